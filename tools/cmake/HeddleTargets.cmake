@@ -1,0 +1,45 @@
+# What all targets of the project share: warnings, sanitizers, and two ways to add a target.
+find_package(Threads REQUIRED)
+find_package(absl REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+
+# Assertions stay on in release builds: they cost one to three per cent and catch what would be a wrong number.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
+
+add_library(heddle_options INTERFACE)
+target_include_directories(heddle_options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+target_compile_options(heddle_options INTERFACE -Wall -Wextra -Wno-sign-compare)
+if(HEDDLE_WERROR)
+  target_compile_options(heddle_options INTERFACE -Werror)
+endif()
+if(HEDDLE_SANITIZE)
+  target_compile_options(heddle_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
+    -fno-omit-frame-pointer)
+  target_link_options(heddle_options INTERFACE -fsanitize=address,undefined)
+endif()
+if(HEDDLE_FUZZ)
+  target_compile_options(heddle_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# heddle_library(NAME SOURCES ... DEPS ...): a static library with the project's settings.
+function(heddle_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC heddle_options ${ARG_DEPS})
+endfunction()
+
+# heddle_test(NAME SOURCES ... DEPS ... [LABELS ...] [TIMEOUT n]): a GoogleTest program run by ctest.
+function(heddle_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE heddle_options ${ARG_DEPS} GTest::gmock GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()

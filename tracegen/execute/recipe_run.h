@@ -1,0 +1,42 @@
+// A recipe from source to trace file.
+#ifndef HEDDLE_TRACEGEN_EXECUTE_RECIPE_RUN_H_
+#define HEDDLE_TRACEGEN_EXECUTE_RECIPE_RUN_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/recipe.pb.h"
+
+namespace heddle::tracegen {
+
+struct CaptureOptions {
+  std::string output;                          // final name of the trace
+  // Bound on thread-instructions of the whole run; reaching it is an error that names the thread, block and source line.
+  uint64_t max_instructions = 100'000'000'000;
+  int zstd_level = 3;
+  bool progress = false;                       // on stderr
+  bool check = true;                           // run the recipe's checks after the last launch
+};
+
+struct CaptureSummary {
+  uint64_t launches = 0;
+  uint64_t blocks = 0;
+  uint64_t threads = 0;
+  uint64_t thread_instructions = 0;
+  uint64_t accesses = 0;
+  uint64_t bytes = 0;                          // of the file
+  double execute_seconds = 0;                  // user CPU time: running and encoding
+  double compile_seconds = 0;
+};
+
+// Reads a recipe in text format. Errors name the file, the line, and the unknown or wrong key.
+absl::StatusOr<recipe::v1::Recipe> ReadRecipe(const std::string& path);
+
+// Compiles, runs and records. The file appears under its final name only when everything, checks included, succeeded.
+absl::StatusOr<CaptureSummary> CaptureRecipe(const std::string& recipe_path, const CaptureOptions& options);
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_EXECUTE_RECIPE_RUN_H_

@@ -1,0 +1,88 @@
+// One canonical IR, two sides: the static program read from its PTX text, and the links from every IR construct that
+// executes to the part of the static program that it stands for.
+#ifndef HEDDLE_TRACEGEN_PROGRAM_STATIC_PROGRAM_H_
+#define HEDDLE_TRACEGEN_PROGRAM_STATIC_PROGRAM_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "proto/trace.pb.h"
+
+namespace heddle::tracegen {
+
+// One PTX access that an IR access performs: at the IR access's address + offset.
+struct AccessLink {
+  uint32_t instruction = 0;  // index in the program
+  // Position among the address columns of its PTX block, in PTX order: where the recorder must store the address within
+  // the block's record, whatever order the IR has.
+  uint32_t position = 0;
+  uint32_t offset = 0;       // bytes
+};
+
+// What entering an IR block means.
+struct BlockLink {
+  uint32_t instructions = 0;  // PTX instructions executed by entering it (edge blocks excluded)
+  uint32_t accesses = 0;      // addresses that its record holds
+};
+
+// What taking a successor of an IR terminator means.
+struct EdgeLink {
+  uint8_t decision = 0;       // value to record
+  bool decides = false;       // false: the PTX block has one successor, nothing is recorded
+  uint32_t instructions = 0;  // PTX instructions of unnamed blocks on the edge
+  uint32_t accesses = 0;      // always 0 in code that LLVM generates; refused otherwise
+};
+
+// Links from IR to the program of one kernel. Functions that several kernels share have links per kernel.
+struct KernelLinks {
+  llvm::DenseMap<const llvm::BasicBlock*, BlockLink> blocks;
+  llvm::DenseMap<const llvm::Instruction*, llvm::SmallVector<EdgeLink, 2>> edges;        // terminator -> per successor
+  llvm::DenseMap<const llvm::Instruction*, llvm::SmallVector<AccessLink, 2>> accesses;   // loads, stores, atomics, ...
+};
+
+// One kernel of a module: its static program and the links into the canonical IR. Calls split blocks: after every call of
+// a device function that stays a call, the canonical IR starts a new block, as PTX does.
+struct KernelUnit {
+  llvm::Function* function = nullptr;  // in CanonicalModule::module
+  trace::v1::KernelProgram program;    // id is left at 0
+  KernelLinks links;
+};
+
+// Canonical device code for nvptx64: ready to be retargeted, instrumented and executed, unchanged since PTX was made of it.
+struct CanonicalModule {
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+  std::string ptx;
+  std::vector<std::string> source_files;  // base names; Instruction.source_file counts from 1
+  std::string compiler;                   // such as "clang 19.1.7"
+};
+
+// Brings device bitcode into canonical form and makes its PTX (once per module).
+// Errors: code that LLVM's NVPTX back end cannot handle, inline PTX that is not known, an endless loop without a decision;
+// each named with the source line.
+absl::StatusOr<CanonicalModule> Canonicalize(std::unique_ptr<llvm::LLVMContext> context,
+                                             std::unique_ptr<llvm::Module> module, const std::string& target);
+
+// Names of the kernels in the module, as a recipe writes them (demangled base name) and mangled.
+struct KernelName {
+  std::string name;
+  std::string mangled;
+};
+std::vector<KernelName> ListKernels(const CanonicalModule& module);
+
+// Reads the static program of one kernel from the module's PTX and links it to the IR.
+// Errors: no such kernel (the known ones are listed); an IR access without PTX access or the reverse, or any other place
+// where the two sides cannot be linked one to one, with the source line.
+absl::StatusOr<KernelUnit> ReadKernel(const CanonicalModule& module, const std::string& kernel);
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_PROGRAM_STATIC_PROGRAM_H_

@@ -1,0 +1,84 @@
+// Reads a trace file: index first, then any launch and any thread block in any order.
+#ifndef HEDDLE_TRACES_FORMAT_READER_H_
+#define HEDDLE_TRACES_FORMAT_READER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/trace.pb.h"
+#include "traces/format/decoded_chunk.h"
+#include "traces/format/program.h"
+
+namespace heddle::trace {
+
+// Where the bytes of a file come from; positions are file offsets. Implementations are safe to call from several threads.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  virtual uint64_t size() const = 0;
+  virtual absl::Status Read(uint64_t offset, std::span<char> out) const = 0;
+};
+absl::StatusOr<std::unique_ptr<ByteSource>> OpenFile(const std::string& path);
+std::unique_ptr<ByteSource> FromMemory(std::string bytes);
+
+// One recorded or unrecorded launch of the run.
+struct LaunchView {
+  v1::Launch launch;
+  const Program* program = nullptr;
+  v1::LaunchEnd totals;                  // zeros if not recorded
+  uint32_t threads_per_block = 0;
+  uint64_t grid_blocks = 0;              // of the whole grid, recorded or not
+  // References into TraceReader::chunks(), in file order: by first block, then part.
+  std::span<const v1::ChunkReference> chunks;
+};
+
+// A trace whose container, index, programs and launches have been checked; chunks are checked as they are decoded.
+// Never crashes, hangs or exhausts memory whatever the bytes; a refusal names file, frame, record and rule.
+// Reading chunks is const and may happen from several threads at once.
+class TraceReader {
+ public:
+  static absl::StatusOr<std::unique_ptr<TraceReader>> Open(const std::string& path);
+  static absl::StatusOr<std::unique_ptr<TraceReader>> Open(std::unique_ptr<ByteSource> source, std::string name);
+  ~TraceReader();
+  TraceReader(const TraceReader&) = delete;
+  TraceReader& operator=(const TraceReader&) = delete;
+
+  const std::string& name() const;               // as shown in messages
+  const v1::FileHeader& header() const;
+  const v1::Index& index() const;
+  std::string digest() const;                    // hexadecimal SHA-256 of the contents
+  std::span<const Program> programs() const;
+  std::span<const LaunchView> launches() const;  // all, in order of the run
+  std::span<const v1::Transfer> transfers() const;
+  std::span<const v1::Certificate> certificates() const;
+  std::span<const v1::Annotation> annotations() const;
+
+  // The encoded chunk in `frame`, checked against its reference.
+  absl::Status ReadChunk(const v1::ChunkReference& reference, v1::BlockChunk& out) const;
+  // Reads and decodes. `out` is reused: its buffers grow to the largest chunk and stay.
+  absl::Status ReadChunk(const v1::ChunkReference& reference, DecodedChunk& out) const;
+
+  // The reference of the chunk that holds `block` (its first part); nullopt if the block was not recorded.
+  std::optional<uint32_t> FindChunk(const LaunchView& launch, uint64_t block) const;
+
+  // Compressed size of a frame in bytes, for statistics.
+  uint64_t frame_bytes(uint64_t frame) const;
+  uint64_t frame_count() const;
+
+ private:
+  struct State;
+  explicit TraceReader(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace heddle::trace
+
+#endif  // HEDDLE_TRACES_FORMAT_READER_H_

@@ -1,0 +1,88 @@
+// Writes a trace file: records in order, each its own Zstandard frame, under a temporary name until it is complete.
+#ifndef HEDDLE_TRACES_FORMAT_WRITER_H_
+#define HEDDLE_TRACES_FORMAT_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/trace.pb.h"
+#include "traces/format/program.h"
+
+namespace heddle::trace {
+
+struct WriterOptions {
+  int zstd_level = 3;
+  uint64_t chunk_thread_instructions = 0;  // 0 = limits.h
+  uint64_t chunk_accesses = 0;
+};
+
+// What one thread did since its last part.
+struct ThreadRecord {
+  // One element per decision, in program order: 0 or 1 for a conditional branch, the successor's or callee's number for
+  // wide branches and indirect calls (255 at most).
+  std::span<const uint8_t> decisions;
+  // One element per access, in program order of the static program (PTX order within a block).
+  std::span<const uint64_t> addresses;
+};
+
+struct WriterTotals {
+  uint64_t blocks = 0;
+  uint64_t threads = 0;
+  uint64_t thread_instructions = 0;
+  uint64_t accesses = 0;
+  uint64_t chunks = 0;
+  uint64_t bytes = 0;  // file size so far
+};
+
+// Call order: Create, then per launch AddProgram once for each new program, BeginLaunch, blocks ascending, EndLaunch;
+// Finish at last. After an error every further call returns the same error. Without Finish nothing is left behind.
+class TraceWriter {
+ public:
+  // Opens a temporary file beside `path`, so that a rename completes it. The header's version and promises are filled in.
+  static absl::StatusOr<std::unique_ptr<TraceWriter>> Create(const std::string& path, v1::FileHeader header,
+                                                             const WriterOptions& options = {});
+  ~TraceWriter();
+  TraceWriter(const TraceWriter&) = delete;
+  TraceWriter& operator=(const TraceWriter&) = delete;
+
+  // Takes a program and returns it as readers will see it; its id is set. The reference lives as long as the writer.
+  absl::StatusOr<const Program*> AddProgram(v1::KernelProgram program);
+
+  // Sets the launch's id. A launch with recorded = false takes no blocks and no EndLaunch.
+  absl::Status BeginLaunch(v1::Launch launch);
+
+  // Adds a whole thread block: every thread runs from the entry to its exit. `threads` holds one element per thread of the
+  // block in linear order. `expected_thread_instructions` is an independent count of what the block ran; a difference is
+  // an internal error (pass kNoExpectation to skip the comparison).
+  absl::Status AddBlock(uint64_t block, std::span<const ThreadRecord> threads, uint64_t expected_thread_instructions);
+  static constexpr uint64_t kNoExpectation = ~uint64_t{0};
+
+  // Adds one time slice of a block that is too long for a chunk. A thread that has not exited is cut right behind its last
+  // decision; `consumed_addresses[t]` tells how many of its addresses belong to this part, the rest must be passed again
+  // as the start of its next part. Threads that are done pass nothing. With `last`, every thread must reach its exit.
+  absl::Status AddBlockPart(uint64_t block, std::span<const ThreadRecord> threads, bool last,
+                            std::span<uint64_t> consumed_addresses);
+
+  absl::Status EndLaunch();
+  absl::Status AddTransfer(const v1::Transfer& transfer);
+  absl::Status AddCertificate(const v1::Certificate& certificate);
+  absl::Status AddAnnotation(const v1::Annotation& annotation);
+
+  // Writes the index and the seek table, flushes to disk, and moves the file to its final name.
+  absl::Status Finish();
+
+  const WriterTotals& totals() const;
+
+ private:
+  struct State;
+  explicit TraceWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace heddle::trace
+
+#endif  // HEDDLE_TRACES_FORMAT_WRITER_H_
