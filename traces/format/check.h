@@ -16,10 +16,10 @@ namespace heddle::trace {
 struct Finding {
   enum class Severity { kWarning, kError };
   Severity severity = Severity::kError;
-  std::string rule;      // short and stable, such as "barrier-counts"
-  std::string place;     // launch, block, thread, instruction
+  std::string rule;   // short and stable, such as "barrier-counts"
+  std::string place;  // launch, block, thread, instruction
   std::string message;
-  uint64_t count = 1;    // further findings of the same rule in the same launch are counted, not listed
+  uint64_t count = 1;  // further findings of the same rule in the same launch are counted, not listed
 };
 
 struct CheckReport {
@@ -28,12 +28,12 @@ struct CheckReport {
   uint64_t threads = 0;
   uint64_t thread_instructions = 0;
   uint64_t accesses = 0;
-  bool ok() const;       // no finding is an error
+  bool ok() const;  // no finding is an error
 };
 
 // Decodes every chunk and verifies: the digest; totals of chunks, launches and index; entry and exit of every thread;
-// post-dominators recomputed from the control flow; every thread that runs a branch later reaches its reconvergence point
-// or exits; equal barrier counts within a block; accesses within declared allocations and windows; alignment.
+// post-dominators recomputed from the control flow; every thread that runs a branch later reaches its reconvergence
+// point or exits; equal barrier counts within a block; accesses within declared allocations and windows; alignment.
 absl::StatusOr<CheckReport> CheckTrace(const TraceReader& reader);
 
 // Immediate post-dominators of a function's blocks by the rules of the format, in the form of Block::post_dominator.

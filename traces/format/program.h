@@ -27,22 +27,22 @@ inline constexpr uint32_t kMaxCallDepth = 4'096;
 // One basic block. Successors and callees are ranges of Program::targets().
 struct Block {
   Pc first = 0;
-  uint32_t count = 0;                    // instructions, at least 1
+  uint32_t count = 0;  // instructions, at least 1
   v1::Terminator terminator = v1::TERMINATOR_UNSPECIFIED;
-  uint32_t successor = kNoBlock;         // successor 0, kNoBlock if there is none
-  uint32_t taken = kNoBlock;             // successor 1 of BRANCH_CONDITIONAL
-  uint32_t first_target = 0;             // BRANCH_WIDE: successors; CALL, CALL_INDIRECT: entry blocks of the callees
+  uint32_t successor = kNoBlock;  // successor 0, kNoBlock if there is none
+  uint32_t taken = kNoBlock;      // successor 1 of BRANCH_CONDITIONAL
+  uint32_t first_target = 0;      // BRANCH_WIDE: successors; CALL, CALL_INDIRECT: entry blocks of the callees
   uint32_t target_count = 0;
-  uint32_t post_dominator = kNoBlock;    // kNoBlock = end of the function
+  uint32_t post_dominator = kNoBlock;  // kNoBlock = end of the function
   uint32_t function = 0;
   uint32_t loop_depth = 0;
-  uint32_t first_access = 0;             // range of Program::accesses()
-  uint32_t access_count = 0;             // instructions of this block that have an address column
+  uint32_t first_access = 0;  // range of Program::accesses()
+  uint32_t access_count = 0;  // instructions of this block that have an address column
 };
 
-// An immutable program that satisfies every structural rule of the format: counts within limits, all references in range,
-// blocks contiguous and in order, terminators with the successors they need, no cycle of blocks without a decision, no
-// call cycle without a decision, memory instructions with a space and a size.
+// An immutable program that satisfies every structural rule of the format: counts within limits, all references in
+// range, blocks contiguous and in order, terminators with the successors they need, no cycle of blocks without a
+// decision, no call cycle without a decision, memory instructions with a space and a size.
 class Program {
  public:
   // Refuses a program that breaks a rule; the message names the rule and the block or instruction.

@@ -19,7 +19,8 @@
 
 namespace heddle::trace {
 
-// Where the bytes of a file come from; positions are file offsets. Implementations are safe to call from several threads.
+// Where the bytes of a file come from; positions are file offsets. Implementations are safe to call from several
+// threads.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
@@ -33,9 +34,9 @@ std::unique_ptr<ByteSource> FromMemory(std::string bytes);
 struct LaunchView {
   v1::Launch launch;
   const Program* program = nullptr;
-  v1::LaunchEnd totals;                  // zeros if not recorded
+  v1::LaunchEnd totals;  // zeros if not recorded
   uint32_t threads_per_block = 0;
-  uint64_t grid_blocks = 0;              // of the whole grid, recorded or not
+  uint64_t grid_blocks = 0;  // of the whole grid, recorded or not
   // References into TraceReader::chunks(), in file order: by first block, then part.
   std::span<const v1::ChunkReference> chunks;
 };
@@ -51,10 +52,10 @@ class TraceReader {
   TraceReader(const TraceReader&) = delete;
   TraceReader& operator=(const TraceReader&) = delete;
 
-  const std::string& name() const;               // as shown in messages
+  const std::string& name() const;  // as shown in messages
   const v1::FileHeader& header() const;
   const v1::Index& index() const;
-  std::string digest() const;                    // hexadecimal SHA-256 of the contents
+  std::string digest() const;  // hexadecimal SHA-256 of the contents
   std::span<const Program> programs() const;
   std::span<const LaunchView> launches() const;  // all, in order of the run
   std::span<const v1::Transfer> transfers() const;

@@ -42,7 +42,8 @@ struct WriterTotals {
 // Finish at last. After an error every further call returns the same error. Without Finish nothing is left behind.
 class TraceWriter {
  public:
-  // Opens a temporary file beside `path`, so that a rename completes it. The header's version and promises are filled in.
+  // Opens a temporary file beside `path`, so that a rename completes it. The header's version and promises are filled
+  // in.
   static absl::StatusOr<std::unique_ptr<TraceWriter>> Create(const std::string& path, v1::FileHeader header,
                                                              const WriterOptions& options = {});
   ~TraceWriter();
@@ -55,15 +56,16 @@ class TraceWriter {
   // Sets the launch's id. A launch with recorded = false takes no blocks and no EndLaunch.
   absl::Status BeginLaunch(v1::Launch launch);
 
-  // Adds a whole thread block: every thread runs from the entry to its exit. `threads` holds one element per thread of the
-  // block in linear order. `expected_thread_instructions` is an independent count of what the block ran; a difference is
-  // an internal error (pass kNoExpectation to skip the comparison).
+  // Adds a whole thread block: every thread runs from the entry to its exit. `threads` holds one element per thread of
+  // the block in linear order. `expected_thread_instructions` is an independent count of what the block ran; a
+  // difference is an internal error (pass kNoExpectation to skip the comparison).
   absl::Status AddBlock(uint64_t block, std::span<const ThreadRecord> threads, uint64_t expected_thread_instructions);
   static constexpr uint64_t kNoExpectation = ~uint64_t{0};
 
-  // Adds one time slice of a block that is too long for a chunk. A thread that has not exited is cut right behind its last
-  // decision; `consumed_addresses[t]` tells how many of its addresses belong to this part, the rest must be passed again
-  // as the start of its next part. Threads that are done pass nothing. With `last`, every thread must reach its exit.
+  // Adds one time slice of a block that is too long for a chunk. A thread that has not exited is cut right behind its
+  // last decision; `consumed_addresses[t]` tells how many of its addresses belong to this part, the rest must be passed
+  // again as the start of its next part. Threads that are done pass nothing. With `last`, every thread must reach its
+  // exit.
   absl::Status AddBlockPart(uint64_t block, std::span<const ThreadRecord> threads, bool last,
                             std::span<uint64_t> consumed_addresses);
 

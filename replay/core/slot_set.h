@@ -1,0 +1,71 @@
+// A set of warp slots with fast search.
+#ifndef HEDDLE_REPLAY_CORE_SLOT_SET_H_
+#define HEDDLE_REPLAY_CORE_SLOT_SET_H_
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "replay/core/types.h"
+
+namespace heddle::replay {
+
+// Bits in words, with one summary bit per word. Iteration is in ascending order of slots.
+class SlotSet {
+ public:
+  void Insert(SlotId slot) {
+    words_[slot >> 6] |= uint64_t{1} << (slot & 63);
+    summary_ |= uint64_t{1} << (slot >> 6);
+  }
+  void Erase(SlotId slot) {
+    if ((words_[slot >> 6] &= ~(uint64_t{1} << (slot & 63))) == 0) summary_ &= ~(uint64_t{1} << (slot >> 6));
+  }
+  bool Contains(SlotId slot) const { return words_[slot >> 6] >> (slot & 63) & 1; }
+  bool empty() const { return summary_ == 0; }
+  void Clear() {
+    words_.fill(0);
+    summary_ = 0;
+  }
+
+  // The smallest member, or kNoSlot.
+  SlotId First() const {
+    if (summary_ == 0) return kNoSlot;
+    const int word = std::countr_zero(summary_);
+    return static_cast<SlotId>(word * 64 + std::countr_zero(words_[word]));
+  }
+
+  // The smallest member that is at least `slot`; if there is none, the smallest member; kNoSlot if empty.
+  SlotId FirstCyclic(uint32_t slot) const {
+    if (slot < kMaxSlots) {
+      const uint32_t word = slot >> 6;
+      if (const uint64_t rest = words_[word] & ~uint64_t{0} << (slot & 63)) {
+        return static_cast<SlotId>(word * 64 + std::countr_zero(rest));
+      }
+      const uint64_t above = word == 63 ? 0 : summary_ & ~uint64_t{0} << (word + 1);
+      if (above != 0) {
+        const int next = std::countr_zero(above);
+        return static_cast<SlotId>(next * 64 + std::countr_zero(words_[next]));
+      }
+    }
+    return First();
+  }
+
+  template <typename Function>
+  void ForEach(Function function) const {
+    for (uint64_t summary = summary_; summary != 0; summary &= summary - 1) {
+      const int word = std::countr_zero(summary);
+      for (uint64_t bits = words_[word]; bits != 0; bits &= bits - 1) {
+        function(static_cast<SlotId>(word * 64 + std::countr_zero(bits)));
+      }
+    }
+  }
+
+ private:
+  static_assert(kMaxSlots == 64 * 64, "one summary word covers 64 words");
+  std::array<uint64_t, 64> words_{};
+  uint64_t summary_ = 0;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_SLOT_SET_H_

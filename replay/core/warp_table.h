@@ -1,0 +1,44 @@
+// The warps of one SM as everybody may read them. Only WarpEditor changes them.
+#ifndef HEDDLE_REPLAY_CORE_WARP_TABLE_H_
+#define HEDDLE_REPLAY_CORE_WARP_TABLE_H_
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "replay/core/slot_set.h"
+#include "replay/core/types.h"
+
+namespace heddle::replay {
+
+enum class SlotState : uint8_t {
+  kFree,
+  kOffered,    // may be issued
+  kInFlight,   // has an instruction in the pipeline or in memory
+  kBarrier,    // arrived at a thread-block barrier
+  kResolving,  // its instruction is done; the policy decides where its threads go
+  kParked,     // held back by the policy
+};
+
+// Structure of arrays, indexed by slot. A slot is a set of threads at one position; a thread is in at most one slot.
+// Slot numbers are allocated deterministically: always the smallest free one.
+struct WarpTable {
+  std::vector<SlotState> state;
+  std::vector<Position> position;  // of all threads of the slot
+  std::vector<Position> stop;      // arriving here calls the policy; Position::Exit() = nowhere
+  std::vector<Lanes> lanes;
+  std::vector<BlockId> block;        // block of the slot's threads (of its first lane, if a policy mixes blocks)
+  std::vector<uint64_t> formed;      // order of formation on this SM: the slot's age, smaller is older
+  std::vector<uint64_t> offered_at;  // order of the latest offer on this SM, for first-in-first-out
+  std::vector<uint8_t> port;         // the scheduler that issues it
+  std::vector<uint8_t> priority;     // higher issues first, whatever the scheduler; normally 0
+  std::vector<uint32_t> group;       // free for the policy: slots that belong together
+  SlotSet offered;                   // all slots in state kOffered
+  int live = 0;                      // slots that are not free
+
+  int thread_count(SlotId slot) const { return std::popcount(lanes[slot].mask); }
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_WARP_TABLE_H_

@@ -1,0 +1,44 @@
+// Machines: loading, overriding, checking.
+#ifndef HEDDLE_REPLAY_ENGINE_MACHINE_H_
+#define HEDDLE_REPLAY_ENGINE_MACHINE_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/machine.pb.h"
+#include "proto/trace.pb.h"
+#include "traces/format/program.h"
+
+namespace heddle::replay {
+
+// Folder of the machine files: HEDDLE_MACHINES_DIR, else beside the installed program, else the source tree.
+std::string MachinesDirectory();
+// Names of the files there, without ending, ascending.
+std::vector<std::string> ListMachines();
+
+// Loads `name` from the machines folder, or a file if `name` ends in .textproto. Unknown names list the known ones;
+// text errors give file, line and column. The result is checked.
+absl::StatusOr<machine::v1::Machine> LoadMachine(std::string_view name);
+
+// Applies "core.schedulers=2". Unknown fields list those of that message; the result is not checked yet.
+absl::Status Override(machine::v1::Machine& machine, std::string_view assignment);
+
+// Refuses an impossible machine with the path of the field.
+absl::Status CheckMachine(const machine::v1::Machine& machine);
+
+// How many blocks of a launch fit on one SM, and what bounds it (timing model: threads rounded up to whole warps,
+// registers rounded up to multiples of four per thread).
+struct Occupancy {
+  int blocks = 0;
+  std::string limit;  // threads, blocks, registers, shared_memory
+};
+// Error if not even one block fits, naming the resource, what is needed and what there is.
+absl::StatusOr<Occupancy> ComputeOccupancy(const machine::v1::Machine& machine, const trace::Program& program,
+                                           const trace::v1::Launch& launch);
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_ENGINE_MACHINE_H_

@@ -1,0 +1,138 @@
+// Policies declare themselves, with parameters and counters, from their own file.
+#ifndef HEDDLE_REPLAY_ENGINE_POLICY_REGISTRY_H_
+#define HEDDLE_REPLAY_ENGINE_POLICY_REGISTRY_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace heddle::replay {
+
+enum class ParameterType { kBool, kInteger, kChoice };
+
+struct ParameterSpec {
+  std::string name;
+  ParameterType type = ParameterType::kInteger;
+  std::string default_value;  // as text, in the syntax of the type
+  std::string unit;           // "cycles", "entries", ...; empty for a bare number or a choice
+  int64_t minimum = 0;        // kInteger
+  int64_t maximum = 0;
+  std::vector<std::string> choices;  // kChoice
+  std::string description;
+  std::string source;  // where the rule or the default comes from
+};
+
+struct CounterSpec {
+  std::string name;
+  std::string unit;
+  std::string description;
+  enum class Combine { kSum, kMaximum } combine = Combine::kSum;  // over SMs and ports
+};
+
+// Properties that decide which policies go together.
+struct PolicyTraits {
+  // Divergence: warps are formed anew after every instruction, and several slots may be at one PC.
+  bool regroups_every_instruction = false;
+  // Divergence: a thread may sit in a lane that is not its home lane.
+  bool any_lane = false;
+  // Divergence: even-odd home lane swizzle is decided by the parameter of this name; empty = no swizzle.
+  std::string swizzle_parameter;
+  // Divergence: one issue may hold several PCs (MIMD), so bounds for warps do not hold.
+  bool mixed_pcs = false;
+  // Scheduler: only together with a policy that regroups every instruction, for the reason given.
+  bool needs_regrouping = false;
+  std::string needs_regrouping_reason;
+};
+
+struct PolicyInfo {
+  std::string name;
+  std::string summary;  // one sentence
+  std::string source;   // paper and section
+  PolicyTraits traits;
+  std::vector<ParameterSpec> parameters;
+  std::vector<CounterSpec> counters;
+};
+
+// Checked values of a policy's parameters, defaults filled in. Asking for a name or type that was not declared is a
+// programming error and stops the program.
+class Parameters {
+ public:
+  // `text` is "key=value,key=value" or empty. Errors list the known keys, the range or the choices.
+  static absl::StatusOr<Parameters> Parse(const PolicyInfo& info, std::string_view text);
+
+  bool Bool(std::string_view name) const;
+  int64_t Integer(std::string_view name) const;
+  const std::string& Choice(std::string_view name) const;
+  // Name -> value as text, every parameter of the policy.
+  const std::map<std::string, std::string, std::less<>>& values() const { return values_; }
+
+ private:
+  const std::string& Value(std::string_view name) const;
+  std::map<std::string, std::string, std::less<>> values_;
+};
+
+absl::Status UnknownPolicyError(std::string_view kind, std::string_view name, const std::vector<std::string>& known);
+
+template <typename Policy, typename Context>
+class PolicyRegistry {
+ public:
+  using Factory = std::function<std::unique_ptr<Policy>(const Context&, const Parameters&)>;
+  struct Entry {
+    PolicyInfo info;
+    Factory make;
+  };
+
+  static PolicyRegistry& Get() {
+    static PolicyRegistry registry;
+    return registry;
+  }
+
+  // Called by HEDDLE_REGISTER_POLICY before main. Stops the program on a name that is taken.
+  bool Register(PolicyInfo info, Factory make) {
+    std::string name = info.name;
+    if (!entries_.emplace(name, Entry{std::move(info), std::move(make)}).second) DuplicateName(name);
+    return true;
+  }
+
+  // In alphabetical order of the names.
+  const std::map<std::string, Entry, std::less<>>& entries() const { return entries_; }
+
+  // `kind` is what messages call it: "divergence policy", "scheduler", "dispatcher".
+  absl::StatusOr<const Entry*> Find(std::string_view kind, std::string_view name) const {
+    const auto it = entries_.find(name);
+    if (it != entries_.end()) return &it->second;
+    std::vector<std::string> known;
+    for (const auto& [key, entry] : entries_) known.push_back(key);
+    return UnknownPolicyError(kind, name, known);
+  }
+
+ private:
+  [[noreturn]] static void DuplicateName(const std::string& name);
+  std::map<std::string, Entry, std::less<>> entries_;
+};
+
+[[noreturn]] void StopOnDuplicatePolicy(const std::string& name);
+
+template <typename Policy, typename Context>
+void PolicyRegistry<Policy, Context>::DuplicateName(const std::string& name) {
+  StopOnDuplicatePolicy(name);
+}
+
+}  // namespace heddle::replay
+
+#define HEDDLE_CONCAT_INNER(a, b) a##b
+#define HEDDLE_CONCAT(a, b) HEDDLE_CONCAT_INNER(a, b)
+// HEDDLE_REGISTER_POLICY(Registry, PolicyInfo{...}, factory)
+#define HEDDLE_REGISTER_POLICY(Registry, ...) \
+  [[maybe_unused]] static const bool HEDDLE_CONCAT(policy_registered_, __LINE__) = Registry::Get().Register(__VA_ARGS__)
+
+#endif  // HEDDLE_REPLAY_ENGINE_POLICY_REGISTRY_H_

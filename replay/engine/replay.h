@@ -1,0 +1,82 @@
+// Replays a trace under chosen policies on a machine.
+#ifndef HEDDLE_REPLAY_ENGINE_REPLAY_H_
+#define HEDDLE_REPLAY_ENGINE_REPLAY_H_
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/machine.pb.h"
+#include "proto/result.pb.h"
+#include "replay/core/types.h"
+#include "replay/engine/policy_registry.h"
+#include "traces/format/reader.h"
+
+namespace heddle::replay {
+
+// A policy as the command line gives it: "name" or "name:key=value,key=value".
+struct PolicySpec {
+  std::string name;
+  std::string parameters;
+  static PolicySpec FromText(std::string_view text);
+};
+
+// One run: how warps diverge, who issues, who is dispatched.
+struct Configuration {
+  PolicySpec divergence{"pdom", ""};
+  PolicySpec scheduler{"lrr", ""};
+  PolicySpec dispatch{"thread_blocks", ""};
+};
+
+// Checks names, parameters, and that the policies go together.
+absl::Status Validate(const Configuration& configuration);
+
+// One warp-instruction as it issues, for logs, drawings and tests.
+struct IssueEvent {
+  uint32_t configuration = 0;   // index in the list of configurations
+  uint32_t launch = 0;
+  uint32_t sm = 0;
+  uint32_t port = 0;
+  Cycle cycle = 0;
+  struct Lane {
+    uint32_t lane = 0;
+    Pc pc = 0;                  // of this thread: an issue may hold several PCs under MIMD
+    uint64_t block = 0;         // linear index in the grid
+    uint32_t thread = 0;        // linear index in the block
+  };
+  std::span<const Lane> lanes;  // ascending by lane
+};
+
+class IssueObserver {
+ public:
+  virtual ~IssueObserver() = default;
+  virtual void Issued(const IssueEvent& event) = 0;
+};
+
+struct ReplayOptions {
+  machine::v1::Machine machine;
+  std::vector<std::string> overrides;  // --set arguments that were applied, for the provenance
+  std::string kernels = "";            // regular expression on kernel names; empty = all
+  uint64_t cache_bytes = 256u << 20;   // bound on decoded trace data held at once
+  uint64_t max_cycles = 0;             // per launch; 0 = no bound
+  IssueObserver* observer = nullptr;        // costs nothing if absent
+  bool force_tick = false;             // every component ticks every cycle: must not change any result (tests)
+  // Called now and then with thread-instructions done and in all; returning false stops with a Cancelled status.
+  std::function<bool(uint64_t done, uint64_t total)> progress;
+};
+
+// Replays every recorded launch, in order, under each configuration. Launch by launch the configurations share decoded
+// chunks, so that a trace is decoded once where a launch fits into the cache.
+// Returns one result per configuration, in their order. Errors name launch, kernel, policy, and what cannot be done.
+absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader& reader,
+                                                       const std::vector<Configuration>& configurations,
+                                                       const ReplayOptions& options);
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_ENGINE_REPLAY_H_

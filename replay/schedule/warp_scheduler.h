@@ -1,0 +1,70 @@
+// The second seam: which of the eligible warps issues.
+//
+// To add a scheduler: write replay/schedule/policies/NAME.cc with a class that derives from WarpScheduler and one
+// HEDDLE_WARP_SCHEDULER registration. Nothing else is edited.
+#ifndef HEDDLE_REPLAY_SCHEDULE_WARP_SCHEDULER_H_
+#define HEDDLE_REPLAY_SCHEDULE_WARP_SCHEDULER_H_
+
+#include <cstdint>
+#include <span>
+
+#include "replay/core/types.h"
+#include "replay/core/warp_table.h"
+#include "replay/engine/policy_registry.h"
+#include "traces/format/program.h"
+
+namespace heddle::replay {
+
+// A miss or an eviction in a cache of the SM, for schedulers that watch locality.
+struct CacheNotice {
+  enum class Kind : uint8_t { kMiss, kEviction } kind = Kind::kMiss;
+  SlotId slot = kNoSlot;  // the warp that missed, or that had fetched the evicted line
+  uint64_t line_address = 0;
+};
+
+// One instance per issue port, SM and launch. The core decides eligibility; a scheduler only orders. It must be a
+// deterministic function of its calls.
+class WarpScheduler {
+ public:
+  virtual ~WarpScheduler() = default;
+
+  // The slot to issue among `eligible`, which is not empty and holds only slots of this port, all of the same priority.
+  // Has no side effects, so that fetch may ask the same question.
+  virtual SlotId Pick(const SlotSet& eligible) const = 0;
+
+  // The picked slot issued; it is in flight now.
+  virtual void Issued(SlotId /*slot*/) {}
+  // A slot of this port became issuable / lost lanes or gained lanes while offered / was withdrawn without being
+  // issued.
+  virtual void Offered(SlotId /*slot*/) {}
+  virtual void Grown(SlotId /*slot*/, const Lanes& /*joined*/) {}
+  virtual void Withdrawn(SlotId /*slot*/) {}
+  virtual void BlockAdmitted(BlockId /*block*/, uint64_t /*sequence*/) {}
+  virtual void BlockRetired(BlockId /*block*/) {}
+  virtual void BarrierArrived(SlotId /*slot*/) {}
+  virtual void BarrierReleased(BlockId /*block*/) {}
+  // The slot waits for memory beyond the core / no longer waits.
+  virtual void LongLatencyStarted(SlotId /*slot*/) {}
+  virtual void LongLatencyEnded(SlotId /*slot*/) {}
+  virtual void CacheEvent(const CacheNotice& /*notice*/) {}
+
+  virtual std::span<const uint64_t> counters() const { return {}; }
+};
+
+struct SchedulerContext {
+  const WarpTable& table;  // of the SM, lives as long as the scheduler
+  const trace::Program& program;
+  int warp_size;
+  int max_threads;  // hardware threads of the SM
+  int max_blocks;
+  int port;
+  int ports;
+};
+
+using SchedulerRegistry = PolicyRegistry<WarpScheduler, SchedulerContext>;
+
+#define HEDDLE_WARP_SCHEDULER(...) HEDDLE_REGISTER_POLICY(::heddle::replay::SchedulerRegistry, __VA_ARGS__)
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_SCHEDULE_WARP_SCHEDULER_H_
