@@ -44,6 +44,9 @@ struct PolicyTraits {
   bool regroups_every_instruction = false;
   // Divergence: a thread may sit in a lane that is not its home lane.
   bool any_lane = false;
+  // Divergence: threads keep to their home lanes unless the boolean parameter of this name is false; empty = `any_lane`
+  // alone decides.
+  std::string lane_aware_parameter;
   // Divergence: even-odd home lane swizzle is decided by the parameter of this name; empty = no swizzle.
   std::string swizzle_parameter;
   // Divergence: one issue may hold several PCs (MIMD), so bounds for warps do not hold.
@@ -79,6 +82,12 @@ class Parameters {
   const std::string& Value(std::string_view name) const;
   std::map<std::string, std::string, std::less<>> values_;
 };
+
+// Whether a divergence policy with these parameters may put a thread in a lane that is not its home lane.
+bool MaySitInAnyLane(const PolicyInfo& info, const Parameters& parameters);
+// Whether home lanes are swizzled (Fung, section 4.1): thread t of a block belongs to lane
+// (t mod W) xor (t / W mod 2) instead of t mod W.
+bool SwizzlesHomeLanes(const PolicyInfo& info, const Parameters& parameters);
 
 absl::Status UnknownPolicyError(std::string_view kind, std::string_view name, const std::vector<std::string>& known);
 

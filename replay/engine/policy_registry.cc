@@ -1,0 +1,142 @@
+#include "replay/engine/policy_registry.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "replay/engine/suggest.h"
+
+namespace heddle::replay {
+namespace {
+
+[[noreturn]] void Stop(const std::string& message) {
+  std::fprintf(stderr, "heddle: %s\n", message.c_str());
+  std::abort();
+}
+
+const ParameterSpec* FindSpec(const PolicyInfo& info, std::string_view key) {
+  for (const ParameterSpec& spec : info.parameters) {
+    if (spec.name == key) return &spec;
+  }
+  return nullptr;
+}
+
+// "lane_aware=true, scope=block": what can be written, with the defaults.
+std::string KnownParameters(const PolicyInfo& info) {
+  if (info.parameters.empty()) return absl::StrCat(info.name, " has no parameters");
+  return absl::StrCat("known, with their defaults: ",
+                      absl::StrJoin(info.parameters, ", ", [](std::string* out, const ParameterSpec& spec) {
+                        absl::StrAppend(out, spec.name, "=", spec.default_value);
+                      }));
+}
+
+absl::Status Refuse(const PolicyInfo& info, std::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat(info.name, ": ", what));
+}
+
+// The value in its one canonical spelling, or why it is refused.
+absl::StatusOr<std::string> Canonical(const PolicyInfo& info, const ParameterSpec& spec, std::string_view value) {
+  switch (spec.type) {
+    case ParameterType::kBool:
+      if (value == "true" || value == "false") return std::string(value);
+      return Refuse(info, absl::StrCat("parameter ", spec.name, " is true or false, not \"", value, "\""));
+    case ParameterType::kInteger: {
+      int64_t number = 0;
+      if (absl::SimpleAtoi(value, &number) && number >= spec.minimum && number <= spec.maximum) {
+        return absl::StrCat(number);
+      }
+      return Refuse(info,
+                    absl::StrCat("parameter ", spec.name, " is an integer from ", spec.minimum, " to ", spec.maximum,
+                                 spec.unit.empty() ? "" : absl::StrCat(" (", spec.unit, ")"), ", not \"", value, "\""));
+    }
+    case ParameterType::kChoice:
+      for (const std::string& choice : spec.choices) {
+        if (value == choice) return choice;
+      }
+      return Refuse(info, absl::StrCat("parameter ", spec.name, " is one of ", absl::StrJoin(spec.choices, ", "),
+                                       ", not \"", value, "\""));
+  }
+  return absl::InternalError(absl::StrCat(info.name, ": parameter ", spec.name, " has no type"));
+}
+
+}  // namespace
+
+absl::StatusOr<Parameters> Parameters::Parse(const PolicyInfo& info, std::string_view text) {
+  Parameters parameters;
+  if (!text.empty()) {
+    for (std::string_view item : absl::StrSplit(text, ',')) {
+      const size_t equals = item.find('=');
+      const std::string_view key = item.substr(0, equals);
+      if (equals == std::string_view::npos || key.empty()) {
+        return Refuse(info, absl::StrCat("parameters are written key=value,key=value, not \"", item, "\"; ",
+                                         KnownParameters(info)));
+      }
+      const ParameterSpec* spec = FindSpec(info, key);
+      if (spec == nullptr) {
+        std::vector<std::string> names;
+        for (const ParameterSpec& known : info.parameters) names.push_back(known.name);
+        const std::string nearest = NearestName(key, names);
+        return Refuse(info, absl::StrCat("unknown parameter \"", key, "\"",
+                                         nearest.empty() ? "; " : absl::StrCat(": did you mean \"", nearest, "\"? "),
+                                         KnownParameters(info)));
+      }
+      absl::StatusOr<std::string> value = Canonical(info, *spec, item.substr(equals + 1));
+      if (!value.ok()) return value.status();
+      if (!parameters.values_.emplace(spec->name, *std::move(value)).second) {
+        return Refuse(info, absl::StrCat("parameter ", spec->name, " is given twice"));
+      }
+    }
+  }
+  for (const ParameterSpec& spec : info.parameters) {
+    if (parameters.values_.contains(spec.name)) continue;
+    absl::StatusOr<std::string> value = Canonical(info, spec, spec.default_value);
+    if (!value.ok()) Stop(absl::StrCat("bad default in a policy's declaration: ", value.status().message()));
+    parameters.values_.emplace(spec.name, *std::move(value));
+  }
+  return parameters;
+}
+
+const std::string& Parameters::Value(std::string_view name) const {
+  const auto it = values_.find(name);
+  if (it == values_.end()) Stop(absl::StrCat("a policy asks for parameter \"", name, "\", which it did not declare"));
+  return it->second;
+}
+
+bool Parameters::Bool(std::string_view name) const {
+  const std::string& value = Value(name);
+  if (value != "true" && value != "false") Stop(absl::StrCat("parameter \"", name, "\" is not declared as a bool"));
+  return value == "true";
+}
+
+int64_t Parameters::Integer(std::string_view name) const {
+  int64_t number = 0;
+  if (!absl::SimpleAtoi(Value(name), &number)) {
+    Stop(absl::StrCat("parameter \"", name, "\" is not declared as an integer"));
+  }
+  return number;
+}
+
+const std::string& Parameters::Choice(std::string_view name) const { return Value(name); }
+
+bool MaySitInAnyLane(const PolicyInfo& info, const Parameters& parameters) {
+  const std::string& name = info.traits.lane_aware_parameter;
+  return info.traits.any_lane || (!name.empty() && !parameters.Bool(name));
+}
+
+bool SwizzlesHomeLanes(const PolicyInfo& info, const Parameters& parameters) {
+  const std::string& name = info.traits.swizzle_parameter;
+  return !name.empty() && parameters.Choice(name) == "even_odd";
+}
+
+absl::Status UnknownPolicyError(std::string_view kind, std::string_view name, const std::vector<std::string>& known) {
+  return absl::InvalidArgumentError(UnknownNameMessage(kind, name, known));
+}
+
+void StopOnDuplicatePolicy(const std::string& name) {
+  Stop(absl::StrCat("two files register the policy name \"", name, "\""));
+}
+
+}  // namespace heddle::replay
