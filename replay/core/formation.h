@@ -1,0 +1,209 @@
+// Which threads are together: warps, loose threads, and the guarded operations on them. Knows nothing of time.
+#ifndef HEDDLE_REPLAY_CORE_FORMATION_H_
+#define HEDDLE_REPLAY_CORE_FORMATION_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "replay/core/slot_set.h"
+#include "replay/core/types.h"
+#include "replay/core/warp_editor.h"
+#include "replay/core/warp_table.h"
+#include "replay/divergence/divergence_policy.h"
+#include "replay/schedule/warp_scheduler.h"
+
+namespace heddle::replay {
+
+// What a live or finished thread of a resident block is doing, for the breakdown of idle cycles (metrics: HARP's
+// thread states). Threads of parked slots count as inactive.
+enum class ThreadState : uint8_t { kReady, kDependency, kBarrier, kInactive, kReconverging, kFinished };
+inline constexpr int kThreadStates = 6;
+
+// The formation state of one SM: the warp table, where loose threads are, timers of the policy, and the notifications
+// of the schedulers. It is kept apart from what is in flight, so that any engine can drive the same policies: one that
+// skips cycles and one that polls each cycle. Everything a policy may do goes through WarpEditor; the rest of the
+// public functions are for the engine.
+//
+// Slots go round: Offered -Issue-> InFlight -Advance-> Offered, or InFlight -BeginResolve-> Resolving -policy->
+// Offered, Parked or Free. InFlight -WaitAtBarrier-> Barrier -Advance or BeginResolve->.
+class Formation {
+ public:
+  struct Setup {
+    int warp_size = 32;
+    int max_threads = 0;  // hardware threads, at most kMaxSlots
+    int ports = 1;
+    bool any_lane = false;    // PolicyTraits::any_lane
+    std::string policy_name;  // for messages
+  };
+
+  explicit Formation(const Setup& setup);
+  Formation(const Formation&) = delete;
+  Formation& operator=(const Formation&) = delete;
+
+  const WarpTable& table() const { return table_; }
+  WarpEditor& editor() { return editor_; }
+  // The schedulers to notify, by port. May be left empty.
+  void SetSchedulers(std::vector<WarpScheduler*> schedulers) { schedulers_ = std::move(schedulers); }
+
+  // Start of a cycle; what now() and StartTimer refer to.
+  void SetNow(Cycle now) { now_ = now; }
+  Cycle now() const { return now_; }
+
+  // --- threads
+  // A thread becomes live and loose at `at`.
+  void AddThread(ThreadId thread, BlockId block, uint32_t index_in_block, Position at);
+  // The block's threads, all of them finished, leave the SM.
+  void RemoveBlock(BlockId block, ThreadId first_thread, uint32_t hardware_threads);
+  BlockId block_of(ThreadId thread) const { return thread_block_[thread]; }
+  uint32_t index_in_block(ThreadId thread) const { return thread_index_[thread]; }
+  bool is_live(ThreadId thread) const { return alive_[thread] == kLive; }
+  // Slot of a live thread; kNoSlot if it is loose. During Resolve, threads of the resolving slot are loose.
+  SlotId slot_of(ThreadId thread) const { return thread_slot_[thread]; }
+  // Position of a live thread, loose or in a slot.
+  Position position_of(ThreadId thread) const;
+  // Threads by state; kDependency includes those of a slot whose resolve was refused.
+  const std::array<uint64_t, kThreadStates>& thread_states() const { return thread_states_; }
+
+  // --- issue and completion
+  // Slots that port may issue: offered slots of the port with the highest priority there is. The reference is good
+  // until the next change.
+  const SlotSet& Eligible(int port);
+  bool AnyOffered(int port) const { return !(ports_ == 1 ? table_.offered : offered_by_port_[port]).empty(); }
+  // Offered -> InFlight.
+  void Issue(SlotId slot);
+  // InFlight or Barrier -> Offered at `at`, all threads; the policy is not asked.
+  void Advance(SlotId slot, Position at);
+  // InFlight -> Barrier.
+  void WaitAtBarrier(SlotId slot);
+
+  // InFlight or Barrier -> Resolving: the threads become loose at the positions of `groups`, which cover all lanes of
+  // the slot except `exited`; the exited ones are finished. Then call the policy's Resolve; if it accepts, EndResolve;
+  // if it refuses, call it again later with the same resolution.
+  void BeginResolve(SlotId slot, std::span<const PathGroup> groups, LaneMask exited);
+  // Checks that the slot was placed again, parked or dissolved. `lanes` are the slot's before BeginResolve.
+  void EndResolve(SlotId slot, const Lanes& lanes);
+  // Takes `lanes` of an in-flight slot out of it; they are loose at the positions of `groups` (those in `exited`
+  // finished). Followed by Resolve with reason kLanes and EndTake.
+  void BeginTake(SlotId slot, LaneMask lanes, std::span<const PathGroup> groups, LaneMask exited);
+  void EndTake(const Lanes& lanes);
+
+  // Instructions that are not in the trace and that the slot has to issue first. TookInserted counts one down.
+  uint32_t inserted(SlotId slot) const { return inserted_[slot]; }
+  void TookInserted(SlotId slot) { --inserted_[slot]; }
+
+  // --- timers
+  Cycle next_timer() const { return timers_.empty() ? kNever : timers_.front().at; }
+  // The tag of a timer that is due, in order of time, then of start. False if none is due.
+  bool PopTimer(uint64_t& tag);
+
+  // --- failures
+  // Records a broken rule; the first one stays.
+  void Fail(std::string_view operation, SlotId slot, std::string_view what);
+  bool failed() const { return failed_; }
+  // Internal error with the first failure, or OK.
+  absl::Status status() const;
+
+ private:
+  friend class WarpEditor;
+
+  enum Life : uint8_t { kAbsent, kLive, kFinished };
+  // Why a loose thread is loose; kHeldResolving until the policy has decided.
+  enum Held : uint8_t { kHeldInactive, kHeldReconverging, kHeldResolving };
+  struct TimerEntry {
+    Cycle at;
+    uint64_t sequence;
+    uint64_t tag;
+  };
+  static bool Later(const TimerEntry& a, const TimerEntry& b) {
+    return a.at != b.at ? a.at > b.at : a.sequence > b.sequence;
+  }
+
+  static ThreadState StateOf(SlotState state);
+  static ThreadState StateOf(Held held);
+  // The only writer of a slot's state: keeps the set of offered slots, the counts of threads by state, and the
+  // schedulers' view in step.
+  void SetState(SlotId slot, SlotState state, bool notify);
+  void MoveThreads(ThreadState from, ThreadState to, uint64_t count) {
+    thread_states_[static_cast<int>(from)] -= count;
+    thread_states_[static_cast<int>(to)] += count;
+  }
+  WarpScheduler* scheduler(SlotId slot) const {
+    return table_.port[slot] < schedulers_.size() ? schedulers_[table_.port[slot]] : nullptr;
+  }
+
+  // Makes the threads of the resolving slot loose, if that has been put off.
+  void Loosen() {
+    if (pending_slot_ != kNoSlot) LoosenNow();
+  }
+  void LoosenNow();
+  void MakeLoose(ThreadId thread, Position at, Held held);
+
+  SlotId Allocate(std::string_view operation);
+  void Free(SlotId slot);
+  // Checks threads that are to enter a slot at `at`; false after Fail.
+  bool CheckEntering(std::string_view operation, SlotId slot, Position at, const Lanes& lanes);
+  // Threads that passed the check enter the slot; the slot's state counts them from now on.
+  void Enter(SlotId slot, const Lanes& lanes);
+  SlotId SpawnAs(std::string_view operation, SlotState state, Position at, const Lanes& lanes);
+  bool IsSlot(std::string_view operation, SlotId slot);
+  bool IsRestingSlot(std::string_view operation, SlotId slot);
+
+  // Operations of the editor, one to one.
+  void Continue(SlotId slot);
+  void Place(SlotId slot, Position at, const Lanes& lanes);
+  void Dissolve(SlotId slot);
+  void Join(SlotId slot, const Lanes& lanes);
+  SlotId Split(SlotId slot, LaneMask mask);
+  void Merge(SlotId from, SlotId into);
+  void Park(SlotId slot);
+  void Offer(SlotId slot);
+  void SetPort(SlotId slot, uint8_t port);
+  void SetPriority(SlotId slot, uint8_t priority);
+  void SetHeld(ThreadId thread, HeldReason reason);
+  void StartTimer(Cycle at, uint64_t tag);
+
+  const int warp_size_;
+  const int max_threads_;
+  const int ports_;
+  const bool any_lane_;
+  const std::string policy_name_;
+  WarpEditor editor_;
+  WarpTable table_;
+  SlotSet free_;
+  std::vector<SlotSet> offered_by_port_;  // only with several ports
+  SlotSet scratch_;                       // what Eligible returns when priorities differ
+  int prioritised_ = 0;                   // offered slots with a priority above 0
+  std::vector<uint32_t> inserted_;
+  std::vector<WarpScheduler*> schedulers_;
+  Cycle now_ = 0;
+  uint64_t formed_sequence_ = 0;
+  uint64_t offer_sequence_ = 0;
+
+  std::vector<SlotId> thread_slot_;
+  std::vector<Position> thread_position_;  // of loose threads
+  std::vector<BlockId> thread_block_;
+  std::vector<uint32_t> thread_index_;
+  std::vector<uint8_t> alive_;
+  std::vector<uint8_t> held_;
+  std::array<uint64_t, kThreadStates> thread_states_{};
+
+  // Resolving slot with a single outcome whose threads have not been made loose yet; Continue then costs nothing.
+  SlotId pending_slot_ = kNoSlot;
+  Position pending_at_;
+  LaneMask resolving_lanes_ = 0;
+  bool loosened_ = false;  // threads of the resolving slot were made loose one by one
+
+  std::vector<TimerEntry> timers_;  // heap
+  uint64_t timer_sequence_ = 0;
+  bool failed_ = false;
+  std::string failure_;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_FORMATION_H_
