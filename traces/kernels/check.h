@@ -8,17 +8,18 @@
 #include <stdint.h>
 
 typedef struct {
-  const char* name;     /* of the recipe's buffer */
-  uint64_t count;       /* elements */
-  const void* before;   /* contents before the first launch */
-  const void* after;    /* contents after the last launch */
+  const char* name;   /* of the recipe's buffer */
+  uint64_t count;     /* elements */
+  const void* before; /* contents before the first launch */
+  const void* after;  /* contents after the last launch */
 } heddle_buffer;
 
 #ifdef __cplusplus
 extern "C"
 #endif
-/* Returns 0 if the contents are right. Otherwise writes what is wrong, and where, to `message` (at most `size` bytes with
- * the terminating zero) and returns 1. */
-int heddle_check(const heddle_buffer* buffers, int count, char* message, int size);
+    /* Returns 0 if the contents are right. Otherwise writes what is wrong, and where, to `message` (at most `size`
+     * bytes with the terminating zero) and returns 1. */
+    int
+    heddle_check(const heddle_buffer* buffers, int count, char* message, int size);
 
 #endif /* HEDDLE_TRACES_KERNELS_CHECK_H_ */
