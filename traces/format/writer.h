@@ -82,6 +82,7 @@ class TraceWriter {
  private:
   struct State;
   explicit TraceWriter(std::unique_ptr<State> state);
+  absl::Status AddOther(v1::Record& record);
   std::unique_ptr<State> state_;
 };
 

@@ -1,0 +1,146 @@
+#include "traces/format/container_writer.h"
+
+#include <fcntl.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "traces/format/limits.h"
+
+namespace heddle::trace {
+namespace {
+
+constexpr uint8_t kRecordTag = (v1::TraceFile::kRecordFieldNumber << 3) | 2;
+
+absl::Status SystemError(absl::string_view what, absl::string_view path, int error) {
+  std::string message = absl::StrCat("cannot ", what, " ", path, ": ", strerror(error));
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+    return absl::ResourceExhaustedError(absl::StrCat(message, "; free some space or choose another directory"));
+  }
+  return error == ENOENT ? absl::NotFoundError(message) : absl::UnavailableError(message);
+}
+
+std::string DirectoryOf(const std::string& path) {
+  size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace
+
+Sha256::Sha256() : context_(EVP_MD_CTX_new()) { EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr); }
+
+void Sha256::Update(const void* data, size_t bytes) { EVP_DigestUpdate(context_.get(), data, bytes); }
+
+std::string Sha256::Finish() {
+  std::string digest(32, '\0');
+  unsigned int size = 0;
+  EVP_DigestFinal_ex(context_.get(), reinterpret_cast<unsigned char*>(digest.data()), &size);
+  return digest;
+}
+
+absl::StatusOr<std::unique_ptr<ContainerWriter>> ContainerWriter::Create(const std::string& path, int zstd_level) {
+  if (zstd_level < ZSTD_minCLevel() || zstd_level > ZSTD_maxCLevel()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("compression level ", zstd_level, " is not between ", ZSTD_minCLevel(), " and ", ZSTD_maxCLevel()));
+  }
+  struct stat info {};
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    return absl::InvalidArgumentError(absl::StrCat("cannot write ", path, ": it exists and is not a regular file"));
+  }
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    std::string temporary = absl::StrCat(path, ".tmp-", getpid());
+    if (attempt > 0) absl::StrAppend(&temporary, "-", attempt);
+    int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0) {
+      return std::unique_ptr<ContainerWriter>(new ContainerWriter(path, std::move(temporary), fd, zstd_level));
+    }
+    if (errno != EEXIST) return SystemError("create", temporary, errno);
+  }
+  return absl::AlreadyExistsError(absl::StrCat("cannot create a temporary file beside ", path, ": remove ", path,
+                                               ".tmp-* that earlier runs left"));
+}
+
+ContainerWriter::ContainerWriter(std::string path, std::string temporary, int fd, int zstd_level)
+    : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd), zstd_(ZSTD_createCCtx()) {
+  ZSTD_CCtx_setParameter(zstd_.get(), ZSTD_c_compressionLevel, zstd_level);
+  ZSTD_CCtx_setParameter(zstd_.get(), ZSTD_c_checksumFlag, 1);
+  ZSTD_CCtx_setParameter(zstd_.get(), ZSTD_c_contentSizeFlag, 1);
+}
+
+ContainerWriter::~ContainerWriter() {
+  if (fd_ >= 0) {
+    close(fd_);
+    unlink(temporary_.c_str());
+  }
+}
+
+absl::Status ContainerWriter::WriteAll(const char* data, size_t size) {
+  while (size > 0) {
+    ssize_t n = write(fd_, data, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return SystemError("write", temporary_, errno);
+    data += n;
+    size -= static_cast<size_t>(n);
+    bytes_ += static_cast<uint64_t>(n);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ContainerWriter::Append(v1::Record& record) {
+  record.set_ordinal(frames_.size());
+  const size_t body = record.ByteSizeLong();
+  if (body + 6 > kMaxRecordBytes) {
+    return absl::ResourceExhaustedError(absl::StrCat("record ", frames_.size(), " of ", path_, " takes ", body,
+                                                     " bytes, the limit of the format is ", kMaxRecordBytes));
+  }
+  if (frames_.size() >= kMaxFrames) {
+    return absl::ResourceExhaustedError(absl::StrCat(path_, ": the format allows ", kMaxFrames, " records at most"));
+  }
+  using google::protobuf::io::CodedOutputStream;
+  const size_t head = 1 + CodedOutputStream::VarintSize32(static_cast<uint32_t>(body));
+  raw_.resize(head + body);
+  uint8_t* out = reinterpret_cast<uint8_t*>(raw_.data());
+  *out++ = kRecordTag;
+  out = CodedOutputStream::WriteVarint32ToArray(static_cast<uint32_t>(body), out);
+  record.SerializeWithCachedSizesToArray(out);
+  sha_.Update(raw_.data(), raw_.size());
+
+  if (const size_t bound = ZSTD_compressBound(raw_.size()); compressed_.size() < bound) compressed_.resize(bound);
+  const size_t size =
+      ZSTD_compress2(zstd_.get(), compressed_.data(), compressed_.size(), raw_.data(), raw_.size());
+  if (ZSTD_isError(size)) {
+    return absl::InternalError(absl::StrCat("cannot compress record ", frames_.size(), ": ", ZSTD_getErrorName(size)));
+  }
+  if (absl::Status status = WriteAll(compressed_.data(), size); !status.ok()) return status;
+  frames_.push_back({static_cast<uint32_t>(size), static_cast<uint32_t>(raw_.size())});
+  return absl::OkStatus();
+}
+
+std::string ContainerWriter::ContentDigest() { return sha_.Finish(); }
+
+absl::Status ContainerWriter::Commit() {
+  const std::string table = EncodeSeekTable(frames_);
+  if (absl::Status status = WriteAll(table.data(), table.size()); !status.ok()) return status;
+  if (fsync(fd_) != 0) return SystemError("write", temporary_, errno);
+  const int fd = std::exchange(fd_, -1);
+  if (close(fd) != 0 || rename(temporary_.c_str(), path_.c_str()) != 0) {
+    const int error = errno;
+    unlink(temporary_.c_str());
+    return SystemError("complete", path_, error);
+  }
+  // The name itself must reach the disk too; a file system that cannot do that is no reason to fail.
+  const int directory = open(DirectoryOf(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory >= 0) {
+    (void)fsync(directory);
+    close(directory);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace heddle::trace

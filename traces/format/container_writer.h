@@ -1,0 +1,77 @@
+// Writes records as Zstandard frames to a temporary file that becomes the trace when it is complete.
+#ifndef HEDDLE_TRACES_FORMAT_CONTAINER_WRITER_H_
+#define HEDDLE_TRACES_FORMAT_CONTAINER_WRITER_H_
+
+#include <openssl/evp.h>
+#include <zstd.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/trace.pb.h"
+#include "traces/format/seek_table.h"
+
+namespace heddle::trace {
+
+// SHA-256 over a stream of bytes.
+class Sha256 {
+ public:
+  Sha256();
+  void Update(const void* data, size_t bytes);
+  std::string Finish();  // 32 bytes; call once
+
+ private:
+  struct Free {
+    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+  };
+  std::unique_ptr<EVP_MD_CTX, Free> context_;
+};
+
+// The file side of a TraceWriter. Nothing appears under the final name before Commit; without it the destructor removes
+// the temporary file.
+class ContainerWriter {
+ public:
+  // Errors: the directory does not exist or may not be written, or the final name is taken by something that is not a
+  // regular file (a rename would destroy a device or a pipe).
+  static absl::StatusOr<std::unique_ptr<ContainerWriter>> Create(const std::string& path, int zstd_level);
+  ~ContainerWriter();
+  ContainerWriter(const ContainerWriter&) = delete;
+  ContainerWriter& operator=(const ContainerWriter&) = delete;
+
+  // Appends one record as a frame of its own; sets its ordinal. Errors: the record is above kMaxRecordBytes, no space.
+  absl::Status Append(v1::Record& record);
+
+  uint64_t frame_count() const { return frames_.size(); }
+  uint64_t bytes() const { return bytes_; }
+
+  // SHA-256 of the decompressed frames so far; no Append but that of the index may follow.
+  std::string ContentDigest();
+
+  // Appends the seek table, flushes to disk, renames.
+  absl::Status Commit();
+
+ private:
+  ContainerWriter(std::string path, std::string temporary, int fd, int zstd_level);
+  absl::Status WriteAll(const char* data, size_t size);
+
+  struct FreeContext {
+    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  };
+  std::string path_;
+  std::string temporary_;
+  int fd_;
+  std::unique_ptr<ZSTD_CCtx, FreeContext> zstd_;
+  Sha256 sha_;
+  std::vector<FrameEntry> frames_;
+  uint64_t bytes_ = 0;
+  std::string raw_;
+  std::string compressed_;
+};
+
+}  // namespace heddle::trace
+
+#endif  // HEDDLE_TRACES_FORMAT_CONTAINER_WRITER_H_

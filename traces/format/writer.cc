@@ -1,0 +1,377 @@
+#include "traces/format/writer.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "traces/format/chunk_encoder.h"
+#include "traces/format/container_writer.h"
+#include "traces/format/geometry.h"
+#include "traces/format/limits.h"
+#include "traces/format/pending_chunk.h"
+
+namespace heddle::trace {
+namespace {
+
+// A block that is added whole joins a chunk that may be almost full already, so it must leave room for that.
+constexpr uint64_t kMaxBlockAccesses = 4u << 20;
+
+}  // namespace
+
+struct TraceWriter::State {
+  explicit State(std::unique_ptr<ContainerWriter> container) : file(std::move(container)) {}
+
+  absl::Status Fail(absl::Status status) {
+    if (!status.ok() && error.ok()) error = status;
+    return status;
+  }
+  absl::Status Append(v1::Record& record) {
+    absl::Status status = file->Append(record);
+    totals.bytes = file->bytes();
+    return status;
+  }
+
+  absl::Status CheckBlock(uint64_t block, std::span<const ThreadRecord> threads);
+  absl::Status AddBlock(uint64_t block, std::span<const ThreadRecord> threads, uint64_t expected);
+  absl::Status AddBlockPart(uint64_t block, std::span<const ThreadRecord> threads, bool last,
+                            std::span<uint64_t> consumed);
+  absl::Status Flush(bool cut, bool last_part);
+  void CountBlock(uint64_t threads);
+
+  std::unique_ptr<ContainerWriter> file;
+  absl::Status error;
+  bool finished = false;
+  uint64_t chunk_thread_instructions = 0;
+  uint64_t chunk_accesses = 0;
+
+  std::deque<Program> programs;          // references stay valid
+  std::vector<EncoderMemory> memories;   // per program
+  v1::Index index;
+  WriterTotals totals;
+  uint64_t launches = 0;
+
+  // The open launch.
+  bool open = false;
+  v1::Launch launch;
+  v1::LaunchEnd end;
+  uint64_t grid_blocks = 0;
+  uint64_t block_threads = 0;
+  uint64_t next_block = 0;               // lowest block that may follow
+
+  // The open chunk.
+  PendingChunk pending;
+  std::vector<uint64_t> pending_blocks;
+  ChunkEncoder encoder;
+
+  // The block that is being cut in time.
+  bool in_parts = false;
+  uint64_t part_block = 0;
+  uint32_t part = 0;
+  std::vector<WalkState> part_states;
+};
+
+TraceWriter::TraceWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+TraceWriter::~TraceWriter() = default;
+const WriterTotals& TraceWriter::totals() const { return state_->totals; }
+
+absl::StatusOr<std::unique_ptr<TraceWriter>> TraceWriter::Create(const std::string& path, v1::FileHeader header,
+                                                                 const WriterOptions& options) {
+  absl::StatusOr<std::unique_ptr<ContainerWriter>> container = ContainerWriter::Create(path, options.zstd_level);
+  if (!container.ok()) return container.status();
+  auto state = std::make_unique<State>(*std::move(container));
+  const auto limit = [](uint64_t wanted, uint64_t usual, uint64_t most) {
+    return std::min(wanted == 0 ? usual : wanted, most);
+  };
+  state->chunk_thread_instructions =
+      limit(options.chunk_thread_instructions, kChunkThreadInstructions, kMaxChunkThreadInstructions / 2);
+  state->chunk_accesses = limit(options.chunk_accesses, kChunkAccesses, kMaxChunkAccesses / 2);
+  header.set_major(kMajorVersion);
+  header.set_minor(kMinorVersion);
+  header.set_max_chunk_thread_instructions(kMaxChunkThreadInstructions);
+  header.set_max_chunk_accesses(kMaxChunkAccesses);
+  header.set_max_record_bytes(kMaxRecordBytes);
+  v1::Record record;
+  *record.mutable_header() = std::move(header);
+  if (absl::Status status = state->Append(record); !status.ok()) return status;
+  return std::unique_ptr<TraceWriter>(new TraceWriter(std::move(state)));
+}
+
+absl::StatusOr<const Program*> TraceWriter::AddProgram(v1::KernelProgram program) {
+  State& s = *state_;
+  if (!s.error.ok()) return s.error;
+  if (s.finished || s.open) {
+    return s.Fail(absl::FailedPreconditionError("AddProgram comes before BeginLaunch or after EndLaunch"));
+  }
+  program.set_id(static_cast<uint32_t>(s.programs.size()));
+  absl::StatusOr<Program> created = Program::Create(std::move(program));
+  if (!created.ok()) return s.Fail(created.status());
+  v1::Record record;
+  *record.mutable_program() = created->proto();
+  s.index.add_program_frame(s.file->frame_count());
+  if (absl::Status status = s.Append(record); !status.ok()) return s.Fail(status);
+  s.programs.push_back(*std::move(created));
+  s.memories.emplace_back();
+  return &s.programs.back();
+}
+
+absl::Status TraceWriter::BeginLaunch(v1::Launch launch) {
+  State& s = *state_;
+  if (!s.error.ok()) return s.error;
+  if (s.finished || s.open) return s.Fail(absl::FailedPreconditionError("BeginLaunch: the launch before is still open"));
+  launch.set_id(static_cast<uint32_t>(s.launches));
+  absl::StatusOr<Geometry> geometry = GeometryOf(launch);
+  if (!geometry.ok()) return s.Fail(geometry.status());
+  if (launch.program() >= s.programs.size()) {
+    return s.Fail(absl::InvalidArgumentError(
+        absl::StrCat("launch ", launch.id(), ": program ", launch.program(), " has not been added")));
+  }
+  for (uint32_t earlier : launch.depends_on()) {
+    if (earlier >= launch.id()) {
+      return s.Fail(absl::InvalidArgumentError(
+          absl::StrCat("launch ", launch.id(), ": it cannot depend on launch ", earlier, ", which comes later")));
+    }
+  }
+  s.index.add_launch_frame(s.file->frame_count());
+  v1::Record record;
+  *record.mutable_launch() = launch;
+  if (absl::Status status = s.Append(record); !status.ok()) return s.Fail(status);
+  ++s.launches;
+  if (!launch.recorded()) return absl::OkStatus();
+  s.open = true;
+  s.launch = std::move(launch);
+  s.end = v1::LaunchEnd();
+  s.end.set_launch(s.launch.id());
+  s.grid_blocks = geometry->grid_blocks;
+  s.block_threads = geometry->block_threads;
+  s.next_block = 0;
+  s.pending.Reset(&s.programs[s.launch.program()]);
+  s.pending_blocks.clear();
+  return absl::OkStatus();
+}
+
+absl::Status TraceWriter::State::CheckBlock(uint64_t block, std::span<const ThreadRecord> threads) {
+  if (!open) return absl::FailedPreconditionError("a block needs an open launch that is recorded");
+  const std::string place = absl::StrCat("launch ", launch.id(), ", block ", block);
+  if (block >= grid_blocks) {
+    return absl::InvalidArgumentError(absl::StrCat(place, ": the grid has ", grid_blocks, " blocks"));
+  }
+  if (block < next_block) return absl::InvalidArgumentError(absl::StrCat(place, ": blocks must be added in order"));
+  if (threads.size() != block_threads) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(place, ": ", threads.size(), " threads given, a block has ", block_threads));
+  }
+  return absl::OkStatus();
+}
+
+void TraceWriter::State::CountBlock(uint64_t threads) {
+  end.set_blocks(end.blocks() + 1);
+  end.set_threads(end.threads() + threads);
+  ++totals.blocks;
+  totals.threads += threads;
+}
+
+absl::Status TraceWriter::State::Flush(bool cut, bool last_part) {
+  if (pending.empty()) return absl::OkStatus();
+  v1::Record record;
+  v1::BlockChunk& chunk = *record.mutable_chunk();
+  chunk.set_launch(launch.id());
+  chunk.set_first_block(pending_blocks.front());
+  chunk.set_block_count(pending_blocks.size());
+  if (pending_blocks.back() - pending_blocks.front() != pending_blocks.size() - 1) {
+    for (size_t i = 1; i < pending_blocks.size(); ++i) {
+      chunk.add_block_gap(pending_blocks[i] - pending_blocks[i - 1] - 1);
+    }
+  }
+  if (cut) chunk.set_part(part);
+  chunk.set_last_part(last_part);
+  encoder.Encode(pending, cut, memories[launch.program()], chunk);
+
+  v1::ChunkReference& reference = *index.add_chunk();
+  reference.set_frame(file->frame_count());
+  reference.set_launch(launch.id());
+  reference.set_first_block(pending_blocks.front());
+  reference.set_block_count(pending_blocks.size());
+  reference.set_last_block(pending_blocks.back());
+  reference.set_part(chunk.part());
+  reference.set_thread_instructions(chunk.thread_instructions());
+  reference.set_accesses(chunk.accesses());
+  end.set_thread_instructions(end.thread_instructions() + chunk.thread_instructions());
+  end.set_accesses(end.accesses() + chunk.accesses());
+  end.set_chunks(end.chunks() + 1);
+  ++totals.chunks;
+  if (absl::Status status = Append(record); !status.ok()) return status;
+  pending.Reset(&programs[launch.program()]);
+  pending_blocks.clear();
+  return absl::OkStatus();
+}
+
+absl::Status TraceWriter::State::AddBlock(uint64_t block, std::span<const ThreadRecord> threads, uint64_t expected) {
+  if (absl::Status status = CheckBlock(block, threads); !status.ok()) return status;
+  const absl::string_view in_parts_rule = "the block before is being added in parts and has not had its last";
+  if (in_parts) return absl::FailedPreconditionError(absl::StrCat("block ", block, ": ", in_parts_rule));
+  uint64_t accesses = 0;
+  for (const ThreadRecord& thread : threads) accesses += thread.addresses.size();
+  const uint64_t most_instructions = kMaxChunkThreadInstructions - chunk_thread_instructions;
+  if (accesses > kMaxBlockAccesses) {
+    return absl::ResourceExhaustedError(absl::StrCat("launch ", launch.id(), ", block ", block, ": ", accesses,
+                                                     " accesses; a block of more than ", kMaxBlockAccesses,
+                                                     " must be added in parts"));
+  }
+  if (pending.path_of_thread().size() + threads.size() > kMaxChunkThreads ||
+      (!pending.empty() && pending.addresses().size() + accesses > kMaxBlockAccesses)) {
+    if (absl::Status status = Flush(false, true); !status.ok()) return status;
+  }
+  const uint64_t before = pending.thread_instructions();
+  for (size_t t = 0; t < threads.size(); ++t) {
+    const uint64_t budget = before + most_instructions - pending.thread_instructions();
+    absl::StatusOr<uint32_t> path = pending.AddWholeThread(threads[t], budget);
+    if (path.ok() && pending.thread_instructions() - before > most_instructions) {
+      path = absl::ResourceExhaustedError("the block is too long: add it in parts");
+    }
+    if (!path.ok()) {
+      return absl::Status(path.status().code(), absl::StrCat("launch ", launch.id(), ", block ", block, ", thread ", t,
+                                                             ": ", path.status().message()));
+    }
+  }
+  const uint64_t instructions = pending.thread_instructions() - before;
+  if (expected != kNoExpectation && expected != instructions) {
+    return absl::InternalError(absl::StrCat("launch ", launch.id(), ", block ", block, ": the paths have ", instructions,
+                                            " thread-instructions, but ", expected, " were counted while running"));
+  }
+  totals.thread_instructions += instructions;
+  totals.accesses += accesses;
+  pending_blocks.push_back(block);
+  next_block = block + 1;
+  CountBlock(threads.size());
+  if (pending.thread_instructions() >= chunk_thread_instructions || pending.addresses().size() >= chunk_accesses ||
+      pending.encoded_bytes() >= kChunkBytes) {
+    return Flush(false, true);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TraceWriter::State::AddBlockPart(uint64_t block, std::span<const ThreadRecord> threads, bool last,
+                                              std::span<uint64_t> consumed) {
+  if (absl::Status status = CheckBlock(block, threads); !status.ok()) return status;
+  const std::string place = absl::StrCat("launch ", launch.id(), ", block ", block);
+  if (consumed.size() != threads.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(place, ": one count of consumed addresses per thread is needed"));
+  }
+  if (in_parts ? block != part_block : false) {
+    return absl::FailedPreconditionError(absl::StrCat(place, ": block ", part_block, " has not had its last part"));
+  }
+  if (!in_parts) {
+    if (absl::Status status = Flush(false, true); !status.ok()) return status;
+    in_parts = true;
+    part_block = block;
+    part = 0;
+    part_states.assign(threads.size(), WalkState{programs[launch.program()].entry_block(), {}, false});
+  }
+  pending.Reset(&programs[launch.program()]);
+  for (size_t t = 0; t < threads.size(); ++t) {
+    absl::StatusOr<uint32_t> path =
+        pending.AddThreadPart(threads[t], part_states[t], last,
+                              kMaxChunkThreadInstructions - pending.thread_instructions(), consumed[t]);
+    if (path.ok() && (pending.thread_instructions() > kMaxChunkThreadInstructions ||
+                      pending.addresses().size() > kMaxBlockAccesses)) {
+      path = absl::ResourceExhaustedError("the part is too long: add smaller ones");
+    }
+    if (!path.ok()) {
+      return absl::Status(path.status().code(),
+                          absl::StrCat(place, ", part ", part, ", thread ", t, ": ", path.status().message()));
+    }
+  }
+  totals.thread_instructions += pending.thread_instructions();
+  totals.accesses += pending.addresses().size();
+  pending_blocks.assign(1, block);
+  const bool cut = part > 0 || !last;
+  if (absl::Status status = Flush(cut, last); !status.ok()) return status;
+  ++part;
+  if (last) {
+    in_parts = false;
+    next_block = block + 1;
+    CountBlock(threads.size());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TraceWriter::AddBlock(uint64_t block, std::span<const ThreadRecord> threads,
+                                   uint64_t expected_thread_instructions) {
+  if (!state_->error.ok()) return state_->error;
+  return state_->Fail(state_->AddBlock(block, threads, expected_thread_instructions));
+}
+
+absl::Status TraceWriter::AddBlockPart(uint64_t block, std::span<const ThreadRecord> threads, bool last,
+                                       std::span<uint64_t> consumed_addresses) {
+  if (!state_->error.ok()) return state_->error;
+  return state_->Fail(state_->AddBlockPart(block, threads, last, consumed_addresses));
+}
+
+absl::Status TraceWriter::EndLaunch() {
+  State& s = *state_;
+  if (!s.error.ok()) return s.error;
+  if (!s.open) return s.Fail(absl::FailedPreconditionError("EndLaunch: no launch is open"));
+  if (s.in_parts) {
+    return s.Fail(absl::FailedPreconditionError(absl::StrCat("EndLaunch: block ", s.part_block, " misses its last part")));
+  }
+  if (absl::Status status = s.Flush(false, true); !status.ok()) return s.Fail(status);
+  s.open = false;
+  s.index.add_launch_end_frame(s.file->frame_count());
+  v1::Record record;
+  *record.mutable_launch_end() = s.end;
+  return s.Fail(s.Append(record));
+}
+
+absl::Status TraceWriter::AddTransfer(const v1::Transfer& transfer) {
+  v1::Record record;
+  *record.mutable_transfer() = transfer;
+  return AddOther(record);
+}
+
+absl::Status TraceWriter::AddCertificate(const v1::Certificate& certificate) {
+  if (state_->error.ok() && certificate.launch() >= state_->launches) {
+    return state_->Fail(absl::InvalidArgumentError(
+        absl::StrCat("certificate: launch ", certificate.launch(), " has not been written")));
+  }
+  v1::Record record;
+  *record.mutable_certificate() = certificate;
+  return AddOther(record);
+}
+
+absl::Status TraceWriter::AddAnnotation(const v1::Annotation& annotation) {
+  v1::Record record;
+  *record.mutable_annotation() = annotation;
+  return AddOther(record);
+}
+
+absl::Status TraceWriter::AddOther(v1::Record& record) {
+  State& s = *state_;
+  if (!s.error.ok()) return s.error;
+  if (s.finished || s.open) {
+    return s.Fail(absl::FailedPreconditionError("transfers, certificates and annotations stand between launches"));
+  }
+  s.index.add_other_frame(s.file->frame_count());
+  return s.Fail(s.Append(record));
+}
+
+absl::Status TraceWriter::Finish() {
+  State& s = *state_;
+  if (!s.error.ok()) return s.error;
+  if (s.finished || s.open) return s.Fail(absl::FailedPreconditionError("Finish: a launch is still open, or called twice"));
+  s.index.set_records(s.file->frame_count());
+  s.index.set_thread_instructions(s.totals.thread_instructions);
+  s.index.set_accesses(s.totals.accesses);
+  s.index.set_content_sha256(s.file->ContentDigest());
+  v1::Record record;
+  *record.mutable_index() = std::move(s.index);
+  if (absl::Status status = s.Append(record); !status.ok()) return s.Fail(status);
+  if (absl::Status status = s.file->Commit(); !status.ok()) return s.Fail(status);
+  s.totals.bytes = s.file->bytes();
+  s.finished = true;
+  s.error = absl::FailedPreconditionError("the trace is complete: nothing can be added");
+  return absl::OkStatus();
+}
+
+}  // namespace heddle::trace
