@@ -1,0 +1,35 @@
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "tools/heddle/commands.h"
+#include "tools/heddle/terminal.h"
+
+#ifndef HEDDLE_LIBEXEC_FROM_BIN
+#define HEDDLE_LIBEXEC_FROM_BIN "../libexec/heddle"
+#endif
+
+namespace heddle::tools {
+
+int CaptureCommand(const std::vector<std::string>& arguments) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const fs::path& folder : {here, (here / HEDDLE_LIBEXEC_FROM_BIN).lexically_normal()}) {
+    const std::string program = (folder / "heddle-capture").string();
+    if (access(program.c_str(), X_OK) != 0) continue;
+    std::vector<char*> argv = {const_cast<char*>(program.c_str())};
+    for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+    argv.push_back(nullptr);
+    execv(program.c_str(), argv.data());
+    return Complain(kFailed, program + ": cannot be started: " + std::strerror(errno));
+  }
+  return Complain(kFailed,
+                  "this build of heddle has no capture, which needs LLVM 19: install it with `tools/install-packages "
+                  "capture`, then build again with `cmake --preset release && cmake --build --preset release`");
+}
+
+}  // namespace heddle::tools

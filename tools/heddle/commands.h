@@ -1,0 +1,43 @@
+// The subcommands. Each prints its results and complaints itself and returns the exit status of the program.
+#ifndef HEDDLE_TOOLS_HEDDLE_COMMANDS_H_
+#define HEDDLE_TOOLS_HEDDLE_COMMANDS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/heddle/policy_list.h"
+
+namespace heddle::tools {
+
+// Starts heddle-capture, the program that needs LLVM, with the same arguments in place of this process. It is beside
+// this program or in libexec/heddle; a build without LLVM has none.
+int CaptureCommand(const std::vector<std::string>& arguments);
+
+int TraceInfoCommand(const std::string& path, bool json);
+// Exit status 1 if the trace breaks a rule of the format.
+int TraceCheckCommand(const std::string& path, bool json);
+
+struct ReplayArguments {
+  std::string trace;
+  std::string machine = "fermi_fixed";
+  PolicyLists policies;
+  std::vector<std::string> overrides;  // --set
+  std::string kernels;                 // regular expression; empty = all
+  std::string output;                  // -o: "-" = standard output; empty = none
+  uint64_t max_cycles = 0;
+  bool json = false;        // results on standard output instead of the table
+  bool per_launch = false;  // a table for each launch
+  bool quiet = false;       // no table, no notes, no progress
+};
+int ReplayCommand(const ReplayArguments& arguments);
+
+// All policies, or everything about those called `name`.
+int PoliciesCommand(const std::string& name, bool json);
+
+// All machines, or the text of one file.
+int MachinesCommand(const std::string& name, bool json);
+
+}  // namespace heddle::tools
+
+#endif  // HEDDLE_TOOLS_HEDDLE_COMMANDS_H_

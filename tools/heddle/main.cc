@@ -1,0 +1,141 @@
+// The one command: `heddle capture | trace | replay | policies | machines`.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "replay/engine/suggest.h"
+#include "tools/heddle/commands.h"
+#include "tools/heddle/output.h"
+#include "tools/heddle/terminal.h"
+
+namespace heddle::tools {
+namespace {
+
+constexpr char kExamples[] = R"(
+Examples:
+  heddle capture -o bfs.htrace traces/kernels/bfs/bfs.textproto
+  heddle trace info bfs.htrace
+  heddle replay bfs.htrace --divergence nrec,pdom,dwf,mimd --scheduler lrr,gto
+  heddle replay bfs.htrace --divergence pdom --set core.schedulers=1 -o result.json
+  heddle policies dwf
+
+Exit status: 0 success, 1 the run failed, 2 wrong usage.)";
+
+constexpr char kReplayFooter[] = R"(
+Lists are separated by commas; the runs are their product, and the trace is decoded once. Parameters follow a colon:
+--divergence pdom,dwf:lane_aware=false,swizzle=none,nrec are three policies: a piece with '=' and without ':' is a
+further parameter of the policy before it. Combinations that do not go together are skipped with a note.)";
+
+struct Arguments {
+  ReplayArguments replay;
+  std::string trace;
+  std::string name;
+  bool json = false;
+};
+
+void AddReplay(CLI::App& app, Arguments& arguments) {
+  ReplayArguments& replay = arguments.replay;
+  CLI::App& command = *app.add_subcommand("replay", "Replay a trace under chosen policies on a machine");
+  command.footer(kReplayFooter);
+  command.add_option("TRACE", replay.trace, "Trace file")->required();
+  command.add_option("--machine", replay.machine, "Machine name (`heddle machines`) or FILE.textproto")
+      ->capture_default_str();
+  command.add_option("--divergence", replay.policies.divergence, "How warps are formed and split; or all")
+      ->capture_default_str();
+  command.add_option("--scheduler", replay.policies.scheduler, "Which warp issues; or all")->capture_default_str();
+  command.add_option("--dispatch", replay.policies.dispatch, "Which thread block enters which SM; or all")
+      ->capture_default_str();
+  command.add_option("--kernels", replay.kernels, "Only kernels whose name matches this regular expression");
+  command
+      .add_option("--set", replay.overrides, "Field of the machine as PATH=VALUE, such as core.schedulers=1; repeat")
+      ->expected(1)
+      ->take_all();
+  command.add_option("--max-cycles", replay.max_cycles, "Stop with an error when a launch takes more cycles");
+  command.add_option("-o,--output", replay.output,
+                     "File for the results, one line of JSON per run; - is standard output");
+  command.add_flag("--json", replay.json, "Print the results as JSON instead of the table");
+  command.add_flag("--per-launch", replay.per_launch, "A table for every launch, too");
+  command.add_flag("--quiet", replay.quiet, "No table, notes or progress");
+}
+
+std::vector<std::string> CommandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+int WrongUsage(const CLI::App& app, const CLI::ParseError& error) {
+  std::string command = "heddle";
+  for (const CLI::App* parsed = &app; !parsed->get_subcommands().empty();) {
+    parsed = parsed->get_subcommands().front();
+    absl::StrAppend(&command, " ", parsed->get_name());
+  }
+  return Complain(kWrongUsage, absl::StrCat(error.what(), "; see `", command, " --help`"));
+}
+
+int Run(int argc, char** argv) {
+  HandleSignals();
+  // Everything behind `capture` belongs to the program that does it, --help included.
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty() && words[0] == "capture") return CaptureCommand({words.begin() + 1, words.end()});
+
+  Arguments arguments;
+  CLI::App app(
+      "Heddle records what every thread of a GPU kernel does, without a GPU, and replays the recording through\n"
+      "interchangeable ways of forming and scheduling warps.",
+      "heddle");
+  app.set_version_flag("--version", "heddle " HEDDLE_VERSION);
+  app.footer(kExamples);
+  app.require_subcommand(1);
+
+  app.add_subcommand("capture", "Record a stand-alone kernel from a recipe (see `heddle capture --help`)");
+  CLI::App& trace = *app.add_subcommand("trace", "Look into a trace");
+  trace.require_subcommand(1);
+  CLI::App& info = *trace.add_subcommand("info", "Launches, sizes, and how the kernel diverges");
+  CLI::App& check = *trace.add_subcommand("check", "Verify everything that can be verified without replaying");
+  for (CLI::App* command : {&info, &check}) {
+    command->add_option("TRACE", arguments.trace, "Trace file")->required();
+    command->add_flag("--json", arguments.json, "Print JSON");
+  }
+  AddReplay(app, arguments);
+  CLI::App& policies = *app.add_subcommand("policies", "What there is behind the seams, with parameters and sources");
+  policies.add_option("NAME", arguments.name, "Everything about this policy");
+  CLI::App& machines = *app.add_subcommand("machines", "The machines there are");
+  machines.add_option("NAME", arguments.name, "Print this machine, with the source of every value");
+  for (CLI::App* command : {&policies, &machines}) command->add_flag("--json", arguments.json, "Print JSON");
+
+  // CLI11 would say only that the argument was not expected.
+  const std::vector<std::string> commands = CommandNames(app);
+  if (!words.empty() && !words[0].starts_with("-") && std::ranges::find(commands, words[0]) == commands.end()) {
+    return Complain(kWrongUsage, replay::UnknownNameMessage("command", words[0], commands));
+  }
+  try {  // CLI11 throws, we do not
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const CLI::App* asked = &app;
+    while (!asked->get_subcommands().empty()) asked = asked->get_subcommands().front();
+    const absl::Status written = WriteStandardOutput(asked->help());
+    return written.ok() ? kSuccess : Complain(kFailed, written);
+  } catch (const CLI::CallForVersion& version) {
+    const absl::Status written = WriteStandardOutput(absl::StrCat(version.what(), "\n"));
+    return written.ok() ? kSuccess : Complain(kFailed, written);
+  } catch (const CLI::ParseError& error) {
+    return WrongUsage(app, error);
+  }
+
+  if (info.parsed()) return TraceInfoCommand(arguments.trace, arguments.json);
+  if (check.parsed()) return TraceCheckCommand(arguments.trace, arguments.json);
+  if (policies.parsed()) return PoliciesCommand(arguments.name, arguments.json);
+  if (machines.parsed()) return MachinesCommand(arguments.name, arguments.json);
+  return ReplayCommand(arguments.replay);
+}
+
+}  // namespace
+}  // namespace heddle::tools
+
+int main(int argc, char** argv) { return heddle::tools::Run(argc, argv); }

@@ -1,0 +1,254 @@
+// `heddle policies`: what the registry knows, for people and for programs.
+#include <algorithm>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "replay/dispatch/block_dispatcher.h"
+#include "replay/divergence/divergence_policy.h"
+#include "replay/engine/policy_registry.h"
+#include "replay/engine/replay.h"
+#include "replay/engine/suggest.h"
+#include "replay/schedule/warp_scheduler.h"
+#include "tools/heddle/commands.h"
+#include "tools/heddle/json.h"
+#include "tools/heddle/output.h"
+#include "tools/heddle/table.h"
+#include "tools/heddle/terminal.h"
+
+namespace heddle::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using replay::CounterSpec;
+using replay::ParameterSpec;
+using replay::ParameterType;
+using replay::PolicyInfo;
+
+// The policies behind one seam.
+struct Seam {
+  const char* key;     // in JSON
+  const char* title;   // of the section
+  const char* option;  // of `heddle replay`
+  std::vector<const PolicyInfo*> policies;
+};
+
+template <typename Registry>
+std::vector<const PolicyInfo*> Infos() {
+  std::vector<const PolicyInfo*> infos;
+  for (const auto& [name, entry] : Registry::Get().entries()) infos.push_back(&entry.info);
+  return infos;
+}
+
+std::vector<Seam> Seams() {
+  return {{"divergence", "Divergence policies", "--divergence", Infos<replay::DivergenceRegistry>()},
+          {"scheduler", "Schedulers", "--scheduler", Infos<replay::SchedulerRegistry>()},
+          {"dispatch", "Dispatchers", "--dispatch", Infos<replay::DispatchRegistry>()}};
+}
+
+// A divergence policy and a scheduler that do not go together, with the reason; defaults for all parameters.
+struct RefusedPair {
+  std::string divergence, scheduler, reason;
+};
+
+std::vector<RefusedPair> RefusedPairs() {
+  std::vector<RefusedPair> pairs;
+  for (const std::string& divergence : DivergenceNames()) {
+    for (const std::string& scheduler : SchedulerNames()) {
+      replay::Configuration configuration;
+      configuration.divergence = {divergence, ""};
+      configuration.scheduler = {scheduler, ""};
+      const absl::Status status = replay::Validate(configuration);
+      if (!status.ok()) pairs.push_back({divergence, scheduler, std::string(status.message())});
+    }
+  }
+  return pairs;
+}
+
+const char* TypeName(ParameterType type) {
+  switch (type) {
+    case ParameterType::kBool:
+      return "bool";
+    case ParameterType::kInteger:
+      return "integer";
+    case ParameterType::kChoice:
+      return "choice";
+  }
+  return "";
+}
+
+std::string Range(const ParameterSpec& parameter) {
+  switch (parameter.type) {
+    case ParameterType::kBool:
+      return "true, false";
+    case ParameterType::kInteger:
+      return absl::StrCat(parameter.minimum, " to ", parameter.maximum);
+    case ParameterType::kChoice:
+      return absl::StrJoin(parameter.choices, ", ");
+  }
+  return "";
+}
+
+// ------------------------------------------------------------------------------------------------------------- JSON
+
+Json ParameterJson(const ParameterSpec& parameter) {
+  Json json = {{"name", parameter.name}, {"type", TypeName(parameter.type)}};
+  switch (parameter.type) {
+    case ParameterType::kBool:
+      json["default"] = parameter.default_value == "true";
+      break;
+    case ParameterType::kInteger: {
+      int64_t number = 0;
+      json["default"] = absl::SimpleAtoi(parameter.default_value, &number) ? Json(number) : Json();
+      json["minimum"] = parameter.minimum;
+      json["maximum"] = parameter.maximum;
+      break;
+    }
+    case ParameterType::kChoice:
+      json["default"] = parameter.default_value;
+      json["choices"] = parameter.choices;
+      break;
+  }
+  json["unit"] = parameter.unit;
+  json["description"] = parameter.description;
+  json["source"] = parameter.source;
+  return json;
+}
+
+Json PolicyJson(const PolicyInfo& info) {
+  Json json = {{"name", info.name}, {"summary", info.summary}, {"source", info.source}};
+  json["parameters"] = Json::array();
+  for (const ParameterSpec& parameter : info.parameters) json["parameters"].push_back(ParameterJson(parameter));
+  json["counters"] = Json::array();
+  for (const CounterSpec& counter : info.counters) {
+    json["counters"].push_back({{"name", counter.name},
+                                {"unit", counter.unit},
+                                {"description", counter.description},
+                                {"combine", counter.combine == CounterSpec::Combine::kSum ? "sum" : "maximum"}});
+  }
+  return json;
+}
+
+// ------------------------------------------------------------------------------------------------------------- text
+
+std::string List(const std::vector<Seam>& seams) {
+  std::string text;
+  for (const Seam& seam : seams) {
+    absl::StrAppend(&text, seam.title, " (", seam.option, ")\n");
+    Table table(
+        {{"name", Table::Align::kLeft}, {"what it does", Table::Align::kLeft}, {"source", Table::Align::kLeft}});
+    for (const PolicyInfo* info : seam.policies) table.AddRow({info->name, info->summary, info->source});
+    absl::StrAppend(&text, table.Text(2), "\n");
+  }
+  const std::vector<RefusedPair> pairs = RefusedPairs();
+  if (!pairs.empty()) {
+    // Pairs of one scheduler and one reason take one line.
+    Table table({{"scheduler", Table::Align::kLeft}, {"not with", Table::Align::kLeft}});
+    for (const std::string& scheduler : SchedulerNames()) {
+      std::vector<std::string> divergence;
+      for (const RefusedPair& pair : pairs) {
+        if (pair.scheduler == scheduler) divergence.push_back(pair.divergence);
+      }
+      if (!divergence.empty()) table.AddRow({scheduler, absl::StrJoin(divergence, ", ")});
+    }
+    absl::StrAppend(&text, "Pairs that are refused (`heddle policies SCHEDULER` gives the reason)\n", table.Text(2),
+                    "\n");
+  }
+  return text + "`heddle policies NAME` shows the parameters and counters of one.\n";
+}
+
+std::string Details(const Seam& seam, const PolicyInfo& info) {
+  std::string text =
+      absl::StrCat(info.name, " (", seam.option, ")\n  ", info.summary, "\n  Source: ", info.source, "\n\n");
+  if (info.parameters.empty()) {
+    text += "No parameters.\n";
+  } else {
+    absl::StrAppend(&text, "Parameters (", seam.option, " ", info.name, ":KEY=VALUE,KEY=VALUE)\n");
+    Table table({{"key", Table::Align::kLeft},
+                 {"type", Table::Align::kLeft},
+                 {"default", Table::Align::kLeft},
+                 {"unit", Table::Align::kLeft},
+                 {"range", Table::Align::kLeft},
+                 {"meaning", Table::Align::kLeft},
+                 {"source", Table::Align::kLeft}});
+    for (const ParameterSpec& parameter : info.parameters) {
+      table.AddRow({parameter.name, TypeName(parameter.type), parameter.default_value,
+                    parameter.unit.empty() ? "-" : parameter.unit, Range(parameter), parameter.description,
+                    parameter.source});
+    }
+    text += table.Text(2);
+  }
+  text += "\n";
+  if (info.counters.empty()) {
+    text += "No counters of its own.\n";
+  } else {
+    text += "Counters (in results; over SMs and ports they are summed, or the largest is taken)\n";
+    Table table({{"name", Table::Align::kLeft},
+                 {"unit", Table::Align::kLeft},
+                 {"combined", Table::Align::kLeft},
+                 {"meaning", Table::Align::kLeft}});
+    for (const CounterSpec& counter : info.counters) {
+      table.AddRow({counter.name, counter.unit.empty() ? "-" : counter.unit,
+                    counter.combine == CounterSpec::Combine::kSum ? "sum" : "maximum", counter.description});
+    }
+    text += table.Text(2);
+  }
+  Table refused(
+      {{"divergence", Table::Align::kLeft}, {"scheduler", Table::Align::kLeft}, {"why", Table::Align::kLeft}});
+  bool any = false;
+  for (const RefusedPair& pair : RefusedPairs()) {
+    const bool concerned = std::string(seam.key) == "divergence"  ? pair.divergence == info.name
+                           : std::string(seam.key) == "scheduler" ? pair.scheduler == info.name
+                                                                  : false;
+    if (!concerned) continue;
+    refused.AddRow({pair.divergence, pair.scheduler, pair.reason});
+    any = true;
+  }
+  if (any) absl::StrAppend(&text, "\nRefused pairs\n", refused.Text(2));
+  return text;
+}
+
+}  // namespace
+
+int PoliciesCommand(const std::string& name, bool json) {
+  std::vector<Seam> seams = Seams();
+  std::vector<std::string> known;
+  for (const Seam& seam : seams) {
+    for (const PolicyInfo* info : seam.policies) known.push_back(info->name);
+  }
+  if (!name.empty()) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      return Complain(kWrongUsage, replay::UnknownNameMessage("policy", name, known));
+    }
+    for (Seam& seam : seams) {
+      std::erase_if(seam.policies, [&name](const PolicyInfo* info) { return info->name != name; });
+    }
+  }
+
+  std::string text;
+  if (json) {
+    Json document = {{"schema", 1}};
+    for (const Seam& seam : seams) {
+      document[seam.key] = Json::array();
+      for (const PolicyInfo* info : seam.policies) document[seam.key].push_back(PolicyJson(*info));
+    }
+    document["refused_pairs"] = Json::array();
+    for (const RefusedPair& pair : RefusedPairs()) {
+      if (!name.empty() && pair.divergence != name && pair.scheduler != name) continue;
+      document["refused_pairs"].push_back(
+          {{"divergence", pair.divergence}, {"scheduler", pair.scheduler}, {"reason", pair.reason}});
+    }
+    text = JsonLine(document) + "\n";
+  } else if (name.empty()) {
+    text = List(seams);
+  } else {
+    for (const Seam& seam : seams) {
+      for (const PolicyInfo* info : seam.policies)
+        absl::StrAppend(&text, text.empty() ? "" : "\n", Details(seam, *info));
+    }
+  }
+  const absl::Status written = WriteStandardOutput(text);
+  return written.ok() ? kSuccess : Complain(kFailed, written);
+}
+
+}  // namespace heddle::tools

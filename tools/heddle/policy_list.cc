@@ -1,0 +1,116 @@
+#include "tools/heddle/policy_list.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "replay/dispatch/block_dispatcher.h"
+#include "replay/divergence/divergence_policy.h"
+#include "replay/engine/policy_registry.h"
+#include "replay/schedule/warp_scheduler.h"
+
+namespace heddle::tools {
+namespace {
+
+using replay::Configuration;
+using replay::PolicySpec;
+
+template <typename Registry>
+std::vector<std::string> Names() {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : Registry::Get().entries()) names.push_back(name);
+  return names;
+}
+
+// The policies of one list, each checked by itself.
+template <typename Registry>
+absl::StatusOr<std::vector<PolicySpec>> CheckedPolicies(const std::string& option, const char* kind,
+                                                        const std::string& text) {
+  const auto refuse = [&option](absl::Status status) {
+    return absl::Status(status.code(), absl::StrCat(option, ": ", status.message()));
+  };
+  std::vector<PolicySpec> policies;
+  if (text == "all") {
+    for (const std::string& name : Names<Registry>()) policies.push_back({name, ""});
+    return policies;
+  }
+  absl::StatusOr<std::vector<PolicySpec>> split = SplitPolicies(text);
+  if (!split.ok()) return refuse(split.status());
+  for (const PolicySpec& policy : *split) {
+    const auto entry = Registry::Get().Find(kind, policy.name);
+    if (!entry.ok()) return refuse(entry.status());
+    const auto parameters = replay::Parameters::Parse((*entry)->info, policy.parameters);
+    if (!parameters.ok()) return refuse(parameters.status());
+    for (const PolicySpec& earlier : policies) {
+      if (PolicyText(earlier) == PolicyText(policy)) {
+        return refuse(absl::InvalidArgumentError(absl::StrCat(PolicyText(policy), " is given twice")));
+      }
+    }
+    policies.push_back(policy);
+  }
+  return policies;
+}
+
+}  // namespace
+
+std::string PolicyText(const PolicySpec& policy) {
+  return policy.parameters.empty() ? policy.name : absl::StrCat(policy.name, ":", policy.parameters);
+}
+
+std::vector<std::string> DivergenceNames() { return Names<replay::DivergenceRegistry>(); }
+std::vector<std::string> SchedulerNames() { return Names<replay::SchedulerRegistry>(); }
+std::vector<std::string> DispatchNames() { return Names<replay::DispatchRegistry>(); }
+
+absl::StatusOr<std::vector<PolicySpec>> SplitPolicies(const std::string& text) {
+  std::vector<PolicySpec> policies;
+  const std::vector<std::string> pieces = absl::StrSplit(text, ',');
+  for (const std::string& piece : pieces) {
+    const size_t colon = piece.find(':');
+    const bool is_parameter = colon == std::string::npos && piece.find('=') != std::string::npos;
+    if (is_parameter) {
+      if (policies.empty() || policies.back().parameters.empty()) {
+        const std::string name = policies.empty() ? "NAME" : policies.back().name;
+        return absl::InvalidArgumentError(
+            absl::StrCat("\"", piece, "\" belongs to no policy: parameters are written ", name, ":", piece));
+      }
+      absl::StrAppend(&policies.back().parameters, ",", piece);
+      continue;
+    }
+    PolicySpec policy{piece.substr(0, colon), colon == std::string::npos ? "" : piece.substr(colon + 1)};
+    if (policy.name.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" has an empty name in its list of policies"));
+    }
+    if (colon != std::string::npos && policy.parameters.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("\"", piece, "\" has no parameters after the colon"));
+    }
+    policies.push_back(std::move(policy));
+  }
+  return policies;
+}
+
+absl::StatusOr<RunPlan> PlanRuns(const PolicyLists& lists) {
+  const auto divergence =
+      CheckedPolicies<replay::DivergenceRegistry>("--divergence", "divergence policy", lists.divergence);
+  if (!divergence.ok()) return divergence.status();
+  const auto scheduler = CheckedPolicies<replay::SchedulerRegistry>("--scheduler", "scheduler", lists.scheduler);
+  if (!scheduler.ok()) return scheduler.status();
+  const auto dispatch = CheckedPolicies<replay::DispatchRegistry>("--dispatch", "dispatcher", lists.dispatch);
+  if (!dispatch.ok()) return dispatch.status();
+
+  RunPlan plan;
+  for (const PolicySpec& d : *divergence) {
+    for (const PolicySpec& s : *scheduler) {
+      for (const PolicySpec& b : *dispatch) {
+        const Configuration configuration{d, s, b};
+        const absl::Status status = replay::Validate(configuration);
+        if (status.ok()) {
+          plan.runs.push_back(configuration);
+        } else {
+          plan.skipped.push_back({configuration, std::string(status.message())});
+        }
+      }
+    }
+  }
+  if (plan.runs.empty() && !plan.skipped.empty()) return absl::InvalidArgumentError(plan.skipped.front().reason);
+  return plan;
+}
+
+}  // namespace heddle::tools

@@ -1,0 +1,123 @@
+// `heddle replay`: one trace under every combination of the policies that the command line names.
+#include <algorithm>
+#include <optional>
+#include <regex>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "replay/engine/machine.h"
+#include "replay/engine/replay.h"
+#include "tools/heddle/commands.h"
+#include "tools/heddle/json.h"
+#include "tools/heddle/output.h"
+#include "tools/heddle/report.h"
+#include "tools/heddle/terminal.h"
+#include "tools/heddle/trace_file.h"
+
+namespace heddle::tools {
+namespace {
+
+absl::StatusOr<machine::v1::Machine> EffectiveMachine(const ReplayArguments& arguments) {
+  absl::StatusOr<machine::v1::Machine> machine = replay::LoadMachine(arguments.machine);
+  if (!machine.ok())
+    return absl::Status(machine.status().code(), absl::StrCat("--machine: ", machine.status().message()));
+  for (const std::string& assignment : arguments.overrides) {
+    if (const absl::Status status = replay::Override(*machine, assignment); !status.ok()) return status;
+  }
+  if (const absl::Status status = replay::CheckMachine(*machine); !status.ok()) {
+    return absl::Status(status.code(), absl::StrCat("--set: machine ", machine->name(), ": ", status.message()));
+  }
+  return machine;
+}
+
+// A wrong expression, or one that no recorded kernel matches, is told before anything runs.
+absl::Status CheckKernels(const std::string& expression, const trace::TraceReader& trace) {
+  std::vector<std::string> names;
+  for (const trace::LaunchView& launch : trace.launches()) {
+    if (!launch.launch.recorded()) continue;
+    if (std::find(names.begin(), names.end(), launch.program->name()) == names.end()) {
+      names.push_back(launch.program->name());
+    }
+  }
+  if (names.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(trace.name(), ": no launch was recorded, there is nothing to replay"));
+  }
+  if (expression.empty()) return absl::OkStatus();
+  try {  // the standard library throws, we do not
+    const std::regex pattern(expression);
+    for (const std::string& name : names) {
+      if (std::regex_search(name, pattern)) return absl::OkStatus();
+    }
+  } catch (const std::regex_error& error) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--kernels \"", expression, "\": not a regular expression: ", error.what()));
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--kernels \"", expression, "\": matches none of the trace's kernels: ", absl::StrJoin(names, ", ")));
+}
+
+std::string RunText(const replay::Configuration& run) {
+  return absl::StrCat(PolicyText(run.divergence), " with ", PolicyText(run.scheduler));
+}
+
+}  // namespace
+
+int ReplayCommand(const ReplayArguments& arguments) {
+  const absl::StatusOr<RunPlan> plan = PlanRuns(arguments.policies);
+  if (!plan.ok()) return Complain(kWrongUsage, plan.status());
+  replay::ReplayOptions options;
+  absl::StatusOr<machine::v1::Machine> machine = EffectiveMachine(arguments);
+  if (!machine.ok()) return Complain(kWrongUsage, machine.status());
+  options.machine = *std::move(machine);
+  options.overrides = arguments.overrides;
+  options.kernels = arguments.kernels;
+  options.max_cycles = arguments.max_cycles;
+
+  const auto trace = OpenTrace(arguments.trace);
+  if (!trace.ok()) return Complain(TraceErrorStatus(trace.status()), trace.status());
+  if (const absl::Status status = CheckKernels(arguments.kernels, **trace); !status.ok()) {
+    return Complain(absl::IsInvalidArgument(status) ? kWrongUsage : kFailed, status);
+  }
+
+  const bool json_on_output = arguments.json || arguments.output == "-";
+  std::optional<OutputFile> file;
+  if (!arguments.output.empty() && arguments.output != "-") {
+    absl::StatusOr<OutputFile> created = OutputFile::Create(arguments.output);
+    if (!created.ok())
+      return Complain(absl::IsInvalidArgument(created.status()) ? kWrongUsage : kFailed, created.status());
+    file.emplace(*std::move(created));
+  }
+  if (!arguments.quiet) {
+    for (const SkippedRun& skipped : plan->skipped) {
+      Note(absl::StrCat("skipped ", RunText(skipped.configuration), ": ", skipped.reason));
+    }
+  }
+
+  const size_t runs = plan->runs.size();
+  Progress progress(absl::StrCat("replaying ", runs, runs == 1 ? " run" : " runs"), !arguments.quiet);
+  options.progress = [&progress](uint64_t done, uint64_t total) {
+    progress.Update(done, total);
+    return true;
+  };
+  const absl::StatusOr<std::vector<result::v1::Result>> results = replay::Replay(**trace, plan->runs, options);
+  progress.Clear();
+  if (!results.ok()) return Complain(kFailed, results.status());
+
+  std::string lines;
+  for (const result::v1::Result& result : *results) absl::StrAppend(&lines, JsonLine(ToJson(result)), "\n");
+  if (file.has_value()) {
+    absl::Status status = file->Write(lines);
+    if (status.ok()) status = file->Commit();
+    if (!status.ok()) return Complain(kFailed, status);
+  }
+  absl::Status written;
+  if (json_on_output) {
+    written = WriteStandardOutput(lines);
+  } else if (!arguments.quiet) {
+    written = WriteStandardOutput(ResultReport(*results, arguments.per_launch));
+  }
+  return written.ok() ? kSuccess : Complain(kFailed, written);
+}
+
+}  // namespace heddle::tools

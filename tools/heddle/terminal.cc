@@ -1,0 +1,50 @@
+#include "tools/heddle/terminal.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+
+namespace heddle::tools {
+
+int Complain(int exit_status, const std::string& message) {
+  std::string line = message;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  std::fprintf(stderr, "heddle: %s\n", line.c_str());
+  return exit_status;
+}
+
+int Complain(int exit_status, const absl::Status& status) {
+  return Complain(exit_status, std::string(status.message()));
+}
+
+void Note(const std::string& message) { std::fprintf(stderr, "heddle: note: %s\n", message.c_str()); }
+
+Progress::Progress(std::string label, bool wanted)
+    : label_(std::move(label)),
+      enabled_(wanted && isatty(STDERR_FILENO) != 0),
+      start_(std::chrono::steady_clock::now()),
+      last_(start_) {}
+
+void Progress::Update(uint64_t done, uint64_t total) {
+  if (!enabled_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_ < std::chrono::milliseconds(100)) return;
+  last_ = now;
+  const double share = total == 0 ? 0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
+  const double seconds = std::chrono::duration<double>(now - start_).count();
+  std::string line = absl::StrFormat("%s: %.0f %%", label_, 100 * share);
+  if (seconds > 2 && share > 0.01) absl::StrAppendFormat(&line, ", %.0f s left", seconds / share * (1 - share));
+  std::fprintf(stderr, "\r\033[K%s", line.c_str());
+  shown_ = true;
+}
+
+void Progress::Clear() {
+  if (shown_) std::fprintf(stderr, "\r\033[K");
+  shown_ = false;
+}
+
+}  // namespace heddle::tools
