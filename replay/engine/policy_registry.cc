@@ -12,6 +12,9 @@
 namespace heddle::replay {
 namespace {
 
+// Debian's Abseil has a string_view of its own.
+absl::string_view Text(std::string_view text) { return {text.data(), text.size()}; }
+
 [[noreturn]] void Stop(const std::string& message) {
   std::fprintf(stderr, "heddle: %s\n", message.c_str());
   std::abort();
@@ -33,7 +36,7 @@ std::string KnownParameters(const PolicyInfo& info) {
                       }));
 }
 
-absl::Status Refuse(const PolicyInfo& info, std::string_view what) {
+absl::Status Refuse(const PolicyInfo& info, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrCat(info.name, ": ", what));
 }
 
@@ -42,22 +45,22 @@ absl::StatusOr<std::string> Canonical(const PolicyInfo& info, const ParameterSpe
   switch (spec.type) {
     case ParameterType::kBool:
       if (value == "true" || value == "false") return std::string(value);
-      return Refuse(info, absl::StrCat("parameter ", spec.name, " is true or false, not \"", value, "\""));
+      return Refuse(info, absl::StrCat("parameter ", spec.name, " is true or false, not \"", Text(value), "\""));
     case ParameterType::kInteger: {
       int64_t number = 0;
-      if (absl::SimpleAtoi(value, &number) && number >= spec.minimum && number <= spec.maximum) {
+      if (absl::SimpleAtoi(Text(value), &number) && number >= spec.minimum && number <= spec.maximum) {
         return absl::StrCat(number);
       }
-      return Refuse(info,
-                    absl::StrCat("parameter ", spec.name, " is an integer from ", spec.minimum, " to ", spec.maximum,
-                                 spec.unit.empty() ? "" : absl::StrCat(" (", spec.unit, ")"), ", not \"", value, "\""));
+      return Refuse(info, absl::StrCat("parameter ", spec.name, " is an integer from ", spec.minimum, " to ",
+                                       spec.maximum, spec.unit.empty() ? "" : absl::StrCat(" (", spec.unit, ")"),
+                                       ", not \"", Text(value), "\""));
     }
     case ParameterType::kChoice:
       for (const std::string& choice : spec.choices) {
         if (value == choice) return choice;
       }
       return Refuse(info, absl::StrCat("parameter ", spec.name, " is one of ", absl::StrJoin(spec.choices, ", "),
-                                       ", not \"", value, "\""));
+                                       ", not \"", Text(value), "\""));
   }
   return absl::InternalError(absl::StrCat(info.name, ": parameter ", spec.name, " has no type"));
 }
@@ -67,11 +70,12 @@ absl::StatusOr<std::string> Canonical(const PolicyInfo& info, const ParameterSpe
 absl::StatusOr<Parameters> Parameters::Parse(const PolicyInfo& info, std::string_view text) {
   Parameters parameters;
   if (!text.empty()) {
-    for (std::string_view item : absl::StrSplit(text, ',')) {
+    for (const std::string& item_text : std::vector<std::string>(absl::StrSplit(Text(text), ','))) {
+      const std::string_view item = item_text;
       const size_t equals = item.find('=');
       const std::string_view key = item.substr(0, equals);
       if (equals == std::string_view::npos || key.empty()) {
-        return Refuse(info, absl::StrCat("parameters are written key=value,key=value, not \"", item, "\"; ",
+        return Refuse(info, absl::StrCat("parameters are written key=value,key=value, not \"", Text(item), "\"; ",
                                          KnownParameters(info)));
       }
       const ParameterSpec* spec = FindSpec(info, key);
@@ -79,7 +83,7 @@ absl::StatusOr<Parameters> Parameters::Parse(const PolicyInfo& info, std::string
         std::vector<std::string> names;
         for (const ParameterSpec& known : info.parameters) names.push_back(known.name);
         const std::string nearest = NearestName(key, names);
-        return Refuse(info, absl::StrCat("unknown parameter \"", key, "\"",
+        return Refuse(info, absl::StrCat("unknown parameter \"", Text(key), "\"",
                                          nearest.empty() ? "; " : absl::StrCat(": did you mean \"", nearest, "\"? "),
                                          KnownParameters(info)));
       }
@@ -101,20 +105,22 @@ absl::StatusOr<Parameters> Parameters::Parse(const PolicyInfo& info, std::string
 
 const std::string& Parameters::Value(std::string_view name) const {
   const auto it = values_.find(name);
-  if (it == values_.end()) Stop(absl::StrCat("a policy asks for parameter \"", name, "\", which it did not declare"));
+  if (it == values_.end())
+    Stop(absl::StrCat("a policy asks for parameter \"", Text(name), "\", which it did not declare"));
   return it->second;
 }
 
 bool Parameters::Bool(std::string_view name) const {
   const std::string& value = Value(name);
-  if (value != "true" && value != "false") Stop(absl::StrCat("parameter \"", name, "\" is not declared as a bool"));
+  if (value != "true" && value != "false")
+    Stop(absl::StrCat("parameter \"", Text(name), "\" is not declared as a bool"));
   return value == "true";
 }
 
 int64_t Parameters::Integer(std::string_view name) const {
   int64_t number = 0;
   if (!absl::SimpleAtoi(Value(name), &number)) {
-    Stop(absl::StrCat("parameter \"", name, "\" is not declared as an integer"));
+    Stop(absl::StrCat("parameter \"", Text(name), "\" is not declared as an integer"));
   }
   return number;
 }

@@ -19,22 +19,23 @@ namespace heddle::replay {
 
 enum class ParameterType { kBool, kInteger, kChoice };
 
+// Members that a declaration leaves out take these values.
 struct ParameterSpec {
-  std::string name;
+  std::string name = {};
   ParameterType type = ParameterType::kInteger;
-  std::string default_value;  // as text, in the syntax of the type
-  std::string unit;           // "cycles", "entries", ...; empty for a bare number or a choice
-  int64_t minimum = 0;        // kInteger
+  std::string default_value = {};  // as text, in the syntax of the type
+  std::string unit = {};           // "cycles", "entries", ...; empty for a bare number or a choice
+  int64_t minimum = 0;             // kInteger
   int64_t maximum = 0;
-  std::vector<std::string> choices;  // kChoice
-  std::string description;
-  std::string source;  // where the rule or the default comes from
+  std::vector<std::string> choices = {};  // kChoice
+  std::string description = {};
+  std::string source = {};  // where the rule or the default comes from
 };
 
 struct CounterSpec {
-  std::string name;
-  std::string unit;
-  std::string description;
+  std::string name = {};
+  std::string unit = {};
+  std::string description = {};
   enum class Combine { kSum, kMaximum } combine = Combine::kSum;  // over SMs and ports
 };
 
@@ -46,23 +47,23 @@ struct PolicyTraits {
   bool any_lane = false;
   // Divergence: threads keep to their home lanes unless the boolean parameter of this name is false; empty = `any_lane`
   // alone decides.
-  std::string lane_aware_parameter;
+  std::string lane_aware_parameter = {};
   // Divergence: even-odd home lane swizzle is decided by the parameter of this name; empty = no swizzle.
-  std::string swizzle_parameter;
+  std::string swizzle_parameter = {};
   // Divergence: one issue may hold several PCs (MIMD), so bounds for warps do not hold.
   bool mixed_pcs = false;
   // Scheduler: only together with a policy that regroups every instruction, for the reason given.
   bool needs_regrouping = false;
-  std::string needs_regrouping_reason;
+  std::string needs_regrouping_reason = {};
 };
 
 struct PolicyInfo {
-  std::string name;
-  std::string summary;  // one sentence
-  std::string source;   // paper and section
-  PolicyTraits traits;
-  std::vector<ParameterSpec> parameters;
-  std::vector<CounterSpec> counters;
+  std::string name = {};
+  std::string summary = {};  // one sentence
+  std::string source = {};   // paper and section
+  PolicyTraits traits = {};
+  std::vector<ParameterSpec> parameters = {};
+  std::vector<CounterSpec> counters = {};
 };
 
 // Checked values of a policy's parameters, defaults filled in. Asking for a name or type that was not declared is a
