@@ -1,0 +1,318 @@
+#include "traces/format/contents.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "traces/format/geometry.h"
+#include "traces/format/limits.h"
+
+namespace heddle::trace {
+namespace {
+
+using Kind = v1::Record::KindCase;
+
+// What all programs, launches and other small records of a file may take in memory together.
+constexpr uint64_t kMaxContentsBytes = 384u << 20;
+
+// Optional parts of the format that this version knows.
+bool IsKnownFeature(absl::string_view) { return false; }
+
+class Loader {
+ public:
+  Loader(const FrameReader& file, Contents& contents) : file_(file), out_(contents), buffers_(file) {}
+
+  absl::Status Run() {
+    for (auto step : {&Loader::ReadHeader, &Loader::ReadIndex, &Loader::NameFrames, &Loader::ReadRecords,
+                      &Loader::CheckTotals}) {
+      if (absl::Status status = (this->*step)(); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Refuse(uint64_t frame, absl::string_view rule) const {
+    return file_.Refuse(frame, frame < kinds_.size() ? KindName(kinds_[frame]) : "Index", rule);
+  }
+
+  absl::Status Read(uint64_t frame, Kind kind) {
+    if (absl::Status status = file_.ReadRecord(frame, kind, *buffers_); !status.ok()) return status;
+    total_bytes_ += buffers_->parsed_bytes;
+    if (total_bytes_ > kMaxContentsBytes) {
+      return Refuse(frame, absl::StrCat("all records but chunks take more than ", kMaxContentsBytes, " bytes in memory"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadHeader() {
+    if (file_.frame_count() < 2) {
+      return absl::DataLossError(absl::StrCat(file_.name(), ": the file has no header and index"));
+    }
+    if (absl::Status status = Read(0, v1::Record::kHeader); !status.ok()) return status;
+    out_.header = std::move(*buffers_->record.mutable_header());
+    const v1::FileHeader& header = out_.header;
+    if (header.major() != kMajorVersion) {
+      return absl::UnimplementedError(
+          absl::StrCat(file_.name(), ": frame 0, FileHeader: trace version ", header.major(), ".", header.minor(),
+                       ", this program reads version ", kMajorVersion, ".x; use one that fits the file"));
+    }
+    for (const std::string& feature : header.required_feature()) {
+      if (!IsKnownFeature(feature)) {
+        return absl::UnimplementedError(
+            absl::StrCat(file_.name(), ": frame 0, FileHeader: the trace needs \"", feature,
+                         "\", which this program does not know; use a newer one"));
+      }
+    }
+    uint64_t end = 0;
+    for (const v1::AddressWindow& window : header.window()) {
+      if (window.space() == v1::SPACE_NONE || window.space() == v1::SPACE_GENERIC ||
+          !v1::MemorySpace_IsValid(window.space()) || window.bytes() == 0 ||
+          __builtin_add_overflow(window.base(), window.bytes() - 1, &end)) {
+        return file_.Refuse(0, "FileHeader", "an address window has no usable space, or is empty, or wraps around");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadIndex() {
+    const uint64_t frame = file_.frame_count() - 1;
+    if (absl::Status status = Read(frame, v1::Record::kIndex); !status.ok()) return status;
+    out_.index = std::move(*buffers_->record.mutable_index());
+    if (out_.index.records() != frame) {
+      return Refuse(frame, absl::StrCat("the index counts ", out_.index.records(), " records in front of it, there are ",
+                                        frame));
+    }
+    if (out_.index.content_sha256().size() != 32) return Refuse(frame, "content_sha256 does not have 32 bytes");
+    out_.chunks.assign(out_.index.chunk().begin(), out_.index.chunk().end());
+    return absl::OkStatus();
+  }
+
+  // Gives every frame the kind that the index names for it; each must be named once.
+  absl::Status NameFrames() {
+    const uint64_t last = file_.frame_count() - 1;
+    std::vector<Kind> kinds(file_.frame_count(), v1::Record::KIND_NOT_SET);
+    kinds[0] = v1::Record::kHeader;
+    kinds[last] = v1::Record::kIndex;
+    uint64_t named = 2;
+    const auto name = [&](uint64_t frame, Kind kind) {
+      if (frame >= last || kinds[frame] != v1::Record::KIND_NOT_SET) return false;
+      kinds[frame] = kind;
+      ++named;
+      return true;
+    };
+    uint64_t previous = 0;
+    for (const v1::ChunkReference& chunk : out_.chunks) {
+      if (chunk.frame() <= previous || !name(chunk.frame(), v1::Record::kChunk)) {
+        return file_.Refuse(last, "Index", absl::StrCat("chunk frame ", chunk.frame(), " is out of order or range"));
+      }
+      previous = chunk.frame();
+    }
+    const auto name_all = [&](const google::protobuf::RepeatedField<uint64_t>& frames, Kind kind) {
+      uint64_t before = 0;
+      for (uint64_t frame : frames) {
+        if (frame <= before || !name(frame, kind)) return false;
+        before = frame;
+      }
+      return true;
+    };
+    if (!name_all(out_.index.program_frame(), v1::Record::kProgram) ||
+        !name_all(out_.index.launch_frame(), v1::Record::kLaunch) ||
+        !name_all(out_.index.launch_end_frame(), v1::Record::kLaunchEnd) ||
+        // Which of the three other kinds it is shows when the record is read.
+        !name_all(out_.index.other_frame(), v1::Record::kAnnotation)) {
+      return file_.Refuse(last, "Index", "frame numbers are out of order or range, or named twice");
+    }
+    if (named != file_.frame_count()) {
+      return file_.Refuse(last, "Index", absl::StrCat(file_.frame_count() - named, " frames are missing in it"));
+    }
+    kinds_ = std::move(kinds);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadRecords() {
+    out_.programs.reserve(static_cast<size_t>(out_.index.program_frame_size()));
+    out_.launches.reserve(static_cast<size_t>(out_.index.launch_frame_size()));
+    for (uint64_t frame = 1; frame + 1 < file_.frame_count(); ++frame) {
+      if (open_launch_ && kinds_[frame] != v1::Record::kChunk && kinds_[frame] != v1::Record::kLaunchEnd) {
+        return Refuse(frame, "stands between a launch and its LaunchEnd");
+      }
+      absl::Status status;
+      switch (kinds_[frame]) {
+        case v1::Record::kProgram:
+          status = AddProgram(frame);
+          break;
+        case v1::Record::kLaunch:
+          status = AddLaunch(frame);
+          break;
+        case v1::Record::kChunk:
+          status = AddChunk(frame);
+          break;
+        case v1::Record::kLaunchEnd:
+          status = AddLaunchEnd(frame);
+          break;
+        default:
+          status = AddOther(frame);
+          break;
+      }
+      if (!status.ok()) return status;
+    }
+    if (open_launch_) return Refuse(file_.frame_count() - 1, "the last launch has no LaunchEnd");
+    return absl::OkStatus();
+  }
+
+  absl::Status AddProgram(uint64_t frame) {
+    if (absl::Status status = Read(frame, v1::Record::kProgram); !status.ok()) return status;
+    v1::KernelProgram& proto = *buffers_->record.mutable_program();
+    if (proto.id() != out_.programs.size()) return Refuse(frame, "program ids do not count up from 0");
+    for (const v1::Instruction& instruction : proto.instruction()) {
+      if (instruction.source_file() > static_cast<uint32_t>(out_.header.source_file_size())) {
+        return Refuse(frame, "an instruction names a source file that the header does not list");
+      }
+    }
+    absl::StatusOr<Program> program = Program::Create(std::move(proto));
+    if (!program.ok()) return Refuse(frame, program.status().message());
+    out_.programs.push_back(*std::move(program));
+    return absl::OkStatus();
+  }
+
+  absl::Status AddLaunch(uint64_t frame) {
+    if (absl::Status status = Read(frame, v1::Record::kLaunch); !status.ok()) return status;
+    LaunchView view;
+    view.launch = std::move(*buffers_->record.mutable_launch());
+    const v1::Launch& launch = view.launch;
+    if (launch.id() != out_.launches.size()) return Refuse(frame, "launch ids do not count up from 0");
+    if (launch.program() >= out_.programs.size()) {
+      return Refuse(frame, absl::StrCat("program ", launch.program(), " does not stand in front of the launch"));
+    }
+    absl::StatusOr<Geometry> geometry = GeometryOf(launch);
+    if (!geometry.ok()) return Refuse(frame, geometry.status().message());
+    for (uint32_t earlier : launch.depends_on()) {
+      if (earlier >= launch.id()) return Refuse(frame, "the launch depends on a later one");
+    }
+    if (!v1::BlockSelection_Rule_IsValid(launch.selection().rule())) {
+      return Refuse(frame, "unknown rule of block selection");
+    }
+    view.program = &out_.programs[launch.program()];
+    view.threads_per_block = static_cast<uint32_t>(geometry->block_threads);
+    view.grid_blocks = geometry->grid_blocks;
+    open_launch_ = launch.recorded();
+    sums_ = v1::LaunchEnd();
+    first_chunk_ = next_chunk_;
+    out_.launches.push_back(std::move(view));
+    return absl::OkStatus();
+  }
+
+  absl::Status AddChunk(uint64_t frame) {
+    if (!open_launch_) return Refuse(frame, "stands outside a recorded launch");
+    const LaunchView& launch = out_.launches.back();
+    const v1::ChunkReference& chunk = out_.chunks[next_chunk_++];
+    const auto refuse = [&](absl::string_view rule) {
+      return Refuse(file_.frame_count() - 1, absl::StrCat("chunk in frame ", frame, ": ", rule));
+    };
+    if (chunk.launch() != launch.launch.id()) return refuse("it belongs to another launch");
+    if (chunk.block_count() == 0 || chunk.last_block() < chunk.first_block() ||
+        chunk.last_block() >= launch.grid_blocks ||
+        chunk.block_count() - 1 > chunk.last_block() - chunk.first_block()) {
+      return refuse("its blocks do not fit the grid");
+    }
+    if (chunk.block_count() > kMaxChunkThreads / launch.threads_per_block) {
+      return refuse(absl::StrCat("more than ", kMaxChunkThreads, " threads"));
+    }
+    if (chunk.thread_instructions() > kMaxChunkThreadInstructions || chunk.accesses() > kMaxChunkAccesses) {
+      return refuse("more thread-instructions or accesses than a chunk may hold");
+    }
+    if (chunk.part() > 0) {
+      const bool follows = next_chunk_ - 1 > first_chunk_ && chunk.block_count() == 1 &&
+                           out_.chunks[next_chunk_ - 2].first_block() == chunk.first_block() &&
+                           out_.chunks[next_chunk_ - 2].block_count() == 1 &&
+                           out_.chunks[next_chunk_ - 2].part() == chunk.part() - 1;
+      if (!follows) return refuse("it does not continue the part in front of it");
+    } else {
+      if (next_chunk_ - 1 > first_chunk_ && out_.chunks[next_chunk_ - 2].last_block() >= chunk.first_block()) {
+        return refuse("its blocks do not follow those of the chunk in front of it");
+      }
+      sums_.set_blocks(sums_.blocks() + chunk.block_count());
+      sums_.set_threads(sums_.threads() + chunk.block_count() * launch.threads_per_block);
+    }
+    sums_.set_chunks(sums_.chunks() + 1);
+    sums_.set_thread_instructions(sums_.thread_instructions() + chunk.thread_instructions());
+    sums_.set_accesses(sums_.accesses() + chunk.accesses());
+    return absl::OkStatus();
+  }
+
+  absl::Status AddLaunchEnd(uint64_t frame) {
+    if (!open_launch_) return Refuse(frame, "stands outside a recorded launch");
+    if (absl::Status status = Read(frame, v1::Record::kLaunchEnd); !status.ok()) return status;
+    LaunchView& launch = out_.launches.back();
+    const v1::LaunchEnd& end = buffers_->record.launch_end();
+    if (end.launch() != launch.launch.id()) return Refuse(frame, "it belongs to another launch");
+    if (end.blocks() != sums_.blocks() || end.threads() != sums_.threads() || end.chunks() != sums_.chunks() ||
+        end.thread_instructions() != sums_.thread_instructions() || end.accesses() != sums_.accesses()) {
+      return Refuse(frame, "its totals are not the sums of the launch's chunks");
+    }
+    launch.totals = end;
+    launch.chunks = std::span(out_.chunks).subspan(first_chunk_, next_chunk_ - first_chunk_);
+    thread_instructions_ += end.thread_instructions();
+    accesses_ += end.accesses();
+    open_launch_ = false;
+    return absl::OkStatus();
+  }
+
+  absl::Status AddOther(uint64_t frame) {
+    if (absl::Status status = Read(frame, v1::Record::KIND_NOT_SET); !status.ok()) return status;
+    v1::Record& record = buffers_->record;
+    kinds_[frame] = record.kind_case();
+    switch (record.kind_case()) {
+      case v1::Record::kTransfer:
+        out_.transfers.push_back(std::move(*record.mutable_transfer()));
+        break;
+      case v1::Record::kCertificate:
+        if (absl::Status checked = CheckCertificate(frame, record.certificate()); !checked.ok()) return checked;
+        out_.certificates.push_back(std::move(*record.mutable_certificate()));
+        break;
+      case v1::Record::kAnnotation:
+        out_.annotations.push_back(std::move(*record.mutable_annotation()));
+        break;
+      default:
+        return Refuse(frame, "the index has it among transfers, certificates and annotations");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckCertificate(uint64_t frame, const v1::Certificate& certificate) {
+    if (certificate.launch() >= out_.launches.size()) return Refuse(frame, "it certifies a launch that is not there");
+    const Program& program = *out_.launches[certificate.launch()].program;
+    for (const v1::InstructionVariance& variance : certificate.instruction()) {
+      if (variance.instruction() >= program.instruction_count()) {
+        return Refuse(frame, absl::StrCat("instruction ", variance.instruction(), " is not in the program"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckTotals() {
+    if (out_.index.thread_instructions() != thread_instructions_ || out_.index.accesses() != accesses_) {
+      return file_.Refuse(file_.frame_count() - 1, "Index", "its totals are not the sums of the launches");
+    }
+    return absl::OkStatus();
+  }
+
+  const FrameReader& file_;
+  Contents& out_;
+  ScopedBuffers buffers_;
+  std::vector<Kind> kinds_;
+  uint64_t total_bytes_ = 0;
+  bool open_launch_ = false;
+  size_t first_chunk_ = 0;
+  size_t next_chunk_ = 0;
+  v1::LaunchEnd sums_;
+  uint64_t thread_instructions_ = 0;
+  uint64_t accesses_ = 0;
+};
+
+}  // namespace
+
+absl::Status ReadContents(const FrameReader& file, Contents& contents) { return Loader(file, contents).Run(); }
+
+}  // namespace heddle::trace

@@ -1,0 +1,34 @@
+// Everything of a trace file but its chunks: read at once, checked against the index, kept in memory.
+#ifndef HEDDLE_TRACES_FORMAT_CONTENTS_H_
+#define HEDDLE_TRACES_FORMAT_CONTENTS_H_
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "proto/trace.pb.h"
+#include "traces/format/frame_reader.h"
+#include "traces/format/reader.h"
+
+namespace heddle::trace {
+
+struct Contents {
+  v1::FileHeader header;
+  v1::Index index;
+  std::vector<v1::ChunkReference> chunks;   // in file order
+  std::vector<Program> programs;
+  std::vector<LaunchView> launches;
+  std::vector<v1::Transfer> transfers;
+  std::vector<v1::Certificate> certificates;
+  std::vector<v1::Annotation> annotations;
+};
+
+// Reads header, index and all records but chunks. Refuses: another major version, unknown required features, an index
+// that does not name every frame exactly once in an order that the format allows, totals that do not agree, chunks above
+// the limits, launches and certificates that refer to what is not there.
+absl::Status ReadContents(const FrameReader& file, Contents& contents);
+
+}  // namespace heddle::trace
+
+#endif  // HEDDLE_TRACES_FORMAT_CONTENTS_H_

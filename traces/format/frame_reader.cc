@@ -1,0 +1,145 @@
+#include "traces/format/frame_reader.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "traces/format/limits.h"
+#include "traces/format/parse_limit.h"
+
+namespace heddle::trace {
+namespace {
+
+// Header bits of a Zstandard frame (RFC 8878, section 3.1.1.1.1).
+constexpr size_t kDescriptorOffset = 4;
+constexpr uint8_t kChecksumBit = 0x04;
+constexpr uint8_t kSingleSegmentBit = 0x20;
+// Buffers that grew beyond this are not kept.
+constexpr size_t kMostKept = 24u << 20;
+
+// Window size that the frame header asks for (RFC 8878, section 3.1.1.1.2); `content` is that of a single segment.
+uint64_t WindowOf(const std::string& frame, uint64_t content) {
+  const uint8_t descriptor = static_cast<uint8_t>(frame[kDescriptorOffset]);
+  if (descriptor & kSingleSegmentBit) return content;
+  const uint8_t window = static_cast<uint8_t>(frame[kDescriptorOffset + 1]);
+  const uint64_t base = uint64_t{1} << (10 + (window >> 3));
+  return base + base / 8 * (window & 7);
+}
+
+// The body of the one record that `raw` holds; empty data() if it holds anything else.
+bool SingleRecord(absl::string_view raw, absl::string_view& body) {
+  constexpr char kTag = (v1::TraceFile::kRecordFieldNumber << 3) | 2;
+  if (raw.empty() || raw[0] != kTag) return false;
+  uint64_t size = 0;
+  size_t at = 1;
+  for (int shift = 0;; shift += 7) {
+    if (at >= raw.size() || shift > 28) return false;
+    const uint8_t byte = static_cast<uint8_t>(raw[at++]);
+    size |= static_cast<uint64_t>(byte & 0x7f) << shift;
+    if (byte < 0x80) break;
+  }
+  body = raw.substr(at);
+  return body.size() == size;
+}
+
+}  // namespace
+
+absl::string_view KindName(v1::Record::KindCase kind) {
+  if (kind == v1::Record::KIND_NOT_SET) return "record";
+  return v1::Record::descriptor()->FindFieldByNumber(kind)->message_type()->name();
+}
+
+absl::StatusOr<std::unique_ptr<FrameReader>> FrameReader::Open(std::unique_ptr<ByteSource> source, std::string name) {
+  std::unique_ptr<FrameReader> reader(new FrameReader(std::move(source), std::move(name)));
+  if (absl::Status status = ReadSeekTable(*reader->source_, reader->frames_); !status.ok()) {
+    return absl::Status(status.code(), absl::StrCat(reader->name_, ": ", status.message()));
+  }
+  uint64_t offset = 0;
+  reader->offsets_.reserve(reader->frames_.size());
+  for (const FrameEntry& frame : reader->frames_) {
+    reader->offsets_.push_back(offset);
+    offset += frame.compressed;
+  }
+  return reader;
+}
+
+absl::Status FrameReader::Refuse(uint64_t frame, absl::string_view what, absl::string_view rule) const {
+  return absl::DataLossError(absl::StrCat(name_, ": frame ", frame, what.empty() ? "" : ", ", what, ": ", rule));
+}
+
+std::unique_ptr<FrameReader::Buffers> FrameReader::Take() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (spare_.empty()) {
+    auto buffers = std::make_unique<Buffers>();
+    buffers->zstd.reset(ZSTD_createDCtx());
+    ZSTD_DCtx_setParameter(buffers->zstd.get(), ZSTD_d_windowLogMax, kMaxWindowLog);
+    return buffers;
+  }
+  std::unique_ptr<Buffers> buffers = std::move(spare_.back());
+  spare_.pop_back();
+  return buffers;
+}
+
+void FrameReader::GiveBack(std::unique_ptr<Buffers> buffers) const {
+  if (buffers->raw.capacity() > kMostKept) {
+    std::string().swap(buffers->raw);
+    v1::Record().Swap(&buffers->record);
+  }
+  if (buffers->compressed.capacity() > kMostKept) std::string().swap(buffers->compressed);
+  std::lock_guard<std::mutex> lock(mutex_);
+  spare_.push_back(std::move(buffers));
+}
+
+absl::Status FrameReader::ReadRaw(uint64_t frame, Buffers& buffers) const {
+  if (frame >= frames_.size()) return Refuse(frame, "", absl::StrCat("the file has ", frames_.size(), " frames"));
+  const FrameEntry& entry = frames_[frame];
+  constexpr size_t kLeastFrame = 9;
+  if (entry.compressed < kLeastFrame) return Refuse(frame, "", "too short for a Zstandard frame");
+  buffers.compressed.resize(entry.compressed);
+  if (absl::Status status = source_->Read(offsets_[frame], buffers.compressed); !status.ok()) {
+    return absl::Status(status.code(), absl::StrCat(name_, ": frame ", frame, ": ", status.message()));
+  }
+  const std::string& in = buffers.compressed;
+  const unsigned long long content = ZSTD_getFrameContentSize(in.data(), in.size());
+  if (content == ZSTD_CONTENTSIZE_ERROR) return Refuse(frame, "", "not a Zstandard frame");
+  if (content == ZSTD_CONTENTSIZE_UNKNOWN) return Refuse(frame, "", "the frame does not declare its content size");
+  if (content != entry.decompressed) {
+    return Refuse(frame, "",
+                  absl::StrCat("content size ", content, " differs from the seek table's ", entry.decompressed));
+  }
+  if (!(static_cast<uint8_t>(in[kDescriptorOffset]) & kChecksumBit)) return Refuse(frame, "", "the frame has no checksum");
+  if (WindowOf(in, content) > uint64_t{1} << kMaxWindowLog) {
+    return Refuse(frame, "", absl::StrCat("the window is above 2^", kMaxWindowLog, " bytes"));
+  }
+  const size_t length = ZSTD_findFrameCompressedSize(in.data(), in.size());
+  if (ZSTD_isError(length)) return Refuse(frame, "", ZSTD_getErrorName(length));
+  if (length != in.size()) return Refuse(frame, "", "more bytes in the seek table than in the frame");
+  buffers.raw.resize(content);
+  const size_t size = ZSTD_decompressDCtx(buffers.zstd.get(), buffers.raw.data(), content, in.data(), in.size());
+  if (ZSTD_isError(size)) return Refuse(frame, "", ZSTD_getErrorName(size));
+  if (size != content) return Refuse(frame, "", "the content is shorter than declared");
+  return absl::OkStatus();
+}
+
+absl::Status FrameReader::ReadRecord(uint64_t frame, v1::Record::KindCase kind, Buffers& buffers) const {
+  if (absl::Status status = ReadRaw(frame, buffers); !status.ok()) return status;
+  const absl::string_view what = KindName(kind);
+  absl::string_view body;
+  if (!SingleRecord(buffers.raw, body)) return Refuse(frame, what, "the frame does not hold exactly one record");
+  absl::StatusOr<uint64_t> estimate = EstimateParsedBytes(*v1::Record::descriptor(), body, kMaxParsedBytes);
+  if (!estimate.ok()) return Refuse(frame, what, estimate.status().message());
+  buffers.parsed_bytes = *estimate;
+  if (!buffers.record.ParseFromArray(body.data(), static_cast<int>(body.size()))) {
+    return Refuse(frame, what, "the record is not a well-formed message");
+  }
+  if (buffers.record.ordinal() != frame) {
+    return Refuse(frame, what,
+                  absl::StrCat("the record has ordinal ", buffers.record.ordinal(),
+                               ": frames were lost, doubled or reordered"));
+  }
+  if (kind != v1::Record::KIND_NOT_SET && buffers.record.kind_case() != kind) {
+    return Refuse(frame, what, absl::StrCat("a ", KindName(buffers.record.kind_case()), " stands here instead"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace heddle::trace

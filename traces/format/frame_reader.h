@@ -1,0 +1,89 @@
+// Reads single frames of a trace file: bytes, decompression, the record within, and every rule about these.
+#ifndef HEDDLE_TRACES_FORMAT_FRAME_READER_H_
+#define HEDDLE_TRACES_FORMAT_FRAME_READER_H_
+
+#include <zstd.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "proto/trace.pb.h"
+#include "traces/format/reader.h"
+#include "traces/format/seek_table.h"
+
+namespace heddle::trace {
+
+// Name of a record's kind as users see it, such as "BlockChunk".
+absl::string_view KindName(v1::Record::KindCase kind);
+
+class FrameReader {
+ public:
+  // Buffers for one frame, reused.
+  struct Buffers {
+    struct Free {
+      void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+    };
+    std::unique_ptr<ZSTD_DCtx, Free> zstd;
+    std::string compressed;
+    std::string raw;
+    v1::Record record;
+    uint64_t parsed_bytes = 0;   // estimate of the record's size in memory
+  };
+
+  // Reads the seek table.
+  static absl::StatusOr<std::unique_ptr<FrameReader>> Open(std::unique_ptr<ByteSource> source, std::string name);
+
+  const std::string& name() const { return name_; }
+  uint64_t frame_count() const { return frames_.size(); }
+  const FrameEntry& frame(uint64_t index) const { return frames_[index]; }
+
+  // Puts the decompressed bytes of a frame into buffers.raw. Refuses: a frame that is not exactly one Zstandard frame
+  // with content size and checksum, sizes that differ from the seek table, windows above 2^27, wrong checksums.
+  absl::Status ReadRaw(uint64_t frame, Buffers& buffers) const;
+
+  // As ReadRaw, then parses the one record in it into buffers.record and checks ordinal and kind
+  // (KIND_NOT_SET = any).
+  absl::Status ReadRecord(uint64_t frame, v1::Record::KindCase kind, Buffers& buffers) const;
+
+  // Error in the frame: names file, frame, record and rule.
+  absl::Status Refuse(uint64_t frame, absl::string_view what, absl::string_view rule) const;
+
+  // Buffers for a caller's own use; safe to call from several threads.
+  std::unique_ptr<Buffers> Take() const;
+  void GiveBack(std::unique_ptr<Buffers> buffers) const;
+
+ private:
+  FrameReader(std::unique_ptr<ByteSource> source, std::string name) : source_(std::move(source)), name_(std::move(name)) {}
+
+  std::unique_ptr<ByteSource> source_;
+  std::string name_;
+  std::vector<FrameEntry> frames_;
+  std::vector<uint64_t> offsets_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Buffers>> spare_;
+};
+
+// Buffers for the length of a scope.
+class ScopedBuffers {
+ public:
+  explicit ScopedBuffers(const FrameReader& reader) : reader_(reader), buffers_(reader.Take()) {}
+  ~ScopedBuffers() { reader_.GiveBack(std::move(buffers_)); }
+  ScopedBuffers(const ScopedBuffers&) = delete;
+  ScopedBuffers& operator=(const ScopedBuffers&) = delete;
+  FrameReader::Buffers& operator*() { return *buffers_; }
+  FrameReader::Buffers* operator->() { return buffers_.get(); }
+
+ private:
+  const FrameReader& reader_;
+  std::unique_ptr<FrameReader::Buffers> buffers_;
+};
+
+}  // namespace heddle::trace
+
+#endif  // HEDDLE_TRACES_FORMAT_FRAME_READER_H_
