@@ -15,7 +15,7 @@ namespace heddle::tracegen {
 enum class Language { kCuda, kOpenCl, kBitcode };
 
 struct CompileOptions {
-  std::vector<std::string> defines;       // NAME or NAME=VALUE
+  std::vector<std::string> defines;  // NAME or NAME=VALUE
   std::vector<std::string> include_dirs;
   std::string optimization = "-O2";
   bool no_unroll = false;
@@ -24,7 +24,7 @@ struct CompileOptions {
 
 struct DeviceModule {
   std::unique_ptr<llvm::LLVMContext> context;
-  std::unique_ptr<llvm::Module> module;   // nvptx64, optimised, math and warp built-ins still calls, line tables kept
+  std::unique_ptr<llvm::Module> module;  // nvptx64, optimised, math and warp built-ins still calls, line tables kept
   Language language = Language::kCuda;
 };
 

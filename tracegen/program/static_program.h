@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
@@ -24,7 +25,7 @@ struct AccessLink {
   // Position among the address columns of its PTX block, in PTX order: where the recorder must store the address within
   // the block's record, whatever order the IR has.
   uint32_t position = 0;
-  uint32_t offset = 0;       // bytes
+  uint32_t offset = 0;  // bytes
 };
 
 // What entering an IR block means.
@@ -42,32 +43,54 @@ struct EdgeLink {
 };
 
 // Links from IR to the program of one kernel. Functions that several kernels share have links per kernel.
+// `accesses` has no entry for an access that PTX does not have (the code generator found it dead or forwarded it from a
+// register), for accesses of parameter space, and for the copies of by-value arguments that a call makes: nothing is
+// recorded for them.
 struct KernelLinks {
   llvm::DenseMap<const llvm::BasicBlock*, BlockLink> blocks;
-  llvm::DenseMap<const llvm::Instruction*, llvm::SmallVector<EdgeLink, 2>> edges;        // terminator -> per successor
-  llvm::DenseMap<const llvm::Instruction*, llvm::SmallVector<AccessLink, 2>> accesses;   // loads, stores, atomics, ...
+  llvm::DenseMap<const llvm::Instruction*, llvm::SmallVector<EdgeLink, 2>> edges;       // terminator -> per successor
+  llvm::DenseMap<const llvm::Instruction*, llvm::SmallVector<AccessLink, 2>> accesses;  // loads, stores, atomics, ...
 };
 
-// One kernel of a module: its static program and the links into the canonical IR. Calls split blocks: after every call of
-// a device function that stays a call, the canonical IR starts a new block, as PTX does.
+// One kernel of a module: its static program and the links into the canonical IR. Calls split blocks: after every call
+// of a device function that stays a call, the canonical IR starts a new block, as PTX does.
 struct KernelUnit {
   llvm::Function* function = nullptr;  // in CanonicalModule::module
   trace::v1::KernelProgram program;    // id is left at 0
   KernelLinks links;
 };
 
-// Canonical device code for nvptx64: ready to be retargeted, instrumented and executed, unchanged since PTX was made of it.
+// Where an instruction comes from; 0 = unknown.
+struct SourceLine {
+  uint32_t file = 0;  // 1 + index in CanonicalModule::source_files
+  uint32_t line = 0;
+};
+
+// Canonical device code for nvptx64: ready to be retargeted, instrumented and executed, unchanged since PTX was made of
+// it. Every instruction has a debug location whose line is its number from 1 in the module, and whose meaning is in
+// `lines`. What can be called: intrinsics, functions of the module, math functions (MathMicroOps knows them), and
+// __assertfail. There are no aggregate loads and stores, no memory intrinsics, no switches, no indirect calls.
 struct CanonicalModule {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
   std::string ptx;
   std::vector<std::string> source_files;  // base names; Instruction.source_file counts from 1
   std::string compiler;                   // such as "clang 19.1.7"
+  std::vector<SourceLine> lines;          // of instruction number i at i - 1
+  // Accesses that were made volatile so that the code generator keeps them where they are; the program's own are not
+  // here.
+  llvm::DenseSet<uint32_t> made_volatile;
+  // Blocks whose branch all threads of a block decide alike (LLVM's uniformity analysis).
+  llvm::DenseSet<const llvm::BasicBlock*> uniform;
+
+  // "file:line" of an instruction of the module, or "an unknown line".
+  std::string Where(const llvm::Instruction& instruction) const;
+  std::string Where(uint32_t number) const;
 };
 
 // Brings device bitcode into canonical form and makes its PTX (once per module).
-// Errors: code that LLVM's NVPTX back end cannot handle, inline PTX that is not known, an endless loop without a decision;
-// each named with the source line.
+// Errors: code that LLVM's NVPTX back end cannot handle, inline PTX that is not known, an endless loop without a
+// decision; each named with the source line.
 absl::StatusOr<CanonicalModule> Canonicalize(std::unique_ptr<llvm::LLVMContext> context,
                                              std::unique_ptr<llvm::Module> module, const std::string& target);
 
@@ -79,8 +102,8 @@ struct KernelName {
 std::vector<KernelName> ListKernels(const CanonicalModule& module);
 
 // Reads the static program of one kernel from the module's PTX and links it to the IR.
-// Errors: no such kernel (the known ones are listed); an IR access without PTX access or the reverse, or any other place
-// where the two sides cannot be linked one to one, with the source line.
+// Errors: no such kernel (the known ones are listed); an IR access without PTX access or the reverse, or any other
+// place where the two sides cannot be linked one to one, with the source line.
 absl::StatusOr<KernelUnit> ReadKernel(const CanonicalModule& module, const std::string& kernel);
 
 }  // namespace heddle::tracegen

@@ -1,0 +1,154 @@
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/raw_ostream.h"
+#include "tracegen/program/codegen.h"
+#include "tracegen/program/flow.h"
+#include "tracegen/program/link.h"
+#include "tracegen/program/prepare.h"
+#include "tracegen/program/ptx_parser.h"
+#include "tracegen/program/static_program.h"
+
+namespace heddle::tracegen {
+namespace {
+
+// Keeps the first error that LLVM reports instead of printing it.
+class ErrorCollector : public llvm::DiagnosticHandler {
+ public:
+  explicit ErrorCollector(std::string* first) : first_(first) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() == llvm::DS_Error && first_->empty()) {
+      llvm::raw_string_ostream stream(*first_);
+      llvm::DiagnosticPrinterRawOStream printer(stream);
+      info.print(printer);
+    }
+    return true;
+  }
+
+ private:
+  std::string* first_;
+};
+
+// Lets the code generator keep an access where the program has it. False if there is nothing to change.
+bool MakeVolatile(CanonicalModule& canonical, uint32_t number, llvm::Instruction* instruction) {
+  if (instruction == nullptr || !canonical.made_volatile.insert(number).second) return false;
+  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction); load != nullptr && !load->isVolatile()) {
+    load->setVolatile(true);
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load, nullptr);
+    return true;
+  }
+  if (auto* store = llvm::dyn_cast<llvm::StoreInst>(instruction); store != nullptr && !store->isVolatile()) {
+    store->setVolatile(true);
+    return true;
+  }
+  if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(instruction);
+      intrinsic != nullptr && intrinsic->getCalledFunction()->getName().starts_with("llvm.nvvm.ldg.")) {
+    llvm::IRBuilder<> builder(intrinsic);
+    const auto* align = llvm::dyn_cast<llvm::ConstantInt>(intrinsic->getArgOperand(1));
+    auto* load = builder.CreateAlignedLoad(intrinsic->getType(), intrinsic->getArgOperand(0),
+                                           llvm::MaybeAlign(align != nullptr ? align->getZExtValue() : 0), true);
+    load->setDebugLoc(intrinsic->getDebugLoc());
+    intrinsic->replaceAllUsesWith(load);
+    intrinsic->eraseFromParent();
+    return true;
+  }
+  return false;
+}
+
+// Accesses of the module whose PTX is not where, or what, the IR says.
+absl::StatusOr<std::set<uint32_t>> FindMovedAccesses(const CanonicalModule& canonical) {
+  absl::StatusOr<std::vector<PtxFunction>> functions = ParsePtx(canonical.ptx);
+  if (!functions.ok()) return functions.status();
+  std::set<std::string> defined;
+  for (const PtxFunction& function : *functions) defined.insert(function.name);
+  const std::vector<const llvm::Instruction*> by_number = InstructionsByNumber(*canonical.module);
+  std::set<uint32_t> moved;
+  for (const PtxFunction& ptx : *functions) {
+    const llvm::Function* function = canonical.module->getFunction(ptx.name);
+    if (function == nullptr)
+      return absl::InternalError(absl::StrCat("the PTX has a function ", ptx.name, " of its own"));
+    uint32_t failed = 0;
+    absl::StatusOr<FlowFunction> flow = BuildFlow(ptx, defined, &failed);
+    if (!flow.ok()) {
+      return absl::Status(flow.status().code(), absl::StrCat(canonical.Where(failed), ": ", flow.status().message()));
+    }
+    FunctionLinks links;
+    absl::Status status = LinkFunction(canonical, *function, *flow, by_number, &links, &moved);
+    if (!status.ok()) return status;
+  }
+  return moved;
+}
+
+}  // namespace
+
+std::string CanonicalModule::Where(uint32_t number) const {
+  if (number == 0 || number > lines.size() || lines[number - 1].line == 0) return "an unknown line";
+  const SourceLine& line = lines[number - 1];
+  return absl::StrCat(source_files[line.file - 1], ":", line.line);
+}
+
+std::string CanonicalModule::Where(const llvm::Instruction& instruction) const {
+  return Where(instruction.getDebugLoc() ? instruction.getDebugLoc().getLine() : 0);
+}
+
+absl::StatusOr<CanonicalModule> Canonicalize(std::unique_ptr<llvm::LLVMContext> context,
+                                             std::unique_ptr<llvm::Module> module, const std::string& target) {
+  CanonicalModule canonical;
+  canonical.context = std::move(context);
+  canonical.module = std::move(module);
+  canonical.compiler = absl::StrCat("clang ", LLVM_VERSION_STRING);
+  std::string error;
+  canonical.context->setDiagnosticHandler(std::make_unique<ErrorCollector>(&error));
+  auto check = [&](absl::Status status) {
+    if (status.ok() && !error.empty()) status = absl::UnimplementedError(absl::StrCat("LLVM: ", error));
+    if (!status.ok()) canonical.context->setDiagnosticHandler(nullptr);
+    return status;
+  };
+  absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = MakeTargetMachine(target);
+  if (!machine.ok()) return check(machine.status());
+  if (absl::Status status = check(PrepareModule(*canonical.module)); !status.ok()) return status;
+  if (absl::Status status = check(RunIrPasses(*canonical.module, **machine)); !status.ok()) return status;
+  NormalizeModule(*canonical.module, **machine);
+  NumberInstructions(canonical);
+  std::string broken;
+  llvm::raw_string_ostream stream(broken);
+  if (llvm::verifyModule(*canonical.module, &stream)) {
+    return check(absl::InternalError(absl::StrCat("canonical IR is broken: ", broken.substr(0, broken.find('\n')))));
+  }
+  // Each round keeps at least one more access in place, and few are ever moved.
+  while (true) {
+    absl::StatusOr<std::string> ptx = EmitPtx(*canonical.module, **machine);
+    if (absl::Status status = check(ptx.status()); !status.ok()) return status;
+    canonical.ptx = *std::move(ptx);
+    absl::StatusOr<std::set<uint32_t>> moved = FindMovedAccesses(canonical);
+    if (!moved.ok()) return check(moved.status());
+    if (moved->empty()) break;
+    std::vector<const llvm::Instruction*> by_number = InstructionsByNumber(*canonical.module);
+    bool changed = false;
+    for (uint32_t number : *moved) {
+      auto* instruction = const_cast<llvm::Instruction*>(by_number[number]);  // of our own module
+      changed |= MakeVolatile(canonical, number, instruction);
+    }
+    if (!changed) {
+      return check(absl::UnimplementedError(
+          absl::StrCat(canonical.Where(*moved->begin()),
+                       ": the memory access cannot be linked to its PTX; please report this kernel")));
+    }
+  }
+  FindUniformBranches(canonical, **machine);
+  canonical.context->setDiagnosticHandler(nullptr);
+  return canonical;
+}
+
+}  // namespace heddle::tracegen

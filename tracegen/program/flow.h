@@ -1,0 +1,64 @@
+// Control flow of PTX functions: the printed blocks cut where control leaves them, calls made one instruction each.
+#ifndef HEDDLE_TRACEGEN_PROGRAM_FLOW_H_
+#define HEDDLE_TRACEGEN_PROGRAM_FLOW_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tracegen/program/opcode.h"
+#include "tracegen/program/ptx_parser.h"
+
+namespace heddle::tracegen {
+
+inline constexpr int kNoNode = -1;
+
+struct FlowInstruction {
+  std::string mnemonic;
+  Opcode opcode;
+  std::vector<std::string> dst;  // virtual registers
+  std::vector<std::string> src;
+  PtxAddress address;               // memory instructions
+  std::optional<int64_t> constant;  // the last operand, if it is a number
+  bool reads_block_index = false;
+  bool reads_clock = false;
+  bool cannot_return = false;
+  uint32_t barrier_id = 0;
+  uint32_t barrier_threads = 0;
+  uint32_t id = 0;  // number of its IR instruction, 0 = none
+};
+
+enum class FlowEnd { kFallThrough, kConditional, kCall, kReturn, kExit };
+
+// A stretch of instructions that control enters at the top and leaves at the bottom. May be empty.
+struct FlowNode {
+  std::string name;  // IR block that it begins; empty for code on an edge
+  std::vector<FlowInstruction> instructions;
+  FlowEnd end = FlowEnd::kFallThrough;
+  int next = kNoNode;   // fall-through, unconditional target, or continuation of a call
+  int taken = kNoNode;  // kConditional
+  std::string callee;   // kCall
+};
+
+struct FlowFunction {
+  std::string name;
+  bool is_kernel = false;
+  uint64_t local_bytes = 0;
+  std::vector<FlowNode> nodes;  // in PTX order; entry first
+
+  // The node itself or, if it is empty, the first one behind it that is not; kNoNode in an empty endless loop.
+  int Forward(int node) const;
+};
+
+// `defined`: functions that have a body. Calls of others are math functions or failures and become one instruction.
+// Errors: opcodes and shapes that are not known, with the instruction's text; the number of its IR instruction is in
+// `failed_id` then.
+absl::StatusOr<FlowFunction> BuildFlow(const PtxFunction& function, const std::set<std::string>& defined,
+                                       uint32_t* failed_id);
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_PROGRAM_FLOW_H_

@@ -1,0 +1,38 @@
+// Rewrites of device IR around LLVM's code generator passes, until it is canonical.
+#ifndef HEDDLE_TRACEGEN_PROGRAM_PREPARE_H_
+#define HEDDLE_TRACEGEN_PROGRAM_PREPARE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+#include "tracegen/program/static_program.h"
+
+namespace heddle::tracegen {
+
+// The kernels of a module, in its order (nvvm.annotations).
+std::vector<llvm::Function*> KernelsOf(const llvm::Module& module);
+
+// True for functions that end the run when called: assertion failure.
+bool IsFailureCall(llvm::StringRef name);
+
+// Before the code generator's passes: refuses what cannot be traced (named with its source line), translates known
+// one-line assembly, keeps only kernels visible, and removes what no kernel reaches.
+absl::Status PrepareModule(llvm::Module& module);
+
+// Behind the code generator's passes: one access per instruction, no switches, two-way branches with distinct
+// successors, a new block behind every call of a device function, blocks named b0, b1, ...
+void NormalizeModule(llvm::Module& module, llvm::TargetMachine& machine);
+
+// Moves source locations to the side table and numbers the instructions.
+void NumberInstructions(CanonicalModule& canonical);
+
+// Fills CanonicalModule::uniform.
+void FindUniformBranches(CanonicalModule& canonical, llvm::TargetMachine& machine);
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_PROGRAM_PREPARE_H_

@@ -1,0 +1,352 @@
+#include "tracegen/program/static_program.h"
+
+#include <openssl/sha.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/InstIterator.h"
+#include "tracegen/program/analysis.h"
+#include "tracegen/program/control_flow.h"
+#include "tracegen/program/flow.h"
+#include "tracegen/program/link.h"
+#include "tracegen/program/prepare.h"
+#include "tracegen/program/ptx_parser.h"
+
+namespace heddle::tracegen {
+namespace {
+
+namespace v1 = ::heddle::trace::v1;
+
+constexpr unsigned kSharedSpace = 3;
+
+std::string BaseName(const std::string& mangled) {
+  llvm::ItaniumPartialDemangler demangler;
+  if (demangler.partialDemangle(mangled.c_str())) return mangled;
+  char* text = demangler.getFunctionBaseName(nullptr, nullptr);
+  if (text == nullptr) return mangled;
+  std::string name = text;
+  std::free(text);
+  return name;
+}
+
+// A function on its way into a program.
+struct ProgramFunction {
+  const llvm::Function* ir = nullptr;
+  FlowFunction flow;
+  FunctionLinks links;
+  Graph graph;  // over flow.nodes; edges already lead past empty nodes
+  GraphOrder order;
+  std::vector<int> post_dominators;
+  RegisterNeed registers;
+  std::vector<std::vector<bool>> hoistable;
+  std::vector<uint32_t> block;              // by node: block index in the program
+  std::vector<uint32_t> first_instruction;  // by node
+};
+
+class ProgramBuilder {
+ public:
+  ProgramBuilder(const CanonicalModule& module, KernelUnit* unit) : module_(module), unit_(*unit) {}
+
+  absl::Status Build() {
+    absl::StatusOr<std::vector<PtxFunction>> parsed = ParsePtx(module_.ptx);
+    if (!parsed.ok()) return parsed.status();
+    for (PtxFunction& function : *parsed) {
+      defined_.insert(function.name);
+      ptx_.emplace(function.name, std::move(function));
+    }
+    by_number_ = InstructionsByNumber(*module_.module);
+    if (absl::Status status = AddFunction(unit_.function->getName().str()); !status.ok()) return status;
+    for (size_t i = 0; i < functions_.size(); ++i) {
+      for (const FlowNode& node : functions_[i].flow.nodes) {
+        if (node.end != FlowEnd::kCall || index_.count(node.callee) > 0) continue;
+        if (absl::Status status = AddFunction(node.callee); !status.ok()) return status;
+      }
+    }
+    Number();
+    for (ProgramFunction& function : functions_) {
+      EmitFunction(function);
+      EmitLinks(function);
+    }
+    EmitTotals();
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status AddFunction(const std::string& name) {
+    auto found = ptx_.find(name);
+    if (found == ptx_.end()) return absl::InternalError(absl::StrCat("the PTX has no function ", name));
+    ProgramFunction function;
+    function.ir = module_.module->getFunction(name);
+    uint32_t failed = 0;
+    absl::StatusOr<FlowFunction> flow = BuildFlow(found->second, defined_, &failed);
+    if (!flow.ok()) {
+      return absl::Status(flow.status().code(), absl::StrCat(module_.Where(failed), ": ", flow.status().message()));
+    }
+    function.flow = *std::move(flow);
+    std::set<uint32_t> moved;
+    absl::Status status = LinkFunction(module_, *function.ir, function.flow, by_number_, &function.links, &moved);
+    if (!status.ok()) return status;
+    if (!moved.empty()) {
+      return absl::InternalError(
+          absl::StrCat(module_.Where(*moved.begin()), ": memory access without link to its PTX"));
+    }
+    if (status = BuildGraph(function); !status.ok()) return status;
+    function.order = OrderNodes(function.graph);
+    function.post_dominators = PostDominators(function.graph);
+    function.registers = CountRegisters(function.flow, function.graph);
+    function.hoistable = FindHoistable(function.flow, function.graph);
+    index_[name] = static_cast<uint32_t>(functions_.size());
+    functions_.push_back(std::move(function));
+    return absl::OkStatus();
+  }
+
+  absl::Status BuildGraph(ProgramFunction& function) {
+    FlowFunction& flow = function.flow;
+    // Node 0 is the entry of every analysis; an empty one takes over what follows it.
+    const int entry = flow.Forward(0);
+    if (entry == kNoNode) return Endless(function);
+    if (entry != 0) {
+      // Its own name stays with the (empty) node, which no analysis reaches.
+      function.block.clear();
+    }
+    function.graph.successors.resize(flow.nodes.size());
+    function.graph.returns.assign(flow.nodes.size(), false);
+    for (size_t i = 0; i < flow.nodes.size(); ++i) {
+      FlowNode& node = flow.nodes[i];
+      std::vector<int>& to = function.graph.successors[i];
+      if (node.instructions.empty() && static_cast<int>(i) != 0) continue;
+      if (node.end == FlowEnd::kExit || node.end == FlowEnd::kReturn) {
+        function.graph.returns[i] = !node.instructions.empty() && !node.instructions.back().cannot_return;
+        continue;
+      }
+      to.push_back(flow.Forward(node.next));
+      if (node.end == FlowEnd::kConditional) to.push_back(flow.Forward(node.taken));
+      if (std::find(to.begin(), to.end(), kNoNode) != to.end()) return Endless(function);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Endless(const ProgramFunction& function) const {
+    return absl::UnimplementedError(absl::StrCat(module_.Where(*function.ir->getEntryBlock().getTerminator()),
+                                                 ": an endless loop without a decision in ", function.flow.name));
+  }
+
+  void Number() {
+    uint32_t block = 0, instruction = 0;
+    for (ProgramFunction& function : functions_) {
+      function.block.assign(function.flow.nodes.size(), 0);
+      function.first_instruction.assign(function.flow.nodes.size(), 0);
+      for (int node : function.order.nodes) {
+        if (function.flow.nodes[node].instructions.empty()) continue;
+        function.block[node] = block++;
+        function.first_instruction[node] = instruction;
+        instruction += static_cast<uint32_t>(function.flow.nodes[node].instructions.size());
+      }
+    }
+  }
+
+  void EmitFunction(ProgramFunction& function) {
+    v1::KernelProgram& program = unit_.program;
+    v1::Function* out = program.add_function();
+    out->set_name(llvm::demangle(function.flow.name));
+    out->set_first_block(static_cast<uint32_t>(program.block_size()));
+    out->set_register_count(function.registers.most);
+    std::map<std::string, uint32_t> registers;
+    auto number = [&](const std::string& name) {
+      return registers.emplace(name, static_cast<uint32_t>(registers.size()) + 1).first->second;
+    };
+    for (int index : function.order.nodes) {
+      const FlowNode& node = function.flow.nodes[index];
+      if (node.instructions.empty()) continue;
+      v1::BasicBlock* block = program.add_block();
+      block->set_first_instruction(function.first_instruction[index]);
+      block->set_instruction_count(static_cast<uint32_t>(node.instructions.size()));
+      block->set_loop_depth(function.order.depth[index]);
+      const int dominator = function.post_dominators[index];
+      block->set_immediate_post_dominator(dominator == kFunctionEnd ? 0 : function.block[dominator] + 1);
+      for (int to : function.graph.successors[index]) block->add_successor(function.block[to]);
+      switch (node.end) {
+        case FlowEnd::kFallThrough:
+          block->set_terminator(v1::FALL_THROUGH);
+          break;
+        case FlowEnd::kConditional:
+          block->set_terminator(v1::BRANCH_CONDITIONAL);
+          break;
+        case FlowEnd::kCall:
+          block->set_terminator(v1::CALL);
+          block->add_callee(index_.at(node.callee));
+          break;
+        case FlowEnd::kReturn:
+          block->set_terminator(v1::RETURN);
+          break;
+        case FlowEnd::kExit:
+          block->set_terminator(v1::EXIT);
+          break;
+      }
+      for (size_t i = 0; i < node.instructions.size(); ++i) {
+        EmitInstruction(function, node, index, i, number);
+      }
+    }
+    out->set_block_count(static_cast<uint32_t>(program.block_size()) - out->first_block());
+  }
+
+  template <typename Number>
+  void EmitInstruction(const ProgramFunction& function, const FlowNode& node, int index, size_t i, Number& number) {
+    const FlowInstruction& from = node.instructions[i];
+    v1::Instruction* out = unit_.program.add_instruction();
+    out->set_op(from.opcode.op);
+    // Results first: numbers then follow the text.
+    for (const std::string& name : from.dst) out->add_dst(number(name));
+    for (const std::string& name : from.src) out->add_src(number(name));
+    out->set_space(from.opcode.space);
+    out->set_access_bytes(from.opcode.access_bytes);
+    out->set_micro_ops(from.opcode.micro_ops);
+    out->set_barrier_id(from.barrier_id);
+    out->set_barrier_threads(from.barrier_threads);
+    const bool ours = module_.made_volatile.count(from.id) > 0;
+    out->set_mnemonic(ours ? absl::StrReplaceAll(from.mnemonic, {{".volatile", ""}}) : from.mnemonic);
+    uint32_t flags = 0;
+    if (from.opcode.is_volatile && !ours) flags |= v1::FLAG_VOLATILE;
+    if (from.cannot_return) flags |= v1::FLAG_CANNOT_RETURN;
+    if (function.hoistable[index][i]) flags |= v1::FLAG_HOISTABLE;
+    if (from.opcode.space != v1::SPACE_NONE && !RecordsAddress(from, by_number_)) flags |= v1::FLAG_NO_ADDRESS;
+    if (node.end == FlowEnd::kConditional && i + 1 == node.instructions.size() && IsUniform(function, node)) {
+      flags |= v1::FLAG_UNIFORM;
+    }
+    out->set_flags(flags);
+    if (from.id > 0 && from.id <= module_.lines.size()) {
+      out->set_source_file(module_.lines[from.id - 1].file);
+      out->set_source_line(module_.lines[from.id - 1].line);
+    }
+    if (from.opcode.op == v1::OP_WARP) unit_.program.set_uses_warp_operations(true);
+  }
+
+  bool IsUniform(const ProgramFunction& function, const FlowNode& node) const {
+    for (const llvm::BasicBlock& block : *function.ir) {
+      if (block.getName() == llvm::StringRef(node.name)) return module_.uniform.count(&block) > 0;
+    }
+    return false;
+  }
+
+  void EmitLinks(const ProgramFunction& function) {
+    for (const auto& entry : function.links.blocks) unit_.links.blocks[entry.first] = entry.second;
+    for (const auto& entry : function.links.edges) unit_.links.edges[entry.first] = entry.second;
+    for (const auto& entry : function.links.accesses) {
+      llvm::SmallVector<AccessLink, 2>& out = unit_.links.accesses[entry.first];
+      for (const FlowAccess& access : entry.second) {
+        out.push_back({function.first_instruction[access.node] + access.instruction, access.position, access.offset});
+      }
+    }
+  }
+
+  // Registers and local memory of a function with the deepest calls below it; recursion counts once.
+  std::pair<uint32_t, uint64_t> Deepest(uint32_t index, std::set<uint32_t>& active) const {
+    const ProgramFunction& function = functions_[index];
+    uint32_t registers = function.registers.most;
+    uint64_t local = 0;
+    active.insert(index);
+    for (size_t node = 0; node < function.flow.nodes.size(); ++node) {
+      if (function.flow.nodes[node].end != FlowEnd::kCall) continue;
+      const uint32_t callee = index_.at(function.flow.nodes[node].callee);
+      if (active.count(callee) > 0) continue;
+      const auto [below, bytes] = Deepest(callee, active);
+      registers = std::max(registers, function.registers.live_over_call[node] + below);
+      local = std::max(local, bytes);
+    }
+    active.erase(index);
+    return {registers, local + function.flow.local_bytes};
+  }
+
+  // Shared variables that a function of the kernel names.
+  uint64_t StaticSharedBytes() const {
+    uint64_t bytes = 0;
+    for (const llvm::GlobalVariable& variable : module_.module->globals()) {
+      if (variable.getAddressSpace() != kSharedSpace || variable.isDeclaration()) continue;
+      bool used = false;
+      std::vector<const llvm::User*> users(variable.user_begin(), variable.user_end());
+      std::set<const llvm::User*> seen;
+      while (!users.empty() && !used) {
+        const llvm::User* user = users.back();
+        users.pop_back();
+        if (!seen.insert(user).second) continue;
+        if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(user)) {
+          used = index_.count(instruction->getFunction()->getName().str()) > 0;
+        } else {
+          users.insert(users.end(), user->user_begin(), user->user_end());
+        }
+      }
+      if (!used) continue;
+      const llvm::DataLayout& layout = module_.module->getDataLayout();
+      const uint64_t align = layout.getPreferredAlign(&variable).value();
+      const uint64_t least = variable.getAlign() ? variable.getAlign()->value() : align;
+      bytes = (bytes + least - 1) / least * least + layout.getTypeAllocSize(variable.getValueType());
+    }
+    return bytes;
+  }
+
+  void EmitTotals() {
+    v1::KernelProgram& program = unit_.program;
+    program.set_name(llvm::demangle(unit_.function->getName().str()));
+    std::set<uint32_t> active;
+    const auto [registers, local] = Deepest(0, active);
+    program.set_register_count(registers);
+    program.set_local_bytes(static_cast<uint32_t>(local));
+    program.set_static_shared_bytes(static_cast<uint32_t>(StaticSharedBytes()));
+    unsigned char digest[SHA256_DIGEST_LENGTH];
+    SHA256(reinterpret_cast<const unsigned char*>(module_.ptx.data()), module_.ptx.size(), digest);
+    program.set_ptx_sha256(digest, sizeof(digest));
+  }
+
+  const CanonicalModule& module_;
+  KernelUnit& unit_;
+  std::set<std::string> defined_;
+  std::map<std::string, PtxFunction> ptx_;
+  std::vector<const llvm::Instruction*> by_number_;
+  std::vector<ProgramFunction> functions_;
+  std::map<std::string, uint32_t> index_;
+};
+
+}  // namespace
+
+std::vector<KernelName> ListKernels(const CanonicalModule& module) {
+  std::vector<KernelName> names;
+  for (const llvm::Function* kernel : KernelsOf(*module.module)) {
+    const std::string mangled = kernel->getName().str();
+    names.push_back({BaseName(mangled), mangled});
+  }
+  return names;
+}
+
+absl::StatusOr<KernelUnit> ReadKernel(const CanonicalModule& module, const std::string& kernel) {
+  KernelUnit unit;
+  std::vector<std::string> known;
+  for (const KernelName& name : ListKernels(module)) {
+    known.push_back(name.name);
+    if (name.mangled == kernel) {
+      unit.function = module.module->getFunction(name.mangled);
+      break;
+    }
+    if (name.name != kernel && llvm::demangle(name.mangled) != kernel) continue;
+    if (unit.function != nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("there are several kernels '", kernel, "'; write the mangled name, such as ", name.mangled));
+    }
+    unit.function = module.module->getFunction(name.mangled);
+  }
+  if (unit.function == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("there is no kernel '", kernel, "'; the file has: ", absl::StrJoin(known, ", ")));
+  }
+  if (absl::Status status = ProgramBuilder(module, &unit).Build(); !status.ok()) return status;
+  return unit;
+}
+
+}  // namespace heddle::tracegen
