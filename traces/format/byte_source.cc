@@ -59,7 +59,7 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenFile(const std::string& path) {
     std::string message = absl::StrCat("cannot open ", path, ": ", strerror(errno));
     return errno == ENOENT ? absl::NotFoundError(message) : absl::UnavailableError(message);
   }
-  struct stat info {};
+  struct stat info{};
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     close(fd);
     return absl::InvalidArgumentError(absl::StrCat("cannot open ", path, ": a trace must be a regular file"));

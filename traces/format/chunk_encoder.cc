@@ -239,8 +239,8 @@ void ChunkEncoder::CrossResiduals(const PendingChunk& chunk) {
         const uint32_t c = sequence[i];
         Column& column = columns_[c];
         if (column.crosses) {
-          const uint64_t predicted =
-              Shifted(latest_[column.choice.reference], column.choice.shift) + static_cast<uint64_t>(column.choice.bias);
+          const uint64_t predicted = Shifted(latest_[column.choice.reference], column.choice.shift) +
+                                     static_cast<uint64_t>(column.choice.bias);
           column.residuals.push_back(static_cast<int64_t>(address[i] - predicted));
         }
         latest_[c] = address[i];
@@ -323,17 +323,17 @@ void ChunkEncoder::Encode(const PendingChunk& chunk, bool cut, EncoderMemory& me
     } else {
       column.choice = known;
       const bool separable = column.longest >= 0 && HasCheapBases(View(c));
-      const bool known_fits =
-          known.model == v1::AddressColumn::RELATIVE ? columns_[known.reference].values > 0 && !separable
-                                                     : known.model == v1::AddressColumn::TIME && column.longest < 0;
+      const bool known_fits = known.model == v1::AddressColumn::RELATIVE
+                                  ? columns_[known.reference].values > 0 && !separable
+                                  : known.model == v1::AddressColumn::TIME && column.longest < 0;
       if (!known_fits) {
         column.choice.model = column.longest >= 0 ? v1::AddressColumn::SEPARABLE : v1::AddressColumn::TIME;
         if (known.model != v1::AddressColumn::TIME) column.choice.bias = 0;
       }
     }
-    column.crosses = column.choice.model == v1::AddressColumn::RELATIVE &&
-                     program.block_of(program.accesses()[c]) !=
-                         program.block_of(program.accesses()[column.choice.reference]);
+    column.crosses =
+        column.choice.model == v1::AddressColumn::RELATIVE &&
+        program.block_of(program.accesses()[c]) != program.block_of(program.accesses()[column.choice.reference]);
   }
   CrossResiduals(chunk);
   out.mutable_column()->Reserve(static_cast<int>(used_.size()));

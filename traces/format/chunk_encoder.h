@@ -13,7 +13,7 @@ namespace heddle::trace {
 
 // What is known from earlier chunks of the same program.
 struct EncoderMemory {
-  std::vector<ModelChoice> choices;   // by column
+  std::vector<ModelChoice> choices;  // by column
   uint64_t chunks = 0;
 };
 
@@ -29,12 +29,12 @@ class ChunkEncoder {
     uint64_t values = 0;
     uint64_t first_start = 0;
     uint64_t threads = 0;
-    int64_t longest = -1;           // SEPARABLE if >= 0
+    int64_t longest = -1;  // SEPARABLE if >= 0
     bool sampled = false;
-    bool crosses = false;           // RELATIVE to a column of another block
+    bool crosses = false;  // RELATIVE to a column of another block
     ModelChoice choice;
     ColumnSample sample;
-    std::vector<int64_t> residuals; // of columns that cross blocks
+    std::vector<int64_t> residuals;  // of columns that cross blocks
   };
 
   void EncodePaths(const PendingChunk& chunk, bool cut, v1::BlockChunk& out);
@@ -47,7 +47,7 @@ class ChunkEncoder {
   void EncodeColumn(const PendingChunk& chunk, uint32_t index, bool trial, EncoderMemory& memory, v1::BlockChunk& out);
 
   std::vector<Column> columns_;
-  std::vector<uint32_t> used_;          // columns with values, ascending
+  std::vector<uint32_t> used_;  // columns with values, ascending
   std::vector<uint32_t> number_of_path_;
   std::vector<uint64_t> values_;
   std::vector<uint32_t> starts_;

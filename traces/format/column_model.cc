@@ -101,9 +101,7 @@ int64_t FindSeparable(const ColumnView& column) {
   return static_cast<int64_t>(longest);
 }
 
-bool HasCheapBases(const ColumnView& column) {
-  return BaseBits(column) <= static_cast<double>(column.threads()) + 64;
-}
+bool HasCheapBases(const ColumnView& column) { return BaseBits(column) <= static_cast<double>(column.threads()) + 64; }
 
 double BaseBits(const ColumnView& column) {
   uint64_t previous = 0;
@@ -131,8 +129,8 @@ void ChooseModel(const ColumnView& column, bool separable, const ColumnSample& s
     std::vector<int64_t> residuals;
     TimeSample(column, residuals);
     choice.model = v1::AddressColumn::TIME;
-    best = base_bits +
-           CostWithBias(residuals, choice.bias) * static_cast<double>(column.values.size() - column.threads());
+    best =
+        base_bits + CostWithBias(residuals, choice.bias) * static_cast<double>(column.values.size() - column.threads());
   }
   if (sample.values.empty()) return;
   const size_t references = sample.references.size();
@@ -147,8 +145,8 @@ void ChooseModel(const ColumnView& column, bool separable, const ColumnSample& s
       residuals.push_back(Difference(sample.values[at], Shifted(sample.latest[at * references + r], shift)));
     }
   };
-  // A shift by -63 makes a prediction of 0 of every ordinary address: residuals then count from the bias alone, which is
-  // the best one can do for a column scattered over an array.
+  // A shift by -63 makes a prediction of 0 of every ordinary address: residuals then count from the bias alone, which
+  // is the best one can do for a column scattered over an array.
   for (size_t r = 0; r < references; ++r) {
     for (int32_t shift : {0, 2, -2, 1, -1, 3, -3, -63}) {
       if (shift == -63 && r > 0) continue;

@@ -19,8 +19,8 @@ inline uint64_t Shifted(uint64_t address, int32_t shift) {
 // What a writer decided for a column; kept from chunk to chunk so that most chunks need no trial.
 struct ModelChoice {
   v1::AddressColumn::Model model = v1::AddressColumn::TIME;
-  uint32_t reference = 0;   // RELATIVE: column, not instruction
-  int32_t shift = 0;        // RELATIVE
+  uint32_t reference = 0;  // RELATIVE: column, not instruction
+  int32_t shift = 0;       // RELATIVE
   int64_t bias = 0;
   LayoutChoice layout;
 };
@@ -28,7 +28,7 @@ struct ModelChoice {
 // Addresses of one column, thread by thread.
 struct ColumnView {
   std::span<const uint64_t> values;
-  std::span<const uint32_t> starts;   // first value of each thread that runs the instruction, plus the end
+  std::span<const uint32_t> starts;  // first value of each thread that runs the instruction, plus the end
   size_t threads() const { return starts.size() - 1; }
   std::span<const uint64_t> of(size_t thread) const {
     return values.subspan(starts[thread], starts[thread + 1] - starts[thread]);
@@ -38,8 +38,8 @@ struct ColumnView {
 // Some accesses of a column, each with the latest addresses of columns that it could be relative to.
 struct ColumnSample {
   std::vector<uint64_t> values;
-  std::vector<uint32_t> references;   // candidate columns
-  std::vector<uint64_t> latest;       // values.size() x references.size(), 0 where the reference had not run
+  std::vector<uint32_t> references;  // candidate columns
+  std::vector<uint64_t> latest;      // values.size() x references.size(), 0 where the reference had not run
 };
 
 // If the column has the form base(t) + step(k): the longest thread, whose steps are the column's. Otherwise -1.

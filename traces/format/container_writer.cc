@@ -46,10 +46,10 @@ std::string Sha256::Finish() {
 
 absl::StatusOr<std::unique_ptr<ContainerWriter>> ContainerWriter::Create(const std::string& path, int zstd_level) {
   if (zstd_level < ZSTD_minCLevel() || zstd_level > ZSTD_maxCLevel()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("compression level ", zstd_level, " is not between ", ZSTD_minCLevel(), " and ", ZSTD_maxCLevel()));
+    return absl::InvalidArgumentError(absl::StrCat("compression level ", zstd_level, " is not between ",
+                                                   ZSTD_minCLevel(), " and ", ZSTD_maxCLevel()));
   }
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     return absl::InvalidArgumentError(absl::StrCat("cannot write ", path, ": it exists and is not a regular file"));
   }
@@ -62,8 +62,8 @@ absl::StatusOr<std::unique_ptr<ContainerWriter>> ContainerWriter::Create(const s
     }
     if (errno != EEXIST) return SystemError("create", temporary, errno);
   }
-  return absl::AlreadyExistsError(absl::StrCat("cannot create a temporary file beside ", path, ": remove ", path,
-                                               ".tmp-* that earlier runs left"));
+  return absl::AlreadyExistsError(
+      absl::StrCat("cannot create a temporary file beside ", path, ": remove ", path, ".tmp-* that earlier runs left"));
 }
 
 ContainerWriter::ContainerWriter(std::string path, std::string temporary, int fd, int zstd_level)
@@ -112,8 +112,7 @@ absl::Status ContainerWriter::Append(v1::Record& record) {
   sha_.Update(raw_.data(), raw_.size());
 
   if (const size_t bound = ZSTD_compressBound(raw_.size()); compressed_.size() < bound) compressed_.resize(bound);
-  const size_t size =
-      ZSTD_compress2(zstd_.get(), compressed_.data(), compressed_.size(), raw_.data(), raw_.size());
+  const size_t size = ZSTD_compress2(zstd_.get(), compressed_.data(), compressed_.size(), raw_.data(), raw_.size());
   if (ZSTD_isError(size)) {
     return absl::InternalError(absl::StrCat("cannot compress record ", frames_.size(), ": ", ZSTD_getErrorName(size)));
   }

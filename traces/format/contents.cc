@@ -24,8 +24,8 @@ class Loader {
   Loader(const FrameReader& file, Contents& contents) : file_(file), out_(contents), buffers_(file) {}
 
   absl::Status Run() {
-    for (auto step : {&Loader::ReadHeader, &Loader::ReadIndex, &Loader::NameFrames, &Loader::ReadRecords,
-                      &Loader::CheckTotals}) {
+    for (auto step :
+         {&Loader::ReadHeader, &Loader::ReadIndex, &Loader::NameFrames, &Loader::ReadRecords, &Loader::CheckTotals}) {
       if (absl::Status status = (this->*step)(); !status.ok()) return status;
     }
     return absl::OkStatus();
@@ -40,7 +40,8 @@ class Loader {
     if (absl::Status status = file_.ReadRecord(frame, kind, *buffers_); !status.ok()) return status;
     total_bytes_ += buffers_->parsed_bytes;
     if (total_bytes_ > kMaxContentsBytes) {
-      return Refuse(frame, absl::StrCat("all records but chunks take more than ", kMaxContentsBytes, " bytes in memory"));
+      return Refuse(frame,
+                    absl::StrCat("all records but chunks take more than ", kMaxContentsBytes, " bytes in memory"));
     }
     return absl::OkStatus();
   }
@@ -53,15 +54,14 @@ class Loader {
     out_.header = std::move(*buffers_->record.mutable_header());
     const v1::FileHeader& header = out_.header;
     if (header.major() != kMajorVersion) {
-      return absl::UnimplementedError(
-          absl::StrCat(file_.name(), ": frame 0, FileHeader: trace version ", header.major(), ".", header.minor(),
-                       ", this program reads version ", kMajorVersion, ".x; use one that fits the file"));
+      return absl::UnimplementedError(absl::StrCat(file_.name(), ": frame 0, FileHeader: trace version ",
+                                                   header.major(), ".", header.minor(), ", this program reads version ",
+                                                   kMajorVersion, ".x; use one that fits the file"));
     }
     for (const std::string& feature : header.required_feature()) {
       if (!IsKnownFeature(feature)) {
-        return absl::UnimplementedError(
-            absl::StrCat(file_.name(), ": frame 0, FileHeader: the trace needs \"", feature,
-                         "\", which this program does not know; use a newer one"));
+        return absl::UnimplementedError(absl::StrCat(file_.name(), ": frame 0, FileHeader: the trace needs \"", feature,
+                                                     "\", which this program does not know; use a newer one"));
       }
     }
     uint64_t end = 0;
@@ -80,8 +80,8 @@ class Loader {
     if (absl::Status status = Read(frame, v1::Record::kIndex); !status.ok()) return status;
     out_.index = std::move(*buffers_->record.mutable_index());
     if (out_.index.records() != frame) {
-      return Refuse(frame, absl::StrCat("the index counts ", out_.index.records(), " records in front of it, there are ",
-                                        frame));
+      return Refuse(
+          frame, absl::StrCat("the index counts ", out_.index.records(), " records in front of it, there are ", frame));
     }
     if (out_.index.content_sha256().size() != 32) return Refuse(frame, "content_sha256 does not have 32 bytes");
     out_.chunks.assign(out_.index.chunk().begin(), out_.index.chunk().end());

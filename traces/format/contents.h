@@ -16,7 +16,7 @@ namespace heddle::trace {
 struct Contents {
   v1::FileHeader header;
   v1::Index index;
-  std::vector<v1::ChunkReference> chunks;   // in file order
+  std::vector<v1::ChunkReference> chunks;  // in file order
   std::vector<Program> programs;
   std::vector<LaunchView> launches;
   std::vector<v1::Transfer> transfers;
@@ -25,8 +25,8 @@ struct Contents {
 };
 
 // Reads header, index and all records but chunks. Refuses: another major version, unknown required features, an index
-// that does not name every frame exactly once in an order that the format allows, totals that do not agree, chunks above
-// the limits, launches and certificates that refer to what is not there.
+// that does not name every frame exactly once in an order that the format allows, totals that do not agree, chunks
+// above the limits, launches and certificates that refer to what is not there.
 absl::Status ReadContents(const FrameReader& file, Contents& contents);
 
 }  // namespace heddle::trace

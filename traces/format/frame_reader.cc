@@ -106,7 +106,8 @@ absl::Status FrameReader::ReadRaw(uint64_t frame, Buffers& buffers) const {
     return Refuse(frame, "",
                   absl::StrCat("content size ", content, " differs from the seek table's ", entry.decompressed));
   }
-  if (!(static_cast<uint8_t>(in[kDescriptorOffset]) & kChecksumBit)) return Refuse(frame, "", "the frame has no checksum");
+  if (!(static_cast<uint8_t>(in[kDescriptorOffset]) & kChecksumBit))
+    return Refuse(frame, "", "the frame has no checksum");
   if (WindowOf(in, content) > uint64_t{1} << kMaxWindowLog) {
     return Refuse(frame, "", absl::StrCat("the window is above 2^", kMaxWindowLog, " bytes"));
   }
@@ -132,9 +133,9 @@ absl::Status FrameReader::ReadRecord(uint64_t frame, v1::Record::KindCase kind, 
     return Refuse(frame, what, "the record is not a well-formed message");
   }
   if (buffers.record.ordinal() != frame) {
-    return Refuse(frame, what,
-                  absl::StrCat("the record has ordinal ", buffers.record.ordinal(),
-                               ": frames were lost, doubled or reordered"));
+    return Refuse(
+        frame, what,
+        absl::StrCat("the record has ordinal ", buffers.record.ordinal(), ": frames were lost, doubled or reordered"));
   }
   if (kind != v1::Record::KIND_NOT_SET && buffers.record.kind_case() != kind) {
     return Refuse(frame, what, absl::StrCat("a ", KindName(buffers.record.kind_case()), " stands here instead"));

@@ -33,7 +33,7 @@ class FrameReader {
     std::string compressed;
     std::string raw;
     v1::Record record;
-    uint64_t parsed_bytes = 0;   // estimate of the record's size in memory
+    uint64_t parsed_bytes = 0;  // estimate of the record's size in memory
   };
 
   // Reads the seek table.
@@ -59,7 +59,8 @@ class FrameReader {
   void GiveBack(std::unique_ptr<Buffers> buffers) const;
 
  private:
-  FrameReader(std::unique_ptr<ByteSource> source, std::string name) : source_(std::move(source)), name_(std::move(name)) {}
+  FrameReader(std::unique_ptr<ByteSource> source, std::string name)
+      : source_(std::move(source)), name_(std::move(name)) {}
 
   std::unique_ptr<ByteSource> source_;
   std::string name_;

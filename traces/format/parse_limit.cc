@@ -11,7 +11,7 @@ using google::protobuf::FieldDescriptor;
 enum WireType { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
 // Costs of what the parser allocates, rounded up.
-constexpr uint64_t kMessageBytes = 64;        // header, has-bits, cached size, slot in the repeated field
+constexpr uint64_t kMessageBytes = 64;  // header, has-bits, cached size, slot in the repeated field
 constexpr uint64_t kFieldBytes = 8;
 constexpr uint64_t kRepeatedFieldBytes = 24;  // the empty container within its message
 constexpr uint64_t kStringBytes = 48;
@@ -106,10 +106,10 @@ class Scanner {
         // Packed numbers: as many as there are bytes without the continuation bit.
         uint64_t count = 0;
         for (char c : body) count += static_cast<uint8_t>(c) < 0x80;
-        const uint64_t element = field->cpp_type() == FieldDescriptor::CPPTYPE_INT64 ||
-                                         field->cpp_type() == FieldDescriptor::CPPTYPE_UINT64
-                                     ? 8
-                                     : 4;
+        const uint64_t element =
+            field->cpp_type() == FieldDescriptor::CPPTYPE_INT64 || field->cpp_type() == FieldDescriptor::CPPTYPE_UINT64
+                ? 8
+                : 4;
         return Add(count * element);
       }
     }

@@ -163,8 +163,8 @@ absl::StatusOr<uint32_t> PendingChunk::AddWholeThread(const ThreadRecord& thread
     }
   }
   if (paths_[path].accesses != thread.addresses.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the path has ", paths_[path].accesses, " accesses, but ", thread.addresses.size(), " were given"));
+    return absl::InvalidArgumentError(absl::StrCat("the path has ", paths_[path].accesses, " accesses, but ",
+                                                   thread.addresses.size(), " were given"));
   }
   AddThread(path, thread);
   return path;
@@ -201,8 +201,8 @@ absl::StatusOr<uint32_t> PendingChunk::AddThreadPart(const ThreadRecord& thread,
   const uint64_t whole_hash = Hash(thread.decisions.data(), thread.decisions.size(), 2 * start);
   uint32_t path = Find(whole_hash, thread, start, Extent::kRunsToExit);
   if (path == kNoPath || paths_[path].accesses != given) {
-    // Not the known way to the exit. A thread stops behind its last decision unless the code behind it leads straight to
-    // the exit and its accesses have been recorded.
+    // Not the known way to the exit. A thread stops behind its last decision unless the code behind it leads straight
+    // to the exit and its accesses have been recorded.
     const uint64_t cut_hash = whole_hash + 1;
     uint32_t cut = Find(cut_hash, thread, start, Extent::kCut);
     if (cut == kNoPath) {

@@ -1,4 +1,5 @@
-// The blocks that a writer has taken and not yet written: distinct paths, the path of each thread, the addresses as given.
+// The blocks that a writer has taken and not yet written: distinct paths, the path of each thread, the addresses as
+// given.
 #ifndef HEDDLE_TRACES_FORMAT_PENDING_CHUNK_H_
 #define HEDDLE_TRACES_FORMAT_PENDING_CHUNK_H_
 
@@ -25,20 +26,20 @@ struct PathColumn {
 // One distinct path with what its walk found, so that further threads that take it need no walk.
 struct PendingPath {
   uint64_t hash = 0;
-  uint64_t first_decision = 0;   // in decisions()
+  uint64_t first_decision = 0;  // in decisions()
   uint32_t decision_count = 0;
-  uint32_t start = 0;            // in starts()
+  uint32_t start = 0;  // in starts()
   Extent extent = Extent::kRunsToExit;
   uint64_t thread_instructions = 0;
-  uint64_t first_access = 0;     // in sequence()
+  uint64_t first_access = 0;  // in sequence()
   uint64_t accesses = 0;
-  uint32_t first_column = 0;     // in columns(), ordered by first use
+  uint32_t first_column = 0;  // in columns(), ordered by first use
   uint32_t column_count = 0;
   uint64_t uses = 0;
   // kCut: addresses that threads run between the cut and their next decision or exit, and which of the two it is.
   uint64_t tail_accesses = 0;
   bool tail_exits = false;
-  uint32_t end = 0;              // kCut: in ends()
+  uint32_t end = 0;  // kCut: in ends()
 };
 
 class PendingChunk {
@@ -49,8 +50,8 @@ class PendingChunk {
   // Adds a thread that runs from the entry to its exit. `budget` bounds its thread-instructions.
   absl::StatusOr<uint32_t> AddWholeThread(const ThreadRecord& thread, uint64_t budget);
 
-  // Adds a thread of a part that starts at `state`. With `last` it must reach its exit. `state` moves to where the thread
-  // stops; `consumed` is the number of addresses up to there.
+  // Adds a thread of a part that starts at `state`. With `last` it must reach its exit. `state` moves to where the
+  // thread stops; `consumed` is the number of addresses up to there.
   absl::StatusOr<uint32_t> AddThreadPart(const ThreadRecord& thread, WalkState& state, bool last, uint64_t budget,
                                          uint64_t& consumed);
 
@@ -83,16 +84,16 @@ class PendingChunk {
 
   const Program* program_ = nullptr;
   std::vector<PendingPath> paths_;
-  std::vector<uint32_t> table_;             // open addressing, 1 + path
+  std::vector<uint32_t> table_;  // open addressing, 1 + path
   std::vector<uint32_t> path_of_thread_;
   std::vector<uint64_t> addresses_;
   std::vector<uint8_t> decisions_;
-  std::vector<uint16_t> sequence_;          // program has at most 65,536 instructions
+  std::vector<uint16_t> sequence_;  // program has at most 65,536 instructions
   std::vector<PathColumn> columns_;
   std::vector<WalkState> starts_;
   std::vector<WalkState> ends_;
   absl::flat_hash_map<std::string, uint32_t> start_of_;
-  std::vector<uint32_t> column_counts_;     // scratch, all zero between walks
+  std::vector<uint32_t> column_counts_;  // scratch, all zero between walks
   uint64_t thread_instructions_ = 0;
 };
 

@@ -188,9 +188,9 @@ absl::Status CheckCounts(const v1::KernelProgram& proto, const Refusal& refuse) 
     int count;
     uint32_t most;
   };
-  for (const Limit& limit : {Limit{"instructions", proto.instruction_size(), kMaxInstructions},
-                             Limit{"blocks", proto.block_size(), kMaxBlocks},
-                             Limit{"functions", proto.function_size(), kMaxFunctions}}) {
+  for (const Limit& limit :
+       {Limit{"instructions", proto.instruction_size(), kMaxInstructions},
+        Limit{"blocks", proto.block_size(), kMaxBlocks}, Limit{"functions", proto.function_size(), kMaxFunctions}}) {
     if (limit.count == 0) return refuse.Program(absl::StrCat("has no ", limit.what));
     if (static_cast<uint32_t>(limit.count) > limit.most) {
       return refuse.Program(absl::StrCat("has ", limit.count, " ", limit.what, ", the limit is ", limit.most));

@@ -27,7 +27,8 @@ struct TraceReader::State {
 
   // True if the index continues the block of this chunk in another part.
   bool Continues(size_t chunk) const {
-    return chunk + 1 < contents.chunks.size() && contents.chunks[chunk + 1].launch() == contents.chunks[chunk].launch() &&
+    return chunk + 1 < contents.chunks.size() &&
+           contents.chunks[chunk + 1].launch() == contents.chunks[chunk].launch() &&
            contents.chunks[chunk + 1].part() == contents.chunks[chunk].part() + 1;
   }
 

@@ -12,7 +12,9 @@
 
 namespace heddle::trace {
 
-inline uint64_t ZigZag(int64_t value) { return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63); }
+inline uint64_t ZigZag(int64_t value) {
+  return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
+}
 inline int64_t UnZigZag(uint64_t value) { return static_cast<int64_t>((value >> 1) ^ (0 - (value & 1))); }
 
 // How residuals are stored; ZERO follows from the data and is not a choice.
@@ -26,8 +28,8 @@ struct LayoutChoice {
 void EncodeResiduals(std::span<const int64_t> residuals, bool trial, LayoutChoice& choice, v1::AddressColumn& column);
 
 // Reads the residuals of a column, of which there must be exactly `count` (derived from the paths, within limits).
-// Refuses, before anything is allocated: another count, widths and shifts out of range, bytes that do not fit the count,
-// sparse positions behind the end, varints above 64 bits.
+// Refuses, before anything is allocated: another count, widths and shifts out of range, bytes that do not fit the
+// count, sparse positions behind the end, varints above 64 bits.
 absl::Status DecodeResiduals(const v1::AddressColumn& column, uint64_t count, std::vector<int64_t>& out);
 
 }  // namespace heddle::trace

@@ -1,7 +1,7 @@
 #include <cstring>
-#include "absl/strings/string_view.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "traces/format/residuals.h"
 
 namespace heddle::trace {

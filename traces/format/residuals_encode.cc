@@ -67,9 +67,7 @@ Bytes Store(std::span<const int64_t> residuals, LayoutChoice choice, uint32_t sh
 
 class TrialCompressor {
  public:
-  size_t Size(const Bytes& bytes) {
-    return Compressed(bytes.residual) + Compressed(bytes.gap);
-  }
+  size_t Size(const Bytes& bytes) { return Compressed(bytes.residual) + Compressed(bytes.gap); }
 
  private:
   size_t Compressed(const std::string& bytes) {

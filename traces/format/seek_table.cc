@@ -12,8 +12,8 @@
 namespace heddle::trace {
 namespace {
 
-constexpr uint64_t kHeaderBytes = 8;   // magic, frame size
-constexpr uint64_t kFooterBytes = 9;   // number of frames, descriptor, magic
+constexpr uint64_t kHeaderBytes = 8;  // magic, frame size
+constexpr uint64_t kFooterBytes = 9;  // number of frames, descriptor, magic
 constexpr uint8_t kChecksumFlag = 0x80;
 constexpr uint8_t kReservedBits = 0x7c;
 

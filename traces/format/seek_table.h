@@ -1,5 +1,5 @@
-// The standard Zstandard seek table (zstd, contrib/seekable_format): a skippable frame at the end of the file that lists
-// the compressed and the decompressed size of every frame.
+// The standard Zstandard seek table (zstd, contrib/seekable_format): a skippable frame at the end of the file that
+// lists the compressed and the decompressed size of every frame.
 #ifndef HEDDLE_TRACES_FORMAT_SEEK_TABLE_H_
 #define HEDDLE_TRACES_FORMAT_SEEK_TABLE_H_
 
@@ -26,8 +26,8 @@ struct FrameEntry {
 // The bytes of the skippable frame for `frames` (without checksums: every frame has its own).
 std::string EncodeSeekTable(std::span<const FrameEntry> frames);
 
-// Reads the seek table at the end of `source`. Refuses a file without one (it is cut off or not a trace), reserved bits,
-// frames above the limits, and sizes that do not add up to the size of the file.
+// Reads the seek table at the end of `source`. Refuses a file without one (it is cut off or not a trace), reserved
+// bits, frames above the limits, and sizes that do not add up to the size of the file.
 absl::Status ReadSeekTable(const ByteSource& source, std::vector<FrameEntry>& frames);
 
 }  // namespace heddle::trace

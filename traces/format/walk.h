@@ -1,5 +1,5 @@
-// Follows one path over a program: the one place where the meaning of decisions, calls and cuts is written down. Writer,
-// reader and checker use it with their own kinds of decisions and visitors.
+// Follows one path over a program: the one place where the meaning of decisions, calls and cuts is written down.
+// Writer, reader and checker use it with their own kinds of decisions and visitors.
 #ifndef HEDDLE_TRACES_FORMAT_WALK_H_
 #define HEDDLE_TRACES_FORMAT_WALK_H_
 
@@ -15,12 +15,12 @@ namespace heddle::trace {
 // Why a walk stopped; everything but kOk is a broken rule.
 enum class WalkStatus : uint8_t {
   kOk,
-  kOutOfDecisions,   // a block asks for a decision and there is none left
-  kLeftDecisions,    // the thread exited and decisions are left over
-  kBadDecision,      // number of a successor or callee that does not exist
-  kTooDeep,          // more than kMaxCallDepth pending calls
-  kTooLong,          // more thread-instructions than the budget
-  kBadReturn,        // a return without a caller
+  kOutOfDecisions,  // a block asks for a decision and there is none left
+  kLeftDecisions,   // the thread exited and decisions are left over
+  kBadDecision,     // number of a successor or callee that does not exist
+  kTooDeep,         // more than kMaxCallDepth pending calls
+  kTooLong,         // more thread-instructions than the budget
+  kBadReturn,       // a return without a caller
 };
 
 // What to tell a user about `status`, such as "a block asks for a decision after the last one".
@@ -55,7 +55,10 @@ class ByteDecisions {
 class PackedDecisions {
  public:
   explicit PackedDecisions(const PathView& path)
-      : bits_(path.decisions), bit_count_(path.decision_count), wide_(path.wide), wide_end_(path.wide + path.wide_count) {}
+      : bits_(path.decisions),
+        bit_count_(path.decision_count),
+        wide_(path.wide),
+        wide_end_(path.wide + path.wide_count) {}
   bool empty() const { return bit_ == bit_count_ && wide_ == wide_end_; }
   bool two_way(uint32_t& out) {
     if (bit_ == bit_count_) return false;

@@ -46,8 +46,8 @@ struct TraceWriter::State {
   uint64_t chunk_thread_instructions = 0;
   uint64_t chunk_accesses = 0;
 
-  std::deque<Program> programs;          // references stay valid
-  std::vector<EncoderMemory> memories;   // per program
+  std::deque<Program> programs;         // references stay valid
+  std::vector<EncoderMemory> memories;  // per program
   v1::Index index;
   WriterTotals totals;
   uint64_t launches = 0;
@@ -58,7 +58,7 @@ struct TraceWriter::State {
   v1::LaunchEnd end;
   uint64_t grid_blocks = 0;
   uint64_t block_threads = 0;
-  uint64_t next_block = 0;               // lowest block that may follow
+  uint64_t next_block = 0;  // lowest block that may follow
 
   // The open chunk.
   PendingChunk pending;
@@ -119,7 +119,8 @@ absl::StatusOr<const Program*> TraceWriter::AddProgram(v1::KernelProgram program
 absl::Status TraceWriter::BeginLaunch(v1::Launch launch) {
   State& s = *state_;
   if (!s.error.ok()) return s.error;
-  if (s.finished || s.open) return s.Fail(absl::FailedPreconditionError("BeginLaunch: the launch before is still open"));
+  if (s.finished || s.open)
+    return s.Fail(absl::FailedPreconditionError("BeginLaunch: the launch before is still open"));
   launch.set_id(static_cast<uint32_t>(s.launches));
   absl::StatusOr<Geometry> geometry = GeometryOf(launch);
   if (!geometry.ok()) return s.Fail(geometry.status());
@@ -237,8 +238,9 @@ absl::Status TraceWriter::State::AddBlock(uint64_t block, std::span<const Thread
   }
   const uint64_t instructions = pending.thread_instructions() - before;
   if (expected != kNoExpectation && expected != instructions) {
-    return absl::InternalError(absl::StrCat("launch ", launch.id(), ", block ", block, ": the paths have ", instructions,
-                                            " thread-instructions, but ", expected, " were counted while running"));
+    return absl::InternalError(absl::StrCat("launch ", launch.id(), ", block ", block, ": the paths have ",
+                                            instructions, " thread-instructions, but ", expected,
+                                            " were counted while running"));
   }
   totals.thread_instructions += instructions;
   totals.accesses += accesses;
@@ -271,9 +273,8 @@ absl::Status TraceWriter::State::AddBlockPart(uint64_t block, std::span<const Th
   }
   pending.Reset(&programs[launch.program()]);
   for (size_t t = 0; t < threads.size(); ++t) {
-    absl::StatusOr<uint32_t> path =
-        pending.AddThreadPart(threads[t], part_states[t], last,
-                              kMaxChunkThreadInstructions - pending.thread_instructions(), consumed[t]);
+    absl::StatusOr<uint32_t> path = pending.AddThreadPart(
+        threads[t], part_states[t], last, kMaxChunkThreadInstructions - pending.thread_instructions(), consumed[t]);
     if (path.ok() && (pending.thread_instructions() > kMaxChunkThreadInstructions ||
                       pending.addresses().size() > kMaxBlockAccesses)) {
       path = absl::ResourceExhaustedError("the part is too long: add smaller ones");
@@ -314,7 +315,8 @@ absl::Status TraceWriter::EndLaunch() {
   if (!s.error.ok()) return s.error;
   if (!s.open) return s.Fail(absl::FailedPreconditionError("EndLaunch: no launch is open"));
   if (s.in_parts) {
-    return s.Fail(absl::FailedPreconditionError(absl::StrCat("EndLaunch: block ", s.part_block, " misses its last part")));
+    return s.Fail(
+        absl::FailedPreconditionError(absl::StrCat("EndLaunch: block ", s.part_block, " misses its last part")));
   }
   if (absl::Status status = s.Flush(false, true); !status.ok()) return s.Fail(status);
   s.open = false;
@@ -359,7 +361,8 @@ absl::Status TraceWriter::AddOther(v1::Record& record) {
 absl::Status TraceWriter::Finish() {
   State& s = *state_;
   if (!s.error.ok()) return s.error;
-  if (s.finished || s.open) return s.Fail(absl::FailedPreconditionError("Finish: a launch is still open, or called twice"));
+  if (s.finished || s.open)
+    return s.Fail(absl::FailedPreconditionError("Finish: a launch is still open, or called twice"));
   s.index.set_records(s.file->frame_count());
   s.index.set_thread_instructions(s.totals.thread_instructions);
   s.index.set_accesses(s.totals.accesses);

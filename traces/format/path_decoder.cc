@@ -1,0 +1,269 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "traces/format/chunk_decoder.h"
+#include "traces/format/limits.h"
+
+namespace heddle::trace {
+namespace {
+
+class PathDecoder {
+ public:
+  PathDecoder(const v1::BlockChunk& chunk, const Program& program, uint32_t threads_per_block, WalkedPaths& walked,
+              DecodedChunk& out)
+      : chunk_(chunk),
+        table_(chunk.paths()),
+        program_(program),
+        threads_per_block_(threads_per_block),
+        walked_(walked),
+        out_(out) {}
+
+  absl::Status Run() {
+    for (auto step : {&PathDecoder::ReadBlocks, &PathDecoder::ReadDecisions, &PathDecoder::ReadExtents,
+                      &PathDecoder::ReadReferences, &PathDecoder::WalkAll, &PathDecoder::PlaceThreads}) {
+      if (absl::Status status = (this->*step)(); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  static absl::Status Refuse(absl::string_view rule) { return absl::DataLossError(rule); }
+  static absl::Status RefusePath(uint64_t path, absl::string_view rule) {
+    return absl::DataLossError(absl::StrCat("path ", path, ": ", rule));
+  }
+
+  absl::Status ReadBlocks() {
+    const uint64_t threads = static_cast<uint64_t>(chunk_.path_ref_size());
+    if (chunk_.block_count() == 0 || threads_per_block_ == 0 || threads > kMaxChunkThreads ||
+        threads % threads_per_block_ != 0 || threads / threads_per_block_ != chunk_.block_count()) {
+      return Refuse(absl::StrCat("path_ref has ", threads, " elements, ", chunk_.block_count(), " blocks of ",
+                                 threads_per_block_, " threads need another number, or there are too many"));
+    }
+    cut_ = chunk_.part() > 0 || !chunk_.last_part();
+    if (cut_ && chunk_.block_count() != 1) return Refuse("a part must hold one block only");
+    const int gaps = chunk_.block_gap_size();
+    if (gaps != 0 && static_cast<uint64_t>(gaps) != chunk_.block_count() - 1) {
+      return Refuse("block_gap must have an element for each block but the first");
+    }
+    out_.launch = chunk_.launch();
+    out_.part = chunk_.part();
+    out_.last_part = chunk_.last_part();
+    out_.threads_per_block = threads_per_block_;
+    out_.blocks.resize(chunk_.block_count());
+    uint64_t block = chunk_.first_block();
+    for (uint64_t i = 0; i < out_.blocks.size(); ++i) {
+      if (i > 0) {
+        const uint64_t step = gaps == 0 ? 0 : chunk_.block_gap(static_cast<int>(i) - 1);
+        if (step == ~uint64_t{0} || __builtin_add_overflow(block, step + 1, &block))
+          return Refuse("block numbers overflow");
+      }
+      out_.blocks[i] = block;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadDecisions() {
+    const uint64_t paths = static_cast<uint64_t>(table_.decision_count_size());
+    if (paths > static_cast<uint64_t>(chunk_.path_ref_size())) return Refuse("more paths than threads");
+    const bool wide = table_.wide_count_size() != 0;
+    if (wide && static_cast<uint64_t>(table_.wide_count_size()) != paths) {
+      return Refuse("wide_count must be empty or have an element per path");
+    }
+    uint64_t bytes = 0;
+    uint64_t numbers = 0;
+    for (uint32_t count : table_.decision_count()) bytes += (uint64_t{count} + 7) / 8;
+    for (uint32_t count : table_.wide_count()) numbers += count;
+    if (bytes != table_.decision_bits().size()) {
+      return Refuse(
+          absl::StrCat("decision_bits has ", table_.decision_bits().size(), " bytes, the paths need ", bytes));
+    }
+    if (numbers != static_cast<uint64_t>(table_.wide_decision_size())) {
+      return Refuse(
+          absl::StrCat("wide_decision has ", table_.wide_decision_size(), " elements, the paths need ", numbers));
+    }
+    out_.decision_storage.assign(table_.decision_bits());
+    out_.wide_storage.assign(table_.wide_decision().begin(), table_.wide_decision().end());
+    out_.paths.assign(paths, PathView());
+    const uint8_t* next = reinterpret_cast<const uint8_t*>(out_.decision_storage.data());
+    const uint32_t* next_wide = out_.wide_storage.data();
+    for (uint64_t p = 0; p < paths; ++p) {
+      PathView& path = out_.paths[p];
+      path.decisions = next;
+      path.decision_count = table_.decision_count(static_cast<int>(p));
+      next += (uint64_t{path.decision_count} + 7) / 8;
+      path.wide = next_wide;
+      path.wide_count = wide ? table_.wide_count(static_cast<int>(p)) : 0;
+      next_wide += path.wide_count;
+      path.start_block = program_.entry_block();
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadExtents() {
+    const uint64_t paths = out_.paths.size();
+    const auto size_fits = [&](int size) { return static_cast<uint64_t>(size) == (cut_ ? paths : 0); };
+    if (!size_fits(table_.extent_size()) || !size_fits(table_.start_block_size()) ||
+        !size_fits(table_.call_depth_size())) {
+      return Refuse("extent, start_block and call_depth have one element per path in parts, and none elsewhere");
+    }
+    uint64_t depth = 0;
+    for (uint32_t d : table_.call_depth()) depth += d;
+    if (depth != static_cast<uint64_t>(table_.call_stack_size())) {
+      return Refuse("call_stack does not have the elements that call_depth counts");
+    }
+    out_.call_stack_storage.assign(table_.call_stack().begin(), table_.call_stack().end());
+    uint64_t next = 0;
+    for (uint64_t p = 0; cut_ && p < paths; ++p) {
+      PathView& path = out_.paths[p];
+      path.start_block = table_.start_block(static_cast<int>(p));
+      const uint32_t count = table_.call_depth(static_cast<int>(p));
+      path.call_stack = std::span<const uint32_t>(out_.call_stack_storage).subspan(next, count);
+      next += count;
+      switch (table_.extent(static_cast<int>(p))) {
+        case v1::PathTable::RUNS_TO_EXIT:
+          path.extent = Extent::kRunsToExit;
+          break;
+        case v1::PathTable::CUT:
+          if (chunk_.last_part()) return RefusePath(p, "a path of the last part must run to its exit");
+          path.extent = Extent::kCut;
+          break;
+        case v1::PathTable::ENDED:
+          if (chunk_.part() == 0) return RefusePath(p, "no thread can have exited before the first part");
+          path.extent = Extent::kEnded;
+          break;
+        default:
+          return RefusePath(p, "unknown extent");
+      }
+      if (absl::Status status = CheckStart(p, path); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  // The calls that are pending lead from the kernel to the function of the start block.
+  absl::Status CheckStart(uint64_t p, const PathView& path) const {
+    if (path.start_block >= program_.blocks().size()) return RefusePath(p, "start_block does not exist");
+    if (path.call_stack.size() > kMaxCallDepth) return RefusePath(p, "more pending calls than the format allows");
+    if (chunk_.part() == 0 || path.extent == Extent::kEnded) {
+      if (path.start_block != program_.entry_block() || !path.call_stack.empty()) {
+        return RefusePath(p, "it must start at the entry");
+      }
+    }
+    uint32_t function = 0;
+    for (size_t i = 0; i < path.call_stack.size(); ++i) {
+      const uint32_t caller = path.call_stack[i];
+      if (caller >= program_.blocks().size()) return RefusePath(p, "a block in call_stack does not exist");
+      const Block& block = program_.block(caller);
+      if (block.function != function || (block.terminator != v1::CALL && block.terminator != v1::CALL_INDIRECT)) {
+        return RefusePath(p, "call_stack is not a chain of calls from the kernel");
+      }
+      const uint32_t callee = i + 1 < path.call_stack.size() ? path.call_stack[i + 1] : path.start_block;
+      if (callee >= program_.blocks().size()) return RefusePath(p, "a block in call_stack does not exist");
+      function = program_.block(callee).function;
+      const auto targets = program_.targets().subspan(block.first_target, block.target_count);
+      const bool calls = std::any_of(targets.begin(), targets.end(),
+                                     [&](uint32_t entry) { return program_.block(entry).function == function; });
+      if (!calls) return RefusePath(p, "call_stack is not a chain of calls from the kernel");
+    }
+    if (program_.block(path.start_block).function != function) {
+      return RefusePath(p, "call_stack does not lead to the start block");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadReferences() {
+    walked_.paths.assign(out_.paths.size(), WalkedPaths::Path());
+    out_.path_of_thread.resize(static_cast<size_t>(chunk_.path_ref_size()));
+    uint32_t used = 0;
+    for (int t = 0; t < chunk_.path_ref_size(); ++t) {
+      const uint32_t reference = chunk_.path_ref(t);
+      if (reference > used || (reference == 0 && used >= out_.paths.size())) {
+        return Refuse(absl::StrCat("path_ref of thread ", t, " names a path that does not exist"));
+      }
+      const uint32_t path = reference == 0 ? used++ : used - reference;
+      out_.path_of_thread[static_cast<size_t>(t)] = path;
+      ++walked_.paths[path].uses;
+    }
+    if (used != out_.paths.size()) return Refuse("paths are left that no thread takes");
+    return absl::OkStatus();
+  }
+
+  absl::Status WalkAll() {
+    walked_.sequence.clear();
+    walked_.columns.clear();
+    walked_.totals.assign(program_.accesses().size(), WalkedPaths::Column());
+    std::vector<uint32_t> counts(program_.accesses().size(), 0);
+    uint64_t instructions = 0;
+    uint64_t accesses = 0;
+    WalkState state;
+    for (uint64_t p = 0; p < out_.paths.size(); ++p) {
+      PathView& path = out_.paths[p];
+      WalkedPaths::Path& walked = walked_.paths[p];
+      walked.first_access = walked_.sequence.size();
+      walked.first_column = walked_.columns.size();
+      state.block = path.start_block;
+      state.stack.assign(path.call_stack.begin(), path.call_stack.end());
+      state.ended = false;
+      PackedDecisions decisions(path);
+      const uint64_t budget = (kMaxChunkThreadInstructions - instructions) / walked.uses;
+      const WalkStatus status = Walk(program_, path.extent, decisions, state, budget, path.thread_instructions,
+                                     [&](uint32_t, const Block& block) {
+                                       const uint32_t end = block.first_access + block.access_count;
+                                       for (uint32_t c = block.first_access; c < end; ++c) {
+                                         walked_.sequence.push_back(static_cast<uint16_t>(c));
+                                         if (counts[c]++ == 0) walked_.columns.push_back(static_cast<uint16_t>(c));
+                                       }
+                                     });
+      path.accesses = walked_.sequence.size() - walked.first_access;
+      walked.column_count = static_cast<uint32_t>(walked_.columns.size() - walked.first_column);
+      if (status != WalkStatus::kOk)
+        return RefusePath(p, absl::StrCat(WalkMessage(status), " (block ", state.block, ")"));
+      instructions += walked.uses * path.thread_instructions;
+      accesses += walked.uses * path.accesses;
+      for (uint64_t i = walked.first_column; i < walked_.columns.size(); ++i) {
+        const uint16_t c = walked_.columns[i];
+        WalkedPaths::Column& total = walked_.totals[c];
+        total.accesses += walked.uses * counts[c];
+        total.threads += walked.uses;
+        total.most = std::max<uint64_t>(total.most, counts[c]);
+        counts[c] = 0;
+      }
+    }
+    // Every access is an instruction, so the budget bounds both.
+    static_assert(kMaxChunkAccesses >= kMaxChunkThreadInstructions);
+    if (instructions != chunk_.thread_instructions() || accesses != chunk_.accesses()) {
+      return Refuse(absl::StrCat("declares ", chunk_.thread_instructions(), " thread-instructions and ",
+                                 chunk_.accesses(), " accesses, its paths have ", instructions, " and ", accesses));
+    }
+    out_.thread_instructions = instructions;
+    out_.accesses = accesses;
+    return absl::OkStatus();
+  }
+
+  absl::Status PlaceThreads() {
+    out_.first_address.resize(out_.path_of_thread.size() + 1);
+    uint64_t next = 0;
+    for (size_t t = 0; t < out_.path_of_thread.size(); ++t) {
+      out_.first_address[t] = next;
+      next += out_.paths[out_.path_of_thread[t]].accesses;
+    }
+    out_.first_address.back() = next;
+    return absl::OkStatus();
+  }
+
+  const v1::BlockChunk& chunk_;
+  const v1::PathTable& table_;
+  const Program& program_;
+  const uint32_t threads_per_block_;
+  WalkedPaths& walked_;
+  DecodedChunk& out_;
+  bool cut_ = false;
+};
+
+}  // namespace
+
+absl::Status DecodePaths(const v1::BlockChunk& chunk, const Program& program, uint32_t threads_per_block,
+                         WalkedPaths& walked, DecodedChunk& out) {
+  return PathDecoder(chunk, program, threads_per_block, walked, out).Run();
+}
+
+}  // namespace heddle::trace
