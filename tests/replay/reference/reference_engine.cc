@@ -1,0 +1,149 @@
+#include "tests/replay/reference/reference_engine.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "replay/dispatch/block_dispatcher.h"
+#include "tests/replay/reference/reference_core.h"
+
+namespace heddle::replay {
+namespace {
+
+constexpr Cycle kMostCycles = 50'000'000;
+
+struct Residency {
+  uint64_t blocks = 0;
+  std::string limit;
+};
+
+// timing-core section 7: the scarcest resource decides.
+Residency ComputeResidency(const machine::v1::Machine& machine, const trace::LaunchView& launch) {
+  const machine::v1::Core& core = machine.core();
+  const trace::v1::KernelProgram& program = launch.program->proto();
+  const uint64_t warp = core.warp_size();
+  const uint64_t threads = (launch.threads_per_block + warp - 1) / warp * warp;
+  const uint64_t per_thread =
+      program.registers_requested() != 0 ? program.registers_requested() : program.register_count();
+  const uint64_t registers = threads * ((per_thread + 3) / 4 * 4);
+  const uint64_t shared = uint64_t{program.static_shared_bytes()} + launch.launch.dynamic_shared_bytes();
+  Residency residency{core.max_threads() / threads, "threads"};
+  const auto limit = [&](uint64_t blocks, const char* name) {
+    if (blocks < residency.blocks) residency = {blocks, name};
+  };
+  limit(core.max_blocks(), "blocks");
+  if (registers != 0 && core.registers() != 0) limit(core.registers() / registers, "registers");
+  if (shared != 0) limit(core.shared_memory_bytes() / shared, "shared_memory");
+  const uint64_t recorded = launch.totals.blocks();
+  if (machine.dispatch().spread_small_grids() && recorded < residency.blocks * machine.sms()) {
+    limit((recorded + machine.sms() - 1) / machine.sms(), "grid");
+  }
+  return residency;
+}
+
+// One round of the dispatcher at the end of a cycle.
+void Dispatch(BlockDispatcher& dispatcher, std::vector<std::unique_ptr<ReferenceCore>>& cores, uint64_t capacity,
+              Cycle now) {
+  const auto accepted = std::make_unique<bool[]>(cores.size());
+  while (!dispatcher.done()) {
+    std::vector<SmOccupancy> occupancy;
+    bool room = false;
+    for (const auto& core : cores) {
+      occupancy.push_back({core->resident(), static_cast<int>(capacity)});
+      room |= occupancy.back().resident < occupancy.back().capacity;
+    }
+    if (!room) return;
+    const std::optional<Assignment> next =
+        dispatcher.Next(occupancy, std::span<const bool>(accepted.get(), cores.size()));
+    if (!next.has_value()) return;
+    accepted[next->sm] = true;
+    cores[next->sm]->Admit(now, next->block);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& reader, const Configuration& configuration,
+                                                  const machine::v1::Machine& machine, IssueObserver* observer) {
+  const auto divergence = DivergenceRegistry::Get().Find("divergence policy", configuration.divergence.name);
+  if (!divergence.ok()) return divergence.status();
+  const auto scheduler = SchedulerRegistry::Get().Find("scheduler", configuration.scheduler.name);
+  if (!scheduler.ok()) return scheduler.status();
+  const auto dispatch = DispatchRegistry::Get().Find("dispatcher", configuration.dispatch.name);
+  if (!dispatch.ok()) return dispatch.status();
+  const auto divergence_parameters = Parameters::Parse((*divergence)->info, configuration.divergence.parameters);
+  if (!divergence_parameters.ok()) return divergence_parameters.status();
+  const auto scheduler_parameters = Parameters::Parse((*scheduler)->info, configuration.scheduler.parameters);
+  if (!scheduler_parameters.ok()) return scheduler_parameters.status();
+  const auto dispatch_parameters = Parameters::Parse((*dispatch)->info, configuration.dispatch.parameters);
+  if (!dispatch_parameters.ok()) return dispatch_parameters.status();
+
+  ReferenceResult result;
+  for (const trace::LaunchView& view : reader.launches()) {
+    if (!view.launch.recorded()) continue;
+    const auto blocks = ExpandLaunch(reader, view);
+    if (!blocks.ok()) return blocks.status();
+    const Residency residency = ComputeResidency(machine, view);
+    if (residency.blocks == 0) return absl::FailedPreconditionError("a block does not fit: " + residency.limit);
+
+    ReferenceLaunch launch;
+    launch.reader = &reader;
+    launch.view = &view;
+    launch.machine = &machine;
+    launch.blocks = &*blocks;
+    launch.divergence = *divergence;
+    launch.scheduler = *scheduler;
+    launch.divergence_parameters = &*divergence_parameters;
+    launch.scheduler_parameters = &*scheduler_parameters;
+    launch.observer = observer;
+    launch.launch = view.launch.id();
+    std::vector<std::unique_ptr<ReferenceCore>> cores;
+    for (uint32_t sm = 0; sm < machine.sms(); ++sm) {
+      cores.push_back(std::make_unique<ReferenceCore>(launch, sm, static_cast<int>(residency.blocks)));
+    }
+    const std::unique_ptr<BlockDispatcher> dispatcher =
+        (*dispatch)->make(DispatchContext{blocks->size(), machine.sms()}, *dispatch_parameters);
+
+    ReferenceStatistics statistics;
+    uint64_t retired = 0;
+    Dispatch(*dispatcher, cores, residency.blocks, 0);
+    for (Cycle now = 0; retired < blocks->size(); ++now) {
+      bool stuck = true;
+      for (uint32_t sm = 0; sm < machine.sms(); ++sm) {
+        ReferenceCore& core = *cores[sm];
+        core.Complete(now, [&](uint64_t block) {
+          ++retired;
+          statistics.cycles = now;
+          dispatcher->Retired(sm, block);
+        });
+        core.Select(now);
+        if (!core.status().ok()) return core.status();
+        stuck &= core.resident() == 0 || core.Stuck();
+      }
+      if (retired == blocks->size()) break;
+      Dispatch(*dispatcher, cores, residency.blocks, now);
+      if ((stuck && std::all_of(cores.begin(), cores.end(),
+                                [](const auto& core) { return core->resident() == 0 || core->Stuck(); })) ||
+          now > kMostCycles) {
+        std::string where;
+        for (const auto& core : cores) where += core->Describe();
+        return absl::InternalError("deadlock in cycle " + std::to_string(now) + ": " + where);
+      }
+    }
+    for (const auto& core : cores) core->AddStatistics(statistics);
+
+    result::v1::LaunchResult& out = result.launches.emplace_back();
+    out.set_launch(view.launch.id());
+    out.set_kernel(view.program->name());
+    FillResult(statistics, static_cast<int>(machine.core().warp_size()), out);
+    out.set_blocks(blocks->size());
+    out.set_threads(blocks->size() * view.threads_per_block);
+    out.set_blocks_per_sm(residency.blocks);
+    out.set_residency_limit(residency.limit);
+  }
+  result.total = TotalOf(result.launches, static_cast<int>(machine.core().warp_size()));
+  return result;
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,29 @@
+// The plain reading of the replay's rules: every cycle, every SM, every port, every thread, looked at from scratch.
+#ifndef HEDDLE_TESTS_REPLAY_REFERENCE_REFERENCE_ENGINE_H_
+#define HEDDLE_TESTS_REPLAY_REFERENCE_REFERENCE_ENGINE_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/machine.pb.h"
+#include "proto/result.pb.h"
+#include "replay/core/types.h"
+#include "replay/engine/replay.h"
+#include "traces/format/reader.h"
+
+namespace heddle::replay {
+
+struct ReferenceResult {
+  std::vector<result::v1::LaunchResult> launches;
+  result::v1::Totals total;
+};
+
+// Replays every recorded launch of the trace under one configuration. Shares with Replay() only the policies and the
+// formation they act on; time, in-flight instructions, barriers, dispatch, occupancy, threads and statistics are its
+// own. Slow: for tests. `observer` may be null.
+absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& reader, const Configuration& configuration,
+                                                  const machine::v1::Machine& machine, IssueObserver* observer);
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_TESTS_REPLAY_REFERENCE_REFERENCE_ENGINE_H_

@@ -1,0 +1,58 @@
+#include "tests/replay/reference/reference_statistics.h"
+
+namespace heddle::replay {
+
+void FillResult(const ReferenceStatistics& statistics, int warp_size, result::v1::LaunchResult& result) {
+  const ReferenceStatistics& s = statistics;
+  result.set_cycles(s.cycles);
+  result.set_warp_instructions(s.warp_instructions);
+  result.set_thread_instructions(s.thread_instructions);
+  if (s.cycles > 0) result.set_ipc(static_cast<double>(s.thread_instructions) / static_cast<double>(s.cycles));
+  if (s.warp_instructions > 0) {
+    const double lanes = static_cast<double>(s.warp_instructions) * warp_size;
+    result.set_lane_activity(100.0 * static_cast<double>(s.thread_instructions) / lanes);
+    result.set_simd_utilisation(100.0 * static_cast<double>(s.thread_instructions) / lanes);
+  }
+  if (s.port_cycles > 0) {
+    result.set_depth_utilisation(100.0 * static_cast<double>(s.busy_port_cycles) / static_cast<double>(s.port_cycles));
+  }
+  result.set_barriers(s.barriers);
+  result.set_inserted_instructions(s.inserted_instructions);
+  result::v1::SchedulerCycles& scheduler = *result.mutable_scheduler_cycles();
+  scheduler.set_total(s.scheduler_total);
+  scheduler.set_issued(s.scheduler_issued);
+  scheduler.set_stall(s.scheduler_stall);
+  scheduler.set_memory(s.scheduler_memory);
+  scheduler.set_idle(s.scheduler_idle);
+  result::v1::IdleThreads& idle = *result.mutable_idle_threads();
+  idle.set_cycles(s.idle_cycles);
+  idle.set_dependency(s.idle_dependency);
+  idle.set_barrier(s.idle_barrier);
+  idle.set_inactive(s.idle_inactive);
+  idle.set_reconverging(s.idle_reconverging);
+  idle.set_finished(s.idle_finished);
+  idle.set_ready(s.idle_ready);
+  for (int size = 1; size <= warp_size; ++size) {
+    const auto it = s.issues_by_size.find(static_cast<uint64_t>(size));
+    result.add_issues_by_size(it == s.issues_by_size.end() ? 0 : it->second);
+  }
+  for (const auto& [name, value] : s.divergence_counters) (*result.mutable_divergence_counter())[name] = value;
+  for (const auto& [name, value] : s.scheduler_counters) (*result.mutable_scheduler_counter())[name] = value;
+}
+
+result::v1::Totals TotalOf(const std::vector<result::v1::LaunchResult>& launches, int warp_size) {
+  result::v1::Totals total;
+  for (const result::v1::LaunchResult& launch : launches) {
+    total.set_cycles(total.cycles() + launch.cycles());
+    total.set_warp_instructions(total.warp_instructions() + launch.warp_instructions());
+    total.set_thread_instructions(total.thread_instructions() + launch.thread_instructions());
+  }
+  const double threads = static_cast<double>(total.thread_instructions());
+  if (total.cycles() > 0) total.set_ipc(threads / static_cast<double>(total.cycles()));
+  if (total.warp_instructions() > 0) {
+    total.set_lane_activity(100.0 * threads / (static_cast<double>(total.warp_instructions()) * warp_size));
+  }
+  return total;
+}
+
+}  // namespace heddle::replay
