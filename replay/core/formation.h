@@ -66,6 +66,12 @@ class Formation {
   SlotId slot_of(ThreadId thread) const { return thread_slot_[thread]; }
   // Position of a live thread, loose or in a slot.
   Position position_of(ThreadId thread) const;
+  // What one thread of a resident block is doing, from its slot or why it is loose.
+  ThreadState StateOfThread(ThreadId thread) const {
+    if (alive_[thread] != kLive) return ThreadState::kFinished;
+    const SlotId slot = thread_slot_[thread];
+    return slot == kNoSlot ? StateOf(static_cast<Held>(held_[thread])) : StateOf(table_.state[slot]);
+  }
   // Threads by state; kDependency includes those of a slot whose resolve was refused.
   const std::array<uint64_t, kThreadStates>& thread_states() const { return thread_states_; }
 

@@ -1,0 +1,140 @@
+// Events of one SM by cycle.
+#ifndef HEDDLE_REPLAY_CORE_EVENT_WHEEL_H_
+#define HEDDLE_REPLAY_CORE_EVENT_WHEEL_H_
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "replay/core/types.h"
+
+namespace heddle::replay {
+
+// The data or results of some lanes of a slot are there.
+struct Completion {
+  SlotId slot = kNoSlot;
+  LaneMask lanes = 0;
+};
+
+// A wheel of first-in-first-out lists in a pool, one list per cycle of the horizon, with an occupancy bitmap to find
+// the next one. Events of the same cycle come out in the order in which they went in. Events beyond the horizon wait in
+// a heap and enter the wheel in time; they were put in before all those that are put in directly for the same cycle,
+// and come out before them.
+class EventWheel {
+ public:
+  // `horizon`: longest distance that is quick.
+  explicit EventWheel(uint32_t horizon) {
+    const uint32_t size = std::bit_ceil(std::clamp<uint32_t>(horizon + 2, 64, 4096));
+    mask_ = size - 1;
+    head_.assign(size, kNone);
+    tail_.assign(size, kNone);
+    occupied_.assign(size / 64, 0);
+  }
+
+  bool empty() const { return size_ == 0; }
+
+  // `at` must be later than the last cycle that was taken.
+  void Add(Cycle at, const Completion& event) {
+    ++size_;
+    if (at - taken_ > mask_) {
+      far_.push_back({at, sequence_++, event});
+      std::push_heap(far_.begin(), far_.end(), Later);
+      return;
+    }
+    Insert(at, event);
+  }
+
+  // The next cycle after the last one taken that has an event; kNever if there is none.
+  Cycle Next() const {
+    if (size_ == 0) return kNever;
+    const Cycle far = far_.empty() ? kNever : far_.front().at;
+    const uint32_t start = static_cast<uint32_t>(taken_ + 1) & mask_;
+    uint32_t word = start >> 6;
+    uint64_t bits = occupied_[word] & (~uint64_t{0} << (start & 63));
+    for (size_t i = 0; i <= occupied_.size(); ++i) {
+      if (bits != 0) {
+        const uint32_t at = word * 64 + static_cast<uint32_t>(std::countr_zero(bits));
+        return std::min(far, taken_ + 1 + ((at - start) & mask_));
+      }
+      word = word + 1 == occupied_.size() ? 0 : word + 1;
+      bits = occupied_[word];
+    }
+    return far;
+  }
+
+  // Calls function(event) for every event of cycle `now`, in order; `now` must not be later than Next(). The function
+  // may add events.
+  template <typename Function>
+  void Take(Cycle now, Function function) {
+    // From taken_ + 1 on nothing is due before `now`, so the window may move.
+    taken_ = now;
+    while (!far_.empty() && far_.front().at - now <= mask_) {
+      std::pop_heap(far_.begin(), far_.end(), Later);
+      const Far far = far_.back();
+      far_.pop_back();
+      Insert(far.at, far.event);
+    }
+    const uint32_t index = static_cast<uint32_t>(now) & mask_;
+    uint32_t node = head_[index];
+    if (node == kNone) return;
+    head_[index] = tail_[index] = kNone;
+    occupied_[index >> 6] &= ~(uint64_t{1} << (index & 63));
+    while (node != kNone) {
+      const Completion event = nodes_[node].event;
+      const uint32_t next = nodes_[node].next;
+      nodes_[node].next = free_;
+      free_ = node;
+      --size_;
+      function(event);
+      node = next;
+    }
+  }
+
+ private:
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  struct Node {
+    Completion event;
+    uint32_t next = kNone;
+  };
+  struct Far {
+    Cycle at;
+    uint64_t sequence;
+    Completion event;
+  };
+  static bool Later(const Far& a, const Far& b) { return a.at != b.at ? a.at > b.at : a.sequence > b.sequence; }
+
+  void Insert(Cycle at, const Completion& event) {
+    uint32_t node = free_;
+    if (node == kNone) {
+      node = static_cast<uint32_t>(nodes_.size());
+      nodes_.emplace_back();
+    } else {
+      free_ = nodes_[node].next;
+    }
+    nodes_[node] = {event, kNone};
+    const uint32_t index = static_cast<uint32_t>(at) & mask_;
+    if (head_[index] == kNone) {
+      head_[index] = node;
+      occupied_[index >> 6] |= uint64_t{1} << (index & 63);
+    } else {
+      nodes_[tail_[index]].next = node;
+    }
+    tail_[index] = node;
+  }
+
+  uint32_t mask_ = 0;
+  Cycle taken_ = 0;
+  size_t size_ = 0;
+  uint32_t free_ = kNone;
+  std::vector<uint32_t> head_;
+  std::vector<uint32_t> tail_;
+  std::vector<uint64_t> occupied_;
+  std::vector<Node> nodes_;
+  std::vector<Far> far_;
+  uint64_t sequence_ = 0;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_EVENT_WHEEL_H_

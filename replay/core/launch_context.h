@@ -1,0 +1,68 @@
+// What all SMs of a run of one launch share, worked out once from machine, program and policies.
+#ifndef HEDDLE_REPLAY_CORE_LAUNCH_CONTEXT_H_
+#define HEDDLE_REPLAY_CORE_LAUNCH_CONTEXT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "proto/machine.pb.h"
+#include "replay/core/types.h"
+#include "replay/engine/replay.h"
+#include "replay/memory/address_windows.h"
+#include "traces/format/program.h"
+#include "traces/format/reader.h"
+
+namespace heddle::replay {
+
+// An instruction as the core's inner loop sees it.
+struct Step {
+  enum Kind : uint8_t { kPlain, kMemory, kBarrier };
+  Kind kind = kPlain;
+  bool ends_block = false;
+  bool has_address = false;
+  bool scripted = false;  // some scripted latency may match
+  bool uniform = false;
+  trace::v1::OpClass op = trace::v1::OP_UNKNOWN;
+  trace::v1::MemorySpace space = trace::v1::SPACE_NONE;
+  uint8_t barrier = 0;           // dense number of the barrier id
+  uint32_t barrier_threads = 0;  // 0 = all of the block
+  uint32_t bytes = 0;
+  uint32_t block = 0;  // basic block
+};
+
+struct LaunchContext {
+  LaunchContext(const trace::LaunchView& launch, const trace::v1::FileHeader& header,
+                const machine::v1::Machine& machine);
+
+  const trace::LaunchView& launch;
+  const trace::Program& program;
+  AddressWindows windows;
+  std::vector<Step> steps;            // by PC
+  std::vector<uint32_t> barrier_ids;  // by dense number
+  std::vector<machine::v1::ScriptedLatency> scripted;
+  uint32_t longest_scripted = 0;
+
+  int warp_size;
+  int issue_cycles;  // core cycles that a warp's issue takes: ceil(warp size / SIMD width)
+  int ports;
+  uint32_t pipeline_depth;
+  int max_threads;
+  uint32_t threads_per_block;
+  uint32_t rows_per_block;  // of warp-size hardware threads
+  Position entry;
+
+  // Set by the run.
+  int capacity = 1;  // blocks per SM
+  bool swizzle = false;
+  bool any_lane = false;
+  bool mixed_pcs = false;
+  bool force_tick = false;
+  std::string policy_name;
+  IssueObserver* observer = nullptr;
+  uint32_t configuration_index = 0;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_LAUNCH_CONTEXT_H_

@@ -1,0 +1,86 @@
+// What an SM says when it can go no further.
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "replay/core/sm_core.h"
+
+namespace heddle::replay {
+namespace {
+
+constexpr size_t kMostGroups = 8;
+
+// "0-31, 33": ascending numbers as ranges.
+std::string Ranges(std::vector<uint32_t> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < numbers.size();) {
+    size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    parts.push_back(last == i ? absl::StrCat(numbers[i]) : absl::StrCat(numbers[i], "-", numbers[last]));
+    i = last + 1;
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+}  // namespace
+
+std::string SmCore::ExplainDeadlock() const {
+  if (resident_ == 0) return "";
+  const WarpTable& table = formation_.table();
+  bool at_barrier = false;
+  std::vector<std::string> parts;
+  for (BlockId id = 0; id < blocks_.size(); ++id) {
+    const ResidentBlock& block = blocks_[id];
+    if (!block.resident) continue;
+    // Threads that wait for the same thing at the same place, in order of place.
+    std::map<std::pair<Position, std::string>, std::vector<uint32_t>> waiting;
+    const uint32_t threads = context_.rows_per_block * static_cast<uint32_t>(context_.warp_size);
+    for (uint32_t i = 0; i < threads; ++i) {
+      const ThreadId thread = static_cast<ThreadId>(id * threads + i);
+      if (!formation_.is_live(thread) || formation_.block_of(thread) != id) continue;
+      const SlotId slot = formation_.slot_of(thread);
+      std::string what;
+      if (slot == kNoSlot) {
+        const bool reconverging = formation_.StateOfThread(thread) == ThreadState::kReconverging;
+        what = reconverging ? "wait for siblings at a reconvergence point" : "are held back by the policy";
+      } else if (table.state[slot] == SlotState::kBarrier) {
+        const Step& step = steps_[table.position[slot].pc()];
+        const Barrier& barrier = block.barriers[step.barrier];
+        what = absl::StrCat("wait at barrier ", context_.barrier_ids[step.barrier], " (", barrier.arrived, " of ",
+                            barrier.expected != 0 ? barrier.expected : block.live, " threads arrived)");
+        at_barrier = true;
+      } else if (table.state[slot] == SlotState::kParked) {
+        what = "are in a warp that the policy holds back";
+      } else if (table.state[slot] == SlotState::kResolving) {
+        what = "wait for write-back, which the policy refuses";
+      } else if (table.state[slot] == SlotState::kOffered) {
+        what = "are ready, but are not issued";
+      } else {
+        what = "wait for an instruction to complete";
+      }
+      waiting[{formation_.position_of(thread), std::move(what)}].push_back(formation_.index_in_block(thread));
+    }
+    for (const auto& [key, indices] : waiting) {
+      parts.push_back(absl::StrCat("block ", block.linear_index, " threads ", Ranges(indices), " at pc ",
+                                   key.first.pc() * 8, " ", key.second));
+    }
+  }
+  const size_t groups = parts.size();
+  if (groups > kMostGroups) {
+    parts.resize(kMostGroups);
+    parts.push_back(absl::StrCat("and ", groups - kMostGroups, " more groups"));
+  }
+  std::string text =
+      absl::StrCat(at_barrier ? "barrier" : "policy", " deadlock under divergence policy '", context_.policy_name,
+                   "' on SM ", sm_, " in cycle ", now_, ": ", absl::StrJoin(parts, "; "));
+  if (const std::string why = policy_->Explain(table); !why.empty()) absl::StrAppend(&text, "; the policy says: ", why);
+  return text;
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,42 @@
+// A memory in which every access of a space takes the same time.
+#ifndef HEDDLE_REPLAY_MEMORY_FIXED_LATENCY_H_
+#define HEDDLE_REPLAY_MEMORY_FIXED_LATENCY_H_
+
+#include <array>
+#include <cstdint>
+
+#include "proto/machine.pb.h"
+#include "replay/memory/address_windows.h"
+#include "replay/memory/memory_system.h"
+
+namespace heddle::replay {
+
+// No limit of bandwidth, no refusal. A generic access takes, lane by lane, the time of the space that the lane's
+// address falls into. An atomic takes the atomic latency on lanes outside shared memory, and the shared latency inside
+// it.
+class FixedLatencyMemory : public MemorySystem {
+ public:
+  FixedLatencyMemory(const machine::v1::FixedLatency& latencies, const AddressWindows& windows);
+
+  bool needs_addresses() const override { return false; }
+  uint32_t longest_latency() const override { return longest_; }
+  bool Submit(const WarpAccess& access, Cycle now, MemoryClient& client) override;
+
+ private:
+  static constexpr int kSpaces = trace::v1::MemorySpace_ARRAYSIZE;
+  uint32_t LatencyOf(trace::v1::OpClass op, trace::v1::MemorySpace space) const {
+    return op == trace::v1::OP_ATOMIC && space != trace::v1::SPACE_SHARED ? atomic_ : by_space_[space];
+  }
+
+  std::array<uint32_t, kSpaces> by_space_{};
+  uint32_t atomic_ = 0;
+  uint32_t longest_ = 0;
+  AddressWindows windows_;
+};
+
+// Whether an access of the space leaves the core, so that the warp waits for long.
+bool IsOffCore(trace::v1::OpClass op, trace::v1::MemorySpace space);
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_MEMORY_FIXED_LATENCY_H_

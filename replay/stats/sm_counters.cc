@@ -1,0 +1,103 @@
+#include "replay/stats/sm_counters.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace heddle::replay {
+namespace {
+
+double Percent(uint64_t part, uint64_t whole) { return 100.0 * static_cast<double>(part) / static_cast<double>(whole); }
+
+}  // namespace
+
+void SmCounters::Add(const SmCounters& other) {
+  warp_instructions += other.warp_instructions;
+  thread_instructions += other.thread_instructions;
+  inserted_instructions += other.inserted_instructions;
+  barriers += other.barriers;
+  resident_cycles += other.resident_cycles;
+  scheduler_cycles += other.scheduler_cycles;
+  issued += other.issued;
+  stall += other.stall;
+  memory += other.memory;
+  idle += other.idle;
+  idle_cycles += other.idle_cycles;
+  for (int i = 0; i < kThreadStates; ++i) idle_threads[i] += other.idle_threads[i];
+  for (int i = 0; i < kMaxLanes; ++i) issues_by_size[i] += other.issues_by_size[i];
+}
+
+absl::Status CheckSums(const SmCounters& counters) {
+  if (counters.issued + counters.stall + counters.memory + counters.idle != counters.scheduler_cycles) {
+    return absl::InternalError(absl::StrCat("scheduler cycles: issued ", counters.issued, " + stall ", counters.stall,
+                                            " + memory ", counters.memory, " + idle ", counters.idle,
+                                            " are not the total ", counters.scheduler_cycles));
+  }
+  uint64_t issues = 0;
+  uint64_t threads = 0;
+  for (int i = 0; i < kMaxLanes; ++i) {
+    issues += counters.issues_by_size[i];
+    threads += counters.issues_by_size[i] * (i + 1);
+  }
+  if (issues != counters.warp_instructions || threads != counters.thread_instructions) {
+    return absl::InternalError(absl::StrCat("issues by size hold ", issues, " issues of ", threads, " threads, not ",
+                                            counters.warp_instructions, " of ", counters.thread_instructions));
+  }
+  if (counters.issued != counters.warp_instructions + counters.inserted_instructions) {
+    return absl::InternalError(absl::StrCat("scheduler cycles with an issue ", counters.issued, " are not the issues ",
+                                            counters.warp_instructions, " + ", counters.inserted_instructions));
+  }
+  if (counters.idle_cycles > counters.resident_cycles) {
+    return absl::InternalError("more idle cycles than cycles with a resident block");
+  }
+  return absl::OkStatus();
+}
+
+void FillResult(const SmCounters& counters, const CounterScale& scale, uint64_t cycles, result::v1::LaunchResult& out) {
+  out.set_cycles(cycles);
+  out.set_warp_instructions(counters.warp_instructions);
+  out.set_thread_instructions(counters.thread_instructions);
+  out.set_inserted_instructions(counters.inserted_instructions);
+  out.set_barriers(counters.barriers);
+  if (cycles != 0) {
+    out.set_ipc(static_cast<double>(counters.thread_instructions) / static_cast<double>(cycles));
+  }
+  if (counters.warp_instructions != 0) {
+    // HARP, equation 2, per issue; and CAPRI's SIMD utilisation over issue slots. They are equal while all lane groups
+    // of a warp take their cycle (metrics 2).
+    out.set_lane_activity(Percent(counters.thread_instructions, counters.warp_instructions * scale.warp_size));
+    out.set_simd_utilisation(out.lane_activity());
+  }
+  if (counters.resident_cycles != 0) {
+    // HARP, equation 1: an issue keeps its SIMD group busy for the issue period, penalties not counted.
+    out.set_depth_utilisation(Percent(counters.issued * scale.issue_cycles, counters.resident_cycles * scale.ports));
+  }
+  result::v1::SchedulerCycles& classes = *out.mutable_scheduler_cycles();
+  classes.set_total(counters.scheduler_cycles);
+  classes.set_issued(counters.issued);
+  classes.set_stall(counters.stall);
+  classes.set_memory(counters.memory);
+  classes.set_idle(counters.idle);
+  const auto threads = [&](ThreadState state) { return counters.idle_threads[static_cast<int>(state)]; };
+  result::v1::IdleThreads& idle = *out.mutable_idle_threads();
+  idle.set_cycles(counters.idle_cycles);
+  idle.set_dependency(threads(ThreadState::kDependency));
+  idle.set_barrier(threads(ThreadState::kBarrier));
+  idle.set_inactive(threads(ThreadState::kInactive));
+  idle.set_reconverging(threads(ThreadState::kReconverging));
+  idle.set_finished(threads(ThreadState::kFinished));
+  idle.set_ready(threads(ThreadState::kReady));
+  for (uint32_t n = 0; n < scale.warp_size; ++n) out.add_issues_by_size(counters.issues_by_size[n]);
+}
+
+void AddToTotals(const result::v1::LaunchResult& launch, uint32_t warp_size, result::v1::Totals& totals) {
+  totals.set_cycles(totals.cycles() + launch.cycles());
+  totals.set_warp_instructions(totals.warp_instructions() + launch.warp_instructions());
+  totals.set_thread_instructions(totals.thread_instructions() + launch.thread_instructions());
+  if (totals.cycles() != 0) {
+    totals.set_ipc(static_cast<double>(totals.thread_instructions()) / static_cast<double>(totals.cycles()));
+  }
+  if (totals.warp_instructions() != 0) {
+    totals.set_lane_activity(Percent(totals.thread_instructions(), totals.warp_instructions() * warp_size));
+  }
+}
+
+}  // namespace heddle::replay

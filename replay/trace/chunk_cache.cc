@@ -1,0 +1,81 @@
+#include "replay/trace/chunk_cache.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace heddle::replay {
+
+void ChunkCache::RemoveUser(User* user) { users_.erase(std::remove(users_.begin(), users_.end(), user), users_.end()); }
+
+void ChunkCache::Evict(Entries::iterator entry) {
+  if (entry->readers != 0) {
+    for (User* user : users_) user->Evicted(*entry->chunk);
+  }
+  held_ -= entry->bytes;
+  by_frame_.erase(entry->frame);
+  by_chunk_.erase(entry->chunk.get());
+  if (spare_.empty()) spare_.push_back(std::move(entry->chunk));
+  entries_.erase(entry);
+}
+
+void ChunkCache::MakeRoom(Entries::iterator keep) {
+  for (const bool idle_only : {true, false}) {
+    for (auto it = entries_.end(); held_ > bytes_ && it != entries_.begin();) {
+      const auto entry = std::prev(it);
+      if (entry == keep || (idle_only && entry->readers != 0)) {
+        it = entry;
+      } else {
+        Evict(entry);
+      }
+    }
+  }
+}
+
+absl::StatusOr<ChunkCache::Entries::iterator> ChunkCache::Find(const trace::v1::ChunkReference& reference) {
+  if (const auto found = by_frame_.find(reference.frame()); found != by_frame_.end()) {
+    entries_.splice(entries_.begin(), entries_, found->second);
+    return found->second;
+  }
+  std::unique_ptr<trace::DecodedChunk> chunk;
+  if (spare_.empty()) {
+    chunk = std::make_unique<trace::DecodedChunk>();
+  } else {
+    chunk = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  if (absl::Status status = reader_.ReadChunk(reference, *chunk); !status.ok()) return status;
+  ++decoded_;
+  Entry entry;
+  entry.frame = reference.frame();
+  entry.bytes = chunk->bytes();
+  entry.chunk = std::move(chunk);
+  held_ += entry.bytes;
+  entries_.push_front(std::move(entry));
+  const auto it = entries_.begin();
+  by_frame_[it->frame] = it;
+  by_chunk_[it->chunk.get()] = it;
+  MakeRoom(it);
+  return it;
+}
+
+absl::StatusOr<const trace::DecodedChunk*> ChunkCache::Acquire(const trace::v1::ChunkReference& reference) {
+  absl::StatusOr<Entries::iterator> entry = Find(reference);
+  if (!entry.ok()) return entry.status();
+  ++(*entry)->readers;
+  return (*entry)->chunk.get();
+}
+
+void ChunkCache::Release(const trace::DecodedChunk& chunk) {
+  if (const auto found = by_chunk_.find(&chunk); found != by_chunk_.end() && found->second->readers > 0) {
+    --found->second->readers;
+  }
+}
+
+absl::StatusOr<const trace::DecodedChunk*> ChunkCache::Peek(const trace::v1::ChunkReference& reference) {
+  absl::StatusOr<Entries::iterator> entry = Find(reference);
+  if (!entry.ok()) return entry.status();
+  return (*entry)->chunk.get();
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,130 @@
+// Where each hardware thread of an SM is in its recording.
+#ifndef HEDDLE_REPLAY_TRACE_THREAD_CURSORS_H_
+#define HEDDLE_REPLAY_TRACE_THREAD_CURSORS_H_
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "replay/core/types.h"
+#include "replay/trace/chunk_cache.h"
+#include "traces/format/program.h"
+#include "traces/format/reader.h"
+
+namespace heddle::replay {
+
+// A recorded block: the chunk that holds its first part, and its place there.
+struct RecordedBlock {
+  uint32_t chunk = 0;  // index in LaunchView::chunks
+  uint32_t place = 0;  // among the chunk's blocks
+};
+
+// One cursor per hardware thread: next decision, next address, call stack. The paths themselves stay in the decoded
+// chunks. A cursor whose chunk was evicted has no pointers and limits of zero, so that one comparison in the hot path
+// finds both the end of a part and a lost chunk; the slow path then fetches the chunk again, or goes on to the next
+// part of a block that was cut in time.
+//
+// A trace that ends too early or cannot be read again sets status(); the values handed out after that are meaningless.
+class ThreadCursors : public ChunkCache::User {
+ public:
+  ThreadCursors(const trace::LaunchView& launch, ChunkCache& cache, int max_threads);
+  ~ThreadCursors() override;
+  ThreadCursors(const ThreadCursors&) = delete;
+  ThreadCursors& operator=(const ThreadCursors&) = delete;
+
+  // Thread `index` of a recorded block starts at the kernel's entry.
+  void Start(ThreadId thread, const RecordedBlock& block, uint32_t index);
+  // The thread exits: true if its recording is used up too. Forgets the cursor.
+  bool Finish(ThreadId thread);
+
+  // Takes the next two-way decision of each lane's thread; returns the lanes that decide 1.
+  LaneMask TakeDecisions(const Lanes& lanes) {
+    LaneMask taken = 0;
+    for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
+      const int lane = std::countr_zero(mask);
+      Decisions& cursor = decisions_[lanes.thread[lane]];
+      if (cursor.next >= cursor.limit && !RefillDecisions(lanes.thread[lane])) continue;
+      const uint32_t next = cursor.next++;
+      taken |= LaneMask{static_cast<uint64_t>(cursor.bits[next >> 3] >> (next & 7) & 1)} << lane;
+    }
+    return taken;
+  }
+  // Next decision of a wide branch or an indirect call.
+  uint32_t TakeWideDecision(ThreadId thread);
+
+  // Moves each lane's thread beyond its next access.
+  void SkipAddresses(const Lanes& lanes) {
+    for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
+      const ThreadId thread = lanes.thread[std::countr_zero(mask)];
+      Addresses& cursor = addresses_[thread];
+      if (cursor.next >= cursor.limit && !RefillAddresses(thread)) continue;
+      ++cursor.next;
+    }
+  }
+  // The address that each lane's thread accesses next, with the instruction at `pc`; the cursors stay.
+  void PeekAddresses(const Lanes& lanes, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
+    for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
+      const int lane = std::countr_zero(mask);
+      const ThreadId thread = lanes.thread[lane];
+      Addresses& cursor = addresses_[thread];
+      if (cursor.next >= cursor.limit && !RefillAddresses(thread)) continue;
+      out[lane] = cursor.chunk->address(cursor.next, pc);
+    }
+  }
+
+  // Blocks that end in a call whose continuation is pending; its size is the thread's call depth.
+  std::vector<uint32_t>& call_stack(ThreadId thread) { return call_stacks_[thread]; }
+  const std::vector<uint32_t>& call_stack(ThreadId thread) const { return call_stacks_[thread]; }
+
+  absl::Status status() const { return status_; }
+  bool ok() const { return ok_; }
+
+  void Evicted(const trace::DecodedChunk& chunk) override;
+
+ private:
+  struct Decisions {
+    const uint8_t* bits = nullptr;
+    uint32_t next = 0;
+    uint32_t limit = 0;  // decision_count of the path; 0 without a chunk
+  };
+  struct Addresses {
+    const trace::DecodedChunk* chunk = nullptr;
+    uint64_t next = 0;   // index in the chunk; offset in the thread's range without a chunk
+    uint64_t limit = 0;  // 0 without a chunk
+  };
+  // The rest: only the slow path looks here.
+  struct Place {
+    uint32_t chunk = 0;  // index in LaunchView::chunks
+    uint32_t thread_in_chunk = 0;
+    uint32_t index_in_block = 0;
+    uint32_t next_wide = 0;
+    const trace::PathView* path = nullptr;
+    bool active = false;
+  };
+
+  bool RefillDecisions(ThreadId thread);
+  bool RefillAddresses(ThreadId thread);
+  // Fetches the chunk of a cursor that has lost it.
+  bool Resolve(ThreadId thread);
+  void Drop(ThreadId thread);
+  // From the end of a part that was cut in time to the thread's next part. False at the end of the recording.
+  bool NextPart(ThreadId thread);
+  bool Fail(ThreadId thread, const std::string& what);
+
+  const trace::LaunchView& launch_;
+  ChunkCache& cache_;
+  std::vector<Decisions> decisions_;
+  std::vector<Addresses> addresses_;
+  std::vector<Place> places_;
+  std::vector<std::vector<uint32_t>> call_stacks_;
+  absl::Status status_;
+  bool ok_ = true;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_TRACE_THREAD_CURSORS_H_
