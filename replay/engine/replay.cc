@@ -1,0 +1,184 @@
+#include "replay/engine/replay.h"
+
+#include <map>
+#include <regex>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "replay/engine/machine.h"
+#include "replay/engine/replay_launch.h"
+#include "replay/stats/sm_counters.h"
+#include "replay/trace/chunk_cache.h"
+
+// Given by the build.
+#ifndef HEDDLE_VERSION
+#define HEDDLE_VERSION "unknown"
+#endif
+
+namespace heddle::replay {
+namespace {
+
+constexpr uint32_t kResultSchema = 1;
+
+result::v1::PolicyChoice Choice(const PolicyInfo& info, const Parameters& parameters) {
+  result::v1::PolicyChoice choice;
+  choice.set_name(info.name);
+  for (const auto& [key, value] : parameters.values()) (*choice.mutable_parameter())[key] = value;
+  return choice;
+}
+
+absl::StatusOr<std::vector<const trace::LaunchView*>> SelectLaunches(const trace::TraceReader& reader,
+                                                                     const std::string& kernels) {
+  std::vector<const trace::LaunchView*> selected;
+  std::regex pattern;
+  try {
+    pattern.assign(kernels, std::regex::extended);
+  } catch (const std::regex_error& error) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the kernel pattern '", kernels, "' is not a regular expression: ", error.what()));
+  }
+  bool recorded = false;
+  for (const trace::LaunchView& launch : reader.launches()) {
+    if (!launch.launch.recorded()) continue;
+    recorded = true;
+    if (kernels.empty() || std::regex_search(launch.program->name(), pattern)) selected.push_back(&launch);
+  }
+  if (!recorded) return absl::FailedPreconditionError(absl::StrCat(reader.name(), ": no launch is recorded in it"));
+  if (selected.empty()) {
+    return absl::NotFoundError(absl::StrCat("no recorded kernel of ", reader.name(), " matches '", kernels,
+                                            "'; 'heddle trace info' lists them"));
+  }
+  return selected;
+}
+
+// What the trace cannot stand for, as far as it says so itself (decisions.md C).
+std::vector<std::string> Notes(const trace::TraceReader& reader,
+                               const std::vector<const trace::LaunchView*>& launches) {
+  std::vector<std::string> notes;
+  for (const trace::LaunchView* launch : launches) {
+    if (launch->totals.blocks() != launch->grid_blocks) {
+      notes.push_back(absl::StrCat("launch ", launch->launch.id(), " (", launch->program->name(),
+                                   "): ", launch->totals.blocks(), " of ", launch->grid_blocks,
+                                   " thread blocks were recorded"));
+    }
+  }
+  uint64_t unrecorded = 0;
+  for (const trace::LaunchView& launch : reader.launches()) unrecorded += !launch.launch.recorded();
+  if (unrecorded != 0) notes.push_back(absl::StrCat(unrecorded, " launches of the run were not recorded"));
+  for (const trace::v1::Certificate& certificate : reader.certificates()) {
+    uint64_t decisions = 0;
+    for (const trace::v1::InstructionVariance& changed : certificate.instruction()) {
+      decisions += changed.decisions_changed() != 0;
+    }
+    if (decisions != 0) {
+      notes.push_back(absl::StrCat("launch ", certificate.launch(), ": under ", certificate.runs(),
+                                   " other thread and block orders ", decisions,
+                                   " branches decided differently, so its paths depend on the order of execution"));
+    }
+  }
+  return notes;
+}
+
+absl::Status AddPlace(const absl::Status& status, const trace::LaunchView& launch, const Configuration& configuration) {
+  return absl::Status(status.code(), absl::StrCat("launch ", launch.launch.id(), " (", launch.program->name(),
+                                                  ") under ", configuration.divergence.name, " and ",
+                                                  configuration.scheduler.name, ": ", status.message()));
+}
+
+}  // namespace
+
+PolicySpec PolicySpec::FromText(std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return {std::string(text), ""};
+  return {std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
+}
+
+absl::StatusOr<CheckedConfiguration> CheckConfiguration(const Configuration& configuration) {
+  CheckedConfiguration checked;
+  auto divergence = DivergenceRegistry::Get().Find("divergence policy", configuration.divergence.name);
+  if (!divergence.ok()) return divergence.status();
+  auto scheduler = SchedulerRegistry::Get().Find("scheduler", configuration.scheduler.name);
+  if (!scheduler.ok()) return scheduler.status();
+  auto dispatch = DispatchRegistry::Get().Find("dispatcher", configuration.dispatch.name);
+  if (!dispatch.ok()) return dispatch.status();
+  checked.divergence = *divergence;
+  checked.scheduler = *scheduler;
+  checked.dispatch = *dispatch;
+
+  auto parameters = Parameters::Parse(checked.divergence->info, configuration.divergence.parameters);
+  if (!parameters.ok()) return parameters.status();
+  checked.divergence_parameters = *std::move(parameters);
+  parameters = Parameters::Parse(checked.scheduler->info, configuration.scheduler.parameters);
+  if (!parameters.ok()) return parameters.status();
+  checked.scheduler_parameters = *std::move(parameters);
+  parameters = Parameters::Parse(checked.dispatch->info, configuration.dispatch.parameters);
+  if (!parameters.ok()) return parameters.status();
+  checked.dispatch_parameters = *std::move(parameters);
+
+  const PolicyTraits& scheduler_traits = checked.scheduler->info.traits;
+  if (scheduler_traits.needs_regrouping && !checked.divergence->info.traits.regroups_every_instruction) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("scheduler '", configuration.scheduler.name, "' does not go with divergence policy '",
+                     configuration.divergence.name, "': ", scheduler_traits.needs_regrouping_reason));
+  }
+  return checked;
+}
+
+absl::Status Validate(const Configuration& configuration) { return CheckConfiguration(configuration).status(); }
+
+absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader& reader,
+                                                       const std::vector<Configuration>& configurations,
+                                                       const ReplayOptions& options) {
+  if (absl::Status status = CheckMachine(options.machine); !status.ok()) return status;
+  std::vector<CheckedConfiguration> checked;
+  for (const Configuration& configuration : configurations) {
+    absl::StatusOr<CheckedConfiguration> one = CheckConfiguration(configuration);
+    if (!one.ok()) return one.status();
+    checked.push_back(*std::move(one));
+  }
+  absl::StatusOr<std::vector<const trace::LaunchView*>> launches = SelectLaunches(reader, options.kernels);
+  if (!launches.ok()) return launches.status();
+
+  std::vector<result::v1::Result> results(configurations.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    result::v1::Result& result = results[i];
+    result.set_schema(kResultSchema);
+    result::v1::Provenance& provenance = *result.mutable_provenance();
+    provenance.set_heddle_version(HEDDLE_VERSION);
+    provenance.set_trace_digest(reader.digest());
+    provenance.set_abstraction_level(reader.header().abstraction_level());
+    provenance.set_trace_producer(reader.header().producer());
+    provenance.set_trace_target(reader.header().target());
+    provenance.set_trace_optimization(reader.header().optimization());
+    *provenance.mutable_machine() = options.machine;
+    for (const std::string& assignment : options.overrides) provenance.add_override(assignment);
+    *result.mutable_divergence() = Choice(checked[i].divergence->info, checked[i].divergence_parameters);
+    *result.mutable_scheduler() = Choice(checked[i].scheduler->info, checked[i].scheduler_parameters);
+    *result.mutable_dispatch() = Choice(checked[i].dispatch->info, checked[i].dispatch_parameters);
+    for (const std::string& note : Notes(reader, *launches)) result.add_note(note);
+    result.mutable_total();
+  }
+
+  uint64_t total = 0;
+  for (const trace::LaunchView* launch : *launches) {
+    total += launch->totals.thread_instructions() * configurations.size();
+  }
+  uint64_t done = 0;
+  ChunkCache cache(reader, options.cache_bytes);
+  for (const trace::LaunchView* launch : *launches) {
+    for (size_t i = 0; i < configurations.size(); ++i) {
+      std::function<bool(uint64_t)> progress;
+      if (options.progress) progress = [&](uint64_t run) { return options.progress(done + run, total); };
+      const LaunchRun run{reader, *launch, checked[i], static_cast<uint32_t>(i), options, cache, std::move(progress)};
+      absl::StatusOr<result::v1::LaunchResult> result = ReplayLaunch(run);
+      if (!result.ok()) return AddPlace(result.status(), *launch, configurations[i]);
+      AddToTotals(*result, options.machine.core().warp_size(), *results[i].mutable_total());
+      *results[i].add_launch() = *std::move(result);
+      done += launch->totals.thread_instructions();
+    }
+  }
+  return results;
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,295 @@
+#include "replay/engine/replay_launch.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "replay/core/launch_context.h"
+#include "replay/core/sm_core.h"
+#include "replay/dispatch/block_dispatcher.h"
+#include "replay/engine/calendar.h"
+#include "replay/engine/machine.h"
+#include "replay/memory/fixed_latency.h"
+
+namespace heddle::replay {
+namespace {
+
+constexpr uint64_t kProgressCycles = 1 << 14;
+
+// Blocks of a launch by their position among the recorded ones.
+class RecordedBlocks {
+ public:
+  explicit RecordedBlocks(const trace::LaunchView& launch) {
+    for (uint32_t chunk = 0; chunk < launch.chunks.size(); ++chunk) {
+      if (launch.chunks[chunk].part() != 0) continue;
+      chunk_.push_back(chunk);
+      first_.push_back(count_);
+      count_ += launch.chunks[chunk].block_count();
+    }
+  }
+  uint64_t count() const { return count_; }
+  RecordedBlock At(uint64_t position) const {
+    const size_t i = static_cast<size_t>(std::upper_bound(first_.begin(), first_.end(), position) - first_.begin()) - 1;
+    return {chunk_[i], static_cast<uint32_t>(position - first_[i])};
+  }
+
+ private:
+  std::vector<uint32_t> chunk_;
+  std::vector<uint64_t> first_;  // position of the chunk's first block
+  uint64_t count_ = 0;
+};
+
+// The SMs, the memory and the dispatcher of a run, and the time they share.
+class LaunchSimulation {
+ public:
+  LaunchSimulation(const LaunchRun& run, const Occupancy& occupancy)
+      : run_(run),
+        context_(run.launch, run.reader.header(), run.options.machine),
+        blocks_(run.launch),
+        memory_(run.options.machine.memory().fixed(), context_.windows),
+        sm_count_(run.options.machine.sms()),
+        calendar_(sm_count_ + 1) {
+    residency_ = static_cast<uint64_t>(occupancy.blocks);
+    limit_ = occupancy.limit;
+    // Timing model section 7: a grid smaller than what the machine holds is spread over all SMs.
+    const uint64_t spread = (blocks_.count() + sm_count_ - 1) / sm_count_;
+    if (run.options.machine.dispatch().spread_small_grids() && spread < residency_) {
+      residency_ = std::max<uint64_t>(spread, 1);
+      limit_ = "grid";
+    }
+    const CheckedConfiguration& configuration = run.configuration;
+    const PolicyInfo& info = configuration.divergence->info;
+    context_.capacity = static_cast<int>(residency_);
+    context_.policy_name = info.name;
+    context_.any_lane = MaySitInAnyLane(info, configuration.divergence_parameters);
+    context_.swizzle = SwizzlesHomeLanes(info, configuration.divergence_parameters);
+    context_.force_tick = run.options.force_tick;
+    context_.observer = run.options.observer;
+    context_.configuration_index = run.configuration_index;
+    MakeSms();
+    dispatcher_ = configuration.dispatch->make({blocks_.count(), sm_count_}, configuration.dispatch_parameters);
+    occupancy_.assign(sm_count_, {0, context_.capacity});
+    accepted_ = std::make_unique<bool[]>(sm_count_);
+  }
+
+  absl::Status Run();
+  absl::StatusOr<result::v1::LaunchResult> Result() const;
+
+ private:
+  void MakeSms() {
+    const CheckedConfiguration& configuration = run_.configuration;
+    for (uint32_t sm = 0; sm < sm_count_; ++sm) {
+      const DivergenceContext policy_context{context_.program, context_.warp_size, context_.max_threads,
+                                             context_.capacity, context_.ports};
+      std::unique_ptr<SmCore> core = std::make_unique<SmCore>(
+          context_, sm, configuration.divergence->make(policy_context, configuration.divergence_parameters), run_.cache,
+          memory_);
+      std::vector<std::unique_ptr<WarpScheduler>> schedulers;
+      for (int port = 0; port < context_.ports; ++port) {
+        const SchedulerContext scheduler_context{core->table(),        context_.program,  context_.warp_size,
+                                                 context_.max_threads, context_.capacity, port,
+                                                 context_.ports};
+        schedulers.push_back(configuration.scheduler->make(scheduler_context, configuration.scheduler_parameters));
+      }
+      core->SetSchedulers(std::move(schedulers));
+      sms_.push_back(std::move(core));
+    }
+  }
+
+  // A round of dispatch after the cycle before `first`.
+  absl::Status Dispatch(Cycle first);
+  absl::Status Deadlock() const;
+  uint64_t ThreadInstructions() const {
+    uint64_t sum = 0;
+    for (const auto& sm : sms_) sum += sm->counters().thread_instructions;
+    return sum;
+  }
+
+  const LaunchRun& run_;
+  LaunchContext context_;
+  const RecordedBlocks blocks_;
+  FixedLatencyMemory memory_;
+  const uint32_t sm_count_;
+  Calendar calendar_;  // component sm_count_ is the dispatcher
+  uint64_t residency_ = 0;
+  std::string limit_;
+  std::vector<std::unique_ptr<SmCore>> sms_;
+  std::unique_ptr<BlockDispatcher> dispatcher_;
+  std::vector<SmOccupancy> occupancy_;
+  std::unique_ptr<bool[]> accepted_;
+  uint64_t room_ = 0;  // blocks that would still fit
+  uint64_t resident_ = 0;
+  uint64_t retired_ = 0;
+  Cycle end_ = 0;
+};
+
+absl::Status LaunchSimulation::Dispatch(Cycle first) {
+  const std::span<const bool> accepted(accepted_.get(), sm_count_);
+  std::fill_n(accepted_.get(), sm_count_, false);
+  while (room_ > 0) {
+    const std::optional<Assignment> assignment = dispatcher_->Next(occupancy_, accepted);
+    if (!assignment.has_value()) break;
+    const uint32_t sm = assignment->sm;
+    if (sm >= sm_count_ || accepted_[sm] || occupancy_[sm].resident >= occupancy_[sm].capacity ||
+        assignment->block >= blocks_.count()) {
+      return absl::InternalError(absl::StrCat("the dispatcher sent block ", assignment->block, " to SM ", sm,
+                                              ", which has no room or has taken a block in this cycle"));
+    }
+    BlockArrival arrival;
+    arrival.position = assignment->block;
+    arrival.recorded = blocks_.At(assignment->block);
+    absl::StatusOr<const trace::DecodedChunk*> chunk = run_.cache.Peek(run_.launch.chunks[arrival.recorded.chunk]);
+    if (!chunk.ok()) return chunk.status();
+    arrival.linear_index = (*chunk)->blocks[arrival.recorded.place];
+    accepted_[sm] = true;
+    ++occupancy_[sm].resident;
+    ++resident_;
+    --room_;
+    sms_[sm]->Admit(arrival, first);
+    if (!sms_[sm]->ok()) return sms_[sm]->status();
+    calendar_.Wake(sm, first);
+  }
+  if (dispatcher_->done()) return absl::OkStatus();
+  if (resident_ == 0) return Deadlock();  // nothing will change the dispatcher's mind
+  if (room_ > 0) calendar_.Wake(sm_count_, first);
+  return absl::OkStatus();
+}
+
+absl::Status LaunchSimulation::Deadlock() const {
+  for (const auto& sm : sms_) {
+    if (const std::string what = sm->ExplainDeadlock(); !what.empty()) return absl::FailedPreconditionError(what);
+  }
+  return absl::InternalError(absl::StrCat("the dispatcher leaves ", blocks_.count() - retired_ - resident_,
+                                          " thread blocks undone though every SM has room"));
+}
+
+absl::Status LaunchSimulation::Run() {
+  room_ = residency_ * sm_count_;
+  // The first round comes before cycle 0, so that the first issue is in cycle 0.
+  if (absl::Status status = Dispatch(0); !status.ok()) return status;
+  std::vector<uint32_t> awake;
+  Cycle next_progress = kProgressCycles;
+  while (retired_ < blocks_.count()) {
+    const Cycle memory_event = memory_.NextEvent();
+    const Cycle now = std::min(calendar_.Next(), memory_event);
+    if (now == kNever) return Deadlock();
+    if (run_.options.max_cycles != 0 && now >= run_.options.max_cycles) {
+      return absl::DeadlineExceededError(absl::StrCat("not done after ", run_.options.max_cycles,
+                                                      " cycles (the bound that was set): ", blocks_.count() - retired_,
+                                                      " thread blocks are left"));
+    }
+    if (memory_event <= now) {
+      memory_.Advance(now);
+      for (uint32_t sm = 0; sm < sm_count_; ++sm) calendar_.Wake(sm, now);
+    }
+    calendar_.Take(now, awake);
+    bool dispatch = false;
+    for (const uint32_t component : awake) {
+      if (component == sm_count_) {
+        dispatch = true;
+        continue;
+      }
+      SmCore& sm = *sms_[component];
+      sm.RunCycle(now);
+      if (!sm.ok()) return sm.status();
+      for (const uint64_t position : sm.retired()) {
+        dispatcher_->Retired(component, position);
+        --occupancy_[component].resident;
+        --resident_;
+        ++room_;
+        ++retired_;
+        dispatch = true;
+        end_ = now;
+      }
+    }
+    if (dispatch && room_ > 0 && !dispatcher_->done()) {
+      if (absl::Status status = Dispatch(now + 1); !status.ok()) return status;
+    }
+    for (const uint32_t component : awake) {
+      if (component != sm_count_) calendar_.Wake(component, sms_[component]->NextWake(now));
+    }
+    if (now >= next_progress) {
+      next_progress = now + kProgressCycles;
+      if (run_.progress && !run_.progress(ThreadInstructions())) return absl::CancelledError("stopped on request");
+    }
+  }
+  for (const auto& sm : sms_) sm->FinishLaunch(end_);
+  return absl::OkStatus();
+}
+
+// Adds up a policy's counters over SMs and ports by the rule of each.
+void Combine(const PolicyInfo& info, std::span<const uint64_t> values,
+             google::protobuf::Map<std::string, uint64_t>& out) {
+  for (size_t i = 0; i < info.counters.size() && i < values.size(); ++i) {
+    uint64_t& sum = out[info.counters[i].name];
+    sum = info.counters[i].combine == CounterSpec::Combine::kMaximum ? std::max(sum, values[i]) : sum + values[i];
+  }
+}
+
+absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() const {
+  SmCounters counters;
+  result::v1::LaunchResult result;
+  const PolicyInfo& divergence = run_.configuration.divergence->info;
+  const PolicyInfo& scheduler = run_.configuration.scheduler->info;
+  for (const CounterSpec& spec : divergence.counters) (*result.mutable_divergence_counter())[spec.name] = 0;
+  for (const CounterSpec& spec : scheduler.counters) (*result.mutable_scheduler_counter())[spec.name] = 0;
+  for (const auto& sm : sms_) {
+    if (absl::Status status = CheckSums(sm->counters()); !status.ok()) return status;
+    counters.Add(sm->counters());
+    const std::span<const uint64_t> values = sm->policy().counters();
+    if (values.size() != divergence.counters.size()) {
+      return absl::InternalError(absl::StrCat("divergence policy '", divergence.name, "' declares ",
+                                              divergence.counters.size(), " counters, but has ", values.size()));
+    }
+    Combine(divergence, values, *result.mutable_divergence_counter());
+    for (const auto& port : sm->schedulers()) {
+      if (port->counters().size() != scheduler.counters.size()) {
+        return absl::InternalError(absl::StrCat("scheduler '", scheduler.name, "' declares ", scheduler.counters.size(),
+                                                " counters, but has ", port->counters().size()));
+      }
+      Combine(scheduler, port->counters(), *result.mutable_scheduler_counter());
+    }
+  }
+  if (counters.thread_instructions != run_.launch.totals.thread_instructions()) {
+    return absl::InternalError(absl::StrCat("thread-instructions issued: ", counters.thread_instructions,
+                                            ", recorded: ", run_.launch.totals.thread_instructions()));
+  }
+  const CounterScale scale{static_cast<uint32_t>(context_.warp_size), static_cast<uint32_t>(context_.issue_cycles),
+                           static_cast<uint32_t>(context_.ports)};
+  FillResult(counters, scale, end_, result);
+  result.set_launch(run_.launch.launch.id());
+  result.set_kernel(run_.launch.program->name());
+  result.set_blocks(blocks_.count());
+  result.set_threads(blocks_.count() * run_.launch.threads_per_block);
+  result.set_blocks_per_sm(residency_);
+  result.set_residency_limit(limit_);
+  return result;
+}
+
+// Recorded shuffles and votes hold for warps of the recorded width; they stay valid where a warp is at least as wide
+// (decisions.md B).
+absl::Status CheckWarpWidth(const LaunchRun& run) {
+  const uint32_t recorded = run.reader.header().warp_width();
+  const uint32_t machine = run.options.machine.core().warp_size();
+  if (!run.launch.program->proto().uses_warp_operations() || recorded <= machine) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the kernel uses shuffles or votes, which were recorded for warps of ", recorded,
+                   " threads; the machine's warps have ", machine, ": set core.warp_size to ", recorded, " or more"));
+}
+
+}  // namespace
+
+absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run) {
+  if (absl::Status status = CheckWarpWidth(run); !status.ok()) return status;
+  absl::StatusOr<Occupancy> occupancy = ComputeOccupancy(run.options.machine, *run.launch.program, run.launch.launch);
+  if (!occupancy.ok()) return occupancy.status();
+  LaunchSimulation simulation(run, *occupancy);
+  if (absl::Status status = simulation.Run(); !status.ok()) return status;
+  return simulation.Result();
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,51 @@
+// One launch under one configuration.
+#ifndef HEDDLE_REPLAY_ENGINE_REPLAY_LAUNCH_H_
+#define HEDDLE_REPLAY_ENGINE_REPLAY_LAUNCH_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/result.pb.h"
+#include "replay/dispatch/block_dispatcher.h"
+#include "replay/divergence/divergence_policy.h"
+#include "replay/engine/replay.h"
+#include "replay/schedule/warp_scheduler.h"
+#include "replay/trace/chunk_cache.h"
+#include "traces/format/reader.h"
+
+namespace heddle::replay {
+
+// A configuration whose names and parameters have been checked.
+struct CheckedConfiguration {
+  const DivergenceRegistry::Entry* divergence = nullptr;
+  const SchedulerRegistry::Entry* scheduler = nullptr;
+  const DispatchRegistry::Entry* dispatch = nullptr;
+  Parameters divergence_parameters;
+  Parameters scheduler_parameters;
+  Parameters dispatch_parameters;
+};
+absl::StatusOr<CheckedConfiguration> CheckConfiguration(const Configuration& configuration);
+
+// What a run of a launch needs.
+struct LaunchRun {
+  const trace::TraceReader& reader;
+  const trace::LaunchView& launch;
+  const CheckedConfiguration& configuration;
+  uint32_t configuration_index = 0;
+  const ReplayOptions& options;
+  ChunkCache& cache;
+  // Called now and then with the thread-instructions of this run so far; false cancels. May be empty.
+  std::function<bool(uint64_t)> progress;
+};
+
+// Replays the launch to its end. Checks that the machine holds a block, that every thread ran exactly its recording,
+// and that the statistics add up. Errors: what cannot be done and why, deadlock with a report, Cancelled, an internal
+// error of a policy; without launch and kernel, which the caller adds.
+absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run);
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_ENGINE_REPLAY_LAUNCH_H_
