@@ -130,16 +130,24 @@ class Pdom final : public DivergencePolicy {
 
   std::span<const uint64_t> counters() const override { return counters_; }
 
-  std::string Explain(const WarpTable& /*table*/) const override {
+  // The stacks of diverged warps from bottom to top, as (next PC, reconvergence PC, lanes), the first ones only.
+  std::string Explain(const WarpTable& table) const override {
+    constexpr int kShown = 4;
+    std::string text;
+    int diverged = 0;
     for (size_t row = 0; row < warps_.size(); ++row) {
       const Warp& warp = warps_[row];
+      if (warp.size() < 2 || ++diverged > kShown) continue;
+      absl::StrAppend(&text, text.empty() ? "" : "; ", "warp ", row, ": ");
       for (const Entry& entry : warp) {
-        if (warp.size() < 2 || !entry.at_barrier) continue;
-        return absl::StrCat("warp ", row, " has diverged: ", std::popcount(entry.mask), " of its ", warp.size(),
-                            " stack entries' threads wait at a barrier, and the others wait to reconverge with them");
+        // The stack does not follow an entry while it runs; its slot does.
+        const Position next = entry.slot == kNoSlot ? entry.next : table.position[entry.slot];
+        absl::StrAppend(&text, "(", Text(next), ",", Text(entry.rpc), ",", LaneText(entry.mask),
+                        entry.at_barrier ? ",barrier)" : ")");
       }
     }
-    return {};
+    if (diverged > kShown) absl::StrAppend(&text, "; and ", diverged - kShown, " more diverged warps");
+    return text;
   }
 
  private:
@@ -153,6 +161,17 @@ class Pdom final : public DivergencePolicy {
   // From the bottom of the stack to its top. Entries that were pushed together have disjoint masks; each mask is a
   // subset of the one of the entry that waits for it.
   using Warp = std::vector<Entry>;
+
+  static std::string Text(Position at) {
+    if (at.is_exit()) return "-";
+    return at.depth() == 0 ? absl::StrCat(at.pc() * 8) : absl::StrCat(at.pc() * 8, "@", at.depth());
+  }
+  // One digit per lane, lane 0 first.
+  std::string LaneText(LaneMask mask) const {
+    std::string text(static_cast<size_t>(warp_size_), '0');
+    for (int lane = 0; lane < warp_size_; ++lane) text[static_cast<size_t>(lane)] += mask >> lane & 1;
+    return text;
+  }
 
   ThreadId ThreadOf(uint32_t row, int lane) const { return static_cast<ThreadId>(row * warp_size_ + lane); }
 

@@ -1,0 +1,46 @@
+// The ways a scenario can be run: by the driver of the policy tests, and by the engine.
+#ifndef HEDDLE_TESTS_REPLAY_POLICIES_RUN_ON_H_
+#define HEDDLE_TESTS_REPLAY_POLICIES_RUN_ON_H_
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "gtest/gtest.h"
+#include "tests/replay/policy_driver.h"
+#include "tests/replay/scenario.h"
+
+namespace heddle::replay {
+
+enum class Runner { kDriver };
+inline constexpr std::array kRunners = {Runner::kDriver};
+
+inline std::string RunnerName(const testing::TestParamInfo<Runner>& /*info*/) { return "Driver"; }
+
+// The log of the scenario (Scenario::Format) on the toy machine, every instruction taking one cycle.
+inline std::string RunOn(Runner /*runner*/, const Scenario& scenario, const std::string& divergence,
+                         const std::string& scheduler, int warp_size) {
+  PolicyDriver::Options options;
+  options.divergence = divergence;
+  options.scheduler = scheduler;
+  options.warp_size = warp_size;
+  return PolicyDriver(scenario, options).Run();
+}
+
+// Issues in a log, or those of one instruction.
+inline int CountIssues(const std::string& log) {
+  int count = 0;
+  for (absl::string_view word : absl::StrSplit(log, ' ')) count += word != "." ? 1 : 0;
+  return count;
+}
+inline int CountIssuesOf(const std::string& log, const std::string& name) {
+  int count = 0;
+  for (absl::string_view word : absl::StrSplit(log, ' ')) count += absl::StartsWith(word, name + "[") ? 1 : 0;
+  return count;
+}
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_TESTS_REPLAY_POLICIES_RUN_ON_H_

@@ -1,0 +1,89 @@
+// Drives one divergence policy and one scheduler over a scenario, cycle by cycle: one SM, one issue per cycle, scripted
+// latencies (the toy machine of the worked examples). It has no pipeline and no statistics, so that a test can look at
+// a policy by itself, and say which of policy and engine is wrong.
+#ifndef HEDDLE_TESTS_REPLAY_POLICY_DRIVER_H_
+#define HEDDLE_TESTS_REPLAY_POLICY_DRIVER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replay/core/formation.h"
+#include "replay/divergence/divergence_policy.h"
+#include "replay/schedule/warp_scheduler.h"
+#include "tests/replay/scenario.h"
+
+namespace heddle::replay {
+
+class PolicyDriver {
+ public:
+  struct Options {
+    std::string divergence = "pdom";  // as on the command line: name:key=value,...
+    std::string scheduler = "fifo";
+    int warp_size = 4;
+    // Cycles from issue to completion of a thread's instruction; a warp takes its slowest thread's. Absent: 1.
+    std::function<uint32_t(uint32_t thread, Pc pc)> latency = {};
+    Cycle max_cycles = 2000;
+    // Called at the end of every cycle.
+    std::function<void(Cycle, const DivergencePolicy&, const WarpTable&)> look = {};
+  };
+
+  // All thread blocks of the scenario are resident from cycle 0.
+  PolicyDriver(const Scenario& scenario, Options options);
+
+  // Runs to the end and returns the log as Scenario::Format gives it. " stuck" follows the log if live threads are left
+  // and nothing can happen any more or max_cycles have passed, " failed: why" if the policy broke a rule.
+  std::string Run();
+
+  const std::vector<LoggedIssue>& issues() const { return issues_; }
+  uint64_t issued_threads() const;
+  // Value of a counter that the policy or the scheduler declares.
+  uint64_t divergence_counter(const std::string& name) const;
+  uint64_t scheduler_counter(const std::string& name) const;
+
+ private:
+  struct Thread {
+    std::vector<Scenario::Step> steps;
+    size_t done = 0;
+    uint64_t block = 0;
+    uint32_t index = 0;
+    bool finished() const { return done == steps.size(); }
+    Position at() const { return finished() ? Position::Exit() : steps[done].at; }
+  };
+  struct InFlight {
+    Cycle done = 0;
+    SlotId slot = kNoSlot;
+  };
+  struct BlockState {
+    uint32_t live = 0;
+    uint32_t arrived = 0;
+    std::vector<SlotId> waiting;  // in order of arrival
+  };
+
+  void Admit();
+  // The slot's instruction is done, and so is its barrier if it is one.
+  void Complete(SlotId slot, bool released);
+  void Issue(Cycle now);
+  void ReleaseBarriers();
+  std::string Log(const std::string& end) const;
+
+  const Scenario& scenario_;
+  Options options_;
+  PolicyInfo divergence_info_;
+  PolicyInfo scheduler_info_;
+  std::unique_ptr<DivergencePolicy> policy_;
+  std::unique_ptr<WarpScheduler> scheduler_;
+  std::unique_ptr<Formation> formation_;
+  std::vector<Thread> threads_;  // by hardware thread
+  std::vector<BlockState> blocks_;
+  std::vector<InFlight> in_flight_;    // in order of issue
+  std::map<SlotId, bool> at_barrier_;  // slots whose latest instruction is a barrier; true: it has been released
+  std::vector<LoggedIssue> issues_;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_TESTS_REPLAY_POLICY_DRIVER_H_
