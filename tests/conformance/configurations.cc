@@ -1,0 +1,96 @@
+#include "tests/conformance/configurations.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "replay/schedule/warp_scheduler.h"
+
+namespace heddle::replay {
+namespace {
+
+// "key=value" for each change of one parameter.
+std::vector<std::string> Variations(const PolicyInfo& info) {
+  std::vector<std::string> variations;
+  for (const ParameterSpec& parameter : info.parameters) {
+    if (parameter.type == ParameterType::kBool) {
+      variations.push_back(parameter.name + (parameter.default_value == "true" ? "=false" : "=true"));
+    } else if (parameter.type == ParameterType::kChoice) {
+      for (const std::string& choice : parameter.choices) {
+        if (choice != parameter.default_value) variations.push_back(parameter.name + "=" + choice);
+      }
+    }
+  }
+  return variations;
+}
+
+void Add(const Configuration& configuration, AllConfigurations& all) {
+  if (const absl::Status status = Validate(configuration); !status.ok()) {
+    all.refused.push_back({configuration, std::string(status.message())});
+    return;
+  }
+  const PolicyInfo& info = DivergenceRegistry::Get().entries().at(configuration.divergence.name).info;
+  const auto parameters = Parameters::Parse(info, configuration.divergence.parameters);
+  CheckedConfiguration checked;
+  checked.configuration = configuration;
+  checked.mixed_pcs = info.traits.mixed_pcs;
+  checked.any_lane = MaySitInAnyLane(info, *parameters);
+  checked.swizzled = SwizzlesHomeLanes(info, *parameters);
+  const auto scope = parameters->values().find("scope");
+  checked.mixes_blocks = scope != parameters->values().end() && scope->second != "block";
+  checked.default_parameters =
+      configuration.divergence.parameters.empty() && configuration.scheduler.parameters.empty();
+  all.accepted.push_back(checked);
+}
+
+}  // namespace
+
+std::string CheckedConfiguration::Text() const {
+  const auto text = [](const PolicySpec& spec) {
+    return spec.parameters.empty() ? spec.name : spec.name + ":" + spec.parameters;
+  };
+  return text(configuration.divergence) + " / " + text(configuration.scheduler);
+}
+
+AllConfigurations DefaultConfigurations() {
+  AllConfigurations all;
+  for (const auto& [divergence, unused_policy] : DivergenceRegistry::Get().entries()) {
+    for (const auto& [scheduler, unused_scheduler] : SchedulerRegistry::Get().entries()) {
+      Configuration configuration;
+      configuration.divergence = {divergence, ""};
+      configuration.scheduler = {scheduler, ""};
+      Add(configuration, all);
+    }
+  }
+  return all;
+}
+
+AllConfigurations VariedConfigurations() {
+  AllConfigurations all;
+  for (const auto& [divergence, policy] : DivergenceRegistry::Get().entries()) {
+    for (const auto& [scheduler, entry] : SchedulerRegistry::Get().entries()) {
+      for (const std::string& variation : Variations(policy.info)) {
+        Configuration configuration;
+        configuration.divergence = {divergence, variation};
+        configuration.scheduler = {scheduler, ""};
+        Add(configuration, all);
+      }
+      for (const std::string& variation : Variations(entry.info)) {
+        Configuration configuration;
+        configuration.divergence = {divergence, ""};
+        configuration.scheduler = {scheduler, variation};
+        Add(configuration, all);
+      }
+    }
+  }
+  return all;
+}
+
+uint64_t Programs(uint64_t normal) {
+  constexpr uint64_t kUsual = 200;
+  const char* text = std::getenv("HEDDLE_CONFORMANCE_PROGRAMS");
+  const uint64_t asked = text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+  return std::max(normal, normal * asked / kUsual);
+}
+
+}  // namespace heddle::replay

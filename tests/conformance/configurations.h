@@ -1,0 +1,47 @@
+// All pairs of policies that the registries know: a new policy file is among them without an edit here.
+#ifndef HEDDLE_TESTS_CONFORMANCE_CONFIGURATIONS_H_
+#define HEDDLE_TESTS_CONFORMANCE_CONFIGURATIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "replay/divergence/divergence_policy.h"
+#include "replay/engine/replay.h"
+
+namespace heddle::replay {
+
+// A configuration that Validate accepts, with what the rules need to know of its divergence policy.
+struct CheckedConfiguration {
+  Configuration configuration;
+  bool mixed_pcs = false;     // an issue may hold several PCs (MIMD)
+  bool any_lane = false;      // a thread may sit in a lane that is not its home lane
+  bool swizzled = false;      // home lanes of odd rows are swapped
+  bool mixes_blocks = false;  // a warp may hold threads of several blocks: parameter "scope" is not "block"
+  bool default_parameters = true;
+  std::string Text() const;  // "dwf:swizzle=none / gto"
+};
+
+struct RefusedConfiguration {
+  Configuration configuration;
+  std::string reason;
+};
+
+struct AllConfigurations {
+  std::vector<CheckedConfiguration> accepted;
+  std::vector<RefusedConfiguration> refused;
+};
+
+// Every divergence policy with every scheduler, with default parameters.
+AllConfigurations DefaultConfigurations();
+
+// The same pairs with one parameter of one side changed: every choice but the default, and every boolean turned round.
+AllConfigurations VariedConfigurations();
+
+// Number of random programs that a test runs: `normal`, or more in proportion if HEDDLE_CONFORMANCE_PROGRAMS asks for
+// more than the usual 200.
+uint64_t Programs(uint64_t normal);
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_TESTS_CONFORMANCE_CONFIGURATIONS_H_

@@ -1,0 +1,160 @@
+// The event-driven engine against the plain reference engine: the same result in every field, and the same issues in
+// the same cycles, whatever the program, the policies and the machine.
+#include <google/protobuf/util/message_differencer.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "replay/engine/replay.h"
+#include "tests/conformance/configurations.h"
+#include "tests/conformance/issue_log.h"
+#include "tests/conformance/random_case.h"
+#include "tests/replay/reference/random.h"
+#include "tests/replay/reference/random_machine.h"
+#include "tests/replay/reference/reference_engine.h"
+
+namespace heddle::replay {
+namespace {
+
+// Field by field, ratios up to rounding. Empty if equal; `engine` is what changes to `reference`.
+std::string Difference(const google::protobuf::Message& engine, const google::protobuf::Message& reference) {
+  std::string text;
+  google::protobuf::util::MessageDifferencer differencer;
+  differencer.set_float_comparison(google::protobuf::util::MessageDifferencer::APPROXIMATE);
+  differencer.ReportDifferencesToString(&text);
+  return differencer.Compare(engine, reference) ? std::string() : text;
+}
+
+// The first place where the logs part.
+std::string Difference(const std::vector<LoggedIssue>& engine, const std::vector<LoggedIssue>& reference) {
+  for (size_t i = 0; i < std::max(engine.size(), reference.size()); ++i) {
+    if (i < engine.size() && i < reference.size() && engine[i] == reference[i]) continue;
+    return "issue number " + std::to_string(i) + "\n  engine:    " + (i < engine.size() ? engine[i].Text() : "none") +
+           "\n  reference: " + (i < reference.size() ? reference[i].Text() : "none");
+  }
+  return {};
+}
+
+void ExpectEqual(const trace::TraceReader& reader, const machine::v1::Machine& machine,
+                 const std::vector<CheckedConfiguration>& configurations, uint64_t cache_bytes, bool force_tick) {
+  std::vector<Configuration> plain;
+  for (const CheckedConfiguration& checked : configurations) plain.push_back(checked.configuration);
+  IssueLog engine_log(plain.size());
+  ReplayOptions options;
+  options.machine = machine;
+  options.cache_bytes = cache_bytes;
+  options.force_tick = force_tick;
+  options.observer = &engine_log;
+  const auto engine = Replay(reader, plain, options);
+  ASSERT_TRUE(engine.ok()) << engine.status();
+  for (size_t c = 0; c < plain.size(); ++c) {
+    SCOPED_TRACE(configurations[c].Text());
+    IssueLog reference_log;
+    const auto reference = ReplayByReference(reader, plain[c], machine, &reference_log);
+    ASSERT_TRUE(reference.ok()) << reference.status();
+    EXPECT_EQ(Difference(engine_log.Sorted(c), reference_log.Sorted()), "");
+    ASSERT_EQ((*engine)[c].launch_size(), static_cast<int>(reference->launches.size()));
+    for (int launch = 0; launch < (*engine)[c].launch_size(); ++launch) {
+      EXPECT_EQ(Difference((*engine)[c].launch(launch), reference->launches[launch]), "") << "launch " << launch;
+    }
+    EXPECT_EQ(Difference((*engine)[c].total(), reference->total), "") << "total";
+  }
+}
+
+// `count` of all configurations, drawn with `random`.
+std::vector<CheckedConfiguration> Draw(Random& random, size_t count) {
+  static const std::vector<CheckedConfiguration> normal = DefaultConfigurations().accepted;
+  static const std::vector<CheckedConfiguration> varied = VariedConfigurations().accepted;
+  std::vector<CheckedConfiguration> drawn;
+  for (size_t i = 0; i < count; ++i) {
+    const std::vector<CheckedConfiguration>& from = random.Chance(60) ? normal : varied;
+    drawn.push_back(from[random.Below(from.size())]);
+  }
+  return drawn;
+}
+
+TEST(EngineEquality, RandomProgramsOnRandomMachines) {
+  for (uint64_t seed = 1; seed <= Programs(200); ++seed) {
+    const RandomCase random_case = MakeRandomCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    Random random(MixAll({seed, 5}));
+    const uint64_t cache_bytes = random.OneOf<uint64_t>({1, 10'000, 256u << 20});
+    ExpectEqual(*random_case.reader, random_case.machine, Draw(random, 4), cache_bytes, random.Chance(30));
+    if (HasFailure()) return;
+  }
+}
+
+TEST(EngineEquality, EveryPairWithDefaultParametersOnTheSamePrograms) {
+  for (uint64_t seed = 10'001; seed <= 10'000 + Programs(6); ++seed) {
+    const RandomCase random_case = MakeRandomCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    ExpectEqual(*random_case.reader, random_case.machine, DefaultConfigurations().accepted, 256u << 20, false);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(EngineEquality, EveryPairWithEveryParameterVaried) {
+  for (uint64_t seed = 20'001; seed <= 20'000 + Programs(3); ++seed) {
+    const RandomCase random_case = MakeRandomCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    ExpectEqual(*random_case.reader, random_case.machine, VariedConfigurations().accepted, 256u << 20, false);
+    if (HasFailure()) return;
+  }
+}
+
+// Kernels of a given size on machines of all kinds: few blocks find stale wake-ups that many blocks hide.
+void ExpectEqualOnTinyGrids(uint32_t blocks, uint32_t warps_per_block, uint64_t first_seed, uint64_t programs) {
+  for (uint64_t seed = first_seed; seed < first_seed + programs; ++seed) {
+    KernelShape shape = RandomShape(seed, 4);
+    shape.blocks = blocks;
+    shape.threads_per_block = warps_per_block * 4;
+    const RandomKernel kernel = MakeRandomKernel(shape);
+    const auto reader = WriteAndOpen({&kernel});
+    MachineNeeds needs;
+    needs.warp_size = 4;
+    needs.threads_per_block = shape.threads_per_block;
+    needs.instructions = static_cast<uint32_t>(kernel.program.instruction_size());
+    const machine::v1::Machine machine = RandomMachine(seed, needs);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ", machine { " << machine.ShortDebugString() << " }");
+    Random random(seed);
+    ExpectEqual(*reader, machine, Draw(random, 4), 256u << 20, random.Chance(50));
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(EngineEquality, SevenBlocksOfTwoWarps) { ExpectEqualOnTinyGrids(7, 2, 30'000, Programs(25)); }
+TEST(EngineEquality, OneBlockOfOneWarp) { ExpectEqualOnTinyGrids(1, 1, 40'000, Programs(25)); }
+TEST(EngineEquality, TwoBlocksOfOneWarp) { ExpectEqualOnTinyGrids(2, 1, 50'000, Programs(15)); }
+TEST(EngineEquality, OneBlockOfSixWarps) { ExpectEqualOnTinyGrids(1, 6, 60'000, Programs(15)); }
+
+TEST(EngineEquality, TicksEveryCycleOrSleepsAlike) {
+  for (uint64_t seed = 70'001; seed <= 70'000 + Programs(40); ++seed) {
+    const RandomCase random_case = MakeRandomCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    Random random(seed);
+    std::vector<Configuration> configurations;
+    for (const CheckedConfiguration& checked : Draw(random, 6)) configurations.push_back(checked.configuration);
+    ReplayOptions options;
+    options.machine = random_case.machine;
+    IssueLog sleeping(configurations.size());
+    options.observer = &sleeping;
+    const auto first = Replay(*random_case.reader, configurations, options);
+    ASSERT_TRUE(first.ok()) << first.status();
+    IssueLog ticking(configurations.size());
+    options.observer = &ticking;
+    options.force_tick = true;
+    const auto second = Replay(*random_case.reader, configurations, options);
+    ASSERT_TRUE(second.ok()) << second.status();
+    for (size_t c = 0; c < configurations.size(); ++c) {
+      EXPECT_EQ((*first)[c].SerializeAsString().size(), (*second)[c].SerializeAsString().size());
+      EXPECT_EQ(Difference((*first)[c], (*second)[c]), "");
+      EXPECT_EQ(Difference(sleeping.Sorted(c), ticking.Sorted(c)), "");
+    }
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace heddle::replay
