@@ -5,6 +5,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "traces/format/container_writer.h"
 #include "traces/format/contents.h"
 #include "traces/format/frame_reader.h"
 
@@ -115,6 +116,19 @@ absl::Status TraceReader::ReadChunk(const v1::ChunkReference& reference, Decoded
   const LaunchView& launch = state_->contents.launches[chunk.launch()];
   if (absl::Status status = DecodeChunk(chunk, *launch.program, launch.threads_per_block, out); !status.ok()) {
     return state_->file->Refuse(reference.frame(), "BlockChunk", status.message());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TraceReader::VerifyDigest() const {
+  ScopedBuffers buffers(*state_->file);
+  Sha256 sha;
+  for (uint64_t frame = 0; frame + 1 < frame_count(); ++frame) {
+    if (absl::Status status = state_->file->ReadRaw(frame, *buffers); !status.ok()) return status;
+    sha.Update(buffers->raw.data(), buffers->raw.size());
+  }
+  if (sha.Finish() != index().content_sha256()) {
+    return state_->file->Refuse(frame_count() - 1, "Index", "content_sha256 is not the digest of the frames");
   }
   return absl::OkStatus();
 }

@@ -67,6 +67,9 @@ class TraceReader {
   // Reads and decodes. `out` is reused: its buffers grow to the largest chunk and stay.
   absl::Status ReadChunk(const v1::ChunkReference& reference, DecodedChunk& out) const;
 
+  // Reads every frame and compares the contents with digest(); DataLoss if they differ or a frame is damaged.
+  absl::Status VerifyDigest() const;
+
   // The reference of the chunk that holds `block` (its first part); nullopt if the block was not recorded.
   std::optional<uint32_t> FindChunk(const LaunchView& launch, uint64_t block) const;
 
