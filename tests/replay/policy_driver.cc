@@ -25,8 +25,8 @@ std::pair<std::string, std::string> SplitSpec(const std::string& text) {
 
 }  // namespace
 
-PolicyDriver::PolicyDriver(const Scenario& scenario, Options options)
-    : scenario_(scenario), options_(std::move(options)) {
+PolicyDriver::PolicyDriver(Scenario scenario, Options options)
+    : scenario_(std::move(scenario)), options_(std::move(options)) {
   const auto [divergence_name, divergence_text] = SplitSpec(options_.divergence);
   const auto [scheduler_name, scheduler_text] = SplitSpec(options_.scheduler);
   const auto divergence = DivergenceRegistry::Get().Find("divergence policy", divergence_name);
@@ -42,29 +42,29 @@ PolicyDriver::PolicyDriver(const Scenario& scenario, Options options)
 
   const int warp_size = options_.warp_size;
   const bool swizzle = SwizzlesHomeLanes(divergence_info_, *divergence_parameters) && warp_size > 1;
-  const int rows = (static_cast<int>(scenario.threads_per_block()) + warp_size - 1) / warp_size;
-  const int hardware_threads = rows * warp_size * static_cast<int>(scenario.thread_blocks());
+  const int rows = (static_cast<int>(scenario_.threads_per_block()) + warp_size - 1) / warp_size;
+  const int hardware_threads = rows * warp_size * static_cast<int>(scenario_.thread_blocks());
   Formation::Setup setup;
   setup.warp_size = warp_size;
   setup.max_threads = hardware_threads;
   setup.any_lane = MaySitInAnyLane(divergence_info_, *divergence_parameters);
   setup.policy_name = divergence_name;
   formation_ = std::make_unique<Formation>(setup);
-  const int blocks = static_cast<int>(scenario.thread_blocks());
-  policy_ = (*divergence)->make({scenario.program(), warp_size, hardware_threads, blocks, 1}, *divergence_parameters);
+  const int blocks = static_cast<int>(scenario_.thread_blocks());
+  policy_ = (*divergence)->make({scenario_.program(), warp_size, hardware_threads, blocks, 1}, *divergence_parameters);
   scheduler_ = (*scheduler)
-                   ->make({formation_->table(), scenario.program(), warp_size, hardware_threads, blocks, 0, 1},
+                   ->make({formation_->table(), scenario_.program(), warp_size, hardware_threads, blocks, 0, 1},
                           *scheduler_parameters);
   formation_->SetSchedulers({scheduler_.get()});
 
   threads_.resize(static_cast<size_t>(hardware_threads));
-  blocks_.resize(scenario.thread_blocks());
-  for (size_t block = 0; block < scenario.thread_blocks(); ++block) {
-    for (uint32_t index = 0; index < scenario.threads_per_block(); ++index) {
+  blocks_.resize(scenario_.thread_blocks());
+  for (size_t block = 0; block < scenario_.thread_blocks(); ++block) {
+    for (uint32_t index = 0; index < scenario_.threads_per_block(); ++index) {
       const uint32_t row = index / static_cast<uint32_t>(warp_size);
       const uint32_t lane = (index % static_cast<uint32_t>(warp_size)) ^ (swizzle ? row & 1 : 0);
       const size_t hardware = (block * static_cast<size_t>(rows) + row) * static_cast<size_t>(warp_size) + lane;
-      threads_[hardware] = {scenario.Steps(block, index), 0, block, index};
+      threads_[hardware] = {scenario_.Steps(block, index), 0, block, index};
     }
   }
 }

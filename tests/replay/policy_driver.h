@@ -32,7 +32,7 @@ class PolicyDriver {
   };
 
   // All thread blocks of the scenario are resident from cycle 0.
-  PolicyDriver(const Scenario& scenario, Options options);
+  PolicyDriver(Scenario scenario, Options options);
 
   // Runs to the end and returns the log as Scenario::Format gives it. " stuck" follows the log if live threads are left
   // and nothing can happen any more or max_cycles have passed, " failed: why" if the policy broke a rule.
@@ -70,7 +70,7 @@ class PolicyDriver {
   void ReleaseBarriers();
   std::string Log(const std::string& end) const;
 
-  const Scenario& scenario_;
+  const Scenario scenario_;
   Options options_;
   PolicyInfo divergence_info_;
   PolicyInfo scheduler_info_;

@@ -58,6 +58,10 @@ class Dwf final : public DivergencePolicy {
   }
 
   Verdict Resolve(const Resolution& resolution, WarpEditor& editor) override {
+    if (!barrier_regroup_ && is_barrier_[resolution.from.pc()] != 0 && resolution.groups.size() == 1) {
+      editor.Continue(resolution.slot);  // with the priority that its release gave it
+      return Verdict::kAccepted;
+    }
     Lanes lanes = *resolution.lanes;
     const BlockId block = editor.table().block[resolution.slot];
     editor.Dissolve(resolution.slot);
