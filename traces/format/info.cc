@@ -1,0 +1,209 @@
+#include "traces/format/info.h"
+
+#include <zstd.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "traces/format/walk.h"
+
+namespace heddle::trace {
+namespace {
+
+constexpr uint32_t kWarp = 32;
+
+// Sizes of messages compressed by themselves.
+class Compressor {
+ public:
+  double Size(const google::protobuf::Message& message) {
+    message.SerializeToString(&bytes_);
+    out_.resize(ZSTD_compressBound(bytes_.size()));
+    const size_t size = ZSTD_compressCCtx(context_.get(), out_.data(), out_.size(), bytes_.data(), bytes_.size(), 1);
+    return ZSTD_isError(size) ? static_cast<double>(bytes_.size()) : static_cast<double>(size);
+  }
+
+ private:
+  struct Free {
+    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  };
+  std::unique_ptr<ZSTD_CCtx, Free> context_{ZSTD_createCCtx()};
+  std::string bytes_;
+  std::string out_;
+};
+
+// What one thread, or the threads of a warp so far, did in a basic block.
+struct BlockVisits {
+  uint64_t visits = 0;
+  uint64_t most = 0;       // of a thread of the warp
+  uint64_t decisions = 0;  // hash of the thread's decisions
+  uint64_t first = 0;      // hash of the decisions of the warp's first thread that came here
+  bool came = false;
+  bool differs = false;
+};
+
+class DivergenceMeter {
+ public:
+  DivergenceMeter(const Program& program, DivergenceSummary& out) : program_(program), out_(out) {
+    visits_.resize(program.blocks().size());
+  }
+
+  void Add(const DecodedChunk& chunk) {
+    out_.distinct_paths += chunk.paths.size();
+    for (size_t first = 0; first < chunk.path_of_thread.size();) {
+      const size_t block_end = (first / chunk.threads_per_block + 1) * chunk.threads_per_block;
+      const size_t end = std::min(first + kWarp, block_end);
+      AddWarp(chunk, first, end);
+      first = end;
+    }
+  }
+
+  void Finish() {
+    if (warp_instructions_ > 0) {
+      out_.lane_activity_bound =
+          static_cast<double>(thread_instructions_) / (static_cast<double>(warp_instructions_) * kWarp);
+    }
+  }
+
+ private:
+  void AddWarp(const DecodedChunk& chunk, size_t first, size_t end) {
+    ++out_.warps;
+    bool uniform = true;
+    for (size_t t = first; t < end; ++t) {
+      const uint32_t path = chunk.path_of_thread[t];
+      thread_instructions_ += chunk.paths[path].thread_instructions;
+      uniform &= path == chunk.path_of_thread[first];
+      if (t > first && path == chunk.path_of_thread[t - 1]) continue;
+      AddPath(chunk.paths[path]);
+    }
+    out_.uniform_warps += uniform;
+    for (uint32_t b : in_warp_) {
+      BlockVisits& block = visits_[b];
+      warp_instructions_ += block.most * program_.block(b).count;
+      if (Decides(program_.block(b))) {
+        ++out_.warp_branches;
+        out_.divergent_warp_branches += block.differs;
+      }
+      block = BlockVisits();
+    }
+    in_warp_.clear();
+  }
+
+  static bool Decides(const Block& block) {
+    return block.terminator == v1::BRANCH_CONDITIONAL || block.terminator == v1::BRANCH_WIDE;
+  }
+
+  void AddPath(const PathView& path) {
+    in_thread_.clear();
+    WalkState state{path.start_block, {path.call_stack.begin(), path.call_stack.end()}, path.extent == Extent::kEnded};
+    PackedDecisions decisions(path);
+    uint64_t instructions = 0;
+    uint32_t previous = kNoBlock;
+    const auto decided = [&](uint32_t next) {
+      if (previous == kNoBlock) return;
+      uint64_t& hash = visits_[previous].decisions;
+      hash = (hash ^ (next + 1)) * 0x9e3779b97f4a7c15;
+    };
+    (void)Walk(program_, path.extent, decisions, state, ~uint64_t{0}, instructions,
+               [&](uint32_t b, const Block& block) {
+                 decided(b);
+                 if (visits_[b].visits++ == 0) in_thread_.push_back(b);
+                 previous = Decides(block) ? b : kNoBlock;
+               });
+    decided(state.block);
+    for (uint32_t b : in_thread_) {
+      BlockVisits& block = visits_[b];
+      if (!block.came) {
+        block.came = true;
+        block.first = block.decisions;
+        in_warp_.push_back(b);
+      }
+      block.differs |= block.decisions != block.first;
+      block.most = std::max(block.most, block.visits);
+      block.visits = 0;
+      block.decisions = 0;
+    }
+  }
+
+  const Program& program_;
+  DivergenceSummary& out_;
+  std::vector<BlockVisits> visits_;
+  std::vector<uint32_t> in_thread_;
+  std::vector<uint32_t> in_warp_;
+  uint64_t thread_instructions_ = 0;
+  uint64_t warp_instructions_ = 0;
+};
+
+// Splits the bytes of a chunk's frame among its contents.
+void AddBytes(v1::BlockChunk& chunk, uint64_t frame_bytes, Compressor& compressor, LaunchInfo& info,
+              std::map<Pc, ColumnInfo>& columns) {
+  struct Share {
+    ByteCount* count;
+    double compressed;
+  };
+  std::vector<Share> shares;
+  const auto add = [&](const google::protobuf::Message& message, ByteCount& count) {
+    count.encoded += message.ByteSizeLong();
+    shares.push_back({&count, compressor.Size(message)});
+  };
+  for (const v1::AddressColumn& column : chunk.column()) {
+    ColumnInfo& out = columns[column.instruction()];
+    out.instruction = column.instruction();
+    if (column.model() <= v1::AddressColumn::RELATIVE) ++out.chunks_by_model[column.model()];
+    add(column, out.bytes);
+  }
+  chunk.clear_column();
+  v1::BlockChunk paths;
+  paths.mutable_paths()->Swap(chunk.mutable_paths());
+  paths.mutable_path_ref()->Swap(chunk.mutable_path_ref());
+  add(paths, info.paths);
+  add(chunk, info.other);
+  double total = 0;
+  for (const Share& share : shares) total += share.compressed;
+  for (const Share& share : shares)
+    share.count->compressed += static_cast<double>(frame_bytes) * share.compressed / total;
+}
+
+}  // namespace
+
+absl::StatusOr<TraceInfo> DescribeTrace(const TraceReader& reader) {
+  TraceInfo info;
+  info.digest = reader.digest();
+  info.records = reader.frame_count();
+  info.thread_instructions = reader.index().thread_instructions();
+  info.accesses = reader.index().accesses();
+  for (uint64_t frame = 0; frame < reader.frame_count(); ++frame) info.file_bytes += reader.frame_bytes(frame);
+  Compressor compressor;
+  for (const LaunchView& view : reader.launches()) {
+    LaunchInfo& launch = info.launches.emplace_back();
+    launch.id = view.launch.id();
+    launch.kernel = view.program->name();
+    launch.recorded = view.launch.recorded();
+    launch.grid_blocks = view.grid_blocks;
+    launch.threads_per_block = view.threads_per_block;
+    launch.blocks = view.totals.blocks();
+    launch.threads = view.totals.threads();
+    launch.thread_instructions = view.totals.thread_instructions();
+    launch.accesses = view.totals.accesses();
+    launch.chunks = view.totals.chunks();
+    for (const v1::Certificate& certificate : reader.certificates()) {
+      if (certificate.launch() == launch.id) launch.certificate = certificate;
+    }
+    DivergenceMeter meter(*view.program, launch.divergence);
+    std::map<Pc, ColumnInfo> columns;
+    v1::BlockChunk chunk;
+    DecodedChunk decoded;
+    for (const v1::ChunkReference& reference : view.chunks) {
+      if (absl::Status status = reader.ReadChunk(reference, decoded); !status.ok()) return status;
+      meter.Add(decoded);
+      if (absl::Status status = reader.ReadChunk(reference, chunk); !status.ok()) return status;
+      launch.frame_bytes += reader.frame_bytes(reference.frame());
+      AddBytes(chunk, reader.frame_bytes(reference.frame()), compressor, launch, columns);
+    }
+    meter.Finish();
+    for (const auto& [pc, column] : columns) launch.columns.push_back(column);
+  }
+  return info;
+}
+
+}  // namespace heddle::trace
