@@ -164,19 +164,12 @@ std::string Details(const Seam& seam, const PolicyInfo& info) {
     text += "No parameters.\n";
   } else {
     absl::StrAppend(&text, "Parameters (", seam.option, " ", info.name, ":KEY=VALUE,KEY=VALUE)\n");
-    Table table({{"key", Table::Align::kLeft},
-                 {"type", Table::Align::kLeft},
-                 {"default", Table::Align::kLeft},
-                 {"unit", Table::Align::kLeft},
-                 {"range", Table::Align::kLeft},
-                 {"meaning", Table::Align::kLeft},
-                 {"source", Table::Align::kLeft}});
     for (const ParameterSpec& parameter : info.parameters) {
-      table.AddRow({parameter.name, TypeName(parameter.type), parameter.default_value,
-                    parameter.unit.empty() ? "-" : parameter.unit, Range(parameter), parameter.description,
-                    parameter.source});
+      absl::StrAppend(&text, "  ", parameter.name, ": ", Range(parameter),
+                      parameter.unit.empty() ? "" : absl::StrCat(" ", parameter.unit), "; default ",
+                      parameter.default_value, "\n      ", parameter.description, "\n      Source: ", parameter.source,
+                      "\n");
     }
-    text += table.Text(2);
   }
   text += "\n";
   if (info.counters.empty()) {

@@ -1,0 +1,151 @@
+"""Wrong names, broken traces, full disks and interrupted runs: one clear line, the right status, nothing half-written."""
+import os
+import pathlib
+import random
+import resource
+import signal
+import subprocess
+import time
+
+from heddle_command import HEDDLE, SAMPLE, CommandTest, heddle, main
+
+
+class WrongNames(CommandTest):
+    def test_unknown_policies(self):
+        self.assert_refused(2, "replay", SAMPLE, "--divergence", "pdon",
+                            says=["--divergence", '"pdon"', 'did you mean "pdom"?', "nrec", "mimd"])
+        self.assert_refused(2, "replay", SAMPLE, "--scheduler", "lrr,gt", says=["--scheduler", '"gt"', '"gto"', "fifo"])
+        self.assert_refused(2, "replay", SAMPLE, "--dispatch", "blocks", says=["--dispatch", "thread_blocks"])
+
+    def test_unknown_and_wrong_parameters(self):
+        self.assert_refused(2, "replay", SAMPLE, "--divergence", "dwf:lane_awre=true", says=["lane_awre", "lane_aware"])
+        self.assert_refused(2, "replay", SAMPLE, "--divergence", "dwf:lane_aware=2", says=["lane_aware", '"2"'])
+        self.assert_refused(2, "replay", SAMPLE, "--divergence", "dwf:lane_aware", says=["lane_aware", "key=value"])
+        self.assert_refused(2, "replay", SAMPLE, "--divergence", "pdom,history=1", says=["pdom:history=1"])
+        self.assert_refused(2, "replay", SAMPLE, "--divergence", "pdom,pdom", says=["given twice"])
+
+    def test_a_pair_that_does_not_go_together(self):
+        self.assert_refused(2, "replay", SAMPLE, "--divergence", "pdom", "--scheduler", "dmaj", says=["dmaj", "pdom"])
+
+    def test_unknown_machines_and_fields(self):
+        self.assert_refused(2, "replay", SAMPLE, "--machine", "fermi_fixd",
+                            says=['"fermi_fixd"', 'did you mean "fermi_fixed"?', "toy"])
+        self.assert_refused(2, "replay", SAMPLE, "--machine", "no/such.textproto",
+                            says=["no/such.textproto", "No such file"])
+        self.assert_refused(2, "replay", SAMPLE, "--set", "core.schedulres=2",
+                            says=["core.schedulres", '"schedulers"', "warp_size"])
+        self.assert_refused(2, "replay", SAMPLE, "--set", "core.schedulers=9", says=["core.schedulers = 9", "1 to 4"])
+        self.assert_refused(2, "replay", SAMPLE, "--set", "core.schedulers", says=["path=value"])
+
+    def test_a_machine_file_with_an_error_gives_the_line(self):
+        machine = self.folder / "mine.textproto"
+        machine.write_text('name: "mine"\nsms: 1\ncore { warps: 3 }\n')
+        self.assert_refused(2, "replay", SAMPLE, "--machine", machine, says=[f"{machine}: line 3", '"warps"'])
+
+    def test_kernels(self):
+        self.assert_refused(2, "replay", SAMPLE, "--kernels", "nothing_like_it", says=["nothing_like_it", "bfs_level"])
+        self.assert_refused(2, "replay", SAMPLE, "--kernels", "bfs[", says=["bfs[", "regular expression"])
+
+
+class BadTraces(CommandTest):
+    COMMANDS = (["trace", "info"], ["trace", "check"], ["replay"])
+
+    def setUp(self):
+        super().setUp()
+        self.bytes = pathlib.Path(SAMPLE).read_bytes()
+        self.file = self.folder / "bad.htrace"
+
+    def assert_all_refuse(self, status, says):
+        for command in self.COMMANDS:
+            self.assert_refused(status, *command, self.file, says=says)
+
+    def test_a_missing_file_names_the_nearest_one(self):
+        (self.folder / "bfs.htrace").write_bytes(self.bytes)
+        missing = self.folder / "bsf.htrace"
+        for command in self.COMMANDS:
+            self.assert_refused(2, *command, missing, says=[str(missing), "No such file", "bfs.htrace"])
+
+    def test_a_folder_and_an_unreadable_file(self):
+        self.assert_refused(2, "replay", self.folder, says=["is a folder"])
+        self.file.write_bytes(self.bytes)
+        self.file.chmod(0)
+        if not os.access(self.file, os.R_OK):  # root may read everything
+            self.assert_all_refuse(2, ["Permission denied"])
+
+    def test_an_empty_file_and_other_files(self):
+        for contents in (b"", b"x", b"not a trace\n" * 1000, b"\x28\xb5\x2f\xfd"):
+            self.file.write_bytes(contents)
+            self.assert_all_refuse(1, [str(self.file)])
+
+    def test_a_truncated_file(self):
+        for kept in (1, 100, len(self.bytes) // 2, len(self.bytes) - 1):
+            self.file.write_bytes(self.bytes[:kept])
+            self.assert_all_refuse(1, [str(self.file)])
+
+    def test_every_flipped_bit_is_found(self):
+        choose = random.Random(1)
+        for _ in range(60):
+            position = choose.randrange(len(self.bytes))
+            changed = bytearray(self.bytes)
+            changed[position] ^= 1 << choose.randrange(8)
+            self.file.write_bytes(changed)
+            done = heddle("trace", "check", self.file)
+            self.assertEqual(done.returncode, 1, f"byte {position}: {done.stdout}")
+            self.assertEqual(len(done.stderr.splitlines()) + ("not ok" in done.stdout), 1, done.stderr)
+
+    def test_bytes_behind_the_end(self):
+        self.file.write_bytes(self.bytes + b"more")
+        self.assert_all_refuse(1, [str(self.file)])
+
+
+class FailedRuns(CommandTest):
+    def test_max_cycles_ends_a_run_with_an_error(self):
+        line = self.assert_refused(1, "replay", SAMPLE, "--max-cycles", "3", "-o", self.folder / "r.json")
+        self.assertIn("3", line)
+        self.assert_folder_has()
+
+    def test_a_block_that_does_not_fit(self):
+        self.assert_refused(1, "replay", SAMPLE, "--set", "core.max_threads=32", "-o", self.folder / "r.json",
+                            says=["bfs_level", "does not fit", "threads"])
+        self.assert_folder_has()
+
+    def test_a_full_disk_leaves_nothing(self):
+        self.assert_refused(1, "replay", SAMPLE, "-o", "/dev/full", says=["/dev/full", "No space left on device"])
+
+        # A limit on the file size stands for the disk: the write ends in the middle of the file.
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+        target = self.folder / "r.json"
+        target.write_text("old")
+        self.assert_refused(1, "replay", SAMPLE, "-o", target, says=[str(target), "nothing was written"],
+                            preexec_fn=limit)
+        self.assertEqual(target.read_text(), "old")
+        self.assert_folder_has("r.json")
+
+    def test_output_that_cannot_be(self):
+        self.assert_refused(2, "replay", SAMPLE, "-o", self.folder, says=["is a folder"])
+        self.assert_refused(1, "replay", SAMPLE, "-o", self.folder / "no" / "r.json", says=["No such file or directory"])
+        self.assert_folder_has()
+
+    def test_an_interrupted_run_leaves_nothing(self):
+        for sent, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            # One slow SM, so that the run takes long enough to be interrupted.
+            with subprocess.Popen([HEDDLE, "replay", SAMPLE, "--divergence", "all", "--scheduler", "all", "-o",
+                                   str(self.folder / "r.jsonl"), "--set", "sms=1", "--set",
+                                   "memory.fixed.global_cycles=100000"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+                deadline = time.monotonic() + 60
+                while not list(self.folder.iterdir()) and run.poll() is None and time.monotonic() < deadline:
+                    time.sleep(0.001)
+                run.send_signal(sent)
+                output, errors = run.communicate()
+            self.assertEqual(run.returncode, status, errors)
+            self.assertIn("interrupted; nothing was written", errors)
+            self.assertEqual(output, "")
+            self.assert_folder_has()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""The policies that README and docs/seams.md show as examples compile, register themselves and work."""
+import json
+import os
+import subprocess
+
+from heddle_command import SAMPLE, SAMPLES, CommandTest, main
+
+# `heddle` with the examples linked in, made by CMakeLists.txt.
+EXTENDED = os.environ["HEDDLE_WITH_DOCUMENTED_POLICIES"]
+
+
+class DocumentedPolicies(CommandTest):
+    def run_extended(self, *arguments):
+        done = subprocess.run([EXTENDED, *map(str, arguments)], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def replay(self, sample, *arguments):
+        return [json.loads(line) for line in self.run_extended("replay", sample, *arguments, "--json").splitlines()]
+
+    def test_they_are_listed(self):
+        policies = json.loads(self.run_extended("policies", "--json"))
+        for name in ("widest", "youngest"):
+            self.assertIn(name, [p["name"] for p in policies["scheduler"]])
+        self.assertIn("meet", [p["name"] for p in policies["divergence"]])
+        self.assertIn("most_threads", self.run_extended("policies", "meet"))
+
+    def test_they_replay_every_sample_completely(self):
+        for sample in sorted(SAMPLES.glob("*.htrace")):
+            runs = self.replay(sample, "--divergence", "pdom,meet,meet:most_threads=1", "--scheduler",
+                               "lrr,widest,youngest")
+            self.assertEqual(len(runs), 9)
+            self.assertEqual(len({run["total"]["thread_instructions"] for run in runs}), 1)
+
+    def test_meeting_joins_threads_that_nrec_leaves_apart(self):
+        nrec, meet, alone = self.replay(SAMPLE, "--divergence", "nrec,meet,meet:most_threads=1")
+        self.assertGreater(meet["total"]["lane_activity"], nrec["total"]["lane_activity"])
+        self.assertEqual(alone["total"]["warp_instructions"], nrec["total"]["warp_instructions"])
+        self.assertGreater(sum(launch["divergence_counter"]["joins"] for launch in meet["launch"]), 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""`cmake --install`: what is installed works from there, and from wherever it is moved to."""
+import os
+import pathlib
+import shutil
+import subprocess
+
+from heddle_command import BUILD, CAPTURE, SOURCE, CommandTest, main
+
+CMAKE = os.environ["CMAKE"]
+
+
+class Install(CommandTest):
+    def run_installed(self, program, *arguments):
+        """Runs an installed program where nothing of the source or build tree can help it."""
+        return subprocess.run([str(self.prefix / "bin" / program), *map(str, arguments)], cwd=self.folder,
+                              env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False, timeout=240)
+
+    def setUp(self):
+        super().setUp()
+        first = self.folder / "first"
+        subprocess.run([CMAKE, "--install", BUILD, "--prefix", first], capture_output=True, text=True, check=True)
+        self.prefix = self.folder / "moved"
+        first.rename(self.prefix)
+
+    def test_the_installed_programs_work(self):
+        shared = self.prefix / "share" / "heddle"
+        self.assertEqual(sorted(p.name for p in (shared / "machines").iterdir()),
+                         sorted(p.name for p in (SOURCE / "replay" / "machines").glob("*.textproto")))
+        # A machine that only the installed folder has shows which folder is used.
+        (shared / "machines" / "installed_only.textproto").write_text(
+            (shared / "machines" / "toy.textproto").read_text().replace('"toy"', '"installed_only"', 1))
+        self.assertIn("installed_only", self.run_installed("heddle", "machines").stdout)
+        done = self.run_installed("heddle", "replay", shared / "samples" / "bfs.htrace", "--machine", "installed_only")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("installed_only", done.stdout)
+        if CAPTURE:
+            shutil.copytree(SOURCE / "traces" / "kernels", self.folder / "kernels")
+            done = self.run_installed("heddle", "capture", "-o", "reduction.htrace",
+                                      "kernels/reduction/reduction.tiny.textproto")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            done = self.run_installed("heddle", "replay", "reduction.htrace", "--divergence", "pdom,dwf")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(pathlib.Path(self.folder / "reduction.htrace").read_bytes(),
+                             (SOURCE / "traces" / "samples" / "reduction.htrace").read_bytes())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+// A result file appears complete or not at all.
+#include "tools/heddle/output.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace heddle::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class OutputFileTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(::testing::TempDir()) / ("output_test_" + std::to_string(getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  static std::string Contents(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+  std::vector<std::string> Files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_)) names.push_back(entry.path().filename().string());
+    return names;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(OutputFileTest, AppearsAtTheCommitUnderItsNameAlone) {
+  auto file = OutputFile::Create(Path("r.json"));
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_TRUE(file->Write("one\n").ok());
+  EXPECT_FALSE(fs::exists(Path("r.json")));
+  ASSERT_TRUE(file->Write("two\n").ok());
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_EQ(Contents(Path("r.json")), "one\ntwo\n");
+  EXPECT_THAT(Files(), ::testing::ElementsAre("r.json"));
+}
+
+TEST_F(OutputFileTest, WithoutCommitNothingIsLeftAndTheOldFileStays) {
+  std::ofstream(Path("r.json")) << "old";
+  {
+    auto file = OutputFile::Create(Path("r.json"));
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(file->Write("new").ok());
+  }
+  EXPECT_EQ(Contents(Path("r.json")), "old");
+  EXPECT_THAT(Files(), ::testing::ElementsAre("r.json"));
+}
+
+TEST_F(OutputFileTest, ReplacesWhatASymbolicLinkLeadsTo) {
+  std::ofstream(Path("real.json")) << "old";
+  fs::create_symlink("real.json", Path("link.json"));
+  auto file = OutputFile::Create(Path("link.json"));
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->Write("new").ok());
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_TRUE(fs::is_symlink(Path("link.json")));
+  EXPECT_EQ(Contents(Path("real.json")), "new");
+}
+
+TEST_F(OutputFileTest, AFullDeviceIsAnErrorThatSaysSo) {
+  auto file = OutputFile::Create("/dev/full");
+  ASSERT_TRUE(file.ok()) << file.status();
+  const absl::Status status = file->Write("text");
+  EXPECT_THAT(std::string(status.message()), HasSubstr("/dev/full: cannot write: No space left on device"));
+}
+
+TEST_F(OutputFileTest, ADeviceIsWrittenDirectly) {
+  auto file = OutputFile::Create("/dev/null");
+  ASSERT_TRUE(file.ok());
+  EXPECT_TRUE(file->Write("text").ok());
+  EXPECT_TRUE(file->Commit().ok());
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST_F(OutputFileTest, AFolderOrAMissingFolderIsRefusedAtOnce) {
+  EXPECT_THAT(std::string(OutputFile::Create(folder_.string()).status().message()), HasSubstr("is a folder"));
+  EXPECT_THAT(std::string(OutputFile::Create(Path("no/r.json")).status().message()),
+              HasSubstr("cannot create the file: No such file or directory"));
+}
+
+}  // namespace
+}  // namespace heddle::tools

@@ -1,0 +1,35 @@
+"""The shell scripts: wrong usage, package names that agree with the documentation, and what README promises."""
+import re
+import subprocess
+
+from heddle_command import SOURCE, CommandTest, main
+
+
+def run(script, *arguments):
+    return subprocess.run([str(SOURCE / script), *arguments], capture_output=True, text=True, check=False, cwd="/")
+
+
+class Scripts(CommandTest):
+    def test_help_and_wrong_usage(self):
+        for script in ("tools/install-packages", "tools/quickstart", "tools/check"):
+            done = run(script, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), script)
+            self.assertIn(script, done.stdout)
+            done = run(script, "--no-such-option")
+            self.assertEqual(done.returncode, 2, script)
+            self.assertIn("--no-such-option", done.stderr)
+
+    def test_every_package_is_explained_and_every_explained_package_is_listed(self):
+        listed = set(run("tools/install-packages", "--print", "build", "capture", "checks").stdout.split())
+        text = (SOURCE / "docs" / "dependencies.md").read_text()
+        explained = set(re.findall(r"^\| `([a-z0-9.+-]+)`", text, flags=re.MULTILINE))
+        self.assertEqual(listed, explained)
+
+    def test_no_text_mentions_a_machine(self):
+        for script in ("tools/install-packages", "tools/quickstart", "tools/check", ".ci/run"):
+            text = (SOURCE / script).read_text()
+            self.assertNotRegex(text, r"(?<![\w$}/.])/(home|root|work|opt|usr/local)\b", script)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""Help, version, lists, and what a wrong command line is answered with."""
+import json
+import os
+import subprocess
+
+from heddle_command import CAPTURE, HEDDLE, SAMPLE, SOURCE, CommandTest, heddle, main
+
+
+class Help(CommandTest):
+    def test_help_names_every_command_and_the_exit_statuses(self):
+        done = heddle("--help")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for word in ("capture", "trace", "replay", "policies", "machines", "Exit status"):
+            self.assertIn(word, done.stdout)
+
+    def test_help_of_a_command_describes_its_options(self):
+        done = heddle("replay", "--help")
+        self.assertEqual(done.returncode, 0)
+        for option in ("--machine", "--divergence", "--scheduler", "--dispatch", "--kernels", "--set", "--output",
+                       "--json", "--per-launch", "--quiet", "--max-cycles"):
+            self.assertIn(option, done.stdout)
+
+    def test_version(self):
+        done = heddle("--version")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"^heddle \d+\.\d+\.\d+\n$")
+
+    def test_no_command_and_unknown_commands(self):
+        self.assert_refused(2, says=["subcommand is required", "heddle --help"])
+        self.assert_refused(2, "reply", says=['unknown command "reply"', 'did you mean "replay"?', "policies"])
+        self.assert_refused(2, "trace", says=["heddle trace --help"])
+
+    def test_unknown_and_missing_arguments(self):
+        self.assert_refused(2, "replay", says=["TRACE", "heddle replay --help"])
+        self.assert_refused(2, "replay", SAMPLE, "--divergense", "pdom", says=["--divergense"])
+        self.assert_refused(2, "replay", SAMPLE, "--max-cycles", "many", says=["many"])
+        self.assert_refused(2, "trace", "info", says=["TRACE", "heddle trace info --help"])
+
+
+class Policies(CommandTest):
+    def test_the_list_has_every_policy_of_this_version(self):
+        done = heddle("policies")
+        self.assertEqual(done.returncode, 0)
+        names = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")]
+        for name in ("nrec", "pdom", "mimd", "dwf", "lrr", "gto", "fifo", "dtime", "dpc", "dmaj", "dmin", "dpdpri",
+                     "thread_blocks"):
+            self.assertIn(name, names)
+
+    def test_json_declares_parameters_with_types_and_sources(self):
+        policies = json.loads(heddle("policies", "--json").stdout)
+        self.assertEqual(policies["schema"], 1)
+        dwf = next(p for p in policies["divergence"] if p["name"] == "dwf")
+        lane_aware = next(p for p in dwf["parameters"] if p["name"] == "lane_aware")
+        self.assertEqual((lane_aware["type"], lane_aware["default"]), ("bool", True))
+        for seam in ("divergence", "scheduler", "dispatch"):
+            for policy in policies[seam]:
+                self.assertTrue(policy["summary"] and policy["source"], policy["name"])
+                for parameter in policy["parameters"]:
+                    self.assertTrue(parameter["description"] and parameter["source"], (policy["name"], parameter))
+                    if parameter["type"] == "integer":
+                        self.assertLessEqual(parameter["minimum"], parameter["default"])
+                        self.assertLessEqual(parameter["default"], parameter["maximum"])
+                    if parameter["type"] == "choice":
+                        self.assertIn(parameter["default"], parameter["choices"])
+
+    def test_refused_pairs_are_exactly_those_that_replay_refuses(self):
+        policies = json.loads(heddle("policies", "--json").stdout)
+        refused = {(p["divergence"], p["scheduler"]): p["reason"] for p in policies["refused_pairs"]}
+        self.assertIn(("pdom", "dmaj"), refused)
+        self.assertNotIn(("dwf", "dmaj"), refused)
+        self.assertNotIn(("dwf", "lrr"), refused)
+        for divergence in policies["divergence"]:
+            for scheduler in policies["scheduler"]:
+                pair = (divergence["name"], scheduler["name"])
+                done = heddle("replay", SAMPLE, "--divergence", pair[0], "--scheduler", pair[1], "--quiet")
+                self.assertEqual(done.returncode, 2 if pair in refused else 0, (pair, done.stderr))
+                if pair in refused:
+                    self.assertIn(refused[pair], done.stderr)
+
+    def test_one_policy_shows_parameters_counters_and_refused_pairs(self):
+        done = heddle("policies", "dwf")
+        for words in ("--divergence dwf:KEY=VALUE", "lane_aware", "swizzle", "Counters", "Source:"):
+            self.assertIn(words, done.stdout)
+        done = heddle("policies", "dmaj")
+        for words in ("Refused pairs", "pdom"):
+            self.assertIn(words, done.stdout)
+
+    def test_an_unknown_policy_lists_the_known_ones(self):
+        self.assert_refused(2, "policies", "pdon", says=['"pdon"', 'did you mean "pdom"?', "dwf", "lrr"])
+
+
+class Machines(CommandTest):
+    def test_the_list_has_every_file(self):
+        done = heddle("machines")
+        for file in (SOURCE / "replay" / "machines").glob("*.textproto"):
+            self.assertIn(file.stem, done.stdout)
+
+    def test_a_machine_is_printed_as_it_is(self):
+        done = heddle("machines", "fermi_fixed")
+        file = SOURCE / "replay" / "machines" / "fermi_fixed.textproto"
+        self.assertEqual(done.stdout, file.read_text())
+
+    def test_json(self):
+        machines = [json.loads(line) for line in heddle("machines", "--json").stdout.splitlines()]
+        fermi = next(m for m in machines if m["name"] == "fermi_fixed")
+        self.assertEqual(fermi["core"]["front_end"], "THESIS")
+        self.assertEqual(fermi["sms"], 15)
+
+    def test_an_unknown_machine_lists_the_known_ones(self):
+        self.assert_refused(2, "machines", "fermi", says=["fermi_fixed", "thesis_fixed", "toy"])
+
+
+class Capture(CommandTest):
+    def test_capture_starts_the_capture_program_or_says_how_to_get_it(self):
+        if CAPTURE:
+            done = heddle("capture", "--help")
+            direct = subprocess.run([CAPTURE, "--help"], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (direct.returncode, direct.stdout))
+        else:
+            self.assert_refused(1, "capture", "-o", self.folder / "x.htrace", "x.textproto",
+                                says=["no capture", "tools/install-packages capture", "cmake --preset release"])
+
+    def test_everything_but_capture_needs_no_llvm(self):
+        libraries = subprocess.run(["ldd", HEDDLE], capture_output=True, text=True, check=True).stdout
+        self.assertNotIn("LLVM", libraries)
+        self.assertNotIn("clang", libraries)
+
+
+class StandardOutput(CommandTest):
+    def test_a_reader_that_goes_away_is_no_error(self):
+        done = subprocess.run(f"'{HEDDLE}' policies --json | head -c 1; echo ${{PIPESTATUS[0]}}", shell=True,
+                              executable="/bin/bash", capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout, "{0\n")
+        self.assertEqual(done.stderr, "")
+
+    def test_a_full_device_is_an_error(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            for arguments in (["policies"], ["machines"], ["--help"], ["replay", SAMPLE], ["trace", "info", SAMPLE]):
+                self.assert_refused(1, *arguments, says=["standard output: No space left on device"], stdout=full)
+
+    def test_a_closed_standard_output_is_an_error(self):
+        done = subprocess.run(f"'{HEDDLE}' machines >&-", shell=True, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("standard output", done.stderr)
+
+    def test_no_progress_when_standard_error_is_no_terminal(self):
+        done = heddle("replay", SAMPLE)
+        self.assertEqual(done.stderr, "")
+
+
+if __name__ == "__main__":
+    os.chdir("/")  # nothing may depend on the folder
+    main()

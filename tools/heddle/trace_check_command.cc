@@ -1,0 +1,63 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "tools/heddle/commands.h"
+#include "tools/heddle/json.h"
+#include "tools/heddle/output.h"
+#include "tools/heddle/table.h"
+#include "tools/heddle/terminal.h"
+#include "tools/heddle/trace_file.h"
+#include "traces/format/check.h"
+
+namespace heddle::tools {
+namespace {
+
+const char* SeverityName(const trace::Finding& finding) {
+  return finding.severity == trace::Finding::Severity::kError ? "error" : "warning";
+}
+
+nlohmann::ordered_json ReportJson(const std::string& path, const trace::CheckReport& report) {
+  nlohmann::ordered_json json = {{"schema", 1},
+                                 {"file", path},
+                                 {"ok", report.ok()},
+                                 {"chunks", report.chunks},
+                                 {"threads", report.threads},
+                                 {"thread_instructions", report.thread_instructions},
+                                 {"accesses", report.accesses},
+                                 {"findings", nlohmann::ordered_json::array()}};
+  for (const trace::Finding& finding : report.findings) {
+    json["findings"].push_back({{"severity", SeverityName(finding)},
+                                {"rule", finding.rule},
+                                {"place", finding.place},
+                                {"message", finding.message},
+                                {"count", finding.count}});
+  }
+  return json;
+}
+
+std::string ReportText(const std::string& path, const trace::CheckReport& report) {
+  std::string text;
+  for (const trace::Finding& finding : report.findings) {
+    absl::StrAppend(&text, SeverityName(finding), ": ", finding.rule, ": ", finding.place, ": ", finding.message,
+                    finding.count > 1 ? absl::StrCat(" (and ", WithThousands(finding.count - 1), " more)") : "", "\n");
+  }
+  absl::StrAppend(&text, path, ": ", report.ok() ? "ok" : "not ok", " (", WithThousands(report.chunks), " chunks, ",
+                  WithThousands(report.threads), " threads, ", WithThousands(report.thread_instructions),
+                  " thread-instructions, ", WithThousands(report.accesses), " accesses)\n");
+  return text;
+}
+
+}  // namespace
+
+int TraceCheckCommand(const std::string& path, bool json) {
+  const auto reader = OpenTrace(path);
+  if (!reader.ok()) return Complain(TraceErrorStatus(reader.status()), reader.status());
+  const absl::StatusOr<trace::CheckReport> report = trace::CheckTrace(**reader);
+  if (!report.ok()) return Complain(kFailed, report.status());
+  const absl::Status written =
+      WriteStandardOutput(json ? JsonLine(ReportJson(path, *report)) + "\n" : ReportText(path, *report));
+  if (!written.ok()) return Complain(kFailed, written);
+  return report->ok() ? kSuccess : kFailed;
+}
+
+}  // namespace heddle::tools

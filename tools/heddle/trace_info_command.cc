@@ -1,0 +1,250 @@
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "tools/heddle/commands.h"
+#include "tools/heddle/json.h"
+#include "tools/heddle/output.h"
+#include "tools/heddle/table.h"
+#include "tools/heddle/terminal.h"
+#include "tools/heddle/trace_file.h"
+#include "traces/format/info.h"
+
+namespace heddle::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using trace::ColumnInfo;
+using trace::LaunchInfo;
+using trace::TraceInfo;
+using trace::TraceReader;
+
+constexpr Table::Align kLeft = Table::Align::kLeft;
+constexpr const char* kModels[] = {"separable", "time", "relative"};
+
+std::string Extent(const trace::v1::Dim3& dim) {
+  std::string text = absl::StrCat(std::max(dim.x(), 1u));
+  if (dim.y() > 1 || dim.z() > 1) absl::StrAppend(&text, "x", std::max(dim.y(), 1u));
+  if (dim.z() > 1) absl::StrAppend(&text, "x", dim.z());
+  return text;
+}
+
+std::string Share(double part, double whole) {
+  return whole <= 0 ? "-" : absl::StrCat(Decimal(100 * part / whole, 1), " %");
+}
+
+std::string PerInstruction(uint64_t bytes, uint64_t instructions) {
+  return instructions == 0 ? "-" : Decimal(static_cast<double>(bytes) / static_cast<double>(instructions), 4);
+}
+
+std::string SourcePlace(const TraceReader& reader, const trace::v1::Instruction& instruction) {
+  const int file = static_cast<int>(instruction.source_file()) - 1;
+  if (file < 0 || file >= reader.header().source_file_size() || instruction.source_line() == 0) return "-";
+  return absl::StrCat(reader.header().source_file(file), ":", instruction.source_line());
+}
+
+// ------------------------------------------------------------------------------------------------------------- text
+
+std::string Header(const std::string& path, const TraceReader& reader, const TraceInfo& info) {
+  const trace::v1::FileHeader& header = reader.header();
+  std::string text = absl::StrCat(
+      path, ": ", WithUnit(info.file_bytes), ", ", WithThousands(info.thread_instructions), " thread-instructions",
+      info.thread_instructions == 0
+          ? ""
+          : absl::StrCat(" (", Decimal(info.bytes_per_thread_instruction(), 4), " bytes each)"),
+      ", ", WithThousands(info.accesses), " memory accesses\n");
+  absl::StrAppend(&text, "Digest       ", info.digest, "\n");
+  absl::StrAppend(&text, "Format       ", header.major(), ".", header.minor(), ", level ", header.abstraction_level(),
+                  ", written by ", header.producer(), "\n");
+  absl::StrAppend(&text, "Compiled     ", header.target(), ", ", header.compiler(), " ", header.optimization(), "\n");
+  absl::StrAppend(&text, "Warp width   ",
+                  header.warp_width() == 0 ? "no kernel depends on it"
+                                           : absl::StrCat(header.warp_width(), " is what shuffles and votes saw"),
+                  "\n");
+  return text;
+}
+
+std::string Launches(const TraceReader& reader, const TraceInfo& info) {
+  Table table({{"launch"},
+               {"kernel", kLeft},
+               {"grid", kLeft},
+               {"block", kLeft},
+               {"blocks recorded"},
+               {"thread-instructions"},
+               {"accesses"},
+               {"bytes"},
+               {"per instruction"}});
+  for (size_t i = 0; i < info.launches.size(); ++i) {
+    const LaunchInfo& launch = info.launches[i];
+    const trace::v1::Launch& shape = reader.launches()[i].launch;
+    if (launch.recorded) {
+      table.AddRow({absl::StrCat(launch.id), launch.kernel, Extent(shape.grid()), Extent(shape.block()),
+                    launch.blocks == launch.grid_blocks ? "all" : WithThousands(launch.blocks),
+                    WithThousands(launch.thread_instructions), WithThousands(launch.accesses),
+                    WithThousands(launch.frame_bytes), PerInstruction(launch.frame_bytes, launch.thread_instructions)});
+    } else {
+      table.AddRow({absl::StrCat(launch.id), launch.kernel, Extent(shape.grid()), Extent(shape.block()), "not recorded",
+                    "-", "-", "-", "-"});
+    }
+  }
+  return absl::StrCat("\nLaunches\n", table.Text(2));
+}
+
+std::string Divergence(const TraceInfo& info) {
+  Table table({{"launch"},
+               {"kernel", kLeft},
+               {"lane activity"},
+               {"warps"},
+               {"of one path"},
+               {"branches"},
+               {"divergent"},
+               {"distinct paths"}});
+  for (const LaunchInfo& launch : info.launches) {
+    if (!launch.recorded) continue;
+    const trace::DivergenceSummary& divergence = launch.divergence;
+    table.AddRow(
+        {absl::StrCat(launch.id), launch.kernel,
+         launch.thread_instructions == 0 ? "-" : absl::StrCat(Decimal(100 * divergence.lane_activity_bound, 1), " %"),
+         WithThousands(divergence.warps), WithThousands(divergence.uniform_warps),
+         WithThousands(divergence.warp_branches), WithThousands(divergence.divergent_warp_branches),
+         WithThousands(divergence.distinct_paths)});
+  }
+  return absl::StrCat(
+      "\nDivergence in static warps of 32 threads (lane activity: the most that any reconvergence of these warps can "
+      "reach;\n"
+      "branches: pairs of a warp and a branch that it runs; divergent: its threads do not always decide alike)\n",
+      table.Text(2));
+}
+
+// What the bytes are spent on, over all launches of a kernel.
+struct KernelSize {
+  const trace::Program* program = nullptr;
+  double paths = 0;
+  double other = 0;
+  std::map<trace::Pc, ColumnInfo> columns;
+};
+
+std::string Sizes(const TraceReader& reader, const TraceInfo& info) {
+  std::map<uint32_t, KernelSize> kernels;  // by program
+  double whole = 0;
+  for (size_t i = 0; i < info.launches.size(); ++i) {
+    const LaunchInfo& launch = info.launches[i];
+    if (!launch.recorded) continue;
+    KernelSize& kernel = kernels[reader.launches()[i].program->id()];
+    kernel.program = reader.launches()[i].program;
+    kernel.paths += launch.paths.compressed;
+    kernel.other += launch.other.compressed;
+    whole += launch.paths.compressed + launch.other.compressed;
+    for (const ColumnInfo& column : launch.columns) {
+      ColumnInfo& sum = kernel.columns[column.instruction];
+      sum.bytes.compressed += column.bytes.compressed;
+      whole += column.bytes.compressed;
+      for (int m = 0; m < 3; ++m) sum.chunks_by_model[m] += column.chunks_by_model[m];
+    }
+  }
+  const auto bytes = [](double number) { return WithThousands(static_cast<uint64_t>(number + 0.5)); };
+  Table table({{"kernel", kLeft}, {"what", kLeft}, {"source", kLeft}, {"model", kLeft}, {"bytes"}, {"share"}});
+  for (const auto& [id, kernel] : kernels) {
+    const std::string& name = kernel.program->name();
+    table.AddRow({name, "paths", "-", "-", bytes(kernel.paths), Share(kernel.paths, whole)});
+    for (const auto& [pc, column] : kernel.columns) {
+      const trace::v1::Instruction& instruction = kernel.program->instruction(pc);
+      std::vector<std::string> models;
+      for (int m = 0; m < 3; ++m) {
+        if (column.chunks_by_model[m] != 0) models.push_back(kModels[m]);
+      }
+      table.AddRow({name, absl::StrCat("addresses of ", instruction.mnemonic(), " at ", pc * 8),
+                    SourcePlace(reader, instruction), absl::StrJoin(models, ", "), bytes(column.bytes.compressed),
+                    Share(column.bytes.compressed, whole)});
+    }
+    table.AddRow({name, "other", "-", "-", bytes(kernel.other), Share(kernel.other, whole)});
+  }
+  return absl::StrCat("\nSize of the chunks, compressed\n", table.Text(2));
+}
+
+std::string Certificates(const TraceInfo& info) {
+  std::string text;
+  for (const LaunchInfo& launch : info.launches) {
+    if (!launch.certificate.has_value()) continue;
+    absl::StrAppend(&text, "\nCertificate of launch ", launch.id, ": ", launch.certificate->runs(),
+                    " captures under other orders of threads and blocks; ", launch.certificate->instruction_size(),
+                    " instructions changed\n");
+  }
+  if (text.empty()) text = "\nCertificate: none (this trace was captured once, in one order of threads)\n";
+  return text;
+}
+
+// ------------------------------------------------------------------------------------------------------------- JSON
+
+Json BytesJson(const trace::ByteCount& bytes) { return {{"encoded", bytes.encoded}, {"compressed", bytes.compressed}}; }
+
+Json LaunchJson(const TraceReader& reader, size_t index, const LaunchInfo& launch) {
+  const trace::LaunchView& view = reader.launches()[index];
+  Json json = {{"launch", launch.id},
+               {"kernel", launch.kernel},
+               {"recorded", launch.recorded},
+               {"grid", {view.launch.grid().x(), view.launch.grid().y(), view.launch.grid().z()}},
+               {"block", {view.launch.block().x(), view.launch.block().y(), view.launch.block().z()}},
+               {"grid_blocks", launch.grid_blocks},
+               {"blocks", launch.blocks},
+               {"threads_per_block", launch.threads_per_block},
+               {"threads", launch.threads},
+               {"thread_instructions", launch.thread_instructions},
+               {"accesses", launch.accesses},
+               {"chunks", launch.chunks},
+               {"bytes", launch.frame_bytes},
+               {"registers", view.program->proto().register_count()},
+               {"static_shared_bytes", view.program->proto().static_shared_bytes()},
+               {"dynamic_shared_bytes", view.launch.dynamic_shared_bytes()},
+               {"paths", BytesJson(launch.paths)},
+               {"other", BytesJson(launch.other)},
+               {"columns", Json::array()}};
+  for (const ColumnInfo& column : launch.columns) {
+    Json chunks = Json::object();
+    for (int m = 0; m < 3; ++m) chunks[kModels[m]] = column.chunks_by_model[m];
+    json["columns"].push_back({{"instruction", column.instruction},
+                               {"mnemonic", view.program->instruction(column.instruction).mnemonic()},
+                               {"chunks", chunks},
+                               {"bytes", BytesJson(column.bytes)}});
+  }
+  const trace::DivergenceSummary& divergence = launch.divergence;
+  json["divergence"] = {{"warps", divergence.warps},
+                        {"uniform_warps", divergence.uniform_warps},
+                        {"warp_branches", divergence.warp_branches},
+                        {"divergent_warp_branches", divergence.divergent_warp_branches},
+                        {"distinct_paths", divergence.distinct_paths}};
+  if (launch.thread_instructions != 0) json["divergence"]["lane_activity_bound"] = 100 * divergence.lane_activity_bound;
+  if (launch.certificate.has_value()) json["certificate"] = ToJson(*launch.certificate);
+  return json;
+}
+
+Json InfoJson(const std::string& path, const TraceReader& reader, const TraceInfo& info) {
+  Json json = {{"schema", 1},
+               {"file", path},
+               {"digest", info.digest},
+               {"bytes", info.file_bytes},
+               {"records", info.records},
+               {"thread_instructions", info.thread_instructions},
+               {"accesses", info.accesses},
+               {"header", ToJson(reader.header())},
+               {"launch", Json::array()}};
+  for (size_t i = 0; i < info.launches.size(); ++i) json["launch"].push_back(LaunchJson(reader, i, info.launches[i]));
+  return json;
+}
+
+}  // namespace
+
+int TraceInfoCommand(const std::string& path, bool json) {
+  const auto reader = OpenTrace(path);
+  if (!reader.ok()) return Complain(TraceErrorStatus(reader.status()), reader.status());
+  const absl::StatusOr<TraceInfo> info = trace::DescribeTrace(**reader);
+  if (!info.ok()) return Complain(kFailed, info.status());
+  const absl::Status written =
+      WriteStandardOutput(json ? JsonLine(InfoJson(path, **reader, *info)) + "\n"
+                               : absl::StrCat(Header(path, **reader, *info), Launches(**reader, *info),
+                                              Divergence(*info), Sizes(**reader, *info), Certificates(*info)));
+  return written.ok() ? kSuccess : Complain(kFailed, written);
+}
+
+}  // namespace heddle::tools
