@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -18,6 +19,11 @@ struct CaptureOptions {
   int zstd_level = 3;
   bool progress = false;                       // on stderr
   bool check = true;                           // run the recipe's checks after the last launch
+  // Run everything without recording first, and refuse the trace if recording has changed any buffer.
+  bool compare_with_native = false;
+  // A block is cut in time at these; 0 = the format's own limits.
+  uint64_t part_instructions = 0;
+  uint64_t part_accesses = 0;
 };
 
 struct CaptureSummary {
@@ -29,6 +35,7 @@ struct CaptureSummary {
   uint64_t bytes = 0;                          // of the file
   double execute_seconds = 0;                  // user CPU time: running and encoding
   double compile_seconds = 0;
+  std::vector<std::string> warnings;           // about the kernels, each one line
 };
 
 // Reads a recipe in text format. Errors name the file, the line, and the unknown or wrong key.

@@ -9,25 +9,60 @@
 #include "absl/status/statusor.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "tracegen/instrument/global_layout.h"
 #include "tracegen/program/static_program.h"
 
 namespace heddle::tracegen {
+
+// A place in the source, for messages.
+struct Site {
+  std::string file;   // base name, empty = unknown
+  uint32_t line = 0;  // 0 = unknown
+  std::string ToString() const;
+};
+
+// What an IR block records; ThreadContext::location counts these from 1.
+struct RecordedBlock {
+  Site site;
+  std::vector<uint32_t> access_instructions;  // by position: the PTX instruction in the program
+  std::vector<Site> access_sites;             // by position
+};
+
+enum class ParameterKind { kScalar, kGlobalPointer, kSharedPointer, kByValue };
+
+// One parameter of the kernel, as the host has to pass it.
+struct KernelParameter {
+  std::string name;
+  ParameterKind kind = ParameterKind::kScalar;
+  uint32_t bytes = 0;
+  uint32_t alignment = 1;
+  bool floating_point = false;
+};
 
 struct InstrumentedKernel {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;   // host triple; defines `void entry(ThreadContext*, const void* const* args)`
   std::string entry;
+  std::string name;                       // as shown in messages
   bool meets_warp = false;                // uses shuffles, votes or other operations that meet the warp's threads
   bool has_barriers = false;
+  bool uses_local = false;
   uint32_t static_shared_bytes = 0;
-  uint32_t local_bytes = 0;               // per thread, deepest known frame; recursion grows it
+  std::vector<KernelParameter> parameters;
+  std::vector<Site> sites;                // what the site numbers passed to the runtime mean
+  std::vector<RecordedBlock> blocks;      // location - 1
+  // Most that a thread adds to its record between two looks at its limits.
+  uint64_t step_addresses = 0;
+  uint64_t step_decisions = 0;
   std::vector<std::string> warnings;
 };
 
 // Makes the host side of one kernel. With `record` false the code only computes: the native run that invariants compare
 // with. PTX semantics hold: shifts by the width or more, saturating conversions, no trap on division by zero.
+// `globals` places the module's variables and must be the same for all kernels of a module.
 // Errors name the construct that is not supported and its source line.
-absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, const KernelUnit& unit, bool record);
+absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, const KernelUnit& unit,
+                                              const GlobalLayout& globals, bool record);
 
 }  // namespace heddle::tracegen
 

@@ -1,0 +1,90 @@
+// heddle-capture: records the kernels of a recipe.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <string>
+
+#include "absl/strings/str_format.h"
+#include "tracegen/execute/block_runner.h"
+#include "tracegen/execute/recipe_run.h"
+
+namespace heddle::tracegen {
+namespace {
+
+constexpr int kFailure = 1;
+constexpr int kWrongUsage = 2;
+constexpr int kInterrupted = 130;
+
+void HandleInterrupt(int) {
+  // A second signal does not wait for the capture to notice the first.
+  if (InterruptRequested()) _exit(kInterrupted);
+  RequestInterrupt();
+}
+
+void InstallHandlers() {
+  struct sigaction action = {};
+  action.sa_handler = HandleInterrupt;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+void PrintSummary(const std::string& output, const CaptureSummary& summary) {
+  auto instructions = static_cast<double>(summary.thread_instructions);
+  absl::PrintF("%s: %u launches, %u threads, %u thread-instructions, %u bytes (%.4f per thread-instruction), "
+               "%.1f M thread-instructions/s\n",
+               output, summary.launches, summary.threads, summary.thread_instructions, summary.bytes,
+               instructions > 0 ? static_cast<double>(summary.bytes) / instructions : 0.0,
+               summary.execute_seconds > 0 ? instructions / summary.execute_seconds * 1e-6 : 0.0);
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app{"Records what every thread of a kernel does, as a recipe describes it, into a trace file."};
+  app.name("heddle-capture");
+  CaptureOptions options;
+  std::string recipe;
+  bool no_check = false;
+  bool quiet = false;
+  app.add_option("-o,--output", options.output, "trace file to write (.htrace)")->required();
+  app.add_option("recipe", recipe, "recipe (.textproto)")->required();
+  app.add_option("--max-instructions", options.max_instructions, "thread-instructions after which a run is given up")
+      ->capture_default_str()
+      ->check(CLI::Range(uint64_t{1}, ~uint64_t{0}));
+  app.add_option("--level", options.zstd_level, "compression level")->capture_default_str()->check(CLI::Range(1, 19));
+  app.add_flag("--native", options.compare_with_native,
+               "also run without recording, and fail if recording has changed a result");
+  app.add_flag("--no-check", no_check, "do not run the recipe's checks");
+  app.add_flag("--quiet", quiet, "print errors only");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    absl::FPrintF(stderr, "heddle-capture: %s (see heddle-capture --help)\n", error.what());
+    return kWrongUsage;
+  }
+  options.check = !no_check;
+  options.progress = !quiet && isatty(STDERR_FILENO) != 0;
+  InstallHandlers();
+  absl::StatusOr<CaptureSummary> summary = CaptureRecipe(recipe, options);
+  if (!summary.ok()) {
+    if (options.progress) absl::FPrintF(stderr, "\r\033[K");
+    if (absl::IsCancelled(summary.status())) {
+      absl::FPrintF(stderr, "heddle-capture: interrupted, nothing was written\n");
+      return kInterrupted;
+    }
+    absl::FPrintF(stderr, "heddle-capture: %s\n", std::string(summary.status().message()));
+    return kFailure;
+  }
+  for (const std::string& warning : summary->warnings) absl::FPrintF(stderr, "heddle-capture: warning: %s\n", warning);
+  if (!quiet) PrintSummary(options.output, *summary);
+  return 0;
+}
+
+}  // namespace
+}  // namespace heddle::tracegen
+
+int main(int argc, char** argv) { return heddle::tracegen::Main(argc, argv); }

@@ -1,0 +1,379 @@
+#include "tracegen/execute/block_runner.h"
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "tracegen/execute/fault_handler.h"
+
+namespace heddle::tracegen {
+namespace {
+
+constexpr uint64_t kSmallestShare = 64;  // instructions a thread may run before others get their turn
+
+}  // namespace
+
+BlockRunner::BlockRunner(RunnerOptions options)
+    : options_(std::move(options)), fibers_(&BlockRunner::FiberMain, this) {
+  context_.runner = this;
+}
+
+BlockRunner::~BlockRunner() = default;
+
+absl::Status BlockRunner::Run(const InstrumentedKernel& kernel, KernelEntry entry, const void* const* arguments,
+                              const Geometry& geometry, trace::TraceWriter* writer) {
+  kernel_ = &kernel;
+  entry_ = entry;
+  arguments_ = arguments;
+  geometry_ = geometry;
+  writer_ = writer;
+  thread_count_ = geometry.threads();
+  shared_bytes_ = (kernel.static_shared_bytes + 15) / 16 * 16 + geometry.dynamic_shared_bytes;
+  threads_.assign(thread_count_, Thread{});
+  warps_.assign((thread_count_ + kWarpWidth - 1) / kWarpWidth, Warp{});
+  ready_.assign(thread_count_, 0);
+  for (int i = 0; i < 3; ++i) {
+    context_.ntid[i] = geometry.block[i];
+    context_.nctaid[i] = geometry.grid[i];
+  }
+  context_.dynamic_shared_bytes = geometry.dynamic_shared_bytes;
+  context_.total_shared_bytes = shared_bytes_;
+  context_.grid_id = geometry.grid_id;
+  context_.division_by_zero = 0;
+  context_.clock = 0;
+
+  FaultHandler handler;
+  uint64_t blocks = geometry.blocks();
+  uint64_t next_progress = 0;
+  // A fault in the kernel continues here.
+  if (sigsetjmp(*handler.target(), 0) != 0) {
+    absl::Status status = absl::InternalError(FaultText(handler.signal(), handler.address()));
+    fibers_.Reset();
+    return status;
+  }
+  for (uint64_t block = 0; block < blocks; ++block) {
+    if (InterruptRequested()) return absl::CancelledError("interrupted");
+    if (absl::Status status = RunBlock(block); !status.ok()) {
+      fibers_.Reset();
+      return status;
+    }
+    if (options_.progress && context_.instructions >= next_progress) {
+      options_.progress(block, context_.instructions);
+      next_progress = context_.instructions + 50'000'000;
+    }
+  }
+  if (context_.division_by_zero != 0) {
+    Warn(absl::StrCat("kernel '", kernel.name, "' divides by zero at ", SiteText(context_.division_by_zero - 1),
+                      ": the quotient is all ones, the remainder is the dividend, as on a GPU"));
+  }
+  return absl::OkStatus();
+}
+
+void BlockRunner::BeginBlock(uint64_t block) {
+  for (Thread& thread : threads_) thread.state = State::kNotStarted;
+  for (size_t w = 0; w < warps_.size(); ++w) {
+    uint32_t lanes = std::min<uint32_t>(kWarpWidth, thread_count_ - static_cast<uint32_t>(w) * kWarpWidth);
+    warps_[w].alive = lanes == kWarpWidth ? ~0u : (1u << lanes) - 1;
+    warps_[w].blocked = 0;
+  }
+  for (BarrierCount& barrier : barriers_) barrier = BarrierCount{};
+  next_thread_ = 0;
+  exited_ = 0;
+  ready_head_ = ready_count_ = 0;
+  std::fill(std::begin(next_tid_), std::end(next_tid_), 0);
+  context_.ctaid[0] = static_cast<uint32_t>(block % geometry_.grid[0]);
+  context_.ctaid[1] = static_cast<uint32_t>(block / geometry_.grid[0] % geometry_.grid[1]);
+  context_.ctaid[2] = static_cast<uint32_t>(block / geometry_.grid[0] / geometry_.grid[1]);
+  std::memset(reinterpret_cast<void*>(kSharedBase), 0, shared_bytes_);
+  cut_ = false;
+  block_start_instructions_ = context_.instructions;
+  log_.Begin(options_.part_accesses + kernel_->step_addresses + 1,
+             options_.part_instructions + kernel_->step_decisions + 1);
+  BeginPart();
+}
+
+void BlockRunner::BeginPart() {
+  context_.address_cursor = log_.addresses() + log_.kept_addresses();
+  context_.decision_cursor = log_.decisions();
+  uint64_t left = options_.max_instructions - std::min(options_.max_instructions, context_.instructions);
+  part_limit_ = context_.instructions + std::min(options_.part_instructions, left);
+  part_address_limit_ = context_.address_cursor + options_.part_accesses;
+}
+
+absl::Status BlockRunner::RunBlock(uint64_t block) {
+  BeginBlock(block);
+  for (;;) {
+    stop_ = Stop::kNone;
+    Fiber* first = Next();
+    if (first != nullptr) {
+      running_fiber_ = first;
+      FaultHandler::SetActive(true);
+      heddle_switch_stack(&launcher_, first->stack_pointer);
+      FaultHandler::SetActive(false);
+    }
+    switch (stop_) {
+      case Stop::kFinished:
+        return FinishBlock(block);
+      case Stop::kRecordFull:
+        if (InterruptRequested()) return absl::CancelledError("interrupted");
+        if (context_.instructions >= options_.max_instructions) {
+          return absl::ResourceExhaustedError(absl::StrCat(
+              "kernel '", kernel_->name, "', ", Where(running_), ": the run has reached its limit of ",
+              options_.max_instructions, " thread-instructions; raise it with --max-instructions if this is no endless loop"));
+        }
+        if (absl::Status status = CutBlock(block, false); !status.ok()) return status;
+        break;
+      case Stop::kStuck:
+        return StuckError(block);
+      case Stop::kFailed:
+        return absl::FailedPreconditionError(failure_);
+      case Stop::kNone:
+        return absl::ResourceExhaustedError("no memory for the stacks of device threads");
+    }
+  }
+}
+
+absl::Status BlockRunner::FinishBlock(uint64_t block) {
+  if (writer_ == nullptr) return absl::OkStatus();
+  if (cut_) return CutBlock(block, true);
+  log_.Gather(thread_count_, records_);
+  return writer_->AddBlock(block, records_, context_.instructions - block_start_instructions_);
+}
+
+absl::Status BlockRunner::CutBlock(uint64_t block, bool last) {
+  if (writer_ == nullptr) {
+    BeginPart();
+    return absl::OkStatus();
+  }
+  cut_ = true;
+  log_.Gather(thread_count_, records_);
+  consumed_.assign(thread_count_, 0);
+  if (absl::Status status = writer_->AddBlockPart(block, records_, last, consumed_);
+      !status.ok()) {
+    return status;
+  }
+  if (last) return absl::OkStatus();
+  // The records of blocks that were entered after a thread's last decision go over into the next part, and with them the
+  // place where a suspended thread still has to store addresses.
+  std::vector<const uint64_t*> bases(thread_count_, nullptr);
+  for (uint32_t t = 0; t < thread_count_; ++t) {
+    if (threads_[t].state != State::kNotStarted && threads_[t].state != State::kExited) bases[t] = threads_[t].block_base;
+  }
+  std::vector<uint64_t> positions;
+  log_.PositionsInRecords(bases, positions);
+  std::vector<uint64_t*> starts;
+  log_.KeepRests(records_, consumed_, options_.part_accesses + kernel_->step_addresses + 1, starts);
+  for (uint32_t t = 0; t < thread_count_; ++t) {
+    if (bases[t] != nullptr && positions[t] >= consumed_[t]) threads_[t].block_base = starts[t] + (positions[t] - consumed_[t]);
+  }
+  BeginPart();
+  return absl::OkStatus();
+}
+
+void BlockRunner::FiberMain(void* self) { static_cast<BlockRunner*>(self)->FiberLoop(); }
+
+void BlockRunner::FiberLoop() {
+  for (;;) {
+    Fiber* self = running_fiber_;
+    while (next_thread_ < thread_count_ && !RecordFull() && stop_ == Stop::kNone) {
+      StartThread(next_thread_++);
+      heddle_enter_kernel(entry_, &context_, arguments_, &self->unwind);
+      FinishThread();
+    }
+    // Nothing more to begin: this fiber is free again, a thread that waits goes on.
+    fibers_.Put(self);
+    Fiber* next = Next();
+    if (next == self) continue;
+    if (next != nullptr) running_fiber_ = next;
+    heddle_switch_stack(&self->stack_pointer, next != nullptr ? next->stack_pointer : launcher_);
+    running_fiber_ = self;
+  }
+}
+
+Fiber* BlockRunner::Next() {
+  if (stop_ != Stop::kNone) return nullptr;
+  if (exited_ == thread_count_) {
+    stop_ = Stop::kFinished;
+    return nullptr;
+  }
+  if (RecordFull()) {
+    stop_ = Stop::kRecordFull;
+    return nullptr;
+  }
+  if (next_thread_ < thread_count_) return fibers_.Get();
+  if (ready_count_ == 0) {
+    stop_ = Stop::kStuck;
+    return nullptr;
+  }
+  uint32_t thread = ready_[ready_head_];
+  ready_head_ = ready_head_ + 1 == thread_count_ ? 0 : ready_head_ + 1;
+  --ready_count_;
+  running_ = thread;
+  return threads_[thread].fiber;
+}
+
+void BlockRunner::Suspend() {
+  uint32_t self = running_;
+  Thread& thread = threads_[self];
+  CloseSegment();
+  thread.fiber = running_fiber_;
+  thread.block_base = context_.block_base;
+  thread.local_pointer = context_.local_pointer;
+  thread.location = context_.location;
+  Fiber* next = Next();
+  if (next != thread.fiber) {
+    if (next != nullptr) running_fiber_ = next;
+    heddle_switch_stack(&thread.fiber->stack_pointer, next != nullptr ? next->stack_pointer : launcher_);
+  }
+  running_fiber_ = thread.fiber;
+  running_ = self;
+  thread.state = State::kRunning;
+  SetThread(self);
+  context_.block_base = thread.block_base;
+  context_.local_pointer = thread.local_pointer;
+  context_.location = thread.location;
+  SetLimits();
+}
+
+void BlockRunner::CloseSegment() { log_.Close(running_, context_.address_cursor, context_.decision_cursor); }
+
+bool BlockRunner::RecordFull() const {
+  return context_.instructions >= part_limit_ || context_.address_cursor >= part_address_limit_;
+}
+
+void BlockRunner::SetLimits() {
+  // Threads that have not ended share what is left of the part.
+  uint64_t sharers = std::max<uint64_t>(1, thread_count_ - exited_);
+  uint64_t left = part_limit_ - std::min(part_limit_, context_.instructions);
+  uint64_t addresses_left = static_cast<uint64_t>(std::max<ptrdiff_t>(0, part_address_limit_ - context_.address_cursor));
+  context_.instruction_limit = context_.instructions + std::min(left, std::max(kSmallestShare, left / sharers));
+  context_.address_limit =
+      context_.address_cursor + std::min(addresses_left, std::max(kSmallestShare, addresses_left / sharers));
+}
+
+void BlockRunner::SetThread(uint32_t thread) {
+  context_.linear_tid = thread;
+  context_.tid[0] = thread % geometry_.block[0];
+  context_.tid[1] = thread / geometry_.block[0] % geometry_.block[1];
+  context_.tid[2] = thread / geometry_.block[0] / geometry_.block[1];
+  context_.local_limit = reinterpret_cast<char*>(kLocalBase + thread * kLocalStride + kLocalBytes);
+}
+
+void BlockRunner::StartThread(uint32_t thread) {
+  running_ = thread;
+  threads_[thread].state = State::kRunning;
+  // Threads begin in order, so the indices count up; no division in the path of short kernels.
+  context_.linear_tid = thread;
+  std::copy(std::begin(next_tid_), std::end(next_tid_), context_.tid);
+  if (++next_tid_[0] == geometry_.block[0]) {
+    next_tid_[0] = 0;
+    if (++next_tid_[1] == geometry_.block[1]) {
+      next_tid_[1] = 0;
+      ++next_tid_[2];
+    }
+  }
+  uint64_t local = kLocalBase + thread * kLocalStride;
+  context_.local_pointer = reinterpret_cast<char*>(local);
+  context_.local_limit = reinterpret_cast<char*>(local + kLocalBytes);
+  context_.location = 0;
+  SetLimits();
+}
+
+void BlockRunner::FinishThread() {
+  CloseSegment();
+  Thread& thread = threads_[running_];
+  thread.state = State::kExited;
+  ++exited_;
+  if (!kernel_->has_barriers && !kernel_->meets_warp) return;
+  uint32_t warp = running_ / kWarpWidth;
+  warps_[warp].alive &= ~(1u << running_ % kWarpWidth);
+  for (uint32_t id = 0; id < 16; ++id) CheckBarrier(id);
+  if (warps_[warp].blocked != 0) CheckWarp(warp);
+}
+
+void BlockRunner::Yield() {
+  Thread& thread = threads_[running_];
+  if (!RecordFull() && next_thread_ >= thread_count_ && ready_count_ == 0) {
+    SetLimits();  // nobody else can run: go on at once
+    return;
+  }
+  thread.state = State::kReady;
+  // Nothing of the block has been recorded yet, so no address is outstanding.
+  context_.block_base = nullptr;
+  Release(running_);
+  Suspend();
+}
+
+void BlockRunner::Release(uint32_t thread) {
+  threads_[thread].state = State::kReady;
+  uint32_t slot = ready_head_ + ready_count_;
+  ready_[slot >= thread_count_ ? slot - thread_count_ : slot] = thread;
+  ++ready_count_;
+}
+
+void BlockRunner::Fail(std::string message) {
+  failure_ = absl::StrCat("kernel '", kernel_->name, "', ", Where(running_), ": ", message);
+  std::string().swap(message);  // the stack is abandoned
+  stop_ = Stop::kFailed;
+  void* abandoned;
+  heddle_switch_stack(&abandoned, launcher_);
+  __builtin_unreachable();
+}
+
+void BlockRunner::ExitThread() { heddle_leave_kernel(running_fiber_->unwind); }
+
+std::string BlockRunner::SiteText(uint32_t site) const {
+  return site < kernel_->sites.size() ? kernel_->sites[site].ToString() : "unknown place";
+}
+
+std::string BlockRunner::Coordinates(uint32_t thread) const {
+  return absl::StrCat("(", thread % geometry_.block[0], ",", thread / geometry_.block[0] % geometry_.block[1], ",",
+                      thread / geometry_.block[0] / geometry_.block[1], ")");
+}
+
+std::string BlockRunner::Where(uint32_t thread) const {
+  std::string text = absl::StrCat("block (", context_.ctaid[0], ",", context_.ctaid[1], ",", context_.ctaid[2],
+                                  "), thread ", Coordinates(thread));
+  uint32_t location = thread == running_ && threads_[thread].state == State::kRunning ? context_.location
+                                                                                       : threads_[thread].location;
+  if (location != 0 && kernel_->blocks[location - 1].site.line != 0) {
+    absl::StrAppend(&text, ", near ", kernel_->blocks[location - 1].site.ToString());
+  }
+  return text;
+}
+
+void BlockRunner::Warn(const std::string& text) {
+  if (std::find(warnings_.begin(), warnings_.end(), text) == warnings_.end()) warnings_.push_back(text);
+}
+
+Site BlockRunner::LastAccess(const void* address) const {
+  if (context_.location == 0) return Site{};
+  const RecordedBlock& block = kernel_->blocks[context_.location - 1];
+  Site site = block.site;
+  // The access that failed has already stored its address in the record of its block.
+  const uint64_t* record = context_.address_cursor - block.access_instructions.size();
+  for (size_t i = 0; i < block.access_instructions.size() && i < block.access_sites.size(); ++i) {
+    if (record[i] == reinterpret_cast<uint64_t>(address)) site = block.access_sites[i];
+  }
+  return site;
+}
+
+std::string BlockRunner::FaultText(int signal, const void* address) const {
+  std::string where = absl::StrCat("kernel '", kernel_->name, "', block (", context_.ctaid[0], ",", context_.ctaid[1],
+                                   ",", context_.ctaid[2], "), thread ", Coordinates(running_));
+  if (fibers_.InGuard(address)) {
+    return absl::StrCat(where, ": stack overflow: device functions call each other too deeply");
+  }
+  Site site = LastAccess(address);
+  std::string at = site.line != 0 ? absl::StrCat(" at ", site.ToString()) : "";
+  if (signal == SIGFPE) return absl::StrCat(where, ": arithmetic fault", at);
+  if (signal == SIGILL) return absl::StrCat(where, ": illegal instruction", at);
+  return absl::StrCat(where, ": access to address 0x", absl::Hex(reinterpret_cast<uint64_t>(address)),
+                      ", where nothing is allocated", at);
+}
+
+}  // namespace heddle::tracegen

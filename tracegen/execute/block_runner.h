@@ -1,0 +1,182 @@
+// Runs the threads of thread blocks on the CPU, one at a time on switchable stacks, and hands their records on.
+#ifndef HEDDLE_TRACEGEN_EXECUTE_BLOCK_RUNNER_H_
+#define HEDDLE_TRACEGEN_EXECUTE_BLOCK_RUNNER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "tracegen/execute/fiber.h"
+#include "tracegen/execute/record_log.h"
+#include "tracegen/instrument/instrument.h"
+#include "tracegen/instrument/thread_context.h"
+#include "traces/format/limits.h"
+#include "traces/format/writer.h"
+
+namespace heddle::tracegen {
+
+using KernelEntry = void (*)(ThreadContext*, const void* const*);
+
+struct Geometry {
+  uint32_t grid[3] = {1, 1, 1};
+  uint32_t block[3] = {1, 1, 1};
+  uint32_t dynamic_shared_bytes = 0;
+  uint32_t grid_id = 0;
+
+  uint64_t blocks() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
+  uint32_t threads() const { return block[0] * block[1] * block[2]; }
+};
+
+struct RunnerOptions {
+  uint64_t part_instructions = trace::kChunkThreadInstructions;  // a block is cut in time at these
+  uint64_t part_accesses = trace::kChunkAccesses;
+  uint64_t max_instructions = ~uint64_t{0};                      // of the run; reaching it is an error
+  std::function<void(uint64_t blocks, uint64_t instructions)> progress;  // called now and then; may be empty
+};
+
+// One kernel launch after the other. A thread runs until it ends, waits for others (barrier, warp operation), or has used
+// up its share of the record; then the next thread that has not begun takes over, else the one that has waited longest.
+// So the order is always the same, and all threads of a block that is cut in time move on about equally.
+class BlockRunner {
+ public:
+  explicit BlockRunner(RunnerOptions options);
+  ~BlockRunner();
+  BlockRunner(const BlockRunner&) = delete;
+  BlockRunner& operator=(const BlockRunner&) = delete;
+
+  // Runs all blocks of a launch in order; their records go to `writer` unless it is null (then the kernel must have been
+  // made without recording). Memory of local arrays must be mapped. Shared memory is zero when a block begins, so that
+  // programs which read it too early are at least reproducible.
+  // Errors name kernel, block, thread and, where known, the source line: memory faults, stack overflow, failed
+  // assertions, traps, barriers and warp operations that cannot complete, the bound on instructions.
+  // CancelledError: the run was interrupted by a signal.
+  absl::Status Run(const InstrumentedKernel& kernel, KernelEntry entry, const void* const* arguments,
+                   const Geometry& geometry, trace::TraceWriter* writer);
+
+  // Thread-instructions counted by the generated code, over all launches.
+  uint64_t instructions() const { return context_.instructions; }
+  // What the user should know about the launches so far, such as divisions by zero.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+  // Called from generated code; see thread_context.h.
+  void Yield();
+  uint32_t Barrier(uint32_t site, uint32_t id, uint32_t threads, BarrierReduction reduction, uint32_t predicate);
+  uint64_t WarpMeeting(uint32_t site, WarpOperation operation, uint32_t mask, uint64_t value, uint32_t b, uint32_t c,
+                       bool converged);
+  [[noreturn]] void Fail(std::string message);  // of the running thread
+  [[noreturn]] void ExitThread();
+  std::string SiteText(uint32_t site) const;
+
+ private:
+  enum class State : uint8_t { kNotStarted, kRunning, kReady, kAtBarrier, kAtWarpOperation, kConverging, kExited };
+  enum class Stop : uint8_t { kNone, kFinished, kRecordFull, kStuck, kFailed };
+
+  struct Thread {
+    State state = State::kNotStarted;
+    Fiber* fiber = nullptr;
+    uint64_t* block_base = nullptr;
+    char* local_pointer = nullptr;
+    uint32_t location = 0;
+    // What it waits for.
+    uint32_t site = 0;
+    uint32_t barrier = 0;
+    WarpOperation operation = WarpOperation::kSync;
+    uint32_t mask = 0;
+    uint64_t value = 0;
+    uint32_t b = 0;
+    uint32_t c = 0;
+    uint64_t result = 0;
+  };
+  struct BarrierCount {
+    uint32_t arrived = 0;
+    uint32_t expected = 0;  // 0 = all
+    uint32_t count = 0;     // threads with a true predicate
+    BarrierReduction reduction = BarrierReduction::kNone;
+  };
+  struct Warp {
+    uint32_t alive = 0;    // lanes that have not exited
+    uint32_t blocked = 0;  // lanes that wait at a barrier or a warp operation
+  };
+
+  static void FiberMain(void* self);
+  void FiberLoop();
+  absl::Status RunBlock(uint64_t block);
+  absl::Status FinishBlock(uint64_t block);
+  absl::Status CutBlock(uint64_t block, bool last);
+  void BeginBlock(uint64_t block);
+  void BeginPart();
+  void StartThread(uint32_t thread);
+  void FinishThread();
+  void SetThread(uint32_t thread);
+  void SetLimits();
+  bool RecordFull() const;
+  // Gives the processor away; returns when the thread goes on.
+  void Suspend();
+  // The fiber that runs next, or null with stop_ set: back to the launching stack.
+  Fiber* Next();
+  void CloseSegment();
+  void Release(uint32_t thread);
+  void CheckBarrier(uint32_t id);
+  void CheckWarp(uint32_t warp);
+  bool CompleteMeeting(uint32_t warp, uint32_t lane);
+  void CompleteConverged(uint32_t warp);
+  void Resolve(uint32_t warp, uint32_t lanes);
+  absl::Status StuckError(uint64_t block) const;
+  std::string Where(uint32_t thread) const;
+  std::string Coordinates(uint32_t thread) const;
+  std::string FaultText(int signal, const void* address) const;
+  Site LastAccess(const void* address) const;
+  void Warn(const std::string& text);
+
+  RunnerOptions options_;
+  ThreadContext context_;
+  FiberPool fibers_;
+  RecordLog log_;
+
+  // The launch.
+  const InstrumentedKernel* kernel_ = nullptr;
+  KernelEntry entry_ = nullptr;
+  const void* const* arguments_ = nullptr;
+  Geometry geometry_;
+  trace::TraceWriter* writer_ = nullptr;
+  uint32_t shared_bytes_ = 0;
+
+  // The block.
+  uint32_t thread_count_ = 0;
+  uint32_t next_thread_ = 0;  // first that has not begun
+  uint32_t exited_ = 0;
+  uint32_t running_ = 0;      // the thread that runs
+  uint32_t next_tid_[3] = {};
+  Fiber* running_fiber_ = nullptr;
+  void* launcher_ = nullptr;  // stack pointer of Run while fibers run
+  Stop stop_ = Stop::kNone;
+  bool cut_ = false;          // some part of the block has been written
+  uint64_t part_limit_ = 0;   // of context_.instructions
+  const uint64_t* part_address_limit_ = nullptr;
+  uint64_t block_start_instructions_ = 0;
+  std::vector<Thread> threads_;
+  std::vector<Warp> warps_;
+  BarrierCount barriers_[16];
+  std::vector<uint32_t> ready_;  // ring of threads that can go on
+  uint32_t ready_head_ = 0;
+  uint32_t ready_count_ = 0;
+  std::string failure_;
+  std::vector<trace::ThreadRecord> records_;
+  std::vector<uint64_t> consumed_;
+  std::vector<std::string> warnings_;
+};
+
+// Asks the running capture to stop at the next opportunity; safe in a signal handler.
+void RequestInterrupt();
+bool InterruptRequested();
+
+// Functions that generated code may call.
+const std::vector<std::pair<std::string, void*>>& RuntimeFunctions();
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_EXECUTE_BLOCK_RUNNER_H_

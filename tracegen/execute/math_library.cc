@@ -1,0 +1,458 @@
+#include "tracegen/execute/math_library.h"
+
+#include <cfenv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "sleef.h"
+
+namespace heddle::tracegen {
+namespace {
+
+// --- directed rounding -------------------------------------------------------------------------------------------------
+
+// The empty assembly keeps the compiler from computing before the mode is set or after it is restored.
+template <typename T>
+T Opaque(T value) {
+  asm volatile("" : "+x"(value));
+  return value;
+}
+
+class Rounding {
+ public:
+  explicit Rounding(int mode) : old_(fegetround()) { fesetround(mode); }
+  ~Rounding() { fesetround(old_); }
+
+ private:
+  int old_;
+};
+
+template <typename T, int kMode>
+T Add(T a, T b) {
+  Rounding rounding(kMode);
+  return Opaque(Opaque(a) + Opaque(b));
+}
+template <typename T, int kMode>
+T Subtract(T a, T b) {
+  Rounding rounding(kMode);
+  return Opaque(Opaque(a) - Opaque(b));
+}
+template <typename T, int kMode>
+T Multiply(T a, T b) {
+  Rounding rounding(kMode);
+  return Opaque(Opaque(a) * Opaque(b));
+}
+template <typename T, int kMode>
+T Divide(T a, T b) {
+  Rounding rounding(kMode);
+  return Opaque(Opaque(a) / Opaque(b));
+}
+template <typename T, int kMode>
+T Reciprocal(T a) {
+  Rounding rounding(kMode);
+  return Opaque(Opaque(T{1}) / Opaque(a));
+}
+template <typename T, int kMode>
+T SquareRoot(T a) {
+  Rounding rounding(kMode);
+  return Opaque(std::sqrt(Opaque(a)));
+}
+template <typename T, int kMode>
+T FusedMultiplyAdd(T a, T b, T c) {
+  Rounding rounding(kMode);
+  return Opaque(std::fma(Opaque(a), Opaque(b), Opaque(c)));
+}
+template <int kMode>
+float Narrow(double a) {
+  Rounding rounding(kMode);
+  return Opaque(static_cast<float>(Opaque(a)));
+}
+template <typename To, typename From, int kMode>
+To FromInteger(From a) {
+  Rounding rounding(kMode);
+  asm volatile("" : "+r"(a));
+  return Opaque(static_cast<To>(a));
+}
+
+// --- what PTX or CUDA define and the C library does not ------------------------------------------------------------------
+
+template <typename To, typename From>
+To Saturate(From value) {
+  if (std::isnan(value)) return 0;
+  constexpr From kLow = static_cast<From>(std::numeric_limits<To>::min());
+  // 2^n is exact where the greatest integer is not.
+  From high = std::ldexp(From{1}, std::numeric_limits<To>::digits);
+  if (value >= high) return std::numeric_limits<To>::max();
+  if (value < kLow) return std::numeric_limits<To>::min();
+  return static_cast<To>(value);
+}
+template <typename To, typename From, int kMode>
+To ToInteger(From value) {
+  switch (kMode) {
+    case FE_TONEAREST:
+      return Saturate<To>(std::nearbyint(value));
+    case FE_TOWARDZERO:
+      return Saturate<To>(std::trunc(value));
+    case FE_DOWNWARD:
+      return Saturate<To>(std::floor(value));
+    default:
+      return Saturate<To>(std::ceil(value));
+  }
+}
+
+float Rsqrt(float x) { return static_cast<float>(1.0 / std::sqrt(static_cast<double>(x))); }
+double RsqrtDouble(double x) { return 1.0 / std::sqrt(x); }
+float Rcbrt(float x) { return 1.0f / Sleef_finz_cbrtf1_u10purecfma(x); }
+double RcbrtDouble(double x) { return 1.0 / Sleef_finz_cbrtd1_u10purecfma(x); }
+float Rhypot(float x, float y) { return 1.0f / Sleef_finz_hypotf1_u05purecfma(x, y); }
+double RhypotDouble(double x, double y) { return 1.0 / Sleef_finz_hypotd1_u05purecfma(x, y); }
+float PowInteger(float x, int n) { return Sleef_finz_powf1_u10purecfma(x, static_cast<float>(n)); }
+double PowIntegerDouble(double x, int n) { return Sleef_finz_powd1_u10purecfma(x, n); }
+float NormCdf(float x) { return 0.5f * Sleef_finz_erfcf1_u15purecfma(-x * 0.70710678118654752f); }
+double NormCdfDouble(double x) { return 0.5 * Sleef_finz_erfcd1_u15purecfma(-x * 0.70710678118654752440); }
+float FastDivide(float a, float b) { return a / b; }
+float SaturateUnit(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
+template <typename T>
+T Minimum(T a, T b) {
+  if (std::isnan(a)) return b;
+  if (std::isnan(b)) return a;
+  if (a == b) return std::signbit(a) ? a : b;
+  return a < b ? a : b;
+}
+template <typename T>
+T Maximum(T a, T b) {
+  if (std::isnan(a)) return b;
+  if (std::isnan(b)) return a;
+  if (a == b) return std::signbit(a) ? b : a;
+  return a > b ? a : b;
+}
+void SinCos(float x, float* s, float* c) {
+  *s = Sleef_finz_sinf1_u10purecfma(x);
+  *c = Sleef_finz_cosf1_u10purecfma(x);
+}
+void SinCosDouble(double x, double* s, double* c) {
+  *s = Sleef_finz_sind1_u10purecfma(x);
+  *c = Sleef_finz_cosd1_u10purecfma(x);
+}
+void SinCosPi(float x, float* s, float* c) {
+  *s = Sleef_finz_sinpif1_u05purecfma(x);
+  *c = Sleef_finz_cospif1_u05purecfma(x);
+}
+void SinCosPiDouble(double x, double* s, double* c) {
+  *s = Sleef_finz_sinpid1_u05purecfma(x);
+  *c = Sleef_finz_cospid1_u05purecfma(x);
+}
+template <typename To, typename From>
+To Bits(From value) {
+  static_assert(sizeof(To) == sizeof(From));
+  To result;
+  std::memcpy(&result, &value, sizeof(result));
+  return result;
+}
+float HalfToFloat(uint16_t half) {
+  uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
+  uint32_t exponent = (half >> 10) & 31;
+  uint32_t mantissa = half & 1023;
+  if (exponent == 31) return Bits<float>(sign | 0x7f800000u | mantissa << 13);
+  if (exponent == 0) return std::copysign(std::ldexp(static_cast<float>(mantissa), -24), Bits<float>(sign | 0x3f800000u));
+  return Bits<float>(sign | (exponent + 112) << 23 | mantissa << 13);
+}
+uint16_t FloatToHalf(float value) {
+  uint32_t bits = Bits<uint32_t>(value);
+  uint16_t sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
+  if (std::isnan(value)) return 0x7fff;
+  float magnitude = std::fabs(value);
+  if (magnitude >= 65520.0f) return sign | 0x7c00;
+  if (magnitude < 0x1p-14f) return sign | static_cast<uint16_t>(std::nearbyint(magnitude * 0x1p24f));
+  int exponent;
+  float fraction = std::frexp(magnitude, &exponent);  // [0.5, 1)
+  uint32_t mantissa = static_cast<uint32_t>(std::nearbyint(fraction * 2048.0f));
+  return sign | static_cast<uint16_t>((static_cast<uint32_t>(exponent + 13) << 10) + mantissa);
+}
+
+uint32_t ReverseBits(uint32_t x) {
+  uint32_t result = 0;
+  for (int i = 0; i < 32; ++i) result |= (x >> i & 1) << (31 - i);
+  return result;
+}
+uint64_t ReverseBitsLong(uint64_t x) {
+  return static_cast<uint64_t>(ReverseBits(static_cast<uint32_t>(x))) << 32 | ReverseBits(static_cast<uint32_t>(x >> 32));
+}
+int CountLeadingZeros(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
+int CountLeadingZerosLong(long long x) { return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x)); }
+uint32_t BytePermute(uint32_t a, uint32_t b, uint32_t s) {
+  uint64_t both = static_cast<uint64_t>(b) << 32 | a;
+  uint32_t result = 0;
+  for (int i = 0; i < 4; ++i) {
+    uint32_t selector = s >> (4 * i) & 15;
+    uint32_t byte = static_cast<uint32_t>(both >> (8 * (selector & 7))) & 255;
+    if (selector & 8) byte = byte & 128 ? 255 : 0;
+    result |= byte << (8 * i);
+  }
+  return result;
+}
+
+template <typename R, typename... A>
+void* Address(R (*function)(A...)) {
+  return reinterpret_cast<void*>(function);
+}
+
+class Builder {
+ public:
+  std::vector<std::pair<std::string, void*>> table;
+
+  void Name(const std::string& name, void* function) { table.emplace_back(name, function); }
+  // __nv_STEM, __nv_STEMf, and the names that LLVM uses for its own intrinsics.
+  void Both(const std::string& stem, double (*wide)(double), float (*narrow)(float), bool libm = true) {
+    Pair(stem, Address(wide), Address(narrow), libm);
+  }
+  void Both(const std::string& stem, double (*wide)(double, double), float (*narrow)(float, float), bool libm = true) {
+    Pair(stem, Address(wide), Address(narrow), libm);
+  }
+  void Pair(const std::string& stem, void* wide, void* narrow, bool libm) {
+    Name("__nv_" + stem, wide);
+    Name("__nv_" + stem + "f", narrow);
+    if (libm) {
+      Name(stem, wide);
+      Name(stem + "f", narrow);
+    }
+  }
+
+  template <int kMode>
+  void Directed(const std::string& nvvm, const std::string& cuda) {
+    Pair2("add", nvvm, cuda, Address(Add<double, kMode>), Address(Add<float, kMode>));
+    Pair2("sub", nvvm, cuda, Address(Subtract<double, kMode>), Address(Subtract<float, kMode>));
+    Pair2("mul", nvvm, cuda, Address(Multiply<double, kMode>), Address(Multiply<float, kMode>));
+    Pair2("div", nvvm, cuda, Address(Divide<double, kMode>), Address(Divide<float, kMode>));
+    Pair2("rcp", nvvm, cuda, Address(Reciprocal<double, kMode>), Address(Reciprocal<float, kMode>));
+    Pair2("sqrt", nvvm, cuda, Address(SquareRoot<double, kMode>), Address(SquareRoot<float, kMode>));
+    Name("heddle_fma_" + nvvm, Address(FusedMultiplyAdd<double, kMode>));
+    Name("heddle_fma_" + nvvm + "f", Address(FusedMultiplyAdd<float, kMode>));
+    Name("__nv_fma_" + cuda, Address(FusedMultiplyAdd<double, kMode>));
+    Name("__nv_fmaf_" + cuda, Address(FusedMultiplyAdd<float, kMode>));
+    Name("__nv_fmaf_ieee_" + cuda, Address(FusedMultiplyAdd<float, kMode>));
+    Name("heddle_narrow_" + nvvm + "f", Address(Narrow<kMode>));
+    Name("__nv_double2float_" + cuda, Address(Narrow<kMode>));
+    Name("heddle_from_signed_" + nvvm, Address(FromInteger<double, int64_t, kMode>));
+    Name("heddle_from_signed_" + nvvm + "f", Address(FromInteger<float, int64_t, kMode>));
+    Name("heddle_from_unsigned_" + nvvm, Address(FromInteger<double, uint64_t, kMode>));
+    Name("heddle_from_unsigned_" + nvvm + "f", Address(FromInteger<float, uint64_t, kMode>));
+    Name("__nv_int2float_" + cuda, Address(FromInteger<float, int32_t, kMode>));
+    Name("__nv_uint2float_" + cuda, Address(FromInteger<float, uint32_t, kMode>));
+    Name("__nv_ll2float_" + cuda, Address(FromInteger<float, int64_t, kMode>));
+    Name("__nv_ull2float_" + cuda, Address(FromInteger<float, uint64_t, kMode>));
+    Name("__nv_ll2double_" + cuda, Address(FromInteger<double, int64_t, kMode>));
+    Name("__nv_ull2double_" + cuda, Address(FromInteger<double, uint64_t, kMode>));
+    Integers<float, kMode>("float", cuda);
+    Integers<double, kMode>("double", cuda);
+  }
+
+ private:
+  void Pair2(const std::string& stem, const std::string& nvvm, const std::string& cuda, void* wide, void* narrow) {
+    Name("heddle_" + stem + "_" + nvvm, wide);
+    Name("heddle_" + stem + "_" + nvvm + "f", narrow);
+    Name("__nv_d" + stem + "_" + cuda, wide);
+    Name("__nv_f" + stem + "_" + cuda, narrow);
+  }
+  template <typename From, int kMode>
+  void Integers(const std::string& from, const std::string& cuda) {
+    Name("__nv_" + from + "2int_" + cuda, Address(ToInteger<int32_t, From, kMode>));
+    Name("__nv_" + from + "2uint_" + cuda, Address(ToInteger<uint32_t, From, kMode>));
+    Name("__nv_" + from + "2ll_" + cuda, Address(ToInteger<int64_t, From, kMode>));
+    Name("__nv_" + from + "2ull_" + cuda, Address(ToInteger<uint64_t, From, kMode>));
+  }
+};
+
+#define HEDDLE_SLEEF(name, accuracy) \
+  b.Pair(#name, reinterpret_cast<void*>(Sleef_finz_##name##d1_##accuracy##purecfma), \
+         reinterpret_cast<void*>(Sleef_finz_##name##f1_##accuracy##purecfma), true)
+
+void AddTranscendental(Builder& b) {
+  HEDDLE_SLEEF(sin, u10);
+  HEDDLE_SLEEF(cos, u10);
+  HEDDLE_SLEEF(tan, u10);
+  HEDDLE_SLEEF(asin, u10);
+  HEDDLE_SLEEF(acos, u10);
+  HEDDLE_SLEEF(atan, u10);
+  HEDDLE_SLEEF(atan2, u10);
+  HEDDLE_SLEEF(sinh, u10);
+  HEDDLE_SLEEF(cosh, u10);
+  HEDDLE_SLEEF(tanh, u10);
+  HEDDLE_SLEEF(asinh, u10);
+  HEDDLE_SLEEF(acosh, u10);
+  HEDDLE_SLEEF(atanh, u10);
+  HEDDLE_SLEEF(exp, u10);
+  HEDDLE_SLEEF(exp2, u10);
+  HEDDLE_SLEEF(exp10, u10);
+  HEDDLE_SLEEF(expm1, u10);
+  HEDDLE_SLEEF(log, u10);
+  HEDDLE_SLEEF(log2, u10);
+  HEDDLE_SLEEF(log10, u10);
+  HEDDLE_SLEEF(log1p, u10);
+  HEDDLE_SLEEF(pow, u10);
+  HEDDLE_SLEEF(cbrt, u10);
+  HEDDLE_SLEEF(hypot, u05);
+  HEDDLE_SLEEF(sinpi, u05);
+  HEDDLE_SLEEF(cospi, u05);
+  HEDDLE_SLEEF(erf, u10);
+  HEDDLE_SLEEF(erfc, u15);
+  HEDDLE_SLEEF(tgamma, u10);
+  HEDDLE_SLEEF(lgamma, u10);
+  b.Name("__nv_rsqrtf", Address(Rsqrt));
+  b.Name("__nv_frsqrt_rn", Address(Rsqrt));
+  b.Name("__nv_rsqrt", Address(RsqrtDouble));
+  b.Name("__nv_rcbrtf", Address(Rcbrt));
+  b.Name("__nv_rcbrt", Address(RcbrtDouble));
+  b.Name("__nv_rhypotf", Address(Rhypot));
+  b.Name("__nv_rhypot", Address(RhypotDouble));
+  b.Name("__nv_powif", Address(PowInteger));
+  b.Name("__nv_powi", Address(PowIntegerDouble));
+  b.Name("__nv_normcdff", Address(NormCdf));
+  b.Name("__nv_normcdf", Address(NormCdfDouble));
+  b.Name("__nv_sincosf", Address(SinCos));
+  b.Name("__nv_sincos", Address(SinCosDouble));
+  b.Name("__nv_sincospif", Address(SinCosPi));
+  b.Name("__nv_sincospi", Address(SinCosPiDouble));
+  b.Name("__nv_fast_sinf", reinterpret_cast<void*>(Sleef_finz_sinf1_u10purecfma));
+  b.Name("__nv_fast_cosf", reinterpret_cast<void*>(Sleef_finz_cosf1_u10purecfma));
+  b.Name("__nv_fast_tanf", reinterpret_cast<void*>(Sleef_finz_tanf1_u10purecfma));
+  b.Name("__nv_fast_expf", reinterpret_cast<void*>(Sleef_finz_expf1_u10purecfma));
+  b.Name("__nv_fast_exp10f", reinterpret_cast<void*>(Sleef_finz_exp10f1_u10purecfma));
+  b.Name("__nv_fast_logf", reinterpret_cast<void*>(Sleef_finz_logf1_u10purecfma));
+  b.Name("__nv_fast_log2f", reinterpret_cast<void*>(Sleef_finz_log2f1_u10purecfma));
+  b.Name("__nv_fast_log10f", reinterpret_cast<void*>(Sleef_finz_log10f1_u10purecfma));
+  b.Name("__nv_fast_powf", reinterpret_cast<void*>(Sleef_finz_powf1_u10purecfma));
+  b.Name("__nv_fast_sincosf", Address(SinCos));
+  b.Name("__nv_fast_fdividef", Address(FastDivide));
+}
+
+// Operations whose result IEEE 754 fixes: any library computes the same.
+void AddExact(Builder& b) {
+  using Wide = double (*)(double);
+  using Narrow1 = float (*)(float);
+  using Wide2 = double (*)(double, double);
+  using Narrow2 = float (*)(float, float);
+  b.Both("fmod", static_cast<Wide2>(std::fmod), static_cast<Narrow2>(std::fmod));
+  b.Both("remainder", static_cast<Wide2>(std::remainder), static_cast<Narrow2>(std::remainder));
+  b.Both("nextafter", static_cast<Wide2>(std::nextafter), static_cast<Narrow2>(std::nextafter));
+  b.Both("fdim", static_cast<Wide2>(std::fdim), static_cast<Narrow2>(std::fdim));
+  b.Both("copysign", static_cast<Wide2>(std::copysign), static_cast<Narrow2>(std::copysign));
+  b.Both("fmin", Minimum<double>, Minimum<float>);
+  b.Both("fmax", Maximum<double>, Maximum<float>);
+  b.Both("fabs", static_cast<Wide>(std::fabs), static_cast<Narrow1>(std::fabs));
+  b.Both("floor", static_cast<Wide>(std::floor), static_cast<Narrow1>(std::floor));
+  b.Both("ceil", static_cast<Wide>(std::ceil), static_cast<Narrow1>(std::ceil));
+  b.Both("trunc", static_cast<Wide>(std::trunc), static_cast<Narrow1>(std::trunc));
+  b.Both("round", static_cast<Wide>(std::round), static_cast<Narrow1>(std::round));
+  b.Both("rint", static_cast<Wide>(std::rint), static_cast<Narrow1>(std::rint));
+  b.Both("nearbyint", static_cast<Wide>(std::nearbyint), static_cast<Narrow1>(std::nearbyint));
+  b.Both("sqrt", static_cast<Wide>(std::sqrt), static_cast<Narrow1>(std::sqrt));
+  b.Both("logb", static_cast<Wide>(std::logb), static_cast<Narrow1>(std::logb));
+  b.Pair("fma", Address(static_cast<double (*)(double, double, double)>(std::fma)),
+         Address(static_cast<float (*)(float, float, float)>(std::fma)), true);
+  b.Pair("ldexp", Address(static_cast<double (*)(double, int)>(std::ldexp)),
+         Address(static_cast<float (*)(float, int)>(std::ldexp)), true);
+  b.Pair("scalbn", Address(static_cast<double (*)(double, int)>(std::scalbn)),
+         Address(static_cast<float (*)(float, int)>(std::scalbn)), true);
+  b.Pair("ilogb", Address(static_cast<int (*)(double)>(std::ilogb)), Address(static_cast<int (*)(float)>(std::ilogb)),
+         true);
+  b.Pair("frexp", Address(static_cast<double (*)(double, int*)>(std::frexp)),
+         Address(static_cast<float (*)(float, int*)>(std::frexp)), true);
+  b.Pair("modf", Address(static_cast<double (*)(double, double*)>(std::modf)),
+         Address(static_cast<float (*)(float, float*)>(std::modf)), true);
+  b.Pair("llrint", Address(ToInteger<int64_t, double, FE_TONEAREST>), Address(ToInteger<int64_t, float, FE_TONEAREST>),
+         false);
+  b.Pair("llround", Address(+[](double x) { return Saturate<int64_t>(std::round(x)); }),
+         Address(+[](float x) { return Saturate<int64_t>(std::round(x)); }), false);
+  b.Name("__nv_saturatef", Address(SaturateUnit));
+  b.Name("__nv_half2float", Address(HalfToFloat));
+  b.Name("__nv_float2half_rn", Address(FloatToHalf));
+  b.Name("__nv_int2double_rn", Address(FromInteger<double, int32_t, FE_TONEAREST>));
+  b.Name("__nv_uint2double_rn", Address(FromInteger<double, uint32_t, FE_TONEAREST>));
+  b.Name("__nv_isnanf", Address(+[](float x) { return static_cast<int>(std::isnan(x)); }));
+  b.Name("__nv_isnand", Address(+[](double x) { return static_cast<int>(std::isnan(x)); }));
+  b.Name("__nv_isinff", Address(+[](float x) { return static_cast<int>(std::isinf(x)); }));
+  b.Name("__nv_isinfd", Address(+[](double x) { return static_cast<int>(std::isinf(x)); }));
+  b.Name("__nv_finitef", Address(+[](float x) { return static_cast<int>(std::isfinite(x)); }));
+  b.Name("__nv_isfinited", Address(+[](double x) { return static_cast<int>(std::isfinite(x)); }));
+  b.Name("__nv_signbitf", Address(+[](float x) { return static_cast<int>(std::signbit(x)); }));
+  b.Name("__nv_signbitd", Address(+[](double x) { return static_cast<int>(std::signbit(x)); }));
+  b.Name("__nv_float_as_int", Address(Bits<int32_t, float>));
+  b.Name("__nv_float_as_uint", Address(Bits<uint32_t, float>));
+  b.Name("__nv_int_as_float", Address(Bits<float, int32_t>));
+  b.Name("__nv_uint_as_float", Address(Bits<float, uint32_t>));
+  b.Name("__nv_double_as_longlong", Address(Bits<int64_t, double>));
+  b.Name("__nv_longlong_as_double", Address(Bits<double, int64_t>));
+  b.Name("__nv_double2loint", Address(+[](double x) { return static_cast<int>(Bits<int64_t>(x)); }));
+  b.Name("__nv_double2hiint", Address(+[](double x) { return static_cast<int>(Bits<int64_t>(x) >> 32); }));
+  b.Name("__nv_hiloint2double", Address(+[](int hi, int lo) {
+           return Bits<double>(static_cast<int64_t>(hi) << 32 | static_cast<uint32_t>(lo));
+         }));
+}
+
+void AddInteger(Builder& b) {
+  using U = uint32_t;
+  using UL = unsigned long long;
+  using L = long long;
+  b.Name("__nv_abs", Address(+[](int x) { return static_cast<int>(x < 0 ? 0u - static_cast<U>(x) : static_cast<U>(x)); }));
+  b.Name("__nv_llabs", Address(+[](L x) { return static_cast<L>(x < 0 ? 0ull - static_cast<UL>(x) : static_cast<UL>(x)); }));
+  b.Name("__nv_min", Address(+[](int x, int y) { return x < y ? x : y; }));
+  b.Name("__nv_max", Address(+[](int x, int y) { return x > y ? x : y; }));
+  b.Name("__nv_umin", Address(+[](U x, U y) { return x < y ? x : y; }));
+  b.Name("__nv_umax", Address(+[](U x, U y) { return x > y ? x : y; }));
+  b.Name("__nv_llmin", Address(+[](L x, L y) { return x < y ? x : y; }));
+  b.Name("__nv_llmax", Address(+[](L x, L y) { return x > y ? x : y; }));
+  b.Name("__nv_ullmin", Address(+[](UL x, UL y) { return x < y ? x : y; }));
+  b.Name("__nv_ullmax", Address(+[](UL x, UL y) { return x > y ? x : y; }));
+  b.Name("__nv_popc", Address(+[](int x) { return __builtin_popcount(static_cast<U>(x)); }));
+  b.Name("__nv_popcll", Address(+[](L x) { return __builtin_popcountll(static_cast<UL>(x)); }));
+  b.Name("__nv_clz", Address(CountLeadingZeros));
+  b.Name("__nv_clzll", Address(CountLeadingZerosLong));
+  b.Name("__nv_ffs", Address(+[](int x) { return __builtin_ffs(x); }));
+  b.Name("__nv_ffsll", Address(+[](L x) { return __builtin_ffsll(x); }));
+  b.Name("__nv_brev", Address(ReverseBits));
+  b.Name("__nv_brevll", Address(ReverseBitsLong));
+  b.Name("__nv_byte_perm", Address(BytePermute));
+  b.Name("__nv_mulhi", Address(+[](int x, int y) { return static_cast<int>(static_cast<int64_t>(x) * y >> 32); }));
+  b.Name("__nv_umulhi", Address(+[](U x, U y) { return static_cast<U>(static_cast<uint64_t>(x) * y >> 32); }));
+  b.Name("__nv_mul64hi", Address(+[](L x, L y) { return static_cast<L>(static_cast<__int128>(x) * y >> 64); }));
+  b.Name("__nv_umul64hi",
+         Address(+[](UL x, UL y) { return static_cast<UL>(static_cast<unsigned __int128>(x) * y >> 64); }));
+  b.Name("__nv_mul24", Address(+[](int x, int y) {
+           return static_cast<int>(static_cast<U>((x << 8) >> 8) * static_cast<U>((y << 8) >> 8));
+         }));
+  b.Name("__nv_umul24", Address(+[](U x, U y) { return (x & 0xffffff) * (y & 0xffffff); }));
+  b.Name("__nv_sad", Address(+[](int x, int y, U z) {
+           return static_cast<U>(x < y ? static_cast<U>(y) - static_cast<U>(x) : static_cast<U>(x) - static_cast<U>(y)) + z;
+         }));
+  b.Name("__nv_usad", Address(+[](U x, U y, U z) { return (x < y ? y - x : x - y) + z; }));
+  b.Name("__nv_hadd", Address(+[](int x, int y) { return static_cast<int>((static_cast<int64_t>(x) + y) >> 1); }));
+  b.Name("__nv_rhadd", Address(+[](int x, int y) { return static_cast<int>((static_cast<int64_t>(x) + y + 1) >> 1); }));
+  b.Name("__nv_uhadd", Address(+[](U x, U y) { return static_cast<U>((static_cast<uint64_t>(x) + y) >> 1); }));
+  b.Name("__nv_urhadd", Address(+[](U x, U y) { return static_cast<U>((static_cast<uint64_t>(x) + y + 1) >> 1); }));
+}
+
+std::vector<std::pair<std::string, void*>> Build() {
+  Builder b;
+  AddTranscendental(b);
+  AddExact(b);
+  AddInteger(b);
+  b.Directed<FE_TONEAREST>("rn", "rn");
+  b.Directed<FE_TOWARDZERO>("rz", "rz");
+  b.Directed<FE_DOWNWARD>("rm", "rd");
+  b.Directed<FE_UPWARD>("rp", "ru");
+  b.Name("memcpy", Address(static_cast<void* (*)(void*, const void*, size_t)>(std::memcpy)));
+  b.Name("memmove", Address(static_cast<void* (*)(void*, const void*, size_t)>(std::memmove)));
+  b.Name("memset", Address(static_cast<void* (*)(void*, int, size_t)>(std::memset)));
+  return b.table;
+}
+
+}  // namespace
+
+const std::vector<std::pair<std::string, void*>>& MathLibrary() {
+  static const auto& table = *new std::vector<std::pair<std::string, void*>>(Build());
+  return table;
+}
+
+}  // namespace heddle::tracegen

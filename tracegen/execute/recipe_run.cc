@@ -1,0 +1,428 @@
+#include "tracegen/execute/recipe_run.h"
+
+#include <openssl/evp.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "tracegen/execute/block_runner.h"
+#include "tracegen/execute/device_memory.h"
+#include "tracegen/execute/fill.h"
+#include "tracegen/execute/jit.h"
+#include "tracegen/execute/launch_arguments.h"
+#include "tracegen/execute/output_check.h"
+#include "tracegen/execute/recipe_file.h"
+#include "tracegen/frontend/compile.h"
+#include "tracegen/instrument/instrument.h"
+#include "tracegen/program/static_program.h"
+#include "traces/format/writer.h"
+
+namespace heddle::tracegen {
+namespace {
+
+constexpr char kProducer[] = "heddle 0.1.0";
+
+std::string Sha256(const std::string& bytes) {
+  unsigned char digest[32];
+  unsigned int size = 0;
+  EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr);
+  return absl::BytesToHexString(std::string(reinterpret_cast<char*>(digest), size));
+}
+
+double UserSeconds() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  rusage children = {};
+  getrusage(RUSAGE_CHILDREN, &children);
+  auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  return seconds(usage.ru_utime) + seconds(children.ru_utime);
+}
+
+void* At(uint64_t address) { return reinterpret_cast<void*>(address); }
+
+// A kernel in both forms.
+struct Kernel {
+  KernelUnit unit;
+  InstrumentedKernel recorded;
+  InstrumentedKernel native;
+  std::unique_ptr<CompiledKernel> recorded_code;
+  std::unique_ptr<CompiledKernel> native_code;
+  const trace::Program* program = nullptr;
+};
+
+class RecipeRun {
+ public:
+  RecipeRun(RecipeFile recipe, const CaptureOptions& options) : recipe_(std::move(recipe)), options_(options) {}
+
+  absl::StatusOr<CaptureSummary> Run() {
+    double start = UserSeconds();
+    if (absl::Status status = Prepare(); !status.ok()) return status;
+    summary_.compile_seconds = UserSeconds() - start;
+    if (options_.compare_with_native) {
+      if (absl::Status status = RunNative(); !status.ok()) return status;
+    }
+    start = UserSeconds();
+    if (absl::Status status = Record(); !status.ok()) return status;
+    summary_.execute_seconds = UserSeconds() - start;
+    if (absl::Status status = Verify(); !status.ok()) return status;
+    if (InterruptRequested()) return absl::CancelledError("interrupted");
+    if (absl::Status status = writer_->Finish(); !status.ok()) return status;
+    summary_.bytes = writer_->totals().bytes;
+    return summary_;
+  }
+
+ private:
+  absl::Status Prepare() {
+    if (absl::Status status = CheckProcessor(); !status.ok()) return status;
+    const recipe::v1::Recipe& recipe = recipe_.recipe;
+    std::string source = recipe_.Resolve(recipe.source());
+    absl::StatusOr<std::string> text = ReadWholeFile(source);
+    if (!text.ok()) return text.status();
+    source_digest_ = Sha256(*text);
+    CompileOptions compile;
+    compile.defines.assign(recipe.define().begin(), recipe.define().end());
+    for (const std::string& folder : recipe.include_dir()) compile.include_dirs.push_back(recipe_.Resolve(folder));
+    if (!recipe.optimization().empty()) compile.optimization = recipe.optimization();
+    if (!recipe.target().empty()) compile.target = recipe.target();
+    compile.no_unroll = recipe.no_unroll();
+    optimization_ = absl::StrCat(compile.optimization, compile.no_unroll ? " -fno-unroll-loops" : "");
+    target_ = compile.target;
+    absl::StatusOr<DeviceModule> module = Compile(source, compile);
+    if (!module.ok()) return module.status();
+    absl::StatusOr<CanonicalModule> canonical =
+        Canonicalize(std::move(module->context), std::move(module->module), target_);
+    if (!canonical.ok()) return canonical.status();
+    canonical_ = std::make_unique<CanonicalModule>(*std::move(canonical));
+
+    absl::StatusOr<std::unique_ptr<DeviceMemory>> memory = DeviceMemory::Create();
+    if (!memory.ok()) return memory.status();
+    memory_ = *std::move(memory);
+    if (absl::Status status = MakeBuffers(); !status.ok()) return status;
+    absl::StatusOr<GlobalLayout> globals =
+        PlaceGlobals(*canonical_->module, [this](uint64_t bytes, const std::string& name) {
+          return memory_->Allocate(bytes, name);
+        });
+    if (!globals.ok()) return globals.status();
+    globals_ = *std::move(globals);
+    for (int i = 0; i < recipe.launch_size(); ++i) {
+      if (absl::Status status = PrepareKernel(i); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status MakeBuffers() {
+    const recipe::v1::Recipe& recipe = recipe_.recipe;
+    for (int i = 0; i < recipe.buffer_size(); ++i) {
+      const recipe::v1::Buffer& buffer = recipe.buffer(i);
+      uint64_t size = ScalarBytes(buffer.type());
+      if (buffer.count() > kGlobalBytes / size) {
+        return recipe_.Error("buffer", i, absl::StrCat("buffer '", buffer.name(), "' is larger than device memory"));
+      }
+      absl::StatusOr<uint64_t> address = memory_->Allocate(buffer.count() * size, buffer.name());
+      if (!address.ok()) return recipe_.Error("buffer", i, std::string(address.status().message()));
+      absl::StatusOr<std::string> contents = MakeContents(buffer.fill(), buffer.type(), buffer.count(), recipe_);
+      if (!contents.ok()) {
+        return recipe_.Error("buffer", i, absl::StrCat("buffer '", buffer.name(), "': ", std::string(contents.status().message())));
+      }
+      BufferContents entry;
+      entry.name = buffer.name();
+      entry.type = buffer.type();
+      entry.count = buffer.count();
+      entry.before = *std::move(contents);
+      entry.after = At(*address);
+      addresses_[buffer.name()] = *address;
+      buffers_.push_back(std::move(entry));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status PrepareKernel(int index) {
+    const recipe::v1::Launch& launch = recipe_.recipe.launch(index);
+    std::unique_ptr<Kernel>& kernel = kernels_[launch.kernel()];
+    if (kernel == nullptr) {
+      absl::StatusOr<KernelUnit> unit = ReadKernel(*canonical_, launch.kernel());
+      if (!unit.ok()) return unit.status();
+      kernel = std::make_unique<Kernel>();
+      kernel->unit = *std::move(unit);
+      if (recipe_.recipe.registers() != 0) {
+        kernel->unit.program.set_register_count(recipe_.recipe.registers());
+        kernel->unit.program.set_registers_requested(recipe_.recipe.registers());
+      }
+      if (absl::Status status = MakeCode(*kernel, true, kernel->recorded, kernel->recorded_code); !status.ok()) {
+        return status;
+      }
+      if (options_.compare_with_native) {
+        if (absl::Status status = MakeCode(*kernel, false, kernel->native, kernel->native_code); !status.ok()) {
+          return status;
+        }
+      }
+      uses_warps_ = uses_warps_ || kernel->unit.program.uses_warp_operations() || kernel->recorded.meets_warp;
+      for (const std::string& warning : kernel->recorded.warnings) summary_.warnings.push_back(warning);
+    }
+    absl::StatusOr<PreparedLaunch> prepared =
+        PrepareLaunch(recipe_, index, kernel->recorded, [this](const std::string& name) { return addresses_[name]; });
+    if (!prepared.ok()) return prepared.status();
+    if (prepared->parameters.size() > kParamBytes) {
+      return recipe_.Error("launch", index, "more parameters than parameter memory holds");
+    }
+    if (kernel->recorded.uses_local) {
+      if (absl::Status status = memory_->MapLocal(prepared->geometry.threads()); !status.ok()) return status;
+    }
+    launches_.push_back(*std::move(prepared));
+    for (int s = 0; s < launch.symbol_size(); ++s) {
+      const recipe::v1::Symbol& symbol = launch.symbol(s);
+      const PlacedGlobal* global = globals_.FindName(symbol.name());
+      if (global == nullptr) {
+        return recipe_.Error("launch", index, "symbol", s,
+                             absl::StrCat("no __constant__ or __device__ variable is named '", symbol.name(), "'"));
+      }
+      uint64_t size = ScalarBytes(symbol.type());
+      if (size == 0 || global->bytes % size != 0) {
+        return recipe_.Error("launch", index, "symbol", s,
+                             absl::StrCat("variable '", symbol.name(), "' has ", global->bytes,
+                                          " bytes, which are no whole number of elements of the given type"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status MakeCode(Kernel& kernel, bool record, InstrumentedKernel& instrumented,
+                        std::unique_ptr<CompiledKernel>& code) {
+    absl::StatusOr<InstrumentedKernel> made = Instrument(*canonical_, kernel.unit, globals_, record);
+    if (!made.ok()) return made.status();
+    instrumented = *std::move(made);
+    absl::StatusOr<std::unique_ptr<CompiledKernel>> compiled = CompileForHost(instrumented);
+    if (!compiled.ok()) return compiled.status();
+    code = *std::move(compiled);
+    return absl::OkStatus();
+  }
+
+  // All memory as it is before the first launch.
+  void ResetMemory() {
+    for (BufferContents& buffer : buffers_) {
+      std::memcpy(const_cast<void*>(buffer.after), buffer.before.data(), buffer.before.size());
+    }
+    for (const PlacedGlobal& global : globals_.globals) {
+      std::memcpy(At(global.address), global.contents.data(), global.contents.size());
+    }
+  }
+
+  absl::Status SetSymbols(int index) {
+    const recipe::v1::Launch& launch = recipe_.recipe.launch(index);
+    for (int s = 0; s < launch.symbol_size(); ++s) {
+      const recipe::v1::Symbol& symbol = launch.symbol(s);
+      const PlacedGlobal* global = globals_.FindName(symbol.name());
+      absl::StatusOr<std::string> bytes =
+          MakeContents(symbol.fill(), symbol.type(), global->bytes / ScalarBytes(symbol.type()), recipe_);
+      if (!bytes.ok()) {
+        return recipe_.Error("launch", index, "symbol", s,
+                             absl::StrCat("symbol '", symbol.name(), "': ", std::string(bytes.status().message())));
+      }
+      std::memcpy(At(global->address), bytes->data(), bytes->size());
+      if (writer_ != nullptr) {
+        if (absl::Status status = Transfer(trace::v1::Transfer::HOST_TO_DEVICE, global->address, bytes->size());
+            !status.ok()) {
+          return status;
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Transfer(trace::v1::Transfer::Direction direction, uint64_t address, uint64_t bytes) {
+    trace::v1::Transfer transfer;
+    transfer.set_direction(direction);
+    transfer.set_address(address);
+    transfer.set_bytes(bytes);
+    return writer_->AddTransfer(transfer);
+  }
+
+  RunnerOptions Options() const {
+    RunnerOptions options;
+    if (options_.part_instructions != 0) options.part_instructions = options_.part_instructions;
+    if (options_.part_accesses != 0) options.part_accesses = options_.part_accesses;
+    options.max_instructions = options_.max_instructions;
+    if (options_.progress) {
+      options.progress = [this](uint64_t blocks, uint64_t instructions) {
+        absl::FPrintF(stderr, "\r%s: launch %u, block %u, %.1f M thread-instructions ", options_.output,
+                      summary_.launches, blocks, static_cast<double>(instructions) * 1e-6);
+        std::fflush(stderr);
+      };
+    }
+    return options;
+  }
+
+  // Puts the arguments of a launch into parameter memory.
+  std::vector<const void*> PlaceArguments(const PreparedLaunch& launch) {
+    std::memcpy(At(kParamBase), launch.parameters.data(), launch.parameters.size());
+    std::vector<const void*> arguments;
+    for (uint64_t offset : launch.offsets) arguments.push_back(At(kParamBase + offset));
+    return arguments;
+  }
+
+  absl::Status RunNative() {
+    ResetMemory();
+    BlockRunner runner(Options());
+    uint32_t id = 0;
+    for (int i = 0; i < recipe_.recipe.launch_size(); ++i) {
+      const recipe::v1::Launch& launch = recipe_.recipe.launch(i);
+      if (absl::Status status = SetSymbols(i); !status.ok()) return status;
+      Kernel& kernel = *kernels_[launch.kernel()];
+      std::vector<const void*> arguments = PlaceArguments(launches_[static_cast<size_t>(i)]);
+      for (uint32_t r = 0; r < std::max(1u, launch.repeat()); ++r) {
+        Geometry geometry = launches_[static_cast<size_t>(i)].geometry;
+        geometry.grid_id = id++;
+        absl::Status status =
+            runner.Run(kernel.native, kernel.native_code->entry(), arguments.data(), geometry, nullptr);
+        if (!status.ok()) return status;
+      }
+    }
+    for (const BufferContents& buffer : buffers_) {
+      native_results_.emplace_back(static_cast<const char*>(buffer.after), buffer.before.size());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status OpenWriter() {
+    trace::v1::FileHeader header;
+    header.set_producer(kProducer);
+    header.set_abstraction_level("ptx");
+    header.set_target(target_);
+    header.set_compiler(canonical_->compiler);
+    header.set_optimization(optimization_);
+    if (uses_warps_) header.set_warp_width(kWarpWidth);
+    for (const trace::v1::AddressWindow& window : DeviceMemory::Windows()) *header.add_window() = window;
+    for (const std::string& file : canonical_->source_files) header.add_source_file(file);
+    (*header.mutable_provenance())["recipe_sha256"] = Sha256(recipe_.text);
+    (*header.mutable_provenance())["source_sha256"] = source_digest_;
+    trace::WriterOptions options;
+    options.zstd_level = options_.zstd_level;
+    options.chunk_thread_instructions = options_.part_instructions;
+    options.chunk_accesses = options_.part_accesses;
+    auto writer = trace::TraceWriter::Create(options_.output, std::move(header), options);
+    if (!writer.ok()) return writer.status();
+    writer_ = *std::move(writer);
+    return absl::OkStatus();
+  }
+
+  absl::Status Record() {
+    ResetMemory();
+    if (absl::Status status = OpenWriter(); !status.ok()) return status;
+    for (size_t i = 0; i < buffers_.size(); ++i) {
+      bool zeros = recipe_.recipe.buffer(static_cast<int>(i)).fill().has_zeros();
+      absl::Status status =
+          Transfer(zeros ? trace::v1::Transfer::FILL : trace::v1::Transfer::HOST_TO_DEVICE,
+                   reinterpret_cast<uint64_t>(buffers_[i].after), buffers_[i].before.size());
+      if (!status.ok()) return status;
+    }
+    BlockRunner runner(Options());
+    for (int i = 0; i < recipe_.recipe.launch_size(); ++i) {
+      if (absl::Status status = SetSymbols(i); !status.ok()) return status;
+      for (uint32_t r = 0; r < std::max(1u, recipe_.recipe.launch(i).repeat()); ++r) {
+        if (absl::Status status = RecordLaunch(i, runner); !status.ok()) return status;
+      }
+    }
+    const trace::WriterTotals& totals = writer_->totals();
+    uint64_t counted = runner.instructions() - unrecorded_instructions_;
+    if (totals.thread_instructions != counted) {
+      return absl::InternalError(absl::StrCat("the trace holds ", totals.thread_instructions,
+                                              " thread-instructions, but ", counted, " were counted"));
+    }
+    summary_.blocks = totals.blocks;
+    summary_.threads = totals.threads;
+    summary_.thread_instructions = totals.thread_instructions;
+    summary_.accesses = totals.accesses;
+    summary_.warnings.insert(summary_.warnings.end(), runner.warnings().begin(), runner.warnings().end());
+    if (options_.progress) absl::FPrintF(stderr, "\r\033[K");
+    return absl::OkStatus();
+  }
+
+  absl::Status RecordLaunch(int index, BlockRunner& runner) {
+    const recipe::v1::Launch& launch = recipe_.recipe.launch(index);
+    Kernel& kernel = *kernels_[launch.kernel()];
+    if (kernel.program == nullptr) {
+      auto program = writer_->AddProgram(kernel.unit.program);
+      if (!program.ok()) return program.status();
+      kernel.program = *program;
+    }
+    const PreparedLaunch& prepared = launches_[static_cast<size_t>(index)];
+    Geometry geometry = prepared.geometry;
+    geometry.grid_id = static_cast<uint32_t>(summary_.launches);
+    trace::v1::Launch record;
+    record.set_program(kernel.program->id());
+    auto dimensions = [](trace::v1::Dim3* to, const uint32_t* from) {
+      to->set_x(from[0]);
+      to->set_y(from[1]);
+      to->set_z(from[2]);
+    };
+    dimensions(record.mutable_grid(), geometry.grid);
+    dimensions(record.mutable_block(), geometry.block);
+    record.set_dynamic_shared_bytes(geometry.dynamic_shared_bytes);
+    if (summary_.launches > 0) record.add_depends_on(static_cast<uint32_t>(summary_.launches - 1));
+    for (const trace::v1::Allocation& allocation : memory_->allocations()) *record.add_allocation() = allocation;
+    record.set_recorded(!launch.unrecorded());
+    if (absl::Status status = writer_->BeginLaunch(std::move(record)); !status.ok()) return status;
+    std::vector<const void*> arguments = PlaceArguments(prepared);
+    uint64_t before = runner.instructions();
+    absl::Status status = runner.Run(kernel.recorded, kernel.recorded_code->entry(), arguments.data(), geometry,
+                                     launch.unrecorded() ? nullptr : writer_.get());
+    if (!status.ok()) return status;
+    ++summary_.launches;
+    if (launch.unrecorded()) {
+      unrecorded_instructions_ += runner.instructions() - before;
+      return absl::OkStatus();
+    }
+    return writer_->EndLaunch();
+  }
+
+  absl::Status Verify() {
+    for (size_t i = 0; i < native_results_.size(); ++i) {
+      const char* recorded = static_cast<const char*>(buffers_[i].after);
+      const std::string& native = native_results_[i];
+      for (size_t byte = 0; byte < native.size(); ++byte) {
+        if (native[byte] == recorded[byte]) continue;
+        return absl::FailedPreconditionError(
+            absl::StrCat("recording has changed the result: buffer '", buffers_[i].name, "' differs at element ",
+                         byte / ScalarBytes(buffers_[i].type), " from a run without recording"));
+      }
+    }
+    return options_.check ? RunChecks(recipe_, buffers_) : absl::OkStatus();
+  }
+
+  RecipeFile recipe_;
+  const CaptureOptions& options_;
+  CaptureSummary summary_;
+  std::string source_digest_;
+  std::string optimization_;
+  std::string target_;
+  bool uses_warps_ = false;
+  uint64_t unrecorded_instructions_ = 0;
+  std::unique_ptr<CanonicalModule> canonical_;
+  std::unique_ptr<DeviceMemory> memory_;
+  GlobalLayout globals_;
+  std::vector<BufferContents> buffers_;
+  std::map<std::string, uint64_t> addresses_;
+  std::map<std::string, std::unique_ptr<Kernel>> kernels_;
+  std::vector<PreparedLaunch> launches_;
+  std::vector<std::string> native_results_;
+  std::unique_ptr<trace::TraceWriter> writer_;
+};
+
+}  // namespace
+
+absl::StatusOr<CaptureSummary> CaptureRecipe(const std::string& recipe_path, const CaptureOptions& options) {
+  absl::StatusOr<RecipeFile> recipe = ReadRecipeFile(recipe_path);
+  if (!recipe.ok()) return recipe.status();
+  return RecipeRun(*std::move(recipe), options).Run();
+}
+
+}  // namespace heddle::tracegen

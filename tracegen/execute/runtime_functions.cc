@@ -1,0 +1,66 @@
+// The functions that generated code calls.
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "tracegen/execute/block_runner.h"
+
+namespace heddle::tracegen {
+namespace {
+
+BlockRunner& Runner(ThreadContext* context) { return *static_cast<BlockRunner*>(context->runner); }
+
+void Yield(ThreadContext* context) { Runner(context).Yield(); }
+
+uint32_t Barrier(ThreadContext* context, uint32_t site, uint32_t id, uint32_t threads, uint32_t reduction,
+                 uint32_t predicate) {
+  return Runner(context).Barrier(site, id, threads, static_cast<BarrierReduction>(reduction), predicate);
+}
+
+uint64_t Warp(ThreadContext* context, uint32_t site, uint32_t operation, uint32_t mask, uint64_t value, uint32_t b,
+              uint32_t c) {
+  return Runner(context).WarpMeeting(site, static_cast<WarpOperation>(operation), mask, value, b, c, false);
+}
+
+uint64_t WarpConverged(ThreadContext* context, uint32_t site, uint32_t operation, uint32_t mask, uint64_t value,
+                       uint32_t b, uint32_t c) {
+  return Runner(context).WarpMeeting(site, static_cast<WarpOperation>(operation), mask, value, b, c, true);
+}
+
+void Trap(ThreadContext* context, uint32_t site) {
+  Runner(context).Fail(absl::StrCat("trap at ", Runner(context).SiteText(site)));
+}
+
+void Assert(ThreadContext* context, uint32_t, const char* expression, const char* file, uint32_t line, const char*) {
+  const char* slash = std::strrchr(file, '/');
+  Runner(context).Fail(
+      absl::StrCat(slash != nullptr ? slash + 1 : file, ":", line, ": assertion `", expression, "` failed"));
+}
+
+void Exit(ThreadContext* context) { Runner(context).ExitThread(); }
+
+void LocalOverflow(ThreadContext* context) {
+  Runner(context).Fail(absl::StrCat("local arrays need more than ", kLocalBytes, " bytes per thread"));
+}
+
+template <typename F>
+void* Address(F* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+}  // namespace
+
+const std::vector<std::pair<std::string, void*>>& RuntimeFunctions() {
+  static const auto& table = *new std::vector<std::pair<std::string, void*>>{
+      {kYieldFunction, Address(Yield)},
+      {kBarrierFunction, Address(Barrier)},
+      {kWarpFunction, Address(Warp)},
+      {kWarpConvergedFunction, Address(WarpConverged)},
+      {kTrapFunction, Address(Trap)},
+      {kAssertFunction, Address(Assert)},
+      {kExitFunction, Address(Exit)},
+      {kLocalOverflowFunction, Address(LocalOverflow)},
+  };
+  return table;
+}
+
+}  // namespace heddle::tracegen

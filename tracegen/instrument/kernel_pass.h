@@ -1,0 +1,72 @@
+// What the steps of the pass share while they work on one kernel.
+#ifndef HEDDLE_TRACEGEN_INSTRUMENT_KERNEL_PASS_H_
+#define HEDDLE_TRACEGEN_INSTRUMENT_KERNEL_PASS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include "tracegen/instrument/instrument.h"
+#include "tracegen/instrument/thread_context.h"
+
+namespace heddle::tracegen {
+
+// State of the pass over one kernel.
+struct KernelPass {
+  KernelPass(const CanonicalModule& canonical, const KernelUnit& unit, const GlobalLayout& globals, bool record)
+      : canonical(canonical), unit(unit), globals(globals), record(record) {}
+
+  const CanonicalModule& canonical;
+  const KernelUnit& unit;
+  const GlobalLayout& globals;
+  bool record;
+
+  llvm::Module* module = nullptr;               // the clone
+  llvm::Function* kernel = nullptr;             // in the clone
+  std::vector<llvm::Function*> functions;       // reachable from the kernel, the kernel first
+  llvm::DenseSet<llvm::Function*> is_reachable;
+  KernelLinks links;                            // with the clone's blocks and instructions
+  InstrumentedKernel* result = nullptr;
+
+  // Source place of an instruction of the clone (or of its function, when it has none).
+  Site SiteOf(const llvm::Instruction& instruction) const;
+  // Number of the instruction's place, as passed to the runtime.
+  uint32_t AddSite(const llvm::Instruction& instruction);
+  // "KERNEL: what (file:line)".
+  absl::Status Unsupported(const llvm::Instruction& instruction, const std::string& what) const;
+
+  llvm::LLVMContext& context() const { return module->getContext(); }
+  llvm::Type* i32() const { return llvm::Type::getInt32Ty(context()); }
+  llvm::Type* i64() const { return llvm::Type::getInt64Ty(context()); }
+  llvm::PointerType* pointer() const { return llvm::PointerType::get(context(), 0); }
+
+  // The context argument of the function that holds `builder`'s insertion point.
+  static llvm::Value* Context(llvm::IRBuilder<>& builder);
+  // Address of a field of ThreadContext.
+  static llvm::Value* Field(llvm::IRBuilder<>& builder, size_t offset);
+  llvm::LoadInst* LoadField(llvm::IRBuilder<>& builder, size_t offset, llvm::Type* type) const;
+  void StoreField(llvm::IRBuilder<>& builder, size_t offset, llvm::Value* value) const;
+  // Calls a function of the runtime.
+  llvm::CallInst* CallRuntime(llvm::IRBuilder<>& builder, const char* name, llvm::Type* result_type,
+                              llvm::ArrayRef<llvm::Value*> arguments) const;
+};
+
+// True for calls that may hand the processor to another thread of the block.
+bool Suspends(const llvm::Instruction& instruction);
+
+// The steps, in their order.
+absl::Status CheckSupported(KernelPass& pass);       // refuses what cannot be executed
+absl::Status InsertRecording(KernelPass& pass);      // stores of addresses, decisions, counts; yield points
+absl::Status LowerLocalMemory(KernelPass& pass);     // allocas and by-value copies
+absl::Status LowerIntrinsics(KernelPass& pass);      // nvvm intrinsics to host code or runtime calls
+void LowerArithmetic(KernelPass& pass);              // shifts, conversions, divisions as PTX defines them
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_INSTRUMENT_KERNEL_PASS_H_

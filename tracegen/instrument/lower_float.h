@@ -1,0 +1,20 @@
+// Floating-point intrinsics of NVPTX as host code.
+#ifndef HEDDLE_TRACEGEN_INSTRUMENT_LOWER_FLOAT_H_
+#define HEDDLE_TRACEGEN_INSTRUMENT_LOWER_FLOAT_H_
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+#include "tracegen/instrument/kernel_pass.h"
+
+namespace heddle::tracegen {
+
+// Host code for the intrinsic llvm.nvvm.NAME, inserted before `call`; null if it is not known.
+llvm::Value* LowerFloat(KernelPass& pass, llvm::IRBuilder<>& builder, llvm::CallInst& call, llvm::StringRef name);
+
+// min and max of PTX (ISA 9.7.3): the other operand if one is NaN (`propagate_nan` false), and -0 below +0.
+llvm::Value* MinMax(llvm::IRBuilder<>& builder, bool minimum, bool propagate_nan, llvm::Value* a, llvm::Value* b);
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_INSTRUMENT_LOWER_FLOAT_H_

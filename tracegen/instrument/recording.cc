@@ -1,0 +1,246 @@
+// Where generated code writes down what a thread does. One record per IR block: its addresses in PTX order, and one byte
+// for its decision. Counting happens on the side and is compared with what the writer derives from the decisions.
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "llvm/ADT/DepthFirstIterator.h"
+#include "llvm/Analysis/CFG.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "tracegen/instrument/kernel_pass.h"
+
+namespace heddle::tracegen {
+namespace {
+
+using llvm::dyn_cast;
+using llvm::isa;
+
+// Targets of retreating edges: every cycle of the control flow passes through one of them.
+llvm::DenseSet<llvm::BasicBlock*> LoopHeads(llvm::Function& function) {
+  llvm::SmallVector<std::pair<const llvm::BasicBlock*, const llvm::BasicBlock*>, 8> edges;
+  llvm::FindFunctionBackedges(function, edges);
+  llvm::DenseSet<llvm::BasicBlock*> heads;
+  for (auto [from, to] : edges) heads.insert(const_cast<llvm::BasicBlock*>(to));
+  return heads;
+}
+
+// Operand that holds the address which PTX instruction `linked` accesses for IR instruction `access`.
+llvm::Value* AddressOperand(llvm::Instruction& access, const trace::v1::Instruction& linked) {
+  if (auto* load = dyn_cast<llvm::LoadInst>(&access)) return load->getPointerOperand();
+  if (auto* store = dyn_cast<llvm::StoreInst>(&access)) return store->getPointerOperand();
+  if (auto* update = dyn_cast<llvm::AtomicRMWInst>(&access)) return update->getPointerOperand();
+  if (auto* exchange = dyn_cast<llvm::AtomicCmpXchgInst>(&access)) return exchange->getPointerOperand();
+  if (auto* transfer = dyn_cast<llvm::MemTransferInst>(&access)) {
+    return linked.op() == trace::v1::OP_LOAD ? transfer->getRawSource() : transfer->getRawDest();
+  }
+  if (auto* call = dyn_cast<llvm::CallBase>(&access)) {
+    for (llvm::Use& argument : call->args()) {
+      if (argument->getType()->isPointerTy()) return argument.get();
+    }
+  }
+  return nullptr;
+}
+
+// The address as the trace shows it: local addresses lose the thread's offset, so that they are the same for every thread.
+llvm::Value* RecordedAddress(const KernelPass& pass, llvm::IRBuilder<>& builder, llvm::Value* address) {
+  unsigned space = address->getType()->getPointerAddressSpace();
+  llvm::Value* number = builder.CreatePtrToInt(address, builder.getInt64Ty());
+  if (!pass.result->uses_local || (space != 0 && space != 5)) return number;
+  llvm::Value* masked = builder.CreateAnd(number, ~kLocalThreadMask);
+  if (space == 5) return masked;
+  constexpr unsigned kWindowBits = 30;
+  static_assert(kLocalThreads * kLocalStride == uint64_t{1} << kWindowBits && kLocalBase % (uint64_t{1} << 30) == 0);
+  llvm::Value* window = builder.CreateLShr(number, kWindowBits);
+  return builder.CreateSelect(builder.CreateICmpEQ(window, builder.getInt64(kLocalBase >> kWindowBits)), masked, number);
+}
+
+class Recorder {
+ public:
+  explicit Recorder(KernelPass& pass) : pass_(pass) {}
+
+  absl::Status Function(llvm::Function& function) {
+    llvm::DenseSet<llvm::BasicBlock*> heads = LoopHeads(function);
+    std::vector<llvm::BasicBlock*> blocks;
+    for (llvm::BasicBlock& block : function) blocks.push_back(&block);
+    uint64_t addresses = 0;
+    uint64_t decisions = 0;
+    for (llvm::BasicBlock* block : blocks) {
+      bool looks = heads.contains(block) || block == &function.getEntryBlock();
+      if (absl::Status status = Block(*block, looks); !status.ok()) return status;
+      addresses += pass_.links.blocks.lookup(block).accesses;
+      ++decisions;
+    }
+    pass_.result->step_addresses = std::max(pass_.result->step_addresses, addresses);
+    pass_.result->step_decisions = std::max(pass_.result->step_decisions, decisions);
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Block(llvm::BasicBlock& block, bool looks_at_limits) {
+    auto found = pass_.links.blocks.find(&block);
+    llvm::Instruction* first = &*block.getFirstInsertionPt();
+    if (found == pass_.links.blocks.end()) {
+      return absl::InternalError(absl::StrCat("kernel '", pass_.result->name, "': a block of function '",
+                                              block.getParent()->getName().str(), "' has no link to PTX"));
+    }
+    const BlockLink link = found->second;
+    std::vector<llvm::Instruction*> body;
+    for (llvm::Instruction* i = first; i != nullptr; i = i->getNextNode()) body.push_back(i);
+    llvm::Instruction* terminator = block.getTerminator();
+    RecordedBlock recorded;
+    recorded.access_instructions.resize(link.accesses);
+    recorded.access_sites.resize(link.accesses);
+    for (llvm::Instruction* i : body) {
+      if (recorded.site.line == 0) recorded.site = pass_.SiteOf(*i);
+    }
+    if (looks_at_limits) LookAtLimits(first);
+
+    llvm::IRBuilder<> builder(first);
+    if (link.instructions > 0) {
+      llvm::Value* count = pass_.LoadField(builder, offsetof(ThreadContext, instructions), pass_.i64());
+      pass_.StoreField(builder, offsetof(ThreadContext, instructions),
+                       builder.CreateAdd(count, builder.getInt64(link.instructions)));
+    }
+    llvm::Value* base = nullptr;
+    if (link.accesses > 0) {
+      base = pass_.LoadField(builder, offsetof(ThreadContext, address_cursor), pass_.pointer());
+      pass_.StoreField(builder, offsetof(ThreadContext, address_cursor),
+                       builder.CreateConstInBoundsGEP1_64(pass_.i64(), base, link.accesses));
+    }
+    pass_.StoreField(builder, offsetof(ThreadContext, location),
+                     builder.getInt32(static_cast<uint32_t>(pass_.result->blocks.size() + 1)));
+    uint32_t stored = 0;
+    for (llvm::Instruction* i : body) {
+      if (auto accesses = pass_.links.accesses.find(i); accesses != pass_.links.accesses.end()) {
+        builder.SetInsertPoint(i);
+        for (const AccessLink& access : accesses->second) {
+          const auto& linked = pass_.unit.program.instruction(static_cast<int>(access.instruction));
+          llvm::Value* operand = AddressOperand(*i, linked);
+          if (operand == nullptr || access.position >= link.accesses) {
+            return pass_.Unsupported(*i, absl::StrCat("recording of '", linked.mnemonic(), "'"));
+          }
+          llvm::Value* address = RecordedAddress(pass_, builder, operand);
+          if (access.offset != 0) address = builder.CreateAdd(address, builder.getInt64(access.offset));
+          builder.CreateStore(address, builder.CreateConstInBoundsGEP1_64(pass_.i64(), base, access.position));
+          recorded.access_instructions[access.position] = access.instruction;
+          recorded.access_sites[access.position] = pass_.SiteOf(*i);
+          ++stored;
+        }
+      }
+      if (base != nullptr && Suspends(*i)) {
+        // The runtime may move the record while the thread is suspended.
+        builder.SetInsertPoint(i);
+        pass_.StoreField(builder, offsetof(ThreadContext, block_base), base);
+        builder.SetInsertPoint(i->getNextNode());
+        base = pass_.LoadField(builder, offsetof(ThreadContext, block_base), pass_.pointer());
+      }
+    }
+    if (stored != link.accesses) {
+      return absl::InternalError(absl::StrCat("kernel '", pass_.result->name, "': a block near ",
+                                              recorded.site.ToString(), " records ", stored, " accesses, but PTX has ",
+                                              link.accesses));
+    }
+    pass_.result->blocks.push_back(std::move(recorded));
+    return Decision(terminator);
+  }
+
+  absl::Status Decision(llvm::Instruction* terminator) {
+    auto found = pass_.links.edges.find(terminator);
+    if (found == pass_.links.edges.end()) return absl::OkStatus();
+    const auto& edges = found->second;
+    if (edges.empty()) return absl::OkStatus();
+    unsigned successors = terminator->getNumSuccessors();
+    if (edges.size() != successors) {
+      return absl::InternalError(absl::StrCat("kernel '", pass_.result->name, "': a branch near ",
+                                              pass_.SiteOf(*terminator).ToString(), " has ", successors,
+                                              " successors, but ", edges.size(), " links"));
+    }
+    for (const EdgeLink& edge : edges) {
+      if (edge.accesses != 0) return pass_.Unsupported(*terminator, "a memory access on a branch edge");
+    }
+    llvm::IRBuilder<> builder(terminator);
+    llvm::Value* decision = nullptr;
+    llvm::Value* count = nullptr;
+    if (auto* branch = dyn_cast<llvm::BranchInst>(terminator)) {
+      if (branch->isConditional()) {
+        decision = Choose(builder, branch->getCondition(), edges[0].decision, edges[1].decision, builder.getInt8Ty());
+        count = Choose(builder, branch->getCondition(), edges[0].instructions, edges[1].instructions, pass_.i64());
+      } else {
+        decision = builder.getInt8(edges[0].decision);
+        count = builder.getInt64(edges[0].instructions);
+      }
+    } else if (auto* choice = dyn_cast<llvm::SwitchInst>(terminator)) {
+      decision = builder.getInt8(edges[0].decision);
+      count = builder.getInt64(edges[0].instructions);
+      for (auto& option : choice->cases()) {
+        llvm::Value* hit = builder.CreateICmpEQ(choice->getCondition(), option.getCaseValue());
+        const EdgeLink& edge = edges[option.getSuccessorIndex()];
+        decision = builder.CreateSelect(hit, builder.getInt8(edge.decision), decision);
+        count = builder.CreateSelect(hit, builder.getInt64(edge.instructions), count);
+      }
+    } else {
+      return absl::OkStatus();
+    }
+    if (edges[0].decides) {
+      llvm::Value* cursor = pass_.LoadField(builder, offsetof(ThreadContext, decision_cursor), pass_.pointer());
+      builder.CreateStore(decision, cursor);
+      pass_.StoreField(builder, offsetof(ThreadContext, decision_cursor),
+                       builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), cursor, 1));
+    }
+    auto* fixed = dyn_cast<llvm::ConstantInt>(count);
+    if (fixed == nullptr || !fixed->isZero()) {
+      llvm::Value* old = pass_.LoadField(builder, offsetof(ThreadContext, instructions), pass_.i64());
+      pass_.StoreField(builder, offsetof(ThreadContext, instructions), builder.CreateAdd(old, count));
+    }
+    return absl::OkStatus();
+  }
+
+  llvm::Value* Choose(llvm::IRBuilder<>& builder, llvm::Value* condition, uint64_t yes, uint64_t no, llvm::Type* type) {
+    llvm::Constant* first = llvm::ConstantInt::get(type, yes);
+    if (yes == no) return first;
+    if (type->isIntegerTy(8) && yes == 0 && no == 1) return builder.CreateZExt(builder.CreateNot(condition), type);
+    if (type->isIntegerTy(8) && yes == 1 && no == 0) return builder.CreateZExt(condition, type);
+    return builder.CreateSelect(condition, first, llvm::ConstantInt::get(type, no));
+  }
+
+  // Before the block records anything: the runtime cuts records right behind a decision.
+  void LookAtLimits(llvm::Instruction* first) {
+    llvm::IRBuilder<> builder(first);
+    llvm::Value* count = pass_.LoadField(builder, offsetof(ThreadContext, instructions), pass_.i64());
+    llvm::Value* limit = pass_.LoadField(builder, offsetof(ThreadContext, instruction_limit), pass_.i64());
+    llvm::Value* cursor = pass_.LoadField(builder, offsetof(ThreadContext, address_cursor), pass_.i64());
+    llvm::Value* end = pass_.LoadField(builder, offsetof(ThreadContext, address_limit), pass_.i64());
+    llvm::Value* full = builder.CreateOr(builder.CreateICmpUGE(count, limit), builder.CreateICmpUGE(cursor, end));
+    llvm::MDNode* unlikely = llvm::MDBuilder(pass_.context()).createBranchWeights(1, 1 << 20);
+    llvm::Instruction* slow = llvm::SplitBlockAndInsertIfThen(full, first, false, unlikely);
+    builder.SetInsertPoint(slow);
+    pass_.CallRuntime(builder, kYieldFunction, builder.getVoidTy(), {KernelPass::Context(builder)});
+  }
+
+  KernelPass& pass_;
+};
+
+}  // namespace
+
+absl::Status InsertRecording(KernelPass& pass) {
+  for (llvm::Function* function : pass.functions) {
+    for (llvm::Instruction& instruction : llvm::instructions(*function)) {
+      if (!Suspends(instruction)) continue;
+      llvm::StringRef name = llvm::cast<llvm::CallInst>(instruction).getCalledFunction()->getName();
+      name.consume_front("llvm.nvvm.");
+      bool barrier = name.starts_with("barrier") || name.starts_with("bar.sync");
+      (barrier ? pass.result->has_barriers : pass.result->meets_warp) = true;
+    }
+    if (!pass.record) continue;
+    Recorder recorder(pass);
+    if (absl::Status status = recorder.Function(*function); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace heddle::tracegen

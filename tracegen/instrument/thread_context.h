@@ -1,0 +1,94 @@
+// What generated code and the runtime share: the context of the running thread, the address windows, and the functions
+// that generated code calls.
+#ifndef HEDDLE_TRACEGEN_INSTRUMENT_THREAD_CONTEXT_H_
+#define HEDDLE_TRACEGEN_INSTRUMENT_THREAD_CONTEXT_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace heddle::tracegen {
+
+// Address windows. All lie where neither Linux nor the address sanitizer puts anything, so addresses in a trace are the
+// same in every run.
+inline constexpr uint64_t kGlobalBase = 0x2000'0000'0000;
+inline constexpr uint64_t kGlobalBytes = uint64_t{64} << 30;
+inline constexpr uint64_t kSharedBase = 0x2100'0000'0000;
+inline constexpr uint64_t kSharedBytes = 128 << 10;
+inline constexpr uint64_t kConstantBase = 0x2200'0000'0000;
+inline constexpr uint64_t kConstantBytes = 4 << 20;
+inline constexpr uint64_t kParamBase = 0x2300'0000'0000;
+inline constexpr uint64_t kParamBytes = 64 << 10;
+// Local memory of linear thread t of a block starts at kLocalBase + t * kLocalStride; what is recorded is the address
+// that thread 0 would have.
+inline constexpr uint64_t kLocalBase = 0x2400'0000'0000;
+inline constexpr uint64_t kLocalStride = 1 << 20;
+inline constexpr uint64_t kLocalBytes = 512 << 10;  // usable; the rest of a stride is a guard
+inline constexpr uint64_t kLocalThreads = 1024;
+inline constexpr uint64_t kLocalThreadMask = (kLocalThreads - 1) * kLocalStride;
+
+inline constexpr uint32_t kWarpWidth = 32;
+
+// Context of the thread that runs now; one per worker, refilled when another thread takes over. The record cursors
+// simply continue: whatever lies between two switches belongs to the thread that ran between them.
+struct ThreadContext {
+  uint64_t* address_cursor = nullptr;
+  uint8_t* decision_cursor = nullptr;
+  uint64_t instructions = 0;       // thread-instructions since the launch began
+  uint64_t instruction_limit = 0;  // reaching it at a loop back-edge or function entry calls HeddleYield
+  const uint64_t* address_limit = nullptr;
+  uint64_t* block_base = nullptr;  // record of the current IR block while the thread is suspended
+  char* local_pointer = nullptr;   // next free byte of the thread's local memory
+  char* local_limit = nullptr;
+  uint32_t location = 0;           // number of the IR block that was entered last, see InstrumentedKernel::blocks
+  uint32_t division_by_zero = 0;   // 1 + site of the last division by zero, 0 = none
+  uint32_t tid[3] = {};
+  uint32_t linear_tid = 0;
+  uint32_t ctaid[3] = {};
+  uint32_t ntid[3] = {};
+  uint32_t nctaid[3] = {};
+  uint32_t dynamic_shared_bytes = 0;
+  uint32_t total_shared_bytes = 0;
+  uint32_t grid_id = 0;
+  uint64_t clock = 0;              // what clock() shows: advances by a fixed step per reading, as no time is known
+  void* runner = nullptr;          // the BlockRunner
+};
+
+// Operations that meet the threads of a warp.
+enum class WarpOperation : uint32_t {
+  kSync,
+  kShuffleUp,
+  kShuffleDown,
+  kShuffleButterfly,
+  kShuffleIndex,
+  kVoteAll,
+  kVoteAny,
+  kVoteUniform,
+  kBallot,
+  kMatchAny,
+  kMatchAll,
+  kActiveMask,
+  kReduceAdd,
+  kReduceMin,
+  kReduceMax,
+  kReduceUnsignedMin,
+  kReduceUnsignedMax,
+  kReduceAnd,
+  kReduceOr,
+  kReduceXor,
+};
+
+enum class BarrierReduction : uint32_t { kNone, kCount, kAnd, kOr };
+
+// Names of the functions that generated code calls; defined by the runtime with C linkage.
+inline constexpr char kYieldFunction[] = "heddle_yield";                  // void(ctx)
+inline constexpr char kBarrierFunction[] = "heddle_barrier";              // u32(ctx, site, id, threads, reduction, predicate)
+inline constexpr char kWarpFunction[] = "heddle_warp";                    // u64(ctx, site, operation, mask, value, b, c)
+inline constexpr char kWarpConvergedFunction[] = "heddle_warp_converged"; // the same, without a mask of its own
+inline constexpr char kTrapFunction[] = "heddle_trap";                    // void(ctx, site)
+inline constexpr char kAssertFunction[] = "heddle_assert";                // void(ctx, site, expression, file, line, function)
+inline constexpr char kExitFunction[] = "heddle_exit";                    // void(ctx)
+inline constexpr char kLocalOverflowFunction[] = "heddle_local_overflow"; // void(ctx)
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_INSTRUMENT_THREAD_CONTEXT_H_
