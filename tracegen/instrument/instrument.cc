@@ -256,8 +256,9 @@ void MakeEntry(KernelPass& pass) {
 // A module of its own context, so that the caller may give it away.
 absl::Status MoveToOwnContext(KernelPass& pass) {
   llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::WriteBitcodeToFile(*pass.module, stream);
+  llvm::BitcodeWriter writer(bytes);  // without the symbol table that linkers want
+  writer.writeModule(*pass.module);
+  writer.writeStrtab();
   pass.result->context = std::make_unique<llvm::LLVMContext>();
   auto parsed = llvm::parseBitcodeFile(
       llvm::MemoryBufferRef(llvm::StringRef(bytes.data(), bytes.size()), "kernel"), *pass.result->context);
