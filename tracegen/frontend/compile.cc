@@ -107,7 +107,7 @@ absl::StatusOr<std::vector<std::string>> CompilerArguments(const std::string& pa
                  "-cl-std=CL1.2",
                  "-target",
                  "nvptx64-nvidia-cuda",
-                 absl::StrCat("-mcpu=", options.target),
+                 absl::StrCat("-march=", options.target),
                  "-fno-vectorize",
                  "-fno-slp-vectorize"};
   }

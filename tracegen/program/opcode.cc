@@ -143,8 +143,9 @@ std::optional<uint32_t> MathMicroOps(std::string_view function) {
       {"log2", 1},      {"log10", 2},      {"log1p", 2},    {"pow", 4},      {"cbrt", 3},       {"hypot", 3},
       {"erf", 3},       {"erfc", 4},       {"fmod", 4},     {"rcbrt", 3},
   }};
-  static constexpr std::array<std::pair<std::string_view, uint32_t>, 8> kMore = {{
+  static constexpr std::array<std::pair<std::string_view, uint32_t>, 9> kMore = {{
       {"rsqrt", 1},
+      {"fast_fdivide", 2},
       {"tgamma", 8},
       {"lgamma", 8},
       {"remainder", 4},

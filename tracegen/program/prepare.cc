@@ -251,12 +251,13 @@ void NormalizeFunction(llvm::Function& function) {
       }
     }
   }
-  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
-    if (!IsDeviceCall(instruction)) continue;
-    llvm::Instruction* next = instruction.getNextNode();
-    if (llvm::isa<llvm::UnreachableInst>(next)) continue;
-    instruction.getParent()->splitBasicBlock(next);
+  std::vector<llvm::Instruction*> calls;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    if (IsDeviceCall(instruction) && !llvm::isa<llvm::UnreachableInst>(instruction.getNextNode())) {
+      calls.push_back(&instruction);
+    }
   }
+  for (llvm::Instruction* call : calls) call->getParent()->splitBasicBlock(call->getNextNode());
 }
 
 struct AnalysisManagers {

@@ -1,12 +1,49 @@
 // CUDA's language for device code, included before every CUDA source that is captured. No vendor header is needed.
 #ifndef HEDDLE_CUDA_H_
 #define HEDDLE_CUDA_H_
+
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
+#define __managed__ __attribute__((managed))
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define __align__(n) __attribute__((aligned(n)))
+
+#define __CUDACC__ 1
+#define __NVCC__ 1
+
+#include "heddle_cuda_vector_types.h"
+
 #include <__clang_cuda_builtin_vars.h>
+
+inline __device__ __cuda_builtin_threadIdx_t::operator dim3() const { return dim3(x, y, z); }
+inline __device__ __cuda_builtin_threadIdx_t::operator uint3() const { return uint3{x, y, z}; }
+inline __device__ __cuda_builtin_blockIdx_t::operator dim3() const { return dim3(x, y, z); }
+inline __device__ __cuda_builtin_blockIdx_t::operator uint3() const { return uint3{x, y, z}; }
+inline __device__ __cuda_builtin_blockDim_t::operator dim3() const { return dim3(x, y, z); }
+inline __device__ __cuda_builtin_blockDim_t::operator uint3() const { return uint3{x, y, z}; }
+inline __device__ __cuda_builtin_gridDim_t::operator dim3() const { return dim3(x, y, z); }
+inline __device__ __cuda_builtin_gridDim_t::operator uint3() const { return uint3{x, y, z}; }
+
+#include "heddle_cuda_math.h"
+#include "heddle_cuda_sync.h"
+
+// Assertion failure ends the run with the place and the expression.
+extern "C" __device__ __attribute__((noreturn)) void __assertfail(const char* expression, const char* file,
+                                                                  unsigned int line, const char* function,
+                                                                  __SIZE_TYPE__ char_size);
+static inline __device__ __attribute__((noreturn)) void __assert_fail(const char* expression, const char* file,
+                                                                      unsigned int line, const char* function) {
+  __assertfail(expression, file, line, function, 1);
+}
+#undef assert
+#ifdef NDEBUG
+#define assert(condition) ((void)0)
+#else
+#define assert(condition) ((condition) ? (void)0 : __assertfail(#condition, __FILE__, __LINE__, __func__, 1))
+#endif
+
 #endif  // HEDDLE_CUDA_H_

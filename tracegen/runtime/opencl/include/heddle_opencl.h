@@ -1,0 +1,19 @@
+// OpenCL C's built-in functions for capture, included before every OpenCL source. Types come from clang's base header.
+// What a PTX instruction computes becomes that instruction; other math stays one call without side effects.
+#ifndef HEDDLE_OPENCL_H_
+#define HEDDLE_OPENCL_H_
+
+#include <opencl-c-base.h>
+
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define cl_khr_fp64 1
+#define cl_khr_global_int32_base_atomics 1
+#define cl_khr_local_int32_base_atomics 1
+
+#define HEDDLE_CL static inline __attribute__((overloadable, always_inline))
+
+#include "heddle_opencl_geometry.h"
+#include "heddle_opencl_math.h"
+#include "heddle_opencl_data.h"
+
+#endif  // HEDDLE_OPENCL_H_
