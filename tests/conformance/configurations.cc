@@ -34,6 +34,7 @@ void Add(const Configuration& configuration, AllConfigurations& all) {
   CheckedConfiguration checked;
   checked.configuration = configuration;
   checked.mixed_pcs = info.traits.mixed_pcs;
+  checked.regroups = info.traits.regroups_every_instruction;
   checked.any_lane = MaySitInAnyLane(info, *parameters);
   checked.swizzled = SwizzlesHomeLanes(info, *parameters);
   const auto scope = parameters->values().find("scope");
@@ -89,8 +90,8 @@ AllConfigurations VariedConfigurations() {
 uint64_t Programs(uint64_t normal) {
   constexpr uint64_t kUsual = 200;
   const char* text = std::getenv("HEDDLE_CONFORMANCE_PROGRAMS");
-  const uint64_t asked = text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
-  return std::max(normal, normal * asked / kUsual);
+  const uint64_t asked = text == nullptr ? kUsual : std::strtoull(text, nullptr, 10);
+  return std::max<uint64_t>(1, normal * asked / kUsual);
 }
 
 }  // namespace heddle::replay

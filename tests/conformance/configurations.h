@@ -18,6 +18,7 @@ struct CheckedConfiguration {
   bool any_lane = false;      // a thread may sit in a lane that is not its home lane
   bool swizzled = false;      // home lanes of odd rows are swapped
   bool mixes_blocks = false;  // a warp may hold threads of several blocks: parameter "scope" is not "block"
+  bool regroups = false;      // warps are formed anew after every instruction
   bool default_parameters = true;
   std::string Text() const;  // "dwf:swizzle=none / gto"
 };
@@ -38,8 +39,8 @@ AllConfigurations DefaultConfigurations();
 // The same pairs with one parameter of one side changed: every choice but the default, and every boolean turned round.
 AllConfigurations VariedConfigurations();
 
-// Number of random programs that a test runs: `normal`, or more in proportion if HEDDLE_CONFORMANCE_PROGRAMS asks for
-// more than the usual 200.
+// Number of random programs that a test runs: `normal`, or more or fewer in proportion if the environment variable
+// HEDDLE_CONFORMANCE_PROGRAMS asks for another number than the usual 200.
 uint64_t Programs(uint64_t normal);
 
 }  // namespace heddle::replay

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <iostream>
 #include <memory>
@@ -42,7 +43,8 @@ class SourceGenerator {
     for (current_function_ = 0; current_function_ < functions_; ++current_function_) {
       Context context;
       context.uniform = current_function_ == 0;
-      source.functions.push_back(Body(context, current_function_ == 0 ? 0 : shape_.nesting - 1, 2, 5));
+      source.functions.push_back(current_function_ == 0 ? Body(context, 0, 3, 8)
+                                                        : Body(context, shape_.nesting - 1, 1, 4));
     }
     return source;
   }
@@ -471,11 +473,13 @@ KernelShape RandomShape(uint64_t seed, uint32_t warp_size) {
   Random random(MixAll({seed, 11}));
   KernelShape shape;
   shape.seed = seed;
-  shape.blocks = static_cast<uint32_t>(random.In(1, 5));
-  shape.threads_per_block =
-      static_cast<uint32_t>(random.Chance(50) ? warp_size * random.In(1, 3) : random.In(1, warp_size * 3));
-  shape.nesting = static_cast<uint32_t>(random.In(1, 3));
-  shape.divergent = random.Chance(85);
+  shape.blocks = static_cast<uint32_t>(random.Chance(70) ? random.In(1, 4) : random.In(5, 9));
+  const uint64_t most_warps = warp_size >= 32 ? 3 : 6;
+  shape.threads_per_block = static_cast<uint32_t>(random.Chance(50) ? warp_size * random.In(1, most_warps)
+                                                                    : random.In(1, warp_size * most_warps));
+  shape.nesting = static_cast<uint32_t>(random.OneOf({1, 2, 3, 3}));
+  shape.least_steps = static_cast<uint32_t>(random.OneOf({1, 30, 60}));
+  shape.divergent = random.Chance(88);
   shape.barriers = random.Chance(60);
   shape.counted_barriers = random.Chance(40);
   shape.early_exits = random.Chance(50);
@@ -492,13 +496,15 @@ RandomKernel MakeRandomKernel(const KernelShape& shape) {
     KernelSource source = SourceGenerator(shape, seed).Generate();
     kernel.program = Translate(source, Mix(seed), shape.memory);
     bool fits = true;
+    size_t longest = 0;
     for (uint64_t block = 0; fits && block < shape.blocks; ++block) {
       for (uint32_t thread = 0; fits && thread < shape.threads_per_block; ++thread) {
         ThreadScript& script = kernel.threads.emplace_back();
         fits = ThreadRunner(source, kernel.program, shape, block, thread).Run(script);
+        longest = std::max(longest, script.steps.size());
       }
     }
-    if (fits) return kernel;
+    if (fits && longest >= shape.least_steps) return kernel;
   }
 }
 

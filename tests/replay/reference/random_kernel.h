@@ -19,7 +19,8 @@ struct KernelShape {
   uint32_t blocks = 2;
   uint32_t threads_per_block = 16;
   uint32_t nesting = 3;      // most levels of if, loop and switch within each other
-  uint32_t max_steps = 400;  // thread-instructions of the longest thread
+  uint32_t least_steps = 1;  // thread-instructions of the longest thread, at least
+  uint32_t max_steps = 400;  // and at most
   bool divergent = true;     // false: all threads of a block take the same path
   bool barriers = true;
   bool counted_barriers = true;  // bar.sync id, n; only in kernels without early exits

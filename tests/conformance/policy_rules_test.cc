@@ -1,0 +1,272 @@
+// The rules that every divergence policy keeps with every scheduler, on random structured programs. The policies come
+// from the registries; a new policy file is tested without an edit here.
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "replay/divergence/divergence_policy.h"
+#include "replay/engine/replay.h"
+#include "replay/schedule/warp_scheduler.h"
+#include "tests/conformance/configurations.h"
+#include "tests/conformance/issue_log.h"
+#include "tests/conformance/random_case.h"
+#include "tests/conformance/rules.h"
+#include "tests/replay/reference/random.h"
+#include "tests/replay/reference/random_machine.h"
+
+namespace heddle::replay {
+namespace {
+
+using testing::HasSubstr;
+
+// Replays `reader` under all configurations at once and checks every launch of each by every rule. Adds the counters of
+// the policies to `counters`, as "policy.counter".
+void ExpectRulesKept(const trace::TraceReader& reader, const machine::v1::Machine& machine,
+                     const std::vector<CheckedConfiguration>& configurations,
+                     std::map<std::string, uint64_t>* counters = nullptr) {
+  std::vector<std::vector<ExpandedBlock>> expanded;
+  std::vector<const trace::LaunchView*> launches;
+  for (const trace::LaunchView& launch : reader.launches()) {
+    if (!launch.launch.recorded()) continue;
+    auto blocks = ExpandLaunch(reader, launch);
+    ASSERT_TRUE(blocks.ok()) << blocks.status();
+    expanded.push_back(*std::move(blocks));
+    launches.push_back(&launch);
+  }
+  std::vector<Configuration> plain;
+  for (const CheckedConfiguration& checked : configurations) plain.push_back(checked.configuration);
+  IssueLog log(plain.size());
+  ReplayOptions options;
+  options.machine = machine;
+  options.observer = &log;
+  const auto results = Replay(reader, plain, options);
+  ASSERT_TRUE(results.ok()) << results.status();
+  for (size_t c = 0; c < plain.size(); ++c) {
+    const result::v1::Result& result = (*results)[c];
+    ASSERT_EQ(result.launch_size(), static_cast<int>(launches.size()));
+    for (size_t l = 0; l < launches.size(); ++l) {
+      LaunchRun run;
+      run.configuration = &configurations[c];
+      run.machine = &machine;
+      run.program = launches[l]->program;
+      run.blocks = &expanded[l];
+      for (const LoggedIssue& issue : log.Sorted(c)) {
+        if (issue.launch == launches[l]->launch.id()) run.issues.push_back(issue);
+      }
+      run.result = &result.launch(static_cast<int>(l));
+      EXPECT_EQ(CheckAll(run), "") << configurations[c].Text() << ", launch " << l;
+      if (counters == nullptr) continue;
+      for (const auto& [name, value] : run.result->divergence_counter()) {
+        (*counters)[result.divergence().name() + "." + name] += value;
+      }
+      for (const auto& [name, value] : run.result->scheduler_counter()) {
+        (*counters)[result.scheduler().name() + "." + name] += value;
+      }
+    }
+  }
+}
+
+TEST(Registries, SchedulersThatNeedRegroupingAreRefusedElsewhereWithTheirReason) {
+  for (const auto& [divergence, policy] : DivergenceRegistry::Get().entries()) {
+    for (const auto& [scheduler, entry] : SchedulerRegistry::Get().entries()) {
+      Configuration configuration;
+      configuration.divergence = {divergence, ""};
+      configuration.scheduler = {scheduler, ""};
+      const absl::Status status = Validate(configuration);
+      SCOPED_TRACE(divergence + " / " + scheduler);
+      if (entry.info.traits.needs_regrouping && !policy.info.traits.regroups_every_instruction) {
+        ASSERT_FALSE(status.ok());
+        const std::string message(status.message());
+        EXPECT_THAT(message, HasSubstr(divergence));
+        EXPECT_THAT(message, HasSubstr(scheduler));
+        EXPECT_THAT(message, HasSubstr(entry.info.traits.needs_regrouping_reason));
+        EXPECT_THAT(message, testing::Not(HasSubstr("\n")));
+        std::cout << "refused: " << message << "\n";
+      } else {
+        EXPECT_TRUE(status.ok()) << status;
+      }
+    }
+  }
+}
+
+TEST(Registries, EveryPolicyAndSchedulerIsInAnAcceptedPair) {
+  std::set<std::string> seen;
+  for (const CheckedConfiguration& checked : DefaultConfigurations().accepted) {
+    seen.insert("divergence " + checked.configuration.divergence.name);
+    seen.insert("scheduler " + checked.configuration.scheduler.name);
+  }
+  for (const auto& [name, entry] : DivergenceRegistry::Get().entries())
+    EXPECT_TRUE(seen.contains(std::string("divergence ") + name));
+  for (const auto& [name, entry] : SchedulerRegistry::Get().entries())
+    EXPECT_TRUE(seen.contains(std::string("scheduler ") + name));
+  for (const char* name : {"nrec", "pdom", "dwf", "mimd"})
+    EXPECT_TRUE(seen.contains(std::string("divergence ") + name));
+  for (const char* name : {"lrr", "gto", "fifo"}) EXPECT_TRUE(seen.contains(std::string("scheduler ") + name));
+}
+
+TEST(PolicyRules, HoldForEveryPairWithDefaultParametersOnRandomPrograms) {
+  const std::vector<CheckedConfiguration> configurations = DefaultConfigurations().accepted;
+  for (uint64_t seed = 100'001; seed <= 100'000 + Programs(200); ++seed) {
+    const RandomCase random_case = MakeRandomCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    ExpectRulesKept(*random_case.reader, random_case.machine, configurations);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(PolicyRules, HoldForEveryPairWithEveryParameterVariedOnRandomPrograms) {
+  const std::vector<CheckedConfiguration> configurations = VariedConfigurations().accepted;
+  for (uint64_t seed = 200'001; seed <= 200'000 + Programs(50); ++seed) {
+    const RandomCase random_case = MakeRandomCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    ExpectRulesKept(*random_case.reader, random_case.machine, configurations);
+    if (HasFailure()) return;
+  }
+}
+
+// A counter that never counts in all these programs is wrong, or the programs are too tame to test its policy.
+TEST(PolicyRules, EveryDeclaredCounterCountsInSomeProgram) {
+  std::map<std::string, uint64_t> counters;
+  std::vector<CheckedConfiguration> configurations = DefaultConfigurations().accepted;
+  for (const CheckedConfiguration& varied : VariedConfigurations().accepted) configurations.push_back(varied);
+  for (uint64_t seed = 300'001; seed <= 300'040; ++seed) {
+    const RandomCase random_case = MakeRandomCase(seed);
+    ExpectRulesKept(*random_case.reader, random_case.machine, configurations, &counters);
+  }
+  for (const auto& [name, value] : counters) EXPECT_GT(value, 0) << name;
+  const auto expect_all = [&](const std::string& policy, const std::vector<CounterSpec>& specs) {
+    for (const CounterSpec& spec : specs) EXPECT_TRUE(counters.contains(policy + "." + spec.name)) << policy;
+  };
+  for (const auto& [name, entry] : DivergenceRegistry::Get().entries()) expect_all(name, entry.info.counters);
+  for (const auto& [name, entry] : SchedulerRegistry::Get().entries()) expect_all(name, entry.info.counters);
+}
+
+TEST(PolicyRules, TwoRunsAreIdenticalToTheBit) {
+  std::vector<CheckedConfiguration> all = DefaultConfigurations().accepted;
+  for (const CheckedConfiguration& varied : VariedConfigurations().accepted) all.push_back(varied);
+  std::vector<Configuration> configurations;
+  for (const CheckedConfiguration& checked : all) configurations.push_back(checked.configuration);
+  for (uint64_t seed = 400'001; seed <= 400'000 + Programs(15); ++seed) {
+    const RandomCase random_case = MakeRandomCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    ReplayOptions options;
+    options.machine = random_case.machine;
+    IssueLog first_log(configurations.size());
+    options.observer = &first_log;
+    const auto first = Replay(*random_case.reader, configurations, options);
+    ASSERT_TRUE(first.ok()) << first.status();
+    // The second time alone, the other way round, and with a cache that holds nothing.
+    for (size_t c = configurations.size(); c-- > 0;) {
+      IssueLog second_log;
+      options.observer = &second_log;
+      options.cache_bytes = 1;
+      const auto second = Replay(*random_case.reader, {configurations[c]}, options);
+      ASSERT_TRUE(second.ok()) << second.status();
+      EXPECT_EQ((*first)[c].ShortDebugString(), (*second)[0].ShortDebugString()) << all[c].Text();
+      EXPECT_EQ(first_log.Sorted(c), second_log.Sorted()) << all[c].Text();
+    }
+    if (HasFailure()) return;
+  }
+}
+
+// Where threads never part, nothing is left to a policy: the same threads issue the same instructions together.
+// (Policies that regroup every instruction fill up a partial warp with threads of a full one, so for them all warps are
+// full.)
+TEST(PolicyRules, UniformProgramsHaveTheSameIssuesUnderAllPoliciesThatKeepLanes) {
+  using Issue = std::tuple<uint32_t, uint64_t, Pc, std::set<uint32_t>>;  // launch, block, PC, threads
+  std::vector<CheckedConfiguration> laned;
+  for (const auto& some : {DefaultConfigurations(), VariedConfigurations()}) {
+    for (const CheckedConfiguration& checked : some.accepted) {
+      if (!checked.mixed_pcs && !checked.any_lane && !checked.mixes_blocks) laned.push_back(checked);
+    }
+  }
+  std::vector<Configuration> configurations;
+  for (const CheckedConfiguration& checked : laned) configurations.push_back(checked.configuration);
+  for (uint64_t seed = 500'001; seed <= 500'000 + Programs(40); ++seed) {
+    const uint32_t warp_size = seed % 2 == 0 ? 4 : 8;
+    KernelShape shape = RandomShape(seed, warp_size);
+    shape.divergent = false;
+    const bool full = seed % 3 != 0;
+    if (full) shape.threads_per_block = (shape.threads_per_block + warp_size - 1) / warp_size * warp_size;
+    const RandomKernel kernel = MakeRandomKernel(shape);
+    const auto reader = WriteAndOpen({&kernel});
+    MachineNeeds needs;
+    needs.warp_size = warp_size;
+    needs.threads_per_block = shape.threads_per_block;
+    needs.instructions = static_cast<uint32_t>(kernel.program.instruction_size());
+    ReplayOptions options;
+    options.machine = RandomMachine(seed, needs);
+    IssueLog log(configurations.size());
+    options.observer = &log;
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ", machine { " << options.machine.ShortDebugString() << " }");
+    const auto results = Replay(*reader, configurations, options);
+    ASSERT_TRUE(results.ok()) << results.status();
+    std::multiset<Issue> expected;
+    size_t compared = 0;
+    for (size_t c = 0; c < configurations.size(); ++c) {
+      if (!full && laned[c].regroups) continue;
+      std::multiset<Issue> issues;
+      for (const LoggedIssue& issue : log.Sorted(c)) {
+        std::set<uint32_t> threads;
+        for (const LoggedLane& lane : issue.lanes) threads.insert(lane.thread);
+        issues.insert({issue.launch, issue.lanes[0].block, issue.lanes[0].pc, threads});
+      }
+      if (compared++ == 0) expected = issues;
+      EXPECT_TRUE(issues == expected) << laned[c].Text();
+    }
+    EXPECT_GE(compared, 2);
+    if (HasFailure()) return;
+  }
+}
+
+// timing-core: one warp of n instructions takes n times the distance from issue to issue, whoever forms and picks it.
+TEST(PolicyRules, OneUniformWarpTakesItsInstructionsTimesTheLatency) {
+  std::vector<CheckedConfiguration> all = DefaultConfigurations().accepted;
+  for (const CheckedConfiguration& varied : VariedConfigurations().accepted) all.push_back(varied);
+  std::vector<Configuration> configurations;
+  for (const CheckedConfiguration& checked : all) configurations.push_back(checked.configuration);
+  for (uint64_t seed = 600'001; seed <= 600'000 + Programs(20); ++seed) {
+    Random random(seed);
+    KernelShape shape = RandomShape(seed, 8);
+    shape.divergent = false;
+    shape.blocks = 1;
+    shape.threads_per_block = static_cast<uint32_t>(random.In(1, 8));
+    const RandomKernel kernel = MakeRandomKernel(shape);
+    const auto reader = WriteAndOpen({&kernel});
+    MachineNeeds needs;
+    needs.warp_size = 8;
+    ReplayOptions options;
+    options.machine = RandomMachine(seed, needs);
+    machine::v1::Core& core = *options.machine.mutable_core();
+    core.clear_scripted_latency();
+    core.clear_registers();
+    core.set_simd_width(2);
+    // A multiple of the scheduler cycle, so that no cycle is lost to waiting for the next one.
+    const uint32_t latency = 4 * static_cast<uint32_t>(random.In(1, 5));
+    core.set_pipeline_depth(latency);
+    machine::v1::FixedLatency& fixed = *options.machine.mutable_memory()->mutable_fixed();
+    fixed.set_global_cycles(latency);
+    fixed.set_shared_cycles(latency);
+    fixed.set_local_cycles(latency);
+    fixed.set_constant_cycles(latency);
+    fixed.set_param_cycles(latency);
+    fixed.set_texture_cycles(latency);
+    fixed.set_atomic_cycles(latency);
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    const auto results = Replay(*reader, configurations, options);
+    ASSERT_TRUE(results.ok()) << results.status();
+    for (size_t c = 0; c < configurations.size(); ++c) {
+      // Several ports split the threads of MIMD, which then do not issue together, yet none waits for another.
+      EXPECT_EQ((*results)[c].total().cycles(), kernel.threads[0].steps.size() * latency) << all[c].Text();
+    }
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace heddle::replay
