@@ -120,6 +120,7 @@ void FiberPool::Prepare(Fiber* fiber, size_t index) {
   // Stacks are equally far apart; starting them at different offsets keeps their tops out of the same cache sets.
   auto** top = reinterpret_cast<void**>(fiber->top - 64 - (index % 61) * 128);
   *--top = nullptr;
+  *--top = nullptr;  // the start function calls with an aligned stack
   *--top = reinterpret_cast<void*>(heddle_fiber_start);
   *--top = nullptr;                             // rbp
   *--top = nullptr;                             // rbx
