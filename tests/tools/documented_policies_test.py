@@ -3,7 +3,7 @@ import json
 import os
 import subprocess
 
-from heddle_command import SAMPLE, SAMPLES, CommandTest, main
+from heddle_command import SAMPLES, CommandTest, main
 
 # `heddle` with the examples linked in, made by CMakeLists.txt.
 EXTENDED = os.environ["HEDDLE_WITH_DOCUMENTED_POLICIES"]
@@ -33,7 +33,9 @@ class DocumentedPolicies(CommandTest):
             self.assertEqual(len({run["total"]["thread_instructions"] for run in runs}), 1)
 
     def test_meeting_joins_threads_that_nrec_leaves_apart(self):
-        nrec, meet, alone = self.replay(SAMPLE, "--divergence", "nrec,meet,meet:most_threads=1")
+        # One SM, so that warps wait for each other at the port and can meet there.
+        nrec, meet, alone = self.replay(SAMPLES / "nqueens.htrace", "--divergence", "nrec,meet,meet:most_threads=1",
+                                        "--set", "sms=1")
         self.assertGreater(meet["total"]["lane_activity"], nrec["total"]["lane_activity"])
         self.assertEqual(alone["total"]["warp_instructions"], nrec["total"]["warp_instructions"])
         self.assertGreater(sum(launch["divergence_counter"]["joins"] for launch in meet["launch"]), 0)

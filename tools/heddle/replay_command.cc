@@ -61,6 +61,20 @@ std::string RunText(const replay::Configuration& run) {
   return absl::StrCat(PolicyText(run.divergence), " with ", PolicyText(run.scheduler));
 }
 
+// A few with their reasons; of many only the first.
+void TellSkipped(const std::vector<SkippedRun>& skipped) {
+  constexpr size_t kFew = 3;
+  for (const SkippedRun& run : skipped) {
+    const std::string text = absl::StrCat("skipped ", RunText(run.configuration), ": ", run.reason);
+    if (skipped.size() <= kFew) {
+      Note(text);
+    } else {
+      return Note(absl::StrCat(text, "; and ", skipped.size() - 1,
+                               " more combinations that do not go together, see `heddle policies`"));
+    }
+  }
+}
+
 }  // namespace
 
 int ReplayCommand(const ReplayArguments& arguments) {
@@ -88,11 +102,7 @@ int ReplayCommand(const ReplayArguments& arguments) {
       return Complain(absl::IsInvalidArgument(created.status()) ? kWrongUsage : kFailed, created.status());
     file.emplace(*std::move(created));
   }
-  if (!arguments.quiet) {
-    for (const SkippedRun& skipped : plan->skipped) {
-      Note(absl::StrCat("skipped ", RunText(skipped.configuration), ": ", skipped.reason));
-    }
-  }
+  if (!arguments.quiet) TellSkipped(plan->skipped);
 
   const size_t runs = plan->runs.size();
   Progress progress(absl::StrCat("replaying ", runs, runs == 1 ? " run" : " runs"), !arguments.quiet);
