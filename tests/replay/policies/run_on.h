@@ -9,19 +9,23 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
+#include "tests/replay/engine_runner.h"
 #include "tests/replay/policy_driver.h"
 #include "tests/replay/scenario.h"
 
 namespace heddle::replay {
 
-enum class Runner { kDriver };
-inline constexpr std::array kRunners = {Runner::kDriver};
+enum class Runner { kDriver, kEngine };
+inline constexpr std::array kRunners = {Runner::kDriver, Runner::kEngine};
 
-inline std::string RunnerName(const testing::TestParamInfo<Runner>& /*info*/) { return "Driver"; }
+inline std::string RunnerName(const testing::TestParamInfo<Runner>& info) {
+  return info.param == Runner::kDriver ? "Driver" : "Engine";
+}
 
 // The log of the scenario (Scenario::Format) on the toy machine, every instruction taking one cycle.
-inline std::string RunOn(Runner /*runner*/, const Scenario& scenario, const std::string& divergence,
+inline std::string RunOn(Runner runner, const Scenario& scenario, const std::string& divergence,
                          const std::string& scheduler, int warp_size) {
+  if (runner == Runner::kEngine) return RunOnEngine(scenario, divergence, scheduler, warp_size).log;
   PolicyDriver::Options options;
   options.divergence = divergence;
   options.scheduler = scheduler;

@@ -1,0 +1,150 @@
+// A scheduler by itself over a table of warps that a test fills by hand.
+#ifndef HEDDLE_TESTS_REPLAY_SCHEDULE_SCHEDULER_BENCH_H_
+#define HEDDLE_TESTS_REPLAY_SCHEDULE_SCHEDULER_BENCH_H_
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "replay/schedule/warp_scheduler.h"
+#include "tests/replay/scenario.h"
+
+namespace heddle::replay {
+
+// One port; every warp holds four threads, warp w of slot w those from 4 * w on. Plays the core: keeps the table as the
+// core would, and tells the scheduler what it has to be told.
+class SchedulerBench {
+ public:
+  explicit SchedulerBench(const std::string& text, int slots = 64) {
+    scenario_.Block('A', 1, "BC", 'D').Block('B', 4, "D").Block('C', 4, "D").Block('D', 4, "").ThreadBlock({"ABD"});
+    table_.state.assign(slots, SlotState::kFree);
+    table_.position.assign(slots, Position(0, 0));
+    table_.stop.assign(slots, Position::Exit());
+    table_.lanes.resize(slots);
+    table_.block.assign(slots, 0);
+    table_.formed.assign(slots, 0);
+    table_.offered_at.assign(slots, 0);
+    table_.port.assign(slots, 0);
+    table_.priority.assign(slots, 0);
+    table_.group.assign(slots, 0);
+    const size_t colon = text.find(':');
+    const auto entry = SchedulerRegistry::Get().Find("scheduler", text.substr(0, colon));
+    if (!entry.ok()) Stop(entry.status());
+    info_ = (*entry)->info;
+    const auto parameters = Parameters::Parse(info_, colon == std::string::npos ? "" : text.substr(colon + 1));
+    if (!parameters.ok()) Stop(parameters.status());
+    scheduler_ = (*entry)->make({table_, scenario_.program(), 4, 4 * slots, 8, 0, 1}, *parameters);
+    AdmitBlock();
+  }
+
+  // The next thread block takes the place of the one before.
+  void AdmitBlock() { scheduler_->BlockAdmitted(0, admitted_++); }
+
+  const Scenario& scenario() const { return scenario_; }
+
+  // A new warp of `threads` threads in a free slot.
+  void Form(SlotId slot, Position at = Position(0, 0), int threads = 4, uint8_t priority = 0) {
+    table_.formed[slot] = ++formed_;
+    table_.position[slot] = at;
+    table_.priority[slot] = priority;
+    table_.lanes[slot].mask = (LaneMask{1} << threads) - 1;
+    for (int lane = 0; lane < 4; ++lane) table_.lanes[slot].thread[lane] = static_cast<ThreadId>(4 * slot + lane);
+    Offer(slot);
+  }
+  void Offer(SlotId slot) {
+    table_.state[slot] = SlotState::kOffered;
+    table_.offered.Insert(slot);
+    table_.offered_at[slot] = ++offered_;
+    scheduler_->Offered(slot);
+  }
+  void Withdraw(SlotId slot) {
+    table_.state[slot] = SlotState::kParked;
+    table_.offered.Erase(slot);
+    scheduler_->Withdrawn(slot);
+  }
+  // The warp in the slot ends while it is in flight.
+  void Retire(SlotId slot) {
+    table_.state[slot] = SlotState::kFree;
+    table_.lanes[slot].mask = 0;
+  }
+  // The warp takes another thread into its lowest free lane.
+  void Grow(SlotId slot, ThreadId thread) {
+    Lanes joined;
+    const int lane = table_.thread_count(slot);
+    joined.mask = LaneMask{1} << lane;
+    joined.thread[lane] = thread;
+    table_.lanes[slot].mask |= joined.mask;
+    table_.lanes[slot].thread[lane] = thread;
+    scheduler_->Grown(slot, joined);
+  }
+
+  SlotId Pick() const { return Pick(table_.offered); }
+  SlotId Pick(const SlotSet& eligible) const { return scheduler_->Pick(eligible); }
+  // Issues a slot; it is in flight then.
+  void Issue(SlotId slot) {
+    table_.state[slot] = SlotState::kInFlight;
+    table_.offered.Erase(slot);
+    scheduler_->Issued(slot);
+  }
+  SlotId PickAndIssue() {
+    const SlotId slot = Pick();
+    Issue(slot);
+    return slot;
+  }
+
+  uint64_t counter(const std::string& name) const {
+    for (size_t i = 0; i < info_.counters.size(); ++i) {
+      if (info_.counters[i].name == name) return scheduler_->counters()[i];
+    }
+    Stop(absl::NotFoundError(absl::StrCat("no counter ", name)));
+  }
+
+  // The rule of the worked examples: warps 0 to `warps` - 1 are always ready, save that each is not until `pause`
+  // cycles after every second issue of its own (0 = never). One word per cycle, `-` = no issue.
+  std::string Run(int warps, int cycles, int pause) {
+    std::vector<int> ready_at(warps, 0);
+    std::vector<int> issues(warps, 0);
+    std::string log;
+    for (SlotId warp = 0; warp < warps; ++warp) Form(warp);
+    for (int cycle = 0; cycle < cycles; ++cycle) {
+      SlotSet eligible;
+      for (SlotId warp = 0; warp < warps; ++warp) {
+        if (table_.state[warp] != SlotState::kOffered && ready_at[warp] <= cycle) Offer(warp);
+        if (ready_at[warp] <= cycle) eligible.Insert(warp);
+      }
+      if (!log.empty()) log += ' ';
+      if (eligible.empty()) {
+        log += '-';
+        continue;
+      }
+      const SlotId warp = Pick(eligible);
+      Issue(warp);
+      ready_at[warp] = ++issues[warp] % 2 == 0 && pause > 0 ? cycle + pause : cycle + 1;
+      absl::StrAppend(&log, warp);
+    }
+    return log;
+  }
+
+ private:
+  [[noreturn]] static void Stop(const absl::Status& status) {
+    std::fprintf(stderr, "scheduler bench: %s\n", status.ToString().c_str());
+    std::abort();
+  }
+
+  Scenario scenario_;
+  WarpTable table_;
+  PolicyInfo info_;
+  std::unique_ptr<WarpScheduler> scheduler_;
+  uint64_t admitted_ = 0;
+  uint64_t formed_ = 0;
+  uint64_t offered_ = 0;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_TESTS_REPLAY_SCHEDULE_SCHEDULER_BENCH_H_
