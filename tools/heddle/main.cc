@@ -48,7 +48,8 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
   command.add_option("--scheduler", replay.policies.scheduler, "Which warp issues; or all")->capture_default_str();
   command.add_option("--dispatch", replay.policies.dispatch, "Which thread block enters which SM; or all")
       ->capture_default_str();
-  command.add_option("--kernels", replay.kernels, "Only kernels whose name matches this regular expression");
+  command.add_option("--kernels", replay.kernels,
+                     "Only kernels whose name has a match of this regular expression (POSIX extended)");
   command
       .add_option("--set", replay.overrides, "Field of the machine as PATH=VALUE, such as core.schedulers=1; repeat")
       ->expected(1)

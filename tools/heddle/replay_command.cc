@@ -44,8 +44,8 @@ absl::Status CheckKernels(const std::string& expression, const trace::TraceReade
         absl::StrCat(trace.name(), ": no launch was recorded, there is nothing to replay"));
   }
   if (expression.empty()) return absl::OkStatus();
-  try {  // the standard library throws, we do not
-    const std::regex pattern(expression);
+  try {                                                          // the standard library throws, we do not
+    const std::regex pattern(expression, std::regex::extended);  // as the replay reads it
     for (const std::string& name : names) {
       if (std::regex_search(name, pattern)) return absl::OkStatus();
     }
