@@ -6,41 +6,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "replay/core/lane_mask.h"
 
 namespace heddle::replay {
-namespace {
-
-template <typename Function>
-void ForEachLane(LaneMask mask, Function function) {
-  for (; mask != 0; mask &= mask - 1) function(std::countr_zero(mask));
-}
-
-std::string_view Name(SlotState state) {
-  switch (state) {
-    case SlotState::kFree:
-      return "free";
-    case SlotState::kOffered:
-      return "offered";
-    case SlotState::kInFlight:
-      return "in flight";
-    case SlotState::kBarrier:
-      return "at a barrier";
-    case SlotState::kResolving:
-      return "resolving";
-    case SlotState::kParked:
-      return "parked";
-  }
-  return "unknown";
-}
-
-std::string Text(Position at) {
-  return at.is_exit() ? "exit" : absl::StrCat("pc ", at.pc() * 8, " depth ", at.depth());
-}
-
-std::string Text(std::string_view text) { return std::string(text); }
-
-}  // namespace
-
 Formation::Formation(const Setup& setup)
     : warp_size_(setup.warp_size),
       max_threads_(setup.max_threads),
@@ -99,33 +67,19 @@ ThreadState Formation::StateOf(Held held) {
   return ThreadState::kDependency;
 }
 
-// ------------------------------------------------------------------------------------------------------------ failures
+// --- failures
 
 void Formation::Fail(std::string_view operation, SlotId slot, std::string_view what) {
   if (failed_) return;
   failed_ = true;
-  failure_ = absl::StrCat("internal error: divergence policy '", policy_name_, "': ", Text(operation));
+  failure_ = absl::StrCat("internal error: divergence policy '", policy_name_, "': ", std::string(operation));
   if (slot != kNoSlot) absl::StrAppend(&failure_, " of slot ", slot);
-  absl::StrAppend(&failure_, " in cycle ", now_, ": ", Text(what));
+  absl::StrAppend(&failure_, " in cycle ", now_, ": ", std::string(what));
 }
 
 absl::Status Formation::status() const { return failed_ ? absl::InternalError(failure_) : absl::OkStatus(); }
 
-bool Formation::IsSlot(std::string_view operation, SlotId slot) {
-  if (slot < table_.state.size() && table_.state[slot] != SlotState::kFree) return true;
-  Fail(operation, slot, "there is no such slot");
-  return false;
-}
-
-bool Formation::IsRestingSlot(std::string_view operation, SlotId slot) {
-  if (!IsSlot(operation, slot)) return false;
-  const SlotState state = table_.state[slot];
-  if (state == SlotState::kOffered || state == SlotState::kParked) return true;
-  Fail(operation, slot, absl::StrCat("the slot is ", Text(Name(state)), ", but must be offered or parked"));
-  return false;
-}
-
-// ------------------------------------------------------------------------------------------------------------- threads
+// --- threads
 
 void Formation::AddThread(ThreadId thread, BlockId block, uint32_t index_in_block, Position at) {
   alive_[thread] = kLive;
@@ -155,7 +109,7 @@ Position Formation::position_of(ThreadId thread) const {
   return slot == pending_slot_ ? pending_at_ : table_.position[slot];
 }
 
-// ---------------------------------------------------------------------------------------------------- states and issue
+// --- states and issue
 
 void Formation::SetState(SlotId slot, SlotState state, bool notify) {
   const SlotState old = table_.state[slot];
@@ -200,7 +154,7 @@ void Formation::Advance(SlotId slot, Position at) {
 
 void Formation::WaitAtBarrier(SlotId slot) { SetState(slot, SlotState::kBarrier, /*notify=*/true); }
 
-// ------------------------------------------------------------------------------------------------------------- resolve
+// --- resolve
 
 void Formation::MakeLoose(ThreadId thread, Position at, Held held) {
   thread_slot_[thread] = kNoSlot;
@@ -270,305 +224,7 @@ void Formation::EndTake(const Lanes& lanes) {
   });
 }
 
-// ----------------------------------------------------------------------------------------------------- slots come and
-// go
-
-SlotId Formation::Allocate(std::string_view operation) {
-  const SlotId slot = free_.First();
-  if (slot == kNoSlot) {
-    Fail(operation, kNoSlot, absl::StrCat("all ", table_.state.size(), " slots are taken"));
-    return kNoSlot;
-  }
-  free_.Erase(slot);
-  ++table_.live;
-  table_.stop[slot] = Position::Exit();
-  table_.formed[slot] = ++formed_sequence_;
-  table_.port[slot] = static_cast<uint8_t>(slot % ports_);
-  table_.priority[slot] = 0;
-  table_.group[slot] = 0;
-  table_.lanes[slot].mask = 0;
-  inserted_[slot] = 0;
-  return slot;
-}
-
-void Formation::Free(SlotId slot) {
-  table_.state[slot] = SlotState::kFree;
-  table_.lanes[slot].mask = 0;
-  --table_.live;
-  free_.Insert(slot);
-}
-
-bool Formation::CheckEntering(std::string_view operation, SlotId slot, Position at, const Lanes& lanes) {
-  if (lanes.mask == 0) {
-    Fail(operation, slot, "no threads are given");
-    return false;
-  }
-  if (at.is_exit()) {
-    Fail(operation, slot, "no thread can be at the exit");
-    return false;
-  }
-  if (warp_size_ < kMaxLanes && (lanes.mask >> warp_size_) != 0) {
-    Fail(operation, slot, absl::StrCat("a lane beyond the warp size ", warp_size_, " is used"));
-    return false;
-  }
-  for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
-    const int lane = std::countr_zero(mask);
-    const ThreadId thread = lanes.thread[lane];
-    if (thread >= max_threads_ || alive_[thread] != kLive) {
-      Fail(operation, slot, absl::StrCat("lane ", lane, " holds thread ", thread, ", which is not live"));
-      return false;
-    }
-    if (thread_slot_[thread] != kNoSlot) {
-      Fail(operation, slot,
-           absl::StrCat("lane ", lane, " holds thread ", thread, ", which is in slot ", thread_slot_[thread]));
-      return false;
-    }
-    if (thread_position_[thread] != at) {
-      Fail(operation, slot,
-           absl::StrCat("thread ", thread, " is at ", Text(thread_position_[thread]), ", not at ", Text(at)));
-      return false;
-    }
-    if (!any_lane_ && thread % warp_size_ != lane) {
-      Fail(operation, slot, absl::StrCat("thread ", thread, " is in lane ", lane, ", not in its home lane"));
-      return false;
-    }
-  }
-  if (any_lane_) {  // home lanes exclude a thread given twice; without them it has to be looked for
-    for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
-      const int lane = std::countr_zero(mask);
-      for (LaneMask rest = mask & (mask - 1); rest != 0; rest &= rest - 1) {
-        if (lanes.thread[std::countr_zero(rest)] == lanes.thread[lane]) {
-          Fail(operation, slot, absl::StrCat("thread ", lanes.thread[lane], " is given twice"));
-          return false;
-        }
-      }
-    }
-  }
-  return true;
-}
-
-void Formation::Enter(SlotId slot, const Lanes& lanes) {
-  Lanes& inside = table_.lanes[slot];
-  const ThreadState state = StateOf(table_.state[slot]);
-  if (inside.mask == 0) table_.block[slot] = thread_block_[lanes.thread[std::countr_zero(lanes.mask)]];
-  ForEachLane(lanes.mask, [&](int lane) {
-    const ThreadId thread = lanes.thread[lane];
-    inside.thread[lane] = thread;
-    thread_slot_[thread] = slot;
-    MoveThreads(StateOf(static_cast<Held>(held_[thread])), state, 1);
-    held_[thread] = kHeldInactive;
-  });
-  inside.mask |= lanes.mask;
-}
-
-SlotId Formation::SpawnAs(std::string_view operation, SlotState state, Position at, const Lanes& lanes) {
-  Loosen();
-  if (!CheckEntering(operation, kNoSlot, at, lanes)) return kNoSlot;
-  const SlotId slot = Allocate(operation);
-  if (slot == kNoSlot) return kNoSlot;
-  table_.position[slot] = at;
-  table_.state[slot] = SlotState::kResolving;
-  Enter(slot, lanes);
-  SetState(slot, state, /*notify=*/true);
-  return slot;
-}
-
-void Formation::Continue(SlotId slot) {
-  if (!IsSlot("Continue", slot)) return;
-  if (table_.state[slot] != SlotState::kResolving) {
-    Fail("Continue", slot, absl::StrCat("the slot is ", Text(Name(table_.state[slot])), ", not resolving"));
-    return;
-  }
-  if (pending_slot_ == slot) {
-    pending_slot_ = kNoSlot;
-    Advance(slot, pending_at_);
-    return;
-  }
-  // The threads have been made loose one by one, or took several ways: they must still be together.
-  Lanes lanes = table_.lanes[slot];
-  lanes.mask = resolving_lanes_;
-  if (lanes.mask == 0) {
-    Fail("Continue", slot, "no thread is left in the slot");
-    return;
-  }
-  Place(slot, thread_position_[lanes.thread[std::countr_zero(lanes.mask)]], lanes);
-}
-
-void Formation::Place(SlotId slot, Position at, const Lanes& given) {
-  if (!IsSlot("Place", slot)) return;
-  const SlotState state = table_.state[slot];
-  if (state != SlotState::kResolving && !(state == SlotState::kParked && table_.lanes[slot].mask == 0)) {
-    Fail("Place", slot,
-         absl::StrCat("the slot is ", Text(Name(state)), ", but must be resolving, or parked without threads"));
-    return;
-  }
-  const Lanes lanes = given;  // may be the slot's own
-  Loosen();
-  if (!CheckEntering("Place", slot, at, lanes)) return;
-  table_.position[slot] = at;
-  Enter(slot, lanes);
-  SetState(slot, SlotState::kOffered, /*notify=*/true);
-}
-
-void Formation::Dissolve(SlotId slot) {
-  if (!IsSlot("Dissolve", slot)) return;
-  if (table_.state[slot] == SlotState::kResolving) {
-    Loosen();
-    Free(slot);
-    return;
-  }
-  if (!IsRestingSlot("Dissolve", slot)) return;
-  const Lanes& lanes = table_.lanes[slot];
-  const Position at = table_.position[slot];
-  SetState(slot, SlotState::kParked, /*notify=*/true);
-  ForEachLane(lanes.mask, [&](int lane) { MakeLoose(lanes.thread[lane], at, kHeldInactive); });
-  Free(slot);
-}
-
-void Formation::Join(SlotId slot, const Lanes& lanes) {
-  if (!IsRestingSlot("Join", slot)) return;
-  Loosen();
-  if ((table_.lanes[slot].mask & lanes.mask) != 0) {
-    Fail("Join", slot, absl::StrCat("lane ", std::countr_zero(table_.lanes[slot].mask & lanes.mask), " is taken"));
-    return;
-  }
-  if (!CheckEntering("Join", slot, table_.position[slot], lanes)) return;
-  Enter(slot, lanes);
-  if (table_.state[slot] == SlotState::kOffered) {
-    if (WarpScheduler* watcher = scheduler(slot)) watcher->Grown(slot, lanes);
-  }
-}
-
-SlotId Formation::Split(SlotId slot, LaneMask mask) {
-  if (!IsRestingSlot("Split", slot)) return kNoSlot;
-  Lanes& lanes = table_.lanes[slot];
-  if (mask == 0 || (mask & ~lanes.mask) != 0 || mask == lanes.mask) {
-    Fail("Split", slot, "the lanes to move must be some, but not all, of the slot's");
-    return kNoSlot;
-  }
-  const SlotId part = Allocate("Split");
-  if (part == kNoSlot) return kNoSlot;
-  table_.position[part] = table_.position[slot];
-  table_.stop[part] = table_.stop[slot];
-  table_.group[part] = table_.group[slot];
-  table_.priority[part] = table_.priority[slot];
-  Lanes& moved = table_.lanes[part];
-  moved.mask = mask;
-  ForEachLane(mask, [&](int lane) {
-    moved.thread[lane] = lanes.thread[lane];
-    thread_slot_[lanes.thread[lane]] = part;
-  });
-  lanes.mask &= ~mask;
-  table_.block[part] = thread_block_[moved.thread[std::countr_zero(mask)]];
-  table_.block[slot] = thread_block_[lanes.thread[std::countr_zero(lanes.mask)]];
-  const SlotState state = table_.state[slot];
-  if (state == SlotState::kOffered) {
-    if (WarpScheduler* watcher = scheduler(slot)) watcher->Grown(slot, Lanes{});
-  }
-  // The threads count as parked (inactive) until the new slot takes the state of the old one.
-  MoveThreads(StateOf(state), ThreadState::kInactive, static_cast<uint64_t>(std::popcount(mask)));
-  table_.state[part] = SlotState::kParked;
-  if (state == SlotState::kOffered) SetState(part, state, /*notify=*/true);
-  return part;
-}
-
-void Formation::Merge(SlotId from, SlotId into) {
-  if (!IsRestingSlot("Merge", from) || !IsRestingSlot("Merge", into)) return;
-  if (from == into) {
-    Fail("Merge", from, "a slot cannot merge with itself");
-    return;
-  }
-  if (table_.position[from] != table_.position[into]) {
-    Fail("Merge", from,
-         absl::StrCat("it is at ", Text(table_.position[from]), ", slot ", into, " at ", Text(table_.position[into])));
-    return;
-  }
-  if ((table_.lanes[from].mask & table_.lanes[into].mask) != 0) {
-    Fail("Merge", from, absl::StrCat("it shares a lane with slot ", into));
-    return;
-  }
-  if (inserted_[from] != inserted_[into]) {
-    Fail("Merge", from, absl::StrCat("it has other instructions inserted than slot ", into));
-    return;
-  }
-  const Lanes moved = table_.lanes[from];
-  SetState(from, SlotState::kParked, /*notify=*/true);
-  Lanes& inside = table_.lanes[into];
-  ForEachLane(moved.mask, [&](int lane) {
-    inside.thread[lane] = moved.thread[lane];
-    thread_slot_[moved.thread[lane]] = into;
-  });
-  inside.mask |= moved.mask;
-  MoveThreads(ThreadState::kInactive, StateOf(table_.state[into]), static_cast<uint64_t>(std::popcount(moved.mask)));
-  table_.block[into] = thread_block_[inside.thread[std::countr_zero(inside.mask)]];
-  Free(from);
-  if (table_.state[into] == SlotState::kOffered) {
-    if (WarpScheduler* watcher = scheduler(into)) watcher->Grown(into, moved);
-  }
-}
-
-void Formation::Park(SlotId slot) {
-  if (!IsSlot("Park", slot)) return;
-  switch (table_.state[slot]) {
-    case SlotState::kParked:
-      return;
-    case SlotState::kResolving:  // its threads stay loose
-      Loosen();
-      SetState(slot, SlotState::kParked, /*notify=*/true);
-      return;
-    case SlotState::kOffered:
-      SetState(slot, SlotState::kParked, /*notify=*/true);
-      return;
-    default:
-      Fail("Park", slot, absl::StrCat("the slot is ", Text(Name(table_.state[slot]))));
-  }
-}
-
-void Formation::Offer(SlotId slot) {
-  if (!IsRestingSlot("Offer", slot)) return;
-  if (table_.lanes[slot].mask == 0) {
-    Fail("Offer", slot, "the slot has no threads");
-    return;
-  }
-  if (table_.state[slot] == SlotState::kParked) SetState(slot, SlotState::kOffered, /*notify=*/true);
-}
-
-// ---------------------------------------------------------------------------------------------------------- attributes
-
-void Formation::SetPort(SlotId slot, uint8_t port) {
-  if (!IsSlot("SetPort", slot)) return;
-  if (port >= ports_) {
-    Fail("SetPort", slot, absl::StrCat("port ", static_cast<int>(port), " of ", ports_));
-    return;
-  }
-  if (table_.port[slot] == port) return;
-  if (table_.state[slot] != SlotState::kOffered) {
-    table_.port[slot] = port;
-    return;
-  }
-  SetState(slot, SlotState::kParked, /*notify=*/true);
-  table_.port[slot] = port;
-  SetState(slot, SlotState::kOffered, /*notify=*/true);
-}
-
-void Formation::SetPriority(SlotId slot, uint8_t priority) {
-  if (!IsSlot("SetPriority", slot)) return;
-  if (table_.state[slot] == SlotState::kOffered) prioritised_ += (priority != 0) - (table_.priority[slot] != 0);
-  table_.priority[slot] = priority;
-}
-
-void Formation::SetHeld(ThreadId thread, HeldReason reason) {
-  Loosen();
-  if (thread >= max_threads_ || alive_[thread] != kLive || thread_slot_[thread] != kNoSlot) {
-    Fail("SetHeld", kNoSlot, absl::StrCat("thread ", thread, " is not loose"));
-    return;
-  }
-  const Held held = reason == HeldReason::kReconverging ? kHeldReconverging : kHeldInactive;
-  MoveThreads(StateOf(static_cast<Held>(held_[thread])), StateOf(held), 1);
-  held_[thread] = held;
-}
-
-// -------------------------------------------------------------------------------------------------------------- timers
+// --- timers
 
 void Formation::StartTimer(Cycle at, uint64_t tag) {
   if (at <= now_) {

@@ -62,8 +62,7 @@ absl::Status SmCore::status() const {
   return status_;
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// blocks
+// --- blocks
 
 void SmCore::Admit(const BlockArrival& arrival, Cycle first) {
   Credit(first);
@@ -112,8 +111,7 @@ void SmCore::RetireBlock(BlockId id) {
   retired_.push_back(block.position);
 }
 
-// -----------------------------------------------------------------------------------------------------------------
-// time
+// --- time
 
 Cycle SmCore::NextDecision(Cycle at) const {
   const Cycle period = static_cast<Cycle>(context_.issue_cycles);
@@ -223,8 +221,7 @@ Cycle SmCore::NextWake(Cycle now) const {
   return wake;
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// memory
+// --- memory
 
 void SmCore::LanesDone(SlotId slot, LaneMask lanes, Cycle at) { wheel_.Add(at, {slot, lanes}); }
 

@@ -192,8 +192,7 @@ void SmCore::Observe(int port, Cycle now, std::span<const SlotId> slots) {
   context_.observer->Issued(event);
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// barriers
+// --- barriers
 
 // Arrival is at issue; threads are counted per block and barrier id, not per warp or PC (decisions.md D8).
 void SmCore::ArriveAtBarrier(SlotId slot, const Step& step) {

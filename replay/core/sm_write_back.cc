@@ -65,8 +65,7 @@ bool SmCore::ProcessCompletion(const Completion& event) {
   return FinishInstruction(slot, /*after_barrier=*/false);
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// barriers
+// --- barriers
 
 void SmCore::Release(Cycle now) {
   last_progress_ = now;
@@ -98,8 +97,7 @@ bool SmCore::ResumeFromBarrier(SlotId slot) {
   return FinishInstruction(slot, ask);
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// control
+// --- control
 
 bool SmCore::FinishInstruction(SlotId slot, bool after_barrier) {
   const WarpTable& table = formation_.table();
@@ -240,8 +238,7 @@ Position SmCore::Reconvergence(const Lanes& lanes, Position at, const trace::Blo
   return Position(program.block(program.block(stack.back()).successor).first, at.depth() - 1);
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// resolve
+// --- resolve
 
 bool SmCore::TakeLanes(SlotId slot, LaneMask taken) {
   const Position at = formation_.table().position[slot];
