@@ -26,6 +26,9 @@ absl::Status AddressDecoder::ReadColumn(const v1::AddressColumn& column, const W
   Cursor& cursor = cursors_[index];
   Storage& storage = storage_[index];
   storage.record = &column;
+  if (column.model() > v1::AddressColumn::RELATIVE || column.model() < v1::AddressColumn::SEPARABLE) {
+    return Refuse(column, absl::StrCat("unknown model ", static_cast<int>(column.model())));
+  }
   const bool bases = column.model() == v1::AddressColumn::SEPARABLE || column.model() == v1::AddressColumn::TIME;
   if (static_cast<uint64_t>(column.base_dd_size()) != (bases ? total.threads : 0)) {
     return Refuse(column, absl::StrCat("base_dd has ", column.base_dd_size(), " elements, ", total.threads,
@@ -54,7 +57,7 @@ absl::Status AddressDecoder::ReadColumn(const v1::AddressColumn& column, const W
       cursor.kind = kTime;
       residuals = total.accesses - total.threads;
       break;
-    case v1::AddressColumn::RELATIVE: {
+    default: {
       cursor.kind = kRelative;
       any_relative_ = true;
       residuals = total.accesses;
@@ -70,8 +73,6 @@ absl::Status AddressDecoder::ReadColumn(const v1::AddressColumn& column, const W
       cursor.shift = column.ref_shift();
       break;
     }
-    default:
-      return Refuse(column, absl::StrCat("unknown model ", static_cast<int>(column.model())));
   }
   cursor.bias = static_cast<uint64_t>(column.bias());
   if (absl::Status status = DecodeResiduals(column, residuals, storage.residuals); !status.ok()) {
