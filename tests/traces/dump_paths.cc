@@ -1,0 +1,89 @@
+// Prints what tools/python/heddle_trace.py prints, with the C++ reader; or writes a random trace to compare on.
+//   dump_paths FILE                     prints
+//   dump_paths --write FILE SEED MODE   MODE: whole or parts
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "tests/traces/program_builder.h"
+#include "traces/format/walk.h"
+
+using namespace heddle::trace;           // NOLINT(build/namespaces)
+using namespace heddle::trace::testing;  // NOLINT(build/namespaces)
+
+namespace {
+
+int Fail(const absl::Status& status) {
+  fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+  return 1;
+}
+
+absl::Status WriteParts(const std::string& path, uint64_t seed) {
+  auto writer = TraceWriter::Create(path, MakeHeader());
+  if (!writer.ok()) return writer.status();
+  auto program = (*writer)->AddProgram(RandomProgram(seed, {.calls = true, .wide = true}));
+  if (!program.ok()) return program.status();
+  constexpr uint32_t kThreads = 16;
+  if (absl::Status status = (*writer)->BeginLaunch(MakeLaunch(0, 4, kThreads)); !status.ok()) return status;
+  for (uint64_t block = 0; block < 4; ++block) {
+    std::vector<ThreadTrace> threads;
+    for (uint32_t t = 0; t < kThreads; ++t) threads.push_back(RandomThread(**program, seed, block * kThreads + t));
+    std::vector<size_t> done(kThreads, 0), decision(kThreads, 0), address(kThreads, 0);
+    std::vector<uint64_t> consumed(kThreads);
+    for (bool last = false; !last;) {
+      last = true;
+      std::vector<ThreadRecord> records;
+      for (uint32_t t = 0; t < kThreads; ++t) {
+        done[t] = std::min(threads[t].blocks.size(), done[t] + 40);
+        last &= done[t] == threads[t].blocks.size();
+        const size_t decisions = threads[t].decisions_after[done[t] - 1];
+        const size_t addresses = threads[t].addresses_after[done[t] - 1];
+        records.push_back({std::span(threads[t].decisions).subspan(decision[t], decisions - decision[t]),
+                           std::span(threads[t].addresses).subspan(address[t], addresses - address[t])});
+        decision[t] = decisions;
+      }
+      if (absl::Status status = (*writer)->AddBlockPart(block, records, last, consumed); !status.ok()) return status;
+      for (uint32_t t = 0; t < kThreads; ++t) address[t] += consumed[t];
+    }
+  }
+  if (absl::Status status = (*writer)->EndLaunch(); !status.ok()) return status;
+  return (*writer)->Finish();
+}
+
+int Dump(const std::string& path) {
+  auto reader = TraceReader::Open(path);
+  if (!reader.ok()) return Fail(reader.status());
+  DecodedChunk chunk;
+  for (const LaunchView& launch : (*reader)->launches()) {
+    printf("launch %u %s %u %d\n", launch.launch.id(), launch.program->name().c_str(), launch.threads_per_block,
+           launch.launch.recorded() ? 1 : 0);
+    for (const v1::ChunkReference& reference : launch.chunks) {
+      if (absl::Status status = (*reader)->ReadChunk(reference, chunk); !status.ok()) return Fail(status);
+      for (size_t t = 0; t < chunk.path_of_thread.size(); ++t) {
+        const PathView& path_view = chunk.paths[chunk.path_of_thread[t]];
+        printf("%llu %u %u:", static_cast<unsigned long long>(chunk.blocks[t / chunk.threads_per_block]), chunk.part,
+               static_cast<unsigned>(t % chunk.threads_per_block));
+        PackedDecisions decisions(path_view);
+        WalkState state{path_view.start_block, {path_view.call_stack.begin(), path_view.call_stack.end()}, false};
+        uint64_t instructions = 0;
+        (void)Walk(*launch.program, path_view.extent, decisions, state, ~uint64_t{0}, instructions,
+                   [](uint32_t b, const Block&) { printf(" %u", b); });
+        printf("\n");
+      }
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 2) return Dump(argv[1]);
+  if (argc != 5 || std::string(argv[1]) != "--write") return 2;
+  const uint64_t seed = strtoull(argv[3], nullptr, 10);
+  const absl::Status status = std::string(argv[4]) == "parts"
+                                  ? WriteParts(argv[2], seed)
+                                  : WriteRandomTrace(argv[2], RandomProgram(seed, {.calls = true, .wide = true}), seed,
+                                                     6, 33, {}, {.chunk_thread_instructions = 20000});
+  return status.ok() ? 0 : Fail(status);
+}
