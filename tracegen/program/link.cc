@@ -186,18 +186,24 @@ class Linker {
       }
       links_.accesses[ir] = llvm::SmallVector<FlowAccess, 2>(group.begin(), group.end());
     }
-    // An access that names no IR access was merged from several: those of its block that have none.
+    // A PTX access that names no IR access was merged from several of its block, or was moved and lost its line: then
+    // it is one of those that have no PTX.
     for (int n : strange_nodes) {
-      size_t before = moved_.size();
+      const size_t before = moved_.size();
       for (const auto& [block, node] : links_.nodes) {
-        if (node != n) continue;
-        for (const llvm::Instruction& instruction : *block) {
-          if (MemoryOperandOf(instruction).pointer != nullptr && links_.accesses.count(&instruction) == 0) {
-            moved_.insert(NumberOf(instruction));
-          }
-        }
+        if (node == n) MoveUnlinked(*block);
       }
+      if (moved_.size() != before) continue;
+      for (const llvm::BasicBlock& block : function_) MoveUnlinked(block);
       if (moved_.size() == before) moved_.insert(0);
+    }
+  }
+
+  void MoveUnlinked(const llvm::BasicBlock& block) {
+    for (const llvm::Instruction& instruction : block) {
+      if (MemoryOperandOf(instruction).pointer != nullptr && links_.accesses.count(&instruction) == 0) {
+        moved_.insert(NumberOf(instruction));
+      }
     }
   }
 

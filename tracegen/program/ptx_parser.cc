@@ -134,14 +134,14 @@ class Parser {
       call_sequence_ = -1;
       return absl::OkStatus();
     }
-    if (absl::StartsWith(stripped, ".loc")) {
+    if (absl::StartsWith(stripped, ".loc\t") || absl::StartsWith(stripped, ".loc ")) {
       std::vector<absl::string_view> words = absl::StrSplit(stripped, absl::ByAnyChar(" \t"), absl::SkipEmpty());
       if (words.size() < 3 || !absl::SimpleAtoi(words[2], &id_)) return Error("a .loc without a line");
       return absl::OkStatus();
     }
     stripped = WithoutComment(stripped);
     if (stripped.empty()) return absl::OkStatus();
-    if (statement_.empty() && stripped == "}" && !inline_assembly_) {
+    if (statement_.empty() && stripped == "}" && scope_ == 0) {
       in_body_ = false;
       return absl::OkStatus();
     }
@@ -153,18 +153,31 @@ class Parser {
   absl::Status Statements(absl::string_view text) {
     PtxFunction& function = functions_.back();
     while (true) {
+      if (statement_.empty()) {
+        // A scope of its own around one operation that takes several instructions, with names that end with it.
+        while (!text.empty() && (text[0] == '{' || text[0] == '}')) {
+          scope_ += text[0] == '{' ? 1 : -1;
+          if (text[0] == '{') ++scope_count_;
+          scope_names_.clear();
+          text = absl::StripAsciiWhitespace(text.substr(1));
+        }
+        if (text.empty()) return absl::OkStatus();
+      }
       const size_t end = text.find(';');
       absl::StrAppend(&statement_, statement_.empty() ? "" : " ", absl::StripAsciiWhitespace(text.substr(0, end)));
       if (end == absl::string_view::npos) return absl::OkStatus();
       std::string statement = std::exchange(statement_, "");
       text = absl::StripAsciiWhitespace(text.substr(end + 1));
-      if (absl::StartsWith(statement, ".")) {
+      if (scope_ > 0 && absl::StartsWith(statement, ".reg")) {
+        for (std::string_view name : RegistersOf(statement)) scope_names_.emplace_back(name);
+      } else if (absl::StartsWith(statement, ".")) {
         if (absl::StartsWith(statement, ".local") && !Frame(statement, &function.local_bytes)) {
           return Error("a local frame without a size");
         }
       } else if (!statement.empty()) {
         if (function.blocks.empty()) return Error("an instruction before the first block");
         PtxInstruction instruction = ParseStatement(statement);
+        for (std::string& operand : instruction.operands) operand = Scoped(operand);
         instruction.id = id_;
         instruction.call_sequence = call_sequence_;
         instruction.inline_assembly = inline_assembly_;
@@ -172,6 +185,16 @@ class Parser {
       }
       if (text.empty()) return absl::OkStatus();
     }
+  }
+
+  // A register that a scope declares hides the function's of that name: gives it a name of its own.
+  std::string Scoped(const std::string& operand) const {
+    for (const std::string& name : scope_names_) {
+      if (operand != name) continue;
+      const size_t digit = name.find_first_of("0123456789");
+      return absl::StrCat(name.substr(0, digit), scope_count_, "000000", name.substr(digit));
+    }
+    return operand;
   }
 
   // ".local .align 8 .b8 __local_depot0[40]"
@@ -187,6 +210,9 @@ class Parser {
   std::vector<PtxFunction> functions_;
   std::optional<PtxFunction> pending_;
   std::string statement_;
+  std::vector<std::string> scope_names_;
+  int scope_ = 0;
+  int scope_count_ = 0;
   bool in_body_ = false;
   bool inline_assembly_ = false;
   int32_t call_sequence_ = -1;
