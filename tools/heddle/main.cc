@@ -80,10 +80,10 @@ int WrongUsage(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int Run(int argc, char** argv) {
-  HandleSignals();
-  // Everything behind `capture` belongs to the program that does it, --help included.
+  // Everything behind `capture` belongs to the program that does it, --help and signals included.
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   if (!words.empty() && words[0] == "capture") return CaptureCommand({words.begin() + 1, words.end()});
+  HandleSignals();
 
   Arguments arguments;
   CLI::App app(
