@@ -66,6 +66,24 @@ class ScopedLlvmOptions {
   std::string missing_;
 };
 
+// LLVM numbers call sequences from the start of the process; numbers from the start of the text make equal modules equal
+// text.
+std::string RenumberCalls(llvm::StringRef text) {
+  static constexpr llvm::StringLiteral kMark = "// callseq ";
+  std::string result;
+  result.reserve(text.size());
+  unsigned opened = 0;
+  while (true) {
+    const size_t at = text.find(kMark);
+    if (at == llvm::StringRef::npos) break;
+    const bool opens = at >= 2 && text[at - 2] == '{';
+    if (opens) ++opened;
+    absl::StrAppend(&result, std::string(text.substr(0, at + kMark.size())), opened - 1);
+    text = text.substr(at + kMark.size()).drop_while([](char c) { return c >= '0' && c <= '9'; });
+  }
+  return result + text.str();
+}
+
 void InitializeNvptx() {
   static const bool once = [] {
     LLVMInitializeNVPTXTargetInfo();
@@ -134,7 +152,7 @@ absl::StatusOr<std::string> EmitPtx(const llvm::Module& module, llvm::TargetMach
     return absl::InternalError("LLVM's NVPTX back end cannot print PTX");
   }
   passes.run(*copy);
-  return std::string(text);
+  return RenumberCalls(text);
 }
 
 }  // namespace heddle::tracegen

@@ -99,7 +99,7 @@ class Parser {
       pending_ = PtxFunction{};
       pending_->name = *name;
       pending_->is_kernel = is_kernel;
-    } else if (pending_ && line == ";") {
+    } else if (pending_ && absl::EndsWith(line, ";")) {
       pending_.reset();  // a declaration
     } else if (pending_ && line == "{") {
       functions_.push_back(std::move(*pending_));

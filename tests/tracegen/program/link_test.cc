@@ -1,0 +1,183 @@
+// The links between IR and PTX are total both ways.
+#include <set>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "llvm/IR/InstIterator.h"
+#include "tests/tracegen/program/snippet.h"
+#include "traces/format/program.h"
+
+namespace heddle::tracegen {
+namespace {
+
+namespace v1 = ::heddle::trace::v1;
+using ::testing::SizeIs;
+
+// Every instruction of the program that records an address is linked by exactly one IR access, at its position.
+void ExpectTotal(const Snippet& snippet) {
+  std::multiset<uint32_t> linked;
+  for (const auto& entry : snippet.unit.links.accesses) {
+    const auto block = snippet.unit.links.blocks.find(entry.first->getParent());
+    ASSERT_TRUE(block != snippet.unit.links.blocks.end());
+    for (const AccessLink& access : entry.second) {
+      linked.insert(access.instruction);
+      EXPECT_LT(access.position, block->second.accesses);
+    }
+  }
+  std::multiset<uint32_t> expected;
+  for (int i = 0; i < snippet.program().instruction_size(); ++i) {
+    if (trace::Program::HasAddress(snippet.program().instruction(i))) expected.insert(i);
+  }
+  EXPECT_EQ(linked, expected);
+  // Blocks and edges together hold every instruction once.
+  uint64_t instructions = 0;
+  std::set<std::pair<const llvm::Instruction*, uint32_t>> edges;
+  for (const auto& entry : snippet.unit.links.blocks) instructions += entry.second.instructions;
+  for (const auto& entry : snippet.unit.links.edges) {
+    for (const EdgeLink& edge : entry.second) instructions += edge.instructions;
+  }
+  EXPECT_EQ(instructions, static_cast<uint64_t>(snippet.program().instruction_size()));
+}
+
+TEST(Links, LoopsAndBranches) {
+  ExpectTotal(MustRead(R"(__global__ void k(int* a, int n) {
+  int i = threadIdx.x, s = 0;
+  for (int j = 0; j < n; ++j) {
+    if (a[j] == i) continue;
+    if (a[j] < 0) { a[j] = 0; break; }
+    s += a[j];
+    do { s ^= a[s & 7]; } while (s > 100);
+  }
+  a[i] = s;
+})"));
+}
+
+TEST(Links, CallsSplitBlocks) {
+  const Snippet snippet = MustRead(R"(__device__ __attribute__((noinline)) int f(int x, int* a) {
+  if (x < 2) return a[x];
+  return f(x - 1, a) + a[x] + f(x - 2, a);
+}
+__global__ void k(int* a) { a[threadIdx.x] = a[1] + f(a[threadIdx.x], a) + a[2]; })");
+  ExpectTotal(snippet);
+  for (const llvm::Function& function : *snippet.module.module) {
+    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+      const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      if (call == nullptr || call->getCalledFunction()->isDeclaration()) continue;
+      EXPECT_TRUE(call->getNextNode()->isTerminator()) << "code behind a call in its block";
+    }
+  }
+}
+
+TEST(Links, UnalignedStructureIsManyAccesses) {
+  const Snippet snippet = MustRead(R"(struct __attribute__((packed)) S { char c; int x; };
+__global__ void k(S* s) { s[threadIdx.x] = s[threadIdx.x + 9]; })");
+  ExpectTotal(snippet);
+  EXPECT_THAT(snippet.All(v1::OP_LOAD).size(), ::testing::Ge(5u));
+}
+
+TEST(Links, UnalignedWordHasByteOffsets) {
+  const Snippet snippet = MustRead(R"(struct __attribute__((packed)) S { char c; int x; };
+__global__ void k(S* s, int* out) { out[threadIdx.x] = s[threadIdx.x].x; })");
+  ExpectTotal(snippet);
+  bool found = false;
+  for (const auto& entry : snippet.unit.links.accesses) {
+    if (entry.second.size() != 4) continue;
+    std::set<uint32_t> offsets;
+    for (const AccessLink& access : entry.second) offsets.insert(access.offset);
+    EXPECT_EQ(offsets, (std::set<uint32_t>{0, 1, 2, 3}));
+    found = true;
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST(Links, BigStructureIsCopiedInPieces) {
+  ExpectTotal(MustRead(R"(struct S { int v[12]; };
+__global__ void k(S* s) { s[threadIdx.x] = s[threadIdx.x + 1]; })"));
+}
+
+TEST(Links, VeryBigStructureIsCopiedInALoop) {
+  ExpectTotal(MustRead(R"(struct S { int v[100]; };
+__global__ void k(S* s) { s[threadIdx.x] = s[threadIdx.x + 1]; })"));
+}
+
+TEST(Links, ByValueParameter) {
+  const Snippet snippet = MustRead(R"(struct S { int v[20]; float f; };
+__global__ void k(S s, int* a) { a[threadIdx.x] = s.v[threadIdx.x] + (int)s.f; })");
+  ExpectTotal(snippet);
+}
+
+TEST(Links, ByValueParameterThatIsWritten) {
+  ExpectTotal(MustRead(R"(struct S { int v[20]; float f; };
+__global__ void k(S s, int* a) {
+  s.v[threadIdx.x & 7] = a[0];
+  for (int i = 0; i < a[1]; ++i) s.v[i] += s.v[a[i]];
+  a[threadIdx.x] = s.v[threadIdx.x] + (int)s.f;
+})"));
+}
+
+TEST(Links, ByValueArgumentOfADeviceFunction) {
+  ExpectTotal(MustRead(R"(struct S { int v[6]; };
+__device__ __attribute__((noinline)) int f(S s, int i) { s.v[i & 3] = i; return s.v[0] + s.v[1]; }
+__global__ void k(S* s, int* a) { a[threadIdx.x] = f(s[threadIdx.x], a[0]); })"));
+}
+
+TEST(Links, LoadsThatTheCodeGeneratorWouldMoveStay) {
+  const Snippet snippet = MustRead(R"(__kernel void k(__global const float* view, __global int* out) {
+  const int x = get_global_id(0);
+  const int most = (int)view[5];
+  if (x >= (int)view[3]) return;
+  int n = 0;
+  while (n < most && n * n < x) ++n;
+  out[x] = n;
+})",
+                                   ".cl");
+  ExpectTotal(snippet);
+  for (const v1::Instruction& load : snippet.All(v1::OP_LOAD)) {
+    EXPECT_FALSE(load.flags() & v1::FLAG_VOLATILE) << "the program has no volatile access";
+    EXPECT_EQ(load.mnemonic().find("volatile"), std::string::npos);
+  }
+}
+
+TEST(Links, NarrowedAndVectorAccesses) {
+  ExpectTotal(MustRead(R"(__global__ void k(const int* a, unsigned char* b, float4* v, double2* d) {
+  int i = threadIdx.x;
+  b[i] = (unsigned char)(a[i] >> 8);
+  float4 x = v[i];
+  v[i + 1].y = x.z;
+  d[i] = make_double2(x.x, d[i + 1].y);
+})"));
+}
+
+TEST(Links, AtomicsSharedLocalConstant) {
+  ExpectTotal(MustRead(R"(__constant__ float c[32];
+__global__ void k(int* a, float* f, short* h) {
+  __shared__ int tile[32];
+  int local[16];
+  int i = threadIdx.x;
+  for (int j = 0; j < 16; ++j) local[j] = a[j * 3];
+  tile[i] = 0;
+  __syncthreads();
+  atomicAdd(&tile[a[i] & 31], local[a[i] & 15]);
+  __syncthreads();
+  f[i] = c[i & 31] + tile[i] + atomicAdd(f + 1, 2.0f) + h[i];
+})"));
+}
+
+TEST(Links, ConditionalEdgesDecideAndOthersDoNot) {
+  const Snippet snippet = MustRead(R"(__global__ void k(int* a) {
+  int i = threadIdx.x;
+  while (a[i] > 3) a[i] = a[a[i]];
+})");
+  ExpectTotal(snippet);
+  for (const auto& entry : snippet.unit.links.edges) {
+    if (entry.second.size() == 2) {
+      EXPECT_TRUE(entry.second[0].decides && entry.second[1].decides);
+      EXPECT_NE(entry.second[0].decision, entry.second[1].decision);
+    } else if (entry.second.size() == 1) {
+      EXPECT_FALSE(entry.second[0].decides);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heddle::tracegen
