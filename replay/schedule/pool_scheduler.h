@@ -18,7 +18,7 @@ inline constexpr char kNeedsPoolReason[] =
     "it ranks the PCs of a pool in which warps are formed anew after every instruction";
 
 // Keeps the waiting warps of the pool by position. Warps that a policy gives a priority (those that a barrier released)
-// bypass the pool: they are not counted there and issue first come, first served.
+// bypass the pool: they are not counted there, and the oldest issues first.
 class PoolScheduler : public WarpScheduler {
  public:
   explicit PoolScheduler(const SchedulerContext& context)
@@ -32,7 +32,7 @@ class PoolScheduler : public WarpScheduler {
   void Offered(SlotId slot) final {
     history_.Offered(slot);
     if (table_.priority[slot] != 0) {
-      bypass_.PushBack(slot);
+      bypass_.InsertByKey(slot, table_.formed);
     } else {
       groups_.Add(slot, table_.position[slot], static_cast<uint32_t>(table_.thread_count(slot)));
     }

@@ -2,6 +2,7 @@
 #ifndef HEDDLE_REPLAY_SCHEDULE_SLOT_QUEUE_H_
 #define HEDDLE_REPLAY_SCHEDULE_SLOT_QUEUE_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "replay/core/slot_set.h"
@@ -9,7 +10,8 @@
 
 namespace heddle::replay {
 
-// Slots in the order in which they were added; every operation but the search takes constant time.
+// Slots in the order in which they were added, or of a key. Operations take constant time, but for the search and for
+// insertion out of order.
 class SlotQueue {
  public:
   SlotQueue() : links_(kMaxSlots + 1) { links_[kEnd] = {kEnd, kEnd, true}; }
@@ -26,6 +28,17 @@ class SlotQueue {
     links_[slot] = {last, kEnd, true};
     links_[last].next = slot;
     links_[kEnd].previous = slot;
+  }
+
+  // Adds behind the last member whose key is not larger; a member moves there. Cheap where keys normally grow.
+  void InsertByKey(SlotId slot, const std::vector<uint64_t>& key) {
+    Erase(slot);
+    SlotId before = links_[kEnd].previous;
+    while (before != kEnd && key[before] > key[slot]) before = links_[before].previous;
+    const SlotId after = links_[before].next;
+    links_[slot] = {before, after, true};
+    links_[before].next = slot;
+    links_[after].previous = slot;
   }
 
   // Does nothing to a slot that is no member.

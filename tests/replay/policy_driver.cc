@@ -199,19 +199,25 @@ void PolicyDriver::Issue(Cycle now) {
   }
 }
 
-void PolicyDriver::ReleaseBarriers() {
+void PolicyDriver::OpenBarriers() {
   for (size_t b = 0; b < blocks_.size(); ++b) {
     BlockState& block = blocks_[b];
     if (block.arrived == 0 || block.arrived != block.live) continue;
-    const std::vector<SlotId> waiting = std::exchange(block.waiting, {});
+    opened_.insert(opened_.end(), block.waiting.begin(), block.waiting.end());
+    block.waiting.clear();
     block.arrived = 0;
-    scheduler_->BarrierReleased(static_cast<BlockId>(b));
-    for (const SlotId slot : waiting) {
-      if (formation_->table().state[slot] == SlotState::kBarrier) {
-        Complete(slot, true);
-      } else {
-        at_barrier_[slot] = true;
-      }
+    opened_blocks_.push_back(static_cast<BlockId>(b));
+  }
+}
+
+void PolicyDriver::Release(std::vector<SlotId> slots, const std::vector<BlockId>& blocks) {
+  for (const BlockId block : blocks) scheduler_->BarrierReleased(block);
+  std::sort(slots.begin(), slots.end());
+  for (const SlotId slot : slots) {
+    if (formation_->table().state[slot] == SlotState::kBarrier) {
+      Complete(slot, true);
+    } else {
+      at_barrier_[slot] = true;
     }
   }
 }
@@ -229,13 +235,16 @@ std::string PolicyDriver::Run() {
     for (const InFlight& entry : in_flight_) (entry.done <= now ? due : later).push_back(entry);
     in_flight_ = std::move(later);
     std::stable_sort(due.begin(), due.end(), [](const auto& a, const auto& b) { return a.done < b.done; });
+    const std::vector<SlotId> released = std::exchange(opened_, {});
+    const std::vector<BlockId> released_blocks = std::exchange(opened_blocks_, {});
     for (const InFlight& entry : due) Complete(entry.slot, false);
-    ReleaseBarriers();
+    Release(released, released_blocks);
+    OpenBarriers();
     if (formation_->failed()) break;
     if (std::all_of(threads_.begin(), threads_.end(), [](const Thread& t) { return t.finished(); })) return Log("");
-    if (in_flight_.empty() && !formation_->AnyOffered(0)) return Log(" stuck");
+    if (in_flight_.empty() && opened_.empty() && !formation_->AnyOffered(0)) return Log(" stuck");
     Issue(now);
-    ReleaseBarriers();
+    OpenBarriers();
     if (formation_->failed()) break;
     if (options_.look) options_.look(now, *policy_, formation_->table());
   }

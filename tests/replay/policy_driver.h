@@ -67,7 +67,9 @@ class PolicyDriver {
   // The slot's instruction is done, and so is its barrier if it is one.
   void Complete(SlotId slot, bool released);
   void Issue(Cycle now);
-  void ReleaseBarriers();
+  // Barriers that all live threads have come to: their warps go on in the next cycle, in order of their slots.
+  void OpenBarriers();
+  void Release(std::vector<SlotId> slots, const std::vector<BlockId>& blocks);
   std::string Log(const std::string& end) const;
 
   const Scenario scenario_;
@@ -81,6 +83,8 @@ class PolicyDriver {
   std::vector<BlockState> blocks_;
   std::vector<InFlight> in_flight_;    // in order of issue
   std::map<SlotId, bool> at_barrier_;  // slots whose latest instruction is a barrier; true: it has been released
+  std::vector<SlotId> opened_;
+  std::vector<BlockId> opened_blocks_;
   std::vector<LoggedIssue> issues_;
 };
 

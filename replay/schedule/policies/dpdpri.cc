@@ -94,6 +94,8 @@ class PostDominatorPriority final : public WarpScheduler {
   };
 
   bool Beats(SlotId a, SlotId b) const {
+    // Warps that a barrier released bypass the pool's order; all candidates are of one priority.
+    if (table_.priority[a] != 0) return table_.formed[a] < table_.formed[b];
     if (warps_[a].passed != warps_[b].passed) return warps_[a].passed < warps_[b].passed;
     if (!per_thread_ && warps_[a].threads != warps_[b].threads) return warps_[a].threads > warps_[b].threads;
     return table_.offered_at[a] < table_.offered_at[b];

@@ -15,10 +15,12 @@ namespace {
 // A warp of the pool is as old as its pool entry, whoever joined it since.
 class OldestWarpFirst final : public WarpScheduler {
  public:
+  explicit OldestWarpFirst(const SchedulerContext& context) : table_(context.table) {}
+
   SlotId Pick(const SlotSet& eligible) const override { return queue_.FirstIn(eligible); }
   void Offered(SlotId slot) override {
     history_.Offered(slot);
-    queue_.PushBack(slot);
+    queue_.InsertByKey(slot, table_.formed);
   }
   void Withdrawn(SlotId slot) override { queue_.Erase(slot); }
   void Issued(SlotId slot) override {
@@ -32,6 +34,7 @@ class OldestWarpFirst final : public WarpScheduler {
   }
 
  private:
+  const WarpTable& table_;
   SlotQueue queue_;
   IssueHistory history_;
   mutable std::array<uint64_t, kHistoryCounters> counters_{};
@@ -45,7 +48,7 @@ HEDDLE_WARP_SCHEDULER(
         .traits = {.needs_regrouping = true, .needs_regrouping_reason = kNeedsPoolReason},
         .counters = HistoryCounterSpecs(),
     },
-    [](const SchedulerContext&, const Parameters&) { return std::make_unique<OldestWarpFirst>(); });
+    [](const SchedulerContext& context, const Parameters&) { return std::make_unique<OldestWarpFirst>(context); });
 
 }  // namespace
 }  // namespace heddle::replay

@@ -137,11 +137,26 @@ TEST(PoolPriorities, DoNotCountWarpsThatABarrierReleased) {
     SlotSet released;
     released.Insert(0);
     released.Insert(1);
-    EXPECT_EQ(bench.Pick(released), 0) << name << ": first come, first served";
+    EXPECT_EQ(bench.Pick(released), 0) << name << ": the oldest";
     bench.Issue(0);
     bench.Issue(1);
     bench.Form(3, At(9), 1);
     EXPECT_EQ(bench.Pick(), std::string(name) == "dmin" ? 3 : 2) << name;
+  }
+}
+
+TEST(PoolPriorities, TakeTheOldestOfTheWarpsThatABarrierReleased) {
+  for (const char* name : {"dtime", "dpc", "dmaj", "dmin", "dpdpri"}) {
+    SchedulerBench bench(name);
+    for (SlotId slot : {4, 2, 6}) bench.Form(slot, At(1), slot == 4 ? 1 : 4);
+    for (SlotId slot : {4, 2, 6}) bench.Issue(slot);  // a barrier
+    for (SlotId slot : {2, 4, 6}) {                   // released in another order
+      bench.SetPriority(slot, 1);
+      bench.Offer(slot);
+    }
+    EXPECT_EQ(bench.PickAndIssue(), 4) << name;
+    EXPECT_EQ(bench.PickAndIssue(), 2) << name;
+    EXPECT_EQ(bench.PickAndIssue(), 6) << name;
   }
 }
 

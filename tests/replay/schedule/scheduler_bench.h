@@ -62,6 +62,8 @@ class SchedulerBench {
     table_.offered_at[slot] = ++offered_;
     scheduler_->Offered(slot);
   }
+  // Of a slot that is not offered.
+  void SetPriority(SlotId slot, uint8_t priority) { table_.priority[slot] = priority; }
   void Withdraw(SlotId slot) {
     table_.state[slot] = SlotState::kParked;
     table_.offered.Erase(slot);
