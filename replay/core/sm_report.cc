@@ -71,6 +71,10 @@ std::string SmCore::ExplainDeadlock() const {
                                    key.first.pc() * 8, " ", key.second));
     }
   }
+  if (pending_.active) {
+    parts.insert(parts.begin(), absl::StrCat("the policy refuses the write-back of slot ", pending_.resolution.slot,
+                                             " at pc ", pending_.resolution.from.pc() * 8));
+  }
   const size_t groups = parts.size();
   if (groups > kMostGroups) {
     parts.resize(kMostGroups);

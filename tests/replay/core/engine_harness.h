@@ -45,7 +45,7 @@ struct RunOptions {
   std::string scheduler = "lrr";
   bool force_tick = false;
   uint64_t cache_bytes = 256u << 20;
-  uint64_t max_cycles = 1'000'000;
+  uint64_t max_cycles = 0;
 };
 Outcome RunTrace(const trace::TraceReader& trace, const RunOptions& options = {});
 
