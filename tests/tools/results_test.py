@@ -66,7 +66,7 @@ class Results(CommandTest):
 
     def test_kernels_selects_launches_by_name(self):
         everything, = results(SAMPLE)
-        self.assertEqual(results(SAMPLE, "--kernels", "^bfs_level$")[0]["launch"], everything["launch"])
+        self.assertEqual(results(SAMPLE, "--kernels", "^bfs_level")[0]["launch"], everything["launch"])
         self.assertEqual(results(SAMPLE, "--kernels", "level")[0]["launch"], everything["launch"])
 
     def test_a_slower_memory_takes_longer(self):
@@ -131,7 +131,8 @@ class Table(CommandTest):
         run, = results(SAMPLE)
         done = heddle("replay", SAMPLE, "--per-launch")
         for launch in run["launch"]:
-            self.assertIn(f"\nLaunch {launch['launch']}: {launch['kernel']}, ", done.stdout)
+            name = launch["kernel"].split("(")[0]
+            self.assertIn(f"\nLaunch {launch['launch']}: {name}, ", done.stdout)
 
 
 class TraceInfo(CommandTest):

@@ -23,6 +23,15 @@ TEST(WithUnit, ChoosesTheLargestUnit) {
   EXPECT_EQ(WithUnit(18446744073709551615u), "18.4 EB");
 }
 
+TEST(ShortKernelName, DropsTheParameterListOnly) {
+  EXPECT_EQ(ShortKernelName("bfs_level(int const*, int)"), "bfs_level");
+  EXPECT_EQ(ShortKernelName("mandelbrot"), "mandelbrot");
+  EXPECT_EQ(ShortKernelName("(anonymous namespace)::kernel(void (*)(int))"), "(anonymous namespace)::kernel");
+  EXPECT_EQ(ShortKernelName("odd)"), "odd)");
+  EXPECT_EQ(ShortKernelName("(odd)"), "(odd)");
+  EXPECT_EQ(ShortKernelName(""), "");
+}
+
 TEST(Table, AlignsTextLeftAndNumbersRight) {
   Table table({{"policy", Table::Align::kLeft}, {"cycles"}, {"note", Table::Align::kLeft}});
   table.AddRow({"pdom", "1,234", "x"});

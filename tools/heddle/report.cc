@@ -126,7 +126,8 @@ std::string Count(uint64_t count, const char* singular, const char* plural) {
 std::string Title(const Result& result) {
   std::vector<std::string> kernels;
   for (const LaunchResult& launch : result.launch()) {
-    if (std::find(kernels.begin(), kernels.end(), launch.kernel()) == kernels.end()) kernels.push_back(launch.kernel());
+    const std::string name = ShortKernelName(launch.kernel());
+    if (std::find(kernels.begin(), kernels.end(), name) == kernels.end()) kernels.push_back(name);
   }
   constexpr size_t kMost = 3;  // names; then the title has to end
   std::string names = absl::StrJoin(kernels.begin(), kernels.begin() + std::min(kernels.size(), kMost), ", ");
@@ -156,7 +157,7 @@ std::string ResultReport(const std::vector<Result>& results, bool per_launch) {
     for (int i = 0; i < results[0].launch_size(); ++i) {
       const LaunchResult& launch = results[0].launch(i);
       const uint64_t threads_per_block = launch.blocks() == 0 ? 0 : launch.threads() / launch.blocks();
-      absl::StrAppend(&text, "\nLaunch ", launch.launch(), ": ", launch.kernel(), ", ",
+      absl::StrAppend(&text, "\nLaunch ", launch.launch(), ": ", ShortKernelName(launch.kernel()), ", ",
                       Count(launch.blocks(), "block", "blocks"), " of ", Count(threads_per_block, "thread", "threads"),
                       ", ", launch.blocks_per_sm(), " per SM (bounded by ", launch.residency_limit(), ")\n");
       std::vector<Numbers> numbers;

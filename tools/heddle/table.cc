@@ -24,6 +24,16 @@ std::string WithUnit(uint64_t bytes) {
 
 std::string Decimal(double number, int decimals) { return absl::StrFormat("%.*f", decimals, number); }
 
+std::string ShortKernelName(const std::string& name) {
+  if (!name.ends_with(')')) return name;
+  int depth = 0;
+  for (size_t i = name.size(); i-- > 0;) {
+    if (name[i] == ')') ++depth;
+    if (name[i] == '(' && --depth == 0) return i == 0 ? name : name.substr(0, i);
+  }
+  return name;
+}
+
 std::string Table::Text(int indent) const {
   std::vector<size_t> width;
   for (size_t c = 0; c < columns_.size(); ++c) {

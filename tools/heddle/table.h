@@ -15,6 +15,9 @@ std::string WithUnit(uint64_t bytes);
 // Fixed number of decimals.
 std::string Decimal(double number, int decimals);
 
+// A kernel's demangled name without its parameter list: "bfs_level(int*, int)" -> "bfs_level".
+std::string ShortKernelName(const std::string& name);
+
 class Table {
  public:
   enum class Align { kLeft, kRight };

@@ -79,13 +79,13 @@ std::string Launches(const TraceReader& reader, const TraceInfo& info) {
     const LaunchInfo& launch = info.launches[i];
     const trace::v1::Launch& shape = reader.launches()[i].launch;
     if (launch.recorded) {
-      table.AddRow({absl::StrCat(launch.id), launch.kernel, Extent(shape.grid()), Extent(shape.block()),
-                    launch.blocks == launch.grid_blocks ? "all" : WithThousands(launch.blocks),
+      table.AddRow({absl::StrCat(launch.id), ShortKernelName(launch.kernel), Extent(shape.grid()),
+                    Extent(shape.block()), launch.blocks == launch.grid_blocks ? "all" : WithThousands(launch.blocks),
                     WithThousands(launch.thread_instructions), WithThousands(launch.accesses),
                     WithThousands(launch.frame_bytes), PerInstruction(launch.frame_bytes, launch.thread_instructions)});
     } else {
-      table.AddRow({absl::StrCat(launch.id), launch.kernel, Extent(shape.grid()), Extent(shape.block()), "not recorded",
-                    "-", "-", "-", "-"});
+      table.AddRow({absl::StrCat(launch.id), ShortKernelName(launch.kernel), Extent(shape.grid()),
+                    Extent(shape.block()), "not recorded", "-", "-", "-", "-"});
     }
   }
   return absl::StrCat("\nLaunches\n", table.Text(2));
@@ -104,7 +104,7 @@ std::string Divergence(const TraceInfo& info) {
     if (!launch.recorded) continue;
     const trace::DivergenceSummary& divergence = launch.divergence;
     table.AddRow(
-        {absl::StrCat(launch.id), launch.kernel,
+        {absl::StrCat(launch.id), ShortKernelName(launch.kernel),
          launch.thread_instructions == 0 ? "-" : absl::StrCat(Decimal(100 * divergence.lane_activity_bound, 1), " %"),
          WithThousands(divergence.warps), WithThousands(divergence.uniform_warps),
          WithThousands(divergence.warp_branches), WithThousands(divergence.divergent_warp_branches),
@@ -146,7 +146,7 @@ std::string Sizes(const TraceReader& reader, const TraceInfo& info) {
   const auto bytes = [](double number) { return WithThousands(static_cast<uint64_t>(number + 0.5)); };
   Table table({{"kernel", kLeft}, {"what", kLeft}, {"source", kLeft}, {"model", kLeft}, {"bytes"}, {"share"}});
   for (const auto& [id, kernel] : kernels) {
-    const std::string& name = kernel.program->name();
+    const std::string name = ShortKernelName(kernel.program->name());
     table.AddRow({name, "paths", "-", "-", bytes(kernel.paths), Share(kernel.paths, whole)});
     for (const auto& [pc, column] : kernel.columns) {
       const trace::v1::Instruction& instruction = kernel.program->instruction(pc);
