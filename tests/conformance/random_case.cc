@@ -16,7 +16,7 @@ RandomCase MakeRandomCase(uint64_t seed) {
   Random random(MixAll({seed, 41}));
   RandomCase out;
   out.seed = seed;
-  const uint32_t warp_size = random.OneOf({1u, 2u, 4u, 4u, 4u, 8u, 8u, 32u});
+  const uint32_t warp_size = random.OneOf({1u, 2u, 4u, 4u, 4u, 4u, 8u, 8u, 32u, 64u});
   const uint64_t launches = random.Chance(20) ? 2 : 1;
   MachineNeeds needs;
   needs.warp_size = warp_size;

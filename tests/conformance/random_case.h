@@ -21,7 +21,7 @@ struct RandomCase {
   uint64_t seed = 0;
 };
 
-// The same seed gives the same case. Warps of 1 to 32 threads, one or two launches, laid down in few chunks, many
+// The same seed gives the same case. Warps of 1 to 64 threads, one or two launches, laid down in few chunks, many
 // chunks, or cut in time.
 RandomCase MakeRandomCase(uint64_t seed);
 

@@ -116,54 +116,76 @@ void ReferenceCore::Admit(Cycle now, uint64_t recorded_block) {
 
 void ReferenceCore::Complete(Cycle now, const std::function<void(uint64_t)>& retired) {
   formation_.SetNow(now);
-  CompleteFlights(now, retired);
+  WriteBackAll(now, retired);
   ReleaseBarriers(now);
   RetireBlocks(retired);
-  if (resident() == 0) return;
   for (uint64_t tag; formation_.PopTimer(tag);) policy_->Timer(tag, formation_.editor());
-  if ((interests_ & kEveryCycle) != 0) policy_->Tick(formation_.editor());
+  if (resident() > 0 && (interests_ & kEveryCycle) != 0) policy_->Tick(formation_.editor());
 }
 
-void ReferenceCore::CompleteFlights(Cycle now, const std::function<void(uint64_t)>& retired) {
-  while (true) {
-    Flight* next = nullptr;
-    for (Flight& flight : flights_) {
-      if (flight.due > now || flight.waiting) continue;
-      if (next == nullptr || std::pair(flight.due, flight.order) < std::pair(next->due, next->order)) next = &flight;
-    }
-    if (next == nullptr) return;
-    if (next->barrier && next->release >= now) {
-      next->waiting = true;
-      formation_.WaitAtBarrier(next->slot);
-      continue;
-    }
-    if (next->inserted) {
-      formation_.Advance(next->slot, formation_.table().position[next->slot]);
-    } else if (!TryFinish(*next, next->barrier && AsksBarrierResolve(*next))) {
-      return;  // write-back stalls, and everything behind it
-    }
-    flights_.erase(flights_.begin() + (next - flights_.data()));
+// In order of time, then of issue. If the policy has no room, everything behind waits for the next cycle.
+void ReferenceCore::WriteBackAll(Cycle now, const std::function<void(uint64_t)>& retired) {
+  std::sort(pending_.begin(), pending_.end(), [](const WriteBack& a, const WriteBack& b) {
+    return std::pair(a.due, a.order) < std::pair(b.due, b.order);
+  });
+  while (!pending_.empty() && pending_.front().due <= now) {
+    queue_.push_back(pending_.front());
+    pending_.erase(pending_.begin());
+  }
+  if (asked_.has_value() && !Ask()) return;
+  RetireBlocks(retired);
+  while (!queue_.empty()) {
+    const WriteBack item = queue_.front();
+    queue_.pop_front();
+    const bool room = Process(now, item);
     RetireBlocks(retired);
+    if (!room) return;
   }
 }
 
-bool ReferenceCore::AsksBarrierResolve(const Flight& flight) {
-  return (interests_ & kBarriers) != 0 &&
-         policy_->BarrierReleased(flight.slot, program().instruction(flight.pc).barrier_id(), formation_.editor());
+bool ReferenceCore::Process(Cycle now, const WriteBack& item) {
+  const SlotId slot = item.slot;
+  if (item.resume) return ResumeFromBarrier(slot);
+  Flight& flight = flights_.at(slot);
+  flight.outstanding &= ~item.lanes;
+  if (flight.outstanding != 0) {
+    if ((interests_ & kLaneReturns) == 0 || !policy_->LanesReturned(slot, item.lanes, formation_.editor())) return true;
+    Lanes lanes = formation_.table().lanes[slot];
+    lanes.mask &= item.lanes;
+    return Finish(slot, lanes, /*barrier_resolve=*/false, /*take=*/true);
+  }
+  if (flight.off_core) schedulers_[formation_.table().port[slot]]->LongLatencyEnded(slot);
+  if (flight.inserted) {
+    formation_.TookInserted(slot);
+    formation_.Advance(slot, formation_.table().position[slot]);
+    flights_.erase(slot);
+    return true;
+  }
+  if (!flight.barrier) return Finish(slot, formation_.table().lanes[slot], /*barrier_resolve=*/false, /*take=*/false);
+  const bool released =
+      std::all_of(flight.release.begin(), flight.release.end(), [&](const auto& block) { return block.second < now; });
+  if (released) return ResumeFromBarrier(slot);
+  flight.waiting = true;
+  formation_.WaitAtBarrier(slot);
+  return true;
+}
+
+bool ReferenceCore::ResumeFromBarrier(SlotId slot) {
+  const uint32_t barrier = program().instruction(flights_.at(slot).pc).barrier_id();
+  const bool resolve = (interests_ & kBarriers) != 0 && policy_->BarrierReleased(slot, barrier, formation_.editor());
+  return Finish(slot, formation_.table().lanes[slot], resolve, /*take=*/false);
 }
 
 // The rules for when a policy is asked are those above Interest and ResolveReason in divergence_policy.h.
-bool ReferenceCore::TryFinish(Flight& flight, bool barrier_resolve) {
-  if (flight.refused) return AskPolicy(flight);
+bool ReferenceCore::Finish(SlotId slot, const Lanes& lanes, bool barrier_resolve, bool take) {
   const WarpTable& table = formation_.table();
-  const SlotId slot = flight.slot;
-  const trace::Block& block = program().block(program().block_of(flight.pc));
-  const bool block_end = flight.pc + 1 == block.first + block.count;
-  flight.lanes = table.lanes[slot];
+  const Pc pc = flights_.at(slot).pc;
+  const trace::Block& block = program().block(program().block_of(pc));
+  const bool block_end = pc + 1 == block.first + block.count;
   std::map<Position, PathGroup> groups;
   LaneMask exited = 0;
-  ForEachLane(flight.lanes.mask, [&](int lane) {
-    const Thread& thread = threads_[flight.lanes.thread[lane]];
+  ForEachLane(lanes.mask, [&](int lane) {
+    const Thread& thread = threads_[lanes.thread[lane]];
     if (thread.next + 1 == thread.steps->size()) {
       exited |= LaneMask{1} << lane;
       return;
@@ -180,46 +202,60 @@ bool ReferenceCore::TryFinish(Flight& flight, bool barrier_resolve) {
                                      block.terminator == v1::BRANCH_WIDE || block.terminator == v1::CALL_INDIRECT);
   const bool at_stop = groups.size() == 1 && groups.begin()->first == table.stop[slot];
   const bool several = groups.size() != 1 || exited != 0;
-  const bool asked = (interests_ & kEveryInstruction) != 0 || (block_end && (interests_ & kEveryBlockEnd) != 0);
-  if (!barrier_resolve && !at_stop && !several && !asked) {
+  const bool asks = (interests_ & kEveryInstruction) != 0 || (block_end && (interests_ & kEveryBlockEnd) != 0);
+  if (!take) flights_.erase(slot);
+  if (!take && !barrier_resolve && !at_stop && !several && !asks) {
+    const Lanes all = lanes;  // Advance may change what `lanes` refers to
     formation_.Advance(slot, groups.begin()->first);
-    StepOver(flight);
+    StepOver(all, pc);
     return true;
   }
-  for (const auto& [at, group] : groups) flight.groups.push_back(group);
-  Resolution& resolution = flight.resolution;
-  resolution.slot = slot;
-  resolution.from = table.position[slot];
-  resolution.reason = barrier_resolve      ? ResolveReason::kBarrier
-                      : at_stop            ? ResolveReason::kStop
-                      : several || decides ? ResolveReason::kControl
-                      : block_end          ? ResolveReason::kBlockEnd
-                                           : ResolveReason::kInstruction;
-  resolution.exited = exited;
-  const Thread& first = threads_[flight.lanes.thread[std::countr_zero(flight.lanes.mask)]];
-  if (decides) resolution.reconvergence = Reconvergence(flight.pc, first);
-  resolution.conditional = decides;
-  resolution.uniform = (program().instruction(flight.pc).flags() & v1::FLAG_UNIFORM) != 0;
-  formation_.BeginResolve(slot, flight.groups, exited);
-  return AskPolicy(flight);
+  Asked& asked = asked_.emplace();
+  asked.take = take;
+  asked.lanes = lanes;
+  for (const auto& [at, group] : groups) asked.groups.push_back(group);
+  asked.resolution.groups = asked.groups;
+  asked.resolution.lanes = &asked.lanes;
+  asked.resolution.slot = slot;
+  asked.resolution.from = table.position[slot];
+  asked.resolution.reason = take                 ? ResolveReason::kLanes
+                            : barrier_resolve    ? ResolveReason::kBarrier
+                            : at_stop            ? ResolveReason::kStop
+                            : several || decides ? ResolveReason::kControl
+                            : block_end          ? ResolveReason::kBlockEnd
+                                                 : ResolveReason::kInstruction;
+  asked.resolution.exited = exited;
+  if (decides) {
+    asked.resolution.reconvergence = Reconvergence(pc, threads_[lanes.thread[std::countr_zero(lanes.mask)]]);
+  }
+  asked.resolution.conditional = decides;
+  asked.resolution.uniform = (program().instruction(pc).flags() & v1::FLAG_UNIFORM) != 0;
+  if (take) {
+    formation_.BeginTake(slot, asked.lanes.mask, asked.groups, exited);
+  } else {
+    formation_.BeginResolve(slot, asked.groups, exited);
+  }
+  StepOver(asked.lanes, pc);
+  return Ask();
 }
 
-bool ReferenceCore::AskPolicy(Flight& flight) {
-  flight.resolution.groups = flight.groups;  // the flight may have moved since
-  flight.resolution.lanes = &flight.lanes;
-  flight.refused = policy_->Resolve(flight.resolution, formation_.editor()) == Verdict::kRefused;
-  if (flight.refused) return false;
-  formation_.EndResolve(flight.slot, flight.lanes);
-  StepOver(flight);
+bool ReferenceCore::Ask() {
+  if (policy_->Resolve(asked_->resolution, formation_.editor()) == Verdict::kRefused) return false;
+  if (asked_->take) {
+    formation_.EndTake(asked_->lanes);
+  } else {
+    formation_.EndResolve(asked_->resolution.slot, asked_->lanes);
+  }
+  asked_.reset();
   return true;
 }
 
-void ReferenceCore::StepOver(const Flight& flight) {
-  const uint32_t block_index = program().block_of(flight.pc);
+void ReferenceCore::StepOver(const Lanes& lanes, Pc pc) {
+  const uint32_t block_index = program().block_of(pc);
   const trace::Block& block = program().block(block_index);
-  const bool block_end = flight.pc + 1 == block.first + block.count;
-  ForEachLane(flight.lanes.mask, [&](int lane) {
-    Thread& thread = threads_[flight.lanes.thread[lane]];
+  const bool block_end = pc + 1 == block.first + block.count;
+  ForEachLane(lanes.mask, [&](int lane) {
+    Thread& thread = threads_[lanes.thread[lane]];
     ++thread.next;
     if (!block_end) return;
     if (block.terminator == v1::CALL || block.terminator == v1::CALL_INDIRECT) thread.calls.push_back(block_index);
@@ -236,7 +272,9 @@ Position ReferenceCore::Reconvergence(Pc pc, const Thread& thread) const {
   return Position(program().block(continuation).first, depth - 1);
 }
 
+// A block leaves when all its threads have exited and the policy has taken note of all exits.
 void ReferenceCore::RetireBlocks(const std::function<void(uint64_t)>& retired) {
+  if (asked_.has_value()) return;
   for (size_t place = 0; place < places_.size(); ++place) {
     if (!places_[place].has_value()) continue;
     bool done = true;
@@ -259,8 +297,17 @@ void ReferenceCore::RetireBlocks(const std::function<void(uint64_t)>& retired) {
 
 // ------------------------------------------------------------------------------------------------------------ barriers
 
+// Blocks of a slot's threads: normally one.
+std::set<int> ReferenceCore::PlacesOf(SlotId slot) const {
+  std::set<int> places;
+  const Lanes& lanes = formation_.table().lanes[slot];
+  ForEachLane(lanes.mask, [&](int lane) { places.insert(threads_[lanes.thread[lane]].place); });
+  return places;
+}
+
 // A barrier opens when the threads that arrived and those that exited are all threads of the block, or, for a counted
-// one, when as many arrived as it counts. Its slots may go on from the next cycle.
+// one, when as many arrived as it counts. Its slots may go on from the next cycle; a slot with threads of several
+// blocks waits for the barriers of all of them.
 void ReferenceCore::OpenBarriers(Cycle now) {
   for (size_t place = 0; place < places_.size(); ++place) {
     if (!places_[place].has_value()) continue;
@@ -271,51 +318,60 @@ void ReferenceCore::OpenBarriers(Cycle now) {
       ++threads;
       exited += thread.done();
     }
-    std::map<uint32_t, std::vector<Flight*>> arrived;  // by barrier
-    for (Flight& flight : flights_) {
-      if (!flight.barrier || flight.release != kNever) continue;
-      if (formation_.table().block[flight.slot] != place) continue;
-      arrived[program().instruction(flight.pc).barrier_id()].push_back(&flight);
+    struct Arrived {
+      std::vector<Flight*> flights;
+      uint64_t threads = 0;
+      uint32_t counted = 0;
+    };
+    std::map<uint32_t, Arrived> barriers;  // by id
+    for (auto& [slot, flight] : flights_) {
+      const auto closed = flight.release.find(static_cast<int>(place));
+      if (!flight.barrier || closed == flight.release.end() || closed->second != kNever) continue;
+      Arrived& arrived = barriers[program().instruction(flight.pc).barrier_id()];
+      arrived.flights.push_back(&flight);
+      arrived.counted = program().instruction(flight.pc).barrier_threads();
+      const Lanes& lanes = formation_.table().lanes[slot];
+      ForEachLane(lanes.mask,
+                  [&](int lane) { arrived.threads += threads_[lanes.thread[lane]].place == static_cast<int>(place); });
     }
-    for (const auto& [barrier, waiting] : arrived) {
-      uint64_t count = 0;
-      for (const Flight* flight : waiting) count += formation_.table().thread_count(flight->slot);
-      const uint32_t counted = program().instruction(waiting.front()->pc).barrier_threads();
-      if (counted == 0 ? count + exited < threads : count < counted) continue;
-      for (Flight* flight : waiting) flight->release = now + 1;
+    for (const auto& [barrier, arrived] : barriers) {
+      if (arrived.counted == 0 ? arrived.threads + exited < threads : arrived.threads < arrived.counted) continue;
+      for (Flight* flight : arrived.flights) flight->release[static_cast<int>(place)] = now + 1;
     }
   }
 }
 
 void ReferenceCore::ReleaseBarriers(Cycle now) {
-  std::set<BlockId> opened;
-  std::set<SlotId> slots;
-  for (const Flight& flight : flights_) {
-    if (!flight.barrier || flight.release != now) continue;
-    opened.insert(formation_.table().block[flight.slot]);
-    if (flight.waiting) slots.insert(flight.slot);
+  std::set<std::pair<int, uint32_t>> opened;
+  std::vector<SlotId> slots;  // ascending
+  for (const auto& [slot, flight] : flights_) {
+    bool now_free = flight.barrier && flight.waiting;
+    for (const auto& [place, release] : flight.release) {
+      if (release == now) opened.insert({place, program().instruction(flight.pc).barrier_id()});
+      now_free &= release <= now;
+    }
+    if (now_free) slots.push_back(slot);
   }
-  for (BlockId block : opened) {
-    for (const auto& scheduler : schedulers_) scheduler->BarrierReleased(block);
+  for (const auto& [place, barrier] : opened) {
+    for (const auto& scheduler : schedulers_) scheduler->BarrierReleased(static_cast<BlockId>(place));
   }
   for (SlotId slot : slots) {
-    Flight& flight = *FlightOf(slot);
-    flight.waiting = false;
-    if (TryFinish(flight, AsksBarrierResolve(flight))) flights_.erase(flights_.begin() + (&flight - flights_.data()));
+    flights_.at(slot).waiting = false;
+    if (asked_.has_value()) {
+      queue_.push_back({now, 0, slot, 0, true});
+    } else {
+      ResumeFromBarrier(slot);
+    }
   }
-}
-
-ReferenceCore::Flight* ReferenceCore::FlightOf(SlotId slot) {
-  for (Flight& flight : flights_) {
-    if (flight.slot == slot) return &flight;
-  }
-  return nullptr;
 }
 
 bool ReferenceCore::Stuck() const {
   if (resident() == 0 || formation_.next_timer() != kNever || !formation_.table().offered.empty()) return false;
-  return std::all_of(flights_.begin(), flights_.end(),
-                     [](const Flight& flight) { return flight.waiting && flight.release == kNever; });
+  if ((interests_ & kEveryCycle) != 0 || asked_.has_value() || !queue_.empty() || !pending_.empty()) return false;
+  return std::all_of(flights_.begin(), flights_.end(), [](const auto& entry) {
+    return std::any_of(entry.second.release.begin(), entry.second.release.end(),
+                       [](const auto& block) { return block.second == kNever; });
+  });
 }
 
 std::string ReferenceCore::Describe() const {

@@ -3,6 +3,7 @@
 #define HEDDLE_TESTS_REPLAY_REFERENCE_REFERENCE_CORE_H_
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -68,59 +69,74 @@ class ReferenceCore {
     uint64_t recorded = 0;  // position among the recorded blocks
     ThreadId first_thread = 0;
   };
-  // An instruction between issue and the end of its work.
+  // The instruction of a slot between issue and the end of its work.
   struct Flight {
-    Cycle due = 0;       // write-back
+    Pc pc = 0;
+    LaneMask outstanding = 0;  // lanes whose result is not there yet
+    bool inserted = false;     // not of the trace
+    bool memory = false;       // an access outside shared memory
+    bool off_core = false;     // an access beyond the SM
+    bool barrier = false;
+    bool waiting = false;          // at a barrier, write-back is over
+    std::map<int, Cycle> release;  // barrier: by block, when it lets the slot go; kNever = it is closed
+  };
+  // Something for write-back to do.
+  struct WriteBack {
+    Cycle due = 0;
     uint64_t order = 0;  // of issue
     SlotId slot = kNoSlot;
-    Pc pc = 0;
-    bool inserted = false;  // not of the trace
-    bool memory = false;    // of a space that counts as memory
-    bool barrier = false;
-    Cycle release = kNever;  // barrier: when it opens for this slot
-    bool waiting = false;    // barrier: write-back is over
-    bool refused = false;    // the policy had no room for it yet; what it was asked stays
+    LaneMask lanes = 0;
+    bool resume = false;  // the slot goes on from a barrier
+  };
+  // A question to the policy, kept while it has no room.
+  struct Asked {
+    Resolution resolution;
     Lanes lanes;
     std::vector<PathGroup> groups;
-    Resolution resolution;
+    bool take = false;  // lanes that leave a slot in flight
   };
-  // What happened on a port in a scheduler cycle.
-  enum class Slotting : uint8_t { kIssued, kStalled, kNothing };
   struct Port {
     Cycle free_at = 0;     // holds its last issue until then, extra cycles included
     Cycle busy_until = 0;  // the lanes of its last issue enter the pipeline until then
   };
+  // What happened on a port in a scheduler cycle.
+  enum class Slotting : uint8_t { kIssued, kStalled, kNothing };
 
   const trace::Program& program() const { return *launch_.view->program; }
   int warp_size() const { return static_cast<int>(launch_.machine->core().warp_size()); }
   Position PositionOf(const Thread& thread) const;
   ThreadId HardwareThread(ThreadId first_thread, uint32_t index) const;
 
-  // Moves the threads of a completed instruction on. False if the policy had no room.
-  bool TryFinish(Flight& flight, bool barrier_resolve);
-  bool AskPolicy(Flight& flight);
-  void StepOver(const Flight& flight);
+  // Write-back. The functions that return bool return false if the policy had no room: everything behind has to wait.
+  void WriteBackAll(Cycle now, const std::function<void(uint64_t)>& retired);
+  bool Process(Cycle now, const WriteBack& item);
+  bool ResumeFromBarrier(SlotId slot);
+  // The instruction of these lanes is over.
+  bool Finish(SlotId slot, const Lanes& lanes, bool barrier_resolve, bool take);
+  bool Ask();
+  void StepOver(const Lanes& lanes, Pc pc);
   Position Reconvergence(Pc pc, const Thread& thread) const;
-  void CompleteFlights(Cycle now, const std::function<void(uint64_t)>& retired);
   void RetireBlocks(const std::function<void(uint64_t)>& retired);
+  std::set<int> PlacesOf(SlotId slot) const;
   void OpenBarriers(Cycle now);
   void ReleaseBarriers(Cycle now);
-  bool AsksBarrierResolve(const Flight& flight);
 
   // Slots that may issue on `port`: offered, of the highest priority, and not in `refused`.
   SlotSet Eligible(int port, const std::set<SlotId>& refused) const;
   Slotting SelectPort(Cycle now, int port);
-  // Slots that issue together, picked one by one. `nullified` tells whether the policy refused one.
-  std::vector<SlotId> Choose(Cycle now, int port, int& penalty, bool& nullified);
+  // Slots that issue together, picked one by one.
+  std::vector<SlotId> Choose(Cycle now, int port, int& penalty);
   void StartInstruction(Cycle now, SlotId slot);
-  uint32_t Latency(SlotId slot, bool& memory) const;
   trace::v1::MemorySpace SpaceOf(uint64_t address) const;
+  // Lanes by the cycle in which their results are there.
+  std::map<Cycle, LaneMask> Latencies(Cycle now, SlotId slot, Flight& flight) const;
+  uint32_t ScriptedLatency(Pc pc, const Lanes& lanes) const;
+  void TellArrivals();
   void Announce(Cycle now, int port, const std::vector<SlotId>& chosen);
   void CountSchedulerCycle(Slotting slotting);
   void CountCycle(Cycle now);
   ThreadState Classify(ThreadId hardware_thread) const;
   bool AllWaitForMemory() const;
-  Flight* FlightOf(SlotId slot);
 
   const ReferenceLaunch launch_;
   const uint32_t sm_;
@@ -131,9 +147,12 @@ class ReferenceCore {
   uint32_t interests_ = 0;
   std::vector<std::optional<Resident>> places_;
   std::vector<Thread> threads_;  // by hardware thread
-  std::vector<Flight> flights_;
+  std::map<SlotId, Flight> flights_;
+  std::vector<WriteBack> pending_;  // not due yet
+  std::deque<WriteBack> queue_;     // due
+  std::optional<Asked> asked_;      // what the policy had no room for
   std::vector<Port> ports_;
-  std::vector<SlotId> arrivals_;  // slots that issued a barrier in this cycle, in order
+  std::vector<SlotId> issued_now_;  // slots that issued in this cycle, in order
   uint64_t issues_ = 0;
   uint64_t admissions_ = 0;
   ReferenceStatistics statistics_;

@@ -42,35 +42,47 @@ void ReferenceCore::Select(Cycle now) {
   if (now % issue_cycles_ == 0) {
     for (size_t port = 0; port < ports_.size(); ++port) slottings.push_back(SelectPort(now, static_cast<int>(port)));
   }
-  for (SlotId slot : arrivals_) {
-    const Flight& flight = *FlightOf(slot);
-    const uint32_t barrier = program().instruction(flight.pc).barrier_id();
-    if ((interests_ & kBarriers) != 0) policy_->BarrierArrived(slot, barrier, formation_.editor());
-    schedulers_[formation_.table().port[slot]]->BarrierArrived(slot);
-  }
-  arrivals_.clear();
+  TellArrivals();
   OpenBarriers(now);
   for (Slotting slotting : slottings) CountSchedulerCycle(slotting);
   CountCycle(now);
 }
 
+// What the issues of the cycle set off, in their order.
+void ReferenceCore::TellArrivals() {
+  for (SlotId slot : issued_now_) {
+    const Flight& flight = flights_.at(slot);
+    WarpScheduler& scheduler = *schedulers_[formation_.table().port[slot]];
+    if (flight.barrier) {
+      const uint32_t barrier = program().instruction(flight.pc).barrier_id();
+      if ((interests_ & kBarriers) != 0) policy_->BarrierArrived(slot, barrier, formation_.editor());
+      scheduler.BarrierArrived(slot);
+    } else if (flight.off_core) {
+      if ((interests_ & kLongLatency) != 0) policy_->LongLatency(slot, formation_.editor());
+      scheduler.LongLatencyStarted(slot);
+    }
+  }
+  issued_now_.clear();
+}
+
 ReferenceCore::Slotting ReferenceCore::SelectPort(Cycle now, int port) {
   if (Eligible(port, {}).empty()) return Slotting::kNothing;
   if (ports_[port].free_at > now) return Slotting::kStalled;
+  // Write-back is blocked and the stages of the pipeline are full.
+  if (queue_.size() + asked_.has_value() > launch_.machine->core().pipeline_depth()) return Slotting::kStalled;
   int penalty = 0;
-  bool nullified = false;
-  const std::vector<SlotId> chosen = Choose(now, port, penalty, nullified);
-  if (chosen.empty()) return Slotting::kStalled;
+  if (Choose(now, port, penalty).empty()) return Slotting::kStalled;
   ports_[port].busy_until = now + issue_cycles_;
   ports_[port].free_at = now + issue_cycles_ + penalty;
   return Slotting::kIssued;
 }
 
-std::vector<SlotId> ReferenceCore::Choose(Cycle now, int port, int& penalty, bool& nullified) {
+std::vector<SlotId> ReferenceCore::Choose(Cycle now, int port, int& penalty) {
+  const WarpTable& table = formation_.table();
   std::vector<SlotId> chosen;
   std::set<SlotId> refused;
   int room = warp_size();
-  while (static_cast<int>(chosen.size()) < policy_->issue_slots()) {
+  while (static_cast<int>(chosen.size()) < policy_->issue_slots() && room > 0) {
     const SlotSet eligible = Eligible(port, refused);
     if (eligible.empty()) break;
     const SlotId pick = schedulers_[port]->Pick(eligible);
@@ -79,19 +91,21 @@ std::vector<SlotId> ReferenceCore::Choose(Cycle now, int port, int& penalty, boo
                                     std::to_string(pick) + ", which is not eligible");
       break;
     }
-    const bool fits = formation_.table().thread_count(pick) <= room &&
-                      (chosen.empty() || policy_->MayIssueWith(chosen, pick, formation_.table()));
-    if (!fits) {
-      refused.insert(pick);
+    refused.insert(pick);  // asked once per scheduler cycle
+    if (table.thread_count(pick) > room) continue;
+    // Instructions of the policy's own are counted apart, so they issue alone.
+    if (!chosen.empty() && (formation_.inserted(pick) != 0 || flights_.at(chosen[0]).inserted)) continue;
+    if (!chosen.empty() && !policy_->MayIssueWith(chosen, pick, table)) continue;
+    if ((interests_ & kIssue) != 0 && policy_->AcceptIssue(pick, formation_.editor()) == Verdict::kRefused) {
+      if (policy_->issue_slots() == 1) break;  // the port's cycle is lost
       continue;
     }
-    if ((interests_ & kIssue) != 0 && policy_->AcceptIssue(pick, formation_.editor()) == Verdict::kRefused) {
-      refused.insert(pick);
-      nullified = true;
-      break;
+    if (table.state[pick] != SlotState::kOffered) {
+      if (policy_->issue_slots() == 1) break;
+      continue;
     }
-    penalty = std::max(penalty, policy_->IssuePenalty(pick, formation_.table()));
-    room -= formation_.table().thread_count(pick);
+    penalty = std::max(penalty, policy_->IssuePenalty(pick, table));
+    room -= table.thread_count(pick);
     chosen.push_back(pick);
     StartInstruction(now, pick);
   }
@@ -102,22 +116,19 @@ std::vector<SlotId> ReferenceCore::Choose(Cycle now, int port, int& penalty, boo
 void ReferenceCore::StartInstruction(Cycle now, SlotId slot) {
   const WarpTable& table = formation_.table();
   Flight flight;
-  flight.order = issues_++;
-  flight.slot = slot;
   flight.pc = table.position[slot].pc();
-  if (formation_.inserted(slot) > 0) {
-    formation_.TookInserted(slot);
-    flight.inserted = true;
-    ++statistics_.inserted_instructions;
-    flight.due = now + launch_.machine->core().pipeline_depth();
-  } else {
-    flight.barrier = program().instruction(flight.pc).op() == v1::OP_BARRIER;
-    flight.due = now + Latency(slot, flight.memory);
-    if (flight.barrier) arrivals_.push_back(slot);
+  flight.outstanding = table.lanes[slot].mask;
+  flight.inserted = formation_.inserted(slot) > 0;
+  flight.barrier = !flight.inserted && program().instruction(flight.pc).op() == v1::OP_BARRIER;
+  if (flight.barrier) {
+    for (int place : PlacesOf(slot)) flight.release[place] = kNever;
   }
+  const uint64_t order = issues_++;
+  for (const auto& [due, lanes] : Latencies(now, slot, flight)) pending_.push_back({due, order, slot, lanes, false});
   formation_.Issue(slot);
   schedulers_[table.port[slot]]->Issued(slot);
-  flights_.push_back(std::move(flight));
+  flights_[slot] = std::move(flight);
+  issued_now_.push_back(slot);
 }
 
 v1::MemorySpace ReferenceCore::SpaceOf(uint64_t address) const {
@@ -127,41 +138,55 @@ v1::MemorySpace ReferenceCore::SpaceOf(uint64_t address) const {
   return v1::SPACE_GLOBAL;
 }
 
-uint32_t ReferenceCore::Latency(SlotId slot, bool& memory) const {
-  const WarpTable& table = formation_.table();
+std::map<Cycle, LaneMask> ReferenceCore::Latencies(Cycle now, SlotId slot, Flight& flight) const {
+  const Lanes& lanes = formation_.table().lanes[slot];
   const machine::v1::Core& core = launch_.machine->core();
   const machine::v1::FixedLatency& fixed = launch_.machine->memory().fixed();
-  const Pc pc = table.position[slot].pc();
-  const v1::Instruction& instruction = program().instruction(pc);
-  uint32_t cycles = core.pipeline_depth();
-  if (instruction.op() == v1::OP_LOAD || instruction.op() == v1::OP_STORE || instruction.op() == v1::OP_ATOMIC ||
-      instruction.op() == v1::OP_TEXTURE) {
-    cycles = 0;
-    ForEachLane(table.lanes[slot].mask, [&](int lane) {
-      const Thread& thread = threads_[table.lanes[slot].thread[lane]];
-      v1::MemorySpace space = instruction.space();
-      if (space == v1::SPACE_GENERIC) space = SpaceOf((*thread.steps)[thread.next].address);
-      uint32_t own = fixed.global_cycles();
-      if (space == v1::SPACE_SHARED) own = fixed.shared_cycles();
-      if (space == v1::SPACE_LOCAL) own = fixed.local_cycles();
-      if (space == v1::SPACE_CONSTANT) own = fixed.constant_cycles();
-      if (space == v1::SPACE_PARAM) own = fixed.param_cycles();
-      if (space == v1::SPACE_TEXTURE) own = fixed.texture_cycles();
-      if (instruction.op() == v1::OP_ATOMIC && space != v1::SPACE_SHARED) own = fixed.atomic_cycles();
-      cycles = std::max(cycles, own);
-      memory |= space != v1::SPACE_SHARED;
-    });
+  const v1::Instruction& instruction = program().instruction(flight.pc);
+  const bool is_memory = instruction.op() == v1::OP_LOAD || instruction.op() == v1::OP_STORE ||
+                         instruction.op() == v1::OP_ATOMIC || instruction.op() == v1::OP_TEXTURE;
+  if (flight.inserted || !is_memory) {
+    if (!flight.inserted) {
+      if (const uint32_t scripted = ScriptedLatency(flight.pc, lanes)) return {{now + scripted, lanes.mask}};
+    }
+    return {{now + core.pipeline_depth(), lanes.mask}};
   }
-  for (const machine::v1::ScriptedLatency& scripted : core.scripted_latency()) {
+  std::map<Cycle, LaneMask> done;
+  bool off_core = false;
+  ForEachLane(lanes.mask, [&](int lane) {
+    const Step& step = (*threads_[lanes.thread[lane]].steps)[threads_[lanes.thread[lane]].next];
+    v1::MemorySpace space = instruction.space();
+    if (space == v1::SPACE_GENERIC && step.has_address) space = SpaceOf(step.address);
+    uint32_t cycles = fixed.global_cycles();
+    if (space == v1::SPACE_SHARED) cycles = fixed.shared_cycles();
+    if (space == v1::SPACE_LOCAL) cycles = fixed.local_cycles();
+    if (space == v1::SPACE_CONSTANT) cycles = fixed.constant_cycles();
+    if (space == v1::SPACE_PARAM) cycles = fixed.param_cycles();
+    if (space == v1::SPACE_TEXTURE) cycles = fixed.texture_cycles();
+    // Atomics are done where the data are: in shared memory, or at the second-level cache.
+    if (instruction.op() == v1::OP_ATOMIC && space != v1::SPACE_SHARED) cycles = fixed.atomic_cycles();
+    done[now + cycles] |= LaneMask{1} << lane;
+    flight.memory |= space != v1::SPACE_SHARED;
+    off_core |= space == v1::SPACE_GLOBAL || space == v1::SPACE_LOCAL || space == v1::SPACE_TEXTURE ||
+                (instruction.op() == v1::OP_ATOMIC && space != v1::SPACE_SHARED);
+  });
+  if (const uint32_t scripted = ScriptedLatency(flight.pc, lanes)) return {{now + scripted, lanes.mask}};
+  flight.off_core = off_core;
+  return done;
+}
+
+// The latency that the machine file gives to this instruction of these threads; 0 if it gives none.
+uint32_t ReferenceCore::ScriptedLatency(Pc pc, const Lanes& lanes) const {
+  for (const machine::v1::ScriptedLatency& scripted : launch_.machine->core().scripted_latency()) {
     if (!scripted.any_instruction() && scripted.instruction() != pc) continue;
     bool matches = false;
-    ForEachLane(table.lanes[slot].mask, [&](int lane) {
-      const uint32_t index = threads_[table.lanes[slot].thread[lane]].index;
+    ForEachLane(lanes.mask, [&](int lane) {
+      const uint32_t index = threads_[lanes.thread[lane]].index;
       matches |= index >= scripted.first_thread() && index <= scripted.last_thread();
     });
     if (matches) return scripted.cycles();
   }
-  return cycles;
+  return 0;
 }
 
 // ---------------------------------------------------------------------------------------------------------- statistics
@@ -170,7 +195,10 @@ void ReferenceCore::Announce(Cycle now, int port, const std::vector<SlotId>& cho
   std::vector<IssueEvent::Lane> lanes;
   const WarpTable& table = formation_.table();
   for (SlotId slot : chosen) {
-    if (FlightOf(slot)->inserted) continue;
+    if (flights_.at(slot).inserted) {
+      ++statistics_.inserted_instructions;
+      continue;
+    }
     ForEachLane(table.lanes[slot].mask, [&](int lane) {
       const Thread& thread = threads_[table.lanes[slot].thread[lane]];
       IssueEvent::Lane entry;
@@ -179,7 +207,7 @@ void ReferenceCore::Announce(Cycle now, int port, const std::vector<SlotId>& cho
       entry.block = (*launch_.blocks)[places_[thread.place]->recorded].block;
       entry.thread = thread.index;
       lanes.push_back(entry);
-      statistics_.barriers += FlightOf(slot)->barrier;
+      statistics_.barriers += flights_.at(slot).barrier;
     });
   }
   if (lanes.empty()) return;
@@ -202,10 +230,8 @@ bool ReferenceCore::AllWaitForMemory() const {
   for (size_t t = 0; t < threads_.size(); ++t) {
     if (threads_[t].place < 0 || threads_[t].done()) continue;
     const SlotId slot = formation_.slot_of(static_cast<ThreadId>(t));
-    const auto flight = std::find_if(flights_.begin(), flights_.end(), [&](const Flight& f) { return f.slot == slot; });
-    if (slot == kNoSlot || flight == flights_.end() || !flight->memory || flight->waiting || flight->refused) {
-      return false;
-    }
+    const auto flight = flights_.find(slot);
+    if (slot == kNoSlot || flight == flights_.end() || !flight->second.memory) return false;
     any = true;
   }
   return any;

@@ -1,0 +1,57 @@
+#include "tests/conformance/comparison.h"
+
+#include <google/protobuf/util/message_differencer.h>
+
+#include <algorithm>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "replay/engine/replay.h"
+#include "tests/replay/reference/reference_engine.h"
+
+namespace heddle::replay {
+
+std::string Difference(const google::protobuf::Message& engine, const google::protobuf::Message& reference) {
+  std::string text;
+  google::protobuf::util::MessageDifferencer differencer;
+  differencer.set_float_comparison(google::protobuf::util::MessageDifferencer::APPROXIMATE);
+  differencer.ReportDifferencesToString(&text);
+  return differencer.Compare(engine, reference) ? std::string() : text;
+}
+
+std::string Difference(const std::vector<LoggedIssue>& engine, const std::vector<LoggedIssue>& reference) {
+  for (size_t i = 0; i < std::max(engine.size(), reference.size()); ++i) {
+    if (i < engine.size() && i < reference.size() && engine[i] == reference[i]) continue;
+    return "issue number " + std::to_string(i) + "\n  engine:    " + (i < engine.size() ? engine[i].Text() : "none") +
+           "\n  reference: " + (i < reference.size() ? reference[i].Text() : "none");
+  }
+  return {};
+}
+
+void ExpectEqual(const trace::TraceReader& reader, const machine::v1::Machine& machine,
+                 const std::vector<CheckedConfiguration>& configurations, const ComparisonOptions& options) {
+  std::vector<Configuration> plain;
+  for (const CheckedConfiguration& checked : configurations) plain.push_back(checked.configuration);
+  IssueLog engine_log(plain.size());
+  ReplayOptions replay_options;
+  replay_options.machine = machine;
+  replay_options.cache_bytes = options.cache_bytes;
+  replay_options.force_tick = options.force_tick;
+  replay_options.observer = &engine_log;
+  const auto engine = Replay(reader, plain, replay_options);
+  ASSERT_TRUE(engine.ok()) << engine.status();
+  for (size_t c = 0; c < plain.size(); ++c) {
+    SCOPED_TRACE(configurations[c].Text());
+    IssueLog reference_log;
+    const auto reference = ReplayByReference(reader, plain[c], machine, &reference_log);
+    ASSERT_TRUE(reference.ok()) << reference.status();
+    EXPECT_EQ(Difference(engine_log.Sorted(c), reference_log.Sorted()), "");
+    ASSERT_EQ((*engine)[c].launch_size(), static_cast<int>(reference->launches.size()));
+    for (int launch = 0; launch < (*engine)[c].launch_size(); ++launch) {
+      EXPECT_EQ(Difference((*engine)[c].launch(launch), reference->launches[launch]), "") << "launch " << launch;
+    }
+    EXPECT_EQ(Difference((*engine)[c].total(), reference->total), "") << "total";
+  }
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,71 @@
+// The engine against the reference engine under policies that use every freedom of the seams, at random.
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "replay/engine/replay.h"
+#include "tests/conformance/comparison.h"
+#include "tests/conformance/configurations.h"
+#include "tests/conformance/random_case.h"
+#include "tests/replay/reference/random.h"
+
+namespace heddle::replay {
+namespace {
+
+CheckedConfiguration Capricious(uint64_t seed, const std::string& divergence, const std::string& scheduler,
+                                const std::string& scope) {
+  CheckedConfiguration checked;
+  checked.configuration.divergence = {divergence, "seed=" + std::to_string(seed) + ",scope=" + scope};
+  checked.configuration.scheduler = {scheduler, ""};
+  return checked;
+}
+
+TEST(SeamEquality, WhateverAPolicyDoes) {
+  for (uint64_t seed = 1; seed <= Programs(250); ++seed) {
+    const RandomCase random_case = MakeRandomCase(MixAll({seed, 77}));
+    SCOPED_TRACE(testing::Message() << "number " << seed << ", " << random_case.Text());
+    Random random(MixAll({seed, 78}));
+    std::vector<CheckedConfiguration> configurations;
+    for (int i = 0; i < 3; ++i) {
+      configurations.push_back(Capricious(seed * 10 + i, random.Chance(70) ? "capricious" : "capricious_mixed",
+                                          random.OneOf({"capricious", "capricious", "lrr", "gto", "fifo"}),
+                                          random.Chance(70) ? "block" : "core"));
+    }
+    ComparisonOptions options;
+    options.force_tick = random.Chance(20);
+    options.cache_bytes = random.OneOf<uint64_t>({1, 20'000, 256u << 20});
+    ExpectEqual(*random_case.reader, random_case.machine, configurations, options);
+    if (HasFailure()) return;
+  }
+}
+
+// The capricious scheduler counts what the formation's promises to schedulers rule out.
+TEST(SeamEquality, SchedulersAreToldWhatTheyArePromised) {
+  uint64_t long_waits = 0;
+  for (uint64_t seed = 1; seed <= Programs(60); ++seed) {
+    const RandomCase random_case = MakeRandomCase(MixAll({seed, 79}));
+    SCOPED_TRACE(random_case.Text());
+    std::vector<Configuration> configurations;
+    for (const auto& [name, entry] : DivergenceRegistry::Get().entries()) {
+      Configuration configuration;
+      configuration.divergence = {name, ""};
+      configuration.scheduler = {"capricious", ""};
+      configurations.push_back(configuration);
+    }
+    ReplayOptions options;
+    options.machine = random_case.machine;
+    const auto results = Replay(*random_case.reader, configurations, options);
+    ASSERT_TRUE(results.ok()) << results.status();
+    for (const result::v1::Result& result : *results) {
+      for (const result::v1::LaunchResult& launch : result.launch()) {
+        EXPECT_EQ(launch.scheduler_counter().at("broken_promises"), 0) << result.divergence().name();
+        long_waits += launch.scheduler_counter().at("long_waits");
+      }
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(long_waits, 0);
+}
+
+}  // namespace
+}  // namespace heddle::replay
