@@ -34,11 +34,12 @@ void InstallHandlers() {
 
 void PrintSummary(const std::string& output, const CaptureSummary& summary) {
   auto instructions = static_cast<double>(summary.thread_instructions);
-  absl::PrintF("%s: %u launches, %u threads, %u thread-instructions, %u bytes (%.4f per thread-instruction), "
-               "%.1f M thread-instructions/s\n",
-               output, summary.launches, summary.threads, summary.thread_instructions, summary.bytes,
-               instructions > 0 ? static_cast<double>(summary.bytes) / instructions : 0.0,
-               summary.execute_seconds > 0 ? instructions / summary.execute_seconds * 1e-6 : 0.0);
+  absl::PrintF(
+      "%s: %u launches, %u threads, %u thread-instructions, %u bytes (%.4f per thread-instruction), "
+      "%.1f M thread-instructions/s\n",
+      output, summary.launches, summary.threads, summary.thread_instructions, summary.bytes,
+      instructions > 0 ? static_cast<double>(summary.bytes) / instructions : 0.0,
+      summary.execute_seconds > 0 ? instructions / summary.execute_seconds * 1e-6 : 0.0);
 }
 
 int Main(int argc, char** argv) {

@@ -17,8 +17,7 @@ constexpr uint64_t kSmallestShare = 64;  // instructions a thread may run before
 
 }  // namespace
 
-BlockRunner::BlockRunner(RunnerOptions options)
-    : options_(std::move(options)), fibers_(&BlockRunner::FiberMain, this) {
+BlockRunner::BlockRunner(RunnerOptions options) : options_(std::move(options)), fibers_(&BlockRunner::FiberMain, this) {
   context_.runner = this;
 }
 
@@ -121,9 +120,10 @@ absl::Status BlockRunner::RunBlock(uint64_t block) {
       case Stop::kRecordFull:
         if (InterruptRequested()) return absl::CancelledError("interrupted");
         if (context_.instructions >= options_.max_instructions) {
-          return absl::ResourceExhaustedError(absl::StrCat(
-              "kernel '", kernel_->name, "', ", Where(running_), ": the run has reached its limit of ",
-              options_.max_instructions, " thread-instructions; raise it with --max-instructions if this is no endless loop"));
+          return absl::ResourceExhaustedError(
+              absl::StrCat("kernel '", kernel_->name, "', ", Where(running_), ": the run has reached its limit of ",
+                           options_.max_instructions,
+                           " thread-instructions; raise it with --max-instructions if this is no endless loop"));
         }
         if (absl::Status status = CutBlock(block, false); !status.ok()) return status;
         break;
@@ -151,24 +151,26 @@ absl::Status BlockRunner::CutBlock(uint64_t block, bool last) {
   }
   cut_ = true;
   log_.Gather(thread_count_, records_);
+  for (uint32_t t = 0; t < thread_count_; ++t) records_[t].exited = threads_[t].state == State::kExited;
   consumed_.assign(thread_count_, 0);
-  if (absl::Status status = writer_->AddBlockPart(block, records_, last, consumed_);
-      !status.ok()) {
+  if (absl::Status status = writer_->AddBlockPart(block, records_, last, consumed_); !status.ok()) {
     return status;
   }
   if (last) return absl::OkStatus();
-  // The records of blocks that were entered after a thread's last decision go over into the next part, and with them the
-  // place where a suspended thread still has to store addresses.
+  // The records of blocks that were entered after a thread's last decision go over into the next part, and with them
+  // the place where a suspended thread still has to store addresses.
   std::vector<const uint64_t*> bases(thread_count_, nullptr);
   for (uint32_t t = 0; t < thread_count_; ++t) {
-    if (threads_[t].state != State::kNotStarted && threads_[t].state != State::kExited) bases[t] = threads_[t].block_base;
+    if (threads_[t].state != State::kNotStarted && threads_[t].state != State::kExited)
+      bases[t] = threads_[t].block_base;
   }
   std::vector<uint64_t> positions;
   log_.PositionsInRecords(bases, positions);
   std::vector<uint64_t*> starts;
   log_.KeepRests(records_, consumed_, options_.part_accesses + kernel_->step_addresses + 1, starts);
   for (uint32_t t = 0; t < thread_count_; ++t) {
-    if (bases[t] != nullptr && positions[t] >= consumed_[t]) threads_[t].block_base = starts[t] + (positions[t] - consumed_[t]);
+    if (bases[t] != nullptr && positions[t] >= consumed_[t])
+      threads_[t].block_base = starts[t] + (positions[t] - consumed_[t]);
   }
   BeginPart();
   return absl::OkStatus();
@@ -249,7 +251,8 @@ void BlockRunner::SetLimits() {
   // Threads that have not ended share what is left of the part.
   uint64_t sharers = std::max<uint64_t>(1, thread_count_ - exited_);
   uint64_t left = part_limit_ - std::min(part_limit_, context_.instructions);
-  uint64_t addresses_left = static_cast<uint64_t>(std::max<ptrdiff_t>(0, part_address_limit_ - context_.address_cursor));
+  uint64_t addresses_left =
+      static_cast<uint64_t>(std::max<ptrdiff_t>(0, part_address_limit_ - context_.address_cursor));
   context_.instruction_limit = context_.instructions + std::min(left, std::max(kSmallestShare, left / sharers));
   context_.address_limit =
       context_.address_cursor + std::min(addresses_left, std::max(kSmallestShare, addresses_left / sharers));
@@ -338,8 +341,8 @@ std::string BlockRunner::Coordinates(uint32_t thread) const {
 std::string BlockRunner::Where(uint32_t thread) const {
   std::string text = absl::StrCat("block (", context_.ctaid[0], ",", context_.ctaid[1], ",", context_.ctaid[2],
                                   "), thread ", Coordinates(thread));
-  uint32_t location = thread == running_ && threads_[thread].state == State::kRunning ? context_.location
-                                                                                       : threads_[thread].location;
+  uint32_t location =
+      thread == running_ && threads_[thread].state == State::kRunning ? context_.location : threads_[thread].location;
   if (location != 0 && kernel_->blocks[location - 1].site.line != 0) {
     absl::StrAppend(&text, ", near ", kernel_->blocks[location - 1].site.ToString());
   }

@@ -34,13 +34,13 @@ struct Geometry {
 struct RunnerOptions {
   uint64_t part_instructions = trace::kChunkThreadInstructions;  // a block is cut in time at these
   uint64_t part_accesses = trace::kChunkAccesses;
-  uint64_t max_instructions = ~uint64_t{0};                      // of the run; reaching it is an error
+  uint64_t max_instructions = ~uint64_t{0};                              // of the run; reaching it is an error
   std::function<void(uint64_t blocks, uint64_t instructions)> progress;  // called now and then; may be empty
 };
 
-// One kernel launch after the other. A thread runs until it ends, waits for others (barrier, warp operation), or has used
-// up its share of the record; then the next thread that has not begun takes over, else the one that has waited longest.
-// So the order is always the same, and all threads of a block that is cut in time move on about equally.
+// One kernel launch after the other. A thread runs until it ends, waits for others (barrier, warp operation), or has
+// used up its share of the record; then the next thread that has not begun takes over, else the one that has waited
+// longest. So the order is always the same, and all threads of a block that is cut in time move on about equally.
 class BlockRunner {
  public:
   explicit BlockRunner(RunnerOptions options);
@@ -48,12 +48,11 @@ class BlockRunner {
   BlockRunner(const BlockRunner&) = delete;
   BlockRunner& operator=(const BlockRunner&) = delete;
 
-  // Runs all blocks of a launch in order; their records go to `writer` unless it is null (then the kernel must have been
-  // made without recording). Memory of local arrays must be mapped. Shared memory is zero when a block begins, so that
-  // programs which read it too early are at least reproducible.
-  // Errors name kernel, block, thread and, where known, the source line: memory faults, stack overflow, failed
-  // assertions, traps, barriers and warp operations that cannot complete, the bound on instructions.
-  // CancelledError: the run was interrupted by a signal.
+  // Runs all blocks of a launch in order; their records go to `writer` unless it is null (then the kernel must have
+  // been made without recording). Memory of local arrays must be mapped. Shared memory is zero when a block begins, so
+  // that programs which read it too early are at least reproducible. Errors name kernel, block, thread and, where
+  // known, the source line: memory faults, stack overflow, failed assertions, traps, barriers and warp operations that
+  // cannot complete, the bound on instructions. CancelledError: the run was interrupted by a signal.
   absl::Status Run(const InstrumentedKernel& kernel, KernelEntry entry, const void* const* arguments,
                    const Geometry& geometry, trace::TraceWriter* writer);
 
@@ -149,13 +148,13 @@ class BlockRunner {
   uint32_t thread_count_ = 0;
   uint32_t next_thread_ = 0;  // first that has not begun
   uint32_t exited_ = 0;
-  uint32_t running_ = 0;      // the thread that runs
+  uint32_t running_ = 0;  // the thread that runs
   uint32_t next_tid_[3] = {};
   Fiber* running_fiber_ = nullptr;
   void* launcher_ = nullptr;  // stack pointer of Run while fibers run
   Stop stop_ = Stop::kNone;
-  bool cut_ = false;          // some part of the block has been written
-  uint64_t part_limit_ = 0;   // of context_.instructions
+  bool cut_ = false;         // some part of the block has been written
+  uint64_t part_limit_ = 0;  // of context_.instructions
   const uint64_t* part_address_limit_ = nullptr;
   uint64_t block_start_instructions_ = 0;
   std::vector<Thread> threads_;

@@ -25,7 +25,7 @@ constexpr Region kRegions[] = {{kGlobalBase, kGlobalBytes, false},
                                {kSharedBase, kSharedBytes, true},
                                {kConstantBase, kConstantBytes, true},
                                {kParamBase, kParamBytes, true},
-                               {kLocalBase, kLocalThreads * kLocalStride, false}};
+                               {kLocalBase, kLocalThreads* kLocalStride, false}};
 
 uint64_t RoundUp(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
 
@@ -59,7 +59,8 @@ DeviceMemory::~DeviceMemory() {
 
 absl::StatusOr<uint64_t> DeviceMemory::Allocate(uint64_t bytes, const std::string& name) {
   if (bytes > kGlobalBytes || next_ + bytes + kTailSlack > kGlobalBase + kGlobalBytes) {
-    return absl::ResourceExhaustedError(absl::StrCat("'", name, "' needs ", bytes, " bytes, but device memory has only ",
+    return absl::ResourceExhaustedError(absl::StrCat("'", name, "' needs ", bytes,
+                                                     " bytes, but device memory has only ",
                                                      kGlobalBase + kGlobalBytes - next_, " left"));
   }
   uint64_t address = next_;

@@ -8,8 +8,8 @@
 
 namespace heddle::tracegen {
 
-// While one lives, SIGSEGV, SIGBUS, SIGFPE and SIGILL jump to target() with signal() and address() set. They are handled
-// on a stack of their own, because the kernel's may be the reason.
+// While one lives, SIGSEGV, SIGBUS, SIGFPE and SIGILL jump to target() with signal() and address() set. They are
+// handled on a stack of their own, because the kernel's may be the reason.
 class FaultHandler {
  public:
   FaultHandler();

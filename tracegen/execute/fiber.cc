@@ -122,12 +122,12 @@ void FiberPool::Prepare(Fiber* fiber, size_t index) {
   *--top = nullptr;
   *--top = nullptr;  // the start function calls with an aligned stack
   *--top = reinterpret_cast<void*>(heddle_fiber_start);
-  *--top = nullptr;                             // rbp
-  *--top = nullptr;                             // rbx
-  *--top = reinterpret_cast<void*>(main_);      // r12
-  *--top = argument_;                           // r13
-  *--top = nullptr;                             // r14
-  *--top = nullptr;                             // r15
+  *--top = nullptr;                         // rbp
+  *--top = nullptr;                         // rbx
+  *--top = reinterpret_cast<void*>(main_);  // r12
+  *--top = argument_;                       // r13
+  *--top = nullptr;                         // r14
+  *--top = nullptr;                         // r15
   fiber->stack_pointer = top;
 }
 

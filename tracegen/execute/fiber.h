@@ -30,8 +30,8 @@ struct Fiber {
   char* top = nullptr;
 };
 
-// Fibers that all run `main(argument)` from the start when they are switched to for the first time after Get; `main` must
-// not return. Stacks are mapped once and reused.
+// Fibers that all run `main(argument)` from the start when they are switched to for the first time after Get; `main`
+// must not return. Stacks are mapped once and reused.
 class FiberPool {
  public:
   static constexpr size_t kStackBytes = 256 << 10;

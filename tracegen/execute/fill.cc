@@ -103,7 +103,8 @@ absl::Status FillUniform(const Fill::Uniform& fill, ScalarType type, uint64_t co
     for (uint64_t i = 0; i < count; ++i) {
       double value = low + (high - low) * random.Unit();
       // Rounding to the element type must not reach the end of the range.
-      if (type == recipe::v1::F32 && static_cast<float>(value) >= high) value = std::nextafterf(static_cast<float>(high), static_cast<float>(low));
+      if (type == recipe::v1::F32 && static_cast<float>(value) >= high)
+        value = std::nextafterf(static_cast<float>(high), static_cast<float>(low));
       out.Number(i, value);
     }
     return absl::OkStatus();
@@ -155,8 +156,8 @@ absl::Status FillCsr(const Fill::Csr& fill, uint64_t count, Output& out) {
   const std::vector<uint64_t>& values =
       fill.array() == Fill::Csr::ROW_POINTERS ? matrix->row_pointers : matrix->column_indices;
   if (values.size() != count) {
-    return absl::InvalidArgumentError(absl::StrCat("csr: the array has ", values.size(), " elements, but the buffer has ",
-                                                   count));
+    return absl::InvalidArgumentError(
+        absl::StrCat("csr: the array has ", values.size(), " elements, but the buffer has ", count));
   }
   for (uint64_t i = 0; i < count; ++i) out.Natural(i, values[i]);
   return absl::OkStatus();
@@ -228,9 +229,9 @@ absl::StatusOr<std::string> MakeContents(const Fill& fill, ScalarType type, uint
       absl::StatusOr<std::string> bytes = ReadWholeFile(recipe.Resolve(fill.file().path()));
       if (!bytes.ok()) return bytes.status();
       if (bytes->size() != count * ScalarBytes(type)) {
-        return absl::InvalidArgumentError(absl::StrCat(fill.file().path(), ": has ", bytes->size(), " bytes, but ", count,
-                                                       " elements of type ", recipe::v1::ScalarType_Name(type), " need ",
-                                                       count * ScalarBytes(type)));
+        return absl::InvalidArgumentError(absl::StrCat(fill.file().path(), ": has ", bytes->size(), " bytes, but ",
+                                                       count, " elements of type ", recipe::v1::ScalarType_Name(type),
+                                                       " need ", count * ScalarBytes(type)));
       }
       return bytes;
     }

@@ -16,8 +16,8 @@ namespace heddle::tracegen {
 uint64_t ScalarBytes(recipe::v1::ScalarType type);
 bool IsFloating(recipe::v1::ScalarType type);
 
-// The bytes of `count` elements. Files are read relative to the recipe. Errors: values that the type cannot hold, a file
-// of another length, parameters that make no sense; each says what to change.
+// The bytes of `count` elements. Files are read relative to the recipe. Errors: values that the type cannot hold, a
+// file of another length, parameters that make no sense; each says what to change.
 absl::StatusOr<std::string> MakeContents(const recipe::v1::Fill& fill, recipe::v1::ScalarType type, uint64_t count,
                                          const RecipeFile& recipe);
 

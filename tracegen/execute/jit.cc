@@ -97,8 +97,8 @@ absl::StatusOr<std::unique_ptr<CompiledKernel>> CompileForHost(InstrumentedKerne
   if (llvm::Error error = (*jit)->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols)))) {
     return Wrap(std::move(error), kernel.name);
   }
-  if (llvm::Error error = (*jit)->addIRModule(
-          llvm::orc::ThreadSafeModule(std::move(kernel.module), std::move(kernel.context)))) {
+  if (llvm::Error error =
+          (*jit)->addIRModule(llvm::orc::ThreadSafeModule(std::move(kernel.module), std::move(kernel.context)))) {
     return Wrap(std::move(error), kernel.name);
   }
   auto entry = (*jit)->lookup(kernel.entry);

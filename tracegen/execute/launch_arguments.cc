@@ -157,12 +157,14 @@ absl::StatusOr<PreparedLaunch> PrepareLaunch(const RecipeFile& recipe, int index
   dimensions(launch.block(), geometry.block);
   for (int i = 0; i < 3; ++i) {
     if (geometry.grid[i] > kMaxGrid[i]) {
-      return recipe.Error("launch", index, absl::StrCat("grid dimension ", i, " is ", geometry.grid[i],
-                                                        ", but at most ", kMaxGrid[i], " blocks are possible"));
+      return recipe.Error("launch", index,
+                          absl::StrCat("grid dimension ", i, " is ", geometry.grid[i], ", but at most ", kMaxGrid[i],
+                                       " blocks are possible"));
     }
     if (geometry.block[i] > kMaxBlock[i]) {
-      return recipe.Error("launch", index, absl::StrCat("block dimension ", i, " is ", geometry.block[i],
-                                                        ", but at most ", kMaxBlock[i], " threads are possible"));
+      return recipe.Error("launch", index,
+                          absl::StrCat("block dimension ", i, " is ", geometry.block[i], ", but at most ", kMaxBlock[i],
+                                       " threads are possible"));
     }
   }
   uint64_t threads = uint64_t{geometry.block[0]} * geometry.block[1] * geometry.block[2];
@@ -171,8 +173,9 @@ absl::StatusOr<PreparedLaunch> PrepareLaunch(const RecipeFile& recipe, int index
                         absl::StrCat("a block of ", threads, " threads, but at most ", kMaxThreads, " are possible"));
   }
   if (static_cast<size_t>(launch.argument_size()) != kernel.parameters.size()) {
-    return recipe.Error("launch", index, absl::StrCat("kernel '", launch.kernel(), "' has ", kernel.parameters.size(),
-                                                      " parameters, but ", launch.argument_size(), " arguments are given"));
+    return recipe.Error("launch", index,
+                        absl::StrCat("kernel '", launch.kernel(), "' has ", kernel.parameters.size(),
+                                     " parameters, but ", launch.argument_size(), " arguments are given"));
   }
   uint64_t dynamic_shared = launch.dynamic_shared_bytes();
   uint64_t shared_start = RoundUp(kernel.static_shared_bytes, 16);
@@ -194,7 +197,8 @@ absl::StatusOr<PreparedLaunch> PrepareLaunch(const RecipeFile& recipe, int index
       dynamic_shared = RoundUp(dynamic_shared, 16);
       value = kSharedBase + shared_start + dynamic_shared;
       if (argument.local_bytes() > kMaxShared) {
-        return recipe.Error("launch", index, "argument", a, absl::StrCat("more than ", kMaxShared, " bytes of local memory"));
+        return recipe.Error("launch", index, "argument", a,
+                            absl::StrCat("more than ", kMaxShared, " bytes of local memory"));
       }
       dynamic_shared += argument.local_bytes();
     }
@@ -204,10 +208,11 @@ absl::StatusOr<PreparedLaunch> PrepareLaunch(const RecipeFile& recipe, int index
     prepared.offsets.push_back(offset);
   }
   if (kernel.static_shared_bytes > kMaxStaticShared || shared_start + dynamic_shared > kMaxShared) {
-    return recipe.Error("launch", index,
-                        absl::StrCat("kernel '", launch.kernel(), "' needs ", kernel.static_shared_bytes, " + ",
-                                     dynamic_shared, " bytes of shared memory (static + dynamic), but a block has at most ",
-                                     kMaxStaticShared, " static and ", kMaxShared, " in all"));
+    return recipe.Error(
+        "launch", index,
+        absl::StrCat("kernel '", launch.kernel(), "' needs ", kernel.static_shared_bytes, " + ", dynamic_shared,
+                     " bytes of shared memory (static + dynamic), but a block has at most ", kMaxStaticShared,
+                     " static and ", kMaxShared, " in all"));
   }
   geometry.dynamic_shared_bytes = static_cast<uint32_t>(dynamic_shared);
   return prepared;

@@ -18,8 +18,8 @@ namespace heddle::tracegen {
 // Values of the parameters in the layout of parameter memory, and what has to be added to the launch for them.
 struct PreparedLaunch {
   Geometry geometry;
-  std::string parameters;          // bytes of parameter memory
-  std::vector<uint64_t> offsets;   // of each parameter
+  std::string parameters;         // bytes of parameter memory
+  std::vector<uint64_t> offsets;  // of each parameter
 };
 
 // Checks launch `index` of the recipe against the kernel and the device's limits. `address_of` gives the address of a

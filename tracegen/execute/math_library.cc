@@ -10,7 +10,8 @@
 namespace heddle::tracegen {
 namespace {
 
-// --- directed rounding -------------------------------------------------------------------------------------------------
+// --- directed rounding
+// -------------------------------------------------------------------------------------------------
 
 // The empty assembly keeps the compiler from computing before the mode is set or after it is restored.
 template <typename T>
@@ -75,7 +76,8 @@ To FromInteger(From a) {
   return Opaque(static_cast<To>(a));
 }
 
-// --- what PTX or CUDA define and the C library does not ------------------------------------------------------------------
+// --- what PTX or CUDA define and the C library does not
+// ------------------------------------------------------------------
 
 template <typename To, typename From>
 To Saturate(From value) {
@@ -155,7 +157,8 @@ float HalfToFloat(uint16_t half) {
   uint32_t exponent = (half >> 10) & 31;
   uint32_t mantissa = half & 1023;
   if (exponent == 31) return Bits<float>(sign | 0x7f800000u | mantissa << 13);
-  if (exponent == 0) return std::copysign(std::ldexp(static_cast<float>(mantissa), -24), Bits<float>(sign | 0x3f800000u));
+  if (exponent == 0)
+    return std::copysign(std::ldexp(static_cast<float>(mantissa), -24), Bits<float>(sign | 0x3f800000u));
   return Bits<float>(sign | (exponent + 112) << 23 | mantissa << 13);
 }
 uint16_t FloatToHalf(float value) {
@@ -177,7 +180,8 @@ uint32_t ReverseBits(uint32_t x) {
   return result;
 }
 uint64_t ReverseBitsLong(uint64_t x) {
-  return static_cast<uint64_t>(ReverseBits(static_cast<uint32_t>(x))) << 32 | ReverseBits(static_cast<uint32_t>(x >> 32));
+  return static_cast<uint64_t>(ReverseBits(static_cast<uint32_t>(x))) << 32 |
+         ReverseBits(static_cast<uint32_t>(x >> 32));
 }
 int CountLeadingZeros(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
 int CountLeadingZerosLong(long long x) { return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x)); }
@@ -264,7 +268,7 @@ class Builder {
   }
 };
 
-#define HEDDLE_SLEEF(name, accuracy) \
+#define HEDDLE_SLEEF(name, accuracy)                                                 \
   b.Pair(#name, reinterpret_cast<void*>(Sleef_finz_##name##d1_##accuracy##purecfma), \
          reinterpret_cast<void*>(Sleef_finz_##name##f1_##accuracy##purecfma), true)
 
@@ -395,8 +399,10 @@ void AddInteger(Builder& b) {
   using U = uint32_t;
   using UL = unsigned long long;
   using L = long long;
-  b.Name("__nv_abs", Address(+[](int x) { return static_cast<int>(x < 0 ? 0u - static_cast<U>(x) : static_cast<U>(x)); }));
-  b.Name("__nv_llabs", Address(+[](L x) { return static_cast<L>(x < 0 ? 0ull - static_cast<UL>(x) : static_cast<UL>(x)); }));
+  b.Name("__nv_abs",
+         Address(+[](int x) { return static_cast<int>(x < 0 ? 0u - static_cast<U>(x) : static_cast<U>(x)); }));
+  b.Name("__nv_llabs",
+         Address(+[](L x) { return static_cast<L>(x < 0 ? 0ull - static_cast<UL>(x) : static_cast<UL>(x)); }));
   b.Name("__nv_min", Address(+[](int x, int y) { return x < y ? x : y; }));
   b.Name("__nv_max", Address(+[](int x, int y) { return x > y ? x : y; }));
   b.Name("__nv_umin", Address(+[](U x, U y) { return x < y ? x : y; }));
@@ -423,9 +429,11 @@ void AddInteger(Builder& b) {
            return static_cast<int>(static_cast<U>((x << 8) >> 8) * static_cast<U>((y << 8) >> 8));
          }));
   b.Name("__nv_umul24", Address(+[](U x, U y) { return (x & 0xffffff) * (y & 0xffffff); }));
-  b.Name("__nv_sad", Address(+[](int x, int y, U z) {
-           return static_cast<U>(x < y ? static_cast<U>(y) - static_cast<U>(x) : static_cast<U>(x) - static_cast<U>(y)) + z;
-         }));
+  b.Name(
+      "__nv_sad", Address(+[](int x, int y, U z) {
+        return static_cast<U>(x < y ? static_cast<U>(y) - static_cast<U>(x) : static_cast<U>(x) - static_cast<U>(y)) +
+               z;
+      }));
   b.Name("__nv_usad", Address(+[](U x, U y, U z) { return (x < y ? y - x : x - y) + z; }));
   b.Name("__nv_hadd", Address(+[](int x, int y) { return static_cast<int>((static_cast<int64_t>(x) + y) >> 1); }));
   b.Name("__nv_rhadd", Address(+[](int x, int y) { return static_cast<int>((static_cast<int64_t>(x) + y + 1) >> 1); }));

@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "tracegen/execute/fill.h"
 #include "traces/kernels/check.h"
 
@@ -84,8 +85,9 @@ absl::Status RunCheckProgram(const RecipeFile& recipe, const std::string& progra
     if (status != -1 && status != 127) break;
   }
   if (status != 0) {
-    return absl::FailedPreconditionError(absl::StrCat("check program ", source, " cannot be compiled: ",
-                                                      status == -1 ? "no C++ compiler was found" : FirstErrorLine(log)));
+    return absl::FailedPreconditionError(
+        absl::StrCat("check program ", source,
+                     " cannot be compiled: ", status == -1 ? "no C++ compiler was found" : FirstErrorLine(log)));
   }
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
@@ -112,14 +114,16 @@ absl::Status CompareContents(const RecipeFile& recipe, const recipe::v1::Check& 
   absl::StatusOr<std::string> expected = MakeContents(check.expected(), buffer.type, buffer.count, recipe);
   if (!expected.ok()) return expected.status();
   uint64_t size = ScalarBytes(buffer.type);
+  const int digits = buffer.type == recipe::v1::F32 ? 9 : 17;
   for (uint64_t i = 0; i < buffer.count; ++i) {
-    if (std::memcmp(expected->data() + i * size, static_cast<const char*>(buffer.after) + i * size, size) == 0) continue;
+    if (std::memcmp(expected->data() + i * size, static_cast<const char*>(buffer.after) + i * size, size) == 0)
+      continue;
     double wanted = ReadScalar(expected->data(), buffer.type, i);
     double found = ReadScalar(buffer.after, buffer.type, i);
     double difference = std::fabs(wanted - found);
     if (difference <= check.tolerance() || difference <= check.tolerance() * std::fabs(wanted)) continue;
-    return absl::FailedPreconditionError(absl::StrCat("the output is wrong: ", buffer.name, "[", i, "] is ", found,
-                                                      ", expected ", wanted));
+    return absl::FailedPreconditionError(absl::StrFormat("the output is wrong: %s[%u] is %.*g, expected %.*g",
+                                                         buffer.name, i, digits, found, digits, wanted));
   }
   return absl::OkStatus();
 }

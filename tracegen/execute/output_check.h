@@ -19,8 +19,8 @@ struct BufferContents {
   const void* after = nullptr;
 };
 
-// Runs all checks of the recipe. Errors: the first difference with its position; a check program that cannot be compiled
-// or loaded, with the first of the compiler's messages.
+// Runs all checks of the recipe. Errors: the first difference with its position; a check program that cannot be
+// compiled or loaded, with the first of the compiler's messages.
 absl::Status RunChecks(const RecipeFile& recipe, const std::vector<BufferContents>& buffers);
 
 }  // namespace heddle::tracegen

@@ -28,8 +28,8 @@ struct RecipeFile {
   std::string Resolve(const std::string& name) const;
 };
 
-// Errors: a file that cannot be read; text that is no recipe, with the line and the key; a recipe that contradicts itself
-// (names used twice or not defined, sizes of zero, checks without anything to compare with).
+// Errors: a file that cannot be read; text that is no recipe, with the line and the key; a recipe that contradicts
+// itself (names used twice or not defined, sizes of zero, checks without anything to compare with).
 absl::StatusOr<RecipeFile> ReadRecipeFile(const std::string& path);
 
 // The whole contents of a file.

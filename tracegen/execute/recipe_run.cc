@@ -108,9 +108,8 @@ class RecipeRun {
     memory_ = *std::move(memory);
     if (absl::Status status = MakeBuffers(); !status.ok()) return status;
     absl::StatusOr<GlobalLayout> globals =
-        PlaceGlobals(*canonical_->module, [this](uint64_t bytes, const std::string& name) {
-          return memory_->Allocate(bytes, name);
-        });
+        PlaceGlobals(*canonical_->module,
+                     [this](uint64_t bytes, const std::string& name) { return memory_->Allocate(bytes, name); });
     if (!globals.ok()) return globals.status();
     globals_ = *std::move(globals);
     for (int i = 0; i < recipe.launch_size(); ++i) {
@@ -131,7 +130,8 @@ class RecipeRun {
       if (!address.ok()) return recipe_.Error("buffer", i, std::string(address.status().message()));
       absl::StatusOr<std::string> contents = MakeContents(buffer.fill(), buffer.type(), buffer.count(), recipe_);
       if (!contents.ok()) {
-        return recipe_.Error("buffer", i, absl::StrCat("buffer '", buffer.name(), "': ", std::string(contents.status().message())));
+        return recipe_.Error("buffer", i,
+                             absl::StrCat("buffer '", buffer.name(), "': ", std::string(contents.status().message())));
       }
       BufferContents entry;
       entry.name = buffer.name();
@@ -319,9 +319,8 @@ class RecipeRun {
     if (absl::Status status = OpenWriter(); !status.ok()) return status;
     for (size_t i = 0; i < buffers_.size(); ++i) {
       bool zeros = recipe_.recipe.buffer(static_cast<int>(i)).fill().has_zeros();
-      absl::Status status =
-          Transfer(zeros ? trace::v1::Transfer::FILL : trace::v1::Transfer::HOST_TO_DEVICE,
-                   reinterpret_cast<uint64_t>(buffers_[i].after), buffers_[i].before.size());
+      absl::Status status = Transfer(zeros ? trace::v1::Transfer::FILL : trace::v1::Transfer::HOST_TO_DEVICE,
+                                     reinterpret_cast<uint64_t>(buffers_[i].after), buffers_[i].before.size());
       if (!status.ok()) return status;
     }
     BlockRunner runner(Options());

@@ -13,12 +13,13 @@
 namespace heddle::tracegen {
 
 struct CaptureOptions {
-  std::string output;                          // final name of the trace
-  // Bound on thread-instructions of the whole run; reaching it is an error that names the thread, block and source line.
+  std::string output;  // final name of the trace
+  // Bound on thread-instructions of the whole run; reaching it is an error that names the thread, block and source
+  // line.
   uint64_t max_instructions = 100'000'000'000;
   int zstd_level = 3;
-  bool progress = false;                       // on stderr
-  bool check = true;                           // run the recipe's checks after the last launch
+  bool progress = false;  // on stderr
+  bool check = true;      // run the recipe's checks after the last launch
   // Run everything without recording first, and refuse the trace if recording has changed any buffer.
   bool compare_with_native = false;
   // A block is cut in time at these; 0 = the format's own limits.
@@ -32,10 +33,10 @@ struct CaptureSummary {
   uint64_t threads = 0;
   uint64_t thread_instructions = 0;
   uint64_t accesses = 0;
-  uint64_t bytes = 0;                          // of the file
-  double execute_seconds = 0;                  // user CPU time: running and encoding
+  uint64_t bytes = 0;          // of the file
+  double execute_seconds = 0;  // user CPU time: running and encoding
   double compile_seconds = 0;
-  std::vector<std::string> warnings;           // about the kernels, each one line
+  std::vector<std::string> warnings;  // about the kernels, each one line
 };
 
 // Reads a recipe in text format. Errors name the file, the line, and the unknown or wrong key.

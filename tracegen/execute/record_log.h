@@ -34,8 +34,8 @@ class RecordLog {
   // One record per thread, pointing into the logs or, for threads with several segments, into a copy.
   void Gather(uint32_t threads, std::vector<trace::ThreadRecord>& records);
 
-  // Where pointers[thread], which leads into the address log (or is null), lies in that thread's record as Gather put it
-  // together.
+  // Where pointers[thread], which leads into the address log (or is null), lies in that thread's record as Gather put
+  // it together.
   void PositionsInRecords(std::span<const uint64_t* const> pointers, std::vector<uint64_t>& positions);
 
   // Starts over with what each thread must pass again: the end of its record from consumed[thread] on. `room` more

@@ -51,14 +51,10 @@ void* Address(F* function) {
 
 const std::vector<std::pair<std::string, void*>>& RuntimeFunctions() {
   static const auto& table = *new std::vector<std::pair<std::string, void*>>{
-      {kYieldFunction, Address(Yield)},
-      {kBarrierFunction, Address(Barrier)},
-      {kWarpFunction, Address(Warp)},
-      {kWarpConvergedFunction, Address(WarpConverged)},
-      {kTrapFunction, Address(Trap)},
-      {kAssertFunction, Address(Assert)},
-      {kExitFunction, Address(Exit)},
-      {kLocalOverflowFunction, Address(LocalOverflow)},
+      {kYieldFunction, Address(Yield)}, {kBarrierFunction, Address(Barrier)},
+      {kWarpFunction, Address(Warp)},   {kWarpConvergedFunction, Address(WarpConverged)},
+      {kTrapFunction, Address(Trap)},   {kAssertFunction, Address(Assert)},
+      {kExitFunction, Address(Exit)},   {kLocalOverflowFunction, Address(LocalOverflow)},
   };
   return table;
 }

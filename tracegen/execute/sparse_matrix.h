@@ -15,9 +15,9 @@ struct SparseMatrix {
   std::vector<uint64_t> column_indices;  // ascending within a row, none twice
 };
 
-// rows * mean_degree elements in all, rounded. Without skew every row has the mean, rounded up or down at random; with it
-// row lengths follow a Zipf law with that exponent, in random order, at most max_degree.
-// Errors: more elements than fit.
+// rows * mean_degree elements in all, rounded. Without skew every row has the mean, rounded up or down at random; with
+// it row lengths follow a Zipf law with that exponent, in random order, at most max_degree. Errors: more elements than
+// fit.
 absl::StatusOr<SparseMatrix> MakeSparseMatrix(const recipe::v1::Fill::Csr& shape);
 
 }  // namespace heddle::tracegen

@@ -1,4 +1,5 @@
-// Where threads of a block wait for one another: barriers (PTX ISA 9.7.13.1) and operations of a warp (9.7.9.6, 9.7.13.4).
+// Where threads of a block wait for one another: barriers (PTX ISA 9.7.13.1) and operations of a warp
+// (9.7.9.6, 9.7.13.4).
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -92,14 +93,16 @@ uint32_t Reduce(WarpOperation operation, uint32_t a, uint32_t b) {
 
 uint32_t BlockRunner::Barrier(uint32_t site, uint32_t id, uint32_t threads, BarrierReduction reduction,
                               uint32_t predicate) {
-  if (id >= 16) Fail(absl::StrCat("barrier ", id, " at ", SiteText(site), " does not exist: a block has barriers 0 to 15"));
+  if (id >= 16)
+    Fail(absl::StrCat("barrier ", id, " at ", SiteText(site), " does not exist: a block has barriers 0 to 15"));
   if (threads > thread_count_) {
     Fail(absl::StrCat("the barrier at ", SiteText(site), " waits for ", threads, " threads, but the block has ",
                       thread_count_));
   }
   BarrierCount& barrier = barriers_[id];
   if (barrier.arrived > 0 && barrier.expected != threads) {
-    Fail(absl::StrCat("barrier ", id, " at ", SiteText(site), " waits for another number of threads than the threads that "
+    Fail(absl::StrCat("barrier ", id, " at ", SiteText(site),
+                      " waits for another number of threads than the threads that "
                       "wait there already"));
   }
   barrier.expected = threads;

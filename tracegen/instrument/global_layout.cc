@@ -164,8 +164,8 @@ absl::StatusOr<GlobalLayout> PlaceGlobals(
     PlacedGlobal& placed = result.globals[next++];
     placed.contents.assign(placed.bytes, '\0');
     if (absl::Status status = writer.Write(variable.getInitializer(), placed.contents, 0); !status.ok()) {
-      return absl::UnimplementedError(
-          absl::StrCat("variable '", placed.name, "' is initialised with ", status.message(), ", which is not supported"));
+      return absl::UnimplementedError(absl::StrCat("variable '", placed.name, "' is initialised with ",
+                                                   status.message(), ", which is not supported"));
     }
   }
   return result;

@@ -14,8 +14,8 @@ namespace heddle::tracegen {
 
 // A `__device__` or `__constant__` variable.
 struct PlacedGlobal {
-  std::string symbol;     // in the module
-  std::string name;       // as written in the source
+  std::string symbol;  // in the module
+  std::string name;    // as written in the source
   uint64_t address = 0;
   uint64_t bytes = 0;
   bool constant = false;  // lies in the constant window

@@ -242,8 +242,8 @@ void MakeEntry(KernelPass& pass) {
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(pass.context(), "entry", entry));
   std::vector<llvm::Value*> arguments = {entry->getArg(0)};
   for (unsigned i = 1; i < pass.kernel->arg_size(); ++i) {
-    llvm::Value* slot = builder.CreateLoad(
-        pass.pointer(), builder.CreateConstInBoundsGEP1_64(pass.pointer(), entry->getArg(1), i - 1));
+    llvm::Value* slot =
+        builder.CreateLoad(pass.pointer(), builder.CreateConstInBoundsGEP1_64(pass.pointer(), entry->getArg(1), i - 1));
     llvm::Type* parameter = pass.kernel->getArg(i)->getType();
     bool by_value = pass.result->parameters[i - 1].kind == ParameterKind::kByValue;
     arguments.push_back(by_value ? builder.CreateAddrSpaceCast(slot, parameter)
@@ -260,11 +260,10 @@ absl::Status MoveToOwnContext(KernelPass& pass) {
   writer.writeModule(*pass.module);
   writer.writeStrtab();
   pass.result->context = std::make_unique<llvm::LLVMContext>();
-  auto parsed = llvm::parseBitcodeFile(
-      llvm::MemoryBufferRef(llvm::StringRef(bytes.data(), bytes.size()), "kernel"), *pass.result->context);
+  auto parsed = llvm::parseBitcodeFile(llvm::MemoryBufferRef(llvm::StringRef(bytes.data(), bytes.size()), "kernel"),
+                                       *pass.result->context);
   if (!parsed) {
-    return absl::InternalError(absl::StrCat("kernel '", pass.result->name,
-                                            "': instrumented code cannot be read back: ",
+    return absl::InternalError(absl::StrCat("kernel '", pass.result->name, "': instrumented code cannot be read back: ",
                                             llvm::toString(parsed.takeError())));
   }
   pass.result->module = std::move(*parsed);
@@ -314,8 +313,8 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   if (llvm::verifyModule(*pass.module, &stream)) {
-    return absl::InternalError(absl::StrCat("kernel '", result.name, "': instrumented code is not valid: ",
-                                            problem.substr(0, problem.find('\n'))));
+    return absl::InternalError(absl::StrCat(
+        "kernel '", result.name, "': instrumented code is not valid: ", problem.substr(0, problem.find('\n'))));
   }
   if (absl::Status status = MoveToOwnContext(pass); !status.ok()) return status;
   return result;

@@ -1,4 +1,5 @@
-// The pass: canonical device IR becomes host code that computes what the device computes and records what each thread does.
+// The pass: canonical device IR becomes host code that computes what the device computes and records what each thread
+// does.
 #ifndef HEDDLE_TRACEGEN_INSTRUMENT_INSTRUMENT_H_
 #define HEDDLE_TRACEGEN_INSTRUMENT_INSTRUMENT_H_
 
@@ -41,16 +42,16 @@ struct KernelParameter {
 
 struct InstrumentedKernel {
   std::unique_ptr<llvm::LLVMContext> context;
-  std::unique_ptr<llvm::Module> module;   // host triple; defines `void entry(ThreadContext*, const void* const* args)`
+  std::unique_ptr<llvm::Module> module;  // host triple; defines `void entry(ThreadContext*, const void* const* args)`
   std::string entry;
-  std::string name;                       // as shown in messages
-  bool meets_warp = false;                // uses shuffles, votes or other operations that meet the warp's threads
+  std::string name;         // as shown in messages
+  bool meets_warp = false;  // uses shuffles, votes or other operations that meet the warp's threads
   bool has_barriers = false;
   bool uses_local = false;
   uint32_t static_shared_bytes = 0;
   std::vector<KernelParameter> parameters;
-  std::vector<Site> sites;                // what the site numbers passed to the runtime mean
-  std::vector<RecordedBlock> blocks;      // location - 1
+  std::vector<Site> sites;            // what the site numbers passed to the runtime mean
+  std::vector<RecordedBlock> blocks;  // location - 1
   // Most that a thread adds to its record between two looks at its limits.
   uint64_t step_addresses = 0;
   uint64_t step_decisions = 0;

@@ -34,7 +34,9 @@ absl::Status KernelPass::Unsupported(const llvm::Instruction& instruction, const
       absl::StrCat("kernel '", result->name, "': ", what, " at ", site.ToString(), " is not supported"));
 }
 
-llvm::Value* KernelPass::Context(llvm::IRBuilder<>& builder) { return builder.GetInsertBlock()->getParent()->getArg(0); }
+llvm::Value* KernelPass::Context(llvm::IRBuilder<>& builder) {
+  return builder.GetInsertBlock()->getParent()->getArg(0);
+}
 
 llvm::Value* KernelPass::Field(llvm::IRBuilder<>& builder, size_t offset) {
   return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), Context(builder), offset);

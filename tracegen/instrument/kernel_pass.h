@@ -27,11 +27,11 @@ struct KernelPass {
   const GlobalLayout& globals;
   bool record;
 
-  llvm::Module* module = nullptr;               // the clone
-  llvm::Function* kernel = nullptr;             // in the clone
-  std::vector<llvm::Function*> functions;       // reachable from the kernel, the kernel first
+  llvm::Module* module = nullptr;          // the clone
+  llvm::Function* kernel = nullptr;        // in the clone
+  std::vector<llvm::Function*> functions;  // reachable from the kernel, the kernel first
   llvm::DenseSet<llvm::Function*> is_reachable;
-  KernelLinks links;                            // with the clone's blocks and instructions
+  KernelLinks links;  // with the clone's blocks and instructions
   InstrumentedKernel* result = nullptr;
 
   // Source place of an instruction of the clone (or of its function, when it has none).
@@ -61,11 +61,11 @@ struct KernelPass {
 bool Suspends(const llvm::Instruction& instruction);
 
 // The steps, in their order.
-absl::Status CheckSupported(KernelPass& pass);       // refuses what cannot be executed
-absl::Status InsertRecording(KernelPass& pass);      // stores of addresses, decisions, counts; yield points
-absl::Status LowerLocalMemory(KernelPass& pass);     // allocas and by-value copies
-absl::Status LowerIntrinsics(KernelPass& pass);      // nvvm intrinsics to host code or runtime calls
-void LowerArithmetic(KernelPass& pass);              // shifts, conversions, divisions as PTX defines them
+absl::Status CheckSupported(KernelPass& pass);    // refuses what cannot be executed
+absl::Status InsertRecording(KernelPass& pass);   // stores of addresses, decisions, counts; yield points
+absl::Status LowerLocalMemory(KernelPass& pass);  // allocas and by-value copies
+absl::Status LowerIntrinsics(KernelPass& pass);   // nvvm intrinsics to host code or runtime calls
+void LowerArithmetic(KernelPass& pass);           // shifts, conversions, divisions as PTX defines them
 
 }  // namespace heddle::tracegen
 

@@ -35,8 +35,7 @@ void LowerConversion(llvm::CastInst* cast) {
   unsigned width = type->getScalarSizeInBits();
   llvm::IRBuilder<> builder(cast);
   llvm::Type* wide = width < 16 ? type->getWithNewType(builder.getInt16Ty()) : type;
-  llvm::Intrinsic::ID id =
-      isa<llvm::FPToSIInst>(cast) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
+  llvm::Intrinsic::ID id = isa<llvm::FPToSIInst>(cast) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
   Value* result = builder.CreateIntrinsic(id, {wide, from}, {cast->getOperand(0)});
   if (wide != type) result = builder.CreateTrunc(result, type);
   cast->replaceAllUsesWith(result);
@@ -46,8 +45,7 @@ void LowerConversion(llvm::CastInst* cast) {
 // Division by zero gives all ones, the remainder the dividend, and neither traps; nor does the lowest number by -1.
 void LowerDivision(KernelPass& pass, llvm::BinaryOperator* division) {
   llvm::Type* type = division->getType();
-  bool is_signed =
-      division->getOpcode() == llvm::Instruction::SDiv || division->getOpcode() == llvm::Instruction::SRem;
+  bool is_signed = division->getOpcode() == llvm::Instruction::SDiv || division->getOpcode() == llvm::Instruction::SRem;
   bool remainder = division->getOpcode() == llvm::Instruction::URem || division->getOpcode() == llvm::Instruction::SRem;
   Value* a = division->getOperand(0);
   Value* b = division->getOperand(1);

@@ -16,8 +16,8 @@ Value* Flush(llvm::IRBuilder<>& builder, Value* value) {
   if (!value->getType()->isFloatTy()) return value;
   Value* magnitude = builder.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value);
   Value* smallest = llvm::ConstantFP::get(value->getType(), llvm::APFloat(0x1p-126f));
-  Value* zero = builder.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, llvm::ConstantFP::get(value->getType(), 0.0),
-                                              value);
+  Value* zero =
+      builder.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, llvm::ConstantFP::get(value->getType(), 0.0), value);
   return builder.CreateSelect(builder.CreateFCmpOLT(magnitude, smallest), zero, value);
 }
 
@@ -114,8 +114,8 @@ class FloatLowering {
       }
     }
     bool directed = mode == "rz" || mode == "rm" || mode == "rp";
-    if (directed && (stem == "add" || stem == "mul" || stem == "div" || stem == "rcp" || stem == "fma" ||
-                     stem == "sqrt")) {
+    if (directed &&
+        (stem == "add" || stem == "mul" || stem == "div" || stem == "rcp" || stem == "fma" || stem == "sqrt")) {
       return Library(absl::StrCat("heddle_", stem.str(), "_", mode.str()));
     }
     return Conversion(stem, mode);
@@ -152,7 +152,8 @@ class FloatLowering {
         return kind->is_signed ? builder_.CreateSIToFP(value, type) : builder_.CreateUIToFP(value, type);
       }
       const char* name = kind->is_signed ? "heddle_from_signed_" : "heddle_from_unsigned_";
-      arguments_[0] = kind->is_signed ? builder_.CreateSExt(value, pass_.i64()) : builder_.CreateZExt(value, pass_.i64());
+      arguments_[0] =
+          kind->is_signed ? builder_.CreateSExt(value, pass_.i64()) : builder_.CreateZExt(value, pass_.i64());
       return Library(absl::StrCat(name, mode.str()));
     }
     return nullptr;

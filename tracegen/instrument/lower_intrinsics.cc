@@ -44,9 +44,9 @@ class Lowering {
     int axis = name.ends_with(".x") ? 0 : name.ends_with(".y") ? 1 : name.ends_with(".z") ? 2 : -1;
     if (axis >= 0) {
       StringRef stem = name.drop_back(2);
-      size_t offset = stem == "tid"     ? offsetof(ThreadContext, tid)
-                      : stem == "ntid"  ? offsetof(ThreadContext, ntid)
-                      : stem == "ctaid" ? offsetof(ThreadContext, ctaid)
+      size_t offset = stem == "tid"      ? offsetof(ThreadContext, tid)
+                      : stem == "ntid"   ? offsetof(ThreadContext, ntid)
+                      : stem == "ctaid"  ? offsetof(ThreadContext, ctaid)
                       : stem == "nctaid" ? offsetof(ThreadContext, nctaid)
                                          : 0;
       return offset == 0 ? nullptr : Field32(offset + 4 * static_cast<size_t>(axis));
@@ -88,9 +88,9 @@ class Lowering {
   }
 
   Value* Barrier(Value* id, Value* threads, BarrierReduction reduction, Value* predicate) {
-    return pass_.CallRuntime(builder_, kBarrierFunction, pass_.i32(),
-                             {KernelPass::Context(builder_), Site(), id, threads,
-                              Number(static_cast<uint32_t>(reduction)), predicate});
+    return pass_.CallRuntime(
+        builder_, kBarrierFunction, pass_.i32(),
+        {KernelPass::Context(builder_), Site(), id, threads, Number(static_cast<uint32_t>(reduction)), predicate});
   }
 
   // value and b, c as 64-bit integers; the runtime returns the result, and a predicate in bit 32.
@@ -99,10 +99,10 @@ class Lowering {
     const char* name = mask == nullptr ? kWarpConvergedFunction : kWarpFunction;
     if (mask == nullptr) mask = Number(0);
     if (value == nullptr) value = builder_.getInt64(0);
-    return pass_.CallRuntime(builder_, name, pass_.i64(),
-                             {context, Site(), Number(static_cast<uint32_t>(operation)), mask,
-                              builder_.CreateZExt(value, pass_.i64()), b != nullptr ? b : Number(0),
-                              c != nullptr ? c : Number(0)});
+    return pass_.CallRuntime(
+        builder_, name, pass_.i64(),
+        {context, Site(), Number(static_cast<uint32_t>(operation)), mask, builder_.CreateZExt(value, pass_.i64()),
+         b != nullptr ? b : Number(0), c != nullptr ? c : Number(0)});
   }
 
   Value* Shuffle(StringRef name) {
@@ -187,8 +187,7 @@ class Lowering {
 
   Value* Atomic(llvm::AtomicRMWInst::BinOp operation) {
     Value* value = Argument(1);
-    return builder_.CreateAtomicRMW(operation, Argument(0), value, llvm::MaybeAlign(),
-                                    llvm::AtomicOrdering::Monotonic);
+    return builder_.CreateAtomicRMW(operation, Argument(0), value, llvm::MaybeAlign(), llvm::AtomicOrdering::Monotonic);
   }
 
   Value* Memory(StringRef name) {
@@ -305,8 +304,7 @@ class Lowering {
       return builder_.CreateZExtOrTrunc(builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, Argument(0)), type);
     }
     if (name.starts_with("clz.")) {
-      Value* count =
-          builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, Argument(0), builder_.getFalse());
+      Value* count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, Argument(0), builder_.getFalse());
       return builder_.CreateZExtOrTrunc(count, type);
     }
     if (name.starts_with("brev")) return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::bitreverse, Argument(0));
@@ -323,10 +321,10 @@ bool LowerAssert(KernelPass& pass, llvm::CallInst* call) {
   StringRef name = call->getCalledFunction()->getName();
   if (name != "__assertfail" && name != "__assert_fail") return false;
   llvm::IRBuilder<> builder(call);
-  pass.CallRuntime(builder, kAssertFunction, builder.getVoidTy(),
-                   {KernelPass::Context(builder), builder.getInt32(pass.AddSite(*call)), call->getArgOperand(0),
-                    call->getArgOperand(1), builder.CreateZExtOrTrunc(call->getArgOperand(2), pass.i32()),
-                    call->getArgOperand(3)});
+  pass.CallRuntime(
+      builder, kAssertFunction, builder.getVoidTy(),
+      {KernelPass::Context(builder), builder.getInt32(pass.AddSite(*call)), call->getArgOperand(0),
+       call->getArgOperand(1), builder.CreateZExtOrTrunc(call->getArgOperand(2), pass.i32()), call->getArgOperand(3)});
   call->eraseFromParent();
   return true;
 }

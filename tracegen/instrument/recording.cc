@@ -1,5 +1,5 @@
-// Where generated code writes down what a thread does. One record per IR block: its addresses in PTX order, and one byte
-// for its decision. Counting happens on the side and is compared with what the writer derives from the decisions.
+// Where generated code writes down what a thread does. One record per IR block: its addresses in PTX order, and one
+// byte for its decision. Counting happens on the side and is compared with what the writer derives from the decisions.
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -46,7 +46,8 @@ llvm::Value* AddressOperand(llvm::Instruction& access, const trace::v1::Instruct
   return nullptr;
 }
 
-// The address as the trace shows it: local addresses lose the thread's offset, so that they are the same for every thread.
+// The address as the trace shows it: local addresses lose the thread's offset, so that they are the same for every
+// thread.
 llvm::Value* RecordedAddress(const KernelPass& pass, llvm::IRBuilder<>& builder, llvm::Value* address) {
   unsigned space = address->getType()->getPointerAddressSpace();
   llvm::Value* number = builder.CreatePtrToInt(address, builder.getInt64Ty());
@@ -56,7 +57,8 @@ llvm::Value* RecordedAddress(const KernelPass& pass, llvm::IRBuilder<>& builder,
   constexpr unsigned kWindowBits = 30;
   static_assert(kLocalThreads * kLocalStride == uint64_t{1} << kWindowBits && kLocalBase % (uint64_t{1} << 30) == 0);
   llvm::Value* window = builder.CreateLShr(number, kWindowBits);
-  return builder.CreateSelect(builder.CreateICmpEQ(window, builder.getInt64(kLocalBase >> kWindowBits)), masked, number);
+  return builder.CreateSelect(builder.CreateICmpEQ(window, builder.getInt64(kLocalBase >> kWindowBits)), masked,
+                              number);
 }
 
 class Recorder {

@@ -39,8 +39,8 @@ struct ThreadContext {
   uint64_t* block_base = nullptr;  // record of the current IR block while the thread is suspended
   char* local_pointer = nullptr;   // next free byte of the thread's local memory
   char* local_limit = nullptr;
-  uint32_t location = 0;           // number of the IR block that was entered last, see InstrumentedKernel::blocks
-  uint32_t division_by_zero = 0;   // 1 + site of the last division by zero, 0 = none
+  uint32_t location = 0;          // number of the IR block that was entered last, see InstrumentedKernel::blocks
+  uint32_t division_by_zero = 0;  // 1 + site of the last division by zero, 0 = none
   uint32_t tid[3] = {};
   uint32_t linear_tid = 0;
   uint32_t ctaid[3] = {};
@@ -49,8 +49,8 @@ struct ThreadContext {
   uint32_t dynamic_shared_bytes = 0;
   uint32_t total_shared_bytes = 0;
   uint32_t grid_id = 0;
-  uint64_t clock = 0;              // what clock() shows: advances by a fixed step per reading, as no time is known
-  void* runner = nullptr;          // the BlockRunner
+  uint64_t clock = 0;      // what clock() shows: advances by a fixed step per reading, as no time is known
+  void* runner = nullptr;  // the BlockRunner
 };
 
 // Operations that meet the threads of a warp.
@@ -80,14 +80,14 @@ enum class WarpOperation : uint32_t {
 enum class BarrierReduction : uint32_t { kNone, kCount, kAnd, kOr };
 
 // Names of the functions that generated code calls; defined by the runtime with C linkage.
-inline constexpr char kYieldFunction[] = "heddle_yield";                  // void(ctx)
-inline constexpr char kBarrierFunction[] = "heddle_barrier";              // u32(ctx, site, id, threads, reduction, predicate)
-inline constexpr char kWarpFunction[] = "heddle_warp";                    // u64(ctx, site, operation, mask, value, b, c)
-inline constexpr char kWarpConvergedFunction[] = "heddle_warp_converged"; // the same, without a mask of its own
-inline constexpr char kTrapFunction[] = "heddle_trap";                    // void(ctx, site)
-inline constexpr char kAssertFunction[] = "heddle_assert";                // void(ctx, site, expression, file, line, function)
-inline constexpr char kExitFunction[] = "heddle_exit";                    // void(ctx)
-inline constexpr char kLocalOverflowFunction[] = "heddle_local_overflow"; // void(ctx)
+inline constexpr char kYieldFunction[] = "heddle_yield";      // void(ctx)
+inline constexpr char kBarrierFunction[] = "heddle_barrier";  // u32(ctx, site, id, threads, reduction, predicate)
+inline constexpr char kWarpFunction[] = "heddle_warp";        // u64(ctx, site, operation, mask, value, b, c)
+inline constexpr char kWarpConvergedFunction[] = "heddle_warp_converged";  // the same, without a mask of its own
+inline constexpr char kTrapFunction[] = "heddle_trap";                     // void(ctx, site)
+inline constexpr char kAssertFunction[] = "heddle_assert";  // void(ctx, site, expression, file, line, function)
+inline constexpr char kExitFunction[] = "heddle_exit";      // void(ctx)
+inline constexpr char kLocalOverflowFunction[] = "heddle_local_overflow";  // void(ctx)
 
 }  // namespace heddle::tracegen
 

@@ -1,0 +1,119 @@
+// Kernels that go wrong while they run: one line that says what, where, and nothing under the final name.
+#include <csignal>
+#include <thread>
+
+#include "tests/tracegen/execute/capture_fixture.h"
+
+namespace heddle::tracegen {
+namespace {
+
+class FailureTest : public CaptureTest {
+ protected:
+  FailureTest() { options_.compare_with_native = false; }
+};
+
+TEST_F(FailureTest, FailedAssertionNamesExpressionPlaceAndThread) {
+  Fails(R"(
+__global__ void k(int* out) {
+  assert(threadIdx.x < 3);
+  out[threadIdx.x] = 1;
+})",
+        IntRecipe(2, 8, {0}), {"kernel.cu:3", "assertion `threadIdx.x < 3` failed", "block (0,0,0)", "thread (3,0,0)"});
+}
+
+TEST_F(FailureTest, TrapNamesItsLine) {
+  Fails(R"(
+__global__ void k(int* out) {
+  if (threadIdx.x == 5)
+    __builtin_trap();
+  out[0] = 1;
+})",
+        IntRecipe(1, 8, {0}), {"trap", "thread (5,0,0)", "kernel.cu:4"});
+}
+
+TEST_F(FailureTest, AccessToNothingNamesAddressAndLine) {
+  Fails(R"(
+__global__ void k(int* out, long long far) {
+  out[0] = 1;
+  if (threadIdx.x == 2)
+    out[far] = 7;
+})",
+        IntRecipe(1, 4, {0}, "argument { i64: 10000000000 }"),
+        {"access to address 0x20", "thread (2,0,0)", "kernel.cu:5"});
+}
+
+TEST_F(FailureTest, NullPointer) {
+  Fails("__global__ void k(int* out, int* p) { out[0] = *p; }", IntRecipe(1, 1, {0}, "argument { u64: 0 }"),
+        {"access to address 0x0", "kernel.cu:1"});
+}
+
+TEST_F(FailureTest, EndlessRecursionIsAStackOverflow) {
+  Fails(R"(
+__device__ __attribute__((noinline)) int down(int* p, int n) {
+  if (p[0] == -1) return n;
+  int below = down(p, n + 1);
+  p[0] = below;
+  return 3 * below + n;
+}
+__global__ void k(int* out) { out[0] = down(out, 1); })",
+        IntRecipe(1, 1, {0}), {"stack overflow", "thread (0,0,0)"});
+}
+
+TEST_F(FailureTest, EndlessLoopReachesTheLimit) {
+  options_.max_instructions = 3'000'000;
+  Fails(R"(
+__global__ void k(volatile int* out) {
+  while (out[0] == 0) {
+  }
+})",
+        IntRecipe(1, 1, {0}),
+        {"limit of 3000000 thread-instructions", "--max-instructions", "thread (0,0,0)", "kernel.cu:"});
+}
+
+TEST_F(FailureTest, BarrierThatCannotCompleteNamesTheThreads) {
+  Fails(R"(
+__global__ void k(int* out) {
+  if (threadIdx.x < 10)
+    __nvvm_bar_sync(1);
+  else
+    __nvvm_bar_sync(2);
+  out[0] = 1;
+})",
+        IntRecipe(1, 32, {0}),
+        {"threads wait for others that never come", "thread (0,0,0) and 9 more at barrier 1 at kernel.cu:4",
+         "thread (10,0,0) and 21 more at barrier 2 at kernel.cu:6"});
+}
+
+TEST_F(FailureTest, WarpOperationsThatDoNotMatch) {
+  Fails(R"(
+__global__ void k(int* out) {
+  if (threadIdx.x < 16) out[0] = __nvvm_vote_ballot_sync(0xffffffff, 1);
+  else out[1] = __nvvm_shfl_sync_down_i32(0xffffffff, 1, 1, 31);
+})",
+        IntRecipe(1, 32, {0, 0}),
+        {"vote (mask 0xffffffff) at kernel.cu:3", "shuffle (mask 0xffffffff) at kernel.cu:4"});
+}
+
+TEST_F(FailureTest, MaskWithoutTheCaller) {
+  Fails("__global__ void k(int* out) { out[0] = __nvvm_vote_ballot_sync(0x1, 1); }", IntRecipe(1, 2, {0}),
+        {"without the calling lane 1", "thread (1,0,0)"});
+}
+
+TEST_F(FailureTest, WrongOutputNamesTheElement) {
+  Fails("__global__ void k(int* out) { out[threadIdx.x] = threadIdx.x; }", IntRecipe(1, 3, {0, 1, 5}),
+        {"the output is wrong: out[2] is 2, expected 5"});
+}
+
+TEST_F(FailureTest, FullDiskLeavesNothing) {
+  options_.output = "/dev/full/out.htrace";
+  absl::StatusOr<CaptureSummary> summary = Capture("__global__ void k(int* out) { out[0] = 1; }", IntRecipe(1, 1, {1}));
+  EXPECT_FALSE(summary.ok());
+}
+
+TEST_F(FailureTest, ACaptureAfterAFailureIsNotDisturbed) {
+  Fails("__global__ void k(int* out, int* p) { out[0] = *p; }", IntRecipe(1, 1, {0}, "argument { u64: 0 }"), {"0x0"});
+  Succeeds("__global__ void k(int* out) { out[0] = 1; }", IntRecipe(1, 1, {1}));
+}
+
+}  // namespace
+}  // namespace heddle::tracegen

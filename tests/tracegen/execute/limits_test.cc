@@ -1,0 +1,107 @@
+// Recipes that ask for what cannot be: refused before anything runs, with the line of the recipe.
+#include "tests/tracegen/execute/capture_fixture.h"
+
+namespace heddle::tracegen {
+namespace {
+
+constexpr char kKernel[] = "__global__ void k(int* out) { out[threadIdx.x] = 1; }";
+
+std::string Launch(const std::string& launch) {
+  return "buffer { name: \"out\" type: I32 count: 4 }\nlaunch {\n  kernel: \"k\"\n" + launch + "\n}\n";
+}
+
+TEST_F(CaptureTest, UnknownKey) {
+  Fails(kKernel, "buffer { name: \"out\" type: I32 count: 4 }\nlaunches { kernel: \"k\" }",
+        {"recipe.textproto:3:", "launches"});
+}
+
+TEST_F(CaptureTest, UnknownValueOfAType) {
+  Fails(kKernel, "buffer { name: \"out\" type: INT count: 4 }", {"recipe.textproto:2:", "INT"});
+}
+
+TEST_F(CaptureTest, MissingRecipeAndMissingSource) {
+  absl::StatusOr<CaptureSummary> summary = CaptureRecipe(Path("nothing.textproto"), options_);
+  ASSERT_FALSE(summary.ok());
+  EXPECT_THAT(std::string(summary.status().message()), ::testing::HasSubstr("nothing.textproto: cannot be read"));
+  Write("recipe.textproto", "source: \"absent.cu\"\nlaunch { kernel: \"k\" }");
+  summary = CaptureRecipe(Path("recipe.textproto"), options_);
+  ASSERT_FALSE(summary.ok());
+  EXPECT_THAT(std::string(summary.status().message()), ::testing::HasSubstr("absent.cu"));
+}
+
+TEST_F(CaptureTest, SourceThatDoesNotCompile) {
+  Fails("__global__ void k(int* out) { out[0] = nothing; }", Launch("argument { buffer: \"out\" }"), {"nothing"});
+}
+
+TEST_F(CaptureTest, UnknownKernelListsTheKnownOnes) {
+  Fails(kKernel, "buffer { name: \"out\" type: I32 count: 4 }\nlaunch { kernel: \"kk\" }", {"kk", "k"});
+}
+
+TEST_F(CaptureTest, UnknownBuffer) {
+  Fails(kKernel, Launch("  argument { buffer: \"in\" }"), {"recipe.textproto:5:", "no buffer is named 'in'"});
+}
+
+TEST_F(CaptureTest, WrongNumberOfArguments) {
+  Fails(kKernel, Launch(""), {"recipe.textproto:3:", "has 1 parameters, but 0 arguments"});
+}
+
+TEST_F(CaptureTest, WrongKindOfArgument) {
+  Fails(kKernel, Launch("  argument { f32: 1 }"), {"recipe.textproto:5:", "argument 1", "f32", "a pointer"});
+}
+
+TEST_F(CaptureTest, ArgumentOutOfRange) {
+  Fails("__global__ void k(int x) {}", "launch { kernel: \"k\" argument { i32: 3000000000 } }",
+        {"argument 1 does not fit its type i32"});
+}
+
+TEST_F(CaptureTest, TooManyThreads) {
+  Fails(kKernel, Launch("  block { x: 64 y: 17 } argument { buffer: \"out\" }"), {"1088 threads", "at most 1024"});
+  Fails(kKernel, Launch("  block { z: 65 } argument { buffer: \"out\" }"), {"dimension 2", "65"});
+}
+
+TEST_F(CaptureTest, TooManyBlocks) {
+  Fails(kKernel, Launch("  grid { y: 65536 } argument { buffer: \"out\" }"), {"grid dimension 1", "65535"});
+}
+
+TEST_F(CaptureTest, TooMuchSharedMemory) {
+  Fails(kKernel, Launch("  dynamic_shared_bytes: 200000 argument { buffer: \"out\" }"), {"shared memory", "98304"});
+}
+
+TEST_F(CaptureTest, ValueThatDoesNotFitItsBuffer) {
+  Fails(kKernel,
+        "buffer { name: \"out\" type: U8 count: 4 fill { constant { value: 300 } } }\n" +
+            std::string("launch { kernel: \"k\" argument { buffer: \"out\" } }"),
+        {"recipe.textproto:2:", "300 does not fit", "U8"});
+}
+
+TEST_F(CaptureTest, FileOfTheWrongLength) {
+  Write("data.bin", "12345");
+  Fails(kKernel,
+        "buffer { name: \"out\" type: I32 count: 4 fill { file { path: \"data.bin\" } } }\n" +
+            std::string("launch { kernel: \"k\" argument { buffer: \"out\" } }"),
+        {"data.bin", "5 bytes", "need 16"});
+}
+
+TEST_F(CaptureTest, UnknownSymbol) {
+  Fails(kKernel, Launch("  argument { buffer: \"out\" } symbol { name: \"table\" type: I32 }"),
+        {"no __constant__ or __device__ variable is named 'table'"});
+}
+
+TEST_F(CaptureTest, UnsupportedConstructsAreNamed) {
+  Fails(R"(
+__device__ __attribute__((noinline)) int f(int x) { return x + 1; }
+__device__ __attribute__((noinline)) int g(int x) { return x * 2; }
+__global__ void k(int* out) {
+  int (*p)(int) = out[0] > 0 ? f : g;
+  out[1] = p(3);
+})",
+        IntRecipe(1, 1, {0, 0}), {"kernel.cu:"});
+}
+
+TEST_F(CaptureTest, UnknownInlineAssembly) {
+  Fails("__global__ void k(int* out) { asm volatile(\"frobnicate;\"); out[0] = 1; }", IntRecipe(1, 1, {1}),
+        {"frobnicate", "kernel.cu:1"});
+}
+
+}  // namespace
+}  // namespace heddle::tracegen
