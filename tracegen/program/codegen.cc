@@ -66,8 +66,8 @@ class ScopedLlvmOptions {
   std::string missing_;
 };
 
-// LLVM numbers call sequences from the start of the process; numbers from the start of the text make equal modules equal
-// text.
+// LLVM numbers call sequences from the start of the process; numbers from the start of the text make equal modules
+// equal text.
 std::string RenumberCalls(llvm::StringRef text) {
   static constexpr llvm::StringLiteral kMark = "// callseq ";
   std::string result;

@@ -253,11 +253,17 @@ void NormalizeFunction(llvm::Function& function) {
   }
   std::vector<llvm::Instruction*> calls;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
-    if (IsDeviceCall(instruction) && !llvm::isa<llvm::UnreachableInst>(instruction.getNextNode())) {
-      calls.push_back(&instruction);
-    }
+    if (IsDeviceCall(instruction)) calls.push_back(&instruction);
   }
-  for (llvm::Instruction* call : calls) call->getParent()->splitBasicBlock(call->getNextNode());
+  for (llvm::Instruction* call : calls) {
+    llvm::Instruction* next = call->getNextNode();
+    if (llvm::isa<llvm::UnreachableInst>(next)) {
+      // A call has a continuation, also one that never returns: it traps there.
+      llvm::IRBuilder<> builder(next);
+      next = builder.CreateIntrinsic(llvm::Intrinsic::trap, {}, {});
+    }
+    call->getParent()->splitBasicBlock(next);
+  }
 }
 
 struct AnalysisManagers {
@@ -327,6 +333,8 @@ absl::Status PrepareModule(llvm::Module& module) {
   llvm::PassBuilder().registerModuleAnalyses(analyses);
   llvm::GlobalDCEPass().run(module, analyses);
   for (llvm::Function& function : module) {
+    // Such functions would be selected by another, simpler code generator.
+    function.removeFnAttr(llvm::Attribute::OptimizeNone);
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
       if (absl::Status status = CheckInstruction(instruction); !status.ok()) return status;
     }

@@ -3,6 +3,7 @@
 #include <openssl/sha.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 #include <utility>
@@ -310,7 +311,7 @@ class ProgramBuilder {
   std::set<std::string> defined_;
   std::map<std::string, PtxFunction> ptx_;
   std::vector<const llvm::Instruction*> by_number_;
-  std::vector<ProgramFunction> functions_;
+  std::deque<ProgramFunction> functions_;  // grows while its elements are read
   std::map<std::string, uint32_t> index_;
 };
 

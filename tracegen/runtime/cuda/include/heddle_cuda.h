@@ -35,7 +35,7 @@ inline __device__ __cuda_builtin_gridDim_t::operator uint3() const { return uint
 extern "C" __device__ __attribute__((noreturn)) void __assertfail(const char* expression, const char* file,
                                                                   unsigned int line, const char* function,
                                                                   __SIZE_TYPE__ char_size);
-static inline __device__ __attribute__((noreturn)) void __assert_fail(const char* expression, const char* file,
+static __forceinline__ __device__ __attribute__((noreturn)) void __assert_fail(const char* expression, const char* file,
                                                                       unsigned int line, const char* function) {
   __assertfail(expression, file, line, function, 1);
 }
