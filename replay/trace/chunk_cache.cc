@@ -19,17 +19,28 @@ void ChunkCache::Evict(Entries::iterator entry) {
   entries_.erase(entry);
 }
 
-void ChunkCache::MakeRoom(Entries::iterator keep) {
-  for (const bool idle_only : {true, false}) {
-    for (auto it = entries_.end(); held_ > bytes_ && it != entries_.begin();) {
-      const auto entry = std::prev(it);
-      if (entry == keep || (idle_only && entry->readers != 0)) {
-        it = entry;
-      } else {
-        Evict(entry);
-      }
+template <typename MayGo>
+void ChunkCache::EvictDownTo(uint64_t bytes, Entries::iterator keep, MayGo may_go) {
+  for (auto it = entries_.end(); held_ > bytes && it != entries_.begin();) {
+    const auto entry = std::prev(it);
+    if (entry == keep || !may_go(*entry)) {
+      it = entry;
+    } else {
+      Evict(entry);
     }
   }
+}
+
+void ChunkCache::MakeRoom(Entries::iterator keep) {
+  EvictDownTo(bytes_, keep, [](const Entry& entry) { return entry.readers == 0; });
+  if (held_ <= bytes_) return;
+  for (Entry& entry : entries_) entry.progress = 0;
+  for (const User* user : users_) {
+    user->Progress([&](const trace::DecodedChunk& chunk, uint64_t steps) { by_chunk_.at(&chunk)->progress += steps; });
+  }
+  EvictDownTo(bytes_, keep, [](const Entry& entry) { return entry.progress == entry.progress_when_full; });
+  for (Entry& entry : entries_) entry.progress_when_full = entry.progress;
+  EvictDownTo(kStretch * bytes_, keep, [](const Entry&) { return true; });
 }
 
 absl::StatusOr<ChunkCache::Entries::iterator> ChunkCache::Find(const trace::v1::ChunkReference& reference) {

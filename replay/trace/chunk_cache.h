@@ -3,6 +3,7 @@
 #define HEDDLE_REPLAY_TRACE_CHUNK_CACHE_H_
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <unordered_map>
@@ -14,13 +15,14 @@
 
 namespace heddle::replay {
 
-// Least recently used chunks go first, those that no thread is reading before those that are. A thread that is reading
-// never pins a chunk: whoever holds pointers into one is told before it goes, and asks again when it goes on, so that a
-// starved thread or an old block costs a second decoding, not memory (decisions.md D14).
+// Least recently used chunks go first, and of those that no thread is reading. Of the others, those whose readers have
+// not moved since the cache was last full: a starved thread or an old block costs a second decoding when it goes on,
+// not memory (decisions.md D14). Whoever holds pointers into a chunk is told before it goes.
 //
-// Memory: at most `bytes` of decoded data, and in any case the one chunk that was asked for last (a chunk is at most
-// 16 M accesses, normally 512 k: trace format limits), plus one encoded chunk while decoding. Independent of the number
-// of blocks of a launch and of the length of its threads.
+// Memory: at most `bytes` of decoded data that is not being read, and at most kStretch times as much where threads that
+// move read from that many chunks at once (one part per resident block, if blocks are cut in time); in any case the one
+// chunk that was asked for last (normally under 8 MB; the trace format's limits), and one encoded chunk while decoding.
+// So memory does not grow with the number of blocks of a launch or with the length of its threads.
 class ChunkCache {
  public:
   // Holds pointers into chunks.
@@ -29,7 +31,12 @@ class ChunkCache {
     virtual ~User() = default;
     // The chunk is about to go: forget every pointer into it.
     virtual void Evicted(const trace::DecodedChunk& chunk) = 0;
+    // Calls add(chunk, n) for its readers, where n grows with every step of the reader within the chunk.
+    using AddProgress = std::function<void(const trace::DecodedChunk&, uint64_t)>;
+    virtual void Progress(const AddProgress& add) const = 0;
   };
+
+  static constexpr uint64_t kStretch = 3;
 
   ChunkCache(const trace::TraceReader& reader, uint64_t bytes) : reader_(reader), bytes_(bytes) {}
   ChunkCache(const ChunkCache&) = delete;
@@ -54,6 +61,8 @@ class ChunkCache {
     uint64_t frame = 0;
     uint64_t bytes = 0;
     uint64_t readers = 0;
+    uint64_t progress = 0;                       // of all readers
+    uint64_t progress_when_full = ~uint64_t{0};  // the same, when the cache was full before
     std::unique_ptr<trace::DecodedChunk> chunk;
   };
   using Entries = std::list<Entry>;  // most recently used first
@@ -61,6 +70,9 @@ class ChunkCache {
   absl::StatusOr<Entries::iterator> Find(const trace::v1::ChunkReference& reference);
   void Evict(Entries::iterator entry);
   void MakeRoom(Entries::iterator keep);
+  // Evicts chunks that may go, least recently used first, until at most `bytes` are held.
+  template <typename MayGo>
+  void EvictDownTo(uint64_t bytes, Entries::iterator keep, MayGo may_go);
 
   const trace::TraceReader& reader_;
   const uint64_t bytes_;

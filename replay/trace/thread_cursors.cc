@@ -80,6 +80,20 @@ void ThreadCursors::Evicted(const trace::DecodedChunk& chunk) {
   }
 }
 
+void ThreadCursors::Progress(const AddProgress& add) const {
+  const trace::DecodedChunk* chunk = nullptr;  // neighbours mostly read the same one
+  uint64_t steps = 0;
+  for (size_t thread = 0; thread < addresses_.size(); ++thread) {
+    if (addresses_[thread].chunk != chunk) {
+      if (chunk != nullptr) add(*chunk, steps);
+      chunk = addresses_[thread].chunk;
+      steps = 0;
+    }
+    steps += addresses_[thread].next + decisions_[thread].next + places_[thread].next_wide;
+  }
+  if (chunk != nullptr) add(*chunk, steps);
+}
+
 bool ThreadCursors::NextPart(ThreadId thread) {
   Place& place = places_[thread];
   if (place.path->extent != trace::Extent::kCut) return false;

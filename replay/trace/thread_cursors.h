@@ -84,6 +84,7 @@ class ThreadCursors : public ChunkCache::User {
   bool ok() const { return ok_; }
 
   void Evicted(const trace::DecodedChunk& chunk) override;
+  void Progress(const AddProgress& add) const override;
 
  private:
   struct Decisions {
