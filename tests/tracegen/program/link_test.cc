@@ -68,6 +68,34 @@ __global__ void k(int* a) { a[threadIdx.x] = a[1] + f(a[threadIdx.x], a) + a[2];
   }
 }
 
+TEST(Links, ManyFunctionsAndOneThatNeverReturns) {
+  const Snippet snippet = MustRead(R"(#define NOINLINE __device__ __attribute__((noinline))
+NOINLINE int f4(int x, int* a) { return x + a[x]; }
+NOINLINE int f3(int x, int* a) { return f4(x, a) * a[1]; }
+NOINLINE int f2(int x, int* a) { return f3(x, a) + f4(a[2], a); }
+__attribute__((noreturn)) NOINLINE void fail(int* a) { a[9] = 1; __trap(); }
+__global__ void k(int* a) {
+  int i = threadIdx.x;
+  a[i] = f2(i, a);
+  if (a[i] == 3) fail(a);
+  a[i] = f3(i, a);
+})");
+  ExpectTotal(snippet);
+  EXPECT_EQ(snippet.program().function_size(), 5);
+}
+
+TEST(Links, WithoutOptimisation) {
+  CompileOptions options;
+  options.optimization = "-O0";
+  ExpectTotal(MustRead(R"(__device__ int f(int x, int* a) { return x > 0 ? a[x] : a[0]; }
+__global__ void k(int* a, int n) {
+  int s = 0;
+  for (int i = 0; i < n; ++i) s += f(i, a);
+  a[threadIdx.x] = s;
+})",
+                       ".cu", options));
+}
+
 TEST(Links, UnalignedStructureIsManyAccesses) {
   const Snippet snippet = MustRead(R"(struct __attribute__((packed)) S { char c; int x; };
 __global__ void k(S* s) { s[threadIdx.x] = s[threadIdx.x + 9]; })");

@@ -15,9 +15,10 @@
 #define __CUDACC__ 1
 #define __NVCC__ 1
 
+// clang-format off: the order matters
 #include "heddle_cuda_vector_types.h"
-
 #include <__clang_cuda_builtin_vars.h>
+// clang-format on
 
 inline __device__ __cuda_builtin_threadIdx_t::operator dim3() const { return dim3(x, y, z); }
 inline __device__ __cuda_builtin_threadIdx_t::operator uint3() const { return uint3{x, y, z}; }
@@ -28,15 +29,18 @@ inline __device__ __cuda_builtin_blockDim_t::operator uint3() const { return uin
 inline __device__ __cuda_builtin_gridDim_t::operator dim3() const { return dim3(x, y, z); }
 inline __device__ __cuda_builtin_gridDim_t::operator uint3() const { return uint3{x, y, z}; }
 
+// clang-format off: the second uses the first
 #include "heddle_cuda_math.h"
 #include "heddle_cuda_sync.h"
+// clang-format on
 
 // Assertion failure ends the run with the place and the expression.
 extern "C" __device__ __attribute__((noreturn)) void __assertfail(const char* expression, const char* file,
                                                                   unsigned int line, const char* function,
                                                                   __SIZE_TYPE__ char_size);
 static __forceinline__ __device__ __attribute__((noreturn)) void __assert_fail(const char* expression, const char* file,
-                                                                      unsigned int line, const char* function) {
+                                                                               unsigned int line,
+                                                                               const char* function) {
   __assertfail(expression, file, line, function, 1);
 }
 #undef assert

@@ -1,6 +1,6 @@
-// CUDA's arithmetic functions. What a PTX instruction computes becomes that instruction; everything else stays a call of
-// one function without side effects, so that capture sees one special-function operation and no branches of a software
-// version.
+// CUDA's arithmetic functions. What a PTX instruction computes becomes that instruction; everything else stays a call
+// of one function without side effects, so that capture sees one special-function operation and no branches of a
+// software version.
 #ifndef HEDDLE_CUDA_MATH_H_
 #define HEDDLE_CUDA_MATH_H_
 
@@ -8,17 +8,17 @@
 #define HEDDLE_CALL extern "C" __device__ __attribute__((const, nothrow))
 
 // name(double), name(float), namef(float).
-#define HEDDLE_MATH1(name)                                             \
-  HEDDLE_CALL float __nv_##name##f(float);                             \
-  HEDDLE_CALL double __nv_##name(double);                              \
-  HEDDLE_DEVICE float name##f(float x) { return __nv_##name##f(x); }   \
-  HEDDLE_DEVICE float name(float x) { return __nv_##name##f(x); }      \
+#define HEDDLE_MATH1(name)                                           \
+  HEDDLE_CALL float __nv_##name##f(float);                           \
+  HEDDLE_CALL double __nv_##name(double);                            \
+  HEDDLE_DEVICE float name##f(float x) { return __nv_##name##f(x); } \
+  HEDDLE_DEVICE float name(float x) { return __nv_##name##f(x); }    \
   HEDDLE_DEVICE double name(double x) { return __nv_##name(x); }
-#define HEDDLE_MATH2(name)                                                         \
-  HEDDLE_CALL float __nv_##name##f(float, float);                                  \
-  HEDDLE_CALL double __nv_##name(double, double);                                  \
-  HEDDLE_DEVICE float name##f(float x, float y) { return __nv_##name##f(x, y); }   \
-  HEDDLE_DEVICE float name(float x, float y) { return __nv_##name##f(x, y); }      \
+#define HEDDLE_MATH2(name)                                                       \
+  HEDDLE_CALL float __nv_##name##f(float, float);                                \
+  HEDDLE_CALL double __nv_##name(double, double);                                \
+  HEDDLE_DEVICE float name##f(float x, float y) { return __nv_##name##f(x, y); } \
+  HEDDLE_DEVICE float name(float x, float y) { return __nv_##name##f(x, y); }    \
   HEDDLE_DEVICE double name(double x, double y) { return __nv_##name(x, y); }
 HEDDLE_MATH1(sin)
 HEDDLE_MATH1(cos)
@@ -91,10 +91,8 @@ HEDDLE_DEVICE float __fdiv_rn(float x, float y) { return x / y; }
 HEDDLE_DEVICE float __saturatef(float x) { return __builtin_fminf(__builtin_fmaxf(x, 0.0f), 1.0f); }
 HEDDLE_DEVICE float __fmaf_rn(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 HEDDLE_DEVICE double __fma_rn(double x, double y, double z) { return __builtin_fma(x, y, z); }
-#define HEDDLE_ROUNDED(name, type, operation)       \
-  HEDDLE_DEVICE type name(type x, type y) {         \
-    _Pragma("clang fp contract(off)") return x operation y; \
-  }
+#define HEDDLE_ROUNDED(name, type, operation) \
+  HEDDLE_DEVICE type name(type x, type y) { _Pragma("clang fp contract(off)") return x operation y; }
 HEDDLE_ROUNDED(__fadd_rn, float, +)
 HEDDLE_ROUNDED(__fsub_rn, float, -)
 HEDDLE_ROUNDED(__fmul_rn, float, *)
@@ -103,9 +101,9 @@ HEDDLE_ROUNDED(__dmul_rn, double, *)
 #undef HEDDLE_ROUNDED
 
 // PTX instructions, or short sequences without branches.
-#define HEDDLE_PLAIN1(name)                                                 \
-  HEDDLE_DEVICE float name##f(float x) { return __builtin_##name##f(x); }   \
-  HEDDLE_DEVICE float name(float x) { return __builtin_##name##f(x); }      \
+#define HEDDLE_PLAIN1(name)                                               \
+  HEDDLE_DEVICE float name##f(float x) { return __builtin_##name##f(x); } \
+  HEDDLE_DEVICE float name(float x) { return __builtin_##name##f(x); }    \
   HEDDLE_DEVICE double name(double x) { return __builtin_##name(x); }
 HEDDLE_PLAIN1(sqrt)
 HEDDLE_PLAIN1(fabs)
@@ -143,8 +141,8 @@ HEDDLE_DEVICE long long llabs(long long x) { return x < 0 ? -x : x; }
 HEDDLE_DEVICE float abs(float x) { return __builtin_fabsf(x); }
 HEDDLE_DEVICE double abs(double x) { return __builtin_fabs(x); }
 
-#define HEDDLE_MIN_MAX(type)                                         \
-  HEDDLE_DEVICE type min(type x, type y) { return x < y ? x : y; }   \
+#define HEDDLE_MIN_MAX(type)                                       \
+  HEDDLE_DEVICE type min(type x, type y) { return x < y ? x : y; } \
   HEDDLE_DEVICE type max(type x, type y) { return x > y ? x : y; }
 HEDDLE_MIN_MAX(int)
 HEDDLE_MIN_MAX(unsigned int)
@@ -183,7 +181,9 @@ HEDDLE_DEVICE unsigned long long __umul64hi(unsigned long long x, unsigned long 
 HEDDLE_DEVICE unsigned int __sad(int x, int y, unsigned int z) {
   return (x > y ? static_cast<unsigned int>(x) - y : static_cast<unsigned int>(y) - x) + z;
 }
-HEDDLE_DEVICE unsigned int __usad(unsigned int x, unsigned int y, unsigned int z) { return (x > y ? x - y : y - x) + z; }
+HEDDLE_DEVICE unsigned int __usad(unsigned int x, unsigned int y, unsigned int z) {
+  return (x > y ? x - y : y - x) + z;
+}
 HEDDLE_DEVICE unsigned int __funnelshift_l(unsigned int lo, unsigned int hi, unsigned int shift) {
   return static_cast<unsigned int>((((static_cast<unsigned long long>(hi) << 32) | lo) << (shift & 31)) >> 32);
 }

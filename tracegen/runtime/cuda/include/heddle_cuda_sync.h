@@ -10,18 +10,19 @@ HEDDLE_DEVICE void __threadfence() { __nvvm_membar_gl(); }
 HEDDLE_DEVICE void __threadfence_system() { __nvvm_membar_sys(); }
 HEDDLE_DEVICE long long clock64() { return __nvvm_read_ptx_sreg_clock64(); }
 HEDDLE_DEVICE int clock() { return __nvvm_read_ptx_sreg_clock(); }
+static __forceinline__ __device__ __attribute__((noreturn)) void __trap() { __builtin_trap(); }
 HEDDLE_DEVICE void __nanosleep(unsigned int) {}
 
 #define HEDDLE_ATOMIC(name, type, builtin) \
   HEDDLE_DEVICE type name(type* address, type value) { return builtin(address, value, __ATOMIC_RELAXED); }
-#define HEDDLE_INTEGER_ATOMICS(type)                      \
-  HEDDLE_ATOMIC(atomicAdd, type, __atomic_fetch_add)      \
-  HEDDLE_ATOMIC(atomicSub, type, __atomic_fetch_sub)      \
-  HEDDLE_ATOMIC(atomicExch, type, __atomic_exchange_n)    \
-  HEDDLE_ATOMIC(atomicMin, type, __atomic_fetch_min)      \
-  HEDDLE_ATOMIC(atomicMax, type, __atomic_fetch_max)      \
-  HEDDLE_ATOMIC(atomicAnd, type, __atomic_fetch_and)      \
-  HEDDLE_ATOMIC(atomicOr, type, __atomic_fetch_or)        \
+#define HEDDLE_INTEGER_ATOMICS(type)                   \
+  HEDDLE_ATOMIC(atomicAdd, type, __atomic_fetch_add)   \
+  HEDDLE_ATOMIC(atomicSub, type, __atomic_fetch_sub)   \
+  HEDDLE_ATOMIC(atomicExch, type, __atomic_exchange_n) \
+  HEDDLE_ATOMIC(atomicMin, type, __atomic_fetch_min)   \
+  HEDDLE_ATOMIC(atomicMax, type, __atomic_fetch_max)   \
+  HEDDLE_ATOMIC(atomicAnd, type, __atomic_fetch_and)   \
+  HEDDLE_ATOMIC(atomicOr, type, __atomic_fetch_or)     \
   HEDDLE_ATOMIC(atomicXor, type, __atomic_fetch_xor)
 HEDDLE_INTEGER_ATOMICS(int)
 HEDDLE_INTEGER_ATOMICS(unsigned int)
@@ -53,30 +54,30 @@ HEDDLE_DEVICE unsigned int atomicDec(unsigned int* address, unsigned int limit) 
 }
 
 // Shuffles. The last operand holds the segment of `width` lanes and the clamp, as PTX wants it.
-#define HEDDLE_SHUFFLE(name, builtin, clamp, offset_type)                                                            \
-  HEDDLE_DEVICE int name(unsigned int mask, int value, offset_type offset, int width = 32) {                         \
-    return builtin(mask, value, offset, ((32 - width) << 8) | clamp);                                                \
-  }                                                                                                                  \
-  HEDDLE_DEVICE unsigned int name(unsigned int mask, unsigned int value, offset_type offset, int width = 32) {       \
-    return static_cast<unsigned int>(name(mask, static_cast<int>(value), offset, width));                            \
-  }                                                                                                                  \
-  HEDDLE_DEVICE float name(unsigned int mask, float value, offset_type offset, int width = 32) {                     \
-    return __int_as_float(name(mask, __float_as_int(value), offset, width));                                         \
-  }                                                                                                                  \
-  HEDDLE_DEVICE unsigned long long name(unsigned int mask, unsigned long long value, offset_type offset,             \
-                                        int width = 32) {                                                            \
-    const unsigned int low = name(mask, static_cast<unsigned int>(value), offset, width);                            \
-    const unsigned int high = name(mask, static_cast<unsigned int>(value >> 32), offset, width);                     \
-    return (static_cast<unsigned long long>(high) << 32) | low;                                                      \
-  }                                                                                                                  \
-  HEDDLE_DEVICE long long name(unsigned int mask, long long value, offset_type offset, int width = 32) {             \
-    return static_cast<long long>(name(mask, static_cast<unsigned long long>(value), offset, width));                \
-  }                                                                                                                  \
-  HEDDLE_DEVICE long name(unsigned int mask, long value, offset_type offset, int width = 32) {                       \
-    return static_cast<long>(name(mask, static_cast<unsigned long long>(value), offset, width));                     \
-  }                                                                                                                  \
-  HEDDLE_DEVICE double name(unsigned int mask, double value, offset_type offset, int width = 32) {                   \
-    return __longlong_as_double(name(mask, __double_as_longlong(value), offset, width));                             \
+#define HEDDLE_SHUFFLE(name, builtin, clamp, offset_type)                                                      \
+  HEDDLE_DEVICE int name(unsigned int mask, int value, offset_type offset, int width = 32) {                   \
+    return builtin(mask, value, offset, ((32 - width) << 8) | clamp);                                          \
+  }                                                                                                            \
+  HEDDLE_DEVICE unsigned int name(unsigned int mask, unsigned int value, offset_type offset, int width = 32) { \
+    return static_cast<unsigned int>(name(mask, static_cast<int>(value), offset, width));                      \
+  }                                                                                                            \
+  HEDDLE_DEVICE float name(unsigned int mask, float value, offset_type offset, int width = 32) {               \
+    return __int_as_float(name(mask, __float_as_int(value), offset, width));                                   \
+  }                                                                                                            \
+  HEDDLE_DEVICE unsigned long long name(unsigned int mask, unsigned long long value, offset_type offset,       \
+                                        int width = 32) {                                                      \
+    const unsigned int low = name(mask, static_cast<unsigned int>(value), offset, width);                      \
+    const unsigned int high = name(mask, static_cast<unsigned int>(value >> 32), offset, width);               \
+    return (static_cast<unsigned long long>(high) << 32) | low;                                                \
+  }                                                                                                            \
+  HEDDLE_DEVICE long long name(unsigned int mask, long long value, offset_type offset, int width = 32) {       \
+    return static_cast<long long>(name(mask, static_cast<unsigned long long>(value), offset, width));          \
+  }                                                                                                            \
+  HEDDLE_DEVICE long name(unsigned int mask, long value, offset_type offset, int width = 32) {                 \
+    return static_cast<long>(name(mask, static_cast<unsigned long long>(value), offset, width));               \
+  }                                                                                                            \
+  HEDDLE_DEVICE double name(unsigned int mask, double value, offset_type offset, int width = 32) {             \
+    return __longlong_as_double(name(mask, __double_as_longlong(value), offset, width));                       \
   }
 HEDDLE_SHUFFLE(__shfl_sync, __nvvm_shfl_sync_idx_i32, 0x1f, int)
 HEDDLE_SHUFFLE(__shfl_up_sync, __nvvm_shfl_sync_up_i32, 0, unsigned int)

@@ -2,18 +2,18 @@
 #ifndef HEDDLE_CUDA_VECTOR_TYPES_H_
 #define HEDDLE_CUDA_VECTOR_TYPES_H_
 
-#define HEDDLE_VECTOR(name, type, align1, align2, align3, align4)                                            \
-  struct __attribute__((aligned(align1))) name##1 { type x; };                                               \
-  struct __attribute__((aligned(align2))) name##2 { type x, y; };                                            \
-  struct __attribute__((aligned(align3))) name##3 { type x, y, z; };                                         \
-  struct __attribute__((aligned(align4))) name##4 { type x, y, z, w; };                                      \
-  static __forceinline__ __host__ __device__ name##1 make_##name##1(type x) { return name##1{x}; }           \
-  static __forceinline__ __host__ __device__ name##2 make_##name##2(type x, type y) { return name##2{x, y}; } \
-  static __forceinline__ __host__ __device__ name##3 make_##name##3(type x, type y, type z) {                \
-    return name##3{x, y, z};                                                                                 \
-  }                                                                                                          \
-  static __forceinline__ __host__ __device__ name##4 make_##name##4(type x, type y, type z, type w) {        \
-    return name##4{x, y, z, w};                                                                              \
+#define HEDDLE_VECTOR(name, type, align1, align2, align3, align4)                                              \
+  struct __attribute__((aligned(align1))) name##1 { type x; };                                                 \
+  struct __attribute__((aligned(align2))) name##2 { type x, y; };                                              \
+  struct __attribute__((aligned(align3))) name##3 { type x, y, z; };                                           \
+  struct __attribute__((aligned(align4))) name##4 { type x, y, z, w; };                                        \
+  static __forceinline__ __host__ __device__ name##1 make_##name##1(type x) { return name##1 {x}; }            \
+  static __forceinline__ __host__ __device__ name##2 make_##name##2(type x, type y) { return name##2 {x, y}; } \
+  static __forceinline__ __host__ __device__ name##3 make_##name##3(type x, type y, type z) {                  \
+    return name##3 {x, y, z};                                                                                  \
+  }                                                                                                            \
+  static __forceinline__ __host__ __device__ name##4 make_##name##4(type x, type y, type z, type w) {          \
+    return name##4 {x, y, z, w};                                                                               \
   }
 
 HEDDLE_VECTOR(char, signed char, 1, 2, 1, 4)

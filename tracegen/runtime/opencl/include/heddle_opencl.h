@@ -12,8 +12,10 @@
 
 #define HEDDLE_CL static inline __attribute__((overloadable, always_inline))
 
+// clang-format off: each uses what the one before it defines
 #include "heddle_opencl_geometry.h"
 #include "heddle_opencl_math.h"
 #include "heddle_opencl_data.h"
+// clang-format on
 
 #endif  // HEDDLE_OPENCL_H_

@@ -28,9 +28,7 @@ HEDDLE_CL size_t get_global_size(uint dimension) {
   return (uint)get_num_groups(dimension) * (uint)get_local_size(dimension);
 }
 HEDDLE_CL size_t get_global_offset(uint dimension) { return 0; }
-HEDDLE_CL uint get_work_dim(void) {
-  return get_global_size(2) > 1 ? 3 : get_global_size(1) > 1 ? 2 : 1;
-}
+HEDDLE_CL uint get_work_dim(void) { return get_global_size(2) > 1 ? 3 : get_global_size(1) > 1 ? 2 : 1; }
 
 #define barrier(flags) __syncthreads()
 #define work_group_barrier(flags) __syncthreads()
@@ -38,32 +36,32 @@ HEDDLE_CL uint get_work_dim(void) {
 #define read_mem_fence(flags) __nvvm_membar_cta()
 #define write_mem_fence(flags) __nvvm_membar_cta()
 
-#define HEDDLE_ATOMIC(name, type, space, builtin)                                         \
-  HEDDLE_CL type atomic_##name(volatile space type *address, type value) {                \
-    return builtin(address, value, __ATOMIC_RELAXED);                                     \
-  }                                                                                       \
-  HEDDLE_CL type atom_##name(volatile space type *address, type value) {                  \
-    return builtin(address, value, __ATOMIC_RELAXED);                                     \
+#define HEDDLE_ATOMIC(name, type, space, builtin)                          \
+  HEDDLE_CL type atomic_##name(volatile space type *address, type value) { \
+    return builtin(address, value, __ATOMIC_RELAXED);                      \
+  }                                                                        \
+  HEDDLE_CL type atom_##name(volatile space type *address, type value) {   \
+    return builtin(address, value, __ATOMIC_RELAXED);                      \
   }
-#define HEDDLE_ATOMICS(type, space)                                                                              \
-  HEDDLE_ATOMIC(add, type, space, __atomic_fetch_add)                                                            \
-  HEDDLE_ATOMIC(sub, type, space, __atomic_fetch_sub)                                                            \
-  HEDDLE_ATOMIC(xchg, type, space, __atomic_exchange_n)                                                          \
-  HEDDLE_ATOMIC(min, type, space, __atomic_fetch_min)                                                            \
-  HEDDLE_ATOMIC(max, type, space, __atomic_fetch_max)                                                            \
-  HEDDLE_ATOMIC(and, type, space, __atomic_fetch_and)                                                            \
-  HEDDLE_ATOMIC(or, type, space, __atomic_fetch_or)                                                              \
-  HEDDLE_ATOMIC(xor, type, space, __atomic_fetch_xor)                                                            \
-  HEDDLE_CL type atomic_inc(volatile space type *address) { return atomic_add(address, (type)1); }               \
-  HEDDLE_CL type atomic_dec(volatile space type *address) { return atomic_sub(address, (type)1); }               \
-  HEDDLE_CL type atom_inc(volatile space type *address) { return atomic_add(address, (type)1); }                 \
-  HEDDLE_CL type atom_dec(volatile space type *address) { return atomic_sub(address, (type)1); }                 \
-  HEDDLE_CL type atomic_cmpxchg(volatile space type *address, type compare, type value) {                        \
-    __atomic_compare_exchange_n(address, &compare, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);                \
-    return compare;                                                                                              \
-  }                                                                                                              \
-  HEDDLE_CL type atom_cmpxchg(volatile space type *address, type compare, type value) {                          \
-    return atomic_cmpxchg(address, compare, value);                                                              \
+#define HEDDLE_ATOMICS(type, space)                                                                \
+  HEDDLE_ATOMIC(add, type, space, __atomic_fetch_add)                                              \
+  HEDDLE_ATOMIC(sub, type, space, __atomic_fetch_sub)                                              \
+  HEDDLE_ATOMIC(xchg, type, space, __atomic_exchange_n)                                            \
+  HEDDLE_ATOMIC(min, type, space, __atomic_fetch_min)                                              \
+  HEDDLE_ATOMIC(max, type, space, __atomic_fetch_max)                                              \
+  HEDDLE_ATOMIC(and, type, space, __atomic_fetch_and)                                              \
+  HEDDLE_ATOMIC(or, type, space, __atomic_fetch_or)                                                \
+  HEDDLE_ATOMIC(xor, type, space, __atomic_fetch_xor)                                              \
+  HEDDLE_CL type atomic_inc(volatile space type *address) { return atomic_add(address, (type)1); } \
+  HEDDLE_CL type atomic_dec(volatile space type *address) { return atomic_sub(address, (type)1); } \
+  HEDDLE_CL type atom_inc(volatile space type *address) { return atomic_add(address, (type)1); }   \
+  HEDDLE_CL type atom_dec(volatile space type *address) { return atomic_sub(address, (type)1); }   \
+  HEDDLE_CL type atomic_cmpxchg(volatile space type *address, type compare, type value) {          \
+    __atomic_compare_exchange_n(address, &compare, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);  \
+    return compare;                                                                                \
+  }                                                                                                \
+  HEDDLE_CL type atom_cmpxchg(volatile space type *address, type compare, type value) {            \
+    return atomic_cmpxchg(address, compare, value);                                                \
   }
 HEDDLE_ATOMICS(int, __global)
 HEDDLE_ATOMICS(uint, __global)
