@@ -63,7 +63,8 @@ v1::OpClass Arithmetic(const Parts& parts) {
   const absl::string_view base = parts[0];
   const Kind kind = KindOf(parts);
   const v1::OpClass floating = kind == Kind::kDouble ? v1::OP_FP64 : v1::OP_FP32;
-  if (IsOneOf(base, {"mov", "cvta", "selp"})) return v1::OP_MOVE;
+  if (IsOneOf(base, {"mov", "cvta"})) return v1::OP_MOVE;
+  if (base == "selp") return v1::OP_INT_ALU;  // whatever its type: it is executed, unlike a move
   if (base == "cvt") return v1::OP_CONVERT;
   if (IsOneOf(base, {"add", "sub", "min", "max", "abs", "neg", "setp", "set", "slct", "copysign", "testp"})) {
     return kind == Kind::kInteger ? v1::OP_INT_ALU : floating;
