@@ -39,7 +39,8 @@ absl::Status WriteParts(const std::string& path, uint64_t seed) {
         const size_t decisions = threads[t].decisions_after[done[t] - 1];
         const size_t addresses = threads[t].addresses_after[done[t] - 1];
         records.push_back({std::span(threads[t].decisions).subspan(decision[t], decisions - decision[t]),
-                           std::span(threads[t].addresses).subspan(address[t], addresses - address[t])});
+                           std::span(threads[t].addresses).subspan(address[t], addresses - address[t]),
+                           done[t] == threads[t].blocks.size()});
         decision[t] = decisions;
       }
       if (absl::Status status = (*writer)->AddBlockPart(block, records, last, consumed); !status.ok()) return status;

@@ -98,7 +98,8 @@ absl::Status AddInParts(TraceWriter& writer, uint64_t block, const std::vector<T
       const size_t decisions = done[t] == 0 ? 0 : thread.decisions_after[done[t] - 1];
       const size_t addresses = done[t] == 0 ? 0 : thread.addresses_after[done[t] - 1];
       records.push_back({std::span(thread.decisions).subspan(decision[t], decisions - decision[t]),
-                         std::span(thread.addresses).subspan(address[t], addresses - address[t])});
+                         std::span(thread.addresses).subspan(address[t], addresses - address[t]),
+                         done[t] == thread.blocks.size()});
       decision[t] = decisions;
     }
     if (absl::Status status = writer.AddBlockPart(block, records, last, consumed); !status.ok()) return status;
@@ -255,6 +256,48 @@ TEST(Files, AreTheSameForTheSameInput) {
   auto b = TraceReader::Open(level.path());
   ASSERT_TRUE(a.ok() && b.ok());
   EXPECT_EQ((*a)->digest(), (*b)->digest()) << "the digest must not depend on the compression level";
+}
+
+// A thread that is suspended within its last block has room for all of the block's addresses and has not written them
+// yet; only `exited` tells it from one that is done.
+TEST(Parts, AThreadSuspendedInItsLastBlockIsNotDone) {
+  const v1::KernelProgram program = ProgramBuilder("wait").Block("a").Alu().Barrier().Load().Exit().Build();
+  TemporaryFile file("wait");
+  auto writer = TraceWriter::Create(file.path(), MakeHeader());
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE((*writer)->AddProgram(program).ok());
+  ASSERT_EQ((*writer)->BeginLaunch(MakeLaunch(0, 1, 1)), absl::OkStatus());
+  std::vector<uint64_t> addresses = {0xbad};
+  uint64_t consumed = 7;
+  ThreadRecord record{{}, addresses, false};
+  ASSERT_EQ((*writer)->AddBlockPart(0, std::span(&record, 1), false, std::span(&consumed, 1)), absl::OkStatus());
+  EXPECT_EQ(consumed, 0);
+  addresses[0] = 0x600d;
+  record.exited = true;
+  ASSERT_EQ((*writer)->AddBlockPart(0, std::span(&record, 1), true, std::span(&consumed, 1)), absl::OkStatus());
+  EXPECT_EQ(consumed, 1);
+  ASSERT_EQ((*writer)->EndLaunch(), absl::OkStatus());
+  ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+  auto reader = TraceReader::Open(file.path());
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_THAT(ReplayLaunch(**reader, (*reader)->launches()[0]).at(0)[0].addresses, ::testing::ElementsAre(0x600d));
+}
+
+// Maps have no order of their own in protobuf.
+TEST(Files, DoNotDependOnTheOrderOfTheHeadersMap) {
+  std::vector<std::string> contents;
+  for (bool forward : {true, false}) {
+    v1::FileHeader header = MakeHeader();
+    for (int i = 0; i < 50; ++i) {
+      (*header.mutable_provenance())["key" + std::to_string(forward ? i : 49 - i)] = "value";
+    }
+    TemporaryFile file("map");
+    auto writer = TraceWriter::Create(file.path(), header);
+    ASSERT_TRUE(writer.ok());
+    ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+    contents.push_back(testing::ReadFile(file.path()));
+  }
+  EXPECT_EQ(contents[0], contents[1]);
 }
 
 TEST(Runs, KeepLaunchesTransfersCertificatesAndAnnotationsInOrder) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -108,7 +109,13 @@ absl::Status ContainerWriter::Append(v1::Record& record) {
   uint8_t* out = reinterpret_cast<uint8_t*>(raw_.data());
   *out++ = kRecordTag;
   out = CodedOutputStream::WriteVarint32ToArray(static_cast<uint32_t>(body), out);
-  record.SerializeWithCachedSizesToArray(out);
+  {
+    // Maps have no order of their own; the same trace must have the same bytes.
+    google::protobuf::io::ArrayOutputStream array(out, static_cast<int>(body));
+    CodedOutputStream coded(&array);
+    coded.SetSerializationDeterministic(true);
+    record.SerializeWithCachedSizes(&coded);
+  }
   sha_.Update(raw_.data(), raw_.size());
 
   if (const size_t bound = ZSTD_compressBound(raw_.size()); compressed_.size() < bound) compressed_.resize(bound);

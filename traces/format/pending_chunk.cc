@@ -200,9 +200,9 @@ absl::StatusOr<uint32_t> PendingChunk::AddThreadPart(const ThreadRecord& thread,
   const uint32_t start = InternStart(state);
   const uint64_t whole_hash = Hash(thread.decisions.data(), thread.decisions.size(), 2 * start);
   uint32_t path = Find(whole_hash, thread, start, Extent::kRunsToExit);
-  if (path == kNoPath || paths_[path].accesses != given) {
-    // Not the known way to the exit. A thread stops behind its last decision unless the code behind it leads straight
-    // to the exit and its accesses have been recorded.
+  const bool exits = thread.exited || last;
+  if (!exits || path == kNoPath || paths_[path].accesses != given) {
+    // Not the known way to the exit. A thread that has not exited stops behind its last decision.
     const uint64_t cut_hash = whole_hash + 1;
     uint32_t cut = Find(cut_hash, thread, start, Extent::kCut);
     if (cut == kNoPath) {
@@ -215,12 +215,12 @@ absl::StatusOr<uint32_t> PendingChunk::AddThreadPart(const ThreadRecord& thread,
       return absl::InvalidArgumentError(absl::StrCat("the path has ", p.accesses, " to ", p.accesses + p.tail_accesses,
                                                      " accesses, but ", given, " were given"));
     }
-    if (p.tail_exits && given == p.accesses + p.tail_accesses) {
+    if (exits && p.tail_exits && given == p.accesses + p.tail_accesses) {
       absl::StatusOr<uint32_t> added = NewPath(whole_hash, thread, start, Extent::kRunsToExit, budget);
       if (!added.ok()) return added.status();
       path = *added;
-    } else if (last) {
-      return absl::InvalidArgumentError("the thread does not reach its exit in the last part of its block");
+    } else if (exits) {
+      return absl::InvalidArgumentError("the thread does not reach its exit, though it is said to have exited");
     } else {
       path = cut;
     }

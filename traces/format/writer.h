@@ -27,6 +27,9 @@ struct ThreadRecord {
   std::span<const uint8_t> decisions;
   // One element per access, in program order of the static program (PTX order within a block).
   std::span<const uint64_t> addresses;
+  // For AddBlockPart: the thread has reached its exit. Otherwise its record may end with addresses that are reserved
+  // but not yet written, because it is suspended within a basic block.
+  bool exited = false;
 };
 
 struct WriterTotals {
