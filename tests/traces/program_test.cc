@@ -203,6 +203,65 @@ TEST(PostDominators, EndlessLoopsAreConnectedToTheEnd) {
               ::testing::ElementsAre(kEnd, 4, 4, 4, kEnd, kEnd));
 }
 
+// By definition: p post-dominates b if no way from b to the function's end avoids p; the immediate one is the nearest.
+TEST(PostDominators, OfRandomProgramsFollowTheDefinition) {
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    const auto program = Program::Create(testing::RandomProgram(seed, {.depth = 3, .calls = true, .wide = true}));
+    ASSERT_TRUE(program.ok());
+    const uint32_t count = static_cast<uint32_t>(program->blocks().size());
+    // Blocks from which the end is reached without going through `avoided`.
+    const auto escapes = [&](uint32_t avoided) {
+      std::vector<bool> out(count, false);
+      for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t b = 0; b < count; ++b) {
+          if (out[b] || b == avoided) continue;
+          const v1::BasicBlock& block = program->proto().block(static_cast<int>(b));
+          bool now = block.successor_size() == 0;
+          for (uint32_t s : block.successor()) now = now || out[s];
+          if (now) out[b] = changed = true;
+        }
+      }
+      return out;
+    };
+    std::vector<std::vector<bool>> escape;
+    for (uint32_t p = 0; p < count; ++p) escape.push_back(escapes(p));
+    const std::vector<uint32_t> found = ComputePostDominators(*program);
+    for (uint32_t b = 0; b < count; ++b) {
+      const auto dominates = [&](uint32_t p, uint32_t q) {
+        return p != q && program->block(p).function == program->block(q).function && !escape[p][q];
+      };
+      uint32_t nearest = kNoBlock;
+      for (uint32_t p = 0; p < count; ++p) {
+        if (dominates(p, b) && (nearest == kNoBlock || dominates(nearest, p))) nearest = p;
+      }
+      ASSERT_EQ(found[b], nearest) << "seed " << seed << " block " << b;
+    }
+  }
+}
+
+// A ladder on which fixed-point algorithms take a step per block and round.
+TEST(PostDominators, OfLargeProgramsTakeNoQuadraticTime) {
+  v1::KernelProgram program;
+  program.set_name("ladder");
+  constexpr uint32_t kBlocks = 60'000;
+  program.add_function()->set_block_count(kBlocks);
+  for (uint32_t b = 0; b < kBlocks; ++b) {
+    program.add_instruction()->set_op(b + 1 == kBlocks ? v1::OP_EXIT : v1::OP_BRANCH);
+    v1::BasicBlock& block = *program.add_block();
+    block.set_first_instruction(b);
+    block.set_instruction_count(1);
+    block.set_terminator(b + 1 == kBlocks ? v1::EXIT : v1::BRANCH_CONDITIONAL);
+    if (b + 1 == kBlocks) continue;
+    block.add_successor(b + 1);
+    block.add_successor(b == 0 ? 1 : b - 1);
+  }
+  const auto created = Program::Create(program);
+  ASSERT_TRUE(created.ok()) << created.status();
+  const std::vector<uint32_t> found = ComputePostDominators(*created);
+  for (uint32_t b = 0; b + 1 < kBlocks; ++b) ASSERT_EQ(found[b], b + 1);
+}
+
 // ------------------------------------------------------------------------------------------------------------ checker
 
 // Two threads run two barriers, a shared and a global access; only what a test changes is wrong.

@@ -25,38 +25,37 @@ class FunctionGraph {
     ConnectEndlessLoops();
   }
 
-  // Immediate post-dominators as block indices of the program (Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
-  // Algorithm", run on the reversed graph).
+  // Immediate post-dominators as block indices of the program: Lengauer and Tarjan, "A Fast Algorithm for Finding
+  // Dominators in a Flowgraph", the simple version, on the reversed graph. (Iterating to a fixed point is simpler
+  // still, but takes quadratic time on graphs that a hostile file can have.)
   void Solve(std::vector<uint32_t>& out) {
-    const std::vector<uint32_t> order = ReversedPostOrder();
-    std::vector<uint32_t> number(end_ + 1, kNone);
-    for (uint32_t i = 0; i < order.size(); ++i) number[order[i]] = i;
-    std::vector<uint32_t> parent(end_ + 1, kNone);
-    parent[end_] = end_;
-    const auto intersect = [&](uint32_t a, uint32_t b) {
-      while (a != b) {
-        while (number[a] > number[b]) a = parent[a];
-        while (number[b] > number[a]) b = parent[b];
+    NumberNodes();
+    const uint32_t reached = static_cast<uint32_t>(order_.size());
+    semi_ = number_;
+    label_.resize(end_ + 1);
+    for (uint32_t v = 0; v <= end_; ++v) label_[v] = v;
+    ancestor_.assign(end_ + 1, kNone);
+    std::vector<uint32_t> dominator(end_ + 1, kNone);
+    std::vector<std::vector<uint32_t>> bucket(end_ + 1);
+    for (uint32_t i = reached; i-- > 1;) {
+      const uint32_t w = order_[i];
+      for (uint32_t v : successors_[w]) {
+        if (number_[v] != kNone) semi_[w] = std::min(semi_[w], semi_[Evaluate(v)]);
       }
-      return a;
-    };
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (uint32_t node : order) {
-        if (node == end_) continue;
-        uint32_t common = kNone;
-        for (uint32_t s : successors_[node]) {
-          if (number[s] == kNone || parent[s] == kNone) continue;
-          common = common == kNone ? s : intersect(common, s);
-        }
-        if (common != parent[node]) {
-          parent[node] = common;
-          changed = true;
-        }
+      bucket[order_[semi_[w]]].push_back(w);
+      ancestor_[w] = parent_[w];
+      for (uint32_t v : bucket[parent_[w]]) {
+        const uint32_t u = Evaluate(v);
+        dominator[v] = semi_[u] < semi_[v] ? u : parent_[w];
       }
+      bucket[parent_[w]].clear();
+    }
+    for (uint32_t i = 1; i < reached; ++i) {
+      const uint32_t w = order_[i];
+      if (dominator[w] != order_[semi_[w]]) dominator[w] = dominator[dominator[w]];
     }
     for (uint32_t b = 0; b < end_; ++b) {
-      out[first_ + b] = parent[b] == kNone || parent[b] == end_ ? kNoBlock : first_ + parent[b];
+      out[first_ + b] = dominator[b] == kNone || dominator[b] == end_ ? kNoBlock : first_ + dominator[b];
     }
   }
 
@@ -133,27 +132,39 @@ class FunctionGraph {
     }
   }
 
-  // Reverse post-order of the reversed graph, from the end.
-  std::vector<uint32_t> ReversedPostOrder() const {
-    std::vector<uint32_t> order;
-    std::vector<bool> seen(end_ + 1, false);
+  // Depth-first numbers of the reversed graph, from the end.
+  void NumberNodes() {
+    number_.assign(end_ + 1, kNone);
+    parent_.assign(end_ + 1, kNone);
     std::vector<std::pair<uint32_t, size_t>> stack{{end_, 0}};
-    seen[end_] = true;
+    number_[end_] = 0;
+    order_.assign(1, end_);
     while (!stack.empty()) {
       auto& [node, next] = stack.back();
       if (next == predecessors_[node].size()) {
-        order.push_back(node);
         stack.pop_back();
         continue;
       }
       const uint32_t from = predecessors_[node][next++];
-      if (!seen[from]) {
-        seen[from] = true;
-        stack.push_back({from, 0});
-      }
+      if (number_[from] != kNone) continue;
+      number_[from] = static_cast<uint32_t>(order_.size());
+      parent_[from] = node;
+      order_.push_back(from);
+      stack.push_back({from, 0});
     }
-    std::reverse(order.begin(), order.end());
-    return order;
+  }
+
+  // The node of least semidominator on the way from `v` up to its root in the forest; compresses the way.
+  uint32_t Evaluate(uint32_t v) {
+    if (ancestor_[v] == kNone) return label_[v];
+    way_.clear();
+    for (uint32_t u = v; ancestor_[ancestor_[u]] != kNone; u = ancestor_[u]) way_.push_back(u);
+    for (; !way_.empty(); way_.pop_back()) {
+      const uint32_t u = way_.back();
+      if (semi_[label_[ancestor_[u]]] < semi_[label_[u]]) label_[u] = label_[ancestor_[u]];
+      ancestor_[u] = ancestor_[ancestor_[u]];
+    }
+    return label_[v];
   }
 
   const Program& program_;
@@ -162,6 +173,13 @@ class FunctionGraph {
   std::vector<bool> dead_;
   std::vector<std::vector<uint32_t>> successors_;
   std::vector<std::vector<uint32_t>> predecessors_;
+  std::vector<uint32_t> order_;
+  std::vector<uint32_t> number_;
+  std::vector<uint32_t> parent_;
+  std::vector<uint32_t> semi_;
+  std::vector<uint32_t> label_;
+  std::vector<uint32_t> ancestor_;
+  std::vector<uint32_t> way_;
 };
 
 }  // namespace
