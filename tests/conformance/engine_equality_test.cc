@@ -12,6 +12,7 @@
 #include "tests/conformance/random_case.h"
 #include "tests/replay/reference/random.h"
 #include "tests/replay/reference/random_machine.h"
+#include "tests/replay/reference/random_trace.h"
 
 namespace heddle::replay {
 namespace {
@@ -29,7 +30,7 @@ std::vector<CheckedConfiguration> Draw(Random& random, size_t count) {
 }
 
 TEST(EngineEquality, RandomProgramsOnRandomMachines) {
-  for (uint64_t seed = 1; seed <= Programs(200); ++seed) {
+  for (uint64_t seed = 1; seed <= Programs(100); ++seed) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     Random random(MixAll({seed, 5}));
@@ -42,7 +43,7 @@ TEST(EngineEquality, RandomProgramsOnRandomMachines) {
 }
 
 TEST(EngineEquality, EveryPairWithDefaultParametersOnTheSamePrograms) {
-  for (uint64_t seed = 10'001; seed <= 10'000 + Programs(6); ++seed) {
+  for (uint64_t seed = 10'001; seed <= 10'000 + Programs(4); ++seed) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     ExpectEqual(*random_case.reader, random_case.machine, DefaultConfigurations().accepted);
@@ -51,7 +52,7 @@ TEST(EngineEquality, EveryPairWithDefaultParametersOnTheSamePrograms) {
 }
 
 TEST(EngineEquality, EveryPairWithEveryParameterVaried) {
-  for (uint64_t seed = 20'001; seed <= 20'000 + Programs(3); ++seed) {
+  for (uint64_t seed = 20'001; seed <= 20'000 + Programs(2); ++seed) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     ExpectEqual(*random_case.reader, random_case.machine, VariedConfigurations().accepted);

@@ -5,6 +5,7 @@
 
 #include "tests/replay/reference/random.h"
 #include "tests/replay/reference/random_machine.h"
+#include "tests/replay/reference/random_trace.h"
 
 namespace heddle::replay {
 
@@ -24,7 +25,11 @@ RandomCase MakeRandomCase(uint64_t seed) {
   needs.instructions = UINT32_MAX;
   for (uint64_t launch = 0; launch < launches; ++launch) {
     KernelShape shape = RandomShape(MixAll({seed, launch}), warp_size);
-    if (warp_size >= 32) shape.blocks = std::min(shape.blocks, 2u);
+    if (warp_size >= 32) {
+      shape.blocks = std::min(shape.blocks, 2u);
+      shape.max_steps = 150;
+      shape.least_steps = std::min(shape.least_steps, 30u);
+    }
     out.kernels.push_back(MakeRandomKernel(shape));
     needs.threads_per_block = std::max(needs.threads_per_block, shape.threads_per_block);
     needs.instructions =

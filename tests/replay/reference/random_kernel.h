@@ -4,12 +4,9 @@
 
 #include <compare>
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <vector>
 
 #include "proto/trace.pb.h"
-#include "traces/format/reader.h"
 
 namespace heddle::replay {
 
@@ -61,18 +58,6 @@ RandomKernel MakeRandomKernel(const KernelShape& shape);
 
 // The address windows that the generic accesses of random kernels fall into.
 std::vector<trace::v1::AddressWindow> RandomKernelWindows();
-
-// How kernels are laid down in a file.
-struct LayDown {
-  uint64_t chunk_thread_instructions = 0;  // 0 = the writer's own limit
-  bool cut_in_time = false;                // every block in several parts, cut at random decisions
-  uint64_t seed = 1;                       // for the cuts
-};
-
-// Writes one launch per kernel to a temporary file and opens it. Stops the test program on an error of the writer or
-// the reader, because nothing that follows would mean anything.
-std::unique_ptr<trace::TraceReader> WriteAndOpen(const std::vector<const RandomKernel*>& kernels,
-                                                 const LayDown& lay_down = {});
 
 }  // namespace heddle::replay
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "gtest/gtest.h"
+#include "tests/replay/reference/random_trace.h"
 #include "traces/format/check.h"
 #include "traces/format/program.h"
 

@@ -5,6 +5,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/replay/reference/random_kernel.h"
+#include "tests/replay/reference/random_trace.h"
 #include "traces/format/check.h"
 
 namespace heddle::replay {

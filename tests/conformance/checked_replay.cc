@@ -1,0 +1,57 @@
+#include "tests/conformance/checked_replay.h"
+
+#include <utility>
+
+#include "gtest/gtest.h"
+#include "replay/engine/replay.h"
+#include "tests/conformance/issue_log.h"
+#include "tests/conformance/rules.h"
+
+namespace heddle::replay {
+
+void ExpectRulesKept(const trace::TraceReader& reader, const machine::v1::Machine& machine,
+                     const std::vector<CheckedConfiguration>& configurations,
+                     std::map<std::string, uint64_t>* counters) {
+  std::vector<std::vector<ExpandedBlock>> expanded;
+  std::vector<const trace::LaunchView*> launches;
+  for (const trace::LaunchView& launch : reader.launches()) {
+    if (!launch.launch.recorded()) continue;
+    auto blocks = ExpandLaunch(reader, launch);
+    ASSERT_TRUE(blocks.ok()) << blocks.status();
+    expanded.push_back(*std::move(blocks));
+    launches.push_back(&launch);
+  }
+  std::vector<Configuration> plain;
+  for (const CheckedConfiguration& checked : configurations) plain.push_back(checked.configuration);
+  IssueLog log(plain.size());
+  ReplayOptions options;
+  options.machine = machine;
+  options.observer = &log;
+  const auto results = Replay(reader, plain, options);
+  ASSERT_TRUE(results.ok()) << results.status();
+  for (size_t c = 0; c < plain.size(); ++c) {
+    const result::v1::Result& result = (*results)[c];
+    ASSERT_EQ(result.launch_size(), static_cast<int>(launches.size()));
+    for (size_t l = 0; l < launches.size(); ++l) {
+      LaunchRun run;
+      run.configuration = &configurations[c];
+      run.machine = &machine;
+      run.program = launches[l]->program;
+      run.blocks = &expanded[l];
+      for (const LoggedIssue& issue : log.Sorted(c)) {
+        if (issue.launch == launches[l]->launch.id()) run.issues.push_back(issue);
+      }
+      run.result = &result.launch(static_cast<int>(l));
+      EXPECT_EQ(CheckAll(run), "") << configurations[c].Text() << ", launch " << l;
+      if (counters == nullptr) continue;
+      for (const auto& [name, value] : run.result->divergence_counter()) {
+        (*counters)[result.divergence().name() + "." + name] += value;
+      }
+      for (const auto& [name, value] : run.result->scheduler_counter()) {
+        (*counters)[result.scheduler().name() + "." + name] += value;
+      }
+    }
+  }
+}
+
+}  // namespace heddle::replay
