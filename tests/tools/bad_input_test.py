@@ -135,6 +135,13 @@ class FailedRuns(CommandTest):
         self.assert_refused(1, "replay", SAMPLE, "-o", self.folder / "no" / "r.json", says=["No such file or directory"])
         self.assert_folder_has()
 
+    def test_results_never_replace_the_trace(self):
+        copy = self.folder / "copy.htrace"
+        copy.write_bytes(pathlib.Path(SAMPLE).read_bytes())
+        (self.folder / "link").symlink_to(copy)
+        self.assert_refused(2, "replay", copy, "-o", self.folder / "link", says=["is the trace itself"])
+        self.assertEqual(copy.read_bytes(), pathlib.Path(SAMPLE).read_bytes())
+
     def test_an_interrupted_run_leaves_nothing(self):
         for sent, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             # One slow SM, so that the run takes long enough to be interrupted.

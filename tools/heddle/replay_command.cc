@@ -1,7 +1,9 @@
 // `heddle replay`: one trace under every combination of the policies that the command line names.
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <regex>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -97,6 +99,10 @@ int ReplayCommand(const ReplayArguments& arguments) {
   const bool json_on_output = arguments.json || arguments.output == "-";
   std::optional<OutputFile> file;
   if (!arguments.output.empty() && arguments.output != "-") {
+    std::error_code no_such_file;
+    if (std::filesystem::equivalent(arguments.output, arguments.trace, no_such_file)) {
+      return Complain(kWrongUsage, absl::StrCat("-o ", arguments.output, ": is the trace itself"));
+    }
     absl::StatusOr<OutputFile> created = OutputFile::Create(arguments.output);
     if (!created.ok())
       return Complain(absl::IsInvalidArgument(created.status()) ? kWrongUsage : kFailed, created.status());
