@@ -214,6 +214,7 @@ absl::Status LaunchSimulation::Run() {
     }
     if (now >= next_progress) {
       next_progress = now + kProgressCycles;
+      run_.cache.Age();
       if (run_.progress && !run_.progress(ThreadInstructions())) return absl::CancelledError("stopped on request");
     }
   }

@@ -31,15 +31,23 @@ void ChunkCache::EvictDownTo(uint64_t bytes, Entries::iterator keep, MayGo may_g
   }
 }
 
+void ChunkCache::LookAtProgress() {
+  std::unordered_map<const trace::DecodedChunk*, uint64_t> progress;
+  for (const User* user : users_) {
+    user->Progress([&](const trace::DecodedChunk& chunk, uint64_t steps) { progress[&chunk] += steps; });
+  }
+  for (Entry& entry : entries_) {
+    const uint64_t now = progress[entry.chunk.get()];
+    if (now != entry.progress) entry.moved = age_;
+    entry.progress = now;
+  }
+}
+
 void ChunkCache::MakeRoom(Entries::iterator keep) {
   EvictDownTo(bytes_, keep, [](const Entry& entry) { return entry.readers == 0; });
   if (held_ <= bytes_) return;
-  for (Entry& entry : entries_) entry.progress = 0;
-  for (const User* user : users_) {
-    user->Progress([&](const trace::DecodedChunk& chunk, uint64_t steps) { by_chunk_.at(&chunk)->progress += steps; });
-  }
-  EvictDownTo(bytes_, keep, [](const Entry& entry) { return entry.progress == entry.progress_when_full; });
-  for (Entry& entry : entries_) entry.progress_when_full = entry.progress;
+  LookAtProgress();
+  EvictDownTo(bytes_, keep, [this](const Entry& entry) { return age_ - entry.moved >= kStarved; });
   EvictDownTo(kStretch * bytes_, keep, [](const Entry&) { return true; });
 }
 
@@ -60,6 +68,7 @@ absl::StatusOr<ChunkCache::Entries::iterator> ChunkCache::Find(const trace::v1::
   Entry entry;
   entry.frame = reference.frame();
   entry.bytes = chunk->bytes();
+  entry.moved = age_;
   entry.chunk = std::move(chunk);
   held_ += entry.bytes;
   entries_.push_front(std::move(entry));

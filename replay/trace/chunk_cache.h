@@ -50,6 +50,10 @@ class ChunkCache {
   absl::StatusOr<const trace::DecodedChunk*> Acquire(const trace::v1::ChunkReference& reference);
   void Release(const trace::DecodedChunk& chunk);
 
+  // Time passes: readers that do not move for kStarved calls are taken for starved.
+  void Age() { ++age_; }
+  static constexpr uint64_t kStarved = 2;
+
   // Without becoming a reader: valid until the next Acquire or Peek.
   absl::StatusOr<const trace::DecodedChunk*> Peek(const trace::v1::ChunkReference& reference);
 
@@ -61,8 +65,8 @@ class ChunkCache {
     uint64_t frame = 0;
     uint64_t bytes = 0;
     uint64_t readers = 0;
-    uint64_t progress = 0;                       // of all readers
-    uint64_t progress_when_full = ~uint64_t{0};  // the same, when the cache was full before
+    uint64_t progress = 0;  // of all readers, when last looked at
+    uint64_t moved = 0;     // age of the cache when it had changed
     std::unique_ptr<trace::DecodedChunk> chunk;
   };
   using Entries = std::list<Entry>;  // most recently used first
@@ -70,6 +74,7 @@ class ChunkCache {
   absl::StatusOr<Entries::iterator> Find(const trace::v1::ChunkReference& reference);
   void Evict(Entries::iterator entry);
   void MakeRoom(Entries::iterator keep);
+  void LookAtProgress();
   // Evicts chunks that may go, least recently used first, until at most `bytes` are held.
   template <typename MayGo>
   void EvictDownTo(uint64_t bytes, Entries::iterator keep, MayGo may_go);
@@ -78,6 +83,7 @@ class ChunkCache {
   const uint64_t bytes_;
   uint64_t held_ = 0;
   uint64_t decoded_ = 0;
+  uint64_t age_ = 0;
   Entries entries_;
   std::unordered_map<uint64_t, Entries::iterator> by_frame_;
   std::unordered_map<const trace::DecodedChunk*, Entries::iterator> by_chunk_;
