@@ -65,7 +65,10 @@ std::vector<std::string> Notes(const trace::TraceReader& reader,
   }
   uint64_t unrecorded = 0;
   for (const trace::LaunchView& launch : reader.launches()) unrecorded += !launch.launch.recorded();
-  if (unrecorded != 0) notes.push_back(absl::StrCat(unrecorded, " launches of the run were not recorded"));
+  if (unrecorded != 0) {
+    notes.push_back(absl::StrCat(unrecorded, unrecorded == 1 ? " launch" : " launches", " of the run ",
+                                 unrecorded == 1 ? "was" : "were", " not recorded"));
+  }
   for (const trace::v1::Certificate& certificate : reader.certificates()) {
     uint64_t decisions = 0;
     for (const trace::v1::InstructionVariance& changed : certificate.instruction()) {
@@ -74,7 +77,8 @@ std::vector<std::string> Notes(const trace::TraceReader& reader,
     if (decisions != 0) {
       notes.push_back(absl::StrCat("launch ", certificate.launch(), ": under ", certificate.runs(),
                                    " other thread and block orders ", decisions,
-                                   " branches decided differently, so its paths depend on the order of execution"));
+                                   decisions == 1 ? " branch" : " branches",
+                                   " decided differently, so its paths depend on the order of execution"));
     }
   }
   return notes;

@@ -38,16 +38,16 @@ absl::Status Validate(const Configuration& configuration);
 
 // One warp-instruction as it issues, for logs, drawings and tests.
 struct IssueEvent {
-  uint32_t configuration = 0;   // index in the list of configurations
+  uint32_t configuration = 0;  // index in the list of configurations
   uint32_t launch = 0;
   uint32_t sm = 0;
   uint32_t port = 0;
   Cycle cycle = 0;
   struct Lane {
     uint32_t lane = 0;
-    Pc pc = 0;                  // of this thread: an issue may hold several PCs under MIMD
-    uint64_t block = 0;         // linear index in the grid
-    uint32_t thread = 0;        // linear index in the block
+    Pc pc = 0;            // of this thread: an issue may hold several PCs under MIMD
+    uint64_t block = 0;   // linear index in the grid
+    uint32_t thread = 0;  // linear index in the block
   };
   std::span<const Lane> lanes;  // ascending by lane
 };
@@ -64,7 +64,7 @@ struct ReplayOptions {
   std::string kernels = "";            // regular expression on kernel names; empty = all
   uint64_t cache_bytes = 256u << 20;   // bound on decoded trace data held at once
   uint64_t max_cycles = 0;             // per launch; 0 = no bound
-  IssueObserver* observer = nullptr;        // costs nothing if absent
+  IssueObserver* observer = nullptr;   // costs nothing if absent
   bool force_tick = false;             // every component ticks every cycle: must not change any result (tests)
   // Called now and then with thread-instructions done and in all; returning false stops with a Cancelled status.
   std::function<bool(uint64_t done, uint64_t total)> progress;
