@@ -41,6 +41,7 @@ class FrameReader {
 
   const std::string& name() const { return name_; }
   uint64_t frame_count() const { return frames_.size(); }
+  uint64_t file_bytes() const { return source_->size(); }
   const FrameEntry& frame(uint64_t index) const { return frames_[index]; }
 
   // Puts the decompressed bytes of a frame into buffers.raw. Refuses: a frame that is not exactly one Zstandard frame

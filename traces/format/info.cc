@@ -50,12 +50,17 @@ class DivergenceMeter {
 
   void Add(const DecodedChunk& chunk) {
     out_.distinct_paths += chunk.paths.size();
+    cut_ = chunk.part > 0 || !chunk.last_part;
+    if (cut_ && chunk.part == 0) cut_warps_.clear();
+    warp_in_chunk_ = 0;
     for (size_t first = 0; first < chunk.path_of_thread.size();) {
       const size_t block_end = (first / chunk.threads_per_block + 1) * chunk.threads_per_block;
       const size_t end = std::min(first + kWarp, block_end);
       AddWarp(chunk, first, end);
+      ++warp_in_chunk_;
       first = end;
     }
+    if (cut_ && chunk.last_part) CountCutWarps();
   }
 
   void Finish() {
@@ -66,8 +71,14 @@ class DivergenceMeter {
   }
 
  private:
+  // What is known of a warp of the block that is being read part by part.
+  struct CutWarp {
+    bool uniform = true;
+    std::vector<uint8_t> branches;  // by basic block: kRan, kDiffers
+  };
+  static constexpr uint8_t kRan = 1, kDiffers = 2;
+
   void AddWarp(const DecodedChunk& chunk, size_t first, size_t end) {
-    ++out_.warps;
     bool uniform = true;
     for (size_t t = first; t < end; ++t) {
       const uint32_t path = chunk.path_of_thread[t];
@@ -76,17 +87,42 @@ class DivergenceMeter {
       if (t > first && path == chunk.path_of_thread[t - 1]) continue;
       AddPath(chunk.paths[path]);
     }
-    out_.uniform_warps += uniform;
+    if (cut_ && warp_in_chunk_ >= cut_warps_.size()) {
+      cut_warps_.push_back({true, std::vector<uint8_t>(program_.blocks().size(), 0)});
+    }
     for (uint32_t b : in_warp_) {
       BlockVisits& block = visits_[b];
       warp_instructions_ += block.most * program_.block(b).count;
       if (Decides(program_.block(b))) {
-        ++out_.warp_branches;
-        out_.divergent_warp_branches += block.differs;
+        if (cut_) {
+          cut_warps_[warp_in_chunk_].branches[b] |= static_cast<uint8_t>(kRan | (block.differs ? kDiffers : 0));
+        } else {
+          ++out_.warp_branches;
+          out_.divergent_warp_branches += block.differs;
+        }
       }
       block = BlockVisits();
     }
     in_warp_.clear();
+    if (cut_) {
+      cut_warps_[warp_in_chunk_].uniform &= uniform;
+    } else {
+      ++out_.warps;
+      out_.uniform_warps += uniform;
+    }
+  }
+
+  // A warp counts once, however many parts its block has.
+  void CountCutWarps() {
+    for (const CutWarp& warp : cut_warps_) {
+      ++out_.warps;
+      out_.uniform_warps += warp.uniform;
+      for (uint8_t branch : warp.branches) {
+        out_.warp_branches += (branch & kRan) != 0;
+        out_.divergent_warp_branches += (branch & kDiffers) != 0;
+      }
+    }
+    cut_warps_.clear();
   }
 
   static bool Decides(const Block& block) {
@@ -130,6 +166,9 @@ class DivergenceMeter {
   std::vector<BlockVisits> visits_;
   std::vector<uint32_t> in_thread_;
   std::vector<uint32_t> in_warp_;
+  bool cut_ = false;
+  size_t warp_in_chunk_ = 0;
+  std::vector<CutWarp> cut_warps_;
   uint64_t thread_instructions_ = 0;
   uint64_t warp_instructions_ = 0;
 };
@@ -172,7 +211,7 @@ absl::StatusOr<TraceInfo> DescribeTrace(const TraceReader& reader) {
   info.records = reader.frame_count();
   info.thread_instructions = reader.index().thread_instructions();
   info.accesses = reader.index().accesses();
-  for (uint64_t frame = 0; frame < reader.frame_count(); ++frame) info.file_bytes += reader.frame_bytes(frame);
+  info.file_bytes = reader.file_bytes();
   Compressor compressor;
   for (const LaunchView& view : reader.launches()) {
     LaunchInfo& launch = info.launches.emplace_back();

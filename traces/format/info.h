@@ -59,8 +59,8 @@ struct LaunchInfo {
 };
 
 struct TraceInfo {
-  std::string digest;       // hexadecimal
-  uint64_t file_bytes = 0;  // frames, without the seek table
+  std::string digest;  // hexadecimal
+  uint64_t file_bytes = 0;
   uint64_t records = 0;
   uint64_t thread_instructions = 0;
   uint64_t accesses = 0;

@@ -91,6 +91,7 @@ std::span<const v1::Transfer> TraceReader::transfers() const { return state_->co
 std::span<const v1::Certificate> TraceReader::certificates() const { return state_->contents.certificates; }
 std::span<const v1::Annotation> TraceReader::annotations() const { return state_->contents.annotations; }
 uint64_t TraceReader::frame_bytes(uint64_t frame) const { return state_->file->frame(frame).compressed; }
+uint64_t TraceReader::file_bytes() const { return state_->file->file_bytes(); }
 uint64_t TraceReader::frame_count() const { return state_->file->frame_count(); }
 
 absl::Status TraceReader::ReadChunk(const v1::ChunkReference& reference, v1::BlockChunk& out) const {

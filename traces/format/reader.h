@@ -76,6 +76,7 @@ class TraceReader {
   // Compressed size of a frame in bytes, for statistics.
   uint64_t frame_bytes(uint64_t frame) const;
   uint64_t frame_count() const;
+  uint64_t file_bytes() const;  // of the whole file
 
  private:
   struct State;
