@@ -1,6 +1,8 @@
 // Kernels that go wrong while they run: one line that says what, where, and nothing under the final name.
+#include <sys/resource.h>
+#include <sys/wait.h>
+
 #include <csignal>
-#include <thread>
 
 #include "tests/tracegen/execute/capture_fixture.h"
 
@@ -105,9 +107,32 @@ TEST_F(FailureTest, WrongOutputNamesTheElement) {
 }
 
 TEST_F(FailureTest, FullDiskLeavesNothing) {
-  options_.output = "/dev/full/out.htrace";
-  absl::StatusOr<CaptureSummary> summary = Capture("__global__ void k(int* out) { out[0] = 1; }", IntRecipe(1, 1, {1}));
-  EXPECT_FALSE(summary.ok());
+  // Random addresses make a trace that is larger than everything the compiler writes.
+  const std::string source =
+      "__global__ void k(int* out, const int* in) { out[in[blockIdx.x * blockDim.x + threadIdx.x]] = 1; }";
+  const std::string recipe = R"(
+buffer { name: "out" type: I32 count: 1000000 }
+buffer { name: "in" type: I32 count: 262144 fill { uniform { seed: 1 low: 0 high: 999999 } } }
+launch { kernel: "k" grid { x: 1024 } block { x: 256 } argument { buffer: "out" } argument { buffer: "in" } })";
+  absl::StatusOr<CaptureSummary> whole = Capture(source, recipe);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  ASSERT_GT(whole->bytes, 400'000);
+  std::filesystem::remove(options_.output);
+  const pid_t child = fork();
+  if (child == 0) {
+    // A limit on file sizes fails writes in the middle, as a full disk does.
+    signal(SIGXFSZ, SIG_IGN);
+    rlimit limit = {.rlim_cur = 300'000, .rlim_max = RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    absl::StatusOr<CaptureSummary> summary = CaptureRecipe(Path("recipe.textproto"), options_);
+    bool names_file = std::string(summary.status().message()).find("out.htrace") != std::string::npos;
+    _exit(summary.ok() ? 0 : names_file ? 1 : 2);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  ExpectNothingWritten();
 }
 
 TEST_F(FailureTest, ACaptureAfterAFailureIsNotDisturbed) {

@@ -1,0 +1,103 @@
+// heddle-capture as a program: exit status, what it prints, and signals.
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/tracegen/execute/capture_fixture.h"
+
+namespace heddle::tracegen {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ProgramTest : public CaptureTest {
+ protected:
+  pid_t Start(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), HEDDLE_CAPTURE_PROGRAM);
+    std::vector<char*> words;
+    for (std::string& argument : arguments) words.push_back(argument.data());
+    words.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, Path("stdout").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_addopen(&actions, 2, Path("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    pid_t child = 0;
+    EXPECT_EQ(posix_spawn(&child, HEDDLE_CAPTURE_PROGRAM, &actions, nullptr, words.data(), environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    return child;
+  }
+  static int Wait(pid_t child) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+  int RunProgram(const std::vector<std::string>& arguments) { return Wait(Start(arguments)); }
+
+  void WriteRecipe(const std::string& source, const std::string& recipe) const {
+    Write("kernel.cu", source);
+    Write("recipe.textproto", "source: \"kernel.cu\"\n" + recipe);
+  }
+};
+
+TEST_F(ProgramTest, SuccessPrintsOneLine) {
+  WriteRecipe("__global__ void k(int* out) { out[threadIdx.x] = 1; }", IntRecipe(1, 2, {1, 1}));
+  EXPECT_EQ(RunProgram({"-o", Path("out.htrace"), Path("recipe.textproto"), "--native"}), 0) << Read(Path("stderr"));
+  std::string out = Read(Path("stdout"));
+  EXPECT_THAT(out, HasSubstr("1 launches, 2 threads"));
+  EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 1);
+  EXPECT_EQ(Read(Path("stderr")), "");
+  EXPECT_TRUE(std::filesystem::exists(Path("out.htrace")));
+}
+
+TEST_F(ProgramTest, QuietPrintsNothing) {
+  WriteRecipe("__global__ void k(int* out) { out[threadIdx.x] = 1; }", IntRecipe(1, 1, {1}));
+  EXPECT_EQ(RunProgram({"-o", Path("out.htrace"), Path("recipe.textproto"), "--quiet"}), 0);
+  EXPECT_EQ(Read(Path("stdout")), "");
+}
+
+TEST_F(ProgramTest, WrongUsageIsStatusTwo) {
+  EXPECT_EQ(RunProgram({}), 2);
+  EXPECT_EQ(RunProgram({"-o", Path("out.htrace")}), 2);
+  EXPECT_EQ(RunProgram({"-o", Path("out.htrace"), "recipe.textproto", "--levels", "3"}), 2);
+  EXPECT_THAT(Read(Path("stderr")), HasSubstr("--levels"));
+}
+
+TEST_F(ProgramTest, AFailedRunIsStatusOneAndOneLine) {
+  WriteRecipe("__global__ void k(int* out) { assert(out == 0); }", IntRecipe(1, 1, {1}));
+  EXPECT_EQ(RunProgram({"-o", Path("out.htrace"), Path("recipe.textproto")}), 1);
+  std::string error = Read(Path("stderr"));
+  EXPECT_THAT(error, HasSubstr("heddle-capture: kernel 'k"));
+  EXPECT_EQ(std::count(error.begin(), error.end(), '\n'), 1);
+  ExpectNothingWritten();
+}
+
+TEST_F(ProgramTest, ChecksCanBeLeftOut) {
+  WriteRecipe("__global__ void k(int* out) { out[0] = 2; }", IntRecipe(1, 1, {1}));
+  EXPECT_EQ(RunProgram({"-o", Path("out.htrace"), Path("recipe.textproto")}), 1);
+  EXPECT_EQ(RunProgram({"-o", Path("out.htrace"), Path("recipe.textproto"), "--no-check"}), 0);
+}
+
+TEST_F(ProgramTest, InterruptEndsWithStatus130AndLeavesNothing) {
+  // Long enough that the signal comes in the middle: without it the limit would end the run after minutes.
+  WriteRecipe("__global__ void k(volatile int* out) { while (out[0] == 0) {} }", IntRecipe(1, 1, {1}));
+  pid_t child = Start({"-o", Path("out.htrace"), Path("recipe.textproto"), "--max-instructions", "100000000000"});
+  auto recording = [this] {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      if (entry.path().filename().string().find("htrace") != std::string::npos) return true;
+    }
+    return false;
+  };
+  for (int i = 0; i < 600 && !recording(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  ASSERT_TRUE(recording());
+  kill(child, SIGINT);
+  EXPECT_EQ(Wait(child), 130);
+  EXPECT_THAT(Read(Path("stderr")), HasSubstr("interrupted"));
+  ExpectNothingWritten();
+}
+
+}  // namespace
+}  // namespace heddle::tracegen
