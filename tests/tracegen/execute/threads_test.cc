@@ -193,6 +193,13 @@ TEST_F(TimeCutTest, ALongBlockIsCutIntoPartsThatHoldTheSame) {
   EXPECT_EQ(cut.threads, whole.threads);
 }
 
+TEST_F(TimeCutTest, LongUnrecordedLaunchesLeaveNoTrace) {
+  CaptureSummary twice = Succeeds(kLongLoop, absl::StrCat(kLongLoopRecipe, R"(
+launch { kernel: "k" grid { x: 2 } block { x: 64 } argument { buffer: "out" } argument { buffer: "in" } unrecorded: true })"));
+  EXPECT_EQ(twice.threads, 128);
+  EXPECT_EQ(twice.launches, 2);
+}
+
 TEST_F(TimeCutTest, CutByAccesses) {
   options_.part_instructions = 0;
   options_.part_accesses = 500;
