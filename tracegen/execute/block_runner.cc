@@ -234,13 +234,7 @@ void BlockRunner::Suspend() {
     heddle_switch_stack(&thread.fiber->stack_pointer, next != nullptr ? next->stack_pointer : launcher_);
   }
   running_fiber_ = thread.fiber;
-  running_ = self;
-  thread.state = State::kRunning;
-  SetThread(self);
-  context_.block_base = thread.block_base;
-  context_.local_pointer = thread.local_pointer;
-  context_.location = thread.location;
-  SetLimits();
+  ResumeThread(self);
 }
 
 void BlockRunner::CloseSegment() { log_.Close(running_, context_.address_cursor, context_.decision_cursor); }
@@ -260,12 +254,17 @@ void BlockRunner::SetLimits() {
       context_.address_cursor + std::min(addresses_left, std::max(kSmallestShare, addresses_left / sharers));
 }
 
-void BlockRunner::SetThread(uint32_t thread) {
-  context_.linear_tid = thread;
-  context_.tid[0] = thread % geometry_.block[0];
-  context_.tid[1] = thread / geometry_.block[0] % geometry_.block[1];
-  context_.tid[2] = thread / geometry_.block[0] / geometry_.block[1];
-  context_.local_limit = reinterpret_cast<char*>(kLocalBase + thread * kLocalStride + kLocalBytes);
+void BlockRunner::ResumeThread(uint32_t index) {
+  Thread& thread = threads_[index];
+  running_ = index;
+  thread.state = State::kRunning;
+  context_.linear_tid = index;
+  std::copy(std::begin(thread.tid), std::end(thread.tid), context_.tid);
+  context_.local_limit = reinterpret_cast<char*>(kLocalBase + index * kLocalStride + kLocalBytes);
+  context_.block_base = thread.block_base;
+  context_.local_pointer = thread.local_pointer;
+  context_.location = thread.location;
+  SetLimits();
 }
 
 void BlockRunner::StartThread(uint32_t thread) {
@@ -274,6 +273,7 @@ void BlockRunner::StartThread(uint32_t thread) {
   // Threads begin in order, so the indices count up; no division in the path of short kernels.
   context_.linear_tid = thread;
   std::copy(std::begin(next_tid_), std::end(next_tid_), context_.tid);
+  std::copy(std::begin(next_tid_), std::end(next_tid_), threads_[thread].tid);
   if (++next_tid_[0] == geometry_.block[0]) {
     next_tid_[0] = 0;
     if (++next_tid_[1] == geometry_.block[1]) {

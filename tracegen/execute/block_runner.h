@@ -80,6 +80,7 @@ class BlockRunner {
     uint64_t* block_base = nullptr;
     char* local_pointer = nullptr;
     uint32_t location = 0;
+    uint32_t tid[3] = {};
     // What it waits for.
     uint32_t site = 0;
     uint32_t barrier = 0;
@@ -110,7 +111,7 @@ class BlockRunner {
   void BeginPart();
   void StartThread(uint32_t thread);
   void FinishThread();
-  void SetThread(uint32_t thread);
+  void ResumeThread(uint32_t thread);
   void SetLimits();
   bool RecordFull() const;
   // Gives the processor away; returns when the thread goes on.

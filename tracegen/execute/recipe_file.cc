@@ -120,7 +120,7 @@ absl::StatusOr<RecipeFile> ReadRecipeFile(const std::string& path) {
   RecipeFile file;
   file.path = path;
   file.directory = std::filesystem::path(path).parent_path().string();
-  if (file.directory.empty()) file.directory = ".";
+  if (file.directory.empty()) file.directory.push_back('.');
   file.text = *std::move(text);
   file.lines = std::make_unique<TextFormat::ParseInfoTree>();
   FirstError error;
