@@ -1,5 +1,6 @@
 #include "tracegen/execute/launch_arguments.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -171,6 +172,18 @@ absl::StatusOr<PreparedLaunch> PrepareLaunch(const RecipeFile& recipe, int index
   if (threads > kMaxThreads) {
     return recipe.Error("launch", index,
                         absl::StrCat("a block of ", threads, " threads, but at most ", kMaxThreads, " are possible"));
+  }
+  if (kernel.max_threads != 0 && threads > kernel.max_threads) {
+    return recipe.Error("launch", index,
+                        absl::StrCat("a block of ", threads, " threads, but kernel '", launch.kernel(),
+                                     "' is declared for at most ", kernel.max_threads, " (__launch_bounds__)"));
+  }
+  const uint32_t* required = kernel.required_block;
+  if (required[0] != 0 && !std::equal(required, required + 3, geometry.block)) {
+    auto shape = [](const uint32_t* size) { return absl::StrCat("(", size[0], ",", size[1], ",", size[2], ")"); };
+    return recipe.Error("launch", index,
+                        absl::StrCat("a block of ", shape(geometry.block), " threads, but kernel '", launch.kernel(),
+                                     "' is declared for exactly ", shape(required), " (reqd_work_group_size)"));
   }
   if (static_cast<size_t>(launch.argument_size()) != kernel.parameters.size()) {
     return recipe.Error("launch", index,

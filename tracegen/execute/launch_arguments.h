@@ -23,8 +23,8 @@ struct PreparedLaunch {
 };
 
 // Checks launch `index` of the recipe against the kernel and the device's limits. `address_of` gives the address of a
-// buffer. Errors name the recipe's line: number and kinds of arguments, values out of range, too many threads, too much
-// shared memory.
+// buffer. Errors name the recipe's line: number and kinds of arguments, values out of range, too many threads or
+// others than the kernel is declared for, too much shared memory.
 absl::StatusOr<PreparedLaunch> PrepareLaunch(const RecipeFile& recipe, int index, const InstrumentedKernel& kernel,
                                              const std::function<uint64_t(const std::string&)>& address_of);
 

@@ -22,10 +22,12 @@ struct Site {
   std::string ToString() const;
 };
 
-// What an IR block records; ThreadContext::location counts these from 1.
+// What an IR block records; ThreadContext::location counts these from 1. Code that does not record has these for the
+// places where it gives way, without accesses.
 struct RecordedBlock {
   Site site;
   std::vector<uint32_t> access_instructions;  // by position: the PTX instruction in the program
+  std::vector<uint32_t> access_bytes;         // by position
   std::vector<Site> access_sites;             // by position
 };
 
@@ -49,6 +51,10 @@ struct InstrumentedKernel {
   bool has_barriers = false;
   bool uses_local = false;
   uint32_t static_shared_bytes = 0;
+  // What the kernel was compiled for: at most this many threads per block (0 = no bound), and exactly this block
+  // (all 0 = any).
+  uint32_t max_threads = 0;
+  uint32_t required_block[3] = {};
   std::vector<KernelParameter> parameters;
   std::vector<Site> sites;            // what the site numbers passed to the runtime mean
   std::vector<RecordedBlock> blocks;  // location - 1
