@@ -3,11 +3,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "tracegen/execute/block_runner.h"
 #include "tracegen/execute/recipe_run.h"
 
@@ -18,18 +21,52 @@ constexpr int kFailure = 1;
 constexpr int kWrongUsage = 2;
 constexpr int kInterrupted = 130;
 
+// Names that the trace may have while it is incomplete (traces/format/container_writer.cc), for ends without
+// destructors: made before handlers that need them are installed, as a signal handler must not allocate.
+std::array<std::string, 100>& TemporaryNames() {
+  static auto& names = *new std::array<std::string, 100>;
+  return names;
+}
+
+void RemoveTemporaryFile() {
+  for (const std::string& name : TemporaryNames()) unlink(name.c_str());
+}
+
 void HandleInterrupt(int) {
-  // A second signal does not wait for the capture to notice the first.
-  if (InterruptRequested()) _exit(kInterrupted);
+  if (InterruptRequested()) {
+    // A second signal does not wait for the capture to notice the first.
+    RemoveTemporaryFile();
+    _exit(kInterrupted);
+  }
   RequestInterrupt();
 }
 
-void InstallHandlers() {
+// LLVM would abort.
+void HandleFatalError(void*, const char* reason, bool) {
+  std::string line = absl::StrCat("heddle-capture: LLVM cannot generate code for this kernel: ", reason);
+  if (size_t end = line.find('\n'); end != std::string::npos) line.resize(end);
+  absl::FPrintF(stderr, "%s\n", line);
+  RemoveTemporaryFile();
+  _exit(kFailure);
+}
+
+void InstallHandlers(const std::string& output) {
+  std::array<std::string, 100>& names = TemporaryNames();
+  for (size_t i = 0; i < names.size(); ++i) {
+    names[i] = absl::StrCat(output, ".tmp-", getpid());
+    if (i > 0) absl::StrAppend(&names[i], "-", i);
+  }
   struct sigaction action = {};
   action.sa_handler = HandleInterrupt;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before;  // nohup ignores some of these
+    if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+    sigaction(signal, &action, nullptr);
+  }
+  // A write beyond the limit on file sizes then fails with an error that says so.
+  signal(SIGXFSZ, SIG_IGN);
+  llvm::install_fatal_error_handler(HandleFatalError);
 }
 
 void PrintSummary(const std::string& output, const CaptureSummary& summary) {
@@ -69,7 +106,11 @@ int Main(int argc, char** argv) {
   }
   options.check = !no_check;
   options.progress = !quiet && isatty(STDERR_FILENO) != 0;
-  InstallHandlers();
+  InstallHandlers(options.output);
+  if (absl::Status status = CheckOutput(recipe, options.output); !status.ok()) {
+    absl::FPrintF(stderr, "heddle-capture: %s\n", std::string(status.message()));
+    return absl::IsInvalidArgument(status) ? kWrongUsage : kFailure;
+  }
   absl::StatusOr<CaptureSummary> summary = CaptureRecipe(recipe, options);
   if (!summary.ok()) {
     if (options.progress) absl::FPrintF(stderr, "\r\033[K");

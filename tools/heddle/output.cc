@@ -140,6 +140,7 @@ void HandleSignals() {
     sigaction(signal, &action, nullptr);
   }
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit on file sizes fails with an error that says so
 }
 
 }  // namespace heddle::tools

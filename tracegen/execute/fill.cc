@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "sleef.h"
+#include "tracegen/execute/block_runner.h"
 #include "tracegen/execute/random.h"
 #include "tracegen/execute/sparse_matrix.h"
 
@@ -16,6 +17,9 @@ namespace {
 
 using recipe::v1::Fill;
 using recipe::v1::ScalarType;
+
+// Whether a loop that is in step `step` is to end because of a signal.
+bool Stop(uint64_t step) { return step % 65536 == 0 && InterruptRequested(); }
 
 // Writes elements one after the other, and remembers the first value that the type cannot hold.
 class Output {
@@ -100,7 +104,7 @@ absl::Status FillUniform(const Fill::Uniform& fill, ScalarType type, uint64_t co
   }
   if (IsFloating(type)) {
     if (high == low) return absl::InvalidArgumentError("uniform: high must be above low");
-    for (uint64_t i = 0; i < count; ++i) {
+    for (uint64_t i = 0; i < count && !Stop(i); ++i) {
       double value = low + (high - low) * random.Unit();
       // Rounding to the element type must not reach the end of the range.
       if (type == recipe::v1::F32 && static_cast<float>(value) >= high)
@@ -113,13 +117,13 @@ absl::Status FillUniform(const Fill::Uniform& fill, ScalarType type, uint64_t co
   if (span < 0 || span >= 0x1p63) return absl::InvalidArgumentError("uniform: no integer lies between low and high");
   auto first = static_cast<int64_t>(std::ceil(low));
   auto choices = static_cast<uint64_t>(span) + 1;
-  for (uint64_t i = 0; i < count; ++i) out.Signed(i, first + static_cast<int64_t>(random.Below(choices)));
+  for (uint64_t i = 0; i < count && !Stop(i); ++i) out.Signed(i, first + static_cast<int64_t>(random.Below(choices)));
   return absl::OkStatus();
 }
 
 void FillNormal(const Fill::Normal& fill, uint64_t count, Output& out) {
   Random random(fill.seed());
-  for (uint64_t i = 0; i < count; ++i) {
+  for (uint64_t i = 0; i < count && !Stop(i); ++i) {
     // Box and Muller, 1958, with functions whose results are the same everywhere.
     double u = 1.0 - random.Unit();
     double v = random.Unit();
@@ -139,7 +143,7 @@ absl::Status FillZipf(const Fill::Zipf& fill, uint64_t count, Output& out) {
     sums[k] = sum;
   }
   Random random(fill.seed());
-  for (uint64_t i = 0; i < count; ++i) {
+  for (uint64_t i = 0; i < count && !Stop(i); ++i) {
     auto found = std::upper_bound(sums.begin(), sums.end(), random.Unit() * sum);
     uint64_t k = std::min<uint64_t>(static_cast<uint64_t>(found - sums.begin()), fill.n() - 1);
     out.Natural(i, k + 1);
@@ -159,7 +163,7 @@ absl::Status FillCsr(const Fill::Csr& fill, uint64_t count, Output& out) {
     return absl::InvalidArgumentError(
         absl::StrCat("csr: the array has ", values.size(), " elements, but the buffer has ", count));
   }
-  for (uint64_t i = 0; i < count; ++i) out.Natural(i, values[i]);
+  for (uint64_t i = 0; i < count && !Stop(i); ++i) out.Natural(i, values[i]);
   return absl::OkStatus();
 }
 
@@ -196,11 +200,12 @@ absl::StatusOr<std::string> MakeContents(const Fill& fill, ScalarType type, uint
       break;
     case Fill::kIota: {
       double step = fill.iota().step() == 0 ? 1 : fill.iota().step();
-      for (uint64_t i = 0; i < count; ++i) out.Number(i, fill.iota().start() + static_cast<double>(i) * step);
+      for (uint64_t i = 0; i < count && !Stop(i); ++i)
+        out.Number(i, fill.iota().start() + static_cast<double>(i) * step);
       break;
     }
     case Fill::kConstant:
-      for (uint64_t i = 0; i < count; ++i) out.Number(i, fill.constant().value());
+      for (uint64_t i = 0; i < count && !Stop(i); ++i) out.Number(i, fill.constant().value());
       break;
     case Fill::kUniform:
       if (absl::Status status = FillUniform(fill.uniform(), type, count, out); !status.ok()) return status;
@@ -213,16 +218,16 @@ absl::StatusOr<std::string> MakeContents(const Fill& fill, ScalarType type, uint
       break;
     case Fill::kPermutation: {
       std::vector<uint64_t> order(count);
-      for (uint64_t i = 0; i < count; ++i) order[i] = i;
+      for (uint64_t i = 0; i < count && !Stop(i); ++i) order[i] = i;
       Random random(fill.permutation().seed());
-      for (uint64_t i = count; i > 1; --i) std::swap(order[i - 1], order[random.Below(i)]);
-      for (uint64_t i = 0; i < count; ++i) out.Natural(i, order[i]);
+      for (uint64_t i = count; i > 1 && !Stop(i); --i) std::swap(order[i - 1], order[random.Below(i)]);
+      for (uint64_t i = 0; i < count && !Stop(i); ++i) out.Natural(i, order[i]);
       break;
     }
     case Fill::kValues: {
       int given = fill.values().value_size();
       if (given == 0) return absl::InvalidArgumentError("values: none given");
-      for (uint64_t i = 0; i < count; ++i) out.Number(i, fill.values().value(static_cast<int>(i % given)));
+      for (uint64_t i = 0; i < count && !Stop(i); ++i) out.Number(i, fill.values().value(static_cast<int>(i % given)));
       break;
     }
     case Fill::kFile: {
@@ -239,6 +244,7 @@ absl::StatusOr<std::string> MakeContents(const Fill& fill, ScalarType type, uint
       if (absl::Status status = FillCsr(fill.csr(), count, out); !status.ok()) return status;
       break;
   }
+  if (InterruptRequested()) return absl::CancelledError("interrupted");
   return out.Take();
 }
 

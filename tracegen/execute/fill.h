@@ -17,7 +17,7 @@ uint64_t ScalarBytes(recipe::v1::ScalarType type);
 bool IsFloating(recipe::v1::ScalarType type);
 
 // The bytes of `count` elements. Files are read relative to the recipe. Errors: values that the type cannot hold, a
-// file of another length, parameters that make no sense; each says what to change.
+// file of another length, parameters that make no sense; each says what to change. CancelledError: a signal came.
 absl::StatusOr<std::string> MakeContents(const recipe::v1::Fill& fill, recipe::v1::ScalarType type, uint64_t count,
                                          const RecipeFile& recipe);
 

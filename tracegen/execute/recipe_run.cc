@@ -120,15 +120,28 @@ class RecipeRun {
 
   absl::Status MakeBuffers() {
     const recipe::v1::Recipe& recipe = recipe_.recipe;
+    const uint64_t physical = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+    uint64_t total = 0;
     for (int i = 0; i < recipe.buffer_size(); ++i) {
       const recipe::v1::Buffer& buffer = recipe.buffer(i);
       uint64_t size = ScalarBytes(buffer.type());
+      // The host holds the contents before the first launch, and the device's copy.
+      total += buffer.count() > kGlobalBytes / size ? kGlobalBytes : buffer.count() * size;
+      if (total > physical / 2) {
+        return recipe_.Error(
+            "buffer", i,
+            absl::StrCat(
+                "buffer '", buffer.name(), "' has ", buffer.count(), " elements of ", size,
+                " bytes: this machine's memory of ", physical,
+                " bytes cannot hold all buffers up to this one twice, which capture needs; choose smaller ones"));
+      }
       if (buffer.count() > kGlobalBytes / size) {
         return recipe_.Error("buffer", i, absl::StrCat("buffer '", buffer.name(), "' is larger than device memory"));
       }
       absl::StatusOr<uint64_t> address = memory_->Allocate(buffer.count() * size, buffer.name());
       if (!address.ok()) return recipe_.Error("buffer", i, std::string(address.status().message()));
       absl::StatusOr<std::string> contents = MakeContents(buffer.fill(), buffer.type(), buffer.count(), recipe_);
+      if (absl::IsCancelled(contents.status())) return contents.status();
       if (!contents.ok()) {
         return recipe_.Error("buffer", i,
                              absl::StrCat("buffer '", buffer.name(), "': ", std::string(contents.status().message())));
@@ -223,6 +236,7 @@ class RecipeRun {
       const PlacedGlobal* global = globals_.FindName(symbol.name());
       absl::StatusOr<std::string> bytes =
           MakeContents(symbol.fill(), symbol.type(), global->bytes / ScalarBytes(symbol.type()), recipe_);
+      if (absl::IsCancelled(bytes.status())) return bytes.status();
       if (!bytes.ok()) {
         return recipe_.Error("launch", index, "symbol", s,
                              absl::StrCat("symbol '", symbol.name(), "': ", std::string(bytes.status().message())));
@@ -417,6 +431,33 @@ class RecipeRun {
 };
 
 }  // namespace
+
+absl::Status CheckOutput(const std::string& recipe_path, const std::string& output) {
+  if (output.empty()) return absl::InvalidArgumentError("-o is empty: name the trace file to write");
+  std::vector<std::string> inputs = {recipe_path};
+  if (absl::StatusOr<RecipeFile> file = ReadRecipeFile(recipe_path); file.ok()) {
+    auto add = [&](const std::string& name) {
+      if (!name.empty()) inputs.push_back(file->Resolve(name));
+    };
+    const recipe::v1::Recipe& recipe = file->recipe;
+    add(recipe.source());
+    for (const recipe::v1::Buffer& buffer : recipe.buffer()) add(buffer.fill().file().path());
+    for (const recipe::v1::Launch& launch : recipe.launch()) {
+      for (const recipe::v1::Symbol& symbol : launch.symbol()) add(symbol.fill().file().path());
+    }
+    for (const recipe::v1::Check& check : recipe.check()) {
+      add(check.expected().file().path());
+      add(check.program());
+    }
+  }
+  for (const std::string& input : inputs) {
+    std::error_code error;  // a file that does not exist is no other file
+    if (!std::filesystem::equivalent(input, output, error)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the trace would replace ", input, ", which the capture reads: choose another name for -o"));
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<CaptureSummary> CaptureRecipe(const std::string& recipe_path, const CaptureOptions& options) {
   absl::StatusOr<RecipeFile> recipe = ReadRecipeFile(recipe_path);

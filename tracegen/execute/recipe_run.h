@@ -42,6 +42,11 @@ struct CaptureSummary {
 // Reads a recipe in text format. Errors name the file, the line, and the unknown or wrong key.
 absl::StatusOr<recipe::v1::Recipe> ReadRecipe(const std::string& path);
 
+// Whether a trace may be written to `output`. InvalidArgumentError where that would replace the recipe, or a file that
+// the recipe names, or where `output` is no name. Everything else that is wrong with the recipe is left to
+// CaptureRecipe.
+absl::Status CheckOutput(const std::string& recipe_path, const std::string& output);
+
 // Compiles, runs and records. The file appears under its final name only when everything, checks included, succeeded.
 absl::StatusOr<CaptureSummary> CaptureRecipe(const std::string& recipe_path, const CaptureOptions& options);
 

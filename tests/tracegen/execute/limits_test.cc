@@ -103,5 +103,28 @@ TEST_F(CaptureTest, UnknownInlineAssembly) {
         {"frobnicate", "kernel.cu:1"});
 }
 
+TEST_F(CaptureTest, MoreThreadsThanTheKernelsLaunchBounds) {
+  constexpr char kBounded[] = "__global__ void __launch_bounds__(64) k(int* out) { out[0] = 1; }";
+  Fails(kBounded, Launch("  block { x: 128 } argument { buffer: \"out\" }"),
+        {"recipe.textproto:3:", "a block of 128 threads", "at most 64"});
+  Succeeds(kBounded, Launch("  block { x: 32 y: 2 } argument { buffer: \"out\" }"));
+}
+
+TEST_F(CaptureTest, AnotherWorkGroupThanTheKernelRequires) {
+  constexpr char kRequired[] =
+      "__kernel __attribute__((reqd_work_group_size(8, 4, 1))) void k(__global int* out) { out[0] = 1; }";
+  Fails(kRequired, Launch("  block { x: 16 y: 2 } argument { buffer: \"out\" }"),
+        {"recipe.textproto:3:", "(16,2,1)", "exactly (8,4,1)"}, "cl");
+  Succeeds(kRequired, Launch("  block { x: 8 y: 4 } argument { buffer: \"out\" }"), "cl");
+}
+
+TEST_F(CaptureTest, BuffersThatMemoryCannotHold) {
+  uint64_t bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  Fails(kKernel,
+        absl::StrCat("buffer { name: \"small\" type: U8 count: 4 }\nbuffer { name: \"vast\" type: U8 count: ", bytes,
+                     " }\nlaunch { kernel: \"k\" argument { buffer: \"vast\" } }"),
+        {"recipe.textproto:3:", "'vast'", absl::StrCat(bytes)});
+}
+
 }  // namespace
 }  // namespace heddle::tracegen

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <chrono>
@@ -37,10 +38,26 @@ class ProgramTest : public CaptureTest {
   }
   int RunProgram(const std::vector<std::string>& arguments) { return Wait(Start(arguments)); }
 
+  // A capture that has begun to write, and would go on for minutes.
+  void StartEndlessCapture() {
+    WriteRecipe("__global__ void k(volatile int* out) { while (out[0] == 0) {} }", IntRecipe(1, 1, {1}));
+    child_ = Start({"-o", Path("out.htrace"), Path("recipe.textproto"), "--max-instructions", "100000000000"});
+    auto recording = [this] {
+      for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+        if (entry.path().filename().string().find("htrace") != std::string::npos) return true;
+      }
+      return false;
+    };
+    for (int i = 0; i < 600 && !recording(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ASSERT_TRUE(recording());
+  }
+
   void WriteRecipe(const std::string& source, const std::string& recipe) const {
     Write("kernel.cu", source);
     Write("recipe.textproto", "source: \"kernel.cu\"\n" + recipe);
   }
+
+  pid_t child_ = 0;
 };
 
 TEST_F(ProgramTest, SuccessPrintsOneLine) {
@@ -82,20 +99,78 @@ TEST_F(ProgramTest, ChecksCanBeLeftOut) {
 }
 
 TEST_F(ProgramTest, InterruptEndsWithStatus130AndLeavesNothing) {
-  // Long enough that the signal comes in the middle: without it the limit would end the run after minutes.
-  WriteRecipe("__global__ void k(volatile int* out) { while (out[0] == 0) {} }", IntRecipe(1, 1, {1}));
-  pid_t child = Start({"-o", Path("out.htrace"), Path("recipe.textproto"), "--max-instructions", "100000000000"});
-  auto recording = [this] {
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-      if (entry.path().filename().string().find("htrace") != std::string::npos) return true;
-    }
-    return false;
-  };
-  for (int i = 0; i < 600 && !recording(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  ASSERT_TRUE(recording());
-  kill(child, SIGINT);
-  EXPECT_EQ(Wait(child), 130);
+  StartEndlessCapture();
+  kill(child_, SIGINT);
+  EXPECT_EQ(Wait(child_), 130);
   EXPECT_THAT(Read(Path("stderr")), HasSubstr("interrupted"));
+  ExpectNothingWritten();
+}
+
+TEST_F(ProgramTest, TheTraceReplacesNothingThatTheCaptureReads) {
+  Write("data.bin", "1234");
+  WriteRecipe("__global__ void k(int* out) { out[0] = 2; }",
+              "buffer { name: \"out\" type: I32 count: 1 fill { file { path: \"data.bin\" } } }\n"
+              "launch { kernel: \"k\" argument { buffer: \"out\" } }");
+  std::filesystem::create_hard_link(Path("kernel.cu"), Path("link.cu"));
+  for (const char* name : {"recipe.textproto", "kernel.cu", "link.cu", "data.bin"}) {
+    std::string before = Read(Path(name));
+    EXPECT_EQ(RunProgram({"-o", Path(name), Path("recipe.textproto")}), 2) << name;
+    EXPECT_THAT(Read(Path("stderr")), HasSubstr("which the capture reads"));
+    EXPECT_EQ(Read(Path(name)), before);
+  }
+}
+
+TEST_F(ProgramTest, AnEmptyOutputNameIsWrongUsage) {
+  WriteRecipe("__global__ void k(int* out) { out[0] = 2; }", IntRecipe(1, 1, {2}));
+  EXPECT_EQ(RunProgram({"-o", "", Path("recipe.textproto")}), 2);
+  EXPECT_THAT(Read(Path("stderr")), HasSubstr("-o"));
+}
+
+TEST_F(ProgramTest, TheLimitOnFileSizesIsAnErrorThatLeavesNothing) {
+  // Random addresses, so that the trace is larger than the limit and everything before it is smaller.
+  WriteRecipe("__global__ void k(int* out, const int* in) { out[in[blockIdx.x * blockDim.x + threadIdx.x]] = 1; }",
+              R"(
+buffer { name: "out" type: I32 count: 1000000 }
+buffer { name: "in" type: I32 count: 262144 fill { uniform { seed: 1 low: 0 high: 999999 } } }
+launch { kernel: "k" grid { x: 1024 } block { x: 256 } argument { buffer: "out" } argument { buffer: "in" } })");
+  rlimit before = {};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit limit = {.rlim_cur = 300'000, .rlim_max = before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  pid_t child = Start({"-o", Path("out.htrace"), Path("recipe.textproto")});
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(Wait(child), 1);
+  EXPECT_THAT(Read(Path("stderr")), HasSubstr("out.htrace"));
+  ExpectNothingWritten();
+}
+
+TEST_F(ProgramTest, HangUpIsAnInterrupt) {
+  StartEndlessCapture();
+  kill(child_, SIGHUP);
+  EXPECT_EQ(Wait(child_), 130);
+  ExpectNothingWritten();
+}
+
+TEST_F(ProgramTest, ASecondInterruptLeavesNothingEither) {
+  StartEndlessCapture();
+  // Both signals wait for the program while it is stopped, so it cannot act on the first one before the second comes.
+  kill(child_, SIGSTOP);
+  int status = 0;
+  waitpid(child_, &status, WUNTRACED);
+  kill(child_, SIGINT);
+  kill(child_, SIGTERM);
+  kill(child_, SIGCONT);
+  EXPECT_EQ(Wait(child_), 130);
+  EXPECT_EQ(Read(Path("stderr")), "");
+  ExpectNothingWritten();
+}
+
+TEST_F(ProgramTest, TheRunWithoutRecordingCanBeInterrupted) {
+  WriteRecipe("__global__ void k(volatile int* out) { while (out[0] == 0) {} }", IntRecipe(1, 1, {1}));
+  pid_t child = Start({"-o", Path("out.htrace"), Path("recipe.textproto"), "--native"});
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  kill(child, SIGTERM);
+  EXPECT_EQ(Wait(child), 130);
   ExpectNothingWritten();
 }
 
