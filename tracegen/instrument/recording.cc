@@ -82,6 +82,37 @@ class Recorder {
     return absl::OkStatus();
   }
 
+  // Code that does not record gives way all the same, or a thread that waits for another one would wait for ever. Loop
+  // heads and entries stand for what runs between them, so the count stays below the recorded one.
+  void FunctionWithoutRecord(llvm::Function& function) {
+    llvm::DenseSet<llvm::BasicBlock*> looks = LoopHeads(function);
+    looks.insert(&function.getEntryBlock());
+    std::vector<llvm::BasicBlock*> blocks;
+    for (llvm::BasicBlock& block : function) {
+      if (looks.contains(&block)) blocks.push_back(&block);
+    }
+    for (llvm::BasicBlock* block : blocks) {
+      RecordedBlock place;
+      for (llvm::Instruction& instruction : *block) {
+        if (place.site.line == 0) place.site = pass_.SiteOf(instruction);
+      }
+      pass_.result->blocks.push_back(std::move(place));
+      llvm::Instruction* first = &*block->getFirstInsertionPt();
+      llvm::Instruction* slow = LookAtLimits(first);
+      llvm::IRBuilder<> builder(slow->getPrevNode());
+      pass_.StoreField(builder, offsetof(ThreadContext, location),
+                       builder.getInt32(static_cast<uint32_t>(pass_.result->blocks.size())));
+      builder.SetInsertPoint(slow);
+      pass_.StoreField(builder, offsetof(ThreadContext, location),
+                       builder.getInt32(0));  // where a fault is, is unknown
+      builder.SetInsertPoint(first);
+      llvm::Value* count = pass_.LoadField(builder, offsetof(ThreadContext, instructions), pass_.i64());
+      uint64_t instructions = std::max(uint32_t{1}, pass_.links.blocks.lookup(block).instructions);
+      pass_.StoreField(builder, offsetof(ThreadContext, instructions),
+                       builder.CreateAdd(count, builder.getInt64(instructions)));
+    }
+  }
+
  private:
   absl::Status Block(llvm::BasicBlock& block, bool looks_at_limits) {
     auto found = pass_.links.blocks.find(&block);
@@ -210,8 +241,9 @@ class Recorder {
     return builder.CreateSelect(condition, first, llvm::ConstantInt::get(type, no));
   }
 
-  // Before the block records anything: the runtime cuts records right behind a decision.
-  void LookAtLimits(llvm::Instruction* first) {
+  // Before the block records anything: the runtime cuts records right behind a decision. Returns the end of the block
+  // that is entered when a limit is reached; the call stands before it.
+  llvm::Instruction* LookAtLimits(llvm::Instruction* first) {
     llvm::IRBuilder<> builder(first);
     llvm::Value* count = pass_.LoadField(builder, offsetof(ThreadContext, instructions), pass_.i64());
     llvm::Value* limit = pass_.LoadField(builder, offsetof(ThreadContext, instruction_limit), pass_.i64());
@@ -222,6 +254,7 @@ class Recorder {
     llvm::Instruction* slow = llvm::SplitBlockAndInsertIfThen(full, first, false, unlikely);
     builder.SetInsertPoint(slow);
     pass_.CallRuntime(builder, kYieldFunction, builder.getVoidTy(), {KernelPass::Context(builder)});
+    return slow;
   }
 
   KernelPass& pass_;
@@ -238,8 +271,11 @@ absl::Status InsertRecording(KernelPass& pass) {
       bool barrier = name.starts_with("barrier") || name.starts_with("bar.sync");
       (barrier ? pass.result->has_barriers : pass.result->meets_warp) = true;
     }
-    if (!pass.record) continue;
     Recorder recorder(pass);
+    if (!pass.record) {
+      recorder.FunctionWithoutRecord(*function);
+      continue;
+    }
     if (absl::Status status = recorder.Function(*function); !status.ok()) return status;
   }
   return absl::OkStatus();
