@@ -329,6 +329,16 @@ void BlockRunner::Fail(std::string message) {
   __builtin_unreachable();
 }
 
+void BlockRunner::FailMisaligned(const uint64_t* record) {
+  const RecordedBlock& block = kernel_->blocks[context_.location - 1];
+  size_t wrong = 0;
+  auto is_wrong = [&](size_t i) { return block.access_bytes[i] != 0 && record[i] % block.access_bytes[i] != 0; };
+  while (wrong + 1 < block.access_bytes.size() && !is_wrong(wrong)) ++wrong;
+  Fail(absl::StrCat("access of ", block.access_bytes[wrong], " bytes to address 0x", absl::Hex(record[wrong]),
+                    ", which is no multiple of ", block.access_bytes[wrong], ", at ",
+                    block.access_sites[wrong].ToString(), ": a device stops here"));
+}
+
 void BlockRunner::ExitThread() { heddle_leave_kernel(running_fiber_->unwind); }
 
 std::string BlockRunner::SiteText(uint32_t site) const {

@@ -66,6 +66,8 @@ class BlockRunner {
   uint32_t Barrier(uint32_t site, uint32_t id, uint32_t threads, BarrierReduction reduction, uint32_t predicate);
   uint64_t WarpMeeting(uint32_t site, WarpOperation operation, uint32_t mask, uint64_t value, uint32_t b, uint32_t c,
                        bool converged);
+  // One of the addresses in `record`, all those of the current IR block, is no multiple of the access's size.
+  [[noreturn]] void FailMisaligned(const uint64_t* record);
   [[noreturn]] void Fail(std::string message);  // of the running thread
   [[noreturn]] void ExitThread();
   std::string SiteText(uint32_t site) const;

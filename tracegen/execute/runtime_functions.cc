@@ -42,6 +42,8 @@ void LocalOverflow(ThreadContext* context) {
   Runner(context).Fail(absl::StrCat("local arrays need more than ", kLocalBytes, " bytes per thread"));
 }
 
+void Misaligned(ThreadContext* context, const uint64_t* record) { Runner(context).FailMisaligned(record); }
+
 template <typename F>
 void* Address(F* function) {
   return reinterpret_cast<void*>(function);
@@ -51,10 +53,15 @@ void* Address(F* function) {
 
 const std::vector<std::pair<std::string, void*>>& RuntimeFunctions() {
   static const auto& table = *new std::vector<std::pair<std::string, void*>>{
-      {kYieldFunction, Address(Yield)}, {kBarrierFunction, Address(Barrier)},
-      {kWarpFunction, Address(Warp)},   {kWarpConvergedFunction, Address(WarpConverged)},
-      {kTrapFunction, Address(Trap)},   {kAssertFunction, Address(Assert)},
-      {kExitFunction, Address(Exit)},   {kLocalOverflowFunction, Address(LocalOverflow)},
+      {kYieldFunction, Address(Yield)},
+      {kBarrierFunction, Address(Barrier)},
+      {kWarpFunction, Address(Warp)},
+      {kWarpConvergedFunction, Address(WarpConverged)},
+      {kTrapFunction, Address(Trap)},
+      {kAssertFunction, Address(Assert)},
+      {kExitFunction, Address(Exit)},
+      {kLocalOverflowFunction, Address(LocalOverflow)},
+      {kMisalignedFunction, Address(Misaligned)},
   };
   return table;
 }

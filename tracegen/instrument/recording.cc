@@ -1,6 +1,8 @@
 // Where generated code writes down what a thread does. One record per IR block: its addresses in PTX order, and one
 // byte for its decision. Counting happens on the side and is compared with what the writer derives from the decisions.
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <utility>
 
@@ -59,6 +61,53 @@ llvm::Value* RecordedAddress(const KernelPass& pass, llvm::IRBuilder<>& builder,
   llvm::Value* window = builder.CreateLShr(number, kWindowBits);
   return builder.CreateSelect(builder.CreateICmpEQ(window, builder.getInt64(kLocalBase >> kWindowBits)), masked,
                               number);
+}
+
+// Looks once per block whether one of its addresses is no multiple of the access's size: at the last access, when all
+// addresses are recorded.
+class AlignmentCheck {
+ public:
+  explicit AlignmentCheck(KernelPass& pass) : pass_(pass) {}
+
+  void Add(llvm::IRBuilder<>& builder, llvm::Value* address, uint64_t bytes) {
+    if (bytes < 2 || !std::has_single_bit(bytes)) return;
+    llvm::Value*& all = addresses_[static_cast<size_t>(std::countr_zero(bytes))];
+    all = all == nullptr ? address : builder.CreateOr(all, address);
+  }
+
+  void Finish(llvm::Instruction* before, llvm::Value* base) {
+    llvm::IRBuilder<> builder(before);
+    llvm::Value* wrong = nullptr;
+    for (size_t i = 0; i < addresses_.size(); ++i) {
+      if (addresses_[i] == nullptr) continue;
+      llvm::Value* low = builder.CreateAnd(addresses_[i], (uint64_t{1} << i) - 1);
+      wrong = wrong == nullptr ? low : builder.CreateOr(wrong, low);
+    }
+    if (wrong == nullptr) return;
+    if (auto* known = llvm::dyn_cast<llvm::Constant>(wrong); known != nullptr && known->isNullValue()) return;
+    llvm::MDNode* unlikely = llvm::MDBuilder(pass_.context()).createBranchWeights(1, 1 << 20);
+    llvm::Instruction* slow =
+        llvm::SplitBlockAndInsertIfThen(builder.CreateIsNotNull(wrong), before, /*Unreachable=*/true, unlikely);
+    builder.SetInsertPoint(slow);
+    pass_.CallRuntime(builder, kMisalignedFunction, builder.getVoidTy(), {KernelPass::Context(builder), base});
+  }
+
+ private:
+  KernelPass& pass_;
+  std::array<llvm::Value*, 16> addresses_ = {};  // by log2 of the access size: the addresses, or-ed
+};
+
+// The processor would fault on a wide access that is not aligned before the check of its block comes.
+void LowerAlignment(llvm::Instruction& instruction) {
+  const llvm::Align kLargest(8);
+  if (auto* load = dyn_cast<llvm::LoadInst>(&instruction)) load->setAlignment(std::min(load->getAlign(), kLargest));
+  if (auto* store = dyn_cast<llvm::StoreInst>(&instruction)) store->setAlignment(std::min(store->getAlign(), kLargest));
+  if (auto* transfer = dyn_cast<llvm::MemTransferInst>(&instruction)) {
+    transfer->setSourceAlignment(std::min(transfer->getSourceAlign().valueOrOne(), kLargest));
+  }
+  if (auto* write = dyn_cast<llvm::MemIntrinsic>(&instruction)) {
+    write->setDestAlignment(std::min(write->getDestAlign().valueOrOne(), kLargest));
+  }
 }
 
 class Recorder {
@@ -127,6 +176,7 @@ class Recorder {
     llvm::Instruction* terminator = block.getTerminator();
     RecordedBlock recorded;
     recorded.access_instructions.resize(link.accesses);
+    recorded.access_bytes.resize(link.accesses);
     recorded.access_sites.resize(link.accesses);
     for (llvm::Instruction* i : body) {
       if (recorded.site.line == 0) recorded.site = pass_.SiteOf(*i);
@@ -148,6 +198,11 @@ class Recorder {
     pass_.StoreField(builder, offsetof(ThreadContext, location),
                      builder.getInt32(static_cast<uint32_t>(pass_.result->blocks.size() + 1)));
     uint32_t stored = 0;
+    const llvm::Instruction* last = nullptr;
+    for (llvm::Instruction* i : body) {
+      if (pass_.links.accesses.contains(i)) last = i;
+    }
+    AlignmentCheck check(pass_);
     for (llvm::Instruction* i : body) {
       if (auto accesses = pass_.links.accesses.find(i); accesses != pass_.links.accesses.end()) {
         builder.SetInsertPoint(i);
@@ -160,10 +215,13 @@ class Recorder {
           llvm::Value* address = RecordedAddress(pass_, builder, operand);
           if (access.offset != 0) address = builder.CreateAdd(address, builder.getInt64(access.offset));
           builder.CreateStore(address, builder.CreateConstInBoundsGEP1_64(pass_.i64(), base, access.position));
+          check.Add(builder, address, linked.access_bytes());
+          recorded.access_bytes[access.position] = linked.access_bytes();
           recorded.access_instructions[access.position] = access.instruction;
           recorded.access_sites[access.position] = pass_.SiteOf(*i);
           ++stored;
         }
+        if (i == last) check.Finish(i, base);
       }
       if (base != nullptr && Suspends(*i)) {
         // The runtime may move the record while the thread is suspended.
@@ -265,6 +323,7 @@ class Recorder {
 absl::Status InsertRecording(KernelPass& pass) {
   for (llvm::Function* function : pass.functions) {
     for (llvm::Instruction& instruction : llvm::instructions(*function)) {
+      LowerAlignment(instruction);
       if (!Suspends(instruction)) continue;
       llvm::StringRef name = llvm::cast<llvm::CallInst>(instruction).getCalledFunction()->getName();
       name.consume_front("llvm.nvvm.");

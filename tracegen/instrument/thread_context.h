@@ -88,6 +88,7 @@ inline constexpr char kTrapFunction[] = "heddle_trap";                     // vo
 inline constexpr char kAssertFunction[] = "heddle_assert";  // void(ctx, site, expression, file, line, function)
 inline constexpr char kExitFunction[] = "heddle_exit";      // void(ctx)
 inline constexpr char kLocalOverflowFunction[] = "heddle_local_overflow";  // void(ctx)
+inline constexpr char kMisalignedFunction[] = "heddle_misaligned";         // void(ctx, record of the current IR block)
 
 }  // namespace heddle::tracegen
 

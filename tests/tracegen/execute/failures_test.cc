@@ -101,6 +101,62 @@ TEST_F(FailureTest, MaskWithoutTheCaller) {
         {"without the calling lane 1", "thread (1,0,0)"});
 }
 
+TEST_F(FailureTest, MisalignedAccessNamesSizeAddressThreadAndLine) {
+  Fails(R"(
+__global__ void k(char* out) {
+  if (threadIdx.x > 2)
+    *(int*)(out + 1 + threadIdx.x * 4) = 5;
+})",
+        IntRecipe(2, 8, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}),
+        {"kernel 'k(char*)'", "block (0,0,0)", "thread (3,0,0)", "access of 4 bytes to address 0x20000000020d",
+         "no multiple of 4", "kernel.cu:4"});
+}
+
+TEST_F(FailureTest, MisalignedAccessBetweenOthersOfItsBlockAndBehindABarrier) {
+  Fails(R"(
+__global__ void k(char* out) {
+  __shared__ double cell[9];
+  int t = threadIdx.x;
+  cell[t] = t;
+  __syncthreads();
+  double other =
+      *(double*)((char*)cell + 4 * t);
+  ((int*)out)[t] = other;
+})",
+        IntRecipe(1, 8, {0, 0, 0, 0, 0, 0, 0, 0}),
+        {"thread (7,0,0)", "access of 8 bytes to address 0x21000000001c", "kernel.cu:8"});
+}
+
+TEST_F(FailureTest, MisalignedVectorAccess) {
+  Fails(R"(
+typedef float Four __attribute__((ext_vector_type(4)));
+__global__ void k(char* out) {
+  Four* p = (Four*)(out + 8);
+  Four v = *p;
+  v.x += 1;
+  p[1] = v;
+})",
+        IntRecipe(1, 1, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}), {"access of 16 bytes", "no multiple of 16", "kernel.cu:5"});
+}
+
+TEST_F(FailureTest, MisalignedAccessStopsANativeRunToo) {
+  options_.compare_with_native = true;
+  Fails(
+      "typedef float Four __attribute__((ext_vector_type(4)));\n"
+      "__global__ void k(char* out) { ((Four*)(out + 8))[1] = ((Four*)(out + 8))[0]; }",
+      IntRecipe(1, 1, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}), {"access of 16 bytes"});
+}
+
+TEST_F(FailureTest, PackedDataIsAccessedByByteAsOnADevice) {
+  Succeeds(R"(
+struct __attribute__((packed)) Odd { char tag; int value; };
+__global__ void k(int* out) {
+  Odd* odd = (Odd*)out;
+  odd->value = 0x01020304;
+})",
+           IntRecipe(1, 1, {0x02030400, 1}));
+}
+
 TEST_F(FailureTest, WrongOutputNamesTheElement) {
   Fails("__global__ void k(int* out) { out[threadIdx.x] = threadIdx.x; }", IntRecipe(1, 3, {0, 1, 5}),
         {"the output is wrong: out[2] is 2, expected 5"});
