@@ -83,8 +83,8 @@ absl::StatusOr<std::unique_ptr<CompiledKernel>> CompileForHost(InstrumentedKerne
   machine.setCPU(kProcessor);
   machine.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
   machine.setRelocationModel(llvm::Reloc::PIC_);
-  // Multiplications and additions fuse where the instructions allow it, as in PTX.
-  machine.getOptions().AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  // The canonical IR is fused already, as the PTX is.
+  machine.getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
   auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(machine)).create();
   if (!jit) return Wrap(jit.takeError(), kernel.name);
   kernel.module->setDataLayout((*jit)->getDataLayout());

@@ -46,6 +46,10 @@ bool MakeVolatile(CanonicalModule& canonical, uint32_t number, llvm::Instruction
   if (auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction); load != nullptr && !load->isVolatile()) {
     load->setVolatile(true);
     load->setMetadata(llvm::LLVMContext::MD_invariant_load, nullptr);
+    for (const llvm::User* user : load->users()) {
+      const auto* named = llvm::cast<llvm::Instruction>(user);
+      if (AccessNamedBy(named) == load) canonical.made_volatile.insert(named->getDebugLoc().getLine());
+    }
     return true;
   }
   if (auto* store = llvm::dyn_cast<llvm::StoreInst>(instruction); store != nullptr && !store->isVolatile()) {

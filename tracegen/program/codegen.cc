@@ -112,7 +112,8 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(const std
     return absl::InvalidArgumentError(absl::StrCat("unknown target '", target, "'; use one such as sm_70"));
   }
   llvm::TargetOptions options;
-  options.MCOptions.AsmVerbose = true;  // block names appear as comments
+  options.MCOptions.AsmVerbose = true;                 // block names appear as comments
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // the canonical IR is fused already
   std::unique_ptr<llvm::TargetMachine> machine(nvptx->createTargetMachine(
       kTriple, target, kPtxFeature, options, std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
   if (machine == nullptr) return absl::InternalError("LLVM made no NVPTX target machine");
@@ -143,6 +144,7 @@ absl::StatusOr<std::string> EmitPtx(const llvm::Module& module, llvm::TargetMach
                                          {"disable-tail-duplicate", "true"},
                                          {"disable-block-placement", "true"},
                                          {"combiner-store-merging", "false"},
+                                         {"nvptx-fma-level", "0"},
                                          {"use-unknown-locations", "Enable"}});
   if (!options.status().ok()) return options.status();
   llvm::SmallString<0> text;

@@ -167,13 +167,14 @@ class Linker {
         const FlowInstruction& instruction = node.instructions[i];
         if (!RecordsAddress(instruction, by_number_)) continue;
         const FlowAccess access{static_cast<int>(n), static_cast<uint32_t>(i), position++, 0};
-        const llvm::Instruction* ir = instruction.id < by_number_.size() ? by_number_[instruction.id] : nullptr;
+        const llvm::Instruction* ir =
+            AccessNamedBy(instruction.id < by_number_.size() ? by_number_[instruction.id] : nullptr);
         if (ir == nullptr || MemoryOperandOf(*ir).pointer == nullptr || ir->getFunction() != &function_) {
           strange_nodes.insert(access.node);
         } else if (links_.nodes[ir->getParent()] != access.node) {
-          moved_.insert(instruction.id);
+          moved_.insert(NumberOf(*ir));
         } else {
-          groups[instruction.id].push_back(access);
+          groups[NumberOf(*ir)].push_back(access);
         }
       }
     }
@@ -278,6 +279,23 @@ MemoryOperand MemoryOperandOf(const llvm::Instruction& instruction) {
   operand.bytes = instruction.getModule()->getDataLayout().getTypeStoreSize(type);
   operand.is_vector = type->isVectorTy();
   return operand;
+}
+
+const llvm::Instruction* AccessNamedBy(const llvm::Instruction* named) {
+  if (named == nullptr) return nullptr;
+  const unsigned opcode = named->getOpcode();
+  if (opcode != llvm::Instruction::ZExt && opcode != llvm::Instruction::SExt && opcode != llvm::Instruction::Trunc &&
+      opcode != llvm::Instruction::And) {
+    return named;
+  }
+  const llvm::Instruction* load = nullptr;
+  for (const llvm::Value* operand : named->operands()) {
+    const auto* candidate = llvm::dyn_cast<llvm::LoadInst>(operand);
+    if (candidate == nullptr || candidate->getParent() != named->getParent()) continue;
+    if (load != nullptr) return named;  // of two loads, no telling which
+    load = candidate;
+  }
+  return load != nullptr ? load : named;
 }
 
 std::vector<const llvm::Instruction*> InstructionsByNumber(const llvm::Module& module) {

@@ -24,6 +24,7 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LowerSwitch.h"
+#include "tracegen/program/contraction.h"
 #include "tracegen/program/opcode.h"
 
 namespace heddle::tracegen {
@@ -351,6 +352,7 @@ void NormalizeModule(llvm::Module& module, llvm::TargetMachine& machine) {
     passes.run(function, managers.function);
     llvm::removeUnreachableBlocks(function);
     NormalizeFunction(function);
+    FuseMultiplyAdds(function);
     llvm::FunctionPassManager clean;
     clean.addPass(llvm::DCEPass());
     clean.run(function, managers.function);

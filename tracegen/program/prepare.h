@@ -24,7 +24,8 @@ bool IsFailureCall(llvm::StringRef name);
 absl::Status PrepareModule(llvm::Module& module);
 
 // Behind the code generator's passes: one access per instruction, no switches, two-way branches with distinct
-// successors, a new block behind every call of a device function, blocks named b0, b1, ...
+// successors, a new block behind every call of a device function, multiplications and additions fused for good, blocks
+// named b0, b1, ...
 void NormalizeModule(llvm::Module& module, llvm::TargetMachine& machine);
 
 // Moves source locations to the side table and numbers the instructions.

@@ -191,6 +191,40 @@ __global__ void k(int* a, float* f, short* h) {
 })"));
 }
 
+// LLVM gives the one load of a byte the line of one of its extensions.
+TEST(Links, BytesExtendedBothWays) {
+  const Snippet stored = MustRead(R"(__global__ void k(const signed char* a, int* o) {
+  signed char x = a[threadIdx.x];
+  o[0] = x;
+  o[1] = (unsigned char)x;
+})");
+  ExpectTotal(stored);
+  EXPECT_THAT(stored.Starting("ld.global"), SizeIs(1));
+  ExpectTotal(MustRead(R"(__global__ void k(const unsigned char* a, int* o) {
+  unsigned char x = a[threadIdx.x];
+  o[0] = x + 1;
+  if (x > o[5]) o[1] = (signed char)x;
+})"));
+  ExpectTotal(MustRead(R"(__global__ void k(const signed char* a, int* o) {
+  signed char x = a[0], y = a[1];
+  o[0] = x + a[1];
+  o[1] = (unsigned char)x + 3;
+  o[2] = (signed char)((unsigned char)y << a[2]);
+})"));
+}
+
+// Masks narrow loads that the code generator may then make smaller.
+TEST(Links, MaskedAndTruncatedWords) {
+  const Snippet snippet = MustRead(R"(__global__ void k(const int* a, const long* b, int* o) {
+  o[0] = (a[0] & 255) + (signed char)a[1] + (short)b[0] + (int)b[1];
+  o[1] = (a[2] & 0xffff) ^ (a[3] & a[4]);
+})");
+  ExpectTotal(snippet);
+  for (const v1::Instruction& load : snippet.All(v1::OP_LOAD)) {
+    EXPECT_FALSE(load.flags() & v1::FLAG_VOLATILE) << load.mnemonic();
+  }
+}
+
 TEST(Links, ConditionalEdgesDecideAndOthersDoNot) {
   const Snippet snippet = MustRead(R"(__global__ void k(int* a) {
   int i = threadIdx.x;
