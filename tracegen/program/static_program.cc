@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -99,6 +100,8 @@ class ProgramBuilder {
       return absl::InternalError(
           absl::StrCat(module_.Where(*moved.begin()), ": memory access without link to its PTX"));
     }
+    std::set<std::string> seen;
+    if (function.flow.is_kernel && MayMeetBarrier(name, seen)) SeparateReturns(function.flow);
     if (status = BuildGraph(function); !status.ok()) return status;
     function.order = OrderNodes(function.graph);
     function.post_dominators = PostDominators(function.graph);
@@ -107,6 +110,41 @@ class ProgramBuilder {
     index_[name] = static_cast<uint32_t>(functions_.size());
     functions_.push_back(std::move(function));
     return absl::OkStatus();
+  }
+
+  // Whether the function, or one that it calls, has a barrier of the thread block.
+  bool MayMeetBarrier(const std::string& name, std::set<std::string>& seen) const {
+    const auto found = ptx_.find(name);
+    if (found == ptx_.end() || !seen.insert(name).second) return false;
+    for (const PtxRawBlock& block : found->second.blocks) {
+      for (const PtxInstruction& instruction : block.instructions) {
+        if (ClassifyOpcode(instruction.opcode).op == v1::OP_BARRIER) return true;
+        if (!absl::StartsWith(instruction.opcode, "call")) continue;
+        for (const std::string& operand : instruction.operands) {
+          if (MayMeetBarrier(operand, seen)) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // Gives every branch to a shared `ret` a `ret` of its own, as machine code has it (a predicated exit). All early
+  // returns of a PTX kernel share one such block, which would be a reconvergence point: threads that return early would
+  // wait there for threads that wait for them at a barrier. Paths and counts stay the same.
+  static void SeparateReturns(FlowFunction& flow) {
+    const size_t nodes = flow.nodes.size();
+    for (size_t i = 0; i < nodes; ++i) {
+      if (flow.nodes[i].end != FlowEnd::kConditional) continue;
+      for (int FlowNode::* way : {&FlowNode::next, &FlowNode::taken}) {
+        const int target = flow.Forward(flow.nodes[i].*way);
+        if (target == kNoNode) continue;
+        FlowNode copy = flow.nodes[target];
+        if (copy.end != FlowEnd::kExit || copy.instructions.size() != 1 || copy.instructions[0].cannot_return) continue;
+        copy.name.clear();
+        flow.nodes[i].*way = static_cast<int>(flow.nodes.size());
+        flow.nodes.push_back(std::move(copy));
+      }
+    }
   }
 
   absl::Status BuildGraph(ProgramFunction& function) {
