@@ -10,7 +10,7 @@
 namespace heddle::replay {
 
 void ExpectRulesKept(const trace::TraceReader& reader, const machine::v1::Machine& machine,
-                     const std::vector<CheckedConfiguration>& configurations,
+                     const std::vector<AcceptedConfiguration>& configurations,
                      std::map<std::string, uint64_t>* counters) {
   std::vector<std::vector<ExpandedBlock>> expanded;
   std::vector<const trace::LaunchView*> launches;
@@ -22,7 +22,7 @@ void ExpectRulesKept(const trace::TraceReader& reader, const machine::v1::Machin
     launches.push_back(&launch);
   }
   std::vector<Configuration> plain;
-  for (const CheckedConfiguration& checked : configurations) plain.push_back(checked.configuration);
+  for (const AcceptedConfiguration& checked : configurations) plain.push_back(checked.configuration);
   IssueLog log(plain.size());
   ReplayOptions options;
   options.machine = machine;

@@ -16,7 +16,7 @@ namespace heddle::replay {
 // Replays `reader` under all configurations at once and expects that every launch of each keeps every rule. Adds the
 // counters of the policies to `counters`, as "policy.counter".
 void ExpectRulesKept(const trace::TraceReader& reader, const machine::v1::Machine& machine,
-                     const std::vector<CheckedConfiguration>& configurations,
+                     const std::vector<AcceptedConfiguration>& configurations,
                      std::map<std::string, uint64_t>* counters = nullptr);
 
 }  // namespace heddle::replay

@@ -29,9 +29,9 @@ std::string Difference(const std::vector<LoggedIssue>& engine, const std::vector
 }
 
 void ExpectEqual(const trace::TraceReader& reader, const machine::v1::Machine& machine,
-                 const std::vector<CheckedConfiguration>& configurations, const ComparisonOptions& options) {
+                 const std::vector<AcceptedConfiguration>& configurations, const ComparisonOptions& options) {
   std::vector<Configuration> plain;
-  for (const CheckedConfiguration& checked : configurations) plain.push_back(checked.configuration);
+  for (const AcceptedConfiguration& checked : configurations) plain.push_back(checked.configuration);
   IssueLog engine_log(plain.size());
   ReplayOptions replay_options;
   replay_options.machine = machine;

@@ -27,7 +27,7 @@ struct ComparisonOptions {
 // Replays under all configurations at once with the engine, one by one with the reference engine, and expects equal
 // launch results, totals and issues.
 void ExpectEqual(const trace::TraceReader& reader, const machine::v1::Machine& machine,
-                 const std::vector<CheckedConfiguration>& configurations, const ComparisonOptions& options = {});
+                 const std::vector<AcceptedConfiguration>& configurations, const ComparisonOptions& options = {});
 
 }  // namespace heddle::replay
 

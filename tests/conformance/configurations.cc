@@ -31,7 +31,7 @@ void Add(const Configuration& configuration, AllConfigurations& all) {
   }
   const PolicyInfo& info = DivergenceRegistry::Get().entries().at(configuration.divergence.name).info;
   const auto parameters = Parameters::Parse(info, configuration.divergence.parameters);
-  CheckedConfiguration checked;
+  AcceptedConfiguration checked;
   checked.configuration = configuration;
   checked.mixed_pcs = info.traits.mixed_pcs;
   checked.regroups = info.traits.regroups_every_instruction;
@@ -46,7 +46,7 @@ void Add(const Configuration& configuration, AllConfigurations& all) {
 
 }  // namespace
 
-std::string CheckedConfiguration::Text() const {
+std::string AcceptedConfiguration::Text() const {
   const auto text = [](const PolicySpec& spec) {
     return spec.parameters.empty() ? spec.name : spec.name + ":" + spec.parameters;
   };

@@ -12,7 +12,7 @@
 namespace heddle::replay {
 
 // A configuration that Validate accepts, with what the rules need to know of its divergence policy.
-struct CheckedConfiguration {
+struct AcceptedConfiguration {
   Configuration configuration;
   bool mixed_pcs = false;     // an issue may hold several PCs (MIMD)
   bool any_lane = false;      // a thread may sit in a lane that is not its home lane
@@ -29,7 +29,7 @@ struct RefusedConfiguration {
 };
 
 struct AllConfigurations {
-  std::vector<CheckedConfiguration> accepted;
+  std::vector<AcceptedConfiguration> accepted;
   std::vector<RefusedConfiguration> refused;
 };
 

@@ -18,12 +18,12 @@ namespace heddle::replay {
 namespace {
 
 // `count` of all configurations, drawn with `random`.
-std::vector<CheckedConfiguration> Draw(Random& random, size_t count) {
-  static const std::vector<CheckedConfiguration> normal = DefaultConfigurations().accepted;
-  static const std::vector<CheckedConfiguration> varied = VariedConfigurations().accepted;
-  std::vector<CheckedConfiguration> drawn;
+std::vector<AcceptedConfiguration> Draw(Random& random, size_t count) {
+  static const std::vector<AcceptedConfiguration> normal = DefaultConfigurations().accepted;
+  static const std::vector<AcceptedConfiguration> varied = VariedConfigurations().accepted;
+  std::vector<AcceptedConfiguration> drawn;
   for (size_t i = 0; i < count; ++i) {
-    const std::vector<CheckedConfiguration>& from = random.Chance(60) ? normal : varied;
+    const std::vector<AcceptedConfiguration>& from = random.Chance(60) ? normal : varied;
     drawn.push_back(from[random.Below(from.size())]);
   }
   return drawn;
@@ -112,7 +112,7 @@ TEST(EngineEquality, TicksEveryCycleOrSleepsAlike) {
     SCOPED_TRACE(random_case.Text());
     Random random(seed);
     std::vector<Configuration> configurations;
-    for (const CheckedConfiguration& checked : Draw(random, 6)) configurations.push_back(checked.configuration);
+    for (const AcceptedConfiguration& checked : Draw(random, 6)) configurations.push_back(checked.configuration);
     ReplayOptions options;
     options.machine = random_case.machine;
     IssueLog sleeping(configurations.size());

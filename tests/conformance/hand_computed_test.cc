@@ -83,7 +83,7 @@ class ByHand {
   // The launch's result under PDOM and LRR; both engines agree on it.
   result::v1::LaunchResult Run(const machine::v1::Machine& machine) const {
     const auto reader = WriteAndOpen({&kernel_});
-    CheckedConfiguration checked;
+    AcceptedConfiguration checked;
     checked.configuration.divergence = {"pdom", ""};
     checked.configuration.scheduler = {"lrr", ""};
     ExpectEqual(*reader, machine, {checked});

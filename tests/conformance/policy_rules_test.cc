@@ -50,7 +50,7 @@ TEST(Registries, SchedulersThatNeedRegroupingAreRefusedElsewhereWithTheirReason)
 
 TEST(Registries, EveryPolicyAndSchedulerIsInAnAcceptedPair) {
   std::set<std::string> seen;
-  for (const CheckedConfiguration& checked : DefaultConfigurations().accepted) {
+  for (const AcceptedConfiguration& checked : DefaultConfigurations().accepted) {
     seen.insert("divergence " + checked.configuration.divergence.name);
     seen.insert("scheduler " + checked.configuration.scheduler.name);
   }
@@ -64,7 +64,7 @@ TEST(Registries, EveryPolicyAndSchedulerIsInAnAcceptedPair) {
 }
 
 TEST(PolicyRules, HoldForEveryPairWithDefaultParametersOnRandomPrograms) {
-  const std::vector<CheckedConfiguration> configurations = DefaultConfigurations().accepted;
+  const std::vector<AcceptedConfiguration> configurations = DefaultConfigurations().accepted;
   for (uint64_t seed = 100'001; seed <= 100'000 + Programs(200); ++seed) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
@@ -74,7 +74,7 @@ TEST(PolicyRules, HoldForEveryPairWithDefaultParametersOnRandomPrograms) {
 }
 
 TEST(PolicyRules, HoldForEveryPairWithEveryParameterVariedOnRandomPrograms) {
-  const std::vector<CheckedConfiguration> configurations = VariedConfigurations().accepted;
+  const std::vector<AcceptedConfiguration> configurations = VariedConfigurations().accepted;
   for (uint64_t seed = 200'001; seed <= 200'000 + Programs(40); ++seed) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
@@ -86,7 +86,7 @@ TEST(PolicyRules, HoldForEveryPairWithEveryParameterVariedOnRandomPrograms) {
 // Results carry what a policy declares; and the programs are wild enough to make the known policies count.
 TEST(PolicyRules, DeclaredCountersAreInTheResultAndCount) {
   std::map<std::string, uint64_t> counters;
-  std::vector<CheckedConfiguration> configurations = DefaultConfigurations().accepted;
+  std::vector<AcceptedConfiguration> configurations = DefaultConfigurations().accepted;
   for (uint64_t seed = 300'001; seed <= 300'030; ++seed) {
     const RandomCase random_case = MakeRandomCase(seed);
     ExpectRulesKept(*random_case.reader, random_case.machine, configurations, &counters);
@@ -107,10 +107,10 @@ TEST(PolicyRules, DeclaredCountersAreInTheResultAndCount) {
 }
 
 TEST(PolicyRules, TwoRunsAreIdenticalToTheBit) {
-  std::vector<CheckedConfiguration> all = DefaultConfigurations().accepted;
-  for (const CheckedConfiguration& varied : VariedConfigurations().accepted) all.push_back(varied);
+  std::vector<AcceptedConfiguration> all = DefaultConfigurations().accepted;
+  for (const AcceptedConfiguration& varied : VariedConfigurations().accepted) all.push_back(varied);
   std::vector<Configuration> configurations;
-  for (const CheckedConfiguration& checked : all) configurations.push_back(checked.configuration);
+  for (const AcceptedConfiguration& checked : all) configurations.push_back(checked.configuration);
   for (uint64_t seed = 400'001; seed <= 400'000 + Programs(15); ++seed) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
@@ -139,14 +139,14 @@ TEST(PolicyRules, TwoRunsAreIdenticalToTheBit) {
 // full.)
 TEST(PolicyRules, UniformProgramsHaveTheSameIssuesUnderAllPoliciesThatKeepLanes) {
   using Issue = std::tuple<uint32_t, uint64_t, Pc, std::set<uint32_t>>;  // launch, block, PC, threads
-  std::vector<CheckedConfiguration> laned;
+  std::vector<AcceptedConfiguration> laned;
   for (const auto& some : {DefaultConfigurations(), VariedConfigurations()}) {
-    for (const CheckedConfiguration& checked : some.accepted) {
+    for (const AcceptedConfiguration& checked : some.accepted) {
       if (!checked.mixed_pcs && !checked.any_lane && !checked.mixes_blocks) laned.push_back(checked);
     }
   }
   std::vector<Configuration> configurations;
-  for (const CheckedConfiguration& checked : laned) configurations.push_back(checked.configuration);
+  for (const AcceptedConfiguration& checked : laned) configurations.push_back(checked.configuration);
   for (uint64_t seed = 500'001; seed <= 500'000 + Programs(40); ++seed) {
     const uint32_t warp_size = seed % 2 == 0 ? 4 : 8;
     KernelShape shape = RandomShape(seed, warp_size);
@@ -186,10 +186,10 @@ TEST(PolicyRules, UniformProgramsHaveTheSameIssuesUnderAllPoliciesThatKeepLanes)
 
 // timing-core: one warp of n instructions takes n times the distance from issue to issue, whoever forms and picks it.
 TEST(PolicyRules, OneUniformWarpTakesItsInstructionsTimesTheLatency) {
-  std::vector<CheckedConfiguration> all = DefaultConfigurations().accepted;
-  for (const CheckedConfiguration& varied : VariedConfigurations().accepted) all.push_back(varied);
+  std::vector<AcceptedConfiguration> all = DefaultConfigurations().accepted;
+  for (const AcceptedConfiguration& varied : VariedConfigurations().accepted) all.push_back(varied);
   std::vector<Configuration> configurations;
-  for (const CheckedConfiguration& checked : all) configurations.push_back(checked.configuration);
+  for (const AcceptedConfiguration& checked : all) configurations.push_back(checked.configuration);
   for (uint64_t seed = 600'001; seed <= 600'000 + Programs(20); ++seed) {
     Random random(seed);
     KernelShape shape = RandomShape(seed, 8);

@@ -81,7 +81,7 @@ std::string CheckExecution(const LaunchRun& run) {
 }
 
 std::string CheckWarps(const LaunchRun& run) {
-  const CheckedConfiguration& configuration = *run.configuration;
+  const AcceptedConfiguration& configuration = *run.configuration;
   const uint32_t warp = run.machine->core().warp_size();
   for (const LoggedIssue& issue : run.issues) {
     if (issue.lanes.empty()) return issue.Text() + ": it is empty";

@@ -17,7 +17,7 @@ namespace heddle::replay {
 
 // One launch under one configuration.
 struct LaunchRun {
-  const CheckedConfiguration* configuration = nullptr;
+  const AcceptedConfiguration* configuration = nullptr;
   const machine::v1::Machine* machine = nullptr;
   const trace::Program* program = nullptr;
   const std::vector<ExpandedBlock>* blocks = nullptr;

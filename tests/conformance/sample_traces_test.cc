@@ -43,7 +43,7 @@ TEST(SampleTraces, EveryPairKeepsTheRules) {
     ASSERT_TRUE(reader.ok()) << reader.status();
     // Each pair on one of two machines, in turn.
     bool thesis = true;
-    for (const CheckedConfiguration& checked : DefaultConfigurations().accepted) {
+    for (const AcceptedConfiguration& checked : DefaultConfigurations().accepted) {
       ExpectRulesKept(**reader, thesis ? SmallMachine("thesis_fixed", 2) : SmallMachine("fermi_fixed", 4), {checked});
       thesis = !thesis;
     }
@@ -54,7 +54,7 @@ TEST(SampleTraces, EveryPairKeepsTheRules) {
 TEST(SampleTraces, BothEnginesAgree) {
   const std::vector<std::string> files = SampleFiles();
   if (files.empty()) GTEST_SKIP() << "no samples in " << HEDDLE_SAMPLES_DIR;
-  const std::vector<CheckedConfiguration> all = DefaultConfigurations().accepted;
+  const std::vector<AcceptedConfiguration> all = DefaultConfigurations().accepted;
   Random random(1);
   for (const std::string& file : files) {
     SCOPED_TRACE(file);

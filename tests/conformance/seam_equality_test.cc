@@ -14,9 +14,9 @@
 namespace heddle::replay {
 namespace {
 
-CheckedConfiguration Capricious(uint64_t seed, const std::string& divergence, const std::string& scheduler,
-                                const std::string& scope) {
-  CheckedConfiguration checked;
+AcceptedConfiguration Capricious(uint64_t seed, const std::string& divergence, const std::string& scheduler,
+                                 const std::string& scope) {
+  AcceptedConfiguration checked;
   checked.configuration.divergence = {divergence, "seed=" + std::to_string(seed) + ",scope=" + scope};
   checked.configuration.scheduler = {scheduler, ""};
   return checked;
@@ -27,7 +27,7 @@ TEST(SeamEquality, WhateverAPolicyDoes) {
     const RandomCase random_case = MakeRandomCase(MixAll({seed, 77}));
     SCOPED_TRACE(testing::Message() << "number " << seed << ", " << random_case.Text());
     Random random(MixAll({seed, 78}));
-    std::vector<CheckedConfiguration> configurations;
+    std::vector<AcceptedConfiguration> configurations;
     for (int i = 0; i < 3; ++i) {
       configurations.push_back(Capricious(seed * 10 + i, random.Chance(70) ? "capricious" : "capricious_mixed",
                                           random.OneOf({"capricious", "capricious", "lrr", "gto", "fifo"}),
