@@ -23,16 +23,16 @@ struct FetchView {
   // unresolved. Those at a barrier are in `at_barrier` instead, if they could be fetched for otherwise.
   const SlotSet& eligible;
   const SlotSet& at_barrier;
-  std::span<const uint8_t> entries;     // by slot: valid instructions in its buffer
-  std::span<const SlotId> issued;       // by port: the slot that issued in this cycle, kNoSlot if none
+  std::span<const uint8_t> entries;  // by slot: valid instructions in its buffer
+  std::span<const SlotId> issued;    // by port: the slot that issued in this cycle, kNoSlot if none
 };
 
 // One instance per SM and launch; one warp is fetched for per cycle. Must be a deterministic function of its calls.
 class FetchPolicy {
  public:
   virtual ~FetchPolicy() = default;
-  // The slot to fetch for: a member of `eligible` or, if the policy fetches for them, of `at_barrier`; kNoSlot for none.
-  // Has no side effects: a refused fetch is asked for again.
+  // The slot to fetch for: a member of `eligible` or, if the policy fetches for them, of `at_barrier`; kNoSlot for
+  // none. Has no side effects: a refused fetch is asked for again.
   virtual SlotId Pick(const FetchView& view) const = 0;
   // The fetch of the picked slot went to the instruction cache.
   virtual void Fetched(SlotId /*slot*/) {}
@@ -43,7 +43,7 @@ struct FetchContext {
   const WarpTable& table;  // of the SM, lives as long as the policy
   // By port; for policies that ask the scheduler for its order (Pick is pure).
   std::span<const std::unique_ptr<WarpScheduler>> schedulers;
-  int buffer_entries;  // per warp
+  int buffer_entries;         // per warp
   bool fetch_when_free_slot;  // else only for empty buffers
   int warp_size;
   int ports;

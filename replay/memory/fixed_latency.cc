@@ -21,7 +21,7 @@ bool IsOffCore(trace::v1::OpClass op, MemorySpace space) {
   }
 }
 
-FixedLatencyMemory::FixedLatencyMemory(const machine::v1::FixedLatency& latencies, const AddressWindows& windows)
+FixedLatencySystem::FixedLatencySystem(const machine::v1::FixedLatency& latencies, const AddressWindows& windows)
     : windows_(windows) {
   by_space_.fill(latencies.global_cycles());
   by_space_[trace::v1::SPACE_SHARED] = latencies.shared_cycles();
@@ -33,38 +33,71 @@ FixedLatencyMemory::FixedLatencyMemory(const machine::v1::FixedLatency& latencie
   longest_ = std::max(atomic_, *std::max_element(by_space_.begin(), by_space_.end()));
 }
 
-bool FixedLatencyMemory::Submit(const WarpAccess& access, Cycle now, MemoryClient& client) {
+// One SM's view. Nothing waits: an access is answered when it is submitted.
+class FixedLatencySm : public SmMemory {
+ public:
+  FixedLatencySm(const FixedLatencySystem& system, MemoryClient& client) : system_(system), client_(client) {}
+
+  bool needs_addresses() const override { return false; }
+  uint32_t usual_latency() const override { return system_.longest_; }
+  void RunCycle(Cycle /*now*/) override {}
+  Cycle NextWake(Cycle /*now*/) const override { return kNever; }
+  bool StageFree() const override { return true; }
+  void Submit(const WarpAccess& access, Cycle now) override;
+  FetchResult Fetch(uint64_t /*address*/, uint32_t /*fetcher*/, Cycle /*now*/) override { return FetchResult::kHit; }
+  bool drained() const override { return true; }
+  std::string Explain() const override { return {}; }
+
+ private:
+  void Done(const WarpAccess& access, LaneMask lanes, Cycle at) {
+    client_.LanesDone(access.id, lanes, at, /*returned=*/false);
+  }
+
+  const FixedLatencySystem& system_;
+  MemoryClient& client_;
+};
+
+std::unique_ptr<SmMemory> FixedLatencySystem::MakeSm(uint32_t /*sm*/, MemoryClient& client) {
+  return std::make_unique<FixedLatencySm>(*this, client);
+}
+
+void FixedLatencySm::Submit(const WarpAccess& access, Cycle now) {
+  constexpr int kSpaces = FixedLatencySystem::kSpaces;
+  const auto latency_of = [&](int space) { return system_.LatencyOf(access.op, static_cast<MemorySpace>(space)); };
+  uint32_t last = 0;
   if (access.space != trace::v1::SPACE_GENERIC || access.addresses == nullptr) {
-    if (IsOffCore(access.op, access.space)) client.WaitsOffCore(access.slot);
-    client.LanesDone(access.slot, access.lanes, now + LatencyOf(access.op, access.space));
-    return true;
-  }
-  // Lanes of one latency come together, the quickest first.
-  std::array<LaneMask, kSpaces> lanes_of{};
-  bool off_core = false;
-  for (LaneMask mask = access.lanes; mask != 0; mask &= mask - 1) {
-    const int lane = std::countr_zero(mask);
-    const MemorySpace space = windows_.SpaceOf((*access.addresses)[lane]);
-    lanes_of[space] |= LaneMask{1} << lane;
-    off_core |= IsOffCore(access.op, space);
-  }
-  if (off_core) client.WaitsOffCore(access.slot);
-  for (LaneMask left = access.lanes; left != 0;) {
-    uint32_t latency = ~uint32_t{0};
-    for (int space = 0; space < kSpaces; ++space) {
-      if (lanes_of[space] != 0) latency = std::min(latency, LatencyOf(access.op, static_cast<MemorySpace>(space)));
+    if (IsOffCore(access.op, access.space)) client_.WaitsOffCore(access.id);
+    last = latency_of(access.space);
+    Done(access, access.lanes, now + last);
+  } else {
+    // Lanes of one latency come together, the quickest first.
+    std::array<LaneMask, kSpaces> lanes_of{};
+    bool off_core = false;
+    for (LaneMask mask = access.lanes; mask != 0; mask &= mask - 1) {
+      const int lane = std::countr_zero(mask);
+      const MemorySpace space = system_.windows_.SpaceOf((*access.addresses)[lane]);
+      lanes_of[space] |= LaneMask{1} << lane;
+      off_core |= IsOffCore(access.op, space);
     }
-    LaneMask done = 0;
-    for (int space = 0; space < kSpaces; ++space) {
-      if (lanes_of[space] != 0 && LatencyOf(access.op, static_cast<MemorySpace>(space)) == latency) {
-        done |= lanes_of[space];
-        lanes_of[space] = 0;
+    if (off_core) client_.WaitsOffCore(access.id);
+    for (LaneMask left = access.lanes; left != 0;) {
+      uint32_t latency = ~uint32_t{0};
+      for (int space = 0; space < kSpaces; ++space) {
+        if (lanes_of[space] != 0) latency = std::min(latency, latency_of(space));
       }
+      LaneMask done = 0;
+      for (int space = 0; space < kSpaces; ++space) {
+        if (lanes_of[space] != 0 && latency_of(space) == latency) {
+          done |= lanes_of[space];
+          lanes_of[space] = 0;
+        }
+      }
+      Done(access, done, now + latency);
+      last = std::max(last, latency);
+      left &= ~done;
     }
-    client.LanesDone(access.slot, done, now + latency);
-    left &= ~done;
   }
-  return true;
+  if (access.op == trace::v1::OP_STORE) client_.StoreAcknowledged(access.id, now + last);
 }
 
 }  // namespace heddle::replay

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <string>
 
 #include "proto/machine.pb.h"
 #include "replay/memory/address_windows.h"
@@ -11,18 +13,23 @@
 
 namespace heddle::replay {
 
-// No limit of bandwidth, no refusal. A generic access takes, lane by lane, the time of the space that the lane's
-// address falls into. An atomic takes the atomic latency on lanes outside shared memory, and the shared latency inside
-// it.
-class FixedLatencyMemory : public MemorySystem {
+// No limit of bandwidth: the memory stage is always free, fetches always hit, nothing is shared between SMs. A generic
+// access takes, lane by lane, the time of the space that the lane's address falls into. An atomic takes the atomic
+// latency on lanes outside shared memory, and the shared latency inside it.
+class FixedLatencySystem : public MemorySystem {
  public:
-  FixedLatencyMemory(const machine::v1::FixedLatency& latencies, const AddressWindows& windows);
+  FixedLatencySystem(const machine::v1::FixedLatency& latencies, const AddressWindows& windows);
 
-  bool needs_addresses() const override { return false; }
-  uint32_t longest_latency() const override { return longest_; }
-  bool Submit(const WarpAccess& access, Cycle now, MemoryClient& client) override;
+  void BeginLaunch() override {}
+  std::unique_ptr<SmMemory> MakeSm(uint32_t sm, MemoryClient& client) override;
+  Cycle NextEvent() const override { return kNever; }
+  void Advance(Cycle /*now*/, SmWaker& /*waker*/) override {}
+  bool drained() const override { return true; }
+  absl::Status EndLaunch(Cycle /*end*/, result::v1::LaunchResult& /*result*/) override { return absl::OkStatus(); }
+  std::string Explain() const override { return {}; }
 
  private:
+  friend class FixedLatencySm;
   static constexpr int kSpaces = trace::v1::MemorySpace_ARRAYSIZE;
   uint32_t LatencyOf(trace::v1::OpClass op, trace::v1::MemorySpace space) const {
     return op == trace::v1::OP_ATOMIC && space != trace::v1::SPACE_SHARED ? atomic_ : by_space_[space];

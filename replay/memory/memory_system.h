@@ -1,8 +1,8 @@
 // What the SMs of a machine see of its memory.
 //
 // The part of the memory that belongs to one SM (memory stage, first-level caches, its end of the network) is an
-// SmMemory; the core runs it within its own cycle. Everything that the SMs share is the MemorySystem; the engine runs it
-// between the cycles of the cores. `docs/timing.md` has the rules.
+// SmMemory; the core runs it within its own cycle. Everything that the SMs share is the MemorySystem; the engine runs
+// it between the cycles of the cores. `docs/timing.md` has the rules.
 #ifndef HEDDLE_REPLAY_MEMORY_MEMORY_SYSTEM_H_
 #define HEDDLE_REPLAY_MEMORY_MEMORY_SYSTEM_H_
 
@@ -119,7 +119,8 @@ class MemorySystem {
   // Nothing is under way outside the SMs.
   virtual bool drained() const = 0;
   // The launch is over and everything drained, at core cycle `end`: checks that requests in = requests out at every
-  // level and that the counters agree with one another, and writes them. Errors: Internal, naming component and counter.
+  // level and that the counters agree with one another, and writes them. Errors: Internal, naming component and
+  // counter.
   virtual absl::Status EndLaunch(Cycle end, result::v1::LaunchResult& result) = 0;
   // What every queue holds, for the report of a deadlock; empty if nothing.
   virtual std::string Explain() const = 0;
