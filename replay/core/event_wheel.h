@@ -34,7 +34,7 @@ class EventWheel {
 
   bool empty() const { return size_ == 0; }
 
-  // `at` must be later than the last cycle that was taken.
+  // `at` must not be before the last cycle that was taken; if it is that cycle, it has to be taken once more.
   void Add(Cycle at, const Completion& event) {
     ++size_;
     if (at - taken_ > mask_) {

@@ -35,8 +35,8 @@ SmCore::SmCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<Diverg
       issue_slots_(policy_->issue_slots()),
       formation_(SetupOf(context)),
       cursors_(context.launch, cache, context.max_threads),
-      memory_(memory),
-      wheel_(std::max({memory.longest_latency(), context.pipeline_depth, context.longest_scripted})),
+      memory_(memory.MakeSm(sm, *this)),
+      wheel_(std::max({memory_->usual_latency(), context.pipeline_depth, context.longest_scripted})),
       in_flight_(formation_.table().state.size()),
       blocks_(context.capacity),
       port_free_(context.ports, 0) {
@@ -174,6 +174,8 @@ void SmCore::RunCycle(Cycle now) {
     resuming_.swap(opened_slots_);
   }
   Complete(now);
+  memory_->RunCycle(now);
+  TakeDue(now);
   if (!releasing_.empty()) Release(now);
   if (formation_.next_timer() <= now) {
     uint64_t tag = 0;
@@ -213,7 +215,7 @@ Cycle SmCore::NextWake(Cycle now) const {
   const bool busy = resident_ > 0;
   if (busy && (context_.force_tick || (interests_ & kEveryCycle) != 0)) return next;
   if (pending_.active || waiting_first_ < waiting_.size() || !opened_.empty() || !deferred_.empty()) return next;
-  Cycle wake = std::min(wheel_.Next(), std::max(next, formation_.next_timer()));
+  Cycle wake = std::min({wheel_.Next(), std::max(next, formation_.next_timer()), memory_->NextWake(now)});
   for (int port = 0; port < context_.ports; ++port) {
     if (!formation_.AnyOffered(port)) continue;
     wake = std::min(wake, NextDecision(std::max(next, port_free_[port])));
@@ -223,9 +225,12 @@ Cycle SmCore::NextWake(Cycle now) const {
 
 // --- memory
 
-void SmCore::LanesDone(SlotId slot, LaneMask lanes, Cycle at) { wheel_.Add(at, {slot, lanes}); }
+void SmCore::LanesDone(AccessId access, LaneMask lanes, Cycle at, bool /*returned*/) {
+  wheel_.Add(at, {static_cast<SlotId>(access), lanes});
+}
 
-void SmCore::WaitsOffCore(SlotId slot) {
+void SmCore::WaitsOffCore(AccessId access) {
+  const SlotId slot = static_cast<SlotId>(access);
   InFlight& state = in_flight_[slot];
   if (state.off_core) return;
   state.off_core = true;

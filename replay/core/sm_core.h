@@ -35,9 +35,10 @@ struct BlockArrival {
 //
 // Order within a cycle:
 //   1. completions that are due, in order of time, then of issue (behind those that write-back still holds)
-//   2. barrier releases, by slot; 3. the policy's timers, then Tick
-//   4. selection, port by port, if the cycle is a scheduler cycle
-//   5. what issues set off: barrier arrivals and long waits are told to policy and schedulers
+//   2. the SM's part of the memory, and completions that come of it in this cycle
+//   3. barrier releases, by slot; 4. the policy's timers, then Tick
+//   5. selection, port by port, if the cycle is a scheduler cycle
+//   6. what issues set off: barrier arrivals and long waits are told to policy and schedulers
 // The engine dispatches blocks after that.
 class SmCore : public MemoryClient {
  public:
@@ -74,9 +75,11 @@ class SmCore : public MemoryClient {
   // One line on what every thread of the SM waits for; empty if no block is resident.
   std::string ExplainDeadlock() const;
 
-  // MemoryClient.
-  void LanesDone(SlotId slot, LaneMask lanes, Cycle at) override;
-  void WaitsOffCore(SlotId slot) override;
+  // MemoryClient. A slot has at most one access under way; its number is the access's.
+  void LanesDone(AccessId access, LaneMask lanes, Cycle at, bool returned) override;
+  void StoreAcknowledged(AccessId /*access*/, Cycle /*at*/) override {}
+  void WaitsOffCore(AccessId access) override;
+  void FetchArrived(uint32_t /*fetcher*/) override {}
   void CacheEvent(const CacheNotice& notice) override;
 
  private:
@@ -141,6 +144,9 @@ class SmCore : public MemoryClient {
 
   // --- sm_write_back.cc: completions
   void Complete(Cycle now);
+  // Completions that are due in this cycle; they queue up behind those that write-back holds.
+  void TakeDue(Cycle now);
+  bool WriteBackBlocked() const { return pending_.active || waiting_first_ < waiting_.size(); }
   // False if the policy refused: write-back is blocked from here on.
   bool Process(const WriteBack& item);
   bool ProcessCompletion(const Completion& event);
@@ -169,7 +175,7 @@ class SmCore : public MemoryClient {
   Formation formation_;
   std::vector<std::unique_ptr<WarpScheduler>> schedulers_;
   ThreadCursors cursors_;
-  MemorySystem& memory_;
+  const std::unique_ptr<SmMemory> memory_;
   EventWheel wheel_;
 
   std::vector<InFlight> in_flight_;  // by slot

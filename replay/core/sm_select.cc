@@ -81,7 +81,7 @@ int SmCore::IssueSeveral(int port, Cycle now) {
   return static_cast<int>(chosen_.size());
 }
 
-// One slot enters the pipeline. False if the memory system refused its access.
+// One slot enters the pipeline. False if the memory stage has no room for its access.
 bool SmCore::Enter(int port, SlotId slot, Cycle now) {
   const WarpTable& table = formation_.table();
   InFlight& state = in_flight_[slot];
@@ -97,18 +97,19 @@ bool SmCore::Enter(int port, SlotId slot, Cycle now) {
     const uint32_t scripted = step.scripted ? ScriptedLatency(slot, pc) : 0;
     if (step.kind == Step::kMemory) {
       const bool generic = step.space == trace::v1::SPACE_GENERIC;
-      const bool addresses = step.has_address && (generic || memory_.needs_addresses());
+      const bool addresses = step.has_address && (generic || memory_->needs_addresses());
       if (addresses) cursors_.PeekAddresses(lanes, pc, addresses_);
       if (scripted == 0) {
+        if (!memory_->StageFree()) return false;
         WarpAccess access;
-        access.sm = sm_;
+        access.id = slot;
         access.slot = slot;
         access.op = step.op;
         access.space = step.space;
         access.bytes = step.bytes;
         access.lanes = lanes.mask;
         access.addresses = addresses ? &addresses_ : nullptr;
-        if (!memory_.Submit(access, now, *this)) return false;
+        memory_->Submit(access, now);
       }
       if (step.has_address) cursors_.SkipAddresses(lanes);
       state.memory = ReachesBeyondShared(step, lanes, addresses);

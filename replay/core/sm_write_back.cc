@@ -21,6 +21,11 @@ void SmCore::Complete(Cycle now) {
       waiting_first_ = 0;
     }
   }
+  TakeDue(now);
+}
+
+void SmCore::TakeDue(Cycle now) {
+  bool blocked = WriteBackBlocked();
   wheel_.Take(now, [&](const Completion& event) {
     if (blocked) {
       waiting_.push_back({event, false});

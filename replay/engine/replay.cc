@@ -1,6 +1,7 @@
 #include "replay/engine/replay.h"
 
 #include <map>
+#include <memory>
 #include <regex>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "replay/engine/machine.h"
 #include "replay/engine/replay_launch.h"
+#include "replay/memory/make_memory_system.h"
 #include "replay/stats/sm_counters.h"
 #include "replay/trace/chunk_cache.h"
 
@@ -170,11 +172,15 @@ absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader&
   }
   uint64_t done = 0;
   ChunkCache cache(reader, options.cache_bytes);
+  const AddressWindows windows(reader.header());
+  std::vector<std::unique_ptr<MemorySystem>> memories;  // by configuration
+  for (size_t i = 0; i < configurations.size(); ++i) memories.push_back(MakeMemorySystem(options.machine, windows));
   for (const trace::LaunchView* launch : *launches) {
     for (size_t i = 0; i < configurations.size(); ++i) {
       std::function<bool(uint64_t)> progress;
       if (options.progress) progress = [&](uint64_t run) { return options.progress(done + run, total); };
-      const LaunchRun run{reader, *launch, checked[i], static_cast<uint32_t>(i), options, cache, std::move(progress)};
+      const LaunchRun run{reader,  *launch, checked[i],   static_cast<uint32_t>(i),
+                          options, cache,   *memories[i], std::move(progress)};
       absl::StatusOr<result::v1::LaunchResult> result = ReplayLaunch(run);
       if (!result.ok()) return AddPlace(result.status(), *launch, configurations[i]);
       AddToTotals(*result, options.machine.core().warp_size(), *results[i].mutable_total());

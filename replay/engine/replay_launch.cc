@@ -13,7 +13,7 @@
 #include "replay/dispatch/block_dispatcher.h"
 #include "replay/engine/calendar.h"
 #include "replay/engine/machine.h"
-#include "replay/memory/fixed_latency.h"
+#include "replay/memory/memory_system.h"
 
 namespace heddle::replay {
 namespace {
@@ -44,13 +44,13 @@ class RecordedBlocks {
 };
 
 // The SMs, the memory and the dispatcher of a run, and the time they share.
-class LaunchSimulation {
+class LaunchSimulation : public SmWaker {
  public:
   LaunchSimulation(const LaunchRun& run, const Occupancy& occupancy)
       : run_(run),
         context_(run.launch, run.reader.header(), run.options.machine),
         blocks_(run.launch),
-        memory_(run.options.machine.memory().fixed(), context_.windows),
+        memory_(run.memory),
         sm_count_(run.options.machine.sms()),
         calendar_(sm_count_ + 1) {
     residency_ = static_cast<uint64_t>(occupancy.blocks);
@@ -70,6 +70,7 @@ class LaunchSimulation {
     context_.force_tick = run.options.force_tick;
     context_.observer = run.options.observer;
     context_.configuration_index = run.configuration_index;
+    memory_.BeginLaunch();
     MakeSms();
     dispatcher_ = configuration.dispatch->make({blocks_.count(), sm_count_}, configuration.dispatch_parameters);
     occupancy_.assign(sm_count_, {0, context_.capacity});
@@ -77,7 +78,9 @@ class LaunchSimulation {
   }
 
   absl::Status Run();
-  absl::StatusOr<result::v1::LaunchResult> Result() const;
+  absl::StatusOr<result::v1::LaunchResult> Result();
+
+  void WakeSm(uint32_t sm) override { calendar_.Wake(sm, now_); }
 
  private:
   void MakeSms() {
@@ -112,7 +115,7 @@ class LaunchSimulation {
   const LaunchRun& run_;
   LaunchContext context_;
   const RecordedBlocks blocks_;
-  FixedLatencyMemory memory_;
+  MemorySystem& memory_;
   const uint32_t sm_count_;
   Calendar calendar_;  // component sm_count_ is the dispatcher
   uint64_t residency_ = 0;
@@ -124,6 +127,7 @@ class LaunchSimulation {
   uint64_t room_ = 0;  // blocks that would still fit
   uint64_t resident_ = 0;
   uint64_t retired_ = 0;
+  Cycle now_ = 0;
   Cycle end_ = 0;
 };
 
@@ -182,10 +186,8 @@ absl::Status LaunchSimulation::Run() {
                                                       " cycles (the bound that was set): ", blocks_.count() - retired_,
                                                       " thread blocks are left"));
     }
-    if (memory_event <= now) {
-      memory_.Advance(now);
-      for (uint32_t sm = 0; sm < sm_count_; ++sm) calendar_.Wake(sm, now);
-    }
+    now_ = now;
+    if (memory_event <= now) memory_.Advance(now, *this);
     calendar_.Take(now, awake);
     bool dispatch = false;
     for (const uint32_t component : awake) {
@@ -231,7 +233,7 @@ void Combine(const PolicyInfo& info, std::span<const uint64_t> values,
   }
 }
 
-absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() const {
+absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
   SmCounters counters;
   result::v1::LaunchResult result;
   const PolicyInfo& divergence = run_.configuration.divergence->info;
@@ -262,6 +264,7 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() const {
   const CounterScale scale{static_cast<uint32_t>(context_.warp_size), static_cast<uint32_t>(context_.issue_cycles),
                            static_cast<uint32_t>(context_.ports)};
   FillResult(counters, scale, end_, result);
+  if (absl::Status status = memory_.EndLaunch(end_, result); !status.ok()) return status;
   result.set_launch(run_.launch.launch.id());
   result.set_kernel(run_.launch.program->name());
   result.set_blocks(blocks_.count());

@@ -12,6 +12,7 @@
 #include "replay/dispatch/block_dispatcher.h"
 #include "replay/divergence/divergence_policy.h"
 #include "replay/engine/replay.h"
+#include "replay/memory/memory_system.h"
 #include "replay/schedule/warp_scheduler.h"
 #include "replay/trace/chunk_cache.h"
 #include "traces/format/reader.h"
@@ -37,6 +38,7 @@ struct LaunchRun {
   uint32_t configuration_index = 0;
   const ReplayOptions& options;
   ChunkCache& cache;
+  MemorySystem& memory;  // of the configuration, drained; it may still hold what earlier launches left in the L2
   // Called now and then with the thread-instructions of this run so far; false cancels. May be empty.
   std::function<bool(uint64_t)> progress;
 };

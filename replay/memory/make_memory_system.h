@@ -1,0 +1,18 @@
+// The memory that a machine asks for.
+#ifndef HEDDLE_REPLAY_MEMORY_MAKE_MEMORY_SYSTEM_H_
+#define HEDDLE_REPLAY_MEMORY_MAKE_MEMORY_SYSTEM_H_
+
+#include <memory>
+
+#include "proto/machine.pb.h"
+#include "replay/memory/address_windows.h"
+#include "replay/memory/memory_system.h"
+
+namespace heddle::replay {
+
+// Makes the memory of one run; the machine must have passed CheckMachine. `windows` are those of the trace.
+std::unique_ptr<MemorySystem> MakeMemorySystem(const machine::v1::Machine& machine, const AddressWindows& windows);
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_MEMORY_MAKE_MEMORY_SYSTEM_H_
