@@ -11,10 +11,17 @@
 
 namespace heddle::replay {
 
-// The data or results of some lanes of a slot are there.
+// Something that write-back has to do.
 struct Completion {
-  SlotId slot = kNoSlot;
-  LaneMask lanes = 0;
+  enum Kind : uint8_t {
+    kLanes,         // the data or results of some lanes of an instruction are there
+    kAcknowledged,  // a store has reached its last memory partition
+    kResume,        // a slot goes on from a barrier that has opened
+    kFinish,        // a slot's instruction is done; where its threads go is still to be decided
+  };
+  uint32_t id = 0;  // kLanes, kAcknowledged: of the instruction, as the core numbers them; kResume, kFinish: the slot
+  Kind kind = kLanes;
+  LaneMask lanes = 0;  // kLanes
 };
 
 // A wheel of first-in-first-out lists in a pool, one list per cycle of the horizon, with an occupancy bitmap to find

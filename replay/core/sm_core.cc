@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "replay/core/lane_mask.h"
 
 namespace heddle::replay {
 namespace {
@@ -26,7 +27,7 @@ Formation::Setup SetupOf(const LaunchContext& context) {
 }  // namespace
 
 SmCore::SmCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<DivergencePolicy> policy, ChunkCache& cache,
-               MemorySystem& memory)
+               MemorySystem& memory, uint32_t horizon)
     : context_(context),
       steps_(context.steps.data()),
       sm_(sm),
@@ -35,11 +36,12 @@ SmCore::SmCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<Diverg
       issue_slots_(policy_->issue_slots()),
       formation_(SetupOf(context)),
       cursors_(context.launch, cache, context.max_threads),
+      control_flow_(context, cursors_),
       memory_(memory.MakeSm(sm, *this)),
-      wheel_(std::max({memory_->usual_latency(), context.pipeline_depth, context.longest_scripted})),
-      in_flight_(formation_.table().state.size()),
+      write_back_(std::max(memory_->usual_latency(), horizon)),
       blocks_(context.capacity),
-      port_free_(context.ports, 0) {
+      live_in_row_(context.max_threads / context.warp_size),
+      barriers_ahead_(formation_.table().state.size()) {
   for (ResidentBlock& block : blocks_) block.barriers.resize(context.barrier_ids.size());
 }
 
@@ -59,6 +61,7 @@ void SmCore::Fail(const absl::Status& status) {
 absl::Status SmCore::status() const {
   if (formation_.failed()) return formation_.status();
   if (!cursors_.ok()) return cursors_.status();
+  if (!control_flow_.status().ok()) return control_flow_.status();
   return status_;
 }
 
@@ -78,7 +81,8 @@ void SmCore::Admit(const BlockArrival& arrival, Cycle first) {
   ++resident_;
 
   const uint32_t warp_size = static_cast<uint32_t>(context_.warp_size);
-  const uint32_t first_thread = id * context_.rows_per_block * warp_size;
+  const uint32_t first_row = id * context_.rows_per_block;
+  const uint32_t first_thread = first_row * warp_size;
   std::vector<LaneMask> rows(context_.rows_per_block, 0);
   for (uint32_t index = 0; index < context_.threads_per_block; ++index) {
     const uint32_t row = index / warp_size;
@@ -87,6 +91,7 @@ void SmCore::Admit(const BlockArrival& arrival, Cycle first) {
     if (context_.swizzle && (row & 1) != 0 && (lane ^ 1) < warp_size) lane ^= 1;
     const ThreadId thread = static_cast<ThreadId>(first_thread + row * warp_size + lane);
     rows[row] |= LaneMask{1} << lane;
+    ++live_in_row_[first_row + row];
     formation_.AddThread(thread, id, index, context_.entry);
     cursors_.Start(thread, arrival.recorded, index);
   }
@@ -98,6 +103,7 @@ void SmCore::Admit(const BlockArrival& arrival, Cycle first) {
   admission.first_thread = static_cast<ThreadId>(first_thread);
   admission.rows = rows;
   policy_->Admit(admission, formation_.editor());
+  BlockAdmitted(id, first_row);
 }
 
 void SmCore::RetireBlock(BlockId id) {
@@ -111,134 +117,114 @@ void SmCore::RetireBlock(BlockId id) {
   retired_.push_back(block.position);
 }
 
-// --- time
+// --- parts of a cycle
 
-Cycle SmCore::NextDecision(Cycle at) const {
-  const Cycle period = static_cast<Cycle>(context_.issue_cycles);
-  return period == 1 ? at : (at + period - 1) / period * period;
-}
-
-bool SmCore::AllWaitForMemory() const {
-  const auto& states = formation_.thread_states();
-  uint64_t live = 0;
-  for (int state = 0; state < kThreadStates; ++state) {
-    if (state != static_cast<int>(ThreadState::kFinished)) live += states[state];
-  }
-  return memory_threads_ != 0 && memory_threads_ == live;
-}
-
-// `count` scheduler cycles of a port in which nothing was issued.
-void SmCore::Classify(int port, uint64_t count) {
-  counters_.scheduler_cycles += count;
-  if (formation_.AnyOffered(port)) {
-    counters_.stall += count;
-  } else if (AllWaitForMemory()) {
-    counters_.memory += count;
-  } else {
-    counters_.idle += count;
-  }
-}
-
-// Cycles before `until` that have not been counted had the state that is there now: nothing changes between two cycles
-// that are run. Must come before any change.
-void SmCore::Credit(Cycle until) {
-  if (until <= credited_) return;
-  if (resident_ > 0) {
-    counters_.resident_cycles += until - credited_;
-    const Cycle idle_from = std::max(credited_, std::min(until, occupied_until_));
-    if (const uint64_t idle = until - idle_from; idle != 0) {
-      counters_.idle_cycles += idle;
-      const auto& states = formation_.thread_states();
-      for (int state = 0; state < kThreadStates; ++state) counters_.idle_threads[state] += idle * states[state];
-    }
-    if (until > decided_) {
-      const uint64_t period = static_cast<uint64_t>(context_.issue_cycles);
-      const uint64_t decisions =
-          period == 1 ? until - decided_ : (until + period - 1) / period - (decided_ + period - 1) / period;
-      if (decisions != 0) {
-        for (int port = 0; port < context_.ports; ++port) Classify(port, decisions);
-      }
-    }
-  }
-  credited_ = until;
-  decided_ = std::max(decided_, until);
-}
-
-void SmCore::RunCycle(Cycle now) {
-  Credit(now);
+void SmCore::BeginCycle(Cycle now) {
   now_ = now;
   formation_.SetNow(now);
-  if (!retired_.empty()) retired_.clear();
+  retired_.clear();
   if (!opened_.empty()) {  // what opens from here on releases in the next cycle
     releasing_.swap(opened_);
     resuming_.swap(opened_slots_);
   }
-  Complete(now);
-  memory_->RunCycle(now);
-  TakeDue(now);
-  if (!releasing_.empty()) Release(now);
+}
+
+void SmCore::RunBarriersAndTimers(Cycle now) {
+  if (!releasing_.empty()) ReleaseBarriers(now);
   if (formation_.next_timer() <= now) {
     uint64_t tag = 0;
     while (formation_.PopTimer(tag)) policy_->Timer(tag, formation_.editor());
   }
-  if (resident_ > 0) {
-    if ((interests_ & kEveryCycle) != 0) policy_->Tick(formation_.editor());
-    if (context_.issue_cycles == 1 || now % static_cast<Cycle>(context_.issue_cycles) == 0) Select(now);
-    if (!deferred_.empty()) TellDeferred();
-    if (now - last_progress_ > kNoProgressLimit) {
-      Fail(absl::FailedPreconditionError(
-          absl::StrCat("nothing was issued or completed in ", kNoProgressLimit, " cycles: ", ExplainDeadlock())));
-    }
-  }
-  decided_ = now + 1;
+  if (resident_ > 0 && (interests_ & kEveryCycle) != 0) policy_->Tick(formation_.editor());
 }
 
 void SmCore::TellDeferred() {
   // A call may set off an issue's consequences only once; nothing is added here.
   for (const Deferred& event : deferred_) {
-    const uint8_t port = formation_.table().port[event.slot];
-    if (event.is_barrier) {
-      if ((interests_ & kBarriers) != 0) {
-        policy_->BarrierArrived(event.slot, context_.barrier_ids[event.barrier], formation_.editor());
-      }
-      schedulers_[port]->BarrierArrived(event.slot);
-    } else {
-      if ((interests_ & kLongLatency) != 0) policy_->LongLatency(event.slot, formation_.editor());
-      schedulers_[port]->LongLatencyStarted(event.slot);
+    if (!event.is_barrier) {
+      TellLongWait(event.slot);
+      continue;
     }
+    if ((interests_ & kBarriers) != 0) {
+      policy_->BarrierArrived(event.slot, context_.barrier_ids[event.barrier], formation_.editor());
+    }
+    schedulers_[table().port[event.slot]]->BarrierArrived(event.slot);
   }
   deferred_.clear();
 }
 
-Cycle SmCore::NextWake(Cycle now) const {
-  const Cycle next = now + 1;
-  const bool busy = resident_ > 0;
-  if (busy && (context_.force_tick || (interests_ & kEveryCycle) != 0)) return next;
-  if (pending_.active || waiting_first_ < waiting_.size() || !opened_.empty() || !deferred_.empty()) return next;
-  Cycle wake = std::min({wheel_.Next(), std::max(next, formation_.next_timer()), memory_->NextWake(now)});
-  for (int port = 0; port < context_.ports; ++port) {
-    if (!formation_.AnyOffered(port)) continue;
-    wake = std::min(wake, NextDecision(std::max(next, port_free_[port])));
-  }
-  return wake;
+void SmCore::TellLongWait(SlotId slot) {
+  if ((interests_ & kLongLatency) != 0) policy_->LongLatency(slot, formation_.editor());
+  schedulers_[table().port[slot]]->LongLatencyStarted(slot);
 }
 
-// --- memory
-
-void SmCore::LanesDone(AccessId access, LaneMask lanes, Cycle at, bool /*returned*/) {
-  wheel_.Add(at, {static_cast<SlotId>(access), lanes});
-}
-
-void SmCore::WaitsOffCore(AccessId access) {
-  const SlotId slot = static_cast<SlotId>(access);
-  InFlight& state = in_flight_[slot];
-  if (state.off_core) return;
-  state.off_core = true;
-  deferred_.push_back({slot, 0, false});
+void SmCore::CheckProgress(Cycle now) {
+  if (resident_ == 0 || now - last_progress_ <= kNoProgressLimit) return;
+  Fail(absl::FailedPreconditionError(
+      absl::StrCat("nothing was issued or completed in ", kNoProgressLimit, " cycles: ", ExplainDeadlock())));
 }
 
 void SmCore::CacheEvent(const CacheNotice& notice) {
   for (const auto& scheduler : schedulers_) scheduler->CacheEvent(notice);
+}
+
+// --- issues
+
+void SmCore::CountIssue(int port, Cycle now, std::span<const SlotId> slots, bool inserted) {
+  last_progress_ = now;
+  if (inserted) {
+    ++counters_.inserted_instructions;
+    return;
+  }
+  uint32_t threads = 0;
+  for (const SlotId slot : slots) threads += static_cast<uint32_t>(formation_.table().thread_count(slot));
+  ++counters_.warp_instructions;
+  counters_.thread_instructions += threads;
+  ++counters_.issues_by_size[threads - 1];
+  if (context_.observer != nullptr) Observe(port, now, slots);
+}
+
+void SmCore::Observe(int port, Cycle now, std::span<const SlotId> slots) {
+  std::array<IssueEvent::Lane, kMaxLanes> lanes;
+  size_t count = 0;
+  for (const SlotId slot : slots) {
+    const Lanes& inside = formation_.table().lanes[slot];
+    ForEachLane(inside.mask, [&](int lane) {
+      const ThreadId thread = inside.thread[lane];
+      IssueEvent::Lane& out = lanes[count];
+      // Threads of several slots may share a home lane; they take the lanes in the order in which they were chosen.
+      out.lane = issue_slots_ == 1 ? static_cast<uint32_t>(lane) : static_cast<uint32_t>(count);
+      out.pc = formation_.table().position[slot].pc();
+      out.block = blocks_[formation_.block_of(thread)].linear_index;
+      out.thread = formation_.index_in_block(thread);
+      ++count;
+    });
+  }
+  IssueEvent event;
+  event.configuration = context_.configuration_index;
+  event.launch = context_.launch.launch.id();
+  event.sm = sm_;
+  event.port = static_cast<uint32_t>(port);
+  event.cycle = now;
+  event.lanes = std::span(lanes).first(count);
+  context_.observer->Issued(event);
+}
+
+bool SmCore::ReachesBeyondShared(const Step& step, LaneMask lanes, bool has_addresses) const {
+  if (step.space != trace::v1::SPACE_GENERIC || !has_addresses) return step.space != trace::v1::SPACE_SHARED;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    if (context_.windows.SpaceOf(addresses_[std::countr_zero(lanes)]) != trace::v1::SPACE_SHARED) return true;
+  }
+  return false;
+}
+
+uint64_t SmCore::LiveThreads() const {
+  const auto& states = formation_.thread_states();
+  uint64_t live = 0;
+  for (int state = 0; state < kThreadStates; ++state) {
+    if (state != static_cast<int>(ThreadState::kFinished)) live += states[state];
+  }
+  return live;
 }
 
 }  // namespace heddle::replay

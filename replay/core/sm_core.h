@@ -1,4 +1,4 @@
-// One SM while a launch runs: everything in flight.
+// One SM while a launch runs: what all front ends share.
 #ifndef HEDDLE_REPLAY_CORE_SM_CORE_H_
 #define HEDDLE_REPLAY_CORE_SM_CORE_H_
 
@@ -10,10 +10,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "replay/core/event_wheel.h"
+#include "replay/core/control_flow.h"
 #include "replay/core/formation.h"
 #include "replay/core/launch_context.h"
 #include "replay/core/types.h"
+#include "replay/core/write_back_queue.h"
 #include "replay/divergence/divergence_policy.h"
 #include "replay/memory/memory_system.h"
 #include "replay/schedule/warp_scheduler.h"
@@ -29,60 +30,54 @@ struct BlockArrival {
   RecordedBlock recorded;
 };
 
-// The thesis front end (timing-core.md FE-A): the scheduler is fetch, a thread has one instruction in flight from issue
-// to write-back. Runs a cycle only when something can happen in it; skipped cycles are credited to the statistics with
-// the state they had. Running a cycle too early is harmless.
+// Blocks and their barriers, control flow and the policy's answers to it, exits, and what is told to whom. A front end
+// derives from it: it decides when instructions issue and when their results come, and counts where the cycles go.
 //
-// Order within a cycle:
-//   1. completions that are due, in order of time, then of issue (behind those that write-back still holds)
-//   2. the SM's part of the memory, and completions that come of it in this cycle
-//   3. barrier releases, by slot; 4. the policy's timers, then Tick
-//   5. selection, port by port, if the cycle is a scheduler cycle
-//   6. what issues set off: barrier arrivals and long waits are told to policy and schedulers
-// The engine dispatches blocks after that.
+// Runs a cycle only when something can happen in it; skipped cycles are credited to the statistics with the state they
+// had. Running a cycle too early is harmless. `docs/timing.md` has the order within a cycle.
 class SmCore : public MemoryClient {
  public:
-  SmCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<DivergencePolicy> policy, ChunkCache& cache,
-         MemorySystem& memory);
   SmCore(const SmCore&) = delete;
   SmCore& operator=(const SmCore&) = delete;
 
   const WarpTable& table() const { return formation_.table(); }
   // One scheduler per port, before anything runs. They are made of the warp table, which exists only with the core.
-  void SetSchedulers(std::vector<std::unique_ptr<WarpScheduler>> schedulers);
+  virtual void SetSchedulers(std::vector<std::unique_ptr<WarpScheduler>> schedulers);
 
-  // A block enters after the cycle before `first`: its warps may issue in cycle `first`.
+  // A block enters after the cycle before `first`: its warps may issue (thesis) or be fetched for in cycle `first`.
   void Admit(const BlockArrival& arrival, Cycle first);
   // Simulates cycle `now`; cycles since the last call had nothing to do.
-  void RunCycle(Cycle now);
+  virtual void RunCycle(Cycle now) = 0;
   // The next cycle in which something can happen, kNever if nothing will without help from outside. Call it after
   // RunCycle(now) or Admit.
-  Cycle NextWake(Cycle now) const;
+  virtual Cycle NextWake(Cycle now) const = 0;
+  // Credits the statistics up to the end of the launch, cycle `end`.
+  virtual void FinishLaunch(Cycle end) = 0;
+  // Checks what must hold when the last block has retired. Errors: Internal, naming what is left over.
+  virtual absl::Status CheckDrained() const { return absl::OkStatus(); }
 
   int resident() const { return resident_; }
   // Positions of the blocks that retired in the cycle that was run last.
   std::span<const uint64_t> retired() const { return retired_; }
-  bool ok() const { return !formation_.failed() && cursors_.ok() && ok_; }
+  // The first cycle that the blocks retired by RunCycle(now) do not need any more.
+  virtual Cycle EndOfRetired(Cycle now) const = 0;
+  bool ok() const { return !formation_.failed() && cursors_.ok() && ok_ && control_flow_.status().ok(); }
   // The first error: of the policy, of the recording, or a deadlock that this SM found.
   absl::Status status() const;
 
-  // Credits the statistics up to the end of the launch.
-  void FinishLaunch(Cycle end) { Credit(end); }
   const SmCounters& counters() const { return counters_; }
   const DivergencePolicy& policy() const { return *policy_; }
   std::span<const std::unique_ptr<WarpScheduler>> schedulers() const { return schedulers_; }
+  // Writes what only this front end counts.
+  virtual void FillResult(result::v1::LaunchResult& /*result*/) const {}
 
   // One line on what every thread of the SM waits for; empty if no block is resident.
   std::string ExplainDeadlock() const;
 
-  // MemoryClient. A slot has at most one access under way; its number is the access's.
-  void LanesDone(AccessId access, LaneMask lanes, Cycle at, bool returned) override;
-  void StoreAcknowledged(AccessId /*access*/, Cycle /*at*/) override {}
-  void WaitsOffCore(AccessId access) override;
-  void FetchArrived(uint32_t /*fetcher*/) override {}
+  // MemoryClient.
   void CacheEvent(const CacheNotice& notice) override;
 
- private:
+ protected:
   struct Barrier {
     uint32_t arrived = 0;   // threads
     uint32_t expected = 0;  // 0 = all live threads of the block
@@ -92,17 +87,8 @@ class SmCore : public MemoryClient {
     bool resident = false;
     uint64_t position = 0;
     uint64_t linear_index = 0;
-    uint32_t live = 0;
+    uint32_t live = 0;              // threads
     std::vector<Barrier> barriers;  // by dense number
-  };
-  // What a slot's instruction in flight is. Formation knows who is in the slot.
-  struct InFlight {
-    LaneMask outstanding = 0;  // lanes whose results are not there yet
-    uint8_t barriers = 0;      // barriers (of several blocks, if a policy mixes them) that have not opened for the slot
-    bool at_barrier = false;   // the instruction is a barrier
-    bool inserted = false;
-    bool memory = false;    // counts for W0.Mem
-    bool off_core = false;  // LongLatencyStarted was called
   };
   // A resolve, kept while the policy refuses it.
   struct PendingResolve {
@@ -110,61 +96,65 @@ class SmCore : public MemoryClient {
     bool take = false;  // lanes of an in-flight slot
     Resolution resolution;
     Lanes lanes;
-    std::array<PathGroup, kMaxLanes> groups;
-  };
-  struct WriteBack {
-    Completion event;
-    bool barrier_resume = false;
-  };
-  struct Deferred {
-    SlotId slot;
-    uint8_t barrier;
-    bool is_barrier;
+    PathGroups paths;
   };
 
-  // --- sm_core.cc: time and statistics
-  void Credit(Cycle until);
-  void Classify(int port, uint64_t count);
-  void TellDeferred();
+  // `horizon`: the longest usual time until a result of the front end's own units, in cycles.
+  SmCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<DivergencePolicy> policy, ChunkCache& cache,
+         MemorySystem& memory, uint32_t horizon);
+
+  // --- what a front end adds
+  // Credits the cycles before `until` that have not been counted; comes before any change.
+  virtual void Credit(Cycle until) = 0;
+  // A block's threads have been given to the policy; `first_row`: of warp-size hardware threads.
+  virtual void BlockAdmitted(BlockId /*block*/, uint32_t /*first_row*/) {}
+  // All threads of the block have exited, and the policy has been told.
+  virtual void BlockExited(BlockId block) = 0;
+  // The last live thread of a row of warp-size hardware threads has exited; it was in `slot`.
+  virtual void RowExited(SlotId /*slot*/, BlockId /*block*/) {}
+  // What an offered or in-flight slot waits for, in the words "wait for ...".
+  virtual std::string WhatSlotWaitsFor(SlotId slot) const = 0;
+
+  // --- sm_core.cc
+  // Before anything else in a cycle.
+  void BeginCycle(Cycle now);
   void RetireBlock(BlockId block);
-  bool AllWaitForMemory() const;
-  Cycle NextDecision(Cycle at) const;
-
-  // --- sm_select.cc: selection and issue
-  void Select(Cycle now);
-  // Number of slots issued: 0 if the port's scheduler cycle was lost.
-  int IssueOne(int port, Cycle now);
-  int IssueSeveral(int port, Cycle now);
-  bool Enter(int port, SlotId slot, Cycle now);
-  void CountIssue(int port, Cycle now, int penalty, std::span<const SlotId> slots);
-  void ArriveAtBarrier(SlotId slot, const Step& step);
-  uint32_t ScriptedLatency(SlotId slot, Pc pc) const;
-  bool ReachesBeyondShared(const Step& step, const Lanes& lanes, bool has_addresses) const;
+  void Fail(const absl::Status& status);
+  // Steps 3 and 4 of a cycle: barriers that opened, timers, Tick.
+  void RunBarriersAndTimers(Cycle now);
+  // Tells policy and schedulers of this cycle's barrier arrivals and long waits, in their order.
+  void TellDeferred();
+  // The slot has to wait for memory beyond the core.
+  void DeferLongWait(SlotId slot) { deferred_.push_back({slot, 0, false}); }
+  void TellLongWait(SlotId slot);
+  void CheckProgress(Cycle now);
+  // Statistics and observer for a traced or inserted issue of one or several slots.
+  void CountIssue(int port, Cycle now, std::span<const SlotId> slots, bool inserted);
   void Observe(int port, Cycle now, std::span<const SlotId> slots);
+  // Whether an access counts as one to memory: some lane reaches beyond shared memory. `has_addresses`: addresses_ has
+  // those of the lanes.
+  bool ReachesBeyondShared(const Step& step, LaneMask lanes, bool has_addresses) const;
+  // Threads that are live, by the formation's counts.
+  uint64_t LiveThreads() const;
 
-  // --- sm_write_back.cc: completions
-  void Complete(Cycle now);
-  // Completions that are due in this cycle; they queue up behind those that write-back holds.
-  void TakeDue(Cycle now);
-  bool WriteBackBlocked() const { return pending_.active || waiting_first_ < waiting_.size(); }
-  // False if the policy refused: write-back is blocked from here on.
-  bool Process(const WriteBack& item);
-  bool ProcessCompletion(const Completion& event);
-  bool ResumeFromBarrier(SlotId slot);
-  bool FinishInstruction(SlotId slot, bool after_barrier);
+  // --- sm_resolve.cc: functions that return bool return false if the policy has no room; everything behind has to wait
+  // The instruction of a slot that is in flight, or at a barrier that has opened, is done.
+  bool FinishInstruction(SlotId slot, bool ask_after_barrier);
+  // Lanes of a slot in flight go on without the others.
   bool TakeLanes(SlotId slot, LaneMask lanes);
-  static bool Decides(trace::v1::Terminator terminator);
-  int GroupLanes(const Lanes& lanes, Position at, const trace::Block& block, LaneMask& exited);
-  void AddToGroup(int& count, Position at, LaneMask lanes);
-  Position Reconvergence(const Lanes& lanes, Position at, const trace::Block& block) const;
-  bool Resolve(SlotId slot, int count, LaneMask exited, ResolveReason reason, bool take);
   bool AskPolicy();
-  void ExitThreads(const Lanes& lanes, LaneMask exited);
+  bool Resolve(SlotId slot, ResolveReason reason, bool take);
+  void ExitThreads(SlotId slot, const Lanes& lanes, LaneMask exited);
+
+  // --- sm_barriers.cc
+  // The slot's threads arrive; counted per block and barrier, not per warp or PC.
+  void ArriveAtBarrier(SlotId slot, const Step& step);
+  bool BarrierIsOpenFor(SlotId slot) const { return barriers_ahead_[slot] == 0; }
+  bool ResumeFromBarrier(SlotId slot);
   void CheckBarriers(BlockId block);
   void OpenBarrier(BlockId block, uint8_t barrier);
-  void Release(Cycle now);
-
-  void Fail(const absl::Status& status);
+  void ReleaseBarriers(Cycle now);
+  bool barrier_opened() const { return !opened_.empty(); }
 
   const LaunchContext& context_;
   const Step* const steps_;
@@ -175,38 +165,35 @@ class SmCore : public MemoryClient {
   Formation formation_;
   std::vector<std::unique_ptr<WarpScheduler>> schedulers_;
   ThreadCursors cursors_;
+  ControlFlow control_flow_;
   const std::unique_ptr<SmMemory> memory_;
-  EventWheel wheel_;
+  WriteBackQueue write_back_;
 
-  std::vector<InFlight> in_flight_;  // by slot
   std::vector<ResidentBlock> blocks_;
+  std::vector<uint16_t> live_in_row_;  // threads, by row of warp-size hardware threads
   int resident_ = 0;
   uint64_t admitted_ = 0;
   std::vector<uint64_t> retired_;
 
-  std::vector<Cycle> port_free_;    // absolute times
-  Cycle occupied_until_ = 0;        // some port is within an issue or its penalty before this cycle
-  std::vector<uint8_t> undecided_;  // ports without issue and without a ready slot in this cycle
-  SlotSet candidates_;
-  std::vector<SlotId> chosen_;
-  std::vector<Deferred> deferred_;
+  PendingResolve pending_;
   std::array<uint64_t, kMaxLanes> addresses_{};
+  Cycle now_ = 0;
+  Cycle last_progress_ = 0;
+  SmCounters counters_;
 
+ private:
+  struct Deferred {
+    SlotId slot;
+    uint8_t barrier;
+    bool is_barrier;  // else a long wait
+  };
+
+  std::vector<uint8_t> barriers_ahead_;  // by slot: barriers (of several blocks, if a policy mixes them) not open yet
+  std::vector<Deferred> deferred_;
   std::vector<BlockId> opened_;       // blocks with a barrier that releases in the next cycle
   std::vector<SlotId> opened_slots_;  // slots that arrived there, once per block of theirs
   std::vector<BlockId> releasing_;    // the same, released in this cycle
   std::vector<SlotId> resuming_;
-
-  PendingResolve pending_;
-  std::vector<WriteBack> waiting_;  // behind a refused resolve, from waiting_first_ on
-  size_t waiting_first_ = 0;
-
-  Cycle now_ = 0;
-  Cycle credited_ = 0;  // statistics include every cycle before this one
-  Cycle decided_ = 0;   // and every scheduler cycle before this one
-  Cycle last_progress_ = 0;
-  uint64_t memory_threads_ = 0;  // in slots with a memory access outside shared memory in flight
-  SmCounters counters_;
   bool ok_ = true;
   absl::Status status_;
 };

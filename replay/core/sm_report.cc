@@ -59,10 +59,8 @@ std::string SmCore::ExplainDeadlock() const {
         what = "are in a warp that the policy holds back";
       } else if (table.state[slot] == SlotState::kResolving) {
         what = "wait for write-back, which the policy refuses";
-      } else if (table.state[slot] == SlotState::kOffered) {
-        what = "are ready, but are not issued";
       } else {
-        what = "wait for an instruction to complete";
+        what = WhatSlotWaitsFor(slot);
       }
       waiting[{formation_.position_of(thread), std::move(what)}].push_back(formation_.index_in_block(thread));
     }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "replay/core/launch_context.h"
 #include "replay/core/sm_core.h"
+#include "replay/core/thesis_core.h"
 #include "replay/dispatch/block_dispatcher.h"
 #include "replay/engine/calendar.h"
 #include "replay/engine/machine.h"
@@ -88,7 +89,7 @@ class LaunchSimulation : public SmWaker {
     for (uint32_t sm = 0; sm < sm_count_; ++sm) {
       const DivergenceContext policy_context{context_.program, context_.warp_size, context_.max_threads,
                                              context_.capacity, context_.ports};
-      std::unique_ptr<SmCore> core = std::make_unique<SmCore>(
+      std::unique_ptr<SmCore> core = std::make_unique<ThesisCore>(
           context_, sm, configuration.divergence->make(policy_context, configuration.divergence_parameters), run_.cache,
           memory_);
       std::vector<std::unique_ptr<WarpScheduler>> schedulers;
@@ -205,7 +206,7 @@ absl::Status LaunchSimulation::Run() {
         ++room_;
         ++retired_;
         dispatch = true;
-        end_ = now;
+        end_ = sm.EndOfRetired(now);
       }
     }
     if (dispatch && room_ > 0 && !dispatcher_->done()) {

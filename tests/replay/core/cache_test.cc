@@ -108,14 +108,14 @@ TEST_F(ChunkCacheTest, NeverHoldsMoreThanItsStretch) {
 
 TEST(EventWheel, HandsOutEventsByTimeThenOrderOfAdding) {
   EventWheel wheel(10);
-  wheel.Add(5, {1, 1});
-  wheel.Add(3, {2, 1});
-  wheel.Add(5, {3, 1});
-  wheel.Add(100'000, {4, 1});  // far beyond the wheel
-  std::vector<std::pair<Cycle, SlotId>> seen;
+  wheel.Add(5, {.id = 1});
+  wheel.Add(3, {.id = 2});
+  wheel.Add(5, {.id = 3});
+  wheel.Add(100'000, {.id = 4});  // far beyond the wheel
+  std::vector<std::pair<Cycle, uint32_t>> seen;
   while (!wheel.empty()) {
     const Cycle now = wheel.Next();
-    wheel.Take(now, [&](const Completion& event) { seen.push_back({now, event.slot}); });
+    wheel.Take(now, [&](const Completion& event) { seen.push_back({now, event.id}); });
   }
   EXPECT_THAT(seen, ElementsAre(std::pair(3, 2), std::pair(5, 1), std::pair(5, 3), std::pair(100'000, 4)));
   EXPECT_EQ(wheel.Next(), kNever);
@@ -123,11 +123,11 @@ TEST(EventWheel, HandsOutEventsByTimeThenOrderOfAdding) {
 
 TEST(EventWheel, AnEventThatWasFarComesBeforeNearOnesOfItsCycle) {
   EventWheel wheel(10);
-  wheel.Add(1000, {1, 1});
+  wheel.Add(1000, {.id = 1});
   wheel.Take(990, [](const Completion&) { FAIL(); });
-  wheel.Add(1000, {2, 1});
-  std::vector<SlotId> seen;
-  wheel.Take(wheel.Next(), [&](const Completion& event) { seen.push_back(event.slot); });
+  wheel.Add(1000, {.id = 2});
+  std::vector<uint32_t> seen;
+  wheel.Take(wheel.Next(), [&](const Completion& event) { seen.push_back(event.id); });
   EXPECT_THAT(seen, ElementsAre(1, 2));
 }
 

@@ -1,0 +1,129 @@
+// Where the threads of a slot go on when its instruction is done, and what the policy says to it.
+#include <bit>
+
+#include "absl/strings/str_cat.h"
+#include "replay/core/sm_core.h"
+
+namespace heddle::replay {
+
+bool SmCore::FinishInstruction(SlotId slot, bool ask_after_barrier) {
+  const WarpTable& table = formation_.table();
+  const Position at = table.position[slot];
+  const Step& step = steps_[at.pc()];
+  PathGroups& paths = pending_.paths;
+  ResolveReason reason = ResolveReason::kBarrier;
+  if (!step.ends_block) {
+    const Position next(at.pc() + 1, at.depth());
+    const bool stopped = next == table.stop[slot];
+    if (!ask_after_barrier) {
+      if (!stopped && (interests_ & kEveryInstruction) == 0) {
+        formation_.Advance(slot, next);
+        return true;
+      }
+      reason = stopped ? ResolveReason::kStop : ResolveReason::kInstruction;
+    }
+    paths.SetOne(next, table.lanes[slot].mask);
+  } else {
+    const trace::Block& block = context_.program.block(step.block);
+    control_flow_.Next(table.lanes[slot], at, block, paths);
+    if (!ask_after_barrier) {
+      reason = ResolveReason::kControl;
+      if (paths.count == 1 && paths.exited == 0) {
+        const Position next = paths.group[0].at;
+        if (next == table.stop[slot]) {
+          reason = ResolveReason::kStop;
+        } else if ((interests_ & (kEveryInstruction | kEveryBlockEnd)) == 0) {
+          formation_.Advance(slot, next);
+          return true;
+        } else if (!ControlFlow::Decides(block.terminator)) {
+          reason = ResolveReason::kBlockEnd;
+        }
+      }
+    }
+  }
+  pending_.lanes = table.lanes[slot];
+  return Resolve(slot, reason, /*take=*/false);
+}
+
+bool SmCore::TakeLanes(SlotId slot, LaneMask taken) {
+  const Position at = formation_.table().position[slot];
+  const Step& step = steps_[at.pc()];
+  pending_.lanes = formation_.table().lanes[slot];
+  pending_.lanes.mask &= taken;
+  if (step.ends_block) {
+    control_flow_.Next(pending_.lanes, at, context_.program.block(step.block), pending_.paths);
+  } else {
+    pending_.paths.SetOne(Position(at.pc() + 1, at.depth()), pending_.lanes.mask);
+  }
+  return Resolve(slot, ResolveReason::kLanes, /*take=*/true);
+}
+
+// pending_.lanes and pending_.paths are set.
+bool SmCore::Resolve(SlotId slot, ResolveReason reason, bool take) {
+  const Position at = formation_.table().position[slot];
+  const Step& step = steps_[at.pc()];
+  const LaneMask exited = pending_.paths.exited;
+  Resolution& resolution = pending_.resolution;
+  resolution.slot = slot;
+  resolution.from = at;
+  resolution.reason = reason;
+  resolution.groups = pending_.paths.live();
+  resolution.exited = exited;
+  resolution.lanes = &pending_.lanes;
+  resolution.reconvergence = Position::Exit();
+  resolution.conditional = false;
+  resolution.uniform = step.uniform;
+  if (step.ends_block) {
+    const trace::Block& block = context_.program.block(step.block);
+    resolution.conditional = ControlFlow::Decides(block.terminator);
+    if (resolution.conditional) {
+      resolution.reconvergence = control_flow_.Reconvergence(pending_.lanes, at, block);
+    }
+  }
+  pending_.take = take;
+  pending_.active = true;
+  if (take) {
+    formation_.BeginTake(slot, pending_.lanes.mask, resolution.groups, exited);
+  } else {
+    formation_.BeginResolve(slot, resolution.groups, exited);
+  }
+  if (exited != 0) ExitThreads(slot, pending_.lanes, exited);
+  return AskPolicy();
+}
+
+bool SmCore::AskPolicy() {
+  const Resolution& resolution = pending_.resolution;
+  if (policy_->Resolve(resolution, formation_.editor()) == Verdict::kRefused) return false;
+  pending_.active = false;
+  last_progress_ = now_;
+  if (pending_.take) {
+    formation_.EndTake(pending_.lanes);
+  } else {
+    formation_.EndResolve(resolution.slot, pending_.lanes);
+  }
+  for (LaneMask mask = resolution.exited; mask != 0; mask &= mask - 1) {
+    const BlockId id = formation_.block_of(pending_.lanes.thread[std::countr_zero(mask)]);
+    if (blocks_[id].live == 0 && blocks_[id].resident) BlockExited(id);
+  }
+  return true;
+}
+
+void SmCore::ExitThreads(SlotId slot, const Lanes& lanes, LaneMask exited) {
+  for (LaneMask mask = exited; mask != 0; mask &= mask - 1) {
+    const ThreadId thread = lanes.thread[std::countr_zero(mask)];
+    const BlockId id = formation_.block_of(thread);
+    --blocks_[id].live;
+    if (--live_in_row_[thread / static_cast<uint32_t>(context_.warp_size)] == 0) RowExited(slot, id);
+    if (!cursors_.Finish(thread) && cursors_.ok()) {
+      Fail(absl::InternalError(absl::StrCat("thread ", formation_.index_in_block(thread), " of block ",
+                                            blocks_[id].linear_index, " exited before the end of its recording")));
+    }
+  }
+  for (LaneMask mask = exited; mask != 0;) {
+    const BlockId id = formation_.block_of(lanes.thread[std::countr_zero(mask)]);
+    CheckBarriers(id);
+    while (mask != 0 && formation_.block_of(lanes.thread[std::countr_zero(mask)]) == id) mask &= mask - 1;
+  }
+}
+
+}  // namespace heddle::replay

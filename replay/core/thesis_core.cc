@@ -1,0 +1,154 @@
+#include "replay/core/thesis_core.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace heddle::replay {
+
+ThesisCore::ThesisCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<DivergencePolicy> policy,
+                       ChunkCache& cache, MemorySystem& memory)
+    : SmCore(context, sm, std::move(policy), cache, memory, std::max(context.pipeline_depth, context.longest_scripted)),
+      in_flight_(table().state.size()),
+      port_free_(context.ports, 0) {}
+
+// --- time
+
+Cycle ThesisCore::NextDecision(Cycle at) const {
+  const Cycle period = static_cast<Cycle>(context_.issue_cycles);
+  return period == 1 ? at : (at + period - 1) / period * period;
+}
+
+// `count` scheduler cycles of a port in which nothing was issued.
+void ThesisCore::Classify(int port, uint64_t count) {
+  counters_.scheduler_cycles += count;
+  if (formation_.AnyOffered(port)) {
+    counters_.stall += count;
+  } else if (AllWaitForMemory()) {
+    counters_.memory += count;
+  } else {
+    counters_.idle += count;
+  }
+}
+
+// Cycles before `until` that have not been counted had the state that is there now: nothing changes between two cycles
+// that are run.
+void ThesisCore::Credit(Cycle until) {
+  if (until <= credited_) return;
+  if (resident_ > 0) {
+    counters_.resident_cycles += until - credited_;
+    const Cycle idle_from = std::max(credited_, std::min(until, occupied_until_));
+    if (const uint64_t idle = until - idle_from; idle != 0) {
+      counters_.idle_cycles += idle;
+      const auto& states = formation_.thread_states();
+      for (int state = 0; state < kThreadStates; ++state) counters_.idle_threads[state] += idle * states[state];
+    }
+    if (until > decided_) {
+      const uint64_t period = static_cast<uint64_t>(context_.issue_cycles);
+      const uint64_t decisions =
+          period == 1 ? until - decided_ : (until + period - 1) / period - (decided_ + period - 1) / period;
+      if (decisions != 0) {
+        for (int port = 0; port < context_.ports; ++port) Classify(port, decisions);
+      }
+    }
+  }
+  credited_ = until;
+  decided_ = std::max(decided_, until);
+}
+
+void ThesisCore::RunCycle(Cycle now) {
+  Credit(now);
+  BeginCycle(now);
+  Complete(now);
+  memory_->RunCycle(now);
+  TakeDue(now);
+  RunBarriersAndTimers(now);
+  if (resident_ > 0) {
+    if (context_.issue_cycles == 1 || now % static_cast<Cycle>(context_.issue_cycles) == 0) Select(now);
+    TellDeferred();
+    CheckProgress(now);
+  }
+  decided_ = now + 1;
+}
+
+Cycle ThesisCore::NextWake(Cycle now) const {
+  const Cycle next = now + 1;
+  const bool busy = resident_ > 0;
+  if (busy && (context_.force_tick || (interests_ & kEveryCycle) != 0)) return next;
+  if (pending_.active || write_back_.held() != 0 || barrier_opened()) return next;
+  Cycle wake = std::min({write_back_.Next(), std::max(next, formation_.next_timer()), memory_->NextWake(now)});
+  for (int port = 0; port < context_.ports; ++port) {
+    if (!formation_.AnyOffered(port)) continue;
+    wake = std::min(wake, NextDecision(std::max(next, port_free_[port])));
+  }
+  return wake;
+}
+
+std::string ThesisCore::WhatSlotWaitsFor(SlotId slot) const {
+  const bool ready = table().state[slot] == SlotState::kOffered;
+  return ready ? "are ready, but are not issued" : "wait for an instruction to complete";
+}
+
+// --- memory
+
+void ThesisCore::LanesDone(AccessId access, LaneMask lanes, Cycle at, bool /*returned*/) {
+  write_back_.Add(at, {access, Completion::kLanes, lanes});
+}
+
+void ThesisCore::WaitsOffCore(AccessId access) {
+  const SlotId slot = static_cast<SlotId>(access);
+  InFlight& state = in_flight_[slot];
+  if (state.off_core) return;
+  state.off_core = true;
+  DeferLongWait(slot);
+}
+
+// --- completions
+
+void ThesisCore::Complete(Cycle now) {
+  const auto process = [this](const Completion& item) { return Process(item); };
+  if (!pending_.active || AskPolicy()) write_back_.TakeHeld(process);
+  TakeDue(now);
+}
+
+void ThesisCore::TakeDue(Cycle now) {
+  write_back_.TakeDue(now, pending_.active, [this](const Completion& item) { return Process(item); });
+}
+
+bool ThesisCore::Process(const Completion& item) {
+  const SlotId slot = static_cast<SlotId>(item.id);
+  return item.kind == Completion::kResume ? ResumeFromBarrier(slot) : ProcessLanes(slot, item.lanes);
+}
+
+bool ThesisCore::ProcessLanes(SlotId slot, LaneMask lanes) {
+  last_progress_ = now_;
+  InFlight& state = in_flight_[slot];
+  state.outstanding &= ~lanes;
+  if (state.outstanding != 0) {
+    if ((interests_ & kLaneReturns) == 0) return true;
+    if (!policy_->LanesReturned(slot, lanes, formation_.editor())) return true;
+    if (state.memory) memory_threads_ -= static_cast<uint64_t>(std::popcount(table().lanes[slot].mask & lanes));
+    return TakeLanes(slot, lanes);
+  }
+  if (state.memory) {
+    memory_threads_ -= static_cast<uint64_t>(table().thread_count(slot));
+    state.memory = false;
+  }
+  if (state.off_core) {
+    state.off_core = false;
+    schedulers_[table().port[slot]]->LongLatencyEnded(slot);
+  }
+  if (state.inserted) {
+    formation_.TookInserted(slot);
+    formation_.Advance(slot, table().position[slot]);
+    return true;
+  }
+  if (state.at_barrier) {
+    if (BarrierIsOpenFor(slot)) return ResumeFromBarrier(slot);
+    formation_.WaitAtBarrier(slot);
+    return true;
+  }
+  return FinishInstruction(slot, /*ask_after_barrier=*/false);
+}
+
+}  // namespace heddle::replay

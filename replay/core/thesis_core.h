@@ -1,0 +1,83 @@
+// The thesis front end of an SM.
+#ifndef HEDDLE_REPLAY_CORE_THESIS_CORE_H_
+#define HEDDLE_REPLAY_CORE_THESIS_CORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "replay/core/sm_core.h"
+
+namespace heddle::replay {
+
+// The scheduler is fetch, and a thread has one instruction in flight from issue to write-back (Fung's thesis, chapter 4
+// and section 5.1).
+class ThesisCore final : public SmCore {
+ public:
+  ThesisCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<DivergencePolicy> policy, ChunkCache& cache,
+             MemorySystem& memory);
+
+  void RunCycle(Cycle now) override;
+  Cycle NextWake(Cycle now) const override;
+  void FinishLaunch(Cycle end) override { Credit(end); }
+  // Blocks retire at the start of a cycle, by the exits that are written back in it.
+  Cycle EndOfRetired(Cycle now) const override { return now; }
+
+  // MemoryClient. A slot has at most one access under way; its number is the access's.
+  void LanesDone(AccessId access, LaneMask lanes, Cycle at, bool returned) override;
+  void StoreAcknowledged(AccessId /*access*/, Cycle /*at*/) override {}
+  void WaitsOffCore(AccessId access) override;
+  void FetchArrived(uint32_t /*fetcher*/) override {}
+
+ private:
+  // What a slot's instruction in flight is. Formation knows who is in the slot.
+  struct InFlight {
+    LaneMask outstanding = 0;  // lanes whose results are not there yet
+    bool at_barrier = false;   // the instruction is a barrier
+    bool inserted = false;
+    bool memory = false;    // counts for W0.Mem
+    bool off_core = false;  // LongLatencyStarted was called
+  };
+
+  // --- thesis_core.cc: time, statistics, completions
+  void Credit(Cycle until) override;
+  void BlockExited(BlockId block) override { RetireBlock(block); }
+  std::string WhatSlotWaitsFor(SlotId slot) const override;
+  void Classify(int port, uint64_t count);
+  bool AllWaitForMemory() const { return memory_threads_ != 0 && memory_threads_ == LiveThreads(); }
+  Cycle NextDecision(Cycle at) const;
+  void Complete(Cycle now);
+  void TakeDue(Cycle now);
+  // False if the policy refused: write-back is blocked from here on.
+  bool Process(const Completion& item);
+  bool ProcessLanes(SlotId slot, LaneMask lanes);
+
+  // --- thesis_issue.cc: selection and issue
+  void Select(Cycle now);
+  // Number of slots issued: 0 if the port's scheduler cycle was lost.
+  int IssueOne(int port, Cycle now);
+  int IssueSeveral(int port, Cycle now);
+  bool Enter(int port, SlotId slot, Cycle now);
+  // The slot that the port's scheduler picks; kNoSlot if it lets none issue, or if it has failed.
+  SlotId Pick(int port, const SlotSet& eligible);
+  // The port is held by the issue, and `penalty` cycles longer.
+  void HoldPort(int port, Cycle now, int penalty);
+  uint32_t ScriptedLatency(SlotId slot, Pc pc) const;
+
+  std::vector<InFlight> in_flight_;  // by slot
+  std::vector<Cycle> port_free_;     // absolute times
+  Cycle occupied_until_ = 0;         // some port is within an issue or its penalty before this cycle
+  std::vector<uint8_t> undecided_;   // ports without issue and without a ready slot in this cycle
+  SlotSet candidates_;
+  std::vector<SlotId> chosen_;
+
+  Cycle credited_ = 0;           // statistics include every cycle before this one
+  Cycle decided_ = 0;            // and every scheduler cycle before this one
+  uint64_t memory_threads_ = 0;  // in slots with a memory access outside shared memory in flight
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_THESIS_CORE_H_

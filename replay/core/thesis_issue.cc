@@ -1,0 +1,150 @@
+// Selection and issue of the thesis front end.
+#include <algorithm>
+#include <bit>
+
+#include "absl/strings/str_cat.h"
+#include "replay/core/thesis_core.h"
+
+namespace heddle::replay {
+
+void ThesisCore::Select(Cycle now) {
+  // Behind a blocked write-back the front end goes on until the stages of the pipeline are full, so that a policy whose
+  // tables drain by issuing can get out.
+  const bool blocked = write_back_.held() + pending_.active > context_.pipeline_depth;
+  counters_.scheduler_cycles += context_.ports;
+  undecided_.clear();
+  for (int port = 0; port < context_.ports; ++port) {
+    if (!formation_.AnyOffered(port)) {
+      undecided_.push_back(static_cast<uint8_t>(port));
+    } else if (blocked || now < port_free_[port]) {
+      ++counters_.stall;
+    } else if ((issue_slots_ == 1 ? IssueOne(port, now) : IssueSeveral(port, now)) > 0) {
+      ++counters_.issued;
+    } else {
+      ++counters_.stall;
+    }
+  }
+  if (!undecided_.empty()) {
+    (AllWaitForMemory() ? counters_.memory : counters_.idle) += undecided_.size();
+  }
+}
+
+SlotId ThesisCore::Pick(int port, const SlotSet& eligible) {
+  const SlotId slot = schedulers_[port]->Pick(eligible);
+  if (slot == kNoSlot || (slot < table().state.size() && eligible.Contains(slot))) return slot;
+  Fail(absl::InternalError(
+      absl::StrCat("the scheduler of port ", port, " picked slot ", slot, ", which is not eligible, in cycle ", now_)));
+  return kNoSlot;
+}
+
+int ThesisCore::IssueOne(int port, Cycle now) {
+  const SlotId slot = Pick(port, formation_.Eligible(port));
+  if (slot == kNoSlot) return 0;
+  if ((interests_ & kIssue) != 0 && policy_->AcceptIssue(slot, formation_.editor()) == Verdict::kRefused) return 0;
+  if (table().state[slot] != SlotState::kOffered) return 0;
+  const int penalty = policy_->IssuePenalty(slot, table());
+  if (!Enter(port, slot, now)) return 0;
+  chosen_.assign(1, slot);
+  HoldPort(port, now, penalty);
+  CountIssue(port, now, chosen_, in_flight_[slot].inserted);
+  return 1;
+}
+
+// Slots of one issue under MIMD and its like: the scheduler is asked until the issue is full. All of them enter the
+// pipeline together, each completes on its own.
+int ThesisCore::IssueSeveral(int port, Cycle now) {
+  candidates_ = formation_.Eligible(port);
+  chosen_.clear();
+  int threads = 0;
+  int penalty = 0;
+  while (static_cast<int>(chosen_.size()) < issue_slots_ && !candidates_.empty()) {
+    const SlotId slot = Pick(port, candidates_);
+    if (slot == kNoSlot) break;
+    candidates_.Erase(slot);
+    const int count = table().thread_count(slot);
+    if (threads + count > context_.warp_size) continue;
+    // Inserted instructions are not shared with traced ones: they are counted apart.
+    if (!chosen_.empty() && (formation_.inserted(slot) != 0 || in_flight_[chosen_[0]].inserted)) continue;
+    if (!chosen_.empty() && !policy_->MayIssueWith(chosen_, slot, table())) continue;
+    if ((interests_ & kIssue) != 0 && policy_->AcceptIssue(slot, formation_.editor()) == Verdict::kRefused) continue;
+    if (table().state[slot] != SlotState::kOffered) continue;
+    const int own_penalty = policy_->IssuePenalty(slot, table());
+    if (!Enter(port, slot, now)) continue;
+    chosen_.push_back(slot);
+    threads += count;
+    penalty = std::max(penalty, own_penalty);
+    if (threads == context_.warp_size) break;
+  }
+  if (chosen_.empty()) return 0;
+  HoldPort(port, now, penalty);
+  CountIssue(port, now, chosen_, in_flight_[chosen_[0]].inserted);
+  return static_cast<int>(chosen_.size());
+}
+
+void ThesisCore::HoldPort(int port, Cycle now, int penalty) {
+  const Cycle until = now + static_cast<Cycle>(context_.issue_cycles + penalty);
+  port_free_[port] = until;
+  occupied_until_ = std::max(occupied_until_, until);
+}
+
+// One slot enters the pipeline. False if the memory stage has no room for its access.
+bool ThesisCore::Enter(int port, SlotId slot, Cycle now) {
+  InFlight& state = in_flight_[slot];
+  const Lanes& lanes = table().lanes[slot];
+  const Pc pc = table().position[slot].pc();
+  const Step& step = steps_[pc];
+  state = InFlight();
+  state.outstanding = lanes.mask;
+  if (formation_.inserted(slot) != 0) {
+    state.inserted = true;
+    write_back_.Add(now + context_.pipeline_depth, {slot, Completion::kLanes, lanes.mask});
+  } else {
+    const uint32_t scripted = step.scripted ? ScriptedLatency(slot, pc) : 0;
+    if (step.kind == Step::kMemory) {
+      const bool generic = step.space == trace::v1::SPACE_GENERIC;
+      const bool addresses = step.has_address && (generic || memory_->needs_addresses());
+      if (addresses) cursors_.PeekAddresses(lanes, pc, addresses_);
+      if (scripted == 0) {
+        if (!memory_->StageFree()) return false;
+        WarpAccess access;
+        access.id = slot;
+        access.slot = slot;
+        access.op = step.op;
+        access.space = step.space;
+        access.bytes = step.bytes;
+        access.lanes = lanes.mask;
+        access.addresses = addresses ? &addresses_ : nullptr;
+        memory_->Submit(access, now);
+      }
+      if (step.has_address) cursors_.SkipAddresses(lanes);
+      state.memory = ReachesBeyondShared(step, lanes.mask, addresses);
+      if (state.memory) memory_threads_ += static_cast<uint64_t>(std::popcount(lanes.mask));
+    }
+    if (scripted != 0) {
+      write_back_.Add(now + scripted, {slot, Completion::kLanes, lanes.mask});
+    } else if (step.kind != Step::kMemory) {
+      write_back_.Add(now + context_.pipeline_depth, {slot, Completion::kLanes, lanes.mask});
+    }
+  }
+  formation_.Issue(slot);
+  schedulers_[port]->Issued(slot);
+  if (step.kind == Step::kBarrier && !state.inserted) {
+    state.at_barrier = true;
+    ArriveAtBarrier(slot, step);
+  }
+  return true;
+}
+
+uint32_t ThesisCore::ScriptedLatency(SlotId slot, Pc pc) const {
+  const Lanes& lanes = table().lanes[slot];
+  for (const machine::v1::ScriptedLatency& entry : context_.scripted) {
+    if (!entry.any_instruction() && entry.instruction() != pc) continue;
+    for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
+      const uint32_t index = formation_.index_in_block(lanes.thread[std::countr_zero(mask)]);
+      if (index >= entry.first_thread() && index <= entry.last_thread()) return entry.cycles();
+    }
+  }
+  return 0;
+}
+
+}  // namespace heddle::replay
