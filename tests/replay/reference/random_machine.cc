@@ -55,4 +55,41 @@ machine::v1::Machine RandomMachine(uint64_t seed, const MachineNeeds& needs) {
   return machine;
 }
 
+machine::v1::Machine RandomBufferMachine(uint64_t seed, const MachineNeeds& needs) {
+  Random random(MixAll({seed, 29}));
+  machine::v1::Machine machine = RandomMachine(seed, needs);
+  machine::v1::Core& core = *machine.mutable_core();
+  core.set_front_end(machine::v1::Core::IBUFFER);
+  core.clear_scripted_latency();
+  core.set_schedulers(static_cast<uint32_t>(random.In(1, 4)));
+  core.set_skip_empty_groups(random.Chance(30));
+  machine::v1::InstructionBuffer& buffer = *core.mutable_ibuffer();
+  buffer.set_entries(random.OneOf({1u, 2u, 2u, 2u, 3u, 4u}));
+  buffer.set_fetch_instructions(random.OneOf({1u, 2u, 2u, 3u, 4u}));
+  if (random.Chance(50)) buffer.set_fetch_when(machine::v1::InstructionBuffer::FREE_SLOT);
+  buffer.set_reformed_warp_cycles(static_cast<uint32_t>(random.In(1, 4)));
+  machine::v1::ExecutionUnits& units = *core.mutable_units();
+  units.set_sp(static_cast<uint32_t>(random.In(1, 3)));
+  units.set_sfu(static_cast<uint32_t>(random.In(1, 2)));
+  units.set_operand_read_cycles(random.OneOf({0u, 0u, 1u, 3u}));
+  units.set_write_back_cycles(random.OneOf({0u, 0u, 1u, 2u}));
+  units.set_memory_issue_cycles(random.OneOf({1u, 1u, 2u, 4u}));
+  if (random.Chance(30)) {
+    units.set_register_banks(random.OneOf({1u, 2u, 4u, 16u}));
+    units.set_sp_collectors(random.OneOf({0u, 1u, 2u, 6u}));
+    units.set_sfu_collectors(random.OneOf({0u, 1u, 3u}));
+  }
+  for (int operation = machine::v1::OperationTiming::INT_ALU; operation <= machine::v1::OperationTiming::CONVERT;
+       ++operation) {
+    const bool integer = operation == machine::v1::OperationTiming::INT_ALU;
+    if (!integer && random.Chance(30)) continue;  // takes the timing of INT_ALU
+    machine::v1::OperationTiming& timing = *units.add_timing();
+    timing.set_operation(static_cast<machine::v1::OperationTiming::Operation>(operation));
+    timing.set_latency(static_cast<uint32_t>(random.In(1, random.OneOf<uint64_t>({2, 8, 40}))));
+    timing.set_initiation_interval(random.OneOf({1u, 1u, 2u, 8u}));
+    if (!integer && random.Chance(40)) timing.set_unit(machine::v1::OperationTiming::SFU_UNIT);
+  }
+  return machine;
+}
+
 }  // namespace heddle::replay

@@ -12,7 +12,9 @@ namespace v1 = trace::v1;
 
 class Translator {
  public:
-  Translator(uint64_t seed, bool memory) : random_(seed), memory_(memory) { program_.set_name("random_kernel"); }
+  Translator(uint64_t seed, bool memory) : random_(seed), registers_(MixAll({seed, 31})), memory_(memory) {
+    program_.set_name("random_kernel");
+  }
 
   void TranslateFunction(std::vector<Statement>& body, bool kernel) {
     const int first = program_.block_size();
@@ -31,6 +33,7 @@ class Translator {
   v1::KernelProgram Take() {
     for (const Patch& patch : callee_patches_) program_.mutable_block(patch.block)->add_callee(patch.target);
     for (const v1::Function& function : program_.function()) SetPostDominators(function);
+    for (v1::Instruction& instruction : *program_.mutable_instruction()) SetOperands(instruction);
     program_.set_register_count(8);
     return std::move(program_);
   }
@@ -239,6 +242,46 @@ class Translator {
     Link(call, statement.next_block);
   }
 
+  // Registers, and for arithmetic other classes of operation: what matters to a scoreboard and to execution units.
+  void SetOperands(v1::Instruction& instruction) {
+    constexpr uint64_t kRegisters = 8;
+    const auto add = [&](google::protobuf::RepeatedField<uint32_t>& operands, uint64_t most) {
+      for (uint64_t count = registers_.Below(most + 1); count > 0; --count) {
+        operands.Add(static_cast<uint32_t>(registers_.In(1, kRegisters)));
+      }
+    };
+    switch (instruction.op()) {
+      case v1::OP_LOAD:
+      case v1::OP_TEXTURE:
+      case v1::OP_ATOMIC:
+        add(*instruction.mutable_dst(), 2);
+        add(*instruction.mutable_src(), 2);
+        break;
+      case v1::OP_STORE:
+      case v1::OP_BRANCH:
+        add(*instruction.mutable_src(), 2);
+        break;
+      case v1::OP_SFU:
+        instruction.set_micro_ops(static_cast<uint32_t>(registers_.Below(4)));
+        [[fallthrough]];
+      case v1::OP_INT_ALU:
+      case v1::OP_INT_MUL:
+      case v1::OP_FP32:
+      case v1::OP_MOVE:
+        if (registers_.Chance(40)) {
+          instruction.set_op(registers_.OneOf(
+              {v1::OP_INT_DIV, v1::OP_FP64, v1::OP_FP_DIV, v1::OP_SFU, v1::OP_CONVERT, v1::OP_TENSOR, v1::OP_INT_ALU}));
+        }
+        if (instruction.op() == v1::OP_FP_DIV)
+          instruction.set_mnemonic(registers_.Chance(50) ? "div.rn.f64" : "div.f32");
+        add(*instruction.mutable_dst(), 1);
+        add(*instruction.mutable_src(), 3);
+        break;
+      default:
+        break;
+    }
+  }
+
   // Iterates the sets "post-dominators of a block" down from "all" until nothing changes.
   void SetPostDominators(const v1::Function& function) {
     const uint32_t first = function.first_block();
@@ -277,6 +320,7 @@ class Translator {
   }
 
   Random random_;
+  Random registers_;  // its own, so that the control flow of a seed does not depend on the operands
   bool memory_;
   bool open_ = false;
   int function_ = 0;

@@ -6,12 +6,20 @@
 #include <utility>
 
 #include "replay/dispatch/block_dispatcher.h"
+#include "replay/memory/address_windows.h"
+#include "replay/memory/make_memory_system.h"
 #include "tests/replay/reference/reference_core.h"
+#include "tests/replay/reference/reference_ibuffer_core.h"
 
 namespace heddle::replay {
 namespace {
 
 constexpr Cycle kMostCycles = 50'000'000;
+
+// The reference looks at every cycle anyway.
+struct NoWaker final : SmWaker {
+  void WakeSm(uint32_t /*sm*/) override {}
+};
 
 struct Residency {
   uint64_t blocks = 0;
@@ -43,7 +51,7 @@ Residency ComputeResidency(const machine::v1::Machine& machine, const trace::Lau
 }
 
 // One round of the dispatcher at the end of a cycle.
-void Dispatch(BlockDispatcher& dispatcher, std::vector<std::unique_ptr<ReferenceCore>>& cores, uint64_t capacity,
+void Dispatch(BlockDispatcher& dispatcher, std::vector<std::unique_ptr<ReferenceSm>>& cores, uint64_t capacity,
               Cycle now) {
   const auto accepted = std::make_unique<bool[]>(cores.size());
   while (!dispatcher.done()) {
@@ -65,7 +73,8 @@ void Dispatch(BlockDispatcher& dispatcher, std::vector<std::unique_ptr<Reference
 }  // namespace
 
 absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& reader, const Configuration& configuration,
-                                                  const machine::v1::Machine& machine, IssueObserver* observer) {
+                                                  const machine::v1::Machine& machine, IssueObserver* observer,
+                                                  const PolicySpec& fetch) {
   const auto divergence = DivergenceRegistry::Get().Find("divergence policy", configuration.divergence.name);
   if (!divergence.ok()) return divergence.status();
   const auto scheduler = SchedulerRegistry::Get().Find("scheduler", configuration.scheduler.name);
@@ -78,6 +87,18 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
   if (!scheduler_parameters.ok()) return scheduler_parameters.status();
   const auto dispatch_parameters = Parameters::Parse((*dispatch)->info, configuration.dispatch.parameters);
   if (!dispatch_parameters.ok()) return dispatch_parameters.status();
+  const bool buffers = machine.core().front_end() == machine::v1::Core::IBUFFER;
+  const FetchRegistry::Entry* fetch_entry = nullptr;
+  Parameters fetch_parameters;
+  if (buffers) {
+    const auto found = FetchRegistry::Get().Find("fetch policy", fetch.name);
+    if (!found.ok()) return found.status();
+    const auto parsed = Parameters::Parse((*found)->info, fetch.parameters);
+    if (!parsed.ok()) return parsed.status();
+    fetch_entry = *found;
+    fetch_parameters = *parsed;
+  }
+  const std::unique_ptr<MemorySystem> memory = MakeMemorySystem(machine, AddressWindows(reader.header()));
 
   ReferenceResult result;
   for (const trace::LaunchView& view : reader.launches()) {
@@ -96,11 +117,21 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     launch.scheduler = *scheduler;
     launch.divergence_parameters = &*divergence_parameters;
     launch.scheduler_parameters = &*scheduler_parameters;
+    launch.fetch = fetch_entry;
+    launch.fetch_parameters = &fetch_parameters;
+    launch.memory = memory.get();
     launch.observer = observer;
     launch.launch = view.launch.id();
-    std::vector<std::unique_ptr<ReferenceCore>> cores;
+    memory->BeginLaunch();
+    NoWaker waker;
+    std::vector<std::unique_ptr<ReferenceSm>> cores;
     for (uint32_t sm = 0; sm < machine.sms(); ++sm) {
-      cores.push_back(std::make_unique<ReferenceCore>(launch, sm, static_cast<int>(residency.blocks)));
+      const int capacity = static_cast<int>(residency.blocks);
+      if (buffers) {
+        cores.push_back(std::make_unique<ReferenceBufferCore>(launch, sm, capacity));
+      } else {
+        cores.push_back(std::make_unique<ReferenceCore>(launch, sm, capacity));
+      }
     }
     const std::unique_ptr<BlockDispatcher> dispatcher =
         (*dispatch)->make(DispatchContext{blocks->size(), machine.sms()}, *dispatch_parameters);
@@ -110,14 +141,14 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     Dispatch(*dispatcher, cores, residency.blocks, 0);
     for (Cycle now = 0; retired < blocks->size(); ++now) {
       bool stuck = true;
+      memory->Advance(now, waker);
       for (uint32_t sm = 0; sm < machine.sms(); ++sm) {
-        ReferenceCore& core = *cores[sm];
-        core.Complete(now, [&](uint64_t block) {
+        ReferenceSm& core = *cores[sm];
+        core.RunCycle(now, [&](uint64_t block) {
           ++retired;
-          statistics.cycles = now;
+          statistics.cycles = core.EndOf(now);
           dispatcher->Retired(sm, block);
         });
-        core.Select(now);
         if (!core.status().ok()) return core.status();
         stuck &= core.resident() == 0 || core.Stuck();
       }

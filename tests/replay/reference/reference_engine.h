@@ -19,10 +19,11 @@ struct ReferenceResult {
 };
 
 // Replays every recorded launch of the trace under one configuration. Shares with Replay() only the policies and the
-// formation they act on; time, in-flight instructions, barriers, dispatch, occupancy, threads and statistics are its
-// own. Slow: for tests. `observer` may be null.
+// formation they act on, and, under the front end with instruction buffers, the memory; time, in-flight instructions,
+// barriers, dispatch, occupancy, threads and statistics are its own. Slow: for tests. `observer` may be null.
 absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& reader, const Configuration& configuration,
-                                                  const machine::v1::Machine& machine, IssueObserver* observer);
+                                                  const machine::v1::Machine& machine, IssueObserver* observer,
+                                                  const PolicySpec& fetch = {"round_robin", ""});
 
 }  // namespace heddle::replay
 

@@ -7,34 +7,8 @@
 #include "tests/replay/reference/reference_core.h"
 
 namespace heddle::replay {
-namespace {
 
 namespace v1 = trace::v1;
-
-template <typename Function>
-void ForEachLane(LaneMask mask, Function function) {
-  for (int lane = 0; lane < kMaxLanes; ++lane) {
-    if ((mask >> lane & 1) != 0) function(lane);
-  }
-}
-
-}  // namespace
-
-SlotSet ReferenceCore::Eligible(int port, const std::set<SlotId>& refused) const {
-  const WarpTable& table = formation_.table();
-  int highest = -1;
-  for (size_t slot = 0; slot < table.state.size(); ++slot) {
-    if (table.state[slot] != SlotState::kOffered || table.port[slot] != port) continue;
-    if (!refused.contains(static_cast<SlotId>(slot))) highest = std::max<int>(highest, table.priority[slot]);
-  }
-  SlotSet eligible;
-  for (size_t slot = 0; slot < table.state.size(); ++slot) {
-    if (table.state[slot] != SlotState::kOffered || table.port[slot] != port) continue;
-    if (refused.contains(static_cast<SlotId>(slot)) || table.priority[slot] != highest) continue;
-    eligible.Insert(static_cast<SlotId>(slot));
-  }
-  return eligible;
-}
 
 void ReferenceCore::Select(Cycle now) {
   if (resident() == 0) return;
@@ -66,7 +40,7 @@ void ReferenceCore::TellArrivals() {
 }
 
 ReferenceCore::Slotting ReferenceCore::SelectPort(Cycle now, int port) {
-  if (Eligible(port, {}).empty()) return Slotting::kNothing;
+  if (Eligible(port, [](SlotId) { return true; }).empty()) return Slotting::kNothing;
   if (ports_[port].free_at > now) return Slotting::kStalled;
   // Write-back is blocked and the stages of the pipeline are full.
   if (queue_.size() + asked_.has_value() > launch_.machine->core().pipeline_depth()) return Slotting::kStalled;
@@ -83,7 +57,7 @@ std::vector<SlotId> ReferenceCore::Choose(Cycle now, int port, int& penalty) {
   std::set<SlotId> refused;
   int room = warp_size();
   while (static_cast<int>(chosen.size()) < policy_->issue_slots() && room > 0) {
-    const SlotSet eligible = Eligible(port, refused);
+    const SlotSet eligible = Eligible(port, [&](SlotId slot) { return !refused.contains(slot); });
     if (eligible.empty()) break;
     const SlotId pick = schedulers_[port]->Pick(eligible);
     if (pick == kNoSlot || !eligible.Contains(pick)) {
@@ -109,7 +83,9 @@ std::vector<SlotId> ReferenceCore::Choose(Cycle now, int port, int& penalty) {
     chosen.push_back(pick);
     StartInstruction(now, pick);
   }
-  if (!chosen.empty()) Announce(now, port, chosen);
+  if (!chosen.empty()) {
+    Announce(now, port, chosen, flights_.at(chosen[0]).inserted, flights_.at(chosen[0]).barrier);
+  }
   return chosen;
 }
 
@@ -120,9 +96,7 @@ void ReferenceCore::StartInstruction(Cycle now, SlotId slot) {
   flight.outstanding = table.lanes[slot].mask;
   flight.inserted = formation_.inserted(slot) > 0;
   flight.barrier = !flight.inserted && program().instruction(flight.pc).op() == v1::OP_BARRIER;
-  if (flight.barrier) {
-    for (int place : PlacesOf(slot)) flight.release[place] = kNever;
-  }
+  if (flight.barrier) ArriveAtBarrier(slot);
   const uint64_t order = issues_++;
   for (const auto& [due, lanes] : Latencies(now, slot, flight)) pending_.push_back({due, order, slot, lanes, false});
   formation_.Issue(slot);
@@ -153,7 +127,7 @@ std::map<Cycle, LaneMask> ReferenceCore::Latencies(Cycle now, SlotId slot, Fligh
   }
   std::map<Cycle, LaneMask> done;
   bool off_core = false;
-  ForEachLane(lanes.mask, [&](int lane) {
+  ForEachLaneOf(lanes.mask, [&](int lane) {
     const Step& step = (*threads_[lanes.thread[lane]].steps)[threads_[lanes.thread[lane]].next];
     v1::MemorySpace space = instruction.space();
     if (space == v1::SPACE_GENERIC && step.has_address) space = SpaceOf(step.address);
@@ -180,7 +154,7 @@ uint32_t ReferenceCore::ScriptedLatency(Pc pc, const Lanes& lanes) const {
   for (const machine::v1::ScriptedLatency& scripted : launch_.machine->core().scripted_latency()) {
     if (!scripted.any_instruction() && scripted.instruction() != pc) continue;
     bool matches = false;
-    ForEachLane(lanes.mask, [&](int lane) {
+    ForEachLaneOf(lanes.mask, [&](int lane) {
       const uint32_t index = threads_[lanes.thread[lane]].index;
       matches |= index >= scripted.first_thread() && index <= scripted.last_thread();
     });
@@ -191,40 +165,7 @@ uint32_t ReferenceCore::ScriptedLatency(Pc pc, const Lanes& lanes) const {
 
 // ---------------------------------------------------------------------------------------------------------- statistics
 
-void ReferenceCore::Announce(Cycle now, int port, const std::vector<SlotId>& chosen) {
-  std::vector<IssueEvent::Lane> lanes;
-  const WarpTable& table = formation_.table();
-  for (SlotId slot : chosen) {
-    if (flights_.at(slot).inserted) {
-      ++statistics_.inserted_instructions;
-      continue;
-    }
-    ForEachLane(table.lanes[slot].mask, [&](int lane) {
-      const Thread& thread = threads_[table.lanes[slot].thread[lane]];
-      IssueEvent::Lane entry;
-      entry.lane = policy_->issue_slots() > 1 ? static_cast<uint32_t>(lanes.size()) : static_cast<uint32_t>(lane);
-      entry.pc = (*thread.steps)[thread.next].pc;
-      entry.block = (*launch_.blocks)[places_[thread.place]->recorded].block;
-      entry.thread = thread.index;
-      lanes.push_back(entry);
-      statistics_.barriers += flights_.at(slot).barrier;
-    });
-  }
-  if (lanes.empty()) return;
-  ++statistics_.warp_instructions;
-  statistics_.thread_instructions += lanes.size();
-  ++statistics_.issues_by_size[lanes.size()];
-  if (launch_.observer == nullptr) return;
-  IssueEvent event;
-  event.launch = launch_.launch;
-  event.sm = sm_;
-  event.port = static_cast<uint32_t>(port);
-  event.cycle = now;
-  event.lanes = lanes;
-  launch_.observer->Issued(event);
-}
-
-// W0.Mem of metrics.md section 3.
+// W0.Mem: Fung's thesis, figure 6.3.
 bool ReferenceCore::AllWaitForMemory() const {
   bool any = false;
   for (size_t t = 0; t < threads_.size(); ++t) {
@@ -291,46 +232,6 @@ void ReferenceCore::CountCycle(Cycle now) {
   statistics_.idle_reconverging += states[static_cast<int>(ThreadState::kReconverging)];
   statistics_.idle_finished += states[static_cast<int>(ThreadState::kFinished)];
   statistics_.idle_ready += states[static_cast<int>(ThreadState::kReady)];
-}
-
-namespace {
-
-void AddCounters(std::span<const uint64_t> values, const std::vector<CounterSpec>& specs,
-                 std::map<std::string, uint64_t>& sum) {
-  for (size_t i = 0; i < specs.size(); ++i) {
-    uint64_t& total = sum[specs[i].name];
-    const uint64_t value = i < values.size() ? values[i] : 0;
-    total = specs[i].combine == CounterSpec::Combine::kSum ? total + value : std::max(total, value);
-  }
-}
-
-}  // namespace
-
-void ReferenceCore::AddStatistics(ReferenceStatistics& sum) const {
-  const ReferenceStatistics& own = statistics_;
-  sum.warp_instructions += own.warp_instructions;
-  sum.thread_instructions += own.thread_instructions;
-  sum.inserted_instructions += own.inserted_instructions;
-  sum.barriers += own.barriers;
-  sum.scheduler_total += own.scheduler_total;
-  sum.scheduler_issued += own.scheduler_issued;
-  sum.scheduler_stall += own.scheduler_stall;
-  sum.scheduler_memory += own.scheduler_memory;
-  sum.scheduler_idle += own.scheduler_idle;
-  sum.idle_cycles += own.idle_cycles;
-  sum.idle_dependency += own.idle_dependency;
-  sum.idle_barrier += own.idle_barrier;
-  sum.idle_inactive += own.idle_inactive;
-  sum.idle_reconverging += own.idle_reconverging;
-  sum.idle_finished += own.idle_finished;
-  sum.idle_ready += own.idle_ready;
-  sum.port_cycles += own.port_cycles;
-  sum.busy_port_cycles += own.busy_port_cycles;
-  for (const auto& [size, count] : own.issues_by_size) sum.issues_by_size[size] += count;
-  AddCounters(policy_->counters(), launch_.divergence->info.counters, sum.divergence_counters);
-  for (const auto& scheduler : schedulers_) {
-    AddCounters(scheduler->counters(), launch_.scheduler->info.counters, sum.scheduler_counters);
-  }
 }
 
 }  // namespace heddle::replay

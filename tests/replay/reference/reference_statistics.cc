@@ -2,6 +2,28 @@
 
 namespace heddle::replay {
 
+void Add(const ReferenceStatistics& own, ReferenceStatistics& sum) {
+  sum.warp_instructions += own.warp_instructions;
+  sum.thread_instructions += own.thread_instructions;
+  sum.inserted_instructions += own.inserted_instructions;
+  sum.barriers += own.barriers;
+  sum.scheduler_total += own.scheduler_total;
+  sum.scheduler_issued += own.scheduler_issued;
+  sum.scheduler_stall += own.scheduler_stall;
+  sum.scheduler_memory += own.scheduler_memory;
+  sum.scheduler_idle += own.scheduler_idle;
+  sum.idle_cycles += own.idle_cycles;
+  sum.idle_dependency += own.idle_dependency;
+  sum.idle_barrier += own.idle_barrier;
+  sum.idle_inactive += own.idle_inactive;
+  sum.idle_reconverging += own.idle_reconverging;
+  sum.idle_finished += own.idle_finished;
+  sum.idle_ready += own.idle_ready;
+  sum.port_cycles += own.port_cycles;
+  sum.busy_port_cycles += own.busy_port_cycles;
+  for (const auto& [size, count] : own.issues_by_size) sum.issues_by_size[size] += count;
+}
+
 void FillResult(const ReferenceStatistics& statistics, int warp_size, result::v1::LaunchResult& result) {
   const ReferenceStatistics& s = statistics;
   result.set_cycles(s.cycles);

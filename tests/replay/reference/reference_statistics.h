@@ -37,6 +37,9 @@ struct ReferenceStatistics {
   std::map<std::string, uint64_t> scheduler_counters;
 };
 
+// Adds the counts of one SM; cycles and the policies' counters are left alone.
+void Add(const ReferenceStatistics& own, ReferenceStatistics& sum);
+
 // Fills every field of `result` that follows from counting; the rest (kernel, blocks, residency) is the caller's.
 void FillResult(const ReferenceStatistics& statistics, int warp_size, result::v1::LaunchResult& result);
 

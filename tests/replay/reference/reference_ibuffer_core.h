@@ -1,0 +1,179 @@
+// One SM of the reference engine: the front end with instruction buffers.
+#ifndef HEDDLE_TESTS_REPLAY_REFERENCE_REFERENCE_IBUFFER_CORE_H_
+#define HEDDLE_TESTS_REPLAY_REFERENCE_REFERENCE_IBUFFER_CORE_H_
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "replay/fetch/fetch_policy.h"
+#include "replay/memory/memory_system.h"
+#include "tests/replay/reference/reference_sm.h"
+#include "tests/replay/reference/reference_units.h"
+
+namespace heddle::replay {
+
+// docs/timing.md, sections 2, 3 and 5, word by word: every step of every cycle looks at every warp, and nothing is
+// remembered that can be found out again.
+class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
+ public:
+  ReferenceBufferCore(const ReferenceLaunch& launch, uint32_t sm, int capacity);
+
+  void RunCycle(Cycle now, const std::function<void(uint64_t)>& retired) override;
+  bool Stuck() const override;
+  bool Drained() const override { return memory_->drained(); }
+  Cycle EndOf(Cycle now) const override { return now + 1; }
+
+  // MemoryClient.
+  void LanesDone(AccessId access, LaneMask lanes, Cycle at, bool returned) override;
+  void StoreAcknowledged(AccessId access, Cycle at) override;
+  void WaitsOffCore(AccessId access) override;
+  void FetchArrived(uint32_t fetcher) override;
+  void CacheEvent(const CacheNotice& notice) override;
+
+ private:
+  using Register = std::pair<uint32_t, uint32_t>;  // call depth and number
+
+  // An issued instruction whose results are not all there.
+  struct Work {
+    uint64_t number = 0;    // in order of issue
+    uint64_t sequence = 0;  // of its result
+    SlotId slot = kNoSlot;
+    Position at;
+    bool inserted = false;  // not of the trace
+    bool control = false;
+    bool fence = false;
+    bool access = false;  // goes to memory
+    bool store = false;
+    bool memory = false;  // a load, texture access or atomic
+    bool holds = false;   // its slot waits for it
+    bool off_core = false;
+    bool result_there = false;   // of a fence in the one-in-flight mode, which also waits for acknowledgements
+    LaneMask outstanding = 0;    // lanes whose results are not there
+    std::set<ThreadId> threads;  // whose registers it writes
+    std::set<Register> writes;   // pending
+    uint32_t after_start = 0;    // cycles from the start in a unit to the result
+    AccessId id = 0;
+  };
+  // A store that is not acknowledged.
+  struct Unacknowledged {
+    AccessId id = 0;
+    std::set<ThreadId> threads;
+  };
+  // Something due for step 1.
+  struct Due {
+    enum class Kind { kResult, kLanes, kAcknowledged, kResume, kResolve } kind = Kind::kResult;
+    Cycle at = 0;
+    uint64_t sequence = 0;  // in which the time became known
+    uint64_t number = 0;    // of the work
+    SlotId slot = kNoSlot;  // kResume, kResolve
+    AccessId id = 0;        // kLanes, kAcknowledged
+    LaneMask lanes = 0;
+    bool returned = false;
+  };
+  // Something to tell in step 6.
+  struct Deferred {
+    SlotId slot = kNoSlot;
+    bool barrier = false;  // else a long wait
+  };
+  // The instructions that wait for one slot: consecutive, the first one is that of its position, or the next one while
+  // the slot's instruction is under way.
+  struct Buffer {
+    uint64_t formed = 0;  // the warp that they are for
+    Pc head = 0;
+    uint32_t entries = 0;
+    uint32_t fetching = 0;  // instructions that decode will add
+    Cycle fetched = 0;
+    bool flushed_by_control = false;  // and not fetched for since
+  };
+
+  // What a warp waits for, closest to issue last.
+  enum Class { kNone, kExit, kBarrierClass, kPolicy, kFetch, kControl, kData, kStructural };
+  struct Condition {
+    Class what = kNone;
+    bool memory = false;      // kData: a load or atomic is among the producers
+    bool only_write = false;  // kData: no source register is pending
+  };
+
+  bool one_in_flight() const { return (interests_ & kEveryInstruction) != 0; }
+  bool IsControl(Pc pc) const;
+  // The work that holds the slot; null if there is none.
+  const Work* Holding(SlotId slot) const;
+  bool Live(SlotId slot) const;
+
+  // --- reference_ibuffer_core.cc. Functions that return bool return false if the policy had no room.
+  void TakeResults(Cycle now);
+  void ProcessQueue();
+  bool Process(const Due& due);
+  bool ProcessResult(uint64_t number);
+  bool ProcessLanes(AccessId id, LaneMask lanes);
+  bool Complete(const Work& completed);
+  void FencesGoOn();
+  bool StoresOutstanding(const std::set<ThreadId>& threads) const;
+  void Acknowledge(AccessId id);
+  bool Resume(SlotId slot);
+  bool Settle(SlotId slot, const Lanes& lanes, Pc pc, bool barrier_resolve, bool take, bool control);
+  bool AskAgain();
+  void AfterControl();
+  void RetireBlocks(const std::function<void(uint64_t)>& retired);
+  void AddDue(Due due);
+
+  // --- reference_ibuffer_issue.cc
+  void SelectPort(int port);
+  bool MayIssue(SlotId slot) const;
+  bool HasUnit(SlotId slot) const;
+  // The works that write registers which the slot's next instruction reads (`sources`) or writes.
+  std::vector<const Work*> WritersOf(SlotId slot, bool sources, bool destinations) const;
+  void Issue(int port, SlotId slot);
+  void SubmitAccess(Work& work, const Lanes& lanes);
+  std::set<ThreadId> Owners(const Lanes& lanes) const;
+  void TellDeferred();
+  void StartLongWait(SlotId slot);
+  bool WaitsLong(SlotId slot) const;
+  void EndLongWaits();
+
+  // --- reference_ibuffer_fetch.cc
+  void SyncBuffers();
+  void Decode();
+  void Fetch();
+  uint32_t FetchCount(SlotId slot) const;
+
+  // --- reference_ibuffer_classes.cc
+  Condition ConditionOf(SlotId slot) const;
+  void CountCycle();
+  bool AllWaitForMemory() const;
+
+  const std::unique_ptr<FetchPolicy> fetch_;
+  ReferenceUnits units_;
+  std::unique_ptr<SmMemory> memory_;
+  Cycle now_ = 0;
+  std::map<uint64_t, Work> works_;  // by number
+  std::vector<Unacknowledged> unacknowledged_;
+  std::vector<Due> due_;   // not due yet
+  std::deque<Due> queue_;  // due, in order
+  bool control_ = false;   // the question in asked_ comes from a control instruction
+  SlotId control_slot_ = kNoSlot;
+  Lanes control_lanes_;  // of its slot, before
+  uint64_t sequence_ = 0;
+  uint64_t numbers_ = 0;
+  std::vector<Buffer> buffers_;        // by slot
+  std::set<SlotId> waits_for_line_;    // of the instruction cache
+  std::map<SlotId, Cycle> offered_;    // one-in-flight mode: when the slot was last offered
+  std::map<SlotId, uint64_t> offers_;  // and which offer that was
+  std::vector<Cycle> port_free_;
+  Cycle memory_input_free_ = 0;
+  std::vector<SlotId> issued_;  // by port, in this cycle
+  std::vector<Deferred> deferred_;
+  std::set<SlotId> long_waits_;  // told of
+  std::array<uint64_t, kMaxLanes> addresses_{};
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_TESTS_REPLAY_REFERENCE_REFERENCE_IBUFFER_CORE_H_
