@@ -19,7 +19,7 @@ ReferenceBufferCore::Condition ReferenceBufferCore::ConditionOf(SlotId slot) con
       if (work == nullptr) return {.what = kPolicy};  // its resolve waits behind one that was refused
       if (work->fence) return {.what = kBarrierClass};
       if (work->control) return {.what = kControl};
-      return {.what = kData, .memory = work->access};
+      return {.what = kData, .memory = work->access, .beyond_shared = work->access && work->beyond_shared};
     }
     case SlotState::kOffered:
       break;
@@ -29,11 +29,13 @@ ReferenceBufferCore::Condition ReferenceBufferCore::ConditionOf(SlotId slot) con
     const bool formed = now_ >= offered_.at(slot) + launch_.machine->core().ibuffer().reformed_warp_cycles();
     return {.what = formed ? kStructural : kFetch};
   }
-  if (buffers_[slot].entries == 0) return {.what = buffers_[slot].flushed_by_control ? kControl : kFetch};
+  if (buffers_[slot].entries == 0) return {.what = buffers_[slot].flushed ? kControl : kFetch};
   const std::vector<const Work*> writers = WritersOf(slot, true, true);
   if (writers.empty()) return {.what = kStructural};
   return {.what = kData,
           .memory = std::any_of(writers.begin(), writers.end(), [](const Work* work) { return work->memory; }),
+          .beyond_shared =
+              std::any_of(writers.begin(), writers.end(), [](const Work* work) { return work->beyond_shared; }),
           .only_write = WritersOf(slot, true, false).empty()};
 }
 
@@ -44,38 +46,58 @@ bool ReferenceBufferCore::AllWaitForMemory() const {
     const SlotId slot = formation_.slot_of(static_cast<ThreadId>(t));
     if (slot == kNoSlot) return false;
     const Condition condition = ConditionOf(slot);
-    if (condition.what != kData || !condition.memory) return false;
+    if (condition.what != kData || !condition.beyond_shared) return false;
     any = true;
   }
   return any;
 }
 
+namespace {
+
+void CountOne(ReferenceCycleClasses& classes, int what, bool memory, bool only_write) {
+  ++classes.total;
+  ++classes.cycles[what];
+  if (what != kReferenceData) return;
+  ++(memory ? classes.data_memory : classes.data_arithmetic);
+  classes.data_waw += only_write;
+}
+
+}  // namespace
+
 void ReferenceBufferCore::CountCycle() {
+  CountPorts(AllWaitForMemory());
+  CountWarps();
+  CountThreads();
+}
+
+void ReferenceBufferCore::CountPorts(bool all_wait) {
   const WarpTable& table = formation_.table();
-  const bool all_wait = AllWaitForMemory();
-  bool busy = false;
   for (size_t port = 0; port < port_free_.size(); ++port) {
     ++statistics_.scheduler_total;
     ++statistics_.port_cycles;
-    busy |= port_free_[port] > now_;
     if (issued_[port] != kNoSlot) {
       ++statistics_.scheduler_issued;
       ++statistics_.busy_port_cycles;
+      CountOne(statistics_.stalls, kReferenceIssue, false, false);
       continue;
     }
-    Condition port_condition;
+    Condition found;
+    for (const auto& [row, last_port] : exited_rows_) {
+      if (last_port == port) found.what = kExit;
+    }
     for (size_t i = 0; i < table.state.size(); ++i) {
       const SlotId slot = static_cast<SlotId>(i);
       if (!Live(slot) || table.port[slot] != port) continue;
       const Condition condition = ConditionOf(slot);
-      if (condition.what > port_condition.what) {
-        port_condition = condition;
-      } else if (condition.what == port_condition.what) {
-        port_condition.memory |= condition.memory;
-        port_condition.only_write &= condition.only_write;
+      if (condition.what > found.what) {
+        found = condition;
+      } else if (condition.what == found.what) {
+        found.memory |= condition.memory;
+        found.only_write &= condition.only_write;
       }
     }
-    if (port_condition.what == kStructural) {
+    CountOne(statistics_.stalls, found.what, found.memory, found.only_write);
+    if (found.what == kStructural) {
       ++statistics_.scheduler_stall;
     } else if (all_wait) {
       ++statistics_.scheduler_memory;
@@ -83,7 +105,30 @@ void ReferenceBufferCore::CountCycle() {
       ++statistics_.scheduler_idle;
     }
   }
-  if (busy) return;
+}
+
+// Warps are slots with threads, and rows whose threads have all exited.
+void ReferenceBufferCore::CountWarps() {
+  const WarpTable& table = formation_.table();
+  for (size_t port = 0; port < issued_.size(); ++port) {
+    if (issued_[port] != kNoSlot) CountOne(statistics_.warp_cycles, kReferenceIssue, false, false);
+  }
+  for (size_t i = 0; i < table.state.size(); ++i) {
+    const SlotId slot = static_cast<SlotId>(i);
+    const auto issued = std::find(issued_.begin(), issued_.end(), slot);
+    const bool is_that_warp = issued != issued_.end() && issued_formed_[issued - issued_.begin()] == table.formed[slot];
+    if (!Live(slot) || is_that_warp) continue;
+    const Condition condition = ConditionOf(slot);
+    CountOne(statistics_.warp_cycles, condition.what, condition.memory, condition.only_write);
+  }
+  for (size_t row = 0; row < exited_rows_.size(); ++row) CountOne(statistics_.warp_cycles, kExit, false, false);
+}
+
+// What the threads do in cycles in which no port issues or is held by a penalty.
+void ReferenceBufferCore::CountThreads() {
+  for (const Cycle free : port_free_) {
+    if (free > now_) return;
+  }
   ++statistics_.idle_cycles;
   for (size_t t = 0; t < threads_.size(); ++t) {
     if (threads_[t].place < 0) continue;

@@ -26,7 +26,8 @@ ReferenceBufferCore::ReferenceBufferCore(const ReferenceLaunch& launch, uint32_t
       memory_(launch.memory->MakeSm(sm, *this)),
       buffers_(formation_.table().state.size()),
       port_free_(launch.machine->core().schedulers()),
-      issued_(launch.machine->core().schedulers(), kNoSlot) {}
+      issued_(launch.machine->core().schedulers(), kNoSlot),
+      issued_formed_(launch.machine->core().schedulers()) {}
 
 // The table of section 2, line by line.
 void ReferenceBufferCore::RunCycle(Cycle now, const std::function<void(uint64_t)>& retired) {
@@ -73,7 +74,7 @@ bool ReferenceBufferCore::Live(SlotId slot) const {
   return formation_.table().state[slot] != SlotState::kFree && formation_.table().lanes[slot].mask != 0;
 }
 
-// ------------------------------------------------------------------------------------------------------- results (step
+// --- results (step
 // 1)
 
 void ReferenceBufferCore::AddDue(Due due) { due_.push_back(due); }
@@ -94,7 +95,7 @@ void ReferenceBufferCore::TakeResults(Cycle now) {
     queue_.push_back(due_.front());
     due_.erase(due_.begin());
   }
-  if (asked_.has_value() && !AskAgain()) return;
+  if (asked_.has_value() && !Ask()) return;
   ProcessQueue();
 }
 
@@ -119,8 +120,8 @@ bool ReferenceBufferCore::Process(const Due& due) {
     case Due::Kind::kResume:
       return Resume(due.slot);
     case Due::Kind::kResolve:
-      return Settle(due.slot, formation_.table().lanes[due.slot], formation_.table().position[due.slot].pc(),
-                    /*barrier_resolve=*/false, /*take=*/false, /*control=*/false);
+      return Finish(due.slot, Lanes(formation_.table().lanes[due.slot]), formation_.table().position[due.slot].pc(),
+                    /*barrier_resolve=*/false, /*take=*/false);
   }
   return true;
 }
@@ -146,7 +147,7 @@ bool ReferenceBufferCore::ProcessLanes(AccessId id, LaneMask lanes) {
     if (!policy_->LanesReturned(work.slot, lanes, formation_.editor())) return true;
     Lanes taken = formation_.table().lanes[work.slot];
     taken.mask &= lanes;
-    return Settle(work.slot, taken, work.at.pc(), /*barrier_resolve=*/false, /*take=*/true, work.control);
+    return Finish(work.slot, taken, work.at.pc(), /*barrier_resolve=*/false, /*take=*/true);
   }
   status_ = absl::InternalError("the memory reports lanes of an access that is not under way");
   return true;
@@ -165,8 +166,7 @@ bool ReferenceBufferCore::Complete(const Work& completed) {
     formation_.Advance(slot, formation_.table().position[slot]);
     return true;
   }
-  return Settle(slot, formation_.table().lanes[slot], work.at.pc(), /*barrier_resolve=*/false, /*take=*/false,
-                work.control);
+  return Finish(slot, Lanes(formation_.table().lanes[slot]), work.at.pc(), /*barrier_resolve=*/false, /*take=*/false);
 }
 
 // Fences whose threads' earlier stores are all acknowledged, by slot.
@@ -196,7 +196,7 @@ void ReferenceBufferCore::Acknowledge(AccessId id) {
   FencesGoOn();
 }
 
-// ---------------------------------------------------------------------------------------- going on, and what the
+// --- going on, and what the
 // policy says
 
 bool ReferenceBufferCore::Resume(SlotId slot) {
@@ -204,42 +204,12 @@ bool ReferenceBufferCore::Resume(SlotId slot) {
   arrivals_.erase(slot);
   const bool resolve = (interests_ & kBarriers) != 0 &&
                        policy_->BarrierReleased(slot, program().instruction(pc).barrier_id(), formation_.editor());
-  return Settle(slot, formation_.table().lanes[slot], pc, resolve, /*take=*/false, /*control=*/IsControl(pc));
+  return Finish(slot, Lanes(formation_.table().lanes[slot]), pc, resolve, /*take=*/false);
 }
 
-bool ReferenceBufferCore::Settle(SlotId slot, const Lanes& lanes, Pc pc, bool barrier_resolve, bool take,
-                                 bool control) {
-  control_ = control && !take;
-  control_slot_ = slot;
-  control_lanes_ = lanes;
-  if (!Finish(slot, Lanes(lanes), pc, barrier_resolve, take)) return false;
-  AfterControl();
-  return true;
-}
+void ReferenceBufferCore::RowExited(uint32_t row, SlotId slot) { exited_rows_[row] = formation_.table().port[slot]; }
 
-bool ReferenceBufferCore::AskAgain() {
-  if (!Ask()) return false;
-  AfterControl();
-  return true;
-}
-
-// A control instruction keeps the buffer only if the same threads go on at the instruction that follows.
-void ReferenceBufferCore::AfterControl() {
-  if (!control_) return;
-  const WarpTable& table = formation_.table();
-  Buffer& buffer = buffers_[control_slot_];
-  if (table.state[control_slot_] == SlotState::kFree || table.formed[control_slot_] != buffer.formed) return;
-  const Lanes& now = table.lanes[control_slot_];
-  bool same = now.mask == control_lanes_.mask;
-  ForEachLaneOf(now.mask, [&](int lane) { same = same && now.thread[lane] == control_lanes_.thread[lane]; });
-  if (same && table.position[control_slot_].pc() == buffer.head) return;
-  buffer.head = table.position[control_slot_].pc();
-  buffer.entries = 0;
-  buffer.fetching = 0;
-  buffer.flushed_by_control = true;
-}
-
-// ---------------------------------------------------------------------------------------------------- retirement (step
+// --- retirement (step
 // 9)
 
 void ReferenceBufferCore::RetireBlocks(const std::function<void(uint64_t)>& retired) {
@@ -252,6 +222,10 @@ void ReferenceBufferCore::RetireBlocks(const std::function<void(uint64_t)>& reti
     });
     if (pending) continue;
     for (Unacknowledged& store : unacknowledged_) std::erase_if(store.threads, of_block);
+    const uint32_t first = places_[place]->first_thread / static_cast<uint32_t>(warp_size());
+    std::erase_if(exited_rows_, [&](const auto& row) {
+      return row.first >= first && threads_[row.first * warp_size()].place == static_cast<int>(place);
+    });
     Retire(place, retired);
   }
 }
@@ -262,8 +236,7 @@ bool ReferenceBufferCore::Stuck() const {
   return AllBarriersClosed();
 }
 
-// -----------------------------------------------------------------------------------------------------------------
-// memory
+// --- memory
 
 void ReferenceBufferCore::LanesDone(AccessId access, LaneMask lanes, Cycle at, bool /*returned*/) {
   const Due due{.kind = Due::Kind::kLanes, .at = at, .sequence = sequence_++, .id = access, .lanes = lanes};

@@ -54,6 +54,7 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
     bool memory = false;  // a load, texture access or atomic
     bool holds = false;   // its slot waits for it
     bool off_core = false;
+    bool beyond_shared = false;  // an access outside shared memory
     bool result_there = false;   // of a fence in the one-in-flight mode, which also waits for acknowledgements
     LaneMask outstanding = 0;    // lanes whose results are not there
     std::set<ThreadId> threads;  // whose registers it writes
@@ -90,15 +91,25 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
     uint32_t entries = 0;
     uint32_t fetching = 0;  // instructions that decode will add
     Cycle fetched = 0;
-    bool flushed_by_control = false;  // and not fetched for since
+    bool flushed = false;  // it lost its place, and has not been fetched for since
   };
 
   // What a warp waits for, closest to issue last.
-  enum Class { kNone, kExit, kBarrierClass, kPolicy, kFetch, kControl, kData, kStructural };
+  enum Class {
+    kEmpty = kReferenceEmpty,
+    kExit = kReferenceExit,
+    kBarrierClass = kReferenceBarrier,
+    kPolicy = kReferencePolicy,
+    kFetch = kReferenceFetch,
+    kControl = kReferenceControl,
+    kData = kReferenceData,
+    kStructural = kReferenceStructural
+  };
   struct Condition {
-    Class what = kNone;
-    bool memory = false;      // kData: a load or atomic is among the producers
-    bool only_write = false;  // kData: no source register is pending
+    Class what = kEmpty;
+    bool memory = false;         // kData: a load or atomic is among the producers
+    bool beyond_shared = false;  // kData: one that goes beyond shared memory
+    bool only_write = false;     // kData: no source register is pending
   };
 
   bool one_in_flight() const { return (interests_ & kEveryInstruction) != 0; }
@@ -106,6 +117,8 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   // The work that holds the slot; null if there is none.
   const Work* Holding(SlotId slot) const;
   bool Live(SlotId slot) const;
+
+  void RowExited(uint32_t row, SlotId slot) override;
 
   // --- reference_ibuffer_core.cc. Functions that return bool return false if the policy had no room.
   void TakeResults(Cycle now);
@@ -118,9 +131,6 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   bool StoresOutstanding(const std::set<ThreadId>& threads) const;
   void Acknowledge(AccessId id);
   bool Resume(SlotId slot);
-  bool Settle(SlotId slot, const Lanes& lanes, Pc pc, bool barrier_resolve, bool take, bool control);
-  bool AskAgain();
-  void AfterControl();
   void RetireBlocks(const std::function<void(uint64_t)>& retired);
   void AddDue(Due due);
 
@@ -132,6 +142,7 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   std::vector<const Work*> WritersOf(SlotId slot, bool sources, bool destinations) const;
   void Issue(int port, SlotId slot);
   void SubmitAccess(Work& work, const Lanes& lanes);
+  bool IsShared(uint64_t address) const;
   std::set<ThreadId> Owners(const Lanes& lanes) const;
   void TellDeferred();
   void StartLongWait(SlotId slot);
@@ -147,6 +158,9 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   // --- reference_ibuffer_classes.cc
   Condition ConditionOf(SlotId slot) const;
   void CountCycle();
+  void CountPorts(bool all_wait);
+  void CountWarps();
+  void CountThreads();
   bool AllWaitForMemory() const;
 
   const std::unique_ptr<FetchPolicy> fetch_;
@@ -157,9 +171,6 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   std::vector<Unacknowledged> unacknowledged_;
   std::vector<Due> due_;   // not due yet
   std::deque<Due> queue_;  // due, in order
-  bool control_ = false;   // the question in asked_ comes from a control instruction
-  SlotId control_slot_ = kNoSlot;
-  Lanes control_lanes_;  // of its slot, before
   uint64_t sequence_ = 0;
   uint64_t numbers_ = 0;
   std::vector<Buffer> buffers_;        // by slot
@@ -168,9 +179,11 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   std::map<SlotId, uint64_t> offers_;  // and which offer that was
   std::vector<Cycle> port_free_;
   Cycle memory_input_free_ = 0;
-  std::vector<SlotId> issued_;  // by port, in this cycle
+  std::vector<SlotId> issued_;           // by port, in this cycle
+  std::vector<uint64_t> issued_formed_;  // and which warp that was
   std::vector<Deferred> deferred_;
-  std::set<SlotId> long_waits_;  // told of
+  std::map<uint32_t, uint8_t> exited_rows_;  // and the port that had the last thread
+  std::set<SlotId> long_waits_;              // told of
   std::array<uint64_t, kMaxLanes> addresses_{};
 };
 

@@ -28,7 +28,8 @@ void ReferenceBufferCore::SyncBuffers() {
                         });
     const Pc head = table.position[slot].pc() + issued;
     if (buffer.formed == table.formed[slot] && buffer.head == head) continue;
-    buffer = Buffer{.formed = table.formed[slot], .head = head};
+    const bool same_warp = buffer.formed == table.formed[slot];
+    buffer = Buffer{.formed = table.formed[slot], .head = head, .flushed = same_warp};
   }
 }
 
@@ -89,7 +90,7 @@ void ReferenceBufferCore::Fetch() {
     case FetchResult::kRefused:
       return;
   }
-  buffer.flushed_by_control = false;
+  buffer.flushed = false;
   fetch_->Fetched(slot);
 }
 

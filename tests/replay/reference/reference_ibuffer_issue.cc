@@ -34,6 +34,7 @@ void ReferenceBufferCore::SelectPort(int port) {
   if (formation_.table().state[pick] != SlotState::kOffered) return;
   port_free_[port] = now_ + 1 + static_cast<Cycle>(policy_->IssuePenalty(pick, formation_.table()));
   issued_[port] = pick;
+  issued_formed_[port] = formation_.table().formed[pick];
   Issue(port, pick);
 }
 
@@ -125,7 +126,7 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
     --buffers_[slot].entries;
     buffers_[slot].head = at.pc() + 1;
   }
-  Announce(now_, port, {slot}, work.inserted, barrier);
+  Announce(now_, port, {slot}, work.inserted);
 
   const bool under_way = work.holds || work.access || !work.writes.empty();
   if (work.access) {
@@ -165,7 +166,7 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
     queue_.push_back({.kind = Due::Kind::kResolve, .slot = slot});
     return;
   }
-  Settle(slot, lanes, at.pc(), /*barrier_resolve=*/false, /*take=*/false, /*control=*/false);
+  Finish(slot, lanes, at.pc(), /*barrier_resolve=*/false, /*take=*/false);
 }
 
 void ReferenceBufferCore::SubmitAccess(Work& work, const Lanes& lanes) {
@@ -177,6 +178,7 @@ void ReferenceBufferCore::SubmitAccess(Work& work, const Lanes& lanes) {
   for (const Unacknowledged& store : unacknowledged_) taken.insert(store.id);
   work.id = 0;
   while (taken.contains(work.id)) ++work.id;
+  work.beyond_shared = !(instruction.space() == v1::SPACE_SHARED);
   if (work.store) unacknowledged_.push_back({work.id, work.threads});
   bool has_address = false;
   ForEachLaneOf(lanes.mask, [&](int lane) {
@@ -184,6 +186,10 @@ void ReferenceBufferCore::SubmitAccess(Work& work, const Lanes& lanes) {
     has_address = (*thread.steps)[thread.next].has_address;
     addresses_[lane] = (*thread.steps)[thread.next].address;
   });
+  if (instruction.space() == v1::SPACE_GENERIC && has_address) {
+    work.beyond_shared = false;
+    ForEachLaneOf(lanes.mask, [&](int lane) { work.beyond_shared |= !IsShared(addresses_[lane]); });
+  }
   WarpAccess access;
   access.id = work.id;
   access.slot = work.slot;
@@ -195,8 +201,16 @@ void ReferenceBufferCore::SubmitAccess(Work& work, const Lanes& lanes) {
   memory_->Submit(access, now_);
 }
 
-// -----------------------------------------------------------------------------------------------------------------
-// step 6
+// --- step 6
+
+bool ReferenceBufferCore::IsShared(uint64_t address) const {
+  for (const v1::AddressWindow& window : launch_.reader->header().window()) {
+    if (address >= window.base() && address - window.base() < window.bytes()) {
+      return window.space() == v1::SPACE_SHARED;
+    }
+  }
+  return false;
+}
 
 void ReferenceBufferCore::TellDeferred() {
   const std::vector<Deferred> deferred = std::move(deferred_);
@@ -223,9 +237,10 @@ void ReferenceBufferCore::StartLongWait(SlotId slot) {
   schedulers_[formation_.table().port[slot]]->LongLatencyStarted(slot);
 }
 
-// Whether the slot's next instruction is blocked by an access that went beyond the core.
+// Whether the slot's head is blocked by an access that went beyond the core.
 bool ReferenceBufferCore::WaitsLong(SlotId slot) const {
   if (one_in_flight() || !Live(slot) || formation_.table().state[slot] != SlotState::kOffered) return false;
+  if (ConditionOf(slot).what != kData) return false;
   const std::vector<const Work*> writers = WritersOf(slot, true, true);
   return std::any_of(writers.begin(), writers.end(), [](const Work* work) { return work->off_core; });
 }

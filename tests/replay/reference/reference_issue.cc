@@ -83,9 +83,7 @@ std::vector<SlotId> ReferenceCore::Choose(Cycle now, int port, int& penalty) {
     chosen.push_back(pick);
     StartInstruction(now, pick);
   }
-  if (!chosen.empty()) {
-    Announce(now, port, chosen, flights_.at(chosen[0]).inserted, flights_.at(chosen[0]).barrier);
-  }
+  if (!chosen.empty()) Announce(now, port, chosen, flights_.at(chosen[0]).inserted);
   return chosen;
 }
 

@@ -60,7 +60,7 @@ Position ReferenceSm::PositionOf(const Thread& thread) const {
   return Position(step.pc, step.depth);
 }
 
-// ------------------------------------------------------------------------------------------------------ blocks come
+// --- blocks come
 // and go
 
 // Lane swizzle (Fung's thesis, section 4.1): odd rows of a block swap neighbouring lanes.
@@ -134,7 +134,7 @@ std::set<int> ReferenceSm::PlacesOf(SlotId slot) const {
   return places;
 }
 
-// ------------------------------------------------------------------------------------------------ the end of an
+// --- the end of an
 // instruction
 
 // The rules for when a policy is asked are those above Interest and ResolveReason in divergence_policy.h.
@@ -201,7 +201,19 @@ bool ReferenceSm::Finish(SlotId slot, const Lanes& lanes, Pc pc, bool barrier_re
     formation_.BeginResolve(slot, asked.groups, outcome.exited);
   }
   StepOver(asked.lanes, pc);
+  TellExitedRows(slot, asked.lanes, outcome.exited);
   return Ask();
+}
+
+void ReferenceSm::TellExitedRows(SlotId slot, const Lanes& lanes, LaneMask exited) {
+  std::set<uint32_t> rows;
+  ForEachLaneOf(exited, [&](int lane) { rows.insert(lanes.thread[lane] / warp_size()); });
+  for (const uint32_t row : rows) {
+    const auto first = threads_.begin() + row * warp_size();
+    if (std::all_of(first, first + warp_size(), [](const Thread& t) { return t.place < 0 || t.done(); })) {
+      RowExited(row, slot);
+    }
+  }
 }
 
 bool ReferenceSm::Ask() {
@@ -237,8 +249,7 @@ Position ReferenceSm::Reconvergence(Pc pc, const Thread& thread) const {
   return Position(program().block(continuation).first, depth - 1);
 }
 
-// --------------------------------------------------------------------------------------------------------------------
-// issue
+// --- issue
 
 SlotSet ReferenceSm::Eligible(int port, const std::function<bool(SlotId)>& can_issue) const {
   const WarpTable& table = formation_.table();
@@ -257,7 +268,7 @@ SlotSet ReferenceSm::Eligible(int port, const std::function<bool(SlotId)>& can_i
   return eligible;
 }
 
-void ReferenceSm::Announce(Cycle now, int port, const std::vector<SlotId>& chosen, bool inserted, bool barrier) {
+void ReferenceSm::Announce(Cycle now, int port, const std::vector<SlotId>& chosen, bool inserted) {
   if (inserted) {
     statistics_.inserted_instructions += chosen.size();
     return;
@@ -273,7 +284,7 @@ void ReferenceSm::Announce(Cycle now, int port, const std::vector<SlotId>& chose
       entry.block = (*launch_.blocks)[places_[thread.place]->recorded].block;
       entry.thread = thread.index;
       lanes.push_back(entry);
-      statistics_.barriers += barrier;
+      statistics_.barriers += program().instruction(entry.pc).op() == v1::OP_BARRIER;
     });
   }
   ++statistics_.warp_instructions;
@@ -289,7 +300,7 @@ void ReferenceSm::Announce(Cycle now, int port, const std::vector<SlotId>& chose
   launch_.observer->Issued(event);
 }
 
-// --------------------------------------------------------------------------------------------------------------- at
+// --- at
 // the end
 
 std::string ReferenceSm::Describe() const {

@@ -95,6 +95,9 @@ class ReferenceSm {
     std::map<int, Cycle> release;  // by block, when the barrier lets the slot go; kNever = it is closed
   };
 
+  // The last thread of row `row` (hardware threads [row * warp size, ...)) has exited, in this slot.
+  virtual void RowExited(uint32_t /*row*/, SlotId /*slot*/) {}
+
   const trace::Program& program() const { return *launch_.view->program; }
   int warp_size() const { return static_cast<int>(launch_.machine->core().warp_size()); }
   Position PositionOf(const Thread& thread) const;
@@ -134,7 +137,7 @@ class ReferenceSm {
   // Slots that may issue on `port` among those that `can_issue`: offered, and of the highest priority.
   SlotSet Eligible(int port, const std::function<bool(SlotId)>& can_issue) const;
   // Counts an issue of the slots, and tells the observer.
-  void Announce(Cycle now, int port, const std::vector<SlotId>& chosen, bool inserted, bool barrier);
+  void Announce(Cycle now, int port, const std::vector<SlotId>& chosen, bool inserted);
 
   const ReferenceLaunch launch_;
   const uint32_t sm_;
@@ -153,6 +156,7 @@ class ReferenceSm {
  private:
   ThreadId HardwareThread(ThreadId first_thread, uint32_t index) const;
   void StepOver(const Lanes& lanes, Pc pc);
+  void TellExitedRows(SlotId slot, const Lanes& lanes, LaneMask exited);
   Position Reconvergence(Pc pc, const Thread& thread) const;
 
   uint64_t admissions_ = 0;

@@ -2,6 +2,18 @@
 
 namespace heddle::replay {
 
+namespace {
+
+void Add(const ReferenceCycleClasses& own, ReferenceCycleClasses& sum) {
+  sum.total += own.total;
+  for (int i = 0; i < kReferenceClasses; ++i) sum.cycles[i] += own.cycles[i];
+  sum.data_memory += own.data_memory;
+  sum.data_arithmetic += own.data_arithmetic;
+  sum.data_waw += own.data_waw;
+}
+
+}  // namespace
+
 void Add(const ReferenceStatistics& own, ReferenceStatistics& sum) {
   sum.warp_instructions += own.warp_instructions;
   sum.thread_instructions += own.thread_instructions;
@@ -21,6 +33,8 @@ void Add(const ReferenceStatistics& own, ReferenceStatistics& sum) {
   sum.idle_ready += own.idle_ready;
   sum.port_cycles += own.port_cycles;
   sum.busy_port_cycles += own.busy_port_cycles;
+  Add(own.stalls, sum.stalls);
+  Add(own.warp_cycles, sum.warp_cycles);
   for (const auto& [size, count] : own.issues_by_size) sum.issues_by_size[size] += count;
 }
 

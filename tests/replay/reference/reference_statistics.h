@@ -2,6 +2,7 @@
 #ifndef HEDDLE_TESTS_REPLAY_REFERENCE_REFERENCE_STATISTICS_H_
 #define HEDDLE_TESTS_REPLAY_REFERENCE_REFERENCE_STATISTICS_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -10,6 +11,27 @@
 #include "proto/result.pb.h"
 
 namespace heddle::replay {
+
+// Where cycles go, closest to issue last (docs/timing.md, section 5).
+enum ReferenceClass {
+  kReferenceEmpty,
+  kReferenceExit,
+  kReferenceBarrier,
+  kReferencePolicy,
+  kReferenceFetch,
+  kReferenceControl,
+  kReferenceData,
+  kReferenceStructural,
+  kReferenceIssue,
+  kReferenceClasses
+};
+struct ReferenceCycleClasses {
+  uint64_t total = 0;
+  std::array<uint64_t, kReferenceClasses> cycles{};
+  uint64_t data_memory = 0;
+  uint64_t data_arithmetic = 0;
+  uint64_t data_waw = 0;
+};
 
 // Sums over the SMs of a launch; the names are those of result.proto.
 struct ReferenceStatistics {
@@ -30,8 +52,10 @@ struct ReferenceStatistics {
   uint64_t idle_reconverging = 0;
   uint64_t idle_finished = 0;
   uint64_t idle_ready = 0;
-  uint64_t port_cycles = 0;       // cycles x ports of SMs with a resident block
-  uint64_t busy_port_cycles = 0;  // of those, the ones in which an issue enters the pipeline
+  uint64_t port_cycles = 0;           // cycles x ports of SMs with a resident block
+  uint64_t busy_port_cycles = 0;      // of those, the ones in which an issue enters the pipeline
+  ReferenceCycleClasses stalls;       // of ports; front end with instruction buffers
+  ReferenceCycleClasses warp_cycles;  // of warps
   std::map<uint64_t, uint64_t> issues_by_size;
   std::map<std::string, uint64_t> divergence_counters;
   std::map<std::string, uint64_t> scheduler_counters;
