@@ -1,0 +1,46 @@
+// Which input buffers of a crossbar send to which outputs at an edge.
+#ifndef HEDDLE_REPLAY_MEMORY_CROSSBAR_ALLOCATOR_H_
+#define HEDDLE_REPLAY_MEMORY_CROSSBAR_ALLOCATOR_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "proto/machine.pb.h"
+#include "replay/memory/bit_matrix.h"
+
+namespace heddle::replay {
+
+struct CrossbarGrant {
+  uint32_t buffer = 0;
+  uint32_t output = 0;
+};
+
+// Finds a matching between input buffers and outputs: at most one grant per buffer and per output, each of them
+// requested.
+class CrossbarAllocator {
+ public:
+  virtual ~CrossbarAllocator() = default;
+  // Whether the rows of its requests are the buffers (columns: outputs), or the other way round.
+  virtual bool rows_are_buffers() const = 0;
+  // Whether inputs ask for outputs without knowing whether these have room. A grant of an output that has none is lost.
+  virtual bool asks_blindly() const = 0;
+  // Appends the grants of network edge `edge`. With no request that could be granted nothing changes, so that edges may
+  // be left out.
+  virtual void Allocate(uint64_t edge, const BitMatrix& requests, std::vector<CrossbarGrant>& grants) = 0;
+};
+
+// Parallel iterative matching: every buffer picks one of the outputs that it requests, then every output picks one of
+// its bidders, both uniformly at random; repeated `iterations` times on what is left (Fung's thesis, section 5.1.2).
+// The numbers depend on the seed, the edge and who draws, not on earlier draws.
+std::unique_ptr<CrossbarAllocator> MakePimAllocator(uint32_t buffers, uint32_t outputs, uint32_t iterations,
+                                                    uint64_t seed);
+
+// iSLIP (McKeown, 1999): every output grants the first requesting buffer at or after its pointer, every buffer accepts
+// the first granting output at or after its own; both pointers move one beyond the accepted one, in the first iteration
+// only.
+std::unique_ptr<CrossbarAllocator> MakeIslipAllocator(uint32_t buffers, uint32_t outputs, uint32_t iterations);
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_MEMORY_CROSSBAR_ALLOCATOR_H_
