@@ -30,6 +30,33 @@ class CrossbarAllocator {
   virtual void Allocate(uint64_t edge, const BitMatrix& requests, std::vector<CrossbarGrant>& grants) = 0;
 };
 
+// The random numbers of parallel iterative matching: a stream of its own for every pass of every edge, in which every
+// buffer and every output has one number. They depend on the seed only, not on which were drawn before.
+class PimNumbers {
+ public:
+  explicit PimNumbers(uint64_t seed) : seed_(Spread(seed)) {}
+  // Pass `pass` of all passes of all edges.
+  void Begin(uint64_t pass) { stream_ = Spread(seed_ ^ Spread(pass)); }
+  // Uniform in 0 to count - 1.
+  uint32_t OfBuffer(uint32_t buffer, uint32_t count) const { return Below(count, stream_ + 2 * uint64_t{buffer}); }
+  uint32_t OfOutput(uint32_t output, uint32_t count) const { return Below(count, stream_ + 2 * uint64_t{output} + 1); }
+
+ private:
+  // The finalizer of SplitMix64 (Steele, Lea and Flood, 2014): spreads every bit over all bits.
+  static uint64_t Spread(uint64_t value) {
+    value += 0x9e3779b97f4a7c15;
+    value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
+    value = (value ^ value >> 27) * 0x94d049bb133111eb;
+    return value ^ value >> 31;
+  }
+  static uint32_t Below(uint32_t count, uint64_t draw) {
+    return static_cast<uint32_t>((Spread(draw) >> 32) * count >> 32);
+  }
+
+  uint64_t seed_;
+  uint64_t stream_ = 0;
+};
+
 // Parallel iterative matching: every buffer picks one of the outputs that it requests, then every output picks one of
 // its bidders, both uniformly at random; repeated `iterations` times on what is left (Fung's thesis, section 5.1.2).
 // The numbers depend on the seed, the edge and who draws, not on earlier draws.

@@ -95,6 +95,8 @@ class DramController {
     DramQueueEntry request = {};  // the present request
   };
 
+  // Whether a waiting request finds its bank free (FIFO: the oldest).
+  bool CanDispatch() const;
   void Dispatch(uint64_t cycle);
   void Begin(uint32_t bank, const DramQueueEntry& entry, uint64_t cycle);
   void Account(uint64_t cycles);

@@ -35,15 +35,16 @@ inline constexpr int kDramConstraints = 13;
 // "rrd", "ccd", ...
 std::string_view NameOf(DramConstraint constraint);
 
-// A span or point of time and the constraint that it comes from, in one number, so that the longest of several is a
-// maximum: cycles x 16 + constraint. Of equal times the later constraint of the list wins.
+// A span or point of time and the constraint that it comes from, in one number, so that the longest of several is their
+// maximum. Of equally long ones the first in the list of constraints is the largest.
 class Bound {
  public:
   constexpr Bound() = default;
-  constexpr Bound(uint64_t cycles, DramConstraint because) : value_(cycles << 4 | static_cast<uint64_t>(because)) {}
+  constexpr Bound(uint64_t cycles, DramConstraint because)
+      : value_(cycles << 4 | (15 - static_cast<uint64_t>(because))) {}
 
   uint64_t cycle() const { return value_ >> 4; }
-  DramConstraint because() const { return static_cast<DramConstraint>(value_ & 15); }
+  DramConstraint because() const { return static_cast<DramConstraint>(15 - (value_ & 15)); }
   // This span after `cycle`.
   Bound After(uint64_t cycle) const {
     Bound bound;
@@ -53,7 +54,7 @@ class Bound {
   auto operator<=>(const Bound&) const = default;
 
  private:
-  uint64_t value_ = 0;
+  uint64_t value_ = 15;  // no time, the first constraint
 };
 
 // What one command does to the time of another. A span of t after a command at cycle c allows the other from c + t on.
