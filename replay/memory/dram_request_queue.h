@@ -11,7 +11,7 @@ namespace heddle::replay {
 
 // A request to a DRAM controller.
 struct DramRequest {
-  MemoryRequest request;  // comes back in the reply
+  MemoryRequest request = {};  // comes back in the reply
   uint32_t row = 0;
   uint32_t bytes = 0;
   uint16_t bank = 0;
