@@ -15,6 +15,23 @@ void Raise(Bound& bound, const Bound& to) { bound = std::max(bound, to); }
 
 }  // namespace
 
+void DramCounters::Add(const DramCounters& other) {
+  read_requests += other.read_requests;
+  write_requests += other.write_requests;
+  row_hits += other.row_hits;
+  activates += other.activates;
+  precharges += other.precharges;
+  reads += other.reads;
+  writes += other.writes;
+  bus_busy += other.bus_busy;
+  queue_length += other.queue_length;
+  active_cycles += other.active_cycles;
+  active_banks += other.active_banks;
+  read_latency += other.read_latency;
+  starvation_caps += other.starvation_caps;
+  for (int i = 0; i < kDramConstraints; ++i) blocked[i] += other.blocked[i];
+}
+
 DramController::DramController(const DramParameters& parameters)
     : parameters_(parameters),
       queue_limit_(parameters.queue),

@@ -34,6 +34,7 @@ struct DramCounters {
   // Active cycles without a command, by what the command that could be issued first waits for.
   std::array<uint64_t, kDramConstraints> blocked{};
 
+  void Add(const DramCounters& other);
   bool operator==(const DramCounters&) const = default;
 };
 
