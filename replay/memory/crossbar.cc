@@ -10,16 +10,27 @@ namespace heddle::replay {
 
 using machine::v1::Network;
 
+namespace {
+
+std::unique_ptr<CrossbarAllocator> MakeAllocator(uint32_t buffers, uint32_t outputs, const Network& network,
+                                                 uint64_t seed) {
+  return network.allocator() == Network::ISLIP ? MakeIslipAllocator(buffers, outputs, network.iterations())
+                                               : MakePimAllocator(buffers, outputs, network.iterations(), seed);
+}
+
+}  // namespace
+
 Crossbar::Crossbar(uint32_t inputs, uint32_t outputs, const Network& network, uint64_t seed)
     : flit_bytes_(network.flit_bytes()),
       speedup_(network.input_speedup()),
       input_capacity_(network.input_buffer_flits()),
       output_capacity_(network.output_buffer_flits()),
       fifo_inputs_(network.fifo_inputs()),
-      reserves_(!network.no_message_reservation()) {
+      reserves_(!network.no_message_reservation()),
+      allocator_(MakeAllocator(inputs * speedup_, outputs, network, seed)),
+      blind_(allocator_->asks_blindly()),
+      rows_are_buffers_(allocator_->rows_are_buffers()) {
   const uint32_t buffers = inputs * speedup_;
-  allocator_ = network.allocator() == Network::ISLIP ? MakeIslipAllocator(buffers, outputs, network.iterations())
-                                                     : MakePimAllocator(buffers, outputs, network.iterations(), seed);
   messages_.resize(size_t{buffers} * input_capacity_);
   free_.assign(buffers, 0);
   for (size_t i = 0; i < messages_.size(); ++i) {
@@ -31,12 +42,12 @@ Crossbar::Crossbar(uint32_t inputs, uint32_t outputs, const Network& network, ui
   arrivals_.resize(size_t{outputs} * output_capacity_);
   outputs_.resize(outputs);
   output_credits_.assign(outputs, output_capacity_);
-  asking_ = BitMatrix(outputs, buffers);
-  asked_by_ = BitMatrix(buffers, outputs);
+  wanting_ = BitMatrix(outputs, buffers);
   begun_ = BitMatrix(outputs, buffers);
-  movable_ = BitMatrix(outputs, buffers);
+  requests_ = BitMatrix(outputs, buffers);
+  if (rows_are_buffers_) requests_by_buffer_ = BitMatrix(buffers, outputs);
   head_flits_.resize(size_t{outputs} * buffers);
-  blocked_.resize(WordsFor(outputs));
+  state_.resize(outputs, OutputState::kUnwanted);
   grants_.reserve(std::min(buffers, outputs));
   fitting_.resize(WordsFor(buffers));
   room_made_.resize(WordsFor(inputs));
@@ -64,86 +75,101 @@ void Crossbar::Push(uint32_t input, uint32_t output, const MemoryRequest& reques
   Queue& queue = QueueOf(buffer, output);
   if (queue.first == kNone) {
     queue = {index, index};
-    Ask(buffer, message);
+    BecomeHead(buffer, message);
+    Refresh(output);
   } else {
     MessageOf(buffer, queue.last).next = index;
     queue.last = index;
   }
 }
 
-// A message has come to the head of its queue.
-void Crossbar::Ask(uint32_t buffer, const Message& head) {
-  asking_.Set(head.output, buffer);
-  asked_by_.Set(buffer, head.output);
-  head_flits_[size_t{head.output} * input_credits_.size() + buffer] = head.flits;
-  Refresh(head.output);
+// A message has come to the head of its queue; its output has to be refreshed.
+void Crossbar::BecomeHead(uint32_t buffer, const Message& message) {
+  wanting_.Set(message.output, buffer);
+  head_flits_[size_t{message.output} * input_credits_.size() + buffer] = message.flits;
 }
 
-// Finds out anew who can send a flit to the output: after a change of its askers or its room.
+// Finds out anew who takes part in the matching for an output: after a change of its heads or its room.
 void Crossbar::Refresh(uint32_t output) {
-  const std::span<const uint64_t> asking = asking_.Row(output);
+  const std::span<const uint64_t> wanting = wanting_.Row(output);
   const uint32_t room = output_credits_[output];
-  if (reserves_ ? room >= largest_ : room > 0) {
-    movable_.AssignRow(output, asking);
-  } else if (!reserves_) {
-    movable_.ClearRow(output);
+  OutputState state = OutputState::kUnwanted;
+  if (!TestBit(wanting_.filled_rows(), output)) {
+    SetRequests(output, wanting);
+  } else if (reserves_ ? room >= largest_ : room > 0) {
+    state = OutputState::kReady;
+    SetRequests(output, wanting);
   } else {
     std::ranges::copy(begun_.Row(output), fitting_.begin());
-    if (room > 0) {
+    if (reserves_ && room > 0) {
       const uint16_t* flits = &head_flits_[size_t{output} * input_credits_.size()];
-      ForEachBit(asking, [&](uint32_t buffer) {
+      ForEachBit(wanting, [&](uint32_t buffer) {
         if (flits[buffer] <= room) SetBit(fitting_, buffer);
       });
     }
-    movable_.AssignRow(output, fitting_);
+    state = AnyBit(fitting_) ? OutputState::kReady : OutputState::kBlocked;
+    SetRequests(output, blind_ && state == OutputState::kBlocked ? wanting : fitting_);
   }
-  const bool blocked = AnyBit(asking) && !TestBit(movable_.filled_rows(), output);
-  if (blocked == TestBit(blocked_, output)) return;
-  if (blocked) {
-    SetBit(blocked_, output);
-    ++blocked_count_;
-  } else {
-    ClearBit(blocked_, output);
-    --blocked_count_;
+  if (state == state_[output]) return;
+  ready_outputs_ += (state == OutputState::kReady) - (state_[output] == OutputState::kReady);
+  blocked_outputs_ += (state == OutputState::kBlocked) - (state_[output] == OutputState::kBlocked);
+  state_[output] = state;
+}
+
+void Crossbar::SetRequests(uint32_t output, std::span<const uint64_t> buffers) {
+  if (rows_are_buffers_) {
+    const std::span<const uint64_t> before = requests_.Row(output);
+    for (uint32_t word = 0; word < buffers.size(); ++word) {
+      for (uint64_t rest = before[word] ^ buffers[word]; rest != 0; rest &= rest - 1) {
+        const uint32_t bit = std::countr_zero(rest);
+        if (buffers[word] >> bit & 1) {
+          requests_by_buffer_.Set(word * 64 + bit, output);
+        } else {
+          requests_by_buffer_.Clear(word * 64 + bit, output);
+        }
+      }
+    }
   }
+  requests_.AssignRow(output, buffers);
 }
 
 void Crossbar::Settle(uint64_t next_edge) {
   if (next_edge <= settled_) return;
   const uint64_t edges = next_edge - settled_;
   counters_.buffer_requests += edges * occupied_buffers_;
-  counters_.blocked_outputs += edges * blocked_count_;
+  counters_.blocked_outputs += edges * blocked_outputs_;
   settled_ = next_edge;
 }
 
 void Crossbar::Tick(uint64_t edge) {
   Settle(edge + 1);
-  if (movable_.empty()) return;
+  if (!has_work()) return;
   grants_.clear();
-  const bool blind = allocator_->asks_blindly();
-  allocator_->Allocate(edge, allocator_->rows_are_buffers() ? asked_by_ : movable_, grants_);
-  for (const CrossbarGrant& grant : grants_) {
-    if (!blind || movable_.Test(grant.output, grant.buffer)) Move(grant.buffer, grant.output, edge);
+  allocator_->Allocate(edge, rows_are_buffers_ ? requests_by_buffer_ : requests_, grants_);
+  // What was granted of a full output is lost.
+  if (blind_) {
+    std::erase_if(grants_, [&](const CrossbarGrant& grant) { return state_[grant.output] == OutputState::kBlocked; });
   }
+  for (const CrossbarGrant& grant : grants_) Move(grant.buffer, grant.output, edge);
 }
 
 // One flit of the head message goes from the buffer to the output.
 void Crossbar::Move(uint32_t buffer, uint32_t output, uint64_t edge) {
-  const uint16_t index = QueueOf(buffer, output).first;
-  Message& message = MessageOf(buffer, index);
-  if (message.sent == 0) {
-    counters_.input_wait += edge - message.first_edge;
-    if (reserves_) {
-      output_credits_[output] -= message.flits;
-      begun_.Set(output, buffer);
-    }
-  }
-  if (!reserves_) --output_credits_[output];
+  Message& message = MessageOf(buffer, QueueOf(buffer, output).first);
   ++counters_.flits;
   if (++input_credits_[buffer] == input_capacity_) --occupied_buffers_;
   SetBit(room_made_, buffer / speedup_);
-  if (++message.sent == message.flits) Arrive(buffer, message, edge);
-  Refresh(output);
+  const bool first = message.sent == 0;
+  if (first) counters_.input_wait += edge - message.first_edge;
+  if (!reserves_) {
+    --output_credits_[output];
+  } else if (first) {
+    output_credits_[output] -= message.flits;
+    begun_.Set(output, buffer);
+  }
+  const bool last = ++message.sent == message.flits;
+  if (last) Arrive(buffer, message, edge);
+  if (first || last || !reserves_) Refresh(output);
 }
 
 // The last flit of the head message is in: the message can be popped, and its queue goes on with the next one.
@@ -160,18 +186,16 @@ void Crossbar::Arrive(uint32_t buffer, const Message& message, uint64_t edge) {
   ++counters_.latency_histogram[std::min<int>(std::bit_width(latency) - 1, counters_.latency_histogram.size() - 1)];
 
   begun_.Clear(output, buffer);
-  asking_.Clear(output, buffer);
-  asked_by_.Clear(buffer, output);
+  wanting_.Clear(output, buffer);
   Queue& queue = QueueOf(buffer, output);
   const uint16_t index = queue.first;
   queue.first = message.next;
   MessageOf(buffer, index).next = free_[buffer];
   free_[buffer] = index;
-  if (queue.first == kNone) {
-    queue.last = kNone;
-  } else {
-    Ask(buffer, MessageOf(buffer, queue.first));
-  }
+  if (queue.first == kNone) return;
+  const Message& next = MessageOf(buffer, queue.first);
+  BecomeHead(buffer, next);
+  if (next.output != output) Refresh(next.output);  // fifo_inputs
 }
 
 void Crossbar::Pop(uint32_t output, uint64_t next_edge) {
@@ -214,14 +238,16 @@ std::string Crossbar::Explain(const std::string& name) const {
     if (input_credits_[buffer] == input_capacity_) continue;
     absl::StrAppendFormat(&text, "%s: input %d, buffer %d: %d of %d flits, asks for output", name, buffer / speedup_,
                           buffer % speedup_, input_capacity_ - input_credits_[buffer], input_capacity_);
-    ForEachBit(asked_by_.Row(buffer), [&](uint32_t output) { absl::StrAppend(&text, " ", output); });
+    for (uint32_t output = 0; output < outputs_.size(); ++output) {
+      if (wanting_.Test(output, buffer)) absl::StrAppend(&text, " ", output);
+    }
     absl::StrAppend(&text, "\n");
   }
   for (size_t output = 0; output < outputs_.size(); ++output) {
     if (output_credits_[output] == output_capacity_) continue;
     absl::StrAppendFormat(&text, "%s: output %d: %d of %d flits taken or reserved, %d whole messages%s\n", name, output,
                           output_capacity_ - output_credits_[output], output_capacity_, outputs_[output].count,
-                          TestBit(blocked_, output) ? ", nothing that is asked for fits" : "");
+                          state_[output] == OutputState::kBlocked ? ", nothing that is asked for fits" : "");
   }
   return text;
 }

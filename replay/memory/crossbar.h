@@ -52,7 +52,7 @@ class Crossbar {
   void Push(uint32_t input, uint32_t output, const MemoryRequest& request, uint32_t flits, uint64_t next_edge);
 
   // Whether an edge would move a flit. False means asleep until Push or Pop.
-  bool has_work() const { return !movable_.empty(); }
+  bool has_work() const { return ready_outputs_ > 0; }
   // Runs one edge; edges ascend.
   void Tick(uint64_t edge);
 
@@ -112,6 +112,11 @@ class Crossbar {
     uint32_t first = 0;
     uint32_t count = 0;
   };
+  enum class OutputState : uint8_t {
+    kUnwanted,
+    kReady,    // a flit can move to it
+    kBlocked,  // wanted, and room for none of the flits
+  };
   static constexpr uint16_t kNone = 0xffff;
 
   uint32_t BufferOf(uint32_t input, uint32_t output) const { return input * speedup_ + output % speedup_; }
@@ -119,10 +124,11 @@ class Crossbar {
     return queues_[fifo_inputs_ ? buffer : size_t{buffer} * outputs_.size() + output];
   }
   Message& MessageOf(uint32_t buffer, uint16_t index) { return messages_[size_t{buffer} * input_capacity_ + index]; }
-  void Ask(uint32_t buffer, const Message& head);
+  void BecomeHead(uint32_t buffer, const Message& message);
   void Move(uint32_t buffer, uint32_t output, uint64_t edge);
   void Arrive(uint32_t buffer, const Message& message, uint64_t edge);
   void Refresh(uint32_t output);
+  void SetRequests(uint32_t output, std::span<const uint64_t> buffers);
 
   const uint32_t flit_bytes_;
   const uint32_t speedup_;
@@ -131,6 +137,8 @@ class Crossbar {
   const bool fifo_inputs_;
   const bool reserves_;  // outputs reserve room for whole messages
   std::unique_ptr<CrossbarAllocator> allocator_;
+  const bool blind_;             // the allocator asks for full outputs, too
+  const bool rows_are_buffers_;  // of the requests that it takes
 
   // Input buffers: messages in a pool per buffer, in queues per buffer and output (or per buffer: fifo_inputs).
   std::vector<Message> messages_;
@@ -142,19 +150,22 @@ class Crossbar {
   std::vector<Output> outputs_;
   std::vector<uint32_t> output_credits_;
 
-  // Heads of queues: which buffer asks for which output, both ways round; whose message has begun; and what can move.
-  BitMatrix asking_;                  // rows: outputs
-  BitMatrix asked_by_;                // rows: buffers
-  BitMatrix begun_;                   // rows: outputs
-  BitMatrix movable_;                 // rows: outputs
+  // Heads of queues, by output and buffer: who wants to send, whose message has begun, and who takes part in the
+  // matching: those whose flit has room at the output; or, blindly, all that want to send to an output that has room
+  // for none.
+  BitMatrix wanting_;
+  BitMatrix begun_;
+  BitMatrix requests_;
+  BitMatrix requests_by_buffer_;      // the same the other way round, if the allocator needs it
   std::vector<uint16_t> head_flits_;  // by output and buffer
   uint32_t largest_ = 0;              // flits of the largest message so far
-  std::vector<uint64_t> blocked_;     // outputs that are asked for and can take nothing
-  uint32_t blocked_count_ = 0;
+  std::vector<OutputState> state_;
+  uint32_t ready_outputs_ = 0;
+  uint32_t blocked_outputs_ = 0;
   uint32_t occupied_buffers_ = 0;
 
   std::vector<CrossbarGrant> grants_;
-  std::vector<uint64_t> fitting_;
+  std::vector<uint64_t> fitting_;  // scratch of Refresh
   std::vector<uint64_t> room_made_;
   std::vector<uint64_t> arrived_;
   uint64_t under_way_ = 0;

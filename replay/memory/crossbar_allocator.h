@@ -23,7 +23,7 @@ class CrossbarAllocator {
   virtual ~CrossbarAllocator() = default;
   // Whether the rows of its requests are the buffers (columns: outputs), or the other way round.
   virtual bool rows_are_buffers() const = 0;
-  // Whether inputs ask for outputs without knowing whether these have room. A grant of an output that has none is lost.
+  // Whether buffers ask for outputs that have no room at all, not knowing it. A grant of such an output is lost.
   virtual bool asks_blindly() const = 0;
   // Appends the grants of network edge `edge`. With no request that could be granted nothing changes, so that edges may
   // be left out.

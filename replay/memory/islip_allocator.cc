@@ -25,9 +25,36 @@ class IslipAllocator final : public CrossbarAllocator {
   bool asks_blindly() const override { return false; }
 
   void Allocate(uint64_t /*edge*/, const BitMatrix& requests, std::vector<CrossbarGrant>& grants) override {
+    ForEachBit(requests.filled_rows(), [&](uint32_t output) {
+      offers_.Set(FirstBitCyclic(requests.Row(output), grant_pointer_[output]), output);
+    });
+    const size_t before = grants.size();
+    Accept(grants);
+    for (size_t i = before; i < grants.size(); ++i) {
+      grant_pointer_[grants[i].output] = Following(grants[i].buffer, accept_pointer_.size());
+      accept_pointer_[grants[i].buffer] = Following(grants[i].output, grant_pointer_.size());
+    }
+    if (iterations_ > 1) Fill(requests, before, grants);
+  }
+
+ private:
+  // Every buffer accepts one of its offers.
+  void Accept(std::vector<CrossbarGrant>& grants) {
+    ForEachBit(offers_.filled_rows(), [&](uint32_t buffer) {
+      grants.push_back({buffer, FirstBitCyclic(offers_.Row(buffer), accept_pointer_[buffer])});
+      offers_.ClearRow(buffer);
+    });
+  }
+
+  // The iterations after the first: what is unmatched tries again. The grants from `done` on are of this edge.
+  void Fill(const BitMatrix& requests, size_t done, std::vector<CrossbarGrant>& grants) {
     std::ranges::fill(matched_buffers_, 0);
     std::ranges::fill(matched_outputs_, 0);
-    for (uint32_t pass = 0; pass < iterations_; ++pass) {
+    for (uint32_t iteration = 1; iteration < iterations_ && done < grants.size(); ++iteration) {
+      for (; done < grants.size(); ++done) {
+        SetBit(matched_buffers_, grants[done].buffer);
+        SetBit(matched_outputs_, grants[done].output);
+      }
       ForEachBit(requests.filled_rows(), [&](uint32_t output) {
         if (TestBit(matched_outputs_, output)) return;
         const std::span<const uint64_t> askers = requests.Row(output);
@@ -35,21 +62,10 @@ class IslipAllocator final : public CrossbarAllocator {
         const uint32_t buffer = FirstBitCyclic(open_, grant_pointer_[output]);
         if (buffer != kNoBit) offers_.Set(buffer, output);
       });
-      if (offers_.empty()) return;
-      ForEachBit(offers_.filled_rows(), [&](uint32_t buffer) {
-        const uint32_t output = FirstBitCyclic(offers_.Row(buffer), accept_pointer_[buffer]);
-        offers_.ClearRow(buffer);
-        SetBit(matched_buffers_, buffer);
-        SetBit(matched_outputs_, output);
-        grants.push_back({buffer, output});
-        if (pass > 0) return;
-        grant_pointer_[output] = Following(buffer, accept_pointer_.size());
-        accept_pointer_[buffer] = Following(output, grant_pointer_.size());
-      });
+      Accept(grants);
     }
   }
 
- private:
   static uint32_t Following(uint32_t index, size_t count) { return index + 1 == count ? 0 : index + 1; }
 
   const uint32_t iterations_;

@@ -132,7 +132,15 @@ class ReferenceCrossbar {
     buffers_[buffer].messages.erase(buffers_[buffer].messages.begin() + head);
   }
 
-  // Buffers ask for every output that a head of theirs wants, whether there is room or not.
+  // Buffers ask for outputs that have room for the flit, and blindly for those that have room for nobody's.
+  bool AsksBlindly(uint32_t buffer, uint32_t output) const {
+    if (!Head(buffer, output).has_value()) return false;
+    for (uint32_t other = 0; other < buffers_.size(); ++other) {
+      if (CanMove(other, output)) return CanMove(buffer, output);
+    }
+    return true;
+  }
+
   std::map<uint32_t, uint32_t> Pim(uint64_t edge) {
     std::map<uint32_t, uint32_t> grants;  // buffer -> output
     std::vector<bool> taken(outputs_.size());
@@ -142,7 +150,7 @@ class ReferenceCrossbar {
       for (uint32_t buffer = 0; buffer < buffers_.size(); ++buffer) {
         std::vector<uint32_t> wanted;
         for (uint32_t output = 0; output < outputs_.size(); ++output) {
-          if (!taken[output] && Head(buffer, output).has_value()) wanted.push_back(output);
+          if (!taken[output] && AsksBlindly(buffer, output)) wanted.push_back(output);
         }
         if (grants.contains(buffer) || wanted.empty()) continue;
         bids[wanted[numbers_.OfBuffer(buffer, wanted.size())]].push_back(buffer);
