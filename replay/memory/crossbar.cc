@@ -1,255 +1,168 @@
 #include "replay/memory/crossbar.h"
 
 #include <algorithm>
-#include <bit>
+#include <utility>
+#include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "replay/memory/bit_set.h"
+#include "replay/memory/crossbar_allocator.h"
+#include "replay/memory/islip_allocator.h"
+#include "replay/memory/pim_allocator.h"
 
 namespace heddle::replay {
+namespace {
 
 using machine::v1::Network;
 
-namespace {
+// The matching of a crossbar with at most 64 x kWords input buffers and outputs.
+template <uint32_t kWords>
+class SizedCrossbar final : public CrossbarCore {
+ public:
+  SizedCrossbar(uint32_t inputs, uint32_t outputs, const Network& network, uint64_t seed)
+      : CrossbarCore(inputs, outputs, network),
+        buffers_(inputs * network.input_speedup()),
+        wanting_(outputs),
+        begun_(outputs),
+        requests_(outputs),
+        requests_by_buffer_(buffers_),
+        head_flits_(size_t{outputs} * buffers_) {
+    if (network.allocator() == Network::ISLIP) {
+      allocator_ = std::make_unique<IslipAllocator<kWords>>(buffers_, outputs, network.iterations());
+    } else {
+      allocator_ = std::make_unique<PimAllocator<kWords>>(outputs, network.iterations(), seed);
+    }
+    rows_are_buffers_ = allocator_->rows_are_buffers();
+    blind_ = allocator_->asks_blindly();
+    grants_.reserve(std::min(buffers_, outputs));
+  }
 
-std::unique_ptr<CrossbarAllocator> MakeAllocator(uint32_t buffers, uint32_t outputs, const Network& network,
-                                                 uint64_t seed) {
-  return network.allocator() == Network::ISLIP ? MakeIslipAllocator(buffers, outputs, network.iterations())
-                                               : MakePimAllocator(buffers, outputs, network.iterations(), seed);
-}
+  void Push(uint32_t input, uint32_t output, const MemoryRequest& request, uint32_t flits,
+            uint64_t next_edge) override {
+    const uint32_t buffer = BufferOf(input, output);
+    if (const Message* head = Enqueue(buffer, output, request, flits, next_edge); head != nullptr) {
+      BecomeHead(buffer, *head);
+      Refresh(output);
+    }
+  }
+
+  void Pop(uint32_t output, uint64_t next_edge) override {
+    TakeWhole(output, next_edge);
+    if (outputs_[output].state != OutputState::kUnwanted) Refresh(output);
+  }
+
+  void Tick(uint64_t edge) override {
+    Settle(edge + 1);
+    if (!has_work()) return;
+    grants_.clear();
+    allocator_->Allocate(edge, rows_are_buffers_ ? requests_by_buffer_ : requests_, grants_);
+    if (blind_) {  // what was granted of a full output is lost
+      std::erase_if(grants_,
+                    [&](const CrossbarGrant& grant) { return outputs_[grant.output].state == OutputState::kBlocked; });
+    }
+    for (const CrossbarGrant& grant : grants_) Move(grant.buffer, grant.output, edge);
+  }
+
+ private:
+  // A message has come to the head of its queue; its output has to be refreshed.
+  void BecomeHead(uint32_t buffer, const Message& message) {
+    wanting_[message.output].Insert(buffer);
+    head_flits_[size_t{message.output} * buffers_ + buffer] = message.flits;
+  }
+
+  // One flit of the head message goes from the buffer to the output.
+  void Move(uint32_t buffer, uint32_t output, uint64_t edge) {
+    Message& message = HeadOf(buffer, output);
+    ++counters_.flits;
+    if (++input_credits_[buffer] == input_capacity_) --occupied_buffers_;
+    room_made_.Insert(input_of_buffer_[buffer]);
+    const bool first = message.sent == 0;
+    if (first) counters_.input_wait += edge - message.first_edge;
+    uint32_t& room = outputs_[output].credits;
+    if (!reserves_) {
+      --room;
+    } else if (first) {
+      room -= message.flits;
+      begun_[output].Insert(buffer);
+    }
+    const bool last = ++message.sent == message.flits;
+    if (last) {
+      begun_[output].Erase(buffer);
+      wanting_[output].Erase(buffer);
+      if (const Message* next = FinishHead(buffer, output, edge); next != nullptr) {
+        BecomeHead(buffer, *next);
+        if (next->output != output) Refresh(next->output);  // fifo_inputs
+      }
+    }
+    // With room for any message only the heads decide; within a message nothing changes.
+    if (last || !reserves_ || (first && room < largest_)) Refresh(output);
+  }
+
+  // Finds out anew who takes part in the matching for an output: after a change of its heads or its room.
+  void Refresh(uint32_t output) {
+    Output& out = outputs_[output];
+    const BitSet<kWords>& wanting = wanting_[output];
+    if (wanting.empty()) {
+      SetState(out, OutputState::kUnwanted);
+      SetRequests(output, wanting);
+    } else if (out.credits >= (reserves_ ? largest_ : 1)) {
+      SetState(out, OutputState::kReady);
+      SetRequests(output, wanting);
+    } else {
+      BitSet<kWords> fitting = begun_[output];
+      if (reserves_ && out.credits > 0) {
+        const uint16_t* flits = &head_flits_[size_t{output} * buffers_];
+        wanting.ForEach([&](uint32_t buffer) {
+          if (flits[buffer] <= out.credits) fitting.Insert(buffer);
+        });
+      }
+      const bool blocked = fitting.empty();
+      SetState(out, blocked ? OutputState::kBlocked : OutputState::kReady);
+      SetRequests(output, blocked && blind_ ? wanting : fitting);
+    }
+  }
+
+  void SetRequests(uint32_t output, const BitSet<kWords>& buffers) {
+    if (rows_are_buffers_) {
+      buffers.DifferenceTo(requests_[output]).ForEach([&](uint32_t buffer) {
+        if (buffers.Contains(buffer)) {
+          requests_by_buffer_.Insert(buffer, output);
+        } else {
+          requests_by_buffer_.Erase(buffer, output);
+        }
+      });
+    }
+    requests_.Assign(output, buffers);
+  }
+
+  const uint32_t buffers_;
+  std::unique_ptr<CrossbarAllocator<kWords>> allocator_;
+  bool rows_are_buffers_ = false;  // of the requests that the allocator takes
+  bool blind_ = false;             // it asks for full outputs, too
+
+  // Heads of queues, by output: whose wants to go there, whose has begun to, and who takes part in the matching: those
+  // whose flit has room at the output; or, blindly, all that want to send to an output that has room for none.
+  std::vector<BitSet<kWords>> wanting_;
+  std::vector<BitSet<kWords>> begun_;
+  BitMatrix<kWords> requests_;
+  BitMatrix<kWords> requests_by_buffer_;  // the same the other way round, if the allocator needs it
+  std::vector<uint16_t> head_flits_;      // by output and buffer
+  std::vector<CrossbarGrant> grants_;     // of the present edge
+};
 
 }  // namespace
 
 Crossbar::Crossbar(uint32_t inputs, uint32_t outputs, const Network& network, uint64_t seed)
-    : flit_bytes_(network.flit_bytes()),
-      speedup_(network.input_speedup()),
-      input_capacity_(network.input_buffer_flits()),
-      output_capacity_(network.output_buffer_flits()),
-      fifo_inputs_(network.fifo_inputs()),
-      reserves_(!network.no_message_reservation()),
-      allocator_(MakeAllocator(inputs * speedup_, outputs, network, seed)),
-      blind_(allocator_->asks_blindly()),
-      rows_are_buffers_(allocator_->rows_are_buffers()) {
-  const uint32_t buffers = inputs * speedup_;
-  messages_.resize(size_t{buffers} * input_capacity_);
-  free_.assign(buffers, 0);
-  for (size_t i = 0; i < messages_.size(); ++i) {
-    const uint32_t index = i % input_capacity_;
-    messages_[i].next = index + 1 == input_capacity_ ? kNone : index + 1;
-  }
-  queues_.resize(fifo_inputs_ ? buffers : size_t{buffers} * outputs);
-  input_credits_.assign(buffers, input_capacity_);
-  arrivals_.resize(size_t{outputs} * output_capacity_);
-  outputs_.resize(outputs);
-  output_credits_.assign(outputs, output_capacity_);
-  wanting_ = BitMatrix(outputs, buffers);
-  begun_ = BitMatrix(outputs, buffers);
-  requests_ = BitMatrix(outputs, buffers);
-  if (rows_are_buffers_) requests_by_buffer_ = BitMatrix(buffers, outputs);
-  head_flits_.resize(size_t{outputs} * buffers);
-  state_.resize(outputs, OutputState::kUnwanted);
-  grants_.reserve(std::min(buffers, outputs));
-  fitting_.resize(WordsFor(buffers));
-  room_made_.resize(WordsFor(inputs));
-  arrived_.resize(WordsFor(outputs));
-}
-
-void Crossbar::Push(uint32_t input, uint32_t output, const MemoryRequest& request, uint32_t flits, uint64_t next_edge) {
-  Settle(next_edge);
-  const uint32_t buffer = BufferOf(input, output);
-  if (input_credits_[buffer] == input_capacity_) ++occupied_buffers_;
-  input_credits_[buffer] -= flits;
-  ++under_way_;
-  ++counters_.pushed;
-  largest_ = std::max(largest_, flits);
-
-  const uint16_t index = free_[buffer];
-  Message& message = MessageOf(buffer, index);
-  free_[buffer] = message.next;
-  message = {.request = request,
-             .first_edge = next_edge,
-             .flits = static_cast<uint16_t>(flits),
-             .sent = 0,
-             .output = static_cast<uint16_t>(output),
-             .next = kNone};
-  Queue& queue = QueueOf(buffer, output);
-  if (queue.first == kNone) {
-    queue = {index, index};
-    BecomeHead(buffer, message);
-    Refresh(output);
+    : flit_bytes_(network.flit_bytes()) {
+  const uint32_t most = std::max(inputs * network.input_speedup(), outputs);
+  if (most <= 64) {
+    core_ = std::make_unique<SizedCrossbar<1>>(inputs, outputs, network, seed);
+  } else if (most <= 128) {
+    core_ = std::make_unique<SizedCrossbar<2>>(inputs, outputs, network, seed);
+  } else if (most <= 256) {
+    core_ = std::make_unique<SizedCrossbar<4>>(inputs, outputs, network, seed);
   } else {
-    MessageOf(buffer, queue.last).next = index;
-    queue.last = index;
+    core_ = std::make_unique<SizedCrossbar<kMaxPorts / 64>>(inputs, outputs, network, seed);
   }
-}
-
-// A message has come to the head of its queue; its output has to be refreshed.
-void Crossbar::BecomeHead(uint32_t buffer, const Message& message) {
-  wanting_.Set(message.output, buffer);
-  head_flits_[size_t{message.output} * input_credits_.size() + buffer] = message.flits;
-}
-
-// Finds out anew who takes part in the matching for an output: after a change of its heads or its room.
-void Crossbar::Refresh(uint32_t output) {
-  const std::span<const uint64_t> wanting = wanting_.Row(output);
-  const uint32_t room = output_credits_[output];
-  OutputState state = OutputState::kUnwanted;
-  if (!TestBit(wanting_.filled_rows(), output)) {
-    SetRequests(output, wanting);
-  } else if (reserves_ ? room >= largest_ : room > 0) {
-    state = OutputState::kReady;
-    SetRequests(output, wanting);
-  } else {
-    std::ranges::copy(begun_.Row(output), fitting_.begin());
-    if (reserves_ && room > 0) {
-      const uint16_t* flits = &head_flits_[size_t{output} * input_credits_.size()];
-      ForEachBit(wanting, [&](uint32_t buffer) {
-        if (flits[buffer] <= room) SetBit(fitting_, buffer);
-      });
-    }
-    state = AnyBit(fitting_) ? OutputState::kReady : OutputState::kBlocked;
-    SetRequests(output, blind_ && state == OutputState::kBlocked ? wanting : fitting_);
-  }
-  if (state == state_[output]) return;
-  ready_outputs_ += (state == OutputState::kReady) - (state_[output] == OutputState::kReady);
-  blocked_outputs_ += (state == OutputState::kBlocked) - (state_[output] == OutputState::kBlocked);
-  state_[output] = state;
-}
-
-void Crossbar::SetRequests(uint32_t output, std::span<const uint64_t> buffers) {
-  if (rows_are_buffers_) {
-    const std::span<const uint64_t> before = requests_.Row(output);
-    for (uint32_t word = 0; word < buffers.size(); ++word) {
-      for (uint64_t rest = before[word] ^ buffers[word]; rest != 0; rest &= rest - 1) {
-        const uint32_t bit = std::countr_zero(rest);
-        if (buffers[word] >> bit & 1) {
-          requests_by_buffer_.Set(word * 64 + bit, output);
-        } else {
-          requests_by_buffer_.Clear(word * 64 + bit, output);
-        }
-      }
-    }
-  }
-  requests_.AssignRow(output, buffers);
-}
-
-void Crossbar::Settle(uint64_t next_edge) {
-  if (next_edge <= settled_) return;
-  const uint64_t edges = next_edge - settled_;
-  counters_.buffer_requests += edges * occupied_buffers_;
-  counters_.blocked_outputs += edges * blocked_outputs_;
-  settled_ = next_edge;
-}
-
-void Crossbar::Tick(uint64_t edge) {
-  Settle(edge + 1);
-  if (!has_work()) return;
-  grants_.clear();
-  allocator_->Allocate(edge, rows_are_buffers_ ? requests_by_buffer_ : requests_, grants_);
-  // What was granted of a full output is lost.
-  if (blind_) {
-    std::erase_if(grants_, [&](const CrossbarGrant& grant) { return state_[grant.output] == OutputState::kBlocked; });
-  }
-  for (const CrossbarGrant& grant : grants_) Move(grant.buffer, grant.output, edge);
-}
-
-// One flit of the head message goes from the buffer to the output.
-void Crossbar::Move(uint32_t buffer, uint32_t output, uint64_t edge) {
-  Message& message = MessageOf(buffer, QueueOf(buffer, output).first);
-  ++counters_.flits;
-  if (++input_credits_[buffer] == input_capacity_) --occupied_buffers_;
-  SetBit(room_made_, buffer / speedup_);
-  const bool first = message.sent == 0;
-  if (first) counters_.input_wait += edge - message.first_edge;
-  if (!reserves_) {
-    --output_credits_[output];
-  } else if (first) {
-    output_credits_[output] -= message.flits;
-    begun_.Set(output, buffer);
-  }
-  const bool last = ++message.sent == message.flits;
-  if (last) Arrive(buffer, message, edge);
-  if (first || last || !reserves_) Refresh(output);
-}
-
-// The last flit of the head message is in: the message can be popped, and its queue goes on with the next one.
-void Crossbar::Arrive(uint32_t buffer, const Message& message, uint64_t edge) {
-  const uint32_t output = message.output;
-  Output& out = outputs_[output];
-  uint32_t place = out.first + out.count++;
-  if (place >= output_capacity_) place -= output_capacity_;
-  arrivals_[size_t{output} * output_capacity_ + place] = {message.request, message.flits};
-  SetBit(arrived_, output);
-  const uint64_t latency = edge + 1 - message.first_edge;
-  ++counters_.messages;
-  counters_.latency += latency;
-  ++counters_.latency_histogram[std::min<int>(std::bit_width(latency) - 1, counters_.latency_histogram.size() - 1)];
-
-  begun_.Clear(output, buffer);
-  wanting_.Clear(output, buffer);
-  Queue& queue = QueueOf(buffer, output);
-  const uint16_t index = queue.first;
-  queue.first = message.next;
-  MessageOf(buffer, index).next = free_[buffer];
-  free_[buffer] = index;
-  if (queue.first == kNone) return;
-  const Message& next = MessageOf(buffer, queue.first);
-  BecomeHead(buffer, next);
-  if (next.output != output) Refresh(next.output);  // fifo_inputs
-}
-
-void Crossbar::Pop(uint32_t output, uint64_t next_edge) {
-  Settle(next_edge);
-  Output& out = outputs_[output];
-  output_credits_[output] += arrivals_[size_t{output} * output_capacity_ + out.first].flits;
-  out.first = out.first + 1 == output_capacity_ ? 0 : out.first + 1;
-  --out.count;
-  --under_way_;
-  Refresh(output);
-}
-
-absl::Status Crossbar::CheckDrained(const std::string& name) const {
-  if (under_way_ != 0) {
-    return absl::InternalError(absl::StrCat(name, ": ", under_way_, " messages are still under way at the end."));
-  }
-  for (size_t buffer = 0; buffer < input_credits_.size(); ++buffer) {
-    if (input_credits_[buffer] != input_capacity_) {
-      return absl::InternalError(absl::StrFormat("%s: input %d, buffer %d has %d of %d credits at the end.", name,
-                                                 buffer / speedup_, buffer % speedup_, input_credits_[buffer],
-                                                 input_capacity_));
-    }
-  }
-  for (size_t output = 0; output < outputs_.size(); ++output) {
-    if (output_credits_[output] != output_capacity_) {
-      return absl::InternalError(absl::StrFormat("%s: output %d has %d of %d credits at the end.", name, output,
-                                                 output_credits_[output], output_capacity_));
-    }
-  }
-  if (counters_.pushed != counters_.messages) {
-    return absl::InternalError(
-        absl::StrFormat("%s: %d messages were pushed, but %d arrived.", name, counters_.pushed, counters_.messages));
-  }
-  return absl::OkStatus();
-}
-
-std::string Crossbar::Explain(const std::string& name) const {
-  std::string text;
-  for (size_t buffer = 0; buffer < input_credits_.size(); ++buffer) {
-    if (input_credits_[buffer] == input_capacity_) continue;
-    absl::StrAppendFormat(&text, "%s: input %d, buffer %d: %d of %d flits, asks for output", name, buffer / speedup_,
-                          buffer % speedup_, input_capacity_ - input_credits_[buffer], input_capacity_);
-    for (uint32_t output = 0; output < outputs_.size(); ++output) {
-      if (wanting_.Test(output, buffer)) absl::StrAppend(&text, " ", output);
-    }
-    absl::StrAppend(&text, "\n");
-  }
-  for (size_t output = 0; output < outputs_.size(); ++output) {
-    if (output_credits_[output] == output_capacity_) continue;
-    absl::StrAppendFormat(&text, "%s: output %d: %d of %d flits taken or reserved, %d whole messages%s\n", name, output,
-                          output_capacity_ - output_credits_[output], output_capacity_, outputs_[output].count,
-                          state_[output] == OutputState::kBlocked ? ", nothing that is asked for fits" : "");
-  }
-  return text;
 }
 
 }  // namespace heddle::replay

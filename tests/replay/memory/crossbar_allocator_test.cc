@@ -5,21 +5,35 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "replay/memory/islip_allocator.h"
+#include "replay/memory/pim_allocator.h"
 #include "tests/replay/reference/random.h"
 
 namespace heddle::replay {
 namespace {
 
+// Three words, so that words other than the first are used, too.
+constexpr uint32_t kWords = 3;
+using Requests = BitMatrix<kWords>;
+
+std::unique_ptr<CrossbarAllocator<kWords>> MakePim(uint32_t outputs, uint32_t iterations, uint64_t seed) {
+  return std::make_unique<PimAllocator<kWords>>(outputs, iterations, seed);
+}
+std::unique_ptr<CrossbarAllocator<kWords>> MakeIslip(uint32_t buffers, uint32_t outputs, uint32_t iterations) {
+  return std::make_unique<IslipAllocator<kWords>>(buffers, outputs, iterations);
+}
+
 // Rows of a matrix as in the papers: one string per row, '1' where there is a request.
-BitMatrix Matrix(const std::vector<std::string>& rows) {
-  BitMatrix matrix(rows.size(), rows[0].size());
+Requests Matrix(const std::vector<std::string>& rows) {
+  Requests matrix(rows.size());
   for (uint32_t row = 0; row < rows.size(); ++row) {
     for (uint32_t column = 0; column < rows[row].size(); ++column) {
-      if (rows[row][column] == '1') matrix.Set(row, column);
+      if (rows[row][column] == '1') matrix.Insert(row, column);
     }
   }
   return matrix;
@@ -37,8 +51,8 @@ std::vector<std::string> GrantMatrix(const std::vector<CrossbarGrant>& grants) {
 // After the first step that the thesis prints (outputs 4, 3, 1, 4), there are exactly two grant matrices, those
 // printed.
 TEST(Pim, TheThesissFirstStepLeavesTwoGrantMatrices) {
-  const BitMatrix chosen = Matrix({"0001", "0010", "1000", "0001"});
-  const auto pim = MakePimAllocator(4, 4, 1, 7);
+  const Requests chosen = Matrix({"0001", "0010", "1000", "0001"});
+  const auto pim = MakePim(4, 1, 7);
   std::set<std::vector<std::string>> seen;
   for (uint64_t edge = 0; edge < 1'000; ++edge) {
     std::vector<CrossbarGrant> grants;
@@ -57,13 +71,13 @@ TEST(Pim, AllFirstStepsOfTheExample) {
   for (char first : {0, 1, 3}) {
     for (char second : {1, 2}) {
       for (char third : {0, 2, 3}) {
-        BitMatrix chosen(4, 4);
-        chosen.Set(0, first);
-        chosen.Set(1, second);
-        chosen.Set(2, third);
-        chosen.Set(3, 3);
+        Requests chosen(4);
+        chosen.Insert(0, first);
+        chosen.Insert(1, second);
+        chosen.Insert(2, third);
+        chosen.Insert(3, 3);
         std::vector<CrossbarGrant> grants;
-        MakePimAllocator(4, 4, 1, 1)->Allocate(0, chosen, grants);
+        MakePim(4, 1, 1)->Allocate(0, chosen, grants);
         total += grants.size();
         ++cases[grants.size()];
       }
@@ -76,8 +90,8 @@ TEST(Pim, AllFirstStepsOfTheExample) {
 // Grants per edge: how often each number occurs.
 std::array<double, 5> Distribution(uint32_t iterations) {
   constexpr int kEdges = 200'000;
-  const BitMatrix requests = Matrix(kThesis);
-  const auto pim = MakePimAllocator(4, 4, iterations, 3);
+  const Requests requests = Matrix(kThesis);
+  const auto pim = MakePim(4, iterations, 3);
   std::array<double, 5> share{};
   std::vector<CrossbarGrant> grants;
   for (uint64_t edge = 0; edge < kEdges; ++edge) {
@@ -106,10 +120,10 @@ TEST(Pim, MorePassesComeCloserButNotToTheMaximum) {
 }
 
 TEST(Pim, SeedAndEdgeDecide) {
-  const BitMatrix requests = Matrix(kThesis);
+  const Requests requests = Matrix(kThesis);
   const auto sequence = [&](uint64_t seed, uint64_t first_edge) {
     std::vector<std::vector<std::string>> sequence;
-    const auto pim = MakePimAllocator(4, 4, 1, seed);
+    const auto pim = MakePim(4, 1, seed);
     for (uint64_t edge = first_edge; edge < 100; ++edge) {
       std::vector<CrossbarGrant> grants;
       pim->Allocate(edge, requests, grants);
@@ -126,8 +140,8 @@ TEST(Pim, SeedAndEdgeDecide) {
 
 // All ask for all: the pointers move apart, one more grant per edge, until every output is used.
 TEST(Islip, PointersMoveApart) {
-  const BitMatrix requests = Matrix({"1111", "1111", "1111", "1111"});
-  const auto islip = MakeIslipAllocator(4, 4, 1);
+  const Requests requests = Matrix({"1111", "1111", "1111", "1111"});
+  const auto islip = MakeIslip(4, 4, 1);
   std::vector<size_t> counts;
   for (uint64_t edge = 0; edge < 8; ++edge) {
     std::vector<CrossbarGrant> grants;
@@ -139,8 +153,8 @@ TEST(Islip, PointersMoveApart) {
 
 // Two buffers, one output: they take turns. (Rows are outputs.)
 TEST(Islip, TakesTurns) {
-  const BitMatrix requests = Matrix({"11"});
-  const auto islip = MakeIslipAllocator(2, 1, 1);
+  const Requests requests = Matrix({"11"});
+  const auto islip = MakeIslip(2, 1, 1);
   std::vector<uint32_t> order;
   for (uint64_t edge = 0; edge < 4; ++edge) {
     std::vector<CrossbarGrant> grants;
@@ -153,8 +167,8 @@ TEST(Islip, TakesTurns) {
 
 // A grant that is not accepted moves no pointer; nor does one of a later iteration.
 TEST(Islip, OnlyAcceptedGrantsOfTheFirstIterationMovePointers) {
-  const auto islip = MakeIslipAllocator(2, 2, 2);
-  const auto grants_of = [&](const BitMatrix& requests) {
+  const auto islip = MakeIslip(2, 2, 2);
+  const auto grants_of = [&](const Requests& requests) {
     std::vector<CrossbarGrant> grants;
     islip->Allocate(0, requests, grants);
     std::set<std::pair<uint32_t, uint32_t>> pairs;
@@ -177,18 +191,17 @@ TEST(Allocators, FindMatchings) {
     const uint32_t buffers = random.In(1, i % 10 == 0 ? 150 : 9), outputs = random.In(1, i % 10 == 0 ? 150 : 9);
     const uint32_t iterations = random.OneOf({1u, 2u, 200u});
     const bool pim = random.Chance(50);
-    const auto allocator =
-        pim ? MakePimAllocator(buffers, outputs, iterations, i) : MakeIslipAllocator(buffers, outputs, iterations);
+    const auto allocator = pim ? MakePim(outputs, iterations, i) : MakeIslip(buffers, outputs, iterations);
     ASSERT_EQ(allocator->rows_are_buffers(), pim);
     for (uint64_t edge = 0; edge < 3; ++edge) {
       std::vector<std::vector<bool>> wanted(buffers, std::vector<bool>(outputs));
-      BitMatrix requests(pim ? buffers : outputs, pim ? outputs : buffers);
+      Requests requests(pim ? buffers : outputs);
       const uint64_t density = random.In(0, 100);
       for (uint32_t buffer = 0; buffer < buffers; ++buffer) {
         for (uint32_t output = 0; output < outputs; ++output) {
           if (!random.Chance(density)) continue;
           wanted[buffer][output] = true;
-          pim ? requests.Set(buffer, output) : requests.Set(output, buffer);
+          pim ? requests.Insert(buffer, output) : requests.Insert(output, buffer);
         }
       }
       std::vector<CrossbarGrant> grants;

@@ -149,9 +149,8 @@ TEST(Crossbar, WithoutReservationTwoMessagesBlockEachOther) {
   EXPECT_EQ(TagAt(crossbar, 0), std::nullopt);
   EXPECT_EQ(crossbar.under_way(), 2u);
   EXPECT_THAT(std::string(crossbar.CheckDrained("up").message()), HasSubstr("up: 2 messages are still under way"));
-  EXPECT_THAT(crossbar.Explain("up"), HasSubstr("up: input 0, buffer 0: 1 of 8 flits, asks for output 0"));
-  EXPECT_THAT(crossbar.Explain("up"),
-              HasSubstr("8 of 8 flits taken or reserved, 0 whole messages, nothing that is asked"));
+  EXPECT_THAT(crossbar.Explain("up"), HasSubstr("up: input 0, buffer 0: 1 of 8 flits, for output 0"));
+  EXPECT_THAT(crossbar.Explain("up"), HasSubstr("8 of 8 flits taken or reserved, 0 whole messages, no room for what"));
 }
 
 // With it the same traffic goes through.

@@ -1,6 +1,6 @@
 // What the parts of the memory cost: nanoseconds of user time per line, one core.
 //
-//   memory_speed [network|dram]
+//   memory_speed [network|dram [scale]]
 #include <sys/resource.h>
 
 #include <cstdio>
@@ -17,6 +17,8 @@ namespace heddle::replay {
 namespace {
 
 using machine::v1::Network;
+
+uint64_t g_scale = 100'000;  // of the runs: three edges, ten lines each
 
 double UserSeconds() {
   rusage usage{};
@@ -38,7 +40,7 @@ void MeasureNetwork(const char* name, uint32_t sms, uint32_t slices, uint32_t ou
   Random random(1);
   std::vector<uint32_t> free(sms, outstanding);
   const double start = UserSeconds();
-  constexpr uint64_t kEdges = 300'000;
+  const uint64_t kEdges = g_scale * 3;
   for (uint64_t edge = 0; edge < kEdges; ++edge) {
     if (up.has_work()) up.Tick(edge);
     if (down.has_work()) down.Tick(edge);
@@ -72,7 +74,7 @@ void MeasureDram(const char* name, bool random_rows, uint32_t write_per_cent) {
   Random random(2);
   const double start = UserSeconds();
   uint64_t lines = 0, cycle = 0, events = 0;
-  constexpr uint64_t kLines = 1'000'000;
+  const uint64_t kLines = g_scale * 10;
   for (uint64_t next = 0; lines < kLines;) {
     for (; controller.HasRoom(); ++next) {
       const uint64_t place = random_rows ? random.Next() : next / 16;
@@ -115,6 +117,7 @@ void MeasureMap() {
 int main(int argc, char** argv) {
   using namespace heddle::replay;  // NOLINT
   const std::string only = argc > 1 ? argv[1] : "";
+  if (argc > 2) g_scale = std::stoull(argv[2]);
   if (only.empty() || only == "network") {
     MeasureNetwork("iSLIP 15x12, light", 15, 12, 1, Network::ISLIP);
     MeasureNetwork("iSLIP 15x12, full", 15, 12, 64, Network::ISLIP);

@@ -12,8 +12,8 @@
 
 #include "proto/machine.pb.h"
 #include "replay/memory/crossbar.h"
-#include "replay/memory/crossbar_allocator.h"
 #include "replay/memory/memory_request.h"
+#include "replay/memory/pim_allocator.h"
 
 namespace heddle::replay {
 

@@ -1,0 +1,67 @@
+// Round-robin matching with pointers that move apart.
+#ifndef HEDDLE_REPLAY_MEMORY_ISLIP_ALLOCATOR_H_
+#define HEDDLE_REPLAY_MEMORY_ISLIP_ALLOCATOR_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "replay/memory/crossbar_allocator.h"
+
+namespace heddle::replay {
+
+// iSLIP (McKeown, "The iSLIP scheduling algorithm for input-queued switches", 1999): every output grants the first
+// requesting buffer at or after its pointer, every buffer accepts the first granting output at or after its own; both
+// pointers move to one beyond the match, in the first iteration only. Further iterations match what is left.
+template <uint32_t kWords>
+class IslipAllocator final : public CrossbarAllocator<kWords> {
+ public:
+  IslipAllocator(uint32_t buffers, uint32_t outputs, uint32_t iterations)
+      : iterations_(iterations), grant_pointer_(outputs), accept_pointer_(buffers), offers_(buffers) {}
+
+  bool rows_are_buffers() const override { return false; }
+  // As in a router with credits: who has no credit for the next buffer does not take part.
+  bool asks_blindly() const override { return false; }
+
+  void Allocate(uint64_t /*edge*/, const BitMatrix<kWords>& requests, std::vector<CrossbarGrant>& grants) override {
+    requests.filled_rows().ForEach(
+        [&](uint32_t output) { offers_.Insert(requests[output].FirstCyclic(grant_pointer_[output]), output); });
+    size_t done = grants.size();
+    Accept(grants);
+    for (size_t i = done; i < grants.size(); ++i) {
+      grant_pointer_[grants[i].output] = Following(grants[i].buffer, accept_pointer_.size());
+      accept_pointer_[grants[i].buffer] = Following(grants[i].output, grant_pointer_.size());
+    }
+    BitSet<kWords> matched_buffers, matched_outputs;
+    for (uint32_t iteration = 1; iteration < iterations_ && done < grants.size(); ++iteration) {
+      for (; done < grants.size(); ++done) {
+        matched_buffers.Insert(grants[done].buffer);
+        matched_outputs.Insert(grants[done].output);
+      }
+      requests.filled_rows().Without(matched_outputs).ForEach([&](uint32_t output) {
+        const BitSet<kWords> open = requests[output].Without(matched_buffers);
+        if (!open.empty()) offers_.Insert(open.FirstCyclic(grant_pointer_[output]), output);
+      });
+      Accept(grants);
+    }
+  }
+
+ private:
+  // Every buffer accepts one of its offers.
+  void Accept(std::vector<CrossbarGrant>& grants) {
+    const BitSet<kWords> offered = offers_.filled_rows();
+    offered.ForEach([&](uint32_t buffer) {
+      grants.push_back({buffer, offers_[buffer].FirstCyclic(accept_pointer_[buffer])});
+      offers_.ClearRow(buffer);
+    });
+  }
+  static uint32_t Following(uint32_t index, size_t count) { return index + 1 == count ? 0 : index + 1; }
+
+  const uint32_t iterations_;
+  std::vector<uint32_t> grant_pointer_;   // by output: the buffer that it prefers
+  std::vector<uint32_t> accept_pointer_;  // by buffer: the output that it prefers
+  BitMatrix<kWords> offers_;              // rows: buffers
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_MEMORY_ISLIP_ALLOCATOR_H_
