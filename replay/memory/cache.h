@@ -1,0 +1,148 @@
+// A cache by its lines: which are there, which are on their way, what an access meets. Used for the first-level caches
+// and for the slices of the L2; queues and timing belong to its owner.
+#ifndef HEDDLE_REPLAY_MEMORY_CACHE_H_
+#define HEDDLE_REPLAY_MEMORY_CACHE_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "proto/machine.pb.h"
+#include "replay/core/types.h"
+#include "replay/memory/mshr_table.h"
+
+namespace heddle::replay {
+
+enum class CacheResult : uint8_t {
+  kHit,              // the line is there
+  kPendingHit,       // the line is on its way
+  kMiss,             // neither
+  kReservationFail,  // a resource is missing: nothing has changed, the access has to be tried again
+};
+
+// What a reservation fail lacked; tested in the order way, MSHR, miss queue.
+enum class ReservationFail : uint8_t {
+  kWay,        // all ways of the set are reserved for lines on their way
+  kMshr,       // all MSHRs are in use
+  kMerge,      // the MSHR of the line has no room for another access
+  kMissQueue,  // no room in the queue to the next level
+};
+inline constexpr int kReservationFails = 4;
+
+enum class CacheOperation : uint8_t {
+  kRead,
+  kWrite,      // some bytes of the line
+  kWriteLine,  // all bytes: with write-back a miss allocates, but fetches nothing
+};
+
+// Line accesses. accesses = hits + pending_hits + misses; tries that failed are counted apart, once per cycle.
+struct CacheCounters {
+  uint64_t accesses = 0;
+  uint64_t hits = 0;
+  uint64_t pending_hits = 0;
+  uint64_t misses = 0;
+  uint64_t evictions = 0;    // valid lines that gave way to others
+  uint64_t write_backs = 0;  // of those, dirty ones
+  std::array<uint64_t, kReservationFails> reservation_fails{};
+
+  void Add(const CacheCounters& other);
+  bool operator==(const CacheCounters&) const = default;
+};
+
+// A line that gave way to another.
+struct CacheEviction {
+  bool happened = false;
+  bool dirty = false;      // it has to be written to the next level
+  SlotId owner = kNoSlot;  // the warp that had fetched it
+  uint64_t line = 0;
+};
+
+// What an access met, and what its owner has to do now.
+struct CacheOutcome {
+  CacheResult result = CacheResult::kReservationFail;
+  ReservationFail cause = ReservationFail::kWay;  // of a reservation fail
+  bool fetch = false;                             // ask the next level for the line, for `entry`
+  bool forward = false;                           // send the write itself to the next level
+  bool waits = false;                             // the access waits in `entry` as `waiter`
+  uint16_t entry = MshrTable::kNone;
+  uint32_t waiter = 0;
+  CacheEviction eviction = {};
+};
+
+// Set-associative with least recent use. A line is a number (address / line bytes, or whatever the owner uses); the
+// owner names the set as well, so that an L2 slice can number its own sets. Storage is fixed at construction.
+class Cache {
+ public:
+  using WritePolicy = machine::v1::Cache::Write;
+  enum class LineState : uint8_t { kInvalid, kReserved, kValid, kDirty };
+
+  // The configuration must have passed the check of machines: sets a power of two, no zero sizes.
+  explicit Cache(const machine::v1::Cache& config);
+
+  uint32_t line_bits() const { return line_bits_; }
+  uint64_t LineOf(uint64_t address) const { return address >> line_bits_; }
+  // The set of a line number by its lowest bits.
+  uint32_t SetOf(uint64_t line) const { return static_cast<uint32_t>(line) & set_mask_; }
+
+  // One access. `policy` says what writes do and is not looked at for reads; READ_ONLY counts as WRITE_EVICT.
+  // `queue_room`: free places in the queue to the next level. A miss takes one for its fetch and, with allocation on a
+  // miss, one for a dirty line that it evicts; a write that goes through takes one.
+  CacheOutcome Access(uint64_t line, uint32_t set, CacheOperation operation, WritePolicy policy, SlotId owner,
+                      uint32_t queue_room, Cycle now);
+
+  // The line of an MSHR has come: it is valid from now on (dirty, if a write waited for it), and the MSHR drains. With
+  // allocation on a fill this evicts; the owner must have room for a write-back then.
+  CacheEviction Fill(uint16_t entry);
+
+  // Whether the line is there, or reserved for; does not touch the order of use.
+  LineState Peek(uint64_t line, uint32_t set) const;
+  // Drops the line if it is there and not reserved, without counting it as an eviction.
+  void Invalidate(uint64_t line, uint32_t set);
+  // Drops every line; none may be on its way.
+  void InvalidateAll();
+
+  MshrTable& mshrs() { return mshrs_; }
+  const MshrTable& mshrs() const { return mshrs_; }
+  CacheCounters& counters() { return counters_; }
+  const CacheCounters& counters() const { return counters_; }
+  // Whether no line is in two ways, and exactly the lines on their way are reserved; for tests.
+  bool Consistent() const;
+
+ private:
+  static constexpr uint64_t kNoLine = ~uint64_t{0};
+  static constexpr uint32_t kNoWay = ~uint32_t{0};
+  struct Way {
+    uint64_t used = 0;  // order of the last use
+    LineState state = LineState::kInvalid;
+    SlotId owner = kNoSlot;
+    uint16_t entry = MshrTable::kNone;  // of a reserved line
+  };
+  struct Pending {
+    uint32_t way = kNoWay;  // reserved one, if allocation is on a miss
+    uint32_t set = 0;
+    SlotId owner = kNoSlot;
+    bool dirty = false;  // a write waits
+  };
+
+  uint32_t FindWay(uint64_t line, uint32_t set) const;
+  // The way that a new line of the set takes: an empty one, else the least recently used that is not reserved.
+  uint32_t FindVictim(uint32_t set) const;
+  CacheEviction Replace(uint32_t way, uint64_t line, LineState state, SlotId owner);
+  CacheOutcome Fail(ReservationFail cause);
+  CacheOutcome WriteThrough(uint32_t way, uint16_t entry, WritePolicy policy, uint32_t queue_room);
+
+  bool allocate_on_fill_;
+  uint32_t ways_per_set_;
+  uint32_t line_bits_;
+  uint32_t set_mask_;
+  uint64_t uses_ = 0;
+  std::vector<uint64_t> tags_;
+  std::vector<Way> ways_;
+  std::vector<Pending> pending_;  // by MSHR
+  MshrTable mshrs_;
+  CacheCounters counters_;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_MEMORY_CACHE_H_
