@@ -26,6 +26,14 @@ class AddressWindows {
     return trace::v1::SPACE_GLOBAL;
   }
 
+  // The first address of a space's window; 0 if it has none.
+  uint64_t BaseOf(trace::v1::MemorySpace space) const {
+    for (const Window& window : windows_) {
+      if (window.space == space) return window.base;
+    }
+    return 0;
+  }
+
  private:
   struct Window {
     uint64_t base;

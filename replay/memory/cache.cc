@@ -89,8 +89,12 @@ CacheOutcome Cache::Access(uint64_t line, uint32_t set, CacheOperation operation
   const bool write = operation != CacheOperation::kRead;
   uint32_t way = FindWay(line, set);
   const bool reserved = way != kNoWay && ways_[way].state == LineState::kReserved;
-  uint16_t entry = reserved ? ways_[way].entry : MshrTable::kNone;
-  if (allocate_on_fill_ && way == kNoWay) entry = mshrs_.Find(line);
+  uint16_t entry = MshrTable::kNone;
+  if (way != kNoWay) {
+    entry = ways_[way].entry;
+  } else if (allocate_on_fill_) {
+    entry = mshrs_.Find(line);
+  }
 
   // A dirty line can only be met by a write that goes through if policies differ by memory space; it stays.
   const bool dirty = way != kNoWay && ways_[way].state == LineState::kDirty;
@@ -149,6 +153,12 @@ CacheEviction Cache::Fill(uint16_t entry) {
 Cache::LineState Cache::Peek(uint64_t line, uint32_t set) const {
   const uint32_t way = FindWay(line, set);
   return way == kNoWay ? LineState::kInvalid : ways_[way].state;
+}
+
+uint16_t Cache::OnItsWay(uint64_t line, uint32_t set) const {
+  const uint32_t way = FindWay(line, set);
+  if (way != kNoWay) return ways_[way].entry;
+  return allocate_on_fill_ ? mshrs_.Find(line) : MshrTable::kNone;
 }
 
 void Cache::Invalidate(uint64_t line, uint32_t set) {

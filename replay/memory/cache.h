@@ -96,6 +96,8 @@ class Cache {
 
   // Whether the line is there, or reserved for; does not touch the order of use.
   LineState Peek(uint64_t line, uint32_t set) const;
+  // The MSHR that the line is on its way for; MshrTable::kNone if it is not on its way.
+  uint16_t OnItsWay(uint64_t line, uint32_t set) const;
   // Drops the line if it is there and not reserved, without counting it as an eviction.
   void Invalidate(uint64_t line, uint32_t set);
   // Drops every line; none may be on its way.

@@ -37,8 +37,9 @@ class MshrTable {
   uint32_t Merge(uint16_t entry) { return Waiter(entry, entries_[entry].waiters++); }
   // The line has come.
   void StartDrain(uint16_t entry);
-  // Whether a draining entry has waiters left, and the next of them, which leaves it.
+  // Whether a draining entry has no waiters left; else the next of them, which TakeWaiter lets go.
   bool Drained(uint16_t entry) const { return entries_[entry].woken == entries_[entry].waiters; }
+  uint32_t NextWaiter(uint16_t entry) const { return Waiter(entry, entries_[entry].woken); }
   uint32_t TakeWaiter(uint16_t entry) { return Waiter(entry, entries_[entry].woken++); }
   // Frees a drained entry.
   void Release(uint16_t entry, Cycle now);

@@ -1,0 +1,116 @@
+#include "replay/memory/coalescer.h"
+
+#include <bit>
+
+#include "replay/core/lane_mask.h"
+
+namespace heddle::replay {
+namespace {
+
+constexpr uint32_t kSector = 32;
+
+// Halves a transaction while all bytes of its lanes lie in one half, down to a sector.
+void Shrink(uint32_t bytes, const LaneAddresses& addresses, Transaction& transaction) {
+  uint64_t low = ~uint64_t{0};
+  uint64_t high = 0;
+  ForEachLane(transaction.lanes, [&](int lane) {
+    low = std::min(low, addresses[lane]);
+    high = std::max(high, addresses[lane] + bytes - 1);
+  });
+  while (transaction.bytes > kSector) {
+    const uint16_t half = transaction.bytes / 2;
+    const uint64_t middle = transaction.address + half;
+    if (low >= middle) {
+      transaction.address = middle;
+    } else if (high >= middle) {
+      return;
+    }
+    transaction.bytes = half;
+  }
+}
+
+// The most lanes on one address.
+uint8_t MostOnOneAddress(LaneMask lanes, const LaneAddresses& addresses) {
+  int most = 0;
+  while (lanes != 0) {
+    const uint64_t address = addresses[std::countr_zero(lanes)];
+    LaneMask same = 0;
+    ForEachLane(lanes, [&](int lane) { same |= static_cast<LaneMask>(addresses[lane] == address) << lane; });
+    most = std::max(most, std::popcount(same));
+    lanes &= ~same;
+  }
+  return static_cast<uint8_t>(most);
+}
+
+}  // namespace
+
+Coalescer::Coalescer(Mode mode, uint32_t warp_size, uint32_t line_bytes, uint32_t largest)
+    : mode_(mode), warp_size_(warp_size), line_bytes_(line_bytes), largest_(largest) {}
+
+void GroupLanes(uint32_t bytes, LaneMask lanes, const LaneAddresses& addresses, TransactionList& out) {
+  const uint64_t base = ~uint64_t{bytes - 1};
+  const uint32_t first = out.size();
+  uint32_t last = first;  // where the last lane went
+  ForEachLane(lanes, [&](int lane) {
+    const uint64_t address = addresses[lane] & base;
+    const LaneMask bit = LaneMask{1} << lane;
+    if (out.size() > first && out[last].address == address) {
+      out[last].lanes |= bit;
+      return;
+    }
+    uint32_t place = out.size();
+    while (place > first && out[place - 1].address > address) --place;
+    if (place > first && out[place - 1].address == address) {
+      last = place - 1;
+      out[last].lanes |= bit;
+      return;
+    }
+    out.push_back({});
+    for (uint32_t index = out.size() - 1; index > place; --index) out[index] = out[index - 1];
+    out[place] = {.address = address, .lanes = bit, .bytes = static_cast<uint16_t>(bytes)};
+    last = place;
+  });
+}
+
+uint32_t Coalescer::SegmentBytes(Kind kind, uint32_t bytes) const {
+  uint32_t segment = 128;
+  if (mode_ == machine::v1::Hierarchy::COALESCING_OFF) {
+    segment = line_bytes_;
+  } else if (mode_ == machine::v1::Hierarchy::COMPUTE_13) {
+    segment = bytes == 1 ? 32 : bytes == 2 ? 64 : 128;
+  } else if (line_bytes_ == 0 && kind != Kind::kAtomic) {
+    segment = kSector;
+  }
+  return std::min(segment, largest_);
+}
+
+void Coalescer::Coalesce(Kind kind, uint32_t bytes, LaneMask lanes, const LaneAddresses& addresses,
+                         TransactionList& out) const {
+  const uint32_t first = out.size();
+  if (mode_ == machine::v1::Hierarchy::COALESCING_OFF && (line_bytes_ == 0 || kind == Kind::kAtomic)) {
+    ForEachLane(lanes, [&](int lane) {
+      out.push_back({.address = addresses[lane], .lanes = LaneMask{1} << lane, .bytes = static_cast<uint16_t>(bytes)});
+    });
+    return;
+  }
+  const uint32_t segment = SegmentBytes(kind, bytes);
+  uint32_t parts = 1;
+  if (mode_ == machine::v1::Hierarchy::COMPUTE_13) {
+    parts = WarpParts(2, bytes);
+  } else if (mode_ == machine::v1::Hierarchy::COMPUTE_20) {
+    parts = WarpParts(1, bytes);
+  }
+  for (uint32_t part = 0; part < parts; ++part) {
+    const LaneMask mask = lanes & PartLanes(part, parts, warp_size_);
+    if (mask != 0) GroupLanes(segment, mask, addresses, out);
+  }
+  const bool shrinks = mode_ == machine::v1::Hierarchy::COMPUTE_13 ||
+                       (mode_ == machine::v1::Hierarchy::COMPUTE_20 && kind == Kind::kWrite);
+  if (!shrinks && kind != Kind::kAtomic) return;
+  for (uint32_t index = first; index < out.size(); ++index) {
+    if (shrinks) Shrink(bytes, addresses, out[index]);
+    if (kind == Kind::kAtomic) out[index].passes = MostOnOneAddress(out[index].lanes, addresses);
+  }
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,164 @@
+// What comes back to an SM: replies, fills, data on their way to the registers.
+#include <algorithm>
+#include <array>
+
+#include "replay/memory/hierarchy_sm.h"
+
+namespace heddle::replay {
+
+void HierarchySm::TakeReply(Cycle now) {
+  const MemoryRequest* reply = port_.Reply();
+  if (reply == nullptr) return;
+  const uint32_t tag = reply->tag;
+  const FirstLevel level = reply->cache;
+  if (reply->kind == RequestKind::kWrite) {
+    if (tag != kNoRecord) TakeAcknowledgement(tag, now);
+  } else {
+    if (Drains(level)) return;
+    draining_ |= 1u << Index(level);
+    if ((tag & kDirect) != 0) {
+      direct_ = tag & ~kDirect;
+    } else {
+      const auto entry = static_cast<uint16_t>(tag);
+      LevelOf(level).draining = entry;
+      const CacheEviction eviction = LevelOf(level).cache->Fill(entry);
+      if (eviction.happened && level == FirstLevel::kData) NoticeEviction(eviction);
+      if (eviction.dirty) {
+        held_.push_back({entry, eviction.line});
+        holds_[entry] = Hold::kWriteBack;
+      }
+    }
+  }
+  port_.TakeReply();
+  --outstanding_;
+  ++counters_.replies;
+}
+
+void HierarchySm::NoticeEviction(const CacheEviction& eviction) {
+  client_.CacheEvent(
+      {CacheNotice::Kind::kEviction, eviction.owner, eviction.line << LevelOf(FirstLevel::kData).cache->line_bits()});
+}
+
+void HierarchySm::TakeAcknowledgement(RecordId id, Cycle now) {
+  Record& record = records_[id];
+  if (--record.left != 0 || record.in_stage) return;
+  client_.StoreAcknowledged(record.id, now);
+  FreeRecord(id);
+}
+
+bool HierarchySm::StoreIsNext(FirstLevel level) const {
+  const Level& of = level_[Index(level)];
+  if (of.draining == MshrTable::kNone) return false;
+  return of.waiters[of.cache->mshrs().NextWaiter(of.draining)].lanes == 0;
+}
+
+void HierarchySm::ReturnData(Cycle now) {
+  constexpr std::array kDataLevels = {FirstLevel::kData, FirstLevel::kTexture, FirstLevel::kConstant};
+  if (Drains(FirstLevel::kInstruction)) DrainOne(FirstLevel::kInstruction, now);
+  if (returns_per_cycle_ == 0) {
+    for (const FirstLevel level : kDataLevels) {
+      if (Drains(level)) DrainOne(level, now);
+    }
+    return;
+  }
+  // Stores that waited for a line use up the turn of its cache, but not a way to the registers.
+  uint32_t turn_used = 0;
+  for (const FirstLevel level : kDataLevels) {
+    if (!Drains(level) || !StoreIsNext(level)) continue;
+    DrainOne(level, now);
+    turn_used |= 1u << Index(level);
+  }
+  uint32_t left = returns_per_cycle_;
+  uint32_t last = last_return_;
+  for (uint32_t turn = 1; turn <= kSources && left != 0; ++turn) {
+    const uint32_t source = (last_return_ + turn) % kSources;
+    if (!ReturnFrom(static_cast<Source>(source), turn_used, now)) continue;
+    last = source;
+    --left;
+  }
+  last_return_ = last;
+}
+
+bool HierarchySm::ReturnFrom(Source source, uint32_t turn_used, Cycle now) {
+  if (source >= kFromTexture && source != kFromDataHits) {
+    const FirstLevel level = source == kFromTexture    ? FirstLevel::kTexture
+                             : source == kFromConstant ? FirstLevel::kConstant
+                                                       : FirstLevel::kData;
+    if (Drains(level) && (turn_used >> Index(level) & 1) == 0) {
+      DrainOne(level, now);
+      return true;
+    }
+  }
+  Ring<PipedHit>& pipe = pipe_[source];
+  if (pipe.empty() || pipe.front().ready > now) return false;
+  const Waiter waiter = pipe.front().waiter;
+  pipe.pop_front();
+  --piped_;
+  Deliver(waiter, now, /*returned=*/false);
+  return true;
+}
+
+void HierarchySm::DrainOne(FirstLevel level, Cycle now) {
+  Level& of = LevelOf(level);
+  if (of.draining == MshrTable::kNone) {
+    // An atomic, or a load where there is no cache.
+    draining_ &= ~(1u << Index(level));
+    free_directs_.push_back(direct_);
+    Deliver(directs_[direct_], now, /*returned=*/true);
+    return;
+  }
+  const Waiter waiter = of.waiters[of.cache->mshrs().TakeWaiter(of.draining)];
+  if (of.cache->mshrs().Drained(of.draining)) FinishEntry(level, now);
+  if (level == FirstLevel::kInstruction) {
+    client_.FetchArrived(waiter.record);
+  } else if (waiter.lanes == 0) {
+    TakeAcknowledgement(waiter.record, now);
+  } else {
+    Deliver(waiter, now, /*returned=*/true);
+  }
+}
+
+void HierarchySm::FinishEntry(FirstLevel level, Cycle now) {
+  Level& of = LevelOf(level);
+  const uint16_t entry = of.draining;
+  of.draining = MshrTable::kNone;
+  draining_ &= ~(1u << Index(level));
+  if (level == FirstLevel::kData && holds_[entry] == Hold::kWriteBack) {
+    holds_[entry] = Hold::kOnlyWriteBack;
+    return;
+  }
+  of.cache->mshrs().Release(entry, now);
+}
+
+void HierarchySm::MoveHeldWriteBack(Cycle now) {
+  Level& data = LevelOf(FirstLevel::kData);
+  if (data.queue.full()) return;
+  const HeldWriteBack held = held_.front();
+  held_.pop_front();
+  const uint32_t line_bits = data.cache->line_bits();
+  Queue(FirstLevel::kData, RequestKind::kWrite, held.line << line_bits, 1u << line_bits, kNoRecord);
+  if (holds_[held.entry] == Hold::kOnlyWriteBack) data.cache->mshrs().Release(held.entry, now);
+  holds_[held.entry] = Hold::kNone;
+}
+
+void HierarchySm::Hit(Source source, const Waiter& waiter, Cycle ready) {
+  if (!uses_pipes_) {
+    Deliver(waiter, ready, /*returned=*/false);
+    return;
+  }
+  pipe_[source].push_back({waiter, ready});
+  ++piped_;
+}
+
+void HierarchySm::Deliver(const Waiter& waiter, Cycle at, bool returned) {
+  Record& record = records_[waiter.record];
+  record.last = std::max(record.last, at);
+  record.returned |= returned;
+  if (!record.joined) client_.LanesDone(record.id, waiter.lanes, at, returned);
+  if (--record.left != 0) return;
+  if (record.joined) client_.LanesDone(record.id, record.lanes, record.last, record.returned);
+  counters_.load_to_use.Record(record.last - record.submitted);
+  FreeRecord(waiter.record);
+}
+
+}  // namespace heddle::replay

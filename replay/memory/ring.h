@@ -1,0 +1,58 @@
+// A queue of bounded length in one block of memory.
+#ifndef HEDDLE_REPLAY_MEMORY_RING_H_
+#define HEDDLE_REPLAY_MEMORY_RING_H_
+
+#include <bit>
+#include <cassert>
+#include <cstdint>
+#include <vector>
+
+namespace heddle::replay {
+
+// First in, first out. Allocates at construction only.
+template <typename T>
+class Ring {
+ public:
+  Ring() : Ring(1) {}
+  // Holds at most `capacity` elements, at least 1.
+  explicit Ring(uint32_t capacity)
+      : capacity_(capacity), mask_(std::bit_ceil(capacity) - 1), elements_(std::bit_ceil(capacity)) {}
+
+  bool empty() const { return size_ == 0; }
+  bool full() const { return size_ == capacity_; }
+  uint32_t size() const { return size_; }
+  uint32_t room() const { return capacity_ - size_; }
+  uint32_t capacity() const { return capacity_; }
+
+  T& front() {
+    assert(size_ != 0);
+    return elements_[first_ & mask_];
+  }
+  const T& front() const {
+    assert(size_ != 0);
+    return elements_[first_ & mask_];
+  }
+  // Element `place` from the front.
+  const T& operator[](uint32_t place) const { return elements_[(first_ + place) & mask_]; }
+
+  void push_back(const T& element) {
+    assert(size_ < capacity_);
+    elements_[(first_ + size_++) & mask_] = element;
+  }
+  void pop_front() {
+    assert(size_ != 0);
+    ++first_;
+    --size_;
+  }
+
+ private:
+  uint32_t capacity_;
+  uint32_t mask_;
+  uint32_t first_ = 0;
+  uint32_t size_ = 0;
+  std::vector<T> elements_;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_MEMORY_RING_H_
