@@ -74,7 +74,7 @@ void AccessPlanner::PlanTexture(const WarpAccess& access, LaneMask lanes, Access
 }
 
 void AccessPlanner::AddData(const WarpAccess& access, uint32_t bytes, LaneMask lanes, const LaneAddresses& addresses,
-                            bool local, AccessPlan& plan, SmMemoryCounters& counters) {
+                            uint32_t group, AccessPlan& plan, SmMemoryCounters& counters) {
   transactions_.clear();
   coalescer_.Coalesce(KindOf(access.op), bytes, lanes, addresses, transactions_);
   for (Transaction& transaction : transactions_) {
@@ -90,7 +90,8 @@ void AccessPlanner::AddData(const WarpAccess& access, uint32_t bytes, LaneMask l
     } else if (!coalesces_ && access.op == trace::v1::OP_STORE) {
       transaction.bytes = std::min(transaction.bytes, operands);
     }
-    plan.Add({transaction.address, transaction.lanes, transaction.bytes, transaction.passes, MemoryUnit::kData, local});
+    plan.Add({transaction.address, transaction.lanes, transaction.bytes, transaction.passes, MemoryUnit::kData,
+              static_cast<uint8_t>(group)});
   }
 }
 
@@ -103,7 +104,7 @@ void AccessPlanner::PlanData(const WarpAccess& access, LaneMask global, LaneMask
   } else {
     ++counters.data_loads;
   }
-  if (global != 0) AddData(access, access.bytes, global, *access.addresses, false, plan, counters);
+  if (global != 0) AddData(access, access.bytes, global, *access.addresses, 0, plan, counters);
   if (local == 0) return;
   const uint32_t words = std::max(1u, access.bytes / 4);
   const uint32_t bytes = std::min(4u, access.bytes);
@@ -114,7 +115,7 @@ void AccessPlanner::PlanData(const WarpAccess& access, LaneMask global, LaneMask
       const uint64_t thread = first_thread_ + (access.threads == nullptr ? lane : (*access.threads)[lane]);
       local_addresses_[lane] = local_base_ + ((offset / 4 + k) * all_threads_ + thread) * 4 + offset % 4;
     });
-    AddData(access, bytes, local, local_addresses_, true, plan, counters);
+    AddData(access, bytes, local, local_addresses_, k + 1, plan, counters);
   }
 }
 

@@ -29,7 +29,9 @@ struct AccessStep {
   uint16_t bytes = 0;   // of the transaction
   uint16_t passes = 0;  // shared memory: bank passes; atomics: the most lanes on one address
   MemoryUnit unit = MemoryUnit::kData;
-  bool local = false;  // kData: local memory, whose write policy may differ
+  uint8_t group = 0;  // kData: 0 = global memory, else local memory; each 4-byte word of a lane's access is a group
+
+  bool local() const { return group != 0; }
 };
 
 // The steps of one instruction, in the order in which the stage makes them: shared memory, constants, textures, global,
@@ -41,6 +43,11 @@ class AccessPlan {
   const AccessStep& operator[](uint32_t index) const { return steps_[index]; }
   void Add(const AccessStep& step) { steps_[size_++] = step; }
   void Resize(uint32_t size) { size_ = size; }
+
+  // Whether all steps are of one unit and group.
+  bool uniform() const {
+    return size_ == 0 || (steps_[0].unit == steps_[size_ - 1].unit && steps_[0].group == steps_[size_ - 1].group);
+  }
 
   // A lane has several steps (local memory, more than 4 bytes): lanes can only be done together.
   bool joined = false;
@@ -67,7 +74,7 @@ class AccessPlanner {
   void PlanTexture(const WarpAccess& access, LaneMask lanes, AccessPlan& plan);
   void PlanData(const WarpAccess& access, LaneMask global, LaneMask local, AccessPlan& plan,
                 SmMemoryCounters& counters);
-  void AddData(const WarpAccess& access, uint32_t bytes, LaneMask lanes, const LaneAddresses& addresses, bool local,
+  void AddData(const WarpAccess& access, uint32_t bytes, LaneMask lanes, const LaneAddresses& addresses, uint32_t group,
                AccessPlan& plan, SmMemoryCounters& counters);
 
   const AddressWindows& windows_;

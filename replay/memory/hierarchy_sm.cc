@@ -120,8 +120,10 @@ void HierarchySm::Submit(const WarpAccess& access, Cycle now) {
   stage.ready = now + issue_cycles_;
   stage.hold_until = stage.ready + stage_cycles_ - 1;
   stage.record = NewRecord();
+  // With all misses or none, what comes back comes back as one.
+  const bool joined = stage.plan.joined || (all_or_none_ && !stage.plan.uniform());
   Record& record = records_[stage.record];
-  record = {.id = access.id, .submitted = now, .lanes = access.lanes, .joined = stage.plan.joined};
+  record = {.id = access.id, .submitted = now, .lanes = access.lanes, .joined = joined};
   if (access.op != trace::v1::OP_STORE) record.left = stage.plan.size();
   if (!transactions_by_pc_.empty()) {
     for (uint32_t index = 0; index < stage.plan.size(); ++index) {

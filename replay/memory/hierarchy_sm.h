@@ -141,9 +141,9 @@ class HierarchySm : public SmMemory {
   bool DirectLoadStep(const AccessStep& step);
   bool StoreStep(const AccessStep& step, Cycle now);
   bool AtomicStep(const AccessStep& step, Cycle now);
-  uint32_t WorstBank();
-  bool AllMissesFit(bool& any);
-  Cache::WritePolicy PolicyOf(const AccessStep& step) const { return step.local ? local_write_ : global_write_; }
+  uint32_t WorstBank(uint32_t end);
+  bool AllMissesFit(uint32_t end, bool& any);
+  Cache::WritePolicy PolicyOf(const AccessStep& step) const { return step.local() ? local_write_ : global_write_; }
   void MissInData(const CacheOutcome& outcome, uint64_t line);
   void CountLanes(const AccessStep& step, const CacheOutcome& outcome);
   void StepsMade(Cycle now);

@@ -167,25 +167,25 @@ bool HierarchySm::MakeDataSteps(Cycle now) {
   return true;
 }
 
-uint32_t HierarchySm::WorstBank() {
+uint32_t HierarchySm::WorstBank(uint32_t end) {
   const Cache* cache = LevelOf(FirstLevel::kData).cache.get();
   if (data_banks_ == 0 || cache == nullptr) return 0;
   bank_load_.assign(bank_load_.size(), 0);
   uint32_t worst = 0;
-  for (uint32_t index = stage_.next; index < stage_.plan.size(); ++index) {
+  for (uint32_t index = stage_.next; index < end; ++index) {
     worst = std::max(worst, ++bank_load_[cache->LineOf(stage_.plan[index].address) % data_banks_]);
   }
   return worst;
 }
 
-// Whether MSHRs and miss queue have room for everything that the instruction needs now; `any`: it misses a line that a
-// lane waits for.
-bool HierarchySm::AllMissesFit(bool& any) {
+// Whether MSHRs and miss queue have room for all steps before `end`; `any`: one of them misses a line. They are on
+// different lines.
+bool HierarchySm::AllMissesFit(uint32_t end, bool& any) {
   const Level& level = LevelOf(FirstLevel::kData);
   any = level.cache == nullptr || stage_.op == OP_ATOMIC;
   uint32_t misses = 0;
   uint32_t sends = 0;
-  for (uint32_t index = stage_.next; index < stage_.plan.size(); ++index) {
+  for (uint32_t index = stage_.next; index < end; ++index) {
     const AccessStep& step = stage_.plan[index];
     if (level.cache == nullptr) {
       ++sends;
@@ -213,12 +213,15 @@ bool HierarchySm::AllMissesFit(bool& any) {
   return true;
 }
 
-// All accesses in one cycle, once the bank conflicts have been waited for (Fung's thesis, section 5.1, memory stage).
+// All accesses of a group in one cycle, once the bank conflicts have been waited for (Fung's thesis, section 5.1,
+// memory stage).
 bool HierarchySm::MakeAllDataSteps(Cycle now) {
   Stage& stage = stage_;
+  uint32_t end = stage.next;
+  while (end < stage.plan.size() && stage.plan[end].group == stage.plan[stage.next].group) ++end;
   if (!stage.data_begun) {
     stage.data_begun = true;
-    const uint32_t cycles = WorstBank();
+    const uint32_t cycles = WorstBank(end);
     if (cycles > stage_cycles_) {
       stage.ready = now + cycles - stage_cycles_;
       counters_.data_conflict_cycles += cycles - stage_cycles_;
@@ -226,10 +229,11 @@ bool HierarchySm::MakeAllDataSteps(Cycle now) {
     }
   }
   bool any_miss = false;
-  if (!AllMissesFit(any_miss)) return false;
-  for (; stage.next < stage.plan.size(); ++stage.next) {
+  if (!AllMissesFit(end, any_miss)) return false;
+  for (; stage.next < end; ++stage.next) {
     if (!MakeDataStep(stage.plan[stage.next], now, any_miss)) return false;
   }
+  stage.data_begun = false;
   return true;
 }
 
@@ -324,8 +328,8 @@ void HierarchySm::MissInData(const CacheOutcome& outcome, uint64_t line) {
   if (outcome.eviction.happened) NoticeEviction(outcome.eviction);
 }
 
-// Without coalescing every lane is an access of its own: the lanes after the first on a line that is fetched meet a line
-// on its way.
+// Without coalescing every lane is an access of its own: the lanes after the first on a line that is fetched meet a
+// line on its way.
 void HierarchySm::CountLanes(const AccessStep& step, const CacheOutcome& outcome) {
   if (!per_lane_) return;
   const auto more = static_cast<uint64_t>(std::popcount(step.lanes)) - 1;

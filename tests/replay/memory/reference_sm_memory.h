@@ -1,0 +1,145 @@
+// The memory of an SM, run in every cycle, with lists and maps: an oracle of HierarchySm, after docs/timing.md,
+// section 6.
+#ifndef HEDDLE_TESTS_REPLAY_MEMORY_REFERENCE_SM_MEMORY_H_
+#define HEDDLE_TESTS_REPLAY_MEMORY_REFERENCE_SM_MEMORY_H_
+
+#include <array>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proto/machine.pb.h"
+#include "replay/memory/address_windows.h"
+#include "replay/memory/memory_system.h"
+#include "replay/memory/network_port.h"
+#include "replay/memory/sm_memory_counters.h"
+#include "tests/replay/memory/reference_cache.h"
+
+namespace heddle::replay {
+
+class ReferenceSmMemory : public SmMemory {
+ public:
+  ReferenceSmMemory(const machine::v1::Machine& machine, const AddressWindows& windows, uint32_t sm, NetworkPort& port,
+                    MemoryClient& client);
+
+  bool needs_addresses() const override { return true; }
+  uint32_t usual_latency() const override { return 1; }
+  // To be called in every cycle, once.
+  void RunCycle(Cycle now) override;
+  Cycle NextWake(Cycle now) const override { return now + 1; }
+  bool StageFree() const override { return !busy_; }
+  void Submit(const WarpAccess& access, Cycle now) override;
+  FetchResult Fetch(uint64_t address, uint32_t fetcher, Cycle now) override;
+  bool drained() const override;
+  std::string Explain() const override { return {}; }
+  SmMemoryCounters Counters() const;
+
+ private:
+  enum Unit { kShared, kConstant, kUnknown, kTexture, kData };
+  struct Step {
+    Unit unit = kData;
+    uint64_t address = 0;
+    LaneMask lanes = 0;
+    uint32_t bytes = 0;
+    uint32_t passes = 1;
+    uint32_t group = 0;
+  };
+  struct Instruction {
+    WarpAccess access;
+    Cycle submitted = 0;
+    size_t steps = 0;
+    bool together = false;
+    size_t data_to_come = 0;
+    size_t acknowledgements_to_come = 0;
+    bool left_stage = false;
+    bool told = false;
+    bool returned = false;
+    bool over = false;
+    Cycle last = 0;
+  };
+  struct Hit {
+    ReferenceWaiter waiter;
+    Cycle ready = 0;
+  };
+  // What a request is for, by its tag.
+  struct Purpose {
+    std::shared_ptr<ReferenceMshr> mshr;
+    ReferenceWaiter waiter;  // of atomics, of loads without a cache
+    int store = -1;
+  };
+  struct Level {
+    std::unique_ptr<ReferenceCache> cache;
+    machine::v1::Cache config;
+    std::deque<MemoryRequest> queue;
+    std::shared_ptr<ReferenceMshr> draining;
+    uint32_t hit_cycles = 1;
+    uint32_t queue_places = 1;
+    uint32_t room() const { return queue_places - static_cast<uint32_t>(queue.size()); }
+  };
+
+  // reference_sm_plan.cc
+  std::vector<Step> PlanOf(const WarpAccess& access);
+  void PlanData(const WarpAccess& access, LaneMask lanes, const std::map<int, uint64_t>& addresses, uint32_t bytes,
+                uint32_t group, std::vector<Step>& steps);
+  uint32_t SharedPasses(const WarpAccess& access, LaneMask lanes);
+
+  void TakeReply(Cycle now);
+  void ToRegisters(Cycle now);
+  bool FromSource(int source, const std::array<bool, kFirstLevels>& turn_used, Cycle now);
+  bool CanDrain(int level) const;
+  void Drain(int level, Cycle now);
+  void Stage(Cycle now);
+  bool MakeSteps(Cycle now);
+  bool MakeStep(const Step& step, Cycle now, bool hits_return);
+  bool MakeDataStep(const Step& step, Cycle now, bool hits_return);
+  bool AllFit(const std::vector<Step>& group, bool& any_miss);
+  bool QueueFull();
+  bool PipeFull(int source);
+  void AddHit(int source, const Step& step, Cycle ready);
+  void Data(const ReferenceWaiter& waiter, Cycle at, bool returned);
+  void Acknowledge(int store, Cycle now);
+  void OffCore(int instruction);
+  void Queue(int level, RequestKind kind, uint64_t address, uint32_t bytes, const Purpose& purpose,
+             uint32_t passes = 1);
+  void QueueMiss(int level, const ReferenceCache::Result& result, uint64_t line);
+  void Evicted(const ReferenceCache::Line& line);
+  void CountLanes(const Step& step, const ReferenceCache::Result& result);
+
+  machine::v1::Machine machine_;
+  machine::v1::Hierarchy memory_;
+  const AddressWindows& windows_;
+  uint32_t sm_;
+  NetworkPort& port_;
+  MemoryClient& client_;
+  bool thesis_;
+  uint32_t groups_;  // lane groups of a warp
+  bool turns_;       // hits wait for their turn
+
+  std::array<Level, kFirstLevels> level_;
+  std::array<std::deque<Hit>, 5> pipe_;
+  std::array<size_t, 5> pipe_places_{};
+  std::deque<std::pair<std::shared_ptr<ReferenceMshr>, uint64_t>> held_;
+  std::map<uint32_t, Purpose> purposes_;
+  std::map<int, Instruction> instructions_;
+  bool direct_drains_ = false;
+  ReferenceWaiter direct_;
+  int last_sent_ = 0;
+  int last_source_ = 0;
+
+  bool busy_ = false;
+  int current_ = 0;
+  std::deque<Step> steps_;
+  bool conflicts_waited_ = false;
+  Cycle next_step_ = 0;
+  Cycle hold_until_ = 0;
+  Cycle store_done_ = 0;
+  int instructions_so_far_ = 0;
+  uint32_t tags_so_far_ = 0;
+  SmMemoryCounters counters_;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_TESTS_REPLAY_MEMORY_REFERENCE_SM_MEMORY_H_
