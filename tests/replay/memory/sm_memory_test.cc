@@ -1,1 +1,455 @@
+// The memory of an SM to the cycle: latencies without contention, and every resource that can run out.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "replay/memory/hierarchy_sm.h"
+#include "tests/replay/memory/memory_driver.h"
+#include "tests/replay/memory/random_memory_case.h"
+
+namespace heddle::replay {
+namespace {
+
+using machine::v1::Cache;
+using machine::v1::Hierarchy;
+using testing::Contains;
+using testing::ElementsAre;
+using trace::v1::OP_ATOMIC;
+using trace::v1::OP_LOAD;
+using trace::v1::OP_STORE;
+using trace::v1::OP_TEXTURE;
+using trace::v1::SPACE_CONSTANT;
+using trace::v1::SPACE_GENERIC;
+using trace::v1::SPACE_GLOBAL;
+using trace::v1::SPACE_LOCAL;
+using trace::v1::SPACE_PARAM;
+using trace::v1::SPACE_SHARED;
+using trace::v1::SPACE_TEXTURE;
+
+// A Fermi-like SM: 32 lanes, L1 with 4 sets of 2 ways of 128 bytes, hits after 20 cycles. A request leaves the
+// network's buffer one cycle after it was sent, and is answered 100 cycles later.
+machine::v1::Machine Fermi() {
+  machine::v1::Machine machine;
+  machine.set_sms(2);
+  machine.mutable_core()->set_front_end(machine::v1::Core::IBUFFER);
+  machine.mutable_core()->set_warp_size(32);
+  machine.mutable_core()->set_simd_width(32);
+  machine.mutable_core()->set_max_threads(64);
+  machine.mutable_core()->mutable_units()->set_memory_issue_cycles(1);
+  Hierarchy& memory = *machine.mutable_memory()->mutable_hierarchy();
+  memory.set_coalescing(Hierarchy::COMPUTE_20);
+  memory.mutable_shared()->set_banks(32);
+  memory.mutable_shared()->set_parts(1);
+  memory.mutable_shared()->set_broadcast(true);
+  memory.mutable_shared()->set_latency(10);
+  Cache& data = *memory.mutable_l1_data();
+  data.set_sets(4);
+  data.set_line_bytes(128);
+  data.set_ways(2);
+  data.set_mshrs(8);
+  data.set_mshr_merges(4);
+  data.set_miss_queue(8);
+  data.set_hit_cycles(20);
+  data.set_global_write(Cache::WRITE_EVICT);
+  data.set_local_write(Cache::WRITE_BACK);
+  *memory.mutable_l1_constant() = data;
+  memory.mutable_l1_constant()->set_hit_cycles(5);
+  *memory.mutable_l1_texture() = data;
+  memory.mutable_l1_texture()->set_hit_cycles(30);
+  *memory.mutable_l1_instruction() = data;
+  return machine;
+}
+
+constexpr ScriptedPort::Script kNetwork = {.latency = 100};
+
+class SmMemoryTiming : public testing::Test {
+ protected:
+  SmMemoryTiming() : machine_(Fermi()), header_(WindowsForTests()), windows_(header_) {}
+
+  Hierarchy& memory() { return *machine_.mutable_memory()->mutable_hierarchy(); }
+
+  // An access of 4 bytes per lane at base + stride * lane, issued at `from` or when the stage is free.
+  WarpAccess& Add(Cycle from, trace::v1::OpClass op, trace::v1::MemorySpace space, uint64_t base, uint64_t stride = 4) {
+    DrivenAccess driven;
+    driven.from = from;
+    driven.access = {.slot = static_cast<SlotId>(accesses_.size()),
+                     .op = op,
+                     .space = space,
+                     .bytes = 4,
+                     .lanes = machine_.core().warp_size() == 32 ? 0xffffffff : 0xff};
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+      driven.addresses[lane] = base + stride * lane;
+      driven.threads[lane] = static_cast<ThreadId>(lane);
+    }
+    accesses_.push_back(driven);
+    return accesses_.back().access;
+  }
+
+  void Run() {
+    port_ = std::make_unique<ScriptedPort>(script_);
+    driver_ = std::make_unique<MemoryDriver>(*port_);
+    memory_ = std::make_unique<HierarchySm>(machine_, windows_, 1, *port_, *driver_);
+    end_ = driver_->Run(*memory_, accesses_, fetches_, {});
+    ASSERT_NE(end_, 0) << "hangs: " << memory_->Explain();
+    counters_ = memory_->Counters(end_);
+    for (size_t access = 0; access < accesses_.size(); ++access) {
+      EXPECT_EQ(driver_->lanes_done[access], accesses_[access].access.lanes);
+    }
+    uint64_t requests = 0;
+    for (const FirstLevelCounters& level : counters_.level) {
+      for (const uint64_t kind : level.requests) requests += kind;
+    }
+    EXPECT_EQ(requests, counters_.replies);
+    EXPECT_EQ(requests, port_->sent.size());
+  }
+  const CacheCounters& Data() const { return counters_.level[0].cache; }
+  uint64_t Fails(ReservationFail cause) const { return Data().reservation_fails[static_cast<int>(cause)]; }
+  std::vector<Cycle> Issued() const { return driver_->issued; }
+  std::vector<Cycle> Done() const { return driver_->done; }
+
+  machine::v1::Machine machine_;
+  trace::v1::FileHeader header_;
+  AddressWindows windows_;
+  ScriptedPort::Script script_ = kNetwork;
+  std::vector<DrivenAccess> accesses_;
+  std::vector<DrivenFetch> fetches_;
+  std::unique_ptr<ScriptedPort> port_;
+  std::unique_ptr<MemoryDriver> driver_;
+  std::unique_ptr<HierarchySm> memory_;
+  SmMemoryCounters counters_;
+  Cycle end_ = 0;
+};
+
+// Issue 0, first step 1 (miss), request leaves 2, leaves the buffer 3, answered 103, data in the same cycle.
+constexpr Cycle kMiss = 103;
+
+TEST_F(SmMemoryTiming, MissAndHit) {
+  Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
+  Add(200, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
+  Run();
+  EXPECT_THAT(Done(), ElementsAre(kMiss, 200 + 1 + 20));
+  EXPECT_EQ(port_->sent[0].at, 2);
+  EXPECT_EQ(Data(), (CacheCounters{.accesses = 2, .hits = 1, .misses = 1}));
+  EXPECT_EQ(counters_.load_to_use.count(), 2);
+  EXPECT_EQ(counters_.load_to_use.sum(), kMiss + 21);
+  EXPECT_THAT(driver_->log, Contains("1 off core 0"));
+  EXPECT_THAT(driver_->log, Contains("1 miss 0 1048576"));
+  EXPECT_THAT(driver_->log, Contains("103 lanes ffffffff of 0 at 103 returned"));
+  EXPECT_THAT(driver_->log, Contains("201 lanes ffffffff of 1 at 221"));
+}
+
+TEST_F(SmMemoryTiming, OneInstructionPerCycleOneStepPerCycle) {
+  Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
+  Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory, 12);  // three lines
+  Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
+  Run();
+  EXPECT_THAT(Issued(), ElementsAre(0, 1, 4));
+}
+
+TEST_F(SmMemoryTiming, LanesComeWithTheirLines) {
+  Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory, 8);
+  Run();
+  EXPECT_THAT(driver_->log, Contains("103 lanes ffff of 0 at 103 returned"));
+  EXPECT_THAT(driver_->log, Contains("104 lanes ffff0000 of 0 at 104 returned"));
+}
+
+TEST_F(SmMemoryTiming, PendingHitsWakeOnePerCycleInOrder) {
+  for (int warp = 0; warp < 4; ++warp) Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
+  Run();
+  EXPECT_THAT(Done(), ElementsAre(kMiss, kMiss + 1, kMiss + 2, kMiss + 3));
+  EXPECT_EQ(Data(), (CacheCounters{.accesses = 4, .pending_hits = 3, .misses = 1}));
+  EXPECT_EQ(port_->sent.size(), 1);
+  // One MSHR from cycle 1 until the last waiter is awake.
+  EXPECT_EQ(counters_.level[0].mshr_occupancy[1], kMiss + 3 - 1);
+}
+
+TEST_F(SmMemoryTiming, TheFifthAccessToALineWaitsForTheOthersToLeave) {
+  for (int warp = 0; warp < 5; ++warp) Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
+  Run();
+  // It would have been made in 5. When the line comes, in 103, it hits.
+  EXPECT_EQ(Done()[4], kMiss + 20);
+  EXPECT_EQ(Fails(ReservationFail::kMerge), kMiss - 5);
+  EXPECT_EQ(Data(),
+            (CacheCounters{
+                .accesses = 5, .hits = 1, .pending_hits = 3, .misses = 1, .reservation_fails = {0, 0, kMiss - 5, 0}}));
+}
+
+TEST_F(SmMemoryTiming, RunsOutOfWays) {
+  // Lines 0, 4, 8 are of set 0, which has two ways.
+  for (uint64_t warp = 0; warp < 3; ++warp) Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory + 512 * warp);
+  Run();
+  EXPECT_EQ(Fails(ReservationFail::kWay), kMiss - 3);
+  // Line 0 came in 103 and gave way in the same cycle.
+  EXPECT_EQ(Done()[2], kMiss + kMiss - 1);
+  EXPECT_THAT(driver_->log, Contains("103 eviction 0 1048576"));
+}
+
+TEST_F(SmMemoryTiming, RunsOutOfMshrs) {
+  memory().mutable_l1_data()->set_mshrs(2);
+  Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory, 12);
+  Run();
+  // The third line is tried from 3 to 102; the first one's MSHR is free in 103.
+  EXPECT_EQ(Fails(ReservationFail::kMshr), 100);
+  EXPECT_EQ(Done()[0], 103 + 102);
+}
+
+TEST_F(SmMemoryTiming, RunsOutOfPlacesInTheMissQueue) {
+  memory().mutable_l1_data()->set_miss_queue(1);
+  script_.places = 1;
+  script_.service = 0;
+  script_.stretch = 0;
+  Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory, 12);
+  Run();
+  // Sent in 2, 3, 4: each leaves before the next miss wants its place.
+  EXPECT_EQ(Fails(ReservationFail::kMissQueue), 0);
+  script_.service = 40;
+  Run();
+  EXPECT_GT(Fails(ReservationFail::kMissQueue), 0);
+}
+
+TEST_F(SmMemoryTiming, StoresGoThroughAndAreAcknowledged) {
+  Add(0, OP_STORE, SPACE_GLOBAL, kGlobalMemory);
+  Run();
+  EXPECT_THAT(Done(), ElementsAre(2));
+  EXPECT_THAT(driver_->acknowledged, ElementsAre(kMiss));
+  EXPECT_EQ(port_->sent[0].request.bytes, 128);
+  EXPECT_EQ(counters_.level[0].requests[static_cast<int>(RequestKind::kWrite)], 1);
+}
+
+TEST_F(SmMemoryTiming, AStoreDropsTheLineOfALoad) {
+  Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
+  Add(200, OP_STORE, SPACE_GLOBAL, kGlobalMemory);
+  Add(300, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
+  Run();
+  EXPECT_EQ(Data().misses, 2);
+  EXPECT_EQ(Data().hits, 1);
+}
+
+TEST_F(SmMemoryTiming, LocalMemoryIsInterleavedByThread) {
+  // All lanes access word 3 of their own memory: one line, at word 3 * 128 threads + 64 (those of SM 0).
+  Add(0, OP_LOAD, SPACE_LOCAL, kLocalWindow + 12, 0);
+  Run();
+  ASSERT_EQ(port_->sent.size(), 1);
+  EXPECT_EQ(port_->sent[0].request.address, kLocalWindow + 4 * (3 * 128 + 64));
+}
+
+TEST_F(SmMemoryTiming, WideLocalAccessesAreOneLinePerWordAndComeTogether) {
+  Add(0, OP_LOAD, SPACE_LOCAL, kLocalWindow, 0).bytes = 8;
+  Run();
+  ASSERT_EQ(port_->sent.size(), 2);
+  EXPECT_EQ(port_->sent[1].request.address, port_->sent[0].request.address + 4 * 128);
+  EXPECT_THAT(driver_->log, Contains("104 lanes ffffffff of 0 at 104 returned"));
+}
+
+TEST_F(SmMemoryTiming, LocalStoresStayUntilTheirLineIsEvicted) {
+  Add(0, OP_STORE, SPACE_LOCAL, kLocalWindow, 0);
+  Add(200, OP_STORE, SPACE_LOCAL, kLocalWindow, 0);
+  for (uint64_t line = 1; line < 3; ++line) {
+    Add(200 + 200 * line, OP_LOAD, SPACE_GLOBAL, kGlobalMemory + 512 * line + kLocalWindow % 512 + 256);
+  }
+  Run();
+  EXPECT_THAT(Done()[0], 2);
+  EXPECT_EQ(driver_->acknowledged[0], kMiss);  // when its line is there
+  EXPECT_EQ(driver_->acknowledged[1], 202);    // a hit is in the cache when it has left the stage
+  EXPECT_EQ(Data().write_backs, 1);
+  EXPECT_EQ(counters_.level[0].requests[static_cast<int>(RequestKind::kWrite)], 1);
+}
+
+TEST_F(SmMemoryTiming, SharedMemoryTakesItsPasses) {
+  Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow);
+  Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow, 16);  // four lanes per bank
+  Add(0, OP_STORE, SPACE_SHARED, kSharedWindow, 8);
+  Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow);
+  Run();
+  EXPECT_THAT(Issued(), ElementsAre(0, 1, 5, 7));
+  EXPECT_THAT(Done(), ElementsAre(1 + 10, 2 + 3 + 10, 6 + 1 + 1, 8 + 10));
+  EXPECT_EQ(driver_->acknowledged[2], 8);
+  EXPECT_EQ(counters_.shared_passes, 1 + 4 + 2 + 1);
+  EXPECT_EQ(counters_.shared_parts, 4);
+}
+
+TEST_F(SmMemoryTiming, AWideWarpHidesItsConflicts) {
+  // 32 lanes on 8: four cycles in the stage anyway.
+  machine_.mutable_core()->set_simd_width(8);
+  Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow, 16);
+  Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow, 32);  // eight passes
+  Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow);
+  Run();
+  EXPECT_THAT(Issued(), ElementsAre(0, 4, 12));
+  EXPECT_THAT(Done(), ElementsAre(1 + 10, 5 + 4 + 10, 13 + 10));
+}
+
+TEST_F(SmMemoryTiming, ConstantsTakeAPassPerAddress) {
+  Add(0, OP_LOAD, SPACE_CONSTANT, kConstantWindow, 0);
+  Add(200, OP_LOAD, SPACE_CONSTANT, kConstantWindow, 0);
+  Add(300, OP_LOAD, SPACE_CONSTANT, kConstantWindow, 4);
+  Add(300, OP_LOAD, SPACE_CONSTANT, kConstantWindow, 0);
+  Run();
+  EXPECT_THAT(Done(), ElementsAre(kMiss, 206, 301 + 31 + 5, 332 + 1 + 5));
+  EXPECT_THAT(Issued(), ElementsAre(0, 200, 300, 332));
+}
+
+TEST_F(SmMemoryTiming, ParametersWithoutAddressHit) {
+  Add(0, OP_LOAD, SPACE_PARAM, 0);
+  accesses_[0].has_addresses = false;
+  Run();
+  EXPECT_THAT(Done(), ElementsAre(6));
+  EXPECT_EQ(counters_.level[2].cache.accesses, 0);
+}
+
+TEST_F(SmMemoryTiming, TexturesHaveTheirCache) {
+  Add(0, OP_TEXTURE, SPACE_TEXTURE, kGlobalMemory);
+  Add(200, OP_TEXTURE, SPACE_TEXTURE, kGlobalMemory);
+  Run();
+  EXPECT_THAT(Done(), ElementsAre(kMiss, 231));
+  EXPECT_EQ(port_->sent[0].request.cache, FirstLevel::kTexture);
+  EXPECT_EQ(Data().accesses, 0);
+}
+
+TEST_F(SmMemoryTiming, GenericAccessesAreSortedByWindow) {
+  Add(0, OP_LOAD, SPACE_GENERIC, 0);
+  for (int lane = 0; lane < 32; ++lane) {
+    accesses_[0].addresses[lane] = (lane % 2 == 0 ? kSharedWindow : kGlobalMemory) + 4 * static_cast<uint64_t>(lane);
+  }
+  Run();
+  EXPECT_THAT(driver_->log, Contains("1 lanes 55555555 of 0 at 11"));
+  EXPECT_THAT(driver_->log, Contains("104 lanes aaaaaaaa of 0 at 104 returned"));
+}
+
+TEST_F(SmMemoryTiming, AtomicsGoToThePartition) {
+  Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
+  Add(200, OP_ATOMIC, SPACE_GLOBAL, kGlobalMemory, 0);
+  Add(400, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
+  Run();
+  EXPECT_THAT(Done(), ElementsAre(kMiss, 200 + kMiss, 400 + kMiss));  // the line is gone
+  EXPECT_EQ(port_->sent[1].request.kind, RequestKind::kAtomic);
+  EXPECT_EQ(port_->sent[1].request.passes, 32);
+  EXPECT_EQ(port_->sent[1].request.bytes, 128);
+}
+
+TEST_F(SmMemoryTiming, WithoutADataCacheLoadsReadSectors) {
+  memory().mutable_l1_data()->set_sets(0);
+  Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
+  Run();
+  EXPECT_EQ(port_->sent.size(), 4);
+  EXPECT_EQ(port_->sent[3].request.bytes, 32);
+  EXPECT_EQ(Done()[0], kMiss + 3);
+  EXPECT_EQ(Data().accesses, 0);
+}
+
+TEST_F(SmMemoryTiming, OneWayToTheRegistersIsTakenInTurns) {
+  memory().set_returns_per_cycle(1);
+  Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
+  // A hit, made in 182, whose data are there in 202; the data of shared memory, made in 192, too; and textures.
+  Add(181, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
+  Add(191, OP_LOAD, SPACE_SHARED, kSharedWindow);
+  Run();
+  // The last turn was that of returned data: shared memory goes first.
+  EXPECT_THAT(Done(), ElementsAre(kMiss, 203, 202));
+}
+
+TEST_F(SmMemoryTiming, ThesisAllMissesOrNone) {
+  machine_.mutable_core()->set_front_end(machine::v1::Core::THESIS);
+  memory().set_coalescing(Hierarchy::COALESCING_OFF);
+  memory().set_all_misses_or_none(true);
+  Cache& data = *memory().mutable_l1_data();
+  data.set_allocate(Cache::ON_FILL);
+  data.set_global_write(Cache::WRITE_BACK);
+  data.set_hit_cycles(1);
+  data.set_banks(16);
+  data.set_mshrs(4);
+  data.set_miss_queue(4);
+  Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory, 12);        // three lines in three banks
+  Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory + 4096, 8);  // two lines: one MSHR is left
+  Run();
+  // All three in cycle 1; replies in 103, 104, 105.
+  EXPECT_EQ(Done()[0], 105);
+  // The second frees the second MSHR in 103: both misses enter then, and are sent in 104 and 105.
+  EXPECT_EQ(Fails(ReservationFail::kMshr), 103 - 2);
+  EXPECT_EQ(Done()[1], 103 + 103);
+  // Every lane is an access: the first on each line misses, the others find it on its way.
+  EXPECT_EQ(Data().accesses, 64);
+  EXPECT_EQ(Data().misses, 5);
+  EXPECT_EQ(Data().pending_hits, 59);
+}
+
+TEST_F(SmMemoryTiming, ThesisBankConflictsStallFirst) {
+  machine_.mutable_core()->set_front_end(machine::v1::Core::THESIS);
+  memory().set_coalescing(Hierarchy::COALESCING_OFF);
+  memory().set_all_misses_or_none(true);
+  Cache& data = *memory().mutable_l1_data();
+  data.set_allocate(Cache::ON_FILL);
+  data.set_global_write(Cache::WRITE_BACK);
+  data.set_hit_cycles(1);
+  data.set_sets(64);
+  data.set_ways(8);
+  data.set_mshrs(32);
+  data.set_miss_queue(32);
+  data.set_banks(4);
+  Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory, 128);    // 32 lines, eight per bank
+  Add(400, OP_LOAD, SPACE_GLOBAL, kGlobalMemory, 128);  // the same, hits
+  Add(500, OP_LOAD, SPACE_GLOBAL, kGlobalMemory, 0);    // one line: no conflict
+  machine_.mutable_core()->set_simd_width(8);           // four lane groups hide four of the eight
+  Run();
+  EXPECT_EQ(Done()[1], 401 + 4 + 1);
+  EXPECT_EQ(Done()[2], 501 + 1);
+  EXPECT_EQ(counters_.data_conflict_cycles, 8);
+}
+
+TEST_F(SmMemoryTiming, FetchesWaitForTheirLine) {
+  fetches_ = {{0, 0}, {0, 64}, {0, 128}, {300, 8}};
+  Run();
+  EXPECT_THAT(driver_->log, Contains("0 fetch 0 1"));
+  EXPECT_THAT(driver_->log, Contains("0 fetch 1 1"));  // the same line
+  // Asked for in 0, sent in 1, there in 102.
+  EXPECT_THAT(driver_->log, Contains("102 arrived 0"));
+  EXPECT_THAT(driver_->log, Contains("102 fetch 0 0"));
+  EXPECT_THAT(driver_->log, Contains("103 arrived 1"));
+  EXPECT_THAT(driver_->log, Contains("104 fetch 2 0"));
+  EXPECT_THAT(driver_->log, Contains("300 fetch 3 0"));
+  EXPECT_EQ(port_->sent[0].request.address, HierarchySm::kProgramBase);
+}
+
+TEST_F(SmMemoryTiming, TransactionsPerInstruction) {
+  Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory, 12).pc = 3;
+  Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow).pc = 4;
+  ScriptedPort port(script_);
+  MemoryDriver driver(port);
+  HierarchySm sm(machine_, windows_, 0, port, driver);
+  sm.CountPerInstruction(6);
+  ASSERT_NE(driver.Run(sm, accesses_, {}, {}), 0);
+  EXPECT_THAT(sm.transactions_by_pc(), ElementsAre(0, 0, 0, 3, 0, 0));
+}
+
+TEST_F(SmMemoryTiming, SleepsWhileItWaits) {
+  Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
+  script_.latency = 10000;
+  Run();
+  EXPECT_LT(driver_->cycles_run, 10);
+}
+
+TEST_F(SmMemoryTiming, ExplainsWhatItWaitsFor) {
+  memory().mutable_l1_data()->set_mshrs(1);
+  Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory, 8);
+  ScriptedPort port(script_);
+  MemoryDriver driver(port);
+  HierarchySm sm(machine_, windows_, 0, port, driver);
+  EXPECT_EQ(driver.Run(sm, accesses_, {}, {.most_cycles = 50}), 0);
+  EXPECT_EQ(
+      sm.Explain(),
+      "memory stage: OP_LOAD of warp 0, 1 accesses left, waits for an MSHR of the data cache; data cache: 1 MSHRs "
+      "in use, 0 of 8 places of the miss queue; 1 requests without a reply");
+}
+
+TEST(LatencyHistogram, BinsAreExactThenFourPerPowerOfTwo) {
+  for (uint64_t cycles = 0; cycles < 100000; ++cycles) {
+    const uint32_t bin = LatencyHistogram::BinOf(cycles);
+    ASSERT_GE(cycles, LatencyHistogram::LowestOf(bin));
+    ASSERT_LT(cycles, LatencyHistogram::LowestOf(bin + 1));
+  }
+  EXPECT_EQ(LatencyHistogram::BinOf(7), 7);
+  EXPECT_EQ(LatencyHistogram::BinOf(9), 8);
+  EXPECT_EQ(LatencyHistogram::BinOf(~uint64_t{0}), LatencyHistogram::kBins - 1);
+}
+
+}  // namespace
+}  // namespace heddle::replay
