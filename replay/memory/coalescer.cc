@@ -47,8 +47,27 @@ uint8_t MostOnOneAddress(LaneMask lanes, const LaneAddresses& addresses) {
 Coalescer::Coalescer(Mode mode, uint32_t warp_size, uint32_t line_bytes, uint32_t largest)
     : mode_(mode), warp_size_(warp_size), line_bytes_(line_bytes), largest_(largest) {}
 
+namespace {
+
+// Whether all addresses of the lanes, which are neighbours, lie in the piece of the first one.
+bool InOnePiece(uint64_t base, LaneMask lanes, const LaneAddresses& addresses) {
+  const int first = std::countr_zero(lanes);
+  const int end = kMaxLanes - std::countl_zero(lanes);
+  if (std::popcount(lanes) != end - first) return false;
+  uint64_t differences = 0;
+  for (int lane = first + 1; lane < end; ++lane) differences |= addresses[lane] ^ addresses[first];
+  return (differences & base) == 0;
+}
+
+}  // namespace
+
 void GroupLanes(uint32_t bytes, LaneMask lanes, const LaneAddresses& addresses, TransactionList& out) {
   const uint64_t base = ~uint64_t{bytes - 1};
+  const auto size = static_cast<uint16_t>(bytes);
+  if (InOnePiece(base, lanes, addresses)) {
+    out.push_back({.address = addresses[std::countr_zero(lanes)] & base, .lanes = lanes, .bytes = size});
+    return;
+  }
   const uint32_t first = out.size();
   uint32_t last = first;  // where the last lane went
   ForEachLane(lanes, [&](int lane) {
@@ -67,7 +86,7 @@ void GroupLanes(uint32_t bytes, LaneMask lanes, const LaneAddresses& addresses, 
     }
     out.push_back({});
     for (uint32_t index = out.size() - 1; index > place; --index) out[index] = out[index - 1];
-    out[place] = {.address = address, .lanes = bit, .bytes = static_cast<uint16_t>(bytes)};
+    out[place] = {.address = address, .lanes = bit, .bytes = size};
     last = place;
   });
 }

@@ -1,11 +1,14 @@
 #include "replay/memory/shared_memory_banks.h"
 
+#include <bit>
+
 #include "replay/core/lane_mask.h"
 
 namespace heddle::replay {
 
 SharedMemoryBanks::SharedMemoryBanks(const machine::v1::SharedMemory& config, uint32_t warp_size)
     : banks_(config.banks()),
+      bank_mask_(std::has_single_bit(config.banks()) ? config.banks() - 1 : 0),
       parts_(config.parts()),
       broadcast_(config.broadcast()),
       warp_size_(warp_size),
@@ -20,7 +23,7 @@ uint32_t SharedMemoryBanks::PassesOfPart(uint32_t bytes, bool by_word, LaneMask 
   ForEachLane(lanes, [&](int lane) {
     for (uint32_t k = 0; k < words_per_lane; ++k) {
       const uint64_t number = addresses[lane] / 4 + k;
-      Bank& bank = bank_[number % banks_];
+      Bank& bank = bank_[BankOf(number)];
       if (bank.part != part_) bank = {.part = part_};
       if (by_word) {
         uint32_t place = bank.first;

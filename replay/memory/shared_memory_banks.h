@@ -29,7 +29,11 @@ class SharedMemoryBanks {
  private:
   uint32_t PassesOfPart(uint32_t bytes, bool by_word, LaneMask lanes, const LaneAddresses& addresses);
 
+  // Usually a power of two, for which there is a quick way.
+  size_t BankOf(uint64_t word) const { return bank_mask_ != 0 ? word & bank_mask_ : word % banks_; }
+
   uint32_t banks_;
+  uint32_t bank_mask_;
   uint32_t parts_;
   bool broadcast_;
   uint32_t warp_size_;
