@@ -16,6 +16,17 @@ SharedMemoryBanks::SharedMemoryBanks(const machine::v1::SharedMemory& config, ui
       word_(4 * kMaxLanes) {}
 
 uint32_t SharedMemoryBanks::PassesOfPart(uint32_t bytes, bool by_word, LaneMask lanes, const LaneAddresses& addresses) {
+  if (bytes <= 4 && bank_mask_ != 0 && banks_ <= 64) {
+    // Usually no two lanes meet in a bank.
+    uint64_t taken = 0;
+    uint64_t twice = 0;
+    ForEachLane(lanes, [&](int lane) {
+      const uint64_t bank = uint64_t{1} << (addresses[lane] / 4 & bank_mask_);
+      twice |= taken & bank;
+      taken |= bank;
+    });
+    if (twice == 0) return 1;
+  }
   ++part_;
   uint32_t words = 0;
   uint32_t most = 0;
