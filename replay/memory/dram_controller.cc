@@ -9,8 +9,6 @@ namespace {
 
 constexpr size_t Index(DramCommand command) { return static_cast<size_t>(command); }
 
-constexpr Bound kNeverBound(kNeverCycle >> 4, DramConstraint::kRrd);
-
 void Raise(Bound& bound, const Bound& to) { bound = std::max(bound, to); }
 
 }  // namespace
@@ -36,16 +34,13 @@ DramController::DramController(const DramParameters& parameters)
     : parameters_(parameters),
       queue_limit_(parameters.queue),
       banks_(parameters.banks),
-      shared_(parameters.bank_groups),
+      search_(parameters.banks, parameters.bank_groups),
       last_bank_(parameters.banks - 1),
-      queue_(parameters.fifo ? 1 : parameters.banks, parameters.queue) {
-  const uint32_t banks_per_group = parameters.banks / parameters.bank_groups;
-  for (uint32_t i = 0; i < banks_.size(); ++i) banks_[i].group = i / banks_per_group;
-}
+      queue_(parameters.fifo ? 1 : parameters.banks, parameters.queue) {}
 
 void DramController::BeginLaunch() {
   for (Bank& bank : banks_) bank.allowed = {};
-  for (auto& allowed : shared_) allowed = {};
+  search_.Reset();
   settled_ = 0;
 }
 
@@ -59,7 +54,7 @@ void DramController::Account(uint64_t cycles) {
   counters_.queue_length += cycles * queue_.size();
   if (busy_ == 0) return;
   counters_.active_cycles += cycles;
-  counters_.active_banks += cycles * std::popcount(busy_);
+  counters_.active_banks += cycles * busy_banks_;
 }
 
 // Nothing has changed since the last Tick, except that requests may have arrived; they are accounted for from then on.
@@ -67,7 +62,7 @@ void DramController::Settle(uint64_t cycle) {
   if (cycle <= settled_) return;
   const uint64_t cycles = cycle - settled_;
   Account(cycles);
-  if (busy_ != 0) counters_.blocked[static_cast<int>(next_.because())] += cycles;
+  if (busy_ != 0) counters_.blocked[static_cast<int>(search_.next().because())] += cycles;
   settled_ = cycle;
 }
 
@@ -78,10 +73,10 @@ void DramController::Tick(uint64_t cycle) {
   Account(1);
   settled_ = cycle + 1;
   if (busy_ == 0) return;
-  if (next_.cycle() <= cycle) {
+  if (search_.next().cycle() <= cycle) {
     Issue(cycle);
   } else {
-    ++counters_.blocked[static_cast<int>(next_.because())];
+    ++counters_.blocked[static_cast<int>(search_.next().because())];
   }
 }
 
@@ -96,8 +91,9 @@ void DramController::Dispatch(uint64_t cycle) {
   if (parameters_.fifo) {
     while (CanDispatch()) {
       const DramQueueEntry entry = queue_.TakeOldest(0);
-      Begin(entry.request.bank, entry, cycle);
+      Begin(entry.request.bank, entry);
     }
+    search_.Find(cycle);
     return;
   }
   for (uint64_t rest = queue_.waiting() & ~busy_; rest != 0; rest &= rest - 1) {
@@ -107,24 +103,26 @@ void DramController::Dispatch(uint64_t cycle) {
     const DramQueueEntry entry = bank.open ? queue_.TakeFirstReady(index, bank.row, parameters_.starvation_cap, capped)
                                            : queue_.TakeOldest(index);
     counters_.starvation_caps += capped;
-    Begin(index, entry, cycle);
+    Begin(index, entry);
   }
+  search_.Find(cycle);
 }
 
-void DramController::Begin(uint32_t index, const DramQueueEntry& entry, uint64_t cycle) {
+void DramController::Begin(uint32_t index, const DramQueueEntry& entry) {
   Bank& bank = banks_[index];
   bank.request = entry;
   bank.activated = false;
+  bank.accessed = false;
   bank.accesses_left = parameters_.AccessesFor(entry.request.bytes);
   ++(entry.request.write ? counters_.write_requests : counters_.read_requests);
-  ChooseWant(bank);
-  if (busy_ == 0) next_ = kNeverBound;
   busy_ |= uint64_t{1} << index;
-  Consider(index, cycle);
+  ++busy_banks_;
+  Want(index);
 }
 
-// The command that takes the bank's request on (Fung's thesis, Figure 5.4b).
-void DramController::ChooseWant(Bank& bank) {
+// Fung's thesis, Figure 5.4b.
+void DramController::Want(uint32_t index) {
+  Bank& bank = banks_[index];
   if (!bank.open) {
     bank.wants = DramCommand::kActivate;
   } else if (bank.row != bank.request.request.row) {
@@ -132,37 +130,22 @@ void DramController::ChooseWant(Bank& bank) {
   } else {
     bank.wants = bank.request.request.write ? DramCommand::kWrite : DramCommand::kRead;
   }
-}
-
-// Takes a busy bank into the search for the first command that can be issued, not before cycle `earliest`.
-void DramController::Consider(uint32_t index, uint64_t earliest) {
-  const Bank& bank = banks_[index];
-  const size_t want = Index(bank.wants);
-  Bound bound = std::max(bank.allowed[want], shared_[bank.group][want]);
-  if (bound.cycle() < earliest) bound = Bound(earliest, bound.because());
-  if (bound.cycle() > next_.cycle()) return;
-  if (bound.cycle() < next_.cycle()) {
-    next_ = bound;
-    ready_ = 0;
-  }
-  ready_ |= uint64_t{1} << index;
-  next_ = std::max(next_, bound);  // of several constraints that end in the same cycle the first in the list counts
-}
-
-void DramController::FindNext(uint64_t earliest) {
-  next_ = kNeverBound;
-  ready_ = 0;
-  for (uint64_t rest = busy_; rest != 0; rest &= rest - 1) Consider(std::countr_zero(rest), earliest);
+  search_.Want(index, bank.wants, bank.allowed[Index(bank.wants)]);
 }
 
 // The first bank that can, in turn after the one that issued last.
 void DramController::Issue(uint64_t cycle) {
-  const uint64_t after = last_bank_ + 1 == DramParameters::kMaxBanks ? 0 : ready_ >> (last_bank_ + 1);
-  const uint32_t index = after != 0 ? last_bank_ + 1 + std::countr_zero(after) : std::countr_zero(ready_);
+  const uint64_t ready = search_.ready();
+  const uint64_t after = last_bank_ + 1 == DramParameters::kMaxBanks ? 0 : ready >> (last_bank_ + 1);
+  const uint32_t index = after != 0 ? last_bank_ + 1 + std::countr_zero(after) : std::countr_zero(ready);
   last_bank_ = index;
   Bank& bank = banks_[index];
-  const uint32_t row = bank.wants == DramCommand::kPrecharge ? bank.row : bank.request.request.row;
-  if (observer_ != nullptr) observer_->OnCommand(cycle, bank.wants, index, row);
+  if (observer_ != nullptr) {
+    const bool closes = bank.wants == DramCommand::kPrecharge;
+    observer_->OnCommand(cycle, bank.wants, index, closes ? bank.row : bank.request.request.row);
+  }
+  search_.Forget(index);
+  bool done = false;
   switch (bank.wants) {
     case DramCommand::kActivate:
       Activate(bank, cycle);
@@ -172,13 +155,17 @@ void DramController::Issue(uint64_t cycle) {
       break;
     case DramCommand::kRead:
     case DramCommand::kWrite:
-      if (AccessColumn(bank, cycle)) {
-        busy_ &= ~(uint64_t{1} << index);
-        if (CanDispatch()) dispatch_at_ = cycle + 1;
-      }
+      done = AccessColumn(index, cycle);
       break;
   }
-  FindNext(cycle + 1);
+  if (done) {
+    busy_ &= ~(uint64_t{1} << index);
+    --busy_banks_;
+    if (CanDispatch()) dispatch_at_ = cycle + 1;
+  } else {
+    Want(index);
+  }
+  search_.Find(cycle + 1);
 }
 
 void DramController::Activate(Bank& bank, uint64_t cycle) {
@@ -190,42 +177,36 @@ void DramController::Activate(Bank& bank, uint64_t cycle) {
   for (int command = 0; command < kDramCommands; ++command) {
     Raise(bank.allowed[command], timing.activate_to[command].After(cycle));
   }
-  for (auto& allowed : shared_) {
-    Raise(allowed[Index(DramCommand::kActivate)], timing.activate_to_activate_any_bank.After(cycle));
-  }
-  ChooseWant(bank);
+  search_.Hold(DramCommand::kActivate, timing.activate_to_activate_any_bank.After(cycle));
 }
 
 void DramController::Precharge(Bank& bank, uint64_t cycle) {
   ++counters_.precharges;
   bank.open = false;
   Raise(bank.allowed[Index(DramCommand::kActivate)], parameters_.timing.precharge_to_activate.After(cycle));
-  ChooseWant(bank);
 }
 
-bool DramController::AccessColumn(Bank& bank, uint64_t cycle) {
+bool DramController::AccessColumn(uint32_t index, uint64_t cycle) {
+  Bank& bank = banks_[index];
   const DramTiming& timing = parameters_.timing;
   const DramRequest& request = bank.request.request;
   const size_t first = Index(bank.wants);
-  for (auto& allowed : shared_) {
-    for (size_t second = 0; second < 2; ++second)
-      Raise(allowed[second], timing.column_to_column[first][second].After(cycle));
+  for (const DramCommand second : {DramCommand::kRead, DramCommand::kWrite}) {
+    search_.Hold(second, timing.column_to_column[first][Index(second)].After(cycle));
+    search_.HoldGroupOf(index, second, timing.column_to_column_in_group[first][Index(second)].After(cycle));
   }
-  auto& group = shared_[bank.group];
-  for (size_t second = 0; second < 2; ++second) {
-    Raise(group[second], timing.column_to_column_in_group[first][second].After(cycle));
-  }
-  constexpr size_t kPrecharge = Index(DramCommand::kPrecharge);
+  Bound& precharge = bank.allowed[Index(DramCommand::kPrecharge)];
   if (request.write) {
     ++counters_.writes;
-    Raise(bank.allowed[kPrecharge], timing.write_to_precharge.After(cycle));
+    Raise(precharge, timing.write_to_precharge.After(cycle));
   } else {
     ++counters_.reads;
-    Raise(bank.allowed[kPrecharge], timing.read_to_precharge.After(cycle));
-    Raise(group[kPrecharge], timing.read_to_precharge_in_group.After(cycle));
+    Raise(precharge, timing.read_to_precharge.After(cycle));
+    search_.HoldGroupOf(index, DramCommand::kPrecharge, timing.read_to_precharge_in_group.After(cycle));
   }
   counters_.bus_busy += timing.burst_cycles;
-  if (!bank.activated && bank.accesses_left == parameters_.AccessesFor(request.bytes)) ++counters_.row_hits;
+  if (!bank.activated && !bank.accessed) ++counters_.row_hits;
+  bank.accessed = true;
   if (--bank.accesses_left > 0) return false;
   const uint64_t due = cycle + timing.to_data[first] + timing.burst_cycles;
   if (!request.write) counters_.read_latency += due - bank.request.arrival;
@@ -240,11 +221,10 @@ std::string DramController::Explain(const std::string& name) const {
   for (uint64_t rest = busy_; rest != 0; rest &= rest - 1) {
     const uint32_t index = std::countr_zero(rest);
     const Bank& bank = banks_[index];
-    const size_t want = Index(bank.wants);
-    const Bound bound = std::max(bank.allowed[want], shared_[bank.group][want]);
+    const Bound bound = search_.AllowedFrom(index);
     absl::StrAppendFormat(&text, "%s: bank %d, row %d: wants %s, allowed from cycle %d (%s), %d column accesses left\n",
-                          name, index, bank.request.request.row, kWants[want], bound.cycle(), NameOf(bound.because()),
-                          bank.accesses_left);
+                          name, index, bank.request.request.row, kWants[Index(bank.wants)], bound.cycle(),
+                          NameOf(bound.because()), bank.accesses_left);
   }
   if (!replies_.empty())
     absl::StrAppendFormat(&text, "%s: replies, the first due in cycle %d\n", name, replies_.first_due());

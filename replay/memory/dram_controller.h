@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "replay/memory/dram_command_search.h"
 #include "replay/memory/dram_reply_queue.h"
 #include "replay/memory/dram_request_queue.h"
 #include "replay/memory/dram_timing.h"
@@ -60,7 +61,7 @@ class DramController {
 
   // The first cycle whose Tick does something or in which a reply is due, as far as is known now; kNeverCycle if none.
   uint64_t NextEvent() const {
-    return std::min({dispatch_at_, busy_ == 0 ? kNeverCycle : next_.cycle(), replies_.first_due()});
+    return std::min({dispatch_at_, busy_ == 0 ? kNeverCycle : search_.next().cycle(), replies_.first_due()});
   }
   // Runs one cycle; cycles ascend, one that has been run is not run again.
   void Tick(uint64_t cycle);
@@ -88,10 +89,10 @@ class DramController {
   struct Bank {
     std::array<Bound, kDramCommands> allowed;  // by this bank's own history
     uint32_t row = 0;                          // open, or last opened
-    uint32_t group = 0;
     DramCommand wants = DramCommand::kActivate;
     bool open = false;
     bool activated = false;       // for the present request
+    bool accessed = false;        // at least once, for the present request
     uint32_t accesses_left = 0;   // of the present request
     DramQueueEntry request = {};  // the present request
   };
@@ -99,29 +100,26 @@ class DramController {
   // Whether a waiting request finds its bank free (FIFO: the oldest).
   bool CanDispatch() const;
   void Dispatch(uint64_t cycle);
-  void Begin(uint32_t bank, const DramQueueEntry& entry, uint64_t cycle);
+  void Begin(uint32_t index, const DramQueueEntry& entry);
   void Account(uint64_t cycles);
   void Issue(uint64_t cycle);
   void Activate(Bank& bank, uint64_t cycle);
   void Precharge(Bank& bank, uint64_t cycle);
   // Whether that was the last one of the bank's request.
-  bool AccessColumn(Bank& bank, uint64_t cycle);
-  void ChooseWant(Bank& bank);
-  void Consider(uint32_t bank, uint64_t earliest);
-  void FindNext(uint64_t earliest);
+  bool AccessColumn(uint32_t index, uint64_t cycle);
+  // Tells the search which command takes the bank's request on.
+  void Want(uint32_t index);
 
   const DramParameters parameters_;
   const uint32_t queue_limit_;
   std::vector<Bank> banks_;
-  std::vector<std::array<Bound, kDramCommands>> shared_;  // by bank group: allowed by what all banks have done
-  uint64_t busy_ = 0;                                     // banks that serve a request
-  uint32_t last_bank_;                                    // that issued last
+  uint64_t busy_ = 0;  // banks that serve a request
+  uint32_t busy_banks_ = 0;
+  DramCommandSearch search_;  // for the banks that serve a request
+  uint32_t last_bank_;        // that issued last
   DramRequestQueue queue_;
   DramReplyQueue replies_;
 
-  // The first cycle in which a busy bank can issue, why not before, and the banks that can then.
-  Bound next_;
-  uint64_t ready_ = 0;
   uint64_t dispatch_at_ = kNeverCycle;  // a waiting request may find its bank free
   uint64_t settled_ = 0;                // the counters hold for all cycles before this one
   DramCounters counters_;

@@ -1,0 +1,78 @@
+#include "replay/memory/dram_command_search.h"
+
+#include <limits>
+
+namespace heddle::replay {
+
+DramCommandSearch::DramCommandSearch(uint32_t banks, uint32_t groups) : groups_(groups) {
+  for (uint32_t bank = 0; bank < banks; ++bank) {
+    group_[bank] = static_cast<uint8_t>(bank / (banks / groups));
+    members_[group_[bank]] |= uint64_t{1} << bank;
+  }
+}
+
+void DramCommandSearch::Want(uint32_t bank, DramCommand command, Bound own) {
+  command_[bank] = command;
+  own_[bank] = own;
+  // Times mostly come in ascending order.
+  uint8_t before = last_;
+  while (before != kNone && own_[before] > own) before = before_[before];
+  before_[bank] = before;
+  uint8_t& link = before == kNone ? first_ : after_[before];
+  after_[bank] = link;
+  (link == kNone ? last_ : before_[link]) = static_cast<uint8_t>(bank);
+  link = static_cast<uint8_t>(bank);
+}
+
+void DramCommandSearch::Unlink(uint32_t bank) {
+  (before_[bank] == kNone ? first_ : after_[before_[bank]]) = after_[bank];
+  (after_[bank] == kNone ? last_ : before_[after_[bank]]) = before_[bank];
+}
+
+void DramCommandSearch::Forget(uint32_t bank) {
+  uint64_t& settled = settled_[static_cast<uint32_t>(command_[bank])];
+  const uint64_t bit = uint64_t{1} << bank;
+  if ((settled & bit) != 0) {
+    settled &= ~bit;
+  } else {
+    Unlink(bank);
+  }
+}
+
+void DramCommandSearch::Offer(Bound bound, uint64_t banks, uint64_t earliest) {
+  if (bound.cycle() < earliest) bound = Bound(earliest, bound.because());
+  if (bound.cycle() > next_.cycle()) return;
+  if (bound.cycle() < next_.cycle()) {
+    next_ = bound;
+    ready_ = 0;
+  }
+  ready_ |= banks;
+  next_ = std::max(next_, bound);  // the first constraint in the list
+}
+
+void DramCommandSearch::Find(uint64_t earliest) {
+  while (first_ != kNone && own_[first_].cycle() <= earliest) {
+    const uint8_t bank = first_;
+    Unlink(bank);
+    settled_[static_cast<uint32_t>(command_[bank])] |= uint64_t{1} << bank;
+  }
+  next_ = Bound(std::numeric_limits<uint64_t>::max() >> 4, DramConstraint::kRrd);
+  ready_ = 0;
+  for (int i = 0; i < kDramCommands; ++i) {
+    const uint64_t settled = settled_[i];
+    if (settled == 0) continue;
+    const DramCommand command = static_cast<DramCommand>(i);
+    if (groups_ == 1) {
+      Offer(Shared(0, command), settled, earliest);
+      continue;
+    }
+    for (uint32_t group = 0; group < groups_; ++group) {
+      if (const uint64_t banks = settled & members_[group]; banks != 0) Offer(Shared(group, command), banks, earliest);
+    }
+  }
+  for (uint8_t bank = first_; bank != kNone && own_[bank].cycle() <= next_.cycle(); bank = after_[bank]) {
+    Offer(AllowedFrom(bank), uint64_t{1} << bank, earliest);
+  }
+}
+
+}  // namespace heddle::replay
