@@ -39,40 +39,41 @@ void DramCommandSearch::Forget(uint32_t bank) {
   }
 }
 
-void DramCommandSearch::Offer(Bound bound, uint64_t banks, uint64_t earliest) {
-  if (bound.cycle() < earliest) bound = Bound(earliest, bound.because());
-  if (bound.cycle() > next_.cycle()) return;
-  if (bound.cycle() < next_.cycle()) {
-    next_ = bound;
-    ready_ = 0;
-  }
-  ready_ |= banks;
-  next_ = std::max(next_, bound);  // the first constraint in the list
-}
-
 void DramCommandSearch::Find(uint64_t earliest) {
   while (first_ != kNone && own_[first_].cycle() <= earliest) {
     const uint8_t bank = first_;
     Unlink(bank);
     settled_[static_cast<uint32_t>(command_[bank])] |= uint64_t{1} << bank;
   }
-  next_ = Bound(std::numeric_limits<uint64_t>::max() >> 4, DramConstraint::kRrd);
-  ready_ = 0;
-  for (int i = 0; i < kDramCommands; ++i) {
-    const uint64_t settled = settled_[i];
+  uint64_t best = Bound(std::numeric_limits<uint64_t>::max() >> 4, DramConstraint::kRrd).EndOrder();
+  uint64_t ready = 0;
+  const auto offer = [&](Bound bound, uint64_t banks) {
+    const uint64_t order = std::max(bound.EndOrder(), earliest << 4);
+    if (order >> 4 < best >> 4) {
+      best = order;
+      ready = banks;
+    } else if (order >> 4 == best >> 4) {
+      best = std::min(best, order);
+      ready |= banks;
+    }
+  };
+  for (int command = 0; command < kDramCommands; ++command) {
+    const uint64_t settled = settled_[command];
     if (settled == 0) continue;
-    const DramCommand command = static_cast<DramCommand>(i);
     if (groups_ == 1) {
-      Offer(Shared(0, command), settled, earliest);
+      offer(everywhere_[command], settled);
       continue;
     }
     for (uint32_t group = 0; group < groups_; ++group) {
-      if (const uint64_t banks = settled & members_[group]; banks != 0) Offer(Shared(group, command), banks, earliest);
+      const uint64_t banks = settled & members_[group];
+      if (banks != 0) offer(Shared(group, static_cast<DramCommand>(command)), banks);
     }
   }
-  for (uint8_t bank = first_; bank != kNone && own_[bank].cycle() <= next_.cycle(); bank = after_[bank]) {
-    Offer(AllowedFrom(bank), uint64_t{1} << bank, earliest);
+  for (uint8_t bank = first_; bank != kNone && own_[bank].cycle() <= best >> 4; bank = after_[bank]) {
+    offer(AllowedFrom(bank), uint64_t{1} << bank);
   }
+  next_ = Bound::FromEndOrder(best);
+  ready_ = ready;
 }
 
 }  // namespace heddle::replay

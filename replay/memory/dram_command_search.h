@@ -25,12 +25,15 @@ class DramCommandSearch {
   // The bank does not want its command any more.
   void Forget(uint32_t bank);
   // Nobody (or nobody of the bank's group) is allowed `command` before `until`.
-  void Hold(DramCommand command, Bound until) {
-    for (uint32_t group = 0; group < groups_; ++group) Raise(group, command, until);
+  void Hold(DramCommand command, Bound until) { Raise(everywhere_[static_cast<uint32_t>(command)], until); }
+  void HoldGroupOf(uint32_t bank, DramCommand command, Bound until) {
+    Raise(in_group_[static_cast<uint32_t>(command)][group_[bank]], until);
   }
-  void HoldGroupOf(uint32_t bank, DramCommand command, Bound until) { Raise(group_[bank], command, until); }
   // Forgets all that was done; no bank wants anything.
-  void Reset() { shared_.fill({}); }
+  void Reset() {
+    everywhere_ = {};
+    in_group_ = {};
+  }
 
   // Searches, not before cycle `earliest`, which does not go back. Afterwards:
   void Find(uint64_t earliest);
@@ -48,18 +51,16 @@ class DramCommandSearch {
   static constexpr uint32_t kMaxBanks = DramParameters::kMaxBanks;
 
   Bound Shared(uint32_t group, DramCommand command) const {
-    return shared_[group * kDramCommands + static_cast<uint32_t>(command)];
+    const uint32_t index = static_cast<uint32_t>(command);
+    return std::max(everywhere_[index], in_group_[index][group]);
   }
-  void Raise(uint32_t group, DramCommand command, Bound until) {
-    Bound& bound = shared_[group * kDramCommands + static_cast<uint32_t>(command)];
-    bound = std::max(bound, until);
-  }
+  static void Raise(Bound& bound, Bound until) { bound = std::max(bound, until); }
   void Unlink(uint32_t bank);
-  void Offer(Bound bound, uint64_t banks, uint64_t earliest);
 
   const uint32_t groups_;
-  std::array<Bound, kMaxBanks * kDramCommands> shared_;  // by group and command
-  std::array<uint64_t, kMaxBanks> members_{};            // by group: its banks
+  std::array<Bound, kDramCommands> everywhere_;                       // by command
+  std::array<std::array<Bound, kMaxBanks>, kDramCommands> in_group_;  // by command and group
+  std::array<uint64_t, kMaxBanks> members_{};                         // by group: its banks
   std::array<uint8_t, kMaxBanks> group_{};
   // By bank.
   std::array<DramCommand, kMaxBanks> command_{};

@@ -50,22 +50,6 @@ void DramController::Push(const DramRequest& request, uint64_t cycle) {
   if (CanDispatch()) dispatch_at_ = settled_;
 }
 
-void DramController::Account(uint64_t cycles) {
-  counters_.queue_length += cycles * queue_.size();
-  if (busy_ == 0) return;
-  counters_.active_cycles += cycles;
-  counters_.active_banks += cycles * busy_banks_;
-}
-
-// Nothing has changed since the last Tick, except that requests may have arrived; they are accounted for from then on.
-void DramController::Settle(uint64_t cycle) {
-  if (cycle <= settled_) return;
-  const uint64_t cycles = cycle - settled_;
-  Account(cycles);
-  if (busy_ != 0) counters_.blocked[static_cast<int>(search_.next().because())] += cycles;
-  settled_ = cycle;
-}
-
 void DramController::Tick(uint64_t cycle) {
   if (cycle < settled_) return;
   Settle(cycle);

@@ -74,7 +74,14 @@ class DramController {
   // Nothing waits, is served, or has a reply that was not taken.
   bool drained() const { return queue_.size() == 0 && busy_ == 0 && replies_.empty(); }
   // Brings the counters up to date with all cycles before `cycle`.
-  void Settle(uint64_t cycle);
+  void Settle(uint64_t cycle) {
+    if (cycle <= settled_) return;
+    // Nothing has changed since the last Tick, except that requests have arrived; they count from then on.
+    const uint64_t cycles = cycle - settled_;
+    Account(cycles);
+    if (busy_ != 0) counters_.blocked[static_cast<int>(search_.next().because())] += cycles;
+    settled_ = cycle;
+  }
   const DramCounters& counters() const { return counters_; }
   void ResetCounters() { counters_ = {}; }
   // Time starts again at cycle 0: the controller must be drained. Rows stay open, nothing that was issued before holds
@@ -101,7 +108,11 @@ class DramController {
   bool CanDispatch() const;
   void Dispatch(uint64_t cycle);
   void Begin(uint32_t index, const DramQueueEntry& entry);
-  void Account(uint64_t cycles);
+  void Account(uint64_t cycles) {
+    counters_.queue_length += cycles * queue_.size();
+    counters_.active_cycles += busy_ != 0 ? cycles : 0;
+    counters_.active_banks += cycles * busy_banks_;
+  }
   void Issue(uint64_t cycle);
   void Activate(Bank& bank, uint64_t cycle);
   void Precharge(Bank& bank, uint64_t cycle);

@@ -53,6 +53,14 @@ class Bound {
   }
   auto operator<=>(const Bound&) const = default;
 
+  // Orders by cycle, of equal ones the first in the list of constraints first: the least of several ends first.
+  uint64_t EndOrder() const { return value_ ^ 15; }
+  static Bound FromEndOrder(uint64_t order) {
+    Bound bound;
+    bound.value_ = order ^ 15;
+    return bound;
+  }
+
  private:
   uint64_t value_ = 15;  // no time, the first constraint
 };
