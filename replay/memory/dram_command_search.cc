@@ -1,10 +1,11 @@
 #include "replay/memory/dram_command_search.h"
 
+#include <bit>
 #include <limits>
 
 namespace heddle::replay {
 
-DramCommandSearch::DramCommandSearch(uint32_t banks, uint32_t groups) : groups_(groups) {
+DramCommandSearch::DramCommandSearch(uint32_t banks, uint32_t groups) {
   for (uint32_t bank = 0; bank < banks; ++bank) {
     group_[bank] = static_cast<uint8_t>(bank / (banks / groups));
     members_[group_[bank]] |= uint64_t{1} << bank;
@@ -58,16 +59,18 @@ void DramCommandSearch::Find(uint64_t earliest) {
     }
   };
   for (int command = 0; command < kDramCommands; ++command) {
-    const uint64_t settled = settled_[command];
-    if (settled == 0) continue;
-    if (groups_ == 1) {
-      offer(everywhere_[command], settled);
-      continue;
+    uint64_t settled = settled_[command];
+    for (uint64_t rest = settled == 0 ? 0 : held_groups_[command]; rest != 0; rest &= rest - 1) {
+      const int group = std::countr_zero(rest);
+      const Bound bound = in_group_[command][group];
+      if (bound.cycle() <= earliest) {
+        held_groups_[command] &= ~(rest & -rest);
+      } else if (const uint64_t banks = settled & members_[group]; banks != 0 && bound > everywhere_[command]) {
+        offer(bound, banks);
+        settled &= ~banks;
+      }
     }
-    for (uint32_t group = 0; group < groups_; ++group) {
-      const uint64_t banks = settled & members_[group];
-      if (banks != 0) offer(Shared(group, static_cast<DramCommand>(command)), banks);
-    }
+    if (settled != 0) offer(everywhere_[command], settled);
   }
   for (uint8_t bank = first_; bank != kNone && own_[bank].cycle() <= best >> 4; bank = after_[bank]) {
     offer(AllowedFrom(bank), uint64_t{1} << bank);

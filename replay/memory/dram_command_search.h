@@ -27,7 +27,9 @@ class DramCommandSearch {
   // Nobody (or nobody of the bank's group) is allowed `command` before `until`.
   void Hold(DramCommand command, Bound until) { Raise(everywhere_[static_cast<uint32_t>(command)], until); }
   void HoldGroupOf(uint32_t bank, DramCommand command, Bound until) {
-    Raise(in_group_[static_cast<uint32_t>(command)][group_[bank]], until);
+    const uint32_t index = static_cast<uint32_t>(command);
+    Raise(in_group_[index][group_[bank]], until);
+    held_groups_[index] |= uint64_t{1} << group_[bank];
   }
   // Forgets all that was done; no bank wants anything.
   void Reset() {
@@ -57,11 +59,11 @@ class DramCommandSearch {
   static void Raise(Bound& bound, Bound until) { bound = std::max(bound, until); }
   void Unlink(uint32_t bank);
 
-  const uint32_t groups_;
   std::array<Bound, kDramCommands> everywhere_;                       // by command
   std::array<std::array<Bound, kMaxBanks>, kDramCommands> in_group_;  // by command and group
   std::array<uint64_t, kMaxBanks> members_{};                         // by group: its banks
   std::array<uint8_t, kMaxBanks> group_{};
+  std::array<uint64_t, kDramCommands> held_groups_{};  // by command: groups whose bound in in_group_ may lie ahead
   // By bank.
   std::array<DramCommand, kMaxBanks> command_{};
   std::array<Bound, kMaxBanks> own_;
