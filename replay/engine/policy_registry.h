@@ -50,6 +50,8 @@ struct PolicyTraits {
   std::string lane_aware_parameter = {};
   // Divergence: even-odd home lane swizzle is decided by the parameter of this name; empty = no swizzle.
   std::string swizzle_parameter = {};
+  // Divergence: forming a warp takes the cycles of the integer parameter of this name; empty = no time.
+  std::string delay_parameter = {};
   // Divergence: one issue may hold several PCs (MIMD), so bounds for warps do not hold.
   bool mixed_pcs = false;
   // Scheduler: only together with a policy that regroups every instruction, for the reason given.

@@ -185,11 +185,19 @@ TEST(PolicyRules, UniformProgramsHaveTheSameIssuesUnderAllPoliciesThatKeepLanes)
 }
 
 // timing-core: one warp of n instructions takes n times the distance from issue to issue, whoever forms and picks it.
+// Policies that take time to form a warp are asked to take none.
 TEST(PolicyRules, OneUniformWarpTakesItsInstructionsTimesTheLatency) {
   std::vector<AcceptedConfiguration> all = DefaultConfigurations().accepted;
   for (const AcceptedConfiguration& varied : VariedConfigurations().accepted) all.push_back(varied);
   std::vector<Configuration> configurations;
-  for (const AcceptedConfiguration& checked : all) configurations.push_back(checked.configuration);
+  for (AcceptedConfiguration& checked : all) {
+    PolicySpec& divergence = checked.configuration.divergence;
+    const PolicyInfo& info = DivergenceRegistry::Get().entries().at(divergence.name).info;
+    if (const std::string& delay = info.traits.delay_parameter; !delay.empty()) {
+      divergence.parameters += (divergence.parameters.empty() ? "" : ",") + delay + "=0";
+    }
+    configurations.push_back(checked.configuration);
+  }
   for (uint64_t seed = 600'001; seed <= 600'000 + Programs(20); ++seed) {
     Random random(seed);
     KernelShape shape = RandomShape(seed, 8);

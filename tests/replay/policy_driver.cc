@@ -140,14 +140,18 @@ void PolicyDriver::Complete(SlotId slot, bool released) {
   resolution.groups = groups;
 
   const bool at_stop = groups.size() == 1 && groups[0].at == table.stop[slot];
-  const bool wants_all = (policy_->interests() & kEveryInstruction) != 0;
-  if (!resolve && !at_stop && !wants_all && groups.size() == 1 && resolution.exited == 0) {
+  resolution.uniform = (scenario_.program().instruction(from.pc()).flags() & trace::v1::FLAG_UNIFORM) != 0;
+  const uint32_t interests = policy_->interests();
+  const bool wants_it = (interests & kEveryInstruction) != 0 || (last && (interests & kEveryBlockEnd) != 0);
+  if (!resolve && !at_stop && !wants_it && groups.size() == 1 && resolution.exited == 0) {
     formation_->Advance(slot, groups[0].at);
     return;
   }
   resolution.reason = resolve                                        ? ResolveReason::kBarrier
                       : at_stop                                      ? ResolveReason::kStop
                       : groups.size() != 1 || resolution.exited != 0 ? ResolveReason::kControl
+                      : resolution.conditional                       ? ResolveReason::kControl
+                      : last                                         ? ResolveReason::kBlockEnd
                                                                      : ResolveReason::kInstruction;
   formation_->BeginResolve(slot, groups, resolution.exited);
   if (policy_->Resolve(resolution, formation_->editor()) != Verdict::kAccepted) {
@@ -239,11 +243,15 @@ std::string PolicyDriver::Run() {
     const std::vector<BlockId> released_blocks = std::exchange(opened_blocks_, {});
     for (const InFlight& entry : due) Complete(entry.slot, false);
     Release(released, released_blocks);
+    for (uint64_t tag = 0; formation_->PopTimer(tag);) policy_->Timer(tag, formation_->editor());
     OpenBarriers();
     if (formation_->failed()) break;
     if (std::all_of(threads_.begin(), threads_.end(), [](const Thread& t) { return t.finished(); })) return Log("");
-    if (in_flight_.empty() && opened_.empty() && !formation_->AnyOffered(0)) return Log(" stuck");
-    Issue(now);
+    if (formation_->AnyOffered(0)) {
+      Issue(now);
+    } else if (in_flight_.empty() && opened_.empty() && formation_->next_timer() == kNever) {
+      return Log(" stuck");
+    }
     OpenBarriers();
     if (formation_->failed()) break;
     if (options_.look) options_.look(now, *policy_, formation_->table());

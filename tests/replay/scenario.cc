@@ -63,6 +63,18 @@ Scenario& Scenario::Barrier(char name, uint32_t index) {
   return *this;
 }
 
+Scenario& Scenario::Jump(char name) {
+  program_.reset();
+  blocks_[IndexOf(name)].jump = true;
+  return *this;
+}
+
+Scenario& Scenario::Uniform(char name) {
+  program_.reset();
+  blocks_[IndexOf(name)].uniform = true;
+  return *this;
+}
+
 Scenario& Scenario::ThreadBlock(std::vector<std::string> paths) {
   paths_.push_back(std::move(paths));
   return *this;
@@ -130,6 +142,7 @@ trace::v1::KernelProgram Scenario::BuildProgram() const {
       block->set_terminator(trace::v1::FALL_THROUGH);
       block->add_successor(IndexOf(spec.next[0]));
       block->set_immediate_post_dominator(1 + IndexOf(spec.next[0]));
+      if (spec.jump) last = trace::v1::OP_BRANCH;
     } else {
       block->set_terminator(trace::v1::BRANCH_CONDITIONAL);
       block->add_successor(IndexOf(spec.next[1]));
@@ -140,6 +153,7 @@ trace::v1::KernelProgram Scenario::BuildProgram() const {
     for (uint32_t k = 0; k < spec.instructions; ++k) {
       trace::v1::Instruction* instruction = program.add_instruction();
       instruction->set_op(k + 1 == spec.instructions ? last : trace::v1::OP_INT_ALU);
+      if (spec.uniform && k + 1 == spec.instructions) instruction->set_flags(trace::v1::FLAG_UNIFORM);
       if (std::find(spec.barriers.begin(), spec.barriers.end(), k) != spec.barriers.end()) {
         instruction->set_op(trace::v1::OP_BARRIER);
       }

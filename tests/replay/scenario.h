@@ -43,6 +43,10 @@ class Scenario {
   Scenario& Return(char name, uint32_t instructions);
   // Makes the instruction of the block a thread-block barrier.
   Scenario& Barrier(char name, uint32_t index);
+  // Makes the block, which has one successor, end in an unconditional branch.
+  Scenario& Jump(char name);
+  // Marks the block's conditional branch as uniform, as the static analysis would.
+  Scenario& Uniform(char name);
   // A thread block whose thread t goes through the blocks paths[t].
   Scenario& ThreadBlock(std::vector<std::string> paths);
 
@@ -78,6 +82,8 @@ class Scenario {
     bool returns = false;
     uint32_t function = 0;
     std::vector<uint32_t> barriers;
+    bool jump = false;
+    bool uniform = false;
   };
   const BlockSpec& Spec(char name) const;
   uint32_t IndexOf(char name) const;

@@ -27,6 +27,14 @@ machine::v1::ScriptedLatency Latency(Pc pc, uint32_t thread, uint32_t cycles) {
   return latency;
 }
 
+// Unconditional branches, and a branch marked as uniform that is.
+Scenario Jumps() {
+  Scenario scenario;
+  scenario.Block('A', 1, "BC", 'D').Block('B', 2, "D").Block('C', 1, "D").Block('D', 1, "AE", 'E').Block('E', 1, "F");
+  scenario.Block('F', 2, "").Jump('B').Jump('E').Uniform('D');
+  return scenario.ThreadBlock({"ABDACDEF", "ACDACDEF", "ABDABDEF", "ACDABDEF", "ABDABDEF", "ABDABDEF", "ABDABDEF"});
+}
+
 Scenario Exits() {
   Scenario scenario;
   scenario.Block('L', 1, "XM").Block('X', 1, "").Block('M', 1, "LE").Block('E', 1, "");
@@ -72,6 +80,8 @@ std::vector<Case> Cases() {
       {"Capri1", CapriFigure1()},
       {"Capri1SlowA", CapriFigure1(), {Latency(1, 0, 20)}},
       {"EvenOdd", EvenOddLoop(), {Latency(1, 3, 5)}},
+      {"Jumps", Jumps()},
+      {"JumpsSlow", Jumps(), {Latency(0, 4, 7), Latency(1, 0, 4)}},
       {"Exits", Exits()},
       {"ExitsSlow", Exits(), {Latency(2, 7, 9)}},
       {"Barriers", Barriers()},
@@ -109,7 +119,8 @@ TEST_P(EngineAgreement, OnEveryCycle) {
 std::vector<std::string> Pairs() {
   std::vector<std::string> pairs;
   for (const char* divergence : {"nrec", "pdom", "pdom:taken_first=false", "mimd", "dwf", "dwf:swizzle=none",
-                                 "dwf:barrier_regroup=true", "dwf:scope=core"}) {
+                                 "dwf:barrier_regroup=true", "dwf:scope=core", "tbc", "tbc:wcu_cycles_per_warp=0",
+                                 "tbc_plus", "capri", "capri:prediction=never_stall", "capri:history=2b"}) {
     for (const char* scheduler : {"fifo", "lrr", "gto"}) pairs.push_back(std::string(divergence) + " " + scheduler);
   }
   for (const char* divergence : {"dwf", "dwf:swizzle=none", "dwf:barrier_regroup=true"}) {
