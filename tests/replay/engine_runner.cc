@@ -29,7 +29,8 @@ class Recorder final : public IssueObserver {
 }  // namespace
 
 EngineRun RunOnEngine(const Scenario& scenario, const std::string& divergence, const std::string& scheduler,
-                      int warp_size, const std::vector<machine::v1::ScriptedLatency>& latencies) {
+                      int warp_size, const std::vector<machine::v1::ScriptedLatency>& latencies,
+                      uint32_t resident_blocks) {
   EngineRun run;
   ReplayOptions options;
   auto machine = LoadMachine("toy");
@@ -43,6 +44,7 @@ EngineRun RunOnEngine(const Scenario& scenario, const std::string& divergence, c
   for (const machine::v1::ScriptedLatency& latency : latencies) {
     *options.machine.mutable_core()->add_scripted_latency() = latency;
   }
+  if (resident_blocks != 0) options.machine.mutable_core()->set_max_blocks(resident_blocks);
   Recorder recorder(run.issues);
   options.observer = &recorder;
   Configuration configuration;

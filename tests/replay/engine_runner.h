@@ -18,9 +18,11 @@ struct EngineRun {
 };
 
 // `divergence` and `scheduler` are written as on the command line. Every instruction takes one cycle unless `latencies`
-// says otherwise. All thread blocks are resident from the start as far as the machine dispatches them at once.
+// says otherwise. All thread blocks are resident from the start as far as the machine dispatches them at once, or
+// `resident_blocks` at a time.
 EngineRun RunOnEngine(const Scenario& scenario, const std::string& divergence, const std::string& scheduler,
-                      int warp_size = 4, const std::vector<machine::v1::ScriptedLatency>& latencies = {});
+                      int warp_size = 4, const std::vector<machine::v1::ScriptedLatency>& latencies = {},
+                      uint32_t resident_blocks = 0);
 
 }  // namespace heddle::replay
 

@@ -112,7 +112,8 @@ void PolicyDriver::Complete(SlotId slot, bool released) {
   resolution.slot = slot;
   resolution.from = from;
   resolution.lanes = &lanes;
-  resolution.conditional = last && block.terminator == trace::v1::BRANCH_CONDITIONAL;
+  const bool two_way = last && block.terminator == trace::v1::BRANCH_CONDITIONAL;
+  resolution.conditional = two_way || (last && block.terminator == trace::v1::BRANCH_WIDE);
   std::vector<PathGroup> groups;
   for (LaneMask left = lanes.mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
@@ -126,7 +127,7 @@ void PolicyDriver::Complete(SlotId slot, bool released) {
     }
     auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.at == thread.at(); });
     if (group == groups.end()) {
-      const bool taken = resolution.conditional && scenario_.program().block(block.taken).first == thread.at().pc();
+      const bool taken = two_way && scenario_.program().block(block.taken).first == thread.at().pc();
       group = groups.insert(groups.end(), PathGroup{thread.at(), 0, taken});
     }
     group->lanes |= LaneMask{1} << lane;

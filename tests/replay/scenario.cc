@@ -143,6 +143,11 @@ trace::v1::KernelProgram Scenario::BuildProgram() const {
       block->add_successor(IndexOf(spec.next[0]));
       block->set_immediate_post_dominator(1 + IndexOf(spec.next[0]));
       if (spec.jump) last = trace::v1::OP_BRANCH;
+    } else if (spec.next.size() > 2) {
+      block->set_terminator(trace::v1::BRANCH_WIDE);
+      for (const char target : spec.next) block->add_successor(IndexOf(target));
+      if (spec.reconverge != 0) block->set_immediate_post_dominator(1 + IndexOf(spec.reconverge));
+      last = trace::v1::OP_BRANCH;
     } else {
       block->set_terminator(trace::v1::BRANCH_CONDITIONAL);
       block->add_successor(IndexOf(spec.next[1]));
@@ -208,6 +213,7 @@ std::vector<uint8_t> Scenario::Decisions(const std::string& path) const {
   std::vector<uint8_t> decisions;
   for (size_t i = 0; i + 1 < path.size(); ++i) {
     const BlockSpec& spec = Spec(path[i]);
+    if (spec.next.size() > 2) decisions.push_back(static_cast<uint8_t>(spec.next.find(path[i + 1])));
     if (spec.next.size() == 2 && spec.callee == 0) decisions.push_back(path[i + 1] == spec.next[0] ? 1 : 0);
   }
   return decisions;

@@ -32,8 +32,8 @@ struct LoggedIssue {
 class Scenario {
  public:
   // A block of `instructions` that goes on to `next`: nothing = the thread ends, one = fall-through or jump, two = a
-  // conditional branch whose first-named side is the taken one. `reconverge`: immediate post-dominator of a branch, 0 =
-  // the function's end.
+  // conditional branch whose first-named side is the taken one, more = a branch with as many targets. `reconverge`:
+  // immediate post-dominator of a branch, 0 = the function's end.
   Scenario& Block(char name, uint32_t instructions, std::string_view next, char reconverge = 0);
   // A block that ends in a call of the function that begins with block `callee`, and then goes on to `next`.
   Scenario& Call(char name, uint32_t instructions, char callee, char next);

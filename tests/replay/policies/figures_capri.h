@@ -10,8 +10,8 @@
 namespace heddle::replay {
 
 // Three warps of four threads; A branches to B (threads 0 to 4 and 7 to 9) or C and reconverges at G. Two instructions
-// each. The paper's picture does not say how long warp 1 waits for its load in A: seven cycles give the three idle cycles
-// under TBC and the one under CAPRI that the text states.
+// each. The paper's picture does not say how long warp 1 waits for its load in A: seven cycles give the three idle
+// cycles under TBC and the one under CAPRI that the text states.
 inline Scenario CapriFigure6() {
   Scenario scenario;
   scenario.Block('A', 2, "BC", 'G').Block('B', 2, "G").Block('C', 2, "G").Block('G', 2, "");
