@@ -148,8 +148,8 @@ void BlockStackPolicy::Timer(uint64_t /*tag*/, WarpEditor& editor) {
   const Compacted& compacted = in_wcu_[in_wcu_first_++];
   --At(compacted.entry).running;
   Start(compacted.entry, compacted.warp, editor);
-  if (in_wcu_first_ == in_wcu_.size()) {
-    in_wcu_.clear();
+  if (2 * in_wcu_first_ >= in_wcu_.size()) {  // at once if it is empty, and never more than twice what it holds
+    in_wcu_.erase(in_wcu_.begin(), in_wcu_.begin() + static_cast<ptrdiff_t>(in_wcu_first_));
     in_wcu_first_ = 0;
   }
 }

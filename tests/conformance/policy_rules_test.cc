@@ -100,8 +100,27 @@ TEST(PolicyRules, DeclaredCountersAreInTheResultAndCount) {
   for (const auto& [name, entry] : DivergenceRegistry::Get().entries()) expect_all(name, entry.info.counters);
   for (const auto& [name, entry] : SchedulerRegistry::Get().entries()) expect_all(name, entry.info.counters);
   EXPECT_EQ(counters.size(), declared);
-  for (const char* name : {"nrec.splits", "pdom.divergences", "pdom.barrier_switches", "dwf.merges",
-                           "dwf.conflict_splits", "mimd.distinct_pcs"}) {
+  for (const char* name : {"nrec.splits",
+                           "pdom.divergences",
+                           "pdom.barrier_switches",
+                           "dwf.merges",
+                           "dwf.conflict_splits",
+                           "mimd.distinct_pcs",
+                           "tbc.compactable_branches",
+                           "tbc.incompactable_branches",
+                           "tbc.jumps",
+                           "tbc.barrier_switches",
+                           "tbc.sync_wait_cycles",
+                           "tbc.stall_stall",
+                           "tbc.stall_bypass",
+                           "tbc_plus.uniform_skipped",
+                           "capri.stalled",
+                           "capri.bypassed_uniform",
+                           "capri.bypassed_diverged",
+                           "capri.table_hits",
+                           "capri.trained_adequate",
+                           "capri.trained_inadequate",
+                           "capri.bypass_bypass"}) {
     EXPECT_GT(counters[name], 0) << name;
   }
 }
