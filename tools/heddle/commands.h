@@ -38,6 +38,15 @@ int PoliciesCommand(const std::string& name, bool json);
 // All machines, or the text of one file.
 int MachinesCommand(const std::string& name, bool json);
 
+struct ImportArguments {
+  std::vector<std::string> files;
+  std::string name;    // of the machine; empty = the first file's, without ending
+  std::string output;  // -o: empty or "-" = standard output
+};
+// A machine file from the configuration of GPGPU-Sim or Accel-Sim. With an output file, what is not represented is also
+// told on standard error.
+int ImportCommand(const ImportArguments& arguments);
+
 }  // namespace heddle::tools
 
 #endif  // HEDDLE_TOOLS_HEDDLE_COMMANDS_H_

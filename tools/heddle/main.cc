@@ -21,6 +21,7 @@ Examples:
   heddle replay bfs.htrace --divergence nrec,pdom,dwf,mimd --scheduler lrr,gto
   heddle replay bfs.htrace --divergence pdom --set core.schedulers=1 -o result.json
   heddle policies dwf
+  heddle machines import gpgpusim.config -o mine.textproto
 
 Exit status: 0 success, 1 the run failed, 2 wrong usage.)";
 
@@ -29,8 +30,14 @@ Lists are separated by commas; the runs are their product, and the trace is deco
 --divergence pdom,dwf:lane_aware=false,swizzle=none,nrec are three policies: a piece with '=' and without ':' is a
 further parameter of the policy before it. Combinations that do not go together are skipped with a note.)";
 
+constexpr char kSetFooter[] = R"(
+--set names a field as `heddle machines NAME` shows it: core.schedulers=1, memory.hierarchy.dram.timing.cl=14. Entries of a
+list are named, core.units.timing[INT_DIV].latency=20, or counted from 0; masks may be hexadecimal. The machine as it was
+run is part of every result.)";
+
 struct Arguments {
   ReplayArguments replay;
+  ImportArguments import;
   std::string trace;
   std::string name;
   bool json = false;
@@ -39,7 +46,7 @@ struct Arguments {
 void AddReplay(CLI::App& app, Arguments& arguments) {
   ReplayArguments& replay = arguments.replay;
   CLI::App& command = *app.add_subcommand("replay", "Replay a trace under chosen policies on a machine");
-  command.footer(kReplayFooter);
+  command.footer(absl::StrCat(kReplayFooter, "\n", kSetFooter));
   command.add_option("TRACE", replay.trace, "Trace file")->required();
   command.add_option("--machine", replay.machine, "Machine name (`heddle machines`) or FILE.textproto")
       ->capture_default_str();
@@ -108,6 +115,16 @@ int Run(int argc, char** argv) {
   policies.add_option("NAME", arguments.name, "Everything about this policy");
   CLI::App& machines = *app.add_subcommand("machines", "The machines there are");
   machines.add_option("NAME", arguments.name, "Print this machine, with the source of every value");
+  CLI::App& import =
+      *machines.add_subcommand("import", "Make a machine file of a configuration of GPGPU-Sim or Accel-Sim");
+  import.add_option("FILE", arguments.import.files, "gpgpusim.config, and what comes with it (trace.config)")
+      ->required();
+  import.add_option("--name", arguments.import.name, "Name of the machine; else that of the first file");
+  import.add_option("-o,--output", arguments.import.output, "File for the machine, such as mine.textproto");
+  import.footer(
+      "\nValues carry the line that they come from. What is not represented, or in another way, is listed on top of "
+      "the\n"
+      "file with its line; docs/from-accel-sim.md has the map.");
   for (CLI::App* command : {&policies, &machines}) command->add_flag("--json", arguments.json, "Print JSON");
 
   // CLI11 would say only that the argument was not expected.
@@ -132,6 +149,7 @@ int Run(int argc, char** argv) {
   if (info.parsed()) return TraceInfoCommand(arguments.trace, arguments.json);
   if (check.parsed()) return TraceCheckCommand(arguments.trace, arguments.json);
   if (policies.parsed()) return PoliciesCommand(arguments.name, arguments.json);
+  if (import.parsed()) return ImportCommand(arguments.import);
   if (machines.parsed()) return MachinesCommand(arguments.name, arguments.json);
   return ReplayCommand(arguments.replay);
 }

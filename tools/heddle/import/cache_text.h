@@ -1,0 +1,39 @@
+// How GPGPU-Sim writes a cache: "32:128:4,L:L:m:N:H,A:32:8,8", with changes from version to version.
+#ifndef HEDDLE_TOOLS_HEDDLE_IMPORT_CACHE_TEXT_H_
+#define HEDDLE_TOOLS_HEDDLE_IMPORT_CACHE_TEXT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace heddle::tools {
+
+// Letters are those of the text; 0 where it has none.
+struct CacheText {
+  bool none = false;     // "none": there is no such cache
+  bool sectors = false;  // 4.x, "S:": lines of four sectors of 32 bytes
+  uint64_t sets = 0;
+  uint64_t line_bytes = 0;
+  uint64_t ways = 0;
+  char replacement = 0;  // L least recently used, F first in first out
+  char write = 0;        // R read only, B write back, T write through, E write evict, L local back and global through
+  char allocate = 0;     // m on a miss, f on the fill, s streaming
+  char write_allocate = 0;  // N no, W write and read, F fetch on write, L fetch on a later read
+  char set_index = 0;       // L in turn, others are hashes
+  char mshr_kind = 0;       // A, S associative; F, T a texture cache's fragment queue
+  uint64_t mshrs = 0;       // 0: the text does not say (2.x)
+  uint64_t merges = 0;
+  uint64_t miss_queue = 0;
+  uint64_t data_port_bytes = 0;  // 0 = a line
+};
+
+inline constexpr char kCacheForm[] =
+    "SETS:LINE BYTES:WAYS,REPLACEMENT:WRITE:ALLOCATE:WRITE ALLOCATE:SET INDEX,MSHR KIND:MSHRS:MERGES,MISS QUEUE "
+    "(or SETS:LINE BYTES:WAYS:REPLACEMENT of version 2.x, or none)";
+
+// Nothing if the text is not of a form that some version reads.
+std::optional<CacheText> ParseCacheText(const std::string& text);
+
+}  // namespace heddle::tools
+
+#endif  // HEDDLE_TOOLS_HEDDLE_IMPORT_CACHE_TEXT_H_

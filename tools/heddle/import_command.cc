@@ -1,0 +1,71 @@
+// `heddle machines import`: a machine from gpgpusim.config.
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "tools/heddle/commands.h"
+#include "tools/heddle/import/import_machine.h"
+#include "tools/heddle/output.h"
+#include "tools/heddle/terminal.h"
+
+namespace heddle::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return absl::InvalidArgumentError(absl::StrCat(path, ": is a folder"));
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  // An empty file sets the error of the stream that it is copied to.
+  if (!file) return absl::NotFoundError(absl::StrCat(path, ": cannot read: ", std::strerror(errno)));
+  return std::move(text).str();
+}
+
+}  // namespace
+
+int ImportCommand(const ImportArguments& arguments) {
+  std::vector<ConfigText> configs;
+  for (const std::string& path : arguments.files) {
+    absl::StatusOr<std::string> text = ReadFile(path);
+    if (!text.ok()) return Complain(kWrongUsage, text.status());
+    configs.push_back({arguments.files.size() == 1 ? "" : fs::path(path).filename().string(), *std::move(text)});
+  }
+  const fs::path folder = fs::path(arguments.files.front()).parent_path();
+  const auto read_network = [&folder](const std::string& file) -> std::optional<std::string> {
+    absl::StatusOr<std::string> text = ReadFile((folder / file).string());
+    if (!text.ok()) return std::nullopt;
+    return *std::move(text);
+  };
+  const std::string name = arguments.name.empty() ? fs::path(arguments.files.front()).stem().string() : arguments.name;
+  const absl::StatusOr<ImportedMachine> imported = ImportMachine(configs, name, read_network);
+  if (!imported.ok()) {
+    return Complain(kFailed, absl::Status(imported.status().code(),
+                                          absl::StrCat(arguments.files.front(), ": ", imported.status().message())));
+  }
+  const std::string text = ImportText(*imported, arguments.files);
+  if (arguments.output.empty() || arguments.output == "-") {
+    const absl::Status written = WriteStandardOutput(text);
+    return written.ok() ? kSuccess : Complain(kFailed, written);
+  }
+  absl::StatusOr<OutputFile> file = OutputFile::Create(arguments.output);
+  if (!file.ok()) return Complain(absl::IsInvalidArgument(file.status()) ? kWrongUsage : kFailed, file.status());
+  absl::Status written = file->Write(text);
+  if (written.ok()) written = file->Commit();
+  if (!written.ok()) return Complain(kFailed, written);
+  for (const ImportOutcome outcome : {ImportOutcome::kUnknown, ImportOutcome::kNotRepresented,
+                                      ImportOutcome::kDifferent, ImportOutcome::kCommandLine}) {
+    for (const std::string& line : NotesText(*imported, outcome)) Note(line);
+  }
+  return kSuccess;
+}
+
+}  // namespace heddle::tools
