@@ -6,29 +6,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/core/types.h"
+#include "replay/engine/check_range.h"
 #include "replay/engine/machine.h"
+#include "replay/engine/machine_check_memory.h"
 
 namespace heddle::replay {
 namespace {
 
 // Bounds that keep every counter and event time far from overflow; no real machine comes near.
 constexpr uint64_t kMaxSms = 1024;
-constexpr uint64_t kMaxLatency = 100'000;
 constexpr uint64_t kMaxSchedulers = 4;
 constexpr uint64_t kMaxBlocksPerSm = 1024;
 constexpr uint64_t kMaxRegisters = 1u << 24;
 constexpr uint64_t kMaxSharedMemory = 1u << 30;
-
-absl::Status Refuse(const std::string& path, uint64_t value, const std::string& rule) {
-  return absl::InvalidArgumentError(absl::StrCat(path, " = ", value, ": must be ", rule));
-}
-
-absl::Status CheckRange(const std::string& path, uint64_t value, uint64_t low, uint64_t high,
-                        const std::string& reason = "") {
-  if (value >= low && value <= high) return absl::OkStatus();
-  return Refuse(path, value,
-                absl::StrCat(low, " to ", high, reason.empty() ? "" : " (", reason, reason.empty() ? "" : ")"));
-}
 
 uint64_t DivideUp(uint64_t number, uint64_t divisor) { return (number + divisor - 1) / divisor; }
 uint64_t RoundUp(uint64_t number, uint64_t multiple) { return DivideUp(number, multiple) * multiple; }
@@ -65,19 +55,8 @@ absl::Status CheckLatency(const std::string& path, uint64_t cycles, uint64_t iss
 
 absl::Status CheckLatencies(const machine::v1::Machine& machine) {
   const uint64_t issue = DivideUp(machine.core().warp_size(), machine.core().simd_width());
-  const machine::v1::FixedLatency& fixed = machine.memory().fixed();
-  const absl::Status latencies[] = {
-      CheckLatency("core.pipeline_depth", machine.core().pipeline_depth(), issue),
-      CheckLatency("memory.fixed.global_cycles", fixed.global_cycles(), issue),
-      CheckLatency("memory.fixed.shared_cycles", fixed.shared_cycles(), issue),
-      CheckLatency("memory.fixed.local_cycles", fixed.local_cycles(), issue),
-      CheckLatency("memory.fixed.constant_cycles", fixed.constant_cycles(), issue),
-      CheckLatency("memory.fixed.param_cycles", fixed.param_cycles(), issue),
-      CheckLatency("memory.fixed.texture_cycles", fixed.texture_cycles(), issue),
-      CheckLatency("memory.fixed.atomic_cycles", fixed.atomic_cycles(), issue),
-  };
-  for (const absl::Status& status : latencies) {
-    if (!status.ok()) return status;
+  if (absl::Status status = CheckLatency("core.pipeline_depth", machine.core().pipeline_depth(), issue); !status.ok()) {
+    return status;
   }
   for (int i = 0; i < machine.core().scripted_latency_size(); ++i) {
     const machine::v1::ScriptedLatency& scripted = machine.core().scripted_latency(i);
@@ -99,10 +78,8 @@ absl::Status CheckMachine(const machine::v1::Machine& machine) {
   if (machine.name().empty()) return absl::InvalidArgumentError("name: must not be empty");
   if (absl::Status status = CheckRange("sms", machine.sms(), 1, kMaxSms); !status.ok()) return status;
   if (absl::Status status = CheckCore(machine.core()); !status.ok()) return status;
-  if (!machine.memory().has_fixed()) {
-    return absl::InvalidArgumentError("memory: must say what kind it is: fixed { ... } is the only one so far");
-  }
-  return CheckLatencies(machine);
+  if (absl::Status status = CheckLatencies(machine); !status.ok()) return status;
+  return CheckMemory(machine);
 }
 
 absl::StatusOr<Occupancy> ComputeOccupancy(const machine::v1::Machine& machine, const trace::Program& program,
