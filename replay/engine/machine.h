@@ -2,6 +2,7 @@
 #ifndef HEDDLE_REPLAY_ENGINE_MACHINE_H_
 #define HEDDLE_REPLAY_ENGINE_MACHINE_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,9 @@ std::vector<std::string> ListMachines();
 // text errors give file, line and column. The result is checked.
 absl::StatusOr<machine::v1::Machine> LoadMachine(std::string_view name);
 
-// Applies "core.schedulers=2". Unknown fields list those of that message; the result is not checked yet.
+// Applies "core.schedulers=2". Entries of lists are named, core.units.timing[INT_DIV].latency=20, or counted from 0; an
+// entry that is not there is added. Unknown fields list those of that message, an error leaves the machine as it was;
+// the result is not checked yet.
 absl::Status Override(machine::v1::Machine& machine, std::string_view assignment);
 
 // Refuses an impossible machine with the path of the field.
@@ -38,6 +41,17 @@ struct Occupancy {
 // Error if not even one block fits, naming the resource, what is needed and what there is.
 absl::StatusOr<Occupancy> ComputeOccupancy(const machine::v1::Machine& machine, const trace::Program& program,
                                            const trace::v1::Launch& launch);
+
+// How the residency depends on the number of registers. Traces are of PTX, whose register count is an estimate of what
+// the machine code takes: the true residency is somewhere between these two.
+inline constexpr uint64_t kRegisterUncertainty = 8;  // registers per thread
+struct RegisterSensitivity {
+  uint32_t registers = 0;  // per thread, as the trace says
+  int blocks_fewer = 0;    // blocks per SM if a thread takes 8 registers fewer
+  int blocks_more = 0;     // 8 more; 0 = not even one fits
+};
+RegisterSensitivity ComputeRegisterSensitivity(const machine::v1::Machine& machine, const trace::Program& program,
+                                               const trace::v1::Launch& launch);
 
 }  // namespace heddle::replay
 

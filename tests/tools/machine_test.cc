@@ -13,8 +13,8 @@ namespace heddle::replay {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
 
 // A small program: one block that exits at once, with the needs that occupancy looks at.
@@ -45,14 +45,18 @@ trace::v1::Launch LaunchOf(uint32_t threads, uint32_t dynamic_shared = 0) {
   return launch;
 }
 
-machine::v1::Machine Fermi() {
-  absl::StatusOr<machine::v1::Machine> machine = LoadMachine("fermi_fixed");
+machine::v1::Machine Load(const std::string& name) {
+  absl::StatusOr<machine::v1::Machine> machine = LoadMachine(name);
   EXPECT_TRUE(machine.ok()) << machine.status();
   return *machine;
 }
 
+machine::v1::Machine Fermi() { return Load("fermi_fixed"); }
+
 TEST(MachineFiles, EveryFileOfTheTreeLoadsUnderItsOwnName) {
-  ASSERT_THAT(ListMachines(), AllOf(Contains("toy"), Contains("thesis_fixed"), Contains("fermi_fixed")));
+  ASSERT_THAT(ListMachines(),
+              IsSupersetOf({"toy", "thesis_fixed", "fermi_fixed", "thesis_8800gtx", "harp_fermi", "capri_fx5800",
+                            "baws_gtx480", "vtw_gtx480", "ideal_gtx480", "volta_80sm"}));
   for (const std::string& name : ListMachines()) {
     absl::StatusOr<machine::v1::Machine> machine = LoadMachine(name);
     ASSERT_TRUE(machine.ok()) << machine.status();
@@ -119,6 +123,47 @@ TEST(MachineOverride, CreatesMessagesThatAreMissing) {
   EXPECT_TRUE(machine.memory().has_fixed());
 }
 
+TEST(MachineOverride, SetsEntriesOfListsByNameAndByIndex) {
+  machine::v1::Machine machine = Load("baws_gtx480");
+  const int entries = machine.core().units().timing_size();
+  ASSERT_TRUE(Override(machine, "core.units.timing[INT_DIV].latency=20").ok());
+  ASSERT_TRUE(Override(machine, "core.units.timing[0].initiation_interval=3").ok());
+  EXPECT_EQ(machine.core().units().timing_size(), entries);
+  EXPECT_EQ(machine.core().units().timing(2).operation(), machine::v1::OperationTiming::INT_DIV);
+  EXPECT_EQ(machine.core().units().timing(2).latency(), 20);
+  EXPECT_EQ(machine.core().units().timing(0).initiation_interval(), 3);
+
+  ASSERT_TRUE(Override(machine, "core.units.timing[TENSOR].latency=64").ok()) << "added";
+  ASSERT_TRUE(Override(machine, "core.units.timing[TENSOR].initiation_interval=8").ok());
+  EXPECT_EQ(machine.core().units().timing_size(), entries + 1);
+  EXPECT_EQ(machine.core().units().timing(entries).operation(), machine::v1::OperationTiming::TENSOR);
+  EXPECT_TRUE(CheckMachine(machine).ok()) << CheckMachine(machine);
+
+  machine::v1::Machine scripted = Fermi();
+  ASSERT_TRUE(Override(scripted, "core.scripted_latency[0].cycles=30").ok()) << "the index after the last one adds";
+  ASSERT_TRUE(Override(scripted, "core.scripted_latency[0].any_instruction=true").ok());
+  EXPECT_EQ(scripted.core().scripted_latency_size(), 1);
+  EXPECT_EQ(scripted.core().scripted_latency(0).cycles(), 30);
+}
+
+TEST(MachineOverride, SetsFirstValuesOfEnumerationsMasksAndZero) {
+  machine::v1::Machine machine = Load("thesis_8800gtx");
+  EXPECT_TRUE(Override(machine, "memory.hierarchy.network.allocator=ISLIP").ok());
+  EXPECT_TRUE(Override(machine, "memory.hierarchy.network.allocator=PIM").ok());
+  EXPECT_EQ(machine.memory().hierarchy().network().allocator(), machine::v1::Network::PIM);
+  EXPECT_TRUE(Override(machine, "memory.hierarchy.address_map.chip_mask=0x3800").ok());
+  EXPECT_EQ(machine.memory().hierarchy().address_map().chip_mask(), 0x3800);
+  EXPECT_TRUE(Override(machine, "memory.hierarchy.dram.queue=0").ok());
+  EXPECT_EQ(machine.memory().hierarchy().dram().queue(), 0);
+}
+
+TEST(MachineOverride, AnErrorLeavesTheMachineAsItWas) {
+  machine::v1::Machine machine = Load("baws_gtx480");
+  const std::string before = machine.SerializeAsString();
+  EXPECT_FALSE(Override(machine, "core.units.timing[TENSOR].latency=long").ok());
+  EXPECT_EQ(machine.SerializeAsString(), before);
+}
+
 TEST(MachineOverride, SaysWhatIsWrong) {
   machine::v1::Machine machine = Fermi();
   const auto refusal = [&machine](const std::string& assignment) {
@@ -133,10 +178,23 @@ TEST(MachineOverride, SaysWhatIsWrong) {
   EXPECT_THAT(refusal("core.schedulers=two"), HasSubstr("\"two\" is not a whole number"));
   EXPECT_THAT(refusal("core.schedulers=-1"), HasSubstr("\"-1\" is not a whole number"));
   EXPECT_THAT(refusal("core.schedulers=4294967296"), HasSubstr("is not a whole number"));
-  EXPECT_THAT(refusal("core.front_end=IBUFFER"), AllOf(HasSubstr("THESIS"), Not(HasSubstr("UNSPECIFIED"))));
+  EXPECT_THAT(refusal("core.front_end=FERMI"),
+              AllOf(HasSubstr("one of THESIS, IBUFFER"), Not(HasSubstr("UNSPECIFIED"))));
   EXPECT_THAT(refusal("core=2"), AllOf(HasSubstr("core is a group of fields"), HasSubstr("schedulers")));
   EXPECT_THAT(refusal("core.schedulers.x=2"), HasSubstr("core.schedulers is a value"));
-  EXPECT_THAT(refusal("core.scripted_latency.cycles=2"), HasSubstr("is a list"));
+  EXPECT_THAT(refusal("core.scripted_latency.cycles=2"),
+              HasSubstr("core.scripted_latency is a list: name an entry, such as core.scripted_latency[0]"));
+  EXPECT_THAT(refusal("core.units.timing.latency=2"), HasSubstr("such as core.units.timing[INT_ALU]"));
+  EXPECT_THAT(refusal("core.scripted_latency[1].cycles=2"), HasSubstr("has 0 entries, counted from 0: [1]"));
+  EXPECT_THAT(refusal("core.scripted_latency[X].cycles=2"), HasSubstr("have no names, give an index"));
+  EXPECT_THAT(refusal("core.units.timing[INT_DVI].latency=2"),
+              AllOf(HasSubstr("unknown entry of core.units.timing \"INT_DVI\""), HasSubstr("mean \"INT_DIV\"?"),
+                    Not(HasSubstr("UNSPECIFIED"))));
+  EXPECT_THAT(refusal("core.units.timing[INT_DIV.latency=2"), HasSubstr("the bracket is not closed"));
+  EXPECT_THAT(refusal("core.units.timing[INT_DIV]=2"), AllOf(HasSubstr("is a group of fields"), HasSubstr("latency")));
+  EXPECT_THAT(refusal("core.schedulers[0]=2"), HasSubstr("core.schedulers is not a list"));
+  EXPECT_THAT(refusal("memory.hierarchy.jitter_cycles=2"),
+              HasSubstr("the machine has fixed in place of memory.hierarchy"));
   EXPECT_THAT(refusal("dispatch.spread_small_grids=yes"), HasSubstr("is not true or false"));
 }
 
@@ -159,6 +217,33 @@ TEST(MachineCheck, RefusesImpossibleMachinesWithThePath) {
   EXPECT_THAT(refusal("memory.fixed.atomic_cycles=4000000000"), HasSubstr("memory.fixed.atomic_cycles"));
   EXPECT_EQ(refusal("core.registers=0"), "accepted") << "0 means no limit";
   EXPECT_EQ(refusal("core.warp_size=24"), "accepted") << "a power of two is not required";
+}
+
+TEST(MachineCheck, RefusesImpossibleFrontEndsWithThePath) {
+  const auto refusal = [](const std::string& name, const std::string& assignment) {
+    machine::v1::Machine machine = Load(name);
+    EXPECT_TRUE(Override(machine, assignment).ok()) << assignment;
+    const absl::Status status = CheckMachine(machine);
+    return status.ok() ? "accepted" : std::string(status.message());
+  };
+  const auto baws = [&](const std::string& assignment) { return refusal("baws_gtx480", assignment); };
+  EXPECT_THAT(baws("core.ibuffer.entries=0"), HasSubstr("core.ibuffer.entries = 0"));
+  EXPECT_THAT(baws("core.ibuffer.fetch_instructions=3"),
+              HasSubstr("core.ibuffer.fetch_instructions = 3: must be 1 to 2"));
+  EXPECT_THAT(baws("core.ibuffer.reformed_warp_cycles=0"), HasSubstr("core.ibuffer.reformed_warp_cycles = 0"));
+  EXPECT_THAT(baws("core.units.sp=0"), HasSubstr("core.units.sp = 0"));
+  EXPECT_THAT(baws("core.units.sfu=0"), HasSubstr("core.units.sfu = 0"));
+  EXPECT_THAT(baws("core.units.memory_issue_cycles=0"), HasSubstr("core.units.memory_issue_cycles = 0"));
+  EXPECT_THAT(baws("core.units.timing[INT_DIV].latency=0"), HasSubstr("core.units.timing[INT_DIV].latency = 0"));
+  EXPECT_THAT(baws("core.units.timing[TENSOR].latency=4"),
+              HasSubstr("core.units.timing[TENSOR].initiation_interval = 0"));
+  EXPECT_THAT(baws("core.units.timing[1].operation=INT_ALU"),
+              HasSubstr("core.units.timing[INT_ALU]: stands there twice"));
+  EXPECT_THAT(baws("core.units.timing[0].operation=TENSOR"), HasSubstr("INT_ALU must be among the operations"));
+  EXPECT_THAT(baws("core.scripted_latency[0].cycles=9"), HasSubstr("core.scripted_latency"));
+  EXPECT_THAT(baws("core.front_end=THESIS"), HasSubstr("core.pipeline_depth = 0"));
+  EXPECT_THAT(refusal("thesis_8800gtx", "core.thesis.pre_memory_stages=15"),
+              HasSubstr("core.thesis.pre_memory_stages = 15: must be 0 to 14"));
 }
 
 TEST(MachineCheck, RefusesScriptedLatenciesThatCannotBe) {
@@ -185,11 +270,13 @@ struct Residency {
 class PublishedResidency : public ::testing::TestWithParam<Residency> {};
 
 TEST_P(PublishedResidency, FollowsFromTheOccupancyRule) {
-  const machine::v1::Machine machine = Fermi();
-  const absl::StatusOr<Occupancy> occupancy =
-      ComputeOccupancy(machine, KernelThatNeeds(GetParam().registers), LaunchOf(GetParam().threads));
-  ASSERT_TRUE(occupancy.ok()) << occupancy.status();
-  EXPECT_EQ(occupancy->blocks * static_cast<int>(machine.sms()), GetParam().resident) << GetParam().kernel;
+  for (const char* name : {"vtw_gtx480", "baws_gtx480", "ideal_gtx480", "fermi_fixed"}) {
+    const machine::v1::Machine machine = Load(name);
+    const absl::StatusOr<Occupancy> occupancy =
+        ComputeOccupancy(machine, KernelThatNeeds(GetParam().registers), LaunchOf(GetParam().threads));
+    ASSERT_TRUE(occupancy.ok()) << occupancy.status();
+    EXPECT_EQ(occupancy->blocks * static_cast<int>(machine.sms()), GetParam().resident) << GetParam().kernel << name;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -231,6 +318,18 @@ TEST(OccupancyRule, RoundsThreadsUpToWarpsAndRegistersToMultiplesOfFour) {
 
 TEST(OccupancyRule, ARequestedRegisterCountReplacesTheEstimate) {
   EXPECT_EQ(ComputeOccupancy(Fermi(), KernelThatNeeds(60, 0, 16), LaunchOf(256))->blocks, 6);
+}
+
+// 32768 registers, 256 threads: 20 per thread are 6 blocks, 12 as many as threads allow, 28 are 4.
+TEST(OccupancyRule, RegisterSensitivityIsTheResidencyWithEightMoreAndFewer) {
+  RegisterSensitivity sensitivity = ComputeRegisterSensitivity(Fermi(), KernelThatNeeds(20), LaunchOf(256));
+  EXPECT_EQ(sensitivity.registers, 20);
+  EXPECT_EQ(sensitivity.blocks_fewer, 6);
+  EXPECT_EQ(sensitivity.blocks_more, 4);
+  sensitivity = ComputeRegisterSensitivity(Fermi(), KernelThatNeeds(5), LaunchOf(256));
+  EXPECT_EQ(sensitivity.blocks_fewer, 6) << "fewer than none";
+  sensitivity = ComputeRegisterSensitivity(Fermi(), KernelThatNeeds(31), LaunchOf(1024));
+  EXPECT_EQ(sensitivity.blocks_more, 0) << "40 registers for 1024 threads do not fit";
 }
 
 TEST(OccupancyRule, ABlockThatDoesNotFitIsRefusedWithNeedAndLimit) {
