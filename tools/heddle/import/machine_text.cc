@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
 namespace heddle::tools {
@@ -59,12 +58,16 @@ class Printer {
     return entry.GetReflection()->GetEnum(entry, first)->name();
   }
 
+  // All fields of an entry of a list, which has only values.
   static std::string OneLine(const Message& message) {
-    TextFormat::Printer printer;
-    printer.SetSingleLineMode(true);
     std::string text;
-    printer.PrintToString(message, &text);
-    return std::string(absl::StripAsciiWhitespace(text));
+    const google::protobuf::Descriptor& type = *message.GetDescriptor();
+    for (int i = 0; i < type.field_count(); ++i) {
+      std::string value;
+      TextFormat::PrintFieldValueToString(message, type.field(i), -1, &value);
+      absl::StrAppend(&text, i == 0 ? "" : " ", type.field(i)->name(), ": ", value);
+    }
+    return text;
   }
 
   void Line(int depth, const std::string& what, const std::string& path) {
