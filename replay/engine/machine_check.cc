@@ -1,6 +1,7 @@
 // What makes a machine possible.
 #include <cstdint>
 
+#include "absl/status/status.h"
 #include "replay/engine/check_range.h"
 #include "replay/engine/machine.h"
 #include "replay/engine/machine_check_core.h"
@@ -12,12 +13,26 @@ namespace {
 // Keeps every counter far from overflow; no real machine comes near.
 constexpr uint64_t kMaxSms = 1024;
 
+// The thesis front end in front of a memory hierarchy is one in-order pipeline with a memory stage; with fixed
+// latencies there is none, and instructions complete independently of one another.
+absl::Status CheckPipelineWithMemoryStage(const machine::v1::Core& core) {
+  if (core.scripted_latency_size() != 0) {
+    return absl::InvalidArgumentError(
+        "core.scripted_latency: only with memory.fixed, there is no such thing in a pipeline");
+  }
+  return CheckRange("core.pipeline_depth", core.pipeline_depth(), 2, kMaxLatency,
+                    "with memory.hierarchy the last stage but one is the memory stage");
+}
+
 }  // namespace
 
 absl::Status CheckMachine(const machine::v1::Machine& machine) {
   if (machine.name().empty()) return absl::InvalidArgumentError("name: must not be empty");
   if (absl::Status status = CheckRange("sms", machine.sms(), 1, kMaxSms); !status.ok()) return status;
   if (absl::Status status = CheckCore(machine.core()); !status.ok()) return status;
+  if (machine.core().front_end() == machine::v1::Core::THESIS && machine.memory().has_hierarchy()) {
+    if (absl::Status status = CheckPipelineWithMemoryStage(machine.core()); !status.ok()) return status;
+  }
   return CheckMemory(machine);
 }
 

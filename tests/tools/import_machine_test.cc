@@ -214,6 +214,16 @@ TEST(ImportMachine, ANetworkThatCannotBeReadIsToldAndMarkedAsOurChoice) {
   EXPECT_THAT(imported.sources.at("memory.hierarchy.network.input_speedup"), HasSubstr("our choice"));
 }
 
+TEST(ImportMachine, BuffersOfTheNetworkHoldTheLargestMessage) {
+  const std::string text = FermiWith("-gpgpu_cache:il1 4:256:4,L:R:f:N:L,A:2:32,4");
+  const std::string large = text.substr(0, text.find("-gpgpu_cache:dl2 ")) +
+                            "-gpgpu_cache:dl2 64:256:8,L:B:m:W:L,A:32:4,4\n" +
+                            text.substr(text.find("-gpgpu_cache:dl2_texture_only"));
+  const ImportedMachine imported = Import(large, FermiNetwork);
+  EXPECT_EQ(imported.machine.memory().hierarchy().network().input_buffer_flits(), 9) << "256 + 8 bytes in flits of 32";
+  EXPECT_THAT(NoteOn(imported, "vc_buf_size"), HasSubstr("fermi.icnt, line 6: 9 flits"));
+}
+
 TEST(ImportMachine, EveryOptionIsAFieldOrHasANote) {
   const ImportedMachine imported =
       Import(std::string(kFermi) +

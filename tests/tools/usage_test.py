@@ -106,6 +106,25 @@ class Machines(CommandTest):
         self.assertEqual(fermi["core"]["front_end"], "THESIS")
         self.assertEqual(fermi["sms"], 15)
 
+    def test_every_value_of_every_machine_has_its_source(self):
+        # A comment on its own line, on the line that opens its group, or right above it and its neighbours.
+        for file in (SOURCE / "replay" / "machines").glob("*.textproto"):
+            above = False  # a comment stands right above this line and its neighbours
+            groups = []    # whether the line that opened each group that is open has a comment
+            for number, line in enumerate(file.read_text().splitlines(), 1):
+                value, mark, _ = line.partition("#")
+                value = value.strip()
+                if not value:
+                    above = bool(mark)
+                elif value == "}":
+                    groups.pop()
+                    above = False
+                elif value.endswith("{"):
+                    groups.append(bool(mark))
+                    above = False
+                elif not value.startswith(("name:", "description:")):
+                    self.assertTrue(mark or above or any(groups), f"{file.name}, line {number}: no source: {line}")
+
     def test_an_unknown_machine_lists_the_known_ones(self):
         self.assert_refused(2, "machines", "fermi", says=["fermi_fixed", "thesis_fixed", "toy"])
 
@@ -124,6 +143,51 @@ class Capture(CommandTest):
         libraries = subprocess.run(["ldd", HEDDLE], capture_output=True, text=True, check=True).stdout
         self.assertNotIn("LLVM", libraries)
         self.assertNotIn("clang", libraries)
+
+
+class Import(CommandTest):
+    CONFIG = """-gpgpu_n_clusters 2 -gpgpu_n_cores_per_cluster 1
+-gpgpu_n_mem 2  # controllers
+-gpgpu_cache:il1 4:128:4,L:R:f:N,A:2:32,4
+-gpgpu_scheduler gto
+-gpgpu_mem_addr_mapping dramid@8;00000000.00000000.00000000.00000000.0000RRRR.RRRRRRRR.BBCCCCCB.CCCSSSSS
+-gpgpu_dram_timing_opt nbk=8:CCD=2:RRD=6:RCD=12:RAS=28:RP=12:RC=40:CL=12:WL=4:CDLR=5
+-gpgpu_invented 1
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.config = self.folder / "gpgpusim.config"
+        self.config.write_text(self.CONFIG)
+
+    def test_the_machine_goes_to_standard_output_and_can_be_used(self):
+        done = heddle("machines", "import", self.config)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("controllers: 2            # line 2: -gpgpu_n_mem\n", done.stdout)
+        self.assertIn("#   line 7: -gpgpu_invented 1: unknown\n", done.stdout)
+        self.assertIn("#   line 4: -gpgpu_scheduler gto: --scheduler gto\n", done.stdout)
+        machine = self.folder / "mine.textproto"
+        machine.write_text(done.stdout)
+        again = heddle("machines", machine)
+        self.assertEqual((again.returncode, again.stdout), (0, done.stdout))
+
+    def test_an_output_file_and_what_is_told_beside_it(self):
+        machine = self.folder / "mine.textproto"
+        done = heddle("machines", "import", self.config, "-o", machine, "--name", "mine")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertIn('name: "mine"', machine.read_text())
+        self.assertIn("line 7: -gpgpu_invented 1: unknown", done.stderr)
+        self.assertIn("line 4: -gpgpu_scheduler gto: --scheduler gto", done.stderr)
+
+    def test_errors_name_file_and_line(self):
+        self.assert_refused(2, "machines", "import", self.folder / "none.config", says=["none.config", "No such file"])
+        self.assert_refused(2, "machines", "import", self.folder, says=["is a folder"])
+        self.assert_refused(2, "machines", "import", says=["FILE", "heddle machines import --help"])
+        self.config.write_text(self.CONFIG + "-gpgpu_shader_cta eight\n")
+        self.assert_refused(1, "machines", "import", self.config,
+                            says=["gpgpusim.config", "line 8: -gpgpu_shader_cta", '"eight"'])
+        self.config.write_text("")
+        self.assert_refused(1, "machines", "import", self.config, says=["gpgpusim.config", "no option"])
 
 
 class StandardOutput(CommandTest):

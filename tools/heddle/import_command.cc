@@ -25,7 +25,6 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();
-  // An empty file sets the error of the stream that it is copied to.
   if (!file) return absl::NotFoundError(absl::StrCat(path, ": cannot read: ", std::strerror(errno)));
   return std::move(text).str();
 }

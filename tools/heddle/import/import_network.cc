@@ -12,6 +12,7 @@ namespace heddle::tools {
 namespace {
 
 const std::string kPath = "memory.hierarchy.network.";
+constexpr uint64_t kHeaderBytes = 8;  // our choice: GPGPU-Sim's read request
 
 // The settings of a network file, used up one by one.
 class Settings {
@@ -47,13 +48,23 @@ class Settings {
   std::vector<ConfigOption> rest_;
 };
 
+// Flits of the largest message: a cache line and its header.
+uint64_t LargestMessage(const OptionReader& reader, uint64_t flit_bytes) {
+  const machine::v1::Hierarchy& memory = reader.machine().memory().hierarchy();
+  uint64_t line = 128;  // without an L1: the largest segment of a warp
+  for (const machine::v1::Cache* cache :
+       {&memory.l1_data(), &memory.l1_texture(), &memory.l1_constant(), &memory.l1_instruction()}) {
+    if (cache->sets() != 0) line = std::max<uint64_t>(line, cache->line_bytes());
+  }
+  flit_bytes = std::max<uint64_t>(flit_bytes, 1);
+  return (line + kHeaderBytes + flit_bytes - 1) / flit_bytes;
+}
+
 // Accel-Sim's own crossbar, network_mode 2: it moves a packet per cycle and port and counts buffers in packets.
 void ImportLocalCrossbar(OptionReader& reader) {
   const OptionValue flit = reader.Take({"-icnt_flit_size"}, "32");
   reader.SetNumber(kPath + "flit_bytes", flit);
-  const uint64_t flit_bytes = std::max<uint64_t>(reader.Number(flit), 1);
-  constexpr uint64_t kLargestMessage = 128 + 8;  // a line and its header
-  const uint64_t flits = (kLargestMessage + flit_bytes - 1) / flit_bytes;
+  const uint64_t flits = LargestMessage(reader, reader.Number(flit));
   for (const auto& [field, name] : {std::pair{"input_buffer_flits", "-icnt_in_buffer_limit"},
                                     std::pair{"output_buffer_flits", "-icnt_out_buffer_limit"}}) {
     const OptionValue packets = reader.Take({name}, "64");
@@ -91,11 +102,16 @@ void ImportBookSim(OptionReader& reader, const OptionValue& file, const std::vec
   }
   const OptionValue buffer = settings.Take("vc_buf_size");
   const OptionValue channels = settings.Take("num_vcs");
-  const uint64_t flits =
-      (buffer.given() ? reader.Number(buffer) : 8) * (channels.given() ? reader.Number(channels) : 1);
-  const std::string buffer_source =
-      buffer.given() ? absl::StrCat(buffer.Source(), channels.given() ? " x num_vcs" : "") : ours;
-  reader.Set(kPath + "input_buffer_flits", flits, buffer_source);
+  uint64_t flits = (buffer.given() ? reader.Number(buffer) : 8) * (channels.given() ? reader.Number(channels) : 1);
+  const uint64_t least = LargestMessage(reader, reader.machine().memory().hierarchy().network().flit_bytes());
+  if (flits < least) {
+    if (buffer.given()) {
+      reader.Note(ImportOutcome::kDifferent, buffer, absl::StrCat(least, " flits: a buffer holds the largest message"));
+    }
+    flits = least;
+  }
+  reader.Set(kPath + "input_buffer_flits", flits,
+             buffer.given() ? absl::StrCat(buffer.Source(), channels.given() ? " x num_vcs" : "") : ours);
   if (channels.given() && channels.text != "1") {
     reader.Note(ImportOutcome::kDifferent, channels, "the virtual channels of a port are one buffer");
   }
@@ -131,7 +147,7 @@ void ImportNetwork(OptionReader& reader, const std::vector<ConfigOption>& settin
     if (mode.text != "1") reader.Error(mode, absl::StrCat("\"", mode.text, "\" is not 1 (BookSim) or 2 (crossbar)"));
     ImportBookSim(reader, file, settings);
   }
-  reader.Set(kPath + "header_bytes", 8, "our choice: GPGPU-Sim's read request");
+  reader.Set(kPath + "header_bytes", kHeaderBytes, "our choice: GPGPU-Sim's read request");
   reader.Set(kPath + "control_bytes", 8, "GPGPU-Sim");
 }
 

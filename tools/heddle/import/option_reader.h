@@ -58,6 +58,8 @@ class OptionReader {
   void Error(const OptionValue& option, const std::string& what);
   void Error(absl::Status status);
   const absl::Status& status() const { return status_; }
+  // As far as it has come.
+  const machine::v1::Machine& machine() const { return imported_.machine; }
 
  private:
   ImportedMachine& imported_;
