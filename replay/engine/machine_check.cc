@@ -20,8 +20,8 @@ absl::Status CheckPipelineWithMemoryStage(const machine::v1::Core& core) {
     return absl::InvalidArgumentError(
         "core.scripted_latency: only with memory.fixed, there is no such thing in a pipeline");
   }
-  return CheckRange("core.pipeline_depth", core.pipeline_depth(), 2, kMaxLatency,
-                    "with memory.hierarchy the last stage but one is the memory stage");
+  return CheckRange("core.pipeline_depth", core.pipeline_depth(), 3, kMaxLatency,
+                    "issue, the memory stage, and write-back come one after another");
 }
 
 }  // namespace

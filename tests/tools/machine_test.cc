@@ -245,7 +245,7 @@ TEST(MachineCheck, RefusesImpossibleFrontEndsWithThePath) {
   EXPECT_THAT(refusal("thesis_8800gtx", "core.thesis.pre_memory_stages=15"),
               HasSubstr("core.thesis.pre_memory_stages = 15: must be 0 to 14"));
   EXPECT_THAT(refusal("thesis_8800gtx", "core.scripted_latency[0].cycles=9"), HasSubstr("only with memory.fixed"));
-  EXPECT_THAT(refusal("capri_fx5800", "core.pipeline_depth=1"), HasSubstr("pre_memory_stages = 1"));
+  EXPECT_THAT(refusal("capri_fx5800", "core.pipeline_depth=2"), HasSubstr("core.pipeline_depth = 2: must be 3"));
 }
 
 TEST(MachineCheck, RefusesScriptedLatenciesThatCannotBe) {
