@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "replay/memory/dram_command_search.h"
 #include "replay/memory/dram_reply_queue.h"
 #include "replay/memory/dram_request_queue.h"

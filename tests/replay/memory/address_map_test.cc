@@ -213,6 +213,57 @@ TEST(AddressMap, BlocksDoNotStraddle) {
   EXPECT_TRUE(larger_straddle);
 }
 
+// A map read letter by letter: the fields, from the lowest bit up.
+DramLocation LocateSlowly(const std::string& letters, uint64_t local) {
+  DramLocation at;
+  uint32_t* const fields[] = {&at.row, &at.bank, &at.column, &at.controller};
+  uint32_t filled[4] = {};
+  for (int bit = 0; bit < 64; ++bit) {
+    const size_t field = std::string("RBCD").find(letters[63 - bit]);
+    if (field == std::string::npos) continue;
+    *fields[field] |= static_cast<uint32_t>(local >> bit & 1) << filled[field]++;
+  }
+  return at;
+}
+
+// Random texts with and without a remainder, and the masks that say the same, against that reading.
+TEST(AddressMap, RandomMapsAgreeWithAReadingBitByBit) {
+  Random random(6);
+  for (int i = 0; i < 2'000; ++i) {
+    std::string letters(64, '0');
+    uint32_t bank_bits = 0, chip_bits = 0;
+    const bool remainder = random.Chance(50);
+    machine::v1::AddressMap masks;
+    for (int bit = 0; bit < 40; ++bit) {
+      const char letter = random.OneOf({'R', 'R', 'R', 'B', 'C', 'C', 'D', '0'});
+      if ((letter == 'B' && bank_bits == 4) || (letter == 'D' && (remainder || chip_bits == 3))) continue;
+      letters[63 - bit] = letter;
+      bank_bits += letter == 'B';
+      chip_bits += letter == 'D';
+      const uint64_t mask = uint64_t{1} << bit;
+      if (letter == 'R') masks.set_row_mask(masks.row_mask() | mask);
+      if (letter == 'B') masks.set_bank_mask(masks.bank_mask() | mask);
+      if (letter == 'C') masks.set_column_mask(masks.column_mask() | mask);
+      if (letter == 'D') masks.set_chip_mask(masks.chip_mask() | mask);
+    }
+    const uint32_t shift = random.In(0, 20);
+    const uint32_t controllers = remainder ? random.In(1, 12) : 1u << chip_bits;
+    const std::string prefix = remainder ? "dramid@" + std::to_string(shift) + ";" : "";
+    const AddressMap map = MustMake(Text(prefix + letters), controllers, 1u << bank_bits);
+    for (int k = 0; k < 20; ++k) {
+      const uint64_t address = random.Next() >> random.In(0, 50);
+      const uint64_t high = address >> shift, low = address & ((uint64_t{1} << shift) - 1);
+      DramLocation slow = LocateSlowly(letters, remainder ? high / controllers << shift | low : address);
+      if (remainder) slow.controller = static_cast<uint32_t>(high % controllers);
+      ExpectAt(map, address, slow.controller, slow.row, slow.column, slow.bank);
+      if (remainder) continue;
+      ExpectAt(MustMake(masks, controllers, 1u << bank_bits), address, slow.controller, slow.row, slow.column,
+               slow.bank);
+    }
+    ASSERT_FALSE(HasFailure()) << prefix << letters;
+  }
+}
+
 TEST(BitField, SpreadUndoesPack) {
   Random random(4);
   for (int i = 0; i < 1'000; ++i) {
