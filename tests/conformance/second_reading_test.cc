@@ -119,7 +119,9 @@ TEST(SecondReading, AgreesWithTheReplayCycleForCycle) {
     }
   }
   // The programs tell the mechanisms apart.
-  if (programs >= 100) EXPECT_EQ(distinct.size(), variants.size() - 1);
+  if (programs >= 100) {
+    EXPECT_EQ(distinct.size(), variants.size() - 1);
+  }
 }
 
 }  // namespace
