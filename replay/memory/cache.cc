@@ -43,16 +43,22 @@ uint32_t Cache::FindVictim(uint32_t set) const {
   return victim;
 }
 
-CacheEviction Cache::Replace(uint32_t way, uint64_t line, LineState state, SlotId owner) {
-  CacheEviction eviction;
-  if (ways_[way].state != LineState::kInvalid) {
-    eviction = {true, ways_[way].state == LineState::kDirty, ways_[way].owner, tags_[way]};
+// Fills in what it is given instead of returning it: a copy of a structure just written in pieces waits for the pieces.
+void Cache::Replace(uint32_t way, uint64_t line, LineState state, SlotId owner, CacheEviction& eviction) {
+  Way& of = ways_[way];
+  if (of.state != LineState::kInvalid) {
+    eviction.happened = true;
+    eviction.dirty = of.state == LineState::kDirty;
+    eviction.owner = of.owner;
+    eviction.line = tags_[way];
     ++counters_.evictions;
     if (eviction.dirty) ++counters_.write_backs;
   }
   tags_[way] = line;
-  ways_[way] = {.used = ++uses_, .state = state, .owner = owner};
-  return eviction;
+  of.used = ++uses_;
+  of.state = state;
+  of.owner = owner;
+  of.entry = MshrTable::kNone;
 }
 
 CacheOutcome Cache::Fail(ReservationFail cause) {
@@ -130,7 +136,7 @@ CacheOutcome Cache::Access(uint64_t line, uint32_t set, CacheOperation operation
   ++counters_.accesses;
   ++counters_.misses;
   CacheOutcome outcome{.result = CacheResult::kMiss, .fetch = fetches, .waits = fetches};
-  if (allocates) outcome.eviction = Replace(way, line, fetches ? LineState::kReserved : LineState::kDirty, owner);
+  if (allocates) Replace(way, line, fetches ? LineState::kReserved : LineState::kDirty, owner, outcome.eviction);
   if (fetches) {
     outcome.entry = mshrs_.Allocate(line, now);
     outcome.waiter = mshrs_.Merge(outcome.entry);
@@ -144,10 +150,14 @@ CacheEviction Cache::Fill(uint16_t entry) {
   const Pending& pending = pending_[entry];
   const LineState state = pending.dirty ? LineState::kDirty : LineState::kValid;
   mshrs_.StartDrain(entry);
-  if (pending.way == kNoWay) return Replace(FindVictim(pending.set), mshrs_.line(entry), state, pending.owner);
-  ways_[pending.way].state = state;
-  ways_[pending.way].entry = MshrTable::kNone;
-  return {};
+  CacheEviction eviction;
+  if (pending.way == kNoWay) {
+    Replace(FindVictim(pending.set), mshrs_.line(entry), state, pending.owner, eviction);
+  } else {
+    ways_[pending.way].state = state;
+    ways_[pending.way].entry = MshrTable::kNone;
+  }
+  return eviction;
 }
 
 Cache::LineState Cache::Peek(uint64_t line, uint32_t set) const {

@@ -129,7 +129,7 @@ class Cache {
   uint32_t FindWay(uint64_t line, uint32_t set) const;
   // The way that a new line of the set takes: an empty one, else the least recently used that is not reserved.
   uint32_t FindVictim(uint32_t set) const;
-  CacheEviction Replace(uint32_t way, uint64_t line, LineState state, SlotId owner);
+  void Replace(uint32_t way, uint64_t line, LineState state, SlotId owner, CacheEviction& eviction);
   CacheOutcome Fail(ReservationFail cause);
   CacheOutcome WriteThrough(uint32_t way, uint16_t entry, WritePolicy policy, uint32_t queue_room);
 

@@ -59,36 +59,83 @@ bool InOnePiece(uint64_t base, LaneMask lanes, const LaneAddresses& addresses) {
   return (differences & base) == 0;
 }
 
-}  // namespace
-
-void GroupLanes(uint32_t bytes, LaneMask lanes, const LaneAddresses& addresses, TransactionList& out) {
+// Sorts by insertion, which is quick while there are few pieces; gives up, false, if there are more.
+bool GroupFew(uint32_t bytes, LaneMask lanes, const LaneAddresses& addresses, TransactionList& out) {
+  constexpr uint32_t kFew = 8;
   const uint64_t base = ~uint64_t{bytes - 1};
-  const auto size = static_cast<uint16_t>(bytes);
-  if (InOnePiece(base, lanes, addresses)) {
-    out.push_back({.address = addresses[std::countr_zero(lanes)] & base, .lanes = lanes, .bytes = size});
-    return;
-  }
   const uint32_t first = out.size();
   uint32_t last = first;  // where the last lane went
-  ForEachLane(lanes, [&](int lane) {
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const int lane = std::countr_zero(lanes);
     const uint64_t address = addresses[lane] & base;
     const LaneMask bit = LaneMask{1} << lane;
     if (out.size() > first && out[last].address == address) {
       out[last].lanes |= bit;
-      return;
+      continue;
     }
     uint32_t place = out.size();
     while (place > first && out[place - 1].address > address) --place;
     if (place > first && out[place - 1].address == address) {
       last = place - 1;
       out[last].lanes |= bit;
-      return;
+      continue;
+    }
+    if (out.size() - first == kFew) {
+      out.resize(first);
+      return false;
     }
     out.push_back({});
     for (uint32_t index = out.size() - 1; index > place; --index) out[index] = out[index - 1];
-    out[place] = {.address = address, .lanes = bit, .bytes = size};
+    out[place] = {.address = address, .lanes = bit, .bytes = static_cast<uint16_t>(bytes)};
     last = place;
+  }
+  return true;
+}
+
+// Sorts by counting for each lane how many come before it, without a branch that cannot be predicted.
+void GroupMany(uint32_t bytes, LaneMask lanes, const LaneAddresses& addresses, TransactionList& out) {
+  const uint64_t base = ~uint64_t{bytes - 1};
+  std::array<uint64_t, kMaxLanes> address;
+  std::array<uint8_t, kMaxLanes> lane;
+  std::array<uint32_t, kMaxLanes> before;
+  uint32_t count = 0;
+  ForEachLane(lanes, [&](int of) {
+    const uint64_t mine = addresses[of] & base;
+    uint32_t behind = 0;
+    for (uint32_t other = 0; other < count; ++other) {
+      const uint32_t larger = address[other] > mine ? 1 : 0;
+      before[other] += larger;
+      behind += larger;
+    }
+    address[count] = mine;
+    lane[count] = static_cast<uint8_t>(of);
+    before[count] = count - behind;
+    ++count;
   });
+  std::array<uint8_t, kMaxLanes> sorted;
+  for (uint32_t index = 0; index < count; ++index) sorted[before[index]] = static_cast<uint8_t>(index);
+  uint64_t previous = ~uint64_t{0};  // no piece begins at an odd address
+  for (uint32_t place = 0; place < count; ++place) {
+    const uint32_t index = sorted[place];
+    const LaneMask bit = LaneMask{1} << lane[index];
+    if (address[index] == previous) {
+      out[out.size() - 1].lanes |= bit;
+    } else {
+      out.push_back({.address = address[index], .lanes = bit, .bytes = static_cast<uint16_t>(bytes)});
+      previous = address[index];
+    }
+  }
+}
+
+}  // namespace
+
+void GroupLanes(uint32_t bytes, LaneMask lanes, const LaneAddresses& addresses, TransactionList& out) {
+  if (InOnePiece(~uint64_t{bytes - 1}, lanes, addresses)) {
+    const uint64_t address = addresses[std::countr_zero(lanes)] & ~uint64_t{bytes - 1};
+    out.push_back({.address = address, .lanes = lanes, .bytes = static_cast<uint16_t>(bytes)});
+  } else if (!GroupFew(bytes, lanes, addresses, out)) {
+    GroupMany(bytes, lanes, addresses, out);
+  }
 }
 
 uint32_t Coalescer::SegmentBytes(Kind kind, uint32_t bytes) const {

@@ -34,6 +34,7 @@ class TransactionList {
   const Transaction* begin() const { return transactions_.data(); }
   const Transaction* end() const { return transactions_.data() + size_; }
   void clear() { size_ = 0; }
+  void resize(uint32_t size) { size_ = size; }  // to fewer
   void push_back(const Transaction& transaction) { transactions_[size_++] = transaction; }
 
  private:
