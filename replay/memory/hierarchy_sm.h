@@ -116,7 +116,7 @@ class HierarchySm : public SmMemory {
   void TakeReply(Cycle now);
   void TakeAcknowledgement(RecordId record, Cycle now);
   void ReturnData(Cycle now);
-  bool ReturnFrom(Source source, uint32_t turn_used, Cycle now);
+  bool ReturnFrom(Source source, uint32_t& turn_used, Cycle now);
   void NoticeEviction(const CacheEviction& eviction);
   bool Drains(FirstLevel level) const { return (draining_ >> Index(level) & 1) != 0; }
   bool StoreIsNext(FirstLevel level) const;

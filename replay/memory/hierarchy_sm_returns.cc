@@ -68,24 +68,28 @@ void HierarchySm::ReturnData(Cycle now) {
     DrainOne(level, now);
     turn_used |= 1u << Index(level);
   }
+  uint32_t source = last_return_;
   uint32_t left = returns_per_cycle_;
-  uint32_t last = last_return_;
-  for (uint32_t turn = 1; turn <= kSources && left != 0; ++turn) {
-    const uint32_t source = (last_return_ + turn) % kSources;
-    if (!ReturnFrom(static_cast<Source>(source), turn_used, now)) continue;
-    last = source;
-    --left;
+  for (uint32_t idle = 0; left != 0 && idle < kSources;) {
+    source = (source + 1) % kSources;
+    if (ReturnFrom(static_cast<Source>(source), turn_used, now)) {
+      last_return_ = source;
+      idle = 0;
+      --left;
+    } else {
+      ++idle;
+    }
   }
-  last_return_ = last;
 }
 
-bool HierarchySm::ReturnFrom(Source source, uint32_t turn_used, Cycle now) {
+bool HierarchySm::ReturnFrom(Source source, uint32_t& turn_used, Cycle now) {
   if (source >= kFromTexture && source != kFromDataHits) {
     const FirstLevel level = source == kFromTexture    ? FirstLevel::kTexture
                              : source == kFromConstant ? FirstLevel::kConstant
                                                        : FirstLevel::kData;
     if (Drains(level) && (turn_used >> Index(level) & 1) == 0) {
       DrainOne(level, now);
+      turn_used |= 1u << Index(level);
       return true;
     }
   }

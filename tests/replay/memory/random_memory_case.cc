@@ -112,8 +112,12 @@ DrivenAccess RandomMemoryCase::MakeAccess(Cycle from) {
   return driven;
 }
 
-RandomMemoryCase::RandomMemoryCase(uint64_t seed) : random_(seed) {
-  MakeMachine();
+RandomMemoryCase::RandomMemoryCase(uint64_t seed, const machine::v1::Machine* on) : random_(seed) {
+  if (on == nullptr) {
+    MakeMachine();
+  } else {
+    machine = *on;
+  }
   script = {.seed = random_(),
             .places = OneOf({1u, 2u, 8u, 100u}),
             .service = OneOf({0u, 1u, 5u}),

@@ -21,7 +21,8 @@ inline constexpr uint64_t kParameterWindow = 0x40000;
 inline constexpr uint64_t kGlobalMemory = 0x100000;
 
 struct RandomMemoryCase {
-  explicit RandomMemoryCase(uint64_t seed);
+  // On a random machine, or on the one given.
+  explicit RandomMemoryCase(uint64_t seed, const machine::v1::Machine* on = nullptr);
 
   machine::v1::Machine machine;
   ScriptedPort::Script script;

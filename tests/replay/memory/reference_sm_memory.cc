@@ -128,21 +128,28 @@ void ReferenceSmMemory::ToRegisters(Cycle now) {
     Drain(level, now);
     turn_used[level] = true;
   }
-  uint32_t gone = 0;
-  const int first = last_source_ + 1;
-  for (int turn = 0; turn < 5 && gone < memory_.returns_per_cycle(); ++turn) {
-    const int source = (first + turn) % 5;
-    if (!FromSource(source, turn_used, now)) continue;
-    ++gone;
-    last_source_ = source;
+  // Rounds over the sources, from the one after the last that had a turn, until nobody has anything.
+  uint32_t left = memory_.returns_per_cycle();
+  for (bool any = true; any && left > 0;) {
+    any = false;
+    const int first = last_source_ + 1;
+    for (int turn = 0; turn < 5 && left > 0; ++turn) {
+      const int source = (first + turn) % 5;
+      if (!FromSource(source, turn_used, now)) continue;
+      any = true;
+      last_source_ = source;
+      --left;
+      break;
+    }
   }
 }
 
-bool ReferenceSmMemory::FromSource(int source, const std::array<bool, kFirstLevels>& turn_used, Cycle now) {
+bool ReferenceSmMemory::FromSource(int source, std::array<bool, kFirstLevels>& turn_used, Cycle now) {
   const std::map<int, int> drains = {
       {kTextureSource, kTextureLevel}, {kConstantSource, kConstantLevel}, {kReturnSource, kDataLevel}};
   if (const auto it = drains.find(source); it != drains.end() && CanDrain(it->second) && !turn_used[it->second]) {
     Drain(it->second, now);
+    turn_used[it->second] = true;
     return true;
   }
   if (pipe_[source].empty() || pipe_[source].front().ready > now) return false;

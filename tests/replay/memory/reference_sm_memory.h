@@ -87,7 +87,7 @@ class ReferenceSmMemory : public SmMemory {
 
   void TakeReply(Cycle now);
   void ToRegisters(Cycle now);
-  bool FromSource(int source, const std::array<bool, kFirstLevels>& turn_used, Cycle now);
+  bool FromSource(int source, std::array<bool, kFirstLevels>& turn_used, Cycle now);
   bool CanDrain(int level) const;
   void Drain(int level, Cycle now);
   void Stage(Cycle now);

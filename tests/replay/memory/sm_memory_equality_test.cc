@@ -1,6 +1,12 @@
 // HierarchySm against a memory that is written the slow way and runs in every cycle: the same calls at the same times,
 // the same requests, and every counter, on random traffic, machines and networks.
+#include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include "replay/memory/hierarchy_sm.h"
 #include "tests/replay/memory/memory_driver.h"
@@ -86,9 +92,9 @@ void ExpectEqual(const Outcome& fast, const Outcome& slow) {
   ExpectEqual(fast.counters, slow.counters);
 }
 
-class SmMemoryEquality : public testing::TestWithParam<int> {};
+class SmMemoryOnSeeds : public testing::TestWithParam<int> {};
 
-TEST_P(SmMemoryEquality, OnRandomTraffic) {
+TEST_P(SmMemoryOnSeeds, EqualsTheReference) {
   const trace::v1::FileHeader header = WindowsForTests();
   const AddressWindows windows(header);
   constexpr int kCases = 500;
@@ -125,7 +131,31 @@ TEST_P(SmMemoryEquality, OnRandomTraffic) {
   EXPECT_GT(total.return_stall_cycles, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, SmMemoryEquality, testing::Range(0, 4));
+// The machines that come with the program.
+TEST(SmMemoryEquality, OnRealMachines) {
+  const trace::v1::FileHeader header = WindowsForTests();
+  const AddressWindows windows(header);
+  int machines = 0;
+  for (const auto& file : std::filesystem::directory_iterator(HEDDLE_MACHINES_DIR)) {
+    std::ifstream in(file.path());
+    const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    machine::v1::Machine machine;
+    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &machine)) << file.path();
+    if (!machine.memory().has_hierarchy()) continue;
+    ++machines;
+    for (uint64_t seed = 0; seed < 40; ++seed) {
+      SCOPED_TRACE(testing::Message() << machine.name() << ", seed " << seed);
+      const RandomMemoryCase random(seed, &machine);
+      const Outcome slow = RunReference(random, windows);
+      ASSERT_NE(slow.end, 0) << "the reference hangs";
+      ExpectEqual(RunFast(random, windows, {}), slow);
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GE(machines, 5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, SmMemoryOnSeeds, testing::Range(0, 4));
 
 }  // namespace
 }  // namespace heddle::replay
