@@ -83,12 +83,11 @@ void AccessPlanner::AddData(const WarpAccess& access, uint32_t bytes, LaneMask l
     } else {
       counters.transactions[std::countr_zero(bytes)] += static_cast<uint64_t>(std::popcount(transaction.lanes));
     }
-    // Atomics carry the operand of each lane; without coalescing the stores on one line carry what each lane writes.
-    const auto operands = static_cast<uint16_t>(bytes * static_cast<uint32_t>(std::popcount(transaction.lanes)));
-    if (access.op == trace::v1::OP_ATOMIC) {
-      transaction.bytes = operands;
-    } else if (!coalesces_ && access.op == trace::v1::OP_STORE) {
-      transaction.bytes = std::min(transaction.bytes, operands);
+    // Atomics carry the operand of each lane, up to the size of the transaction (GPGPU-Sim 3.2.2 sends that much);
+    // without coalescing the stores on one line carry what each lane writes.
+    if (access.op == trace::v1::OP_ATOMIC || (!coalesces_ && access.op == trace::v1::OP_STORE)) {
+      const auto operands = bytes * static_cast<uint32_t>(std::popcount(transaction.lanes));
+      transaction.bytes = static_cast<uint16_t>(std::min<uint32_t>(transaction.bytes, operands));
     }
     plan.Add({transaction.address, transaction.lanes, transaction.bytes, transaction.passes, MemoryUnit::kData,
               static_cast<uint8_t>(group)});

@@ -178,11 +178,6 @@ void Cache::Invalidate(uint64_t line, uint32_t set) {
   ways_[way] = {};
 }
 
-void Cache::InvalidateAll() {
-  tags_.assign(tags_.size(), kNoLine);
-  ways_.assign(ways_.size(), {});
-}
-
 bool Cache::Consistent() const {
   uint32_t reserved = 0;
   for (uint32_t way = 0; way < ways_.size(); ++way) {

@@ -100,8 +100,6 @@ class Cache {
   uint16_t OnItsWay(uint64_t line, uint32_t set) const;
   // Drops the line if it is there and not reserved, without counting it as an eviction.
   void Invalidate(uint64_t line, uint32_t set);
-  // Drops every line; none may be on its way.
-  void InvalidateAll();
 
   MshrTable& mshrs() { return mshrs_; }
   const MshrTable& mshrs() const { return mshrs_; }

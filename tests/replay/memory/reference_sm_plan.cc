@@ -63,7 +63,7 @@ void ReferenceSmMemory::PlanData(const WarpAccess& access, LaneMask lanes, const
     std::map<uint64_t, uint32_t> on_address;
     if (atomic) {
       for (const int lane : LanesOf(mask)) step.passes = std::max(step.passes, ++on_address[addresses.at(lane)]);
-      step.bytes = bytes * static_cast<uint32_t>(std::popcount(mask));
+      step.bytes = std::min(size, bytes * static_cast<uint32_t>(std::popcount(mask)));
     }
     steps.push_back(step);
   };

@@ -326,6 +326,13 @@ TEST_F(SmMemoryTiming, AtomicsGoToThePartition) {
   EXPECT_EQ(port_->sent[1].request.bytes, 128);
 }
 
+TEST_F(SmMemoryTiming, AtomicsOfAFewLanesCarryFewOperands) {
+  Add(0, OP_ATOMIC, SPACE_GLOBAL, kGlobalMemory).lanes = 0x7;
+  Run();
+  EXPECT_EQ(port_->sent[0].request.bytes, 12);
+  EXPECT_EQ(port_->sent[0].request.passes, 1);
+}
+
 TEST_F(SmMemoryTiming, WithoutADataCacheLoadsReadSectors) {
   memory().mutable_l1_data()->set_sets(0);
   Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
