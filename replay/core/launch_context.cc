@@ -17,6 +17,9 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
                                     machine.core().simd_width())),
       ports(static_cast<int>(machine.core().schedulers())),
       pipeline_depth(machine.core().pipeline_depth()),
+      bank_penalty(machine.core().thesis().register_bank_penalty()),
+      bank_penalty_cycles(machine.core().thesis().bank_penalty_per_issue() ? issue_cycles : 1),
+      has_memory_stage(machine.memory().has_hierarchy()),
       max_threads(static_cast<int>(machine.core().max_threads())),
       threads_per_block(view.threads_per_block),
       rows_per_block((view.threads_per_block + machine.core().warp_size() - 1) / machine.core().warp_size()) {

@@ -47,6 +47,11 @@ struct LaunchContext {
   int issue_cycles;  // core cycles that a warp's issue takes: ceil(warp size / SIMD width)
   int ports;
   uint32_t pipeline_depth;
+  // Thesis front end: register banks, and whether instructions go through a pipeline to a memory stage (else their
+  // latencies are fixed).
+  machine::v1::ThesisPipeline::BankPenalty bank_penalty;
+  int bank_penalty_cycles;  // of one unit
+  bool has_memory_stage;
   int max_threads;
   uint32_t threads_per_block;
   uint32_t rows_per_block;  // of warp-size hardware threads

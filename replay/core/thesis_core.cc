@@ -4,13 +4,22 @@
 #include <bit>
 #include <utility>
 
+#include "replay/core/lane_mask.h"
+
 namespace heddle::replay {
 
 ThesisCore::ThesisCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<DivergencePolicy> policy,
                        ChunkCache& cache, MemorySystem& memory)
     : SmCore(context, sm, std::move(policy), cache, memory, std::max(context.pipeline_depth, context.longest_scripted)),
       in_flight_(table().state.size()),
-      port_free_(context.ports, 0) {}
+      port_free_(context.ports, 0) {
+  if (!context.has_memory_stage) return;
+  const bool lane_wise = (interests_ & kLaneReturns) != 0;
+  ThesisPipeline::Core& core = *this;
+  pipeline_ = std::make_unique<ThesisPipeline>(context, issue_slots_ > 1, lane_wise, *memory_, core);
+  stores_of_thread_.assign(context.max_threads, 0);
+  admitted_at_.assign(context.max_threads, 0);
+}
 
 // --- time
 
@@ -62,6 +71,10 @@ void ThesisCore::RunCycle(Cycle now) {
   Complete(now);
   memory_->RunCycle(now);
   TakeDue(now);
+  if (pipeline_ != nullptr) {
+    pipeline_->WriteBack(now);
+    pipeline_->Advance(now);
+  }
   RunBarriersAndTimers(now);
   if (resident_ > 0) {
     if (context_.issue_cycles == 1 || now % static_cast<Cycle>(context_.issue_cycles) == 0) Select(now);
@@ -77,8 +90,9 @@ Cycle ThesisCore::NextWake(Cycle now) const {
   if (busy && (context_.force_tick || (interests_ & kEveryCycle) != 0)) return next;
   if (pending_.active || write_back_.held() != 0 || barrier_opened()) return next;
   Cycle wake = std::min({write_back_.Next(), std::max(next, formation_.next_timer()), memory_->NextWake(now)});
+  if (pipeline_ != nullptr) wake = std::min(wake, pipeline_->NextWake(now));
   for (int port = 0; port < context_.ports; ++port) {
-    if (!formation_.AnyOffered(port)) continue;
+    if (!formation_.AnyOffered(port) || (pipeline_ != nullptr && !pipeline_->HasRoom(port))) continue;
     wake = std::min(wake, NextDecision(std::max(next, port_free_[port])));
   }
   return wake;
@@ -91,16 +105,28 @@ std::string ThesisCore::WhatSlotWaitsFor(SlotId slot) const {
 
 // --- memory
 
-void ThesisCore::LanesDone(AccessId access, LaneMask lanes, Cycle at, bool /*returned*/) {
+void ThesisCore::LanesDone(AccessId access, LaneMask lanes, Cycle at, bool returned) {
+  if (pipeline_ != nullptr && pipeline_->ArriveInStage(access, lanes, at, returned, now_)) return;
   write_back_.Add(at, {access, Completion::kLanes, lanes});
 }
 
+void ThesisCore::StoreAcknowledged(AccessId access, Cycle at) {
+  if (pipeline_ != nullptr) write_back_.Add(at, {access, Completion::kAcknowledged, 0});
+}
+
 void ThesisCore::WaitsOffCore(AccessId access) {
-  const SlotId slot = static_cast<SlotId>(access);
-  InFlight& state = in_flight_[slot];
-  if (state.off_core) return;
-  state.off_core = true;
-  DeferLongWait(slot);
+  const auto start = [this](SlotId slot) {
+    InFlight& state = in_flight_[slot];
+    if (state.off_core) return;
+    state.off_core = true;
+    DeferLongWait(slot);
+  };
+  if (pipeline_ == nullptr) {
+    start(static_cast<SlotId>(access));
+  } else {
+    const ThesisPipeline::Access& lanes = pipeline_->access(access);
+    ForEachLane(lanes.mask, [&](int lane) { start(lanes.slot[lane]); });
+  }
 }
 
 // --- completions
@@ -117,7 +143,20 @@ void ThesisCore::TakeDue(Cycle now) {
 
 bool ThesisCore::Process(const Completion& item) {
   const SlotId slot = static_cast<SlotId>(item.id);
-  return item.kind == Completion::kResume ? ResumeFromBarrier(slot) : ProcessLanes(slot, item.lanes);
+  switch (item.kind) {
+    case Completion::kResume:
+      return ResumeFromBarrier(slot);
+    case Completion::kFinish:
+      return ProcessLanes(slot, item.lanes);
+    case Completion::kAcknowledged:
+      Acknowledge(item.id);
+      return true;
+    case Completion::kLanes:
+      if (pipeline_ == nullptr) return ProcessLanes(slot, item.lanes);
+      pipeline_->Arrive(item.id, item.lanes);
+      return true;
+  }
+  return true;
 }
 
 bool ThesisCore::ProcessLanes(SlotId slot, LaneMask lanes) {
@@ -146,6 +185,10 @@ bool ThesisCore::ProcessLanes(SlotId slot, LaneMask lanes) {
   if (state.at_barrier) {
     if (BarrierIsOpenFor(slot)) return ResumeFromBarrier(slot);
     formation_.WaitAtBarrier(slot);
+    return true;
+  }
+  if (pipeline_ != nullptr && FenceWaits(slot)) {
+    fences_.insert(std::upper_bound(fences_.begin(), fences_.end(), slot), slot);
     return true;
   }
   return FinishInstruction(slot, /*ask_after_barrier=*/false);

@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "replay/core/sm_core.h"
+#include "replay/core/thesis_pipeline.h"
 
 namespace heddle::replay {
 
 // The scheduler is fetch, and a thread has one instruction in flight from issue to write-back (Fung's thesis, chapter 4
-// and section 5.1).
-class ThesisCore final : public SmCore {
+// and section 5.1). With a memory of fixed latency every instruction takes its time by itself; otherwise it goes
+// through a pipeline.
+class ThesisCore final : public SmCore, private ThesisPipeline::Core {
  public:
   ThesisCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<DivergencePolicy> policy, ChunkCache& cache,
              MemorySystem& memory);
@@ -25,9 +27,9 @@ class ThesisCore final : public SmCore {
   // Blocks retire at the start of a cycle, by the exits that are written back in it.
   Cycle EndOfRetired(Cycle now) const override { return now; }
 
-  // MemoryClient. A slot has at most one access under way; its number is the access's.
+  // MemoryClient. With fixed latencies the number of an access is that of its slot, else the pipeline's.
   void LanesDone(AccessId access, LaneMask lanes, Cycle at, bool returned) override;
-  void StoreAcknowledged(AccessId /*access*/, Cycle /*at*/) override {}
+  void StoreAcknowledged(AccessId access, Cycle at) override;
   void WaitsOffCore(AccessId access) override;
   void FetchArrived(uint32_t /*fetcher*/) override {}
 
@@ -54,28 +56,56 @@ class ThesisCore final : public SmCore {
   bool Process(const Completion& item);
   bool ProcessLanes(SlotId slot, LaneMask lanes);
 
+  // --- thesis_memory.cc: the core's side of the pipeline
+  const Step* AccessOf(SlotId slot) const override;
+  LaneMask LanesOf(SlotId slot) const override { return table().lanes[slot].mask; }
+  void SubmitAccess(AccessId id, const ThesisPipeline::Access& access, Cycle now) override;
+  void WriteBack(SlotId slot, LaneMask lanes) override;
+  bool write_back_blocked() const override { return pending_.active; }
+  void BlockAdmitted(BlockId block, uint32_t first_row) override;
+  void Acknowledge(AccessId id);
+  bool FenceWaits(SlotId slot) const;
+  // Extra cycles for which the threads of one register bank wait for one another.
+  int RegisterBankPenalty(SlotId slot) const;
+
   // --- thesis_issue.cc: selection and issue
   void Select(Cycle now);
   // Number of slots issued: 0 if the port's scheduler cycle was lost.
   int IssueOne(int port, Cycle now);
   int IssueSeveral(int port, Cycle now);
   bool Enter(int port, SlotId slot, Cycle now);
+  // The instruction's results come after its latency. False if the memory has no room for its access.
+  bool StartFixed(SlotId slot, const Step& step, Cycle now);
+  // The instruction goes through the pipeline.
+  void StartPipelined(SlotId slot, const Step& step);
   // The slot that the port's scheduler picks; kNoSlot if it lets none issue, or if it has failed.
   SlotId Pick(int port, const SlotSet& eligible);
   // The port is held by the issue, and `penalty` cycles longer.
   void HoldPort(int port, Cycle now, int penalty);
   uint32_t ScriptedLatency(SlotId slot, Pc pc) const;
 
-  std::vector<InFlight> in_flight_;  // by slot
-  std::vector<Cycle> port_free_;     // absolute times
-  Cycle occupied_until_ = 0;         // some port is within an issue or its penalty before this cycle
-  std::vector<uint8_t> undecided_;   // ports without issue and without a ready slot in this cycle
+  std::unique_ptr<ThesisPipeline> pipeline_;  // null: fixed latencies
+  std::vector<InFlight> in_flight_;           // by slot
+  std::vector<Cycle> port_free_;              // absolute times
+  Cycle occupied_until_ = 0;                  // some port is within an issue or its penalty before this cycle
+  std::vector<uint8_t> undecided_;            // ports without issue and without a ready slot in this cycle
   SlotSet candidates_;
   std::vector<SlotId> chosen_;
 
   Cycle credited_ = 0;           // statistics include every cycle before this one
   Cycle decided_ = 0;            // and every scheduler cycle before this one
   uint64_t memory_threads_ = 0;  // in slots with a memory access outside shared memory in flight
+
+  // With a pipeline: stores that are not acknowledged, for fences.
+  struct Store {
+    uint64_t submitted = 0;  // when, in blocks admitted
+    Lanes threads;
+  };
+  std::vector<Store> stores_;               // by number of the access
+  std::vector<uint16_t> stores_of_thread_;  // how many
+  std::vector<uint64_t> admitted_at_;       // by thread: when, in blocks admitted
+  std::vector<SlotId> fences_;              // slots whose fence waits for stores, ascending
+  std::array<ThreadId, kMaxLanes> access_threads_{};
 };
 
 }  // namespace heddle::replay

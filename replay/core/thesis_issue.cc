@@ -16,7 +16,7 @@ void ThesisCore::Select(Cycle now) {
   for (int port = 0; port < context_.ports; ++port) {
     if (!formation_.AnyOffered(port)) {
       undecided_.push_back(static_cast<uint8_t>(port));
-    } else if (blocked || now < port_free_[port]) {
+    } else if ((pipeline_ == nullptr ? blocked : !pipeline_->HasRoom(port)) || now < port_free_[port]) {
       ++counters_.stall;
     } else if ((issue_slots_ == 1 ? IssueOne(port, now) : IssueSeveral(port, now)) > 0) {
       ++counters_.issued;
@@ -42,10 +42,11 @@ int ThesisCore::IssueOne(int port, Cycle now) {
   if (slot == kNoSlot) return 0;
   if ((interests_ & kIssue) != 0 && policy_->AcceptIssue(slot, formation_.editor()) == Verdict::kRefused) return 0;
   if (table().state[slot] != SlotState::kOffered) return 0;
-  const int penalty = policy_->IssuePenalty(slot, table());
+  const int penalty = std::max(policy_->IssuePenalty(slot, table()), RegisterBankPenalty(slot));
   if (!Enter(port, slot, now)) return 0;
   chosen_.assign(1, slot);
   HoldPort(port, now, penalty);
+  if (pipeline_ != nullptr) pipeline_->Issue(port, chosen_, now, static_cast<Cycle>(penalty));
   CountIssue(port, now, chosen_, in_flight_[slot].inserted);
   return 1;
 }
@@ -77,6 +78,7 @@ int ThesisCore::IssueSeveral(int port, Cycle now) {
   }
   if (chosen_.empty()) return 0;
   HoldPort(port, now, penalty);
+  if (pipeline_ != nullptr) pipeline_->Issue(port, chosen_, now, static_cast<Cycle>(penalty));
   CountIssue(port, now, chosen_, in_flight_[chosen_[0]].inserted);
   return static_cast<int>(chosen_.size());
 }
@@ -87,6 +89,49 @@ void ThesisCore::HoldPort(int port, Cycle now, int penalty) {
   occupied_until_ = std::max(occupied_until_, until);
 }
 
+bool ThesisCore::StartFixed(SlotId slot, const Step& step, Cycle now) {
+  InFlight& state = in_flight_[slot];
+  const Lanes& lanes = table().lanes[slot];
+  const Pc pc = table().position[slot].pc();
+  const Completion done{slot, Completion::kLanes, lanes.mask};
+  const uint32_t scripted = !state.inserted && step.scripted ? ScriptedLatency(slot, pc) : 0;
+  if (state.inserted || step.kind != Step::kMemory) {
+    write_back_.Add(now + (scripted != 0 ? scripted : context_.pipeline_depth), done);
+    return true;
+  }
+  const bool generic = step.space == trace::v1::SPACE_GENERIC;
+  const bool addresses = step.has_address && (generic || memory_->needs_addresses());
+  if (addresses) cursors_.PeekAddresses(lanes, pc, addresses_);
+  if (scripted == 0) {
+    if (!memory_->StageFree()) return false;
+    WarpAccess access;
+    access.id = slot;
+    access.slot = slot;
+    access.op = step.op;
+    access.space = step.space;
+    access.bytes = step.bytes;
+    access.lanes = lanes.mask;
+    access.addresses = addresses ? &addresses_ : nullptr;
+    memory_->Submit(access, now);
+  } else {
+    write_back_.Add(now + scripted, done);
+  }
+  if (step.has_address) cursors_.SkipAddresses(lanes);
+  state.memory = ReachesBeyondShared(step, lanes.mask, addresses);
+  if (state.memory) memory_threads_ += static_cast<uint64_t>(std::popcount(lanes.mask));
+  return true;
+}
+
+void ThesisCore::StartPipelined(SlotId slot, const Step& step) {
+  InFlight& state = in_flight_[slot];
+  if (state.inserted || step.kind != Step::kMemory) return;
+  const Lanes& lanes = table().lanes[slot];
+  const bool addresses = step.has_address && step.space == trace::v1::SPACE_GENERIC;
+  if (addresses) cursors_.PeekAddresses(lanes, table().position[slot].pc(), addresses_);
+  state.memory = ReachesBeyondShared(step, lanes.mask, addresses);
+  if (state.memory) memory_threads_ += static_cast<uint64_t>(std::popcount(lanes.mask));
+}
+
 // One slot enters the pipeline. False if the memory stage has no room for its access.
 bool ThesisCore::Enter(int port, SlotId slot, Cycle now) {
   InFlight& state = in_flight_[slot];
@@ -95,36 +140,11 @@ bool ThesisCore::Enter(int port, SlotId slot, Cycle now) {
   const Step& step = steps_[pc];
   state = InFlight();
   state.outstanding = lanes.mask;
-  if (formation_.inserted(slot) != 0) {
-    state.inserted = true;
-    write_back_.Add(now + context_.pipeline_depth, {slot, Completion::kLanes, lanes.mask});
-  } else {
-    const uint32_t scripted = step.scripted ? ScriptedLatency(slot, pc) : 0;
-    if (step.kind == Step::kMemory) {
-      const bool generic = step.space == trace::v1::SPACE_GENERIC;
-      const bool addresses = step.has_address && (generic || memory_->needs_addresses());
-      if (addresses) cursors_.PeekAddresses(lanes, pc, addresses_);
-      if (scripted == 0) {
-        if (!memory_->StageFree()) return false;
-        WarpAccess access;
-        access.id = slot;
-        access.slot = slot;
-        access.op = step.op;
-        access.space = step.space;
-        access.bytes = step.bytes;
-        access.lanes = lanes.mask;
-        access.addresses = addresses ? &addresses_ : nullptr;
-        memory_->Submit(access, now);
-      }
-      if (step.has_address) cursors_.SkipAddresses(lanes);
-      state.memory = ReachesBeyondShared(step, lanes.mask, addresses);
-      if (state.memory) memory_threads_ += static_cast<uint64_t>(std::popcount(lanes.mask));
-    }
-    if (scripted != 0) {
-      write_back_.Add(now + scripted, {slot, Completion::kLanes, lanes.mask});
-    } else if (step.kind != Step::kMemory) {
-      write_back_.Add(now + context_.pipeline_depth, {slot, Completion::kLanes, lanes.mask});
-    }
+  state.inserted = formation_.inserted(slot) != 0;
+  if (pipeline_ != nullptr) {
+    StartPipelined(slot, step);
+  } else if (!StartFixed(slot, step, now)) {
+    return false;
   }
   formation_.Issue(slot);
   schedulers_[port]->Issued(slot);

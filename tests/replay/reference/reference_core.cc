@@ -21,6 +21,7 @@ void ReferenceCore::RunCycle(Cycle now, const std::function<void(uint64_t)>& ret
 void ReferenceCore::Complete(Cycle now, const std::function<void(uint64_t)>& retired) {
   formation_.SetNow(now);
   WriteBackAll(now, retired);
+  RunPipeline(now, retired);
   ReleaseBarriers(now);
   RetireBlocks(retired);
   for (uint64_t tag; formation_.PopTimer(tag);) policy_->Timer(tag, formation_.editor());
@@ -66,6 +67,10 @@ bool ReferenceCore::Process(Cycle now, const WriteBack& item) {
     return true;
   }
   if (!flight.barrier) {
+    if (FenceWaits(slot, flight)) {
+      fences_.insert(slot);
+      return true;
+    }
     const Pc pc = flight.pc;
     flights_.erase(slot);
     return Finish(slot, formation_.table().lanes[slot], pc, /*barrier_resolve=*/false, /*take=*/false);

@@ -13,7 +13,7 @@
 namespace heddle::replay {
 
 // The thesis front end (Fung's thesis, chapters 4 and 5): a thread has one instruction in flight.
-class ReferenceCore final : public ReferenceSm {
+class ReferenceCore : public ReferenceSm {
  public:
   ReferenceCore(const ReferenceLaunch& launch, uint32_t sm, int capacity);
 
@@ -21,7 +21,7 @@ class ReferenceCore final : public ReferenceSm {
   bool Stuck() const override;
   Cycle EndOf(Cycle now) const override { return now; }
 
- private:
+ protected:
   // The instruction of a slot between issue and the end of its work.
   struct Flight {
     Pc pc = 0;
@@ -43,6 +43,17 @@ class ReferenceCore final : public ReferenceSm {
     Cycle free_at = 0;     // holds its last issue until then, extra cycles included
     Cycle busy_until = 0;  // the lanes of its last issue enter the pipeline until then
   };
+  // --- what differs where instructions go through a pipeline to a memory stage
+  // Sets what the flight is, and says when its results come.
+  virtual void Start(Cycle now, SlotId slot, Flight& flight);
+  // The slots have issued together.
+  virtual void Entered(Cycle /*now*/, int /*port*/, const std::vector<SlotId>& /*slots*/, int /*penalty*/) {}
+  virtual bool HasRoom(int port) const;
+  // After write-back's own events.
+  virtual void RunPipeline(Cycle /*now*/, const std::function<void(uint64_t)>& /*retired*/) {}
+  // A fence has to wait for stores of its threads.
+  virtual bool FenceWaits(SlotId /*slot*/, const Flight& /*flight*/) const { return false; }
+
   // What happened on a port in a scheduler cycle.
   enum class Slotting : uint8_t { kIssued, kStalled, kNothing };
 
@@ -65,6 +76,7 @@ class ReferenceCore final : public ReferenceSm {
   std::map<Cycle, LaneMask> Latencies(Cycle now, SlotId slot, Flight& flight) const;
   uint32_t ScriptedLatency(Pc pc, const Lanes& lanes) const;
   void TellArrivals();
+  int RegisterBankPenalty(SlotId slot) const;
   void CountSchedulerCycle(Slotting slotting);
   void CountCycle(Cycle now);
   ThreadState Classify(ThreadId hardware_thread) const;
@@ -75,6 +87,7 @@ class ReferenceCore final : public ReferenceSm {
   std::deque<WriteBack> queue_;     // due
   std::vector<Port> ports_;
   std::vector<SlotId> issued_now_;  // slots that issued in this cycle, in order
+  std::set<SlotId> fences_;         // slots whose fence waits for stores
   uint64_t issues_ = 0;
 };
 

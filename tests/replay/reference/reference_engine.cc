@@ -10,6 +10,7 @@
 #include "replay/memory/make_memory_system.h"
 #include "tests/replay/reference/reference_core.h"
 #include "tests/replay/reference/reference_ibuffer_core.h"
+#include "tests/replay/reference/reference_pipeline_core.h"
 
 namespace heddle::replay {
 namespace {
@@ -129,6 +130,8 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
       const int capacity = static_cast<int>(residency.blocks);
       if (buffers) {
         cores.push_back(std::make_unique<ReferenceBufferCore>(launch, sm, capacity));
+      } else if (machine.memory().has_hierarchy()) {
+        cores.push_back(std::make_unique<ReferencePipelineCore>(launch, sm, capacity));
       } else {
         cores.push_back(std::make_unique<ReferenceCore>(launch, sm, capacity));
       }

@@ -42,13 +42,37 @@ void ReferenceCore::TellArrivals() {
 ReferenceCore::Slotting ReferenceCore::SelectPort(Cycle now, int port) {
   if (Eligible(port, [](SlotId) { return true; }).empty()) return Slotting::kNothing;
   if (ports_[port].free_at > now) return Slotting::kStalled;
-  // Write-back is blocked and the stages of the pipeline are full.
-  if (queue_.size() + asked_.has_value() > launch_.machine->core().pipeline_depth()) return Slotting::kStalled;
+  if (!HasRoom(port)) return Slotting::kStalled;
   int penalty = 0;
   if (Choose(now, port, penalty).empty()) return Slotting::kStalled;
   ports_[port].busy_until = now + issue_cycles_;
   ports_[port].free_at = now + issue_cycles_ + penalty;
   return Slotting::kIssued;
+}
+
+// Not if write-back is blocked and the stages of the pipeline are full.
+bool ReferenceCore::HasRoom(int /*port*/) const {
+  return queue_.size() + asked_.has_value() <= launch_.machine->core().pipeline_depth();
+}
+
+// Fung's thesis, section 5.1.1.
+int ReferenceCore::RegisterBankPenalty(SlotId slot) const {
+  const machine::v1::ThesisPipeline& thesis = launch_.machine->core().thesis();
+  std::map<int, int> threads_of_bank;
+  const Lanes& lanes = formation_.table().lanes[slot];
+  ForEachLaneOf(lanes.mask, [&](int lane) { ++threads_of_bank[lanes.thread[lane] % warp_size()]; });
+  int most = 0;
+  for (const auto& [bank, threads] : threads_of_bank) most = std::max(most, threads);
+  if (most <= 1) return 0;
+  const int unit = thesis.bank_penalty_per_issue() ? issue_cycles_ : 1;
+  switch (thesis.register_bank_penalty()) {
+    case machine::v1::ThesisPipeline::BANK_PENALTY_M:
+      return most * unit;
+    case machine::v1::ThesisPipeline::BANK_PENALTY_M_MINUS_1:
+      return (most - 1) * unit;
+    default:
+      return 0;
+  }
 }
 
 std::vector<SlotId> ReferenceCore::Choose(Cycle now, int port, int& penalty) {
@@ -79,10 +103,12 @@ std::vector<SlotId> ReferenceCore::Choose(Cycle now, int port, int& penalty) {
       continue;
     }
     penalty = std::max(penalty, policy_->IssuePenalty(pick, table));
+    if (policy_->issue_slots() == 1) penalty = std::max(penalty, RegisterBankPenalty(pick));
     room -= table.thread_count(pick);
     chosen.push_back(pick);
     StartInstruction(now, pick);
   }
+  if (!chosen.empty()) Entered(now, port, chosen, penalty);
   if (!chosen.empty()) Announce(now, port, chosen, flights_.at(chosen[0]).inserted);
   return chosen;
 }
@@ -95,12 +121,16 @@ void ReferenceCore::StartInstruction(Cycle now, SlotId slot) {
   flight.inserted = formation_.inserted(slot) > 0;
   flight.barrier = !flight.inserted && program().instruction(flight.pc).op() == v1::OP_BARRIER;
   if (flight.barrier) ArriveAtBarrier(slot);
-  const uint64_t order = issues_++;
-  for (const auto& [due, lanes] : Latencies(now, slot, flight)) pending_.push_back({due, order, slot, lanes, false});
+  Start(now, slot, flight);
   formation_.Issue(slot);
   schedulers_[table.port[slot]]->Issued(slot);
   flights_[slot] = std::move(flight);
   issued_now_.push_back(slot);
+}
+
+void ReferenceCore::Start(Cycle now, SlotId slot, Flight& flight) {
+  const uint64_t order = issues_++;
+  for (const auto& [due, lanes] : Latencies(now, slot, flight)) pending_.push_back({due, order, slot, lanes, false});
 }
 
 v1::MemorySpace ReferenceCore::SpaceOf(uint64_t address) const {
