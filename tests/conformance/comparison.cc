@@ -7,7 +7,10 @@
 
 #include "gtest/gtest.h"
 #include "replay/engine/replay.h"
+#include "replay/engine/replay_launch.h"
+#include "replay/trace/chunk_cache.h"
 #include "tests/replay/reference/reference_engine.h"
+#include "tests/replay/reference/scripted_memory.h"
 
 namespace heddle::replay {
 
@@ -51,6 +54,40 @@ void ExpectEqual(const trace::TraceReader& reader, const machine::v1::Machine& m
       EXPECT_EQ(Difference((*engine)[c].launch(launch), reference->launches[launch]), "") << "launch " << launch;
     }
     EXPECT_EQ(Difference((*engine)[c].total(), reference->total), "") << "total";
+  }
+}
+
+void ExpectEqualBeforeScriptedMemory(const trace::TraceReader& reader, const machine::v1::Machine& machine,
+                                     const AcceptedConfiguration& configuration, uint64_t seed, bool force_tick) {
+  SCOPED_TRACE(configuration.Text());
+  const uint32_t stage_cycles =
+      (machine.core().warp_size() + machine.core().simd_width() - 1) / machine.core().simd_width();
+  IssueLog engine_log;
+  ReplayOptions options;
+  options.machine = machine;
+  options.observer = &engine_log;
+  options.force_tick = force_tick;
+  const auto checked = CheckConfiguration(configuration.configuration);
+  ASSERT_TRUE(checked.ok()) << checked.status();
+  ScriptedMemory memory(seed, stage_cycles);
+  ChunkCache cache(reader, 256u << 20);
+  std::vector<result::v1::LaunchResult> launches;
+  for (const trace::LaunchView& launch : reader.launches()) {
+    if (!launch.launch.recorded()) continue;
+    const LaunchRun run{reader, launch, *checked, 0, options, cache, memory, {}};
+    const auto result = ReplayLaunch(run);
+    ASSERT_TRUE(result.ok()) << result.status();
+    launches.push_back(*result);
+  }
+  IssueLog reference_log;
+  ScriptedMemory reference_memory(seed, stage_cycles);
+  const auto reference =
+      ReplayByReference(reader, configuration.configuration, machine, &reference_log, {.memory = &reference_memory});
+  ASSERT_TRUE(reference.ok()) << reference.status();
+  EXPECT_EQ(Difference(engine_log.Sorted(), reference_log.Sorted()), "");
+  ASSERT_EQ(launches.size(), reference->launches.size());
+  for (size_t i = 0; i < launches.size(); ++i) {
+    EXPECT_EQ(Difference(launches[i], reference->launches[i]), "") << "launch " << i;
   }
 }
 

@@ -29,6 +29,10 @@ struct ComparisonOptions {
 void ExpectEqual(const trace::TraceReader& reader, const machine::v1::Machine& machine,
                  const std::vector<AcceptedConfiguration>& configurations, const ComparisonOptions& options = {});
 
+// The same before a scripted memory of this seed, which does whatever the interface of memories allows.
+void ExpectEqualBeforeScriptedMemory(const trace::TraceReader& reader, const machine::v1::Machine& machine,
+                                     const AcceptedConfiguration& configuration, uint64_t seed, bool force_tick);
+
 }  // namespace heddle::replay
 
 #endif  // HEDDLE_TESTS_CONFORMANCE_COMPARISON_H_

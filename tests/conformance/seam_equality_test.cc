@@ -41,6 +41,24 @@ TEST(SeamEquality, WhateverAPolicyDoes) {
   }
 }
 
+TEST(SeamEquality, WhateverAPolicyDoesBeforeAnyMemory) {
+  for (uint64_t seed = 1; seed <= Programs(100); ++seed) {
+    RandomCase random_case = MakeRandomCase(MixAll({seed, 177}));
+    Random random(MixAll({seed, 178}));
+    random_case.machine.mutable_memory()->mutable_hierarchy();
+    random_case.machine.mutable_core()->clear_scripted_latency();
+    random_case.machine.mutable_core()->set_pipeline_depth(random_case.machine.core().pipeline_depth() + 2);
+    SCOPED_TRACE(testing::Message() << "number " << seed << ", " << random_case.Text());
+    for (int i = 0; i < 3; ++i) {
+      const AcceptedConfiguration configuration =
+          Capricious(seed * 10 + i, random.Chance(70) ? "capricious" : "capricious_mixed",
+                     random.OneOf({"capricious", "lrr", "gto"}), random.Chance(70) ? "block" : "core");
+      ExpectEqualBeforeScriptedMemory(*random_case.reader, random_case.machine, configuration, seed, random.Chance(20));
+    }
+    if (HasFailure()) return;
+  }
+}
+
 // The test above is worth what it tries: over its programs, everything that the policies count has happened.
 TEST(SeamEquality, ThePoliciesUseEveryFreedom) {
   std::map<std::string, uint64_t> counters;

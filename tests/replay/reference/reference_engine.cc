@@ -75,7 +75,7 @@ void Dispatch(BlockDispatcher& dispatcher, std::vector<std::unique_ptr<Reference
 
 absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& reader, const Configuration& configuration,
                                                   const machine::v1::Machine& machine, IssueObserver* observer,
-                                                  const PolicySpec& fetch) {
+                                                  const ReferenceOptions& options) {
   const auto divergence = DivergenceRegistry::Get().Find("divergence policy", configuration.divergence.name);
   if (!divergence.ok()) return divergence.status();
   const auto scheduler = SchedulerRegistry::Get().Find("scheduler", configuration.scheduler.name);
@@ -92,14 +92,16 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
   const FetchRegistry::Entry* fetch_entry = nullptr;
   Parameters fetch_parameters;
   if (buffers) {
-    const auto found = FetchRegistry::Get().Find("fetch policy", fetch.name);
+    const auto found = FetchRegistry::Get().Find("fetch policy", options.fetch.name);
     if (!found.ok()) return found.status();
-    const auto parsed = Parameters::Parse((*found)->info, fetch.parameters);
+    const auto parsed = Parameters::Parse((*found)->info, options.fetch.parameters);
     if (!parsed.ok()) return parsed.status();
     fetch_entry = *found;
     fetch_parameters = *parsed;
   }
-  const std::unique_ptr<MemorySystem> memory = MakeMemorySystem(machine, AddressWindows(reader.header()));
+  std::unique_ptr<MemorySystem> own_memory;
+  if (options.memory == nullptr) own_memory = MakeMemorySystem(machine, AddressWindows(reader.header()));
+  MemorySystem* const memory = options.memory == nullptr ? own_memory.get() : options.memory;
 
   ReferenceResult result;
   for (const trace::LaunchView& view : reader.launches()) {
@@ -120,7 +122,7 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     launch.scheduler_parameters = &*scheduler_parameters;
     launch.fetch = fetch_entry;
     launch.fetch_parameters = &fetch_parameters;
-    launch.memory = memory.get();
+    launch.memory = memory;
     launch.observer = observer;
     launch.launch = view.launch.id();
     memory->BeginLaunch();

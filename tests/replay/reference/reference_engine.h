@@ -9,6 +9,7 @@
 #include "proto/result.pb.h"
 #include "replay/core/types.h"
 #include "replay/engine/replay.h"
+#include "replay/memory/memory_system.h"
 #include "traces/format/reader.h"
 
 namespace heddle::replay {
@@ -18,12 +19,18 @@ struct ReferenceResult {
   result::v1::Totals total;
 };
 
+struct ReferenceOptions {
+  PolicySpec fetch{"round_robin", ""};  // front end with instruction buffers
+  MemorySystem* memory = nullptr;       // instead of that of the machine
+};
+
 // Replays every recorded launch of the trace under one configuration. Shares with Replay() only the policies and the
-// formation they act on, and, under the front end with instruction buffers, the memory; time, in-flight instructions,
-// barriers, dispatch, occupancy, threads and statistics are its own. Slow: for tests. `observer` may be null.
+// formation they act on, and, but for the thesis front end with fixed latencies, the memory; time, in-flight
+// instructions, barriers, dispatch, occupancy, threads and statistics are its own. Slow: for tests. `observer` may be
+// null.
 absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& reader, const Configuration& configuration,
                                                   const machine::v1::Machine& machine, IssueObserver* observer,
-                                                  const PolicySpec& fetch = {"round_robin", ""});
+                                                  const ReferenceOptions& options = {});
 
 }  // namespace heddle::replay
 

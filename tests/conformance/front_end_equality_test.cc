@@ -1,0 +1,43 @@
+// The front ends before memories that do whatever the interface allows, against the polling reference cores.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/conformance/comparison.h"
+#include "tests/conformance/configurations.h"
+#include "tests/conformance/random_case.h"
+#include "tests/replay/reference/random.h"
+
+namespace heddle::replay {
+namespace {
+
+const AcceptedConfiguration& Draw(Random& random) {
+  static const std::vector<AcceptedConfiguration> normal = DefaultConfigurations().accepted;
+  static const std::vector<AcceptedConfiguration> varied = VariedConfigurations().accepted;
+  const std::vector<AcceptedConfiguration>& from = random.Chance(60) ? normal : varied;
+  return from[random.Below(from.size())];
+}
+
+TEST(FrontEndEquality, TheThesisPipelineBeforeAnyMemory) {
+  for (uint64_t seed = 1; seed <= Programs(120); ++seed) {
+    RandomCase random_case = MakeRandomCase(MixAll({seed, 61}));
+    Random random(MixAll({seed, 62}));
+    machine::v1::Core& core = *random_case.machine.mutable_core();
+    random_case.machine.mutable_memory()->mutable_hierarchy();
+    core.clear_scripted_latency();
+    const uint32_t issue_cycles = (core.warp_size() + core.simd_width() - 1) / core.simd_width();
+    core.set_pipeline_depth(std::max(issue_cycles, 3u) + static_cast<uint32_t>(random.Below(16)));
+    core.mutable_thesis()->set_register_bank_penalty(
+        static_cast<machine::v1::ThesisPipeline::BankPenalty>(random.Below(3)));
+    core.mutable_thesis()->set_bank_penalty_per_issue(random.Chance(50));
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + random_case.Text());
+    for (int i = 0; i < 3; ++i) {
+      ExpectEqualBeforeScriptedMemory(*random_case.reader, random_case.machine, Draw(random), seed, random.Chance(30));
+    }
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace heddle::replay

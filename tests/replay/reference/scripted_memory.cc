@@ -1,0 +1,121 @@
+#include "tests/replay/reference/scripted_memory.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/replay/reference/random.h"
+
+namespace heddle::replay {
+namespace {
+
+class ScriptedSm final : public SmMemory {
+ public:
+  ScriptedSm(uint64_t seed, uint32_t stage_cycles, MemoryClient& client)
+      : seed_(seed), stage_cycles_(stage_cycles), client_(client) {}
+
+  bool needs_addresses() const override { return true; }
+  uint32_t usual_latency() const override { return 60; }
+  void RunCycle(Cycle now) override;
+  Cycle NextWake(Cycle now) const override {
+    Cycle wake = busy_ ? std::max(now + 1, stage_until_) : kNever;
+    for (const Event& event : events_) wake = std::min(wake, std::max(now + 1, event.at));
+    return wake;
+  }
+  bool StageFree() const override { return !busy_; }
+  void Submit(const WarpAccess& access, Cycle now) override {
+    busy_ = true;
+    access_ = access;
+    Random random(MixAll({seed_, 1, ++accesses_}));
+    stage_until_ = now + stage_cycles_ + (random.Chance(30) ? random.Below(25) : 0);
+  }
+  FetchResult Fetch(uint64_t /*address*/, uint32_t fetcher, Cycle now) override {
+    Random random(MixAll({seed_, 2, ++fetches_}));
+    if (random.Chance(10)) return FetchResult::kRefused;
+    if (!random.Chance(20)) return FetchResult::kHit;
+    events_.push_back({now + random.In(1, 40), Event::Kind::kFetch, fetcher, 0});
+    return FetchResult::kPending;
+  }
+  bool drained() const override { return !busy_ && events_.empty(); }
+  std::string Explain() const override { return {}; }
+
+ private:
+  struct Event {
+    enum class Kind { kLanes, kAcknowledged, kFetch };
+    Cycle at = 0;  // when it is told
+    Kind kind = Kind::kLanes;
+    uint32_t id = 0;
+    LaneMask lanes = 0;
+    Cycle early = 0;  // the data are there so much later than they are told of
+  };
+
+  void LeaveStage(Cycle now);
+
+  uint64_t seed_;
+  uint32_t stage_cycles_;
+  MemoryClient& client_;
+  uint64_t accesses_ = 0;
+  uint64_t fetches_ = 0;
+  bool busy_ = false;
+  WarpAccess access_;
+  Cycle stage_until_ = 0;
+  std::vector<Event> events_;
+};
+
+void ScriptedSm::RunCycle(Cycle now) {
+  for (size_t i = 0; i < events_.size();) {
+    if (events_[i].at > now) {
+      ++i;
+      continue;
+    }
+    const Event event = events_[i];
+    events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(i));
+    switch (event.kind) {
+      case Event::Kind::kLanes:
+        client_.LanesDone(event.id, event.lanes, now + event.early, /*returned=*/true);
+        break;
+      case Event::Kind::kAcknowledged:
+        client_.StoreAcknowledged(event.id, now + event.early);
+        break;
+      case Event::Kind::kFetch:
+        client_.FetchArrived(event.id);
+        break;
+    }
+  }
+  if (busy_ && now >= stage_until_) LeaveStage(now);
+}
+
+void ScriptedSm::LeaveStage(Cycle now) {
+  busy_ = false;
+  Random random(MixAll({seed_, 3, accesses_}));
+  if (access_.op == trace::v1::OP_STORE) {
+    client_.LanesDone(access_.id, access_.lanes, now + 1, /*returned=*/false);
+    events_.push_back({now + 1 + random.Below(60), Event::Kind::kAcknowledged, access_.id, 0, random.Below(3)});
+    return;
+  }
+  if (random.Chance(40)) {
+    client_.LanesDone(access_.id, access_.lanes, now + random.OneOf({1u, 1u, 1u, 4u}), /*returned=*/false);
+    return;
+  }
+  LaneMask left = access_.lanes;
+  if (random.Chance(30)) {  // some hit
+    const LaneMask hits = left & random.Next();
+    if (hits != 0) client_.LanesDone(access_.id, hits, now + 1, /*returned=*/false);
+    left &= ~hits;
+    if (left == 0) return;
+  }
+  client_.WaitsOffCore(access_.id);
+  while (left != 0) {
+    LaneMask part = random.Chance(60) ? left : left & random.Next();
+    if (part == 0) part = left;
+    events_.push_back({now + random.In(1, 50), Event::Kind::kLanes, access_.id, part, random.Below(3)});
+    left &= ~part;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<SmMemory> ScriptedMemory::MakeSm(uint32_t sm, MemoryClient& client) {
+  return std::make_unique<ScriptedSm>(MixAll({seed_, sm, launches_}), stage_cycles_, client);
+}
+
+}  // namespace heddle::replay
