@@ -43,6 +43,8 @@ void ThesisCore::SubmitAccess(AccessId id, const ThesisPipeline::Access& access,
   out.bytes = step.bytes;
   out.lanes = access.mask;
   out.addresses = step.has_address ? &addresses_ : nullptr;
+  out.threads = &access_threads_;
+  out.pc = table().position[first].pc();
   memory_->Submit(out, now);
 }
 

@@ -185,6 +185,7 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   std::map<uint32_t, uint8_t> exited_rows_;  // and the port that had the last thread
   std::set<SlotId> long_waits_;              // told of
   std::array<uint64_t, kMaxLanes> addresses_{};
+  std::array<ThreadId, kMaxLanes> lane_threads_{};
 };
 
 }  // namespace heddle::replay

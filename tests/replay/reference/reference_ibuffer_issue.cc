@@ -185,6 +185,7 @@ void ReferenceBufferCore::SubmitAccess(Work& work, const Lanes& lanes) {
     const Thread& thread = threads_[lanes.thread[lane]];
     has_address = (*thread.steps)[thread.next].has_address;
     addresses_[lane] = (*thread.steps)[thread.next].address;
+    lane_threads_[lane] = lanes.thread[lane];
   });
   if (instruction.space() == v1::SPACE_GENERIC && has_address) {
     work.beyond_shared = false;
@@ -198,6 +199,8 @@ void ReferenceBufferCore::SubmitAccess(Work& work, const Lanes& lanes) {
   access.bytes = instruction.access_bytes();
   access.lanes = lanes.mask;
   access.addresses = has_address ? &addresses_ : nullptr;
+  access.threads = &lane_threads_;
+  access.pc = work.at.pc();
   memory_->Submit(access, now_);
 }
 

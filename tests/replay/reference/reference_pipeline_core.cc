@@ -212,6 +212,8 @@ void ReferencePipelineCore::SubmitNext(Pipeline& pipeline, size_t port, Cycle no
   out.op = std::get<0>(kind(first));
   out.space = std::get<1>(kind(first));
   out.bytes = std::get<2>(kind(first));
+  out.threads = &lane_threads_;
+  out.pc = flights_.at(first).pc;
   int place = 0;  // among the threads of the issue
   for (const SlotId slot : stage.issue.slots) {
     const Lanes& lanes = formation_.table().lanes[slot];
@@ -225,6 +227,7 @@ void ReferencePipelineCore::SubmitNext(Pipeline& pipeline, size_t port, Cycle no
       access.lanes[at] = {slot, lane};
       out.lanes |= LaneMask{1} << at;
       addresses_[at] = step.address;
+      lane_threads_[at] = lanes.thread[lane];
       if (step.has_address) out.addresses = &addresses_;
       if (access.store) access.threads.insert(Named(lanes.thread[lane]));
     });

@@ -106,6 +106,7 @@ class ReferencePipelineCore final : public ReferenceCore, public MemoryClient {
   std::vector<Event> events_;  // in the order of the memory's calls
   Cycle now_ = 0;
   std::array<uint64_t, kMaxLanes> addresses_{};
+  std::array<ThreadId, kMaxLanes> lane_threads_{};
 };
 
 }  // namespace heddle::replay

@@ -25,11 +25,11 @@ class ScriptedSm final : public SmMemory {
   void Submit(const WarpAccess& access, Cycle now) override {
     busy_ = true;
     access_ = access;
-    Random random(MixAll({seed_, 1, ++accesses_}));
+    Random random(given_ = MixAll({seed_, 1, ++accesses_, Given(access)}));
     stage_until_ = now + stage_cycles_ + (random.Chance(30) ? random.Below(25) : 0);
   }
-  FetchResult Fetch(uint64_t /*address*/, uint32_t fetcher, Cycle now) override {
-    Random random(MixAll({seed_, 2, ++fetches_}));
+  FetchResult Fetch(uint64_t address, uint32_t fetcher, Cycle now) override {
+    Random random(MixAll({seed_, 2, ++fetches_, address}));
     if (random.Chance(10)) return FetchResult::kRefused;
     if (!random.Chance(20)) return FetchResult::kHit;
     events_.push_back({now + random.In(1, 40), Event::Kind::kFetch, fetcher, 0});
@@ -49,12 +49,15 @@ class ScriptedSm final : public SmMemory {
   };
 
   void LeaveStage(Cycle now);
+  // A hash of what the core says of an access, but for its number.
+  static uint64_t Given(const WarpAccess& access);
 
   uint64_t seed_;
   uint32_t stage_cycles_;
   MemoryClient& client_;
   uint64_t accesses_ = 0;
   uint64_t fetches_ = 0;
+  uint64_t given_ = 0;  // in the stage
   bool busy_ = false;
   WarpAccess access_;
   Cycle stage_until_ = 0;
@@ -84,9 +87,20 @@ void ScriptedSm::RunCycle(Cycle now) {
   if (busy_ && now >= stage_until_) LeaveStage(now);
 }
 
+uint64_t ScriptedSm::Given(const WarpAccess& access) {
+  uint64_t hash = MixAll({access.slot, static_cast<uint64_t>(access.op), static_cast<uint64_t>(access.space),
+                          access.bytes, access.lanes, access.pc, access.addresses != nullptr});
+  for (int lane = 0; lane < kMaxLanes; ++lane) {
+    if ((access.lanes >> lane & 1) == 0) continue;
+    if (access.addresses != nullptr) hash = MixAll({hash, (*access.addresses)[lane]});
+    if (access.threads != nullptr) hash = MixAll({hash, (*access.threads)[lane]});
+  }
+  return hash;
+}
+
 void ScriptedSm::LeaveStage(Cycle now) {
   busy_ = false;
-  Random random(MixAll({seed_, 3, accesses_}));
+  Random random(MixAll({given_, 3}));
   if (access_.op == trace::v1::OP_STORE) {
     client_.LanesDone(access_.id, access_.lanes, now + 1, /*returned=*/false);
     events_.push_back({now + 1 + random.Below(60), Event::Kind::kAcknowledged, access_.id, 0, random.Below(3)});

@@ -10,9 +10,9 @@
 
 namespace heddle::replay {
 
-// What an SM's n-th access and n-th fetch do follows from seed, SM and n: accesses hold the stage for `stage_cycles`
-// or longer, hit, miss as a whole, or miss in parts that return one by one; stores are acknowledged late; fetches hit,
-// miss, or are refused.
+// What an SM's n-th access and n-th fetch do follows from seed, SM, n, and what the core says of them: accesses hold
+// the stage for `stage_cycles` or longer, hit, miss as a whole, or miss in parts that return one by one; stores are
+// acknowledged late; fetches hit, miss, or are refused.
 class ScriptedMemory final : public MemorySystem {
  public:
   ScriptedMemory(uint64_t seed, uint32_t stage_cycles) : seed_(seed), stage_cycles_(stage_cycles) {}
