@@ -133,7 +133,8 @@ void ReferenceBufferCore::CountThreads() {
   for (size_t t = 0; t < threads_.size(); ++t) {
     if (threads_[t].place < 0) continue;
     ThreadState state = formation_.StateOfThread(static_cast<ThreadId>(t));
-    if (state == ThreadState::kReady && ConditionOf(formation_.slot_of(static_cast<ThreadId>(t))).what == kData) {
+    const SlotId slot = formation_.slot_of(static_cast<ThreadId>(t));
+    if (slot != kNoSlot && formation_.table().state[slot] == SlotState::kOffered && ConditionOf(slot).what == kData) {
       state = ThreadState::kDependency;
     }
     switch (state) {
