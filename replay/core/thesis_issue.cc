@@ -112,6 +112,8 @@ bool ThesisCore::StartFixed(SlotId slot, const Step& step, Cycle now) {
     access.bytes = step.bytes;
     access.lanes = lanes.mask;
     access.addresses = addresses ? &addresses_ : nullptr;
+    access.threads = &lanes.thread;
+    access.pc = pc;
     memory_->Submit(access, now);
   } else {
     write_back_.Add(now + scripted, done);
