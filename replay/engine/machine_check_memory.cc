@@ -5,9 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "replay/engine/check_range.h"
+#include "replay/memory/address_map.h"
 #include "replay/memory/clock_domains.h"
+#include "replay/memory/crossbar.h"
+#include "replay/memory/dram_timing.h"
 
 namespace heddle::replay {
 namespace {
@@ -77,14 +81,21 @@ absl::Status CheckFixed(const machine::v1::Machine& machine) {
 }
 
 // A cache with `sets` > 0. `writes`: it sees stores.
-absl::Status CheckCache(const std::string& path, const Cache& cache, bool writes) {
+// The L2 has its miss queue apart.
+absl::Status CheckCache(const std::string& path, const Cache& cache, bool writes, bool own_queue = true) {
   Checks checks(path);
   checks.PowerOfTwo("sets", cache.sets(), 1, kMaxSets);
   checks.PowerOfTwo("line_bytes", cache.line_bytes(), 32, kMaxLineBytes);
   checks.Range("ways", cache.ways(), 1, kMaxWays);
   checks.Range("mshrs", cache.mshrs(), 1, kMaxQueue);
   checks.Range("mshr_merges", cache.mshr_merges(), 1, kMaxQueue, "the access that missed included");
-  checks.Range("miss_queue", cache.miss_queue(), 1, kMaxQueue);
+  // A miss may read one line and write another back.
+  const bool writes_back = cache.global_write() == Cache::WRITE_BACK || cache.local_write() == Cache::WRITE_BACK;
+  checks.Range("miss_queue", cache.miss_queue(),
+               !own_queue                                          ? 0
+               : writes_back && cache.allocate() == Cache::ON_MISS ? 2
+                                                                   : 1,
+               kMaxQueue);
   checks.Latency("hit_cycles", cache.hit_cycles());
   checks.PowerOfTwo("banks", cache.banks(), 1, kMaxSets);
   if (!Cache::Allocate_IsValid(cache.allocate())) checks.Refuse("allocate", cache.allocate(), "ON_MISS or ON_FILL");
@@ -99,7 +110,6 @@ absl::Status CheckCache(const std::string& path, const Cache& cache, bool writes
   }
   return checks.status();
 }
-
 
 absl::Status CheckFirstLevels(const machine::v1::Machine& machine) {
   const Hierarchy& hierarchy = machine.memory().hierarchy();
@@ -123,10 +133,17 @@ absl::Status CheckFirstLevels(const machine::v1::Machine& machine) {
     checks.Add(CheckCache(checks.Path("l1_instruction"), hierarchy.l1_instruction(), false));
   }
   if (hierarchy.all_misses_or_none()) {
+    if (hierarchy.coalescing() != Hierarchy::COALESCING_OFF) {
+      checks.Refuse("coalescing", hierarchy.coalescing(), "COALESCING_OFF with all_misses_or_none");
+    }
     // A warp whose misses can never enter together would wait for ever.
     const std::string reason = "all_misses_or_none: every thread of a warp may miss";
     const Cache& data = hierarchy.l1_data();
     if (data.sets() == 0) checks.Refuse("l1_data.sets", 0, "at least 1 with all_misses_or_none");
+    if (data.allocate() != Cache::ON_FILL) {
+      checks.Refuse("l1_data.allocate", data.allocate(),
+                    "ON_FILL with all_misses_or_none: the lines of a warp may need more ways than there are");
+    }
     const uint64_t per_thread = machine.core().warp_size();
     checks.Range("l1_data.mshrs", data.mshrs(), per_thread, kMaxQueue, reason);
     checks.Range("l1_data.miss_queue", data.miss_queue(), per_thread, kMaxQueue, reason);
@@ -184,7 +201,7 @@ absl::Status CheckL2(const Hierarchy& hierarchy) {
   checks.Range("output_queue", l2.output_queue(), 1, kMaxQueue);
   checks.Range("dram_queue", l2.dram_queue(), 2, kMaxQueue, "a miss may read one line and write another back");
   if (l2.slices_per_controller() == 0) return checks.status();
-  checks.Add(CheckCache(checks.Path("cache"), l2.cache(), true));
+  checks.Add(CheckCache(checks.Path("cache"), l2.cache(), true, false));
   if (l2.cache().global_write() != Cache::WRITE_BACK || l2.cache().local_write() != Cache::READ_ONLY) {
     checks.Refuse("cache.global_write", l2.cache().global_write(), "WRITE_BACK, and cache.local_write unset");
   }
@@ -195,41 +212,41 @@ absl::Status CheckL2(const Hierarchy& hierarchy) {
   return checks.status();
 }
 
-absl::Status CheckDram(const Dram& dram) {
+absl::Status CheckDram(const Hierarchy& hierarchy) {
+  const Dram& dram = hierarchy.dram();
   Checks checks(kHierarchy + ".dram");
   checks.Range("controllers", dram.controllers(), 1, kMaxPorts);
-  checks.Range("chips_per_controller", dram.chips_per_controller(), 1, 64);
   if (!Dram::Scheduler_IsValid(dram.scheduler())) checks.Refuse("scheduler", dram.scheduler(), "FR_FCFS or FIFO");
   checks.Range("queue", dram.queue(), 0, kMaxQueue, "0 means no limit");
-  checks.Range("banks", dram.banks(), 1, 64);
-  checks.Range("bank_groups", dram.bank_groups(), 0, std::max<uint64_t>(dram.banks(), 1));
-  if (dram.bank_groups() > 1 && dram.banks() % dram.bank_groups() != 0) {
-    checks.Refuse("bank_groups", dram.bank_groups(), absl::StrCat("a divisor of banks = ", dram.banks()));
-  }
-  checks.Range("bus_bytes", dram.bus_bytes(), 1, 1024);
-  checks.Range("burst_length", dram.burst_length(), 1, 1024);
-  checks.Range("data_rate", dram.data_rate(), 1, 64);
-  const machine::v1::DramTiming& timing = dram.timing();
-  checks.Latency("timing.cl", timing.cl());
-  checks.Latency("timing.wl", timing.wl());
-  struct Constraint {
-    const char* field;
-    uint64_t cycles;
-  };
-  for (const Constraint& constraint :
-       {Constraint{"timing.rcd", timing.rcd()}, Constraint{"timing.rcd_write", timing.rcd_write()},
-        Constraint{"timing.ras", timing.ras()}, Constraint{"timing.rp", timing.rp()},
-        Constraint{"timing.rc", timing.rc()}, Constraint{"timing.rrd", timing.rrd()},
-        Constraint{"timing.ccd_group", timing.ccd_group()}, Constraint{"timing.wtr", timing.wtr()},
-        Constraint{"timing.rtw", timing.rtw()}, Constraint{"timing.wr", timing.wr()},
-        Constraint{"timing.rtp", timing.rtp()}, Constraint{"timing.rtp_group", timing.rtp_group()}}) {
-    checks.Range(constraint.field, constraint.cycles, 0, kMaxLatency);
-  }
   if (!checks.status().ok()) return checks.status();
-  const uint64_t burst = (dram.burst_length() + dram.data_rate() - 1) / dram.data_rate();
-  checks.Range("timing.ccd", timing.ccd(), burst, kMaxLatency,
-               "at least burst_length / data_rate: bursts must not overlap on the bus");
-  return checks.status();
+  return DramParameters::Make(dram).status();
+}
+
+// What one request reads or writes has to be in one place.
+absl::Status CheckAddressMap(const Hierarchy& hierarchy) {
+  const uint32_t slices = hierarchy.l2().slices_per_controller();
+  const absl::StatusOr<AddressMap> map = AddressMap::Make(hierarchy.address_map(), hierarchy.dram(), slices);
+  if (!map.ok()) return map.status();
+  const uint64_t bytes = slices != 0 ? hierarchy.l2().cache().line_bytes() : LargestRequest(hierarchy);
+  if (map->block_bytes() >= bytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(kHierarchy, ".address_map: only ", map->block_bytes(),
+                   " neighbouring bytes are in the same slice, bank and row; ",
+                   slices != 0 ? "a line of the L2 has " : "the largest request of an SM has ", bytes));
+}
+
+// Ports of the two crossbars.
+absl::Status CheckPorts(const machine::v1::Machine& machine) {
+  const Hierarchy& hierarchy = machine.memory().hierarchy();
+  const uint64_t speedup = hierarchy.network().input_speedup();
+  const uint64_t sm_ports =
+      (machine.sms() + hierarchy.network().sms_per_port() - 1) / hierarchy.network().sms_per_port();
+  const uint64_t slices =
+      uint64_t{hierarchy.dram().controllers()} * std::max<uint64_t>(hierarchy.l2().slices_per_controller(), 1);
+  if (std::max(sm_ports, slices) * speedup <= Crossbar::kMaxPorts) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(kHierarchy, ".network.input_speedup = ", speedup, ": ", sm_ports,
+                                                 " ports of SMs and ", slices, " of memory partitions, with so many ",
+                                                 "buffers each, are more than ", Crossbar::kMaxPorts));
 }
 
 absl::Status CheckHierarchy(const machine::v1::Machine& machine) {
@@ -238,7 +255,9 @@ absl::Status CheckHierarchy(const machine::v1::Machine& machine) {
   if (hierarchy.ideal_beyond_l1_cycles() != 0) return absl::OkStatus();
   if (absl::Status status = CheckNetwork(machine); !status.ok()) return status;
   if (absl::Status status = CheckL2(hierarchy); !status.ok()) return status;
-  return CheckDram(hierarchy.dram());
+  if (absl::Status status = CheckDram(hierarchy); !status.ok()) return status;
+  if (absl::Status status = CheckPorts(machine); !status.ok()) return status;
+  return CheckAddressMap(hierarchy);
 }
 
 }  // namespace
