@@ -242,6 +242,8 @@ void IBufferCore::SubmitAccess(SlotId slot, uint32_t id, const Step& step, Cycle
   access.bytes = step.bytes;
   access.lanes = lanes.mask;
   access.addresses = addresses ? &addresses_ : nullptr;
+  access.threads = &lanes.thread;
+  access.pc = at.pc();
   memory_->Submit(access, now);
   if (step.has_address) cursors_.SkipAddresses(lanes);
 }

@@ -114,6 +114,8 @@ bool ThesisCore::Enter(int port, SlotId slot, Cycle now) {
         access.bytes = step.bytes;
         access.lanes = lanes.mask;
         access.addresses = addresses ? &addresses_ : nullptr;
+        access.threads = &lanes.thread;
+        access.pc = pc;
         memory_->Submit(access, now);
       }
       if (step.has_address) cursors_.SkipAddresses(lanes);
