@@ -29,6 +29,7 @@ Formation::Formation(const Setup& setup)
   table_.priority.assign(slots, 0);
   table_.group.assign(slots, 0);
   inserted_.assign(slots, 0);
+  noted_.assign(slots, 0);
   for (int slot = 0; slot < slots; ++slot) free_.Insert(static_cast<SlotId>(slot));
   if (ports_ > 1) offered_by_port_.resize(ports_);
   thread_slot_.assign(max_threads_, kNoSlot);
@@ -116,6 +117,7 @@ void Formation::SetState(SlotId slot, SlotState state, bool notify) {
   const uint64_t threads = static_cast<uint64_t>(std::popcount(table_.lanes[slot].mask));
   MoveThreads(StateOf(old), StateOf(state), threads);
   table_.state[slot] = state;
+  Note(slot, kStateNoted);
   if (old == SlotState::kOffered) {
     table_.offered.Erase(slot);
     if (ports_ > 1) offered_by_port_[table_.port[slot]].Erase(slot);
@@ -135,17 +137,26 @@ void Formation::SetState(SlotId slot, SlotState state, bool notify) {
 
 const SlotSet& Formation::Eligible(int port) {
   const SlotSet& offered = ports_ == 1 ? table_.offered : offered_by_port_[port];
-  if (prioritised_ == 0) return offered;
+  return prioritised_ == 0 ? offered : HighestPriority(offered);
+}
+
+const SlotSet& Formation::HighestPriority(const SlotSet& slots) {
   uint8_t highest = 0;
-  offered.ForEach([&](SlotId slot) { highest = std::max(highest, table_.priority[slot]); });
+  slots.ForEach([&](SlotId slot) { highest = std::max(highest, table_.priority[slot]); });
   scratch_.Clear();
-  offered.ForEach([&](SlotId slot) {
+  slots.ForEach([&](SlotId slot) {
     if (table_.priority[slot] == highest) scratch_.Insert(slot);
   });
   return scratch_;
 }
 
 void Formation::Issue(SlotId slot) { SetState(slot, SlotState::kInFlight, /*notify=*/false); }
+
+void Formation::MoveOn(SlotId slot, Position at) {
+  table_.position[slot] = at;
+  table_.offered_at[slot] = ++offer_sequence_;
+  if (WarpScheduler* watcher = scheduler(slot)) watcher->Offered(slot);
+}
 
 void Formation::Advance(SlotId slot, Position at) {
   table_.position[slot] = at;
@@ -166,6 +177,7 @@ void Formation::LoosenNow() {
   const Lanes& lanes = table_.lanes[pending_slot_];
   ForEachLane(lanes.mask, [&](int lane) { MakeLoose(lanes.thread[lane], pending_at_, kHeldResolving); });
   table_.lanes[pending_slot_].mask = 0;
+  Note(pending_slot_, kThreadsNoted);
   pending_slot_ = kNoSlot;
   loosened_ = true;
 }
@@ -190,6 +202,7 @@ void Formation::BeginResolve(SlotId slot, std::span<const PathGroup> groups, Lan
     ForEachLane(group.lanes, [&](int lane) { MakeLoose(lanes.thread[lane], group.at, kHeldResolving); });
   }
   lanes.mask = 0;
+  Note(slot, kThreadsNoted);
   loosened_ = true;
 }
 
@@ -212,6 +225,7 @@ void Formation::BeginTake(SlotId slot, LaneMask taken, std::span<const PathGroup
     ForEachLane(group.lanes, [&](int lane) { MakeLoose(lanes.thread[lane], group.at, kHeldResolving); });
   }
   lanes.mask &= ~taken;
+  Note(slot, kThreadsNoted);
 }
 
 void Formation::EndTake(const Lanes& lanes) {

@@ -79,9 +79,15 @@ class Formation {
   // Slots that port may issue: offered slots of the port with the highest priority there is. The reference is good
   // until the next change.
   const SlotSet& Eligible(int port);
+  // Whether some offered slot has a priority above 0, and the members of `slots` with the highest priority among them.
+  // The reference is good until the next call of this or of Eligible.
+  bool prioritised() const { return prioritised_ != 0; }
+  const SlotSet& HighestPriority(const SlotSet& slots);
   bool AnyOffered(int port) const { return !(ports_ == 1 ? table_.offered : offered_by_port_[port]).empty(); }
   // Offered -> InFlight.
   void Issue(SlotId slot);
+  // Issue and Advance in one: the slot stays offered.
+  void MoveOn(SlotId slot, Position at);
   // InFlight or Barrier -> Offered at `at`, all threads; the policy is not asked.
   void Advance(SlotId slot, Position at);
   // InFlight -> Barrier.
@@ -101,6 +107,19 @@ class Formation {
   // Instructions that are not in the trace and that the slot has to issue first. TookInserted counts one down.
   uint32_t inserted(SlotId slot) const { return inserted_[slot]; }
   void TookInserted(SlotId slot) { --inserted_[slot]; }
+
+  // --- changes
+  // For an engine that keeps what follows from a slot's state: from now on every slot that changes is noted, save by
+  // MoveOn. TakeChange hands out one slot after the other until it returns false, with whether its threads are others.
+  void NoteChanges() { noting_ = true; }
+  bool TakeChange(SlotId& slot, bool& threads) {
+    if (changed_.empty()) return false;
+    slot = changed_.back();
+    changed_.pop_back();
+    threads = (noted_[slot] & kThreadsNoted) != 0;
+    noted_[slot] = 0;
+    return true;
+  }
 
   // --- timers
   Cycle next_timer() const { return timers_.empty() ? kNever : timers_.front().at; }
@@ -140,6 +159,14 @@ class Formation {
   }
   WarpScheduler* scheduler(SlotId slot) const {
     return table_.port[slot] < schedulers_.size() ? schedulers_[table_.port[slot]] : nullptr;
+  }
+
+  static constexpr uint8_t kStateNoted = 1;
+  static constexpr uint8_t kThreadsNoted = 2;
+  void Note(SlotId slot, uint8_t what) {
+    if (!noting_) return;
+    if (noted_[slot] == 0) changed_.push_back(slot);
+    noted_[slot] |= what;
   }
 
   // Makes the threads of the resolving slot loose, if that has been put off.
@@ -203,6 +230,10 @@ class Formation {
   Position pending_at_;
   LaneMask resolving_lanes_ = 0;
   bool loosened_ = false;  // threads of the resolving slot were made loose one by one
+
+  bool noting_ = false;
+  std::vector<uint8_t> noted_;  // by slot
+  std::vector<SlotId> changed_;
 
   std::vector<TimerEntry> timers_;  // heap
   uint64_t timer_sequence_ = 0;

@@ -74,6 +74,7 @@ SlotId Formation::Allocate(std::string_view operation) {
 void Formation::Free(SlotId slot) {
   table_.state[slot] = SlotState::kFree;
   table_.lanes[slot].mask = 0;
+  Note(slot, kThreadsNoted);
   --table_.live;
   free_.Insert(slot);
 }
@@ -139,6 +140,7 @@ void Formation::Enter(SlotId slot, const Lanes& lanes) {
     held_[thread] = kHeldInactive;
   });
   inside.mask |= lanes.mask;
+  Note(slot, kThreadsNoted);
 }
 
 SlotId Formation::SpawnAs(std::string_view operation, SlotState state, Position at, const Lanes& lanes) {
@@ -239,6 +241,8 @@ SlotId Formation::Split(SlotId slot, LaneMask mask) {
     thread_slot_[lanes.thread[lane]] = part;
   });
   lanes.mask &= ~mask;
+  Note(slot, kThreadsNoted);
+  Note(part, kThreadsNoted);
   table_.block[part] = thread_block_[moved.thread[std::countr_zero(mask)]];
   table_.block[slot] = thread_block_[lanes.thread[std::countr_zero(lanes.mask)]];
   const SlotState state = table_.state[slot];
@@ -279,6 +283,7 @@ void Formation::Merge(SlotId from, SlotId into) {
     thread_slot_[moved.thread[lane]] = into;
   });
   inside.mask |= moved.mask;
+  Note(into, kThreadsNoted);
   MoveThreads(ThreadState::kInactive, StateOf(table_.state[into]), static_cast<uint64_t>(std::popcount(moved.mask)));
   table_.block[into] = thread_block_[inside.thread[std::countr_zero(inside.mask)]];
   Free(from);
@@ -324,6 +329,7 @@ void Formation::SetPort(SlotId slot, uint8_t port) {
   if (table_.port[slot] == port) return;
   if (table_.state[slot] != SlotState::kOffered) {
     table_.port[slot] = port;
+    Note(slot, kStateNoted);
     return;
   }
   SetState(slot, SlotState::kParked, /*notify=*/true);

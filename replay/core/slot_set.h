@@ -27,6 +27,16 @@ class SlotSet {
     summary_ = 0;
   }
 
+  // The members of both; either may be this set itself.
+  void AssignUnion(const SlotSet& a, const SlotSet& b) {
+    uint64_t words = summary_;
+    summary_ = a.summary_ | b.summary_;
+    for (words |= summary_; words != 0; words &= words - 1) {
+      const int word = std::countr_zero(words);
+      words_[word] = a.words_[word] | b.words_[word];
+    }
+  }
+
   // The smallest member, or kNoSlot.
   SlotId First() const {
     if (summary_ == 0) return kNoSlot;

@@ -20,6 +20,7 @@ using ThreadId = uint16_t;  // a hardware thread of one SM: its home lane is Thr
 inline constexpr int kMaxLanes = 64;
 inline constexpr int kMaxSlots = 4096;  // per SM; also the most hardware threads
 inline constexpr SlotId kNoSlot = 0xffff;
+inline constexpr uint32_t kInstructionBytes = 8;  // of a PC, and in the instruction cache
 inline constexpr Cycle kNever = ~Cycle{0};
 
 // Where a thread is: call depth and instruction. Two threads are at the same place only if both agree, so that

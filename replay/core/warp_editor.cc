@@ -35,7 +35,9 @@ void WarpEditor::SetGroup(SlotId slot, uint32_t group) {
   if (formation_.IsSlot("SetGroup", slot)) formation_.table_.group[slot] = group;
 }
 void WarpEditor::InsertInstructions(SlotId slot, uint32_t count) {
-  if (formation_.IsSlot("InsertInstructions", slot)) formation_.inserted_[slot] += count;
+  if (!formation_.IsSlot("InsertInstructions", slot)) return;
+  formation_.inserted_[slot] += count;
+  formation_.Note(slot, Formation::kStateNoted);
 }
 void WarpEditor::SetHeld(ThreadId thread, HeldReason reason) { formation_.SetHeld(thread, reason); }
 void WarpEditor::StartTimer(Cycle at, uint64_t tag) { formation_.StartTimer(at, tag); }

@@ -92,6 +92,24 @@ absl::Status AddPlace(const absl::Status& status, const trace::LaunchView& launc
                                                   configuration.scheduler.name, ": ", status.message()));
 }
 
+// Whether the front end of the machine can run the policies.
+absl::Status CheckFrontEnd(const Configuration& configuration, const CheckedConfiguration& checked,
+                           const machine::v1::Machine& machine) {
+  if (machine.core().front_end() == machine::v1::Core::IBUFFER) {
+    if (!checked.divergence->info.traits.mixed_pcs) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("divergence policy '", configuration.divergence.name, "' does not go with machine ",
+                     machine.name(), ": an issue of it holds several PCs, which a buffer of one warp's instructions ",
+                     "cannot feed; it runs under core.front_end = THESIS"));
+  }
+  if (configuration.fetch.name == Configuration().fetch.name && configuration.fetch.parameters.empty()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("fetch policy '", configuration.fetch.name, "' does not go with machine ", machine.name(),
+                   ": under core.front_end = THESIS the scheduler is fetch; choose a machine with IBUFFER"));
+}
+
 }  // namespace
 
 PolicySpec PolicySpec::FromText(std::string_view text) {
@@ -108,9 +126,12 @@ absl::StatusOr<CheckedConfiguration> CheckConfiguration(const Configuration& con
   if (!scheduler.ok()) return scheduler.status();
   auto dispatch = DispatchRegistry::Get().Find("dispatcher", configuration.dispatch.name);
   if (!dispatch.ok()) return dispatch.status();
+  auto fetch = FetchRegistry::Get().Find("fetch policy", configuration.fetch.name);
+  if (!fetch.ok()) return fetch.status();
   checked.divergence = *divergence;
   checked.scheduler = *scheduler;
   checked.dispatch = *dispatch;
+  checked.fetch = *fetch;
 
   auto parameters = Parameters::Parse(checked.divergence->info, configuration.divergence.parameters);
   if (!parameters.ok()) return parameters.status();
@@ -121,6 +142,9 @@ absl::StatusOr<CheckedConfiguration> CheckConfiguration(const Configuration& con
   parameters = Parameters::Parse(checked.dispatch->info, configuration.dispatch.parameters);
   if (!parameters.ok()) return parameters.status();
   checked.dispatch_parameters = *std::move(parameters);
+  parameters = Parameters::Parse(checked.fetch->info, configuration.fetch.parameters);
+  if (!parameters.ok()) return parameters.status();
+  checked.fetch_parameters = *std::move(parameters);
 
   const PolicyTraits& scheduler_traits = checked.scheduler->info.traits;
   if (scheduler_traits.needs_regrouping && !checked.divergence->info.traits.regroups_every_instruction) {
@@ -131,21 +155,21 @@ absl::StatusOr<CheckedConfiguration> CheckConfiguration(const Configuration& con
   return checked;
 }
 
-absl::Status Validate(const Configuration& configuration) { return CheckConfiguration(configuration).status(); }
+absl::Status Validate(const Configuration& configuration, const machine::v1::Machine* machine) {
+  const absl::StatusOr<CheckedConfiguration> checked = CheckConfiguration(configuration);
+  if (!checked.ok()) return checked.status();
+  return machine == nullptr ? absl::OkStatus() : CheckFrontEnd(configuration, *checked, *machine);
+}
 
 absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader& reader,
                                                        const std::vector<Configuration>& configurations,
                                                        const ReplayOptions& options) {
   if (absl::Status status = CheckMachine(options.machine); !status.ok()) return status;
-  if (options.machine.core().front_end() == machine::v1::Core::IBUFFER) {
-    return absl::UnimplementedError(
-        absl::StrCat("machine ", options.machine.name(),
-                     ": only core.front_end THESIS can be replayed so far, such as fermi_fixed"));
-  }
   std::vector<CheckedConfiguration> checked;
   for (const Configuration& configuration : configurations) {
     absl::StatusOr<CheckedConfiguration> one = CheckConfiguration(configuration);
     if (!one.ok()) return one.status();
+    if (absl::Status status = CheckFrontEnd(configuration, *one, options.machine); !status.ok()) return status;
     checked.push_back(*std::move(one));
   }
   absl::StatusOr<std::vector<const trace::LaunchView*>> launches = SelectLaunches(reader, options.kernels);
@@ -168,6 +192,9 @@ absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader&
     *result.mutable_divergence() = Choice(checked[i].divergence->info, checked[i].divergence_parameters);
     *result.mutable_scheduler() = Choice(checked[i].scheduler->info, checked[i].scheduler_parameters);
     *result.mutable_dispatch() = Choice(checked[i].dispatch->info, checked[i].dispatch_parameters);
+    if (options.machine.core().front_end() == machine::v1::Core::IBUFFER) {
+      *result.mutable_fetch() = Choice(checked[i].fetch->info, checked[i].fetch_parameters);
+    }
     for (const std::string& note : Notes(reader, *launches)) result.add_note(note);
     result.mutable_total();
   }

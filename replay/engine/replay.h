@@ -26,15 +26,16 @@ struct PolicySpec {
   static PolicySpec FromText(std::string_view text);
 };
 
-// One run: how warps diverge, who issues, who is dispatched.
+// One run: how warps diverge, who issues, who is dispatched, who is fetched for.
 struct Configuration {
   PolicySpec divergence{"pdom", ""};
   PolicySpec scheduler{"lrr", ""};
   PolicySpec dispatch{"thread_blocks", ""};
+  PolicySpec fetch{"round_robin", ""};  // machines with instruction buffers
 };
 
-// Checks names, parameters, and that the policies go together.
-absl::Status Validate(const Configuration& configuration);
+// Checks names, parameters, that the policies go together, and, if one is given, with the machine.
+absl::Status Validate(const Configuration& configuration, const machine::v1::Machine* machine = nullptr);
 
 // One warp-instruction as it issues, for logs, drawings and tests.
 struct IssueEvent {

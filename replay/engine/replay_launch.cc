@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "replay/core/ibuffer_core.h"
 #include "replay/core/launch_context.h"
 #include "replay/core/sm_core.h"
 #include "replay/core/thesis_core.h"
@@ -75,6 +76,9 @@ class LaunchSimulation : public SmWaker {
     context_.force_tick = run.options.force_tick;
     context_.observer = run.options.observer;
     context_.configuration_index = run.configuration_index;
+    if (run.options.machine.core().front_end() == machine::v1::Core::IBUFFER) {
+      buffer_setup_.emplace(context_.program, context_.steps, run.options.machine);
+    }
     memory_.BeginLaunch();
     MakeSms();
     dispatcher_ = configuration.dispatch->make({blocks_.count(), sm_count_}, configuration.dispatch_parameters);
@@ -93,9 +97,17 @@ class LaunchSimulation : public SmWaker {
     for (uint32_t sm = 0; sm < sm_count_; ++sm) {
       const DivergenceContext policy_context{context_.program, context_.warp_size, context_.max_threads,
                                              context_.capacity, context_.ports};
-      std::unique_ptr<SmCore> core = std::make_unique<ThesisCore>(
-          context_, sm, configuration.divergence->make(policy_context, configuration.divergence_parameters), run_.cache,
-          memory_);
+      std::unique_ptr<DivergencePolicy> policy =
+          configuration.divergence->make(policy_context, configuration.divergence_parameters);
+      std::unique_ptr<SmCore> core;
+      if (buffer_setup_.has_value()) {
+        auto buffer =
+            std::make_unique<IBufferCore>(context_, *buffer_setup_, sm, std::move(policy), run_.cache, memory_);
+        buffer_cores_.push_back(buffer.get());
+        core = std::move(buffer);
+      } else {
+        core = std::make_unique<ThesisCore>(context_, sm, std::move(policy), run_.cache, memory_);
+      }
       std::vector<std::unique_ptr<WarpScheduler>> schedulers;
       for (int port = 0; port < context_.ports; ++port) {
         const SchedulerContext scheduler_context{core->table(),        context_.program,  context_.warp_size,
@@ -104,9 +116,18 @@ class LaunchSimulation : public SmWaker {
         schedulers.push_back(configuration.scheduler->make(scheduler_context, configuration.scheduler_parameters));
       }
       core->SetSchedulers(std::move(schedulers));
+      if (buffer_setup_.has_value()) {
+        const FetchContext fetch_context{core->table(),          core->schedulers(),
+                                         buffer_setup_->entries, buffer_setup_->fetch_when_free_slot,
+                                         context_.warp_size,     context_.ports};
+        buffer_cores_.back()->SetFetchPolicy(configuration.fetch->make(fetch_context, configuration.fetch_parameters));
+      }
       sms_.push_back(std::move(core));
     }
   }
+
+  // What only the front end with instruction buffers counts.
+  absl::Status AddBufferResult(const SmCounters& counters, result::v1::LaunchResult& result) const;
 
   // A round of dispatch after the cycle before `first`.
   absl::Status Dispatch(Cycle first);
@@ -128,7 +149,9 @@ class LaunchSimulation : public SmWaker {
   Calendar calendar_;  // component sm_count_ is the dispatcher
   uint64_t residency_ = 0;
   std::string limit_;
+  std::optional<BufferSetup> buffer_setup_;  // of machines with instruction buffers
   std::vector<std::unique_ptr<SmCore>> sms_;
+  std::vector<IBufferCore*> buffer_cores_;  // the same, if they have buffers
   std::unique_ptr<BlockDispatcher> dispatcher_;
   std::vector<SmOccupancy> occupancy_;
   std::unique_ptr<bool[]> accepted_;
@@ -265,6 +288,35 @@ void Combine(const PolicyInfo& info, std::span<const uint64_t> values,
   }
 }
 
+absl::Status LaunchSimulation::AddBufferResult(const SmCounters& counters, result::v1::LaunchResult& result) const {
+  const PolicyInfo& fetch = run_.configuration.fetch->info;
+  for (const CounterSpec& spec : fetch.counters) (*result.mutable_fetch_counter())[spec.name] = 0;
+  StallCounters stalls;
+  result::v1::FetchCounts& counts = *result.mutable_fetch();
+  for (const IBufferCore* core : buffer_cores_) {
+    stalls.Add(core->stalls());
+    counts.set_fetches(counts.fetches() + core->fetch_counters().fetches);
+    counts.set_instructions(counts.instructions() + core->fetch_counters().instructions);
+    counts.set_dropped(counts.dropped() + core->fetch_counters().dropped);
+    const std::span<const uint64_t> values = core->fetch_policy().counters();
+    if (values.size() != fetch.counters.size()) {
+      return absl::InternalError(absl::StrCat("fetch policy '", fetch.name, "' declares ", fetch.counters.size(),
+                                              " counters, but has ", values.size()));
+    }
+    Combine(fetch, values, *result.mutable_fetch_counter());
+  }
+  if (absl::Status status = CheckSums(stalls); !status.ok()) return status;
+  if (stalls.port_cycles != counters.scheduler_cycles || stalls.issued != counters.issued ||
+      stalls.structural != counters.stall) {
+    return absl::InternalError(absl::StrCat("the stall classes count ", stalls.port_cycles, " port cycles, ",
+                                            stalls.issued, " issues and ", stalls.structural,
+                                            " structural stalls, the scheduler cycles ", counters.scheduler_cycles,
+                                            ", ", counters.issued, " and ", counters.stall));
+  }
+  FillResult(stalls, result);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
   SmCounters counters;
   result::v1::LaunchResult result;
@@ -274,6 +326,7 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
   for (const CounterSpec& spec : scheduler.counters) (*result.mutable_scheduler_counter())[spec.name] = 0;
   for (const auto& sm : sms_) {
     if (absl::Status status = CheckSums(sm->counters()); !status.ok()) return status;
+    if (absl::Status status = sm->CheckDrained(); !status.ok()) return status;
     counters.Add(sm->counters());
     const std::span<const uint64_t> values = sm->policy().counters();
     if (values.size() != divergence.counters.size()) {
@@ -293,8 +346,13 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
     return absl::InternalError(absl::StrCat("thread-instructions issued: ", counters.thread_instructions,
                                             ", recorded: ", run_.launch.totals.thread_instructions()));
   }
-  const CounterScale scale{static_cast<uint32_t>(context_.warp_size), static_cast<uint32_t>(context_.issue_cycles),
+  // With instruction buffers a port may issue in every cycle, whatever its issues occupy behind it.
+  const uint32_t issue_cycles = buffer_setup_.has_value() ? 1 : static_cast<uint32_t>(context_.issue_cycles);
+  const CounterScale scale{static_cast<uint32_t>(context_.warp_size), issue_cycles,
                            static_cast<uint32_t>(context_.ports)};
+  if (buffer_setup_.has_value()) {
+    if (absl::Status status = AddBufferResult(counters, result); !status.ok()) return status;
+  }
   FillResult(counters, scale, end_, result);
   if (absl::Status status = memory_.EndLaunch(end_, result); !status.ok()) return status;
   result.set_launch(run_.launch.launch.id());

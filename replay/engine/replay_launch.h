@@ -12,6 +12,7 @@
 #include "replay/dispatch/block_dispatcher.h"
 #include "replay/divergence/divergence_policy.h"
 #include "replay/engine/replay.h"
+#include "replay/fetch/fetch_policy.h"
 #include "replay/memory/memory_system.h"
 #include "replay/schedule/warp_scheduler.h"
 #include "replay/trace/chunk_cache.h"
@@ -24,9 +25,11 @@ struct CheckedConfiguration {
   const DivergenceRegistry::Entry* divergence = nullptr;
   const SchedulerRegistry::Entry* scheduler = nullptr;
   const DispatchRegistry::Entry* dispatch = nullptr;
+  const FetchRegistry::Entry* fetch = nullptr;
   Parameters divergence_parameters;
   Parameters scheduler_parameters;
   Parameters dispatch_parameters;
+  Parameters fetch_parameters;
 };
 absl::StatusOr<CheckedConfiguration> CheckConfiguration(const Configuration& configuration);
 

@@ -55,6 +55,8 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
   command.add_option("--scheduler", replay.policies.scheduler, "Which warp issues; or all")->capture_default_str();
   command.add_option("--dispatch", replay.policies.dispatch, "Which thread block enters which SM; or all")
       ->capture_default_str();
+  command.add_option("--fetch", replay.policies.fetch, "Which warp is fetched for (machines with IBUFFER); or all")
+      ->capture_default_str();
   command.add_option("--kernels", replay.kernels,
                      "Only kernels whose name has a match of this regular expression (POSIX extended)");
   command

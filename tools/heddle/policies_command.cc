@@ -9,6 +9,7 @@
 #include "replay/engine/policy_registry.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/suggest.h"
+#include "replay/fetch/fetch_policy.h"
 #include "replay/schedule/warp_scheduler.h"
 #include "tools/heddle/commands.h"
 #include "tools/heddle/json.h"
@@ -43,7 +44,8 @@ std::vector<const PolicyInfo*> Infos() {
 std::vector<Seam> Seams() {
   return {{"divergence", "Divergence policies", "--divergence", Infos<replay::DivergenceRegistry>()},
           {"scheduler", "Schedulers", "--scheduler", Infos<replay::SchedulerRegistry>()},
-          {"dispatch", "Dispatchers", "--dispatch", Infos<replay::DispatchRegistry>()}};
+          {"dispatch", "Dispatchers", "--dispatch", Infos<replay::DispatchRegistry>()},
+          {"fetch", "Fetch policies", "--fetch", Infos<replay::FetchRegistry>()}};
 }
 
 // A divergence policy and a scheduler that do not go together, with the reason; defaults for all parameters.

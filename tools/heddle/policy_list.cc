@@ -5,6 +5,7 @@
 #include "replay/dispatch/block_dispatcher.h"
 #include "replay/divergence/divergence_policy.h"
 #include "replay/engine/policy_registry.h"
+#include "replay/fetch/fetch_policy.h"
 #include "replay/schedule/warp_scheduler.h"
 
 namespace heddle::tools {
@@ -86,7 +87,7 @@ absl::StatusOr<std::vector<PolicySpec>> SplitPolicies(const std::string& text) {
   return policies;
 }
 
-absl::StatusOr<RunPlan> PlanRuns(const PolicyLists& lists) {
+absl::StatusOr<RunPlan> PlanRuns(const PolicyLists& lists, const machine::v1::Machine* machine) {
   const auto divergence =
       CheckedPolicies<replay::DivergenceRegistry>("--divergence", "divergence policy", lists.divergence);
   if (!divergence.ok()) return divergence.status();
@@ -95,16 +96,21 @@ absl::StatusOr<RunPlan> PlanRuns(const PolicyLists& lists) {
   const auto dispatch = CheckedPolicies<replay::DispatchRegistry>("--dispatch", "dispatcher", lists.dispatch);
   if (!dispatch.ok()) return dispatch.status();
 
+  const auto fetch = CheckedPolicies<replay::FetchRegistry>("--fetch", "fetch policy", lists.fetch);
+  if (!fetch.ok()) return fetch.status();
+
   RunPlan plan;
   for (const PolicySpec& d : *divergence) {
     for (const PolicySpec& s : *scheduler) {
       for (const PolicySpec& b : *dispatch) {
-        const Configuration configuration{d, s, b};
-        const absl::Status status = replay::Validate(configuration);
-        if (status.ok()) {
-          plan.runs.push_back(configuration);
-        } else {
-          plan.skipped.push_back({configuration, std::string(status.message())});
+        for (const PolicySpec& f : *fetch) {
+          const Configuration configuration{d, s, b, f};
+          const absl::Status status = replay::Validate(configuration, machine);
+          if (status.ok()) {
+            plan.runs.push_back(configuration);
+          } else {
+            plan.skipped.push_back({configuration, std::string(status.message())});
+          }
         }
       }
     }

@@ -16,11 +16,12 @@ namespace heddle::tools {
 // parameter of that policy. Names and parameters are not checked here.
 absl::StatusOr<std::vector<replay::PolicySpec>> SplitPolicies(const std::string& text);
 
-// What --divergence, --scheduler and --dispatch ask for.
+// What --divergence, --scheduler, --dispatch and --fetch ask for.
 struct PolicyLists {
   std::string divergence = "pdom";
   std::string scheduler = "lrr";
   std::string dispatch = "thread_blocks";
+  std::string fetch = "round_robin";
 };
 
 // One run of the product that does not go, and why.
@@ -30,14 +31,14 @@ struct SkippedRun {
 };
 
 struct RunPlan {
-  std::vector<replay::Configuration> runs;  // divergence slowest, dispatch fastest
+  std::vector<replay::Configuration> runs;  // divergence slowest, fetch fastest
   std::vector<SkippedRun> skipped;
 };
 
-// The product of the three lists; "all" stands for every policy of a kind. Unknown names, wrong parameters and policies
-// given twice are errors. A pair of policies that do not go together is skipped if others of the product remain, and an
-// error if none does.
-absl::StatusOr<RunPlan> PlanRuns(const PolicyLists& lists);
+// The product of the lists; "all" stands for every policy of a kind. Unknown names, wrong parameters and policies given
+// twice are errors. A combination that does not go together, or not with the machine if one is given, is skipped if
+// others of the product remain, and an error if none does.
+absl::StatusOr<RunPlan> PlanRuns(const PolicyLists& lists, const machine::v1::Machine* machine = nullptr);
 
 // "name" or "name:key=value,...", as on the command line.
 std::string PolicyText(const replay::PolicySpec& policy);

@@ -80,12 +80,12 @@ void TellSkipped(const std::vector<SkippedRun>& skipped) {
 }  // namespace
 
 int ReplayCommand(const ReplayArguments& arguments) {
-  const absl::StatusOr<RunPlan> plan = PlanRuns(arguments.policies);
-  if (!plan.ok()) return Complain(kWrongUsage, plan.status());
   replay::ReplayOptions options;
   absl::StatusOr<machine::v1::Machine> machine = EffectiveMachine(arguments);
   if (!machine.ok()) return Complain(kWrongUsage, machine.status());
   options.machine = *std::move(machine);
+  const absl::StatusOr<RunPlan> plan = PlanRuns(arguments.policies, &options.machine);
+  if (!plan.ok()) return Complain(kWrongUsage, plan.status());
   options.overrides = arguments.overrides;
   options.kernels = arguments.kernels;
   options.max_cycles = arguments.max_cycles;

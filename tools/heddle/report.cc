@@ -70,22 +70,40 @@ std::string Percent(const std::optional<double>& number) {
 }
 
 struct Labels {
-  std::vector<std::string> divergence, scheduler, dispatch;
+  std::vector<std::string> divergence, scheduler, dispatch, fetch;
   bool show_dispatch = false;
+  bool show_fetch = false;
+
+  // The first columns of a table of runs, and a run's cells in them.
+  std::vector<Table::Column> Columns() const {
+    std::vector<Table::Column> columns = {{"divergence", Table::Align::kLeft}, {"scheduler", Table::Align::kLeft}};
+    if (show_dispatch) columns.push_back({"dispatch", Table::Align::kLeft});
+    if (show_fetch) columns.push_back({"fetch", Table::Align::kLeft});
+    return columns;
+  }
+  std::vector<std::string> Cells(size_t run) const {
+    std::vector<std::string> cells = {divergence[run], scheduler[run]};
+    if (show_dispatch) cells.push_back(dispatch[run]);
+    if (show_fetch) cells.push_back(fetch[run]);
+    return cells;
+  }
 };
 
 Labels LabelRuns(const std::vector<Result>& results) {
-  std::vector<const PolicyChoice*> divergence, scheduler, dispatch;
+  std::vector<const PolicyChoice*> divergence, scheduler, dispatch, fetch;
   for (const Result& result : results) {
     divergence.push_back(&result.divergence());
     scheduler.push_back(&result.scheduler());
     dispatch.push_back(&result.dispatch());
+    fetch.push_back(&result.fetch());
   }
   Labels labels;
   for (const Result& result : results) {
     labels.divergence.push_back(Label(result.divergence(), divergence));
     labels.scheduler.push_back(Label(result.scheduler(), scheduler));
     labels.dispatch.push_back(Label(result.dispatch(), dispatch));
+    labels.fetch.push_back(Label(result.fetch(), fetch));
+    labels.show_fetch |= labels.fetch.back() != labels.fetch.front();
     labels.show_dispatch |= labels.dispatch.back() != labels.dispatch.front();
   }
   return labels;
@@ -99,13 +117,11 @@ size_t Baseline(const std::vector<Result>& results) {
 }
 
 std::string Rows(const Labels& labels, const std::vector<Numbers>& numbers, size_t baseline, int indent) {
-  std::vector<Table::Column> columns = {{"divergence", Table::Align::kLeft}, {"scheduler", Table::Align::kLeft}};
-  if (labels.show_dispatch) columns.push_back({"dispatch", Table::Align::kLeft});
+  std::vector<Table::Column> columns = labels.Columns();
   for (const char* title : {"cycles", "IPC", "lane activity", "depth used", "speed-up"}) columns.push_back({title});
   Table table(columns);
   for (size_t i = 0; i < numbers.size(); ++i) {
-    std::vector<std::string> row = {labels.divergence[i], labels.scheduler[i]};
-    if (labels.show_dispatch) row.push_back(labels.dispatch[i]);
+    std::vector<std::string> row = labels.Cells(i);
     const Numbers& run = numbers[i];
     row.push_back(WithThousands(run.cycles));
     row.push_back(run.ipc.has_value() ? Decimal(*run.ipc, 2) : "-");
@@ -117,6 +133,52 @@ std::string Rows(const Labels& labels, const std::vector<Numbers>& numbers, size
     table.AddRow(std::move(row));
   }
   return table.Text(indent);
+}
+
+result::v1::StallCycles StallsOf(const Result& result) {
+  result::v1::StallCycles sum;
+  for (const LaunchResult& launch : result.launch()) {
+    const result::v1::StallCycles& one = launch.stalls();
+    sum.set_total(sum.total() + one.total());
+    sum.set_issued(sum.issued() + one.issued());
+    sum.set_structural(sum.structural() + one.structural());
+    sum.set_data_memory(sum.data_memory() + one.data_memory());
+    sum.set_data_arithmetic(sum.data_arithmetic() + one.data_arithmetic());
+    sum.set_control(sum.control() + one.control());
+    sum.set_fetch(sum.fetch() + one.fetch());
+    sum.set_policy(sum.policy() + one.policy());
+    sum.set_barrier(sum.barrier() + one.barrier());
+    sum.set_exit(sum.exit() + one.exit());
+    sum.set_empty(sum.empty() + one.empty());
+  }
+  return sum;
+}
+
+// Per cent of the issue ports' cycles; empty for front ends that do not tell.
+std::string StallRows(const Labels& labels, const std::vector<Result>& results) {
+  std::vector<Table::Column> columns = labels.Columns();
+  for (const char* title :
+       {"issued", "unit", "memory", "arithmetic", "control", "fetch", "policy", "barrier", "exit", "empty"}) {
+    columns.push_back({title});
+  }
+  Table table(columns);
+  bool any = false;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const result::v1::StallCycles stalls = StallsOf(results[i]);
+    if (stalls.total() == 0) continue;
+    any = true;
+    std::vector<std::string> row = labels.Cells(i);
+    for (const uint64_t cycles :
+         {stalls.issued(), stalls.structural(), stalls.data_memory(), stalls.data_arithmetic(), stalls.control(),
+          stalls.fetch(), stalls.policy(), stalls.barrier(), stalls.exit(), stalls.empty()}) {
+      row.push_back(Percent(100.0 * static_cast<double>(cycles) / static_cast<double>(stalls.total())));
+    }
+    table.AddRow(std::move(row));
+  }
+  if (!any) return "";
+  return absl::StrCat(
+      "\nWhere the cycles of the issue ports went: issued, or what the warp closest to issue waited for\n",
+      table.Text(0));
 }
 
 std::string Count(uint64_t count, const char* singular, const char* plural) {
@@ -152,6 +214,7 @@ std::string ResultReport(const std::vector<Result>& results, bool per_launch) {
     absl::StrAppend(&text, "\nSpeed-up: cycles of ", labels.divergence[baseline], " with ", labels.scheduler[baseline],
                     " divided by cycles of the run.\n");
   }
+  text += StallRows(labels, results);
 
   if (per_launch) {
     for (int i = 0; i < results[0].launch_size(); ++i) {

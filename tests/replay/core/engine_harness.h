@@ -43,6 +43,7 @@ struct RunOptions {
   machine::v1::Machine machine = Toy();
   std::string divergence = "pdom";
   std::string scheduler = "lrr";
+  std::string fetch = "round_robin";
   bool force_tick = false;
   uint64_t cache_bytes = 256u << 20;
   uint64_t max_cycles = 0;

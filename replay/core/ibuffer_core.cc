@@ -1,0 +1,231 @@
+#include "replay/core/ibuffer_core.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace heddle::replay {
+
+BufferSetup::BufferSetup(const trace::Program& program, std::span<const Step> steps,
+                         const machine::v1::Machine& machine)
+    : table(program, steps, machine.core()),
+      units(machine.core().units()),
+      entries(static_cast<uint8_t>(machine.core().ibuffer().entries())),
+      fetch_instructions(static_cast<uint8_t>(machine.core().ibuffer().fetch_instructions())),
+      fetch_when_free_slot(machine.core().ibuffer().fetch_when() == machine::v1::InstructionBuffer::FREE_SLOT),
+      reformed_warp_cycles(machine.core().ibuffer().reformed_warp_cycles()),
+      simd_width(machine.core().simd_width()),
+      skip_empty_groups(machine.core().skip_empty_groups()) {
+  const machine::v1::Cache& cache = machine.memory().hierarchy().l1_instruction();
+  if (cache.sets() != 0) line_instructions = cache.line_bytes() / kInstructionBytes;
+}
+
+IBufferCore::IBufferCore(const LaunchContext& context, const BufferSetup& setup, uint32_t sm,
+                         std::unique_ptr<DivergencePolicy> policy, ChunkCache& cache, MemorySystem& memory)
+    : SmCore(context, sm, std::move(policy), cache, memory, setup.table.longest()),
+      setup_(setup),
+      one_in_flight_((interests_ & kEveryInstruction) != 0),
+      data_holds_((interests_ & kLaneReturns) != 0),
+      warps_(table().state.size()),
+      buffered_(table().state.size(), 0),
+      rows_of_(table().state.size()),
+      slots_of_(context.max_threads / context.warp_size),
+      standings_(static_cast<int>(table().state.size()), context.ports),
+      scoreboard_(static_cast<uint32_t>(context.max_threads / context.warp_size)),
+      units_(setup.units),
+      reformed_(setup.reformed_warp_cycles),
+      port_free_(context.ports, 0),
+      issued_(context.ports, kNoSlot),
+      exited_(context.capacity, 0),
+      results_due_(context.capacity, 0),
+      exited_rows_(context.capacity, std::vector<uint32_t>(context.ports, 0)) {
+  for (int row = 0; row < context.max_threads / context.warp_size; ++row) {
+    block_of_row_.push_back(static_cast<BlockId>(static_cast<uint32_t>(row) / context.rows_per_block));
+  }
+  formation_.NoteChanges();
+}
+
+// --- statistics
+
+void IBufferCore::CountPorts(uint64_t count, uint64_t idle, uint32_t issued) {
+  counters_.resident_cycles += count;
+  counters_.scheduler_cycles += count * static_cast<uint64_t>(context_.ports);
+  counters_.issued += static_cast<uint64_t>(std::popcount(issued));
+  uint64_t waiting = 0;  // ports
+  for (int port = 0; port < context_.ports; ++port) {
+    if ((issued >> port & 1) != 0) continue;
+    if (standings_.AnyReady(port)) {
+      counters_.stall += count;
+    } else {
+      ++waiting;
+    }
+  }
+  if (waiting != 0) {
+    const uint64_t memory = standings_.memory_threads();
+    (memory != 0 && memory == LiveThreads() ? counters_.memory : counters_.idle) += waiting * count;
+  }
+  if (idle == 0) return;
+  counters_.idle_cycles += idle;
+  const auto& states = formation_.thread_states();
+  for (int state = 0; state < kThreadStates; ++state) counters_.idle_threads[state] += idle * states[state];
+  const uint64_t data = idle * standings_.offered_data_threads();
+  counters_.idle_threads[static_cast<int>(ThreadState::kReady)] -= data;
+  counters_.idle_threads[static_cast<int>(ThreadState::kDependency)] += data;
+}
+
+// Cycles before `until` that have not been counted had the state that is there now: nothing changes between two cycles
+// that are run.
+void IBufferCore::Credit(Cycle until) {
+  offer_cycle_ = until;
+  if (until <= credited_) return;
+  if (resident_ > 0) {
+    const Cycle idle_from = std::max(credited_, std::min(until, penalty_until_));
+    CountPorts(until - credited_, until - idle_from, 0);
+    standings_.CreditIdle(until - credited_);
+  }
+  credited_ = until;
+  standings_.SetTime(until);
+}
+
+// The present cycle, with the state between selection and what follows it.
+void IBufferCore::CountCycle(Cycle now) {
+  if (resident_ > 0) {
+    CountPorts(1, issued_ports_ == 0 && now >= penalty_until_ ? 1 : 0, issued_ports_);
+    standings_.CreditIssues(issued_ports_);
+  }
+  credited_ = now + 1;
+  standings_.SetTime(now + 1);
+}
+
+// --- the cycle
+
+void IBufferCore::RunCycle(Cycle now) {
+  Credit(now);
+  BeginCycle(now);
+  Complete(now);
+  memory_->RunCycle(now);
+  TakeDue(now);
+  RunBarriersAndTimers(now);
+  TakeChanges();
+  if (resident_ > 0) {
+    Select(now);
+    CountCycle(now);
+    TellDeferred();
+    TakeChanges();
+    if (!long_waits_.empty()) TellLongWaits();
+    Decode();
+    Fetch(now);
+    if (!retiring_.empty()) RetireBlocks(now);
+    CheckProgress(now);
+  } else {
+    CountCycle(now);
+  }
+}
+
+Cycle IBufferCore::NextWake(Cycle now) const {
+  const Cycle next = now + 1;
+  if (resident_ > 0 && (context_.force_tick || (interests_ & kEveryCycle) != 0)) return next;
+  if (pending_.active || write_back_.held() != 0 || barrier_opened() || !long_waits_.empty()) return next;
+  if (fetched_.slot != kNoSlot || !fetchable_.empty() || (!fetchable_at_barrier_.empty() && !fetch_declined_)) {
+    return next;
+  }
+  Cycle wake = std::min({write_back_.Next(), std::max(next, formation_.next_timer()), memory_->NextWake(now)});
+  if (one_in_flight_) wake = std::min(wake, reformed_.Next());
+  for (int port = 0; port < context_.ports; ++port) {
+    if (!standings_.AnyReady(port)) continue;
+    for (const UnitClass unit : {UnitClass::kSp, UnitClass::kSfu, UnitClass::kMemory}) {
+      if (standings_.ready(port, unit).empty()) continue;
+      Cycle free = kNever;
+      if (unit != UnitClass::kMemory) {
+        free = units_.NextFree(unit);
+      } else if (memory_->StageFree()) {  // else the memory says when it runs next
+        free = memory_free_;
+      }
+      wake = std::min(wake, std::max({next, port_free_[port], free}));
+    }
+  }
+  return wake;
+}
+
+void IBufferCore::TellLongWaits() {
+  std::sort(long_waits_.begin(), long_waits_.end());
+  for (size_t i = 0; i < long_waits_.size(); ++i) {  // the policy may add some
+    const SlotId slot = long_waits_[i];
+    if (!standings_.of(slot).off_core || warps_[slot].told_wait) continue;
+    warps_[slot].told_wait = true;
+    TellLongWait(slot);
+    TakeChanges();
+  }
+  long_waits_.clear();
+}
+
+// --- blocks
+
+void IBufferCore::BlockAdmitted(BlockId block, uint32_t /*first_row*/) {
+  exited_[block] = 0;
+  TakeChanges();
+}
+
+void IBufferCore::RowExited(SlotId slot, BlockId block) {
+  const uint8_t port = table().port[slot];
+  ++exited_rows_[block][port];
+  standings_.RowExited(port);
+}
+
+void IBufferCore::BlockExited(BlockId block) {
+  exited_[block] = 1;
+  if (results_due_[block] == 0) retiring_.push_back(block);
+}
+
+void IBufferCore::RetireBlocks(Cycle /*now*/) {
+  std::sort(retiring_.begin(), retiring_.end());
+  for (const BlockId block : retiring_) {
+    for (int port = 0; port < context_.ports; ++port) {
+      standings_.RowsLeft(port, exited_rows_[block][port]);
+      exited_rows_[block][port] = 0;
+    }
+    for (uint32_t row = 0; row < context_.rows_per_block; ++row) {
+      scoreboard_.ForgetStores(block * context_.rows_per_block + row);
+    }
+    RetireBlock(block);
+  }
+  retiring_.clear();
+  TakeChanges();
+}
+
+absl::Status IBufferCore::CheckDrained() const {
+  if (!scoreboard_.empty()) {
+    return absl::InternalError(absl::StrCat("SM ", sm_, ", cycle ", now_, ": registers have a write pending"));
+  }
+  const FetchCounters& f = fetch_counters_;
+  if (buffered() && f.instructions != counters_.warp_instructions + f.dropped) {
+    return absl::InternalError(absl::StrCat("SM ", sm_, ": ", f.instructions, " instructions entered a buffer, ",
+                                            counters_.warp_instructions, " issued and ", f.dropped, " were dropped"));
+  }
+  return absl::OkStatus();
+}
+
+std::string IBufferCore::WhatSlotWaitsFor(SlotId slot) const {
+  switch (standings_.of(slot).state) {
+    case WarpClass::kStructural:
+      return "are ready, but are not issued";
+    case WarpClass::kMemory:
+    case WarpClass::kMemoryWaw:
+      return "wait for data from memory";
+    case WarpClass::kArithmetic:
+    case WarpClass::kArithmeticWaw:
+      return "wait for the result of an instruction";
+    case WarpClass::kControl:
+      return "wait for a branch to resolve, or for the instructions behind it";
+    case WarpClass::kFetch:
+      return warps_[slot].waits_for_line ? "wait for a line of the instruction cache" : "wait to be fetched for";
+    case WarpClass::kBarrier:
+      return "wait at a fence for the acknowledgement of stores";
+    default:
+      return "wait for an instruction to complete";
+  }
+}
+
+}  // namespace heddle::replay

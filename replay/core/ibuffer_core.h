@@ -1,0 +1,220 @@
+// The front end with instruction buffers of an SM.
+#ifndef HEDDLE_REPLAY_CORE_IBUFFER_CORE_H_
+#define HEDDLE_REPLAY_CORE_IBUFFER_CORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "replay/core/event_wheel.h"
+#include "replay/core/execution_units.h"
+#include "replay/core/flight_table.h"
+#include "replay/core/issue_table.h"
+#include "replay/core/scoreboard.h"
+#include "replay/core/sm_core.h"
+#include "replay/core/warp_standing.h"
+#include "replay/fetch/fetch_policy.h"
+
+namespace heddle::replay {
+
+// What the machine says about this front end, worked out once per launch.
+struct BufferSetup {
+  BufferSetup(const trace::Program& program, std::span<const Step> steps, const machine::v1::Machine& machine);
+
+  IssueTable table;
+  machine::v1::ExecutionUnits units;
+  uint8_t entries = 0;  // of a buffer
+  uint8_t fetch_instructions = 0;
+  bool fetch_when_free_slot = false;
+  uint32_t reformed_warp_cycles = 0;
+  uint32_t line_instructions = 0;  // of the instruction cache; 0 = no cache, fetches reach as far as they like
+  uint32_t simd_width = 0;
+  bool skip_empty_groups = false;
+};
+
+// Fetch into a buffer per warp, decode, scoreboard, issue to execution units: docs/timing.md, section 3. Policies that
+// resolve every instruction have no buffers: a thread has one instruction in flight.
+class IBufferCore final : public SmCore {
+ public:
+  IBufferCore(const LaunchContext& context, const BufferSetup& setup, uint32_t sm,
+              std::unique_ptr<DivergencePolicy> policy, ChunkCache& cache, MemorySystem& memory);
+
+  // Before anything runs, after SetSchedulers.
+  void SetFetchPolicy(std::unique_ptr<FetchPolicy> policy) { fetch_policy_ = std::move(policy); }
+
+  void RunCycle(Cycle now) override;
+  Cycle NextWake(Cycle now) const override;
+  void FinishLaunch(Cycle end) override { Credit(end); }
+  // Blocks retire at the end of a cycle.
+  Cycle EndOfRetired(Cycle now) const override { return now + 1; }
+  absl::Status CheckDrained() const override;
+
+  const StallCounters& stalls() const { return standings_.counters(); }
+  struct FetchCounters {
+    uint64_t fetches = 0;       // hits of the instruction cache
+    uint64_t instructions = 0;  // that entered a buffer
+    uint64_t dropped = 0;       // of those, dropped before they issued
+  };
+  const FetchCounters& fetch_counters() const { return fetch_counters_; }
+  const FetchPolicy& fetch_policy() const { return *fetch_policy_; }
+  // Whether instructions pass through buffers.
+  bool buffered() const { return !one_in_flight_; }
+
+  // MemoryClient. The number of an access is that of its instruction in flight; a fetcher's is its slot.
+  void LanesDone(AccessId access, LaneMask lanes, Cycle at, bool returned) override;
+  void StoreAcknowledged(AccessId access, Cycle at) override;
+  void WaitsOffCore(AccessId access) override;
+  void FetchArrived(uint32_t fetcher) override;
+
+ private:
+  // Why a slot is in flight (SlotState::kInFlight).
+  enum class InFlight : uint8_t {
+    kControl,     // a branch, call, return or exit
+    kFence,       // a fence, for stores
+    kMemory,      // a memory instruction that holds its warp
+    kArithmetic,  // any other instruction that holds its warp
+    kResolve,     // its resolve waits behind one that the policy has refused
+  };
+  enum class Fetchable : uint8_t { kNo, kEligible, kAtBarrier };
+
+  // What is known of a slot beyond the warp table.
+  struct alignas(64) Warp {
+    uint64_t formed = 0;      // the warp's identity: WarpTable::formed when it was looked at last
+    uint64_t offered_at = 0;  // one in flight: the offer that `ready_at` belongs to
+    Cycle ready_at = 0;       // one in flight: the first cycle in which it may issue
+    LaneMask own = 0;         // its threads as lanes of `row`
+    Pc head = 0;              // of the first instruction in the buffer, or of the next to fetch
+    uint32_t flight = 0;      // kControl, kMemory, kArithmetic: what holds it
+    uint16_t row = 0;         // of its threads, or kMixedRows
+    uint8_t valid = 0;        // instructions in the buffer
+    uint8_t threads = 0;
+    InFlight in_flight = InFlight::kControl;
+    Fetchable fetchable = Fetchable::kNo;
+    bool fetching = false;  // its fetch is being decoded
+    bool waits_for_line = false;
+    bool flushed = false;    // its buffer was dropped, and no fetch has gone out since
+    bool told_wait = false;  // LongLatencyStarted was called
+  };
+
+  // --- ibuffer_core.cc: the cycle
+  void Credit(Cycle until) override;
+  void CountCycle(Cycle now);
+  // `count` cycles, of which `idle` without an issue on any port, in which the ports in `issued` (bits) issued.
+  void CountPorts(uint64_t count, uint64_t idle, uint32_t issued);
+  void BlockAdmitted(BlockId block, uint32_t first_row) override;
+  void BlockExited(BlockId block) override;
+  void RowExited(SlotId slot, BlockId block) override;
+  std::string WhatSlotWaitsFor(SlotId slot) const override;
+  void RetireBlocks(Cycle now);
+  void TellLongWaits();
+
+  // --- ibuffer_warps.cc: what follows from a slot's state
+  // Looks at every slot that the formation has changed.
+  void TakeChanges();
+  void Changed(SlotId slot, bool threads);
+  void FindRows(SlotId slot, Warp& warp);
+  void LeaveRows(SlotId slot, const Warp& warp);
+  void DropBuffer(SlotId slot, Warp& warp);
+  // Works out what the slot stands for, and whether it can be fetched for.
+  void Reclass(SlotId slot);
+  Standing StandingOf(SlotId slot, const Warp& warp) const;
+  Scoreboard::Hazard HazardOf(SlotId slot, const Warp& warp, const IssueStep& step) const;
+  void UpdateFetchable(SlotId slot, Warp& warp);
+  // Calls function(row, lanes) for every row that the slot has threads of.
+  template <typename Function>
+  void ForEachRow(SlotId slot, const Warp& warp, Function function) const {
+    if (warp.row != kMixedRows) {
+      function(warp.row, warp.own);
+    } else {
+      for (const RowLanes& one : rows_of_[slot]) function(one.row, one.lanes);
+    }
+  }
+
+  // --- ibuffer_issue.cc
+  void Select(Cycle now);
+  const SlotSet* Eligible(int port, Cycle now);
+  bool MemoryFree(Cycle now) const { return now >= memory_free_ && memory_->StageFree(); }
+  bool TryPort(int port, Cycle now);
+  void Issue(int port, SlotId slot, Cycle now);
+  void MoveOn(int port, SlotId slot, const IssueStep& step);
+  uint32_t Groups(LaneMask lanes) const;
+  // A number for an instruction of the slot that has a result to come.
+  uint32_t Launch(SlotId slot, const Warp& warp, Pc pc);
+  void IssueInserted(int port, SlotId slot, Cycle now);
+  // The slot is in flight from now on.
+  void HoldSlot(int port, SlotId slot, InFlight why, uint32_t flight);
+  void SubmitAccess(SlotId slot, uint32_t flight, const Step& step, Cycle now);
+  // The slot is done with its instruction, in the cycle of its issue.
+  void FinishAtIssue(SlotId slot);
+  bool StoresPending(SlotId slot, const Warp& warp) const;
+
+  // --- ibuffer_results.cc
+  void Complete(Cycle now);
+  void TakeDue(Cycle now);
+  // False if the policy refused: write-back is blocked from here on.
+  bool Process(const Completion& item);
+  bool ProcessLanes(uint32_t flight, LaneMask lanes);
+  void Acknowledge(uint32_t flight);
+  template <typename Function>
+  void ForEachRowOf(uint32_t id, const Flight& flight, Function function) {
+    if (flight.row != kMixedRows) {
+      function(flight.row, ~LaneMask{0});
+    } else {
+      for (const RowLanes& one : flights_.rows(id)) function(one.row, one.lanes);
+    }
+  }
+
+  // --- ibuffer_fetch.cc
+  void Decode();
+  void Fetch(Cycle now);
+  uint32_t FetchCount(const Warp& warp) const;
+
+  const BufferSetup& setup_;
+  const bool one_in_flight_;  // the policy resolves every instruction
+  const bool data_holds_;     // a warp waits for its own loads: the policy takes lanes as their data come
+  std::unique_ptr<FetchPolicy> fetch_policy_;
+  std::vector<Warp> warps_;                     // by slot
+  std::vector<uint8_t> buffered_;               // by slot: Warp::valid, as the fetch policy sees it
+  std::vector<std::vector<RowLanes>> rows_of_;  // by slot, if of several rows
+  std::vector<std::vector<SlotId>> slots_of_;   // by row, if there is a scoreboard
+  WarpStandings standings_;
+  FlightTable flights_;
+  Scoreboard scoreboard_;
+  ExecutionUnits units_;
+  EventWheel reformed_;  // slots that may issue from a cycle on
+
+  std::vector<Cycle> port_free_;  // absolute times
+  Cycle penalty_until_ = 0;       // some port is held before this cycle
+  Cycle memory_free_ = 0;         // the memory stage's input
+  std::vector<SlotId> issued_;    // by port, in this cycle
+  uint32_t issued_ports_ = 0;     // the same as bits
+  SlotSet eligible_;
+  std::vector<SlotId> fence_waits_;
+  std::vector<SlotId> long_waits_;  // slots that may have to be told of
+
+  SlotSet fetchable_;
+  SlotSet fetchable_at_barrier_;
+  struct Fetched {
+    SlotId slot = kNoSlot;
+    uint8_t count = 0;
+  } fetched_;                    // in this or the last cycle, not decoded yet
+  bool fetch_declined_ = false;  // the policy chose none in a cycle without an issue
+  FetchCounters fetch_counters_;
+
+  std::vector<BlockId> block_of_row_;
+  // By block: whether the policy knows that all threads have exited; instructions with a result to come, once per row;
+  // rows that have exited, by port.
+  std::vector<uint8_t> exited_;
+  std::vector<uint32_t> results_due_;
+  std::vector<std::vector<uint32_t>> exited_rows_;
+  std::vector<BlockId> retiring_;
+
+  Cycle credited_ = 0;     // statistics include every cycle before this one
+  Cycle offer_cycle_ = 0;  // the cycle that an offer made now counts in
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_IBUFFER_CORE_H_

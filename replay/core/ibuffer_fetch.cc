@@ -1,0 +1,62 @@
+// Fetch and decode.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "replay/core/ibuffer_core.h"
+
+namespace heddle::replay {
+
+void IBufferCore::Decode() {
+  if (fetched_.slot == kNoSlot) return;
+  const SlotId slot = fetched_.slot;
+  Warp& warp = warps_[slot];
+  warp.fetching = false;
+  warp.valid = static_cast<uint8_t>(warp.valid + fetched_.count);
+  buffered_[slot] = warp.valid;
+  fetch_counters_.instructions += fetched_.count;
+  fetched_.slot = kNoSlot;
+  Reclass(slot);
+}
+
+uint32_t IBufferCore::FetchCount(const Warp& warp) const {
+  const Pc first = warp.head + warp.valid;
+  uint32_t count = std::min<uint32_t>(setup_.fetch_instructions, setup_.entries - warp.valid);
+  count = std::min(count, setup_.table.size() - first);
+  if (setup_.line_instructions != 0)
+    count = std::min(count, setup_.line_instructions - first % setup_.line_instructions);
+  return count;
+}
+
+void IBufferCore::Fetch(Cycle now) {
+  fetch_declined_ = false;
+  if (fetchable_.empty() && fetchable_at_barrier_.empty()) return;
+  const FetchView view{fetchable_, fetchable_at_barrier_, buffered_, issued_};
+  const SlotId slot = fetch_policy_->Pick(view);
+  if (slot == kNoSlot) {
+    fetch_declined_ = issued_ports_ == 0;
+    return;
+  }
+  if (slot >= warps_.size() || warps_[slot].fetchable == Fetchable::kNo) {
+    Fail(absl::InternalError(
+        absl::StrCat("the fetch policy picked slot ", slot, ", which cannot be fetched for, in cycle ", now)));
+    return;
+  }
+  Warp& warp = warps_[slot];
+  switch (memory_->Fetch(uint64_t{warp.head + warp.valid} * kInstructionBytes, slot, now)) {
+    case FetchResult::kHit:
+      fetched_ = {slot, static_cast<uint8_t>(FetchCount(warp))};
+      warp.fetching = true;
+      ++fetch_counters_.fetches;
+      break;
+    case FetchResult::kPending:
+      warp.waits_for_line = true;
+      break;
+    case FetchResult::kRefused:
+      return;
+  }
+  fetch_policy_->Fetched(slot);
+  warp.flushed = false;
+  Reclass(slot);
+}
+
+}  // namespace heddle::replay

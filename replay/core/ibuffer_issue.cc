@@ -1,0 +1,257 @@
+// Selection and issue with instruction buffers.
+#include <algorithm>
+#include <bit>
+
+#include "absl/strings/str_cat.h"
+#include "replay/core/ibuffer_core.h"
+
+namespace heddle::replay {
+
+void IBufferCore::Select(Cycle now) {
+  issued_ports_ = 0;
+  for (int port = 0; port < context_.ports; ++port) {
+    issued_[port] = kNoSlot;
+    if (now < port_free_[port] || !standings_.AnyReady(port)) continue;
+    if (TryPort(port, now)) issued_ports_ |= 1u << port;
+  }
+}
+
+// The slots of the port that could issue now; null if there is none.
+const SlotSet* IBufferCore::Eligible(int port, Cycle now) {
+  const SlotSet* found = nullptr;
+  for (const UnitClass unit : {UnitClass::kSp, UnitClass::kSfu, UnitClass::kMemory}) {
+    const SlotSet& ready = standings_.ready(port, unit);
+    if (ready.empty()) continue;
+    if (unit == UnitClass::kMemory ? !MemoryFree(now) : now < units_.NextFree(unit)) continue;
+    if (found == nullptr) {
+      found = &ready;
+    } else {
+      eligible_.AssignUnion(*found, ready);
+      found = &eligible_;
+    }
+  }
+  return found;
+}
+
+bool IBufferCore::TryPort(int port, Cycle now) {
+  const SlotSet* eligible = Eligible(port, now);
+  if (eligible == nullptr) return false;
+  if (formation_.prioritised()) eligible = &formation_.HighestPriority(*eligible);
+  const SlotId slot = schedulers_[port]->Pick(*eligible);
+  if (slot == kNoSlot) return false;
+  if (slot >= warps_.size() || !eligible->Contains(slot)) {
+    Fail(absl::InternalError(absl::StrCat("the scheduler of port ", port, " picked slot ", slot,
+                                          ", which is not eligible, in cycle ", now)));
+    return false;
+  }
+  if ((interests_ & kIssue) != 0) {
+    const Verdict verdict = policy_->AcceptIssue(slot, formation_.editor());
+    TakeChanges();
+    if (verdict == Verdict::kRefused || standings_.of(slot).state != WarpClass::kStructural) return false;
+  }
+  if (const int penalty = policy_->IssuePenalty(slot, table()); penalty > 0) {
+    port_free_[port] = now + 1 + static_cast<Cycle>(penalty);
+    penalty_until_ = std::max(penalty_until_, port_free_[port]);
+  }
+  Issue(port, slot, now);
+  return true;
+}
+
+uint32_t IBufferCore::Groups(LaneMask lanes) const {
+  if (!setup_.skip_empty_groups) return static_cast<uint32_t>(context_.issue_cycles);
+  const LaneMask group = setup_.simd_width == kMaxLanes ? ~LaneMask{0} : (LaneMask{1} << setup_.simd_width) - 1;
+  uint32_t groups = 0;
+  for (; lanes != 0; lanes = setup_.simd_width == kMaxLanes ? 0 : lanes >> setup_.simd_width) {
+    groups += (lanes & group) != 0;
+  }
+  return groups;
+}
+
+void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
+  standings_.Issued(slot, now);
+  issued_[port] = slot;
+  const bool inserted = formation_.inserted(slot) != 0;
+  CountIssue(port, now, std::span(&slot, 1), inserted);
+  if (inserted) {
+    IssueInserted(port, slot, now);
+    return;
+  }
+  Warp& warp = warps_[slot];
+  const WarpTable& warps = table();
+  const Position at = warps.position[slot];
+  const Step& step = steps_[at.pc()];
+  const IssueStep& how = setup_.table[at.pc()];
+  const LaneMask lanes = warps.lanes[slot].mask;
+  const uint32_t groups = Groups(lanes);
+  if (!one_in_flight_) {
+    buffered_[slot] = --warp.valid;
+    warp.head = at.pc() + 1;
+  }
+  Cycle result = 0;
+  if (how.unit == UnitClass::kMemory) {
+    memory_free_ = now + groups;
+  } else {
+    const uint32_t row = warp.row != kMixedRows ? warp.row
+                                                : warps.lanes[slot].thread[std::countr_zero(lanes)] /
+                                                      static_cast<uint32_t>(context_.warp_size);
+    const Cycle start = units_.Issue(how.unit, how.interval * groups, row, setup_.table.sources(how), now);
+    result = start + how.before_last * groups + how.latency;
+  }
+  if (how.hold == Hold::kBarrier) {
+    formation_.Issue(slot);
+    schedulers_[port]->Issued(slot);
+    ArriveAtBarrier(slot, step);
+    formation_.WaitAtBarrier(slot);
+    TakeChanges();
+    return;
+  }
+
+  const bool data_holds = data_holds_ && how.gets_data;
+  const bool holds = one_in_flight_ || how.hold == Hold::kControl || data_holds;
+  const bool writes = how.destinations != 0 && !one_in_flight_ && !data_holds;
+  uint32_t flight = 0;
+  if (holds || writes || how.unit == UnitClass::kMemory) {
+    flight = Launch(slot, warp, at.pc());
+    flights_[flight].outstanding = lanes;
+    flights_[flight].holds = holds;
+    flights_[flight].writes = writes;
+    if (how.unit == UnitClass::kMemory) {
+      SubmitAccess(slot, flight, step, now);
+    } else {
+      if (writes) {
+        ForEachRowOf(flight, flights_[flight], [&](uint32_t row, LaneMask own) {
+          scoreboard_.Reserve(row, own, setup_.table.destinations(how), at.depth(), flight, Scoreboard::kArithmetic);
+        });
+      }
+      write_back_.Add(result, {flight, Completion::kLanes, lanes});
+    }
+  }
+  if (holds) {
+    const bool control = how.hold == Hold::kControl;
+    HoldSlot(port, slot,
+             control                          ? InFlight::kControl
+             : how.unit == UnitClass::kMemory ? InFlight::kMemory
+                                              : InFlight::kArithmetic,
+             flight);
+  } else if (how.hold == Hold::kFence && StoresPending(slot, warp)) {
+    fence_waits_.push_back(slot);
+    HoldSlot(port, slot, InFlight::kFence, 0);
+  } else {
+    MoveOn(port, slot, how);
+  }
+  if (!writes) return;
+  // Other warps with threads of these rows may have to wait for the registers now.
+  ForEachRowOf(flight, flights_[flight], [&](uint32_t row, LaneMask) {
+    if (slots_of_[row].size() < 2) return;
+    for (const SlotId other : slots_of_[row]) Reclass(other);
+  });
+}
+
+void IBufferCore::IssueInserted(int port, SlotId slot, Cycle now) {
+  const Warp& warp = warps_[slot];
+  const IssueStep& how = setup_.table.inserted();
+  const LaneMask lanes = table().lanes[slot].mask;
+  const Cycle start = units_.Issue(how.unit, how.interval * Groups(lanes), 0, {}, now);
+  const uint32_t flight = Launch(slot, warp, table().position[slot].pc());
+  flights_[flight].outstanding = lanes;
+  flights_[flight].holds = true;
+  flights_[flight].inserted = true;
+  write_back_.Add(start + how.latency, {flight, Completion::kLanes, lanes});
+  HoldSlot(port, slot, InFlight::kArithmetic, flight);
+}
+
+void IBufferCore::HoldSlot(int port, SlotId slot, InFlight why, uint32_t flight) {
+  warps_[slot].in_flight = why;
+  warps_[slot].flight = flight;
+  formation_.Issue(slot);
+  schedulers_[port]->Issued(slot);
+  TakeChanges();
+}
+
+void IBufferCore::MoveOn(int port, SlotId slot, const IssueStep& how) {
+  Warp& warp = warps_[slot];
+  const Position at = table().position[slot];
+  const Position next(how.next, at.depth());
+  const bool ask = next == table().stop[slot] || ((interests_ & kEveryBlockEnd) != 0 && steps_[at.pc()].ends_block);
+  if (ask) {
+    formation_.Issue(slot);
+    schedulers_[port]->Issued(slot);
+    FinishAtIssue(slot);
+    return;
+  }
+  schedulers_[port]->Issued(slot);
+  formation_.MoveOn(slot, next);
+  if (warp.head != how.next) {  // a block that falls through to one elsewhere
+    DropBuffer(slot, warp);
+    warp.head = how.next;
+    warp.flushed = true;
+  }
+  Reclass(slot);
+}
+
+void IBufferCore::FinishAtIssue(SlotId slot) {
+  if (pending_.active) {
+    warps_[slot].in_flight = InFlight::kResolve;
+    write_back_.Hold({slot, Completion::kFinish, 0});
+  } else {
+    FinishInstruction(slot, /*ask_after_barrier=*/false);
+  }
+  TakeChanges();
+}
+
+uint32_t IBufferCore::Launch(SlotId slot, const Warp& warp, Pc pc) {
+  const uint32_t id = flights_.Add();
+  Flight& flight = flights_[id];
+  flight.slot = slot;
+  flight.row = warp.row;
+  flight.pc = pc;
+  if (warp.row == kMixedRows) flights_.rows(id) = rows_of_[slot];
+  ForEachRowOf(id, flight, [&](uint32_t row, LaneMask) { ++results_due_[block_of_row_[row]]; });
+  return id;
+}
+
+void IBufferCore::SubmitAccess(SlotId slot, uint32_t id, const Step& step, Cycle now) {
+  const Lanes& lanes = table().lanes[slot];
+  const Position at = table().position[slot];
+  const IssueStep& how = setup_.table[at.pc()];
+  const bool generic = step.space == trace::v1::SPACE_GENERIC;
+  const bool addresses = step.has_address && (generic || memory_->needs_addresses());
+  if (addresses) cursors_.PeekAddresses(lanes, at.pc(), addresses_);
+  Flight& flight = flights_[id];
+  flight.beyond_shared = how.gets_data && ReachesBeyondShared(step, lanes.mask, addresses);
+  if (flight.writes) {
+    const uint8_t producer = !how.gets_data         ? Scoreboard::kArithmetic
+                             : flight.beyond_shared ? Scoreboard::kMemory | Scoreboard::kBeyondShared
+                                                    : Scoreboard::kMemory;
+    ForEachRowOf(id, flight, [&](uint32_t row, LaneMask own) {
+      scoreboard_.Reserve(row, own, setup_.table.destinations(how), at.depth(), id, producer);
+    });
+  }
+  if (step.op == trace::v1::OP_STORE) {
+    flight.unacknowledged = true;
+    if (setup_.table.has_fence()) {
+      flight.store = true;
+      ForEachRowOf(id, flight, [&](uint32_t row, LaneMask own) { scoreboard_.AddStore(row, own, id); });
+    }
+  }
+  WarpAccess access;
+  access.id = id;
+  access.slot = slot;
+  access.op = step.op;
+  access.space = step.space;
+  access.bytes = step.bytes;
+  access.lanes = lanes.mask;
+  access.addresses = addresses ? &addresses_ : nullptr;
+  access.threads = &lanes.thread;
+  access.pc = at.pc();
+  memory_->Submit(access, now);
+  if (step.has_address) cursors_.SkipAddresses(lanes);
+}
+
+bool IBufferCore::StoresPending(SlotId slot, const Warp& warp) const {
+  bool pending = false;
+  ForEachRow(slot, warp, [&](uint32_t row, LaneMask own) { pending |= scoreboard_.HasStore(row, own); });
+  return pending;
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,138 @@
+// Results: registers are given back, branches resolve, warps go on.
+#include <algorithm>
+
+#include "replay/core/ibuffer_core.h"
+
+namespace heddle::replay {
+
+void IBufferCore::Complete(Cycle now) {
+  if (one_in_flight_) {
+    reformed_.Take(now, [this](const Completion& item) { Reclass(static_cast<SlotId>(item.id)); });
+  }
+  if (pending_.active) {
+    const bool accepted = AskPolicy();
+    TakeChanges();
+    if (accepted) write_back_.TakeHeld([this](const Completion& item) { return Process(item); });
+  }
+  TakeDue(now);
+}
+
+void IBufferCore::TakeDue(Cycle now) {
+  write_back_.TakeDue(now, pending_.active, [this](const Completion& item) { return Process(item); });
+}
+
+bool IBufferCore::Process(const Completion& item) {
+  last_progress_ = now_;
+  bool accepted = true;
+  switch (item.kind) {
+    case Completion::kLanes:
+      return ProcessLanes(item.id, item.lanes);
+    case Completion::kAcknowledged:
+      Acknowledge(item.id);
+      return !pending_.active;
+    case Completion::kResume:
+      accepted = ResumeFromBarrier(static_cast<SlotId>(item.id));
+      break;
+    case Completion::kFinish:
+      accepted = FinishInstruction(static_cast<SlotId>(item.id), /*ask_after_barrier=*/false);
+      break;
+  }
+  TakeChanges();
+  return accepted;
+}
+
+bool IBufferCore::ProcessLanes(uint32_t id, LaneMask lanes) {
+  Flight& flight = flights_[id];
+  flight.outstanding &= ~lanes;
+  const SlotId slot = flight.slot;
+  if (flight.outstanding != 0) {
+    if (!flight.holds || !data_holds_) return true;
+    const bool take = policy_->LanesReturned(slot, lanes, formation_.editor());
+    const bool accepted = !take || TakeLanes(slot, lanes);
+    TakeChanges();
+    return accepted;
+  }
+  const bool holds = flight.holds;
+  const bool inserted = flight.inserted;
+  const Hold hold = setup_.table[flight.pc].hold;
+  ForEachRowOf(id, flight, [&](uint32_t row, LaneMask) {
+    const BlockId block = block_of_row_[row];
+    if (--results_due_[block] == 0 && exited_[block] != 0) retiring_.push_back(block);
+    if (!flight.writes) return;
+    scoreboard_.Release(row, id);
+    for (const SlotId other : slots_of_[row]) {
+      if ((MaskOf(standings_.of(other).state) & kDataClasses) != 0) Reclass(other);
+    }
+  });
+  if (!flight.unacknowledged) flights_.Remove(id);
+  if (!holds) return true;
+  bool accepted = true;
+  if (inserted) {
+    formation_.TookInserted(slot);
+    formation_.Advance(slot, table().position[slot]);
+  } else if (hold == Hold::kFence && StoresPending(slot, warps_[slot])) {  // one in flight
+    warps_[slot].in_flight = InFlight::kFence;
+    fence_waits_.push_back(slot);
+    Reclass(slot);
+  } else {
+    accepted = FinishInstruction(slot, /*ask_after_barrier=*/false);
+  }
+  TakeChanges();
+  return accepted;
+}
+
+void IBufferCore::Acknowledge(uint32_t id) {
+  Flight& flight = flights_[id];
+  flight.unacknowledged = false;
+  if (flight.store) ForEachRowOf(id, flight, [&](uint32_t row, LaneMask) { scoreboard_.RemoveStore(row, id); });
+  if (flight.outstanding == 0) flights_.Remove(id);
+  if (fence_waits_.empty()) return;
+  std::sort(fence_waits_.begin(), fence_waits_.end());
+  std::vector<SlotId> still_waiting;
+  for (const SlotId slot : fence_waits_) {
+    if (StoresPending(slot, warps_[slot])) {
+      still_waiting.push_back(slot);
+    } else {
+      FinishAtIssue(slot);
+    }
+  }
+  fence_waits_ = std::move(still_waiting);
+}
+
+// --- the memory's calls
+
+void IBufferCore::LanesDone(AccessId access, LaneMask lanes, Cycle at, bool /*returned*/) {
+  write_back_.Add(at, {access, Completion::kLanes, lanes});
+}
+
+void IBufferCore::StoreAcknowledged(AccessId access, Cycle at) {
+  if (flights_[access].store) {
+    write_back_.Add(at, {access, Completion::kAcknowledged, 0});
+    return;
+  }
+  // Nobody waits for it: only the number is given back.
+  flights_[access].unacknowledged = false;
+  if (flights_[access].outstanding == 0) flights_.Remove(access);
+}
+
+void IBufferCore::WaitsOffCore(AccessId access) {
+  Flight& flight = flights_[access];
+  flight.off_core = true;
+  if (flight.writes) {
+    ForEachRowOf(access, flight, [&](uint32_t row, LaneMask) {
+      scoreboard_.MarkOffCore(row, access);
+      for (const SlotId other : slots_of_[row]) {
+        if ((MaskOf(standings_.of(other).state) & kDataClasses) != 0) Reclass(other);
+      }
+    });
+  }
+  if (flight.holds && table().state[flight.slot] == SlotState::kInFlight) Reclass(flight.slot);
+}
+
+void IBufferCore::FetchArrived(uint32_t fetcher) {
+  const SlotId slot = static_cast<SlotId>(fetcher);
+  warps_[slot].waits_for_line = false;
+  UpdateFetchable(slot, warps_[slot]);
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,233 @@
+// What follows from the state of a slot: its buffer, its rows, its class, whether it can be fetched for.
+#include <algorithm>
+#include <bit>
+
+#include "replay/core/ibuffer_core.h"
+#include "replay/core/lane_mask.h"
+
+namespace heddle::replay {
+
+void IBufferCore::TakeChanges() {
+  SlotId slot = kNoSlot;
+  bool threads = false;
+  while (formation_.TakeChange(slot, threads)) Changed(slot, threads);
+}
+
+void IBufferCore::Changed(SlotId slot, bool threads) {
+  Warp& warp = warps_[slot];
+  const WarpTable& warps = table();
+  const SlotState state = warps.state[slot];
+  if (state == SlotState::kFree || warp.formed != warps.formed[slot]) {
+    // Another warp, or none. Its wait for a line of the instruction cache stays: the cache knows the slot only.
+    const uint8_t port = standings_.of(slot).port;
+    standings_.Renew(slot);
+    DropBuffer(slot, warp);
+    warp.flushed = false;
+    if (warp.told_wait) {
+      warp.told_wait = false;
+      schedulers_[port]->LongLatencyEnded(slot);
+    }
+    warp.formed = warps.formed[slot];
+    warp.head = warps.position[slot].is_exit() ? 0 : warps.position[slot].pc();
+  }
+  if (threads) FindRows(slot, warp);
+  if (state == SlotState::kOffered || state == SlotState::kParked) {
+    const Pc pc = warps.position[slot].pc();
+    if (warp.head != pc) {  // GPGPU-Sim 3.2.2 compares PCs, too
+      DropBuffer(slot, warp);
+      warp.head = pc;
+      warp.flushed = true;
+    }
+    if (one_in_flight_ && state == SlotState::kOffered && warp.offered_at != warps.offered_at[slot]) {
+      warp.offered_at = warps.offered_at[slot];
+      warp.ready_at = offer_cycle_ + setup_.reformed_warp_cycles;
+      if (warp.ready_at > now_) reformed_.Add(warp.ready_at, {slot, Completion::kLanes, 0});
+    }
+  }
+  Reclass(slot);
+}
+
+void IBufferCore::DropBuffer(SlotId slot, Warp& warp) {
+  if (warp.fetching) {
+    warp.fetching = false;
+    fetched_.slot = kNoSlot;
+  }
+  fetch_counters_.dropped += warp.valid;
+  warp.valid = 0;
+  buffered_[slot] = 0;
+}
+
+void IBufferCore::LeaveRows(SlotId slot, const Warp& warp) {
+  if (warp.threads == 0 || one_in_flight_) return;
+  ForEachRow(slot, warp, [&](uint32_t row, LaneMask) { std::erase(slots_of_[row], slot); });
+}
+
+void IBufferCore::FindRows(SlotId slot, Warp& warp) {
+  const Lanes& lanes = table().lanes[slot];
+  const uint32_t warp_size = static_cast<uint32_t>(context_.warp_size);
+  const uint32_t threads = static_cast<uint32_t>(std::popcount(lanes.mask));
+  // Static warps stay in their row: the common case.
+  const uint32_t first = lanes.mask == 0 ? 0 : lanes.thread[std::countr_zero(lanes.mask)] / warp_size;
+  LaneMask own = 0;
+  bool single = true;
+  ForEachLane(lanes.mask, [&](int lane) {
+    const uint32_t place = lanes.thread[lane] - first * warp_size;  // wraps below the row
+    if (place < warp_size) {
+      own |= LaneMask{1} << place;
+    } else {
+      single = false;
+    }
+  });
+  if (!single || threads == 0 || warp.threads == 0 || warp.row != first) {
+    LeaveRows(slot, warp);
+    warp.row = single ? static_cast<uint16_t>(first) : kMixedRows;
+    if (!single) {
+      std::vector<RowLanes>& rows = rows_of_[slot];
+      rows.clear();
+      ForEachLane(lanes.mask, [&](int lane) {
+        const uint16_t row = static_cast<uint16_t>(lanes.thread[lane] / warp_size);
+        auto at = std::find_if(rows.begin(), rows.end(), [&](const RowLanes& one) { return one.row == row; });
+        if (at == rows.end()) at = rows.insert(rows.end(), {row, 0});
+        at->lanes |= LaneMask{1} << (lanes.thread[lane] % warp_size);
+      });
+    }
+    warp.own = own;
+    warp.threads = static_cast<uint8_t>(threads);
+    if (threads != 0 && !one_in_flight_)
+      ForEachRow(slot, warp, [&](uint32_t row, LaneMask) { slots_of_[row].push_back(slot); });
+    return;
+  }
+  warp.own = own;
+  warp.threads = static_cast<uint8_t>(threads);
+}
+
+Scoreboard::Hazard IBufferCore::HazardOf(SlotId slot, const Warp& warp, const IssueStep& step) const {
+  const uint32_t depth = table().position[slot].depth();
+  if (warp.row != kMixedRows) return scoreboard_.Check(warp.row, warp.own, setup_.table, step, depth);
+  Scoreboard::Hazard hazard;
+  for (const RowLanes& one : rows_of_[slot]) {
+    hazard.Add(scoreboard_.Check(one.row, one.lanes, setup_.table, step, depth));
+  }
+  return hazard;
+}
+
+Standing IBufferCore::StandingOf(SlotId slot, const Warp& warp) const {
+  Standing standing;
+  const WarpTable& warps = table();
+  if (warp.threads == 0) return standing;
+  standing.port = warps.port[slot];
+  standing.threads = warp.threads;
+  const auto from_flight = [&](WarpClass state) {
+    standing.state = state;
+    standing.beyond_shared = flights_[warp.flight].beyond_shared;
+    standing.off_core = flights_[warp.flight].off_core;
+  };
+  switch (warps.state[slot]) {
+    case SlotState::kFree:
+      return Standing();
+    case SlotState::kParked:
+    case SlotState::kResolving:
+      standing.state = WarpClass::kPolicy;
+      return standing;
+    case SlotState::kBarrier:
+      standing.state = WarpClass::kBarrier;
+      return standing;
+    case SlotState::kInFlight:
+      switch (warp.in_flight) {
+        case InFlight::kControl:
+          standing.state = WarpClass::kControl;
+          break;
+        case InFlight::kFence:
+          standing.state = WarpClass::kBarrier;
+          break;
+        case InFlight::kMemory:
+          from_flight(WarpClass::kMemory);
+          break;
+        case InFlight::kArithmetic:
+          from_flight(WarpClass::kArithmetic);
+          break;
+        case InFlight::kResolve:
+          standing.state = WarpClass::kPolicy;
+          break;
+      }
+      return standing;
+    case SlotState::kOffered:
+      break;
+  }
+  standing.offered = true;
+  if (formation_.inserted(slot) != 0) {
+    standing.state = one_in_flight_ && now_ < warp.ready_at ? WarpClass::kFetch : WarpClass::kStructural;
+    return standing;
+  }
+  const IssueStep& step = setup_.table[warps.position[slot].pc()];
+  if (one_in_flight_) {
+    standing.state = now_ < warp.ready_at ? WarpClass::kFetch : WarpClass::kStructural;
+    standing.unit = step.unit;
+    return standing;
+  }
+  if (warp.valid == 0) {
+    standing.state = warp.flushed ? WarpClass::kControl : WarpClass::kFetch;
+    return standing;
+  }
+  const Scoreboard::Hazard hazard = HazardOf(slot, warp, step);
+  if (!hazard.blocked) {
+    standing.state = WarpClass::kStructural;
+    standing.unit = step.unit;
+    return standing;
+  }
+  if (hazard.memory) {
+    standing.state = hazard.source ? WarpClass::kMemory : WarpClass::kMemoryWaw;
+  } else {
+    standing.state = hazard.source ? WarpClass::kArithmetic : WarpClass::kArithmeticWaw;
+  }
+  standing.beyond_shared = hazard.beyond_shared;
+  standing.off_core = hazard.off_core;
+  return standing;
+}
+
+void IBufferCore::Reclass(SlotId slot) {
+  Warp& warp = warps_[slot];
+  const uint8_t port = standings_.of(slot).port;
+  const Standing standing = StandingOf(slot, warp);
+  standings_.Set(slot, standing);
+  if (standing.off_core != warp.told_wait) {
+    if (standing.off_core) {
+      long_waits_.push_back(slot);
+    } else {
+      warp.told_wait = false;
+      schedulers_[port]->LongLatencyEnded(slot);
+    }
+  }
+  if (!one_in_flight_) UpdateFetchable(slot, warp);
+}
+
+void IBufferCore::UpdateFetchable(SlotId slot, Warp& warp) {
+  Fetchable fetchable = Fetchable::kNo;
+  const bool room = setup_.fetch_when_free_slot ? warp.valid < setup_.entries : warp.valid == 0;
+  if (room && warp.threads != 0 && !warp.fetching && !warp.waits_for_line &&
+      warp.head + warp.valid < setup_.table.size()) {
+    switch (table().state[slot]) {
+      case SlotState::kOffered:
+      case SlotState::kParked:
+        fetchable = Fetchable::kEligible;
+        break;
+      case SlotState::kInFlight:
+        if (warp.in_flight != InFlight::kControl) fetchable = Fetchable::kEligible;
+        break;
+      case SlotState::kBarrier:
+        fetchable = Fetchable::kAtBarrier;
+        break;
+      case SlotState::kResolving:
+      case SlotState::kFree:
+        break;
+    }
+  }
+  if (fetchable == warp.fetchable) return;
+  if (warp.fetchable == Fetchable::kEligible) fetchable_.Erase(slot);
+  if (warp.fetchable == Fetchable::kAtBarrier) fetchable_at_barrier_.Erase(slot);
+  if (fetchable == Fetchable::kEligible) fetchable_.Insert(slot);
+  if (fetchable == Fetchable::kAtBarrier) fetchable_at_barrier_.Insert(slot);
+  warp.fetchable = fetchable;
+}
+
+}  // namespace heddle::replay

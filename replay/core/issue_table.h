@@ -1,0 +1,101 @@
+// What the instruction-buffer front end knows of every instruction before anything runs.
+#ifndef HEDDLE_REPLAY_CORE_ISSUE_TABLE_H_
+#define HEDDLE_REPLAY_CORE_ISSUE_TABLE_H_
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "proto/machine.pb.h"
+#include "replay/core/launch_context.h"
+#include "replay/core/types.h"
+#include "traces/format/program.h"
+
+namespace heddle::replay {
+
+// Which unit an instruction issues to.
+enum class UnitClass : uint8_t { kSp, kSfu, kMemory };
+inline constexpr int kUnitClasses = 3;
+
+// Whether a warp moves on when it issues the instruction, or is held.
+enum class Hold : uint8_t {
+  kNone,
+  kControl,  // until the result says where its threads go
+  kBarrier,
+  kFence,  // until the stores before it are acknowledged
+};
+
+// Registers that an instruction reads or writes, as bits: a register is bit (number + 21 * call depth) mod 64. Two
+// instructions without a common bit have no common register.
+class RegisterFilter {
+ public:
+  RegisterFilter() = default;
+  // A register at call depth 0.
+  static RegisterFilter Of(uint32_t number) { return RegisterFilter(uint64_t{1} << (number & 63)); }
+  // The same registers at a call depth.
+  RegisterFilter AtDepth(uint32_t depth) const {
+    return RegisterFilter(std::rotl(bits_, static_cast<int>(depth * 21 & 63)));
+  }
+  bool Meets(RegisterFilter other) const { return (bits_ & other.bits_) != 0; }
+  void Add(RegisterFilter other) { bits_ |= other.bits_; }
+
+ private:
+  explicit RegisterFilter(uint64_t bits) : bits_(bits) {}
+  uint64_t bits_ = 0;
+};
+
+struct IssueStep {
+  RegisterFilter registers;         // read and written
+  Pc next = 0;                      // where a warp that is not held goes on
+  uint32_t first_register = 0;      // in IssueTable: sources, then destinations, each number once per list
+  uint16_t sources = 0;             // numbers
+  uint16_t destinations = 0;        //
+  UnitClass unit = UnitClass::kSp;  //
+  Hold hold = Hold::kNone;          //
+  bool gets_data = false;           // load, texture or atomic: its results come from memory
+  // Cycles per lane group for which the unit's input is taken: initiation interval x micro-operations.
+  uint32_t interval = 0;
+  // The part of `interval` before the last micro-operation starts.
+  uint32_t before_last = 0;
+  // From the start of the last micro-operation to the release of the registers, in cycles.
+  uint32_t latency = 0;
+};
+
+class IssueTable {
+ public:
+  // The machine's front end must be the buffer's.
+  IssueTable(const trace::Program& program, std::span<const Step> steps, const machine::v1::Core& core);
+
+  const IssueStep& operator[](Pc pc) const { return steps_[pc]; }
+  uint32_t size() const { return static_cast<uint32_t>(steps_.size()); }
+  std::span<const uint32_t> sources(const IssueStep& step) const {
+    return std::span(registers_).subspan(step.first_register, step.sources);
+  }
+  std::span<const uint32_t> destinations(const IssueStep& step) const {
+    return std::span(registers_).subspan(step.first_register + step.sources, step.destinations);
+  }
+  // What an instruction of a policy, which is in no program, takes.
+  const IssueStep& inserted() const { return inserted_; }
+  bool has_fence() const { return has_fence_; }
+  // From issue to result, operands in time, of the slowest instruction that does not use memory, in cycles.
+  uint32_t longest() const { return longest_; }
+
+ private:
+  std::vector<IssueStep> steps_;
+  std::vector<uint32_t> registers_;
+  IssueStep inserted_;
+  bool has_fence_ = false;
+  uint32_t longest_ = 0;
+};
+
+// The timing of an operation on a machine; operations that it has none for take that of INT_ALU.
+const machine::v1::OperationTiming& TimingOf(const machine::v1::ExecutionUnits& units,
+                                             machine::v1::OperationTiming::Operation operation);
+
+// What a PTX operation counts as. Division is single or double precision by its mnemonic.
+machine::v1::OperationTiming::Operation OperationOf(const trace::v1::Instruction& instruction);
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_ISSUE_TABLE_H_

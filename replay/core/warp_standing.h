@@ -1,0 +1,122 @@
+// What the warps of one SM wait for, and the statistics that follow from it.
+#ifndef HEDDLE_REPLAY_CORE_WARP_STANDING_H_
+#define HEDDLE_REPLAY_CORE_WARP_STANDING_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "replay/core/issue_table.h"
+#include "replay/core/slot_set.h"
+#include "replay/core/types.h"
+#include "replay/stats/stall_counters.h"
+
+namespace heddle::replay {
+
+// One warp in one cycle.
+struct Standing {
+  WarpClass state = WarpClass::kNone;
+  UnitClass unit = UnitClass::kSp;  // structural: what it needs
+  uint8_t port = 0;
+  bool offered = false;
+  bool beyond_shared = false;  // data: waits for memory beyond the shared one
+  bool off_core = false;       // data: and beyond the core
+  uint8_t threads = 0;
+  friend bool operator==(const Standing&, const Standing&) = default;
+};
+
+// The only writer of what warps stand for: sets of warps that could issue, counts of warps by class, and integrals over
+// time. Everything is kept incrementally, so that nothing has to look at all warps; cycles count with the standing
+// between steps 5 and 6 of the cycle.
+class WarpStandings {
+ public:
+  WarpStandings(int slots, int ports)
+      : warps_(static_cast<size_t>(slots)),
+        ready_(static_cast<size_t>(ports * kUnitClasses)),
+        counts_(static_cast<size_t>(ports)),
+        present_(static_cast<size_t>(ports), 0) {}
+
+  // Changes from here on count from cycle `first` on; the cycles before have been credited.
+  void SetTime(Cycle first) { time_ = first; }
+
+  const Standing& of(SlotId slot) const { return warps_[slot].standing; }
+  void Set(SlotId slot, const Standing& to) {
+    if (!(warps_[slot].standing == to)) Change(slot, to);
+  }
+  // The slot's warp, if there is one, ends, and the next one of this slot is another.
+  void Renew(SlotId slot) {
+    Set(slot, Standing());
+    warps_[slot].since = time_;
+  }
+  // The warp issues in cycle `now`; that cycle is no cycle of its class.
+  void Issued(SlotId slot, Cycle now) {
+    Warp& warp = warps_[slot];
+    if (now > warp.since) counters_.warp_class[Index(warp.standing.state)] += now - warp.since;
+    warp.since = now + 1;
+    ++counters_.warp_issues;
+  }
+
+  // A row of a block's threads has exited, the last of them issued by `port`; exited rows of a port leave.
+  void RowExited(int port) {
+    Enter(port, WarpClass::kExit);
+    ++exited_;
+  }
+  void RowsLeft(int port, uint64_t rows);
+
+  // Credits `count` cycles with the present standings, without issue on any port.
+  void CreditIdle(uint64_t count) {
+    for (const WarpClassMask classes : present_) counters_.AddPortCycles(classes, count);
+    CreditWarps(count);
+  }
+  // Credits the cycle in which the ports in `issued` (bits) issued.
+  void CreditIssues(uint32_t issued);
+
+  // Warps that lack nothing but a unit of the class.
+  const SlotSet& ready(int port, UnitClass unit) const {
+    return ready_[static_cast<size_t>(port * kUnitClasses + static_cast<int>(unit))];
+  }
+  bool AnyReady(int port) const { return (present_[static_cast<size_t>(port)] & MaskOf(WarpClass::kStructural)) != 0; }
+  // Threads in offered warps that wait for data; in warps that wait for data from beyond shared memory.
+  uint64_t offered_data_threads() const { return offered_data_threads_; }
+  uint64_t memory_threads() const { return memory_threads_; }
+
+  const StallCounters& counters() const { return counters_; }
+
+ private:
+  struct Warp {
+    Standing standing;
+    Cycle since = 0;  // the first cycle that is not in its integrals; after the present one if it has issued
+  };
+  static size_t Index(WarpClass one) { return static_cast<size_t>(one); }
+
+  void Change(SlotId slot, const Standing& to);
+  void Enter(int port, WarpClass one) {
+    if (counts_[static_cast<size_t>(port)][Index(one)]++ == 0) present_[static_cast<size_t>(port)] |= MaskOf(one);
+  }
+  void Leave(int port, WarpClass one) {
+    if (--counts_[static_cast<size_t>(port)][Index(one)] == 0) {
+      present_[static_cast<size_t>(port)] &= static_cast<WarpClassMask>(~MaskOf(one));
+    }
+  }
+  // Every warp counts one per cycle, kept apart from the classes so that each checks the other.
+  void CreditWarps(uint64_t count) {
+    counters_.warp_cycles += count * (live_ + exited_);
+    counters_.warp_class[Index(WarpClass::kExit)] += count * exited_;
+  }
+
+  std::vector<Warp> warps_;
+  std::vector<SlotSet> ready_;                              // by port and unit
+  std::vector<std::array<uint16_t, kWarpClasses>> counts_;  // by port
+  std::vector<WarpClassMask> present_;                      // by port: classes with a warp
+  Cycle time_ = 0;
+  uint64_t live_ = 0;             // slots with a class
+  uint64_t exited_ = 0;           // rows
+  uint64_t issued_and_gone_ = 0;  // warps that issued in this cycle and ended in it
+  uint64_t offered_data_threads_ = 0;
+  uint64_t memory_threads_ = 0;
+  StallCounters counters_;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_WARP_STANDING_H_

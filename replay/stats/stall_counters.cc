@@ -1,0 +1,115 @@
+#include "replay/stats/stall_counters.h"
+
+#include <bit>
+
+#include "absl/strings/str_cat.h"
+
+namespace heddle::replay {
+
+void StallCounters::AddPortCycles(WarpClassMask classes, uint64_t count) {
+  port_cycles += count;
+  if (classes == 0) {
+    empty += count;
+    return;
+  }
+  const WarpClassMask memory = MaskOf(WarpClass::kMemory) | MaskOf(WarpClass::kMemoryWaw);
+  const WarpClassMask read = MaskOf(WarpClass::kMemory) | MaskOf(WarpClass::kArithmetic);
+  switch (static_cast<WarpClass>(std::countr_zero(classes))) {
+    case WarpClass::kStructural:
+      structural += count;
+      return;
+    case WarpClass::kMemory:
+    case WarpClass::kMemoryWaw:
+    case WarpClass::kArithmetic:
+    case WarpClass::kArithmeticWaw:
+      ((classes & memory) != 0 ? data_memory : data_arithmetic) += count;
+      if ((classes & read) == 0) data_waw += count;
+      return;
+    case WarpClass::kControl:
+      control += count;
+      return;
+    case WarpClass::kFetch:
+      fetch += count;
+      return;
+    case WarpClass::kPolicy:
+      policy += count;
+      return;
+    case WarpClass::kBarrier:
+      barrier += count;
+      return;
+    default:
+      exit += count;
+  }
+}
+
+void StallCounters::Add(const StallCounters& other) {
+  port_cycles += other.port_cycles;
+  issued += other.issued;
+  structural += other.structural;
+  data_memory += other.data_memory;
+  data_arithmetic += other.data_arithmetic;
+  data_waw += other.data_waw;
+  control += other.control;
+  fetch += other.fetch;
+  policy += other.policy;
+  barrier += other.barrier;
+  exit += other.exit;
+  empty += other.empty;
+  warp_cycles += other.warp_cycles;
+  warp_issues += other.warp_issues;
+  for (int i = 0; i < kWarpClasses; ++i) warp_class[i] += other.warp_class[i];
+}
+
+absl::Status CheckSums(const StallCounters& c) {
+  const uint64_t port_sum = c.issued + c.structural + c.data_memory + c.data_arithmetic + c.control + c.fetch +
+                            c.policy + c.barrier + c.exit + c.empty;
+  if (port_sum != c.port_cycles) {
+    return absl::InternalError(
+        absl::StrCat("stall classes of the issue ports add up to ", port_sum, " of ", c.port_cycles, " cycles"));
+  }
+  uint64_t warp_sum = c.warp_issues;
+  for (const uint64_t cycles : c.warp_class) warp_sum += cycles;
+  if (warp_sum != c.warp_cycles) {
+    return absl::InternalError(
+        absl::StrCat("stall classes of the warps add up to ", warp_sum, " of ", c.warp_cycles, " cycles"));
+  }
+  if (c.warp_issues != c.issued) {
+    return absl::InternalError(absl::StrCat("warps issued in ", c.warp_issues, " cycles, ports in ", c.issued));
+  }
+  return absl::OkStatus();
+}
+
+void FillResult(const StallCounters& c, result::v1::LaunchResult& out) {
+  result::v1::StallCycles& ports = *out.mutable_stalls();
+  ports.set_total(c.port_cycles);
+  ports.set_issued(c.issued);
+  ports.set_structural(c.structural);
+  ports.set_data(c.data_memory + c.data_arithmetic);
+  ports.set_data_memory(c.data_memory);
+  ports.set_data_arithmetic(c.data_arithmetic);
+  ports.set_data_waw(c.data_waw);
+  ports.set_control(c.control);
+  ports.set_fetch(c.fetch);
+  ports.set_policy(c.policy);
+  ports.set_barrier(c.barrier);
+  ports.set_exit(c.exit);
+  ports.set_empty(c.empty);
+  const auto of = [&](WarpClass one) { return c.warp_class[static_cast<size_t>(one)]; };
+  const uint64_t memory = of(WarpClass::kMemory) + of(WarpClass::kMemoryWaw);
+  const uint64_t arithmetic = of(WarpClass::kArithmetic) + of(WarpClass::kArithmeticWaw);
+  result::v1::WarpCycles& warps = *out.mutable_warp_cycles();
+  warps.set_total(c.warp_cycles);
+  warps.set_issue(c.warp_issues);
+  warps.set_structural(of(WarpClass::kStructural));
+  warps.set_data(memory + arithmetic);
+  warps.set_data_memory(memory);
+  warps.set_data_arithmetic(arithmetic);
+  warps.set_data_waw(of(WarpClass::kMemoryWaw) + of(WarpClass::kArithmeticWaw));
+  warps.set_control(of(WarpClass::kControl));
+  warps.set_fetch(of(WarpClass::kFetch));
+  warps.set_policy(of(WarpClass::kPolicy));
+  warps.set_barrier(of(WarpClass::kBarrier));
+  warps.set_exit(of(WarpClass::kExit));
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,69 @@
+// Where the cycles of issue ports and warps go.
+#ifndef HEDDLE_REPLAY_STATS_STALL_COUNTERS_H_
+#define HEDDLE_REPLAY_STATS_STALL_COUNTERS_H_
+
+#include <array>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "proto/result.pb.h"
+
+namespace heddle::replay {
+
+// What a warp waits for, from the closest to issue to the farthest: the classes of the BAWS paper, section 6.3, in an
+// order that is ours, and data hazards by what they wait for.
+enum class WarpClass : uint8_t {
+  kStructural,     // nothing but a unit, or the port
+  kMemory,         // data, some of them from memory
+  kMemoryWaw,      // the same, and only a write after write blocks
+  kArithmetic,     // data, all of them from arithmetic
+  kArithmeticWaw,  //
+  kControl,        // a branch that has not resolved, or the refill after it
+  kFetch,          // instructions
+  kPolicy,         // the policy holds it back
+  kBarrier,        // a barrier or a fence
+  kExit,           // it has exited, its block has not retired
+  kNone,           // it is no warp: a free slot, or one without threads
+};
+inline constexpr int kWarpClasses = static_cast<int>(WarpClass::kNone);
+
+// A set of classes.
+using WarpClassMask = uint16_t;
+constexpr WarpClassMask MaskOf(WarpClass one) { return static_cast<WarpClassMask>(1u << static_cast<int>(one)); }
+inline constexpr WarpClassMask kDataClasses = MaskOf(WarpClass::kMemory) | MaskOf(WarpClass::kMemoryWaw) |
+                                              MaskOf(WarpClass::kArithmetic) | MaskOf(WarpClass::kArithmeticWaw);
+
+// Counters of one SM and launch. Port cycles: those of an SM with a resident block. Warp cycles: one for every warp in
+// every cycle. docs/timing.md, section 5.
+struct StallCounters {
+  // Scheduler view: port cycles without issue, by the class closest to issue that a warp of the port is in.
+  uint64_t port_cycles = 0;
+  uint64_t issued = 0;
+  uint64_t structural = 0;
+  uint64_t data_memory = 0;
+  uint64_t data_arithmetic = 0;
+  uint64_t data_waw = 0;  // of the two before: no warp waits for a register that it reads
+  uint64_t control = 0;
+  uint64_t fetch = 0;
+  uint64_t policy = 0;
+  uint64_t barrier = 0;
+  uint64_t exit = 0;
+  uint64_t empty = 0;  // the port has no warp
+  // Warp view.
+  uint64_t warp_cycles = 0;
+  uint64_t warp_issues = 0;
+  std::array<uint64_t, kWarpClasses> warp_class{};
+
+  // `count` cycles without issue of a port whose warps are in `classes`.
+  void AddPortCycles(WarpClassMask classes, uint64_t count);
+  void Add(const StallCounters& other);
+};
+
+// Checks that the classes add up to all cycles, in both views. Internal error naming the sum that is wrong.
+absl::Status CheckSums(const StallCounters& counters);
+
+void FillResult(const StallCounters& counters, result::v1::LaunchResult& out);
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_STATS_STALL_COUNTERS_H_
