@@ -19,6 +19,7 @@ struct SubWarpPart {
 };
 struct SubWarp {
   std::vector<SubWarpPart> parts;  // ascending by row
+  bool accepted = false;           // it left the front end, even if the memory system had no room for it yet
   uint32_t fetch = 0;              // index into LargeWarp::fetches
   uint64_t sequence = 0;           // of that fetch, when the sub-warp issued
 };

@@ -80,6 +80,7 @@ class Lwm final : public DivergencePolicy {
     const SlotId slot = resolution.slot;
     LargeWarp& large = large_warps_[editor.table().group[slot]];
     SubWarp& sub_warp = sub_warps_[slot];
+    sub_warp.accepted = false;
     for (const Part& part : sub_warp.parts) {
       large.in_flight[part.row] &= ~part.lanes;
       if (resolution.exited != 0) large.stack.Exit(part.row, part.lanes & resolution.exited);
@@ -124,6 +125,7 @@ class Lwm final : public DivergencePolicy {
   Verdict AcceptIssue(SlotId slot, WarpEditor& editor) override {
     LargeWarp& large = large_warps_[editor.table().group[slot]];
     SubWarp& sub_warp = sub_warps_[slot];
+    if (std::exchange(sub_warp.accepted, true)) return Verdict::kAccepted;
     const uint32_t number = sub_warp.fetch;
     Fetch& fetch = large.fetches[number];
     if (!fetch.issued_any) CountInstruction(large, number);
