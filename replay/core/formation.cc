@@ -28,6 +28,7 @@ Formation::Formation(const Setup& setup)
   table_.port.assign(slots, 0);
   table_.priority.assign(slots, 0);
   table_.group.assign(slots, 0);
+  table_.held.assign(slots, HeldReason::kInactive);
   inserted_.assign(slots, 0);
   noted_.assign(slots, 0);
   for (int slot = 0; slot < slots; ++slot) free_.Insert(static_cast<SlotId>(slot));
@@ -46,26 +47,27 @@ ThreadState Formation::StateOf(SlotState state) {
       return ThreadState::kReady;
     case SlotState::kBarrier:
       return ThreadState::kBarrier;
-    case SlotState::kParked:
-      return ThreadState::kInactive;
     case SlotState::kInFlight:
     case SlotState::kResolving:
+    case SlotState::kParked:  // see StateOfSlot
     case SlotState::kFree:
       break;
   }
   return ThreadState::kDependency;
 }
 
-ThreadState Formation::StateOf(Held held) {
-  switch (held) {
-    case kHeldInactive:
+ThreadState Formation::StateOf(HeldReason reason) {
+  switch (reason) {
+    case HeldReason::kInactive:
       return ThreadState::kInactive;
-    case kHeldReconverging:
+    case HeldReason::kReconverging:
       return ThreadState::kReconverging;
-    case kHeldResolving:
+    case HeldReason::kDependency:
+      return ThreadState::kDependency;
+    case HeldReason::kReady:
       break;
   }
-  return ThreadState::kDependency;
+  return ThreadState::kReady;
 }
 
 // --- failures
@@ -112,12 +114,13 @@ Position Formation::position_of(ThreadId thread) const {
 
 // --- states and issue
 
-void Formation::SetState(SlotId slot, SlotState state, bool notify) {
+void Formation::SetState(SlotId slot, SlotState state, bool notify, HeldReason reason) {
   const SlotState old = table_.state[slot];
-  const uint64_t threads = static_cast<uint64_t>(std::popcount(table_.lanes[slot].mask));
-  MoveThreads(StateOf(old), StateOf(state), threads);
+  const ThreadState before = StateOfSlot(slot);
   table_.state[slot] = state;
   Note(slot, kStateNoted);
+  table_.held[slot] = reason;
+  MoveThreads(before, StateOfSlot(slot), static_cast<uint64_t>(std::popcount(table_.lanes[slot].mask)));
   if (old == SlotState::kOffered) {
     table_.offered.Erase(slot);
     if (ports_ > 1) offered_by_port_[table_.port[slot]].Erase(slot);
@@ -241,8 +244,8 @@ void Formation::EndTake(const Lanes& lanes) {
 // --- timers
 
 void Formation::StartTimer(Cycle at, uint64_t tag) {
-  if (at <= now_) {
-    Fail("StartTimer", kNoSlot, absl::StrCat("cycle ", at, " is not later than now"));
+  if (at < now_) {
+    Fail("StartTimer", kNoSlot, absl::StrCat("cycle ", at, " is over"));
     return;
   }
   timers_.push_back({at, timer_sequence_++, tag});

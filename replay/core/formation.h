@@ -20,7 +20,7 @@
 namespace heddle::replay {
 
 // What a live or finished thread of a resident block is doing, for the breakdown of idle cycles (metrics: HARP's
-// thread states). Threads of parked slots count as inactive.
+// thread states). Threads of parked slots and loose ones count as what the policy says that they are held for.
 enum class ThreadState : uint8_t { kReady, kDependency, kBarrier, kInactive, kReconverging, kFinished };
 inline constexpr int kThreadStates = 6;
 
@@ -70,7 +70,7 @@ class Formation {
   ThreadState StateOfThread(ThreadId thread) const {
     if (alive_[thread] != kLive) return ThreadState::kFinished;
     const SlotId slot = thread_slot_[thread];
-    return slot == kNoSlot ? StateOf(static_cast<Held>(held_[thread])) : StateOf(table_.state[slot]);
+    return slot == kNoSlot ? StateOf(static_cast<Held>(held_[thread])) : StateOfSlot(slot);
   }
   // Threads by state; kDependency includes those of a slot whose resolve was refused.
   const std::array<uint64_t, kThreadStates>& thread_states() const { return thread_states_; }
@@ -137,8 +137,8 @@ class Formation {
   friend class WarpEditor;
 
   enum Life : uint8_t { kAbsent, kLive, kFinished };
-  // Why a loose thread is loose; kHeldResolving until the policy has decided.
-  enum Held : uint8_t { kHeldInactive, kHeldReconverging, kHeldResolving };
+  // Why a loose thread is loose: a HeldReason, or kHeldResolving until the policy has decided.
+  enum Held : uint8_t { kHeldInactive = static_cast<uint8_t>(HeldReason::kInactive), kHeldResolving = 0xff };
   struct TimerEntry {
     Cycle at;
     uint64_t sequence;
@@ -149,10 +149,16 @@ class Formation {
   }
 
   static ThreadState StateOf(SlotState state);
-  static ThreadState StateOf(Held held);
+  static ThreadState StateOf(HeldReason reason);
+  static ThreadState StateOf(Held held) {
+    return held == kHeldResolving ? ThreadState::kDependency : StateOf(static_cast<HeldReason>(held));
+  }
+  ThreadState StateOfSlot(SlotId slot) const {
+    return table_.state[slot] == SlotState::kParked ? StateOf(table_.held[slot]) : StateOf(table_.state[slot]);
+  }
   // The only writer of a slot's state: keeps the set of offered slots, the counts of threads by state, and the
-  // schedulers' view in step.
-  void SetState(SlotId slot, SlotState state, bool notify);
+  // schedulers' view in step. `reason` counts for parked slots.
+  void SetState(SlotId slot, SlotState state, bool notify, HeldReason reason = HeldReason::kInactive);
   void MoveThreads(ThreadState from, ThreadState to, uint64_t count) {
     thread_states_[static_cast<int>(from)] -= count;
     thread_states_[static_cast<int>(to)] += count;
@@ -182,21 +188,23 @@ class Formation {
   bool CheckEntering(std::string_view operation, SlotId slot, Position at, const Lanes& lanes);
   // Threads that passed the check enter the slot; the slot's state counts them from now on.
   void Enter(SlotId slot, const Lanes& lanes);
-  SlotId SpawnAs(std::string_view operation, SlotState state, Position at, const Lanes& lanes);
+  SlotId SpawnAs(std::string_view operation, SlotState state, Position at, const Lanes& lanes,
+                 HeldReason reason = HeldReason::kInactive);
   bool IsSlot(std::string_view operation, SlotId slot);
   bool IsRestingSlot(std::string_view operation, SlotId slot);
 
   // Operations of the editor, one to one.
-  void Continue(SlotId slot);
+  void Continue(std::string_view operation, SlotId slot, SlotState state, HeldReason reason = HeldReason::kInactive);
   void Place(SlotId slot, Position at, const Lanes& lanes);
   void Dissolve(SlotId slot);
   void Join(SlotId slot, const Lanes& lanes);
   SlotId Split(SlotId slot, LaneMask mask);
   void Merge(SlotId from, SlotId into);
-  void Park(SlotId slot);
+  void Park(SlotId slot, HeldReason reason);
   void Offer(SlotId slot);
   void SetPort(SlotId slot, uint8_t port);
   void SetPriority(SlotId slot, uint8_t priority);
+  void SetAge(SlotId slot, uint64_t formed);
   void SetHeld(ThreadId thread, HeldReason reason);
   void StartTimer(Cycle at, uint64_t tag);
 

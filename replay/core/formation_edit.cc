@@ -130,7 +130,7 @@ bool Formation::CheckEntering(std::string_view operation, SlotId slot, Position 
 
 void Formation::Enter(SlotId slot, const Lanes& lanes) {
   Lanes& inside = table_.lanes[slot];
-  const ThreadState state = StateOf(table_.state[slot]);
+  const ThreadState state = StateOfSlot(slot);
   if (inside.mask == 0) table_.block[slot] = thread_block_[lanes.thread[std::countr_zero(lanes.mask)]];
   ForEachLane(lanes.mask, [&](int lane) {
     const ThreadId thread = lanes.thread[lane];
@@ -143,7 +143,8 @@ void Formation::Enter(SlotId slot, const Lanes& lanes) {
   Note(slot, kThreadsNoted);
 }
 
-SlotId Formation::SpawnAs(std::string_view operation, SlotState state, Position at, const Lanes& lanes) {
+SlotId Formation::SpawnAs(std::string_view operation, SlotState state, Position at, const Lanes& lanes,
+                          HeldReason reason) {
   Loosen();
   if (!CheckEntering(operation, kNoSlot, at, lanes)) return kNoSlot;
   const SlotId slot = Allocate(operation);
@@ -151,29 +152,34 @@ SlotId Formation::SpawnAs(std::string_view operation, SlotState state, Position 
   table_.position[slot] = at;
   table_.state[slot] = SlotState::kResolving;
   Enter(slot, lanes);
-  SetState(slot, state, /*notify=*/true);
+  SetState(slot, state, /*notify=*/true, reason);
   return slot;
 }
 
-void Formation::Continue(SlotId slot) {
-  if (!IsSlot("Continue", slot)) return;
+void Formation::Continue(std::string_view operation, SlotId slot, SlotState state, HeldReason reason) {
+  if (!IsSlot(operation, slot)) return;
   if (table_.state[slot] != SlotState::kResolving) {
-    Fail("Continue", slot, absl::StrCat("the slot is ", Text(Name(table_.state[slot])), ", not resolving"));
+    Fail(operation, slot, absl::StrCat("the slot is ", Text(Name(table_.state[slot])), ", not resolving"));
     return;
   }
   if (pending_slot_ == slot) {
     pending_slot_ = kNoSlot;
-    Advance(slot, pending_at_);
+    table_.position[slot] = pending_at_;
+    SetState(slot, state, /*notify=*/true, reason);
     return;
   }
   // The threads have been made loose one by one, or took several ways: they must still be together.
   Lanes lanes = table_.lanes[slot];
   lanes.mask = resolving_lanes_;
   if (lanes.mask == 0) {
-    Fail("Continue", slot, "no thread is left in the slot");
+    Fail(operation, slot, "no thread is left in the slot");
     return;
   }
-  Place(slot, thread_position_[lanes.thread[std::countr_zero(lanes.mask)]], lanes);
+  const Position at = thread_position_[lanes.thread[std::countr_zero(lanes.mask)]];
+  if (!CheckEntering(operation, slot, at, lanes)) return;
+  table_.position[slot] = at;
+  Enter(slot, lanes);
+  SetState(slot, state, /*notify=*/true, reason);
 }
 
 void Formation::Place(SlotId slot, Position at, const Lanes& given) {
@@ -249,9 +255,10 @@ SlotId Formation::Split(SlotId slot, LaneMask mask) {
   if (state == SlotState::kOffered) {
     if (WarpScheduler* watcher = scheduler(slot)) watcher->Grown(slot, Lanes{});
   }
-  // The threads count as parked (inactive) until the new slot takes the state of the old one.
-  MoveThreads(StateOf(state), ThreadState::kInactive, static_cast<uint64_t>(std::popcount(mask)));
+  // An offered slot's part counts as parked until it is offered as well.
   table_.state[part] = SlotState::kParked;
+  table_.held[part] = table_.held[slot];
+  MoveThreads(StateOfSlot(slot), StateOfSlot(part), static_cast<uint64_t>(std::popcount(mask)));
   if (state == SlotState::kOffered) SetState(part, state, /*notify=*/true);
   return part;
 }
@@ -276,7 +283,8 @@ void Formation::Merge(SlotId from, SlotId into) {
     return;
   }
   const Lanes moved = table_.lanes[from];
-  SetState(from, SlotState::kParked, /*notify=*/true);
+  SetState(from, SlotState::kParked, /*notify=*/true, table_.held[from]);
+  const ThreadState before = StateOfSlot(from);
   Lanes& inside = table_.lanes[into];
   ForEachLane(moved.mask, [&](int lane) {
     inside.thread[lane] = moved.thread[lane];
@@ -284,7 +292,7 @@ void Formation::Merge(SlotId from, SlotId into) {
   });
   inside.mask |= moved.mask;
   Note(into, kThreadsNoted);
-  MoveThreads(ThreadState::kInactive, StateOf(table_.state[into]), static_cast<uint64_t>(std::popcount(moved.mask)));
+  MoveThreads(before, StateOfSlot(into), static_cast<uint64_t>(std::popcount(moved.mask)));
   table_.block[into] = thread_block_[inside.thread[std::countr_zero(inside.mask)]];
   Free(from);
   if (table_.state[into] == SlotState::kOffered) {
@@ -292,17 +300,15 @@ void Formation::Merge(SlotId from, SlotId into) {
   }
 }
 
-void Formation::Park(SlotId slot) {
+void Formation::Park(SlotId slot, HeldReason reason) {
   if (!IsSlot("Park", slot)) return;
   switch (table_.state[slot]) {
-    case SlotState::kParked:
-      return;
     case SlotState::kResolving:  // its threads stay loose
       Loosen();
-      SetState(slot, SlotState::kParked, /*notify=*/true);
-      return;
+      [[fallthrough]];
+    case SlotState::kParked:
     case SlotState::kOffered:
-      SetState(slot, SlotState::kParked, /*notify=*/true);
+      SetState(slot, SlotState::kParked, /*notify=*/true, reason);
       return;
     default:
       Fail("Park", slot, absl::StrCat("the slot is ", Text(Name(table_.state[slot]))));
@@ -343,13 +349,23 @@ void Formation::SetPriority(SlotId slot, uint8_t priority) {
   table_.priority[slot] = priority;
 }
 
+void Formation::SetAge(SlotId slot, uint64_t formed) {
+  if (!IsSlot("SetAge", slot)) return;
+  if (table_.state[slot] != SlotState::kParked) {  // schedulers of offered slots have sorted it in
+    Fail("SetAge", slot, absl::StrCat("the slot is ", Text(Name(table_.state[slot])), ", not parked"));
+    return;
+  }
+  table_.formed[slot] = formed;
+  Note(slot, kThreadsNoted);
+}
+
 void Formation::SetHeld(ThreadId thread, HeldReason reason) {
   Loosen();
   if (thread >= max_threads_ || alive_[thread] != kLive || thread_slot_[thread] != kNoSlot) {
     Fail("SetHeld", kNoSlot, absl::StrCat("thread ", thread, " is not loose"));
     return;
   }
-  const Held held = reason == HeldReason::kReconverging ? kHeldReconverging : kHeldInactive;
+  const Held held = static_cast<Held>(reason);
   MoveThreads(StateOf(static_cast<Held>(held_[thread])), StateOf(held), 1);
   held_[thread] = held;
 }

@@ -14,16 +14,19 @@ uint32_t WarpEditor::index_in_block(ThreadId thread) const { return formation_.t
 SlotId WarpEditor::Spawn(Position at, const Lanes& lanes) {
   return formation_.SpawnAs("Spawn", SlotState::kOffered, at, lanes);
 }
-SlotId WarpEditor::SpawnParked(Position at, const Lanes& lanes) {
-  return formation_.SpawnAs("SpawnParked", SlotState::kParked, at, lanes);
+SlotId WarpEditor::SpawnParked(Position at, const Lanes& lanes, HeldReason reason) {
+  return formation_.SpawnAs("SpawnParked", SlotState::kParked, at, lanes, reason);
 }
-void WarpEditor::Continue(SlotId slot) { formation_.Continue(slot); }
+void WarpEditor::Continue(SlotId slot) { formation_.Continue("Continue", slot, SlotState::kOffered); }
+void WarpEditor::ContinueParked(SlotId slot, HeldReason reason) {
+  formation_.Continue("ContinueParked", slot, SlotState::kParked, reason);
+}
 void WarpEditor::Place(SlotId slot, Position at, const Lanes& lanes) { formation_.Place(slot, at, lanes); }
 void WarpEditor::Dissolve(SlotId slot) { formation_.Dissolve(slot); }
 void WarpEditor::Join(SlotId slot, const Lanes& lanes) { formation_.Join(slot, lanes); }
 SlotId WarpEditor::Split(SlotId slot, LaneMask mask) { return formation_.Split(slot, mask); }
 void WarpEditor::Merge(SlotId from, SlotId into) { formation_.Merge(from, into); }
-void WarpEditor::Park(SlotId slot) { formation_.Park(slot); }
+void WarpEditor::Park(SlotId slot, HeldReason reason) { formation_.Park(slot, reason); }
 void WarpEditor::Offer(SlotId slot) { formation_.Offer(slot); }
 
 void WarpEditor::SetStop(SlotId slot, Position stop) {
@@ -34,6 +37,7 @@ void WarpEditor::SetPriority(SlotId slot, uint8_t priority) { formation_.SetPrio
 void WarpEditor::SetGroup(SlotId slot, uint32_t group) {
   if (formation_.IsSlot("SetGroup", slot)) formation_.table_.group[slot] = group;
 }
+void WarpEditor::SetAge(SlotId slot, uint64_t formed) { formation_.SetAge(slot, formed); }
 void WarpEditor::InsertInstructions(SlotId slot, uint32_t count) {
   if (!formation_.IsSlot("InsertInstructions", slot)) return;
   formation_.inserted_[slot] += count;

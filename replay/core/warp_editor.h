@@ -13,12 +13,6 @@ namespace heddle::replay {
 
 class Formation;
 
-// Why a live thread is in no slot, for the thread-state breakdown.
-enum class HeldReason : uint8_t {
-  kInactive,      // on a side of a divergence that is not being run
-  kReconverging,  // waits for siblings at a reconvergence point
-};
-
 // Guards the rule that no thread is lost or doubled. A thread is either in exactly one slot, or loose: live, in no
 // slot, at a position that the editor knows. Every operation checks what it is given; a violation is recorded as an
 // internal error that names the policy, the operation, slot and thread, the operation changes nothing, and the run
@@ -43,10 +37,12 @@ class WarpEditor {
   // size) unless the policy declares `any_lane`. The stop position is nowhere.
   SlotId Spawn(Position at, const Lanes& lanes);
   // Like Spawn, but the slot starts parked.
-  SlotId SpawnParked(Position at, const Lanes& lanes);
+  SlotId SpawnParked(Position at, const Lanes& lanes, HeldReason reason = HeldReason::kInactive);
 
   // Resolve only: the slot goes on as it is; all its threads are at one position. The cheapest way on.
   void Continue(SlotId slot);
+  // Resolve only: like Continue, but the slot is parked instead of offered.
+  void ContinueParked(SlotId slot, HeldReason reason = HeldReason::kInactive);
   // Resolve, or a parked slot without threads: the slot now holds exactly these loose threads, and is offered.
   void Place(SlotId slot, Position at, const Lanes& lanes);
   // Frees the slot; its threads become loose. Not while an instruction is in flight.
@@ -57,14 +53,17 @@ class WarpEditor {
   SlotId Split(SlotId slot, LaneMask mask);
   // Merges `from` into `into`: same position, disjoint lanes, both offered or parked. `from` is freed.
   void Merge(SlotId from, SlotId into);
-  // Offered <-> parked.
-  void Park(SlotId slot);
+  // Offered <-> parked. Parking a parked slot changes the reason. A slot that is parked in Resolve loses its threads:
+  // they are loose, and it may be placed later.
+  void Park(SlotId slot, HeldReason reason = HeldReason::kInactive);
   void Offer(SlotId slot);
 
   void SetStop(SlotId slot, Position stop);
   void SetPort(SlotId slot, uint8_t port);
   void SetPriority(SlotId slot, uint8_t priority);
   void SetGroup(SlotId slot, uint32_t group);
+  // A parked slot counts as formed then (WarpTable::formed): for policies whose warps outlive their slots.
+  void SetAge(SlotId slot, uint64_t formed);
   // The slot issues `count` instructions that are not in the trace (a wrapper's, say) before its next traced one. They
   // take the pipeline's time and are counted apart from the traced ones.
   void InsertInstructions(SlotId slot, uint32_t count);
@@ -72,7 +71,8 @@ class WarpEditor {
   // Says why a loose thread is loose; threads are kInactive until told otherwise, and forgotten when placed.
   void SetHeld(ThreadId thread, HeldReason reason);
 
-  // Calls the policy's Timer(tag) at the start of cycle `at` (later than now), before selection.
+  // Calls the policy's Timer(tag) in cycle `at`, after its completions and before selection. `at` may be the current
+  // cycle: the timer then comes when the completions of this cycle are done or, if they are already, in the next cycle.
   void StartTimer(Cycle at, uint64_t tag);
 
   // Reports a broken invariant of the policy's own; the run ends with this error.

@@ -20,6 +20,14 @@ enum class SlotState : uint8_t {
   kParked,     // held back by the policy
 };
 
+// What a live thread that is not running waits for, as the thread-state breakdown counts it.
+enum class HeldReason : uint8_t {
+  kInactive,      // on a side of a divergence that is not being run
+  kReconverging,  // waits for siblings at a reconvergence point
+  kDependency,    // its warp's instruction is not done: other parts of the warp are in the pipeline or in memory
+  kReady,         // could issue, but has no place yet where the scheduler looks
+};
+
 // Structure of arrays, indexed by slot. A slot is a set of threads at one position; a thread is in at most one slot.
 // Slot numbers are allocated deterministically: always the smallest free one.
 struct WarpTable {
@@ -33,6 +41,7 @@ struct WarpTable {
   std::vector<uint8_t> port;         // the scheduler that issues it
   std::vector<uint8_t> priority;     // higher issues first, whatever the scheduler; normally 0
   std::vector<uint32_t> group;       // free for the policy: slots that belong together
+  std::vector<HeldReason> held;      // parked slots: why
   SlotSet offered;                   // all slots in state kOffered
   int live = 0;                      // slots that are not free
 

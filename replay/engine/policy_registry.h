@@ -43,6 +43,9 @@ struct CounterSpec {
 struct PolicyTraits {
   // Divergence: warps are formed anew after every instruction, and several slots may be at one PC.
   bool regroups_every_instruction = false;
+  // Divergence: where nothing diverges, threads of a full warp may still fill up a partial one. Policies that regroup
+  // every instruction do so too.
+  bool fills_partial_warps = false;
   // Divergence: a thread may sit in a lane that is not its home lane.
   bool any_lane = false;
   // Divergence: threads keep to their home lanes unless the boolean parameter of this name is false; empty = `any_lane`

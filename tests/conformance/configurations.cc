@@ -34,7 +34,7 @@ void Add(const Configuration& configuration, AllConfigurations& all) {
   AcceptedConfiguration checked;
   checked.configuration = configuration;
   checked.mixed_pcs = info.traits.mixed_pcs;
-  checked.regroups = info.traits.regroups_every_instruction;
+  checked.regroups = info.traits.regroups_every_instruction || info.traits.fills_partial_warps;
   checked.any_lane = MaySitInAnyLane(info, *parameters);
   checked.swizzled = SwizzlesHomeLanes(info, *parameters);
   const auto scope = parameters->values().find("scope");

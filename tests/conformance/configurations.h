@@ -18,7 +18,7 @@ struct AcceptedConfiguration {
   bool any_lane = false;      // a thread may sit in a lane that is not its home lane
   bool swizzled = false;      // home lanes of odd rows are swapped
   bool mixes_blocks = false;  // a warp may hold threads of several blocks: parameter "scope" is not "block"
-  bool regroups = false;      // warps are formed anew after every instruction
+  bool regroups = false;      // threads of a full warp may fill up a partial one
   bool default_parameters = true;
   std::string Text() const;  // "dwf:swizzle=none / gto"
 };

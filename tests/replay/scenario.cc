@@ -75,6 +75,12 @@ Scenario& Scenario::Uniform(char name) {
   return *this;
 }
 
+Scenario& Scenario::Memory(char name, uint32_t index, trace::v1::MemorySpace space) {
+  program_.reset();
+  blocks_[IndexOf(name)].memory.emplace_back(index, space);
+  return *this;
+}
+
 Scenario& Scenario::ThreadBlock(std::vector<std::string> paths) {
   paths_.push_back(std::move(paths));
   return *this;
@@ -161,6 +167,13 @@ trace::v1::KernelProgram Scenario::BuildProgram() const {
       if (spec.uniform && k + 1 == spec.instructions) instruction->set_flags(trace::v1::FLAG_UNIFORM);
       if (std::find(spec.barriers.begin(), spec.barriers.end(), k) != spec.barriers.end()) {
         instruction->set_op(trace::v1::OP_BARRIER);
+      }
+      for (const auto& [index, space] : spec.memory) {
+        if (index != k) continue;
+        instruction->set_op(trace::v1::OP_LOAD);
+        instruction->set_space(space);
+        instruction->set_access_bytes(4);
+        instruction->set_flags(trace::v1::FLAG_NO_ADDRESS);
       }
     }
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "proto/trace.pb.h"
@@ -47,6 +48,8 @@ class Scenario {
   Scenario& Jump(char name);
   // Marks the block's conditional branch as uniform, as the static analysis would.
   Scenario& Uniform(char name);
+  // Makes the instruction of the block a load of this space, without an address.
+  Scenario& Memory(char name, uint32_t index, trace::v1::MemorySpace space);
   // A thread block whose thread t goes through the blocks paths[t].
   Scenario& ThreadBlock(std::vector<std::string> paths);
 
@@ -84,6 +87,7 @@ class Scenario {
     std::vector<uint32_t> barriers;
     bool jump = false;
     bool uniform = false;
+    std::vector<std::pair<uint32_t, trace::v1::MemorySpace>> memory;
   };
   const BlockSpec& Spec(char name) const;
   uint32_t IndexOf(char name) const;

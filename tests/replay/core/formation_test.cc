@@ -187,8 +187,64 @@ TEST_F(FormationTest, TimersComeInOrderOfTimeThenOfStart) {
   std::vector<uint64_t> tags;
   while (formation_.PopTimer(tag)) tags.push_back(tag);
   EXPECT_THAT(tags, ElementsAre(50, 51, 70));
-  editor().StartTimer(7, 71);
-  EXPECT_THAT(failure(), HasSubstr("cycle 7 is not later than now"));
+  editor().StartTimer(7, 71);  // the current cycle will do, while its timers are worked off and later
+  EXPECT_TRUE(formation_.PopTimer(tag));
+  EXPECT_EQ(tag, 71);
+  editor().StartTimer(6, 60);
+  EXPECT_THAT(failure(), HasSubstr("cycle 6 is over"));
+}
+
+TEST_F(FormationTest, ParkedThreadsCountAsWhatTheyAreHeldFor) {
+  const SlotId slot = editor().SpawnParked(kEntry, Home({0, 1, 2, 3}), HeldReason::kReady);
+  EXPECT_EQ(count(ThreadState::kReady), 4);
+  EXPECT_EQ(formation_.StateOfThread(2), ThreadState::kReady);
+  editor().Park(slot, HeldReason::kDependency);
+  EXPECT_EQ(count(ThreadState::kDependency), 4);
+  const SlotId part = editor().Split(slot, 0x3);
+  editor().Park(part, HeldReason::kReconverging);
+  EXPECT_EQ(count(ThreadState::kDependency), 2);
+  EXPECT_EQ(count(ThreadState::kReconverging), 2);
+  editor().Merge(part, slot);  // takes the reason of the slot that it merges into
+  EXPECT_EQ(count(ThreadState::kDependency), 4);
+  editor().Offer(slot);
+  EXPECT_EQ(count(ThreadState::kReady), 4);
+  editor().Park(slot);
+  EXPECT_EQ(count(ThreadState::kInactive), 8);  // the second row is loose
+  editor().Dissolve(slot);
+  editor().SetHeld(1, HeldReason::kDependency);
+  editor().SetHeld(2, HeldReason::kReady);
+  EXPECT_EQ(count(ThreadState::kDependency), 1);
+  EXPECT_EQ(count(ThreadState::kReady), 1);
+  EXPECT_EQ(count(ThreadState::kInactive), 6);
+  EXPECT_TRUE(formation_.status().ok()) << failure();
+}
+
+TEST_F(FormationTest, ContinueParkedMovesTheSlotOnWithoutOfferingIt) {
+  const SlotId slot = Resolving({{Position(1, 0), 0xf, false}});
+  editor().ContinueParked(slot, HeldReason::kDependency);
+  formation_.EndResolve(slot, before_);
+  EXPECT_EQ(formation_.table().state[slot], SlotState::kParked);
+  EXPECT_EQ(formation_.table().position[slot], Position(1, 0));
+  EXPECT_EQ(count(ThreadState::kDependency), 4);
+  editor().Offer(slot);
+  EXPECT_EQ(count(ThreadState::kReady), 4);
+  EXPECT_TRUE(formation_.status().ok()) << failure();
+}
+
+TEST_F(FormationTest, OnlyParkedSlotsChangeTheirAge) {
+  const SlotId slot = editor().SpawnParked(kEntry, Home({0, 1, 2, 3}));
+  editor().SetAge(slot, 17);
+  EXPECT_EQ(formation_.table().formed[slot], 17);
+  editor().Offer(slot);
+  editor().SetAge(slot, 18);
+  EXPECT_EQ(formation_.table().formed[slot], 17);
+  EXPECT_THAT(failure(), AllOf(HasSubstr("SetAge"), HasSubstr("offered, not parked")));
+}
+
+TEST_F(FormationTest, ContinueParkedRefusesThreadsThatTookSeveralWays) {
+  const SlotId slot = Resolving({{Position(1, 0), 0x3, false}, {Position(5, 0), 0xc, true}});
+  editor().ContinueParked(slot);
+  EXPECT_THAT(failure(), AllOf(HasSubstr("ContinueParked"), HasSubstr("thread 2 is at")));
 }
 
 // ------------------------------------------------------------------------------------------------------------- guards

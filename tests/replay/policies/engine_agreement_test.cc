@@ -118,9 +118,29 @@ TEST_P(EngineAgreement, OnEveryCycle) {
 
 std::vector<std::string> Pairs() {
   std::vector<std::string> pairs;
-  for (const char* divergence : {"nrec", "pdom", "pdom:taken_first=false", "mimd", "dwf", "dwf:swizzle=none",
-                                 "dwf:barrier_regroup=true", "dwf:scope=core", "tbc", "tbc:wcu_cycles_per_warp=0",
-                                 "tbc_plus", "capri", "capri:prediction=never_stall", "capri:history=2b"}) {
+  for (const char* divergence :
+       {"nrec",
+        "pdom",
+        "pdom:taken_first=false",
+        "mimd",
+        "dwf",
+        "dwf:swizzle=none",
+        "dwf:barrier_regroup=true",
+        "dwf:scope=core",
+        "tbc",
+        "tbc:wcu_cycles_per_warp=0",
+        "tbc_plus",
+        "capri",
+        "capri:prediction=never_stall",
+        "capri:history=2b",
+        "lwm",
+        "lwm:large_warp_threads=8",
+        "lwm:refetch=first",
+        "lwm:large_warp_threads=8,refetch=first,taken_first=false",
+        "harp",
+        "harp:barriers=per_warp,first_level=1",
+        "harp:barrier_latency=3,barrier_match=point,lookup_delay=0,barrier_entries=3,barrier_ways=2",
+        "harp:first_level=2,first_level_delay=2,barrier_delay=1,second_level_port=unlimited,ready_lookup=1"}) {
     for (const char* scheduler : {"fifo", "lrr", "gto"}) pairs.push_back(std::string(divergence) + " " + scheduler);
   }
   for (const char* divergence : {"dwf", "dwf:swizzle=none", "dwf:barrier_regroup=true"}) {

@@ -37,6 +37,16 @@ inline Scenario CapriFigure1() {
   return scenario.ThreadBlock({"ABD", "ACD", "ACD", "ACD", "ACD", "ACD", "ABD", "ABD"});
 }
 
+// HARP, Figures 6 and 10: A branches to B or C and reconverges at D. The text gives the warps of B and C, which leave
+// threads 0, 2 and 7 to C. In Figure 6 D has two instructions, in Figure 10 one is shown.
+inline Scenario HarpFigure(uint32_t instructions_of_d) {
+  Scenario scenario;
+  scenario.Block('A', 1, "BC", 'D').Block('B', 1, "D").Block('C', 1, "D").Block('D', instructions_of_d, "");
+  return scenario.ThreadBlock({"ACD", "ABD", "ACD", "ABD", "ABD", "ABD", "ABD", "ACD"});
+}
+inline Scenario HarpFigure6() { return HarpFigure(2); }
+inline Scenario HarpFigure10() { return HarpFigure(1); }
+
 // A loop of four iterations in which neighbouring threads take the two sides of a branch in turn.
 inline Scenario EvenOddLoop() {
   Scenario scenario;

@@ -231,7 +231,17 @@ ThreadState ReferenceCore::Classify(ThreadId hardware_thread) const {
     case SlotState::kBarrier:
       return ThreadState::kBarrier;
     case SlotState::kParked:
-      return ThreadState::kInactive;
+      switch (formation_.table().held[slot]) {
+        case HeldReason::kInactive:
+          return ThreadState::kInactive;
+        case HeldReason::kReconverging:
+          return ThreadState::kReconverging;
+        case HeldReason::kReady:
+          return ThreadState::kReady;
+        case HeldReason::kDependency:
+          break;
+      }
+      return ThreadState::kDependency;
     default:
       return ThreadState::kDependency;
   }
