@@ -148,7 +148,7 @@ void SmCore::TellDeferred() {
     if ((interests_ & kBarriers) != 0) {
       policy_->BarrierArrived(event.slot, context_.barrier_ids[event.barrier], formation_.editor());
     }
-    schedulers_[table().port[event.slot]]->BarrierArrived(event.slot);
+    for (const auto& scheduler : schedulers_) scheduler->BarrierArrived(event.slot);
   }
   deferred_.clear();
 }

@@ -52,6 +52,8 @@ struct PolicyTraits {
   std::string swizzle_parameter = {};
   // Divergence: one issue may hold several PCs (MIMD), so bounds for warps do not hold.
   bool mixed_pcs = false;
+  // Scheduler: may let no warp issue though some could.
+  bool holds_back = false;
   // Scheduler: only together with a policy that regroups every instruction, for the reason given.
   bool needs_regrouping = false;
   std::string needs_regrouping_reason = {};

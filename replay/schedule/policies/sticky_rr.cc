@@ -97,6 +97,7 @@ HEDDLE_WARP_SCHEDULER(
         .name = "sticky_rr",
         .summary = "Round-robin that stays with a thread block until all its warps are stalled",
         .source = "Rhu and Erez (CAPRI), section 4",
+        .traits = {.holds_back = true},
         .parameters = {{.name = "stalled",
                         .type = ParameterType::kChoice,
                         .default_value = "cannot_issue",

@@ -61,6 +61,7 @@ HEDDLE_WARP_SCHEDULER(
         .name = "swl",
         .summary = "Static wavefront limiting: GTO among the oldest warps, a fixed number of them",
         .source = "Rogers, O'Connor and Aamodt (CCWS), section 5.2",
+        .traits = {.holds_back = true},
         .parameters = {{.name = "limit",
                         .default_value = "8",
                         .unit = "warps",

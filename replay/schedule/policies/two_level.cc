@@ -204,6 +204,7 @@ HEDDLE_WARP_SCHEDULER(
         .name = "two_level",
         .summary = "A small active set of warps issues in turn; warps that wait for memory or a barrier leave it",
         .source = "Gebhart et al. (ISCA 2011); Narasiman et al. (MICRO 2011) for fetch_groups; GPGPU-Sim 3.2.2",
+        .traits = {.holds_back = true},
         .parameters = {{.name = "variant",
                         .type = ParameterType::kChoice,
                         .default_value = "active_set",

@@ -46,6 +46,7 @@ class SchedulerBench {
   void AdmitBlock() { scheduler_->BlockAdmitted(0, admitted_++); }
 
   const Scenario& scenario() const { return scenario_; }
+  const PolicyTraits& traits() const { return info_.traits; }
 
   void AdmitBlock(BlockId block) { scheduler_->BlockAdmitted(block, admitted_++); }
   void RetireBlock(BlockId block) { scheduler_->BlockRetired(block); }
