@@ -50,6 +50,8 @@ struct PolicyTraits {
   std::string lane_aware_parameter = {};
   // Divergence: even-odd home lane swizzle is decided by the parameter of this name; empty = no swizzle.
   std::string swizzle_parameter = {};
+  // Divergence: all threads of a slot are of one static warp (a warp-size row of their block).
+  bool static_warps = false;
   // Divergence: one issue may hold several PCs (MIMD), so bounds for warps do not hold.
   bool mixed_pcs = false;
   // Scheduler: may let no warp issue though some could.

@@ -67,6 +67,8 @@ class LaunchSimulation : public SmWaker {
     context_.capacity = static_cast<int>(residency_);
     context_.policy_name = info.name;
     context_.any_lane = MaySitInAnyLane(info, configuration.divergence_parameters);
+    context_.static_warps = info.traits.static_warps;
+    context_.warp_progress = &warp_progress_.emplace(blocks_.count(), residency_ * sm_count_);
     context_.swizzle = SwizzlesHomeLanes(info, configuration.divergence_parameters);
     context_.force_tick = run.options.force_tick;
     context_.observer = run.options.observer;
@@ -121,6 +123,7 @@ class LaunchSimulation : public SmWaker {
   Calendar calendar_;  // component sm_count_ is the dispatcher
   uint64_t residency_ = 0;
   std::string limit_;
+  std::optional<WarpProgressTotals> warp_progress_;
   std::vector<std::unique_ptr<SmCore>> sms_;
   std::unique_ptr<BlockDispatcher> dispatcher_;
   std::vector<SmOccupancy> occupancy_;
@@ -265,6 +268,7 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
   const CounterScale scale{static_cast<uint32_t>(context_.warp_size), static_cast<uint32_t>(context_.issue_cycles),
                            static_cast<uint32_t>(context_.ports)};
   FillResult(counters, scale, end_, result);
+  warp_progress_->Fill(*result.mutable_warp_progress());
   if (absl::Status status = memory_.EndLaunch(end_, result); !status.ok()) return status;
   result.set_launch(run_.launch.launch.id());
   result.set_kernel(run_.launch.program->name());

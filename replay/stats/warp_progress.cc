@@ -52,7 +52,10 @@ void WarpProgressTotals::AddPhase(std::span<const Cycle> times) {
 void WarpProgressTotals::AddBlock(const Block& block) {
   const Range cycles = RangeOf(block.cycles);
   CountAbove(cycles, cycles_above_);
-  CountAbove(RangeOf(block.instructions), instructions_above_);
+  if (!block.instructions.empty()) {
+    counts_instructions_ = true;
+    CountAbove(RangeOf(block.instructions), instructions_above_);
+  }
   if (cycles.most != 0) {
     whole_idle_ppb_ += PartsPerBillion(IdleOf(block.cycles, cycles.most), block.cycles.size() * cycles.most);
     if (blocks_ < early_) {
@@ -86,15 +89,18 @@ void WarpProgressTotals::Fill(result::v1::WarpProgress& out) const {
   for (size_t i = 0; i < kThresholds.size(); ++i) {
     result::v1::WarpProgress::Divergence& divergence = *out.add_divergence();
     divergence.set_above_per_cent(kThresholds[i]);
-    divergence.set_instruction_blocks(instructions_above_[i]);
+    if (counts_instructions_) divergence.set_instruction_blocks(instructions_above_[i]);
     divergence.set_cycle_blocks(cycles_above_[i]);
   }
   if (tail_blocks_ != 0) out.set_dwr(mean(tail_ppb_, tail_blocks_));
   if (stalled_blocks_ != 0) out.set_dws(mean(tail_stalls_ppb_, stalled_blocks_));
 }
 
-WarpProgress::WarpProgress(int warp_size, int max_threads, int max_blocks, WarpProgressTotals& totals)
+WarpProgress::WarpProgress(int warp_size, int max_threads, int max_blocks, bool static_warps,
+                           WarpProgressTotals& totals)
     : warp_size_(static_cast<uint32_t>(warp_size)),
+      shift_(std::has_single_bit(warp_size_) ? std::countr_zero(warp_size_) : 0),
+      static_warps_(static_warps),
       rows_((static_cast<size_t>(max_threads) + warp_size_ - 1) / warp_size_),
       blocks_(static_cast<size_t>(max_blocks)),
       totals_(totals) {
@@ -121,34 +127,22 @@ void WarpProgress::Admit(BlockId id, ThreadId first_thread, std::span<const Lane
   }
 }
 
-void WarpProgress::CountOthers(const Lanes& lanes, uint32_t counted) {
-  for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
-    const uint32_t row = lanes.thread[static_cast<size_t>(std::countr_zero(mask))] / warp_size_;
-    if (row == counted) continue;
-    // A row counts at its first lane only.
-    bool seen = false;
-    for (LaneMask before = lanes.mask & ~mask; before != 0 && !seen; before &= before - 1) {
-      seen = lanes.thread[static_cast<size_t>(std::countr_zero(before))] / warp_size_ == row;
-    }
-    if (!seen) ++rows_[row].instructions;
-  }
-}
-
 void WarpProgress::Arrived(const Lanes& lanes, Cycle now) {
   for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
-    Row& row = rows_[lanes.thread[static_cast<size_t>(std::countr_zero(mask))] / warp_size_];
+    Row& row = rows_[RowOf(lanes, mask)];
     if (++row.waiting == row.live) row.arrival = now;
   }
 }
 
-void WarpProgress::Released(BlockId id, Cycle now) {
-  const Block& block = blocks_[id];
-  EndPhase(block);
-  for (uint32_t i = 0; i < block.rows; ++i) {
-    Row& row = rows_[block.first_row + i];
-    if (row.waiting == 0) continue;
+void WarpProgress::Released(BlockId id) { EndPhase(blocks_[id]); }
+
+void WarpProgress::Resumed(const Lanes& lanes, Cycle now) {
+  for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
+    Row& row = rows_[RowOf(lanes, mask)];
+    // The whole warp goes on with its first thread.
     if (row.waiting == row.live) row.barrier_wait += now - row.arrival;
-    row.waiting = 0;
+    --row.waiting;
+    if (row.open) continue;
     row.open = true;
     row.start = now;
   }
@@ -189,7 +183,7 @@ void WarpProgress::Retired(BlockId id, Cycle now, uint64_t stalls) {
     const Row& row = rows_[block.first_row + i];
     times_.push_back(row.exit - block.admitted);
     waits_.push_back(row.barrier_wait + (now - row.exit));
-    counts_.push_back(row.instructions);
+    if (static_warps_) counts_.push_back(row.instructions);
   }
   WarpProgressTotals::Block totals;
   totals.cycles = times_;

@@ -28,7 +28,7 @@ class WarpProgressTotals {
   void AddPhase(std::span<const Cycle> times);
   struct Block {
     std::span<const Cycle> cycles;           // by warp, from dispatch to its exit
-    std::span<const uint64_t> instructions;  // by warp
+    std::span<const uint64_t> instructions;  // by warp; empty if they are not counted
     std::span<const Cycle> barrier_wait;     // by warp: at barriers, and from its exit to the retirement
     Cycle residence = 0;                     // from dispatch to retirement
     uint64_t stalls = 0;                     // port cycles of the SM without an issue while it was resident
@@ -50,6 +50,7 @@ class WarpProgressTotals {
   uint64_t barrier_ppb_ = 0;  // per warp: waiting / residence
   std::array<uint64_t, 4> cycles_above_{};
   std::array<uint64_t, 4> instructions_above_{};
+  bool counts_instructions_ = false;
   const uint64_t early_;
   uint64_t tail_blocks_ = 0;
   uint64_t tail_ppb_ = 0;  // per early block: 1 - shortest / longest warp
@@ -59,36 +60,35 @@ class WarpProgressTotals {
 
 // Follows the home warps (rows of warp-size hardware threads) of one SM. A warp arrives at a barrier when the last of
 // its live threads does, and exits with its last thread, so that policies which form other warps are measured by the
-// same rule. `stalls` is the SM's count of port cycles without an issue so far, up to `now`.
+// same rule. Instructions per warp are
+// counted only with `static_warps`: the threads of a slot are of one home warp. `stalls` is the SM's count of port
+// cycles without an issue so far, up to `now`.
 class WarpProgress {
  public:
-  WarpProgress(int warp_size, int max_threads, int max_blocks, WarpProgressTotals& totals);
+  WarpProgress(int warp_size, int max_threads, int max_blocks, bool static_warps, WarpProgressTotals& totals);
 
   // A block's threads are in rows first_thread / warp size and following; they may issue from cycle `now` on.
   void Admit(BlockId block, ThreadId first_thread, std::span<const LaneMask> rows, Cycle now, uint64_t stalls);
-  // A slot issued an instruction of the trace: it counts for every home warp with a thread in it.
+  // A slot issued an instruction of the trace.
   void Issued(const Lanes& lanes) {
-    const uint32_t row = lanes.thread[static_cast<size_t>(std::countr_zero(lanes.mask))] / warp_size_;
-    ++rows_[row].instructions;
-    if (mixed_) CountOthers(lanes, row);
+    if (static_warps_) ++rows_[RowOf(lanes, lanes.mask)].instructions;
   }
-  // Slots may hold threads of several home warps.
-  void SetMixed() { mixed_ = true; }
-  // The threads arrived at a barrier / the block's barrier opens, for all of its threads that wait.
+  // The threads arrived at a barrier.
   void Arrived(const Lanes& lanes, Cycle now);
-  void Released(BlockId block, Cycle now);
+  // A barrier of the block opens: the phase ends for the warps that have arrived. (Blocks that use several barriers at
+  // once: at whichever of them.)
+  void Released(BlockId block);
+  // The threads go on behind their barrier.
+  void Resumed(const Lanes& lanes, Cycle now);
   // Threads have exited. Calls `warp_exited()` for every home warp without a live thread left.
   template <typename Function>
   void Exited(const Lanes& lanes, LaneMask exited, Cycle now, uint64_t stalls, Function warp_exited) {
     for (; exited != 0; exited &= exited - 1) {
-      const uint32_t row = lanes.thread[static_cast<size_t>(std::countr_zero(exited))] / warp_size_;
+      const uint32_t row = RowOf(lanes, exited);
       if (ThreadExited(row, now, stalls)) warp_exited(rows_[row].block);
     }
   }
   void Retired(BlockId block, Cycle now, uint64_t stalls);
-
-  // Home warps of the block that have exited.
-  uint32_t exited_warps(BlockId block) const { return blocks_[block].exited; }
 
  private:
   struct Row {
@@ -112,13 +112,18 @@ class WarpProgress {
     uint64_t stalls_at_last_exit = 0;
   };
 
-  void CountOthers(const Lanes& lanes, uint32_t counted);
+  // Of the lowest lane in the mask.
+  uint32_t RowOf(const Lanes& lanes, LaneMask mask) const {
+    const uint32_t thread = lanes.thread[static_cast<size_t>(std::countr_zero(mask))];
+    return shift_ != 0 ? thread >> shift_ : thread / warp_size_;
+  }
   bool ThreadExited(uint32_t row, Cycle now, uint64_t stalls);
   // Ends the present phase for the rows that have arrived or exited.
   void EndPhase(const Block& block);
 
   const uint32_t warp_size_;
-  bool mixed_ = false;
+  const int shift_;  // log2 of the warp size if that is a power of two above 1, else 0: divisions show in the profile
+  const bool static_warps_;
   std::vector<Row> rows_;
   std::vector<Block> blocks_;
   WarpProgressTotals& totals_;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,9 @@ class SchedulerBench {
 
   const Scenario& scenario() const { return scenario_; }
   const PolicyTraits& traits() const { return info_.traits; }
+  const WarpTable& table() const { return table_; }
+  // The one port's.
+  std::span<const std::unique_ptr<WarpScheduler>> schedulers() const { return std::span(&scheduler_, 1); }
 
   void AdmitBlock(BlockId block) { scheduler_->BlockAdmitted(block, admitted_++); }
   void RetireBlock(BlockId block) { scheduler_->BlockRetired(block); }

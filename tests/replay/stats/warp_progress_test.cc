@@ -14,7 +14,7 @@ constexpr int kWarpSize = 4;
 class Sm {
  public:
   explicit Sm(uint64_t blocks = 1, uint64_t resident = 1)
-      : totals(blocks, resident), progress(kWarpSize, 32, 3, totals) {}
+      : totals(blocks, resident), progress(kWarpSize, 32, 3, /*static_warps=*/true, totals) {}
 
   // Block `id` gets `warps` full rows from row `first` on.
   void Admit(BlockId id, uint32_t first, uint32_t warps, Cycle now) {
@@ -27,6 +27,11 @@ class Sm {
       lanes.thread[lane] = static_cast<ThreadId>(row * kWarpSize + lane);
     }
     return lanes;
+  }
+  // The barrier of block 0 opens; the given rows go on.
+  void Release(std::vector<uint32_t> rows, Cycle now) {
+    progress.Released(0);
+    for (const uint32_t row : rows) progress.Resumed(Row(row), now);
   }
   // Number of warps that have exited with it.
   int Exit(uint32_t row, Cycle now, LaneMask mask = 0xf) {
@@ -52,7 +57,7 @@ TEST(Phases, UnderUseOfOnePhase) {
   sm.progress.Arrived(Sm::Row(2), 130);
   sm.progress.Arrived(Sm::Row(0), 140);
   sm.progress.Arrived(Sm::Row(1), 150);
-  sm.progress.Released(0, 151);
+  sm.Release({0, 1, 2}, 151);
   const result::v1::WarpProgress result = sm.Result();
   EXPECT_EQ(result.phases(), 1u);
   EXPECT_EQ(result.phase_idle_cycles(), 30u);
@@ -65,7 +70,7 @@ TEST(Phases, TheExitClosesTheLastOne) {
   sm.Admit(0, 0, 2, 0);
   sm.progress.Arrived(Sm::Row(0), 10);
   sm.progress.Arrived(Sm::Row(1), 20);
-  sm.progress.Released(0, 21);
+  sm.Release({0, 1}, 21);
   EXPECT_EQ(sm.Exit(0, 31), 1);
   EXPECT_EQ(sm.Exit(1, 61), 1);
   sm.progress.Retired(0, 62, 0);
@@ -86,9 +91,9 @@ TEST(Phases, AWarpThatExitedBeforeABarrierTakesPartInThatPhaseOnly) {
   sm.Admit(0, 0, 2, 0);
   sm.Exit(0, 5);
   sm.progress.Arrived(Sm::Row(1), 10);
-  sm.progress.Released(0, 11);
+  sm.Release({1}, 11);
   sm.progress.Arrived(Sm::Row(1), 31);
-  sm.progress.Released(0, 32);
+  sm.Release({1}, 32);
   const result::v1::WarpProgress result = sm.Result();
   EXPECT_EQ(result.phases(), 2u);
   EXPECT_EQ(result.phase_cycles(), 2u * 10 + 1u * 20);
@@ -100,7 +105,8 @@ TEST(Phases, AWarpArrivesWithItsLastThread) {
   sm.progress.Arrived(Sm::Row(0, 0b0011), 10);
   EXPECT_EQ(sm.Exit(0, 15, 0b0100), 0);
   sm.progress.Arrived(Sm::Row(0, 0b1000), 20);
-  sm.progress.Released(0, 21);
+  sm.progress.Released(0);
+  sm.progress.Resumed(Sm::Row(0, 0b1011), 21);
   EXPECT_EQ(sm.Result().phase_cycles(), 20u);
   EXPECT_EQ(sm.Exit(0, 30, 0b1011), 1);
 }
@@ -110,7 +116,8 @@ TEST(Phases, ThreadsThatExitCanBeTheLastThatABarrierWaitsFor) {
   sm.Admit(0, 0, 1, 0);
   sm.progress.Arrived(Sm::Row(0, 0b0111), 10);
   EXPECT_EQ(sm.Exit(0, 25, 0b1000), 0);
-  sm.progress.Released(0, 26);
+  sm.progress.Released(0);
+  sm.progress.Resumed(Sm::Row(0, 0b0111), 26);
   EXPECT_EQ(sm.Result().phase_cycles(), 25u);
 }
 
@@ -167,21 +174,16 @@ TEST(Instructions, AThresholdIsExceededNotReached) {
   EXPECT_EQ(result.divergence(3).cycle_blocks(), 0u);
 }
 
-TEST(Instructions, AMixedWarpCountsForEveryHomeWarpOnce) {
-  Sm sm;
-  sm.progress.SetMixed();
-  sm.Admit(0, 0, 3, 0);
-  Lanes mixed = Sm::Row(0);
-  mixed.thread[1] = 1 * kWarpSize + 1;
-  mixed.thread[2] = 2 * kWarpSize + 2;
-  mixed.thread[3] = 1 * kWarpSize + 3;
-  for (int i = 0; i < 10; ++i) sm.progress.Issued(mixed);
-  sm.progress.Issued(Sm::Row(1));
-  for (uint32_t row = 0; row < 3; ++row) sm.Exit(row, 5);
-  sm.progress.Retired(0, 5, 0);
-  const result::v1::WarpProgress result = sm.Result();
-  EXPECT_EQ(result.divergence(3).instruction_blocks(), 1u) << "10, 11, 10";
-  EXPECT_EQ(result.divergence(2).instruction_blocks(), 0u);
+TEST(Instructions, AreNotCountedForWarpsOfSeveralRows) {
+  WarpProgressTotals totals(1, 1);
+  WarpProgress progress(kWarpSize, 32, 3, /*static_warps=*/false, totals);
+  progress.Admit(0, 0, std::vector<LaneMask>(1, 0xf), 0, 0);
+  progress.Issued(Sm::Row(0));
+  progress.Exited(Sm::Row(0), 0xf, 5, 0, [](BlockId) {});
+  progress.Retired(0, 5, 0);
+  result::v1::WarpProgress result;
+  totals.Fill(result);
+  EXPECT_FALSE(result.divergence(0).has_instruction_blocks());
 }
 
 }  // namespace
