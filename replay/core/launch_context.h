@@ -10,6 +10,7 @@
 #include "replay/core/types.h"
 #include "replay/engine/replay.h"
 #include "replay/memory/address_windows.h"
+#include "replay/stats/warp_progress.h"
 #include "traces/format/program.h"
 #include "traces/format/reader.h"
 
@@ -61,10 +62,12 @@ struct LaunchContext {
   int capacity = 1;  // blocks per SM
   bool swizzle = false;
   bool any_lane = false;
+  bool static_warps = false;
   bool mixed_pcs = false;
   bool force_tick = false;
   std::string policy_name;
   IssueObserver* observer = nullptr;
+  WarpProgressTotals* warp_progress = nullptr;  // sums over all SMs; always there in a run
   uint32_t configuration_index = 0;
 };
 

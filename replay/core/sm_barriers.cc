@@ -9,6 +9,7 @@ namespace heddle::replay {
 void SmCore::ArriveAtBarrier(SlotId slot, const Step& step) {
   const Lanes& lanes = formation_.table().lanes[slot];
   counters_.barriers += std::popcount(lanes.mask);
+  warp_progress_.Arrived(lanes, now_);
   barriers_ahead_[slot] = 0;
   deferred_.push_back({slot, step.barrier, true});
   for (LaneMask left = lanes.mask; left != 0;) {
@@ -52,6 +53,7 @@ void SmCore::CheckBarriers(BlockId id) {
 void SmCore::ReleaseBarriers(Cycle now) {
   last_progress_ = now;
   for (const BlockId block : releasing_) {
+    warp_progress_.Released(block);
     for (const auto& scheduler : schedulers_) scheduler->BarrierReleased(block);
   }
   releasing_.clear();
@@ -68,6 +70,7 @@ void SmCore::ReleaseBarriers(Cycle now) {
 }
 
 bool SmCore::ResumeFromBarrier(SlotId slot) {
+  warp_progress_.Resumed(formation_.table().lanes[slot], now_);
   bool ask = false;
   if ((interests_ & kBarriers) != 0) {
     const Pc pc = formation_.table().position[slot].pc();

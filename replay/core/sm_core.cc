@@ -41,6 +41,8 @@ SmCore::SmCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<Diverg
       write_back_(std::max(memory_->usual_latency(), horizon)),
       blocks_(context.capacity),
       live_in_row_(context.max_threads / context.warp_size),
+      warp_progress_(context.warp_size, context.max_threads, context.capacity, context.static_warps,
+                     *context.warp_progress),
       barriers_ahead_(formation_.table().state.size()) {
   for (ResidentBlock& block : blocks_) block.barriers.resize(context.barrier_ids.size());
 }
@@ -102,12 +104,14 @@ void SmCore::Admit(const BlockArrival& arrival, Cycle first) {
   admission.entry = context_.entry;
   admission.first_thread = static_cast<ThreadId>(first_thread);
   admission.rows = rows;
+  warp_progress_.Admit(id, admission.first_thread, rows, first, Stalls());
   policy_->Admit(admission, formation_.editor());
   BlockAdmitted(id, first_row);
 }
 
 void SmCore::RetireBlock(BlockId id) {
   ResidentBlock& block = blocks_[id];
+  warp_progress_.Retired(id, now_, Stalls());
   policy_->Retire(id, formation_.editor());
   for (const auto& scheduler : schedulers_) scheduler->BlockRetired(id);
   const uint32_t threads = context_.rows_per_block * static_cast<uint32_t>(context_.warp_size);
@@ -148,7 +152,7 @@ void SmCore::TellDeferred() {
     if ((interests_ & kBarriers) != 0) {
       policy_->BarrierArrived(event.slot, context_.barrier_ids[event.barrier], formation_.editor());
     }
-    schedulers_[table().port[event.slot]]->BarrierArrived(event.slot);
+    for (const auto& scheduler : schedulers_) scheduler->BarrierArrived(event.slot);
   }
   deferred_.clear();
 }
@@ -177,7 +181,10 @@ void SmCore::CountIssue(int port, Cycle now, std::span<const SlotId> slots, bool
     return;
   }
   uint32_t threads = 0;
-  for (const SlotId slot : slots) threads += static_cast<uint32_t>(formation_.table().thread_count(slot));
+  for (const SlotId slot : slots) {
+    threads += static_cast<uint32_t>(formation_.table().thread_count(slot));
+    warp_progress_.Issued(formation_.table().lanes[slot]);
+  }
   ++counters_.warp_instructions;
   counters_.thread_instructions += threads;
   ++counters_.issues_by_size[threads - 1];

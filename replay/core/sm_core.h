@@ -19,6 +19,7 @@
 #include "replay/memory/memory_system.h"
 #include "replay/schedule/warp_scheduler.h"
 #include "replay/stats/sm_counters.h"
+#include "replay/stats/warp_progress.h"
 #include "replay/trace/thread_cursors.h"
 
 namespace heddle::replay {
@@ -137,6 +138,8 @@ class SmCore : public MemoryClient {
   // Whether an access counts as one to memory: some lane reaches beyond shared memory. `has_addresses`: addresses_ has
   // those of the lanes.
   bool ReachesBeyondShared(const Step& step, LaneMask lanes, bool has_addresses) const;
+  // Port cycles without an issue so far.
+  uint64_t Stalls() const { return counters_.scheduler_cycles - counters_.issued; }
   // Threads that are live, by the formation's counts.
   uint64_t LiveThreads() const;
 
@@ -183,6 +186,7 @@ class SmCore : public MemoryClient {
   Cycle now_ = 0;
   Cycle last_progress_ = 0;
   SmCounters counters_;
+  WarpProgress warp_progress_;
 
  private:
   struct Deferred {

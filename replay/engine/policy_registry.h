@@ -55,8 +55,12 @@ struct PolicyTraits {
   std::string swizzle_parameter = {};
   // Divergence: forming a warp takes the cycles of the integer parameter of this name; empty = no time.
   std::string delay_parameter = {};
+  // Divergence: all threads of a slot are of one static warp (a warp-size row of their block).
+  bool static_warps = false;
   // Divergence: one issue may hold several PCs (MIMD), so bounds for warps do not hold.
   bool mixed_pcs = false;
+  // Scheduler: may let no warp issue though some could.
+  bool holds_back = false;
   // Scheduler: only together with a policy that regroups every instruction, for the reason given.
   bool needs_regrouping = false;
   std::string needs_regrouping_reason = {};

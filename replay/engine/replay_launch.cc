@@ -72,6 +72,8 @@ class LaunchSimulation : public SmWaker {
     context_.capacity = static_cast<int>(residency_);
     context_.policy_name = info.name;
     context_.any_lane = MaySitInAnyLane(info, configuration.divergence_parameters);
+    context_.static_warps = info.traits.static_warps;
+    context_.warp_progress = &warp_progress_.emplace(blocks_.count(), residency_ * sm_count_);
     context_.swizzle = SwizzlesHomeLanes(info, configuration.divergence_parameters);
     context_.force_tick = run.options.force_tick;
     context_.observer = run.options.observer;
@@ -150,6 +152,7 @@ class LaunchSimulation : public SmWaker {
   uint64_t residency_ = 0;
   std::string limit_;
   std::optional<BufferSetup> buffer_setup_;  // of machines with instruction buffers
+  std::optional<WarpProgressTotals> warp_progress_;
   std::vector<std::unique_ptr<SmCore>> sms_;
   std::vector<IBufferCore*> buffer_cores_;  // the same, if they have buffers
   std::unique_ptr<BlockDispatcher> dispatcher_;
@@ -354,6 +357,7 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
     if (absl::Status status = AddBufferResult(counters, result); !status.ok()) return status;
   }
   FillResult(counters, scale, end_, result);
+  warp_progress_->Fill(*result.mutable_warp_progress());
   if (absl::Status status = memory_.EndLaunch(end_, result); !status.ok()) return status;
   result.set_launch(run_.launch.launch.id());
   result.set_kernel(run_.launch.program->name());

@@ -23,8 +23,9 @@ struct FetchView {
   // unresolved. Those at a barrier are in `at_barrier` instead, if they could be fetched for otherwise.
   const SlotSet& eligible;
   const SlotSet& at_barrier;
-  std::span<const uint8_t> entries;  // by slot: valid instructions in its buffer
-  std::span<const SlotId> issued;    // by port: the slot that issued in this cycle, kNoSlot if none
+  std::span<const uint8_t> entries;     // by slot: valid instructions in its buffer
+  std::span<const SlotId> issued;       // by port: the slot that issued in this cycle, kNoSlot if none
+  std::span<const SlotId> last_issued;  // by port: the slot that issued last, in this cycle or before
 };
 
 // One instance per SM and launch; one warp is fetched for per cycle. Must be a deterministic function of its calls.

@@ -28,6 +28,8 @@ class IssueHistory {
       run_ = 1;
     }
     longest_run_ = std::max(longest_run_, run_);
+    // With an instruction buffer a warp may stay ready; its wait for the next issue begins here.
+    offered_[slot] = issues_;
   }
 
   SlotId last() const { return last_; }

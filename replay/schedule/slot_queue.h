@@ -21,6 +21,9 @@ class SlotQueue {
   // The slot that was added first, kNoSlot if there is none.
   SlotId front() const { return empty() ? kNoSlot : links_[kEnd].next; }
 
+  // The member behind `slot`, which is a member; kNoSlot if it is the last.
+  SlotId After(SlotId slot) const { return links_[slot].next == kEnd ? kNoSlot : links_[slot].next; }
+
   // Adds at the end; a member moves to the end.
   void PushBack(SlotId slot) {
     Erase(slot);

@@ -28,9 +28,13 @@ class WarpScheduler {
  public:
   virtual ~WarpScheduler() = default;
 
-  // The slot to issue among `eligible`, which is not empty and holds only slots of this port, all of the same priority.
-  // Has no side effects, so that fetch may ask the same question.
+  // The slot to issue among `eligible`, which is not empty and holds only slots of this port, all of the same priority;
+  // kNoSlot if the policy lets none of them issue in this cycle. Has no side effects, so that fetch may ask the same
+  // question.
   virtual SlotId Pick(const SlotSet& eligible) const = 0;
+
+  // How urgent the scheduler finds a thread block, for fetch policies that serve several ports; larger is more urgent.
+  virtual uint64_t Urgency(BlockId /*block*/) const { return 0; }
 
   // The picked slot issued; it is in flight now.
   virtual void Issued(SlotId /*slot*/) {}
@@ -41,9 +45,12 @@ class WarpScheduler {
   virtual void Withdrawn(SlotId /*slot*/) {}
   virtual void BlockAdmitted(BlockId /*block*/, uint64_t /*sequence*/) {}
   virtual void BlockRetired(BlockId /*block*/) {}
+  // A slot of the SM, of any port, arrived at a barrier; its lanes are still those that arrived.
   virtual void BarrierArrived(SlotId /*slot*/) {}
   virtual void BarrierReleased(BlockId /*block*/) {}
-  // The slot waits for memory beyond the core / no longer waits.
+  // A home warp of the block (a warp-size row of its threads) has no live thread left.
+  virtual void WarpExited(BlockId /*block*/) {}
+  // The slot's next instruction has to wait for memory beyond the core / no longer waits.
   virtual void LongLatencyStarted(SlotId /*slot*/) {}
   virtual void LongLatencyEnded(SlotId /*slot*/) {}
   virtual void CacheEvent(const CacheNotice& /*notice*/) {}

@@ -169,7 +169,8 @@ void PolicyDriver::Issue(Cycle now) {
   std::vector<SlotId> chosen;
   for (int i = 0; i < policy_->issue_slots() && formation_->AnyOffered(0); ++i) {
     const SlotId slot = scheduler_->Pick(formation_->Eligible(0));
-    if (slot == kNoSlot || table.state[slot] != SlotState::kOffered) {
+    if (slot == kNoSlot) break;
+    if (table.state[slot] != SlotState::kOffered) {
       formation_->Fail("Pick", slot, "the scheduler picked a slot that is not eligible");
       return;
     }

@@ -277,6 +277,7 @@ HEDDLE_DIVERGENCE_POLICY(
         .name = "pdom",
         .summary = "Runs diverged paths of a warp one after the other and rejoins them at the immediate post-dominator",
         .source = "Fung, section 3.2, Table 3.1",
+        .traits = {.static_warps = true},
         .parameters =
             {
                 {.name = "taken_first",

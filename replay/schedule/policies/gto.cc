@@ -1,53 +1,30 @@
 // GTO: greedy-then-oldest.
-#include <array>
 #include <cstdint>
 #include <memory>
-#include <span>
 
-#include "replay/schedule/issue_history.h"
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/schedule/history_scheduler.h"
 
 namespace heddle::replay {
 namespace {
 
-// The warp that issued last goes on if it can; otherwise the oldest that can, by order of formation on the SM: the
-// blocks' order of dispatch, then the warps' order in their block. A greedy warp that stalls stays greedy until another
-// one issues. A slot whose warp has ended, or that has been formed anew, is not greedy any more.
-class GreedyThenOldest final : public WarpScheduler {
+// The warp that issued last goes on if it can; otherwise the oldest that can. A greedy warp that stalls stays greedy
+// until another one issues.
+class GreedyThenOldest final : public HistoryScheduler {
  public:
-  explicit GreedyThenOldest(const SchedulerContext& context) : table_(context.table) {}
+  explicit GreedyThenOldest(const SchedulerContext& context) : table_(context.table), greedy_(context.table) {}
 
   SlotId Pick(const SlotSet& eligible) const override {
-    if (greedy_ != kNoSlot && eligible.Contains(greedy_) && table_.formed[greedy_] == greedy_formed_) return greedy_;
-    SlotId oldest = kNoSlot;
-    uint64_t least = ~uint64_t{0};
-    eligible.ForEach([&](SlotId slot) {
-      if (table_.formed[slot] < least) {
-        least = table_.formed[slot];
-        oldest = slot;
-      }
-    });
-    return oldest;
+    const SlotId greedy = greedy_.In(eligible);
+    return greedy != kNoSlot ? greedy : OldestOf(eligible, table_);
   }
-
-  void Offered(SlotId slot) override { history_.Offered(slot); }
   void Issued(SlotId slot) override {
-    history_.Issued(slot);
-    greedy_ = slot;
-    greedy_formed_ = table_.formed[slot];
-  }
-
-  std::span<const uint64_t> counters() const override {
-    HistoryCounters(history_, counters_.data());
-    return counters_;
+    HistoryScheduler::Issued(slot);
+    greedy_.Issued(slot);
   }
 
  private:
   const WarpTable& table_;
-  SlotId greedy_ = kNoSlot;
-  uint64_t greedy_formed_ = 0;
-  IssueHistory history_;
-  mutable std::array<uint64_t, kHistoryCounters> counters_{};
+  GreedyWarp greedy_;
 };
 
 HEDDLE_WARP_SCHEDULER(

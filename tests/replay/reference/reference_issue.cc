@@ -26,14 +26,13 @@ void ReferenceCore::Select(Cycle now) {
 void ReferenceCore::TellArrivals() {
   for (SlotId slot : issued_now_) {
     const Flight& flight = flights_.at(slot);
-    WarpScheduler& scheduler = *schedulers_[formation_.table().port[slot]];
     if (flight.barrier) {
       const uint32_t barrier = program().instruction(flight.pc).barrier_id();
       if ((interests_ & kBarriers) != 0) policy_->BarrierArrived(slot, barrier, formation_.editor());
-      scheduler.BarrierArrived(slot);
+      for (const auto& scheduler : schedulers_) scheduler->BarrierArrived(slot);
     } else if (flight.off_core) {
       if ((interests_ & kLongLatency) != 0) policy_->LongLatency(slot, formation_.editor());
-      scheduler.LongLatencyStarted(slot);
+      schedulers_[formation_.table().port[slot]]->LongLatencyStarted(slot);
     }
   }
   issued_now_.clear();
@@ -84,7 +83,8 @@ std::vector<SlotId> ReferenceCore::Choose(Cycle now, int port, int& penalty) {
     const SlotSet eligible = Eligible(port, [&](SlotId slot) { return !refused.contains(slot); });
     if (eligible.empty()) break;
     const SlotId pick = schedulers_[port]->Pick(eligible);
-    if (pick == kNoSlot || !eligible.Contains(pick)) {
+    if (pick == kNoSlot) break;  // the scheduler lets none of them issue
+    if (!eligible.Contains(pick)) {
       status_ = absl::InternalError("scheduler " + launch_.scheduler->info.name + " picked slot " +
                                     std::to_string(pick) + ", which is not eligible");
       break;

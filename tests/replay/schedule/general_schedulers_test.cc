@@ -148,9 +148,15 @@ TEST_P(AnyScheduler, PicksEligibleWarpsOnly) {
   for (SlotId only : {17, 39, 0, 21}) {
     SlotSet eligible;
     eligible.Insert(only);
-    EXPECT_EQ(bench.Pick(eligible), only);
+    const SlotId picked = bench.Pick(eligible);
+    if (!bench.traits().holds_back || picked != kNoSlot) EXPECT_EQ(picked, only);
   }
-  while (!left.empty()) ASSERT_EQ(left.erase(bench.PickAndIssue()), 1);
+  // Warps that end make room for those that a scheduler holds back.
+  while (!left.empty()) {
+    const SlotId slot = bench.Pick();
+    ASSERT_EQ(left.erase(slot), 1);
+    bench.ExitWarp(slot);
+  }
 }
 
 TEST_P(AnyScheduler, CountsHandOversRunsAndWaits) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,9 +47,21 @@ class SchedulerBench {
   void AdmitBlock() { scheduler_->BlockAdmitted(0, admitted_++); }
 
   const Scenario& scenario() const { return scenario_; }
+  const PolicyTraits& traits() const { return info_.traits; }
+  const WarpTable& table() const { return table_; }
+  // The one port's.
+  std::span<const std::unique_ptr<WarpScheduler>> schedulers() const { return std::span(&scheduler_, 1); }
+
+  void AdmitBlock(BlockId block) { scheduler_->BlockAdmitted(block, admitted_++); }
+  void RetireBlock(BlockId block) { scheduler_->BlockRetired(block); }
 
   // A new warp of `threads` threads in a free slot.
   void Form(SlotId slot, Position at = Position(0, 0), int threads = 4, uint8_t priority = 0) {
+    FormIn(0, slot, at, threads, priority);
+  }
+  // The same, of a thread block.
+  void FormIn(BlockId block, SlotId slot, Position at = Position(0, 0), int threads = 4, uint8_t priority = 0) {
+    table_.block[slot] = block;
     table_.formed[slot] = ++formed_;
     table_.position[slot] = at;
     table_.priority[slot] = priority;
@@ -74,6 +87,44 @@ class SchedulerBench {
     table_.state[slot] = SlotState::kFree;
     table_.lanes[slot].mask = 0;
   }
+  // An offered warp issues a barrier, and waits.
+  void ArriveAtBarrier(SlotId slot) {
+    if (table_.state[slot] == SlotState::kOffered) Issue(slot);
+    table_.state[slot] = SlotState::kBarrier;
+    scheduler_->BarrierArrived(slot);
+  }
+  // The block's barrier opens; its warps can issue.
+  void ReleaseBarrier(BlockId block) {
+    scheduler_->BarrierReleased(block);
+    for (SlotId slot = 0; slot < table_.state.size(); ++slot) {
+      if (table_.state[slot] == SlotState::kBarrier && table_.block[slot] == block) Offer(slot);
+    }
+  }
+  void ExitWarp(SlotId slot) {
+    Issue(slot);
+    Retire(slot);
+    scheduler_->WarpExited(table_.block[slot]);
+  }
+  // A warp in flight waits for memory beyond the core / no longer.
+  void StartLongWait(SlotId slot) { scheduler_->LongLatencyStarted(slot); }
+  void EndLongWait(SlotId slot) {
+    scheduler_->LongLatencyEnded(slot);
+    Offer(slot);
+  }
+
+  // The order in which the ready warps would issue if each could do so once: their slots.
+  std::string Order() {
+    std::string order;
+    SlotSet left = table_.offered;
+    while (!left.empty()) {
+      const SlotId slot = Pick(left);
+      if (slot == kNoSlot) break;
+      absl::StrAppend(&order, order.empty() ? "" : " ", slot);
+      left.Erase(slot);
+    }
+    return order;
+  }
+
   // The warp takes another thread into its lowest free lane.
   void Grow(SlotId slot, ThreadId thread) {
     Lanes joined;
@@ -107,26 +158,32 @@ class SchedulerBench {
   }
 
   // The rule of the worked examples: warps 0 to `warps` - 1 are always ready, save that each is not until `pause`
-  // cycles after every second issue of its own (0 = never). One word per cycle, `-` = no issue.
-  std::string Run(int warps, int cycles, int pause) {
+  // cycles after every second issue of its own (0 = never), which is a wait for memory beyond the core. Warps 0 to
+  // `per_block` - 1 are of thread block 0, the next ones of block 1, and so on. One word per cycle, `-` = no issue.
+  std::string Run(int warps, int cycles, int pause, int per_block = 64) {
     std::vector<int> ready_at(warps, 0);
     std::vector<int> issues(warps, 0);
+    std::vector<bool> waits(warps, false);
     std::string log;
-    for (SlotId warp = 0; warp < warps; ++warp) Form(warp);
+    for (int block = 1; block * per_block < warps; ++block) AdmitBlock(static_cast<BlockId>(block));
+    for (SlotId warp = 0; warp < warps; ++warp) FormIn(static_cast<BlockId>(warp / per_block), warp);
     for (int cycle = 0; cycle < cycles; ++cycle) {
-      SlotSet eligible;
       for (SlotId warp = 0; warp < warps; ++warp) {
-        if (table_.state[warp] != SlotState::kOffered && ready_at[warp] <= cycle) Offer(warp);
-        if (ready_at[warp] <= cycle) eligible.Insert(warp);
+        if (table_.state[warp] == SlotState::kOffered || ready_at[warp] > cycle) continue;
+        if (waits[warp]) scheduler_->LongLatencyEnded(warp);
+        waits[warp] = false;
+        Offer(warp);
       }
       if (!log.empty()) log += ' ';
-      if (eligible.empty()) {
+      const SlotId warp = table_.offered.empty() ? kNoSlot : Pick();
+      if (warp == kNoSlot) {
         log += '-';
         continue;
       }
-      const SlotId warp = Pick(eligible);
       Issue(warp);
-      ready_at[warp] = ++issues[warp] % 2 == 0 && pause > 0 ? cycle + pause : cycle + 1;
+      waits[warp] = ++issues[warp] % 2 == 0 && pause > 0;
+      ready_at[warp] = waits[warp] ? cycle + pause : cycle + 1;
+      if (waits[warp]) scheduler_->LongLatencyStarted(warp);
       absl::StrAppend(&log, warp);
     }
     return log;

@@ -1,0 +1,67 @@
+// Random choice, from a seed.
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+#include "replay/schedule/history_scheduler.h"
+
+namespace heddle::replay {
+namespace {
+
+// Each warp that can issue is equally likely. The choice depends on seed, port, number of issues so far and the set
+// alone, so that asking twice gives the same answer.
+class RandomChoice final : public HistoryScheduler {
+ public:
+  RandomChoice(const SchedulerContext& context, const Parameters& parameters)
+      : key_(Mix(static_cast<uint64_t>(parameters.Integer("seed")) * static_cast<uint64_t>(context.ports) +
+                 static_cast<uint64_t>(context.port))) {}
+
+  SlotId Pick(const SlotSet& eligible) const override {
+    uint64_t count = 0;
+    eligible.ForEach([&](SlotId) { ++count; });
+    // The remainder's bias is below 2^-50 for any number of slots.
+    uint64_t place = Mix(key_ + issues_) % count;
+    SlotId chosen = kNoSlot;
+    eligible.ForEach([&](SlotId slot) {
+      if (place-- == 0) chosen = slot;
+    });
+    return chosen;
+  }
+  void Issued(SlotId slot) override {
+    HistoryScheduler::Issued(slot);
+    ++issues_;
+  }
+
+ private:
+  // The finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+  static uint64_t Mix(uint64_t value) {
+    value += 0x9e3779b97f4a7c15;
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+    return value ^ (value >> 31);
+  }
+
+  uint64_t key_;
+  uint64_t issues_ = 0;
+};
+
+HEDDLE_WARP_SCHEDULER(
+    PolicyInfo{
+        .name = "random",
+        .summary = "Any warp that can issue, each equally likely",
+        .source = "a yardstick for the others",
+        .parameters = {{.name = "seed",
+                        .default_value = "1",
+                        .minimum = 0,
+                        .maximum = std::numeric_limits<int32_t>::max(),
+                        .description = "the same seed gives the same run",
+                        .source = "our choice"}},
+        .counters = HistoryCounterSpecs(),
+    },
+    [](const SchedulerContext& context, const Parameters& parameters) {
+      return std::make_unique<RandomChoice>(context, parameters);
+    });
+
+}  // namespace
+}  // namespace heddle::replay

@@ -1,0 +1,137 @@
+// How unequal the warps of a thread block run: phases between barriers, and divergence between warps.
+#ifndef HEDDLE_REPLAY_STATS_WARP_PROGRESS_H_
+#define HEDDLE_REPLAY_STATS_WARP_PROGRESS_H_
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "proto/result.pb.h"
+#include "replay/core/types.h"
+
+namespace heddle::replay {
+
+// Sums over the thread blocks of a launch, all SMs together. Shares are summed in parts per billion, rounded down, so
+// that every counter is an integer and the sums do not depend on the order.
+class WarpProgressTotals {
+ public:
+  // Percentages of table 1 of the virtual-warp paper (Anantpur and Govindarajan).
+  static constexpr std::array<uint64_t, 4> kThresholds = {50, 25, 10, 5};
+
+  // `blocks` in the launch, of which the machine holds `resident` at once: the share of the tail (DWR) is averaged over
+  // the first blocks - resident ones that finish (same paper).
+  WarpProgressTotals(uint64_t blocks, uint64_t resident) : early_(blocks > resident ? blocks - resident : 0) {}
+
+  // One phase of a block: cycles from its start to each warp's arrival.
+  void AddPhase(std::span<const Cycle> times);
+  struct Block {
+    std::span<const Cycle> cycles;           // by warp, from dispatch to its exit
+    std::span<const uint64_t> instructions;  // by warp; empty if they are not counted
+    std::span<const Cycle> barrier_wait;     // by warp: at barriers, and from its exit to the retirement
+    Cycle residence = 0;                     // from dispatch to retirement
+    uint64_t stalls = 0;                     // port cycles of the SM without an issue while it was resident
+    uint64_t tail_stalls = 0;                // those between its first and its last warp's exit
+  };
+  // A block has retired.
+  void AddBlock(const Block& block);
+
+  void Fill(result::v1::WarpProgress& out) const;
+
+ private:
+  uint64_t phases_ = 0;
+  uint64_t phase_idle_ppb_ = 0;  // per phase: sum of (longest - own time) / (warps * longest)
+  uint64_t phase_idle_cycles_ = 0;
+  uint64_t phase_cycles_ = 0;
+  uint64_t blocks_ = 0;
+  uint64_t whole_idle_ppb_ = 0;  // the same over whole blocks
+  uint64_t warps_ = 0;
+  uint64_t barrier_ppb_ = 0;  // per warp: waiting / residence
+  std::array<uint64_t, 4> cycles_above_{};
+  std::array<uint64_t, 4> instructions_above_{};
+  bool counts_instructions_ = false;
+  const uint64_t early_;
+  uint64_t tail_blocks_ = 0;
+  uint64_t tail_ppb_ = 0;  // per early block: 1 - shortest / longest warp
+  uint64_t stalled_blocks_ = 0;
+  uint64_t tail_stalls_ppb_ = 0;
+};
+
+// Follows the home warps (rows of warp-size hardware threads) of one SM. A warp arrives at a barrier when the last of
+// its live threads does, and exits with its last thread, so that policies which form other warps are measured by the
+// same rule. Instructions per warp are
+// counted only with `static_warps`: the threads of a slot are of one home warp. `stalls` is the SM's count of port
+// cycles without an issue so far, up to `now`.
+class WarpProgress {
+ public:
+  WarpProgress(int warp_size, int max_threads, int max_blocks, bool static_warps, WarpProgressTotals& totals);
+
+  // A block's threads are in rows first_thread / warp size and following; they may issue from cycle `now` on.
+  void Admit(BlockId block, ThreadId first_thread, std::span<const LaneMask> rows, Cycle now, uint64_t stalls);
+  // A slot issued an instruction of the trace.
+  void Issued(const Lanes& lanes) {
+    if (static_warps_) ++rows_[RowOf(lanes, lanes.mask)].instructions;
+  }
+  // The threads arrived at a barrier.
+  void Arrived(const Lanes& lanes, Cycle now);
+  // A barrier of the block opens: the phase ends for the warps that have arrived. (Blocks that use several barriers at
+  // once: at whichever of them.)
+  void Released(BlockId block);
+  // The threads go on behind their barrier.
+  void Resumed(const Lanes& lanes, Cycle now);
+  // Threads have exited. Calls `warp_exited()` for every home warp without a live thread left.
+  template <typename Function>
+  void Exited(const Lanes& lanes, LaneMask exited, Cycle now, uint64_t stalls, Function warp_exited) {
+    for (; exited != 0; exited &= exited - 1) {
+      const uint32_t row = RowOf(lanes, exited);
+      if (ThreadExited(row, now, stalls)) warp_exited(rows_[row].block);
+    }
+  }
+  void Retired(BlockId block, Cycle now, uint64_t stalls);
+
+ private:
+  struct Row {
+    BlockId block = 0;
+    uint16_t live = 0;     // threads
+    uint16_t waiting = 0;  // at a barrier
+    bool open = false;     // takes part in the present phase
+    Cycle start = 0;       // of the phase
+    Cycle arrival = 0;     // of the phase, once all live threads wait or have exited
+    Cycle exit = 0;
+    Cycle barrier_wait = 0;
+    uint64_t instructions = 0;
+  };
+  struct Block {
+    uint32_t first_row = 0;
+    uint32_t rows = 0;
+    uint32_t exited = 0;
+    Cycle admitted = 0;
+    uint64_t stalls_at_admission = 0;
+    uint64_t stalls_at_first_exit = 0;
+    uint64_t stalls_at_last_exit = 0;
+  };
+
+  // Of the lowest lane in the mask.
+  uint32_t RowOf(const Lanes& lanes, LaneMask mask) const {
+    const uint32_t thread = lanes.thread[static_cast<size_t>(std::countr_zero(mask))];
+    return shift_ != 0 ? thread >> shift_ : thread / warp_size_;
+  }
+  bool ThreadExited(uint32_t row, Cycle now, uint64_t stalls);
+  // Ends the present phase for the rows that have arrived or exited.
+  void EndPhase(const Block& block);
+
+  const uint32_t warp_size_;
+  const int shift_;  // log2 of the warp size if that is a power of two above 1, else 0: divisions show in the profile
+  const bool static_warps_;
+  std::vector<Row> rows_;
+  std::vector<Block> blocks_;
+  WarpProgressTotals& totals_;
+  std::vector<Cycle> times_;  // scratch, room for all rows
+  std::vector<Cycle> waits_;
+  std::vector<uint64_t> counts_;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_STATS_WARP_PROGRESS_H_
