@@ -3,6 +3,7 @@
 #ifndef HEDDLE_REPLAY_MEMORY_CLOCK_DOMAINS_H_
 #define HEDDLE_REPLAY_MEMORY_CLOCK_DOMAINS_H_
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cassert>
@@ -79,14 +80,23 @@ class ClockDomains {
 // is put at its far end: waking a component too early is harmless.
 class EdgeCalendar {
  public:
-  EdgeCalendar(uint32_t components, Tick period)
-      : words_((components + 63) / 64), period_(period), wakes_(static_cast<size_t>(kEdges) * words_, 0) {}
+  // Of `domain`; `clocks` lives longer.
+  EdgeCalendar(uint32_t components, ClockDomains& clocks, Domain domain)
+      : words_((components + 63) / 64),
+        clocks_(clocks),
+        domain_(domain),
+        period_(clocks.period(domain)),
+        wakes_(static_cast<size_t>(kEdges) * words_, 0) {}
 
-  // Component `component` runs at edge `at`, which has not been run. Nothing for kNoEdge.
+  // Component `component` runs at edge `at`, which is still to run. Nothing for kNoEdge.
   void Wake(uint32_t component, Edge at) {
     if (at == kNoEdge) return;
+    if (at > first_ + kEdges - 1) {
+      // The ring has not moved while nothing ran: edges that are over are free.
+      first_ = std::max(first_, clocks_.Soonest(domain_));
+      at = std::min(at, first_ + kEdges - 1);
+    }
     assert(at >= first_);
-    if (at > first_ + kEdges - 1) at = first_ + kEdges - 1;
     const uint32_t place = static_cast<uint32_t>(at) & (kEdges - 1);
     wakes_[place * words_ + (component >> 6)] |= uint64_t{1} << (component & 63);
     occupied_[place >> 6] |= uint64_t{1} << (place & 63);
@@ -97,10 +107,12 @@ class EdgeCalendar {
   Edge next() const { return next_; }
   Tick next_time() const { return next_ == kNoEdge ? ~Tick{0} : next_ * period_; }
 
-  // Calls run(component) for the components of the next edge, ascending. They may wake components at later edges.
+  // Enters the next edge and calls run(component) for its components, ascending. They may wake components at later
+  // edges.
   template <typename Run>
   void RunNext(Run&& run) {
     const Edge edge = next_;
+    clocks_.Enter(domain_, edge);
     const uint32_t place = static_cast<uint32_t>(edge) & (kEdges - 1);
     occupied_[place >> 6] &= ~(uint64_t{1} << (place & 63));
     first_ = edge + 1;
@@ -133,8 +145,10 @@ class EdgeCalendar {
   }
 
   uint32_t words_;
+  ClockDomains& clocks_;
+  Domain domain_;
   Tick period_;
-  Edge first_ = 0;  // the first edge that has not been run
+  Edge first_ = 0;  // no edge before this one is still to run
   Edge next_ = kNoEdge;
   std::vector<uint64_t> wakes_;
   std::array<uint64_t, kWords> occupied_{};

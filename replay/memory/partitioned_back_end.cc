@@ -1,0 +1,419 @@
+#include "replay/memory/partitioned_back_end.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace heddle::replay {
+
+// An SM's end of the network. Several SMs may share a port of it.
+class PartitionedBackEnd::Port : public NetworkPort {
+ public:
+  Port(PartitionedBackEnd& memory, uint32_t sm) : memory_(memory), sm_(sm), port_(memory.PortOf(sm)) {}
+
+  bool HasRoom(const MemoryRequest& request) override {
+    Route(request);
+    if (memory_.parts_->up.HasRoom(port_, slice_, flits_)) return true;
+    memory_.waits_for_room_[sm_] = 1;
+    return false;
+  }
+
+  void Send(const MemoryRequest& request) override {
+    Route(request);
+    MemoryRequest sent = request;
+    sent.sm = static_cast<uint16_t>(sm_);
+    sent.slice = static_cast<uint16_t>(slice_);
+    memory_.port_counters_.CountRequest(sent);
+    ++memory_.requests_under_way_;
+    Time& time = *memory_.time_;
+    const Edge edge = time.clocks.Soonest(Domain::kNetwork);
+    memory_.parts_->up.Push(port_, slice_, sent, flits_, edge);
+    time.network.Wake(kUp, edge);
+  }
+
+  const MemoryRequest* Reply() const override {
+    if (memory_.delayed_) return memory_.delayed_->Reply(sm_, memory_.now_);
+    if (memory_.reply_taken_[port_] == memory_.now_ + 1) return nullptr;
+    const MemoryRequest* reply = memory_.parts_->down.Peek(port_);
+    return reply != nullptr && reply->sm == sm_ ? reply : nullptr;
+  }
+
+  void TakeReply() override {
+    --memory_.requests_under_way_;
+    ++memory_.port_counters_.replies;
+    if (memory_.delayed_) return memory_.delayed_->TakeReply(sm_);
+    memory_.reply_taken_[port_] = memory_.now_ + 1;
+    memory_.PopReply(port_);
+  }
+
+ private:
+  // Where the request goes, kept for the Send that follows HasRoom.
+  void Route(const MemoryRequest& request) {
+    if (request.address != address_ || flits_ == 0) {
+      address_ = request.address;
+      slice_ = memory_.map_.SliceOf(request.address);
+    }
+    flits_ = memory_.parts_->up.FlitsOf(memory_.BytesUp(request));
+  }
+
+  PartitionedBackEnd& memory_;
+  const uint32_t sm_;
+  const uint32_t port_;
+  uint64_t address_ = 0;
+  uint32_t slice_ = 0;
+  uint32_t flits_ = 0;  // 0: nothing was routed yet
+};
+
+PartitionedBackEnd::Parts::Parts(const machine::v1::Machine& machine, const DramParameters& dram, uint32_t ports,
+                                 uint32_t slices)
+    : up(ports, slices, machine.memory().hierarchy().network(), 2 * machine.memory().hierarchy().network().seed()),
+      down(slices, ports, machine.memory().hierarchy().network(),
+           2 * machine.memory().hierarchy().network().seed() + 1) {
+  const machine::v1::Hierarchy& hierarchy = machine.memory().hierarchy();
+  this->slices.reserve(slices);
+  for (uint32_t slice = 0; slice < slices; ++slice) this->slices.emplace_back(hierarchy.l2(), slice);
+  controllers.reserve(hierarchy.dram().controllers());
+  for (uint32_t i = 0; i < hierarchy.dram().controllers(); ++i) controllers.emplace_back(dram);
+}
+
+PartitionedBackEnd::Time::Time(const std::array<Tick, kDomains>& periods, uint32_t slices, uint32_t controllers)
+    : clocks(periods),
+      dram(controllers, clocks, Domain::kDram),
+      l2(slices, clocks, Domain::kL2),
+      network(2, clocks, Domain::kNetwork) {}
+
+absl::StatusOr<std::unique_ptr<PartitionedBackEnd>> PartitionedBackEnd::Make(const machine::v1::Machine& machine,
+                                                                             uint64_t seed, bool force_tick) {
+  const machine::v1::Hierarchy& hierarchy = machine.memory().hierarchy();
+  absl::StatusOr<std::array<Tick, kDomains>> periods = ClockPeriods(machine.clocks());
+  if (!periods.ok()) return periods.status();
+  absl::StatusOr<AddressMap> map =
+      AddressMap::Make(hierarchy.address_map(), hierarchy.dram(), hierarchy.l2().slices_per_controller());
+  if (!map.ok()) return map.status();
+  absl::StatusOr<DramParameters> dram = DramParameters::Make(hierarchy.dram());
+  if (!dram.ok()) return dram.status();
+  return std::unique_ptr<PartitionedBackEnd>(new PartitionedBackEnd(machine, *periods, *map, *dram, seed, force_tick));
+}
+
+PartitionedBackEnd::PartitionedBackEnd(const machine::v1::Machine& machine, const std::array<Tick, kDomains>& periods,
+                                       const AddressMap& map, const DramParameters& dram, uint64_t seed,
+                                       bool force_tick)
+    : machine_(machine),
+      periods_(periods),
+      map_(map),
+      dram_parameters_(dram),
+      seed_(seed),
+      force_tick_(force_tick),
+      sms_per_port_(machine.memory().hierarchy().network().sms_per_port()),
+      slices_per_controller_(std::max<uint32_t>(machine.memory().hierarchy().l2().slices_per_controller(), 1)),
+      header_bytes_(machine.memory().hierarchy().network().header_bytes()),
+      control_bytes_(machine.memory().hierarchy().network().control_bytes()),
+      rop_ticks_(machine.memory().hierarchy().l2().rop_cycles() * periods[static_cast<int>(Domain::kCore)]),
+      dram_pipe_ticks_(machine.memory().hierarchy().l2().dram_pipe_cycles() * periods[static_cast<int>(Domain::kCore)]),
+      waits_for_room_(machine.sms()),
+      reply_taken_(PortOf(machine.sms() - 1) + 1),
+      ports_with_reply_((reply_taken_.size() + 63) / 64),
+      next_slice_(map.controllers()),
+      jitter_(0, 0, 0) {
+  for (uint32_t sm = 0; sm < machine.sms(); ++sm) ports_.emplace_back(*this, sm);
+}
+
+PartitionedBackEnd::~PartitionedBackEnd() = default;
+
+NetworkPort& PartitionedBackEnd::port(uint32_t sm) { return ports_[sm]; }
+
+void PartitionedBackEnd::BeginLaunch(uint64_t number) {
+  const machine::v1::Hierarchy& hierarchy = machine_.memory().hierarchy();
+  const uint32_t ports = static_cast<uint32_t>(reply_taken_.size());
+  if (!parts_ || hierarchy.l2_between_launches() == machine::v1::Hierarchy::FLUSH) {
+    parts_.emplace(machine_, dram_parameters_, ports, map_.slices());
+    std::fill(next_slice_.begin(), next_slice_.end(), 0);
+  }
+  for (Crossbar* crossbar : {&parts_->up, &parts_->down}) {
+    crossbar->BeginLaunch();
+    crossbar->ResetCounters();
+  }
+  for (L2Slice& slice : parts_->slices) slice.BeginLaunch();
+  for (DramController& controller : parts_->controllers) {
+    controller.BeginLaunch();
+    controller.ResetCounters();
+  }
+  time_.emplace(periods_, map_.slices(), map_.controllers());
+  std::fill(waits_for_room_.begin(), waits_for_room_.end(), 0);
+  std::fill(reply_taken_.begin(), reply_taken_.end(), 0);
+  std::fill(ports_with_reply_.begin(), ports_with_reply_.end(), 0);
+  ports_with_reply_count_ = 0;
+  jitter_ = Jitter(hierarchy.jitter_cycles(), seed_, number);
+  if (jitter_.on()) delayed_.emplace(machine_.sms());
+  now_ = 0;
+  requests_under_way_ = 0;
+  dram_under_way_ = 0;
+  port_counters_ = {};
+  if (force_tick_) WakeAll();
+}
+
+void PartitionedBackEnd::WakeAll() {
+  for (uint32_t i = 0; i < parts_->controllers.size(); ++i) time_->dram.Wake(i, 0);
+  for (uint32_t i = 0; i < parts_->slices.size(); ++i) time_->l2.Wake(i, 0);
+  time_->network.Wake(kUp, 0);
+  time_->network.Wake(kDown, 0);
+}
+
+Cycle PartitionedBackEnd::NextEvent() const {
+  Cycle next = delayed_ ? delayed_->next() : kNever;
+  if (ports_with_reply_count_ != 0) next = std::min(next, now_ + 1);
+  const Tick first = std::min({time_->dram.next_time(), time_->l2.next_time(), time_->network.next_time()});
+  return first == ~Tick{0} ? next : std::min<Cycle>(next, time_->clocks.NotBefore(Domain::kCore, first));
+}
+
+void PartitionedBackEnd::Advance(Cycle now, SmWaker& waker) {
+  Time& time = *time_;
+  waker_ = &waker;
+  now_ = now;
+  const Tick end = now * time.clocks.period(Domain::kCore);
+  for (;;) {
+    // Of edges at the same time that of the first domain runs first.
+    const Tick dram = time.dram.next_time();
+    const Tick l2 = time.l2.next_time();
+    const Tick network = time.network.next_time();
+    if (dram <= l2 && dram <= network) {
+      if (dram > end) break;
+      const Edge edge = time.dram.next();
+      time.dram.RunNext([&](uint32_t controller) { RunDram(controller, edge); });
+    } else if (l2 <= network) {
+      if (l2 > end) break;
+      const Edge edge = time.l2.next();
+      time.l2.RunNext([&](uint32_t slice) { RunSlice(slice, edge); });
+    } else {
+      if (network > end) break;
+      const Edge edge = time.network.next();
+      time.network.RunNext([&](uint32_t direction) { direction == kUp ? RunUp(edge) : RunDown(edge); });
+    }
+  }
+  time.clocks.Enter(Domain::kCore, now);
+  if (delayed_) delayed_->Wake(now, waker);
+  if (ports_with_reply_count_ != 0) {
+    for (size_t word = 0; word < ports_with_reply_.size(); ++word) {
+      for (uint64_t bits = ports_with_reply_[word]; bits != 0; bits &= bits - 1) {
+        waker.WakeSm(parts_->down.Peek(static_cast<uint32_t>(word * 64 + std::countr_zero(bits)))->sm);
+      }
+    }
+  }
+  waker_ = nullptr;
+}
+
+void PartitionedBackEnd::RunDram(uint32_t controller, Edge edge) {
+  DramController& dram = parts_->controllers[controller];
+  const uint32_t first = controller * slices_per_controller_;
+  // One job per cycle enters the controller, from the slices in turn.
+  uint32_t& turn = next_slice_[controller];
+  Edge next = kNoEdge;
+  for (uint32_t i = 0; i < slices_per_controller_ && dram.HasRoom(); ++i) {
+    const uint32_t place = turn + i < slices_per_controller_ ? turn + i : turn + i - slices_per_controller_;
+    L2Slice& slice = parts_->slices[first + place];
+    const DramJob* job = slice.dram_job();
+    if (job == nullptr || job->ready > edge) continue;
+    const DramLocation location = map_.Locate(job->address);
+    DramRequest request;
+    request.request.address = job->address;
+    request.request.tag = job->entry;
+    request.request.slice = static_cast<uint16_t>(first + place);
+    request.row = location.row;
+    request.bank = static_cast<uint16_t>(location.bank);
+    request.bytes = job->bytes;
+    request.write = job->write;
+    dram.Push(request, edge);
+    slice.TakeDramJob();
+    turn = place + 1 == slices_per_controller_ ? 0 : place + 1;
+    if (slice.waits_for_dram_queue()) time_->l2.Wake(first + place, time_->clocks.Soonest(Domain::kL2));
+    break;
+  }
+  if (dram.NextEvent() <= edge) dram.Tick(edge);
+  while (const DramReply* reply = dram.Reply(edge)) {
+    const uint32_t slice = reply->request.slice;
+    parts_->slices[slice].Returned(reply->request.tag, reply->write);
+    --dram_under_way_;
+    dram.PopReply();
+    time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2));
+  }
+  // A job that found no room is tried again when the queue gives something to a bank, which is an event.
+  if (dram.HasRoom()) {
+    for (uint32_t i = 0; i < slices_per_controller_; ++i) {
+      const DramJob* job = parts_->slices[first + i].dram_job();
+      if (job != nullptr) next = std::min(next, std::max(job->ready, edge + 1));
+    }
+  }
+  next = std::min(next, dram.NextEvent());
+  if (force_tick_) next = edge + 1;
+  time_->dram.Wake(controller, next == kNoEdge ? next : std::max(next, edge + 1));
+}
+
+void PartitionedBackEnd::RunSlice(uint32_t slice, Edge edge) {
+  const Edge next = parts_->slices[slice].Run(edge, *this);
+  time_->l2.Wake(slice, force_tick_ ? edge + 1 : next);
+}
+
+void PartitionedBackEnd::RunUp(Edge edge) {
+  Crossbar& up = parts_->up;
+  up.Tick(edge);
+  up.TakeArrivals([&](uint32_t slice) { time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2)); });
+  up.TakeRoomMade([&](uint32_t port) {
+    const uint32_t last = std::min<uint32_t>((port + 1) * sms_per_port_, machine_.sms());
+    for (uint32_t sm = port * sms_per_port_; sm < last; ++sm) {
+      if (waits_for_room_[sm] == 0) continue;
+      waits_for_room_[sm] = 0;
+      waker_->WakeSm(sm);
+    }
+  });
+  if (up.has_work() || force_tick_) time_->network.Wake(kUp, edge + 1);
+}
+
+void PartitionedBackEnd::RunDown(Edge edge) {
+  Crossbar& down = parts_->down;
+  down.Tick(edge);
+  down.TakeArrivals([&](uint32_t port) { ReplyArrived(port); });
+  down.TakeRoomMade([&](uint32_t slice) {
+    if (parts_->slices[slice].waits_for_network()) time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2));
+  });
+  if (down.has_work() || force_tick_) time_->network.Wake(kDown, edge + 1);
+}
+
+// The oldest reply at the port can be taken.
+void PartitionedBackEnd::ReplyArrived(uint32_t port) {
+  if (delayed_) {
+    // The cycle in which it would be seen, and the noise.
+    while (const MemoryRequest* reply = parts_->down.Peek(port)) {
+      delayed_->Add(*reply, time_->clocks.Soonest(Domain::kCore) + jitter_.Next());
+      parts_->down.Pop(port, time_->clocks.Soonest(Domain::kNetwork));
+    }
+    return;
+  }
+  uint64_t& word = ports_with_reply_[port >> 6];
+  const uint64_t bit = uint64_t{1} << (port & 63);
+  ports_with_reply_count_ += (word & bit) == 0;
+  word |= bit;
+}
+
+// The SM has taken the oldest reply at the port.
+void PartitionedBackEnd::PopReply(uint32_t port) {
+  Crossbar& down = parts_->down;
+  const Edge edge = time_->clocks.Soonest(Domain::kNetwork);
+  down.Pop(port, edge);
+  if (down.has_work()) time_->network.Wake(kDown, edge);
+  if (down.Peek(port) == nullptr) {
+    ports_with_reply_[port >> 6] &= ~(uint64_t{1} << (port & 63));
+    --ports_with_reply_count_;
+  }
+}
+
+uint32_t PartitionedBackEnd::BytesUp(const MemoryRequest& request) const {
+  return request.kind == RequestKind::kRead ? control_bytes_ : header_bytes_ + request.bytes;
+}
+
+uint32_t PartitionedBackEnd::BytesDown(const MemoryRequest& reply) const {
+  return reply.kind == RequestKind::kWrite ? control_bytes_ : header_bytes_ + reply.bytes;
+}
+
+const MemoryRequest* PartitionedBackEnd::Arrived(uint32_t slice) const { return parts_->up.Peek(slice); }
+
+void PartitionedBackEnd::TakeArrived(uint32_t slice) {
+  const Edge edge = time_->clocks.Soonest(Domain::kNetwork);
+  parts_->up.Pop(slice, edge);
+  if (parts_->up.has_work()) time_->network.Wake(kUp, edge);
+}
+
+bool PartitionedBackEnd::SendReply(uint32_t slice, const MemoryRequest& reply) {
+  const uint32_t flits = parts_->down.FlitsOf(BytesDown(reply));
+  const uint32_t port = PortOf(reply.sm);
+  if (!parts_->down.HasRoom(slice, port, flits)) return false;
+  const Edge edge = time_->clocks.Soonest(Domain::kNetwork);
+  parts_->down.Push(slice, port, reply, flits, edge);
+  time_->network.Wake(kDown, edge);
+  return true;
+}
+
+void PartitionedBackEnd::DramJobQueued(uint32_t slice, Edge ready) {
+  ++dram_under_way_;
+  time_->dram.Wake(slice / slices_per_controller_, ready);
+}
+
+Edge PartitionedBackEnd::AfterRop() { return time_->clocks.NotBefore(Domain::kL2, time_->clocks.now() + rop_ticks_); }
+
+Edge PartitionedBackEnd::AfterDramPipe() {
+  ClockDomains& clocks = time_->clocks;
+  return std::max(clocks.Soonest(Domain::kDram), clocks.NotBefore(Domain::kDram, clocks.now() + dram_pipe_ticks_));
+}
+
+absl::Status PartitionedBackEnd::CheckCounters() const {
+  const auto equal = [](const char* what, uint64_t left, uint64_t right) {
+    if (left == right) return absl::OkStatus();
+    return absl::InternalError(absl::StrCat(what, ": ", left, " and ", right));
+  };
+  L2SliceCounters slices;
+  for (const L2Slice& slice : parts_->slices) {
+    if (absl::Status status = slice.CheckDrained(); !status.ok()) return status;
+    slices.Add(slice.counters());
+  }
+  uint64_t dram_reads = 0;
+  uint64_t dram_writes = 0;
+  for (size_t i = 0; i < parts_->controllers.size(); ++i) {
+    const DramController& controller = parts_->controllers[i];
+    if (!controller.drained()) {
+      return absl::InternalError(controller.Explain(absl::StrCat("DRAM controller ", i)));
+    }
+    dram_reads += controller.counters().read_requests;
+    dram_writes += controller.counters().write_requests;
+  }
+  const PortCounters& ports = port_counters_;
+  const CrossbarCounters& up = parts_->up.counters();
+  const CrossbarCounters& down = parts_->down.counters();
+  const absl::Status checks[] = {
+      parts_->up.CheckDrained("network to the memory"),
+      parts_->down.CheckDrained("network to the SMs"),
+      equal("requests of the SMs and messages into the network to the memory", ports.requests(), up.pushed),
+      equal("network to the memory: messages in and out", up.pushed, up.messages),
+      equal("reads of the SMs and of the L2 slices", ports.reads, slices.reads),
+      equal("writes of the SMs and of the L2 slices", ports.writes, slices.writes),
+      equal("atomics of the SMs and of the L2 slices", ports.atomics, slices.atomics),
+      equal("replies of the L2 slices and messages into the network to the SMs", slices.replies, down.pushed),
+      equal("network to the SMs: messages in and out", down.pushed, down.messages),
+      equal("requests of the SMs and replies that they took", ports.requests(), ports.replies),
+      equal("reads of the L2 slices and of the DRAM", slices.fetches, dram_reads),
+      equal("writes of the L2 slices and of the DRAM", slices.write_backs, dram_writes),
+      equal("requests under way at the end", requests_under_way_ + dram_under_way_, 0),
+  };
+  for (const absl::Status& status : checks) {
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PartitionedBackEnd::EndLaunch(Cycle end, result::v1::LaunchResult& result) {
+  // Every edge up to that of the core's last cycle counts.
+  ClockDomains& clocks = time_->clocks;
+  clocks.Enter(Domain::kCore, end);
+  parts_->up.Settle(clocks.Soonest(Domain::kNetwork));
+  parts_->down.Settle(clocks.Soonest(Domain::kNetwork));
+  for (DramController& controller : parts_->controllers) controller.Settle(clocks.Soonest(Domain::kDram));
+  if (absl::Status status = CheckCounters(); !status.ok()) return status;
+  WriteResult(result);
+  return absl::OkStatus();
+}
+
+std::string PartitionedBackEnd::Explain() const {
+  std::string text;
+  const auto add = [&](const std::string& line) {
+    if (!line.empty()) absl::StrAppend(&text, text.empty() ? "" : "\n", line);
+  };
+  add(parts_->up.Explain("network to the memory"));
+  add(parts_->down.Explain("network to the SMs"));
+  for (const L2Slice& slice : parts_->slices) add(slice.Explain());
+  for (size_t i = 0; i < parts_->controllers.size(); ++i) {
+    add(parts_->controllers[i].Explain(absl::StrCat("DRAM controller ", i)));
+  }
+  return text;
+}
+
+}  // namespace heddle::replay

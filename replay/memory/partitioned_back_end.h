@@ -1,0 +1,121 @@
+// Network, L2 slices and DRAM controllers, each in its own clock domain.
+#ifndef HEDDLE_REPLAY_MEMORY_PARTITIONED_BACK_END_H_
+#define HEDDLE_REPLAY_MEMORY_PARTITIONED_BACK_END_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/machine.pb.h"
+#include "replay/memory/address_map.h"
+#include "replay/memory/back_end.h"
+#include "replay/memory/clock_domains.h"
+#include "replay/memory/crossbar.h"
+#include "replay/memory/delayed_replies.h"
+#include "replay/memory/dram_controller.h"
+#include "replay/memory/jitter.h"
+#include "replay/memory/l2_slice.h"
+
+namespace heddle::replay {
+
+// Requests go from a port over one crossbar to the slice of their address, from there to the slice's controller, and
+// come back over another crossbar; docs/timing.md has the time of each step. Components sleep until the event that can
+// let them go on; `force_tick` runs all of them at every edge, which gives the same results.
+class PartitionedBackEnd : public MemoryBackEnd, private L2SliceLinks {
+ public:
+  // Errors: what is wrong with the machine, for fields that only their component can check.
+  static absl::StatusOr<std::unique_ptr<PartitionedBackEnd>> Make(const machine::v1::Machine& machine, uint64_t seed,
+                                                                  bool force_tick);
+  ~PartitionedBackEnd() override;
+
+  void BeginLaunch(uint64_t number) override;
+  NetworkPort& port(uint32_t sm) override;
+  Cycle NextEvent() const override;
+  void Advance(Cycle now, SmWaker& waker) override;
+  bool drained() const override { return requests_under_way_ == 0 && dram_under_way_ == 0; }
+  const PortCounters& port_counters() const override { return port_counters_; }
+  absl::Status EndLaunch(Cycle end, result::v1::LaunchResult& result) override;
+  std::string Explain() const override;
+
+ private:
+  class Port;
+  static constexpr uint32_t kUp = 0;  // components of the network's domain
+  static constexpr uint32_t kDown = 1;
+  // State that starts anew with the run, and with every launch if nothing is kept between launches.
+  struct Parts {
+    Parts(const machine::v1::Machine& machine, const DramParameters& dram, uint32_t ports, uint32_t slices);
+    Crossbar up;
+    Crossbar down;
+    std::vector<L2Slice> slices;
+    std::vector<DramController> controllers;
+  };
+  // Time, which starts at 0 with every launch.
+  struct Time {
+    Time(const std::array<Tick, kDomains>& periods, uint32_t slices, uint32_t controllers);
+    ClockDomains clocks;
+    EdgeCalendar dram;
+    EdgeCalendar l2;
+    EdgeCalendar network;
+  };
+
+  PartitionedBackEnd(const machine::v1::Machine& machine, const std::array<Tick, kDomains>& periods,
+                     const AddressMap& map, const DramParameters& dram, uint64_t seed, bool force_tick);
+
+  void RunDram(uint32_t controller, Edge edge);
+  void RunSlice(uint32_t slice, Edge edge);
+  void RunUp(Edge edge);
+  void RunDown(Edge edge);
+  void ReplyArrived(uint32_t port);
+  void PopReply(uint32_t port);
+  void WakeAll();
+  uint32_t BytesUp(const MemoryRequest& request) const;
+  uint32_t BytesDown(const MemoryRequest& reply) const;
+  uint32_t PortOf(uint32_t sm) const { return sm / sms_per_port_; }
+  absl::Status CheckCounters() const;
+  void WriteResult(result::v1::LaunchResult& result);
+
+  // L2SliceLinks.
+  const MemoryRequest* Arrived(uint32_t slice) const override;
+  void TakeArrived(uint32_t slice) override;
+  bool SendReply(uint32_t slice, const MemoryRequest& reply) override;
+  void DramJobQueued(uint32_t slice, Edge ready) override;
+  uint64_t LineWithinSlice(uint64_t address) const override { return map_.WithinSlice(address); }
+  Edge AfterRop() override;
+  Edge AfterDramPipe() override;
+
+  const machine::v1::Machine machine_;
+  const std::array<Tick, kDomains> periods_;
+  const AddressMap map_;
+  const DramParameters dram_parameters_;
+  const uint64_t seed_;
+  const bool force_tick_;
+  const uint32_t sms_per_port_;
+  const uint32_t slices_per_controller_;
+  const uint32_t header_bytes_;
+  const uint32_t control_bytes_;
+  const Tick rop_ticks_;
+  const Tick dram_pipe_ticks_;
+
+  std::optional<Parts> parts_;
+  std::optional<Time> time_;
+  std::vector<Port> ports_;                 // by SM
+  std::vector<uint8_t> waits_for_room_;     // by SM
+  std::vector<Cycle> reply_taken_;          // by network port: the last core cycle in which a reply was taken, plus 1
+  std::vector<uint64_t> ports_with_reply_;  // bit mask over network ports
+  uint32_t ports_with_reply_count_ = 0;
+  std::vector<uint32_t> next_slice_;  // by controller: whose DRAM queue comes first
+  Jitter jitter_;
+  std::optional<DelayedReplies> delayed_;  // with jitter
+  Cycle now_ = 0;                          // core cycle
+  SmWaker* waker_ = nullptr;               // during Advance
+  uint64_t requests_under_way_ = 0;
+  uint64_t dram_under_way_ = 0;
+  PortCounters port_counters_;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_MEMORY_PARTITIONED_BACK_END_H_
