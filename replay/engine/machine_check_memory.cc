@@ -77,14 +77,21 @@ absl::Status CheckFixed(const machine::v1::Machine& machine) {
 }
 
 // A cache with `sets` > 0. `writes`: it sees stores.
-absl::Status CheckCache(const std::string& path, const Cache& cache, bool writes) {
+// The L2 has its miss queue apart.
+absl::Status CheckCache(const std::string& path, const Cache& cache, bool writes, bool own_queue = true) {
   Checks checks(path);
   checks.PowerOfTwo("sets", cache.sets(), 1, kMaxSets);
   checks.PowerOfTwo("line_bytes", cache.line_bytes(), 32, kMaxLineBytes);
   checks.Range("ways", cache.ways(), 1, kMaxWays);
   checks.Range("mshrs", cache.mshrs(), 1, kMaxQueue);
   checks.Range("mshr_merges", cache.mshr_merges(), 1, kMaxQueue, "the access that missed included");
-  checks.Range("miss_queue", cache.miss_queue(), 1, kMaxQueue);
+  // A miss may read one line and write another back.
+  const bool writes_back = cache.global_write() == Cache::WRITE_BACK || cache.local_write() == Cache::WRITE_BACK;
+  checks.Range("miss_queue", cache.miss_queue(),
+               !own_queue                                          ? 0
+               : writes_back && cache.allocate() == Cache::ON_MISS ? 2
+                                                                   : 1,
+               kMaxQueue);
   checks.Latency("hit_cycles", cache.hit_cycles());
   checks.PowerOfTwo("banks", cache.banks(), 1, kMaxSets);
   if (!Cache::Allocate_IsValid(cache.allocate())) checks.Refuse("allocate", cache.allocate(), "ON_MISS or ON_FILL");
@@ -99,7 +106,6 @@ absl::Status CheckCache(const std::string& path, const Cache& cache, bool writes
   }
   return checks.status();
 }
-
 
 absl::Status CheckFirstLevels(const machine::v1::Machine& machine) {
   const Hierarchy& hierarchy = machine.memory().hierarchy();
@@ -127,6 +133,10 @@ absl::Status CheckFirstLevels(const machine::v1::Machine& machine) {
     const std::string reason = "all_misses_or_none: every thread of a warp may miss";
     const Cache& data = hierarchy.l1_data();
     if (data.sets() == 0) checks.Refuse("l1_data.sets", 0, "at least 1 with all_misses_or_none");
+    if (data.allocate() != Cache::ON_FILL) {
+      checks.Refuse("l1_data.allocate", data.allocate(),
+                    "ON_FILL with all_misses_or_none: the lines of a warp may need more ways than there are");
+    }
     const uint64_t per_thread = machine.core().warp_size();
     checks.Range("l1_data.mshrs", data.mshrs(), per_thread, kMaxQueue, reason);
     checks.Range("l1_data.miss_queue", data.miss_queue(), per_thread, kMaxQueue, reason);
@@ -184,7 +194,7 @@ absl::Status CheckL2(const Hierarchy& hierarchy) {
   checks.Range("output_queue", l2.output_queue(), 1, kMaxQueue);
   checks.Range("dram_queue", l2.dram_queue(), 2, kMaxQueue, "a miss may read one line and write another back");
   if (l2.slices_per_controller() == 0) return checks.status();
-  checks.Add(CheckCache(checks.Path("cache"), l2.cache(), true));
+  checks.Add(CheckCache(checks.Path("cache"), l2.cache(), true, false));
   if (l2.cache().global_write() != Cache::WRITE_BACK || l2.cache().local_write() != Cache::READ_ONLY) {
     checks.Refuse("cache.global_write", l2.cache().global_write(), "WRITE_BACK, and cache.local_write unset");
   }

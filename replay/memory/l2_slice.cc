@@ -31,15 +31,15 @@ void L2SliceCounters::Add(const L2SliceCounters& other) {
   dram_queue_wait += other.dram_queue_wait;
 }
 
-L2Slice::L2Slice(const machine::v1::L2& l2, uint32_t slice)
+L2Slice::L2Slice(const machine::v1::L2& l2, uint32_t slice, uint32_t rop_edges, uint32_t dram_pipe_edges)
     : slice_(slice),
       hit_cycles_(l2.slices_per_controller() != 0 ? l2.cache().hit_cycles() : 1),
       line_bits_(l2.slices_per_controller() != 0 ? static_cast<uint32_t>(std::countr_zero(l2.cache().line_bytes()))
                                                  : kBlockBitsWithoutCache),
       cache_config_(l2.cache()),
-      input_(l2.input_queue()),
+      input_(l2.input_queue() + rop_edges),
       output_(l2.output_queue()),
-      dram_queue_(l2.dram_queue()),
+      dram_queue_(l2.dram_queue() + dram_pipe_edges),
       returned_(l2.slices_per_controller() != 0 ? l2.cache().mshrs() : kReturnedWithoutCache) {
   if (l2.slices_per_controller() != 0) {
     cache_.emplace(l2.cache());

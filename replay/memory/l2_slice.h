@@ -70,8 +70,10 @@ struct L2SliceCounters {
 // nothing could happen may be left out, running them is harmless.
 class L2Slice {
  public:
-  // The machine has been checked. `slice` counts over all controllers.
-  L2Slice(const machine::v1::L2& l2, uint32_t slice);
+  // The machine has been checked. `slice` counts over all controllers. `rop_edges` and `dram_pipe_edges` are the
+  // lengths of the pipelines before the cache and before the DRAM controller, in edges of the L2: they hold one request
+  // per edge, besides the queues.
+  L2Slice(const machine::v1::L2& l2, uint32_t slice, uint32_t rop_edges, uint32_t dram_pipe_edges);
 
   // Time starts again at edge 0; nothing may be under way. The lines stay; counters start at zero.
   void BeginLaunch();
@@ -129,7 +131,7 @@ class L2Slice {
   std::optional<Cache> cache_;
   machine::v1::Cache cache_config_;
 
-  Ring<Waiting> input_;
+  Ring<Waiting> input_;  // ROP pipeline and queue
   Ring<Waiting> output_;
   Ring<DramJob> dram_queue_;
   // Lines (without a cache: requests) that have come back and are not being served yet, and the one that is.

@@ -67,13 +67,19 @@ class PartitionedBackEnd::Port : public NetworkPort {
 };
 
 PartitionedBackEnd::Parts::Parts(const machine::v1::Machine& machine, const DramParameters& dram, uint32_t ports,
-                                 uint32_t slices)
+                                 uint32_t slices, Tick l2_period, Tick core_period)
     : up(ports, slices, machine.memory().hierarchy().network(), 2 * machine.memory().hierarchy().network().seed()),
       down(slices, ports, machine.memory().hierarchy().network(),
            2 * machine.memory().hierarchy().network().seed() + 1) {
   const machine::v1::Hierarchy& hierarchy = machine.memory().hierarchy();
+  const auto l2_edges = [&](uint64_t core_cycles) {
+    return static_cast<uint32_t>((core_cycles * core_period + l2_period - 1) / l2_period);
+  };
   this->slices.reserve(slices);
-  for (uint32_t slice = 0; slice < slices; ++slice) this->slices.emplace_back(hierarchy.l2(), slice);
+  for (uint32_t slice = 0; slice < slices; ++slice) {
+    this->slices.emplace_back(hierarchy.l2(), slice, l2_edges(hierarchy.l2().rop_cycles()),
+                              l2_edges(hierarchy.l2().dram_pipe_cycles()));
+  }
   controllers.reserve(hierarchy.dram().controllers());
   for (uint32_t i = 0; i < hierarchy.dram().controllers(); ++i) controllers.emplace_back(dram);
 }
@@ -128,7 +134,8 @@ void PartitionedBackEnd::BeginLaunch(uint64_t number) {
   const machine::v1::Hierarchy& hierarchy = machine_.memory().hierarchy();
   const uint32_t ports = static_cast<uint32_t>(reply_taken_.size());
   if (!parts_ || hierarchy.l2_between_launches() == machine::v1::Hierarchy::FLUSH) {
-    parts_.emplace(machine_, dram_parameters_, ports, map_.slices());
+    parts_.emplace(machine_, dram_parameters_, ports, map_.slices(), periods_[static_cast<int>(Domain::kL2)],
+                   periods_[static_cast<int>(Domain::kCore)]);
     std::fill(next_slice_.begin(), next_slice_.end(), 0);
   }
   for (Crossbar* crossbar : {&parts_->up, &parts_->down}) {

@@ -46,7 +46,8 @@ class PartitionedBackEnd : public MemoryBackEnd, private L2SliceLinks {
   static constexpr uint32_t kDown = 1;
   // State that starts anew with the run, and with every launch if nothing is kept between launches.
   struct Parts {
-    Parts(const machine::v1::Machine& machine, const DramParameters& dram, uint32_t ports, uint32_t slices);
+    Parts(const machine::v1::Machine& machine, const DramParameters& dram, uint32_t ports, uint32_t slices,
+          Tick l2_period, Tick core_period);
     Crossbar up;
     Crossbar down;
     std::vector<L2Slice> slices;

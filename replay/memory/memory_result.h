@@ -1,0 +1,29 @@
+// Counters of the memory as they stand in a result.
+#ifndef HEDDLE_REPLAY_MEMORY_MEMORY_RESULT_H_
+#define HEDDLE_REPLAY_MEMORY_MEMORY_RESULT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "proto/machine.pb.h"
+#include "proto/result.pb.h"
+#include "replay/memory/cache.h"
+#include "replay/memory/crossbar.h"
+#include "replay/memory/dram_controller.h"
+#include "replay/memory/sm_memory_counters.h"
+
+namespace heddle::replay {
+
+// Writes the counters of all SMs of a machine with a hierarchy. Ratios whose denominator is 0 are left out.
+void WriteSmCounters(const SmMemoryCounters& counters, const machine::v1::Hierarchy& hierarchy,
+                     result::v1::LaunchResult& result);
+
+void WriteCache(const CacheCounters& counters, const std::vector<uint64_t>& mshr_occupancy,
+                result::v1::CacheCounters& out);
+void WriteNetwork(const CrossbarCounters& counters, uint64_t cycles, uint64_t inputs, uint64_t outputs, uint64_t bytes,
+                  result::v1::NetworkCounters& out);
+void WriteDram(const DramCounters& counters, uint64_t cycles, uint64_t controllers, result::v1::DramCounters& out);
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_MEMORY_MEMORY_RESULT_H_

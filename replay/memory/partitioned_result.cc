@@ -1,0 +1,58 @@
+// The counters of network, L2 and DRAM in a result.
+#include <vector>
+
+#include "replay/memory/memory_result.h"
+#include "replay/memory/partitioned_back_end.h"
+
+namespace heddle::replay {
+
+void PartitionedBackEnd::WriteResult(result::v1::LaunchResult& result) {
+  ClockDomains& clocks = time_->clocks;
+  const uint64_t ports = reply_taken_.size();
+  const PortCounters& sent = port_counters_;
+  WriteNetwork(
+      parts_->up.counters(), clocks.Soonest(Domain::kNetwork), ports, map_.slices(),
+      sent.reads * control_bytes_ + (sent.writes + sent.atomics) * header_bytes_ + sent.write_bytes + sent.atomic_bytes,
+      *result.mutable_network_to_memory());
+  WriteNetwork(
+      parts_->down.counters(), clocks.Soonest(Domain::kNetwork), map_.slices(), ports,
+      sent.writes * control_bytes_ + (sent.reads + sent.atomics) * header_bytes_ + sent.read_bytes + sent.atomic_bytes,
+      *result.mutable_network_to_sms());
+
+  const Edge l2_cycles = clocks.Soonest(Domain::kL2);
+  L2SliceCounters slices;
+  CacheCounters cache;
+  std::vector<uint64_t> occupancy;
+  for (const L2Slice& slice : parts_->slices) {
+    slices.Add(slice.counters());
+    if (!slice.has_cache()) continue;
+    cache.Add(slice.cache()->counters());
+    const std::vector<uint64_t> one = slice.cache()->mshrs().Occupancy(l2_cycles);
+    occupancy.resize(one.size());
+    for (size_t used = 0; used < one.size(); ++used) occupancy[used] += one[used];
+  }
+  result::v1::L2Counters& l2 = *result.mutable_l2();
+  if (!occupancy.empty()) {
+    WriteCache(cache, occupancy, *l2.mutable_cache());
+    l2.mutable_cache()->set_read_requests(slices.fetches);
+    l2.mutable_cache()->set_write_requests(slices.write_backs);
+    l2.mutable_cache()->set_request_bytes((slices.fetches + slices.write_backs) *
+                                          machine_.memory().hierarchy().l2().cache().line_bytes());
+  }
+  l2.set_cycles(l2_cycles);
+  l2.set_slices(map_.slices());
+  l2.set_reads(slices.reads);
+  l2.set_writes(slices.writes);
+  l2.set_atomics(slices.atomics);
+  l2.set_atomic_passes(slices.atomic_passes);
+  l2.set_atomic_wait(slices.atomic_wait);
+  l2.set_output_wait(slices.output_wait);
+  l2.set_network_wait(slices.network_wait);
+  l2.set_dram_queue_wait(slices.dram_queue_wait);
+
+  DramCounters dram;
+  for (const DramController& controller : parts_->controllers) dram.Add(controller.counters());
+  WriteDram(dram, clocks.Soonest(Domain::kDram), map_.controllers(), *result.mutable_dram());
+}
+
+}  // namespace heddle::replay
