@@ -1,0 +1,92 @@
+#include "replay/memory/hierarchy_system.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "replay/memory/ideal_back_end.h"
+#include "replay/memory/memory_result.h"
+#include "replay/memory/partitioned_back_end.h"
+
+namespace heddle::replay {
+
+absl::StatusOr<std::unique_ptr<HierarchySystem>> HierarchySystem::Make(const machine::v1::Machine& machine,
+                                                                       const AddressWindows& windows, uint64_t seed,
+                                                                       bool force_tick) {
+  const machine::v1::Hierarchy& hierarchy = machine.memory().hierarchy();
+  std::unique_ptr<MemoryBackEnd> back_end;
+  if (hierarchy.ideal_beyond_l1_cycles() != 0) {
+    back_end = std::make_unique<IdealBackEnd>(machine.sms(), hierarchy.ideal_beyond_l1_cycles(),
+                                              hierarchy.jitter_cycles(), seed);
+  } else {
+    auto partitioned = PartitionedBackEnd::Make(machine, seed, force_tick);
+    if (!partitioned.ok()) return partitioned.status();
+    back_end = *std::move(partitioned);
+  }
+  return std::unique_ptr<HierarchySystem>(new HierarchySystem(machine, windows, std::move(back_end)));
+}
+
+void HierarchySystem::BeginLaunch() {
+  // With nothing kept between launches, each is as if it were the first.
+  const bool flush = machine_.memory().hierarchy().l2_between_launches() == machine::v1::Hierarchy::FLUSH;
+  back_end_->BeginLaunch(flush ? 0 : launches_++);
+  sms_.clear();
+}
+
+std::unique_ptr<SmMemory> HierarchySystem::MakeSm(uint32_t sm, MemoryClient& client) {
+  auto memory = std::make_unique<HierarchySm>(machine_, windows_, sm, back_end_->port(sm), client);
+  sms_.push_back(memory.get());
+  return memory;
+}
+
+absl::Status HierarchySystem::CheckSms(const SmMemoryCounters& sum) const {
+  const auto equal = [](const std::string& what, uint64_t left, uint64_t right) {
+    if (left == right) return absl::OkStatus();
+    return absl::InternalError(absl::StrCat(what, ": ", left, " and ", right));
+  };
+  constexpr const char* kNames[kFirstLevels] = {"data", "texture", "constant", "instruction"};
+  std::array<uint64_t, kRequestKinds> requests{};
+  uint64_t bytes = 0;
+  for (int i = 0; i < kFirstLevels; ++i) {
+    const FirstLevelCounters& level = sum.level[i];
+    const absl::Status status =
+        equal(absl::StrCat("first-level ", kNames[i], " caches: accesses and hits + pending hits + misses"),
+              level.cache.accesses, level.cache.hits + level.cache.pending_hits + level.cache.misses);
+    if (!status.ok()) return status;
+    for (int kind = 0; kind < kRequestKinds; ++kind) requests[kind] += level.requests[kind];
+    bytes += level.request_bytes;
+  }
+  const PortCounters& ports = back_end_->port_counters();
+  const absl::Status checks[] = {
+      equal("reads that the first-level caches queued and that were sent",
+            requests[static_cast<int>(RequestKind::kRead)], ports.reads),
+      equal("writes that the first-level caches queued and that were sent",
+            requests[static_cast<int>(RequestKind::kWrite)], ports.writes),
+      equal("atomics that the first-level caches queued and that were sent",
+            requests[static_cast<int>(RequestKind::kAtomic)], ports.atomics),
+      equal("bytes that the first-level caches asked for or wrote, and that were sent", bytes,
+            ports.read_bytes + ports.write_bytes + ports.atomic_bytes),
+      equal("replies that the SMs took and that their caches counted", ports.replies, sum.replies),
+  };
+  for (const absl::Status& status : checks) {
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HierarchySystem::EndLaunch(Cycle end, result::v1::LaunchResult& result) {
+  SmMemoryCounters sum;
+  for (size_t sm = 0; sm < sms_.size(); ++sm) {
+    if (!sms_[sm]->drained()) {
+      return absl::InternalError(
+          absl::StrCat("the memory of SM ", sm, " is not drained at the end of the launch: ", sms_[sm]->Explain()));
+    }
+    sum.Add(sms_[sm]->Counters(end));
+  }
+  sms_.clear();
+  if (absl::Status status = CheckSms(sum); !status.ok()) return status;
+  if (absl::Status status = back_end_->EndLaunch(end, result); !status.ok()) return status;
+  WriteSmCounters(sum, machine_.memory().hierarchy(), result);
+  return absl::OkStatus();
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,54 @@
+// The memory of a machine with caches: the SMs' parts, and behind them network, L2 and DRAM, or an ideal memory.
+#ifndef HEDDLE_REPLAY_MEMORY_HIERARCHY_SYSTEM_H_
+#define HEDDLE_REPLAY_MEMORY_HIERARCHY_SYSTEM_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/machine.pb.h"
+#include "replay/memory/address_windows.h"
+#include "replay/memory/back_end.h"
+#include "replay/memory/hierarchy_sm.h"
+#include "replay/memory/memory_system.h"
+
+namespace heddle::replay {
+
+// Over all launches of a run. Checks at the end of every launch that nothing was lost or made up between its parts.
+class HierarchySystem : public MemorySystem {
+ public:
+  // `windows` are those of the trace; `seed` is that of jitter. With `force_tick` every component behind the
+  // first-level caches runs at every edge, which must not change anything. Errors: what is wrong with the machine, with
+  // the field's path.
+  static absl::StatusOr<std::unique_ptr<HierarchySystem>> Make(const machine::v1::Machine& machine,
+                                                               const AddressWindows& windows, uint64_t seed,
+                                                               bool force_tick);
+
+  void BeginLaunch() override;
+  std::unique_ptr<SmMemory> MakeSm(uint32_t sm, MemoryClient& client) override;
+  Cycle NextEvent() const override { return back_end_->NextEvent(); }
+  void Advance(Cycle now, SmWaker& waker) override { back_end_->Advance(now, waker); }
+  bool drained() const override { return back_end_->drained(); }
+  // The SMs' parts must still be there.
+  absl::Status EndLaunch(Cycle end, result::v1::LaunchResult& result) override;
+  std::string Explain() const override { return back_end_->Explain(); }
+
+ private:
+  HierarchySystem(const machine::v1::Machine& machine, const AddressWindows& windows,
+                  std::unique_ptr<MemoryBackEnd> back_end)
+      : machine_(machine), windows_(windows), back_end_(std::move(back_end)) {}
+  absl::Status CheckSms(const SmMemoryCounters& sum) const;
+
+  const machine::v1::Machine machine_;
+  const AddressWindows windows_;
+  std::unique_ptr<MemoryBackEnd> back_end_;
+  std::vector<const HierarchySm*> sms_;  // of this launch
+  uint64_t launches_ = 0;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_MEMORY_HIERARCHY_SYSTEM_H_
