@@ -65,6 +65,9 @@ class SmCore : public MemoryClient {
   // The first error: of the policy, of the recording, or a deadlock that this SM found.
   absl::Status status() const;
 
+  // The SM's part of the memory; it lives as long as the core.
+  const SmMemory& memory() const { return *memory_; }
+
   const SmCounters& counters() const { return counters_; }
   const DivergencePolicy& policy() const { return *policy_; }
   std::span<const std::unique_ptr<WarpScheduler>> schedulers() const { return schedulers_; }

@@ -164,6 +164,7 @@ absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader&
     provenance.set_trace_optimization(reader.header().optimization());
     *provenance.mutable_machine() = options.machine;
     for (const std::string& assignment : options.overrides) provenance.add_override(assignment);
+    provenance.set_seed(options.seed);
     *result.mutable_divergence() = Choice(checked[i].divergence->info, checked[i].divergence_parameters);
     *result.mutable_scheduler() = Choice(checked[i].scheduler->info, checked[i].scheduler_parameters);
     *result.mutable_dispatch() = Choice(checked[i].dispatch->info, checked[i].dispatch_parameters);
@@ -179,7 +180,11 @@ absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader&
   ChunkCache cache(reader, options.cache_bytes);
   const AddressWindows windows(reader.header());
   std::vector<std::unique_ptr<MemorySystem>> memories;  // by configuration
-  for (size_t i = 0; i < configurations.size(); ++i) memories.push_back(MakeMemorySystem(options.machine, windows));
+  for (size_t i = 0; i < configurations.size(); ++i) {
+    auto memory = MakeMemorySystem(options.machine, windows, options.seed, options.force_tick);
+    if (!memory.ok()) return memory.status();
+    memories.push_back(*std::move(memory));
+  }
   for (const trace::LaunchView* launch : *launches) {
     for (size_t i = 0; i < configurations.size(); ++i) {
       std::function<bool(uint64_t)> progress;

@@ -61,6 +61,7 @@ class IssueObserver {
 struct ReplayOptions {
   machine::v1::Machine machine;
   std::vector<std::string> overrides;  // --set arguments that were applied, for the provenance
+  uint64_t seed = 0;                   // of the noise on memory latencies (memory.hierarchy.jitter_cycles)
   std::string kernels = "";            // regular expression on kernel names; empty = all
   uint64_t cache_bytes = 256u << 20;   // bound on decoded trace data held at once
   uint64_t max_cycles = 0;             // per launch; 0 = no bound

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "replay/core/launch_context.h"
 #include "replay/core/sm_core.h"
 #include "replay/core/thesis_core.h"
@@ -20,6 +21,9 @@ namespace heddle::replay {
 namespace {
 
 constexpr uint64_t kProgressCycles = 1 << 14;
+// A machine that issues nothing for so long hangs: every latency is at most 10^5 cycles, and the requests that can be
+// under way at once keep a memory busy for far less.
+constexpr Cycle kHangCycles = Cycle{1} << 23;
 
 // Blocks of a launch by their position among the recorded ones.
 class RecordedBlocks {
@@ -106,7 +110,10 @@ class LaunchSimulation : public SmWaker {
 
   // A round of dispatch after the cycle before `first`.
   absl::Status Dispatch(Cycle first);
-  absl::Status Deadlock() const;
+  // What every waiting thread, resource and queue waits for. `found`: how the hang was noticed.
+  absl::Status Deadlock(const std::string& found) const;
+  // All blocks have retired, and nothing is under way in the memory.
+  bool Done() const;
   uint64_t ThreadInstructions() const {
     uint64_t sum = 0;
     for (const auto& sm : sms_) sum += sm->counters().thread_instructions;
@@ -159,17 +166,30 @@ absl::Status LaunchSimulation::Dispatch(Cycle first) {
     calendar_.Wake(sm, first);
   }
   if (dispatcher_->done()) return absl::OkStatus();
-  if (resident_ == 0) return Deadlock();  // nothing will change the dispatcher's mind
+  if (resident_ == 0) {
+    return absl::InternalError(absl::StrCat("the dispatcher leaves ", blocks_.count() - retired_,
+                                            " thread blocks undone though every SM has room"));
+  }
   if (room_ > 0) calendar_.Wake(sm_count_, first);
   return absl::OkStatus();
 }
 
-absl::Status LaunchSimulation::Deadlock() const {
-  for (const auto& sm : sms_) {
-    if (const std::string what = sm->ExplainDeadlock(); !what.empty()) return absl::FailedPreconditionError(what);
+absl::Status LaunchSimulation::Deadlock(const std::string& found) const {
+  std::vector<std::string> lines;
+  for (uint32_t sm = 0; sm < sm_count_; ++sm) {
+    if (std::string threads = sms_[sm]->ExplainDeadlock(); !threads.empty()) lines.push_back(std::move(threads));
+    if (std::string memory = sms_[sm]->memory().Explain(); !memory.empty()) {
+      lines.push_back(absl::StrCat("memory of SM ", sm, ": ", memory));
+    }
   }
-  return absl::InternalError(absl::StrCat("the dispatcher leaves ", blocks_.count() - retired_ - resident_,
-                                          " thread blocks undone though every SM has room"));
+  if (std::string shared = memory_.Explain(); !shared.empty()) lines.push_back(std::move(shared));
+  if (!found.empty()) lines.insert(lines.begin(), found);
+  return absl::FailedPreconditionError(absl::StrJoin(lines, "\n"));
+}
+
+bool LaunchSimulation::Done() const {
+  return retired_ == blocks_.count() && memory_.drained() &&
+         std::all_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->memory().drained(); });
 }
 
 absl::Status LaunchSimulation::Run() {
@@ -178,17 +198,18 @@ absl::Status LaunchSimulation::Run() {
   if (absl::Status status = Dispatch(0); !status.ok()) return status;
   std::vector<uint32_t> awake;
   Cycle next_progress = kProgressCycles;
-  while (retired_ < blocks_.count()) {
-    const Cycle memory_event = memory_.NextEvent();
-    const Cycle now = std::min(calendar_.Next(), memory_event);
-    if (now == kNever) return Deadlock();
+  Cycle progress = 0;  // since when the number of issued instructions has been the same
+  uint64_t issued = 0;
+  while (!Done()) {
+    const Cycle now = std::min(calendar_.Next(), memory_.NextEvent());
+    if (now == kNever) return Deadlock("");
     if (run_.options.max_cycles != 0 && now >= run_.options.max_cycles) {
       return absl::DeadlineExceededError(absl::StrCat("not done after ", run_.options.max_cycles,
                                                       " cycles (the bound that was set): ", blocks_.count() - retired_,
                                                       " thread blocks are left"));
     }
     now_ = now;
-    if (memory_event <= now) memory_.Advance(now, *this);
+    memory_.Advance(now, *this);
     calendar_.Take(now, awake);
     bool dispatch = false;
     for (const uint32_t component : awake) {
@@ -215,10 +236,20 @@ absl::Status LaunchSimulation::Run() {
     for (const uint32_t component : awake) {
       if (component != sm_count_) calendar_.Wake(component, sms_[component]->NextWake(now));
     }
+    // A launch ends with its last block, or when the memory has nothing under way any more.
+    if (retired_ == blocks_.count()) end_ = std::max(end_, now);
     if (now >= next_progress) {
       next_progress = now + kProgressCycles;
       run_.cache.Age();
-      if (run_.progress && !run_.progress(ThreadInstructions())) return absl::CancelledError("stopped on request");
+      const uint64_t instructions = ThreadInstructions();
+      if (instructions != issued) {
+        issued = instructions;
+        progress = now;
+      }
+      if (now - progress > kHangCycles) {
+        return Deadlock(absl::StrCat("nothing has issued for ", now - progress, " cycles:"));
+      }
+      if (run_.progress && !run_.progress(instructions)) return absl::CancelledError("stopped on request");
     }
   }
   for (const auto& sm : sms_) sm->FinishLaunch(end_);

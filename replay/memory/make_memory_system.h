@@ -4,14 +4,19 @@
 
 #include <memory>
 
+#include "absl/status/statusor.h"
 #include "proto/machine.pb.h"
 #include "replay/memory/address_windows.h"
 #include "replay/memory/memory_system.h"
 
 namespace heddle::replay {
 
-// Makes the memory of one run; the machine must have passed CheckMachine. `windows` are those of the trace.
-std::unique_ptr<MemorySystem> MakeMemorySystem(const machine::v1::Machine& machine, const AddressWindows& windows);
+// Makes the memory of one run; the machine must have passed CheckMachine. `windows` are those of the trace, `seed` is
+// that of jitter; with `force_tick` every component of the shared memory runs at every edge, which must not change
+// anything.
+absl::StatusOr<std::unique_ptr<MemorySystem>> MakeMemorySystem(const machine::v1::Machine& machine,
+                                                               const AddressWindows& windows, uint64_t seed,
+                                                               bool force_tick);
 
 }  // namespace heddle::replay
 

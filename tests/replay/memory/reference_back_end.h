@@ -1,0 +1,235 @@
+// Network, L2 slices and DRAM controllers that all run at every edge of their clocks, written to be read.
+#ifndef HEDDLE_TESTS_REPLAY_MEMORY_REFERENCE_BACK_END_H_
+#define HEDDLE_TESTS_REPLAY_MEMORY_REFERENCE_BACK_END_H_
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proto/machine.pb.h"
+#include "replay/memory/address_map.h"
+#include "replay/memory/back_end.h"
+#include "replay/memory/clock_domains.h"
+#include "replay/memory/memory_result.h"
+#include "tests/replay/memory/reference_crossbar.h"
+#include "tests/replay/memory/reference_dram.h"
+#include "tests/replay/memory/reference_slice.h"
+
+namespace heddle::replay {
+
+// No jitter. Must be advanced in every core cycle.
+class ReferenceBackEnd : public MemoryBackEnd {
+ public:
+  explicit ReferenceBackEnd(const machine::v1::Machine& machine)
+      : machine_(machine),
+        hierarchy_(machine.memory().hierarchy()),
+        network_(hierarchy_.network()),
+        periods_(*ClockPeriods(machine.clocks())),
+        map_(*AddressMap::Make(hierarchy_.address_map(), hierarchy_.dram(), hierarchy_.l2().slices_per_controller())),
+        port_count_((machine.sms() + network_.sms_per_port() - 1) / network_.sms_per_port()),
+        up_(port_count_, map_.slices(), network_, 2 * network_.seed()),
+        down_(map_.slices(), port_count_, network_, 2 * network_.seed() + 1),
+        turn_(map_.controllers()),
+        jobs_(map_.controllers()),
+        taken_(port_count_) {
+    const uint64_t rop = Edges(Domain::kL2, hierarchy_.l2().rop_cycles() * Period(Domain::kCore));
+    const uint64_t pipe = Edges(Domain::kL2, hierarchy_.l2().dram_pipe_cycles() * Period(Domain::kCore));
+    for (uint32_t i = 0; i < map_.slices(); ++i) slices_.emplace_back(hierarchy_.l2(), rop, pipe);
+    for (uint32_t i = 0; i < map_.controllers(); ++i) drams_.emplace_back(hierarchy_.dram());
+    for (uint32_t i = 0; i < machine.sms(); ++i) ports_.push_back(std::make_unique<Port>(*this, i));
+  }
+
+  void BeginLaunch(uint64_t /*number*/) override {}
+  NetworkPort& port(uint32_t sm) override { return *ports_[sm]; }
+  Cycle NextEvent() const override { return now_ + 1; }
+
+  void Advance(Cycle now, SmWaker& waker) override {
+    now_ = now;
+    for (; tick_ <= now * Period(Domain::kCore); ++tick_) {
+      if (tick_ % Period(Domain::kDram) == 0) TickDram(tick_ / Period(Domain::kDram));
+      if (tick_ % Period(Domain::kL2) == 0) TickL2(tick_ / Period(Domain::kL2));
+      if (tick_ % Period(Domain::kNetwork) == 0) {
+        up_.Tick(tick_ / Period(Domain::kNetwork));
+        down_.Tick(tick_ / Period(Domain::kNetwork));
+      }
+    }
+    for (uint32_t sm = 0; sm < machine_.sms(); ++sm) waker.WakeSm(sm);
+  }
+
+  bool drained() const override {
+    for (const ReferenceSlice& slice : slices_) {
+      if (!slice.empty()) return false;
+    }
+    for (const ReferenceDram& dram : drams_) {
+      if (!dram.drained()) return false;
+    }
+    return counters_.requests() == counters_.replies;
+  }
+  const PortCounters& port_counters() const override { return counters_; }
+
+  absl::Status EndLaunch(Cycle end, result::v1::LaunchResult& result) override {
+    const Tick last = end * Period(Domain::kCore);
+    const uint64_t network = last / Period(Domain::kNetwork) + 1;
+    const PortCounters& c = counters_;
+    const uint64_t header = network_.header_bytes();
+    const uint64_t control = network_.control_bytes();
+    WriteNetwork(up_.counters(), network, port_count_, map_.slices(),
+                 c.reads * control + (c.writes + c.atomics) * header + c.write_bytes + c.atomic_bytes,
+                 *result.mutable_network_to_memory());
+    WriteNetwork(down_.counters(), network, map_.slices(), port_count_,
+                 c.writes * control + (c.reads + c.atomics) * header + c.read_bytes + c.atomic_bytes,
+                 *result.mutable_network_to_sms());
+    L2SliceCounters slices;
+    CacheCounters cache;
+    std::vector<uint64_t> occupancy;
+    for (const ReferenceSlice& slice : slices_) {
+      slices.Add(slice.counters);
+      cache.Add(slice.cache_counters);
+      occupancy.resize(slice.occupancy.size());
+      for (size_t i = 0; i < occupancy.size(); ++i) occupancy[i] += slice.occupancy[i];
+    }
+    result::v1::L2Counters& l2 = *result.mutable_l2();
+    if (!occupancy.empty()) {
+      WriteCache(cache, occupancy, *l2.mutable_cache());
+      l2.mutable_cache()->set_read_requests(slices.fetches);
+      l2.mutable_cache()->set_write_requests(slices.write_backs);
+      l2.mutable_cache()->set_request_bytes((slices.fetches + slices.write_backs) *
+                                            hierarchy_.l2().cache().line_bytes());
+    }
+    l2.set_cycles(last / Period(Domain::kL2) + 1);
+    l2.set_slices(map_.slices());
+    l2.set_reads(slices.reads);
+    l2.set_writes(slices.writes);
+    l2.set_atomics(slices.atomics);
+    l2.set_atomic_passes(slices.atomic_passes);
+    l2.set_atomic_wait(slices.atomic_wait);
+    l2.set_output_wait(slices.output_wait);
+    l2.set_network_wait(slices.network_wait);
+    l2.set_dram_queue_wait(slices.dram_queue_wait);
+    DramCounters dram;
+    for (const ReferenceDram& controller : drams_) dram.Add(controller.counters());
+    WriteDram(dram, last / Period(Domain::kDram) + 1, map_.controllers(), *result.mutable_dram());
+    return absl::OkStatus();
+  }
+  std::string Explain() const override { return "the reference does not explain itself"; }
+
+ private:
+  class Port : public NetworkPort {
+   public:
+    Port(ReferenceBackEnd& memory, uint32_t sm)
+        : memory_(memory), sm_(sm), port_(sm / memory.network_.sms_per_port()) {}
+    bool HasRoom(const MemoryRequest& request) override {
+      return memory_.up_.HasRoom(port_, memory_.map_.SliceOf(request.address), memory_.FlitsUp(request));
+    }
+    void Send(const MemoryRequest& request) override {
+      MemoryRequest sent = request;
+      sent.sm = static_cast<uint16_t>(sm_);
+      sent.slice = static_cast<uint16_t>(memory_.map_.SliceOf(request.address));
+      memory_.counters_.CountRequest(sent);
+      const uint64_t edge = memory_.now_ * memory_.Period(Domain::kCore) / memory_.Period(Domain::kNetwork) + 1;
+      memory_.up_.Push(port_, sent.slice, sent, memory_.FlitsUp(sent), edge);
+    }
+    const MemoryRequest* Reply() const override {
+      const MemoryRequest* reply = memory_.down_.Peek(port_);
+      const bool mine = reply != nullptr && reply->sm == sm_ && memory_.taken_[port_] != memory_.now_ + 1;
+      return mine ? reply : nullptr;
+    }
+    void TakeReply() override {
+      memory_.taken_[port_] = memory_.now_ + 1;
+      memory_.down_.Pop(port_);
+      ++memory_.counters_.replies;
+    }
+
+   private:
+    ReferenceBackEnd& memory_;
+    uint32_t sm_;
+    uint32_t port_;
+  };
+
+  Tick Period(Domain domain) const { return periods_[static_cast<int>(domain)]; }
+  // Edges of a domain in a span of time, the last one begun counted whole.
+  uint64_t Edges(Domain domain, Tick span) const { return (span + Period(domain) - 1) / Period(domain); }
+  uint32_t Flits(uint64_t bytes) const {
+    return std::max<uint32_t>(1, static_cast<uint32_t>((bytes + network_.flit_bytes() - 1) / network_.flit_bytes()));
+  }
+  uint32_t FlitsUp(const MemoryRequest& r) const {
+    return Flits(r.kind == RequestKind::kRead ? network_.control_bytes() : network_.header_bytes() + r.bytes);
+  }
+  uint32_t FlitsDown(const MemoryRequest& r) const {
+    return Flits(r.kind == RequestKind::kWrite ? network_.control_bytes() : network_.header_bytes() + r.bytes);
+  }
+
+  void TickDram(uint64_t edge) {
+    const uint32_t per_controller = map_.slices() / map_.controllers();
+    for (uint32_t controller = 0; controller < drams_.size(); ++controller) {
+      ReferenceDram& dram = drams_[controller];
+      for (uint32_t i = 0; i < per_controller && dram.HasRoom(); ++i) {
+        const uint32_t place = (turn_[controller] + i) % per_controller;
+        const uint32_t number = controller * per_controller + place;
+        if (slices_[number].FirstJob(edge) == nullptr) continue;
+        jobs_[controller].push_back({number, slices_[number].TakeJob()});
+        const ReferenceSlice::Job& job = jobs_[controller].back().second;
+        const DramLocation location = map_.Locate(job.address);
+        DramRequest request;
+        request.request.tag = static_cast<uint32_t>(jobs_[controller].size() - 1);
+        request.row = location.row;
+        request.bank = static_cast<uint16_t>(location.bank);
+        request.bytes = job.bytes;
+        request.write = job.write;
+        dram.Push(request, edge);
+        turn_[controller] = (place + 1) % per_controller;
+        break;
+      }
+      dram.Tick(edge);
+      while (const auto reply = dram.TakeReply(edge)) {
+        const auto& [number, job] = jobs_[controller][reply->tag];
+        slices_[number].Returned(job);
+      }
+    }
+  }
+
+  void TickL2(uint64_t edge) {
+    const Tick core = Period(Domain::kCore);
+    for (uint32_t i = 0; i < slices_.size(); ++i) {
+      ReferenceSlice::World world;
+      world.arrived = [&] { return up_.Peek(i); };
+      world.take_arrived = [&] { up_.Pop(i); };
+      world.send = [&](const MemoryRequest& reply) {
+        const uint32_t port = reply.sm / network_.sms_per_port();
+        if (!down_.HasRoom(i, port, FlitsDown(reply))) return false;
+        down_.Push(i, port, reply, FlitsDown(reply), Edges(Domain::kNetwork, tick_));
+        return true;
+      };
+      world.within_slice = [&](uint64_t address) { return map_.WithinSlice(address); };
+      world.after_rop = Edges(Domain::kL2, tick_ + hierarchy_.l2().rop_cycles() * core);
+      // The DRAM's edge at this time has run.
+      world.after_dram_pipe = std::max(tick_ / Period(Domain::kDram) + 1,
+                                       Edges(Domain::kDram, tick_ + hierarchy_.l2().dram_pipe_cycles() * core));
+      slices_[i].Tick(edge, world);
+    }
+  }
+
+  const machine::v1::Machine machine_;
+  const machine::v1::Hierarchy hierarchy_;
+  const machine::v1::Network network_;
+  const std::array<Tick, kDomains> periods_;
+  const AddressMap map_;
+  const uint32_t port_count_;
+  ReferenceCrossbar up_;
+  ReferenceCrossbar down_;
+  std::vector<ReferenceSlice> slices_;
+  std::vector<ReferenceDram> drams_;
+  std::vector<uint32_t> turn_;
+  std::vector<std::deque<std::pair<uint32_t, ReferenceSlice::Job>>> jobs_;  // by controller, all that it ever got
+  std::vector<std::unique_ptr<Port>> ports_;
+  std::vector<Cycle> taken_;
+  PortCounters counters_;
+  Tick tick_ = 0;
+  Cycle now_ = 0;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_TESTS_REPLAY_MEMORY_REFERENCE_BACK_END_H_
