@@ -5,9 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "replay/engine/check_range.h"
+#include "replay/memory/address_map.h"
 #include "replay/memory/clock_domains.h"
+#include "replay/memory/crossbar.h"
+#include "replay/memory/dram_timing.h"
 
 namespace heddle::replay {
 namespace {
@@ -129,6 +133,9 @@ absl::Status CheckFirstLevels(const machine::v1::Machine& machine) {
     checks.Add(CheckCache(checks.Path("l1_instruction"), hierarchy.l1_instruction(), false));
   }
   if (hierarchy.all_misses_or_none()) {
+    if (hierarchy.coalescing() != Hierarchy::COALESCING_OFF) {
+      checks.Refuse("coalescing", hierarchy.coalescing(), "COALESCING_OFF with all_misses_or_none");
+    }
     // A warp whose misses can never enter together would wait for ever.
     const std::string reason = "all_misses_or_none: every thread of a warp may miss";
     const Cache& data = hierarchy.l1_data();
@@ -205,41 +212,41 @@ absl::Status CheckL2(const Hierarchy& hierarchy) {
   return checks.status();
 }
 
-absl::Status CheckDram(const Dram& dram) {
+absl::Status CheckDram(const Hierarchy& hierarchy) {
+  const Dram& dram = hierarchy.dram();
   Checks checks(kHierarchy + ".dram");
   checks.Range("controllers", dram.controllers(), 1, kMaxPorts);
-  checks.Range("chips_per_controller", dram.chips_per_controller(), 1, 64);
   if (!Dram::Scheduler_IsValid(dram.scheduler())) checks.Refuse("scheduler", dram.scheduler(), "FR_FCFS or FIFO");
   checks.Range("queue", dram.queue(), 0, kMaxQueue, "0 means no limit");
-  checks.Range("banks", dram.banks(), 1, 64);
-  checks.Range("bank_groups", dram.bank_groups(), 0, std::max<uint64_t>(dram.banks(), 1));
-  if (dram.bank_groups() > 1 && dram.banks() % dram.bank_groups() != 0) {
-    checks.Refuse("bank_groups", dram.bank_groups(), absl::StrCat("a divisor of banks = ", dram.banks()));
-  }
-  checks.Range("bus_bytes", dram.bus_bytes(), 1, 1024);
-  checks.Range("burst_length", dram.burst_length(), 1, 1024);
-  checks.Range("data_rate", dram.data_rate(), 1, 64);
-  const machine::v1::DramTiming& timing = dram.timing();
-  checks.Latency("timing.cl", timing.cl());
-  checks.Latency("timing.wl", timing.wl());
-  struct Constraint {
-    const char* field;
-    uint64_t cycles;
-  };
-  for (const Constraint& constraint :
-       {Constraint{"timing.rcd", timing.rcd()}, Constraint{"timing.rcd_write", timing.rcd_write()},
-        Constraint{"timing.ras", timing.ras()}, Constraint{"timing.rp", timing.rp()},
-        Constraint{"timing.rc", timing.rc()}, Constraint{"timing.rrd", timing.rrd()},
-        Constraint{"timing.ccd_group", timing.ccd_group()}, Constraint{"timing.wtr", timing.wtr()},
-        Constraint{"timing.rtw", timing.rtw()}, Constraint{"timing.wr", timing.wr()},
-        Constraint{"timing.rtp", timing.rtp()}, Constraint{"timing.rtp_group", timing.rtp_group()}}) {
-    checks.Range(constraint.field, constraint.cycles, 0, kMaxLatency);
-  }
   if (!checks.status().ok()) return checks.status();
-  const uint64_t burst = (dram.burst_length() + dram.data_rate() - 1) / dram.data_rate();
-  checks.Range("timing.ccd", timing.ccd(), burst, kMaxLatency,
-               "at least burst_length / data_rate: bursts must not overlap on the bus");
-  return checks.status();
+  return DramParameters::Make(dram).status();
+}
+
+// What one request reads or writes has to be in one place.
+absl::Status CheckAddressMap(const Hierarchy& hierarchy) {
+  const uint32_t slices = hierarchy.l2().slices_per_controller();
+  const absl::StatusOr<AddressMap> map = AddressMap::Make(hierarchy.address_map(), hierarchy.dram(), slices);
+  if (!map.ok()) return map.status();
+  const uint64_t bytes = slices != 0 ? hierarchy.l2().cache().line_bytes() : LargestRequest(hierarchy);
+  if (map->block_bytes() >= bytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(kHierarchy, ".address_map: only ", map->block_bytes(),
+                   " neighbouring bytes are in the same slice, bank and row; ",
+                   slices != 0 ? "a line of the L2 has " : "the largest request of an SM has ", bytes));
+}
+
+// Ports of the two crossbars.
+absl::Status CheckPorts(const machine::v1::Machine& machine) {
+  const Hierarchy& hierarchy = machine.memory().hierarchy();
+  const uint64_t speedup = hierarchy.network().input_speedup();
+  const uint64_t sm_ports =
+      (machine.sms() + hierarchy.network().sms_per_port() - 1) / hierarchy.network().sms_per_port();
+  const uint64_t slices =
+      uint64_t{hierarchy.dram().controllers()} * std::max<uint64_t>(hierarchy.l2().slices_per_controller(), 1);
+  if (std::max(sm_ports, slices) * speedup <= Crossbar::kMaxPorts) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(kHierarchy, ".network.input_speedup = ", speedup, ": ", sm_ports,
+                                                 " ports of SMs and ", slices, " of memory partitions, with so many ",
+                                                 "buffers each, are more than ", Crossbar::kMaxPorts));
 }
 
 absl::Status CheckHierarchy(const machine::v1::Machine& machine) {
@@ -248,7 +255,9 @@ absl::Status CheckHierarchy(const machine::v1::Machine& machine) {
   if (hierarchy.ideal_beyond_l1_cycles() != 0) return absl::OkStatus();
   if (absl::Status status = CheckNetwork(machine); !status.ok()) return status;
   if (absl::Status status = CheckL2(hierarchy); !status.ok()) return status;
-  return CheckDram(hierarchy.dram());
+  if (absl::Status status = CheckDram(hierarchy); !status.ok()) return status;
+  if (absl::Status status = CheckPorts(machine); !status.ok()) return status;
+  return CheckAddressMap(hierarchy);
 }
 
 }  // namespace
