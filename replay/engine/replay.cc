@@ -137,10 +137,10 @@ absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader&
                                                        const std::vector<Configuration>& configurations,
                                                        const ReplayOptions& options) {
   if (absl::Status status = CheckMachine(options.machine); !status.ok()) return status;
-  if (options.machine.core().front_end() == machine::v1::Core::IBUFFER || options.machine.memory().has_hierarchy()) {
+  if (options.machine.core().front_end() == machine::v1::Core::IBUFFER) {
     return absl::UnimplementedError(
         absl::StrCat("machine ", options.machine.name(),
-                     ": only core.front_end THESIS with memory.fixed can be replayed so far, such as fermi_fixed"));
+                     ": only core.front_end THESIS can be replayed so far, such as fermi_fixed"));
   }
   std::vector<CheckedConfiguration> checked;
   for (const Configuration& configuration : configurations) {
