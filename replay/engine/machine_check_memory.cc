@@ -91,11 +91,8 @@ absl::Status CheckCache(const std::string& path, const Cache& cache, bool writes
   checks.Range("mshr_merges", cache.mshr_merges(), 1, kMaxQueue, "the access that missed included");
   // A miss may read one line and write another back.
   const bool writes_back = cache.global_write() == Cache::WRITE_BACK || cache.local_write() == Cache::WRITE_BACK;
-  checks.Range("miss_queue", cache.miss_queue(),
-               !own_queue                                          ? 0
-               : writes_back && cache.allocate() == Cache::ON_MISS ? 2
-                                                                   : 1,
-               kMaxQueue);
+  const uint64_t places = writes_back ? 2 : 1;
+  checks.Range("miss_queue", cache.miss_queue(), own_queue ? places : 0, kMaxQueue);
   checks.Latency("hit_cycles", cache.hit_cycles());
   checks.PowerOfTwo("banks", cache.banks(), 1, kMaxSets);
   if (!Cache::Allocate_IsValid(cache.allocate())) checks.Refuse("allocate", cache.allocate(), "ON_MISS or ON_FILL");
@@ -146,7 +143,9 @@ absl::Status CheckFirstLevels(const machine::v1::Machine& machine) {
     }
     const uint64_t per_thread = machine.core().warp_size();
     checks.Range("l1_data.mshrs", data.mshrs(), per_thread, kMaxQueue, reason);
-    checks.Range("l1_data.miss_queue", data.miss_queue(), per_thread, kMaxQueue, reason);
+    const bool writes_back = data.global_write() == Cache::WRITE_BACK || data.local_write() == Cache::WRITE_BACK;
+    checks.Range("l1_data.miss_queue", data.miss_queue(), writes_back ? 2 * per_thread : per_thread, kMaxQueue,
+                 writes_back ? reason + ", and write a line back" : reason);
   }
   checks.Range("ideal_beyond_l1_cycles", hierarchy.ideal_beyond_l1_cycles(), 0, kMaxLatency);
   if (!Hierarchy::BetweenLaunches_IsValid(hierarchy.l2_between_launches())) {
