@@ -188,7 +188,8 @@ class IBufferCore final : public SmCore {
   std::vector<Cycle> port_free_;  // absolute times
   Cycle penalty_until_ = 0;       // some port is held before this cycle
   Cycle memory_free_ = 0;         // the memory stage's input
-  std::vector<SlotId> issued_;    // by port, in this cycle
+  std::vector<SlotId> issued_;       // by port, in this cycle
+  std::vector<SlotId> last_issued_;  // by port, in this cycle or before
   uint32_t issued_ports_ = 0;     // the same as bits
   SlotSet eligible_;
   std::vector<SlotId> fence_waits_;

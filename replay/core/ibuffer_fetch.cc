@@ -30,7 +30,7 @@ uint32_t IBufferCore::FetchCount(const Warp& warp) const {
 void IBufferCore::Fetch(Cycle now) {
   fetch_declined_ = false;
   if (fetchable_.empty() && fetchable_at_barrier_.empty()) return;
-  const FetchView view{fetchable_, fetchable_at_barrier_, buffered_, issued_};
+  const FetchView view{fetchable_, fetchable_at_barrier_, buffered_, issued_, last_issued_};
   const SlotId slot = fetch_policy_->Pick(view);
   if (slot == kNoSlot) {
     fetch_declined_ = issued_ports_ == 0;

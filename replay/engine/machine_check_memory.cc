@@ -146,7 +146,9 @@ absl::Status CheckFirstLevels(const machine::v1::Machine& machine) {
     }
     const uint64_t per_thread = machine.core().warp_size();
     checks.Range("l1_data.mshrs", data.mshrs(), per_thread, kMaxQueue, reason);
-    checks.Range("l1_data.miss_queue", data.miss_queue(), per_thread, kMaxQueue, reason);
+    const bool writes_back = data.global_write() == Cache::WRITE_BACK || data.local_write() == Cache::WRITE_BACK;
+    checks.Range("l1_data.miss_queue", data.miss_queue(), writes_back ? 2 * per_thread : per_thread, kMaxQueue,
+                 writes_back ? reason + ", and write a line back" : reason);
   }
   checks.Range("ideal_beyond_l1_cycles", hierarchy.ideal_beyond_l1_cycles(), 0, kMaxLatency);
   if (!Hierarchy::BetweenLaunches_IsValid(hierarchy.l2_between_launches())) {

@@ -1,14 +1,18 @@
 #include "replay/engine/replay.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <regex>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "replay/engine/machine.h"
 #include "replay/engine/replay_launch.h"
+#include "replay/engine/run_progress.h"
+#include "replay/engine/run_queue.h"
 #include "replay/memory/make_memory_system.h"
 #include "replay/stats/sm_counters.h"
 #include "replay/trace/chunk_cache.h"
@@ -110,6 +114,78 @@ absl::Status CheckFrontEnd(const Configuration& configuration, const CheckedConf
                    ": under core.front_end = THESIS the scheduler is fetch; choose a machine with IBUFFER"));
 }
 
+// What is to be run.
+struct Runs {
+  const trace::TraceReader& reader;
+  const std::vector<Configuration>& configurations;
+  const std::vector<CheckedConfiguration>& checked;
+  const std::vector<const trace::LaunchView*>& launches;
+  const ReplayOptions& options;
+};
+using LaunchResults = std::vector<std::vector<result::v1::LaunchResult>>;  // by configuration, then by launch
+
+// `memory` is made if it is not there yet.
+absl::StatusOr<result::v1::LaunchResult> RunOne(const Runs& runs, const RunQueue::Run& run,
+                                                const AddressWindows& windows, std::unique_ptr<MemorySystem>& memory,
+                                                ChunkCache& cache, std::function<bool(uint64_t)> report) {
+  const ReplayOptions& options = runs.options;
+  if (memory == nullptr) {
+    auto made =
+        MakeMemorySystem(options.machine, windows, runs.configurations[run.configuration].seed, options.force_tick);
+    if (!made.ok()) return made.status();
+    memory = *std::move(made);
+  }
+  return ReplayLaunch({runs.reader, *runs.launches[run.launch], runs.checked[run.configuration],
+                       static_cast<uint32_t>(run.configuration), options, cache, *memory, std::move(report)});
+}
+
+// Every launch under every configuration, on options.jobs threads. A thread has a cache of decoded data of its own.
+absl::StatusOr<LaunchResults> RunAll(const Runs& runs) {
+  const size_t configurations = runs.configurations.size();
+  const ReplayOptions& options = runs.options;
+  const AddressWindows windows(runs.reader.header());
+  // A memory of fixed latency has no state: launches are independent of one another. An L2 keeps its lines.
+  const bool sequential = !options.machine.memory().has_fixed();
+  const size_t most = configurations * (sequential ? 1 : runs.launches.size());
+  const size_t threads =
+      options.observer != nullptr ? 1 : std::clamp<size_t>(options.jobs, 1, std::max<size_t>(most, 1));
+  std::vector<std::unique_ptr<MemorySystem>> memories(configurations);
+  uint64_t total = 0;
+  for (const trace::LaunchView* launch : runs.launches) total += launch->totals.thread_instructions() * configurations;
+
+  LaunchResults results(configurations, std::vector<result::v1::LaunchResult>(runs.launches.size()));
+  RunProgress progress(options.progress, total, threads);
+  RunQueue queue(runs.launches.size(), configurations, sequential);
+  const auto work = [&](size_t thread) {
+    ChunkCache cache(runs.reader, options.cache_bytes / threads);
+    while (const std::optional<RunQueue::Run> run = queue.Take()) {
+      const size_t i = run->configuration;
+      const trace::LaunchView& launch = *runs.launches[run->launch];
+      std::function<bool(uint64_t)> report;
+      if (options.progress) report = [&](uint64_t done) { return progress.Update(thread, done); };
+      // Only the thread that has the configuration's launch touches its memory; without state each launch has its own.
+      std::unique_ptr<MemorySystem> own;
+      absl::StatusOr<result::v1::LaunchResult> result =
+          RunOne(runs, *run, windows, sequential ? memories[i] : own, cache, std::move(report));
+      absl::Status status;
+      if (result.ok()) {
+        results[i][run->launch] = *std::move(result);
+      } else {
+        status = AddPlace(result.status(), launch, runs.configurations[i]);
+      }
+      progress.Finish(thread, launch.totals.thread_instructions());
+      queue.Done(*run, status);
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (size_t thread = 1; thread < threads; ++thread) others.emplace_back(work, thread);
+    work(0);
+  }
+  if (!queue.status().ok()) return queue.status();
+  return results;
+}
+
 }  // namespace
 
 PolicySpec PolicySpec::FromText(std::string_view text) {
@@ -188,7 +264,7 @@ absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader&
     provenance.set_trace_optimization(reader.header().optimization());
     *provenance.mutable_machine() = options.machine;
     for (const std::string& assignment : options.overrides) provenance.add_override(assignment);
-    provenance.set_seed(options.seed);
+    provenance.set_seed(configurations[i].seed);
     *result.mutable_divergence() = Choice(checked[i].divergence->info, checked[i].divergence_parameters);
     *result.mutable_scheduler() = Choice(checked[i].scheduler->info, checked[i].scheduler_parameters);
     *result.mutable_dispatch() = Choice(checked[i].dispatch->info, checked[i].dispatch_parameters);
@@ -199,30 +275,12 @@ absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader&
     result.mutable_total();
   }
 
-  uint64_t total = 0;
-  for (const trace::LaunchView* launch : *launches) {
-    total += launch->totals.thread_instructions() * configurations.size();
-  }
-  uint64_t done = 0;
-  ChunkCache cache(reader, options.cache_bytes);
-  const AddressWindows windows(reader.header());
-  std::vector<std::unique_ptr<MemorySystem>> memories;  // by configuration
-  for (size_t i = 0; i < configurations.size(); ++i) {
-    auto memory = MakeMemorySystem(options.machine, windows, options.seed, options.force_tick);
-    if (!memory.ok()) return memory.status();
-    memories.push_back(*std::move(memory));
-  }
-  for (const trace::LaunchView* launch : *launches) {
-    for (size_t i = 0; i < configurations.size(); ++i) {
-      std::function<bool(uint64_t)> progress;
-      if (options.progress) progress = [&](uint64_t run) { return options.progress(done + run, total); };
-      const LaunchRun run{reader,  *launch, checked[i],   static_cast<uint32_t>(i),
-                          options, cache,   *memories[i], std::move(progress)};
-      absl::StatusOr<result::v1::LaunchResult> result = ReplayLaunch(run);
-      if (!result.ok()) return AddPlace(result.status(), *launch, configurations[i]);
-      AddToTotals(*result, options.machine.core().warp_size(), *results[i].mutable_total());
-      *results[i].add_launch() = *std::move(result);
-      done += launch->totals.thread_instructions();
+  absl::StatusOr<LaunchResults> launch_results = RunAll({reader, configurations, checked, *launches, options});
+  if (!launch_results.ok()) return launch_results.status();
+  for (size_t i = 0; i < results.size(); ++i) {
+    for (result::v1::LaunchResult& result : (*launch_results)[i]) {
+      AddToTotals(result, options.machine.core().warp_size(), *results[i].mutable_total());
+      *results[i].add_launch() = std::move(result);
     }
   }
   return results;

@@ -32,6 +32,7 @@ struct Configuration {
   PolicySpec scheduler{"lrr", ""};
   PolicySpec dispatch{"thread_blocks", ""};
   PolicySpec fetch{"round_robin", ""};  // machines with instruction buffers
+  uint64_t seed = 0;  // of the noise on memory latencies (memory.hierarchy.jitter_cycles)
 };
 
 // Checks names, parameters, that the policies go together, and, if one is given, with the machine.
@@ -62,19 +63,22 @@ class IssueObserver {
 struct ReplayOptions {
   machine::v1::Machine machine;
   std::vector<std::string> overrides;  // --set arguments that were applied, for the provenance
-  uint64_t seed = 0;                   // of the noise on memory latencies (memory.hierarchy.jitter_cycles)
   std::string kernels = "";            // regular expression on kernel names; empty = all
-  uint64_t cache_bytes = 256u << 20;   // bound on decoded trace data held at once
-  uint64_t max_cycles = 0;             // per launch; 0 = no bound
-  IssueObserver* observer = nullptr;   // costs nothing if absent
-  bool force_tick = false;             // every component ticks every cycle: must not change any result (tests)
-  // Called now and then with thread-instructions done and in all; returning false stops with a Cancelled status.
+  uint64_t cache_bytes = 256u << 20;   // bound on decoded trace data held at once, by all threads
+  // Threads that run configurations, and launches where these are independent; the results do not depend on it. Runs
+  // with an observer have one.
+  uint32_t jobs = 1;
+  uint64_t max_cycles = 0;            // per launch; 0 = no bound
+  IssueObserver* observer = nullptr;  // costs nothing if absent
+  bool force_tick = false;            // every component ticks every cycle: must not change any result (tests)
+  // Called now and then, from one thread at a time, with thread-instructions done and in all; returning false stops
+  // with a Cancelled status.
   std::function<bool(uint64_t done, uint64_t total)> progress;
 };
 
-// Replays every recorded launch, in order, under each configuration. Launch by launch the configurations share decoded
-// chunks, so that a trace is decoded once where a launch fits into the cache.
-// Returns one result per configuration, in their order. Errors name launch, kernel, policy, and what cannot be done.
+// Replays every recorded launch, in order, under each configuration. Launch by launch the configurations of a thread
+// share decoded chunks, so that a trace is decoded once per thread where a launch fits into the cache. Returns one
+// result per configuration, in their order. Errors name launch, kernel, policy, and what cannot be done.
 absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader& reader,
                                                        const std::vector<Configuration>& configurations,
                                                        const ReplayOptions& options);

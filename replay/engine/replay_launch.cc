@@ -59,14 +59,8 @@ class LaunchSimulation : public SmWaker {
         memory_(run.memory),
         sm_count_(run.options.machine.sms()),
         calendar_(sm_count_ + 1) {
-    residency_ = static_cast<uint64_t>(occupancy.blocks);
-    limit_ = occupancy.limit;
-    // Timing model section 7: a grid smaller than what the machine holds is spread over all SMs.
-    const uint64_t spread = (blocks_.count() + sm_count_ - 1) / sm_count_;
-    if (run.options.machine.dispatch().spread_small_grids() && spread < residency_) {
-      residency_ = std::max<uint64_t>(spread, 1);
-      limit_ = "grid";
-    }
+    residency_ = Residency(occupancy.blocks);
+    limit_ = residency_ < static_cast<uint64_t>(occupancy.blocks) ? "grid" : occupancy.limit;
     const CheckedConfiguration& configuration = run.configuration;
     const PolicyInfo& info = configuration.divergence->info;
     context_.capacity = static_cast<int>(residency_);
@@ -130,6 +124,13 @@ class LaunchSimulation : public SmWaker {
 
   // What only the front end with instruction buffers counts.
   absl::Status AddBufferResult(const SmCounters& counters, result::v1::LaunchResult& result) const;
+  // Blocks per SM where the resources of an SM allow `blocks`: GPGPU-Sim spreads a grid that is smaller than what the
+  // machine holds over all SMs.
+  uint64_t Residency(int blocks) const {
+    const uint64_t fit = static_cast<uint64_t>(blocks);
+    if (!run_.options.machine.dispatch().spread_small_grids()) return fit;
+    return std::min(fit, std::max<uint64_t>((blocks_.count() + sm_count_ - 1) / sm_count_, 1));
+  }
 
   // A round of dispatch after the cycle before `first`.
   absl::Status Dispatch(Cycle first);
@@ -365,6 +366,11 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
   result.set_threads(blocks_.count() * run_.launch.threads_per_block);
   result.set_blocks_per_sm(residency_);
   result.set_residency_limit(limit_);
+  const RegisterSensitivity sensitivity =
+      ComputeRegisterSensitivity(run_.options.machine, *run_.launch.program, run_.launch.launch);
+  result.set_registers_per_thread(sensitivity.registers);
+  result.set_blocks_per_sm_fewer_registers(Residency(sensitivity.blocks_fewer));
+  result.set_blocks_per_sm_more_registers(Residency(sensitivity.blocks_more));
   return result;
 }
 

@@ -25,6 +25,8 @@ result::v1::Result ResultOf(const std::string& divergence, const std::string& sc
   launch->set_threads(128);
   launch->set_blocks_per_sm(8);
   launch->set_residency_limit("blocks");
+  launch->set_blocks_per_sm_fewer_registers(8);
+  launch->set_blocks_per_sm_more_registers(8);
   launch->set_depth_utilisation(75);
   launch->mutable_scheduler_cycles()->set_total(cycles);
   auto* total = result.mutable_total();
@@ -46,7 +48,51 @@ TEST(ResultReport, ShowsARowPerRunWithSpeedUpOverPdom) {
             "pdom        lrr         2,000  10.00         50.0 %      75.0 %      1.00\n"
             "pdom        gto         1,000  20.00         50.0 %      75.0 %      2.00\n"
             "\n"
-            "Speed-up: cycles of pdom with lrr divided by cycles of the run.\n");
+            "Speed-up: cycles of pdom with lrr divided by cycles of the run.\n"
+            "\n"
+            "Blocks of bfs_level: 8 per SM (bounded by blocks; also with 8 registers more or fewer).\n");
+}
+
+TEST(ResultReport, TellsHowTheResidencyDependsOnTheRegisters) {
+  result::v1::Result result = ResultOf("pdom", "lrr", 1000);
+  result.mutable_launch(0)->set_residency_limit("registers");
+  result.mutable_launch(0)->set_blocks_per_sm_more_registers(6);
+  EXPECT_THAT(
+      ResultReport({result}, false),
+      HasSubstr("\nBlocks of bfs_level: 8 per SM (bounded by registers; 6 with 8 registers more per thread, 8 with "
+                "8 fewer).\n"));
+  result.mutable_launch(0)->set_blocks_per_sm_more_registers(0);
+  EXPECT_THAT(ResultReport({result}, false), HasSubstr("; none with 8 registers more per thread"));
+}
+
+result::v1::Result WithSeed(result::v1::Result result, uint64_t seed) {
+  result.mutable_provenance()->set_seed(seed);
+  result.mutable_provenance()->mutable_machine()->mutable_memory()->mutable_hierarchy()->set_jitter_cycles(4);
+  return result;
+}
+
+TEST(ResultReport, RunsThatDifferInTheirSeedAreARowOfMeansWithTheJitter) {
+  const std::string text =
+      ResultReport({WithSeed(ResultOf("pdom", "lrr", 1000), 1), WithSeed(ResultOf("pdom", "lrr", 1100), 2),
+                    WithSeed(ResultOf("nrec", "lrr", 1090), 1), WithSeed(ResultOf("nrec", "lrr", 1200), 2),
+                    WithSeed(ResultOf("mimd", "lrr", 800), 1), WithSeed(ResultOf("mimd", "lrr", 820), 2)},
+                   false);
+  EXPECT_THAT(text, HasSubstr("divergence  scheduler  cycles   jitter    IPC  lane activity  depth used  speed-up\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\npdom        lrr         1,050  +-4.8 %  19.09         50.0 %      75.0 %      1.00\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\nnrec        lrr         1,145  +-4.8 %  17.51         50.0 %      75.0 %      0.92  within "
+                        "jitter\n"))
+      << "1090 to 1200 overlaps with 1000 to 1100";
+  EXPECT_THAT(text,
+              HasSubstr("\nmimd        lrr           810  +-1.2 %  24.70         50.0 %      75.0 %      1.30\n"));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("Means of 2 runs with up to 4 cycles of noise"), HasSubstr("Speed-up: cycles of pdom")));
+}
+
+TEST(ResultReport, RunsOfTheSamePoliciesWithoutSeedsAreRowsOfTheirOwn) {
+  EXPECT_THAT(ResultReport({ResultOf("pdom", "lrr", 1000), ResultOf("pdom", "lrr", 1000)}, false),
+              Not(HasSubstr("jitter")));
 }
 
 TEST(ResultReport, WithoutPdomTheFirstRunIsTheBase) {
@@ -75,8 +121,8 @@ TEST(ResultReport, ANumberThatIsNotDefinedIsADash) {
 
 TEST(ResultReport, PerLaunchAddsATableForEachLaunch) {
   EXPECT_THAT(ResultReport({ResultOf("pdom", "lrr", 2000)}, true),
-              HasSubstr("\nLaunch 0: bfs_level, 2 blocks of 64 threads, 8 per SM (bounded by blocks)\n"
-                        "  divergence  scheduler"));
+              HasSubstr("\nLaunch 0: bfs_level, 2 blocks of 64 threads, 8 per SM (bounded by blocks; also "
+                        "with 8 registers more or fewer)\n  divergence  scheduler"));
 }
 
 TEST(ResultReport, NotesAreShownOnce) {

@@ -84,6 +84,65 @@ class Results(CommandTest):
                 run, = results(sample, "--machine", machine)
                 self.assertGreater(run["total"]["cycles"], 0)
 
+    def test_every_machine_of_the_tree_runs_a_sample(self):
+        instructions = results(SAMPLE)[0]["total"]["thread_instructions"]
+        machines = [json.loads(line) for line in heddle("machines", "--json").stdout.splitlines()]
+        self.assertGreaterEqual(len(machines), 10)
+        for machine in machines:
+            with self.subTest(machine["name"]):
+                done = heddle("replay", SAMPLE, "--machine", machine["name"], "--json")
+                if "can be replayed so far" in done.stderr:
+                    self.skipTest("its front end or memory is not there yet")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                run = json.loads(done.stdout)
+                self.assertEqual(run["total"]["thread_instructions"], instructions)
+                self.assertEqual(run["provenance"]["machine"], machine)
+
+
+class Jobs(CommandTest):
+    def test_the_results_do_not_depend_on_the_number_of_threads(self):
+        # Eight launches under many pairs of policies.
+        arguments = ["replay", SAMPLE, "--divergence", "nrec,pdom,dwf,mimd", "--scheduler", "lrr,gto,fifo", "--json"]
+        one = heddle(*arguments)
+        self.assertEqual(one.returncode, 0, one.stderr)
+        for jobs in (2, 3, 16):
+            self.assertEqual(heddle(*arguments, "--jobs", jobs).stdout, one.stdout, jobs)
+
+    def test_the_error_does_not_depend_on_the_number_of_threads(self):
+        # Some launches take more cycles, some fewer; under several policies.
+        arguments = ["replay", SAMPLE, "--divergence", "nrec,pdom,dwf", "--max-cycles", 20000]
+        one = heddle(*arguments)
+        self.assertEqual(one.returncode, 1)
+        self.assertIn("not done after 20000 cycles", one.stderr)
+        for jobs in (2, 5):
+            many = heddle(*arguments, "--jobs", jobs)
+            self.assertEqual((many.returncode, many.stderr, many.stdout), (1, one.stderr, ""), jobs)
+
+    def test_wrong_numbers_of_threads_and_of_runs(self):
+        self.assert_refused(2, "replay", SAMPLE, "--jobs", 0, says=["--jobs", "1"])
+        self.assert_refused(2, "replay", SAMPLE, "--jobs", "many", says=["--jobs"])
+        self.assert_refused(2, "replay", SAMPLE, "--jitter", 1, says=["--jitter", "2"])
+
+    def test_jitter_needs_a_memory_whose_latency_can_vary(self):
+        self.assert_refused(2, "replay", SAMPLE, "--jitter", 3, says=["--jitter", "fermi_fixed", "memory.fixed", "baws_gtx480"])
+
+    def test_jitter_runs_every_pair_with_every_seed(self):
+        done = heddle("replay", SAMPLE, "--machine", "capri_fx5800", "--divergence", "pdom,nrec", "--jitter", 3, "--json")
+        if "can be replayed so far" in done.stderr:
+            self.skipTest("the memory hierarchy is not there yet")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        runs = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([(r["divergence"]["name"], r["provenance"]["seed"]) for r in runs],
+                         [("pdom", 1), ("pdom", 2), ("pdom", 3), ("nrec", 1), ("nrec", 2), ("nrec", 3)])
+        memory = runs[0]["provenance"]["machine"]["memory"]["hierarchy"]
+        self.assertGreater(memory["jitter_cycles"], 0)
+        self.assertGreater(len({r["total"]["cycles"] for r in runs[:3]}), 1, "the noise changes nothing")
+        self.assertEqual(heddle("replay", SAMPLE, "--machine", "capri_fx5800", "--divergence", "pdom,nrec", "--jitter", 3,
+                                "--json", "--jobs", 4).stdout, done.stdout)
+        table = heddle("replay", SAMPLE, "--machine", "capri_fx5800", "--divergence", "pdom,nrec", "--jitter", 3).stdout
+        self.assertIn("Means of 3 runs", table)
+
+
 
 class Files(CommandTest):
     def test_o_writes_the_lines_and_the_table_goes_to_the_terminal(self):
@@ -133,6 +192,17 @@ class Table(CommandTest):
         for launch in run["launch"]:
             name = launch["kernel"].split("(")[0]
             self.assertIn(f"\nLaunch {launch['launch']}: {name}, ", done.stdout)
+
+    def test_the_residency_is_told_with_its_sensitivity(self):
+        done = heddle("replay", SAMPLE, "--set", "sms=1")
+        launch = results(SAMPLE, "--set", "sms=1")[0]["launch"][0]
+        self.assertIn(f"\nBlocks of bfs_level: {launch['blocks_per_sm']} per SM (bounded by ", done.stdout)
+        self.assertGreater(launch["registers_per_thread"], 0)
+        self.assertLessEqual(launch["blocks_per_sm_more_registers"], launch["blocks_per_sm"])
+        self.assertGreaterEqual(launch["blocks_per_sm_fewer_registers"], launch["blocks_per_sm"])
+        few = 128 * (launch["registers_per_thread"] + 8)
+        tight, = results(SAMPLE, "--set", "sms=1", "--set", f"core.registers={few}")
+        self.assertLess(tight["launch"][0]["blocks_per_sm"], launch["blocks_per_sm"])
 
 
 class TraceInfo(CommandTest):

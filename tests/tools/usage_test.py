@@ -17,7 +17,7 @@ class Help(CommandTest):
         done = heddle("replay", "--help")
         self.assertEqual(done.returncode, 0)
         for option in ("--machine", "--divergence", "--scheduler", "--dispatch", "--kernels", "--set", "--output",
-                       "--json", "--per-launch", "--quiet", "--max-cycles"):
+                       "--json", "--per-launch", "--quiet", "--max-cycles", "--jobs", "--jitter"):
             self.assertIn(option, done.stdout)
 
     def test_version(self):

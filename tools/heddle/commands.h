@@ -26,6 +26,8 @@ struct ReplayArguments {
   std::string kernels;                 // regular expression; empty = all
   std::string output;                  // -o: "-" = standard output; empty = none
   uint64_t max_cycles = 0;
+  uint32_t jobs = 1;
+  uint32_t jitter = 0;      // runs with noise on the memory's latencies, per pair of policies; 0 = one without
   bool json = false;        // results on standard output instead of the table
   bool per_launch = false;  // a table for each launch
   bool quiet = false;       // no table, no notes, no progress

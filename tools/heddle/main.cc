@@ -64,6 +64,17 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
       ->expected(1)
       ->take_all();
   command.add_option("--max-cycles", replay.max_cycles, "Stop with an error when a launch takes more cycles");
+  command
+      .add_option("--jobs", replay.jobs,
+                  "Threads that run pairs of policies, and launches that are independent; the\n"
+                  "results do not depend on it")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command
+      .add_option("--jitter", replay.jitter,
+                  "Run everything so many times with a little noise on the memory's latencies, and mark differences\n"
+                  "that it explains")
+      ->check(CLI::Range(2, 1000));
   command.add_option("-o,--output", replay.output,
                      "File for the results, one line of JSON per run; - is standard output");
   command.add_flag("--json", replay.json, "Print the results as JSON instead of the table");

@@ -15,9 +15,11 @@ using result::v1::LaunchResult;
 using result::v1::PolicyChoice;
 using result::v1::Result;
 
-// The numbers of a row, of one launch or of all.
+// The numbers of a row, of one launch or of all; means, if the row has several runs.
 struct Numbers {
   uint64_t cycles = 0;
+  uint64_t least = 0;  // cycles of the runs
+  uint64_t most = 0;
   std::optional<double> ipc;
   std::optional<double> lane_activity;
   std::optional<double> depth_utilisation;
@@ -25,7 +27,7 @@ struct Numbers {
 
 Numbers OfLaunch(const LaunchResult& launch) {
   Numbers numbers;
-  numbers.cycles = launch.cycles();
+  numbers.cycles = numbers.least = numbers.most = launch.cycles();
   if (launch.has_ipc()) numbers.ipc = launch.ipc();
   if (launch.has_lane_activity()) numbers.lane_activity = launch.lane_activity();
   if (launch.has_depth_utilisation()) numbers.depth_utilisation = launch.depth_utilisation();
@@ -34,7 +36,7 @@ Numbers OfLaunch(const LaunchResult& launch) {
 
 Numbers OfAllLaunches(const Result& result) {
   Numbers numbers;
-  numbers.cycles = result.total().cycles();
+  numbers.cycles = numbers.least = numbers.most = result.total().cycles();
   if (result.total().has_ipc()) numbers.ipc = result.total().ipc();
   if (result.total().has_lane_activity()) numbers.lane_activity = result.total().lane_activity();
   // Launches weigh by the scheduler cycles in which they had a block resident, which is what the share refers to.
@@ -69,6 +71,70 @@ std::string Percent(const std::optional<double>& number) {
   return number.has_value() ? absl::StrCat(Decimal(*number, 1), " %") : "-";
 }
 
+// Runs that differ in the seed of their noise are one row: the results from `first` on, `size` of them.
+struct Row {
+  size_t first = 0;
+  size_t size = 1;
+};
+
+std::string Parameters(const PolicyChoice& choice) {
+  const std::map<std::string, std::string> sorted(choice.parameter().begin(), choice.parameter().end());
+  return absl::StrCat(choice.name(), ":", absl::StrJoin(sorted, ",", absl::PairFormatter("=")));
+}
+
+std::vector<Row> GroupBySeeds(const std::vector<Result>& results) {
+  std::vector<Row> rows;
+  std::string present;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::string policies =
+        absl::StrCat(Parameters(results[i].divergence()), "/", Parameters(results[i].scheduler()), "/",
+                     Parameters(results[i].dispatch()), "/", Parameters(results[i].fetch()));
+    const bool seeded = results[i].provenance().seed() != 0;
+    if (i > 0 && seeded && policies == present) {
+      ++rows.back().size;
+    } else {
+      rows.push_back({i, 1});
+    }
+    present = policies;
+  }
+  return rows;
+}
+
+// The means of runs, of which a number is defined if it is for all.
+Numbers Mean(const std::vector<Numbers>& runs) {
+  Numbers mean = runs[0];
+  const double count = static_cast<double>(runs.size());
+  uint64_t cycles = 0;
+  for (const Numbers& run : runs) {
+    cycles += run.cycles;
+    mean.least = std::min(mean.least, run.cycles);
+    mean.most = std::max(mean.most, run.cycles);
+  }
+  mean.cycles = (cycles + runs.size() / 2) / runs.size();
+  for (const auto number : {&Numbers::ipc, &Numbers::lane_activity, &Numbers::depth_utilisation}) {
+    double sum = 0;
+    bool defined = true;
+    for (const Numbers& run : runs) {
+      defined &= (run.*number).has_value();
+      sum += (run.*number).value_or(0);
+    }
+    mean.*number = defined ? std::optional<double>(sum / count) : std::nullopt;
+  }
+  return mean;
+}
+
+// One per row.
+template <typename OfResult>
+std::vector<Numbers> RowNumbers(const std::vector<Result>& results, const std::vector<Row>& rows, OfResult of_result) {
+  std::vector<Numbers> numbers;
+  for (const Row& row : rows) {
+    std::vector<Numbers> runs;
+    for (size_t i = row.first; i < row.first + row.size; ++i) runs.push_back(of_result(results[i]));
+    numbers.push_back(Mean(runs));
+  }
+  return numbers;
+}
+
 struct Labels {
   std::vector<std::string> divergence, scheduler, dispatch, fetch;
   bool show_dispatch = false;
@@ -89,16 +155,18 @@ struct Labels {
   }
 };
 
-Labels LabelRuns(const std::vector<Result>& results) {
+Labels LabelRuns(const std::vector<Result>& results, const std::vector<Row>& rows) {
   std::vector<const PolicyChoice*> divergence, scheduler, dispatch, fetch;
-  for (const Result& result : results) {
+  for (const Row& row : rows) {
+    const Result& result = results[row.first];
     divergence.push_back(&result.divergence());
     scheduler.push_back(&result.scheduler());
     dispatch.push_back(&result.dispatch());
     fetch.push_back(&result.fetch());
   }
   Labels labels;
-  for (const Result& result : results) {
+  for (const Row& row : rows) {
+    const Result& result = results[row.first];
     labels.divergence.push_back(Label(result.divergence(), divergence));
     labels.scheduler.push_back(Label(result.scheduler(), scheduler));
     labels.dispatch.push_back(Label(result.dispatch(), dispatch));
@@ -109,27 +177,42 @@ Labels LabelRuns(const std::vector<Result>& results) {
   return labels;
 }
 
-size_t Baseline(const std::vector<Result>& results) {
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (results[i].divergence().name() == "pdom") return i;
+size_t Baseline(const std::vector<Result>& results, const std::vector<Row>& rows) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (results[rows[i].first].divergence().name() == "pdom") return i;
   }
   return 0;
 }
 
-std::string Rows(const Labels& labels, const std::vector<Numbers>& numbers, size_t baseline, int indent) {
+// Half the range of the cycles in per cent of their mean.
+std::string Spread(const Numbers& run) {
+  if (run.cycles == 0) return "-";
+  const double half = static_cast<double>(run.most - run.least) / 2;
+  return absl::StrCat("+-", Decimal(100 * half / static_cast<double>(run.cycles), 1), " %");
+}
+
+std::string Rows(const Labels& labels, const std::vector<Numbers>& numbers, size_t baseline, bool jitter, int indent) {
   std::vector<Table::Column> columns = labels.Columns();
-  for (const char* title : {"cycles", "IPC", "lane activity", "depth used", "speed-up"}) columns.push_back({title});
+  columns.push_back({"cycles"});
+  if (jitter) columns.push_back({"jitter"});
+  for (const char* title : {"IPC", "lane activity", "depth used", "speed-up"}) columns.push_back({title});
+  if (jitter) columns.push_back({"", Table::Align::kLeft});
   Table table(columns);
   for (size_t i = 0; i < numbers.size(); ++i) {
     std::vector<std::string> row = labels.Cells(i);
     const Numbers& run = numbers[i];
     row.push_back(WithThousands(run.cycles));
+    if (jitter) row.push_back(Spread(run));
     row.push_back(run.ipc.has_value() ? Decimal(*run.ipc, 2) : "-");
     row.push_back(Percent(run.lane_activity));
     row.push_back(Percent(run.depth_utilisation));
     const uint64_t base = numbers[baseline].cycles;
     const bool defined = run.cycles != 0 && base != 0;
     row.push_back(defined ? Decimal(static_cast<double>(base) / static_cast<double>(run.cycles), 2) : "-");
+    if (jitter) {
+      const bool overlap = run.least <= numbers[baseline].most && numbers[baseline].least <= run.most;
+      row.push_back(i != baseline && overlap ? "within jitter" : "");
+    }
     table.AddRow(std::move(row));
   }
   return table.Text(indent);
@@ -155,7 +238,8 @@ result::v1::StallCycles StallsOf(const Result& result) {
 }
 
 // Per cent of the issue ports' cycles; empty for front ends that do not tell.
-std::string StallRows(const Labels& labels, const std::vector<Result>& results) {
+// Of runs that differ in their seed alone, the first is shown.
+std::string StallRows(const Labels& labels, const std::vector<Result>& results, const std::vector<Row>& rows) {
   std::vector<Table::Column> columns = labels.Columns();
   for (const char* title :
        {"issued", "unit", "memory", "arithmetic", "control", "fetch", "policy", "barrier", "exit", "empty"}) {
@@ -163,8 +247,8 @@ std::string StallRows(const Labels& labels, const std::vector<Result>& results) 
   }
   Table table(columns);
   bool any = false;
-  for (size_t i = 0; i < results.size(); ++i) {
-    const result::v1::StallCycles stalls = StallsOf(results[i]);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const result::v1::StallCycles stalls = StallsOf(results[rows[i].first]);
     if (stalls.total() == 0) continue;
     any = true;
     std::vector<std::string> row = labels.Cells(i);
@@ -200,21 +284,52 @@ std::string Title(const Result& result) {
       result.provenance().machine().name(), ", trace ", result.provenance().trace_digest().substr(0, 12), "\n");
 }
 
+// "6 per SM (bounded by registers; 4 with 8 registers more per thread, 8 with 8 fewer)".
+std::string Residency(const LaunchResult& launch) {
+  std::string text = absl::StrCat(launch.blocks_per_sm(), " per SM (bounded by ", launch.residency_limit());
+  const uint64_t more = launch.blocks_per_sm_more_registers();
+  const uint64_t fewer = launch.blocks_per_sm_fewer_registers();
+  if (more == launch.blocks_per_sm() && fewer == more) return text + "; also with 8 registers more or fewer)";
+  return absl::StrCat(text, "; ", more == 0 ? "none" : absl::StrCat(more), " with 8 registers more per thread, ", fewer,
+                      " with 8 fewer)");
+}
+
+// The residency of every kernel, once if its launches agree.
+std::string Residencies(const Result& result) {
+  std::vector<std::string> lines;
+  for (const LaunchResult& launch : result.launch()) {
+    std::string line = absl::StrCat("Blocks of ", ShortKernelName(launch.kernel()), ": ", Residency(launch), ".\n");
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+  }
+  constexpr size_t kMost = 4;  // then --per-launch has them
+  std::string text = "\n";
+  for (size_t i = 0; i < std::min(lines.size(), kMost); ++i) text += lines[i];
+  if (lines.size() > kMost) absl::StrAppend(&text, "And ", lines.size() - kMost, " more, see --per-launch.\n");
+  return text;
+}
+
 }  // namespace
 
 std::string ResultReport(const std::vector<Result>& results, bool per_launch) {
   if (results.empty()) return "";
-  const Labels labels = LabelRuns(results);
-  const size_t baseline = Baseline(results);
-
-  std::vector<Numbers> totals;
-  for (const Result& result : results) totals.push_back(OfAllLaunches(result));
-  std::string text = absl::StrCat(Title(results[0]), "\n", Rows(labels, totals, baseline, 0));
-  if (results.size() > 1) {
+  const std::vector<Row> rows = GroupBySeeds(results);
+  const bool jitter = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.size > 1; });
+  const Labels labels = LabelRuns(results, rows);
+  const size_t baseline = Baseline(results, rows);
+  std::string text = absl::StrCat(Title(results[0]), "\n",
+                                  Rows(labels, RowNumbers(results, rows, OfAllLaunches), baseline, jitter, 0));
+  if (rows.size() > 1) {
     absl::StrAppend(&text, "\nSpeed-up: cycles of ", labels.divergence[baseline], " with ", labels.scheduler[baseline],
                     " divided by cycles of the run.\n");
   }
-  text += StallRows(labels, results);
+  text += StallRows(labels, results, rows);
+  if (jitter) {
+    absl::StrAppend(&text, "\nMeans of ", rows[0].size, " runs with up to ",
+                    Count(results[0].provenance().machine().memory().hierarchy().jitter_cycles(), "cycle", "cycles"),
+                    " of noise on each reply of the memory; the jitter is half the range of the cycles. Within jitter: "
+                    "the ranges of the run and of that which it is compared with overlap.\n");
+  }
+  absl::StrAppend(&text, Residencies(results[0]));
 
   if (per_launch) {
     for (int i = 0; i < results[0].launch_size(); ++i) {
@@ -222,10 +337,9 @@ std::string ResultReport(const std::vector<Result>& results, bool per_launch) {
       const uint64_t threads_per_block = launch.blocks() == 0 ? 0 : launch.threads() / launch.blocks();
       absl::StrAppend(&text, "\nLaunch ", launch.launch(), ": ", ShortKernelName(launch.kernel()), ", ",
                       Count(launch.blocks(), "block", "blocks"), " of ", Count(threads_per_block, "thread", "threads"),
-                      ", ", launch.blocks_per_sm(), " per SM (bounded by ", launch.residency_limit(), ")\n");
-      std::vector<Numbers> numbers;
-      for (const Result& result : results) numbers.push_back(OfLaunch(result.launch(i)));
-      absl::StrAppend(&text, Rows(labels, numbers, baseline, 2));
+                      ", ", Residency(launch), "\n");
+      const auto of_launch = [i](const Result& result) { return OfLaunch(result.launch(i)); };
+      absl::StrAppend(&text, Rows(labels, RowNumbers(results, rows, of_launch), baseline, jitter, 2));
     }
   }
 
