@@ -210,8 +210,6 @@ void BlockStackPolicy::Branch(Block& block, size_t index, WarpEditor& editor) {
     // This entry waits at the reconvergence point, with the warps that have run ahead into it.
     if (at_target != id) {
       At(at_target).threads.swap(entry.threads);
-      At(at_target).rpc = entry.rpc;
-      At(at_target).from_branch = false;
       *place = at_target;
       FreeEntry(id);
     } else {
