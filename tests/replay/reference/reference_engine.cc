@@ -100,7 +100,11 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     fetch_parameters = *parsed;
   }
   std::unique_ptr<MemorySystem> own_memory;
-  if (options.memory == nullptr) own_memory = MakeMemorySystem(machine, AddressWindows(reader.header()));
+  if (options.memory == nullptr) {
+    auto made = MakeMemorySystem(machine, AddressWindows(reader.header()), /*seed=*/0, /*force_tick=*/false);
+    if (!made.ok()) return made.status();
+    own_memory = *std::move(made);
+  }
   MemorySystem* const memory = options.memory == nullptr ? own_memory.get() : options.memory;
 
   ReferenceResult result;
@@ -144,7 +148,7 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     ReferenceStatistics statistics;
     uint64_t retired = 0;
     Dispatch(*dispatcher, cores, residency.blocks, 0);
-    for (Cycle now = 0; retired < blocks->size(); ++now) {
+    for (Cycle now = 0;; ++now) {
       bool stuck = true;
       memory->Advance(now, waker);
       for (uint32_t sm = 0; sm < machine.sms(); ++sm) {
@@ -157,7 +161,12 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
         if (!core.status().ok()) return core.status();
         stuck &= core.resident() == 0 || core.Stuck();
       }
-      if (retired == blocks->size()) break;
+      if (retired == blocks->size()) {
+        // The launch ends when the memory has nothing under way any more.
+        statistics.cycles = std::max(statistics.cycles, now);
+        if (memory->drained() && std::ranges::all_of(cores, [](const auto& core) { return core->Drained(); })) break;
+        continue;
+      }
       Dispatch(*dispatcher, cores, residency.blocks, now);
       if ((stuck && std::all_of(cores.begin(), cores.end(),
                                 [](const auto& core) { return core->resident() == 0 || core->Stuck(); })) ||
