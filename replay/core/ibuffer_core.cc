@@ -38,6 +38,7 @@ IBufferCore::IBufferCore(const LaunchContext& context, const BufferSetup& setup,
       reformed_(setup.reformed_warp_cycles),
       port_free_(context.ports, 0),
       issued_(context.ports, kNoSlot),
+      last_issued_(context.ports, kNoSlot),
       exited_(context.capacity, 0),
       results_due_(context.capacity, 0),
       exited_rows_(context.capacity, std::vector<uint32_t>(context.ports, 0)) {

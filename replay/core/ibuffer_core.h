@@ -185,12 +185,12 @@ class IBufferCore final : public SmCore {
   ExecutionUnits units_;
   EventWheel reformed_;  // slots that may issue from a cycle on
 
-  std::vector<Cycle> port_free_;  // absolute times
-  Cycle penalty_until_ = 0;       // some port is held before this cycle
-  Cycle memory_free_ = 0;         // the memory stage's input
+  std::vector<Cycle> port_free_;     // absolute times
+  Cycle penalty_until_ = 0;          // some port is held before this cycle
+  Cycle memory_free_ = 0;            // the memory stage's input
   std::vector<SlotId> issued_;       // by port, in this cycle
   std::vector<SlotId> last_issued_;  // by port, in this cycle or before
-  uint32_t issued_ports_ = 0;     // the same as bits
+  uint32_t issued_ports_ = 0;        // the same as bits
   SlotSet eligible_;
   std::vector<SlotId> fence_waits_;
   std::vector<SlotId> long_waits_;  // slots that may have to be told of

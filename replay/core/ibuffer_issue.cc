@@ -70,6 +70,7 @@ uint32_t IBufferCore::Groups(LaneMask lanes) const {
 void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
   standings_.Issued(slot, now);
   issued_[port] = slot;
+  last_issued_[port] = slot;
   const bool inserted = formation_.inserted(slot) != 0;
   CountIssue(port, now, std::span(&slot, 1), inserted);
   if (inserted) {

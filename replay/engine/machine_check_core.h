@@ -7,8 +7,8 @@
 
 namespace heddle::replay {
 
-// Checks a machine's core; groups of fields that its front end does not use are not looked at, so that the front end can
-// be exchanged. Errors: InvalidArgument, with the field's path, the value and what it must be.
+// Checks a machine's core; groups of fields that its front end does not use are not looked at, so that the front end
+// can be exchanged. Errors: InvalidArgument, with the field's path, the value and what it must be.
 absl::Status CheckCore(const machine::v1::Core& core);
 
 }  // namespace heddle::replay

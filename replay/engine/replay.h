@@ -32,7 +32,7 @@ struct Configuration {
   PolicySpec scheduler{"lrr", ""};
   PolicySpec dispatch{"thread_blocks", ""};
   PolicySpec fetch{"round_robin", ""};  // machines with instruction buffers
-  uint64_t seed = 0;  // of the noise on memory latencies (memory.hierarchy.jitter_cycles)
+  uint64_t seed = 0;                    // of the noise on memory latencies (memory.hierarchy.jitter_cycles)
 };
 
 // Checks names, parameters, that the policies go together, and, if one is given, with the machine.

@@ -33,8 +33,8 @@ struct WarpAccess {
   // By lane; good during the call only. Null if the instruction has no address (copies of by-value parameters), or if
   // the space is not generic and the memory does not need addresses.
   const std::array<uint64_t, kMaxLanes>* addresses = nullptr;
-  // By lane, hardware threads of the SM; good during the call only. Local memory is interleaved by thread; needed if the
-  // space is local or generic and the memory needs addresses.
+  // By lane, hardware threads of the SM; good during the call only. Local memory is interleaved by thread; needed if
+  // the space is local or generic and the memory needs addresses.
   const std::array<ThreadId, kMaxLanes>* threads = nullptr;
   Pc pc = 0;  // of the instruction, to count its transactions
 };

@@ -59,8 +59,7 @@ TEST(BufferEquality, EveryPairOnTheSamePrograms) {
   for (uint64_t seed = 10'001; seed <= 10'000 + Programs(4); ++seed) {
     const RandomCase random_case = MakeBufferCase(seed);
     SCOPED_TRACE(random_case.Text());
-    ExpectEqual(*random_case.reader, random_case.machine,
-                Those(DefaultConfigurations().accepted, random_case.machine));
+    ExpectEqual(*random_case.reader, random_case.machine, Those(DefaultConfigurations().accepted, random_case.machine));
     if (HasFailure()) return;
     ExpectEqual(*random_case.reader, random_case.machine, Those(VariedConfigurations().accepted, random_case.machine));
     if (HasFailure()) return;

@@ -27,6 +27,7 @@ ReferenceBufferCore::ReferenceBufferCore(const ReferenceLaunch& launch, uint32_t
       buffers_(formation_.table().state.size()),
       port_free_(launch.machine->core().schedulers()),
       issued_(launch.machine->core().schedulers(), kNoSlot),
+      last_issued_(launch.machine->core().schedulers(), kNoSlot),
       issued_formed_(launch.machine->core().schedulers()) {}
 
 // The table of section 2, line by line.

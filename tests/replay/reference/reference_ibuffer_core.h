@@ -180,6 +180,7 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   std::vector<Cycle> port_free_;
   Cycle memory_input_free_ = 0;
   std::vector<SlotId> issued_;           // by port, in this cycle
+  std::vector<SlotId> last_issued_;      // by port, in this cycle or before
   std::vector<uint64_t> issued_formed_;  // and which warp that was
   std::vector<Deferred> deferred_;
   std::map<uint32_t, uint8_t> exited_rows_;  // and the port that had the last thread

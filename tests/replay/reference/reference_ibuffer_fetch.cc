@@ -72,7 +72,7 @@ void ReferenceBufferCore::Fetch() {
     (formation_.table().state[slot] == SlotState::kBarrier ? at_barrier : eligible).Insert(slot);
   }
   if (eligible.empty() && at_barrier.empty()) return;
-  const SlotId slot = fetch_->Pick({eligible, at_barrier, entries, issued_});
+  const SlotId slot = fetch_->Pick({eligible, at_barrier, entries, issued_, last_issued_});
   if (slot == kNoSlot) return;
   if (!eligible.Contains(slot) && !at_barrier.Contains(slot)) {
     status_ = absl::InternalError("the fetch policy picked slot " + std::to_string(slot) + ", which is not eligible");

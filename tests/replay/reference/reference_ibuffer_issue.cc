@@ -34,6 +34,7 @@ void ReferenceBufferCore::SelectPort(int port) {
   if (formation_.table().state[pick] != SlotState::kOffered) return;
   port_free_[port] = now_ + 1 + static_cast<Cycle>(policy_->IssuePenalty(pick, formation_.table()));
   issued_[port] = pick;
+  last_issued_[port] = pick;
   issued_formed_[port] = formation_.table().formed[pick];
   Issue(port, pick);
 }

@@ -211,6 +211,8 @@ void ReferenceSm::TellExitedRows(SlotId slot, const Lanes& lanes, LaneMask exite
   for (const uint32_t row : rows) {
     const auto first = threads_.begin() + row * warp_size();
     if (std::all_of(first, first + warp_size(), [](const Thread& t) { return t.place < 0 || t.done(); })) {
+      const BlockId block = formation_.block_of(static_cast<ThreadId>(row * warp_size()));
+      for (const auto& scheduler : schedulers_) scheduler->WarpExited(block);
       RowExited(row, slot);
     }
   }
