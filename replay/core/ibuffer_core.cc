@@ -39,7 +39,6 @@ IBufferCore::IBufferCore(const LaunchContext& context, const BufferSetup& setup,
       port_free_(context.ports, 0),
       issued_(context.ports, kNoSlot),
       last_issued_(context.ports, kNoSlot),
-      exited_(context.capacity, 0),
       results_due_(context.capacity, 0),
       exited_rows_(context.capacity, std::vector<uint32_t>(context.ports, 0)) {
   for (int row = 0; row < context.max_threads / context.warp_size; ++row) {
@@ -164,10 +163,7 @@ void IBufferCore::TellLongWaits() {
 
 // --- blocks
 
-void IBufferCore::BlockAdmitted(BlockId block, uint32_t /*first_row*/) {
-  exited_[block] = 0;
-  TakeChanges();
-}
+void IBufferCore::BlockAdmitted(BlockId /*block*/, uint32_t /*first_row*/) { TakeChanges(); }
 
 void IBufferCore::RowExited(SlotId slot, BlockId block) {
   const uint8_t port = table().port[slot];
@@ -176,7 +172,6 @@ void IBufferCore::RowExited(SlotId slot, BlockId block) {
 }
 
 void IBufferCore::BlockExited(BlockId block) {
-  exited_[block] = 1;
   if (results_due_[block] == 0) retiring_.push_back(block);
 }
 

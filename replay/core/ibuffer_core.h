@@ -205,9 +205,8 @@ class IBufferCore final : public SmCore {
   FetchCounters fetch_counters_;
 
   std::vector<BlockId> block_of_row_;
-  // By block: whether the policy knows that all threads have exited; instructions with a result to come, once per row;
+  // By block: instructions with a result to come, once per row;
   // rows that have exited, by port.
-  std::vector<uint8_t> exited_;
   std::vector<uint32_t> results_due_;
   std::vector<std::vector<uint32_t>> exited_rows_;
   std::vector<BlockId> retiring_;

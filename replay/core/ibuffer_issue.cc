@@ -219,7 +219,7 @@ void IBufferCore::SubmitAccess(SlotId slot, uint32_t id, const Step& step, Cycle
   const bool addresses = step.has_address && (generic || memory_->needs_addresses());
   if (addresses) cursors_.PeekAddresses(lanes, at.pc(), addresses_);
   Flight& flight = flights_[id];
-  flight.beyond_shared = how.gets_data && ReachesBeyondShared(step, lanes.mask, addresses);
+  flight.beyond_shared = ReachesBeyondShared(step, lanes.mask, addresses);
   if (flight.writes) {
     const uint8_t producer = !how.gets_data         ? Scoreboard::kArithmetic
                              : flight.beyond_shared ? Scoreboard::kMemory | Scoreboard::kBeyondShared

@@ -57,7 +57,7 @@ bool IBufferCore::ProcessLanes(uint32_t id, LaneMask lanes) {
   const Hold hold = setup_.table[flight.pc].hold;
   ForEachRowOf(id, flight, [&](uint32_t row, LaneMask) {
     const BlockId block = block_of_row_[row];
-    if (--results_due_[block] == 0 && exited_[block] != 0) retiring_.push_back(block);
+    if (--results_due_[block] == 0 && blocks_[block].exited) retiring_.push_back(block);
     if (!flight.writes) return;
     scoreboard_.Release(row, id);
     for (const SlotId other : slots_of_[row]) {

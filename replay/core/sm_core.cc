@@ -77,6 +77,7 @@ void SmCore::Admit(const BlockArrival& arrival, Cycle first) {
   while (blocks_[id].resident) ++id;
   ResidentBlock& block = blocks_[id];
   block.resident = true;
+  block.exited = false;
   block.position = arrival.position;
   block.linear_index = arrival.linear_index;
   block.live = context_.threads_per_block;

@@ -89,6 +89,7 @@ class SmCore : public MemoryClient {
   };
   struct ResidentBlock {
     bool resident = false;
+    bool exited = false;  // all its threads, and the policy knows
     uint64_t position = 0;
     uint64_t linear_index = 0;
     uint32_t live = 0;              // threads
@@ -112,7 +113,7 @@ class SmCore : public MemoryClient {
   virtual void Credit(Cycle until) = 0;
   // A block's threads have been given to the policy; `first_row`: of warp-size hardware threads.
   virtual void BlockAdmitted(BlockId /*block*/, uint32_t /*first_row*/) {}
-  // All threads of the block have exited, and the policy has been told.
+  // All threads of the block have exited, and the policy has been told. Once per block.
   virtual void BlockExited(BlockId block) = 0;
   // The last live thread of a row of warp-size hardware threads has exited; it was in `slot`.
   virtual void RowExited(SlotId /*slot*/, BlockId /*block*/) {}

@@ -103,7 +103,9 @@ bool SmCore::AskPolicy() {
   }
   for (LaneMask mask = resolution.exited; mask != 0; mask &= mask - 1) {
     const BlockId id = formation_.block_of(pending_.lanes.thread[std::countr_zero(mask)]);
-    if (blocks_[id].live == 0 && blocks_[id].resident) BlockExited(id);
+    if (blocks_[id].live != 0 || blocks_[id].exited) continue;
+    blocks_[id].exited = true;
+    BlockExited(id);
   }
   return true;
 }

@@ -1,5 +1,6 @@
 #include "tests/replay/reference/random_machine.h"
 
+#include <algorithm>
 #include <string>
 
 #include "tests/replay/reference/random.h"
@@ -65,7 +66,7 @@ machine::v1::Machine RandomBufferMachine(uint64_t seed, const MachineNeeds& need
   core.set_skip_empty_groups(random.Chance(30));
   machine::v1::InstructionBuffer& buffer = *core.mutable_ibuffer();
   buffer.set_entries(random.OneOf({1u, 2u, 2u, 2u, 3u, 4u}));
-  buffer.set_fetch_instructions(random.OneOf({1u, 2u, 2u, 3u, 4u}));
+  buffer.set_fetch_instructions(std::min(buffer.entries(), random.OneOf({1u, 2u, 2u, 3u, 4u})));
   if (random.Chance(50)) buffer.set_fetch_when(machine::v1::InstructionBuffer::FREE_SLOT);
   buffer.set_reformed_warp_cycles(static_cast<uint32_t>(random.In(1, 4)));
   machine::v1::ExecutionUnits& units = *core.mutable_units();
