@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "tools/heddle/memory_report.h"
 #include "tools/heddle/table.h"
 
 namespace heddle::tools {
@@ -330,6 +331,13 @@ std::string ResultReport(const std::vector<Result>& results, bool per_launch) {
                     "the ranges of the run and of that which it is compared with overlap.\n");
   }
   absl::StrAppend(&text, Residencies(results[0]));
+
+  std::vector<std::string> names;
+  for (size_t i = 0; i < results.size(); ++i) {
+    names.push_back(absl::StrCat(labels.divergence[i], " ", labels.scheduler[i]));
+    if (labels.show_dispatch) absl::StrAppend(&names.back(), " ", labels.dispatch[i]);
+  }
+  if (const std::string memory = MemoryReport(results, names); !memory.empty()) absl::StrAppend(&text, "\n", memory);
 
   if (per_launch) {
     for (int i = 0; i < results[0].launch_size(); ++i) {
