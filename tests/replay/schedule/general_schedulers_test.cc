@@ -149,7 +149,9 @@ TEST_P(AnyScheduler, PicksEligibleWarpsOnly) {
     SlotSet eligible;
     eligible.Insert(only);
     const SlotId picked = bench.Pick(eligible);
-    if (!bench.traits().holds_back || picked != kNoSlot) EXPECT_EQ(picked, only);
+    if (!bench.traits().holds_back || picked != kNoSlot) {
+      EXPECT_EQ(picked, only);
+    }
   }
   // Warps that end make room for those that a scheduler holds back.
   while (!left.empty()) {
