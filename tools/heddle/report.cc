@@ -333,11 +333,13 @@ std::string ResultReport(const std::vector<Result>& results, bool per_launch) {
   absl::StrAppend(&text, Residencies(results[0]));
 
   std::vector<std::string> names;
-  for (size_t i = 0; i < results.size(); ++i) {
+  std::vector<Result> shown;  // of runs that differ in their seed alone, the first
+  for (size_t i = 0; i < rows.size(); ++i) {
+    shown.push_back(results[rows[i].first]);
     names.push_back(absl::StrCat(labels.divergence[i], " ", labels.scheduler[i]));
     if (labels.show_dispatch) absl::StrAppend(&names.back(), " ", labels.dispatch[i]);
   }
-  if (const std::string memory = MemoryReport(results, names); !memory.empty()) absl::StrAppend(&text, "\n", memory);
+  if (const std::string memory = MemoryReport(shown, names); !memory.empty()) absl::StrAppend(&text, "\n", memory);
 
   if (per_launch) {
     for (int i = 0; i < results[0].launch_size(); ++i) {
