@@ -33,7 +33,7 @@ void ExpectRulesKept(const trace::TraceReader& reader, const machine::v1::Machin
     const result::v1::Result& result = (*results)[c];
     ASSERT_EQ(result.launch_size(), static_cast<int>(launches.size()));
     for (size_t l = 0; l < launches.size(); ++l) {
-      LaunchRun run;
+      LoggedLaunch run;
       run.configuration = &configurations[c];
       run.machine = &machine;
       run.program = launches[l]->program;

@@ -87,6 +87,15 @@ AllConfigurations VariedConfigurations() {
   return all;
 }
 
+std::vector<AcceptedConfiguration> ForMachine(const std::vector<AcceptedConfiguration>& all,
+                                              const machine::v1::Machine& machine) {
+  std::vector<AcceptedConfiguration> kept;
+  for (const AcceptedConfiguration& one : all) {
+    if (Validate(one.configuration, &machine).ok()) kept.push_back(one);
+  }
+  return kept;
+}
+
 uint64_t Programs(uint64_t normal) {
   constexpr uint64_t kUsual = 200;
   const char* text = std::getenv("HEDDLE_CONFORMANCE_PROGRAMS");

@@ -39,6 +39,10 @@ AllConfigurations DefaultConfigurations();
 // The same pairs with one parameter of one side changed: every choice but the default, and every boolean turned round.
 AllConfigurations VariedConfigurations();
 
+// Those of `all` that go with the machine.
+std::vector<AcceptedConfiguration> ForMachine(const std::vector<AcceptedConfiguration>& all,
+                                              const machine::v1::Machine& machine);
+
 // Number of random programs that a test runs: `normal`, or more or fewer in proportion if the environment variable
 // HEDDLE_CONFORMANCE_PROGRAMS asks for another number than the usual 200.
 uint64_t Programs(uint64_t normal);

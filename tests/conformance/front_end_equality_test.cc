@@ -39,5 +39,24 @@ TEST(FrontEndEquality, TheThesisPipelineBeforeAnyMemory) {
   }
 }
 
+TEST(FrontEndEquality, InstructionBuffersBeforeAnyMemory) {
+  for (uint64_t seed = 1; seed <= Programs(200); ++seed) {
+    RandomCase random_case = MakeBufferCase(MixAll({seed, 63}));
+    Random random(MixAll({seed, 64}));
+    if (random.Chance(50)) {  // fetches end at lines
+      machine::v1::Cache& cache = *random_case.machine.mutable_memory()->mutable_hierarchy()->mutable_l1_instruction();
+      cache.set_sets(1);
+      cache.set_line_bytes(32);
+    }
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + random_case.Text());
+    for (int i = 0; i < 3; ++i) {
+      const AcceptedConfiguration& drawn = Draw(random);
+      if (!Validate(drawn.configuration, &random_case.machine).ok()) continue;
+      ExpectEqualBeforeScriptedMemory(*random_case.reader, random_case.machine, drawn, seed, random.Chance(30));
+    }
+    if (HasFailure()) return;
+  }
+}
+
 }  // namespace
 }  // namespace heddle::replay

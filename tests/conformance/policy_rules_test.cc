@@ -73,6 +73,16 @@ TEST(PolicyRules, HoldForEveryPairWithDefaultParametersOnRandomPrograms) {
   }
 }
 
+TEST(PolicyRules, HoldForEveryPairWithInstructionBuffers) {
+  for (uint64_t seed = 400'001; seed <= 400'000 + Programs(60); ++seed) {
+    const RandomCase random_case = MakeBufferCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    ExpectRulesKept(*random_case.reader, random_case.machine,
+                    ForMachine(DefaultConfigurations().accepted, random_case.machine));
+    if (HasFailure()) return;
+  }
+}
+
 TEST(PolicyRules, HoldForEveryPairWithEveryParameterVariedOnRandomPrograms) {
   const std::vector<AcceptedConfiguration> configurations = VariedConfigurations().accepted;
   for (uint64_t seed = 200'001; seed <= 200'000 + Programs(40); ++seed) {

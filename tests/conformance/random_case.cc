@@ -46,4 +46,18 @@ RandomCase MakeRandomCase(uint64_t seed) {
   return out;
 }
 
+RandomCase MakeBufferCase(uint64_t seed) {
+  RandomCase random_case = MakeRandomCase(seed);
+  MachineNeeds needs;
+  needs.warp_size = random_case.machine.core().warp_size();
+  needs.threads_per_block = 1;
+  needs.instructions = UINT32_MAX;
+  for (const RandomKernel& kernel : random_case.kernels) {
+    needs.threads_per_block = std::max(needs.threads_per_block, kernel.shape.threads_per_block);
+    needs.instructions = std::min(needs.instructions, static_cast<uint32_t>(kernel.program.instruction_size()));
+  }
+  random_case.machine = RandomBufferMachine(seed, needs);
+  return random_case;
+}
+
 }  // namespace heddle::replay

@@ -25,6 +25,9 @@ struct RandomCase {
 // chunks, or cut in time.
 RandomCase MakeRandomCase(uint64_t seed);
 
+// The same on a machine with instruction buffers.
+RandomCase MakeBufferCase(uint64_t seed);
+
 }  // namespace heddle::replay
 
 #endif  // HEDDLE_TESTS_CONFORMANCE_RANDOM_CASE_H_

@@ -12,7 +12,9 @@ namespace {
 
 namespace v1 = trace::v1;
 
+// Cycles of a port between two issues.
 uint64_t IssueCycles(const machine::v1::Machine& machine) {
+  if (machine.core().front_end() == machine::v1::Core::IBUFFER) return 1;
   return (machine.core().warp_size() + machine.core().simd_width() - 1) / machine.core().simd_width();
 }
 
@@ -23,7 +25,7 @@ std::string ThreadText(const LoggedLane& lane) {
 // Steps of the threads by block and thread.
 class Scripts {
  public:
-  explicit Scripts(const LaunchRun& run) {
+  explicit Scripts(const LoggedLaunch& run) {
     for (const ExpandedBlock& block : *run.blocks) blocks_[block.block] = &block;
   }
   const std::vector<Step>* Find(const LoggedLane& lane) const {
@@ -37,7 +39,7 @@ class Scripts {
   std::map<uint64_t, const ExpandedBlock*> blocks_;
 };
 
-uint64_t TraceLength(const LaunchRun& run) {
+uint64_t TraceLength(const LoggedLaunch& run) {
   uint64_t length = 0;
   for (const ExpandedBlock& block : *run.blocks) {
     for (const std::vector<Step>& thread : block.threads) length += thread.size();
@@ -47,7 +49,7 @@ uint64_t TraceLength(const LaunchRun& run) {
 
 }  // namespace
 
-std::string CheckExecution(const LaunchRun& run) {
+std::string CheckExecution(const LoggedLaunch& run) {
   const Scripts scripts(run);
   std::map<std::pair<uint64_t, uint32_t>, size_t> next;
   std::map<std::pair<uint64_t, uint32_t>, Cycle> free_at;
@@ -80,7 +82,7 @@ std::string CheckExecution(const LaunchRun& run) {
   return {};
 }
 
-std::string CheckWarps(const LaunchRun& run) {
+std::string CheckWarps(const LoggedLaunch& run) {
   const AcceptedConfiguration& configuration = *run.configuration;
   const uint32_t warp = run.machine->core().warp_size();
   for (const LoggedIssue& issue : run.issues) {
@@ -109,7 +111,7 @@ std::string CheckWarps(const LaunchRun& run) {
 
 // The log does not show when a thread's last instruction completes; it ends at its issue here, so that the check never
 // blames a barrier that opened rightly.
-std::string CheckBarriers(const LaunchRun& run) {
+std::string CheckBarriers(const LoggedLaunch& run) {
   const Scripts scripts(run);
   struct BlockState {
     std::map<uint32_t, std::set<uint32_t>> waiting;  // by barrier: threads
@@ -157,7 +159,7 @@ std::string CheckBarriers(const LaunchRun& run) {
   return {};
 }
 
-std::string CheckPorts(const LaunchRun& run) {
+std::string CheckPorts(const LoggedLaunch& run) {
   const uint64_t issue_cycles = IssueCycles(*run.machine);
   std::map<std::pair<uint32_t, uint32_t>, Cycle> free_at;
   std::map<uint32_t, uint64_t> issues_of_sm;
@@ -181,7 +183,7 @@ std::string CheckPorts(const LaunchRun& run) {
   return {};
 }
 
-std::string CheckOracle(const LaunchRun& run) {
+std::string CheckOracle(const LoggedLaunch& run) {
   if (run.configuration->mixed_pcs) return {};
   LaneActivityOracle::Options options;
   options.warp_size = run.machine->core().warp_size();
@@ -199,7 +201,7 @@ std::string CheckOracle(const LaunchRun& run) {
          std::to_string(oracle.warps());
 }
 
-std::string CheckResult(const LaunchRun& run) {
+std::string CheckResult(const LoggedLaunch& run) {
   const result::v1::LaunchResult& result = *run.result;
   const auto equal = [](const char* what, uint64_t is, uint64_t should) {
     return is == should ? std::string()
@@ -255,8 +257,12 @@ std::string CheckResult(const LaunchRun& run) {
   return {};
 }
 
-std::string CheckAll(const LaunchRun& run) {
+std::string CheckAll(const LoggedLaunch& run) {
   for (const auto check : {CheckExecution, CheckWarps, CheckBarriers, CheckPorts, CheckOracle, CheckResult}) {
+    if (std::string wrong = check(run); !wrong.empty()) return wrong;
+  }
+  if (run.machine->core().front_end() != machine::v1::Core::IBUFFER) return {};
+  for (const auto check : {CheckDependences, CheckUnits}) {
     if (std::string wrong = check(run); !wrong.empty()) return wrong;
   }
   return {};

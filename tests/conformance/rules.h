@@ -16,7 +16,7 @@
 namespace heddle::replay {
 
 // One launch under one configuration.
-struct LaunchRun {
+struct LoggedLaunch {
   const AcceptedConfiguration* configuration = nullptr;
   const machine::v1::Machine* machine = nullptr;
   const trace::Program* program = nullptr;
@@ -28,21 +28,29 @@ struct LaunchRun {
 // Each returns the first break of its rules in words, or nothing.
 
 // Each thread executes exactly its trace, in order, once; its block stays on one SM.
-std::string CheckExecution(const LaunchRun& run);
+std::string CheckExecution(const LoggedLaunch& run);
 // An issue holds one PC unless PCs may mix, threads in their home lanes unless any lane will do, no more than a warp,
 // and threads of one block unless blocks may mix.
-std::string CheckWarps(const LaunchRun& run);
+std::string CheckWarps(const LoggedLaunch& run);
 // No thread passes a barrier before the others have arrived or ended.
-std::string CheckBarriers(const LaunchRun& run);
+std::string CheckBarriers(const LoggedLaunch& run);
 // Ports issue at scheduler cycles only, one issue at a time; the launch takes at least the cycles its issues take.
-std::string CheckPorts(const LaunchRun& run);
+std::string CheckPorts(const LoggedLaunch& run);
 // No fewer issues than the lane-activity oracle of the same scope, lane rule and swizzle.
-std::string CheckOracle(const LaunchRun& run);
+std::string CheckOracle(const LoggedLaunch& run);
 // Sums within the result, and between result and log.
-std::string CheckResult(const LaunchRun& run);
+std::string CheckResult(const LoggedLaunch& run);
+
+// Instruction buffers: no thread reads or writes a register before the arithmetic that wrote it last has written it; of
+// results of memory only that they take a cycle.
+std::string CheckDependences(const LoggedLaunch& run);
+
+// Instruction buffers: never more instructions in the inputs of units of a class than there are units, and one memory
+// instruction at a time.
+std::string CheckUnits(const LoggedLaunch& run);
 
 // All of the above.
-std::string CheckAll(const LaunchRun& run);
+std::string CheckAll(const LoggedLaunch& run);
 
 }  // namespace heddle::replay
 

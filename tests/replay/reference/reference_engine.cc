@@ -92,9 +92,9 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
   const FetchRegistry::Entry* fetch_entry = nullptr;
   Parameters fetch_parameters;
   if (buffers) {
-    const auto found = FetchRegistry::Get().Find("fetch policy", options.fetch.name);
+    const auto found = FetchRegistry::Get().Find("fetch policy", configuration.fetch.name);
     if (!found.ok()) return found.status();
-    const auto parsed = Parameters::Parse((*found)->info, options.fetch.parameters);
+    const auto parsed = Parameters::Parse((*found)->info, configuration.fetch.parameters);
     if (!parsed.ok()) return parsed.status();
     fetch_entry = *found;
     fetch_parameters = *parsed;
@@ -182,6 +182,7 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     out.set_launch(view.launch.id());
     out.set_kernel(view.program->name());
     FillResult(statistics, static_cast<int>(machine.core().warp_size()), out);
+    if (buffers) FillBufferResult(statistics, out);
     out.set_blocks(blocks->size());
     out.set_threads(blocks->size() * view.threads_per_block);
     out.set_blocks_per_sm(residency.blocks);

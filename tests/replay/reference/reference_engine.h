@@ -20,8 +20,7 @@ struct ReferenceResult {
 };
 
 struct ReferenceOptions {
-  PolicySpec fetch{"round_robin", ""};  // front end with instruction buffers
-  MemorySystem* memory = nullptr;       // instead of that of the machine
+  MemorySystem* memory = nullptr;  // instead of that of the machine
 };
 
 // Replays every recorded launch of the trace under one configuration. Shares with Replay() only the policies and the

@@ -70,6 +70,11 @@ void ReferenceBufferCore::CountCycle() {
   CountThreads();
 }
 
+void ReferenceBufferCore::AddStatistics(ReferenceStatistics& sum) const {
+  ReferenceSm::AddStatistics(sum);
+  AddCounters(fetch_->counters(), launch_.fetch->info.counters, sum.fetch_counters);
+}
+
 void ReferenceBufferCore::CountPorts(bool all_wait) {
   const WarpTable& table = formation_.table();
   for (size_t port = 0; port < port_free_.size(); ++port) {

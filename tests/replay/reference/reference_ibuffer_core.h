@@ -29,6 +29,7 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   bool Stuck() const override;
   bool Drained() const override { return memory_->drained(); }
   Cycle EndOf(Cycle now) const override { return now + 1; }
+  void AddStatistics(ReferenceStatistics& sum) const override;
 
   // MemoryClient.
   void LanesDone(AccessId access, LaneMask lanes, Cycle at, bool returned) override;

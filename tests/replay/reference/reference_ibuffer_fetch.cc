@@ -17,6 +17,7 @@ void ReferenceBufferCore::SyncBuffers() {
     }
     Buffer& buffer = buffers_[slot];
     if (table.state[slot] == SlotState::kFree) {
+      statistics_.dropped_instructions += buffer.entries;
       buffer = Buffer{};
       continue;
     }
@@ -28,6 +29,7 @@ void ReferenceBufferCore::SyncBuffers() {
                         });
     const Pc head = table.position[slot].pc() + issued;
     if (buffer.formed == table.formed[slot] && buffer.head == head) continue;
+    statistics_.dropped_instructions += buffer.entries;
     const bool same_warp = buffer.formed == table.formed[slot];
     buffer = Buffer{.formed = table.formed[slot], .head = head, .flushed = same_warp};
   }
@@ -37,6 +39,7 @@ void ReferenceBufferCore::Decode() {
   for (Buffer& buffer : buffers_) {
     if (buffer.fetching == 0 || buffer.fetched == now_) continue;
     buffer.entries += buffer.fetching;
+    statistics_.fetched_instructions += buffer.fetching;
     buffer.fetching = 0;
   }
 }
@@ -81,6 +84,7 @@ void ReferenceBufferCore::Fetch() {
   Buffer& buffer = buffers_[slot];
   switch (memory_->Fetch(uint64_t{buffer.head + buffer.entries} * 8, slot, now_)) {
     case FetchResult::kHit:
+      ++statistics_.fetches;
       buffer.fetching = FetchCount(slot);
       buffer.fetched = now_;
       break;

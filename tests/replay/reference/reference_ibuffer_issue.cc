@@ -116,6 +116,10 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
   work.threads = Owners(lanes);
   const bool barrier = !work.inserted && instruction.op() == v1::OP_BARRIER;
   work.fence = !work.inserted && instruction.op() == v1::OP_FENCE;
+  if (work.fence) {  // it waits for the stores of its own threads
+    work.threads.clear();
+    ForEachLaneOf(lanes.mask, [&](int lane) { work.threads.insert(lanes.thread[lane]); });
+  }
   const bool fence_waits = work.fence && StoresOutstanding(work.threads);
   const bool lanes_go_alone = work.memory && (interests_ & kLaneReturns) != 0;
   work.holds = !barrier && (work.inserted || work.control || one_in_flight() || fence_waits || lanes_go_alone);

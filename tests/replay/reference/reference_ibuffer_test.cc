@@ -108,7 +108,9 @@ ReferenceRun Replay(const trace::v1::KernelProgram& program, uint32_t threads, c
   const auto reader = trace::TraceReader::Open(file.path());
   EXPECT_TRUE(reader.ok()) << reader.status();
   Log log(threads > 4);
-  const auto result = ReplayByReference(**reader, Configuration(), machine, &log, {.fetch = {"test_lowest", ""}});
+  Configuration configuration;
+  configuration.fetch = {"test_lowest", ""};
+  const auto result = ReplayByReference(**reader, configuration, machine, &log);
   EXPECT_TRUE(result.ok()) << result.status();
   if (!result.ok()) return {};
   return {log.text(), result->launches.at(0)};

@@ -211,7 +211,8 @@ void ReferenceSm::TellExitedRows(SlotId slot, const Lanes& lanes, LaneMask exite
   for (const uint32_t row : rows) {
     const auto first = threads_.begin() + row * warp_size();
     if (std::all_of(first, first + warp_size(), [](const Thread& t) { return t.place < 0 || t.done(); })) {
-      const BlockId block = formation_.block_of(static_cast<ThreadId>(row * warp_size()));
+      const auto used = std::find_if(first, first + warp_size(), [](const Thread& t) { return t.place >= 0; });
+      const BlockId block = static_cast<BlockId>(used->place);
       for (const auto& scheduler : schedulers_) scheduler->WarpExited(block);
       RowExited(row, slot);
     }
@@ -315,18 +316,14 @@ std::string ReferenceSm::Describe() const {
   return text + " " + policy_->Explain(formation_.table());
 }
 
-namespace {
-
-void AddCounters(std::span<const uint64_t> values, const std::vector<CounterSpec>& specs,
-                 std::map<std::string, uint64_t>& sum) {
+void ReferenceSm::AddCounters(std::span<const uint64_t> values, const std::vector<CounterSpec>& specs,
+                              std::map<std::string, uint64_t>& sum) {
   for (size_t i = 0; i < specs.size(); ++i) {
     uint64_t& total = sum[specs[i].name];
     const uint64_t value = i < values.size() ? values[i] : 0;
     total = specs[i].combine == CounterSpec::Combine::kSum ? total + value : std::max(total, value);
   }
 }
-
-}  // namespace
 
 void ReferenceSm::AddStatistics(ReferenceStatistics& sum) const {
   Add(statistics_, sum);

@@ -64,7 +64,7 @@ class ReferenceSm {
   int resident() const;
   absl::Status status() const;
   // Adds this SM's counts and its policies' counters.
-  void AddStatistics(ReferenceStatistics& sum) const;
+  virtual void AddStatistics(ReferenceStatistics& sum) const;
   std::string Describe() const;
 
  protected:
@@ -97,6 +97,9 @@ class ReferenceSm {
 
   // The last thread of row `row` (hardware threads [row * warp size, ...)) has exited, in this slot.
   virtual void RowExited(uint32_t /*row*/, SlotId /*slot*/) {}
+
+  static void AddCounters(std::span<const uint64_t> values, const std::vector<CounterSpec>& specs,
+                          std::map<std::string, uint64_t>& sum);
 
   const trace::Program& program() const { return *launch_.view->program; }
   int warp_size() const { return static_cast<int>(launch_.machine->core().warp_size()); }

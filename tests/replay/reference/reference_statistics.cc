@@ -35,6 +35,9 @@ void Add(const ReferenceStatistics& own, ReferenceStatistics& sum) {
   sum.busy_port_cycles += own.busy_port_cycles;
   Add(own.stalls, sum.stalls);
   Add(own.warp_cycles, sum.warp_cycles);
+  sum.fetches += own.fetches;
+  sum.fetched_instructions += own.fetched_instructions;
+  sum.dropped_instructions += own.dropped_instructions;
   for (const auto& [size, count] : own.issues_by_size) sum.issues_by_size[size] += count;
 }
 
@@ -74,6 +77,37 @@ void FillResult(const ReferenceStatistics& statistics, int warp_size, result::v1
   }
   for (const auto& [name, value] : s.divergence_counters) (*result.mutable_divergence_counter())[name] = value;
   for (const auto& [name, value] : s.scheduler_counters) (*result.mutable_scheduler_counter())[name] = value;
+}
+
+namespace {
+
+template <typename Message>
+void FillClasses(const ReferenceCycleClasses& classes, Message& out) {
+  out.set_total(classes.total);
+  out.set_structural(classes.cycles[kReferenceStructural]);
+  out.set_data(classes.cycles[kReferenceData]);
+  out.set_data_memory(classes.data_memory);
+  out.set_data_arithmetic(classes.data_arithmetic);
+  out.set_data_waw(classes.data_waw);
+  out.set_control(classes.cycles[kReferenceControl]);
+  out.set_fetch(classes.cycles[kReferenceFetch]);
+  out.set_policy(classes.cycles[kReferencePolicy]);
+  out.set_barrier(classes.cycles[kReferenceBarrier]);
+  out.set_exit(classes.cycles[kReferenceExit]);
+}
+
+}  // namespace
+
+void FillBufferResult(const ReferenceStatistics& statistics, result::v1::LaunchResult& result) {
+  FillClasses(statistics.stalls, *result.mutable_stalls());
+  result.mutable_stalls()->set_issued(statistics.stalls.cycles[kReferenceIssue]);
+  result.mutable_stalls()->set_empty(statistics.stalls.cycles[kReferenceEmpty]);
+  FillClasses(statistics.warp_cycles, *result.mutable_warp_cycles());
+  result.mutable_warp_cycles()->set_issue(statistics.warp_cycles.cycles[kReferenceIssue]);
+  result.mutable_fetch()->set_fetches(statistics.fetches);
+  result.mutable_fetch()->set_instructions(statistics.fetched_instructions);
+  result.mutable_fetch()->set_dropped(statistics.dropped_instructions);
+  for (const auto& [name, value] : statistics.fetch_counters) (*result.mutable_fetch_counter())[name] = value;
 }
 
 result::v1::Totals TotalOf(const std::vector<result::v1::LaunchResult>& launches, int warp_size) {

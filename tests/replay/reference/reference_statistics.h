@@ -56,9 +56,13 @@ struct ReferenceStatistics {
   uint64_t busy_port_cycles = 0;      // of those, the ones in which an issue enters the pipeline
   ReferenceCycleClasses stalls;       // of ports; front end with instruction buffers
   ReferenceCycleClasses warp_cycles;  // of warps
+  uint64_t fetches = 0;               // that hit
+  uint64_t fetched_instructions = 0;  // that entered a buffer
+  uint64_t dropped_instructions = 0;  // of those, dropped before they issued
   std::map<uint64_t, uint64_t> issues_by_size;
   std::map<std::string, uint64_t> divergence_counters;
   std::map<std::string, uint64_t> scheduler_counters;
+  std::map<std::string, uint64_t> fetch_counters;
 };
 
 // Adds the counts of one SM; cycles and the policies' counters are left alone.
@@ -66,6 +70,9 @@ void Add(const ReferenceStatistics& own, ReferenceStatistics& sum);
 
 // Fills every field of `result` that follows from counting; the rest (kernel, blocks, residency) is the caller's.
 void FillResult(const ReferenceStatistics& statistics, int warp_size, result::v1::LaunchResult& result);
+
+// The same for what only the front end with instruction buffers counts.
+void FillBufferResult(const ReferenceStatistics& statistics, result::v1::LaunchResult& result);
 
 // Adds launches one after another.
 result::v1::Totals TotalOf(const std::vector<result::v1::LaunchResult>& launches, int warp_size);

@@ -1,0 +1,87 @@
+// The rules of the front end with instruction buffers that an issue log shows by itself.
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "tests/conformance/rules.h"
+#include "tests/replay/reference/reference_units.h"
+
+namespace heddle::replay {
+namespace {
+
+namespace v1 = trace::v1;
+
+bool IsAccess(const v1::Instruction& instruction) {
+  return instruction.op() == v1::OP_LOAD || instruction.op() == v1::OP_STORE || instruction.op() == v1::OP_ATOMIC ||
+         instruction.op() == v1::OP_TEXTURE;
+}
+
+LaneMask LanesOf(const LoggedIssue& issue) {
+  LaneMask mask = 0;
+  for (const LoggedLane& lane : issue.lanes) mask |= LaneMask{1} << lane.lane;
+  return mask;
+}
+
+}  // namespace
+
+std::string CheckDependences(const LoggedLaunch& run) {
+  const machine::v1::ExecutionUnits& units = run.machine->core().units();
+  const ReferenceUnits timing(run.machine->core());
+  struct Thread {
+    uint32_t depth = 0;
+    std::map<std::pair<uint32_t, uint32_t>, Cycle> written;  // by call depth and register: not before
+  };
+  std::map<std::pair<uint64_t, uint32_t>, Thread> threads;
+  for (const LoggedIssue& issue : run.issues) {
+    const Pc pc = issue.lanes[0].pc;
+    const v1::Instruction& instruction = run.program->instruction(pc);
+    const UnitNeed need = timing.NeedOf(&instruction, LanesOf(issue));
+    const Cycle result = IsAccess(instruction) ? issue.cycle + 1
+                                               : issue.cycle + units.operand_read_cycles() + need.before_last +
+                                                     need.latency + units.write_back_cycles();
+    const trace::Block& block = run.program->block(run.program->block_of(pc));
+    const bool ends_block = pc + 1 == block.first + block.count;
+    for (const LoggedLane& lane : issue.lanes) {
+      Thread& thread = threads[{lane.block, lane.thread}];
+      for (const auto* registers : {&instruction.src(), &instruction.dst()}) {
+        for (const uint32_t number : *registers) {
+          const auto written = thread.written.find({thread.depth, number});
+          if (written == thread.written.end() || written->second <= issue.cycle) continue;
+          return issue.Text() + ": register " + std::to_string(number) + " is not written before cycle " +
+                 std::to_string(written->second);
+        }
+      }
+      for (const uint32_t number : instruction.dst()) thread.written[{thread.depth, number}] = result;
+      if (!ends_block) continue;
+      if (block.terminator == v1::CALL || block.terminator == v1::CALL_INDIRECT) ++thread.depth;
+      if (block.terminator == v1::RETURN) --thread.depth;
+    }
+  }
+  return {};
+}
+
+std::string CheckUnits(const LoggedLaunch& run) {
+  const machine::v1::Core& core = run.machine->core();
+  const ReferenceUnits timing(core);
+  std::map<std::pair<uint32_t, int>, std::vector<Cycle>> busy_until;  // by SM and class of units
+  std::map<uint32_t, Cycle> memory_until;                             // by SM
+  for (const LoggedIssue& issue : run.issues) {
+    const v1::Instruction& instruction = run.program->instruction(issue.lanes[0].pc);
+    if (IsAccess(instruction)) {
+      Cycle& until = memory_until[issue.sm];
+      if (issue.cycle < until) return issue.Text() + ": the memory stage's input is taken";
+      until = issue.cycle + timing.GroupsOf(LanesOf(issue));
+      continue;
+    }
+    const UnitNeed need = timing.NeedOf(&instruction, LanesOf(issue));
+    std::vector<Cycle>& busy = busy_until[{issue.sm, need.unit}];
+    busy.resize(need.unit == machine::v1::OperationTiming::SP_UNIT ? core.units().sp() : core.units().sfu());
+    const auto free = std::min_element(busy.begin(), busy.end());
+    if (free == busy.end() || issue.cycle < *free) return issue.Text() + ": all units of its class are taken";
+    *free = issue.cycle + need.input_cycles;
+  }
+  return {};
+}
+
+}  // namespace heddle::replay
