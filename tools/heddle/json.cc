@@ -116,8 +116,7 @@ Json ToJson(const Message& message) {
         list.push_back(Repeated(message, field, k));
       }
       object[field.name()] = std::move(list);
-    } else if (field.containing_oneof() == nullptr || message.GetReflection()->HasField(message, &field)) {
-      // An `optional` field is the only member of a hidden oneof.
+    } else if (!field.has_presence() || message.GetReflection()->HasField(message, &field)) {
       object[field.name()] = Singular(message, field);
     }
   }

@@ -21,6 +21,8 @@ class StaticLimit final : public HistoryScheduler {
     SlotId oldest = kNoSlot;
     int counted = 0;
     for (SlotId slot = by_age_.front(); slot != kNoSlot && counted < limit_; slot = by_age_.After(slot)) {
+      // The slot may hold another warp by now, of another port even.
+      if (known_[slot] != table_.formed[slot]) continue;
       if (table_.state[slot] != SlotState::kOffered && table_.state[slot] != SlotState::kInFlight) continue;
       ++counted;
       if (!eligible.Contains(slot)) continue;
@@ -43,7 +45,7 @@ class StaticLimit final : public HistoryScheduler {
   void BlockRetired(BlockId /*block*/) override {
     for (SlotId slot = by_age_.front(); slot != kNoSlot;) {
       const SlotId next = by_age_.After(slot);
-      if (table_.state[slot] == SlotState::kFree) by_age_.Erase(slot);
+      if (table_.state[slot] == SlotState::kFree || known_[slot] != table_.formed[slot]) by_age_.Erase(slot);
       slot = next;
     }
   }

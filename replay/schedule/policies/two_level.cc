@@ -76,10 +76,14 @@ class ActiveSet final : public HistoryScheduler {
   void BarrierReleased(BlockId /*block*/) override { Promote(); }
 
  private:
+  // The warp has ended. Its slot may hold another one by now, of another port even.
+  bool Gone(SlotId slot) const {
+    return table_.state[slot] == SlotState::kFree || formed_[slot] != table_.formed[slot];
+  }
   // The warp can be a member: it goes on without memory, a barrier or the policy being in its way.
   bool Runs(SlotId slot) const {
     const SlotState state = table_.state[slot];
-    return (state == SlotState::kOffered || state == SlotState::kInFlight) && !waits_.Contains(slot);
+    return !Gone(slot) && (state == SlotState::kOffered || state == SlotState::kInFlight) && !waits_.Contains(slot);
   }
   void Enter(SlotId slot) {
     pending_.Erase(slot);
@@ -106,20 +110,20 @@ class ActiveSet final : public HistoryScheduler {
       const SlotId next = active_.After(slot);
       if (!Runs(slot)) {
         Leave(slot);
-        if (table_.state[slot] != SlotState::kFree) pending_.PushBack(slot);
+        if (!Gone(slot)) pending_.PushBack(slot);
       }
       slot = next;
     }
     for (SlotId slot = pending_.front(); slot != kNoSlot;) {
       const SlotId next = pending_.After(slot);
-      if (table_.state[slot] == SlotState::kFree) pending_.Erase(slot);
+      if (Gone(slot)) pending_.Erase(slot);
       slot = next;
     }
   }
   void Promote() {
     for (SlotId slot = pending_.front(); slot != kNoSlot && members_ < size_;) {
       const SlotId next = pending_.After(slot);
-      if (head_only_ ? table_.state[slot] != SlotState::kFree : Runs(slot)) Enter(slot);
+      if (head_only_ ? !Gone(slot) : Runs(slot)) Enter(slot);
       slot = next;
     }
   }
