@@ -49,9 +49,11 @@ TEST(Json, ListsArePresentWhenEmpty) {
   EXPECT_EQ(ToJson(launch)["issues_by_size"].dump(), "[0,7]");
 }
 
-TEST(Json, ASubMessageThatWasNotSetIsPresentWithZeros) {
-  EXPECT_EQ(ToJson(result::v1::LaunchResult())["scheduler_cycles"].dump(),
-            R"({"total":0,"issued":0,"stall":0,"memory":0,"idle":0})");
+TEST(Json, ASubMessageIsPresentIfItWasSetEvenToZeros) {
+  result::v1::LaunchResult launch;
+  EXPECT_FALSE(ToJson(launch).contains("scheduler_cycles"));
+  launch.mutable_scheduler_cycles();
+  EXPECT_EQ(ToJson(launch)["scheduler_cycles"].dump(), R"({"total":0,"issued":0,"stall":0,"memory":0,"idle":0})");
 }
 
 TEST(Json, OnlyTheChosenMemberOfAOneofIsPresent) {
