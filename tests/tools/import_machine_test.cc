@@ -279,6 +279,7 @@ TEST(ImportMachine, NamesAndDefaultsOfVersion4) {
       "-gpgpu_cache:dl1 S:4:128:64,L:T:m:L:L,A:512:8,16:0,32\n-gpgpu_cache:dl2 S:32:128:24,L:B:m:L:P,A:192:4,32:0,32\n"
       "-gpgpu_smem_latency 21\n-gpgpu_coalesce_arch 70\n-gpgpu_perfect_inst_const_cache 1\n-gpgpu_l2_rop_latency 160\n"
       "-gpgpu_dram_partition_queues 64:32:16:48\n-network_mode 2\n-icnt_flit_size 40\n-icnt_in_buffer_limit 512\n"
+      "-gpgpu_dram_timing_opt nbk=16:CCD=2:RRD=3:RCD=12:RAS=28:RP=12:RC=40:CL=12:WL=2:CDLR=3:WR=10\n"
       "-ptx_opcode_latency_tesnor 64\n-ptx_opcode_initiation_tensor 32\n-ptx_opcode_latency_sfu 100\n"
       "-gpgpu_mem_addr_mapping dramid@8;00000000.00000000.00000000.00000000.0000RRRR.RRRRRRRR.RBBBCCCB.CCCSSSSS\n");
   const Machine& machine = imported.machine;
@@ -381,6 +382,13 @@ TEST(ImportMachine, AnImpossibleMachineIsRefusedWithLineAndField) {
                     HasSubstr("memory.hierarchy.l1_data.sets = 33: must be a power of two")));
   EXPECT_THAT(Refusal(FermiWith("-gpgpu_num_sched_per_core 5")),
               AllOf(HasSubstr("-gpgpu_num_sched_per_core"), HasSubstr("core.schedulers = 5: must be 1 to 4")));
+}
+
+TEST(ImportMachine, AMapThatDoesNotFitTheBanksIsRefusedWithItsLine) {
+  const std::string text = kFermi;
+  const size_t at = text.find("nbk=16");
+  EXPECT_THAT(Refusal(std::string(text).replace(at, 6, "nbk=8")),
+              AllOf(HasSubstr("-gpgpu_mem_addr_mapping"), HasSubstr("memory.hierarchy.address_map.text")));
 }
 
 TEST(ImportMachine, AMissingAddressMapIsNotGuessed) {

@@ -67,7 +67,7 @@ absl::StatusOr<ImportedMachine> ImportMachine(
   if (!reader.status().ok()) return reader.status();
   if (const absl::Status status = replay::CheckMachine(imported.machine); !status.ok()) {
     const std::string message(status.message());
-    const auto source = imported.sources.find(message.substr(0, message.find(" = ")));
+    const auto source = imported.sources.find(message.substr(0, message.find_first_of(": ")));
     return absl::InvalidArgumentError(absl::StrCat(
         source == imported.sources.end() ? "the machine is not possible here" : source->second, ": ", message));
   }
