@@ -102,10 +102,10 @@ TEST(HierarchyLaunchTest, AtomicsAreDoneAtTheL2OnceEach) {
 }
 
 TEST(HierarchyLaunchTest, RunningEverythingInEveryCycleChangesNothing) {
-  for (const char* name : {"baws_gtx480", "thesis_8800gtx", "harp_fermi", "capri_fx5800", "ideal_gtx480"}) {
-    machine::v1::Machine machine = Gtx480();
-    *machine.mutable_memory() = LoadMachine(name).value().memory();
-    *machine.mutable_clocks() = LoadMachine(name).value().clocks();
+  for (const char* name :
+       {"baws_gtx480", "vtw_gtx480", "thesis_8800gtx", "harp_fermi", "capri_fx5800", "ideal_gtx480", "volta_80sm"}) {
+    machine::v1::Machine machine = LoadMachine(name).value();
+    machine.set_sms(4);  // at least those of one port of the network
     for (const bool scatter : {false, true}) {
       const auto trace = scatter ? Scatter(6, 4) : Stream(6, 4);
       const Outcome asleep = OnMachine(*trace, machine);
