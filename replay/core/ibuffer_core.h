@@ -178,7 +178,7 @@ class IBufferCore final : public SmCore {
   std::vector<Warp> warps_;                     // by slot
   std::vector<uint8_t> buffered_;               // by slot: Warp::valid, as the fetch policy sees it
   std::vector<std::vector<RowLanes>> rows_of_;  // by slot, if of several rows
-  std::vector<std::vector<SlotId>> slots_of_;   // by row, if there is a scoreboard
+  std::vector<std::vector<SlotId>> slots_of_;   // by row, ascending, if there is a scoreboard
   WarpStandings standings_;
   FlightTable flights_;
   Scoreboard scoreboard_;

@@ -128,12 +128,10 @@ void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
     }
   }
   if (holds) {
-    const bool control = how.hold == Hold::kControl;
-    HoldSlot(port, slot,
-             control                          ? InFlight::kControl
-             : how.unit == UnitClass::kMemory ? InFlight::kMemory
-                                              : InFlight::kArithmetic,
-             flight);
+    InFlight why = how.unit == UnitClass::kMemory ? InFlight::kMemory : InFlight::kArithmetic;
+    if (how.hold == Hold::kControl) why = InFlight::kControl;
+    if (how.hold == Hold::kFence) why = InFlight::kFence;
+    HoldSlot(port, slot, why, flight);
   } else if (how.hold == Hold::kFence && StoresPending(slot, warp)) {
     fence_waits_.push_back(slot);
     HoldSlot(port, slot, InFlight::kFence, 0);

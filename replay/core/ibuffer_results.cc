@@ -66,14 +66,16 @@ bool IBufferCore::ProcessLanes(uint32_t id, LaneMask lanes) {
   });
   if (!flight.unacknowledged) flights_.Remove(id);
   if (!holds) return true;
+  if (warps_[slot].told_wait) {  // before the policy moves the slot on
+    warps_[slot].told_wait = false;
+    schedulers_[table().port[slot]]->LongLatencyEnded(slot);
+  }
   bool accepted = true;
   if (inserted) {
     formation_.TookInserted(slot);
     formation_.Advance(slot, table().position[slot]);
   } else if (hold == Hold::kFence && StoresPending(slot, warps_[slot])) {  // one in flight
-    warps_[slot].in_flight = InFlight::kFence;
     fence_waits_.push_back(slot);
-    Reclass(slot);
   } else {
     accepted = FinishInstruction(slot, /*ask_after_barrier=*/false);
   }

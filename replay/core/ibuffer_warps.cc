@@ -93,8 +93,12 @@ void IBufferCore::FindRows(SlotId slot, Warp& warp) {
     }
     warp.own = own;
     warp.threads = static_cast<uint8_t>(threads);
-    if (threads != 0 && !one_in_flight_)
-      ForEachRow(slot, warp, [&](uint32_t row, LaneMask) { slots_of_[row].push_back(slot); });
+    if (threads != 0 && !one_in_flight_) {
+      ForEachRow(slot, warp, [&](uint32_t row, LaneMask) {
+        std::vector<SlotId>& slots = slots_of_[row];
+        slots.insert(std::lower_bound(slots.begin(), slots.end(), slot), slot);
+      });
+    }
     return;
   }
   warp.own = own;
