@@ -91,7 +91,12 @@ TEST(Json, TheSchemaOfAResultIsStable) {
   result.mutable_total()->set_ipc(1);
   result.mutable_total()->set_lane_activity(1);
   result.mutable_provenance()->mutable_machine()->mutable_memory()->mutable_fixed();
+  result.mutable_divergence();
+  result.mutable_scheduler();
+  result.mutable_dispatch();
   auto* launch = result.add_launch();
+  launch->mutable_scheduler_cycles();
+  launch->mutable_idle_threads();
   launch->set_ipc(1);
   launch->set_lane_activity(1);
   launch->set_simd_utilisation(1);

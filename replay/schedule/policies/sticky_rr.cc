@@ -41,7 +41,7 @@ class StickyRoundRobin final : public HistoryScheduler {
       }
       if (behind_last == kNoSlot && last_[block] != kNoSlot && slot > last_[block]) behind_last = slot;
     });
-    if (long_operations_only_ && least != 0 && RunningBlockGoesOn()) return kNoSlot;
+    if (long_operations_only_ && least != 0 && RunningBlockGoesOn(table_.priority[first])) return kNoSlot;
     return behind_last != kNoSlot ? behind_last : first;
   }
 
@@ -73,10 +73,12 @@ class StickyRoundRobin final : public HistoryScheduler {
   void LongLatencyEnded(SlotId slot) override { waits_.Erase(slot); }
 
  private:
-  // Some warp of the running block is neither waiting for memory or a barrier nor held back by the policy.
-  bool RunningBlockGoesOn() const {
+  // Some warp of the running block is neither waiting for memory or a barrier nor held back by the policy, nor has it
+  // less priority than those that are eligible.
+  bool RunningBlockGoesOn(uint8_t priority) const {
     for (SlotId slot = 0; slot < table_.state.size(); ++slot) {
       if (table_.block[slot] != running_ || table_.port[slot] != port_ || waits_.Contains(slot)) continue;
+      if (table_.priority[slot] < priority) continue;
       if (table_.state[slot] == SlotState::kOffered || table_.state[slot] == SlotState::kInFlight) return true;
     }
     return false;

@@ -20,9 +20,11 @@ class StaticLimit final : public HistoryScheduler {
   SlotId Pick(const SlotSet& eligible) const override {
     SlotId oldest = kNoSlot;
     int counted = 0;
+    // Warps that a policy has given less priority than the eligible ones have to wait for these.
+    const uint8_t priority = table_.priority[eligible.First()];
     for (SlotId slot = by_age_.front(); slot != kNoSlot && counted < limit_; slot = by_age_.After(slot)) {
       // The slot may hold another warp by now, of another port even.
-      if (known_[slot] != table_.formed[slot]) continue;
+      if (known_[slot] != table_.formed[slot] || table_.priority[slot] < priority) continue;
       if (table_.state[slot] != SlotState::kOffered && table_.state[slot] != SlotState::kInFlight) continue;
       ++counted;
       if (!eligible.Contains(slot)) continue;

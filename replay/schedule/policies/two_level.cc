@@ -29,13 +29,15 @@ class ActiveSet final : public HistoryScheduler {
 
   SlotId Pick(const SlotSet& eligible) const override {
     int members = 0;
+    // Warps that a policy has given less priority than the eligible ones have to wait for these.
+    const uint8_t priority = table_.priority[eligible.First()];
     for (SlotId slot = active_.front(); slot != kNoSlot; slot = active_.After(slot)) {
-      if (!Runs(slot)) continue;
+      if (!Runs(slot) || table_.priority[slot] < priority) continue;
       ++members;
       if (eligible.Contains(slot)) return slot;
     }
     for (SlotId slot = pending_.front(); slot != kNoSlot && members < size_; slot = pending_.After(slot)) {
-      if (!Runs(slot)) continue;
+      if (!Runs(slot) || table_.priority[slot] < priority) continue;
       ++members;
       if (eligible.Contains(slot)) return slot;
     }
@@ -151,7 +153,7 @@ class FetchGroups final : public HistoryScheduler {
 
   SlotId Pick(const SlotSet& eligible) const override {
     const SlotId own = InGroup(eligible, current_);
-    if (own != kNoSlot || GroupGoesOn()) return own;
+    if (own != kNoSlot || GroupGoesOn(table_.priority[eligible.First()])) return own;
     int best = std::numeric_limits<int>::max();
     eligible.ForEach([&](SlotId slot) {
       const int group = GroupOf(slot);
@@ -184,12 +186,13 @@ class FetchGroups final : public HistoryScheduler {
     });
     return behind_last != kNoSlot ? behind_last : first;
   }
-  bool GroupGoesOn() const {
+  // Some warp of the current group neither waits nor has less priority than those that are eligible.
+  bool GroupGoesOn(uint8_t priority) const {
     const int first = current_ * size_ * ports_;
     const int end = std::min(first + size_ * ports_, static_cast<int>(table_.state.size()));
     for (int i = first; i < end; ++i) {
       const SlotId slot = static_cast<SlotId>(i);
-      if (table_.port[slot] != port_ || waits_.Contains(slot)) continue;
+      if (table_.port[slot] != port_ || waits_.Contains(slot) || table_.priority[slot] < priority) continue;
       if (table_.state[slot] == SlotState::kOffered || table_.state[slot] == SlotState::kInFlight) return true;
     }
     return false;

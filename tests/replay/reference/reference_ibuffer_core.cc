@@ -41,8 +41,10 @@ void ReferenceBufferCore::RunCycle(Cycle now, const std::function<void(uint64_t)
     ProcessQueue();
   }
   for (uint64_t tag; formation_.PopTimer(tag);) policy_->Timer(tag, formation_.editor());  // 4
+  LookAgain();
   if (resident() > 0) {
     if ((interests_ & kEveryCycle) != 0) policy_->Tick(formation_.editor());
+    LookAgain();
     for (size_t port = 0; port < port_free_.size(); ++port) SelectPort(static_cast<int>(port));  // 5
     SyncBuffers();
     CountCycle();
@@ -106,6 +108,7 @@ void ReferenceBufferCore::ProcessQueue() {
     const Due due = queue_.front();
     queue_.pop_front();
     Process(due);
+    LookAgain();
   }
 }
 
@@ -158,10 +161,9 @@ bool ReferenceBufferCore::ProcessLanes(AccessId id, LaneMask lanes) {
 bool ReferenceBufferCore::Complete(const Work& completed) {
   const Work work = completed;
   works_.erase(work.number);
-  EndLongWaits();
   if (!work.holds) return true;
   const SlotId slot = work.slot;
-  if (work.off_core) schedulers_[formation_.table().port[slot]]->LongLatencyEnded(slot);
+  if (long_waits_.erase(slot) != 0) schedulers_[formation_.table().port[slot]]->LongLatencyEnded(slot);
   if (work.inserted) {
     formation_.TookInserted(slot);
     formation_.Advance(slot, formation_.table().position[slot]);
@@ -263,7 +265,6 @@ void ReferenceBufferCore::WaitsOffCore(AccessId access) {
   for (auto& [number, work] : works_) {
     if (!work.access || work.id != access) continue;
     work.off_core = true;
-    if (work.holds) deferred_.push_back({work.slot, false});
   }
 }
 

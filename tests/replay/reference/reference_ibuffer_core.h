@@ -79,10 +79,10 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
     LaneMask lanes = 0;
     bool returned = false;
   };
-  // Something to tell in step 6.
-  struct Deferred {
-    SlotId slot = kNoSlot;
-    bool barrier = false;  // else a long wait
+  // A slot that policy and scheduler know to wait for memory beyond the core.
+  struct LongWait {
+    uint64_t formed = 0;
+    uint8_t port = 0;
   };
   // The instructions that wait for one slot: consecutive, the first one is that of its position, or the next one while
   // the slot's instruction is under way.
@@ -146,9 +146,8 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   bool IsShared(uint64_t address) const;
   std::set<ThreadId> Owners(const Lanes& lanes) const;
   void TellDeferred();
-  void StartLongWait(SlotId slot);
   bool WaitsLong(SlotId slot) const;
-  void EndLongWaits();
+  void LookAgain();
 
   // --- reference_ibuffer_fetch.cc
   void SyncBuffers();
@@ -180,12 +179,12 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   std::map<SlotId, uint64_t> offers_;  // and which offer that was
   std::vector<Cycle> port_free_;
   Cycle memory_input_free_ = 0;
-  std::vector<SlotId> issued_;           // by port, in this cycle
-  std::vector<SlotId> last_issued_;      // by port, in this cycle or before
-  std::vector<uint64_t> issued_formed_;  // and which warp that was
-  std::vector<Deferred> deferred_;
+  std::vector<SlotId> issued_;               // by port, in this cycle
+  std::vector<SlotId> last_issued_;          // by port, in this cycle or before
+  std::vector<uint64_t> issued_formed_;      // and which warp that was
+  std::vector<SlotId> arrived_;              // at a barrier, in this cycle
   std::map<uint32_t, uint8_t> exited_rows_;  // and the port that had the last thread
-  std::set<SlotId> long_waits_;              // told of
+  std::map<SlotId, LongWait> long_waits_;
   std::array<uint64_t, kMaxLanes> addresses_{};
   std::array<ThreadId, kMaxLanes> lane_threads_{};
 };

@@ -30,13 +30,14 @@ void ReferenceBufferCore::SelectPort(int port) {
     return;
   }
   if ((interests_ & kIssue) != 0 && policy_->AcceptIssue(pick, formation_.editor()) == Verdict::kRefused) return;
-  SyncBuffers();
+  LookAgain();
   if (formation_.table().state[pick] != SlotState::kOffered) return;
   port_free_[port] = now_ + 1 + static_cast<Cycle>(policy_->IssuePenalty(pick, formation_.table()));
   issued_[port] = pick;
   last_issued_[port] = pick;
   issued_formed_[port] = formation_.table().formed[pick];
   Issue(port, pick);
+  LookAgain();
 }
 
 bool ReferenceBufferCore::MayIssue(SlotId slot) const {
@@ -161,7 +162,7 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
   formation_.Issue(slot);
   schedulers_[port]->Issued(slot);
   if (barrier) {
-    deferred_.push_back({slot, true});
+    arrived_.push_back(slot);
     ArriveAtBarrier(slot);
     WaitAtBarrier(slot);
     return;
@@ -220,45 +221,47 @@ bool ReferenceBufferCore::IsShared(uint64_t address) const {
   return false;
 }
 
+// Barrier arrivals in order of issue, then long waits by slot.
 void ReferenceBufferCore::TellDeferred() {
-  const std::vector<Deferred> deferred = std::move(deferred_);
-  deferred_.clear();
-  for (const Deferred& event : deferred) {
-    if (!event.barrier) {
-      StartLongWait(event.slot);
-      continue;
-    }
-    const uint32_t barrier = program().instruction(arrivals_.at(event.slot).pc).barrier_id();
-    if ((interests_ & kBarriers) != 0) policy_->BarrierArrived(event.slot, barrier, formation_.editor());
-    for (const auto& scheduler : schedulers_) scheduler->BarrierArrived(event.slot);
+  const std::vector<SlotId> arrived = std::move(arrived_);
+  arrived_.clear();
+  for (const SlotId slot : arrived) {
+    const uint32_t barrier = program().instruction(arrivals_.at(slot).pc).barrier_id();
+    if ((interests_ & kBarriers) != 0) policy_->BarrierArrived(slot, barrier, formation_.editor());
+    for (const auto& scheduler : schedulers_) scheduler->BarrierArrived(slot);
+    LookAgain();
   }
   for (size_t i = 0; i < buffers_.size(); ++i) {
     const SlotId slot = static_cast<SlotId>(i);
     if (!WaitsLong(slot) || long_waits_.contains(slot)) continue;
-    long_waits_.insert(slot);
-    StartLongWait(slot);
+    long_waits_[slot] = {formation_.table().formed[slot], formation_.table().port[slot]};
+    if ((interests_ & kLongLatency) != 0) policy_->LongLatency(slot, formation_.editor());
+    schedulers_[formation_.table().port[slot]]->LongLatencyStarted(slot);
+    LookAgain();
   }
 }
 
-void ReferenceBufferCore::StartLongWait(SlotId slot) {
-  if ((interests_ & kLongLatency) != 0) policy_->LongLatency(slot, formation_.editor());
-  schedulers_[formation_.table().port[slot]]->LongLatencyStarted(slot);
-}
-
-// Whether the slot's head is blocked by an access that went beyond the core.
+// Whether the slot's head is blocked by an access that went beyond the core, or such an access holds it.
 bool ReferenceBufferCore::WaitsLong(SlotId slot) const {
-  if (one_in_flight() || !Live(slot) || formation_.table().state[slot] != SlotState::kOffered) return false;
-  if (ConditionOf(slot).what != kData) return false;
+  if (!Live(slot)) return false;
+  if (const Work* held = Holding(slot); held != nullptr) return held->access && held->off_core;
+  if (one_in_flight() || formation_.table().state[slot] != SlotState::kOffered) return false;
+  if (ConditionOf(slot).what != kData || formation_.inserted(slot) > 0) return false;
   const std::vector<const Work*> writers = WritersOf(slot, true, true);
   return std::any_of(writers.begin(), writers.end(), [](const Work* work) { return work->off_core; });
 }
 
-void ReferenceBufferCore::EndLongWaits() {
-  const std::set<SlotId> before = long_waits_;
-  for (const SlotId slot : before) {
-    if (WaitsLong(slot)) continue;
+// What may have changed with whatever the policy has just done, or with a result.
+void ReferenceBufferCore::LookAgain() {
+  SyncBuffers();
+  const std::map<SlotId, LongWait> before = long_waits_;
+  for (const auto& [slot, wait] : before) {
+    if (formation_.table().formed[slot] == wait.formed && WaitsLong(slot)) {
+      long_waits_[slot].port = formation_.table().port[slot];
+      continue;
+    }
     long_waits_.erase(slot);
-    schedulers_[formation_.table().port[slot]]->LongLatencyEnded(slot);
+    schedulers_[wait.port]->LongLatencyEnded(slot);
   }
 }
 
