@@ -193,6 +193,7 @@ class IBufferCore final : public SmCore {
   uint32_t issued_ports_ = 0;        // the same as bits
   SlotSet eligible_;
   std::vector<SlotId> fence_waits_;
+  std::vector<SlotId> released_;    // slots that a result may have freed, for use in ProcessLanes
   std::vector<SlotId> long_waits_;  // slots that may have to be told of
 
   SlotSet fetchable_;

@@ -55,15 +55,21 @@ bool IBufferCore::ProcessLanes(uint32_t id, LaneMask lanes) {
   const bool holds = flight.holds;
   const bool inserted = flight.inserted;
   const Hold hold = setup_.table[flight.pc].hold;
+  released_.clear();
   ForEachRowOf(id, flight, [&](uint32_t row, LaneMask) {
     const BlockId block = block_of_row_[row];
     if (--results_due_[block] == 0 && blocks_[block].exited) retiring_.push_back(block);
     if (!flight.writes) return;
     scoreboard_.Release(row, id);
     for (const SlotId other : slots_of_[row]) {
-      if ((MaskOf(standings_.of(other).state) & kDataClasses) != 0) Reclass(other);
+      if ((MaskOf(standings_.of(other).state) & kDataClasses) != 0) released_.push_back(other);
     }
   });
+  if (released_.size() > 1) {  // schedulers are told of the ends of long waits by slot
+    std::sort(released_.begin(), released_.end());
+    released_.erase(std::unique(released_.begin(), released_.end()), released_.end());
+  }
+  for (const SlotId other : released_) Reclass(other);
   if (!flight.unacknowledged) flights_.Remove(id);
   if (!holds) return true;
   if (warps_[slot].told_wait) {  // before the policy moves the slot on

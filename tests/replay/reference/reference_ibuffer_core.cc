@@ -225,9 +225,10 @@ void ReferenceBufferCore::RetireBlocks(const std::function<void(uint64_t)>& reti
     });
     if (pending) continue;
     for (Unacknowledged& store : unacknowledged_) std::erase_if(store.threads, of_block);
-    const uint32_t first = places_[place]->first_thread / static_cast<uint32_t>(warp_size());
     std::erase_if(exited_rows_, [&](const auto& row) {
-      return row.first >= first && threads_[row.first * warp_size()].place == static_cast<int>(place);
+      const auto first = threads_.begin() + row.first * warp_size();
+      return std::any_of(first, first + warp_size(),
+                         [&](const Thread& thread) { return thread.place == static_cast<int>(place); });
     });
     Retire(place, retired);
   }
