@@ -17,8 +17,7 @@ ReferenceBufferCore::Condition ReferenceBufferCore::ConditionOf(SlotId slot) con
     case SlotState::kInFlight: {
       const Work* work = Holding(slot);
       if (work == nullptr) return {.what = kPolicy};  // its resolve waits behind one that was refused
-      // Where it has a result of its own, the warp waits for that first.
-      if (work->fence && work->result_there) return {.what = kBarrierClass};
+      if (work->fence) return {.what = kBarrierClass};
       if (work->control) return {.what = kControl};
       return {.what = kData, .memory = work->access, .beyond_shared = work->access && work->beyond_shared};
     }
