@@ -11,7 +11,8 @@ namespace heddle::tools {
 
 // Fields in the order of their declaration under their own (snake_case) names; integers of every width as numbers;
 // enumerations by name; bytes in hexadecimal; maps as objects with ascending keys. Zeros and empty lists are present; a
-// sub-message, an optional field or a member of a oneof that was not set is absent. (Protocol Buffers' own JSON writes 64-bit integers as strings and leaves zeros out.)
+// sub-message, an optional field or a member of a oneof that was not set is absent. (Protocol Buffers' own JSON writes
+// 64-bit integers as strings and leaves zeros out.)
 nlohmann::ordered_json ToJson(const google::protobuf::Message& message);
 
 // `value` on one line without a line end. Bytes that are no UTF-8 are replaced, never refused.
