@@ -233,17 +233,7 @@ void IBufferCore::SubmitAccess(SlotId slot, uint32_t id, const Step& step, Cycle
       ForEachRowOf(id, flight, [&](uint32_t row, LaneMask own) { scoreboard_.AddStore(row, own, id); });
     }
   }
-  WarpAccess access;
-  access.id = id;
-  access.slot = slot;
-  access.op = step.op;
-  access.space = step.space;
-  access.bytes = step.bytes;
-  access.lanes = lanes.mask;
-  access.addresses = addresses ? &addresses_ : nullptr;
-  access.threads = &lanes.thread;
-  access.pc = at.pc();
-  memory_->Submit(access, now);
+  SubmitToMemory(id, slot, lanes.mask, lanes.thread, addresses, now);
   if (step.has_address) cursors_.SkipAddresses(lanes);
 }
 

@@ -226,6 +226,23 @@ bool SmCore::ReachesBeyondShared(const Step& step, LaneMask lanes, bool has_addr
   return false;
 }
 
+void SmCore::SubmitToMemory(AccessId id, SlotId slot, LaneMask lanes, const std::array<ThreadId, kMaxLanes>& threads,
+                            bool has_addresses, Cycle now) {
+  const Pc pc = table().position[slot].pc();
+  const Step& step = steps_[pc];
+  WarpAccess access;
+  access.id = id;
+  access.slot = slot;
+  access.op = step.op;
+  access.space = step.space;
+  access.bytes = step.bytes;
+  access.lanes = lanes;
+  access.addresses = has_addresses ? &addresses_ : nullptr;
+  access.threads = &threads;
+  access.pc = pc;
+  memory_->Submit(access, now);
+}
+
 uint64_t SmCore::LiveThreads() const {
   const auto& states = formation_.thread_states();
   uint64_t live = 0;

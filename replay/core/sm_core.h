@@ -139,6 +139,10 @@ class SmCore : public MemoryClient {
   // Whether an access counts as one to memory: some lane reaches beyond shared memory. `has_addresses`: addresses_ has
   // those of the lanes.
   bool ReachesBeyondShared(const Step& step, LaneMask lanes, bool has_addresses) const;
+  // Gives the memory the access that the instruction of `slot` makes with `lanes`: hardware threads `threads`, and
+  // addresses_ if `has_addresses`, both by lane.
+  void SubmitToMemory(AccessId id, SlotId slot, LaneMask lanes, const std::array<ThreadId, kMaxLanes>& threads,
+                      bool has_addresses, Cycle now);
   // Port cycles without an issue so far.
   uint64_t Stalls() const { return counters_.scheduler_cycles - counters_.issued; }
   // Threads that are live, by the formation's counts.

@@ -104,17 +104,7 @@ bool ThesisCore::StartFixed(SlotId slot, const Step& step, Cycle now) {
   if (addresses) cursors_.PeekAddresses(lanes, pc, addresses_);
   if (scripted == 0) {
     if (!memory_->StageFree()) return false;
-    WarpAccess access;
-    access.id = slot;
-    access.slot = slot;
-    access.op = step.op;
-    access.space = step.space;
-    access.bytes = step.bytes;
-    access.lanes = lanes.mask;
-    access.addresses = addresses ? &addresses_ : nullptr;
-    access.threads = &lanes.thread;
-    access.pc = pc;
-    memory_->Submit(access, now);
+    SubmitToMemory(slot, slot, lanes.mask, lanes.thread, addresses, now);
   } else {
     write_back_.Add(now + scripted, done);
   }

@@ -35,17 +35,7 @@ void ThesisCore::SubmitAccess(AccessId id, const ThesisPipeline::Access& access,
     stores_[id].threads.thread = access_threads_;
     ForEachLane(access.mask, [&](int lane) { ++stores_of_thread_[access_threads_[lane]]; });
   }
-  WarpAccess out;
-  out.id = id;
-  out.slot = first;
-  out.op = step.op;
-  out.space = step.space;
-  out.bytes = step.bytes;
-  out.lanes = access.mask;
-  out.addresses = step.has_address ? &addresses_ : nullptr;
-  out.threads = &access_threads_;
-  out.pc = table().position[first].pc();
-  memory_->Submit(out, now);
+  SubmitToMemory(id, first, access.mask, access_threads_, step.has_address, now);
 }
 
 void ThesisCore::WriteBack(SlotId slot, LaneMask lanes) {
