@@ -17,6 +17,9 @@
 
 namespace heddle::replay {
 
+// The policy; every rule is beside the function that keeps it. A slot that is offered is in the First-Level, a parked
+// one in the Second-Level or the Ready-Lookup or on its way, one in flight in the pipeline or the Waiting-Lookup. Loose
+// threads have reached a barrier, or wait for the data of other members of their warp.
 class HarpPolicy final : public DivergencePolicy {
  public:
   HarpPolicy(const DivergenceContext& context, const Parameters& parameters);
@@ -88,19 +91,24 @@ class HarpPolicy final : public DivergencePolicy {
   // A slot that resolves, all of whose threads go on, is ready.
   void GoOn(HarpTables& tables, SlotId slot, WarpEditor& editor);
 
+  // A new warp of loose threads, parked; kNoSlot if the editor refused it.
   SlotId SpawnParked(uint8_t port, Position at, const Lanes& lanes, HeldReason reason, WarpEditor& editor);
 
+  // A new warp of loose threads that is ready.
   void SpawnReady(uint8_t port, Position at, const Lanes& lanes, WarpEditor& editor);
 
+  // The warp ends; its threads become loose.
   void Dissolve(uint8_t port, SlotId slot, WarpEditor& editor);
 
   // The Second-Level holds the warps that are in no other table: ready, in the pipeline, or at a barrier.
   void CheckSecondLevel(const HarpTables& tables, WarpEditor& editor);
 
+  // What lookup_low_water is compared with.
   int ReadyWarps(const HarpTables& tables) const {
     return tables.second_ready + tables.arriving + (count_first_level_ ? tables.first_level : 0);
   }
 
+  // Counts cycles in which few warps are ready. Call it after every change of ReadyWarps or `resident`.
   void TrackLow(HarpTables& tables, Cycle now);
 
   // --- commit
@@ -110,11 +118,12 @@ class HarpPolicy final : public DivergencePolicy {
   void Apply(uint8_t port, SlotId slot, std::span<const PathGroup> groups, const Lanes& lanes, Position reconvergence,
              bool whole, WarpEditor& editor);
 
-  void SumReserved();
+  void SumReserved();  // barriers of all ports
 
   // The pipelined table: what follows from the search comes barrier_latency - 1 cycles after the commit.
   void Postpone(uint8_t port, SlotId slot, const Resolution& resolution, WarpEditor& editor);
 
+  // A commit to be applied when its search is done, and doing so.
   PendingCommit& NewCommit(uint8_t port, WarpEditor& editor);
 
   void ApplyPostponed(uint32_t index, WarpEditor& editor);
@@ -132,6 +141,7 @@ class HarpPolicy final : public DivergencePolicy {
   // Frees the barriers in `complete_`, each with what follows from it before the next.
   void ReviveAll(uint8_t port, WarpEditor& editor);
 
+  // A revived warp leaves the barrier table.
   void EnterSecondLevel(uint8_t port, const RevivedWarp& warp, WarpEditor& editor);
 
   // A parked slot is ready in the Second-Level after `delay` cycles.

@@ -228,12 +228,9 @@ void HarpPolicy::Transitions(uint8_t port, WarpEditor& editor) {
   HarpTables& tables = tables_[port];
   tables.watched = false;
   bool port_free = true;
-  if (tables.revived_first < tables.revived.size()) {
-    const RevivedWarp warp = tables.revived[tables.revived_first++];
-    if (tables.revived_first == tables.revived.size()) {
-      tables.revived.clear();
-      tables.revived_first = 0;
-    }
+  if (!tables.revived.empty()) {
+    const RevivedWarp warp = tables.revived.front();
+    tables.revived.erase(tables.revived.begin());
     EnterSecondLevel(port, warp, editor);
     port_free = false;
   }

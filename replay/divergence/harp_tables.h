@@ -2,9 +2,7 @@
 #ifndef HEDDLE_REPLAY_DIVERGENCE_HARP_TABLES_H_
 #define HEDDLE_REPLAY_DIVERGENCE_HARP_TABLES_H_
 
-#include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "replay/core/types.h"
@@ -45,6 +43,7 @@ struct PendingCommit {
   std::vector<PathGroup> groups;
 };
 
+// What one scheduler holds; the counts follow the tables, so that nothing is counted anew.
 struct HarpTables {
   explicit HarpTables(const ReconvergenceBarriers::Setup& setup) : barriers(setup) {}
 
@@ -53,8 +52,7 @@ struct HarpTables {
   std::vector<SlotId> ready_lookup;     // first in first out, parked
   std::vector<WaitingEntry> waiting;    // Waiting-Lookup by place
   std::vector<uint32_t> waiting_order;  // its places in use, oldest first
-  std::vector<RevivedWarp> revived;     // first in first out, from revived_first on
-  size_t revived_first = 0;
+  std::vector<RevivedWarp> revived;     // first in first out
 
   int first_level = 0;    // warps, including those on their way in
   int second_ready = 0;   // warps in `second_level`

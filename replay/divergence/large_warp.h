@@ -17,12 +17,15 @@ struct SubWarpPart {
   LaneMask lanes;
   friend bool operator==(const SubWarpPart&, const SubWarpPart&) = default;
 };
+
+// What a slot holds of a large warp.
 struct SubWarp {
   std::vector<SubWarpPart> parts;  // ascending by row
   bool accepted = false;           // it left the front end, even if the memory system had no room for it yet
   uint32_t fetch = 0;              // index into LargeWarp::fetches
   uint64_t sequence = 0;           // of that fetch, when the sub-warp issued
 };
+
 // One instruction of a large warp, from its fetch until the next one may be fetched.
 struct LargeWarpFetch {
   uint64_t sequence = 0;
@@ -44,14 +47,16 @@ struct LargeWarpFetch {
   std::vector<LargeWarpPath> paths;  // where threads go, ascending; the first paths_used
   size_t paths_used = 0;
 };
+
+// Rows of warp-size threads with one stack.
 struct LargeWarp {
   uint32_t id = 0;
   size_t first_row = 0;  // of the SM's rows of hardware threads
-  uint64_t age = 0;
-  uint64_t fetched = 0;
+  uint64_t age = 0;      // WarpTable::formed of its first sub-warp; 0 before that
+  uint64_t fetched = 0;  // instructions
   LargeWarpStack stack;
-  RowMasks in_flight;
-  std::vector<LargeWarpFetch> fetches;
+  RowMasks in_flight;                   // threads whose instruction is not done
+  std::vector<LargeWarpFetch> fetches;  // one per running entry of the stack, or at a barrier
   std::vector<uint32_t> free_fetches;
 };
 
