@@ -53,6 +53,20 @@ TEST(LwmEquivalences, LargeWarpsOfOneRowAreThoseOfPdom) {
   EXPECT_GT(issues, 100 * Programs(150));
 }
 
+// With the whole block as one large warp that waits for all its sub-warps, packing at every instruction forms the warps
+// that thread block compaction forms where threads part and meet.
+TEST(LwmEquivalences, OneLargeWarpPerBlockIssuesAsThreadBlockCompaction) {
+  size_t issues = 0;
+  for (uint64_t seed = 720'001; seed <= 720'000 + Programs(100); ++seed) {
+    const RandomCase random_case = MakeRandomCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    auto logs = Logs(random_case, random_case.machine, {"tbc", "lwm:large_warp_threads=0"});
+    ASSERT_EQ(logs[1].size(), logs[0].size());
+    issues += logs[0].size();
+  }
+  EXPECT_GT(issues, 50 * Programs(100));
+}
+
 // Larger warps find more threads to pack: never more issues than one row at a time, and on the whole fewer.
 TEST(LwmEquivalences, WaitingForAllSubWarpsNeverIssuesMoreThanPdom) {
   size_t fewer = 0;
