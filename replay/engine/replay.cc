@@ -1,21 +1,14 @@
 #include "replay/engine/replay.h"
 
-#include <algorithm>
 #include <map>
-#include <memory>
 #include <regex>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "replay/engine/machine.h"
-#include "replay/engine/replay_launch.h"
-#include "replay/engine/run_progress.h"
-#include "replay/engine/run_queue.h"
-#include "replay/memory/make_memory_system.h"
+#include "replay/engine/run_all.h"
 #include "replay/stats/sm_counters.h"
-#include "replay/trace/chunk_cache.h"
 
 // Given by the build.
 #ifndef HEDDLE_VERSION
@@ -32,6 +25,21 @@ result::v1::PolicyChoice Choice(const PolicyInfo& info, const Parameters& parame
   choice.set_name(info.name);
   for (const auto& [key, value] : parameters.values()) (*choice.mutable_parameter())[key] = value;
   return choice;
+}
+
+result::v1::Provenance ProvenanceOf(const trace::TraceReader& reader, const Configuration& configuration,
+                                    const ReplayOptions& options) {
+  result::v1::Provenance provenance;
+  provenance.set_heddle_version(HEDDLE_VERSION);
+  provenance.set_trace_digest(reader.digest());
+  provenance.set_abstraction_level(reader.header().abstraction_level());
+  provenance.set_trace_producer(reader.header().producer());
+  provenance.set_trace_target(reader.header().target());
+  provenance.set_trace_optimization(reader.header().optimization());
+  *provenance.mutable_machine() = options.machine;
+  for (const std::string& assignment : options.overrides) provenance.add_override(assignment);
+  provenance.set_seed(configuration.seed);
+  return provenance;
 }
 
 absl::StatusOr<std::vector<const trace::LaunchView*>> SelectLaunches(const trace::TraceReader& reader,
@@ -90,12 +98,6 @@ std::vector<std::string> Notes(const trace::TraceReader& reader,
   return notes;
 }
 
-absl::Status AddPlace(const absl::Status& status, const trace::LaunchView& launch, const Configuration& configuration) {
-  return absl::Status(status.code(), absl::StrCat("launch ", launch.launch.id(), " (", launch.program->name(),
-                                                  ") under ", configuration.divergence.name, " and ",
-                                                  configuration.scheduler.name, ": ", status.message()));
-}
-
 // Whether the front end of the machine can run the policies.
 absl::Status CheckFrontEnd(const Configuration& configuration, const CheckedConfiguration& checked,
                            const machine::v1::Machine& machine) {
@@ -112,78 +114,6 @@ absl::Status CheckFrontEnd(const Configuration& configuration, const CheckedConf
   return absl::InvalidArgumentError(
       absl::StrCat("fetch policy '", configuration.fetch.name, "' does not go with machine ", machine.name(),
                    ": under core.front_end = THESIS the scheduler is fetch; choose a machine with IBUFFER"));
-}
-
-// What is to be run.
-struct Runs {
-  const trace::TraceReader& reader;
-  const std::vector<Configuration>& configurations;
-  const std::vector<CheckedConfiguration>& checked;
-  const std::vector<const trace::LaunchView*>& launches;
-  const ReplayOptions& options;
-};
-using LaunchResults = std::vector<std::vector<result::v1::LaunchResult>>;  // by configuration, then by launch
-
-// `memory` is made if it is not there yet.
-absl::StatusOr<result::v1::LaunchResult> RunOne(const Runs& runs, const RunQueue::Run& run,
-                                                const AddressWindows& windows, std::unique_ptr<MemorySystem>& memory,
-                                                ChunkCache& cache, std::function<bool(uint64_t)> report) {
-  const ReplayOptions& options = runs.options;
-  if (memory == nullptr) {
-    auto made =
-        MakeMemorySystem(options.machine, windows, runs.configurations[run.configuration].seed, options.force_tick);
-    if (!made.ok()) return made.status();
-    memory = *std::move(made);
-  }
-  return ReplayLaunch({runs.reader, *runs.launches[run.launch], runs.checked[run.configuration],
-                       static_cast<uint32_t>(run.configuration), options, cache, *memory, std::move(report)});
-}
-
-// Every launch under every configuration, on options.jobs threads. A thread has a cache of decoded data of its own.
-absl::StatusOr<LaunchResults> RunAll(const Runs& runs) {
-  const size_t configurations = runs.configurations.size();
-  const ReplayOptions& options = runs.options;
-  const AddressWindows windows(runs.reader.header());
-  // A memory of fixed latency has no state: launches are independent of one another. An L2 keeps its lines.
-  const bool sequential = !options.machine.memory().has_fixed();
-  const size_t most = configurations * (sequential ? 1 : runs.launches.size());
-  const size_t threads =
-      options.observer != nullptr ? 1 : std::clamp<size_t>(options.jobs, 1, std::max<size_t>(most, 1));
-  std::vector<std::unique_ptr<MemorySystem>> memories(configurations);
-  uint64_t total = 0;
-  for (const trace::LaunchView* launch : runs.launches) total += launch->totals.thread_instructions() * configurations;
-
-  LaunchResults results(configurations, std::vector<result::v1::LaunchResult>(runs.launches.size()));
-  RunProgress progress(options.progress, total, threads);
-  RunQueue queue(runs.launches.size(), configurations, sequential);
-  const auto work = [&](size_t thread) {
-    ChunkCache cache(runs.reader, options.cache_bytes / threads);
-    while (const std::optional<RunQueue::Run> run = queue.Take()) {
-      const size_t i = run->configuration;
-      const trace::LaunchView& launch = *runs.launches[run->launch];
-      std::function<bool(uint64_t)> report;
-      if (options.progress) report = [&](uint64_t done) { return progress.Update(thread, done); };
-      // Only the thread that has the configuration's launch touches its memory; without state each launch has its own.
-      std::unique_ptr<MemorySystem> own;
-      absl::StatusOr<result::v1::LaunchResult> result =
-          RunOne(runs, *run, windows, sequential ? memories[i] : own, cache, std::move(report));
-      absl::Status status;
-      if (result.ok()) {
-        results[i][run->launch] = *std::move(result);
-      } else {
-        status = AddPlace(result.status(), launch, runs.configurations[i]);
-      }
-      progress.Finish(thread, launch.totals.thread_instructions());
-      queue.Done(*run, status);
-    }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (size_t thread = 1; thread < threads; ++thread) others.emplace_back(work, thread);
-    work(0);
-  }
-  if (!queue.status().ok()) return queue.status();
-  return results;
 }
 
 }  // namespace
@@ -240,6 +170,15 @@ absl::Status Validate(const Configuration& configuration, const machine::v1::Mac
 absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader& reader,
                                                        const std::vector<Configuration>& configurations,
                                                        const ReplayOptions& options) {
+  const trace::TraceReader* const traces[] = {&reader};
+  auto results = ReplayTraces(traces, configurations, options);
+  if (!results.ok()) return results.status();
+  return std::move(results->front());
+}
+
+absl::StatusOr<std::vector<std::vector<result::v1::Result>>> ReplayTraces(
+    std::span<const trace::TraceReader* const> traces, const std::vector<Configuration>& configurations,
+    const ReplayOptions& options) {
   if (absl::Status status = CheckMachine(options.machine); !status.ok()) return status;
   std::vector<CheckedConfiguration> checked;
   for (const Configuration& configuration : configurations) {
@@ -248,39 +187,33 @@ absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader&
     if (absl::Status status = CheckFrontEnd(configuration, *one, options.machine); !status.ok()) return status;
     checked.push_back(*std::move(one));
   }
-  absl::StatusOr<std::vector<const trace::LaunchView*>> launches = SelectLaunches(reader, options.kernels);
-  if (!launches.ok()) return launches.status();
-
-  std::vector<result::v1::Result> results(configurations.size());
-  for (size_t i = 0; i < results.size(); ++i) {
-    result::v1::Result& result = results[i];
-    result.set_schema(kResultSchema);
-    result::v1::Provenance& provenance = *result.mutable_provenance();
-    provenance.set_heddle_version(HEDDLE_VERSION);
-    provenance.set_trace_digest(reader.digest());
-    provenance.set_abstraction_level(reader.header().abstraction_level());
-    provenance.set_trace_producer(reader.header().producer());
-    provenance.set_trace_target(reader.header().target());
-    provenance.set_trace_optimization(reader.header().optimization());
-    *provenance.mutable_machine() = options.machine;
-    for (const std::string& assignment : options.overrides) provenance.add_override(assignment);
-    provenance.set_seed(configurations[i].seed);
-    *result.mutable_divergence() = Choice(checked[i].divergence->info, checked[i].divergence_parameters);
-    *result.mutable_scheduler() = Choice(checked[i].scheduler->info, checked[i].scheduler_parameters);
-    *result.mutable_dispatch() = Choice(checked[i].dispatch->info, checked[i].dispatch_parameters);
-    if (options.machine.core().front_end() == machine::v1::Core::IBUFFER) {
-      *result.mutable_fetch() = Choice(checked[i].fetch->info, checked[i].fetch_parameters);
-    }
-    for (const std::string& note : Notes(reader, *launches)) result.add_note(note);
-    result.mutable_total();
+  std::vector<TraceRuns> runs;
+  for (const trace::TraceReader* reader : traces) {
+    absl::StatusOr<std::vector<const trace::LaunchView*>> launches = SelectLaunches(*reader, options.kernels);
+    if (!launches.ok()) return launches.status();
+    runs.push_back({reader, *std::move(launches)});
   }
-
-  absl::StatusOr<LaunchResults> launch_results = RunAll({reader, configurations, checked, *launches, options});
+  absl::StatusOr<std::vector<TraceResults>> launch_results = RunAll(runs, configurations, checked, options);
   if (!launch_results.ok()) return launch_results.status();
-  for (size_t i = 0; i < results.size(); ++i) {
-    for (result::v1::LaunchResult& result : (*launch_results)[i]) {
-      AddToTotals(result, options.machine.core().warp_size(), *results[i].mutable_total());
-      *results[i].add_launch() = std::move(result);
+
+  std::vector<std::vector<result::v1::Result>> results(runs.size());
+  for (size_t t = 0; t < runs.size(); ++t) {
+    for (size_t i = 0; i < configurations.size(); ++i) {
+      result::v1::Result& result = results[t].emplace_back();
+      result.set_schema(kResultSchema);
+      *result.mutable_provenance() = ProvenanceOf(*runs[t].reader, configurations[i], options);
+      *result.mutable_divergence() = Choice(checked[i].divergence->info, checked[i].divergence_parameters);
+      *result.mutable_scheduler() = Choice(checked[i].scheduler->info, checked[i].scheduler_parameters);
+      *result.mutable_dispatch() = Choice(checked[i].dispatch->info, checked[i].dispatch_parameters);
+      if (options.machine.core().front_end() == machine::v1::Core::IBUFFER) {
+        *result.mutable_fetch() = Choice(checked[i].fetch->info, checked[i].fetch_parameters);
+      }
+      for (const std::string& note : Notes(*runs[t].reader, runs[t].launches)) result.add_note(note);
+      result.mutable_total();
+      for (result::v1::LaunchResult& launch : (*launch_results)[t][i]) {
+        AddToTotals(launch, options.machine.core().warp_size(), *result.mutable_total());
+        *result.add_launch() = std::move(launch);
+      }
     }
   }
   return results;

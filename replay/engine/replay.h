@@ -1,4 +1,4 @@
-// Replays a trace under chosen policies on a machine.
+// Replays traces under chosen policies on a machine.
 #ifndef HEDDLE_REPLAY_ENGINE_REPLAY_H_
 #define HEDDLE_REPLAY_ENGINE_REPLAY_H_
 
@@ -65,8 +65,8 @@ struct ReplayOptions {
   std::vector<std::string> overrides;  // --set arguments that were applied, for the provenance
   std::string kernels = "";            // regular expression on kernel names; empty = all
   uint64_t cache_bytes = 256u << 20;   // bound on decoded trace data held at once, by all threads
-  // Threads that run configurations, and launches where these are independent; the results do not depend on it. Runs
-  // with an observer have one.
+  // Threads that run traces, configurations, and launches where these are independent; the results do not depend on it.
+  // Runs with an observer have one.
   uint32_t jobs = 1;
   uint64_t max_cycles = 0;            // per launch; 0 = no bound
   IssueObserver* observer = nullptr;  // costs nothing if absent
@@ -82,6 +82,12 @@ struct ReplayOptions {
 absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader& reader,
                                                        const std::vector<Configuration>& configurations,
                                                        const ReplayOptions& options);
+
+// The same for several traces, each as by itself: one list of results per trace, in their order. With several traces an
+// error names the trace.
+absl::StatusOr<std::vector<std::vector<result::v1::Result>>> ReplayTraces(
+    std::span<const trace::TraceReader* const> traces, const std::vector<Configuration>& configurations,
+    const ReplayOptions& options);
 
 }  // namespace heddle::replay
 

@@ -1,4 +1,4 @@
-// Launches under configurations, handed out to threads.
+// Launches of traces under configurations, handed out to threads.
 #ifndef HEDDLE_REPLAY_ENGINE_RUN_QUEUE_H_
 #define HEDDLE_REPLAY_ENGINE_RUN_QUEUE_H_
 
@@ -12,20 +12,21 @@
 
 namespace heddle::replay {
 
-// Hands out every (launch, configuration) once, to any number of threads, as early as possible in the order in which
-// one thread does them: launch by launch, and within a launch by configuration, so that decoded data are shared. A
-// configuration whose memory keeps its contents from launch to launch (`sequential`) has one launch under way at a
-// time, in order. After an error only what comes before it in that order is still handed out: the error that counts is
-// then the one that a single thread would have met.
+// Hands out every (trace, launch, configuration) once, to any number of threads, as early as possible in the order in
+// which one thread does them: trace by trace, launch by launch, and within a launch by configuration, so that decoded
+// data are shared. A configuration whose memory keeps its contents from launch to launch (`sequential`) has one launch
+// of a trace under way at a time, in order. After an error only what comes before it in that order is still handed out:
+// the error that counts is then the one that a single thread would have met.
 class RunQueue {
  public:
   struct Run {
-    size_t launch = 0;
+    size_t trace = 0;
+    size_t launch = 0;  // of the trace
     size_t configuration = 0;
   };
 
-  RunQueue(size_t launches, size_t configurations, bool sequential)
-      : launches_(launches), sequential_(sequential), next_(configurations, 0), busy_(configurations, false) {}
+  // `launches`: how many of each trace are run.
+  RunQueue(const std::vector<size_t>& launches, size_t configurations, bool sequential);
 
   // Blocks while there may be more to do; nothing if there is not.
   std::optional<Run> Take();
@@ -35,16 +36,24 @@ class RunQueue {
   const absl::Status& status() const { return status_; }
 
  private:
-  size_t Order(const Run& run) const { return run.launch * next_.size() + run.configuration; }
+  // The launches of one trace under one configuration.
+  struct Stream {
+    size_t next = 0;  // the launch that has not been handed out yet
+    bool busy = false;
+  };
+  Stream& StreamOf(const Run& run) { return streams_[run.trace * configurations_ + run.configuration]; }
+  size_t Order(const Run& run) const {
+    return (launches_before_[run.trace] + run.launch) * configurations_ + run.configuration;
+  }
   // The earliest run that can be handed out now.
   std::optional<Run> Earliest() const;
 
-  const size_t launches_;
+  const size_t configurations_;
   const bool sequential_;
+  std::vector<size_t> launches_before_;  // by trace, and of all at the end: launches of the traces before it
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<size_t> next_;  // by configuration: the launch that has not been handed out yet
-  std::vector<bool> busy_;    // by configuration, if sequential
+  std::vector<Stream> streams_;  // by trace, then configuration
   size_t under_way_ = 0;
   size_t limit_ = static_cast<size_t>(-1);  // order of the first run that failed
   absl::Status status_;

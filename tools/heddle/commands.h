@@ -19,7 +19,7 @@ int TraceInfoCommand(const std::string& path, bool json);
 int TraceCheckCommand(const std::string& path, bool json);
 
 struct ReplayArguments {
-  std::string trace;
+  std::vector<std::string> traces;  // at least one
   std::string machine = "fermi_fixed";
   PolicyLists policies;
   std::vector<std::string> overrides;  // --set

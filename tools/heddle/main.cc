@@ -45,9 +45,9 @@ struct Arguments {
 
 void AddReplay(CLI::App& app, Arguments& arguments) {
   ReplayArguments& replay = arguments.replay;
-  CLI::App& command = *app.add_subcommand("replay", "Replay a trace under chosen policies on a machine");
+  CLI::App& command = *app.add_subcommand("replay", "Replay traces under chosen policies on a machine");
   command.footer(absl::StrCat(kReplayFooter, "\n", kSetFooter));
-  command.add_option("TRACE", replay.trace, "Trace file")->required();
+  command.add_option("TRACE", replay.traces, "Trace files")->required();
   command.add_option("--machine", replay.machine, "Machine name (`heddle machines`) or FILE.textproto")
       ->capture_default_str();
   command.add_option("--divergence", replay.policies.divergence, "How warps are formed and split; or all")
@@ -66,8 +66,8 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
   command.add_option("--max-cycles", replay.max_cycles, "Stop with an error when a launch takes more cycles");
   command
       .add_option("--jobs", replay.jobs,
-                  "Threads that run pairs of policies, and launches that are independent; the\n"
-                  "results do not depend on it")
+                  "Threads that run traces, pairs of policies, and launches that are independent;\n"
+                  "the results do not depend on it")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command

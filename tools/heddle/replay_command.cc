@@ -1,6 +1,7 @@
-// `heddle replay`: one trace under every combination of the policies that the command line names.
+// `heddle replay`: traces under every combination of the policies that the command line names.
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <regex>
 #include <system_error>
@@ -15,6 +16,7 @@
 #include "tools/heddle/report.h"
 #include "tools/heddle/terminal.h"
 #include "tools/heddle/trace_file.h"
+#include "tools/heddle/traces_report.h"
 
 namespace heddle::tools {
 namespace {
@@ -58,8 +60,14 @@ std::vector<replay::Configuration> WithSeeds(const std::vector<replay::Configura
   return seeded;
 }
 
-// A wrong expression, or one that no recorded kernel matches, is told before anything runs.
-absl::Status CheckKernels(const std::string& expression, const trace::TraceReader& trace) {
+// The traces of the command line, open.
+struct Traces {
+  std::vector<std::unique_ptr<trace::TraceReader>> open;
+  std::vector<const trace::TraceReader*> replayed;
+  std::vector<std::string> skipped;  // paths of those without a kernel that is asked for
+};
+
+absl::StatusOr<std::vector<std::string>> RecordedKernels(const trace::TraceReader& trace) {
   std::vector<std::string> names;
   for (const trace::LaunchView& launch : trace.launches()) {
     if (!launch.launch.recorded()) continue;
@@ -67,22 +75,36 @@ absl::Status CheckKernels(const std::string& expression, const trace::TraceReade
       names.push_back(launch.program->name());
     }
   }
-  if (names.empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(trace.name(), ": no launch was recorded, there is nothing to replay"));
-  }
-  if (expression.empty()) return absl::OkStatus();
+  if (!names.empty()) return names;
+  return absl::FailedPreconditionError(
+      absl::StrCat(trace.name(), ": no launch was recorded, there is nothing to replay"));
+}
+
+// Of the traces, those that have a kernel which matches. A wrong expression, or one that nothing matches, is told
+// before anything runs.
+absl::Status SelectTraces(const std::string& expression, Traces& traces) {
+  std::vector<std::string> known;
   try {                                                          // the standard library throws, we do not
     const std::regex pattern(expression, std::regex::extended);  // as the replay reads it
-    for (const std::string& name : names) {
-      if (std::regex_search(name, pattern)) return absl::OkStatus();
+    for (size_t i = 0; i < traces.open.size(); ++i) {
+      const absl::StatusOr<std::vector<std::string>> kernels = RecordedKernels(*traces.open[i]);
+      if (!kernels.ok()) return kernels.status();
+      if (std::any_of(kernels->begin(), kernels->end(),
+                      [&](const std::string& name) { return std::regex_search(name, pattern); })) {
+        traces.replayed.push_back(traces.open[i].get());
+      } else {
+        traces.skipped.push_back(traces.open[i]->name());
+        known.insert(known.end(), kernels->begin(), kernels->end());
+      }
     }
   } catch (const std::regex_error& error) {
     return absl::InvalidArgumentError(
         absl::StrCat("--kernels \"", expression, "\": not a regular expression: ", error.what()));
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--kernels \"", expression, "\": matches none of the trace's kernels: ", absl::StrJoin(names, ", ")));
+  if (!traces.replayed.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--kernels \"", expression, "\": matches none of the ",
+                                                 traces.open.size() == 1 ? "trace's" : "traces'",
+                                                 " kernels: ", absl::StrJoin(known, ", ")));
 }
 
 std::string RunText(const replay::Configuration& run) {
@@ -103,6 +125,19 @@ void TellSkipped(const std::vector<SkippedRun>& skipped) {
   }
 }
 
+// A report for every trace, and for several a table over all of them.
+std::string Reports(const std::vector<std::vector<result::v1::Result>>& results,
+                    const std::vector<const trace::TraceReader*>& traces, bool per_launch) {
+  if (traces.size() == 1) return ResultReport(results[0], per_launch);
+  std::string text;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < traces.size(); ++i) {
+    names.push_back(std::filesystem::path(traces[i]->name()).stem().string());
+    absl::StrAppend(&text, names.back(), ": ", ResultReport(results[i], per_launch), "\n");
+  }
+  return text + TracesReport(results, names);
+}
+
 }  // namespace
 
 int ReplayCommand(const ReplayArguments& arguments) {
@@ -117,39 +152,52 @@ int ReplayCommand(const ReplayArguments& arguments) {
   options.max_cycles = arguments.max_cycles;
   options.jobs = arguments.jobs;
 
-  const auto trace = OpenTrace(arguments.trace);
-  if (!trace.ok()) return Complain(TraceErrorStatus(trace.status()), trace.status());
-  if (const absl::Status status = CheckKernels(arguments.kernels, **trace); !status.ok()) {
+  Traces traces;
+  for (const std::string& path : arguments.traces) {
+    absl::StatusOr<std::unique_ptr<trace::TraceReader>> trace = OpenTrace(path);
+    if (!trace.ok()) return Complain(TraceErrorStatus(trace.status()), trace.status());
+    traces.open.push_back(*std::move(trace));
+  }
+  if (const absl::Status status = SelectTraces(arguments.kernels, traces); !status.ok()) {
     return Complain(absl::IsInvalidArgument(status) ? kWrongUsage : kFailed, status);
   }
 
   const bool json_on_output = arguments.json || arguments.output == "-";
   std::optional<OutputFile> file;
   if (!arguments.output.empty() && arguments.output != "-") {
-    std::error_code no_such_file;
-    if (std::filesystem::equivalent(arguments.output, arguments.trace, no_such_file)) {
-      return Complain(kWrongUsage, absl::StrCat("-o ", arguments.output, ": is the trace itself"));
+    for (const std::string& path : arguments.traces) {
+      std::error_code no_such_file;
+      if (std::filesystem::equivalent(arguments.output, path, no_such_file)) {
+        return Complain(kWrongUsage, absl::StrCat("-o ", arguments.output, ": is the trace itself"));
+      }
     }
     absl::StatusOr<OutputFile> created = OutputFile::Create(arguments.output);
     if (!created.ok())
       return Complain(absl::IsInvalidArgument(created.status()) ? kWrongUsage : kFailed, created.status());
     file.emplace(*std::move(created));
   }
-  if (!arguments.quiet) TellSkipped(plan->skipped);
+  if (!arguments.quiet) {
+    TellSkipped(plan->skipped);
+    for (const std::string& path : traces.skipped) {
+      Note(absl::StrCat("skipped ", path, ": no kernel of it matches --kernels \"", arguments.kernels, "\""));
+    }
+  }
 
   const std::vector<replay::Configuration> seeded = WithSeeds(plan->runs, arguments.jitter);
-  const size_t runs = seeded.size();
+  const size_t runs = seeded.size() * traces.replayed.size();
   Progress progress(absl::StrCat("replaying ", runs, runs == 1 ? " run" : " runs"), !arguments.quiet);
   options.progress = [&progress](uint64_t done, uint64_t total) {
     progress.Update(done, total);
     return true;
   };
-  const absl::StatusOr<std::vector<result::v1::Result>> results = replay::Replay(**trace, seeded, options);
+  const auto results = replay::ReplayTraces(traces.replayed, seeded, options);
   progress.Clear();
   if (!results.ok()) return Complain(kFailed, results.status());
 
   std::string lines;
-  for (const result::v1::Result& result : *results) absl::StrAppend(&lines, JsonLine(ToJson(result)), "\n");
+  for (const std::vector<result::v1::Result>& of_trace : *results) {
+    for (const result::v1::Result& result : of_trace) absl::StrAppend(&lines, JsonLine(ToJson(result)), "\n");
+  }
   if (file.has_value()) {
     absl::Status status = file->Write(lines);
     if (status.ok()) status = file->Commit();
@@ -159,7 +207,7 @@ int ReplayCommand(const ReplayArguments& arguments) {
   if (json_on_output) {
     written = WriteStandardOutput(lines);
   } else if (!arguments.quiet) {
-    written = WriteStandardOutput(ResultReport(*results, arguments.per_launch));
+    written = WriteStandardOutput(Reports(*results, traces.replayed, arguments.per_launch));
   }
   return written.ok() ? kSuccess : Complain(kFailed, written);
 }

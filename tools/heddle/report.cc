@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tools/heddle/memory_report.h"
+#include "tools/heddle/run_labels.h"
 #include "tools/heddle/table.h"
 
 namespace heddle::tools {
@@ -53,52 +54,8 @@ Numbers OfAllLaunches(const Result& result) {
   return numbers;
 }
 
-// Only parameters that are not the policy's defaults tell runs apart, but a result has no defaults: those in which the
-// runs of this report differ are shown.
-std::string Label(const PolicyChoice& choice, const std::vector<const PolicyChoice*>& all) {
-  std::vector<std::string> shown;
-  for (const auto& [name, value] :
-       std::map<std::string, std::string>(choice.parameter().begin(), choice.parameter().end())) {
-    const bool differs = std::any_of(all.begin(), all.end(), [&](const PolicyChoice* other) {
-      const auto it = other->parameter().find(name);
-      return other->name() == choice.name() && it != other->parameter().end() && it->second != value;
-    });
-    if (differs) shown.push_back(absl::StrCat(name, "=", value));
-  }
-  return shown.empty() ? choice.name() : absl::StrCat(choice.name(), ":", absl::StrJoin(shown, ","));
-}
-
 std::string Percent(const std::optional<double>& number) {
   return number.has_value() ? absl::StrCat(Decimal(*number, 1), " %") : "-";
-}
-
-// Runs that differ in the seed of their noise are one row: the results from `first` on, `size` of them.
-struct Row {
-  size_t first = 0;
-  size_t size = 1;
-};
-
-std::string Parameters(const PolicyChoice& choice) {
-  const std::map<std::string, std::string> sorted(choice.parameter().begin(), choice.parameter().end());
-  return absl::StrCat(choice.name(), ":", absl::StrJoin(sorted, ",", absl::PairFormatter("=")));
-}
-
-std::vector<Row> GroupBySeeds(const std::vector<Result>& results) {
-  std::vector<Row> rows;
-  std::string present;
-  for (size_t i = 0; i < results.size(); ++i) {
-    const std::string policies =
-        absl::StrCat(Parameters(results[i].divergence()), "/", Parameters(results[i].scheduler()), "/",
-                     Parameters(results[i].dispatch()), "/", Parameters(results[i].fetch()));
-    const bool seeded = results[i].provenance().seed() != 0;
-    if (i > 0 && seeded && policies == present) {
-      ++rows.back().size;
-    } else {
-      rows.push_back({i, 1});
-    }
-    present = policies;
-  }
-  return rows;
 }
 
 // The means of runs, of which a number is defined if it is for all.
@@ -134,55 +91,6 @@ std::vector<Numbers> RowNumbers(const std::vector<Result>& results, const std::v
     numbers.push_back(Mean(runs));
   }
   return numbers;
-}
-
-struct Labels {
-  std::vector<std::string> divergence, scheduler, dispatch, fetch;
-  bool show_dispatch = false;
-  bool show_fetch = false;
-
-  // The first columns of a table of runs, and a run's cells in them.
-  std::vector<Table::Column> Columns() const {
-    std::vector<Table::Column> columns = {{"divergence", Table::Align::kLeft}, {"scheduler", Table::Align::kLeft}};
-    if (show_dispatch) columns.push_back({"dispatch", Table::Align::kLeft});
-    if (show_fetch) columns.push_back({"fetch", Table::Align::kLeft});
-    return columns;
-  }
-  std::vector<std::string> Cells(size_t run) const {
-    std::vector<std::string> cells = {divergence[run], scheduler[run]};
-    if (show_dispatch) cells.push_back(dispatch[run]);
-    if (show_fetch) cells.push_back(fetch[run]);
-    return cells;
-  }
-};
-
-Labels LabelRuns(const std::vector<Result>& results, const std::vector<Row>& rows) {
-  std::vector<const PolicyChoice*> divergence, scheduler, dispatch, fetch;
-  for (const Row& row : rows) {
-    const Result& result = results[row.first];
-    divergence.push_back(&result.divergence());
-    scheduler.push_back(&result.scheduler());
-    dispatch.push_back(&result.dispatch());
-    fetch.push_back(&result.fetch());
-  }
-  Labels labels;
-  for (const Row& row : rows) {
-    const Result& result = results[row.first];
-    labels.divergence.push_back(Label(result.divergence(), divergence));
-    labels.scheduler.push_back(Label(result.scheduler(), scheduler));
-    labels.dispatch.push_back(Label(result.dispatch(), dispatch));
-    labels.fetch.push_back(Label(result.fetch(), fetch));
-    labels.show_fetch |= labels.fetch.back() != labels.fetch.front();
-    labels.show_dispatch |= labels.dispatch.back() != labels.dispatch.front();
-  }
-  return labels;
-}
-
-size_t Baseline(const std::vector<Result>& results, const std::vector<Row>& rows) {
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (results[rows[i].first].divergence().name() == "pdom") return i;
-  }
-  return 0;
 }
 
 // Half the range of the cycles in per cent of their mean.

@@ -22,7 +22,7 @@ std::string Text(const std::optional<RunQueue::Run>& run) {
 
 TEST(RunQueue, OneThreadGoesLaunchByLaunchOverTheConfigurations) {
   for (const bool sequential : {false, true}) {
-    RunQueue queue(2, 2, sequential);
+    RunQueue queue({2}, 2, sequential);
     std::vector<std::string> order;
     while (const std::optional<RunQueue::Run> run = queue.Take()) {
       order.push_back(Text(run));
@@ -34,7 +34,7 @@ TEST(RunQueue, OneThreadGoesLaunchByLaunchOverTheConfigurations) {
 }
 
 TEST(RunQueue, LaunchesOfASequentialConfigurationWaitForOneAnother) {
-  RunQueue queue(2, 2, true);
+  RunQueue queue({2}, 2, true);
   const auto first = queue.Take();
   const auto second = queue.Take();
   EXPECT_EQ(Text(first), "launch 0 configuration 0");
@@ -47,13 +47,30 @@ TEST(RunQueue, LaunchesOfASequentialConfigurationWaitForOneAnother) {
 }
 
 TEST(RunQueue, IndependentLaunchesDoNotWait) {
-  RunQueue queue(2, 1, false);
+  RunQueue queue({2}, 1, false);
   EXPECT_EQ(Text(queue.Take()), "launch 0 configuration 0");
   EXPECT_EQ(Text(queue.Take()), "launch 1 configuration 0");
 }
 
+TEST(RunQueue, TracesFollowOneAnotherAndAreIndependent) {
+  RunQueue queue({2, 0, 1}, 1, true);
+  const auto first = queue.Take();
+  EXPECT_EQ(Text(first), "launch 0 configuration 0");
+  const auto second = queue.Take();
+  EXPECT_EQ(Text(second), "launch 0 configuration 0") << "the first trace's second launch has to wait";
+  EXPECT_EQ(second->trace, 2u) << "the second trace has no launch";
+  queue.Done(*first, absl::OkStatus());
+  const auto third = queue.Take();
+  EXPECT_EQ(Text(third), "launch 1 configuration 0");
+  EXPECT_EQ(third->trace, 0u);
+  queue.Done(*second, absl::InternalError("in the last trace"));
+  queue.Done(*third, absl::InternalError("in the first trace"));
+  EXPECT_EQ(Text(queue.Take()), "nothing");
+  EXPECT_EQ(queue.status().message(), "in the first trace");
+}
+
 TEST(RunQueue, TheErrorIsTheFirstOneInOrderAndNothingBehindItIsHandedOut) {
-  RunQueue queue(3, 2, false);
+  RunQueue queue({3}, 2, false);
   const auto a = queue.Take();  // launch 0, configuration 0
   const auto b = queue.Take();  // launch 0, configuration 1
   const auto c = queue.Take();  // launch 1, configuration 0
@@ -66,7 +83,7 @@ TEST(RunQueue, TheErrorIsTheFirstOneInOrderAndNothingBehindItIsHandedOut) {
 }
 
 TEST(RunQueue, WhatComesBeforeAnErrorIsStillHandedOut) {
-  RunQueue queue(2, 2, true);
+  RunQueue queue({2}, 2, true);
   const auto a = queue.Take();
   const auto b = queue.Take();
   queue.Done(*b, absl::OkStatus());
@@ -84,7 +101,7 @@ TEST(RunQueue, ManyThreadsDoEverythingOnceAndSequentialOnesInOrder) {
   constexpr size_t kLaunches = 50;
   constexpr size_t kConfigurations = 7;
   for (const bool sequential : {false, true}) {
-    RunQueue queue(kLaunches, kConfigurations, sequential);
+    RunQueue queue({kLaunches}, kConfigurations, sequential);
     std::vector<std::atomic<int>> done(kLaunches * kConfigurations);
     std::vector<std::atomic<size_t>> next(kConfigurations);
     std::atomic<int> out_of_order = 0;

@@ -1,0 +1,146 @@
+#include "replay/engine/run_all.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "replay/engine/run_progress.h"
+#include "replay/engine/run_queue.h"
+#include "replay/memory/make_memory_system.h"
+#include "replay/trace/chunk_cache.h"
+
+namespace heddle::replay {
+namespace {
+
+absl::Status AddPlace(const absl::Status& status, const trace::LaunchView& launch, const Configuration& configuration) {
+  return absl::Status(status.code(), absl::StrCat("launch ", launch.launch.id(), " (", launch.program->name(),
+                                                  ") under ", configuration.divergence.name, " and ",
+                                                  configuration.scheduler.name, ": ", status.message()));
+}
+
+// All runs, with what they share.
+class Runner {
+ public:
+  Runner(const std::vector<TraceRuns>& traces, const std::vector<Configuration>& configurations,
+         const std::vector<CheckedConfiguration>& checked, const ReplayOptions& options)
+      : traces_(traces),
+        configurations_(configurations),
+        checked_(checked),
+        options_(options),
+        // A memory of fixed latency has no state: launches are independent of one another. An L2 keeps its lines.
+        sequential_(!options.machine.memory().has_fixed()),
+        threads_(Threads()),
+        progress_(options.progress, ThreadInstructions(), threads_),
+        queue_(Launches(), configurations.size(), sequential_),
+        memories_(traces.size() * configurations.size()) {
+    for (const TraceRuns& trace : traces) {
+      windows_.emplace_back(trace.reader->header());
+      results_.emplace_back(configurations.size(), std::vector<result::v1::LaunchResult>(trace.launches.size()));
+    }
+  }
+
+  absl::StatusOr<std::vector<TraceResults>> Run() {
+    {
+      std::vector<std::jthread> others;
+      for (size_t thread = 1; thread < threads_; ++thread) others.emplace_back([this, thread] { Work(thread); });
+      Work(0);
+    }
+    if (!queue_.status().ok()) return queue_.status();
+    return std::move(results_);
+  }
+
+ private:
+  std::vector<size_t> Launches() const {
+    std::vector<size_t> launches;
+    for (const TraceRuns& trace : traces_) launches.push_back(trace.launches.size());
+    return launches;
+  }
+
+  size_t Threads() const {
+    if (options_.observer != nullptr) return 1;
+    size_t most = 0;  // that can have something to do at the same time
+    for (const TraceRuns& trace : traces_) most += configurations_.size() * (sequential_ ? 1 : trace.launches.size());
+    return std::clamp<size_t>(options_.jobs, 1, std::max<size_t>(most, 1));
+  }
+
+  uint64_t ThreadInstructions() const {
+    uint64_t sum = 0;
+    for (const TraceRuns& trace : traces_) {
+      for (const trace::LaunchView* launch : trace.launches) sum += launch->totals.thread_instructions();
+    }
+    return sum * configurations_.size();
+  }
+
+  void Work(size_t thread) {
+    std::unique_ptr<ChunkCache> cache;  // of the trace that the thread is at
+    size_t cached = 0;
+    while (const std::optional<RunQueue::Run> run = queue_.Take()) {
+      if (cache == nullptr || cached != run->trace) {
+        cache = std::make_unique<ChunkCache>(*traces_[run->trace].reader, options_.cache_bytes / threads_);
+        cached = run->trace;
+      }
+      const trace::LaunchView& launch = *traces_[run->trace].launches[run->launch];
+      absl::StatusOr<result::v1::LaunchResult> result = RunOne(*run, thread, *cache);
+      absl::Status status;
+      if (result.ok()) {
+        results_[run->trace][run->configuration][run->launch] = *std::move(result);
+      } else {
+        status = AddPlace(result.status(), launch, configurations_[run->configuration]);
+        if (traces_.size() > 1) {
+          status =
+              absl::Status(status.code(), absl::StrCat(traces_[run->trace].reader->name(), ": ", status.message()));
+        }
+      }
+      progress_.Finish(thread, launch.totals.thread_instructions());
+      queue_.Done(*run, status);
+    }
+  }
+
+  absl::StatusOr<result::v1::LaunchResult> RunOne(const RunQueue::Run& run, size_t thread, ChunkCache& cache) {
+    const TraceRuns& trace = traces_[run.trace];
+    // Only the thread that has the configuration's launch touches its memory; without state each launch has its own.
+    std::unique_ptr<MemorySystem> own;
+    std::unique_ptr<MemorySystem>& memory =
+        sequential_ ? memories_[run.trace * configurations_.size() + run.configuration] : own;
+    if (memory == nullptr) {
+      auto made = MakeMemorySystem(options_.machine, windows_[run.trace], configurations_[run.configuration].seed,
+                                   options_.force_tick);
+      if (!made.ok()) return made.status();
+      memory = *std::move(made);
+    }
+    std::function<bool(uint64_t)> report;
+    if (options_.progress) report = [this, thread](uint64_t done) { return progress_.Update(thread, done); };
+    absl::StatusOr<result::v1::LaunchResult> result =
+        ReplayLaunch({*trace.reader, *trace.launches[run.launch], checked_[run.configuration],
+                      static_cast<uint32_t>(run.configuration), options_, cache, *memory, std::move(report)});
+    if (run.launch + 1 == trace.launches.size()) memory.reset();
+    return result;
+  }
+
+  const std::vector<TraceRuns>& traces_;
+  const std::vector<Configuration>& configurations_;
+  const std::vector<CheckedConfiguration>& checked_;
+  const ReplayOptions& options_;
+  const bool sequential_;
+  const size_t threads_;
+  RunProgress progress_;
+  RunQueue queue_;
+  std::vector<AddressWindows> windows_;                  // by trace
+  std::vector<std::unique_ptr<MemorySystem>> memories_;  // by trace and configuration, if sequential
+  std::vector<TraceResults> results_;                    // by trace
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<TraceResults>> RunAll(const std::vector<TraceRuns>& traces,
+                                                 const std::vector<Configuration>& configurations,
+                                                 const std::vector<CheckedConfiguration>& checked,
+                                                 const ReplayOptions& options) {
+  return Runner(traces, configurations, checked, options).Run();
+}
+
+}  // namespace heddle::replay

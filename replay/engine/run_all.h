@@ -1,0 +1,32 @@
+// Runs launches of traces under configurations, on one thread or several.
+#ifndef HEDDLE_REPLAY_ENGINE_RUN_ALL_H_
+#define HEDDLE_REPLAY_ENGINE_RUN_ALL_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/result.pb.h"
+#include "replay/engine/replay.h"
+#include "replay/engine/replay_launch.h"
+#include "traces/format/reader.h"
+
+namespace heddle::replay {
+
+// What is run of a trace, in order.
+struct TraceRuns {
+  const trace::TraceReader* reader = nullptr;
+  std::vector<const trace::LaunchView*> launches;
+};
+using TraceResults = std::vector<std::vector<result::v1::LaunchResult>>;  // by configuration, then by launch
+
+// Every launch of every trace under every configuration, on options.jobs threads; `checked` are the configurations as
+// the registries know them. A thread has a cache of decoded data of its own. The results, and which error is returned,
+// do not depend on the number of threads.
+absl::StatusOr<std::vector<TraceResults>> RunAll(const std::vector<TraceRuns>& traces,
+                                                 const std::vector<Configuration>& configurations,
+                                                 const std::vector<CheckedConfiguration>& checked,
+                                                 const ReplayOptions& options);
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_ENGINE_RUN_ALL_H_
