@@ -1,5 +1,6 @@
 #include "replay/engine/replay.h"
 
+#include <filesystem>
 #include <map>
 #include <regex>
 #include <string>
@@ -32,6 +33,7 @@ result::v1::Provenance ProvenanceOf(const trace::TraceReader& reader, const Conf
   result::v1::Provenance provenance;
   provenance.set_heddle_version(HEDDLE_VERSION);
   provenance.set_trace_digest(reader.digest());
+  provenance.set_trace_name(std::filesystem::path(reader.name()).filename().string());
   provenance.set_abstraction_level(reader.header().abstraction_level());
   provenance.set_trace_producer(reader.header().producer());
   provenance.set_trace_target(reader.header().target());

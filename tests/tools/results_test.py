@@ -54,6 +54,39 @@ class Results(CommandTest):
                 for launch in run["launch"]:
                     self.assertEqual(sorted(launch[f"{seam}_counter"]), names)
 
+    def test_several_traces_give_what_each_gives_alone_on_any_number_of_threads(self):
+        traces = sorted(str(path) for path in SAMPLES.glob("*.htrace"))
+        for machine in ("fermi_fixed", "baws_gtx480"):
+            policies = ["--machine", machine, "--divergence", "pdom,dwf", "--json"]
+            together = heddle("replay", *traces, *policies, "--jobs", "3").stdout
+            self.assertEqual(together, "".join(heddle("replay", trace, *policies).stdout for trace in traces))
+            names = [json.loads(line)["provenance"]["trace_name"] for line in together.splitlines()]
+            self.assertEqual(names[::2], [trace.rsplit("/", 1)[1] for trace in traces])
+
+    def test_several_traces_are_compared_in_one_table(self):
+        traces = sorted(str(path) for path in SAMPLES.glob("*.htrace"))
+        policies = ["--divergence", "nrec,pdom"]
+        text = heddle("replay", *traces, *policies).stdout
+        table = text[text.index("Speed-up over pdom with lrr, 5 traces"):].splitlines()
+        self.assertEqual(table[2].split(), ["divergence", "scheduler", "bfs", "mandelbrot", "nqueens", "reduction",
+                                            "spmv", "least", "mean", "most"])
+        speed_ups = []
+        for trace in traces:
+            nrec, pdom = results(trace, *policies)
+            speed_ups.append(pdom["total"]["cycles"] / nrec["total"]["cycles"])
+        mean = 1.0
+        for speed_up in speed_ups:
+            mean *= speed_up ** (1 / len(speed_ups))
+        expected = [f"{value:.2f}" for value in (*speed_ups, min(speed_ups), mean, max(speed_ups))]
+        self.assertEqual(table[4].split(), ["nrec", "lrr", *expected])
+
+    def test_traces_without_the_kernel_that_is_asked_for_are_left_out_with_a_note(self):
+        traces = sorted(str(path) for path in SAMPLES.glob("*.htrace"))
+        run = heddle("replay", *traces, "--kernels", "spmv")
+        self.assertIn("skipped", run.stderr)
+        self.assertEqual(run.stdout.count("Kernel spmv"), 1)
+        self.assertNotIn("traces; the mean", run.stdout)
+
     def test_the_same_run_gives_the_same_bytes(self):
         arguments = ["replay", SAMPLE, "--divergence", "nrec,pdom,dwf,mimd", "--scheduler", "lrr,gto", "--json"]
         self.assertEqual(heddle(*arguments).stdout, heddle(*arguments).stdout)
