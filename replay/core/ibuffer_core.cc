@@ -206,10 +206,21 @@ absl::Status IBufferCore::CheckDrained() const {
 std::string IBufferCore::WhatSlotWaitsFor(SlotId slot) const {
   switch (standings_.of(slot).state) {
     case WarpClass::kStructural:
+      switch (standings_.of(slot).unit) {
+        case UnitClass::kMemory:
+          if (!MemoryFree(now_)) return "wait for the memory stage";
+          break;
+        case UnitClass::kSp:
+          if (now_ < units_.NextFree(UnitClass::kSp)) return "wait for an SP unit";
+          break;
+        case UnitClass::kSfu:
+          if (now_ < units_.NextFree(UnitClass::kSfu)) return "wait for an SFU unit";
+          break;
+      }
       return "are ready, but are not issued";
     case WarpClass::kMemory:
     case WarpClass::kMemoryWaw:
-      return "wait for data from memory";
+      return standings_.of(slot).off_core ? "wait for data from beyond the core" : "wait for data from memory";
     case WarpClass::kArithmetic:
     case WarpClass::kArithmeticWaw:
       return "wait for the result of an instruction";

@@ -139,10 +139,12 @@ void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
     MoveOn(port, slot, how);
   }
   if (!writes) return;
-  // Other warps with threads of these rows may have to wait for the registers now.
+  // Other warps with threads of these rows may have to wait for the registers now. (This one has been looked at; it may
+  // have left the row since, so that the only warp there is another.)
   ForEachRowOf(flight, flights_[flight], [&](uint32_t row, LaneMask) {
-    if (slots_of_[row].size() < 2) return;
-    for (const SlotId other : slots_of_[row]) Reclass(other);
+    for (const SlotId other : slots_of_[row]) {
+      if (other != slot) Reclass(other);
+    }
   });
 }
 

@@ -75,6 +75,10 @@ class SmCore : public MemoryClient {
   // Writes what only this front end counts.
   virtual void FillResult(result::v1::LaunchResult& /*result*/) const {}
 
+  // Nothing has issued or completed for kNoProgressLimit cycles though a block is resident: nothing will any more. (An
+  // SM whose policy runs every cycle never falls silent, so that a hang does not show by itself.)
+  static constexpr Cycle kNoProgressLimit = Cycle{1} << 20;
+  bool hung() const { return hung_; }
   // One line on what every thread of the SM waits for; empty if no block is resident.
   std::string ExplainDeadlock() const;
 
@@ -207,6 +211,7 @@ class SmCore : public MemoryClient {
   std::vector<BlockId> releasing_;    // the same, released in this cycle
   std::vector<SlotId> resuming_;
   bool ok_ = true;
+  bool hung_ = false;
   absl::Status status_;
 };
 

@@ -13,7 +13,8 @@
 namespace heddle::replay {
 namespace {
 
-constexpr size_t kMostGroups = 8;
+// More than a full SM normally has: groups are of one block, place and reason.
+constexpr size_t kMostGroups = 256;
 
 // "0-31, 33": ascending numbers as ranges.
 std::string Ranges(std::vector<uint32_t> numbers) {

@@ -247,6 +247,10 @@ absl::Status LaunchSimulation::Run() {
       SmCore& sm = *sms_[component];
       sm.RunCycle(now);
       if (!sm.ok()) return sm.status();
+      if (sm.hung()) {
+        return Deadlock(absl::StrCat("nothing was issued or completed on SM ", component, " in ",
+                                     SmCore::kNoProgressLimit, " cycles:"));
+      }
       for (const uint64_t position : sm.retired()) {
         dispatcher_->Retired(component, position);
         --occupancy_[component].resident;

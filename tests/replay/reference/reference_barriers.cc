@@ -12,6 +12,8 @@ void ReferenceSm::ArriveAtBarrier(SlotId slot) {
   arrival = Arrival{};
   arrival.pc = formation_.table().position[slot].pc();
   for (int place : PlacesOf(slot)) arrival.release[place] = kNever;
+  const Lanes& lanes = formation_.table().lanes[slot];
+  Note(ReferenceWarpProgress::Event::kArrived, lanes, lanes.mask);
 }
 
 void ReferenceSm::WaitAtBarrier(SlotId slot) {
@@ -70,6 +72,7 @@ std::vector<SlotId> ReferenceSm::Released(Cycle now) {
     if (free) slots.push_back(slot);
   }
   for (const auto& [place, barrier] : opened) {
+    launch_.warp_progress->Released({sm_, static_cast<size_t>(place)});
     for (const auto& scheduler : schedulers_) scheduler->BarrierReleased(static_cast<BlockId>(place));
   }
   for (SlotId slot : slots) arrivals_.at(slot).waiting = false;

@@ -81,6 +81,7 @@ bool ReferenceCore::Process(Cycle now, const WriteBack& item) {
 }
 
 bool ReferenceCore::ResumeFromBarrier(SlotId slot) {
+  NoteResumed(slot);
   const Pc pc = flights_.at(slot).pc;
   const uint32_t barrier = program().instruction(pc).barrier_id();
   const bool resolve = (interests_ & kBarriers) != 0 && policy_->BarrierReleased(slot, barrier, formation_.editor());

@@ -27,15 +27,19 @@ struct Residency {
   std::string limit;
 };
 
-// timing-core section 7: the scarcest resource decides.
-Residency ComputeResidency(const machine::v1::Machine& machine, const trace::LaunchView& launch) {
+uint64_t RegistersPerThread(const trace::LaunchView& launch) {
+  const trace::v1::KernelProgram& program = launch.program->proto();
+  return program.registers_requested() != 0 ? program.registers_requested() : program.register_count();
+}
+
+// The scarcest resource decides.
+Residency ComputeResidency(const machine::v1::Machine& machine, const trace::LaunchView& launch,
+                           uint64_t registers_per_thread) {
   const machine::v1::Core& core = machine.core();
   const trace::v1::KernelProgram& program = launch.program->proto();
   const uint64_t warp = core.warp_size();
   const uint64_t threads = (launch.threads_per_block + warp - 1) / warp * warp;
-  const uint64_t per_thread =
-      program.registers_requested() != 0 ? program.registers_requested() : program.register_count();
-  const uint64_t registers = threads * ((per_thread + 3) / 4 * 4);
+  const uint64_t registers = threads * ((registers_per_thread + 3) / 4 * 4);
   const uint64_t shared = uint64_t{program.static_shared_bytes()} + launch.launch.dynamic_shared_bytes();
   Residency residency{core.max_threads() / threads, "threads"};
   const auto limit = [&](uint64_t blocks, const char* name) {
@@ -51,9 +55,9 @@ Residency ComputeResidency(const machine::v1::Machine& machine, const trace::Lau
   return residency;
 }
 
-// One round of the dispatcher at the end of a cycle.
+// One round of the dispatcher at the end of a cycle; what it hands over may issue from cycle `first` on.
 void Dispatch(BlockDispatcher& dispatcher, std::vector<std::unique_ptr<ReferenceSm>>& cores, uint64_t capacity,
-              Cycle now) {
+              Cycle first) {
   const auto accepted = std::make_unique<bool[]>(cores.size());
   while (!dispatcher.done()) {
     std::vector<SmOccupancy> occupancy;
@@ -67,7 +71,7 @@ void Dispatch(BlockDispatcher& dispatcher, std::vector<std::unique_ptr<Reference
         dispatcher.Next(occupancy, std::span<const bool>(accepted.get(), cores.size()));
     if (!next.has_value()) return;
     accepted[next->sm] = true;
-    cores[next->sm]->Admit(now, next->block);
+    cores[next->sm]->Admit(first, next->block);
   }
 }
 
@@ -112,7 +116,8 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     if (!view.launch.recorded()) continue;
     const auto blocks = ExpandLaunch(reader, view);
     if (!blocks.ok()) return blocks.status();
-    const Residency residency = ComputeResidency(machine, view);
+    const uint64_t registers = RegistersPerThread(view);
+    const Residency residency = ComputeResidency(machine, view, registers);
     if (residency.blocks == 0) return absl::FailedPreconditionError("a block does not fit: " + residency.limit);
 
     ReferenceLaunch launch;
@@ -129,6 +134,9 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     launch.memory = memory;
     launch.observer = observer;
     launch.launch = view.launch.id();
+    ReferenceWarpProgress warp_progress(blocks->size(), residency.blocks * machine.sms(), machine.core().warp_size(),
+                                        (*divergence)->info.traits.static_warps);
+    launch.warp_progress = &warp_progress;
     memory->BeginLaunch();
     NoWaker waker;
     std::vector<std::unique_ptr<ReferenceSm>> cores;
@@ -167,7 +175,7 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
         if (memory->drained() && std::ranges::all_of(cores, [](const auto& core) { return core->Drained(); })) break;
         continue;
       }
-      Dispatch(*dispatcher, cores, residency.blocks, now);
+      Dispatch(*dispatcher, cores, residency.blocks, now + 1);
       if ((stuck && std::all_of(cores.begin(), cores.end(),
                                 [](const auto& core) { return core->resident() == 0 || core->Stuck(); })) ||
           now > kMostCycles) {
@@ -183,10 +191,14 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     out.set_kernel(view.program->name());
     FillResult(statistics, static_cast<int>(machine.core().warp_size()), out);
     if (buffers) FillBufferResult(statistics, out);
+    warp_progress.Fill(*out.mutable_warp_progress());
     out.set_blocks(blocks->size());
     out.set_threads(blocks->size() * view.threads_per_block);
     out.set_blocks_per_sm(residency.blocks);
     out.set_residency_limit(residency.limit);
+    out.set_registers_per_thread(registers);
+    out.set_blocks_per_sm_fewer_registers(ComputeResidency(machine, view, registers < 8 ? 0 : registers - 8).blocks);
+    out.set_blocks_per_sm_more_registers(ComputeResidency(machine, view, registers + 8).blocks);
   }
   result.total = TotalOf(result.launches, static_cast<int>(machine.core().warp_size()));
   return result;

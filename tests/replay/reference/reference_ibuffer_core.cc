@@ -203,6 +203,7 @@ void ReferenceBufferCore::Acknowledge(AccessId id) {
 // policy says
 
 bool ReferenceBufferCore::Resume(SlotId slot) {
+  NoteResumed(slot);
   const Pc pc = arrivals_.at(slot).pc;
   arrivals_.erase(slot);
   const bool resolve = (interests_ & kBarriers) != 0 &&

@@ -77,8 +77,8 @@ ThreadId ReferenceSm::HardwareThread(ThreadId first_thread, uint32_t index) cons
   return static_cast<ThreadId>(first_thread + row * width + lane);
 }
 
-void ReferenceSm::Admit(Cycle now, uint64_t recorded_block) {
-  formation_.SetNow(now);
+void ReferenceSm::Admit(Cycle first, uint64_t recorded_block) {
+  formation_.SetNow(first == 0 ? 0 : first - 1);
   size_t place = 0;
   while (places_[place].has_value()) ++place;
   const ExpandedBlock& block = (*launch_.blocks)[recorded_block];
@@ -87,9 +87,11 @@ void ReferenceSm::Admit(Cycle now, uint64_t recorded_block) {
   places_[place] = Resident{recorded_block, first_thread};
   const Position entry(program().block(program().entry_block()).first, 0);
   std::vector<LaneMask> masks(rows, 0);
+  std::vector<ThreadId> hardware_threads;
   for (uint32_t index = 0; index < block.threads.size(); ++index) {
     const ThreadId hardware = HardwareThread(first_thread, index);
     Thread& thread = threads_[hardware];
+    hardware_threads.push_back(hardware);
     thread = Thread{};
     thread.place = static_cast<int>(place);
     thread.index = index;
@@ -97,6 +99,7 @@ void ReferenceSm::Admit(Cycle now, uint64_t recorded_block) {
     masks[(hardware - first_thread) / warp_size()] |= LaneMask{1} << (hardware % warp_size());
     formation_.AddThread(hardware, static_cast<BlockId>(place), index, entry);
   }
+  launch_.warp_progress->Admitted({sm_, place}, hardware_threads, first, Stalls());
   for (const auto& scheduler : schedulers_) scheduler->BlockAdmitted(static_cast<BlockId>(place), admissions_);
   ++admissions_;
   BlockAdmission admission;
@@ -112,7 +115,21 @@ bool ReferenceSm::AllThreadsDone(size_t place) const {
                      [&](const Thread& thread) { return thread.place != static_cast<int>(place) || thread.done(); });
 }
 
+void ReferenceSm::Note(ReferenceWarpProgress::Event event, const Lanes& lanes, LaneMask mask) {
+  ForEachLaneOf(mask, [&](int lane) {
+    const ThreadId thread = lanes.thread[lane];
+    const size_t place = static_cast<size_t>(threads_[thread].place);
+    launch_.warp_progress->Happened({sm_, place}, event, thread, formation_.now(), Stalls());
+  });
+}
+
+void ReferenceSm::NoteResumed(SlotId slot) {
+  const Lanes& lanes = formation_.table().lanes[slot];
+  Note(ReferenceWarpProgress::Event::kResumed, lanes, lanes.mask);
+}
+
 void ReferenceSm::Retire(size_t place, const std::function<void(uint64_t)>& retired) {
+  launch_.warp_progress->Retired({sm_, place}, EndOf(formation_.now()), Stalls());
   const Resident resident = *places_[place];
   uint32_t hardware_threads = 0;
   for (size_t t = 0; t < threads_.size(); ++t) {
@@ -206,6 +223,7 @@ bool ReferenceSm::Finish(SlotId slot, const Lanes& lanes, Pc pc, bool barrier_re
 }
 
 void ReferenceSm::TellExitedRows(SlotId slot, const Lanes& lanes, LaneMask exited) {
+  Note(ReferenceWarpProgress::Event::kExited, lanes, exited);
   std::set<uint32_t> rows;
   ForEachLaneOf(exited, [&](int lane) { rows.insert(lanes.thread[lane] / warp_size()); });
   for (const uint32_t row : rows) {
@@ -279,6 +297,8 @@ void ReferenceSm::Announce(Cycle now, int port, const std::vector<SlotId>& chose
   std::vector<IssueEvent::Lane> lanes;
   const WarpTable& table = formation_.table();
   for (SlotId slot : chosen) {
+    const ThreadId lowest = table.lanes[slot].thread[std::countr_zero(table.lanes[slot].mask)];
+    launch_.warp_progress->Issued({sm_, static_cast<size_t>(threads_[lowest].place)}, lowest);
     ForEachLaneOf(table.lanes[slot].mask, [&](int lane) {
       const Thread& thread = threads_[table.lanes[slot].thread[lane]];
       IssueEvent::Lane entry;

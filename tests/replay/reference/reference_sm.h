@@ -21,6 +21,7 @@
 #include "replay/memory/memory_system.h"
 #include "replay/schedule/warp_scheduler.h"
 #include "tests/replay/reference/reference_statistics.h"
+#include "tests/replay/reference/reference_warp_progress.h"
 #include "tests/replay/reference/thread_expansion.h"
 #include "traces/format/reader.h"
 
@@ -40,6 +41,7 @@ struct ReferenceLaunch {
   const Parameters* fetch_parameters = nullptr;
   MemorySystem* memory = nullptr;  // null: the thesis core's own fixed latencies
   IssueObserver* observer = nullptr;
+  ReferenceWarpProgress* warp_progress = nullptr;
   uint32_t launch = 0;
 };
 
@@ -52,8 +54,8 @@ class ReferenceSm {
 
   // Simulates cycle `now`, with or without resident blocks. `retired` is called with each recorded block that leaves.
   virtual void RunCycle(Cycle now, const std::function<void(uint64_t)>& retired) = 0;
-  // A block enters at the end of cycle `now`, or before cycle 0.
-  void Admit(Cycle now, uint64_t recorded_block);
+  // A block enters; cycle `first` is the first that it may issue in.
+  void Admit(Cycle first, uint64_t recorded_block);
   // Nothing can ever happen again, though blocks are resident.
   virtual bool Stuck() const = 0;
   // Nothing is under way outside the blocks.
@@ -98,6 +100,10 @@ class ReferenceSm {
   // The last thread of row `row` (hardware threads [row * warp size, ...)) has exited, in this slot.
   virtual void RowExited(uint32_t /*row*/, SlotId /*slot*/) {}
 
+  // Notes for the statistics of warps, in the present cycle.
+  void Note(ReferenceWarpProgress::Event event, const Lanes& lanes, LaneMask mask);
+  uint64_t Stalls() const { return statistics_.scheduler_total - statistics_.scheduler_issued; }
+
   static void AddCounters(std::span<const uint64_t> values, const std::vector<CounterSpec>& specs,
                           std::map<std::string, uint64_t>& sum);
 
@@ -122,6 +128,8 @@ class ReferenceSm {
   bool Ask();
   // A block whose threads have all exited leaves.
   void Retire(size_t place, const std::function<void(uint64_t)>& retired);
+  // A slot whose barrier let it go does go on.
+  void NoteResumed(SlotId slot);
   bool AllThreadsDone(size_t place) const;
   // Places of the blocks of a slot's threads: normally one.
   std::set<int> PlacesOf(SlotId slot) const;
