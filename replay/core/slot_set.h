@@ -74,8 +74,8 @@ class SlotSet {
 
  private:
   static_assert(kMaxSlots == 64 * 64, "one summary word covers 64 words");
+  uint64_t summary_ = 0;  // beside the first words, which are used most
   std::array<uint64_t, 64> words_{};
-  uint64_t summary_ = 0;
 };
 
 }  // namespace heddle::replay

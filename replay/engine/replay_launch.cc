@@ -22,6 +22,8 @@ namespace heddle::replay {
 namespace {
 
 constexpr uint64_t kProgressCycles = 1 << 14;
+// The most that an SM runs ahead of the others, in cycles; enough for it to pay.
+constexpr Cycle kAheadCycles = 1000;
 // A machine that issues nothing for so long hangs: every latency is at most 10^5 cycles, and the requests that can be
 // under way at once keep a memory busy for far less.
 constexpr Cycle kHangCycles = Cycle{1} << 23;
@@ -79,6 +81,7 @@ class LaunchSimulation : public SmWaker {
     MakeSms();
     dispatcher_ = configuration.dispatch->make({blocks_.count(), sm_count_}, configuration.dispatch_parameters);
     occupancy_.assign(sm_count_, {0, context_.capacity});
+    ahead_.resize(sm_count_);
     accepted_ = std::make_unique<bool[]>(sm_count_);
   }
 
@@ -134,6 +137,9 @@ class LaunchSimulation : public SmWaker {
 
   // A round of dispatch after the cycle before `first`.
   absl::Status Dispatch(Cycle first);
+  // Runs an SM that has run cycle `now` on alone, as long as nothing outside it can matter to it: that keeps what it
+  // works on in the host's caches. Returns the next cycle in which the SM is to be looked at.
+  Cycle RunAhead(uint32_t sm, Cycle now);
   // What every waiting thread, resource and queue waits for. `found`: how the hang was noticed.
   absl::Status Deadlock(const std::string& found) const;
   // All blocks have retired, and nothing is under way in the memory.
@@ -158,6 +164,13 @@ class LaunchSimulation : public SmWaker {
   std::vector<IBufferCore*> buffer_cores_;  // the same, if they have buffers
   std::unique_ptr<BlockDispatcher> dispatcher_;
   std::vector<SmOccupancy> occupancy_;
+  // What an SM has run beyond the time of the others.
+  struct Ahead {
+    Cycle until = 0;       // the cycles before this one
+    Cycle next = 0;        // the cycle that it is to be looked at in
+    bool stopped = false;  // the last of them retired a block or failed, which the others have yet to see
+  };
+  std::vector<Ahead> ahead_;  // by SM
   std::unique_ptr<bool[]> accepted_;
   uint64_t room_ = 0;  // blocks that would still fit
   uint64_t resident_ = 0;
@@ -219,6 +232,32 @@ bool LaunchSimulation::Done() const {
          std::all_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->memory().drained(); });
 }
 
+// An SM cannot be reached from outside while its memory has nothing under way and it can get no block: it is full, or
+// none is left. A block that it retires is dispatched for when all have come to that cycle.
+Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
+  Ahead& ahead = ahead_[index];
+  if (now + 1 < ahead.until) return ahead.next;
+  SmCore& sm = *sms_[index];
+  ahead.until = now + 1;
+  ahead.next = sm.NextWake(now);
+  const SmOccupancy& occupancy = occupancy_[index];
+  if (context_.force_tick || (occupancy.resident < occupancy.capacity && !dispatcher_->done())) return ahead.next;
+  Cycle limit = now + kAheadCycles;
+  if (run_.options.max_cycles != 0) limit = std::min(limit, run_.options.max_cycles);
+  while (ahead.next < limit && sm.resident() > 0 && sm.memory().drained()) {
+    const Cycle at = ahead.next;
+    sm.RunCycle(at);
+    ahead.until = at + 1;
+    if (!sm.ok() || !sm.retired().empty()) {
+      ahead.stopped = true;
+      ahead.next = at;
+      break;
+    }
+    ahead.next = sm.NextWake(at);
+  }
+  return ahead.next;
+}
+
 absl::Status LaunchSimulation::Run() {
   room_ = residency_ * sm_count_;
   // The first round comes before cycle 0, so that the first issue is in cycle 0.
@@ -245,7 +284,10 @@ absl::Status LaunchSimulation::Run() {
         continue;
       }
       SmCore& sm = *sms_[component];
-      sm.RunCycle(now);
+      Ahead& ahead = ahead_[component];
+      if (now < ahead.until && !(ahead.stopped && now + 1 == ahead.until)) continue;  // it has run this cycle already
+      if (now >= ahead.until) sm.RunCycle(now);
+      ahead.stopped = false;
       if (!sm.ok()) return sm.status();
       for (const uint64_t position : sm.retired()) {
         dispatcher_->Retired(component, position);
@@ -261,7 +303,7 @@ absl::Status LaunchSimulation::Run() {
       if (absl::Status status = Dispatch(now + 1); !status.ok()) return status;
     }
     for (const uint32_t component : awake) {
-      if (component != sm_count_) calendar_.Wake(component, sms_[component]->NextWake(now));
+      if (component != sm_count_) calendar_.Wake(component, RunAhead(component, now));
     }
     // A launch ends with its last block, or when the memory has nothing under way any more.
     if (retired_ == blocks_.count()) end_ = std::max(end_, now);
