@@ -53,9 +53,7 @@ void SlotAges::Remove(SlotId slot) {
 
 void SlotAges::Move(SlotId slot, const std::vector<uint64_t>& formed) {
   Remove(slot);
-  const auto is_older = [&](SlotId other) {
-    return std::pair(formed[other], other) < std::pair(formed[slot], slot);
-  };
+  const auto is_older = [&](SlotId other) { return std::pair(formed[other], other) < std::pair(formed[slot], slot); };
   // The last run with an older slot, and its older slots.
   uint16_t behind = kNoRun;
   uint64_t older = 0;

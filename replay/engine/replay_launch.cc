@@ -69,7 +69,7 @@ class LaunchSimulation : public SmWaker {
     context_.policy_name = info.name;
     context_.any_lane = MaySitInAnyLane(info, configuration.divergence_parameters);
     context_.static_warps = info.traits.static_warps;
-    context_.warp_progress = &warp_progress_.emplace(blocks_.count(), residency_ * sm_count_);
+    context_.warp_progress = &warp_progress_.emplace(residency_ * sm_count_);
     context_.swizzle = SwizzlesHomeLanes(info, configuration.divergence_parameters);
     context_.force_tick = run.options.force_tick;
     context_.observer = run.options.observer;
@@ -232,8 +232,8 @@ bool LaunchSimulation::Done() const {
          std::all_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->memory().drained(); });
 }
 
-// An SM cannot be reached from outside while its memory has nothing under way and it can get no block: it is full, or
-// none is left. A block that it retires is dispatched for when all have come to that cycle.
+// An SM cannot be reached from outside while no request of it is under way and it can get no block: it is full, or none
+// is left. A block that it retires is dispatched for when all have come to that cycle.
 Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
   Ahead& ahead = ahead_[index];
   if (now + 1 < ahead.until) return ahead.next;
@@ -242,15 +242,21 @@ Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
   ahead.next = sm.NextWake(now);
   const SmOccupancy& occupancy = occupancy_[index];
   if (context_.force_tick || (occupancy.resident < occupancy.capacity && !dispatcher_->done())) return ahead.next;
+  if (!sm.memory().isolated()) return ahead.next;
   Cycle limit = now + kAheadCycles;
   if (run_.options.max_cycles != 0) limit = std::min(limit, run_.options.max_cycles);
-  while (ahead.next < limit && sm.resident() > 0 && sm.memory().drained()) {
+  while (ahead.next < limit && sm.resident() > 0) {
     const Cycle at = ahead.next;
     sm.RunCycle(at);
     ahead.until = at + 1;
     if (!sm.ok() || !sm.retired().empty()) {
       ahead.stopped = true;
       ahead.next = at;
+      break;
+    }
+    if (!sm.memory().isolated()) {
+      // Whether the network has room for its request was asked before the network has come to this cycle.
+      ahead.next = at + 1;
       break;
     }
     ahead.next = sm.NextWake(at);
