@@ -23,7 +23,7 @@ namespace {
 
 constexpr uint64_t kProgressCycles = 1 << 14;
 // The most that an SM runs ahead of the others, in cycles; enough for it to pay.
-constexpr Cycle kAheadCycles = 1000;
+constexpr Cycle kAheadCycles = 4000;
 // A machine that issues nothing for so long hangs: every latency is at most 10^5 cycles, and the requests that can be
 // under way at once keep a memory busy for far less.
 constexpr Cycle kHangCycles = Cycle{1} << 23;
@@ -164,13 +164,7 @@ class LaunchSimulation : public SmWaker {
   std::vector<IBufferCore*> buffer_cores_;  // the same, if they have buffers
   std::unique_ptr<BlockDispatcher> dispatcher_;
   std::vector<SmOccupancy> occupancy_;
-  // What an SM has run beyond the time of the others.
-  struct Ahead {
-    Cycle until = 0;       // the cycles before this one
-    Cycle next = 0;        // the cycle that it is to be looked at in
-    bool stopped = false;  // the last of them retired a block or failed, which the others have yet to see
-  };
-  std::vector<Ahead> ahead_;  // by SM
+  std::vector<SmCore::Stretch> ahead_;  // by SM: what it has run beyond the time of the others
   std::unique_ptr<bool[]> accepted_;
   uint64_t room_ = 0;  // blocks that would still fit
   uint64_t resident_ = 0;
@@ -235,32 +229,16 @@ bool LaunchSimulation::Done() const {
 // An SM cannot be reached from outside while no request of it is under way and it can get no block: it is full, or none
 // is left. A block that it retires is dispatched for when all have come to that cycle.
 Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
-  Ahead& ahead = ahead_[index];
+  SmCore::Stretch& ahead = ahead_[index];
   if (now + 1 < ahead.until) return ahead.next;
   SmCore& sm = *sms_[index];
-  ahead.until = now + 1;
-  ahead.next = sm.NextWake(now);
+  const Cycle next = sm.NextWake(now);
+  ahead = {now + 1, next, false};
   const SmOccupancy& occupancy = occupancy_[index];
-  if (context_.force_tick || (occupancy.resident < occupancy.capacity && !dispatcher_->done())) return ahead.next;
-  if (!sm.memory().isolated()) return ahead.next;
+  if (context_.force_tick || (occupancy.resident < occupancy.capacity && !dispatcher_->done())) return next;
   Cycle limit = now + kAheadCycles;
   if (run_.options.max_cycles != 0) limit = std::min(limit, run_.options.max_cycles);
-  while (ahead.next < limit && sm.resident() > 0) {
-    const Cycle at = ahead.next;
-    sm.RunCycle(at);
-    ahead.until = at + 1;
-    if (!sm.ok() || !sm.retired().empty()) {
-      ahead.stopped = true;
-      ahead.next = at;
-      break;
-    }
-    if (!sm.memory().isolated()) {
-      // Whether the network has room for its request was asked before the network has come to this cycle.
-      ahead.next = at + 1;
-      break;
-    }
-    ahead.next = sm.NextWake(at);
-  }
+  if (next < limit && sm.resident() > 0 && sm.memory().isolated()) ahead = sm.RunAlone(next, limit);
   return ahead.next;
 }
 
@@ -290,9 +268,12 @@ absl::Status LaunchSimulation::Run() {
         continue;
       }
       SmCore& sm = *sms_[component];
-      Ahead& ahead = ahead_[component];
-      if (now < ahead.until && !(ahead.stopped && now + 1 == ahead.until)) continue;  // it has run this cycle already
-      if (now >= ahead.until) sm.RunCycle(now);
+      SmCore::Stretch& ahead = ahead_[component];
+      if (now >= ahead.until) {
+        sm.RunCycle(now);
+      } else if (!ahead.stopped || now != ahead.next) {
+        continue;  // it has run this cycle, and nothing came of it
+      }
       ahead.stopped = false;
       if (!sm.ok()) return sm.status();
       for (const uint64_t position : sm.retired()) {
