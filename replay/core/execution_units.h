@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,40 +21,62 @@ class ExecutionUnits {
  public:
   explicit ExecutionUnits(const machine::v1::ExecutionUnits& units)
       : operand_read_(units.operand_read_cycles()), operands_(units.register_banks()) {
-    classes_[0].units.assign(units.sp(), 0);
-    classes_[1].units.assign(units.sfu(), 0);
+    classes_[0].units.Resize(units.sp());
+    classes_[1].units.Resize(units.sfu());
     if (units.register_banks() != 0) {
-      classes_[0].collectors.assign(units.sp_collectors(), 0);
-      classes_[1].collectors.assign(units.sfu_collectors(), 0);
+      classes_[0].collectors.Resize(units.sp_collectors());
+      classes_[1].collectors.Resize(units.sfu_collectors());
     }
-    for (Class& one : classes_) one.Update();
   }
 
-  // The first cycle in which an instruction of the class (not memory) can issue; kNever without such a unit.
+  // The first cycle in which an instruction of the class (not memory) can issue.
   Cycle NextFree(UnitClass unit) const { return classes_[static_cast<int>(unit)].next_free; }
 
   // Issues an instruction in cycle `now`, not before NextFree. It takes the unit's input for `busy` cycles. Returns the
   // cycle in which its execution starts. `warp` and `sources`: see OperandCollector.
   Cycle Issue(UnitClass unit, uint32_t busy, uint32_t warp, std::span<const uint32_t> sources, Cycle now) {
     Class& one = classes_[static_cast<int>(unit)];
-    *std::min_element(one.units.begin(), one.units.end()) = now + busy;
+    one.units.TakeFirst(now + busy);
     const Cycle start = std::max(now + operand_read_, operands_.Collect(warp, sources, now));
-    if (!one.collectors.empty()) *std::min_element(one.collectors.begin(), one.collectors.end()) = start;
-    one.Update();
+    one.collectors.TakeFirst(start);
+    one.next_free = std::max(one.units.first(), one.collectors.first());
     return start;
   }
 
  private:
-  struct Class {
-    std::vector<Cycle> units;       // free from
-    std::vector<Cycle> collectors;  // the same; empty = no limit
-    Cycle next_free = 0;
-    void Update() {
-      next_free = units.empty() ? kNever : *std::min_element(units.begin(), units.end());
-      if (!collectors.empty()) {
-        next_free = std::max(next_free, *std::min_element(collectors.begin(), collectors.end()));
-      }
+  // Things of one kind, as the times from which on each is free: ascending, in a ring from `head_` on. A new time is
+  // mostly the latest, so that it finds its place at once.
+  class FreeTimes {
+   public:
+    void Resize(uint32_t count) {
+      count_ = count;
+      times_.assign(std::bit_ceil(count + 1), 0);
+      mask_ = static_cast<uint32_t>(times_.size()) - 1;
     }
+    // The time from which on one is free; always, if there are none.
+    Cycle first() const { return times_[head_]; }
+    // The one that is free first is free again from `until` on.
+    void TakeFirst(Cycle until) {
+      if (count_ == 0) return;
+      head_ = (head_ + 1) & mask_;
+      uint32_t place = (head_ + count_ - 1) & mask_;
+      for (uint32_t left = count_ - 1; left != 0 && times_[(place - 1) & mask_] > until; --left) {
+        times_[place] = times_[(place - 1) & mask_];
+        place = (place - 1) & mask_;
+      }
+      times_[place] = until;
+    }
+
+   private:
+    std::vector<Cycle> times_ = {0};  // a power of two, more than there are things
+    uint32_t mask_ = 0;
+    uint32_t head_ = 0;
+    uint32_t count_ = 0;
+  };
+  struct Class {
+    FreeTimes units;
+    FreeTimes collectors;  // none = no limit
+    Cycle next_free = 0;
   };
 
   const uint32_t operand_read_;

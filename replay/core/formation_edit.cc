@@ -63,6 +63,7 @@ SlotId Formation::Allocate(std::string_view operation) {
   ++table_.live;
   table_.stop[slot] = Position::Exit();
   table_.formed[slot] = ++formed_sequence_;
+  table_.ages.Add(slot);
   table_.port[slot] = static_cast<uint8_t>(slot % ports_);
   table_.priority[slot] = 0;
   table_.group[slot] = 0;
@@ -76,6 +77,7 @@ void Formation::Free(SlotId slot) {
   table_.lanes[slot].mask = 0;
   Note(slot, kThreadsNoted);
   --table_.live;
+  table_.ages.Remove(slot);
   free_.Insert(slot);
 }
 
@@ -356,6 +358,7 @@ void Formation::SetAge(SlotId slot, uint64_t formed) {
     return;
   }
   table_.formed[slot] = formed;
+  table_.ages.Move(slot, table_.formed);
   Note(slot, kThreadsNoted);
 }
 

@@ -46,6 +46,7 @@ class IBufferCore final : public SmCore {
 
   void RunCycle(Cycle now) override;
   Cycle NextWake(Cycle now) const override;
+  Stretch RunAlone(Cycle next, Cycle limit) override { return RunStretch(*this, next, limit); }
   void FinishLaunch(Cycle end) override { Credit(end); }
   // Blocks retire at the end of a cycle.
   Cycle EndOfRetired(Cycle now) const override { return now + 1; }

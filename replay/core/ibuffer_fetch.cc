@@ -55,8 +55,12 @@ void IBufferCore::Fetch(Cycle now) {
       return;
   }
   fetch_policy_->Fetched(slot);
-  warp.flushed = false;
-  Reclass(slot);
+  if (warp.flushed) {
+    warp.flushed = false;
+    Reclass(slot);
+  } else {  // what a warp waits for does not depend on its fetch
+    UpdateFetchable(slot, warp);
+  }
 }
 
 }  // namespace heddle::replay

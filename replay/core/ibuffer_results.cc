@@ -55,21 +55,33 @@ bool IBufferCore::ProcessLanes(uint32_t id, LaneMask lanes) {
   const bool holds = flight.holds;
   const bool inserted = flight.inserted;
   const Hold hold = setup_.table[flight.pc].hold;
-  released_.clear();
-  ForEachRowOf(id, flight, [&](uint32_t row, LaneMask) {
+  const auto give_back = [&](uint32_t row) {
     const BlockId block = block_of_row_[row];
     if (--results_due_[block] == 0 && blocks_[block].exited) retiring_.push_back(block);
-    if (!flight.writes) return;
-    scoreboard_.Release(row, id);
-    for (const SlotId other : slots_of_[row]) {
-      if ((MaskOf(standings_.of(other).state) & kDataClasses) != 0) released_.push_back(other);
+    if (flight.writes) scoreboard_.Release(row, id);
+  };
+  const auto waits_for_data = [&](SlotId other) { return (MaskOf(standings_.of(other).state) & kDataClasses) != 0; };
+  if (flight.row != kMixedRows) {
+    give_back(flight.row);
+    if (flight.writes) {
+      for (const SlotId other : slots_of_[flight.row]) {
+        if (waits_for_data(other)) Reclass(other);
+      }
     }
-  });
-  if (released_.size() > 1) {  // schedulers are told of the ends of long waits by slot
+  } else {
+    released_.clear();
+    for (const RowLanes& one : flights_.rows(id)) {
+      give_back(one.row);
+      if (!flight.writes) continue;
+      for (const SlotId other : slots_of_[one.row]) {
+        if (waits_for_data(other)) released_.push_back(other);
+      }
+    }
+    // Schedulers are told of the ends of long waits by slot.
     std::sort(released_.begin(), released_.end());
     released_.erase(std::unique(released_.begin(), released_.end()), released_.end());
+    for (const SlotId other : released_) Reclass(other);
   }
-  for (const SlotId other : released_) Reclass(other);
   if (!flight.unacknowledged) flights_.Remove(id);
   if (!holds) return true;
   if (warps_[slot].told_wait) {  // before the policy moves the slot on

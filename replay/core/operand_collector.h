@@ -3,6 +3,7 @@
 #define HEDDLE_REPLAY_CORE_OPERAND_COLLECTOR_H_
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,7 +17,7 @@ namespace heddle::replay {
 class OperandCollector {
  public:
   // 0 banks: operands are always there in time.
-  explicit OperandCollector(uint32_t banks) : next_read_(banks, 0) {}
+  explicit OperandCollector(uint32_t banks) : next_read_(banks, 0), mask_(std::has_single_bit(banks) ? banks - 1 : 0) {}
 
   // The cycle in which the last of an instruction's operands is read; the first is read in the cycle after the issue
   // (`now`) at the earliest. `now` if it has none. `warp`: a row of warp-size hardware threads.
@@ -24,7 +25,7 @@ class OperandCollector {
     Cycle last = now;
     if (next_read_.empty()) return last;
     for (const uint32_t number : registers) {
-      Cycle& next = next_read_[(number + warp) % next_read_.size()];
+      Cycle& next = next_read_[BankOf(number + warp)];
       const Cycle read = std::max(next, now + 1);
       next = read + 1;
       last = std::max(last, read);
@@ -33,7 +34,12 @@ class OperandCollector {
   }
 
  private:
+  uint32_t BankOf(uint32_t sum) const {
+    return mask_ != 0 ? sum & mask_ : sum % static_cast<uint32_t>(next_read_.size());
+  }
+
   std::vector<Cycle> next_read_;  // by bank: the first cycle in which it is free
+  uint32_t mask_;                 // banks - 1 if they are a power of two above 1: divisions are slow
 };
 
 }  // namespace heddle::replay

@@ -22,6 +22,8 @@ class SlotSet {
   }
   bool Contains(SlotId slot) const { return words_[slot >> 6] >> (slot & 63) & 1; }
   bool empty() const { return summary_ == 0; }
+  // Slots 64 * index to 64 * index + 63, as bits.
+  uint64_t word(uint32_t index) const { return words_[index]; }
   void Clear() {
     words_.fill(0);
     summary_ = 0;
@@ -72,8 +74,8 @@ class SlotSet {
 
  private:
   static_assert(kMaxSlots == 64 * 64, "one summary word covers 64 words");
+  uint64_t summary_ = 0;  // beside the first words, which are used most
   std::array<uint64_t, 64> words_{};
-  uint64_t summary_ = 0;
 };
 
 }  // namespace heddle::replay

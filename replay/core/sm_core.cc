@@ -37,7 +37,7 @@ SmCore::SmCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<Diverg
       write_back_(std::max(memory_->usual_latency(), horizon)),
       blocks_(context.capacity),
       live_in_row_(context.max_threads / context.warp_size),
-      warp_progress_(context.warp_size, context.max_threads, context.capacity, context.static_warps,
+      warp_progress_(sm, context.warp_size, context.max_threads, context.capacity, context.static_warps,
                      *context.warp_progress),
       barriers_ahead_(formation_.table().state.size()) {
   for (ResidentBlock& block : blocks_) block.barriers.resize(context.barrier_ids.size());

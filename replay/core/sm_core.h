@@ -52,6 +52,16 @@ class SmCore : public MemoryClient {
   // The next cycle in which something can happen, kNever if nothing will without help from outside. Call it after
   // RunCycle(now) or Admit.
   virtual Cycle NextWake(Cycle now) const = 0;
+  // Cycles that the SM has run without the others.
+  struct Stretch {
+    Cycle until = 0;  // the first cycle after those that were run
+    Cycle next = 0;   // the cycle that it is to be looked at in
+    bool stopped =
+        false;  // in the last cycle, `next`, a block retired or something failed, which is still to be dealt with
+  };
+  // Runs the cycles from `next` on that come before `limit`, until a block retires, something fails, or the memory is
+  // not isolated any more. The SM must have a block, and its memory be isolated.
+  virtual Stretch RunAlone(Cycle next, Cycle limit) = 0;
   // Credits the statistics up to the end of the launch, cycle `end`.
   virtual void FinishLaunch(Cycle end) = 0;
   // Checks what must hold when the last block has retired. Errors: Internal, naming what is left over.
@@ -111,6 +121,28 @@ class SmCore : public MemoryClient {
   // `horizon`: the longest usual time until a result of the front end's own units, in cycles.
   SmCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<DivergencePolicy> policy, ChunkCache& cache,
          MemorySystem& memory, uint32_t horizon);
+
+  // RunAlone for a front end, whose functions are known here.
+  template <typename FrontEnd>
+  static Stretch RunStretch(FrontEnd& core, Cycle next, Cycle limit) {
+    Stretch stretch{next, next, false};
+    while (stretch.next < limit) {
+      const Cycle at = stretch.next;
+      core.RunCycle(at);
+      stretch.until = at + 1;
+      if (!core.retired_.empty() || !core.ok()) {
+        stretch.stopped = true;
+        break;
+      }
+      if (!core.memory_->isolated()) {
+        // Whether the network has room for a request was asked before the network has come to this cycle.
+        stretch.next = at + 1;
+        break;
+      }
+      stretch.next = core.NextWake(at);
+    }
+    return stretch;
+  }
 
   // --- what a front end adds
   // Credits the cycles before `until` that have not been counted; comes before any change.

@@ -23,6 +23,7 @@ class ThesisCore final : public SmCore, private ThesisPipeline::Core {
 
   void RunCycle(Cycle now) override;
   Cycle NextWake(Cycle now) const override;
+  Stretch RunAlone(Cycle next, Cycle limit) override { return RunStretch(*this, next, limit); }
   void FinishLaunch(Cycle end) override { Credit(end); }
   // Blocks retire at the start of a cycle, by the exits that are written back in it.
   Cycle EndOfRetired(Cycle now) const override { return now; }

@@ -3,6 +3,7 @@
 #define HEDDLE_REPLAY_CORE_WARP_STANDING_H_
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -22,7 +23,10 @@ struct Standing {
   bool beyond_shared = false;  // data: waits for memory beyond the shared one
   bool off_core = false;       // data: and beyond the core
   uint8_t threads = 0;
-  friend bool operator==(const Standing&, const Standing&) = default;
+  uint8_t unused = 0;  // so that two are compared as one word
+  friend bool operator==(const Standing& a, const Standing& b) {
+    return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+  }
 };
 
 // The only writer of what warps stand for: sets of warps that could issue, counts of warps by class, and integrals over

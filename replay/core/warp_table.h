@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "replay/core/slot_ages.h"
 #include "replay/core/slot_set.h"
 #include "replay/core/types.h"
 
@@ -43,6 +44,7 @@ struct WarpTable {
   std::vector<uint32_t> group;       // free for the policy: slots that belong together
   std::vector<HeldReason> held;      // parked slots: why
   SlotSet offered;                   // all slots in state kOffered
+  SlotAges ages;                     // slots that are not free, by `formed`
   int live = 0;                      // slots that are not free
 
   int thread_count(SlotId slot) const { return std::popcount(lanes[slot].mask); }

@@ -22,6 +22,8 @@ namespace heddle::replay {
 namespace {
 
 constexpr uint64_t kProgressCycles = 1 << 14;
+// The most that an SM runs ahead of the others, in cycles; enough for it to pay.
+constexpr Cycle kAheadCycles = 4000;
 // A machine that issues nothing for so long hangs: every latency is at most 10^5 cycles, and the requests that can be
 // under way at once keep a memory busy for far less.
 constexpr Cycle kHangCycles = Cycle{1} << 23;
@@ -67,7 +69,7 @@ class LaunchSimulation : public SmWaker {
     context_.policy_name = info.name;
     context_.any_lane = MaySitInAnyLane(info, configuration.divergence_parameters);
     context_.static_warps = info.traits.static_warps;
-    context_.warp_progress = &warp_progress_.emplace(blocks_.count(), residency_ * sm_count_);
+    context_.warp_progress = &warp_progress_.emplace(residency_ * sm_count_);
     context_.swizzle = SwizzlesHomeLanes(info, configuration.divergence_parameters);
     context_.force_tick = run.options.force_tick;
     context_.observer = run.options.observer;
@@ -79,6 +81,7 @@ class LaunchSimulation : public SmWaker {
     MakeSms();
     dispatcher_ = configuration.dispatch->make({blocks_.count(), sm_count_}, configuration.dispatch_parameters);
     occupancy_.assign(sm_count_, {0, context_.capacity});
+    ahead_.resize(sm_count_);
     accepted_ = std::make_unique<bool[]>(sm_count_);
   }
 
@@ -134,6 +137,9 @@ class LaunchSimulation : public SmWaker {
 
   // A round of dispatch after the cycle before `first`.
   absl::Status Dispatch(Cycle first);
+  // Runs an SM that has run cycle `now` on alone, as long as nothing outside it can matter to it: that keeps what it
+  // works on in the host's caches. Returns the next cycle in which the SM is to be looked at.
+  Cycle RunAhead(uint32_t sm, Cycle now);
   // What every waiting thread, resource and queue waits for. `found`: how the hang was noticed.
   absl::Status Deadlock(const std::string& found) const;
   // All blocks have retired, and nothing is under way in the memory.
@@ -158,6 +164,7 @@ class LaunchSimulation : public SmWaker {
   std::vector<IBufferCore*> buffer_cores_;  // the same, if they have buffers
   std::unique_ptr<BlockDispatcher> dispatcher_;
   std::vector<SmOccupancy> occupancy_;
+  std::vector<SmCore::Stretch> ahead_;  // by SM: what it has run beyond the time of the others
   std::unique_ptr<bool[]> accepted_;
   uint64_t room_ = 0;  // blocks that would still fit
   uint64_t resident_ = 0;
@@ -219,6 +226,22 @@ bool LaunchSimulation::Done() const {
          std::all_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->memory().drained(); });
 }
 
+// An SM cannot be reached from outside while no request of it is under way and it can get no block: it is full, or none
+// is left. A block that it retires is dispatched for when all have come to that cycle.
+Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
+  SmCore::Stretch& ahead = ahead_[index];
+  if (now + 1 < ahead.until) return ahead.next;
+  SmCore& sm = *sms_[index];
+  const Cycle next = sm.NextWake(now);
+  ahead = {now + 1, next, false};
+  const SmOccupancy& occupancy = occupancy_[index];
+  if (context_.force_tick || (occupancy.resident < occupancy.capacity && !dispatcher_->done())) return next;
+  Cycle limit = now + kAheadCycles;
+  if (run_.options.max_cycles != 0) limit = std::min(limit, run_.options.max_cycles);
+  if (next < limit && sm.resident() > 0 && sm.memory().isolated()) ahead = sm.RunAlone(next, limit);
+  return ahead.next;
+}
+
 absl::Status LaunchSimulation::Run() {
   room_ = residency_ * sm_count_;
   // The first round comes before cycle 0, so that the first issue is in cycle 0.
@@ -245,7 +268,13 @@ absl::Status LaunchSimulation::Run() {
         continue;
       }
       SmCore& sm = *sms_[component];
-      sm.RunCycle(now);
+      SmCore::Stretch& ahead = ahead_[component];
+      if (now >= ahead.until) {
+        sm.RunCycle(now);
+      } else if (!ahead.stopped || now != ahead.next) {
+        continue;  // it has run this cycle, and nothing came of it
+      }
+      ahead.stopped = false;
       if (!sm.ok()) return sm.status();
       if (sm.hung()) {
         return Deadlock(absl::StrCat("nothing was issued or completed on SM ", component, " in ",
@@ -265,7 +294,7 @@ absl::Status LaunchSimulation::Run() {
       if (absl::Status status = Dispatch(now + 1); !status.ok()) return status;
     }
     for (const uint32_t component : awake) {
-      if (component != sm_count_) calendar_.Wake(component, sms_[component]->NextWake(now));
+      if (component != sm_count_) calendar_.Wake(component, RunAhead(component, now));
     }
     // A launch ends with its last block, or when the memory has nothing under way any more.
     if (retired_ == blocks_.count()) end_ = std::max(end_, now);

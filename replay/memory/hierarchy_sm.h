@@ -35,6 +35,8 @@ class HierarchySm : public SmMemory {
   void Submit(const WarpAccess& access, Cycle now) override;
   FetchResult Fetch(uint64_t address, uint32_t fetcher, Cycle now) override;
   bool drained() const override;
+  // A line that drains may displace a dirty one, which leaves in the same cycle.
+  bool isolated() const override { return outstanding_ == 0 && draining_ == 0 && held_.empty(); }
   std::string Explain() const override;
 
   // What was counted in the cycles before `end`.

@@ -44,7 +44,9 @@ inline std::vector<CounterSpec> HistoryCounterSpecsAnd(std::vector<CounterSpec> 
 // The oldest slot of a set that is not empty, by order of formation on the SM: the blocks' order of dispatch, then the
 // warps' order in their block; warps that split off later are younger.
 inline SlotId OldestOf(const SlotSet& slots, const WarpTable& table) {
-  SlotId oldest = kNoSlot;
+  SlotId oldest = table.ages.OldestIn(slots);
+  if (oldest != kNoSlot) return oldest;
+  // A table that no formation keeps, as tests make them.
   uint64_t least = ~uint64_t{0};
   slots.ForEach([&](SlotId slot) {
     if (table.formed[slot] < least) {

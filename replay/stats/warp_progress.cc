@@ -58,10 +58,19 @@ void WarpProgressTotals::AddBlock(const Block& block) {
   }
   if (cycles.most != 0) {
     whole_idle_ppb_ += PartsPerBillion(IdleOf(block.cycles, cycles.most), block.cycles.size() * cycles.most);
-    if (blocks_ < early_) {
+  }
+  Late late{block.retired, block.sm, blocks_, kNoTail};
+  if (cycles.most != 0) late.tail_ppb = PartsPerBillion(cycles.most - cycles.least, cycles.most);
+  late_.push_back(late);
+  std::push_heap(late_.begin(), late_.end(), Later);
+  if (late_.size() > resident_) {
+    std::pop_heap(late_.begin(), late_.end(), Later);
+    const Late& first = late_.back();
+    if (first.tail_ppb != kNoTail) {
       ++tail_blocks_;
-      tail_ppb_ += PartsPerBillion(cycles.most - cycles.least, cycles.most);
+      tail_ppb_ += first.tail_ppb;
     }
+    late_.pop_back();
   }
   ++blocks_;
   if (block.stalls != 0) {
@@ -96,9 +105,10 @@ void WarpProgressTotals::Fill(result::v1::WarpProgress& out) const {
   if (stalled_blocks_ != 0) out.set_dws(mean(tail_stalls_ppb_, stalled_blocks_));
 }
 
-WarpProgress::WarpProgress(int warp_size, int max_threads, int max_blocks, bool static_warps,
+WarpProgress::WarpProgress(uint32_t sm, int warp_size, int max_threads, int max_blocks, bool static_warps,
                            WarpProgressTotals& totals)
-    : warp_size_(static_cast<uint32_t>(warp_size)),
+    : sm_(sm),
+      warp_size_(static_cast<uint32_t>(warp_size)),
       shift_(std::has_single_bit(warp_size_) ? std::countr_zero(warp_size_) : 0),
       static_warps_(static_warps),
       rows_((static_cast<size_t>(max_threads) + warp_size_ - 1) / warp_size_),
@@ -192,6 +202,8 @@ void WarpProgress::Retired(BlockId id, Cycle now, uint64_t stalls) {
   totals.residence = now - block.admitted;
   totals.stalls = stalls - block.stalls_at_admission;
   totals.tail_stalls = block.stalls_at_last_exit - block.stalls_at_first_exit;
+  totals.retired = now;
+  totals.sm = sm_;
   totals_.AddBlock(totals);
 }
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "proto/result.pb.h"
@@ -20,9 +21,9 @@ class WarpProgressTotals {
   // Percentages of table 1 of the virtual-warp paper (Anantpur and Govindarajan).
   static constexpr std::array<uint64_t, 4> kThresholds = {50, 25, 10, 5};
 
-  // `blocks` in the launch, of which the machine holds `resident` at once: the share of the tail (DWR) is averaged over
-  // the first blocks - resident ones that finish (same paper).
-  WarpProgressTotals(uint64_t blocks, uint64_t resident) : early_(blocks > resident ? blocks - resident : 0) {}
+  // `resident`: blocks that the machine holds at once. The share of the tail (DWR) is averaged over all blocks but the
+  // last `resident` ones that finish (same paper).
+  explicit WarpProgressTotals(uint64_t resident) : resident_(resident) {}
 
   // One phase of a block: cycles from its start to each warp's arrival.
   void AddPhase(std::span<const Cycle> times);
@@ -33,8 +34,10 @@ class WarpProgressTotals {
     Cycle residence = 0;                     // from dispatch to retirement
     uint64_t stalls = 0;                     // port cycles of the SM without an issue while it was resident
     uint64_t tail_stalls = 0;                // those between its first and its last warp's exit
+    Cycle retired = 0;                       // since the launch began
+    uint32_t sm = 0;
   };
-  // A block has retired.
+  // A block has retired. SMs may come in any order: one may be ahead of another.
   void AddBlock(const Block& block);
 
   void Fill(result::v1::WarpProgress& out) const;
@@ -51,7 +54,20 @@ class WarpProgressTotals {
   std::array<uint64_t, 4> cycles_above_{};
   std::array<uint64_t, 4> instructions_above_{};
   bool counts_instructions_ = false;
-  const uint64_t early_;
+  // The blocks that finished last, at most `resident_` of them: a heap, the one that finished first on top. Of the same
+  // cycle, those of the lower SM finished first.
+  struct Late {
+    Cycle retired = 0;
+    uint32_t sm = 0;
+    uint64_t sequence = 0;  // of the call
+    uint64_t tail_ppb = 0;  // kNoTail: it has none
+  };
+  static constexpr uint64_t kNoTail = ~uint64_t{0};
+  static bool Later(const Late& a, const Late& b) {
+    return std::tie(a.retired, a.sm, a.sequence) > std::tie(b.retired, b.sm, b.sequence);
+  }
+  const uint64_t resident_;
+  std::vector<Late> late_;
   uint64_t tail_blocks_ = 0;
   uint64_t tail_ppb_ = 0;  // per early block: 1 - shortest / longest warp
   uint64_t stalled_blocks_ = 0;
@@ -65,7 +81,8 @@ class WarpProgressTotals {
 // cycles without an issue so far, up to `now`.
 class WarpProgress {
  public:
-  WarpProgress(int warp_size, int max_threads, int max_blocks, bool static_warps, WarpProgressTotals& totals);
+  WarpProgress(uint32_t sm, int warp_size, int max_threads, int max_blocks, bool static_warps,
+               WarpProgressTotals& totals);
 
   // A block's threads are in rows first_thread / warp size and following; they may issue from cycle `now` on.
   void Admit(BlockId block, ThreadId first_thread, std::span<const LaneMask> rows, Cycle now, uint64_t stalls);
@@ -121,6 +138,7 @@ class WarpProgress {
   // Ends the present phase for the rows that have arrived or exited.
   void EndPhase(const Block& block);
 
+  const uint32_t sm_;
   const uint32_t warp_size_;
   const int shift_;  // log2 of the warp size if that is a power of two above 1, else 0: divisions show in the profile
   const bool static_warps_;

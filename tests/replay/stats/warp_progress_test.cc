@@ -13,8 +13,7 @@ constexpr int kWarpSize = 4;
 // An SM of eight rows of four threads, up to three blocks.
 class Sm {
  public:
-  explicit Sm(uint64_t blocks = 1, uint64_t resident = 1)
-      : totals(blocks, resident), progress(kWarpSize, 32, 3, /*static_warps=*/true, totals) {}
+  explicit Sm(uint64_t resident = 1) : totals(resident), progress(0, kWarpSize, 32, 3, /*static_warps=*/true, totals) {}
 
   // Block `id` gets `warps` full rows from row `first` on.
   void Admit(BlockId id, uint32_t first, uint32_t warps, Cycle now) {
@@ -124,7 +123,7 @@ TEST(Phases, ThreadsThatExitCanBeTheLastThatABarrierWaitsFor) {
 // Figure 1 of the virtual-warp paper: three blocks one after another; warps take 40, 50, 30 and 50, 30, 40 and the
 // rest.
 TEST(Tail, Figure1OfTheVirtualWarpPaper) {
-  Sm sm(/*blocks=*/3, /*resident=*/1);
+  Sm sm(/*resident=*/1);
   const Cycle times[3][3] = {{40, 50, 30}, {50, 30, 40}, {25, 40, 45}};
   Cycle start = 0;
   for (const auto& block : times) {
@@ -151,12 +150,37 @@ TEST(Tail, Figure1OfTheVirtualWarpPaper) {
 }
 
 TEST(Tail, IsNotDefinedIfTheLaunchFitsTheMachine) {
-  Sm sm(/*blocks=*/1, /*resident=*/1);
+  Sm sm(/*resident=*/1);
   sm.Admit(0, 0, 1, 0);
   sm.Exit(0, 10);
   sm.progress.Retired(0, 10, 0);
   EXPECT_FALSE(sm.Result().has_dwr());
   EXPECT_FALSE(sm.Result().has_dws()) << "it never stalled";
+}
+
+// Three SMs with a block each; the machine holds one block, so that the two that finish first count, whichever SM is
+// told of first.
+TEST(Tail, TheBlocksThatFinishLastAreNotCountedInWhateverOrderTheyAreTold) {
+  struct Block {
+    uint32_t sm;
+    Cycle first_exit;
+    Cycle last_exit;
+  };
+  const std::vector<Block> blocks = {{0, 10, 40}, {1, 20, 40}, {2, 5, 50}};
+  for (const std::vector<size_t>& order : std::vector<std::vector<size_t>>{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}}) {
+    WarpProgressTotals totals(1);
+    for (const size_t index : order) {
+      const Block& block = blocks[index];
+      WarpProgress progress(block.sm, kWarpSize, 32, 3, /*static_warps=*/true, totals);
+      progress.Admit(0, 0, std::vector<LaneMask>(2, 0xf), 0, 0);
+      progress.Exited(Sm::Row(0), 0xf, block.first_exit, 0, [](BlockId) {});
+      progress.Exited(Sm::Row(1), 0xf, block.last_exit, 0, [](BlockId) {});
+      progress.Retired(0, block.last_exit, 0);
+    }
+    result::v1::WarpProgress result;
+    totals.Fill(result);
+    EXPECT_NEAR(result.dwr(), (100.0 * 30 / 40 + 100.0 * 20 / 40) / 2, 1e-6);
+  }
 }
 
 TEST(Instructions, AThresholdIsExceededNotReached) {
@@ -175,8 +199,8 @@ TEST(Instructions, AThresholdIsExceededNotReached) {
 }
 
 TEST(Instructions, AreNotCountedForWarpsOfSeveralRows) {
-  WarpProgressTotals totals(1, 1);
-  WarpProgress progress(kWarpSize, 32, 3, /*static_warps=*/false, totals);
+  WarpProgressTotals totals(1);
+  WarpProgress progress(0, kWarpSize, 32, 3, /*static_warps=*/false, totals);
   progress.Admit(0, 0, std::vector<LaneMask>(1, 0xf), 0, 0);
   progress.Issued(Sm::Row(0));
   progress.Exited(Sm::Row(0), 0xf, 5, 0, [](BlockId) {});

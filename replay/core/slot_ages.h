@@ -1,0 +1,57 @@
+// Warp slots by age.
+#ifndef HEDDLE_REPLAY_CORE_SLOT_AGES_H_
+#define HEDDLE_REPLAY_CORE_SLOT_AGES_H_
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "replay/core/slot_set.h"
+#include "replay/core/types.h"
+
+namespace heddle::replay {
+
+// The live slots of an SM in the order of their formation, to find the oldest of a set without looking at its members
+// one by one. Slots of a block are formed one after the other and mostly get ascending numbers, so that the order is a
+// short list of runs: bits of one word of a set in which a higher slot is younger.
+class SlotAges {
+ public:
+  // The slot is the youngest of all from now on. It must not be a member.
+  void Add(SlotId slot);
+  void Remove(SlotId slot);
+  // The member's age has been changed to formed[slot]; of the same age, the lower slot is older.
+  void Move(SlotId slot, const std::vector<uint64_t>& formed);
+
+  // The oldest member that is in `slots`; kNoSlot if there is none.
+  SlotId OldestIn(const SlotSet& slots) const {
+    for (uint16_t run = first_; run != kNoRun; run = runs_[run].next) {
+      if (const uint64_t bits = runs_[run].bits & slots.word(runs_[run].word)) {
+        return static_cast<SlotId>(runs_[run].word * 64 + std::countr_zero(bits));
+      }
+    }
+    return kNoSlot;
+  }
+
+ private:
+  static constexpr uint16_t kNoRun = 0xffff;
+  struct Run {
+    uint64_t bits = 0;
+    uint16_t word = 0;
+    uint16_t previous = kNoRun;
+    uint16_t next = kNoRun;
+  };
+
+  // A new run behind `previous`, kNoRun = at the beginning.
+  uint16_t Insert(uint16_t previous, uint16_t word, uint64_t bits);
+  void Erase(uint16_t run);
+
+  std::vector<Run> runs_;
+  std::vector<uint16_t> free_;
+  std::vector<uint16_t> run_of_;  // by slot
+  uint16_t first_ = kNoRun;
+  uint16_t last_ = kNoRun;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_SLOT_AGES_H_

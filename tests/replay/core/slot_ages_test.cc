@@ -1,0 +1,79 @@
+// The oldest of a set of slots, against a search over all of them.
+#include "replay/core/slot_ages.h"
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace heddle::replay {
+namespace {
+
+constexpr SlotId kSlots = 200;
+
+// Ages as a plain table.
+struct Model {
+  std::vector<uint64_t> formed = std::vector<uint64_t>(kSlots, 0);
+  std::vector<bool> live = std::vector<bool>(kSlots, false);
+  SlotId OldestIn(const SlotSet& slots) const {
+    SlotId oldest = kNoSlot;
+    for (SlotId slot = 0; slot < kSlots; ++slot) {
+      if (!live[slot] || !slots.Contains(slot)) continue;
+      if (oldest == kNoSlot || formed[slot] < formed[oldest]) oldest = slot;
+    }
+    return oldest;
+  }
+};
+
+TEST(SlotAgesTest, BlocksComeAndGo) {
+  SlotAges ages;
+  SlotSet all;
+  for (SlotId slot = 0; slot < 8; ++slot) {
+    ages.Add(slot);
+    all.Insert(slot);
+  }
+  EXPECT_EQ(ages.OldestIn(all), 0);
+  for (SlotId slot = 0; slot < 4; ++slot) ages.Remove(slot);  // a block retires, another one takes its slots
+  EXPECT_EQ(ages.OldestIn(all), 4);
+  for (SlotId slot = 0; slot < 4; ++slot) ages.Add(slot);
+  EXPECT_EQ(ages.OldestIn(all), 4);
+  SlotSet young;
+  young.Insert(3);
+  young.Insert(1);
+  EXPECT_EQ(ages.OldestIn(young), 1);
+  EXPECT_EQ(ages.OldestIn(SlotSet()), kNoSlot);
+}
+
+TEST(SlotAgesTest, EqualsASearchOverRandomHistories) {
+  std::mt19937_64 random(7);
+  for (int history = 0; history < 50; ++history) {
+    SlotAges ages;
+    Model model;
+    uint64_t sequence = 0;
+    for (int step = 0; step < 600; ++step) {
+      const SlotId slot = static_cast<SlotId>(random() % kSlots);
+      const uint64_t action = random() % 8;
+      if (!model.live[slot]) {
+        model.live[slot] = true;
+        model.formed[slot] = ++sequence;
+        ages.Add(slot);
+      } else if (action < 3) {
+        model.live[slot] = false;
+        ages.Remove(slot);
+      } else if (action < 5) {  // takes the age of another, or one between
+        model.formed[slot] = 1 + random() % sequence;
+        ages.Move(slot, model.formed);
+      }
+      SlotSet some;
+      const uint64_t one_in = 1 + random() % 5;
+      for (SlotId other = 0; other < kSlots; ++other) {
+        if (model.live[other] && random() % one_in == 0) some.Insert(other);
+      }
+      ASSERT_EQ(ages.OldestIn(some), model.OldestIn(some)) << "history " << history << ", step " << step;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heddle::replay
