@@ -81,8 +81,9 @@ class L2Slice {
   // Runs edge `now`; edges ascend. Returns the next edge at which there is something to do if nothing comes from
   // outside, kNoEdge for none.
   Edge Run(Edge now, L2SliceLinks& links);
-  // Whether the slice waits for room in the network / in its DRAM queue: run it when there is some.
-  bool waits_for_network() const { return reply_blocked_; }
+  // The reply that waits for room in the network, null if none, and whether the slice waits for room in its DRAM queue:
+  // run it when there is some.
+  const MemoryRequest* blocked_reply() const { return reply_blocked_ ? &output_.front().request : nullptr; }
   bool waits_for_dram_queue() const { return dram_queue_blocked_; }
 
   // The oldest job for DRAM, null if none; and takes it.

@@ -17,7 +17,23 @@ class PartitionedBackEnd::Port : public NetworkPort {
     Route(request);
     if (memory_.parts_->up.HasRoom(port_, slice_, flits_)) return true;
     memory_.waits_for_room_[sm_] = 1;
+    const Blocked blocked{slice_, flits_};
+    const auto last = blocked_.begin() + std::min<size_t>(blocked_count_, blocked_.size());
+    if (std::find(blocked_.begin(), last, blocked) == last) {
+      if (last != blocked_.end()) *last = blocked;
+      ++blocked_count_;
+    }
     return false;
+  }
+
+  // Whether one of the requests that found no room since the SM was woken last would find some now.
+  bool RoomWasMade() {
+    const auto last = blocked_.begin() + std::min<size_t>(blocked_count_, blocked_.size());
+    const bool made = blocked_count_ > blocked_.size() || std::any_of(blocked_.begin(), last, [&](const Blocked& b) {
+                        return memory_.parts_->up.HasRoom(port_, b.slice, b.flits);
+                      });
+    if (made) blocked_count_ = 0;
+    return made;
   }
 
   void Send(const MemoryRequest& request) override {
@@ -58,9 +74,19 @@ class PartitionedBackEnd::Port : public NetworkPort {
     flits_ = memory_.parts_->up.FlitsOf(memory_.BytesUp(request));
   }
 
+  struct Blocked {
+    uint32_t slice = 0;
+    uint32_t flits = 0;
+    bool operator==(const Blocked&) const = default;
+  };
+
   PartitionedBackEnd& memory_;
   const uint32_t sm_;
   const uint32_t port_;
+  // What found no room: one of each first-level cache at most, unless the SM changes its mind. A larger count than the
+  // array has places means that not all are known.
+  std::array<Blocked, kFirstLevels> blocked_{};
+  size_t blocked_count_ = 0;
   uint64_t address_ = 0;
   uint32_t slice_ = 0;
   uint32_t flits_ = 0;  // 0: nothing was routed yet
@@ -269,7 +295,7 @@ void PartitionedBackEnd::RunUp(Edge edge) {
   up.TakeRoomMade([&](uint32_t port) {
     const uint32_t last = std::min<uint32_t>((port + 1) * sms_per_port_, machine_.sms());
     for (uint32_t sm = port * sms_per_port_; sm < last; ++sm) {
-      if (waits_for_room_[sm] == 0) continue;
+      if (waits_for_room_[sm] == 0 || !ports_[sm].RoomWasMade()) continue;
       waits_for_room_[sm] = 0;
       waker_->WakeSm(sm);
     }
@@ -282,7 +308,10 @@ void PartitionedBackEnd::RunDown(Edge edge) {
   down.Tick(edge);
   down.TakeArrivals([&](uint32_t port) { ReplyArrived(port); });
   down.TakeRoomMade([&](uint32_t slice) {
-    if (parts_->slices[slice].waits_for_network()) time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2));
+    // A message leaves flit by flit; the reply waits until there is room for all of it.
+    const MemoryRequest* reply = parts_->slices[slice].blocked_reply();
+    if (reply == nullptr || !down.HasRoom(slice, PortOf(reply->sm), down.FlitsOf(BytesDown(*reply)))) return;
+    time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2));
   });
   if (down.has_work() || force_tick_) time_->network.Wake(kDown, edge + 1);
 }
