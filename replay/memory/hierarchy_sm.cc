@@ -76,7 +76,7 @@ HierarchySm::HierarchySm(const Machine& machine, const AddressWindows& windows, 
 
 void HierarchySm::RunCycle(Cycle now) {
   if (now == last_run_) return;
-  CreditBlocked(now);
+  if (stage_.blocked) CreditBlocked(now - last_run_ - 1);
   last_run_ = now;
   if (outstanding_ != 0) TakeReply(now);
   if (draining_ != 0 || piped_ != 0) ReturnData(now);
@@ -184,6 +184,7 @@ void HierarchySm::Send() {
     if (!port_.HasRoom(queue.front())) continue;
     port_.Send(queue.front());
     queue.pop_front();
+    freed_ = true;
     if (queue.empty()) queued_ &= ~(1u << index);
     last_sent_ = index;
     return;

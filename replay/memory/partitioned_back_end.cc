@@ -148,6 +148,7 @@ PartitionedBackEnd::PartitionedBackEnd(const machine::v1::Machine& machine, cons
       reply_taken_(PortOf(machine.sms() - 1) + 1),
       ports_with_reply_((reply_taken_.size() + 63) / 64),
       next_slice_(map.controllers()),
+      job_ready_(map.controllers()),
       jitter_(0, 0, 0) {
   for (uint32_t sm = 0; sm < machine.sms(); ++sm) ports_.emplace_back(*this, sm);
 }
@@ -176,6 +177,7 @@ void PartitionedBackEnd::BeginLaunch(uint64_t number) {
   time_.emplace(periods_, map_.slices(), map_.controllers());
   std::fill(waits_for_room_.begin(), waits_for_room_.end(), 0);
   std::fill(reply_taken_.begin(), reply_taken_.end(), 0);
+  std::fill(job_ready_.begin(), job_ready_.end(), kNoEdge);
   std::fill(ports_with_reply_.begin(), ports_with_reply_.end(), 0);
   ports_with_reply_count_ = 0;
   jitter_ = Jitter(hierarchy.jitter_cycles(), seed_, number);
@@ -237,32 +239,38 @@ void PartitionedBackEnd::Advance(Cycle now, SmWaker& waker) {
   waker_ = nullptr;
 }
 
+// One job per cycle enters the controller, from the slices in turn; one is ready.
+void PartitionedBackEnd::TakeDramJob(uint32_t controller, Edge edge) {
+  const uint32_t first = controller * slices_per_controller_;
+  uint32_t place = next_slice_[controller];
+  const DramJob* job = nullptr;
+  while ((job = parts_->slices[first + place].dram_job()) == nullptr || job->ready > edge) {
+    place = place + 1 == slices_per_controller_ ? 0 : place + 1;
+  }
+  L2Slice& slice = parts_->slices[first + place];
+  const DramLocation location = map_.Locate(job->address);
+  DramRequest request;
+  request.request.address = job->address;
+  request.request.tag = job->entry;
+  request.request.slice = static_cast<uint16_t>(first + place);
+  request.row = location.row;
+  request.bank = static_cast<uint16_t>(location.bank);
+  request.bytes = job->bytes;
+  request.write = job->write;
+  parts_->controllers[controller].Push(request, edge);
+  slice.TakeDramJob();
+  next_slice_[controller] = place + 1 == slices_per_controller_ ? 0 : place + 1;
+  if (slice.waits_for_dram_queue()) time_->l2.Wake(first + place, time_->clocks.Soonest(Domain::kL2));
+  Edge ready = kNoEdge;
+  for (uint32_t i = first; i < first + slices_per_controller_; ++i) {
+    if (const DramJob* next = parts_->slices[i].dram_job(); next != nullptr) ready = std::min(ready, next->ready);
+  }
+  job_ready_[controller] = ready;
+}
+
 void PartitionedBackEnd::RunDram(uint32_t controller, Edge edge) {
   DramController& dram = parts_->controllers[controller];
-  const uint32_t first = controller * slices_per_controller_;
-  // One job per cycle enters the controller, from the slices in turn.
-  uint32_t& turn = next_slice_[controller];
-  Edge next = kNoEdge;
-  for (uint32_t i = 0; i < slices_per_controller_ && dram.HasRoom(); ++i) {
-    const uint32_t place = turn + i < slices_per_controller_ ? turn + i : turn + i - slices_per_controller_;
-    L2Slice& slice = parts_->slices[first + place];
-    const DramJob* job = slice.dram_job();
-    if (job == nullptr || job->ready > edge) continue;
-    const DramLocation location = map_.Locate(job->address);
-    DramRequest request;
-    request.request.address = job->address;
-    request.request.tag = job->entry;
-    request.request.slice = static_cast<uint16_t>(first + place);
-    request.row = location.row;
-    request.bank = static_cast<uint16_t>(location.bank);
-    request.bytes = job->bytes;
-    request.write = job->write;
-    dram.Push(request, edge);
-    slice.TakeDramJob();
-    turn = place + 1 == slices_per_controller_ ? 0 : place + 1;
-    if (slice.waits_for_dram_queue()) time_->l2.Wake(first + place, time_->clocks.Soonest(Domain::kL2));
-    break;
-  }
+  if (job_ready_[controller] <= edge && dram.HasRoom()) TakeDramJob(controller, edge);
   if (dram.NextEvent() <= edge) dram.Tick(edge);
   while (const DramReply* reply = dram.Reply(edge)) {
     const uint32_t slice = reply->request.slice;
@@ -271,14 +279,9 @@ void PartitionedBackEnd::RunDram(uint32_t controller, Edge edge) {
     dram.PopReply();
     time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2));
   }
+  Edge next = dram.NextEvent();
   // A job that found no room is tried again when the queue gives something to a bank, which is an event.
-  if (dram.HasRoom()) {
-    for (uint32_t i = 0; i < slices_per_controller_; ++i) {
-      const DramJob* job = parts_->slices[first + i].dram_job();
-      if (job != nullptr) next = std::min(next, std::max(job->ready, edge + 1));
-    }
-  }
-  next = std::min(next, dram.NextEvent());
+  if (dram.HasRoom()) next = std::min(next, job_ready_[controller]);
   if (force_tick_) next = edge + 1;
   time_->dram.Wake(controller, next == kNoEdge ? next : std::max(next, edge + 1));
 }
@@ -309,8 +312,10 @@ void PartitionedBackEnd::RunDown(Edge edge) {
   down.TakeArrivals([&](uint32_t port) { ReplyArrived(port); });
   down.TakeRoomMade([&](uint32_t slice) {
     // A message leaves flit by flit; the reply waits until there is room for all of it.
-    const MemoryRequest* reply = parts_->slices[slice].blocked_reply();
+    L2Slice& waiting = parts_->slices[slice];
+    const MemoryRequest* reply = waiting.blocked_reply();
     if (reply == nullptr || !down.HasRoom(slice, PortOf(reply->sm), down.FlitsOf(BytesDown(*reply)))) return;
+    waiting.NetworkHasRoom();
     time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2));
   });
   if (down.has_work() || force_tick_) time_->network.Wake(kDown, edge + 1);
@@ -372,7 +377,9 @@ bool PartitionedBackEnd::SendReply(uint32_t slice, const MemoryRequest& reply) {
 
 void PartitionedBackEnd::DramJobQueued(uint32_t slice, Edge ready) {
   ++dram_under_way_;
-  time_->dram.Wake(slice / slices_per_controller_, ready);
+  const uint32_t controller = slice / slices_per_controller_;
+  job_ready_[controller] = std::min(job_ready_[controller], ready);
+  time_->dram.Wake(controller, ready);
 }
 
 Edge PartitionedBackEnd::AfterRop() { return time_->clocks.NotBefore(Domain::kL2, time_->clocks.now() + rop_ticks_); }

@@ -66,6 +66,7 @@ class PartitionedBackEnd : public MemoryBackEnd, private L2SliceLinks {
                      const AddressMap& map, const DramParameters& dram, uint64_t seed, bool force_tick);
 
   void RunDram(uint32_t controller, Edge edge);
+  void TakeDramJob(uint32_t controller, Edge edge);
   void RunSlice(uint32_t slice, Edge edge);
   void RunUp(Edge edge);
   void RunDown(Edge edge);
@@ -108,6 +109,7 @@ class PartitionedBackEnd : public MemoryBackEnd, private L2SliceLinks {
   std::vector<uint64_t> ports_with_reply_;  // bit mask over network ports
   uint32_t ports_with_reply_count_ = 0;
   std::vector<uint32_t> next_slice_;  // by controller: whose DRAM queue comes first
+  std::vector<Edge> job_ready_;       // by controller: when the first of its slices' oldest jobs is ready, or kNoEdge
   Jitter jitter_;
   std::optional<DelayedReplies> delayed_;  // with jitter
   Cycle now_ = 0;                          // core cycle

@@ -1,6 +1,6 @@
 // Speed of the engine on kernels that are bound by memory: warp-instructions and DRAM lines per second of user time.
 //
-//   hierarchy_speed [machine [sms [scheduler [percent of the thread blocks]]]]
+//   hierarchy_speed [machine [sms [scheduler [percent of the thread blocks [kernel]]]]]
 #include <sys/resource.h>
 
 #include <cstdio>
@@ -63,8 +63,9 @@ int main(int argc, char** argv) {
   if (argc > 2) machine->set_sms(static_cast<uint32_t>(std::atoi(argv[2])));
   const std::string scheduler = argc > 3 ? argv[3] : "gto";
   const auto percent = static_cast<uint32_t>(argc > 4 ? std::atoi(argv[4]) : 100);
+  const std::string only = argc > 5 ? argv[5] : "";
   constexpr uint32_t kThreads = 256;
-  {
+  if (only.empty() || only == "stream") {
     // c[i] = a[i] + b[i]
     const uint32_t blocks = 40 * percent;
     const auto program = ProgramBuilder("stream").Alu(7).Load().Alu().Load().Alu(2).Store().Exit().Build();
@@ -74,7 +75,7 @@ int main(int argc, char** argv) {
     }
     Measure("stream", *MakeTrace(program, blocks, threads), *machine, scheduler);
   }
-  {
+  if (only.empty() || only == "gather") {
     // Sums of words all over 4 MB, of as many as each thread wants (1 to 16).
     const uint32_t blocks = 120 * percent / 100;
     const auto program = ProgramBuilder("gather")
