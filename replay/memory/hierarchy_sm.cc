@@ -139,9 +139,9 @@ FetchResult HierarchySm::Fetch(uint64_t address, uint32_t fetcher, Cycle now) {
   if (level.cache == nullptr) return FetchResult::kHit;
   Cache& cache = *level.cache;
   const uint64_t line = cache.LineOf(address);
+  if (cache.ReadHit(line, cache.SetOf(line))) return FetchResult::kHit;
   const CacheOutcome outcome = cache.Access(line, cache.SetOf(line), CacheOperation::kRead,
                                             machine::v1::Cache::READ_ONLY, kNoSlot, level.queue.room(), now);
-  if (outcome.result == CacheResult::kHit) return FetchResult::kHit;
   if (outcome.result == CacheResult::kReservationFail) return FetchResult::kRefused;
   level.waiters[outcome.waiter] = {.record = fetcher};
   if (outcome.fetch) {
