@@ -161,11 +161,11 @@ TEST(HierarchyLaunchTest, RunningOnlyTheMemoryInACycleChangesNothing) {
     const char* divergence;
     const char* scheduler;
     const char* fetch;
-  } runs[] = {{"pdom", "lrr", "round_robin"}, {"pdom", "gto", "cff"},         {"pdom", "two_level", "round_robin"},
-              {"pdom", "swl", "round_robin"}, {"pdom", "mwf", "fef"},         {"dwf", "lrr", "round_robin"},
-              {"dwf", "dmaj", "round_robin"}, {"tbc", "gto", "round_robin"},  {"capri", "gto", "round_robin"},
-              {"harp", "gto", "round_robin"}, {"lwm", "lrr", "round_robin"},  {"nrec", "gto", "round_robin"},
-              {"mimd", "lrr", "round_robin"}, {"mimd", "gto", "round_robin"}, {"nrec", "saws_lite", "cff"}};
+  } runs[] = {{"pdom", "lrr", "round_robin"},     {"pdom", "gto", "cff"},        {"pdom", "two_level", "round_robin"},
+              {"pdom", "swl", "round_robin"},     {"pdom", "mwf", "fef"},        {"dwf", "lrr", "round_robin"},
+              {"dwf", "dmaj", "round_robin"},     {"tbc", "gto", "round_robin"}, {"capri", "gto", "round_robin"},
+              {"harp", "gto", "round_robin"},     {"lwm", "lrr", "round_robin"}, {"nrec", "gto", "round_robin"},
+              {"tbc_plus", "lrr", "round_robin"}, {"nrec", "oldest", "cff"}};
   RunOptions options;
   options.machine = LoadMachine("baws_gtx480").value();
   options.machine.set_sms(2);

@@ -7,6 +7,7 @@
 
 #include "replay/engine/machine.h"
 #include "replay/memory/address_map.h"
+#include "replay/memory/hierarchy_sm.h"
 #include "tests/replay/core/engine_harness.h"
 
 namespace heddle::replay {
@@ -72,10 +73,12 @@ TEST(MemoryLatencyTest, APointerChaseFindsEveryLevel) {
   const machine::v1::Hierarchy& memory = machine.memory().hierarchy();
   const auto map = AddressMap::Make(memory.address_map(), memory.dram(), memory.l2().slices_per_controller());
   ASSERT_TRUE(map.ok()) << map.status();
-  constexpr uint64_t kFirst = 0x7000'0000;
-  const DramLocation first = map->Locate(kFirst);
+  // Not with the controller that the program is fetched from, so that its banks are idle.
+  uint64_t start = 0x7000'0000;
+  while (map->ControllerOf(start) == map->ControllerOf(HierarchySm::kProgramBase)) start += 128;
+  const DramLocation first = map->Locate(start);
   const auto find = [&](bool same_row) {
-    for (uint64_t address = kFirst + 128;; address += 128) {
+    for (uint64_t address = start + 128;; address += 128) {
       const DramLocation at = map->Locate(address);
       if (at.controller == first.controller && at.bank == first.bank && (at.row == first.row) == same_row) {
         return address;
@@ -85,16 +88,16 @@ TEST(MemoryLatencyTest, APointerChaseFindsEveryLevel) {
   const uint64_t same_row = find(true);
   const uint64_t other_row = find(false);
   const uint64_t set = uint64_t{memory.l1_data().sets()} * 128;
-  ASSERT_NE(same_row % set, kFirst % set) << "the test needs lines that do not push one another out";
-  ASSERT_NE(other_row % set, kFirst % set);
+  ASSERT_NE(same_row % set, start % set) << "the test needs lines that do not push one another out";
+  ASSERT_NE(other_row % set, start % set);
 
   const Latencies expected(machine);
   // Row buffers start closed. Then: in the L1; in the open row; in another row of the bank; all three in the L1 or L2.
-  EXPECT_THAT(Chase(machine, {kFirst, kFirst + 4, same_row, other_row, kFirst, same_row}),
+  EXPECT_THAT(Chase(machine, {start, start + 4, same_row, other_row, start, same_row}),
               ElementsAre(expected.idle_bank, expected.l1, expected.open_row, expected.other_row, expected.l1,
                           same_row % set == other_row % set ? expected.l2 : expected.l1));
   // A line that shares its set pushes the first one out of the L1, not out of the L2.
-  const std::vector<uint64_t> pushed = Chase(machine, {kFirst, kFirst + set, kFirst, kFirst});
+  const std::vector<uint64_t> pushed = Chase(machine, {start, start + set, start, start});
   ASSERT_EQ(pushed.size(), 4u);
   EXPECT_EQ(pushed[2], expected.l2);
   EXPECT_EQ(pushed[3], expected.l1);
