@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <limits>
 
 #include "replay/memory/dram_timing.h"
 
@@ -40,27 +39,24 @@ class DramCommandSearch {
   void Reset() {
     everywhere_ = {};
     in_group_ = {};
+    first_ = {};
   }
 
   // Searches, not before cycle `earliest`, which does not go back. Afterwards:
   void Find(uint64_t earliest) {
-    const uint64_t now = earliest << 4;
-    uint64_t best = kNoOrder;
-    uint64_t ready = 0;
+    First first;
     for (uint64_t rest = wanting_; rest != 0; rest &= rest - 1) {
-      const uint64_t order = std::max(AllowedFrom(static_cast<uint32_t>(std::countr_zero(rest))).EndOrder(), now);
-      if (order >> 4 < best >> 4) ready = 0;
-      if (order >> 4 <= best >> 4) ready |= rest & -rest;
-      best = std::min(best, order);
+      Offer(static_cast<uint32_t>(std::countr_zero(rest)), earliest, first);
     }
-    next_ = Bound::FromEndOrder(best);
-    ready_ = ready;
+    first_ = first;
   }
+  // The same, if since the last search nothing was issued, and this bank alone has begun to want something.
+  void FindWith(uint32_t bank, uint64_t earliest) { Offer(bank, earliest, first_); }
   // the first cycle in which a wanted command can be issued, and the constraint that ends then (of several the first in
   // the list; meaningless if that is `earliest`),
-  Bound next() const { return next_; }
+  Bound next() const { return Bound::FromEndOrder(first_.order); }
   // and the banks whose commands can be issued then.
-  uint64_t ready() const { return ready_; }
+  uint64_t ready() const { return first_.banks; }
 
   // When the bank's command is allowed by itself, and why not before.
   Bound AllowedFrom(uint32_t bank) const {
@@ -71,15 +67,24 @@ class DramCommandSearch {
 
  private:
   static constexpr uint32_t kMaxBanks = DramParameters::kMaxBanks;
-  static constexpr uint64_t kNoOrder = std::numeric_limits<uint64_t>::max();  // after all times
+  // Who is allowed first.
+  struct First {
+    uint64_t order = ~uint64_t{15};  // Bound::EndOrder; after all times if there is none
+    uint64_t banks = 0;
+  };
 
+  void Offer(uint32_t bank, uint64_t earliest, First& first) const {
+    const uint64_t order = std::max(AllowedFrom(bank).EndOrder(), earliest << 4);
+    if (order >> 4 < first.order >> 4) first.banks = 0;
+    if (order >> 4 <= first.order >> 4) first.banks |= uint64_t{1} << bank;
+    first.order = std::min(first.order, order);
+  }
   static constexpr size_t Index(DramCommand command) { return static_cast<size_t>(command); }
   static void Raise(Bound& bound, Bound until) { bound = std::max(bound, until); }
 
   const bool grouped_;
   uint64_t wanting_ = 0;  // banks
-  Bound next_;
-  uint64_t ready_ = 0;
+  First first_;
   std::array<Bound, kDramCommands> everywhere_;  // by command
   std::array<DramCommand, kMaxBanks> command_{};
   std::array<uint8_t, kMaxBanks> group_{};

@@ -81,6 +81,15 @@ class L2Slice {
   // Runs edge `now`; edges ascend. Returns the next edge at which there is something to do if nothing comes from
   // outside, kNoEdge for none.
   Edge Run(Edge now, L2SliceLinks& links);
+  // Does at once what Run would do to a request that comes over the network with no other before it: takes it in, to be
+  // looked at from edge `ready` on. False if that cannot be known before, since the input queue is full. If `wakes` is
+  // true then, the slice must be run at `ready`.
+  bool TakeInAtOnce(const MemoryRequest& request, Edge ready, bool& wakes) {
+    if (input_.full()) return false;
+    wakes = input_.empty();
+    input_.push_back({request, ready});
+    return true;
+  }
   // The reply that waits for room in the network, null if none. It is not tried again before NetworkHasRoom was called,
   // after which the slice must be run.
   const MemoryRequest* blocked_reply() const { return reply_blocked_ ? &output_.front().request : nullptr; }

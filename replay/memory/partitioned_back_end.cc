@@ -138,6 +138,7 @@ PartitionedBackEnd::PartitionedBackEnd(const machine::v1::Machine& machine, cons
       dram_parameters_(dram),
       seed_(seed),
       force_tick_(force_tick),
+      slices_keep_up_(periods[static_cast<int>(Domain::kL2)] <= periods[static_cast<int>(Domain::kNetwork)]),
       sms_per_port_(machine.memory().hierarchy().network().sms_per_port()),
       slices_per_controller_(std::max<uint32_t>(machine.memory().hierarchy().l2().slices_per_controller(), 1)),
       header_bytes_(machine.memory().hierarchy().network().header_bytes()),
@@ -294,7 +295,7 @@ void PartitionedBackEnd::RunSlice(uint32_t slice, Edge edge) {
 void PartitionedBackEnd::RunUp(Edge edge) {
   Crossbar& up = parts_->up;
   up.Tick(edge);
-  up.TakeArrivals([&](uint32_t slice) { time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2)); });
+  up.TakeArrivals([&](uint32_t slice) { RequestArrived(slice, edge); });
   up.TakeRoomMade([&](uint32_t port) {
     const uint32_t last = std::min<uint32_t>((port + 1) * sms_per_port_, machine_.sms());
     for (uint32_t sm = port * sms_per_port_; sm < last; ++sm) {
@@ -304,6 +305,24 @@ void PartitionedBackEnd::RunUp(Edge edge) {
     }
   });
   if (up.has_work() || force_tick_) time_->network.Wake(kUp, edge + 1);
+}
+
+// A request has become whole at edge `edge`. If the slice's next edge comes before the network's, and nothing is in the
+// way, then it is taken in there, and its room in the network is free at the network's next edge: both are known now.
+void PartitionedBackEnd::RequestArrived(uint32_t slice, Edge edge) {
+  Crossbar& up = parts_->up;
+  const Edge next = time_->clocks.Soonest(Domain::kL2);
+  if (slices_keep_up_ && up.Whole(slice) == 1) {
+    const Tick after_rop = next * time_->clocks.period(Domain::kL2) + rop_ticks_;
+    const Edge ready = std::max(next + 1, time_->clocks.NotBefore(Domain::kL2, after_rop));
+    bool wakes = false;
+    if (parts_->slices[slice].TakeInAtOnce(*up.Peek(slice), ready, wakes)) {
+      up.Pop(slice, edge + 1);
+      if (wakes) time_->l2.Wake(slice, ready);
+      return;
+    }
+  }
+  time_->l2.Wake(slice, next);
 }
 
 void PartitionedBackEnd::RunDown(Edge edge) {

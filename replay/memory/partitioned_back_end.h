@@ -69,6 +69,7 @@ class PartitionedBackEnd : public MemoryBackEnd, private L2SliceLinks {
   void TakeDramJob(uint32_t controller, Edge edge);
   void RunSlice(uint32_t slice, Edge edge);
   void RunUp(Edge edge);
+  void RequestArrived(uint32_t slice, Edge edge);
   void RunDown(Edge edge);
   void ReplyArrived(uint32_t port);
   void PopReply(uint32_t port);
@@ -94,6 +95,7 @@ class PartitionedBackEnd : public MemoryBackEnd, private L2SliceLinks {
   const DramParameters dram_parameters_;
   const uint64_t seed_;
   const bool force_tick_;
+  const bool slices_keep_up_;  // between two edges of the network is one of the L2
   const uint32_t sms_per_port_;
   const uint32_t slices_per_controller_;
   const uint32_t header_bytes_;
