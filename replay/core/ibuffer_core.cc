@@ -101,11 +101,35 @@ void IBufferCore::CountCycle(Cycle now) {
 
 // --- the cycle
 
-void IBufferCore::RunCycle(Cycle now) {
-  Credit(now);
+bool IBufferCore::RunMemoryAlone(Cycle now) {
   BeginCycle(now);
-  Complete(now);
+  const bool stage_was_free = memory_->StageFree();
+  memory_alone_ = true;
   memory_->RunCycle(now);
+  if (memory_alone_ && !stage_was_free && memory_->StageFree()) {
+    for (int port = 0; port < context_.ports; ++port) {
+      if (!standings_.ready(port, UnitClass::kMemory).empty()) Disturb();
+    }
+  }
+  return std::exchange(memory_alone_, false);
+}
+
+void IBufferCore::Disturb() {
+  if (!memory_alone_) return;
+  memory_alone_ = false;
+  Credit(now_);
+}
+
+void IBufferCore::RunCycle(Cycle now) {
+  if (now < core_wake_) {
+    if (RunMemoryAlone(now)) return;
+    core_wake_ = 0;
+  } else {
+    Credit(now);
+    BeginCycle(now);
+    Complete(now);
+    memory_->RunCycle(now);
+  }
   TakeDue(now);
   RunBarriersAndTimers(now);
   TakeChanges();
@@ -125,13 +149,18 @@ void IBufferCore::RunCycle(Cycle now) {
 }
 
 Cycle IBufferCore::NextWake(Cycle now) const {
+  if (core_wake_ <= now) core_wake_ = CoreWake(now);
+  return std::min(core_wake_, memory_->NextWake(now));
+}
+
+Cycle IBufferCore::CoreWake(Cycle now) const {
   const Cycle next = now + 1;
   if (resident_ > 0 && (context_.force_tick || (interests_ & kEveryCycle) != 0)) return next;
   if (pending_.active || write_back_.held() != 0 || barrier_opened() || !long_waits_.empty()) return next;
   if (fetched_.slot != kNoSlot || !fetchable_.empty() || (!fetchable_at_barrier_.empty() && !fetch_declined_)) {
     return next;
   }
-  Cycle wake = std::min({write_back_.Next(), std::max(next, formation_.next_timer()), memory_->NextWake(now)});
+  Cycle wake = std::min(write_back_.Next(), std::max(next, formation_.next_timer()));
   if (one_in_flight_) wake = std::min(wake, reformed_.Next());
   for (int port = 0; port < context_.ports; ++port) {
     if (!standings_.AnyReady(port)) continue;
@@ -140,7 +169,7 @@ Cycle IBufferCore::NextWake(Cycle now) const {
       Cycle free = kNever;
       if (unit != UnitClass::kMemory) {
         free = units_.NextFree(unit);
-      } else if (memory_->StageFree()) {  // else the memory says when it runs next
+      } else if (memory_->StageFree()) {  // else it becomes so in a cycle of the memory
         free = memory_free_;
       }
       wake = std::min(wake, std::max({next, port_free_[port], free}));
@@ -163,7 +192,10 @@ void IBufferCore::TellLongWaits() {
 
 // --- blocks
 
-void IBufferCore::BlockAdmitted(BlockId /*block*/, uint32_t /*first_row*/) { TakeChanges(); }
+void IBufferCore::BlockAdmitted(BlockId /*block*/, uint32_t /*first_row*/) {
+  core_wake_ = 0;
+  TakeChanges();
+}
 
 void IBufferCore::RowExited(SlotId slot, BlockId block) {
   const uint8_t port = table().port[slot];

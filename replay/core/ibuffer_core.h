@@ -102,6 +102,13 @@ class IBufferCore final : public SmCore {
   // --- ibuffer_core.cc: the cycle
   void Credit(Cycle until) override;
   void CountCycle(Cycle now);
+  // Runs the memory in a cycle before core_wake_. Returns whether that was all: nothing has changed for the core, and
+  // the cycle is as if it had not been run. Else the core goes on with what comes after the memory.
+  bool RunMemoryAlone(Cycle now);
+  // Something changes for the core: before the change, the cycles up to now are counted.
+  void Disturb();
+  // The next cycle after `now` in which something other than the memory has to run, if the memory changes nothing.
+  Cycle CoreWake(Cycle now) const;
   // `count` cycles, of which `idle` without an issue on any port, in which the ports in `issued` (bits) issued.
   void CountPorts(uint64_t count, uint64_t idle, uint32_t issued);
   void BlockAdmitted(BlockId block, uint32_t first_row) override;
@@ -152,6 +159,8 @@ class IBufferCore final : public SmCore {
   bool StoresPending(SlotId slot, const Warp& warp) const;
 
   // --- ibuffer_results.cc
+  // A result that the memory has reported.
+  void AddResult(Cycle at, const Completion& result);
   void Complete(Cycle now);
   void TakeDue(Cycle now);
   // False if the policy refused: write-back is blocked from here on.
@@ -212,6 +221,10 @@ class IBufferCore final : public SmCore {
   std::vector<uint32_t> results_due_;
   std::vector<std::vector<uint32_t>> exited_rows_;
   std::vector<BlockId> retiring_;
+
+  // The last answer of CoreWake, brought forward by what the memory has told since.
+  mutable Cycle core_wake_ = 0;
+  bool memory_alone_ = false;  // RunMemoryAlone runs the memory, which has changed nothing so far
 
   Cycle credited_ = 0;     // statistics include every cycle before this one
   Cycle offer_cycle_ = 0;  // the cycle that an offer made now counts in

@@ -122,12 +122,28 @@ void IBufferCore::Acknowledge(uint32_t id) {
 // --- the memory's calls
 
 void IBufferCore::LanesDone(AccessId access, LaneMask lanes, Cycle at, bool /*returned*/) {
-  write_back_.Add(at, {access, Completion::kLanes, lanes});
+  Flight& flight = flights_[access];
+  if (at == now_ && !pending_.active && (flight.outstanding & ~lanes) != 0 && !(flight.holds && data_holds_)) {
+    // Nobody looks at some of the lanes of an instruction: write-back has nothing else to do in this cycle.
+    flight.outstanding &= ~lanes;
+    last_progress_ = now_;
+    return;
+  }
+  AddResult(at, {access, Completion::kLanes, lanes});
+}
+
+void IBufferCore::AddResult(Cycle at, const Completion& result) {
+  if (at <= now_) {
+    Disturb();
+  } else {
+    core_wake_ = std::min(core_wake_, at);
+  }
+  write_back_.Add(at, result);
 }
 
 void IBufferCore::StoreAcknowledged(AccessId access, Cycle at) {
   if (flights_[access].store) {
-    write_back_.Add(at, {access, Completion::kAcknowledged, 0});
+    AddResult(at, {access, Completion::kAcknowledged, 0});
     return;
   }
   // Nobody waits for it: only the number is given back.
@@ -136,6 +152,7 @@ void IBufferCore::StoreAcknowledged(AccessId access, Cycle at) {
 }
 
 void IBufferCore::WaitsOffCore(AccessId access) {
+  Disturb();
   Flight& flight = flights_[access];
   flight.off_core = true;
   if (flight.writes) {
@@ -150,6 +167,7 @@ void IBufferCore::WaitsOffCore(AccessId access) {
 }
 
 void IBufferCore::FetchArrived(uint32_t fetcher) {
+  Disturb();
   const SlotId slot = static_cast<SlotId>(fetcher);
   warps_[slot].waits_for_line = false;
   UpdateFetchable(slot, warps_[slot]);

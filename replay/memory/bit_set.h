@@ -61,6 +61,10 @@ class BitSet {
     }
   }
 
+  // Inserts all members of another set.
+  void Add(const BitSet& other) {
+    for (uint32_t word = 0; word < kWords; ++word) words_[word] |= other.words_[word];
+  }
   BitSet Without(const BitSet& other) const {
     BitSet result;
     for (uint32_t word = 0; word < kWords; ++word) result.words_[word] = words_[word] & ~other.words_[word];

@@ -24,14 +24,6 @@ Cache::Cache(const machine::v1::Cache& config)
       pending_(config.mshrs()),
       mshrs_(config.mshrs(), config.mshr_merges()) {}
 
-uint32_t Cache::FindWay(uint64_t line, uint32_t set) const {
-  const uint32_t first = set * ways_per_set_;
-  for (uint32_t way = first; way < first + ways_per_set_; ++way) {
-    if (tags_[way] == line) return way;
-  }
-  return kNoWay;
-}
-
 uint32_t Cache::FindVictim(uint32_t set) const {
   const uint32_t first = set * ways_per_set_;
   uint32_t victim = kNoWay;

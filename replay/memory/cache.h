@@ -90,6 +90,16 @@ class Cache {
   CacheOutcome Access(uint64_t line, uint32_t set, CacheOperation operation, WritePolicy policy, SlotId owner,
                       uint32_t queue_room, Cycle now);
 
+  // A read that hits, as by Access; false if it does not, and nothing has changed.
+  bool ReadHit(uint64_t line, uint32_t set) {
+    const uint32_t way = FindWay(line, set);
+    if (way == kNoWay || ways_[way].state == LineState::kReserved) return false;
+    ++counters_.accesses;
+    ++counters_.hits;
+    ways_[way].used = ++uses_;
+    return true;
+  }
+
   // The line of an MSHR has come: it is valid from now on (dirty, if a write waited for it), and the MSHR drains. With
   // allocation on a fill this evicts; the owner must have room for a write-back then.
   CacheEviction Fill(uint16_t entry);
@@ -124,7 +134,13 @@ class Cache {
     bool dirty = false;  // a write waits
   };
 
-  uint32_t FindWay(uint64_t line, uint32_t set) const;
+  uint32_t FindWay(uint64_t line, uint32_t set) const {
+    const uint32_t first = set * ways_per_set_;
+    for (uint32_t way = first; way < first + ways_per_set_; ++way) {
+      if (tags_[way] == line) return way;
+    }
+    return kNoWay;
+  }
   // The way that a new line of the set takes: an empty one, else the least recently used that is not reserved.
   uint32_t FindVictim(uint32_t set) const;
   void Replace(uint32_t way, uint64_t line, LineState state, SlotId owner, CacheEviction& eviction);

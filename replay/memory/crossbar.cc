@@ -21,11 +21,11 @@ class SizedCrossbar final : public CrossbarCore {
   SizedCrossbar(uint32_t inputs, uint32_t outputs, const Network& network, uint64_t seed)
       : CrossbarCore(inputs, outputs, network),
         buffers_(inputs * network.input_speedup()),
-        wanting_(outputs),
-        begun_(outputs),
+        heads_(outputs),
         requests_(outputs),
         requests_by_buffer_(buffers_),
-        head_flits_(size_t{outputs} * buffers_) {
+        sizes_(output_capacity_ + 1),
+        heads_by_size_(size_t{outputs} * sizes_) {
     if (network.allocator() == Network::ISLIP) {
       allocator_ = std::make_unique<IslipAllocator<kWords>>(buffers_, outputs, network.iterations());
     } else {
@@ -33,7 +33,6 @@ class SizedCrossbar final : public CrossbarCore {
     }
     rows_are_buffers_ = allocator_->rows_are_buffers();
     blind_ = allocator_->asks_blindly();
-    grants_.reserve(std::min(buffers_, outputs));
   }
 
   void Push(uint32_t input, uint32_t output, const MemoryRequest& request, uint32_t flits,
@@ -53,11 +52,11 @@ class SizedCrossbar final : public CrossbarCore {
   void Tick(uint64_t edge) override {
     Settle(edge + 1);
     if (!has_work()) return;
-    grants_.clear();
+    grants_.Clear();
     allocator_->Allocate(edge, rows_are_buffers_ ? requests_by_buffer_ : requests_, grants_);
     if (blind_) {  // what was granted of a full output is lost
-      std::erase_if(grants_,
-                    [&](const CrossbarGrant& grant) { return outputs_[grant.output].state == OutputState::kBlocked; });
+      grants_.EraseIf(
+          [&](const CrossbarGrant& grant) { return outputs_[grant.output].state == OutputState::kBlocked; });
     }
     for (const CrossbarGrant& grant : grants_) Move(grant.buffer, grant.output, edge);
   }
@@ -65,8 +64,11 @@ class SizedCrossbar final : public CrossbarCore {
  private:
   // A message has come to the head of its queue; its output has to be refreshed.
   void BecomeHead(uint32_t buffer, const Message& message) {
-    wanting_[message.output].Insert(buffer);
-    head_flits_[size_t{message.output} * buffers_ + buffer] = message.flits;
+    heads_[message.output].wanting.Insert(buffer);
+    if (message.flits < sizes_) HeadsOfSize(message.output, message.flits).Insert(buffer);
+  }
+  BitSet<kWords>& HeadsOfSize(uint32_t output, uint32_t flits) {
+    return heads_by_size_[size_t{output} * sizes_ + flits];
   }
 
   // One flit of the head message goes from the buffer to the output.
@@ -82,12 +84,13 @@ class SizedCrossbar final : public CrossbarCore {
       --room;
     } else if (first) {
       room -= message.flits;
-      begun_[output].Insert(buffer);
+      heads_[output].begun.Insert(buffer);
     }
     const bool last = ++message.sent == message.flits;
     if (last) {
-      begun_[output].Erase(buffer);
-      wanting_[output].Erase(buffer);
+      heads_[output].begun.Erase(buffer);
+      heads_[output].wanting.Erase(buffer);
+      if (message.flits < sizes_) HeadsOfSize(output, message.flits).Erase(buffer);
       if (const Message* next = FinishHead(buffer, output, edge); next != nullptr) {
         BecomeHead(buffer, *next);
         if (next->output != output) Refresh(next->output);  // fifo_inputs
@@ -100,7 +103,7 @@ class SizedCrossbar final : public CrossbarCore {
   // Finds out anew who takes part in the matching for an output: after a change of its heads or its room.
   void Refresh(uint32_t output) {
     Output& out = outputs_[output];
-    const BitSet<kWords>& wanting = wanting_[output];
+    const BitSet<kWords>& wanting = heads_[output].wanting;
     if (wanting.empty()) {
       SetState(out, OutputState::kUnwanted);
       SetRequests(output, wanting);
@@ -108,12 +111,9 @@ class SizedCrossbar final : public CrossbarCore {
       SetState(out, OutputState::kReady);
       SetRequests(output, wanting);
     } else {
-      BitSet<kWords> fitting = begun_[output];
-      if (reserves_ && out.credits > 0) {
-        const uint16_t* flits = &head_flits_[size_t{output} * buffers_];
-        wanting.ForEach([&](uint32_t buffer) {
-          if (flits[buffer] <= out.credits) fitting.Insert(buffer);
-        });
+      BitSet<kWords> fitting = heads_[output].begun;
+      if (reserves_) {
+        for (uint32_t flits = 1; flits <= out.credits; ++flits) fitting.Add(HeadsOfSize(output, flits));
       }
       const bool blocked = fitting.empty();
       SetState(out, blocked ? OutputState::kBlocked : OutputState::kReady);
@@ -139,14 +139,20 @@ class SizedCrossbar final : public CrossbarCore {
   bool rows_are_buffers_ = false;  // of the requests that the allocator takes
   bool blind_ = false;             // it asks for full outputs, too
 
-  // Heads of queues, by output: whose wants to go there, whose has begun to, and who takes part in the matching: those
-  // whose flit has room at the output; or, blindly, all that want to send to an output that has room for none.
-  std::vector<BitSet<kWords>> wanting_;
-  std::vector<BitSet<kWords>> begun_;
+  // Heads of queues: the buffers whose head wants to go to an output, and those of them whose head has begun to.
+  struct Heads {
+    BitSet<kWords> wanting;
+    BitSet<kWords> begun;
+  };
+  std::vector<Heads> heads_;  // by output
+  // Who takes part in the matching: heads whose flit has room at the output; or, blindly, all that want to send to an
+  // output that has room for none. By output.
   BitMatrix<kWords> requests_;
   BitMatrix<kWords> requests_by_buffer_;  // the same the other way round, if the allocator needs it
-  std::vector<uint16_t> head_flits_;      // by output and buffer
-  std::vector<CrossbarGrant> grants_;     // of the present edge
+  // By output and flits of the message, up to what an output holds at all: whose head has that many.
+  const uint32_t sizes_;
+  std::vector<BitSet<kWords>> heads_by_size_;
+  CrossbarGrants grants_{std::min(buffers_, static_cast<uint32_t>(outputs_.size()))};  // of the present edge
 };
 
 }  // namespace

@@ -42,7 +42,9 @@ class Crossbar {
 
   // The oldest whole message at an output, null if none. Good until the next Tick or Pop.
   const MemoryRequest* Peek(uint32_t output) const { return core_->Peek(output); }
-  // Takes it, which gives its room back before edge `next_edge`.
+  // How many whole messages there are.
+  uint32_t Whole(uint32_t output) const { return core_->whole(output); }
+  // Takes the oldest one, which gives its room back before edge `next_edge`.
   void Pop(uint32_t output, uint64_t next_edge) { core_->Pop(output, next_edge); }
 
   // Calls `function(input)` for every input at which room was made since the last call, and forgets them.

@@ -64,6 +64,7 @@ class CrossbarCore {
     const Output& out = outputs_[output];
     return out.whole == 0 ? nullptr : &arrivals_[size_t{output} * output_capacity_ + out.first].request;
   }
+  uint32_t whole(uint32_t output) const { return outputs_[output].whole; }
   bool has_work() const { return ready_outputs_ > 0; }
   PortSet& room_made() { return room_made_; }
   PortSet& arrived() { return arrived_; }

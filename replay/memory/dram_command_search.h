@@ -4,76 +4,92 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
-#include <vector>
 
 #include "replay/memory/dram_timing.h"
 
 namespace heddle::replay {
 
 // Every bank wants at most one command. It has to wait for what the bank itself has done (a time that does not change
-// while the bank wants the command) and for what all banks have done (which changes with every command). Banks that
-// have only the latter to wait for are kept as bits by command, the others as a list by time: no search looks at all
-// banks.
+// while the bank wants the command) and for what all banks, or those of its group, have done (which changes with every
+// command). A search looks at the banks that want something: mostly a few of them, whose times are in a few cache
+// lines.
 class DramCommandSearch {
  public:
   // Neighbouring banks form a group.
-  DramCommandSearch(uint32_t banks, uint32_t groups);
+  DramCommandSearch(uint32_t banks, uint32_t groups) : grouped_(groups > 1) {
+    for (uint32_t bank = 0; bank < banks; ++bank) group_[bank] = static_cast<uint8_t>(bank / (banks / groups));
+  }
 
   // The bank, which wants nothing, wants `command`, which its own history allows from `own` on.
-  void Want(uint32_t bank, DramCommand command, Bound own);
+  void Want(uint32_t bank, DramCommand command, Bound own) {
+    wanting_ |= uint64_t{1} << bank;
+    command_[bank] = command;
+    own_[bank] = own;
+  }
   // The bank does not want its command any more.
-  void Forget(uint32_t bank);
+  void Forget(uint32_t bank) { wanting_ &= ~(uint64_t{1} << bank); }
   // Nobody (or nobody of the bank's group) is allowed `command` before `until`.
-  void Hold(DramCommand command, Bound until) { Raise(everywhere_[static_cast<uint32_t>(command)], until); }
+  void Hold(DramCommand command, Bound until) { Raise(everywhere_[Index(command)], until); }
   void HoldGroupOf(uint32_t bank, DramCommand command, Bound until) {
-    const uint32_t index = static_cast<uint32_t>(command);
-    Raise(in_group_[index][group_[bank]], until);
-    held_groups_[index] |= uint64_t{1} << group_[bank];
+    if (grouped_) Raise(in_group_[Index(command)][group_[bank]], until);
   }
   // Forgets all that was done; no bank wants anything.
   void Reset() {
     everywhere_ = {};
     in_group_ = {};
+    first_ = {};
   }
 
   // Searches, not before cycle `earliest`, which does not go back. Afterwards:
-  void Find(uint64_t earliest);
+  void Find(uint64_t earliest) {
+    First first;
+    for (uint64_t rest = wanting_; rest != 0; rest &= rest - 1) {
+      Offer(static_cast<uint32_t>(std::countr_zero(rest)), earliest, first);
+    }
+    first_ = first;
+  }
+  // The same, if since the last search nothing was issued, and this bank alone has begun to want something.
+  void FindWith(uint32_t bank, uint64_t earliest) { Offer(bank, earliest, first_); }
   // the first cycle in which a wanted command can be issued, and the constraint that ends then (of several the first in
   // the list; meaningless if that is `earliest`),
-  Bound next() const { return next_; }
+  Bound next() const { return Bound::FromEndOrder(first_.order); }
   // and the banks whose commands can be issued then.
-  uint64_t ready() const { return ready_; }
+  uint64_t ready() const { return first_.banks; }
 
   // When the bank's command is allowed by itself, and why not before.
-  Bound AllowedFrom(uint32_t bank) const { return std::max(own_[bank], Shared(group_[bank], command_[bank])); }
+  Bound AllowedFrom(uint32_t bank) const {
+    const size_t command = Index(command_[bank]);
+    const Bound bound = std::max(own_[bank], everywhere_[command]);
+    return grouped_ ? std::max(bound, in_group_[command][group_[bank]]) : bound;
+  }
 
  private:
-  static constexpr uint8_t kNone = 0xff;
   static constexpr uint32_t kMaxBanks = DramParameters::kMaxBanks;
+  // Who is allowed first.
+  struct First {
+    uint64_t order = ~uint64_t{15};  // Bound::EndOrder; after all times if there is none
+    uint64_t banks = 0;
+  };
 
-  Bound Shared(uint32_t group, DramCommand command) const {
-    const uint32_t index = static_cast<uint32_t>(command);
-    return std::max(everywhere_[index], in_group_[index][group]);
+  void Offer(uint32_t bank, uint64_t earliest, First& first) const {
+    const uint64_t order = std::max(AllowedFrom(bank).EndOrder(), earliest << 4);
+    if (order >> 4 < first.order >> 4) first.banks = 0;
+    if (order >> 4 <= first.order >> 4) first.banks |= uint64_t{1} << bank;
+    first.order = std::min(first.order, order);
   }
+  static constexpr size_t Index(DramCommand command) { return static_cast<size_t>(command); }
   static void Raise(Bound& bound, Bound until) { bound = std::max(bound, until); }
-  void Unlink(uint32_t bank);
 
-  std::array<Bound, kDramCommands> everywhere_;                       // by command
-  std::array<std::array<Bound, kMaxBanks>, kDramCommands> in_group_;  // by command and group
-  std::array<uint64_t, kMaxBanks> members_{};                         // by group: its banks
-  std::array<uint8_t, kMaxBanks> group_{};
-  std::array<uint64_t, kDramCommands> held_groups_{};  // by command: groups whose bound in in_group_ may lie ahead
-  // By bank.
+  const bool grouped_;
+  uint64_t wanting_ = 0;  // banks
+  First first_;
+  std::array<Bound, kDramCommands> everywhere_;  // by command
   std::array<DramCommand, kMaxBanks> command_{};
+  std::array<uint8_t, kMaxBanks> group_{};
   std::array<Bound, kMaxBanks> own_;
-  std::array<uint8_t, kMaxBanks> before_{};  // in the list of waiting banks, by own_
-  std::array<uint8_t, kMaxBanks> after_{};
-  uint8_t first_ = kNone;
-  uint8_t last_ = kNone;
-  std::array<uint64_t, kDramCommands> settled_{};  // banks whose own history does not hold them up any more
-  Bound next_;
-  uint64_t ready_ = 0;
+  std::array<std::array<Bound, kMaxBanks>, kDramCommands> in_group_;  // by command and group
 };
 
 }  // namespace heddle::replay

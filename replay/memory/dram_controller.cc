@@ -75,9 +75,8 @@ void DramController::Dispatch(uint64_t cycle) {
   if (parameters_.fifo) {
     while (CanDispatch()) {
       const DramQueueEntry entry = queue_.TakeOldest(0);
-      Begin(entry.request.bank, entry);
+      Begin(entry.request.bank, entry, cycle);
     }
-    search_.Find(cycle);
     return;
   }
   for (uint64_t rest = queue_.waiting() & ~busy_; rest != 0; rest &= rest - 1) {
@@ -87,12 +86,11 @@ void DramController::Dispatch(uint64_t cycle) {
     const DramQueueEntry entry = bank.open ? queue_.TakeFirstReady(index, bank.row, parameters_.starvation_cap, capped)
                                            : queue_.TakeOldest(index);
     counters_.starvation_caps += capped;
-    Begin(index, entry);
+    Begin(index, entry, cycle);
   }
-  search_.Find(cycle);
 }
 
-void DramController::Begin(uint32_t index, const DramQueueEntry& entry) {
+void DramController::Begin(uint32_t index, const DramQueueEntry& entry, uint64_t cycle) {
   Bank& bank = banks_[index];
   bank.request = entry;
   bank.activated = false;
@@ -102,6 +100,7 @@ void DramController::Begin(uint32_t index, const DramQueueEntry& entry) {
   busy_ |= uint64_t{1} << index;
   ++busy_banks_;
   Want(index);
+  search_.FindWith(index, cycle);
 }
 
 // Fung's thesis, Figure 5.4b.

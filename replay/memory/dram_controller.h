@@ -106,7 +106,7 @@ class DramController {
   // Whether a waiting request finds its bank free (FIFO: the oldest).
   bool CanDispatch() const;
   void Dispatch(uint64_t cycle);
-  void Begin(uint32_t index, const DramQueueEntry& entry);
+  void Begin(uint32_t index, const DramQueueEntry& entry, uint64_t cycle);
   void Account(uint64_t cycles) {
     counters_.queue_length += cycles * queue_.size();
     counters_.active_cycles += busy_ != 0 ? cycles : 0;

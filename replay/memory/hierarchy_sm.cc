@@ -76,7 +76,7 @@ HierarchySm::HierarchySm(const Machine& machine, const AddressWindows& windows, 
 
 void HierarchySm::RunCycle(Cycle now) {
   if (now == last_run_) return;
-  CreditBlocked(now);
+  if (stage_.blocked) CreditBlocked(now - last_run_ - 1);
   last_run_ = now;
   if (outstanding_ != 0) TakeReply(now);
   if (draining_ != 0 || piped_ != 0) ReturnData(now);
@@ -139,9 +139,9 @@ FetchResult HierarchySm::Fetch(uint64_t address, uint32_t fetcher, Cycle now) {
   if (level.cache == nullptr) return FetchResult::kHit;
   Cache& cache = *level.cache;
   const uint64_t line = cache.LineOf(address);
+  if (cache.ReadHit(line, cache.SetOf(line))) return FetchResult::kHit;
   const CacheOutcome outcome = cache.Access(line, cache.SetOf(line), CacheOperation::kRead,
                                             machine::v1::Cache::READ_ONLY, kNoSlot, level.queue.room(), now);
-  if (outcome.result == CacheResult::kHit) return FetchResult::kHit;
   if (outcome.result == CacheResult::kReservationFail) return FetchResult::kRefused;
   level.waiters[outcome.waiter] = {.record = fetcher};
   if (outcome.fetch) {
@@ -184,6 +184,7 @@ void HierarchySm::Send() {
     if (!port_.HasRoom(queue.front())) continue;
     port_.Send(queue.front());
     queue.pop_front();
+    freed_ = true;
     if (queue.empty()) queued_ &= ~(1u << index);
     last_sent_ = index;
     return;

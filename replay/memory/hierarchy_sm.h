@@ -118,7 +118,8 @@ class HierarchySm : public SmMemory {
   void TakeReply(Cycle now);
   void TakeAcknowledgement(RecordId record, Cycle now);
   void ReturnData(Cycle now);
-  bool ReturnFrom(Source source, uint32_t& turn_used, Cycle now);
+  uint32_t SourcesWithData(uint32_t turn_used, Cycle now) const;
+  void ReturnFrom(Source source, uint32_t& turn_used, Cycle now);
   void NoticeEviction(const CacheEviction& eviction);
   bool Drains(FirstLevel level) const { return (draining_ >> Index(level) & 1) != 0; }
   bool StoreIsNext(FirstLevel level) const;
@@ -131,7 +132,7 @@ class HierarchySm : public SmMemory {
   void Deliver(const Waiter& waiter, Cycle at, bool returned);
 
   // hierarchy_sm_stage.cc: the memory stage.
-  void CreditBlocked(Cycle now);
+  void CreditBlocked(Cycle cycles);
   void RunStage(Cycle now);
   bool MakeStep(Cycle now);
   bool SharedStep(const AccessStep& step, Cycle now);
@@ -187,6 +188,9 @@ class HierarchySm : public SmMemory {
   uint32_t piped_ = 0;        // hits in pipe_
   uint32_t direct_ = 0;       // drains at the data cache if no MSHR does: the waiter of a direct reply
   uint64_t outstanding_ = 0;  // requests queued and not replied to
+  // Since the stage's last try a line has come, or an MSHR, a place in a queue, or one in a pipeline was freed. Nothing
+  // else lets a step be made that could not be made before.
+  bool freed_ = false;
   std::array<Level, kFirstLevels> level_;
   std::array<Ring<PipedHit>, kSources> pipe_;
   Ring<HeldWriteBack> held_;

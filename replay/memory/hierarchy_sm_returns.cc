@@ -1,6 +1,7 @@
 // What comes back to an SM: replies, fills, data on their way to the registers.
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "replay/memory/hierarchy_sm.h"
 
@@ -21,6 +22,7 @@ void HierarchySm::TakeReply(Cycle now) {
     } else {
       const auto entry = static_cast<uint16_t>(tag);
       LevelOf(level).draining = entry;
+      freed_ = true;
       const CacheEviction eviction = LevelOf(level).cache->Fill(entry);
       if (eviction.happened && level == FirstLevel::kData) NoticeEviction(eviction);
       if (eviction.dirty) {
@@ -68,21 +70,30 @@ void HierarchySm::ReturnData(Cycle now) {
     DrainOne(level, now);
     turn_used |= 1u << Index(level);
   }
-  uint32_t source = last_return_;
   uint32_t left = returns_per_cycle_;
-  for (uint32_t idle = 0; left != 0 && idle < kSources;) {
-    source = (source + 1) % kSources;
-    if (ReturnFrom(static_cast<Source>(source), turn_used, now)) {
-      last_return_ = source;
-      idle = 0;
-      --left;
-    } else {
-      ++idle;
-    }
+  for (uint32_t sources; left != 0 && (sources = SourcesWithData(turn_used, now)) != 0; --left) {
+    const uint32_t behind = sources & ~((2u << last_return_) - 1);
+    last_return_ = static_cast<uint32_t>(std::countr_zero(behind != 0 ? behind : sources));
+    ReturnFrom(static_cast<Source>(last_return_), turn_used, now);
   }
 }
 
-bool HierarchySm::ReturnFrom(Source source, uint32_t& turn_used, Cycle now) {
+// A bit for every source that has data for the registers.
+uint32_t HierarchySm::SourcesWithData(uint32_t turn_used, Cycle now) const {
+  const uint32_t draining = draining_ & ~turn_used;
+  uint32_t sources = (draining >> Index(FirstLevel::kTexture) & 1) << kFromTexture |
+                     (draining >> Index(FirstLevel::kConstant) & 1) << kFromConstant |
+                     (draining >> Index(FirstLevel::kData) & 1) << kFromReturns;
+  if (piped_ == 0) return sources;
+  for (uint32_t source = 0; source < kSources; ++source) {
+    const Ring<PipedHit>& pipe = pipe_[source];
+    if (!pipe.empty() && pipe.front().ready <= now) sources |= 1u << source;
+  }
+  return sources;
+}
+
+// One of the data that the source has.
+void HierarchySm::ReturnFrom(Source source, uint32_t& turn_used, Cycle now) {
   if (source >= kFromTexture && source != kFromDataHits) {
     const FirstLevel level = source == kFromTexture    ? FirstLevel::kTexture
                              : source == kFromConstant ? FirstLevel::kConstant
@@ -90,16 +101,15 @@ bool HierarchySm::ReturnFrom(Source source, uint32_t& turn_used, Cycle now) {
     if (Drains(level) && (turn_used >> Index(level) & 1) == 0) {
       DrainOne(level, now);
       turn_used |= 1u << Index(level);
-      return true;
+      return;
     }
   }
   Ring<PipedHit>& pipe = pipe_[source];
-  if (pipe.empty() || pipe.front().ready > now) return false;
   const Waiter waiter = pipe.front().waiter;
   pipe.pop_front();
   --piped_;
+  freed_ = true;
   Deliver(waiter, now, /*returned=*/false);
-  return true;
 }
 
 void HierarchySm::DrainOne(FirstLevel level, Cycle now) {
@@ -132,6 +142,7 @@ void HierarchySm::FinishEntry(FirstLevel level, Cycle now) {
     return;
   }
   of.cache->mshrs().Release(entry, now);
+  freed_ = true;
 }
 
 void HierarchySm::MoveHeldWriteBack(Cycle now) {
@@ -141,7 +152,10 @@ void HierarchySm::MoveHeldWriteBack(Cycle now) {
   held_.pop_front();
   const uint32_t line_bits = data.cache->line_bits();
   Queue(FirstLevel::kData, RequestKind::kWrite, held.line << line_bits, 1u << line_bits, kNoRecord);
-  if (holds_[held.entry] == Hold::kOnlyWriteBack) data.cache->mshrs().Release(held.entry, now);
+  if (holds_[held.entry] == Hold::kOnlyWriteBack) {
+    data.cache->mshrs().Release(held.entry, now);
+    freed_ = true;
+  }
   holds_[held.entry] = Hold::kNone;
 }
 

@@ -8,13 +8,12 @@ namespace heddle::replay {
 using trace::v1::OP_ATOMIC;
 using trace::v1::OP_STORE;
 
-void HierarchySm::CreditBlocked(Cycle now) {
-  if (!stage_.blocked) return;
-  const Cycle skipped = now - last_run_ - 1;
+// Cycles in which the step that is blocked would have failed in the same way.
+void HierarchySm::CreditBlocked(Cycle cycles) {
   if (stage_.returns_full) {
-    counters_.return_stall_cycles += skipped;
+    counters_.return_stall_cycles += cycles;
   } else {
-    counters_.level[Index(stage_.level)].cache.reservation_fails[static_cast<int>(stage_.cause)] += skipped;
+    counters_.level[Index(stage_.level)].cache.reservation_fails[static_cast<int>(stage_.cause)] += cycles;
   }
 }
 
@@ -45,6 +44,11 @@ void HierarchySm::RunStage(Cycle now) {
     stage.busy = stage.leaving = false;
     return;
   }
+  if (stage.blocked && !freed_) {
+    CreditBlocked(1);
+    return;
+  }
+  freed_ = false;
   stage.blocked = stage.returns_full = false;
   if (MakeStep(now) && stage.next == stage.plan.size()) StepsMade(now);
 }

@@ -22,6 +22,12 @@ absl::StatusOr<std::unique_ptr<HierarchySystem>> HierarchySystem::Make(const mac
     if (!partitioned.ok()) return partitioned.status();
     back_end = *std::move(partitioned);
   }
+  return WithBackEnd(machine, windows, std::move(back_end));
+}
+
+std::unique_ptr<HierarchySystem> HierarchySystem::WithBackEnd(const machine::v1::Machine& machine,
+                                                              const AddressWindows& windows,
+                                                              std::unique_ptr<MemoryBackEnd> back_end) {
   return std::unique_ptr<HierarchySystem>(new HierarchySystem(machine, windows, std::move(back_end)));
 }
 
@@ -74,6 +80,13 @@ absl::Status HierarchySystem::CheckSms(const SmMemoryCounters& sum) const {
 }
 
 absl::Status HierarchySystem::EndLaunch(Cycle end, result::v1::LaunchResult& result) {
+  const absl::Status status = CheckAndWrite(end, result);
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat("the memory, when the launch ended in cycle ", end, ": ", status.message()));
+}
+
+absl::Status HierarchySystem::CheckAndWrite(Cycle end, result::v1::LaunchResult& result) {
   SmMemoryCounters sum;
   for (size_t sm = 0; sm < sms_.size(); ++sm) {
     if (!sms_[sm]->drained()) {

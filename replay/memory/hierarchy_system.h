@@ -27,12 +27,17 @@ class HierarchySystem : public MemorySystem {
                                                                const AddressWindows& windows, uint64_t seed,
                                                                bool force_tick);
 
+  // The same before any back end, so that one with a fault can show that faults are found.
+  static std::unique_ptr<HierarchySystem> WithBackEnd(const machine::v1::Machine& machine,
+                                                      const AddressWindows& windows,
+                                                      std::unique_ptr<MemoryBackEnd> back_end);
+
   void BeginLaunch() override;
   std::unique_ptr<SmMemory> MakeSm(uint32_t sm, MemoryClient& client) override;
   Cycle NextEvent() const override { return back_end_->NextEvent(); }
   void Advance(Cycle now, SmWaker& waker) override { back_end_->Advance(now, waker); }
   bool drained() const override { return back_end_->drained(); }
-  // The SMs' parts must still be there.
+  // The SMs' parts must still be there. Errors name the cycle, too.
   absl::Status EndLaunch(Cycle end, result::v1::LaunchResult& result) override;
   std::string Explain() const override { return back_end_->Explain(); }
 
@@ -41,6 +46,7 @@ class HierarchySystem : public MemorySystem {
                   std::unique_ptr<MemoryBackEnd> back_end)
       : machine_(machine), windows_(windows), back_end_(std::move(back_end)) {}
   absl::Status CheckSms(const SmMemoryCounters& sum) const;
+  absl::Status CheckAndWrite(Cycle end, result::v1::LaunchResult& result);
 
   const machine::v1::Machine machine_;
   const AddressWindows windows_;

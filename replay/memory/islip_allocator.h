@@ -22,12 +22,13 @@ class IslipAllocator final : public CrossbarAllocator<kWords> {
   // As in a router with credits: who has no credit for the next buffer does not take part.
   bool asks_blindly() const override { return false; }
 
-  void Allocate(uint64_t /*edge*/, const BitMatrix<kWords>& requests, std::vector<CrossbarGrant>& grants) override {
+  void Allocate(uint64_t /*edge*/, const BitMatrix<kWords>& requests, CrossbarGrants& grants) override {
+    BitSet<kWords> offered;
     requests.filled_rows().ForEach(
-        [&](uint32_t output) { offers_.Insert(requests[output].FirstCyclic(grant_pointer_[output]), output); });
-    size_t done = grants.size();
-    Accept(grants);
-    for (size_t i = done; i < grants.size(); ++i) {
+        [&](uint32_t output) { Offer(requests[output].FirstCyclic(grant_pointer_[output]), output, offered); });
+    uint32_t done = grants.size();
+    Accept(offered, grants);
+    for (uint32_t i = done; i < grants.size(); ++i) {
       grant_pointer_[grants[i].output] = Following(grants[i].buffer, accept_pointer_.size());
       accept_pointer_[grants[i].buffer] = Following(grants[i].output, grant_pointer_.size());
     }
@@ -37,21 +38,25 @@ class IslipAllocator final : public CrossbarAllocator<kWords> {
         matched_buffers.Insert(grants[done].buffer);
         matched_outputs.Insert(grants[done].output);
       }
+      offered.Clear();
       requests.filled_rows().Without(matched_outputs).ForEach([&](uint32_t output) {
         const BitSet<kWords> open = requests[output].Without(matched_buffers);
-        if (!open.empty()) offers_.Insert(open.FirstCyclic(grant_pointer_[output]), output);
+        if (!open.empty()) Offer(open.FirstCyclic(grant_pointer_[output]), output, offered);
       });
-      Accept(grants);
+      Accept(offered, grants);
     }
   }
 
  private:
+  void Offer(uint32_t buffer, uint32_t output, BitSet<kWords>& offered) {
+    offers_[buffer].Insert(output);
+    offered.Insert(buffer);
+  }
   // Every buffer accepts one of its offers.
-  void Accept(std::vector<CrossbarGrant>& grants) {
-    const BitSet<kWords> offered = offers_.filled_rows();
+  void Accept(const BitSet<kWords>& offered, CrossbarGrants& grants) {
     offered.ForEach([&](uint32_t buffer) {
-      grants.push_back({buffer, offers_[buffer].FirstCyclic(accept_pointer_[buffer])});
-      offers_.ClearRow(buffer);
+      grants.Add(buffer, offers_[buffer].FirstCyclic(accept_pointer_[buffer]));
+      offers_[buffer].Clear();
     });
   }
   static uint32_t Following(uint32_t index, size_t count) { return index + 1 == count ? 0 : index + 1; }
@@ -59,7 +64,7 @@ class IslipAllocator final : public CrossbarAllocator<kWords> {
   const uint32_t iterations_;
   std::vector<uint32_t> grant_pointer_;   // by output: the buffer that it prefers
   std::vector<uint32_t> accept_pointer_;  // by buffer: the output that it prefers
-  BitMatrix<kWords> offers_;              // rows: buffers
+  std::vector<BitSet<kWords>> offers_;    // by buffer: outputs; empty between iterations
 };
 
 }  // namespace heddle::replay

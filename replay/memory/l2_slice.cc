@@ -97,7 +97,11 @@ void L2Slice::EndAtomic(Edge now) {
 }
 
 void L2Slice::SendReply(Edge now, L2SliceLinks& links) {
-  reply_blocked_ = false;
+  if (reply_blocked_ && !network_has_room_) {
+    ++counters_.network_wait;
+    return;
+  }
+  reply_blocked_ = network_has_room_ = false;
   if (output_.empty() || output_.front().ready > now) return;
   if (links.SendReply(slice_, output_.front().request)) {
     ++counters_.replies;

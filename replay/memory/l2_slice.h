@@ -32,7 +32,7 @@ class L2SliceLinks {
   // The request that has come over the network for slice `slice`, null if none; and takes it.
   virtual const MemoryRequest* Arrived(uint32_t slice) const = 0;
   virtual void TakeArrived(uint32_t slice) = 0;
-  // Sends a reply into the network; false if that has no room: the slice is run again when room has been made.
+  // Sends a reply into the network; false if that has no room: the slice is told, and run again, when it has.
   virtual bool SendReply(uint32_t slice, const MemoryRequest& reply) = 0;
   // A job was put at the end of the slice's DRAM queue.
   virtual void DramJobQueued(uint32_t slice, Edge ready) = 0;
@@ -81,8 +81,20 @@ class L2Slice {
   // Runs edge `now`; edges ascend. Returns the next edge at which there is something to do if nothing comes from
   // outside, kNoEdge for none.
   Edge Run(Edge now, L2SliceLinks& links);
-  // Whether the slice waits for room in the network / in its DRAM queue: run it when there is some.
-  bool waits_for_network() const { return reply_blocked_; }
+  // Does at once what Run would do to a request that comes over the network with no other before it: takes it in, to be
+  // looked at from edge `ready` on. False if that cannot be known before, since the input queue is full. If `wakes` is
+  // true then, the slice must be run at `ready`.
+  bool TakeInAtOnce(const MemoryRequest& request, Edge ready, bool& wakes) {
+    if (input_.full()) return false;
+    wakes = input_.empty();
+    input_.push_back({request, ready});
+    return true;
+  }
+  // The reply that waits for room in the network, null if none. It is not tried again before NetworkHasRoom was called,
+  // after which the slice must be run.
+  const MemoryRequest* blocked_reply() const { return reply_blocked_ ? &output_.front().request : nullptr; }
+  void NetworkHasRoom() { network_has_room_ = true; }
+  // Whether the slice waits for room in its DRAM queue: run it when there is some.
   bool waits_for_dram_queue() const { return dram_queue_blocked_; }
 
   // The oldest job for DRAM, null if none; and takes it.
@@ -151,6 +163,7 @@ class L2Slice {
   Wait wait_ = Wait::kNone;
   ReservationFail wait_cause_ = ReservationFail::kWay;
   bool reply_blocked_ = false;
+  bool network_has_room_ = false;  // for the reply that is blocked
   bool serve_blocked_ = false;
   bool dram_queue_blocked_ = false;
   Edge next_unrun_ = 0;

@@ -17,7 +17,23 @@ class PartitionedBackEnd::Port : public NetworkPort {
     Route(request);
     if (memory_.parts_->up.HasRoom(port_, slice_, flits_)) return true;
     memory_.waits_for_room_[sm_] = 1;
+    const Blocked blocked{slice_, flits_};
+    const auto last = blocked_.begin() + std::min<size_t>(blocked_count_, blocked_.size());
+    if (std::find(blocked_.begin(), last, blocked) == last) {
+      if (last != blocked_.end()) *last = blocked;
+      ++blocked_count_;
+    }
     return false;
+  }
+
+  // Whether one of the requests that found no room since the SM was woken last would find some now.
+  bool RoomWasMade() {
+    const auto last = blocked_.begin() + std::min<size_t>(blocked_count_, blocked_.size());
+    const bool made = blocked_count_ > blocked_.size() || std::any_of(blocked_.begin(), last, [&](const Blocked& b) {
+                        return memory_.parts_->up.HasRoom(port_, b.slice, b.flits);
+                      });
+    if (made) blocked_count_ = 0;
+    return made;
   }
 
   void Send(const MemoryRequest& request) override {
@@ -58,9 +74,19 @@ class PartitionedBackEnd::Port : public NetworkPort {
     flits_ = memory_.parts_->up.FlitsOf(memory_.BytesUp(request));
   }
 
+  struct Blocked {
+    uint32_t slice = 0;
+    uint32_t flits = 0;
+    bool operator==(const Blocked&) const = default;
+  };
+
   PartitionedBackEnd& memory_;
   const uint32_t sm_;
   const uint32_t port_;
+  // What found no room: one of each first-level cache at most, unless the SM changes its mind. A larger count than the
+  // array has places means that not all are known.
+  std::array<Blocked, kFirstLevels> blocked_{};
+  size_t blocked_count_ = 0;
   uint64_t address_ = 0;
   uint32_t slice_ = 0;
   uint32_t flits_ = 0;  // 0: nothing was routed yet
@@ -112,6 +138,7 @@ PartitionedBackEnd::PartitionedBackEnd(const machine::v1::Machine& machine, cons
       dram_parameters_(dram),
       seed_(seed),
       force_tick_(force_tick),
+      slices_keep_up_(periods[static_cast<int>(Domain::kL2)] <= periods[static_cast<int>(Domain::kNetwork)]),
       sms_per_port_(machine.memory().hierarchy().network().sms_per_port()),
       slices_per_controller_(std::max<uint32_t>(machine.memory().hierarchy().l2().slices_per_controller(), 1)),
       header_bytes_(machine.memory().hierarchy().network().header_bytes()),
@@ -122,6 +149,7 @@ PartitionedBackEnd::PartitionedBackEnd(const machine::v1::Machine& machine, cons
       reply_taken_(PortOf(machine.sms() - 1) + 1),
       ports_with_reply_((reply_taken_.size() + 63) / 64),
       next_slice_(map.controllers()),
+      job_ready_(map.controllers()),
       jitter_(0, 0, 0) {
   for (uint32_t sm = 0; sm < machine.sms(); ++sm) ports_.emplace_back(*this, sm);
 }
@@ -150,6 +178,7 @@ void PartitionedBackEnd::BeginLaunch(uint64_t number) {
   time_.emplace(periods_, map_.slices(), map_.controllers());
   std::fill(waits_for_room_.begin(), waits_for_room_.end(), 0);
   std::fill(reply_taken_.begin(), reply_taken_.end(), 0);
+  std::fill(job_ready_.begin(), job_ready_.end(), kNoEdge);
   std::fill(ports_with_reply_.begin(), ports_with_reply_.end(), 0);
   ports_with_reply_count_ = 0;
   jitter_ = Jitter(hierarchy.jitter_cycles(), seed_, number);
@@ -211,32 +240,38 @@ void PartitionedBackEnd::Advance(Cycle now, SmWaker& waker) {
   waker_ = nullptr;
 }
 
+// One job per cycle enters the controller, from the slices in turn; one is ready.
+void PartitionedBackEnd::TakeDramJob(uint32_t controller, Edge edge) {
+  const uint32_t first = controller * slices_per_controller_;
+  uint32_t place = next_slice_[controller];
+  const DramJob* job = nullptr;
+  while ((job = parts_->slices[first + place].dram_job()) == nullptr || job->ready > edge) {
+    place = place + 1 == slices_per_controller_ ? 0 : place + 1;
+  }
+  L2Slice& slice = parts_->slices[first + place];
+  const DramLocation location = map_.Locate(job->address);
+  DramRequest request;
+  request.request.address = job->address;
+  request.request.tag = job->entry;
+  request.request.slice = static_cast<uint16_t>(first + place);
+  request.row = location.row;
+  request.bank = static_cast<uint16_t>(location.bank);
+  request.bytes = job->bytes;
+  request.write = job->write;
+  parts_->controllers[controller].Push(request, edge);
+  slice.TakeDramJob();
+  next_slice_[controller] = place + 1 == slices_per_controller_ ? 0 : place + 1;
+  if (slice.waits_for_dram_queue()) time_->l2.Wake(first + place, time_->clocks.Soonest(Domain::kL2));
+  Edge ready = kNoEdge;
+  for (uint32_t i = first; i < first + slices_per_controller_; ++i) {
+    if (const DramJob* next = parts_->slices[i].dram_job(); next != nullptr) ready = std::min(ready, next->ready);
+  }
+  job_ready_[controller] = ready;
+}
+
 void PartitionedBackEnd::RunDram(uint32_t controller, Edge edge) {
   DramController& dram = parts_->controllers[controller];
-  const uint32_t first = controller * slices_per_controller_;
-  // One job per cycle enters the controller, from the slices in turn.
-  uint32_t& turn = next_slice_[controller];
-  Edge next = kNoEdge;
-  for (uint32_t i = 0; i < slices_per_controller_ && dram.HasRoom(); ++i) {
-    const uint32_t place = turn + i < slices_per_controller_ ? turn + i : turn + i - slices_per_controller_;
-    L2Slice& slice = parts_->slices[first + place];
-    const DramJob* job = slice.dram_job();
-    if (job == nullptr || job->ready > edge) continue;
-    const DramLocation location = map_.Locate(job->address);
-    DramRequest request;
-    request.request.address = job->address;
-    request.request.tag = job->entry;
-    request.request.slice = static_cast<uint16_t>(first + place);
-    request.row = location.row;
-    request.bank = static_cast<uint16_t>(location.bank);
-    request.bytes = job->bytes;
-    request.write = job->write;
-    dram.Push(request, edge);
-    slice.TakeDramJob();
-    turn = place + 1 == slices_per_controller_ ? 0 : place + 1;
-    if (slice.waits_for_dram_queue()) time_->l2.Wake(first + place, time_->clocks.Soonest(Domain::kL2));
-    break;
-  }
+  if (job_ready_[controller] <= edge && dram.HasRoom()) TakeDramJob(controller, edge);
   if (dram.NextEvent() <= edge) dram.Tick(edge);
   while (const DramReply* reply = dram.Reply(edge)) {
     const uint32_t slice = reply->request.slice;
@@ -245,14 +280,9 @@ void PartitionedBackEnd::RunDram(uint32_t controller, Edge edge) {
     dram.PopReply();
     time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2));
   }
+  Edge next = dram.NextEvent();
   // A job that found no room is tried again when the queue gives something to a bank, which is an event.
-  if (dram.HasRoom()) {
-    for (uint32_t i = 0; i < slices_per_controller_; ++i) {
-      const DramJob* job = parts_->slices[first + i].dram_job();
-      if (job != nullptr) next = std::min(next, std::max(job->ready, edge + 1));
-    }
-  }
-  next = std::min(next, dram.NextEvent());
+  if (dram.HasRoom()) next = std::min(next, job_ready_[controller]);
   if (force_tick_) next = edge + 1;
   time_->dram.Wake(controller, next == kNoEdge ? next : std::max(next, edge + 1));
 }
@@ -265,11 +295,11 @@ void PartitionedBackEnd::RunSlice(uint32_t slice, Edge edge) {
 void PartitionedBackEnd::RunUp(Edge edge) {
   Crossbar& up = parts_->up;
   up.Tick(edge);
-  up.TakeArrivals([&](uint32_t slice) { time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2)); });
+  up.TakeArrivals([&](uint32_t slice) { RequestArrived(slice, edge); });
   up.TakeRoomMade([&](uint32_t port) {
     const uint32_t last = std::min<uint32_t>((port + 1) * sms_per_port_, machine_.sms());
     for (uint32_t sm = port * sms_per_port_; sm < last; ++sm) {
-      if (waits_for_room_[sm] == 0) continue;
+      if (waits_for_room_[sm] == 0 || !ports_[sm].RoomWasMade()) continue;
       waits_for_room_[sm] = 0;
       waker_->WakeSm(sm);
     }
@@ -277,12 +307,35 @@ void PartitionedBackEnd::RunUp(Edge edge) {
   if (up.has_work() || force_tick_) time_->network.Wake(kUp, edge + 1);
 }
 
+// A request has become whole at edge `edge`. If the slice's next edge comes before the network's, and nothing is in the
+// way, then it is taken in there, and its room in the network is free at the network's next edge: both are known now.
+void PartitionedBackEnd::RequestArrived(uint32_t slice, Edge edge) {
+  Crossbar& up = parts_->up;
+  const Edge next = time_->clocks.Soonest(Domain::kL2);
+  if (slices_keep_up_ && up.Whole(slice) == 1) {
+    const Tick after_rop = next * time_->clocks.period(Domain::kL2) + rop_ticks_;
+    const Edge ready = std::max(next + 1, time_->clocks.NotBefore(Domain::kL2, after_rop));
+    bool wakes = false;
+    if (parts_->slices[slice].TakeInAtOnce(*up.Peek(slice), ready, wakes)) {
+      up.Pop(slice, edge + 1);
+      if (wakes) time_->l2.Wake(slice, ready);
+      return;
+    }
+  }
+  time_->l2.Wake(slice, next);
+}
+
 void PartitionedBackEnd::RunDown(Edge edge) {
   Crossbar& down = parts_->down;
   down.Tick(edge);
   down.TakeArrivals([&](uint32_t port) { ReplyArrived(port); });
   down.TakeRoomMade([&](uint32_t slice) {
-    if (parts_->slices[slice].waits_for_network()) time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2));
+    // A message leaves flit by flit; the reply waits until there is room for all of it.
+    L2Slice& waiting = parts_->slices[slice];
+    const MemoryRequest* reply = waiting.blocked_reply();
+    if (reply == nullptr || !down.HasRoom(slice, PortOf(reply->sm), down.FlitsOf(BytesDown(*reply)))) return;
+    waiting.NetworkHasRoom();
+    time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2));
   });
   if (down.has_work() || force_tick_) time_->network.Wake(kDown, edge + 1);
 }
@@ -343,7 +396,9 @@ bool PartitionedBackEnd::SendReply(uint32_t slice, const MemoryRequest& reply) {
 
 void PartitionedBackEnd::DramJobQueued(uint32_t slice, Edge ready) {
   ++dram_under_way_;
-  time_->dram.Wake(slice / slices_per_controller_, ready);
+  const uint32_t controller = slice / slices_per_controller_;
+  job_ready_[controller] = std::min(job_ready_[controller], ready);
+  time_->dram.Wake(controller, ready);
 }
 
 Edge PartitionedBackEnd::AfterRop() { return time_->clocks.NotBefore(Domain::kL2, time_->clocks.now() + rop_ticks_); }

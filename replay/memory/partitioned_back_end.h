@@ -66,8 +66,10 @@ class PartitionedBackEnd : public MemoryBackEnd, private L2SliceLinks {
                      const AddressMap& map, const DramParameters& dram, uint64_t seed, bool force_tick);
 
   void RunDram(uint32_t controller, Edge edge);
+  void TakeDramJob(uint32_t controller, Edge edge);
   void RunSlice(uint32_t slice, Edge edge);
   void RunUp(Edge edge);
+  void RequestArrived(uint32_t slice, Edge edge);
   void RunDown(Edge edge);
   void ReplyArrived(uint32_t port);
   void PopReply(uint32_t port);
@@ -93,6 +95,7 @@ class PartitionedBackEnd : public MemoryBackEnd, private L2SliceLinks {
   const DramParameters dram_parameters_;
   const uint64_t seed_;
   const bool force_tick_;
+  const bool slices_keep_up_;  // between two edges of the network is one of the L2
   const uint32_t sms_per_port_;
   const uint32_t slices_per_controller_;
   const uint32_t header_bytes_;
@@ -108,6 +111,7 @@ class PartitionedBackEnd : public MemoryBackEnd, private L2SliceLinks {
   std::vector<uint64_t> ports_with_reply_;  // bit mask over network ports
   uint32_t ports_with_reply_count_ = 0;
   std::vector<uint32_t> next_slice_;  // by controller: whose DRAM queue comes first
+  std::vector<Edge> job_ready_;       // by controller: when the first of its slices' oldest jobs is ready, or kNoEdge
   Jitter jitter_;
   std::optional<DelayedReplies> delayed_;  // with jitter
   Cycle now_ = 0;                          // core cycle

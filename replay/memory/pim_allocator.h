@@ -48,7 +48,7 @@ class PimAllocator final : public CrossbarAllocator<kWords> {
   // The thesis: a full output disables the transfer to it, even if the allocator granted it.
   bool asks_blindly() const override { return true; }
 
-  void Allocate(uint64_t edge, const BitMatrix<kWords>& requests, std::vector<CrossbarGrant>& grants) override {
+  void Allocate(uint64_t edge, const BitMatrix<kWords>& requests, CrossbarGrants& grants) override {
     BitSet<kWords> matched_buffers, matched_outputs;
     for (uint32_t pass = 0; pass < iterations_; ++pass) {
       numbers_.Begin(edge * iterations_ + pass);
@@ -65,7 +65,7 @@ class PimAllocator final : public CrossbarAllocator<kWords> {
         bids_.ClearRow(output);
         matched_buffers.Insert(buffer);
         matched_outputs.Insert(output);
-        grants.push_back({buffer, output});
+        grants.Add(buffer, output);
       });
     }
   }

@@ -117,6 +117,75 @@ TEST(HierarchyLaunchTest, RunningEverythingInEveryCycleChangesNothing) {
   }
 }
 
+// Threads that diverge, loop for different times, and read all over a region: their cores have cycles in which only the
+// memory has something to do, whatever forms the warps and chooses among them.
+std::unique_ptr<trace::TraceReader> DivergentScatter(uint32_t blocks) {
+  const auto program = ProgramBuilder("divergent")
+                           .Block("head")
+                           .Load()
+                           .Alu()
+                           .Branch("even", "odd")
+                           .Block("odd")
+                           .Alu(2)
+                           .Load()
+                           .Jump("join")
+                           .Block("even")
+                           .Alu(2)
+                           .Block("join")
+                           .Alu(2)
+                           .Branch("exit", "head")
+                           .Block("exit")
+                           .Store()
+                           .Exit()
+                           .Build();
+  uint64_t state = 2;
+  const auto next = [&] { return (state = state * 6364136223846793005u + 1442695040888963407u) >> 33; };
+  std::vector<ThreadTrace> threads;
+  for (uint64_t t = 0; t < blocks * kThreads; ++t) {
+    ThreadTrace thread;
+    const uint64_t rounds = 1 + next() % 4;
+    for (uint64_t round = 0; round < rounds; ++round) {
+      const bool odd = next() % 2 != 0;
+      thread.decisions.push_back(odd);
+      thread.decisions.push_back(round + 1 < rounds);
+      for (uint32_t i = 0; i <= odd; ++i) thread.addresses.push_back(kIn + next() % (1 << 14) * 4);
+    }
+    thread.addresses.push_back(kOut + t * 4);
+    threads.push_back(thread);
+  }
+  return MakeTrace(program, blocks, threads);
+}
+
+TEST(HierarchyLaunchTest, RunningOnlyTheMemoryInACycleChangesNothing) {
+  const struct {
+    const char* divergence;
+    const char* scheduler;
+    const char* fetch;
+  } runs[] = {{"pdom", "lrr", "round_robin"},     {"pdom", "gto", "cff"},        {"pdom", "two_level", "round_robin"},
+              {"pdom", "swl", "round_robin"},     {"pdom", "mwf", "fef"},        {"dwf", "lrr", "round_robin"},
+              {"dwf", "dmaj", "round_robin"},     {"tbc", "gto", "round_robin"}, {"capri", "gto", "round_robin"},
+              {"harp", "gto", "round_robin"},     {"lwm", "lrr", "round_robin"}, {"nrec", "gto", "round_robin"},
+              {"tbc_plus", "lrr", "round_robin"}, {"nrec", "oldest", "cff"}};
+  RunOptions options;
+  options.machine = LoadMachine("baws_gtx480").value();
+  options.machine.set_sms(2);
+  const auto trace = DivergentScatter(4);
+  for (const auto& [divergence, scheduler, fetch] : runs) {
+    SCOPED_TRACE(std::string(divergence) + " " + scheduler + " " + fetch);
+    options.divergence = divergence;
+    options.scheduler = scheduler;
+    options.fetch = fetch;
+    options.force_tick = false;
+    const Outcome asleep = RunTrace(*trace, options);
+    ASSERT_TRUE(asleep.status.ok()) << asleep.status;
+    options.force_tick = true;
+    const Outcome awake = RunTrace(*trace, options);
+    ASSERT_TRUE(awake.status.ok()) << awake.status;
+    EXPECT_EQ(asleep.launch().DebugString(), awake.launch().DebugString());
+    EXPECT_EQ(asleep.log.text(), awake.log.text());
+  }
+}
+
 TEST(HierarchyLaunchTest, AnIdealMemoryIsNotSlowerThanOneWithLimits) {
   machine::v1::Machine ideal = Gtx480();
   ideal.mutable_memory()->mutable_hierarchy()->set_ideal_beyond_l1_cycles(127);  // a hit in the idle L2

@@ -1,6 +1,6 @@
 // Speed of the engine on kernels that are bound by memory: warp-instructions and DRAM lines per second of user time.
 //
-//   hierarchy_speed [machine [sms [scheduler]]]
+//   hierarchy_speed [machine [sms [scheduler [percent of the thread blocks [kernel]]]]]
 #include <sys/resource.h>
 
 #include <cstdio>
@@ -62,20 +62,22 @@ int main(int argc, char** argv) {
   }
   if (argc > 2) machine->set_sms(static_cast<uint32_t>(std::atoi(argv[2])));
   const std::string scheduler = argc > 3 ? argv[3] : "gto";
+  const auto percent = static_cast<uint32_t>(argc > 4 ? std::atoi(argv[4]) : 100);
+  const std::string only = argc > 5 ? argv[5] : "";
   constexpr uint32_t kThreads = 256;
-  {
+  if (only.empty() || only == "stream") {
     // c[i] = a[i] + b[i]
-    constexpr uint64_t kBlocks = 4000;
+    const uint32_t blocks = 40 * percent;
     const auto program = ProgramBuilder("stream").Alu(7).Load().Alu().Load().Alu(2).Store().Exit().Build();
     std::vector<ThreadTrace> threads;
-    for (uint64_t t = 0; t < kBlocks * kThreads; ++t) {
+    for (uint64_t t = 0; t < uint64_t{blocks} * kThreads; ++t) {
       threads.push_back(Thread({}, {0x7000'0000 + t * 4, 0x7800'0000 + t * 4, 0x8000'0000 + t * 4}));
     }
-    Measure("stream", *MakeTrace(program, kBlocks, threads), *machine, scheduler);
+    Measure("stream", *MakeTrace(program, blocks, threads), *machine, scheduler);
   }
-  {
+  if (only.empty() || only == "gather") {
     // Sums of words all over 4 MB, of as many as each thread wants (1 to 16).
-    constexpr uint64_t kBlocks = 120;
+    const uint32_t blocks = 120 * percent / 100;
     const auto program = ProgramBuilder("gather")
                              .Alu(3)
                              .Block("head")
@@ -98,7 +100,7 @@ int main(int argc, char** argv) {
     uint64_t state = 12345;
     const auto next = [&] { return (state = state * 6364136223846793005u + 1442695040888963407u) >> 33; };
     std::vector<ThreadTrace> threads;
-    for (uint64_t t = 0; t < kBlocks * kThreads; ++t) {
+    for (uint64_t t = 0; t < uint64_t{blocks} * kThreads; ++t) {
       ThreadTrace thread;
       const uint64_t rounds = 1 + next() % 16;
       for (uint64_t round = 0; round < rounds; ++round) {
@@ -109,7 +111,7 @@ int main(int argc, char** argv) {
       thread.addresses.push_back(0x8000'0000 + t * 4);
       threads.push_back(thread);
     }
-    Measure("gather", *MakeTrace(program, kBlocks, threads), *machine, scheduler);
+    Measure("gather", *MakeTrace(program, blocks, threads), *machine, scheduler);
   }
   return 0;
 }

@@ -20,6 +20,7 @@ namespace {
 // Three words, so that words other than the first are used, too.
 constexpr uint32_t kWords = 3;
 using Requests = BitMatrix<kWords>;
+constexpr uint32_t kMost = 64 * kWords;  // grants
 
 std::unique_ptr<CrossbarAllocator<kWords>> MakePim(uint32_t outputs, uint32_t iterations, uint64_t seed) {
   return std::make_unique<PimAllocator<kWords>>(outputs, iterations, seed);
@@ -42,7 +43,7 @@ Requests Matrix(const std::vector<std::string>& rows) {
 // The request matrix of Fung's thesis, section 5.1.2.
 const std::vector<std::string> kThesis = {"1101", "0110", "1011", "0001"};
 
-std::vector<std::string> GrantMatrix(const std::vector<CrossbarGrant>& grants) {
+std::vector<std::string> GrantMatrix(const CrossbarGrants& grants) {
   std::vector<std::string> matrix(4, "0000");
   for (const CrossbarGrant& grant : grants) matrix[grant.buffer][grant.output] = '1';
   return matrix;
@@ -55,7 +56,7 @@ TEST(Pim, TheThesissFirstStepLeavesTwoGrantMatrices) {
   const auto pim = MakePim(4, 1, 7);
   std::set<std::vector<std::string>> seen;
   for (uint64_t edge = 0; edge < 1'000; ++edge) {
-    std::vector<CrossbarGrant> grants;
+    CrossbarGrants grants(kMost);
     pim->Allocate(edge, chosen, grants);
     ASSERT_EQ(grants.size(), 3u);
     seen.insert(GrantMatrix(grants));
@@ -76,7 +77,7 @@ TEST(Pim, AllFirstStepsOfTheExample) {
         chosen.Insert(1, second);
         chosen.Insert(2, third);
         chosen.Insert(3, 3);
-        std::vector<CrossbarGrant> grants;
+        CrossbarGrants grants(kMost);
         MakePim(4, 1, 1)->Allocate(0, chosen, grants);
         total += grants.size();
         ++cases[grants.size()];
@@ -93,9 +94,9 @@ std::array<double, 5> Distribution(uint32_t iterations) {
   const Requests requests = Matrix(kThesis);
   const auto pim = MakePim(4, iterations, 3);
   std::array<double, 5> share{};
-  std::vector<CrossbarGrant> grants;
+  CrossbarGrants grants(kMost);
   for (uint64_t edge = 0; edge < kEdges; ++edge) {
-    grants.clear();
+    grants.Clear();
     pim->Allocate(edge, requests, grants);
     share[grants.size()] += 1.0 / kEdges;
   }
@@ -125,7 +126,7 @@ TEST(Pim, SeedAndEdgeDecide) {
     std::vector<std::vector<std::string>> sequence;
     const auto pim = MakePim(4, 1, seed);
     for (uint64_t edge = first_edge; edge < 100; ++edge) {
-      std::vector<CrossbarGrant> grants;
+      CrossbarGrants grants(kMost);
       pim->Allocate(edge, requests, grants);
       sequence.push_back(GrantMatrix(grants));
     }
@@ -144,7 +145,7 @@ TEST(Islip, PointersMoveApart) {
   const auto islip = MakeIslip(4, 4, 1);
   std::vector<size_t> counts;
   for (uint64_t edge = 0; edge < 8; ++edge) {
-    std::vector<CrossbarGrant> grants;
+    CrossbarGrants grants(kMost);
     islip->Allocate(edge, requests, grants);
     counts.push_back(grants.size());
   }
@@ -157,7 +158,7 @@ TEST(Islip, TakesTurns) {
   const auto islip = MakeIslip(2, 1, 1);
   std::vector<uint32_t> order;
   for (uint64_t edge = 0; edge < 4; ++edge) {
-    std::vector<CrossbarGrant> grants;
+    CrossbarGrants grants(kMost);
     islip->Allocate(edge, requests, grants);
     ASSERT_EQ(grants.size(), 1u);
     order.push_back(grants[0].buffer);
@@ -169,7 +170,7 @@ TEST(Islip, TakesTurns) {
 TEST(Islip, OnlyAcceptedGrantsOfTheFirstIterationMovePointers) {
   const auto islip = MakeIslip(2, 2, 2);
   const auto grants_of = [&](const Requests& requests) {
-    std::vector<CrossbarGrant> grants;
+    CrossbarGrants grants(kMost);
     islip->Allocate(0, requests, grants);
     std::set<std::pair<uint32_t, uint32_t>> pairs;
     for (const CrossbarGrant& grant : grants) pairs.insert({grant.buffer, grant.output});
@@ -204,7 +205,7 @@ TEST(Allocators, FindMatchings) {
           pim ? requests.Insert(buffer, output) : requests.Insert(output, buffer);
         }
       }
-      std::vector<CrossbarGrant> grants;
+      CrossbarGrants grants(kMost);
       allocator->Allocate(edge, requests, grants);
       std::set<uint32_t> used_buffers, used_outputs;
       for (const CrossbarGrant& grant : grants) {

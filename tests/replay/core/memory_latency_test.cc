@@ -1,0 +1,107 @@
+// A pointer chase through everything: core, first-level cache, network, L2 and DRAM of a GTX 480 that are idle. What
+// every load takes follows from the machine's numbers and the rules of docs/timing.md, to the cycle.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "replay/engine/machine.h"
+#include "replay/memory/address_map.h"
+#include "replay/memory/hierarchy_sm.h"
+#include "tests/replay/core/engine_harness.h"
+
+namespace heddle::replay {
+namespace {
+
+using testing::ElementsAre;
+using trace::testing::ProgramBuilder;
+
+// One clock, so that no latency depends on where in a period it begins. A first-level cache of one way, so that a line
+// can be pushed out of it.
+machine::v1::Machine Gtx480() {
+  machine::v1::Machine machine = LoadMachine("baws_gtx480").value();
+  machine.set_sms(1);
+  machine.mutable_clocks()->set_dram_mhz(machine.clocks().core_mhz());
+  machine.mutable_memory()->mutable_hierarchy()->mutable_l1_data()->set_ways(1);
+  return machine;
+}
+
+// A thread loads from one address after the other, every load needing the one before it. The cycles from the issue of
+// each load to that of the next.
+std::vector<uint64_t> Chase(const machine::v1::Machine& machine, const std::vector<uint64_t>& addresses) {
+  ProgramBuilder builder("chase");
+  for (size_t i = 0; i < addresses.size(); ++i) builder.Load();
+  const auto trace = MakeTrace(builder.Alu().Exit().Build(), 1, {Thread({}, addresses)});
+  RunOptions options;
+  options.machine = machine;
+  const Outcome outcome = RunTrace(*trace, options);
+  EXPECT_TRUE(outcome.status.ok()) << outcome.status;
+  std::vector<uint64_t> latencies;
+  const std::vector<LoggedIssue>& issues = outcome.log.issues();
+  for (size_t i = 0; i < addresses.size() && i + 1 < issues.size(); ++i) {
+    latencies.push_back(issues[i + 1].cycle - issues[i].cycle);
+  }
+  return latencies;
+}
+
+struct Latencies {
+  explicit Latencies(const machine::v1::Machine& machine) {
+    const machine::v1::Hierarchy& memory = machine.memory().hierarchy();
+    const machine::v1::DramTiming& dram = memory.dram().timing();
+    // The load reaches the memory stage, and the next one issues in the cycle in which its data are there.
+    const uint64_t stage = machine.core().units().memory_issue_cycles();
+    l1 = stage + memory.l1_data().hit_cycles();
+    // A miss is queued in the cycle of the stage, and sent in the next one. The network moves the request's only flit,
+    // the slice takes it in and looks at it when its ROP cycles are over; the network moves the reply's five flits
+    // (8 + 128 bytes in flits of 32), and the SM takes it in the cycle of the last one.
+    const uint64_t to_slice = stage + 1 + 2 + memory.l2().rop_cycles();
+    const uint64_t to_sm = 4;
+    l2 = to_slice + memory.l2().cache().hit_cycles() - 1 + 1 + to_sm;
+    // A job waits for its pipeline; its waiter is served when the data are there, and the reply sent in the next cycle.
+    const uint64_t to_dram = to_slice + memory.l2().dram_pipe_cycles();
+    // Two column accesses in one bank group, then the last burst of eight transfers, four per cycle.
+    const uint64_t data = dram.ccd_group() + dram.cl() + 2;
+    open_row = to_dram + data + 1 + to_sm;
+    idle_bank = open_row + dram.rcd();
+    other_row = idle_bank + dram.rp();
+  }
+  uint64_t l1, l2, open_row, idle_bank, other_row;
+};
+
+TEST(MemoryLatencyTest, APointerChaseFindsEveryLevel) {
+  const machine::v1::Machine machine = Gtx480();
+  const machine::v1::Hierarchy& memory = machine.memory().hierarchy();
+  const auto map = AddressMap::Make(memory.address_map(), memory.dram(), memory.l2().slices_per_controller());
+  ASSERT_TRUE(map.ok()) << map.status();
+  // Not with the controller that the program is fetched from, so that its banks are idle.
+  uint64_t start = 0x7000'0000;
+  while (map->ControllerOf(start) == map->ControllerOf(HierarchySm::kProgramBase)) start += 128;
+  const DramLocation first = map->Locate(start);
+  const auto find = [&](bool same_row) {
+    for (uint64_t address = start + 128;; address += 128) {
+      const DramLocation at = map->Locate(address);
+      if (at.controller == first.controller && at.bank == first.bank && (at.row == first.row) == same_row) {
+        return address;
+      }
+    }
+  };
+  const uint64_t same_row = find(true);
+  const uint64_t other_row = find(false);
+  const uint64_t set = uint64_t{memory.l1_data().sets()} * 128;
+  ASSERT_NE(same_row % set, start % set) << "the test needs lines that do not push one another out";
+  ASSERT_NE(other_row % set, start % set);
+
+  const Latencies expected(machine);
+  // Row buffers start closed. Then: in the L1; in the open row; in another row of the bank; all three in the L1 or L2.
+  EXPECT_THAT(Chase(machine, {start, start + 4, same_row, other_row, start, same_row}),
+              ElementsAre(expected.idle_bank, expected.l1, expected.open_row, expected.other_row, expected.l1,
+                          same_row % set == other_row % set ? expected.l2 : expected.l1));
+  // A line that shares its set pushes the first one out of the L1, not out of the L2.
+  const std::vector<uint64_t> pushed = Chase(machine, {start, start + set, start, start});
+  ASSERT_EQ(pushed.size(), 4u);
+  EXPECT_EQ(pushed[2], expected.l2);
+  EXPECT_EQ(pushed[3], expected.l1);
+}
+
+}  // namespace
+}  // namespace heddle::replay

@@ -1,0 +1,166 @@
+// What goes into the memory comes out of it: a part that loses, makes up or forgets something ends the launch with an
+// error that names the part and the cycle.
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "replay/memory/hierarchy_system.h"
+#include "replay/memory/partitioned_back_end.h"
+#include "tests/replay/memory/back_end_driver.h"
+
+namespace heddle::replay {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr Cycle kEnd = 500;
+
+// Takes every request at once, and answers it ten cycles later; for one SM. `fault` may change what a request counts
+// as; if it returns false the request is lost.
+class FaultyBackEnd final : public MemoryBackEnd, private NetworkPort {
+ public:
+  using Fault = std::function<bool(PortCounters& counters, std::deque<MemoryRequest>& answers, const MemoryRequest&)>;
+  explicit FaultyBackEnd(Fault fault) : fault_(std::move(fault)) {}
+
+  void BeginLaunch(uint64_t /*number*/) override {}
+  NetworkPort& port(uint32_t /*sm*/) override { return *this; }
+  Cycle NextEvent() const override { return now_ + 1; }
+  void Advance(Cycle now, SmWaker& /*waker*/) override { now_ = now; }
+  bool drained() const override { return answers_.empty(); }
+  const PortCounters& port_counters() const override { return counters_; }
+  absl::Status EndLaunch(Cycle /*end*/, result::v1::LaunchResult& /*result*/) override { return absl::OkStatus(); }
+  std::string Explain() const override { return {}; }
+
+ private:
+  bool HasRoom(const MemoryRequest& /*request*/) override { return true; }
+  void Send(const MemoryRequest& request) override {
+    if (!fault_(counters_, answers_, request)) return;
+    counters_.CountRequest(request);
+    answers_.push_back(request);
+  }
+  const MemoryRequest* Reply() const override {
+    return answers_.empty() || now_ % 10 != 0 ? nullptr : &answers_.front();
+  }
+  void TakeReply() override {
+    ++counters_.replies;
+    answers_.pop_front();
+  }
+
+  Fault fault_;
+  Cycle now_ = 0;
+  std::deque<MemoryRequest> answers_;
+  PortCounters counters_;
+};
+
+struct Deaf final : MemoryClient {
+  void LanesDone(AccessId, LaneMask, Cycle, bool) override {}
+  void StoreAcknowledged(AccessId, Cycle) override {}
+  void WaitsOffCore(AccessId) override {}
+  void FetchArrived(uint32_t) override {}
+  void CacheEvent(const CacheNotice&) override {}
+};
+struct Asleep final : SmWaker {
+  void WakeSm(uint32_t) override {}
+};
+
+// A load and a store of one lane each through the L1 of a GTX 480, on a back end with the fault.
+absl::Status EndOfLaunch(FaultyBackEnd::Fault fault) {
+  auto owned = std::make_unique<FaultyBackEnd>(std::move(fault));
+  FaultyBackEnd& back_end = *owned;
+  const auto system = HierarchySystem::WithBackEnd(BackEndMachine(), AddressWindows(), std::move(owned));
+  system->BeginLaunch();
+  Deaf client;
+  Asleep waker;
+  const auto sm = system->MakeSm(0, client);
+  for (Cycle now = 0; now < kEnd; ++now) {
+    back_end.Advance(now, waker);
+    sm->RunCycle(now);
+    if (now != 0 && now != 100) continue;
+    LaneAddresses addresses{};
+    addresses[0] = 0x1000;
+    WarpAccess access;
+    access.op = now == 0 ? trace::v1::OP_LOAD : trace::v1::OP_STORE;
+    access.space = trace::v1::SPACE_GLOBAL;
+    access.bytes = 4;
+    access.lanes = 1;
+    access.addresses = &addresses;
+    sm->Submit(access, now);
+  }
+  result::v1::LaunchResult result;
+  return system->EndLaunch(kEnd, result);
+}
+
+void ExpectError(const absl::Status& status, const std::string& part, const std::string& numbers) {
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr(part), HasSubstr(numbers), HasSubstr("cycle 500")));
+}
+
+TEST(ConservationTest, ABackEndWithoutAFaultIsAccepted) {
+  const absl::Status status = EndOfLaunch([](auto&, auto&, const auto&) { return true; });
+  EXPECT_TRUE(status.ok()) << status;
+}
+
+TEST(ConservationTest, AStoreThatIsAcknowledgedButNotSentIsFound) {
+  const absl::Status status = EndOfLaunch([](PortCounters&, auto& answers, const MemoryRequest& request) {
+    if (request.kind != RequestKind::kWrite) return true;
+    answers.push_back(request);
+    return false;
+  });
+  ExpectError(status, "writes that the first-level caches queued and that were sent", "1 and 0");
+}
+
+TEST(ConservationTest, ALoadThatIsNeverAnsweredIsFound) {
+  const absl::Status status =
+      EndOfLaunch([](auto&, auto&, const MemoryRequest& request) { return request.kind == RequestKind::kWrite; });
+  ExpectError(status, "memory of SM 0", "1 requests without a reply");
+}
+
+TEST(ConservationTest, BytesThatAreLostOnTheWayAreFound) {
+  const absl::Status status = EndOfLaunch([](PortCounters& counters, auto&, const MemoryRequest& request) {
+    if (request.kind == RequestKind::kRead) counters.read_bytes -= 32;
+    return true;
+  });
+  ExpectError(status, "bytes that the first-level caches asked for or wrote", "160 and 128");
+}
+
+TEST(ConservationTest, ARequestThatIsCountedTwiceIsFound) {
+  const absl::Status status = EndOfLaunch([](PortCounters& counters, auto&, const MemoryRequest& request) {
+    if (request.kind == RequestKind::kRead) ++counters.reads;
+    return true;
+  });
+  ExpectError(status, "reads that the first-level caches queued and that were sent", "1 and 2");
+}
+
+// What is still on its way when a launch is said to have ended is told by the part that holds it.
+TEST(ConservationTest, WhatIsStillUnderWayIsNamedByItsPlace) {
+  const struct {
+    Cycle cycles;
+    const char* place;
+  } cases[] = {{0, "network to the memory: 1 messages are still under way"},
+               {3, "L2 slice 0 is not drained: L2 slice 0: 1 requests in"},
+               {150, "L2 slice 0 is not drained"},
+               {400, "requests of the SMs and replies that they took: 1 and 0"}};
+  machine::v1::Machine machine = BackEndMachine();
+  machine.mutable_memory()->mutable_hierarchy()->mutable_l2()->set_rop_cycles(120);
+  for (const auto& [cycles, place] : cases) {
+    const auto memory = PartitionedBackEnd::Make(machine, 1, /*force_tick=*/false);
+    ASSERT_TRUE(memory.ok()) << memory.status();
+    (*memory)->BeginLaunch(0);
+    (*memory)->port(0).Send(Read(0));
+    Asleep waker;
+    for (Cycle now = 1; now <= cycles; ++now) (*memory)->Advance(now, waker);
+    result::v1::LaunchResult result;
+    const absl::Status status = (*memory)->EndLaunch(cycles, result);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInternal) << cycles;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(place)) << cycles;
+  }
+}
+
+}  // namespace
+}  // namespace heddle::replay
