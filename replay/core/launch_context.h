@@ -10,7 +10,9 @@
 #include "replay/core/types.h"
 #include "replay/engine/replay.h"
 #include "replay/memory/address_windows.h"
+#include "replay/stats/instruction_profile.h"
 #include "replay/stats/warp_progress.h"
+#include "replay/stats/warp_timeline.h"
 #include "traces/format/program.h"
 #include "traces/format/reader.h"
 
@@ -68,6 +70,10 @@ struct LaunchContext {
   std::string policy_name;
   IssueObserver* observer = nullptr;
   WarpProgressTotals* warp_progress = nullptr;  // sums over all SMs; always there in a run
+  // Only if asked for.
+  InstructionProfile* profile = nullptr;
+  MemoryProfile* memory_profile = nullptr;
+  WarpTimelines* timelines = nullptr;
   uint32_t configuration_index = 0;
 };
 

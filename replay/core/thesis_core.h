@@ -23,7 +23,7 @@ class ThesisCore final : public SmCore, private ThesisPipeline::Core {
 
   void RunCycle(Cycle now) override;
   Cycle NextWake(Cycle now) const override;
-  void FinishLaunch(Cycle end) override { Credit(end); }
+  void CreditUntil(Cycle until) override { Credit(until); }
   // Blocks retire at the start of a cycle, by the exits that are written back in it.
   Cycle EndOfRetired(Cycle now) const override { return now; }
 
@@ -48,6 +48,7 @@ class ThesisCore final : public SmCore, private ThesisPipeline::Core {
   void BlockExited(BlockId block) override { RetireBlock(block); }
   std::string WhatSlotWaitsFor(SlotId slot) const override;
   void Classify(int port, uint64_t count);
+  void ProfilePort(int port, PortLoss loss, uint64_t count);
   bool AllWaitForMemory() const { return memory_threads_ != 0 && memory_threads_ == LiveThreads(); }
   Cycle NextDecision(Cycle at) const;
   void Complete(Cycle now);

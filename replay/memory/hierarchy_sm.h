@@ -11,6 +11,7 @@
 #include "proto/machine.pb.h"
 #include "replay/memory/access_plan.h"
 #include "replay/memory/cache.h"
+#include "replay/memory/memory_profile.h"
 #include "replay/memory/memory_system.h"
 #include "replay/memory/network_port.h"
 #include "replay/memory/ring.h"
@@ -34,15 +35,14 @@ class HierarchySm : public SmMemory {
   bool StageFree() const override { return !stage_.busy; }
   void Submit(const WarpAccess& access, Cycle now) override;
   FetchResult Fetch(uint64_t address, uint32_t fetcher, Cycle now) override;
+  void SetProfile(MemoryProfile* profile) override { profile_ = profile; }
   bool drained() const override;
   std::string Explain() const override;
 
   // What was counted in the cycles before `end`.
   SmMemoryCounters Counters(Cycle end) const;
-  // Counts the transactions of each of the program's `instructions` from now on, and the counts (empty unless asked
-  // for).
-  void CountPerInstruction(size_t instructions) { transactions_by_pc_.resize(instructions); }
-  const std::vector<uint64_t>& transactions_by_pc() const { return transactions_by_pc_; }
+  // Adds what was counted in the cycles before `end`, in which nothing has run yet.
+  void AddSample(Cycle end, MemorySample& out) const;
   // Whether the caches, queues and records agree with one another; for tests.
   bool Consistent() const;
 
@@ -57,6 +57,7 @@ class HierarchySm : public SmMemory {
   // A memory instruction from its submission to its last data (loads), or to its last acknowledgement (stores).
   struct Record {
     AccessId id = 0;
+    Pc pc = 0;
     uint32_t left = 0;  // loads: steps without data; stores: acknowledgements that are to come
     Cycle submitted = 0;
     Cycle last = 0;      // the latest data so far
@@ -146,6 +147,7 @@ class HierarchySm : public SmMemory {
   Cache::WritePolicy PolicyOf(const AccessStep& step) const { return step.local() ? local_write_ : global_write_; }
   void MissInData(const CacheOutcome& outcome, uint64_t line);
   void CountLanes(const AccessStep& step, const CacheOutcome& outcome);
+  void ProfileLanes(const AccessStep& step, const CacheOutcome& outcome);
   void StepsMade(Cycle now);
   bool Blocked(FirstLevel level, ReservationFail cause);
   bool FailedOn(FirstLevel level, ReservationFail cause);
@@ -199,7 +201,7 @@ class HierarchySm : public SmMemory {
   std::vector<uint32_t> free_directs_;
   AccessPlanner planner_;
   SmMemoryCounters counters_;
-  std::vector<uint64_t> transactions_by_pc_;
+  MemoryProfile* profile_ = nullptr;  // only if asked for
 };
 
 }  // namespace heddle::replay

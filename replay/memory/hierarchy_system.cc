@@ -89,4 +89,10 @@ absl::Status HierarchySystem::EndLaunch(Cycle end, result::v1::LaunchResult& res
   return absl::OkStatus();
 }
 
+bool HierarchySystem::Sample(Cycle end, MemorySample& out) const {
+  for (const HierarchySm* sm : sms_) sm->AddSample(end, out);
+  back_end_->AddSample(out);
+  return true;
+}
+
 }  // namespace heddle::replay

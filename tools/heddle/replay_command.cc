@@ -116,6 +116,7 @@ int ReplayCommand(const ReplayArguments& arguments) {
   options.kernels = arguments.kernels;
   options.max_cycles = arguments.max_cycles;
   options.jobs = arguments.jobs;
+  options.metrics = arguments.metrics;
 
   const auto trace = OpenTrace(arguments.trace);
   if (!trace.ok()) return Complain(TraceErrorStatus(trace.status()), trace.status());
