@@ -10,13 +10,14 @@
 #include "replay/core/types.h"
 #include "replay/engine/replay.h"
 #include "replay/memory/address_windows.h"
-#include "replay/stats/instruction_profile.h"
 #include "replay/stats/warp_progress.h"
-#include "replay/stats/warp_timeline.h"
 #include "traces/format/program.h"
 #include "traces/format/reader.h"
 
 namespace heddle::replay {
+
+class InstructionProfile;
+class MemoryProfile;
 
 // An instruction as the core's inner loop sees it.
 struct Step {

@@ -24,6 +24,8 @@
 
 namespace heddle::replay {
 
+enum class PortLoss : uint8_t;
+
 // A thread block on its way in.
 struct BlockArrival {
   uint64_t position = 0;      // among the recorded blocks of the launch

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/core/sm_core.h"
+#include "replay/stats/instruction_profile.h"
 
 namespace heddle::replay {
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "replay/core/lane_mask.h"
+#include "replay/stats/instruction_profile.h"
 
 namespace heddle::replay {
 

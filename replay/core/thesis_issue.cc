@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/core/thesis_core.h"
+#include "replay/stats/instruction_profile.h"
 
 namespace heddle::replay {
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "replay/memory/memory_profile.h"
 
 namespace heddle::replay {
 namespace {

@@ -11,7 +11,6 @@
 #include "proto/machine.pb.h"
 #include "replay/memory/access_plan.h"
 #include "replay/memory/cache.h"
-#include "replay/memory/memory_profile.h"
 #include "replay/memory/memory_system.h"
 #include "replay/memory/network_port.h"
 #include "replay/memory/ring.h"

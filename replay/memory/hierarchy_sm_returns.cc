@@ -3,6 +3,7 @@
 #include <array>
 
 #include "replay/memory/hierarchy_sm.h"
+#include "replay/memory/memory_profile.h"
 
 namespace heddle::replay {
 

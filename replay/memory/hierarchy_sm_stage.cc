@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "replay/memory/hierarchy_sm.h"
+#include "replay/memory/memory_profile.h"
 
 namespace heddle::replay {
 

@@ -11,11 +11,12 @@
 #include "proto/result.pb.h"
 #include "proto/trace.pb.h"
 #include "replay/core/types.h"
-#include "replay/memory/memory_profile.h"
 #include "replay/stats/stall_counters.h"
 #include "traces/format/program.h"
 
 namespace heddle::replay {
+
+class MemoryProfile;
 
 // What a port's cycle without an issue is counted as: the classes of StallCounters under the front end with instruction
 // buffers, those of SmCounters under the thesis's.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "replay/memory/hierarchy_sm.h"
+#include "replay/memory/memory_profile.h"
 #include "tests/replay/memory/memory_driver.h"
 #include "tests/replay/memory/random_memory_case.h"
 
