@@ -159,7 +159,9 @@ void ExpectTimelinesHold(const LaunchResult& launch) {
       const WarpTimeline::Phase& phase = warp.phase(i);
       EXPECT_LE(phase.start(), phase.arrival());
       EXPECT_LE(phase.arrival(), phase.release());
-      if (i > 0) EXPECT_EQ(phase.start(), warp.phase(i - 1).release());
+      if (i > 0) {
+        EXPECT_EQ(phase.start(), warp.phase(i - 1).release());
+      }
     }
     const std::pair<uint64_t, uint64_t> residence(warp.phase(0).start(), warp.phase(warp.phase_size() - 1).release());
     EXPECT_LE(residence.second, launch.cycles());

@@ -23,8 +23,8 @@ RunOptions WithProfile(RunOptions options = {}) {
   return options;
 }
 
-Outcome Run(const trace::v1::KernelProgram& program, const std::vector<ThreadTrace>& threads,
-            const RunOptions& options) {
+Outcome RunProgram(const trace::v1::KernelProgram& program, const std::vector<ThreadTrace>& threads,
+                   const RunOptions& options) {
   Outcome outcome = RunTrace(*MakeTrace(program, 1, threads), options);
   EXPECT_TRUE(outcome.status.ok()) << outcome.status;
   return outcome;
@@ -81,7 +81,7 @@ RunOptions Buffers() {
 // The chain of InstructionBuffer.AChainOfDependentAddsIssuesEveryLatency: issues in 2, 6, 10, 11, and 16 cycles.
 TEST(InstructionProfile, EveryCycleOfAChainBelongsToTheInstructionThatIsWaitedWith) {
   const Outcome outcome =
-      Run(ProgramBuilder("chain").Alu(3).Exit().Build(), std::vector<ThreadTrace>(4, Thread({})), Buffers());
+      RunProgram(ProgramBuilder("chain").Alu(3).Exit().Build(), std::vector<ThreadTrace>(4, Thread({})), Buffers());
   EXPECT_EQ(outcome.launch().cycles(), 16);
   EXPECT_EQ(Text(At(outcome, 0).stalls()), "issued 1 fetch 2");
   EXPECT_EQ(Text(At(outcome, 1).stalls()), "issued 1 arithmetic 3");
@@ -96,7 +96,7 @@ TEST(InstructionProfile, EveryCycleOfAChainBelongsToTheInstructionThatIsWaitedWi
 // and one fetch per cycle warp 0 issues its load in 2, warp 1 in 3; the data come in 22 and 23.
 TEST(InstructionProfile, TheOldestWarpOfTheClassIsCharged) {
   const auto program = ProgramBuilder("load").Load().Alu().Exit().Build();
-  const Outcome outcome = Run(program, std::vector<ThreadTrace>(8, Thread({}, {0x1000})), Buffers());
+  const Outcome outcome = RunProgram(program, std::vector<ThreadTrace>(8, Thread({}, {0x1000})), Buffers());
   EXPECT_EQ(At(outcome, 1).issues(), 2);
   EXPECT_EQ(At(outcome, 1).thread_instructions(), 8);
   EXPECT_EQ(At(outcome, 1).stalls().data_memory(), 18);  // 4 to 21
@@ -108,7 +108,7 @@ TEST(InstructionProfile, ThesisPortsChargeTheInstructionInFlight) {
   RunOptions options = WithProfile();
   options.machine.mutable_core()->set_pipeline_depth(3);
   const Outcome outcome =
-      Run(ProgramBuilder("chain").Alu(3).Exit().Build(), std::vector<ThreadTrace>(4, Thread({})), options);
+      RunProgram(ProgramBuilder("chain").Alu(3).Exit().Build(), std::vector<ThreadTrace>(4, Thread({})), options);
   EXPECT_EQ(outcome.launch().cycles(), 12);
   for (uint64_t pc = 0; pc < 4; ++pc) {
     const result::v1::SchedulerCycles& cycles = At(outcome, pc).scheduler_cycles();
@@ -124,7 +124,7 @@ TEST(InstructionProfile, ThesisWaitsForMemoryAreTheLoads) {
   RunOptions options = WithProfile();
   options.machine.mutable_memory()->mutable_fixed()->set_global_cycles(10);
   const auto program = ProgramBuilder("load").Load().Alu().Exit().Build();
-  const Outcome outcome = Run(program, std::vector<ThreadTrace>(4, Thread({}, {0x1000})), options);
+  const Outcome outcome = RunProgram(program, std::vector<ThreadTrace>(4, Thread({}, {0x1000})), options);
   EXPECT_EQ(At(outcome, 0).scheduler_cycles().memory(), 9);
   EXPECT_EQ(At(outcome, 0).scheduler_cycles().idle(), 0);
   EXPECT_EQ(At(outcome, 1).scheduler_cycles().total(), 1);
@@ -144,7 +144,7 @@ TEST(InstructionProfile, SplitsAndLanes) {
                            .Block("join")
                            .Exit()
                            .Build();
-  const Outcome outcome = Run(program, {Thread({0}), Thread({0}), Thread({1}), Thread({1})}, WithProfile());
+  const Outcome outcome = RunProgram(program, {Thread({0}), Thread({0}), Thread({1}), Thread({1})}, WithProfile());
   const uint64_t branch = 1;
   EXPECT_EQ(At(outcome, 0).splits(), 0);
   EXPECT_EQ(At(outcome, branch).splits(), 1);
@@ -157,7 +157,7 @@ TEST(InstructionProfile, SplitsAndLanes) {
 
 TEST(InstructionProfile, NothingIsThereUnlessItIsAskedFor) {
   const Outcome outcome =
-      Run(ProgramBuilder("chain").Alu(3).Exit().Build(), std::vector<ThreadTrace>(4, Thread({})), RunOptions());
+      RunProgram(ProgramBuilder("chain").Alu(3).Exit().Build(), std::vector<ThreadTrace>(4, Thread({})), RunOptions());
   EXPECT_FALSE(outcome.launch().has_instruction_profile());
   EXPECT_FALSE(outcome.launch().has_time_series());
   EXPECT_EQ(outcome.launch().warp_timeline_size(), 0);
@@ -198,8 +198,8 @@ TEST(InstructionProfile, NamesTheSourceLine) {
 Outcome AroundABarrier(const MetricOptions& metrics) {
   RunOptions options;
   options.metrics = metrics;
-  return Run(ProgramBuilder("barrier").Alu().Barrier().Alu().Exit().Build(), std::vector<ThreadTrace>(8, Thread({})),
-             options);
+  return RunProgram(ProgramBuilder("barrier").Alu().Barrier().Alu().Exit().Build(),
+                    std::vector<ThreadTrace>(8, Thread({})), options);
 }
 
 TEST(WarpTimeline, HasThePhasesBetweenBarriers) {
@@ -244,7 +244,7 @@ TEST(TimeSeries, CyclesThatNothingRunsInAreCounted) {
   options.metrics.bin_cycles = 30;
   options.machine.mutable_memory()->mutable_fixed()->set_global_cycles(100);
   const auto program = ProgramBuilder("load").Load().Exit().Build();
-  const Outcome outcome = Run(program, std::vector<ThreadTrace>(4, Thread({}, {0x1000})), options);
+  const Outcome outcome = RunProgram(program, std::vector<ThreadTrace>(4, Thread({}, {0x1000})), options);
   ASSERT_EQ(outcome.launch().cycles(), 101);
   EXPECT_THAT(outcome.launch().time_series().memory(), ElementsAre(29, 30, 30, 10));
   EXPECT_THAT(outcome.launch().time_series().issued(), ElementsAre(1, 0, 0, 1));

@@ -18,7 +18,7 @@ LaunchCounters After(Cycle cycles) {
   return counters;
 }
 
-result::v1::TimeSeries Run(uint64_t bin_cycles, size_t most_bins, Cycle cycles, uint32_t warp_size = 8) {
+result::v1::TimeSeries Series(uint64_t bin_cycles, size_t most_bins, Cycle cycles, uint32_t warp_size = 8) {
   TimeSeries series(bin_cycles, warp_size, most_bins);
   while (series.end() <= cycles) series.EndBin(After(series.end()));
   series.Finish(cycles, After(cycles));
@@ -28,7 +28,7 @@ result::v1::TimeSeries Run(uint64_t bin_cycles, size_t most_bins, Cycle cycles, 
 }
 
 TEST(Bins, TheLastOneEndsWithTheLaunch) {
-  const result::v1::TimeSeries series = Run(10, 100, 25);
+  const result::v1::TimeSeries series = Series(10, 100, 25);
   EXPECT_EQ(series.bin_cycles(), 10);
   EXPECT_THAT(series.warp_instructions(), ElementsAre(10, 10, 5));
   EXPECT_THAT(series.thread_instructions(), ElementsAre(40, 40, 20));
@@ -40,11 +40,11 @@ TEST(Bins, TheLastOneEndsWithTheLaunch) {
 }
 
 TEST(Bins, NeighboursArePutTogetherWhenThereAreTooMany) {
-  EXPECT_THAT(Run(10, 4, 39).warp_instructions(), ElementsAre(10, 10, 10, 9));
-  const result::v1::TimeSeries twice = Run(10, 4, 65);
+  EXPECT_THAT(Series(10, 4, 39).warp_instructions(), ElementsAre(10, 10, 10, 9));
+  const result::v1::TimeSeries twice = Series(10, 4, 65);
   EXPECT_EQ(twice.bin_cycles(), 20);
   EXPECT_THAT(twice.warp_instructions(), ElementsAre(20, 20, 20, 5));
-  const result::v1::TimeSeries often = Run(1, 4, 1000);
+  const result::v1::TimeSeries often = Series(1, 4, 1000);
   EXPECT_EQ(often.bin_cycles(), 256);
   EXPECT_THAT(often.warp_instructions(), ElementsAre(256, 256, 256, 232));
 }
@@ -61,17 +61,17 @@ TEST(Bins, WhatIsCountedAfterTheLastCycleIsInTheLastBin) {
   EXPECT_THAT(out.retired_blocks(), ElementsAre(1));
 }
 
-TEST(Bins, ALaunchWithoutCyclesHasOne) { EXPECT_THAT(Run(10, 4, 0).warp_instructions(), ElementsAre(0)); }
+TEST(Bins, ALaunchWithoutCyclesHasOne) { EXPECT_THAT(Series(10, 4, 0).warp_instructions(), ElementsAre(0)); }
 
 TEST(Bins, AWarpSizeThatIsNotAMultipleOfFourHasASmallerLastClass) {
-  const result::v1::TimeSeries series = Run(10, 4, 10, 6);
+  const result::v1::TimeSeries series = Series(10, 4, 10, 6);
   ASSERT_EQ(series.issues_by_size_size(), 2);
   EXPECT_EQ(series.issues_by_size(1).least_threads(), 5);
   EXPECT_EQ(series.issues_by_size(1).most_threads(), 6);
 }
 
 TEST(Bins, WhatAMachineDoesNotHaveIsAbsent) {
-  const result::v1::TimeSeries without = Run(10, 4, 10);
+  const result::v1::TimeSeries without = Series(10, 4, 10);
   EXPECT_FALSE(without.has_stalls());
   EXPECT_FALSE(without.has_memory_system());
   TimeSeries series(10, 4);
