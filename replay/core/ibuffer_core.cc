@@ -84,6 +84,7 @@ void IBufferCore::Credit(Cycle until) {
     const Cycle idle_from = std::max(credited_, std::min(until, penalty_until_));
     CountPorts(until - credited_, until - idle_from, 0);
     standings_.CreditIdle(until - credited_);
+    if (context_.profile != nullptr) ProfilePorts(until - credited_, 0);
   }
   credited_ = until;
   standings_.SetTime(until);
@@ -94,6 +95,7 @@ void IBufferCore::CountCycle(Cycle now) {
   if (resident_ > 0) {
     CountPorts(1, issued_ports_ == 0 && now >= penalty_until_ ? 1 : 0, issued_ports_);
     standings_.CreditIssues(issued_ports_);
+    if (context_.profile != nullptr) ProfilePorts(1, issued_ports_);
   }
   credited_ = now + 1;
   standings_.SetTime(now + 1);

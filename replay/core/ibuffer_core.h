@@ -47,7 +47,7 @@ class IBufferCore final : public SmCore {
   void RunCycle(Cycle now) override;
   Cycle NextWake(Cycle now) const override;
   Stretch RunAlone(Cycle next, Cycle limit) override { return RunStretch(*this, next, limit); }
-  void FinishLaunch(Cycle end) override { Credit(end); }
+  void CreditUntil(Cycle until) override { Credit(until); }
   // Blocks retire at the end of a cycle.
   Cycle EndOfRetired(Cycle now) const override { return now + 1; }
   absl::Status CheckDrained() const override;
@@ -111,6 +111,7 @@ class IBufferCore final : public SmCore {
   Cycle CoreWake(Cycle now) const;
   // `count` cycles, of which `idle` without an issue on any port, in which the ports in `issued` (bits) issued.
   void CountPorts(uint64_t count, uint64_t idle, uint32_t issued);
+  void ProfilePorts(uint64_t count, uint32_t issued);
   void BlockAdmitted(BlockId block, uint32_t first_row) override;
   void BlockExited(BlockId block) override;
   void RowExited(SlotId slot, BlockId block) override;

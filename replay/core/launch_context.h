@@ -16,6 +16,9 @@
 
 namespace heddle::replay {
 
+class InstructionProfile;
+class MemoryProfile;
+
 // An instruction as the core's inner loop sees it.
 struct Step {
   enum Kind : uint8_t { kPlain, kMemory, kBarrier };
@@ -68,6 +71,10 @@ struct LaunchContext {
   std::string policy_name;
   IssueObserver* observer = nullptr;
   WarpProgressTotals* warp_progress = nullptr;  // sums over all SMs; always there in a run
+  // Only if asked for.
+  InstructionProfile* profile = nullptr;
+  MemoryProfile* memory_profile = nullptr;
+  WarpTimelines* timelines = nullptr;
   uint32_t configuration_index = 0;
 };
 

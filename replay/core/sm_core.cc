@@ -41,6 +41,7 @@ SmCore::SmCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<Diverg
                      *context.warp_progress),
       barriers_ahead_(formation_.table().state.size()) {
   for (ResidentBlock& block : blocks_) block.barriers.resize(context.barrier_ids.size());
+  if (context.memory_profile != nullptr) memory_->SetProfile(context.memory_profile);
 }
 
 void SmCore::SetSchedulers(std::vector<std::unique_ptr<WarpScheduler>> schedulers) {
@@ -102,6 +103,9 @@ void SmCore::Admit(const BlockArrival& arrival, Cycle first) {
   admission.first_thread = static_cast<ThreadId>(first_thread);
   admission.rows = rows;
   warp_progress_.Admit(id, admission.first_thread, rows, first, Stalls());
+  if (context_.timelines != nullptr && context_.timelines->Records(arrival.position)) {
+    warp_progress_.Record(id, arrival.linear_index, sm_, *context_.timelines);
+  }
   policy_->Admit(admission, formation_.editor());
   BlockAdmitted(id, first_row);
 }
@@ -169,6 +173,7 @@ void SmCore::CacheEvent(const CacheNotice& notice) {
 
 void SmCore::CountIssue(int port, Cycle now, std::span<const SlotId> slots, bool inserted) {
   last_progress_ = now;
+  if (context_.profile != nullptr) ProfileIssue(slots, inserted);
   if (inserted) {
     ++counters_.inserted_instructions;
     return;
@@ -233,6 +238,11 @@ void SmCore::SubmitToMemory(AccessId id, SlotId slot, LaneMask lanes, const std:
   access.threads = &threads;
   access.pc = pc;
   memory_->Submit(access, now);
+}
+
+uint64_t SmCore::exited_threads() const {
+  return (admitted_ - static_cast<uint64_t>(resident_)) * context_.threads_per_block +
+         formation_.thread_states()[static_cast<int>(ThreadState::kFinished)];
 }
 
 uint64_t SmCore::LiveThreads() const {

@@ -24,6 +24,8 @@
 
 namespace heddle::replay {
 
+enum class PortLoss : uint8_t;
+
 // A thread block on its way in.
 struct BlockArrival {
   uint64_t position = 0;      // among the recorded blocks of the launch
@@ -62,12 +64,15 @@ class SmCore : public MemoryClient {
   // Runs the cycles from `next` on that come before `limit`, until a block retires, something fails, or the memory is
   // not isolated any more. The SM must have a block, and its memory be isolated.
   virtual Stretch RunAlone(Cycle next, Cycle limit) = 0;
-  // Credits the statistics up to the end of the launch, cycle `end`.
-  virtual void FinishLaunch(Cycle end) = 0;
+  // Credits the statistics up to cycle `until`: everything before it has been run, nothing in it. At the end of the
+  // launch, and between events where somebody wants to read the counters.
+  virtual void CreditUntil(Cycle until) = 0;
   // Checks what must hold when the last block has retired. Errors: Internal, naming what is left over.
   virtual absl::Status CheckDrained() const { return absl::OkStatus(); }
 
   int resident() const { return resident_; }
+  // Threads that have exited in this launch.
+  uint64_t exited_threads() const;
   // Positions of the blocks that retired in the cycle that was run last.
   std::span<const uint64_t> retired() const { return retired_; }
   // The first cycle that the blocks retired by RunCycle(now) do not need any more.
@@ -172,6 +177,10 @@ class SmCore : public MemoryClient {
   // Statistics and observer for a traced or inserted issue of one or several slots.
   void CountIssue(int port, Cycle now, std::span<const SlotId> slots, bool inserted);
   void Observe(int port, Cycle now, std::span<const SlotId> slots);
+  // profile.cc: with a profile only. An issue; cycles that a port lost while `slot` (kNoSlot: none) was the warp
+  // closest to issue.
+  void ProfileIssue(std::span<const SlotId> slots, bool inserted);
+  void ProfileLoss(SlotId slot, PortLoss loss, bool waw, uint64_t cycles);
   // Whether an access counts as one to memory: some lane reaches beyond shared memory. `has_addresses`: addresses_ has
   // those of the lanes.
   bool ReachesBeyondShared(const Step& step, LaneMask lanes, bool has_addresses) const;

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/core/sm_core.h"
+#include "replay/stats/instruction_profile.h"
 
 namespace heddle::replay {
 
@@ -80,6 +81,7 @@ bool SmCore::Resolve(SlotId slot, ResolveReason reason, bool take) {
       resolution.reconvergence = control_flow_.Reconvergence(pending_.lanes, at, block);
     }
   }
+  if (context_.profile != nullptr && resolution.groups.size() + (exited != 0) > 1) context_.profile->Split(at.pc());
   pending_.take = take;
   pending_.active = true;
   if (take) {

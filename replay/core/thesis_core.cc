@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "replay/core/lane_mask.h"
+#include "replay/stats/instruction_profile.h"
 
 namespace heddle::replay {
 
@@ -31,13 +32,17 @@ Cycle ThesisCore::NextDecision(Cycle at) const {
 // `count` scheduler cycles of a port in which nothing was issued.
 void ThesisCore::Classify(int port, uint64_t count) {
   counters_.scheduler_cycles += count;
+  PortLoss loss = PortLoss::kIdle;
   if (formation_.AnyOffered(port)) {
     counters_.stall += count;
+    loss = PortLoss::kStall;
   } else if (AllWaitForMemory()) {
     counters_.memory += count;
+    loss = PortLoss::kMemory;
   } else {
     counters_.idle += count;
   }
+  if (context_.profile != nullptr) ProfilePort(port, loss, count);
 }
 
 // Cycles before `until` that have not been counted had the state that is there now: nothing changes between two cycles

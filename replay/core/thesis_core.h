@@ -24,7 +24,7 @@ class ThesisCore final : public SmCore, private ThesisPipeline::Core {
   void RunCycle(Cycle now) override;
   Cycle NextWake(Cycle now) const override;
   Stretch RunAlone(Cycle next, Cycle limit) override { return RunStretch(*this, next, limit); }
-  void FinishLaunch(Cycle end) override { Credit(end); }
+  void CreditUntil(Cycle until) override { Credit(until); }
   // Blocks retire at the start of a cycle, by the exits that are written back in it.
   Cycle EndOfRetired(Cycle now) const override { return now; }
 
@@ -49,6 +49,7 @@ class ThesisCore final : public SmCore, private ThesisPipeline::Core {
   void BlockExited(BlockId block) override { RetireBlock(block); }
   std::string WhatSlotWaitsFor(SlotId slot) const override;
   void Classify(int port, uint64_t count);
+  void ProfilePort(int port, PortLoss loss, uint64_t count);
   bool AllWaitForMemory() const { return memory_threads_ != 0 && memory_threads_ == LiveThreads(); }
   Cycle NextDecision(Cycle at) const;
   void Complete(Cycle now);

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/core/thesis_core.h"
+#include "replay/stats/instruction_profile.h"
 
 namespace heddle::replay {
 
@@ -16,17 +17,21 @@ void ThesisCore::Select(Cycle now) {
   for (int port = 0; port < context_.ports; ++port) {
     if (!formation_.AnyOffered(port)) {
       undecided_.push_back(static_cast<uint8_t>(port));
-    } else if ((pipeline_ == nullptr ? blocked : !pipeline_->HasRoom(port)) || now < port_free_[port]) {
-      ++counters_.stall;
-    } else if ((issue_slots_ == 1 ? IssueOne(port, now) : IssueSeveral(port, now)) > 0) {
-      ++counters_.issued;
-    } else {
-      ++counters_.stall;
+      continue;
     }
+    const bool held = (pipeline_ == nullptr ? blocked : !pipeline_->HasRoom(port)) || now < port_free_[port];
+    if (!held && (issue_slots_ == 1 ? IssueOne(port, now) : IssueSeveral(port, now)) > 0) {
+      ++counters_.issued;
+      continue;
+    }
+    ++counters_.stall;
+    if (context_.profile != nullptr) ProfilePort(port, PortLoss::kStall, 1);
   }
-  if (!undecided_.empty()) {
-    (AllWaitForMemory() ? counters_.memory : counters_.idle) += undecided_.size();
-  }
+  if (undecided_.empty()) return;
+  const bool memory = AllWaitForMemory();
+  (memory ? counters_.memory : counters_.idle) += undecided_.size();
+  if (context_.profile == nullptr) return;
+  for (const uint8_t port : undecided_) ProfilePort(port, memory ? PortLoss::kMemory : PortLoss::kIdle, 1);
 }
 
 SlotId ThesisCore::Pick(int port, const SlotSet& eligible) {

@@ -41,6 +41,19 @@ void WarpStandings::Change(SlotId slot, const Standing& to) {
   warp.standing = to;
 }
 
+SlotId WarpStandings::Oldest(int port, WarpClassMask classes, std::span<const uint64_t> formed) const {
+  SlotId oldest = kNoSlot;
+  uint64_t left = classes == 0 ? 0 : live_;
+  for (size_t slot = 0; left != 0; ++slot) {
+    const Standing& standing = warps_[slot].standing;
+    if (standing.state == WarpClass::kNone) continue;
+    --left;
+    if (standing.port != port || (classes & MaskOf(standing.state)) == 0) continue;
+    if (oldest == kNoSlot || formed[slot] < formed[oldest]) oldest = static_cast<SlotId>(slot);
+  }
+  return oldest;
+}
+
 void WarpStandings::RowsLeft(int port, uint64_t rows) {
   for (uint64_t row = 0; row < rows; ++row) Leave(port, WarpClass::kExit);
   exited_ -= rows;

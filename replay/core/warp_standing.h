@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "replay/core/issue_table.h"
@@ -80,6 +81,10 @@ class WarpStandings {
     return ready_[static_cast<size_t>(port * kUnitClasses + static_cast<int>(unit))];
   }
   bool AnyReady(int port) const { return (present_[static_cast<size_t>(port)] & MaskOf(WarpClass::kStructural)) != 0; }
+  // Classes that a warp of the port is in, and the oldest of its warps in one of `classes` (kNoSlot if there is none).
+  // `formed` is the age of every slot, smaller is older. Looks at all warps.
+  WarpClassMask present(int port) const { return present_[static_cast<size_t>(port)]; }
+  SlotId Oldest(int port, WarpClassMask classes, std::span<const uint64_t> formed) const;
   // Threads in offered warps that wait for data; in warps that wait for data from beyond shared memory.
   uint64_t offered_data_threads() const { return offered_data_threads_; }
   uint64_t memory_threads() const { return memory_threads_; }

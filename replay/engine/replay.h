@@ -61,6 +61,13 @@ class IssueObserver {
   virtual void Issued(const IssueEvent& event) = 0;
 };
 
+// Statistics that are collected only if asked for (docs/metrics.md).
+struct MetricOptions {
+  bool per_instruction = false;  // LaunchResult.instruction_profile
+  uint64_t bin_cycles = 0;       // LaunchResult.time_series with bins of this width at first; 0 = none
+  uint64_t timeline_blocks = 0;  // LaunchResult.warp_timeline of so many thread blocks
+};
+
 struct ReplayOptions {
   machine::v1::Machine machine;
   std::vector<std::string> overrides;  // --set arguments that were applied, for the provenance
@@ -69,7 +76,8 @@ struct ReplayOptions {
   // Threads that run traces, configurations, and launches where these are independent; the results do not depend on it.
   // Runs with an observer have one.
   uint32_t jobs = 1;
-  uint64_t max_cycles = 0;            // per launch; 0 = no bound
+  uint64_t max_cycles = 0;  // per launch; 0 = no bound
+  MetricOptions metrics;
   IssueObserver* observer = nullptr;  // costs nothing if absent
   bool force_tick = false;            // every component ticks every cycle: must not change any result (tests)
   // Called now and then, from one thread at a time, with thread-instructions done and in all; returning false stops

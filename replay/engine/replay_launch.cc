@@ -16,7 +16,11 @@
 #include "replay/dispatch/block_dispatcher.h"
 #include "replay/engine/calendar.h"
 #include "replay/engine/machine.h"
+#include "replay/memory/memory_profile.h"
 #include "replay/memory/memory_system.h"
+#include "replay/stats/instruction_profile.h"
+#include "replay/stats/time_series.h"
+#include "replay/stats/warp_timeline.h"
 
 namespace heddle::replay {
 namespace {
@@ -69,6 +73,7 @@ class LaunchSimulation : public SmWaker {
     context_.policy_name = info.name;
     context_.any_lane = MaySitInAnyLane(info, configuration.divergence_parameters);
     context_.static_warps = info.traits.static_warps;
+    PrepareMetrics();
     context_.warp_progress = &warp_progress_.emplace(residency_ * sm_count_);
     context_.swizzle = SwizzlesHomeLanes(info, configuration.divergence_parameters);
     context_.force_tick = run.options.force_tick;
@@ -91,6 +96,29 @@ class LaunchSimulation : public SmWaker {
   void WakeSm(uint32_t sm) override { calendar_.Wake(sm, now_); }
 
  private:
+  // The statistics that only some runs collect.
+  void PrepareMetrics() {
+    const MetricOptions& metrics = run_.options.metrics;
+    const uint32_t warp_size = run_.options.machine.core().warp_size();
+    if (metrics.per_instruction) {
+      context_.profile = &profile_.emplace(context_.steps.size());
+      if (run_.options.machine.memory().has_hierarchy()) {
+        context_.memory_profile = &memory_profile_.emplace(context_.steps.size(), warp_size);
+      }
+    }
+    if (metrics.bin_cycles != 0) {
+      next_bin_ = series_.emplace(metrics.bin_cycles, warp_size).end();
+    }
+    if (metrics.timeline_blocks != 0) context_.timelines = &timelines_.emplace(metrics.timeline_blocks);
+  }
+  // What all SMs and the memory have counted in the cycles before `until`: all of them have been run, and nothing in
+  // it.
+  LaunchCounters CountUntil(Cycle until);
+  // Ends the bins that end at or before `now`, in which nothing has run yet.
+  void EndBins(Cycle now);
+  // Writes the statistics that were asked for.
+  absl::Status AddMetrics(result::v1::LaunchResult& result);
+
   void MakeSms() {
     const CheckedConfiguration& configuration = run_.configuration;
     for (uint32_t sm = 0; sm < sm_count_; ++sm) {
@@ -160,6 +188,11 @@ class LaunchSimulation : public SmWaker {
   std::string limit_;
   std::optional<BufferSetup> buffer_setup_;  // of machines with instruction buffers
   std::optional<WarpProgressTotals> warp_progress_;
+  std::optional<InstructionProfile> profile_;
+  std::optional<MemoryProfile> memory_profile_;
+  std::optional<WarpTimelines> timelines_;
+  std::optional<TimeSeries> series_;
+  Cycle next_bin_ = kNever;  // the present bin ends before this cycle
   std::vector<std::unique_ptr<SmCore>> sms_;
   std::vector<IBufferCore*> buffer_cores_;  // the same, if they have buffers
   std::unique_ptr<BlockDispatcher> dispatcher_;
@@ -259,6 +292,7 @@ absl::Status LaunchSimulation::Run() {
                                                       " thread blocks are left"));
     }
     now_ = now;
+    if (now >= next_bin_) EndBins(now);
     memory_.Advance(now, *this);
     calendar_.Take(now, awake);
     bool dispatch = false;
@@ -312,8 +346,40 @@ absl::Status LaunchSimulation::Run() {
       if (run_.progress && !run_.progress(instructions)) return absl::CancelledError("stopped on request");
     }
   }
-  for (const auto& sm : sms_) sm->FinishLaunch(end_);
+  for (const auto& sm : sms_) sm->CreditUntil(end_);
   return absl::OkStatus();
+}
+
+LaunchCounters LaunchSimulation::CountUntil(Cycle until) {
+  LaunchCounters counters;
+  counters.has_stalls = buffer_setup_.has_value();
+  for (const auto& sm : sms_) {
+    sm->CreditUntil(until);
+    counters.sm.Add(sm->counters());
+    counters.exited_threads += sm->exited_threads();
+  }
+  for (const IBufferCore* core : buffer_cores_) counters.stalls.Add(core->stalls());
+  counters.has_memory = memory_.Sample(until, counters.memory);
+  counters.dispatched_blocks = retired_ + resident_;
+  counters.retired_blocks = retired_;
+  return counters;
+}
+
+void LaunchSimulation::EndBins(Cycle now) {
+  for (; next_bin_ <= now; next_bin_ = series_->end()) series_->EndBin(CountUntil(next_bin_));
+}
+
+absl::Status LaunchSimulation::AddMetrics(result::v1::LaunchResult& result) {
+  if (timelines_.has_value()) timelines_->Fill(result);
+  if (series_.has_value()) {
+    series_->Finish(end_, CountUntil(end_));
+    series_->Fill(*result.mutable_time_series());
+  }
+  if (!profile_.has_value()) return absl::OkStatus();
+  profile_->Fill(context_.program, run_.reader.header(), static_cast<uint32_t>(context_.warp_size),
+                 buffer_setup_.has_value(), memory_profile_.has_value() ? &*memory_profile_ : nullptr,
+                 *result.mutable_instruction_profile());
+  return CheckSums(result.instruction_profile(), result);
 }
 
 // Adds up a policy's counters over SMs and ports by the rule of each.
@@ -392,6 +458,7 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
   }
   FillResult(counters, scale, end_, result);
   warp_progress_->Fill(*result.mutable_warp_progress());
+  if (absl::Status status = AddMetrics(result); !status.ok()) return status;
   if (absl::Status status = memory_.EndLaunch(end_, result); !status.ok()) return status;
   result.set_launch(run_.launch.launch.id());
   result.set_kernel(run_.launch.program->name());

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "replay/memory/memory_profile.h"
 
 namespace heddle::replay {
 namespace {
@@ -123,14 +124,9 @@ void HierarchySm::Submit(const WarpAccess& access, Cycle now) {
   // With all misses or none, what comes back comes back as one.
   const bool joined = stage.plan.joined || (all_or_none_ && !stage.plan.uniform());
   Record& record = records_[stage.record];
-  record = {.id = access.id, .submitted = now, .lanes = access.lanes, .joined = joined};
+  record = {.id = access.id, .pc = access.pc, .submitted = now, .lanes = access.lanes, .joined = joined};
   if (access.op != trace::v1::OP_STORE) record.left = stage.plan.size();
-  if (!transactions_by_pc_.empty()) {
-    for (uint32_t index = 0; index < stage.plan.size(); ++index) {
-      const MemoryUnit unit = stage.plan[index].unit;
-      if (unit == MemoryUnit::kData || unit == MemoryUnit::kTexture) ++transactions_by_pc_[access.pc];
-    }
-  }
+  if (profile_ != nullptr) profile_->Entered(access, stage.plan, planner_);
   wake_ = std::min(wake_, stage.ready);
 }
 
@@ -226,6 +222,15 @@ SmMemoryCounters HierarchySm::Counters(Cycle end) const {
     counters.level[index].mshr_occupancy = cache->mshrs().Occupancy(end);
   }
   return counters;
+}
+
+void HierarchySm::AddSample(Cycle end, MemorySample& out) const {
+  const Cache* cache = level_[Index(FirstLevel::kData)].cache.get();
+  if (cache == nullptr) return;
+  out.l1_accesses += cache->counters().accesses;
+  out.l1_misses += cache->counters().misses;
+  const std::vector<uint64_t> occupancy = cache->mshrs().Occupancy(end);
+  for (size_t used = 0; used < occupancy.size(); ++used) out.outstanding_misses += used * occupancy[used];
 }
 
 std::string HierarchySm::Explain() const {

@@ -34,6 +34,7 @@ class HierarchySm : public SmMemory {
   bool StageFree() const override { return !stage_.busy; }
   void Submit(const WarpAccess& access, Cycle now) override;
   FetchResult Fetch(uint64_t address, uint32_t fetcher, Cycle now) override;
+  void SetProfile(MemoryProfile* profile) override { profile_ = profile; }
   bool drained() const override;
   // A line that drains may displace a dirty one, which leaves in the same cycle.
   bool isolated() const override { return outstanding_ == 0 && draining_ == 0 && held_.empty(); }
@@ -41,10 +42,8 @@ class HierarchySm : public SmMemory {
 
   // What was counted in the cycles before `end`.
   SmMemoryCounters Counters(Cycle end) const;
-  // Counts the transactions of each of the program's `instructions` from now on, and the counts (empty unless asked
-  // for).
-  void CountPerInstruction(size_t instructions) { transactions_by_pc_.resize(instructions); }
-  const std::vector<uint64_t>& transactions_by_pc() const { return transactions_by_pc_; }
+  // Adds what was counted in the cycles before `end`, in which nothing has run yet.
+  void AddSample(Cycle end, MemorySample& out) const;
   // Whether the caches, queues and records agree with one another; for tests.
   bool Consistent() const;
 
@@ -59,6 +58,7 @@ class HierarchySm : public SmMemory {
   // A memory instruction from its submission to its last data (loads), or to its last acknowledgement (stores).
   struct Record {
     AccessId id = 0;
+    Pc pc = 0;
     uint32_t left = 0;  // loads: steps without data; stores: acknowledgements that are to come
     Cycle submitted = 0;
     Cycle last = 0;      // the latest data so far
@@ -149,6 +149,7 @@ class HierarchySm : public SmMemory {
   Cache::WritePolicy PolicyOf(const AccessStep& step) const { return step.local() ? local_write_ : global_write_; }
   void MissInData(const CacheOutcome& outcome, uint64_t line);
   void CountLanes(const AccessStep& step, const CacheOutcome& outcome);
+  void ProfileLanes(const AccessStep& step, const CacheOutcome& outcome);
   void StepsMade(Cycle now);
   bool Blocked(FirstLevel level, ReservationFail cause);
   bool FailedOn(FirstLevel level, ReservationFail cause);
@@ -205,7 +206,7 @@ class HierarchySm : public SmMemory {
   std::vector<uint32_t> free_directs_;
   AccessPlanner planner_;
   SmMemoryCounters counters_;
-  std::vector<uint64_t> transactions_by_pc_;
+  MemoryProfile* profile_ = nullptr;  // only if asked for
 };
 
 }  // namespace heddle::replay

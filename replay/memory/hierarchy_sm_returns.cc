@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "replay/memory/hierarchy_sm.h"
+#include "replay/memory/memory_profile.h"
 
 namespace heddle::replay {
 
@@ -176,6 +177,10 @@ void HierarchySm::Deliver(const Waiter& waiter, Cycle at, bool returned) {
   if (--record.left != 0) return;
   if (record.joined) client_.LanesDone(record.id, record.lanes, record.last, record.returned);
   counters_.load_to_use.Record(record.last - record.submitted);
+  if (profile_ != nullptr) {
+    ++(*profile_)[record.pc].returns;
+    (*profile_)[record.pc].load_to_use_sum += record.last - record.submitted;
+  }
   FreeRecord(waiter.record);
 }
 

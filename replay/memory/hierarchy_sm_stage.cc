@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "replay/memory/hierarchy_sm.h"
+#include "replay/memory/memory_profile.h"
 
 namespace heddle::replay {
 
@@ -335,6 +336,7 @@ void HierarchySm::MissInData(const CacheOutcome& outcome, uint64_t line) {
 // Without coalescing every lane is an access of its own: the lanes after the first on a line that is fetched meet a
 // line on its way.
 void HierarchySm::CountLanes(const AccessStep& step, const CacheOutcome& outcome) {
+  if (profile_ != nullptr) ProfileLanes(step, outcome);
   if (!per_lane_) return;
   const auto more = static_cast<uint64_t>(std::popcount(step.lanes)) - 1;
   CacheCounters& counters = LevelOf(FirstLevel::kData).cache->counters();
@@ -345,6 +347,25 @@ void HierarchySm::CountLanes(const AccessStep& step, const CacheOutcome& outcome
     counters.misses += more;
   } else {
     counters.pending_hits += more;
+  }
+}
+
+void HierarchySm::ProfileLanes(const AccessStep& step, const CacheOutcome& outcome) {
+  InstructionMemoryCounters& counters = (*profile_)[records_[stage_.record].pc];
+  const uint64_t more = per_lane_ ? static_cast<uint64_t>(std::popcount(step.lanes)) - 1 : 0;
+  switch (outcome.result) {
+    case CacheResult::kHit:
+      counters.hits += 1 + more;
+      break;
+    case CacheResult::kPendingHit:
+      counters.pending_hits += 1 + more;
+      break;
+    case CacheResult::kMiss:
+      counters.misses += outcome.fetch ? 1 : 1 + more;
+      if (outcome.fetch) counters.pending_hits += more;
+      break;
+    case CacheResult::kReservationFail:
+      break;
   }
 }
 

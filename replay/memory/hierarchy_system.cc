@@ -102,4 +102,10 @@ absl::Status HierarchySystem::CheckAndWrite(Cycle end, result::v1::LaunchResult&
   return absl::OkStatus();
 }
 
+bool HierarchySystem::Sample(Cycle end, MemorySample& out) const {
+  for (const HierarchySm* sm : sms_) sm->AddSample(end, out);
+  back_end_->AddSample(out);
+  return true;
+}
+
 }  // namespace heddle::replay

@@ -39,6 +39,7 @@ class HierarchySystem : public MemorySystem {
   bool drained() const override { return back_end_->drained(); }
   // The SMs' parts must still be there. Errors name the cycle, too.
   absl::Status EndLaunch(Cycle end, result::v1::LaunchResult& result) override;
+  bool Sample(Cycle end, MemorySample& out) const override;
   std::string Explain() const override { return back_end_->Explain(); }
 
  private:

@@ -22,6 +22,20 @@ namespace heddle::replay {
 // The core's number for a memory instruction under way; it may be used again when nothing is outstanding for it.
 using AccessId = uint32_t;
 
+class MemoryProfile;
+
+// What the memory of a machine has counted in the cycles before some cycle, for time series. Sums over SMs, slices and
+// controllers.
+struct MemorySample {
+  uint64_t l1_accesses = 0;  // of the data caches
+  uint64_t l1_misses = 0;
+  uint64_t outstanding_misses = 0;  // MSHRs of the data caches in use, summed over cycles
+  uint64_t l2_accesses = 0;
+  uint64_t l2_misses = 0;
+  uint64_t dram_requests = 0;
+  uint64_t dram_bus_busy = 0;  // DRAM cycles, counted when the column access is commanded
+};
+
 // One memory instruction of one warp.
 struct WarpAccess {
   AccessId id = 0;
@@ -87,6 +101,10 @@ class SmMemory {
   // Gives the memory stage an access; StageFree() must hold. Its first access to a cache or bank is in a later cycle.
   virtual void Submit(const WarpAccess& access, Cycle now) = 0;
 
+  // Counts for every instruction from now on what a profile holds; `profile` outlives this. Memories that make no
+  // transactions have nothing to count.
+  virtual void SetProfile(MemoryProfile* /*profile*/) {}
+
   // Fetches the instructions at byte address `address` of the program for `fetcher` (the core's own number).
   virtual FetchResult Fetch(uint64_t address, uint32_t fetcher, Cycle now) = 0;
 
@@ -129,6 +147,8 @@ class MemorySystem {
   // level and that the counters agree with one another, and writes them. Errors: Internal, naming component and
   // counter.
   virtual absl::Status EndLaunch(Cycle end, result::v1::LaunchResult& result) = 0;
+  // What was counted before core cycle `end`, in which nothing has run yet. False if the memory counts nothing.
+  virtual bool Sample(Cycle /*end*/, MemorySample& /*out*/) const { return false; }
   // What every queue holds, for the report of a deadlock; empty if nothing.
   virtual std::string Explain() const = 0;
 };

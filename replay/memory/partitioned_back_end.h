@@ -38,6 +38,7 @@ class PartitionedBackEnd : public MemoryBackEnd, private L2SliceLinks {
   bool drained() const override { return requests_under_way_ == 0 && dram_under_way_ == 0; }
   const PortCounters& port_counters() const override { return port_counters_; }
   absl::Status EndLaunch(Cycle end, result::v1::LaunchResult& result) override;
+  void AddSample(MemorySample& out) const override;
   std::string Explain() const override;
 
  private:

@@ -55,4 +55,17 @@ void PartitionedBackEnd::WriteResult(result::v1::LaunchResult& result) {
   WriteDram(dram, clocks.Soonest(Domain::kDram), map_.controllers(), *result.mutable_dram());
 }
 
+void PartitionedBackEnd::AddSample(MemorySample& out) const {
+  for (const L2Slice& slice : parts_->slices) {
+    if (!slice.has_cache()) continue;
+    out.l2_accesses += slice.cache()->counters().accesses;
+    out.l2_misses += slice.cache()->counters().misses;
+  }
+  for (const DramController& controller : parts_->controllers) {
+    const DramCounters& counters = controller.counters();
+    out.dram_requests += counters.read_requests + counters.write_requests;
+    out.dram_bus_busy += counters.bus_busy;
+  }
+}
+
 }  // namespace heddle::replay

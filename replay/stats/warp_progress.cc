@@ -137,6 +137,12 @@ void WarpProgress::Admit(BlockId id, ThreadId first_thread, std::span<const Lane
   }
 }
 
+void WarpProgress::Record(BlockId id, uint64_t linear_index, uint32_t sm, WarpTimelines& timelines) {
+  timelines_ = &timelines;
+  const Block& block = blocks_[id];
+  for (uint32_t i = 0; i < block.rows; ++i) rows_[block.first_row + i].timeline = timelines.Begin(linear_index, i, sm);
+}
+
 void WarpProgress::Arrived(const Lanes& lanes, Cycle now) {
   for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
     Row& row = rows_[RowOf(lanes, mask)];
@@ -153,6 +159,7 @@ void WarpProgress::Resumed(const Lanes& lanes, Cycle now) {
     if (row.waiting == row.live) row.barrier_wait += now - row.arrival;
     --row.waiting;
     if (row.open) continue;
+    if (row.timeline != WarpTimelines::kNone) timelines_->AddPhase(row.timeline, row.start, row.arrival, now);
     row.open = true;
     row.start = now;
   }
@@ -192,6 +199,7 @@ void WarpProgress::Retired(BlockId id, Cycle now, uint64_t stalls) {
   for (uint32_t i = 0; i < block.rows; ++i) {
     const Row& row = rows_[block.first_row + i];
     times_.push_back(row.exit - block.admitted);
+    if (row.timeline != WarpTimelines::kNone) timelines_->AddPhase(row.timeline, row.start, row.exit, now);
     waits_.push_back(row.barrier_wait + (now - row.exit));
     if (static_warps_) counts_.push_back(row.instructions);
   }

@@ -11,6 +11,7 @@
 
 #include "proto/result.pb.h"
 #include "replay/core/types.h"
+#include "replay/stats/warp_timeline.h"
 
 namespace heddle::replay {
 
@@ -86,6 +87,8 @@ class WarpProgress {
 
   // A block's threads are in rows first_thread / warp size and following; they may issue from cycle `now` on.
   void Admit(BlockId block, ThreadId first_thread, std::span<const LaneMask> rows, Cycle now, uint64_t stalls);
+  // Records the phases of the block's warps, too. After Admit.
+  void Record(BlockId block, uint64_t linear_index, uint32_t sm, WarpTimelines& timelines);
   // A slot issued an instruction of the trace.
   void Issued(const Lanes& lanes) {
     if (static_warps_) ++rows_[RowOf(lanes, lanes.mask)].instructions;
@@ -118,6 +121,7 @@ class WarpProgress {
     Cycle exit = 0;
     Cycle barrier_wait = 0;
     uint64_t instructions = 0;
+    uint32_t timeline = WarpTimelines::kNone;
   };
   struct Block {
     uint32_t first_row = 0;
@@ -145,7 +149,8 @@ class WarpProgress {
   std::vector<Row> rows_;
   std::vector<Block> blocks_;
   WarpProgressTotals& totals_;
-  std::vector<Cycle> times_;  // scratch, room for all rows
+  WarpTimelines* timelines_ = nullptr;  // if some block's phases are recorded
+  std::vector<Cycle> times_;            // scratch, room for all rows
   std::vector<Cycle> waits_;
   std::vector<uint64_t> counts_;
 };

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/engine/replay.h"
 #include "tools/heddle/policy_list.h"
 
 namespace heddle::tools {
@@ -27,10 +28,11 @@ struct ReplayArguments {
   std::string output;                  // -o: "-" = standard output; empty = none
   uint64_t max_cycles = 0;
   uint32_t jobs = 1;
-  uint32_t jitter = 0;      // runs with noise on the memory's latencies, per pair of policies; 0 = one without
-  bool json = false;        // results on standard output instead of the table
-  bool per_launch = false;  // a table for each launch
-  bool quiet = false;       // no table, no notes, no progress
+  uint32_t jitter = 0;            // runs with noise on the memory's latencies, per pair of policies; 0 = one without
+  bool json = false;              // results on standard output instead of the table
+  bool per_launch = false;        // a table for each launch
+  replay::MetricOptions metrics;  // --per-instruction, --bins, --warp-phases
+  bool quiet = false;             // no table, no notes, no progress
 };
 int ReplayCommand(const ReplayArguments& arguments);
 

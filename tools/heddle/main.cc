@@ -79,6 +79,16 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
                      "File for the results, one line of JSON per run; - is standard output");
   command.add_flag("--json", replay.json, "Print the results as JSON instead of the table");
   command.add_flag("--per-launch", replay.per_launch, "A table for every launch, too");
+  command.add_flag("--per-instruction", replay.metrics.per_instruction,
+                   "Where cycles, divergence and transactions arise: the hottest instructions, and all in the JSON");
+  command
+      .add_option("--bins", replay.metrics.bin_cycles,
+                  "Counters over time, in bins of so many cycles (wider ones in long launches)")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
+  command
+      .add_option("--warp-phases", replay.metrics.timeline_blocks,
+                  "When the warps of the first so many thread blocks of each launch ran and waited at barriers; JSON")
+      ->check(CLI::PositiveNumber);
   command.add_flag("--quiet", replay.quiet, "No table, notes or progress");
 }
 

@@ -44,29 +44,27 @@ std::string Percent(uint64_t part, uint64_t whole) {
 
 }  // namespace
 
-std::string MemoryReport(const std::vector<result::v1::Result>& results, const std::vector<std::string>& names) {
+std::string MemoryReport(const std::vector<result::v1::Result>& results, std::vector<Table::Column> columns,
+                         const std::vector<std::vector<std::string>>& cells) {
   bool any = false;
   for (const result::v1::Result& result : results) {
     for (const LaunchResult& launch : result.launch()) any |= launch.has_memory_instructions();
   }
   if (!any) return "";
-  Table table({{"run", Table::Align::kLeft},
-               {"L1 misses"},
-               {"with pending"},
-               {"L2 misses"},
-               {"DRAM lines"},
-               {"row hits"},
-               {"DRAM busy"},
-               {"load to use"}});
+  for (const char* title :
+       {"L1 misses", "with pending", "L2 misses", "DRAM lines", "row hits", "DRAM busy", "load to use"}) {
+    columns.push_back({title});
+  }
+  Table table(std::move(columns));
   for (size_t i = 0; i < results.size(); ++i) {
     const Sums sums = Add(results[i]);
-    std::vector<std::string> row = {names[i],
-                                    Percent(sums.l1_misses, sums.l1_accesses),
-                                    Percent(sums.l1_misses + sums.l1_pending, sums.l1_accesses),
-                                    Percent(sums.l2_misses, sums.l2_accesses),
-                                    WithThousands(sums.dram_requests),
-                                    Percent(sums.row_hits, sums.dram_requests),
-                                    Percent(sums.bus_busy, sums.bus_cycles)};
+    std::vector<std::string> row = cells[i];
+    row.push_back(Percent(sums.l1_misses, sums.l1_accesses));
+    row.push_back(Percent(sums.l1_misses + sums.l1_pending, sums.l1_accesses));
+    row.push_back(Percent(sums.l2_misses, sums.l2_accesses));
+    row.push_back(WithThousands(sums.dram_requests));
+    row.push_back(Percent(sums.row_hits, sums.dram_requests));
+    row.push_back(Percent(sums.bus_busy, sums.bus_cycles));
     row.push_back(
         sums.loads == 0 ? "-" : Decimal(static_cast<double>(sums.load_cycles) / static_cast<double>(sums.loads), 1));
     table.AddRow(std::move(row));

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "proto/result.pb.h"
+#include "tools/heddle/table.h"
 
 namespace heddle::tools {
 
-// A table with one row per run, over all its launches; `names` says which run a row is. Empty if no machine has caches.
-// A ratio whose parts a machine does not have, or whose denominator is 0, is "-".
-std::string MemoryReport(const std::vector<result::v1::Result>& results, const std::vector<std::string>& names);
+// A table with one row per run, over all its launches. `columns` and the cells of each run say which run a row is.
+// Empty if no machine has caches. A ratio whose parts a machine does not have, or whose denominator is 0, is "-".
+std::string MemoryReport(const std::vector<result::v1::Result>& results, std::vector<Table::Column> columns,
+                         const std::vector<std::vector<std::string>>& cells);
 
 }  // namespace heddle::tools
 

@@ -151,6 +151,7 @@ int ReplayCommand(const ReplayArguments& arguments) {
   options.kernels = arguments.kernels;
   options.max_cycles = arguments.max_cycles;
   options.jobs = arguments.jobs;
+  options.metrics = arguments.metrics;
 
   Traces traces;
   for (const std::string& path : arguments.traces) {

@@ -6,8 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "tools/heddle/instruction_report.h"
 #include "tools/heddle/memory_report.h"
 #include "tools/heddle/run_labels.h"
+#include "tools/heddle/series_report.h"
 #include "tools/heddle/table.h"
 
 namespace heddle::tools {
@@ -240,14 +242,19 @@ std::string ResultReport(const std::vector<Result>& results, bool per_launch) {
   }
   absl::StrAppend(&text, Residencies(results[0]));
 
-  std::vector<std::string> names;
   std::vector<Result> shown;  // of runs that differ in their seed alone, the first
+  std::vector<std::vector<std::string>> cells;
   for (size_t i = 0; i < rows.size(); ++i) {
     shown.push_back(results[rows[i].first]);
-    names.push_back(absl::StrCat(labels.divergence[i], " ", labels.scheduler[i]));
-    if (labels.show_dispatch) absl::StrAppend(&names.back(), " ", labels.dispatch[i]);
+    cells.push_back(labels.Cells(i));
   }
-  if (const std::string memory = MemoryReport(shown, names); !memory.empty()) absl::StrAppend(&text, "\n", memory);
+  if (const std::string memory = MemoryReport(shown, labels.Columns(), cells); !memory.empty()) {
+    absl::StrAppend(&text, "\n", memory);
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::string run = absl::StrJoin(cells[i], " ");
+    absl::StrAppend(&text, InstructionReport(shown[i], run), SeriesReport(shown[i], run));
+  }
 
   if (per_launch) {
     for (int i = 0; i < results[0].launch_size(); ++i) {

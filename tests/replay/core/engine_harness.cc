@@ -76,6 +76,7 @@ Outcome RunTrace(const trace::TraceReader& trace, const RunOptions& options) {
   replay.force_tick = options.force_tick;
   replay.cache_bytes = options.cache_bytes;
   replay.max_cycles = options.max_cycles;
+  replay.metrics = options.metrics;
   replay.observer = &outcome.log;
   Configuration configuration;
   configuration.divergence = PolicySpec::FromText(options.divergence);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "replay/memory/hierarchy_sm.h"
+#include "replay/memory/memory_profile.h"
 #include "tests/replay/memory/memory_driver.h"
 #include "tests/replay/memory/random_memory_case.h"
 
@@ -422,9 +423,19 @@ TEST_F(SmMemoryTiming, TransactionsPerInstruction) {
   ScriptedPort port(script_);
   MemoryDriver driver(port);
   HierarchySm sm(machine_, windows_, 0, port, driver);
-  sm.CountPerInstruction(6);
+  MemoryProfile profile(6, 32);
+  sm.SetProfile(&profile);
   ASSERT_NE(driver.Run(sm, accesses_, {}, {}), 0);
-  EXPECT_THAT(sm.transactions_by_pc(), ElementsAre(0, 0, 0, 3, 0, 0));
+  EXPECT_EQ(profile[3].accesses, 1);
+  EXPECT_EQ(profile[3].transactions, 3);
+  EXPECT_EQ(profile[3].misses, 3);
+  EXPECT_EQ(profile[3].returns, 1);
+  EXPECT_EQ(profile[4].accesses, 1);
+  EXPECT_EQ(profile[4].data_accesses, 0);
+  EXPECT_EQ(profile[4].shared_parts, 1);
+  EXPECT_EQ(profile[4].shared_passes, 1);
+  EXPECT_EQ(profile[4].load_to_use_sum, 11);
+  EXPECT_EQ(profile[5].accesses, 0);
 }
 
 TEST_F(SmMemoryTiming, SleepsWhileItWaits) {
