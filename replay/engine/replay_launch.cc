@@ -270,6 +270,7 @@ Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
   const SmOccupancy& occupancy = occupancy_[index];
   if (context_.force_tick || (occupancy.resident < occupancy.capacity && !dispatcher_->done())) return next;
   Cycle limit = now + kAheadCycles;
+  limit = std::min(limit, next_bin_);  // its counters are read there
   if (run_.options.max_cycles != 0) limit = std::min(limit, run_.options.max_cycles);
   if (next < limit && sm.resident() > 0 && sm.memory().isolated()) ahead = sm.RunAlone(next, limit);
   return ahead.next;
