@@ -58,6 +58,7 @@ bool IBufferCore::ProcessLanes(uint32_t id, LaneMask lanes) {
   released_.clear();
   ForEachRowOf(id, flight, [&](uint32_t row, LaneMask) {
     const BlockId block = block_of_row_[row];
+    if (--row_results_due_[row] == 0 && live_in_row_[row] == 0) FreeRow(row);
     if (--results_due_[block] == 0 && blocks_[block].exited) retiring_.push_back(block);
     if (!flight.writes) return;
     scoreboard_.Release(row, id);

@@ -143,7 +143,7 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
       }
     }
     const std::unique_ptr<BlockDispatcher> dispatcher =
-        (*dispatch)->make(DispatchContext{blocks->size(), machine.sms()}, *dispatch_parameters);
+        (*dispatch)->make(DispatchContext{blocks->size(), machine.sms(), 1, 1, 1, 1, 0, {}}, *dispatch_parameters);
 
     ReferenceStatistics statistics;
     uint64_t retired = 0;
