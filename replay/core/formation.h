@@ -53,6 +53,7 @@ class Formation {
   // Start of a cycle; what now() and StartTimer refer to.
   void SetNow(Cycle now) { now_ = now; }
   Cycle now() const { return now_; }
+  const Cycle& clock() const { return now_; }  // the same for those that look again and again
 
   // --- threads
   // A thread becomes live and loose at `at`.

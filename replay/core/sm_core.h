@@ -59,6 +59,7 @@ class SmCore : public MemoryClient {
   SmCore& operator=(const SmCore&) = delete;
 
   const WarpTable& table() const { return formation_.table(); }
+  const Cycle& clock() const { return formation_.clock(); }
   // One scheduler per port, before anything runs. They are made of the warp table, which exists only with the core.
   virtual void SetSchedulers(std::vector<std::unique_ptr<WarpScheduler>> schedulers);
 

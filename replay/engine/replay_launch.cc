@@ -129,7 +129,7 @@ class LaunchSimulation : public SmWaker {
       for (int port = 0; port < context_.ports; ++port) {
         const SchedulerContext scheduler_context{core->table(),        context_.program,  context_.warp_size,
                                                  context_.max_threads, context_.capacity, port,
-                                                 context_.ports};
+                                                 context_.ports,       &core->clock()};
         schedulers.push_back(configuration.scheduler->make(scheduler_context, configuration.scheduler_parameters));
       }
       core->SetSchedulers(std::move(schedulers));

@@ -78,6 +78,7 @@ struct SchedulerContext {
   int max_blocks;
   int port;
   int ports;
+  const Cycle* clock = nullptr;  // the present cycle; null: time stands still
 };
 
 using SchedulerRegistry = PolicyRegistry<WarpScheduler, SchedulerContext>;

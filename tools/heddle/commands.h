@@ -20,6 +20,7 @@ int TraceCheckCommand(const std::string& path, bool json);
 
 struct ReplayArguments {
   std::string trace;
+  std::string preset;  // that machine and policies come from, as far as they are not given; empty = none
   std::string machine = "fermi_fixed";
   PolicyLists policies;
   std::vector<std::string> overrides;  // --set

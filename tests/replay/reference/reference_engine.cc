@@ -147,7 +147,14 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
 
     ReferenceStatistics statistics;
     uint64_t retired = 0;
+    bool assigned = false;
+    const auto tell_assigned = [&] {
+      if (assigned || !dispatcher->done()) return;
+      assigned = true;
+      for (const auto& core : cores) core->GridAssigned();
+    };
     Dispatch(*dispatcher, cores, residency.blocks, 0);
+    tell_assigned();
     for (Cycle now = 0;; ++now) {
       bool stuck = true;
       memory->Advance(now, waker);
@@ -168,6 +175,7 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
         continue;
       }
       Dispatch(*dispatcher, cores, residency.blocks, now);
+      tell_assigned();
       if ((stuck && std::all_of(cores.begin(), cores.end(),
                                 [](const auto& core) { return core->resident() == 0 || core->Stuck(); })) ||
           now > kMostCycles) {
