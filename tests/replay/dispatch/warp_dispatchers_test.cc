@@ -218,7 +218,9 @@ TEST(VirtualBlocks, RandomGrids) {
         auto& of_row = rows[place][run.what.row];
         EXPECT_EQ(of_row.size(), iteration) << "a row runs each iteration once, in order";
         of_row.push_back(&run);
-        if (std::string(index) == "same_lane") EXPECT_EQ(run.what.row % shape.warps, run.what.warp);
+        if (std::string(index) == "same_lane") {
+          EXPECT_EQ(run.what.row % shape.warps, run.what.warp);
+        }
       }
       EXPECT_LE(rows.size(), size_t{shape.sms} * shape.blocks_per_sm);
       EXPECT_EQ(rows.size(), std::min<size_t>(shape.sms * shape.blocks_per_sm, shape.blocks));
@@ -255,7 +257,9 @@ TEST(WarpLevelDispatch, RandomGrids) {
         EXPECT_EQ(it->second, std::pair(run.what.block, run.what.warp - 1));
       } else {
         EXPECT_TRUE(first_warp);
-        if (it != latest.end()) EXPECT_EQ(it->second.second, shape.warps - 1);
+        if (it != latest.end()) {
+          EXPECT_EQ(it->second.second, shape.warps - 1);
+        }
       }
       latest[run.what.sm] = {run.what.block, run.what.warp};
     }
