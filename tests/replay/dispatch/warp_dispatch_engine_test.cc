@@ -99,7 +99,7 @@ std::unique_ptr<trace::TraceReader> RandomTrace(uint64_t seed, uint32_t blocks, 
 // Every thread of the grid runs its recording exactly once, whichever dispatcher, scheduler and front end; and an
 // engine that runs every cycle gives the same.
 TEST(WarpDispatch, EveryThreadRunsOnceWithBarriersAndEarlyExits) {
-  for (uint64_t seed = 1; seed <= 12; ++seed) {
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
     const uint32_t threads = seed % 3 == 0 ? 10 : 75;
     const auto trace = RandomTrace(seed, 9, threads);
     for (const machine::v1::Machine& machine : Machines()) {
