@@ -53,10 +53,13 @@ class Formation {
   // Start of a cycle; what now() and StartTimer refer to.
   void SetNow(Cycle now) { now_ = now; }
   Cycle now() const { return now_; }
+  const Cycle& clock() const { return now_; }  // the same for those that look again and again
 
   // --- threads
   // A thread becomes live and loose at `at`.
   void AddThread(ThreadId thread, BlockId block, uint32_t index_in_block, Position at);
+  // The next slot that is made continues a warp that has run before: it takes that warp's age and port.
+  void ContinueWarp(uint64_t age, uint8_t port) { continued_ = {true, port, age}; }
   // The block's threads, all of them finished, leave the SM.
   void RemoveBlock(BlockId block, ThreadId first_thread, uint32_t hardware_threads);
   BlockId block_of(ThreadId thread) const { return thread_block_[thread]; }
@@ -222,6 +225,11 @@ class Formation {
   std::vector<uint32_t> inserted_;
   std::vector<WarpScheduler*> schedulers_;
   Cycle now_ = 0;
+  struct Continued {
+    bool is = false;
+    uint8_t port = 0;
+    uint64_t age = 0;
+  } continued_;  // what the next slot takes over
   uint64_t formed_sequence_ = 0;
   uint64_t offer_sequence_ = 0;
 

@@ -65,6 +65,11 @@ SlotId Formation::Allocate(std::string_view operation) {
   table_.formed[slot] = ++formed_sequence_;
   table_.ages.Add(slot);
   table_.port[slot] = static_cast<uint8_t>(slot % ports_);
+  if (continued_.is) {
+    table_.formed[slot] = continued_.age;
+    table_.port[slot] = continued_.port;
+    continued_.is = false;
+  }
   table_.priority[slot] = 0;
   table_.group[slot] = 0;
   table_.lanes[slot].mask = 0;

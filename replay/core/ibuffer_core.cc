@@ -40,10 +40,8 @@ IBufferCore::IBufferCore(const LaunchContext& context, const BufferSetup& setup,
       issued_(context.ports, kNoSlot),
       last_issued_(context.ports, kNoSlot),
       results_due_(context.capacity, 0),
-      exited_rows_(context.capacity, std::vector<uint32_t>(context.ports, 0)) {
-  for (int row = 0; row < context.max_threads / context.warp_size; ++row) {
-    block_of_row_.push_back(static_cast<BlockId>(static_cast<uint32_t>(row) / context.rows_per_block));
-  }
+      row_results_due_(live_in_row_.size(), 0),
+      exited_port_(live_in_row_.size(), kNoPort) {
   formation_.NoteChanges();
 }
 
@@ -194,15 +192,30 @@ void IBufferCore::TellLongWaits() {
 
 // --- blocks
 
-void IBufferCore::BlockAdmitted(BlockId /*block*/, uint32_t /*first_row*/) {
+void IBufferCore::WarpsAdmitted(uint32_t first_row, uint32_t rows) {
+  for (uint32_t row = first_row; row < first_row + rows; ++row) LeaveRow(row);
   core_wake_ = 0;
   TakeChanges();
 }
 
-void IBufferCore::RowExited(SlotId slot, BlockId block) {
-  const uint8_t port = table().port[slot];
-  ++exited_rows_[block][port];
-  standings_.RowExited(port);
+void IBufferCore::RowExited(SlotId slot, uint32_t row) {
+  exited_port_[row] = table().port[slot];
+  standings_.RowExited(exited_port_[row]);
+  if (row_results_due_[row] == 0) FreeRow(row);
+}
+
+void IBufferCore::LeaveRow(uint32_t row) {
+  if (exited_port_[row] != kNoPort) standings_.RowsLeft(exited_port_[row], 1);
+  exited_port_[row] = kNoPort;
+  scoreboard_.ForgetStores(row);
+}
+
+void IBufferCore::SharedReleased() {
+  core_wake_ = 0;
+  TakeChanges();
+  for (SlotId slot = 0; slot < warps_.size(); ++slot) {
+    if (warps_[slot].threads != 0 && table().state[slot] == SlotState::kOffered) Reclass(slot);
+  }
 }
 
 void IBufferCore::BlockExited(BlockId block) {
@@ -212,12 +225,8 @@ void IBufferCore::BlockExited(BlockId block) {
 void IBufferCore::RetireBlocks(Cycle /*now*/) {
   std::sort(retiring_.begin(), retiring_.end());
   for (const BlockId block : retiring_) {
-    for (int port = 0; port < context_.ports; ++port) {
-      standings_.RowsLeft(port, exited_rows_[block][port]);
-      exited_rows_[block][port] = 0;
-    }
-    for (uint32_t row = 0; row < context_.rows_per_block; ++row) {
-      scoreboard_.ForgetStores(block * context_.rows_per_block + row);
+    for (uint32_t row = 0; row < block_of_row_.size(); ++row) {
+      if (block_of_row_[row] == block) LeaveRow(row);
     }
     RetireBlock(block);
   }

@@ -112,9 +112,12 @@ class IBufferCore final : public SmCore {
   // `count` cycles, of which `idle` without an issue on any port, in which the ports in `issued` (bits) issued.
   void CountPorts(uint64_t count, uint64_t idle, uint32_t issued);
   void ProfilePorts(uint64_t count, uint32_t issued);
-  void BlockAdmitted(BlockId block, uint32_t first_row) override;
+  void WarpsAdmitted(uint32_t first_row, uint32_t rows) override;
   void BlockExited(BlockId block) override;
-  void RowExited(SlotId slot, BlockId block) override;
+  void RowExited(SlotId slot, uint32_t row) override;
+  void SharedReleased() override;
+  // The row's exited warp, if there is one, is forgotten.
+  void LeaveRow(uint32_t row);
   std::string WhatSlotWaitsFor(SlotId slot) const override;
   void RetireBlocks(Cycle now);
   void TellLongWaits();
@@ -216,11 +219,12 @@ class IBufferCore final : public SmCore {
   bool fetch_declined_ = false;  // the policy chose none in a cycle without an issue
   FetchCounters fetch_counters_;
 
-  std::vector<BlockId> block_of_row_;
-  // By block: instructions with a result to come, once per row;
-  // rows that have exited, by port.
-  std::vector<uint32_t> results_due_;
-  std::vector<std::vector<uint32_t>> exited_rows_;
+  // Instructions with a result to come, once per row; and by row: of the row alone, and the port that its exited warp
+  // counts for.
+  static constexpr uint8_t kNoPort = 0xff;
+  std::vector<uint32_t> results_due_;  // by block
+  std::vector<uint32_t> row_results_due_;
+  std::vector<uint8_t> exited_port_;
   std::vector<BlockId> retiring_;
 
   // The last answer of CoreWake, brought forward by what the memory has told since.

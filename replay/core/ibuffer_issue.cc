@@ -207,7 +207,10 @@ uint32_t IBufferCore::Launch(SlotId slot, const Warp& warp, Pc pc) {
   flight.row = warp.row;
   flight.pc = pc;
   if (warp.row == kMixedRows) flights_.rows(id) = rows_of_[slot];
-  ForEachRowOf(id, flight, [&](uint32_t row, LaneMask) { ++results_due_[block_of_row_[row]]; });
+  ForEachRowOf(id, flight, [&](uint32_t row, LaneMask) {
+    ++results_due_[block_of_row_[row]];
+    ++row_results_due_[row];
+  });
   return id;
 }
 

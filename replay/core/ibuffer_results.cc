@@ -57,6 +57,7 @@ bool IBufferCore::ProcessLanes(uint32_t id, LaneMask lanes) {
   const Hold hold = setup_.table[flight.pc].hold;
   const auto give_back = [&](uint32_t row) {
     const BlockId block = block_of_row_[row];
+    if (--row_results_due_[row] == 0 && live_in_row_[row] == 0) FreeRow(row);
     if (--results_due_[block] == 0 && blocks_[block].exited) retiring_.push_back(block);
     if (flight.writes) scoreboard_.Release(row, id);
   };

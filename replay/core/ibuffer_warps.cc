@@ -164,6 +164,10 @@ Standing IBufferCore::StandingOf(SlotId slot, const Warp& warp) const {
     return standing;
   }
   const IssueStep& step = setup_.table[warps.position[slot].pc()];
+  if (SharedHeld(slot, steps_[warps.position[slot].pc()])) {  // waits for the warps of another block, as at a barrier
+    standing.state = WarpClass::kBarrier;
+    return standing;
+  }
   if (one_in_flight_) {
     standing.state = now_ < warp.ready_at ? WarpClass::kFetch : WarpClass::kStructural;
     standing.unit = step.unit;

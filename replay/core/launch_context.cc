@@ -49,6 +49,9 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
       case OpClass::OP_ATOMIC:
       case OpClass::OP_TEXTURE:
         step.kind = Step::kMemory;
+        step.shared = step.space == trace::v1::SPACE_SHARED ||
+                      (step.space == trace::v1::SPACE_GENERIC &&
+                       (program.proto().static_shared_bytes() != 0 || view.launch.dynamic_shared_bytes() != 0));
         break;
       case OpClass::OP_BARRIER: {
         step.kind = Step::kBarrier;

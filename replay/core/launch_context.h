@@ -27,6 +27,7 @@ struct Step {
   bool has_address = false;
   bool scripted = false;  // some scripted latency may match
   bool uniform = false;
+  bool shared = false;  // may access shared memory
   trace::v1::OpClass op = trace::v1::OP_UNKNOWN;
   trace::v1::MemorySpace space = trace::v1::SPACE_NONE;
   uint8_t barrier = 0;           // dense number of the barrier id
@@ -62,7 +63,8 @@ struct LaunchContext {
   Position entry;
 
   // Set by the run.
-  int capacity = 1;  // blocks per SM
+  int capacity = 1;      // blocks that an SM holds at once, whole or in part
+  bool by_warp = false;  // the dispatcher gives single warps
   bool swizzle = false;
   bool any_lane = false;
   bool static_warps = false;

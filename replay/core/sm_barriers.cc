@@ -53,7 +53,7 @@ void SmCore::CheckBarriers(BlockId id) {
 void SmCore::ReleaseBarriers(Cycle now) {
   last_progress_ = now;
   for (const BlockId block : releasing_) {
-    warp_progress_.Released(block);
+    if (!context_.by_warp) warp_progress_.Released(block);
     for (const auto& scheduler : schedulers_) scheduler->BarrierReleased(block);
   }
   releasing_.clear();

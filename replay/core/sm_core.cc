@@ -37,8 +37,11 @@ SmCore::SmCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<Diverg
       write_back_(std::max(memory_->usual_latency(), horizon)),
       blocks_(context.capacity),
       live_in_row_(context.max_threads / context.warp_size),
+      block_of_row_(live_in_row_.size(), 0),
+      row_is_free_(live_in_row_.size(), 1),
       warp_progress_(sm, context.warp_size, context.max_threads, context.capacity, context.static_warps,
                      *context.warp_progress),
+      first_warp_(live_in_row_.size()),
       barriers_ahead_(formation_.table().state.size()) {
   for (ResidentBlock& block : blocks_) block.barriers.resize(context.barrier_ids.size());
   if (context.memory_profile != nullptr) memory_->SetProfile(context.memory_profile);
@@ -47,7 +50,10 @@ SmCore::SmCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<Diverg
 void SmCore::SetSchedulers(std::vector<std::unique_ptr<WarpScheduler>> schedulers) {
   schedulers_ = std::move(schedulers);
   std::vector<WarpScheduler*> watchers;
-  for (const auto& scheduler : schedulers_) watchers.push_back(scheduler.get());
+  for (const auto& scheduler : schedulers_) {
+    watchers.push_back(scheduler.get());
+    if (scheduler->watches_sm()) issue_watchers_.push_back(scheduler.get());
+  }
   formation_.SetSchedulers(std::move(watchers));
 }
 
@@ -66,10 +72,7 @@ absl::Status SmCore::status() const {
 
 // --- blocks
 
-void SmCore::Admit(const BlockArrival& arrival, Cycle first) {
-  Credit(first);
-  formation_.SetNow(first == 0 ? 0 : first - 1);
-  last_progress_ = first;
+BlockId SmCore::OpenBlock(const BlockArrival& arrival) {
   BlockId id = 0;
   while (blocks_[id].resident) ++id;
   ResidentBlock& block = blocks_[id];
@@ -78,45 +81,137 @@ void SmCore::Admit(const BlockArrival& arrival, Cycle first) {
   block.position = arrival.position;
   block.linear_index = arrival.linear_index;
   block.live = context_.threads_per_block;
+  block.former = kNoBlock;
   ++resident_;
+  return id;
+}
 
+LaneMask SmCore::AddWarp(BlockId id, const RecordedBlock& recorded, uint32_t warp, uint32_t row) {
   const uint32_t warp_size = static_cast<uint32_t>(context_.warp_size);
-  const uint32_t first_row = id * context_.rows_per_block;
-  const uint32_t first_thread = first_row * warp_size;
-  std::vector<LaneMask> rows(context_.rows_per_block, 0);
-  for (uint32_t index = 0; index < context_.threads_per_block; ++index) {
-    const uint32_t row = index / warp_size;
+  const uint32_t end = std::min((warp + 1) * warp_size, context_.threads_per_block);
+  LaneMask lanes = 0;
+  for (uint32_t index = warp * warp_size; index < end; ++index) {
     uint32_t lane = index % warp_size;
     // Fung's thesis, section 4.1: odd-numbered static warps swap neighbouring lanes.
-    if (context_.swizzle && (row & 1) != 0 && (lane ^ 1) < warp_size) lane ^= 1;
-    const ThreadId thread = static_cast<ThreadId>(first_thread + row * warp_size + lane);
-    rows[row] |= LaneMask{1} << lane;
-    ++live_in_row_[first_row + row];
+    if (context_.swizzle && (warp & 1) != 0 && (lane ^ 1) < warp_size) lane ^= 1;
+    const ThreadId thread = static_cast<ThreadId>(row * warp_size + lane);
+    lanes |= LaneMask{1} << lane;
     formation_.AddThread(thread, id, index, context_.entry);
-    cursors_.Start(thread, arrival.recorded, index);
+    cursors_.Start(thread, recorded, index);
   }
-  for (const auto& scheduler : schedulers_) scheduler->BlockAdmitted(id, admitted_);
+  live_in_row_[row] = static_cast<uint16_t>(std::popcount(lanes));
+  block_of_row_[row] = id;
+  row_is_free_[row] = 0;
+  return lanes;
+}
+
+void SmCore::Admit(const BlockArrival& arrival, Cycle first) {
+  Credit(first);
+  formation_.SetNow(first == 0 ? 0 : first - 1);
+  last_progress_ = first;
+  const BlockId id = OpenBlock(arrival);
+  const uint32_t first_row = id * context_.rows_per_block;
+  std::vector<LaneMask> rows(context_.rows_per_block);
+  for (uint32_t warp = 0; warp < context_.rows_per_block; ++warp) {
+    rows[warp] = AddWarp(id, arrival.recorded, warp, first_row + warp);
+  }
+  for (const auto& scheduler : schedulers_) {
+    scheduler->BlockAdmitted(id, admitted_);
+    scheduler->WarpsAdmitted(id, first_row, context_.rows_per_block);
+  }
   ++admitted_;
   BlockAdmission admission;
   admission.block = id;
   admission.entry = context_.entry;
-  admission.first_thread = static_cast<ThreadId>(first_thread);
+  admission.first_thread = static_cast<ThreadId>(first_row * static_cast<uint32_t>(context_.warp_size));
   admission.rows = rows;
   warp_progress_.Admit(id, admission.first_thread, rows, first, Stalls());
   if (context_.timelines != nullptr && context_.timelines->Records(arrival.position)) {
     warp_progress_.Record(id, arrival.linear_index, sm_, *context_.timelines);
   }
   policy_->Admit(admission, formation_.editor());
-  BlockAdmitted(id, first_row);
+  WarpsAdmitted(first_row, context_.rows_per_block);
+}
+
+void SmCore::AdmitWarp(const WarpArrival& arrival, Cycle first) {
+  Credit(first);
+  formation_.SetNow(first == 0 ? 0 : first - 1);
+  last_progress_ = first;
+  const uint32_t row = arrival.row;
+  const uint32_t warp_size = static_cast<uint32_t>(context_.warp_size);
+  const ThreadId first_thread = static_cast<ThreadId>(row * warp_size);
+  formation_.RemoveBlock(block_of_row_[row], first_thread, warp_size);
+
+  const auto position_of = [this](BlockId id) { return blocks_[id].resident ? blocks_[id].position : ~uint64_t{0}; };
+  BlockId id = 0;
+  while (id < blocks_.size() && position_of(id) != arrival.block.position) ++id;
+  if (id == blocks_.size()) {
+    id = OpenBlock(arrival.block);
+    for (const auto& scheduler : schedulers_) scheduler->BlockAdmitted(id, admitted_);
+    if (arrival.virtual_block.has_value()) BindToVirtualBlock(id, *arrival.virtual_block);
+  }
+  ++admitted_;
+  const LaneMask lanes = AddWarp(id, arrival.block.recorded, arrival.warp, row);
+  for (const auto& scheduler : schedulers_) scheduler->WarpsAdmitted(id, row, 1);
+  BlockAdmission admission;
+  admission.block = id;
+  admission.entry = context_.entry;
+  admission.first_thread = first_thread;
+  admission.rows = std::span(&lanes, 1);
+  warp_progress_.Admit(id, first_thread, admission.rows, first, Stalls());
+  const bool continues = arrival.virtual_block.has_value() && arrival.virtual_block->iteration != 0;
+  if (continues) formation_.ContinueWarp(first_warp_[row].age, first_warp_[row].port);
+  policy_->Admit(admission, formation_.editor());
+  const SlotId slot = formation_.slot_of(static_cast<ThreadId>(first_thread + std::countr_zero(lanes)));
+  if (slot != kNoSlot) {
+    if (!continues) first_warp_[row] = {table().formed[slot], table().port[slot]};
+    if (arrival.instructions != 0) formation_.editor().InsertInstructions(slot, arrival.instructions);
+  }
+  WarpsAdmitted(row, 1);
+}
+
+void SmCore::BindToVirtualBlock(BlockId id, const WarpArrival::Virtual& virtual_block) {
+  blocks_[id].place = virtual_block.place;
+  for (BlockId other = 0; other < blocks_.size() && virtual_block.iteration != 0; ++other) {
+    const ResidentBlock& former = blocks_[other];
+    if (other != id && former.resident && !former.exited && former.place == virtual_block.place) {
+      blocks_[id].former = other;
+    }
+  }
+  for (const auto& scheduler : schedulers_) {
+    scheduler->VirtualBlock(id, virtual_block.place, virtual_block.iteration);
+  }
+}
+
+void SmCore::GridAssigned() {
+  for (const auto& scheduler : schedulers_) scheduler->GridAssigned();
+}
+
+void SmCore::FreeRow(uint32_t row) {
+  row_is_free_[row] = 1;
+  freed_rows_.push_back(row);
+}
+
+void SmCore::ReleaseShared(BlockId id) {
+  bool released = false;
+  for (ResidentBlock& block : blocks_) {
+    if (block.former != id) continue;
+    block.former = kNoBlock;
+    released = true;
+  }
+  if (released) SharedReleased();
 }
 
 void SmCore::RetireBlock(BlockId id) {
   ResidentBlock& block = blocks_[id];
-  warp_progress_.Retired(id, EndOfRetired(now_), Stalls());
+  // Statistics of whole blocks are for blocks whose warps are on the SM together.
+  if (!context_.by_warp) warp_progress_.Retired(id, EndOfRetired(now_), Stalls());
   policy_->Retire(id, formation_.editor());
   for (const auto& scheduler : schedulers_) scheduler->BlockRetired(id);
-  const uint32_t threads = context_.rows_per_block * static_cast<uint32_t>(context_.warp_size);
-  formation_.RemoveBlock(id, static_cast<ThreadId>(id * threads), threads);
+  const uint32_t warp_size = static_cast<uint32_t>(context_.warp_size);
+  for (uint32_t row = 0; row < block_of_row_.size(); ++row) {
+    if (block_of_row_[row] == id) formation_.RemoveBlock(id, static_cast<ThreadId>(row * warp_size), warp_size);
+  }
   block.resident = false;
   --resident_;
   retired_.push_back(block.position);
@@ -128,6 +223,7 @@ void SmCore::BeginCycle(Cycle now) {
   now_ = now;
   formation_.SetNow(now);
   retired_.clear();
+  freed_rows_.clear();
   if (!opened_.empty()) {  // what opens from here on releases in the next cycle
     releasing_.swap(opened_);
     resuming_.swap(opened_slots_);
@@ -182,6 +278,9 @@ void SmCore::CountIssue(int port, Cycle now, std::span<const SlotId> slots, bool
   for (const SlotId slot : slots) {
     threads += static_cast<uint32_t>(formation_.table().thread_count(slot));
     warp_progress_.Issued(formation_.table().lanes[slot]);
+  }
+  for (WarpScheduler* watcher : issue_watchers_) {
+    for (const SlotId slot : slots) watcher->IssuedOnSm(slot);
   }
   ++counters_.warp_instructions;
   counters_.thread_instructions += threads;

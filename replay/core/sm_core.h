@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,22 @@ struct BlockArrival {
   RecordedBlock recorded;
 };
 
+// A warp of a thread block on its way in, from a dispatcher that gives single warps.
+struct WarpArrival {
+  BlockArrival block;         // enters with the first of its warps that does
+  uint32_t warp = 0;          // of the block: which row of warp-size threads
+  uint32_t row = 0;           // of the SM: the free row of warp-size hardware threads that takes it
+  uint32_t instructions = 0;  // that the warp issues before those of the trace
+  // The block is what virtual thread block `place` of the SM runs in this iteration, from 0. Its warps are the same as
+  // in the iteration before, with the same age on the same port; and as long as the block of that iteration has
+  // threads, they may not touch shared memory.
+  struct Virtual {
+    uint32_t place = 0;
+    uint64_t iteration = 0;
+  };
+  std::optional<Virtual> virtual_block;
+};
+
 // Blocks and their barriers, control flow and the policy's answers to it, exits, and what is told to whom. A front end
 // derives from it: it decides when instructions issue and when their results come, and counts where the cycles go.
 //
@@ -44,11 +61,16 @@ class SmCore : public MemoryClient {
   SmCore& operator=(const SmCore&) = delete;
 
   const WarpTable& table() const { return formation_.table(); }
+  const Cycle& clock() const { return formation_.clock(); }
   // One scheduler per port, before anything runs. They are made of the warp table, which exists only with the core.
   virtual void SetSchedulers(std::vector<std::unique_ptr<WarpScheduler>> schedulers);
 
   // A block enters after the cycle before `first`: its warps may issue (thesis) or be fetched for in cycle `first`.
   void Admit(const BlockArrival& arrival, Cycle first);
+  // The same for one warp of a block.
+  void AdmitWarp(const WarpArrival& arrival, Cycle first);
+  // The dispatcher has no block left.
+  void GridAssigned();
   // Simulates cycle `now`; cycles since the last call had nothing to do.
   virtual void RunCycle(Cycle now) = 0;
   // The next cycle in which something can happen, kNever if nothing will without help from outside. Call it after
@@ -75,6 +97,12 @@ class SmCore : public MemoryClient {
   uint64_t exited_threads() const;
   // Positions of the blocks that retired in the cycle that was run last.
   std::span<const uint64_t> retired() const { return retired_; }
+  // Rows of warp-size hardware threads whose warp has ended, in the cycle that was run last, with all its instructions.
+  std::span<const uint32_t> freed_rows() const { return freed_rows_; }
+  // Whether a warp may be given to the row.
+  bool RowIsFree(uint32_t row) const { return row < row_is_free_.size() && row_is_free_[row] != 0; }
+  // Instructions that the row's present or last warp has issued.
+  uint64_t InstructionsOfRow(uint32_t row) const { return warp_progress_.instructions(row); }
   // The first cycle that the blocks retired by RunCycle(now) do not need any more.
   virtual Cycle EndOfRetired(Cycle now) const = 0;
   bool ok() const { return !formation_.failed() && cursors_.ok() && ok_ && control_flow_.status().ok(); }
@@ -106,12 +134,15 @@ class SmCore : public MemoryClient {
     uint32_t expected = 0;  // 0 = all live threads of the block
     std::vector<SlotId> slots;
   };
+  static constexpr BlockId kNoBlock = 0xffff;
   struct ResidentBlock {
     bool resident = false;
     bool exited = false;  // all its threads, and the policy knows
     uint64_t position = 0;
     uint64_t linear_index = 0;
-    uint32_t live = 0;              // threads
+    uint32_t live = 0;              // threads, those of warps that have not come yet included
+    uint32_t place = 0;             // of its virtual block
+    BlockId former = kNoBlock;      // of the same virtual block, has threads left
     std::vector<Barrier> barriers;  // by dense number
   };
   // A resolve, kept while the policy refuses it.
@@ -152,12 +183,14 @@ class SmCore : public MemoryClient {
   // --- what a front end adds
   // Credits the cycles before `until` that have not been counted; comes before any change.
   virtual void Credit(Cycle until) = 0;
-  // A block's threads have been given to the policy; `first_row`: of warp-size hardware threads.
-  virtual void BlockAdmitted(BlockId /*block*/, uint32_t /*first_row*/) {}
+  // Threads of these rows of warp-size hardware threads have been given to the policy.
+  virtual void WarpsAdmitted(uint32_t /*first_row*/, uint32_t /*rows*/) {}
   // All threads of the block have exited, and the policy has been told. Once per block.
   virtual void BlockExited(BlockId block) = 0;
   // The last live thread of a row of warp-size hardware threads has exited; it was in `slot`.
-  virtual void RowExited(SlotId /*slot*/, BlockId /*block*/) {}
+  virtual void RowExited(SlotId /*slot*/, uint32_t row) { FreeRow(row); }
+  // A slot that SharedHeld() stopped may go on.
+  virtual void SharedReleased() {}
   // What an offered or in-flight slot waits for, in the words "wait for ...".
   virtual std::string WhatSlotWaitsFor(SlotId slot) const = 0;
 
@@ -165,6 +198,14 @@ class SmCore : public MemoryClient {
   // Before anything else in a cycle.
   void BeginCycle(Cycle now);
   void RetireBlock(BlockId block);
+  // The row's warp has ended, and nothing of it is on its way.
+  void FreeRow(uint32_t row);
+  // All threads of the block have exited: the block that takes over from it may use the shared memory.
+  void ReleaseShared(BlockId block);
+  // Whether the slot, which is at `step`, has to leave the shared memory to the block before its own.
+  bool SharedHeld(SlotId slot, const Step& step) const {
+    return step.shared && blocks_[table().block[slot]].former != kNoBlock;
+  }
   void Fail(const absl::Status& status);
   // Steps 3 and 4 of a cycle: barriers that opened, timers, Tick.
   void RunBarriersAndTimers(Cycle now);
@@ -226,7 +267,11 @@ class SmCore : public MemoryClient {
   WriteBackQueue write_back_;
 
   std::vector<ResidentBlock> blocks_;
-  std::vector<uint16_t> live_in_row_;  // threads, by row of warp-size hardware threads
+  // By row of warp-size hardware threads:
+  std::vector<uint16_t> live_in_row_;  // threads
+  std::vector<BlockId> block_of_row_;  // of the present or the last warp
+  std::vector<uint8_t> row_is_free_;
+  std::vector<uint32_t> freed_rows_;
   int resident_ = 0;
   uint64_t admitted_ = 0;
   std::vector<uint64_t> retired_;
@@ -239,6 +284,19 @@ class SmCore : public MemoryClient {
   WarpProgress warp_progress_;
 
  private:
+  // A block comes, without threads so far.
+  BlockId OpenBlock(const BlockArrival& arrival);
+  // The threads of a block's warp come, loose, into a row. Returns the lanes that have one.
+  LaneMask AddWarp(BlockId block, const RecordedBlock& recorded, uint32_t warp, uint32_t row);
+
+  void BindToVirtualBlock(BlockId block, const WarpArrival::Virtual& virtual_block);
+
+  struct WarpIdentity {
+    uint64_t age = 0;
+    uint8_t port = 0;
+  };
+  std::vector<WarpIdentity> first_warp_;        // by row: of the first warp there
+  std::vector<WarpScheduler*> issue_watchers_;  // schedulers that want IssuedOnSm
   struct Deferred {
     SlotId slot;
     uint8_t barrier;

@@ -41,9 +41,8 @@ std::string SmCore::ExplainDeadlock() const {
     if (!block.resident) continue;
     // Threads that wait for the same thing at the same place, in order of place.
     std::map<std::pair<Position, std::string>, std::vector<uint32_t>> waiting;
-    const uint32_t threads = context_.rows_per_block * static_cast<uint32_t>(context_.warp_size);
-    for (uint32_t i = 0; i < threads; ++i) {
-      const ThreadId thread = static_cast<ThreadId>(id * threads + i);
+    for (int i = 0; i < context_.max_threads; ++i) {
+      const ThreadId thread = static_cast<ThreadId>(i);
       if (!formation_.is_live(thread) || formation_.block_of(thread) != id) continue;
       const SlotId slot = formation_.slot_of(thread);
       std::string what;

@@ -107,6 +107,7 @@ bool SmCore::AskPolicy() {
     const BlockId id = formation_.block_of(pending_.lanes.thread[std::countr_zero(mask)]);
     if (blocks_[id].live != 0 || blocks_[id].exited) continue;
     blocks_[id].exited = true;
+    if (context_.by_warp) ReleaseShared(id);
     BlockExited(id);
   }
   return true;
@@ -120,7 +121,8 @@ void SmCore::ExitThreads(SlotId slot, const Lanes& lanes, LaneMask exited) {
     const ThreadId thread = lanes.thread[std::countr_zero(mask)];
     const BlockId id = formation_.block_of(thread);
     --blocks_[id].live;
-    if (--live_in_row_[thread / static_cast<uint32_t>(context_.warp_size)] == 0) RowExited(slot, id);
+    const uint32_t row = thread / static_cast<uint32_t>(context_.warp_size);
+    if (--live_in_row_[row] == 0) RowExited(slot, row);
     if (!cursors_.Finish(thread) && cursors_.ok()) {
       Fail(absl::InternalError(absl::StrCat("thread ", formation_.index_in_block(thread), " of block ",
                                             blocks_[id].linear_index, " exited before the end of its recording")));

@@ -64,7 +64,7 @@ class ThesisCore final : public SmCore, private ThesisPipeline::Core {
   void SubmitAccess(AccessId id, const ThesisPipeline::Access& access, Cycle now) override;
   void WriteBack(SlotId slot, LaneMask lanes) override;
   bool write_back_blocked() const override { return pending_.active; }
-  void BlockAdmitted(BlockId block, uint32_t first_row) override;
+  void WarpsAdmitted(uint32_t first_row, uint32_t rows) override;
   void Acknowledge(AccessId id);
   bool FenceWaits(SlotId slot) const;
   // Extra cycles for which the threads of one register bank wait for one another.
@@ -80,6 +80,8 @@ class ThesisCore final : public SmCore, private ThesisPipeline::Core {
   bool StartFixed(SlotId slot, const Step& step, Cycle now);
   // The instruction goes through the pipeline.
   void StartPipelined(SlotId slot, const Step& step);
+  // The offered slots of the port that may issue, of the highest priority there is.
+  const SlotSet& Eligible(int port);
   // The slot that the port's scheduler picks; kNoSlot if it lets none issue, or if it has failed.
   SlotId Pick(int port, const SlotSet& eligible);
   // The port is held by the issue, and `penalty` cycles longer.
@@ -92,6 +94,7 @@ class ThesisCore final : public SmCore, private ThesisPipeline::Core {
   Cycle occupied_until_ = 0;                  // some port is within an issue or its penalty before this cycle
   std::vector<uint8_t> undecided_;            // ports without issue and without a ready slot in this cycle
   SlotSet candidates_;
+  SlotSet unheld_;  // what Eligible returns where shared memory holds warps
   std::vector<SlotId> chosen_;
 
   Cycle credited_ = 0;           // statistics include every cycle before this one

@@ -42,8 +42,20 @@ SlotId ThesisCore::Pick(int port, const SlotSet& eligible) {
   return kNoSlot;
 }
 
+const SlotSet& ThesisCore::Eligible(int port) {
+  const SlotSet& offered = formation_.Eligible(port);
+  if (!context_.by_warp) return offered;
+  unheld_.Clear();
+  offered.ForEach([&](SlotId slot) {
+    if (formation_.inserted(slot) != 0 || !SharedHeld(slot, steps_[table().position[slot].pc()])) unheld_.Insert(slot);
+  });
+  return unheld_;
+}
+
 int ThesisCore::IssueOne(int port, Cycle now) {
-  const SlotId slot = Pick(port, formation_.Eligible(port));
+  const SlotSet& eligible = Eligible(port);
+  if (eligible.empty()) return 0;
+  const SlotId slot = Pick(port, eligible);
   if (slot == kNoSlot) return 0;
   if ((interests_ & kIssue) != 0 && policy_->AcceptIssue(slot, formation_.editor()) == Verdict::kRefused) return 0;
   if (table().state[slot] != SlotState::kOffered) return 0;
@@ -59,7 +71,7 @@ int ThesisCore::IssueOne(int port, Cycle now) {
 // Slots of one issue under MIMD and its like: the scheduler is asked until the issue is full. All of them enter the
 // pipeline together, each completes on its own.
 int ThesisCore::IssueSeveral(int port, Cycle now) {
-  candidates_ = formation_.Eligible(port);
+  candidates_ = Eligible(port);
   chosen_.clear();
   int threads = 0;
   int penalty = 0;

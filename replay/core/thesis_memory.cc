@@ -48,10 +48,10 @@ void ThesisCore::WriteBack(SlotId slot, LaneMask lanes) {
 
 // --- fences
 
-void ThesisCore::BlockAdmitted(BlockId /*block*/, uint32_t first_row) {
+void ThesisCore::WarpsAdmitted(uint32_t first_row, uint32_t rows) {
   if (pipeline_ == nullptr) return;
   const uint32_t first = first_row * static_cast<uint32_t>(context_.warp_size);
-  const uint32_t threads = context_.rows_per_block * static_cast<uint32_t>(context_.warp_size);
+  const uint32_t threads = rows * static_cast<uint32_t>(context_.warp_size);
   for (uint32_t thread = first; thread < first + threads; ++thread) {
     stores_of_thread_[thread] = 0;
     admitted_at_[thread] = admitted_;

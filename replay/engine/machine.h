@@ -38,9 +38,20 @@ struct Occupancy {
   int blocks = 0;
   std::string limit;  // threads, blocks, registers, shared_memory
 };
-// Error if not even one block fits, naming the resource, what is needed and what there is.
+// `extra_registers`: that a thread takes beyond what the trace says. Error if not even one block fits, naming the
+// resource, what is needed and what there is.
 absl::StatusOr<Occupancy> ComputeOccupancy(const machine::v1::Machine& machine, const trace::Program& program,
-                                           const trace::v1::Launch& launch);
+                                           const trace::v1::Launch& launch, uint32_t extra_registers = 0);
+
+// How many warps of a launch fit on one SM if they come one by one: their threads and registers are a warp's, shared
+// memory and the number of blocks are still those of blocks. A whole block fits (ComputeOccupancy).
+struct WarpOccupancy {
+  int warps = 0;
+  int blocks = 0;     // of which they may be
+  std::string limit;  // of `blocks`: blocks or shared_memory
+};
+WarpOccupancy ComputeWarpOccupancy(const machine::v1::Machine& machine, const trace::Program& program,
+                                   const trace::v1::Launch& launch);
 
 // How the residency depends on the number of registers. Traces are of PTX, whose register count is an estimate of what
 // the machine code takes: the true residency is somewhere between these two.

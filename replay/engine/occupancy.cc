@@ -58,14 +58,30 @@ Occupancy Bound(const std::array<Resource, 4>& resources, const Resource*& bound
 }  // namespace
 
 absl::StatusOr<Occupancy> ComputeOccupancy(const machine::v1::Machine& machine, const trace::Program& program,
-                                           const trace::v1::Launch& launch) {
-  const std::array<Resource, 4> resources = Resources(machine.core(), program, launch, RegistersPerThread(program));
+                                           const trace::v1::Launch& launch, uint32_t extra_registers) {
+  const std::array<Resource, 4> resources =
+      Resources(machine.core(), program, launch, RegistersPerThread(program) + extra_registers);
   const Resource* bound = nullptr;
   Occupancy occupancy = Bound(resources, bound);
   if (occupancy.blocks == 0) {
     return absl::FailedPreconditionError(absl::StrCat(
         "a block of kernel ", program.name(), " (launch ", launch.id(), ") does not fit on an SM of machine ",
         machine.name(), ": it needs ", bound->need, " ", bound->what, ", the SM has ", bound->have));
+  }
+  return occupancy;
+}
+
+WarpOccupancy ComputeWarpOccupancy(const machine::v1::Machine& machine, const trace::Program& program,
+                                   const trace::v1::Launch& launch) {
+  const machine::v1::Core& core = machine.core();
+  const uint64_t registers = RoundUp(RegistersPerThread(program), kRegisterGranularity) * core.warp_size();
+  const uint64_t shared = uint64_t{program.proto().static_shared_bytes()} + launch.dynamic_shared_bytes();
+  uint64_t warps = core.max_threads() / core.warp_size();
+  if (registers != 0 && core.registers() != 0) warps = std::min(warps, core.registers() / registers);
+  WarpOccupancy occupancy{static_cast<int>(warps), static_cast<int>(core.max_blocks()), "blocks"};
+  if (shared != 0 && core.shared_memory_bytes() / shared < core.max_blocks()) {
+    occupancy.blocks = static_cast<int>(core.shared_memory_bytes() / shared);
+    occupancy.limit = "shared_memory";
   }
   return occupancy;
 }

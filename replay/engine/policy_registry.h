@@ -59,8 +59,17 @@ struct PolicyTraits {
   bool static_warps = false;
   // Divergence: one issue may hold several PCs (MIMD), so bounds for warps do not hold.
   bool mixed_pcs = false;
+  // Dispatch: gives single warps, not whole blocks, so that threads of different static warps cannot be put together.
+  bool by_warp = false;
+  // Dispatch: a warp may have to wait for the others of its block elsewhere than at a barrier, which a scheduler that
+  // holds warps back does not see.
+  bool waits_for_siblings = false;
+  // Dispatch: blocks take the registers of the integer parameter of this name more per thread; empty = none.
+  std::string extra_registers_parameter = {};
   // Scheduler: may let no warp issue though some could.
   bool holds_back = false;
+  // Scheduler: GridAssigned changes what it does, so no SM may be ahead of the others when the grid is assigned.
+  bool hears_grid_assigned = false;
   // Scheduler: only together with a policy that regroups every instruction, for the reason given.
   bool needs_regrouping = false;
   std::string needs_regrouping_reason = {};

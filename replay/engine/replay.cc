@@ -160,6 +160,19 @@ absl::StatusOr<CheckedConfiguration> CheckConfiguration(const Configuration& con
         absl::StrCat("scheduler '", configuration.scheduler.name, "' does not go with divergence policy '",
                      configuration.divergence.name, "': ", scheduler_traits.needs_regrouping_reason));
   }
+  const PolicyTraits& dispatch_traits = checked.dispatch->info.traits;
+  if (dispatch_traits.by_warp && !checked.divergence->info.traits.static_warps) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("dispatcher '", configuration.dispatch.name, "' does not go with divergence policy '",
+                     configuration.divergence.name,
+                     "': it gives an SM single warps, so there is no whole block whose threads could be put together"));
+  }
+  if (dispatch_traits.waits_for_siblings && scheduler_traits.holds_back) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "dispatcher '", configuration.dispatch.name, "' does not go with scheduler '", configuration.scheduler.name,
+        "': its warps wait for others of their block elsewhere than at barriers, and the scheduler might "
+        "hold back those that they wait for"));
+  }
   return checked;
 }
 

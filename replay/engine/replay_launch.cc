@@ -55,6 +55,13 @@ class RecordedBlocks {
   uint64_t count_ = 0;
 };
 
+// Dimensions of grid and block beyond the first of each.
+uint32_t ExtraDimensions(const trace::v1::Launch& launch) {
+  uint32_t dimensions = 0;
+  for (const auto& extent : {launch.grid(), launch.block()}) dimensions += (extent.y() > 1) + (extent.z() > 1);
+  return dimensions;
+}
+
 // The SMs, the memory and the dispatcher of a run, and the time they share.
 class LaunchSimulation : public SmWaker {
  public:
@@ -69,7 +76,12 @@ class LaunchSimulation : public SmWaker {
     limit_ = residency_ < static_cast<uint64_t>(occupancy.blocks) ? "grid" : occupancy.limit;
     const CheckedConfiguration& configuration = run.configuration;
     const PolicyInfo& info = configuration.divergence->info;
+    const PolicyInfo& dispatch = configuration.dispatch->info;
+    const WarpOccupancy by_warp = ComputeWarpOccupancy(run.options.machine, *run.launch.program, run.launch.launch);
+    context_.by_warp = dispatch.traits.by_warp;
     context_.capacity = static_cast<int>(residency_);
+    // Two iterations of a virtual block may be under way at once, and a block may be there in part.
+    if (context_.by_warp) context_.capacity = std::max(2 * context_.capacity, by_warp.blocks);
     context_.policy_name = info.name;
     context_.any_lane = MaySitInAnyLane(info, configuration.divergence_parameters);
     context_.static_warps = info.traits.static_warps;
@@ -84,8 +96,17 @@ class LaunchSimulation : public SmWaker {
     }
     memory_.BeginLaunch();
     MakeSms();
-    dispatcher_ = configuration.dispatch->make({blocks_.count(), sm_count_}, configuration.dispatch_parameters);
-    occupancy_.assign(sm_count_, {0, context_.capacity});
+    DispatchContext dispatch_context;
+    dispatch_context.blocks = blocks_.count();
+    dispatch_context.sms = sm_count_;
+    dispatch_context.warps_per_block = context_.rows_per_block;
+    dispatch_context.blocks_per_sm = static_cast<uint32_t>(residency_);
+    dispatch_context.partial_blocks_per_sm = static_cast<uint32_t>(Residency(by_warp.blocks));
+    dispatch_context.rows_per_sm = static_cast<uint32_t>(by_warp.warps);
+    dispatch_context.extra_dimensions = ExtraDimensions(run.launch.launch);
+    dispatch_context.instructions = [this](uint32_t sm, uint32_t row) { return sms_[sm]->InstructionsOfRow(row); };
+    dispatcher_ = configuration.dispatch->make(dispatch_context, configuration.dispatch_parameters);
+    occupancy_.assign(sm_count_, {0, static_cast<int>(residency_)});
     ahead_.resize(sm_count_);
     accepted_ = std::make_unique<bool[]>(sm_count_);
   }
@@ -139,7 +160,7 @@ class LaunchSimulation : public SmWaker {
       for (int port = 0; port < context_.ports; ++port) {
         const SchedulerContext scheduler_context{core->table(),        context_.program,  context_.warp_size,
                                                  context_.max_threads, context_.capacity, port,
-                                                 context_.ports};
+                                                 context_.ports,       &core->clock()};
         schedulers.push_back(configuration.scheduler->make(scheduler_context, configuration.scheduler_parameters));
       }
       core->SetSchedulers(std::move(schedulers));
@@ -163,11 +184,14 @@ class LaunchSimulation : public SmWaker {
     return std::min(fit, std::max<uint64_t>((blocks_.count() + sm_count_ - 1) / sm_count_, 1));
   }
 
-  // A round of dispatch after the cycle before `first`.
+  absl::StatusOr<BlockArrival> ArrivalOf(uint64_t position);
+  // A round of dispatch after the cycle before `first`: of whole blocks, or of warps.
   absl::Status Dispatch(Cycle first);
   // Runs an SM that has run cycle `now` on alone, as long as nothing outside it can matter to it: that keeps what it
   // works on in the host's caches. Returns the next cycle in which the SM is to be looked at.
   Cycle RunAhead(uint32_t sm, Cycle now);
+  absl::Status DispatchBlocks(Cycle first);
+  absl::Status DispatchWarps(Cycle first);
   // What every waiting thread, resource and queue waits for. `found`: how the hang was noticed.
   absl::Status Deadlock(const std::string& found) const;
   // All blocks have retired, and nothing is under way in the memory.
@@ -199,6 +223,7 @@ class LaunchSimulation : public SmWaker {
   std::vector<SmOccupancy> occupancy_;
   std::vector<SmCore::Stretch> ahead_;  // by SM: what it has run beyond the time of the others
   std::unique_ptr<bool[]> accepted_;
+  bool grid_assigned_ = false;
   uint64_t room_ = 0;  // blocks that would still fit
   uint64_t resident_ = 0;
   uint64_t retired_ = 0;
@@ -206,7 +231,26 @@ class LaunchSimulation : public SmWaker {
   Cycle end_ = 0;
 };
 
+absl::StatusOr<BlockArrival> LaunchSimulation::ArrivalOf(uint64_t position) {
+  BlockArrival arrival;
+  arrival.position = position;
+  arrival.recorded = blocks_.At(position);
+  absl::StatusOr<const trace::DecodedChunk*> chunk = run_.cache.Peek(run_.launch.chunks[arrival.recorded.chunk]);
+  if (!chunk.ok()) return chunk.status();
+  arrival.linear_index = (*chunk)->blocks[arrival.recorded.place];
+  return arrival;
+}
+
 absl::Status LaunchSimulation::Dispatch(Cycle first) {
+  const absl::Status status = context_.by_warp ? DispatchWarps(first) : DispatchBlocks(first);
+  if (!grid_assigned_ && dispatcher_->done()) {
+    grid_assigned_ = true;
+    for (const auto& sm : sms_) sm->GridAssigned();
+  }
+  return status;
+}
+
+absl::Status LaunchSimulation::DispatchBlocks(Cycle first) {
   const std::span<const bool> accepted(accepted_.get(), sm_count_);
   std::fill_n(accepted_.get(), sm_count_, false);
   while (room_ > 0) {
@@ -218,17 +262,13 @@ absl::Status LaunchSimulation::Dispatch(Cycle first) {
       return absl::InternalError(absl::StrCat("the dispatcher sent block ", assignment->block, " to SM ", sm,
                                               ", which has no room or has taken a block in this cycle"));
     }
-    BlockArrival arrival;
-    arrival.position = assignment->block;
-    arrival.recorded = blocks_.At(assignment->block);
-    absl::StatusOr<const trace::DecodedChunk*> chunk = run_.cache.Peek(run_.launch.chunks[arrival.recorded.chunk]);
-    if (!chunk.ok()) return chunk.status();
-    arrival.linear_index = (*chunk)->blocks[arrival.recorded.place];
+    const absl::StatusOr<BlockArrival> arrival = ArrivalOf(assignment->block);
+    if (!arrival.ok()) return arrival.status();
     accepted_[sm] = true;
     ++occupancy_[sm].resident;
     ++resident_;
     --room_;
-    sms_[sm]->Admit(arrival, first);
+    sms_[sm]->Admit(*arrival, first);
     if (!sms_[sm]->ok()) return sms_[sm]->status();
     calendar_.Wake(sm, first);
   }
@@ -238,6 +278,33 @@ absl::Status LaunchSimulation::Dispatch(Cycle first) {
                                             " thread blocks undone though every SM has room"));
   }
   if (room_ > 0) calendar_.Wake(sm_count_, first);
+  return absl::OkStatus();
+}
+
+absl::Status LaunchSimulation::DispatchWarps(Cycle first) {
+  while (const std::optional<WarpAssignment> assignment = dispatcher_->NextWarp(first)) {
+    const uint32_t sm = assignment->sm;
+    if (sm >= sm_count_ || assignment->block >= blocks_.count() || assignment->warp >= context_.rows_per_block ||
+        !sms_[sm]->RowIsFree(assignment->row)) {
+      return absl::InternalError(absl::StrCat("the dispatcher sent warp ", assignment->warp, " of block ",
+                                              assignment->block, " to row ", assignment->row, " of SM ", sm,
+                                              ": there is no such warp or no such free row"));
+    }
+    const absl::StatusOr<BlockArrival> arrival = ArrivalOf(assignment->block);
+    if (!arrival.ok()) return arrival.status();
+    WarpArrival warp;
+    warp.block = *arrival;
+    warp.warp = assignment->warp;
+    warp.row = assignment->row;
+    warp.instructions = assignment->instructions;
+    if (assignment->virtual_block.has_value()) {
+      warp.virtual_block = {assignment->virtual_block->place, assignment->virtual_block->iteration};
+    }
+    sms_[sm]->AdmitWarp(warp, first);
+    if (!sms_[sm]->ok()) return sms_[sm]->status();
+    calendar_.Wake(sm, first);
+  }
+  if (const Cycle next = dispatcher_->NextFirst(); next != kNever) calendar_.Wake(sm_count_, std::max(next - 1, first));
   return absl::OkStatus();
 }
 
@@ -268,7 +335,9 @@ Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
   const Cycle next = sm.NextWake(now);
   ahead = {now + 1, next, false};
   const SmOccupancy& occupancy = occupancy_[index];
-  if (context_.force_tick || (occupancy.resident < occupancy.capacity && !dispatcher_->done())) return next;
+  if (context_.force_tick || context_.by_warp) return next;
+  if (occupancy.resident < occupancy.capacity && !dispatcher_->done()) return next;
+  if (run_.configuration.scheduler->info.traits.hears_grid_assigned && !grid_assigned_) return next;
   Cycle limit = now + kAheadCycles;
   limit = std::min(limit, next_bin_);  // its counters are read there
   if (run_.options.max_cycles != 0) limit = std::min(limit, run_.options.max_cycles);
@@ -286,7 +355,10 @@ absl::Status LaunchSimulation::Run() {
   uint64_t issued = 0;
   while (!Done()) {
     const Cycle now = std::min(calendar_.Next(), memory_.NextEvent());
-    if (now == kNever) return Deadlock("");
+    if (now == kNever) {
+      return Deadlock(
+          retired_ == blocks_.count() ? "" : absl::StrCat(blocks_.count() - retired_, " thread blocks are left"));
+    }
     if (run_.options.max_cycles != 0 && now >= run_.options.max_cycles) {
       return absl::DeadlineExceededError(absl::StrCat("not done after ", run_.options.max_cycles,
                                                       " cycles (the bound that was set): ", blocks_.count() - retired_,
@@ -324,8 +396,11 @@ absl::Status LaunchSimulation::Run() {
         dispatch = true;
         end_ = sm.EndOfRetired(now);
       }
+      if (!context_.by_warp) continue;
+      for (const uint32_t row : sm.freed_rows()) dispatcher_->WarpEnded(component, row, now + 1);
+      dispatch |= !sm.freed_rows().empty();
     }
-    if (dispatch && room_ > 0 && !dispatcher_->done()) {
+    if (dispatch && (context_.by_warp || (room_ > 0 && !dispatcher_->done()))) {
       if (absl::Status status = Dispatch(now + 1); !status.ok()) return status;
     }
     for (const uint32_t component : awake) {
@@ -428,6 +503,12 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
   const PolicyInfo& scheduler = run_.configuration.scheduler->info;
   for (const CounterSpec& spec : divergence.counters) (*result.mutable_divergence_counter())[spec.name] = 0;
   for (const CounterSpec& spec : scheduler.counters) (*result.mutable_scheduler_counter())[spec.name] = 0;
+  const PolicyInfo& dispatch = run_.configuration.dispatch->info;
+  if (dispatcher_->counters().size() != dispatch.counters.size()) {
+    return absl::InternalError(absl::StrCat("dispatcher '", dispatch.name, "' declares ", dispatch.counters.size(),
+                                            " counters, but has ", dispatcher_->counters().size()));
+  }
+  Combine(dispatch, dispatcher_->counters(), *result.mutable_dispatch_counter());
   for (const auto& sm : sms_) {
     if (absl::Status status = CheckSums(sm->counters()); !status.ok()) return status;
     if (absl::Status status = sm->CheckDrained(); !status.ok()) return status;
@@ -458,7 +539,7 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
     if (absl::Status status = AddBufferResult(counters, result); !status.ok()) return status;
   }
   FillResult(counters, scale, end_, result);
-  warp_progress_->Fill(*result.mutable_warp_progress());
+  if (!context_.by_warp) warp_progress_->Fill(*result.mutable_warp_progress());
   if (absl::Status status = AddMetrics(result); !status.ok()) return status;
   if (absl::Status status = memory_.EndLaunch(end_, result); !status.ok()) return status;
   result.set_launch(run_.launch.launch.id());
@@ -490,7 +571,10 @@ absl::Status CheckWarpWidth(const LaunchRun& run) {
 
 absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run) {
   if (absl::Status status = CheckWarpWidth(run); !status.ok()) return status;
-  absl::StatusOr<Occupancy> occupancy = ComputeOccupancy(run.options.machine, *run.launch.program, run.launch.launch);
+  const std::string& extra = run.configuration.dispatch->info.traits.extra_registers_parameter;
+  const int64_t extra_registers = extra.empty() ? 0 : run.configuration.dispatch_parameters.Integer(extra);
+  absl::StatusOr<Occupancy> occupancy = ComputeOccupancy(run.options.machine, *run.launch.program, run.launch.launch,
+                                                         static_cast<uint32_t>(extra_registers));
   if (!occupancy.ok()) return occupancy.status();
   LaunchSimulation simulation(run, *occupancy);
   if (absl::Status status = simulation.Run(); !status.ok()) return status;

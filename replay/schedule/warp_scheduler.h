@@ -38,13 +38,25 @@ class WarpScheduler {
 
   // The picked slot issued; it is in flight now.
   virtual void Issued(SlotId /*slot*/) {}
+  // Whether IssuedOnSm is wanted.
+  virtual bool watches_sm() const { return false; }
+  // A slot of the SM, of any port, issues an instruction of the trace; before or after Issued.
+  virtual void IssuedOnSm(SlotId /*slot*/) {}
   // A slot of this port became issuable / lost lanes or gained lanes while offered / was withdrawn without being
   // issued.
   virtual void Offered(SlotId /*slot*/) {}
   virtual void Grown(SlotId /*slot*/, const Lanes& /*joined*/) {}
   virtual void Withdrawn(SlotId /*slot*/) {}
   virtual void BlockAdmitted(BlockId /*block*/, uint64_t /*sequence*/) {}
+  // The block is what virtual thread block `place` of the SM runs in its iteration `iteration`, from 0: its warps take
+  // over, one by one, from those of the iteration before. Comes behind BlockAdmitted.
+  virtual void VirtualBlock(BlockId /*block*/, uint32_t /*place*/, uint64_t /*iteration*/) {}
+  // Warps of the block are on the SM from now on, in rows of warp-size hardware threads: all of them with the block, or
+  // one by one under dispatchers that give single warps.
+  virtual void WarpsAdmitted(BlockId /*block*/, uint32_t /*first_row*/, uint32_t /*rows*/) {}
   virtual void BlockRetired(BlockId /*block*/) {}
+  // The dispatcher has given away the last block of the grid: no SM gets another one.
+  virtual void GridAssigned() {}
   // A slot of the SM, of any port, arrived at a barrier; its lanes are still those that arrived.
   virtual void BarrierArrived(SlotId /*slot*/) {}
   virtual void BarrierReleased(BlockId /*block*/) {}
@@ -66,6 +78,7 @@ struct SchedulerContext {
   int max_blocks;
   int port;
   int ports;
+  const Cycle* clock = nullptr;  // the present cycle; null: time stands still
 };
 
 using SchedulerRegistry = PolicyRegistry<WarpScheduler, SchedulerContext>;

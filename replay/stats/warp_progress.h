@@ -109,6 +109,8 @@ class WarpProgress {
     }
   }
   void Retired(BlockId block, Cycle now, uint64_t stalls);
+  // That the row's warp has issued, if they are counted.
+  uint64_t instructions(uint32_t row) const { return rows_[row].instructions; }
 
  private:
   struct Row {

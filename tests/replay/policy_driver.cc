@@ -82,6 +82,8 @@ void PolicyDriver::Admit() {
       ++blocks_[block].live;
     }
     scheduler_->BlockAdmitted(static_cast<BlockId>(block), block);
+    scheduler_->WarpsAdmitted(static_cast<BlockId>(block), static_cast<uint32_t>(block * rows.size()),
+                              static_cast<uint32_t>(rows.size()));
     BlockAdmission admission;
     admission.block = static_cast<BlockId>(block);
     admission.entry = Position(0, 0);
@@ -179,6 +181,7 @@ void PolicyDriver::Issue(Cycle now) {
       return;
     }
     formation_->Issue(slot);
+    scheduler_->IssuedOnSm(slot);
     scheduler_->Issued(slot);
     chosen.push_back(slot);
     uint32_t latency = 1;

@@ -65,7 +65,8 @@ class Policies(CommandTest):
 
     def test_refused_pairs_are_exactly_those_that_replay_refuses(self):
         policies = json.loads(heddle("policies", "--json").stdout)
-        refused = {(p["divergence"], p["scheduler"]): p["reason"] for p in policies["refused_pairs"]}
+        refused = {(p["divergence"], p["scheduler"]): p["reason"] for p in policies["refused_pairs"]
+                   if "dispatch" not in p}
         self.assertIn(("pdom", "dmaj"), refused)
         self.assertNotIn(("dwf", "dmaj"), refused)
         self.assertNotIn(("dwf", "lrr"), refused)
@@ -76,6 +77,19 @@ class Policies(CommandTest):
                 self.assertEqual(done.returncode, 2 if pair in refused else 0, (pair, done.stderr))
                 if pair in refused:
                     self.assertIn(refused[pair], done.stderr)
+
+    def test_refused_dispatchers_are_exactly_those_that_replay_refuses(self):
+        policies = json.loads(heddle("policies", "--json").stdout)
+        pairs = [p for p in policies["refused_pairs"] if "dispatch" in p]
+        self.assertIn(("virtual_blocks", "tbc"), {(p["dispatch"], p.get("divergence")) for p in pairs})
+        self.assertIn(("virtual_blocks", "two_level"), {(p["dispatch"], p.get("scheduler")) for p in pairs})
+        for dispatch in (p["name"] for p in policies["dispatch"]):
+            for divergence in (p["name"] for p in policies["divergence"]):
+                reasons = [p["reason"] for p in pairs if (p["dispatch"], p.get("divergence")) == (dispatch, divergence)]
+                done = heddle("replay", SAMPLE, "--divergence", divergence, "--dispatch", dispatch, "--quiet")
+                self.assertEqual(done.returncode, 2 if reasons else 0, (dispatch, divergence, done.stderr))
+                for reason in reasons:
+                    self.assertIn(reason, done.stderr)
 
     def test_one_policy_shows_parameters_counters_and_refused_pairs(self):
         done = heddle("policies", "dwf")

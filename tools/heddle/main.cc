@@ -9,6 +9,7 @@
 #include "replay/engine/suggest.h"
 #include "tools/heddle/commands.h"
 #include "tools/heddle/output.h"
+#include "tools/heddle/preset.h"
 #include "tools/heddle/terminal.h"
 
 namespace heddle::tools {
@@ -50,6 +51,10 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
   command.add_option("TRACE", replay.traces, "Trace files")->required();
   command.add_option("--machine", replay.machine, "Machine name (`heddle machines`) or FILE.textproto")
       ->capture_default_str();
+  command.add_option("--preset", replay.preset,
+                     absl::StrCat("A paper's machine and policies in one word, or FILE.preset; the options below go "
+                                  "before it:\n",
+                                  absl::StrJoin(PresetNames(), ", ")));
   command.add_option("--divergence", replay.policies.divergence, "How warps are formed and split; or all")
       ->capture_default_str();
   command.add_option("--scheduler", replay.policies.scheduler, "Which warp issues; or all")->capture_default_str();
@@ -174,6 +179,14 @@ int Run(int argc, char** argv) {
   if (policies.parsed()) return PoliciesCommand(arguments.name, arguments.json);
   if (import.parsed()) return ImportCommand(arguments.import);
   if (machines.parsed()) return MachinesCommand(arguments.name, arguments.json);
+  if (!arguments.replay.preset.empty()) {
+    const CLI::App& command = *app.get_subcommand("replay");
+    const absl::StatusOr<std::string> parts = ApplyPreset(arguments.replay, [&command](const std::string& option) {
+      return command.get_option("--" + option)->count() != 0;
+    });
+    if (!parts.ok()) return Complain(kWrongUsage, parts.status());
+    if (!arguments.replay.quiet) Note(*parts);
+  }
   return ReplayCommand(arguments.replay);
 }
 

@@ -48,20 +48,37 @@ std::vector<Seam> Seams() {
           {"fetch", "Fetch policies", "--fetch", Infos<replay::FetchRegistry>()}};
 }
 
-// A divergence policy and a scheduler that do not go together, with the reason; defaults for all parameters.
+// Two policies behind different seams that do not go together, with the reason; defaults for all parameters and for the
+// third. The name behind the seam that is not concerned is empty.
 struct RefusedPair {
-  std::string divergence, scheduler, reason;
+  std::string divergence, scheduler, dispatch, reason;
+
+  bool Concerns(const std::string& seam, const std::string& name) const {
+    return (seam == "divergence" && divergence == name) || (seam == "scheduler" && scheduler == name) ||
+           (seam == "dispatch" && dispatch == name);
+  }
 };
 
 std::vector<RefusedPair> RefusedPairs() {
   std::vector<RefusedPair> pairs;
+  const auto check = [&pairs](const std::string& divergence, const std::string& scheduler,
+                              const std::string& dispatch) {
+    replay::Configuration configuration;
+    if (!divergence.empty()) configuration.divergence = {divergence, ""};
+    if (!scheduler.empty()) configuration.scheduler = {scheduler, ""};
+    if (!dispatch.empty()) configuration.dispatch = {dispatch, ""};
+    const absl::Status status = replay::Validate(configuration);
+    if (!status.ok()) pairs.push_back({divergence, scheduler, dispatch, std::string(status.message())});
+  };
   for (const std::string& divergence : DivergenceNames()) {
+    for (const std::string& scheduler : SchedulerNames()) check(divergence, scheduler, "");
+  }
+  for (const std::string& dispatch : DispatchNames()) {
+    for (const std::string& divergence : DivergenceNames()) check(divergence, "", dispatch);
+    // Schedulers that the default divergence policy does not go with are refused for that.
     for (const std::string& scheduler : SchedulerNames()) {
-      replay::Configuration configuration;
-      configuration.divergence = {divergence, ""};
-      configuration.scheduler = {scheduler, ""};
-      const absl::Status status = replay::Validate(configuration);
-      if (!status.ok()) pairs.push_back({divergence, scheduler, std::string(status.message())});
+      const auto& traits = replay::SchedulerRegistry::Get().entries().at(scheduler).info.traits;
+      if (!traits.needs_regrouping) check("", scheduler, dispatch);
     }
   }
   return pairs;
@@ -144,17 +161,20 @@ std::string List(const std::vector<Seam>& seams) {
   }
   const std::vector<RefusedPair> pairs = RefusedPairs();
   if (!pairs.empty()) {
-    // Pairs of one scheduler and one reason take one line.
-    Table table({{"scheduler", Table::Align::kLeft}, {"not with", Table::Align::kLeft}});
-    for (const std::string& scheduler : SchedulerNames()) {
-      std::vector<std::string> divergence;
+    // What one policy does not go with takes one line.
+    Table table({{"policy", Table::Align::kLeft}, {"not with", Table::Align::kLeft}});
+    const auto add = [&](const std::string& seam, const std::string& name) {
+      std::vector<std::string> others;
       for (const RefusedPair& pair : pairs) {
-        if (pair.scheduler == scheduler) divergence.push_back(pair.divergence);
+        if (!pair.Concerns(seam, name)) continue;
+        if (seam == "scheduler" && !pair.dispatch.empty()) continue;  // on the dispatcher's line
+        others.push_back(pair.divergence.empty() ? pair.scheduler : pair.divergence);
       }
-      if (!divergence.empty()) table.AddRow({scheduler, absl::StrJoin(divergence, ", ")});
-    }
-    absl::StrAppend(&text, "Pairs that are refused (`heddle policies SCHEDULER` gives the reason)\n", table.Text(2),
-                    "\n");
+      if (!others.empty()) table.AddRow({name, absl::StrJoin(others, ", ")});
+    };
+    for (const std::string& scheduler : SchedulerNames()) add("scheduler", scheduler);
+    for (const std::string& dispatch : DispatchNames()) add("dispatch", dispatch);
+    absl::StrAppend(&text, "Pairs that are refused (`heddle policies NAME` gives the reason)\n", table.Text(2), "\n");
   }
   return text + "`heddle policies NAME` shows the parameters and counters of one.\n";
 }
@@ -188,15 +208,15 @@ std::string Details(const Seam& seam, const PolicyInfo& info) {
     }
     text += table.Text(2);
   }
-  Table refused(
-      {{"divergence", Table::Align::kLeft}, {"scheduler", Table::Align::kLeft}, {"why", Table::Align::kLeft}});
+  Table refused({{"not with", Table::Align::kLeft}, {"why", Table::Align::kLeft}});
   bool any = false;
   for (const RefusedPair& pair : RefusedPairs()) {
-    const bool concerned = std::string(seam.key) == "divergence"  ? pair.divergence == info.name
-                           : std::string(seam.key) == "scheduler" ? pair.scheduler == info.name
-                                                                  : false;
-    if (!concerned) continue;
-    refused.AddRow({pair.divergence, pair.scheduler, pair.reason});
+    if (!pair.Concerns(seam.key, info.name)) continue;
+    std::vector<std::string> others;
+    for (const std::string& other : {pair.divergence, pair.scheduler, pair.dispatch}) {
+      if (!other.empty() && other != info.name) others.push_back(other);
+    }
+    refused.AddRow({absl::StrJoin(others, ", "), pair.reason});
     any = true;
   }
   if (any) absl::StrAppend(&text, "\nRefused pairs\n", refused.Text(2));
@@ -229,9 +249,13 @@ int PoliciesCommand(const std::string& name, bool json) {
     }
     document["refused_pairs"] = Json::array();
     for (const RefusedPair& pair : RefusedPairs()) {
-      if (!name.empty() && pair.divergence != name && pair.scheduler != name) continue;
-      document["refused_pairs"].push_back(
-          {{"divergence", pair.divergence}, {"scheduler", pair.scheduler}, {"reason", pair.reason}});
+      if (!name.empty() && pair.divergence != name && pair.scheduler != name && pair.dispatch != name) continue;
+      Json json_pair;
+      if (!pair.divergence.empty()) json_pair["divergence"] = pair.divergence;
+      if (!pair.scheduler.empty()) json_pair["scheduler"] = pair.scheduler;
+      if (!pair.dispatch.empty()) json_pair["dispatch"] = pair.dispatch;
+      json_pair["reason"] = pair.reason;
+      document["refused_pairs"].push_back(std::move(json_pair));
     }
     text = JsonLine(document) + "\n";
   } else if (name.empty()) {

@@ -82,6 +82,7 @@ Outcome RunTrace(const trace::TraceReader& trace, const RunOptions& options) {
   configuration.divergence = PolicySpec::FromText(options.divergence);
   configuration.scheduler = PolicySpec::FromText(options.scheduler);
   configuration.fetch = PolicySpec::FromText(options.fetch);
+  configuration.dispatch = PolicySpec::FromText(options.dispatch);
   auto results = Replay(trace, {configuration}, replay);
   outcome.status = results.status();
   if (results.ok()) outcome.result = results->at(0);

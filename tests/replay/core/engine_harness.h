@@ -44,6 +44,7 @@ struct RunOptions {
   std::string divergence = "pdom";
   std::string scheduler = "lrr";
   std::string fetch = "round_robin";
+  std::string dispatch = "thread_blocks";
   bool force_tick = false;
   uint64_t cache_bytes = 256u << 20;
   uint64_t max_cycles = 0;

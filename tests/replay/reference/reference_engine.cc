@@ -151,11 +151,18 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
       }
     }
     const std::unique_ptr<BlockDispatcher> dispatcher =
-        (*dispatch)->make(DispatchContext{blocks->size(), machine.sms()}, *dispatch_parameters);
+        (*dispatch)->make(DispatchContext{blocks->size(), machine.sms(), 1, 1, 1, 1, 0, {}}, *dispatch_parameters);
 
     ReferenceStatistics statistics;
     uint64_t retired = 0;
+    bool assigned = false;
+    const auto tell_assigned = [&] {
+      if (assigned || !dispatcher->done()) return;
+      assigned = true;
+      for (const auto& core : cores) core->GridAssigned();
+    };
     Dispatch(*dispatcher, cores, residency.blocks, 0);
+    tell_assigned();
     for (Cycle now = 0;; ++now) {
       bool stuck = true;
       memory->Advance(now, waker);
@@ -176,6 +183,7 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
         continue;
       }
       Dispatch(*dispatcher, cores, residency.blocks, now + 1);
+      tell_assigned();
       if ((stuck && std::all_of(cores.begin(), cores.end(),
                                 [](const auto& core) { return core->resident() == 0 || core->Stuck(); })) ||
           now > kMostCycles) {

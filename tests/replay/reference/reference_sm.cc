@@ -42,7 +42,8 @@ ReferenceSm::ReferenceSm(const ReferenceLaunch& launch, uint32_t sm, int capacit
   std::vector<WarpScheduler*> watchers;
   for (int port = 0; port < ports; ++port) {
     schedulers_.push_back(launch.scheduler->make(SchedulerContext{formation_.table(), program(), warp_size(), threads,
-                                                                  static_cast<int>(core.max_blocks()), port, ports},
+                                                                  static_cast<int>(core.max_blocks()), port, ports,
+                                                                  &formation_.clock()},
                                                  *launch.scheduler_parameters));
     watchers.push_back(schedulers_.back().get());
   }
@@ -100,7 +101,11 @@ void ReferenceSm::Admit(Cycle first, uint64_t recorded_block) {
     formation_.AddThread(hardware, static_cast<BlockId>(place), index, entry);
   }
   launch_.warp_progress->Admitted({sm_, place}, hardware_threads, first, Stalls());
-  for (const auto& scheduler : schedulers_) scheduler->BlockAdmitted(static_cast<BlockId>(place), admissions_);
+  for (const auto& scheduler : schedulers_) {
+    scheduler->BlockAdmitted(static_cast<BlockId>(place), admissions_);
+    scheduler->WarpsAdmitted(static_cast<BlockId>(place), first_thread / static_cast<uint32_t>(warp_size()),
+                             static_cast<uint32_t>(rows));
+  }
   ++admissions_;
   BlockAdmission admission;
   admission.block = static_cast<BlockId>(place);
@@ -293,6 +298,9 @@ void ReferenceSm::Announce(Cycle now, int port, const std::vector<SlotId>& chose
   if (inserted) {
     statistics_.inserted_instructions += chosen.size();
     return;
+  }
+  for (const auto& scheduler : schedulers_) {
+    for (SlotId slot : chosen) scheduler->IssuedOnSm(slot);
   }
   std::vector<IssueEvent::Lane> lanes;
   const WarpTable& table = formation_.table();

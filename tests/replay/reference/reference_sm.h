@@ -64,6 +64,9 @@ class ReferenceSm {
   virtual Cycle EndOf(Cycle now) const = 0;
 
   int resident() const;
+  void GridAssigned() {
+    for (const auto& scheduler : schedulers_) scheduler->GridAssigned();
+  }
   absl::Status status() const;
   // Adds this SM's counts and its policies' counters.
   virtual void AddStatistics(ReferenceStatistics& sum) const;

@@ -103,6 +103,23 @@ TEST(Mwf, WithOneBlockIsTheSchedulerInside) {
   EXPECT_EQ(SchedulerBench("mwf:order=gto").Run(4, 12, 6), SchedulerBench("gto").Run(4, 12, 6));
 }
 
+// Section 6.5: without barriers the oldest block goes first, and inside it the chosen order. Two blocks of two warps,
+// each of which waits for memory for six cycles after every second issue of its own.
+TEST(Mwf, WithoutBarriersBlocksGoByAge) {
+  EXPECT_EQ(SchedulerBench("mwf:order=lrr").Run(4, 12, 6, /*per_block=*/2), "0 1 0 1 2 3 2 3 0 1 0 1");
+  EXPECT_EQ(SchedulerBench("mwf:order=gto").Run(4, 12, 6, /*per_block=*/2), "0 0 1 1 2 2 3 0 0 1 1 3")
+      << "in cycle 7 the older block comes back, in cycle 11 block 1 goes on with its last issued warp";
+  EXPECT_EQ(SchedulerBench("gto").Run(4, 12, 6, /*per_block=*/2), "0 0 1 1 2 2 3 3 0 0 1 1")
+      << "GTO differs: its greedy warp may be of a younger block";
+}
+
+// With one warp per block the order inside blocks says nothing: MWF is then what goes back to the oldest at once.
+TEST(Mwf, WithoutBarriersAndWithOneWarpPerBlockIsOldestFirst) {
+  for (const char* order : {"mwf:order=lrr", "mwf:order=gto"}) {
+    EXPECT_EQ(SchedulerBench(order).Run(4, 40, 6, /*per_block=*/1), SchedulerBench("oldest").Run(4, 40, 6)) << order;
+  }
+}
+
 // Figure 13: warps arrive one at block 0, two at block 1, three at block 2, in this order.
 TEST(SawsLite, Figure13AgainstMwf) {
   struct Step {

@@ -23,6 +23,7 @@ class SchedulerBench {
  public:
   explicit SchedulerBench(const std::string& text, int slots = 64) {
     scenario_.Block('A', 1, "BC", 'D').Block('B', 4, "D").Block('C', 4, "D").Block('D', 4, "").ThreadBlock({"ABD"});
+    scenario_.Memory('D', 0, trace::v1::SPACE_GLOBAL);
     table_.state.assign(slots, SlotState::kFree);
     table_.position.assign(slots, Position(0, 0));
     table_.stop.assign(slots, Position::Exit());
@@ -39,10 +40,11 @@ class SchedulerBench {
     info_ = (*entry)->info;
     const auto parameters = Parameters::Parse(info_, colon == std::string::npos ? "" : text.substr(colon + 1));
     if (!parameters.ok()) Stop(parameters.status());
-    scheduler_ = (*entry)->make({table_, scenario_.program(), 4, 4 * slots, 8, 0, 1}, *parameters);
+    scheduler_ = (*entry)->make({table_, scenario_.program(), 4, 4 * slots, 8, 0, 1, &clock_}, *parameters);
     AdmitBlock();
   }
 
+  void SetClock(Cycle now) { clock_ = now; }
   // The next thread block takes the place of the one before.
   void AdmitBlock() { scheduler_->BlockAdmitted(0, admitted_++); }
 
@@ -196,6 +198,7 @@ class SchedulerBench {
   }
 
   Scenario scenario_;
+  Cycle clock_ = 0;
   WarpTable table_;
   PolicyInfo info_;
   std::unique_ptr<WarpScheduler> scheduler_;

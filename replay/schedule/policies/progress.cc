@@ -1,0 +1,189 @@
+// The progress-aware scheduler of VTW (Anantpur and Govindarajan, section 4.3.2 and Algorithm 1), which its authors
+// adapted from their PRO.
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "replay/schedule/barrier_order.h"
+
+namespace heddle::replay {
+namespace {
+
+// Fast phase, until the last block of the grid has been given away:
+//   1. blocks with a warp at a barrier: more waiting warps first, then more progress; their warps by least progress
+//   2. blocks whose warps are in two iterations: fewer warps in the older one first; of that one the warps, by least
+//      progress
+//   3. blocks whose warps are all in one iteration: more progress first; so their warps
+//   4. the blocks of 2 again: more warps in the newer iteration first; of that one the warps, by least progress
+// Slow phase: blocks with less progress first, and so their warps.
+//
+// A block is a virtual one where the dispatcher has such. Its progress is the number of warp-instructions that it has
+// issued on any port, a warp's the same, both since the block came to the SM. The paper orders no warps within 4, and
+// breaks no other ties: least progress, the block that came first, then the lower warp (our choice). Where warps hold
+// threads of several static warps, a warp's progress is that of its lowest lane's.
+class ProgressAware final : public HistoryScheduler {
+ public:
+  ProgressAware(const SchedulerContext& context, const Parameters& parameters)
+      : HistoryScheduler(kCounters),
+        table_(context.table),
+        warp_size_(static_cast<uint32_t>(context.warp_size)),
+        barriers_first_when_slow_(parameters.Choice("slow") == "barriers_first"),
+        barriers_(context, /*count_exits=*/false),
+        blocks_(static_cast<size_t>(context.max_blocks)),
+        groups_(2 * blocks_.size()),
+        progress_((static_cast<size_t>(context.max_threads) + warp_size_ - 1) / warp_size_, 0) {}
+
+  SlotId Pick(const SlotSet& eligible) const override {
+    SlotId best = kNoSlot;
+    Key least;
+    eligible.ForEach([&](SlotId slot) {
+      const Key key = KeyOf(slot);
+      if (best != kNoSlot && !(key < least)) return;
+      best = slot;
+      least = key;
+    });
+    return best;
+  }
+  uint64_t Urgency(BlockId block) const override { return barriers_.waiting(block); }
+
+  bool watches_sm() const override { return true; }
+  void IssuedOnSm(SlotId slot) override {
+    ++progress_[RowOf(slot)];
+    ++groups_[blocks_[table_.block[slot]].group].progress;
+  }
+  void Issued(SlotId slot) override {
+    HistoryScheduler::Issued(slot);
+    ++own_counter(ClassOf(table_.block[slot]));
+  }
+
+  void BlockAdmitted(BlockId id, uint64_t sequence) override {
+    barriers_.BlockAdmitted(id, sequence);
+    blocks_[id] = {id, 0, 0};
+    groups_[id] = {kNone, id, sequence, 0};
+  }
+  void VirtualBlock(BlockId id, uint32_t place, uint64_t iteration) override {
+    const uint32_t index = static_cast<uint32_t>(blocks_.size()) + place;
+    Group& group = groups_[index];
+    if (iteration == 0) group = {kNone, kNone, barriers_.sequence(id), 0};
+    group.older = group.newer;
+    group.newer = id;
+    blocks_[id].group = index;
+    blocks_[id].iteration = iteration;
+  }
+  void BlockRetired(BlockId id) override {
+    Group& group = groups_[blocks_[id].group];
+    if (group.older == id) group.older = kNone;
+    if (group.newer == id) group.newer = kNone;
+  }
+  void WarpsAdmitted(BlockId id, uint32_t first_row, uint32_t rows) override {
+    blocks_[id].live += rows;
+    if (blocks_[id].iteration != 0) return;  // its warps have run before
+    for (uint32_t row = first_row; row < first_row + rows; ++row) progress_[row] = 0;
+  }
+  void WarpExited(BlockId id) override { --blocks_[id].live; }
+  void GridAssigned() override { slow_ = true; }
+  void BarrierArrived(SlotId slot) override { barriers_.Arrived(slot); }
+  void BarrierReleased(BlockId block) override { barriers_.Released(block); }
+
+  static std::vector<CounterSpec> Counters() {
+    return HistoryCounterSpecsAnd(
+        {{"issues_barrier", "issues", "fast phase: of blocks with a warp at a barrier"},
+         {"issues_older_iteration", "issues", "fast phase: of blocks in two iterations, in the older one"},
+         {"issues_same_iteration", "issues", "fast phase: of blocks in one iteration"},
+         {"issues_newer_iteration", "issues", "fast phase: of blocks in two iterations, in the newer one"},
+         {"issues_slow", "issues", "slow phase"}});
+  }
+
+ private:
+  enum Class { kBarrier, kOlder, kSame, kNewer, kSlow, kCounters };
+  struct Block {
+    uint32_t group = 0;
+    uint64_t iteration = 0;
+    int64_t live = 0;  // warps that have come and not exited
+  };
+  // What the paper calls a thread block: a block, or a virtual one with the blocks of its last two iterations.
+  static constexpr BlockId kNone = 0xffff;
+  struct Group {
+    BlockId older = kNone;
+    BlockId newer = kNone;
+    uint64_t sequence = 0;  // of dispatch
+    int64_t progress = 0;
+  };
+  using Key = std::tuple<int, int64_t, int64_t, uint64_t, int64_t, uint32_t, uint64_t>;
+
+  uint32_t RowOf(SlotId slot) const {
+    const Lanes& lanes = table_.lanes[slot];
+    return lanes.thread[std::countr_zero(lanes.mask)] / warp_size_;
+  }
+  int64_t Waiting(const Group& group) const {
+    uint64_t waiting = 0;
+    for (const BlockId id : {group.older, group.newer}) waiting += id == kNone ? 0 : barriers_.waiting(id);
+    return static_cast<int64_t>(waiting);
+  }
+  int64_t Live(BlockId id) const { return id == kNone ? 0 : blocks_[id].live; }
+
+  Class ClassOf(BlockId id) const {
+    const Group& group = groups_[blocks_[id].group];
+    if ((!slow_ || barriers_first_when_slow_) && Waiting(group) != 0) return kBarrier;
+    if (slow_) return kSlow;
+    if (Live(group.older) == 0) return kSame;
+    return group.older == id ? kOlder : kNewer;
+  }
+
+  // Smaller goes first.
+  Key KeyOf(SlotId slot) const {
+    const BlockId id = table_.block[slot];
+    const Group& group = groups_[blocks_[id].group];
+    const uint32_t row = RowOf(slot);
+    const int64_t progress = progress_[row];
+    const Class one = ClassOf(id);
+    const auto key = [&](int64_t first, int64_t second, int64_t warp) {
+      return Key(one, first, second, group.sequence, warp, row, table_.formed[slot]);
+    };
+    switch (one) {
+      case kBarrier:
+        return key(-Waiting(group), -group.progress, progress);
+      case kOlder:
+        return key(Live(group.older), 0, progress);
+      case kSame:
+        return key(-group.progress, 0, -progress);
+      case kNewer:
+        return key(-blocks_[id].live, 0, progress);
+      default:
+        return key(group.progress, 0, progress);
+    }
+  }
+
+  const WarpTable& table_;
+  const uint32_t warp_size_;
+  const bool barriers_first_when_slow_;
+  BarrierTable barriers_;
+  std::vector<Block> blocks_;      // by block on the SM
+  std::vector<Group> groups_;      // by block on the SM; behind them the virtual blocks by place
+  std::vector<int64_t> progress_;  // by row of warp-size hardware threads
+  bool slow_ = false;
+};
+
+HEDDLE_WARP_SCHEDULER(
+    PolicyInfo{
+        .name = "progress",
+        .summary = "Progress-aware (VTW): blocks with waiting warps, then stragglers, then the most advanced",
+        .source = "Anantpur and Govindarajan (VTW), section 4.3.2 and Algorithm 1",
+        .traits = {.hears_grid_assigned = true},
+        .parameters = {{.name = "slow",
+                        .type = ParameterType::kChoice,
+                        .default_value = "flat",
+                        .choices = {"flat", "barriers_first"},
+                        .description = "in the slow phase: only progress counts, or blocks with a warp at a barrier "
+                                       "still go first",
+                        .source = "the paper does not say whether its classes persist"}},
+        .counters = ProgressAware::Counters(),
+    },
+    [](const SchedulerContext& context, const Parameters& parameters) {
+      return std::make_unique<ProgressAware>(context, parameters);
+    });
+
+}  // namespace
+}  // namespace heddle::replay
