@@ -37,6 +37,10 @@ class ReferenceSmMemory : public SmMemory {
   SmMemoryCounters Counters() const;
 
  private:
+  // First-level caches, and the ways to the registers, as indices.
+  enum { kDataLevel, kTextureLevel, kConstantLevel, kInstructionLevel };
+  enum { kSharedSource, kTextureSource, kConstantSource, kDataSource, kReturnSource };
+
   enum Unit { kShared, kConstant, kUnknown, kTexture, kData };
   struct Step {
     Unit unit = kData;

@@ -67,6 +67,17 @@ class SmMemoryTiming : public testing::Test {
   SmMemoryTiming() : machine_(Fermi()), header_(WindowsForTests()), windows_(header_) {}
 
   Hierarchy& memory() { return *machine_.mutable_memory()->mutable_hierarchy(); }
+  // The thesis's: every lane an access to a banked write-back cache, all misses of a warp or none. Returns that cache.
+  Cache& ThesisMemory() {
+    machine_.mutable_core()->set_front_end(machine::v1::Core::THESIS);
+    memory().set_coalescing(Hierarchy::COALESCING_OFF);
+    memory().set_all_misses_or_none(true);
+    Cache& data = *memory().mutable_l1_data();
+    data.set_allocate(Cache::ON_FILL);
+    data.set_global_write(Cache::WRITE_BACK);
+    data.set_hit_cycles(1);
+    return data;
+  }
 
   // An access of 4 bytes per lane at base + stride * lane, issued at `from` or when the stage is free.
   WarpAccess& Add(Cycle from, trace::v1::OpClass op, trace::v1::MemorySpace space, uint64_t base, uint64_t stride = 4) {
@@ -356,13 +367,7 @@ TEST_F(SmMemoryTiming, OneWayToTheRegistersIsTakenInTurns) {
 }
 
 TEST_F(SmMemoryTiming, ThesisAllMissesOrNone) {
-  machine_.mutable_core()->set_front_end(machine::v1::Core::THESIS);
-  memory().set_coalescing(Hierarchy::COALESCING_OFF);
-  memory().set_all_misses_or_none(true);
-  Cache& data = *memory().mutable_l1_data();
-  data.set_allocate(Cache::ON_FILL);
-  data.set_global_write(Cache::WRITE_BACK);
-  data.set_hit_cycles(1);
+  Cache& data = ThesisMemory();
   data.set_banks(16);
   data.set_mshrs(4);
   data.set_miss_queue(4);
@@ -381,13 +386,7 @@ TEST_F(SmMemoryTiming, ThesisAllMissesOrNone) {
 }
 
 TEST_F(SmMemoryTiming, ThesisBankConflictsStallFirst) {
-  machine_.mutable_core()->set_front_end(machine::v1::Core::THESIS);
-  memory().set_coalescing(Hierarchy::COALESCING_OFF);
-  memory().set_all_misses_or_none(true);
-  Cache& data = *memory().mutable_l1_data();
-  data.set_allocate(Cache::ON_FILL);
-  data.set_global_write(Cache::WRITE_BACK);
-  data.set_hit_cycles(1);
+  Cache& data = ThesisMemory();
   data.set_sets(64);
   data.set_ways(8);
   data.set_mshrs(32);

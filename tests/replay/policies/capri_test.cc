@@ -2,7 +2,6 @@
 // histories, table sizes, how far bypassed warps run ahead, and how decisions are judged.
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -28,21 +27,7 @@ using testing::EndsWith;
 
 constexpr char kCapri[] = "capri:wcu_cycles_per_warp=0";
 
-using Latency = std::function<uint32_t(uint32_t thread, Pc pc)>;
-
 std::string With(const std::string& parameters) { return absl::StrCat(kCapri, ",", parameters); }
-PolicyDriver Driver(const Scenario& scenario, const std::string& divergence, const Latency& latency = {},
-                    int warp_size = 4) {
-  PolicyDriver::Options options;
-  options.divergence = divergence;
-  options.latency = latency;
-  options.warp_size = warp_size;
-  return PolicyDriver(scenario, options);
-}
-std::string LogOf(const Scenario& scenario, const std::string& divergence, const Latency& latency = {},
-                  int warp_size = 4) {
-  return Driver(scenario, divergence, latency, warp_size).Run();
-}
 size_t Idle(const std::string& log) {
   return std::vector<std::string>(absl::StrSplit(log, ' ')).size() - static_cast<size_t>(CountIssues(log));
 }
@@ -63,7 +48,7 @@ machine::v1::ScriptedLatency MissOfWarp1() {
 }
 
 TEST(Capri, LetsTheWarpOfFigure6ThatDoesNotDivergeGoOn) {
-  PolicyDriver driver = Driver(CapriFigure6(), kCapri, CapriFigure6Latency);
+  PolicyDriver driver = DriverWith(CapriFigure6(), kCapri, CapriFigure6Latency);
   EXPECT_EQ(driver.Run(), kFigure6);
   EXPECT_EQ(RunOnEngine(CapriFigure6(), kCapri, "fifo", 4, {MissOfWarp1()}).log, kFigure6);
   EXPECT_EQ(driver.divergence_counter("bypassed_uniform"), 1);
@@ -77,7 +62,7 @@ TEST(Capri, LetsTheWarpOfFigure6ThatDoesNotDivergeGoOn) {
 // Idle cycles by the latency of the miss, as under TBC but two fewer: warp 0 has two instructions of B to run.
 TEST(Capri, IdleCyclesOfFigure6) {
   for (uint32_t cycles = 5; cycles <= 9; ++cycles) {
-    const std::string log = LogOf(CapriFigure6(), kCapri, [cycles](uint32_t thread, Pc pc) {
+    const std::string log = LogWith(CapriFigure6(), kCapri, [cycles](uint32_t thread, Pc pc) {
       return pc == 0 && thread >= 4 && thread <= 7 ? cycles : 1;
     });
     EXPECT_EQ(Idle(log), cycles < 6 ? 0 : cycles - 6) << cycles;
@@ -155,14 +140,14 @@ TEST(Capri, SecondVisitBypassesTheBranchThatWasFoundInadequate) {
   }
   EXPECT_EQ(CapriFigure6().Format(later, 4), second);
   EXPECT_EQ(Idle(second), 0);
-  EXPECT_EQ(CountIssues(second), CountIssues(LogOf(CapriFigure6(), "pdom", CapriFigure6Latency)));
+  EXPECT_EQ(CountIssues(second), CountIssues(LogWith(CapriFigure6(), "pdom", CapriFigure6Latency)));
   // A branch that never waits does the same at its first visit.
-  EXPECT_EQ(LogOf(CapriFigure6(), With("prediction=never_stall"), CapriFigure6Latency), second);
+  EXPECT_EQ(LogWith(CapriFigure6(), With("prediction=never_stall"), CapriFigure6Latency), second);
 }
 
 TEST(Capri, CompactsWhereCompactionPays) {
-  PolicyDriver driver = Driver(CapriFigure1(), kCapri);
-  EXPECT_EQ(driver.Run(), LogOf(CapriFigure1(), "tbc:wcu_cycles_per_warp=0"));
+  PolicyDriver driver = DriverWith(CapriFigure1(), kCapri);
+  EXPECT_EQ(driver.Run(), LogWith(CapriFigure1(), "tbc:wcu_cycles_per_warp=0"));
   EXPECT_EQ(driver.divergence_counter("stalled"), 2);
   EXPECT_EQ(driver.divergence_counter("trained_adequate"), 1);
 }
@@ -170,10 +155,10 @@ TEST(Capri, CompactsWhereCompactionPays) {
 // On the path that runs next, B, one warp is needed instead of two; with C and without it compaction pays. If the
 // fall-through runs first it is C that counts: two warps of two.
 TEST(Capri, JudgesThePathThatRunsNext) {
-  PolicyDriver first = Driver(CapriFigure1(), With("taken_first=false"));
+  PolicyDriver first = DriverWith(CapriFigure1(), With("taken_first=false"));
   first.Run();
   EXPECT_EQ(first.divergence_counter("trained_inadequate"), 1);
-  PolicyDriver both = Driver(CapriFigure1(), With("taken_first=false,adequacy_scope=both"));
+  PolicyDriver both = DriverWith(CapriFigure1(), With("taken_first=false,adequacy_scope=both"));
   both.Run();
   EXPECT_EQ(both.divergence_counter("trained_adequate"), 1);
 }
@@ -265,13 +250,13 @@ Scenario TwoAlignedBranches(int iterations) {
 }
 
 TEST(Capri, TableThatIsTooSmallForgetsItsBranches) {
-  PolicyDriver one = Driver(TwoAlignedBranches(5), With("capt_entries=1"), {}, 2);
+  PolicyDriver one = DriverWith(TwoAlignedBranches(5), With("capt_entries=1"), {}, 2);
   one.Run();
   EXPECT_EQ(one.divergence_counter("table_evictions"), 9);
   EXPECT_EQ(one.divergence_counter("bypassed_diverged"), 0);
   EXPECT_EQ(one.divergence_counter("stalled"), 20);
   for (const char* entries : {"capt_entries=2", "capt_entries=0"}) {
-    PolicyDriver two = Driver(TwoAlignedBranches(5), With(entries), {}, 2);
+    PolicyDriver two = DriverWith(TwoAlignedBranches(5), With(entries), {}, 2);
     two.Run();
     EXPECT_EQ(two.divergence_counter("table_evictions"), 0);
     EXPECT_EQ(two.divergence_counter("table_misses"), 2);
@@ -285,7 +270,7 @@ TEST(Capri, HistoriesDifferInWhatTheyRemember) {
   for (const auto& [history, stalled] : {std::pair("history=1bL", 4), std::pair("history=1bS", 20),
                                          // From 2 it takes one result to fall to 1.
                                          std::pair("history=2b", 4)}) {
-    PolicyDriver driver = Driver(TwoAlignedBranches(5), With(history), {}, 2);
+    PolicyDriver driver = DriverWith(TwoAlignedBranches(5), With(history), {}, 2);
     driver.Run();
     EXPECT_EQ(driver.divergence_counter("stalled"), stalled) << history;
   }
@@ -304,22 +289,22 @@ uint32_t SlowSecondWarp(uint32_t thread, Pc pc) { return pc == 0 && thread >= 2 
 
 // The second warp does not wait at its branch either: it runs C at once, although B comes first, and no further.
 TEST(Capri, RunsOneBasicBlockAhead) {
-  EXPECT_EQ(LogOf(LongSide(), kCapri, SlowSecondWarp, 2),
+  EXPECT_EQ(LogWith(LongSide(), kCapri, SlowSecondWarp, 2),
             "A[01] A[23] B[01] . . . . . . . C[23] X[01] Y[01] D[01] D[23]");
 }
 TEST(Capri, RunsAsFarAheadAsItIsAllowed) {
-  EXPECT_EQ(LogOf(LongSide(), With("run_ahead_blocks=0"), SlowSecondWarp, 2),
+  EXPECT_EQ(LogWith(LongSide(), With("run_ahead_blocks=0"), SlowSecondWarp, 2),
             "A[01] A[23] . . . . . . . . B[01] X[01] Y[01] C[23] D[01] D[23]");
-  EXPECT_EQ(LogOf(LongSide(), With("run_ahead_blocks=2"), SlowSecondWarp, 2),
+  EXPECT_EQ(LogWith(LongSide(), With("run_ahead_blocks=2"), SlowSecondWarp, 2),
             "A[01] A[23] B[01] X[01] . . . . . . C[23] Y[01] D[01] D[23]");
   // Without the limit it gets to the reconvergence point, and no further.
-  EXPECT_EQ(LogOf(LongSide(), With("limit_jumps=false"), SlowSecondWarp, 2),
+  EXPECT_EQ(LogWith(LongSide(), With("limit_jumps=false"), SlowSecondWarp, 2),
             "A[01] A[23] B[01] X[01] Y[01] . . . . . C[23] D[01] D[23]");
 }
 
 // The second warp runs ahead into C, which the block runs after B.
 TEST(Capri, RunsAheadIntoThePathThatRunsLater) {
-  EXPECT_EQ(LogOf(
+  EXPECT_EQ(LogWith(
                 LongSide(), kCapri, [](uint32_t thread, Pc pc) { return pc == 0 && thread < 2 ? 9 : 1; }, 2),
             "A[01] A[23] C[23] . . . . . . B[01] X[01] Y[01] D[01] D[23]");
 }
@@ -331,10 +316,10 @@ Scenario SkippedSide() {
 }
 
 TEST(Capri, RunsAheadIntoTheReconvergenceBlockIfAllowed) {
-  EXPECT_EQ(LogOf(SkippedSide(), kCapri, SlowSecondWarp, 2),
+  EXPECT_EQ(LogWith(SkippedSide(), kCapri, SlowSecondWarp, 2),
             "A[01] A[23] R0[01] R1[01] . . . . . . B[23] R0[23] "
             "R1[23]");
-  EXPECT_EQ(LogOf(SkippedSide(), With("run_ahead_into_rpc=false"), SlowSecondWarp, 2),
+  EXPECT_EQ(LogWith(SkippedSide(), With("run_ahead_into_rpc=false"), SlowSecondWarp, 2),
             "A[01] A[23] . . . . . . . . B[23] R0[01] R0[23] R1[01] R1[23]");
 }
 
@@ -343,8 +328,9 @@ TEST(Capri, SecondSideIsKeptOrCompacted) {
   Scenario scenario;
   scenario.Block('A', 1, "BC", 'D').Block('B', 1, "D").Block('C', 1, "D").Block('D', 1, "");
   scenario.ThreadBlock({"ABD", "ACD", "ACD", "ABD"});
-  EXPECT_EQ(LogOf(scenario, With("prediction=never_stall"), {}, 2), "A[01] A[23] B[0-] B[-3] C[-1] C[2-] D[01] D[23]");
-  EXPECT_EQ(LogOf(scenario, With("prediction=never_stall,second_side=recompact"), {}, 2),
+  EXPECT_EQ(LogWith(scenario, With("prediction=never_stall"), {}, 2),
+            "A[01] A[23] B[0-] B[-3] C[-1] C[2-] D[01] D[23]");
+  EXPECT_EQ(LogWith(scenario, With("prediction=never_stall,second_side=recompact"), {}, 2),
             "A[01] A[23] B[0-] B[-3] C[21] D[01] D[23]");
 }
 
@@ -353,7 +339,7 @@ TEST(Capri, WarpsThatEndWhileTheyRunAheadAreNotWaitedFor) {
   Scenario scenario;
   scenario.Block('A', 1, "XB").Block('X', 1, "").Block('B', 2, "");
   scenario.ThreadBlock({"AX", "AX", "AX", "AB"});
-  EXPECT_EQ(LogOf(scenario, kCapri, SlowSecondWarp, 2), "A[01] A[23] X[01] . . . . . . . X[2-] B0[-3] B1[-3]");
+  EXPECT_EQ(LogWith(scenario, kCapri, SlowSecondWarp, 2), "A[01] A[23] X[01] . . . . . . . X[2-] B0[-3] B1[-3]");
 }
 
 // A barrier in the block that a warp runs ahead into: it waits there, and the block's branch does not wait for it.
@@ -361,7 +347,7 @@ TEST(Capri, BarrierInTheBlockAhead) {
   Scenario scenario;
   scenario.Block('A', 1, "BC", 'D').Block('B', 2, "D").Block('C', 2, "D").Block('D', 1, "");
   scenario.Barrier('B', 0).Barrier('C', 0).ThreadBlock({"ABD", "ABD", "ABD", "ACD"});
-  const std::string log = LogOf(scenario, kCapri, SlowSecondWarp, 2);
+  const std::string log = LogWith(scenario, kCapri, SlowSecondWarp, 2);
   EXPECT_THAT(log, testing::StartsWith("A[01] A[23] B0[01] . . . . . . . B0[2-] C0[-3] "));
   EXPECT_THAT(log, EndsWith("D[01] D[23]"));
   EXPECT_EQ(CountIssues(log), 10);
@@ -378,7 +364,7 @@ void PrintTo(const Quality& quality, std::ostream* out) {
        << " S/B " << quality.stall_bypass;
 }
 Quality QualityOf(const Scenario& scenario, const std::string& divergence, const Latency& latency = {}) {
-  PolicyDriver driver = Driver(scenario, divergence, latency);
+  PolicyDriver driver = DriverWith(scenario, divergence, latency);
   driver.Run();
   return {driver.divergence_counter("bypass_bypass"), driver.divergence_counter("stall_stall"),
           driver.divergence_counter("bypass_stall"), driver.divergence_counter("stall_bypass")};

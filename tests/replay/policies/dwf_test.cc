@@ -104,15 +104,7 @@ TEST(Dwf, WarpsOfSeveralBlocksPartBeforeABarrier) {
 
 // Equal PCs at different call depths are different places.
 TEST(Dwf, ThreadsAtDifferentCallDepthsDoNotShareAWarp) {
-  Scenario scenario;
-  scenario.Call('A', 1, 'F', 'B').Block('B', 1, "");
-  scenario.Function()
-      .Block('F', 1, "RS", 'T')
-      .Call('R', 1, 'F', 'C')
-      .Block('C', 1, "T")
-      .Block('S', 1, "T")
-      .Return('T', 1);
-  scenario.ThreadBlock({"AFSTB", "AFRFSTCTB", "AFRFRFSTCTCTB", "AFSTB"});
+  const Scenario scenario = Recursion();
   for (const char* scheduler : {"dtime", "dpc", "dmaj", "dmin", "dpdpri", "dpdpri:pd_rule=per_thread", "lrr", "gto"}) {
     PolicyDriver driver(scenario, Dwf("", scheduler));
     EXPECT_THAT(driver.Run(), Not(HasSubstr("stuck"))) << scheduler;

@@ -47,6 +47,19 @@ inline Scenario HarpFigure(uint32_t instructions_of_d) {
 inline Scenario HarpFigure6() { return HarpFigure(2); }
 inline Scenario HarpFigure10() { return HarpFigure(1); }
 
+// F calls itself; threads leave the recursion at different depths, so that the same PC is at several depths at once.
+inline Scenario Recursion() {
+  Scenario scenario;
+  scenario.Call('A', 1, 'F', 'B').Block('B', 1, "");
+  scenario.Function()
+      .Block('F', 1, "RS", 'T')
+      .Call('R', 1, 'F', 'C')
+      .Block('C', 1, "T")
+      .Block('S', 1, "T")
+      .Return('T', 1);
+  return scenario.ThreadBlock({"AFSTB", "AFRFSTCTB", "AFRFRFSTCTCTB", "AFSTB"});
+}
+
 // A loop of four iterations in which neighbouring threads take the two sides of a branch in turn.
 inline Scenario EvenOddLoop() {
   Scenario scenario;

@@ -379,15 +379,7 @@ TEST(Harp, ThreadsOfDifferentBlocksStayApart) {
 
 // Threads at the same PC but different call depths are not at the same place.
 TEST(Harp, RecursionDoesNotFakeAReconvergence) {
-  Scenario scenario;
-  scenario.Call('A', 1, 'F', 'B').Block('B', 1, "");
-  scenario.Function()
-      .Block('F', 1, "RS", 'T')
-      .Call('R', 1, 'F', 'C')
-      .Block('C', 1, "T")
-      .Block('S', 1, "T")
-      .Return('T', 1);
-  scenario.ThreadBlock({"AFSTB", "AFRFSTCTB", "AFRFRFSTCTCTB", "AFSTB"});
+  const Scenario scenario = Recursion();
   EXPECT_EQ(LogOf(scenario, "lookup_delay=0"),
             "A[0123] F[0123] R[-12-] F[-12-] S[0--3] R[--2-] S[-1--] F[--2-] S[--2-] T[--2-] C[--2-] T[-12-] C[-12-] "
             "T[0123] B[0123]");

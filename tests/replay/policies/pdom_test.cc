@@ -170,15 +170,7 @@ TEST(PdomCall, RejoinsAtTheCallersContinuation) {
 
 // F calls itself; threads leave the recursion at different depths. C at depth 1 is not C at depth 2.
 TEST(PdomCall, RecursionRejoinsLevelByLevel) {
-  Scenario scenario;
-  scenario.Call('A', 1, 'F', 'B').Block('B', 1, "");
-  scenario.Function()
-      .Block('F', 1, "RS", 'T')
-      .Call('R', 1, 'F', 'C')
-      .Block('C', 1, "T")
-      .Block('S', 1, "T")
-      .Return('T', 1);
-  scenario.ThreadBlock({"AFSTB", "AFRFSTCTB", "AFRFRFSTCTCTB", "AFSTB"});
+  const Scenario scenario = Recursion();
   EXPECT_EQ(PolicyDriver(scenario, {}).Run(),
             "A[0123] F[0123] R[-12-] F[-12-] R[--2-] F[--2-] S[--2-] T[--2-] C[--2-] S[-1--] T[-12-] C[-12-] S[0--3] "
             "T[0123] B[0123]");

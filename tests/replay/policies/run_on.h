@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -31,6 +33,23 @@ inline std::string RunOn(Runner runner, const Scenario& scenario, const std::str
   options.scheduler = scheduler;
   options.warp_size = warp_size;
   return PolicyDriver(scenario, options).Run();
+}
+
+// Cycles that an instruction of a thread takes; empty = one.
+using Latency = std::function<uint32_t(uint32_t thread, Pc pc)>;
+
+// The driver with a policy, by its text, and such latencies; and the log of its run.
+inline PolicyDriver DriverWith(const Scenario& scenario, const std::string& divergence, const Latency& latency = {},
+                               int warp_size = 4) {
+  PolicyDriver::Options options;
+  options.divergence = divergence;
+  options.latency = latency;
+  options.warp_size = warp_size;
+  return PolicyDriver(scenario, options);
+}
+inline std::string LogWith(const Scenario& scenario, const std::string& divergence, const Latency& latency = {},
+                           int warp_size = 4) {
+  return DriverWith(scenario, divergence, latency, warp_size).Run();
 }
 
 // Issues in a log, or those of one instruction.

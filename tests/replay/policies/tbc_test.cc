@@ -1,6 +1,5 @@
 // TBC and TBC+: the worked examples of CAPRI's Figures 2, 3 and 6(b), and vectors of our own for loops, exits,
 // barriers, wide branches, several blocks, and the compaction unit's time.
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,21 +17,6 @@ using testing::EndsWith;
 
 constexpr char kTbc[] = "tbc:wcu_cycles_per_warp=0";
 constexpr char kTbcPlus[] = "tbc_plus:wcu_cycles_per_warp=0";
-
-using Latency = std::function<uint32_t(uint32_t thread, Pc pc)>;
-
-PolicyDriver Driver(const Scenario& scenario, const std::string& divergence, const Latency& latency = {},
-                    int warp_size = 4) {
-  PolicyDriver::Options options;
-  options.divergence = divergence;
-  options.latency = latency;
-  options.warp_size = warp_size;
-  return PolicyDriver(scenario, options);
-}
-std::string LogOf(const Scenario& scenario, const std::string& divergence, const Latency& latency = {},
-                  int warp_size = 4) {
-  return Driver(scenario, divergence, latency, warp_size).Run();
-}
 
 // ------------------------------------------------------------------------------------------ CAPRI, Figures 2, 3 and
 // 6(b)
@@ -62,7 +46,7 @@ TEST(Tbc, HasTheStackOfCapriFigure2) {
 }
 
 TEST(Tbc, WaitsAtTheBranchOfCapriFigure6ForTheWarpThatMisses) {
-  PolicyDriver driver = Driver(CapriFigure6(), kTbc, CapriFigure6Latency);
+  PolicyDriver driver = DriverWith(CapriFigure6(), kTbc, CapriFigure6Latency);
   EXPECT_EQ(driver.Run(),
             "A0[0123] A0[4567] A0[89ab] A1[0123] A1[89ab] . . . A1[4567] B0[0123] B0[49-7] B0[8---] B1[0123] B1[49-7] "
             "B1[8---] C0[-56b] C0[--a-] C1[-56b] C1[--a-] G0[0123] G0[4567] G0[89ab] G1[0123] G1[4567] G1[89ab]");
@@ -78,7 +62,7 @@ TEST(Tbc, WaitsAtTheBranchOfCapriFigure6ForTheWarpThatMisses) {
 
 TEST(Tbc, IdleCyclesOfCapriFigure6GrowWithTheMiss) {
   for (uint32_t cycles = 5; cycles <= 9; ++cycles) {
-    const std::string log = LogOf(CapriFigure6(), kTbc, [cycles](uint32_t thread, Pc pc) {
+    const std::string log = LogWith(CapriFigure6(), kTbc, [cycles](uint32_t thread, Pc pc) {
       return pc == 0 && thread >= 4 && thread <= 7 ? cycles : 1;
     });
     const std::vector<std::string> words = absl::StrSplit(log, ' ');
@@ -87,7 +71,7 @@ TEST(Tbc, IdleCyclesOfCapriFigure6GrowWithTheMiss) {
 }
 
 TEST(Tbc, CountsCompactionOfCapriFigure1) {
-  PolicyDriver driver = Driver(CapriFigure1(), kTbc);
+  PolicyDriver driver = DriverWith(CapriFigure1(), kTbc);
   driver.Run();
   EXPECT_EQ(driver.divergence_counter("compactable_branches"), 1);
   EXPECT_EQ(driver.divergence_counter("warps_before"), 4);
@@ -97,7 +81,7 @@ TEST(Tbc, CountsCompactionOfCapriFigure1) {
 }
 
 TEST(Tbc, FallThroughFirst) {
-  EXPECT_THAT(LogOf(CapriFigure1(), "tbc:wcu_cycles_per_warp=0,taken_first=false"),
+  EXPECT_THAT(LogWith(CapriFigure1(), "tbc:wcu_cycles_per_warp=0,taken_first=false"),
               EndsWith("C0[4123] C0[-5--] C1[4123] C1[-5--] B0[0-67] B1[0-67] D0[0123] D0[4567] D1[0123] D1[4567]"));
 }
 
@@ -107,7 +91,7 @@ TEST(Tbc, FallThroughFirst) {
 // The unit gives out a warp per cycle: B's one warp a cycle after the branch, C's two warps one and two cycles after B.
 // The second of them comes when the first has completed its first instruction, so it is behind it in the queue.
 TEST(Tbc, CompactionTakesACyclePerWarp) {
-  EXPECT_EQ(LogOf(CapriFigure1(), "tbc"),
+  EXPECT_EQ(LogWith(CapriFigure1(), "tbc"),
             "A0[0123] A0[4567] A1[0123] A1[4567] . B0[0-67] B1[0-67] . C0[4123] C1[4123] C0[-5--] C1[-5--] . D0[0123] "
             "D1[0123] D0[4567] D1[4567]");
 }
@@ -118,7 +102,7 @@ TEST(Tbc, CompactionUnitIsSharedByTheBlocksOfAnSm) {
   scenario.ThreadBlock({"ABD", "ACD"}).ThreadBlock({"ACD", "ABD"});
   // Both blocks come to their branch one cycle after the other; with three cycles per warp the second one's B is formed
   // three cycles after the first one's.
-  EXPECT_EQ(LogOf(scenario, "tbc:wcu_cycles_per_warp=3", {}, 2),
+  EXPECT_EQ(LogWith(scenario, "tbc:wcu_cycles_per_warp=3", {}, 2),
             "A[0*0 0*1 ] A[1*0 1*1 ] . . B[0*0 -] . . B[-1*1 ] . . C[-0*1 ] . . C[1*0 -] . . D[0*0 0*1 ] . . "
             "D[1*0 1*1 ]");
 }
@@ -129,7 +113,7 @@ TEST(Tbc, CompactsTheThreadsThatStayInALoop) {
   Scenario scenario;
   scenario.Block('L', 1, "LE", 'E').Block('E', 1, "");
   scenario.ThreadBlock({"LE", "LLE", "LE", "LLE", "LLE", "LE", "LLE", "LE"});
-  EXPECT_EQ(LogOf(scenario, kTbc), "L[0123] L[4567] L[4163] E[0123] E[4567]");
+  EXPECT_EQ(LogWith(scenario, kTbc), "L[0123] L[4567] L[4163] E[0123] E[4567]");
 }
 
 // Warp 0 leaves the loop as a whole while warp 1 goes on: its threads must not be compacted with those of the loop.
@@ -137,7 +121,7 @@ TEST(Tbc, ForgetsThreadsThatHaveLeftALoop) {
   Scenario scenario;
   scenario.Block('L', 1, "LE", 'E').Block('E', 1, "");
   scenario.ThreadBlock({"LLE", "LLE", "LLLE", "LLLE", "LE", "LE"});
-  PolicyDriver driver = Driver(scenario, kTbc, {}, 2);
+  PolicyDriver driver = DriverWith(scenario, kTbc, {}, 2);
   EXPECT_EQ(driver.Run(), "L[01] L[23] L[45] L[01] L[23] L[23] E[01] E[23] E[45]");
   EXPECT_EQ(driver.divergence_counter("max_stack_depth"), 2);
 }
@@ -153,7 +137,7 @@ TEST(Tbc, StackOfALoopThatCanEndInAnExitHasAtMostAnEntryPerThread) {
     paths.push_back(i % 2 == 0 ? path + "E" : path + "LX");
   }
   scenario.ThreadBlock(paths);
-  PolicyDriver driver = Driver(scenario, kTbc);
+  PolicyDriver driver = DriverWith(scenario, kTbc);
   EXPECT_THAT(driver.Run(), testing::Not(testing::HasSubstr("stuck")));
   EXPECT_EQ(driver.issued_threads(), scenario.thread_instructions());
   EXPECT_LE(driver.divergence_counter("max_stack_depth"), 8);
@@ -170,7 +154,7 @@ Scenario JumpBetween() {
 uint32_t SlowSecondWarp(uint32_t thread, Pc pc) { return pc == 0 && thread >= 2 ? 3 : 1; }
 
 TEST(Tbc, WaitsAtUnconditionalBranches) {
-  PolicyDriver driver = Driver(JumpBetween(), kTbc, SlowSecondWarp, 2);
+  PolicyDriver driver = DriverWith(JumpBetween(), kTbc, SlowSecondWarp, 2);
   EXPECT_EQ(driver.Run(), "A[01] A[23] . . B0[01] B0[23] B1[01] B1[23]");
   EXPECT_EQ(driver.divergence_counter("jumps"), 1);
   EXPECT_EQ(driver.divergence_counter("branches"), 0);
@@ -178,15 +162,15 @@ TEST(Tbc, WaitsAtUnconditionalBranches) {
 
 TEST(TbcPlus, DoesNotWaitAtUnconditionalBranches) {
   const std::string expected = "A[01] A[23] B0[01] B1[01] B0[23] B1[23]";
-  EXPECT_EQ(LogOf(JumpBetween(), kTbcPlus, SlowSecondWarp, 2), expected);
-  EXPECT_EQ(LogOf(JumpBetween(), "tbc:wcu_cycles_per_warp=0,sync_on_same_target=false", SlowSecondWarp, 2), expected);
+  EXPECT_EQ(LogWith(JumpBetween(), kTbcPlus, SlowSecondWarp, 2), expected);
+  EXPECT_EQ(LogWith(JumpBetween(), "tbc:wcu_cycles_per_warp=0,sync_on_same_target=false", SlowSecondWarp, 2), expected);
 }
 
 // Falling through into the next block is no branch.
 TEST(Tbc, DoesNotWaitWhereABlockFallsThrough) {
   Scenario scenario;
   scenario.Block('A', 1, "B").Block('B', 2, "").ThreadBlock({"AB", "AB", "AB", "AB"});
-  EXPECT_EQ(LogOf(scenario, kTbc, SlowSecondWarp, 2), "A[01] A[23] B0[01] B1[01] B0[23] B1[23]");
+  EXPECT_EQ(LogWith(scenario, kTbc, SlowSecondWarp, 2), "A[01] A[23] B0[01] B1[01] B0[23] B1[23]");
 }
 
 Scenario UniformBranch() {
@@ -196,13 +180,13 @@ Scenario UniformBranch() {
 }
 
 TEST(TbcPlus, GoesOnAtBranchesThatTheAnalysisKnowsToBeUniform) {
-  PolicyDriver with = Driver(UniformBranch(), kTbcPlus, SlowSecondWarp, 2);
+  PolicyDriver with = DriverWith(UniformBranch(), kTbcPlus, SlowSecondWarp, 2);
   EXPECT_EQ(with.Run(), "A[01] A[23] B0[01] B1[01] B0[23] D[01] B1[23] D[23]");
   EXPECT_EQ(with.divergence_counter("uniform_skipped"), 2);
   EXPECT_EQ(with.divergence_counter("bypass_bypass"), 2);
   EXPECT_EQ(with.divergence_counter("not_uniform"), 0);
   PolicyDriver without =
-      Driver(UniformBranch(), "tbc_plus:wcu_cycles_per_warp=0,uniform_branches=false", SlowSecondWarp, 2);
+      DriverWith(UniformBranch(), "tbc_plus:wcu_cycles_per_warp=0,uniform_branches=false", SlowSecondWarp, 2);
   EXPECT_EQ(without.Run(), "A[01] A[23] . . B0[01] B0[23] B1[01] B1[23] D[01] D[23]");
   EXPECT_EQ(without.divergence_counter("stall_bypass"), 2);
 }
@@ -214,7 +198,7 @@ TEST(TbcPlus, SurvivesABranchThatIsUniformInEachWarpOnly) {
   scenario.Block('A', 1, "BC", 'G').Block('B', 1, "DE", 'G').Block('C', 1, "DE", 'G');
   scenario.Block('D', 1, "G").Block('E', 1, "G").Block('G', 1, "").Uniform('A');
   scenario.ThreadBlock({"ABDG", "ABEG", "ACEG", "ACDG"});
-  PolicyDriver driver = Driver(scenario, kTbcPlus, {}, 2);
+  PolicyDriver driver = DriverWith(scenario, kTbcPlus, {}, 2);
   EXPECT_EQ(driver.Run(), "A[01] A[23] B[01] C[23] D[03] G[03] E[21] G[21]");
   EXPECT_EQ(driver.divergence_counter("not_uniform"), 1);
 }
@@ -223,7 +207,7 @@ TEST(TbcPlus, SurvivesABranchThatIsUniformInNoWarp) {
   Scenario scenario;
   scenario.Block('A', 1, "BC", 'D').Block('B', 1, "D").Block('C', 1, "D").Block('D', 1, "").Uniform('A');
   scenario.ThreadBlock({"ABD", "ACD", "ACD", "ABD"});
-  PolicyDriver driver = Driver(scenario, kTbcPlus, {}, 2);
+  PolicyDriver driver = DriverWith(scenario, kTbcPlus, {}, 2);
   EXPECT_EQ(driver.Run(), "A[01] A[23] B[03] C[21] D[01] D[23]");
   EXPECT_EQ(driver.divergence_counter("not_uniform"), 2);
 }
@@ -248,7 +232,7 @@ TEST(Tbc, ThreadsThatExitLeaveEveryEntry) {
   scenario.Block('A', 1, "XB").Block('X', 1, "").Block('B', 1, "CD", 'E').Block('C', 1, "E").Block('D', 1, "E");
   scenario.Block('E', 1, "");
   scenario.ThreadBlock({"AX", "ABCE", "ABDE", "AX", "ABCE", "AX", "ABCE", "ABDE"});
-  EXPECT_EQ(LogOf(scenario, kTbc), "A[0123] A[4567] X[05-3] B[4127] B[--6-] C[416-] D[--27] E[4127] E[--6-]");
+  EXPECT_EQ(LogWith(scenario, kTbc), "A[0123] A[4567] X[05-3] B[4127] B[--6-] C[416-] D[--27] E[4127] E[--6-]");
 }
 
 // --------------------------------------------------------------------------------------------------------------
@@ -270,7 +254,7 @@ TEST(Tbc, CountsBarrierSwitches) {
   scenario.Block('A', 1, "BC", 'D').Block('B', 3, "D").Block('C', 4, "D").Block('D', 1, "");
   scenario.Barrier('B', 0).Barrier('B', 2).Barrier('C', 1).Barrier('C', 3);
   scenario.ThreadBlock({"ABD", "ACD", "ABD", "ACD", "ACD", "ABD", "ACD", "ABD"});
-  PolicyDriver driver = Driver(scenario, kTbc);
+  PolicyDriver driver = DriverWith(scenario, kTbc);
   // B waits, so C runs to its barrier and is let go first; it comes to its second barrier, and B goes on.
   EXPECT_EQ(driver.Run(),
             "A[0123] A[4567] B0[0527] C0[4163] C1[4163] C2[4163] C3[4163] B1[0527] B2[0527] D[0123] D[4567]");
@@ -283,7 +267,7 @@ TEST(Tbc, BarrierBetweenBranches) {
   scenario.Block('A', 1, "BC", 'C').Block('B', 1, "C").Block('C', 2, "DE", 'E').Block('D', 1, "E").Block('E', 1, "");
   scenario.Barrier('C', 0);
   scenario.ThreadBlock({"ABCDE", "ACE", "ABCE", "ACDE", "ACDE", "ABCE", "ABCDE", "ACE"});
-  EXPECT_EQ(LogOf(scenario, kTbc),
+  EXPECT_EQ(LogWith(scenario, kTbc),
             "A[0123] A[4567] B[052-] B[--6-] C0[0123] C0[4567] C1[0123] C1[4567] D[0-63] D[4---] E[0123] E[4567]");
 }
 
@@ -293,7 +277,7 @@ TEST(Tbc, BlocksHaveStacksOfTheirOwn) {
   Scenario scenario;
   scenario.Block('A', 1, "BC", 'D').Block('B', 1, "D").Block('C', 1, "D").Block('D', 1, "");
   scenario.ThreadBlock({"ABD", "ACD", "ACD", "ABD"}).ThreadBlock({"ABD", "ABD", "ACD", "ACD"});
-  EXPECT_EQ(LogOf(scenario, kTbc, {}, 2),
+  EXPECT_EQ(LogWith(scenario, kTbc, {}, 2),
             "A[0*0 0*1 ] A[0*2 0*3 ] A[1*0 1*1 ] A[1*2 1*3 ] B[0*0 0*3 ] B[1*0 1*1 ] C[0*2 0*1 ] C[1*2 1*3 ] "
             "D[0*0 0*1 ] D[0*2 0*3 ] D[1*0 1*1 ] D[1*2 1*3 ]");
 }
