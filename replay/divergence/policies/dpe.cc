@@ -16,7 +16,7 @@ class DualPath final : public SplitStackPolicy {
       : SplitStackPolicy(context, options, kCounters), paths_(paths) {}
 
   // Only with block ends does a path that has to stop always do so.
-  uint32_t interests() const override { return kBarriers | (paths_ > 1 ? kEveryBlockEnd : 0); }
+  uint32_t interests() const override { return kBarriers | (paths_ > 1 ? kEveryBlockEnd : kControlOnly); }
 
   // Paths of a branch below the topmost stand still until its paths have met.
   Verdict Resolve(const Resolution& resolution, WarpEditor& editor) override {

@@ -27,7 +27,10 @@ class DynamicWarpSubdivision final : public SplitStackPolicy {
         asked_(kMaxSlots, Position::Exit()) {}
 
   uint32_t interests() const override {
-    return kBarriers | (joins_at_pc_ || at_memory_ ? kEveryBlockEnd : 0) | (at_memory_ ? kLaneReturns : 0);
+    uint32_t wanted = kBarriers;
+    if (joins_at_pc_ || at_memory_) wanted |= kEveryBlockEnd;
+    if (at_memory_) wanted |= kLaneReturns;
+    return wanted;
   }
 
   Verdict Resolve(const Resolution& resolution, WarpEditor& editor) override {

@@ -2,6 +2,7 @@
 #include "replay/analysis/limit_study.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <queue>
 #include <string>

@@ -124,15 +124,19 @@ TEST(Dws, RunsAllPathsWhileOneWaits) {
   EXPECT_EQ(RunSlow(FungFigure31(), "dws", 'D', 3), "A[0123] B[012-] F[---3] C[0---] D[-12-] . . E[012-] G[0123]");
 }
 
-// Both sides of the branch come to T, which does not post-dominate it: the second joins the first, which waits to
-// issue behind another warp's instruction.
+// Thread 1 comes to D, which does not post-dominate its branch, while others wait there for their turn.
 TEST(Dws, JoinsSplitsThatMeetAtAPc) {
+  Scenario scenario;
+  scenario.Block('A', 1, "BD", 'E').Block('B', 1, "ME", 'E').Block('M', 1, "D").Block('D', 1, "E").Block('E', 1, "");
+  scenario.ThreadBlock({"ADE", "ABMDE", "ABE", "ADE"});
   PolicyDriver::Options options;
+  options.scheduler = "oldest";
   options.divergence = "dws:branch=always";
-  PolicyDriver driver(ShortCircuit(), options);
-  const std::string log = driver.Run();
-  EXPECT_LE(CountIssues(log), 5);
-  EXPECT_THAT(log, testing::EndsWith("E[0123]"));
+  PolicyDriver driver(scenario, options);
+  EXPECT_EQ(driver.Run(), "A[0123] B[-12-] M[-1--] D[01-3] E[0123]");
+  EXPECT_EQ(driver.divergence_counter("pc_joins"), 1);
+  options.divergence = "dws:branch=always,pc_reconvergence=false";
+  EXPECT_EQ(CountIssues(PolicyDriver(scenario, options).Run()), 6);
 }
 
 // ------------------------------------------------------------------------------------- thread_frontiers
