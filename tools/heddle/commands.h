@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/analysis/limit_study.h"
 #include "replay/engine/replay.h"
 #include "tools/heddle/policy_list.h"
 
@@ -18,6 +19,8 @@ int CaptureCommand(const std::vector<std::string>& arguments);
 int TraceInfoCommand(const std::string& path, bool json);
 // Exit status 1 if the trace breaks a rule of the format.
 int TraceCheckCommand(const std::string& path, bool json);
+// How few issues warps could need: lane-activity bound and optimal reconvergence.
+int TraceLimitsCommand(const std::string& path, const replay::LimitOptions& options, bool json);
 
 struct ReplayArguments {
   std::vector<std::string> traces;  // at least one

@@ -1,0 +1,106 @@
+// What the policies that reorder a warp's splits are equal to, on random programs.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "replay/divergence/divergence_policy.h"
+#include "replay/engine/replay.h"
+#include "tests/conformance/configurations.h"
+#include "tests/conformance/issue_log.h"
+#include "tests/conformance/random_case.h"
+
+namespace heddle::replay {
+namespace {
+
+// The logs of the case under each divergence policy, first in first out.
+std::vector<std::vector<LoggedIssue>> Logs(const RandomCase& random_case, const std::vector<std::string>& policies) {
+  std::vector<Configuration> configurations;
+  for (const std::string& policy : policies) {
+    Configuration& configuration = configurations.emplace_back();
+    configuration.divergence = PolicySpec::FromText(policy);
+    configuration.scheduler = {"fifo", ""};
+  }
+  ReplayOptions options;
+  options.machine = random_case.machine;
+  IssueLog log(configurations.size());
+  options.observer = &log;
+  const auto results = Replay(*random_case.reader, configurations, options);
+  EXPECT_TRUE(results.ok()) << results.status();
+  std::vector<std::vector<LoggedIssue>> logs;
+  for (size_t c = 0; c < configurations.size(); ++c) logs.push_back(log.Sorted(c));
+  return logs;
+}
+
+// Which threads issued which instruction together, whenever.
+using Issue = std::tuple<uint32_t, uint64_t, Pc, std::set<uint32_t>>;  // launch, block, PC, threads
+std::multiset<Issue> Together(const std::vector<LoggedIssue>& log) {
+  std::multiset<Issue> issues;
+  for (const LoggedIssue& issue : log) {
+    std::set<uint32_t> threads;
+    for (const LoggedLane& lane : issue.lanes) threads.insert(lane.thread);
+    issues.insert({issue.launch, issue.lanes[0].block, issue.lanes[0].pc, threads});
+  }
+  return issues;
+}
+
+// One path at a time, the latest first: the same issues in the same cycles.
+TEST(SplitEquivalences, OnePathAtATimeIsPdom) {
+  size_t issues = 0;
+  for (uint64_t seed = 730'001; seed <= 730'000 + Programs(150); ++seed) {
+    const RandomCase random_case = MakeRandomCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    const std::vector<std::string> policies = {"pdom", "its", "dpe:paths=1",
+                                               "dws:branch=none,memory=none,pc_reconvergence=false"};
+    const auto logs = Logs(random_case, policies);
+    for (size_t i = 1; i < policies.size(); ++i) EXPECT_TRUE(logs[i] == logs[0]) << policies[i];
+    issues += logs[0].size();
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(issues, 100 * Programs(150));
+}
+
+// Whatever the order of the paths, they meet at the same reconvergence points, so the same threads issue together.
+TEST(SplitEquivalences, TheOrderOfPathsDoesNotChangeWhoIssuesTogether) {
+  size_t reordered = 0;
+  const std::vector<std::string> policies = {"pdom",
+                                             "its:yield=backward_branch",
+                                             "its:yield=block_end",
+                                             "its:yield=long_latency",
+                                             "its:taken_first=false",
+                                             "dpe",
+                                             "dws:branch=always,memory=none,pc_reconvergence=false",
+                                             "dws:short_block=2,memory=none,pc_reconvergence=false"};
+  for (uint64_t seed = 740'001; seed <= 740'000 + Programs(100); ++seed) {
+    const RandomCase random_case = MakeRandomCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    const auto logs = Logs(random_case, policies);
+    const std::multiset<Issue> expected = Together(logs[0]);
+    for (size_t i = 1; i < policies.size(); ++i) {
+      EXPECT_TRUE(Together(logs[i]) == expected) << policies[i];
+      reordered += !(logs[i] == logs[0]);
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(reordered, Programs(100));
+}
+
+// Meeting as early as the layout allows never costs an issue on structured programs, and saves some where paths exit.
+TEST(SplitEquivalences, ThreadFrontiersIssueNoMoreThanPdom) {
+  size_t fewer = 0;
+  for (uint64_t seed = 750'001; seed <= 750'000 + Programs(150); ++seed) {
+    const RandomCase random_case = MakeRandomCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    const auto logs = Logs(random_case, {"pdom", "thread_frontiers", "sbi_swi:co_issue=swi"});
+    EXPECT_LE(logs[1].size(), logs[0].size());
+    EXPECT_LE(logs[2].size(), logs[1].size());
+    fewer += logs[1].size() < logs[0].size();
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(fewer, 0);
+}
+
+}  // namespace
+}  // namespace heddle::replay
