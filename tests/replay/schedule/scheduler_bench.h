@@ -77,6 +77,8 @@ class SchedulerBench {
     table_.offered_at[slot] = ++offered_;
     scheduler_->Offered(slot);
   }
+  // A slot that is not offered goes on elsewhere.
+  void MoveTo(SlotId slot, Position at) { table_.position[slot] = at; }
   // Of a slot that is not offered.
   void SetPriority(SlotId slot, uint8_t priority) { table_.priority[slot] = priority; }
   void Withdraw(SlotId slot) {
