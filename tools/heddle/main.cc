@@ -10,6 +10,7 @@
 #include "tools/heddle/commands.h"
 #include "tools/heddle/output.h"
 #include "tools/heddle/terminal.h"
+#include "tools/heddle/trace_options.h"
 
 namespace heddle::tools {
 namespace {
@@ -38,7 +39,6 @@ run is part of every result.)";
 struct Arguments {
   ReplayArguments replay;
   ImportArguments import;
-  std::string trace;
   std::string name;
   bool json = false;
 };
@@ -115,14 +115,7 @@ int Run(int argc, char** argv) {
   app.require_subcommand(1);
 
   app.add_subcommand("capture", "Record a stand-alone kernel from a recipe (see `heddle capture --help`)");
-  CLI::App& trace = *app.add_subcommand("trace", "Look into a trace");
-  trace.require_subcommand(1);
-  CLI::App& info = *trace.add_subcommand("info", "Launches, sizes, and how the kernel diverges");
-  CLI::App& check = *trace.add_subcommand("check", "Verify everything that can be verified without replaying");
-  for (CLI::App* command : {&info, &check}) {
-    command->add_option("TRACE", arguments.trace, "Trace file")->required();
-    command->add_flag("--json", arguments.json, "Print JSON");
-  }
+  const TraceOptions trace(app);
   AddReplay(app, arguments);
   CLI::App& policies = *app.add_subcommand("policies", "What there is behind the seams, with parameters and sources");
   policies.add_option("NAME", arguments.name, "Everything about this policy");
@@ -159,8 +152,7 @@ int Run(int argc, char** argv) {
     return WrongUsage(app, error);
   }
 
-  if (info.parsed()) return TraceInfoCommand(arguments.trace, arguments.json);
-  if (check.parsed()) return TraceCheckCommand(arguments.trace, arguments.json);
+  if (int status = kSuccess; trace.Run(status)) return status;
   if (policies.parsed()) return PoliciesCommand(arguments.name, arguments.json);
   if (import.parsed()) return ImportCommand(arguments.import);
   if (machines.parsed()) return MachinesCommand(arguments.name, arguments.json);

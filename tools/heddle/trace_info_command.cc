@@ -3,11 +3,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "tools/heddle/commands.h"
+#include "tools/heddle/instruction_text.h"
 #include "tools/heddle/json.h"
 #include "tools/heddle/output.h"
 #include "tools/heddle/table.h"
 #include "tools/heddle/terminal.h"
+#include "tools/heddle/trace_commands.h"
 #include "tools/heddle/trace_file.h"
 #include "traces/format/info.h"
 
@@ -36,12 +37,6 @@ std::string Share(double part, double whole) {
 
 std::string PerInstruction(uint64_t bytes, uint64_t instructions) {
   return instructions == 0 ? "-" : Decimal(static_cast<double>(bytes) / static_cast<double>(instructions), 4);
-}
-
-std::string SourcePlace(const TraceReader& reader, const trace::v1::Instruction& instruction) {
-  const int file = static_cast<int>(instruction.source_file()) - 1;
-  if (file < 0 || file >= reader.header().source_file_size() || instruction.source_line() == 0) return "-";
-  return absl::StrCat(reader.header().source_file(file), ":", instruction.source_line());
 }
 
 // ------------------------------------------------------------------------------------------------------------- text
@@ -155,8 +150,8 @@ std::string Sizes(const TraceReader& reader, const TraceInfo& info) {
         if (column.chunks_by_model[m] != 0) models.push_back(kModels[m]);
       }
       table.AddRow({name, absl::StrCat("addresses of ", instruction.mnemonic(), " at ", pc * 8),
-                    SourcePlace(reader, instruction), absl::StrJoin(models, ", "), bytes(column.bytes.compressed),
-                    Share(column.bytes.compressed, whole)});
+                    SourcePlace(reader.header(), instruction), absl::StrJoin(models, ", "),
+                    bytes(column.bytes.compressed), Share(column.bytes.compressed, whole)});
     }
     table.AddRow({name, "other", "-", "-", bytes(kernel.other), Share(kernel.other, whole)});
   }

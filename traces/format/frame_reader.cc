@@ -62,6 +62,14 @@ absl::StatusOr<std::unique_ptr<FrameReader>> FrameReader::Open(std::unique_ptr<B
   return reader;
 }
 
+std::unique_ptr<FrameReader> FrameReader::WithFrames(std::unique_ptr<ByteSource> source, std::string name,
+                                                     std::vector<FrameEntry> frames, std::vector<uint64_t> offsets) {
+  std::unique_ptr<FrameReader> reader(new FrameReader(std::move(source), std::move(name)));
+  reader->frames_ = std::move(frames);
+  reader->offsets_ = std::move(offsets);
+  return reader;
+}
+
 absl::Status FrameReader::Refuse(uint64_t frame, absl::string_view what, absl::string_view rule) const {
   return absl::DataLossError(absl::StrCat(name_, ": frame ", frame, what.empty() ? "" : ", ", what, ": ", rule));
 }
@@ -121,9 +129,8 @@ absl::Status FrameReader::ReadRaw(uint64_t frame, Buffers& buffers) const {
   return absl::OkStatus();
 }
 
-absl::Status FrameReader::ReadRecord(uint64_t frame, v1::Record::KindCase kind, Buffers& buffers) const {
+absl::Status FrameReader::ReadAnyRecord(uint64_t frame, absl::string_view what, Buffers& buffers) const {
   if (absl::Status status = ReadRaw(frame, buffers); !status.ok()) return status;
-  const absl::string_view what = KindName(kind);
   absl::string_view body;
   if (!SingleRecord(buffers.raw, body)) return Refuse(frame, what, "the frame does not hold exactly one record");
   absl::StatusOr<uint64_t> estimate = EstimateParsedBytes(*v1::Record::descriptor(), body, kMaxParsedBytes);
@@ -132,6 +139,12 @@ absl::Status FrameReader::ReadRecord(uint64_t frame, v1::Record::KindCase kind, 
   if (!buffers.record.ParseFromArray(body.data(), static_cast<int>(body.size()))) {
     return Refuse(frame, what, "the record is not a well-formed message");
   }
+  return absl::OkStatus();
+}
+
+absl::Status FrameReader::ReadRecord(uint64_t frame, v1::Record::KindCase kind, Buffers& buffers) const {
+  const absl::string_view what = KindName(kind);
+  if (absl::Status status = ReadAnyRecord(frame, what, buffers); !status.ok()) return status;
   if (buffers.record.ordinal() != frame) {
     return Refuse(
         frame, what,
