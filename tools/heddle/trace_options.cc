@@ -110,7 +110,7 @@ TraceOptions::TraceOptions(CLI::App& app) : arguments_(std::make_unique<Argument
   AddOutput(*a.repack, repack.output);
   CLI::Option* chunk =
       a.repack->add_option("--chunk", repack.chunk, "Close chunks at this many thread-instructions (1048576)");
-  chunk->check(CLI::Range(uint64_t{1}, uint64_t{8} << 20));
+  chunk->check(CLI::Range(uint64_t{1}, uint64_t{4} << 20));
   CLI::Option* encode = a.repack->add_flag("--encode", repack.encode, "Encode all chunks anew, as capture does today");
   a.repack->add_flag("--recover", repack.recover, "Keep what is complete of a damaged file")
       ->excludes(chunk)

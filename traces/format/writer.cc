@@ -16,7 +16,7 @@ namespace heddle::trace {
 namespace {
 
 // A block that is added whole joins a chunk that may be almost full already, so it must leave room for that.
-constexpr uint64_t kMaxBlockAccesses = 4u << 20;
+constexpr uint64_t kMaxBlockAccesses = 1u << 20;
 
 }  // namespace
 
