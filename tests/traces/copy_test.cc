@@ -125,7 +125,7 @@ TEST_F(CopyTest, EncodedAnewWithTheSameChunksIsTheSameTrace) {
 }
 
 TEST_F(CopyTest, ExtractedLaunchesAreNumberedAnewAndDependOnWhatIsLeft) {
-  ASSERT_EQ(Copy({.launches = {true, false, false, true}}), absl::OkStatus());
+  ASSERT_EQ(Copy({.launches = {true, false, false, true}, .blocks = {}}), absl::OkStatus());
   const auto copy = Open(copy_.path());
   ExpectSound(*copy);
   ASSERT_EQ(copy->launches().size(), 2);
@@ -141,7 +141,7 @@ TEST_F(CopyTest, ExtractedLaunchesAreNumberedAnewAndDependOnWhatIsLeft) {
 }
 
 TEST_F(CopyTest, ACertificateGoesWithItsLaunch) {
-  ASSERT_EQ(Copy({.launches = {false, false, true, false}}), absl::OkStatus());
+  ASSERT_EQ(Copy({.launches = {false, false, true, false}, .blocks = {}}), absl::OkStatus());
   const auto copy = Open(copy_.path());
   ExpectSound(*copy);
   ASSERT_EQ(copy->certificates().size(), 1);

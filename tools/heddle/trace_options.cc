@@ -66,11 +66,19 @@ void AddOutput(CLI::App& command, TraceOutput& output) {
   fast->excludes(small);
 }
 
+// Without a text an option would mean everything, as if it were not there.
+CLI::Validator NotEmpty() {
+  return CLI::Validator([](std::string& text) { return text.empty() ? std::string("an empty text") : ""; }, "");
+}
+
 void AddLaunches(CLI::App& command, TraceSelection& selection) {
-  command.add_option("--launches", selection.launches, "Only these launches");
-  command.add_option("--kernels", selection.kernels,
-                     "Only kernels whose name has a match of this regular expression (POSIX extended)");
-  command.add_option("--blocks", selection.blocks, "Only these thread blocks, by linear index in the grid");
+  command.add_option("--launches", selection.launches, "Only these launches")->check(NotEmpty());
+  CLI::Option* kernels =
+      command.add_option("--kernels", selection.kernels,
+                         "Only kernels whose name has a match of this regular expression (POSIX extended)");
+  kernels->check(NotEmpty());
+  command.add_option("--blocks", selection.blocks, "Only these thread blocks, by linear index in the grid")
+      ->check(NotEmpty());
 }
 
 }  // namespace
@@ -90,9 +98,11 @@ TraceOptions::TraceOptions(CLI::App& app) : arguments_(std::make_unique<Argument
   DumpArguments& dump = a.dump_arguments;
   a.dump->add_option("TRACE", dump.trace, "Trace file")->required();
   AddLaunches(*a.dump, dump.selection);
-  a.dump->add_option("--threads", dump.selection.threads, "Only these threads of each block");
-  a.dump->add_option("--instructions", dump.selection.instructions,
-                     "Only these instructions of each thread, counted as it ran them");
+  a.dump->add_option("--threads", dump.selection.threads, "Only these threads of each block")->check(NotEmpty());
+  a.dump
+      ->add_option("--instructions", dump.selection.instructions,
+                   "Only these instructions of each thread, counted as it ran them")
+      ->check(NotEmpty());
   a.dump->add_flag("--program", dump.program, "The static programs instead: blocks, branches, instructions");
   a.dump->add_flag("--json", dump.json, "Print JSON, one line per thread or program");
   a.dump->add_option("-o,--output", dump.output, "File to write to");
