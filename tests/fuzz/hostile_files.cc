@@ -292,8 +292,8 @@ std::vector<HostileFile> Programs() {
                    "never leave"});
   files.push_back({"endless_circle", ProgramOnly([] {
                      ProgramBuilder builder("x");
-                     for (int b = 0; b < 60'000; ++b) {
-                       builder.Block(absl::StrCat(b)).Alu().Jump(absl::StrCat((b + 1) % 60'000));
+                     for (int b = 0; b < 2'000; ++b) {
+                       builder.Block(absl::StrCat(b)).Alu().Jump(absl::StrCat((b + 1) % 2'000));
                      }
                      return builder.Build();
                    }),

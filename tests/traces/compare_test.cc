@@ -19,7 +19,7 @@ using testing::TemporaryFile;
 constexpr uint32_t kThreads = 4;
 
 //   pc 0   head: alu, load, branch to exit or (taken) body
-//   pc 3   body: store, jump head
+//   pc 3   body: store, alu; back to head
 //   pc 5   exit
 v1::KernelProgram Loop() {
   return ProgramBuilder("loop")
@@ -121,12 +121,12 @@ TEST_P(CompareTest, EqualThreadsAreEqualHoweverTheyAreCut) {
 }
 
 TEST_P(CompareTest, AnotherAddressIsFoundAtItsInstruction) {
-  // Access 3 of the thread is the store of its second round: head (3), body (3), head (3), then the store.
+  // Access 3 of the thread is the store of its second round: head (3), body (2), head (3), then the store.
   Threads changed = TwoBlocks();
   changed[1][2].addresses[3] = 77;
   const auto difference = CompareBlocks(TwoBlocks(), changed);
   ASSERT_TRUE(difference.has_value());
-  EXPECT_EQ(difference->Place(), "launch 0, block 1, thread 2, instruction 9 (pc 24)");
+  EXPECT_EQ(difference->Place(), "launch 0, block 1, thread 2, instruction 8 (pc 24)");
   EXPECT_THAT(difference->what, HasSubstr("address 0x177c in "));
   EXPECT_THAT(difference->what, HasSubstr("0x4d in "));
 }
@@ -137,7 +137,7 @@ TEST_P(CompareTest, AnotherDecisionIsFoundAtItsBranch) {
   changed[0][3] = LoopThread(3, 1);
   const auto difference = CompareBlocks(TwoBlocks(), changed);
   ASSERT_TRUE(difference.has_value());
-  EXPECT_EQ(difference->Place(), "launch 0, block 0, thread 3, instruction 8 (pc 16)");
+  EXPECT_EQ(difference->Place(), "launch 0, block 0, thread 3, instruction 7 (pc 16)");
   EXPECT_THAT(difference->what, HasSubstr("takes successor or callee 1 in "));
 }
 
@@ -148,7 +148,7 @@ TEST_P(CompareTest, TheLowestThreadComesFirstEvenIfItDiffersLater) {
   const auto difference = CompareBlocks(TwoBlocks(), changed);
   ASSERT_TRUE(difference.has_value());
   EXPECT_EQ(difference->thread, 1);
-  EXPECT_EQ(difference->instruction, 3 * 6 + 1);
+  EXPECT_EQ(difference->instruction, 3 * 5 + 1);
 }
 
 TEST_P(CompareTest, ADifferenceInTheMiddleOfAnyThreadIsFound) {
@@ -162,7 +162,7 @@ TEST_P(CompareTest, ADifferenceInTheMiddleOfAnyThreadIsFound) {
         ASSERT_TRUE(difference.has_value()) << b << " " << t << " " << k;
         EXPECT_EQ(difference->block, b);
         EXPECT_EQ(difference->thread, t);
-        EXPECT_EQ(difference->instruction, k / 2 * 6 + (k % 2 == 0 ? 1 : 3));
+        EXPECT_EQ(difference->instruction, k / 2 * 5 + (k % 2 == 0 ? 1 : 3));
       }
     }
   }

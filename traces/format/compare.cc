@@ -5,12 +5,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "traces/format/block_slices.h"
+#include "traces/format/limits.h"
 #include "traces/format/walk.h"
 
 namespace heddle::trace {
 namespace {
 
 constexpr uint64_t kMostAhead = uint64_t{1} << 28;
+// Longest walk over what one more slice has added. Only parts that do not continue one another, which a comparison does
+// not check, could ask for more.
+constexpr uint64_t kLongestWalk = 2 * kMaxChunkThreadInstructions;
 
 // Where two lists differ first; the length of the shorter one if that is a prefix of the other.
 template <typename T>
@@ -102,7 +106,7 @@ class LaunchComparison {
     uint64_t accesses = 0;
     uint64_t before = instructions;
     uint32_t last = program_.entry_block();
-    (void)Walk(program_, Extent::kRunsToExit, shared, state, ~uint64_t{0}, instructions,
+    (void)Walk(program_, Extent::kRunsToExit, shared, state, instructions + kLongestWalk, instructions,
                [&](uint32_t b, const Block& block) {
                  last = b;
                  const std::span<const Pc> pcs = program_.accesses_of(block);
@@ -150,7 +154,8 @@ class LaunchComparison {
     size_t accesses = 0;
     ByteDecisions decisions(a.decisions.data(), decision);
     (void)Walk(program_, ends && decision == shared ? Extent::kRunsToExit : Extent::kCut, decisions, state,
-               ~uint64_t{0}, instructions, [&](uint32_t, const Block& block) { accesses += block.access_count; });
+               instructions + kLongestWalk, instructions,
+               [&](uint32_t, const Block& block) { accesses += block.access_count; });
     const size_t address = FirstDifference<uint64_t>(a.addresses, b.addresses);
     const bool left = ends && (a.decisions.size() != b.decisions.size() || a.addresses.size() != b.addresses.size());
     if (decision < shared || address < accesses || left) {

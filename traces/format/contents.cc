@@ -58,7 +58,8 @@ class Loader {
     }
     for (const std::string& feature : header.required_feature()) {
       if (!IsKnownFeature(feature)) {
-        return absl::UnimplementedError(absl::StrCat(file_.name(), ": frame 0, FileHeader: the trace needs \"", feature,
+        return absl::UnimplementedError(absl::StrCat(file_.name(), ": frame 0, FileHeader: the trace needs \"",
+                                                     feature.substr(0, 200),
                                                      "\", which this program does not know; use a newer one"));
       }
     }
@@ -87,10 +88,10 @@ class Loader {
       int count;
       uint64_t most;
     };
-    for (const Count& count : {Count{"programs", out_.index.program_frame_size(), kMaxPrograms},
-                               Count{"launches", out_.index.launch_frame_size(), kMaxLaunches},
-                               Count{"transfers, certificates and annotations", out_.index.other_frame_size(),
-                                     kMaxOtherRecords}}) {
+    for (const Count& count :
+         {Count{"programs", out_.index.program_frame_size(), kMaxPrograms},
+          Count{"launches", out_.index.launch_frame_size(), kMaxLaunches},
+          Count{"transfers, certificates and annotations", out_.index.other_frame_size(), kMaxOtherRecords}}) {
       if (static_cast<uint64_t>(count.count) > count.most) {
         return Refuse(frame, absl::StrCat(count.count, " ", count.what, ", the limit is ", count.most));
       }
@@ -233,8 +234,7 @@ class Loader {
     const auto beyond = [](uint64_t number, uint64_t limit, uint64_t promised) {
       return number > limit || (promised != 0 && number > promised);
     };
-    if (beyond(chunk.thread_instructions(), kMaxChunkThreadInstructions,
-               out_.header.max_chunk_thread_instructions()) ||
+    if (beyond(chunk.thread_instructions(), kMaxChunkThreadInstructions, out_.header.max_chunk_thread_instructions()) ||
         beyond(chunk.accesses(), kMaxChunkAccesses, out_.header.max_chunk_accesses()) ||
         beyond(file_.frame(frame).decompressed, kMaxRecordBytes, out_.header.max_record_bytes())) {
       return refuse("more thread-instructions or accesses than a chunk may hold");

@@ -142,8 +142,8 @@ absl::Status FrameReader::ReadAnyRecord(uint64_t frame, absl::string_view what, 
   if (absl::Status status = ReadRaw(frame, buffers); !status.ok()) return status;
   absl::string_view body;
   if (!SingleRecord(buffers.raw, body)) return Refuse(frame, what, "the frame does not hold exactly one record");
-  absl::StatusOr<uint64_t> estimate = EstimateParsedBytes(
-      *v1::Record::descriptor(), body, std::min(most_parsed_bytes, kMaxParsedBytes));
+  absl::StatusOr<uint64_t> estimate =
+      EstimateParsedBytes(*v1::Record::descriptor(), body, std::min(most_parsed_bytes, kMaxParsedBytes));
   if (!estimate.ok()) return Refuse(frame, what, estimate.status().message());
   buffers.parsed_bytes = *estimate;
   if (!buffers.record.ParseFromArray(body.data(), static_cast<int>(body.size()))) {
