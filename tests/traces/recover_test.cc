@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using testing::TemporaryFile;
 
-const std::string& Run() {
+const std::string& WholeRun() {
   static const std::string bytes = [] {
     TemporaryFile file("recover-run");
     EXPECT_EQ(testing::WriteRun(file.path()), absl::OkStatus());
@@ -31,9 +31,9 @@ const std::vector<size_t>& Offsets() {
   static const std::vector<size_t> offsets = [] {
     std::vector<size_t> out;
     size_t at = 0;
-    for (size_t frames = testing::SplitFrames(Run()).size(); frames > 0; --frames) {
+    for (size_t frames = testing::SplitFrames(WholeRun()).size(); frames > 0; --frames) {
       out.push_back(at);
-      at += ZSTD_findFrameCompressedSize(Run().data() + at, Run().size() - at);
+      at += ZSTD_findFrameCompressedSize(WholeRun().data() + at, WholeRun().size() - at);
     }
     out.push_back(at);
     return out;
@@ -56,7 +56,7 @@ std::vector<std::string> ChunksOf(const std::vector<v1::Record>& records) {
 // The chunks that a file with the first `frames` records of the run should give: all of them but those of blocks whose
 // parts are not all there.
 std::vector<std::string> ExpectedChunks(size_t frames) {
-  std::vector<v1::Record> records = testing::RecordsOf(Run());
+  std::vector<v1::Record> records = testing::RecordsOf(WholeRun());
   records.resize(std::min(records.size(), frames));
   while (!records.empty() &&
          (records.back().kind_case() != v1::Record::kChunk || !records.back().chunk().last_part())) {
@@ -93,10 +93,10 @@ Recovered Recover(std::string bytes) {
 }
 
 TEST(Recover, AWholeFileComesBackWhole) {
-  const Recovered recovered = Recover(Run());
+  const Recovered recovered = Recover(WholeRun());
   ASSERT_EQ(recovered.status, absl::OkStatus());
   EXPECT_EQ(recovered.missing(), "");
-  EXPECT_EQ(recovered.reader->digest(), (*TraceReader::Open(FromMemory(Run()), "run"))->digest());
+  EXPECT_EQ(recovered.reader->digest(), (*TraceReader::Open(FromMemory(WholeRun()), "run"))->digest());
 }
 
 TEST(Recover, ACutFileGivesExactlyItsCompleteRecords) {
@@ -105,21 +105,23 @@ TEST(Recover, ACutFileGivesExactlyItsCompleteRecords) {
     const size_t from = Offsets()[frames];
     const size_t to = Offsets()[frames + 1];
     for (const size_t size : {from, (from + to) / 2, to - 1}) {
-      const Recovered recovered = Recover(Run().substr(0, size));
+      const Recovered recovered = Recover(WholeRun().substr(0, size));
       ASSERT_EQ(recovered.status, absl::OkStatus()) << size;
       EXPECT_EQ(recovered.report.records, frames) << size;
       EXPECT_EQ(ChunksOf(recovered.records), ExpectedChunks(frames)) << size;
       EXPECT_THAT(recovered.missing(), HasSubstr("the index is missing"));
-      if (size != from) EXPECT_THAT(recovered.missing(), HasSubstr("the file was cut off there"));
+      if (size != from) {
+        EXPECT_THAT(recovered.missing(), HasSubstr("the file was cut off there"));
+      }
     }
   }
 }
 
 TEST(Recover, BlocksThatAreMissingAreCounted) {
   // The file ends behind the first chunk of launch 0.
-  const Recovered recovered = Recover(Run().substr(0, Offsets()[4]));
+  const Recovered recovered = Recover(WholeRun().substr(0, Offsets()[4]));
   ASSERT_EQ(recovered.status, absl::OkStatus());
-  const auto& chunk = (*TraceReader::Open(FromMemory(Run()), "run"))->index().chunk(0);
+  const auto& chunk = (*TraceReader::Open(FromMemory(WholeRun()), "run"))->index().chunk(0);
   EXPECT_THAT(recovered.missing(),
               HasSubstr(absl::StrCat("launch 0: ", 12 - chunk.block_count(),
                                      " of 12 recorded blocks are missing: ", chunk.last_block() + 1, "-11")));
@@ -133,7 +135,7 @@ TEST(Recover, BlocksThatAreMissingAreCounted) {
 TEST(Recover, ADamagedFrameCostsOnlyItself) {
   for (size_t frame = 1; frame + 2 < Offsets().size(); ++frame) {
     for (const size_t at : {Offsets()[frame], Offsets()[frame] + 5, Offsets()[frame + 1] - 1}) {
-      std::string damaged = Run();
+      std::string damaged = WholeRun();
       damaged[at] = static_cast<char>(damaged[at] ^ 0x5a);
       const Recovered recovered = Recover(damaged);
       ASSERT_EQ(recovered.status, absl::OkStatus()) << frame;
@@ -145,10 +147,10 @@ TEST(Recover, ADamagedFrameCostsOnlyItself) {
 }
 
 TEST(Recover, WhatNeedsALostRecordIsLeftOutAndTold) {
-  const std::vector<v1::Record> records = testing::RecordsOf(Run());
+  const std::vector<v1::Record> records = testing::RecordsOf(WholeRun());
   const auto without = [&](size_t lost) {
     std::string file;
-    const std::vector<std::string> frames = testing::SplitFrames(Run());
+    const std::vector<std::string> frames = testing::SplitFrames(WholeRun());
     for (size_t i = 0; i < frames.size(); ++i) {
       if (i != lost) file += testing::CompressFrame(frames[i]);
     }
@@ -189,25 +191,25 @@ TEST(Recover, WhatNeedsALostRecordIsLeftOutAndTold) {
 }
 
 TEST(Recover, FramesBetweenRubbishAreFound) {
-  const std::vector<std::string> frames = testing::SplitFrames(Run());
+  const std::vector<std::string> frames = testing::SplitFrames(WholeRun());
   std::string file;
   for (const std::string& frame : frames)
     file += testing::CompressFrame(frame) + "rubbish \x28\xb5\x2f\xfd with a magic";
   const Recovered recovered = Recover(file);
   ASSERT_EQ(recovered.status, absl::OkStatus());
-  EXPECT_EQ(ChunksOf(recovered.records), ChunksOf(testing::RecordsOf(Run())));
+  EXPECT_EQ(ChunksOf(recovered.records), ChunksOf(testing::RecordsOf(WholeRun())));
 }
 
 TEST(Recover, NoTraceIsRefused) {
   for (const std::string& bytes : {std::string(), std::string("hello, world"), std::string(100'000, '\0')}) {
     EXPECT_TRUE(absl::IsDataLoss(Recover(bytes).status));
   }
-  EXPECT_TRUE(absl::IsDataLoss(Recover(Run().substr(0, Offsets()[1] - 1)).status));
+  EXPECT_TRUE(absl::IsDataLoss(Recover(WholeRun().substr(0, Offsets()[1] - 1)).status));
 }
 
 TEST(Recover, BytesThatLookLikeFramesEverywhereTakeBoundedWork) {
   // Each magic number starts a chain of empty blocks that leads through the whole file.
-  std::string hostile = testing::CompressFrame(testing::SplitFrames(Run())[0]);
+  std::string hostile = testing::CompressFrame(testing::SplitFrames(WholeRun())[0]);
   const std::string step("\x28\xb5\x2f\xfd\x00\x00\x00\x00\x00\x00\x00\x00", 12);
   while (hostile.size() < (1u << 20)) hostile += step;
   const Recovered recovered = Recover(hostile);
