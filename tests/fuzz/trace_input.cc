@@ -1,33 +1,87 @@
 #include "tests/fuzz/trace_input.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
 #include "tests/traces/forge.h"
+#include "tests/traces/program_builder.h"
+#include "traces/format/block_slices.h"
 #include "traces/format/check.h"
+#include "traces/format/compare.h"
+#include "traces/format/container_writer.h"
 #include "traces/format/info.h"
 #include "traces/format/reader.h"
+#include "traces/format/recover.h"
 
 namespace heddle::trace::testing {
+namespace {
 
-void ReadHostileInput(const std::string& input) {
-  if (input.empty()) return;
+// The file that 'R' and 'X' stand for; empty if the bytes are no records.
+std::string FileOfRecords(const std::string& bytes, bool with_index) {
+  v1::TraceFile records;
+  if (!records.ParseFromString(bytes)) return "";
+  if (!with_index) return AssembleFile(WithIndex({records.record().begin(), records.record().end()}));
+  std::vector<std::string> frames;
+  Sha256 sha;
+  for (v1::Record& record : *records.mutable_record()) {
+    const bool last = frames.size() + 1 == static_cast<size_t>(records.record_size());
+    if (last && record.has_index()) record.mutable_index()->set_content_sha256(sha.Finish());
+    frames.push_back(SerializeRecord(record));
+    if (!last) sha.Update(frames.back().data(), frames.back().size());
+  }
+  return AssembleFile(frames);
+}
+
+// What must hold for every trace that can be read.
+void Require(bool holds, const char* what) {
+  if (holds) return;
+  fprintf(stderr, "broken: %s\n", what);
+  abort();
+}
+
+}  // namespace
+
+Depth ReadHostileInput(const std::string& input) {
+  if (input.empty()) return Depth::kNothing;
   std::string file = input.substr(1);
-  if (input[0] != 'F') {
-    v1::TraceFile records;
-    if (!records.ParseFromString(file)) return;
-    // The records stay as they are, wrong totals included; the index fits them.
-    file = AssembleFile(WithIndex({records.record().begin(), records.record().end()}));
+  if (input[0] == 'F') {
+    TemporaryFile recovered("fuzz");
+    if (RecoverTrace(FromMemory(file), "hostile", recovered.path(), {}, {}).ok()) {
+      auto reader = TraceReader::Open(recovered.path());
+      Require(reader.ok(), "what was recovered opens");
+      auto report = CheckTrace(**reader);
+      Require(report.ok(), "what was recovered can be checked");
+      for (const Finding& finding : report->findings) {
+        Require(finding.rule != "chunk" && finding.rule != "digest", "what was recovered decodes");
+      }
+    }
+  } else {
+    file = FileOfRecords(file, input[0] == 'X');
+    if (file.empty()) return Depth::kNothing;
   }
-  auto reader = TraceReader::Open(FromMemory(std::move(file)), "hostile");
-  if (!reader.ok()) return;
-  DecodedChunk chunk;
-  for (const LaunchView& launch : (*reader)->launches()) {
-    for (const v1::ChunkReference& reference : launch.chunks) (void)(*reader)->ReadChunk(reference, chunk);
-    (void)(*reader)->FindChunk(launch, launch.grid_blocks / 2);
+  auto opened = TraceReader::Open(FromMemory(std::move(file)), "hostile");
+  if (!opened.ok()) return Depth::kNothing;
+  const TraceReader& reader = **opened;
+  Depth depth = Depth::kOpened;
+  bool readable = true;
+  for (const LaunchView& launch : reader.launches()) {
+    BlockSlices slices(reader, launch, launch.chunks);
+    auto more = slices.Next();
+    for (; more.ok() && *more; more = slices.Next()) depth = Depth::kDecoded;
+    readable &= more.ok();
+    (void)reader.FindChunk(launch, launch.grid_blocks / 2);
   }
-  (void)CheckTrace(**reader);
-  (void)DescribeTrace(**reader);
+  auto report = CheckTrace(reader);
+  if (report.ok() && report->ok()) depth = Depth::kVerified;
+  (void)DescribeTrace(reader);
+  auto difference = CompareTraces(reader, reader);
+  // Paths that parts do not continue are found by the check, not by a comparison with itself.
+  if (report.ok() && report->ok() && readable) {
+    Require(difference.ok() && !difference->has_value(), "a trace equals itself");
+  }
+  return depth;
 }
 
 }  // namespace heddle::trace::testing

@@ -6,10 +6,24 @@
 
 namespace heddle::trace::testing {
 
-// The first byte says how to take the rest: 'F' = the bytes of a file; 'R' = a serialized TraceFile, whose records are
-// framed, indexed and given right digests and sums, so that checksums do not keep inputs from the inner layers.
+// How far an input got.
+enum class Depth {
+  kNothing,   // it is not even records
+  kOpened,    // header, index, programs and launches are right
+  kDecoded,   // and at least one chunk
+  kVerified,  // and everything that is checked
+};
+
+// The first byte says how to take the rest:
+//   'F'  the bytes of a file, which is also given to recovery
+//   'R'  a serialized TraceFile, whose records are framed, indexed and given right digests and sums, so that checksums
+//   do
+//        not keep inputs from the inner layers
+//   'X'  a serialized TraceFile with its index: framed as it is, but for the digest, so that index, frames and seek
+//   table
+//        may disagree
 // Everything else is taken as 'R'.
-void ReadHostileInput(const std::string& input);
+Depth ReadHostileInput(const std::string& input);
 
 }  // namespace heddle::trace::testing
 

@@ -88,12 +88,15 @@ TEST(Info, BytesOfAllContentsAddUpToTheFrames) {
   ASSERT_TRUE(info.ok());
   const LaunchInfo& launch = info->launches[0];
   double compressed = launch.paths.compressed + launch.other.compressed;
+  uint64_t accesses = 0;
   for (const ColumnInfo& column : launch.columns) {
     compressed += column.bytes.compressed;
+    accesses += column.accesses;
     EXPECT_GT(column.bytes.encoded, 0);
     EXPECT_LE(column.chunks_by_model[0] + column.chunks_by_model[1] + column.chunks_by_model[2], launch.chunks);
   }
   EXPECT_NEAR(compressed, static_cast<double>(launch.frame_bytes), 1e-6 * static_cast<double>(launch.frame_bytes));
+  EXPECT_EQ(accesses, launch.accesses);
   EXPECT_EQ(launch.threads, 20 * 64);
   EXPECT_GT(launch.divergence.distinct_paths, 0);
 }

@@ -1,4 +1,5 @@
-// The subcommands. Each prints its results and complaints itself and returns the exit status of the program.
+// The subcommands but those of `heddle trace` (trace_commands.h). Each prints its results and complaints itself and
+// returns the exit status of the program.
 #ifndef HEDDLE_TOOLS_HEDDLE_COMMANDS_H_
 #define HEDDLE_TOOLS_HEDDLE_COMMANDS_H_
 
@@ -6,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "replay/analysis/limit_study.h"
 #include "replay/engine/replay.h"
 #include "tools/heddle/policy_list.h"
 
@@ -15,12 +15,6 @@ namespace heddle::tools {
 // Starts heddle-capture, the program that needs LLVM, with the same arguments in place of this process. It is beside
 // this program or in libexec/heddle; a build without LLVM has none.
 int CaptureCommand(const std::vector<std::string>& arguments);
-
-int TraceInfoCommand(const std::string& path, bool json);
-// Exit status 1 if the trace breaks a rule of the format.
-int TraceCheckCommand(const std::string& path, bool json);
-// How few issues warps could need: lane-activity bound and optimal reconvergence.
-int TraceLimitsCommand(const std::string& path, const replay::LimitOptions& options, bool json);
 
 struct ReplayArguments {
   std::vector<std::string> traces;  // at least one

@@ -11,6 +11,7 @@
 #include "tools/heddle/output.h"
 #include "tools/heddle/preset.h"
 #include "tools/heddle/terminal.h"
+#include "tools/heddle/trace_options.h"
 
 namespace heddle::tools {
 namespace {
@@ -39,11 +40,7 @@ run is part of every result.)";
 struct Arguments {
   ReplayArguments replay;
   ImportArguments import;
-  std::string trace;
   std::string name;
-  replay::LimitOptions limits;
-  bool free_lanes = false;
-  std::string scope = "block";
   bool json = false;
 };
 
@@ -100,20 +97,6 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
   command.add_flag("--quiet", replay.quiet, "No table, notes or progress");
 }
 
-void AddLimits(CLI::App& command, Arguments& arguments) {
-  replay::LimitOptions& limits = arguments.limits;
-  command.add_option("--warp-size", limits.warp_size, "Threads of a warp")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  command.add_option("--scope", arguments.scope, "Whose threads may share a warp in the lane-activity bound")
-      ->check(CLI::IsMember({"block", "kernel"}))
-      ->capture_default_str();
-  command.add_flag("--free-lanes", arguments.free_lanes, "Threads may sit in any lane");
-  command.add_flag("--swizzle", limits.swizzle, "Odd warps swap the home lanes of neighbours");
-  command.add_option("--first-threads", limits.first_threads,
-                     "Reconvergence study of the first so many threads of a launch only (Fung: 128)");
-}
-
 std::vector<std::string> CommandNames(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -147,17 +130,7 @@ int Run(int argc, char** argv) {
   app.require_subcommand(1);
 
   app.add_subcommand("capture", "Record a stand-alone kernel from a recipe (see `heddle capture --help`)");
-  CLI::App& trace = *app.add_subcommand("trace", "Look into a trace");
-  trace.require_subcommand(1);
-  CLI::App& info = *trace.add_subcommand("info", "Launches, sizes, and how the kernel diverges");
-  CLI::App& check = *trace.add_subcommand("check", "Verify everything that can be verified without replaying");
-  CLI::App& limits = *trace.add_subcommand(
-      "limits", "How few issues warps could need, whatever the policy: lane activity, optimal reconvergence");
-  AddLimits(limits, arguments);
-  for (CLI::App* command : {&info, &check, &limits}) {
-    command->add_option("TRACE", arguments.trace, "Trace file")->required();
-    command->add_flag("--json", arguments.json, "Print JSON");
-  }
+  const TraceOptions trace(app);
   AddReplay(app, arguments);
   CLI::App& policies = *app.add_subcommand("policies", "What there is behind the seams, with parameters and sources");
   policies.add_option("NAME", arguments.name, "Everything about this policy");
@@ -194,13 +167,7 @@ int Run(int argc, char** argv) {
     return WrongUsage(app, error);
   }
 
-  if (info.parsed()) return TraceInfoCommand(arguments.trace, arguments.json);
-  if (check.parsed()) return TraceCheckCommand(arguments.trace, arguments.json);
-  if (limits.parsed()) {
-    arguments.limits.lane_fixed = !arguments.free_lanes;
-    arguments.limits.scope_is_block = arguments.scope == "block";
-    return TraceLimitsCommand(arguments.trace, arguments.limits, arguments.json);
-  }
+  if (int status = kSuccess; trace.Run(status)) return status;
   if (policies.parsed()) return PoliciesCommand(arguments.name, arguments.json);
   if (import.parsed()) return ImportCommand(arguments.import);
   if (machines.parsed()) return MachinesCommand(arguments.name, arguments.json);

@@ -19,6 +19,8 @@ namespace {
 // Read by the signal handler: the temporary file to remove, or empty. Written while signals are blocked.
 char temporary_to_remove[PATH_MAX] = "";
 
+bool standard_output_is_closed = false;
+
 class BlockSignals {
  public:
   BlockSignals() {
@@ -61,9 +63,14 @@ int WriteAll(int file, const std::string& text) {
 
 absl::Status WriteStandardOutput(const std::string& text) {
   const int error = WriteAll(STDOUT_FILENO, text);
+  if (error == EPIPE) standard_output_is_closed = true;
   if (error == 0 || error == EPIPE) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat("cannot write to standard output: ", strerror(error)));
 }
+
+bool StandardOutputIsClosed() { return standard_output_is_closed; }
+
+void RemoveWhenInterrupted(const std::string& temporary) { RememberTemporary(temporary); }
 
 absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
   if (path == "-") return OutputFile(path, "", -1);

@@ -12,6 +12,9 @@ namespace heddle::tools {
 // Writes all of `text` to standard output. A reader that has gone away (`| head`) is not an error: the rest is dropped.
 absl::Status WriteStandardOutput(const std::string& text);
 
+// True once that has happened: a command with much to print may stop.
+bool StandardOutputIsClosed();
+
 // The result file of a run. Created before the run, so that a wrong folder is told at once and not after an hour.
 class OutputFile {
  public:
@@ -41,6 +44,9 @@ class OutputFile {
 // Makes Ctrl-C and the signal of `kill` remove the temporary file of an OutputFile and end the program with 130 or 143;
 // makes a closed pipe an error of write instead of the end of the program. Called once, at the start.
 void HandleSignals();
+
+// The file that a signal removes from now on; empty = none. For writers that are no OutputFile.
+void RemoveWhenInterrupted(const std::string& temporary);
 
 }  // namespace heddle::tools
 

@@ -50,6 +50,16 @@ absl::StatusOr<std::unique_ptr<trace::TraceReader>> OpenTrace(const std::string&
   return reader;
 }
 
+absl::Status CheckNotTheTrace(const std::string& output, const std::vector<std::string>& traces) {
+  for (const std::string& trace : traces) {
+    std::error_code no_such_file;
+    if (output == trace || fs::equivalent(output, trace, no_such_file)) {
+      return absl::InvalidArgumentError(absl::StrCat("-o ", output, ": is the trace itself"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 int TraceErrorStatus(const absl::Status& status) { return absl::IsNotFound(status) ? kWrongUsage : kFailed; }
 
 }  // namespace heddle::tools

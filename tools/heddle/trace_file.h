@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "traces/format/reader.h"
@@ -13,6 +14,9 @@ namespace heddle::tools {
 // Opens a trace. A name that is no readable file gives NotFound, with the trace in the same folder that has the nearest
 // name, if one is near; a file that is no valid trace gives the reader's refusal.
 absl::StatusOr<std::unique_ptr<trace::TraceReader>> OpenTrace(const std::string& path);
+
+// Refuses an output that is one of the traces it is made from ("-" never is).
+absl::Status CheckNotTheTrace(const std::string& output, const std::vector<std::string>& traces);
 
 // Exit status for an error of OpenTrace: wrong usage if there is no such file, else a failed run.
 int TraceErrorStatus(const absl::Status& status);

@@ -3,11 +3,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "tools/heddle/commands.h"
+#include "tools/heddle/instruction_text.h"
 #include "tools/heddle/json.h"
 #include "tools/heddle/output.h"
 #include "tools/heddle/table.h"
 #include "tools/heddle/terminal.h"
+#include "tools/heddle/trace_commands.h"
 #include "tools/heddle/trace_file.h"
 #include "traces/format/info.h"
 
@@ -36,12 +37,6 @@ std::string Share(double part, double whole) {
 
 std::string PerInstruction(uint64_t bytes, uint64_t instructions) {
   return instructions == 0 ? "-" : Decimal(static_cast<double>(bytes) / static_cast<double>(instructions), 4);
-}
-
-std::string SourcePlace(const TraceReader& reader, const trace::v1::Instruction& instruction) {
-  const int file = static_cast<int>(instruction.source_file()) - 1;
-  if (file < 0 || file >= reader.header().source_file_size() || instruction.source_line() == 0) return "-";
-  return absl::StrCat(reader.header().source_file(file), ":", instruction.source_line());
 }
 
 // ------------------------------------------------------------------------------------------------------------- text
@@ -139,26 +134,37 @@ std::string Sizes(const TraceReader& reader, const TraceInfo& info) {
     for (const ColumnInfo& column : launch.columns) {
       ColumnInfo& sum = kernel.columns[column.instruction];
       sum.bytes.compressed += column.bytes.compressed;
+      sum.accesses += column.accesses;
       whole += column.bytes.compressed;
       for (int m = 0; m < 3; ++m) sum.chunks_by_model[m] += column.chunks_by_model[m];
     }
   }
   const auto bytes = [](double number) { return WithThousands(static_cast<uint64_t>(number + 0.5)); };
-  Table table({{"kernel", kLeft}, {"what", kLeft}, {"source", kLeft}, {"model", kLeft}, {"bytes"}, {"share"}});
+  Table table({{"kernel", kLeft},
+               {"what", kLeft},
+               {"source", kLeft},
+               {"model", kLeft},
+               {"accesses"},
+               {"bytes"},
+               {"bits each"},
+               {"share"}});
   for (const auto& [id, kernel] : kernels) {
     const std::string name = ShortKernelName(kernel.program->name());
-    table.AddRow({name, "paths", "-", "-", bytes(kernel.paths), Share(kernel.paths, whole)});
+    table.AddRow({name, "paths", "-", "-", "-", bytes(kernel.paths), "-", Share(kernel.paths, whole)});
     for (const auto& [pc, column] : kernel.columns) {
       const trace::v1::Instruction& instruction = kernel.program->instruction(pc);
       std::vector<std::string> models;
       for (int m = 0; m < 3; ++m) {
         if (column.chunks_by_model[m] != 0) models.push_back(kModels[m]);
       }
-      table.AddRow({name, absl::StrCat("addresses of ", instruction.mnemonic(), " at ", pc * 8),
-                    SourcePlace(reader, instruction), absl::StrJoin(models, ", "), bytes(column.bytes.compressed),
-                    Share(column.bytes.compressed, whole)});
+      table.AddRow(
+          {name, absl::StrCat("addresses of ", instruction.mnemonic(), " at ", pc * 8),
+           SourcePlace(reader.header(), instruction), absl::StrJoin(models, ", "), WithThousands(column.accesses),
+           bytes(column.bytes.compressed),
+           column.accesses == 0 ? "-" : Decimal(8 * column.bytes.compressed / static_cast<double>(column.accesses), 2),
+           Share(column.bytes.compressed, whole)});
     }
-    table.AddRow({name, "other", "-", "-", bytes(kernel.other), Share(kernel.other, whole)});
+    table.AddRow({name, "other", "-", "-", "-", bytes(kernel.other), "-", Share(kernel.other, whole)});
   }
   return absl::StrCat("\nSize of the chunks, compressed\n", table.Text(2));
 }
@@ -203,8 +209,12 @@ Json LaunchJson(const TraceReader& reader, size_t index, const LaunchInfo& launc
   for (const ColumnInfo& column : launch.columns) {
     Json chunks = Json::object();
     for (int m = 0; m < 3; ++m) chunks[kModels[m]] = column.chunks_by_model[m];
+    const trace::v1::Instruction& instruction = view.program->instruction(column.instruction);
     json["columns"].push_back({{"instruction", column.instruction},
-                               {"mnemonic", view.program->instruction(column.instruction).mnemonic()},
+                               {"pc", uint64_t{column.instruction} * 8},
+                               {"mnemonic", instruction.mnemonic()},
+                               {"source", SourcePlace(reader.header(), instruction)},
+                               {"accesses", column.accesses},
                                {"chunks", chunks},
                                {"bytes", BytesJson(column.bytes)}});
   }

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "tools/heddle/commands.h"
+#include "tools/heddle/trace_commands.h"
 #include "tools/heddle/json.h"
 #include "tools/heddle/output.h"
 #include "tools/heddle/table.h"

@@ -1,55 +1,57 @@
 #!/usr/bin/python3
-"""Reads Heddle traces (.htrace) with nothing but the ordinary protobuf and zstandard packages.
+"""Reads Heddle traces (.htrace) with nothing but the ordinary protobuf, zstandard and numpy packages.
 
     import heddle_trace
     with heddle_trace.Trace("kernel.htrace") as trace:
         for launch in trace.launches():
-            for block in trace.blocks(launch):
-                for thread, basic_blocks in enumerate(block.threads()):
-                    ...
+            for chunk in trace.chunks(launch):              # as much as fits into memory at once
+                for thread in range(len(chunk.path_of_thread)):
+                    chunk.basic_blocks(thread)              # numpy array: basic blocks that the thread entered
+                    chunk.addresses(thread)                 # numpy array: addresses of its accesses, in program order
+                    chunk.access_instructions(thread)       # numpy array: the instruction of each of them
 
 Bindings: `protoc --python_out=DIR proto/trace.proto`, with DIR on the Python path (the build puts them into
-BUILD/python). docs/format.md describes the format. This reader restores paths; addresses stay encoded.
+BUILD/python). docs/format.md describes the format; this reader shows it in code, one step after the other. It refuses what
+breaks a rule with a TraceError, however the file came to be.
 
-Run as a program it prints every thread's path: heddle_trace.py FILE
+Run as a program it prints every thread's path: heddle_trace.py [--addresses] FILE
 """
+import hashlib
 import struct
 import sys
 
+import numpy
 import zstandard
+from google.protobuf.message import DecodeError
 
 from proto import trace_pb2
 
 SKIPPABLE_MAGIC = 0x184D2A5E
 SEEK_TABLE_MAGIC = 0x8F92EAB1
 MAJOR_VERSION = 1
-MAX_RECORD_BYTES = 64 << 20
-MAX_INSTRUCTIONS = 16 << 20  # thread-instructions of a chunk
+MAX_FRAMES = 1 << 20
+MAX_RECORD_BYTES = 20 << 20
+MAX_WINDOW_BYTES = 1 << 27
+MAX_CHUNK_INSTRUCTIONS = 8 << 20  # thread-instructions
+MAX_CHUNK_ACCESSES = 2 << 20
+MAX_CHUNK_THREADS = 1 << 20
+MAX_CHUNK_PATHS = 1 << 18
+MAX_CALL_DEPTH = 4096
+MASK = (1 << 64) - 1
+
+PathTable = trace_pb2.PathTable
+AddressColumn = trace_pb2.AddressColumn
 
 
 class TraceError(Exception):
     """The file breaks a rule of the format."""
 
 
-class Block:
-    """What was recorded of one thread block in one chunk (a part of the block if it was cut in time)."""
-
-    def __init__(self, index, part, last_part, paths):
-        self.index = index          # linear block index in the grid
-        self.part = part
-        self.last_part = last_part
-        self._paths = paths         # of each thread: list of basic blocks
-
-    def threads(self):
-        """Per thread the list of basic blocks that it entered, in order."""
-        return self._paths
-
-
 class Trace:
     """An open trace."""
 
     def __init__(self, path):
-        self._name = path
+        self._name = str(path)
         self._file = open(path, "rb")
         try:
             self._frames = self._read_seek_table()
@@ -57,10 +59,13 @@ class Trace:
             if self.header.major != MAJOR_VERSION:
                 raise TraceError(f"{path}: trace version {self.header.major}, this reader knows {MAJOR_VERSION}.x")
             for feature in self.header.required_feature:
-                raise TraceError(f"{path}: the trace needs \"{feature}\", which this reader does not know")
+                if feature not in KNOWN_FEATURES:
+                    raise TraceError(f"{path}: the trace needs \"{feature[:80]}\", which this reader does not know")
             self.index = self._record(len(self._frames) - 1, "index")
             self.programs = [self._record(frame, "program") for frame in self.index.program_frame]
             self._launches = [self._record(frame, "launch") for frame in self.index.launch_frame]
+            self._accesses = [None] * len(self.programs)
+            self._check_contents()
         except Exception:
             self._file.close()
             raise
@@ -80,30 +85,29 @@ class Trace:
         return [self._record(frame, "launch_end") for frame in self.index.launch_end_frame]
 
     def chunks(self, launch):
-        """The BlockChunk messages of a launch, in file order."""
-        for reference in self.index.chunk:
-            if reference.launch == launch.id:
-                yield self._record(reference.frame, "chunk")
-
-    def blocks(self, launch):
-        """The recorded thread blocks of a launch; a block that was cut in time comes once per part."""
+        """The decoded chunks of a launch, in file order. A block that was cut in time comes once per part."""
         program = self.programs[launch.program]
-        size = launch.block.x * launch.block.y * launch.block.z
-        for chunk in self.chunks(launch):
-            paths = expand_paths(program, chunk)
-            used, threads = 0, []
-            for reference in chunk.path_ref:
-                if reference == 0:
-                    used += 1
-                number = used - 1 if reference == 0 else used - reference
-                if not 0 <= number < len(paths):
-                    raise TraceError(f"{self._name}: path_ref names a path that does not exist")
-                threads.append(paths[number])
-            index = chunk.first_block
-            for i in range(chunk.block_count):
-                if i > 0:
-                    index += 1 + (chunk.block_gap[i - 1] if chunk.block_gap else 0)
-                yield Block(index, chunk.part, chunk.last_part, threads[i * size:(i + 1) * size])
+        if self._accesses[launch.program] is None:
+            self._accesses[launch.program] = accesses_of_blocks(program)
+        for reference in self.index.chunk:
+            if reference.launch != launch.id:
+                continue
+            message = self._record(reference.frame, "chunk")
+            for field in ("launch", "first_block", "block_count", "part", "thread_instructions", "accesses"):
+                if getattr(message, field) != getattr(reference, field):
+                    raise TraceError(f"{self._name}: frame {reference.frame}: {field} differs from the index")
+            try:
+                yield Chunk(program, self._accesses[launch.program], launch, message)
+            except TraceError as error:
+                raise TraceError(f"{self._name}: frame {reference.frame}: {error}") from error
+
+    def verify(self):
+        """Reads every frame; raises TraceError if one is damaged or the digest of all is not that of the index."""
+        digest = hashlib.sha256()
+        for frame in range(len(self._frames) - 1):
+            digest.update(self._raw(frame))
+        if digest.digest() != self.index.content_sha256:
+            raise TraceError(f"{self._name}: the digest is not that of the frames")
 
     def _read_seek_table(self):
         size = self._file.seek(0, 2)
@@ -113,6 +117,8 @@ class Trace:
         count, descriptor, magic = struct.unpack("<IBI", self._file.read(9))
         if magic != SEEK_TABLE_MAGIC:
             raise TraceError(f"{self._name}: no seek table at the end: the file was cut off or is not a trace")
+        if descriptor & 0x7c or not 2 <= count <= MAX_FRAMES:
+            raise TraceError(f"{self._name}: the seek table has {count} frames or unknown flags")
         entry = 12 if descriptor & 0x80 else 8
         start = size - 17 - count * entry
         if start < 0:
@@ -124,106 +130,414 @@ class Trace:
         frames, offset = [], 0
         for i in range(count):
             compressed, decompressed = struct.unpack_from("<II", table, 8 + i * entry)
+            if decompressed > MAX_RECORD_BYTES:
+                raise TraceError(f"{self._name}: frame {i}: above the limit of {MAX_RECORD_BYTES} bytes")
             frames.append((offset, compressed, decompressed))
             offset += compressed
-        if offset != start or count < 2:
+        if offset != start:
             raise TraceError(f"{self._name}: the seek table does not fit the file")
         return frames
 
-    def _record(self, frame, kind):
+    def _raw(self, frame):
         if not 0 <= frame < len(self._frames):
             raise TraceError(f"{self._name}: there is no frame {frame}")
         offset, compressed, decompressed = self._frames[frame]
-        if decompressed > MAX_RECORD_BYTES:
-            raise TraceError(f"{self._name}: frame {frame}: above the limit of {MAX_RECORD_BYTES} bytes")
         self._file.seek(offset)
+        data = self._file.read(compressed)
         try:
-            raw = zstandard.ZstdDecompressor().decompress(self._file.read(compressed), max_output_size=decompressed)
+            parameters = zstandard.get_frame_parameters(data)
+            if parameters.content_size != decompressed or not parameters.has_checksum:
+                raise TraceError(f"{self._name}: frame {frame}: no checksum, or its size differs from the seek table")
+            raw = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES).decompress(data)
         except zstandard.ZstdError as error:
             raise TraceError(f"{self._name}: frame {frame}: {error}") from error
         if len(raw) != decompressed:
             raise TraceError(f"{self._name}: frame {frame}: its size differs from the seek table")
-        file = trace_pb2.TraceFile.FromString(raw)
+        return raw
+
+    def _record(self, frame, kind):
+        try:
+            file = trace_pb2.TraceFile.FromString(self._raw(frame))
+        except DecodeError as error:
+            raise TraceError(f"{self._name}: frame {frame}: not a well-formed message") from error
         if len(file.record) != 1 or file.record[0].ordinal != frame or file.record[0].WhichOneof("kind") != kind:
             raise TraceError(f"{self._name}: frame {frame}: does not hold the {kind} record that belongs here")
         return getattr(file.record[0], kind)
 
+    def _check_contents(self):
+        for program in self.programs:
+            for block in program.block:
+                end = block.first_instruction + block.instruction_count
+                if block.instruction_count == 0 or end > len(program.instruction):
+                    raise TraceError(f"{self._name}: program {program.id}: a block does not fit the instructions")
+        for number, launch in enumerate(self._launches):
+            if launch.id != number or launch.program >= len(self.programs):
+                raise TraceError(f"{self._name}: launch {number} has a wrong number or program")
+            if not 1 <= threads_per_block(launch) <= 1024:
+                raise TraceError(f"{self._name}: launch {number}: a block must have between 1 and 1024 threads")
 
-def expand_paths(program, chunk):
-    """The distinct paths of a chunk, each as the list of basic blocks that a thread enters."""
+
+class Chunk:
+    """Consecutive thread blocks of a launch, or one part of a block that was cut in time. Threads count over all blocks of
+    the chunk, in linear order."""
+
+    def __init__(self, program, accesses, launch, message):
+        self.message = message                # the BlockChunk as it is in the file
+        self.part = message.part
+        self.last_part = message.last_part
+        self.threads_per_block = threads_per_block(launch)
+        self.blocks = _block_numbers(message, self.threads_per_block)  # numpy array of linear indices in the grid
+        paths = _expand_paths(program, message)
+        self.path_of_thread = _path_numbers(message, len(paths))       # numpy array
+        # Per path: the basic blocks that it enters, and the instruction of each access.
+        self.path_basic_blocks = [numpy.array(path, dtype=numpy.uint32) for path in paths]
+        self._path_instructions = []
+        for path in paths:
+            instructions = [accesses[block] for block in path]
+            self._path_instructions.append(
+                numpy.concatenate(instructions) if instructions else numpy.empty(0, numpy.uint32))
+        counts = numpy.array([len(path) for path in self._path_instructions], dtype=numpy.int64)
+        self._first_address = numpy.concatenate(([0], numpy.cumsum(counts[self.path_of_thread])))
+        self._check_totals(program)
+        self._addresses = _decode_addresses(program, message, self.path_of_thread, self._path_instructions)
+
+    def basic_blocks(self, thread):
+        """The basic blocks that a thread entered, in order."""
+        return self.path_basic_blocks[self.path_of_thread[thread]]
+
+    def addresses(self, thread):
+        """The addresses of a thread's accesses, in program order."""
+        return self._addresses[self._first_address[thread]:self._first_address[thread + 1]]
+
+    def access_instructions(self, thread):
+        """The instruction (index in the program) of each element of addresses(thread)."""
+        return self._path_instructions[self.path_of_thread[thread]]
+
+    def all_addresses(self):
+        """The addresses of all threads, one after the other, and where each thread's begin (and the last one's end)."""
+        return self._addresses, self._first_address
+
+    def _check_totals(self, program):
+        sizes = numpy.array([block.instruction_count for block in program.block], dtype=numpy.int64)
+        uses = numpy.bincount(self.path_of_thread, minlength=len(self.path_basic_blocks))
+        instructions = sum(int(sizes[path].sum()) * int(n) for path, n in zip(self.path_basic_blocks, uses))
+        accesses = int(self._first_address[-1])
+        if instructions > MAX_CHUNK_INSTRUCTIONS or accesses > MAX_CHUNK_ACCESSES:
+            raise TraceError("more thread-instructions or accesses than a chunk may hold")
+        if (instructions, accesses) != (self.message.thread_instructions, self.message.accesses):
+            raise TraceError(f"the paths have {instructions} thread-instructions and {accesses} accesses, the chunk "
+                             "declares others")
+
+
+def threads_per_block(launch):
+    """Threads of each thread block of a launch."""
+    return launch.block.x * launch.block.y * launch.block.z
+
+
+def accesses_of_blocks(program):
+    """Per basic block, the instructions that have an address column (section 2 of docs/format.md)."""
+    memory = (trace_pb2.OP_LOAD, trace_pb2.OP_STORE, trace_pb2.OP_ATOMIC, trace_pb2.OP_TEXTURE)
+    out = []
+    for block in program.block:
+        instructions = range(block.first_instruction, block.first_instruction + block.instruction_count)
+        out.append(numpy.array([i for i in instructions if program.instruction[i].op in memory
+                                and not program.instruction[i].flags & trace_pb2.FLAG_NO_ADDRESS],
+                               dtype=numpy.uint32))
+    return out
+
+
+# ------------------------------------------------------------------------------------------------------------- paths
+
+def _block_numbers(chunk, size):
+    threads = _thread_count(chunk)
+    if threads > MAX_CHUNK_THREADS or threads != chunk.block_count * size or chunk.block_count == 0:
+        raise TraceError("the threads are not those of the chunk's blocks, or too many")
+    if chunk.block_gap and len(chunk.block_gap) != chunk.block_count - 1:
+        raise TraceError("block_gap must have an element for each block but the first")
+    blocks = [chunk.first_block]
+    for i in range(chunk.block_count - 1):
+        blocks.append(blocks[-1] + 1 + (chunk.block_gap[i] if chunk.block_gap else 0))
+    if blocks[-1] > MASK:
+        raise TraceError("block numbers overflow")
+    return numpy.array(blocks, dtype=numpy.uint64)
+
+
+def _thread_count(chunk):
+    return len(chunk.path_ref)
+
+
+def _path_numbers(chunk, paths):
+    """Which path each thread takes (section 3)."""
+    out, used = numpy.empty(_thread_count(chunk), dtype=numpy.int64), 0
+    for thread, reference in enumerate(chunk.path_ref):
+        if reference > used or (reference == 0 and used == paths):
+            raise TraceError("path_ref names a path that does not exist")
+        out[thread] = used if reference == 0 else used - reference
+        used += reference == 0
+    if used != paths:
+        raise TraceError("paths are left that no thread takes")
+    return out
+
+
+def _expand_paths(program, chunk):
+    """The distinct paths of a chunk, each as the list of basic blocks that a thread enters (section 3)."""
     table = chunk.paths
-    bits, wide, stacks, budget = 0, 0, 0, [MAX_INSTRUCTIONS]
+    if len(table.decision_count) > MAX_CHUNK_PATHS:
+        raise TraceError("too many paths")
+    if 8 * len(table.decision_bits) < sum(table.decision_count):
+        raise TraceError("decision_bits does not have the bits of all paths")
+    bits, wide, stacks, budget = 0, 0, 0, [MAX_CHUNK_INSTRUCTIONS]
     paths = []
-    for p, count in enumerate(table.decision_count):
-        wide_count = table.wide_count[p] if table.wide_count else 0
-        depth = table.call_depth[p] if table.call_depth else 0
-        decisions = [(table.decision_bits[bits + (i >> 3)] >> (i & 7)) & 1 for i in range(count)]
-        numbers = table.wide_decision[wide:wide + wide_count]
-        start = table.start_block[p] if table.start_block else 0
-        stack = list(table.call_stack[stacks:stacks + depth])
-        extent = table.extent[p] if table.extent else trace_pb2.PathTable.RUNS_TO_EXIT
-        paths.append(_walk(program, start, stack, extent, decisions, numbers, budget))
-        bits += (count + 7) // 8
-        wide += wide_count
-        stacks += depth
+    try:
+        for p, count in enumerate(table.decision_count):
+            wide_count = table.wide_count[p] if table.wide_count else 0
+            depth = table.call_depth[p] if table.call_depth else 0
+            decisions = [(table.decision_bits[bits + (i >> 3)] >> (i & 7)) & 1 for i in range(count)]
+            numbers = table.wide_decision[wide:wide + wide_count]
+            start = table.start_block[p] if table.start_block else 0
+            stack = list(table.call_stack[stacks:stacks + depth])
+            extent = table.extent[p] if table.extent else PathTable.RUNS_TO_EXIT
+            paths.append(_walk(program, start, stack, extent, decisions, numbers, budget))
+            bits += (count + 7) // 8
+            wide += wide_count
+            stacks += depth
+    except IndexError as error:
+        raise TraceError(f"path {len(paths)} does not fit the program or its table") from error
+    if (bits, wide, stacks) != (len(table.decision_bits), len(table.wide_decision), len(table.call_stack)):
+        raise TraceError("the path table has more than its paths need")
     return paths
 
 
 def _walk(program, block, stack, extent, decisions, numbers, budget):
     entered = []
-    if extent == trace_pb2.PathTable.ENDED:
+    if extent == PathTable.ENDED:
         return entered
     next_bit, next_number = 0, 0
     while True:
-        if extent == trace_pb2.PathTable.CUT and next_bit == len(decisions) and next_number == len(numbers):
+        if extent == PathTable.CUT and next_bit == len(decisions) and next_number == len(numbers):
             return entered
         basic = program.block[block]
         entered.append(block)
         budget[0] -= basic.instruction_count
-        if budget[0] < 0:
-            raise TraceError("more thread-instructions than a chunk may hold")
+        if budget[0] < 0 or len(stack) > MAX_CALL_DEPTH:
+            raise TraceError("more thread-instructions than a chunk may hold, or calls too deep")
         kind = basic.terminator
-        try:
-            if kind == trace_pb2.FALL_THROUGH:
-                block = basic.successor[0]
-            elif kind == trace_pb2.BRANCH_CONDITIONAL:
-                block = basic.successor[decisions[next_bit]]
-                next_bit += 1
-            elif kind == trace_pb2.BRANCH_WIDE:
-                block = basic.successor[numbers[next_number]]
-                next_number += 1
-            elif kind == trace_pb2.CALL:
-                stack.append(block)
-                block = program.function[basic.callee[0]].first_block
-            elif kind == trace_pb2.CALL_INDIRECT:
-                stack.append(block)
-                block = program.function[basic.callee[numbers[next_number]]].first_block
-                next_number += 1
-            elif kind == trace_pb2.RETURN:
-                block = program.block[stack.pop()].successor[0]
-            elif kind == trace_pb2.EXIT:
-                break
-            else:
-                raise TraceError(f"block {block} has an unknown terminator")
-        except IndexError as error:
-            raise TraceError(f"a path does not fit the program at block {block}") from error
+        if kind == trace_pb2.FALL_THROUGH:
+            block = basic.successor[0]
+        elif kind == trace_pb2.BRANCH_CONDITIONAL:
+            block = basic.successor[decisions[next_bit]]
+            next_bit += 1
+        elif kind == trace_pb2.BRANCH_WIDE:
+            block = basic.successor[numbers[next_number]]
+            next_number += 1
+        elif kind == trace_pb2.CALL:
+            stack.append(block)
+            block = program.function[basic.callee[0]].first_block
+        elif kind == trace_pb2.CALL_INDIRECT:
+            stack.append(block)
+            block = program.function[basic.callee[numbers[next_number]]].first_block
+            next_number += 1
+        elif kind == trace_pb2.RETURN:
+            block = program.block[stack.pop()].successor[0]
+        elif kind == trace_pb2.EXIT:
+            break
+        else:
+            raise TraceError(f"block {block} has an unknown terminator")
     if next_bit != len(decisions) or next_number != len(numbers):
         raise TraceError("a thread exits before its last decision")
     return entered
 
 
+# --------------------------------------------------------------------------------------------------------- addresses
+
+class _Column:
+    """One address column while threads are walked. `start` is called when a thread comes that runs the instruction, then
+    `next` for each of its accesses."""
+
+    def __init__(self, message):
+        self.message = message
+        self.accesses = 0    # of all threads
+        self.threads = 0     # that run the instruction
+        self.most = 0        # accesses of one thread
+        self.latest = 0      # address of the thread's latest access
+        self.reference = None
+        self._bases = self._residuals = iter(())
+        self._steps = []
+        self._base = 0
+        self._occurrence = 0
+
+    def prepare(self, columns):
+        """Decodes what is stored, once the totals are known."""
+        message = self.message
+        has_bases = message.model in (AddressColumn.SEPARABLE, AddressColumn.TIME)
+        if len(message.base_dd) != (self.threads if has_bases else 0):
+            raise TraceError(f"column of instruction {message.instruction}: base_dd has the wrong length")
+        if len(message.step_dd) != (self.most - 1 if message.model == AddressColumn.SEPARABLE else 0):
+            raise TraceError(f"column of instruction {message.instruction}: step_dd has the wrong length")
+        self._bases = iter(_from_second_differences(message.base_dd))
+        if message.model == AddressColumn.SEPARABLE:
+            self._steps = [0] + _from_second_differences(message.step_dd)
+            return
+        if message.model == AddressColumn.TIME:
+            count = self.accesses - self.threads
+        elif message.model == AddressColumn.RELATIVE:
+            count = self.accesses
+            self.reference = columns.get(message.ref_instruction)
+            if self.reference is None or message.ref_instruction >= message.instruction:
+                raise TraceError(f"column of instruction {message.instruction}: ref_instruction is not a lower one")
+            if abs(message.ref_shift) > 63:
+                raise TraceError(f"column of instruction {message.instruction}: ref_shift is beyond 63")
+        else:
+            raise TraceError(f"column of instruction {message.instruction}: unknown model {message.model}")
+        self._residuals = iter(_residuals(message, count))
+
+    def start(self):
+        """A thread begins."""
+        if self.reference is None:
+            self._base = next(self._bases)
+        self._occurrence = 0
+
+    def next(self):
+        """The address of the thread's next access (section 4)."""
+        message = self.message
+        if message.model == AddressColumn.SEPARABLE:
+            address = self._base + self._steps[self._occurrence]
+        elif message.model == AddressColumn.RELATIVE:
+            address = _shifted(self.reference.latest, message.ref_shift) + message.bias + next(self._residuals)
+        elif self._occurrence == 0:
+            address = self._base
+        else:
+            address = self.latest + message.bias + next(self._residuals)
+        self._occurrence += 1
+        self.latest = address & MASK
+        return self.latest
+
+
+def _decode_addresses(program, chunk, path_of_thread, path_instructions):
+    """The addresses of all threads, one after the other."""
+    columns = {}
+    for message in chunk.column:
+        if columns and message.instruction <= max(columns):
+            raise TraceError("columns must ascend by instruction")
+        columns[message.instruction] = _Column(message)
+    uses = numpy.bincount(path_of_thread, minlength=len(path_instructions))
+    for instructions, threads in zip(path_instructions, uses):
+        for instruction, count in zip(*numpy.unique(instructions, return_counts=True)):
+            column = columns.get(int(instruction))
+            if column is None:
+                raise TraceError(f"instruction {instruction} ran but has no column")
+            column.accesses += int(count) * int(threads)
+            column.threads += int(threads)
+            column.most = max(column.most, int(count))
+    for instruction, column in columns.items():
+        if column.accesses == 0:
+            raise TraceError(f"column of instruction {instruction}: no thread runs it")
+        column.prepare(columns)
+    sequences = [[columns[int(i)] for i in instructions] for instructions in path_instructions]
+    distinct = [list(dict.fromkeys(sequence)) for sequence in sequences]
+    out = []
+    before = ()
+    for path in path_of_thread:
+        for column in before:
+            column.latest = 0
+        before = distinct[path]
+        for column in before:
+            column.start()
+        out.extend([column.next() for column in sequences[path]])
+    return numpy.array(out, dtype=numpy.uint64)
+
+
+def _from_second_differences(differences):
+    value, delta, out = 0, 0, []
+    for difference in differences:
+        delta += difference
+        value += delta
+        out.append(value & MASK)
+    return out
+
+
+def _shifted(address, shift):
+    if shift >= 0:
+        return address << shift
+    signed = address - (1 << 64) if address >> 63 else address
+    return signed >> -shift
+
+
+def _residuals(column, count):
+    """The residuals of a column as a list of numbers (section 4)."""
+    where = f"column of instruction {column.instruction}: "
+    if column.residual_count != count or column.shift > 63 or column.order != AddressColumn.THREAD_MAJOR:
+        raise TraceError(where + "residual_count, shift or order is wrong")
+    if column.layout == AddressColumn.ZERO:
+        if column.residual or column.sparse_gap:
+            raise TraceError(where + "layout ZERO has no residual bytes")
+        return [0] * count
+    if column.layout == AddressColumn.PLANES:
+        if not 1 <= column.width <= 8 or len(column.residual) % column.width != 0:
+            raise TraceError(where + "residual planes of unequal length")
+        planes = numpy.frombuffer(column.residual, dtype=numpy.uint8).reshape(column.width, -1).astype(numpy.uint64)
+        stored = sum(plane << numpy.uint64(8 * i) for i, plane in enumerate(planes))
+    elif column.layout == AddressColumn.VARINT:
+        stored = _varints(column.residual)
+    else:
+        raise TraceError(where + f"unknown layout {column.layout}")
+    if column.sparse_gap:
+        gaps = [int(gap) for gap in _varints(column.sparse_gap)]
+        if len(gaps) != len(stored) or sum(gaps) + len(gaps) > count:
+            raise TraceError(where + "sparse positions do not fit the residuals")
+        values = numpy.zeros(count, dtype=numpy.uint64)
+        values[numpy.cumsum(numpy.array(gaps, dtype=numpy.int64) + 1) - 1] = stored
+        stored = values
+    elif len(stored) != count:
+        raise TraceError(where + f"residual bytes do not hold {count} residuals")
+    one = numpy.uint64(1)
+    signed = ((stored >> one) ^ -(stored & one).astype(numpy.int64).astype(numpy.uint64)).view(numpy.int64)
+    return [int(value) << column.shift for value in signed]
+
+
+def _varints(data):
+    """Base-128 varints as an array."""
+    data = numpy.frombuffer(data, dtype=numpy.uint8)
+    ends = numpy.flatnonzero(data < 0x80)
+    if len(data) > 0 and (len(ends) == 0 or ends[-1] != len(data) - 1):
+        raise TraceError("varints end early")
+    starts = numpy.concatenate(([0], ends[:-1] + 1)) if len(ends) else ends
+    lengths = ends - starts + 1
+    if len(lengths) and lengths.max() > 10:
+        raise TraceError("a varint is too long")
+    values = numpy.zeros(len(ends), dtype=numpy.uint64)
+    for i in range(int(lengths.max()) if len(lengths) else 0):
+        has = lengths > i
+        piece = (data[starts[has] + i] & 0x7f).astype(numpy.uint64)
+        if i == 9 and (piece > 1).any():
+            raise TraceError("a varint is too long")
+        values[has] |= piece << numpy.uint64(7 * i)
+    return values
+
+
+# Parts of the format beyond version 1.0 that this reader knows.
+KNOWN_FEATURES = ()
+
+
 def main(arguments):
-    if len(arguments) != 2:
-        print("usage: heddle_trace.py FILE", file=sys.stderr)
+    """Prints what threads did, for people and for tests."""
+    with_addresses = len(arguments) == 3 and arguments[1] == "--addresses"
+    if len(arguments) != 2 and not with_addresses:
+        print("usage: heddle_trace.py [--addresses] FILE", file=sys.stderr)
         return 2
     try:
-        with Trace(arguments[1]) as trace:
+        with Trace(arguments[-1]) as trace:
+            trace.verify()
             for launch in trace.launches():
-                print(f"launch {launch.id} {trace.programs[launch.program].name} "
-                      f"{launch.block.x * launch.block.y * launch.block.z} {int(launch.recorded)}")
-                for block in trace.blocks(launch):
-                    for number, path in enumerate(block.threads()):
-                        print(f"{block.index} {block.part} {number}:", *path)
+                size = threads_per_block(launch)
+                print(f"launch {launch.id} {trace.programs[launch.program].name} {size} {int(launch.recorded)}")
+                for chunk in trace.chunks(launch):
+                    for thread in range(len(chunk.path_of_thread)):
+                        place = f"{chunk.blocks[thread // size]} {chunk.part} {thread % size}:"
+                        print(place, *chunk.basic_blocks(thread))
+                        if with_addresses:
+                            pairs = zip(chunk.access_instructions(thread), chunk.addresses(thread))
+                            print(place, *(f"{instruction}@{address:x}" for instruction, address in pairs))
     except (TraceError, OSError) as error:
         print(error, file=sys.stderr)
         return 1

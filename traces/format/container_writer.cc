@@ -100,9 +100,6 @@ absl::Status ContainerWriter::Append(v1::Record& record) {
     return absl::ResourceExhaustedError(absl::StrCat("record ", frames_.size(), " of ", path_, " takes ", body,
                                                      " bytes, the limit of the format is ", kMaxRecordBytes));
   }
-  if (frames_.size() >= kMaxFrames) {
-    return absl::ResourceExhaustedError(absl::StrCat(path_, ": the format allows ", kMaxFrames, " records at most"));
-  }
   using google::protobuf::io::CodedOutputStream;
   const size_t head = 1 + CodedOutputStream::VarintSize32(static_cast<uint32_t>(body));
   raw_.resize(head + body);
@@ -116,15 +113,21 @@ absl::Status ContainerWriter::Append(v1::Record& record) {
     coded.SetSerializationDeterministic(true);
     record.SerializeWithCachedSizes(&coded);
   }
-  sha_.Update(raw_.data(), raw_.size());
+  return AppendRaw(raw_);
+}
 
-  if (const size_t bound = ZSTD_compressBound(raw_.size()); compressed_.size() < bound) compressed_.resize(bound);
-  const size_t size = ZSTD_compress2(zstd_.get(), compressed_.data(), compressed_.size(), raw_.data(), raw_.size());
+absl::Status ContainerWriter::AppendRaw(absl::string_view raw) {
+  if (frames_.size() >= kMaxFrames) {
+    return absl::ResourceExhaustedError(absl::StrCat(path_, ": the format allows ", kMaxFrames, " records at most"));
+  }
+  sha_.Update(raw.data(), raw.size());
+  if (const size_t bound = ZSTD_compressBound(raw.size()); compressed_.size() < bound) compressed_.resize(bound);
+  const size_t size = ZSTD_compress2(zstd_.get(), compressed_.data(), compressed_.size(), raw.data(), raw.size());
   if (ZSTD_isError(size)) {
     return absl::InternalError(absl::StrCat("cannot compress record ", frames_.size(), ": ", ZSTD_getErrorName(size)));
   }
   if (absl::Status status = WriteAll(compressed_.data(), size); !status.ok()) return status;
-  frames_.push_back({static_cast<uint32_t>(size), static_cast<uint32_t>(raw_.size())});
+  frames_.push_back({static_cast<uint32_t>(size), static_cast<uint32_t>(raw.size())});
   return absl::OkStatus();
 }
 

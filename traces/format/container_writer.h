@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "proto/trace.pb.h"
 #include "traces/format/seek_table.h"
 
@@ -47,6 +48,13 @@ class ContainerWriter {
 
   uint64_t frame_count() const { return frames_.size(); }
   uint64_t bytes() const { return bytes_; }
+
+  // Appends a frame with exactly these contents, which a reader must find to be record number frame_count(). Errors: as
+  // Append.
+  absl::Status AppendRaw(absl::string_view raw);
+
+  // The file that a rename will complete; to be removed if the program is interrupted.
+  const std::string& temporary() const { return temporary_; }
 
   // SHA-256 of the decompressed frames so far; no Append but that of the index may follow.
   std::string ContentDigest();

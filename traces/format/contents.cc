@@ -13,15 +13,16 @@ namespace {
 
 using Kind = v1::Record::KindCase;
 
-// What all programs, launches and other small records of a file may take in memory together.
-constexpr uint64_t kMaxContentsBytes = 384u << 20;
-
 // Optional parts of the format that this version knows.
 bool IsKnownFeature(absl::string_view) { return false; }
 
 class Loader {
  public:
-  Loader(const FrameReader& file, Contents& contents) : file_(file), out_(contents), buffers_(file) {}
+  Loader(const FrameReader& file, Contents& contents)
+      : file_(file),
+        out_(contents),
+        buffers_(file),
+        most_bytes_(kMaxContentsBytes + kMaxContentsBytesPerFileByte * file.file_bytes()) {}
 
   absl::Status Run() {
     for (auto step :
@@ -37,13 +38,10 @@ class Loader {
   }
 
   absl::Status Read(uint64_t frame, Kind kind) {
-    if (absl::Status status = file_.ReadRecord(frame, kind, *buffers_); !status.ok()) return status;
-    total_bytes_ += buffers_->parsed_bytes;
-    if (total_bytes_ > kMaxContentsBytes) {
-      return Refuse(frame,
-                    absl::StrCat("all records but chunks take more than ", kMaxContentsBytes, " bytes in memory"));
-    }
-    return absl::OkStatus();
+    // A record beyond what is left is refused before it is parsed.
+    absl::Status status = file_.ReadRecord(frame, kind, *buffers_, most_bytes_ - total_bytes_);
+    if (status.ok()) total_bytes_ += buffers_->parsed_bytes;
+    return status;
   }
 
   absl::Status ReadHeader() {
@@ -60,7 +58,8 @@ class Loader {
     }
     for (const std::string& feature : header.required_feature()) {
       if (!IsKnownFeature(feature)) {
-        return absl::UnimplementedError(absl::StrCat(file_.name(), ": frame 0, FileHeader: the trace needs \"", feature,
+        return absl::UnimplementedError(absl::StrCat(file_.name(), ": frame 0, FileHeader: the trace needs \"",
+                                                     feature.substr(0, 200),
                                                      "\", which this program does not know; use a newer one"));
       }
     }
@@ -84,6 +83,19 @@ class Loader {
           frame, absl::StrCat("the index counts ", out_.index.records(), " records in front of it, there are ", frame));
     }
     if (out_.index.content_sha256().size() != 32) return Refuse(frame, "content_sha256 does not have 32 bytes");
+    struct Count {
+      absl::string_view what;
+      int count;
+      uint64_t most;
+    };
+    for (const Count& count :
+         {Count{"programs", out_.index.program_frame_size(), kMaxPrograms},
+          Count{"launches", out_.index.launch_frame_size(), kMaxLaunches},
+          Count{"transfers, certificates and annotations", out_.index.other_frame_size(), kMaxOtherRecords}}) {
+      if (static_cast<uint64_t>(count.count) > count.most) {
+        return Refuse(frame, absl::StrCat(count.count, " ", count.what, ", the limit is ", count.most));
+      }
+    }
     out_.chunks.assign(out_.index.chunk().begin(), out_.index.chunk().end());
     return absl::OkStatus();
   }
@@ -219,7 +231,12 @@ class Loader {
     if (chunk.block_count() > kMaxChunkThreads / launch.threads_per_block) {
       return refuse(absl::StrCat("more than ", kMaxChunkThreads, " threads"));
     }
-    if (chunk.thread_instructions() > kMaxChunkThreadInstructions || chunk.accesses() > kMaxChunkAccesses) {
+    const auto beyond = [](uint64_t number, uint64_t limit, uint64_t promised) {
+      return number > limit || (promised != 0 && number > promised);
+    };
+    if (beyond(chunk.thread_instructions(), kMaxChunkThreadInstructions, out_.header.max_chunk_thread_instructions()) ||
+        beyond(chunk.accesses(), kMaxChunkAccesses, out_.header.max_chunk_accesses()) ||
+        beyond(file_.frame(frame).decompressed, kMaxRecordBytes, out_.header.max_record_bytes())) {
       return refuse("more thread-instructions or accesses than a chunk may hold");
     }
     if (chunk.part() > 0) {
@@ -302,6 +319,7 @@ class Loader {
   Contents& out_;
   ScopedBuffers buffers_;
   std::vector<Kind> kinds_;
+  const uint64_t most_bytes_;
   uint64_t total_bytes_ = 0;
   bool open_launch_ = false;
   size_t first_chunk_ = 0;

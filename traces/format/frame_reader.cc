@@ -1,5 +1,6 @@
 #include "traces/format/frame_reader.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,9 +13,12 @@ namespace {
 // Header bits of a Zstandard frame (RFC 8878, section 3.1.1.1.1).
 constexpr size_t kDescriptorOffset = 4;
 constexpr uint8_t kChecksumBit = 0x04;
+constexpr uint8_t kUnusedBit = 0x10;
 constexpr uint8_t kSingleSegmentBit = 0x20;
-// Buffers that grew beyond this are not kept.
-constexpr size_t kMostKept = 24u << 20;
+// Buffers that grew beyond this are not kept from frame to frame.
+constexpr size_t kMostKept = 12u << 20;
+// Encoded bytes that may stay beside the parsed record.
+constexpr size_t kMostBeside = 8u << 20;
 
 // Window size that the frame header asks for (RFC 8878, section 3.1.1.1.2); `content` is that of a single segment.
 uint64_t WindowOf(const std::string& frame, uint64_t content) {
@@ -59,6 +63,14 @@ absl::StatusOr<std::unique_ptr<FrameReader>> FrameReader::Open(std::unique_ptr<B
     reader->offsets_.push_back(offset);
     offset += frame.compressed;
   }
+  return reader;
+}
+
+std::unique_ptr<FrameReader> FrameReader::WithFrames(std::unique_ptr<ByteSource> source, std::string name,
+                                                     std::vector<FrameEntry> frames, std::vector<uint64_t> offsets) {
+  std::unique_ptr<FrameReader> reader(new FrameReader(std::move(source), std::move(name)));
+  reader->frames_ = std::move(frames);
+  reader->offsets_ = std::move(offsets);
   return reader;
 }
 
@@ -108,6 +120,10 @@ absl::Status FrameReader::ReadRaw(uint64_t frame, Buffers& buffers) const {
   }
   if (!(static_cast<uint8_t>(in[kDescriptorOffset]) & kChecksumBit))
     return Refuse(frame, "", "the frame has no checksum");
+  // Zstandard ignores this bit; a flipped one must not pass unnoticed.
+  if (static_cast<uint8_t>(in[kDescriptorOffset]) & kUnusedBit) {
+    return Refuse(frame, "", "a bit of the frame header is set that must be 0");
+  }
   if (WindowOf(in, content) > uint64_t{1} << kMaxWindowLog) {
     return Refuse(frame, "", absl::StrCat("the window is above 2^", kMaxWindowLog, " bytes"));
   }
@@ -121,17 +137,28 @@ absl::Status FrameReader::ReadRaw(uint64_t frame, Buffers& buffers) const {
   return absl::OkStatus();
 }
 
-absl::Status FrameReader::ReadRecord(uint64_t frame, v1::Record::KindCase kind, Buffers& buffers) const {
+absl::Status FrameReader::ReadAnyRecord(uint64_t frame, absl::string_view what, Buffers& buffers,
+                                        uint64_t most_parsed_bytes) const {
   if (absl::Status status = ReadRaw(frame, buffers); !status.ok()) return status;
-  const absl::string_view what = KindName(kind);
   absl::string_view body;
   if (!SingleRecord(buffers.raw, body)) return Refuse(frame, what, "the frame does not hold exactly one record");
-  absl::StatusOr<uint64_t> estimate = EstimateParsedBytes(*v1::Record::descriptor(), body, kMaxParsedBytes);
+  absl::StatusOr<uint64_t> estimate =
+      EstimateParsedBytes(*v1::Record::descriptor(), body, std::min(most_parsed_bytes, kMaxParsedBytes));
   if (!estimate.ok()) return Refuse(frame, what, estimate.status().message());
   buffers.parsed_bytes = *estimate;
   if (!buffers.record.ParseFromArray(body.data(), static_cast<int>(body.size()))) {
     return Refuse(frame, what, "the record is not a well-formed message");
   }
+  // The message owns its bytes now; decoding a large chunk needs the room.
+  if (buffers.raw.capacity() > kMostBeside) std::string().swap(buffers.raw);
+  if (buffers.compressed.capacity() > kMostBeside) std::string().swap(buffers.compressed);
+  return absl::OkStatus();
+}
+
+absl::Status FrameReader::ReadRecord(uint64_t frame, v1::Record::KindCase kind, Buffers& buffers,
+                                     uint64_t most_parsed_bytes) const {
+  const absl::string_view what = KindName(kind);
+  if (absl::Status status = ReadAnyRecord(frame, what, buffers, most_parsed_bytes); !status.ok()) return status;
   if (buffers.record.ordinal() != frame) {
     return Refuse(
         frame, what,

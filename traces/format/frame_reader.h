@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "proto/trace.pb.h"
+#include "traces/format/limits.h"
 #include "traces/format/reader.h"
 #include "traces/format/seek_table.h"
 
@@ -39,6 +40,10 @@ class FrameReader {
   // Reads the seek table.
   static absl::StatusOr<std::unique_ptr<FrameReader>> Open(std::unique_ptr<ByteSource> source, std::string name);
 
+  // Takes frames from where somebody found them in a file that has no usable seek table.
+  static std::unique_ptr<FrameReader> WithFrames(std::unique_ptr<ByteSource> source, std::string name,
+                                                 std::vector<FrameEntry> frames, std::vector<uint64_t> offsets);
+
   const std::string& name() const { return name_; }
   uint64_t frame_count() const { return frames_.size(); }
   uint64_t file_bytes() const { return source_->size(); }
@@ -49,8 +54,13 @@ class FrameReader {
   absl::Status ReadRaw(uint64_t frame, Buffers& buffers) const;
 
   // As ReadRaw, then parses the one record in it into buffers.record and checks ordinal and kind
-  // (KIND_NOT_SET = any).
-  absl::Status ReadRecord(uint64_t frame, v1::Record::KindCase kind, Buffers& buffers) const;
+  // (KIND_NOT_SET = any). The record may take `most_parsed_bytes` in memory.
+  absl::Status ReadRecord(uint64_t frame, v1::Record::KindCase kind, Buffers& buffers,
+                          uint64_t most_parsed_bytes = kMaxParsedBytes) const;
+
+  // As ReadRecord, but ordinal and kind may be anything.
+  absl::Status ReadAnyRecord(uint64_t frame, absl::string_view what, Buffers& buffers,
+                             uint64_t most_parsed_bytes = kMaxParsedBytes) const;
 
   // Error in the frame: names file, frame, record and rule.
   absl::Status Refuse(uint64_t frame, absl::string_view what, absl::string_view rule) const;

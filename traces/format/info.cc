@@ -173,6 +173,26 @@ class DivergenceMeter {
   uint64_t warp_instructions_ = 0;
 };
 
+// Counts how often each memory instruction ran.
+void AddAccesses(const Program& program, const DecodedChunk& chunk, std::map<Pc, ColumnInfo>& columns) {
+  std::vector<uint64_t> uses(chunk.paths.size(), 0);
+  for (uint32_t path : chunk.path_of_thread) ++uses[path];
+  std::vector<uint64_t> visits(program.blocks().size(), 0);
+  for (size_t p = 0; p < chunk.paths.size(); ++p) {
+    const PathView& path = chunk.paths[p];
+    WalkState state{path.start_block, {path.call_stack.begin(), path.call_stack.end()}, path.extent == Extent::kEnded};
+    PackedDecisions decisions(path);
+    uint64_t instructions = 0;
+    (void)Walk(program, path.extent, decisions, state, ~uint64_t{0}, instructions,
+               [&](uint32_t b, const Block&) { visits[b] += uses[p]; });
+  }
+  for (const Block& block : program.blocks()) {
+    const uint64_t times = visits[static_cast<size_t>(&block - program.blocks().data())];
+    if (times == 0) continue;
+    for (Pc pc : program.accesses_of(block)) columns[pc].accesses += times;
+  }
+}
+
 // Splits the bytes of a chunk's frame among its contents.
 void AddBytes(v1::BlockChunk& chunk, uint64_t frame_bytes, Compressor& compressor, LaunchInfo& info,
               std::map<Pc, ColumnInfo>& columns) {
@@ -235,6 +255,7 @@ absl::StatusOr<TraceInfo> DescribeTrace(const TraceReader& reader) {
     for (const v1::ChunkReference& reference : view.chunks) {
       if (absl::Status status = reader.ReadChunk(reference, decoded); !status.ok()) return status;
       meter.Add(decoded);
+      AddAccesses(*view.program, decoded, columns);
       if (absl::Status status = reader.ReadChunk(reference, chunk); !status.ok()) return status;
       launch.frame_bytes += reader.frame_bytes(reference.frame());
       AddBytes(chunk, reader.frame_bytes(reference.frame()), compressor, launch, columns);

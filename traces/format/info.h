@@ -35,6 +35,7 @@ struct ByteCount {
 // One memory instruction over all chunks of a launch.
 struct ColumnInfo {
   Pc instruction = 0;
+  uint64_t accesses = 0;             // by all threads
   uint64_t chunks_by_model[3] = {};  // SEPARABLE, TIME, RELATIVE
   ByteCount bytes;
 };

@@ -15,12 +15,27 @@ inline constexpr uint64_t kChunkThreadInstructions = 1u << 20;
 inline constexpr uint64_t kChunkAccesses = 512u << 10;
 inline constexpr uint64_t kChunkBytes = 8u << 20;  // encoded
 
-inline constexpr uint64_t kMaxRecordBytes = 64u << 20;  // decompressed frame
+// Above what any capture has written, and low enough that a hostile file takes less than 64 MB and a tenth of a second
+// before it is refused: twice the largest chunk that capture makes of whole blocks (a chunk that is almost full and a
+// block that almost is one).
+inline constexpr uint64_t kMaxRecordBytes = 20u << 20;  // decompressed frame
 inline constexpr int kMaxWindowLog = 27;                // Zstandard window: 2^27 bytes
 inline constexpr uint64_t kMaxChunkThreads = 1u << 20;
-inline constexpr uint64_t kMaxChunkThreadInstructions = 16u << 20;
-inline constexpr uint64_t kMaxChunkAccesses = 16u << 20;
+inline constexpr uint64_t kMaxChunkPaths = 1u << 18;  // distinct ones
+inline constexpr uint64_t kMaxChunkThreadInstructions = 8u << 20;
+inline constexpr uint64_t kMaxChunkAccesses = 2u << 20;
 inline constexpr uint32_t kMaxThreadsPerBlock = 1024;
+
+inline constexpr uint64_t kMaxFrames = 1u << 20;
+inline constexpr uint64_t kMaxPrograms = 1u << 12;
+inline constexpr uint64_t kMaxLaunches = 1u << 17;
+inline constexpr uint64_t kMaxOtherRecords = 1u << 17;  // transfers, certificates and annotations
+
+// Memory of parsed records: of one record, and of all records but chunks together. The latter grows with the file,
+// because honest small records take some times as much in memory as in the file; no factor of a thousand is honest.
+inline constexpr uint64_t kMaxParsedBytes = 36u << 20;
+inline constexpr uint64_t kMaxContentsBytes = 32u << 20;
+inline constexpr uint64_t kMaxContentsBytesPerFileByte = 4;
 
 }  // namespace heddle::trace
 

@@ -65,6 +65,7 @@ class PathDecoder {
   absl::Status ReadDecisions() {
     const uint64_t paths = static_cast<uint64_t>(table_.decision_count_size());
     if (paths > static_cast<uint64_t>(chunk_.path_ref_size())) return Refuse("more paths than threads");
+    if (paths > kMaxChunkPaths) return Refuse(absl::StrCat("has ", paths, " paths, the limit is ", kMaxChunkPaths));
     const bool wide = table_.wide_count_size() != 0;
     if (wide && static_cast<uint64_t>(table_.wide_count_size()) != paths) {
       return Refuse("wide_count must be empty or have an element per path");
@@ -219,6 +220,9 @@ class PathDecoder {
         return RefusePath(p, absl::StrCat(WalkMessage(status), " (block ", state.block, ")"));
       instructions += walked.uses * path.thread_instructions;
       accesses += walked.uses * path.accesses;
+      if (accesses > kMaxChunkAccesses) {
+        return Refuse(absl::StrCat("more than ", kMaxChunkAccesses, " accesses"));
+      }
       for (uint64_t i = walked.first_column; i < walked_.columns.size(); ++i) {
         const uint16_t c = walked_.columns[i];
         WalkedPaths::Column& total = walked_.totals[c];
@@ -228,8 +232,6 @@ class PathDecoder {
         counts[c] = 0;
       }
     }
-    // Every access is an instruction, so the budget bounds both.
-    static_assert(kMaxChunkAccesses >= kMaxChunkThreadInstructions);
     if (instructions != chunk_.thread_instructions() || accesses != chunk_.accesses()) {
       return Refuse(absl::StrCat("declares ", chunk_.thread_instructions(), " thread-instructions and ",
                                  chunk_.accesses(), " accesses, its paths have ", instructions, " and ", accesses));

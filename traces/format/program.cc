@@ -21,7 +21,8 @@ bool IsMemory(v1::OpClass op) {
 // Builds the refusals of one program, so that each names the program, the place and the rule.
 class Refusal {
  public:
-  explicit Refusal(const v1::KernelProgram& proto) : prefix_(absl::StrCat("program \"", proto.name(), "\"")) {}
+  explicit Refusal(const v1::KernelProgram& proto)
+      : prefix_(absl::StrCat("program \"", absl::string_view(proto.name()).substr(0, kMostNamed), "\"")) {}
 
   absl::Status Program(absl::string_view rule) const {
     return absl::InvalidArgumentError(absl::StrCat(prefix_, ": ", rule));
@@ -31,6 +32,7 @@ class Refusal {
   }
 
  private:
+  static constexpr size_t kMostNamed = 200;  // bytes of a name that may be as long as a record
   std::string prefix_;
 };
 

@@ -121,6 +121,20 @@ absl::Status TraceReader::ReadChunk(const v1::ChunkReference& reference, Decoded
   return absl::OkStatus();
 }
 
+absl::Status TraceReader::ReadRecord(uint64_t frame, v1::Record& out) const {
+  ScopedBuffers buffers(*state_->file);
+  absl::Status status = state_->file->ReadRecord(frame, v1::Record::KIND_NOT_SET, *buffers);
+  if (status.ok()) out.Swap(&buffers->record);
+  return status;
+}
+
+absl::Status TraceReader::ReadRaw(uint64_t frame, std::string& out) const {
+  ScopedBuffers buffers(*state_->file);
+  absl::Status status = state_->file->ReadRaw(frame, *buffers);
+  if (status.ok()) out.swap(buffers->raw);
+  return status;
+}
+
 absl::Status TraceReader::VerifyDigest() const {
   ScopedBuffers buffers(*state_->file);
   Sha256 sha;

@@ -67,6 +67,11 @@ class TraceReader {
   // Reads and decodes. `out` is reused: its buffers grow to the largest chunk and stay.
   absl::Status ReadChunk(const v1::ChunkReference& reference, DecodedChunk& out) const;
 
+  // The record in `frame` as it stands in the file, whatever its kind; for tools that follow the order of the run.
+  absl::Status ReadRecord(uint64_t frame, v1::Record& out) const;
+  // The decompressed bytes of a frame.
+  absl::Status ReadRaw(uint64_t frame, std::string& out) const;
+
   // Reads every frame and compares the contents with digest(); DataLoss if they differ or a frame is damaged.
   absl::Status VerifyDigest() const;
 

@@ -15,7 +15,6 @@ namespace heddle::trace {
 
 inline constexpr uint32_t kSkippableMagic = 0x184D2A5E;
 inline constexpr uint32_t kSeekTableMagic = 0x8F92EAB1;
-inline constexpr uint64_t kMaxFrames = 1u << 23;
 
 // One frame of the file; sizes in bytes.
 struct FrameEntry {

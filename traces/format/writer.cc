@@ -16,7 +16,7 @@ namespace heddle::trace {
 namespace {
 
 // A block that is added whole joins a chunk that may be almost full already, so it must leave room for that.
-constexpr uint64_t kMaxBlockAccesses = 4u << 20;
+constexpr uint64_t kMaxBlockAccesses = 1u << 20;
 
 }  // namespace
 
@@ -37,8 +37,10 @@ struct TraceWriter::State {
   absl::Status AddBlock(uint64_t block, std::span<const ThreadRecord> threads, uint64_t expected);
   absl::Status AddBlockPart(uint64_t block, std::span<const ThreadRecord> threads, bool last,
                             std::span<uint64_t> consumed);
+  absl::Status AddChunk(v1::BlockChunk chunk, uint64_t last_block);
   absl::Status Flush(bool cut, bool last_part);
-  void CountBlock(uint64_t threads);
+  absl::Status AppendChunk(v1::Record& record, uint64_t last_block);
+  void CountBlocks(uint64_t blocks, uint64_t threads);
 
   std::unique_ptr<ContainerWriter> file;
   absl::Status error;
@@ -75,6 +77,7 @@ struct TraceWriter::State {
 TraceWriter::TraceWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 TraceWriter::~TraceWriter() = default;
 const WriterTotals& TraceWriter::totals() const { return state_->totals; }
+const std::string& TraceWriter::temporary_file() const { return state_->file->temporary(); }
 
 absl::StatusOr<std::unique_ptr<TraceWriter>> TraceWriter::Create(const std::string& path, v1::FileHeader header,
                                                                  const WriterOptions& options) {
@@ -166,11 +169,29 @@ absl::Status TraceWriter::State::CheckBlock(uint64_t block, std::span<const Thre
   return absl::OkStatus();
 }
 
-void TraceWriter::State::CountBlock(uint64_t threads) {
-  end.set_blocks(end.blocks() + 1);
+void TraceWriter::State::CountBlocks(uint64_t blocks, uint64_t threads) {
+  end.set_blocks(end.blocks() + blocks);
   end.set_threads(end.threads() + threads);
-  ++totals.blocks;
+  totals.blocks += blocks;
   totals.threads += threads;
+}
+
+absl::Status TraceWriter::State::AppendChunk(v1::Record& record, uint64_t last_block) {
+  const v1::BlockChunk& chunk = record.chunk();
+  v1::ChunkReference& reference = *index.add_chunk();
+  reference.set_frame(file->frame_count());
+  reference.set_launch(chunk.launch());
+  reference.set_first_block(chunk.first_block());
+  reference.set_block_count(chunk.block_count());
+  reference.set_last_block(last_block);
+  reference.set_part(chunk.part());
+  reference.set_thread_instructions(chunk.thread_instructions());
+  reference.set_accesses(chunk.accesses());
+  end.set_thread_instructions(end.thread_instructions() + chunk.thread_instructions());
+  end.set_accesses(end.accesses() + chunk.accesses());
+  end.set_chunks(end.chunks() + 1);
+  ++totals.chunks;
+  return Append(record);
 }
 
 absl::Status TraceWriter::State::Flush(bool cut, bool last_part) {
@@ -189,20 +210,7 @@ absl::Status TraceWriter::State::Flush(bool cut, bool last_part) {
   chunk.set_last_part(last_part);
   encoder.Encode(pending, cut, memories[launch.program()], chunk);
 
-  v1::ChunkReference& reference = *index.add_chunk();
-  reference.set_frame(file->frame_count());
-  reference.set_launch(launch.id());
-  reference.set_first_block(pending_blocks.front());
-  reference.set_block_count(pending_blocks.size());
-  reference.set_last_block(pending_blocks.back());
-  reference.set_part(chunk.part());
-  reference.set_thread_instructions(chunk.thread_instructions());
-  reference.set_accesses(chunk.accesses());
-  end.set_thread_instructions(end.thread_instructions() + chunk.thread_instructions());
-  end.set_accesses(end.accesses() + chunk.accesses());
-  end.set_chunks(end.chunks() + 1);
-  ++totals.chunks;
-  if (absl::Status status = Append(record); !status.ok()) return status;
+  if (absl::Status status = AppendChunk(record, pending_blocks.back()); !status.ok()) return status;
   pending.Reset(&programs[launch.program()]);
   pending_blocks.clear();
   return absl::OkStatus();
@@ -246,7 +254,7 @@ absl::Status TraceWriter::State::AddBlock(uint64_t block, std::span<const Thread
   totals.accesses += accesses;
   pending_blocks.push_back(block);
   next_block = block + 1;
-  CountBlock(threads.size());
+  CountBlocks(1, threads.size());
   if (pending.thread_instructions() >= chunk_thread_instructions || pending.addresses().size() >= chunk_accesses ||
       pending.encoded_bytes() >= kChunkBytes) {
     return Flush(false, true);
@@ -270,6 +278,8 @@ absl::Status TraceWriter::State::AddBlockPart(uint64_t block, std::span<const Th
     part_block = block;
     part = 0;
     part_states.assign(threads.size(), WalkState{programs[launch.program()].entry_block(), {}, false});
+  } else if (part_states.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(place, ": its first parts were added as encoded chunks"));
   }
   pending.Reset(&programs[launch.program()]);
   for (size_t t = 0; t < threads.size(); ++t) {
@@ -293,9 +303,49 @@ absl::Status TraceWriter::State::AddBlockPart(uint64_t block, std::span<const Th
   if (last) {
     in_parts = false;
     next_block = block + 1;
-    CountBlock(threads.size());
+    CountBlocks(1, threads.size());
   }
   return absl::OkStatus();
+}
+
+absl::Status TraceWriter::State::AddChunk(v1::BlockChunk chunk, uint64_t last_block) {
+  if (!open) return absl::FailedPreconditionError("a chunk needs an open launch that is recorded");
+  const auto refuse = [&](absl::string_view rule) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("launch ", launch.id(), ", chunk of block ", chunk.first_block(), ": ", rule));
+  };
+  if (absl::Status status = Flush(false, true); !status.ok()) return status;
+  if (in_parts ? chunk.first_block() != part_block || chunk.part() != part : chunk.part() != 0) {
+    return refuse(absl::StrCat("it is part ", chunk.part(), in_parts ? " behind " : " without ", "the parts before"));
+  }
+  if (chunk.first_block() < next_block || last_block < chunk.first_block() || last_block >= grid_blocks) {
+    return refuse("its blocks do not come next, or are outside the grid");
+  }
+  const uint64_t threads = static_cast<uint64_t>(chunk.path_ref_size());
+  if (threads / block_threads != chunk.block_count() || threads % block_threads != 0 || threads == 0) {
+    return refuse("it does not have the threads of whole blocks");
+  }
+  in_parts = !chunk.last_part();
+  part_block = chunk.first_block();
+  if (in_parts && chunk.part() == 0) {
+    part_states.clear();  // AddBlockPart cannot go on behind an encoded part: where its threads stopped is not known
+  }
+  part = chunk.part() + 1;
+  if (!in_parts) {
+    next_block = last_block + 1;
+    CountBlocks(chunk.block_count(), threads);
+  }
+  totals.thread_instructions += chunk.thread_instructions();
+  totals.accesses += chunk.accesses();
+  chunk.set_launch(launch.id());
+  v1::Record record;
+  *record.mutable_chunk() = std::move(chunk);
+  return AppendChunk(record, last_block);
+}
+
+absl::Status TraceWriter::AddChunk(v1::BlockChunk chunk, uint64_t last_block) {
+  if (!state_->error.ok()) return state_->error;
+  return state_->Fail(state_->AddChunk(std::move(chunk), last_block));
 }
 
 absl::Status TraceWriter::AddBlock(uint64_t block, std::span<const ThreadRecord> threads,

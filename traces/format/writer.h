@@ -72,6 +72,11 @@ class TraceWriter {
   absl::Status AddBlockPart(uint64_t block, std::span<const ThreadRecord> threads, bool last,
                             std::span<uint64_t> consumed_addresses);
 
+  // Takes over an encoded chunk of a launch of the same program and block size as it is; only its launch is set.
+  // `last_block` is the last block in it. Parts of a block must come in order, without gaps. The chunk is not decoded:
+  // the caller answers for its contents.
+  absl::Status AddChunk(v1::BlockChunk chunk, uint64_t last_block);
+
   absl::Status EndLaunch();
   absl::Status AddTransfer(const v1::Transfer& transfer);
   absl::Status AddCertificate(const v1::Certificate& certificate);
@@ -81,6 +86,9 @@ class TraceWriter {
   absl::Status Finish();
 
   const WriterTotals& totals() const;
+
+  // The file that a rename will complete; to be removed if the program is interrupted.
+  const std::string& temporary_file() const;
 
  private:
   struct State;

@@ -1,0 +1,123 @@
+// Every hostile file is refused, with its rule, within a tenth of a second and 64 MB.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <thread>
+
+#include "tests/fuzz/hostile_files.h"
+#include "traces/format/check.h"
+#include "traces/format/reader.h"
+
+namespace {
+
+std::atomic<int64_t> live_bytes{0};
+std::atomic<int64_t> peak_bytes{0};
+
+void* Allocate(size_t size) {
+  void* memory = std::malloc(size);
+  if (memory == nullptr) std::abort();
+  const int64_t now = live_bytes += static_cast<int64_t>(malloc_usable_size(memory));
+  int64_t before = peak_bytes;
+  while (before < now && !peak_bytes.compare_exchange_weak(before, now)) {
+  }
+  return memory;
+}
+
+void Free(void* memory) {
+  if (memory != nullptr) live_bytes -= static_cast<int64_t>(malloc_usable_size(memory));
+  std::free(memory);
+}
+
+}  // namespace
+
+void* operator new(size_t size) { return Allocate(size); }
+void* operator new[](size_t size) { return Allocate(size); }
+void operator delete(void* memory) noexcept { Free(memory); }
+void operator delete[](void* memory) noexcept { Free(memory); }
+void operator delete(void* memory, size_t) noexcept { Free(memory); }
+void operator delete[](void* memory, size_t) noexcept { Free(memory); }
+
+namespace heddle::trace::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int64_t kMostBytes = 64 << 20;
+constexpr double kMostSeconds = 0.1;
+
+struct Reading {
+  std::string refusal;  // empty if the file was taken for a trace
+  int64_t bytes = 0;    // peak of the heap beside the file itself
+  double seconds = 0;   // processor time
+};
+
+double ProcessorSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+std::string Refusal(std::string bytes) {
+  auto reader = TraceReader::Open(FromMemory(std::move(bytes)), "hostile");
+  if (!reader.ok()) return std::string(reader.status().message());
+  DecodedChunk chunk;
+  for (const LaunchView& launch : (*reader)->launches()) {
+    for (const v1::ChunkReference& reference : launch.chunks) {
+      const absl::Status status = (*reader)->ReadChunk(reference, chunk);
+      if (!status.ok()) return std::string(status.message());
+    }
+  }
+  const auto report = CheckTrace(**reader);
+  if (!report.ok()) return std::string(report.status().message());
+  for (const Finding& finding : report->findings) {
+    if (finding.severity == Finding::Severity::kError) return finding.message;
+  }
+  return "";
+}
+
+// On a thread of its own: buffers that a thread keeps end with it.
+Reading Read(const std::string& file) {
+  Reading reading;
+  std::thread([&] {
+    std::string bytes = file;
+    const int64_t before = live_bytes;
+    peak_bytes = before;
+    const double start = ProcessorSeconds();
+    reading.refusal = Refusal(std::move(bytes));
+    reading.seconds = ProcessorSeconds() - start;
+    reading.bytes = peak_bytes - before;
+  }).join();
+  return reading;
+}
+
+TEST(Hostile, EveryFileIsRefusedQuicklyAndInLittleMemory) {
+  int64_t most_bytes = 0;
+  double most_seconds = 0;
+  for (const HostileFile& hostile : HostileFiles()) {
+    SCOPED_TRACE(hostile.name);
+    const std::string file = hostile.make();
+    Reading reading = Read(file);
+    EXPECT_NE(reading.refusal, "") << "the file was taken for a trace";
+    EXPECT_THAT(reading.refusal, HasSubstr(hostile.rule));
+    EXPECT_LE(reading.bytes, kMostBytes);
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
+    // A busy machine slows single runs down.
+    for (int again = 0; again < 3 && reading.seconds > kMostSeconds; ++again) reading = Read(file);
+    EXPECT_LE(reading.seconds, kMostSeconds);
+#endif
+    most_bytes = std::max(most_bytes, reading.bytes);
+    most_seconds = std::max(most_seconds, reading.seconds);
+    printf("%-40s %9zu bytes: %5.1f MB, %5.1f ms: %s\n", hostile.name.c_str(), file.size(),
+           static_cast<double>(reading.bytes) / (1 << 20), 1e3 * reading.seconds, reading.refusal.c_str());
+  }
+  printf("most: %.1f MB, %.1f ms\n", static_cast<double>(most_bytes) / (1 << 20), 1e3 * most_seconds);
+}
+
+}  // namespace
+}  // namespace heddle::trace::testing

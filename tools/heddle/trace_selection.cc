@@ -1,0 +1,72 @@
+#include "tools/heddle/trace_selection.h"
+
+#include <algorithm>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace heddle::tools {
+namespace {
+
+absl::Status ReadRanges(const std::string& text, absl::string_view option, trace::NumberRanges& out) {
+  if (text.empty()) return absl::OkStatus();
+  absl::StatusOr<trace::NumberRanges> ranges = trace::NumberRanges::Parse(text, option);
+  if (!ranges.ok()) return ranges.status();
+  out = *std::move(ranges);
+  return absl::OkStatus();
+}
+
+absl::Status SelectKernels(const std::string& expression, const trace::TraceReader& reader,
+                           std::vector<bool>& launches) {
+  if (expression.empty()) return absl::OkStatus();
+  std::set<std::string> names;
+  try {  // the standard library throws, we do not
+    const std::regex pattern(expression, std::regex::extended);
+    for (const trace::LaunchView& launch : reader.launches()) {
+      names.insert(launch.program->name());
+      if (!std::regex_search(launch.program->name(), pattern)) launches[launch.launch.id()] = false;
+    }
+  } catch (const std::regex_error& error) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--kernels \"", expression, "\": not a regular expression: ", error.what()));
+  }
+  if (std::find(launches.begin(), launches.end(), true) != launches.end()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--kernels \"", expression, "\": none of the selected launches runs ",
+                                                 "such a kernel; the trace has ", absl::StrJoin(names, ", ")));
+}
+
+}  // namespace
+
+absl::StatusOr<SelectedParts> ReadSelection(const TraceSelection& selection, const trace::TraceReader& reader) {
+  SelectedParts out;
+  trace::NumberRanges launches;
+  for (const absl::Status& status :
+       {ReadRanges(selection.launches, "--launches", launches), ReadRanges(selection.blocks, "--blocks", out.blocks),
+        ReadRanges(selection.threads, "--threads", out.threads),
+        ReadRanges(selection.instructions, "--instructions", out.instructions)}) {
+    if (!status.ok()) return status;
+  }
+  const size_t count = reader.launches().size();
+  if (count == 0) return absl::InvalidArgumentError(absl::StrCat(reader.name(), ": the trace has no launches"));
+  if (launches.CountWithin(0, count - 1) == 0) {
+    return absl::InvalidArgumentError(absl::StrCat("--launches ", selection.launches, ": the trace has ", count,
+                                                   count == 1 ? " launch, number 0" : " launches, 0 to ",
+                                                   count == 1 ? "" : absl::StrCat(count - 1)));
+  }
+  for (size_t i = 0; i < count; ++i) out.launches.push_back(launches.Holds(i));
+  if (absl::Status status = SelectKernels(selection.kernels, reader, out.launches); !status.ok()) return status;
+  uint32_t most_threads = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (out.launches[i]) most_threads = std::max(most_threads, reader.launches()[i].threads_per_block);
+  }
+  if (out.threads.CountWithin(0, most_threads - 1) == 0) {
+    return absl::InvalidArgumentError(absl::StrCat("--threads ", selection.threads, ": a block has ", most_threads,
+                                                   " threads, 0 to ", most_threads - 1));
+  }
+  return out;
+}
+
+}  // namespace heddle::tools
