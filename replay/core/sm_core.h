@@ -166,7 +166,7 @@ class SmCore : public MemoryClient {
       const Cycle at = stretch.next;
       core.RunCycle(at);
       stretch.until = at + 1;
-      if (!core.retired_.empty() || !core.ok()) {
+      if (!core.retired_.empty() || !core.ok() || core.hung_) {
         stretch.stopped = true;
         break;
       }

@@ -348,7 +348,7 @@ int main(int argc, char** argv) {
     const std::string_view argument = argv[i];
     if (argument == "--long") {
       options.scale = 10;
-    } else if (argument.starts_with("--jobs=") && absl::SimpleAtoi(argument.substr(7), &options.jobs) &&
+    } else if (argument.starts_with("--jobs=") && absl::SimpleAtoi(argument.data() + 7, &options.jobs) &&
                options.jobs != 0) {
     } else if (std::any_of(sections.begin(), sections.end(), [&](const auto& one) { return one.first == argument; })) {
       wanted.emplace_back(argument);
