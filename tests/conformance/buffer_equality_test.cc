@@ -15,7 +15,7 @@ namespace heddle::replay {
 namespace {
 
 TEST(BufferEquality, RandomProgramsOnRandomMachines) {
-  for (uint64_t seed = 1; seed <= Programs(100); ++seed) {
+  for (uint64_t seed = 1; seed <= Programs(80); ++seed) {
     const RandomCase random_case = MakeBufferCase(seed);
     SCOPED_TRACE(random_case.Text());
     Random random(MixAll({seed, 71}));
@@ -45,7 +45,9 @@ TEST(BufferEquality, EveryPair) {
     SCOPED_TRACE(random_case.Text());
     std::vector<AcceptedConfiguration> some;
     for (size_t i = 0; i < kPairsPerProgram; ++i) some.push_back(pairs[next++ % pairs.size()]);
-    ExpectEqual(*random_case.reader, random_case.machine, ForMachine(some, random_case.machine));
+    some = ForMachine(some, random_case.machine);
+    if (some.empty()) continue;  // all of them MIMD's
+    ExpectEqual(*random_case.reader, random_case.machine, some);
     if (HasFailure()) return;
   }
 }

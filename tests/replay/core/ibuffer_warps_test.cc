@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "replay/core/lane_mask.h"
+#include "replay/engine/machine.h"
 #include "replay/fetch/fetch_policy.h"
 #include "replay/schedule/warp_scheduler.h"
 #include "tests/replay/core/ibuffer_harness.h"
@@ -85,6 +87,56 @@ TEST(RowsOfSeveralWarps, AWriteHoldsTheOtherWarpUpThoughTheWriterHasLeftTheRow) 
   EXPECT_EQ(Issues(free, /*threads=*/true), "2:0@0 10:1@0 11:3@1 12:4@1 20:2@0");
 }
 
+// At the branch behind them, two warps 0-3 and 4-7 give threads 0, 1, 6, 7 to a third one.
+class MixesTwoRows final : public SplittingPolicy {
+ public:
+  uint32_t interests() const override { return kEveryBlockEnd; }
+  Verdict Resolve(const Resolution& resolution, WarpEditor& editor) override {
+    if (!resolution.conditional) return SplittingPolicy::Resolve(resolution, editor);
+    const bool first = resolution.lanes->thread[0] == 0;
+    const LaneMask given = first ? 0b0011 : 0b1100;
+    ForEachLane(given, [&](int lane) { mixed_.thread[lane] = resolution.lanes->thread[lane]; });
+    mixed_.mask |= given;
+    Lanes kept = *resolution.lanes;
+    kept.mask = 0b1111 & ~given;
+    editor.Place(resolution.slot, resolution.groups[0].at, kept);
+    if (!first) editor.Spawn(resolution.groups[0].at, mixed_);
+    return Verdict::kAccepted;
+  }
+
+ private:
+  Lanes mixed_;
+};
+
+TEST(RowsOfSeveralWarps, AWriteOfAMixedWarpIsPendingForItsOwnThreadsOnly) {
+  RegisterPolicy("mixes_two_rows", [](const DivergenceContext&) { return std::make_unique<MixesTwoRows>(); });
+  RunOptions options = Small();
+  options.divergence = "mixes_two_rows";
+  options.scheduler = "oldest";
+  AddTiming(options, OperationTiming::INT_MUL, 20, 1, OperationTiming::SP_UNIT);
+  trace::v1::KernelProgram program = ProgramBuilder("mixed")
+                                         .Block("start")
+                                         .Branch("work", "never")
+                                         .Block("work")
+                                         .Op(trace::v1::OP_INT_MUL)
+                                         .Alu(3)
+                                         .Exit()
+                                         .Block("never")
+                                         .Exit()
+                                         .Build();
+  SetRegisters(program, 1, {7}, {});
+  SetRegisters(program, 2, {8}, {7});
+  SetRegisters(program, 3, {9}, {8});
+  SetRegisters(program, 4, {10}, {7});
+  const Outcome outcome = RunBoth(*MakeTrace(program, 1, std::vector<ThreadTrace>(8, Thread({0}))), options);
+  // The warps of one row multiply in 6 and 7, when their branches have resolved, into register 7 of the whole rows, so
+  // that the mixed warp has to wait for both, until 27, where the older warp goes first. Its own product, from 28 to
+  // 48, does not hold the others up: they read register 7 in 32 and 34.
+  EXPECT_EQ(Issues(outcome, /*threads=*/true),
+            "2:0@0 3:0@4 6:1@2 7:1@4 26:2@2 27:2@4 28:1@0 30:3@2 31:3@4 32:4@2 33:5@2 34:4@4 35:5@4 48:2@0 52:3@0 "
+            "53:4@0 55:5@0");
+}
+
 TEST(Schedulers, FourIssueInOneCycleAsFarAsUnitsGo) {
   RunOptions options = Small();
   options.machine.mutable_core()->set_schedulers(4);
@@ -119,6 +171,26 @@ TEST(Barriers, WithACountOpenForThatManyThreads) {
   // Branches 2, 3, 4, resolved in 6, 7, 8. The barriers are in the buffer and issue in 6 and 7; both warps go on in 8,
   // and their exits have been fetched: warp 0's in 6, warp 1's in 7. Warp 2 is fetched for in 8.
   EXPECT_EQ(Issues(outcome, /*threads=*/true), "2:0@0 3:0@4 4:0@8 6:1@0 7:1@4 8:2@0 9:2@4 10:2@8");
+}
+
+// ------------------------------------------------------------------------------------------ the instruction cache
+
+TEST(InstructionCache, AFetchEndsAtTheLineAndAMissWaitsForIt) {
+  RunOptions options = Small();
+  Buffer(options).set_entries(3);
+  Buffer(options).set_fetch_instructions(3);
+  *options.machine.mutable_memory() = LoadMachine("ideal_gtx480").value().memory();
+  machine::v1::Hierarchy& memory = *options.machine.mutable_memory()->mutable_hierarchy();
+  memory.mutable_l1_instruction()->set_line_bytes(32);  // four instructions
+  memory.set_ideal_beyond_l1_cycles(10);
+  trace::v1::KernelProgram program = ProgramBuilder("lines").Alu(6).Exit().Build();
+  for (int i = 0; i < 6; ++i) SetRegisters(program, i, {static_cast<uint32_t>(i + 1)}, {});
+  const Outcome outcome = RunBlock(program, 4, options);
+  // Asked for in 0, the first line is sent for in 1 and there in 11, when it is fetched. Instruction 3 is alone behind
+  // the first three; the second line is missed in 17, and there in 28.
+  EXPECT_EQ(Issues(outcome), "13:0 14:1 15:2 17:3 30:4 31:5 32:6");
+  EXPECT_EQ(outcome.launch().fetch().fetches(), 3);
+  EXPECT_EQ(outcome.launch().l1_instruction().misses(), 2);
 }
 
 // ------------------------------------------------------------------------------------------ hangs
