@@ -100,6 +100,26 @@ void WriteNetwork(const CrossbarCounters& counters, uint64_t cycles, uint64_t in
   if (counters.messages != 0) out.set_mean_latency(Ratio(counters.latency, counters.messages));
 }
 
+void WriteL2(const L2SliceCounters& slices, uint64_t count, uint64_t cycles, const CacheCounters& cache,
+             const std::vector<uint64_t>& mshr_occupancy, uint64_t line_bytes, result::v1::L2Counters& out) {
+  if (!mshr_occupancy.empty()) {
+    WriteCache(cache, mshr_occupancy, *out.mutable_cache());
+    out.mutable_cache()->set_read_requests(slices.fetches);
+    out.mutable_cache()->set_write_requests(slices.write_backs);
+    out.mutable_cache()->set_request_bytes((slices.fetches + slices.write_backs) * line_bytes);
+  }
+  out.set_cycles(cycles);
+  out.set_slices(count);
+  out.set_reads(slices.reads);
+  out.set_writes(slices.writes);
+  out.set_atomics(slices.atomics);
+  out.set_atomic_passes(slices.atomic_passes);
+  out.set_atomic_wait(slices.atomic_wait);
+  out.set_output_wait(slices.output_wait);
+  out.set_network_wait(slices.network_wait);
+  out.set_dram_queue_wait(slices.dram_queue_wait);
+}
+
 void WriteDram(const DramCounters& counters, uint64_t cycles, uint64_t controllers, result::v1::DramCounters& out) {
   out.set_cycles(cycles);
   out.set_controllers(controllers);

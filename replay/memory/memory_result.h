@@ -10,6 +10,7 @@
 #include "replay/memory/cache.h"
 #include "replay/memory/crossbar.h"
 #include "replay/memory/dram_controller.h"
+#include "replay/memory/l2_slice.h"
 #include "replay/memory/sm_memory_counters.h"
 
 namespace heddle::replay {
@@ -22,6 +23,9 @@ void WriteCache(const CacheCounters& counters, const std::vector<uint64_t>& mshr
                 result::v1::CacheCounters& out);
 void WriteNetwork(const CrossbarCounters& counters, uint64_t cycles, uint64_t inputs, uint64_t outputs, uint64_t bytes,
                   result::v1::NetworkCounters& out);
+// `slices` counters of `count` slices in sum, and those of their caches; without occupancy there is no cache.
+void WriteL2(const L2SliceCounters& slices, uint64_t count, uint64_t cycles, const CacheCounters& cache,
+             const std::vector<uint64_t>& mshr_occupancy, uint64_t line_bytes, result::v1::L2Counters& out);
 void WriteDram(const DramCounters& counters, uint64_t cycles, uint64_t controllers, result::v1::DramCounters& out);
 
 }  // namespace heddle::replay

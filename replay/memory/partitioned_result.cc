@@ -31,24 +31,8 @@ void PartitionedBackEnd::WriteResult(result::v1::LaunchResult& result) {
     occupancy.resize(one.size());
     for (size_t used = 0; used < one.size(); ++used) occupancy[used] += one[used];
   }
-  result::v1::L2Counters& l2 = *result.mutable_l2();
-  if (!occupancy.empty()) {
-    WriteCache(cache, occupancy, *l2.mutable_cache());
-    l2.mutable_cache()->set_read_requests(slices.fetches);
-    l2.mutable_cache()->set_write_requests(slices.write_backs);
-    l2.mutable_cache()->set_request_bytes((slices.fetches + slices.write_backs) *
-                                          machine_.memory().hierarchy().l2().cache().line_bytes());
-  }
-  l2.set_cycles(l2_cycles);
-  l2.set_slices(map_.slices());
-  l2.set_reads(slices.reads);
-  l2.set_writes(slices.writes);
-  l2.set_atomics(slices.atomics);
-  l2.set_atomic_passes(slices.atomic_passes);
-  l2.set_atomic_wait(slices.atomic_wait);
-  l2.set_output_wait(slices.output_wait);
-  l2.set_network_wait(slices.network_wait);
-  l2.set_dram_queue_wait(slices.dram_queue_wait);
+  WriteL2(slices, map_.slices(), l2_cycles, cache, occupancy, machine_.memory().hierarchy().l2().cache().line_bytes(),
+          *result.mutable_l2());
 
   DramCounters dram;
   for (const DramController& controller : parts_->controllers) dram.Add(controller.counters());

@@ -90,24 +90,8 @@ class ReferenceBackEnd : public MemoryBackEnd {
       occupancy.resize(slice.occupancy.size());
       for (size_t i = 0; i < occupancy.size(); ++i) occupancy[i] += slice.occupancy[i];
     }
-    result::v1::L2Counters& l2 = *result.mutable_l2();
-    if (!occupancy.empty()) {
-      WriteCache(cache, occupancy, *l2.mutable_cache());
-      l2.mutable_cache()->set_read_requests(slices.fetches);
-      l2.mutable_cache()->set_write_requests(slices.write_backs);
-      l2.mutable_cache()->set_request_bytes((slices.fetches + slices.write_backs) *
-                                            hierarchy_.l2().cache().line_bytes());
-    }
-    l2.set_cycles(last / Period(Domain::kL2) + 1);
-    l2.set_slices(map_.slices());
-    l2.set_reads(slices.reads);
-    l2.set_writes(slices.writes);
-    l2.set_atomics(slices.atomics);
-    l2.set_atomic_passes(slices.atomic_passes);
-    l2.set_atomic_wait(slices.atomic_wait);
-    l2.set_output_wait(slices.output_wait);
-    l2.set_network_wait(slices.network_wait);
-    l2.set_dram_queue_wait(slices.dram_queue_wait);
+    WriteL2(slices, map_.slices(), last / Period(Domain::kL2) + 1, cache, occupancy,
+            hierarchy_.l2().cache().line_bytes(), *result.mutable_l2());
     DramCounters dram;
     for (const ReferenceDram& controller : drams_) dram.Add(controller.counters());
     WriteDram(dram, last / Period(Domain::kDram) + 1, map_.controllers(), *result.mutable_dram());
