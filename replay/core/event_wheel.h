@@ -119,7 +119,11 @@ class EventWheel {
     } else {
       free_ = nodes_[node].next;
     }
-    nodes_[node] = {event, kNone};
+    Node& entry = nodes_[node];  // field by field: a copy of what was just written in pieces waits for them
+    entry.event.id = event.id;
+    entry.event.kind = event.kind;
+    entry.event.lanes = event.lanes;
+    entry.next = kNone;
     const uint32_t index = static_cast<uint32_t>(at) & mask_;
     if (head_[index] == kNone) {
       head_[index] = node;

@@ -182,7 +182,7 @@ void IBufferCore::TellLongWaits() {
   std::sort(long_waits_.begin(), long_waits_.end());
   for (size_t i = 0; i < long_waits_.size(); ++i) {  // the policy may add some
     const SlotId slot = long_waits_[i];
-    if (!standings_.of(slot).off_core || warps_[slot].told_wait) continue;
+    if (!standings_.of(slot).off_core() || warps_[slot].told_wait) continue;
     warps_[slot].told_wait = true;
     TellLongWait(slot);
     TakeChanges();
@@ -247,9 +247,9 @@ absl::Status IBufferCore::CheckDrained() const {
 }
 
 std::string IBufferCore::WhatSlotWaitsFor(SlotId slot) const {
-  switch (standings_.of(slot).state) {
+  switch (standings_.of(slot).state()) {
     case WarpClass::kStructural:
-      switch (standings_.of(slot).unit) {
+      switch (standings_.of(slot).unit()) {
         case UnitClass::kMemory:
           if (!MemoryFree(now_)) return "wait for the memory stage";
           break;
@@ -263,7 +263,7 @@ std::string IBufferCore::WhatSlotWaitsFor(SlotId slot) const {
       return "are ready, but are not issued";
     case WarpClass::kMemory:
     case WarpClass::kMemoryWaw:
-      return standings_.of(slot).off_core ? "wait for data from beyond the core" : "wait for data from memory";
+      return standings_.of(slot).off_core() ? "wait for data from beyond the core" : "wait for data from memory";
     case WarpClass::kArithmetic:
     case WarpClass::kArithmeticWaw:
       return "wait for the result of an instruction";

@@ -47,7 +47,7 @@ bool IBufferCore::TryPort(int port, Cycle now) {
   if ((interests_ & kIssue) != 0) {
     const Verdict verdict = policy_->AcceptIssue(slot, formation_.editor());
     TakeChanges();
-    if (verdict == Verdict::kRefused || standings_.of(slot).state != WarpClass::kStructural) return false;
+    if (verdict == Verdict::kRefused || standings_.of(slot).state() != WarpClass::kStructural) return false;
   }
   if (const int penalty = policy_->IssuePenalty(slot, table()); penalty > 0) {
     port_free_[port] = now + 1 + static_cast<Cycle>(penalty);

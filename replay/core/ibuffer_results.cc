@@ -61,7 +61,7 @@ bool IBufferCore::ProcessLanes(uint32_t id, LaneMask lanes) {
     if (--results_due_[block] == 0 && blocks_[block].exited) retiring_.push_back(block);
     if (flight.writes) scoreboard_.Release(row, id);
   };
-  const auto waits_for_data = [&](SlotId other) { return (MaskOf(standings_.of(other).state) & kDataClasses) != 0; };
+  const auto waits_for_data = [&](SlotId other) { return standings_.of(other).waits_for_data(); };
   if (flight.row != kMixedRows) {
     give_back(flight.row);
     if (flight.writes) {
@@ -160,7 +160,7 @@ void IBufferCore::WaitsOffCore(AccessId access) {
     ForEachRowOf(access, flight, [&](uint32_t row, LaneMask) {
       scoreboard_.MarkOffCore(row, access);
       for (const SlotId other : slots_of_[row]) {
-        if ((MaskOf(standings_.of(other).state) & kDataClasses) != 0) Reclass(other);
+        if (standings_.of(other).waits_for_data()) Reclass(other);
       }
     });
   }

@@ -19,7 +19,7 @@ void IBufferCore::Changed(SlotId slot, bool threads) {
   const SlotState state = warps.state[slot];
   if (state == SlotState::kFree || warp.formed != warps.formed[slot]) {
     // Another warp, or none. Its wait for a line of the instruction cache stays: the cache knows the slot only.
-    const uint8_t port = standings_.of(slot).port;
+    const uint8_t port = standings_.of(slot).port();
     standings_.Renew(slot);
     DropBuffer(slot, warp);
     warp.flushed = false;
@@ -116,90 +116,61 @@ Scoreboard::Hazard IBufferCore::HazardOf(SlotId slot, const Warp& warp, const Is
 }
 
 Standing IBufferCore::StandingOf(SlotId slot, const Warp& warp) const {
-  Standing standing;
+  if (warp.threads == 0) return Standing();
   const WarpTable& warps = table();
-  if (warp.threads == 0) return standing;
-  standing.port = warps.port[slot];
-  standing.threads = warp.threads;
+  const auto standing = [&](WarpClass state) { return Standing(state, warps.port[slot], warp.threads); };
   const auto from_flight = [&](WarpClass state) {
-    standing.state = state;
-    standing.beyond_shared = flights_[warp.flight].beyond_shared;
-    standing.off_core = flights_[warp.flight].off_core;
+    return standing(state).From(flights_[warp.flight].beyond_shared, flights_[warp.flight].off_core);
   };
   switch (warps.state[slot]) {
     case SlotState::kFree:
       return Standing();
     case SlotState::kParked:
     case SlotState::kResolving:
-      standing.state = WarpClass::kPolicy;
-      return standing;
+      return standing(WarpClass::kPolicy);
     case SlotState::kBarrier:
-      standing.state = WarpClass::kBarrier;
-      return standing;
+      return standing(WarpClass::kBarrier);
     case SlotState::kInFlight:
       switch (warp.in_flight) {
         case InFlight::kControl:
-          standing.state = WarpClass::kControl;
-          break;
+          return standing(WarpClass::kControl);
         case InFlight::kFence:
-          standing.state = WarpClass::kBarrier;
-          break;
+          return standing(WarpClass::kBarrier);
         case InFlight::kMemory:
-          from_flight(WarpClass::kMemory);
-          break;
+          return from_flight(WarpClass::kMemory);
         case InFlight::kArithmetic:
-          from_flight(WarpClass::kArithmetic);
-          break;
+          return from_flight(WarpClass::kArithmetic);
         case InFlight::kResolve:
-          standing.state = WarpClass::kPolicy;
           break;
       }
-      return standing;
+      return standing(WarpClass::kPolicy);
     case SlotState::kOffered:
       break;
   }
-  standing.offered = true;
-  if (formation_.inserted(slot) != 0) {
-    standing.state = one_in_flight_ && now_ < warp.ready_at ? WarpClass::kFetch : WarpClass::kStructural;
-    return standing;
-  }
-  const IssueStep& step = setup_.table[warps.position[slot].pc()];
-  if (SharedHeld(slot, steps_[warps.position[slot].pc()])) {  // waits for the warps of another block, as at a barrier
-    standing.state = WarpClass::kBarrier;
-    return standing;
-  }
-  if (one_in_flight_) {
-    standing.state = now_ < warp.ready_at ? WarpClass::kFetch : WarpClass::kStructural;
-    standing.unit = step.unit;
-    return standing;
-  }
-  if (warp.valid == 0) {
-    standing.state = warp.flushed ? WarpClass::kControl : WarpClass::kFetch;
-    return standing;
-  }
+  const auto offered = [&](WarpClass state) { return standing(state).Offered(); };
+  const bool not_ready_yet = one_in_flight_ && now_ < warp.ready_at;
+  if (formation_.inserted(slot) != 0) return offered(not_ready_yet ? WarpClass::kFetch : WarpClass::kStructural);
+  const Pc pc = warps.position[slot].pc();
+  const IssueStep& step = setup_.table[pc];
+  // Waits for the warps of another block, as at a barrier.
+  if (SharedHeld(slot, steps_[pc])) return offered(WarpClass::kBarrier);
+  if (one_in_flight_) return offered(not_ready_yet ? WarpClass::kFetch : WarpClass::kStructural).Needs(step.unit);
+  if (warp.valid == 0) return offered(warp.flushed ? WarpClass::kControl : WarpClass::kFetch);
   const Scoreboard::Hazard hazard = HazardOf(slot, warp, step);
-  if (!hazard.blocked) {
-    standing.state = WarpClass::kStructural;
-    standing.unit = step.unit;
-    return standing;
-  }
-  if (hazard.memory) {
-    standing.state = hazard.source ? WarpClass::kMemory : WarpClass::kMemoryWaw;
-  } else {
-    standing.state = hazard.source ? WarpClass::kArithmetic : WarpClass::kArithmeticWaw;
-  }
-  standing.beyond_shared = hazard.beyond_shared;
-  standing.off_core = hazard.off_core;
-  return standing;
+  if (!hazard.blocked) return offered(WarpClass::kStructural).Needs(step.unit);
+  const WarpClass data = hazard.memory   ? hazard.source ? WarpClass::kMemory : WarpClass::kMemoryWaw
+                         : hazard.source ? WarpClass::kArithmetic
+                                         : WarpClass::kArithmeticWaw;
+  return offered(data).From(hazard.beyond_shared, hazard.off_core);
 }
 
 void IBufferCore::Reclass(SlotId slot) {
   Warp& warp = warps_[slot];
-  const uint8_t port = standings_.of(slot).port;
+  const uint8_t port = standings_.of(slot).port();
   const Standing standing = StandingOf(slot, warp);
   standings_.Set(slot, standing);
-  if (standing.off_core != warp.told_wait) {
-    if (standing.off_core) {
+  if (standing.off_core() != warp.told_wait) {
+    if (standing.off_core()) {
       long_waits_.push_back(slot);
     } else {
       warp.told_wait = false;

@@ -28,7 +28,14 @@ void Scoreboard::Reserve(uint32_t row, LaneMask lanes, std::span<const uint32_t>
   Row& at = rows_[row];
   for (const uint32_t number : registers) {
     const RegisterFilter filter = RegisterFilter::Of(number).AtDepth(depth);
-    at.writes.push_back({filter, lanes, number, instruction, static_cast<uint16_t>(depth), producer});
+    // In place: a copy of what was just written in pieces waits for the pieces.
+    Write& write = at.writes.emplace_back();
+    write.filter = filter;
+    write.lanes = lanes;
+    write.number = number;
+    write.instruction = instruction;
+    write.depth = static_cast<uint16_t>(depth);
+    write.producer = producer;
     at.filter.Add(filter);
     ++writes_;
   }

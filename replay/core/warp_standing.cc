@@ -4,51 +4,50 @@
 
 namespace heddle::replay {
 
-void WarpStandings::Change(SlotId slot, const Standing& to) {
+void WarpStandings::Change(SlotId slot, Standing to) {
   Warp& warp = warps_[slot];
-  const Standing& from = warp.standing;
-  if (from.state != to.state) {
-    if (from.state == WarpClass::kNone) {
+  const Standing from = warp.standing;
+  warp.standing = to;
+  if (from.state() != to.state()) {
+    if (from.state() == WarpClass::kNone) {
       ++live_;
       issued_and_gone_ -= warp.since > time_;  // it is back in the cycle of its issue
     } else if (time_ > warp.since) {
-      counters_.warp_class[Index(from.state)] += time_ - warp.since;
+      counters_.warp_class[Index(from.state())] += time_ - warp.since;
     }
-    if (to.state == WarpClass::kNone) {
+    if (to.state() == WarpClass::kNone) {
       --live_;
       issued_and_gone_ += warp.since > time_;
     }
     warp.since = std::max(warp.since, time_);
   }
-  if (from.state != to.state || from.port != to.port) {
-    if (from.state != WarpClass::kNone) Leave(from.port, from.state);
-    if (to.state != WarpClass::kNone) Enter(to.port, to.state);
+  if (from.state() != to.state() || from.port() != to.port()) {
+    if (from.state() != WarpClass::kNone) Leave(from.port(), from.state());
+    if (to.state() != WarpClass::kNone) Enter(to.port(), to.state());
   }
-  const auto ready_of = [&](const Standing& one) -> SlotSet& {
-    return ready_[static_cast<size_t>(one.port * kUnitClasses + static_cast<int>(one.unit))];
+  const auto ready_of = [&](Standing one) -> SlotSet& {
+    return ready_[static_cast<size_t>(one.port() * kUnitClasses + static_cast<int>(one.unit()))];
   };
-  if (from.state == WarpClass::kStructural) ready_of(from).Erase(slot);
-  if (to.state == WarpClass::kStructural) ready_of(to).Insert(slot);
-  const auto is_data = [](const Standing& one) { return (MaskOf(one.state) & kDataClasses) != 0; };
-  if (is_data(from)) {
-    if (from.offered) offered_data_threads_ -= from.threads;
-    if (from.beyond_shared) memory_threads_ -= from.threads;
+  if (from.state() == WarpClass::kStructural) ready_of(from).Erase(slot);
+  if (to.state() == WarpClass::kStructural) ready_of(to).Insert(slot);
+  if (from.waits_for_data()) {
+    if (from.offered()) offered_data_threads_ -= from.threads();
+    if (from.beyond_shared()) memory_threads_ -= from.threads();
   }
-  if (is_data(to)) {
-    if (to.offered) offered_data_threads_ += to.threads;
-    if (to.beyond_shared) memory_threads_ += to.threads;
+  if (to.waits_for_data()) {
+    if (to.offered()) offered_data_threads_ += to.threads();
+    if (to.beyond_shared()) memory_threads_ += to.threads();
   }
-  warp.standing = to;
 }
 
 SlotId WarpStandings::Oldest(int port, WarpClassMask classes, std::span<const uint64_t> formed) const {
   SlotId oldest = kNoSlot;
   uint64_t left = classes == 0 ? 0 : live_;
   for (size_t slot = 0; left != 0; ++slot) {
-    const Standing& standing = warps_[slot].standing;
-    if (standing.state == WarpClass::kNone) continue;
+    const Standing standing = warps_[slot].standing;
+    if (standing.state() == WarpClass::kNone) continue;
     --left;
-    if (standing.port != port || (classes & MaskOf(standing.state)) == 0) continue;
+    if (standing.port() != port || (classes & MaskOf(standing.state())) == 0) continue;
     if (oldest == kNoSlot || formed[slot] < formed[oldest]) oldest = static_cast<SlotId>(slot);
   }
   return oldest;

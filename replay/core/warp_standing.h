@@ -3,7 +3,6 @@
 #define HEDDLE_REPLAY_CORE_WARP_STANDING_H_
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -15,19 +14,39 @@
 
 namespace heddle::replay {
 
-// One warp in one cycle.
-struct Standing {
-  WarpClass state = WarpClass::kNone;
-  UnitClass unit = UnitClass::kSp;  // structural: what it needs
-  uint8_t port = 0;
-  bool offered = false;
-  bool beyond_shared = false;  // data: waits for memory beyond the shared one
-  bool off_core = false;       // data: and beyond the core
-  uint8_t threads = 0;
-  uint8_t unused = 0;  // so that two are compared as one word
-  friend bool operator==(const Standing& a, const Standing& b) {
-    return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+// One warp in one cycle. One word, since it is made, compared and copied several times for every instruction: what is
+// written in pieces and then read as a whole has to wait for the pieces.
+class Standing {
+ public:
+  Standing() = default;  // no warp
+  Standing(WarpClass state, uint8_t port, uint8_t threads)
+      : bits_(static_cast<uint64_t>(state) | uint64_t{port} << 8 | uint64_t{threads} << 16) {}
+
+  // The same warp, if it is offered.
+  Standing Offered() const { return Standing(bits_ | kOffered); }
+  // Structural: it needs a unit of this class.
+  Standing Needs(UnitClass unit) const { return Standing(bits_ | static_cast<uint64_t>(unit) << 24); }
+  // Data: some come from memory beyond the shared one, and from beyond the core.
+  Standing From(bool beyond_shared, bool off_core) const {
+    return Standing(bits_ | (beyond_shared ? kBeyondShared : 0) | (off_core ? kOffCore : 0));
   }
+
+  WarpClass state() const { return static_cast<WarpClass>(bits_ & 0xff); }
+  uint8_t port() const { return static_cast<uint8_t>(bits_ >> 8); }
+  uint8_t threads() const { return static_cast<uint8_t>(bits_ >> 16); }
+  UnitClass unit() const { return static_cast<UnitClass>(bits_ >> 24 & 0xff); }
+  bool offered() const { return (bits_ & kOffered) != 0; }
+  bool beyond_shared() const { return (bits_ & kBeyondShared) != 0; }
+  bool off_core() const { return (bits_ & kOffCore) != 0; }
+  bool waits_for_data() const { return (MaskOf(state()) & kDataClasses) != 0; }
+  friend bool operator==(Standing, Standing) = default;
+
+ private:
+  static constexpr uint64_t kOffered = uint64_t{1} << 32;
+  static constexpr uint64_t kBeyondShared = uint64_t{1} << 33;
+  static constexpr uint64_t kOffCore = uint64_t{1} << 34;
+  explicit Standing(uint64_t bits) : bits_(bits) {}
+  uint64_t bits_ = static_cast<uint64_t>(WarpClass::kNone);
 };
 
 // The only writer of what warps stand for: sets of warps that could issue, counts of warps by class, and integrals over
@@ -44,8 +63,8 @@ class WarpStandings {
   // Changes from here on count from cycle `first` on; the cycles before have been credited.
   void SetTime(Cycle first) { time_ = first; }
 
-  const Standing& of(SlotId slot) const { return warps_[slot].standing; }
-  void Set(SlotId slot, const Standing& to) {
+  Standing of(SlotId slot) const { return warps_[slot].standing; }
+  void Set(SlotId slot, Standing to) {
     if (!(warps_[slot].standing == to)) Change(slot, to);
   }
   // The slot's warp, if there is one, ends, and the next one of this slot is another.
@@ -56,7 +75,7 @@ class WarpStandings {
   // The warp issues in cycle `now`; that cycle is no cycle of its class.
   void Issued(SlotId slot, Cycle now) {
     Warp& warp = warps_[slot];
-    if (now > warp.since) counters_.warp_class[Index(warp.standing.state)] += now - warp.since;
+    if (now > warp.since) counters_.warp_class[Index(warp.standing.state())] += now - warp.since;
     warp.since = now + 1;
     ++counters_.warp_issues;
   }
@@ -98,7 +117,7 @@ class WarpStandings {
   };
   static size_t Index(WarpClass one) { return static_cast<size_t>(one); }
 
-  void Change(SlotId slot, const Standing& to);
+  void Change(SlotId slot, Standing to);
   void Enter(int port, WarpClass one) {
     if (counts_[static_cast<size_t>(port)][Index(one)]++ == 0) present_[static_cast<size_t>(port)] |= MaskOf(one);
   }
