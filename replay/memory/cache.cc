@@ -24,17 +24,6 @@ Cache::Cache(const machine::v1::Cache& config)
       pending_(config.mshrs()),
       mshrs_(config.mshrs(), config.mshr_merges()) {}
 
-uint32_t Cache::FindVictim(uint32_t set) const {
-  const uint32_t first = set * ways_per_set_;
-  uint32_t victim = kNoWay;
-  for (uint32_t way = first; way < first + ways_per_set_; ++way) {
-    if (ways_[way].state == LineState::kInvalid) return way;
-    if (ways_[way].state == LineState::kReserved) continue;
-    if (victim == kNoWay || ways_[way].used < ways_[victim].used) victim = way;
-  }
-  return victim;
-}
-
 // Fills in what it is given instead of returning it: a copy of a structure just written in pieces waits for the pieces.
 void Cache::Replace(uint32_t way, uint64_t line, LineState state, SlotId owner, CacheEviction& eviction) {
   Way& of = ways_[way];
@@ -47,7 +36,7 @@ void Cache::Replace(uint32_t way, uint64_t line, LineState state, SlotId owner, 
     if (eviction.dirty) ++counters_.write_backs;
   }
   tags_[way] = line;
-  of.used = ++uses_;
+  of.used = ++uses_ | (state == LineState::kReserved ? kOnItsWay : 0);
   of.state = state;
   of.owner = owner;
   of.entry = MshrTable::kNone;
@@ -109,7 +98,7 @@ CacheOutcome Cache::Access(uint64_t line, uint32_t set, CacheOperation operation
     if (!mshrs_.CanMerge(entry)) return Fail(ReservationFail::kMerge);
     ++counters_.accesses;
     ++counters_.pending_hits;
-    if (reserved) ways_[way].used = ++uses_;
+    if (reserved) ways_[way].used = ++uses_ | kOnItsWay;
     pending_[entry].dirty |= write;
     return {.result = CacheResult::kPendingHit, .waits = true, .entry = entry, .waiter = mshrs_.Merge(entry)};
   }
@@ -146,6 +135,7 @@ CacheEviction Cache::Fill(uint16_t entry) {
   if (pending.way == kNoWay) {
     Replace(FindVictim(pending.set), mshrs_.line(entry), state, pending.owner, eviction);
   } else {
+    ways_[pending.way].used &= ~kOnItsWay;
     ways_[pending.way].state = state;
     ways_[pending.way].entry = MshrTable::kNone;
   }
@@ -174,6 +164,8 @@ bool Cache::Consistent() const {
   uint32_t reserved = 0;
   for (uint32_t way = 0; way < ways_.size(); ++way) {
     if ((ways_[way].state == LineState::kInvalid) != (tags_[way] == kNoLine)) return false;
+    if ((ways_[way].state == LineState::kInvalid) != (ways_[way].used == 0)) return false;
+    if ((ways_[way].state == LineState::kReserved) != ((ways_[way].used & kOnItsWay) != 0)) return false;
     if (tags_[way] == kNoLine) continue;
     const uint32_t set = way / ways_per_set_;
     for (uint32_t other = set * ways_per_set_; other < way; ++other) {

@@ -121,8 +121,9 @@ class Cache {
  private:
   static constexpr uint64_t kNoLine = ~uint64_t{0};
   static constexpr uint32_t kNoWay = ~uint32_t{0};
+  static constexpr uint64_t kOnItsWay = uint64_t{1} << 63;
   struct Way {
-    uint64_t used = 0;  // order of the last use
+    uint64_t used = 0;  // order of the last use, from 1 on; | kOnItsWay for a reserved way
     LineState state = LineState::kInvalid;
     SlotId owner = kNoSlot;
     uint16_t entry = MshrTable::kNone;  // of a reserved line
@@ -141,8 +142,16 @@ class Cache {
     }
     return kNoWay;
   }
-  // The way that a new line of the set takes: an empty one, else the least recently used that is not reserved.
-  uint32_t FindVictim(uint32_t set) const;
+  // The way that a new line of the set takes: an empty one, else the least recently used that is not reserved; kNoWay
+  // if all are reserved.
+  uint32_t FindVictim(uint32_t set) const {
+    const uint32_t first = set * ways_per_set_;
+    uint32_t victim = first;
+    for (uint32_t way = first + 1; way < first + ways_per_set_; ++way) {
+      victim = ways_[way].used < ways_[victim].used ? way : victim;
+    }
+    return (ways_[victim].used & kOnItsWay) != 0 ? kNoWay : victim;
+  }
   void Replace(uint32_t way, uint64_t line, LineState state, SlotId owner, CacheEviction& eviction);
   CacheOutcome Fail(ReservationFail cause);
   CacheOutcome WriteThrough(uint32_t way, uint16_t entry, WritePolicy policy, uint32_t queue_room);
