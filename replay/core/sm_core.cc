@@ -127,7 +127,7 @@ void SmCore::Admit(const BlockArrival& arrival, Cycle first) {
   admission.rows = rows;
   warp_progress_.Admit(id, admission.first_thread, rows, first, Stalls());
   if (context_.timelines != nullptr && context_.timelines->Records(arrival.position)) {
-    warp_progress_.Record(id, arrival.linear_index, sm_, *context_.timelines);
+    warp_progress_.Record(id, arrival.linear_index, *context_.timelines);
   }
   policy_->Admit(admission, formation_.editor());
   WarpsAdmitted(first_row, context_.rows_per_block);
@@ -337,11 +337,6 @@ void SmCore::SubmitToMemory(AccessId id, SlotId slot, LaneMask lanes, const std:
   access.threads = &threads;
   access.pc = pc;
   memory_->Submit(access, now);
-}
-
-uint64_t SmCore::exited_threads() const {
-  return (admitted_ - static_cast<uint64_t>(resident_)) * context_.threads_per_block +
-         formation_.thread_states()[static_cast<int>(ThreadState::kFinished)];
 }
 
 uint64_t SmCore::LiveThreads() const {

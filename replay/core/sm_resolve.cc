@@ -120,6 +120,7 @@ void SmCore::ExitThreads(SlotId slot, const Lanes& lanes, LaneMask exited) {
   for (LaneMask mask = exited; mask != 0; mask &= mask - 1) {
     const ThreadId thread = lanes.thread[std::countr_zero(mask)];
     const BlockId id = formation_.block_of(thread);
+    ++exited_threads_;
     --blocks_[id].live;
     const uint32_t row = thread / static_cast<uint32_t>(context_.warp_size);
     if (--live_in_row_[row] == 0) RowExited(slot, row);

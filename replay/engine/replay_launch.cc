@@ -433,10 +433,11 @@ LaunchCounters LaunchSimulation::CountUntil(Cycle until) {
     sm->CreditUntil(until);
     counters.sm.Add(sm->counters());
     counters.exited_threads += sm->exited_threads();
+    counters.dispatched_blocks += static_cast<uint64_t>(sm->resident());
   }
   for (const IBufferCore* core : buffer_cores_) counters.stalls.Add(core->stalls());
   counters.has_memory = memory_.Sample(until, counters.memory);
-  counters.dispatched_blocks = retired_ + resident_;
+  counters.dispatched_blocks += retired_;
   counters.retired_blocks = retired_;
   return counters;
 }

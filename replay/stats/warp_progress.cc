@@ -137,10 +137,10 @@ void WarpProgress::Admit(BlockId id, ThreadId first_thread, std::span<const Lane
   }
 }
 
-void WarpProgress::Record(BlockId id, uint64_t linear_index, uint32_t sm, WarpTimelines& timelines) {
+void WarpProgress::Record(BlockId id, uint64_t linear_index, WarpTimelines& timelines) {
   timelines_ = &timelines;
   const Block& block = blocks_[id];
-  for (uint32_t i = 0; i < block.rows; ++i) rows_[block.first_row + i].timeline = timelines.Begin(linear_index, i, sm);
+  for (uint32_t i = 0; i < block.rows; ++i) rows_[block.first_row + i].timeline = timelines.Begin(linear_index, i, sm_);
 }
 
 void WarpProgress::Arrived(const Lanes& lanes, Cycle now) {

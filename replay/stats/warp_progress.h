@@ -88,7 +88,7 @@ class WarpProgress {
   // A block's threads are in rows first_thread / warp size and following; they may issue from cycle `now` on.
   void Admit(BlockId block, ThreadId first_thread, std::span<const LaneMask> rows, Cycle now, uint64_t stalls);
   // Records the phases of the block's warps, too. After Admit.
-  void Record(BlockId block, uint64_t linear_index, uint32_t sm, WarpTimelines& timelines);
+  void Record(BlockId block, uint64_t linear_index, WarpTimelines& timelines);
   // A slot issued an instruction of the trace.
   void Issued(const Lanes& lanes) {
     if (static_warps_) ++rows_[RowOf(lanes, lanes.mask)].instructions;
