@@ -339,11 +339,6 @@ void SmCore::SubmitToMemory(AccessId id, SlotId slot, LaneMask lanes, const std:
   memory_->Submit(access, now);
 }
 
-uint64_t SmCore::exited_threads() const {
-  return (admitted_ - static_cast<uint64_t>(resident_)) * context_.threads_per_block +
-         formation_.thread_states()[static_cast<int>(ThreadState::kFinished)];
-}
-
 uint64_t SmCore::LiveThreads() const {
   const auto& states = formation_.thread_states();
   uint64_t live = 0;

@@ -94,7 +94,7 @@ class SmCore : public MemoryClient {
 
   int resident() const { return resident_; }
   // Threads that have exited in this launch.
-  uint64_t exited_threads() const;
+  uint64_t exited_threads() const { return exited_threads_; }
   // Positions of the blocks that retired in the cycle that was run last.
   std::span<const uint64_t> retired() const { return retired_; }
   // Rows of warp-size hardware threads whose warp has ended, in the cycle that was run last, with all its instructions.
@@ -273,7 +273,8 @@ class SmCore : public MemoryClient {
   std::vector<uint8_t> row_is_free_;
   std::vector<uint32_t> freed_rows_;
   int resident_ = 0;
-  uint64_t admitted_ = 0;
+  uint64_t admitted_ = 0;  // blocks, or warps where they come one by one
+  uint64_t exited_threads_ = 0;
   std::vector<uint64_t> retired_;
 
   PendingResolve pending_;
