@@ -273,7 +273,7 @@ class SmCore : public MemoryClient {
   std::vector<uint8_t> row_is_free_;
   std::vector<uint32_t> freed_rows_;
   int resident_ = 0;
-  uint64_t admitted_ = 0;
+  uint64_t admitted_ = 0;  // blocks, or warps where they come one by one
   uint64_t exited_threads_ = 0;
   std::vector<uint64_t> retired_;
 

@@ -117,10 +117,10 @@ void SmCore::ExitThreads(SlotId slot, const Lanes& lanes, LaneMask exited) {
   warp_progress_.Exited(lanes, exited, now_, Stalls(), [this](BlockId block) {
     for (const auto& scheduler : schedulers_) scheduler->WarpExited(block);
   });
+  exited_threads_ += static_cast<uint64_t>(std::popcount(exited));
   for (LaneMask mask = exited; mask != 0; mask &= mask - 1) {
     const ThreadId thread = lanes.thread[std::countr_zero(mask)];
     const BlockId id = formation_.block_of(thread);
-    ++exited_threads_;
     --blocks_[id].live;
     const uint32_t row = thread / static_cast<uint32_t>(context_.warp_size);
     if (--live_in_row_[row] == 0) RowExited(slot, row);
