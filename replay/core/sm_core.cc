@@ -297,7 +297,9 @@ void SmCore::Observe(int port, Cycle now, std::span<const SlotId> slots) {
       const ThreadId thread = inside.thread[lane];
       IssueEvent::Lane& out = lanes[count];
       // Threads of several slots may share a home lane; they take the lanes in the order in which they were chosen.
-      out.lane = issue_slots_ == 1 ? static_cast<uint32_t>(lane) : static_cast<uint32_t>(count);
+      // Slots of static warps issue together only if their lanes are disjoint.
+      const bool own_lane = issue_slots_ == 1 || context_.static_warps;
+      out.lane = own_lane ? static_cast<uint32_t>(lane) : static_cast<uint32_t>(count);
       out.pc = formation_.table().position[slot].pc();
       out.block = blocks_[formation_.block_of(thread)].linear_index;
       out.thread = formation_.index_in_block(thread);

@@ -87,18 +87,30 @@ TEST(SplitEquivalences, TheOrderOfPathsDoesNotChangeWhoIssuesTogether) {
   EXPECT_GT(reordered, Programs(100));
 }
 
+bool HasBarriers(const RandomCase& random_case) {
+  return std::ranges::any_of(random_case.kernels, [](const RandomKernel& kernel) {
+    return std::ranges::any_of(kernel.program.instruction(),
+                               [](const auto& instruction) { return instruction.op() == trace::v1::OP_BARRIER; });
+  });
+}
+
 // Meeting as early as the layout allows never costs an issue on structured programs, and saves some where paths exit.
+// (With barriers on diverged paths the paths do not run in the order of their PCs; such programs are left out.)
 TEST(SplitEquivalences, ThreadFrontiersIssueNoMoreThanPdom) {
   size_t fewer = 0;
-  for (uint64_t seed = 750'001; seed <= 750'000 + Programs(150); ++seed) {
+  size_t compared = 0;
+  for (uint64_t seed = 750'001; seed <= 750'000 + Programs(300); ++seed) {
     const RandomCase random_case = MakeRandomCase(seed);
+    if (HasBarriers(random_case)) continue;
     SCOPED_TRACE(random_case.Text());
     const auto logs = Logs(random_case, {"pdom", "thread_frontiers", "sbi_swi:co_issue=swi"});
     EXPECT_LE(logs[1].size(), logs[0].size());
     EXPECT_LE(logs[2].size(), logs[1].size());
     fewer += logs[1].size() < logs[0].size();
+    ++compared;
     if (HasFailure()) return;
   }
+  EXPECT_GT(compared, Programs(300) / 10);
   EXPECT_GT(fewer, 0);
 }
 

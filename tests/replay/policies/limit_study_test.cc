@@ -133,7 +133,9 @@ TEST(Aligner, IsExactForTwoPathsAndSpellsAllOfThem) {
     EXPECT_GE(aligner.Issues(*trees), exact);
     EXPECT_LE(aligner.Issues(*trees), aligner.Issues(*greedy));
     better_than_greedy += aligner.Issues(*trees) < aligner.Issues(*greedy);
-    if (paths.size() <= 2) EXPECT_EQ(aligner.Issues(*trees), exact);
+    if (paths.size() <= 2) {
+      EXPECT_EQ(aligner.Issues(*trees), exact);
+    }
     if (paths.size() == 2) {
       EXPECT_EQ(
           aligner.Issues(sequences[0]) + aligner.Issues(sequences[1]) - *aligner.Saving(sequences[0], sequences[1]),

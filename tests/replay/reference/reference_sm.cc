@@ -310,7 +310,8 @@ void ReferenceSm::Announce(Cycle now, int port, const std::vector<SlotId>& chose
     ForEachLaneOf(table.lanes[slot].mask, [&](int lane) {
       const Thread& thread = threads_[table.lanes[slot].thread[lane]];
       IssueEvent::Lane entry;
-      entry.lane = policy_->issue_slots() > 1 ? static_cast<uint32_t>(lanes.size()) : static_cast<uint32_t>(lane);
+      const bool own_lane = policy_->issue_slots() == 1 || launch_.divergence->info.traits.static_warps;
+      entry.lane = own_lane ? static_cast<uint32_t>(lane) : static_cast<uint32_t>(lanes.size());
       entry.pc = (*thread.steps)[thread.next].pc;
       entry.block = (*launch_.blocks)[places_[thread.place]->recorded].block;
       entry.thread = thread.index;
