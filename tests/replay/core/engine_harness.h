@@ -48,7 +48,7 @@ struct RunOptions {
   bool force_tick = false;
   uint64_t cache_bytes = 256u << 20;
   uint64_t max_cycles = 0;
-  MetricOptions metrics;
+  MetricOptions metrics{};
 };
 Outcome RunTrace(const trace::TraceReader& trace, const RunOptions& options = {});
 
