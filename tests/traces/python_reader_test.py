@@ -111,7 +111,7 @@ def agree(directory):
             subprocess.run([dump_paths, "--write", path, str(seed), mode], check=True)
             compare(path)
     for path in sorted(glob.glob(os.path.join(source_dir, "traces", "samples", "*.htrace")) +
-                       glob.glob(os.path.join(source_dir, "tests", "traces", "earlier", "*.htrace"))):
+                       glob.glob(os.path.join(source_dir, "tests", "traces", "fixtures", "1.0", "*.htrace"))):
         if os.path.getsize(path) < 100_000:
             compare(path)
 
