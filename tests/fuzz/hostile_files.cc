@@ -361,6 +361,28 @@ std::vector<HostileFile> Chunks() {
                      return StraightThreads(builder.Exit().Build(), 8, 1024, 1001 * 8 * 1024);
                    },
                    "accesses"});
+  files.push_back({"accesses_of_one_path",
+                   [] {
+                     // 1,000 loads in a loop that runs 8,000 times.
+                     ProgramBuilder builder("loads");
+                     builder.Block("head");
+                     for (int i = 0; i < 1000; ++i) builder.Load();
+                     builder.Branch("exit", "head").Block("exit").Exit();
+                     std::vector<v1::Record> records = Right();
+                     records[1] = Wrap(builder.Build());
+                     records[1].mutable_program()->set_id(0);
+                     records[2] = Wrap(MakeLaunch(0, 1, 1));
+                     v1::BlockChunk chunk;
+                     chunk.set_block_count(1);
+                     chunk.set_last_part(true);
+                     chunk.mutable_paths()->add_decision_count(8000);
+                     chunk.mutable_paths()->set_decision_bits(std::string(999, '\xff') + '\x7f');
+                     chunk.add_path_ref(0);
+                     chunk.set_thread_instructions(8000 * 1001 + 1);
+                     *records[3].mutable_chunk() = std::move(chunk);
+                     return Assemble(std::move(records));
+                   },
+                   "accesses"});
   add("declared_beyond_the_limit", [](auto& c) { c.set_thread_instructions(~uint64_t{0}); }, "may hold");
   add("accesses_beyond_the_limit", [](auto& c) { c.set_accesses(uint64_t{1} << 63); }, "may hold");
   add("more_blocks_than_threads", [](auto& c) { c.set_block_count(4); }, "has 64 elements");

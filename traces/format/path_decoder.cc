@@ -197,6 +197,10 @@ class PathDecoder {
   // Appends the columns of a block's accesses to the sequence.
   void AppendAccesses(const Block& block) {
     const size_t needed = sequence_size_ + block.access_count;
+    if (needed > kMaxChunkAccesses) {  // the chunk is refused at the end of this path
+      sequence_size_ = needed;
+      return;
+    }
     if (needed > walked_.sequence.size()) walked_.sequence.resize(needed * 2 + 1024);
     uint16_t* next = walked_.sequence.data() + sequence_size_;
     for (uint32_t i = 0; i < block.access_count; ++i) next[i] = static_cast<uint16_t>(block.first_access + i);
