@@ -106,7 +106,12 @@ std::string StraightThreads(v1::KernelProgram program, uint32_t blocks, uint32_t
 
 v1::AddressColumn& AnyResiduals(v1::BlockChunk& chunk) {
   for (v1::AddressColumn& column : *chunk.mutable_column()) {
-    if (column.residual_count() > 0) return column;
+    if (column.residual_count() == 0) continue;
+    column.clear_residual_bits();
+    column.clear_nonnegative();
+    column.clear_scaled();
+    column.clear_sparse_gap();
+    return column;
   }
   return *chunk.mutable_column(0);
 }
@@ -356,9 +361,31 @@ std::vector<HostileFile> Chunks() {
                      return StraightThreads(builder.Exit().Build(), 8, 1024, 1001 * 8 * 1024);
                    },
                    "accesses"});
+  files.push_back({"accesses_of_one_path",
+                   [] {
+                     // 1,000 loads in a loop that runs 8,000 times.
+                     ProgramBuilder builder("loads");
+                     builder.Block("head");
+                     for (int i = 0; i < 1000; ++i) builder.Load();
+                     builder.Branch("exit", "head").Block("exit").Exit();
+                     std::vector<v1::Record> records = Right();
+                     records[1] = Wrap(builder.Build());
+                     records[1].mutable_program()->set_id(0);
+                     records[2] = Wrap(MakeLaunch(0, 1, 1));
+                     v1::BlockChunk chunk;
+                     chunk.set_block_count(1);
+                     chunk.set_last_part(true);
+                     chunk.mutable_paths()->add_decision_count(8000);
+                     chunk.mutable_paths()->set_decision_bits(std::string(999, '\xff') + '\x7f');
+                     chunk.add_path_ref(0);
+                     chunk.set_thread_instructions(8000 * 1001 + 1);
+                     *records[3].mutable_chunk() = std::move(chunk);
+                     return Assemble(std::move(records));
+                   },
+                   "accesses"});
   add("declared_beyond_the_limit", [](auto& c) { c.set_thread_instructions(~uint64_t{0}); }, "may hold");
   add("accesses_beyond_the_limit", [](auto& c) { c.set_accesses(uint64_t{1} << 63); }, "may hold");
-  add("more_threads_than_path_ref", [](auto& c) { c.set_block_count(4); }, "path_ref");
+  add("more_blocks_than_threads", [](auto& c) { c.set_block_count(4); }, "has 64 elements");
   add("blocks_without_end", [](auto& c) { c.set_block_count(uint64_t{1} << 63); }, "grid");
   add("gaps_that_wrap_around", [](auto& c) { c.add_block_gap(~uint64_t{0}); }, "");
   add(
@@ -375,7 +402,7 @@ std::vector<HostileFile> Chunks() {
       "wide_decision");
   add("calls_in_a_whole_block", [](auto& c) { c.mutable_paths()->add_call_depth(~0u); }, "call_depth");
   add("a_path_that_nobody_takes", [](auto& c) { c.mutable_paths()->add_decision_count(0); }, "no thread takes");
-  add("a_path_that_does_not_exist", [](auto& c) { c.set_path_ref(0, 7); }, "does not exist");
+  add("a_path_that_does_not_exist", [](auto& c) { c.set_path_number(0, 7); }, "does not exist");
   add(
       "no_exit",
       [](auto& c) {
@@ -413,6 +440,8 @@ std::vector<HostileFile> Chunks() {
         column.set_model(v1::AddressColumn::RELATIVE);
         column.clear_base_dd();
         column.clear_step_dd();
+        column.clear_chain();
+        column.clear_chain_bias();
         column.set_ref_instruction(column.instruction());
       },
       "not a lower instruction");
@@ -423,9 +452,26 @@ std::vector<HostileFile> Chunks() {
         column.set_model(v1::AddressColumn::RELATIVE);
         column.clear_base_dd();
         column.clear_step_dd();
+        column.clear_chain();
+        column.clear_chain_bias();
         column.set_ref_instruction(c.column(1).instruction());
       },
       "not a lower instruction");
+  add("a_chain_that_does_not_exist", [](auto& c) { c.mutable_column(0)->set_chain(99); }, "chain does not exist");
+  add(
+      "chains_without_columns",
+      [](auto& c) {
+        for (int i = 0; i < 1 << 18; ++i) c.add_chain()->set_carry(true);
+      },
+      "more chains than columns");
+  add(
+      "bit_lengths_beyond_the_word",
+      [](auto& c) {
+        v1::AddressColumn& column = AnyResiduals(c);
+        column.set_layout(v1::AddressColumn::BITS);
+        column.set_residual(std::string(column.residual_count(), '\x41'));
+      },
+      "bit length");
   add("shift_beyond_the_word", [](auto& c) { AnyResiduals(c).set_shift(64); }, "shift");
   add(
       "planes_without_width",

@@ -295,9 +295,10 @@ void FixTotals(v1::TraceFile& file) {
       std::vector<std::pair<uint64_t, uint64_t>> totals;
       if (!WalkPaths(chunk, *program, totals)) continue;
       uint64_t used = 0, instructions = 0, accesses = 0;
-      for (uint32_t reference : chunk.path_ref()) {
+      const bool numbers = chunk.path_number_size() > 0;
+      for (uint32_t reference : numbers ? chunk.path_number() : chunk.path_ref()) {
         if (reference > used || (reference == 0 && used == totals.size())) break;
-        const uint64_t path = reference == 0 ? used++ : used - reference;
+        const uint64_t path = reference == 0 ? used++ : numbers ? reference - 1 : used - reference;
         instructions += totals[path].first;
         accesses += totals[path].second;
       }

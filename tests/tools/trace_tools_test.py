@@ -5,7 +5,7 @@ import resource
 import signal
 import subprocess
 
-from heddle_command import HEDDLE, SAMPLE, SAMPLES, CommandTest, heddle, main
+from heddle_command import HEDDLE, SAMPLE, SAMPLES, SOURCE, CommandTest, heddle, main
 
 OTHER = str(SAMPLES / "reduction.htrace")
 
@@ -188,6 +188,19 @@ class Diff(TraceTest):
     def test_equal_traces(self):
         self.assert_equal(SAMPLE, SAMPLE)
         self.assertEqual(json.loads(trace("diff", SAMPLE, SAMPLE, "--json"))["equal"], True)
+
+    def test_traces_of_earlier_versions_say_what_those_of_today_say(self):
+        earlier = sorted((SOURCE / "tests" / "traces" / "fixtures" / "1.0").glob("*.htrace"))
+        self.assertEqual([file.name for file in earlier], sorted(file.name for file in SAMPLES.glob("*.htrace")))
+        for file in earlier:
+            self.assert_equal(file, SAMPLES / file.name)
+            # Old chunks are taken over into a file of today, or encoded anew.
+            for option in ([], ["--encode"]):
+                trace("repack", file, "-o", self.out, *option)
+                self.assert_sound(self.out)
+                self.assert_equal(file, self.out)
+            trace("extract", file, "-o", self.out)
+            self.assert_equal(file, self.out)
 
     def test_different_traces(self):
         done = heddle("trace", "diff", SAMPLE, OTHER)

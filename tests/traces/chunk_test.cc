@@ -39,8 +39,8 @@ struct Written {
   std::vector<uint64_t> addresses;
 };
 
-Written WriteLoop(const Pattern& first, const Pattern& second, const Pattern& store, uint64_t threads = 64,
-                  uint64_t rounds = 50) {
+Written WriteLoop(const Pattern& first, const Pattern& second, const Pattern& store, uint64_t threads,
+                  const std::function<uint64_t(uint64_t thread)>& rounds_of) {
   Written out;
   testing::TemporaryFile file("chunk");
   auto writer = TraceWriter::Create(file.path(), testing::MakeHeader());
@@ -50,7 +50,10 @@ Written WriteLoop(const Pattern& first, const Pattern& second, const Pattern& st
   std::vector<std::vector<uint8_t>> decisions(threads);
   std::vector<std::vector<uint64_t>> addresses(threads);
   std::vector<ThreadRecord> records;
+  uint64_t instructions = 0;
   for (uint64_t t = 0; t < threads; ++t) {
+    const uint64_t rounds = rounds_of(t);
+    instructions += rounds * 5 + 2;
     for (uint64_t k = 0; k < rounds; ++k) {
       decisions[t].push_back(k + 1 < rounds);
       for (const Pattern* pattern : {&first, &second, &store}) addresses[t].push_back((*pattern)(t, k));
@@ -59,7 +62,7 @@ Written WriteLoop(const Pattern& first, const Pattern& second, const Pattern& st
     records.push_back({decisions[t], addresses[t]});
     out.addresses.insert(out.addresses.end(), addresses[t].begin(), addresses[t].end());
   }
-  EXPECT_EQ((*writer)->AddBlock(0, records, threads * (rounds * 5 + 2)), absl::OkStatus());
+  EXPECT_EQ((*writer)->AddBlock(0, records, instructions), absl::OkStatus());
   EXPECT_EQ((*writer)->EndLaunch(), absl::OkStatus());
   EXPECT_EQ((*writer)->Finish(), absl::OkStatus());
   auto reader = TraceReader::Open(file.path());
@@ -68,10 +71,15 @@ Written WriteLoop(const Pattern& first, const Pattern& second, const Pattern& st
   return out;
 }
 
+Written WriteLoop(const Pattern& first, const Pattern& second, const Pattern& store, uint64_t threads = 64,
+                  uint64_t rounds = 50) {
+  return WriteLoop(first, second, store, threads, [rounds](uint64_t) { return rounds; });
+}
+
 std::vector<uint64_t> Decode(const v1::BlockChunk& chunk) {
   const Program program = LoopProgram();
   DecodedChunk decoded;
-  const absl::Status status = DecodeChunk(chunk, program, static_cast<uint32_t>(chunk.path_ref_size()), decoded);
+  const absl::Status status = DecodeChunk(chunk, program, static_cast<uint32_t>(chunk.path_number_size()), decoded);
   EXPECT_EQ(status, absl::OkStatus());
   std::vector<uint64_t> addresses;
   if (!status.ok()) return addresses;
@@ -125,6 +133,42 @@ TEST(Models, ArraysOfOtherElementSizesAreRelativeWithAShift) {
   EXPECT_EQ(Decode(written.chunk), written.addresses);
 }
 
+// A loop that reads an ascending list of random gaps by two instructions, as a compiler unrolls it: each counts from
+// the other, and the first of a thread from the array's begin.
+TEST(Models, UnrolledReadsOfOneArrayAreAChain) {
+  const auto place = [](uint64_t t, uint64_t n) {
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i <= n; ++i) sum += 1 + Hash(t, i) % 1000;
+    return 0x900000000000 + 4 * sum;
+  };
+  const Written written = WriteLoop([&](uint64_t t, uint64_t k) { return place(t, 2 * k); },
+                                    [&](uint64_t t, uint64_t k) { return place(t, 2 * k + 1); }, Linear);
+  ASSERT_EQ(written.chunk.chain_size(), 1);
+  EXPECT_FALSE(written.chunk.chain(0).carry());
+  for (int c : {0, 1}) {
+    EXPECT_EQ(written.chunk.column(c).model(), v1::AddressColumn::CHAIN);
+    EXPECT_EQ(written.chunk.column(c).chain(), 1);
+    EXPECT_EQ(written.chunk.column(c).chain_bias_size(), 3);
+  }
+  EXPECT_EQ(Decode(written.chunk), written.addresses);
+}
+
+// Every thread goes on where the thread in front of it stopped: nothing is left to store.
+TEST(Models, ThreadsThatGoOnFromOneAnotherCarryTheChain) {
+  std::vector<uint64_t> first_of_thread = {0};
+  const auto rounds = [](uint64_t t) { return 3 + Hash(t, 1) % 40; };
+  for (uint64_t t = 0; t < 64; ++t) first_of_thread.push_back(first_of_thread.back() + rounds(t));
+  const Written written =
+      WriteLoop([&](uint64_t t, uint64_t k) { return 0x900000000000 + 4 * (first_of_thread[t] + k); }, Linear, Linear,
+                64, rounds);
+  ASSERT_EQ(written.chunk.chain_size(), 1);
+  EXPECT_TRUE(written.chunk.chain(0).carry());
+  EXPECT_EQ(written.chunk.chain(0).start(), 0x900000000000 - 4);
+  EXPECT_EQ(written.chunk.column(0).model(), v1::AddressColumn::CHAIN);
+  EXPECT_EQ(written.chunk.column(0).layout(), v1::AddressColumn::ZERO);
+  EXPECT_EQ(Decode(written.chunk), written.addresses);
+}
+
 TEST(Models, SparseDeviationsAreStoredSparsely) {
   const Written written = WriteLoop(
       Linear, Linear, [](uint64_t t, uint64_t k) { return Linear(t, k) + (Hash(t, k) % 97 == 0 ? 64 : 0); }, 256, 100);
@@ -145,6 +189,7 @@ struct LayoutCase {
   const char* name;
   v1::AddressColumn::Layout layout;
   bool sparse;
+  bool scaled;
 };
 
 class Layouts : public ::testing::TestWithParam<LayoutCase> {};
@@ -158,29 +203,65 @@ TEST_P(Layouts, GiveResidualsOfEveryWidthBack) {
         residuals.push_back(
             GetParam().sparse && i % 4 != 1 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(value) << shift));
       }
-      LayoutChoice choice{GetParam().layout, GetParam().sparse};
+      LayoutChoice choice{GetParam().layout, GetParam().sparse, GetParam().scaled};
+      const std::vector<ThreadResiduals> threads = {{100, ScaleOf(100)}, {0, 0}, {199, ScaleOf(199)}, {1, ScaleOf(1)}};
       v1::AddressColumn column;
-      EncodeResiduals(residuals, false, choice, column);
+      column.set_bias(5);
+      EncodeResiduals(residuals, threads, false, choice, column);
       EXPECT_EQ(column.layout(), GetParam().layout);
       EXPECT_EQ(column.sparse_gap().empty(), !GetParam().sparse);
+      EXPECT_EQ(column.scaled(), GetParam().scaled);
       std::vector<int64_t> back;
-      ASSERT_EQ(DecodeResiduals(column, residuals.size(), back), absl::OkStatus());
+      ASSERT_EQ(DecodeResiduals(column, residuals.size(), threads, back), absl::OkStatus());
+      // What all residuals have in common may have become part of the bias.
+      for (int64_t& r : back)
+        r = static_cast<int64_t>(static_cast<uint64_t>(r) + static_cast<uint64_t>(column.bias()) - 5);
       ASSERT_EQ(back, residuals) << "width " << width << " shift " << shift;
     }
   }
 }
 
+// Residuals of the forms: all above a large number, both signs, a single one.
+TEST(Layouts, BitsKeepWhateverIsCommonInTheBias) {
+  for (const std::vector<int64_t>& residuals :
+       {std::vector<int64_t>{1000, 1004, 1000, 5096}, {-8, 16, 24}, {7}, {-7, -7}, {INT64_MIN, INT64_MAX, 0}}) {
+    LayoutChoice choice{v1::AddressColumn::BITS, false, false};
+    v1::AddressColumn column;
+    EncodeResiduals(residuals, {}, false, choice, column);
+    std::vector<int64_t> back;
+    ASSERT_EQ(DecodeResiduals(column, residuals.size(), {}, back), absl::OkStatus());
+    for (int64_t& r : back) r = static_cast<int64_t>(static_cast<uint64_t>(r) + static_cast<uint64_t>(column.bias()));
+    EXPECT_EQ(back, residuals);
+  }
+}
+
+// 1000 + {0, 4, 0, 4096}: shifted by 2 the numbers are 0, 1, 0 and 1024, whose bit lengths are 0, 1, 0 and 11; only the
+// ten bits below the leading one of the last are left, all zero.
+TEST(Layouts, BitsAreLengthsAndTheBitsBelowTheLeadingOne) {
+  LayoutChoice choice{v1::AddressColumn::BITS, false, false};
+  v1::AddressColumn column;
+  EncodeResiduals(std::vector<int64_t>{1000, 1004, 1000, 5096}, {}, false, choice, column);
+  EXPECT_TRUE(column.nonnegative());
+  EXPECT_EQ(column.bias(), 1000);
+  EXPECT_EQ(column.shift(), 2);
+  EXPECT_EQ(column.residual(), std::string("\0\1\0\13", 4));
+  EXPECT_EQ(column.residual_bits(), std::string(2, '\0'));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Layouts,
-                         ::testing::Values(LayoutCase{"planes", v1::AddressColumn::PLANES, false},
-                                           LayoutCase{"planes_sparse", v1::AddressColumn::PLANES, true},
-                                           LayoutCase{"varint", v1::AddressColumn::VARINT, false},
-                                           LayoutCase{"varint_sparse", v1::AddressColumn::VARINT, true}),
+                         ::testing::Values(LayoutCase{"planes", v1::AddressColumn::PLANES, false, false},
+                                           LayoutCase{"planes_sparse", v1::AddressColumn::PLANES, true, false},
+                                           LayoutCase{"varint", v1::AddressColumn::VARINT, false, false},
+                                           LayoutCase{"varint_sparse", v1::AddressColumn::VARINT, true, false},
+                                           LayoutCase{"bits", v1::AddressColumn::BITS, false, false},
+                                           LayoutCase{"bits_sparse", v1::AddressColumn::BITS, true, false},
+                                           LayoutCase{"bits_scaled", v1::AddressColumn::BITS, false, true}),
                          [](const auto& info) { return info.param.name; });
 
 TEST(Layouts, NothingButZerosTakesNoBytes) {
   LayoutChoice choice;
   v1::AddressColumn column;
-  EncodeResiduals(std::vector<int64_t>(1000, 0), true, choice, column);
+  EncodeResiduals(std::vector<int64_t>(1000, 0), {}, true, choice, column);
   EXPECT_EQ(column.layout(), v1::AddressColumn::ZERO);
   EXPECT_TRUE(column.residual().empty());
 }
@@ -212,11 +293,12 @@ TEST_P(Broken, IsRefusedByItsRule) {
 INSTANTIATE_TEST_SUITE_P(
     All, Broken,
     ::testing::Values(
-        BrokenChunk{"threads", [](auto& c) { c.add_path_ref(1); }, "path_ref has 65 elements"},
-        BrokenChunk{"block_count", [](auto& c) { c.set_block_count(2); }, "path_ref"},
+        BrokenChunk{"threads", [](auto& c) { c.add_path_number(1); }, "path_number has 65 elements"},
+        BrokenChunk{"paths_twice", [](auto& c) { c.add_path_ref(1); }, "not both"},
+        BrokenChunk{"block_count", [](auto& c) { c.set_block_count(2); }, "path_number"},
         BrokenChunk{"gaps", [](auto& c) { c.add_block_gap(1); }, "block_gap"},
-        BrokenChunk{"path_forward", [](auto& c) { c.set_path_ref(1, 9); }, "path_ref of thread 1"},
-        BrokenChunk{"path_missing", [](auto& c) { c.set_path_ref(1, 0); }, "path_ref of thread 1"},
+        BrokenChunk{"path_forward", [](auto& c) { c.set_path_number(1, 9); }, "path_number of thread 1"},
+        BrokenChunk{"path_missing", [](auto& c) { c.set_path_number(1, 0); }, "path_number of thread 1"},
         BrokenChunk{"path_unused",
                     [](auto& c) {
                       c.mutable_paths()->add_decision_count(0);
@@ -270,15 +352,65 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenChunk{"varint_short",
                     [](auto& c) {
                       c.mutable_column(2)->set_layout(v1::AddressColumn::VARINT);
-                      c.mutable_column(2)->set_residual(std::string(3200, '\xff'));
+                      c.mutable_column(2)->set_residual(std::string(10, '\xff') + std::string(3200, '\1'));
                     },
                     "varints"},
         BrokenChunk{"varint_long",
                     [](auto& c) {
                       c.mutable_column(2)->set_layout(v1::AddressColumn::VARINT);
-                      c.mutable_column(2)->set_residual(std::string(3201, '\1'));
+                      c.mutable_column(2)->set_residual(std::string(3200, '\1') + '\x81');
                     },
                     "left over"},
+        BrokenChunk{"varint_many",
+                    [](auto& c) {
+                      c.mutable_column(2)->set_layout(v1::AddressColumn::VARINT);
+                      c.mutable_column(2)->set_residual(std::string(3201, '\1'));
+                    },
+                    "3201 residuals instead of 3200"},
+        BrokenChunk{"bits_elsewhere", [](auto& c) { c.mutable_column(2)->set_residual_bits("x"); }, "layout BITS"},
+        BrokenChunk{"bits_length_65",
+                    [](auto& c) {
+                      c.mutable_column(2)->set_layout(v1::AddressColumn::BITS);
+                      c.mutable_column(2)->set_residual(std::string(3200, '\x41'));
+                    },
+                    "bit length"},
+        BrokenChunk{"bits_missing",
+                    [](auto& c) {
+                      c.mutable_column(2)->set_layout(v1::AddressColumn::BITS);
+                      c.mutable_column(2)->set_residual(std::string(3200, '\x11'));
+                      c.mutable_column(2)->set_residual_bits(std::string(6399, 'x'));
+                    },
+                    "residual_bits"},
+        BrokenChunk{"bits_left",
+                    [](auto& c) {
+                      c.mutable_column(2)->set_layout(v1::AddressColumn::BITS);
+                      c.mutable_column(2)->set_residual(std::string(3200, '\x11'));
+                      c.mutable_column(2)->set_residual_bits(std::string(6401, 'x'));
+                    },
+                    "residual_bits"},
+        BrokenChunk{"bits_scaled_below_1",
+                    [](auto& c) {
+                      c.mutable_column(2)->set_layout(v1::AddressColumn::BITS);
+                      c.mutable_column(2)->set_residual(std::string(3200, '\x02'));
+                      c.mutable_column(2)->set_scaled(true);
+                    },
+                    "bit length"},
+        BrokenChunk{"chain_missing", [](auto& c) { c.mutable_column(1)->set_chain(1); }, "its chain does not exist"},
+        BrokenChunk{"chain_none", [](auto& c) { c.mutable_column(2)->set_model(v1::AddressColumn::CHAIN); }, "needs a chain"},
+        BrokenChunk{"chain_biases",
+                    [](auto& c) {
+                      c.add_chain();
+                      c.mutable_column(2)->set_model(v1::AddressColumn::CHAIN);
+                      c.mutable_column(2)->set_chain(1);
+                      c.mutable_column(2)->add_chain_bias(0);
+                    },
+                    "chain_bias has one element"},
+        BrokenChunk{"chain_bias_elsewhere", [](auto& c) { c.mutable_column(2)->add_chain_bias(0); }, "belongs to model CHAIN"},
+        BrokenChunk{"chains_many",
+                    [](auto& c) {
+                      for (int i = 0; i < 5; ++i) c.add_chain();
+                    },
+                    "more chains than columns"},
         BrokenChunk{"sparse_beyond",
                     [](auto& c) {
                       c.mutable_column(2)->set_width(1);

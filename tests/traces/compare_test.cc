@@ -84,8 +84,10 @@ void Write(const std::string& path, const Threads& blocks, size_t part, const v1
         const size_t to = std::min(done + part, thread.decisions.size());
         const bool exited = to == thread.decisions.size();
         last &= exited;
+        // Up to the cut right behind a decision, the head has run once more than the body.
+        const size_t end = exited ? thread.addresses.size() : 2 * to - 1;
         records.push_back({std::span(thread.decisions).subspan(from, to - from),
-                           std::span(thread.addresses).subspan(address[t]), exited});
+                           std::span(thread.addresses).subspan(address[t], end - address[t]), exited});
       }
       ASSERT_EQ((*writer)->AddBlockPart(b, records, last, consumed), absl::OkStatus());
       for (uint32_t t = 0; t < kThreads; ++t) address[t] += consumed[t];

@@ -1,9 +1,11 @@
 // Prints what tools/python/heddle_trace.py prints, with the C++ reader; or writes a random trace to compare on.
-//   dump_paths FILE                     prints
-//   dump_paths --write FILE SEED MODE   MODE: whole or parts
+//   dump_paths FILE                     prints paths
+//   dump_paths --addresses FILE         and addresses
+//   dump_paths --write FILE SEED MODE   MODE: whole, parts or small
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "tests/traces/program_builder.h"
 #include "traces/format/walk.h"
@@ -51,7 +53,13 @@ absl::Status WriteParts(const std::string& path, uint64_t seed) {
   return (*writer)->Finish();
 }
 
-int Dump(const std::string& path) {
+// "block part thread:", before what the thread did.
+void PrintPlace(const DecodedChunk& chunk, size_t t) {
+  printf("%llu %u %u:", static_cast<unsigned long long>(chunk.blocks[t / chunk.threads_per_block]), chunk.part,
+         static_cast<unsigned>(t % chunk.threads_per_block));
+}
+
+int Dump(const std::string& path, bool with_addresses) {
   auto reader = TraceReader::Open(path);
   if (!reader.ok()) return Fail(reader.status());
   DecodedChunk chunk;
@@ -62,13 +70,23 @@ int Dump(const std::string& path) {
       if (absl::Status status = (*reader)->ReadChunk(reference, chunk); !status.ok()) return Fail(status);
       for (size_t t = 0; t < chunk.path_of_thread.size(); ++t) {
         const PathView& path_view = chunk.paths[chunk.path_of_thread[t]];
-        printf("%llu %u %u:", static_cast<unsigned long long>(chunk.blocks[t / chunk.threads_per_block]), chunk.part,
-               static_cast<unsigned>(t % chunk.threads_per_block));
+        PrintPlace(chunk, t);
+        std::vector<Pc> accesses;
         PackedDecisions decisions(path_view);
         WalkState state{path_view.start_block, {path_view.call_stack.begin(), path_view.call_stack.end()}, false};
         uint64_t instructions = 0;
         (void)Walk(*launch.program, path_view.extent, decisions, state, ~uint64_t{0}, instructions,
-                   [](uint32_t b, const Block&) { printf(" %u", b); });
+                   [&](uint32_t b, const Block& block) {
+                     printf(" %u", b);
+                     for (Pc pc : launch.program->accesses_of(block)) accesses.push_back(pc);
+                   });
+        printf("\n");
+        if (!with_addresses) continue;
+        PrintPlace(chunk, t);
+        uint64_t position = chunk.first_address[t];
+        for (Pc pc : accesses) {
+          printf(" %u@%llx", pc, static_cast<unsigned long long>(chunk.address(position++, pc)));
+        }
         printf("\n");
       }
     }
@@ -79,12 +97,17 @@ int Dump(const std::string& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2) return Dump(argv[1]);
+  if (argc == 2) return Dump(argv[1], false);
+  if (argc == 3 && std::string(argv[1]) == "--addresses") return Dump(argv[2], true);
   if (argc != 5 || std::string(argv[1]) != "--write") return 2;
   const uint64_t seed = strtoull(argv[3], nullptr, 10);
-  const absl::Status status = std::string(argv[4]) == "parts"
-                                  ? WriteParts(argv[2], seed)
-                                  : WriteRandomTrace(argv[2], RandomProgram(seed, {.calls = true, .wide = true}), seed,
-                                                     6, 33, {}, {.chunk_thread_instructions = 20000});
+  const std::string mode = argv[4];
+  const v1::KernelProgram program = RandomProgram(seed, {.calls = true, .wide = true});
+  const bool small = mode == "small";
+  const absl::Status status =
+      mode == "parts" ? WriteParts(argv[2], seed)
+                      : WriteRandomTrace(argv[2], program, seed, small ? 3 : 6, small ? 5 : 33,
+                                         {.most_instructions = small ? uint64_t{100} : uint64_t{2000}},
+                                         {.chunk_thread_instructions = small ? uint64_t{600} : uint64_t{20'000}});
   return status.ok() ? 0 : Fail(status);
 }

@@ -1,46 +1,198 @@
-"""The Python reader and the C++ reader agree; `zstd -dc FILE | protoc --decode` works.
+"""The Python reader and the C++ reader agree on paths and addresses; whatever is done to a file, the Python reader refuses
+it in words or reads it; `zstd -dc FILE | protoc --decode` works.
 
 Usage: python_reader_test.py DUMP_PATHS SOURCE_DIR BINDINGS_DIR PROTOC
 """
+import glob
 import os
+import random
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 dump_paths, source_dir, bindings, protoc = sys.argv[1:5]
+sys.dont_write_bytecode = True
+sys.path[:0] = [bindings, os.path.join(source_dir, "tools", "python")]
+import heddle_trace  # noqa: E402
+import zstandard  # noqa: E402
+from proto import trace_pb2  # noqa: E402
+
 reader = os.path.join(source_dir, "tools", "python", "heddle_trace.py")
 environment = dict(os.environ, PYTHONPATH=bindings, PYTHONDONTWRITEBYTECODE="1")
 
 
-def python(path):
-    return subprocess.run([sys.executable, reader, path], env=environment, capture_output=True, text=True)
+def python(*arguments):
+    return subprocess.run([sys.executable, reader, *arguments], env=environment, capture_output=True, text=True)
 
 
-with tempfile.TemporaryDirectory() as directory:
+def read_everything(path):
+    """None if the trace can be read, else the refusal; anything but a TraceError ends the test."""
+    try:
+        with heddle_trace.Trace(path) as trace:
+            trace.verify()
+            for launch in trace.launches():
+                for chunk in trace.chunks(launch):
+                    chunk.all_addresses()
+            trace.totals()
+    except heddle_trace.TraceError as error:
+        return str(error)
+    return None
+
+
+def assemble(records):
+    """A file of these records, with right checksums."""
+    frames, table = [], b""
+    compressor = zstandard.ZstdCompressor(level=1, write_checksum=True)
+    for record in records:
+        raw = trace_pb2.TraceFile(record=[record]).SerializeToString()
+        frames.append(compressor.compress(raw))
+        table += struct.pack("<II", len(frames[-1]), len(raw))
+    table += struct.pack("<IBI", len(frames), 0, heddle_trace.SEEK_TABLE_MAGIC)
+    return b"".join(frames) + struct.pack("<II", heddle_trace.SKIPPABLE_MAGIC, len(table)) + table
+
+
+def records_of(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    records = []
+    while data[:4] == b"\x28\xb5\x2f\xfd":
+        decompressor = zstandard.ZstdDecompressor().decompressobj()
+        records.append(trace_pb2.TraceFile.FromString(decompressor.decompress(data)).record[0])
+        data = decompressor.unused_data
+    return records
+
+
+def mutate(message, choose):
+    """Changes one number, string or list somewhere in a message."""
+    fields = [field for field in message.DESCRIPTOR.fields if field.message_type is None or
+              not field.message_type.GetOptions().map_entry]
+    field = choose.choice(fields)
+    repeated = field.label == field.LABEL_REPEATED
+    value = getattr(message, field.name)
+    if field.message_type is not None:
+        if repeated and len(value) > 0:
+            action = choose.randrange(4)
+            if action == 0:
+                del value[choose.randrange(len(value))]
+            elif action == 1:
+                value.add().CopyFrom(choose.choice(value))
+            else:
+                mutate(choose.choice(value), choose)
+        elif not repeated and message.HasField(field.name):
+            mutate(value, choose)
+        return
+    if field.cpp_type == field.CPPTYPE_STRING:
+        if not repeated and field.type == field.TYPE_BYTES and value:
+            at = choose.randrange(len(value))
+            setattr(message, field.name, choose.choice((value[:at], value[:at] + bytes([choose.randrange(256)]) +
+                                                        value[at + 1:])))
+        return
+    bits = 31 if field.cpp_type in (field.CPPTYPE_INT32, field.CPPTYPE_ENUM) else 32
+    bits = 63 if field.cpp_type in (field.CPPTYPE_INT64, field.CPPTYPE_UINT64) else bits
+    if field.cpp_type == field.CPPTYPE_BOOL:
+        number = choose.randrange(2)
+    else:
+        number = choose.choice((0, 1, 2, 7, (1 << bits) - 1, 1 << choose.randrange(bits), choose.randrange(1000)))
+    if not repeated:
+        setattr(message, field.name, number)
+    elif len(value) > 0 and choose.randrange(3) > 0:
+        value[choose.randrange(len(value))] = number
+    else:
+        value.append(number)
+
+
+def agree(directory):
     for mode in ("whole", "parts"):
-        for seed in range(1, 6):
+        for seed in range(1, 4):
             path = os.path.join(directory, f"{mode}{seed}.htrace")
             subprocess.run([dump_paths, "--write", path, str(seed), mode], check=True)
-            expected = subprocess.run([dump_paths, path], check=True, capture_output=True, text=True).stdout
-            found = python(path)
-            assert found.returncode == 0, found.stderr
-            assert found.stdout == expected, f"{mode} {seed}: the readers disagree"
-            assert expected.count("\n") > 60
+            compare(path)
+    for path in sorted(glob.glob(os.path.join(source_dir, "traces", "samples", "*.htrace")) +
+                       glob.glob(os.path.join(source_dir, "tests", "traces", "fixtures", "1.0", "*.htrace"))):
+        if os.path.getsize(path) < 100_000:
+            compare(path)
+
+
+def compare(path):
+    expected = subprocess.run([dump_paths, "--addresses", path], check=True, capture_output=True, text=True).stdout
+    found = python("--addresses", path)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout == expected, f"{path}: the readers disagree"
+    assert expected.count("@") > 10
+
+
+def cut(directory, whole):
+    path = os.path.join(directory, "cut.htrace")
+    for size in (0, 10, len(whole) // 2, len(whole) - 1):
+        with open(path, "wb") as file:
+            file.write(whole[:size])
+        found = python(path)
+        assert found.returncode == 1 and path in found.stderr and "Traceback" not in found.stderr, found.stderr
+
+
+def hostile(directory):
+    """Flipped bits are noticed; changed records behind right checksums are refused or read."""
+    path = os.path.join(directory, "small.htrace")
+    subprocess.run([dump_paths, "--write", path, "2", "small"], check=True)
     with open(path, "rb") as file:
         whole = file.read()
-    for size in (0, 10, len(whole) // 2, len(whole) - 1):
-        cut = os.path.join(directory, "cut.htrace")
-        with open(cut, "wb") as file:
-            file.write(whole[:size])
-        found = python(cut)
-        assert found.returncode == 1 and cut in found.stderr and "Traceback" not in found.stderr, found.stderr
+    records = records_of(path)
+    assert assemble(records) and read_everything(path) is None
+    choose = random.Random(1)
+    changed = os.path.join(directory, "changed.htrace")
+    unnoticed = 0
+    for _ in range(300):
+        at = choose.randrange(len(whole))
+        with open(changed, "wb") as file:
+            file.write(whole[:at] + bytes([whole[at] ^ 1 << choose.randrange(8)]) + whole[at + 1:])
+        # The digest proves that the contents are the same if it is not refused.
+        unnoticed += read_everything(changed) is None
+    assert unnoticed <= 6, f"{unnoticed} of 300 flipped bits were not noticed"
+    refusals = set()
+    slowest = 0
+    for _ in range(600):
+        mutated = [trace_pb2.Record.FromString(record.SerializeToString()) for record in records]
+        for _ in range(choose.randrange(1, 3)):
+            record = choose.choice(mutated)
+            mutate(getattr(record, record.WhichOneof("kind")), choose)
+        with open(changed, "wb") as file:
+            file.write(assemble(mutated))
+        start = time.process_time()
+        refusal = read_everything_but_digest(changed)
+        slowest = max(slowest, time.process_time() - start)
+        if refusal is not None:
+            refusals.add(refusal.split(": ")[-1][:30])
+    assert slowest < 20, f"one file took {slowest} s"
+    assert len(refusals) > 20, sorted(refusals)
+
+
+def read_everything_but_digest(path):
+    verify, heddle_trace.Trace.verify = heddle_trace.Trace.verify, lambda self: None
+    try:
+        return read_everything(path)
+    finally:
+        heddle_trace.Trace.verify = verify
+
+
+def decode_on_the_command_line(path):
     zstd = shutil.which("zstd")
     if zstd is None:
         print("zstd is not installed: decoding by the command line was not tried")
-    else:
-        raw = subprocess.run([zstd, "-dc", path], check=True, capture_output=True).stdout
-        text = subprocess.run([protoc, "--decode=heddle.trace.v1.TraceFile", f"--proto_path={source_dir}",
-                               "proto/trace.proto"], input=raw, check=True, capture_output=True).stdout
-        assert text.count(b"record {") > 5 and b"content_sha256" in text
+        return
+    raw = subprocess.run([zstd, "-dc", path], check=True, capture_output=True).stdout
+    text = subprocess.run([protoc, "--decode=heddle.trace.v1.TraceFile", f"--proto_path={source_dir}",
+                           "proto/trace.proto"], input=raw, check=True, capture_output=True).stdout
+    assert text.count(b"record {") > 5 and b"content_sha256" in text
+
+
+with tempfile.TemporaryDirectory() as folder:
+    agree(folder)
+    last = os.path.join(folder, "parts3.htrace")
+    with open(last, "rb") as opened:
+        cut(folder, opened.read())
+    hostile(folder)
+    decode_on_the_command_line(last)
 print("ok")

@@ -258,6 +258,20 @@ TEST(Files, AreTheSameForTheSameInput) {
   EXPECT_EQ((*a)->digest(), (*b)->digest()) << "the digest must not depend on the compression level";
 }
 
+TEST(Files, DoNotDependOnTheNumberOfThreads) {
+  std::string one;
+  for (unsigned threads : {1u, 2u, 5u}) {
+    TemporaryFile file("threads");
+    const WriterOptions options = {.zstd_level = 5, .threads = threads, .chunk_thread_instructions = 500};
+    ASSERT_EQ(testing::WriteRandomTrace(file.path(), RandomProgram(11), 4, 40, 33, {}, options), absl::OkStatus());
+    auto reader = TraceReader::Open(file.path());
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    ASSERT_GT((*reader)->index().chunk_size(), 10);
+    if (threads == 1) one = testing::ReadFile(file.path());
+    EXPECT_EQ(testing::ReadFile(file.path()), one) << threads << " threads";
+  }
+}
+
 // A thread that is suspended within its last block has room for all of the block's addresses and has not written them
 // yet; only `exited` tells it from one that is done.
 TEST(Parts, AThreadSuspendedInItsLastBlockIsNotDone) {

@@ -12,8 +12,8 @@ namespace heddle::trace::testing {
 
 struct RunOptions {
   uint64_t seed = 1;
-  uint64_t part_blocks = 40;  // basic blocks that a thread runs per part of launch 2's blocks
-  WriterOptions writer = {.chunk_thread_instructions = 4000};
+  uint64_t part_blocks = 12;  // basic blocks that a thread runs per part of launch 2's blocks
+  WriterOptions writer = {.chunk_thread_instructions = 300};
 };
 
 // Writes a run with everything that a trace may hold:

@@ -138,9 +138,13 @@ int TraceExtractCommand(const ExtractArguments& arguments) {
   absl::StatusOr<trace::MergedHeader> header = trace::MergeHeaders(std::span(&input, 1), kProducer);
   if (!header.ok()) return Complain(kFailed, header.status());
   std::vector<std::string> launches;
+  bool uses_warps = false;
   for (size_t i = 0; i < parts->launches.size(); ++i) {
-    if (parts->launches[i]) launches.push_back(absl::StrCat(i));
+    if (!parts->launches[i]) continue;
+    launches.push_back(absl::StrCat(i));
+    uses_warps |= input->launches()[i].program->proto().uses_warp_operations();
   }
+  if (!uses_warps) header->header.set_warp_width(0);
   Progress progress("Extracting", true);
   const absl::Status status = WriteTrace(arguments.output, 0, header->header, [&](TraceWriter& writer) {
     trace::CopySelection selection{parts->launches, parts->blocks};

@@ -100,7 +100,7 @@ class ThreadPrinter {
                 Sink& sink)
       : launch_(launch), listing_(reader, *launch.program), parts_(parts), json_(json), sink_(sink) {}
 
-  // False if nobody reads any more.
+  // Prints the selected threads of a chunk. False if nobody reads any more.
   absl::StatusOr<bool> Print(const trace::DecodedChunk& chunk) {
     const bool cut = chunk.part > 0 || !chunk.last_part;
     if (chunk.part == 0) done_.assign(chunk.threads_per_block, 0);
@@ -113,12 +113,8 @@ class ThreadPrinter {
       if (!parts_.blocks.Holds(block) || !parts_.threads.Holds(thread)) continue;
       any_ = true;
       Walk(path);
-      if (json_) {
-        PrintJson(chunk, t, block, thread, path, first);
-      } else {
-        PrintText(chunk, t, block, thread, path, first);
-      }
-      absl::StatusOr<bool> more = sink_.Continue();
+      absl::StatusOr<bool> more =
+          json_ ? PrintJson(chunk, t, block, thread, path, first) : PrintText(chunk, t, block, thread, path, first);
       if (!more.ok() || !*more) return more;
     }
     return true;
@@ -139,9 +135,10 @@ class ThreadPrinter {
     entered_.push_back(state.block);
   }
 
-  // Calls `print(number, pc, address, goes_on)` for each selected instruction; `address` may be absent.
+  // Calls `print(number, pc, address, goes_on)` for each selected instruction; `address` may be absent. Writes in
+  // between: a thread may have millions of instructions. False if nobody reads any more.
   template <typename Print>
-  void ForEachInstruction(const trace::DecodedChunk& chunk, size_t t, uint64_t first, Print&& print) {
+  absl::StatusOr<bool> ForEachInstruction(const trace::DecodedChunk& chunk, size_t t, uint64_t first, Print&& print) {
     const Program& program = listing_.program();
     uint64_t number = first;
     uint64_t position = chunk.first_address[t];
@@ -161,30 +158,33 @@ class ThreadPrinter {
         const bool last = pc + 1 == block.first + block.count;
         print(number, pc, address,
               last ? GoesOn(program, entered_[i], exits ? std::nullopt : std::optional(entered_[i + 1])) : "");
+        absl::StatusOr<bool> more = sink_.Continue();
+        if (!more.ok() || !*more) return more;
       }
     }
+    return sink_.Continue();
   }
 
-  void PrintText(const trace::DecodedChunk& chunk, size_t t, uint64_t block, uint32_t thread,
-                 const trace::PathView& path, uint64_t first) {
+  absl::StatusOr<bool> PrintText(const trace::DecodedChunk& chunk, size_t t, uint64_t block, uint32_t thread,
+                                 const trace::PathView& path, uint64_t first) {
     std::string& text = sink_.text();
     const bool cut = chunk.part > 0 || !chunk.last_part;
     absl::StrAppend(&text, "launch ", launch_.launch.id(), " ", ShortKernelName(launch_.program->name()), ", block ",
                     block, ", thread ", thread, cut ? absl::StrCat(", part ", chunk.part) : "", ": ",
                     WithThousands(path.thread_instructions), " instructions, ", WithThousands(path.accesses),
                     " accesses", path.extent == trace::Extent::kEnded ? " (it had exited before)" : "", "\n");
-    ForEachInstruction(chunk, t, first,
-                       [&](uint64_t number, Pc pc, std::optional<uint64_t> address, const std::string& goes_on) {
-                         std::string line = absl::StrFormat("%8d  %s", number, listing_.line(pc));
-                         if (address.has_value()) absl::StrAppend(&line, "  0x", absl::Hex(*address));
-                         if (!goes_on.empty()) absl::StrAppend(&line, "  ", goes_on);
-                         line.erase(line.find_last_not_of(' ') + 1);
-                         absl::StrAppend(&text, line, "\n");
-                       });
+    return ForEachInstruction(chunk, t, first,
+                              [&](uint64_t number, Pc pc, std::optional<uint64_t> address, const std::string& goes_on) {
+                                std::string line = absl::StrFormat("%8d  %s", number, listing_.line(pc));
+                                if (address.has_value()) absl::StrAppend(&line, "  0x", absl::Hex(*address));
+                                if (!goes_on.empty()) absl::StrAppend(&line, "  ", goes_on);
+                                line.erase(line.find_last_not_of(' ') + 1);
+                                absl::StrAppend(&text, line, "\n");
+                              });
   }
 
-  void PrintJson(const trace::DecodedChunk& chunk, size_t t, uint64_t block, uint32_t thread,
-                 const trace::PathView& path, uint64_t first) {
+  absl::StatusOr<bool> PrintJson(const trace::DecodedChunk& chunk, size_t t, uint64_t block, uint32_t thread,
+                                 const trace::PathView& path, uint64_t first) {
     Json json = {{"launch", launch_.launch.id()},
                  {"kernel", launch_.program->name()},
                  {"block", block},
@@ -193,23 +193,28 @@ class ThreadPrinter {
                  {"last_part", chunk.last_part},
                  {"first_instruction", first},
                  {"thread_instructions", path.thread_instructions},
-                 {"accesses", path.accesses},
-                 {"instructions", Json::array()}};
-    ForEachInstruction(chunk, t, first,
-                       [&](uint64_t number, Pc pc, std::optional<uint64_t> address, const std::string& goes_on) {
-                         Json one = {{"number", number},
-                                     {"pc", pc * kPcBytes},
-                                     {"mnemonic", listing_.program().instruction(pc).mnemonic()},
-                                     {"source", listing_.place(pc)}};
-                         if (address.has_value()) one["address"] = *address;
-                         if (goes_on == "exit") {
-                           one["exits"] = true;
-                         } else if (!goes_on.empty()) {
-                           one["next_pc"] = std::stoull(goes_on.substr(3));
-                         }
-                         json["instructions"].push_back(std::move(one));
-                       });
-    absl::StrAppend(&sink_.text(), JsonLine(json), "\n");
+                 {"accesses", path.accesses}};
+    std::string head = JsonLine(json);
+    head.back() = ',';
+    absl::StrAppend(&sink_.text(), head, "\"instructions\":[");
+    bool any = false;
+    absl::StatusOr<bool> more = ForEachInstruction(
+        chunk, t, first, [&](uint64_t number, Pc pc, std::optional<uint64_t> address, const std::string& goes_on) {
+          Json one = {{"number", number},
+                      {"pc", pc * kPcBytes},
+                      {"mnemonic", listing_.program().instruction(pc).mnemonic()},
+                      {"source", listing_.place(pc)}};
+          if (address.has_value()) one["address"] = *address;
+          if (goes_on == "exit") {
+            one["exits"] = true;
+          } else if (!goes_on.empty()) {
+            one["next_pc"] = std::stoull(goes_on.substr(3));
+          }
+          absl::StrAppend(&sink_.text(), any ? "," : "", JsonLine(one));
+          any = true;
+        });
+    absl::StrAppend(&sink_.text(), "]}\n");
+    return more;
   }
 
   const trace::LaunchView& launch_;

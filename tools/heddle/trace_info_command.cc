@@ -22,7 +22,7 @@ using trace::TraceInfo;
 using trace::TraceReader;
 
 constexpr Table::Align kLeft = Table::Align::kLeft;
-constexpr const char* kModels[] = {"separable", "time", "relative"};
+constexpr const char* kModels[] = {"separable", "time", "relative", "chain"};
 
 std::string Extent(const trace::v1::Dim3& dim) {
   std::string text = absl::StrCat(std::max(dim.x(), 1u));
@@ -136,7 +136,7 @@ std::string Sizes(const TraceReader& reader, const TraceInfo& info) {
       sum.bytes.compressed += column.bytes.compressed;
       sum.accesses += column.accesses;
       whole += column.bytes.compressed;
-      for (int m = 0; m < 3; ++m) sum.chunks_by_model[m] += column.chunks_by_model[m];
+      for (int m = 0; m < ColumnInfo::kModels; ++m) sum.chunks_by_model[m] += column.chunks_by_model[m];
     }
   }
   const auto bytes = [](double number) { return WithThousands(static_cast<uint64_t>(number + 0.5)); };
@@ -154,7 +154,7 @@ std::string Sizes(const TraceReader& reader, const TraceInfo& info) {
     for (const auto& [pc, column] : kernel.columns) {
       const trace::v1::Instruction& instruction = kernel.program->instruction(pc);
       std::vector<std::string> models;
-      for (int m = 0; m < 3; ++m) {
+      for (int m = 0; m < ColumnInfo::kModels; ++m) {
         if (column.chunks_by_model[m] != 0) models.push_back(kModels[m]);
       }
       table.AddRow(
@@ -208,7 +208,7 @@ Json LaunchJson(const TraceReader& reader, size_t index, const LaunchInfo& launc
                {"columns", Json::array()}};
   for (const ColumnInfo& column : launch.columns) {
     Json chunks = Json::object();
-    for (int m = 0; m < 3; ++m) chunks[kModels[m]] = column.chunks_by_model[m];
+    for (int m = 0; m < ColumnInfo::kModels; ++m) chunks[kModels[m]] = column.chunks_by_model[m];
     const trace::v1::Instruction& instruction = view.program->instruction(column.instruction);
     json["columns"].push_back({{"instruction", column.instruction},
                                {"pc", uint64_t{column.instruction} * 8},

@@ -29,6 +29,7 @@ from proto import trace_pb2
 SKIPPABLE_MAGIC = 0x184D2A5E
 SEEK_TABLE_MAGIC = 0x8F92EAB1
 MAJOR_VERSION = 1
+KNOWN_FEATURES = ("chunks-1.1",)  # required ones
 MAX_FRAMES = 1 << 20
 MAX_RECORD_BYTES = 20 << 20
 MAX_WINDOW_BYTES = 1 << 27
@@ -263,17 +264,22 @@ def _block_numbers(chunk, size):
 
 
 def _thread_count(chunk):
-    return len(chunk.path_ref)
+    if chunk.path_number and chunk.path_ref:
+        raise TraceError("a chunk has either path_number or path_ref")
+    return len(chunk.path_number or chunk.path_ref)
 
 
 def _path_numbers(chunk, paths):
     """Which path each thread takes (section 3)."""
     out, used = numpy.empty(_thread_count(chunk), dtype=numpy.int64), 0
-    for thread, reference in enumerate(chunk.path_ref):
+    for thread, reference in enumerate(chunk.path_number or chunk.path_ref):
         if reference > used or (reference == 0 and used == paths):
-            raise TraceError("path_ref names a path that does not exist")
-        out[thread] = used if reference == 0 else used - reference
-        used += reference == 0
+            raise TraceError("path_number or path_ref names a path that does not exist")
+        if reference == 0:
+            out[thread] = used
+            used += 1
+        else:
+            out[thread] = reference - 1 if chunk.path_number else used - reference
     if used != paths:
         raise TraceError("paths are left that no thread takes")
     return out
@@ -350,12 +356,35 @@ def _walk(program, block, stack, extent, decisions, numbers, budget):
 
 # --------------------------------------------------------------------------------------------------------- addresses
 
+class _Chain:
+    """What columns of one array have in common: whose access was the latest, and its address."""
+
+    def __init__(self, message):
+        self._message = message
+        self.latest = message.start
+        self.state = 0
+        self.members = 0
+
+    def start(self):
+        """A thread begins."""
+        self.state = 0
+        if not self._message.carry:
+            self.latest = self._message.start
+
+
 class _Column:
     """One address column while threads are walked. `start` is called when a thread comes that runs the instruction, then
     `next` for each of its accesses."""
 
-    def __init__(self, message):
+    def __init__(self, message, chains):
         self.message = message
+        self.chain = None
+        if message.chain > len(chains):
+            raise TraceError(f"column of instruction {message.instruction}: its chain does not exist")
+        if message.chain > 0:
+            self.chain = chains[message.chain - 1]
+            self.chain.members += 1
+            self._state = self.chain.members
         self.accesses = 0    # of all threads
         self.threads = 0     # that run the instruction
         self.most = 0        # accesses of one thread
@@ -366,9 +395,15 @@ class _Column:
         self._base = 0
         self._occurrence = 0
 
-    def prepare(self, columns):
-        """Decodes what is stored, once the totals are known."""
+    def prepare(self, columns, threads):
+        """Decodes what is stored, once the totals are known. `threads` are the accesses of each thread that runs the
+        instruction, and all accesses of that thread."""
         message = self.message
+        chained = message.model == AddressColumn.CHAIN
+        if len(message.chain_bias) != (self.chain.members + 1 if chained and self.chain else 0):
+            raise TraceError(f"column of instruction {message.instruction}: chain_bias has the wrong length")
+        if chained and self.chain is None:
+            raise TraceError(f"column of instruction {message.instruction}: model CHAIN needs a chain")
         has_bases = message.model in (AddressColumn.SEPARABLE, AddressColumn.TIME)
         if len(message.base_dd) != (self.threads if has_bases else 0):
             raise TraceError(f"column of instruction {message.instruction}: base_dd has the wrong length")
@@ -378,10 +413,12 @@ class _Column:
         if message.model == AddressColumn.SEPARABLE:
             self._steps = [0] + _from_second_differences(message.step_dd)
             return
+        first = 0
         if message.model == AddressColumn.TIME:
-            count = self.accesses - self.threads
+            first = 1
+        elif message.model == AddressColumn.CHAIN:
+            pass
         elif message.model == AddressColumn.RELATIVE:
-            count = self.accesses
             self.reference = columns.get(message.ref_instruction)
             if self.reference is None or message.ref_instruction >= message.instruction:
                 raise TraceError(f"column of instruction {message.instruction}: ref_instruction is not a lower one")
@@ -389,11 +426,11 @@ class _Column:
                 raise TraceError(f"column of instruction {message.instruction}: ref_shift is beyond 63")
         else:
             raise TraceError(f"column of instruction {message.instruction}: unknown model {message.model}")
-        self._residuals = iter(_residuals(message, count))
+        self._residuals = iter(_residuals(message, [(count - first, total) for count, total in threads]))
 
     def start(self):
         """A thread begins."""
-        if self.reference is None:
+        if self.message.model in (AddressColumn.SEPARABLE, AddressColumn.TIME):
             self._base = next(self._bases)
         self._occurrence = 0
 
@@ -404,35 +441,49 @@ class _Column:
             address = self._base + self._steps[self._occurrence]
         elif message.model == AddressColumn.RELATIVE:
             address = _shifted(self.reference.latest, message.ref_shift) + message.bias + next(self._residuals)
+        elif message.model == AddressColumn.CHAIN:
+            chain = self.chain
+            address = chain.latest + message.bias + message.chain_bias[chain.state] + next(self._residuals)
         elif self._occurrence == 0:
             address = self._base
         else:
             address = self.latest + message.bias + next(self._residuals)
         self._occurrence += 1
         self.latest = address & MASK
+        if self.chain is not None:
+            self.chain.latest = self.latest
+            self.chain.state = self._state
         return self.latest
 
 
 def _decode_addresses(program, chunk, path_of_thread, path_instructions):
     """The addresses of all threads, one after the other."""
     columns = {}
+    chains = [_Chain(message) for message in chunk.chain]
+    last = -1
     for message in chunk.column:
-        if columns and message.instruction <= max(columns):
+        if message.instruction <= last:
             raise TraceError("columns must ascend by instruction")
-        columns[message.instruction] = _Column(message)
+        last = message.instruction
+        columns[last] = _Column(message, chains)
     uses = numpy.bincount(path_of_thread, minlength=len(path_instructions))
-    for instructions, threads in zip(path_instructions, uses):
+    totals = numpy.array([len(instructions) for instructions in path_instructions], dtype=numpy.int64)
+    counts = {instruction: numpy.zeros(len(path_instructions), dtype=numpy.int64) for instruction in columns}
+    for path, (instructions, threads) in enumerate(zip(path_instructions, uses)):
         for instruction, count in zip(*numpy.unique(instructions, return_counts=True)):
             column = columns.get(int(instruction))
             if column is None:
                 raise TraceError(f"instruction {instruction} ran but has no column")
+            counts[int(instruction)][path] = count
             column.accesses += int(count) * int(threads)
             column.threads += int(threads)
             column.most = max(column.most, int(count))
     for instruction, column in columns.items():
         if column.accesses == 0:
             raise TraceError(f"column of instruction {instruction}: no thread runs it")
-        column.prepare(columns)
+        by_thread = counts[instruction][path_of_thread]
+        runs = by_thread > 0
+        column.prepare(columns, list(zip(by_thread[runs].tolist(), totals[path_of_thread][runs].tolist())))
     sequences = [[columns[int(i)] for i in instructions] for instructions in path_instructions]
     distinct = [list(dict.fromkeys(sequence)) for sequence in sequences]
     out = []
@@ -443,6 +494,8 @@ def _decode_addresses(program, chunk, path_of_thread, path_instructions):
         before = distinct[path]
         for column in before:
             column.start()
+        for chain in chains:
+            chain.start()
         out.extend([column.next() for column in sequences[path]])
     return numpy.array(out, dtype=numpy.uint64)
 
@@ -463,8 +516,10 @@ def _shifted(address, shift):
     return signed >> -shift
 
 
-def _residuals(column, count):
-    """The residuals of a column as a list of numbers (section 4)."""
+def _residuals(column, threads):
+    """The residuals of a column as a list of numbers (section 4). `threads`: how many each thread has, and its accesses by
+    all columns."""
+    count = sum(residuals for residuals, _ in threads)
     where = f"column of instruction {column.instruction}: "
     if column.residual_count != count or column.shift > 63 or column.order != AddressColumn.THREAD_MAJOR:
         raise TraceError(where + "residual_count, shift or order is wrong")
@@ -479,6 +534,10 @@ def _residuals(column, count):
         stored = sum(plane << numpy.uint64(8 * i) for i, plane in enumerate(planes))
     elif column.layout == AddressColumn.VARINT:
         stored = _varints(column.residual)
+    elif column.layout == AddressColumn.BITS:
+        if column.scaled and column.sparse_gap:
+            raise TraceError(where + "sparse residuals cannot be scaled")
+        stored = _bits(column, threads, where)
     else:
         raise TraceError(where + f"unknown layout {column.layout}")
     if column.sparse_gap:
@@ -490,9 +549,38 @@ def _residuals(column, count):
         stored = values
     elif len(stored) != count:
         raise TraceError(where + f"residual bytes do not hold {count} residuals")
+    if column.layout == AddressColumn.BITS and column.nonnegative:
+        return [int(value) << column.shift for value in stored]
     one = numpy.uint64(1)
     signed = ((stored >> one) ^ -(stored & one).astype(numpy.int64).astype(numpy.uint64)).view(numpy.int64)
     return [int(value) << column.shift for value in signed]
+
+
+def _bits(column, threads, where):
+    """Numbers of layout BITS: the lengths, then the bits below the leading one of each."""
+    lengths = numpy.frombuffer(column.residual, dtype=numpy.uint8).astype(numpy.int64)
+    nonzero = lengths > 0
+    if column.scaled:
+        scales = numpy.repeat([total.bit_length() for _, total in threads], [residuals for residuals, _ in threads])
+        if len(scales) != len(lengths):
+            raise TraceError(where + "residual bytes do not hold the residuals of all threads")
+        lengths = numpy.where(nonzero, lengths - scales, 0)
+    if ((lengths[nonzero] < 1) | (lengths[nonzero] > 64)).any():
+        raise TraceError(where + "a bit length is not between 1 and 64")
+    below = numpy.maximum(lengths - 1, 0)
+    starts = numpy.concatenate(([0], numpy.cumsum(below)))
+    if (int(starts[-1]) + 7) // 8 != len(column.residual_bits):
+        raise TraceError(where + "residual_bits does not have the bits that the lengths ask for")
+    data = numpy.frombuffer(column.residual_bits + bytes(16), dtype=numpy.uint8).astype(numpy.uint64)
+    at, shift = starts[:-1] >> 3, (starts[:-1] & 7).astype(numpy.uint64)
+    low = numpy.zeros(len(lengths), dtype=numpy.uint64)
+    for i in range(8):
+        low |= data[at + i] << numpy.uint64(8 * i)
+    high = numpy.where(shift > 0, data[at + 8] << (numpy.uint64(64) - numpy.maximum(shift, numpy.uint64(1))),
+                       numpy.uint64(0))
+    one = numpy.uint64(1)
+    value = ((low >> shift) | high) & ((one << below.astype(numpy.uint64)) - one)
+    return numpy.where(nonzero, value | (one << below.astype(numpy.uint64)), numpy.uint64(0))
 
 
 def _varints(data):
@@ -513,10 +601,6 @@ def _varints(data):
             raise TraceError("a varint is too long")
         values[has] |= piece << numpy.uint64(7 * i)
     return values
-
-
-# Parts of the format beyond version 1.0 that this reader knows.
-KNOWN_FEATURES = ()
 
 
 def main(arguments):

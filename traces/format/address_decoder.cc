@@ -2,14 +2,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "traces/format/chunk_decoder.h"
-#include "traces/format/column_model.h"
 #include "traces/format/limits.h"
 #include "traces/format/residuals.h"
 
 namespace heddle::trace {
 namespace {
 
-enum Kind : uint8_t { kUnused, kSeparable, kTime, kRelative };
+constexpr uint64_t kZero = 0;
 
 // The first address of an instruction lies in the middle of the 4 GiB that 32-bit offsets reach.
 constexpr uint64_t kHalfReach = uint64_t{1} << 31;
@@ -18,133 +17,233 @@ absl::Status Refuse(const v1::AddressColumn& column, absl::string_view rule) {
   return absl::DataLossError(absl::StrCat("column of instruction ", column.instruction(), ": ", rule));
 }
 
+// Sums of sums: what base_dd and step_dd store.
+void SumTwice(const google::protobuf::RepeatedField<int64_t>& second_differences, uint64_t* out) {
+  uint64_t value = 0;
+  uint64_t delta = 0;
+  for (int64_t second : second_differences) {
+    delta += static_cast<uint64_t>(second);
+    value += delta;
+    *out++ = value;
+  }
+}
+
 }  // namespace
 
-absl::Status AddressDecoder::ReadColumn(const v1::AddressColumn& column, const WalkedPaths& walked,
-                                        const Program& program, uint32_t index) {
-  const WalkedPaths::Column& total = walked.totals[index];
+absl::Status AddressDecoder::ReadChains(const v1::BlockChunk& chunk) {
+  if (chunk.chain_size() > chunk.column_size()) return absl::DataLossError("more chains than columns");
+  chains_.assign(chunk.chain().begin(), chunk.chain().end());
+  chain_members_.assign(chains_.size(), 0);
+  chain_read_.assign(chains_.size(), 0);
+  for (const v1::AddressColumn& column : chunk.column()) {
+    if (column.chain() > chains_.size()) return Refuse(column, "its chain does not exist");
+    if (column.chain() != 0) ++chain_members_[column.chain() - 1];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddressDecoder::SetSource(const v1::AddressColumn& column, const WalkedPaths& walked,
+                                       const Program& program, uint32_t index) {
   Cursor& cursor = cursors_[index];
   Storage& storage = storage_[index];
-  storage.record = &column;
-  if (column.model() > v1::AddressColumn::RELATIVE || column.model() < v1::AddressColumn::SEPARABLE) {
-    return Refuse(column, absl::StrCat("unknown model ", static_cast<int>(column.model())));
+  storage.biases.assign(1, static_cast<uint64_t>(column.bias()));
+  const bool chained = column.model() == v1::AddressColumn::CHAIN;
+  if (chained) {
+    if (column.chain() == 0) return Refuse(column, "model CHAIN needs a chain");
+    if (static_cast<uint64_t>(column.chain_bias_size()) != uint64_t{1} + chain_members_[column.chain() - 1]) {
+      return Refuse(column, "chain_bias has one element for the start of a thread and one per column of the chain");
+    }
+    storage.biases.clear();
+    for (int64_t bias : column.chain_bias()) {
+      storage.biases.push_back(static_cast<uint64_t>(column.bias()) + static_cast<uint64_t>(bias));
+    }
+    cursor.source = 2 * columns_ + column.chain() - 1;
+  } else if (column.chain_bias_size() != 0) {
+    return Refuse(column, "chain_bias belongs to model CHAIN");
   }
-  const bool bases = column.model() == v1::AddressColumn::SEPARABLE || column.model() == v1::AddressColumn::TIME;
-  if (static_cast<uint64_t>(column.base_dd_size()) != (bases ? total.threads : 0)) {
+  switch (column.model()) {
+    case v1::AddressColumn::SEPARABLE:
+      cursor.separable = true;
+      cursor.source = columns_ + index;
+      storage.biases[0] = 0;
+      break;
+    case v1::AddressColumn::TIME:
+      any_latest_ = true;
+      cursor.source = index;
+      storage.biases[0] = 0;
+      break;
+    case v1::AddressColumn::RELATIVE: {
+      any_latest_ = true;
+      const int32_t shift = column.ref_shift();
+      if (shift < -63 || shift > 63) return Refuse(column, "ref_shift is beyond 63");
+      const auto reference =
+          std::lower_bound(program.accesses().begin(), program.accesses().end(), column.ref_instruction());
+      const size_t reference_index = static_cast<size_t>(reference - program.accesses().begin());
+      if (column.ref_instruction() >= column.instruction() || reference == program.accesses().end() ||
+          *reference != column.ref_instruction() || walked.totals[reference_index].accesses == 0) {
+        return Refuse(column, "ref_instruction is not a lower instruction with a column in this chunk");
+      }
+      cursor.source = static_cast<uint32_t>(reference_index);
+      any_shift_ |= shift != 0;
+      (shift > 0 ? cursor.left : cursor.right) = static_cast<uint8_t>(shift > 0 ? shift : -shift);
+      break;
+    }
+    default:
+      break;
+  }
+  cursor.biases = storage.biases.data();
+  return absl::OkStatus();
+}
+
+void AddressDecoder::CountByThread(const WalkedPaths& walked, const DecodedChunk& out, uint32_t column, uint32_t less) {
+  count_of_path_.assign(walked.paths.size(), 0);
+  for (size_t p = 0; p < walked.paths.size(); ++p) {
+    const WalkedPaths::Path& path = walked.paths[p];
+    for (uint64_t i = path.first_column; i < path.first_column + path.column_count; ++i) {
+      if (walked.columns[i] == column) count_of_path_[p] = walked.counts[i];
+    }
+  }
+  threads_.clear();
+  threads_.reserve(walked.totals[column].threads);
+  for (uint32_t path : out.path_of_thread) {
+    const uint32_t count = count_of_path_[path];
+    if (count != 0) threads_.push_back({count - less, ScaleOf(out.paths[path].accesses)});
+  }
+}
+
+void AddressDecoder::ReadSteps(const v1::AddressColumn& column, uint32_t index) {
+  Storage& storage = storage_[index];
+  storage.bases.resize(static_cast<size_t>(column.base_dd_size()));
+  SumTwice(column.base_dd(), storage.bases.data());
+  storage.addends.resize(static_cast<size_t>(column.step_dd_size()) + 1);
+  storage.addends[0] = 0;
+  SumTwice(column.step_dd(), storage.addends.data() + 1);
+  cursors_[index].base = storage.bases[0] - kHalfReach;
+  cursors_[index].based = true;
+  cursors_[index].stride = 1;
+  storage.first = storage.addends.data();
+}
+
+// The first access of a thread counts from 0, so its addend is the base.
+void AddressDecoder::ReadTime(const v1::AddressColumn& column, uint32_t index) {
+  Storage& storage = storage_[index];
+  const uint64_t bias = static_cast<uint64_t>(column.bias());
+  storage.bases.resize(static_cast<size_t>(column.base_dd_size()));
+  SumTwice(column.base_dd(), storage.bases.data());
+  storage.addends.resize(column.residual_count() + storage.bases.size());
+  uint64_t* next = storage.addends.data();
+  const int64_t* residual = storage.residuals.empty() ? nullptr : storage.residuals.data();
+  for (size_t t = 0; t < threads_.size(); ++t) {
+    *next++ = storage.bases[t];
+    for (uint32_t k = 0; k < threads_[t].count; ++k) {
+      *next++ = bias + (residual == nullptr ? 0 : static_cast<uint64_t>(*residual++));
+    }
+  }
+  cursors_[index].stride = 1;
+  storage.first = storage.addends.data();
+}
+
+absl::Status AddressDecoder::ReadColumn(const v1::AddressColumn& column, const WalkedPaths& walked,
+                                        const DecodedChunk& out, const Program& program, uint32_t index) {
+  const WalkedPaths::Column& total = walked.totals[index];
+  Cursor& cursor = cursors_[index];
+  cursor.used = true;
+  cursor.target = index;
+  switch (column.model()) {
+    case v1::AddressColumn::SEPARABLE:
+    case v1::AddressColumn::TIME:
+    case v1::AddressColumn::RELATIVE:
+    case v1::AddressColumn::CHAIN:
+      break;
+    default:
+      return Refuse(column, absl::StrCat("unknown model ", static_cast<int>(column.model())));
+  }
+  const bool separable = column.model() == v1::AddressColumn::SEPARABLE;
+  const bool time = column.model() == v1::AddressColumn::TIME;
+  if (static_cast<uint64_t>(column.base_dd_size()) != (separable || time ? total.threads : 0)) {
     return Refuse(column, absl::StrCat("base_dd has ", column.base_dd_size(), " elements, ", total.threads,
                                        " threads run the instruction"));
   }
-  const uint64_t steps = column.model() == v1::AddressColumn::SEPARABLE ? total.most - 1 : 0;
+  const uint64_t steps = separable ? total.most - 1 : 0;
   if (static_cast<uint64_t>(column.step_dd_size()) != steps) {
     return Refuse(column, absl::StrCat("step_dd has ", column.step_dd_size(), " elements instead of ", steps));
   }
-  uint64_t residuals = 0;
-  switch (column.model()) {
-    case v1::AddressColumn::SEPARABLE: {
-      cursor.kind = kSeparable;
-      storage.steps.resize(steps + 1);
-      uint64_t step = 0;
-      uint64_t delta = 0;
-      storage.steps[0] = 0;
-      for (uint64_t k = 0; k < steps; ++k) {
-        delta += static_cast<uint64_t>(column.step_dd(static_cast<int>(k)));
-        step += delta;
-        storage.steps[k + 1] = step;
-      }
-      break;
-    }
-    case v1::AddressColumn::TIME:
-      cursor.kind = kTime;
-      residuals = total.accesses - total.threads;
-      break;
-    default: {
-      cursor.kind = kRelative;
-      any_relative_ = true;
-      residuals = total.accesses;
-      if (column.ref_shift() < -63 || column.ref_shift() > 63) return Refuse(column, "ref_shift is beyond 63");
-      const auto reference =
-          std::lower_bound(program.accesses().begin(), program.accesses().end(), column.ref_instruction());
-      if (column.ref_instruction() >= column.instruction() || reference == program.accesses().end() ||
-          *reference != column.ref_instruction() ||
-          walked.totals[static_cast<size_t>(reference - program.accesses().begin())].accesses == 0) {
-        return Refuse(column, "ref_instruction is not a lower instruction with a column in this chunk");
-      }
-      cursor.reference = static_cast<uint32_t>(reference - program.accesses().begin());
-      cursor.shift = column.ref_shift();
-      break;
-    }
+  if (absl::Status status = SetSource(column, walked, program, index); !status.ok()) return status;
+  if (column.chain() != 0) {
+    cursor.target = 2 * columns_ + column.chain() - 1;
+    cursor.state = ++chain_read_[column.chain() - 1];
   }
-  cursor.bias = static_cast<uint64_t>(column.bias());
-  if (absl::Status status = DecodeResiduals(column, residuals, storage.residuals); !status.ok()) {
+  const uint64_t residuals = separable ? 0 : total.accesses - (time ? total.threads : 0);
+  if (time || column.scaled()) CountByThread(walked, out, index, time ? 1 : 0);
+  if (absl::Status status = DecodeResiduals(column, residuals, threads_, storage_[index].residuals); !status.ok()) {
     return Refuse(column, status.message());
+  }
+  if (separable) {
+    ReadSteps(column, index);
+  } else if (time) {
+    ReadTime(column, index);
+  } else {
+    const bool zero = storage_[index].residuals.empty();
+    cursor.stride = zero ? 0 : 1;
+    // Read as unsigned numbers, which keeps their bits.
+    storage_[index].first = zero ? &kZero : reinterpret_cast<const uint64_t*>(storage_[index].residuals.data());
   }
   return absl::OkStatus();
 }
 
 void AddressDecoder::Rewind() {
-  for (size_t c = 0; c < cursors_.size(); ++c) {
+  next_base_.assign(columns_, nullptr);
+  for (size_t c = 0; c < columns_; ++c) {
     Cursor& cursor = cursors_[c];
-    if (cursor.kind == kUnused) continue;
-    const Storage& storage = storage_[c];
-    cursor.residual = storage.residuals.data();
-    cursor.steps = storage.steps.data();
-    cursor.next_base = storage.record->base_dd().data();
-    cursor.thread_base = 0;
-    cursor.thread_delta = 0;
-    cursor.latest = 0;
-    cursor.based = false;
-    if (cursor.kind != kRelative) {
-      cursor.based = true;
-      cursor.base = static_cast<uint64_t>(*cursor.next_base) - kHalfReach;
-    }
+    if (!cursor.used) continue;
+    next_base_[c] = storage_[c].bases.data();
+    cursor.next = storage_[c].first;
   }
+  slots_.assign(2 * columns_ + chains_.size(), Slot());
+  for (size_t k = 0; k < chains_.size(); ++k) slots_[2 * columns_ + k].address = chains_[k].start();
 }
 
 inline void AddressDecoder::StartThread(std::span<const uint16_t> columns) {
   for (uint16_t c : columns) {
     Cursor& cursor = cursors_[c];
-    if (cursor.kind == kRelative) continue;
-    cursor.thread_delta += static_cast<uint64_t>(*cursor.next_base++);
-    cursor.thread_base += cursor.thread_delta;
-    cursor.started = false;
-    cursor.step = cursor.steps;
+    if (!cursor.separable) continue;
+    slots_[columns_ + c].address = *next_base_[c]++;
+    cursor.next = storage_[c].addends.data();
+  }
+  Slot* const chains = slots_.data() + 2 * columns_;
+  for (size_t k = 0; k < chains_.size(); ++k) {
+    chains[k].state = 0;
+    if (!chains_[k].carry()) chains[k].address = chains_[k].start();
   }
 }
 
 // Returns the bits of all offsets that 32 bits cannot hold.
-template <typename Output>
+template <typename Output, bool kShifts>
 uint64_t AddressDecoder::WalkThread(const uint16_t* sequence, uint64_t accesses, Output* output) {
   constexpr bool kWide = sizeof(Output) == 8;
   uint64_t beyond = 0;
   Cursor* const cursors = cursors_.data();
+  Slot* const slots = slots_.data();
   for (uint64_t i = 0; i < accesses; ++i) {
-    Cursor& cursor = cursors[sequence[i]];
-    uint64_t address;
-    switch (cursor.kind) {
-      case kSeparable:
-        address = cursor.thread_base + *cursor.step++;
-        break;
-      case kTime:
-        if (cursor.started) {
-          address = cursor.latest + cursor.bias + static_cast<uint64_t>(*cursor.residual++);
-        } else {
-          address = cursor.thread_base;
-          cursor.started = true;
-        }
-        break;
-      default:
-        address = Shifted(cursors[cursor.reference].latest, cursor.shift) + cursor.bias +
-                  static_cast<uint64_t>(*cursor.residual++);
-        if (!cursor.based) {
-          cursor.based = true;
-          cursor.base = address - kHalfReach;
-        }
-        break;
-    }
-    cursor.latest = address;
+    const uint32_t c = sequence[i];
+    Cursor& cursor = cursors[c];
+    const Slot& source = slots[cursor.source];
+    uint64_t address = source.address;
+    if constexpr (kShifts)
+      address = static_cast<uint64_t>(static_cast<int64_t>(address << cursor.left) >> cursor.right);
+    address += cursor.biases[source.state] + *cursor.next;
+    cursor.next += cursor.stride;
+    slots[c].address = address;
+    Slot& target = slots[cursor.target];
+    target.address = address;
+    target.state = cursor.state;
     if constexpr (kWide) {
       output[i] = address;
     } else {
+      if (!cursor.based) [[unlikely]] {
+        cursor.based = true;
+        cursor.base = address - kHalfReach;
+      }
       const uint64_t offset = address - cursor.base;
       beyond |= offset;
       output[i] = static_cast<Output>(offset);
@@ -153,7 +252,7 @@ uint64_t AddressDecoder::WalkThread(const uint16_t* sequence, uint64_t accesses,
   return kWide ? 0 : beyond >> 32;
 }
 
-template <typename Output>
+template <typename Output, bool kShifts>
 bool AddressDecoder::WalkThreads(const WalkedPaths& walked, const DecodedChunk& out, Output* output) {
   constexpr bool kWide = sizeof(Output) == 8;
   Rewind();
@@ -165,99 +264,108 @@ bool AddressDecoder::WalkThreads(const WalkedPaths& walked, const DecodedChunk& 
     const uint64_t accesses = out.paths[p].accesses;
     const std::span<const uint16_t> columns = std::span(walked.columns).subspan(path.first_column, path.column_count);
     const uint16_t* sequence = walked.sequence.data() + path.first_access;
-    if (any_relative_) {
-      for (uint16_t c : previous) cursors_[c].latest = 0;
-      previous = columns;
-    }
-    StartThread(columns);
     Output* to = output + out.first_address[t];
     if (separable_[p]) {
       const uint64_t* steps = path_steps_.data() + path.first_access;
+      for (uint16_t c : columns) thread_bases_[c] = *next_base_[c]++ - (kWide ? 0 : cursors_[c].base);
       for (uint64_t i = 0; i < accesses; ++i) {
-        const Cursor& cursor = cursors_[sequence[i]];
-        const uint64_t offset = cursor.thread_base + steps[i] - (kWide ? 0 : cursor.base);
+        const uint64_t offset = thread_bases_[sequence[i]] + steps[i];
         beyond |= offset;
         to[i] = static_cast<Output>(offset);
       }
       if constexpr (kWide) beyond = 0;
       continue;
     }
-    beyond |= WalkThread(sequence, accesses, to) << 32;
+    if (any_latest_) {
+      for (uint16_t c : previous) slots_[c].address = 0;
+      previous = columns;
+    }
+    StartThread(columns);
+    beyond |= WalkThread<Output, kShifts>(sequence, accesses, to) << 32;
   }
   return beyond >> 32 == 0;
 }
 
-absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& program, const WalkedPaths& walked,
-                                    DecodedChunk& out) {
-  const size_t columns = program.accesses().size();
-  cursors_.assign(columns, Cursor());
-  if (storage_.size() < columns) storage_.resize(columns);
-  any_relative_ = false;
-  // Records and columns that ran must be the same set, in the same order.
-  size_t next = 0;
-  for (const v1::AddressColumn& column : chunk.column()) {
-    while (next < columns && walked.totals[next].accesses == 0) ++next;
-    if (next == columns || program.accesses()[next] != column.instruction()) {
-      return Refuse(column, next == columns ? "no thread runs the instruction"
-                                            : absl::StrCat("the column of instruction ", program.accesses()[next],
-                                                           " must come next"));
-    }
-    if (absl::Status status = ReadColumn(column, walked, program, static_cast<uint32_t>(next)); !status.ok()) {
-      return status;
-    }
-    ++next;
-  }
-  while (next < columns && walked.totals[next].accesses == 0) ++next;
-  if (next != columns) {
-    return absl::DataLossError(absl::StrCat("instruction ", program.accesses()[next], " ran but has no column"));
-  }
+template <typename Output>
+bool AddressDecoder::WalkAll(const WalkedPaths& walked, const DecodedChunk& out, Output* output) {
+  return any_shift_ ? WalkThreads<Output, true>(walked, out, output) : WalkThreads<Output, false>(walked, out, output);
+}
 
-  // Paths that several threads take and that use separable columns only need no cursor per access.
+// Paths that several threads take and that use only separable columns outside all chains need no cursor per access.
+void AddressDecoder::FindSeparablePaths(const WalkedPaths& walked, const DecodedChunk& out) {
   separable_.assign(walked.paths.size(), 0);
-  bool any_separable = false;
+  bool any = false;
   for (size_t p = 0; p < walked.paths.size(); ++p) {
     const WalkedPaths::Path& path = walked.paths[p];
     if (path.uses < 2) continue;
     const auto used = std::span(walked.columns).subspan(path.first_column, path.column_count);
-    // A column that others are relative to must keep its latest address.
-    if (std::any_of(used.begin(), used.end(), [&](uint16_t c) { return cursors_[c].kind != kSeparable; })) continue;
-    separable_[p] = 1;
-    any_separable = true;
+    separable_[p] = std::all_of(used.begin(), used.end(),
+                                [&](uint16_t c) { return cursors_[c].separable && cursors_[c].target == c; });
+    any |= separable_[p] != 0;
   }
-  if (any_separable) {
-    path_steps_.resize(walked.sequence.size());
-    std::vector<uint32_t> occurrence(columns, 0);
-    for (size_t p = 0; p < walked.paths.size(); ++p) {
-      if (!separable_[p]) continue;
-      const WalkedPaths::Path& path = walked.paths[p];
-      for (uint64_t i = path.first_access; i < path.first_access + out.paths[p].accesses; ++i) {
-        const uint16_t c = walked.sequence[i];
-        path_steps_[i] = storage_[c].steps[occurrence[c]++];
-      }
-      for (uint64_t i = 0; i < path.column_count; ++i) occurrence[walked.columns[path.first_column + i]] = 0;
+  if (!any) return;
+  thread_bases_.assign(columns_, 0);
+  path_steps_.resize(walked.sequence.size());
+  std::vector<uint32_t> occurrence(columns_, 0);
+  for (size_t p = 0; p < walked.paths.size(); ++p) {
+    if (!separable_[p]) continue;
+    const WalkedPaths::Path& path = walked.paths[p];
+    for (uint64_t i = path.first_access; i < path.first_access + out.paths[p].accesses; ++i) {
+      const uint16_t c = walked.sequence[i];
+      path_steps_[i] = storage_[c].addends[occurrence[c]++];
     }
+    for (uint64_t i = 0; i < path.column_count; ++i) occurrence[walked.columns[path.first_column + i]] = 0;
   }
+}
+
+absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& program, const WalkedPaths& walked,
+                                    DecodedChunk& out) {
+  columns_ = static_cast<uint32_t>(program.accesses().size());
+  cursors_.assign(columns_, Cursor());
+  if (storage_.size() < columns_) storage_.resize(columns_);
+  any_latest_ = false;
+  any_shift_ = false;
+  if (absl::Status status = ReadChains(chunk); !status.ok()) return status;
+  // Records and columns that ran must be the same set, in the same order.
+  size_t next = 0;
+  for (const v1::AddressColumn& column : chunk.column()) {
+    while (next < columns_ && walked.totals[next].accesses == 0) ++next;
+    if (next == columns_ || program.accesses()[next] != column.instruction()) {
+      return Refuse(column, next == columns_ ? "no thread runs the instruction"
+                                             : absl::StrCat("the column of instruction ", program.accesses()[next],
+                                                            " must come next"));
+    }
+    if (absl::Status status = ReadColumn(column, walked, out, program, static_cast<uint32_t>(next)); !status.ok()) {
+      return status;
+    }
+    ++next;
+  }
+  while (next < columns_ && walked.totals[next].accesses == 0) ++next;
+  if (next != columns_) {
+    return absl::DataLossError(absl::StrCat("instruction ", program.accesses()[next], " ran but has no column"));
+  }
+  FindSeparablePaths(walked, out);
 
   out.addresses64.clear();
   out.offsets32.resize(out.accesses);
-  if (WalkThreads(walked, out, out.offsets32.data())) {
+  if (WalkAll(walked, out, out.offsets32.data())) {
     out.base.assign(program.instruction_count(), 0);
-    for (size_t c = 0; c < columns; ++c) out.base[program.accesses()[c]] = cursors_[c].base;
+    for (size_t c = 0; c < columns_; ++c) out.base[program.accesses()[c]] = cursors_[c].base;
     return absl::OkStatus();
   }
   out.offsets32.clear();
   out.base.clear();
   out.addresses64.resize(out.accesses);
-  WalkThreads(walked, out, out.addresses64.data());
+  WalkAll(walked, out, out.addresses64.data());
   return absl::OkStatus();
 }
 
 void AddressDecoder::Trim() {
   constexpr size_t kMostKept = 48u << 20;  // bytes
   size_t kept = path_steps_.capacity() * sizeof(uint64_t);
-  for (Storage& storage : storage_) {
-    kept += storage.residuals.capacity() * sizeof(int64_t) + storage.steps.capacity() * sizeof(uint64_t);
-    storage.record = nullptr;
+  for (const Storage& storage : storage_) {
+    kept += storage.residuals.capacity() * sizeof(int64_t) +
+            (storage.addends.capacity() + storage.bases.capacity()) * sizeof(uint64_t);
   }
   if (kept <= kMostKept) return;
   std::vector<Storage>().swap(storage_);

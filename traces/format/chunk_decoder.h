@@ -10,6 +10,7 @@
 #include "proto/trace.pb.h"
 #include "traces/format/decoded_chunk.h"
 #include "traces/format/program.h"
+#include "traces/format/residuals.h"
 #include "traces/format/walk.h"
 
 namespace heddle::trace {
@@ -29,7 +30,8 @@ struct WalkedPaths {
   };
   std::vector<Path> paths;
   std::vector<uint16_t> sequence;  // column of each access, path after path
-  std::vector<uint16_t> columns;   // distinct columns of each path, by first use
+  std::vector<uint16_t> columns;   // distinct columns of each path
+  std::vector<uint32_t> counts;    // accesses of one thread of the path by each of them
   std::vector<Column> totals;      // by column (position in Program::accesses())
 };
 
@@ -38,7 +40,9 @@ struct WalkedPaths {
 absl::Status DecodePaths(const v1::BlockChunk& chunk, const Program& program, uint32_t threads_per_block,
                          WalkedPaths& walked, DecodedChunk& out);
 
-// Restores all addresses.
+// Restores all addresses. Every model is brought to one form, so that walking over the accesses in program order needs
+// no decision per access: address = shifted(latest address of some slot) + bias of the slot's state + the column's next
+// addend.
 class AddressDecoder {
  public:
   absl::Status Decode(const v1::BlockChunk& chunk, const Program& program, const WalkedPaths& walked,
@@ -47,43 +51,69 @@ class AddressDecoder {
   void Trim();
 
  private:
+  // Holds the latest address of a column or of a chain, or the base of the running thread in a separable column.
+  struct Slot {
+    uint64_t address = 0;
+    uint64_t state = 0;  // chain: 0 = no access in this thread yet, m = the latest was of its m-th column
+  };
   // One column while threads are walked.
   struct Cursor {
-    uint8_t kind = 0;
-    bool started = false;  // TIME: the thread has run it
-    bool based = false;    // the instruction's base is known
-    int32_t shift = 0;
-    uint32_t reference = 0;
-    uint64_t bias = 0;
-    uint64_t thread_base = 0;
-    uint64_t thread_delta = 0;
-    uint64_t latest = 0;
-    uint64_t base = 0;  // of the instruction; subtracted from every address
-    const int64_t* residual = nullptr;
-    const uint64_t* steps = nullptr;
-    const uint64_t* step = nullptr;
-    const int64_t* next_base = nullptr;
+    const uint64_t* next = nullptr;    // addend of the next access
+    const uint64_t* biases = nullptr;  // by state of the source
+    uint64_t base = 0;                 // of the instruction; subtracted from every address
+    uint32_t stride = 0;               // of `next`; 0 = the same addend for all
+    uint32_t source = 0;               // slot
+    uint32_t target = 0;               // slot that is set beside the column's own
+    uint32_t state = 0;                // of the target, afterwards
+    uint8_t left = 0;                  // shift of the source
+    uint8_t right = 0;
+    bool used = false;
+    bool separable = false;
+    bool based = false;
   };
-
-  absl::Status ReadColumn(const v1::AddressColumn& column, const WalkedPaths& walked, const Program& program,
-                          uint32_t index);
-  void Rewind();
-  template <typename Output>
-  bool WalkThreads(const WalkedPaths& walked, const DecodedChunk& out, Output* output);
-  template <typename Output>
-  uint64_t WalkThread(const uint16_t* sequence, uint64_t accesses, Output* output);
-  void StartThread(std::span<const uint16_t> columns);
-
   struct Storage {
     std::vector<int64_t> residuals;
-    std::vector<uint64_t> steps;
-    const v1::AddressColumn* record = nullptr;
+    std::vector<uint64_t> addends;  // TIME: residuals with the bases in between; SEPARABLE: steps
+    std::vector<uint64_t> bases;    // SEPARABLE: by thread that runs the instruction
+    std::vector<uint64_t> biases;
+    const uint64_t* first = nullptr;  // addend of the first access
   };
+
+  absl::Status ReadChains(const v1::BlockChunk& chunk);
+  absl::Status ReadColumn(const v1::AddressColumn& column, const WalkedPaths& walked, const DecodedChunk& out,
+                          const Program& program, uint32_t index);
+  absl::Status SetSource(const v1::AddressColumn& column, const WalkedPaths& walked, const Program& program,
+                         uint32_t index);
+  // Splits the residuals of a column by thread; `less` of each thread's accesses have none.
+  void CountByThread(const WalkedPaths& walked, const DecodedChunk& out, uint32_t column, uint32_t less);
+  void ReadSteps(const v1::AddressColumn& column, uint32_t index);
+  void ReadTime(const v1::AddressColumn& column, uint32_t index);
+  void FindSeparablePaths(const WalkedPaths& walked, const DecodedChunk& out);
+  void Rewind();
+  void StartThread(std::span<const uint16_t> columns);
+  template <typename Output, bool kShifts>
+  uint64_t WalkThread(const uint16_t* sequence, uint64_t accesses, Output* output);
+  template <typename Output, bool kShifts>
+  bool WalkThreads(const WalkedPaths& walked, const DecodedChunk& out, Output* output);
+  template <typename Output>
+  bool WalkAll(const WalkedPaths& walked, const DecodedChunk& out, Output* output);
+
+  uint32_t columns_ = 0;
   std::vector<Cursor> cursors_;
+  // Latest addresses by column, bases of the running thread by column, chains.
+  std::vector<Slot> slots_;
   std::vector<Storage> storage_;
-  std::vector<uint64_t> path_steps_;  // of paths that use separable columns only, by access
-  std::vector<uint8_t> separable_;    // by path
-  bool any_relative_ = false;
+  std::vector<const uint64_t*> next_base_;  // by column
+  std::vector<v1::Chain> chains_;
+  std::vector<uint32_t> chain_members_;  // columns of each chain
+  std::vector<uint32_t> chain_read_;     // columns of each chain so far
+  std::vector<ThreadResiduals> threads_;
+  std::vector<uint32_t> count_of_path_;
+  std::vector<uint64_t> path_steps_;    // of paths that use separable columns only, by access
+  std::vector<uint64_t> thread_bases_;  // by column, less the instruction's base
+  std::vector<uint8_t> separable_;      // by path
+  bool any_latest_ = false;             // some column counts from the latest address of a column
+  bool any_shift_ = false;
 };
 
 }  // namespace heddle::trace

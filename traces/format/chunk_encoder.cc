@@ -75,14 +75,14 @@ void ChunkEncoder::EncodePaths(const PendingChunk& chunk, bool cut, v1::BlockChu
   bool any_wide = false;
   number_of_path_.assign(chunk.paths().size(), kNoNumber);
   uint32_t numbers = 0;
-  out.mutable_path_ref()->Reserve(static_cast<int>(chunk.path_of_thread().size()));
+  out.mutable_path_number()->Reserve(static_cast<int>(chunk.path_of_thread().size()));
   for (uint32_t path_index : chunk.path_of_thread()) {
     uint32_t& number = number_of_path_[path_index];
     if (number != kNoNumber) {
-      out.mutable_path_ref()->AddAlreadyReserved(numbers - number);
+      out.mutable_path_number()->AddAlreadyReserved(number + 1);
       continue;
     }
-    out.mutable_path_ref()->AddAlreadyReserved(0);
+    out.mutable_path_number()->AddAlreadyReserved(0);
     number = numbers++;
     const PendingPath& path = chunk.paths()[path_index];
     if (has_wide) {
@@ -159,96 +159,20 @@ void ChunkEncoder::Scatter(const PendingChunk& chunk) {
   for (uint32_t c : used_) *next_start[c] = static_cast<uint32_t>(columns_[c].values);
 }
 
-void ChunkEncoder::SampleThread(const PendingChunk& chunk, uint64_t first_address, const PendingPath& path) {
-  constexpr uint64_t kMostAccesses = 8192;
-  constexpr size_t kMostSamples = 512;
-  constexpr uint32_t kMostPerThread = 64;
-  for (const PathColumn& used : chunk.columns().subspan(path.first_column, path.column_count)) {
-    latest_[used.column] = 0;
-    columns_[used.column].sampled |= true;
-  }
-  std::vector<uint32_t> taken(columns_.size(), 0);
-  const uint64_t* address = chunk.addresses().data() + first_address;
-  const uint16_t* sequence = chunk.sequence().data() + path.first_access;
-  for (uint64_t i = 0; i < std::min(path.accesses, kMostAccesses); ++i) {
-    const uint32_t c = sequence[i];
-    ColumnSample& sample = columns_[c].sample;
-    if (!sample.references.empty() && taken[c] < kMostPerThread && sample.values.size() < kMostSamples) {
-      ++taken[c];
-      sample.values.push_back(address[i]);
-      for (uint32_t reference : sample.references) sample.latest.push_back(latest_[reference]);
+std::vector<ThreadResiduals> ChunkEncoder::ThreadsOf(const PendingChunk& chunk, uint32_t column) const {
+  std::vector<uint32_t> count_of_path(chunk.paths().size(), 0);
+  for (size_t p = 0; p < chunk.paths().size(); ++p) {
+    const PendingPath& path = chunk.paths()[p];
+    for (const PathColumn& used : chunk.columns().subspan(path.first_column, path.column_count)) {
+      if (used.column == column) count_of_path[p] = used.count;
     }
-    latest_[c] = address[i];
   }
-}
-
-void ChunkEncoder::Sample(const PendingChunk& chunk) {
-  constexpr uint64_t kThreads = 48;
-  const uint64_t threads = chunk.path_of_thread().size();
-  const uint64_t stride = threads / kThreads + 1;
-  latest_.assign(columns_.size(), 0);
-  uint64_t first_address = 0;
-  uint64_t extra = 0;
-  for (uint64_t t = 0; t < threads; ++t) {
-    const PendingPath& path = chunk.paths()[chunk.path_of_thread()[t]];
-    bool take = t % stride == 0;
-    if (!take && extra < kThreads) {
-      // A column that the regular picks miss.
-      for (const PathColumn& used : chunk.columns().subspan(path.first_column, path.column_count)) {
-        const Column& column = columns_[used.column];
-        if (!column.sampled && !column.sample.references.empty()) take = true;
-      }
-      extra += take;
-    }
-    if (take) {
-      for (const PathColumn& used : chunk.columns().subspan(path.first_column, path.column_count)) {
-        latest_[used.column] = 0;
-      }
-      SampleThread(chunk, first_address, path);
-      for (const PathColumn& used : chunk.columns().subspan(path.first_column, path.column_count)) {
-        latest_[used.column] = 0;
-      }
-    }
-    first_address += path.accesses;
+  std::vector<ThreadResiduals> threads;
+  threads.reserve(columns_[column].threads);
+  for (uint32_t path : chunk.path_of_thread()) {
+    if (count_of_path[path] != 0) threads.push_back({count_of_path[path], ScaleOf(chunk.paths()[path].accesses)});
   }
-}
-
-void ChunkEncoder::CrossResiduals(const PendingChunk& chunk) {
-  std::vector<uint32_t> crossing;
-  for (uint32_t c : used_) {
-    if (!columns_[c].crosses) continue;
-    crossing.push_back(c);
-    columns_[c].residuals.clear();
-    columns_[c].residuals.reserve(columns_[c].values);
-  }
-  if (crossing.empty()) return;
-  latest_.assign(columns_.size(), 0);
-  uint64_t first_address = 0;
-  for (uint32_t path_index : chunk.path_of_thread()) {
-    const PendingPath& path = chunk.paths()[path_index];
-    const auto used_columns = chunk.columns().subspan(path.first_column, path.column_count);
-    bool concerned = false;
-    for (const PathColumn& used : used_columns) {
-      latest_[used.column] = 0;
-      concerned |= columns_[used.column].crosses;
-    }
-    if (concerned) {
-      const uint64_t* address = chunk.addresses().data() + first_address;
-      const uint16_t* sequence = chunk.sequence().data() + path.first_access;
-      for (uint64_t i = 0; i < path.accesses; ++i) {
-        const uint32_t c = sequence[i];
-        Column& column = columns_[c];
-        if (column.crosses) {
-          const uint64_t predicted = Shifted(latest_[column.choice.reference], column.choice.shift) +
-                                     static_cast<uint64_t>(column.choice.bias);
-          column.residuals.push_back(static_cast<int64_t>(address[i] - predicted));
-        }
-        latest_[c] = address[i];
-      }
-      for (const PathColumn& used : used_columns) latest_[used.column] = 0;
-    }
-    first_address += path.accesses;
-  }
+  return threads;
 }
 
 void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool trial, EncoderMemory& memory,
@@ -259,6 +183,9 @@ void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool 
   v1::AddressColumn& record = *out.add_column();
   record.set_instruction(program.accesses()[index]);
   record.set_model(column.choice.model);
+  if (column.choice.chain != 0) record.set_chain(number_of_chain_[column.choice.chain - 1]);
+  std::span<const int64_t> residuals = residuals_;
+  bool by_access = true;  // a residual for every access
   switch (column.choice.model) {
     case v1::AddressColumn::SEPARABLE:
       StoreBases(view, record);
@@ -268,14 +195,19 @@ void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool 
       record.set_bias(column.choice.bias);
       StoreBases(view, record);
       TimeResiduals(view, column.choice.bias, residuals_);
-      EncodeResiduals(residuals_, trial, column.choice.layout, record);
+      residuals = residuals_;
+      by_access = false;
+      break;
+    case v1::AddressColumn::CHAIN:
+      for (int64_t bias : walk_biases_[index]) record.add_chain_bias(bias);
+      residuals = column.residuals;
       break;
     default: {
       record.set_ref_instruction(program.accesses()[column.choice.reference]);
       record.set_ref_shift(column.choice.shift);
       record.set_bias(column.choice.bias);
-      if (column.crosses) {
-        EncodeResiduals(column.residuals, trial, column.choice.layout, record);
+      if (column.walks) {
+        residuals = column.residuals;
         break;
       }
       const std::span<const uint64_t> reference = View(column.choice.reference).values;
@@ -284,58 +216,152 @@ void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool 
         residuals_[i] = static_cast<int64_t>(view.values[i] - Shifted(reference[i], column.choice.shift) -
                                              static_cast<uint64_t>(column.choice.bias));
       }
-      EncodeResiduals(residuals_, trial, column.choice.layout, record);
+      residuals = residuals_;
       break;
     }
+  }
+  if (column.choice.model != v1::AddressColumn::SEPARABLE) {
+    const bool zero = std::all_of(residuals.begin(), residuals.end(), [](int64_t r) { return r == 0; });
+    std::vector<ThreadResiduals> threads;
+    if (by_access && !zero && (trial || column.choice.layout.scaled)) threads = ThreadsOf(chunk, index);
+    EncodeResiduals(residuals, threads, trial, column.choice.layout, record);
   }
   if (trial) memory.choices[index] = column.choice;
 }
 
+void ChunkEncoder::Choose(const PendingChunk& chunk, EncoderMemory& memory) {
+  constexpr size_t kMostReferences = 12;
+  for (size_t u = 1; u < used_.size(); ++u) {
+    // Candidates: the nearest columns in front of this one, nearest first.
+    Column& column = columns_[used_[u]];
+    if (column.longest >= 0 && HasCheapBases(View(used_[u]))) continue;
+    for (size_t r = u; r > 0 && column.sample.references.size() < kMostReferences; --r) {
+      column.sample.references.push_back(used_[r - 1]);
+    }
+  }
+  std::vector<ChainChoice> chains = FindChains();
+  Sample(chunk);
+  std::vector<double> costs(columns_.size(), 0);
+  for (uint32_t c : used_) {
+    costs[c] = ChooseModel(View(c), columns_[c].longest >= 0, columns_[c].sample, columns_[c].choice);
+  }
+  ChooseChains(std::move(chains), costs, memory);
+}
+
+std::vector<ChainChoice> ChunkEncoder::FindChains() {
+  std::vector<AddressRange> ranges;
+  for (uint32_t c : used_) {
+    const std::span<const uint64_t> values = View(c).values;
+    const auto [lowest, highest] = std::minmax_element(values.begin(), values.end());
+    ranges.push_back({c, *lowest, *highest});
+  }
+  std::vector<ChainChoice> chains;
+  for (ChainChoice& all : GroupByRange(std::move(ranges))) {
+    ChainChoice irregular;
+    irregular.lowest = all.lowest;
+    for (uint32_t c : all.members) {
+      if (columns_[c].longest < 0 || !HasCheapBases(View(c))) irregular.members.push_back(c);
+    }
+    if (irregular.members.empty()) continue;
+    const bool both = irregular.members.size() < all.members.size();
+    chains.push_back(std::move(all));
+    if (both) chains.push_back(std::move(irregular));
+  }
+  for (uint32_t k = 0; k < chains.size(); ++k) {
+    for (uint32_t m = 0; m < chains[k].members.size(); ++m)
+      columns_[chains[k].members[m]].candidates.push_back({k, m, {}});
+  }
+  return chains;
+}
+
+void ChunkEncoder::ChooseChains(std::vector<ChainChoice> chains, std::span<const double> costs, EncoderMemory& memory) {
+  memory.chains.clear();
+  for (size_t k = 0; k < chains.size();) {
+    // Of the two chains of a pair the better one.
+    const bool pair = k + 1 < chains.size() && columns_[chains[k + 1].members[0]].candidates.size() == 2 &&
+                      columns_[chains[k + 1].members[0]].candidates[0].chain == k;
+    double best_gain = 0;
+    size_t best = 0;
+    std::vector<ModelChoice> best_choices;
+    for (size_t candidate = k; candidate < k + 1 + pair; ++candidate) {
+      std::vector<std::vector<ChainSample>> samples;
+      std::vector<uint64_t> values;
+      std::vector<double> member_costs;
+      std::vector<ModelChoice> choices;
+      for (uint32_t c : chains[candidate].members) {
+        for (Candidate& own : columns_[c].candidates) {
+          if (own.chain == candidate) samples.push_back(std::move(own.sample));
+        }
+        values.push_back(columns_[c].values);
+        member_costs.push_back(costs[c]);
+        choices.push_back(columns_[c].choice);
+      }
+      const double gain = ChooseChain(samples, values, member_costs, chains[candidate], choices);
+      if (gain <= best_gain) continue;
+      best_gain = gain;
+      best = candidate;
+      best_choices = std::move(choices);
+    }
+    if (best_gain > 0) {
+      memory.chains.push_back(std::move(chains[best]));
+      const std::vector<uint32_t>& members = memory.chains.back().members;
+      for (size_t m = 0; m < members.size(); ++m) {
+        columns_[members[m]].choice = std::move(best_choices[m]);
+        columns_[members[m]].choice.chain = static_cast<uint32_t>(memory.chains.size());
+      }
+    }
+    k += 1 + pair;
+  }
+}
+
+void ChunkEncoder::Keep(const EncoderMemory& memory) {
+  for (uint32_t c : used_) {
+    Column& column = columns_[c];
+    const ModelChoice& known = memory.choices[c];
+    column.choice = known;
+    const bool cheap = column.longest >= 0 && HasCheapBases(View(c));
+    bool fits = false;
+    switch (known.model) {
+      case v1::AddressColumn::RELATIVE:
+        fits = columns_[known.reference].values > 0 && !cheap;
+        break;
+      case v1::AddressColumn::TIME:
+        fits = column.longest < 0;
+        break;
+      case v1::AddressColumn::CHAIN:
+        fits = true;
+        break;
+      default:
+        break;
+    }
+    if (fits) continue;
+    column.choice.model = column.longest >= 0 ? v1::AddressColumn::SEPARABLE : v1::AddressColumn::TIME;
+    if (known.model != v1::AddressColumn::TIME) column.choice.bias = 0;
+  }
+}
+
 void ChunkEncoder::Encode(const PendingChunk& chunk, bool cut, EncoderMemory& memory, v1::BlockChunk& out) {
-  const Program& program = chunk.program();
-  const uint32_t column_count = static_cast<uint32_t>(program.accesses().size());
+  const uint32_t column_count = static_cast<uint32_t>(chunk.program().accesses().size());
   EncodePaths(chunk, cut, out);
   columns_.resize(column_count);
   for (Column& column : columns_) column = Column();
   used_.clear();
   memory.choices.resize(column_count);
   Scatter(chunk);
-
+  for (uint32_t c : used_) columns_[c].longest = FindSeparable(View(c));
   const bool trial = IsTrial(memory.chunks++);
-  for (size_t u = 0; u < used_.size(); ++u) {
-    Column& column = columns_[used_[u]];
-    const ColumnView view = View(used_[u]);
-    column.longest = FindSeparable(view);
-    if (!trial || u == 0) continue;
-    // Candidates: the nearest columns in front of this one, nearest first.
-    constexpr size_t kMostReferences = 12;
-    if (column.longest >= 0 && HasCheapBases(view)) continue;
-    for (size_t r = u; r > 0 && column.sample.references.size() < kMostReferences; --r) {
-      column.sample.references.push_back(used_[r - 1]);
+  if (trial) {
+    // Chains get new numbers. A column without accesses in this chunk may not keep one.
+    for (ModelChoice& choice : memory.choices) {
+      if (choice.model == v1::AddressColumn::CHAIN) choice = ModelChoice();
+      choice.chain = 0;
     }
+    Choose(chunk, memory);
+  } else {
+    Keep(memory);
   }
-  if (trial) Sample(chunk);
-  for (uint32_t c : used_) {
-    Column& column = columns_[c];
-    const ModelChoice& known = memory.choices[c];
-    if (trial) {
-      ChooseModel(View(c), column.longest >= 0, column.sample, column.choice);
-    } else {
-      column.choice = known;
-      const bool separable = column.longest >= 0 && HasCheapBases(View(c));
-      const bool known_fits = known.model == v1::AddressColumn::RELATIVE
-                                  ? columns_[known.reference].values > 0 && !separable
-                                  : known.model == v1::AddressColumn::TIME && column.longest < 0;
-      if (!known_fits) {
-        column.choice.model = column.longest >= 0 ? v1::AddressColumn::SEPARABLE : v1::AddressColumn::TIME;
-        if (known.model != v1::AddressColumn::TIME) column.choice.bias = 0;
-      }
-    }
-    column.crosses =
-        column.choice.model == v1::AddressColumn::RELATIVE &&
-        program.block_of(program.accesses()[c]) != program.block_of(program.accesses()[column.choice.reference]);
-  }
-  CrossResiduals(chunk);
+  PlanChains(chunk.program(), memory, out);
+  WalkResiduals(chunk, out);
   out.mutable_column()->Reserve(static_cast<int>(used_.size()));
   for (uint32_t c : used_) EncodeColumn(chunk, c, trial, memory, out);
   out.set_thread_instructions(chunk.thread_instructions());

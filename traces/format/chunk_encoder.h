@@ -3,9 +3,11 @@
 #define HEDDLE_TRACES_FORMAT_CHUNK_ENCODER_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "proto/trace.pb.h"
+#include "traces/format/chain_model.h"
 #include "traces/format/column_model.h"
 #include "traces/format/pending_chunk.h"
 
@@ -14,16 +16,23 @@ namespace heddle::trace {
 // What is known from earlier chunks of the same program.
 struct EncoderMemory {
   std::vector<ModelChoice> choices;  // by column
+  std::vector<ChainChoice> chains;
   uint64_t chunks = 0;
 };
 
 class ChunkEncoder {
  public:
-  // Fills paths, path_ref, columns and totals of `out`; launch, blocks and part are the caller's. `cut`: the chunk is a
-  // part of a block, so that extents, start blocks and call stacks are written. Deterministic.
+  // Fills paths, path_number, columns and totals of `out`; launch, blocks and part are the caller's. `cut`: the chunk
+  // is a part of a block, so that extents, start blocks and call stacks are written. Deterministic.
   void Encode(const PendingChunk& chunk, bool cut, EncoderMemory& memory, v1::BlockChunk& out);
 
  private:
+  // A chain that a column may belong to.
+  struct Candidate {
+    uint32_t chain = 0;
+    uint32_t member = 0;
+    std::vector<ChainSample> sample;
+  };
   struct Column {
     uint64_t first_value = 0;
     uint64_t values = 0;
@@ -31,19 +40,49 @@ class ChunkEncoder {
     uint64_t threads = 0;
     int64_t longest = -1;  // SEPARABLE if >= 0
     bool sampled = false;
-    bool crosses = false;  // RELATIVE to a column of another block
+    bool walks = false;  // its residuals need a walk in program order
     ModelChoice choice;
     ColumnSample sample;
-    std::vector<int64_t> residuals;  // of columns that cross blocks
+    std::vector<Candidate> candidates;  // at most two
+    std::vector<int64_t> residuals;     // of columns that walk
+  };
+  // Latest address of a chain, while threads are walked.
+  struct ChainState {
+    uint64_t start = 0;
+    uint64_t latest = 0;
+    uint32_t state = 0;
+    bool known = false;  // sample: threads in front were walked; else: the chunk has had an access of the chain
+    bool carry = false;
+  };
+  // What a walk in program order does with an access of a column.
+  struct WalkColumn {
+    uint64_t bias = 0;
+    const int64_t* chain_bias = nullptr;  // CHAIN
+    int64_t* residual = nullptr;          // next residual to be written
+    uint32_t reference = 0;
+    int32_t shift = 0;
+    uint32_t chain = 0;  // 1 + chain, 0 = none
+    uint32_t state = 0;  // that it leaves
   };
 
   void EncodePaths(const PendingChunk& chunk, bool cut, v1::BlockChunk& out);
   void Scatter(const PendingChunk& chunk);
   ColumnView View(uint32_t column) const;
-  // Records accesses of the columns in `wanted`, with the latest addresses of their possible references.
+  // Decides models and chains anew, from samples.
+  void Choose(const PendingChunk& chunk, EncoderMemory& memory);
+  // Possible chains; the second of a pair lacks the columns of the first that are cheap by themselves.
+  std::vector<ChainChoice> FindChains();
+  void ChooseChains(std::vector<ChainChoice> chains, std::span<const double> costs, EncoderMemory& memory);
+  // Keeps the models of an earlier chunk where they fit.
+  void Keep(const EncoderMemory& memory);
+  // Records accesses of some threads, with the latest addresses of possible references and chains.
   void Sample(const PendingChunk& chunk);
-  void SampleThread(const PendingChunk& chunk, uint64_t first_address, const PendingPath& path);
-  void CrossResiduals(const PendingChunk& chunk);
+  void SampleThread(const PendingChunk& chunk, uint64_t first_address, const PendingPath& path, size_t most_samples);
+  // Residuals of the columns that need the order of the program.
+  void PlanChains(const Program& program, const EncoderMemory& memory, v1::BlockChunk& out);
+  void WalkResiduals(const PendingChunk& chunk, v1::BlockChunk& out);
+  void WalkThread(const uint64_t* address, const uint16_t* sequence, uint64_t accesses);
+  std::vector<ThreadResiduals> ThreadsOf(const PendingChunk& chunk, uint32_t column) const;
   void EncodeColumn(const PendingChunk& chunk, uint32_t index, bool trial, EncoderMemory& memory, v1::BlockChunk& out);
 
   std::vector<Column> columns_;
@@ -54,6 +93,10 @@ class ChunkEncoder {
   std::vector<uint64_t*> next_value_;
   std::vector<uint64_t> latest_;
   std::vector<int64_t> residuals_;
+  std::vector<ChainState> chain_states_;
+  std::vector<uint32_t> number_of_chain_;  // by chain of the memory: 1 + number in the chunk, 0 = not used
+  std::vector<WalkColumn> walk_columns_;
+  std::vector<std::vector<int64_t>> walk_biases_;
 };
 
 }  // namespace heddle::trace

@@ -10,8 +10,8 @@ namespace {
 // What Zstandard leaves of a zero among other values, in bits.
 constexpr double kZeroBits = 0.1;
 
-// Cost of residuals in bits per residual: by magnitude, or by the entropy of their values if few of them are distinct.
-// `sorted` holds the residuals, sorted.
+}  // namespace
+
 double CostOf(std::span<const int64_t> sorted) {
   uint64_t any = 0;
   for (int64_t r : sorted) any |= static_cast<uint64_t>(r);
@@ -32,6 +32,8 @@ double CostOf(std::span<const int64_t> sorted) {
   return std::min(magnitude, entropy) / n;
 }
 
+namespace {
+
 // Sorts `residuals` and returns the value that occurs most often (the lowest of several).
 int64_t Mode(std::vector<int64_t>& residuals) {
   std::sort(residuals.begin(), residuals.end());
@@ -49,7 +51,8 @@ int64_t Mode(std::vector<int64_t>& residuals) {
   return mode;
 }
 
-// Cost with the best of two biases: the commonest residual (regular strides) and the lowest (scattered over an array).
+}  // namespace
+
 double CostWithBias(std::vector<int64_t>& residuals, int64_t& bias) {
   if (residuals.empty()) return 0;
   const int64_t mode = Mode(residuals);
@@ -65,9 +68,14 @@ double CostWithBias(std::vector<int64_t>& residuals, int64_t& bias) {
   };
   const double mode_cost = cost_at(mode);
   const double lowest_cost = cost_at(lowest);
-  bias = mode_cost <= lowest_cost ? mode : lowest;
-  return std::min(mode_cost, lowest_cost);
+  // From the lowest on no residual is negative, which saves the sign.
+  constexpr double kSign = 0.95;
+  const bool use_mode = mode_cost < kSign * lowest_cost;
+  bias = use_mode ? mode : lowest;
+  return use_mode ? mode_cost : lowest_cost;
 }
+
+namespace {
 
 int64_t Difference(uint64_t a, uint64_t b) { return static_cast<int64_t>(a - b); }
 
@@ -117,14 +125,14 @@ double BaseBits(const ColumnView& column) {
   return bits;
 }
 
-void ChooseModel(const ColumnView& column, bool separable, const ColumnSample& sample, ModelChoice& choice) {
+double ChooseModel(const ColumnView& column, bool separable, const ColumnSample& sample, ModelChoice& choice) {
   const double base_bits = BaseBits(column);
   double best;
   if (separable) {
     choice.model = v1::AddressColumn::SEPARABLE;
     choice.bias = 0;
     best = base_bits;
-    if (HasCheapBases(column)) return;
+    if (HasCheapBases(column)) return best;
   } else {
     std::vector<int64_t> residuals;
     TimeSample(column, residuals);
@@ -132,7 +140,7 @@ void ChooseModel(const ColumnView& column, bool separable, const ColumnSample& s
     best =
         base_bits + CostWithBias(residuals, choice.bias) * static_cast<double>(column.values.size() - column.threads());
   }
-  if (sample.values.empty()) return;
+  if (sample.values.empty()) return best;
   const size_t references = sample.references.size();
   const double count = static_cast<double>(column.values.size());
   std::vector<int64_t> residuals;
@@ -165,6 +173,7 @@ void ChooseModel(const ColumnView& column, bool separable, const ColumnSample& s
       }
     }
   }
+  return best;
 }
 
 void TimeResiduals(const ColumnView& column, int64_t bias, std::vector<int64_t>& out) {

@@ -22,6 +22,8 @@ struct ModelChoice {
   uint32_t reference = 0;  // RELATIVE: column, not instruction
   int32_t shift = 0;       // RELATIVE
   int64_t bias = 0;
+  uint32_t chain = 0;               // 1 + number of the chain that the column belongs to; 0 = none
+  std::vector<int64_t> chain_bias;  // CHAIN: by state, for all columns of the chain
   LayoutChoice layout;
 };
 
@@ -51,8 +53,17 @@ double BaseBits(const ColumnView& column);
 // True if the bases follow a line so closely that no other model has anything to gain on a separable column.
 bool HasCheapBases(const ColumnView& column);
 
+// Cost of residuals in bits per residual: by magnitude, or by the entropy of their values if few of them are distinct.
+// `sorted` holds the residuals, sorted.
+double CostOf(std::span<const int64_t> sorted);
+
+// Cost per residual with the best of two biases: the commonest residual (regular strides) and the lowest (scattered
+// over an array). Sorts the residuals.
+double CostWithBias(std::vector<int64_t>& residuals, int64_t& bias);
+
 // Finds the cheapest of TIME and RELATIVE for a column, and SEPARABLE if `separable`; layouts are left as they are.
-void ChooseModel(const ColumnView& column, bool separable, const ColumnSample& sample, ModelChoice& choice);
+// Returns the estimated bits of the whole column.
+double ChooseModel(const ColumnView& column, bool separable, const ColumnSample& sample, ModelChoice& choice);
 
 // Residuals of TIME.
 void TimeResiduals(const ColumnView& column, int64_t bias, std::vector<int64_t>& out);

@@ -5,6 +5,7 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -45,7 +46,8 @@ std::string Sha256::Finish() {
   return digest;
 }
 
-absl::StatusOr<std::unique_ptr<ContainerWriter>> ContainerWriter::Create(const std::string& path, int zstd_level) {
+absl::StatusOr<std::unique_ptr<ContainerWriter>> ContainerWriter::Create(const std::string& path, int zstd_level,
+                                                                         unsigned threads) {
   if (zstd_level < ZSTD_minCLevel() || zstd_level > ZSTD_maxCLevel()) {
     return absl::InvalidArgumentError(absl::StrCat("compression level ", zstd_level, " is not between ",
                                                    ZSTD_minCLevel(), " and ", ZSTD_maxCLevel()));
@@ -59,7 +61,7 @@ absl::StatusOr<std::unique_ptr<ContainerWriter>> ContainerWriter::Create(const s
     if (attempt > 0) absl::StrAppend(&temporary, "-", attempt);
     int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0) {
-      return std::unique_ptr<ContainerWriter>(new ContainerWriter(path, std::move(temporary), fd, zstd_level));
+      return std::unique_ptr<ContainerWriter>(new ContainerWriter(path, std::move(temporary), fd, zstd_level, threads));
     }
     if (errno != EEXIST) return SystemError("create", temporary, errno);
   }
@@ -67,12 +69,14 @@ absl::StatusOr<std::unique_ptr<ContainerWriter>> ContainerWriter::Create(const s
       absl::StrCat("cannot create a temporary file beside ", path, ": remove ", path, ".tmp-* that earlier runs left"));
 }
 
-ContainerWriter::ContainerWriter(std::string path, std::string temporary, int fd, int zstd_level)
-    : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd), zstd_(ZSTD_createCCtx()) {
-  ZSTD_CCtx_setParameter(zstd_.get(), ZSTD_c_compressionLevel, zstd_level);
-  ZSTD_CCtx_setParameter(zstd_.get(), ZSTD_c_checksumFlag, 1);
-  ZSTD_CCtx_setParameter(zstd_.get(), ZSTD_c_contentSizeFlag, 1);
-}
+ContainerWriter::ContainerWriter(std::string path, std::string temporary, int fd, int zstd_level, unsigned threads)
+    : path_(std::move(path)),
+      temporary_(std::move(temporary)),
+      fd_(fd),
+      compressor_(zstd_level, threads, [this](absl::string_view compressed, size_t raw_bytes) {
+        frames_.push_back({static_cast<uint32_t>(compressed.size()), static_cast<uint32_t>(raw_bytes)});
+        return WriteAll(compressed.data(), compressed.size());
+      }) {}
 
 ContainerWriter::~ContainerWriter() {
   if (fd_ >= 0) {
@@ -94,10 +98,10 @@ absl::Status ContainerWriter::WriteAll(const char* data, size_t size) {
 }
 
 absl::Status ContainerWriter::Append(v1::Record& record) {
-  record.set_ordinal(frames_.size());
+  record.set_ordinal(records_);
   const size_t body = record.ByteSizeLong();
   if (body + 6 > kMaxRecordBytes) {
-    return absl::ResourceExhaustedError(absl::StrCat("record ", frames_.size(), " of ", path_, " takes ", body,
+    return absl::ResourceExhaustedError(absl::StrCat("record ", records_, " of ", path_, " takes ", body,
                                                      " bytes, the limit of the format is ", kMaxRecordBytes));
   }
   using google::protobuf::io::CodedOutputStream;
@@ -117,23 +121,18 @@ absl::Status ContainerWriter::Append(v1::Record& record) {
 }
 
 absl::Status ContainerWriter::AppendRaw(absl::string_view raw) {
-  if (frames_.size() >= kMaxFrames) {
+  if (records_ >= kMaxFrames) {
     return absl::ResourceExhaustedError(absl::StrCat(path_, ": the format allows ", kMaxFrames, " records at most"));
   }
   sha_.Update(raw.data(), raw.size());
-  if (const size_t bound = ZSTD_compressBound(raw.size()); compressed_.size() < bound) compressed_.resize(bound);
-  const size_t size = ZSTD_compress2(zstd_.get(), compressed_.data(), compressed_.size(), raw.data(), raw.size());
-  if (ZSTD_isError(size)) {
-    return absl::InternalError(absl::StrCat("cannot compress record ", frames_.size(), ": ", ZSTD_getErrorName(size)));
-  }
-  if (absl::Status status = WriteAll(compressed_.data(), size); !status.ok()) return status;
-  frames_.push_back({static_cast<uint32_t>(size), static_cast<uint32_t>(raw.size())});
-  return absl::OkStatus();
+  ++records_;
+  return compressor_.Add(raw);
 }
 
 std::string ContainerWriter::ContentDigest() { return sha_.Finish(); }
 
 absl::Status ContainerWriter::Commit() {
+  if (absl::Status status = compressor_.Flush(); !status.ok()) return status;
   const std::string table = EncodeSeekTable(frames_);
   if (absl::Status status = WriteAll(table.data(), table.size()); !status.ok()) return status;
   if (fsync(fd_) != 0) return SystemError("write", temporary_, errno);

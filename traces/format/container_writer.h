@@ -3,7 +3,6 @@
 #define HEDDLE_TRACES_FORMAT_CONTAINER_WRITER_H_
 
 #include <openssl/evp.h>
-#include <zstd.h>
 
 #include <cstdint>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "proto/trace.pb.h"
+#include "traces/format/frame_compressor.h"
 #include "traces/format/seek_table.h"
 
 namespace heddle::trace {
@@ -37,17 +37,19 @@ class Sha256 {
 class ContainerWriter {
  public:
   // Errors: the directory does not exist or may not be written, or the final name is taken by something that is not a
-  // regular file (a rename would destroy a device or a pipe).
-  static absl::StatusOr<std::unique_ptr<ContainerWriter>> Create(const std::string& path, int zstd_level);
+  // regular file (a rename would destroy a device or a pipe). The file does not depend on `threads`, which compress.
+  static absl::StatusOr<std::unique_ptr<ContainerWriter>> Create(const std::string& path, int zstd_level,
+                                                                 unsigned threads = 1);
   ~ContainerWriter();
   ContainerWriter(const ContainerWriter&) = delete;
   ContainerWriter& operator=(const ContainerWriter&) = delete;
 
-  // Appends one record as a frame of its own; sets its ordinal. Errors: the record is above kMaxRecordBytes, no space.
+  // Appends one record as a frame of its own; sets its ordinal. Errors: the record is above kMaxRecordBytes, no space
+  // (for it or, with several threads, for an earlier one).
   absl::Status Append(v1::Record& record);
 
-  uint64_t frame_count() const { return frames_.size(); }
-  uint64_t bytes() const { return bytes_; }
+  uint64_t frame_count() const { return records_; }
+  uint64_t bytes() const { return bytes_; }  // written so far; frames that are being compressed are not in it
 
   // Appends a frame with exactly these contents, which a reader must find to be record number frame_count(). Errors: as
   // Append.
@@ -63,21 +65,18 @@ class ContainerWriter {
   absl::Status Commit();
 
  private:
-  ContainerWriter(std::string path, std::string temporary, int fd, int zstd_level);
+  ContainerWriter(std::string path, std::string temporary, int fd, int zstd_level, unsigned threads);
   absl::Status WriteAll(const char* data, size_t size);
 
-  struct FreeContext {
-    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-  };
   std::string path_;
   std::string temporary_;
   int fd_;
-  std::unique_ptr<ZSTD_CCtx, FreeContext> zstd_;
   Sha256 sha_;
-  std::vector<FrameEntry> frames_;
+  uint64_t records_ = 0;
+  std::vector<FrameEntry> frames_;  // that are written
   uint64_t bytes_ = 0;
   std::string raw_;
-  std::string compressed_;
+  FrameCompressor compressor_;
 };
 
 }  // namespace heddle::trace

@@ -14,7 +14,7 @@ namespace {
 using Kind = v1::Record::KindCase;
 
 // Optional parts of the format that this version knows.
-bool IsKnownFeature(absl::string_view) { return false; }
+bool IsKnownFeature(absl::string_view feature) { return feature == kChunkFeature; }
 
 class Loader {
  public:

@@ -208,13 +208,15 @@ void AddBytes(v1::BlockChunk& chunk, uint64_t frame_bytes, Compressor& compresso
   for (const v1::AddressColumn& column : chunk.column()) {
     ColumnInfo& out = columns[column.instruction()];
     out.instruction = column.instruction();
-    if (column.model() <= v1::AddressColumn::RELATIVE) ++out.chunks_by_model[column.model()];
+    // The numbers between RELATIVE and CHAIN are reserved, and refused when the chunk is decoded.
+    ++out.chunks_by_model[column.model() == v1::AddressColumn::CHAIN ? ColumnInfo::kModels - 1 : column.model()];
     add(column, out.bytes);
   }
   chunk.clear_column();
   v1::BlockChunk paths;
   paths.mutable_paths()->Swap(chunk.mutable_paths());
   paths.mutable_path_ref()->Swap(chunk.mutable_path_ref());
+  paths.mutable_path_number()->Swap(chunk.mutable_path_number());
   add(paths, info.paths);
   add(chunk, info.other);
   double total = 0;

@@ -35,8 +35,9 @@ struct ByteCount {
 // One memory instruction over all chunks of a launch.
 struct ColumnInfo {
   Pc instruction = 0;
-  uint64_t accesses = 0;             // by all threads
-  uint64_t chunks_by_model[3] = {};  // SEPARABLE, TIME, RELATIVE
+  uint64_t accesses = 0;  // by all threads
+  static constexpr int kModels = 4;
+  uint64_t chunks_by_model[kModels] = {};  // SEPARABLE, TIME, RELATIVE, CHAIN
   ByteCount bytes;
 };
 

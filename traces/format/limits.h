@@ -7,7 +7,10 @@
 namespace heddle::trace {
 
 inline constexpr uint32_t kMajorVersion = 1;
-inline constexpr uint32_t kMinorVersion = 0;
+inline constexpr uint32_t kMinorVersion = 1;
+
+// Named in FileHeader.required_feature of files whose chunks use what version 1.1 added.
+inline constexpr char kChunkFeature[] = "chunks-1.1";
 
 // A writer closes a chunk at the first of these. A chunk may pass them by what one step of the writer adds; a reader
 // accepts up to the kMax values.

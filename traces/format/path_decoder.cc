@@ -33,10 +33,13 @@ class PathDecoder {
   }
 
   absl::Status ReadBlocks() {
-    const uint64_t threads = static_cast<uint64_t>(chunk_.path_ref_size());
+    if (chunk_.path_ref_size() != 0 && chunk_.path_number_size() != 0) {
+      return Refuse("a chunk has path_ref or path_number, not both");
+    }
+    const uint64_t threads = thread_count();
     if (chunk_.block_count() == 0 || threads_per_block_ == 0 || threads > kMaxChunkThreads ||
         threads % threads_per_block_ != 0 || threads / threads_per_block_ != chunk_.block_count()) {
-      return Refuse(absl::StrCat("path_ref has ", threads, " elements, ", chunk_.block_count(), " blocks of ",
+      return Refuse(absl::StrCat(reference_name(), " has ", threads, " elements, ", chunk_.block_count(), " blocks of ",
                                  threads_per_block_, " threads need another number, or there are too many"));
     }
     cut_ = chunk_.part() > 0 || !chunk_.last_part();
@@ -64,7 +67,7 @@ class PathDecoder {
 
   absl::Status ReadDecisions() {
     const uint64_t paths = static_cast<uint64_t>(table_.decision_count_size());
-    if (paths > static_cast<uint64_t>(chunk_.path_ref_size())) return Refuse("more paths than threads");
+    if (paths > thread_count()) return Refuse("more paths than threads");
     if (paths > kMaxChunkPaths) return Refuse(absl::StrCat("has ", paths, " paths, the limit is ", kMaxChunkPaths));
     const bool wide = table_.wide_count_size() != 0;
     if (wide && static_cast<uint64_t>(table_.wide_count_size()) != paths) {
@@ -173,64 +176,90 @@ class PathDecoder {
 
   absl::Status ReadReferences() {
     walked_.paths.assign(out_.paths.size(), WalkedPaths::Path());
-    out_.path_of_thread.resize(static_cast<size_t>(chunk_.path_ref_size()));
+    const size_t threads = thread_count();
+    out_.path_of_thread.resize(threads);
+    const bool distances = chunk_.path_number_size() == 0;  // version 1.0
+    const uint32_t* references = distances ? chunk_.path_ref().data() : chunk_.path_number().data();
     uint32_t used = 0;
-    for (int t = 0; t < chunk_.path_ref_size(); ++t) {
-      const uint32_t reference = chunk_.path_ref(t);
+    for (size_t t = 0; t < threads; ++t) {
+      const uint32_t reference = references[t];
       if (reference > used || (reference == 0 && used >= out_.paths.size())) {
-        return Refuse(absl::StrCat("path_ref of thread ", t, " names a path that does not exist"));
+        return Refuse(absl::StrCat(reference_name(), " of thread ", t, " names a path that does not exist"));
       }
-      const uint32_t path = reference == 0 ? used++ : used - reference;
-      out_.path_of_thread[static_cast<size_t>(t)] = path;
+      const uint32_t path = reference == 0 ? used++ : distances ? used - reference : reference - 1;
+      out_.path_of_thread[t] = path;
       ++walked_.paths[path].uses;
     }
     if (used != out_.paths.size()) return Refuse("paths are left that no thread takes");
     return absl::OkStatus();
   }
 
+  // Appends the columns of a block's accesses to the sequence.
+  void AppendAccesses(const Block& block) {
+    const size_t needed = sequence_size_ + block.access_count;
+    if (needed > kMaxChunkAccesses) {  // the chunk is refused at the end of this path
+      sequence_size_ = needed;
+      return;
+    }
+    if (needed > walked_.sequence.size()) walked_.sequence.resize(needed * 2 + 1024);
+    uint16_t* next = walked_.sequence.data() + sequence_size_;
+    for (uint32_t i = 0; i < block.access_count; ++i) next[i] = static_cast<uint16_t>(block.first_access + i);
+    sequence_size_ = needed;
+  }
+
+  // Lists the columns of the path that has visited the blocks in `touched`, and clears the counts of visits.
+  void ListColumns(WalkedPaths::Path& walked, std::vector<uint32_t>& visits, std::vector<uint32_t>& touched) {
+    walked.first_column = walked_.columns.size();
+    for (uint32_t b : touched) {
+      const Block& block = program_.block(b);
+      for (uint32_t c = block.first_access; c < block.first_access + block.access_count; ++c) {
+        walked_.columns.push_back(static_cast<uint16_t>(c));
+        walked_.counts.push_back(visits[b]);
+        WalkedPaths::Column& total = walked_.totals[c];
+        total.accesses += walked.uses * visits[b];
+        total.threads += walked.uses;
+        total.most = std::max<uint64_t>(total.most, visits[b]);
+      }
+      visits[b] = 0;
+    }
+    touched.clear();
+    walked.column_count = static_cast<uint32_t>(walked_.columns.size() - walked.first_column);
+  }
+
   absl::Status WalkAll() {
-    walked_.sequence.clear();
+    sequence_size_ = 0;
     walked_.columns.clear();
+    walked_.counts.clear();
     walked_.totals.assign(program_.accesses().size(), WalkedPaths::Column());
-    std::vector<uint32_t> counts(program_.accesses().size(), 0);
+    std::vector<uint32_t> visits(program_.blocks().size(), 0);
+    std::vector<uint32_t> touched;  // blocks with accesses that the path has visited
     uint64_t instructions = 0;
     uint64_t accesses = 0;
     WalkState state;
     for (uint64_t p = 0; p < out_.paths.size(); ++p) {
       PathView& path = out_.paths[p];
       WalkedPaths::Path& walked = walked_.paths[p];
-      walked.first_access = walked_.sequence.size();
-      walked.first_column = walked_.columns.size();
+      walked.first_access = sequence_size_;
       state.block = path.start_block;
       state.stack.assign(path.call_stack.begin(), path.call_stack.end());
       state.ended = false;
       PackedDecisions decisions(path);
       const uint64_t budget = (kMaxChunkThreadInstructions - instructions) / walked.uses;
       const WalkStatus status = Walk(program_, path.extent, decisions, state, budget, path.thread_instructions,
-                                     [&](uint32_t, const Block& block) {
-                                       const uint32_t end = block.first_access + block.access_count;
-                                       for (uint32_t c = block.first_access; c < end; ++c) {
-                                         walked_.sequence.push_back(static_cast<uint16_t>(c));
-                                         if (counts[c]++ == 0) walked_.columns.push_back(static_cast<uint16_t>(c));
-                                       }
+                                     [&](uint32_t index, const Block& block) {
+                                       if (block.access_count == 0) return;
+                                       if (visits[index]++ == 0) touched.push_back(index);
+                                       AppendAccesses(block);
                                      });
-      path.accesses = walked_.sequence.size() - walked.first_access;
-      walked.column_count = static_cast<uint32_t>(walked_.columns.size() - walked.first_column);
       if (status != WalkStatus::kOk)
         return RefusePath(p, absl::StrCat(WalkMessage(status), " (block ", state.block, ")"));
+      path.accesses = sequence_size_ - walked.first_access;
       instructions += walked.uses * path.thread_instructions;
       accesses += walked.uses * path.accesses;
       if (accesses > kMaxChunkAccesses) {
         return Refuse(absl::StrCat("more than ", kMaxChunkAccesses, " accesses"));
       }
-      for (uint64_t i = walked.first_column; i < walked_.columns.size(); ++i) {
-        const uint16_t c = walked_.columns[i];
-        WalkedPaths::Column& total = walked_.totals[c];
-        total.accesses += walked.uses * counts[c];
-        total.threads += walked.uses;
-        total.most = std::max<uint64_t>(total.most, counts[c]);
-        counts[c] = 0;
-      }
+      ListColumns(walked, visits, touched);
     }
     if (instructions != chunk_.thread_instructions() || accesses != chunk_.accesses()) {
       return Refuse(absl::StrCat("declares ", chunk_.thread_instructions(), " thread-instructions and ",
@@ -252,6 +281,11 @@ class PathDecoder {
     return absl::OkStatus();
   }
 
+  absl::string_view reference_name() const { return chunk_.path_number_size() == 0 ? "path_ref" : "path_number"; }
+  size_t thread_count() const {
+    return static_cast<size_t>(std::max(chunk_.path_ref_size(), chunk_.path_number_size()));
+  }
+
   const v1::BlockChunk& chunk_;
   const v1::PathTable& table_;
   const Program& program_;
@@ -259,6 +293,7 @@ class PathDecoder {
   WalkedPaths& walked_;
   DecodedChunk& out_;
   bool cut_ = false;
+  size_t sequence_size_ = 0;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #ifndef HEDDLE_TRACES_FORMAT_RESIDUALS_H_
 #define HEDDLE_TRACES_FORMAT_RESIDUALS_H_
 
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -21,16 +22,30 @@ inline int64_t UnZigZag(uint64_t value) { return static_cast<int64_t>((value >> 
 struct LayoutChoice {
   v1::AddressColumn::Layout layout = v1::AddressColumn::PLANES;
   bool sparse = false;
+  bool scaled = false;  // BITS, dense
 };
 
-// Stores `residuals` in `column`: count, layout, width, shift, bytes. With `trial` true the cheapest layout is found by
-// compressing a sample and put into `choice`; otherwise `choice` is used.
-void EncodeResiduals(std::span<const int64_t> residuals, bool trial, LayoutChoice& choice, v1::AddressColumn& column);
+// The residuals of one thread, which stand together.
+struct ThreadResiduals {
+  uint32_t count = 0;
+  uint32_t scale = 0;  // see ScaleOf
+};
 
-// Reads the residuals of a column, of which there must be exactly `count` (derived from the paths, within limits).
-// Refuses, before anything is allocated: another count, widths and shifts out of range, bytes that do not fit the
-// count, sparse positions behind the end, varints above 64 bits.
-absl::Status DecodeResiduals(const v1::AddressColumn& column, uint64_t count, std::vector<int64_t>& out);
+// What AddressColumn.scaled adds to the bit lengths of a thread with so many accesses in the chunk.
+inline uint32_t ScaleOf(uint64_t accesses) { return static_cast<uint32_t>(std::bit_width(accesses)); }
+
+// Stores `residuals` in `column`: count, layout, bytes. With `trial` true the cheapest layout is found by compressing a
+// sample and put into `choice`; otherwise `choice` is used. `threads` tells the threads of the residuals apart; it may
+// be empty, then nothing is scaled. May move a part that all residuals have in common to column.bias.
+void EncodeResiduals(std::span<const int64_t> residuals, std::span<const ThreadResiduals> threads, bool trial,
+                     LayoutChoice& choice, v1::AddressColumn& column);
+
+// Reads the residuals of a column, of which there must be exactly `count` (derived from the paths, within limits);
+// `threads` counts them by thread, and is looked at if the column is scaled. Layout ZERO leaves `out` empty. Refuses,
+// before anything is allocated: another count, widths and shifts out of range, bytes that do not fit the count, sparse
+// positions behind the end, numbers above 64 bits.
+absl::Status DecodeResiduals(const v1::AddressColumn& column, uint64_t count, std::span<const ThreadResiduals> threads,
+                             std::vector<int64_t>& out);
 
 }  // namespace heddle::trace
 

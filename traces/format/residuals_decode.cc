@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -6,6 +7,8 @@
 
 namespace heddle::trace {
 namespace {
+
+absl::Status Malformed(absl::string_view rule) { return absl::DataLossError(rule); }
 
 // Reads base-128 varints from bytes that may be anything.
 class VarintReader {
@@ -32,28 +35,129 @@ class VarintReader {
   const uint8_t* end_;
 };
 
+// Reads numbers of known bit lengths, least significant bit first. Behind the end there are zeros; whether that
+// happened is asked once at the end.
+class BitReader {
+ public:
+  explicit BitReader(absl::string_view bytes)
+      : data_(reinterpret_cast<const uint8_t*>(bytes.data())), size_(bytes.size()) {}
+
+  // A number of at most 63 bits.
+  uint64_t Read(uint32_t bits) {
+    constexpr uint32_t kAtOnce = 57;  // of 64 bits, whatever the position within the first byte
+    if (bits <= kAtOnce) [[likely]] {
+      return ReadAtOnce(bits);
+    }
+    const uint64_t low = ReadAtOnce(32);
+    return low | ReadAtOnce(bits - 32) << 32;
+  }
+  // True if exactly the given bytes were read, but for less than one byte.
+  bool exhausted() const { return (position_ + 7) / 8 == size_; }
+
+ private:
+  uint64_t ReadAtOnce(uint32_t bits) {
+    const uint64_t byte = position_ >> 3;
+    uint64_t word = 0;
+    if (byte + 8 <= size_) [[likely]] {
+      memcpy(&word, data_ + byte, 8);
+    } else if (byte < size_) {
+      memcpy(&word, data_ + byte, size_ - byte);
+    }
+    word >>= position_ & 7;
+    position_ += bits;
+    return word & ((uint64_t{1} << bits) - 1);
+  }
+
+  const uint8_t* data_;
+  uint64_t size_;
+  uint64_t position_ = 0;  // at most 2^24 residuals of 63 bits
+};
+
 inline int64_t Restore(uint64_t zigzag, uint32_t shift) {
   return static_cast<int64_t>(static_cast<uint64_t>(UnZigZag(zigzag)) << shift);
 }
 
 template <int kWidth>
-void ReadPlanes(const uint8_t* planes, size_t stride, size_t n, uint32_t shift, int64_t* out) {
+void ReadPlanes(const uint8_t* planes, size_t n, uint32_t shift, int64_t* out) {
   for (size_t i = 0; i < n; ++i) {
     uint64_t z = 0;
-    for (int b = 0; b < kWidth; ++b) z |= static_cast<uint64_t>(planes[b * stride + i]) << (8 * b);
+    for (int b = 0; b < kWidth; ++b) z |= static_cast<uint64_t>(planes[b * n + i]) << (8 * b);
     out[i] = Restore(z, shift);
   }
 }
 
-using PlaneReader = void (*)(const uint8_t*, size_t, size_t, uint32_t, int64_t*);
+using PlaneReader = void (*)(const uint8_t*, size_t, uint32_t, int64_t*);
 constexpr PlaneReader kPlaneReaders[] = {nullptr,       ReadPlanes<1>, ReadPlanes<2>, ReadPlanes<3>, ReadPlanes<4>,
                                          ReadPlanes<5>, ReadPlanes<6>, ReadPlanes<7>, ReadPlanes<8>};
 
-absl::Status Malformed(absl::string_view rule) { return absl::DataLossError(rule); }
+// Reads `count` values whose bit lengths are raised by `scale`. False if a length is not one.
+template <bool kNonnegative>
+bool ReadBits(const uint8_t* lengths, size_t count, uint32_t scale, uint32_t shift, BitReader& bits, int64_t* out) {
+  constexpr uint32_t kMost = 64;
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t value = 0;
+    if (lengths[i] != 0) {
+      const uint32_t length = lengths[i] - scale;  // wraps to a number above kMost if it is too small
+      if (length - 1 >= kMost) return false;
+      value = bits.Read(length - 1) | uint64_t{1} << (length - 1);
+    }
+    out[i] = kNonnegative ? static_cast<int64_t>(value << shift) : Restore(value, shift);
+  }
+  return true;
+}
+
+absl::Status DecodeBits(const v1::AddressColumn& column, uint64_t count, std::span<const ThreadResiduals> threads,
+                        int64_t* out) {
+  const uint8_t* lengths = reinterpret_cast<const uint8_t*>(column.residual().data());
+  BitReader bits(column.residual_bits());
+  const auto read = column.nonnegative() ? ReadBits<true> : ReadBits<false>;
+  bool fine = true;
+  if (column.scaled()) {
+    for (const ThreadResiduals& thread : threads) {
+      fine &= read(lengths, thread.count, thread.scale, column.shift(), bits, out);
+      lengths += thread.count;
+      out += thread.count;
+    }
+  } else {
+    fine = read(lengths, count, 0, column.shift(), bits, out);
+  }
+  if (!fine) return Malformed("a bit length is not between 1 and 64");
+  if (!bits.exhausted()) return Malformed("residual_bits does not have the bits that the lengths ask for");
+  return absl::OkStatus();
+}
+
+// Reads the `count` stored values of a column.
+absl::Status DecodeStored(const v1::AddressColumn& column, uint64_t count, std::span<const ThreadResiduals> threads,
+                          int64_t* out) {
+  const std::string& data = column.residual();
+  switch (column.layout()) {
+    case v1::AddressColumn::PLANES:
+      kPlaneReaders[column.width()](reinterpret_cast<const uint8_t*>(data.data()), count, column.shift(), out);
+      return absl::OkStatus();
+    case v1::AddressColumn::BITS:
+      return DecodeBits(column, count, threads, out);
+    default:
+      break;
+  }
+  VarintReader values(data);
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t z;
+    if (!values.Read(z)) return Malformed("residual varints end early or are too long");
+    out[i] = Restore(z, column.shift());
+  }
+  return values.done() ? absl::OkStatus() : Malformed("residual bytes are left over");
+}
+
+// Number of varints in `bytes`, if they are whole.
+uint64_t CountVarints(absl::string_view bytes) {
+  return static_cast<uint64_t>(
+      std::count_if(bytes.begin(), bytes.end(), [](char byte) { return static_cast<uint8_t>(byte) < 0x80; }));
+}
 
 }  // namespace
 
-absl::Status DecodeResiduals(const v1::AddressColumn& column, uint64_t count, std::vector<int64_t>& out) {
+absl::Status DecodeResiduals(const v1::AddressColumn& column, uint64_t count, std::span<const ThreadResiduals> threads,
+                             std::vector<int64_t>& out) {
   if (column.residual_count() != count) {
     return Malformed(
         absl::StrCat("residual_count is ", column.residual_count(), ", the paths ask for ", count, " residuals"));
@@ -62,68 +166,53 @@ absl::Status DecodeResiduals(const v1::AddressColumn& column, uint64_t count, st
   const std::string& gaps = column.sparse_gap();
   if (column.shift() > 63) return Malformed("shift is above 63");
   if (column.order() != v1::AddressColumn::THREAD_MAJOR) return Malformed("unknown order of residuals");
+  const bool bits = column.layout() == v1::AddressColumn::BITS;
+  if (!bits && (!column.residual_bits().empty() || column.nonnegative() || column.scaled())) {
+    return Malformed("residual_bits, nonnegative and scaled belong to layout BITS");
+  }
+  if (column.scaled() && !gaps.empty()) return Malformed("sparse residuals cannot be scaled");
+  // How many values the bytes hold; a varint takes a byte at least.
+  uint64_t stored = data.size();
   switch (column.layout()) {
     case v1::AddressColumn::ZERO:
       if (!data.empty() || !gaps.empty()) return Malformed("layout ZERO has no residual bytes");
-      out.assign(count, 0);
+      out.clear();
       return absl::OkStatus();
     case v1::AddressColumn::PLANES:
+      if (column.width() < 1 || column.width() > 8) return Malformed("width is not between 1 and 8");
+      if (data.size() % column.width() != 0) return Malformed("residual planes have unequal lengths");
+      stored = data.size() / column.width();
+      break;
     case v1::AddressColumn::VARINT:
+      stored = CountVarints(data);
+      break;
+    case v1::AddressColumn::BITS:
       break;
     default:
       return Malformed("unknown residual layout");
   }
-  const bool planes = column.layout() == v1::AddressColumn::PLANES;
-  const uint32_t width = column.width();
-  if (planes && (width < 1 || width > 8)) return Malformed("width is not between 1 and 8");
-  if (planes && data.size() % width != 0) return Malformed("residual planes have unequal lengths");
-  // A varint takes a byte at least, so this bounds what is stored in either layout.
-  const uint64_t stored = planes ? data.size() / width : data.size();
   if (gaps.empty()) {
-    if (planes ? stored != count : stored < count) {
-      return Malformed(absl::StrCat("residual bytes do not hold ", count, " residuals"));
+    if (stored != count) {
+      return Malformed(absl::StrCat("residual bytes hold ", stored, " residuals instead of ", count));
     }
-  } else if (planes && stored > count) {
-    return Malformed("more sparse residuals than accesses");
-  }
-  const uint8_t* bytes = reinterpret_cast<const uint8_t*>(data.data());
-  if (gaps.empty() && planes) {
     out.resize(count);
-    kPlaneReaders[width](bytes, count, count, column.shift(), out.data());
-    return absl::OkStatus();
+    return DecodeStored(column, count, threads, out.data());
   }
-  VarintReader values(data);
-  if (gaps.empty()) {
-    out.resize(count);
-    for (uint64_t i = 0; i < count; ++i) {
-      uint64_t z;
-      if (!values.Read(z)) return Malformed("residual varints end early or are too long");
-      out[i] = Restore(z, column.shift());
-    }
-    return values.done() ? absl::OkStatus() : Malformed("residual bytes are left over");
-  }
+  if (stored > count) return Malformed("more sparse residuals than accesses");
+  std::vector<int64_t> values(stored);
+  if (absl::Status status = DecodeStored(column, stored, {}, values.data()); !status.ok()) return status;
   out.assign(count, 0);
   VarintReader positions(gaps);
   uint64_t position = 0;
-  uint64_t index = 0;
-  while (!positions.done()) {
+  for (uint64_t index = 0; index < stored; ++index) {
+    if (positions.done()) return Malformed("more residuals than sparse positions");
     uint64_t gap;
     if (!positions.Read(gap)) return Malformed("sparse positions end early or are too long");
     if (gap >= count - position) return Malformed("a sparse position lies behind the last access");
     position += gap;
-    if (planes) {
-      if (index >= stored) return Malformed("more sparse positions than residuals");
-      kPlaneReaders[width](bytes + index, stored, 1, column.shift(), &out[position]);
-    } else {
-      uint64_t z;
-      if (!values.Read(z)) return Malformed("more sparse positions than residuals");
-      out[position] = Restore(z, column.shift());
-    }
-    ++index;
-    ++position;
+    out[position++] = values[index];
   }
-  if (planes ? index != stored : !values.done()) return Malformed("more residuals than sparse positions");
-  return absl::OkStatus();
+  return positions.done() ? absl::OkStatus() : Malformed("more sparse positions than residuals");
 }
 
 }  // namespace heddle::trace

@@ -17,8 +17,59 @@ void AppendVarint(std::string& out, uint64_t value) {
   out.push_back(static_cast<char>(value));
 }
 
+// How residuals become the unsigned numbers that are stored.
+struct Transform {
+  uint64_t origin = 0;  // subtracted; becomes part of the column's bias
+  uint32_t shift = 0;
+  bool nonnegative = false;
+
+  uint64_t operator()(int64_t residual) const {
+    const int64_t moved = static_cast<int64_t>(static_cast<uint64_t>(residual) - origin);
+    return nonnegative ? static_cast<uint64_t>(moved) >> shift : ZigZag(moved >> shift);
+  }
+};
+
+// What is to be known of all residuals of a column.
+struct Summary {
+  uint64_t nonzero = 0;
+  uint32_t width = 0;     // bytes of the largest number
+  Transform plain;        // signed
+  Transform from_lowest;  // nonnegative, if that takes fewer bits
+};
+
+Summary Summarize(std::span<const int64_t> residuals) {
+  Summary summary;
+  uint64_t any = 0;
+  int64_t lowest = residuals.empty() ? 0 : residuals[0];
+  for (int64_t r : residuals) {
+    any |= static_cast<uint64_t>(r);
+    summary.nonzero += r != 0;
+    lowest = std::min(lowest, r);
+  }
+  if (any == 0) return summary;
+  summary.plain.shift = static_cast<uint32_t>(std::countr_zero(any));
+  uint64_t differences = 0;
+  for (int64_t r : residuals) differences |= static_cast<uint64_t>(r) - static_cast<uint64_t>(lowest);
+  summary.from_lowest.origin = static_cast<uint64_t>(lowest);
+  summary.from_lowest.shift = differences == 0 ? 0 : static_cast<uint32_t>(std::countr_zero(differences));
+  summary.from_lowest.nonnegative = true;
+  uint64_t numbers = 0;
+  uint64_t bits = 0;
+  uint64_t bits_from_lowest = 0;
+  for (int64_t r : residuals) {
+    const uint64_t number = summary.plain(r);
+    numbers |= number;
+    bits += static_cast<uint64_t>(std::bit_width(number));
+    bits_from_lowest += static_cast<uint64_t>(std::bit_width(summary.from_lowest(r)));
+  }
+  summary.width = static_cast<uint32_t>((std::bit_width(numbers) + 7) / 8);
+  if (bits_from_lowest >= bits) summary.from_lowest = summary.plain;
+  return summary;
+}
+
 struct Bytes {
   std::string residual;
+  std::string bits;
   std::string gap;
 };
 
@@ -39,7 +90,35 @@ void AppendPlanes(std::span<const int64_t> values, uint32_t shift, uint32_t widt
   kFill[width](values, shift, out.data());
 }
 
-Bytes Store(std::span<const int64_t> residuals, LayoutChoice choice, uint32_t shift, uint32_t width) {
+// Bit lengths as bytes, raised by `scales` if it is not empty, and the bits below the leading ones.
+void AppendBits(std::span<const int64_t> values, Transform transform, std::span<const uint8_t> scales, Bytes& out) {
+  out.residual.resize(values.size());
+  out.bits.reserve(values.size() * 2);
+  uint64_t word = 0;
+  uint32_t filled = 0;  // bits of `word`, below 8 between values
+  for (size_t i = 0; i < values.size(); ++i) {
+    const uint64_t value = transform(values[i]);
+    uint32_t length = static_cast<uint32_t>(std::bit_width(value));
+    out.residual[i] = static_cast<char>(length == 0 || scales.empty() ? length : length + scales[i]);
+    if (length <= 1) continue;
+    uint64_t rest = value ^ uint64_t { 1 } << --length;
+    constexpr uint32_t kAtOnce = 56;
+    if (length > kAtOnce) {  // leaves room for what is in the word
+      word |= (rest & 0xff) << filled;
+      out.bits.push_back(static_cast<char>(word));
+      word >>= 8;
+      rest >>= 8;
+      length -= 8;
+    }
+    word |= rest << filled;
+    filled += length;
+    for (; filled >= 8; filled -= 8, word >>= 8) out.bits.push_back(static_cast<char>(word));
+  }
+  if (filled > 0) out.bits.push_back(static_cast<char>(word));
+}
+
+Bytes Store(std::span<const int64_t> residuals, std::span<const uint8_t> scales, LayoutChoice choice,
+            const Summary& summary) {
   Bytes bytes;
   std::vector<int64_t> kept;
   std::span<const int64_t> values = residuals;
@@ -56,18 +135,27 @@ Bytes Store(std::span<const int64_t> residuals, LayoutChoice choice, uint32_t sh
     }
     values = kept;
   }
-  if (choice.layout == v1::AddressColumn::PLANES) {
-    AppendPlanes(values, shift, width, bytes.residual);
-  } else {
-    bytes.residual.reserve(values.size() * 2);
-    for (int64_t r : values) AppendVarint(bytes.residual, ZigZag(r >> shift));
+  switch (choice.layout) {
+    case v1::AddressColumn::PLANES:
+      AppendPlanes(values, summary.plain.shift, summary.width, bytes.residual);
+      break;
+    case v1::AddressColumn::BITS:
+      AppendBits(values, choice.sparse ? summary.plain : summary.from_lowest,
+                 choice.scaled ? scales : std::span<const uint8_t>(), bytes);
+      break;
+    default:
+      bytes.residual.reserve(values.size() * 2);
+      for (int64_t r : values) AppendVarint(bytes.residual, summary.plain(r));
+      break;
   }
   return bytes;
 }
 
 class TrialCompressor {
  public:
-  size_t Size(const Bytes& bytes) { return Compressed(bytes.residual) + Compressed(bytes.gap); }
+  size_t Size(const Bytes& bytes) {
+    return Compressed(bytes.residual) + Compressed(bytes.gap) + bytes.bits.size();  // bits do not compress
+  }
 
  private:
   size_t Compressed(const std::string& bytes) {
@@ -82,51 +170,68 @@ class TrialCompressor {
   std::string out_;
 };
 
+LayoutChoice CheapestLayout(std::span<const int64_t> residuals, std::span<const uint8_t> scales,
+                            const Summary& summary) {
+  constexpr size_t kSample = 8192;
+  const size_t first = residuals.size() > kSample ? (residuals.size() - kSample) / 2 : 0;
+  const size_t count = std::min(kSample, residuals.size());
+  const std::span<const int64_t> sample = residuals.subspan(first, count);
+  if (!scales.empty()) scales = scales.subspan(first, count);
+  using Column = v1::AddressColumn;
+  TrialCompressor compressor;
+  LayoutChoice best;
+  size_t best_size = ~size_t{0};
+  for (const LayoutChoice& candidate :
+       {LayoutChoice{Column::PLANES, false, false}, LayoutChoice{Column::VARINT, false, false},
+        LayoutChoice{Column::BITS, false, false}, LayoutChoice{Column::BITS, false, true},
+        LayoutChoice{Column::PLANES, true, false}, LayoutChoice{Column::VARINT, true, false},
+        LayoutChoice{Column::BITS, true, false}}) {
+    if (candidate.sparse && summary.nonzero * 3 > residuals.size()) continue;
+    if (candidate.scaled && scales.empty()) continue;
+    const size_t size = compressor.Size(Store(sample, scales, candidate, summary));
+    if (size < best_size) {
+      best_size = size;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
-void EncodeResiduals(std::span<const int64_t> residuals, bool trial, LayoutChoice& choice, v1::AddressColumn& column) {
-  uint64_t any = 0;
-  uint64_t nonzero = 0;
-  for (int64_t r : residuals) {
-    any |= static_cast<uint64_t>(r);
-    nonzero += r != 0;
-  }
+void EncodeResiduals(std::span<const int64_t> residuals, std::span<const ThreadResiduals> threads, bool trial,
+                     LayoutChoice& choice, v1::AddressColumn& column) {
+  const Summary summary = Summarize(residuals);
   column.set_residual_count(residuals.size());
-  if (any == 0) {
+  if (summary.nonzero == 0) {
     column.set_layout(v1::AddressColumn::ZERO);
     return;
   }
-  const uint32_t shift = static_cast<uint32_t>(std::countr_zero(any));
-  uint64_t zigzags = 0;
-  for (int64_t r : residuals) zigzags |= ZigZag(r >> shift);
-  const uint32_t width = static_cast<uint32_t>((std::bit_width(zigzags) + 7) / 8);
-
-  if (trial) {
-    constexpr size_t kSample = 8192;
-    const size_t first = residuals.size() > kSample ? (residuals.size() - kSample) / 2 : 0;
-    const std::span<const int64_t> sample = residuals.subspan(first, std::min(kSample, residuals.size()));
-    TrialCompressor compressor;
-    size_t best = ~size_t{0};
-    for (bool sparse : {false, true}) {
-      if (sparse && nonzero * 3 > residuals.size()) continue;
-      for (auto layout : {v1::AddressColumn::PLANES, v1::AddressColumn::VARINT}) {
-        const LayoutChoice candidate{layout, sparse};
-        const size_t size = compressor.Size(Store(sample, candidate, shift, width));
-        if (size < best) {
-          best = size;
-          choice = candidate;
-        }
-      }
+  std::vector<uint8_t> scales;
+  if (!threads.empty() && (trial || choice.scaled)) {
+    scales.reserve(residuals.size());
+    for (const ThreadResiduals& thread : threads) {
+      scales.insert(scales.end(), thread.count, static_cast<uint8_t>(thread.scale));
     }
   }
-  // With few zeros the gaps cost more than they save.
+  if (trial) choice = CheapestLayout(residuals, scales, summary);
   LayoutChoice used = choice;
-  if (used.sparse && nonzero * 2 > residuals.size()) used.sparse = false;
-  Bytes bytes = Store(residuals, used, shift, width);
+  // With few zeros the gaps cost more than they save.
+  if (used.sparse && summary.nonzero * 2 > residuals.size()) used.sparse = false;
+  used.scaled &= !scales.empty();
+  Bytes bytes = Store(residuals, scales, used, summary);
   column.set_layout(used.layout);
-  column.set_shift(shift);
-  if (used.layout == v1::AddressColumn::PLANES) column.set_width(width);
+  column.set_shift(summary.plain.shift);
+  if (used.layout == v1::AddressColumn::PLANES) column.set_width(summary.width);
+  if (used.layout == v1::AddressColumn::BITS) {
+    const Transform& transform = used.sparse ? summary.plain : summary.from_lowest;
+    column.set_shift(transform.shift);
+    column.set_nonnegative(transform.nonnegative);
+    column.set_bias(static_cast<int64_t>(static_cast<uint64_t>(column.bias()) + transform.origin));
+    column.set_scaled(used.scaled);
+  }
   column.set_residual(std::move(bytes.residual));
+  column.set_residual_bits(std::move(bytes.bits));
   if (used.sparse) column.set_sparse_gap(std::move(bytes.gap));
 }
 

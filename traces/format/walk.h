@@ -51,7 +51,7 @@ class ByteDecisions {
   const uint8_t* end_;
 };
 
-// Decisions of a PathTable: packed bits, and numbers apart.
+// Decisions of a PathTable: packed bits, and numbers apart. A readable byte follows the path's last one.
 class PackedDecisions {
  public:
   explicit PackedDecisions(const PathView& path)
@@ -65,6 +65,12 @@ class PackedDecisions {
     out = (bits_[bit_ >> 3] >> (bit_ & 7)) & 1;
     ++bit_;
     return true;
+  }
+  // As two_way if `asks`, else takes nothing and gives 0; without a branch on `asks`.
+  bool two_way_if(bool asks, uint32_t& out) {
+    out = (bits_[bit_ >> 3] >> (bit_ & 7)) & static_cast<uint32_t>(asks);
+    bit_ += asks;
+    return bit_ <= bit_count_;
   }
   bool wide(uint32_t& out) {
     if (wide_ == wide_end_) return false;
@@ -102,6 +108,17 @@ WalkStatus Walk(const Program& program, Extent extent, Decisions& decisions, Wal
     }
     visit(current, block);
     uint32_t decision;
+    if constexpr (requires { decisions.two_way_if(true, decision); }) {
+      // Which of the two it is follows no pattern that a processor could learn, so it decides without a branch.
+      if (block.terminator == v1::BRANCH_CONDITIONAL || block.terminator == v1::FALL_THROUGH) {
+        if (!decisions.two_way_if(block.terminator == v1::BRANCH_CONDITIONAL, decision)) [[unlikely]] {
+          status = WalkStatus::kOutOfDecisions;
+          break;
+        }
+        current = decision != 0 ? block.taken : block.successor;
+        continue;
+      }
+    }
     switch (block.terminator) {
       case v1::FALL_THROUGH:
         current = block.successor;

@@ -81,7 +81,8 @@ const std::string& TraceWriter::temporary_file() const { return state_->file->te
 
 absl::StatusOr<std::unique_ptr<TraceWriter>> TraceWriter::Create(const std::string& path, v1::FileHeader header,
                                                                  const WriterOptions& options) {
-  absl::StatusOr<std::unique_ptr<ContainerWriter>> container = ContainerWriter::Create(path, options.zstd_level);
+  absl::StatusOr<std::unique_ptr<ContainerWriter>> container =
+      ContainerWriter::Create(path, options.zstd_level, options.threads);
   if (!container.ok()) return container.status();
   auto state = std::make_unique<State>(*std::move(container));
   const auto limit = [](uint64_t wanted, uint64_t usual, uint64_t most) {
@@ -92,6 +93,8 @@ absl::StatusOr<std::unique_ptr<TraceWriter>> TraceWriter::Create(const std::stri
   state->chunk_accesses = limit(options.chunk_accesses, kChunkAccesses, kMaxChunkAccesses / 2);
   header.set_major(kMajorVersion);
   header.set_minor(kMinorVersion);
+  header.clear_required_feature();
+  header.add_required_feature(kChunkFeature);
   header.set_max_chunk_thread_instructions(kMaxChunkThreadInstructions);
   header.set_max_chunk_accesses(kMaxChunkAccesses);
   header.set_max_record_bytes(kMaxRecordBytes);
@@ -321,7 +324,7 @@ absl::Status TraceWriter::State::AddChunk(v1::BlockChunk chunk, uint64_t last_bl
   if (chunk.first_block() < next_block || last_block < chunk.first_block() || last_block >= grid_blocks) {
     return refuse("its blocks do not come next, or are outside the grid");
   }
-  const uint64_t threads = static_cast<uint64_t>(chunk.path_ref_size());
+  const uint64_t threads = static_cast<uint64_t>(std::max(chunk.path_ref_size(), chunk.path_number_size()));
   if (threads / block_threads != chunk.block_count() || threads % block_threads != 0 || threads == 0) {
     return refuse("it does not have the threads of whole blocks");
   }

@@ -14,8 +14,14 @@
 
 namespace heddle::trace {
 
+// Zstandard levels by use: a trace that is read once, the usual one, and one that is kept or shared.
+inline constexpr int kFastLevel = 1;
+inline constexpr int kDefaultLevel = 3;
+inline constexpr int kSmallLevel = 19;
+
 struct WriterOptions {
-  int zstd_level = 3;
+  int zstd_level = kDefaultLevel;
+  unsigned threads = 1;                    // that compress; the file does not depend on it
   uint64_t chunk_thread_instructions = 0;  // 0 = limits.h
   uint64_t chunk_accesses = 0;
 };
