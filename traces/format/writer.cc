@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,8 @@ struct TraceWriter::State {
   uint32_t part = 0;
   std::vector<WalkState> part_states;
 };
+
+unsigned UsualThreads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 4u); }
 
 TraceWriter::TraceWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 TraceWriter::~TraceWriter() = default;
