@@ -63,7 +63,7 @@ absl::StatusOr<ChunkCache::Entries::iterator> ChunkCache::Find(const trace::v1::
     chunk = std::move(spare_.back());
     spare_.pop_back();
   }
-  if (absl::Status status = reader_.ReadChunk(reference, *chunk); !status.ok()) return status;
+  if (absl::Status status = prefetcher_.Read(reference, chunk); !status.ok()) return status;
   ++decoded_;
   Entry entry;
   entry.frame = reference.frame();

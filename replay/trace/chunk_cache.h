@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "traces/format/chunk_prefetcher.h"
 #include "traces/format/decoded_chunk.h"
 #include "traces/format/reader.h"
 
@@ -21,8 +22,9 @@ namespace heddle::replay {
 //
 // Memory: at most `bytes` of decoded data that is not being read, and at most kStretch times as much where threads that
 // move read from that many chunks at once (one part per resident block, if blocks are cut in time); in any case the one
-// chunk that was asked for last (normally under 8 MB; the trace format's limits), and one encoded chunk while decoding.
-// So memory does not grow with the number of blocks of a launch or with the length of its threads.
+// chunk that was asked for last (normally under 8 MB; the trace format's limits), the one that is decoded ahead, and
+// two encoded ones while decoding. So memory does not grow with the number of blocks of a launch or with the length of
+// its threads.
 class ChunkCache {
  public:
   // Holds pointers into chunks.
@@ -38,7 +40,7 @@ class ChunkCache {
 
   static constexpr uint64_t kStretch = 3;
 
-  ChunkCache(const trace::TraceReader& reader, uint64_t bytes) : reader_(reader), bytes_(bytes) {}
+  ChunkCache(const trace::TraceReader& reader, uint64_t bytes) : prefetcher_(reader), bytes_(bytes) {}
   ChunkCache(const ChunkCache&) = delete;
   ChunkCache& operator=(const ChunkCache&) = delete;
 
@@ -79,7 +81,7 @@ class ChunkCache {
   template <typename MayGo>
   void EvictDownTo(uint64_t bytes, Entries::iterator keep, MayGo may_go);
 
-  const trace::TraceReader& reader_;
+  trace::ChunkPrefetcher prefetcher_;
   const uint64_t bytes_;
   uint64_t held_ = 0;
   uint64_t decoded_ = 0;

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <map>
+#include <thread>
 
 #include "tests/traces/program_builder.h"
 #include "traces/format/check.h"
+#include "traces/format/chunk_prefetcher.h"
 #include "traces/format/walk.h"
 
 namespace heddle::trace {
@@ -269,6 +271,33 @@ TEST(Files, DoNotDependOnTheNumberOfThreads) {
     ASSERT_GT((*reader)->index().chunk_size(), 10);
     if (threads == 1) one = testing::ReadFile(file.path());
     EXPECT_EQ(testing::ReadFile(file.path()), one) << threads << " threads";
+  }
+}
+
+// Chunks one after the other, some of them again, from a place in the middle, and past the end of a launch.
+TEST(Prefetcher, GivesWhatTheReaderGives) {
+  TemporaryFile file("prefetch");
+  ASSERT_EQ(
+      testing::WriteRandomTrace(file.path(), RandomProgram(12), 4, 40, 33, {}, {.chunk_thread_instructions = 500}),
+      absl::OkStatus());
+  auto reader = TraceReader::Open(file.path());
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const auto& chunks = (*reader)->index().chunk();
+  ASSERT_GT(chunks.size(), 10);
+  ChunkPrefetcher prefetcher(**reader);
+  auto chunk = std::make_unique<DecodedChunk>();
+  DecodedChunk expected;
+  for (int c : {0, 1, 2, 0, 3, 4, 2, 7, 8, 1, 9, chunks.size() - 1, 5}) {
+    ASSERT_EQ((*reader)->ReadChunk(chunks[c], expected), absl::OkStatus());
+    ASSERT_EQ(prefetcher.Read(chunks[c], chunk), absl::OkStatus());
+    EXPECT_EQ(chunk->blocks, expected.blocks);
+    EXPECT_EQ(chunk->path_of_thread, expected.path_of_thread);
+    EXPECT_EQ(chunk->offsets32, expected.offsets32);
+    EXPECT_EQ(chunk->addresses64, expected.addresses64);
+    EXPECT_EQ(chunk->base, expected.base);
+  }
+  if (std::thread::hardware_concurrency() > 1) {
+    EXPECT_GE(prefetcher.decoded_ahead(), 3);
   }
 }
 

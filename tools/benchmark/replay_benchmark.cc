@@ -1,4 +1,4 @@
-// How fast traces decode and replay.
+// How fast traces encode, decode and replay.
 //
 //   heddle-benchmark-replay --traces=DIR [--machine=NAME] [Google Benchmark options]
 //
@@ -13,7 +13,9 @@
 #include "replay/engine/machine.h"
 #include "replay/engine/replay.h"
 #include "tools/benchmark/user_time.h"
+#include "traces/format/block_slices.h"
 #include "traces/format/reader.h"
+#include "traces/format/writer.h"
 
 namespace heddle {
 namespace {
@@ -36,6 +38,52 @@ void Decode(benchmark::State& state, const std::string& file) {
     }
     state.SetIterationTime(UserSeconds() - start);
   }
+  state.counters["M_thread_instr_per_s"] =
+      benchmark::Counter(static_cast<double>(thread_instructions) * 1e-6, benchmark::Counter::kIsRate);
+}
+
+// Encodes every block anew, as capture does.
+void Encode(benchmark::State& state, const std::string& file) {
+  auto reader = trace::TraceReader::Open(file);
+  if (!reader.ok()) return state.SkipWithError(std::string(reader.status().message()).c_str());
+  const std::string output = (std::filesystem::temp_directory_path() / "heddle-benchmark-encode.htrace").string();
+  uint64_t thread_instructions = 0;
+  for (auto _ : state) {
+    double seconds = 0;
+    absl::Status status;
+    const auto timed = [&](auto&& step) {
+      const double start = UserSeconds();
+      status.Update(step());
+      seconds += UserSeconds() - start;
+    };
+    auto writer = trace::TraceWriter::Create(output, (*reader)->header());
+    if (!writer.ok()) return state.SkipWithError(std::string(writer.status().message()).c_str());
+    for (const trace::Program& program : (*reader)->programs()) {
+      status.Update((*writer)->AddProgram(program.proto()).status());
+    }
+    for (const trace::LaunchView& launch : (*reader)->launches()) {
+      status.Update((*writer)->BeginLaunch(launch.launch));
+      if (!launch.launch.recorded()) continue;
+      trace::BlockSlices slices(**reader, launch, launch.chunks);
+      std::vector<uint64_t> consumed(launch.threads_per_block);
+      for (;;) {
+        const absl::StatusOr<bool> more = slices.Next();
+        if (!more.ok()) return state.SkipWithError(std::string(more.status().message()).c_str());
+        if (!*more) break;
+        timed([&] {
+          return slices.cut()
+                     ? (*writer)->AddBlockPart(slices.block(), slices.threads(), slices.last_part(), consumed)
+                     : (*writer)->AddBlock(slices.block(), slices.threads(), trace::TraceWriter::kNoExpectation);
+        });
+      }
+      timed([&] { return (*writer)->EndLaunch(); });
+    }
+    timed([&] { return (*writer)->Finish(); });
+    if (!status.ok()) return state.SkipWithError(std::string(status.message()).c_str());
+    state.SetIterationTime(seconds);
+    thread_instructions += (*writer)->totals().thread_instructions;
+  }
+  std::filesystem::remove(output);
   state.counters["M_thread_instr_per_s"] =
       benchmark::Counter(static_cast<double>(thread_instructions) * 1e-6, benchmark::Counter::kIsRate);
 }
@@ -86,8 +134,9 @@ int main(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(kept, argv)) return 2;
   benchmark::AddCustomContext("machine", heddle::MachineName());
   benchmark::AddCustomContext("replayed_on", machine);
-  benchmark::AddCustomContext(
-      "goals", "decode 500 M thread-instr/s; pdom+lrr 10 M warp-instr/s on black_scholes and mandelbrot");
+  benchmark::AddCustomContext("goals",
+                              "decode 500 M thread-instr/s, 1000 M on regular kernels; encode 60 M; pdom+lrr 10 M "
+                              "warp-instr/s on black_scholes and mandelbrot");
   const std::vector<heddle::replay::Configuration> configurations = {
       {{"pdom", ""}, {"lrr", ""}}, {{"pdom", ""}, {"gto", ""}},  {{"nrec", ""}, {"lrr", ""}},
       {{"dwf", ""}, {"dmaj", ""}}, {{"mimd", ""}, {"fifo", ""}},
@@ -98,6 +147,11 @@ int main(int argc, char** argv) {
     benchmark::RegisterBenchmark(("Decode/" + name).c_str(),
                                  [file](benchmark::State& state) { heddle::Decode(state, file); })
         ->UseManualTime()
+        ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("Encode/" + name).c_str(),
+                                 [file](benchmark::State& state) { heddle::Encode(state, file); })
+        ->UseManualTime()
+        ->Iterations(1)
         ->Unit(benchmark::kMillisecond);
   }
   for (const heddle::replay::Configuration& configuration : configurations) {

@@ -13,6 +13,7 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "tracegen/execute/block_runner.h"
 #include "tracegen/execute/recipe_run.h"
+#include "traces/format/writer.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -91,7 +92,18 @@ int Main(int argc, char** argv) {
   app.add_option("--max-instructions", options.max_instructions, "thread-instructions after which a run is given up")
       ->capture_default_str()
       ->check(CLI::Range(uint64_t{1}, ~uint64_t{0}));
-  app.add_option("--level", options.zstd_level, "compression level")->capture_default_str()->check(CLI::Range(1, 19));
+  options.threads = trace::UsualThreads();
+  CLI::Option* level =
+      app.add_option("--level", options.zstd_level, "Zstandard level")->capture_default_str()->check(CLI::Range(1, 22));
+  CLI::Option* fast =
+      app.add_flag_callback("--fast", [&] { options.zstd_level = trace::kFastLevel; }, "quick to write: level 1");
+  CLI::Option* small = app.add_flag_callback(
+      "--small", [&] { options.zstd_level = trace::kSmallLevel; }, "to keep and to share: level 19, slow to write");
+  level->excludes(fast)->excludes(small);
+  fast->excludes(small);
+  app.add_option("--threads", options.threads, "threads that compress (the trace is the same with any number)")
+      ->capture_default_str()
+      ->check(CLI::Range(1u, 64u));
   app.add_flag("--native", options.compare_with_native,
                "also run without recording, and fail if recording has changed a result");
   app.add_flag("--no-check", no_check, "do not run the recipe's checks");

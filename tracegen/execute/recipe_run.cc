@@ -320,6 +320,7 @@ class RecipeRun {
     (*header.mutable_provenance())["source_sha256"] = source_digest_;
     trace::WriterOptions options;
     options.zstd_level = options_.zstd_level;
+    options.threads = options_.threads;
     options.chunk_thread_instructions = options_.part_instructions;
     options.chunk_accesses = options_.part_accesses;
     auto writer = trace::TraceWriter::Create(options_.output, std::move(header), options);

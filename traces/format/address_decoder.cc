@@ -9,6 +9,7 @@ namespace heddle::trace {
 namespace {
 
 constexpr uint64_t kZero = 0;
+constexpr uint64_t kNoRuns = ~uint64_t{0};
 
 // The first address of an instruction lies in the middle of the 4 GiB that 32-bit offsets reach.
 constexpr uint64_t kHalfReach = uint64_t{1} << 31;
@@ -95,19 +96,38 @@ absl::Status AddressDecoder::SetSource(const v1::AddressColumn& column, const Wa
   return absl::OkStatus();
 }
 
-void AddressDecoder::CountByThread(const WalkedPaths& walked, const DecodedChunk& out, uint32_t column, uint32_t less) {
-  count_of_path_.assign(walked.paths.size(), 0);
+// One pass over the threads for all columns that need it; their number times that of the threads is not bounded.
+void AddressDecoder::CountByThread(const v1::BlockChunk& chunk, const Program& program, const WalkedPaths& walked,
+                                   const DecodedChunk& out) {
+  first_run_.assign(columns_, kNoRuns);
+  std::vector<uint64_t> next(columns_, 0);
+  uint64_t runs = 0;
+  for (const v1::AddressColumn& column : chunk.column()) {
+    if (column.model() != v1::AddressColumn::TIME && !column.scaled()) continue;
+    const auto found = std::lower_bound(program.accesses().begin(), program.accesses().end(), column.instruction());
+    if (found == program.accesses().end()) continue;  // refused later, as all that is wrong with a column
+    const size_t c = static_cast<size_t>(found - program.accesses().begin());
+    if (first_run_[c] != kNoRuns) continue;
+    first_run_[c] = next[c] = runs;
+    runs += walked.totals[c].threads;
+  }
+  if (runs == 0) return;
+  runs_.resize(runs);
+  std::vector<uint8_t> concerned(walked.paths.size(), 0);
   for (size_t p = 0; p < walked.paths.size(); ++p) {
     const WalkedPaths::Path& path = walked.paths[p];
     for (uint64_t i = path.first_column; i < path.first_column + path.column_count; ++i) {
-      if (walked.columns[i] == column) count_of_path_[p] = walked.counts[i];
+      concerned[p] |= first_run_[walked.columns[i]] != kNoRuns;
     }
   }
-  threads_.clear();
-  threads_.reserve(walked.totals[column].threads);
-  for (uint32_t path : out.path_of_thread) {
-    const uint32_t count = count_of_path_[path];
-    if (count != 0) threads_.push_back({count - less, ScaleOf(out.paths[path].accesses)});
+  for (uint32_t p : out.path_of_thread) {
+    if (!concerned[p]) continue;
+    const WalkedPaths::Path& path = walked.paths[p];
+    const uint32_t scale = ScaleOf(out.paths[p].accesses);
+    for (uint64_t i = path.first_column; i < path.first_column + path.column_count; ++i) {
+      const uint16_t c = walked.columns[i];
+      if (first_run_[c] != kNoRuns) runs_[next[c]++] = {walked.counts[i], scale};
+    }
   }
 }
 
@@ -125,7 +145,8 @@ void AddressDecoder::ReadSteps(const v1::AddressColumn& column, uint32_t index) 
 }
 
 // The first access of a thread counts from 0, so its addend is the base.
-void AddressDecoder::ReadTime(const v1::AddressColumn& column, uint32_t index) {
+void AddressDecoder::ReadTime(const v1::AddressColumn& column, std::span<const ThreadResiduals> threads,
+                              uint32_t index) {
   Storage& storage = storage_[index];
   const uint64_t bias = static_cast<uint64_t>(column.bias());
   storage.bases.resize(static_cast<size_t>(column.base_dd_size()));
@@ -133,9 +154,9 @@ void AddressDecoder::ReadTime(const v1::AddressColumn& column, uint32_t index) {
   storage.addends.resize(column.residual_count() + storage.bases.size());
   uint64_t* next = storage.addends.data();
   const int64_t* residual = storage.residuals.empty() ? nullptr : storage.residuals.data();
-  for (size_t t = 0; t < threads_.size(); ++t) {
+  for (size_t t = 0; t < threads.size(); ++t) {
     *next++ = storage.bases[t];
-    for (uint32_t k = 0; k < threads_[t].count; ++k) {
+    for (uint32_t k = 1; k < threads[t].count; ++k) {
       *next++ = bias + (residual == nullptr ? 0 : static_cast<uint64_t>(*residual++));
     }
   }
@@ -144,7 +165,7 @@ void AddressDecoder::ReadTime(const v1::AddressColumn& column, uint32_t index) {
 }
 
 absl::Status AddressDecoder::ReadColumn(const v1::AddressColumn& column, const WalkedPaths& walked,
-                                        const DecodedChunk& out, const Program& program, uint32_t index) {
+                                        const Program& program, uint32_t index) {
   const WalkedPaths::Column& total = walked.totals[index];
   Cursor& cursor = cursors_[index];
   cursor.used = true;
@@ -174,14 +195,16 @@ absl::Status AddressDecoder::ReadColumn(const v1::AddressColumn& column, const W
     cursor.state = ++chain_read_[column.chain() - 1];
   }
   const uint64_t residuals = separable ? 0 : total.accesses - (time ? total.threads : 0);
-  if (time || column.scaled()) CountByThread(walked, out, index, time ? 1 : 0);
-  if (absl::Status status = DecodeResiduals(column, residuals, threads_, storage_[index].residuals); !status.ok()) {
+  if (time && column.scaled()) return Refuse(column, "scaled needs a residual for every access, TIME has less");
+  std::span<const ThreadResiduals> threads;
+  if (first_run_[index] != kNoRuns) threads = std::span(runs_).subspan(first_run_[index], total.threads);
+  if (absl::Status status = DecodeResiduals(column, residuals, threads, storage_[index].residuals); !status.ok()) {
     return Refuse(column, status.message());
   }
   if (separable) {
     ReadSteps(column, index);
   } else if (time) {
-    ReadTime(column, index);
+    ReadTime(column, threads, index);
   } else {
     const bool zero = storage_[index].residuals.empty();
     cursor.stride = zero ? 0 : 1;
@@ -206,14 +229,14 @@ void AddressDecoder::Rewind() {
 inline void AddressDecoder::StartThread(std::span<const uint16_t> columns) {
   for (uint16_t c : columns) {
     Cursor& cursor = cursors_[c];
+    if (cursor.target >= 2 * columns_) {
+      const v1::Chain& chain = chains_[cursor.target - 2 * columns_];
+      slots_[cursor.target].state = 0;
+      if (!chain.carry()) slots_[cursor.target].address = chain.start();
+    }
     if (!cursor.separable) continue;
     slots_[columns_ + c].address = *next_base_[c]++;
     cursor.next = storage_[c].addends.data();
-  }
-  Slot* const chains = slots_.data() + 2 * columns_;
-  for (size_t k = 0; k < chains_.size(); ++k) {
-    chains[k].state = 0;
-    if (!chains_[k].carry()) chains[k].address = chains_[k].start();
   }
 }
 
@@ -326,6 +349,7 @@ absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& 
   any_latest_ = false;
   any_shift_ = false;
   if (absl::Status status = ReadChains(chunk); !status.ok()) return status;
+  CountByThread(chunk, program, walked, out);
   // Records and columns that ran must be the same set, in the same order.
   size_t next = 0;
   for (const v1::AddressColumn& column : chunk.column()) {
@@ -335,7 +359,7 @@ absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& 
                                              : absl::StrCat("the column of instruction ", program.accesses()[next],
                                                             " must come next"));
     }
-    if (absl::Status status = ReadColumn(column, walked, out, program, static_cast<uint32_t>(next)); !status.ok()) {
+    if (absl::Status status = ReadColumn(column, walked, program, static_cast<uint32_t>(next)); !status.ok()) {
       return status;
     }
     ++next;

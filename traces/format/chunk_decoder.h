@@ -80,14 +80,15 @@ class AddressDecoder {
   };
 
   absl::Status ReadChains(const v1::BlockChunk& chunk);
-  absl::Status ReadColumn(const v1::AddressColumn& column, const WalkedPaths& walked, const DecodedChunk& out,
-                          const Program& program, uint32_t index);
+  absl::Status ReadColumn(const v1::AddressColumn& column, const WalkedPaths& walked, const Program& program,
+                          uint32_t index);
   absl::Status SetSource(const v1::AddressColumn& column, const WalkedPaths& walked, const Program& program,
                          uint32_t index);
-  // Splits the residuals of a column by thread; `less` of each thread's accesses have none.
-  void CountByThread(const WalkedPaths& walked, const DecodedChunk& out, uint32_t column, uint32_t less);
+  // Counts the accesses by thread of the columns where that matters.
+  void CountByThread(const v1::BlockChunk& chunk, const Program& program, const WalkedPaths& walked,
+                     const DecodedChunk& out);
   void ReadSteps(const v1::AddressColumn& column, uint32_t index);
-  void ReadTime(const v1::AddressColumn& column, uint32_t index);
+  void ReadTime(const v1::AddressColumn& column, std::span<const ThreadResiduals> threads, uint32_t index);
   void FindSeparablePaths(const WalkedPaths& walked, const DecodedChunk& out);
   void Rewind();
   void StartThread(std::span<const uint16_t> columns);
@@ -107,12 +108,12 @@ class AddressDecoder {
   std::vector<v1::Chain> chains_;
   std::vector<uint32_t> chain_members_;  // columns of each chain
   std::vector<uint32_t> chain_read_;     // columns of each chain so far
-  std::vector<ThreadResiduals> threads_;
-  std::vector<uint32_t> count_of_path_;
-  std::vector<uint64_t> path_steps_;    // of paths that use separable columns only, by access
-  std::vector<uint64_t> thread_bases_;  // by column, less the instruction's base
-  std::vector<uint8_t> separable_;      // by path
-  bool any_latest_ = false;             // some column counts from the latest address of a column
+  std::vector<ThreadResiduals> runs_;    // accesses by thread, column after column
+  std::vector<uint64_t> first_run_;      // by column
+  std::vector<uint64_t> path_steps_;     // of paths that use separable columns only, by access
+  std::vector<uint64_t> thread_bases_;   // by column, less the instruction's base
+  std::vector<uint8_t> separable_;       // by path
+  bool any_latest_ = false;              // some column counts from the latest address of a column
   bool any_shift_ = false;
 };
 

@@ -189,7 +189,9 @@ void ChunkEncoder::WalkResiduals(const PendingChunk& chunk, v1::BlockChunk& out)
   for (uint32_t path_index : chunk.path_of_thread()) {
     const PendingPath& path = chunk.paths()[path_index];
     if (concerned[path_index]) {
-      for (ChainState& chain : chain_states_) {
+      for (const PathColumn& used : chunk.columns().subspan(path.first_column, path.column_count)) {
+        if (walk_columns_[used.column].chain == 0) continue;
+        ChainState& chain = chain_states_[walk_columns_[used.column].chain - 1];
         chain.state = 0;
         if (!chain.carry) chain.latest = 0;
       }

@@ -206,7 +206,7 @@ absl::Status TraceCopier::CopyBlocks(const TraceReader& reader, const LaunchView
 absl::Status RecompressTrace(const TraceReader& reader, const std::string& path, int zstd_level,
                              const std::function<void(const std::string&)>& temporary_file,
                              const ProgressCallback& progress) {
-  absl::StatusOr<std::unique_ptr<ContainerWriter>> writer = ContainerWriter::Create(path, zstd_level);
+  absl::StatusOr<std::unique_ptr<ContainerWriter>> writer = ContainerWriter::Create(path, zstd_level, UsualThreads());
   if (!writer.ok()) return writer.status();
   if (temporary_file) temporary_file((*writer)->temporary());
   std::string raw;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "traces/format/chunk_decoder.h"
@@ -196,14 +197,22 @@ class PathDecoder {
 
   // Appends the columns of a block's accesses to the sequence.
   void AppendAccesses(const Block& block) {
+    // Most blocks have up to four accesses: four are written whatever their number, so that no branch depends on it.
+    constexpr uint32_t kAtOnce = 4;
+    constexpr uint64_t kOnes = 0x0001000100010001;
+    constexpr uint64_t kSteps = 0x0003000200010000;
     const size_t needed = sequence_size_ + block.access_count;
-    if (needed > kMaxChunkAccesses) {  // the chunk is refused at the end of this path
-      sequence_size_ = needed;
-      return;
+    if (needed + kAtOnce > walked_.sequence.size()) [[unlikely]] {
+      if (needed > kMaxChunkAccesses) {  // the chunk is refused at the end of this path
+        sequence_size_ = needed;
+        return;
+      }
+      walked_.sequence.resize(needed + needed / 2 + 4096);
     }
-    if (needed > walked_.sequence.size()) walked_.sequence.resize(needed * 2 + 1024);
     uint16_t* next = walked_.sequence.data() + sequence_size_;
-    for (uint32_t i = 0; i < block.access_count; ++i) next[i] = static_cast<uint16_t>(block.first_access + i);
+    const uint64_t four = (block.first_access & 0xffff) * kOnes + kSteps;
+    memcpy(next, &four, sizeof(four));
+    for (uint32_t i = kAtOnce; i < block.access_count; ++i) next[i] = static_cast<uint16_t>(block.first_access + i);
     sequence_size_ = needed;
   }
 
@@ -247,7 +256,6 @@ class PathDecoder {
       const uint64_t budget = (kMaxChunkThreadInstructions - instructions) / walked.uses;
       const WalkStatus status = Walk(program_, path.extent, decisions, state, budget, path.thread_instructions,
                                      [&](uint32_t index, const Block& block) {
-                                       if (block.access_count == 0) return;
                                        if (visits[index]++ == 0) touched.push_back(index);
                                        AppendAccesses(block);
                                      });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,8 @@ struct TraceWriter::State {
   uint32_t part = 0;
   std::vector<WalkState> part_states;
 };
+
+unsigned UsualThreads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 4u); }
 
 TraceWriter::TraceWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 TraceWriter::~TraceWriter() = default;
@@ -153,6 +156,9 @@ absl::Status TraceWriter::BeginLaunch(v1::Launch launch) {
   s.grid_blocks = geometry->grid_blocks;
   s.block_threads = geometry->block_threads;
   s.next_block = 0;
+  // A launch may have little in common with the one before it: its first chunk gets a trial of its own.
+  EncoderMemory& memory = s.memories[s.launch.program()];
+  memory.chunks = std::min<uint64_t>(memory.chunks, 1);
   s.pending.Reset(&s.programs[s.launch.program()]);
   s.pending_blocks.clear();
   return absl::OkStatus();

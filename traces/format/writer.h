@@ -19,6 +19,9 @@ inline constexpr int kFastLevel = 1;
 inline constexpr int kDefaultLevel = 3;
 inline constexpr int kSmallLevel = 19;
 
+// Threads that compress where nobody says how many: one per processor, four at most.
+unsigned UsualThreads();
+
 struct WriterOptions {
   int zstd_level = kDefaultLevel;
   unsigned threads = 1;                    // that compress; the file does not depend on it
