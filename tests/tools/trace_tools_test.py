@@ -99,7 +99,7 @@ class Outputs(TraceTest):
             self.assert_refused(2, "trace", *command, SAMPLE, "-o", self.folder, says=["is a folder"])
             self.assert_refused(2, "trace", *command, SAMPLE, "-o", "-", says=["standard output"])
             self.assert_refused(1, "trace", *command, SAMPLE, "-o", self.folder / "no" / "x", says=["No such file"])
-            self.assert_refused(1, "trace", *command, SAMPLE, "-o", "/dev/null", says=["not a regular file"])
+            self.assert_refused(2, "trace", *command, SAMPLE, "-o", "/dev/null", says=["not a regular file"])
         self.assert_folder_has()
 
     def test_a_full_disk_leaves_what_was_there(self):

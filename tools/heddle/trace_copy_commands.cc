@@ -29,8 +29,9 @@ constexpr char kProducer[] = "heddle " HEDDLE_VERSION;
 absl::Status CheckOutput(const std::string& output, const std::vector<std::string>& inputs) {
   if (output == "-") return absl::InvalidArgumentError("-o -: a trace needs a file, it cannot go to standard output");
   struct stat info;
-  if (stat(output.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
-    return absl::InvalidArgumentError(absl::StrCat("-o ", output, ": is a folder, not a file"));
+  if (stat(output.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "-o ", output, ": is ", S_ISDIR(info.st_mode) ? "a folder" : "a device or a pipe", ", not a regular file"));
   }
   return CheckNotTheTrace(output, inputs);
 }
