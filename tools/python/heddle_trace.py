@@ -416,6 +416,8 @@ class _Column:
         first = 0
         if message.model == AddressColumn.TIME:
             first = 1
+            if message.scaled:
+                raise TraceError(f"column of instruction {message.instruction}: scaled does not go with TIME")
         elif message.model == AddressColumn.CHAIN:
             pass
         elif message.model == AddressColumn.RELATIVE:
