@@ -8,6 +8,10 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 
 # Assertions stay on in release builds: they cost one to three per cent and catch what would be a wrong number.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
+if(HEDDLE_SANITIZE)
+  # Sanitized code compiles a third faster this way; its tests take little longer.
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
+endif()
 
 # All code is for programs: in code for shared libraries (-fPIC) the compiler must not inline what another library might
 # replace, and the replay loses speed.
