@@ -6,7 +6,7 @@ namespace heddle::trace {
 namespace {
 
 // A model that says less about the data must be worth it: share of the bits, and bits of the table of biases.
-constexpr double kGain = 0.95;
+constexpr double kGain = 0.98;
 constexpr double kTableBits = 48;
 
 // Bits per access of one column, and its biases by state.

@@ -17,6 +17,7 @@ double CostOf(std::span<const int64_t> sorted) {
   for (int64_t r : sorted) any |= static_cast<uint64_t>(r);
   if (any == 0) return kZeroBits / 8;
   const int shift = std::countr_zero(any);
+  const bool has_sign = sorted.front() < 0;
   double magnitude = 0;
   double entropy = 0;
   const double n = static_cast<double>(sorted.size());
@@ -24,7 +25,9 @@ double CostOf(std::span<const int64_t> sorted) {
     size_t j = i;
     while (j < sorted.size() && sorted[j] == sorted[i]) ++j;
     const double run = static_cast<double>(j - i);
-    const double bits = sorted[i] == 0 ? kZeroBits : 2.0 + std::bit_width(ZigZag(sorted[i] >> shift));
+    const int64_t value = sorted[i] >> shift;
+    const uint64_t number = has_sign ? ZigZag(value) : static_cast<uint64_t>(value);
+    const double bits = number == 0 ? kZeroBits : 2.0 + std::bit_width(number);
     magnitude += run * bits;
     entropy += run * std::log2(n / run) + bits;
     i = j;
@@ -68,7 +71,7 @@ double CostWithBias(std::vector<int64_t>& residuals, int64_t& bias) {
   };
   const double mode_cost = cost_at(mode);
   const double lowest_cost = cost_at(lowest);
-  // From the lowest on no residual is negative, which saves the sign.
+  // The lowest of a sample may miss that of all, so it need not be much better.
   constexpr double kSign = 0.95;
   const bool use_mode = mode_cost < kSign * lowest_cost;
   bias = use_mode ? mode : lowest;
