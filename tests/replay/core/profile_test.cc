@@ -64,6 +64,7 @@ RunOptions Buffers() {
   core.set_front_end(machine::v1::Core::IBUFFER);
   core.mutable_ibuffer()->set_entries(2);
   core.mutable_ibuffer()->set_fetch_instructions(2);
+  core.mutable_ibuffer()->set_reformed_warp_cycles(2);
   core.mutable_units()->set_sp(1);
   core.mutable_units()->set_sfu(1);
   core.mutable_units()->set_memory_issue_cycles(1);
