@@ -68,6 +68,20 @@ Paths PathsOf(const IssueLog& log) {
   return paths;
 }
 
+// The issues in order of time: those of different SMs come in any order.
+std::vector<std::string> Sorted(const IssueLog& log) {
+  std::vector<std::string> issues;
+  for (const LoggedIssue& issue : log.issues()) {
+    std::string text = absl::StrCat(absl::Dec(issue.cycle, absl::kZeroPad12));
+    for (const LoggedIssue::Member& member : issue.members) {
+      absl::StrAppend(&text, " ", member.block, ".", member.thread, "@", member.lane, ":", member.pc);
+    }
+    issues.push_back(std::move(text));
+  }
+  std::sort(issues.begin(), issues.end());
+  return issues;
+}
+
 std::vector<machine::v1::Machine> Machines() {
   std::vector<machine::v1::Machine> machines = {Toy()};
   for (const char* name : {"fermi_fixed", "fermi_buffer_fixed", "baws_gtx480"}) {
@@ -151,7 +165,7 @@ TEST(VirtualBlocks, OneIterationIsTheBaselineButForTheWrapper) {
       options.dispatch = kFree;
       const Outcome free = RunTrace(*trace, options);
       ASSERT_TRUE(free.status.ok()) << free.status;
-      EXPECT_EQ(free.log.text(), baseline.log.text());
+      EXPECT_EQ(Sorted(free.log), Sorted(baseline.log));
       EXPECT_EQ(free.launch().cycles(), baseline.launch().cycles());
       EXPECT_EQ(free.launch().stalls().ShortDebugString(), baseline.launch().stalls().ShortDebugString());
       options.dispatch = "virtual_blocks:once_instructions=6,iteration_instructions=4";
@@ -160,7 +174,11 @@ TEST(VirtualBlocks, OneIterationIsTheBaselineButForTheWrapper) {
       const uint64_t warps = 3 * ((40 + machine.core().warp_size() - 1) / machine.core().warp_size());
       EXPECT_EQ(wrapped.launch().inserted_instructions(), warps * 10);
       EXPECT_EQ(wrapped.launch().thread_instructions(), baseline.launch().thread_instructions());
-      EXPECT_GT(wrapped.launch().cycles(), baseline.launch().cycles());
+      // The wrapper is not fetched: where the first instructions come from memory, it may run in their shadow.
+      EXPECT_GE(wrapped.launch().cycles(), baseline.launch().cycles());
+      if (machine.name() == "toy") {
+        EXPECT_GT(wrapped.launch().cycles(), baseline.launch().cycles());
+      }
     }
   }
 }
