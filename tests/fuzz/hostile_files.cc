@@ -48,7 +48,7 @@ std::vector<v1::Record> Right() {
         decisions[t].assign(t + 1, 1);
         decisions[t].back() = 0;
         for (uint32_t k = 0; k <= t; ++k) {
-          addresses[t].push_back(0x10000 + (k * 2654435761u >> 8) * 4);
+          addresses[t].push_back(0x10000 + ((k * 2654435761u ^ t * 2246822519u) >> 9) * 4);
           addresses[t].push_back(addresses[t].back() * 2 + k % 3);
         }
         records.push_back({decisions[t], addresses[t]});
@@ -328,7 +328,7 @@ std::vector<HostileFile> Programs() {
                      for (int i = 0; i < 1 << 20; ++i) program.mutable_block(0)->add_successor(1);
                      return program;
                    }),
-                   "targets"});
+                   "successors"});
   files.push_back({"too_many_blocks", ProgramOnly([] {
                      v1::KernelProgram program = LargestProgram();
                      for (uint32_t i = 0; i < 4; ++i) *program.add_instruction() = program.instruction(0);
