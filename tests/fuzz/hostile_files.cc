@@ -21,11 +21,6 @@ v1::KernelProgram Loop() {
   return ProgramBuilder("loop").Block("head").Load().Load().Branch("exit", "head").Block("exit").Exit().Build();
 }
 
-v1::Record Wrap(v1::FileHeader header) {
-  v1::Record record;
-  *record.mutable_header() = std::move(header);
-  return record;
-}
 v1::Record Wrap(v1::KernelProgram program) {
   v1::Record record;
   *record.mutable_program() = std::move(program);
@@ -53,7 +48,7 @@ std::vector<v1::Record> Right() {
         decisions[t].assign(t + 1, 1);
         decisions[t].back() = 0;
         for (uint32_t k = 0; k <= t; ++k) {
-          addresses[t].push_back(0x10000 + (k * 2654435761u >> 8) * 4);
+          addresses[t].push_back(0x10000 + ((k * 2654435761u ^ t * 2246822519u) >> 9) * 4);
           addresses[t].push_back(addresses[t].back() * 2 + k % 3);
         }
         records.push_back({decisions[t], addresses[t]});
@@ -276,7 +271,8 @@ std::vector<HostileFile> Containers() {
                    [] {
                      // Magic, descriptor (content size in 4 bytes, checksum, no single segment), window 2^31.
                      std::string frame("\x28\xb5\x2f\xfd\x84\xa8\x10\x00\x00\x00", 10);
-                     frame += std::string("\x81\x00\x00", 3) + std::string(16, '\0') + std::string(4, '\0');
+                     frame.append("\x81\x00\x00", 3);
+                     frame.append(16 + 4, '\0');  // contents and checksum
                      std::vector<std::string> frames = WithIndex(Right());
                      std::string file = frame;
                      std::vector<FrameEntry> entries{{static_cast<uint32_t>(frame.size()), 16}};
@@ -332,7 +328,7 @@ std::vector<HostileFile> Programs() {
                      for (int i = 0; i < 1 << 20; ++i) program.mutable_block(0)->add_successor(1);
                      return program;
                    }),
-                   "targets"});
+                   "successors"});
   files.push_back({"too_many_blocks", ProgramOnly([] {
                      v1::KernelProgram program = LargestProgram();
                      for (uint32_t i = 0; i < 4; ++i) *program.add_instruction() = program.instruction(0);
@@ -376,7 +372,9 @@ std::vector<HostileFile> Chunks() {
                      chunk.set_block_count(1);
                      chunk.set_last_part(true);
                      chunk.mutable_paths()->add_decision_count(8000);
-                     chunk.mutable_paths()->set_decision_bits(std::string(999, '\xff') + '\x7f');
+                     std::string bits(1000, '\xff');
+                     bits.back() = '\x7f';  // the last decision leaves the loop
+                     chunk.mutable_paths()->set_decision_bits(bits);
                      chunk.add_path_ref(0);
                      chunk.set_thread_instructions(8000 * 1001 + 1);
                      *records[3].mutable_chunk() = std::move(chunk);

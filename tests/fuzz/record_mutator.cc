@@ -36,6 +36,8 @@ class Mutator {
     const FieldDescriptor& field =
         *descriptor.field(static_cast<int>(Below(static_cast<uint64_t>(descriptor.field_count()))));
     if (field.is_map()) return;
+    // Setting another member of a oneof would destroy the one that is there, with all that was collected within it.
+    if (field.containing_oneof() != nullptr && !message.GetReflection()->HasField(message, &field)) return;
     if (field.is_repeated()) {
       MutateList(message, field);
     } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
