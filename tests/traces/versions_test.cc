@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "traces/format/limits.h"
 #include "traces/format/reader.h"
 
@@ -21,8 +22,8 @@ std::unique_ptr<TraceReader> OpenTrace(const std::string& path) {
 class Version10 : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Version10, HoldsTheSameThreadsAsTodaysSample) {
-  const auto old = OpenTrace(std::string(HEDDLE_FIXTURES_DIR) + "/1.0/" + GetParam() + ".htrace");
-  const auto sample = OpenTrace(std::string(HEDDLE_SAMPLES_DIR) + "/" + GetParam() + ".htrace");
+  const auto old = OpenTrace(absl::StrCat(HEDDLE_FIXTURES_DIR, "/1.0/", GetParam(), ".htrace"));
+  const auto sample = OpenTrace(absl::StrCat(HEDDLE_SAMPLES_DIR, "/", GetParam(), ".htrace"));
   ASSERT_TRUE(old && sample);
   EXPECT_EQ(old->header().minor(), 0);
   EXPECT_EQ(old->header().required_feature_size(), 0);
