@@ -24,6 +24,11 @@ std::vector<std::string> Variations(const PolicyInfo& info) {
   return variations;
 }
 
+uint64_t FromEnvironment(const char* variable, uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
 void Add(const Configuration& configuration, AllConfigurations& all) {
   if (const absl::Status status = Validate(configuration); !status.ok()) {
     all.refused.push_back({configuration, std::string(status.message())});
@@ -98,9 +103,9 @@ std::vector<AcceptedConfiguration> ForMachine(const std::vector<AcceptedConfigur
 
 uint64_t Programs(uint64_t normal) {
   constexpr uint64_t kUsual = 200;
-  const char* text = std::getenv("HEDDLE_CONFORMANCE_PROGRAMS");
-  const uint64_t asked = text == nullptr ? kUsual : std::strtoull(text, nullptr, 10);
-  return std::max<uint64_t>(1, normal * asked / kUsual);
+  return std::max<uint64_t>(1, normal * FromEnvironment("HEDDLE_CONFORMANCE_PROGRAMS", kUsual) / kUsual);
 }
+
+uint64_t FirstSeed() { return FromEnvironment("HEDDLE_CONFORMANCE_FIRST", 1); }
 
 }  // namespace heddle::replay

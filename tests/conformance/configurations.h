@@ -47,6 +47,10 @@ std::vector<AcceptedConfiguration> ForMachine(const std::vector<AcceptedConfigur
 // HEDDLE_CONFORMANCE_PROGRAMS asks for another number than the usual 200.
 uint64_t Programs(uint64_t normal);
 
+// Seed of the first of them: 1, or what the environment variable HEDDLE_CONFORMANCE_FIRST says, so that many programs
+// can be run a slice at a time.
+uint64_t FirstSeed();
+
 }  // namespace heddle::replay
 
 #endif  // HEDDLE_TESTS_CONFORMANCE_CONFIGURATIONS_H_
