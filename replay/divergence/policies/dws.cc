@@ -136,8 +136,17 @@ class DynamicWarpSubdivision final : public SplitStackPolicy {
     StartMore(warp, slot, editor);
   }
 
-  // Splits with the same reconvergence point that come to the same place at the same time go on together. True if the
-  // resolving one has joined another.
+  // Whether every entry that waits for one of the two waits for the other as well. If not, they have to meet there
+  // first: joined earlier, they would leave entries behind that wait for parts of them, more with every iteration.
+  static bool WaitedForTogether(const Warp& warp, size_t a, size_t b) {
+    for (size_t i = 0; i < warp.size(); ++i) {
+      if (i == a || i == b) continue;
+      if (((warp[i].mask & warp[a].mask) != 0) != ((warp[i].mask & warp[b].mask) != 0)) return false;
+    }
+    return true;
+  }
+
+  // Splits of one divergence that come to the same place go on together. True if the resolving one has joined another.
   bool JoinAtPc(const Resolution& resolution, WarpEditor& editor) {
     if (resolution.groups.size() != 1 || resolution.exited != 0) return false;
     const SlotId slot = resolution.slot;
@@ -153,19 +162,31 @@ class DynamicWarpSubdivision final : public SplitStackPolicy {
     for (; other < warp.size(); ++other) {
       const Entry& entry = warp[other];
       if (other == index || entry.rpc != warp[index].rpc || entry.slot == kNoSlot || entry.at_barrier) continue;
-      if (table.state[entry.slot] == SlotState::kOffered && table.position[entry.slot] == at) break;
+      if (table.state[entry.slot] != SlotState::kOffered || table.position[entry.slot] != at) continue;
+      if (WaitedForTogether(warp, index, other)) break;
     }
     if (other == warp.size()) return false;
     const SlotId host = warp[other].slot;
     editor.Join(host, LanesOf(row, warp[index].mask));
     editor.Dissolve(slot);
-    // The upper of the two stays: what waits for either of them is below it.
-    Entry& stays = warp[std::max(index, other)];
-    const size_t goes = std::min(index, other);
-    stays.mask |= warp[goes].mask;
-    stays.together = stays.together && warp[goes].together;
-    stays.slot = host;
-    warp.erase(warp.begin() + static_cast<ptrdiff_t>(goes));
+    // The upper of the two stays: what waits for them is below it.
+    Entry joined = warp[std::max(index, other)];
+    joined.mask = warp[index].mask | warp[other].mask;
+    joined.together = warp[index].together && warp[other].together;
+    joined.slot = host;
+    warp[std::max(index, other)] = joined;
+    warp.erase(warp.begin() + static_cast<ptrdiff_t>(std::min(index, other)));
+    // If these are all threads of a divergence it is over: the joined split takes the place of the one that diverged.
+    for (size_t i = IndexOf(warp, host); i-- > 0;) {
+      const Entry waiting = warp[i];
+      if (waiting.mask != joined.mask || waiting.next != joined.rpc) continue;
+      joined.rpc = waiting.rpc;
+      joined.branch = waiting.branch;
+      joined.together = waiting.together;
+      warp.erase(warp.begin() + static_cast<ptrdiff_t>(i));
+      warp[IndexOf(warp, host)] = joined;
+      editor.SetStop(host, joined.rpc);
+    }
     ++counters_[kJoins];
     return true;
   }
