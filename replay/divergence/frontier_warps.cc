@@ -188,10 +188,11 @@ size_t FrontierPolicy::Arrange(Warp& warp, uint32_t row, SlotId free, uint8_t po
       split.slot = free;
       free = kNoSlot;
     } else {
-      split.slot = editor.Spawn(split.at, LanesOf(row, split.mask));
+      split.slot = editor.SpawnParked(split.at, LanesOf(row, split.mask));
       if (split.slot == kNoSlot) return started;  // the editor has reported why
       editor.SetGroup(split.slot, row);
-      editor.SetPort(split.slot, port);
+      editor.SetPort(split.slot, port);  // before any port's scheduler hears of it
+      editor.Offer(split.slot);
     }
     ++running;
     ++started;

@@ -39,6 +39,7 @@ void SplitStackPolicy::Admit(const BlockAdmission& admission, WarpEditor& editor
       entry.mask = mask;
       warp.push_back(entry);
       Start(warp.back(), row, kNoSlot, editor);
+      if (warp.back().slot != kNoSlot) editor.Offer(warp.back().slot);
       Raise(kMaxStackDepth, 1);
     }
     ++row;
@@ -175,7 +176,9 @@ size_t SplitStackPolicy::StartMore(Warp& warp, SlotId slot, WarpEditor& editor) 
   for (size_t next = Next(warp); next < warp.size(); next = Next(warp)) {
     Start(warp[next], row, kNoSlot, editor);
     if (warp[next].slot == kNoSlot) break;  // the editor has reported why
+    // Parked until now: no other port's scheduler is to hear of it.
     editor.SetPort(warp[next].slot, port);
+    editor.Offer(warp[next].slot);
     ++started;
   }
   return started;
@@ -212,7 +215,7 @@ void SplitStackPolicy::Raise(size_t counter, uint64_t value) {
 void SplitStackPolicy::Start(Entry& entry, uint32_t row, SlotId slot, WarpEditor& editor) {
   const Lanes lanes = LanesOf(row, entry.mask);
   if (slot == kNoSlot) {
-    slot = editor.Spawn(entry.next, lanes);
+    slot = editor.SpawnParked(entry.next, lanes);
     if (slot == kNoSlot) return;  // the editor has reported why
     editor.SetGroup(slot, row);
   } else {

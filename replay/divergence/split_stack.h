@@ -102,7 +102,7 @@ class SplitStackPolicy : public DivergencePolicy {
   // no entry, their threads wait in the entry below.
   LaneMask Diverge(const Resolution& resolution, Warp& warp, size_t index);
   static LaneMask PopReconverged(Warp& warp);
-  // Lets the entry's threads run, in `slot` if there is one.
+  // Lets the entry's threads run, in `slot` if there is one; else in a new one, which is to be offered.
   void Start(Entry& entry, uint32_t row, SlotId slot, WarpEditor& editor);
   std::string LaneText(LaneMask mask) const;
 
