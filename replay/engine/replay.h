@@ -54,7 +54,8 @@ struct IssueEvent {
   std::span<const Lane> lanes;  // ascending by lane
 };
 
-// The issues of one SM come in the order of their cycles, those of several SMs in any order: one may be ahead of another.
+// The issues of one SM come in the order of their cycles, those of several SMs in any order: one may be ahead of
+// another.
 class IssueObserver {
  public:
   virtual ~IssueObserver() = default;

@@ -110,8 +110,8 @@ class SmMemory {
 
   // Nothing is under way that the SM waits for or that still has to leave it.
   virtual bool drained() const = 0;
-  // Whether nothing from outside can reach the SM, and its next RunCycle will reach nothing outside: no request waits to
-  // leave or for its reply. The engine may then run the SM ahead of the others.
+  // Whether nothing from outside can reach the SM, and its next RunCycle will reach nothing outside: no request waits
+  // to leave or for its reply. The engine may then run the SM ahead of the others.
   virtual bool isolated() const { return drained(); }
   // One line on what is occupied and what waits, for the report of a deadlock; empty if nothing.
   virtual std::string Explain() const = 0;

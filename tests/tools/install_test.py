@@ -24,7 +24,7 @@ class Install(CommandTest):
 
     def test_the_installed_programs_work(self):
         shared = self.prefix / "share" / "heddle"
-        self.assertEqual(sorted(p.name for p in (shared / "machines").iterdir()),
+        self.assertEqual(sorted(p.name for p in (shared / "machines").glob("*.textproto")),
                          sorted(p.name for p in (SOURCE / "replay" / "machines").glob("*.textproto")))
         # A machine that only the installed folder has shows which folder is used.
         (shared / "machines" / "installed_only.textproto").write_text(

@@ -88,8 +88,8 @@ TEST(BitFlips, TenThousandPerSampleAreAllNoticed) {
       ASSERT_NE(outcome, DamagedFile::Outcome::kUnnoticed) << path << ", byte " << bit / 8 << ", bit " << bit % 8;
       same += outcome == DamagedFile::Outcome::kSameContents;
     }
-    // Zstandard has some bits that mean nothing, such as the size of a window that is large enough either way; the small
-    // frames of small files have more of them.
+    // Zstandard has some bits that mean nothing, such as the size of a window that is large enough either way; the
+    // small frames of small files have more of them.
     EXPECT_LE(same, 100) << path;
     printf("%s: %d flips left the contents as they were\n", path.c_str(), same);
   }

@@ -52,8 +52,7 @@ TEST_P(Version10, HoldsTheSameThreadsAsTodaysSample) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Samples, Version10,
-                         ::testing::Values("bfs", "mandelbrot", "nqueens", "reduction", "spmv"),
+INSTANTIATE_TEST_SUITE_P(Samples, Version10, ::testing::Values("bfs", "mandelbrot", "nqueens", "reduction", "spmv"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -18,7 +18,7 @@ int CaptureCommand(const std::vector<std::string>& arguments);
 
 struct ReplayArguments {
   std::vector<std::string> traces;  // at least one
-  std::string preset;  // that machine and policies come from, as far as they are not given; empty = none
+  std::string preset;               // that machine and policies come from, as far as they are not given; empty = none
   std::string machine = "fermi_fixed";
   PolicyLists policies;
   std::vector<std::string> overrides;  // --set

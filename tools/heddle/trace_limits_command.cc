@@ -1,11 +1,11 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "tools/heddle/trace_commands.h"
 #include "tools/heddle/json.h"
 #include "tools/heddle/output.h"
 #include "tools/heddle/table.h"
 #include "tools/heddle/terminal.h"
+#include "tools/heddle/trace_commands.h"
 #include "tools/heddle/trace_file.h"
 
 namespace heddle::tools {

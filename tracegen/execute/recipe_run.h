@@ -18,7 +18,7 @@ struct CaptureOptions {
   // line.
   uint64_t max_instructions = 100'000'000'000;
   int zstd_level = 3;
-  unsigned threads = 1;  // that compress; the trace does not depend on it
+  unsigned threads = 1;   // that compress; the trace does not depend on it
   bool progress = false;  // on stderr
   bool check = true;      // run the recipe's checks after the last launch
   // Run everything without recording first, and refuse the trace if recording has changed any buffer.

@@ -85,7 +85,7 @@ void ExpectSame(const Outcome& expected, const Outcome& actual) {
   EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(expected.launch(), actual.launch()))
       << expected.launch().ShortDebugString() << "\n"
       << actual.launch().ShortDebugString();
-  EXPECT_EQ(expected.log.text(), actual.log.text());
+  EXPECT_EQ(expected.log.Sorted(), actual.log.Sorted());
 }
 
 class RandomTraces : public testing::TestWithParam<int> {};

@@ -69,6 +69,19 @@ std::string IssueLog::text() const {
   return absl::StrJoin(words, " ");
 }
 
+std::vector<std::string> IssueLog::Sorted() const {
+  std::vector<std::string> issues;
+  for (const LoggedIssue& issue : issues_) {
+    std::string text = absl::StrCat(absl::Dec(issue.cycle, absl::kZeroPad12));
+    for (const LoggedIssue::Member& member : issue.members) {
+      absl::StrAppend(&text, " ", member.block, ".", member.thread, "@", member.lane, ":", member.pc);
+    }
+    issues.push_back(std::move(text));
+  }
+  std::sort(issues.begin(), issues.end());
+  return issues;
+}
+
 Outcome RunTrace(const trace::TraceReader& trace, const RunOptions& options) {
   Outcome outcome;
   ReplayOptions replay;

@@ -27,6 +27,9 @@ class IssueLog : public IssueObserver {
  public:
   void Issued(const IssueEvent& event) override;
   std::string text() const;
+  // The issues in order of time, with thread blocks: those of different SMs are told in any order, since one SM may be
+  // ahead of another.
+  std::vector<std::string> Sorted() const;
   const std::vector<LoggedIssue>& issues() const { return issues_; }
 
  private:

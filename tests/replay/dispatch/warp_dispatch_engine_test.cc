@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "replay/engine/machine.h"
 #include "tests/replay/core/engine_harness.h"
 
@@ -66,20 +65,6 @@ Paths PathsOf(const IssueLog& log) {
     }
   }
   return paths;
-}
-
-// The issues in order of time: those of different SMs come in any order.
-std::vector<std::string> Sorted(const IssueLog& log) {
-  std::vector<std::string> issues;
-  for (const LoggedIssue& issue : log.issues()) {
-    std::string text = absl::StrCat(absl::Dec(issue.cycle, absl::kZeroPad12));
-    for (const LoggedIssue::Member& member : issue.members) {
-      absl::StrAppend(&text, " ", member.block, ".", member.thread, "@", member.lane, ":", member.pc);
-    }
-    issues.push_back(std::move(text));
-  }
-  std::sort(issues.begin(), issues.end());
-  return issues;
 }
 
 std::vector<machine::v1::Machine> Machines() {
@@ -165,7 +150,7 @@ TEST(VirtualBlocks, OneIterationIsTheBaselineButForTheWrapper) {
       options.dispatch = kFree;
       const Outcome free = RunTrace(*trace, options);
       ASSERT_TRUE(free.status.ok()) << free.status;
-      EXPECT_EQ(Sorted(free.log), Sorted(baseline.log));
+      EXPECT_EQ(free.log.Sorted(), baseline.log.Sorted());
       EXPECT_EQ(free.launch().cycles(), baseline.launch().cycles());
       EXPECT_EQ(free.launch().stalls().ShortDebugString(), baseline.launch().stalls().ShortDebugString());
       options.dispatch = "virtual_blocks:once_instructions=6,iteration_instructions=4";

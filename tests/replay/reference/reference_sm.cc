@@ -41,10 +41,10 @@ ReferenceSm::ReferenceSm(const ReferenceLaunch& launch, uint32_t sm, int capacit
   interests_ = policy_->interests();
   std::vector<WarpScheduler*> watchers;
   for (int port = 0; port < ports; ++port) {
-    schedulers_.push_back(launch.scheduler->make(SchedulerContext{formation_.table(), program(), warp_size(), threads,
-                                                                  static_cast<int>(core.max_blocks()), port, ports,
-                                                                  &formation_.clock()},
-                                                 *launch.scheduler_parameters));
+    schedulers_.push_back(
+        launch.scheduler->make(SchedulerContext{formation_.table(), program(), warp_size(), threads,
+                                                static_cast<int>(core.max_blocks()), port, ports, &formation_.clock()},
+                               *launch.scheduler_parameters));
     watchers.push_back(schedulers_.back().get());
   }
   formation_.SetSchedulers(watchers);
