@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "replay/engine/machine.h"
 #include "tests/replay/core/engine_harness.h"
 
