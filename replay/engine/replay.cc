@@ -68,7 +68,7 @@ absl::StatusOr<std::vector<const trace::LaunchView*>> SelectLaunches(const trace
   return selected;
 }
 
-// What the trace cannot stand for, as far as it says so itself (decisions.md C).
+// What the trace cannot stand for, as far as it says so itself.
 std::vector<std::string> Notes(const trace::TraceReader& reader,
                                const std::vector<const trace::LaunchView*>& launches) {
   std::vector<std::string> notes;

@@ -9,7 +9,7 @@
 
 namespace heddle::replay {
 
-// The windows of a trace: an address outside all of them is global (trace format, AddressWindow; decisions.md A10).
+// The windows of a trace: an address outside all of them is global (trace format, AddressWindow).
 class AddressWindows {
  public:
   AddressWindows() = default;

@@ -16,17 +16,17 @@ namespace heddle::replay {
 // Counters of one SM and launch; sums over SMs make the launch's. All are integers, and all of one SM's cycle c
 // describe the state at the end of that cycle: after completions, releases, timers and selection, before dispatch.
 struct SmCounters {
-  // Issues that come from the trace (metrics 1, IPC_warp); one issue of several slots counts once.
+  // Issues that come from the trace (IPC_warp); one issue of several slots counts once.
   uint64_t warp_instructions = 0;
-  // Active threads of those issues (metrics 1, IPC).
+  // Active threads of those issues (IPC).
   uint64_t thread_instructions = 0;
-  // Issues that a policy inserted: not in warp_instructions (metrics 1, IPC_all).
+  // Issues that a policy inserted: not in warp_instructions (IPC_all).
   uint64_t inserted_instructions = 0;
   // Threads of issued barrier instructions.
   uint64_t barriers = 0;
   // Cycles with a resident block.
   uint64_t resident_cycles = 0;
-  // Scheduler cycles of all ports by class (Fung's thesis, figure 6.3; metrics 3): a cycle that is divisible by the
+  // Scheduler cycles of all ports by class (Fung's thesis, figure 6.3): a cycle that is divisible by the
   // issue period of a port of an SM with a resident block. They add up to `scheduler_cycles`.
   uint64_t scheduler_cycles = 0;
   uint64_t issued = 0;  // including inserted instructions
@@ -38,10 +38,10 @@ struct SmCounters {
   uint64_t memory = 0;
   uint64_t idle = 0;
   // Cycles with a resident block in which no port was within the cycles of an issue or its penalty, and the threads of
-  // resident blocks by state summed over those cycles (HARP, figures 5 and 14; metrics 6).
+  // resident blocks by state summed over those cycles (HARP, figures 5 and 14).
   uint64_t idle_cycles = 0;
   std::array<uint64_t, kThreadStates> idle_threads{};
-  // Element n - 1: traced issues with n active threads (metrics 3, warp-size distribution before binning).
+  // Element n - 1: traced issues with n active threads (warp-size distribution before binning).
   std::array<uint64_t, kMaxLanes> issues_by_size{};
 
   void Add(const SmCounters& other);

@@ -18,7 +18,7 @@ namespace heddle::replay {
 
 // Least recently used chunks go first, and of those that no thread is reading. Of the others, those whose readers have
 // not moved since the cache was last full: a starved thread or an old block costs a second decoding when it goes on,
-// not memory (decisions.md D14). Whoever holds pointers into a chunk is told before it goes.
+// not memory. Whoever holds pointers into a chunk is told before it goes.
 //
 // Memory: at most `bytes` of decoded data that is not being read, and at most kStretch times as much where threads that
 // move read from that many chunks at once (one part per resident block, if blocks are cut in time); in any case the one

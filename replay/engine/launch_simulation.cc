@@ -1,0 +1,241 @@
+#include "replay/engine/launch_simulation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "replay/core/thesis_core.h"
+
+namespace heddle::replay {
+namespace {
+
+constexpr uint64_t kProgressCycles = 1 << 14;
+// The most that an SM runs ahead of the others, in cycles; enough for it to pay.
+constexpr Cycle kAheadCycles = 4000;
+// A machine that issues nothing for so long hangs: every latency is at most 10^5 cycles, and the requests that can be
+// under way at once keep a memory busy for far less.
+constexpr Cycle kHangCycles = Cycle{1} << 23;
+
+// Dimensions of grid and block beyond the first of each.
+uint32_t ExtraDimensions(const trace::v1::Launch& launch) {
+  uint32_t dimensions = 0;
+  for (const auto& extent : {launch.grid(), launch.block()}) dimensions += (extent.y() > 1) + (extent.z() > 1);
+  return dimensions;
+}
+
+}  // namespace
+
+LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupancy)
+    : run_(run),
+      context_(run.launch, run.reader.header(), run.options.machine),
+      blocks_(run.launch),
+      memory_(run.memory),
+      sm_count_(run.options.machine.sms()),
+      calendar_(sm_count_ + 1) {
+  residency_ = Residency(occupancy.blocks);
+  limit_ = residency_ < static_cast<uint64_t>(occupancy.blocks) ? "grid" : occupancy.limit;
+  const CheckedConfiguration& configuration = run.configuration;
+  const PolicyInfo& info = configuration.divergence->info;
+  const PolicyInfo& dispatch = configuration.dispatch->info;
+  const WarpOccupancy by_warp = ComputeWarpOccupancy(run.options.machine, *run.launch.program, run.launch.launch);
+  context_.by_warp = dispatch.traits.by_warp;
+  context_.capacity = static_cast<int>(residency_);
+  // Two iterations of a virtual block may be under way at once, and a block may be there in part.
+  if (context_.by_warp) context_.capacity = std::max(2 * context_.capacity, by_warp.blocks);
+  context_.policy_name = info.name;
+  context_.any_lane = MaySitInAnyLane(info, configuration.divergence_parameters);
+  context_.static_warps = info.traits.static_warps;
+  PrepareMetrics();
+  context_.warp_progress = &warp_progress_.emplace(residency_ * sm_count_);
+  context_.swizzle = SwizzlesHomeLanes(info, configuration.divergence_parameters);
+  context_.force_tick = run.options.force_tick;
+  context_.observer = run.options.observer;
+  context_.configuration_index = run.configuration_index;
+  if (run.options.machine.core().front_end() == machine::v1::Core::IBUFFER) {
+    buffer_setup_.emplace(context_.program, context_.steps, run.options.machine);
+  }
+  memory_.BeginLaunch();
+  MakeSms();
+  DispatchContext dispatch_context;
+  dispatch_context.blocks = blocks_.count();
+  dispatch_context.sms = sm_count_;
+  dispatch_context.warps_per_block = context_.rows_per_block;
+  dispatch_context.blocks_per_sm = static_cast<uint32_t>(residency_);
+  dispatch_context.partial_blocks_per_sm = static_cast<uint32_t>(Residency(by_warp.blocks));
+  dispatch_context.rows_per_sm = static_cast<uint32_t>(by_warp.warps);
+  dispatch_context.extra_dimensions = ExtraDimensions(run.launch.launch);
+  dispatch_context.instructions = [this](uint32_t sm, uint32_t row) { return sms_[sm]->InstructionsOfRow(row); };
+  dispatcher_ = configuration.dispatch->make(dispatch_context, configuration.dispatch_parameters);
+  occupancy_.assign(sm_count_, {0, static_cast<int>(residency_)});
+  ahead_.resize(sm_count_);
+  accepted_ = std::make_unique<bool[]>(sm_count_);
+}
+
+void LaunchSimulation::PrepareMetrics() {
+  const MetricOptions& metrics = run_.options.metrics;
+  const uint32_t warp_size = run_.options.machine.core().warp_size();
+  if (metrics.per_instruction) {
+    context_.profile = &profile_.emplace(context_.steps.size());
+    if (run_.options.machine.memory().has_hierarchy()) {
+      context_.memory_profile = &memory_profile_.emplace(context_.steps.size(), warp_size);
+    }
+  }
+  if (metrics.bin_cycles != 0) {
+    next_bin_ = series_.emplace(metrics.bin_cycles, warp_size).end();
+  }
+  if (metrics.timeline_blocks != 0) context_.timelines = &timelines_.emplace(metrics.timeline_blocks);
+}
+
+void LaunchSimulation::MakeSms() {
+  const CheckedConfiguration& configuration = run_.configuration;
+  for (uint32_t sm = 0; sm < sm_count_; ++sm) {
+    const DivergenceContext policy_context{context_.program, context_.warp_size, context_.max_threads,
+                                           context_.capacity, context_.ports};
+    std::unique_ptr<DivergencePolicy> policy =
+        configuration.divergence->make(policy_context, configuration.divergence_parameters);
+    std::unique_ptr<SmCore> core;
+    if (buffer_setup_.has_value()) {
+      auto buffer = std::make_unique<IBufferCore>(context_, *buffer_setup_, sm, std::move(policy), run_.cache, memory_);
+      buffer_cores_.push_back(buffer.get());
+      core = std::move(buffer);
+    } else {
+      core = std::make_unique<ThesisCore>(context_, sm, std::move(policy), run_.cache, memory_);
+    }
+    std::vector<std::unique_ptr<WarpScheduler>> schedulers;
+    for (int port = 0; port < context_.ports; ++port) {
+      const SchedulerContext scheduler_context{core->table(),        context_.program,  context_.warp_size,
+                                               context_.max_threads, context_.capacity, port,
+                                               context_.ports,       &core->clock()};
+      schedulers.push_back(configuration.scheduler->make(scheduler_context, configuration.scheduler_parameters));
+    }
+    core->SetSchedulers(std::move(schedulers));
+    if (buffer_setup_.has_value()) {
+      const FetchContext fetch_context{core->table(),          core->schedulers(),
+                                       buffer_setup_->entries, buffer_setup_->fetch_when_free_slot,
+                                       context_.warp_size,     context_.ports};
+      buffer_cores_.back()->SetFetchPolicy(configuration.fetch->make(fetch_context, configuration.fetch_parameters));
+    }
+    sms_.push_back(std::move(core));
+  }
+}
+
+absl::Status LaunchSimulation::Deadlock(const std::string& found) const {
+  std::vector<std::string> lines;
+  for (uint32_t sm = 0; sm < sm_count_; ++sm) {
+    if (std::string threads = sms_[sm]->ExplainDeadlock(); !threads.empty()) lines.push_back(std::move(threads));
+    if (std::string memory = sms_[sm]->memory().Explain(); !memory.empty()) {
+      lines.push_back(absl::StrCat("memory of SM ", sm, ": ", memory));
+    }
+  }
+  if (std::string shared = memory_.Explain(); !shared.empty()) lines.push_back(std::move(shared));
+  if (!found.empty()) lines.insert(lines.begin(), found);
+  return absl::FailedPreconditionError(absl::StrJoin(lines, "\n"));
+}
+
+bool LaunchSimulation::Done() const {
+  return retired_ == blocks_.count() && memory_.drained() &&
+         std::all_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->memory().drained(); });
+}
+
+// An SM cannot be reached from outside while no request of it is under way and it can get no block: it is full, or none
+// is left. A block that it retires is dispatched for when all have come to that cycle.
+Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
+  SmCore::Stretch& ahead = ahead_[index];
+  if (now + 1 < ahead.until) return ahead.next;
+  SmCore& sm = *sms_[index];
+  const Cycle next = sm.NextWake(now);
+  ahead = {now + 1, next, false};
+  const SmOccupancy& occupancy = occupancy_[index];
+  if (context_.force_tick || context_.by_warp) return next;
+  if (occupancy.resident < occupancy.capacity && !dispatcher_->done()) return next;
+  if (run_.configuration.scheduler->info.traits.hears_grid_assigned && !grid_assigned_) return next;
+  Cycle limit = now + kAheadCycles;
+  limit = std::min(limit, next_bin_);  // its counters are read there
+  if (run_.options.max_cycles != 0) limit = std::min(limit, run_.options.max_cycles);
+  if (next < limit && sm.resident() > 0 && sm.memory().isolated()) ahead = sm.RunAlone(next, limit);
+  return ahead.next;
+}
+
+absl::Status LaunchSimulation::Run() {
+  room_ = residency_ * sm_count_;
+  // The first round comes before cycle 0, so that the first issue is in cycle 0.
+  if (absl::Status status = Dispatch(0); !status.ok()) return status;
+  std::vector<uint32_t> awake;
+  Cycle next_progress = kProgressCycles;
+  Cycle progress = 0;  // since when the number of issued instructions has been the same
+  uint64_t issued = 0;
+  while (!Done()) {
+    const Cycle now = std::min(calendar_.Next(), memory_.NextEvent());
+    if (now == kNever) {
+      return Deadlock(
+          retired_ == blocks_.count() ? "" : absl::StrCat(blocks_.count() - retired_, " thread blocks are left"));
+    }
+    if (run_.options.max_cycles != 0 && now >= run_.options.max_cycles) {
+      return absl::DeadlineExceededError(absl::StrCat("not done after ", run_.options.max_cycles,
+                                                      " cycles (the bound that was set): ", blocks_.count() - retired_,
+                                                      " thread blocks are left"));
+    }
+    now_ = now;
+    if (now >= next_bin_) EndBins(now);
+    memory_.Advance(now, *this);
+    calendar_.Take(now, awake);
+    bool dispatch = false;
+    for (const uint32_t component : awake) {
+      if (component == sm_count_) {
+        dispatch = true;
+        continue;
+      }
+      SmCore& sm = *sms_[component];
+      SmCore::Stretch& ahead = ahead_[component];
+      if (now >= ahead.until) {
+        sm.RunCycle(now);
+      } else if (!ahead.stopped || now != ahead.next) {
+        continue;  // it has run this cycle, and nothing came of it
+      }
+      ahead.stopped = false;
+      if (!sm.ok()) return sm.status();
+      if (sm.hung()) {
+        return Deadlock(absl::StrCat("nothing was issued or completed on SM ", component, " in ",
+                                     SmCore::kNoProgressLimit, " cycles:"));
+      }
+      for (const uint64_t position : sm.retired()) {
+        dispatcher_->Retired(component, position);
+        --occupancy_[component].resident;
+        --resident_;
+        ++room_;
+        ++retired_;
+        dispatch = true;
+        end_ = sm.EndOfRetired(now);
+      }
+      if (!context_.by_warp) continue;
+      for (const uint32_t row : sm.freed_rows()) dispatcher_->WarpEnded(component, row, now + 1);
+      dispatch |= !sm.freed_rows().empty();
+    }
+    if (dispatch && (context_.by_warp || (room_ > 0 && !dispatcher_->done()))) {
+      if (absl::Status status = Dispatch(now + 1); !status.ok()) return status;
+    }
+    for (const uint32_t component : awake) {
+      if (component != sm_count_) calendar_.Wake(component, RunAhead(component, now));
+    }
+    // A launch ends with its last block, or when the memory has nothing under way any more.
+    if (retired_ == blocks_.count()) end_ = std::max(end_, now);
+    if (now >= next_progress) {
+      next_progress = now + kProgressCycles;
+      run_.cache.Age();
+      const uint64_t instructions = ThreadInstructions();
+      if (instructions != issued) {
+        issued = instructions;
+        progress = now;
+      }
+      if (now - progress > kHangCycles) {
+        return Deadlock(absl::StrCat("nothing has issued for ", now - progress, " cycles:"));
+      }
+      if (run_.progress && !run_.progress(instructions)) return absl::CancelledError("stopped on request");
+    }
+  }
+  for (const auto& sm : sms_) sm->CreditUntil(end_);
+  return absl::OkStatus();
+}
+
+}  // namespace heddle::replay
