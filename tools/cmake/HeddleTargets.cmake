@@ -68,7 +68,10 @@ if(HEDDLE_TESTS)
   target_precompile_headers(heddle_test_headers PRIVATE ${heddle_common_headers} <gmock/gmock.h> <gtest/gtest.h>)
 endif()
 
-# heddle_test(NAME SOURCES ... DEPS ... [LABELS ...] [TIMEOUT n]): a GoogleTest program run by ctest.
+# heddle_test(NAME SOURCES ... DEPS ... [LABELS ...] [TIMEOUT n]): a GoogleTest program run by ctest. Those with the label
+# "sanitize" are what tools/check builds (target sanitized_tests) and runs with sanitizers: together they reach all code
+# that reads files, and the whole replay under every policy.
+add_custom_target(sanitized_tests)
 function(heddle_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -77,6 +80,9 @@ function(heddle_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
+  endif()
+  if("sanitize" IN_LIST ARG_LABELS)
+    add_dependencies(sanitized_tests ${name})
   endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
