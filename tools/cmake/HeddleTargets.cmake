@@ -69,8 +69,8 @@ if(HEDDLE_TESTS)
 endif()
 
 # heddle_test(NAME SOURCES ... DEPS ... [LABELS ...] [TIMEOUT n]): a GoogleTest program run by ctest. Those with the label
-# "sanitize" are what tools/check builds (target sanitized_tests) and runs with sanitizers: together they reach all code
-# that reads files, and the whole replay under every policy.
+# "sanitize" are what tools/check builds (target sanitized_tests) and runs with sanitizers: they reach all code that reads
+# and writes traces. `tools/check --all` does so with every test.
 add_custom_target(sanitized_tests)
 function(heddle_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
