@@ -19,7 +19,7 @@ namespace {
 std::atomic<int64_t> live_bytes{0};
 std::atomic<int64_t> peak_bytes{0};
 
-void* Allocate(size_t size) {
+[[maybe_unused]] void* Allocate(size_t size) {
   void* memory = std::malloc(size);
   if (memory == nullptr) std::abort();
   const int64_t now = live_bytes += static_cast<int64_t>(malloc_usable_size(memory));
@@ -29,19 +29,21 @@ void* Allocate(size_t size) {
   return memory;
 }
 
-void Free(void* memory) {
+[[maybe_unused]] void Free(void* memory) {
   if (memory != nullptr) live_bytes -= static_cast<int64_t>(malloc_usable_size(memory));
   std::free(memory);
 }
 
 }  // namespace
 
+#if !defined(__SANITIZE_ADDRESS__)  // which has its own, and would see memory of one freed by the other
 void* operator new(size_t size) { return Allocate(size); }
 void* operator new[](size_t size) { return Allocate(size); }
 void operator delete(void* memory) noexcept { Free(memory); }
 void operator delete[](void* memory) noexcept { Free(memory); }
 void operator delete(void* memory, size_t) noexcept { Free(memory); }
 void operator delete[](void* memory, size_t) noexcept { Free(memory); }
+#endif
 
 namespace heddle::trace::testing {
 namespace {

@@ -121,7 +121,7 @@ TEST(Recover, BlocksThatAreMissingAreCounted) {
   // The file ends behind the first chunk of launch 0.
   const Recovered recovered = Recover(WholeRun().substr(0, Offsets()[4]));
   ASSERT_EQ(recovered.status, absl::OkStatus());
-  const auto& chunk = (*TraceReader::Open(FromMemory(WholeRun()), "run"))->index().chunk(0);
+  const auto chunk = (*TraceReader::Open(FromMemory(WholeRun()), "run"))->index().chunk(0);
   EXPECT_THAT(recovered.missing(),
               HasSubstr(absl::StrCat("launch 0: ", 12 - chunk.block_count(),
                                      " of 12 recorded blocks are missing: ", chunk.last_block() + 1, "-11")));
