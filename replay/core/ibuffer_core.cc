@@ -155,25 +155,24 @@ Cycle IBufferCore::NextWake(Cycle now) const {
 
 Cycle IBufferCore::CoreWake(Cycle now) const {
   const Cycle next = now + 1;
-  if (resident_ > 0 && (context_.force_tick || (interests_ & kEveryCycle) != 0)) return next;
-  if (pending_.active || write_back_.held() != 0 || barrier_opened() || !long_waits_.empty()) return next;
+  // Fetches come first: in most cycles there is one.
   if (fetched_.slot != kNoSlot || !fetchable_.empty() || (!fetchable_at_barrier_.empty() && !fetch_declined_)) {
     return next;
   }
+  if (pending_.active || write_back_.held() != 0 || barrier_opened() || !long_waits_.empty()) return next;
+  if (resident_ > 0 && (context_.force_tick || (interests_ & kEveryCycle) != 0)) return next;
   Cycle wake = std::min(write_back_.Next(), std::max(next, formation_.next_timer()));
   if (one_in_flight_) wake = std::min(wake, reformed_.Next());
-  for (int port = 0; port < context_.ports; ++port) {
+  for (int port = 0; port < context_.ports && wake != next; ++port) {
     if (!standings_.AnyReady(port)) continue;
-    for (const UnitClass unit : {UnitClass::kSp, UnitClass::kSfu, UnitClass::kMemory}) {
-      if (standings_.ready(port, unit).empty()) continue;
-      Cycle free = kNever;
-      if (unit != UnitClass::kMemory) {
-        free = units_.NextFree(unit);
-      } else if (memory_->StageFree()) {  // else it becomes so in a cycle of the memory
-        free = memory_free_;
-      }
-      wake = std::min(wake, std::max({next, port_free_[port], free}));
-    }
+    const Cycle port_free = std::max(next, port_free_[port]);
+    const auto ready_from = [&](UnitClass unit, Cycle free) {
+      if (!standings_.ready(port, unit).empty()) wake = std::min(wake, std::max(port_free, free));
+    };
+    ready_from(UnitClass::kSp, units_.NextFree(UnitClass::kSp));
+    ready_from(UnitClass::kSfu, units_.NextFree(UnitClass::kSfu));
+    // A memory stage that is not free becomes so in a cycle of the memory.
+    if (memory_->StageFree()) ready_from(UnitClass::kMemory, memory_free_);
   }
   return wake;
 }

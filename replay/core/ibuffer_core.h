@@ -131,8 +131,8 @@ class IBufferCore final : public SmCore {
   void DropBuffer(SlotId slot, Warp& warp);
   // Works out what the slot stands for, and whether it can be fetched for.
   void Reclass(SlotId slot);
-  Standing StandingOf(SlotId slot, const Warp& warp) const;
-  Scoreboard::Hazard HazardOf(SlotId slot, const Warp& warp, const IssueStep& step) const;
+  [[gnu::always_inline]] inline Standing StandingOf(SlotId slot, const Warp& warp) const;
+  [[gnu::always_inline]] inline Scoreboard::Hazard HazardOf(SlotId slot, const Warp& warp, const IssueStep& step) const;
   void UpdateFetchable(SlotId slot, Warp& warp);
   // Calls function(row, lanes) for every row that the slot has threads of.
   template <typename Function>

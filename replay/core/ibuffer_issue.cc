@@ -19,17 +19,19 @@ void IBufferCore::Select(Cycle now) {
 // The slots of the port that could issue now; null if there is none.
 const SlotSet* IBufferCore::Eligible(int port, Cycle now) {
   const SlotSet* found = nullptr;
-  for (const UnitClass unit : {UnitClass::kSp, UnitClass::kSfu, UnitClass::kMemory}) {
-    const SlotSet& ready = standings_.ready(port, unit);
-    if (ready.empty()) continue;
-    if (unit == UnitClass::kMemory ? !MemoryFree(now) : now < units_.NextFree(unit)) continue;
+  const auto add = [&](const SlotSet& ready) {
     if (found == nullptr) {
       found = &ready;
     } else {
       eligible_.AssignUnion(*found, ready);
       found = &eligible_;
     }
-  }
+  };
+  const SlotSet* const ready = &standings_.ready(port, UnitClass::kSp);  // one set per unit
+  static_assert(static_cast<int>(UnitClass::kSfu) == 1 && static_cast<int>(UnitClass::kMemory) == 2);
+  if (!ready[0].empty() && now >= units_.NextFree(UnitClass::kSp)) add(ready[0]);
+  if (!ready[1].empty() && now >= units_.NextFree(UnitClass::kSfu)) add(ready[1]);
+  if (!ready[2].empty() && MemoryFree(now)) add(ready[2]);
   return found;
 }
 
@@ -72,7 +74,7 @@ void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
   issued_[port] = slot;
   last_issued_[port] = slot;
   const bool inserted = formation_.inserted(slot) != 0;
-  CountIssue(port, now, std::span(&slot, 1), inserted);
+  CountOneIssue(port, now, slot, inserted);
   if (inserted) {
     IssueInserted(port, slot, now);
     return;

@@ -105,7 +105,7 @@ void IBufferCore::FindRows(SlotId slot, Warp& warp) {
   warp.threads = static_cast<uint8_t>(threads);
 }
 
-Scoreboard::Hazard IBufferCore::HazardOf(SlotId slot, const Warp& warp, const IssueStep& step) const {
+inline Scoreboard::Hazard IBufferCore::HazardOf(SlotId slot, const Warp& warp, const IssueStep& step) const {
   const uint32_t depth = table().position[slot].depth();
   if (warp.row != kMixedRows) return scoreboard_.Check(warp.row, warp.own, setup_.table, step, depth);
   Scoreboard::Hazard hazard;
@@ -115,7 +115,7 @@ Scoreboard::Hazard IBufferCore::HazardOf(SlotId slot, const Warp& warp, const Is
   return hazard;
 }
 
-Standing IBufferCore::StandingOf(SlotId slot, const Warp& warp) const {
+inline Standing IBufferCore::StandingOf(SlotId slot, const Warp& warp) const {
   if (warp.threads == 0) return Standing();
   const WarpTable& warps = table();
   const auto standing = [&](WarpClass state) { return Standing(state, warps.port[slot], warp.threads); };
@@ -153,7 +153,7 @@ Standing IBufferCore::StandingOf(SlotId slot, const Warp& warp) const {
   const Pc pc = warps.position[slot].pc();
   const IssueStep& step = setup_.table[pc];
   // Waits for the warps of another block, as at a barrier.
-  if (SharedHeld(slot, steps_[pc])) return offered(WarpClass::kBarrier);
+  if (context_.by_warp && SharedHeld(slot, steps_[pc])) return offered(WarpClass::kBarrier);
   if (one_in_flight_) return offered(not_ready_yet ? WarpClass::kFetch : WarpClass::kStructural).Needs(step.unit);
   if (warp.valid == 0) return offered(warp.flushed ? WarpClass::kControl : WarpClass::kFetch);
   const Scoreboard::Hazard hazard = HazardOf(slot, warp, step);

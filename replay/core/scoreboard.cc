@@ -1,14 +1,15 @@
 #include "replay/core/scoreboard.h"
 
-#include <algorithm>
-
 namespace heddle::replay {
 
 Scoreboard::Hazard Scoreboard::Search(const Row& row, LaneMask lanes, const IssueTable& table, const IssueStep& step,
                                       RegisterFilter used, uint32_t depth) {
   Hazard hazard;
   const auto contains = [](std::span<const uint32_t> numbers, uint32_t number) {
-    return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+    for (const uint32_t one : numbers) {  // a few: not worth a search that is unrolled
+      if (one == number) return true;
+    }
+    return false;
   };
   for (const Write& write : row.writes) {
     if (!used.Meets(write.filter) || write.depth != depth || (write.lanes & lanes) == 0) continue;

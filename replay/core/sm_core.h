@@ -3,6 +3,7 @@
 #define HEDDLE_REPLAY_CORE_SM_CORE_H_
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -217,6 +218,20 @@ class SmCore : public MemoryClient {
   void CheckProgress(Cycle now);
   // Statistics and observer for a traced or inserted issue of one or several slots.
   void CountIssue(int port, Cycle now, std::span<const SlotId> slots, bool inserted);
+  // The same for one slot, quicker if nobody else wants to know.
+  void CountOneIssue(int port, Cycle now, SlotId slot, bool inserted) {
+    if (inserted || context_.profile != nullptr || context_.observer != nullptr || !issue_watchers_.empty()) {
+      CountIssue(port, now, std::span(&slot, 1), inserted);
+      return;
+    }
+    last_progress_ = now;
+    const Lanes& lanes = formation_.table().lanes[slot];
+    const uint64_t threads = static_cast<uint64_t>(std::popcount(lanes.mask));
+    warp_progress_.Issued(lanes);
+    ++counters_.warp_instructions;
+    counters_.thread_instructions += threads;
+    ++counters_.issues_by_size[threads - 1];
+  }
   void Observe(int port, Cycle now, std::span<const SlotId> slots);
   // profile.cc: with a profile only. An issue; cycles that a port lost while `slot` (kNoSlot: none) was the warp
   // closest to issue.

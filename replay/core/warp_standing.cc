@@ -7,36 +7,42 @@ namespace heddle::replay {
 void WarpStandings::Change(SlotId slot, Standing to) {
   Warp& warp = warps_[slot];
   const Standing from = warp.standing;
+  const WarpClass old_class = from.state();
+  const WarpClass new_class = to.state();
   warp.standing = to;
-  if (from.state() != to.state()) {
-    if (from.state() == WarpClass::kNone) {
+  if (old_class != new_class) {
+    if (old_class == WarpClass::kNone) {
       ++live_;
       issued_and_gone_ -= warp.since > time_;  // it is back in the cycle of its issue
     } else if (time_ > warp.since) {
-      counters_.warp_class[Index(from.state())] += time_ - warp.since;
+      counters_.warp_class[Index(old_class)] += time_ - warp.since;
     }
-    if (to.state() == WarpClass::kNone) {
+    if (new_class == WarpClass::kNone) {
       --live_;
       issued_and_gone_ += warp.since > time_;
     }
     warp.since = std::max(warp.since, time_);
   }
-  if (from.state() != to.state() || from.port() != to.port()) {
-    if (from.state() != WarpClass::kNone) Leave(from.port(), from.state());
-    if (to.state() != WarpClass::kNone) Enter(to.port(), to.state());
+  if (old_class != new_class || from.port() != to.port()) {
+    if (old_class != WarpClass::kNone) Leave(from.port(), old_class);
+    if (new_class != WarpClass::kNone) Enter(to.port(), new_class);
   }
   const auto ready_of = [&](Standing one) -> SlotSet& {
     return ready_[static_cast<size_t>(one.port() * kUnitClasses + static_cast<int>(one.unit()))];
   };
-  if (from.state() == WarpClass::kStructural) ready_of(from).Erase(slot);
-  if (to.state() == WarpClass::kStructural) ready_of(to).Insert(slot);
-  if (from.waits_for_data()) {
-    if (from.offered()) offered_data_threads_ -= from.threads();
-    if (from.beyond_shared()) memory_threads_ -= from.threads();
+  const auto count_data = [&](Standing one, uint64_t threads) {
+    if (one.offered()) offered_data_threads_ += threads;
+    if (one.beyond_shared()) memory_threads_ += threads;
+  };
+  if (old_class == WarpClass::kStructural) {
+    ready_of(from).Erase(slot);
+  } else if (from.waits_for_data()) {
+    count_data(from, uint64_t{0} - from.threads());
   }
-  if (to.waits_for_data()) {
-    if (to.offered()) offered_data_threads_ += to.threads();
-    if (to.beyond_shared()) memory_threads_ += to.threads();
+  if (new_class == WarpClass::kStructural) {
+    ready_of(to).Insert(slot);
+  } else if (to.waits_for_data()) {
+    count_data(to, to.threads());
   }
 }
 
