@@ -9,12 +9,13 @@
 //
 //   heddle-benchmark-size [--millions=N] TRACE...
 //
-// Of each file, whole chunks are taken until they hold N million thread-instructions (default 4), since xz takes
-// minutes for more. The static program, which every format needs once, is not counted. Exits with 1 if one of the two
-// is smaller.
+// Of each file, chunks spread evenly over it are taken that hold about N million thread-instructions (default 4), since
+// xz takes minutes for more. The static program, which every format needs once, is not counted. Exits with 1 if one of
+// the two is smaller.
 #include <unistd.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -180,7 +181,7 @@ struct Sizes {
   uint64_t varints = 0;
 };
 
-absl::StatusOr<Sizes> Measure(const std::string& file, uint64_t most_instructions) {
+absl::StatusOr<Sizes> Measure(const std::string& file, uint64_t instructions) {
   auto reader = trace::TraceReader::Open(file);
   if (!reader.ok()) return reader.status();
   Sizes sizes;
@@ -188,9 +189,11 @@ absl::StatusOr<Sizes> Measure(const std::string& file, uint64_t most_instruction
   std::string varints;
   DecodedChunk chunk;
   std::vector<uint64_t> latest;
+  const uint64_t stride = (*reader)->index().thread_instructions() / std::max<uint64_t>(instructions, 1) + 1;
+  uint64_t number = 0;
   for (const trace::LaunchView& launch : (*reader)->launches()) {
     for (const trace::v1::ChunkReference& reference : launch.chunks) {
-      if (sizes.thread_instructions >= most_instructions) continue;
+      if (number++ % stride != stride / 2) continue;
       if (absl::Status status = (*reader)->ReadChunk(reference, chunk); !status.ok()) return status;
       sizes.thread_instructions += chunk.thread_instructions;
       sizes.heddle += (*reader)->frame_bytes(reference.frame());

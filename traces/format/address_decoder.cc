@@ -85,7 +85,16 @@ absl::Status AddressDecoder::SetSource(const v1::AddressColumn& column, const Wa
         return Refuse(column, "ref_instruction is not a lower instruction with a column in this chunk");
       }
       cursor.source = static_cast<uint32_t>(reference_index);
-      any_shift_ |= shift != 0;
+      const Cursor& referred = cursors_[reference_index];
+      const bool same_block = program.block_of(column.instruction()) == program.block_of(column.ref_instruction());
+      if (shift == 0 && same_block && referred.constant_distance) {
+        // What the reference counts from has not been accessed since, so this column may count from the same: each
+        // access of a chain of references waits for the one before it.
+        cursor.source = referred.source;
+        storage.biases[0] += storage_[reference_index].biases[0];
+      }
+      cursor.shifts = shift != 0;
+      any_shift_ |= cursor.shifts;
       (shift > 0 ? cursor.left : cursor.right) = static_cast<uint8_t>(shift > 0 ? shift : -shift);
       break;
     }
@@ -208,6 +217,7 @@ absl::Status AddressDecoder::ReadColumn(const v1::AddressColumn& column, const W
   } else {
     const bool zero = storage_[index].residuals.empty();
     cursor.stride = zero ? 0 : 1;
+    cursor.constant_distance = zero && column.model() == v1::AddressColumn::RELATIVE && !cursor.shifts;
     // Read as unsigned numbers, which keeps their bits.
     storage_[index].first = zero ? &kZero : reinterpret_cast<const uint64_t*>(storage_[index].residuals.data());
   }
@@ -252,8 +262,12 @@ uint64_t AddressDecoder::WalkThread(const uint16_t* sequence, uint64_t accesses,
     Cursor& cursor = cursors[c];
     const Slot& source = slots[cursor.source];
     uint64_t address = source.address;
-    if constexpr (kShifts)
-      address = static_cast<uint64_t>(static_cast<int64_t>(address << cursor.left) >> cursor.right);
+    if constexpr (kShifts) {
+      // A branch that is nearly always guessed right costs less than shifts by 0, for which later accesses would wait.
+      if (cursor.shifts) {
+        address = static_cast<uint64_t>(static_cast<int64_t>(address << cursor.left) >> cursor.right);
+      }
+    }
     address += cursor.biases[source.state] + *cursor.next;
     cursor.next += cursor.stride;
     slots[c].address = address;

@@ -67,6 +67,8 @@ class AddressDecoder {
     uint32_t state = 0;                // of the target, afterwards
     uint8_t left = 0;                  // shift of the source
     uint8_t right = 0;
+    bool shifts = false;
+    bool constant_distance = false;  // from the latest address of its reference, without a shift
     bool used = false;
     bool separable = false;
     bool based = false;

@@ -45,6 +45,7 @@ class ChunkEncoder {
     ColumnSample sample;
     std::vector<Candidate> candidates;  // at most two
     std::vector<int64_t> residuals;     // of columns that walk
+    std::vector<uint8_t> states;        // CHAIN: of the chain, by residual
   };
   // Latest address of a chain, while threads are walked.
   struct ChainState {
@@ -59,6 +60,7 @@ class ChunkEncoder {
     uint64_t bias = 0;
     const int64_t* chain_bias = nullptr;  // CHAIN
     int64_t* residual = nullptr;          // next residual to be written
+    uint8_t* residual_state = nullptr;    // CHAIN: next state to be written
     uint32_t reference = 0;
     int32_t shift = 0;
     uint32_t chain = 0;  // 1 + chain, 0 = none
@@ -81,6 +83,8 @@ class ChunkEncoder {
   // Residuals of the columns that need the order of the program.
   void PlanChains(const Program& program, const EncoderMemory& memory, v1::BlockChunk& out);
   void WalkResiduals(const PendingChunk& chunk, v1::BlockChunk& out);
+  // Moves what all residuals of a state have in common to the state's bias, if that takes fewer bits.
+  void TightenBiases(uint32_t column);
   void WalkThread(const uint64_t* address, const uint16_t* sequence, uint64_t accesses);
   std::vector<ThreadResiduals> ThreadsOf(const PendingChunk& chunk, uint32_t column) const;
   void EncodeColumn(const PendingChunk& chunk, uint32_t index, bool trial, EncoderMemory& memory, v1::BlockChunk& out);

@@ -1,5 +1,8 @@
 // The parts of the encoder that follow accesses in program order.
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
 
 #include "traces/format/chunk_encoder.h"
 
@@ -155,6 +158,7 @@ void ChunkEncoder::WalkThread(const uint64_t* address, const uint16_t* sequence,
         const uint64_t bias = static_cast<uint64_t>(walk.chain_bias[chain.state]);
         if (!chain.known && chain.carry) chain.start = chain.latest = value - bias;
         *walk.residual++ = static_cast<int64_t>(value - chain.latest - bias);
+        *walk.residual_state++ = static_cast<uint8_t>(chain.state);
       }
       chain.latest = value;
       chain.state = walk.state;
@@ -167,6 +171,37 @@ void ChunkEncoder::WalkThread(const uint64_t* address, const uint16_t* sequence,
   }
 }
 
+void ChunkEncoder::TightenBiases(uint32_t c) {
+  Column& column = columns_[c];
+  constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+  static_assert(kMostChainMembers < 256);  // a state takes a byte
+  std::array<int64_t, kMostChainMembers + 1> lowest;
+  lowest.fill(kNone);
+  uint64_t nonzero = 0;
+  for (size_t i = 0; i < column.residuals.size(); ++i) {
+    const int64_t residual = column.residuals[i];
+    lowest[column.states[i]] = std::min(lowest[column.states[i]], residual);
+    nonzero += residual != 0;
+  }
+  if (nonzero * 2 <= column.residuals.size()) return;  // the commonest residual is 0, and should stay so
+  const auto moved = [&](size_t i) {
+    return static_cast<uint64_t>(column.residuals[i]) - static_cast<uint64_t>(lowest[column.states[i]]);
+  };
+  uint64_t bits = 0;
+  uint64_t bits_moved = 0;
+  for (size_t i = 0; i < column.residuals.size(); ++i) {
+    bits += static_cast<uint64_t>(std::bit_width(ZigZag(column.residuals[i])));
+    bits_moved += static_cast<uint64_t>(std::bit_width(moved(i)));
+  }
+  if (bits_moved >= bits) return;
+  for (size_t i = 0; i < column.residuals.size(); ++i) column.residuals[i] = static_cast<int64_t>(moved(i));
+  for (size_t s = 0; s < walk_biases_[c].size(); ++s) {
+    if (lowest[s] == kNone) continue;
+    walk_biases_[c][s] =
+        static_cast<int64_t>(static_cast<uint64_t>(walk_biases_[c][s]) + static_cast<uint64_t>(lowest[s]));
+  }
+}
+
 void ChunkEncoder::WalkResiduals(const PendingChunk& chunk, v1::BlockChunk& out) {
   bool any = false;
   for (uint32_t c : used_) {
@@ -175,6 +210,9 @@ void ChunkEncoder::WalkResiduals(const PendingChunk& chunk, v1::BlockChunk& out)
     any = true;
     column.residuals.resize(column.values);
     walk_columns_[c].residual = column.residuals.data();
+    if (column.choice.model != v1::AddressColumn::CHAIN) continue;
+    column.states.resize(column.values);
+    walk_columns_[c].residual_state = column.states.data();
   }
   if (!any) return;
   std::vector<uint8_t> concerned(chunk.paths().size(), 0);
@@ -201,6 +239,9 @@ void ChunkEncoder::WalkResiduals(const PendingChunk& chunk, v1::BlockChunk& out)
       }
     }
     first_address += path.accesses;
+  }
+  for (uint32_t c : used_) {
+    if (columns_[c].choice.model == v1::AddressColumn::CHAIN) TightenBiases(c);
   }
   for (size_t k = 0; k < chain_states_.size(); ++k)
     out.mutable_chain(static_cast<int>(k))->set_start(chain_states_[k].start);

@@ -5,25 +5,55 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "traces/format/frame_sections.h"
 
 namespace heddle::trace {
 
 // A Zstandard context, with the same parameters in every thread.
 struct FrameCompressor::Context {
-  explicit Context(int level) : zstd(ZSTD_createCCtx()) {
+  explicit Context(int zstd_level) : level(zstd_level), zstd(ZSTD_createCCtx()) {
     ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level);
     ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
     ZSTD_CCtx_setParameter(zstd, ZSTD_c_contentSizeFlag, 1);
   }
   ~Context() { ZSTD_freeCCtx(zstd); }
 
+  // A block ends at each of the frame's sections.
   void Compress(absl::string_view raw, Job& job) {
-    if (const size_t bound = ZSTD_compressBound(raw.size()); job.compressed.size() < bound)
-      job.compressed.resize(bound);
-    job.size = ZSTD_compress2(zstd, job.compressed.data(), job.compressed.size(), raw.data(), raw.size());
+    const FrameSections sections = FindFrameSections(raw);
+    constexpr size_t kBlockOverhead = 64;
+    const size_t bound = ZSTD_compressBound(raw.size()) + kBlockOverhead * (sections.ends.size() + 1);
+    if (job.compressed.size() < bound) job.compressed.resize(bound);
+    // Among bit lengths short matches come about by chance, and cost more than the Huffman codes that they replace. The
+    // levels that weigh both need no such help.
+    constexpr int kLevelThatWeighs = 13;
+    constexpr int kLongMatch = 7;
+    const bool by_chance = level < kLevelThatWeighs && sections.random_bytes * 3 > raw.size();
+    ZSTD_CCtx_setParameter(zstd, ZSTD_c_minMatch, by_chance ? kLongMatch : 0);
+    if (sections.ends.empty()) {
+      job.size = ZSTD_compress2(zstd, job.compressed.data(), job.compressed.size(), raw.data(), raw.size());
+      return;
+    }
+    ZSTD_CCtx_reset(zstd, ZSTD_reset_session_only);
+    ZSTD_CCtx_setPledgedSrcSize(zstd, raw.size());
+    ZSTD_outBuffer out{job.compressed.data(), job.compressed.size(), 0};
+    ZSTD_inBuffer in{raw.data(), 0, 0};
+    for (size_t section : sections.ends) {
+      in.size = section;
+      job.size = ZSTD_compressStream2(zstd, &out, &in, ZSTD_e_flush);
+      if (ZSTD_isError(job.size)) return;
+    }
+    in.size = raw.size();
+    job.size = ZSTD_compressStream2(zstd, &out, &in, ZSTD_e_end);
+    if (ZSTD_isError(job.size)) return;
+    // The bound leaves room for everything; 0 says that nothing was left.
+    job.size = job.size == 0
+                   ? out.pos
+                   : ZSTD_compress2(zstd, job.compressed.data(), job.compressed.size(), raw.data(), raw.size());
   }
 
-  ZSTD_CCtx* zstd;
+  const int level;
+  ZSTD_CCtx* const zstd;
 };
 
 FrameCompressor::FrameCompressor(int level, unsigned threads, Sink sink)
