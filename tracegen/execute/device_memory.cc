@@ -148,9 +148,6 @@ absl::Status DeviceMemory::Free(uint64_t address) {
   }
   if (end == next_) {
     next_ = start;
-    // The slack behind what is last now.
-    const uint64_t page = start / kPage * kPage;
-    mprotect(At(page), RoundUp(start + kTailSlack, kPage) - page, PROT_READ | PROT_WRITE);
   } else {
     free_.emplace(start, end);
   }
