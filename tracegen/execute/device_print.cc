@@ -94,7 +94,7 @@ void Print(const Conversion& conversion, ArgumentReader& arguments, std::string*
     const uint32_t bytes = ElementBytes(conversion, floating);
     // A vector of three takes the room of four.
     const uint32_t room = conversion.elements == 3 ? 4 : conversion.elements;
-    arguments.Align(uint64_t{room} * bytes);
+    arguments.Align(std::min<uint64_t>(uint64_t{room} * bytes, 16));
     for (uint32_t i = 0; i < conversion.elements; ++i) {
       if (i > 0) *text += ',';
       if (floating && bytes == 4) {
