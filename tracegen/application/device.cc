@@ -45,6 +45,7 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(Recording* recording) {
   made->memory_ = *std::move(memory);
   RunnerOptions options;
   options.describe_address = [device = made.get()](uint64_t address) { return device->memory_->Describe(address); };
+  options.print = [device = made.get()](const std::string& text) { device->printed_ += text; };
   if (recording != nullptr) {
     options.max_instructions = recording->settings().max_instructions;
     options.progress = [recording](uint64_t block, uint64_t instructions) {
@@ -214,6 +215,12 @@ Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* lau
       !status.ok()) {
     return Fail(Error::kInvalidLaunch, status);
   }
+  if (code.uses_heap && heap_ == nullptr) {
+    absl::StatusOr<uint64_t> base = memory_->Allocate(kDeviceHeapBytes, "device heap");
+    if (!base.ok()) return Fail(Error::kOutOfMemory, base.status());
+    heap_ = std::make_unique<DeviceHeap>(*base, kDeviceHeapBytes);
+    runner_->SetHeap(heap_.get());
+  }
   launch->parameters = request.parameters;
   for (const device::ParameterInfo& parameter : info.parameters) {
     if (parameter.kind != device::ParameterKind::kSharedPointer) continue;
@@ -284,8 +291,13 @@ Result Device::Launch(const device::LaunchRequest& request, device::LaunchReply*
     if (absl::Status status = BeginRecord(request, launch); !status.ok()) return Fail(Error::kKernelFault, status);
   }
   const uint64_t before = runner_->instructions();
-  if (absl::Status status = Run(launch); !status.ok()) {
-    Result result = {Error::kKernelFault, absl::StrCat("launch ", launches_, ": ", status.message())};
+  absl::Status ran = Run(launch);
+  reply->printed = std::exchange(printed_, "");
+  if (!ran.ok()) {
+    const std::string what = absl::IsCancelled(ran) ? absl::StrCat("the program ended while kernel '",
+                                                                   launch.kernel->info.shown_name, "' was running")
+                                                    : std::string(ran.message());
+    Result result = {Error::kKernelFault, absl::StrCat("launch ", launches_, ": ", what)};
     if (recording_ != nullptr) recording_->AbandonLaunch(result.message).IgnoreError();
     ShowWarnings(launch);
     return result;

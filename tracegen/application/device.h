@@ -13,6 +13,7 @@
 #include "tracegen/application/loaded_module.h"
 #include "tracegen/application/recording.h"
 #include "tracegen/execute/block_runner.h"
+#include "tracegen/execute/device_heap.h"
 #include "tracegen/execute/device_memory.h"
 #include "tracegen/runtime/protocol/messages.h"
 
@@ -64,6 +65,8 @@ class Device {
   Recording* recording_;
   std::unique_ptr<DeviceMemory> memory_;
   std::unique_ptr<BlockRunner> runner_;
+  std::unique_ptr<DeviceHeap> heap_;  // once a kernel uses it
+  std::string printed_;               // by the launch that runs
   std::map<uint64_t, std::unique_ptr<LoadedModule>> modules_;
   uint64_t next_module_ = 1;
   uint64_t built_programs_ = 0;  // from OpenCL source

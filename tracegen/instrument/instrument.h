@@ -40,6 +40,7 @@ struct InstrumentedKernel {
   bool meets_warp = false;  // uses shuffles, votes or other operations that meet the warp's threads
   bool has_barriers = false;
   bool uses_local = false;
+  bool uses_heap = false;  // malloc, free, new or delete in device code
   uint32_t static_shared_bytes = 0;
   KernelBounds bounds;
   std::vector<KernelParameter> parameters;
