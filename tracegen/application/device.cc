@@ -296,7 +296,10 @@ Result Device::Launch(const device::LaunchRequest& request, device::LaunchReply*
     const std::string what = absl::IsCancelled(ran) ? absl::StrCat("the program ended while kernel '",
                                                                    launch.kernel->info.shown_name, "' was running")
                                                     : std::string(ran.message());
-    Result result = {Error::kKernelFault, absl::StrCat("launch ", launches_, ": ", what)};
+    // Native code does not keep track of where it is.
+    const bool line_unknown = absl::IsInternal(ran) && launch.recorded == nullptr;
+    Result result = {Error::kKernelFault, absl::StrCat("launch ", launches_, ": ", what,
+                                                       line_unknown ? "; `heddle capture` tells the source line" : "")};
     if (recording_ != nullptr) recording_->AbandonLaunch(result.message).IgnoreError();
     ShowWarnings(launch);
     return result;
