@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "tracegen/execute/device_heap.h"
 #include "tracegen/execute/fiber.h"
 #include "tracegen/execute/record_log.h"
 #include "tracegen/instrument/instrument.h"
@@ -26,6 +27,11 @@ struct Geometry {
   uint32_t block[3] = {1, 1, 1};
   uint32_t dynamic_shared_bytes = 0;
   uint32_t grid_id = 0;
+  uint32_t environment[8] = {};  // ThreadContext::environment
+  // The blocks that a Run executes: [first_block, end_block), 0 as the end means all. A launch may be run in several
+  // stretches, in order.
+  uint64_t first_block = 0;
+  uint64_t end_block = 0;
 
   uint64_t blocks() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
   uint32_t threads() const { return block[0] * block[1] * block[2]; }
@@ -36,6 +42,10 @@ struct RunnerOptions {
   uint64_t part_accesses = trace::kChunkAccesses;
   uint64_t max_instructions = ~uint64_t{0};                              // of the run; reaching it is an error
   std::function<void(uint64_t blocks, uint64_t instructions)> progress;  // called now and then; may be empty
+  // What is known of an address that a kernel may not access, such as "in 'a', which has been freed"; may be empty.
+  std::function<std::string(uint64_t address)> describe_address;
+  std::function<void(const std::string& text)> print;  // receives what printf of device code prints; may be empty
+  DeviceHeap* heap = nullptr;                          // of device code; null = malloc finds nothing
 };
 
 // One kernel launch after the other. A thread runs until it ends, waits for others (barrier, warp operation), or has
@@ -56,6 +66,9 @@ class BlockRunner {
   absl::Status Run(const InstrumentedKernel& kernel, KernelEntry entry, const void* const* arguments,
                    const Geometry& geometry, trace::TraceWriter* writer);
 
+  // The heap of the launches that follow (RunnerOptions::heap).
+  void SetHeap(DeviceHeap* heap) { options_.heap = heap; }
+
   // Thread-instructions counted by the generated code, over all launches.
   uint64_t instructions() const { return context_.instructions; }
   // What the user should know about the launches so far, such as divisions by zero.
@@ -66,6 +79,9 @@ class BlockRunner {
   uint32_t Barrier(uint32_t site, uint32_t id, uint32_t threads, BarrierReduction reduction, uint32_t predicate);
   uint64_t WarpMeeting(uint32_t site, WarpOperation operation, uint32_t mask, uint64_t value, uint32_t b, uint32_t c,
                        bool converged);
+  void Print(const std::string& text) const;
+  uint64_t Allocate(uint64_t bytes);
+  void Free(uint32_t site, uint64_t address);
   // One of the addresses in `record`, all those of the current IR block, is no multiple of the access's size.
   [[noreturn]] void FailMisaligned(const uint64_t* record);
   [[noreturn]] void Fail(std::string message);  // of the running thread

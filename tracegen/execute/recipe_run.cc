@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tracegen/execute/block_runner.h"
+#include "tracegen/execute/device_heap.h"
 #include "tracegen/execute/device_memory.h"
 #include "tracegen/execute/fill.h"
 #include "tracegen/execute/jit.h"
@@ -24,12 +25,11 @@
 #include "tracegen/frontend/compile.h"
 #include "tracegen/instrument/instrument.h"
 #include "tracegen/program/static_program.h"
+#include "tracegen/version.h"
 #include "traces/format/writer.h"
 
 namespace heddle::tracegen {
 namespace {
-
-constexpr char kProducer[] = "heddle 0.1.0";
 
 std::string Sha256(const std::string& bytes) {
   unsigned char digest[32];
@@ -112,9 +112,15 @@ class RecipeRun {
                      [this](uint64_t bytes, const std::string& name) { return memory_->Allocate(bytes, name); });
     if (!globals.ok()) return globals.status();
     globals_ = *std::move(globals);
+    bool uses_heap = false;
     for (int i = 0; i < recipe.launch_size(); ++i) {
       if (absl::Status status = PrepareKernel(i); !status.ok()) return status;
+      uses_heap |= kernels_[recipe.launch(i).kernel()]->recorded.uses_heap;
     }
+    if (!uses_heap) return absl::OkStatus();
+    absl::StatusOr<uint64_t> base = memory_->Allocate(kDeviceHeapBytes, "device heap");
+    if (!base.ok()) return base.status();
+    heap_ = std::make_unique<DeviceHeap>(*base, kDeviceHeapBytes);
     return absl::OkStatus();
   }
 
@@ -262,6 +268,7 @@ class RecipeRun {
 
   RunnerOptions Options() const {
     RunnerOptions options;
+    options.heap = heap_.get();
     if (options_.part_instructions != 0) options.part_instructions = options_.part_instructions;
     if (options_.part_accesses != 0) options.part_accesses = options_.part_accesses;
     options.max_instructions = options_.max_instructions;
@@ -275,14 +282,6 @@ class RecipeRun {
     return options;
   }
 
-  // Puts the arguments of a launch into parameter memory.
-  std::vector<const void*> PlaceArguments(const PreparedLaunch& launch) {
-    std::memcpy(At(kParamBase), launch.parameters.data(), launch.parameters.size());
-    std::vector<const void*> arguments;
-    for (uint64_t offset : launch.offsets) arguments.push_back(At(kParamBase + offset));
-    return arguments;
-  }
-
   absl::Status RunNative() {
     ResetMemory();
     BlockRunner runner(Options());
@@ -291,7 +290,7 @@ class RecipeRun {
       const recipe::v1::Launch& launch = recipe_.recipe.launch(i);
       if (absl::Status status = SetSymbols(i); !status.ok()) return status;
       Kernel& kernel = *kernels_[launch.kernel()];
-      std::vector<const void*> arguments = PlaceArguments(launches_[static_cast<size_t>(i)]);
+      std::vector<const void*> arguments = PlaceArguments(kernel.native, launches_[static_cast<size_t>(i)].parameters);
       for (uint32_t r = 0; r < std::max(1u, launch.repeat()); ++r) {
         Geometry geometry = launches_[static_cast<size_t>(i)].geometry;
         geometry.grid_id = id++;
@@ -331,6 +330,7 @@ class RecipeRun {
 
   absl::Status Record() {
     ResetMemory();
+    if (heap_ != nullptr) heap_->Reset();
     if (absl::Status status = OpenWriter(); !status.ok()) return status;
     for (size_t i = 0; i < buffers_.size(); ++i) {
       bool zeros = recipe_.recipe.buffer(static_cast<int>(i)).fill().has_zeros();
@@ -338,7 +338,10 @@ class RecipeRun {
                                      reinterpret_cast<uint64_t>(buffers_[i].after), buffers_[i].before.size());
       if (!status.ok()) return status;
     }
-    BlockRunner runner(Options());
+    RunnerOptions runner_options = Options();
+    // The recorded run speaks, the native one before it is silent.
+    runner_options.print = [](const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); };
+    BlockRunner runner(std::move(runner_options));
     for (int i = 0; i < recipe_.recipe.launch_size(); ++i) {
       if (absl::Status status = SetSymbols(i); !status.ok()) return status;
       for (uint32_t r = 0; r < std::max(1u, recipe_.recipe.launch(i).repeat()); ++r) {
@@ -385,7 +388,7 @@ class RecipeRun {
     for (const trace::v1::Allocation& allocation : memory_->allocations()) *record.add_allocation() = allocation;
     record.set_recorded(!launch.unrecorded());
     if (absl::Status status = writer_->BeginLaunch(std::move(record)); !status.ok()) return status;
-    std::vector<const void*> arguments = PlaceArguments(prepared);
+    std::vector<const void*> arguments = PlaceArguments(kernel.recorded, prepared.parameters);
     uint64_t before = runner.instructions();
     absl::Status status = runner.Run(kernel.recorded, kernel.recorded_code->entry(), arguments.data(), geometry,
                                      launch.unrecorded() ? nullptr : writer_.get());
@@ -423,6 +426,7 @@ class RecipeRun {
   std::unique_ptr<CanonicalModule> canonical_;
   std::unique_ptr<DeviceMemory> memory_;
   GlobalLayout globals_;
+  std::unique_ptr<DeviceHeap> heap_;  // if a kernel uses it
   std::vector<BufferContents> buffers_;
   std::map<std::string, uint64_t> addresses_;
   std::map<std::string, std::unique_ptr<Kernel>> kernels_;

@@ -1,6 +1,6 @@
 #include "tracegen/instrument/global_layout.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -9,6 +9,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Operator.h"
 #include "tracegen/instrument/thread_context.h"
+#include "tracegen/program/device_calls.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -27,8 +28,8 @@ std::string SourceName(llvm::StringRef symbol) {
 // Writes the bytes of constants as the device sees them.
 class ConstantWriter {
  public:
-  ConstantWriter(const llvm::DataLayout& layout, const llvm::DenseMap<const llvm::GlobalVariable*, uint64_t>& addresses)
-      : layout_(layout), addresses_(addresses) {}
+  ConstantWriter(const llvm::Module& module, const llvm::DenseMap<const llvm::GlobalVariable*, uint64_t>& addresses)
+      : layout_(module.getDataLayout()), addresses_(addresses), functions_(AddressTakenFunctions(module)) {}
 
   absl::Status Write(const llvm::Constant* value, std::string& out, uint64_t offset) const {
     if (isa<llvm::UndefValue>(value) || value->isNullValue()) return absl::OkStatus();
@@ -79,7 +80,13 @@ class ConstantWriter {
       if (found == addresses_.end()) return absl::UnimplementedError("the address of a shared variable");
       return found->second;
     }
-    if (isa<llvm::Function>(value)) return absl::UnimplementedError("the address of a function");
+    if (auto* function = dyn_cast<llvm::Function>(value)) {
+      // Not found: a function without a body (a pure virtual one); calling it fails as a null pointer does.
+      const auto found = std::find(functions_.begin(), functions_.end(), function);
+      return found == functions_.end()
+                 ? 0
+                 : kFunctionBase + static_cast<uint64_t>(found - functions_.begin() + 1) * kFunctionStep;
+    }
     if (auto* expression = dyn_cast<llvm::ConstantExpr>(value)) {
       if (expression->isCast()) return Address(expression->getOperand(0));
       if (auto* element = dyn_cast<llvm::GEPOperator>(expression)) {
@@ -105,6 +112,7 @@ class ConstantWriter {
 
   const llvm::DataLayout& layout_;
   const llvm::DenseMap<const llvm::GlobalVariable*, uint64_t>& addresses_;
+  const std::vector<const llvm::Function*> functions_;
 };
 
 bool IsPlaced(const llvm::GlobalVariable& variable) {
@@ -129,43 +137,50 @@ const PlacedGlobal* GlobalLayout::FindName(const std::string& name) const {
 
 absl::StatusOr<GlobalLayout> PlaceGlobals(
     const llvm::Module& module,
-    const std::function<absl::StatusOr<uint64_t>(uint64_t bytes, const std::string& name)>& allocate) {
+    const std::function<absl::StatusOr<uint64_t>(uint64_t bytes, const std::string& name)>& allocate,
+    GlobalLayout placed) {
   const llvm::DataLayout& layout = module.getDataLayout();
-  GlobalLayout result;
+  GlobalLayout result = std::move(placed);
+  size_t next = result.globals.size();
   llvm::DenseMap<const llvm::GlobalVariable*, uint64_t> addresses;
   for (const llvm::GlobalVariable& variable : module.globals()) {
     if (!IsPlaced(variable)) continue;
-    PlacedGlobal placed;
-    placed.symbol = variable.getName().str();
-    placed.name = SourceName(variable.getName());
-    placed.bytes = layout.getTypeAllocSize(variable.getValueType());
-    placed.constant = variable.getAddressSpace() == 4;
+    if (const PlacedGlobal* before = result.FindSymbol(variable.getName().str())) {
+      addresses[&variable] = before->address;
+      continue;
+    }
+    PlacedGlobal fresh;
+    fresh.symbol = variable.getName().str();
+    fresh.name = SourceName(variable.getName());
+    fresh.bytes = layout.getTypeAllocSize(variable.getValueType());
+    fresh.constant = variable.getAddressSpace() == 4;
     uint64_t alignment = std::max<uint64_t>(layout.getPreferredAlign(&variable).value(), 16);
-    if (placed.constant) {
+    if (fresh.constant) {
       result.constant_bytes = (result.constant_bytes + alignment - 1) / alignment * alignment;
-      placed.address = kConstantBase + result.constant_bytes;
-      result.constant_bytes += placed.bytes;
+      fresh.address = kConstantBase + result.constant_bytes;
+      result.constant_bytes += fresh.bytes;
       if (result.constant_bytes > kConstantBytes) {
         return absl::ResourceExhaustedError(absl::StrCat("constant variables need ", result.constant_bytes,
                                                          " bytes, but constant memory has ", kConstantBytes));
       }
     } else {
-      absl::StatusOr<uint64_t> address = allocate(placed.bytes, placed.name);
+      absl::StatusOr<uint64_t> address = allocate(fresh.bytes, fresh.name);
       if (!address.ok()) return address.status();
-      placed.address = *address;
+      fresh.address = *address;
     }
-    addresses[&variable] = placed.address;
-    result.globals.push_back(std::move(placed));
+    addresses[&variable] = fresh.address;
+    result.globals.push_back(std::move(fresh));
   }
-  ConstantWriter writer(layout, addresses);
-  size_t next = 0;
+  ConstantWriter writer(module, addresses);
   for (const llvm::GlobalVariable& variable : module.globals()) {
-    if (!IsPlaced(variable)) continue;
-    PlacedGlobal& placed = result.globals[next++];
-    placed.contents.assign(placed.bytes, '\0');
-    if (absl::Status status = writer.Write(variable.getInitializer(), placed.contents, 0); !status.ok()) {
-      return absl::UnimplementedError(absl::StrCat("variable '", placed.name, "' is initialised with ",
-                                                   status.message(), ", which is not supported"));
+    if (!IsPlaced(variable) || next == result.globals.size()) continue;
+    PlacedGlobal& fresh = result.globals[next];
+    if (fresh.symbol != variable.getName()) continue;  // placed before
+    ++next;
+    fresh.contents.assign(fresh.bytes, '\0');
+    if (absl::Status status = writer.Write(variable.getInitializer(), fresh.contents, 0); !status.ok()) {
+      return absl::UnimplementedError(absl::StrCat("variable '", fresh.name, "' is initialised with ", status.message(),
+                                                   ", which is not supported"));
     }
   }
   return result;

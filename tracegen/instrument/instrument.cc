@@ -38,9 +38,10 @@ void CollectReachable(KernelPass& pass) {
     pass.functions.push_back(function);
     for (llvm::Instruction& instruction : llvm::instructions(*function)) {
       auto* call = dyn_cast<llvm::CallBase>(&instruction);
-      llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
-      if (callee != nullptr && !callee->isDeclaration() && pass.is_reachable.insert(callee).second) {
-        work.push_back(callee);
+      std::vector<llvm::Function*> callees = pass.CalleesOf(instruction);
+      if (call != nullptr && call->getCalledFunction() != nullptr) callees.push_back(call->getCalledFunction());
+      for (llvm::Function* callee : callees) {
+        if (!callee->isDeclaration() && pass.is_reachable.insert(callee).second) work.push_back(callee);
       }
     }
   }
@@ -136,6 +137,9 @@ void AddContextArguments(KernelPass& pass) {
       }
     }
     copy->addFnAttr(llvm::Attribute::NoUnwind);
+    if (function->getFnAttribute("denormal-fp-math-f32").getValueAsString().starts_with("preserve-sign")) {
+      copy->addFnAttr(kFlushAttribute);
+    }
     replacement[function] = copy;
   }
   for (llvm::Function*& function : pass.functions) {
@@ -188,6 +192,8 @@ void Retarget(KernelPass& pass) {
     function.removeFnAttr(llvm::Attribute::Convergent);
     function.setVisibility(llvm::GlobalValue::DefaultVisibility);
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      // The host computes what IEEE 754 says, recorded and not recorded alike.
+      if (isa<llvm::FPMathOperator>(instruction)) instruction.setFastMathFlags(llvm::FastMathFlags());
       if (auto* call = dyn_cast<llvm::CallBase>(&instruction)) {
         call->removeFnAttr(llvm::Attribute::Convergent);
         if (auto* plain = dyn_cast<llvm::CallInst>(call)) plain->setTailCall(false);
@@ -203,73 +209,6 @@ void Retarget(KernelPass& pass) {
   }
   module.setTargetTriple("x86_64-unknown-linux-gnu");
   module.setDataLayout(kHostLayout);
-}
-
-absl::Status DescribeParameters(KernelPass& pass) {
-  const llvm::DataLayout& layout = pass.canonical.module->getDataLayout();
-  for (const llvm::Argument& argument : pass.unit.function->args()) {
-    KernelParameter parameter;
-    parameter.name = argument.getName().str();
-    llvm::Type* type = argument.getType();
-    if (argument.hasByValAttr()) {
-      parameter.kind = ParameterKind::kByValue;
-      type = argument.getParamByValType();
-    } else if (type->isPointerTy()) {
-      parameter.kind =
-          type->getPointerAddressSpace() == 3 ? ParameterKind::kSharedPointer : ParameterKind::kGlobalPointer;
-    } else if (type->isFloatingPointTy()) {
-      parameter.floating_point = true;
-    } else if (!type->isIntegerTy() && !type->isVectorTy() && !type->isStructTy() && !type->isArrayTy()) {
-      return absl::UnimplementedError(absl::StrCat("kernel '", pass.result->name, "': parameter ",
-                                                   argument.getArgNo() + 1, " is of a kind that is not supported"));
-    }
-    parameter.bytes = static_cast<uint32_t>(layout.getTypeAllocSize(type));
-    parameter.alignment = static_cast<uint32_t>(layout.getABITypeAlign(type).value());
-    if (argument.getParamAlign()) {
-      parameter.alignment = std::max(parameter.alignment, static_cast<uint32_t>(argument.getParamAlign()->value()));
-    }
-    pass.result->parameters.push_back(std::move(parameter));
-  }
-  return absl::OkStatus();
-}
-
-// __launch_bounds__, reqd_work_group_size and their like (NVVM IR specification, "Supported Properties").
-void DescribeBounds(KernelPass& pass) {
-  auto number = [](const llvm::MDNode& node, unsigned operand) {
-    auto* value = llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(node.getOperand(operand));
-    return value != nullptr ? value->getLimitedValue() : 0;
-  };
-  uint64_t most[3] = {};
-  uint32_t* required = pass.result->required_block;
-  if (auto* node = pass.unit.function->getMetadata("reqd_work_group_size"); node != nullptr) {
-    for (unsigned i = 0; i < 3 && i < node->getNumOperands(); ++i)
-      required[i] = static_cast<uint32_t>(number(*node, i));
-  }
-  if (llvm::NamedMDNode* list = pass.canonical.module->getNamedMetadata("nvvm.annotations")) {
-    for (const llvm::MDNode* node : list->operands()) {
-      if (node->getNumOperands() < 3 ||
-          llvm::mdconst::dyn_extract_or_null<llvm::Function>(node->getOperand(0)) != pass.unit.function) {
-        continue;
-      }
-      for (unsigned i = 1; i + 1 < node->getNumOperands(); i += 2) {
-        auto* key = dyn_cast<llvm::MDString>(node->getOperand(i));
-        if (key == nullptr || key->getString().empty()) continue;
-        unsigned dimension = static_cast<unsigned>(key->getString().back() - 'x');
-        llvm::StringRef name = key->getString().drop_back();
-        if (dimension > 2) continue;
-        if (name == "maxntid") most[dimension] = number(*node, i + 1);
-        if (name == "reqntid") required[dimension] = static_cast<uint32_t>(number(*node, i + 1));
-      }
-    }
-  }
-  if (most[0] + most[1] + most[2] != 0) {
-    uint64_t product = 1;
-    for (uint64_t bound : most) product = std::min<uint64_t>(product * std::max<uint64_t>(1, bound), 1u << 20);
-    pass.result->max_threads = static_cast<uint32_t>(product);
-  }
-  if (required[0] + required[1] + required[2] != 0) {
-    for (int i = 0; i < 3; ++i) required[i] = std::max(1u, required[i]);
-  }
 }
 
 // void heddle_entry(ThreadContext*, const void* const* args): args[i] points to the value of parameter i; a by-value
@@ -331,9 +270,15 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
   CollectReachable(pass);
   MapLinks(pass, map);
   if (absl::Status status = CheckSupported(pass); !status.ok()) return status;
-  if (absl::Status status = DescribeParameters(pass); !status.ok()) return status;
-  DescribeBounds(pass);
+  absl::StatusOr<std::vector<KernelParameter>> parameters = DescribeParameters(*unit.function);
+  if (!parameters.ok()) {
+    return absl::Status(parameters.status().code(),
+                        absl::StrCat("kernel '", result.name, "': ", parameters.status().message()));
+  }
+  result.parameters = *std::move(parameters);
+  result.bounds = DescribeBounds(*unit.function);
   if (absl::Status status = PlaceVariables(pass); !status.ok()) return status;
+  PlaceFunctions(pass);
   AddContextArguments(pass);
   for (llvm::Function* function : pass.functions) {
     for (llvm::Instruction& instruction : llvm::instructions(*function)) {
@@ -344,6 +289,8 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
     }
   }
   if (absl::Status status = InsertRecording(pass); !status.ok()) return status;
+  LowerCalls(pass);
+  LowerDenormals(pass);
   if (absl::Status status = LowerLocalMemory(pass); !status.ok()) return status;
   if (absl::Status status = LowerIntrinsics(pass); !status.ok()) return status;
   LowerArithmetic(pass);
