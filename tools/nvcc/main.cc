@@ -27,6 +27,7 @@ constexpr char kHelp[] =
     "heddle-nvcc [options] FILE...: compiles CUDA programs for Heddle; takes the options of nvcc.\n"
     "\n"
     "  -o FILE  -c  -dc  -dlink  -shared  -lib  -E  -M  -MM        what to make\n"
+    "  -cubin  -ptx  -fatbin                                       device code alone, for cuModuleLoad\n"
     "  -I -D -U -include -isystem  -L -l  -std  -x cu|c|c++        as with every compiler\n"
     "  -O0 .. -O3  -g  -G  -pg  -w                                 host code (device code: -O2 unless -G)\n"
     "  -arch=sm_70  -code  -gencode                                compute capability; the highest that is named\n"
@@ -100,7 +101,8 @@ std::string Build::ObjectName(const std::string& input) const {
   const bool single = options_.inputs.size() == 1 || options_.phase == Phase::kPreprocess;
   if (!options_.output.empty() && single) return options_.output;
   const fs::path folder = options_.output_folder;
-  return (folder / fs::path(input).stem()).string() + ".o";
+  const std::string ending = options_.phase == Phase::kDeviceCode ? options_.device_code_ending : ".o";
+  return (folder / fs::path(input).stem()).string() + ending;
 }
 
 int Build::ReadSource(CudaSource& source) {
@@ -164,9 +166,11 @@ int Build::CompileCuda(const std::string& input, const std::string& output) {
   }
   const std::string stem = work_.File(std::to_string(number_) + "-" + fs::path(input).stem().string());
   const std::string bitcode = stem + ".bc";
-  const std::string device_code = stem + ".devicecode";
+  const bool device_code_only = options_.phase == Phase::kDeviceCode;
+  const std::string device_code = device_code_only ? output : stem + ".devicecode";
   if (int status = Execute(DeviceCommand(options_, places_, source, bitcode)); status != 0) return status;
   if (int status = WriteDeviceCode(source, bitcode, device_code); status != 0) return status;
+  if (device_code_only) return 0;
   if (int status = Execute(HostCommand(options_, places_, source, device_code, output)); status != 0) return status;
   return RestoreDependencies(source, output);
 }
@@ -193,8 +197,8 @@ int Build::Make() {
     return Execute({places_.host_c, "-x", "c", "-c", "/dev/null", "-o", output});
   }
   const bool objects_only = options_.phase == Phase::kCompile || options_.phase == Phase::kPreprocess ||
-                            options_.phase == Phase::kDependencies;
-  if (objects_only && !options_.output.empty() && options_.inputs.size() > 1 && options_.phase == Phase::kCompile) {
+                            options_.phase == Phase::kDependencies || options_.phase == Phase::kDeviceCode;
+  if (objects_only && !options_.output.empty() && options_.inputs.size() > 1 && options_.phase != Phase::kDependencies) {
     return Fail("-o with -c and several inputs: leave -o away, or compile one after the other");
   }
   std::vector<std::string> objects;

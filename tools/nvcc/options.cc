@@ -113,12 +113,14 @@ void Parser::MakePhases() {
   });
   Flag({"V", "version"}, [this] { options_.phase = Phase::kVersion; });
   Flag({"h", "help"}, [this] { options_.phase = Phase::kHelp; });
-  for (const char* name : {"ptx", "cubin", "fatbin", "cuda", "ltoir", "optix-ir"}) {
+  for (const char* name : {"ptx", "cubin", "fatbin"}) {
     Flag({name}, [this, name] {
-      Fail(std::string("-") + name +
-           ": this output is not made: device code stays LLVM bitcode inside the object until the program runs; "
-           "compile to an object (-c) or a program");
+      options_.phase = Phase::kDeviceCode;
+      options_.device_code_ending = std::string(".") + name;
     });
+  }
+  for (const char* name : {"cuda", "ltoir", "optix-ir"}) {
+    Flag({name}, [this, name] { Fail(std::string("-") + name + ": this output is not made"); });
   }
   Flag({"shared"}, [this] { options_.pic_or_shared = true; });
   Flag({"dryrun"}, [this] { options_.dry_run = true; });

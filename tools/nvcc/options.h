@@ -16,6 +16,7 @@ enum class Phase {
   kPreprocess,    // -E
   kDependencies,  // -M, -MM
   kLibrary,       // -lib: to a static library
+  kDeviceCode,    // -cubin, -ptx, -fatbin: device code alone, for cuModuleLoad
   kVersion,
   kHelp,
 };
@@ -25,6 +26,7 @@ struct Options {
   std::vector<std::string> inputs;  // in order; sources, objects, libraries and -l options
   std::string output;               // -o; empty = the usual name
   std::string output_folder;        // -odir
+  std::string device_code_ending;   // of -cubin, -ptx, -fatbin
   std::string language;             // -x: "cu", "c", "c++"; empty = by the name's ending
 
   std::vector<std::string> preprocessor;  // -I, -D, -U, -include, -isystem, as clang and gcc take them
