@@ -239,7 +239,14 @@ Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* lau
 }
 
 absl::Status Device::BeginRecord(const device::LaunchRequest& request, const PreparedLaunch& launch) {
+  LoadedKernel& kernel = *launch.kernel;
+  if (!kernel.number.has_value()) {
+    absl::StatusOr<uint32_t> number = recording_->AddKernel(kernel.unit.program, launch.module->Facts(kernel));
+    if (!number.ok()) return number.status();
+    kernel.number = *number;
+  }
   trace::v1::Launch record;
+  record.set_program(*kernel.number);
   const auto dimensions = [](trace::v1::Dim3* to, const uint32_t* from) {
     to->set_x(from[0]);
     to->set_y(from[1]);
@@ -255,8 +262,7 @@ absl::Status Device::BeginRecord(const device::LaunchRequest& request, const Pre
   }
   for (uint64_t dependency : dependencies) record.add_depends_on(static_cast<uint32_t>(dependency));
   for (trace::v1::Allocation& allocation : memory_->allocations()) *record.add_allocation() = std::move(allocation);
-  return recording_->BeginLaunch(launch.kernel->unit.program, launch.module->Facts(*launch.kernel), launch.plan,
-                                 std::move(record));
+  return recording_->BeginLaunch(kernel.unit.program.name(), launch.plan, std::move(record));
 }
 
 absl::Status Device::RunBlocks(const PreparedLaunch& launch, BlockRange blocks, bool record) {
