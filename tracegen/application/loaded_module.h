@@ -24,6 +24,7 @@ namespace heddle::tracegen {
 struct KernelCode {
   InstrumentedKernel kernel;
   std::unique_ptr<CompiledKernel> code;
+  bool told_warnings = false;  // about the kernel
 };
 
 // A kernel that can be launched.
