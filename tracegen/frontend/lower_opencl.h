@@ -1,0 +1,17 @@
+// What clang leaves of OpenCL C for a vendor's library, in the terms of PTX.
+#ifndef HEDDLE_TRACEGEN_FRONTEND_LOWER_OPENCL_H_
+#define HEDDLE_TRACEGEN_FRONTEND_LOWER_OPENCL_H_
+
+#include "llvm/IR/Module.h"
+
+namespace heddle::tracegen {
+
+// Changes a module that clang has compiled from OpenCL C; one that has been changed before stays as it is.
+//  * printf(format, ...) becomes vprintf(format, address of a structure with the arguments), the form that device code
+//    has by the CUDA C++ Programming Guide. Arguments are promoted as in C; elements of float vectors too.
+//  * A sampler that is initialized in the program is its literal's bits.
+void LowerOpenCl(llvm::Module& module);
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_FRONTEND_LOWER_OPENCL_H_
