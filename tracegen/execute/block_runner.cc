@@ -339,6 +339,18 @@ void BlockRunner::FailMisaligned(const uint64_t* record) {
                     block.access_sites[wrong].ToString(), ": a device stops here"));
 }
 
+void BlockRunner::Print(const std::string& text) const {
+  if (options_.print) options_.print(text);
+}
+
+uint64_t BlockRunner::Allocate(uint64_t bytes) { return options_.heap != nullptr ? options_.heap->Allocate(bytes) : 0; }
+
+void BlockRunner::Free(uint32_t site, uint64_t address) {
+  if (address == 0 || (options_.heap != nullptr && options_.heap->Free(address))) return;
+  Fail(absl::StrCat("free of 0x", absl::Hex(address), " at ", SiteText(site),
+                    ": malloc has not returned this address, or it has been freed before"));
+}
+
 void BlockRunner::ExitThread() { heddle_leave_kernel(running_fiber_->unwind); }
 
 std::string BlockRunner::SiteText(uint32_t site) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "tracegen/execute/device_heap.h"
 #include "tracegen/execute/fiber.h"
 #include "tracegen/execute/record_log.h"
 #include "tracegen/instrument/instrument.h"
@@ -36,6 +37,8 @@ struct RunnerOptions {
   uint64_t part_accesses = trace::kChunkAccesses;
   uint64_t max_instructions = ~uint64_t{0};                              // of the run; reaching it is an error
   std::function<void(uint64_t blocks, uint64_t instructions)> progress;  // called now and then; may be empty
+  std::function<void(const std::string& text)> print;  // receives what printf of device code prints; may be empty
+  DeviceHeap* heap = nullptr;                          // of device code; null = malloc finds nothing
 };
 
 // One kernel launch after the other. A thread runs until it ends, waits for others (barrier, warp operation), or has
@@ -66,6 +69,9 @@ class BlockRunner {
   uint32_t Barrier(uint32_t site, uint32_t id, uint32_t threads, BarrierReduction reduction, uint32_t predicate);
   uint64_t WarpMeeting(uint32_t site, WarpOperation operation, uint32_t mask, uint64_t value, uint32_t b, uint32_t c,
                        bool converged);
+  void Print(const std::string& text) const;
+  uint64_t Allocate(uint64_t bytes);
+  void Free(uint32_t site, uint64_t address);
   // One of the addresses in `record`, all those of the current IR block, is no multiple of the access's size.
   [[noreturn]] void FailMisaligned(const uint64_t* record);
   [[noreturn]] void Fail(std::string message);  // of the running thread

@@ -36,9 +36,6 @@ absl::Status CheckDeclarations(const InstrumentedKernel& kernel) {
     if (!function.isDeclaration() || function.isIntrinsic()) continue;
     if (Functions().contains(function.getName().str())) continue;
     std::string name = function.getName().str();
-    if (name == "vprintf" || name == "printf") {
-      return absl::UnimplementedError(absl::StrCat("kernel '", kernel.name, "': printf is not supported; remove it"));
-    }
     return absl::UnimplementedError(
         absl::StrCat("kernel '", kernel.name, "': the device function '", name, "' is not supported"));
   }

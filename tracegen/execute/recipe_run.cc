@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tracegen/execute/block_runner.h"
+#include "tracegen/execute/device_heap.h"
 #include "tracegen/execute/device_memory.h"
 #include "tracegen/execute/fill.h"
 #include "tracegen/execute/jit.h"
@@ -112,9 +113,15 @@ class RecipeRun {
                      [this](uint64_t bytes, const std::string& name) { return memory_->Allocate(bytes, name); });
     if (!globals.ok()) return globals.status();
     globals_ = *std::move(globals);
+    bool uses_heap = false;
     for (int i = 0; i < recipe.launch_size(); ++i) {
       if (absl::Status status = PrepareKernel(i); !status.ok()) return status;
+      uses_heap |= kernels_[recipe.launch(i).kernel()]->recorded.uses_heap;
     }
+    if (!uses_heap) return absl::OkStatus();
+    absl::StatusOr<uint64_t> base = memory_->Allocate(kDeviceHeapBytes, "device heap");
+    if (!base.ok()) return base.status();
+    heap_ = std::make_unique<DeviceHeap>(*base, kDeviceHeapBytes);
     return absl::OkStatus();
   }
 
@@ -262,6 +269,7 @@ class RecipeRun {
 
   RunnerOptions Options() const {
     RunnerOptions options;
+    options.heap = heap_.get();
     if (options_.part_instructions != 0) options.part_instructions = options_.part_instructions;
     if (options_.part_accesses != 0) options.part_accesses = options_.part_accesses;
     options.max_instructions = options_.max_instructions;
@@ -331,6 +339,7 @@ class RecipeRun {
 
   absl::Status Record() {
     ResetMemory();
+    if (heap_ != nullptr) heap_->Reset();
     if (absl::Status status = OpenWriter(); !status.ok()) return status;
     for (size_t i = 0; i < buffers_.size(); ++i) {
       bool zeros = recipe_.recipe.buffer(static_cast<int>(i)).fill().has_zeros();
@@ -338,7 +347,10 @@ class RecipeRun {
                                      reinterpret_cast<uint64_t>(buffers_[i].after), buffers_[i].before.size());
       if (!status.ok()) return status;
     }
-    BlockRunner runner(Options());
+    RunnerOptions runner_options = Options();
+    // The recorded run speaks, the native one before it is silent.
+    runner_options.print = [](const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); };
+    BlockRunner runner(std::move(runner_options));
     for (int i = 0; i < recipe_.recipe.launch_size(); ++i) {
       if (absl::Status status = SetSymbols(i); !status.ok()) return status;
       for (uint32_t r = 0; r < std::max(1u, recipe_.recipe.launch(i).repeat()); ++r) {
@@ -423,6 +435,7 @@ class RecipeRun {
   std::unique_ptr<CanonicalModule> canonical_;
   std::unique_ptr<DeviceMemory> memory_;
   GlobalLayout globals_;
+  std::unique_ptr<DeviceHeap> heap_;  // if a kernel uses it
   std::vector<BufferContents> buffers_;
   std::map<std::string, uint64_t> addresses_;
   std::map<std::string, std::unique_ptr<Kernel>> kernels_;

@@ -3,6 +3,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "tracegen/execute/block_runner.h"
+#include "tracegen/execute/device_print.h"
+#include "tracegen/execute/image_unit.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -44,6 +46,35 @@ void LocalOverflow(ThreadContext* context) {
 
 void Misaligned(ThreadContext* context, const uint64_t* record) { Runner(context).FailMisaligned(record); }
 
+uint32_t Print(ThreadContext* context, const char* format, const char* arguments) {
+  uint32_t conversions = 0;
+  Runner(context).Print(FormatDeviceText(format, arguments, &conversions));
+  return conversions;
+}
+
+uint64_t Allocate(ThreadContext* context, uint64_t bytes) { return Runner(context).Allocate(bytes); }
+
+void Free(ThreadContext* context, uint32_t site, uint64_t address) { Runner(context).Free(site, address); }
+
+void BadCall(ThreadContext* context, uint32_t site, uint64_t pointer) {
+  Runner(context).Fail(absl::StrCat("call through a pointer (0x", absl::Hex(pointer), ") that is no function's at ",
+                                    Runner(context).SiteText(site)));
+}
+
+void Image(ThreadContext* context, uint32_t site, uint32_t operation) {
+  const char* wrong = AccessImage(ImageOperation::Decode(operation), context->image_values, &context->texel_address);
+  if (wrong != nullptr) Runner(context).Fail(absl::StrCat(wrong, " at ", Runner(context).SiteText(site)));
+}
+
+uint32_t QueryOfImage(ThreadContext* context, uint32_t site, uint64_t image, uint32_t query) {
+  uint32_t result = 0;
+  if (!QueryImage(image, static_cast<ImageQuery>(query), &result)) {
+    Runner(context).Fail(absl::StrCat("a query of a texture or surface to which nothing is bound at ",
+                                      Runner(context).SiteText(site)));
+  }
+  return result;
+}
+
 template <typename F>
 void* Address(F* function) {
   return reinterpret_cast<void*>(function);
@@ -62,6 +93,12 @@ const std::vector<std::pair<std::string, void*>>& RuntimeFunctions() {
       {kExitFunction, Address(Exit)},
       {kLocalOverflowFunction, Address(LocalOverflow)},
       {kMisalignedFunction, Address(Misaligned)},
+      {kPrintFunction, Address(Print)},
+      {kAllocateFunction, Address(Allocate)},
+      {kFreeFunction, Address(Free)},
+      {kBadCallFunction, Address(BadCall)},
+      {kImageFunction, Address(Image)},
+      {kImageQueryFunction, Address(QueryOfImage)},
   };
   return table;
 }

@@ -1,6 +1,6 @@
 #include "tracegen/instrument/global_layout.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -9,6 +9,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Operator.h"
 #include "tracegen/instrument/thread_context.h"
+#include "tracegen/program/device_calls.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -27,8 +28,8 @@ std::string SourceName(llvm::StringRef symbol) {
 // Writes the bytes of constants as the device sees them.
 class ConstantWriter {
  public:
-  ConstantWriter(const llvm::DataLayout& layout, const llvm::DenseMap<const llvm::GlobalVariable*, uint64_t>& addresses)
-      : layout_(layout), addresses_(addresses) {}
+  ConstantWriter(const llvm::Module& module, const llvm::DenseMap<const llvm::GlobalVariable*, uint64_t>& addresses)
+      : layout_(module.getDataLayout()), addresses_(addresses), functions_(AddressTakenFunctions(module)) {}
 
   absl::Status Write(const llvm::Constant* value, std::string& out, uint64_t offset) const {
     if (isa<llvm::UndefValue>(value) || value->isNullValue()) return absl::OkStatus();
@@ -79,7 +80,13 @@ class ConstantWriter {
       if (found == addresses_.end()) return absl::UnimplementedError("the address of a shared variable");
       return found->second;
     }
-    if (isa<llvm::Function>(value)) return absl::UnimplementedError("the address of a function");
+    if (auto* function = dyn_cast<llvm::Function>(value)) {
+      // Not found: a function without a body (a pure virtual one); calling it fails as a null pointer does.
+      const auto found = std::find(functions_.begin(), functions_.end(), function);
+      return found == functions_.end()
+                 ? 0
+                 : kFunctionBase + static_cast<uint64_t>(found - functions_.begin() + 1) * kFunctionStep;
+    }
     if (auto* expression = dyn_cast<llvm::ConstantExpr>(value)) {
       if (expression->isCast()) return Address(expression->getOperand(0));
       if (auto* element = dyn_cast<llvm::GEPOperator>(expression)) {
@@ -105,6 +112,7 @@ class ConstantWriter {
 
   const llvm::DataLayout& layout_;
   const llvm::DenseMap<const llvm::GlobalVariable*, uint64_t>& addresses_;
+  const std::vector<const llvm::Function*> functions_;
 };
 
 bool IsPlaced(const llvm::GlobalVariable& variable) {
@@ -157,7 +165,7 @@ absl::StatusOr<GlobalLayout> PlaceGlobals(
     addresses[&variable] = placed.address;
     result.globals.push_back(std::move(placed));
   }
-  ConstantWriter writer(layout, addresses);
+  ConstantWriter writer(module, addresses);
   size_t next = 0;
   for (const llvm::GlobalVariable& variable : module.globals()) {
     if (!IsPlaced(variable)) continue;

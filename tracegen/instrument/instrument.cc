@@ -38,9 +38,10 @@ void CollectReachable(KernelPass& pass) {
     pass.functions.push_back(function);
     for (llvm::Instruction& instruction : llvm::instructions(*function)) {
       auto* call = dyn_cast<llvm::CallBase>(&instruction);
-      llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
-      if (callee != nullptr && !callee->isDeclaration() && pass.is_reachable.insert(callee).second) {
-        work.push_back(callee);
+      std::vector<llvm::Function*> callees = pass.CalleesOf(instruction);
+      if (call != nullptr && call->getCalledFunction() != nullptr) callees.push_back(call->getCalledFunction());
+      for (llvm::Function* callee : callees) {
+        if (!callee->isDeclaration() && pass.is_reachable.insert(callee).second) work.push_back(callee);
       }
     }
   }
@@ -136,6 +137,9 @@ void AddContextArguments(KernelPass& pass) {
       }
     }
     copy->addFnAttr(llvm::Attribute::NoUnwind);
+    if (function->getFnAttribute("denormal-fp-math-f32").getValueAsString().starts_with("preserve-sign")) {
+      copy->addFnAttr(kFlushAttribute);
+    }
     replacement[function] = copy;
   }
   for (llvm::Function*& function : pass.functions) {
@@ -188,6 +192,8 @@ void Retarget(KernelPass& pass) {
     function.removeFnAttr(llvm::Attribute::Convergent);
     function.setVisibility(llvm::GlobalValue::DefaultVisibility);
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      // The host computes what IEEE 754 says, recorded and not recorded alike.
+      if (isa<llvm::FPMathOperator>(instruction)) instruction.setFastMathFlags(llvm::FastMathFlags());
       if (auto* call = dyn_cast<llvm::CallBase>(&instruction)) {
         call->removeFnAttr(llvm::Attribute::Convergent);
         if (auto* plain = dyn_cast<llvm::CallInst>(call)) plain->setTailCall(false);
@@ -334,6 +340,7 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
   if (absl::Status status = DescribeParameters(pass); !status.ok()) return status;
   DescribeBounds(pass);
   if (absl::Status status = PlaceVariables(pass); !status.ok()) return status;
+  PlaceFunctions(pass);
   AddContextArguments(pass);
   for (llvm::Function* function : pass.functions) {
     for (llvm::Instruction& instruction : llvm::instructions(*function)) {
@@ -344,6 +351,8 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
     }
   }
   if (absl::Status status = InsertRecording(pass); !status.ok()) return status;
+  LowerCalls(pass);
+  LowerDenormals(pass);
   if (absl::Status status = LowerLocalMemory(pass); !status.ok()) return status;
   if (absl::Status status = LowerIntrinsics(pass); !status.ok()) return status;
   LowerArithmetic(pass);

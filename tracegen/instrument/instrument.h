@@ -50,6 +50,7 @@ struct InstrumentedKernel {
   bool meets_warp = false;  // uses shuffles, votes or other operations that meet the warp's threads
   bool has_barriers = false;
   bool uses_local = false;
+  bool uses_heap = false;  // malloc, free, new or delete in device code
   uint32_t static_shared_bytes = 0;
   // What the kernel was compiled for: at most this many threads per block (0 = no bound), and exactly this block
   // (all 0 = any).

@@ -34,6 +34,23 @@ absl::Status KernelPass::Unsupported(const llvm::Instruction& instruction, const
       absl::StrCat("kernel '", result->name, "': ", what, " at ", site.ToString(), " is not supported"));
 }
 
+std::vector<llvm::Function*> KernelPass::CalleesOf(const llvm::Instruction& call) const {
+  std::vector<llvm::Function*> callees;
+  if (!IsIndirectCall(call) || !call.getDebugLoc()) return callees;
+  auto found = indirect.find(call.getDebugLoc().getLine());
+  if (found == indirect.end()) return callees;
+  for (const std::string& name : found->second) callees.push_back(module->getFunction(name));
+  return callees;
+}
+
+uint64_t KernelPass::PointerTo(llvm::StringRef function) const {
+  const std::vector<const llvm::Function*> functions = AddressTakenFunctions(*canonical.module);
+  for (size_t i = 0; i < functions.size(); ++i) {
+    if (functions[i]->getName() == function) return kFunctionBase + (i + 1) * kFunctionStep;
+  }
+  return 0;
+}
+
 llvm::Value* KernelPass::Context(llvm::IRBuilder<>& builder) {
   return builder.GetInsertBlock()->getParent()->getArg(0);
 }
@@ -71,7 +88,6 @@ bool Suspends(const llvm::Instruction& instruction) {
 
 absl::Status CheckSupported(KernelPass& pass) {
   for (llvm::Function* function : pass.functions) {
-    llvm::Attribute denormals = function->getFnAttribute("denormal-fp-math-f32");
     for (llvm::Instruction& instruction : llvm::instructions(*function)) {
       if (auto* call = dyn_cast<llvm::CallBase>(&instruction)) {
         if (!isa<llvm::CallInst>(call)) return pass.Unsupported(instruction, "exception handling");
@@ -80,8 +96,6 @@ absl::Status CheckSupported(KernelPass& pass) {
           if (text.trim() != "exit;" && text.trim() != "trap;" && !text.trim().empty()) {
             return pass.Unsupported(instruction, absl::StrCat("inline PTX \"", text.str(), "\""));
           }
-        } else if (call->getCalledFunction() == nullptr) {
-          return pass.Unsupported(instruction, "a call through a function pointer");
         }
       }
       if (auto* allocation = dyn_cast<llvm::AllocaInst>(&instruction)) {
@@ -89,18 +103,6 @@ absl::Status CheckSupported(KernelPass& pass) {
       }
       if (isa<llvm::VAArgInst>(instruction)) return pass.Unsupported(instruction, "a variable argument list");
       if (isa<llvm::IndirectBrInst>(instruction)) return pass.Unsupported(instruction, "an indirect branch");
-      for (const llvm::Use& operand : instruction.operands()) {
-        auto* address = dyn_cast<llvm::Function>(operand.get());
-        auto* call = dyn_cast<llvm::CallBase>(&instruction);
-        if (address != nullptr && !(call != nullptr && call->isCallee(&operand))) {
-          return pass.Unsupported(instruction, "the address of a function");
-        }
-      }
-    }
-    if (denormals.isValid() && denormals.getValueAsString().starts_with("preserve-sign")) {
-      return absl::UnimplementedError(absl::StrCat("kernel '", pass.result->name,
-                                                   "': flushing single-precision denormals is not supported; compile "
-                                                   "without -fgpu-flush-denormals-to-zero"));
     }
   }
   return absl::OkStatus();

@@ -14,18 +14,24 @@
 #include "llvm/IR/Module.h"
 #include "tracegen/instrument/instrument.h"
 #include "tracegen/instrument/thread_context.h"
+#include "tracegen/program/device_calls.h"
 
 namespace heddle::tracegen {
 
 // State of the pass over one kernel.
 struct KernelPass {
   KernelPass(const CanonicalModule& canonical, const KernelUnit& unit, const GlobalLayout& globals, bool record)
-      : canonical(canonical), unit(unit), globals(globals), record(record) {}
+      : canonical(canonical),
+        unit(unit),
+        globals(globals),
+        record(record),
+        indirect(FindIndirectCalls(*canonical.module)) {}
 
   const CanonicalModule& canonical;
   const KernelUnit& unit;
   const GlobalLayout& globals;
   bool record;
+  IndirectCalls indirect;
 
   llvm::Module* module = nullptr;          // the clone
   llvm::Function* kernel = nullptr;        // in the clone
@@ -52,6 +58,11 @@ struct KernelPass {
   static llvm::Value* Field(llvm::IRBuilder<>& builder, size_t offset);
   llvm::LoadInst* LoadField(llvm::IRBuilder<>& builder, size_t offset, llvm::Type* type) const;
   void StoreField(llvm::IRBuilder<>& builder, size_t offset, llvm::Value* value) const;
+  // Functions that a call through a pointer can lead to, by the decision that a thread records; empty for other
+  // instructions.
+  std::vector<llvm::Function*> CalleesOf(const llvm::Instruction& call) const;
+  // What a pointer to a function of the module is worth.
+  uint64_t PointerTo(llvm::StringRef function) const;
   // Calls a function of the runtime.
   llvm::CallInst* CallRuntime(llvm::IRBuilder<>& builder, const char* name, llvm::Type* result_type,
                               llvm::ArrayRef<llvm::Value*> arguments) const;
@@ -60,10 +71,16 @@ struct KernelPass {
 // True for calls that may hand the processor to another thread of the block.
 bool Suspends(const llvm::Instruction& instruction);
 
+// True for functions that flush single-precision denormals to zero, after AddContextArguments.
+inline constexpr char kFlushAttribute[] = "heddle-flush";
+
 // The steps, in their order.
 absl::Status CheckSupported(KernelPass& pass);    // refuses what cannot be executed
+void PlaceFunctions(KernelPass& pass);            // addresses of functions become numbers
 absl::Status InsertRecording(KernelPass& pass);   // stores of addresses, decisions, counts; yield points
 absl::Status LowerLocalMemory(KernelPass& pass);  // allocas and by-value copies
+void LowerCalls(KernelPass& pass);                // through pointers, and of the device's system
+void LowerDenormals(KernelPass& pass);            // single-precision results and operands that are flushed to zero
 absl::Status LowerIntrinsics(KernelPass& pass);   // nvvm intrinsics to host code or runtime calls
 void LowerArithmetic(KernelPass& pass);           // shifts, conversions, divisions as PTX defines them
 

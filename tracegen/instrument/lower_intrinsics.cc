@@ -10,6 +10,7 @@
 #include "llvm/IR/Intrinsics.h"
 #include "tracegen/instrument/kernel_pass.h"
 #include "tracegen/instrument/lower_float.h"
+#include "tracegen/instrument/lower_image.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -29,6 +30,7 @@ class Lowering {
     if (Value* value = Meeting(name)) return value;
     if (Value* value = Memory(name)) return value;
     if (Value* value = Integer(name)) return value;
+    if (Value* value = LowerImage(pass_, builder_, *call_, name)) return value;
     return LowerFloat(pass_, builder_, *call_, name);
   }
 

@@ -15,6 +15,7 @@
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "tracegen/instrument/kernel_pass.h"
+#include "tracegen/program/link.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -124,7 +125,7 @@ class Recorder {
       bool looks = heads.contains(block) || block == &function.getEntryBlock();
       if (absl::Status status = Block(*block, looks); !status.ok()) return status;
       addresses += pass_.links.blocks.lookup(block).accesses;
-      ++decisions;
+      decisions += 2;  // of a call through a pointer and of the block's end
     }
     pass_.result->step_addresses = std::max(pass_.result->step_addresses, addresses);
     pass_.result->step_decisions = std::max(pass_.result->step_decisions, decisions);
@@ -206,6 +207,21 @@ class Recorder {
     for (llvm::Instruction* i : body) {
       if (auto accesses = pass_.links.accesses.find(i); accesses != pass_.links.accesses.end()) {
         builder.SetInsertPoint(i);
+        if (const MemoryOperand operand = MemoryOperandOf(*i); operand.is_image) {
+          // The texel's address is known behind the fetch.
+          if (accesses->second.size() != 1 || accesses->second[0].position >= link.accesses) {
+            return pass_.Unsupported(*i, "recording of a texture access");
+          }
+          const AccessLink& access = accesses->second[0];
+          builder.SetInsertPoint(i->getNextNode());
+          builder.CreateStore(pass_.LoadField(builder, offsetof(ThreadContext, texel_address), pass_.i64()),
+                              builder.CreateConstInBoundsGEP1_64(pass_.i64(), base, access.position));
+          recorded.access_instructions[access.position] = access.instruction;
+          recorded.access_sites[access.position] = pass_.SiteOf(*i);
+          ++stored;
+          if (i == last) check.Finish(i, base);
+          continue;
+        }
         for (const AccessLink& access : accesses->second) {
           const auto& linked = pass_.unit.program.instruction(static_cast<int>(access.instruction));
           llvm::Value* operand = AddressOperand(*i, linked);
@@ -223,6 +239,7 @@ class Recorder {
         }
         if (i == last) check.Finish(i, base);
       }
+      if (std::vector<llvm::Function*> callees = pass_.CalleesOf(*i); !callees.empty()) CallDecision(*i, callees);
       if (base != nullptr && Suspends(*i)) {
         // The runtime may move the record while the thread is suspended.
         builder.SetInsertPoint(i);
@@ -238,6 +255,26 @@ class Recorder {
     }
     pass_.result->blocks.push_back(std::move(recorded));
     return Decision(terminator);
+  }
+
+  // A call through a pointer: the decision is the callee's number, and comes before what the callee records.
+  void CallDecision(llvm::Instruction& call, const std::vector<llvm::Function*>& callees) {
+    llvm::IRBuilder<> builder(&call);
+    llvm::Value* pointer =
+        builder.CreatePtrToInt(llvm::cast<llvm::CallInst>(call).getCalledOperand(), builder.getInt64Ty());
+    llvm::Value* decision = builder.getInt8(0);
+    for (size_t i = 1; i < callees.size(); ++i) {
+      llvm::Value* hit = builder.CreateICmpEQ(pointer, builder.getInt64(pass_.PointerTo(callees[i]->getName())));
+      decision = builder.CreateSelect(hit, builder.getInt8(static_cast<uint8_t>(i)), decision);
+    }
+    StoreDecision(builder, decision);
+  }
+
+  void StoreDecision(llvm::IRBuilder<>& builder, llvm::Value* decision) {
+    llvm::Value* cursor = pass_.LoadField(builder, offsetof(ThreadContext, decision_cursor), pass_.pointer());
+    builder.CreateStore(decision, cursor);
+    pass_.StoreField(builder, offsetof(ThreadContext, decision_cursor),
+                     builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), cursor, 1));
   }
 
   absl::Status Decision(llvm::Instruction* terminator) {
@@ -277,12 +314,7 @@ class Recorder {
     } else {
       return absl::OkStatus();
     }
-    if (edges[0].decides) {
-      llvm::Value* cursor = pass_.LoadField(builder, offsetof(ThreadContext, decision_cursor), pass_.pointer());
-      builder.CreateStore(decision, cursor);
-      pass_.StoreField(builder, offsetof(ThreadContext, decision_cursor),
-                       builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), cursor, 1));
-    }
+    if (edges[0].decides) StoreDecision(builder, decision);
     auto* fixed = dyn_cast<llvm::ConstantInt>(count);
     if (fixed == nullptr || !fixed->isZero()) {
       llvm::Value* old = pass_.LoadField(builder, offsetof(ThreadContext, instructions), pass_.i64());

@@ -26,6 +26,10 @@ inline constexpr uint64_t kLocalBytes = 512 << 10;  // usable; the rest of a str
 inline constexpr uint64_t kLocalThreads = 1024;
 inline constexpr uint64_t kLocalThreadMask = (kLocalThreads - 1) * kLocalStride;
 
+// Function pointers: pointer number i (from 0) is kFunctionBase + (i + 1) * kFunctionStep. Nothing lies there.
+inline constexpr uint64_t kFunctionBase = 0x2500'0000'0000;
+inline constexpr uint64_t kFunctionStep = 16;
+
 inline constexpr uint32_t kWarpWidth = 32;
 
 // Context of the thread that runs now; one per worker, refilled when another thread takes over. The record cursors
@@ -51,6 +55,10 @@ struct ThreadContext {
   uint32_t grid_id = 0;
   uint64_t clock = 0;      // what clock() shows: advances by a fixed step per reading, as no time is known
   void* runner = nullptr;  // the BlockRunner
+  // Of the last access to a texture or surface: operands in the order of the instruction (32-bit numbers or bits), then
+  // its results; and the address of its texel.
+  uint64_t image_values[16] = {};
+  uint64_t texel_address = 0;
 };
 
 // Operations that meet the threads of a warp.
@@ -88,6 +96,12 @@ inline constexpr char kTrapFunction[] = "heddle_trap";                     // vo
 inline constexpr char kAssertFunction[] = "heddle_assert";  // void(ctx, site, expression, file, line, function)
 inline constexpr char kExitFunction[] = "heddle_exit";      // void(ctx)
 inline constexpr char kLocalOverflowFunction[] = "heddle_local_overflow";  // void(ctx)
+inline constexpr char kPrintFunction[] = "heddle_print";        // u32(ctx, format, packed arguments)
+inline constexpr char kAllocateFunction[] = "heddle_allocate";  // address(ctx, u64 bytes)
+inline constexpr char kFreeFunction[] = "heddle_free";          // void(ctx, site, address)
+inline constexpr char kBadCallFunction[] = "heddle_bad_call";   // void(ctx, site, u64 pointer)
+inline constexpr char kImageFunction[] = "heddle_image";        // void(ctx, site, u32 operation)
+inline constexpr char kImageQueryFunction[] = "heddle_image_query";  // u32(ctx, site, u64 image, u32 query)
 inline constexpr char kMisalignedFunction[] = "heddle_misaligned";         // void(ctx, record of the current IR block)
 
 }  // namespace heddle::tracegen

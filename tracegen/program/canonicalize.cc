@@ -77,13 +77,14 @@ absl::StatusOr<std::set<uint32_t>> FindMovedAccesses(const CanonicalModule& cano
   std::set<std::string> defined;
   for (const PtxFunction& function : *functions) defined.insert(function.name);
   const std::vector<const llvm::Instruction*> by_number = InstructionsByNumber(*canonical.module);
+  const IndirectCalls indirect = FindIndirectCalls(*canonical.module);
   std::set<uint32_t> moved;
   for (const PtxFunction& ptx : *functions) {
     const llvm::Function* function = canonical.module->getFunction(ptx.name);
     if (function == nullptr)
       return absl::InternalError(absl::StrCat("the PTX has a function ", ptx.name, " of its own"));
     uint32_t failed = 0;
-    absl::StatusOr<FlowFunction> flow = BuildFlow(ptx, defined, &failed);
+    absl::StatusOr<FlowFunction> flow = BuildFlow(ptx, defined, indirect, &failed);
     if (!flow.ok()) {
       return absl::Status(flow.status().code(), absl::StrCat(canonical.Where(failed), ": ", flow.status().message()));
     }

@@ -15,14 +15,17 @@ namespace {
 
 namespace v1 = ::heddle::trace::v1;
 
+constexpr size_t kMostCallees = 255;  // a decision is recorded as one byte
+
 void AppendRegisters(std::string_view operand, std::vector<std::string>* registers) {
   for (std::string_view name : RegistersOf(operand)) registers->emplace_back(name);
 }
 
 class Builder {
  public:
-  Builder(const PtxFunction& function, const std::set<std::string>& defined, uint32_t* failed_id)
-      : function_(function), defined_(defined), failed_id_(failed_id) {}
+  Builder(const PtxFunction& function, const std::set<std::string>& defined, const IndirectCalls& indirect,
+          uint32_t* failed_id)
+      : function_(function), defined_(defined), indirect_(indirect), failed_id_(failed_id) {}
 
   absl::StatusOr<FlowFunction> Build() {
     result_.name = function_.name;
@@ -197,8 +200,21 @@ class Builder {
         break;
       }
     }
-    if (callee.empty() || callee[0] == '%') return Error(*call, "call through a function pointer");
-    const bool is_device = defined_.count(callee) > 0;
+    if (callee.empty()) return Error(*call, "call of nothing");
+    const bool is_indirect = callee[0] == '%';
+    std::vector<std::string> callees = {callee};
+    if (is_indirect) {
+      auto found = indirect_.find(call->id);
+      if (found == indirect_.end() || found->second.empty()) {
+        return Error(*call, "no function of the program whose address is taken fits this call through a pointer");
+      }
+      callees = found->second;
+      if (callees.size() > kMostCallees) {
+        return Error(*call, absl::StrCat("a call through a pointer that can lead to ", callees.size(),
+                                         " functions; a trace tells ", kMostCallees, " apart"));
+      }
+    }
+    const bool is_device = is_indirect || defined_.count(callee) > 0;
     FlowInstruction out;
     out.mnemonic = is_device ? call->opcode : absl::StrCat("call.", callee);
     out.id = call->id;
@@ -208,8 +224,10 @@ class Builder {
       if (&part == call) {
         if (!is_device) continue;
         out.opcode.op = v1::OP_CALL;
+        if (is_indirect) AppendRegisters(callee, &out.src);
         result_.nodes[current_].instructions.push_back(out);
-        result_.nodes[current_].callee = callee;
+        result_.nodes[current_].callees = callees;
+        result_.nodes[current_].indirect = is_indirect;
         Close(FlowEnd::kCall, true);
         OpenRest();
         after_call_ = true;
@@ -238,7 +256,9 @@ class Builder {
     }
     *index = end - 1;
     if (is_device) return absl::OkStatus();
-    if (std::optional<uint32_t> micro_ops = MathMicroOps(callee)) {
+    std::optional<uint32_t> micro_ops = MathMicroOps(callee);
+    if (!micro_ops) micro_ops = SystemCallMicroOps(callee);
+    if (micro_ops) {
       out.opcode.op = v1::OP_SFU;
       out.opcode.micro_ops = *micro_ops;
       result_.nodes[current_].instructions.push_back(std::move(out));
@@ -260,6 +280,7 @@ class Builder {
 
   const PtxFunction& function_;
   const std::set<std::string>& defined_;
+  const IndirectCalls& indirect_;
   uint32_t* failed_id_;
   FlowFunction result_;
   std::map<std::string, int> labels_;
@@ -280,8 +301,8 @@ int FlowFunction::Forward(int node) const {
 }
 
 absl::StatusOr<FlowFunction> BuildFlow(const PtxFunction& function, const std::set<std::string>& defined,
-                                       uint32_t* failed_id) {
-  return Builder(function, defined, failed_id).Build();
+                                       const IndirectCalls& indirect, uint32_t* failed_id) {
+  return Builder(function, defined, indirect, failed_id).Build();
 }
 
 }  // namespace heddle::tracegen

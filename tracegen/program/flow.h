@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tracegen/program/device_calls.h"
 #include "tracegen/program/opcode.h"
 #include "tracegen/program/ptx_parser.h"
 
@@ -40,7 +41,8 @@ struct FlowNode {
   FlowEnd end = FlowEnd::kFallThrough;
   int next = kNoNode;   // fall-through, unconditional target, or continuation of a call
   int taken = kNoNode;  // kConditional
-  std::string callee;   // kCall
+  std::vector<std::string> callees;  // kCall: one, or all that a pointer can lead to
+  bool indirect = false;             // kCall: through a pointer
 };
 
 struct FlowFunction {
@@ -53,11 +55,12 @@ struct FlowFunction {
   int Forward(int node) const;
 };
 
-// `defined`: functions that have a body. Calls of others are math functions or failures and become one instruction.
+// `defined`: functions that have a body. Calls of others are math functions, system calls or failures and become one
+// instruction. `indirect`: where calls through pointers can lead.
 // Errors: opcodes and shapes that are not known, with the instruction's text; the number of its IR instruction is in
 // `failed_id` then.
 absl::StatusOr<FlowFunction> BuildFlow(const PtxFunction& function, const std::set<std::string>& defined,
-                                       uint32_t* failed_id);
+                                       const IndirectCalls& indirect, uint32_t* failed_id);
 
 }  // namespace heddle::tracegen
 

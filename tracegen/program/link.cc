@@ -215,7 +215,7 @@ class Linker {
       return flow_.nodes[access.node].instructions[access.instruction].opcode.access_bytes;
     };
     if (group->size() == 1) {
-      return bytes(group->front()) == operand.bytes || (operand.is_vector && bytes(group->front()) > operand.bytes);
+      return operand.is_image || bytes(group->front()) == operand.bytes || (operand.is_vector && bytes(group->front()) > operand.bytes);
     }
     std::vector<std::pair<int64_t, uint64_t>> covered;
     std::string base;
@@ -251,6 +251,12 @@ class Linker {
 
 }  // namespace
 
+bool IsImageAccess(llvm::StringRef intrinsic) {
+  return intrinsic.consume_front("llvm.nvvm.") &&
+         (intrinsic.starts_with("tex.") || intrinsic.starts_with("tld4.") || intrinsic.starts_with("suld.") ||
+          intrinsic.starts_with("sust."));
+}
+
 MemoryOperand MemoryOperandOf(const llvm::Instruction& instruction) {
   MemoryOperand operand;
   llvm::Type* type = nullptr;
@@ -268,6 +274,11 @@ MemoryOperand MemoryOperandOf(const llvm::Instruction& instruction) {
     type = exchange->getNewValOperand()->getType();
   } else if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) {
     const llvm::StringRef name = intrinsic->getCalledFunction()->getName();
+    if (IsImageAccess(name)) {
+      operand.pointer = intrinsic->getArgOperand(0);
+      operand.is_image = true;
+      return operand;
+    }
     if (name.starts_with("llvm.nvvm.atomic.") || name.starts_with("llvm.nvvm.ldg.") ||
         name.starts_with("llvm.nvvm.ldu.")) {
       operand.pointer = intrinsic->getArgOperand(0);

@@ -21,7 +21,11 @@ struct MemoryOperand {
   const llvm::Value* pointer = nullptr;
   uint64_t bytes = 0;
   bool is_vector = false;
+  bool is_image = false;  // `pointer` is a handle; address and bytes depend on what it stands for
 };
+// Intrinsics that read or write a texel: fetches of textures, loads and stores of surfaces.
+bool IsImageAccess(llvm::StringRef intrinsic);
+
 MemoryOperand MemoryOperandOf(const llvm::Instruction& instruction);
 
 // The IR access that a PTX access with the number of `named` makes: `named` itself, or the load of its block that LLVM

@@ -101,6 +101,22 @@ Opcode ClassifyOpcode(std::string_view text) {
     opcode.has_result = base == "atom";
   } else if (base == "tex" || base == "tld4") {
     opcode.op = v1::OP_TEXTURE;
+    opcode.space = v1::SPACE_TEXTURE;
+    // The size of a texel is known only when the program runs. It is a power of two and aligned, so its first four bytes
+    // lie in the same sector as all of it.
+    opcode.access_bytes = 4;
+  } else if (base == "suld") {
+    opcode.op = v1::OP_TEXTURE;
+    opcode.space = v1::SPACE_TEXTURE;
+    opcode.access_bytes = AccessBytes(parts);
+  } else if (base == "sust" || base == "sured") {
+    // Stores to a surface are seen by everybody, as global stores are.
+    opcode.op = base == "sust" ? v1::OP_STORE : v1::OP_ATOMIC;
+    opcode.space = v1::SPACE_GLOBAL;
+    opcode.access_bytes = Has(parts, "p") ? 4 : AccessBytes(parts);
+    opcode.has_result = false;
+  } else if (base == "txq" || base == "suq") {
+    opcode.op = v1::OP_MOVE;  // of a field of the descriptor
   } else if (base == "bar" || base == "barrier") {
     opcode.op = Has(parts, "warp") ? v1::OP_WARP : v1::OP_BARRIER;
     opcode.has_result = Has(parts, "red");

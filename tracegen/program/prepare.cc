@@ -25,6 +25,7 @@
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LowerSwitch.h"
 #include "tracegen/program/contraction.h"
+#include "tracegen/program/device_calls.h"
 #include "tracegen/program/opcode.h"
 
 namespace heddle::tracegen {
@@ -98,12 +99,13 @@ absl::Status CheckCall(llvm::CallInst& call) {
     return Refuse(call, absl::StrCat("inline PTX '", text, "' is not supported; write it with built-in functions"));
   }
   const llvm::Function* callee = call.getCalledFunction();
-  if (callee == nullptr) return Refuse(call, "calls through function pointers are not supported yet");
+  if (callee == nullptr) return absl::OkStatus();  // through a pointer
   if (!callee->isDeclaration() || callee->isIntrinsic()) return absl::OkStatus();
   const llvm::StringRef name = callee->getName();
-  if (MathMicroOps(std::string_view(name.data(), name.size())) || IsFailureCall(name)) return absl::OkStatus();
-  if (name == "vprintf" || name == "printf") return Refuse(call, "printf in device code is not supported yet");
-  return Refuse(call, absl::StrCat("the device function '", std::string(name), "' is declared, but not defined"));
+  const std::string_view text(name.data(), name.size());
+  if (MathMicroOps(text) || SystemCallMicroOps(text) || IsFailureCall(name)) return absl::OkStatus();
+  if (TranslateImageCall(call)) return absl::OkStatus();
+  return Refuse(call, ExplainUndefined(name));
 }
 
 absl::Status CheckInstruction(llvm::Instruction& instruction) {
@@ -205,6 +207,7 @@ void ExpandMemoryIntrinsic(llvm::MemIntrinsic& intrinsic) {
 }
 
 bool IsDeviceCall(const llvm::Instruction& instruction) {
+  if (IsIndirectCall(instruction)) return true;
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   return call != nullptr && call->getCalledFunction() != nullptr && !call->getCalledFunction()->isDeclaration();
 }

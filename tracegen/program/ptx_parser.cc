@@ -174,7 +174,7 @@ class Parser {
         if (absl::StartsWith(statement, ".local") && !Frame(statement, &function.local_bytes)) {
           return Error("a local frame without a size");
         }
-      } else if (!statement.empty()) {
+      } else if (!statement.empty() && !absl::StrContains(statement, ".callprototype")) {
         if (function.blocks.empty()) return Error("an instruction before the first block");
         PtxInstruction instruction = ParseStatement(statement);
         for (std::string& operand : instruction.operands) operand = Scoped(operand);

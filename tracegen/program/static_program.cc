@@ -65,11 +65,14 @@ class ProgramBuilder {
       ptx_.emplace(function.name, std::move(function));
     }
     by_number_ = InstructionsByNumber(*module_.module);
+    indirect_ = FindIndirectCalls(*module_.module);
     if (absl::Status status = AddFunction(unit_.function->getName().str()); !status.ok()) return status;
     for (size_t i = 0; i < functions_.size(); ++i) {
       for (const FlowNode& node : functions_[i].flow.nodes) {
-        if (node.end != FlowEnd::kCall || index_.count(node.callee) > 0) continue;
-        if (absl::Status status = AddFunction(node.callee); !status.ok()) return status;
+        for (const std::string& callee : node.callees) {
+          if (index_.count(callee) > 0) continue;
+          if (absl::Status status = AddFunction(callee); !status.ok()) return status;
+        }
       }
     }
     Number();
@@ -88,7 +91,7 @@ class ProgramBuilder {
     ProgramFunction function;
     function.ir = module_.module->getFunction(name);
     uint32_t failed = 0;
-    absl::StatusOr<FlowFunction> flow = BuildFlow(found->second, defined_, &failed);
+    absl::StatusOr<FlowFunction> flow = BuildFlow(found->second, defined_, indirect_, &failed);
     if (!flow.ok()) {
       return absl::Status(flow.status().code(), absl::StrCat(module_.Where(failed), ": ", flow.status().message()));
     }
@@ -122,6 +125,11 @@ class ProgramBuilder {
         if (!absl::StartsWith(instruction.opcode, "call")) continue;
         for (const std::string& operand : instruction.operands) {
           if (MayMeetBarrier(operand, seen)) return true;
+        }
+        const auto targets = indirect_.find(instruction.id);
+        if (targets == indirect_.end()) continue;
+        for (const std::string& target : targets->second) {
+          if (MayMeetBarrier(target, seen)) return true;
         }
       }
     }
@@ -220,8 +228,8 @@ class ProgramBuilder {
           block->set_terminator(v1::BRANCH_CONDITIONAL);
           break;
         case FlowEnd::kCall:
-          block->set_terminator(v1::CALL);
-          block->add_callee(index_.at(node.callee));
+          block->set_terminator(node.indirect ? v1::CALL_INDIRECT : v1::CALL);
+          for (const std::string& callee : node.callees) block->add_callee(index_.at(callee));
           break;
         case FlowEnd::kReturn:
           block->set_terminator(v1::RETURN);
@@ -294,11 +302,13 @@ class ProgramBuilder {
     active.insert(index);
     for (size_t node = 0; node < function.flow.nodes.size(); ++node) {
       if (function.flow.nodes[node].end != FlowEnd::kCall) continue;
-      const uint32_t callee = index_.at(function.flow.nodes[node].callee);
-      if (active.count(callee) > 0) continue;
-      const auto [below, bytes] = Deepest(callee, active);
-      registers = std::max(registers, function.registers.live_over_call[node] + below);
-      local = std::max(local, bytes);
+      for (const std::string& name : function.flow.nodes[node].callees) {
+        const uint32_t callee = index_.at(name);
+        if (active.count(callee) > 0) continue;
+        const auto [below, bytes] = Deepest(callee, active);
+        registers = std::max(registers, function.registers.live_over_call[node] + below);
+        local = std::max(local, bytes);
+      }
     }
     active.erase(index);
     return {registers, local + function.flow.local_bytes};
@@ -349,6 +359,7 @@ class ProgramBuilder {
   std::set<std::string> defined_;
   std::map<std::string, PtxFunction> ptx_;
   std::vector<const llvm::Instruction*> by_number_;
+  IndirectCalls indirect_;
   std::deque<ProgramFunction> functions_;  // grows while its elements are read
   std::map<std::string, uint32_t> index_;
 };

@@ -1,0 +1,7 @@
+// Name that programs include.
+#ifndef HEDDLE_CRT_HOST_CONFIG_H_
+#define HEDDLE_CRT_HOST_CONFIG_H_
+
+#include "../host_defines.h"
+
+#endif  // HEDDLE_CRT_HOST_CONFIG_H_
