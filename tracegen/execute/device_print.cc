@@ -62,7 +62,7 @@ uint32_t ElementBytes(const Conversion& conversion, bool floating) {
   if (conversion.length == "h") return 2;
   if (conversion.length == "hl") return 4;
   if (conversion.length == "l") return 8;
-  return floating ? 8 : 4;
+  return 4;  // also of floats: programs print float4 with %v4f
 }
 
 // An integer of a vector, or a scalar whose length says that it is no int.

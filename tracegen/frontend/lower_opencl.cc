@@ -1,5 +1,7 @@
 #include "tracegen/frontend/lower_opencl.h"
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "llvm/ADT/STLExtras.h"
@@ -26,43 +28,46 @@ llvm::Value* Generic(llvm::IRBuilder<>& builder, llvm::Value* pointer) {
   return builder.CreateAddrSpaceCast(pointer, builder.getPtrTy(0));
 }
 
-// As C passes an argument without a prototype: float as double. Pointers, which are strings, in the generic space.
+// As C passes an argument without a prototype: float as double, but vectors as they are. Pointers, which are strings, in
+// the generic space.
 llvm::Value* Promoted(llvm::IRBuilder<>& builder, llvm::Value* value) {
   llvm::Type* type = value->getType();
   if (type->isPointerTy()) return Generic(builder, value);
-  llvm::Type* scalar = type->getScalarType();
-  if (scalar->isFloatTy() || scalar->isHalfTy()) {
-    llvm::Type* wide = builder.getDoubleTy();
-    if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) {
-      wide = llvm::FixedVectorType::get(wide, vector->getNumElements());
-    }
-    return builder.CreateFPExt(value, wide);
-  }
+  if (type->isFloatTy() || type->isHalfTy()) return builder.CreateFPExt(value, builder.getDoubleTy());
   return value;
 }
 
+// An argument lies at a multiple of its size, vectors at a multiple of 16 bytes at most; a vector of three has the room
+// of four.
 void LowerPrintf(llvm::CallInst* call) {
   llvm::Function* caller = call->getFunction();
   llvm::Module& module = *caller->getParent();
+  const llvm::DataLayout& layout = module.getDataLayout();
   llvm::IRBuilder<> builder(call);
-  std::vector<llvm::Value*> values;
-  std::vector<llvm::Type*> types;
+  std::vector<std::pair<llvm::Value*, uint64_t>> packed;  // with their offsets
+  uint64_t bytes = 0;
   for (llvm::Value* argument : llvm::drop_begin(call->args())) {
-    values.push_back(Promoted(builder, argument));
-    types.push_back(values.back()->getType());
+    llvm::Value* value = Promoted(builder, argument);
+    const uint64_t size = llvm::PowerOf2Ceil(layout.getTypeStoreSize(value->getType()).getFixedValue());
+    bytes = llvm::alignTo(bytes, std::min<uint64_t>(size, 16));
+    packed.emplace_back(value, bytes);
+    bytes += size;
   }
-  llvm::Value* packed = llvm::ConstantPointerNull::get(builder.getPtrTy(0));
-  if (!values.empty()) {
-    auto* structure = llvm::StructType::get(module.getContext(), types);
+  llvm::Value* buffer = llvm::ConstantPointerNull::get(builder.getPtrTy(0));
+  if (!packed.empty()) {
     llvm::IRBuilder<> entry(&*caller->getEntryBlock().getFirstInsertionPt());
-    packed = entry.CreateAlloca(structure);
-    for (size_t i = 0; i < values.size(); ++i) {
-      builder.CreateStore(values[i], builder.CreateStructGEP(structure, packed, static_cast<unsigned>(i)));
+    llvm::AllocaInst* memory = entry.CreateAlloca(llvm::ArrayType::get(builder.getInt8Ty(), bytes));
+    memory->setAlignment(llvm::Align(16));
+    for (const auto& [value, offset] : packed) {
+      const llvm::Align alignment = llvm::commonAlignment(llvm::Align(16), offset);
+      builder.CreateAlignedStore(value, builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), memory, offset),
+                                 alignment);
     }
+    buffer = memory;
   }
   llvm::FunctionCallee vprintf = module.getOrInsertFunction("vprintf", builder.getInt32Ty(), builder.getPtrTy(0),
                                                             builder.getPtrTy(0));
-  llvm::Value* printed = builder.CreateCall(vprintf, {Generic(builder, call->getArgOperand(0)), packed});
+  llvm::Value* printed = builder.CreateCall(vprintf, {Generic(builder, call->getArgOperand(0)), buffer});
   call->replaceAllUsesWith(printed);
   call->eraseFromParent();
 }

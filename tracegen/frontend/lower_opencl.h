@@ -7,8 +7,8 @@
 namespace heddle::tracegen {
 
 // Changes a module that clang has compiled from OpenCL C; one that has been changed before stays as it is.
-//  * printf(format, ...) becomes vprintf(format, address of a structure with the arguments), the form that device code
-//    has by the CUDA C++ Programming Guide. Arguments are promoted as in C; elements of float vectors too.
+//  * printf(format, ...) becomes vprintf(format, address of the arguments one after the other), the form that the PTX of
+//    CUDA programs has. Scalars are promoted as in C.
 //  * A sampler that is initialized in the program is its literal's bits.
 void LowerOpenCl(llvm::Module& module);
 
