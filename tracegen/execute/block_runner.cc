@@ -42,11 +42,12 @@ absl::Status BlockRunner::Run(const InstrumentedKernel& kernel, KernelEntry entr
   context_.dynamic_shared_bytes = geometry.dynamic_shared_bytes;
   context_.total_shared_bytes = shared_bytes_;
   context_.grid_id = geometry.grid_id;
+  std::copy(std::begin(geometry.environment), std::end(geometry.environment), context_.environment);
   context_.division_by_zero = 0;
-  context_.clock = 0;
+  if (geometry.first_block == 0) context_.clock = 0;
 
   FaultHandler handler;
-  uint64_t blocks = geometry.blocks();
+  const uint64_t end_block = geometry.end_block == 0 ? geometry.blocks() : geometry.end_block;
   uint64_t next_progress = 0;
   // A fault in the kernel continues here.
   if (sigsetjmp(*handler.target(), 0) != 0) {
@@ -54,7 +55,7 @@ absl::Status BlockRunner::Run(const InstrumentedKernel& kernel, KernelEntry entr
     fibers_.Reset();
     return status;
   }
-  for (uint64_t block = 0; block < blocks; ++block) {
+  for (uint64_t block = geometry.first_block; block < end_block; ++block) {
     if (InterruptRequested()) return absl::CancelledError("interrupted");
     if (absl::Status status = RunBlock(block); !status.ok()) {
       fibers_.Reset();
@@ -399,8 +400,9 @@ std::string BlockRunner::FaultText(int signal, const void* address) const {
   std::string at = site.line != 0 ? absl::StrCat(" at ", site.ToString()) : "";
   if (signal == SIGFPE) return absl::StrCat(where, ": arithmetic fault", at);
   if (signal == SIGILL) return absl::StrCat(where, ": illegal instruction", at);
-  return absl::StrCat(where, ": access to address 0x", absl::Hex(reinterpret_cast<uint64_t>(address)),
-                      ", where nothing is allocated", at);
+  std::string what = "where nothing is allocated";
+  if (options_.describe_address) what = options_.describe_address(reinterpret_cast<uint64_t>(address));
+  return absl::StrCat(where, ": access to address 0x", absl::Hex(reinterpret_cast<uint64_t>(address)), ", ", what, at);
 }
 
 }  // namespace heddle::tracegen

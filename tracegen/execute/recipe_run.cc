@@ -25,12 +25,11 @@
 #include "tracegen/frontend/compile.h"
 #include "tracegen/instrument/instrument.h"
 #include "tracegen/program/static_program.h"
+#include "tracegen/version.h"
 #include "traces/format/writer.h"
 
 namespace heddle::tracegen {
 namespace {
-
-constexpr char kProducer[] = "heddle 0.1.0";
 
 std::string Sha256(const std::string& bytes) {
   unsigned char digest[32];
@@ -283,14 +282,6 @@ class RecipeRun {
     return options;
   }
 
-  // Puts the arguments of a launch into parameter memory.
-  std::vector<const void*> PlaceArguments(const PreparedLaunch& launch) {
-    std::memcpy(At(kParamBase), launch.parameters.data(), launch.parameters.size());
-    std::vector<const void*> arguments;
-    for (uint64_t offset : launch.offsets) arguments.push_back(At(kParamBase + offset));
-    return arguments;
-  }
-
   absl::Status RunNative() {
     ResetMemory();
     BlockRunner runner(Options());
@@ -299,7 +290,7 @@ class RecipeRun {
       const recipe::v1::Launch& launch = recipe_.recipe.launch(i);
       if (absl::Status status = SetSymbols(i); !status.ok()) return status;
       Kernel& kernel = *kernels_[launch.kernel()];
-      std::vector<const void*> arguments = PlaceArguments(launches_[static_cast<size_t>(i)]);
+      std::vector<const void*> arguments = PlaceArguments(kernel.native, launches_[static_cast<size_t>(i)].parameters);
       for (uint32_t r = 0; r < std::max(1u, launch.repeat()); ++r) {
         Geometry geometry = launches_[static_cast<size_t>(i)].geometry;
         geometry.grid_id = id++;
@@ -397,7 +388,7 @@ class RecipeRun {
     for (const trace::v1::Allocation& allocation : memory_->allocations()) *record.add_allocation() = allocation;
     record.set_recorded(!launch.unrecorded());
     if (absl::Status status = writer_->BeginLaunch(std::move(record)); !status.ok()) return status;
-    std::vector<const void*> arguments = PlaceArguments(prepared);
+    std::vector<const void*> arguments = PlaceArguments(kernel.recorded, prepared.parameters);
     uint64_t before = runner.instructions();
     absl::Status status = runner.Run(kernel.recorded, kernel.recorded_code->entry(), arguments.data(), geometry,
                                      launch.unrecorded() ? nullptr : writer_.get());

@@ -87,6 +87,10 @@ class TraceWriter {
   absl::Status AddChunk(v1::BlockChunk chunk, uint64_t last_block);
 
   absl::Status EndLaunch();
+
+  // Takes back the open launch with all its blocks, as if BeginLaunch had not been called: of a launch that has failed,
+  // nothing can be told. Also after an error of AddBlock or AddBlockPart, which it clears; errors of the file stay.
+  absl::Status AbandonLaunch();
   absl::Status AddTransfer(const v1::Transfer& transfer);
   absl::Status AddCertificate(const v1::Certificate& certificate);
   absl::Status AddAnnotation(const v1::Annotation& annotation);
