@@ -24,11 +24,15 @@ HEDDLE_CL size_t get_num_groups(uint dimension) {
                              __nvvm_read_ptx_sreg_nctaid_z(), 1);
 }
 #ifdef HEDDLE_OPENCL_PROGRAM
+// clang has no built-in functions for these, but an external function of an intrinsic's name is that intrinsic.
+__attribute__((const, nothrow)) uint heddle_environment0(void) __asm("llvm.nvvm.read.ptx.sreg.envreg0");
+__attribute__((const, nothrow)) uint heddle_environment3(void) __asm("llvm.nvvm.read.ptx.sreg.envreg3");
+__attribute__((const, nothrow)) uint heddle_environment4(void) __asm("llvm.nvvm.read.ptx.sreg.envreg4");
+__attribute__((const, nothrow)) uint heddle_environment5(void) __asm("llvm.nvvm.read.ptx.sreg.envreg5");
 HEDDLE_CL size_t get_global_offset(uint dimension) {
-  return (uint)HEDDLE_BY_DIMENSION(dimension, __nvvm_read_ptx_sreg_envreg3(), __nvvm_read_ptx_sreg_envreg4(),
-                                   __nvvm_read_ptx_sreg_envreg5(), 0);
+  return HEDDLE_BY_DIMENSION(dimension, heddle_environment3(), heddle_environment4(), heddle_environment5(), 0u);
 }
-HEDDLE_CL uint get_work_dim(void) { return (uint)__nvvm_read_ptx_sreg_envreg0(); }
+HEDDLE_CL uint get_work_dim(void) { return heddle_environment0(); }
 #else
 HEDDLE_CL size_t get_global_offset(uint dimension) { return 0; }
 #endif

@@ -31,7 +31,6 @@ HEDDLE_MADE(double)
 #undef HEDDLE_MADE1
 #undef HEDDLE_PI
 
-HEDDLE_SAME1(half_log10, native_log10)
 HEDDLE_VECTORS2(half_powr, float)
 HEDDLE_VECTORS2(half_divide, float)
 HEDDLE_VECTORS1(half_recip, float)
