@@ -12,8 +12,6 @@
 #define cl_khr_local_int32_base_atomics 1
 #define cl_khr_global_int32_extended_atomics 1
 #define cl_khr_local_int32_extended_atomics 1
-#define cl_khr_int64_base_atomics 1
-#define cl_khr_int64_extended_atomics 1
 #define cl_khr_byte_addressable_store 1
 #define __IMAGE_SUPPORT__ 1
 
