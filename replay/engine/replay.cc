@@ -76,7 +76,8 @@ std::vector<std::string> Notes(const trace::TraceReader& reader,
     if (launch->totals.blocks() != launch->grid_blocks) {
       notes.push_back(absl::StrCat("launch ", launch->launch.id(), " (", launch->program->name(),
                                    "): ", launch->totals.blocks(), " of ", launch->grid_blocks,
-                                   " thread blocks were recorded"));
+                                   " thread blocks were recorded: cycles are those of a smaller launch, and the tail "
+                                   "of its blocks (DWR, DWS) is left out"));
     }
   }
   uint64_t unrecorded = 0;

@@ -70,7 +70,9 @@ void InstallHandlers(const std::string& output) {
 int CaptureRecipeCommand(int argc, char** argv) {
   CLI::App app{"Records what every thread of a kernel does, as a recipe describes it, into a trace file."};
   app.name("heddle-capture");
-  app.footer("A program with CUDA or OpenCL kernels: heddle-capture [OPTIONS] -- PROGRAM ARGUMENTS...");
+  app.footer(
+      "A program with CUDA or OpenCL kernels: heddle capture -o TRACE [OPTIONS] -- PROGRAM ARGUMENTS...\n"
+      "Its options: heddle capture --help --");
   CaptureOptions options;
   OutputOptions output;
   std::string recipe;

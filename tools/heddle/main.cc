@@ -19,6 +19,7 @@ namespace {
 constexpr char kExamples[] = R"(
 Examples:
   heddle capture -o bfs.htrace traces/kernels/bfs/bfs.textproto
+  heddle capture -o program.htrace -- ./program arguments
   heddle trace info bfs.htrace
   heddle replay bfs.htrace --divergence nrec,pdom,dwf,mimd --scheduler lrr,gto
   heddle replay bfs.htrace --divergence pdom --set core.schedulers=1 -o result.json

@@ -10,6 +10,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "tracegen/execute/launch_arguments.h"
 #include "tracegen/execute/launch_limits.h"
+#include "tracegen/execute/launch_record.h"
 #include "tracegen/frontend/bitcode.h"
 #include "tracegen/frontend/opencl_build.h"
 
@@ -66,7 +67,8 @@ Result Device::LoadModule(const std::vector<std::string_view>& bitcode, const de
     module->log = std::string(linked.status().message());
     return Fail(Error::kBuildFailure, linked.status());
   }
-  return AddModule(WriteBitcode(**linked), options, module);
+  module->binary = WriteBitcode(**linked);
+  return AddModule(module->binary, options, module);
 }
 
 Result Device::AddModule(std::string bitcode, const device::ModuleOptions& options, device::ModuleInfo* module) {
@@ -239,24 +241,21 @@ Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* lau
 }
 
 absl::Status Device::BeginRecord(const device::LaunchRequest& request, const PreparedLaunch& launch) {
-  trace::v1::Launch record;
-  const auto dimensions = [](trace::v1::Dim3* to, const uint32_t* from) {
-    to->set_x(from[0]);
-    to->set_y(from[1]);
-    to->set_z(from[2]);
-  };
-  dimensions(record.mutable_grid(), request.grid);
-  dimensions(record.mutable_block(), request.block);
-  record.set_dynamic_shared_bytes(request.dynamic_shared_bytes);
+  LoadedKernel& kernel = *launch.kernel;
+  if (!kernel.number.has_value()) {
+    absl::StatusOr<uint32_t> number = recording_->AddKernel(kernel.unit.program, launch.module->Facts(kernel));
+    if (!number.ok()) return number.status();
+    kernel.number = *number;
+  }
+  trace::v1::Launch record = DescribeLaunch(launch.geometry, *memory_);
+  record.set_program(*kernel.number);
   record.set_stream(StreamNumber(request.stream));
   std::set<uint64_t> dependencies(request.dependencies.begin(), request.dependencies.end());
   if (const auto last = last_in_stream_.find(request.stream); last != last_in_stream_.end()) {
     dependencies.insert(last->second);
   }
   for (uint64_t dependency : dependencies) record.add_depends_on(static_cast<uint32_t>(dependency));
-  for (trace::v1::Allocation& allocation : memory_->allocations()) *record.add_allocation() = std::move(allocation);
-  return recording_->BeginLaunch(launch.kernel->unit.program, launch.module->Facts(*launch.kernel), launch.plan,
-                                 std::move(record));
+  return recording_->BeginLaunch(kernel.unit.program.name(), launch.plan, std::move(record));
 }
 
 absl::Status Device::RunBlocks(const PreparedLaunch& launch, BlockRange blocks, bool record) {
@@ -316,8 +315,8 @@ Result Device::Launch(const device::LaunchRequest& request, device::LaunchReply*
 
 void Device::ShowWarnings(const PreparedLaunch& launch) {
   std::vector<std::string> warnings;
-  const KernelCode* code = launch.recorded != nullptr ? launch.recorded : launch.native;
-  if (warned_.insert(code).second) warnings = code->kernel.warnings;
+  KernelCode* code = launch.recorded != nullptr ? launch.recorded : launch.native;
+  if (!std::exchange(code->told_warnings, true)) warnings = code->kernel.warnings;
   const std::vector<std::string>& running = runner_->warnings();
   warnings.insert(warnings.end(), running.begin() + static_cast<ptrdiff_t>(warnings_shown_), running.end());
   warnings_shown_ = running.size();

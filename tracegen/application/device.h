@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -74,7 +73,6 @@ class Device {
   uint64_t launches_ = 0;
   std::map<uint64_t, uint32_t> streams_;         // numbers in the trace, in order of first use
   std::map<uint64_t, uint64_t> last_in_stream_;  // launch
-  std::set<const KernelCode*> warned_;           // whose warnings have been shown
   size_t warnings_shown_ = 0;                    // of the runner
 };
 

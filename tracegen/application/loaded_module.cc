@@ -11,6 +11,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "tracegen/frontend/bitcode.h"
 #include "tracegen/instrument/kernel_interface.h"
+#include "tracegen/program/device_calls.h"
 #include "tracegen/program/prepare.h"
 
 namespace heddle::tracegen {
@@ -140,6 +141,7 @@ absl::StatusOr<std::unique_ptr<LoadedModule>> LoadedModule::Load(std::string bit
   module->whole_ = module->MakeCanonical(nullptr).status();
   if (!module->whole_.ok()) {
     // Kernel by kernel, later. The host asks for variables by name before.
+    module->takes_addresses_ = !AddressTakenFunctions(**raw).empty();
     if (absl::Status status = module->Place(**raw); !status.ok()) return status;
   }
   return module;
@@ -232,6 +234,8 @@ absl::StatusOr<LoadedKernel*> LoadedModule::Kernel(const std::string& name) {
   kernel->info = *info;
   if (whole_.ok()) {
     kernel->canonical = canonical_.front().get();
+  } else if (takes_addresses_) {
+    return whole_;  // a function's address depends on which functions there are, so it would differ between kernels
   } else {
     absl::StatusOr<const CanonicalModule*> canonical = MakeCanonical(&name);
     if (!canonical.ok()) return canonical.status();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ namespace heddle::tracegen {
 struct KernelCode {
   InstrumentedKernel kernel;
   std::unique_ptr<CompiledKernel> code;
+  bool told_warnings = false;  // about the kernel
 };
 
 // A kernel that can be launched.
@@ -32,6 +34,7 @@ struct LoadedKernel {
   KernelUnit unit;
   KernelCode recorded;  // made by LoadedModule::Code, code is null before
   KernelCode native;
+  std::optional<uint32_t> number;  // in the trace, once it is there
 };
 
 class LoadedModule {
@@ -77,6 +80,7 @@ class LoadedModule {
   std::vector<device::KernelInfo> kernel_infos_;
   bool may_meet_warps_ = false;  // some kernel may use shuffles or votes
   GlobalLayout globals_;
+  bool takes_addresses_ = false;                                 // of functions
   absl::Status whole_;                                           // why there is no canonical form of the whole module
   std::vector<std::unique_ptr<CanonicalModule>> canonical_;      // the whole module, or one per kernel
   std::map<std::string, std::unique_ptr<LoadedKernel>> loaded_;  // by name

@@ -120,7 +120,9 @@ absl::Status Recording::EnsureHeader(const CodeFacts& facts) {
   return absl::OkStatus();
 }
 
-absl::Status Recording::AddProgram(trace::v1::KernelProgram kernel, const CodeFacts& facts, uint32_t* id) {
+absl::StatusOr<uint32_t> Recording::AddKernel(trace::v1::KernelProgram kernel, const CodeFacts& facts) {
+  if (!error_.ok()) return error_;
+  if (absl::Status status = EnsureHeader(facts); !status.ok()) return Break(std::move(status));
   // Numbers of source files in the header instead of in the module.
   std::vector<uint32_t> number = {0};
   const auto& files = header_.source_file();
@@ -131,28 +133,16 @@ absl::Status Recording::AddProgram(trace::v1::KernelProgram kernel, const CodeFa
     instruction.set_source_file(number[instruction.source_file()]);
   }
   std::string contents = kernel.SerializeAsString();
-  if (const auto found = programs_.find(contents); found != programs_.end()) {
-    *id = found->second;
-    return absl::OkStatus();
-  }
+  if (const auto found = programs_.find(contents); found != programs_.end()) return found->second;
   absl::StatusOr<const trace::Program*> added = writer_->AddProgram(std::move(kernel));
-  if (!added.ok()) return added.status();
-  *id = (*added)->id();
-  programs_.emplace(std::move(contents), *id);
-  return absl::OkStatus();
+  if (!added.ok()) return Break(added.status());
+  return programs_[std::move(contents)] = (*added)->id();
 }
 
-absl::Status Recording::BeginLaunch(trace::v1::KernelProgram kernel, const CodeFacts& facts, const LaunchPlan& plan,
-                                    trace::v1::Launch launch) {
+absl::Status Recording::BeginLaunch(const std::string& kernel_name, const LaunchPlan& plan, trace::v1::Launch launch) {
   if (!error_.ok()) return error_;
-  kernel_name_ = kernel.name();
+  kernel_name_ = kernel_name;
   grid_blocks_ = uint64_t{launch.grid().x()} * launch.grid().y() * launch.grid().z();
-  if (absl::Status status = EnsureHeader(facts); !status.ok()) return Break(std::move(status));
-  uint32_t program = 0;
-  if (absl::Status status = AddProgram(std::move(kernel), facts, &program); !status.ok()) {
-    return Break(std::move(status));
-  }
-  launch.set_program(program);
   launch.set_recorded(plan.recorded);
   if (plan.recorded && plan.selection.rule() != trace::v1::BlockSelection::ALL) {
     *launch.mutable_selection() = plan.selection;

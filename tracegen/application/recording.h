@@ -56,11 +56,13 @@ class Recording {
   // What to record of the next launch.
   LaunchPlan Plan(const trace::v1::KernelProgram& kernel, uint64_t grid_blocks) const;
 
-  // Begins the next launch: of `kernel`, whose instructions count their source files from 1 in facts.source_files.
-  // `launch` lacks program, recorded, selection, which follow from the plan. Not recorded: the launch stands in its
-  // place in the run, and that is all.
-  absl::Status BeginLaunch(trace::v1::KernelProgram kernel, const CodeFacts& facts, const LaunchPlan& plan,
-                           trace::v1::Launch launch);
+  // Puts a kernel into the trace, whose instructions count their source files from 1 in facts.source_files. The same
+  // kernel from several modules is there once. Returns its number.
+  absl::StatusOr<uint32_t> AddKernel(trace::v1::KernelProgram kernel, const CodeFacts& facts);
+
+  // Begins the next launch, of a kernel that has been added. `launch` lacks recorded and selection, which follow from
+  // the plan. Not recorded: the launch stands in its place in the run, and that is all.
+  absl::Status BeginLaunch(const std::string& kernel_name, const LaunchPlan& plan, trace::v1::Launch launch);
   // Where its blocks go; null if the launch is not recorded.
   trace::TraceWriter* writer() { return in_launch_ ? writer_.get() : nullptr; }
   absl::Status EndLaunch();
@@ -83,7 +85,6 @@ class Recording {
   absl::Status EnsureHeader(const CodeFacts& facts);
   absl::Status CreateWriter();
   absl::Status ExtendHeader();
-  absl::Status AddProgram(trace::v1::KernelProgram kernel, const CodeFacts& facts, uint32_t* id);
   // Remembers an error of the file: there will be no trace. Keeps what has been written if the user wants it.
   absl::Status Break(absl::Status status);
 

@@ -20,6 +20,7 @@
 #include "tracegen/execute/fill.h"
 #include "tracegen/execute/jit.h"
 #include "tracegen/execute/launch_arguments.h"
+#include "tracegen/execute/launch_record.h"
 #include "tracegen/execute/output_check.h"
 #include "tracegen/execute/recipe_file.h"
 #include "tracegen/frontend/compile.h"
@@ -374,18 +375,9 @@ class RecipeRun {
     const PreparedLaunch& prepared = launches_[static_cast<size_t>(index)];
     Geometry geometry = prepared.geometry;
     geometry.grid_id = static_cast<uint32_t>(summary_.launches);
-    trace::v1::Launch record;
+    trace::v1::Launch record = DescribeLaunch(geometry, *memory_);
     record.set_program(kernel.program->id());
-    auto dimensions = [](trace::v1::Dim3* to, const uint32_t* from) {
-      to->set_x(from[0]);
-      to->set_y(from[1]);
-      to->set_z(from[2]);
-    };
-    dimensions(record.mutable_grid(), geometry.grid);
-    dimensions(record.mutable_block(), geometry.block);
-    record.set_dynamic_shared_bytes(geometry.dynamic_shared_bytes);
     if (summary_.launches > 0) record.add_depends_on(static_cast<uint32_t>(summary_.launches - 1));
-    for (const trace::v1::Allocation& allocation : memory_->allocations()) *record.add_allocation() = allocation;
     record.set_recorded(!launch.unrecorded());
     if (absl::Status status = writer_->BeginLaunch(std::move(record)); !status.ok()) return status;
     std::vector<const void*> arguments = PlaceArguments(kernel.recorded, prepared.parameters);

@@ -1,5 +1,6 @@
 // A program that uses the device through the client library, as the CUDA runtime and the OpenCL driver do. The first
 // argument is what it shall do, the second a folder with bitcode.
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -258,6 +260,50 @@ void LateModule() {
   std::printf("%s\n", data[5] == 128 ? "right" : "wrong");
 }
 
+// The device processes of this test, whatever started them: they have its mark in their environment.
+std::vector<pid_t> DeviceProcesses() {
+  const std::string mark = std::string("HEDDLE_TEST_TAG=") + folder + '\0';
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const pid_t process = std::atoi(entry.path().filename().c_str());
+    if (process <= 0) continue;
+    const auto contents = [&](const char* name) {
+      std::ifstream in(entry.path() / name, std::ios::binary);
+      std::stringstream text;
+      text << in.rdbuf();
+      return text.str();
+    };
+    if (contents("environ").find(mark) == std::string::npos) continue;
+    if (contents("cmdline").find(std::string("heddle-capture") + '\0' + "--device") == std::string::npos) continue;
+    found.push_back(process);
+  }
+  return found;
+}
+
+void KillDevice() {
+  Compute();
+  for (pid_t process : DeviceProcesses()) kill(process, SIGKILL);
+  uint64_t address = 0;
+  const Result result = Client().Allocate(16, "later", &address);
+  std::printf("later: %d %s\n", static_cast<int>(result.error), result.message.c_str());
+}
+
+// The device process may write no larger file.
+void FullDisk() {
+  const ModuleInfo module = Load({"kernels.bc"});
+  for (pid_t process : DeviceProcesses()) {
+    const rlimit limit = {1000, 1000};
+    if (prlimit(process, RLIMIT_FSIZE, &limit, nullptr) != 0) std::perror("prlimit");
+  }
+  int* data = Allocate<int>(1 << 16, "data");
+  LaunchReply reply;
+  Result result;
+  for (int i = 0; i < 1000 && result.ok(); ++i) {
+    result = Client().Launch(Request(module, "Write", 16, 1024, Arguments().Add(data)), &reply);
+  }
+  std::printf("%d %s\n", static_cast<int>(result.error), result.message.c_str());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -276,6 +322,8 @@ int main(int argc, char** argv) {
       {"linked", Linked},
       {"opencl", OpenCl},
       {"late", LateModule},
+      {"kill-device", KillDevice},
+      {"full-disk", FullDisk},
   };
   const auto action = actions.find(what);
   if (action == actions.end()) return 2;

@@ -71,6 +71,18 @@ struct DeviceClient::State {
   uint64_t sequence = 0;
   std::atomic<bool> recording = false;
 
+  // Calls `function` with the mutex held. Not in the child of a fork: there a thread that is gone may hold it.
+  template <typename Function>
+  Result Locked(Function function) {
+    if (is_fork_child) {
+      return {Error::kNoDevice,
+              "this process is the child of a fork: the device belongs to its parent. Use the device in one of them "
+              "only, or execute a program in the child"};
+    }
+    std::lock_guard lock(mutex);
+    return function();
+  }
+
   // These are called with the mutex held.
   Result Ready();
   Result Connect();
@@ -124,12 +136,6 @@ Result DeviceClient::State::Call(MessageKind kind, const Request& request, Reply
 }
 
 Result DeviceClient::State::Ready() {
-  if (is_fork_child) {
-    return {
-        Error::kNoDevice,
-        "this process is the child of a fork: the device belongs to its parent. Use the device in one of them only, "
-        "or execute a program in the child"};
-  }
   if (!sticky.ok()) return sticky;
   if (connected) return {};
   Result result = Connect();
@@ -192,14 +198,13 @@ void DeviceClient::AddDeviceProgram(std::string path) {
 }
 
 Result DeviceClient::Connect() {
-  std::lock_guard lock(state_->mutex);
-  return state_->Ready();
+  return state_->Locked([&] { return state_->Ready(); });
 }
 
 Result DeviceClient::LoadModule(const std::vector<std::string_view>& bitcode, const ModuleOptions& options,
                                 ModuleInfo* module) {
-  std::lock_guard lock(state_->mutex);
-  return state_->Call(MessageKind::kLoadModule, LoadModuleRequest{bitcode, options}, module);
+  return state_->Locked(
+      [&] { return state_->Call(MessageKind::kLoadModule, LoadModuleRequest{bitcode, options}, module); });
 }
 
 Result DeviceClient::BuildOpenCl(std::string_view source, std::string_view options,
@@ -213,51 +218,46 @@ Result DeviceClient::BuildOpenCl(std::string_view source, std::string_view optio
   }
   request.headers = headers;
   request.compile_only = compile_only;
-  std::lock_guard lock(state_->mutex);
-  return state_->Call(MessageKind::kBuildOpenCl, request, module);
+  return state_->Locked([&] { return state_->Call(MessageKind::kBuildOpenCl, request, module); });
 }
 
 Result DeviceClient::UnloadModule(uint64_t module) {
-  std::lock_guard lock(state_->mutex);
-  return state_->Call(MessageKind::kUnloadModule, module, static_cast<uint64_t*>(nullptr));
+  return state_->Locked(
+      [&] { return state_->Call(MessageKind::kUnloadModule, module, static_cast<uint64_t*>(nullptr)); });
 }
 
 Result DeviceClient::DescribeKernel(uint64_t module, std::string_view kernel, KernelInfo* info) {
-  std::lock_guard lock(state_->mutex);
-  return state_->Call(MessageKind::kDescribeKernel, KernelName{module, std::string(kernel)}, info);
+  return state_->Locked(
+      [&] { return state_->Call(MessageKind::kDescribeKernel, KernelName{module, std::string(kernel)}, info); });
 }
 
 Result DeviceClient::Allocate(uint64_t bytes, std::string_view name, uint64_t* address) {
-  std::lock_guard lock(state_->mutex);
-  return state_->Call(MessageKind::kAllocate, AllocateRequest{bytes, std::string(name)}, address);
+  return state_->Locked(
+      [&] { return state_->Call(MessageKind::kAllocate, AllocateRequest{bytes, std::string(name)}, address); });
 }
 
 Result DeviceClient::Free(uint64_t address) {
   if (address == 0) return {};
-  std::lock_guard lock(state_->mutex);
-  return state_->Call(MessageKind::kFree, address, static_cast<uint64_t*>(nullptr));
+  return state_->Locked([&] { return state_->Call(MessageKind::kFree, address, static_cast<uint64_t*>(nullptr)); });
 }
 
 Result DeviceClient::Launch(const LaunchRequest& request, LaunchReply* reply) {
-  std::lock_guard lock(state_->mutex);
-  return state_->Call(MessageKind::kLaunch, request, reply);
+  return state_->Locked([&] { return state_->Call(MessageKind::kLaunch, request, reply); });
 }
 
 Result DeviceClient::NoteTransfer(TransferDirection direction, uint64_t address, uint64_t bytes, uint64_t stream) {
-  std::lock_guard lock(state_->mutex);
-  if (Result ready = state_->Ready(); !ready.ok()) return ready;
-  if (!state_->recording) return {};
-  Writer writer;
-  Write(writer, TransferNote{direction, address, bytes, stream});
-  if (!SendMessage(state_->socket, MessageKind::kTransfer, ++state_->sequence, writer.bytes())) {
-    return state_->Disconnected();
-  }
-  return {};
+  return state_->Locked([&] {
+    if (Result ready = state_->Ready(); !ready.ok() || !state_->recording) return ready;
+    Writer writer;
+    Write(writer, TransferNote{direction, address, bytes, stream});
+    return SendMessage(state_->socket, MessageKind::kTransfer, ++state_->sequence, writer.bytes())
+               ? Result{}
+               : state_->Disconnected();
+  });
 }
 
 Result DeviceClient::Limits(DeviceLimits* limits) {
-  std::lock_guard lock(state_->mutex);
-  return state_->Call(MessageKind::kLimits, uint64_t{0}, limits);
+  return state_->Locked([&] { return state_->Call(MessageKind::kLimits, uint64_t{0}, limits); });
 }
 
 bool DeviceClient::IsDeviceAddress(uint64_t address) {
