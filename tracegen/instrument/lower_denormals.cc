@@ -62,21 +62,17 @@ bool Flushes(const llvm::Instruction& instruction) {
     default:
       break;
   }
-  const llvm::StringRef name = intrinsic->getCalledFunction()->getName();
-  return name.starts_with("llvm.nvvm.") && (name.contains(".ftz") || name.ends_with(".approx.f"));
+  return false;  // the .ftz forms of intrinsics say so themselves (lower_float.cc)
 }
 
 }  // namespace
 
 void LowerDenormals(KernelPass& pass) {
   for (llvm::Function* function : pass.functions) {
-    const bool all = function->hasFnAttribute(kFlushAttribute);
+    if (!function->hasFnAttribute(kFlushAttribute)) continue;
     std::vector<llvm::Instruction*> work;
     for (llvm::Instruction& instruction : llvm::instructions(*function)) {
-      const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-      // The .ftz forms of intrinsics flush whatever the rest of the program does.
-      const bool named = call != nullptr && call->getCalledFunction()->getName().contains(".ftz");
-      if ((all || named) && Flushes(instruction)) work.push_back(&instruction);
+      if (Flushes(instruction)) work.push_back(&instruction);
     }
     for (llvm::Instruction* instruction : work) {
       llvm::IRBuilder<> builder(instruction);

@@ -29,9 +29,20 @@ inline __device__ __cuda_builtin_blockDim_t::operator uint3() const { return uin
 inline __device__ __cuda_builtin_gridDim_t::operator dim3() const { return dim3(x, y, z); }
 inline __device__ __cuda_builtin_gridDim_t::operator uint3() const { return uint3{x, y, z}; }
 
-// clang-format off: the second uses the first
+// What a device's system provides.
+extern "C" __device__ int vprintf(const char* format, const char* arguments);
+extern "C" __device__ int printf(const char* format, ...);
+extern "C" __device__ void* malloc(__SIZE_TYPE__ bytes) __attribute__((malloc, nothrow));
+extern "C" __device__ void free(void* pointer) __attribute__((nothrow));
+
+// clang-format off: later ones use earlier ones
 #include "heddle_cuda_math.h"
+#include "heddle_cuda_intrinsics.h"
+#include "heddle_cuda_simd.h"
+#include "heddle_cuda_atomic.h"
 #include "heddle_cuda_sync.h"
+#include "heddle_cuda_texture.h"
+#include <new>  // clang's, with new and delete of device code
 // clang-format on
 
 // Assertion failure ends the run with the place and the expression.

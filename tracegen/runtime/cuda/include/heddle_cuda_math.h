@@ -1,11 +1,19 @@
-// CUDA's arithmetic functions. What a PTX instruction computes becomes that instruction; everything else stays a call
-// of one function without side effects, so that capture sees one special-function operation and no branches of a
-// software version.
+// CUDA's mathematical functions in single and double precision. What a PTX instruction computes becomes that
+// instruction; everything else stays a call of one function without side effects, so that capture sees one
+// special-function operation and no branches of a software version. (Rounding variants, conversions and integer
+// functions are in heddle_cuda_intrinsics.h.)
 #ifndef HEDDLE_CUDA_MATH_H_
 #define HEDDLE_CUDA_MATH_H_
 
 #define HEDDLE_DEVICE static __forceinline__ __device__
 #define HEDDLE_CALL extern "C" __device__ __attribute__((const, nothrow))
+
+// With -use_fast_math some functions of single precision are the fast ones.
+#ifdef __CLANG_GPU_APPROX_TRANSCENDENTALS__
+#define HEDDLE_FAST(name) __nv_fast_##name##f
+#else
+#define HEDDLE_FAST(name) __nv_##name##f
+#endif
 
 // name(double), name(float), namef(float).
 #define HEDDLE_MATH1(name)                                           \
@@ -14,15 +22,28 @@
   HEDDLE_DEVICE float name##f(float x) { return __nv_##name##f(x); } \
   HEDDLE_DEVICE float name(float x) { return __nv_##name##f(x); }    \
   HEDDLE_DEVICE double name(double x) { return __nv_##name(x); }
+#define HEDDLE_MATH1_FAST(name)                                         \
+  HEDDLE_CALL float __nv_##name##f(float);                              \
+  HEDDLE_CALL float __nv_fast_##name##f(float);                         \
+  HEDDLE_CALL double __nv_##name(double);                               \
+  HEDDLE_DEVICE float __##name##f(float x) { return __nv_fast_##name##f(x); } \
+  HEDDLE_DEVICE float name##f(float x) { return HEDDLE_FAST(name)(x); } \
+  HEDDLE_DEVICE float name(float x) { return HEDDLE_FAST(name)(x); }    \
+  HEDDLE_DEVICE double name(double x) { return __nv_##name(x); }
 #define HEDDLE_MATH2(name)                                                       \
   HEDDLE_CALL float __nv_##name##f(float, float);                                \
   HEDDLE_CALL double __nv_##name(double, double);                                \
   HEDDLE_DEVICE float name##f(float x, float y) { return __nv_##name##f(x, y); } \
   HEDDLE_DEVICE float name(float x, float y) { return __nv_##name##f(x, y); }    \
   HEDDLE_DEVICE double name(double x, double y) { return __nv_##name(x, y); }
-HEDDLE_MATH1(sin)
-HEDDLE_MATH1(cos)
-HEDDLE_MATH1(tan)
+HEDDLE_MATH1_FAST(sin)
+HEDDLE_MATH1_FAST(cos)
+HEDDLE_MATH1_FAST(tan)
+HEDDLE_MATH1_FAST(exp)
+HEDDLE_MATH1_FAST(exp10)
+HEDDLE_MATH1_FAST(log)
+HEDDLE_MATH1_FAST(log2)
+HEDDLE_MATH1_FAST(log10)
 HEDDLE_MATH1(sinpi)
 HEDDLE_MATH1(cospi)
 HEDDLE_MATH1(asin)
@@ -34,71 +55,167 @@ HEDDLE_MATH1(tanh)
 HEDDLE_MATH1(asinh)
 HEDDLE_MATH1(acosh)
 HEDDLE_MATH1(atanh)
-HEDDLE_MATH1(exp)
 HEDDLE_MATH1(exp2)
-HEDDLE_MATH1(exp10)
 HEDDLE_MATH1(expm1)
-HEDDLE_MATH1(log)
-HEDDLE_MATH1(log2)
-HEDDLE_MATH1(log10)
 HEDDLE_MATH1(log1p)
+HEDDLE_MATH1(logb)
 HEDDLE_MATH1(cbrt)
+HEDDLE_MATH1(rcbrt)
 HEDDLE_MATH1(rsqrt)
 HEDDLE_MATH1(erf)
 HEDDLE_MATH1(erfc)
+HEDDLE_MATH1(erfinv)
+HEDDLE_MATH1(erfcinv)
+HEDDLE_MATH1(erfcx)
+HEDDLE_MATH1(normcdf)
+HEDDLE_MATH1(normcdfinv)
 HEDDLE_MATH1(tgamma)
 HEDDLE_MATH1(lgamma)
-HEDDLE_MATH2(pow)
+HEDDLE_MATH1(j0)
+HEDDLE_MATH1(j1)
+HEDDLE_MATH1(y0)
+HEDDLE_MATH1(y1)
+HEDDLE_MATH1(cyl_bessel_i0)
+HEDDLE_MATH1(cyl_bessel_i1)
 HEDDLE_MATH2(atan2)
 HEDDLE_MATH2(fmod)
 HEDDLE_MATH2(hypot)
+HEDDLE_MATH2(rhypot)
 HEDDLE_MATH2(remainder)
+HEDDLE_MATH2(nextafter)
 #undef HEDDLE_MATH1
+#undef HEDDLE_MATH1_FAST
 #undef HEDDLE_MATH2
 
-HEDDLE_DEVICE float pow(float x, int y) { return __nv_powf(x, static_cast<float>(y)); }
-HEDDLE_DEVICE double pow(double x, int y) { return __nv_pow(x, static_cast<double>(y)); }
+HEDDLE_CALL float __nv_powf(float, float);
+HEDDLE_CALL double __nv_pow(double, double);
+HEDDLE_CALL float __nv_fast_powf(float, float);
+HEDDLE_CALL float __nv_powif(float, int);
+HEDDLE_CALL double __nv_powi(double, int);
+HEDDLE_CALL float __nv_fast_fdividef(float, float);
+HEDDLE_DEVICE float __powf(float x, float y) { return __nv_fast_powf(x, y); }
+HEDDLE_DEVICE float powf(float x, float y) { return HEDDLE_FAST(pow)(x, y); }
+HEDDLE_DEVICE float pow(float x, float y) { return HEDDLE_FAST(pow)(x, y); }
+HEDDLE_DEVICE double pow(double x, double y) { return __nv_pow(x, y); }
+HEDDLE_DEVICE float pow(float x, int y) { return __nv_powif(x, y); }
+HEDDLE_DEVICE double pow(double x, int y) { return __nv_powi(x, y); }
+HEDDLE_DEVICE double pow(double x, float y) { return __nv_pow(x, y); }
+HEDDLE_DEVICE double pow(float x, double y) { return __nv_pow(x, y); }
+HEDDLE_DEVICE float powif(float x, int y) { return __nv_powif(x, y); }
+HEDDLE_DEVICE double powi(double x, int y) { return __nv_powi(x, y); }
+HEDDLE_DEVICE float __fdividef(float x, float y) { return __nv_fast_fdividef(x, y); }
+HEDDLE_DEVICE float fdividef(float x, float y) { return x / y; }
+HEDDLE_DEVICE float __tanhf(float x) { return __nv_tanhf(x); }
+
 HEDDLE_DEVICE void sincosf(float x, float* s, float* c) {
-  *s = __nv_sinf(x);
-  *c = __nv_cosf(x);
+  *s = sinf(x);
+  *c = cosf(x);
 }
+HEDDLE_DEVICE void __sincosf(float x, float* s, float* c) {
+  *s = __sinf(x);
+  *c = __cosf(x);
+}
+HEDDLE_DEVICE void sincos(float x, float* s, float* c) { sincosf(x, s, c); }
 HEDDLE_DEVICE void sincos(double x, double* s, double* c) {
   *s = __nv_sin(x);
   *c = __nv_cos(x);
 }
+HEDDLE_DEVICE void sincospif(float x, float* s, float* c) {
+  *s = __nv_sinpif(x);
+  *c = __nv_cospif(x);
+}
+HEDDLE_DEVICE void sincospi(double x, double* s, double* c) {
+  *s = __nv_sinpi(x);
+  *c = __nv_cospi(x);
+}
 
-// Fast versions of lower precision.
-#define HEDDLE_FAST1(name)                      \
-  HEDDLE_CALL float __nv_fast_##name##f(float); \
-  HEDDLE_DEVICE float __##name##f(float x) { return __nv_fast_##name##f(x); }
-HEDDLE_FAST1(sin)
-HEDDLE_FAST1(cos)
-HEDDLE_FAST1(tan)
-HEDDLE_FAST1(exp)
-HEDDLE_FAST1(exp10)
-HEDDLE_FAST1(log)
-HEDDLE_FAST1(log2)
-HEDDLE_FAST1(log10)
-#undef HEDDLE_FAST1
-HEDDLE_CALL float __nv_fast_powf(float, float);
-HEDDLE_CALL float __nv_fast_fdividef(float, float);
-HEDDLE_DEVICE float __powf(float x, float y) { return __nv_fast_powf(x, y); }
-HEDDLE_DEVICE float __fdividef(float x, float y) { return __nv_fast_fdividef(x, y); }
-HEDDLE_DEVICE float __fsqrt_rn(float x) { return __builtin_sqrtf(x); }
-HEDDLE_DEVICE float __frsqrt_rn(float x) { return __nv_rsqrtf(x); }
-HEDDLE_DEVICE float __frcp_rn(float x) { return 1.0f / x; }
-HEDDLE_DEVICE float __fdiv_rn(float x, float y) { return x / y; }
-HEDDLE_DEVICE float __saturatef(float x) { return __builtin_fminf(__builtin_fmaxf(x, 0.0f), 1.0f); }
-HEDDLE_DEVICE float __fmaf_rn(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
-HEDDLE_DEVICE double __fma_rn(double x, double y, double z) { return __builtin_fma(x, y, z); }
-#define HEDDLE_ROUNDED(name, type, operation) \
-  HEDDLE_DEVICE type name(type x, type y) { _Pragma("clang fp contract(off)") return x operation y; }
-HEDDLE_ROUNDED(__fadd_rn, float, +)
-HEDDLE_ROUNDED(__fsub_rn, float, -)
-HEDDLE_ROUNDED(__fmul_rn, float, *)
-HEDDLE_ROUNDED(__dadd_rn, double, +)
-HEDDLE_ROUNDED(__dmul_rn, double, *)
-#undef HEDDLE_ROUNDED
+HEDDLE_CALL float __nv_jnf(int, float);
+HEDDLE_CALL double __nv_jn(int, double);
+HEDDLE_CALL float __nv_ynf(int, float);
+HEDDLE_CALL double __nv_yn(int, double);
+HEDDLE_DEVICE float jnf(int n, float x) { return __nv_jnf(n, x); }
+HEDDLE_DEVICE double jn(int n, double x) { return __nv_jn(n, x); }
+HEDDLE_DEVICE float ynf(int n, float x) { return __nv_ynf(n, x); }
+HEDDLE_DEVICE double yn(int n, double x) { return __nv_yn(n, x); }
+
+#define HEDDLE_NORMS(type, suffix)                                                                                    \
+  HEDDLE_CALL type __nv_norm3d##suffix(type, type, type);                                                             \
+  HEDDLE_CALL type __nv_norm4d##suffix(type, type, type, type);                                                       \
+  HEDDLE_CALL type __nv_rnorm3d##suffix(type, type, type);                                                            \
+  HEDDLE_CALL type __nv_rnorm4d##suffix(type, type, type, type);                                                      \
+  HEDDLE_DEVICE type norm3d##suffix(type x, type y, type z) { return __nv_norm3d##suffix(x, y, z); }                  \
+  HEDDLE_DEVICE type norm4d##suffix(type x, type y, type z, type w) { return __nv_norm4d##suffix(x, y, z, w); }       \
+  HEDDLE_DEVICE type rnorm3d##suffix(type x, type y, type z) { return __nv_rnorm3d##suffix(x, y, z); }                \
+  HEDDLE_DEVICE type rnorm4d##suffix(type x, type y, type z, type w) { return __nv_rnorm4d##suffix(x, y, z, w); }     \
+  HEDDLE_DEVICE type norm##suffix(int n, const type* p) {                                                             \
+    type sum = 0;                                                                                                     \
+    for (int i = 0; i < n; ++i) sum += p[i] * p[i];                                                                   \
+    return __builtin_sqrt##suffix(sum);                                                                               \
+  }                                                                                                                   \
+  HEDDLE_DEVICE type rnorm##suffix(int n, const type* p) { return 1 / norm##suffix(n, p); }
+HEDDLE_NORMS(float, f)
+HEDDLE_NORMS(double, )
+#undef HEDDLE_NORMS
+
+// Exponents and fractions. Functions with two results are two operations; what goes through a pointer is a store of the
+// program's.
+#define HEDDLE_PARTS(type, suffix)                                                                                 \
+  HEDDLE_CALL type __nv_ldexp##suffix(type, int);                                                                  \
+  HEDDLE_CALL int __nv_ilogb##suffix(type);                                                                        \
+  HEDDLE_CALL int __nv_frexp_exponent##suffix(type);                                                               \
+  HEDDLE_CALL type __nv_frexp_fraction##suffix(type);                                                              \
+  HEDDLE_CALL int __nv_remquo_quotient##suffix(type, type);                                                        \
+  HEDDLE_DEVICE type ldexp##suffix(type x, int n) { return __nv_ldexp##suffix(x, n); }                             \
+  HEDDLE_DEVICE type scalbn##suffix(type x, int n) { return __nv_ldexp##suffix(x, n); }                            \
+  HEDDLE_DEVICE type scalbln##suffix(type x, long n) {                                                             \
+    return __nv_ldexp##suffix(x, static_cast<int>(n < -100000 ? -100000 : n > 100000 ? 100000 : n));               \
+  }                                                                                                                \
+  HEDDLE_DEVICE int ilogb##suffix(type x) { return __nv_ilogb##suffix(x); }                                        \
+  HEDDLE_DEVICE type frexp##suffix(type x, int* exponent) {                                                        \
+    *exponent = __nv_frexp_exponent##suffix(x);                                                                    \
+    return __nv_frexp_fraction##suffix(x);                                                                         \
+  }                                                                                                                \
+  HEDDLE_DEVICE type modf##suffix(type x, type* whole) {                                                           \
+    *whole = __builtin_trunc##suffix(x);                                                                           \
+    return __builtin_copysign##suffix(__builtin_isinf(x) ? 0 : x - __builtin_trunc##suffix(x), x);                 \
+  }                                                                                                                \
+  HEDDLE_DEVICE type remquo##suffix(type x, type y, int* quotient) {                                               \
+    *quotient = __nv_remquo_quotient##suffix(x, y);                                                                \
+    return __nv_remainder##suffix(x, y);                                                                           \
+  }                                                                                                                \
+  HEDDLE_DEVICE type fdim##suffix(type x, type y) { return x > y ? x - y : x == x && y == y ? 0 : x + y; }         \
+  HEDDLE_DEVICE type nan##suffix(const char*) { return __builtin_nan##suffix(""); }                                \
+  HEDDLE_DEVICE bool isnan(type x) { return __builtin_isnan(x); }                                                  \
+  HEDDLE_DEVICE bool isinf(type x) { return __builtin_isinf(x); }                                                  \
+  HEDDLE_DEVICE bool isfinite(type x) { return __builtin_isfinite(x); }                                            \
+  HEDDLE_DEVICE bool isnormal(type x) { return __builtin_isnormal(x); }                                            \
+  HEDDLE_DEVICE bool signbit(type x) { return __builtin_signbit(x); }                                              \
+  HEDDLE_DEVICE bool isunordered(type x, type y) { return __builtin_isunordered(x, y); }                           \
+  HEDDLE_DEVICE bool isgreater(type x, type y) { return __builtin_isgreater(x, y); }                               \
+  HEDDLE_DEVICE bool isgreaterequal(type x, type y) { return __builtin_isgreaterequal(x, y); }                     \
+  HEDDLE_DEVICE bool isless(type x, type y) { return __builtin_isless(x, y); }                                     \
+  HEDDLE_DEVICE bool islessequal(type x, type y) { return __builtin_islessequal(x, y); }                           \
+  HEDDLE_DEVICE bool islessgreater(type x, type y) { return __builtin_islessgreater(x, y); }
+HEDDLE_PARTS(float, f)
+HEDDLE_PARTS(double, )
+#undef HEDDLE_PARTS
+HEDDLE_DEVICE float ldexp(float x, int n) { return __nv_ldexpf(x, n); }
+HEDDLE_DEVICE float scalbn(float x, int n) { return __nv_ldexpf(x, n); }
+HEDDLE_DEVICE float scalbln(float x, long n) { return scalblnf(x, n); }
+HEDDLE_DEVICE int ilogb(float x) { return __nv_ilogbf(x); }
+HEDDLE_DEVICE float frexp(float x, int* exponent) { return frexpf(x, exponent); }
+HEDDLE_DEVICE float modf(float x, float* whole) { return modff(x, whole); }
+HEDDLE_DEVICE float remquo(float x, float y, int* quotient) { return remquof(x, y, quotient); }
+HEDDLE_DEVICE float fdim(float x, float y) { return fdimf(x, y); }
+HEDDLE_DEVICE int __isnanf(float x) { return __builtin_isnan(x); }
+HEDDLE_DEVICE int __isinff(float x) { return __builtin_isinf(x); }
+HEDDLE_DEVICE int __finitef(float x) { return __builtin_isfinite(x); }
+HEDDLE_DEVICE int __isnan(double x) { return __builtin_isnan(x); }
+HEDDLE_DEVICE int __isinf(double x) { return __builtin_isinf(x); }
+HEDDLE_DEVICE int __finite(double x) { return __builtin_isfinite(x); }
+HEDDLE_DEVICE int __signbitf(float x) { return __builtin_signbitf(x); }
+HEDDLE_DEVICE int __signbitd(double x) { return __builtin_signbit(x); }
+HEDDLE_DEVICE int __signbit(double x) { return __builtin_signbit(x); }
 
 // PTX instructions, or short sequences without branches.
 #define HEDDLE_PLAIN1(name)                                               \
@@ -125,18 +242,50 @@ HEDDLE_PLAIN2(copysign)
 HEDDLE_DEVICE float fmaf(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 HEDDLE_DEVICE float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 HEDDLE_DEVICE double fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
-HEDDLE_DEVICE float fdimf(float x, float y) { return x > y ? x - y : 0.0f; }
-HEDDLE_DEVICE bool isnan(float x) { return __builtin_isnan(x); }
-HEDDLE_DEVICE bool isnan(double x) { return __builtin_isnan(x); }
-HEDDLE_DEVICE bool isinf(float x) { return __builtin_isinf(x); }
-HEDDLE_DEVICE bool isinf(double x) { return __builtin_isinf(x); }
-HEDDLE_DEVICE bool isfinite(float x) { return __builtin_isfinite(x); }
-HEDDLE_DEVICE bool isfinite(double x) { return __builtin_isfinite(x); }
-HEDDLE_DEVICE bool signbit(float x) { return __builtin_signbitf(x); }
+
+// Whole numbers, to the nearest (even) or away from zero.
+HEDDLE_DEVICE long lrintf(float x) { return static_cast<long>(__nvvm_f2ll_rn(x)); }
+HEDDLE_DEVICE long lrint(float x) { return static_cast<long>(__nvvm_f2ll_rn(x)); }
+HEDDLE_DEVICE long lrint(double x) { return static_cast<long>(__nvvm_d2ll_rn(x)); }
+HEDDLE_DEVICE long long llrintf(float x) { return __nvvm_f2ll_rn(x); }
+HEDDLE_DEVICE long long llrint(float x) { return __nvvm_f2ll_rn(x); }
+HEDDLE_DEVICE long long llrint(double x) { return __nvvm_d2ll_rn(x); }
+HEDDLE_DEVICE long lroundf(float x) { return static_cast<long>(__builtin_roundf(x)); }
+HEDDLE_DEVICE long lround(float x) { return static_cast<long>(__builtin_roundf(x)); }
+HEDDLE_DEVICE long lround(double x) { return static_cast<long>(__builtin_round(x)); }
+HEDDLE_DEVICE long long llroundf(float x) { return static_cast<long long>(__builtin_roundf(x)); }
+HEDDLE_DEVICE long long llround(float x) { return static_cast<long long>(__builtin_roundf(x)); }
+HEDDLE_DEVICE long long llround(double x) { return static_cast<long long>(__builtin_round(x)); }
+
+// Functions of the standard library with a whole number for an argument compute in double precision.
+#define HEDDLE_WHOLE(name)                                                        \
+  HEDDLE_DEVICE double name(int x) { return name(static_cast<double>(x)); }       \
+  HEDDLE_DEVICE double name(unsigned int x) { return name(static_cast<double>(x)); } \
+  HEDDLE_DEVICE double name(long x) { return name(static_cast<double>(x)); }      \
+  HEDDLE_DEVICE double name(unsigned long x) { return name(static_cast<double>(x)); } \
+  HEDDLE_DEVICE double name(long long x) { return name(static_cast<double>(x)); } \
+  HEDDLE_DEVICE double name(unsigned long long x) { return name(static_cast<double>(x)); }
+HEDDLE_WHOLE(sqrt)
+HEDDLE_WHOLE(exp)
+HEDDLE_WHOLE(log)
+HEDDLE_WHOLE(log2)
+HEDDLE_WHOLE(log10)
+HEDDLE_WHOLE(sin)
+HEDDLE_WHOLE(cos)
+HEDDLE_WHOLE(tan)
+HEDDLE_WHOLE(floor)
+HEDDLE_WHOLE(ceil)
+HEDDLE_WHOLE(fabs)
+HEDDLE_WHOLE(cbrt)
+#undef HEDDLE_WHOLE
+HEDDLE_DEVICE double pow(int x, int y) { return __nv_pow(x, y); }
+HEDDLE_DEVICE double pow(int x, double y) { return __nv_pow(x, y); }
+HEDDLE_DEVICE double pow(int x, float y) { return __nv_pow(x, y); }
 
 HEDDLE_DEVICE int abs(int x) { return x < 0 ? -x : x; }
 HEDDLE_DEVICE long abs(long x) { return x < 0 ? -x : x; }
 HEDDLE_DEVICE long long abs(long long x) { return x < 0 ? -x : x; }
+HEDDLE_DEVICE long labs(long x) { return x < 0 ? -x : x; }
 HEDDLE_DEVICE long long llabs(long long x) { return x < 0 ? -x : x; }
 HEDDLE_DEVICE float abs(float x) { return __builtin_fabsf(x); }
 HEDDLE_DEVICE double abs(double x) { return __builtin_fabs(x); }
@@ -151,67 +300,28 @@ HEDDLE_MIN_MAX(unsigned long)
 HEDDLE_MIN_MAX(long long)
 HEDDLE_MIN_MAX(unsigned long long)
 #undef HEDDLE_MIN_MAX
-HEDDLE_DEVICE unsigned int min(int x, unsigned int y) { return min(static_cast<unsigned int>(x), y); }
-HEDDLE_DEVICE unsigned int min(unsigned int x, int y) { return min(x, static_cast<unsigned int>(y)); }
-HEDDLE_DEVICE unsigned int max(int x, unsigned int y) { return max(static_cast<unsigned int>(x), y); }
-HEDDLE_DEVICE unsigned int max(unsigned int x, int y) { return max(x, static_cast<unsigned int>(y)); }
+#define HEDDLE_MIXED_MIN_MAX(wide, narrow)                                                \
+  HEDDLE_DEVICE wide min(narrow x, wide y) { return min(static_cast<wide>(x), y); }       \
+  HEDDLE_DEVICE wide min(wide x, narrow y) { return min(x, static_cast<wide>(y)); }       \
+  HEDDLE_DEVICE wide max(narrow x, wide y) { return max(static_cast<wide>(x), y); }       \
+  HEDDLE_DEVICE wide max(wide x, narrow y) { return max(x, static_cast<wide>(y)); }
+HEDDLE_MIXED_MIN_MAX(unsigned int, int)
+HEDDLE_MIXED_MIN_MAX(unsigned long, long)
+HEDDLE_MIXED_MIN_MAX(unsigned long long, long long)
 HEDDLE_DEVICE float min(float x, float y) { return __builtin_fminf(x, y); }
 HEDDLE_DEVICE float max(float x, float y) { return __builtin_fmaxf(x, y); }
 HEDDLE_DEVICE double min(double x, double y) { return __builtin_fmin(x, y); }
 HEDDLE_DEVICE double max(double x, double y) { return __builtin_fmax(x, y); }
-
-// Integers and bits.
-HEDDLE_DEVICE int __popc(unsigned int x) { return __builtin_popcount(x); }
-HEDDLE_DEVICE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-HEDDLE_DEVICE int __clz(int x) { return x != 0 ? __builtin_clz(x) : 32; }
-HEDDLE_DEVICE int __clzll(long long x) { return x != 0 ? __builtin_clzll(x) : 64; }
-HEDDLE_DEVICE int __ffs(int x) { return __builtin_ffs(x); }
-HEDDLE_DEVICE int __ffsll(long long x) { return __builtin_ffsll(x); }
-HEDDLE_DEVICE unsigned int __brev(unsigned int x) { return __builtin_bitreverse32(x); }
-HEDDLE_DEVICE unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }
-HEDDLE_DEVICE int __mul24(int x, int y) { return ((x << 8) >> 8) * ((y << 8) >> 8); }
-HEDDLE_DEVICE unsigned int __umul24(unsigned int x, unsigned int y) { return (x & 0xffffffu) * (y & 0xffffffu); }
-HEDDLE_DEVICE int __mulhi(int x, int y) { return static_cast<int>((static_cast<long long>(x) * y) >> 32); }
-HEDDLE_DEVICE unsigned int __umulhi(unsigned int x, unsigned int y) {
-  return static_cast<unsigned int>((static_cast<unsigned long long>(x) * y) >> 32);
-}
-HEDDLE_DEVICE unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
-  return static_cast<unsigned long long>((static_cast<unsigned __int128>(x) * y) >> 64);
-}
-HEDDLE_DEVICE unsigned int __sad(int x, int y, unsigned int z) {
-  return (x > y ? static_cast<unsigned int>(x) - y : static_cast<unsigned int>(y) - x) + z;
-}
-HEDDLE_DEVICE unsigned int __usad(unsigned int x, unsigned int y, unsigned int z) {
-  return (x > y ? x - y : y - x) + z;
-}
-HEDDLE_DEVICE unsigned int __funnelshift_l(unsigned int lo, unsigned int hi, unsigned int shift) {
-  return static_cast<unsigned int>((((static_cast<unsigned long long>(hi) << 32) | lo) << (shift & 31)) >> 32);
-}
-HEDDLE_DEVICE unsigned int __funnelshift_r(unsigned int lo, unsigned int hi, unsigned int shift) {
-  return static_cast<unsigned int>(((static_cast<unsigned long long>(hi) << 32) | lo) >> (shift & 31));
-}
-
-HEDDLE_DEVICE int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
-HEDDLE_DEVICE unsigned int __float_as_uint(float x) { return __builtin_bit_cast(unsigned int, x); }
-HEDDLE_DEVICE float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
-HEDDLE_DEVICE float __uint_as_float(unsigned int x) { return __builtin_bit_cast(float, x); }
-HEDDLE_DEVICE long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
-HEDDLE_DEVICE double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
-HEDDLE_DEVICE int __double2hiint(double x) { return static_cast<int>(__double_as_longlong(x) >> 32); }
-HEDDLE_DEVICE int __double2loint(double x) { return static_cast<int>(__double_as_longlong(x)); }
-HEDDLE_DEVICE int __float2int_rz(float x) { return static_cast<int>(x); }
-HEDDLE_DEVICE int __float2int_rd(float x) { return static_cast<int>(__builtin_floorf(x)); }
-HEDDLE_DEVICE int __float2int_ru(float x) { return static_cast<int>(__builtin_ceilf(x)); }
-HEDDLE_DEVICE int __float2int_rn(float x) { return static_cast<int>(__builtin_rintf(x)); }
-HEDDLE_DEVICE unsigned int __float2uint_rz(float x) { return static_cast<unsigned int>(x); }
-HEDDLE_DEVICE float __int2float_rn(int x) { return static_cast<float>(x); }
-HEDDLE_DEVICE float __uint2float_rn(unsigned int x) { return static_cast<float>(x); }
-HEDDLE_DEVICE float __double2float_rn(double x) { return static_cast<float>(x); }
-
-template <typename T>
-HEDDLE_DEVICE T __ldg(const T* pointer) {
-  return *pointer;
-}
+HEDDLE_MIXED_MIN_MAX(double, float)
+#undef HEDDLE_MIXED_MIN_MAX
+HEDDLE_DEVICE unsigned int umin(unsigned int x, unsigned int y) { return min(x, y); }
+HEDDLE_DEVICE unsigned int umax(unsigned int x, unsigned int y) { return max(x, y); }
+HEDDLE_DEVICE long long llmin(long long x, long long y) { return min(x, y); }
+HEDDLE_DEVICE long long llmax(long long x, long long y) { return max(x, y); }
+HEDDLE_DEVICE unsigned long long ullmin(unsigned long long x, unsigned long long y) { return min(x, y); }
+HEDDLE_DEVICE unsigned long long ullmax(unsigned long long x, unsigned long long y) { return max(x, y); }
 
 #undef HEDDLE_CALL
+#undef HEDDLE_FAST
+
 #endif  // HEDDLE_CUDA_MATH_H_

@@ -1,4 +1,4 @@
-// CUDA's barriers, fences, atomics and operations among the threads of a warp. (__syncthreads is clang's own.)
+// CUDA's barriers, fences, clocks and operations among the threads of a warp. (__syncthreads is clang's own.)
 #ifndef HEDDLE_CUDA_SYNC_H_
 #define HEDDLE_CUDA_SYNC_H_
 
@@ -9,49 +9,11 @@ HEDDLE_DEVICE void __threadfence_block() { __nvvm_membar_cta(); }
 HEDDLE_DEVICE void __threadfence() { __nvvm_membar_gl(); }
 HEDDLE_DEVICE void __threadfence_system() { __nvvm_membar_sys(); }
 HEDDLE_DEVICE long long clock64() { return __nvvm_read_ptx_sreg_clock64(); }
-HEDDLE_DEVICE int clock() { return __nvvm_read_ptx_sreg_clock(); }
+HEDDLE_DEVICE long clock() { return __nvvm_read_ptx_sreg_clock(); }
 static __forceinline__ __device__ __attribute__((noreturn)) void __trap() { __builtin_trap(); }
 HEDDLE_DEVICE void __nanosleep(unsigned int) {}
-
-#define HEDDLE_ATOMIC(name, type, builtin) \
-  HEDDLE_DEVICE type name(type* address, type value) { return builtin(address, value, __ATOMIC_RELAXED); }
-#define HEDDLE_INTEGER_ATOMICS(type)                   \
-  HEDDLE_ATOMIC(atomicAdd, type, __atomic_fetch_add)   \
-  HEDDLE_ATOMIC(atomicSub, type, __atomic_fetch_sub)   \
-  HEDDLE_ATOMIC(atomicExch, type, __atomic_exchange_n) \
-  HEDDLE_ATOMIC(atomicMin, type, __atomic_fetch_min)   \
-  HEDDLE_ATOMIC(atomicMax, type, __atomic_fetch_max)   \
-  HEDDLE_ATOMIC(atomicAnd, type, __atomic_fetch_and)   \
-  HEDDLE_ATOMIC(atomicOr, type, __atomic_fetch_or)     \
-  HEDDLE_ATOMIC(atomicXor, type, __atomic_fetch_xor)
-HEDDLE_INTEGER_ATOMICS(int)
-HEDDLE_INTEGER_ATOMICS(unsigned int)
-HEDDLE_INTEGER_ATOMICS(long long)
-HEDDLE_INTEGER_ATOMICS(unsigned long long)
-HEDDLE_ATOMIC(atomicAdd, float, __atomic_fetch_add)
-HEDDLE_ATOMIC(atomicAdd, double, __atomic_fetch_add)
-#undef HEDDLE_INTEGER_ATOMICS
-#undef HEDDLE_ATOMIC
-HEDDLE_DEVICE float atomicExch(float* address, float value) {
-  return __builtin_bit_cast(
-      float, __atomic_exchange_n(reinterpret_cast<int*>(address), __builtin_bit_cast(int, value), __ATOMIC_RELAXED));
-}
-HEDDLE_DEVICE int atomicCAS(int* address, int compare, int value) {
-  return __nvvm_atom_cas_gen_i(address, compare, value);
-}
-HEDDLE_DEVICE unsigned int atomicCAS(unsigned int* address, unsigned int compare, unsigned int value) {
-  return __nvvm_atom_cas_gen_i(reinterpret_cast<int*>(address), compare, value);
-}
-HEDDLE_DEVICE unsigned long long atomicCAS(unsigned long long* address, unsigned long long compare,
-                                           unsigned long long value) {
-  return __nvvm_atom_cas_gen_ll(reinterpret_cast<long long*>(address), compare, value);
-}
-HEDDLE_DEVICE unsigned int atomicInc(unsigned int* address, unsigned int limit) {
-  return __nvvm_atom_inc_gen_ui(address, limit);
-}
-HEDDLE_DEVICE unsigned int atomicDec(unsigned int* address, unsigned int limit) {
-  return __nvvm_atom_dec_gen_ui(address, limit);
-}
+HEDDLE_DEVICE void __brkpt() {}
+HEDDLE_DEVICE void __prof_trigger(int) {}
 
 // Shuffles. The last operand holds the segment of `width` lanes and the clamp, as PTX wants it.
 #define HEDDLE_SHUFFLE(name, builtin, clamp, offset_type)                                                      \
@@ -76,13 +38,28 @@ HEDDLE_DEVICE unsigned int atomicDec(unsigned int* address, unsigned int limit) 
   HEDDLE_DEVICE long name(unsigned int mask, long value, offset_type offset, int width = 32) {                 \
     return static_cast<long>(name(mask, static_cast<unsigned long long>(value), offset, width));               \
   }                                                                                                            \
+  HEDDLE_DEVICE unsigned long name(unsigned int mask, unsigned long value, offset_type offset,                 \
+                                   int width = 32) {                                                           \
+    return static_cast<unsigned long>(name(mask, static_cast<unsigned long long>(value), offset, width));      \
+  }                                                                                                            \
   HEDDLE_DEVICE double name(unsigned int mask, double value, offset_type offset, int width = 32) {             \
     return __longlong_as_double(name(mask, __double_as_longlong(value), offset, width));                       \
+  }
+// The forms without a mask are those of devices before Volta: the lanes that run together take part.
+#define HEDDLE_OLD_SHUFFLE(name, offset_type)                                  \
+  template <typename T>                                                        \
+  HEDDLE_DEVICE T name(T value, offset_type offset, int width = 32) {          \
+    return name##_sync(__nvvm_activemask(), value, offset, width);             \
   }
 HEDDLE_SHUFFLE(__shfl_sync, __nvvm_shfl_sync_idx_i32, 0x1f, int)
 HEDDLE_SHUFFLE(__shfl_up_sync, __nvvm_shfl_sync_up_i32, 0, unsigned int)
 HEDDLE_SHUFFLE(__shfl_down_sync, __nvvm_shfl_sync_down_i32, 0x1f, unsigned int)
 HEDDLE_SHUFFLE(__shfl_xor_sync, __nvvm_shfl_sync_bfly_i32, 0x1f, int)
+HEDDLE_OLD_SHUFFLE(__shfl, int)
+HEDDLE_OLD_SHUFFLE(__shfl_up, unsigned int)
+HEDDLE_OLD_SHUFFLE(__shfl_down, unsigned int)
+HEDDLE_OLD_SHUFFLE(__shfl_xor, int)
+#undef HEDDLE_OLD_SHUFFLE
 #undef HEDDLE_SHUFFLE
 
 HEDDLE_DEVICE void __syncwarp(unsigned int mask = 0xffffffffu) { __nvvm_bar_warp_sync(mask); }
@@ -93,5 +70,50 @@ HEDDLE_DEVICE unsigned int __ballot_sync(unsigned int mask, int predicate) {
   return __nvvm_vote_ballot_sync(mask, predicate);
 }
 HEDDLE_DEVICE unsigned int __activemask() { return __nvvm_activemask(); }
+HEDDLE_DEVICE int __all(int predicate) { return __all_sync(__nvvm_activemask(), predicate); }
+HEDDLE_DEVICE int __any(int predicate) { return __any_sync(__nvvm_activemask(), predicate); }
+HEDDLE_DEVICE unsigned int __ballot(int predicate) { return __ballot_sync(__nvvm_activemask(), predicate); }
+
+// Which lanes have the same value.
+#define HEDDLE_MATCH(type, bits, integer)                                                                    \
+  HEDDLE_DEVICE unsigned int __match_any_sync(unsigned int mask, type value) {                               \
+    return __nvvm_match_any_sync_i##bits(mask, __builtin_bit_cast(integer, value));                          \
+  }                                                                                                          \
+  HEDDLE_DEVICE unsigned int __match_all_sync(unsigned int mask, type value, int* all) {                     \
+    return __nvvm_match_all_sync_i##bits##p(mask, __builtin_bit_cast(integer, value), all);                  \
+  }
+HEDDLE_MATCH(int, 32, unsigned int)
+HEDDLE_MATCH(unsigned int, 32, unsigned int)
+HEDDLE_MATCH(float, 32, unsigned int)
+HEDDLE_MATCH(long, 64, unsigned long long)
+HEDDLE_MATCH(unsigned long, 64, unsigned long long)
+HEDDLE_MATCH(long long, 64, unsigned long long)
+HEDDLE_MATCH(unsigned long long, 64, unsigned long long)
+HEDDLE_MATCH(double, 64, unsigned long long)
+#undef HEDDLE_MATCH
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+HEDDLE_DEVICE int __reduce_add_sync(unsigned int mask, int value) { return __nvvm_redux_sync_add(value, mask); }
+HEDDLE_DEVICE int __reduce_min_sync(unsigned int mask, int value) { return __nvvm_redux_sync_min(value, mask); }
+HEDDLE_DEVICE int __reduce_max_sync(unsigned int mask, int value) { return __nvvm_redux_sync_max(value, mask); }
+HEDDLE_DEVICE unsigned int __reduce_add_sync(unsigned int mask, unsigned int value) {
+  return __nvvm_redux_sync_add(value, mask);
+}
+HEDDLE_DEVICE unsigned int __reduce_min_sync(unsigned int mask, unsigned int value) {
+  return __nvvm_redux_sync_umin(value, mask);
+}
+HEDDLE_DEVICE unsigned int __reduce_max_sync(unsigned int mask, unsigned int value) {
+  return __nvvm_redux_sync_umax(value, mask);
+}
+HEDDLE_DEVICE unsigned int __reduce_and_sync(unsigned int mask, unsigned int value) {
+  return __nvvm_redux_sync_and(value, mask);
+}
+HEDDLE_DEVICE unsigned int __reduce_or_sync(unsigned int mask, unsigned int value) {
+  return __nvvm_redux_sync_or(value, mask);
+}
+HEDDLE_DEVICE unsigned int __reduce_xor_sync(unsigned int mask, unsigned int value) {
+  return __nvvm_redux_sync_xor(value, mask);
+}
+#endif
 
 #endif  // HEDDLE_CUDA_SYNC_H_

@@ -1,0 +1,74 @@
+// CUDA's atomic functions, for all types and scopes. The scope (block, device, system) makes no difference to what they
+// compute, and PTX gets the device's.
+#ifndef HEDDLE_CUDA_ATOMIC_H_
+#define HEDDLE_CUDA_ATOMIC_H_
+
+#define HEDDLE_ATOMIC(name, type, builtin)                                                                \
+  HEDDLE_DEVICE type name(type* address, type value) { return builtin(address, value, __ATOMIC_RELAXED); } \
+  HEDDLE_DEVICE type name##_block(type* address, type value) { return name(address, value); }             \
+  HEDDLE_DEVICE type name##_system(type* address, type value) { return name(address, value); }
+#define HEDDLE_INTEGER_ATOMICS(type)                   \
+  HEDDLE_ATOMIC(atomicAdd, type, __atomic_fetch_add)   \
+  HEDDLE_ATOMIC(atomicSub, type, __atomic_fetch_sub)   \
+  HEDDLE_ATOMIC(atomicExch, type, __atomic_exchange_n) \
+  HEDDLE_ATOMIC(atomicMin, type, __atomic_fetch_min)   \
+  HEDDLE_ATOMIC(atomicMax, type, __atomic_fetch_max)   \
+  HEDDLE_ATOMIC(atomicAnd, type, __atomic_fetch_and)   \
+  HEDDLE_ATOMIC(atomicOr, type, __atomic_fetch_or)     \
+  HEDDLE_ATOMIC(atomicXor, type, __atomic_fetch_xor)
+HEDDLE_INTEGER_ATOMICS(int)
+HEDDLE_INTEGER_ATOMICS(unsigned int)
+HEDDLE_INTEGER_ATOMICS(long long)
+HEDDLE_INTEGER_ATOMICS(unsigned long long)
+HEDDLE_ATOMIC(atomicAdd, float, __atomic_fetch_add)
+HEDDLE_ATOMIC(atomicAdd, double, __atomic_fetch_add)
+#undef HEDDLE_INTEGER_ATOMICS
+#undef HEDDLE_ATOMIC
+
+#define HEDDLE_SCOPES1(name, type)                                                                     \
+  HEDDLE_DEVICE type name##_block(type* address, type value) { return name(address, value); }          \
+  HEDDLE_DEVICE type name##_system(type* address, type value) { return name(address, value); }
+#define HEDDLE_SCOPES2(name, type)                                                                              \
+  HEDDLE_DEVICE type name##_block(type* address, type compare, type value) { return name(address, compare, value); } \
+  HEDDLE_DEVICE type name##_system(type* address, type compare, type value) { return name(address, compare, value); }
+
+HEDDLE_DEVICE float atomicExch(float* address, float value) {
+  return __builtin_bit_cast(
+      float, __atomic_exchange_n(reinterpret_cast<int*>(address), __builtin_bit_cast(int, value), __ATOMIC_RELAXED));
+}
+HEDDLE_DEVICE int atomicCAS(int* address, int compare, int value) {
+  return __nvvm_atom_cas_gen_i(address, compare, value);
+}
+HEDDLE_DEVICE unsigned int atomicCAS(unsigned int* address, unsigned int compare, unsigned int value) {
+  return __nvvm_atom_cas_gen_i(reinterpret_cast<int*>(address), compare, value);
+}
+HEDDLE_DEVICE unsigned long long atomicCAS(unsigned long long* address, unsigned long long compare,
+                                           unsigned long long value) {
+  return __nvvm_atom_cas_gen_ll(reinterpret_cast<long long*>(address), compare, value);
+}
+HEDDLE_DEVICE long long atomicCAS(long long* address, long long compare, long long value) {
+  return __nvvm_atom_cas_gen_ll(address, compare, value);
+}
+// The code generator makes of it an exchange of the word around, as devices before sm_70 need it.
+HEDDLE_DEVICE unsigned short atomicCAS(unsigned short* address, unsigned short compare, unsigned short value) {
+  __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return compare;
+}
+HEDDLE_DEVICE unsigned int atomicInc(unsigned int* address, unsigned int limit) {
+  return __nvvm_atom_inc_gen_ui(address, limit);
+}
+HEDDLE_DEVICE unsigned int atomicDec(unsigned int* address, unsigned int limit) {
+  return __nvvm_atom_dec_gen_ui(address, limit);
+}
+HEDDLE_SCOPES1(atomicExch, float)
+HEDDLE_SCOPES1(atomicInc, unsigned int)
+HEDDLE_SCOPES1(atomicDec, unsigned int)
+HEDDLE_SCOPES2(atomicCAS, int)
+HEDDLE_SCOPES2(atomicCAS, unsigned int)
+HEDDLE_SCOPES2(atomicCAS, long long)
+HEDDLE_SCOPES2(atomicCAS, unsigned long long)
+HEDDLE_SCOPES2(atomicCAS, unsigned short)
+#undef HEDDLE_SCOPES1
+#undef HEDDLE_SCOPES2
+
+#endif  // HEDDLE_CUDA_ATOMIC_H_

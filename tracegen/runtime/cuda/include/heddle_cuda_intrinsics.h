@@ -1,0 +1,202 @@
+// CUDA's intrinsics on numbers: arithmetic with a rounding mode, conversions, integers and bits. Most are one PTX
+// instruction, reached through clang's own built-in functions.
+#ifndef HEDDLE_CUDA_INTRINSICS_H_
+#define HEDDLE_CUDA_INTRINSICS_H_
+
+// --- rounding: rn to the nearest even, rz to zero, rd down, ru up. PTX writes rm and rp for the last two.
+
+#define HEDDLE_ROUNDED(cuda, ptx)                                                                              \
+  HEDDLE_DEVICE float __fadd_##cuda(float x, float y) { return __nvvm_add_##ptx##_f(x, y); }                   \
+  HEDDLE_DEVICE float __fsub_##cuda(float x, float y) { return __nvvm_add_##ptx##_f(x, -y); }                  \
+  HEDDLE_DEVICE float __fmul_##cuda(float x, float y) { return __nvvm_mul_##ptx##_f(x, y); }                   \
+  HEDDLE_DEVICE float __fmaf_##cuda(float x, float y, float z) { return __nvvm_fma_##ptx##_f(x, y, z); }       \
+  HEDDLE_DEVICE float __fmaf_ieee_##cuda(float x, float y, float z) { return __nvvm_fma_##ptx##_f(x, y, z); }  \
+  HEDDLE_DEVICE float __fdiv_##cuda(float x, float y) { return __nvvm_div_##ptx##_f(x, y); }                   \
+  HEDDLE_DEVICE float __frcp_##cuda(float x) { return __nvvm_rcp_##ptx##_f(x); }                               \
+  HEDDLE_DEVICE float __fsqrt_##cuda(float x) { return __nvvm_sqrt_##ptx##_f(x); }                             \
+  HEDDLE_DEVICE double __dadd_##cuda(double x, double y) { return __nvvm_add_##ptx##_d(x, y); }                \
+  HEDDLE_DEVICE double __dsub_##cuda(double x, double y) { return __nvvm_add_##ptx##_d(x, -y); }               \
+  HEDDLE_DEVICE double __dmul_##cuda(double x, double y) { return __nvvm_mul_##ptx##_d(x, y); }                \
+  HEDDLE_DEVICE double __fma_##cuda(double x, double y, double z) { return __nvvm_fma_##ptx##_d(x, y, z); }    \
+  HEDDLE_DEVICE double __ddiv_##cuda(double x, double y) { return __nvvm_div_##ptx##_d(x, y); }                \
+  HEDDLE_DEVICE double __drcp_##cuda(double x) { return __nvvm_rcp_##ptx##_d(x); }                             \
+  HEDDLE_DEVICE double __dsqrt_##cuda(double x) { return __nvvm_sqrt_##ptx##_d(x); }                           \
+  HEDDLE_DEVICE int __float2int_##cuda(float x) { return __nvvm_f2i_##ptx(x); }                                \
+  HEDDLE_DEVICE unsigned int __float2uint_##cuda(float x) { return __nvvm_f2ui_##ptx(x); }                     \
+  HEDDLE_DEVICE long long __float2ll_##cuda(float x) { return __nvvm_f2ll_##ptx(x); }                          \
+  HEDDLE_DEVICE unsigned long long __float2ull_##cuda(float x) { return __nvvm_f2ull_##ptx(x); }               \
+  HEDDLE_DEVICE int __double2int_##cuda(double x) { return __nvvm_d2i_##ptx(x); }                              \
+  HEDDLE_DEVICE unsigned int __double2uint_##cuda(double x) { return __nvvm_d2ui_##ptx(x); }                   \
+  HEDDLE_DEVICE long long __double2ll_##cuda(double x) { return __nvvm_d2ll_##ptx(x); }                        \
+  HEDDLE_DEVICE unsigned long long __double2ull_##cuda(double x) { return __nvvm_d2ull_##ptx(x); }             \
+  HEDDLE_DEVICE float __double2float_##cuda(double x) { return __nvvm_d2f_##ptx(x); }                          \
+  HEDDLE_DEVICE float __int2float_##cuda(int x) { return __nvvm_i2f_##ptx(x); }                                \
+  HEDDLE_DEVICE float __uint2float_##cuda(unsigned int x) { return __nvvm_ui2f_##ptx(x); }                     \
+  HEDDLE_DEVICE float __ll2float_##cuda(long long x) { return __nvvm_ll2f_##ptx(x); }                          \
+  HEDDLE_DEVICE float __ull2float_##cuda(unsigned long long x) { return __nvvm_ull2f_##ptx(x); }               \
+  HEDDLE_DEVICE double __ll2double_##cuda(long long x) { return __nvvm_ll2d_##ptx(x); }                        \
+  HEDDLE_DEVICE double __ull2double_##cuda(unsigned long long x) { return __nvvm_ull2d_##ptx(x); }
+HEDDLE_ROUNDED(rn, rn)
+HEDDLE_ROUNDED(rz, rz)
+HEDDLE_ROUNDED(rd, rm)
+HEDDLE_ROUNDED(ru, rp)
+#undef HEDDLE_ROUNDED
+HEDDLE_DEVICE double __int2double_rn(int x) { return x; }
+HEDDLE_DEVICE double __uint2double_rn(unsigned int x) { return x; }
+HEDDLE_DEVICE float __frsqrt_rn(float x) { return __nv_rsqrtf(x); }
+HEDDLE_DEVICE float __saturatef(float x) { return __nvvm_saturate_f(x); }
+
+// --- bits
+
+#define HEDDLE_BITS(name, to, from) \
+  HEDDLE_DEVICE to name(from x) { return __builtin_bit_cast(to, x); }
+HEDDLE_BITS(__float_as_int, int, float)
+HEDDLE_BITS(__float_as_uint, unsigned int, float)
+HEDDLE_BITS(__int_as_float, float, int)
+HEDDLE_BITS(__uint_as_float, float, unsigned int)
+HEDDLE_BITS(__double_as_longlong, long long, double)
+HEDDLE_BITS(__longlong_as_double, double, long long)
+#undef HEDDLE_BITS
+HEDDLE_DEVICE int __double2hiint(double x) { return static_cast<int>(__double_as_longlong(x) >> 32); }
+HEDDLE_DEVICE int __double2loint(double x) { return static_cast<int>(__double_as_longlong(x)); }
+HEDDLE_DEVICE double __hiloint2double(int high, int low) {
+  return __longlong_as_double(static_cast<long long>((static_cast<unsigned long long>(static_cast<unsigned int>(high))
+                                                      << 32) |
+                                                     static_cast<unsigned int>(low)));
+}
+
+HEDDLE_DEVICE int __popc(unsigned int x) { return __builtin_popcount(x); }
+HEDDLE_DEVICE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+HEDDLE_DEVICE int __clz(int x) { return x != 0 ? __builtin_clz(x) : 32; }
+HEDDLE_DEVICE int __clzll(long long x) { return x != 0 ? __builtin_clzll(x) : 64; }
+HEDDLE_DEVICE int __ffs(int x) { return __builtin_ffs(x); }
+HEDDLE_DEVICE int __ffsll(long long x) { return __builtin_ffsll(x); }
+HEDDLE_DEVICE unsigned int __brev(unsigned int x) { return __builtin_bitreverse32(x); }
+HEDDLE_DEVICE unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }
+HEDDLE_DEVICE unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int s) {
+  return __nvvm_prmt(x, y, s);
+}
+// The position of the `offset`-th set bit from `base` on (upwards if positive, downwards if negative); all ones if there
+// is none.
+HEDDLE_DEVICE unsigned int __fns(unsigned int mask, unsigned int base, int offset) {
+  if (offset == 0) return (mask >> base) & 1 ? base : 0xffffffffu;
+  int left = offset > 0 ? offset : -offset;
+  for (int i = static_cast<int>(base); i >= 0 && i < 32; i += offset > 0 ? 1 : -1) {
+    if (((mask >> i) & 1) != 0 && --left == 0) return static_cast<unsigned int>(i);
+  }
+  return 0xffffffffu;
+}
+HEDDLE_DEVICE unsigned int __funnelshift_l(unsigned int lo, unsigned int hi, unsigned int shift) {
+  return static_cast<unsigned int>((((static_cast<unsigned long long>(hi) << 32) | lo) << (shift & 31)) >> 32);
+}
+HEDDLE_DEVICE unsigned int __funnelshift_lc(unsigned int lo, unsigned int hi, unsigned int shift) {
+  return static_cast<unsigned int>((((static_cast<unsigned long long>(hi) << 32) | lo) << (shift < 32 ? shift : 32)) >>
+                                   32);
+}
+HEDDLE_DEVICE unsigned int __funnelshift_r(unsigned int lo, unsigned int hi, unsigned int shift) {
+  return static_cast<unsigned int>(((static_cast<unsigned long long>(hi) << 32) | lo) >> (shift & 31));
+}
+HEDDLE_DEVICE unsigned int __funnelshift_rc(unsigned int lo, unsigned int hi, unsigned int shift) {
+  return static_cast<unsigned int>(((static_cast<unsigned long long>(hi) << 32) | lo) >> (shift < 32 ? shift : 32));
+}
+
+// --- integers
+
+HEDDLE_DEVICE int __mul24(int x, int y) { return ((x << 8) >> 8) * ((y << 8) >> 8); }
+HEDDLE_DEVICE unsigned int __umul24(unsigned int x, unsigned int y) { return (x & 0xffffffu) * (y & 0xffffffu); }
+HEDDLE_DEVICE int mul24(int x, int y) { return __mul24(x, y); }
+HEDDLE_DEVICE unsigned int umul24(unsigned int x, unsigned int y) { return __umul24(x, y); }
+HEDDLE_DEVICE int __mulhi(int x, int y) { return static_cast<int>((static_cast<long long>(x) * y) >> 32); }
+HEDDLE_DEVICE unsigned int __umulhi(unsigned int x, unsigned int y) {
+  return static_cast<unsigned int>((static_cast<unsigned long long>(x) * y) >> 32);
+}
+HEDDLE_DEVICE long long __mul64hi(long long x, long long y) {
+  return static_cast<long long>((static_cast<__int128>(x) * y) >> 64);
+}
+HEDDLE_DEVICE unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
+  return static_cast<unsigned long long>((static_cast<unsigned __int128>(x) * y) >> 64);
+}
+HEDDLE_DEVICE unsigned int __sad(int x, int y, unsigned int z) {
+  return (x > y ? static_cast<unsigned int>(x) - y : static_cast<unsigned int>(y) - x) + z;
+}
+HEDDLE_DEVICE unsigned int __usad(unsigned int x, unsigned int y, unsigned int z) {
+  return (x > y ? x - y : y - x) + z;
+}
+HEDDLE_DEVICE int __hadd(int x, int y) { return static_cast<int>((static_cast<long long>(x) + y) >> 1); }
+HEDDLE_DEVICE int __rhadd(int x, int y) { return static_cast<int>((static_cast<long long>(x) + y + 1) >> 1); }
+HEDDLE_DEVICE unsigned int __uhadd(unsigned int x, unsigned int y) { return (x & y) + ((x ^ y) >> 1); }
+HEDDLE_DEVICE unsigned int __urhadd(unsigned int x, unsigned int y) { return (x | y) - ((x ^ y) >> 1); }
+
+// Dot products of bytes, and of 16-bit numbers with the low or high bytes.
+HEDDLE_DEVICE int __dp4a(int x, int y, int z) {
+  for (int i = 0; i < 4; ++i) z += static_cast<signed char>(x >> 8 * i) * static_cast<signed char>(y >> 8 * i);
+  return z;
+}
+HEDDLE_DEVICE unsigned int __dp4a(unsigned int x, unsigned int y, unsigned int z) {
+  for (int i = 0; i < 4; ++i) z += (x >> 8 * i & 0xff) * (y >> 8 * i & 0xff);
+  return z;
+}
+HEDDLE_DEVICE int __dp4a(char4 x, char4 y, int z) { return z + x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w; }
+HEDDLE_DEVICE unsigned int __dp4a(uchar4 x, uchar4 y, unsigned int z) {
+  return z + x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w;
+}
+HEDDLE_DEVICE int __dp2a_lo(int x, int y, int z) {
+  return z + static_cast<short>(x) * static_cast<signed char>(y) +
+         static_cast<short>(x >> 16) * static_cast<signed char>(y >> 8);
+}
+HEDDLE_DEVICE int __dp2a_hi(int x, int y, int z) { return __dp2a_lo(x, y >> 16, z); }
+HEDDLE_DEVICE unsigned int __dp2a_lo(unsigned int x, unsigned int y, unsigned int z) {
+  return z + (x & 0xffff) * (y & 0xff) + (x >> 16) * (y >> 8 & 0xff);
+}
+HEDDLE_DEVICE unsigned int __dp2a_hi(unsigned int x, unsigned int y, unsigned int z) {
+  return __dp2a_lo(x, y >> 16, z);
+}
+
+// --- loads and stores with a hint for the caches: what is loaded and stored is the same
+
+#define HEDDLE_LOAD(name)             \
+  template <typename T>               \
+  HEDDLE_DEVICE T name(const T* pointer) { \
+    return *pointer;                  \
+  }
+HEDDLE_LOAD(__ldg)
+HEDDLE_LOAD(__ldca)
+HEDDLE_LOAD(__ldcg)
+HEDDLE_LOAD(__ldcs)
+HEDDLE_LOAD(__ldlu)
+#undef HEDDLE_LOAD
+template <typename T>
+HEDDLE_DEVICE T __ldcv(const T* pointer) {
+  return *const_cast<const volatile T*>(pointer);
+}
+#define HEDDLE_STORE(name)                         \
+  template <typename T>                            \
+  HEDDLE_DEVICE void name(T* pointer, T value) {   \
+    *pointer = value;                              \
+  }
+HEDDLE_STORE(__stwb)
+HEDDLE_STORE(__stcg)
+HEDDLE_STORE(__stcs)
+HEDDLE_STORE(__stwt)
+#undef HEDDLE_STORE
+
+// --- address spaces
+
+HEDDLE_DEVICE unsigned int __isGlobal(const void* pointer) { return __nvvm_isspacep_global(pointer); }
+HEDDLE_DEVICE unsigned int __isShared(const void* pointer) { return __nvvm_isspacep_shared(pointer); }
+HEDDLE_DEVICE unsigned int __isConstant(const void* pointer) { return __nvvm_isspacep_const(pointer); }
+HEDDLE_DEVICE unsigned int __isLocal(const void* pointer) { return __nvvm_isspacep_local(pointer); }
+HEDDLE_DEVICE __SIZE_TYPE__ __cvta_generic_to_shared(const void* pointer) {
+  return (__SIZE_TYPE__)(__attribute__((address_space(3))) const void*)pointer;
+}
+HEDDLE_DEVICE __SIZE_TYPE__ __cvta_generic_to_global(const void* pointer) {
+  return (__SIZE_TYPE__)(__attribute__((address_space(1))) const void*)pointer;
+}
+HEDDLE_DEVICE void* __cvta_shared_to_generic(__SIZE_TYPE__ pointer) {
+  return (void*)(__attribute__((address_space(3))) void*)pointer;
+}
+HEDDLE_DEVICE void* __cvta_global_to_generic(__SIZE_TYPE__ pointer) {
+  return (void*)(__attribute__((address_space(1))) void*)pointer;
+}
+
+#endif  // HEDDLE_CUDA_INTRINSICS_H_
