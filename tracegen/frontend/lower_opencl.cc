@@ -28,8 +28,8 @@ llvm::Value* Generic(llvm::IRBuilder<>& builder, llvm::Value* pointer) {
   return builder.CreateAddrSpaceCast(pointer, builder.getPtrTy(0));
 }
 
-// As C passes an argument without a prototype: float as double, but vectors as they are. Pointers, which are strings, in
-// the generic space.
+// As C passes an argument without a prototype: float as double, but vectors as they are. Pointers, which are strings,
+// in the generic space.
 llvm::Value* Promoted(llvm::IRBuilder<>& builder, llvm::Value* value) {
   llvm::Type* type = value->getType();
   if (type->isPointerTy()) return Generic(builder, value);
@@ -65,8 +65,8 @@ void LowerPrintf(llvm::CallInst* call) {
     }
     buffer = memory;
   }
-  llvm::FunctionCallee vprintf = module.getOrInsertFunction("vprintf", builder.getInt32Ty(), builder.getPtrTy(0),
-                                                            builder.getPtrTy(0));
+  llvm::FunctionCallee vprintf =
+      module.getOrInsertFunction("vprintf", builder.getInt32Ty(), builder.getPtrTy(0), builder.getPtrTy(0));
   llvm::Value* printed = builder.CreateCall(vprintf, {Generic(builder, call->getArgOperand(0)), buffer});
   call->replaceAllUsesWith(printed);
   call->eraseFromParent();
@@ -79,9 +79,48 @@ void LowerSampler(llvm::CallInst* call) {
   call->eraseFromParent();
 }
 
+// An element whose number is computed: the choice among all of them.
+void LowerExtract(llvm::ExtractElementInst* extract) {
+  llvm::IRBuilder<> builder(extract);
+  llvm::Value* index = extract->getIndexOperand();
+  const unsigned elements = extract->getVectorOperandType()->getElementCount().getFixedValue();
+  llvm::Value* chosen = builder.CreateExtractElement(extract->getVectorOperand(), uint64_t{0});
+  for (unsigned i = 1; i < elements; ++i) {
+    llvm::Value* is_this = builder.CreateICmpEQ(index, llvm::ConstantInt::get(index->getType(), i));
+    chosen = builder.CreateSelect(is_this, builder.CreateExtractElement(extract->getVectorOperand(), i), chosen);
+  }
+  extract->replaceAllUsesWith(chosen);
+  extract->eraseFromParent();
+}
+
+void LowerInsert(llvm::InsertElementInst* insert) {
+  llvm::IRBuilder<> builder(insert);
+  llvm::Value* index = insert->getOperand(2);
+  llvm::Value* result = insert->getOperand(0);
+  const unsigned elements = insert->getType()->getElementCount().getFixedValue();
+  for (unsigned i = 0; i < elements; ++i) {
+    llvm::Value* is_this = builder.CreateICmpEQ(index, llvm::ConstantInt::get(index->getType(), i));
+    llvm::Value* old = builder.CreateExtractElement(insert->getOperand(0), i);
+    result = builder.CreateInsertElement(result, builder.CreateSelect(is_this, insert->getOperand(1), old), i);
+  }
+  insert->replaceAllUsesWith(result);
+  insert->eraseFromParent();
+}
+
+void LowerComputedElements(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    if (auto* extract = llvm::dyn_cast<llvm::ExtractElementInst>(&instruction)) {
+      if (!llvm::isa<llvm::ConstantInt>(extract->getIndexOperand())) LowerExtract(extract);
+    } else if (auto* insert = llvm::dyn_cast<llvm::InsertElementInst>(&instruction)) {
+      if (!llvm::isa<llvm::ConstantInt>(insert->getOperand(2))) LowerInsert(insert);
+    }
+  }
+}
+
 }  // namespace
 
 void LowerOpenCl(llvm::Module& module) {
+  for (llvm::Function& function : module) LowerComputedElements(function);
   for (llvm::CallInst* call : CallsOf(module, "printf")) {
     if (call->getFunctionType()->isVarArg()) LowerPrintf(call);
   }

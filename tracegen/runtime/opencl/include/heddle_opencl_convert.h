@@ -84,48 +84,50 @@ HEDDLE_TO_INTEGER(ulong, 0, ULONG_MAX, 0x1p64)
 #undef HEDDLE_PLAIN_FLOATING
 #undef HEDDLE_PLAIN_INTEGER
 
-// To floating point, by instructions of the rounding mode. To nearest even is the mode of plain conversions.
-HEDDLE_EXTERNAL float __nv_double2float_rz(double);
-HEDDLE_EXTERNAL float __nv_double2float_ru(double);
-HEDDLE_EXTERNAL float __nv_double2float_rd(double);
-HEDDLE_EXTERNAL float __nv_ll2float_rz(long);
-HEDDLE_EXTERNAL float __nv_ll2float_ru(long);
-HEDDLE_EXTERNAL float __nv_ll2float_rd(long);
-HEDDLE_EXTERNAL float __nv_ull2float_rz(ulong);
-HEDDLE_EXTERNAL float __nv_ull2float_ru(ulong);
-HEDDLE_EXTERNAL float __nv_ull2float_rd(ulong);
-HEDDLE_EXTERNAL double __nv_ll2double_rz(long);
-HEDDLE_EXTERNAL double __nv_ll2double_ru(long);
-HEDDLE_EXTERNAL double __nv_ll2double_rd(long);
-HEDDLE_EXTERNAL double __nv_ull2double_rz(ulong);
-HEDDLE_EXTERNAL double __nv_ull2double_ru(ulong);
-HEDDLE_EXTERNAL double __nv_ull2double_rd(ulong);
+// To floating point, by instructions of the rounding mode. To nearest even is the mode of plain conversions. LLVM takes
+// the intrinsics that round towards zero for those that round to nearest, so the sign chooses between the other two.
+#define HEDDLE_ROUNDED(to, mode, from, intrinsic) \
+  HEDDLE_CL to heddle_##to##_##mode(from x) { return intrinsic##_##mode(x); }
+#define HEDDLE_TOWARDS_ZERO(to, from) \
+  HEDDLE_CL to heddle_##to##_rz(from x) { return x < 0 ? heddle_##to##_rp(x) : heddle_##to##_rm(x); }
+#define HEDDLE_MODES(to, from, intrinsic)   \
+  HEDDLE_ROUNDED(to, rp, from, intrinsic)   \
+  HEDDLE_ROUNDED(to, rm, from, intrinsic)   \
+  HEDDLE_TOWARDS_ZERO(to, from)
+HEDDLE_MODES(float, long, __nvvm_ll2f)
+HEDDLE_MODES(float, ulong, __nvvm_ull2f)
+HEDDLE_MODES(double, long, __nvvm_ll2d)
+HEDDLE_MODES(double, ulong, __nvvm_ull2d)
+HEDDLE_MODES(float, double, __nvvm_d2f)
+#undef HEDDLE_MODES
+#undef HEDDLE_TOWARDS_ZERO
+#undef HEDDLE_ROUNDED
 
 #define HEDDLE_BY(to, suffix, from, expression)                           \
   HEDDLE_CL to convert_##to##suffix(from x) { return (to)(expression); }  \
   HEDDLE_CONVERT_WIDTHS(to, suffix, from)
-#define HEDDLE_TO_FLOATING_BY(to, suffix, nv)                  \
+#define HEDDLE_TO_FLOATING_BY(to, suffix, mode)                  \
   HEDDLE_BY(to, suffix, char, x)                               \
   HEDDLE_BY(to, suffix, uchar, x)                              \
   HEDDLE_BY(to, suffix, short, x)                              \
   HEDDLE_BY(to, suffix, ushort, x)                             \
-  HEDDLE_BY(to, suffix, int, __nv_ll2##to##_##nv(x))           \
-  HEDDLE_BY(to, suffix, uint, __nv_ull2##to##_##nv(x))         \
-  HEDDLE_BY(to, suffix, long, __nv_ll2##to##_##nv(x))          \
-  HEDDLE_BY(to, suffix, ulong, __nv_ull2##to##_##nv(x))        \
+  HEDDLE_BY(to, suffix, int, heddle_##to##_##mode((long)x))           \
+  HEDDLE_BY(to, suffix, uint, heddle_##to##_##mode((ulong)x))         \
+  HEDDLE_BY(to, suffix, long, heddle_##to##_##mode((long)x))          \
+  HEDDLE_BY(to, suffix, ulong, heddle_##to##_##mode((ulong)x))        \
   HEDDLE_BY(to, suffix, float, x)
 #define HEDDLE_TO_FLOATING(to)                                 \
   HEDDLE_FROM_INTEGERS(HEDDLE_BY, to, _rte, x)                 \
   HEDDLE_BY(to, _rte, float, x)                                \
   HEDDLE_BY(to, _rte, double, x)                               \
   HEDDLE_TO_FLOATING_BY(to, _rtz, rz)                          \
-  HEDDLE_TO_FLOATING_BY(to, _rtp, ru)                          \
-  HEDDLE_TO_FLOATING_BY(to, _rtn, rd)
+  HEDDLE_TO_FLOATING_BY(to, _rtp, rp)                          \
+  HEDDLE_TO_FLOATING_BY(to, _rtn, rm)
 HEDDLE_TO_FLOATING(float)
 HEDDLE_TO_FLOATING(double)
-HEDDLE_BY(float, _rtz, double, __nv_double2float_rz(x))
-HEDDLE_BY(float, _rtp, double, __nv_double2float_ru(x))
-HEDDLE_BY(float, _rtn, double, __nv_double2float_rd(x))
+HEDDLE_BY(float, _rtz, double, heddle_float_rz(x))
+HEDDLE_BY(float, _rtp, double, heddle_float_rp(x))
+HEDDLE_BY(float, _rtn, double, heddle_float_rm(x))
 HEDDLE_BY(double, _rtz, double, x)
 HEDDLE_BY(double, _rtp, double, x)
 HEDDLE_BY(double, _rtn, double, x)

@@ -3,14 +3,18 @@
 #ifndef HEDDLE_OPENCL_HALF_H_
 #define HEDDLE_OPENCL_HALF_H_
 
-HEDDLE_EXTERNAL float __nv_half2float(ushort);
-HEDDLE_EXTERNAL ushort __nv_float2half_rn(float);
-HEDDLE_EXTERNAL float __nv_double2float_rz(double);
+// cvt.f32.f16 and cvt.rn.f16.f32.
+HEDDLE_CL float heddle_from_half(ushort bits) { return __builtin_load_halff((const __private half *)&bits); }
+HEDDLE_CL ushort heddle_half(float x) {
+  ushort bits;
+  __builtin_store_halff(x, (__private half *)&bits);
+  return bits;
+}
 
 // What rounding to nearest has made too small or too large in magnitude is moved to the neighbour that the mode wants.
 HEDDLE_CL ushort heddle_half_towards(float x, int up, int down) {
-  const ushort nearest = __nv_float2half_rn(x);
-  const float rounded = __nv_half2float(nearest);
+  const ushort nearest = heddle_half(x);
+  const float rounded = heddle_from_half(nearest);
   const int negative = nearest >> 15;
   if (rounded < x && up) return (nearest & 0x7fff) == 0 ? (ushort)1 : negative ? (ushort)(nearest - 1) : (ushort)(nearest + 1);
   if (rounded > x && down) {
@@ -18,25 +22,24 @@ HEDDLE_CL ushort heddle_half_towards(float x, int up, int down) {
   }
   return nearest;
 }
-HEDDLE_CL ushort heddle_half(float x) { return __nv_float2half_rn(x); }
-HEDDLE_CL ushort heddle_half_rte(float x) { return __nv_float2half_rn(x); }
+HEDDLE_CL ushort heddle_half_rte(float x) { return heddle_half(x); }
 HEDDLE_CL ushort heddle_half_rtz(float x) { return heddle_half_towards(x, x < 0, x > 0); }
 HEDDLE_CL ushort heddle_half_rtp(float x) { return heddle_half_towards(x, 1, 0); }
 HEDDLE_CL ushort heddle_half_rtn(float x) { return heddle_half_towards(x, 0, 1); }
 // A double is rounded once: towards zero with the lost bits kept in the last one, which 24 bits leave room for.
 HEDDLE_CL float heddle_sticky(double x) {
-  const float down = __nv_double2float_rz(x);
+  const float down = x < 0 ? __nvvm_d2f_rp(x) : __nvvm_d2f_rm(x);
   return (double)down == x || x != x ? down : as_float(as_uint(down) | 1u);
 }
-HEDDLE_CL ushort heddle_half(double x) { return __nv_float2half_rn(heddle_sticky(x)); }
-HEDDLE_CL ushort heddle_half_rte(double x) { return __nv_float2half_rn(heddle_sticky(x)); }
+HEDDLE_CL ushort heddle_half(double x) { return heddle_half(heddle_sticky(x)); }
+HEDDLE_CL ushort heddle_half_rte(double x) { return heddle_half(heddle_sticky(x)); }
 HEDDLE_CL ushort heddle_half_rtz(double x) { return heddle_half_rtz(heddle_sticky(x)); }
 HEDDLE_CL ushort heddle_half_rtp(double x) { return heddle_half_rtp(heddle_sticky(x)); }
 HEDDLE_CL ushort heddle_half_rtn(double x) { return heddle_half_rtn(heddle_sticky(x)); }
 
 #define HEDDLE_HALF_LOAD(space)                                                                                  \
   HEDDLE_CL float vload_half(size_t i, const space half *p) {                                                    \
-    return __nv_half2float(((const space ushort *)p)[i]);                                                        \
+    return heddle_from_half(((const space ushort *)p)[i]);                                                        \
   }                                                                                                              \
   HEDDLE_CL float2 vload_half2(size_t i, const space half *p) {                                                  \
     return (float2)(vload_half(2 * i, p), vload_half(2 * i + 1, p));                                             \

@@ -31,7 +31,7 @@
   HEDDLE_CL type##8 name(type##8 x, type y, type z) { return name(x, (type##8)(y), (type##8)(z)); }    \
   HEDDLE_CL type##16 name(type##16 x, type y, type z) { return name(x, (type##16)(y), (type##16)(z)); }
 
-// `low` and `high` are the type's limits, `wide` is a type with twice the bits.
+// Scalars of less than 32 bits would be promoted by the built-in functions for saturation, elements of vectors are not.
 #define HEDDLE_INTEGER(type, unsigned_type)                                                                \
   HEDDLE_CL type min(type x, type y) { return x < y ? x : y; }                                             \
   HEDDLE_CL type max(type x, type y) { return x > y ? x : y; }                                             \
@@ -46,8 +46,12 @@
   }                                                                                                        \
   HEDDLE_CL type hadd(type x, type y) { return (type)((x >> 1) + (y >> 1) + (x & y & 1)); }                \
   HEDDLE_CL type rhadd(type x, type y) { return (type)((x >> 1) + (y >> 1) + ((x | y) & 1)); }             \
-  HEDDLE_CL type add_sat(type x, type y) { return __builtin_elementwise_add_sat(x, y); }                   \
-  HEDDLE_CL type sub_sat(type x, type y) { return __builtin_elementwise_sub_sat(x, y); }                   \
+  HEDDLE_CL type add_sat(type x, type y) {                                                                 \
+    return __builtin_elementwise_add_sat((type##2)(x), (type##2)(y)).x;                                    \
+  }                                                                                                        \
+  HEDDLE_CL type sub_sat(type x, type y) {                                                                 \
+    return __builtin_elementwise_sub_sat((type##2)(x), (type##2)(y)).x;                                    \
+  }                                                                                                        \
   HEDDLE_CL type popcount(type x) { return (type)__builtin_popcountl((ulong)(unsigned_type)x); }           \
   HEDDLE_VECTORS2(min, type)                                                                               \
   HEDDLE_VECTORS2(max, type)                                                                               \

@@ -7,7 +7,6 @@ HEDDLE_CALL1(asinh, asinh)
 HEDDLE_CALL1(acosh, acosh)
 HEDDLE_CALL1(atanh, atanh)
 HEDDLE_CALL1(logb, logb)
-HEDDLE_CALL2(nextafter, nextafter)
 
 #define HEDDLE_PI 3.14159265358979323846
 #define HEDDLE_MADE1(name, type, expression)            \
@@ -35,14 +34,10 @@ HEDDLE_VECTORS2(half_powr, float)
 HEDDLE_VECTORS2(half_divide, float)
 HEDDLE_VECTORS1(half_recip, float)
 
-// A function of the library with a pointer: not constant, but without other effects.
-#define HEDDLE_LIBRARY __attribute__((nothrow))
-HEDDLE_LIBRARY float __nv_ldexpf(float, int);
-HEDDLE_LIBRARY double __nv_ldexp(double, int);
-HEDDLE_LIBRARY int __nv_ilogbf(float);
-HEDDLE_LIBRARY int __nv_ilogb(double);
-HEDDLE_LIBRARY float __nv_frexpf(float, __private int *);
-HEDDLE_LIBRARY double __nv_frexp(double, __private int *);
+HEDDLE_EXTERNAL float __nv_ldexpf(float, int);
+HEDDLE_EXTERNAL double __nv_ldexp(double, int);
+HEDDLE_EXTERNAL int __nv_ilogbf(float);
+HEDDLE_EXTERNAL int __nv_ilogb(double);
 
 // (floating, integer) -> floating, element by element; the integer may be one for all.
 #define HEDDLE_FLOAT_INT(name, type, expression)                                                                   \
@@ -146,8 +141,32 @@ HEDDLE_SECOND_RESULT(double, __local, 0x1.fffffffffffffp-1)
 #undef HEDDLE_SECOND_RESULT
 
 // With an int as the second result: exponent, sign of gamma, bits of the quotient.
-HEDDLE_CL float frexp(float x, __private int *exponent) { return __nv_frexpf(x, exponent); }
-HEDDLE_CL double frexp(double x, __private int *exponent) { return __nv_frexp(x, exponent); }
+// Exponent and fraction are taken from the bits; a denormal number is made a normal one first.
+#define HEDDLE_FREXP(type, bits_type, mantissa_bits, exponents, scale, shift)                        \
+  HEDDLE_CL type frexp(type x, __private int *exponent) {                                            \
+    const int small = fabs(x) < (type)2 / (scale);                                                   \
+    const bits_type bits = as_##bits_type(small ? x * (scale) : x);                                  \
+    const int biased = (int)(bits >> mantissa_bits) & exponents;                                     \
+    const int none = x == 0 || biased == exponents;                                                  \
+    const bits_type kept = ~((bits_type)exponents << mantissa_bits);                                 \
+    *exponent = none ? 0 : biased - (exponents / 2 - 1) - (small ? shift : 0);                       \
+    return none ? x : as_##type((bits & kept) | (bits_type)(exponents / 2 - 1) << mantissa_bits);    \
+  }
+HEDDLE_FREXP(float, uint, 23, 255, 0x1p64f, 64)
+HEDDLE_FREXP(double, ulong, 52, 2047, 0x1p512, 512)
+#undef HEDDLE_FREXP
+// The next number towards y: one more or less in the bits.
+#define HEDDLE_NEXTAFTER(type, signed_type, nan_code)                                                \
+  HEDDLE_CL type nextafter(type x, type y) {                                                         \
+    const signed_type bits = as_##signed_type(x);                                                    \
+    const signed_type moved = (x < y) == (x > 0) ? bits + 1 : bits - 1;                              \
+    const type least = copysign(as_##type((signed_type)1), y);                                       \
+    return x != x || y != y ? nan(nan_code) : x == y ? y : x == 0 ? least : as_##type(moved);        \
+  }                                                                                                  \
+  HEDDLE_VECTORS2(nextafter, type)
+HEDDLE_NEXTAFTER(float, int, 0u)
+HEDDLE_NEXTAFTER(double, long, 0ul)
+#undef HEDDLE_NEXTAFTER
 // Gamma is negative between -1 and 0, between -3 and -2, and so on.
 #define HEDDLE_LGAMMA_R(type)                                                                        \
   HEDDLE_CL type lgamma_r(type x, __private int *sign) {                                             \
