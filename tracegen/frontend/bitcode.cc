@@ -14,6 +14,7 @@
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include "tracegen/frontend/lower_opencl.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -69,6 +70,7 @@ absl::StatusOr<std::unique_ptr<llvm::Module>> ReadBitcode(std::string_view bitco
     return absl::InvalidArgumentError(
         absl::StrCat(name, ": bitcode for '", triple, "'; compile it for nvptx64-nvidia-cuda"));
   }
+  LowerOpenCl(**module);
   return std::move(*module);
 }
 

@@ -9,10 +9,12 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "tracegen/frontend/bitcode.h"
 #include "tracegen/frontend/device_headers.h"
+#include "tracegen/frontend/opencl_parts.h"
 #include "tracegen/frontend/run_clang.h"
 
 namespace heddle::tracegen {
@@ -50,6 +52,10 @@ absl::StatusOr<std::vector<std::string>> CompilerArguments(const std::string& pa
   arguments.push_back(options.optimization);
   if (options.no_unroll) arguments.push_back("-fno-unroll-loops");
   for (std::string& argument : DeviceHeaderArguments(language, *headers)) arguments.push_back(std::move(argument));
+  if (language == Language::kOpenCl) {
+    const std::string text = absl::StrCat(ReadText(path), " ", absl::StrJoin(options.defines, " "));
+    for (std::string& argument : UnusedOpenClParts(text)) arguments.push_back(std::move(argument));
+  }
   for (const std::string& define : options.defines) arguments.push_back(absl::StrCat("-D", define));
   for (const std::string& dir : options.include_dirs) arguments.push_back(absl::StrCat("-I", dir));
   // Assertions carry __FILE__ into the code: keep the machine's paths out of it.

@@ -18,8 +18,15 @@ std::vector<std::string> DeviceArguments(Language language, const std::string& t
                  "-target-sdk-version=11.0",
                  "-fuse-cuid=none"};
   } else {
-    arguments = {
-        "-x", "cl", "-target", "nvptx64-nvidia-cuda", "-march=" + target, "-fno-vectorize", "-fno-slp-vectorize"};
+    arguments = {"-x",
+                 "cl",
+                 "-target",
+                 "nvptx64-nvidia-cuda",
+                 "-march=" + target,
+                 "-fno-vectorize",
+                 "-fno-slp-vectorize",
+                 "-Xclang",
+                 "-cl-ext=+cl_khr_3d_image_writes,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics"};
   }
   for (const char* argument : {"-Xclang", "-target-feature", "-Xclang", "+ptx70", "-emit-llvm", "-c",
                                "-gline-tables-only", "-fno-color-diagnostics"}) {

@@ -13,6 +13,7 @@
 #include "absl/strings/str_replace.h"
 #include "tracegen/frontend/device_arguments.h"
 #include "tracegen/frontend/device_headers.h"
+#include "tracegen/frontend/opencl_parts.h"
 #include "tracegen/frontend/run_clang.h"
 
 namespace heddle::tracegen {
@@ -175,6 +176,9 @@ absl::StatusOr<OpenClBinary> CompileOpenCl(const device::BuildOpenClRequest& req
   arguments.insert(arguments.end(), {"-DHEDDLE_OPENCL_PROGRAM=1", "-cl-kernel-arg-info", options->standard,
                                      options->optimization, absl::StrCat("-fmacro-prefix-map=", directory.path(), "/="),
                                      absl::StrCat("-I", directory.File("headers"))});
+  std::string text = absl::StrCat(request.source, " ", request.options);
+  for (const device::SourceHeader& header : request.headers) absl::StrAppend(&text, header.text);
+  for (std::string& argument : UnusedOpenClParts(text)) arguments.push_back(std::move(argument));
   arguments.insert(arguments.end(), options->arguments.begin(), options->arguments.end());
   if (!request.working_directory.empty()) arguments.push_back(absl::StrCat("-I", request.working_directory));
   OpenClBinary binary;
