@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "replay/core/thesis_core.h"
+#include "replay/engine/observed_scheduler.h"
 
 namespace heddle::replay {
 namespace {
@@ -108,6 +109,9 @@ void LaunchSimulation::MakeSms() {
                                                context_.max_threads, context_.capacity, port,
                                                context_.ports,       &core->clock()};
       schedulers.push_back(configuration.scheduler->make(scheduler_context, configuration.scheduler_parameters));
+      if (context_.observer == nullptr || !context_.observer->wants_waits()) continue;
+      schedulers.back() =
+          std::make_unique<ObservedScheduler>(std::move(schedulers.back()), *core, scheduler_context, context_, sm);
     }
     core->SetSchedulers(std::move(schedulers));
     if (buffer_setup_.has_value()) {

@@ -54,12 +54,33 @@ struct IssueEvent {
   std::span<const Lane> lanes;  // ascending by lane
 };
 
+// Warps that could have issued and did not, or a barrier that has opened.
+struct WaitEvent {
+  enum class Kind : uint8_t {
+    kPassedOver,     // `threads` could have issued through the port in this cycle; another warp did
+    kHeldBack,       // the same, but the scheduler let no warp issue
+    kBarrierOpened,  // threads of `block` that wait at a barrier go on
+  } kind = Kind::kPassedOver;
+  uint32_t configuration = 0;
+  uint32_t launch = 0;
+  uint32_t sm = 0;
+  uint32_t port = 0;  // kBarrierOpened: 0
+  Cycle cycle = 0;
+  uint64_t block = 0;                         // linear index in the grid; kBarrierOpened only
+  std::span<const IssueEvent::Lane> threads;  // of all these warps, with the lane that each sits in
+};
+
 // The issues of one SM come in the order of their cycles, those of several SMs in any order: one may be ahead of
 // another.
 class IssueObserver {
  public:
   virtual ~IssueObserver() = default;
   virtual void Issued(const IssueEvent& event) = 0;
+  // Whether Waits is wanted.
+  virtual bool wants_waits() const { return false; }
+  // In the order of cycles for one SM, before or after the issues of the same cycle. Where several slots issue together
+  // (MIMD), those that issue with the first are passed over in its event and issue in the same cycle all the same.
+  virtual void Waits(const WaitEvent& /*event*/) {}
 };
 
 // Statistics that are collected only if asked for (docs/metrics.md).
