@@ -232,7 +232,7 @@ std::vector<uint8_t> Scenario::Decisions(const std::string& path) const {
   return decisions;
 }
 
-std::unique_ptr<trace::TraceReader> Scenario::Trace() const {
+std::string Scenario::TraceBytes() const {
   static int count = 0;
   const char* folder = std::getenv("TMPDIR");
   const std::string path =
@@ -271,7 +271,11 @@ std::unique_ptr<trace::TraceReader> Scenario::Trace() const {
   std::stringstream bytes;
   bytes << file.rdbuf();
   std::remove(path.c_str());
-  auto reader = trace::TraceReader::Open(trace::FromMemory(bytes.str()), "scenario");
+  return bytes.str();
+}
+
+std::unique_ptr<trace::TraceReader> Scenario::Trace() const {
+  auto reader = trace::TraceReader::Open(trace::FromMemory(TraceBytes()), "scenario");
   Check(reader.status());
   return *std::move(reader);
 }

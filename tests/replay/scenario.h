@@ -63,8 +63,9 @@ class Scenario {
   uint32_t threads_per_block() const { return static_cast<uint32_t>(paths_.at(0).size()); }
   std::vector<Step> Steps(size_t block, uint32_t thread) const;
   uint64_t thread_instructions() const;
-  // The trace of one launch of all thread blocks.
+  // The trace of one launch of all thread blocks; the bytes of its file, which are always the same.
   std::unique_ptr<trace::TraceReader> Trace() const;
+  std::string TraceBytes() const;
 
   // PC of an instruction.
   Pc PcOf(char block, uint32_t index = 0) const;

@@ -96,6 +96,12 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
       .add_option("--warp-phases", replay.metrics.timeline_blocks,
                   "When the warps of the first so many thread blocks of each launch ran and waited at barriers; JSON")
       ->check(CLI::PositiveNumber);
+  command.add_option("--draw", replay.draw.output, "SVG file with a drawing of one run: who issued, who waited");
+  command.add_option("--draw-cycles", replay.draw.cycles, "Cycles of the drawing, FIRST-LAST; the first 240");
+  command.add_option("--draw-sm", replay.draw.sm, "SM of the drawing")->capture_default_str();
+  command.add_option("--draw-show", replay.draw.show, "Issue slots by lane, warps over time, or both")
+      ->check(CLI::IsMember({"lanes", "warps", "both"}))
+      ->capture_default_str();
   command.add_flag("--quiet", replay.quiet, "No table, notes or progress");
 }
 
