@@ -237,6 +237,9 @@ class SmCore : public MemoryClient {
     ++counters_.issues_by_size[threads - 1];
   }
   void Observe(int port, Cycle now, std::span<const SlotId> slots);
+  // observe_states.cc: tells the observer of the slots that `state_of` gives a state, and of the ports.
+  template <typename StateOf>
+  void TellStates(Cycle first, uint64_t cycles, std::span<const PortLoss> ports, StateOf state_of) const;
   // profile.cc: with a profile only. An issue; cycles that a port lost while `slot` (kNoSlot: none) was the warp
   // closest to issue.
   void ProfileIssue(std::span<const SlotId> slots, bool inserted);

@@ -52,6 +52,7 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   context_.swizzle = SwizzlesHomeLanes(info, configuration.divergence_parameters);
   context_.force_tick = run.options.force_tick;
   context_.observer = run.options.observer;
+  context_.observes_states = context_.observer != nullptr && context_.observer->wants_states();
   context_.configuration_index = run.configuration_index;
   if (run.options.machine.core().front_end() == machine::v1::Core::IBUFFER) {
     buffer_setup_.emplace(context_.program, context_.steps, run.options.machine);

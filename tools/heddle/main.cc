@@ -1,4 +1,4 @@
-// The one command: `heddle capture | trace | replay | policies | machines`.
+// The one command: `heddle capture | trace | replay | report | policies | machines`.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
@@ -10,6 +10,7 @@
 #include "tools/heddle/commands.h"
 #include "tools/heddle/output.h"
 #include "tools/heddle/preset.h"
+#include "tools/heddle/report_options.h"
 #include "tools/heddle/terminal.h"
 #include "tools/heddle/trace_options.h"
 
@@ -23,6 +24,7 @@ Examples:
   heddle trace info bfs.htrace
   heddle replay bfs.htrace --divergence nrec,pdom,dwf,mimd --scheduler lrr,gto
   heddle replay bfs.htrace --divergence pdom --set core.schedulers=1 -o result.json
+  heddle report result.json -o report.html
   heddle policies dwf
   heddle machines import gpgpusim.config -o mine.textproto
 
@@ -139,6 +141,7 @@ int Run(int argc, char** argv) {
   app.add_subcommand("capture", "Record a stand-alone kernel from a recipe (see `heddle capture --help`)");
   const TraceOptions trace(app);
   AddReplay(app, arguments);
+  const ReportOptions report(app);
   CLI::App& policies = *app.add_subcommand("policies", "What there is behind the seams, with parameters and sources");
   policies.add_option("NAME", arguments.name, "Everything about this policy");
   CLI::App& machines = *app.add_subcommand("machines", "The machines there are");
@@ -174,7 +177,7 @@ int Run(int argc, char** argv) {
     return WrongUsage(app, error);
   }
 
-  if (int status = kSuccess; trace.Run(status)) return status;
+  if (int status = kSuccess; trace.Run(status) || report.Run(status)) return status;
   if (policies.parsed()) return PoliciesCommand(arguments.name, arguments.json);
   if (import.parsed()) return ImportCommand(arguments.import);
   if (machines.parsed()) return MachinesCommand(arguments.name, arguments.json);
