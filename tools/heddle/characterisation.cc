@@ -85,6 +85,8 @@ void AddLaunch(const result::v1::LaunchResult& launch, const trace::Program& pro
     to.data_accesses += one.memory().data_accesses();
     to.transactions += one.memory().transactions();
   }
+  to.warp_cycles += launch.warp_cycles().total();
+  to.barrier_cycles += launch.warp_cycles().barrier();
   const result::v1::WarpProgress& progress = launch.warp_progress();
   for (const result::v1::WarpProgress::Divergence& divergence : progress.divergence()) {
     if (divergence.above_per_cent() != 10 || !divergence.has_instruction_blocks()) continue;
@@ -103,19 +105,12 @@ absl::Status Time(const trace::TraceReader& reader, const machine::v1::Machine& 
   const auto results = replay::Replay(reader, {replay::Configuration{}}, options);
   if (!results.ok()) return results.status();
   Characterisation::Timing& timing = to.timing.emplace();
-  double weighted = 0;
-  uint64_t warps = 0;
   int next = 0;
   for (const trace::LaunchView& view : reader.launches()) {
     if (!view.launch.recorded()) continue;
     const result::v1::LaunchResult& launch = results->front().launch(next++);
     AddLaunch(launch, *view.program, view.threads_per_block, machine, timing);
-    if (!launch.warp_progress().has_barrier_share()) continue;
-    const uint64_t here = launch.blocks() * ((view.threads_per_block + 31) / 32);
-    weighted += launch.warp_progress().barrier_share() * static_cast<double>(here);
-    warps += here;
   }
-  if (warps != 0) timing.barrier_share = weighted / static_cast<double>(warps);
   return absl::OkStatus();
 }
 
@@ -167,7 +162,7 @@ std::string Classes(const Characterisation& one) {
   const double efficiency = one.SimdEfficiency(32);
   std::string text = efficiency >= 95 ? "C" : one.timing->resident_threads <= 512 ? "A" : "B";
   if (efficiency < 87) text += ", divergent";
-  if (one.timing->barrier_share > 15) text += ", barrier";
+  if (100 * one.timing->barrier_cycles > 15 * one.timing->warp_cycles) text += ", barrier";
   if (2 * one.timing->unequal_blocks > one.timing->compared_blocks) text += ", unequal warps";
   return text;
 }

@@ -46,7 +46,8 @@ struct Characterisation {
     uint64_t splits = 0;            // of those, times that a warp's threads went on to different places
     uint64_t data_accesses = 0;     // warp-instructions to global, local or texture memory
     uint64_t transactions = 0;      // of those, after coalescing
-    double barrier_share = 0;       // per cent: of a warp's residence, mean over launches weighted by warps
+    uint64_t warp_cycles = 0;       // from dispatch to the retirement of the block, summed over warps
+    uint64_t barrier_cycles = 0;    // of those, waiting at a barrier or fence
     uint64_t unequal_blocks = 0;    // blocks whose warps' instructions differ by more than a tenth of the least
     uint64_t compared_blocks = 0;   // blocks with a value for that
     uint64_t resident_threads = 0;  // per SM: the most of any launch, as its grid and the machine allow

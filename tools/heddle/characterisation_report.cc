@@ -36,7 +36,7 @@ std::vector<std::string> Cells(const Characterisation& one, std::string (*number
   if (one.timing.has_value()) {
     cells.push_back(Share(one.timing->splits, one.timing->branches));
     cells.push_back(Ratio(one.timing->transactions, one.timing->data_accesses, 2));
-    cells.push_back(Decimal(one.timing->barrier_share, 1));
+    cells.push_back(Share(one.timing->barrier_cycles, one.timing->warp_cycles));
     cells.push_back(Share(one.timing->unequal_blocks, one.timing->compared_blocks));
     cells.push_back(number(one.timing->resident_threads));
     cells.push_back(number(one.timing->cycles));
