@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "replay/engine/suggest.h"
+#include "tools/heddle/characterise_options.h"
 #include "tools/heddle/commands.h"
 #include "tools/heddle/output.h"
 #include "tools/heddle/preset.h"
@@ -140,6 +141,7 @@ int Run(int argc, char** argv) {
 
   app.add_subcommand("capture", "Record a stand-alone kernel from a recipe (see `heddle capture --help`)");
   const TraceOptions trace(app);
+  const CharacteriseOptions characterise(app);
   AddReplay(app, arguments);
   const ReportOptions report(app);
   CLI::App& policies = *app.add_subcommand("policies", "What there is behind the seams, with parameters and sources");
@@ -177,7 +179,7 @@ int Run(int argc, char** argv) {
     return WrongUsage(app, error);
   }
 
-  if (int status = kSuccess; trace.Run(status) || report.Run(status)) return status;
+  if (int status = kSuccess; trace.Run(status) || characterise.Run(status) || report.Run(status)) return status;
   if (policies.parsed()) return PoliciesCommand(arguments.name, arguments.json);
   if (import.parsed()) return ImportCommand(arguments.import);
   if (machines.parsed()) return MachinesCommand(arguments.name, arguments.json);
