@@ -5,7 +5,7 @@ run_application.py --bin FOLDER --source FILE_OR_FOLDER --work FOLDER [--program
 
 The program must end with 0 and print the same both ways; the trace must pass `heddle trace check` and hold at least one
 launch; a second capture must give the same bytes. FILE is a .cu file, whose lines "// nvcc: OPTIONS" and
-"// module: OTHER.cu" say how to build it; FOLDER has a Makefile, which makes `--program`.
+"// module: OTHER.cu" say how to build it; FOLDER has a Makefile or a CMakeLists.txt, which makes `--program`.
 """
 import argparse
 import filecmp
@@ -39,6 +39,10 @@ def build_folder(source, nvcc, work, program):
     copy = work / "source" / source.name
     shutil.copytree(source, copy)
     shutil.copy(source.parent / "check.h", copy.parent)
+    if (copy / "CMakeLists.txt").exists():
+        run(["cmake", "-S", copy, "-B", copy / "build", f"-DCMAKE_CUDA_COMPILER={nvcc}"], work)
+        run(["cmake", "--build", copy / "build", "--target", program], work)
+        return copy / "build" / program
     # Makefiles take the compiler by name or from a toolkit's folder.
     setting = f"NVCC={nvcc}"
     if "CUDA_PATH" in (copy / "Makefile").read_text():

@@ -38,7 +38,7 @@ std::string ErrorOf(const std::string& line) {
 Places SomePlaces() {
   Places places;
   places.headers = "/h";
-  places.library = "/l/libheddle_cuda.a";
+  places.toolkit = "/t";
   places.clang = "clang++";
   places.clang_wrappers = "/w";
   places.host_c = "gcc";
@@ -92,6 +92,7 @@ TEST(NvccOptions, UnknownOnesAreToldAndOthersTaken) {
   const Options options = Parse("--frobnicate -lineinfo --threads 0 -expt-relaxed-constexpr -m64 x.cu");
   EXPECT_THAT(options.warnings, ElementsAre("--frobnicate: this option is unknown and ignored"));
   EXPECT_THAT(options.inputs, ElementsAre("x.cu"));
+  EXPECT_THAT(Parse("-forward-unknown-to-host-compiler -pthread x.cu").host, ElementsAre("-pthread"));
   EXPECT_THAT(ErrorOf("x.cu -o"), HasSubstr("value is missing"));
   EXPECT_THAT(ErrorOf("-m32 x.cu"), HasSubstr("64-bit"));
   EXPECT_THAT(ErrorOf("-x fortran x.cu"), HasSubstr("cu, c and c++"));
@@ -126,8 +127,8 @@ TEST(NvccCommands, DeviceAndHostCodeAreOptimisedApart) {
 TEST(NvccCommands, VendorLibrariesAreLeftOut) {
   const Options options = Parse("x.o -lcudart -lm -L/opt/lib -lcuda -o program -Xlinker -s");
   EXPECT_THAT(LinkCommand(options, SomePlaces(), options.inputs),
-              ElementsAre("g++", "-o", "program", "-L/opt/lib", "x.o", "-lm", "-Xlinker", "-s", "/l/libheddle_cuda.a",
-                          "-lpthread", "-ldl", "-lm"));
+              ElementsAre("g++", "-o", "program", "-L/opt/lib", "x.o", "-lm", "-Xlinker", "-s", "-L/t/lib64",
+                          "-lcudart_static", "-lpthread", "-ldl", "-lm"));
 }
 
 TEST(NvccCommands, LanguagesByEndingAndByOption) {
