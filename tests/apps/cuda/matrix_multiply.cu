@@ -1,4 +1,5 @@
-// Tiles in shared memory, two-dimensional blocks, double precision, edges that are no multiple of the tile.
+// Tiles in shared memory, two-dimensional blocks, double precision, edges that are no multiple of the tile; without optimisation.
+// nvcc: -g -G
 #include "check.h"
 
 const int kTile = 8;

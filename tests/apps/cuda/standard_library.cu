@@ -1,5 +1,7 @@
 // A .cu file that uses the C++ library on the host, and CUDA's words in host code.
-// nvcc: -std=c++17
+// nvcc: -std=c++17 -Xcompiler -fopenmp
+#include <omp.h>
+
 #include <algorithm>
 #include <cassert>
 #include <chrono>
@@ -67,5 +69,9 @@ int main() {
   text << names["one"] << ' ' << std::accumulate(out.get(), out.get() + n, 0.0f) / n << std::isnan(NAN);
   std::cout << text.str().substr(0, 3) << std::endl;
   assert(n == 100);
+  int squares = 0;
+#pragma omp parallel for reduction(+ : squares)
+  for (int i = 0; i < n; ++i) squares += i * i;
+  EXPECT(squares == 328350 && omp_get_max_threads() > 0);
   return Finish();
 }
