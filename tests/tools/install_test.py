@@ -43,6 +43,18 @@ class Install(CommandTest):
             self.assertEqual(pathlib.Path(self.folder / "reduction.htrace").read_bytes(),
                              (SOURCE / "traces" / "samples" / "reduction.htrace").read_bytes())
 
+    def test_cuda_programs_compile_and_run(self):
+        if not (self.prefix / "bin" / "heddle-nvcc").exists():
+            self.skipTest("built without capture")
+        program = self.folder / "moved" / "program"
+        done = self.run_installed("heddle-nvcc", SOURCE / "tests" / "apps" / "cuda" / "vector_add.cu", "-o", program)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.run_installed("heddle", "capture", "--quiet", "-o", "vector_add.htrace", "--", program)
+        self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
+        toolkit = pathlib.Path(self.run_installed("heddle-nvcc", "--toolkit").stdout.strip())
+        for name in ("bin/nvcc", "include/cuda_runtime.h", "lib64/libcudart.a", "nvvm/libdevice"):
+            self.assertTrue((toolkit / name).exists(), name)
+
 
 if __name__ == "__main__":
     main()

@@ -218,8 +218,7 @@ Command LinkCommand(const Options& options, const Places& places, const std::vec
     if (!IsVendorLibrary(input)) command.push_back(input);
   }
   Append(command, options.linker);
-  command.push_back(places.library);
-  Append(command, {"-lpthread", "-ldl", "-lm"});
+  Append(command, {"-L" + places.toolkit + "/lib64", "-lcudart_static", "-lpthread", "-ldl", "-lm"});
   return command;
 }
 

@@ -2,6 +2,7 @@
 // object, and links with Heddle's CUDA runtime. The program then runs anywhere, without a GPU, and `heddle capture`
 // records its kernels.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -45,10 +46,18 @@ constexpr char kHelp[] =
     "\n"
     "Files that end in .cu are CUDA; .c, .cc, .cpp and others go to the host compiler. See docs/capturing.md.\n";
 
-// What build systems look for in nvcc's answer.
+// With what build systems look for in nvcc's answer (CMake: its first line).
 constexpr char kVersion[] =
-    "heddle-nvcc: Heddle's stand-in for nvcc\n"
+    "heddle-nvcc: Heddle's stand-in for nvcc: NVIDIA (R) Cuda compiler driver\n"
     "Cuda compilation tools, release 11.0, V11.0.194\n";
+
+// What nvcc -v says of itself, and CMake reads: the toolkit, and what it adds to the link.
+void DescribeToolkit(const Options& options, const Places& places) {
+  const char* path = std::getenv("PATH");
+  std::fprintf(stderr, "#$ TOP=%s\n#$ PATH=%s\n#$ INCLUDES=-I%s/include\n#$ LIBRARIES=-L%s/lib64\n",
+               places.toolkit.c_str(), path != nullptr ? path : "", places.toolkit.c_str(), places.toolkit.c_str());
+  std::fprintf(stderr, "#$ DEVICE=-arch compute_%s\n", options.target.c_str() + 3);
+}
 
 uint64_t Hash(const std::string& text) {  // FNV-1a
   uint64_t hash = 0xcbf29ce484222325u;
@@ -248,6 +257,7 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "heddle-nvcc: %s\n", error.c_str());
     return 1;
   }
+  if (options->dry_run || options->verbose) DescribeToolkit(*options, *places);
   const std::string keep = options->keep_folder.empty() ? "." : options->keep_folder;
   const WorkFolder work(options->keep ? keep : "");
   if (!work.ok()) {

@@ -91,6 +91,7 @@ class Parser {
   std::map<std::string, Plain, std::less<>> plain_;
   std::vector<int> targets_;
   bool device_optimization_given_ = false;
+  bool forward_unknown_ = false;  // -forward-unknown-to-host-compiler
   int response_depth_ = 0;
   std::string error_;
 };
@@ -228,7 +229,7 @@ void Parser::MakeIgnored() {
   for (const char* name :
        {"lineinfo", "generate-line-info", "m64", "expt-relaxed-constexpr", "expt-extended-lambda", "extended-lambda",
         "restrict", "res-usage", "resource-usage", "src-in-ptx", "source-in-ptx", "noprof", "clean", "clean-targets",
-        "forward-unknown-to-host-compiler", "forward-unknown-to-host-linker", "ewp", "extensible-whole-program",
+        "forward-unknown-to-host-linker", "ewp", "extensible-whole-program",
         "no-compress", "dont-use-profile", "use-local-env", "run", "objtemp", "extra-device-vectorization",
         "no-device-link", "nodlink", "cudadevrt", "display-error-number", "no-display-error-number", "disp-error-number",
         "dlto", "lto", "keep-device-functions", "Wreorder", "Wdefault-stream-launch", "Wmissing-launch-bounds",
@@ -245,6 +246,7 @@ void Parser::MakeIgnored() {
         "dp", "dlink-time-opt", "qpp-config", "allow-unsupported-compiler-version"}) {
     Value({name}, [](const std::string&) {});
   }
+  Flag({"forward-unknown-to-host-compiler"}, [this] { forward_unknown_ = true; });
   Flag({"allow-unsupported-compiler"}, [] {});
   Value({"Werror"}, [](const std::string&) {});
   Flag({"m32"}, [this] { Fail("-m32: device code is made for 64-bit hosts only; use -m64"); });
@@ -358,7 +360,11 @@ bool Parser::ParseOne(const std::vector<std::string>& arguments, size_t& i) {
     return error_.empty();
   }
   if (dashes == 1 && ParseJoined(argument, arguments, i)) return error_.empty();
-  options_.warnings.push_back(argument + ": this option is unknown and ignored");
+  if (forward_unknown_) {
+    options_.host.push_back(argument);
+  } else {
+    options_.warnings.push_back(argument + ": this option is unknown and ignored");
+  }
   return true;
 }
 

@@ -79,6 +79,7 @@ std::optional<Places> FindPlaces(const std::string& host_compiler, std::string* 
   places.headers = FirstExisting({include != nullptr ? fs::path(include) / "cuda" : fs::path(),
                                   here / "../share/heddle/include/cuda", HEDDLE_SOURCE_CUDA_INCLUDE});
   places.library = FirstExisting({here / "../lib/heddle/libheddle_cuda.a"});
+  places.toolkit = FirstExisting({here / "../lib/heddle/toolkit"});
   places.device_program = FirstExisting({here / "heddle-capture"});
   places.clang = FirstProgram({"clang++-19", HEDDLE_LLVM_ROOT "/bin/clang++"});
   places.clang_wrappers = FirstExisting({HEDDLE_LLVM_ROOT "/lib/clang/19/include/cuda_wrappers"});
@@ -87,6 +88,8 @@ std::optional<Places> FindPlaces(const std::string& host_compiler, std::string* 
                                                                      "of the installation", error)) &&
       (!places.library.empty() || Missing("lib/heddle/libheddle_cuda.a", "it lies beside bin/heddle-nvcc in an "
                                                                         "installation; install Heddle again", error)) &&
+      (!places.toolkit.empty() || Missing("lib/heddle/toolkit", "it lies beside bin/heddle-nvcc in an installation; "
+                                                               "install Heddle again", error)) &&
       (!places.clang.empty() || Missing("clang++-19", "install the package clang-19", error)) &&
       (!places.clang_wrappers.empty() || Missing("clang's folder cuda_wrappers", "install the package libclang-common-19-dev",
                                                  error)) &&

@@ -10,6 +10,7 @@ namespace heddle::nvcc {
 struct Places {
   std::string headers;         // folder of cuda_runtime.h and heddle_cuda.h
   std::string library;         // libheddle_cuda.a
+  std::string toolkit;         // folder laid out as a CUDA toolkit: bin/nvcc, include, lib64
   std::string device_program;  // heddle-capture
   std::string clang;           // clang++ 19, for .cu files
   std::string clang_wrappers;  // clang's cuda_wrappers folder: device versions of parts of the C++ library

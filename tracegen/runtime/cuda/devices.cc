@@ -223,7 +223,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, enum cudaDeviceAttr attribute, in
 cudaError_t cudaDeviceSynchronize() {
   const Guard guard;
   Timeline::Get().SynchronizeAll();
-  return cudaPeekAtLastError();
+  return heddle::cuda::KernelError();
 }
 
 cudaError_t cudaDeviceReset() {

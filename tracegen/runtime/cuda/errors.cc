@@ -68,6 +68,8 @@ cudaError_t Fail(const char* call, const device::Result& result) {
   return Fail(sticky ? sticky_error : error);
 }
 
+cudaError_t KernelError() { return sticky_error; }
+
 void Explain(const char* call, const std::string& message) {
   static auto& said = *new std::set<std::string>;
   const Guard guard;

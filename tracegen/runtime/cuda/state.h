@@ -26,6 +26,8 @@ cudaError_t Fail(cudaError_t error);
 // The same for an answer of the device: its message, if it is no usual outcome of a call, goes to stderr (once).
 // `call` is the function of the API.
 cudaError_t Fail(const char* call, const device::Result& result);
+// The error of a kernel that has failed before, which every later call that waits returns; cudaSuccess if none has.
+cudaError_t KernelError();
 // Says on stderr, once per text, why a call fails.
 void Explain(const char* call, const std::string& message);
 

@@ -14,7 +14,7 @@ cudaError_t WaitFor(cudaStream_t handle) {
   CUstream_st* stream = Timeline::Get().Find(handle);
   if (stream == nullptr) return Fail(cudaErrorInvalidResourceHandle);
   Timeline::Get().Synchronize(stream);
-  return cudaPeekAtLastError();
+  return heddle::cuda::KernelError();
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   const Guard guard;
   if (!Timeline::Get().IsEvent(event)) return Fail(cudaErrorInvalidResourceHandle);
-  return cudaPeekAtLastError();
+  return heddle::cuda::KernelError();
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
