@@ -28,6 +28,9 @@ constexpr uint32_t kShownConstantBytes = 64 << 10;
 // Size of a kernel's parameters (same table).
 constexpr uint32_t kMaxParameterBytes = 4096;
 
+// What a launch can print; more is lost, as from the full buffer of a device.
+constexpr size_t kMaxPrintedBytes = size_t{64} << 20;
+
 Result Fail(Error error, const absl::Status& status) { return {error, std::string(status.message())}; }
 
 Result FailCompile(const absl::Status& status) {
@@ -46,7 +49,9 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(Recording* recording) {
   made->memory_ = *std::move(memory);
   RunnerOptions options;
   options.describe_address = [device = made.get()](uint64_t address) { return device->memory_->Describe(address); };
-  options.print = [device = made.get()](const std::string& text) { device->printed_ += text; };
+  options.print = [device = made.get()](const std::string& text) {
+    if (device->printed_.size() < kMaxPrintedBytes) device->printed_ += text;
+  };
   if (recording != nullptr) {
     options.max_instructions = recording->settings().max_instructions;
     options.progress = [recording](uint64_t block, uint64_t instructions) {
@@ -296,7 +301,10 @@ Result Device::Launch(const device::LaunchRequest& request, device::LaunchReply*
     const std::string what = absl::IsCancelled(ran) ? absl::StrCat("the program ended while kernel '",
                                                                    launch.kernel->info.shown_name, "' was running")
                                                     : std::string(ran.message());
-    Result result = {Error::kKernelFault, absl::StrCat("launch ", launches_, ": ", what)};
+    // Native code does not keep track of where it is.
+    const bool line_unknown = absl::IsInternal(ran) && launch.recorded == nullptr;
+    Result result = {Error::kKernelFault, absl::StrCat("launch ", launches_, ": ", what,
+                                                       line_unknown ? "; `heddle capture` tells the source line" : "")};
     if (recording_ != nullptr) recording_->AbandonLaunch(result.message).IgnoreError();
     ShowWarnings(launch);
     return result;
