@@ -47,7 +47,7 @@ int Run() {
 
   const cl::Context context(CL_DEVICE_TYPE_GPU);
   const cl::Device device = context.getInfo<CL_CONTEXT_DEVICES>().front();
-  const cl::CommandQueue queue(context, device);
+  cl::CommandQueue queue(context, device);
   cl::Program program(context, kSource);
   program.build("-cl-std=CL1.2");
   cl::Buffer d_points(context, points.begin(), points.end(), true);
