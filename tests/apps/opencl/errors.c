@@ -2,7 +2,8 @@
 #include "app.h"
 
 static const char *source =
-    "__kernel void fill(__global int *x, __local int *scratch, int by) { scratch[0] = by; x[get_global_id(0)] = by; }\n";
+    "__kernel void fill(__global int *x, __local int *scratch, int by) { scratch[0] = by; x[get_global_id(0)] = by; "
+    "}\n";
 
 int main(void) {
   cl_int error;
@@ -35,7 +36,8 @@ int main(void) {
   EXPECT(clCreateCommandQueue(context, device, 1 << 20, &error) == NULL && error == CL_INVALID_VALUE);
   EXPECT(clCreateBuffer(context, 0, 0, NULL, &error) == NULL && error == CL_INVALID_BUFFER_SIZE);
   EXPECT(clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, 4, NULL, &error) == NULL && error == CL_INVALID_HOST_PTR);
-  EXPECT(clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, 4, NULL, &error) == NULL && error == CL_INVALID_VALUE);
+  EXPECT(clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, 4, NULL, &error) == NULL &&
+         error == CL_INVALID_VALUE);
   const char *nothing = NULL;
   EXPECT(clCreateProgramWithSource(context, 1, &nothing, NULL, &error) == NULL && error == CL_INVALID_VALUE);
 

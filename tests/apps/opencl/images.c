@@ -143,14 +143,18 @@ int main(void) {
   CALL(clEnqueueCopyBufferToImage(queue, between, d, 0, right, half, 0, NULL, NULL));
   EXPECT(clEnqueueCopyImage(queue, d, d, left, left, half, 0, NULL, NULL) == CL_MEM_COPY_OVERLAP);
   size_t pitch = 0;
-  cl_char *mapped = (cl_char *)clEnqueueMapImage(queue, d, CL_TRUE, CL_MAP_READ, zero, all, &pitch, NULL, 0, NULL, NULL, &error);
+  cl_char *mapped =
+      (cl_char *)clEnqueueMapImage(queue, d, CL_TRUE, CL_MAP_READ, zero, all, &pitch, NULL, 0, NULL, NULL, &error);
   CALL(error);
   for (y = 0; y < kHeight; ++y) {
     for (x = 0; x < kWidth; ++x) {
       const int from = x % (kWidth / 2) - 1;
       for (i = 0; i < 2; ++i) {
         const int wanted = (from < 0 ? 0 : bytes[y][2 * from + i]) * 2 + 1 + i;
-        EXPECT_ELEMENT(y * kWidth + x, mapped[y * pitch + 2 * x + i], wanted < -128 ? -128 : wanted > 127 ? 127 : wanted);
+        EXPECT_ELEMENT(y * kWidth + x, mapped[y * pitch + 2 * x + i],
+                       wanted < -128  ? -128
+                       : wanted > 127 ? 127
+                                      : wanted);
       }
     }
   }

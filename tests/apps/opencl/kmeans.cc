@@ -52,14 +52,16 @@ int Run() {
   program.build("-cl-std=CL1.2");
   cl::Buffer d_points(context, points.begin(), points.end(), true);
   cl::Buffer d_centers(context, centers.begin(), centers.end(), false);
-  cl::Buffer d_owner(context, CL_MEM_READ_WRITE, kPoints * sizeof(int)), d_changes(context, CL_MEM_READ_WRITE, sizeof(int));
+  cl::Buffer d_owner(context, CL_MEM_READ_WRITE, kPoints * sizeof(int)),
+      d_changes(context, CL_MEM_READ_WRITE, sizeof(int));
   queue.enqueueFillBuffer(d_owner, -1, 0, kPoints * sizeof(int));
   cl::KernelFunctor<cl::Buffer, cl::Buffer, cl::Buffer, int, cl::Buffer> assign(program, "assign");
   cl::KernelFunctor<cl::Buffer, cl::Buffer, cl::Buffer, int> move(program, "move");
   int steps = 0, changes = 1;
   while (changes != 0 && steps < 50) {
     queue.enqueueFillBuffer(d_changes, 0, 0, sizeof(int));
-    assign(cl::EnqueueArgs(queue, cl::NDRange(kPoints), cl::NDRange(128)), d_points, d_centers, d_owner, kClusters, d_changes);
+    assign(cl::EnqueueArgs(queue, cl::NDRange(kPoints), cl::NDRange(128)), d_points, d_centers, d_owner, kClusters,
+           d_changes);
     move(cl::EnqueueArgs(queue, cl::NDRange(kClusters)), d_points, d_centers, d_owner, kPoints);
     queue.enqueueReadBuffer(d_changes, CL_TRUE, 0, sizeof(int), &changes);
     ++steps;

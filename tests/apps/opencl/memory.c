@@ -1,8 +1,7 @@
 /* Memory objects: sub-buffers, maps, memory of the host, rectangles, fills, copies within a buffer, destructors. */
 #include "app.h"
 
-static const char *source =
-    "__kernel void add(__global int *x, int by) { x[get_global_id(0)] += by; }\n";
+static const char *source = "__kernel void add(__global int *x, int by) { x[get_global_id(0)] += by; }\n";
 
 enum { kCount = 1024, kRow = 32 };
 
@@ -61,7 +60,8 @@ int main(void) {
   cl_mem over = MakeBuffer(CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, sizeof(host), host);
   SetBuffer(add, 0, over);
   Run1(add, kCount, 128);
-  mapped = (int *)clEnqueueMapBuffer(queue, over, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, sizeof(host), 0, NULL, NULL, &error);
+  mapped = (int *)clEnqueueMapBuffer(queue, over, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, sizeof(host), 0, NULL, NULL,
+                                     &error);
   CALL(error);
   EXPECT(mapped == host);
   for (i = 0; i < kCount; ++i) EXPECT_ELEMENT(i, host[i], i + 7);
@@ -75,21 +75,28 @@ int main(void) {
   static int patch[6][5];
   const size_t from[3] = {4 * sizeof(int), 2, 0}, to[3] = {0, 0, 0}, middle[3] = {10 * sizeof(int), 20, 0};
   const size_t size[3] = {5 * sizeof(int), 6, 1};
-  CALL(clEnqueueReadBufferRect(queue, over, CL_TRUE, from, to, size, kRow * sizeof(int), 0, sizeof(patch[0]), 0, patch, 0, NULL, NULL));
+  CALL(clEnqueueReadBufferRect(queue, over, CL_TRUE, from, to, size, kRow * sizeof(int), 0, sizeof(patch[0]), 0, patch,
+                               0, NULL, NULL));
   for (y = 0; y < 6; ++y)
     for (x = 0; x < 5; ++x) EXPECT_ELEMENT(y * 5 + x, patch[y][x], (y + 2) * kRow + x + 4 + 14);
   const cl_short pattern[2] = {-2, 3};
   CALL(clEnqueueFillBuffer(queue, whole, pattern, sizeof(pattern), 0, sizeof(data), 0, NULL, NULL));
-  CALL(clEnqueueWriteBufferRect(queue, whole, CL_TRUE, middle, to, size, kRow * sizeof(int), 0, 0, 0, patch, 0, NULL, NULL));
-  CALL(clEnqueueCopyBufferRect(queue, whole, whole, middle, to, size, kRow * sizeof(int), 0, kRow * sizeof(int), 0, 0, NULL, NULL));
+  CALL(clEnqueueWriteBufferRect(queue, whole, CL_TRUE, middle, to, size, kRow * sizeof(int), 0, 0, 0, patch, 0, NULL,
+                                NULL));
+  CALL(clEnqueueCopyBufferRect(queue, whole, whole, middle, to, size, kRow * sizeof(int), 0, kRow * sizeof(int), 0, 0,
+                               NULL, NULL));
   EXPECT(clEnqueueCopyBuffer(queue, whole, whole, 0, 8, 16, 0, NULL, NULL) == CL_MEM_COPY_OVERLAP);
   CALL(clEnqueueCopyBuffer(queue, whole, whole, 0, sizeof(data) / 2, 20, 0, NULL, NULL));
   CALL(clEnqueueMigrateMemObjects(queue, 1, &whole, 0, 0, NULL, NULL));
   Read(whole, copy, sizeof(copy));
   for (y = 0; y < kRow; ++y)
     for (x = 0; x < kRow; ++x) {
-      const int in_middle = x >= 10 && x < 15 && y >= 20 && y < 26, in_corner = x < 5 && y < 6, in_half = y == 16 && x < 5;
-      const int wanted = in_middle ? patch[y - 20][x - 10] : in_corner ? patch[y][x] : in_half ? patch[0][x] : 3 * 65536 + 65534;
+      const int in_middle = x >= 10 && x < 15 && y >= 20 && y < 26, in_corner = x < 5 && y < 6,
+                in_half = y == 16 && x < 5;
+      const int wanted = in_middle   ? patch[y - 20][x - 10]
+                         : in_corner ? patch[y][x]
+                         : in_half   ? patch[0][x]
+                                     : 3 * 65536 + 65534;
       EXPECT_ELEMENT(y * kRow + x, copy[y * kRow + x], wanted);
     }
 

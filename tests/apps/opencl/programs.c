@@ -14,7 +14,9 @@ static const char *broken =
     "__kernel void ok(__global int *x) { x[0] = 1; }\n"
     "__kernel void bad(__global int *x) { x[0] = undeclared; }\n";
 static const char *warns = "__kernel void w(__global int *x) { int unused; x[0] = 1 ? 2 : 3; return 7; }\n";
-static const char *part1 = "#include \"shared/helper.h\"\n__kernel void use(__global int *x) { x[get_global_id(0)] = helper(x[get_global_id(0)]); }\n";
+static const char *part1 =
+    "#include \"shared/helper.h\"\n__kernel void use(__global int *x) { x[get_global_id(0)] = "
+    "helper(x[get_global_id(0)]); }\n";
 static const char *part2 = "int helper(int x) { return x * x + 1; }\n";
 static const char *helper_header = "int helper(int x);\n";
 
@@ -62,7 +64,8 @@ int main(void) {
   unsigned char *binary = (unsigned char *)malloc(size);
   CALL(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL));
   cl_int status = 1;
-  cl_program loaded = clCreateProgramWithBinary(context, 1, &device, &size, (const unsigned char **)&binary, &status, &error);
+  cl_program loaded =
+      clCreateProgramWithBinary(context, 1, &device, &size, (const unsigned char **)&binary, &status, &error);
   CALL(error);
   CALL(status);
   CALL(clBuildProgram(loaded, 0, NULL, "", NULL, NULL));
@@ -71,7 +74,8 @@ int main(void) {
   CALL(clGetProgramInfo(loaded, CL_PROGRAM_KERNEL_NAMES, sizeof(log), log, NULL));
   EXPECT(kernels == 1 && strcmp(log, "scale") == 0);
   binary[0] ^= 1;
-  EXPECT(clCreateProgramWithBinary(context, 1, &device, &size, (const unsigned char **)&binary, &status, &error) == NULL);
+  EXPECT(clCreateProgramWithBinary(context, 1, &device, &size, (const unsigned char **)&binary, &status, &error) ==
+         NULL);
   EXPECT(error == CL_INVALID_BINARY && status == CL_INVALID_BINARY);
   free(binary);
 

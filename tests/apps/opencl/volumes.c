@@ -11,9 +11,11 @@ static const char *source =
     "  int4 c = (int4)(get_global_id(0), get_global_id(1), get_global_id(2), 0);\n"
     "  const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n"
     "  size_t layer = get_image_array_size(in);\n"
+    "  if (get_image_channel_order(in) != CLK_BGRA || get_image_channel_data_type(in) != CLK_UNORM_INT8) layer = 99;\n"
     "  out[(c.z * get_global_size(1) + c.y) * get_global_size(0) + c.x] = read_imagef(in, s, c) + (float)layer;\n"
     "}\n"
-    "__kernel void lines(read_only image1d_t a, read_only image1d_array_t b, read_only image1d_buffer_t c, __global float *out) {\n"
+    "__kernel void lines(read_only image1d_t a, read_only image1d_array_t b, read_only image1d_buffer_t c, __global "
+    "float *out) {\n"
     "  int i = get_global_id(0);\n"
     "  const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;\n"
     "  out[i] = read_imagef(a, s, i).x + read_imagef(b, s, (int2)(i, 1)).x * 100 + read_imagei(c, i).x * 1000;\n"
@@ -100,7 +102,8 @@ int main(void) {
   SetBuffer(kernel, 3, out);
   Run1(kernel, 16, 0);
   Read(out, lines, sizeof(lines));
-  for (i = 0; i < 16; ++i) EXPECT_CLOSE(i, lines[i], line[i] / 255.0 + rows[1][i] / 255.0 * 100 + numbers[i] * 1000.0, 1e-5);
+  for (i = 0; i < 16; ++i)
+    EXPECT_CLOSE(i, lines[i], line[i] / 255.0 + rows[1][i] / 255.0 * 100 + numbers[i] * 1000.0, 1e-5);
   size_t element = 0, array = 0;
   CALL(clGetImageInfo(a, CL_IMAGE_ELEMENT_SIZE, sizeof(element), &element, NULL));
   CALL(clGetImageInfo(f, CL_IMAGE_ARRAY_SIZE, sizeof(array), &array, NULL));
