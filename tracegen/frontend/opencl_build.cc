@@ -176,8 +176,9 @@ absl::StatusOr<OpenClBinary> CompileOpenCl(const device::BuildOpenClRequest& req
   arguments.insert(arguments.end(), {"-DHEDDLE_OPENCL_PROGRAM=1", "-cl-kernel-arg-info", options->standard,
                                      options->optimization, absl::StrCat("-fmacro-prefix-map=", directory.path(), "/="),
                                      absl::StrCat("-I", directory.File("headers"))});
-  std::string text = absl::StrCat(request.source, " ", request.options);
-  for (const device::SourceHeader& header : request.headers) absl::StrAppend(&text, header.text);
+  std::string text(request.source);
+  text.append(" ").append(request.options);
+  for (const device::SourceHeader& header : request.headers) text.append(header.text);
   for (std::string& argument : UnusedOpenClParts(text)) arguments.push_back(std::move(argument));
   arguments.insert(arguments.end(), options->arguments.begin(), options->arguments.end());
   if (!request.working_directory.empty()) arguments.push_back(absl::StrCat("-I", request.working_directory));
