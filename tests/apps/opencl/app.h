@@ -12,39 +12,38 @@
 #include <string.h>
 
 /* An OpenCL call that must succeed. */
-#define CALL(expression)                                                                          \
-  do {                                                                                            \
-    const cl_int call_error = (expression);                                                       \
-    if (call_error != CL_SUCCESS) {                                                               \
-      fprintf(stderr, "%s:%d: %s gives %d\n", __FILE__, __LINE__, #expression, (int)call_error);  \
-      exit(1);                                                                                    \
-    }                                                                                             \
+#define CALL(expression)                                                                         \
+  do {                                                                                           \
+    const cl_int call_error = (expression);                                                      \
+    if (call_error != CL_SUCCESS) {                                                              \
+      fprintf(stderr, "%s:%d: %s gives %d\n", __FILE__, __LINE__, #expression, (int)call_error); \
+      exit(1);                                                                                   \
+    }                                                                                            \
   } while (0)
 /* A condition that must hold. */
-#define EXPECT(condition)                                                       \
-  do {                                                                          \
-    if (!(condition)) {                                                         \
-      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);   \
-      exit(1);                                                                  \
-    }                                                                           \
+#define EXPECT(condition)                                                     \
+  do {                                                                        \
+    if (!(condition)) {                                                       \
+      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      exit(1);                                                                \
+    }                                                                         \
   } while (0)
 /* Element i of a result, which is `got` and should be `wanted`. */
-#define EXPECT_ELEMENT(i, got, wanted)                                                                            \
-  do {                                                                                                            \
-    if (!((got) == (wanted))) {                                                                                   \
-      fprintf(stderr, "%s:%d: element %d is %.9g, not %.9g\n", __FILE__, __LINE__, (int)(i), (double)(got),       \
-              (double)(wanted));                                                                                  \
-      exit(1);                                                                                                    \
-    }                                                                                                             \
+#define EXPECT_ELEMENT(i, got, wanted)                                                                      \
+  do {                                                                                                      \
+    if (!((got) == (wanted))) {                                                                             \
+      fprintf(stderr, "%s:%d: element %d is %.9g, not %.9g\n", __FILE__, __LINE__, (int)(i), (double)(got), \
+              (double)(wanted));                                                                            \
+      exit(1);                                                                                              \
+    }                                                                                                       \
   } while (0)
-#define EXPECT_CLOSE(i, got, wanted, relative)                                                                    \
-  do {                                                                                                            \
-    const double close_got = (got), close_wanted = (wanted);                                                      \
-    if (!(fabs(close_got - close_wanted) <= (relative) * (fabs(close_wanted) + 1e-6))) {                          \
-      fprintf(stderr, "%s:%d: element %d is %.9g, not %.9g\n", __FILE__, __LINE__, (int)(i), close_got,           \
-              close_wanted);                                                                                      \
-      exit(1);                                                                                                    \
-    }                                                                                                             \
+#define EXPECT_CLOSE(i, got, wanted, relative)                                                                         \
+  do {                                                                                                                 \
+    const double close_got = (got), close_wanted = (wanted);                                                           \
+    if (!(fabs(close_got - close_wanted) <= (relative) * (fabs(close_wanted) + 1e-6))) {                               \
+      fprintf(stderr, "%s:%d: element %d is %.9g, not %.9g\n", __FILE__, __LINE__, (int)(i), close_got, close_wanted); \
+      exit(1);                                                                                                         \
+    }                                                                                                                  \
   } while (0)
 
 static cl_platform_id platform;

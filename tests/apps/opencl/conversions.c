@@ -6,13 +6,15 @@ static const char *source =
     "  size_t i = get_global_id(0);\n"
     "  float x = in[i];\n"
     "  __global int *o = out + 10 * i;\n"
-    "  o[0] = convert_int_sat(x); o[1] = convert_int_sat_rte(x); o[2] = convert_int_sat_rtp(x); o[3] = convert_int_sat_rtn(x);\n"
+    "  o[0] = convert_int_sat(x); o[1] = convert_int_sat_rte(x); o[2] = convert_int_sat_rtp(x); o[3] = "
+    "convert_int_sat_rtn(x);\n"
     "  o[4] = convert_uchar_sat(x); o[5] = convert_char_sat_rte(x); o[6] = convert_ushort_sat_rtn(x);\n"
     "  o[7] = (int)convert_uint_sat(x); o[8] = convert_short_sat(o[0]); o[9] = convert_uchar_sat(o[1]);\n"
     "}\n"
     "__kernel void real(__global const long *in, __global float *out) {\n"
     "  size_t i = get_global_id(0);\n"
-    "  vstore4((float4)(convert_float_rtz(in[i]), convert_float_rtp(in[i]), convert_float_rtn(in[i]), convert_float(in[i])), i, out);\n"
+    "  vstore4((float4)(convert_float_rtz(in[i]), convert_float_rtp(in[i]), convert_float_rtn(in[i]), "
+    "convert_float(in[i])), i, out);\n"
     "}\n"
     "__kernel void pixels(__global const float4 *in, __global uchar4 *out, __global int *bits) {\n"
     "  size_t i = get_global_id(0);\n"
@@ -29,7 +31,9 @@ static const char *source =
 
 enum { kCount = 256 };
 
-static int Saturate(double x, double low, double high) { return x != x ? 0 : (int)(x < low ? low : x > high ? high : x); }
+static int Saturate(double x, double low, double high) {
+  return x != x ? 0 : (int)(x < low ? low : x > high ? high : x);
+}
 
 int main(void) {
   static float in[kCount], reals[4 * kCount], colors[4 * kCount], back[kCount];
@@ -37,7 +41,8 @@ int main(void) {
   static cl_long longs[kCount];
   static cl_uchar pixels[4 * kCount];
   static cl_ushort halves[3 * kCount];
-  const float special[] = {0.5f, 1.5f, 2.5f, -0.5f, -1.5f, 127.5f, -128.5f, 255.5f, 256, -1, 3e9f, -3e9f, 5e9f, NAN, INFINITY, -INFINITY};
+  const float special[] = {0.5f, 1.5f, 2.5f, -0.5f, -1.5f, 127.5f, -128.5f,  255.5f,
+                           256,  -1,   3e9f, -3e9f, 5e9f,  NAN,    INFINITY, -INFINITY};
   int i, k;
   for (i = 0; i < kCount; ++i) {
     in[i] = i < 16 ? special[i] : (float)((int)(Random() % 200000) - 100000) / 16;
@@ -58,7 +63,8 @@ int main(void) {
   } launches[] = {{"whole", {0, 1, -1}}, {"real", {2, 3, -1}}, {"pixels", {4, 5, 6}}, {"halves", {0, 7, 8}}};
   for (i = 0; i < 4; ++i) {
     cl_kernel kernel = MakeKernel(program, launches[i].name);
-    for (k = 0; k < 3 && launches[i].arguments[k] >= 0; ++k) SetBuffer(kernel, (cl_uint)k, buffers[launches[i].arguments[k]]);
+    for (k = 0; k < 3 && launches[i].arguments[k] >= 0; ++k)
+      SetBuffer(kernel, (cl_uint)k, buffers[launches[i].arguments[k]]);
     Run1(kernel, kCount, 64);
   }
   Read(buffers[1], whole, sizeof(whole));

@@ -21,7 +21,8 @@ static const char *source =
     "  if (i == 7) w[8] = atomic_xchg(&w[7], 42);\n"
     "  atom_add(&l[0], (ulong)in[i] << 20); atom_max(&l[1], (ulong)in[i] << 32 | i); atom_inc(&l[2]);\n"
     "  uint seen = as_uint(f[0]), before;\n"
-    "  do { before = seen; seen = atomic_cmpxchg((volatile __global uint *)f, before, as_uint(as_float(before) + 0.5f)); }\n"
+    "  do { before = seen; seen = atomic_cmpxchg((volatile __global uint *)f, before, as_uint(as_float(before) + "
+    "0.5f)); }\n"
     "  while (seen != before);\n"
     "  if (i == 3) atomic_xchg(&f[1], 2.25f);\n"
     "}\n";

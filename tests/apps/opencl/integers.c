@@ -10,7 +10,8 @@ static const char *source =
     "  o[0] = add_sat(x, y); o[1] = sub_sat(x, y); o[2] = add_sat(u, v); o[3] = sub_sat(u, v);\n"
     "  o[4] = abs(x); o[5] = abs_diff(x, y); o[6] = hadd(x, y); o[7] = rhadd(u, v);\n"
     "  o[8] = rotate(u, (uchar)3); o[9] = clz(u); o[10] = popcount(u); o[11] = mul_hi(x, y);\n"
-    "  o[12] = mad_sat(x, y, x); o[13] = upsample(x, u); o[14] = min(x, y) * 1000 + max(u, v); o[15] = mad_hi(u, v, u);\n"
+    "  o[12] = mad_sat(x, y, x); o[13] = upsample(x, u); o[14] = min(x, y) * 1000 + max(u, v); o[15] = mad_hi(u, v, "
+    "u);\n"
     "}\n"
     "__kernel void wide(__global const uint *a, __global const ulong *b, __global ulong *out) {\n"
     "  size_t i = get_global_id(0);\n"
@@ -24,7 +25,8 @@ static const char *source =
     "}\n"
     "__kernel void vector(__global const int4 *a, __global int4 *out) {\n"
     "  size_t i = get_global_id(0);\n"
-    "  out[i] = clamp(a[i], -1000, 1000) + convert_int4(abs(a[i]) >> 8) + mad24(a[i] >> 20, (int4)(5), rotate(a[i], (int4)(1, 2, 3, 4)))\n"
+    "  out[i] = clamp(a[i], -1000, 1000) + convert_int4(abs(a[i]) >> 8) + mad24(a[i] >> 20, (int4)(5), rotate(a[i], "
+    "(int4)(1, 2, 3, 4)))\n"
     "           + max(a[i], 7) + clz(a[i]) + add_sat(a[i], (int4)(INT_MAX, 1, INT_MIN, -1));\n"
     "}\n";
 
@@ -32,7 +34,9 @@ enum { kCount = 128 };
 
 static int Clamp(int x, int low, int high) { return x < low ? low : x > high ? high : x; }
 static uint32_t Rotate(uint32_t x, int by) { return x << by | x >> (32 - by); }
-static int Saturated(long long x) { return x > 2147483647ll ? 2147483647 : x < -2147483648ll ? -2147483647 - 1 : (int)x; }
+static int Saturated(long long x) {
+  return x > 2147483647ll ? 2147483647 : x < -2147483648ll ? -2147483647 - 1 : (int)x;
+}
 
 int main(void) {
   static cl_char a[kCount + 1];
@@ -52,8 +56,10 @@ int main(void) {
   OpenDevice(0);
   cl_program program = BuildSource(source, "");
   const cl_mem_flags copy = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
-  cl_mem ma = MakeBuffer(copy, sizeof(a), a), mb = MakeBuffer(copy, sizeof(b), b), mn = MakeBuffer(copy, sizeof(narrow), narrow);
-  cl_mem mc = MakeBuffer(copy, sizeof(c), c), md = MakeBuffer(copy, sizeof(d), d), mw = MakeBuffer(copy, sizeof(wide), wide);
+  cl_mem ma = MakeBuffer(copy, sizeof(a), a), mb = MakeBuffer(copy, sizeof(b), b),
+         mn = MakeBuffer(copy, sizeof(narrow), narrow);
+  cl_mem mc = MakeBuffer(copy, sizeof(c), c), md = MakeBuffer(copy, sizeof(d), d),
+         mw = MakeBuffer(copy, sizeof(wide), wide);
   cl_mem me = MakeBuffer(copy, sizeof(e), e), mf = MakeBuffer(copy, sizeof(f), f);
   cl_kernel kernels[3] = {MakeKernel(program, "narrow"), MakeKernel(program, "wide"), MakeKernel(program, "vector")};
   SetBuffer(kernels[0], 0, ma);
@@ -72,10 +78,22 @@ int main(void) {
     const int x = a[i], y = a[i + 1], u = b[i], v = b[i + 1];
     int zeros = 0;
     while (zeros < 8 && (u >> (7 - zeros) & 1) == 0) ++zeros;
-    const int wanted[16] = {Clamp(x + y, -128, 127), Clamp(x - y, -128, 127), Clamp(u + v, 0, 255), Clamp(u - v, 0, 255),
-                            abs(x), abs(x - y), (x + y) >> 1, (u + v + 1) >> 1, (u << 3 | u >> 5) & 255, zeros,
-                            __builtin_popcount((unsigned)u), (x * y) >> 8, Clamp(x * y + x, -128, 127), x * 256 + u,
-                            (x < y ? x : y) * 1000 + (u > v ? u : v), ((u * v) >> 8) + u};
+    const int wanted[16] = {Clamp(x + y, -128, 127),
+                            Clamp(x - y, -128, 127),
+                            Clamp(u + v, 0, 255),
+                            Clamp(u - v, 0, 255),
+                            abs(x),
+                            abs(x - y),
+                            (x + y) >> 1,
+                            (u + v + 1) >> 1,
+                            (u << 3 | u >> 5) & 255,
+                            zeros,
+                            __builtin_popcount((unsigned)u),
+                            (x * y) >> 8,
+                            Clamp(x * y + x, -128, 127),
+                            x * 256 + u,
+                            (x < y ? x : y) * 1000 + (u > v ? u : v),
+                            ((u * v) >> 8) + u};
     for (k = 0; k < 15; ++k) EXPECT_ELEMENT(16 * i + k, narrow[16 * i + k], wanted[k]);
     EXPECT_ELEMENT(i, narrow[16 * i + 15], wanted[15] & 255);
   }
@@ -86,14 +104,20 @@ int main(void) {
     const __int128 difference = (__int128)su - sv, largest = 9223372036854775807ll, smallest = -largest - 1;
     const cl_ulong shifted = u >> (x & 63);
     const int by = (int)(x & 63);
-    const cl_ulong wanted[12] = {
-        (cl_ulong)(((unsigned __int128)u * v) >> 64), (cl_ulong)(cl_long)(((__int128)su * sv) >> 64),
-        ((cl_ulong)x * y) >> 32, u + v < u ? ~(cl_ulong)0 : u + v,
-        (cl_ulong)(cl_long)(difference > largest ? largest : difference < smallest ? smallest : difference),
-        shifted ? (cl_ulong)__builtin_clzll(shifted) : 64,
-        (cl_ulong)(__builtin_popcountll(u) * 100 + __builtin_popcount(x)), by ? u << by | u >> (64 - by) : u,
-        (cl_ulong)((x & 0xfff) * (y & 0xfff) + 3 * (x & 0xff) + (y & 0xff)), (cl_ulong)x << 32 | y,
-        (u >> 1) + (v >> 1) + (u & v & 1), (cl_ulong)llabs((long long)(cl_int)x - (cl_int)y)};
+    const cl_ulong wanted[12] = {(cl_ulong)(((unsigned __int128)u * v) >> 64),
+                                 (cl_ulong)(cl_long)(((__int128)su * sv) >> 64),
+                                 ((cl_ulong)x * y) >> 32,
+                                 u + v < u ? ~(cl_ulong)0 : u + v,
+                                 (cl_ulong)(cl_long)(difference > largest    ? largest
+                                                     : difference < smallest ? smallest
+                                                                             : difference),
+                                 shifted ? (cl_ulong)__builtin_clzll(shifted) : 64,
+                                 (cl_ulong)(__builtin_popcountll(u) * 100 + __builtin_popcount(x)),
+                                 by ? u << by | u >> (64 - by) : u,
+                                 (cl_ulong)((x & 0xfff) * (y & 0xfff) + 3 * (x & 0xff) + (y & 0xff)),
+                                 (cl_ulong)x << 32 | y,
+                                 (u >> 1) + (v >> 1) + (u & v & 1),
+                                 (cl_ulong)llabs((long long)(cl_int)x - (cl_int)y)};
     for (k = 0; k < 12; ++k) EXPECT(wide[12 * i + k] == wanted[k]);
   }
   for (i = 0; i < 4 * kCount; ++i) {
@@ -102,7 +126,8 @@ int main(void) {
     const uint32_t magnitude = x < 0 ? 0u - (uint32_t)x : (uint32_t)x;
     const uint32_t wanted = (uint32_t)Clamp(x, -1000, 1000) + (magnitude >> 8) + (uint32_t)((x >> 20) * 5) +
                             Rotate((uint32_t)x, 1 + i % 4) + (uint32_t)(x > 7 ? x : 7) +
-                            (uint32_t)(x ? __builtin_clz((uint32_t)x) : 32) + (uint32_t)Saturated((long long)x + added[i % 4]);
+                            (uint32_t)(x ? __builtin_clz((uint32_t)x) : 32) +
+                            (uint32_t)Saturated((long long)x + added[i % 4]);
     EXPECT_ELEMENT(i, f[i], (int)wanted);
   }
   CloseDevice();

@@ -15,7 +15,8 @@ static const char *source =
     "__kernel void cube(__global int *out) {\n"
     "  size_t x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);\n"
     "  out[(z * get_global_size(1) + y) * get_global_size(0) + x] =\n"
-    "      (int)(x + 100 * y + 10000 * z + 1000000 * get_work_dim() + 10000000 * (get_num_groups(2) == get_global_size(2)));\n"
+    "      (int)(x + 100 * y + 10000 * z + 1000000 * get_work_dim() + 10000000 * (get_num_groups(2) == "
+    "get_global_size(2)));\n"
     "}\n";
 
 enum { kWidth = 75, kHeight = 50 };
@@ -36,15 +37,14 @@ int main(void) {
   SetInt(transpose, 2, kWidth);
   SetInt(transpose, 3, kHeight);
   const size_t global[2] = {80, 64}, local[2] = {16, 16}, wrong[2] = {8, 16};
-  EXPECT(clEnqueueNDRangeKernel(queue, transpose, 2, NULL, global, wrong, 0, NULL, NULL) ==
-         CL_INVALID_WORK_GROUP_SIZE);
+  EXPECT(clEnqueueNDRangeKernel(queue, transpose, 2, NULL, global, wrong, 0, NULL, NULL) == CL_INVALID_WORK_GROUP_SIZE);
   CALL(clEnqueueNDRangeKernel(queue, transpose, 2, NULL, global, local, 0, NULL, NULL));
   Read(b, out, sizeof(out));
   for (y = 0; y < kHeight; ++y)
     for (x = 0; x < kWidth; ++x) EXPECT_ELEMENT(y * kWidth + x, out[x][y], in[y][x]);
   size_t required[3], most, multiple;
-  CALL(clGetKernelWorkGroupInfo(transpose, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(required), required,
-                                NULL));
+  CALL(
+      clGetKernelWorkGroupInfo(transpose, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(required), required, NULL));
   CALL(clGetKernelWorkGroupInfo(transpose, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof(most), &most, NULL));
   CALL(clGetKernelWorkGroupInfo(transpose, device, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof(multiple),
                                 &multiple, NULL));

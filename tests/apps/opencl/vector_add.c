@@ -8,7 +8,8 @@ static const char *source =
     "}\n"
     "__kernel void mark(__global int *out) {\n"
     "  size_t i = get_global_id(0);\n"
-    "  out[i] = (int)(get_global_offset(0) * 1000000 + get_local_size(0) * 1000 + get_group_id(0) * 10 + get_work_dim());\n"
+    "  out[i] = (int)(get_global_offset(0) * 1000000 + get_local_size(0) * 1000 + get_group_id(0) * 10 + "
+    "get_work_dim());\n"
     "}\n";
 
 enum { kCount = 5000 };

@@ -16,11 +16,13 @@ static const char *source =
     "  uint4 mask = vload4(0, order);\n"
     "  vstore4(shuffle(w, convert_ushort4(mask)), i, out);\n"
     "}\n"
-    "__kernel void choose(__global const float4 *a, __global const float4 *b, __global float4 *out, __global int4 *flags) {\n"
+    "__kernel void choose(__global const float4 *a, __global const float4 *b, __global float4 *out, __global int4 "
+    "*flags) {\n"
     "  size_t i = get_global_id(0);\n"
     "  int4 less = isless(a[i], b[i]);\n"
     "  flags[i] = less + (int4)(any(less), all(less), any(a[i] == b[i]), 0) * 10;\n"
-    "  out[i] = select(a[i], b[i], less) + (float4)(dot(a[i], b[i]), distance(a[i].xyz, b[i].xyz), length(a[i].xy), 0);\n"
+    "  out[i] = select(a[i], b[i], less) + (float4)(dot(a[i], b[i]), distance(a[i].xyz, b[i].xyz), length(a[i].xy), "
+    "0);\n"
     "  out[i].w = clamp(a[i], -1.0f, 1.0f).w + mix(a[i], b[i], 0.25f).w + fmax(a[i], 2.0f).w + step(0.0f, b[i]).w;\n"
     "}\n"
     "__kernel void two(__global double2 *d, __global long3 *l, __global char16 *c) {\n"
@@ -66,8 +68,7 @@ int main(void) {
   Run1(pack, kCount, 32);
   Read(d, packed, sizeof(packed));
   for (i = 0; i < kCount; ++i)
-    for (k = 0; k < 4; ++k)
-      EXPECT_ELEMENT(i, packed[4 * i + k], bytes[4 * i + (int)order[k]] * 3 + (int)order[k] + 1);
+    for (k = 0; k < 4; ++k) EXPECT_ELEMENT(i, packed[4 * i + k], bytes[4 * i + (int)order[k]] * 3 + (int)order[k] + 1);
 
   static float va[4 * kCount], vb[4 * kCount], vo[4 * kCount];
   static int flags[4 * kCount];

@@ -172,9 +172,9 @@ cl_int CL_API_CALL EnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, cl
     }
     if (BoxesOverlap(source, destination, from_origin, to_origin, region)) return CL_MEM_COPY_OVERLAP;
   }
-  Work work = CopyWork(Ref<_cl_mem>(from), Ref<_cl_mem>(to), BoxAt(to->data(), destination),
-                       BoxAt(from->data(), source), {region[0], region[1], region[2]},
-                       TransferDirection::kDeviceToDevice, queue);
+  Work work =
+      CopyWork(Ref<_cl_mem>(from), Ref<_cl_mem>(to), BoxAt(to->data(), destination), BoxAt(from->data(), source),
+               {region[0], region[1], region[2]}, TransferDirection::kDeviceToDevice, queue);
   return Scheduler::Get().Submit(queue, CL_COMMAND_COPY_BUFFER_RECT, {count, events}, std::move(work), event);
 }
 
@@ -188,8 +188,8 @@ cl_int CL_API_CALL EnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, cons
     return CL_INVALID_VALUE;
   }
   const char* first = static_cast<const char*>(pattern);
-  Work work = [=, kept = Ref<_cl_mem>(buffer), repeated = std::vector<char>(first, first + pattern_bytes)](
-                  const LaunchOrder&) {
+  Work work = [=, kept = Ref<_cl_mem>(buffer),
+               repeated = std::vector<char>(first, first + pattern_bytes)](const LaunchOrder&) {
     char* to = kept->data() + offset;
     for (size_t at = 0; at < bytes; at += repeated.size()) std::memcpy(to + at, repeated.data(), repeated.size());
     NoteTransfer(TransferDirection::kFill, to, bytes, queue);

@@ -44,8 +44,7 @@ cl_context MakeContext(const cl_context_properties* list, Notify notify, void* u
 }  // namespace
 
 cl_context CL_API_CALL CreateContext(const cl_context_properties* properties, cl_uint count,
-                                     const cl_device_id* devices, Notify notify, void* user_data,
-                                     cl_int* errcode_ret) {
+                                     const cl_device_id* devices, Notify notify, void* user_data, cl_int* errcode_ret) {
   if (count == 0 || devices == nullptr) return Fail<_cl_context>(CL_INVALID_VALUE, errcode_ret);
   if (cl_int error = CheckDevices(count, devices); error != CL_SUCCESS) return Fail<_cl_context>(error, errcode_ret);
   return MakeContext(properties, notify, user_data, errcode_ret);

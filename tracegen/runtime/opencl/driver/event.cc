@@ -48,8 +48,8 @@ cl_int CL_API_CALL SetUserEventStatus(cl_event event, cl_int status) {
   return Scheduler::Get().SetUserStatus(event, status);
 }
 
-cl_int CL_API_CALL SetEventCallback(cl_event event, cl_int status,
-                                    void(CL_CALLBACK* function)(cl_event, cl_int, void*), void* user_data) {
+cl_int CL_API_CALL SetEventCallback(cl_event event, cl_int status, void(CL_CALLBACK* function)(cl_event, cl_int, void*),
+                                    void* user_data) {
   if (!IsValid(event)) return CL_INVALID_EVENT;
   if (function == nullptr || (status != CL_SUBMITTED && status != CL_RUNNING && status != CL_COMPLETE)) {
     return CL_INVALID_VALUE;

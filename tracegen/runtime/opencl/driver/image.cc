@@ -78,8 +78,7 @@ cl_int Place(cl_mem image, const void* host_ptr) {
     return error;
   }
   layout.data = image->address;
-  const device::Result made =
-      Client().Allocate(sizeof(HeddleImage), "clCreateImage, descriptor", &image->descriptor);
+  const device::Result made = Client().Allocate(sizeof(HeddleImage), "clCreateImage, descriptor", &image->descriptor);
   if (cl_int error = ErrorCode(made); error != CL_SUCCESS) return error;
   std::memcpy(reinterpret_cast<void*>(image->descriptor), &layout, sizeof(layout));
   if (host_ptr == nullptr) return CL_SUCCESS;

@@ -20,7 +20,8 @@ struct _cl_sampler : heddle::opencl::Object {
 namespace heddle::opencl {
 
 // How a format lies in memory: fills in channel type, channel order and bytes of a texel.
-// CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if OpenCL has no such format, CL_IMAGE_FORMAT_NOT_SUPPORTED if the device does not.
+// CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if OpenCL has no such format, CL_IMAGE_FORMAT_NOT_SUPPORTED if the device does
+// not.
 cl_int DescribeFormat(const cl_image_format& format, HeddleImage* layout);
 
 // A texel of `format` from the four values that clEnqueueFillImage gets: cl_float, cl_int or cl_uint each.

@@ -31,13 +31,20 @@ struct Type {
   uint32_t bytes;  // of a channel; of a whole texel for packed types
 };
 constexpr Type kTypes[] = {
-    {CL_SNORM_INT8, HEDDLE_CHANNEL_SNORM_8, 1},      {CL_SNORM_INT16, HEDDLE_CHANNEL_SNORM_16, 2},
-    {CL_UNORM_INT8, HEDDLE_CHANNEL_UNORM_8, 1},      {CL_UNORM_INT16, HEDDLE_CHANNEL_UNORM_16, 2},
-    {CL_SIGNED_INT8, HEDDLE_CHANNEL_SIGNED_8, 1},    {CL_SIGNED_INT16, HEDDLE_CHANNEL_SIGNED_16, 2},
-    {CL_SIGNED_INT32, HEDDLE_CHANNEL_SIGNED_32, 4},  {CL_UNSIGNED_INT8, HEDDLE_CHANNEL_UNSIGNED_8, 1},
-    {CL_UNSIGNED_INT16, HEDDLE_CHANNEL_UNSIGNED_16, 2}, {CL_UNSIGNED_INT32, HEDDLE_CHANNEL_UNSIGNED_32, 4},
-    {CL_HALF_FLOAT, HEDDLE_CHANNEL_HALF, 2},         {CL_FLOAT, HEDDLE_CHANNEL_FLOAT, 4},
-    {CL_UNORM_SHORT_565, HEDDLE_CHANNEL_UNORM_565, 2}, {CL_UNORM_SHORT_555, HEDDLE_CHANNEL_UNORM_555, 2},
+    {CL_SNORM_INT8, HEDDLE_CHANNEL_SNORM_8, 1},
+    {CL_SNORM_INT16, HEDDLE_CHANNEL_SNORM_16, 2},
+    {CL_UNORM_INT8, HEDDLE_CHANNEL_UNORM_8, 1},
+    {CL_UNORM_INT16, HEDDLE_CHANNEL_UNORM_16, 2},
+    {CL_SIGNED_INT8, HEDDLE_CHANNEL_SIGNED_8, 1},
+    {CL_SIGNED_INT16, HEDDLE_CHANNEL_SIGNED_16, 2},
+    {CL_SIGNED_INT32, HEDDLE_CHANNEL_SIGNED_32, 4},
+    {CL_UNSIGNED_INT8, HEDDLE_CHANNEL_UNSIGNED_8, 1},
+    {CL_UNSIGNED_INT16, HEDDLE_CHANNEL_UNSIGNED_16, 2},
+    {CL_UNSIGNED_INT32, HEDDLE_CHANNEL_UNSIGNED_32, 4},
+    {CL_HALF_FLOAT, HEDDLE_CHANNEL_HALF, 2},
+    {CL_FLOAT, HEDDLE_CHANNEL_FLOAT, 4},
+    {CL_UNORM_SHORT_565, HEDDLE_CHANNEL_UNORM_565, 2},
+    {CL_UNORM_SHORT_555, HEDDLE_CHANNEL_UNORM_555, 2},
     {CL_UNORM_INT_101010, HEDDLE_CHANNEL_UNORM_101010, 4},
 };
 
@@ -140,7 +147,8 @@ void PackTogether(cl_channel_type type, const char* color, char* texel) {
     return static_cast<uint32_t>(Normalized(rgb[channel], static_cast<float>(most), 0, most));
   };
   if (type == CL_UNORM_INT_101010) return Store(texel, bits(0, 10) << 20 | bits(1, 10) << 10 | bits(2, 10));
-  if (type == CL_UNORM_SHORT_555) return Store(texel, static_cast<uint16_t>(bits(0, 5) << 10 | bits(1, 5) << 5 | bits(2, 5)));
+  if (type == CL_UNORM_SHORT_555)
+    return Store(texel, static_cast<uint16_t>(bits(0, 5) << 10 | bits(1, 5) << 5 | bits(2, 5)));
   Store(texel, static_cast<uint16_t>(bits(0, 5) << 11 | bits(1, 6) << 5 | bits(2, 5)));
 }
 

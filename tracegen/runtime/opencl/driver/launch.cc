@@ -176,8 +176,7 @@ cl_int CL_API_CALL EnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint
 
 cl_int CL_API_CALL EnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK* function)(void*), void* arguments,
                                        size_t bytes, cl_uint memory_count, const cl_mem* memories,
-                                       const void** locations, cl_uint count, const cl_event* events,
-                                       cl_event* event) {
+                                       const void** locations, cl_uint count, const cl_event* events, cl_event* event) {
   if (!IsValid(queue)) return CL_INVALID_COMMAND_QUEUE;
   if (function == nullptr || (arguments == nullptr) != (bytes == 0) || (arguments == nullptr && memory_count > 0) ||
       (memory_count == 0) != (memories == nullptr) || (memory_count == 0) != (locations == nullptr)) {

@@ -68,8 +68,8 @@ void CopyBox(const Box& to, const Box& from, const Extent& extent) {
   for (size_t z = 0; z < extent.depth; ++z) {
     for (size_t y = 0; y < extent.height; ++y) {
       // Source and destination may be parts of the same memory.
-      std::memmove(to.data + z * to.slice_pitch + y * to.row_pitch, from.data + z * from.slice_pitch + y * from.row_pitch,
-                   extent.width);
+      std::memmove(to.data + z * to.slice_pitch + y * to.row_pitch,
+                   from.data + z * from.slice_pitch + y * from.row_pitch, extent.width);
     }
   }
 }

@@ -52,9 +52,9 @@ struct _cl_mem : heddle::opencl::Object {
   heddle::opencl::Ref<_cl_context> context;
   cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
   cl_mem_flags flags = 0;
-  size_t size = 0;           // bytes
+  size_t size = 0;               // bytes
   void* host_pointer = nullptr;  // CL_MEM_USE_HOST_PTR
-  uint64_t address = 0;      // in device memory
+  uint64_t address = 0;          // in device memory
   bool owns_address = false;
   heddle::opencl::Ref<_cl_mem> parent;  // of a sub-buffer, or the buffer that an image shows
   size_t origin = 0;                    // of a sub-buffer

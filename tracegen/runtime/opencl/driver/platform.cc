@@ -66,11 +66,10 @@ cl_int VectorInfo(cl_device_info what, const Answer& answer) {
       return answer.Value<cl_uint>(0);  // no cl_khr_fp16
     case CL_DEVICE_SINGLE_FP_CONFIG:
     case CL_DEVICE_DOUBLE_FP_CONFIG:
-      return answer.Value<cl_device_fp_config>(CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST |
-                                               CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA |
-                                               (what == CL_DEVICE_SINGLE_FP_CONFIG
-                                                    ? cl_device_fp_config{CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT}
-                                                    : cl_device_fp_config{0}));
+      return answer.Value<cl_device_fp_config>(
+          CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA |
+          (what == CL_DEVICE_SINGLE_FP_CONFIG ? cl_device_fp_config{CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT}
+                                              : cl_device_fp_config{0}));
     case CL_DEVICE_HALF_FP_CONFIG:
       return answer.Value<cl_device_fp_config>(0);
     default:

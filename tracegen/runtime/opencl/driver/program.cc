@@ -195,9 +195,9 @@ cl_program CL_API_CALL LinkProgram(cl_context context, cl_uint count, const cl_d
   const device::Result result = Client().LoadModule(parts, LinkOptions(), &program->module);
   const uint64_t module = program->module.id;
   if (parts.size() == 1) program->bitcode = std::string(parts[0]);
-  const cl_int error = KeepResult(
-      program, result, library ? CL_PROGRAM_BINARY_TYPE_LIBRARY : CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
-      CL_LINK_PROGRAM_FAILURE);
+  const cl_int error =
+      KeepResult(program, result, library ? CL_PROGRAM_BINARY_TYPE_LIBRARY : CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
+                 CL_LINK_PROGRAM_FAILURE);
   if (error == CL_SUCCESS && library) (void)Client().UnloadModule(module);
   NotifyLater(notify, program, user_data);
   // After a failure there is still a program, for its log.

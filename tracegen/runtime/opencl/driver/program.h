@@ -17,13 +17,13 @@ struct _cl_program : heddle::opencl::Object {
   ~_cl_program();
 
   heddle::opencl::Ref<_cl_context> context;
-  std::string source;       // empty if made from a binary or by linking
-  std::string bitcode;      // of the last build, compilation or link, or what the program was made from
-  std::string options;      // of the last build
-  std::string log;          // of the last build
+  std::string source;   // empty if made from a binary or by linking
+  std::string bitcode;  // of the last build, compilation or link, or what the program was made from
+  std::string options;  // of the last build
+  std::string log;      // of the last build
   cl_build_status status = CL_BUILD_NONE;
   cl_program_binary_type binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
-  bool loaded = false;      // `module` can be launched from
+  bool loaded = false;  // `module` can be launched from
   heddle::device::ModuleInfo module;
   std::atomic<uint32_t> kernels{0};  // that exist: a program with kernels cannot be built again
 };
@@ -33,8 +33,8 @@ namespace heddle::opencl {
 // A kernel's argument as it was set.
 struct Argument {
   bool set = false;
-  std::string bytes;         // of a scalar, structure
-  Ref<_cl_mem> memory;       // null: a null pointer
+  std::string bytes;    // of a scalar, structure
+  Ref<_cl_mem> memory;  // null: a null pointer
   Ref<_cl_sampler> sampler;
   size_t local_bytes = 0;
 };

@@ -20,8 +20,7 @@ cl_command_queue MakeQueue(cl_context context, cl_device_id device, cl_command_q
   return Succeed(queue, errcode_ret);
 }
 
-cl_int Marker(cl_command_queue queue, cl_command_type type, const WaitList& waits, cl_event* event,
-              Ordering ordering) {
+cl_int Marker(cl_command_queue queue, cl_command_type type, const WaitList& waits, cl_event* event, Ordering ordering) {
   if (!IsValid(queue)) return CL_INVALID_COMMAND_QUEUE;
   return Scheduler::Get().Submit(queue, type, waits, nullptr, event, false, ordering);
 }

@@ -6,8 +6,8 @@
 namespace heddle::opencl {
 namespace {
 
-// The bits of a sampler literal in OpenCL C: CLK_NORMALIZED_COORDS_TRUE is 1, CLK_ADDRESS_... are even numbers from 0 in
-// the order of their host constants, CLK_FILTER_NEAREST and CLK_FILTER_LINEAR are 0x10 and 0x20.
+// The bits of a sampler literal in OpenCL C: CLK_NORMALIZED_COORDS_TRUE is 1, CLK_ADDRESS_... are even numbers from 0
+// in the order of their host constants, CLK_FILTER_NEAREST and CLK_FILTER_LINEAR are 0x10 and 0x20.
 uint64_t Literal(const _cl_sampler& sampler) {
   return (sampler.normalized ? 1u : 0u) | (sampler.addressing - CL_ADDRESS_NONE) * 2 |
          (sampler.filter == CL_FILTER_LINEAR ? 0x20u : 0x10u);

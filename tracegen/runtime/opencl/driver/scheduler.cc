@@ -11,7 +11,9 @@ namespace {
 constexpr uint64_t kCallTime = 500;      // ns that an enqueue takes the host
 constexpr uint64_t kSubmitTime = 2'000;  // ns from there to the device
 
-void Add(std::vector<uint64_t>& to, const std::vector<uint64_t>& from) { to.insert(to.end(), from.begin(), from.end()); }
+void Add(std::vector<uint64_t>& to, const std::vector<uint64_t>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
 
 void SortUnique(std::vector<uint64_t>& list) {
   std::sort(list.begin(), list.end());

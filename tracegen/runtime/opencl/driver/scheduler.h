@@ -46,9 +46,9 @@ struct EventCallback {
 
 // What a command waits for, besides its wait list, and what waits for it.
 enum class Ordering {
-  kCommand,  // as the queue has it
-  kMarker,   // also in an out-of-order queue for all commands before it
-  kBarrier,  // the same, and all commands after it wait for it
+  kCommand,      // as the queue has it
+  kMarker,       // also in an out-of-order queue for all commands before it
+  kBarrier,      // the same, and all commands after it wait for it
   kListBarrier,  // waits for its list alone, and all commands after it wait for it
 };
 
@@ -64,12 +64,12 @@ struct _cl_command_queue : heddle::opencl::Object {
 
   // The rest belongs to the scheduler.
   bool in_order() const { return (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0; }
-  size_t pending = 0;             // commands that are not complete
-  cl_int error = CL_SUCCESS;      // of the last command that failed since clFinish
-  std::vector<uint64_t> launches; // out of order: those since the last barrier
+  size_t pending = 0;               // commands that are not complete
+  cl_int error = CL_SUCCESS;        // of the last command that failed since clFinish
+  std::vector<uint64_t> launches;   // out of order: those since the last barrier
   std::vector<uint64_t> inherited;  // launches that the next ones depend on, through waits of commands before them
-  size_t host_seen = 0;           // launches that the host had waited for when the last command was enqueued
-  uint64_t next_stream = 0;       // out of order: streams of their own for launches
+  size_t host_seen = 0;             // launches that the host had waited for when the last command was enqueued
+  uint64_t next_stream = 0;         // out of order: streams of their own for launches
   uint64_t looked_at = 0, closed_at = 0;  // search in which a command of the queue was seen, and was found waiting
 };
 
@@ -88,7 +88,7 @@ struct _cl_event : heddle::opencl::Object {
   std::vector<heddle::opencl::Ref<_cl_event>> waits;
   std::vector<heddle::opencl::EventCallback> callbacks;
   cl_ulong queued = 0, submitted = 0, started = 0, ended = 0;  // ns
-  std::vector<uint64_t> launches;  // whoever waits for the event waits for these launches
+  std::vector<uint64_t> launches;                              // whoever waits for the event waits for these launches
 };
 
 namespace heddle::opencl {

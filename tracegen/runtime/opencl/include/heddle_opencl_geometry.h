@@ -1,6 +1,6 @@
-// Work-items, barriers and atomics of OpenCL C. A work-group is a thread block. In a program that the OpenCL driver builds
-// (HEDDLE_OPENCL_PROGRAM), dimensions and offset of the index space are in PTX's environment registers, as with other
-// OpenCL implementations for PTX; the launches of a recipe have no offset.
+// Work-items, barriers and atomics of OpenCL C. A work-group is a thread block. In a program that the OpenCL driver
+// builds (HEDDLE_OPENCL_PROGRAM), dimensions and offset of the index space are in PTX's environment registers, as with
+// other OpenCL implementations for PTX; the launches of a recipe have no offset.
 #ifndef HEDDLE_OPENCL_GEOMETRY_H_
 #define HEDDLE_OPENCL_GEOMETRY_H_
 
@@ -89,8 +89,8 @@ HEDDLE_ATOMICS(uint, __local)
 HEDDLE_ATOMICS(long, __local)
 HEDDLE_ATOMICS(ulong, __local)
 // OpenCL C has this one for float too; the bits are exchanged.
-#define HEDDLE_FLOAT_EXCHANGE(name, space)                                     \
-  HEDDLE_CL float name(volatile space float *address, float value) {           \
+#define HEDDLE_FLOAT_EXCHANGE(name, space)                                      \
+  HEDDLE_CL float name(volatile space float *address, float value) {            \
     return as_float(atomic_xchg((volatile space int *)address, as_int(value))); \
   }
 HEDDLE_FLOAT_EXCHANGE(atomic_xchg, __global)
