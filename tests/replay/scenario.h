@@ -53,6 +53,9 @@ class Scenario {
   // A thread block whose thread t goes through the blocks paths[t].
   Scenario& ThreadBlock(std::vector<std::string> paths);
 
+  // The kernel's name; else it is "scenario".
+  Scenario& Kernel(std::string name);
+
   // --- what a replay needs
   struct Step {
     Position at;
@@ -97,6 +100,7 @@ class Scenario {
 
   std::vector<BlockSpec> blocks_;
   std::vector<std::vector<std::string>> paths_;
+  std::string kernel_ = "scenario";
   uint32_t function_ = 0;
   mutable std::shared_ptr<const trace::Program> program_;  // made when first asked for
 };

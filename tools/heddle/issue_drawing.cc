@@ -119,6 +119,14 @@ class Drawing {
     return absl::StrCat(BlockName(block), block < 26 ? "" : ".", index);
   }
 
+  // What stands above an issue: its instruction, or the blocks if there are several.
+  std::string Names(const std::set<Pc>& places) const {
+    if (places.size() == 1) return Name(*places.begin());
+    std::string names;
+    for (const Pc pc : places) names += BlockName(program_.block_of(pc));
+    return names.size() <= 3 ? names : "...";
+  }
+
   void Title() {
     Write(kMargin, top_ + 14, "t", options_.title);
     widest_ = std::max(widest_, kMargin + static_cast<int>(options_.title.size()) * 9);
@@ -184,7 +192,7 @@ class Drawing {
         i = next;
       }
       if (!detailed()) continue;
-      Write(x + width_of_cycle_ / 2, top_ + 11, "m", places.size() == 1 ? Name(*places.begin()) : "...");
+      Write(x + width_of_cycle_ / 2, top_ + 11, "m", Names(places));
     }
     top_ = first + rows * height;
     Axis();

@@ -9,7 +9,10 @@
 #include "replay/engine/suggest.h"
 #include "tools/heddle/characterise_options.h"
 #include "tools/heddle/commands.h"
+#include "tools/heddle/new_policy_command.h"
 #include "tools/heddle/output.h"
+#include "tools/heddle/policy_cost_command.h"
+#include "tools/heddle/policy_library.h"
 #include "tools/heddle/preset.h"
 #include "tools/heddle/report_options.h"
 #include "tools/heddle/terminal.h"
@@ -45,6 +48,11 @@ struct Arguments {
   ReplayArguments replay;
   ImportArguments import;
   std::string name;
+  std::vector<std::string> libraries;  // with policies
+  std::string seam;                    // of the new policy
+  std::string folder = ".";
+  bool cost = false;
+  std::string cost_machine = "fermi_fixed";
   bool json = false;
 };
 
@@ -146,6 +154,10 @@ int Run(int argc, char** argv) {
   const ReportOptions report(app);
   CLI::App& policies = *app.add_subcommand("policies", "What there is behind the seams, with parameters and sources");
   policies.add_option("NAME", arguments.name, "Everything about this policy");
+  policies.add_flag("--cost", arguments.cost,
+                    "The storage of NAME in hardware, as its paper tabulates it; parameters and lists as for replay:\n"
+                    "dwf:resources=limited,dmaj");
+  policies.add_option("--machine", arguments.cost_machine, "Machine whose core --cost is for")->capture_default_str();
   CLI::App& machines = *app.add_subcommand("machines", "The machines there are");
   machines.add_option("NAME", arguments.name, "Print this machine, with the source of every value");
   CLI::App& import =
@@ -158,6 +170,18 @@ int Run(int argc, char** argv) {
       "\nValues carry the line that they come from. What is not represented, or in another way, is listed on top of "
       "the\n"
       "file with its line; docs/from-accel-sim.md has the map.");
+  for (CLI::App* command : {&policies, app.get_subcommand("replay")}) {
+    command
+        ->add_option("--policy-library", arguments.libraries,
+                     "Shared library with policies of your own (docs/new-policy.md); repeat")
+        ->expected(1)
+        ->take_all();
+  }
+  CLI::App& new_policy =
+      *app.add_subcommand("new-policy", "Write a starting file for a policy of your own, and its test");
+  new_policy.add_option("SEAM", arguments.seam, "divergence, scheduler, fetch or dispatch")->required();
+  new_policy.add_option("NAME", arguments.name, "Name of the policy: lower-case letters, digits and _")->required();
+  new_policy.add_option("--folder", arguments.folder, "Where to write NAME.cc and NAME_test.cc")->capture_default_str();
   for (CLI::App* command : {&policies, &machines}) command->add_flag("--json", arguments.json, "Print JSON");
 
   // CLI11 would say only that the argument was not expected.
@@ -180,6 +204,13 @@ int Run(int argc, char** argv) {
   }
 
   if (int status = kSuccess; trace.Run(status) || characterise.Run(status) || report.Run(status)) return status;
+  if (new_policy.parsed()) return NewPolicyCommand(arguments.seam, arguments.name, arguments.folder);
+  if (const absl::Status loaded = LoadPolicyLibraries(arguments.libraries); !loaded.ok()) {
+    return Complain(kWrongUsage, loaded);
+  }
+  if (policies.parsed() && arguments.cost) {
+    return PolicyCostCommand(arguments.name, arguments.cost_machine, arguments.json);
+  }
   if (policies.parsed()) return PoliciesCommand(arguments.name, arguments.json);
   if (import.parsed()) return ImportCommand(arguments.import);
   if (machines.parsed()) return MachinesCommand(arguments.name, arguments.json);

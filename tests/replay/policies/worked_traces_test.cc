@@ -2,9 +2,10 @@
 // HEDDLE_UPDATE_DOCUMENTS=1 writes the files.
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <sstream>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
@@ -56,14 +57,19 @@ Scenario VtwFigure1() {
 }
 
 TEST(WorkedTraces, TheFilesAreThoseOfTheFigures) {
-  const std::map<std::string, Scenario> traces = {
-      {"fung_4_1", FungFigure41()}, {"capri_1", CapriFigure1()},       {"capri_6", CapriFigure6()},
-      {"harp_6", HarpFigure6()},    {"short_circuit", ShortCircuit()}, {"warps_in_a_loop", WarpsInALoop()},
-      {"vtw_1", VtwFigure1()},
+  // File, name of the kernel, kernel.
+  const std::vector<std::tuple<std::string, std::string, Scenario>> traces = {
+      {"fung_4_1", "Fung, Figure 4.1", FungFigure41()},
+      {"capri_1", "CAPRI, Figure 1", CapriFigure1()},
+      {"capri_6", "CAPRI, Figure 6", CapriFigure6()},
+      {"harp_6", "HARP, Figure 6", HarpFigure6()},
+      {"short_circuit", "if (a || b) D", ShortCircuit()},
+      {"warps_in_a_loop", "a loop with a load, a barrier", WarpsInALoop()},
+      {"vtw_1", "VTW, Figure 1", VtwFigure1()},
   };
-  for (const auto& [name, scenario] : traces) {
+  for (const auto& [name, kernel, scenario] : traces) {
     const std::string path = absl::StrCat(HEDDLE_SOURCE_DIR, "/traces/worked/", name, ".htrace");
-    const std::string expected = scenario.TraceBytes();
+    const std::string expected = Scenario(scenario).Kernel(kernel).TraceBytes();
     if (std::getenv("HEDDLE_UPDATE_DOCUMENTS") != nullptr) {
       std::ofstream(path, std::ios::binary) << expected;
       continue;
