@@ -4,7 +4,7 @@ import collections
 import json
 import struct
 
-from heddle_command import SAMPLES, CommandTest, heddle, main
+from heddle_command import SAMPLES, SOURCE, CommandTest, heddle, main
 
 # Perfetto's protos/perfetto/trace: number -> (name, kind); kind is a table for messages.
 NAME = {1: ("iid", int), 2: ("name", str)}
@@ -116,9 +116,11 @@ class Timeline(CommandTest):
         return File(path), json.loads(done.stdout)
 
     def test_rows_of_ports_and_slots_add_up_to_the_counters_of_the_result(self):
-        for sample, divergence in (("reduction", "pdom"), ("reduction", "tbc"), ("mandelbrot", "dwf"), ("reduction", "its")):
-            with self.subTest(sample=sample, divergence=divergence):
-                file, run = self.run_with(SAMPLES / f"{sample}.htrace", "--machine", "baws_gtx480", "--divergence", divergence)
+        loop = SOURCE / "traces" / "worked" / "warps_in_a_loop.htrace"
+        for trace, divergence in ((SAMPLES / "reduction.htrace", "pdom"), (SAMPLES / "reduction.htrace", "tbc"), (loop, "dwf"),
+                                  (loop, "its")):
+            with self.subTest(trace=trace.name, divergence=divergence):
+                file, run = self.run_with(trace, "--machine", "baws_gtx480", "--divergence", divergence)
                 launches = run["launch"]
                 issues = [one for _, slices in file.rows("port") for one in slices if "slot" in one.facts]
                 self.assertEqual(len(issues), run["total"]["warp_instructions"])
