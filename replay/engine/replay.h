@@ -116,8 +116,8 @@ class IssueObserver {
   virtual void Waits(const WaitEvent& /*event*/) {}
   // Whether States is wanted.
   virtual bool wants_states() const { return false; }
-  // For one SM, all cycles in which a block is resident, in their order; the issues of a cycle come before the event that
-  // covers it.
+  // For one SM, all cycles in which a block is resident, in their order; the issues of a cycle come before the event
+  // that covers it.
   virtual void States(const StateEvent& /*event*/) {}
 };
 

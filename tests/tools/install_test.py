@@ -33,6 +33,11 @@ class Install(CommandTest):
         done = self.run_installed("heddle", "replay", shared / "samples" / "bfs.htrace", "--machine", "installed_only")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("installed_only", done.stdout)
+        done = self.run_installed("heddle", "replay", shared / "samples" / "bfs.htrace", "--quiet", "-o", "r.jsonl")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.run_installed("heddle", "report", "r.jsonl", "--json").returncode, 0)
+        figure = self.run_installed("heddle", "report", "r.jsonl", "--figure", "speedup", "-o", "speedup.svg")
+        self.assertTrue(figure.returncode == 0 or "install python3-matplotlib" in figure.stderr, figure.stderr)
         if CAPTURE:
             shutil.copytree(SOURCE / "traces" / "kernels", self.folder / "kernels")
             done = self.run_installed("heddle", "capture", "-o", "reduction.htrace",

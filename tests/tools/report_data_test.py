@@ -109,6 +109,7 @@ class Data(CommandTest):
         refused("{", "other.jsonl:1:", "not a result")
         refused(json.dumps({**run, "schema": 9}), "schema 9", "reads schema 1")
         refused(json.dumps({"cycles": 3}), "no \"schema\"")
+        refused(json.dumps({**run, "provenance": {**run["provenance"], "trace_digest": "00"}, "launch": []}), "has no launch")
         refused(json.dumps({**run, "total": {**run["total"], "cycles": 1}}), "differ", "nqueens.htrace", "pdom lrr")
         (self.folder / "empty").mkdir()
         self.assert_refused(1, "report", self.folder / "empty", "--json", says=["no results"])

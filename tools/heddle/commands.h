@@ -10,6 +10,7 @@
 #include "replay/engine/replay.h"
 #include "tools/heddle/policy_list.h"
 #include "tools/heddle/replay_drawing.h"
+#include "tools/heddle/replay_timeline.h"
 
 namespace heddle::tools {
 
@@ -32,6 +33,7 @@ struct ReplayArguments {
   bool per_launch = false;        // a table for each launch
   replay::MetricOptions metrics;  // --per-instruction, --bins, --warp-phases
   DrawArguments draw;             // --draw
+  TimelineArguments timeline;     // --timeline
   bool quiet = false;             // no table, no notes, no progress
 };
 int ReplayCommand(const ReplayArguments& arguments);

@@ -112,6 +112,12 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
   command.add_option("--draw-show", replay.draw.show, "Issue slots by lane, warps over time, or both")
       ->check(CLI::IsMember({"lanes", "warps", "both"}))
       ->capture_default_str();
+  CLI::Option& timeline =
+      *command.add_option("--timeline", replay.timeline.output,
+                          "File for Perfetto (.pftrace): what warps and ports of one run did, cycle by cycle");
+  command.add_option("--timeline-cycles", replay.timeline.cycles, "Cycles of it in each launch, FIRST-LAST; all")
+      ->needs(&timeline);
+  command.add_option("--sm", replay.timeline.sms, "SMs of it, such as 0,4-7; all")->needs(&timeline);
   command.add_flag("--quiet", replay.quiet, "No table, notes or progress");
 }
 

@@ -157,6 +157,10 @@ class Sorter {
     for (const std::string& note : result.note()) {
       if (std::find(study_.notes.begin(), study_.notes.end(), note) == study_.notes.end()) study_.notes.push_back(note);
     }
+    if (result.launch().empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a result of trace ", result.provenance().trace_name(), " has no launch: nothing can be shown"));
+    }
     const size_t run = run_of_.at(RunKey(result));
     const uint64_t seed = result.provenance().seed();
     // A result is all launches of a trace, of which each kernel takes its own.

@@ -56,7 +56,7 @@ struct Study {
 };
 
 // Sorts results into a study, which refers to them: they must outlive it. InvalidArgument if two results say different
-// things about the same run.
+// things about the same run, or one has no launch.
 absl::StatusOr<Study> MakeStudy(const std::vector<result::v1::Result>& results);
 
 }  // namespace heddle::tools
