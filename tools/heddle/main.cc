@@ -1,4 +1,4 @@
-// The one command: `heddle capture | trace | replay | policies | machines`.
+// The one command: `heddle capture | trace | replay | sweep | policies | machines`.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
@@ -10,6 +10,7 @@
 #include "tools/heddle/commands.h"
 #include "tools/heddle/output.h"
 #include "tools/heddle/preset.h"
+#include "tools/heddle/sweep/sweep_options.h"
 #include "tools/heddle/terminal.h"
 #include "tools/heddle/trace_options.h"
 
@@ -132,6 +133,7 @@ int Run(int argc, char** argv) {
   app.add_subcommand("capture", "Record a stand-alone kernel from a recipe (see `heddle capture --help`)");
   const TraceOptions trace(app);
   AddReplay(app, arguments);
+  const sweep::SweepOptions sweep(app);
   CLI::App& policies = *app.add_subcommand("policies", "What there is behind the seams, with parameters and sources");
   policies.add_option("NAME", arguments.name, "Everything about this policy");
   CLI::App& machines = *app.add_subcommand("machines", "The machines there are");
@@ -168,6 +170,7 @@ int Run(int argc, char** argv) {
   }
 
   if (int status = kSuccess; trace.Run(status)) return status;
+  if (int status = kSuccess; sweep.Run(status)) return status;
   if (policies.parsed()) return PoliciesCommand(arguments.name, arguments.json);
   if (import.parsed()) return ImportCommand(arguments.import);
   if (machines.parsed()) return MachinesCommand(arguments.name, arguments.json);
