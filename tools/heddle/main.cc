@@ -1,4 +1,4 @@
-// The one command: `heddle capture | trace | replay | report | policies | machines`.
+// The one command: `heddle capture | trace | characterise | replay | sweep | report | policies | machines`.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
@@ -15,6 +15,7 @@
 #include "tools/heddle/policy_library.h"
 #include "tools/heddle/preset.h"
 #include "tools/heddle/report_options.h"
+#include "tools/heddle/sweep/sweep_options.h"
 #include "tools/heddle/terminal.h"
 #include "tools/heddle/trace_options.h"
 
@@ -158,6 +159,7 @@ int Run(int argc, char** argv) {
   const CharacteriseOptions characterise(app);
   AddReplay(app, arguments);
   const ReportOptions report(app);
+  const sweep::SweepOptions sweep(app);
   CLI::App& policies = *app.add_subcommand("policies", "What there is behind the seams, with parameters and sources");
   policies.add_option("NAME", arguments.name, "Everything about this policy");
   policies.add_flag("--cost", arguments.cost,
@@ -209,7 +211,9 @@ int Run(int argc, char** argv) {
     return WrongUsage(app, error);
   }
 
-  if (int status = kSuccess; trace.Run(status) || characterise.Run(status) || report.Run(status)) return status;
+  if (int status = kSuccess; trace.Run(status) || characterise.Run(status) || report.Run(status) || sweep.Run(status)) {
+    return status;
+  }
   if (new_policy.parsed()) return NewPolicyCommand(arguments.seam, arguments.name, arguments.folder);
   if (const absl::Status loaded = LoadPolicyLibraries(arguments.libraries); !loaded.ok()) {
     return Complain(kWrongUsage, loaded);
