@@ -399,6 +399,7 @@ class RecipeRun {
     if (absl::Status status = writer_->BeginLaunch(std::move(record)); !status.ok()) return status;
     std::vector<const void*> arguments = PlaceArguments(prepared);
     uint64_t before = runner.instructions();
+    runner.SetBounds(memory_->allocations(), kernel.program);
     absl::Status status = runner.Run(kernel.recorded, kernel.recorded_code->entry(), arguments.data(), geometry,
                                      launch.unrecorded() ? nullptr : writer_.get());
     if (!status.ok()) return status;
