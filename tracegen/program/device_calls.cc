@@ -43,7 +43,7 @@ std::string ExplainUndefined(llvm::StringRef function) {
   static constexpr Construct kConstructs[] = {
       {"cudaGetParameterBuffer", "a kernel launch in device code (dynamic parallelism)"},
       {"cudaLaunchDevice", "a kernel launch in device code (dynamic parallelism)"},
-      {"__heddle_tensor", "the tensor-core operations of mma.h (wmma)"},
+      {"__heddle_tensor", "a tensor-core operation (wmma)"},
       {"cuda", "the runtime function"},
       {"__cxa_guard", "a static variable with a constructor in device code"},
       {"__cxa_throw", "throwing exceptions in device code"},

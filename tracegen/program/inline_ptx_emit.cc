@@ -302,6 +302,12 @@ class Emitter {
       return Out(builder_.CreateIntrinsic(id, {type, whole->getType()}, {whole}));
     }
     if (!from.is_float) {
+      for (const char* mode : {"rz", "rm", "rp"}) {
+        if (!Has(mode)) continue;
+        return Out(Intrinsic(absl::StrCat("llvm.nvvm.", from.is_signed ? "" : "u", from.bits == 64 ? "ll" : "i", "2",
+                                          to.bits == 64 ? "d." : "f.", mode),
+                             {value}));
+      }
       if (!Has("rn")) return false;
       return Out(from.is_signed ? builder_.CreateSIToFP(value, type) : builder_.CreateUIToFP(value, type));
     }

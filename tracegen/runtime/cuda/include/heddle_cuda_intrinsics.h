@@ -29,18 +29,33 @@
   HEDDLE_DEVICE unsigned int __double2uint_##cuda(double x) { return __nvvm_d2ui_##ptx(x); }                  \
   HEDDLE_DEVICE long long __double2ll_##cuda(double x) { return __nvvm_d2ll_##ptx(x); }                       \
   HEDDLE_DEVICE unsigned long long __double2ull_##cuda(double x) { return __nvvm_d2ull_##ptx(x); }            \
-  HEDDLE_DEVICE float __double2float_##cuda(double x) { return __nvvm_d2f_##ptx(x); }                         \
-  HEDDLE_DEVICE float __int2float_##cuda(int x) { return __nvvm_i2f_##ptx(x); }                               \
-  HEDDLE_DEVICE float __uint2float_##cuda(unsigned int x) { return __nvvm_ui2f_##ptx(x); }                    \
-  HEDDLE_DEVICE float __ll2float_##cuda(long long x) { return __nvvm_ll2f_##ptx(x); }                         \
-  HEDDLE_DEVICE float __ull2float_##cuda(unsigned long long x) { return __nvvm_ull2f_##ptx(x); }              \
-  HEDDLE_DEVICE double __ll2double_##cuda(long long x) { return __nvvm_ll2d_##ptx(x); }                       \
-  HEDDLE_DEVICE double __ull2double_##cuda(unsigned long long x) { return __nvvm_ull2d_##ptx(x); }
+  HEDDLE_DEVICE float __double2float_##cuda(double x) { return __nvvm_d2f_##ptx(x); }
 HEDDLE_ROUNDED(rn, rn)
 HEDDLE_ROUNDED(rz, rz)
 HEDDLE_ROUNDED(rd, rm)
 HEDDLE_ROUNDED(ru, rp)
 #undef HEDDLE_ROUNDED
+
+// LLVM 19 takes the built-in functions that round to zero for those that round to nearest: PTX itself is written here.
+#define HEDDLE_FROM_INTEGER(name, to, from, to_ptx, from_ptx, to_code, from_code)           \
+  HEDDLE_DEVICE to __##name##_rn(from x) { return static_cast<to>(x); }                     \
+  HEDDLE_FROM_INTEGER_ROUNDED(name, to, from, to_ptx, from_ptx, to_code, from_code, rz, rz) \
+  HEDDLE_FROM_INTEGER_ROUNDED(name, to, from, to_ptx, from_ptx, to_code, from_code, rd, rm) \
+  HEDDLE_FROM_INTEGER_ROUNDED(name, to, from, to_ptx, from_ptx, to_code, from_code, ru, rp)
+#define HEDDLE_FROM_INTEGER_ROUNDED(name, to, from, to_ptx, from_ptx, to_code, from_code, cuda, ptx) \
+  HEDDLE_DEVICE to __##name##_##cuda(from x) {                                                       \
+    to result;                                                                                       \
+    asm("cvt." #ptx "." #to_ptx "." #from_ptx " %0, %1;" : "=" #to_code(result) : #from_code(x));    \
+    return result;                                                                                   \
+  }
+HEDDLE_FROM_INTEGER(int2float, float, int, f32, s32, f, r)
+HEDDLE_FROM_INTEGER(uint2float, float, unsigned int, f32, u32, f, r)
+HEDDLE_FROM_INTEGER(ll2float, float, long long, f32, s64, f, l)
+HEDDLE_FROM_INTEGER(ull2float, float, unsigned long long, f32, u64, f, l)
+HEDDLE_FROM_INTEGER(ll2double, double, long long, f64, s64, d, l)
+HEDDLE_FROM_INTEGER(ull2double, double, unsigned long long, f64, u64, d, l)
+#undef HEDDLE_FROM_INTEGER_ROUNDED
+#undef HEDDLE_FROM_INTEGER
 HEDDLE_DEVICE double __int2double_rn(int x) { return x; }
 HEDDLE_DEVICE double __uint2double_rn(unsigned int x) { return x; }
 HEDDLE_DEVICE float __frsqrt_rn(float x) { return __nv_rsqrtf(x); }
