@@ -125,6 +125,11 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
   }
   FillResult(counters, scale, end_, result);
   if (!context_.by_warp) warp_progress_->Fill(*result.mutable_warp_progress());
+  if (run_.launch.totals.blocks() != run_.launch.grid_blocks && result.has_warp_progress()) {
+    // They tell the blocks of full machines from the last ones; of a sample nobody knows which are which.
+    result.mutable_warp_progress()->clear_dwr();
+    result.mutable_warp_progress()->clear_dws();
+  }
   if (absl::Status status = AddMetrics(result); !status.ok()) return status;
   if (absl::Status status = memory_.EndLaunch(end_, result); !status.ok()) return status;
   result.set_launch(run_.launch.launch.id());

@@ -82,6 +82,68 @@ TEST(Atomicity, AnAbortedWriterLeavesNothingAndKeepsAnOlderFile) {
   EXPECT_EQ(FilesBeside(file.path()), 1);
 }
 
+// A launch that failed is taken back with all its chunks: the file is the same as if it had never begun.
+TEST(Abandoning, ALaunchLeavesNothingBehind) {
+  const auto write = [](const std::string& path, unsigned threads, bool abandon) {
+    WriterOptions options;
+    options.threads = threads;
+    options.chunk_accesses = 2;  // a chunk per block
+    auto writer = TraceWriter::Create(path, MakeHeader(), options);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_TRUE((*writer)->AddProgram(Loop()).ok());
+    const std::vector<uint8_t> decisions = {1, 0};
+    const std::vector<uint64_t> addresses = {8, 16, 24};
+    const ThreadRecord record{decisions, addresses};
+    const auto add = [&](uint64_t blocks) {
+      for (uint64_t block = 0; block < blocks; ++block) {
+        ASSERT_EQ((*writer)->AddBlock(block, std::span(&record, 1), TraceWriter::kNoExpectation), absl::OkStatus());
+      }
+    };
+    ASSERT_EQ((*writer)->BeginLaunch(MakeLaunch(0, 10, 1)), absl::OkStatus());
+    add(10);
+    ASSERT_EQ((*writer)->EndLaunch(), absl::OkStatus());
+    const WriterTotals before = (*writer)->totals();
+    if (abandon) {
+      ASSERT_EQ((*writer)->BeginLaunch(MakeLaunch(0, 10, 1)), absl::OkStatus());
+      add(7);
+      uint64_t consumed = 0;
+      const ThreadRecord part{std::span(decisions).first(1), std::span(addresses).first(1)};
+      ASSERT_EQ((*writer)->AddBlockPart(7, std::span(&part, 1), false, std::span(&consumed, 1)), absl::OkStatus());
+      ASSERT_EQ((*writer)->AbandonLaunch(), absl::OkStatus());
+      EXPECT_EQ((*writer)->totals().blocks, before.blocks);
+      EXPECT_EQ((*writer)->totals().thread_instructions, before.thread_instructions);
+    }
+    ASSERT_EQ((*writer)->BeginLaunch(MakeLaunch(0, 3, 1)), absl::OkStatus());
+    add(3);
+    ASSERT_EQ((*writer)->EndLaunch(), absl::OkStatus());
+    ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+  };
+  for (unsigned threads : {1u, 3u}) {
+    TemporaryFile with("abandoned");
+    TemporaryFile without("never_begun");
+    write(with.path(), threads, true);
+    write(without.path(), threads, false);
+    auto abandoned = TraceReader::Open(with.path());
+    auto never_begun = TraceReader::Open(without.path());
+    ASSERT_TRUE(abandoned.ok()) << abandoned.status();
+    ASSERT_TRUE(never_begun.ok()) << never_begun.status();
+    EXPECT_EQ((*abandoned)->launches().size(), 2u);
+    EXPECT_EQ((*abandoned)->digest(), (*never_begun)->digest());
+    EXPECT_EQ(fs::file_size(with.path()), fs::file_size(without.path()));
+  }
+}
+
+TEST(Abandoning, ClearsTheErrorOfABlockButNeedsAnOpenLaunch) {
+  TemporaryFile file("clears");
+  OpenWriter open(file.path());
+  ASSERT_FALSE(open.Add(0, {1, 0}, {8}).ok());
+  ASSERT_EQ(open.writer->AbandonLaunch(), absl::OkStatus());
+  ASSERT_EQ(open.writer->BeginLaunch(MakeLaunch(0, 10, 1)), absl::OkStatus());
+  ASSERT_EQ(open.Add(0, {1, 0}, {8, 16, 24}), absl::OkStatus());
+  ASSERT_EQ(open.writer->EndLaunch(), absl::OkStatus());
+  EXPECT_THAT(std::string(open.writer->AbandonLaunch().message()), HasSubstr("no launch is open"));
+}
+
 TEST(Atomicity, DevicesAndDirectoriesAreNotReplaced) {
   EXPECT_THAT(std::string(TraceWriter::Create("/dev/null", MakeHeader()).status().message()),
               HasSubstr("not a regular file"));

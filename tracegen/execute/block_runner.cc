@@ -4,6 +4,7 @@
 #include <csetjmp>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -43,12 +44,13 @@ absl::Status BlockRunner::Run(const InstrumentedKernel& kernel, KernelEntry entr
   context_.dynamic_shared_bytes = geometry.dynamic_shared_bytes;
   context_.total_shared_bytes = shared_bytes_;
   context_.grid_id = geometry.grid_id;
+  std::copy(std::begin(geometry.environment), std::end(geometry.environment), context_.environment);
   context_.division_by_zero = 0;
   warned_of_bounds_ = kernels_outside_.contains(kernel.name);
-  context_.clock = 0;
+  if (geometry.first_block == 0) context_.clock = 0;
 
   FaultHandler handler;
-  uint64_t blocks = geometry.blocks();
+  const uint64_t end_block = geometry.end_block == 0 ? geometry.blocks() : geometry.end_block;
   uint64_t next_progress = 0;
   // A fault in the kernel continues here.
   if (sigsetjmp(*handler.target(), 0) != 0) {
@@ -56,7 +58,7 @@ absl::Status BlockRunner::Run(const InstrumentedKernel& kernel, KernelEntry entr
     fibers_.Reset();
     return status;
   }
-  for (uint64_t block = 0; block < blocks; ++block) {
+  for (uint64_t block = geometry.first_block; block < end_block; ++block) {
     if (InterruptRequested()) return absl::CancelledError("interrupted");
     if (absl::Status status = RunBlock(block); !status.ok()) {
       fibers_.Reset();
@@ -182,7 +184,8 @@ absl::Status BlockRunner::CutBlock(uint64_t block, bool last) {
   return absl::OkStatus();
 }
 
-void BlockRunner::SetBounds(const std::vector<trace::v1::Allocation>& allocations, const trace::Program* program) {
+void BlockRunner::SetBounds(const std::vector<trace::v1::Allocation>& allocations,
+                            const trace::v1::KernelProgram* program) {
   bounds_.SetAllocations(allocations);
   program_ = program;
 }
@@ -195,35 +198,34 @@ void BlockRunner::CheckBounds() {
     warned_of_bounds_ = true;
     kernels_outside_.insert(kernel_->name);
     const uint64_t address = records_[t].addresses[position];
-    // The instruction is the one that a walk along the thread's decisions finds at this address; of a block that was
-    // cut in time the walk's start is not known here.
-    const trace::v1::Instruction* instruction = nullptr;
-    if (!cut_) {
-      trace::ByteDecisions decisions(records_[t].decisions.data(), records_[t].decisions.size());
-      trace::WalkState state;
-      uint64_t instructions = 0, seen = 0;
-      trace::Walk(*program_, trace::Extent::kRunsToExit, decisions, state, ~uint64_t{0}, instructions,
-                  [&](uint32_t, const trace::Block& block) {
-                    if (position >= seen && position < seen + block.access_count) {
-                      instruction = &program_->instruction(program_->accesses_of(block)[position - seen]);
-                    }
-                    seen += block.access_count;
-                  });
-    }
     Warn(absl::StrCat("kernel '", kernel_->name, "', block (", context_.ctaid[0], ",", context_.ctaid[1], ",",
                       context_.ctaid[2], "), thread ", Coordinates(t), ": access to address 0x", absl::Hex(address),
-                      instruction != nullptr ? PlaceOf(*instruction) : "", ", ", bounds_.Describe(address),
+                      PlaceOfAccess(records_[t], position), ", ", bounds_.Describe(address),
                       "; further ones of this kernel are not told"));
     return;
   }
 }
 
-std::string BlockRunner::PlaceOf(const trace::v1::Instruction& instruction) const {
+// The instruction is the one that a walk along the thread's decisions finds at this address. Of a block that was cut in
+// time it is not known here where the walk starts.
+std::string BlockRunner::PlaceOfAccess(const trace::ThreadRecord& record, size_t position) const {
+  absl::StatusOr<trace::Program> program = trace::Program::Create(*program_);
+  if (cut_ || !program.ok()) return "";
+  trace::ByteDecisions decisions(record.decisions.data(), record.decisions.size());
+  trace::WalkState state;
+  uint64_t instructions = 0;
+  size_t seen = 0;
+  std::optional<trace::Pc> pc;
+  trace::Walk(*program, trace::Extent::kRunsToExit, decisions, state, ~uint64_t{0}, instructions,
+              [&](uint32_t, const trace::Block& block) {
+                if (position >= seen && position < seen + block.access_count) {
+                  pc = program->accesses_of(block)[position - seen];
+                }
+                seen += block.access_count;
+              });
   for (const RecordedBlock& block : kernel_->blocks) {
     for (size_t i = 0; i < block.access_instructions.size(); ++i) {
-      if (&program_->instruction(block.access_instructions[i]) == &instruction) {
-        return absl::StrCat(" at ", block.access_sites[i].ToString());
-      }
+      if (block.access_instructions[i] == pc) return absl::StrCat(" at ", block.access_sites[i].ToString());
     }
   }
   return "";
@@ -456,8 +458,9 @@ std::string BlockRunner::FaultText(int signal, const void* address) const {
   std::string at = site.line != 0 ? absl::StrCat(" at ", site.ToString()) : "";
   if (signal == SIGFPE) return absl::StrCat(where, ": arithmetic fault", at);
   if (signal == SIGILL) return absl::StrCat(where, ": illegal instruction", at);
-  return absl::StrCat(where, ": access to address 0x", absl::Hex(reinterpret_cast<uint64_t>(address)),
-                      ", where nothing is allocated", at);
+  std::string what = "where nothing is allocated";
+  if (options_.describe_address) what = options_.describe_address(reinterpret_cast<uint64_t>(address));
+  return absl::StrCat(where, ": access to address 0x", absl::Hex(reinterpret_cast<uint64_t>(address)), ", ", what, at);
 }
 
 }  // namespace heddle::tracegen

@@ -30,6 +30,11 @@ struct Geometry {
   uint32_t block[3] = {1, 1, 1};
   uint32_t dynamic_shared_bytes = 0;
   uint32_t grid_id = 0;
+  uint32_t environment[8] = {};  // ThreadContext::environment
+  // The blocks that a Run executes: [first_block, end_block), 0 as the end means all. A launch may be run in several
+  // stretches, in order.
+  uint64_t first_block = 0;
+  uint64_t end_block = 0;
 
   uint64_t blocks() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
   uint32_t threads() const { return block[0] * block[1] * block[2]; }
@@ -40,6 +45,8 @@ struct RunnerOptions {
   uint64_t part_accesses = trace::kChunkAccesses;
   uint64_t max_instructions = ~uint64_t{0};                              // of the run; reaching it is an error
   std::function<void(uint64_t blocks, uint64_t instructions)> progress;  // called now and then; may be empty
+  // What is known of an address that a kernel may not access, such as "in 'a', which has been freed"; may be empty.
+  std::function<std::string(uint64_t address)> describe_address;
   std::function<void(const std::string& text)> print;  // receives what printf of device code prints; may be empty
   DeviceHeap* heap = nullptr;                          // of device code; null = malloc finds nothing
 };
@@ -64,7 +71,10 @@ class BlockRunner {
 
   // What is allocated while the next launches run, and the program that they record: accesses outside are warned about
   // once per kernel, with the place in the source. (Only recorded launches are looked at.)
-  void SetBounds(const std::vector<trace::v1::Allocation>& allocations, const trace::Program* program);
+  void SetBounds(const std::vector<trace::v1::Allocation>& allocations, const trace::v1::KernelProgram* program);
+
+  // The heap of the launches that follow (RunnerOptions::heap).
+  void SetHeap(DeviceHeap* heap) { options_.heap = heap; }
 
   // Thread-instructions counted by the generated code, over all launches.
   uint64_t instructions() const { return context_.instructions; }
@@ -149,13 +159,13 @@ class BlockRunner {
   Site LastAccess(const void* address) const;
   void Warn(const std::string& text);
   void CheckBounds();
-  std::string PlaceOf(const trace::v1::Instruction& instruction) const;
+  std::string PlaceOfAccess(const trace::ThreadRecord& record, size_t position) const;
 
   RunnerOptions options_;
   BoundsCheck bounds_;
-  const trace::Program* program_ = nullptr;  // of the kernel, if bounds are checked
-  bool warned_of_bounds_ = false;            // of this kernel
-  std::set<std::string> kernels_outside_;    // that have been warned about
+  const trace::v1::KernelProgram* program_ = nullptr;  // of the kernel, if bounds are checked
+  bool warned_of_bounds_ = false;                      // of this kernel
+  std::set<std::string> kernels_outside_;              // that have been warned about
   ThreadContext context_;
   FiberPool fibers_;
   RecordLog log_;

@@ -1,9 +1,14 @@
 #include "tracegen/execute/device_memory.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tracegen/instrument/thread_context.h"
@@ -33,51 +38,154 @@ void* At(uint64_t address) { return reinterpret_cast<void*>(address); }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<DeviceMemory>> DeviceMemory::Create() {
+absl::StatusOr<std::unique_ptr<DeviceMemory>> DeviceMemory::Create(Sharing sharing) {
+  const bool shared = sharing == Sharing::kApplication;
   std::unique_ptr<DeviceMemory> memory(new DeviceMemory);
   for (size_t i = 0; i < std::size(kRegions); ++i) {
     const Region& region = kRegions[i];
+    int file = -1;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    if (shared && (region.base == kGlobalBase || region.base == kConstantBase)) {
+      const bool global = region.base == kGlobalBase;
+      file = memfd_create(global ? "heddle-global" : "heddle-constant", MFD_CLOEXEC);
+      if (file < 0 || ftruncate(file, static_cast<off_t>(region.bytes)) != 0) {
+        return absl::ResourceExhaustedError(absl::StrCat("no file for the device's memory: ", strerror(errno)));
+      }
+      memory->files_[global ? 0 : 1] = file;
+      flags = MAP_SHARED;
+    }
     void* got = mmap(At(region.base), region.bytes, region.usable ? PROT_READ | PROT_WRITE : PROT_NONE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+                     flags | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
     if (got != At(region.base)) {
       int error = errno;
       for (size_t done = 0; done < i; ++done) munmap(At(kRegions[done].base), kRegions[done].bytes);
-      memory->mapped_ = 0;
       memory.release();  // nothing left that its destructor could unmap
       return absl::ResourceExhaustedError(absl::StrCat("the device's memory cannot be placed at address 0x",
                                                        absl::Hex(region.base), ": ", strerror(error)));
     }
   }
   memory->next_ = kGlobalBase + kAlignment;  // null and small offsets from it stay invalid
-  memory->mapped_ = kGlobalBase;
+  memory->capacity_ = shared ? kApplicationBytes : kGlobalBytes - kTailSlack - kAlignment;
   return memory;
 }
 
 DeviceMemory::~DeviceMemory() {
   for (const Region& region : kRegions) munmap(At(region.base), region.bytes);
+  for (int file : files_) {
+    if (file >= 0) close(file);
+  }
+}
+
+uint64_t DeviceMemory::TakePlace(uint64_t bytes) {
+  for (auto place = free_.begin(); place != free_.end(); ++place) {
+    const auto [start, end] = *place;
+    if (end - start < bytes) continue;
+    free_.erase(place);
+    if (end - start > bytes) free_.emplace(start + bytes, end);
+    return start;
+  }
+  if (bytes > kGlobalBase + kGlobalBytes - kTailSlack - next_) return 0;
+  return std::exchange(next_, next_ + bytes);
 }
 
 absl::StatusOr<uint64_t> DeviceMemory::Allocate(uint64_t bytes, const std::string& name) {
-  if (bytes > kGlobalBytes || next_ + bytes + kTailSlack > kGlobalBase + kGlobalBytes) {
-    return absl::ResourceExhaustedError(absl::StrCat("'", name, "' needs ", bytes,
-                                                     " bytes, but device memory has only ",
-                                                     kGlobalBase + kGlobalBytes - next_, " left"));
+  const uint64_t address = bytes > free_bytes() ? 0 : TakePlace(RoundUp(bytes + kSlack, kAlignment));
+  if (address == 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("'", name, "' needs ", bytes, " bytes, but device memory has only ", free_bytes(), " left"));
   }
-  uint64_t address = next_;
-  next_ = RoundUp(address + bytes + kSlack, kAlignment);
-  uint64_t end = RoundUp(next_ + kTailSlack, kPage);
-  if (end > mapped_) {
-    if (mprotect(At(mapped_), end - mapped_, PROT_READ | PROT_WRITE) != 0) {
-      return absl::ResourceExhaustedError(absl::StrCat("no memory for '", name, "' (", bytes, " bytes)"));
-    }
-    mapped_ = end;
+  const uint64_t end = RoundUp(address + bytes + kSlack, kAlignment);
+  const uint64_t first_page = address / kPage * kPage;
+  const uint64_t last_page = RoundUp(end == next_ ? end + kTailSlack : end, kPage);
+  if (mprotect(At(first_page), last_page - first_page, PROT_READ | PROT_WRITE) != 0) {
+    free_.emplace(address, end);
+    return absl::ResourceExhaustedError(absl::StrCat("no memory for '", name, "' (", bytes, " bytes)"));
   }
-  trace::v1::Allocation allocation;
-  allocation.set_base(address);
-  allocation.set_bytes(bytes);
-  allocation.set_name(name);
-  allocations_.push_back(std::move(allocation));
+  used_ += bytes;
+  freed_.erase(freed_.lower_bound(address), freed_.lower_bound(end));
+  allocations_[address] = {bytes, end, name};
   return address;
+}
+
+absl::Status DeviceMemory::Free(uint64_t address) {
+  const auto found = allocations_.find(address);
+  if (found == allocations_.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("0x", absl::Hex(address), " is not the start of an allocation: ", Describe(address)));
+  }
+  Range range = std::move(found->second);
+  allocations_.erase(found);
+  used_ -= range.bytes;
+  // What is free is zero, and its whole pages take no memory.
+  const uint64_t first_page = std::min(RoundUp(address, kPage), range.end);
+  const uint64_t last_page = std::max(range.end / kPage * kPage, first_page);
+  std::memset(At(address), 0, first_page - address);
+  std::memset(At(last_page), 0, range.end - last_page);
+  if (first_page < last_page) {
+    const uint64_t bytes = last_page - first_page;
+    // A kernel that still uses them should fail. That they stay accessible is no harm, so errors do not matter (a
+    // process has a bounded number of separate ranges).
+    mprotect(At(first_page), bytes, PROT_NONE);
+    if (files_[0] >= 0) {
+      fallocate(files_[0], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first_page - kGlobalBase),
+                static_cast<off_t>(bytes));
+    } else {
+      madvise(At(first_page), bytes, MADV_DONTNEED);
+    }
+  }
+  uint64_t start = address;
+  uint64_t end = range.end;
+  freed_[address] = std::move(range);
+  // Joined with its free neighbours.
+  auto after = free_.lower_bound(address);
+  if (after != free_.end() && after->first == end) {
+    end = after->second;
+    after = free_.erase(after);
+  }
+  if (after != free_.begin() && std::prev(after)->second == start) {
+    start = std::prev(after)->first;
+    free_.erase(std::prev(after));
+  }
+  if (end == next_) {
+    next_ = start;
+  } else {
+    free_.emplace(start, end);
+  }
+  return absl::OkStatus();
+}
+
+std::string DeviceMemory::Describe(uint64_t address) const {
+  const auto around = [address](const std::map<uint64_t, Range>& ranges) {
+    auto next = ranges.upper_bound(address);
+    if (next == ranges.begin()) return ranges.end();
+    return std::prev(next);
+  };
+  const auto place = [address](uint64_t start, const Range& range) {
+    if (address - start < range.bytes) {
+      return absl::StrCat("byte ", address - start, " of '", range.name, "' (", range.bytes, " bytes)");
+    }
+    return absl::StrCat(address - start - range.bytes, " bytes behind the end of '", range.name, "' (", range.bytes,
+                        " bytes)");
+  };
+  if (const auto freed = around(freed_); freed != freed_.end() && address < freed->second.end) {
+    return absl::StrCat(place(freed->first, freed->second), ", which has been freed");
+  }
+  if (const auto live = around(allocations_);
+      live != allocations_.end() && address < live->second.end + (uint64_t{1} << 20)) {
+    return place(live->first, live->second);
+  }
+  return "where nothing is allocated";
+}
+
+std::vector<trace::v1::Allocation> DeviceMemory::allocations() const {
+  std::vector<trace::v1::Allocation> list;
+  for (const auto& [address, range] : allocations_) {
+    trace::v1::Allocation& allocation = list.emplace_back();
+    allocation.set_base(address);
+    allocation.set_bytes(range.bytes);
+    allocation.set_name(range.name);
+  }
+  return list;
 }
 
 absl::Status DeviceMemory::MapLocal(uint32_t threads) {

@@ -3,6 +3,7 @@
 #define HEDDLE_TRACEGEN_EXECUTE_DEVICE_MEMORY_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,28 +17,57 @@ namespace heddle::tracegen {
 // One per process at a time: the addresses are fixed.
 class DeviceMemory {
  public:
-  // Errors: the address range is taken, which happens when another instance lives.
-  static absl::StatusOr<std::unique_ptr<DeviceMemory>> Create();
+  // Who sees the global and the constant window: this process, or also the traced application, through memory files.
+  enum class Sharing { kPrivate, kApplication };
+  // What an application may have allocated at once, as on a device with 16 GiB.
+  static constexpr uint64_t kApplicationBytes = uint64_t{16} << 30;
+
+  // Errors: the address range is taken, which happens when another instance lives; no memory files.
+  static absl::StatusOr<std::unique_ptr<DeviceMemory>> Create(Sharing sharing = Sharing::kPrivate);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
   // Zeroed global memory, aligned to 512 bytes, with some slack behind it: real programs read a little past the end.
+  // The lowest free addresses are taken.
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes, const std::string& name);
+  // Gives an allocation back. Its pages become inaccessible to kernels. Errors: no allocation starts there.
+  absl::Status Free(uint64_t address);
+  // What lies, or lay, at an address that a kernel may not access: "in 'a', which has been freed".
+  std::string Describe(uint64_t address) const;
   // Makes local memory usable for the first `threads` threads of a block.
   absl::Status MapLocal(uint32_t threads);
 
-  const std::vector<trace::v1::Allocation>& allocations() const { return allocations_; }
+  // Those that are not freed, ascending by address.
+  std::vector<trace::v1::Allocation> allocations() const;
+  // Bytes that can still be allocated.
+  uint64_t free_bytes() const { return capacity_ - used_; }
+  uint64_t capacity() const { return capacity_; }
+  // The memory files; -1 without sharing.
+  int global_file() const { return files_[0]; }
+  int constant_file() const { return files_[1]; }
   // The windows as a trace's header lists them.
   static std::vector<trace::v1::AddressWindow> Windows();
 
  private:
-  DeviceMemory() = default;
+  struct Range {
+    uint64_t bytes = 0;  // asked for
+    uint64_t end = 0;    // of its place, with slack
+    std::string name;
+  };
 
-  uint64_t next_ = 0;    // free address
-  uint64_t mapped_ = 0;  // end of usable global memory
+  DeviceMemory() = default;
+  // Takes a place of `bytes`, the lowest that is free. 0 if there is none.
+  uint64_t TakePlace(uint64_t bytes);
+
+  uint64_t next_ = 0;  // behind it everything is free
+  uint64_t capacity_ = 0;
+  uint64_t used_ = 0;
   uint32_t local_threads_ = 0;
-  std::vector<trace::v1::Allocation> allocations_;
+  int files_[2] = {-1, -1};
+  std::map<uint64_t, Range> allocations_;
+  std::map<uint64_t, Range> freed_;    // what was last at places that are free now, for messages
+  std::map<uint64_t, uint64_t> free_;  // start to end, below next_
 };
 
 }  // namespace heddle::tracegen

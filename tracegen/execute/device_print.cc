@@ -57,12 +57,12 @@ void Append(std::string* text, const std::string& format, T value) {
   text->pop_back();
 }
 
-uint32_t ElementBytes(const Conversion& conversion, bool floating) {
+uint32_t ElementBytes(const Conversion& conversion) {
   if (conversion.length == "hh") return 1;
   if (conversion.length == "h") return 2;
   if (conversion.length == "hl") return 4;
   if (conversion.length == "l") return 8;
-  return floating ? 8 : 4;
+  return 4;  // also of floats: programs print float4 with %v4f
 }
 
 // An integer of a vector, or a scalar whose length says that it is no int.
@@ -91,7 +91,7 @@ void Print(const Conversion& conversion, ArgumentReader& arguments, std::string*
   const bool floating = std::strchr("aAeEfFgG", kind) != nullptr;
   const bool is_signed = kind == 'd' || kind == 'i';
   if (conversion.elements > 1) {
-    const uint32_t bytes = ElementBytes(conversion, floating);
+    const uint32_t bytes = ElementBytes(conversion);
     // A vector of three takes the room of four.
     const uint32_t room = conversion.elements == 3 ? 4 : conversion.elements;
     arguments.Align(std::min<uint64_t>(uint64_t{room} * bytes, 16));

@@ -5,22 +5,17 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "tracegen/execute/launch_limits.h"
 
 namespace heddle::tracegen {
 namespace {
 
 using recipe::v1::Argument;
 
-// Limits of compute capability 7.0 (CUDA C++ Programming Guide, table of technical specifications).
-constexpr uint32_t kMaxThreads = 1024;
-constexpr uint32_t kMaxBlock[3] = {1024, 1024, 64};
-constexpr uint32_t kMaxGrid[3] = {2147483647, 65535, 65535};
-constexpr uint32_t kMaxStaticShared = 48 << 10;
-constexpr uint32_t kMaxShared = 96 << 10;
-
 std::string KindOf(const KernelParameter& parameter) {
   switch (parameter.kind) {
     case ParameterKind::kGlobalPointer:
+    case ParameterKind::kConstantPointer:
       return "a pointer";
     case ParameterKind::kSharedPointer:
       return "a pointer to local memory of the work-group";
@@ -96,6 +91,7 @@ bool Matches(const Argument& argument, const KernelParameter& parameter) {
   bool floating = argument.kind_case() == Argument::kF32 || argument.kind_case() == Argument::kF64;
   switch (parameter.kind) {
     case ParameterKind::kGlobalPointer:
+    case ParameterKind::kConstantPointer:
       return argument.kind_case() == Argument::kBuffer || argument.kind_case() == Argument::kU64;
     case ParameterKind::kSharedPointer:
       return argument.kind_case() == Argument::kLocalBytes;
@@ -156,34 +152,8 @@ absl::StatusOr<PreparedLaunch> PrepareLaunch(const RecipeFile& recipe, int index
   };
   dimensions(launch.grid(), geometry.grid);
   dimensions(launch.block(), geometry.block);
-  for (int i = 0; i < 3; ++i) {
-    if (geometry.grid[i] > kMaxGrid[i]) {
-      return recipe.Error("launch", index,
-                          absl::StrCat("grid dimension ", i, " is ", geometry.grid[i], ", but at most ", kMaxGrid[i],
-                                       " blocks are possible"));
-    }
-    if (geometry.block[i] > kMaxBlock[i]) {
-      return recipe.Error("launch", index,
-                          absl::StrCat("block dimension ", i, " is ", geometry.block[i], ", but at most ", kMaxBlock[i],
-                                       " threads are possible"));
-    }
-  }
-  uint64_t threads = uint64_t{geometry.block[0]} * geometry.block[1] * geometry.block[2];
-  if (threads > kMaxThreads) {
-    return recipe.Error("launch", index,
-                        absl::StrCat("a block of ", threads, " threads, but at most ", kMaxThreads, " are possible"));
-  }
-  if (kernel.max_threads != 0 && threads > kernel.max_threads) {
-    return recipe.Error("launch", index,
-                        absl::StrCat("a block of ", threads, " threads, but kernel '", launch.kernel(),
-                                     "' is declared for at most ", kernel.max_threads, " (__launch_bounds__)"));
-  }
-  const uint32_t* required = kernel.required_block;
-  if (required[0] != 0 && !std::equal(required, required + 3, geometry.block)) {
-    auto shape = [](const uint32_t* size) { return absl::StrCat("(", size[0], ",", size[1], ",", size[2], ")"); };
-    return recipe.Error("launch", index,
-                        absl::StrCat("a block of ", shape(geometry.block), " threads, but kernel '", launch.kernel(),
-                                     "' is declared for exactly ", shape(required), " (reqd_work_group_size)"));
+  if (absl::Status status = CheckGeometry(launch.kernel(), kernel.bounds, geometry); !status.ok()) {
+    return recipe.Error("launch", index, std::string(status.message()));
   }
   if (static_cast<size_t>(launch.argument_size()) != kernel.parameters.size()) {
     return recipe.Error("launch", index,
@@ -191,7 +161,7 @@ absl::StatusOr<PreparedLaunch> PrepareLaunch(const RecipeFile& recipe, int index
                                      " parameters, but ", launch.argument_size(), " arguments are given"));
   }
   uint64_t dynamic_shared = launch.dynamic_shared_bytes();
-  uint64_t shared_start = RoundUp(kernel.static_shared_bytes, 16);
+  const uint64_t shared_start = DynamicSharedStart(kernel.static_shared_bytes);
   for (int a = 0; a < launch.argument_size(); ++a) {
     const Argument& argument = launch.argument(a);
     const KernelParameter& parameter = kernel.parameters[static_cast<size_t>(a)];
@@ -215,20 +185,23 @@ absl::StatusOr<PreparedLaunch> PrepareLaunch(const RecipeFile& recipe, int index
       }
       dynamic_shared += argument.local_bytes();
     }
-    uint64_t offset = RoundUp(prepared.parameters.size(), parameter.alignment);
-    prepared.parameters.resize(offset + parameter.bytes);
-    std::memcpy(prepared.parameters.data() + offset, &value, std::min<size_t>(parameter.bytes, sizeof(value)));
-    prepared.offsets.push_back(offset);
+    prepared.parameters.resize(parameter.offset + parameter.bytes);
+    std::memcpy(prepared.parameters.data() + parameter.offset, &value,
+                std::min<size_t>(parameter.bytes, sizeof(value)));
   }
-  if (kernel.static_shared_bytes > kMaxStaticShared || shared_start + dynamic_shared > kMaxShared) {
-    return recipe.Error(
-        "launch", index,
-        absl::StrCat("kernel '", launch.kernel(), "' needs ", kernel.static_shared_bytes, " + ", dynamic_shared,
-                     " bytes of shared memory (static + dynamic), but a block has at most ", kMaxStaticShared,
-                     " static and ", kMaxShared, " in all"));
+  if (absl::Status status = CheckShared(launch.kernel(), kernel.static_shared_bytes, dynamic_shared); !status.ok()) {
+    return recipe.Error("launch", index, std::string(status.message()));
   }
   geometry.dynamic_shared_bytes = static_cast<uint32_t>(dynamic_shared);
   return prepared;
+}
+
+std::vector<const void*> PlaceArguments(const InstrumentedKernel& kernel, const std::string& parameters) {
+  auto* memory = reinterpret_cast<char*>(kParamBase);
+  std::memcpy(memory, parameters.data(), parameters.size());
+  std::vector<const void*> arguments;
+  for (const KernelParameter& parameter : kernel.parameters) arguments.push_back(memory + parameter.offset);
+  return arguments;
 }
 
 }  // namespace heddle::tracegen

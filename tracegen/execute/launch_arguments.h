@@ -18,8 +18,7 @@ namespace heddle::tracegen {
 // Values of the parameters in the layout of parameter memory, and what has to be added to the launch for them.
 struct PreparedLaunch {
   Geometry geometry;
-  std::string parameters;         // bytes of parameter memory
-  std::vector<uint64_t> offsets;  // of each parameter
+  std::string parameters;  // bytes of parameter memory, each at its KernelParameter::offset
 };
 
 // Checks launch `index` of the recipe against the kernel and the device's limits. `address_of` gives the address of a
@@ -27,6 +26,9 @@ struct PreparedLaunch {
 // others than the kernel is declared for, too much shared memory.
 absl::StatusOr<PreparedLaunch> PrepareLaunch(const RecipeFile& recipe, int index, const InstrumentedKernel& kernel,
                                              const std::function<uint64_t(const std::string&)>& address_of);
+
+// Puts the bytes of parameter memory where kernels read them: one pointer per parameter, for BlockRunner::Run.
+std::vector<const void*> PlaceArguments(const InstrumentedKernel& kernel, const std::string& parameters);
 
 }  // namespace heddle::tracegen
 

@@ -20,17 +20,17 @@
 #include "tracegen/execute/fill.h"
 #include "tracegen/execute/jit.h"
 #include "tracegen/execute/launch_arguments.h"
+#include "tracegen/execute/launch_record.h"
 #include "tracegen/execute/output_check.h"
 #include "tracegen/execute/recipe_file.h"
 #include "tracegen/frontend/compile.h"
 #include "tracegen/instrument/instrument.h"
 #include "tracegen/program/static_program.h"
+#include "tracegen/version.h"
 #include "traces/format/writer.h"
 
 namespace heddle::tracegen {
 namespace {
-
-constexpr char kProducer[] = "heddle 0.1.0";
 
 std::string Sha256(const std::string& bytes) {
   unsigned char digest[32];
@@ -283,14 +283,6 @@ class RecipeRun {
     return options;
   }
 
-  // Puts the arguments of a launch into parameter memory.
-  std::vector<const void*> PlaceArguments(const PreparedLaunch& launch) {
-    std::memcpy(At(kParamBase), launch.parameters.data(), launch.parameters.size());
-    std::vector<const void*> arguments;
-    for (uint64_t offset : launch.offsets) arguments.push_back(At(kParamBase + offset));
-    return arguments;
-  }
-
   absl::Status RunNative() {
     ResetMemory();
     BlockRunner runner(Options());
@@ -299,7 +291,7 @@ class RecipeRun {
       const recipe::v1::Launch& launch = recipe_.recipe.launch(i);
       if (absl::Status status = SetSymbols(i); !status.ok()) return status;
       Kernel& kernel = *kernels_[launch.kernel()];
-      std::vector<const void*> arguments = PlaceArguments(launches_[static_cast<size_t>(i)]);
+      std::vector<const void*> arguments = PlaceArguments(kernel.native, launches_[static_cast<size_t>(i)].parameters);
       for (uint32_t r = 0; r < std::max(1u, launch.repeat()); ++r) {
         Geometry geometry = launches_[static_cast<size_t>(i)].geometry;
         geometry.grid_id = id++;
@@ -383,23 +375,14 @@ class RecipeRun {
     const PreparedLaunch& prepared = launches_[static_cast<size_t>(index)];
     Geometry geometry = prepared.geometry;
     geometry.grid_id = static_cast<uint32_t>(summary_.launches);
-    trace::v1::Launch record;
+    trace::v1::Launch record = DescribeLaunch(geometry, *memory_);
     record.set_program(kernel.program->id());
-    auto dimensions = [](trace::v1::Dim3* to, const uint32_t* from) {
-      to->set_x(from[0]);
-      to->set_y(from[1]);
-      to->set_z(from[2]);
-    };
-    dimensions(record.mutable_grid(), geometry.grid);
-    dimensions(record.mutable_block(), geometry.block);
-    record.set_dynamic_shared_bytes(geometry.dynamic_shared_bytes);
     if (summary_.launches > 0) record.add_depends_on(static_cast<uint32_t>(summary_.launches - 1));
-    for (const trace::v1::Allocation& allocation : memory_->allocations()) *record.add_allocation() = allocation;
     record.set_recorded(!launch.unrecorded());
     if (absl::Status status = writer_->BeginLaunch(std::move(record)); !status.ok()) return status;
-    std::vector<const void*> arguments = PlaceArguments(prepared);
+    std::vector<const void*> arguments = PlaceArguments(kernel.recorded, prepared.parameters);
     uint64_t before = runner.instructions();
-    runner.SetBounds(memory_->allocations(), kernel.program);
+    runner.SetBounds(memory_->allocations(), &kernel.unit.program);
     absl::Status status = runner.Run(kernel.recorded, kernel.recorded_code->entry(), arguments.data(), geometry,
                                      launch.unrecorded() ? nullptr : writer_.get());
     if (!status.ok()) return status;
@@ -422,7 +405,21 @@ class RecipeRun {
                          byte / ScalarBytes(buffers_[i].type), " from a run without recording"));
       }
     }
+    if (options_.damage_output_of_check >= 0)
+      DamageOutput(recipe_.recipe.check(options_.damage_output_of_check).buffer());
     return options_.check ? RunChecks(recipe_, buffers_) : absl::OkStatus();
+  }
+
+  void DamageOutput(const std::string& name) {
+    for (const BufferContents& buffer : buffers_) {
+      if (buffer.name != name) continue;
+      auto* const bytes = static_cast<uint8_t*>(const_cast<void*>(buffer.after));
+      const uint64_t size = ScalarBytes(buffer.type);
+      // Turns bits that are no rounding error, whatever the type.
+      for (uint64_t i = buffer.count * 7 / 16 * size; i < (buffer.count * 9 / 16 + 1) * size; ++i) {
+        if (i < buffer.count * size) bytes[i] ^= 0x3f;
+      }
+    }
   }
 
   RecipeFile recipe_;

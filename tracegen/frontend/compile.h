@@ -9,10 +9,9 @@
 #include "absl/status/statusor.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "tracegen/frontend/device_arguments.h"
 
 namespace heddle::tracegen {
-
-enum class Language { kCuda, kOpenCl, kBitcode };
 
 struct CompileOptions {
   std::vector<std::string> defines;  // NAME or NAME=VALUE

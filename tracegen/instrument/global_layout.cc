@@ -137,43 +137,50 @@ const PlacedGlobal* GlobalLayout::FindName(const std::string& name) const {
 
 absl::StatusOr<GlobalLayout> PlaceGlobals(
     const llvm::Module& module,
-    const std::function<absl::StatusOr<uint64_t>(uint64_t bytes, const std::string& name)>& allocate) {
+    const std::function<absl::StatusOr<uint64_t>(uint64_t bytes, const std::string& name)>& allocate,
+    GlobalLayout placed) {
   const llvm::DataLayout& layout = module.getDataLayout();
-  GlobalLayout result;
+  GlobalLayout result = std::move(placed);
+  size_t next = result.globals.size();
   llvm::DenseMap<const llvm::GlobalVariable*, uint64_t> addresses;
   for (const llvm::GlobalVariable& variable : module.globals()) {
     if (!IsPlaced(variable)) continue;
-    PlacedGlobal placed;
-    placed.symbol = variable.getName().str();
-    placed.name = SourceName(variable.getName());
-    placed.bytes = layout.getTypeAllocSize(variable.getValueType());
-    placed.constant = variable.getAddressSpace() == 4;
+    if (const PlacedGlobal* before = result.FindSymbol(variable.getName().str())) {
+      addresses[&variable] = before->address;
+      continue;
+    }
+    PlacedGlobal fresh;
+    fresh.symbol = variable.getName().str();
+    fresh.name = SourceName(variable.getName());
+    fresh.bytes = layout.getTypeAllocSize(variable.getValueType());
+    fresh.constant = variable.getAddressSpace() == 4;
     uint64_t alignment = std::max<uint64_t>(layout.getPreferredAlign(&variable).value(), 16);
-    if (placed.constant) {
+    if (fresh.constant) {
       result.constant_bytes = (result.constant_bytes + alignment - 1) / alignment * alignment;
-      placed.address = kConstantBase + result.constant_bytes;
-      result.constant_bytes += placed.bytes;
+      fresh.address = kConstantBase + result.constant_bytes;
+      result.constant_bytes += fresh.bytes;
       if (result.constant_bytes > kConstantBytes) {
         return absl::ResourceExhaustedError(absl::StrCat("constant variables need ", result.constant_bytes,
                                                          " bytes, but constant memory has ", kConstantBytes));
       }
     } else {
-      absl::StatusOr<uint64_t> address = allocate(placed.bytes, placed.name);
+      absl::StatusOr<uint64_t> address = allocate(fresh.bytes, fresh.name);
       if (!address.ok()) return address.status();
-      placed.address = *address;
+      fresh.address = *address;
     }
-    addresses[&variable] = placed.address;
-    result.globals.push_back(std::move(placed));
+    addresses[&variable] = fresh.address;
+    result.globals.push_back(std::move(fresh));
   }
   ConstantWriter writer(module, addresses);
-  size_t next = 0;
   for (const llvm::GlobalVariable& variable : module.globals()) {
-    if (!IsPlaced(variable)) continue;
-    PlacedGlobal& placed = result.globals[next++];
-    placed.contents.assign(placed.bytes, '\0');
-    if (absl::Status status = writer.Write(variable.getInitializer(), placed.contents, 0); !status.ok()) {
-      return absl::UnimplementedError(absl::StrCat("variable '", placed.name, "' is initialised with ",
-                                                   status.message(), ", which is not supported"));
+    if (!IsPlaced(variable) || next == result.globals.size()) continue;
+    PlacedGlobal& fresh = result.globals[next];
+    if (fresh.symbol != variable.getName()) continue;  // placed before
+    ++next;
+    fresh.contents.assign(fresh.bytes, '\0');
+    if (absl::Status status = writer.Write(variable.getInitializer(), fresh.contents, 0); !status.ok()) {
+      return absl::UnimplementedError(absl::StrCat("variable '", fresh.name, "' is initialised with ", status.message(),
+                                                   ", which is not supported"));
     }
   }
   return result;

@@ -31,10 +31,12 @@ struct GlobalLayout {
 };
 
 // Places every variable of the module outside shared memory: constants in the constant window, the others where
-// `allocate(bytes, name)` says. Errors: an initial value that cannot be formed (addresses of functions).
+// `allocate(bytes, name)` says. `placed` holds what is there already: its variables keep their places, and constants go
+// behind its constants. Errors: an initial value that cannot be formed (addresses of functions).
 absl::StatusOr<GlobalLayout> PlaceGlobals(
     const llvm::Module& module,
-    const std::function<absl::StatusOr<uint64_t>(uint64_t bytes, const std::string& name)>& allocate);
+    const std::function<absl::StatusOr<uint64_t>(uint64_t bytes, const std::string& name)>& allocate,
+    GlobalLayout placed = {});
 
 }  // namespace heddle::tracegen
 

@@ -211,73 +211,6 @@ void Retarget(KernelPass& pass) {
   module.setDataLayout(kHostLayout);
 }
 
-absl::Status DescribeParameters(KernelPass& pass) {
-  const llvm::DataLayout& layout = pass.canonical.module->getDataLayout();
-  for (const llvm::Argument& argument : pass.unit.function->args()) {
-    KernelParameter parameter;
-    parameter.name = argument.getName().str();
-    llvm::Type* type = argument.getType();
-    if (argument.hasByValAttr()) {
-      parameter.kind = ParameterKind::kByValue;
-      type = argument.getParamByValType();
-    } else if (type->isPointerTy()) {
-      parameter.kind =
-          type->getPointerAddressSpace() == 3 ? ParameterKind::kSharedPointer : ParameterKind::kGlobalPointer;
-    } else if (type->isFloatingPointTy()) {
-      parameter.floating_point = true;
-    } else if (!type->isIntegerTy() && !type->isVectorTy() && !type->isStructTy() && !type->isArrayTy()) {
-      return absl::UnimplementedError(absl::StrCat("kernel '", pass.result->name, "': parameter ",
-                                                   argument.getArgNo() + 1, " is of a kind that is not supported"));
-    }
-    parameter.bytes = static_cast<uint32_t>(layout.getTypeAllocSize(type));
-    parameter.alignment = static_cast<uint32_t>(layout.getABITypeAlign(type).value());
-    if (argument.getParamAlign()) {
-      parameter.alignment = std::max(parameter.alignment, static_cast<uint32_t>(argument.getParamAlign()->value()));
-    }
-    pass.result->parameters.push_back(std::move(parameter));
-  }
-  return absl::OkStatus();
-}
-
-// __launch_bounds__, reqd_work_group_size and their like (NVVM IR specification, "Supported Properties").
-void DescribeBounds(KernelPass& pass) {
-  auto number = [](const llvm::MDNode& node, unsigned operand) {
-    auto* value = llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(node.getOperand(operand));
-    return value != nullptr ? value->getLimitedValue() : 0;
-  };
-  uint64_t most[3] = {};
-  uint32_t* required = pass.result->required_block;
-  if (auto* node = pass.unit.function->getMetadata("reqd_work_group_size"); node != nullptr) {
-    for (unsigned i = 0; i < 3 && i < node->getNumOperands(); ++i)
-      required[i] = static_cast<uint32_t>(number(*node, i));
-  }
-  if (llvm::NamedMDNode* list = pass.canonical.module->getNamedMetadata("nvvm.annotations")) {
-    for (const llvm::MDNode* node : list->operands()) {
-      if (node->getNumOperands() < 3 ||
-          llvm::mdconst::dyn_extract_or_null<llvm::Function>(node->getOperand(0)) != pass.unit.function) {
-        continue;
-      }
-      for (unsigned i = 1; i + 1 < node->getNumOperands(); i += 2) {
-        auto* key = dyn_cast<llvm::MDString>(node->getOperand(i));
-        if (key == nullptr || key->getString().empty()) continue;
-        unsigned dimension = static_cast<unsigned>(key->getString().back() - 'x');
-        llvm::StringRef name = key->getString().drop_back();
-        if (dimension > 2) continue;
-        if (name == "maxntid") most[dimension] = number(*node, i + 1);
-        if (name == "reqntid") required[dimension] = static_cast<uint32_t>(number(*node, i + 1));
-      }
-    }
-  }
-  if (most[0] + most[1] + most[2] != 0) {
-    uint64_t product = 1;
-    for (uint64_t bound : most) product = std::min<uint64_t>(product * std::max<uint64_t>(1, bound), 1u << 20);
-    pass.result->max_threads = static_cast<uint32_t>(product);
-  }
-  if (required[0] + required[1] + required[2] != 0) {
-    for (int i = 0; i < 3; ++i) required[i] = std::max(1u, required[i]);
-  }
-}
-
 // void heddle_entry(ThreadContext*, const void* const* args): args[i] points to the value of parameter i; a by-value
 // structure is used in place.
 void MakeEntry(KernelPass& pass) {
@@ -337,8 +270,13 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
   CollectReachable(pass);
   MapLinks(pass, map);
   if (absl::Status status = CheckSupported(pass); !status.ok()) return status;
-  if (absl::Status status = DescribeParameters(pass); !status.ok()) return status;
-  DescribeBounds(pass);
+  absl::StatusOr<std::vector<KernelParameter>> parameters = DescribeParameters(*unit.function);
+  if (!parameters.ok()) {
+    return absl::Status(parameters.status().code(),
+                        absl::StrCat("kernel '", result.name, "': ", parameters.status().message()));
+  }
+  result.parameters = *std::move(parameters);
+  result.bounds = DescribeBounds(*unit.function);
   if (absl::Status status = PlaceVariables(pass); !status.ok()) return status;
   PlaceFunctions(pass);
   AddContextArguments(pass);

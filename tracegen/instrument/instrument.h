@@ -11,6 +11,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "tracegen/instrument/global_layout.h"
+#include "tracegen/instrument/kernel_interface.h"
 #include "tracegen/program/static_program.h"
 
 namespace heddle::tracegen {
@@ -31,17 +32,6 @@ struct RecordedBlock {
   std::vector<Site> access_sites;             // by position
 };
 
-enum class ParameterKind { kScalar, kGlobalPointer, kSharedPointer, kByValue };
-
-// One parameter of the kernel, as the host has to pass it.
-struct KernelParameter {
-  std::string name;
-  ParameterKind kind = ParameterKind::kScalar;
-  uint32_t bytes = 0;
-  uint32_t alignment = 1;
-  bool floating_point = false;
-};
-
 struct InstrumentedKernel {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;  // host triple; defines `void entry(ThreadContext*, const void* const* args)`
@@ -52,10 +42,7 @@ struct InstrumentedKernel {
   bool uses_local = false;
   bool uses_heap = false;  // malloc, free, new or delete in device code
   uint32_t static_shared_bytes = 0;
-  // What the kernel was compiled for: at most this many threads per block (0 = no bound), and exactly this block
-  // (all 0 = any).
-  uint32_t max_threads = 0;
-  uint32_t required_block[3] = {};
+  KernelBounds bounds;
   std::vector<KernelParameter> parameters;
   std::vector<Site> sites;            // what the site numbers passed to the runtime mean
   std::vector<RecordedBlock> blocks;  // location - 1

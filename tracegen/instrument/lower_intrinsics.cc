@@ -85,7 +85,11 @@ class Lowering {
     if (name == "gridid") return Field32(offsetof(ThreadContext, grid_id));
     if (name == "dynamic.smem.size") return Field32(offsetof(ThreadContext, dynamic_shared_bytes));
     if (name == "total.smem.size") return Field32(offsetof(ThreadContext, total_shared_bytes));
-    if (name.starts_with("envreg")) return Number(0);
+    if (uint32_t number = 0; name.consume_front("envreg") && !name.getAsInteger(10, number)) {
+      return number < std::extent_v<decltype(ThreadContext::environment)>
+                 ? Field32(offsetof(ThreadContext, environment) + 4 * size_t{number})
+                 : Number(0);
+    }
     return nullptr;
   }
 

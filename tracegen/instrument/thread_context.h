@@ -53,6 +53,9 @@ struct ThreadContext {
   uint32_t dynamic_shared_bytes = 0;
   uint32_t total_shared_bytes = 0;
   uint32_t grid_id = 0;
+  // What the driver tells an OpenCL kernel, in the PTX special registers %envreg0 to %envreg7: [0] the number of
+  // dimensions, [3] to [5] the global offset.
+  uint32_t environment[8] = {};
   uint64_t clock = 0;      // what clock() shows: advances by a fixed step per reading, as no time is known
   void* runner = nullptr;  // the BlockRunner
   // Of the last access to a texture or surface: operands in the order of the instruction (32-bit numbers or bits), then

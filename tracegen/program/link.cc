@@ -303,7 +303,7 @@ const llvm::Instruction* AccessNamedBy(const llvm::Instruction* named) {
   if (named == nullptr) return nullptr;
   const unsigned opcode = named->getOpcode();
   if (opcode != llvm::Instruction::ZExt && opcode != llvm::Instruction::SExt && opcode != llvm::Instruction::Trunc &&
-      opcode != llvm::Instruction::And) {
+      opcode != llvm::Instruction::And && opcode != llvm::Instruction::BitCast) {
     return named;
   }
   const llvm::Instruction* load = nullptr;

@@ -29,7 +29,7 @@ bool IsImageAccess(llvm::StringRef intrinsic);
 MemoryOperand MemoryOperandOf(const llvm::Instruction& instruction);
 
 // The IR access that a PTX access with the number of `named` makes: `named` itself, or the load of its block that LLVM
-// merged into this extension, truncation or mask and gave its line.
+// merged into this extension, truncation, mask or bit cast and gave its line.
 const llvm::Instruction* AccessNamedBy(const llvm::Instruction* named);
 
 // Place of a PTX instruction in a FlowFunction.

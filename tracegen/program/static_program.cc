@@ -29,16 +29,6 @@ namespace v1 = ::heddle::trace::v1;
 
 constexpr unsigned kSharedSpace = 3;
 
-std::string BaseName(const std::string& mangled) {
-  llvm::ItaniumPartialDemangler demangler;
-  if (demangler.partialDemangle(mangled.c_str())) return mangled;
-  char* text = demangler.getFunctionBaseName(nullptr, nullptr);
-  if (text == nullptr) return mangled;
-  std::string name = text;
-  std::free(text);
-  return name;
-}
-
 // A function on its way into a program.
 struct ProgramFunction {
   const llvm::Function* ir = nullptr;
@@ -365,6 +355,16 @@ class ProgramBuilder {
 };
 
 }  // namespace
+
+std::string BaseName(const std::string& mangled) {
+  llvm::ItaniumPartialDemangler demangler;
+  if (demangler.partialDemangle(mangled.c_str())) return mangled;
+  char* text = demangler.getFunctionBaseName(nullptr, nullptr);
+  if (text == nullptr) return mangled;
+  std::string name = text;
+  std::free(text);
+  return name;
+}
 
 std::vector<KernelName> ListKernels(const CanonicalModule& module) {
   std::vector<KernelName> names;

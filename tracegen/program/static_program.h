@@ -94,6 +94,9 @@ struct CanonicalModule {
 absl::StatusOr<CanonicalModule> Canonicalize(std::unique_ptr<llvm::LLVMContext> context,
                                              std::unique_ptr<llvm::Module> module, const std::string& target);
 
+// A function's name as written in the source, without namespace, template arguments and parameters.
+std::string BaseName(const std::string& mangled);
+
 // Names of the kernels in the module, as a recipe writes them (demangled base name) and mangled.
 struct KernelName {
   std::string name;

@@ -37,6 +37,15 @@ std::string DirectoryOf(const std::string& path) {
 
 Sha256::Sha256() : context_(EVP_MD_CTX_new()) { EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr); }
 
+Sha256::Sha256(const Sha256& other) : context_(EVP_MD_CTX_new()) {
+  EVP_MD_CTX_copy_ex(context_.get(), other.context_.get());
+}
+
+Sha256& Sha256::operator=(const Sha256& other) {
+  if (this != &other) EVP_MD_CTX_copy_ex(context_.get(), other.context_.get());
+  return *this;
+}
+
 void Sha256::Update(const void* data, size_t bytes) { EVP_DigestUpdate(context_.get(), data, bytes); }
 
 std::string Sha256::Finish() {
@@ -127,6 +136,20 @@ absl::Status ContainerWriter::AppendRaw(absl::string_view raw) {
   sha_.Update(raw.data(), raw.size());
   ++records_;
   return compressor_.Add(raw);
+}
+
+absl::Status ContainerWriter::CutBack(const Mark& mark) {
+  if (absl::Status status = compressor_.Flush(); !status.ok()) return status;
+  while (frames_.size() > mark.records) {
+    bytes_ -= frames_.back().compressed;
+    frames_.pop_back();
+  }
+  if (ftruncate(fd_, static_cast<off_t>(bytes_)) != 0 || lseek(fd_, 0, SEEK_END) < 0) {
+    return SystemError("shorten", temporary_, errno);
+  }
+  records_ = mark.records;
+  sha_ = mark.sha;
+  return absl::OkStatus();
 }
 
 std::string ContainerWriter::ContentDigest() { return sha_.Finish(); }

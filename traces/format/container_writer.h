@@ -22,6 +22,8 @@ namespace heddle::trace {
 class Sha256 {
  public:
   Sha256();
+  Sha256(const Sha256& other);
+  Sha256& operator=(const Sha256& other);
   void Update(const void* data, size_t bytes);
   std::string Finish();  // 32 bytes; call once
 
@@ -54,6 +56,16 @@ class ContainerWriter {
   // Appends a frame with exactly these contents, which a reader must find to be record number frame_count(). Errors: as
   // Append.
   absl::Status AppendRaw(absl::string_view raw);
+
+  // The end of what has been appended so far, to come back to.
+  struct Mark {
+    uint64_t records = 0;
+    Sha256 sha;
+  };
+  Mark End() const { return {records_, sha_}; }
+  // Takes back what was appended behind `mark`. Errors: the file cannot be cut, or an earlier frame could not be
+  // written.
+  absl::Status CutBack(const Mark& mark);
 
   // The file that a rename will complete; to be removed if the program is interrupted.
   const std::string& temporary() const { return temporary_; }

@@ -22,7 +22,7 @@ constexpr uint64_t kMaxBlockAccesses = 1u << 20;
 }  // namespace
 
 struct TraceWriter::State {
-  explicit State(std::unique_ptr<ContainerWriter> container) : file(std::move(container)) {}
+  State(std::unique_ptr<ContainerWriter> container, unsigned threads) : file(std::move(container)), encoder(threads) {}
 
   absl::Status Fail(absl::Status status) {
     if (!status.ok() && error.ok()) error = status;
@@ -57,6 +57,10 @@ struct TraceWriter::State {
 
   // The open launch.
   bool open = false;
+  // To come back to when it is abandoned.
+  ContainerWriter::Mark mark;
+  WriterTotals totals_before;
+  int chunks_before = 0;
   v1::Launch launch;
   v1::LaunchEnd end;
   uint64_t grid_blocks = 0;
@@ -87,7 +91,7 @@ absl::StatusOr<std::unique_ptr<TraceWriter>> TraceWriter::Create(const std::stri
   absl::StatusOr<std::unique_ptr<ContainerWriter>> container =
       ContainerWriter::Create(path, options.zstd_level, options.threads);
   if (!container.ok()) return container.status();
-  auto state = std::make_unique<State>(*std::move(container));
+  auto state = std::make_unique<State>(*std::move(container), options.threads);
   const auto limit = [](uint64_t wanted, uint64_t usual, uint64_t most) {
     return std::min(wanted == 0 ? usual : wanted, most);
   };
@@ -143,6 +147,9 @@ absl::Status TraceWriter::BeginLaunch(v1::Launch launch) {
           absl::StrCat("launch ", launch.id(), ": it cannot depend on launch ", earlier, ", which comes later")));
     }
   }
+  s.mark = s.file->End();
+  s.totals_before = s.totals;
+  s.chunks_before = s.index.chunk_size();
   s.index.add_launch_frame(s.file->frame_count());
   v1::Record record;
   *record.mutable_launch() = launch;
@@ -383,6 +390,22 @@ absl::Status TraceWriter::EndLaunch() {
   v1::Record record;
   *record.mutable_launch_end() = s.end;
   return s.Fail(s.Append(record));
+}
+
+absl::Status TraceWriter::AbandonLaunch() {
+  State& s = *state_;
+  if (!s.open) return s.Fail(absl::FailedPreconditionError("AbandonLaunch: no launch is open"));
+  s.open = false;
+  s.in_parts = false;
+  --s.launches;
+  s.totals = s.totals_before;
+  s.index.mutable_launch_frame()->RemoveLast();
+  s.index.mutable_chunk()->DeleteSubrange(s.chunks_before, s.index.chunk_size() - s.chunks_before);
+  s.pending.Reset(&s.programs[s.launch.program()]);
+  s.pending_blocks.clear();
+  s.error = s.file->CutBack(s.mark);
+  s.totals.bytes = s.file->bytes();
+  return s.error;
 }
 
 absl::Status TraceWriter::AddTransfer(const v1::Transfer& transfer) {

@@ -85,7 +85,8 @@ struct ModuleInfo {
   std::vector<KernelInfo> kernels;
   std::vector<VariableInfo> variables;
   std::string log;     // the compiler's messages; filled in also when a build fails
-  std::string binary;  // bitcode that LoadModule accepts (OpenCL: what clGetProgramInfo hands out)
+  // Bitcode that LoadModule accepts, as one part: of source that was built and of parts that were linked.
+  std::string binary;
 };
 
 // How device code of a module was made; goes into the trace's header.

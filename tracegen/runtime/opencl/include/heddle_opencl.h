@@ -1,5 +1,6 @@
 // OpenCL C's built-in functions for capture, included before every OpenCL source. Types come from clang's base header.
-// What a PTX instruction computes becomes that instruction; other math stays one call without side effects.
+// What a source does not use is left out by macros (HEDDLE_OPENCL_WITHOUT_...), which saves most of the compiler's
+// time. What a PTX instruction computes becomes that instruction; other math stays one call without side effects.
 #ifndef HEDDLE_OPENCL_H_
 #define HEDDLE_OPENCL_H_
 
@@ -9,13 +10,33 @@
 #define cl_khr_fp64 1
 #define cl_khr_global_int32_base_atomics 1
 #define cl_khr_local_int32_base_atomics 1
+#define cl_khr_global_int32_extended_atomics 1
+#define cl_khr_local_int32_extended_atomics 1
+#define cl_khr_byte_addressable_store 1
+#define __IMAGE_SUPPORT__ 1
 
 #define HEDDLE_CL static inline __attribute__((overloadable, always_inline))
 
 // clang-format off: each uses what the one before it defines
 #include "heddle_opencl_geometry.h"
 #include "heddle_opencl_math.h"
+#include "heddle_opencl_integer.h"
+#include "heddle_opencl_common.h"
+#include "heddle_opencl_more_math.h"
+#include "heddle_opencl_relational.h"
 #include "heddle_opencl_data.h"
+#ifndef HEDDLE_OPENCL_WITHOUT_CONVERSIONS
+#include "heddle_opencl_convert.h"
+#endif
+#ifndef HEDDLE_OPENCL_WITHOUT_HALF
+#include "heddle_opencl_half.h"
+#endif
+#ifndef HEDDLE_OPENCL_WITHOUT_GROUP
+#include "heddle_opencl_group.h"
+#endif
+#ifndef HEDDLE_OPENCL_WITHOUT_IMAGES
+#include "heddle_opencl_image.h"
+#endif
 // clang-format on
 
 #endif  // HEDDLE_OPENCL_H_

@@ -1,4 +1,6 @@
-// Work-items, barriers and atomics of OpenCL C. A work-group is a thread block; offsets of the global index are zero.
+// Work-items, barriers and atomics of OpenCL C. A work-group is a thread block. In a program that the OpenCL driver
+// builds (HEDDLE_OPENCL_PROGRAM), dimensions and offset of the index space are in PTX's environment registers, as with
+// other OpenCL implementations for PTX; the launches of a recipe have no offset.
 #ifndef HEDDLE_OPENCL_GEOMETRY_H_
 #define HEDDLE_OPENCL_GEOMETRY_H_
 
@@ -21,14 +23,29 @@ HEDDLE_CL size_t get_num_groups(uint dimension) {
   return HEDDLE_BY_DIMENSION(dimension, __nvvm_read_ptx_sreg_nctaid_x(), __nvvm_read_ptx_sreg_nctaid_y(),
                              __nvvm_read_ptx_sreg_nctaid_z(), 1);
 }
+#ifdef HEDDLE_OPENCL_PROGRAM
+// clang has no built-in functions for these, but an external function of an intrinsic's name is that intrinsic.
+__attribute__((const, nothrow)) uint heddle_environment0(void) __asm("llvm.nvvm.read.ptx.sreg.envreg0");
+__attribute__((const, nothrow)) uint heddle_environment3(void) __asm("llvm.nvvm.read.ptx.sreg.envreg3");
+__attribute__((const, nothrow)) uint heddle_environment4(void) __asm("llvm.nvvm.read.ptx.sreg.envreg4");
+__attribute__((const, nothrow)) uint heddle_environment5(void) __asm("llvm.nvvm.read.ptx.sreg.envreg5");
+HEDDLE_CL size_t get_global_offset(uint dimension) {
+  return HEDDLE_BY_DIMENSION(dimension, heddle_environment3(), heddle_environment4(), heddle_environment5(), 0u);
+}
+HEDDLE_CL uint get_work_dim(void) { return heddle_environment0(); }
+#else
+HEDDLE_CL size_t get_global_offset(uint dimension) { return 0; }
+#endif
 HEDDLE_CL size_t get_global_id(uint dimension) {
-  return (uint)get_group_id(dimension) * (uint)get_local_size(dimension) + (uint)get_local_id(dimension);
+  return (uint)get_group_id(dimension) * (uint)get_local_size(dimension) + (uint)get_local_id(dimension) +
+         (uint)get_global_offset(dimension);
 }
 HEDDLE_CL size_t get_global_size(uint dimension) {
   return (uint)get_num_groups(dimension) * (uint)get_local_size(dimension);
 }
-HEDDLE_CL size_t get_global_offset(uint dimension) { return 0; }
+#ifndef HEDDLE_OPENCL_PROGRAM
 HEDDLE_CL uint get_work_dim(void) { return get_global_size(2) > 1 ? 3 : get_global_size(1) > 1 ? 2 : 1; }
+#endif
 
 #define barrier(flags) __syncthreads()
 #define work_group_barrier(flags) __syncthreads()
@@ -71,6 +88,16 @@ HEDDLE_ATOMICS(int, __local)
 HEDDLE_ATOMICS(uint, __local)
 HEDDLE_ATOMICS(long, __local)
 HEDDLE_ATOMICS(ulong, __local)
+// OpenCL C has this one for float too; the bits are exchanged.
+#define HEDDLE_FLOAT_EXCHANGE(name, space)                                      \
+  HEDDLE_CL float name(volatile space float *address, float value) {            \
+    return as_float(atomic_xchg((volatile space int *)address, as_int(value))); \
+  }
+HEDDLE_FLOAT_EXCHANGE(atomic_xchg, __global)
+HEDDLE_FLOAT_EXCHANGE(atomic_xchg, __local)
+HEDDLE_FLOAT_EXCHANGE(atom_xchg, __global)
+HEDDLE_FLOAT_EXCHANGE(atom_xchg, __local)
+#undef HEDDLE_FLOAT_EXCHANGE
 #undef HEDDLE_ATOMICS
 #undef HEDDLE_ATOMIC
 

@@ -1,0 +1,145 @@
+// Programs that end badly, kernels that fail, and requests that no device could serve: a clear message, and a whole
+// trace or none.
+#include "tests/tracegen/application/application_fixture.h"
+#include "traces/format/recover.h"
+
+namespace heddle::tracegen {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST_F(ApplicationTest, UseAfterFreeNamesEverythingAndIsSticky) {
+  const auto what =
+      AllOf(HasSubstr("launch 1: kernel 'Write(int*)', block ("), HasSubstr("thread (128,0,0): access to"),
+            HasSubstr("of 'data' (4194304 bytes), which has been freed"), HasSubstr("sticky: 1\n"));
+  EXPECT_THAT(Native("fault").out, AllOf(what, HasSubstr("`heddle capture` tells the source line")));
+  const Run run = Capture("fault");
+  EXPECT_THAT(run.out, AllOf(what, HasSubstr("freed at kernels.cu:24\n")));
+  // What was complete before is whole.
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.errors, AllOf(HasSubstr("launch 1: kernel 'Write(int*)'"), HasSubstr("complete before that")));
+  const auto reader = Open();
+  ASSERT_NE(reader, nullptr);
+  EXPECT_THAT(Kernels(*reader), ElementsAre("Write"));
+}
+
+TEST_F(ApplicationTest, RefusesWhatNoDeviceCouldDo) {
+  const Run run = Capture("refusals");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_THAT(run.out,
+              AllOf(HasSubstr("size: 6 launch 0: kernel 'Write' takes 8 bytes of parameters, but 0 are given"),
+                    HasSubstr("threads: 6 launch 0: block dimension 0 is 2048, but at most 1024"),
+                    HasSubstr("bounds: 6 launch 0: a block of 128 threads, but kernel 'Bounded' is declared"),
+                    HasSubstr("grid: 6 launch 0: grid dimension 0 of kernel 'Write' is 0"),
+                    HasSubstr("kernel: 5 launch 0: kernels.bc: there is no kernel 'NoSuchKernel'; there are: ")));
+  EXPECT_THAT(run.out, AllOf(HasSubstr("shared: 6 launch 0: kernel 'Reverse' needs 0 + 204800 bytes"),
+                             HasSubstr("free: 2\n"), HasSubstr("memory: 3\n"), HasSubstr("right\n")));
+  const auto reader = Open();
+  ASSERT_NE(reader, nullptr);
+  EXPECT_THAT(Kernels(*reader), ElementsAre("Reverse"));
+}
+
+TEST_F(ApplicationTest, TheChildOfAForkHasNoDevice) {
+  const Run run = Capture("fork");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(run.out, "child: 1\nparent: 1\n");
+  const auto reader = Open();
+  ASSERT_NE(reader, nullptr);
+  EXPECT_THAT(Kernels(*reader), ElementsAre("Write", "Write"));
+}
+
+TEST_F(ApplicationTest, ExitInTheMiddleKeepsWhatWasComplete) {
+  const Run run = Capture("exit");
+  EXPECT_EQ(run.status, 5);
+  EXPECT_THAT(run.errors, HasSubstr("has exited with status 5"));
+  ASSERT_NE(Open(), nullptr);
+}
+
+TEST_F(ApplicationTest, AKilledProgramKeepsWhatWasComplete) {
+  const Run run = Capture("killed");
+  EXPECT_EQ(run.status, 137);
+  EXPECT_THAT(run.errors, HasSubstr("was ended by signal 9 (Killed)"));
+  const auto reader = Open();
+  ASSERT_NE(reader, nullptr);
+  EXPECT_EQ(reader->launches().size(), 3u);
+}
+
+TEST_F(ApplicationTest, AProgramThatIsKilledDuringALaunchDoesNotWaitForIt) {
+  const Run run = Capture("endless");
+  EXPECT_EQ(run.status, 137);
+  EXPECT_THAT(run.errors, HasSubstr("the program ended while kernel 'Spin' was running"));
+  const auto reader = Open();
+  ASSERT_NE(reader, nullptr);
+  EXPECT_THAT(Kernels(*reader), ElementsAre("Count"));
+  EXPECT_THAT(Leftovers(), IsEmpty());
+}
+
+TEST_F(ApplicationTest, AKilledDeviceLeavesNoTrace) {
+  const Run run = Capture("kill-device");
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.out, HasSubstr("later: 9 the device process (heddle-capture) has ended before its time"));
+  EXPECT_THAT(run.errors, HasSubstr("a device process was killed before it could complete its trace"));
+  EXPECT_FALSE(HasTrace());
+  EXPECT_THAT(Leftovers(), IsEmpty());
+}
+
+TEST_F(ApplicationTest, WhatAKilledDeviceHadWrittenCanBeKept) {
+  const Run run = Capture("kill-device", "--keep-partial --threads 1");
+  EXPECT_FALSE(HasTrace());
+  const std::string partial = Trace() + ".partial";
+  EXPECT_THAT(run.errors, HasSubstr(absl::StrCat("heddle trace repack --recover ", partial)));
+  auto source = trace::OpenFile(partial);
+  ASSERT_TRUE(source.ok()) << source.status();
+  const auto report = trace::RecoverTrace(*std::move(source), partial, Trace("recovered"), {}, {});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->launches, 3u);
+  const auto reader = Open("recovered");
+  ASSERT_NE(reader, nullptr);
+  EXPECT_THAT(Kernels(*reader), ElementsAre("Scale", "Count", "Scale"));
+}
+
+TEST_F(ApplicationTest, AFullDiskLeavesNoTrace) {
+  const Run run = Capture("full-disk");
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.errors, HasSubstr("the trace cannot be written: "));
+  EXPECT_THAT(run.errors, HasSubstr("free some space or choose another directory"));
+  EXPECT_FALSE(HasTrace());
+  EXPECT_THAT(Leftovers(), IsEmpty());
+}
+
+TEST_F(ApplicationTest, AProgramWithoutKernelsIsToldWhatToDo) {
+  const Run run = Capture("none");
+  EXPECT_EQ(run.status, 1);
+  EXPECT_EQ(run.out, "nothing\n");
+  EXPECT_THAT(run.errors, HasSubstr("must be compiled with heddle-nvcc"));
+  EXPECT_FALSE(HasTrace());
+}
+
+TEST_F(ApplicationTest, AMissingProgramIsNamed) {
+  const Run run = Shell(absl::StrCat(HEDDLE_CAPTURE_PROGRAM " -o ", Trace(), " -- ./no-such-program"));
+  EXPECT_EQ(run.status, 127);
+  EXPECT_THAT(run.errors, HasSubstr("./no-such-program cannot be started: No such file or directory"));
+  EXPECT_THAT(Leftovers(), IsEmpty());
+}
+
+TEST_F(ApplicationTest, WrongOptionsAreRefusedBeforeTheProgramRuns) {
+  for (const char* options : {"--kernels '('", "--launches 5-2", "--launches x", "--max-blocks 2 --block-choice some",
+                              "--block-choice first", "--max-blocks 0"}) {
+    const Run run = Capture("compute", options);
+    EXPECT_EQ(run.status, 2) << options;
+    EXPECT_EQ(run.out, "") << options;
+  }
+}
+
+TEST_F(ApplicationTest, AMissingDeviceProgramIsNamed) {
+  const Run run =
+      Shell(absl::StrCat("HEDDLE_DEVICE_PROGRAM=/nowhere " HEDDLE_DEVICE_TEST_PROGRAM " compute ", folder_));
+  EXPECT_EQ(run.status, 3);
+  EXPECT_THAT(run.out, HasSubstr("error 1: HEDDLE_DEVICE_PROGRAM is /nowhere, which is no program"));
+}
+
+}  // namespace
+}  // namespace heddle::tracegen

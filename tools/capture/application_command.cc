@@ -1,0 +1,227 @@
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "tools/capture/capture_folder.h"
+#include "tools/capture/commands.h"
+#include "tools/capture/run_program.h"
+#include "tracegen/application/settings.h"
+
+namespace heddle::tracegen {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kNoProgram = 127;  // as shells say it
+
+void Tell(const std::string& line) { absl::FPrintF(stderr, "heddle-capture: %s\n", line); }
+
+std::string OwnProgram() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).string();
+}
+
+// The OpenCL driver: beside this program, or in the library folder of the installation. Empty if it was not built.
+std::string FindOpenClDriver() {
+  const fs::path here = fs::path(OwnProgram()).parent_path();
+  std::error_code error;
+  for (const char* place : {"../lib/heddle", "../lib", "../../lib/heddle", "../../lib", "."}) {
+    const fs::path driver = (here / place / "libheddle_opencl.so").lexically_normal();
+    if (fs::exists(driver, error)) return driver.string();
+  }
+  return "";
+}
+
+// What the program finds in its environment: the settings, this program as its device, and our OpenCL driver alone.
+absl::StatusOr<std::map<std::string, std::string>> Environment(const CaptureSettings& settings) {
+  std::map<std::string, std::string> environment;
+  environment[kCaptureVariable] = Encode(settings);
+  environment["HEDDLE_DEVICE_PROGRAM"] = OwnProgram();
+  const std::string driver = FindOpenClDriver();
+  if (driver.empty()) return environment;
+  const std::string vendors = absl::StrCat(settings.folder, "/vendors");
+  std::error_code error;
+  fs::create_directory(vendors, error);
+  std::ofstream out(absl::StrCat(vendors, "/heddle.icd"));
+  out << driver << "\n";
+  out.close();
+  if (!out) return absl::UnavailableError(absl::StrCat("cannot write into ", vendors));
+  environment["OCL_ICD_VENDORS"] = vendors + "/";
+  return environment;
+}
+
+// Traces of the processes that launched something; tells about those that were lost.
+std::vector<ProcessTrace> UsableTraces(const std::vector<ProcessTrace>& processes, bool* lost) {
+  std::vector<ProcessTrace> usable;
+  for (const ProcessTrace& process : processes) {
+    const std::string& program = process.outcome.program;
+    if (!process.finished) {
+      *lost = true;
+      Tell("a device process was killed before it could complete its trace");
+    } else if (!process.outcome.failure.empty()) {
+      *lost = true;
+      Tell(absl::StrCat(program, ": ", process.outcome.failure));
+    }
+    if (!process.trace.empty() && process.outcome.launches > 0) usable.push_back(process);
+  }
+  return usable;
+}
+
+void KeepPartial(const std::vector<ProcessTrace>& processes, const std::string& output) {
+  int number = 0;
+  for (const ProcessTrace& process : processes) {
+    if (process.incomplete.empty()) continue;
+    const std::string name =
+        ++number == 1 ? absl::StrCat(output, ".partial") : absl::StrCat(output, ".partial", number);
+    std::error_code error;
+    fs::rename(process.incomplete, name, error);
+    if (error) continue;
+    Tell(absl::StrCat("what was written is in ", name, ": read it with `heddle trace repack --recover ", name, " -o ",
+                      output, "`"));
+  }
+}
+
+// Why there may be no trace.
+void TellNothingRecorded(const std::vector<ProcessTrace>& processes, const std::string& program) {
+  if (processes.empty()) {
+    Tell(absl::StrCat(
+        program,
+        " has not used a device, so there is no trace. CUDA programs must be compiled with "
+        "heddle-nvcc (make NVCC=heddle-nvcc) and OpenCL programs linked to the ICD loader (libOpenCL.so)"));
+  } else {
+    Tell(absl::StrCat(program, " has used the device but completed no launch, so there is no trace"));
+  }
+}
+
+// Exit status when there is no trace, or not all of it.
+int Unless(int status) { return status != 0 ? status : kFailure; }
+
+int Finish(const CaptureFolder& folder, const CaptureSettings& settings, const OutputOptions& options,
+           const std::vector<std::string>& program, const ProgramEnd& end, double seconds) {
+  const std::vector<ProcessTrace> processes = folder.Collect();
+  bool lost = false;
+  const std::vector<ProcessTrace> usable = UsableTraces(processes, &lost);
+  if (settings.keep_partial) KeepPartial(processes, options.output);
+  if (end.signal != 0) {
+    Tell(absl::StrCat(program[0], " was ended by signal ", end.signal, " (", strsignal(end.signal), ")"));
+  } else if (end.status != 0) {
+    Tell(absl::StrCat(program[0], " has exited with status ", end.status));
+  }
+  if (usable.empty()) {
+    TellNothingRecorded(processes, program[0]);
+    return Unless(end.status);
+  }
+  std::vector<std::string> files;
+  absl::Status status = PlaceTraces(usable, options.output, options.zstd_level, options.threads, &files);
+  if (!status.ok()) {
+    Tell(std::string(status.message()));
+    return Unless(end.status);
+  }
+  if (usable.size() > 1 && files.size() == 1) {
+    Tell(absl::StrCat(usable.size(),
+                      " processes have launched kernels: the trace holds their launches in order of the "
+                      "processes' start"));
+  } else if (usable.size() > 1) {
+    Tell(absl::StrCat(usable.size(),
+                      " processes have launched kernels that were compiled differently: each has a trace "
+                      "of its own"));
+  }
+  if (lost) Tell("the trace holds the launches that were complete before that");
+  for (size_t i = 0; i < files.size() && !options.quiet; ++i) {
+    TraceSummary summary;
+    for (size_t t = 0; t < usable.size(); ++t) {
+      if (files.size() > 1 && t != i) continue;
+      const CaptureOutcome& outcome = usable[t].outcome;
+      summary.launches += outcome.launches;
+      summary.recorded += outcome.recorded;
+      summary.threads += outcome.threads;
+      summary.thread_instructions += outcome.thread_instructions;
+    }
+    std::error_code error;
+    summary.bytes = fs::file_size(files[i], error);
+    summary.seconds = seconds;
+    absl::FPrintF(stderr, "%s\n", DescribeTrace(files[i], summary));
+    if (summary.recorded == 0) Tell("no launch was recorded: check --kernels and --launches");
+  }
+  return lost ? Unless(end.status) : end.status;
+}
+
+}  // namespace
+
+int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> program) {
+  CLI::App app{"Runs a program and records what every thread of its CUDA or OpenCL kernels does into a trace file."};
+  app.name("heddle-capture");
+  app.footer("Usage with a program: heddle capture -o TRACE [OPTIONS] -- PROGRAM ARGUMENTS...");
+  OutputOptions options;
+  CaptureSettings settings;
+  std::string launches;
+  std::string choice;
+  bool record_command_line = false;
+  AddOutputOptions(app, options);
+  app.add_option("--kernels", settings.kernels, "record only kernels whose name matches (regular expression)");
+  app.add_option("--launches", launches, "record only launches A-B of each process, counted from 0");
+  CLI::Option* blocks = app.add_option("--max-blocks", settings.max_blocks,
+                                       "record at most so many thread blocks of a launch; the others only run")
+                            ->check(CLI::Range(uint64_t{1}, ~uint64_t{0}));
+  app.add_option("--block-choice", choice, "which blocks: first, even or random:SEED")->needs(blocks);
+  app.add_option("--max-instructions", settings.max_instructions,
+                 "thread-instructions of a process after which it is given up")
+      ->check(CLI::Range(uint64_t{1}, ~uint64_t{0}));
+  app.add_flag("--keep-partial", settings.keep_partial,
+               "if there is no trace in the end, leave what `heddle trace repack --recover` can read");
+  app.add_flag("--record-command-line", record_command_line, "put the command line into the trace");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    absl::FPrintF(stderr, "heddle-capture: %s (see heddle-capture --help -- PROGRAM)\n", error.what());
+    return kWrongUsage;
+  }
+  absl::Status status = CheckKernels(settings.kernels);
+  if (status.ok() && !launches.empty()) status = ReadLaunches(launches, settings);
+  if (status.ok() && !choice.empty()) status = ReadBlockChoice(choice, settings);
+  if (status.ok() && program.empty()) status = absl::InvalidArgumentError("name the program to run behind --");
+  if (!status.ok()) {
+    Tell(std::string(status.message()));
+    return kWrongUsage;
+  }
+  absl::StatusOr<std::unique_ptr<CaptureFolder>> folder = CaptureFolder::Create(options.output);
+  if (!folder.ok()) {
+    Tell(std::string(folder.status().message()));
+    return absl::IsInvalidArgument(folder.status()) ? kWrongUsage : kFailure;
+  }
+  settings.folder = (*folder)->path();
+  settings.zstd_level = options.zstd_level;
+  settings.threads = options.threads;
+  settings.progress = !options.quiet && isatty(STDERR_FILENO) != 0;
+  if (record_command_line) settings.command_line = absl::StrJoin(program, " ");
+  absl::StatusOr<std::map<std::string, std::string>> environment = Environment(settings);
+  if (!environment.ok()) {
+    Tell(std::string(environment.status().message()));
+    return kFailure;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  absl::StatusOr<ProgramEnd> end = RunProgram(program, *environment);
+  if (!end.ok()) {
+    Tell(std::string(end.status().message()));
+    return kNoProgram;
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return Finish(**folder, settings, options, program, *end, seconds);
+}
+
+}  // namespace heddle::tracegen

@@ -1,0 +1,51 @@
+// Where the device processes of a captured program leave their traces, and how one trace is made of them.
+#ifndef HEDDLE_TOOLS_CAPTURE_CAPTURE_FOLDER_H_
+#define HEDDLE_TOOLS_CAPTURE_CAPTURE_FOLDER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "tracegen/application/settings.h"
+
+namespace heddle::tracegen {
+
+// What one device process has left behind.
+struct ProcessTrace {
+  CaptureOutcome outcome;
+  bool finished = false;   // it has told its outcome: it was not killed
+  std::string trace;       // its file; empty if it has none
+  std::string incomplete;  // what it had written when it stopped; empty if there is none
+};
+
+// A private folder beside the final trace, so that a rename completes it; removed with everything in it at the end.
+class CaptureFolder {
+ public:
+  // Errors: the folder of `output` does not exist or may not be written; `output` is something else than a file.
+  static absl::StatusOr<std::unique_ptr<CaptureFolder>> Create(const std::string& output);
+  ~CaptureFolder();
+  CaptureFolder(const CaptureFolder&) = delete;
+  CaptureFolder& operator=(const CaptureFolder&) = delete;
+
+  const std::string& path() const { return path_; }  // absolute
+
+  // Waits for all device processes, and returns what they left, in order of their start.
+  std::vector<ProcessTrace> Collect() const;
+
+ private:
+  explicit CaptureFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+// Moves the traces to `output`: one trace becomes that file, several are merged into it, in their order. If they cannot
+// be merged (other targets or options of the compiler), they become `output`.1, `output`.2, ...: `files` gets the
+// names.
+absl::Status PlaceTraces(const std::vector<ProcessTrace>& traces, const std::string& output, int zstd_level,
+                         unsigned threads, std::vector<std::string>* files);
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TOOLS_CAPTURE_CAPTURE_FOLDER_H_

@@ -1,0 +1,50 @@
+// The ways to start heddle-capture.
+#ifndef HEDDLE_TOOLS_CAPTURE_COMMANDS_H_
+#define HEDDLE_TOOLS_CAPTURE_COMMANDS_H_
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heddle::tracegen {
+
+// Exit statuses.
+inline constexpr int kFailure = 1;
+inline constexpr int kWrongUsage = 2;
+inline constexpr int kInterrupted = 130;
+
+// heddle-capture [OPTIONS] RECIPE
+int CaptureRecipeCommand(int argc, char** argv);
+
+// heddle-capture [OPTIONS] -- PROGRAM ARGUMENTS...: runs an application and records its kernels. The exit status is
+// that of the program (128 + the signal that ended it), 127 if it cannot be started, kFailure if it was 0 but there is
+// no trace.
+int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> program);
+
+// What both have: where the trace goes and how it is compressed.
+struct OutputOptions {
+  std::string output;
+  int zstd_level = 3;
+  unsigned threads = 1;
+  bool quiet = false;
+};
+
+// Adds -o, --level, --fast, --small, --threads and --quiet.
+void AddOutputOptions(CLI::App& app, OutputOptions& options);
+
+// What is said about a trace when it is complete.
+struct TraceSummary {
+  uint64_t launches = 0;
+  uint64_t recorded = 0;  // of the launches
+  uint64_t threads = 0;
+  uint64_t thread_instructions = 0;
+  uint64_t bytes = 0;  // of the file
+  double seconds = 0;  // that it took
+};
+// One line, such as "a.htrace: 3 launches, 512 threads, ...".
+std::string DescribeTrace(const std::string& path, const TraceSummary& summary);
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TOOLS_CAPTURE_COMMANDS_H_

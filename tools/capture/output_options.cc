@@ -1,0 +1,37 @@
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "tools/capture/commands.h"
+#include "traces/format/writer.h"
+
+namespace heddle::tracegen {
+
+void AddOutputOptions(CLI::App& app, OutputOptions& options) {
+  options.threads = trace::UsualThreads();
+  app.add_option("-o,--output", options.output, "trace file to write (.htrace)")->required();
+  CLI::Option* level =
+      app.add_option("--level", options.zstd_level, "Zstandard level")->capture_default_str()->check(CLI::Range(1, 22));
+  CLI::Option* fast =
+      app.add_flag_callback("--fast", [&] { options.zstd_level = trace::kFastLevel; }, "quick to write: level 1");
+  CLI::Option* small = app.add_flag_callback(
+      "--small", [&] { options.zstd_level = trace::kSmallLevel; }, "to keep and to share: level 19, slow to write");
+  level->excludes(fast)->excludes(small);
+  fast->excludes(small);
+  app.add_option("--threads", options.threads, "threads that compress (the trace is the same with any number)")
+      ->capture_default_str()
+      ->check(CLI::Range(1u, 64u));
+  app.add_flag("--quiet", options.quiet, "print errors only");
+}
+
+std::string DescribeTrace(const std::string& path, const TraceSummary& summary) {
+  const auto instructions = static_cast<double>(summary.thread_instructions);
+  const std::string recorded =
+      summary.recorded == summary.launches ? "" : absl::StrCat(" (", summary.recorded, " recorded)");
+  return absl::StrFormat(
+      "%s: %u launches%s, %u threads, %u thread-instructions, %u bytes (%.4f per thread-instruction), "
+      "%.1f M thread-instructions/s",
+      path, summary.launches, recorded, summary.threads, summary.thread_instructions, summary.bytes,
+      instructions > 0 ? static_cast<double>(summary.bytes) / instructions : 0.0,
+      summary.seconds > 0 ? instructions / summary.seconds * 1e-6 : 0.0);
+}
+
+}  // namespace heddle::tracegen

@@ -1,0 +1,125 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "tools/capture/commands.h"
+#include "tracegen/execute/block_runner.h"
+#include "tracegen/execute/recipe_run.h"
+
+namespace heddle::tracegen {
+namespace {
+
+// Names that the trace may have while it is incomplete (traces/format/container_writer.cc), for ends without
+// destructors: made before handlers that need them are installed, as a signal handler must not allocate.
+std::array<std::string, 100>& TemporaryNames() {
+  static auto& names = *new std::array<std::string, 100>;
+  return names;
+}
+
+void RemoveTemporaryFile() {
+  for (const std::string& name : TemporaryNames()) unlink(name.c_str());
+}
+
+void HandleInterrupt(int) {
+  if (InterruptRequested()) {
+    // A second signal does not wait for the capture to notice the first.
+    RemoveTemporaryFile();
+    _exit(kInterrupted);
+  }
+  RequestInterrupt();
+}
+
+// LLVM would abort.
+void HandleFatalError(void*, const char* reason, bool) {
+  std::string line = absl::StrCat("heddle-capture: LLVM cannot generate code for this kernel: ", reason);
+  if (size_t end = line.find('\n'); end != std::string::npos) line.resize(end);
+  absl::FPrintF(stderr, "%s\n", line);
+  RemoveTemporaryFile();
+  _exit(kFailure);
+}
+
+void InstallHandlers(const std::string& output) {
+  std::array<std::string, 100>& names = TemporaryNames();
+  for (size_t i = 0; i < names.size(); ++i) {
+    names[i] = absl::StrCat(output, ".tmp-", getpid());
+    if (i > 0) absl::StrAppend(&names[i], "-", i);
+  }
+  struct sigaction action = {};
+  action.sa_handler = HandleInterrupt;
+  sigemptyset(&action.sa_mask);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before;  // nohup ignores some of these
+    if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+    sigaction(signal, &action, nullptr);
+  }
+  // A write beyond the limit on file sizes then fails with an error that says so.
+  signal(SIGXFSZ, SIG_IGN);
+  llvm::install_fatal_error_handler(HandleFatalError);
+}
+
+}  // namespace
+
+int CaptureRecipeCommand(int argc, char** argv) {
+  CLI::App app{"Records what every thread of a kernel does, as a recipe describes it, into a trace file."};
+  app.name("heddle-capture");
+  app.footer(
+      "A program with CUDA or OpenCL kernels: heddle capture -o TRACE [OPTIONS] -- PROGRAM ARGUMENTS...\n"
+      "Its options: heddle capture --help --");
+  CaptureOptions options;
+  OutputOptions output;
+  std::string recipe;
+  bool no_check = false;
+  AddOutputOptions(app, output);
+  app.add_option("recipe", recipe, "recipe (.textproto)")->required();
+  app.add_option("--max-instructions", options.max_instructions, "thread-instructions after which a run is given up")
+      ->capture_default_str()
+      ->check(CLI::Range(uint64_t{1}, ~uint64_t{0}));
+  app.add_flag("--native", options.compare_with_native,
+               "also run without recording, and fail if recording has changed a result");
+  app.add_flag("--no-check", no_check, "do not run the recipe's checks");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    absl::FPrintF(stderr, "heddle-capture: %s (see heddle-capture --help)\n", error.what());
+    return kWrongUsage;
+  }
+  options.output = output.output;
+  options.zstd_level = output.zstd_level;
+  options.threads = output.threads;
+  options.check = !no_check;
+  options.progress = !output.quiet && isatty(STDERR_FILENO) != 0;
+  InstallHandlers(options.output);
+  if (absl::Status status = CheckOutput(recipe, options.output); !status.ok()) {
+    absl::FPrintF(stderr, "heddle-capture: %s\n", std::string(status.message()));
+    return absl::IsInvalidArgument(status) ? kWrongUsage : kFailure;
+  }
+  absl::StatusOr<CaptureSummary> summary = CaptureRecipe(recipe, options);
+  if (!summary.ok()) {
+    if (options.progress) absl::FPrintF(stderr, "\r\033[K");
+    if (absl::IsCancelled(summary.status())) {
+      absl::FPrintF(stderr, "heddle-capture: interrupted, nothing was written\n");
+      return kInterrupted;
+    }
+    absl::FPrintF(stderr, "heddle-capture: %s\n", std::string(summary.status().message()));
+    return kFailure;
+  }
+  for (const std::string& warning : summary->warnings) absl::FPrintF(stderr, "heddle-capture: warning: %s\n", warning);
+  if (!output.quiet) {
+    absl::PrintF("%s\n", DescribeTrace(options.output,
+                                       {summary->launches, summary->launches, summary->threads,
+                                        summary->thread_instructions, summary->bytes, summary->execute_seconds}));
+  }
+  return 0;
+}
+
+}  // namespace heddle::tracegen

@@ -1,0 +1,336 @@
+#include "tracegen/application/device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "llvm/IR/LLVMContext.h"
+#include "tracegen/execute/launch_arguments.h"
+#include "tracegen/execute/launch_limits.h"
+#include "tracegen/execute/launch_record.h"
+#include "tracegen/frontend/bitcode.h"
+#include "tracegen/frontend/opencl_build.h"
+
+namespace heddle::tracegen {
+namespace {
+
+using device::Error;
+using device::Result;
+
+// Device time that events show: a fixed cost of a launch, and 10^12 thread-instructions per second.
+constexpr uint64_t kLaunchNanoseconds = 3000;
+constexpr uint64_t kInstructionsPerNanosecond = 1000;
+// Largest constant memory that programs are told of (CUDA C++ Programming Guide); more is accepted.
+constexpr uint32_t kShownConstantBytes = 64 << 10;
+// Size of a kernel's parameters (same table).
+constexpr uint32_t kMaxParameterBytes = 4096;
+
+// What a launch can print; more is lost, as from the full buffer of a device.
+constexpr size_t kMaxPrintedBytes = size_t{64} << 20;
+
+Result Fail(Error error, const absl::Status& status) { return {error, std::string(status.message())}; }
+
+Result FailCompile(const absl::Status& status) {
+  return Fail(absl::IsNotFound(status) ? Error::kUnknownKernel : Error::kUnsupported, status);
+}
+
+}  // namespace
+
+Device::Device(Recording* recording) : recording_(recording) {}
+
+absl::StatusOr<std::unique_ptr<Device>> Device::Create(Recording* recording) {
+  if (absl::Status status = CheckProcessor(); !status.ok()) return status;
+  absl::StatusOr<std::unique_ptr<DeviceMemory>> memory = DeviceMemory::Create(DeviceMemory::Sharing::kApplication);
+  if (!memory.ok()) return memory.status();
+  std::unique_ptr<Device> made(new Device(recording));
+  made->memory_ = *std::move(memory);
+  RunnerOptions options;
+  options.describe_address = [device = made.get()](uint64_t address) { return device->memory_->Describe(address); };
+  options.print = [device = made.get()](const std::string& text) {
+    if (device->printed_.size() < kMaxPrintedBytes) device->printed_ += text;
+  };
+  if (recording != nullptr) {
+    options.max_instructions = recording->settings().max_instructions;
+    options.progress = [recording](uint64_t block, uint64_t instructions) {
+      recording->ShowProgress(block, instructions);
+    };
+  }
+  made->runner_ = std::make_unique<BlockRunner>(std::move(options));
+  return made;
+}
+
+Result Device::LoadModule(const std::vector<std::string_view>& bitcode, const device::ModuleOptions& options,
+                          device::ModuleInfo* module) {
+  if (bitcode.size() == 1) return AddModule(std::string(bitcode.front()), options, module);
+  llvm::LLVMContext context;
+  absl::StatusOr<std::unique_ptr<llvm::Module>> linked =
+      LinkBitcode(bitcode, options.name.empty() ? "device code" : options.name, context);
+  if (!linked.ok()) {
+    module->log = std::string(linked.status().message());
+    return Fail(Error::kBuildFailure, linked.status());
+  }
+  module->binary = WriteBitcode(**linked);
+  return AddModule(module->binary, options, module);
+}
+
+Result Device::AddModule(std::string bitcode, const device::ModuleOptions& options, device::ModuleInfo* module) {
+  absl::StatusOr<std::unique_ptr<LoadedModule>> loaded = LoadedModule::Load(
+      std::move(bitcode), options,
+      [this](uint64_t bytes, const std::string& name) { return memory_->Allocate(bytes, name); }, &constant_bytes_);
+  if (!loaded.ok()) {
+    absl::StrAppend(&module->log, loaded.status().message(), "\n");
+    return Fail(absl::IsResourceExhausted(loaded.status()) ? Error::kOutOfMemory : Error::kBuildFailure,
+                loaded.status());
+  }
+  module->id = next_module_++;
+  module->kernels = (*loaded)->kernels();
+  module->variables = (*loaded)->Variables();
+  if (recording_ != nullptr) recording_->AddCode((*loaded)->Facts());
+  modules_[module->id] = *std::move(loaded);
+  return {};
+}
+
+Result Device::BuildOpenCl(const device::BuildOpenClRequest& request, device::ModuleInfo* module) {
+  absl::StatusOr<OpenClBinary> binary = CompileOpenCl(request, ++built_programs_, &module->log);
+  if (!binary.ok()) return Fail(Error::kBuildFailure, binary.status());
+  module->binary = binary->bitcode;
+  if (request.compile_only) return {};
+  return AddModule(std::move(binary->bitcode), binary->options, module);
+}
+
+Result Device::UnloadModule(uint64_t module) {
+  const auto found = modules_.find(module);
+  if (found == modules_.end()) {
+    return {Error::kInvalidValue, absl::StrCat("there is no module ", module)};
+  }
+  for (const device::VariableInfo& variable : found->second->Variables()) {
+    if (!variable.constant) memory_->Free(variable.address).IgnoreError();
+  }
+  modules_.erase(found);
+  return {};
+}
+
+Result Device::DescribeKernel(const device::KernelName& name, device::KernelInfo* info) {
+  const auto found = modules_.find(name.module);
+  if (found == modules_.end()) return {Error::kInvalidValue, absl::StrCat("there is no module ", name.module)};
+  absl::StatusOr<LoadedKernel*> kernel = found->second->Kernel(name.kernel);
+  if (!kernel.ok()) return FailCompile(kernel.status());
+  *info = (*kernel)->info;
+  return {};
+}
+
+Result Device::Allocate(const device::AllocateRequest& request, uint64_t* address) {
+  absl::StatusOr<uint64_t> allocated = memory_->Allocate(request.bytes, request.name);
+  if (!allocated.ok()) return Fail(Error::kOutOfMemory, allocated.status());
+  *address = *allocated;
+  return {};
+}
+
+Result Device::Free(uint64_t address) {
+  absl::Status status = memory_->Free(address);
+  return status.ok() ? Result{} : Fail(Error::kInvalidValue, status);
+}
+
+device::DeviceLimits Device::Limits() const {
+  device::DeviceLimits limits;
+  limits.total_bytes = memory_->capacity();
+  limits.free_bytes = memory_->free_bytes();
+  limits.max_threads = kMaxThreads;
+  std::copy(std::begin(kMaxBlock), std::end(kMaxBlock), limits.max_block);
+  std::copy(std::begin(kMaxGrid), std::end(kMaxGrid), limits.max_grid);
+  limits.max_static_shared_bytes = kMaxStaticShared;
+  limits.max_shared_bytes = kMaxShared;
+  limits.max_constant_bytes = kShownConstantBytes;
+  limits.max_parameter_bytes = kMaxParameterBytes;
+  limits.warp_width = kWarpWidth;
+  return limits;
+}
+
+uint32_t Device::StreamNumber(uint64_t stream) {
+  if (stream == 0) return 0;
+  return streams_.emplace(stream, static_cast<uint32_t>(streams_.size() + 1)).first->second;
+}
+
+void Device::NoteTransfer(const device::TransferNote& note) {
+  if (recording_ == nullptr) return;
+  trace::v1::Transfer transfer;
+  // The numbers are the same (trace.proto).
+  transfer.set_direction(static_cast<trace::v1::Transfer::Direction>(note.direction));
+  transfer.set_address(note.address);
+  transfer.set_bytes(note.bytes);
+  transfer.set_stream(StreamNumber(note.stream));
+  recording_->AddTransfer(transfer).IgnoreError();  // kept by the recording, which tells at the end
+}
+
+Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* launch) {
+  const auto found = modules_.find(request.module);
+  if (found == modules_.end()) return {Error::kInvalidValue, absl::StrCat("there is no module ", request.module)};
+  launch->module = found->second.get();
+  absl::StatusOr<LoadedKernel*> kernel = launch->module->Kernel(request.kernel);
+  if (!kernel.ok()) return FailCompile(kernel.status());
+  launch->kernel = *kernel;
+  const device::KernelInfo& info = launch->kernel->info;
+
+  Geometry& geometry = launch->geometry;
+  std::copy(std::begin(request.grid), std::end(request.grid), geometry.grid);
+  std::copy(std::begin(request.block), std::end(request.block), geometry.block);
+  geometry.dynamic_shared_bytes = request.dynamic_shared_bytes;
+  geometry.grid_id = static_cast<uint32_t>(launches_);
+  geometry.environment[0] = request.work_dimensions;
+  for (int i = 0; i < 3; ++i) geometry.environment[3 + i] = static_cast<uint32_t>(request.global_offset[i]);
+  KernelBounds bounds;
+  bounds.max_threads = info.max_threads;
+  std::copy(std::begin(info.required_block), std::end(info.required_block), bounds.required_block);
+  if (absl::Status status = CheckGeometry(info.shown_name, bounds, geometry); !status.ok()) {
+    return Fail(Error::kInvalidLaunch, status);
+  }
+  if (request.parameters.size() != info.parameter_bytes) {
+    return {Error::kInvalidLaunch, absl::StrCat("kernel '", info.shown_name, "' takes ", info.parameter_bytes,
+                                                " bytes of parameters, but ", request.parameters.size(), " are given")};
+  }
+  if (info.parameter_bytes > kMaxParameterBytes) {
+    return {Error::kInvalidLaunch,
+            absl::StrCat("kernel '", info.shown_name, "' takes ", info.parameter_bytes,
+                         " bytes of parameters, but a device has room for ", kMaxParameterBytes)};
+  }
+  for (uint64_t dependency : request.dependencies) {
+    if (dependency >= launches_) {
+      return {Error::kInvalidValue, absl::StrCat("a dependency on launch ", dependency, ", which has not been made")};
+    }
+  }
+
+  const uint64_t blocks = geometry.blocks();
+  if (recording_ != nullptr) launch->plan = recording_->Plan(launch->kernel->unit.program, blocks);
+  const bool all = launch->plan.recorded && launch->plan.blocks.front() == BlockRange{0, blocks};
+  const auto make = [&](bool record, KernelCode** code) {
+    absl::StatusOr<KernelCode*> made = launch->module->Code(*launch->kernel, record);
+    if (!made.ok()) return FailCompile(made.status());
+    *code = *made;
+    return Result{};
+  };
+  if (launch->plan.recorded) {
+    if (Result result = make(true, &launch->recorded); !result.ok()) return result;
+  }
+  if (!all) {
+    if (Result result = make(false, &launch->native); !result.ok()) return result;
+  }
+  const InstrumentedKernel& code = (launch->recorded != nullptr ? launch->recorded : launch->native)->kernel;
+  if (absl::Status status = CheckShared(info.shown_name, code.static_shared_bytes, request.dynamic_shared_bytes);
+      !status.ok()) {
+    return Fail(Error::kInvalidLaunch, status);
+  }
+  if (code.uses_heap && heap_ == nullptr) {
+    absl::StatusOr<uint64_t> base = memory_->Allocate(kDeviceHeapBytes, "device heap");
+    if (!base.ok()) return Fail(Error::kOutOfMemory, base.status());
+    heap_ = std::make_unique<DeviceHeap>(*base, kDeviceHeapBytes);
+    runner_->SetHeap(heap_.get());
+  }
+  launch->parameters = request.parameters;
+  for (const device::ParameterInfo& parameter : info.parameters) {
+    if (parameter.kind != device::ParameterKind::kSharedPointer) continue;
+    uint64_t value = 0;
+    const size_t bytes = std::min<size_t>(parameter.bytes, sizeof(value));
+    std::memcpy(&value, launch->parameters.data() + parameter.offset, bytes);
+    value += kSharedBase + DynamicSharedStart(code.static_shared_bytes);
+    std::memcpy(launch->parameters.data() + parameter.offset, &value, bytes);
+  }
+  if (code.uses_local) {
+    if (absl::Status status = memory_->MapLocal(geometry.threads()); !status.ok()) {
+      return Fail(Error::kOutOfMemory, status);
+    }
+  }
+  return {};
+}
+
+absl::Status Device::BeginRecord(const device::LaunchRequest& request, const PreparedLaunch& launch) {
+  LoadedKernel& kernel = *launch.kernel;
+  if (!kernel.number.has_value()) {
+    absl::StatusOr<uint32_t> number = recording_->AddKernel(kernel.unit.program, launch.module->Facts(kernel));
+    if (!number.ok()) return number.status();
+    kernel.number = *number;
+  }
+  trace::v1::Launch record = DescribeLaunch(launch.geometry, *memory_);
+  record.set_program(*kernel.number);
+  runner_->SetBounds(memory_->allocations(), &kernel.unit.program);
+  record.set_stream(StreamNumber(request.stream));
+  std::set<uint64_t> dependencies(request.dependencies.begin(), request.dependencies.end());
+  if (const auto last = last_in_stream_.find(request.stream); last != last_in_stream_.end()) {
+    dependencies.insert(last->second);
+  }
+  for (uint64_t dependency : dependencies) record.add_depends_on(static_cast<uint32_t>(dependency));
+  return recording_->BeginLaunch(kernel.unit.program.name(), launch.plan, std::move(record));
+}
+
+absl::Status Device::RunBlocks(const PreparedLaunch& launch, BlockRange blocks, bool record) {
+  if (blocks.first == blocks.end) return absl::OkStatus();
+  const KernelCode& code = record ? *launch.recorded : *launch.native;
+  Geometry geometry = launch.geometry;
+  geometry.first_block = blocks.first;
+  geometry.end_block = blocks.end;
+  const std::vector<const void*> arguments = PlaceArguments(code.kernel, launch.parameters);
+  return runner_->Run(code.kernel, code.code->entry(), arguments.data(), geometry,
+                      record ? recording_->writer() : nullptr);
+}
+
+absl::Status Device::Run(const PreparedLaunch& launch) {
+  const uint64_t blocks = launch.geometry.blocks();
+  uint64_t next = 0;
+  for (const BlockRange& range : launch.plan.blocks) {
+    if (absl::Status status = RunBlocks(launch, {next, range.first}, false); !status.ok()) return status;
+    if (absl::Status status = RunBlocks(launch, range, true); !status.ok()) return status;
+    next = range.end;
+  }
+  return RunBlocks(launch, {next, blocks}, false);
+}
+
+Result Device::Launch(const device::LaunchRequest& request, device::LaunchReply* reply) {
+  PreparedLaunch launch;
+  if (Result result = Prepare(request, &launch); !result.ok()) {
+    result.message = absl::StrCat("launch ", launches_, ": ", result.message);
+    return result;
+  }
+  if (launch.plan.recorded) {
+    if (absl::Status status = BeginRecord(request, launch); !status.ok()) return Fail(Error::kKernelFault, status);
+  }
+  const uint64_t before = runner_->instructions();
+  absl::Status ran = Run(launch);
+  reply->printed = std::exchange(printed_, "");
+  if (!ran.ok()) {
+    const std::string what = absl::IsCancelled(ran) ? absl::StrCat("the program ended while kernel '",
+                                                                   launch.kernel->info.shown_name, "' was running")
+                                                    : std::string(ran.message());
+    // Native code does not keep track of where it is.
+    const bool line_unknown = absl::IsInternal(ran) && launch.recorded == nullptr;
+    Result result = {Error::kKernelFault, absl::StrCat("launch ", launches_, ": ", what,
+                                                       line_unknown ? "; `heddle capture` tells the source line" : "")};
+    if (recording_ != nullptr) recording_->AbandonLaunch(result.message).IgnoreError();
+    ShowWarnings(launch);
+    return result;
+  }
+  if (recording_ != nullptr) {
+    absl::Status status = launch.plan.recorded ? absl::OkStatus() : BeginRecord(request, launch);
+    if (status.ok()) status = recording_->EndLaunch();
+    if (!status.ok()) return Fail(Error::kKernelFault, status);
+  }
+  ShowWarnings(launch);
+  reply->launch = launches_++;
+  reply->duration_ns = kLaunchNanoseconds + (runner_->instructions() - before) / kInstructionsPerNanosecond;
+  last_in_stream_[request.stream] = reply->launch;
+  return {};
+}
+
+void Device::ShowWarnings(const PreparedLaunch& launch) {
+  std::vector<std::string> warnings;
+  KernelCode* code = launch.recorded != nullptr ? launch.recorded : launch.native;
+  if (!std::exchange(code->told_warnings, true)) warnings = code->kernel.warnings;
+  const std::vector<std::string>& running = runner_->warnings();
+  warnings.insert(warnings.end(), running.begin() + static_cast<ptrdiff_t>(warnings_shown_), running.end());
+  warnings_shown_ = running.size();
+  if (!warnings.empty() && recording_ != nullptr) recording_->ClearProgress();
+  for (const std::string& warning : warnings) absl::FPrintF(stderr, "heddle: warning: %s\n", warning);
+}
+
+}  // namespace heddle::tracegen

@@ -1,0 +1,91 @@
+// Device code that an application has loaded: its kernels, compiled when they are first needed, and its variables.
+#ifndef HEDDLE_TRACEGEN_APPLICATION_LOADED_MODULE_H_
+#define HEDDLE_TRACEGEN_APPLICATION_LOADED_MODULE_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "tracegen/application/recording.h"
+#include "tracegen/execute/jit.h"
+#include "tracegen/instrument/global_layout.h"
+#include "tracegen/instrument/instrument.h"
+#include "tracegen/program/static_program.h"
+#include "tracegen/runtime/protocol/device_types.h"
+
+namespace heddle::tracegen {
+
+// Host code of a kernel in one form.
+struct KernelCode {
+  InstrumentedKernel kernel;
+  std::unique_ptr<CompiledKernel> code;
+  bool told_warnings = false;  // about the kernel
+};
+
+// A kernel that can be launched.
+struct LoadedKernel {
+  device::KernelInfo info;
+  const CanonicalModule* canonical = nullptr;  // the code it is part of
+  KernelUnit unit;
+  KernelCode recorded;  // made by LoadedModule::Code, code is null before
+  KernelCode native;
+  std::optional<uint32_t> number;  // in the trace, once it is there
+};
+
+class LoadedModule {
+ public:
+  using Allocate = std::function<absl::StatusOr<uint64_t>(uint64_t bytes, const std::string& name)>;
+
+  // Takes bitcode (LinkBitcode has accepted it) and places its variables: constants behind the first `constant_bytes`
+  // of the constant window, which grows. Initial values are in memory when this returns. A module that LLVM or capture
+  // cannot handle as a whole is handled kernel by kernel, so that a kernel that is never launched does no harm.
+  // Errors: variables that do not fit or whose initial value cannot be formed; a kernel whose parameters cannot be
+  // passed.
+  static absl::StatusOr<std::unique_ptr<LoadedModule>> Load(std::string bitcode, const device::ModuleOptions& options,
+                                                            const Allocate& allocate, uint64_t* constant_bytes);
+
+  // What the host sees; kernels as they were found, without what compiling tells.
+  const std::vector<device::KernelInfo>& kernels() const { return kernel_infos_; }
+  std::vector<device::VariableInfo> Variables() const;
+  const device::ModuleOptions& options() const { return options_; }
+  const std::string& bitcode() const { return bitcode_; }
+  // What a trace's header says about the module, as far as it is known before a kernel is needed; about a kernel, with
+  // the source files in the order that its instructions count.
+  CodeFacts Facts() const;
+  CodeFacts Facts(const LoadedKernel& kernel) const;
+
+  // The kernel with the static program and everything in `info`. NotFoundError lists the kernels there are;
+  // UnimplementedError names the construct that capture does not support and its source line.
+  absl::StatusOr<LoadedKernel*> Kernel(const std::string& name);
+
+  // Its code in one form, compiled at the first call.
+  absl::StatusOr<KernelCode*> Code(LoadedKernel& kernel, bool record);
+
+ private:
+  LoadedModule() = default;
+  absl::Status Describe(const llvm::Module& module);
+  absl::Status Place(const llvm::Module& module);
+  // Canonical form of the whole module, or with `only` of one kernel of it.
+  absl::StatusOr<const CanonicalModule*> MakeCanonical(const std::string* only);
+
+  std::string bitcode_;
+  device::ModuleOptions options_;
+  Allocate allocate_;
+  uint64_t* constant_bytes_ = nullptr;
+  std::vector<device::KernelInfo> kernel_infos_;
+  bool may_meet_warps_ = false;  // some kernel may use shuffles or votes
+  GlobalLayout globals_;
+  bool takes_addresses_ = false;                                 // of functions
+  absl::Status whole_;                                           // why there is no canonical form of the whole module
+  std::vector<std::unique_ptr<CanonicalModule>> canonical_;      // the whole module, or one per kernel
+  std::map<std::string, std::unique_ptr<LoadedKernel>> loaded_;  // by name
+};
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_APPLICATION_LOADED_MODULE_H_

@@ -1,0 +1,222 @@
+#include "tracegen/application/recording.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "tracegen/execute/device_memory.h"
+#include "tracegen/instrument/thread_context.h"
+#include "tracegen/version.h"
+#include "traces/format/copy.h"
+#include "traces/format/reader.h"
+
+namespace heddle::tracegen {
+namespace {
+
+constexpr std::chrono::milliseconds kProgressStep(200);
+
+}  // namespace
+
+Recording::Recording(CaptureSettings settings, std::string path)
+    : settings_(std::move(settings)), path_(std::move(path)), start_(std::chrono::steady_clock::now()) {
+  if (!settings_.kernels.empty()) kernels_.emplace(settings_.kernels, std::regex::extended);
+  header_.set_producer(kProducer);
+  header_.set_abstraction_level("ptx");
+  for (const trace::v1::AddressWindow& window : DeviceMemory::Windows()) *header_.add_window() = window;
+  if (!settings_.command_line.empty()) header_.set_command_line(settings_.command_line);
+}
+
+Recording::~Recording() = default;
+
+void Recording::AddCode(const CodeFacts& facts) {
+  if (header_.target().empty()) header_.set_target(facts.target);
+  if (header_.compiler().empty()) header_.set_compiler(facts.compiler);
+  if (std::find(optimizations_.begin(), optimizations_.end(), facts.optimization) == optimizations_.end()) {
+    optimizations_.push_back(facts.optimization);
+    header_.set_optimization(absl::StrJoin(optimizations_, ", "));
+    header_grew_ = true;
+  }
+  for (const std::string& file : facts.source_files) {
+    const auto& files = header_.source_file();
+    if (std::find(files.begin(), files.end(), file) != files.end()) continue;
+    header_.add_source_file(file);
+    header_grew_ = true;
+  }
+  if (facts.meets_warps && header_.warp_width() == 0) {
+    header_.set_warp_width(kWarpWidth);
+    header_grew_ = true;
+  }
+}
+
+LaunchPlan Recording::Plan(const trace::v1::KernelProgram& kernel, uint64_t grid_blocks) const {
+  LaunchPlan plan;
+  plan.recorded = outcome_.launches >= settings_.first_launch && outcome_.launches <= settings_.last_launch &&
+                  (!kernels_.has_value() || std::regex_search(kernel.name(), *kernels_));
+  if (!plan.recorded) return plan;
+  plan.blocks = ChooseBlocks(settings_.block_rule, settings_.max_blocks, settings_.seed, grid_blocks);
+  if (plan.blocks.front() != BlockRange{0, grid_blocks}) {
+    plan.selection.set_rule(settings_.block_rule);
+    plan.selection.set_blocks(settings_.max_blocks);
+    if (settings_.block_rule == trace::v1::BlockSelection::RANDOM) plan.selection.set_seed(settings_.seed);
+  }
+  return plan;
+}
+
+absl::Status Recording::Break(absl::Status status) {
+  if (status.ok() || !error_.ok()) return error_;
+  error_ = status;
+  in_launch_ = false;
+  if (writer_ != nullptr && settings_.keep_partial) {
+    // The writer removes its file; another name keeps it. A partial trace is worth no further error.
+    (void)link(writer_->temporary_file().c_str(), absl::StrCat(path_, ".partial").c_str());
+  }
+  writer_.reset();
+  return error_;
+}
+
+absl::Status Recording::CreateWriter() {
+  trace::WriterOptions options;
+  options.zstd_level = settings_.zstd_level;
+  options.threads = settings_.threads;
+  auto writer = trace::TraceWriter::Create(path_, header_, options);
+  if (!writer.ok()) return writer.status();
+  writer_ = *std::move(writer);
+  header_grew_ = false;
+  return absl::OkStatus();
+}
+
+absl::Status Recording::ExtendHeader() {
+  if (absl::Status status = writer_->Finish(); !status.ok()) return status;
+  absl::StatusOr<std::unique_ptr<trace::TraceReader>> before = trace::TraceReader::Open(path_);
+  if (!before.ok()) return before.status();
+  if (absl::Status status = CreateWriter(); !status.ok()) return status;
+  std::vector<uint32_t> same(static_cast<size_t>((*before)->header().source_file_size()) + 1);
+  for (uint32_t i = 0; i < same.size(); ++i) same[i] = i;
+  if (absl::Status status = trace::TraceCopier(*writer_, false).Add(**before, {}, same); !status.ok()) return status;
+  unlink(path_.c_str());
+  return absl::OkStatus();
+}
+
+absl::Status Recording::EnsureHeader(const CodeFacts& facts) {
+  AddCode(facts);
+  if (writer_ != nullptr) return header_grew_ ? ExtendHeader() : absl::OkStatus();
+  if (!outcome_.program.empty()) (*header_.mutable_provenance())["application"] = outcome_.program;
+  if (absl::Status status = CreateWriter(); !status.ok()) return status;
+  if (const std::string choice = DescribeChoice(settings_); !choice.empty()) {
+    trace::v1::Annotation annotation;
+    annotation.set_key("heddle.capture");
+    annotation.set_value(absl::StrCat("recorded: ", choice));
+    if (absl::Status status = writer_->AddAnnotation(annotation); !status.ok()) return status;
+  }
+  for (const trace::v1::Transfer& transfer : before_) {
+    if (absl::Status status = writer_->AddTransfer(transfer); !status.ok()) return status;
+  }
+  before_.clear();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint32_t> Recording::AddKernel(trace::v1::KernelProgram kernel, const CodeFacts& facts) {
+  if (!error_.ok()) return error_;
+  if (absl::Status status = EnsureHeader(facts); !status.ok()) return Break(std::move(status));
+  // Numbers of source files in the header instead of in the module.
+  std::vector<uint32_t> number = {0};
+  const auto& files = header_.source_file();
+  for (const std::string& file : facts.source_files) {
+    number.push_back(static_cast<uint32_t>(std::find(files.begin(), files.end(), file) - files.begin()) + 1);
+  }
+  for (trace::v1::Instruction& instruction : *kernel.mutable_instruction()) {
+    instruction.set_source_file(number[instruction.source_file()]);
+  }
+  std::string contents = kernel.SerializeAsString();
+  if (const auto found = programs_.find(contents); found != programs_.end()) return found->second;
+  absl::StatusOr<const trace::Program*> added = writer_->AddProgram(std::move(kernel));
+  if (!added.ok()) return Break(added.status());
+  return programs_[std::move(contents)] = (*added)->id();
+}
+
+absl::Status Recording::BeginLaunch(const std::string& kernel_name, const LaunchPlan& plan, trace::v1::Launch launch) {
+  if (!error_.ok()) return error_;
+  kernel_name_ = kernel_name;
+  grid_blocks_ = uint64_t{launch.grid().x()} * launch.grid().y() * launch.grid().z();
+  launch.set_recorded(plan.recorded);
+  if (plan.recorded && plan.selection.rule() != trace::v1::BlockSelection::ALL) {
+    *launch.mutable_selection() = plan.selection;
+  }
+  if (absl::Status status = writer_->BeginLaunch(std::move(launch)); !status.ok()) return Break(std::move(status));
+  in_launch_ = plan.recorded;
+  return absl::OkStatus();
+}
+
+absl::Status Recording::EndLaunch() {
+  if (!error_.ok()) return error_;
+  ++outcome_.launches;
+  if (!in_launch_) return absl::OkStatus();
+  in_launch_ = false;
+  ++outcome_.recorded;
+  ShowProgress(grid_blocks_, writer_->totals().thread_instructions);
+  return Break(writer_->EndLaunch());
+}
+
+absl::Status Recording::AbandonLaunch(const std::string& reason) {
+  if (!error_.ok()) return error_;
+  outcome_.failure = reason;
+  if (!std::exchange(in_launch_, false)) return absl::OkStatus();
+  return Break(writer_->AbandonLaunch());
+}
+
+absl::Status Recording::AddTransfer(const trace::v1::Transfer& transfer) {
+  if (!error_.ok()) return error_;
+  if (writer_ == nullptr) {
+    before_.push_back(transfer);
+    return absl::OkStatus();
+  }
+  return Break(writer_->AddTransfer(transfer));
+}
+
+void Recording::ShowProgress(uint64_t block, uint64_t thread_instructions) {
+  if (!settings_.progress || writer_ == nullptr) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_shown_ < kProgressStep) return;
+  last_shown_ = now;
+  shown_ = true;
+  const double seconds = std::chrono::duration<double>(now - start_).count();
+  const auto instructions = static_cast<double>(thread_instructions);
+  absl::FPrintF(stderr, "\r\033[K%s: launch %u %.40s, block %u of %u, %.1f M thread-instructions, %.1f M/s, %.1f MB ",
+                outcome_.program, outcome_.launches, kernel_name_, block, grid_blocks_, instructions * 1e-6,
+                seconds > 0 ? instructions * 1e-6 / seconds : 0.0, static_cast<double>(writer_->totals().bytes) * 1e-6);
+  std::fflush(stderr);
+}
+
+void Recording::ClearProgress() {
+  if (std::exchange(shown_, false)) absl::FPrintF(stderr, "\r\033[K");
+}
+
+CaptureOutcome Recording::Finish() {
+  ClearProgress();
+  if (error_.ok() && writer_ != nullptr) {
+    const trace::WriterTotals totals = writer_->totals();
+    outcome_.blocks = totals.blocks;
+    outcome_.threads = totals.threads;
+    outcome_.thread_instructions = totals.thread_instructions;
+    if (!outcome_.failure.empty()) {
+      trace::v1::Annotation annotation;
+      annotation.set_key("heddle.capture.end");
+      annotation.set_value(absl::StrCat("the run ended here: ", outcome_.failure));
+      Break(writer_->AddAnnotation(annotation)).IgnoreError();
+    }
+    if (error_.ok()) Break(writer_->Finish()).IgnoreError();
+  }
+  if (!error_.ok()) {
+    outcome_.complete = false;
+    outcome_.failure = absl::StrCat("the trace cannot be written: ", error_.message());
+  }
+  writer_.reset();
+  return outcome_;
+}
+
+}  // namespace heddle::tracegen

@@ -1,0 +1,108 @@
+#include "tracegen/frontend/bitcode.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#include "tracegen/frontend/lower_opencl.h"
+
+namespace heddle::tracegen {
+namespace {
+
+// Keeps the linker's errors.
+struct ErrorKeeper final : llvm::DiagnosticHandler {
+  explicit ErrorKeeper(std::string* text) : text(text) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() != llvm::DS_Error) return true;
+    llvm::raw_string_ostream stream(*text);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    if (!text->empty()) stream << "; ";
+    info.print(printer);
+    return true;
+  }
+  std::string* text;
+};
+
+// With relocatable device code, clang renames a static variable that the host uses to NAME__static__HASH or
+// NAME__intern__HASH, but may leave earlier uses with a declaration of NAME. Both are the same variable.
+void ResolveRenamedStatics(llvm::Module& module) {
+  for (llvm::GlobalVariable& declared : llvm::make_early_inc_range(module.globals())) {
+    if (!declared.isDeclaration() || !declared.hasName()) continue;
+    for (llvm::GlobalVariable& defined : module.globals()) {
+      if (defined.isDeclaration() || defined.getValueType() != declared.getValueType()) continue;
+      llvm::StringRef suffix = defined.getName();
+      if (!suffix.consume_front(declared.getName())) continue;
+      if (!suffix.starts_with("__static__") && !suffix.starts_with("__intern__")) continue;
+      declared.replaceAllUsesWith(&defined);
+      declared.eraseFromParent();
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<llvm::Module>> ReadBitcode(std::string_view bitcode, const std::string& name,
+                                                          llvm::LLVMContext& context) {
+  llvm::Expected<std::unique_ptr<llvm::Module>> module = llvm::parseBitcodeFile(
+      llvm::MemoryBufferRef(llvm::StringRef(bitcode.data(), bitcode.size()), llvm::StringRef(name)), context);
+  if (!module) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": not LLVM 19 bitcode: ", llvm::toString(module.takeError())));
+  }
+  std::string broken;
+  llvm::raw_string_ostream stream(broken);
+  if (llvm::verifyModule(**module, &stream)) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": broken bitcode: ", broken.substr(0, broken.find('\n'))));
+  }
+  const std::string& triple = (*module)->getTargetTriple();
+  if (!absl::StartsWith(triple, "nvptx64")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": bitcode for '", triple, "'; compile it for nvptx64-nvidia-cuda"));
+  }
+  LowerOpenCl(**module);
+  return std::move(*module);
+}
+
+absl::StatusOr<std::unique_ptr<llvm::Module>> LinkBitcode(const std::vector<std::string_view>& parts,
+                                                          const std::string& name, llvm::LLVMContext& context) {
+  if (parts.empty()) return absl::InvalidArgumentError(absl::StrCat(name, ": a module without code"));
+  std::unique_ptr<llvm::Module> linked;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::string part_name = parts.size() == 1 ? name : absl::StrCat(name, ", part ", i + 1);
+    absl::StatusOr<std::unique_ptr<llvm::Module>> part = ReadBitcode(parts[i], part_name, context);
+    if (!part.ok()) return part.status();
+    ResolveRenamedStatics(**part);
+    if (linked == nullptr) {
+      linked = *std::move(part);
+      continue;
+    }
+    std::string error;
+    std::unique_ptr<llvm::DiagnosticHandler> before = context.getDiagnosticHandler();
+    context.setDiagnosticHandler(std::make_unique<ErrorKeeper>(&error));
+    const bool failed = llvm::Linker::linkModules(*linked, *std::move(part));
+    context.setDiagnosticHandler(std::move(before));
+    if (failed) return absl::InvalidArgumentError(absl::StrCat("device code cannot be linked: ", error));
+  }
+  return linked;
+}
+
+std::string WriteBitcode(const llvm::Module& module) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::BitcodeWriter writer(bytes);
+  writer.writeModule(module);
+  writer.writeStrtab();
+  return std::string(bytes.data(), bytes.size());
+}
+
+}  // namespace heddle::tracegen

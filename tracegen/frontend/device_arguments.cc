@@ -1,0 +1,43 @@
+#include "tracegen/frontend/device_arguments.h"
+
+namespace heddle::tracegen {
+
+std::vector<std::string> DeviceArguments(Language language, const std::string& target) {
+  std::vector<std::string> arguments;
+  if (language == Language::kCuda) {
+    // Neither a vendor's headers nor its device library nor its path is looked for.
+    arguments = {"-x",
+                 "cuda",
+                 "--cuda-device-only",
+                 "--cuda-gpu-arch=" + target,
+                 "-nocudainc",
+                 "-nocudalib",
+                 "--cuda-path=/nonexistent",
+                 "-Wno-unknown-cuda-version",
+                 "-Xclang",
+                 "-target-sdk-version=11.0",
+                 "-fuse-cuid=none"};
+  } else {
+    arguments = {"-x",
+                 "cl",
+                 "-target",
+                 "nvptx64-nvidia-cuda",
+                 "-march=" + target,
+                 "-fno-vectorize",
+                 "-fno-slp-vectorize",
+                 "-Xclang",
+                 "-cl-ext=+cl_khr_3d_image_writes,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics"};
+  }
+  for (const char* argument : {"-Xclang", "-target-feature", "-Xclang", "+ptx70", "-emit-llvm", "-c",
+                               "-gline-tables-only", "-fno-color-diagnostics"}) {
+    arguments.push_back(argument);
+  }
+  return arguments;
+}
+
+std::vector<std::string> DeviceHeaderArguments(Language language, const std::string& folder) {
+  const std::string name = language == Language::kCuda ? "cuda" : "opencl";
+  return {"-I" + folder, "-include", folder + "/heddle_" + name + ".h"};
+}
+
+}  // namespace heddle::tracegen

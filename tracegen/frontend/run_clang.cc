@@ -1,0 +1,54 @@
+#include "tracegen/frontend/run_clang.h"
+
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Program.h"
+
+namespace heddle::tracegen {
+namespace {
+
+absl::StatusOr<std::string> FindClang() {
+  for (const char* name : {"clang-19", "/usr/lib/llvm-19/bin/clang"}) {
+    if (llvm::ErrorOr<std::string> found = llvm::sys::findProgramByName(name)) return *found;
+  }
+  return absl::FailedPreconditionError(
+      "clang 19 is not installed: install the package clang-19 (apt-get install clang-19)");
+}
+
+}  // namespace
+
+TemporaryDirectory::TemporaryDirectory() {
+  if (llvm::sys::fs::createUniqueDirectory("heddle-compile", path_)) path_.clear();
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  if (!path_.empty()) llvm::sys::fs::remove_directories(path_);
+}
+
+std::string ReadText(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+absl::StatusOr<ClangResult> RunClang(const std::vector<std::string>& arguments, const TemporaryDirectory& directory) {
+  absl::StatusOr<std::string> clang = FindClang();
+  if (!clang.ok()) return clang.status();
+  const std::string messages = directory.File("messages");
+  std::vector<llvm::StringRef> command = {"clang-19"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  std::string failure;
+  const int status = llvm::sys::ExecuteAndWait(
+      *clang, command, std::nullopt, {llvm::StringRef(), llvm::StringRef(messages), llvm::StringRef(messages)}, 0, 0,
+      &failure);
+  if (status < 0) return absl::InternalError(absl::StrCat("cannot run ", *clang, ": ", failure));
+  return ClangResult{status == 0, ReadText(messages)};
+}
+
+}  // namespace heddle::tracegen

@@ -1,0 +1,42 @@
+// Clang as a process of its own: a compiler that crashes takes nothing with it.
+#ifndef HEDDLE_TRACEGEN_FRONTEND_RUN_CLANG_H_
+#define HEDDLE_TRACEGEN_FRONTEND_RUN_CLANG_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "llvm/ADT/SmallString.h"
+
+namespace heddle::tracegen {
+
+// A directory for the compiler's files, removed with everything in it at the end.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  bool ok() const { return !path_.empty(); }
+  std::string path() const { return std::string(path_); }
+  std::string File(const std::string& name) const { return path() + "/" + name; }
+
+ private:
+  llvm::SmallString<128> path_;
+};
+
+struct ClangResult {
+  bool ok = false;       // it has made its output
+  std::string messages;  // all of them
+};
+
+// Runs clang 19 with `arguments`; `directory` takes its messages. Errors: clang is not installed or cannot be started.
+absl::StatusOr<ClangResult> RunClang(const std::vector<std::string>& arguments, const TemporaryDirectory& directory);
+
+// The contents of a file; empty if it cannot be read.
+std::string ReadText(const std::string& path);
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_FRONTEND_RUN_CLANG_H_
