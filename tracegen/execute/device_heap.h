@@ -8,12 +8,12 @@
 
 namespace heddle::tracegen {
 
-// What a device reserves for its heap unless the program asks for more (CUDA C programming guide, "Dynamic Global Memory
-// Allocation").
+// What a device reserves for its heap unless the program asks for more (CUDA C programming guide, "Dynamic Global
+// Memory Allocation").
 inline constexpr uint64_t kDeviceHeapBytes = 8 << 20;
 
-// First fit in one range of device memory: the same requests in the same order give the same addresses. It lives as long
-// as the program, over all launches. Several threads may use it at once.
+// First fit in one range of device memory: the same requests in the same order give the same addresses. It lives as
+// long as the program, over all launches. Several threads may use it at once.
 class DeviceHeap {
  public:
   static constexpr uint64_t kAlignment = 16;

@@ -12,9 +12,9 @@ namespace {
 
 // One conversion of a format, such as "%-8.3v4hlf".
 struct Conversion {
-  std::string flags;     // flags, width and precision, with numbers in place of stars
+  std::string flags;      // flags, width and precision, with numbers in place of stars
   uint32_t elements = 1;  // above 1: a vector
-  std::string length;    // hh, h, hl, l, ll, z, t, j
+  std::string length;     // hh, h, hl, l, ll, z, t, j
   char kind = 0;
 };
 

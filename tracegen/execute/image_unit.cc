@@ -313,8 +313,8 @@ const char* FetchTexture(const ImageOperation& operation, uint64_t* values, uint
       *address = fetch.address();
     } else {
       if (operation.level != ImageLevel::kBase) {
-        level = std::clamp(level + sampler.level_bias, sampler.min_level,
-                           std::max(sampler.min_level, sampler.max_level));
+        level =
+            std::clamp(level + sampler.level_bias, sampler.min_level, std::max(sampler.min_level, sampler.max_level));
       }
       if (!(level > 0)) level = 0;
       const bool blend = sampler.level_filter == HEDDLE_FILTER_LINEAR && ReadsAsFloat(*image);
@@ -324,8 +324,7 @@ const char* FetchTexture(const ImageOperation& operation, uint64_t* values, uint
       const float share = std::nearbyint((level - static_cast<float>(lower)) * 256.0f) / 256.0f;
       if (blend && share > 0) {
         uint64_t other = 0;
-        const Texel upper =
-            FetchLevel(*Level(image, lower + 1), sampler, dimensions, layer, coordinates, &other);
+        const Texel upper = FetchLevel(*Level(image, lower + 1), sampler, dimensions, layer, coordinates, &other);
         for (size_t c = 0; c < 4; ++c) {
           texel[c] = Bits((1.0f - share) * Float(texel[c]) + share * Float(upper[c]));
         }
@@ -356,7 +355,8 @@ const char* AccessSurface(const ImageOperation& operation, uint64_t* values, uin
   }
   if (outside && operation.bounds == ImageBounds::kTrap) return "an access outside a surface";
   *address = image->data + static_cast<uint64_t>(at[0]) * (raw ? 1 : image->texel_bytes) +
-             static_cast<uint64_t>(at[1]) * image->row_bytes + static_cast<uint64_t>(at[2] + layer) * image->slice_bytes;
+             static_cast<uint64_t>(at[1]) * image->row_bytes +
+             static_cast<uint64_t>(at[2] + layer) * image->slice_bytes;
   const bool dropped = outside && operation.bounds == ImageBounds::kZero;
   if (operation.kind == ImageKind::kFormattedStore) {
     Texel texel = {};

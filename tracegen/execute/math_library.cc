@@ -7,6 +7,7 @@
 
 #include "sleef.h"
 #include "tracegen/execute/half_precision.h"
+#include "tracegen/execute/special_functions.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -310,6 +311,71 @@ void AddTranscendental(Builder& b) {
   b.Name("__nv_fast_fdividef", Address(FastDivide));
 }
 
+// A function of doubles as both forms of a CUDA function.
+template <double (*kFunction)(double)>
+float Narrowed(float x) {
+  return static_cast<float>(kFunction(x));
+}
+template <double (*kFunction)(double)>
+void AddNarrowed(Builder& b, const std::string& stem) {
+  b.Both(stem, kFunction, Narrowed<kFunction>, false);
+}
+
+double Norm3(double x, double y, double z) {
+  return Sleef_finz_hypotd1_u05purecfma(Sleef_finz_hypotd1_u05purecfma(x, y), z);
+}
+double Norm4(double x, double y, double z, double w) { return Sleef_finz_hypotd1_u05purecfma(Norm3(x, y, z), w); }
+template <typename T>
+int FrexpExponent(T x) {
+  int exponent = 0;
+  std::frexp(x, &exponent);
+  return std::isfinite(x) ? exponent : 0;
+}
+template <typename T>
+T FrexpFraction(T x) {
+  int exponent = 0;
+  return std::frexp(x, &exponent);
+}
+template <typename T>
+int RemquoQuotient(T x, T y) {
+  int quotient = 0;
+  std::remquo(x, y, &quotient);
+  return quotient;
+}
+
+void AddSpecial(Builder& b) {
+  AddNarrowed<ErfInverse>(b, "erfinv");
+  AddNarrowed<ErfcInverse>(b, "erfcinv");
+  AddNarrowed<NormCdfInverse>(b, "normcdfinv");
+  AddNarrowed<ErfcScaled>(b, "erfcx");
+  AddNarrowed<BesselI0>(b, "cyl_bessel_i0");
+  AddNarrowed<BesselI1>(b, "cyl_bessel_i1");
+  AddNarrowed<::j0>(b, "j0");
+  AddNarrowed<::j1>(b, "j1");
+  AddNarrowed<::y0>(b, "y0");
+  AddNarrowed<::y1>(b, "y1");
+  b.Name("__nv_jn", Address(+[](int n, double x) { return ::jn(n, x); }));
+  b.Name("__nv_jnf", Address(+[](int n, float x) { return static_cast<float>(::jn(n, x)); }));
+  b.Name("__nv_yn", Address(+[](int n, double x) { return ::yn(n, x); }));
+  b.Name("__nv_ynf", Address(+[](int n, float x) { return static_cast<float>(::yn(n, x)); }));
+  b.Name("__nv_norm3d", Address(Norm3));
+  b.Name("__nv_norm3df", Address(+[](float x, float y, float z) { return static_cast<float>(Norm3(x, y, z)); }));
+  b.Name("__nv_norm4d", Address(Norm4));
+  b.Name("__nv_norm4df",
+         Address(+[](float x, float y, float z, float w) { return static_cast<float>(Norm4(x, y, z, w)); }));
+  b.Name("__nv_rnorm3d", Address(+[](double x, double y, double z) { return 1 / Norm3(x, y, z); }));
+  b.Name("__nv_rnorm3df", Address(+[](float x, float y, float z) { return static_cast<float>(1 / Norm3(x, y, z)); }));
+  b.Name("__nv_rnorm4d", Address(+[](double x, double y, double z, double w) { return 1 / Norm4(x, y, z, w); }));
+  b.Name("__nv_rnorm4df",
+         Address(+[](float x, float y, float z, float w) { return static_cast<float>(1 / Norm4(x, y, z, w)); }));
+  b.Name("__nv_frexp_exponent", Address(FrexpExponent<double>));
+  b.Name("__nv_frexp_exponentf", Address(FrexpExponent<float>));
+  b.Name("__nv_frexp_fraction", Address(FrexpFraction<double>));
+  b.Name("__nv_frexp_fractionf", Address(FrexpFraction<float>));
+  b.Name("__nv_remquo_quotient", Address(RemquoQuotient<double>));
+  b.Name("__nv_remquo_quotientf", Address(RemquoQuotient<float>));
+}
+
 // Operations whose result IEEE 754 fixes: any library computes the same.
 void AddExact(Builder& b) {
   using Wide = double (*)(double);
@@ -423,6 +489,7 @@ void AddInteger(Builder& b) {
 std::vector<std::pair<std::string, void*>> Build() {
   Builder b;
   AddTranscendental(b);
+  AddSpecial(b);
   AddExact(b);
   AddInteger(b);
   b.Directed<FE_TONEAREST>("rn", "rn");

@@ -61,6 +61,8 @@ void BadCall(ThreadContext* context, uint32_t site, uint64_t pointer) {
                                     Runner(context).SiteText(site)));
 }
 
+void ResidentGrid(ThreadContext* context, uint32_t site) { Runner(context).RequireResidentGrid(site); }
+
 void Image(ThreadContext* context, uint32_t site, uint32_t operation) {
   const char* wrong = AccessImage(ImageOperation::Decode(operation), context->image_values, &context->texel_address);
   if (wrong != nullptr) Runner(context).Fail(absl::StrCat(wrong, " at ", Runner(context).SiteText(site)));
@@ -69,8 +71,8 @@ void Image(ThreadContext* context, uint32_t site, uint32_t operation) {
 uint32_t QueryOfImage(ThreadContext* context, uint32_t site, uint64_t image, uint32_t query) {
   uint32_t result = 0;
   if (!QueryImage(image, static_cast<ImageQuery>(query), &result)) {
-    Runner(context).Fail(absl::StrCat("a query of a texture or surface to which nothing is bound at ",
-                                      Runner(context).SiteText(site)));
+    Runner(context).Fail(
+        absl::StrCat("a query of a texture or surface to which nothing is bound at ", Runner(context).SiteText(site)));
   }
   return result;
 }
@@ -97,6 +99,7 @@ const std::vector<std::pair<std::string, void*>>& RuntimeFunctions() {
       {kAllocateFunction, Address(Allocate)},
       {kFreeFunction, Address(Free)},
       {kBadCallFunction, Address(BadCall)},
+      {kResidentGridFunction, Address(ResidentGrid)},
       {kImageFunction, Address(Image)},
       {kImageQueryFunction, Address(QueryOfImage)},
   };

@@ -18,8 +18,8 @@ struct Order {
   uint8_t position[4];
 };
 constexpr Order kOrders[HEDDLE_ORDERS] = {
-    {1, {0}}, {2, {0, 1}}, {3, {0, 1, 2}}, {4, {0, 1, 2, 3}}, {1, {3}}, {2, {0, 3}}, {4, {2, 1, 0, 3}},
-    {4, {3, 0, 1, 2}}, {1, {0}}, {1, {0}},
+    {1, {0}},    {2, {0, 1}},       {3, {0, 1, 2}},    {4, {0, 1, 2, 3}}, {1, {3}},
+    {2, {0, 3}}, {4, {2, 1, 0, 3}}, {4, {3, 0, 1, 2}}, {1, {0}},          {1, {0}},
 };
 
 struct PackedType {
@@ -132,12 +132,12 @@ void WriteChannel(uint32_t type, uint64_t address, uint32_t value) {
 bool ReadsAsFloat(const HeddleImage& image) { return image.channel_type >= HEDDLE_CHANNEL_SNORM_8; }
 
 bool IsValidImage(const HeddleImage& image) {
-  if (image.data == 0 || image.channel_type >= HEDDLE_CHANNEL_TYPES || image.channel_order >= HEDDLE_ORDERS) return false;
+  if (image.data == 0 || image.channel_type >= HEDDLE_CHANNEL_TYPES || image.channel_order >= HEDDLE_ORDERS)
+    return false;
   if (image.width == 0 || image.height == 0 || image.depth == 0 || image.layers == 0) return false;
   const PackedType packed = PackedOf(image.channel_type);
-  const uint32_t bytes = packed.bytes != 0
-                             ? packed.bytes
-                             : kOrders[image.channel_order].channels * ChannelBytes(image.channel_type);
+  const uint32_t bytes =
+      packed.bytes != 0 ? packed.bytes : kOrders[image.channel_order].channels * ChannelBytes(image.channel_type);
   return image.texel_bytes >= bytes;
 }
 

@@ -28,10 +28,11 @@ bool ParseElements(absl::string_view text, ImageOperation* operation) {
 
 uint32_t ImageOperation::Encode() const {
   return static_cast<uint32_t>(kind) | static_cast<uint32_t>(level) << 3 | static_cast<uint32_t>(bounds) << 5 |
-         static_cast<uint32_t>(dimensions) << 7 | static_cast<uint32_t>(cube) << 9 | static_cast<uint32_t>(array) << 10 |
-         static_cast<uint32_t>(separate_sampler) << 11 | static_cast<uint32_t>(integer_coordinates) << 12 |
-         static_cast<uint32_t>(integer_result) << 13 | static_cast<uint32_t>(component) << 14 |
-         static_cast<uint32_t>(elements) << 16 | static_cast<uint32_t>(element_bytes) << 20;
+         static_cast<uint32_t>(dimensions) << 7 | static_cast<uint32_t>(cube) << 9 |
+         static_cast<uint32_t>(array) << 10 | static_cast<uint32_t>(separate_sampler) << 11 |
+         static_cast<uint32_t>(integer_coordinates) << 12 | static_cast<uint32_t>(integer_result) << 13 |
+         static_cast<uint32_t>(component) << 14 | static_cast<uint32_t>(elements) << 16 |
+         static_cast<uint32_t>(element_bytes) << 20;
 }
 
 ImageOperation ImageOperation::Decode(uint32_t code) {
@@ -105,9 +106,7 @@ std::optional<ImageOperation> ParseImageOperation(std::string_view intrinsic) {
     operation.integer_coordinates = last == "s32";
   } else {
     operation.integer_coordinates = true;
-    operation.bounds = last == "clamp"  ? ImageBounds::kClamp
-                       : last == "zero" ? ImageBounds::kZero
-                                        : ImageBounds::kTrap;
+    operation.bounds = last == "clamp" ? ImageBounds::kClamp : last == "zero" ? ImageBounds::kZero : ImageBounds::kTrap;
   }
   return operation;
 }

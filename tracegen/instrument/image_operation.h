@@ -45,7 +45,16 @@ struct ImageOperation {
 std::optional<ImageOperation> ParseImageOperation(std::string_view intrinsic);
 
 // Fields of a descriptor that txq and suq ask for; numbers are those of kImageQueryFunction.
-enum class ImageQuery : uint32_t { kWidth, kHeight, kDepth, kArraySize, kLevels, kSamples, kChannelType, kChannelOrder };
+enum class ImageQuery : uint32_t {
+  kWidth,
+  kHeight,
+  kDepth,
+  kArraySize,
+  kLevels,
+  kSamples,
+  kChannelType,
+  kChannelOrder
+};
 std::optional<ImageQuery> ParseImageQuery(std::string_view intrinsic);
 
 }  // namespace heddle::tracegen

@@ -1,7 +1,6 @@
 #include "tracegen/instrument/kernel_pass.h"
 
 #include "absl/strings/str_cat.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -51,6 +50,14 @@ uint64_t KernelPass::PointerTo(llvm::StringRef function) const {
   return 0;
 }
 
+llvm::Value* KernelPass::AddressOf(llvm::IRBuilder<>& builder, const InlineAccess& access) const {
+  llvm::Value* number = access.address->getType()->isPointerTy() ? builder.CreatePtrToInt(access.address, i64())
+                                                                 : builder.CreateZExtOrTrunc(access.address, i64());
+  // The window's lower half is zero, so that a full address stays what it is.
+  if (access.shared) number = builder.CreateOr(number, builder.getInt64(kSharedBase));
+  return builder.CreateAdd(number, builder.getInt64(static_cast<uint64_t>(access.offset)));
+}
+
 llvm::Value* KernelPass::Context(llvm::IRBuilder<>& builder) {
   return builder.GetInsertBlock()->getParent()->getArg(0);
 }
@@ -91,12 +98,6 @@ absl::Status CheckSupported(KernelPass& pass) {
     for (llvm::Instruction& instruction : llvm::instructions(*function)) {
       if (auto* call = dyn_cast<llvm::CallBase>(&instruction)) {
         if (!isa<llvm::CallInst>(call)) return pass.Unsupported(instruction, "exception handling");
-        if (call->isInlineAsm()) {
-          llvm::StringRef text = llvm::cast<llvm::InlineAsm>(call->getCalledOperand())->getAsmString();
-          if (text.trim() != "exit;" && text.trim() != "trap;" && !text.trim().empty()) {
-            return pass.Unsupported(instruction, absl::StrCat("inline PTX \"", text.str(), "\""));
-          }
-        }
       }
       if (auto* allocation = dyn_cast<llvm::AllocaInst>(&instruction)) {
         if (!allocation->isStaticAlloca()) return pass.Unsupported(instruction, "a local array of variable size");

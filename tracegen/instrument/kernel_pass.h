@@ -15,6 +15,7 @@
 #include "tracegen/instrument/instrument.h"
 #include "tracegen/instrument/thread_context.h"
 #include "tracegen/program/device_calls.h"
+#include "tracegen/program/inline_ptx.h"
 
 namespace heddle::tracegen {
 
@@ -63,6 +64,8 @@ struct KernelPass {
   std::vector<llvm::Function*> CalleesOf(const llvm::Instruction& call) const;
   // What a pointer to a function of the module is worth.
   uint64_t PointerTo(llvm::StringRef function) const;
+  // The address of an access of inline PTX, as a number of 64 bits.
+  llvm::Value* AddressOf(llvm::IRBuilder<>& builder, const InlineAccess& access) const;
   // Calls a function of the runtime.
   llvm::CallInst* CallRuntime(llvm::IRBuilder<>& builder, const char* name, llvm::Type* result_type,
                               llvm::ArrayRef<llvm::Value*> arguments) const;

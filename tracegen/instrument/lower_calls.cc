@@ -60,9 +60,11 @@ bool LowerSystemCall(KernelPass& pass, llvm::CallInst& call) {
                               {KernelPass::Context(builder), builder.CreateZExt(call.getArgOperand(0), pass.i64())});
   } else if (name == "free") {
     pass.result->uses_heap = true;
-    pass.CallRuntime(
-        builder, kFreeFunction, builder.getVoidTy(),
-        {KernelPass::Context(builder), builder.getInt32(pass.AddSite(call)), call.getArgOperand(0)});
+    pass.CallRuntime(builder, kFreeFunction, builder.getVoidTy(),
+                     {KernelPass::Context(builder), builder.getInt32(pass.AddSite(call)), call.getArgOperand(0)});
+  } else if (name == "__heddle_resident_grid") {
+    pass.CallRuntime(builder, kResidentGridFunction, builder.getVoidTy(),
+                     {KernelPass::Context(builder), builder.getInt32(pass.AddSite(call))});
   } else {
     return false;
   }
@@ -95,6 +97,7 @@ void PlaceFunctions(KernelPass& pass) {
     variable.setLinkage(llvm::GlobalValue::ExternalLinkage);
     variable.setComdat(nullptr);
   }
+  for (llvm::Constant* constant : constants) constant->removeDeadConstantUsers();
 }
 
 void LowerCalls(KernelPass& pass) {

@@ -33,9 +33,9 @@ Value* LowerImage(KernelPass& pass, llvm::IRBuilder<>& builder, llvm::CallInst& 
     return builder.CreateLoad(call.getType(), call.getArgOperand(call.arg_size() - 1));
   }
   if (const std::optional<ImageQuery> query = ParseImageQuery(text)) {
-    return pass.CallRuntime(builder, kImageQueryFunction, pass.i32(),
-                            {KernelPass::Context(builder), site(), call.getArgOperand(0),
-                             builder.getInt32(static_cast<uint32_t>(*query))});
+    return pass.CallRuntime(
+        builder, kImageQueryFunction, pass.i32(),
+        {KernelPass::Context(builder), site(), call.getArgOperand(0), builder.getInt32(static_cast<uint32_t>(*query))});
   }
   const std::optional<ImageOperation> operation = ParseImageOperation(text);
   if (!operation) return nullptr;

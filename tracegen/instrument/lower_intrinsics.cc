@@ -335,32 +335,50 @@ bool LowerAssert(KernelPass& pass, llvm::CallInst* call) {
   return true;
 }
 
-bool LowerInlineAssembly(KernelPass& pass, llvm::CallInst* call) {
-  auto* assembly = dyn_cast<llvm::InlineAsm>(call->getCalledOperand());
-  if (assembly == nullptr) return false;
+absl::Status LowerInlineAssembly(KernelPass& pass, llvm::CallInst* call) {
+  const std::string text = llvm::cast<llvm::InlineAsm>(call->getCalledOperand())->getAsmString();
+  absl::StatusOr<std::vector<InlineInstruction>> instructions = ParseInlinePtx(text);
+  if (!instructions.ok()) return pass.Unsupported(*call, absl::StrCat("inline PTX \"", text, "\""));
   llvm::IRBuilder<> builder(call);
-  StringRef text = StringRef(assembly->getAsmString()).trim();
-  if (text == "exit;") {
+  const std::string only = instructions->size() == 1 ? instructions->front().text : "";
+  if (only == "exit") {
     pass.CallRuntime(builder, kExitFunction, builder.getVoidTy(), {KernelPass::Context(builder)});
-  } else if (text == "trap;") {
+  } else if (only == "trap") {
     pass.CallRuntime(builder, kTrapFunction, builder.getVoidTy(),
                      {KernelPass::Context(builder), builder.getInt32(pass.AddSite(*call))});
+  } else {
+    absl::StatusOr<Value*> value =
+        EmitInlinePtx(*call, *instructions, [&pass](llvm::IRBuilder<>& at, const InlineAccess& access) -> Value* {
+          return at.CreateIntToPtr(pass.AddressOf(at, access), at.getPtrTy());
+        });
+    if (!value.ok()) return pass.Unsupported(*call, absl::StrCat("inline PTX \"", text, "\""));
+    if (*value != nullptr) call->replaceAllUsesWith(*value);
   }
   call->eraseFromParent();
-  return true;
+  return absl::OkStatus();
 }
 
 }  // namespace
 
 absl::Status LowerIntrinsics(KernelPass& pass) {
   for (llvm::Function* function : pass.functions) {
+    // First, because it leaves intrinsics.
+    std::vector<llvm::CallInst*> assembly;
+    for (llvm::Instruction& instruction : llvm::instructions(*function)) {
+      if (auto* call = dyn_cast<llvm::CallInst>(&instruction); call != nullptr && call->isInlineAsm()) {
+        assembly.push_back(call);
+      }
+    }
+    for (llvm::CallInst* call : assembly) {
+      if (absl::Status status = LowerInlineAssembly(pass, call); !status.ok()) return status;
+    }
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(*function))) {
       if (isa<llvm::FenceInst>(instruction)) {
         instruction.eraseFromParent();
         continue;
       }
       auto* call = dyn_cast<llvm::CallInst>(&instruction);
-      if (call == nullptr || LowerInlineAssembly(pass, call)) continue;
+      if (call == nullptr) continue;
       llvm::Function* callee = call->getCalledFunction();
       if (callee == nullptr || LowerAssert(pass, call)) continue;
       StringRef name = callee->getName();

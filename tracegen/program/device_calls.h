@@ -15,18 +15,18 @@
 
 namespace heddle::tracegen {
 
-// Functions of the device's system: vprintf, malloc, free. Each is one instruction of the trace, of the special function
-// unit's class, because what a device executes for it is not known; the number is its cost in operations of that unit.
-// Nothing if the name is none of them.
+// Functions of the device's system: vprintf, malloc, free, and what our own headers call of it. Each is one instruction
+// of the trace, of the special function unit's class, because what a device executes for it is not known; the number is
+// its cost in operations of that unit. Nothing if the name is none of them.
 std::optional<uint32_t> SystemCallMicroOps(std::string_view function);
 
 // Why a function that is declared and not defined cannot be called: names the construct of the language that it comes
 // from where that is known.
 std::string ExplainUndefined(llvm::StringRef function);
 
-// The device headers call __heddle_A_B_C for LLVM's intrinsic llvm.nvvm.A.B.C on textures and surfaces, which C++ cannot
-// name: handles are 64-bit numbers or pointers, results vectors of the elements. Puts the intrinsic in place of such a
-// call; false if the function is none.
+// The device headers call __heddle_A_B_C for LLVM's intrinsic llvm.nvvm.A.B.C on textures and surfaces, which C++
+// cannot name: handles are 64-bit numbers or pointers, results vectors of the elements. Puts the intrinsic in place of
+// such a call; false if the function is none.
 bool TranslateImageCall(llvm::CallInst& call);
 
 // --- calls through pointers

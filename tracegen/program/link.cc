@@ -12,6 +12,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "tracegen/program/inline_ptx.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -215,7 +216,8 @@ class Linker {
       return flow_.nodes[access.node].instructions[access.instruction].opcode.access_bytes;
     };
     if (group->size() == 1) {
-      return operand.is_image || bytes(group->front()) == operand.bytes || (operand.is_vector && bytes(group->front()) > operand.bytes);
+      return operand.is_image || bytes(group->front()) == operand.bytes ||
+             (operand.is_vector && bytes(group->front()) > operand.bytes);
     }
     std::vector<std::pair<int64_t, uint64_t>> covered;
     std::string base;
@@ -252,9 +254,8 @@ class Linker {
 }  // namespace
 
 bool IsImageAccess(llvm::StringRef intrinsic) {
-  return intrinsic.consume_front("llvm.nvvm.") &&
-         (intrinsic.starts_with("tex.") || intrinsic.starts_with("tld4.") || intrinsic.starts_with("suld.") ||
-          intrinsic.starts_with("sust."));
+  return intrinsic.consume_front("llvm.nvvm.") && (intrinsic.starts_with("tex.") || intrinsic.starts_with("tld4.") ||
+                                                   intrinsic.starts_with("suld.") || intrinsic.starts_with("sust."));
 }
 
 MemoryOperand MemoryOperandOf(const llvm::Instruction& instruction) {
@@ -284,6 +285,12 @@ MemoryOperand MemoryOperandOf(const llvm::Instruction& instruction) {
       operand.pointer = intrinsic->getArgOperand(0);
       type = intrinsic->getType();
     }
+  }
+  if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction); call != nullptr && call->isInlineAsm()) {
+    const InlineAccess access = InlineAccessOf(*call);
+    operand.pointer = access.address;
+    operand.bytes = access.bytes;
+    return operand;
   }
   if (operand.pointer == nullptr) return operand;
   if (operand.pointer->getType()->getPointerAddressSpace() == kParameterSpace) return MemoryOperand();
@@ -326,7 +333,7 @@ bool RecordsAddress(const FlowInstruction& instruction, const std::vector<const 
   if (!IsMemory(instruction) || instruction.opcode.space == v1::SPACE_PARAM) return false;
   if (instruction.id == 0 || instruction.id >= by_number.size()) return true;
   const auto* call = llvm::dyn_cast_or_null<llvm::CallInst>(by_number[instruction.id]);
-  return call == nullptr || llvm::isa<llvm::IntrinsicInst>(call);
+  return call == nullptr || llvm::isa<llvm::IntrinsicInst>(call) || call->isInlineAsm();
 }
 
 absl::Status LinkFunction(const CanonicalModule& module, const llvm::Function& function, const FlowFunction& flow,

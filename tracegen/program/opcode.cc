@@ -64,6 +64,8 @@ v1::OpClass Arithmetic(const Parts& parts) {
   const Kind kind = KindOf(parts);
   const v1::OpClass floating = kind == Kind::kDouble ? v1::OP_FP64 : v1::OP_FP32;
   if (IsOneOf(base, {"mov", "cvta"})) return v1::OP_MOVE;
+  // Hints and waits without a result and without a column of addresses.
+  if (IsOneOf(base, {"prefetch", "prefetchu", "nanosleep", "pmevent", "brkpt"})) return v1::OP_MOVE;
   if (base == "selp") return v1::OP_INT_ALU;  // whatever its type: it is executed, unlike a move
   if (base == "cvt") return v1::OP_CONVERT;
   if (IsOneOf(base, {"add", "sub", "min", "max", "abs", "neg", "setp", "set", "slct", "copysign", "testp"})) {
@@ -102,8 +104,8 @@ Opcode ClassifyOpcode(std::string_view text) {
   } else if (base == "tex" || base == "tld4") {
     opcode.op = v1::OP_TEXTURE;
     opcode.space = v1::SPACE_TEXTURE;
-    // The size of a texel is known only when the program runs. It is a power of two and aligned, so its first four bytes
-    // lie in the same sector as all of it.
+    // The size of a texel is known only when the program runs. It is a power of two and aligned, so its first four
+    // bytes lie in the same sector as all of it.
     opcode.access_bytes = 4;
   } else if (base == "suld") {
     opcode.op = v1::OP_TEXTURE;
@@ -139,6 +141,7 @@ Opcode ClassifyOpcode(std::string_view text) {
     opcode.has_result = false;
   } else {
     opcode.op = Arithmetic(parts);
+    if (IsOneOf(base, {"prefetch", "prefetchu", "nanosleep", "pmevent", "brkpt"})) opcode.has_result = false;
     if (opcode.op == v1::OP_SFU) opcode.micro_ops = base == "div" ? 2 : 1;
   }
   if (IsOneOf(base, {"ld", "ldu", "st", "atom", "red"})) {
@@ -160,7 +163,30 @@ std::optional<uint32_t> MathMicroOps(std::string_view function) {
       {"log2", 1},      {"log10", 2},      {"log1p", 2},    {"pow", 4},      {"cbrt", 3},       {"hypot", 3},
       {"erf", 3},       {"erfc", 4},       {"fmod", 4},     {"rcbrt", 3},
   }};
-  static constexpr std::array<std::pair<std::string_view, uint32_t>, 9> kMore = {{
+  static constexpr std::array<std::pair<std::string_view, uint32_t>, 32> kMore = {{
+      {"erfinv", 4},
+      {"erfcinv", 4},
+      {"erfcx", 4},
+      {"normcdf", 4},
+      {"normcdfinv", 4},
+      {"j0", 8},
+      {"j1", 8},
+      {"jn", 16},
+      {"y0", 8},
+      {"y1", 8},
+      {"yn", 16},
+      {"cyl_bessel_i0", 6},
+      {"cyl_bessel_i1", 6},
+      {"nextafter", 1},
+      {"norm3d", 3},
+      {"norm4d", 3},
+      {"rnorm3d", 3},
+      {"rnorm4d", 3},
+      {"rhypot", 3},
+      {"frexp_exponent", 1},
+      {"frexp_fraction", 1},
+      {"remquo_quotient", 4},
+      {"fast_sincos", 2},
       {"rsqrt", 1},
       {"fast_fdivide", 2},
       {"tgamma", 8},

@@ -26,6 +26,7 @@
 #include "llvm/Transforms/Utils/LowerSwitch.h"
 #include "tracegen/program/contraction.h"
 #include "tracegen/program/device_calls.h"
+#include "tracegen/program/inline_ptx.h"
 #include "tracegen/program/opcode.h"
 
 namespace heddle::tracegen {
@@ -58,45 +59,46 @@ absl::Status Refuse(const llvm::Instruction& instruction, absl::string_view what
   return absl::UnimplementedError(absl::StrCat(SourcePlace(instruction), ": ", what));
 }
 
-// Known one-line assembly, translated to what has a meaning for both sides. False if the text is not known.
-bool TranslateAssembly(llvm::CallInst& call, const llvm::InlineAsm& assembly) {
-  static constexpr std::pair<const char*, llvm::Intrinsic::ID> kRegisters[] = {
-      {"mov.u32 $0, %laneid;", llvm::Intrinsic::nvvm_read_ptx_sreg_laneid},
-      {"mov.u32 $0, %lanemask_lt;", llvm::Intrinsic::nvvm_read_ptx_sreg_lanemask_lt},
-      {"mov.u32 $0, %lanemask_le;", llvm::Intrinsic::nvvm_read_ptx_sreg_lanemask_le},
-      {"mov.u32 $0, %lanemask_eq;", llvm::Intrinsic::nvvm_read_ptx_sreg_lanemask_eq},
-      {"mov.u32 $0, %lanemask_ge;", llvm::Intrinsic::nvvm_read_ptx_sreg_lanemask_ge},
-      {"mov.u32 $0, %lanemask_gt;", llvm::Intrinsic::nvvm_read_ptx_sreg_lanemask_gt},
+// Inline PTX: what only moves values or meets other threads becomes IR; the rest stays as it is written, if the host
+// can execute it.
+absl::Status TranslateAssembly(llvm::CallInst& call, const llvm::InlineAsm& assembly) {
+  const std::string text = assembly.getAsmString();
+  auto refuse = [&](absl::string_view why) {
+    return Refuse(
+        call, absl::StrCat("inline PTX '", text, "' is not supported (", why, "); write it with built-in functions"));
   };
-  std::string text;
-  for (const char c : assembly.getAsmString()) {
-    if (c == '\t' || c == '\n') {
-      if (!text.empty() && text.back() != ' ') text += ' ';
-    } else if (c != ' ' || (!text.empty() && text.back() != ' ')) {
-      text += c;
-    }
-  }
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  for (const auto& [known, id] : kRegisters) {
-    if (text != llvm::StringRef(known) || !call.getType()->isIntegerTy(32)) continue;
-    llvm::IRBuilder<> builder(&call);
-    call.replaceAllUsesWith(builder.CreateIntrinsic(id, {}, {}));
+  absl::StatusOr<std::vector<InlineInstruction>> instructions = ParseInlinePtx(text);
+  if (!instructions.ok()) return refuse(instructions.status().message());
+  const bool is_exit =
+      instructions->size() == 1 && (instructions->front().text == "exit" || instructions->front().text == "trap");
+  if (is_exit) return absl::OkStatus();
+  const int accesses = static_cast<int>(std::count_if(instructions->begin(), instructions->end(),
+                                                      [](const InlineInstruction& i) { return i.IsMemory(); }));
+  const bool becomes_ir = BecomesIr(*instructions);
+  if (accesses > (becomes_ir ? 0 : 1)) return refuse("several accesses, or an access and a wait for other threads");
+  llvm::Instruction* before = call.getPrevNode();
+  absl::StatusOr<llvm::Value*> value =
+      EmitInlinePtx(call, *instructions, [](llvm::IRBuilder<>& builder, const InlineAccess&) -> llvm::Value* {
+        return llvm::PoisonValue::get(builder.getPtrTy());
+      });
+  if (!value.ok()) return refuse(value.status().message());
+  if (becomes_ir) {
+    if (*value != nullptr) call.replaceAllUsesWith(*value);
     call.eraseFromParent();
-    return true;
+    return absl::OkStatus();
   }
-  // A compiler barrier: nothing to execute.
-  if (text.empty() && call.getType()->isVoidTy()) {
-    call.eraseFromParent();
-    return true;
+  // It was only tried.
+  while (call.getPrevNode() != before) {
+    llvm::Instruction* tried = call.getPrevNode();
+    tried->replaceAllUsesWith(llvm::PoisonValue::get(tried->getType()));
+    tried->eraseFromParent();
   }
-  return false;
+  return absl::OkStatus();
 }
 
 absl::Status CheckCall(llvm::CallInst& call) {
   if (auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand())) {
-    const std::string text = assembly->getAsmString();
-    if (TranslateAssembly(call, *assembly)) return absl::OkStatus();
-    return Refuse(call, absl::StrCat("inline PTX '", text, "' is not supported; write it with built-in functions"));
+    return TranslateAssembly(call, *assembly);
   }
   const llvm::Function* callee = call.getCalledFunction();
   if (callee == nullptr) return absl::OkStatus();  // through a pointer

@@ -1,5 +1,6 @@
 #include "tracegen/program/ptx_parser.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -169,7 +170,7 @@ class Parser {
       std::string statement = std::exchange(statement_, "");
       text = absl::StripAsciiWhitespace(text.substr(end + 1));
       if (scope_ > 0 && absl::StartsWith(statement, ".reg")) {
-        for (std::string_view name : RegistersOf(statement)) scope_names_.emplace_back(name);
+        DeclareInScope(statement);
       } else if (absl::StartsWith(statement, ".")) {
         if (absl::StartsWith(statement, ".local") && !Frame(statement, &function.local_bytes)) {
           return Error("a local frame without a size");
@@ -187,14 +188,42 @@ class Parser {
     }
   }
 
-  // A register that a scope declares hides the function's of that name: gives it a name of its own.
-  std::string Scoped(const std::string& operand) const {
-    for (const std::string& name : scope_names_) {
-      if (operand != name) continue;
-      const size_t digit = name.find_first_of("0123456789");
-      return absl::StrCat(name.substr(0, digit), scope_count_, "000000", name.substr(digit));
+  // A register that a scope declares hides the function's of that name, and the program's own names are no numbers:
+  // gives each a name of its own, of the kind that its type has.
+  void DeclareInScope(absl::string_view statement) {
+    std::vector<absl::string_view> words =
+        absl::StrSplit(statement, absl::ByAnyChar(" \t,"), absl::SkipEmpty());  // .reg .b32 a, b
+    if (words.size() < 3) return;
+    const absl::string_view type = words[1];
+    const absl::string_view kind = type == ".pred"              ? "%p"
+                                   : absl::EndsWith(type, "64") ? (type == ".f64" ? "%fd" : "%rd")
+                                   : absl::EndsWith(type, "16") ? "%rs"
+                                   : type == ".f32"             ? "%f"
+                                                                : "%r";
+    for (size_t i = 2; i < words.size(); ++i) {
+      scope_names_.emplace_back(std::string(words[i]),
+                                absl::StrCat(kind, scope_count_, "000000", scope_names_.size() + 1));
     }
-    return operand;
+  }
+
+  // The operand with the scope's names replaced, also within brackets and braces.
+  std::string Scoped(const std::string& operand) const {
+    if (scope_names_.empty()) return operand;
+    std::string result;
+    for (size_t at = 0; at < operand.size();) {
+      size_t end = at;
+      while (end < operand.size() && (IsWord(operand[end]) || operand[end] == '%')) ++end;
+      if (end == at) {
+        result += operand[at++];
+        continue;
+      }
+      const std::string word = operand.substr(at, end - at);
+      auto found = std::find_if(scope_names_.begin(), scope_names_.end(),
+                                [&](const auto& entry) { return entry.first == word; });
+      result += found == scope_names_.end() ? word : found->second;
+      at = end;
+    }
+    return result;
   }
 
   // ".local .align 8 .b8 __local_depot0[40]"
@@ -210,7 +239,7 @@ class Parser {
   std::vector<PtxFunction> functions_;
   std::optional<PtxFunction> pending_;
   std::string statement_;
-  std::vector<std::string> scope_names_;
+  std::vector<std::pair<std::string, std::string>> scope_names_;  // as declared -> in the result
   int scope_ = 0;
   int scope_count_ = 0;
   bool in_body_ = false;

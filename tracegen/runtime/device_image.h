@@ -1,10 +1,10 @@
 /* Images, textures, surfaces and samplers as they lie in device memory: plain structures that the host side of CUDA and
  * OpenCL fills in and that fetches of device code read. C and C++, without dependencies.
  *
- * A texture object, a surface object and an OpenCL image are each the address of a HeddleImage. A CUDA texture or surface
- * reference is a device variable of 8 bytes that holds such an address (0 = nothing is bound). An OpenCL sampler is the
- * address of a HeddleSampler, or (below 2^32) the bits of a sampler literal: CLK_NORMALIZED_COORDS_* | CLK_ADDRESS_* |
- * CLK_FILTER_* of the OpenCL 1.2 headers. */
+ * A texture object, a surface object and an OpenCL image are each the address of a HeddleImage. A CUDA texture or
+ * surface reference is a device variable of 8 bytes that holds such an address (0 = nothing is bound). An OpenCL
+ * sampler is the address of a HeddleSampler, or (below 2^32) the bits of a sampler literal: CLK_NORMALIZED_COORDS_* |
+ * CLK_ADDRESS_* | CLK_FILTER_* of the OpenCL 1.2 headers. */
 #ifndef HEDDLE_TRACEGEN_RUNTIME_DEVICE_IMAGE_H_
 #define HEDDLE_TRACEGEN_RUNTIME_DEVICE_IMAGE_H_
 

@@ -35,9 +35,9 @@ TEST(Compile, DefinesReachTheSource) {
   EXPECT_TRUE(ReadText("static_assert(VALUE == 41); __global__ void k(int* a) { *a = VALUE; }", ".cu", options).ok());
 }
 
-TEST(Canonicalize, FunctionPointersAreRefusedWithTheLine) {
+TEST(Canonicalize, PointersToNoFunctionOfTheProgramAreRefusedWithTheLine) {
   EXPECT_THAT(ErrorOf("typedef int (*F)(int);\n__global__ void k(int* a, F* f) {\n  *a = f[*a](3);\n}\n"),
-              AllOf(HasSubstr("snippet.cu:3"), HasSubstr("function pointers")));
+              AllOf(HasSubstr("snippet.cu:3"), HasSubstr("call through a pointer")));
 }
 
 TEST(Canonicalize, UnknownInlinePtxIsRefusedWithTheLine) {

@@ -3,9 +3,9 @@
 #ifndef HEDDLE_CUDA_ATOMIC_H_
 #define HEDDLE_CUDA_ATOMIC_H_
 
-#define HEDDLE_ATOMIC(name, type, builtin)                                                                \
+#define HEDDLE_ATOMIC(name, type, builtin)                                                                 \
   HEDDLE_DEVICE type name(type* address, type value) { return builtin(address, value, __ATOMIC_RELAXED); } \
-  HEDDLE_DEVICE type name##_block(type* address, type value) { return name(address, value); }             \
+  HEDDLE_DEVICE type name##_block(type* address, type value) { return name(address, value); }              \
   HEDDLE_DEVICE type name##_system(type* address, type value) { return name(address, value); }
 #define HEDDLE_INTEGER_ATOMICS(type)                   \
   HEDDLE_ATOMIC(atomicAdd, type, __atomic_fetch_add)   \
@@ -25,10 +25,10 @@ HEDDLE_ATOMIC(atomicAdd, double, __atomic_fetch_add)
 #undef HEDDLE_INTEGER_ATOMICS
 #undef HEDDLE_ATOMIC
 
-#define HEDDLE_SCOPES1(name, type)                                                                     \
-  HEDDLE_DEVICE type name##_block(type* address, type value) { return name(address, value); }          \
+#define HEDDLE_SCOPES1(name, type)                                                            \
+  HEDDLE_DEVICE type name##_block(type* address, type value) { return name(address, value); } \
   HEDDLE_DEVICE type name##_system(type* address, type value) { return name(address, value); }
-#define HEDDLE_SCOPES2(name, type)                                                                              \
+#define HEDDLE_SCOPES2(name, type)                                                                                   \
   HEDDLE_DEVICE type name##_block(type* address, type compare, type value) { return name(address, compare, value); } \
   HEDDLE_DEVICE type name##_system(type* address, type compare, type value) { return name(address, compare, value); }
 

@@ -5,42 +5,57 @@
 
 // --- rounding: rn to the nearest even, rz to zero, rd down, ru up. PTX writes rm and rp for the last two.
 
-#define HEDDLE_ROUNDED(cuda, ptx)                                                                              \
-  HEDDLE_DEVICE float __fadd_##cuda(float x, float y) { return __nvvm_add_##ptx##_f(x, y); }                   \
-  HEDDLE_DEVICE float __fsub_##cuda(float x, float y) { return __nvvm_add_##ptx##_f(x, -y); }                  \
-  HEDDLE_DEVICE float __fmul_##cuda(float x, float y) { return __nvvm_mul_##ptx##_f(x, y); }                   \
-  HEDDLE_DEVICE float __fmaf_##cuda(float x, float y, float z) { return __nvvm_fma_##ptx##_f(x, y, z); }       \
-  HEDDLE_DEVICE float __fmaf_ieee_##cuda(float x, float y, float z) { return __nvvm_fma_##ptx##_f(x, y, z); }  \
-  HEDDLE_DEVICE float __fdiv_##cuda(float x, float y) { return __nvvm_div_##ptx##_f(x, y); }                   \
-  HEDDLE_DEVICE float __frcp_##cuda(float x) { return __nvvm_rcp_##ptx##_f(x); }                               \
-  HEDDLE_DEVICE float __fsqrt_##cuda(float x) { return __nvvm_sqrt_##ptx##_f(x); }                             \
-  HEDDLE_DEVICE double __dadd_##cuda(double x, double y) { return __nvvm_add_##ptx##_d(x, y); }                \
-  HEDDLE_DEVICE double __dsub_##cuda(double x, double y) { return __nvvm_add_##ptx##_d(x, -y); }               \
-  HEDDLE_DEVICE double __dmul_##cuda(double x, double y) { return __nvvm_mul_##ptx##_d(x, y); }                \
-  HEDDLE_DEVICE double __fma_##cuda(double x, double y, double z) { return __nvvm_fma_##ptx##_d(x, y, z); }    \
-  HEDDLE_DEVICE double __ddiv_##cuda(double x, double y) { return __nvvm_div_##ptx##_d(x, y); }                \
-  HEDDLE_DEVICE double __drcp_##cuda(double x) { return __nvvm_rcp_##ptx##_d(x); }                             \
-  HEDDLE_DEVICE double __dsqrt_##cuda(double x) { return __nvvm_sqrt_##ptx##_d(x); }                           \
-  HEDDLE_DEVICE int __float2int_##cuda(float x) { return __nvvm_f2i_##ptx(x); }                                \
-  HEDDLE_DEVICE unsigned int __float2uint_##cuda(float x) { return __nvvm_f2ui_##ptx(x); }                     \
-  HEDDLE_DEVICE long long __float2ll_##cuda(float x) { return __nvvm_f2ll_##ptx(x); }                          \
-  HEDDLE_DEVICE unsigned long long __float2ull_##cuda(float x) { return __nvvm_f2ull_##ptx(x); }               \
-  HEDDLE_DEVICE int __double2int_##cuda(double x) { return __nvvm_d2i_##ptx(x); }                              \
-  HEDDLE_DEVICE unsigned int __double2uint_##cuda(double x) { return __nvvm_d2ui_##ptx(x); }                   \
-  HEDDLE_DEVICE long long __double2ll_##cuda(double x) { return __nvvm_d2ll_##ptx(x); }                        \
-  HEDDLE_DEVICE unsigned long long __double2ull_##cuda(double x) { return __nvvm_d2ull_##ptx(x); }             \
-  HEDDLE_DEVICE float __double2float_##cuda(double x) { return __nvvm_d2f_##ptx(x); }                          \
-  HEDDLE_DEVICE float __int2float_##cuda(int x) { return __nvvm_i2f_##ptx(x); }                                \
-  HEDDLE_DEVICE float __uint2float_##cuda(unsigned int x) { return __nvvm_ui2f_##ptx(x); }                     \
-  HEDDLE_DEVICE float __ll2float_##cuda(long long x) { return __nvvm_ll2f_##ptx(x); }                          \
-  HEDDLE_DEVICE float __ull2float_##cuda(unsigned long long x) { return __nvvm_ull2f_##ptx(x); }               \
-  HEDDLE_DEVICE double __ll2double_##cuda(long long x) { return __nvvm_ll2d_##ptx(x); }                        \
-  HEDDLE_DEVICE double __ull2double_##cuda(unsigned long long x) { return __nvvm_ull2d_##ptx(x); }
+#define HEDDLE_ROUNDED(cuda, ptx)                                                                             \
+  HEDDLE_DEVICE float __fadd_##cuda(float x, float y) { return __nvvm_add_##ptx##_f(x, y); }                  \
+  HEDDLE_DEVICE float __fsub_##cuda(float x, float y) { return __nvvm_add_##ptx##_f(x, -y); }                 \
+  HEDDLE_DEVICE float __fmul_##cuda(float x, float y) { return __nvvm_mul_##ptx##_f(x, y); }                  \
+  HEDDLE_DEVICE float __fmaf_##cuda(float x, float y, float z) { return __nvvm_fma_##ptx##_f(x, y, z); }      \
+  HEDDLE_DEVICE float __fmaf_ieee_##cuda(float x, float y, float z) { return __nvvm_fma_##ptx##_f(x, y, z); } \
+  HEDDLE_DEVICE float __fdiv_##cuda(float x, float y) { return __nvvm_div_##ptx##_f(x, y); }                  \
+  HEDDLE_DEVICE float __frcp_##cuda(float x) { return __nvvm_rcp_##ptx##_f(x); }                              \
+  HEDDLE_DEVICE float __fsqrt_##cuda(float x) { return __nvvm_sqrt_##ptx##_f(x); }                            \
+  HEDDLE_DEVICE double __dadd_##cuda(double x, double y) { return __nvvm_add_##ptx##_d(x, y); }               \
+  HEDDLE_DEVICE double __dsub_##cuda(double x, double y) { return __nvvm_add_##ptx##_d(x, -y); }              \
+  HEDDLE_DEVICE double __dmul_##cuda(double x, double y) { return __nvvm_mul_##ptx##_d(x, y); }               \
+  HEDDLE_DEVICE double __fma_##cuda(double x, double y, double z) { return __nvvm_fma_##ptx##_d(x, y, z); }   \
+  HEDDLE_DEVICE double __ddiv_##cuda(double x, double y) { return __nvvm_div_##ptx##_d(x, y); }               \
+  HEDDLE_DEVICE double __drcp_##cuda(double x) { return __nvvm_rcp_##ptx##_d(x); }                            \
+  HEDDLE_DEVICE double __dsqrt_##cuda(double x) { return __nvvm_sqrt_##ptx##_d(x); }                          \
+  HEDDLE_DEVICE int __float2int_##cuda(float x) { return __nvvm_f2i_##ptx(x); }                               \
+  HEDDLE_DEVICE unsigned int __float2uint_##cuda(float x) { return __nvvm_f2ui_##ptx(x); }                    \
+  HEDDLE_DEVICE long long __float2ll_##cuda(float x) { return __nvvm_f2ll_##ptx(x); }                         \
+  HEDDLE_DEVICE unsigned long long __float2ull_##cuda(float x) { return __nvvm_f2ull_##ptx(x); }              \
+  HEDDLE_DEVICE int __double2int_##cuda(double x) { return __nvvm_d2i_##ptx(x); }                             \
+  HEDDLE_DEVICE unsigned int __double2uint_##cuda(double x) { return __nvvm_d2ui_##ptx(x); }                  \
+  HEDDLE_DEVICE long long __double2ll_##cuda(double x) { return __nvvm_d2ll_##ptx(x); }                       \
+  HEDDLE_DEVICE unsigned long long __double2ull_##cuda(double x) { return __nvvm_d2ull_##ptx(x); }            \
+  HEDDLE_DEVICE float __double2float_##cuda(double x) { return __nvvm_d2f_##ptx(x); }
 HEDDLE_ROUNDED(rn, rn)
 HEDDLE_ROUNDED(rz, rz)
 HEDDLE_ROUNDED(rd, rm)
 HEDDLE_ROUNDED(ru, rp)
 #undef HEDDLE_ROUNDED
+
+// LLVM 19 takes the built-in functions that round to zero for those that round to nearest: PTX itself is written here.
+#define HEDDLE_FROM_INTEGER(name, to, from, to_ptx, from_ptx, to_code, from_code)           \
+  HEDDLE_DEVICE to __##name##_rn(from x) { return static_cast<to>(x); }                     \
+  HEDDLE_FROM_INTEGER_ROUNDED(name, to, from, to_ptx, from_ptx, to_code, from_code, rz, rz) \
+  HEDDLE_FROM_INTEGER_ROUNDED(name, to, from, to_ptx, from_ptx, to_code, from_code, rd, rm) \
+  HEDDLE_FROM_INTEGER_ROUNDED(name, to, from, to_ptx, from_ptx, to_code, from_code, ru, rp)
+#define HEDDLE_FROM_INTEGER_ROUNDED(name, to, from, to_ptx, from_ptx, to_code, from_code, cuda, ptx) \
+  HEDDLE_DEVICE to __##name##_##cuda(from x) {                                                       \
+    to result;                                                                                       \
+    asm("cvt." #ptx "." #to_ptx "." #from_ptx " %0, %1;" : "=" #to_code(result) : #from_code(x));    \
+    return result;                                                                                   \
+  }
+HEDDLE_FROM_INTEGER(int2float, float, int, f32, s32, f, r)
+HEDDLE_FROM_INTEGER(uint2float, float, unsigned int, f32, u32, f, r)
+HEDDLE_FROM_INTEGER(ll2float, float, long long, f32, s64, f, l)
+HEDDLE_FROM_INTEGER(ull2float, float, unsigned long long, f32, u64, f, l)
+HEDDLE_FROM_INTEGER(ll2double, double, long long, f64, s64, d, l)
+HEDDLE_FROM_INTEGER(ull2double, double, unsigned long long, f64, u64, d, l)
+#undef HEDDLE_FROM_INTEGER_ROUNDED
+#undef HEDDLE_FROM_INTEGER
 HEDDLE_DEVICE double __int2double_rn(int x) { return x; }
 HEDDLE_DEVICE double __uint2double_rn(unsigned int x) { return x; }
 HEDDLE_DEVICE float __frsqrt_rn(float x) { return __nv_rsqrtf(x); }
@@ -60,9 +75,8 @@ HEDDLE_BITS(__longlong_as_double, double, long long)
 HEDDLE_DEVICE int __double2hiint(double x) { return static_cast<int>(__double_as_longlong(x) >> 32); }
 HEDDLE_DEVICE int __double2loint(double x) { return static_cast<int>(__double_as_longlong(x)); }
 HEDDLE_DEVICE double __hiloint2double(int high, int low) {
-  return __longlong_as_double(static_cast<long long>((static_cast<unsigned long long>(static_cast<unsigned int>(high))
-                                                      << 32) |
-                                                     static_cast<unsigned int>(low)));
+  return __longlong_as_double(static_cast<long long>(
+      (static_cast<unsigned long long>(static_cast<unsigned int>(high)) << 32) | static_cast<unsigned int>(low)));
 }
 
 HEDDLE_DEVICE int __popc(unsigned int x) { return __builtin_popcount(x); }
@@ -73,11 +87,9 @@ HEDDLE_DEVICE int __ffs(int x) { return __builtin_ffs(x); }
 HEDDLE_DEVICE int __ffsll(long long x) { return __builtin_ffsll(x); }
 HEDDLE_DEVICE unsigned int __brev(unsigned int x) { return __builtin_bitreverse32(x); }
 HEDDLE_DEVICE unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }
-HEDDLE_DEVICE unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int s) {
-  return __nvvm_prmt(x, y, s);
-}
-// The position of the `offset`-th set bit from `base` on (upwards if positive, downwards if negative); all ones if there
-// is none.
+HEDDLE_DEVICE unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int s) { return __nvvm_prmt(x, y, s); }
+// The position of the `offset`-th set bit from `base` on (upwards if positive, downwards if negative); all ones if
+// there is none.
 HEDDLE_DEVICE unsigned int __fns(unsigned int mask, unsigned int base, int offset) {
   if (offset == 0) return (mask >> base) & 1 ? base : 0xffffffffu;
   int left = offset > 0 ? offset : -offset;
@@ -154,10 +166,10 @@ HEDDLE_DEVICE unsigned int __dp2a_hi(unsigned int x, unsigned int y, unsigned in
 
 // --- loads and stores with a hint for the caches: what is loaded and stored is the same
 
-#define HEDDLE_LOAD(name)             \
-  template <typename T>               \
+#define HEDDLE_LOAD(name)                  \
+  template <typename T>                    \
   HEDDLE_DEVICE T name(const T* pointer) { \
-    return *pointer;                  \
+    return *pointer;                       \
   }
 HEDDLE_LOAD(__ldg)
 HEDDLE_LOAD(__ldca)
@@ -169,10 +181,10 @@ template <typename T>
 HEDDLE_DEVICE T __ldcv(const T* pointer) {
   return *const_cast<const volatile T*>(pointer);
 }
-#define HEDDLE_STORE(name)                         \
-  template <typename T>                            \
-  HEDDLE_DEVICE void name(T* pointer, T value) {   \
-    *pointer = value;                              \
+#define HEDDLE_STORE(name)                       \
+  template <typename T>                          \
+  HEDDLE_DEVICE void name(T* pointer, T value) { \
+    *pointer = value;                            \
   }
 HEDDLE_STORE(__stwb)
 HEDDLE_STORE(__stcg)

@@ -22,13 +22,13 @@
   HEDDLE_DEVICE float name##f(float x) { return __nv_##name##f(x); } \
   HEDDLE_DEVICE float name(float x) { return __nv_##name##f(x); }    \
   HEDDLE_DEVICE double name(double x) { return __nv_##name(x); }
-#define HEDDLE_MATH1_FAST(name)                                         \
-  HEDDLE_CALL float __nv_##name##f(float);                              \
-  HEDDLE_CALL float __nv_fast_##name##f(float);                         \
-  HEDDLE_CALL double __nv_##name(double);                               \
+#define HEDDLE_MATH1_FAST(name)                                               \
+  HEDDLE_CALL float __nv_##name##f(float);                                    \
+  HEDDLE_CALL float __nv_fast_##name##f(float);                               \
+  HEDDLE_CALL double __nv_##name(double);                                     \
   HEDDLE_DEVICE float __##name##f(float x) { return __nv_fast_##name##f(x); } \
-  HEDDLE_DEVICE float name##f(float x) { return HEDDLE_FAST(name)(x); } \
-  HEDDLE_DEVICE float name(float x) { return HEDDLE_FAST(name)(x); }    \
+  HEDDLE_DEVICE float name##f(float x) { return HEDDLE_FAST(name)(x); }       \
+  HEDDLE_DEVICE float name(float x) { return HEDDLE_FAST(name)(x); }          \
   HEDDLE_DEVICE double name(double x) { return __nv_##name(x); }
 #define HEDDLE_MATH2(name)                                                       \
   HEDDLE_CALL float __nv_##name##f(float, float);                                \
@@ -138,20 +138,20 @@ HEDDLE_DEVICE double jn(int n, double x) { return __nv_jn(n, x); }
 HEDDLE_DEVICE float ynf(int n, float x) { return __nv_ynf(n, x); }
 HEDDLE_DEVICE double yn(int n, double x) { return __nv_yn(n, x); }
 
-#define HEDDLE_NORMS(type, suffix)                                                                                    \
-  HEDDLE_CALL type __nv_norm3d##suffix(type, type, type);                                                             \
-  HEDDLE_CALL type __nv_norm4d##suffix(type, type, type, type);                                                       \
-  HEDDLE_CALL type __nv_rnorm3d##suffix(type, type, type);                                                            \
-  HEDDLE_CALL type __nv_rnorm4d##suffix(type, type, type, type);                                                      \
-  HEDDLE_DEVICE type norm3d##suffix(type x, type y, type z) { return __nv_norm3d##suffix(x, y, z); }                  \
-  HEDDLE_DEVICE type norm4d##suffix(type x, type y, type z, type w) { return __nv_norm4d##suffix(x, y, z, w); }       \
-  HEDDLE_DEVICE type rnorm3d##suffix(type x, type y, type z) { return __nv_rnorm3d##suffix(x, y, z); }                \
-  HEDDLE_DEVICE type rnorm4d##suffix(type x, type y, type z, type w) { return __nv_rnorm4d##suffix(x, y, z, w); }     \
-  HEDDLE_DEVICE type norm##suffix(int n, const type* p) {                                                             \
-    type sum = 0;                                                                                                     \
-    for (int i = 0; i < n; ++i) sum += p[i] * p[i];                                                                   \
-    return __builtin_sqrt##suffix(sum);                                                                               \
-  }                                                                                                                   \
+#define HEDDLE_NORMS(type, suffix)                                                                                \
+  HEDDLE_CALL type __nv_norm3d##suffix(type, type, type);                                                         \
+  HEDDLE_CALL type __nv_norm4d##suffix(type, type, type, type);                                                   \
+  HEDDLE_CALL type __nv_rnorm3d##suffix(type, type, type);                                                        \
+  HEDDLE_CALL type __nv_rnorm4d##suffix(type, type, type, type);                                                  \
+  HEDDLE_DEVICE type norm3d##suffix(type x, type y, type z) { return __nv_norm3d##suffix(x, y, z); }              \
+  HEDDLE_DEVICE type norm4d##suffix(type x, type y, type z, type w) { return __nv_norm4d##suffix(x, y, z, w); }   \
+  HEDDLE_DEVICE type rnorm3d##suffix(type x, type y, type z) { return __nv_rnorm3d##suffix(x, y, z); }            \
+  HEDDLE_DEVICE type rnorm4d##suffix(type x, type y, type z, type w) { return __nv_rnorm4d##suffix(x, y, z, w); } \
+  HEDDLE_DEVICE type norm##suffix(int n, const type* p) {                                                         \
+    type sum = 0;                                                                                                 \
+    for (int i = 0; i < n; ++i) sum += p[i] * p[i];                                                               \
+    return __builtin_sqrt##suffix(sum);                                                                           \
+  }                                                                                                               \
   HEDDLE_DEVICE type rnorm##suffix(int n, const type* p) { return 1 / norm##suffix(n, p); }
 HEDDLE_NORMS(float, f)
 HEDDLE_NORMS(double, )
@@ -159,42 +159,42 @@ HEDDLE_NORMS(double, )
 
 // Exponents and fractions. Functions with two results are two operations; what goes through a pointer is a store of the
 // program's.
-#define HEDDLE_PARTS(type, suffix)                                                                                 \
-  HEDDLE_CALL type __nv_ldexp##suffix(type, int);                                                                  \
-  HEDDLE_CALL int __nv_ilogb##suffix(type);                                                                        \
-  HEDDLE_CALL int __nv_frexp_exponent##suffix(type);                                                               \
-  HEDDLE_CALL type __nv_frexp_fraction##suffix(type);                                                              \
-  HEDDLE_CALL int __nv_remquo_quotient##suffix(type, type);                                                        \
-  HEDDLE_DEVICE type ldexp##suffix(type x, int n) { return __nv_ldexp##suffix(x, n); }                             \
-  HEDDLE_DEVICE type scalbn##suffix(type x, int n) { return __nv_ldexp##suffix(x, n); }                            \
-  HEDDLE_DEVICE type scalbln##suffix(type x, long n) {                                                             \
-    return __nv_ldexp##suffix(x, static_cast<int>(n < -100000 ? -100000 : n > 100000 ? 100000 : n));               \
-  }                                                                                                                \
-  HEDDLE_DEVICE int ilogb##suffix(type x) { return __nv_ilogb##suffix(x); }                                        \
-  HEDDLE_DEVICE type frexp##suffix(type x, int* exponent) {                                                        \
-    *exponent = __nv_frexp_exponent##suffix(x);                                                                    \
-    return __nv_frexp_fraction##suffix(x);                                                                         \
-  }                                                                                                                \
-  HEDDLE_DEVICE type modf##suffix(type x, type* whole) {                                                           \
-    *whole = __builtin_trunc##suffix(x);                                                                           \
-    return __builtin_copysign##suffix(__builtin_isinf(x) ? 0 : x - __builtin_trunc##suffix(x), x);                 \
-  }                                                                                                                \
-  HEDDLE_DEVICE type remquo##suffix(type x, type y, int* quotient) {                                               \
-    *quotient = __nv_remquo_quotient##suffix(x, y);                                                                \
-    return __nv_remainder##suffix(x, y);                                                                           \
-  }                                                                                                                \
-  HEDDLE_DEVICE type fdim##suffix(type x, type y) { return x > y ? x - y : x == x && y == y ? 0 : x + y; }         \
-  HEDDLE_DEVICE type nan##suffix(const char*) { return __builtin_nan##suffix(""); }                                \
-  HEDDLE_DEVICE bool isnan(type x) { return __builtin_isnan(x); }                                                  \
-  HEDDLE_DEVICE bool isinf(type x) { return __builtin_isinf(x); }                                                  \
-  HEDDLE_DEVICE bool isfinite(type x) { return __builtin_isfinite(x); }                                            \
-  HEDDLE_DEVICE bool isnormal(type x) { return __builtin_isnormal(x); }                                            \
-  HEDDLE_DEVICE bool signbit(type x) { return __builtin_signbit(x); }                                              \
-  HEDDLE_DEVICE bool isunordered(type x, type y) { return __builtin_isunordered(x, y); }                           \
-  HEDDLE_DEVICE bool isgreater(type x, type y) { return __builtin_isgreater(x, y); }                               \
-  HEDDLE_DEVICE bool isgreaterequal(type x, type y) { return __builtin_isgreaterequal(x, y); }                     \
-  HEDDLE_DEVICE bool isless(type x, type y) { return __builtin_isless(x, y); }                                     \
-  HEDDLE_DEVICE bool islessequal(type x, type y) { return __builtin_islessequal(x, y); }                           \
+#define HEDDLE_PARTS(type, suffix)                                                                         \
+  HEDDLE_CALL type __nv_ldexp##suffix(type, int);                                                          \
+  HEDDLE_CALL int __nv_ilogb##suffix(type);                                                                \
+  HEDDLE_CALL int __nv_frexp_exponent##suffix(type);                                                       \
+  HEDDLE_CALL type __nv_frexp_fraction##suffix(type);                                                      \
+  HEDDLE_CALL int __nv_remquo_quotient##suffix(type, type);                                                \
+  HEDDLE_DEVICE type ldexp##suffix(type x, int n) { return __nv_ldexp##suffix(x, n); }                     \
+  HEDDLE_DEVICE type scalbn##suffix(type x, int n) { return __nv_ldexp##suffix(x, n); }                    \
+  HEDDLE_DEVICE type scalbln##suffix(type x, long n) {                                                     \
+    return __nv_ldexp##suffix(x, static_cast<int>(n < -100000 ? -100000 : n > 100000 ? 100000 : n));       \
+  }                                                                                                        \
+  HEDDLE_DEVICE int ilogb##suffix(type x) { return __nv_ilogb##suffix(x); }                                \
+  HEDDLE_DEVICE type frexp##suffix(type x, int* exponent) {                                                \
+    *exponent = __nv_frexp_exponent##suffix(x);                                                            \
+    return __nv_frexp_fraction##suffix(x);                                                                 \
+  }                                                                                                        \
+  HEDDLE_DEVICE type modf##suffix(type x, type* whole) {                                                   \
+    *whole = __builtin_trunc##suffix(x);                                                                   \
+    return __builtin_copysign##suffix(__builtin_isinf(x) ? 0 : x - __builtin_trunc##suffix(x), x);         \
+  }                                                                                                        \
+  HEDDLE_DEVICE type remquo##suffix(type x, type y, int* quotient) {                                       \
+    *quotient = __nv_remquo_quotient##suffix(x, y);                                                        \
+    return __nv_remainder##suffix(x, y);                                                                   \
+  }                                                                                                        \
+  HEDDLE_DEVICE type fdim##suffix(type x, type y) { return x > y ? x - y : x == x && y == y ? 0 : x + y; } \
+  HEDDLE_DEVICE type nan##suffix(const char*) { return __builtin_nan##suffix(""); }                        \
+  HEDDLE_DEVICE bool isnan(type x) { return __builtin_isnan(x); }                                          \
+  HEDDLE_DEVICE bool isinf(type x) { return __builtin_isinf(x); }                                          \
+  HEDDLE_DEVICE bool isfinite(type x) { return __builtin_isfinite(x); }                                    \
+  HEDDLE_DEVICE bool isnormal(type x) { return __builtin_isnormal(x); }                                    \
+  HEDDLE_DEVICE bool signbit(type x) { return __builtin_signbit(x); }                                      \
+  HEDDLE_DEVICE bool isunordered(type x, type y) { return __builtin_isunordered(x, y); }                   \
+  HEDDLE_DEVICE bool isgreater(type x, type y) { return __builtin_isgreater(x, y); }                       \
+  HEDDLE_DEVICE bool isgreaterequal(type x, type y) { return __builtin_isgreaterequal(x, y); }             \
+  HEDDLE_DEVICE bool isless(type x, type y) { return __builtin_isless(x, y); }                             \
+  HEDDLE_DEVICE bool islessequal(type x, type y) { return __builtin_islessequal(x, y); }                   \
   HEDDLE_DEVICE bool islessgreater(type x, type y) { return __builtin_islessgreater(x, y); }
 HEDDLE_PARTS(float, f)
 HEDDLE_PARTS(double, )
@@ -258,12 +258,12 @@ HEDDLE_DEVICE long long llround(float x) { return static_cast<long long>(__built
 HEDDLE_DEVICE long long llround(double x) { return static_cast<long long>(__builtin_round(x)); }
 
 // Functions of the standard library with a whole number for an argument compute in double precision.
-#define HEDDLE_WHOLE(name)                                                        \
-  HEDDLE_DEVICE double name(int x) { return name(static_cast<double>(x)); }       \
-  HEDDLE_DEVICE double name(unsigned int x) { return name(static_cast<double>(x)); } \
-  HEDDLE_DEVICE double name(long x) { return name(static_cast<double>(x)); }      \
+#define HEDDLE_WHOLE(name)                                                            \
+  HEDDLE_DEVICE double name(int x) { return name(static_cast<double>(x)); }           \
+  HEDDLE_DEVICE double name(unsigned int x) { return name(static_cast<double>(x)); }  \
+  HEDDLE_DEVICE double name(long x) { return name(static_cast<double>(x)); }          \
   HEDDLE_DEVICE double name(unsigned long x) { return name(static_cast<double>(x)); } \
-  HEDDLE_DEVICE double name(long long x) { return name(static_cast<double>(x)); } \
+  HEDDLE_DEVICE double name(long long x) { return name(static_cast<double>(x)); }     \
   HEDDLE_DEVICE double name(unsigned long long x) { return name(static_cast<double>(x)); }
 HEDDLE_WHOLE(sqrt)
 HEDDLE_WHOLE(exp)
@@ -300,10 +300,10 @@ HEDDLE_MIN_MAX(unsigned long)
 HEDDLE_MIN_MAX(long long)
 HEDDLE_MIN_MAX(unsigned long long)
 #undef HEDDLE_MIN_MAX
-#define HEDDLE_MIXED_MIN_MAX(wide, narrow)                                                \
-  HEDDLE_DEVICE wide min(narrow x, wide y) { return min(static_cast<wide>(x), y); }       \
-  HEDDLE_DEVICE wide min(wide x, narrow y) { return min(x, static_cast<wide>(y)); }       \
-  HEDDLE_DEVICE wide max(narrow x, wide y) { return max(static_cast<wide>(x), y); }       \
+#define HEDDLE_MIXED_MIN_MAX(wide, narrow)                                          \
+  HEDDLE_DEVICE wide min(narrow x, wide y) { return min(static_cast<wide>(x), y); } \
+  HEDDLE_DEVICE wide min(wide x, narrow y) { return min(x, static_cast<wide>(y)); } \
+  HEDDLE_DEVICE wide max(narrow x, wide y) { return max(static_cast<wide>(x), y); } \
   HEDDLE_DEVICE wide max(wide x, narrow y) { return max(x, static_cast<wide>(y)); }
 HEDDLE_MIXED_MIN_MAX(unsigned int, int)
 HEDDLE_MIXED_MIN_MAX(unsigned long, long)

@@ -16,40 +16,39 @@ HEDDLE_DEVICE void __brkpt() {}
 HEDDLE_DEVICE void __prof_trigger(int) {}
 
 // Shuffles. The last operand holds the segment of `width` lanes and the clamp, as PTX wants it.
-#define HEDDLE_SHUFFLE(name, builtin, clamp, offset_type)                                                      \
-  HEDDLE_DEVICE int name(unsigned int mask, int value, offset_type offset, int width = 32) {                   \
-    return builtin(mask, value, offset, ((32 - width) << 8) | clamp);                                          \
-  }                                                                                                            \
-  HEDDLE_DEVICE unsigned int name(unsigned int mask, unsigned int value, offset_type offset, int width = 32) { \
-    return static_cast<unsigned int>(name(mask, static_cast<int>(value), offset, width));                      \
-  }                                                                                                            \
-  HEDDLE_DEVICE float name(unsigned int mask, float value, offset_type offset, int width = 32) {               \
-    return __int_as_float(name(mask, __float_as_int(value), offset, width));                                   \
-  }                                                                                                            \
-  HEDDLE_DEVICE unsigned long long name(unsigned int mask, unsigned long long value, offset_type offset,       \
-                                        int width = 32) {                                                      \
-    const unsigned int low = name(mask, static_cast<unsigned int>(value), offset, width);                      \
-    const unsigned int high = name(mask, static_cast<unsigned int>(value >> 32), offset, width);               \
-    return (static_cast<unsigned long long>(high) << 32) | low;                                                \
-  }                                                                                                            \
-  HEDDLE_DEVICE long long name(unsigned int mask, long long value, offset_type offset, int width = 32) {       \
-    return static_cast<long long>(name(mask, static_cast<unsigned long long>(value), offset, width));          \
-  }                                                                                                            \
-  HEDDLE_DEVICE long name(unsigned int mask, long value, offset_type offset, int width = 32) {                 \
-    return static_cast<long>(name(mask, static_cast<unsigned long long>(value), offset, width));               \
-  }                                                                                                            \
-  HEDDLE_DEVICE unsigned long name(unsigned int mask, unsigned long value, offset_type offset,                 \
-                                   int width = 32) {                                                           \
-    return static_cast<unsigned long>(name(mask, static_cast<unsigned long long>(value), offset, width));      \
-  }                                                                                                            \
-  HEDDLE_DEVICE double name(unsigned int mask, double value, offset_type offset, int width = 32) {             \
-    return __longlong_as_double(name(mask, __double_as_longlong(value), offset, width));                       \
+#define HEDDLE_SHUFFLE(name, builtin, clamp, offset_type)                                                        \
+  HEDDLE_DEVICE int name(unsigned int mask, int value, offset_type offset, int width = 32) {                     \
+    return builtin(mask, value, offset, ((32 - width) << 8) | clamp);                                            \
+  }                                                                                                              \
+  HEDDLE_DEVICE unsigned int name(unsigned int mask, unsigned int value, offset_type offset, int width = 32) {   \
+    return static_cast<unsigned int>(name(mask, static_cast<int>(value), offset, width));                        \
+  }                                                                                                              \
+  HEDDLE_DEVICE float name(unsigned int mask, float value, offset_type offset, int width = 32) {                 \
+    return __int_as_float(name(mask, __float_as_int(value), offset, width));                                     \
+  }                                                                                                              \
+  HEDDLE_DEVICE unsigned long long name(unsigned int mask, unsigned long long value, offset_type offset,         \
+                                        int width = 32) {                                                        \
+    const unsigned int low = name(mask, static_cast<unsigned int>(value), offset, width);                        \
+    const unsigned int high = name(mask, static_cast<unsigned int>(value >> 32), offset, width);                 \
+    return (static_cast<unsigned long long>(high) << 32) | low;                                                  \
+  }                                                                                                              \
+  HEDDLE_DEVICE long long name(unsigned int mask, long long value, offset_type offset, int width = 32) {         \
+    return static_cast<long long>(name(mask, static_cast<unsigned long long>(value), offset, width));            \
+  }                                                                                                              \
+  HEDDLE_DEVICE long name(unsigned int mask, long value, offset_type offset, int width = 32) {                   \
+    return static_cast<long>(name(mask, static_cast<unsigned long long>(value), offset, width));                 \
+  }                                                                                                              \
+  HEDDLE_DEVICE unsigned long name(unsigned int mask, unsigned long value, offset_type offset, int width = 32) { \
+    return static_cast<unsigned long>(name(mask, static_cast<unsigned long long>(value), offset, width));        \
+  }                                                                                                              \
+  HEDDLE_DEVICE double name(unsigned int mask, double value, offset_type offset, int width = 32) {               \
+    return __longlong_as_double(name(mask, __double_as_longlong(value), offset, width));                         \
   }
 // The forms without a mask are those of devices before Volta: the lanes that run together take part.
-#define HEDDLE_OLD_SHUFFLE(name, offset_type)                                  \
-  template <typename T>                                                        \
-  HEDDLE_DEVICE T name(T value, offset_type offset, int width = 32) {          \
-    return name##_sync(__nvvm_activemask(), value, offset, width);             \
+#define HEDDLE_OLD_SHUFFLE(name, offset_type)                         \
+  template <typename T>                                               \
+  HEDDLE_DEVICE T name(T value, offset_type offset, int width = 32) { \
+    return name##_sync(__nvvm_activemask(), value, offset, width);    \
   }
 HEDDLE_SHUFFLE(__shfl_sync, __nvvm_shfl_sync_idx_i32, 0x1f, int)
 HEDDLE_SHUFFLE(__shfl_up_sync, __nvvm_shfl_sync_up_i32, 0, unsigned int)
@@ -75,12 +74,12 @@ HEDDLE_DEVICE int __any(int predicate) { return __any_sync(__nvvm_activemask(), 
 HEDDLE_DEVICE unsigned int __ballot(int predicate) { return __ballot_sync(__nvvm_activemask(), predicate); }
 
 // Which lanes have the same value.
-#define HEDDLE_MATCH(type, bits, integer)                                                                    \
-  HEDDLE_DEVICE unsigned int __match_any_sync(unsigned int mask, type value) {                               \
-    return __nvvm_match_any_sync_i##bits(mask, __builtin_bit_cast(integer, value));                          \
-  }                                                                                                          \
-  HEDDLE_DEVICE unsigned int __match_all_sync(unsigned int mask, type value, int* all) {                     \
-    return __nvvm_match_all_sync_i##bits##p(mask, __builtin_bit_cast(integer, value), all);                  \
+#define HEDDLE_MATCH(type, bits, integer)                                                   \
+  HEDDLE_DEVICE unsigned int __match_any_sync(unsigned int mask, type value) {              \
+    return __nvvm_match_any_sync_i##bits(mask, __builtin_bit_cast(integer, value));         \
+  }                                                                                         \
+  HEDDLE_DEVICE unsigned int __match_all_sync(unsigned int mask, type value, int* all) {    \
+    return __nvvm_match_all_sync_i##bits##p(mask, __builtin_bit_cast(integer, value), all); \
   }
 HEDDLE_MATCH(int, 32, unsigned int)
 HEDDLE_MATCH(unsigned int, 32, unsigned int)

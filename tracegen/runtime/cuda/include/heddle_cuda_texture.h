@@ -40,9 +40,7 @@ struct heddle_fetch;
     typedef heddle_##kind##x4 V;                                                                                       \
     HEDDLE_METHOD V integer(heddle_handle h, int x) { return __heddle_tex_unified_1d_v4##kind##_s32(h, x); }           \
     HEDDLE_METHOD V one(heddle_handle h, float x) { return __heddle_tex_unified_1d_v4##kind##_f32(h, x); }             \
-    HEDDLE_METHOD V two(heddle_handle h, float x, float y) {                                                           \
-      return __heddle_tex_unified_2d_v4##kind##_f32(h, x, y);                                                          \
-    }                                                                                                                  \
+    HEDDLE_METHOD V two(heddle_handle h, float x, float y) { return __heddle_tex_unified_2d_v4##kind##_f32(h, x, y); } \
     HEDDLE_METHOD V three(heddle_handle h, float x, float y, float z) {                                                \
       return __heddle_tex_unified_3d_v4##kind##_f32(h, x, y, z);                                                       \
     }                                                                                                                  \
@@ -89,18 +87,18 @@ HEDDLE_FETCHES(u32)
 
 template <class T>
 struct heddle_texel;
-#define HEDDLE_TEXEL(type, kind, as_float, made)                          \
-  template <>                                                             \
-  struct heddle_texel<type> {                                             \
-    typedef heddle_##kind##x4 fetched;                                    \
-    typedef as_float normalized;                                          \
-    HEDDLE_METHOD type make(fetched v) { return made; }                   \
+#define HEDDLE_TEXEL(type, kind, as_float, made)        \
+  template <>                                           \
+  struct heddle_texel<type> {                           \
+    typedef heddle_##kind##x4 fetched;                  \
+    typedef as_float normalized;                        \
+    HEDDLE_METHOD type make(fetched v) { return made; } \
   };
-#define HEDDLE_TEXELS(name, scalar, kind)                                                                      \
-  HEDDLE_TEXEL(name##1, kind, float1, make_##name##1(static_cast<scalar>(v.x)))                                \
-  HEDDLE_TEXEL(name##2, kind, float2, make_##name##2(static_cast<scalar>(v.x), static_cast<scalar>(v.y)))      \
-  HEDDLE_TEXEL(name##4, kind, float4,                                                                          \
-               make_##name##4(static_cast<scalar>(v.x), static_cast<scalar>(v.y), static_cast<scalar>(v.z),    \
+#define HEDDLE_TEXELS(name, scalar, kind)                                                                   \
+  HEDDLE_TEXEL(name##1, kind, float1, make_##name##1(static_cast<scalar>(v.x)))                             \
+  HEDDLE_TEXEL(name##2, kind, float2, make_##name##2(static_cast<scalar>(v.x), static_cast<scalar>(v.y)))   \
+  HEDDLE_TEXEL(name##4, kind, float4,                                                                       \
+               make_##name##4(static_cast<scalar>(v.x), static_cast<scalar>(v.y), static_cast<scalar>(v.z), \
                               static_cast<scalar>(v.w)))
 HEDDLE_TEXEL(char, s32, float, static_cast<char>(v.x))
 HEDDLE_TEXEL(signed char, s32, float, static_cast<signed char>(v.x))
@@ -141,18 +139,18 @@ HEDDLE_DEVICE heddle_handle heddle_bound(Reference reference) {
 
 // --- the functions: by object, by object through a pointer, by reference
 
-#define HEDDLE_TEX(name, method, parameters, arguments)                                                               \
-  template <class T>                                                                                                  \
-  HEDDLE_DEVICE T name(cudaTextureObject_t object, parameters) {                                                      \
-    return heddle_texel<T>::make(heddle_fetch<typename heddle_texel<T>::fetched>::method(object, arguments));         \
-  }                                                                                                                   \
-  template <class T>                                                                                                  \
-  HEDDLE_DEVICE void name(T* result, cudaTextureObject_t object, parameters) {                                        \
-    *result = name<T>(object, arguments);                                                                             \
-  }                                                                                                                   \
-  template <class T, int kType, enum cudaTextureReadMode kMode>                                                       \
-  HEDDLE_DEVICE typename heddle_read<T, kMode>::type name(texture<T, kType, kMode> reference, parameters) {           \
-    return name<typename heddle_read<T, kMode>::type>(heddle_bound(reference), arguments);                            \
+#define HEDDLE_TEX(name, method, parameters, arguments)                                                       \
+  template <class T>                                                                                          \
+  HEDDLE_DEVICE T name(cudaTextureObject_t object, parameters) {                                              \
+    return heddle_texel<T>::make(heddle_fetch<typename heddle_texel<T>::fetched>::method(object, arguments)); \
+  }                                                                                                           \
+  template <class T>                                                                                          \
+  HEDDLE_DEVICE void name(T* result, cudaTextureObject_t object, parameters) {                                \
+    *result = name<T>(object, arguments);                                                                     \
+  }                                                                                                           \
+  template <class T, int kType, enum cudaTextureReadMode kMode>                                               \
+  HEDDLE_DEVICE typename heddle_read<T, kMode>::type name(texture<T, kType, kMode> reference, parameters) {   \
+    return name<typename heddle_read<T, kMode>::type>(heddle_bound(reference), arguments);                    \
   }
 #define HEDDLE_C ,
 HEDDLE_TEX(tex1Dfetch, integer, int x, x)
@@ -176,11 +174,11 @@ HEDDLE_TEX(tex2Dgather, gather, float x HEDDLE_C float y HEDDLE_C int component 
 // The integer, or vector of integers, that has the size of an element.
 template <int kBytes>
 struct heddle_surface;
-#define HEDDLE_SURFACES(raw, code, mode)                                                               \
-  extern "C" __device__ raw __heddle_suld_1d_##code##_##mode(heddle_handle, int);                                     \
-  extern "C" __device__ raw __heddle_suld_2d_##code##_##mode(heddle_handle, int, int);                                \
-  extern "C" __device__ raw __heddle_suld_3d_##code##_##mode(heddle_handle, int, int, int);                           \
-  extern "C" __device__ raw __heddle_suld_1d_array_##code##_##mode(heddle_handle, int, int);                          \
+#define HEDDLE_SURFACES(raw, code, mode)                                                     \
+  extern "C" __device__ raw __heddle_suld_1d_##code##_##mode(heddle_handle, int);            \
+  extern "C" __device__ raw __heddle_suld_2d_##code##_##mode(heddle_handle, int, int);       \
+  extern "C" __device__ raw __heddle_suld_3d_##code##_##mode(heddle_handle, int, int, int);  \
+  extern "C" __device__ raw __heddle_suld_1d_array_##code##_##mode(heddle_handle, int, int); \
   extern "C" __device__ raw __heddle_suld_2d_array_##code##_##mode(heddle_handle, int, int, int);
 HEDDLE_SURFACES(unsigned short, i8, zero)
 HEDDLE_SURFACES(unsigned short, i8, clamp)
@@ -198,18 +196,18 @@ HEDDLE_SURFACES(heddle_u32x4, v4i32, zero)
 HEDDLE_SURFACES(heddle_u32x4, v4i32, clamp)
 HEDDLE_SURFACES(heddle_u32x4, v4i32, trap)
 #undef HEDDLE_SURFACES
-#define HEDDLE_STORES(types, code, mode)                                                                   \
-  extern "C" __device__ void __heddle_sust_b_1d_##code##_##mode(heddle_handle, int, types);                \
-  extern "C" __device__ void __heddle_sust_b_2d_##code##_##mode(heddle_handle, int, int, types);           \
-  extern "C" __device__ void __heddle_sust_b_3d_##code##_##mode(heddle_handle, int, int, int, types);      \
-  extern "C" __device__ void __heddle_sust_b_1d_array_##code##_##mode(heddle_handle, int, int, types);     \
+#define HEDDLE_STORES(types, code, mode)                                                               \
+  extern "C" __device__ void __heddle_sust_b_1d_##code##_##mode(heddle_handle, int, types);            \
+  extern "C" __device__ void __heddle_sust_b_2d_##code##_##mode(heddle_handle, int, int, types);       \
+  extern "C" __device__ void __heddle_sust_b_3d_##code##_##mode(heddle_handle, int, int, int, types);  \
+  extern "C" __device__ void __heddle_sust_b_1d_array_##code##_##mode(heddle_handle, int, int, types); \
   extern "C" __device__ void __heddle_sust_b_2d_array_##code##_##mode(heddle_handle, int, int, int, types);
 #define HEDDLE_FOUR_WORDS unsigned int HEDDLE_C unsigned int HEDDLE_C unsigned int HEDDLE_C unsigned int
-#define HEDDLE_ALL_STORES(mode)                          \
-  HEDDLE_STORES(unsigned short, i8, mode)                \
-  HEDDLE_STORES(unsigned short, i16, mode)               \
-  HEDDLE_STORES(unsigned int, i32, mode)                 \
-  HEDDLE_STORES(unsigned long long, i64, mode)           \
+#define HEDDLE_ALL_STORES(mode)                \
+  HEDDLE_STORES(unsigned short, i8, mode)      \
+  HEDDLE_STORES(unsigned short, i16, mode)     \
+  HEDDLE_STORES(unsigned int, i32, mode)       \
+  HEDDLE_STORES(unsigned long long, i64, mode) \
   HEDDLE_STORES(HEDDLE_FOUR_WORDS, v4i32, mode)
 HEDDLE_ALL_STORES(zero)
 HEDDLE_ALL_STORES(clamp)
@@ -218,38 +216,39 @@ HEDDLE_ALL_STORES(trap)
 #undef HEDDLE_STORES
 #undef HEDDLE_FOUR_WORDS
 
-#define HEDDLE_BY_MODE(result, prefix, code, ...)                \
-  switch (mode) {                                                \
-    case cudaBoundaryModeZero:                                   \
-      result prefix##_##code##_zero(h, __VA_ARGS__);             \
-      break;                                                     \
-    case cudaBoundaryModeClamp:                                  \
-      result prefix##_##code##_clamp(h, __VA_ARGS__);            \
-      break;                                                     \
-    default:                                                     \
-      result prefix##_##code##_trap(h, __VA_ARGS__);             \
-      break;                                                     \
+#define HEDDLE_BY_MODE(result, prefix, code, ...)     \
+  switch (mode) {                                     \
+    case cudaBoundaryModeZero:                        \
+      result prefix##_##code##_zero(h, __VA_ARGS__);  \
+      break;                                          \
+    case cudaBoundaryModeClamp:                       \
+      result prefix##_##code##_clamp(h, __VA_ARGS__); \
+      break;                                          \
+    default:                                          \
+      result prefix##_##code##_trap(h, __VA_ARGS__);  \
+      break;                                          \
   }
-#define HEDDLE_SURFACE_METHODS(suffix, geometry, parameters, arguments, code, raw, ...)                 \
-  HEDDLE_METHOD raw load_##suffix(heddle_handle h, parameters, enum cudaSurfaceBoundaryMode mode) {     \
-    raw v;                                                                                              \
-    HEDDLE_BY_MODE(v =, __heddle_suld_##geometry, code, arguments)                                      \
-    return v;                                                                                           \
-  }                                                                                                     \
+#define HEDDLE_SURFACE_METHODS(suffix, geometry, parameters, arguments, code, raw, ...)                      \
+  HEDDLE_METHOD raw load_##suffix(heddle_handle h, parameters, enum cudaSurfaceBoundaryMode mode) {          \
+    raw v;                                                                                                   \
+    HEDDLE_BY_MODE(v =, __heddle_suld_##geometry, code, arguments)                                           \
+    return v;                                                                                                \
+  }                                                                                                          \
   HEDDLE_METHOD void store_##suffix(raw v, heddle_handle h, parameters, enum cudaSurfaceBoundaryMode mode) { \
-    HEDDLE_BY_MODE(, __heddle_sust_b_##geometry, code, arguments HEDDLE_C __VA_ARGS__)                      \
+    HEDDLE_BY_MODE(, __heddle_sust_b_##geometry, code, arguments HEDDLE_C __VA_ARGS__)                       \
   }
-#define HEDDLE_SURFACE(bytes, code, raw_type, ...)                                                                \
-  template <>                                                                                                         \
-  struct heddle_surface<bytes> {                                                                                      \
-    typedef raw_type raw;                                                                                             \
-    HEDDLE_SURFACE_METHODS(1d, 1d, int x, x, code, raw_type, __VA_ARGS__)                                                 \
-    HEDDLE_SURFACE_METHODS(2d, 2d, int x HEDDLE_C int y, x HEDDLE_C y, code, raw_type, __VA_ARGS__)                       \
-    HEDDLE_SURFACE_METHODS(3d, 3d, int x HEDDLE_C int y HEDDLE_C int z, x HEDDLE_C y HEDDLE_C z, code, raw_type,      \
-                           __VA_ARGS__)                                                                                   \
-    HEDDLE_SURFACE_METHODS(1d_array, 1d_array, int x HEDDLE_C int layer, layer HEDDLE_C x, code, raw_type, __VA_ARGS__)   \
-    HEDDLE_SURFACE_METHODS(2d_array, 2d_array, int x HEDDLE_C int y HEDDLE_C int layer,                               \
-                           layer HEDDLE_C x HEDDLE_C y, code, raw_type, __VA_ARGS__)                                      \
+#define HEDDLE_SURFACE(bytes, code, raw_type, ...)                                                                   \
+  template <>                                                                                                        \
+  struct heddle_surface<bytes> {                                                                                     \
+    typedef raw_type raw;                                                                                            \
+    HEDDLE_SURFACE_METHODS(1d, 1d, int x, x, code, raw_type, __VA_ARGS__)                                            \
+    HEDDLE_SURFACE_METHODS(2d, 2d, int x HEDDLE_C int y, x HEDDLE_C y, code, raw_type, __VA_ARGS__)                  \
+    HEDDLE_SURFACE_METHODS(3d, 3d, int x HEDDLE_C int y HEDDLE_C int z, x HEDDLE_C y HEDDLE_C z, code, raw_type,     \
+                           __VA_ARGS__)                                                                              \
+    HEDDLE_SURFACE_METHODS(1d_array, 1d_array, int x HEDDLE_C int layer, layer HEDDLE_C x, code, raw_type,           \
+                           __VA_ARGS__)                                                                              \
+    HEDDLE_SURFACE_METHODS(2d_array, 2d_array, int x HEDDLE_C int y HEDDLE_C int layer, layer HEDDLE_C x HEDDLE_C y, \
+                           code, raw_type, __VA_ARGS__)                                                              \
   };
 HEDDLE_SURFACE(1, i8, unsigned short, v)
 HEDDLE_SURFACE(2, i16, unsigned short, v)
@@ -273,36 +272,36 @@ HEDDLE_DEVICE typename heddle_surface<sizeof(T)>::raw heddle_to_raw(T value) {
   return raw;
 }
 
-#define HEDDLE_SURF(name, suffix, parameters, arguments)                                                          \
-  template <class T>                                                                                              \
-  HEDDLE_DEVICE T name##read(cudaSurfaceObject_t object, parameters,                                              \
-                             enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                          \
-    return heddle_from_raw<T>(heddle_surface<sizeof(T)>::load_##suffix(object, arguments, mode));                 \
-  }                                                                                                               \
-  template <class T>                                                                                              \
-  HEDDLE_DEVICE void name##read(T* result, cudaSurfaceObject_t object, parameters,                                \
-                                enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                       \
-    *result = name##read<T>(object, arguments, mode);                                                             \
-  }                                                                                                               \
-  template <class T, class S, int kType>                                                                          \
-  HEDDLE_DEVICE T name##read(surface<S, kType> reference, parameters,                                             \
-                             enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                          \
-    return name##read<T>(heddle_bound(reference), arguments, mode);                                               \
-  }                                                                                                               \
-  template <class T, class S, int kType>                                                                          \
-  HEDDLE_DEVICE void name##read(T* result, surface<S, kType> reference, parameters,                               \
-                                enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                       \
-    *result = name##read<T>(heddle_bound(reference), arguments, mode);                                            \
-  }                                                                                                               \
-  template <class T>                                                                                              \
-  HEDDLE_DEVICE void name##write(T value, cudaSurfaceObject_t object, parameters,                                 \
-                                 enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                      \
-    heddle_surface<sizeof(T)>::store_##suffix(heddle_to_raw(value), object, arguments, mode);                     \
-  }                                                                                                               \
-  template <class T, class S, int kType>                                                                          \
-  HEDDLE_DEVICE void name##write(T value, surface<S, kType> reference, parameters,                                \
-                                 enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                      \
-    name##write(value, heddle_bound(reference), arguments, mode);                                                 \
+#define HEDDLE_SURF(name, suffix, parameters, arguments)                                          \
+  template <class T>                                                                              \
+  HEDDLE_DEVICE T name##read(cudaSurfaceObject_t object, parameters,                              \
+                             enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {          \
+    return heddle_from_raw<T>(heddle_surface<sizeof(T)>::load_##suffix(object, arguments, mode)); \
+  }                                                                                               \
+  template <class T>                                                                              \
+  HEDDLE_DEVICE void name##read(T* result, cudaSurfaceObject_t object, parameters,                \
+                                enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {       \
+    *result = name##read<T>(object, arguments, mode);                                             \
+  }                                                                                               \
+  template <class T, class S, int kType>                                                          \
+  HEDDLE_DEVICE T name##read(surface<S, kType> reference, parameters,                             \
+                             enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {          \
+    return name##read<T>(heddle_bound(reference), arguments, mode);                               \
+  }                                                                                               \
+  template <class T, class S, int kType>                                                          \
+  HEDDLE_DEVICE void name##read(T* result, surface<S, kType> reference, parameters,               \
+                                enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {       \
+    *result = name##read<T>(heddle_bound(reference), arguments, mode);                            \
+  }                                                                                               \
+  template <class T>                                                                              \
+  HEDDLE_DEVICE void name##write(T value, cudaSurfaceObject_t object, parameters,                 \
+                                 enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {      \
+    heddle_surface<sizeof(T)>::store_##suffix(heddle_to_raw(value), object, arguments, mode);     \
+  }                                                                                               \
+  template <class T, class S, int kType>                                                          \
+  HEDDLE_DEVICE void name##write(T value, surface<S, kType> reference, parameters,                \
+                                 enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {      \
+    name##write(value, heddle_bound(reference), arguments, mode);                                 \
   }
 HEDDLE_SURF(surf1D, 1d, int x, x)
 HEDDLE_SURF(surf2D, 2d, int x HEDDLE_C int y, x HEDDLE_C y)

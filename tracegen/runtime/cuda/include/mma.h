@@ -1,2 +1,9 @@
-// Tensor cores.
-#error "Tensor-core operations (nvcuda::wmma) are not supported by Heddle: no instruction class of a trace stands for them."
+// Name that programs include.
+#ifndef HEDDLE_MMA_H_
+#define HEDDLE_MMA_H_
+
+#ifdef __CUDA__
+#include "heddle_cuda_mma.h"
+#endif
+
+#endif  // HEDDLE_MMA_H_

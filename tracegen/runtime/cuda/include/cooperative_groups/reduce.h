@@ -1,0 +1,9 @@
+// Name that programs include.
+#ifndef HEDDLE_COOPERATIVE_GROUPS_REDUCE_H_
+#define HEDDLE_COOPERATIVE_GROUPS_REDUCE_H_
+
+#ifdef __CUDA__
+#include "heddle_cuda_groups.h"
+#endif
+
+#endif  // HEDDLE_COOPERATIVE_GROUPS_REDUCE_H_

@@ -1,0 +1,9 @@
+// Name that programs include.
+#ifndef HEDDLE_CUDA_FP16_HPP_H_
+#define HEDDLE_CUDA_FP16_HPP_H_
+
+#ifdef __CUDA__
+#include "heddle_cuda_half.h"
+#endif
+
+#endif  // HEDDLE_CUDA_FP16_HPP_H_

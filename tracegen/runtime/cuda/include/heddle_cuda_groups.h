@@ -1,0 +1,299 @@
+// Cooperative groups: the thread block, tiles of a warp, the threads that run together, and the grid.
+#ifndef HEDDLE_CUDA_GROUPS_H_
+#define HEDDLE_CUDA_GROUPS_H_
+
+// Returns only if all blocks of the grid are live at once; otherwise a barrier of the grid could never open, and the
+// launch fails with the place of the call.
+extern "C" __device__ void __heddle_resident_grid();
+
+namespace cooperative_groups {
+
+#define HEDDLE_METHOD __forceinline__ __device__
+
+namespace heddle {
+HEDDLE_DEVICE unsigned int Lane() { return __nvvm_read_ptx_sreg_laneid(); }
+HEDDLE_DEVICE unsigned int ThreadOfBlock() {
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+HEDDLE_DEVICE unsigned int ThreadsOfBlock() { return blockDim.x * blockDim.y * blockDim.z; }
+// The lanes of the warp that exist, when the block's last warp is not full.
+HEDDLE_DEVICE unsigned int LanesOfTile(unsigned int size) {
+  const unsigned int first = Lane() & ~(size - 1);
+  const unsigned int all = size == 32 ? 0xffffffffu : ((1u << size) - 1) << first;
+  const unsigned int left = ThreadsOfBlock() - (ThreadOfBlock() & ~31u);
+  return left >= 32 ? all : all & ((1u << left) - 1);
+}
+static __device__ unsigned int grid_arrivals;
+static __device__ volatile unsigned int grid_round;
+}  // namespace heddle
+
+// Any group whose kind is known only when the program runs.
+class thread_group {
+ public:
+  HEDDLE_METHOD void sync() const {
+    if (lanes_ == 0) {
+      __syncthreads();
+    } else {
+      __syncwarp(lanes_);
+    }
+  }
+  HEDDLE_METHOD unsigned int size() const { return lanes_ == 0 ? heddle::ThreadsOfBlock() : __popc(lanes_); }
+  HEDDLE_METHOD unsigned int num_threads() const { return size(); }
+  HEDDLE_METHOD unsigned int thread_rank() const {
+    return lanes_ == 0 ? heddle::ThreadOfBlock() : __popc(lanes_ & __nvvm_read_ptx_sreg_lanemask_lt());
+  }
+  HEDDLE_METHOD bool is_valid() const { return true; }
+
+ protected:
+  HEDDLE_METHOD explicit thread_group(unsigned int lanes) : lanes_(lanes) {}
+  unsigned int lanes_;  // of the warp; 0 = the whole block
+  friend HEDDLE_METHOD thread_group tiled_partition(const thread_group& parent, unsigned int size);
+};
+
+class thread_block : public thread_group {
+ public:
+  HEDDLE_METHOD thread_block() : thread_group(0) {}
+  static HEDDLE_METHOD void sync() { __syncthreads(); }
+  static HEDDLE_METHOD unsigned int size() { return heddle::ThreadsOfBlock(); }
+  static HEDDLE_METHOD unsigned int num_threads() { return heddle::ThreadsOfBlock(); }
+  static HEDDLE_METHOD unsigned int thread_rank() { return heddle::ThreadOfBlock(); }
+  static HEDDLE_METHOD dim3 group_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+  static HEDDLE_METHOD dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
+  static HEDDLE_METHOD dim3 group_dim() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
+  static HEDDLE_METHOD dim3 dim_threads() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
+};
+HEDDLE_DEVICE thread_block this_thread_block() { return thread_block(); }
+
+// The operations among the lanes of a part of a warp.
+template <typename Group>
+class heddle_lane_operations : public thread_group {
+ public:
+  HEDDLE_METHOD void sync() const { __syncwarp(lanes_); }
+  HEDDLE_METHOD int any(int predicate) const { return __any_sync(lanes_, predicate); }
+  HEDDLE_METHOD int all(int predicate) const { return __all_sync(lanes_, predicate); }
+  HEDDLE_METHOD unsigned int ballot(int predicate) const { return Pack(__ballot_sync(lanes_, predicate)); }
+  template <typename T>
+  HEDDLE_METHOD unsigned int match_any(T value) const {
+    return Pack(__match_any_sync(lanes_, value));
+  }
+  template <typename T>
+  HEDDLE_METHOD unsigned int match_all(T value, int& all) const {
+    return Pack(__match_all_sync(lanes_, value, &all));
+  }
+
+ protected:
+  HEDDLE_METHOD explicit heddle_lane_operations(unsigned int lanes) : thread_group(lanes) {}
+  // Lanes of the warp as ranks of the group.
+  HEDDLE_METHOD unsigned int Pack(unsigned int lanes) const {
+    return static_cast<const Group*>(this)->PackLanes(lanes);
+  }
+};
+
+template <unsigned int kSize, typename Parent = void>
+class thread_block_tile : public heddle_lane_operations<thread_block_tile<kSize, Parent>> {
+  static_assert(kSize > 0 && kSize <= 32 && (kSize & (kSize - 1)) == 0, "tiles have 1, 2, 4, 8, 16 or 32 threads");
+  typedef heddle_lane_operations<thread_block_tile<kSize, Parent>> Base;
+
+ public:
+  HEDDLE_METHOD thread_block_tile() : Base(heddle::LanesOfTile(kSize)) {}
+  template <typename Other>
+  HEDDLE_METHOD thread_block_tile(const thread_block_tile<kSize, Other>&) : thread_block_tile() {}
+  static HEDDLE_METHOD constexpr unsigned int size() { return kSize; }
+  static HEDDLE_METHOD constexpr unsigned int num_threads() { return kSize; }
+  static HEDDLE_METHOD unsigned int thread_rank() { return heddle::Lane() & (kSize - 1); }
+  static HEDDLE_METHOD unsigned int meta_group_rank() { return heddle::ThreadOfBlock() / kSize; }
+  static HEDDLE_METHOD unsigned int meta_group_size() { return (heddle::ThreadsOfBlock() + kSize - 1) / kSize; }
+  template <typename T>
+  HEDDLE_METHOD T shfl(T value, int rank) const {
+    return __shfl_sync(this->lanes_, value, rank, kSize);
+  }
+  template <typename T>
+  HEDDLE_METHOD T shfl_up(T value, unsigned int delta) const {
+    return __shfl_up_sync(this->lanes_, value, delta, kSize);
+  }
+  template <typename T>
+  HEDDLE_METHOD T shfl_down(T value, unsigned int delta) const {
+    return __shfl_down_sync(this->lanes_, value, delta, kSize);
+  }
+  template <typename T>
+  HEDDLE_METHOD T shfl_xor(T value, int mask) const {
+    return __shfl_xor_sync(this->lanes_, value, mask, kSize);
+  }
+  HEDDLE_METHOD unsigned int PackLanes(unsigned int lanes) const {
+    return lanes >> (heddle::Lane() & ~(kSize - 1)) & (0xffffffffu >> (32 - kSize));
+  }
+};
+
+class coalesced_group : public heddle_lane_operations<coalesced_group> {
+ public:
+  HEDDLE_METHOD explicit coalesced_group(unsigned int lanes) : heddle_lane_operations<coalesced_group>(lanes) {}
+  HEDDLE_METHOD unsigned int size() const { return __popc(lanes_); }
+  HEDDLE_METHOD unsigned int num_threads() const { return __popc(lanes_); }
+  HEDDLE_METHOD unsigned int thread_rank() const { return __popc(lanes_ & __nvvm_read_ptx_sreg_lanemask_lt()); }
+  template <typename T>
+  HEDDLE_METHOD T shfl(T value, unsigned int rank) const {
+    return __shfl_sync(lanes_, value, static_cast<int>(LaneOf(rank % size())), 32);
+  }
+  template <typename T>
+  HEDDLE_METHOD T shfl_up(T value, unsigned int delta) const {
+    const unsigned int rank = thread_rank();
+    return __shfl_sync(lanes_, value, static_cast<int>(rank >= delta ? LaneOf(rank - delta) : heddle::Lane()), 32);
+  }
+  template <typename T>
+  HEDDLE_METHOD T shfl_down(T value, unsigned int delta) const {
+    const unsigned int rank = thread_rank() + delta;
+    return __shfl_sync(lanes_, value, static_cast<int>(rank < size() ? LaneOf(rank) : heddle::Lane()), 32);
+  }
+  HEDDLE_METHOD unsigned int PackLanes(unsigned int lanes) const {
+    unsigned int packed = 0;
+    for (unsigned int rest = lanes_, rank = 0; rest != 0; rest &= rest - 1, ++rank) {
+      packed |= (lanes >> (__ffs(static_cast<int>(rest)) - 1) & 1) << rank;
+    }
+    return packed;
+  }
+
+ private:
+  HEDDLE_METHOD unsigned int LaneOf(unsigned int rank) const { return __fns(lanes_, 0, static_cast<int>(rank) + 1); }
+};
+HEDDLE_DEVICE coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
+
+template <unsigned int kSize, typename Parent>
+HEDDLE_DEVICE thread_block_tile<kSize, Parent> tiled_partition(const Parent&) {
+  return thread_block_tile<kSize, Parent>();
+}
+HEDDLE_METHOD thread_group tiled_partition(const thread_group& parent, unsigned int size) {
+  const unsigned int lanes = heddle::LanesOfTile(size);
+  return thread_group(parent.lanes_ == 0 ? lanes : lanes & parent.lanes_);
+}
+HEDDLE_DEVICE coalesced_group binary_partition(const coalesced_group& group, bool predicate) {
+  const unsigned int active = __activemask();
+  const unsigned int yes = __ballot_sync(active, predicate);
+  (void)group;
+  return coalesced_group(predicate ? yes : active & ~yes);
+}
+template <typename T>
+HEDDLE_DEVICE coalesced_group labeled_partition(const coalesced_group& group, T label) {
+  (void)group;
+  return coalesced_group(__match_any_sync(__activemask(), label));
+}
+
+// The whole grid. Its barrier counts arrivals in global memory, as the vendor's does: every block waits for all others,
+// so it works only where all of them are live at once.
+class grid_group {
+ public:
+  HEDDLE_METHOD bool is_valid() const { return true; }
+  HEDDLE_METHOD void sync() const {
+    __heddle_resident_grid();
+    __syncthreads();
+    if (heddle::ThreadOfBlock() == 0) {
+      const unsigned int blocks = gridDim.x * gridDim.y * gridDim.z;
+      const unsigned int round = heddle::grid_round;
+      __threadfence();
+      if (atomicAdd(&heddle::grid_arrivals, 1u) == blocks - 1) {
+        heddle::grid_arrivals = 0;
+        __threadfence();
+        heddle::grid_round = round + 1;
+      } else {
+        while (heddle::grid_round == round) {
+        }
+      }
+      __threadfence();
+    }
+    __syncthreads();
+  }
+  HEDDLE_METHOD unsigned long long size() const {
+    return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z * heddle::ThreadsOfBlock();
+  }
+  HEDDLE_METHOD unsigned long long num_threads() const { return size(); }
+  HEDDLE_METHOD unsigned int num_blocks() const { return gridDim.x * gridDim.y * gridDim.z; }
+  HEDDLE_METHOD dim3 group_dim() const { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+  HEDDLE_METHOD dim3 dim_blocks() const { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+  HEDDLE_METHOD dim3 block_index() const { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+  HEDDLE_METHOD unsigned int block_rank() const {
+    return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  }
+  HEDDLE_METHOD unsigned long long thread_rank() const {
+    return static_cast<unsigned long long>(block_rank()) * heddle::ThreadsOfBlock() + heddle::ThreadOfBlock();
+  }
+};
+HEDDLE_DEVICE grid_group this_grid() { return grid_group(); }
+
+template <typename Group>
+HEDDLE_DEVICE void sync(const Group& group) {
+  group.sync();
+}
+template <typename Group>
+HEDDLE_DEVICE unsigned long long thread_rank(const Group& group) {
+  return group.thread_rank();
+}
+template <typename Group>
+HEDDLE_DEVICE unsigned long long group_size(const Group& group) {
+  return group.size();
+}
+
+// --- reductions and scans (cooperative_groups/reduce.h, scan.h)
+
+#define HEDDLE_OPERATOR(name, result)                                           \
+  template <typename T>                                                         \
+  struct name {                                                                 \
+    HEDDLE_METHOD T operator()(const T& a, const T& b) const { return result; } \
+  };
+HEDDLE_OPERATOR(plus, a + b)
+HEDDLE_OPERATOR(less, a < b ? a : b)
+HEDDLE_OPERATOR(greater, a > b ? a : b)
+HEDDLE_OPERATOR(bit_and, a& b)
+HEDDLE_OPERATOR(bit_or, a | b)
+HEDDLE_OPERATOR(bit_xor, a ^ b)
+#undef HEDDLE_OPERATOR
+
+template <unsigned int kSize, typename Parent, typename T, typename Operation>
+HEDDLE_DEVICE T reduce(const thread_block_tile<kSize, Parent>& group, T value, Operation operation) {
+  for (unsigned int step = kSize / 2; step > 0; step /= 2) {
+    value = operation(value, group.shfl_xor(value, static_cast<int>(step)));
+  }
+  return value;
+}
+template <typename T, typename Operation>
+HEDDLE_DEVICE T reduce(const coalesced_group& group, T value, Operation operation) {
+  const unsigned int rank = group.thread_rank(), size = group.size();
+  for (unsigned int step = 1; step < size; step *= 2) {
+    const T other = group.shfl_down(value, step);
+    if (rank + step < size) value = operation(value, other);
+  }
+  return group.shfl(value, 0);
+}
+template <typename Group, typename T, typename Operation>
+HEDDLE_DEVICE T inclusive_scan(const Group& group, T value, Operation operation) {
+  const unsigned int rank = group.thread_rank();
+  for (unsigned int step = 1; step < group.size(); step *= 2) {
+    const T other = group.shfl_up(value, step);
+    if (rank >= step) value = operation(other, value);
+  }
+  return value;
+}
+template <typename Group, typename T>
+HEDDLE_DEVICE T inclusive_scan(const Group& group, T value) {
+  return inclusive_scan(group, value, plus<T>());
+}
+template <typename Group, typename T>
+HEDDLE_DEVICE T exclusive_scan(const Group& group, T value) {
+  const T before = group.shfl_up(inclusive_scan(group, value, plus<T>()), 1);
+  return group.thread_rank() == 0 ? T() : before;
+}
+
+// --- copies into shared memory (cooperative_groups/memcpy_async.h): complete at once
+
+template <typename Group, typename T>
+HEDDLE_DEVICE void memcpy_async(const Group& group, T* to, const T* from, unsigned long bytes) {
+  for (unsigned long i = group.thread_rank(); i < bytes / sizeof(T); i += group.size()) to[i] = from[i];
+}
+template <typename Group>
+HEDDLE_DEVICE void wait(const Group& group) {
+  group.sync();
+}
+
+#undef HEDDLE_METHOD
+
+}  // namespace cooperative_groups
+
+#endif  // HEDDLE_CUDA_GROUPS_H_
