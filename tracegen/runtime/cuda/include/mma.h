@@ -1,2 +1,3 @@
 // Tensor cores.
-#error "Tensor-core operations (nvcuda::wmma) are not supported by Heddle: no instruction class of a trace stands for them."
+#error \
+    "Tensor-core operations (nvcuda::wmma) are not supported by Heddle: no instruction class of a trace stands for them."
