@@ -48,9 +48,9 @@ Places SomePlaces() {
 }
 
 TEST(NvccOptions, EveryFormOfAValue) {
-  for (const char* line : {"-arch=sm_60 a.cu", "-arch sm_60 a.cu", "--gpu-architecture=compute_60 a.cu",
-                           "--gpu-architecture sm_60 a.cu", "-gencode arch=compute_60,code=sm_60 a.cu",
-                           "-gencode=arch=compute_35,code=[sm_35,sm_60] a.cu"}) {
+  for (const char* line :
+       {"-arch=sm_60 a.cu", "-arch sm_60 a.cu", "--gpu-architecture=compute_60 a.cu", "--gpu-architecture sm_60 a.cu",
+        "-gencode arch=compute_60,code=sm_60 a.cu", "-gencode=arch=compute_35,code=[sm_35,sm_60] a.cu"}) {
     EXPECT_EQ(Parse(line).target, "sm_60") << line;
   }
   EXPECT_THAT(Parse("-I a -Ib -I=c --include-path d,e x.cu").preprocessor,

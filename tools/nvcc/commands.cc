@@ -1,7 +1,6 @@
 #include "tools/nvcc/commands.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <initializer_list>
@@ -31,32 +30,13 @@ std::string Standard(const Options& options) {
 
 // What both passes of clang over a .cu file have in common.
 Command ClangCommand(const Options& options, const Places& places, const CudaSource& source) {
-  Command command = {places.clang,
-                     "-x",
-                     "cuda",
-                     "-std=" + Standard(options),
-                     "--cuda-gpu-arch=" + options.target,
+  Command command = {places.clang, "-x", "cuda", "-std=" + Standard(options), "--cuda-gpu-arch=" + options.target,
                      // No vendor toolkit: neither its headers nor its device library nor its path is looked for.
-                     "-nocudainc",
-                     "-nocudalib",
-                     "--cuda-path=/nonexistent",
-                     "-Xclang",
-                     "-target-sdk-version=11.0",
-                     "-fuse-cuid=none",
-                     "-Wno-unknown-cuda-version",
-                     "-isystem",
-                     places.clang_wrappers,
-                     "-isystem",
-                     places.headers,
-                     "-include",
-                     places.headers + "/heddle_cuda.h",
-                     "-include",
-                     places.headers + "/cuda_runtime.h",
-                     "-D__CUDACC_VER_MAJOR__=11",
-                     "-D__CUDACC_VER_MINOR__=0",
-                     "-D__CUDACC_VER_BUILD__=194",
-                     "-D__CUDACC_EXTENDED_LAMBDA__",
-                     "-D__CUDACC_RELAXED_CONSTEXPR__"};
+                     "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-Xclang", "-target-sdk-version=11.0",
+                     "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-isystem", places.clang_wrappers, "-isystem",
+                     places.headers, "-include", places.headers + "/heddle_cuda.h", "-include",
+                     places.headers + "/cuda_runtime.h", "-D__CUDACC_VER_MAJOR__=11", "-D__CUDACC_VER_MINOR__=0",
+                     "-D__CUDACC_VER_BUILD__=194", "-D__CUDACC_EXTENDED_LAMBDA__", "-D__CUDACC_RELAXED_CONSTEXPR__"};
   if (options.relocatable) Append(command, {"-fgpu-rdc", "-D__CUDACC_RDC__", "-Xclang", "-cuid=" + source.identity});
   if (source.text_path != source.path) {
     const std::string folder = fs::path(source.path).parent_path().string();
@@ -86,23 +66,9 @@ void AppendHostOptions(Command& command, const Options& options) {
   if (options.no_warnings) command.emplace_back("-w");
 }
 
-// gcc's omp.h, for clang's host pass.
-std::string OpenMpFolder() {
-  std::error_code ignored;
-  for (const auto& version : fs::directory_iterator("/usr/lib/gcc/x86_64-linux-gnu", ignored)) {
-    const fs::path folder = version.path() / "include";
-    if (fs::exists(folder / "omp.h", ignored)) return folder.string();
-  }
-  return "";
-}
-
-bool UsesOpenMp(const Options& options) {
-  return std::find(options.host.begin(), options.host.end(), "-fopenmp") != options.host.end();
-}
-
-void AppendOpenMpHeader(Command& command, const Options& options) {
-  if (!UsesOpenMp(options)) return;
-  if (const std::string folder = OpenMpFolder(); !folder.empty()) Append(command, {"-idirafter", folder});
+void AppendOpenMpHeader(Command& command, const Options& options, const Places& places) {
+  const bool used = std::find(options.host.begin(), options.host.end(), "-fopenmp") != options.host.end();
+  if (used) Append(command, {"-idirafter", places.headers + "/openmp"});
 }
 
 void AppendPhase(Command& command, const Options& options, const std::string& output) {
@@ -121,8 +87,8 @@ void AppendPhase(Command& command, const Options& options, const std::string& ou
 
 // The runtime stands in for these.
 bool IsVendorLibrary(const std::string& word) {
-  for (std::string_view name : {"-lcudart", "-lcudart_static", "-lcuda", "-lcudadevrt", "-lcudart_static.a",
-                                "-lnvToolsExt"}) {
+  for (std::string_view name :
+       {"-lcudart", "-lcudart_static", "-lcuda", "-lcudadevrt", "-lcudart_static.a", "-lnvToolsExt"}) {
     if (word == name) return true;
   }
   const std::string base = fs::path(word).filename().string();
@@ -158,7 +124,7 @@ Command DeviceCommand(const Options& options, const Places& places, const CudaSo
   if (options.flush_denormals || options.fast_math) command.emplace_back("-fgpu-flush-denormals-to-zero");
   if (!options.contract) command.emplace_back("-ffp-contract=off");
   if (source.keep_static_variables) command.emplace_back("-fkeep-persistent-storage-variables");
-  AppendOpenMpHeader(command, options);
+  AppendOpenMpHeader(command, options, places);
   Append(command, {source.text_path, "-o", output});
   return command;
 }
@@ -166,13 +132,13 @@ Command DeviceCommand(const Options& options, const Places& places, const CudaSo
 Command HostCommand(const Options& options, const Places& places, const CudaSource& source,
                     const std::string& device_code, const std::string& output) {
   Command command = ClangCommand(options, places, source);
-  Append(command, {"--cuda-host-only",
-                   // What clang makes errors of and gcc and nvcc do not.
-                   "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal", "-Wno-register",
-                   "-Wno-unknown-warning-option", "-Wno-unused-command-line-argument",
-                   "-Wno-ignored-optimization-argument"});
+  Append(command,
+         {"--cuda-host-only",
+          // What clang makes errors of and gcc and nvcc do not.
+          "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal", "-Wno-register", "-Wno-unknown-warning-option",
+          "-Wno-unused-command-line-argument", "-Wno-ignored-optimization-argument"});
   AppendHostOptions(command, options);
-  AppendOpenMpHeader(command, options);
+  AppendOpenMpHeader(command, options, places);
   if (options.relocatable) {
     // clang's list of a relocatable unit's kernels and variables, and a constructor that hands it to the runtime.
     Append(command, {"-Xclang", "--offload-new-driver"});

@@ -19,10 +19,10 @@ Language LanguageOf(const std::string& input, const Options& options);
 
 // A CUDA source on its way through the two passes of clang.
 struct CudaSource {
-  std::string path;                // as given
-  std::string text_path;           // what clang reads: `path`, or a copy with its launches rewritten
+  std::string path;                    // as given
+  std::string text_path;               // what clang reads: `path`, or a copy with its launches rewritten
   bool keep_static_variables = false;  // see HasStaticTexture
-  std::string identity;            // number of this translation unit, hexadecimal: names of its static device variables
+  std::string identity;  // number of this translation unit, hexadecimal: names of its static device variables
 };
 
 // Device pass: LLVM bitcode into `output`.

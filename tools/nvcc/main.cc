@@ -207,7 +207,8 @@ int Build::Make() {
   }
   const bool objects_only = options_.phase == Phase::kCompile || options_.phase == Phase::kPreprocess ||
                             options_.phase == Phase::kDependencies || options_.phase == Phase::kDeviceCode;
-  if (objects_only && !options_.output.empty() && options_.inputs.size() > 1 && options_.phase != Phase::kDependencies) {
+  if (objects_only && !options_.output.empty() && options_.inputs.size() > 1 &&
+      options_.phase != Phase::kDependencies) {
     return Fail("-o with -c and several inputs: leave -o away, or compile one after the other");
   }
   std::vector<std::string> objects;
@@ -220,9 +221,9 @@ int Build::Make() {
       objects.push_back(input);
       continue;
     }
-    const std::string output = objects_only ? ObjectName(input)
-                                            : work_.File(std::to_string(number_) + "-" +
-                                                         fs::path(input).stem().string() + ".o");
+    const std::string output = objects_only
+                                   ? ObjectName(input)
+                                   : work_.File(std::to_string(number_) + "-" + fs::path(input).stem().string() + ".o");
     if (int status = Compile(input, language, output); status != 0) return status;
     objects.push_back(output);
   }

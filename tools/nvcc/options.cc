@@ -135,21 +135,16 @@ void Parser::MakePhases() {
   Flag({"MD", "generate-dependencies-with-compile"}, [this] { options_.dependency.push_back("-MD"); });
   Flag({"MMD", "generate-nonsystem-dependencies-with-compile"}, [this] { options_.dependency.push_back("-MMD"); });
   Flag({"MP", "generate-dependency-targets"}, [this] { options_.dependency.push_back("-MP"); });
-  Value({"MF", "dependency-output"}, [this](const std::string& v) {
-    options_.dependency.insert(options_.dependency.end(), {"-MF", v});
-  });
-  Value({"MT", "dependency-target-name"}, [this](const std::string& v) {
-    options_.dependency.insert(options_.dependency.end(), {"-MT", v});
-  });
-  Value({"MQ"}, [this](const std::string& v) {
-    options_.dependency.insert(options_.dependency.end(), {"-MQ", v});
-  });
+  Value({"MF", "dependency-output"},
+        [this](const std::string& v) { options_.dependency.insert(options_.dependency.end(), {"-MF", v}); });
+  Value({"MT", "dependency-target-name"},
+        [this](const std::string& v) { options_.dependency.insert(options_.dependency.end(), {"-MT", v}); });
+  Value({"MQ"}, [this](const std::string& v) { options_.dependency.insert(options_.dependency.end(), {"-MQ", v}); });
 }
 
 void Parser::MakeCodeOptions() {
-  for (const auto& [name, option] : std::vector<std::pair<const char*, const char*>>{{"include-path", "-I"},
-                                                                                     {"define-macro", "-D"},
-                                                                                     {"undefine-macro", "-U"}}) {
+  for (const auto& [name, option] : std::vector<std::pair<const char*, const char*>>{
+           {"include-path", "-I"}, {"define-macro", "-D"}, {"undefine-macro", "-U"}}) {
     Value({name}, [this, option = std::string(option)](const std::string& v) {
       for (const std::string& word : SplitList(v)) options_.preprocessor.push_back(option + word);
     });
@@ -226,24 +221,90 @@ void Parser::MakeCodeOptions() {
 
 // Options that change nothing here: they choose what the vendor's tools do, or what clang does anyway.
 void Parser::MakeIgnored() {
-  for (const char* name :
-       {"lineinfo", "generate-line-info", "m64", "expt-relaxed-constexpr", "expt-extended-lambda", "extended-lambda",
-        "restrict", "res-usage", "resource-usage", "src-in-ptx", "source-in-ptx", "noprof", "clean", "clean-targets",
-        "forward-unknown-to-host-linker", "ewp", "extensible-whole-program",
-        "no-compress", "dont-use-profile", "use-local-env", "run", "objtemp", "extra-device-vectorization",
-        "no-device-link", "nodlink", "cudadevrt", "display-error-number", "no-display-error-number", "disp-error-number",
-        "dlto", "lto", "keep-device-functions", "Wreorder", "Wdefault-stream-launch", "Wmissing-launch-bounds",
-        "Wext-lambda-captures-this", "deviceemu", "time", "no-host-device-initializer-list",
-        "no-host-device-move-forward", "disable-extern-shared-init"}) {
+  for (const char* name : {"lineinfo",
+                           "generate-line-info",
+                           "m64",
+                           "expt-relaxed-constexpr",
+                           "expt-extended-lambda",
+                           "extended-lambda",
+                           "restrict",
+                           "res-usage",
+                           "resource-usage",
+                           "src-in-ptx",
+                           "source-in-ptx",
+                           "noprof",
+                           "clean",
+                           "clean-targets",
+                           "forward-unknown-to-host-linker",
+                           "ewp",
+                           "extensible-whole-program",
+                           "no-compress",
+                           "dont-use-profile",
+                           "use-local-env",
+                           "run",
+                           "objtemp",
+                           "extra-device-vectorization",
+                           "no-device-link",
+                           "nodlink",
+                           "cudadevrt",
+                           "display-error-number",
+                           "no-display-error-number",
+                           "disp-error-number",
+                           "dlto",
+                           "lto",
+                           "keep-device-functions",
+                           "Wreorder",
+                           "Wdefault-stream-launch",
+                           "Wmissing-launch-bounds",
+                           "Wext-lambda-captures-this",
+                           "deviceemu",
+                           "time",
+                           "no-host-device-initializer-list",
+                           "no-host-device-move-forward",
+                           "disable-extern-shared-init"}) {
     Flag({name}, [] {});
   }
-  for (const char* name :
-       {"cudart", "machine", "m", "threads", "t", "split-compile", "prec-div", "prec-sqrt", "Xnvlink",
-        "nvlink-options", "Xcudafe", "Xfatbin", "fatbin-options", "Xarchive", "archive-options", "Xarchiver",
-        "diag-suppress", "diag-error", "diag-warn", "nvlink-diag", "libdevice-directory", "ldir", "target-directory",
-        "target-dir", "tdir", "cudadevrt", "static-global-template-stub", "compress-mode", "entries", "e",
-        "drive-prefix", "dependency-drive-prefix", "input-drive-prefix", "arbin", "archiver-binary", "idp", "ddp",
-        "dp", "dlink-time-opt", "qpp-config", "allow-unsupported-compiler-version"}) {
+  for (const char* name : {"cudart",
+                           "machine",
+                           "m",
+                           "threads",
+                           "t",
+                           "split-compile",
+                           "prec-div",
+                           "prec-sqrt",
+                           "Xnvlink",
+                           "nvlink-options",
+                           "Xcudafe",
+                           "Xfatbin",
+                           "fatbin-options",
+                           "Xarchive",
+                           "archive-options",
+                           "Xarchiver",
+                           "diag-suppress",
+                           "diag-error",
+                           "diag-warn",
+                           "nvlink-diag",
+                           "libdevice-directory",
+                           "ldir",
+                           "target-directory",
+                           "target-dir",
+                           "tdir",
+                           "cudadevrt",
+                           "static-global-template-stub",
+                           "compress-mode",
+                           "entries",
+                           "e",
+                           "drive-prefix",
+                           "dependency-drive-prefix",
+                           "input-drive-prefix",
+                           "arbin",
+                           "archiver-binary",
+                           "idp",
+                           "ddp",
+                           "dp",
+                           "dlink-time-opt",
+                           "qpp-config",
+                           "allow-unsupported-compiler-version"}) {
     Value({name}, [](const std::string&) {});
   }
   Flag({"forward-unknown-to-host-compiler"}, [this] { forward_unknown_ = true; });
@@ -377,8 +438,8 @@ void Parser::Finish() {
     }
     options_.target = "sm_" + std::to_string(chosen);
     if (chosen != wanted) {
-      options_.warnings.push_back("compute capability " + std::to_string(wanted) + ": compiled for " +
-                                  options_.target + " instead");
+      options_.warnings.push_back("compute capability " + std::to_string(wanted) + ": compiled for " + options_.target +
+                                  " instead");
     }
   }
   if (options_.device_debug) {

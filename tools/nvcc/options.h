@@ -47,11 +47,11 @@ struct Options {
   unsigned max_registers = 0;
   bool per_thread_stream = false;  // -default-stream per-thread
 
-  std::string host_compiler;            // -ccbin
-  std::vector<std::string> host;        // -Xcompiler
-  std::vector<std::string> linker;      // -Xlinker, each with its -Xlinker
-  std::vector<std::string> search;      // -L
-  std::vector<std::string> dependency;  // -MD, -MF ... as given
+  std::string host_compiler;                   // -ccbin
+  std::vector<std::string> host;               // -Xcompiler
+  std::vector<std::string> linker;             // -Xlinker, each with its -Xlinker
+  std::vector<std::string> search;             // -L
+  std::vector<std::string> dependency;         // -MD, -MF ... as given
   bool system_headers_in_dependencies = true;  // -M against -MM
 
   bool dry_run = false;

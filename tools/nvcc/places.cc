@@ -83,17 +83,22 @@ std::optional<Places> FindPlaces(const std::string& host_compiler, std::string* 
   places.device_program = FirstExisting({here / "heddle-capture"});
   places.clang = FirstProgram({"clang++-19", HEDDLE_LLVM_ROOT "/bin/clang++"});
   places.clang_wrappers = FirstExisting({HEDDLE_LLVM_ROOT "/lib/clang/19/include/cuda_wrappers"});
-  const bool found =
-      (!places.headers.empty() || Missing("cuda_runtime.h of Heddle", "set HEDDLE_INCLUDE_DIR to share/heddle/include "
-                                                                     "of the installation", error)) &&
-      (!places.library.empty() || Missing("lib/heddle/libheddle_cuda.a", "it lies beside bin/heddle-nvcc in an "
-                                                                        "installation; install Heddle again", error)) &&
-      (!places.toolkit.empty() || Missing("lib/heddle/toolkit", "it lies beside bin/heddle-nvcc in an installation; "
-                                                               "install Heddle again", error)) &&
-      (!places.clang.empty() || Missing("clang++-19", "install the package clang-19", error)) &&
-      (!places.clang_wrappers.empty() || Missing("clang's folder cuda_wrappers", "install the package libclang-common-19-dev",
-                                                 error)) &&
-      FindHostCompilers(host_compiler, places, error);
+  const bool found = (!places.headers.empty() || Missing("cuda_runtime.h of Heddle",
+                                                         "set HEDDLE_INCLUDE_DIR to share/heddle/include "
+                                                         "of the installation",
+                                                         error)) &&
+                     (!places.library.empty() || Missing("lib/heddle/libheddle_cuda.a",
+                                                         "it lies beside bin/heddle-nvcc in an "
+                                                         "installation; install Heddle again",
+                                                         error)) &&
+                     (!places.toolkit.empty() || Missing("lib/heddle/toolkit",
+                                                         "it lies beside bin/heddle-nvcc in an installation; "
+                                                         "install Heddle again",
+                                                         error)) &&
+                     (!places.clang.empty() || Missing("clang++-19", "install the package clang-19", error)) &&
+                     (!places.clang_wrappers.empty() ||
+                      Missing("clang's folder cuda_wrappers", "install the package libclang-common-19-dev", error)) &&
+                     FindHostCompilers(host_compiler, places, error);
   if (!found) return std::nullopt;
   return places;
 }

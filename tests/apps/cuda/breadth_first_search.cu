@@ -1,4 +1,5 @@
-// Breadth-first search, level by level, whose threads race to mark nodes (with the same value): a flag says when to stop.
+// Breadth-first search, level by level, whose threads race to mark nodes (with the same value): a flag says when to
+// stop.
 #include "check.h"
 
 __global__ void Expand(const int* starts, const int* edges, int* levels, int level, int nodes, int* changed) {

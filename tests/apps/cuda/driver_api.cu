@@ -5,15 +5,15 @@
 
 #include "check.h"
 
-#define DRIVER(call)                                                      \
-  do {                                                                    \
-    CUresult driver_result = (call);                                      \
-    if (driver_result != CUDA_SUCCESS) {                                  \
-      const char* text;                                                   \
-      cuGetErrorString(driver_result, &text);                             \
-      printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, text);         \
-      return 1;                                                           \
-    }                                                                     \
+#define DRIVER(call)                                              \
+  do {                                                            \
+    CUresult driver_result = (call);                              \
+    if (driver_result != CUDA_SUCCESS) {                          \
+      const char* text;                                           \
+      cuGetErrorString(driver_result, &text);                     \
+      printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, text); \
+      return 1;                                                   \
+    }                                                             \
   } while (0)
 
 int main(int argc, char** argv) {

@@ -1,5 +1,6 @@
 // -use_fast_math, -maxrregcount and code without unrolled loops: results stay near.
-// nvcc: -use_fast_math -maxrregcount=32 --no-unroll -Xptxas -v -lineinfo -gencode arch=compute_60,code=sm_60 -gencode arch=compute_75,code=[sm_75,compute_75]
+// nvcc: -use_fast_math -maxrregcount=32 --no-unroll -Xptxas -v -lineinfo
+// nvcc: -gencode arch=compute_60,code=sm_60 -gencode arch=compute_75,code=[sm_75,compute_75]
 #include "check.h"
 
 __global__ void Polynomial(const float* x, float* out) {

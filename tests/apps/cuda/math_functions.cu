@@ -1,10 +1,10 @@
 // Mathematical functions in both precisions, against the host's.
 #include "check.h"
 
-#define FUNCTIONS(X)                                                                                                \
-  X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(exp) X(exp2) X(expm1) X(log) X(log2)       \
-  X(log10) X(log1p) X(sqrt) X(cbrt) X(erf) X(erfc) X(tgamma) X(lgamma) X(floor) X(ceil) X(round) X(trunc) X(rint)   \
-  X(fabs)
+#define FUNCTIONS(X)                                                                                            \
+  X(sin)                                                                                                        \
+  X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) \
+      X(log1p) X(sqrt) X(cbrt) X(erf) X(erfc) X(tgamma) X(lgamma) X(floor) X(ceil) X(round) X(trunc) X(rint) X(fabs)
 
 enum {
 #define NUMBER(name) k_##name,
@@ -52,8 +52,8 @@ int main() {
   CALL(cudaMemcpy(got, doubles, sizeof(got), cudaMemcpyDeviceToHost));
   CALL(cudaMemcpy(got_single, singles, sizeof(got_single), cudaMemcpyDeviceToHost));
   for (int i = 0; i < n; ++i) {
-#define COMPARE(name)                                                                       \
-  EXPECT_NEAR(got[k_##name * n + i], name(x[i]), 1e-12 * (1 + fabs(name(x[i]))));           \
+#define COMPARE(name)                                                             \
+  EXPECT_NEAR(got[k_##name * n + i], name(x[i]), 1e-12 * (1 + fabs(name(x[i])))); \
   EXPECT_NEAR(got_single[k_##name * n + i], name((float)x[i]), 2e-6 * (1 + fabs(name(x[i]))));
     FUNCTIONS(COMPARE)
 #undef COMPARE

@@ -1,4 +1,5 @@
-// Tiles in shared memory, two-dimensional blocks, double precision, edges that are no multiple of the tile; without optimisation.
+// Tiles in shared memory, two-dimensional blocks, double precision, edges that are no multiple of the tile; device code
+// without optimisation.
 // nvcc: -g -G
 #include "check.h"
 

@@ -19,7 +19,9 @@ int main() {
   CALL(cudaMalloc(&device_sum, sizeof(sum)));
   CALL(cudaMemcpy(device_a, a, sizeof(a), cudaMemcpyHostToDevice));
   CALL(cudaMemcpy(device_b, b, sizeof(b), cudaMemcpyHostToDevice));
+  // clang-format off: as programs of that time have it
   Add<< <(n + 127) / 128, 128>> >(device_a, device_b, device_sum, n);
+  // clang-format on
   CALL(cudaGetLastError());
   CALL(cudaMemcpy(sum, device_sum, sizeof(sum), cudaMemcpyDeviceToHost));
   for (int i = 0; i < n; ++i) EXPECT(sum[i] == 1.5f * i);

@@ -4,6 +4,7 @@
 struct Queue {
   unsigned int head, tail, pending;
   int2 tasks[4096];
+  int ready[4096];  // a place in the queue is taken before its task is written
 };
 
 __global__ void Run(Queue* queue, unsigned long long* sum) {
@@ -11,6 +12,8 @@ __global__ void Run(Queue* queue, unsigned long long* sum) {
     const unsigned int tail = *reinterpret_cast<volatile unsigned int*>(&queue->tail);
     unsigned int head = *reinterpret_cast<volatile unsigned int*>(&queue->head);
     if (head >= tail || atomicCAS(&queue->head, head, head + 1) != head) continue;
+    while (atomicAdd(&queue->ready[head], 0) == 0) {
+    }
     const int2 task = queue->tasks[head];
     const int length = task.y - task.x;
     if (length <= 8) {
@@ -21,8 +24,9 @@ __global__ void Run(Queue* queue, unsigned long long* sum) {
         const int middle = task.x + length / 2;
         const unsigned int slot = atomicAdd(&queue->tail, 1u);
         queue->tasks[slot] = half == 0 ? make_int2(task.x, middle) : make_int2(middle, task.y);
+        __threadfence();
+        atomicExch(&queue->ready[slot], 1);
       }
-      __threadfence();
     }
     atomicSub(&queue->pending, 1u);
   }
@@ -32,6 +36,7 @@ int main() {
   static Queue host;
   host.tail = host.pending = 1;
   host.tasks[0] = make_int2(0, 3000);
+  host.ready[0] = 1;
   Queue* queue;
   unsigned long long *sum, total, expected = 0;
   CALL(cudaMalloc(&queue, sizeof(host)));

@@ -214,8 +214,8 @@ cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from
                                      false, true);
 }
 
-cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
-                                       size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t cudaMemcpy2DFromArrayAsync(void* to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
+                                       size_t height, enum cudaMemcpyKind kind, cudaStream_t stream) {
   const Guard guard;
   return heddle::cuda::CopyRectangle("cudaMemcpy2DFromArrayAsync", from, x, y, to, pitch, width, height, kind, stream,
                                      false, false);

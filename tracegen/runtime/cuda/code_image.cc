@@ -40,8 +40,8 @@ bool CodeImage::Add(const void* code) {
     options_.target = ValueOf(text, "target");
     options_.optimization = ValueOf(text, "optimization");
   }
-  const auto registers = static_cast<uint32_t>(std::strtoul(std::string(ValueOf(text, "max_registers")).c_str(),
-                                                            nullptr, 10));
+  const auto registers =
+      static_cast<uint32_t>(std::strtoul(std::string(ValueOf(text, "max_registers")).c_str(), nullptr, 10));
   if (registers != 0) {
     options_.max_registers = options_.max_registers == 0 ? registers : std::min(options_.max_registers, registers);
   }
@@ -91,9 +91,7 @@ const device::VariableInfo* CodeImage::FindAddress(uint64_t address) const {
   return nullptr;
 }
 
-int CodeImage::target() const {
-  return options_.target.size() > 3 ? std::atoi(options_.target.c_str() + 3) : 0;
-}
+int CodeImage::target() const { return options_.target.size() > 3 ? std::atoi(options_.target.c_str() + 3) : 0; }
 
 CodeRegistry& CodeRegistry::Get() {
   static auto& registry = *new CodeRegistry;
@@ -177,7 +175,8 @@ uint64_t CodeRegistry::Translate(uint64_t pointer) const {
   for (const auto& [host, variable] : variables_) {
     const uint64_t start = reinterpret_cast<uint64_t>(host);
     if (variable.kind != VariableKind::kManaged || pointer < start || pointer - start >= variable.bytes) continue;
-    const device::VariableInfo* place = variable.image->loaded() ? variable.image->FindVariable(variable.name) : nullptr;
+    const device::VariableInfo* place =
+        variable.image->loaded() ? variable.image->FindVariable(variable.name) : nullptr;
     if (place != nullptr) return place->address + (pointer - start);
   }
   return pointer;

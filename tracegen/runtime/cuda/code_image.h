@@ -49,7 +49,7 @@ class CodeImage {
 // A __global__ function of the program.
 struct Kernel {
   CodeImage* image = nullptr;
-  std::string name;                // in the module
+  std::string name;                   // in the module
   int max_dynamic_shared = 48 << 10;  // cudaFuncSetAttribute
 };
 

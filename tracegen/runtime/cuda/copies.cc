@@ -144,8 +144,7 @@ cudaError_t cudaMemset3D(struct cudaPitchedPtr pointer, int value, struct cudaEx
   return cudaMemset3DAsync(pointer, value, extent, nullptr);
 }
 
-cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pointer, int value, struct cudaExtent extent,
-                              cudaStream_t stream) {
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pointer, int value, struct cudaExtent extent, cudaStream_t stream) {
   return FillRows("cudaMemset3D", pointer.ptr, pointer.pitch, value, extent.width, extent.height, extent.depth,
                   pointer.pitch * pointer.ysize, stream);
 }

@@ -19,19 +19,19 @@ struct DeviceModel {
   int l2_bytes;
   int threads_per_multiprocessor;
   int blocks_per_multiprocessor;
-  int shared_per_multiprocessor;      // bytes
-  int shared_per_block_on_request;    // bytes
+  int shared_per_multiprocessor;    // bytes
+  int shared_per_block_on_request;  // bytes
   int single_to_double_ratio;
 };
 // The same on all of them.
 inline constexpr int kWarpSize = 32;
 inline constexpr int kMaxThreadsPerBlock = 1024;
-inline constexpr int kRegisters = 65536;         // per multiprocessor and per block
-inline constexpr int kRegisterUnit = 256;        // allocated per warp in units of
-inline constexpr int kSharedUnit = 256;          // bytes
+inline constexpr int kRegisters = 65536;   // per multiprocessor and per block
+inline constexpr int kRegisterUnit = 256;  // allocated per warp in units of
+inline constexpr int kSharedUnit = 256;    // bytes
 inline constexpr int kSharedPerBlock = 48 << 10;
-inline constexpr int kTextureAlignment = 512;    // bytes
-inline constexpr int kPitchAlignment = 512;      // of cudaMallocPitch; bytes
+inline constexpr int kTextureAlignment = 512;  // bytes
+inline constexpr int kPitchAlignment = 512;    // of cudaMallocPitch; bytes
 
 // The card with the highest compute capability that is not above that of the program's device code.
 const DeviceModel& ChosenDevice();

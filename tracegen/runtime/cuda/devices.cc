@@ -141,9 +141,9 @@ cudaError_t cudaDeviceGetAttribute(int* value, enum cudaDeviceAttr attribute, in
   cudaDeviceProp p;
   if (cudaError_t error = cudaGetDeviceProperties(&p, device); error != cudaSuccess) return error;
   switch (attribute) {
-#define HEDDLE_ATTRIBUTE(name, member)    \
-  case name:                              \
-    *value = static_cast<int>(p.member);  \
+#define HEDDLE_ATTRIBUTE(name, member)   \
+  case name:                             \
+    *value = static_cast<int>(p.member); \
     return cudaSuccess;
     HEDDLE_ATTRIBUTE(cudaDevAttrMaxThreadsPerBlock, maxThreadsPerBlock)
     HEDDLE_ATTRIBUTE(cudaDevAttrMaxBlockDimX, maxThreadsDim[0])

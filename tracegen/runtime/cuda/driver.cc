@@ -81,9 +81,7 @@ CUresult cuCtxCreate(CUcontext* context, unsigned int, CUdevice device) {
   *context = TheContext();
   return Result(cudaFree(nullptr));
 }
-CUresult cuCtxDestroy(CUcontext context) {
-  return context == TheContext() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-}
+CUresult cuCtxDestroy(CUcontext context) { return context == TheContext() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT; }
 CUresult cuCtxAttach(CUcontext* context, unsigned int) { return cuCtxGetCurrent(context); }
 CUresult cuCtxDetach(CUcontext context) { return cuCtxDestroy(context); }
 CUresult cuCtxPushCurrent(CUcontext context) { return cuCtxDestroy(context); }

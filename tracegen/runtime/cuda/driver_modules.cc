@@ -42,8 +42,9 @@ CUresult Result(cudaError_t error) { return static_cast<CUresult>(error); }
 CUresult Load(const char* call, const void* data, std::unique_ptr<CUmod_st> module, CUmodule* out) {
   if (out == nullptr || data == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (std::memcmp(data, kDeviceCodeMagic, sizeof(DeviceCodeHeader::magic)) != 0 || !module->image.Add(data)) {
-    Explain(call, "this is no device code of heddle-nvcc (PTX text and the vendor's binaries cannot be loaded): make "
-                  "the module with heddle-nvcc -cubin, -ptx or -fatbin");
+    Explain(call,
+            "this is no device code of heddle-nvcc (PTX text and the vendor's binaries cannot be loaded): make "
+            "the module with heddle-nvcc -cubin, -ptx or -fatbin");
     return CUDA_ERROR_INVALID_IMAGE;
   }
   if (cudaError_t error = module->image.Load(call); error != cudaSuccess) return Result(error);
@@ -249,8 +250,8 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction fun
   const Guard guard;
   if (blocks == nullptr || function == nullptr || block_size <= 0) return CUDA_ERROR_INVALID_VALUE;
   heddle::device::KernelInfo info;
-  const cudaError_t error = heddle::cuda::Describe("cuOccupancyMaxActiveBlocksPerMultiprocessor", *function->image,
-                                                   function->name, &info);
+  const cudaError_t error =
+      heddle::cuda::Describe("cuOccupancyMaxActiveBlocksPerMultiprocessor", *function->image, function->name, &info);
   if (error == cudaSuccess) *blocks = heddle::cuda::ResidentBlocks(info, block_size, dynamic_shared_bytes);
   return Result(error);
 }

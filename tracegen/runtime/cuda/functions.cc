@@ -9,8 +9,8 @@
 
 namespace heddle::cuda {
 
-// CUDA C++ Best Practices Guide, "Calculating Occupancy": the least of what threads, blocks, registers and shared memory
-// allow, each with its unit of allocation.
+// CUDA C++ Best Practices Guide, "Calculating Occupancy": the least of what threads, blocks, registers and shared
+// memory allow, each with its unit of allocation.
 int ResidentBlocks(const device::KernelInfo& kernel, int threads, size_t dynamic_shared_bytes) {
   const DeviceModel& model = ChosenDevice();
   if (threads <= 0 || threads > kMaxThreadsPerBlock) return 0;
@@ -21,8 +21,8 @@ int ResidentBlocks(const device::KernelInfo& kernel, int threads, size_t dynamic
     const int per_warp = (registers * kWarpSize + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;
     blocks = std::min(blocks, kRegisters / per_warp / warps);
   }
-  const size_t shared = (kernel.static_shared_bytes + dynamic_shared_bytes + kSharedUnit - 1) / kSharedUnit *
-                        kSharedUnit;
+  const size_t shared =
+      (kernel.static_shared_bytes + dynamic_shared_bytes + kSharedUnit - 1) / kSharedUnit * kSharedUnit;
   if (shared > 0) blocks = std::min(blocks, static_cast<int>(model.shared_per_multiprocessor / shared));
   return blocks;
 }
@@ -56,13 +56,13 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes* attributes, const v
   *attributes = cudaFuncAttributes{};
   attributes->sharedSizeBytes = info.static_shared_bytes;
   attributes->localSizeBytes = info.local_bytes;
-  attributes->maxThreadsPerBlock = info.max_threads != 0 ? static_cast<int>(info.max_threads)
-                                                         : heddle::cuda::kMaxThreadsPerBlock;
+  attributes->maxThreadsPerBlock =
+      info.max_threads != 0 ? static_cast<int>(info.max_threads) : heddle::cuda::kMaxThreadsPerBlock;
   attributes->numRegs = static_cast<int>(info.registers);
   attributes->ptxVersion = attributes->binaryVersion = model.capability;
   attributes->maxDynamicSharedSizeBytes =
-      kernel->max_dynamic_shared - static_cast<int>(std::min<uint32_t>(info.static_shared_bytes,
-                                                                       kernel->max_dynamic_shared));
+      kernel->max_dynamic_shared -
+      static_cast<int>(std::min<uint32_t>(info.static_shared_bytes, kernel->max_dynamic_shared));
   attributes->preferredShmemCarveout = cudaSharedmemCarveoutDefault;
   return cudaSuccess;
 }
@@ -98,8 +98,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
   if (blocks == nullptr || block_size <= 0) return Fail(cudaErrorInvalidValue);
   heddle::cuda::Kernel* kernel = nullptr;
   heddle::device::KernelInfo info;
-  cudaError_t error =
-      heddle::cuda::Look("cudaOccupancyMaxActiveBlocksPerMultiprocessor", function, &kernel, &info);
+  cudaError_t error = heddle::cuda::Look("cudaOccupancyMaxActiveBlocksPerMultiprocessor", function, &kernel, &info);
   if (error == cudaSuccess) *blocks = heddle::cuda::ResidentBlocks(info, block_size, dynamic_shared_bytes);
   return error;
 }

@@ -69,9 +69,7 @@ using heddle::cuda::MemoryKind;
 
 extern "C" {
 
-cudaError_t cudaMallocHost(void** pointer, size_t size) {
-  return cudaHostAlloc(pointer, size, cudaHostAllocDefault);
-}
+cudaError_t cudaMallocHost(void** pointer, size_t size) { return cudaHostAlloc(pointer, size, cudaHostAllocDefault); }
 
 cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned int flags) {
   const Guard guard;
@@ -94,8 +92,8 @@ cudaError_t cudaHostRegister(void* pointer, size_t size, unsigned int flags) {
   const Guard guard;
   const auto host = reinterpret_cast<uint64_t>(pointer);
   if (pointer == nullptr || size == 0) return Fail(cudaErrorInvalidValue);
-  if (heddle::device::DeviceClient::IsDeviceAddress(host) ||
-      heddle::cuda::FindRegistered(host) != nullptr || heddle::cuda::FindRegistered(host + size - 1) != nullptr) {
+  if (heddle::device::DeviceClient::IsDeviceAddress(host) || heddle::cuda::FindRegistered(host) != nullptr ||
+      heddle::cuda::FindRegistered(host + size - 1) != nullptr) {
     return Fail(cudaErrorHostMemoryAlreadyRegistered);
   }
   return heddle::cuda::Register("cudaHostRegister", host, size, flags);

@@ -131,8 +131,8 @@ cudaError_t Copy(const char* call, Layout to, Layout from, Block block, cudaMemc
                                                        : TransferDirection::kDeviceToHost;
     // The trace has one range per copy: for rows apart the one from the first to the last byte.
     const Layout& noted = into ? to : from;
-    const device::Result result = DeviceClient::Get().NoteTransfer(
-        direction, reinterpret_cast<uint64_t>(noted.start), Span(noted, block), stream->id);
+    const device::Result result = DeviceClient::Get().NoteTransfer(direction, reinterpret_cast<uint64_t>(noted.start),
+                                                                   Span(noted, block), stream->id);
     if (!result.ok()) return Fail(call, result);
   }
   Timeline::Get().Add(stream, Timeline::CopyNanoseconds(bytes, into && out_of));

@@ -16,8 +16,8 @@ struct Allocation {
   uint64_t bytes = 0;
   uint64_t base = 0;  // of the device's allocation, which begins earlier for kRegistered
   MemoryKind kind = MemoryKind::kDevice;
-  unsigned int flags = 0;   // of cudaHostAlloc, cudaHostRegister
-  uint64_t host = 0;        // kRegistered: the host's address
+  unsigned int flags = 0;  // of cudaHostAlloc, cudaHostRegister
+  uint64_t host = 0;       // kRegistered: the host's address
 };
 
 // Functions are called with the Guard held; `call` is the function of the API, for messages and traces.

@@ -63,8 +63,8 @@ void AddEntry(CodeImage* image, const OffloadEntry& entry) {
   registry.AddVariable(variable);
 }
 
-// The host's copies of managed variables get their first values. The runtime comes last on the linker's command line, so
-// this runs after all device code has been registered.
+// The host's copies of managed variables get their first values. The runtime comes last on the linker's command line,
+// so this runs after all device code has been registered.
 __attribute__((constructor)) void InitializeManaged() {
   const Guard guard;
   bool any = false;
@@ -106,9 +106,9 @@ int __cudaRegisterFunction(void** handle, const char* host, char*, const char* n
 
 void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int, size_t bytes, int, int) {
   const Guard guard;
-  CodeRegistry::Get().AddVariable(heddle::cuda::MakeVariable(
-      reinterpret_cast<CodeImage*>(handle), host, name, bytes,
-      heddle::cuda::IsManaged(host) ? VariableKind::kManaged : VariableKind::kVariable));
+  CodeRegistry::Get().AddVariable(
+      heddle::cuda::MakeVariable(reinterpret_cast<CodeImage*>(handle), host, name, bytes,
+                                 heddle::cuda::IsManaged(host) ? VariableKind::kManaged : VariableKind::kVariable));
 }
 
 void __cudaRegisterTexture(void** handle, void* host, const void**, const char* name, int, int normalized, int) {

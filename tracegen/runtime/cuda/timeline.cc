@@ -9,7 +9,8 @@ namespace {
 
 // Time between two things that the host asks for.
 constexpr uint64_t kSubmitNanoseconds = 2000;
-// Bandwidths of a PCI Express 3.0 x16 bus and of a device's memory, bytes per microsecond, and the fixed cost of a copy.
+// Bandwidths of a PCI Express 3.0 x16 bus and of a device's memory, bytes per microsecond, and the fixed cost of a
+// copy.
 constexpr uint64_t kBusBytesPerMicrosecond = 12000;
 constexpr uint64_t kDeviceBytesPerMicrosecond = 350000;
 constexpr uint64_t kCopyNanoseconds = 5000;

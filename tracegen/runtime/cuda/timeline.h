@@ -1,6 +1,6 @@
 // Streams and events in the device's own time. All work is done when it is asked for; the clock only says when a device
-// would have done it, so that events show plausible times, the same in every run: it knows the durations of kernels that
-// the device process estimates, those of copies over a bus, and the order that streams and events demand.
+// would have done it, so that events show plausible times, the same in every run: it knows the durations of kernels
+// that the device process estimates, those of copies over a bus, and the order that streams and events demand.
 #ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_TIMELINE_H_
 #define HEDDLE_TRACEGEN_RUNTIME_CUDA_TIMELINE_H_
 
@@ -16,9 +16,9 @@ struct CUstream_st {
   uint64_t id = 0;  // in traces; 0 = the default stream
   unsigned int flags = cudaStreamDefault;
   int priority = 0;
-  uint64_t ready_ns = 0;                // when everything in it has been done
-  uint64_t last_launch = 0;             // number of the last launch in it + 1; 0 = none
-  std::vector<uint64_t> dependencies;   // launches of other streams that the next launch waits for
+  uint64_t ready_ns = 0;               // when everything in it has been done
+  uint64_t last_launch = 0;            // number of the last launch in it + 1; 0 = none
+  std::vector<uint64_t> dependencies;  // launches of other streams that the next launch waits for
 };
 
 struct CUevent_st {

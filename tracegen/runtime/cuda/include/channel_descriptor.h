@@ -9,23 +9,23 @@ template <class T>
 inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc() {
   return cudaChannelFormatDesc{0, 0, 0, 0, cudaChannelFormatKindNone};
 }
-#define HEDDLE_FORMAT(type, bits, kind)                                  \
-  template <>                                                            \
-  inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc<type>() {  \
-    return cudaChannelFormatDesc{bits, 0, 0, 0, kind};                   \
+#define HEDDLE_FORMAT(type, bits, kind)                                 \
+  template <>                                                           \
+  inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc<type>() { \
+    return cudaChannelFormatDesc{bits, 0, 0, 0, kind};                  \
   }
-#define HEDDLE_FORMATS(name, bits, kind)                                      \
-  template <>                                                                 \
-  inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc<name##1>() {    \
-    return cudaChannelFormatDesc{bits, 0, 0, 0, kind};                        \
-  }                                                                           \
-  template <>                                                                 \
-  inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc<name##2>() {    \
-    return cudaChannelFormatDesc{bits, bits, 0, 0, kind};                     \
-  }                                                                           \
-  template <>                                                                 \
-  inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc<name##4>() {    \
-    return cudaChannelFormatDesc{bits, bits, bits, bits, kind};               \
+#define HEDDLE_FORMATS(name, bits, kind)                                   \
+  template <>                                                              \
+  inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc<name##1>() { \
+    return cudaChannelFormatDesc{bits, 0, 0, 0, kind};                     \
+  }                                                                        \
+  template <>                                                              \
+  inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc<name##2>() { \
+    return cudaChannelFormatDesc{bits, bits, 0, 0, kind};                  \
+  }                                                                        \
+  template <>                                                              \
+  inline __host__ cudaChannelFormatDesc cudaCreateChannelDesc<name##4>() { \
+    return cudaChannelFormatDesc{bits, bits, bits, bits, kind};            \
   }
 HEDDLE_FORMAT(char, 8, cudaChannelFormatKindSigned)
 HEDDLE_FORMAT(signed char, 8, cudaChannelFormatKindSigned)

@@ -81,12 +81,12 @@ inline __host__ cudaError_t cudaGetSymbolSize(size_t* size, const T& symbol) {
 }
 
 template <class T>
-inline __host__ cudaError_t cudaLaunchKernel(const T* function, dim3 grid, dim3 block, void** arguments,
+inline __host__ cudaError_t cudaLaunchKernel(T* function, dim3 grid, dim3 block, void** arguments,
                                              size_t shared_bytes = 0, cudaStream_t stream = 0) {
   return ::cudaLaunchKernel(reinterpret_cast<const void*>(function), grid, block, arguments, shared_bytes, stream);
 }
 template <class T>
-inline __host__ cudaError_t cudaLaunchCooperativeKernel(const T* function, dim3 grid, dim3 block, void** arguments,
+inline __host__ cudaError_t cudaLaunchCooperativeKernel(T* function, dim3 grid, dim3 block, void** arguments,
                                                         size_t shared_bytes = 0, cudaStream_t stream = 0) {
   return ::cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(function), grid, block, arguments, shared_bytes,
                                        stream);
@@ -197,8 +197,7 @@ inline __host__ cudaError_t cudaBindTextureToArray(const texture<T, kType, kMode
   return ::cudaBindTextureToArray(&reference, array, &format);
 }
 template <class T, int kType, enum cudaTextureReadMode kMode>
-inline __host__ cudaError_t cudaBindTextureToArray(const texture<T, kType, kMode>& reference,
-                                                   cudaArray_const_t array) {
+inline __host__ cudaError_t cudaBindTextureToArray(const texture<T, kType, kMode>& reference, cudaArray_const_t array) {
   cudaChannelFormatDesc format;
   const cudaError_t error = ::cudaGetChannelDesc(&format, array);
   return error == cudaSuccess ? ::cudaBindTextureToArray(&reference, array, &format) : error;

@@ -14,8 +14,8 @@
 #include <cmath>
 #include <cstdlib>
 
-#define HEDDLE_HOST_MIN_MAX(type)                                                             \
-  static inline __host__ type min(type x, type y) { return x < y ? x : y; }                  \
+#define HEDDLE_HOST_MIN_MAX(type)                                           \
+  static inline __host__ type min(type x, type y) { return x < y ? x : y; } \
   static inline __host__ type max(type x, type y) { return x > y ? x : y; }
 HEDDLE_HOST_MIN_MAX(int)
 HEDDLE_HOST_MIN_MAX(unsigned int)

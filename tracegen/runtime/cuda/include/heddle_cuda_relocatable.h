@@ -8,7 +8,8 @@
 asm(".pushsection .heddle_device_code,\"a\",@progbits\n"
     ".balign 8\n"
     "heddle_device_code:\n"
-    ".incbin \"" HEDDLE_DEVICE_CODE "\"\n"
+    ".incbin \"" HEDDLE_DEVICE_CODE
+    "\"\n"
     ".popsection\n");
 
 extern "C" {

@@ -5,14 +5,14 @@
 
 #include "host_defines.h"
 
-#define HEDDLE_VECTOR(name, type, align1, align2, align3, align4)             \
-  struct __attribute__((aligned(align1))) name##1 { type x; };                \
-  struct __attribute__((aligned(align2))) name##2 { type x, y; };             \
-  struct __attribute__((aligned(align3))) name##3 { type x, y, z; };          \
-  struct __attribute__((aligned(align4))) name##4 { type x, y, z, w; };       \
-  typedef struct name##1 name##1;                                             \
-  typedef struct name##2 name##2;                                             \
-  typedef struct name##3 name##3;                                             \
+#define HEDDLE_VECTOR(name, type, align1, align2, align3, align4)       \
+  struct __attribute__((aligned(align1))) name##1 { type x; };          \
+  struct __attribute__((aligned(align2))) name##2 { type x, y; };       \
+  struct __attribute__((aligned(align3))) name##3 { type x, y, z; };    \
+  struct __attribute__((aligned(align4))) name##4 { type x, y, z, w; }; \
+  typedef struct name##1 name##1;                                       \
+  typedef struct name##2 name##2;                                       \
+  typedef struct name##3 name##3;                                       \
   typedef struct name##4 name##4;
 
 HEDDLE_VECTOR(char, signed char, 1, 2, 1, 4)
