@@ -78,6 +78,16 @@ int main(void) {
   Run1(kernel, kCount, 0);
   Read(result, out, sizeof(out));
   EXPECT_CLOSE(0, out[0], before + 1, 1e-6);
+  printf("arguments: %g\n", out[1]);
+
+  /* The kernel that the other one calls, by itself. */
+  cl_kernel base = MakeKernel(program, "base");
+  const cl_float x = 2.5f;
+  SetBuffer(base, 0, result);
+  CALL(clSetKernelArg(base, 1, sizeof(x), &x));
+  Run1(base, kCount, 0);
+  Read(result, out, sizeof(out));
+  for (i = 0; i < kCount; ++i) EXPECT_ELEMENT(i, out[i], x);
 
   cl_kernel_arg_address_qualifier address;
   char name[32];
@@ -87,7 +97,6 @@ int main(void) {
   EXPECT(strcmp(name, "Settings") == 0);
   CALL(clGetKernelArgInfo(kernel, 9, CL_KERNEL_ARG_NAME, sizeof(name), name, NULL));
   EXPECT(strcmp(name, "nothing") == 0);
-  printf("arguments: %g\n", out[1]);
   CloseDevice();
   printf("arguments: passed\n");
   return 0;
