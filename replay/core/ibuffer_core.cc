@@ -83,6 +83,7 @@ void IBufferCore::Credit(Cycle until) {
     CountPorts(until - credited_, until - idle_from, 0);
     standings_.CreditIdle(until - credited_);
     if (context_.profile != nullptr) ProfilePorts(until - credited_, 0);
+    if (context_.observes_states) ObserveStates(credited_, until - credited_);
   }
   credited_ = until;
   standings_.SetTime(until);
@@ -94,6 +95,7 @@ void IBufferCore::CountCycle(Cycle now) {
     CountPorts(1, issued_ports_ == 0 && now >= penalty_until_ ? 1 : 0, issued_ports_);
     standings_.CreditIssues(issued_ports_);
     if (context_.profile != nullptr) ProfilePorts(1, issued_ports_);
+    if (context_.observes_states) ObserveStates(now, 1);
   }
   credited_ = now + 1;
   standings_.SetTime(now + 1);

@@ -112,6 +112,8 @@ class IBufferCore final : public SmCore {
   // `count` cycles, of which `idle` without an issue on any port, in which the ports in `issued` (bits) issued.
   void CountPorts(uint64_t count, uint64_t idle, uint32_t issued);
   void ProfilePorts(uint64_t count, uint32_t issued);
+  // observe_states.cc: `cycles` cycles from `first` on with the present state, for an observer that wants states.
+  void ObserveStates(Cycle first, uint64_t cycles) const;
   void WarpsAdmitted(uint32_t first_row, uint32_t rows) override;
   void BlockExited(BlockId block) override;
   void RowExited(SlotId slot, uint32_t row) override;

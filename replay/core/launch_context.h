@@ -72,6 +72,7 @@ struct LaunchContext {
   bool force_tick = false;
   std::string policy_name;
   IssueObserver* observer = nullptr;
+  bool observes_states = false;                 // the observer wants them
   WarpProgressTotals* warp_progress = nullptr;  // sums over all SMs; always there in a run
   // Only if asked for.
   InstructionProfile* profile = nullptr;

@@ -311,6 +311,7 @@ void SmCore::Observe(int port, Cycle now, std::span<const SlotId> slots) {
   event.launch = context_.launch.launch.id();
   event.sm = sm_;
   event.port = static_cast<uint32_t>(port);
+  event.slot = slots[0];
   event.cycle = now;
   event.lanes = std::span(lanes).first(count);
   context_.observer->Issued(event);

@@ -94,6 +94,10 @@ class SmCore : public MemoryClient {
   virtual absl::Status CheckDrained() const { return absl::OkStatus(); }
 
   int resident() const { return resident_; }
+  // Who a resident thread or block is, for those that watch.
+  uint64_t grid_index(BlockId block) const { return blocks_[block].linear_index; }
+  BlockId block_of(ThreadId thread) const { return formation_.block_of(thread); }
+  uint32_t index_in_block(ThreadId thread) const { return formation_.index_in_block(thread); }
   // Threads that have exited in this launch.
   uint64_t exited_threads() const { return exited_threads_; }
   // Positions of the blocks that retired in the cycle that was run last.
@@ -233,6 +237,9 @@ class SmCore : public MemoryClient {
     ++counters_.issues_by_size[threads - 1];
   }
   void Observe(int port, Cycle now, std::span<const SlotId> slots);
+  // observe_states.cc: tells the observer of the slots that `state_of` gives a state, and of the ports.
+  template <typename StateOf>
+  void TellStates(Cycle first, uint64_t cycles, std::span<const PortLoss> ports, StateOf state_of) const;
   // profile.cc: with a profile only. An issue; cycles that a port lost while `slot` (kNoSlot: none) was the warp
   // closest to issue.
   void ProfileIssue(std::span<const SlotId> slots, bool inserted);

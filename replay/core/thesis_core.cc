@@ -51,6 +51,7 @@ void ThesisCore::Credit(Cycle until) {
   if (until <= credited_) return;
   if (resident_ > 0) {
     counters_.resident_cycles += until - credited_;
+    if (context_.observes_states) ObserveStates(credited_, until - credited_);
     const Cycle idle_from = std::max(credited_, std::min(until, occupied_until_));
     if (const uint64_t idle = until - idle_from; idle != 0) {
       counters_.idle_cycles += idle;

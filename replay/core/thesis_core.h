@@ -50,6 +50,8 @@ class ThesisCore final : public SmCore, private ThesisPipeline::Core {
   std::string WhatSlotWaitsFor(SlotId slot) const override;
   void Classify(int port, uint64_t count);
   void ProfilePort(int port, PortLoss loss, uint64_t count);
+  // observe_states.cc: `cycles` cycles from `first` on with the present state, for an observer that wants states.
+  void ObserveStates(Cycle first, uint64_t cycles) const;
   bool AllWaitForMemory() const { return memory_threads_ != 0 && memory_threads_ == LiveThreads(); }
   Cycle NextDecision(Cycle at) const;
   void Complete(Cycle now);

@@ -201,15 +201,6 @@ size_t FrontierPolicy::Arrange(Warp& warp, uint32_t row, SlotId free, uint8_t po
   return started;
 }
 
-Lanes FrontierPolicy::LanesOf(uint32_t row, LaneMask mask) const {
-  Lanes lanes;
-  lanes.mask = mask;
-  for (int lane = 0; lane < warp_size_; ++lane) {
-    lanes.thread[lane] = static_cast<ThreadId>(row * static_cast<uint32_t>(warp_size_) + static_cast<uint32_t>(lane));
-  }
-  return lanes;
-}
-
 std::vector<CounterSpec> FrontierCounterSpecs(std::vector<CounterSpec> further) {
   std::vector<CounterSpec> specs = {
       {"divergences", "branches", "executed branches at which a warp took more than one path"},

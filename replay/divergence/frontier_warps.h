@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "replay/divergence/divergence_policy.h"
+#include "replay/divergence/row_lanes.h"
 
 namespace heddle::replay {
 
@@ -65,7 +66,7 @@ class FrontierPolicy : public DivergencePolicy {
   // Fills order_ with the splits that may run, by priority; at most `paths`.
   void Choose(const Warp& warp, const WarpTable& table);
   bool MustWait(Position at, Position first) const;
-  Lanes LanesOf(uint32_t row, LaneMask mask) const;
+  Lanes LanesOf(uint32_t row, LaneMask mask) const { return RowLanes(row, mask, warp_size_); }
 
   const trace::Program& program_;
   const int warp_size_;

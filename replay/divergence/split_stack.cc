@@ -199,15 +199,6 @@ bool SplitStackPolicy::Halt(Entry& entry, WarpEditor& editor) {
   return true;
 }
 
-Lanes SplitStackPolicy::LanesOf(uint32_t row, LaneMask mask) const {
-  Lanes lanes;
-  lanes.mask = mask;
-  for (int lane = 0; lane < warp_size_; ++lane) {
-    lanes.thread[lane] = static_cast<ThreadId>(row * static_cast<uint32_t>(warp_size_) + static_cast<uint32_t>(lane));
-  }
-  return lanes;
-}
-
 void SplitStackPolicy::Raise(size_t counter, uint64_t value) {
   counters_[counter] = std::max(counters_[counter], value);
 }

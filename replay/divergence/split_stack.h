@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "replay/divergence/divergence_policy.h"
+#include "replay/divergence/row_lanes.h"
 
 namespace heddle::replay {
 
@@ -89,7 +90,7 @@ class SplitStackPolicy : public DivergencePolicy {
   // block and the policy does not ask for block ends. False if it was to stop there already.
   static bool Halt(Entry& entry, WarpEditor& editor);
   // Lanes of a row as the editor takes them.
-  Lanes LanesOf(uint32_t row, LaneMask mask) const;
+  Lanes LanesOf(uint32_t row, LaneMask mask) const { return RowLanes(row, mask, warp_size_); }
   uint32_t NewBranch() { return ++branches_; }
   void Raise(size_t counter, uint64_t value);
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "replay/core/thesis_core.h"
+#include "replay/engine/observed_scheduler.h"
 
 namespace heddle::replay {
 namespace {
@@ -51,6 +52,7 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   context_.swizzle = SwizzlesHomeLanes(info, configuration.divergence_parameters);
   context_.force_tick = run.options.force_tick;
   context_.observer = run.options.observer;
+  context_.observes_states = context_.observer != nullptr && context_.observer->wants_states();
   context_.configuration_index = run.configuration_index;
   if (run.options.machine.core().front_end() == machine::v1::Core::IBUFFER) {
     buffer_setup_.emplace(context_.program, context_.steps, run.options.machine);
@@ -108,6 +110,9 @@ void LaunchSimulation::MakeSms() {
                                                context_.max_threads, context_.capacity, port,
                                                context_.ports,       &core->clock()};
       schedulers.push_back(configuration.scheduler->make(scheduler_context, configuration.scheduler_parameters));
+      if (context_.observer == nullptr || !context_.observer->wants_waits()) continue;
+      schedulers.back() =
+          std::make_unique<ObservedScheduler>(std::move(schedulers.back()), *core, scheduler_context, context_, sm);
     }
     core->SetSchedulers(std::move(schedulers));
     if (buffer_setup_.has_value()) {

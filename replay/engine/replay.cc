@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/engine/machine.h"
+#include "replay/engine/replay_result.h"
 #include "replay/engine/run_all.h"
 #include "replay/stats/sm_counters.h"
 
@@ -18,8 +19,6 @@
 
 namespace heddle::replay {
 namespace {
-
-constexpr uint32_t kResultSchema = 1;
 
 result::v1::PolicyChoice Choice(const PolicyInfo& info, const Parameters& parameters) {
   result::v1::PolicyChoice choice;
@@ -44,6 +43,8 @@ result::v1::Provenance ProvenanceOf(const trace::TraceReader& reader, const Conf
   return provenance;
 }
 
+}  // namespace
+
 absl::StatusOr<std::vector<const trace::LaunchView*>> SelectLaunches(const trace::TraceReader& reader,
                                                                      const std::string& kernels) {
   std::vector<const trace::LaunchView*> selected;
@@ -67,6 +68,8 @@ absl::StatusOr<std::vector<const trace::LaunchView*>> SelectLaunches(const trace
   }
   return selected;
 }
+
+namespace {
 
 // What the trace cannot stand for, as far as it says so itself.
 std::vector<std::string> Notes(const trace::TraceReader& reader,
@@ -101,7 +104,8 @@ std::vector<std::string> Notes(const trace::TraceReader& reader,
   return notes;
 }
 
-// Whether the front end of the machine can run the policies.
+}  // namespace
+
 absl::Status CheckFrontEnd(const Configuration& configuration, const CheckedConfiguration& checked,
                            const machine::v1::Machine& machine) {
   if (machine.core().front_end() == machine::v1::Core::IBUFFER) {
@@ -119,7 +123,26 @@ absl::Status CheckFrontEnd(const Configuration& configuration, const CheckedConf
                    ": under core.front_end = THESIS the scheduler is fetch; choose a machine with IBUFFER"));
 }
 
-}  // namespace
+result::v1::Result MakeResult(const trace::TraceReader& reader, const std::vector<const trace::LaunchView*>& launches,
+                              const Configuration& configuration, const CheckedConfiguration& checked,
+                              const ReplayOptions& options, std::vector<result::v1::LaunchResult> launch_results) {
+  result::v1::Result result;
+  result.set_schema(kResultSchema);
+  *result.mutable_provenance() = ProvenanceOf(reader, configuration, options);
+  *result.mutable_divergence() = Choice(checked.divergence->info, checked.divergence_parameters);
+  *result.mutable_scheduler() = Choice(checked.scheduler->info, checked.scheduler_parameters);
+  *result.mutable_dispatch() = Choice(checked.dispatch->info, checked.dispatch_parameters);
+  if (options.machine.core().front_end() == machine::v1::Core::IBUFFER) {
+    *result.mutable_fetch() = Choice(checked.fetch->info, checked.fetch_parameters);
+  }
+  for (const std::string& note : Notes(reader, launches)) result.add_note(note);
+  result.mutable_total();
+  for (result::v1::LaunchResult& launch : launch_results) {
+    AddToTotals(launch, options.machine.core().warp_size(), *result.mutable_total());
+    *result.add_launch() = std::move(launch);
+  }
+  return result;
+}
 
 PolicySpec PolicySpec::FromText(std::string_view text) {
   const size_t colon = text.find(':');
@@ -215,21 +238,8 @@ absl::StatusOr<std::vector<std::vector<result::v1::Result>>> ReplayTraces(
   std::vector<std::vector<result::v1::Result>> results(runs.size());
   for (size_t t = 0; t < runs.size(); ++t) {
     for (size_t i = 0; i < configurations.size(); ++i) {
-      result::v1::Result& result = results[t].emplace_back();
-      result.set_schema(kResultSchema);
-      *result.mutable_provenance() = ProvenanceOf(*runs[t].reader, configurations[i], options);
-      *result.mutable_divergence() = Choice(checked[i].divergence->info, checked[i].divergence_parameters);
-      *result.mutable_scheduler() = Choice(checked[i].scheduler->info, checked[i].scheduler_parameters);
-      *result.mutable_dispatch() = Choice(checked[i].dispatch->info, checked[i].dispatch_parameters);
-      if (options.machine.core().front_end() == machine::v1::Core::IBUFFER) {
-        *result.mutable_fetch() = Choice(checked[i].fetch->info, checked[i].fetch_parameters);
-      }
-      for (const std::string& note : Notes(*runs[t].reader, runs[t].launches)) result.add_note(note);
-      result.mutable_total();
-      for (result::v1::LaunchResult& launch : (*launch_results)[t][i]) {
-        AddToTotals(launch, options.machine.core().warp_size(), *result.mutable_total());
-        *result.add_launch() = std::move(launch);
-      }
+      results[t].push_back(MakeResult(*runs[t].reader, runs[t].launches, configurations[i], checked[i], options,
+                                      std::move((*launch_results)[t][i])));
     }
   }
   return results;

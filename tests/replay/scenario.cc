@@ -86,6 +86,12 @@ Scenario& Scenario::ThreadBlock(std::vector<std::string> paths) {
   return *this;
 }
 
+Scenario& Scenario::Kernel(std::string name) {
+  program_.reset();
+  kernel_ = std::move(name);
+  return *this;
+}
+
 uint32_t Scenario::IndexOf(char name) const {
   for (uint32_t i = 0; i < blocks_.size(); ++i) {
     if (blocks_[i].name == name) return i;
@@ -113,7 +119,7 @@ std::string Scenario::Name(Pc pc) const {
 
 trace::v1::KernelProgram Scenario::BuildProgram() const {
   trace::v1::KernelProgram program;
-  program.set_name("scenario");
+  program.set_name(kernel_);
   program.set_register_count(8);
   uint32_t first = 0;
   for (uint32_t i = 0; i < blocks_.size(); ++i) {
@@ -232,7 +238,7 @@ std::vector<uint8_t> Scenario::Decisions(const std::string& path) const {
   return decisions;
 }
 
-std::unique_ptr<trace::TraceReader> Scenario::Trace() const {
+std::string Scenario::TraceBytes() const {
   static int count = 0;
   const char* folder = std::getenv("TMPDIR");
   const std::string path =
@@ -271,7 +277,11 @@ std::unique_ptr<trace::TraceReader> Scenario::Trace() const {
   std::stringstream bytes;
   bytes << file.rdbuf();
   std::remove(path.c_str());
-  auto reader = trace::TraceReader::Open(trace::FromMemory(bytes.str()), "scenario");
+  return bytes.str();
+}
+
+std::unique_ptr<trace::TraceReader> Scenario::Trace() const {
+  auto reader = trace::TraceReader::Open(trace::FromMemory(TraceBytes()), "scenario");
   Check(reader.status());
   return *std::move(reader);
 }

@@ -53,6 +53,9 @@ class Scenario {
   // A thread block whose thread t goes through the blocks paths[t].
   Scenario& ThreadBlock(std::vector<std::string> paths);
 
+  // The kernel's name; else it is "scenario".
+  Scenario& Kernel(std::string name);
+
   // --- what a replay needs
   struct Step {
     Position at;
@@ -63,8 +66,9 @@ class Scenario {
   uint32_t threads_per_block() const { return static_cast<uint32_t>(paths_.at(0).size()); }
   std::vector<Step> Steps(size_t block, uint32_t thread) const;
   uint64_t thread_instructions() const;
-  // The trace of one launch of all thread blocks.
+  // The trace of one launch of all thread blocks; the bytes of its file, which are always the same.
   std::unique_ptr<trace::TraceReader> Trace() const;
+  std::string TraceBytes() const;
 
   // PC of an instruction.
   Pc PcOf(char block, uint32_t index = 0) const;
@@ -96,6 +100,7 @@ class Scenario {
 
   std::vector<BlockSpec> blocks_;
   std::vector<std::vector<std::string>> paths_;
+  std::string kernel_ = "scenario";
   uint32_t function_ = 0;
   mutable std::shared_ptr<const trace::Program> program_;  // made when first asked for
 };

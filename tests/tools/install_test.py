@@ -33,6 +33,11 @@ class Install(CommandTest):
         done = self.run_installed("heddle", "replay", shared / "samples" / "bfs.htrace", "--machine", "installed_only")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("installed_only", done.stdout)
+        done = self.run_installed("heddle", "replay", shared / "samples" / "bfs.htrace", "--quiet", "-o", "r.jsonl")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.run_installed("heddle", "report", "r.jsonl", "--json").returncode, 0)
+        figure = self.run_installed("heddle", "report", "r.jsonl", "--figure", "speedup", "-o", "speedup.svg")
+        self.assertTrue(figure.returncode == 0 or "install python3-matplotlib" in figure.stderr, figure.stderr)
         if CAPTURE:
             shutil.copytree(SOURCE / "traces" / "kernels", self.folder / "kernels")
             done = self.run_installed("heddle", "capture", "-o", "reduction.htrace",
@@ -42,6 +47,18 @@ class Install(CommandTest):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(pathlib.Path(self.folder / "reduction.htrace").read_bytes(),
                              (SOURCE / "traces" / "samples" / "reduction.htrace").read_bytes())
+
+    def test_cuda_programs_compile_and_run(self):
+        if not (self.prefix / "bin" / "heddle-nvcc").exists():
+            self.skipTest("built without capture")
+        program = self.folder / "moved" / "program"
+        done = self.run_installed("heddle-nvcc", SOURCE / "tests" / "apps" / "cuda" / "vector_add.cu", "-o", program)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.run_installed("heddle", "capture", "--quiet", "-o", "vector_add.htrace", "--", program)
+        self.assertEqual((done.returncode, done.stdout), (0, "all right\n"), done.stderr)
+        toolkit = pathlib.Path(self.run_installed("heddle-nvcc", "--toolkit").stdout.strip())
+        for name in ("bin/nvcc", "include/cuda_runtime.h", "lib64/libcudart.a", "nvvm/libdevice"):
+            self.assertTrue((toolkit / name).exists(), name)
 
 
 if __name__ == "__main__":

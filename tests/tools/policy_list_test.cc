@@ -108,5 +108,23 @@ TEST(PlanRuns, AllStandsForEveryRegisteredPolicy) {
   for (const SkippedRun& skipped : plan->skipped) EXPECT_FALSE(skipped.reason.empty());
 }
 
+// Names of the papers that are analyses, presets, or not there say where to look.
+TEST(PlanRuns, NamesThatAreElsewhereSayWhere) {
+  PolicyLists lists;
+  for (const char* name : {"oracle_lane_activity", "oracle_reconvergence"}) {
+    lists.divergence = name;
+    const auto plan = PlanRuns(lists);
+    ASSERT_FALSE(plan.ok());
+    EXPECT_THAT(std::string(plan.status().message()), testing::HasSubstr("heddle trace limits")) << name;
+  }
+  lists.divergence = "pdom";
+  for (const char* name : {"pro", "daws", "bows"}) {
+    lists.scheduler = name;
+    const auto plan = PlanRuns(lists);
+    ASSERT_FALSE(plan.ok());
+    EXPECT_THAT(std::string(plan.status().message()), testing::HasSubstr("is not there")) << name;
+  }
+}
+
 }  // namespace
 }  // namespace heddle::tools

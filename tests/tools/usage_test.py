@@ -10,7 +10,7 @@ class Help(CommandTest):
     def test_help_names_every_command_and_the_exit_statuses(self):
         done = heddle("--help")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        for word in ("capture", "trace", "replay", "policies", "machines", "Exit status"):
+        for word in ("capture", "trace", "replay", "report", "policies", "machines", "Exit status"):
             self.assertIn(word, done.stdout)
 
     def test_help_of_a_command_describes_its_options(self):

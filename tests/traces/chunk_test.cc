@@ -133,6 +133,30 @@ TEST(Models, ArraysOfOtherElementSizesAreRelativeWithAShift) {
   EXPECT_EQ(Decode(written.chunk), written.addresses);
 }
 
+// Of an address, an arithmetic shift by 63 leaves 0 below 2^63 and -1 from there on.
+TEST(Models, AShiftBy63TellsTheUpperHalfOfTheAddressesFromTheLower) {
+  for (const uint64_t reference :
+       {uint64_t{0x10}, uint64_t{0x700000000000}, (uint64_t{1} << 63) - 64, uint64_t{3} << 62}) {
+    SCOPED_TRACE(reference);
+    Written written =
+        WriteLoop([&](uint64_t t, uint64_t k) { return reference + 4 * (t % 2) + 16 * k; }, Linear, Linear);
+    v1::AddressColumn& column = *written.chunk.mutable_column(2);
+    column.set_model(v1::AddressColumn::RELATIVE);
+    column.set_ref_instruction(1);
+    column.set_ref_shift(-63);
+    column.set_bias(0x400);
+    column.clear_base_dd();
+    column.clear_step_dd();
+    column.set_residual_count(64 * 50);
+    for (size_t i = 0; i < written.addresses.size(); ++i) {
+      const size_t in_thread = i % (3 * 50 + 1);
+      if (in_thread % 3 != 2) continue;
+      written.addresses[i] = 0x400 - (written.addresses[i - 2] >> 63);
+    }
+    EXPECT_EQ(Decode(written.chunk), written.addresses);
+  }
+}
+
 // A loop that reads an ascending list of random gaps by two instructions, as a compiler unrolls it: each counts from
 // the other, and the first of a thread from the array's begin.
 TEST(Models, UnrolledReadsOfOneArrayAreAChain) {

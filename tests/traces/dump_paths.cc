@@ -1,4 +1,4 @@
-// Prints what tools/python/heddle_trace.py prints, with the C++ reader; or writes a random trace to compare on.
+// Prints what tools/python/heddle/trace.py prints, with the C++ reader; or writes a random trace to compare on.
 //   dump_paths FILE                     prints paths
 //   dump_paths --addresses FILE         and addresses
 //   dump_paths --write FILE SEED MODE   MODE: whole, parts or small

@@ -14,30 +14,30 @@ import tempfile
 import time
 
 dump_paths, source_dir, bindings, protoc = sys.argv[1:5]
+source = os.path.join(source_dir, "tools", "python")
 sys.dont_write_bytecode = True
-sys.path[:0] = [bindings, os.path.join(source_dir, "tools", "python")]
-import heddle_trace  # noqa: E402
+sys.path[:0] = [source, bindings]
+from heddle import container, trace  # noqa: E402
 import zstandard  # noqa: E402
 from proto import trace_pb2  # noqa: E402
 
-reader = os.path.join(source_dir, "tools", "python", "heddle_trace.py")
-environment = dict(os.environ, PYTHONPATH=bindings, PYTHONDONTWRITEBYTECODE="1")
+environment = dict(os.environ, PYTHONPATH=f"{source}:{bindings}", PYTHONDONTWRITEBYTECODE="1")
 
 
 def python(*arguments):
-    return subprocess.run([sys.executable, reader, *arguments], env=environment, capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-m", "heddle.trace", *arguments], env=environment, capture_output=True, text=True)
 
 
 def read_everything(path):
     """None if the trace can be read, else the refusal; anything but a TraceError ends the test."""
     try:
-        with heddle_trace.Trace(path) as trace:
-            trace.verify()
-            for launch in trace.launches():
-                for chunk in trace.chunks(launch):
+        with trace.Trace(path) as opened:
+            opened.verify()
+            for launch in opened.launches():
+                for chunk in opened.chunks(launch):
                     chunk.all_addresses()
-            trace.totals()
-    except heddle_trace.TraceError as error:
+            opened.totals()
+    except trace.TraceError as error:
         return str(error)
     return None
 
@@ -50,8 +50,8 @@ def assemble(records):
         raw = trace_pb2.TraceFile(record=[record]).SerializeToString()
         frames.append(compressor.compress(raw))
         table += struct.pack("<II", len(frames[-1]), len(raw))
-    table += struct.pack("<IBI", len(frames), 0, heddle_trace.SEEK_TABLE_MAGIC)
-    return b"".join(frames) + struct.pack("<II", heddle_trace.SKIPPABLE_MAGIC, len(table)) + table
+    table += struct.pack("<IBI", len(frames), 0, container.SEEK_TABLE_MAGIC)
+    return b"".join(frames) + struct.pack("<II", container.SKIPPABLE_MAGIC, len(table)) + table
 
 
 def records_of(path):
@@ -112,7 +112,7 @@ def agree(directory):
             subprocess.run([dump_paths, "--write", path, str(seed), mode], check=True)
             accesses += compare(path)
     for path in sorted(glob.glob(os.path.join(source_dir, "traces", "samples", "*.htrace")) +
-                       glob.glob(os.path.join(source_dir, "tests", "traces", "fixtures", "1.0", "*.htrace"))):
+                       glob.glob(os.path.join(source_dir, "tests", "traces", "fixtures", "1.*", "*.htrace"))):
         if os.path.getsize(path) < 100_000:
             accesses += compare(path)
     assert accesses > 10_000, accesses
@@ -172,11 +172,11 @@ def hostile(directory):
 
 
 def read_everything_but_digest(path):
-    verify, heddle_trace.Trace.verify = heddle_trace.Trace.verify, lambda self: None
+    verify, trace.Trace.verify = trace.Trace.verify, lambda self: None
     try:
         return read_everything(path)
     finally:
-        heddle_trace.Trace.verify = verify
+        trace.Trace.verify = verify
 
 
 def decode_on_the_command_line(path):

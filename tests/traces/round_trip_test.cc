@@ -274,6 +274,21 @@ TEST(Files, DoNotDependOnTheNumberOfThreads) {
   }
 }
 
+// Columns are encoded on several threads where a chunk is worth it.
+TEST(Files, DoNotDependOnTheThreadsThatEncodeColumns) {
+  std::string one;
+  for (unsigned threads : {1u, 3u}) {
+    TemporaryFile file("columns");
+    ASSERT_EQ(testing::WriteRandomTrace(file.path(), RandomProgram(11), 4, 100, 64, {}, {.threads = threads}),
+              absl::OkStatus());
+    auto reader = TraceReader::Open(file.path());
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    ASSERT_GT((*reader)->index().chunk(0).accesses(), 1u << 14);
+    if (threads == 1) one = testing::ReadFile(file.path());
+    EXPECT_EQ(testing::ReadFile(file.path()), one) << threads << " threads";
+  }
+}
+
 // Chunks one after the other, some of them again, from a place in the middle, and past the end of a launch.
 TEST(Prefetcher, GivesWhatTheReaderGives) {
   TemporaryFile file("prefetch");

@@ -1,10 +1,12 @@
-// Traces of earlier versions of the format still read. fixtures/1.0 holds the sample traces as version 1.0 wrote them;
-// the same captures, written anew, are today's samples.
+// Traces of earlier versions of the format, and of earlier encoders of today's, still read. fixtures/1.0 holds the
+// sample traces as version 1.0 wrote them, fixtures/1.1 as the first encoder of version 1.1 did; the same captures,
+// written anew, are today's samples.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "traces/format/limits.h"
@@ -19,14 +21,21 @@ std::unique_ptr<TraceReader> OpenTrace(const std::string& path) {
   return reader.ok() ? *std::move(reader) : nullptr;
 }
 
-class Version10 : public ::testing::TestWithParam<const char*> {};
+struct Earlier {
+  const char* version;
+  uint32_t minor;
+  const char* sample;
+};
 
-TEST_P(Version10, HoldsTheSameThreadsAsTodaysSample) {
-  const auto old = OpenTrace(absl::StrCat(HEDDLE_FIXTURES_DIR, "/1.0/", GetParam(), ".htrace"));
-  const auto sample = OpenTrace(absl::StrCat(HEDDLE_SAMPLES_DIR, "/", GetParam(), ".htrace"));
+class EarlierTraces : public ::testing::TestWithParam<Earlier> {};
+
+TEST_P(EarlierTraces, HoldTheSameThreadsAsTodaysSample) {
+  const Earlier& earlier = GetParam();
+  const auto old = OpenTrace(absl::StrCat(HEDDLE_FIXTURES_DIR, "/", earlier.version, "/", earlier.sample, ".htrace"));
+  const auto sample = OpenTrace(absl::StrCat(HEDDLE_SAMPLES_DIR, "/", earlier.sample, ".htrace"));
   ASSERT_TRUE(old && sample);
-  EXPECT_EQ(old->header().minor(), 0);
-  EXPECT_EQ(old->header().required_feature_size(), 0);
+  EXPECT_EQ(old->header().minor(), earlier.minor);
+  EXPECT_EQ(old->header().required_feature_size(), earlier.minor == 0 ? 0 : 1);
   EXPECT_EQ(sample->header().minor(), kMinorVersion);
   EXPECT_THAT(sample->header().required_feature(), ::testing::ElementsAre(kChunkFeature));
   EXPECT_EQ(old->VerifyDigest(), absl::OkStatus());
@@ -52,8 +61,17 @@ TEST_P(Version10, HoldsTheSameThreadsAsTodaysSample) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Samples, Version10, ::testing::Values("bfs", "mandelbrot", "nqueens", "reduction", "spmv"),
-                         [](const auto& info) { return std::string(info.param); });
+std::vector<Earlier> AllEarlier() {
+  std::vector<Earlier> all;
+  for (const char* sample : {"bfs", "mandelbrot", "nqueens", "reduction", "spmv"}) {
+    all.push_back({"1.0", 0, sample});
+    all.push_back({"1.1", 1, sample});
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Samples, EarlierTraces, ::testing::ValuesIn(AllEarlier()),
+                         [](const auto& info) { return absl::StrCat(info.param.sample, "_1_", info.param.minor); });
 
 }  // namespace
 }  // namespace heddle::trace

@@ -10,8 +10,8 @@
 //   heddle-benchmark-size [--millions=N] TRACE...
 //
 // Of each file, chunks spread evenly over it are taken that hold about N million thread-instructions (default 4), since
-// xz takes minutes for more. The static program, which every format needs once, is not counted. Exits with 1 if one of
-// the two is smaller.
+// xz takes minutes for more. The static program, which every format needs once, is not counted. The last line counts
+// the files as they are. Exits with 1 if one of the two is smaller.
 #include <unistd.h>
 #include <zstd.h>
 
@@ -175,7 +175,9 @@ void AppendThread(const Program& program, const DecodedChunk& chunk, std::span<c
 }
 
 struct Sizes {
-  uint64_t thread_instructions = 0;
+  uint64_t file_thread_instructions = 0;  // of the whole file
+  uint64_t file_bytes = 0;
+  uint64_t thread_instructions = 0;  // of the chunks that were taken
   uint64_t heddle = 0;
   uint64_t text = 0;
   uint64_t varints = 0;
@@ -185,6 +187,8 @@ absl::StatusOr<Sizes> Measure(const std::string& file, uint64_t instructions) {
   auto reader = trace::TraceReader::Open(file);
   if (!reader.ok()) return reader.status();
   Sizes sizes;
+  sizes.file_thread_instructions = (*reader)->index().thread_instructions();
+  sizes.file_bytes = (*reader)->file_bytes();
   XzCounter xz;
   std::string varints;
   DecodedChunk chunk;
@@ -221,6 +225,9 @@ absl::StatusOr<Sizes> Measure(const std::string& file, uint64_t instructions) {
 int Main(int argc, char** argv) {
   uint64_t millions = 4;
   bool smallest = true;
+  Sizes all;
+  double most = 0;
+  std::string largest;
   std::printf("%-28s %12s   %s\n", "", "M thread-", "bytes per thread-instruction");
   std::printf("%-28s %12s %10s %14s %18s\n", "trace", "instructions", "heddle", "text, xz -9", "varints, zstd -19");
   for (int i = 1; i < argc; ++i) {
@@ -241,7 +248,20 @@ int Main(int argc, char** argv) {
                 static_cast<double>(sizes->varints) / count, smaller ? "" : "  NOT THE SMALLEST");
     std::fflush(stdout);
     smallest &= smaller;
+    all.file_bytes += sizes->file_bytes;
+    all.file_thread_instructions += sizes->file_thread_instructions;
+    const double each = static_cast<double>(sizes->file_bytes) /
+                        static_cast<double>(std::max<uint64_t>(sizes->file_thread_instructions, 1));
+    if (each > most) {
+      most = each;
+      largest = std::filesystem::path(argv[i]).stem().string();
+    }
   }
+  std::printf(
+      "All files whole: %.2f MB for %.0f M thread-instructions, %.4f bytes each; the most: %s, %.4f\n",
+      static_cast<double>(all.file_bytes) * 1e-6, static_cast<double>(all.file_thread_instructions) * 1e-6,
+      static_cast<double>(all.file_bytes) / static_cast<double>(std::max<uint64_t>(all.file_thread_instructions, 1)),
+      largest.c_str(), most);
   return smallest ? 0 : 1;
 }
 

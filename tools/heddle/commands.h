@@ -9,6 +9,8 @@
 
 #include "replay/engine/replay.h"
 #include "tools/heddle/policy_list.h"
+#include "tools/heddle/replay_drawing.h"
+#include "tools/heddle/replay_timeline.h"
 
 namespace heddle::tools {
 
@@ -30,6 +32,8 @@ struct ReplayArguments {
   bool json = false;              // results on standard output instead of the table
   bool per_launch = false;        // a table for each launch
   replay::MetricOptions metrics;  // --per-instruction, --bins, --warp-phases
+  DrawArguments draw;             // --draw
+  TimelineArguments timeline;     // --timeline
   bool quiet = false;             // no table, no notes, no progress
 };
 int ReplayCommand(const ReplayArguments& arguments);

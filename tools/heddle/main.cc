@@ -1,4 +1,4 @@
-// The one command: `heddle capture | trace | replay | policies | machines`.
+// The one command: `heddle capture | trace | characterise | replay | sweep | report | policies | machines`.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
@@ -7,9 +7,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "replay/engine/suggest.h"
+#include "tools/heddle/characterise_options.h"
 #include "tools/heddle/commands.h"
+#include "tools/heddle/new_policy_command.h"
 #include "tools/heddle/output.h"
+#include "tools/heddle/policy_cost_command.h"
+#include "tools/heddle/policy_library.h"
 #include "tools/heddle/preset.h"
+#include "tools/heddle/report_options.h"
+#include "tools/heddle/sweep/sweep_options.h"
 #include "tools/heddle/terminal.h"
 #include "tools/heddle/trace_options.h"
 
@@ -23,6 +29,7 @@ Examples:
   heddle trace info bfs.htrace
   heddle replay bfs.htrace --divergence nrec,pdom,dwf,mimd --scheduler lrr,gto
   heddle replay bfs.htrace --divergence pdom --set core.schedulers=1 -o result.json
+  heddle report result.json -o report.html
   heddle policies dwf
   heddle machines import gpgpusim.config -o mine.textproto
 
@@ -42,6 +49,11 @@ struct Arguments {
   ReplayArguments replay;
   ImportArguments import;
   std::string name;
+  std::vector<std::string> libraries;  // with policies
+  std::string seam;                    // of the new policy
+  std::string folder = ".";
+  bool cost = false;
+  std::string cost_machine = "fermi_fixed";
   bool json = false;
 };
 
@@ -95,6 +107,18 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
       .add_option("--warp-phases", replay.metrics.timeline_blocks,
                   "When the warps of the first so many thread blocks of each launch ran and waited at barriers; JSON")
       ->check(CLI::PositiveNumber);
+  command.add_option("--draw", replay.draw.output, "SVG file with a drawing of one run: who issued, who waited");
+  command.add_option("--draw-cycles", replay.draw.cycles, "Cycles of the drawing, FIRST-LAST; the first 240");
+  command.add_option("--draw-sm", replay.draw.sm, "SM of the drawing")->capture_default_str();
+  command.add_option("--draw-show", replay.draw.show, "Issue slots by lane, warps over time, or both")
+      ->check(CLI::IsMember({"lanes", "warps", "both"}))
+      ->capture_default_str();
+  CLI::Option& timeline =
+      *command.add_option("--timeline", replay.timeline.output,
+                          "File for Perfetto (.pftrace): what warps and ports of one run did, cycle by cycle");
+  command.add_option("--timeline-cycles", replay.timeline.cycles, "Cycles of it in each launch, FIRST-LAST; all")
+      ->needs(&timeline);
+  command.add_option("--sm", replay.timeline.sms, "SMs of it, such as 0,4-7; all")->needs(&timeline);
   command.add_flag("--quiet", replay.quiet, "No table, notes or progress");
 }
 
@@ -132,9 +156,16 @@ int Run(int argc, char** argv) {
 
   app.add_subcommand("capture", "Record a stand-alone kernel from a recipe (see `heddle capture --help`)");
   const TraceOptions trace(app);
+  const CharacteriseOptions characterise(app);
   AddReplay(app, arguments);
+  const ReportOptions report(app);
+  const sweep::SweepOptions sweep(app);
   CLI::App& policies = *app.add_subcommand("policies", "What there is behind the seams, with parameters and sources");
   policies.add_option("NAME", arguments.name, "Everything about this policy");
+  policies.add_flag("--cost", arguments.cost,
+                    "The storage of NAME in hardware, as its paper tabulates it; parameters and lists as for replay:\n"
+                    "dwf:resources=limited,dmaj");
+  policies.add_option("--machine", arguments.cost_machine, "Machine whose core --cost is for")->capture_default_str();
   CLI::App& machines = *app.add_subcommand("machines", "The machines there are");
   machines.add_option("NAME", arguments.name, "Print this machine, with the source of every value");
   CLI::App& import =
@@ -147,6 +178,18 @@ int Run(int argc, char** argv) {
       "\nValues carry the line that they come from. What is not represented, or in another way, is listed on top of "
       "the\n"
       "file with its line; docs/from-accel-sim.md has the map.");
+  for (CLI::App* command : {&policies, app.get_subcommand("replay")}) {
+    command
+        ->add_option("--policy-library", arguments.libraries,
+                     "Shared library with policies of your own (docs/new-policy.md); repeat")
+        ->expected(1)
+        ->take_all();
+  }
+  CLI::App& new_policy =
+      *app.add_subcommand("new-policy", "Write a starting file for a policy of your own, and its test");
+  new_policy.add_option("SEAM", arguments.seam, "divergence, scheduler, fetch or dispatch")->required();
+  new_policy.add_option("NAME", arguments.name, "Name of the policy: lower-case letters, digits and _")->required();
+  new_policy.add_option("--folder", arguments.folder, "Where to write NAME.cc and NAME_test.cc")->capture_default_str();
   for (CLI::App* command : {&policies, &machines}) command->add_flag("--json", arguments.json, "Print JSON");
 
   // CLI11 would say only that the argument was not expected.
@@ -168,7 +211,16 @@ int Run(int argc, char** argv) {
     return WrongUsage(app, error);
   }
 
-  if (int status = kSuccess; trace.Run(status)) return status;
+  if (int status = kSuccess; trace.Run(status) || characterise.Run(status) || report.Run(status) || sweep.Run(status)) {
+    return status;
+  }
+  if (new_policy.parsed()) return NewPolicyCommand(arguments.seam, arguments.name, arguments.folder);
+  if (const absl::Status loaded = LoadPolicyLibraries(arguments.libraries); !loaded.ok()) {
+    return Complain(kWrongUsage, loaded);
+  }
+  if (policies.parsed() && arguments.cost) {
+    return PolicyCostCommand(arguments.name, arguments.cost_machine, arguments.json);
+  }
   if (policies.parsed()) return PoliciesCommand(arguments.name, arguments.json);
   if (import.parsed()) return ImportCommand(arguments.import);
   if (machines.parsed()) return MachinesCommand(arguments.name, arguments.json);

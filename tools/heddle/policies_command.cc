@@ -14,6 +14,7 @@
 #include "tools/heddle/commands.h"
 #include "tools/heddle/json.h"
 #include "tools/heddle/output.h"
+#include "tools/heddle/policies_elsewhere.h"
 #include "tools/heddle/table.h"
 #include "tools/heddle/terminal.h"
 
@@ -233,6 +234,8 @@ int PoliciesCommand(const std::string& name, bool json) {
   }
   if (!name.empty()) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
+      const std::string elsewhere = PolicyElsewhere(name);
+      if (!elsewhere.empty()) return Complain(kWrongUsage, absl::StrCat(name, " ", elsewhere));
       return Complain(kWrongUsage, replay::UnknownNameMessage("policy", name, known));
     }
     for (Seam& seam : seams) {

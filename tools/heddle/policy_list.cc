@@ -7,6 +7,7 @@
 #include "replay/engine/policy_registry.h"
 #include "replay/fetch/fetch_policy.h"
 #include "replay/schedule/warp_scheduler.h"
+#include "tools/heddle/policies_elsewhere.h"
 
 namespace heddle::tools {
 namespace {
@@ -37,7 +38,11 @@ absl::StatusOr<std::vector<PolicySpec>> CheckedPolicies(const std::string& optio
   if (!split.ok()) return refuse(split.status());
   for (const PolicySpec& policy : *split) {
     const auto entry = Registry::Get().Find(kind, policy.name);
-    if (!entry.ok()) return refuse(entry.status());
+    if (!entry.ok()) {
+      const std::string elsewhere = PolicyElsewhere(policy.name);
+      if (elsewhere.empty()) return refuse(entry.status());
+      return refuse(absl::InvalidArgumentError(absl::StrCat(policy.name, " ", elsewhere)));
+    }
     const auto parameters = replay::Parameters::Parse((*entry)->info, policy.parameters);
     if (!parameters.ok()) return refuse(parameters.status());
     for (const PolicySpec& earlier : policies) {

@@ -13,6 +13,8 @@
 #include "tools/heddle/commands.h"
 #include "tools/heddle/json.h"
 #include "tools/heddle/output.h"
+#include "tools/heddle/replay_drawing.h"
+#include "tools/heddle/replay_timeline.h"
 #include "tools/heddle/report.h"
 #include "tools/heddle/terminal.h"
 #include "tools/heddle/trace_file.h"
@@ -185,15 +187,35 @@ int ReplayCommand(const ReplayArguments& arguments) {
   }
 
   const std::vector<replay::Configuration> seeded = WithSeeds(plan->runs, arguments.jitter);
+  std::unique_ptr<ReplayDrawing> drawing;
+  if (!arguments.draw.output.empty()) {
+    auto created = ReplayDrawing::Create(arguments.draw, options.machine, seeded, traces.replayed.size());
+    if (!created.ok()) return Complain(kWrongUsage, created.status());
+    drawing = *std::move(created);
+    options.observer = drawing->observer();
+  }
   const size_t runs = seeded.size() * traces.replayed.size();
+  std::unique_ptr<ReplayTimeline> timeline;
+  if (!arguments.timeline.output.empty()) {
+    auto created = ReplayTimeline::Create(arguments.timeline, options, runs);
+    if (!created.ok()) return Complain(kWrongUsage, created.status());
+    timeline = *std::move(created);
+  }
   Progress progress(absl::StrCat("replaying ", runs, runs == 1 ? " run" : " runs"), !arguments.quiet);
   options.progress = [&progress](uint64_t done, uint64_t total) {
     progress.Update(done, total);
     return true;
   };
-  const auto results = replay::ReplayTraces(traces.replayed, seeded, options);
+  auto results = replay::ReplayTraces(traces.replayed, seeded, options);
   progress.Clear();
   if (!results.ok()) return Complain(kFailed, results.status());
+  if (drawing != nullptr) {
+    if (const absl::Status status = drawing->Write(*traces.replayed[0]); !status.ok()) return Complain(kFailed, status);
+  }
+  if (timeline != nullptr) {
+    const absl::Status status = timeline->Write(*traces.replayed[0], (*results)[0][0]);
+    if (!status.ok()) return Complain(kFailed, status);
+  }
 
   std::string lines;
   for (const std::vector<result::v1::Result>& of_trace : *results) {

@@ -17,6 +17,10 @@
 namespace heddle::tools {
 namespace {
 
+std::string Counted(uint64_t number, absl::string_view one, absl::string_view many) {
+  return absl::StrCat(WithThousands(number), " ", number == 1 ? one : many);
+}
+
 using Json = nlohmann::ordered_json;
 using trace::Pc;
 using trace::Program;
@@ -171,8 +175,9 @@ class ThreadPrinter {
     const bool cut = chunk.part > 0 || !chunk.last_part;
     absl::StrAppend(&text, "launch ", launch_.launch.id(), " ", ShortKernelName(launch_.program->name()), ", block ",
                     block, ", thread ", thread, cut ? absl::StrCat(", part ", chunk.part) : "", ": ",
-                    WithThousands(path.thread_instructions), " instructions, ", WithThousands(path.accesses),
-                    " accesses", path.extent == trace::Extent::kEnded ? " (it had exited before)" : "", "\n");
+                    Counted(path.thread_instructions, "instruction", "instructions"), ", ",
+                    Counted(path.accesses, "access", "accesses"),
+                    path.extent == trace::Extent::kEnded ? " (it had exited before)" : "", "\n");
     return ForEachInstruction(chunk, t, first,
                               [&](uint64_t number, Pc pc, std::optional<uint64_t> address, const std::string& goes_on) {
                                 std::string line = absl::StrFormat("%8d  %s", number, listing_.line(pc));

@@ -404,7 +404,21 @@ class RecipeRun {
                          byte / ScalarBytes(buffers_[i].type), " from a run without recording"));
       }
     }
+    if (options_.damage_output_of_check >= 0)
+      DamageOutput(recipe_.recipe.check(options_.damage_output_of_check).buffer());
     return options_.check ? RunChecks(recipe_, buffers_) : absl::OkStatus();
+  }
+
+  void DamageOutput(const std::string& name) {
+    for (const BufferContents& buffer : buffers_) {
+      if (buffer.name != name) continue;
+      auto* const bytes = static_cast<uint8_t*>(const_cast<void*>(buffer.after));
+      const uint64_t size = ScalarBytes(buffer.type);
+      // Turns bits that are no rounding error, whatever the type.
+      for (uint64_t i = buffer.count * 7 / 16 * size; i < (buffer.count * 9 / 16 + 1) * size; ++i) {
+        if (i < buffer.count * size) bytes[i] ^= 0x3f;
+      }
+    }
   }
 
   RecipeFile recipe_;

@@ -23,6 +23,9 @@ struct CaptureOptions {
   bool check = true;      // run the recipe's checks after the last launch
   // Run everything without recording first, and refuse the trace if recording has changed any buffer.
   bool compare_with_native = false;
+  // For tests of checks: the middle eighth of the buffer that check number so-and-so looks at is changed before the
+  // checks run. -1 = none.
+  int damage_output_of_check = -1;
   // A block is cut in time at these; 0 = the format's own limits.
   uint64_t part_instructions = 0;
   uint64_t part_accesses = 0;

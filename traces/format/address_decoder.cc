@@ -11,9 +11,6 @@ namespace {
 constexpr uint64_t kZero = 0;
 constexpr uint64_t kNoRuns = ~uint64_t{0};
 
-// The first address of an instruction lies in the middle of the 4 GiB that 32-bit offsets reach.
-constexpr uint64_t kHalfReach = uint64_t{1} << 31;
-
 absl::Status Refuse(const v1::AddressColumn& column, absl::string_view rule) {
   return absl::DataLossError(absl::StrCat("column of instruction ", column.instruction(), ": ", rule));
 }
@@ -93,15 +90,22 @@ absl::Status AddressDecoder::SetSource(const v1::AddressColumn& column, const Wa
         cursor.source = referred.source;
         storage.biases[0] += storage_[reference_index].biases[0];
       }
+      (shift > 0 ? cursor.left : cursor.right) = static_cast<uint8_t>(shift > 0 ? shift : -shift);
+      if (shift == -63) {
+        cursor.zeroed = any_zeroed_ = true;
+        storage.reference_slot = cursor.source;
+        cursor.source = 2 * columns_ + static_cast<uint32_t>(chains_.size());
+        break;
+      }
       cursor.shifts = shift != 0;
       any_shift_ |= cursor.shifts;
-      (shift > 0 ? cursor.left : cursor.right) = static_cast<uint8_t>(shift > 0 ? shift : -shift);
       break;
     }
     default:
       break;
   }
   cursor.biases = storage.biases.data();
+  cursor.bias = storage.biases[0];
   return absl::OkStatus();
 }
 
@@ -147,7 +151,7 @@ void AddressDecoder::ReadSteps(const v1::AddressColumn& column, uint32_t index) 
   storage.addends.resize(static_cast<size_t>(column.step_dd_size()) + 1);
   storage.addends[0] = 0;
   SumTwice(column.step_dd(), storage.addends.data() + 1);
-  cursors_[index].base = storage.bases[0] - kHalfReach;
+  cursors_[index].base = BaseOf(storage.bases[0]);
   cursors_[index].based = true;
   cursors_[index].stride = 1;
   storage.first = storage.addends.data();
@@ -217,142 +221,11 @@ absl::Status AddressDecoder::ReadColumn(const v1::AddressColumn& column, const W
   } else {
     const bool zero = storage_[index].residuals.empty();
     cursor.stride = zero ? 0 : 1;
-    cursor.constant_distance = zero && column.model() == v1::AddressColumn::RELATIVE && !cursor.shifts;
+    cursor.constant_distance = zero && column.model() == v1::AddressColumn::RELATIVE && column.ref_shift() == 0;
     // Read as unsigned numbers, which keeps their bits.
     storage_[index].first = zero ? &kZero : reinterpret_cast<const uint64_t*>(storage_[index].residuals.data());
   }
   return absl::OkStatus();
-}
-
-void AddressDecoder::Rewind() {
-  next_base_.assign(columns_, nullptr);
-  for (size_t c = 0; c < columns_; ++c) {
-    Cursor& cursor = cursors_[c];
-    if (!cursor.used) continue;
-    next_base_[c] = storage_[c].bases.data();
-    cursor.next = storage_[c].first;
-  }
-  slots_.assign(2 * columns_ + chains_.size(), Slot());
-  for (size_t k = 0; k < chains_.size(); ++k) slots_[2 * columns_ + k].address = chains_[k].start();
-}
-
-inline void AddressDecoder::StartThread(std::span<const uint16_t> columns) {
-  for (uint16_t c : columns) {
-    Cursor& cursor = cursors_[c];
-    if (cursor.target >= 2 * columns_) {
-      const v1::Chain& chain = chains_[cursor.target - 2 * columns_];
-      slots_[cursor.target].state = 0;
-      if (!chain.carry()) slots_[cursor.target].address = chain.start();
-    }
-    if (!cursor.separable) continue;
-    slots_[columns_ + c].address = *next_base_[c]++;
-    cursor.next = storage_[c].addends.data();
-  }
-}
-
-// Returns the bits of all offsets that 32 bits cannot hold.
-template <typename Output, bool kShifts>
-uint64_t AddressDecoder::WalkThread(const uint16_t* sequence, uint64_t accesses, Output* output) {
-  constexpr bool kWide = sizeof(Output) == 8;
-  uint64_t beyond = 0;
-  Cursor* const cursors = cursors_.data();
-  Slot* const slots = slots_.data();
-  for (uint64_t i = 0; i < accesses; ++i) {
-    const uint32_t c = sequence[i];
-    Cursor& cursor = cursors[c];
-    const Slot& source = slots[cursor.source];
-    uint64_t address = source.address;
-    if constexpr (kShifts) {
-      // A branch that is nearly always guessed right costs less than shifts by 0, for which later accesses would wait.
-      if (cursor.shifts) {
-        address = static_cast<uint64_t>(static_cast<int64_t>(address << cursor.left) >> cursor.right);
-      }
-    }
-    address += cursor.biases[source.state] + *cursor.next;
-    cursor.next += cursor.stride;
-    slots[c].address = address;
-    Slot& target = slots[cursor.target];
-    target.address = address;
-    target.state = cursor.state;
-    if constexpr (kWide) {
-      output[i] = address;
-    } else {
-      if (!cursor.based) [[unlikely]] {
-        cursor.based = true;
-        cursor.base = address - kHalfReach;
-      }
-      const uint64_t offset = address - cursor.base;
-      beyond |= offset;
-      output[i] = static_cast<Output>(offset);
-    }
-  }
-  return kWide ? 0 : beyond >> 32;
-}
-
-template <typename Output, bool kShifts>
-bool AddressDecoder::WalkThreads(const WalkedPaths& walked, const DecodedChunk& out, Output* output) {
-  constexpr bool kWide = sizeof(Output) == 8;
-  Rewind();
-  uint64_t beyond = 0;
-  std::span<const uint16_t> previous;
-  for (size_t t = 0; t < out.path_of_thread.size(); ++t) {
-    const uint32_t p = out.path_of_thread[t];
-    const WalkedPaths::Path& path = walked.paths[p];
-    const uint64_t accesses = out.paths[p].accesses;
-    const std::span<const uint16_t> columns = std::span(walked.columns).subspan(path.first_column, path.column_count);
-    const uint16_t* sequence = walked.sequence.data() + path.first_access;
-    Output* to = output + out.first_address[t];
-    if (separable_[p]) {
-      const uint64_t* steps = path_steps_.data() + path.first_access;
-      for (uint16_t c : columns) thread_bases_[c] = *next_base_[c]++ - (kWide ? 0 : cursors_[c].base);
-      for (uint64_t i = 0; i < accesses; ++i) {
-        const uint64_t offset = thread_bases_[sequence[i]] + steps[i];
-        beyond |= offset;
-        to[i] = static_cast<Output>(offset);
-      }
-      if constexpr (kWide) beyond = 0;
-      continue;
-    }
-    if (any_latest_) {
-      for (uint16_t c : previous) slots_[c].address = 0;
-      previous = columns;
-    }
-    StartThread(columns);
-    beyond |= WalkThread<Output, kShifts>(sequence, accesses, to) << 32;
-  }
-  return beyond >> 32 == 0;
-}
-
-template <typename Output>
-bool AddressDecoder::WalkAll(const WalkedPaths& walked, const DecodedChunk& out, Output* output) {
-  return any_shift_ ? WalkThreads<Output, true>(walked, out, output) : WalkThreads<Output, false>(walked, out, output);
-}
-
-// Paths that several threads take and that use only separable columns outside all chains need no cursor per access.
-void AddressDecoder::FindSeparablePaths(const WalkedPaths& walked, const DecodedChunk& out) {
-  separable_.assign(walked.paths.size(), 0);
-  bool any = false;
-  for (size_t p = 0; p < walked.paths.size(); ++p) {
-    const WalkedPaths::Path& path = walked.paths[p];
-    if (path.uses < 2) continue;
-    const auto used = std::span(walked.columns).subspan(path.first_column, path.column_count);
-    separable_[p] = std::all_of(used.begin(), used.end(),
-                                [&](uint16_t c) { return cursors_[c].separable && cursors_[c].target == c; });
-    any |= separable_[p] != 0;
-  }
-  if (!any) return;
-  thread_bases_.assign(columns_, 0);
-  path_steps_.resize(walked.sequence.size());
-  std::vector<uint32_t> occurrence(columns_, 0);
-  for (size_t p = 0; p < walked.paths.size(); ++p) {
-    if (!separable_[p]) continue;
-    const WalkedPaths::Path& path = walked.paths[p];
-    for (uint64_t i = path.first_access; i < path.first_access + out.paths[p].accesses; ++i) {
-      const uint16_t c = walked.sequence[i];
-      path_steps_[i] = storage_[c].addends[occurrence[c]++];
-    }
-    for (uint64_t i = 0; i < path.column_count; ++i) occurrence[walked.columns[path.first_column + i]] = 0;
-  }
 }
 
 absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& program, const WalkedPaths& walked,
@@ -362,6 +235,7 @@ absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& 
   if (storage_.size() < columns_) storage_.resize(columns_);
   any_latest_ = false;
   any_shift_ = false;
+  any_zeroed_ = false;
   if (absl::Status status = ReadChains(chunk); !status.ok()) return status;
   CountByThread(chunk, program, walked, out);
   // Records and columns that ran must be the same set, in the same order.
@@ -382,11 +256,16 @@ absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& 
   if (next != columns_) {
     return absl::DataLossError(absl::StrCat("instruction ", program.accesses()[next], " ran but has no column"));
   }
-  FindSeparablePaths(walked, out);
+  PlanPaths(walked, out);
 
   out.addresses64.clear();
   out.offsets32.resize(out.accesses);
-  if (WalkAll(walked, out, out.offsets32.data())) {
+  bool narrow = WalkAll(walked, out, out.offsets32.data());
+  if (!ZeroedColumnsHold(narrow)) {
+    PlanPaths(walked, out);
+    narrow = WalkAll(walked, out, out.offsets32.data());
+  }
+  if (narrow) {
     out.base.assign(program.instruction_count(), 0);
     for (size_t c = 0; c < columns_; ++c) out.base[program.accesses()[c]] = cursors_[c].base;
     return absl::OkStatus();
@@ -400,14 +279,15 @@ absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& 
 
 void AddressDecoder::Trim() {
   constexpr size_t kMostKept = 48u << 20;  // bytes
-  size_t kept = path_steps_.capacity() * sizeof(uint64_t);
+  size_t kept = added_.capacity() * sizeof(uint64_t) + roots_.capacity() * sizeof(Root);
   for (const Storage& storage : storage_) {
     kept += storage.residuals.capacity() * sizeof(int64_t) +
             (storage.addends.capacity() + storage.bases.capacity()) * sizeof(uint64_t);
   }
   if (kept <= kMostKept) return;
   std::vector<Storage>().swap(storage_);
-  std::vector<uint64_t>().swap(path_steps_);
+  std::vector<uint64_t>().swap(added_);
+  std::vector<Root>().swap(roots_);
 }
 
 }  // namespace heddle::trace

@@ -56,10 +56,11 @@ class AddressDecoder {
     uint64_t address = 0;
     uint64_t state = 0;  // chain: 0 = no access in this thread yet, m = the latest was of its m-th column
   };
-  // One column while threads are walked.
-  struct Cursor {
+  // One column while threads are walked; one cache line.
+  struct alignas(64) Cursor {
     const uint64_t* next = nullptr;    // addend of the next access
     const uint64_t* biases = nullptr;  // by state of the source
+    uint64_t bias = 0;                 // biases[0]
     uint64_t base = 0;                 // of the instruction; subtracted from every address
     uint32_t stride = 0;               // of `next`; 0 = the same addend for all
     uint32_t source = 0;               // slot
@@ -72,6 +73,7 @@ class AddressDecoder {
     bool used = false;
     bool separable = false;
     bool based = false;
+    bool zeroed = false;  // counts from 0, which its reference shifted by 63 is if its addresses are below 2^63
   };
   struct Storage {
     std::vector<int64_t> residuals;
@@ -79,7 +81,37 @@ class AddressDecoder {
     std::vector<uint64_t> bases;    // SEPARABLE: by thread that runs the instruction
     std::vector<uint64_t> biases;
     const uint64_t* first = nullptr;  // addend of the first access
+    uint32_t reference_slot = 0;      // of a column that is zeroed
   };
+  // What all addresses of a column in a path count from.
+  struct Root {
+    uint32_t column = 0;  // a separable one: from its base in the thread; kNoColumn: the column is walked
+    uint64_t first = 0;   // what is added, at the first access
+    int64_t lowest = 0;
+    int64_t highest = 0;
+  };
+  // A column while threads of a rooted path are walked.
+  struct RootedColumn {
+    const uint64_t* bases = nullptr;  // by thread; nullptr: the column is walked
+    uint64_t base = 0;                // of the instruction
+  };
+  // How the threads of a path are walked.
+  struct PathPlan {
+    bool chained = false;  // some column belongs to a chain
+    // Most addresses are the base of a separable column plus what the path alone tells. The columns of the others are
+    // walked access by access.
+    bool rooted = false;
+    uint64_t first_root = 0;      // in roots_
+    uint64_t first_position = 0;  // in positions_: of the accesses that are walked, within the path
+    uint32_t position_count = 0;
+    uint32_t walked_count = 0;
+    uint64_t first_walked = 0;  // in walked_columns_
+  };
+
+  static constexpr uint32_t kNoColumn = ~uint32_t{0};
+
+  // The first address of an instruction lies in the middle of the 4 GiB that 32-bit offsets reach.
+  static constexpr uint64_t BaseOf(uint64_t first_address) { return first_address - (uint64_t{1} << 31); }
 
   absl::Status ReadChains(const v1::BlockChunk& chunk);
   absl::Status ReadColumn(const v1::AddressColumn& column, const WalkedPaths& walked, const Program& program,
@@ -91,19 +123,28 @@ class AddressDecoder {
                      const DecodedChunk& out);
   void ReadSteps(const v1::AddressColumn& column, uint32_t index);
   void ReadTime(const v1::AddressColumn& column, std::span<const ThreadResiduals> threads, uint32_t index);
-  void FindSeparablePaths(const WalkedPaths& walked, const DecodedChunk& out);
+  void PlanPaths(const WalkedPaths& walked, const DecodedChunk& out);
+  // Works out the roots of a path and what is added to them; false if too few of its accesses have one.
+  bool FindRoots(const WalkedPaths& walked, const WalkedPaths::Path& path, uint64_t accesses, PathPlan& plan);
   void Rewind();
   void StartThread(std::span<const uint16_t> columns);
-  template <typename Output, bool kShifts>
-  uint64_t WalkThread(const uint16_t* sequence, uint64_t accesses, Output* output);
+  // `positions`: which accesses of the sequence, nullptr = the first `accesses`.
+  template <typename Output, bool kShifts, bool kChains, bool kSome = false>
+  uint64_t WalkThread(const uint16_t* sequence, uint64_t accesses, Output* output, const uint32_t* positions = nullptr);
+  template <typename Output>
+  uint64_t WalkRootedThreads(std::span<const uint16_t> columns, const Root* roots, const uint16_t* sequence,
+                             const uint64_t* added, uint64_t accesses, uint64_t threads, Output* output);
   template <typename Output, bool kShifts>
   bool WalkThreads(const WalkedPaths& walked, const DecodedChunk& out, Output* output);
   template <typename Output>
   bool WalkAll(const WalkedPaths& walked, const DecodedChunk& out, Output* output);
+  // True if columns that count from 0 instead of an address shifted by 63 were right to; else they will not any more.
+  // `narrow`: the addresses have been walked, and 32-bit offsets hold them.
+  bool ZeroedColumnsHold(bool narrow);
 
   uint32_t columns_ = 0;
   std::vector<Cursor> cursors_;
-  // Latest addresses by column, bases of the running thread by column, chains.
+  // Latest addresses by column, bases of the running thread by column, chains, and 0.
   std::vector<Slot> slots_;
   std::vector<Storage> storage_;
   std::vector<const uint64_t*> next_base_;  // by column
@@ -112,11 +153,19 @@ class AddressDecoder {
   std::vector<uint32_t> chain_read_;     // columns of each chain so far
   std::vector<ThreadResiduals> runs_;    // accesses by thread, column after column
   std::vector<uint64_t> first_run_;      // by column
-  std::vector<uint64_t> path_steps_;     // of paths that use separable columns only, by access
-  std::vector<uint64_t> thread_bases_;   // by column, less the instruction's base
-  std::vector<uint8_t> separable_;       // by path
-  bool any_latest_ = false;              // some column counts from the latest address of a column
+  std::vector<PathPlan> plans_;          // by path
+  std::vector<Root> roots_;              // of rooted paths, by column in the order of WalkedPaths::columns
+  std::vector<uint32_t> positions_;      // of rooted paths
+  std::vector<uint16_t> walked_columns_;
+  std::vector<uint64_t> added_;  // of rooted paths, by access; as long as the sequence
+  std::vector<RootedColumn> rooted_;
+  std::vector<uint64_t> column_offset_;  // by column: what WalkRootedThreads adds
+  std::vector<Root> column_root_;        // by column, while the roots of a path are worked out
+  std::vector<uint64_t> latest_added_;
+  std::vector<uint32_t> occurrence_;
+  bool any_latest_ = false;  // some column counts from the latest address of a column
   bool any_shift_ = false;
+  bool any_zeroed_ = false;
 };
 
 }  // namespace heddle::trace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "traces/format/parallel_for.h"
+
 namespace heddle::trace {
 namespace {
 
@@ -175,16 +177,20 @@ std::vector<ThreadResiduals> ChunkEncoder::ThreadsOf(const PendingChunk& chunk, 
   return threads;
 }
 
-void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool trial, EncoderMemory& memory,
-                                v1::BlockChunk& out) {
+unsigned ChunkEncoder::ThreadsFor(const PendingChunk& chunk) const {
+  constexpr size_t kWorthThreads = 1u << 14;
+  return chunk.addresses().size() < kWorthThreads ? 1 : threads_;
+}
+
+void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool trial, v1::AddressColumn& record) {
   Column& column = columns_[index];
   const Program& program = chunk.program();
   const ColumnView view = View(index);
-  v1::AddressColumn& record = *out.add_column();
   record.set_instruction(program.accesses()[index]);
   record.set_model(column.choice.model);
   if (column.choice.chain != 0) record.set_chain(number_of_chain_[column.choice.chain - 1]);
-  std::span<const int64_t> residuals = residuals_;
+  thread_local std::vector<int64_t> differences;  // kept, since fresh pages would cost as much as the work
+  std::span<const int64_t> residuals;
   bool by_access = true;  // a residual for every access
   switch (column.choice.model) {
     case v1::AddressColumn::SEPARABLE:
@@ -194,8 +200,8 @@ void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool 
     case v1::AddressColumn::TIME:
       record.set_bias(column.choice.bias);
       StoreBases(view, record);
-      TimeResiduals(view, column.choice.bias, residuals_);
-      residuals = residuals_;
+      TimeResiduals(view, column.choice.bias, differences);
+      residuals = differences;
       by_access = false;
       break;
     case v1::AddressColumn::CHAIN:
@@ -211,12 +217,12 @@ void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool 
         break;
       }
       const std::span<const uint64_t> reference = View(column.choice.reference).values;
-      residuals_.resize(view.values.size());
-      for (size_t i = 0; i < residuals_.size(); ++i) {
-        residuals_[i] = static_cast<int64_t>(view.values[i] - Shifted(reference[i], column.choice.shift) -
-                                             static_cast<uint64_t>(column.choice.bias));
+      differences.resize(view.values.size());
+      for (size_t i = 0; i < differences.size(); ++i) {
+        differences[i] = static_cast<int64_t>(view.values[i] - Shifted(reference[i], column.choice.shift) -
+                                              static_cast<uint64_t>(column.choice.bias));
       }
-      residuals = residuals_;
+      residuals = differences;
       break;
     }
   }
@@ -226,7 +232,6 @@ void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool 
     if (by_access && !zero && (trial || column.choice.layout.scaled)) threads = ThreadsOf(chunk, index);
     EncodeResiduals(residuals, threads, trial, column.choice.layout, record);
   }
-  if (trial) memory.choices[index] = column.choice;
 }
 
 void ChunkEncoder::Choose(const PendingChunk& chunk, EncoderMemory& memory) {
@@ -242,9 +247,12 @@ void ChunkEncoder::Choose(const PendingChunk& chunk, EncoderMemory& memory) {
   std::vector<ChainChoice> chains = FindChains();
   Sample(chunk);
   std::vector<double> costs(columns_.size(), 0);
-  for (uint32_t c : used_) {
+  ParallelFor(used_.size(), ThreadsFor(chunk), [&](size_t u) {
+    const uint32_t c = used_[u];
     costs[c] = ChooseModel(View(c), columns_[c].longest >= 0, columns_[c].sample, columns_[c].choice);
-  }
+    // For the sake of such a column there need not be a chain.
+    if (columns_[c].longest >= 0 && HasNearlyFreeBases(View(c))) costs[c] = 0;
+  });
   ChooseChains(std::move(chains), costs, memory);
 }
 
@@ -348,7 +356,8 @@ void ChunkEncoder::Encode(const PendingChunk& chunk, bool cut, EncoderMemory& me
   used_.clear();
   memory.choices.resize(column_count);
   Scatter(chunk);
-  for (uint32_t c : used_) columns_[c].longest = FindSeparable(View(c));
+  const unsigned threads = ThreadsFor(chunk);
+  ParallelFor(used_.size(), threads, [&](size_t u) { columns_[used_[u]].longest = FindSeparable(View(used_[u])); });
   const bool trial = IsTrial(memory.chunks++);
   if (trial) {
     // Chains get new numbers. A column without accesses in this chunk may not keep one.
@@ -363,7 +372,12 @@ void ChunkEncoder::Encode(const PendingChunk& chunk, bool cut, EncoderMemory& me
   PlanChains(chunk.program(), memory, out);
   WalkResiduals(chunk, out);
   out.mutable_column()->Reserve(static_cast<int>(used_.size()));
-  for (uint32_t c : used_) EncodeColumn(chunk, c, trial, memory, out);
+  for (size_t u = 0; u < used_.size(); ++u) out.add_column();
+  ParallelFor(used_.size(), threads,
+              [&](size_t u) { EncodeColumn(chunk, used_[u], trial, *out.mutable_column(static_cast<int>(u))); });
+  if (trial) {
+    for (uint32_t c : used_) memory.choices[c] = columns_[c].choice;
+  }
   out.set_thread_instructions(chunk.thread_instructions());
   out.set_accesses(chunk.addresses().size());
 }

@@ -22,6 +22,9 @@ struct EncoderMemory {
 
 class ChunkEncoder {
  public:
+  // `threads`: that encode columns; what is written does not depend on it.
+  explicit ChunkEncoder(unsigned threads = 1) : threads_(threads) {}
+
   // Fills paths, path_number, columns and totals of `out`; launch, blocks and part are the caller's. `cut`: the chunk
   // is a part of a block, so that extents, start blocks and call stacks are written. Deterministic.
   void Encode(const PendingChunk& chunk, bool cut, EncoderMemory& memory, v1::BlockChunk& out);
@@ -87,8 +90,12 @@ class ChunkEncoder {
   void TightenBiases(uint32_t column);
   void WalkThread(const uint64_t* address, const uint16_t* sequence, uint64_t accesses);
   std::vector<ThreadResiduals> ThreadsOf(const PendingChunk& chunk, uint32_t column) const;
-  void EncodeColumn(const PendingChunk& chunk, uint32_t index, bool trial, EncoderMemory& memory, v1::BlockChunk& out);
+  // Fills the record of one column; several columns may be encoded at the same time.
+  void EncodeColumn(const PendingChunk& chunk, uint32_t index, bool trial, v1::AddressColumn& record);
+  // As many threads as the chunk is worth.
+  unsigned ThreadsFor(const PendingChunk& chunk) const;
 
+  const unsigned threads_;
   std::vector<Column> columns_;
   std::vector<uint32_t> used_;  // columns with values, ascending
   std::vector<uint32_t> number_of_path_;
@@ -96,7 +103,6 @@ class ChunkEncoder {
   std::vector<uint32_t> starts_;
   std::vector<uint64_t*> next_value_;
   std::vector<uint64_t> latest_;
-  std::vector<int64_t> residuals_;
   std::vector<ChainState> chain_states_;
   std::vector<uint32_t> number_of_chain_;  // by chain of the memory: 1 + number in the chunk, 0 = not used
   std::vector<WalkColumn> walk_columns_;

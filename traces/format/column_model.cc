@@ -114,6 +114,11 @@ int64_t FindSeparable(const ColumnView& column) {
 
 bool HasCheapBases(const ColumnView& column) { return BaseBits(column) <= static_cast<double>(column.threads()) + 64; }
 
+bool HasNearlyFreeBases(const ColumnView& column) {
+  constexpr double kBitsPerAccess = 0.25;
+  return BaseBits(column) <= kBitsPerAccess * static_cast<double>(column.values.size());
+}
+
 double BaseBits(const ColumnView& column) {
   uint64_t previous = 0;
   uint64_t delta = 0;

@@ -53,6 +53,10 @@ double BaseBits(const ColumnView& column);
 // True if the bases follow a line so closely that no other model has anything to gain on a separable column.
 bool HasCheapBases(const ColumnView& column);
 
+// True if the bases of a separable column take next to nothing per access. Other models could save little, and those
+// that need the order of the program decode several times as slowly.
+bool HasNearlyFreeBases(const ColumnView& column);
+
 // Cost of residuals in bits per residual: by magnitude, or by the entropy of their values if few of them are distinct.
 // `sorted` holds the residuals, sorted.
 double CostOf(std::span<const int64_t> sorted);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "google/protobuf/io/coded_stream.h"
 #include "traces/format/limits.h"
 #include "traces/format/parse_limit.h"
 
@@ -43,6 +44,34 @@ bool SingleRecord(absl::string_view raw, absl::string_view& body) {
   }
   body = raw.substr(at);
   return body.size() == size;
+}
+
+// True if the record starts as writers make chunks: with an ordinal other than 0, then the chunk.
+bool StartsWithChunk(absl::string_view body) {
+  constexpr char kOrdinalTag = v1::Record::kOrdinalFieldNumber << 3;
+  constexpr char kChunkTag = (v1::Record::kChunkFieldNumber << 3) | 2;
+  size_t at = 0;
+  if (body.empty() || body[at++] != kOrdinalTag) return false;
+  while (at < body.size() && static_cast<uint8_t>(body[at]) >= 0x80) ++at;
+  return ++at < body.size() && body[at] == kChunkTag;
+}
+
+// Parses a record. A chunk goes into the message of the chunk before it, so that its fields need not grow from nothing.
+bool Parse(absl::string_view body, FrameReader::Buffers& buffers) {
+  const int size = static_cast<int>(body.size());
+  // What the message holds on to can become the sum of what the chunks needed.
+  constexpr uint64_t kMostKeptBytes = 32u << 20;
+  buffers.kept_bytes += buffers.parsed_bytes;
+  if (!buffers.record.has_chunk() || !StartsWithChunk(body) || buffers.kept_bytes > kMostKeptBytes) {
+    buffers.kept_bytes = buffers.parsed_bytes;
+    return buffers.record.ParseFromArray(body.data(), size);
+  }
+  std::unique_ptr<v1::BlockChunk> chunk(buffers.record.release_chunk());
+  buffers.record.Clear();
+  chunk->Clear();
+  buffers.record.set_allocated_chunk(chunk.release());
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(body.data()), size);
+  return buffers.record.MergeFromCodedStream(&stream) && stream.ConsumedEntireMessage();
 }
 
 }  // namespace
@@ -146,7 +175,7 @@ absl::Status FrameReader::ReadAnyRecord(uint64_t frame, absl::string_view what, 
       EstimateParsedBytes(*v1::Record::descriptor(), body, std::min(most_parsed_bytes, kMaxParsedBytes));
   if (!estimate.ok()) return Refuse(frame, what, estimate.status().message());
   buffers.parsed_bytes = *estimate;
-  if (!buffers.record.ParseFromArray(body.data(), static_cast<int>(body.size()))) {
+  if (!Parse(body, buffers)) {
     return Refuse(frame, what, "the record is not a well-formed message");
   }
   // The message owns its bytes now; decoding a large chunk needs the room.

@@ -35,6 +35,7 @@ class FrameReader {
     std::string raw;
     v1::Record record;
     uint64_t parsed_bytes = 0;  // estimate of the record's size in memory
+    uint64_t kept_bytes = 0;    // of the chunks that `record` has been used for since it was new
   };
 
   // Reads the seek table.

@@ -1,5 +1,8 @@
 #include "traces/format/parse_limit.h"
 
+#include <bit>
+#include <cstring>
+
 #include "absl/strings/str_cat.h"
 
 namespace heddle::trace {
@@ -17,6 +20,20 @@ constexpr uint64_t kRepeatedFieldBytes = 24;  // the empty container within its 
 constexpr uint64_t kStringBytes = 48;
 constexpr uint64_t kUnknownFieldBytes = 32;
 constexpr int kMaxDepth = 8;
+
+// Bytes without the continuation bit: as many as there are varints.
+uint64_t CountLastBytes(absl::string_view bytes) {
+  constexpr uint64_t kContinued = 0x8080808080808080;
+  uint64_t continued = 0;
+  size_t i = 0;
+  for (; i + 8 <= bytes.size(); i += 8) {
+    uint64_t word;
+    memcpy(&word, bytes.data() + i, sizeof(word));
+    continued += static_cast<uint64_t>(std::popcount(word & kContinued));
+  }
+  for (; i < bytes.size(); ++i) continued += static_cast<uint8_t>(bytes[i]) >= 0x80;
+  return bytes.size() - continued;
+}
 
 class Scanner {
  public:
@@ -103,9 +120,8 @@ class Scanner {
       case FieldDescriptor::CPPTYPE_STRING:
         return Add(kStringBytes + body.size());
       default: {
-        // Packed numbers: as many as there are bytes without the continuation bit.
-        uint64_t count = 0;
-        for (char c : body) count += static_cast<uint8_t>(c) < 0x80;
+        // Packed numbers.
+        const uint64_t count = CountLastBytes(body);
         const uint64_t element =
             field->cpp_type() == FieldDescriptor::CPPTYPE_INT64 || field->cpp_type() == FieldDescriptor::CPPTYPE_UINT64
                 ? 8

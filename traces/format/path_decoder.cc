@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "traces/format/chunk_decoder.h"
 #include "traces/format/limits.h"
+#include "traces/format/path_steps.h"
 
 namespace heddle::trace {
 namespace {
@@ -224,10 +225,7 @@ class PathDecoder {
       for (uint32_t c = block.first_access; c < block.first_access + block.access_count; ++c) {
         walked_.columns.push_back(static_cast<uint16_t>(c));
         walked_.counts.push_back(visits[b]);
-        WalkedPaths::Column& total = walked_.totals[c];
-        total.accesses += walked.uses * visits[b];
-        total.threads += walked.uses;
-        total.most = std::max<uint64_t>(total.most, visits[b]);
+        CountColumn(walked, c, visits[b]);
       }
       visits[b] = 0;
     }
@@ -235,11 +233,99 @@ class PathDecoder {
     walked.column_count = static_cast<uint32_t>(walked_.columns.size() - walked.first_column);
   }
 
+  // Appends the columns of a step's accesses to the sequence; false if they are more than a chunk may have.
+  bool AppendAccesses(const PathSteps::Step& step) {
+    const size_t needed = sequence_size_ + step.access_count;
+    if (needed + PathSteps::kPadding > walked_.sequence.size()) [[unlikely]] {
+      if (needed > kMaxChunkAccesses) return false;
+      walked_.sequence.resize(needed + needed / 2 + 4096);
+    }
+    uint16_t* next = walked_.sequence.data() + sequence_size_;
+    const uint16_t* from = steps_.sequence() + step.first_access;
+    memcpy(next, from, PathSteps::kPadding * sizeof(uint16_t));
+    if (step.access_count > PathSteps::kPadding) memcpy(next, from, step.access_count * sizeof(uint16_t));
+    sequence_size_ = needed;
+    return true;
+  }
+
+  // Walks a path by steps; with kVisits it counts the visits of each. False if that cannot be done, or if the path
+  // breaks a rule: the general walk will tell.
+  template <bool kVisits>
+  bool WalkSteps(const PathView& path, uint64_t budget, uint64_t& instructions) {
+    const bool cut = path.extent == Extent::kCut;
+    if (!steps_.usable() || path.extent == Extent::kEnded || path.wide_count != 0 || !path.call_stack.empty()) {
+      return false;
+    }
+    uint32_t current = steps_.At(path.start_block);
+    uint64_t count = 0;
+    for (uint32_t i = 0; current != PathSteps::kNone; ++i) {
+      const bool last = i == path.decision_count;
+      if (last && cut) break;
+      PathSteps::Step& step = steps_.step(current);
+      count += step.instructions;
+      if (count > budget || step.decides == last) return false;
+      if constexpr (kVisits) {
+        if (step.visits++ == 0) touched_steps_.push_back(current);
+      }
+      if (!AppendAccesses(step)) return false;
+      if (last) break;
+      current = steps_.Behind(current, (path.decisions[i >> 3] >> (i & 7)) & 1);
+    }
+    if (current == PathSteps::kNone) return false;
+    instructions = count;
+    return true;
+  }
+
+  // As ListColumns, for a path that was walked by steps: from the visits, or from the path's accesses if those have not
+  // been counted, which is quicker where there are few.
+  void ListStepColumns(WalkedPaths::Path& walked) {
+    walked.first_column = walked_.columns.size();
+    if (touched_steps_.empty()) {
+      for (size_t i = walked.first_access; i < sequence_size_; ++i) VisitColumn(walked_.sequence[i], 1);
+    }
+    for (uint32_t index : touched_steps_) {
+      PathSteps::Step& step = steps_.step(index);
+      const uint16_t* columns = steps_.sequence() + step.first_access;
+      for (uint32_t i = 0; i < step.access_count; ++i) VisitColumn(columns[i], step.visits);
+      step.visits = 0;
+    }
+    touched_steps_.clear();
+    for (size_t i = walked.first_column; i < walked_.columns.size(); ++i) {
+      uint32_t& visits = column_visits_[walked_.columns[i]];
+      walked_.counts.push_back(visits);
+      CountColumn(walked, walked_.columns[i], visits);
+      visits = 0;
+    }
+    walked.column_count = static_cast<uint32_t>(walked_.columns.size() - walked.first_column);
+  }
+
+  void VisitColumn(uint16_t column, uint32_t visits) {
+    if (column_visits_[column] == 0) walked_.columns.push_back(column);
+    column_visits_[column] += visits;
+  }
+
+  // Forgets what WalkSteps has done of a path.
+  void UndoSteps(const WalkedPaths::Path& walked) {
+    for (uint32_t index : touched_steps_) steps_.step(index).visits = 0;
+    touched_steps_.clear();
+    sequence_size_ = walked.first_access;
+  }
+
+  void CountColumn(const WalkedPaths::Path& walked, uint32_t column, uint32_t visits) {
+    WalkedPaths::Column& total = walked_.totals[column];
+    total.accesses += walked.uses * visits;
+    total.threads += walked.uses;
+    total.most = std::max<uint64_t>(total.most, visits);
+  }
+
   absl::Status WalkAll() {
     sequence_size_ = 0;
     walked_.columns.clear();
     walked_.counts.clear();
     walked_.totals.assign(program_.accesses().size(), WalkedPaths::Column());
+    steps_.Reset(program_);
+    touched_steps_.clear();
+    column_visits_.assign(program_.accesses().size(), 0);
     std::vector<uint32_t> visits(program_.blocks().size(), 0);
     std::vector<uint32_t> touched;  // blocks with accesses that the path has visited
     uint64_t instructions = 0;
@@ -249,25 +335,36 @@ class PathDecoder {
       PathView& path = out_.paths[p];
       WalkedPaths::Path& walked = walked_.paths[p];
       walked.first_access = sequence_size_;
-      state.block = path.start_block;
-      state.stack.assign(path.call_stack.begin(), path.call_stack.end());
-      state.ended = false;
-      PackedDecisions decisions(path);
       const uint64_t budget = (kMaxChunkThreadInstructions - instructions) / walked.uses;
-      const WalkStatus status = Walk(program_, path.extent, decisions, state, budget, path.thread_instructions,
-                                     [&](uint32_t index, const Block& block) {
-                                       if (visits[index]++ == 0) touched.push_back(index);
-                                       AppendAccesses(block);
-                                     });
-      if (status != WalkStatus::kOk)
-        return RefusePath(p, absl::StrCat(WalkMessage(status), " (block ", state.block, ")"));
+      constexpr uint32_t kFewDecisions = 64;
+      const bool by_steps = path.decision_count <= kFewDecisions
+                                ? WalkSteps<false>(path, budget, path.thread_instructions)
+                                : WalkSteps<true>(path, budget, path.thread_instructions);
+      if (!by_steps) {
+        UndoSteps(walked);
+        state.block = path.start_block;
+        state.stack.assign(path.call_stack.begin(), path.call_stack.end());
+        state.ended = false;
+        PackedDecisions decisions(path);
+        const WalkStatus status = Walk(program_, path.extent, decisions, state, budget, path.thread_instructions,
+                                       [&](uint32_t index, const Block& block) {
+                                         if (visits[index]++ == 0) touched.push_back(index);
+                                         AppendAccesses(block);
+                                       });
+        if (status != WalkStatus::kOk)
+          return RefusePath(p, absl::StrCat(WalkMessage(status), " (block ", state.block, ")"));
+      }
       path.accesses = sequence_size_ - walked.first_access;
       instructions += walked.uses * path.thread_instructions;
       accesses += walked.uses * path.accesses;
       if (accesses > kMaxChunkAccesses) {
         return Refuse(absl::StrCat("more than ", kMaxChunkAccesses, " accesses"));
       }
-      ListColumns(walked, visits, touched);
+      if (by_steps) {
+        ListStepColumns(walked);
+      } else {
+        ListColumns(walked, visits, touched);
+      }
     }
     if (instructions != chunk_.thread_instructions() || accesses != chunk_.accesses()) {
       return Refuse(absl::StrCat("declares ", chunk_.thread_instructions(), " thread-instructions and ",
@@ -302,6 +399,9 @@ class PathDecoder {
   DecodedChunk& out_;
   bool cut_ = false;
   size_t sequence_size_ = 0;
+  PathSteps steps_;
+  std::vector<uint32_t> touched_steps_;  // that the path has visited
+  std::vector<uint32_t> column_visits_;  // by column, 0 between paths
 };
 
 }  // namespace

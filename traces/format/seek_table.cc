@@ -54,7 +54,9 @@ absl::Status ReadSeekTable(const ByteSource& source, std::vector<FrameEntry>& fr
     return absl::DataLossError("not a trace: the file does not start with a Zstandard frame");
   }
   constexpr absl::string_view kTruncated =
-      "the file does not end in a seek table: it was cut off or never completed; capture it again or copy it again";
+      "the file does not end in a seek table: it was cut off or never completed; copy it again, capture it again, or "
+      "keep "
+      "what is complete with `heddle trace repack --recover`";
   if (file_bytes < kHeaderBytes + kFooterBytes) return absl::DataLossError(kTruncated);
   std::array<char, kFooterBytes> footer{};
   if (absl::Status status = source.Read(file_bytes - kFooterBytes, footer); !status.ok()) return status;

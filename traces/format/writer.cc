@@ -22,7 +22,7 @@ constexpr uint64_t kMaxBlockAccesses = 1u << 20;
 }  // namespace
 
 struct TraceWriter::State {
-  explicit State(std::unique_ptr<ContainerWriter> container) : file(std::move(container)) {}
+  State(std::unique_ptr<ContainerWriter> container, unsigned threads) : file(std::move(container)), encoder(threads) {}
 
   absl::Status Fail(absl::Status status) {
     if (!status.ok() && error.ok()) error = status;
@@ -91,7 +91,7 @@ absl::StatusOr<std::unique_ptr<TraceWriter>> TraceWriter::Create(const std::stri
   absl::StatusOr<std::unique_ptr<ContainerWriter>> container =
       ContainerWriter::Create(path, options.zstd_level, options.threads);
   if (!container.ok()) return container.status();
-  auto state = std::make_unique<State>(*std::move(container));
+  auto state = std::make_unique<State>(*std::move(container), options.threads);
   const auto limit = [](uint64_t wanted, uint64_t usual, uint64_t most) {
     return std::min(wanted == 0 ? usual : wanted, most);
   };

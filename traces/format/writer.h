@@ -19,12 +19,12 @@ inline constexpr int kFastLevel = 1;
 inline constexpr int kDefaultLevel = 3;
 inline constexpr int kSmallLevel = 19;
 
-// Threads that compress where nobody says how many: one per processor, four at most.
+// Threads that encode and compress where nobody says how many: one per processor, four at most.
 unsigned UsualThreads();
 
 struct WriterOptions {
   int zstd_level = kDefaultLevel;
-  unsigned threads = 1;                    // that compress; the file does not depend on it
+  unsigned threads = 1;                    // that encode and compress; the file does not depend on it
   uint64_t chunk_thread_instructions = 0;  // 0 = limits.h
   uint64_t chunk_accesses = 0;
 };

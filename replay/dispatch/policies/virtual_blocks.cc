@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "replay/dispatch/block_dispatcher.h"
+#include "replay/engine/policy_storage.h"
 
 namespace heddle::replay {
 namespace {
@@ -246,6 +247,23 @@ HEDDLE_BLOCK_DISPATCHER(
     [](const DispatchContext& context, const Parameters& parameters) {
       return std::make_unique<VirtualBlockDispatcher>(context, parameters);
     });
+
+HEDDLE_POLICY_STORAGE(
+    "dispatch", "virtual_blocks",
+    PolicyStorage{.source = "Anantpur and Govindarajan (VTW), section 4.5: 44 bytes, and 48 more for slowest_lane",
+                  .remark = "the counter of the last block is one for the whole GPU; the paper counts it with every SM",
+                  .items = [](const StorageContext& context, const Parameters& parameters) {
+                    std::vector<StorageItem> items = {
+                        {"virtual to logical block", context.max_blocks, 32, "logical block"},
+                        {"indices to assign", context.max_blocks, 8, "warps, per virtual block"},
+                        {"last assigned block", 1, 32, "logical block"}};
+                    if (parameters.Choice("index") == "slowest_lane") {
+                      items.push_back({"warps by progress", context.warps(), 8, "sorted warps"});
+                    } else if (parameters.Choice("index") == "lowest_to_highest_lane") {
+                      items.push_back({"lowest unassigned warp", 1, 8, "warp"});
+                    }
+                    return items;
+                  }});
 
 }  // namespace
 }  // namespace heddle::replay

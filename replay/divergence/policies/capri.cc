@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "replay/divergence/adequacy_table.h"
 #include "replay/divergence/block_stack.h"
+#include "replay/engine/policy_storage.h"
 
 namespace heddle::replay {
 namespace {
@@ -194,6 +195,18 @@ HEDDLE_DIVERGENCE_POLICY(
     [](const DivergenceContext& context, const Parameters& parameters) {
       return std::make_unique<Capri>(context, parameters);
     });
+
+HEDDLE_POLICY_STORAGE(
+    "divergence", "capri",
+    PolicyStorage{
+        .source = "Rhu and Erez, section 5.5: 8 entries of 34 bits",
+        .remark = "without the update mask of each block and the counters of the compaction unit, for which the paper "
+                  "gives no sizes",
+        .items = [](const StorageContext&, const Parameters& parameters) -> std::vector<StorageItem> {
+          const uint64_t history = parameters.Choice("history") == "2b" ? 2 : 1;
+          return {{"adequacy prediction table", static_cast<uint64_t>(parameters.Integer("capt_entries")),
+                   1 + 32 + history, "valid, PC (32), history"}};
+        }});
 
 }  // namespace
 }  // namespace heddle::replay

@@ -1,7 +1,11 @@
 // HARP as a policy: its parameters with the paper's values, and its counters. The rules are in replay/divergence/harp*.
 #include "replay/divergence/harp.h"
 
+#include <cstdint>
 #include <memory>
+#include <vector>
+
+#include "replay/engine/policy_storage.h"
 
 namespace heddle::replay {
 namespace {
@@ -193,6 +197,33 @@ HEDDLE_DIVERGENCE_POLICY(
     [](const DivergenceContext& context, const Parameters& parameters) {
       return std::make_unique<HarpPolicy>(context, parameters);
     });
+
+HEDDLE_POLICY_STORAGE(
+    "divergence", "harp",
+    PolicyStorage{
+        .source = "Lashgar, Khonsari, Baniasadi, HARP, Table 7, rows and tags; per scheduler, here of all of an SM",
+        .remark = "the paper gives areas and no sum of bits; the First-Level is the baseline's own",
+        .items = [](const StorageContext& context, const Parameters& parameters) {
+          const auto entries = [&](const char* name) { return static_cast<uint64_t>(parameters.Integer(name)); };
+          const uint64_t width = context.warp_size;
+          // A thread does not change its lane, so that its warp tells it apart.
+          const uint64_t thread = BitsFor(context.max_threads / context.ports) - BitsFor(width);
+          const uint64_t barriers = parameters.Choice("barriers") == "per_warp" ? 0 : entries("barrier_entries");
+          std::vector<StorageItem> items;
+          const auto add = [&](const char* name, uint64_t count, uint64_t bits, const char* contents) {
+            // Without an entry a table takes nothing; that of barriers per warp has no bound.
+            if (count != 0) items.push_back({name, count * context.ports, bits, contents});
+          };
+          if (parameters.Choice("barriers") == "per_warp") {
+            items.push_back({"reconvergence barriers", 0, 0, "one per diverged warp"});
+          }
+          add("reconvergence barriers, lanes", barriers, width * (thread + thread + 1), "tag and row of each lane");
+          add("reconvergence barriers, point", barriers, 1 + 32 + 32, "valid, PC (32), PC (32)");
+          add("Second-Level", entries("second_level"), 32 + width * thread + 2, "PC (32), threads, state");
+          add("Ready-Lookup", entries("ready_lookup"), 2 * (32 + width * thread), "PC (32), threads; tag and row");
+          add("Waiting-Lookup", entries("waiting_lookup"), 2 * (32 + width * thread), "PC (32), threads; tag and row");
+          return items;
+        }});
 
 }  // namespace
 }  // namespace heddle::replay

@@ -41,7 +41,7 @@ class VictimTags {
   uint64_t* SetOf(uint64_t line) { return &tags_[line / kShortestLine % (tags_.size() / ways_) * ways_]; }
 
   size_t ways_ = 1;
-  std::vector<uint64_t> tags_ = {kNone};
+  std::vector<uint64_t> tags_;  // none before Reset: most slots never hold a warp
 };
 
 class CacheConscious final : public HistoryScheduler {

@@ -1,6 +1,7 @@
 // MWF: most waiting first, the issue half of barrier-aware warp scheduling (BAWS).
 #include <memory>
 
+#include "replay/engine/policy_storage.h"
 #include "replay/schedule/barrier_order.h"
 
 namespace heddle::replay {
@@ -64,6 +65,14 @@ HEDDLE_WARP_SCHEDULER(
     [](const SchedulerContext& context, const Parameters& parameters) {
       return std::make_unique<MostWaitingFirst>(context, parameters);
     });
+
+HEDDLE_POLICY_STORAGE("scheduler", "mwf",
+                      PolicyStorage{
+                          .source = "Liu et al. (BAWS), section 4.1.2: 48 bits, one table for all schedulers of an SM",
+                          .items = [](const StorageContext& context, const Parameters&) -> std::vector<StorageItem> {
+                            return {{"warp priority table", context.max_blocks, BitsFor(context.warps()),
+                                     "warps that wait, per block"}};
+                          }});
 
 }  // namespace
 }  // namespace heddle::replay

@@ -1,11 +1,13 @@
 // The progress-aware scheduler of VTW (Anantpur and Govindarajan, section 4.3.2 and Algorithm 1), which its authors
 // adapted from their PRO.
 #include <bit>
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <tuple>
 #include <vector>
 
+#include "replay/engine/policy_storage.h"
 #include "replay/schedule/barrier_order.h"
 
 namespace heddle::replay {
@@ -33,16 +35,22 @@ class ProgressAware final : public HistoryScheduler {
         barriers_(context, /*count_exits=*/false),
         blocks_(static_cast<size_t>(context.max_blocks)),
         groups_(2 * blocks_.size()),
-        progress_((static_cast<size_t>(context.max_threads) + warp_size_ - 1) / warp_size_, 0) {}
+        progress_((static_cast<size_t>(context.max_threads) + warp_size_ - 1) / warp_size_, 0),
+        keys_(blocks_.size()),
+        known_(blocks_.size(), 0) {}
 
   SlotId Pick(const SlotSet& eligible) const override {
     SlotId best = kNoSlot;
-    Key least;
+    BlockKey least_block;
+    WarpKey least_warp;
     eligible.ForEach([&](SlotId slot) {
-      const Key key = KeyOf(slot);
-      if (best != kNoSlot && !(key < least)) return;
+      const BlockKey& block = KeyOfBlock(table_.block[slot]);
+      if (best != kNoSlot && least_block < block) return;
+      const WarpKey warp = KeyOfWarp(slot, block);
+      if (best != kNoSlot && !(block < least_block) && !(warp < least_warp)) return;
       best = slot;
-      least = key;
+      least_block = block;
+      least_warp = warp;
     });
     return best;
   }
@@ -51,7 +59,9 @@ class ProgressAware final : public HistoryScheduler {
   bool watches_sm() const override { return true; }
   void IssuedOnSm(SlotId slot) override {
     ++progress_[RowOf(slot)];
-    ++groups_[blocks_[table_.block[slot]].group].progress;
+    Group& group = groups_[blocks_[table_.block[slot]].group];
+    ++group.progress;
+    ForgetKeys(group);
   }
   void Issued(SlotId slot) override {
     HistoryScheduler::Issued(slot);
@@ -62,6 +72,7 @@ class ProgressAware final : public HistoryScheduler {
     barriers_.BlockAdmitted(id, sequence);
     blocks_[id] = {id, 0, 0};
     groups_[id] = {kNone, id, sequence, 0};
+    ForgetAllKeys();
   }
   void VirtualBlock(BlockId id, uint32_t place, uint64_t iteration) override {
     const uint32_t index = static_cast<uint32_t>(blocks_.size()) + place;
@@ -71,21 +82,36 @@ class ProgressAware final : public HistoryScheduler {
     group.newer = id;
     blocks_[id].group = index;
     blocks_[id].iteration = iteration;
+    ForgetAllKeys();
   }
   void BlockRetired(BlockId id) override {
     Group& group = groups_[blocks_[id].group];
     if (group.older == id) group.older = kNone;
     if (group.newer == id) group.newer = kNone;
+    ForgetAllKeys();
   }
   void WarpsAdmitted(BlockId id, uint32_t first_row, uint32_t rows) override {
     blocks_[id].live += rows;
+    ForgetAllKeys();
     if (blocks_[id].iteration != 0) return;  // its warps have run before
     for (uint32_t row = first_row; row < first_row + rows; ++row) progress_[row] = 0;
   }
-  void WarpExited(BlockId id) override { --blocks_[id].live; }
-  void GridAssigned() override { slow_ = true; }
-  void BarrierArrived(SlotId slot) override { barriers_.Arrived(slot); }
-  void BarrierReleased(BlockId block) override { barriers_.Released(block); }
+  void WarpExited(BlockId id) override {
+    --blocks_[id].live;
+    ForgetAllKeys();
+  }
+  void GridAssigned() override {
+    slow_ = true;
+    ForgetAllKeys();
+  }
+  void BarrierArrived(SlotId slot) override {
+    barriers_.Arrived(slot);
+    ForgetAllKeys();
+  }
+  void BarrierReleased(BlockId block) override {
+    barriers_.Released(block);
+    ForgetAllKeys();
+  }
 
   static std::vector<CounterSpec> Counters() {
     return HistoryCounterSpecsAnd(
@@ -111,7 +137,15 @@ class ProgressAware final : public HistoryScheduler {
     uint64_t sequence = 0;  // of dispatch
     int64_t progress = 0;
   };
-  using Key = std::tuple<int, int64_t, int64_t, uint64_t, int64_t, uint32_t, uint64_t>;
+  // Smaller goes first: the blocks by `class_of` to `sequence`, then the warps.
+  struct BlockKey {
+    int class_of = 0;
+    int64_t first = 0;
+    int64_t second = 0;
+    uint64_t sequence = 0;
+    auto operator<=>(const BlockKey&) const = default;
+  };
+  using WarpKey = std::tuple<int64_t, uint32_t, uint64_t>;
 
   uint32_t RowOf(SlotId slot) const {
     const Lanes& lanes = table_.lanes[slot];
@@ -132,28 +166,38 @@ class ProgressAware final : public HistoryScheduler {
     return group.older == id ? kOlder : kNewer;
   }
 
-  // Smaller goes first.
-  Key KeyOf(SlotId slot) const {
-    const BlockId id = table_.block[slot];
+  BlockKey MakeKey(BlockId id) const {
     const Group& group = groups_[blocks_[id].group];
-    const uint32_t row = RowOf(slot);
-    const int64_t progress = progress_[row];
-    const Class one = ClassOf(id);
-    const auto key = [&](int64_t first, int64_t second, int64_t warp) {
-      return Key(one, first, second, group.sequence, warp, row, table_.formed[slot]);
-    };
-    switch (one) {
+    switch (ClassOf(id)) {
       case kBarrier:
-        return key(-Waiting(group), -group.progress, progress);
+        return {kBarrier, -Waiting(group), -group.progress, group.sequence};
       case kOlder:
-        return key(Live(group.older), 0, progress);
+        return {kOlder, Live(group.older), 0, group.sequence};
       case kSame:
-        return key(-group.progress, 0, -progress);
+        return {kSame, -group.progress, 0, group.sequence};
       case kNewer:
-        return key(-blocks_[id].live, 0, progress);
+        return {kNewer, -blocks_[id].live, 0, group.sequence};
       default:
-        return key(group.progress, 0, progress);
+        return {kSlow, group.progress, 0, group.sequence};
     }
+  }
+  // A block's key changes when something happens to it, not from warp to warp.
+  const BlockKey& KeyOfBlock(BlockId id) const {
+    if (known_[id] != epoch_) {
+      keys_[id] = MakeKey(id);
+      known_[id] = epoch_;
+    }
+    return keys_[id];
+  }
+  void ForgetKeys(const Group& group) {
+    if (group.older != kNone) known_[group.older] = 0;
+    if (group.newer != kNone) known_[group.newer] = 0;
+  }
+  void ForgetAllKeys() { ++epoch_; }
+  WarpKey KeyOfWarp(SlotId slot, const BlockKey& block) const {
+    const uint32_t row = RowOf(slot);
+    const int64_t progress = block.class_of == kSame ? -progress_[row] : progress_[row];
+    return {progress, row, table_.formed[slot]};
   }
 
   const WarpTable& table_;
@@ -164,6 +208,10 @@ class ProgressAware final : public HistoryScheduler {
   std::vector<Group> groups_;      // by block on the SM; behind them the virtual blocks by place
   std::vector<int64_t> progress_;  // by row of warp-size hardware threads
   bool slow_ = false;
+  // By block: its key, and the epoch in which it was worked out; 0 = it has changed since.
+  mutable std::vector<BlockKey> keys_;
+  mutable std::vector<uint64_t> known_;
+  uint64_t epoch_ = 1;
 };
 
 HEDDLE_WARP_SCHEDULER(
@@ -184,6 +232,17 @@ HEDDLE_WARP_SCHEDULER(
     [](const SchedulerContext& context, const Parameters& parameters) {
       return std::make_unique<ProgressAware>(context, parameters);
     });
+
+HEDDLE_POLICY_STORAGE("scheduler", "progress",
+                      PolicyStorage{
+                          .source = "Anantpur and Govindarajan (VTW), section 4.5: 456 bytes",
+                          .items = [](const StorageContext& context, const Parameters&) -> std::vector<StorageItem> {
+                            return {{"warps in the next iteration", context.max_blocks, 8, "count, per block"},
+                                    {"progress of warps", context.warps(), 32, "instructions"},
+                                    {"progress of blocks", context.max_blocks, 32, "instructions"},
+                                    {"iterations of warps", context.warps(), 32, "iteration"},
+                                    {"iterations of blocks", context.max_blocks, 32, "the lowest that is active"}};
+                          }});
 
 }  // namespace
 }  // namespace heddle::replay

@@ -18,13 +18,24 @@ class RandomChoice final : public HistoryScheduler {
                  static_cast<uint64_t>(context.port))) {}
 
   SlotId Pick(const SlotSet& eligible) const override {
-    uint64_t count = 0;
-    eligible.ForEach([&](SlotId) { ++count; });
+    const SlotId first = eligible.First();
+    uint32_t count = 0;
+    ForEachWord(eligible, first, [&](uint32_t, uint64_t bits) {
+      count += static_cast<uint32_t>(std::popcount(bits));
+      return true;
+    });
     // The remainder's bias is below 2^-50 for any number of slots.
     uint64_t place = Mix(key_ + issues_) % count;
     SlotId chosen = kNoSlot;
-    eligible.ForEach([&](SlotId slot) {
-      if (place-- == 0) chosen = slot;
+    ForEachWord(eligible, first, [&](uint32_t word, uint64_t bits) {
+      const uint32_t here = static_cast<uint32_t>(std::popcount(bits));
+      if (place >= here) {
+        place -= here;
+        return true;
+      }
+      for (; place != 0; --place) bits &= bits - 1;
+      chosen = static_cast<SlotId>(word * 64 + static_cast<uint32_t>(std::countr_zero(bits)));
+      return false;
     });
     return chosen;
   }
@@ -34,6 +45,16 @@ class RandomChoice final : public HistoryScheduler {
   }
 
  private:
+  // Calls function(index, bits) for the words of the set that hold a slot, ascending, until it returns false.
+  template <typename Function>
+  static void ForEachWord(const SlotSet& set, SlotId first, Function function) {
+    for (uint32_t slot = first;;) {
+      if (!function(slot >> 6, set.word(slot >> 6))) return;
+      const uint32_t next = set.FirstCyclic((slot | 63) + 1);
+      if (next <= slot) return;  // round again
+      slot = next;
+    }
+  }
   // The finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
   static uint64_t Mix(uint64_t value) {
     value += 0x9e3779b97f4a7c15;

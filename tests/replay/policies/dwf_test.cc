@@ -140,5 +140,50 @@ TEST(Dwf, BankPenaltyIsTheMostThreadsOfOneHomeLane) {
   EXPECT_EQ(penalty("lane_aware=false"), 0);
 }
 
+// Fung, section 4.2.1, with one entry in the PC-warp table: every new PC takes it from the one before, whose warp waits
+// as it is. The two sides of a branch come from one warp, so that no other warp finds the entry of the first.
+TEST(Dwf, AWarpThatLosesItsTableEntryTakesNoMoreThreads) {
+  PolicyDriver driver(FungFigure41(), Dwf("swizzle=none,resources=limited,lut_entries=1,lut_ways=1", "dpc"));
+  EXPECT_EQ(driver.Run(),
+            "A[0123] A[4567] B[012-] B[--67] C[0---] C[--6-] D[-12-] D[---7] E[016-] E[--27] F[---3] F[45--] G[0167] "
+            "G[4523]");
+  EXPECT_EQ(driver.divergence_counter("lost_merges"), 4);  // B, F, C and D
+  EXPECT_EQ(driver.divergence_counter("spills"), 0);
+}
+
+// A pool of two warps: what finds it full waits beside it, is not filled, and comes back first in, first out.
+TEST(Dwf, WarpsThatFindThePoolFullWaitBesideIt) {
+  PolicyDriver driver(FungFigure41(), Dwf("swizzle=none,resources=limited,pool_entries=2", "dtime"));
+  EXPECT_EQ(driver.Run(),
+            "A[0123] A[4567] B[0127] F[---3] B[--6-] F[45--] C[0---] D[-127] G[---3] C[--6-] G[45--] E[0---] E[-127] "
+            "E[--6-] G[0---] G[-127] G[--6-]");
+  EXPECT_EQ(driver.divergence_counter("spills"), 14);
+  EXPECT_EQ(driver.divergence_counter("max_pool_warps"), 2);
+}
+
+TEST(Dwf, TablesOfTheThesisAreLargeEnoughForItsExample) {
+  PolicyDriver driver(FungFigure41(), Dwf("swizzle=none,resources=limited", "dpc"));
+  EXPECT_EQ(driver.Run(), PolicyDriver(FungFigure41(), Dwf("swizzle=none", "dpc")).Run());
+  EXPECT_EQ(driver.divergence_counter("table_evictions"), 0);
+}
+
+// The minority of CAPRI's Figure 1 under majority scheduling: B's warp waits from cycle 4, when the last of A is done,
+// to the end.
+TEST(Dwf, StarvationShowsInTheLongestWait) {
+  PolicyDriver majority(CapriFigure1(), Dwf("swizzle=none", "dmaj"));
+  majority.Run();
+  PolicyDriver oldest(CapriFigure1(), Dwf("swizzle=none", "dtime"));
+  oldest.Run();
+  EXPECT_GE(majority.divergence_counter("longest_in_pool"), 6);
+  EXPECT_LT(oldest.divergence_counter("longest_in_pool"), majority.divergence_counter("longest_in_pool"));
+}
+
+TEST(Dwf, ThePoolsOccupancyCoversTheTimeToTheLastIssue) {
+  PolicyDriver driver(FungFigure41(), Dwf("swizzle=none", "dpc"));
+  driver.Run();
+  EXPECT_EQ(driver.divergence_counter("pool_0_to_15"), driver.issues().back().cycle);
+  EXPECT_EQ(driver.divergence_counter("pool_from_128"), 0);
+}
+
 }  // namespace
 }  // namespace heddle::replay

@@ -1,5 +1,6 @@
 // DWF's priorities: what each prefers, its ties, its memory.
 #include <string>
+#include <utility>
 
 #include "gtest/gtest.h"
 #include "tests/replay/schedule/scheduler_bench.h"
@@ -208,6 +209,83 @@ TEST(Dpdpri, ThreadsOfANewBlockBeginAnew) {
   bench.Form(0, At(0), 4);
   bench.Form(1, At(0), 3);
   EXPECT_EQ(bench.Pick(), 0) << "fuller, and nothing counted";
+}
+
+// Fung, section 4.4: a group that comes in behind a smaller one is swapped upwards, one swap per cycle with two ports,
+// and nothing issues from the heap meanwhile.
+TEST(DmajHeap, NothingIssuesWhileTheHeapIsNotInOrder) {
+  SchedulerBench bench("dmaj:heap=hardware");
+  bench.SetClock(10);
+  bench.Form(0, At(1), 1);
+  EXPECT_EQ(bench.Pick(), 0) << "the first group needs no swap";
+  bench.Form(1, At(5), 2);  // one swap, until cycle 11
+  bench.Form(2, At(9), 3);  // one more, until cycle 12
+  EXPECT_EQ(bench.Pick(), kNoSlot);
+  bench.SetClock(11);
+  EXPECT_EQ(bench.Pick(), kNoSlot);
+  EXPECT_EQ(bench.Pick(), kNoSlot) << "counted once per cycle";
+  bench.SetClock(12);
+  EXPECT_EQ(bench.PickAndIssue(), 2);
+  EXPECT_EQ(bench.PickAndIssue(), 1);
+  EXPECT_EQ(bench.PickAndIssue(), 0);
+  EXPECT_EQ(bench.counter("heap_stall_cycles"), 2);
+  EXPECT_EQ(bench.counter("heap_swaps"), 2);
+  EXPECT_EQ(bench.counter("max_heap"), 3);
+  EXPECT_EQ(bench.counter("elections"), 3);
+}
+
+TEST(DmajHeap, TheMajorityEntryIssuesWhileTheHeapIsNotInOrder) {
+  SchedulerBench bench("dmaj:heap=hardware");
+  bench.Form(0, At(1), 4);
+  bench.Form(1, At(1), 4);
+  EXPECT_EQ(bench.PickAndIssue(), 0);
+  bench.Form(2, At(5), 1);
+  bench.Form(3, At(9), 2);  // one swap
+  EXPECT_EQ(bench.PickAndIssue(), 1) << "of the Majority Entry";
+  EXPECT_EQ(bench.Pick(), kNoSlot);
+  bench.SetClock(1);
+  EXPECT_EQ(bench.PickAndIssue(), 3);
+}
+
+TEST(DmajHeap, MorePortsSwapFasterAndUnlimitedOnesAtOnce) {
+  for (const auto& [ports, ready] : {std::pair<int, Cycle>{1, 4}, {2, 2}, {4, 1}, {0, 0}}) {
+    SchedulerBench bench("dmaj:heap=hardware,heap_ports=" + std::to_string(ports));
+    bench.Form(0, At(1), 1);
+    bench.Form(1, At(2), 2);
+    bench.Form(2, At(3), 3);  // two swaps in all
+    for (Cycle cycle = 0; cycle < ready; ++cycle) {
+      bench.SetClock(cycle);
+      EXPECT_EQ(bench.Pick(), kNoSlot) << ports << " ports, cycle " << cycle;
+    }
+    bench.SetClock(ready);
+    EXPECT_EQ(bench.Pick(), 2) << ports << " ports";
+  }
+}
+
+// The table has one entry: the group of 1 is forgotten when 5 comes, so that 1 gets a second one.
+TEST(DmajHeap, AForgottenGroupStaysAndIsDoubled) {
+  SchedulerBench bench("dmaj:heap=hardware,lut_entries=1,lut_ways=1,heap_ports=0");
+  bench.Form(0, At(1), 2);
+  bench.Form(1, At(5), 3);
+  bench.Form(2, At(1), 2);
+  EXPECT_EQ(bench.PickAndIssue(), 1) << "3 threads; neither group of 1 has more";
+  EXPECT_EQ(bench.PickAndIssue(), 0);
+  EXPECT_EQ(bench.PickAndIssue(), 2);
+  EXPECT_EQ(bench.counter("heap_table_evictions"), 2);
+  EXPECT_EQ(bench.counter("heap_doubles"), 1);
+  EXPECT_EQ(bench.counter("elections"), 3);
+}
+
+TEST(DmajHeap, WarpsWithoutRoomInTheHeapWaitOutside) {
+  SchedulerBench bench("dmaj:heap=hardware,heap_entries=1,heap_ports=0");
+  bench.Form(0, At(1), 1);
+  bench.Form(1, At(5), 4);
+  bench.Form(2, At(1), 1);
+  EXPECT_EQ(bench.PickAndIssue(), 0) << "5 has more threads, but is not in the heap";
+  EXPECT_EQ(bench.PickAndIssue(), 2);
+  EXPECT_EQ(bench.PickAndIssue(), 1);
+  EXPECT_EQ(bench.counter("heap_full_waits"), 1);
+  EXPECT_EQ(bench.counter("max_heap"), 1);
 }
 
 }  // namespace

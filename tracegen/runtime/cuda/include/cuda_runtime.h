@@ -10,6 +10,10 @@
 #include "vector_functions.h"
 #include "vector_types.h"
 
+#ifdef __CUDA__
+#include "heddle_cuda_host.h"
+#endif
+
 #ifdef __cplusplus
 // Every overload does what the function of that name in cuda_runtime_api.h does, with the type of a pointer, a symbol
 // or a kernel taken as it is.

@@ -1,0 +1,108 @@
+#include "replay/engine/replay_batch.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "replay/engine/machine.h"
+#include "replay/engine/replay_launch.h"
+#include "replay/engine/replay_result.h"
+#include "replay/memory/make_memory_system.h"
+
+namespace heddle::replay {
+namespace {
+
+// A run under way.
+struct State {
+  absl::Status status;
+  CheckedConfiguration checked;
+  std::vector<const trace::LaunchView*> launches;
+  size_t next = 0;  // of the launches
+  std::unique_ptr<MemorySystem> memory;
+  std::vector<result::v1::LaunchResult> results;
+
+  bool Ended() const { return !status.ok() || next == launches.size(); }
+};
+
+absl::Status Prepare(const trace::TraceReader& reader, const BatchRun& run, State& state) {
+  if (absl::Status status = CheckMachine(run.options.machine); !status.ok()) return status;
+  absl::StatusOr<CheckedConfiguration> checked = CheckConfiguration(run.configuration);
+  if (!checked.ok()) return checked.status();
+  state.checked = *std::move(checked);
+  if (absl::Status status = CheckFrontEnd(run.configuration, state.checked, run.options.machine); !status.ok()) {
+    return status;
+  }
+  auto launches = SelectLaunches(reader, run.options.kernels);
+  if (!launches.ok()) return launches.status();
+  state.launches = *std::move(launches);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+BatchReplayer::BatchReplayer(const trace::TraceReader& reader, uint64_t cache_bytes)
+    : reader_(reader),
+      cache_bytes_(cache_bytes),
+      windows_(reader.header()),
+      cache_(std::make_unique<ChunkCache>(reader, cache_bytes)) {}
+
+std::vector<absl::StatusOr<result::v1::Result>> BatchReplayer::Replay(std::span<const BatchRun> runs,
+                                                                      const std::function<bool()>& go_on) {
+  std::vector<State> states(runs.size());
+  for (size_t i = 0; i < runs.size(); ++i) states[i].status = Prepare(reader_, runs[i], states[i]);
+
+  // The earliest launch that some run is at, for all runs that are at it.
+  while (true) {
+    const trace::LaunchView* launch = nullptr;
+    for (const State& state : states) {
+      if (state.Ended()) continue;
+      const trace::LaunchView* at = state.launches[state.next];
+      if (launch == nullptr || at->launch.id() < launch->launch.id()) launch = at;
+    }
+    if (launch == nullptr) break;
+    for (size_t i = 0; i < runs.size(); ++i) {
+      State& state = states[i];
+      if (state.Ended() || state.launches[state.next] != launch) continue;
+      const ReplayOptions& options = runs[i].options;
+      // A memory of fixed latency has no state; an L2 keeps its lines from launch to launch.
+      if (state.memory == nullptr || options.machine.memory().has_fixed()) {
+        auto made = MakeMemorySystem(options.machine, windows_, runs[i].configuration.seed, options.force_tick);
+        if (!made.ok()) {
+          state.status = made.status();
+          continue;
+        }
+        state.memory = *std::move(made);
+      }
+      auto result = ReplayLaunch({reader_, *launch, state.checked, 0, options, *cache_, *state.memory,
+                                  [&go_on](uint64_t) { return go_on(); }});
+      if (!result.ok()) {
+        // Who was reading when the run ended no longer does.
+        cache_ = std::make_unique<ChunkCache>(reader_, cache_bytes_);
+        state.status =
+            absl::Status(result.status().code(),
+                         absl::StrCat("launch ", launch->launch.id(), " (", launch->program->name(), ") under ",
+                                      runs[i].configuration.divergence.name, " and ",
+                                      runs[i].configuration.scheduler.name, ": ", result.status().message()));
+      } else {
+        state.results.push_back(*std::move(result));
+      }
+      ++state.next;
+      if (state.Ended()) state.memory.reset();
+    }
+  }
+
+  std::vector<absl::StatusOr<result::v1::Result>> outcomes;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    State& state = states[i];
+    if (!state.status.ok()) {
+      outcomes.emplace_back(state.status);
+    } else {
+      outcomes.emplace_back(MakeResult(reader_, state.launches, runs[i].configuration, state.checked, runs[i].options,
+                                       std::move(state.results)));
+    }
+  }
+  return outcomes;
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,48 @@
+// Runs of one trace that have nothing in common but the trace: for sweeps.
+#ifndef HEDDLE_REPLAY_ENGINE_REPLAY_BATCH_H_
+#define HEDDLE_REPLAY_ENGINE_REPLAY_BATCH_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/result.pb.h"
+#include "replay/engine/replay.h"
+#include "replay/memory/address_windows.h"
+#include "replay/trace/chunk_cache.h"
+#include "traces/format/reader.h"
+
+namespace heddle::replay {
+
+// One run with a machine of its own. Of the options machine, overrides, kernels, max_cycles and metrics count.
+struct BatchRun {
+  Configuration configuration;
+  ReplayOptions options;
+};
+
+// Replays batch after batch of runs of one trace on the calling thread. All of them share decoded data: within a batch
+// launch by launch, so that a launch that fits into the cache is decoded once per batch, and a trace that fits into it
+// once at all. Several replayers may read the same trace from several threads.
+class BatchReplayer {
+ public:
+  // `reader` must outlive the object. `cache_bytes` bounds the decoded data, as ReplayOptions::cache_bytes.
+  BatchReplayer(const trace::TraceReader& reader, uint64_t cache_bytes);
+
+  // One outcome per run, in their order, and each the same as that of Replay for this run alone: a run that fails does
+  // not touch the others. `go_on` is asked now and then; false ends all unfinished runs as Cancelled.
+  std::vector<absl::StatusOr<result::v1::Result>> Replay(std::span<const BatchRun> runs,
+                                                         const std::function<bool()>& go_on);
+
+ private:
+  const trace::TraceReader& reader_;
+  const uint64_t cache_bytes_;
+  const AddressWindows windows_;
+  std::unique_ptr<ChunkCache> cache_;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_ENGINE_REPLAY_BATCH_H_

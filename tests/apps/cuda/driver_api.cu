@@ -1,0 +1,86 @@
+// The driver API: a module of its own, made by heddle-nvcc -cubin, and launches of both kinds.
+// module: driver_api_module.cu
+#include <cuda.h>
+#include <string.h>
+
+#include "check.h"
+
+#define DRIVER(call)                                                      \
+  do {                                                                    \
+    CUresult driver_result = (call);                                      \
+    if (driver_result != CUDA_SUCCESS) {                                  \
+      const char* text;                                                   \
+      cuGetErrorString(driver_result, &text);                             \
+      printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, text);         \
+      return 1;                                                           \
+    }                                                                     \
+  } while (0)
+
+int main(int argc, char** argv) {
+  const char* path = argc > 1 ? argv[1] : "driver_api_module.cubin";
+  DRIVER(cuInit(0));
+  int count;
+  DRIVER(cuDeviceGetCount(&count));
+  CUdevice device;
+  DRIVER(cuDeviceGet(&device, 0));
+  char name[100];
+  DRIVER(cuDeviceGetName(name, sizeof(name), device));
+  int major, minor;
+  DRIVER(cuDeviceComputeCapability(&major, &minor, device));
+  EXPECT(count == 1 && strlen(name) > 0);
+  CUcontext context;
+  DRIVER(cuCtxCreate(&context, 0, device));
+  size_t free_bytes, total;
+  DRIVER(cuMemGetInfo(&free_bytes, &total));
+  EXPECT(free_bytes <= total);
+  CUmodule module;
+  EXPECT(cuModuleLoadData(&module, "not device code, but text that is long enough to be looked at") ==
+         CUDA_ERROR_INVALID_IMAGE);
+  DRIVER(cuModuleLoad(&module, path));
+  CUfunction scale;
+  DRIVER(cuModuleGetFunction(&scale, module, "Scale"));
+  EXPECT(cuModuleGetFunction(&scale, module, "NoSuch") == CUDA_ERROR_NOT_FOUND);
+  const int n = 40;
+  float host[n], back[n];
+  for (int i = 0; i < n; ++i) host[i] = i;
+  CUdeviceptr data;
+  DRIVER(cuMemAlloc(&data, sizeof(host)));
+  DRIVER(cuMemcpyHtoD(data, host, sizeof(host)));
+  float factor = 3;
+  int length = n;
+  void* arguments[] = {&data, &factor, &length};
+  DRIVER(cuLaunchKernel(scale, 2, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL));
+  struct {
+    CUdeviceptr data;
+    float factor;
+    int length;
+  } packed = {data, 2, n};
+  size_t size = sizeof(packed);
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+  DRIVER(cuLaunchKernel(scale, 2, 1, 1, 32, 1, 1, 0, NULL, NULL, extra));
+  DRIVER(cuFuncSetBlockShape(scale, 64, 1, 1));
+  DRIVER(cuParamSetv(scale, 0, &data, sizeof(data)));
+  DRIVER(cuParamSetf(scale, 8, 0.5f));
+  DRIVER(cuParamSeti(scale, 12, n));
+  DRIVER(cuParamSetSize(scale, 16));
+  DRIVER(cuLaunch(scale));
+  DRIVER(cuMemcpyDtoH(back, data, sizeof(back)));
+  CUdeviceptr bias;
+  size_t bias_bytes;
+  DRIVER(cuModuleGetGlobal(&bias, &bias_bytes, module, "bias"));
+  EXPECT(bias_bytes == sizeof(float));
+  for (int i = 0; i < n; ++i) EXPECT(back[i] == ((host[i] * 3 + 1) * 2 + 1) * 0.5f + 1);
+  DRIVER(cuMemsetD32(bias, 0, 1));
+  DRIVER(cuLaunch(scale));
+  float first;
+  DRIVER(cuMemcpyDtoH(&first, data, sizeof(first)));
+  EXPECT(first == back[0] * 0.5f);
+  int threads;
+  DRIVER(cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, scale));
+  EXPECT(threads == 1024);
+  DRIVER(cuMemFree(data));
+  DRIVER(cuModuleUnload(module));
+  EXPECT(cuModuleGetFunction(&scale, module, "Scale") == CUDA_ERROR_INVALID_HANDLE);
+  DRIVER(cuCtxDestroy(context));
+  return Finish();
+}

@@ -1,0 +1,11 @@
+// The kernel of the sample, with a wrapper that C++ calls.
+#include <cuda_runtime.h>
+#include <device_launch_parameters.h>
+
+__global__ void Saxpy(int n, float a, const float* __restrict__ x, float* __restrict__ y) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) y[i] = a * x[i] + y[i];
+}
+
+extern "C" void LaunchSaxpy(int n, float a, const float* x, float* y, cudaStream_t stream) {
+  Saxpy<<<4, 64, 0, stream>>>(n, a, x, y);
+}

@@ -1,0 +1,27 @@
+// Host code that the host's own compiler has compiled, against the toolkit's headers.
+#include <vector>
+
+#include "check.h"
+
+extern "C" void LaunchSaxpy(int n, float a, const float* x, float* y, cudaStream_t stream);
+
+int main() {
+  const int n = 700;
+  std::vector<float> x(n), y(n), back(n);
+  for (int i = 0; i < n; ++i) {
+    x[i] = i;
+    y[i] = 2 * i;
+  }
+  float *device_x, *device_y;
+  CALL(cudaMalloc(&device_x, n * sizeof(float)));
+  CALL(cudaMalloc(&device_y, n * sizeof(float)));
+  CALL(cudaMemcpy(device_x, x.data(), n * sizeof(float), cudaMemcpyHostToDevice));
+  CALL(cudaMemcpy(device_y, y.data(), n * sizeof(float), cudaMemcpyHostToDevice));
+  cudaStream_t stream;
+  CALL(cudaStreamCreate(&stream));
+  LaunchSaxpy(n, 3.0f, device_x, device_y, stream);
+  CALL(cudaStreamSynchronize(stream));
+  CALL(cudaMemcpy(back.data(), device_y, n * sizeof(float), cudaMemcpyDeviceToHost));
+  for (int i = 0; i < n; ++i) EXPECT(back[i] == 5 * i);
+  return Finish();
+}

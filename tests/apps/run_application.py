@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Builds an application with heddle-nvcc, runs it natively and captured, and compares.
+
+run_application.py --bin FOLDER --source FILE_OR_FOLDER --work FOLDER [--program NAME] [--arguments WORDS]
+
+The program must end with 0 and print the same both ways; the trace must pass `heddle trace check` and hold at least one
+launch; a second capture must give the same bytes. FILE is a .cu file, whose lines "// nvcc: OPTIONS" and
+"// module: OTHER.cu" say how to build it; FOLDER has a Makefile or a CMakeLists.txt, which makes `--program`.
+"""
+import argparse
+import filecmp
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+
+def run(command, folder, env=None):
+    result = subprocess.run([str(word) for word in command], cwd=folder, env=env, capture_output=True, text=True,
+                            timeout=240)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: ended with {result.returncode}\n{result.stdout}{result.stderr}")
+    return result
+
+
+def build_source(source, nvcc, work):
+    text = source.read_text()
+    options = " ".join(re.findall(r"^// nvcc: (.*)$", text, re.M)).split()
+    for module in re.findall(r"^// module: (.*)$", text, re.M):
+        path = source.parent / module
+        run([nvcc, "-cubin", "-arch=sm_70", path, "-o", path.stem + ".cubin"], work)
+    run([nvcc, "-O1", *options, source, "-o", "program"], work)
+    return work / "program"
+
+
+def build_folder(source, nvcc, work, program):
+    copy = work / "source" / source.name
+    shutil.copytree(source, copy)
+    shutil.copy(source.parent / "check.h", copy.parent)
+    if (copy / "CMakeLists.txt").exists():
+        run(["cmake", "-S", copy, "-B", copy / "build", f"-DCMAKE_CUDA_COMPILER={nvcc}"], work)
+        run(["cmake", "--build", copy / "build", "--target", program], work)
+        return copy / "build" / program
+    # Makefiles take the compiler by name or from a toolkit's folder.
+    setting = f"NVCC={nvcc}"
+    if "CUDA_PATH" in (copy / "Makefile").read_text():
+        setting = f"CUDA_PATH={run([nvcc, '--toolkit'], work).stdout.strip()}"
+    run(["make", setting, program], copy)
+    return copy / program
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("--source", type=pathlib.Path, required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--program", default="program")
+    parser.add_argument("--capture-options", default="")
+    args = parser.parse_args()
+    work = args.work.resolve()
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    nvcc, heddle = args.bin.resolve() / "heddle-nvcc", args.bin.resolve() / "heddle"
+    if args.source.is_dir():
+        # A makefile's own options would be found under these names.
+        for name in ("NVCC", "CUDA_PATH", "MAKEFLAGS"):
+            os.environ.pop(name, None)
+        program = build_folder(args.source.resolve(), nvcc, work, args.program)
+    else:
+        program = build_source(args.source.resolve(), nvcc, work)
+    native = run([program], work)
+    print(native.stdout, end="")
+    traces = [work / "first.htrace", work / "second.htrace"]
+    for trace in traces:
+        captured = run([heddle, "capture", "--quiet", *args.capture_options.split(), "-o", trace, "--", program], work)
+        if captured.stdout != native.stdout:
+            sys.exit(f"natively it prints\n{native.stdout}\nand captured\n{captured.stdout}")
+    run([heddle, "trace", "check", traces[0]], work)
+    if not filecmp.cmp(*traces, shallow=False):
+        sys.exit("two captures are not the same bytes")
+    shutil.rmtree(work, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

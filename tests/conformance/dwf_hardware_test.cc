@@ -1,0 +1,89 @@
+// DWF with tables that are large enough is DWF without limits; with tables of any size it runs every thread to its end.
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "replay/engine/replay.h"
+#include "tests/conformance/comparison.h"
+#include "tests/conformance/configurations.h"
+#include "tests/conformance/issue_log.h"
+#include "tests/conformance/random_case.h"
+#include "tests/replay/reference/random.h"
+
+namespace heddle::replay {
+namespace {
+
+struct Run {
+  std::string divergence;
+  std::string scheduler;
+};
+
+std::vector<std::vector<LoggedIssue>> Logs(const RandomCase& random_case, const std::vector<Run>& runs) {
+  std::vector<Configuration> configurations;
+  for (const Run& run : runs) {
+    Configuration& configuration = configurations.emplace_back();
+    configuration.divergence = PolicySpec::FromText(run.divergence);
+    configuration.scheduler = PolicySpec::FromText(run.scheduler);
+  }
+  ReplayOptions options;
+  options.machine = random_case.machine;
+  IssueLog log(configurations.size());
+  options.observer = &log;
+  const auto results = Replay(*random_case.reader, configurations, options);
+  EXPECT_TRUE(results.ok()) << results.status();
+  std::vector<std::vector<LoggedIssue>> logs;
+  for (size_t c = 0; c < configurations.size(); ++c) logs.push_back(log.Sorted(c));
+  return logs;
+}
+
+constexpr char kLarge[] = "dwf:resources=limited,lut_entries=4096,lut_ways=4096,pool_entries=4096";
+constexpr char kLargeHeap[] = "dmaj:heap=hardware,heap_entries=4096,lut_entries=4096,lut_ways=4096,heap_ports=0";
+
+TEST(DwfHardware, LargeTablesAreTheIdealMachine) {
+  const std::string large_heap_oldest = absl::StrCat(kLargeHeap, ",tie=oldest");
+  size_t issues = 0;
+  for (uint64_t seed = 810'001; seed <= 810'000 + Programs(80); ++seed) {
+    const RandomCase random_case = MakeRandomCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    const auto logs = Logs(random_case, {{"dwf", "dpc"},
+                                         {kLarge, "dpc"},
+                                         {"dwf", "dmaj"},
+                                         {"dwf", kLargeHeap},
+                                         {"dwf", "dmaj:tie=oldest"},
+                                         {kLarge, large_heap_oldest}});
+    EXPECT_TRUE(logs[1] == logs[0]) << "tables";
+    EXPECT_TRUE(logs[3] == logs[2]) << "heap";
+    EXPECT_TRUE(logs[5] == logs[4]) << "tables and heap, ties to the oldest";
+    issues += logs[0].size();
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(issues, 100 * Programs(80));
+}
+
+// Any sizes: the rules that hold for all policies are checked by the engines themselves and by their agreement.
+TEST(DwfHardware, TablesOfAnySizeInBothEngines) {
+  for (uint64_t seed = 820'001; seed <= 820'000 + Programs(60); ++seed) {
+    const RandomCase random_case = MakeRandomCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    Random random(MixAll({seed, 5}));
+    const auto number = [&](uint64_t most) { return 1 + random.Below(most); };
+    std::vector<AcceptedConfiguration> configurations;
+    for (int i = 0; i < 2; ++i) {
+      AcceptedConfiguration& checked = configurations.emplace_back();
+      checked.regroups = true;
+      checked.swizzled = true;
+      checked.configuration.divergence = {"dwf", absl::StrCat("resources=limited,lut_entries=", number(8),
+                                                              ",lut_ways=", number(4), ",pool_entries=", number(6))};
+      checked.configuration.scheduler = {
+          "dmaj", absl::StrCat("heap=hardware,heap_entries=", number(4), ",lut_entries=", number(6),
+                               ",lut_ways=", number(3), ",heap_ports=", number(3))};
+      if (random.Chance(30)) checked.configuration.scheduler = {random.OneOf({"gto", "dpc", "two_level", "swl"}), ""};
+    }
+    ExpectEqual(*random_case.reader, random_case.machine, configurations);
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace heddle::replay

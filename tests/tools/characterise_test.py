@@ -1,0 +1,77 @@
+"""`heddle characterise`: its numbers are those of the commands that show one of them each."""
+import csv
+import io
+import json
+
+from heddle_command import SAMPLE, SAMPLES, CommandTest, heddle, main, results
+
+
+def table(*arguments):
+    done = heddle("characterise", *arguments, "--csv")
+    assert done.returncode == 0, done.stderr
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+class Characterise(CommandTest):
+    def test_counts_are_those_of_the_trace(self):
+        for file in sorted(SAMPLES.glob("*.htrace")):
+            row, = table(file, "--no-timing")
+            launches = [launch for launch in json.loads(heddle("trace", "limits", file, "--json").stdout)]
+            self.assertEqual(row["trace"], file.stem)
+            self.assertEqual(int(row["launches"]), len(launches))
+            self.assertEqual(int(row["thread_instructions"]), sum(l["thread_instructions"] for l in launches))
+            self.assertAlmostEqual(float(row["bytes_per_instruction"]),
+                                   file.stat().st_size / int(row["thread_instructions"]), places=4)
+
+    def test_efficiency_is_that_of_a_replay_and_below_the_bound(self):
+        for file in sorted(SAMPLES.glob("*.htrace")):
+            row, = table(file, "--no-timing")
+            run, = results(file, "--machine", "fermi_fixed", "--divergence", "pdom")
+            self.assertAlmostEqual(float(row["simd_efficiency_32"]), run["total"]["lane_activity"], delta=0.051)
+            launches = json.loads(heddle("trace", "limits", file, "--json").stdout)
+            issues = sum(l["lane_activity"]["issues"] for l in launches)
+            instructions = sum(l["thread_instructions"] for l in launches)
+            self.assertAlmostEqual(float(row["bound_32"]), 100 * instructions / issues / 32, delta=0.051)
+            self.assertLessEqual(float(row["simd_efficiency_32"]), float(row["bound_32"]) + 0.1)
+            widths = [float(row[f"simd_efficiency_{w}"]) for w in (4, 8, 16, 32, 64)]
+            self.assertEqual(widths, sorted(widths, reverse=True), f"{file.stem}: wider warps do not lose less")
+
+    def test_timing_is_that_of_a_replay(self):
+        row, = table(SAMPLES / "reduction.htrace")
+        run, = results(SAMPLES / "reduction.htrace", "--machine", "baws_gtx480", "--per-instruction")
+        self.assertEqual(int(row["cycles"]), run["total"]["cycles"])
+        launches = run["launch"]
+        barriers = sum(launch["barriers"] for launch in launches)
+        threads = sum(launch["threads"] for launch in launches)
+        self.assertAlmostEqual(float(row["barriers_per_thread"]), barriers / threads, delta=0.051)
+        memory = [launch["instruction_profile"]["memory"] for launch in launches]
+        self.assertAlmostEqual(float(row["transactions_per_access"]),
+                               sum(m["transactions"] for m in memory) / sum(m["data_accesses"] for m in memory), delta=0.0051)
+
+    def test_classes_are_the_papers(self):
+        rows = {row["trace"]: row for row in table(*sorted(SAMPLES.glob("*.htrace")))}
+        self.assertIn("divergent", rows["bfs"]["classes"])
+        self.assertNotIn("divergent", rows["reduction"]["classes"])
+        self.assertTrue(rows["reduction"]["classes"].startswith("C"), rows["reduction"]["classes"])
+
+    def test_the_markdown_table_has_as_many_cells_in_every_row_and_jobs_change_nothing(self):
+        files = sorted(SAMPLES.glob("*.htrace"))
+        one = heddle("characterise", *files)
+        self.assertEqual(one.returncode, 0, one.stderr)
+        lines = one.stdout.splitlines()
+        self.assertEqual(len(lines), 2 + len(files))
+        self.assertEqual({line.count("|") for line in lines}, {lines[0].count("|")})
+        self.assertEqual(heddle("characterise", *files, "--jobs", 3).stdout, one.stdout)
+
+    def test_wrong_words_are_refused(self):
+        self.assert_refused(2, "characterise", self.folder / "none.htrace", says=["none.htrace"])
+        self.assert_refused(2, "characterise", SAMPLE, "--machine", "baws", says=["--machine", "baws_gtx480"])
+        self.assert_refused(2, "characterise", SAMPLE, "-o", SAMPLE, says=["trace"])
+        broken = self.folder / "broken.htrace"
+        broken.write_bytes(b"no trace")
+        self.assert_refused(1, "characterise", SAMPLE, broken, says=["broken.htrace"])
+        self.assert_folder_has("broken.htrace")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""`heddle new-policy` writes policies that work; a shared library with policies works like those of the program."""
+import json
+import os
+import subprocess
+
+from heddle_command import BUILD, SAMPLE, SOURCE, CommandTest, heddle, main
+
+SEAMS = {"divergence": "--divergence", "scheduler": "--scheduler", "fetch": "--fetch", "dispatch": "--dispatch"}
+EXAMPLE = SOURCE / "examples" / "policies" / "cta_groups" / "cta_groups.cc"
+
+
+class NewPolicy(CommandTest):
+    def library(self, *sources):
+        """A shared library of these files, compiled as docs/new-policy.md says."""
+        path = self.folder / "policies.so"
+        subprocess.run([os.environ["CXX"], "-std=c++20", "-O1", "-fPIC", "-shared", f"-I{SOURCE}", f"-I{BUILD}",
+                        *map(str, sources), "-o", str(path)], check=True)
+        return path
+
+    def test_it_writes_a_policy_and_its_test(self):
+        for seam in SEAMS:
+            done = heddle("new-policy", seam, f"my_{seam}", "--folder", self.folder)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            policy = (self.folder / f"my_{seam}.cc").read_text()
+            self.assertIn(f'.name = "my_{seam}"', policy)
+            self.assertNotIn("@", policy)
+            self.assertLess(max(map(len, policy.splitlines())), 140)
+            self.assertIn(f"TEST(My{seam.capitalize()}, ", (self.folder / f"my_{seam}_test.cc").read_text())
+        # started_policies_test builds and runs what is written.
+
+    def test_it_refuses(self):
+        self.assert_refused(2, "new-policy", "schedule", "x", says=["scheduler"])
+        self.assert_refused(2, "new-policy", "scheduler", "My-Policy", says=["lower-case"])
+        self.assert_refused(2, "new-policy", "scheduler", "gto", says=["already"])
+        heddle("new-policy", "scheduler", "mine", "--folder", self.folder)
+        self.assert_refused(2, "new-policy", "scheduler", "mine", "--folder", self.folder, says=["there already"])
+
+    def test_a_library_from_outside_the_tree(self):
+        heddle("new-policy", "divergence", "my_divergence", "--folder", self.folder)
+        library = self.library(EXAMPLE, self.folder / "my_divergence.cc")
+        self.assertIn("turns", heddle("policies", "cta_groups", "--policy-library", library).stdout)
+        done = heddle("replay", SAMPLE, "--policy-library", library, "--divergence", "nrec,my_divergence",
+                      "--scheduler", "gto,cta_groups", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        runs = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(len(runs), 4)
+        self.assertEqual(len({run["total"]["thread_instructions"] for run in runs}), 1)
+        nrec, started = runs[0], runs[2]
+        self.assertEqual(started["total"]["cycles"], nrec["total"]["cycles"], "the starting file never rejoins either")
+        self.assertGreater(runs[1]["launch"][0]["scheduler_counter"]["turns"], 0)
+        self.assert_refused(2, "replay", SAMPLE, "--policy-library", library, "--policy-library", library,
+                            says=["registers no policy"])
+
+    def test_libraries_that_cannot_be_loaded(self):
+        self.assert_refused(2, "replay", SAMPLE, "--policy-library", self.folder / "none.so", says=["none.so"])
+        self.assert_refused(2, "policies", "--policy-library", SAMPLE, says=["--policy-library"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+// heddle-nvcc: nvcc's command line, what it becomes for clang and the host compiler, and the changes to source text.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/nvcc/commands.h"
+#include "tools/nvcc/options.h"
+#include "tools/nvcc/source_text.h"
+
+namespace heddle::nvcc {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+Options Parse(const std::string& line) {
+  std::string error;
+  std::optional<Options> options = ParseOptions(SplitWords(line), &error);
+  EXPECT_TRUE(options.has_value()) << line << ": " << error;
+  return options.value_or(Options());
+}
+
+std::string ErrorOf(const std::string& line) {
+  std::string error;
+  EXPECT_FALSE(ParseOptions(SplitWords(line), &error).has_value()) << line;
+  return error;
+}
+
+Places SomePlaces() {
+  Places places;
+  places.headers = "/h";
+  places.toolkit = "/t";
+  places.clang = "clang++";
+  places.clang_wrappers = "/w";
+  places.host_c = "gcc";
+  places.host_cxx = "g++";
+  places.host_is_gcc = true;
+  return places;
+}
+
+TEST(NvccOptions, EveryFormOfAValue) {
+  for (const char* line : {"-arch=sm_60 a.cu", "-arch sm_60 a.cu", "--gpu-architecture=compute_60 a.cu",
+                           "--gpu-architecture sm_60 a.cu", "-gencode arch=compute_60,code=sm_60 a.cu",
+                           "-gencode=arch=compute_35,code=[sm_35,sm_60] a.cu"}) {
+    EXPECT_EQ(Parse(line).target, "sm_60") << line;
+  }
+  EXPECT_THAT(Parse("-I a -Ib -I=c --include-path d,e x.cu").preprocessor,
+              ElementsAre("-Ia", "-Ib", "-Ic", "-Id", "-Ie"));
+  EXPECT_EQ(Parse("x.cu -o y").output, "y");
+  EXPECT_EQ(Parse("x.cu --output-file=y").output, "y");
+}
+
+TEST(NvccOptions, TheHighestCapabilityThatIsNamedAndSupported) {
+  EXPECT_EQ(Parse("x.cu").target, "sm_70");
+  EXPECT_EQ(Parse("-gencode arch=compute_50,code=sm_50 -gencode arch=compute_80,code=sm_80 x.cu").target, "sm_80");
+  const Options old = Parse("-arch=sm_13 x.cu");
+  EXPECT_EQ(old.target, "sm_30");
+  EXPECT_THAT(old.warnings, ElementsAre("compute capability 13: compiled for sm_30 instead"));
+  EXPECT_EQ(Parse("-arch=sm_120 x.cu").target, "sm_90");
+}
+
+TEST(NvccOptions, Phases) {
+  EXPECT_EQ(Parse("x.cu").phase, Phase::kLink);
+  EXPECT_EQ(Parse("-c x.cu").phase, Phase::kCompile);
+  const Options relocatable = Parse("-dc x.cu");
+  EXPECT_EQ(relocatable.phase, Phase::kCompile);
+  EXPECT_TRUE(relocatable.relocatable);
+  EXPECT_TRUE(Parse("-rdc=true -c x.cu").relocatable);
+  EXPECT_FALSE(Parse("-rdc=false -c x.cu").relocatable);
+  EXPECT_EQ(Parse("-dlink x.o").phase, Phase::kDeviceLink);
+  EXPECT_EQ(Parse("-cubin x.cu").device_code_ending, ".cubin");
+}
+
+TEST(NvccOptions, ListsForOtherTools) {
+  EXPECT_THAT(Parse("-Xcompiler -fPIC,-Wall -Xcompiler '-O3 -g' x.cu").host,
+              ElementsAre("-fPIC", "-Wall", "-O3", "-g"));
+  EXPECT_THAT(Parse("-Xcompiler -Wl,-rpath,/x x.cu").host, ElementsAre("-Wl,-rpath,/x"));
+  EXPECT_THAT(Parse("-Xlinker -rpath,/x x.cu").linker, ElementsAre("-Xlinker", "-rpath", "-Xlinker", "/x"));
+  EXPECT_EQ(Parse("-Xptxas -O1,-v x.cu").device_optimization, "-O1");
+}
+
+TEST(NvccOptions, UnknownOnesAreToldAndOthersTaken) {
+  const Options options = Parse("--frobnicate -lineinfo --threads 0 -expt-relaxed-constexpr -m64 x.cu");
+  EXPECT_THAT(options.warnings, ElementsAre("--frobnicate: this option is unknown and ignored"));
+  EXPECT_THAT(options.inputs, ElementsAre("x.cu"));
+  EXPECT_THAT(Parse("-forward-unknown-to-host-compiler -pthread x.cu").host, ElementsAre("-pthread"));
+  EXPECT_THAT(ErrorOf("x.cu -o"), HasSubstr("value is missing"));
+  EXPECT_THAT(ErrorOf("-m32 x.cu"), HasSubstr("64-bit"));
+  EXPECT_THAT(ErrorOf("-x fortran x.cu"), HasSubstr("cu, c and c++"));
+  EXPECT_THAT(ErrorOf("@/no/such/file"), HasSubstr("response file"));
+}
+
+TEST(NvccOptions, ResponseFiles) {
+  const std::string path = ::testing::TempDir() + "/nvcc_options.txt";
+  std::ofstream(path) << "-O3 -I \"a folder\"\n  -DNAME='x y' -arch sm_52\n";
+  const Options options = Parse("@" + path + " x.cu");
+  EXPECT_EQ(options.host_optimization, "-O3");
+  EXPECT_THAT(options.preprocessor, ElementsAre("-Ia folder", "-DNAME=x y"));
+  EXPECT_EQ(options.target, "sm_52");
+  EXPECT_THAT(options.inputs, ElementsAre("x.cu"));
+  std::ofstream(path) << "@" << path;
+  EXPECT_THAT(ErrorOf("@" + path), HasSubstr("include one another"));
+  std::remove(path.c_str());
+}
+
+TEST(NvccCommands, DeviceAndHostCodeAreOptimisedApart) {
+  const Options options = Parse("-O3 -g -use_fast_math --no-unroll -DX=1 -Xcompiler -fopenmp x.cu");
+  const CudaSource source = {"x.cu", "x.cu", false, "1"};
+  const Command device = DeviceCommand(options, SomePlaces(), source, "out.bc");
+  EXPECT_THAT(device, AllOf(Contains("-O2"), Not(Contains("-O3")), Contains("-fno-unroll-loops"), Contains("-DX=1"),
+                            Contains("-fgpu-approx-transcendentals")));
+  const Command host = HostCommand(options, SomePlaces(), source, "code", "out.o");
+  EXPECT_THAT(host, AllOf(Contains("-O3"), Contains("-g"), Contains("-fopenmp=libgomp"), Contains("code")));
+  const std::string text = DeviceCodeText(options, SomePlaces(), source);
+  EXPECT_THAT(text, HasSubstr("optimization=-O2 -fno-unroll-loops -fgpu-approx-transcendentals"));
+}
+
+TEST(NvccCommands, VendorLibrariesAreLeftOut) {
+  const Options options = Parse("x.o -lcudart -lm -L/opt/lib -lcuda -o program -Xlinker -s");
+  EXPECT_THAT(LinkCommand(options, SomePlaces(), options.inputs),
+              ElementsAre("g++", "-o", "program", "-L/opt/lib", "x.o", "-lm", "-Xlinker", "-s", "-L/t/lib64",
+                          "-lcudart_static", "-lpthread", "-ldl", "-lm"));
+}
+
+TEST(NvccCommands, LanguagesByEndingAndByOption) {
+  const Options plain = Parse("x.cu");
+  EXPECT_EQ(LanguageOf("a/x.cu", plain), Language::kCuda);
+  EXPECT_EQ(LanguageOf("x.c", plain), Language::kC);
+  EXPECT_EQ(LanguageOf("x.cxx", plain), Language::kCxx);
+  EXPECT_EQ(LanguageOf("x.o", plain), Language::kNone);
+  EXPECT_EQ(LanguageOf("libx.so.3", plain), Language::kNone);
+  const Options forced = Parse("-x cu x.cpp y.o");
+  EXPECT_EQ(LanguageOf("x.cpp", forced), Language::kCuda);
+  EXPECT_EQ(LanguageOf("y.o", forced), Language::kNone);
+}
+
+TEST(NvccSource, BracketsOfLaunchesAreJoined) {
+  EXPECT_EQ(JoinLaunchBrackets("k<< <1, 2>> >(x);"), "k<<< 1, 2>>> (x);");
+  EXPECT_EQ(JoinLaunchBrackets("k<  < <1>>>(a >> b);"), "k<<<   1>>>(a >> b);");
+  // Nothing else is touched: templates, shifts, literals, comments.
+  for (const char* text : {"k<<<1, 2>>>(x);", "A<B<C<int> > > x;", "cout << \"<< <\" << x; // << <", "x = '<'; y << 2;",
+                           "a<b<c<d>>> e;", "/* k<< <1>> > */"}) {
+    EXPECT_EQ(JoinLaunchBrackets(text), text);
+  }
+}
+
+TEST(NvccSource, StaticTextures) {
+  EXPECT_TRUE(HasStaticTexture("static  texture<float, 2> t;"));
+  EXPECT_TRUE(HasStaticTexture("static\nsurface<void, 2> s;"));
+  EXPECT_FALSE(HasStaticTexture("texture<float, 2> t; static int texture_size;"));
+  EXPECT_FALSE(HasStaticTexture("// static texture<float> t;"));
+}
+
+}  // namespace
+}  // namespace heddle::nvcc

@@ -1,0 +1,53 @@
+"""`heddle policies NAME --cost` gives the figures of the papers, and follows the parameters."""
+import json
+
+from heddle_command import CommandTest, heddle, main
+
+
+def total(policies, machine):
+    """Bits of all policies together; None if a structure has no bound."""
+    done = heddle("policies", policies, "--cost", "--machine", machine, "--json")
+    assert done.returncode == 0, done.stderr
+    totals = [policy["total_bits"] for policy in json.loads(done.stdout)["policies"]]
+    return sum(totals) if all(totals) else None
+
+
+class PolicyCost(CommandTest):
+    def test_dwf_with_majority_scheduling(self):  # Fung, Table 7.1
+        self.assertEqual(total("dwf:resources=limited,dmaj:heap=hardware", "thesis_8800gtx"), 59_312)
+        self.assertEqual(total("dwf:resources=limited", "thesis_8800gtx"), 752 + 4_032 + 44_928 + 896)
+        self.assertEqual(total("dmaj:heap=hardware", "thesis_8800gtx"), 4_992 + 3_712)
+        self.assertIsNone(total("dwf", "thesis_8800gtx"), "tables without limits have no size")
+        self.assertEqual(total("dwf:resources=limited,lut_entries=128", "thesis_8800gtx"),
+                         752 + 2 * 4_032 + 44_928 + 896)
+
+    def test_capri(self):  # Rhu and Erez, section 5.5
+        self.assertEqual(total("capri:capt_entries=8", "capri_fx5800"), 272)
+        self.assertEqual(total("capri", "capri_fx5800"), 1_088)
+        self.assertEqual(total("capri:capt_entries=8,history=2b", "capri_fx5800"), 8 * 35)
+
+    def test_baws(self):  # Liu et al., section 4.1.2
+        self.assertEqual(total("mwf", "baws_gtx480"), 48)
+
+    def test_vtw(self):  # Anantpur and Govindarajan, section 4.5
+        self.assertEqual(total("virtual_blocks,progress", "vtw_gtx480"), 8 * 500)
+        self.assertEqual(total("virtual_blocks:index=slowest_lane,progress", "vtw_gtx480"), 8 * 548)
+        self.assertEqual(total("virtual_blocks:index=lowest_to_highest_lane,progress", "vtw_gtx480"), 8 * 501)
+
+    def test_text(self):
+        text = heddle("policies", "dwf:resources=limited,dmaj:heap=hardware", "--cost", "--machine",
+                      "thesis_8800gtx").stdout
+        self.assertIn("Together: 59,312 bits (7,414 bytes)", text)
+        self.assertIn("Table 7.1", text)
+        self.assertIn("no bound", heddle("policies", "dwf", "--cost").stdout)
+        self.assertIn("tabulates none", heddle("policies", "pdom", "--cost").stdout)
+
+    def test_refusals(self):
+        self.assert_refused(2, "policies", "--cost", says=["name a policy"])
+        self.assert_refused(2, "policies", "capriii", "--cost", says=["capri"])
+        self.assert_refused(2, "policies", "capri:capt=1", "--cost", says=["capt_entries"])
+        self.assert_refused(2, "policies", "capri", "--cost", "--machine", "nothing", says=["nothing"])
+
+
+if __name__ == "__main__":
+    main()

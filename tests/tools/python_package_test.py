@@ -1,0 +1,111 @@
+"""The Python package: results as tables, the figures of `heddle report --figure`, the example. What needs a package that is
+not installed is skipped."""
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+from heddle_command import BUILD, SAMPLES, SOURCE, CommandTest, heddle, main
+
+PYTHON = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable  # Debian's has its packages
+
+
+def lacks(*modules):
+    """What of these Debian's Python cannot import, in words; empty if nothing."""
+    missing = [name for name in modules if subprocess.run([PYTHON, "-c", f"import {name}"], capture_output=True, check=False).returncode]
+    return f"missing in {PYTHON}: {', '.join(missing)}" if missing else ""
+
+
+NO_PANDAS = lacks("pandas")
+NO_MATPLOTLIB = lacks("matplotlib")
+NO_EXAMPLE = lacks("pandas", "matplotlib", "google.protobuf", "zstandard")
+
+
+class Package(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.results = self.folder / "r.jsonl"
+        done = heddle("replay", SAMPLES / "bfs.htrace", SAMPLES / "nqueens.htrace", "--machine", "baws_gtx480", "--divergence",
+                      "pdom,dwf", "--per-instruction", "--bins", 500, "--quiet", "-o", self.results)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def python(self, *arguments):
+        return subprocess.run([PYTHON, *map(str, arguments)], env={**os.environ, "PYTHONPATH": str(BUILD / "python"), "MPLCONFIGDIR": str(self.folder)},
+                              capture_output=True, text=True, check=False, timeout=120)
+
+    @unittest.skipIf(NO_PANDAS, NO_PANDAS)
+    def test_results_become_tables_of_runs_launches_and_instructions(self):
+        done = self.python("-c", f"""
+import json
+from heddle import results
+out = {{}}
+for per in results.LEVELS:
+    table = results.read({str(self.results)!r}, per=per)
+    out[per] = json.loads(table.to_json(orient="records", double_precision=15))
+    assert str(table["stalls.issued"].dtype) == "Int64", table["stalls.issued"].dtype
+print(json.dumps(out))
+""")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        tables = json.loads(done.stdout)
+        runs = [json.loads(line) for line in self.results.read_text().splitlines()]
+        self.assertEqual(len(tables["run"]), 4)
+        for row, run in zip(tables["run"], runs):
+            self.assertEqual((row["trace"], row["divergence"], row["machine"]),
+                             (run["provenance"]["trace_name"], run["divergence"]["name"], "baws_gtx480"))
+            self.assertEqual(row["cycles"], run["total"]["cycles"])
+            self.assertAlmostEqual(row["ipc"], run["total"]["ipc"])
+            self.assertEqual(row["l1_data.misses"], sum(launch["l1_data"]["misses"] for launch in run["launch"]))
+            self.assertNotIn("blocks_per_sm", row)
+        self.assertEqual(tables["run"][1]["parameter.divergence.lane_aware"], "true")
+        self.assertIsNone(tables["run"][0]["parameter.divergence.lane_aware"], "pdom has no such parameter")
+        self.assertEqual([row["cycles"] for row in tables["launch"]], [launch["cycles"] for run in runs for launch in run["launch"]])
+        self.assertEqual(sum(row["thread_instructions"] for row in tables["instruction"]), sum(run["total"]["thread_instructions"] for run in runs))
+
+    @unittest.skipIf(NO_PANDAS, NO_PANDAS)
+    def test_what_is_no_result_is_refused_with_its_place(self):
+        bad = self.folder / "bad.jsonl"
+        for text, says in (("{", "bad.jsonl:1: not a result"), ('{"schema": 2}', "schema 2, this package reads schema 1"), ("{}", 'no "schema"')):
+            bad.write_text(text)
+            done = self.python("-c", f"from heddle import results; results.read({str(bad)!r})")
+            self.assertIn(says, done.stderr.splitlines()[-1])
+
+    @unittest.skipIf(NO_MATPLOTLIB, NO_MATPLOTLIB)
+    def test_every_figure_is_drawn_and_the_same_twice(self):
+        names = re.search(r"matplotlib instead: ([a-z, \n]+)", re.sub(r"\s+", " ", heddle("report", "--help").stdout)).group(1).split(", ")
+        names = [name.split()[0] for name in names]
+        self.assertEqual(names, ["heatmap", "speedup", "stalls", "threads", "sizes", "roofline"])
+        for name in names:
+            file = self.folder / f"{name}.svg"
+            drawn = []
+            for _ in range(2 if name == "speedup" else 1):
+                done = heddle("report", self.results, "--figure", name, "-o", file)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), name)
+                drawn.append(file.read_bytes())
+            self.assertEqual(drawn[0], drawn[-1])
+            self.assertIn("dwf lrr", drawn[0].decode(), name)
+        for ending, magic in (("pdf", b"%PDF"), ("png", b"\x89PNG")):
+            file = self.folder / f"speedup.{ending}"
+            self.assertEqual(heddle("report", self.results, "--figure", "speedup", "-o", file).returncode, 0)
+            self.assertTrue(file.read_bytes().startswith(magic))
+
+    @unittest.skipIf(NO_MATPLOTLIB, NO_MATPLOTLIB)
+    def test_a_figure_of_what_the_results_do_not_have_is_refused(self):
+        plain = self.folder / "plain.jsonl"
+        heddle("replay", SAMPLES / "nqueens.htrace", "--divergence", "pdom,dwf", "--quiet", "-o", plain)
+        for name, says in (("sizes", "--bins CYCLES"), ("roofline", "no run has DRAM traffic")):
+            self.assert_refused(1, "report", plain, "--figure", name, "-o", self.folder / "x.pdf", says=[f"--figure {name}", says])
+            self.assertFalse((self.folder / "x.pdf").exists())
+
+    @unittest.skipIf(NO_EXAMPLE, NO_EXAMPLE)
+    def test_the_example_draws_its_three_figures(self):
+        done = self.python(SOURCE / "tools" / "python" / "examples" / "three_figures.py", self.results, SAMPLES / "bfs.htrace", self.folder / "out")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(path.name for path in (self.folder / "out").iterdir()), ["speed_up.png", "stalls.png", "threads.png"])
+        run, = (json.loads(line) for line in heddle("replay", SAMPLES / "bfs.htrace", "--json").stdout.splitlines())
+        self.assertIn(f"{run['total']['thread_instructions']} thread-instructions", done.stdout)
+
+
+if __name__ == "__main__":
+    main()

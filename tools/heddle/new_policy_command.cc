@@ -1,0 +1,90 @@
+#include "tools/heddle/new_policy_command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "replay/dispatch/block_dispatcher.h"
+#include "replay/divergence/divergence_policy.h"
+#include "replay/engine/suggest.h"
+#include "replay/fetch/fetch_policy.h"
+#include "replay/schedule/warp_scheduler.h"
+#include "tools/heddle/output.h"
+#include "tools/heddle/terminal.h"
+
+namespace heddle::tools {
+namespace {
+
+bool IsName(std::string_view name) {
+  return !name.empty() && absl::ascii_islower(name[0]) && std::all_of(name.begin(), name.end(), [](char c) {
+    return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '_';
+  });
+}
+
+// "two_level" -> "TwoLevel".
+std::string ClassName(std::string_view name) {
+  std::string text;
+  bool begins = true;
+  for (const char c : name) {
+    if (c != '_') text += begins ? absl::ascii_toupper(c) : c;
+    begins = c == '_';
+  }
+  return text;
+}
+
+bool IsTaken(const std::string& name) {
+  return replay::DivergenceRegistry::Get().entries().contains(name) ||
+         replay::SchedulerRegistry::Get().entries().contains(name) ||
+         replay::DispatchRegistry::Get().entries().contains(name) ||
+         replay::FetchRegistry::Get().entries().contains(name);
+}
+
+absl::Status WriteFile(const std::string& path, const std::string& text) {
+  absl::StatusOr<OutputFile> file = OutputFile::Create(path);
+  if (!file.ok()) return file.status();
+  if (const absl::Status status = file->Write(text); !status.ok()) return status;
+  return file->Commit();
+}
+
+}  // namespace
+
+int NewPolicyCommand(const std::string& seam, const std::string& name, const std::string& folder) {
+  if (PolicyTemplate(seam) == nullptr) {
+    return Complain(kWrongUsage,
+                    replay::UnknownNameMessage("seam", seam, {"dispatch", "divergence", "fetch", "scheduler"}));
+  }
+  if (!IsName(name)) {
+    return Complain(kWrongUsage, absl::StrCat("new-policy: \"", name,
+                                              "\" is no name for a policy: lower-case letters, digits and _, a letter "
+                                              "first"));
+  }
+  if (IsTaken(name)) {
+    return Complain(kWrongUsage, absl::StrCat("new-policy: there is a policy ", name, " already (`heddle policies ",
+                                              name, "`): choose another name"));
+  }
+  const std::filesystem::path base = std::filesystem::path(folder.empty() ? "." : folder) / name;
+  const std::vector<std::string> paths = {base.string() + ".cc", base.string() + "_test.cc"};
+  for (const std::string& path : paths) {
+    if (std::filesystem::exists(path)) {
+      return Complain(kWrongUsage, absl::StrCat("new-policy: ", path, " is there already, and is left as it is"));
+    }
+  }
+  const auto text = [&](const char* form) {
+    return absl::StrReplaceAll(form, {{"@NAME@", name}, {"@CLASS@", ClassName(name)}, {"@SEAM@", seam}});
+  };
+  absl::Status status = WriteFile(paths[0], text(PolicyTemplate(seam)));
+  if (status.ok()) status = WriteFile(paths[1], text(PolicyTestTemplate()));
+  if (!status.ok()) return Complain(kFailed, status);
+  status = WriteStandardOutput(absl::StrCat("Wrote ", paths[0], " and ", paths[1],
+                                            ".\nBuild with -DHEDDLE_POLICY_DIRS=FOLDER, or put them into replay/",
+                                            seam == "scheduler" ? "schedule" : seam,
+                                            "/policies and tests/replay/policies; docs/new-policy.md has the rest.\n"));
+  return status.ok() ? kSuccess : Complain(kFailed, status);
+}
+
+}  // namespace heddle::tools

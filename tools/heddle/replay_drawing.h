@@ -1,0 +1,56 @@
+// `heddle replay --draw`: a drawing of one run.
+#ifndef HEDDLE_TOOLS_HEDDLE_REPLAY_DRAWING_H_
+#define HEDDLE_TOOLS_HEDDLE_REPLAY_DRAWING_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/machine.pb.h"
+#include "replay/engine/replay.h"
+#include "tools/heddle/issue_recording.h"
+#include "tools/heddle/output.h"
+#include "traces/format/reader.h"
+
+namespace heddle::tools {
+
+// What is asked for on the command line.
+struct DrawArguments {
+  std::string output;         // --draw; empty = no drawing
+  std::string cycles = "";    // --draw-cycles FIRST-LAST; empty = the first 240
+  uint32_t sm = 0;            // --draw-sm
+  std::string show = "both";  // --draw-show: lanes, warps, both
+};
+
+// A drawing under way: watches the replay, and writes the file afterwards.
+class ReplayDrawing {
+ public:
+  // Checks what can be checked before the run, and creates the file. Errors: InvalidArgument, in the words of the
+  // options.
+  static absl::StatusOr<std::unique_ptr<ReplayDrawing>> Create(const DrawArguments& arguments,
+                                                               const machine::v1::Machine& machine,
+                                                               const std::vector<replay::Configuration>& runs,
+                                                               size_t traces);
+
+  replay::IssueObserver* observer() { return &recording_; }
+  // After the run. Errors: FailedPrecondition if the SM issued nothing in these cycles; those of writing.
+  absl::Status Write(const trace::TraceReader& trace);
+
+ private:
+  ReplayDrawing(const DrawArguments& arguments, const machine::v1::Machine& machine, const replay::Configuration& run,
+                replay::Cycle first, replay::Cycle last, OutputFile file);
+
+  const DrawArguments arguments_;
+  const machine::v1::Machine& machine_;
+  const replay::Configuration run_;
+  IssueRecording recording_;
+  OutputFile file_;
+};
+
+}  // namespace heddle::tools
+
+#endif  // HEDDLE_TOOLS_HEDDLE_REPLAY_DRAWING_H_

@@ -1,0 +1,106 @@
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "tools/heddle/sweep/collect.h"
+
+#ifdef HEDDLE_HAVE_SQLITE
+
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <memory>
+
+namespace heddle::tools::sweep {
+namespace {
+
+std::string Quoted(const std::string& name) {
+  return absl::StrCat("\"", absl::StrReplaceAll(name, {{"\"", "\"\""}}), "\"");
+}
+
+struct CloseDatabase {
+  void operator()(sqlite3* database) const { sqlite3_close(database); }
+};
+struct EndStatement {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+
+int Bind(sqlite3_stmt* statement, int index, const ResultColumn& column, const std::string& cell) {
+  if (cell.empty() && column.type != ResultColumn::Type::kText) return sqlite3_bind_null(statement, index);
+  if (column.type == ResultColumn::Type::kInteger) {
+    // SQLite's integers end at 2^63 - 1; what is larger is kept as text, not made wrong.
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
+    if (error == std::errc()) return sqlite3_bind_int64(statement, index, number);
+  }
+  if (column.type == ResultColumn::Type::kReal)
+    return sqlite3_bind_double(statement, index, strtod(cell.c_str(), nullptr));
+  return sqlite3_bind_text(statement, index, cell.data(), static_cast<int>(cell.size()), SQLITE_STATIC);
+}
+
+bool Fill(sqlite3* database, const ResultTable& table) {
+  std::string columns;
+  std::string places;
+  for (const ResultColumn& column : table.columns) {
+    constexpr const char* kTypes[] = {"TEXT", "INTEGER", "REAL"};
+    absl::StrAppend(&columns, columns.empty() ? "" : ", ", Quoted(column.name), " ",
+                    kTypes[static_cast<int>(column.type)]);
+    absl::StrAppend(&places, places.empty() ? "?" : ", ?");
+  }
+  const auto run = [database](const std::string& text) {
+    return sqlite3_exec(database, text.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK;
+  };
+  if (!run(absl::StrCat("BEGIN; CREATE TABLE results (", columns, ")"))) return false;
+  sqlite3_stmt* raw = nullptr;
+  if (sqlite3_prepare_v2(database, absl::StrCat("INSERT INTO results VALUES (", places, ")").c_str(), -1, &raw,
+                         nullptr) != SQLITE_OK) {
+    return false;
+  }
+  {
+    const std::unique_ptr<sqlite3_stmt, EndStatement> insert(raw);
+    for (const std::vector<std::string>& row : table.rows) {
+      for (size_t i = 0; i < row.size(); ++i) {
+        if (Bind(raw, static_cast<int>(i) + 1, table.columns[i], row[i]) != SQLITE_OK) return false;
+      }
+      if (sqlite3_step(raw) != SQLITE_DONE) return false;
+      sqlite3_reset(raw);
+    }
+  }
+  return run("COMMIT");
+}
+
+}  // namespace
+
+absl::Status WriteSqlite(const ResultTable& table, const std::string& path) {
+  const std::string temporary = absl::StrCat(path, ".tmp.", getpid());
+  sqlite3* raw = nullptr;
+  const int opened = sqlite3_open_v2(temporary.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  std::unique_ptr<sqlite3, CloseDatabase> database(raw);
+  if (opened != SQLITE_OK || !Fill(raw, table)) {
+    const std::string reason = raw == nullptr ? "out of memory" : sqlite3_errmsg(raw);
+    database.reset();
+    unlink(temporary.c_str());
+    return absl::UnavailableError(absl::StrCat(path, ": cannot write the database: ", reason));
+  }
+  database.reset();
+  if (rename(temporary.c_str(), path.c_str()) == 0) return absl::OkStatus();
+  const int error = errno;
+  unlink(temporary.c_str());
+  return absl::UnavailableError(absl::StrCat(path, ": cannot rename the finished file: ", strerror(error)));
+}
+
+}  // namespace heddle::tools::sweep
+
+#else
+
+namespace heddle::tools::sweep {
+
+absl::Status WriteSqlite(const ResultTable&, const std::string&) {
+  return absl::UnimplementedError(
+      "--sqlite: this program was built without SQLite (install libsqlite3-dev, build again)");
+}
+
+}  // namespace heddle::tools::sweep
+
+#endif

@@ -1,0 +1,406 @@
+#include "tools/heddle/sweep/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "replay/dispatch/block_dispatcher.h"
+#include "replay/divergence/divergence_policy.h"
+#include "replay/engine/machine.h"
+#include "replay/engine/policy_registry.h"
+#include "replay/fetch/fetch_policy.h"
+#include "replay/schedule/warp_scheduler.h"
+#include "tools/heddle/digest.h"
+#include "tools/heddle/json.h"
+#include "tools/heddle/output.h"
+#include "tools/heddle/policy_list.h"
+#include "tools/heddle/sweep/model_version.h"
+#include "tools/heddle/trace_file.h"
+#include "traces/format/container_writer.h"
+
+namespace heddle::tools::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+namespace proto = heddle::sweep::v1;
+
+constexpr std::array<const char*, 4> kKinds = {"divergence", "scheduler", "dispatch", "fetch"};
+
+absl::Status Refuse(const std::string& what) { return absl::InvalidArgumentError(what); }
+
+absl::Status Prefixed(const std::string& prefix, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat(prefix, ": ", status.message()));
+}
+
+std::string FromSpec(const Spec& spec, const std::string& file) { return (fs::path(spec.folder) / file).string(); }
+
+// ----------------------------------------------------------------------------------------------------------- traces
+
+absl::Status AddTraces(const Spec& spec, const std::string& folder, Plan& plan, std::set<std::string>& kernels) {
+  for (const std::string& file : spec.sweep.trace()) {
+    const std::string path = FromSpec(spec, file);
+    const auto reader = OpenTrace(path);
+    if (!reader.ok()) return Prefixed("trace", reader.status());
+    PlannedTrace trace;
+    trace.name = fs::path(file).stem().string();
+    if (const PlannedTrace* other = plan.FindTrace(trace.name); other != nullptr) {
+      return Refuse(absl::StrCat("trace: two traces are called ", trace.name, " (", other->path, " and ", path,
+                                 "): points name traces by their files' names, so these must differ"));
+    }
+    std::error_code error;
+    const fs::path absolute = fs::absolute(path, error).lexically_normal();
+    trace.path = absolute.lexically_relative(fs::absolute(folder, error).lexically_normal()).string();
+    if (trace.path.empty()) trace.path = absolute.string();
+    trace.digest = (*reader)->digest();
+    for (const trace::LaunchView& launch : (*reader)->launches()) {
+      if (!launch.launch.recorded()) continue;
+      trace.thread_instructions += launch.totals.thread_instructions();
+      kernels.insert(launch.program->name());
+    }
+    plan.traces.push_back(std::move(trace));
+  }
+  return absl::OkStatus();
+}
+
+// By expression and trace: whether a kernel of the trace matches.
+using Matches = std::map<std::pair<std::string, std::string>, bool>;
+
+absl::StatusOr<Matches> MatchKernels(const Spec& spec, const Plan& plan) {
+  Matches matches;
+  for (const std::string& expression : spec.sweep.kernels()) {
+    std::regex pattern;
+    try {  // the standard library throws, we do not
+      pattern.assign(expression, std::regex::extended);
+    } catch (const std::regex_error& error) {
+      return Refuse(absl::StrCat("kernels: \"", expression, "\" is not a regular expression: ", error.what()));
+    }
+    bool any = false;
+    for (const PlannedTrace& trace : plan.traces) {
+      const auto reader = OpenTrace((fs::path(spec.folder) / spec.sweep.trace(&trace - plan.traces.data())).string());
+      if (!reader.ok()) return reader.status();
+      bool here = false;
+      for (const trace::LaunchView& launch : (*reader)->launches()) {
+        here = here || (launch.launch.recorded() && std::regex_search(launch.program->name(), pattern));
+      }
+      matches[{expression, trace.name}] = here;
+      any = any || here;
+    }
+    if (!any) return Refuse(absl::StrCat("kernels: \"", expression, "\" matches no recorded kernel of any trace"));
+  }
+  return matches;
+}
+
+// --------------------------------------------------------------------------------------------------------- policies
+
+// The names behind a seam.
+template <typename Registry>
+absl::StatusOr<std::vector<std::string>> PoliciesOf(const std::string& what, const char* kind,
+                                                    const google::protobuf::RepeatedPtrField<std::string>& list) {
+  std::vector<std::string> texts;
+  std::set<std::string> canonical;
+  for (const std::string& entry : list) {
+    if (entry == "all") {
+      for (const auto& [name, policy] : Registry::Get().entries()) texts.push_back(name);
+    } else {
+      texts.push_back(entry);
+    }
+  }
+  for (const std::string& text : texts) {
+    const replay::PolicySpec policy = replay::PolicySpec::FromText(text);
+    const auto entry = Registry::Get().Find(kind, policy.name);
+    if (!entry.ok()) return Prefixed(what, entry.status());
+    const auto parameters = replay::Parameters::Parse((*entry)->info, policy.parameters);
+    if (!parameters.ok()) return Prefixed(what, parameters.status());
+    const std::string meaning =
+        absl::StrCat(policy.name, ":", absl::StrJoin(parameters->values(), ",", absl::PairFormatter("=")));
+    if (!canonical.insert(meaning).second) {
+      return Refuse(absl::StrCat(what, ": ", text, " is the same as another entry of the list"));
+    }
+  }
+  return texts;
+}
+
+using PolicyTexts = std::array<std::vector<std::string>, 4>;  // by kKinds
+
+absl::StatusOr<PolicyTexts> AllPolicies(const proto::Sweep& sweep) {
+  auto divergence = PoliciesOf<replay::DivergenceRegistry>("divergence", "divergence policy", sweep.divergence());
+  if (!divergence.ok()) return divergence.status();
+  auto scheduler = PoliciesOf<replay::SchedulerRegistry>("scheduler", "scheduler", sweep.scheduler());
+  if (!scheduler.ok()) return scheduler.status();
+  auto dispatch = PoliciesOf<replay::DispatchRegistry>("dispatch", "dispatcher", sweep.dispatch());
+  if (!dispatch.ok()) return dispatch.status();
+  auto fetch = PoliciesOf<replay::FetchRegistry>("fetch", "fetch policy", sweep.fetch());
+  if (!fetch.ok()) return fetch.status();
+  return PolicyTexts{*divergence, *scheduler, *dispatch, *fetch};
+}
+
+// The policy with one more parameter.
+std::string WithParameter(const std::string& policy, const std::string& assignment) {
+  return absl::StrCat(policy, policy.find(':') == std::string::npos ? ":" : ",", assignment);
+}
+
+// --------------------------------------------------------------------------------------------------------- machines
+
+// One machine under one row of the design; the policies with the row's parameters.
+struct Setting {
+  PlannedMachine planned;
+  machine::v1::Machine machine;
+  PolicyTexts policies;
+};
+
+absl::StatusOr<Setting> MakeSetting(const Spec& spec, const std::vector<size_t>& row, const std::string& name,
+                                    const machine::v1::Machine& base, const PolicyTexts& policies) {
+  Setting setting{.planned = {}, .machine = base, .policies = policies};
+  setting.planned.name = name;
+  for (size_t i = 0; i < row.size(); ++i) {
+    const SweepParameter& parameter = spec.parameters[i];
+    const ParameterLevel& level = parameter.levels[row[i]];
+    setting.planned.parameters.emplace_back(parameter.name, level.name);
+    for (const std::string& assignment : level.set) {
+      const std::string kind = assignment.substr(0, assignment.find('.'));
+      const auto policy_kind = std::find(kKinds.begin(), kKinds.end(), kind);
+      if (policy_kind != kKinds.end()) {
+        for (std::string& text : setting.policies[policy_kind - kKinds.begin()]) {
+          text = WithParameter(text, assignment.substr(kind.size() + 1));
+        }
+        continue;
+      }
+      if (absl::Status status = replay::Override(setting.machine, assignment); !status.ok()) {
+        return Prefixed(absl::StrCat("parameter ", parameter.name, ", machine ", name), status);
+      }
+      setting.planned.set.push_back(assignment);
+    }
+  }
+  if (absl::Status status = replay::CheckMachine(setting.machine); !status.ok()) {
+    return Prefixed(
+        absl::StrCat("machine ", name, " with ",
+                     absl::StrJoin(setting.planned.parameters, ", ", absl::PairFormatter("=")), " is impossible"),
+        status);
+  }
+  setting.planned.digest = MachineDigest(setting.machine);
+  return setting;
+}
+
+bool IsPolicyField(const std::string& assignment) {
+  const std::string kind = assignment.substr(0, assignment.find('.'));
+  return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
+}
+
+// Checked before anything is expanded, so that the message names the parameter: a policy that lacks it.
+absl::Status CheckPolicyParameters(const Spec& spec, const PolicyTexts& policies) {
+  for (const SweepParameter& parameter : spec.parameters) {
+    for (const ParameterLevel& level : parameter.levels) {
+      for (const std::string& assignment : level.set) {
+        if (!IsPolicyField(assignment)) continue;
+        const std::string kind = assignment.substr(0, assignment.find('.'));
+        const size_t index = std::find(kKinds.begin(), kKinds.end(), kind) - kKinds.begin();
+        for (const std::string& text : policies[index]) {
+          replay::Configuration one;
+          replay::PolicySpec* const specs[] = {&one.divergence, &one.scheduler, &one.dispatch, &one.fetch};
+          *specs[index] = replay::PolicySpec::FromText(WithParameter(text, assignment.substr(kind.size() + 1)));
+          const auto canonical = CanonicalPolicies(one, true);
+          if (!canonical.ok()) return Prefixed(absl::StrCat("parameter ", parameter.name), canonical.status());
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::pair<std::string, machine::v1::Machine>> LoadNamed(const Spec& spec, const std::string& text,
+                                                                       Expansion& expansion) {
+  std::string name = text;
+  std::string where = text;
+  if (text.ends_with(".textproto")) {
+    name = fs::path(text).filename().string();
+    where = FromSpec(spec, text);
+    for (const auto& [other, path] : expansion.machine_files) {
+      if (other == name) return Refuse(absl::StrCat("machine: two files are called ", name));
+    }
+    expansion.machine_files.emplace_back(name, where);
+  }
+  auto machine = replay::LoadMachine(where);
+  if (!machine.ok()) return Prefixed("machine", machine.status());
+  const bool noise = std::ranges::any_of(spec.sweep.seed(), [](uint64_t seed) { return seed != 0; });
+  const bool settable = std::ranges::any_of(spec.parameters, [](const SweepParameter& parameter) {
+    return parameter.name.find("jitter_cycles") != std::string::npos;
+  });
+  if (noise && !settable && machine->memory().hierarchy().jitter_cycles() == 0) {
+    return Refuse(absl::StrCat("seed: machine ", name,
+                               " has no noise on its memory latencies, so seeds change nothing: set ",
+                               "memory.hierarchy.jitter_cycles with a parameter, or leave the seeds out"));
+  }
+  return std::pair{name, *std::move(machine)};
+}
+
+// The combinations of policies that go on the setting's machine; the others are counted by reason.
+absl::Status AddPolicies(Setting& setting, uint64_t points_each, std::map<std::string, uint64_t>& left_out) {
+  const bool fetches = setting.machine.core().front_end() == machine::v1::Core::IBUFFER;
+  for (const std::string& divergence : setting.policies[0]) {
+    for (const std::string& scheduler : setting.policies[1]) {
+      for (const std::string& dispatch : setting.policies[2]) {
+        for (const std::string& fetch : setting.policies[3]) {
+          replay::Configuration configuration;
+          configuration.divergence = replay::PolicySpec::FromText(divergence);
+          configuration.scheduler = replay::PolicySpec::FromText(scheduler);
+          configuration.dispatch = replay::PolicySpec::FromText(dispatch);
+          configuration.fetch = replay::PolicySpec::FromText(fetch);
+          if (const absl::Status goes = replay::Validate(configuration, &setting.machine); !goes.ok()) {
+            left_out[std::string(goes.message())] += points_each;
+            continue;
+          }
+          auto canonical = CanonicalPolicies(configuration, fetches);
+          if (!canonical.ok()) return canonical.status();
+          setting.planned.policies.push_back({divergence, scheduler, dispatch, fetch, *std::move(canonical)});
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Expansion> Expand(const Spec& spec, const std::string& folder) {
+  Expansion expansion;
+  Plan& plan = expansion.plan;
+  plan.name = spec.sweep.name();
+  plan.description = spec.sweep.description();
+  plan.model_version = ModelVersion();
+  plan.design = proto::Design_Name(spec.sweep.design());
+  plan.settings.max_cycles = spec.sweep.max_cycles();
+  plan.settings.metrics = {spec.sweep.per_instruction(), spec.sweep.bins(), spec.sweep.warp_phases()};
+  for (const SweepParameter& parameter : spec.parameters) {
+    PlannedParameter& planned = plan.parameters.emplace_back();
+    planned.name = parameter.name;
+    for (const ParameterLevel& level : parameter.levels) planned.levels.push_back(level.name);
+  }
+  std::set<std::string> kernels;
+  if (absl::Status status = AddTraces(spec, folder, plan, kernels); !status.ok()) return status;
+  if (kernels.empty()) return Refuse("trace: none of the traces has a recorded launch");
+  const auto policies = AllPolicies(spec.sweep);
+  if (!policies.ok()) return policies.status();
+  if (absl::Status status = CheckPolicyParameters(spec, *policies); !status.ok()) return status;
+
+  const uint64_t points_each =
+      static_cast<uint64_t>(spec.sweep.trace_size()) * spec.sweep.kernels_size() * spec.sweep.seed_size();
+  std::map<std::string, uint64_t> left_out;
+  uint64_t points = 0;
+  for (const std::string& text : spec.sweep.machine()) {
+    const auto named = LoadNamed(spec, text, expansion);
+    if (!named.ok()) return named.status();
+    const size_t first = expansion.machines.size();
+    for (const std::vector<size_t>& row : spec.rows) {
+      auto setting = MakeSetting(spec, row, named->first, named->second, *policies);
+      if (!setting.ok()) return setting.status();
+      if (absl::Status status = AddPolicies(*setting, points_each, left_out); !status.ok()) return status;
+      points += setting->planned.policies.size() * points_each;
+      if (points > kMostPoints) {
+        return Refuse(absl::StrCat("the sweep has more than ", kMostPoints, " points: split it"));
+      }
+      expansion.machines.push_back(std::move(setting->planned));
+      const bool screening =
+          spec.sweep.design() == proto::PLACKETT_BURMAN || spec.sweep.design() == proto::PLACKETT_BURMAN_FOLDOVER;
+      if (screening && expansion.machines.back().policies.size() != expansion.machines[first].policies.size()) {
+        return Refuse(absl::StrCat("design ", plan.design, ": on machine ", named->first,
+                                   " some policies go with some settings of the parameters and not with others (",
+                                   left_out.begin()->first, "), so runs of the design would be missing"));
+      }
+    }
+  }
+  plan.left_out.assign(left_out.begin(), left_out.end());
+  if (points == 0) return Refuse(absl::StrCat("no combination of the policies goes: ", plan.left_out.front().first));
+  return expansion;
+}
+
+absl::Status ForEachPoint(const Spec& spec, const Expansion& expansion,
+                          const std::function<absl::Status(const Point& point)>& use) {
+  const auto matches = MatchKernels(spec, expansion.plan);
+  if (!matches.ok()) return matches.status();
+  absl::flat_hash_map<std::string, uint64_t> numbers;  // by the key's bytes
+  uint64_t number = 0;
+  Point point;
+  for (const PlannedTrace& trace : expansion.plan.traces) {
+    point.trace = trace.name;
+    for (const std::string& kernels : spec.sweep.kernels()) {
+      if (!matches->at({kernels, trace.name})) continue;
+      point.kernels = kernels;
+      for (const PlannedMachine& machine : expansion.machines) {
+        point.machine = machine.name;
+        point.set = machine.set;
+        point.parameters = machine.parameters;
+        for (const PlannedMachine::Policies& policies : machine.policies) {
+          point.divergence = policies.divergence;
+          point.scheduler = policies.scheduler;
+          point.dispatch = policies.dispatch;
+          point.fetch = policies.fetch;
+          for (const uint64_t seed : spec.sweep.seed()) {
+            point.seed = seed;
+            point.key = KeyOf(trace.digest, kernels, machine.digest, policies.canonical, seed, expansion.plan.settings);
+            const auto [it, added] = numbers.try_emplace(absl::HexStringToBytes(point.key), number);
+            if (!added) {
+              return Refuse(absl::StrCat("points ", it->second, " and ", number, " are the same run (trace ",
+                                         trace.name, ", machine ", machine.name, ", ", policies.divergence, ", ",
+                                         policies.scheduler, "): two settings of the sweep mean the same"));
+            }
+            if (absl::Status status = use(point); !status.ok()) return status;
+            ++number;
+          }
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Plan> WritePlan(const Spec& spec, const std::string& folder) {
+  absl::StatusOr<Expansion> expansion = Expand(spec, folder);
+  if (!expansion.ok()) return expansion.status();
+  Plan& plan = expansion->plan;
+  const SweepFolder target(folder);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return absl::UnavailableError(absl::StrCat(folder, ": cannot create the folder: ", error.message()));
+
+  absl::StatusOr<OutputFile> file = OutputFile::Create(target.PointsFile());
+  if (!file.ok()) return file.status();
+  trace::Sha256 digest;
+  std::string lines;
+  const auto flush = [&]() -> absl::Status {
+    digest.Update(lines.data(), lines.size());
+    const absl::Status status = file->Write(lines);
+    lines.clear();
+    return status;
+  };
+  absl::Status status = ForEachPoint(spec, *expansion, [&](const Point& point) -> absl::Status {
+    absl::StrAppend(&lines, PointLine(point), "\n");
+    ++plan.points;
+    return lines.size() < (1 << 20) ? absl::OkStatus() : flush();
+  });
+  if (status.ok()) status = flush();
+  if (!status.ok()) return status;
+  plan.points_digest = absl::BytesToHexString(digest.Finish());
+
+  for (const auto& [name, path] : expansion->machine_files) {
+    const absl::StatusOr<std::string> text = ReadWholeFile(path);
+    if (!text.ok()) return text.status();
+    const std::string copy = absl::StrCat(target.MachinesFolder(), "/", name);
+    if (status = WriteDurably(copy, copy + ".tmp", *text); !status.ok()) return status;
+  }
+  // Until the plan is there, its digest does not fit the points, and nothing runs.
+  if (status = file->Commit(); !status.ok()) return status;
+  if (status = WriteDurably(target.PlanFile(), target.PlanFile() + ".tmp", PlanJson(plan).dump(1) + "\n");
+      !status.ok()) {
+    return status;
+  }
+  return plan;
+}
+
+}  // namespace heddle::tools::sweep

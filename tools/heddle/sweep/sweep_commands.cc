@@ -1,0 +1,171 @@
+#include "tools/heddle/sweep/sweep_commands.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "tools/heddle/json.h"
+#include "tools/heddle/output.h"
+#include "tools/heddle/sweep/collect.h"
+#include "tools/heddle/sweep/plan.h"
+#include "tools/heddle/sweep/run.h"
+#include "tools/heddle/sweep/status.h"
+#include "tools/heddle/table.h"
+#include "tools/heddle/terminal.h"
+
+namespace heddle::tools::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What the user wrote, or named, is wrong; or the machine is.
+int ExitStatus(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kWrongUsage : kFailed;
+}
+
+int Complaint(const absl::Status& status) { return Complain(ExitStatus(status), status); }
+
+int WriteOut(const std::string& path, const std::string& text) {
+  absl::StatusOr<OutputFile> file = OutputFile::Create(path.empty() ? "-" : path);
+  if (!file.ok()) return Complaint(file.status());
+  absl::Status status = file->Write(text);
+  if (status.ok()) status = file->Commit();
+  return status.ok() ? kSuccess : Complain(kFailed, status);
+}
+
+std::string Counted(uint64_t count, const char* singular, const char* plural) {
+  return absl::StrCat(WithThousands(count), " ", count == 1 ? singular : plural);
+}
+
+}  // namespace
+
+int PlanCommand(const std::string& spec_path, const std::string& folder) {
+  const absl::StatusOr<Spec> spec = ReadSpec(spec_path);
+  if (!spec.ok()) return Complaint(spec.status());
+  const absl::StatusOr<Plan> plan = WritePlan(*spec, folder);
+  if (!plan.ok()) {
+    return Complain(ExitStatus(plan.status()), absl::IsInvalidArgument(plan.status()) || absl::IsNotFound(plan.status())
+                                                   ? absl::StrCat(spec_path, ": ", plan.status().message())
+                                                   : std::string(plan.status().message()));
+  }
+  std::string text =
+      absl::StrCat(folder, ": ", Counted(plan->points, "point", "points"), " of ",
+                   Counted(plan->traces.size(), "trace", "traces"), ", model ", plan->model_version, "\n");
+  for (const auto& [reason, points] : plan->left_out) {
+    absl::StrAppend(&text, "left out: ", Counted(points, "point", "points"), ": ", reason, "\n");
+  }
+  const absl::Status written = WriteStandardOutput(text);
+  return written.ok() ? kSuccess : Complain(kFailed, written);
+}
+
+int RunCommand(const RunArguments& arguments) {
+  const absl::StatusOr<SweepFolder> folder = SweepFolder::Open(arguments.folder);
+  if (!folder.ok()) return Complaint(folder.status());
+  if (!folder->plan().points_digest.starts_with(arguments.plan)) {
+    return Complain(kWrongUsage,
+                    absl::StrCat("--plan ", arguments.plan, ": ", arguments.folder,
+                                 " was planned anew since, and its points have other numbers: emit again"));
+  }
+  RunOptions options;
+  if (!arguments.points.empty()) {
+    auto points = trace::NumberRanges::Parse(arguments.points, "--points");
+    if (!points.ok()) return Complaint(points.status());
+    options.points = *std::move(points);
+  }
+  options.jobs = arguments.jobs;
+  options.retry_failed = arguments.retry_failed;
+  Progress progress("running points", !arguments.quiet);
+  options.progress = [&progress](uint64_t done, uint64_t total) { progress.Update(done, total); };
+  const absl::StatusOr<RunSummary> summary = RunPoints(*folder, options);
+  progress.Clear();
+  if (!summary.ok()) return Complaint(summary.status());
+
+  if (summary->without_locks && !arguments.quiet) {
+    Note(absl::StrCat(arguments.folder, " is on a file system without locks: two runs at once may do a point twice, ",
+                      "with the same result"));
+  }
+  for (const std::string& problem : summary->problems) Note(problem);
+  std::string text = absl::StrCat(Counted(summary->points, "point", "points"), ": ", WithThousands(summary->done),
+                                  " done, ", WithThousands(summary->already_done), " had results");
+  const auto add = [&text](uint64_t count, const char* what) {
+    if (count != 0) absl::StrAppend(&text, ", ", WithThousands(count), " ", what);
+  };
+  add(summary->failed, "failed (`heddle sweep status` says why)");
+  add(summary->failed_before, "failed before and were left alone (--retry-failed runs them)");
+  add(summary->elsewhere, "being run by another process");
+  add(summary->unreadable, "not run since their trace cannot be used");
+  const absl::Status written = WriteStandardOutput(text + "\n");
+  if (!written.ok()) return Complain(kFailed, written);
+  return summary->failed + summary->failed_before + summary->unreadable == 0 ? kSuccess : kFailed;
+}
+
+int EmitCommand(const EmitArguments& arguments) {
+  const absl::StatusOr<SweepFolder> folder = SweepFolder::Open(arguments.folder);
+  if (!folder.ok()) return Complaint(folder.status());
+  const absl::StatusOr<std::vector<Chunk>> chunks = MissingChunks(*folder, arguments.chunks);
+  if (!chunks.ok()) return Complaint(chunks.status());
+  if (chunks->empty()) {
+    Note(absl::StrCat(arguments.folder, ": nothing is missing, so nothing was written"));
+    return kSuccess;
+  }
+  EmitOptions emit = arguments.emit;
+  if (emit.program.empty()) {
+    std::error_code error;
+    emit.program = fs::read_symlink("/proc/self/exe", error).string();
+    if (error) emit.program = "heddle";
+  }
+  constexpr const char* kNames[] = {"sweep.sbatch", "Snakefile", "jobs.txt"};
+  const std::string output = arguments.output.empty()
+                                 ? (fs::path(arguments.folder) / kNames[static_cast<int>(arguments.engine)]).string()
+                                 : arguments.output;
+  if (arguments.engine == Engine::kSlurm) {
+    // Slurm does not create the folder of its logs, and then runs nothing.
+    std::error_code error;
+    fs::create_directories(fs::path(arguments.folder) / "log", error);
+    if (error) return Complain(kFailed, absl::StrCat(arguments.folder, "/log: ", error.message()));
+  }
+  if (const int status = WriteOut(output, EmitText(arguments.engine, *folder, *chunks, emit)); status != kSuccess) {
+    return status;
+  }
+  if (output != "-") Note(absl::StrCat(output, ": ", Counted(chunks->size(), "job", "jobs")));
+  return kSuccess;
+}
+
+int StatusCommand(const std::string& path, bool json) {
+  const absl::StatusOr<SweepFolder> folder = SweepFolder::Open(path);
+  if (!folder.ok()) return Complaint(folder.status());
+  const absl::StatusOr<SweepStatus> status = StatusOf(*folder);
+  if (!status.ok()) return Complaint(status.status());
+  const absl::Status written = WriteStandardOutput(json ? JsonLine(StatusJson(folder->plan(), *status)) + "\n"
+                                                        : StatusText(folder->plan(), *status));
+  return written.ok() ? kSuccess : Complain(kFailed, written);
+}
+
+int CollectCommand(const CollectArguments& arguments) {
+  const absl::StatusOr<SweepFolder> folder = SweepFolder::Open(arguments.folder);
+  if (!folder.ok()) return Complaint(folder.status());
+  const absl::StatusOr<ResultTable> table = Collect(*folder, {arguments.per_launch, arguments.jobs});
+  if (!table.ok()) return Complain(kFailed, table.status());
+  if (const uint64_t missing = table->points - table->results; missing != 0) {
+    Note(absl::StrCat(Counted(missing, "point has", "points have"), " no result (", WithThousands(table->failures),
+                      " failed) and no row"));
+  }
+  if (!arguments.sqlite.empty()) {
+    if (absl::Status status = WriteSqlite(*table, arguments.sqlite); !status.ok()) return Complain(kFailed, status);
+    if (arguments.output.empty()) return kSuccess;
+  }
+  return WriteOut(arguments.output, CsvText(*table));
+}
+
+int EffectsCommand(const std::string& path, const EffectsOptions& options, bool json) {
+  const absl::StatusOr<SweepFolder> folder = SweepFolder::Open(path);
+  if (!folder.ok()) return Complaint(folder.status());
+  const absl::StatusOr<EffectsReport> report = ComputeEffects(*folder, options);
+  if (!report.ok()) return Complaint(report.status());
+  const absl::Status written = WriteStandardOutput(json ? JsonLine(EffectsJson(*report)) + "\n" : EffectsText(*report));
+  return written.ok() ? kSuccess : Complain(kFailed, written);
+}
+
+}  // namespace heddle::tools::sweep

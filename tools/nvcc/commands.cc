@@ -1,0 +1,237 @@
+#include "tools/nvcc/commands.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::nvcc {
+namespace {
+
+namespace fs = std::filesystem;
+
+void Append(Command& command, std::initializer_list<std::string_view> words) {
+  for (std::string_view word : words) command.emplace_back(word);
+}
+void Append(Command& command, const std::vector<std::string>& words) {
+  command.insert(command.end(), words.begin(), words.end());
+}
+
+// nvcc's standards are gcc's; CUDA's headers need C++11.
+std::string Standard(const Options& options) {
+  const std::string& given = options.standard;
+  if (given.empty()) return "gnu++14";
+  if (given == "c++98" || given == "c++03" || given == "gnu++98" || given == "gnu++03") return "gnu++11";
+  return given;
+}
+
+// What both passes of clang over a .cu file have in common.
+Command ClangCommand(const Options& options, const Places& places, const CudaSource& source) {
+  Command command = {places.clang,
+                     "-x",
+                     "cuda",
+                     "-std=" + Standard(options),
+                     "--cuda-gpu-arch=" + options.target,
+                     // No vendor toolkit: neither its headers nor its device library nor its path is looked for.
+                     "-nocudainc",
+                     "-nocudalib",
+                     "--cuda-path=/nonexistent",
+                     "-Xclang",
+                     "-target-sdk-version=11.0",
+                     "-fuse-cuid=none",
+                     "-Wno-unknown-cuda-version",
+                     "-isystem",
+                     places.clang_wrappers,
+                     "-isystem",
+                     places.headers,
+                     "-include",
+                     places.headers + "/heddle_cuda.h",
+                     "-include",
+                     places.headers + "/cuda_runtime.h",
+                     "-D__CUDACC_VER_MAJOR__=11",
+                     "-D__CUDACC_VER_MINOR__=0",
+                     "-D__CUDACC_VER_BUILD__=194",
+                     "-D__CUDACC_EXTENDED_LAMBDA__",
+                     "-D__CUDACC_RELAXED_CONSTEXPR__"};
+  if (options.relocatable) Append(command, {"-fgpu-rdc", "-D__CUDACC_RDC__", "-Xclang", "-cuid=" + source.identity});
+  if (source.text_path != source.path) {
+    const std::string folder = fs::path(source.path).parent_path().string();
+    Append(command, {"-iquote", folder.empty() ? "." : folder});
+  }
+  Append(command, options.preprocessor);
+  return command;
+}
+
+// gcc's options that clang does not know, in what -Xcompiler passes on; OpenMP in .cu files runs on one thread, as
+// clang's own OpenMP library is another one than the one of gcc's objects.
+void AppendHostOptions(Command& command, const Options& options) {
+  for (const std::string& word : options.host) {
+    if (word == "-fopenmp") {
+      Append(command, {"-fopenmp=libgomp", "-Wno-source-uses-openmp"});
+    } else if (word == "-rdynamic" || word == "-static-libgcc" || word == "-static-libstdc++" ||
+               word.rfind("-Wl,", 0) == 0 || word == "-fpermissive" || word == "-fno-gcse" ||
+               word == "-mcmodel=large" || word.rfind("-std=", 0) == 0) {
+      continue;  // for the linker or for gcc alone
+    } else {
+      command.push_back(word);
+    }
+  }
+  if (options.debug) command.emplace_back("-g");
+  if (options.profile) command.emplace_back("-pg");
+  if (!options.host_optimization.empty()) command.push_back(options.host_optimization);
+  if (options.no_warnings) command.emplace_back("-w");
+}
+
+// gcc's omp.h, for clang's host pass.
+std::string OpenMpFolder() {
+  std::error_code ignored;
+  for (const auto& version : fs::directory_iterator("/usr/lib/gcc/x86_64-linux-gnu", ignored)) {
+    const fs::path folder = version.path() / "include";
+    if (fs::exists(folder / "omp.h", ignored)) return folder.string();
+  }
+  return "";
+}
+
+bool UsesOpenMp(const Options& options) {
+  return std::find(options.host.begin(), options.host.end(), "-fopenmp") != options.host.end();
+}
+
+void AppendOpenMpHeader(Command& command, const Options& options) {
+  if (!UsesOpenMp(options)) return;
+  if (const std::string folder = OpenMpFolder(); !folder.empty()) Append(command, {"-idirafter", folder});
+}
+
+void AppendPhase(Command& command, const Options& options, const std::string& output) {
+  if (options.phase == Phase::kPreprocess) {
+    command.emplace_back("-E");
+    if (!options.output.empty()) Append(command, {"-o", options.output});
+  } else if (options.phase == Phase::kDependencies) {
+    command.emplace_back(options.system_headers_in_dependencies ? "-M" : "-MM");
+    if (!options.output.empty()) Append(command, {"-o", options.output});
+    Append(command, options.dependency);
+  } else {
+    Append(command, {"-c", "-o", output});
+    Append(command, options.dependency);
+  }
+}
+
+// The runtime stands in for these.
+bool IsVendorLibrary(const std::string& word) {
+  for (std::string_view name : {"-lcudart", "-lcudart_static", "-lcuda", "-lcudadevrt", "-lcudart_static.a",
+                                "-lnvToolsExt"}) {
+    if (word == name) return true;
+  }
+  const std::string base = fs::path(word).filename().string();
+  return base == "libcudart.so" || base == "libcudart_static.a" || base == "libcudadevrt.a" || base == "libcuda.so" ||
+         base == "libcudart.a";
+}
+
+}  // namespace
+
+Language LanguageOf(const std::string& input, const Options& options) {
+  std::string ending = fs::path(input).extension().string();
+  const bool source_ending = ending == ".cu" || ending == ".c" || ending == ".cpp" || ending == ".cc" ||
+                             ending == ".cxx" || ending == ".C" || ending == ".c++";
+  if (!options.language.empty()) {
+    // -x says what unknown names are, but not that an object is a source.
+    if (ending == ".o" || ending == ".a" || ending == ".so" || ending == ".obj") return Language::kNone;
+    if (options.language == "cu") return Language::kCuda;
+    return options.language == "c" ? Language::kC : Language::kCxx;
+  }
+  if (!source_ending) return Language::kNone;
+  if (ending == ".cu") return Language::kCuda;
+  return ending == ".c" ? Language::kC : Language::kCxx;
+}
+
+Command DeviceCommand(const Options& options, const Places& places, const CudaSource& source,
+                      const std::string& output) {
+  Command command = ClangCommand(options, places, source);
+  const int target = std::atoi(options.target.c_str() + 3);
+  Append(command, {"--cuda-device-only", "-emit-llvm", "-c", "-gline-tables-only", "-w", options.device_optimization,
+                   "-Xclang", "-target-feature", "-Xclang", target > 80 ? "+ptx78" : "+ptx70"});
+  if (options.no_unroll) command.emplace_back("-fno-unroll-loops");
+  if (options.fast_math) command.emplace_back("-fgpu-approx-transcendentals");
+  if (options.flush_denormals || options.fast_math) command.emplace_back("-fgpu-flush-denormals-to-zero");
+  if (!options.contract) command.emplace_back("-ffp-contract=off");
+  if (source.keep_static_variables) command.emplace_back("-fkeep-persistent-storage-variables");
+  AppendOpenMpHeader(command, options);
+  Append(command, {source.text_path, "-o", output});
+  return command;
+}
+
+Command HostCommand(const Options& options, const Places& places, const CudaSource& source,
+                    const std::string& device_code, const std::string& output) {
+  Command command = ClangCommand(options, places, source);
+  Append(command, {"--cuda-host-only",
+                   // What clang makes errors of and gcc and nvcc do not.
+                   "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal", "-Wno-register",
+                   "-Wno-unknown-warning-option", "-Wno-unused-command-line-argument",
+                   "-Wno-ignored-optimization-argument"});
+  AppendHostOptions(command, options);
+  AppendOpenMpHeader(command, options);
+  if (options.relocatable) {
+    // clang's list of a relocatable unit's kernels and variables, and a constructor that hands it to the runtime.
+    Append(command, {"-Xclang", "--offload-new-driver"});
+    if (!device_code.empty()) {
+      Append(command, {"-include", places.headers + "/heddle_cuda_relocatable.h",
+                       "-DHEDDLE_DEVICE_CODE=\"" + device_code + "\""});
+    }
+  } else if (!device_code.empty()) {
+    Append(command, {"-Xclang", "-fcuda-include-gpubinary", "-Xclang", device_code});
+  }
+  AppendPhase(command, options, output);
+  command.push_back(source.text_path);
+  return command;
+}
+
+Command PlainCommand(const Options& options, const Places& places, Language language, const std::string& input,
+                     const std::string& output) {
+  Command command = {language == Language::kC ? places.host_c : places.host_cxx};
+  if (!options.language.empty()) Append(command, {"-x", language == Language::kC ? "c" : "c++"});
+  if (!options.standard.empty() && language == Language::kCxx) command.push_back("-std=" + options.standard);
+  Append(command, options.preprocessor);
+  // Behind the program's own folders.
+  Append(command, {"-isystem", places.headers});
+  Append(command, options.host);
+  if (options.debug) command.emplace_back("-g");
+  if (options.profile) command.emplace_back("-pg");
+  if (!options.host_optimization.empty()) command.push_back(options.host_optimization);
+  if (options.no_warnings) command.emplace_back("-w");
+  AppendPhase(command, options, output);
+  command.push_back(input);
+  return command;
+}
+
+Command LinkCommand(const Options& options, const Places& places, const std::vector<std::string>& inputs) {
+  Command command = {places.host_cxx};
+  if (options.pic_or_shared) command.emplace_back("-shared");
+  if (options.debug) command.emplace_back("-g");
+  if (options.profile) command.emplace_back("-pg");
+  for (const std::string& word : options.host) command.push_back(word);
+  Append(command, {"-o", options.output.empty() ? "a.out" : options.output});
+  Append(command, options.search);
+  for (const std::string& input : inputs) {
+    if (!IsVendorLibrary(input)) command.push_back(input);
+  }
+  Append(command, options.linker);
+  Append(command, {"-L" + places.toolkit + "/lib64", "-lcudart_static", "-lpthread", "-ldl", "-lm"});
+  return command;
+}
+
+std::string DeviceCodeText(const Options& options, const Places& places, const CudaSource& source) {
+  std::string text = "name=" + fs::path(source.path).filename().string() + "\ntarget=" + options.target +
+                     "\noptimization=" + options.device_optimization;
+  if (options.no_unroll) text += " -fno-unroll-loops";
+  if (options.fast_math) text += " -fgpu-approx-transcendentals";
+  if (options.flush_denormals || options.fast_math) text += " -fgpu-flush-denormals-to-zero";
+  if (!options.contract) text += " -ffp-contract=off";
+  text += "\nmax_registers=" + std::to_string(options.max_registers) + "\n";
+  if (!places.device_program.empty()) text += "device_program=" + places.device_program + "\n";
+  return text;
+}
+
+}  // namespace heddle::nvcc

@@ -1,0 +1,273 @@
+// heddle-nvcc: stands in for nvcc. Compiles CUDA sources with clang, keeps the device code as LLVM bitcode inside the
+// object, and links with Heddle's CUDA runtime. The program then runs anywhere, without a GPU, and `heddle capture`
+// records its kernels.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "tools/nvcc/commands.h"
+#include "tools/nvcc/options.h"
+#include "tools/nvcc/places.h"
+#include "tools/nvcc/process.h"
+#include "tools/nvcc/source_text.h"
+#include "tracegen/runtime/cuda/device_code.h"
+
+namespace heddle::nvcc {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kHelp[] =
+    "heddle-nvcc [options] FILE...: compiles CUDA programs for Heddle; takes the options of nvcc.\n"
+    "\n"
+    "  -o FILE  -c  -dc  -dlink  -shared  -lib  -E  -M  -MM        what to make\n"
+    "  -cubin  -ptx  -fatbin                                       device code alone, for cuModuleLoad\n"
+    "  -I -D -U -include -isystem  -L -l  -std  -x cu|c|c++        as with every compiler\n"
+    "  -O0 .. -O3  -g  -G  -pg  -w                                 host code (device code: -O2 unless -G)\n"
+    "  -arch=sm_70  -code  -gencode                                compute capability; the highest that is named\n"
+    "  -rdc=true                                                   device code is linked across files\n"
+    "  -use_fast_math  -fmad=false  -maxrregcount=N                device code\n"
+    "  -Xcompiler  -Xlinker  -Xptxas  -ccbin                       the other tools\n"
+    "  -MD -MMD -MP -MF FILE -MT NAME                              dependency files\n"
+    "  @FILE  -optf FILE                                           more options in a file\n"
+    "  -dryrun  -v  -keep  -keep-dir FOLDER                        to see what it does\n"
+    "\n"
+    "Of its own:\n"
+    "  --no-unroll              loops of device code are not unrolled\n"
+    "  --device-optimize LEVEL  0 to 3, optimisation of device code (default 2)\n"
+    "  --toolkit                prints a folder laid out as a CUDA toolkit, for CUDA_PATH of makefiles\n"
+    "\n"
+    "Files that end in .cu are CUDA; .c, .cc, .cpp and others go to the host compiler. See docs/capturing.md.\n";
+
+// With what build systems look for in nvcc's answer (CMake: its first line).
+constexpr char kVersion[] =
+    "heddle-nvcc: Heddle's stand-in for nvcc: NVIDIA (R) Cuda compiler driver\n"
+    "Cuda compilation tools, release 11.0, V11.0.194\n";
+
+// What nvcc -v says of itself, and CMake reads: the toolkit, and what it adds to the link.
+void DescribeToolkit(const Options& options, const Places& places) {
+  const char* path = std::getenv("PATH");
+  std::fprintf(stderr, "#$ TOP=%s\n#$ PATH=%s\n#$ INCLUDES=-I%s/include\n#$ LIBRARIES=-L%s/lib64\n",
+               places.toolkit.c_str(), path != nullptr ? path : "", places.toolkit.c_str(), places.toolkit.c_str());
+  std::fprintf(stderr, "#$ DEVICE=-arch compute_%s\n", options.target.c_str() + 3);
+}
+
+uint64_t Hash(const std::string& text) {  // FNV-1a
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
+  return hash;
+}
+
+std::optional<std::string> ReadFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return std::nullopt;
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+class Build {
+ public:
+  Build(const Options& options, const Places& places, const WorkFolder& work)
+      : options_(options), places_(places), work_(work) {}
+
+  // The exit status.
+  int Make();
+
+ private:
+  int Execute(const Command& command);
+  int Fail(const std::string& message) {
+    std::fprintf(stderr, "heddle-nvcc: %s\n", message.c_str());
+    return 1;
+  }
+  int Compile(const std::string& input, Language language, const std::string& output);
+  int CompileCuda(const std::string& input, const std::string& output);
+  int ReadSource(CudaSource& source);
+  int WriteDeviceCode(const CudaSource& source, const std::string& bitcode, const std::string& path);
+  int RestoreDependencies(const CudaSource& source, const std::string& output);
+  std::string ObjectName(const std::string& input) const;
+  int MakeLibrary(const std::vector<std::string>& objects);
+
+  const Options& options_;
+  const Places& places_;
+  const WorkFolder& work_;
+  int number_ = 0;  // of the source, for names in the work folder
+};
+
+int Build::Execute(const Command& command) {
+  if (options_.dry_run || options_.verbose) std::fprintf(stderr, "#$ %s\n", ShellText(command).c_str());
+  return options_.dry_run ? 0 : Run(command);
+}
+
+std::string Build::ObjectName(const std::string& input) const {
+  const bool single = options_.inputs.size() == 1 || options_.phase == Phase::kPreprocess;
+  if (!options_.output.empty() && single) return options_.output;
+  const fs::path folder = options_.output_folder;
+  const std::string ending = options_.phase == Phase::kDeviceCode ? options_.device_code_ending : ".o";
+  return (folder / fs::path(input).stem()).string() + ending;
+}
+
+int Build::ReadSource(CudaSource& source) {
+  std::optional<std::string> text = ReadFile(source.path);
+  if (!text) return Fail(source.path + ": cannot read this file");
+  source.keep_static_variables = HasStaticTexture(*text);
+  const std::string joined = JoinLaunchBrackets(*text);
+  if (joined == *text) return 0;
+  source.text_path = work_.File(std::to_string(number_) + "-" + fs::path(source.path).filename().string());
+  std::ofstream out(source.text_path, std::ios::binary);
+  out << "#line 1 \"" << source.path << "\"\n" << joined;
+  out.close();
+  return out ? 0 : Fail(source.text_path + ": cannot write this file");
+}
+
+int Build::WriteDeviceCode(const CudaSource& source, const std::string& bitcode, const std::string& path) {
+  if (options_.dry_run) return 0;
+  std::optional<std::string> code = ReadFile(bitcode);
+  if (!code) return Fail(bitcode + ": cannot read this file");
+  const std::string text = DeviceCodeText(options_, places_, source);
+  cuda::DeviceCodeHeader header = {};
+  std::memcpy(header.magic, cuda::kDeviceCodeMagic, sizeof(header.magic));
+  header.text_bytes = text.size();
+  header.bitcode_bytes = code->size();
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(&header), sizeof(header));
+  out << text << *code;
+  out.close();
+  return out ? 0 : Fail(path + ": cannot write this file");
+}
+
+// The dependency file of a source that was rewritten names the source itself.
+int Build::RestoreDependencies(const CudaSource& source, const std::string& output) {
+  if (source.text_path == source.path || options_.dependency.empty() || options_.dry_run) return 0;
+  std::string path = fs::path(output).replace_extension(".d").string();
+  for (size_t i = 0; i + 1 < options_.dependency.size(); ++i) {
+    if (options_.dependency[i] == "-MF") path = options_.dependency[i + 1];
+  }
+  std::optional<std::string> text = ReadFile(path);
+  if (!text) return 0;
+  for (size_t at; (at = text->find(source.text_path)) != std::string::npos;) {
+    text->replace(at, source.text_path.size(), source.path);
+  }
+  std::ofstream out(path, std::ios::binary);
+  out << *text;
+  out.close();
+  return out ? 0 : Fail(path + ": cannot write this file");
+}
+
+int Build::CompileCuda(const std::string& input, const std::string& output) {
+  CudaSource source;
+  source.path = source.text_path = input;
+  std::error_code ignored;
+  char identity[17];
+  std::snprintf(identity, sizeof(identity), "%016llx",
+                static_cast<unsigned long long>(Hash(fs::absolute(input, ignored).string() + " " + output)));
+  source.identity = identity;
+  if (int status = ReadSource(source); status != 0) return status;
+  if (options_.phase == Phase::kPreprocess || options_.phase == Phase::kDependencies) {
+    return Execute(HostCommand(options_, places_, source, "", output));
+  }
+  const std::string stem = work_.File(std::to_string(number_) + "-" + fs::path(input).stem().string());
+  const std::string bitcode = stem + ".bc";
+  const bool device_code_only = options_.phase == Phase::kDeviceCode;
+  const std::string device_code = device_code_only ? output : stem + ".devicecode";
+  if (int status = Execute(DeviceCommand(options_, places_, source, bitcode)); status != 0) return status;
+  if (int status = WriteDeviceCode(source, bitcode, device_code); status != 0) return status;
+  if (device_code_only) return 0;
+  if (int status = Execute(HostCommand(options_, places_, source, device_code, output)); status != 0) return status;
+  return RestoreDependencies(source, output);
+}
+
+int Build::Compile(const std::string& input, Language language, const std::string& output) {
+  ++number_;
+  std::error_code ignored;
+  if (!fs::exists(input, ignored)) return Fail(input + ": no such file");
+  if (language == Language::kCuda) return CompileCuda(input, output);
+  return Execute(PlainCommand(options_, places_, language, input, output));
+}
+
+int Build::MakeLibrary(const std::vector<std::string>& objects) {
+  Command command = {"ar", "rcs", options_.output.empty() ? "a.a" : options_.output};
+  command.insert(command.end(), objects.begin(), objects.end());
+  return Execute(command);
+}
+
+int Build::Make() {
+  if (options_.inputs.empty()) return Fail("no input files; see heddle-nvcc --help");
+  if (options_.phase == Phase::kDeviceLink) {
+    // Device code is linked when the program starts: all of a program's objects are known then.
+    const std::string output = options_.output.empty() ? "a_dlink.o" : options_.output;
+    return Execute({places_.host_c, "-x", "c", "-c", "/dev/null", "-o", output});
+  }
+  const bool objects_only = options_.phase == Phase::kCompile || options_.phase == Phase::kPreprocess ||
+                            options_.phase == Phase::kDependencies || options_.phase == Phase::kDeviceCode;
+  if (objects_only && !options_.output.empty() && options_.inputs.size() > 1 && options_.phase != Phase::kDependencies) {
+    return Fail("-o with -c and several inputs: leave -o away, or compile one after the other");
+  }
+  std::vector<std::string> objects;
+  for (const std::string& input : options_.inputs) {
+    const Language language = input[0] == '-' ? Language::kNone : LanguageOf(input, options_);
+    if (language == Language::kNone) {
+      if (objects_only && input[0] != '-') {
+        std::fprintf(stderr, "heddle-nvcc: warning: %s: not a source file, and nothing is linked\n", input.c_str());
+      }
+      objects.push_back(input);
+      continue;
+    }
+    const std::string output = objects_only ? ObjectName(input)
+                                            : work_.File(std::to_string(number_) + "-" +
+                                                         fs::path(input).stem().string() + ".o");
+    if (int status = Compile(input, language, output); status != 0) return status;
+    objects.push_back(output);
+  }
+  if (objects_only) return 0;
+  if (options_.phase == Phase::kLibrary) return MakeLibrary(objects);
+  return Execute(LinkCommand(options_, places_, objects));
+}
+
+int Main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  std::string error;
+  if (arguments.size() == 1 && arguments[0] == "--toolkit") {
+    std::error_code ignored;
+    const fs::path here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+    std::printf("%s\n", (here / "../lib/heddle/toolkit").lexically_normal().c_str());
+    return 0;
+  }
+  const std::optional<Options> options = ParseOptions(arguments, &error);
+  if (!options) {
+    std::fprintf(stderr, "heddle-nvcc: %s\n", error.c_str());
+    return 2;
+  }
+  if (options->phase == Phase::kVersion || options->phase == Phase::kHelp) {
+    std::fputs(options->phase == Phase::kVersion ? kVersion : kHelp, stdout);
+    return 0;
+  }
+  for (const std::string& warning : options->warnings) {
+    std::fprintf(stderr, "heddle-nvcc: warning: %s\n", warning.c_str());
+  }
+  const std::optional<Places> places = FindPlaces(options->host_compiler, &error);
+  if (!places) {
+    std::fprintf(stderr, "heddle-nvcc: %s\n", error.c_str());
+    return 1;
+  }
+  if (options->dry_run || options->verbose) DescribeToolkit(*options, *places);
+  const std::string keep = options->keep_folder.empty() ? "." : options->keep_folder;
+  const WorkFolder work(options->keep ? keep : "");
+  if (!work.ok()) {
+    std::fprintf(stderr, "heddle-nvcc: cannot make a folder for intermediate files; check TMPDIR\n");
+    return 1;
+  }
+  return Build(*options, *places, work).Make();
+}
+
+}  // namespace
+}  // namespace heddle::nvcc
+
+int main(int argc, char** argv) { return heddle::nvcc::Main(argc, argv); }

@@ -1,0 +1,74 @@
+// The command line of nvcc, as heddle-nvcc understands it.
+#ifndef HEDDLE_TOOLS_NVCC_OPTIONS_H_
+#define HEDDLE_TOOLS_NVCC_OPTIONS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::nvcc {
+
+// How far to go with the inputs.
+enum class Phase {
+  kLink,          // to a program or shared library
+  kCompile,       // -c, -dc, -dw: to objects
+  kDeviceLink,    // -dlink: to an object that holds nothing, as device code is linked when the program starts
+  kPreprocess,    // -E
+  kDependencies,  // -M, -MM
+  kLibrary,       // -lib: to a static library
+  kDeviceCode,    // -cubin, -ptx, -fatbin: device code alone, for cuModuleLoad
+  kVersion,
+  kHelp,
+};
+
+struct Options {
+  Phase phase = Phase::kLink;
+  std::vector<std::string> inputs;  // in order; sources, objects, libraries and -l options
+  std::string output;               // -o; empty = the usual name
+  std::string output_folder;        // -odir
+  std::string device_code_ending;   // of -cubin, -ptx, -fatbin
+  std::string language;             // -x: "cu", "c", "c++"; empty = by the name's ending
+
+  std::vector<std::string> preprocessor;  // -I, -D, -U, -include, -isystem, as clang and gcc take them
+  std::string standard;                   // -std, such as "c++17"; empty = the compiler's for this language
+  std::string host_optimization;          // such as "-O3"; empty = none given
+  std::string device_optimization = "-O2";
+  bool no_unroll = false;     // --no-unroll: loops of device code are not unrolled
+  bool debug = false;         // -g
+  bool device_debug = false;  // -G
+  bool fast_math = false;
+  bool flush_denormals = false;
+  bool contract = true;  // -fmad
+  bool relocatable = false;
+  bool pic_or_shared = false;  // -shared
+  bool no_warnings = false;    // -w
+  bool profile = false;        // -pg
+  std::string target = "sm_70";
+  unsigned max_registers = 0;
+  bool per_thread_stream = false;  // -default-stream per-thread
+
+  std::string host_compiler;            // -ccbin
+  std::vector<std::string> host;        // -Xcompiler
+  std::vector<std::string> linker;      // -Xlinker, each with its -Xlinker
+  std::vector<std::string> search;      // -L
+  std::vector<std::string> dependency;  // -MD, -MF ... as given
+  bool system_headers_in_dependencies = true;  // -M against -MM
+
+  bool dry_run = false;
+  bool verbose = false;
+  bool keep = false;
+  std::string keep_folder;
+
+  std::vector<std::string> warnings;  // options without effect here, to be told
+};
+
+// Reads the arguments behind the program's name, with response files expanded. Nothing and a message in `error` if an
+// option lacks its value, a response file cannot be read, or what is asked for cannot be made.
+std::optional<Options> ParseOptions(const std::vector<std::string>& arguments, std::string* error);
+
+// Splits the text of a response file: blanks separate, quotes and backslashes protect.
+std::vector<std::string> SplitWords(const std::string& text);
+
+}  // namespace heddle::nvcc
+
+#endif  // HEDDLE_TOOLS_NVCC_OPTIONS_H_

@@ -1,0 +1,69 @@
+#include "tools/nvcc/process.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+extern char** environ;
+
+namespace heddle::nvcc {
+
+int Run(const Command& command) {
+  std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  if (const int error = posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ); error != 0) {
+    std::fprintf(stderr, "heddle-nvcc: cannot run %s: %s\n", arguments[0], std::strerror(error));
+    return 127;
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return 127;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::string ShellText(const Command& command) {
+  std::string text;
+  for (const std::string& word : command) {
+    if (!text.empty()) text += ' ';
+    if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                                "-_=+./:,@%") == std::string::npos) {
+      text += word;
+      continue;
+    }
+    text += '\'';
+    for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += '\'';
+  }
+  return text;
+}
+
+WorkFolder::WorkFolder(const std::string& keep) : temporary_(keep.empty()) {
+  std::error_code error;
+  if (temporary_) {
+    std::string name = (std::filesystem::temp_directory_path(error) / "heddle-nvcc-XXXXXX").string();
+    if (!error && mkdtemp(name.data()) != nullptr) path_ = name;
+  } else {
+    std::filesystem::create_directories(keep, error);
+    if (!error) path_ = keep;
+  }
+}
+
+WorkFolder::~WorkFolder() {
+  std::error_code ignored;
+  if (temporary_ && !path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace heddle::nvcc

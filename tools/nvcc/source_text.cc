@@ -1,0 +1,97 @@
+#include "tools/nvcc/source_text.h"
+
+#include <cctype>
+#include <string>
+#include <string_view>
+
+namespace heddle::nvcc {
+namespace {
+
+bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+bool IsWordCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// Position behind the comment, string or character literal that starts at `at`; `at` itself if none does.
+size_t SkipLiteral(std::string_view text, size_t at) {
+  if (text.substr(at, 2) == "//") {
+    const size_t end = text.find('\n', at);
+    return end == std::string_view::npos ? text.size() : end;
+  }
+  if (text.substr(at, 2) == "/*") {
+    const size_t end = text.find("*/", at + 2);
+    return end == std::string_view::npos ? text.size() : end + 2;
+  }
+  const char quote = text[at];
+  // 1'000'000 is no character literal.
+  if (quote != '"' && (quote != '\'' || (at > 0 && IsWordCharacter(text[at - 1])))) return at;
+  for (size_t i = at + 1; i < text.size() && text[i] != '\n'; ++i) {
+    if (text[i] == '\\') {
+      ++i;
+    } else if (text[i] == quote) {
+      return i + 1;
+    }
+  }
+  return at + 1;
+}
+
+// "<< <" at `at`: the position of its last character, else 0.
+size_t SplitBracket(std::string_view text, size_t at, char bracket) {
+  if (text[at] != bracket || at + 1 >= text.size()) return 0;
+  size_t second = at + 1;
+  while (second < text.size() && IsBlank(text[second])) ++second;
+  if (second >= text.size() || text[second] != bracket) return 0;
+  size_t third = second + 1;
+  while (third < text.size() && IsBlank(text[third])) ++third;
+  if (third >= text.size() || text[third] != bracket || third == at + 2) return 0;
+  return third;
+}
+
+}  // namespace
+
+std::string JoinLaunchBrackets(std::string_view text) {
+  std::string result(text);
+  bool open = false;  // between <<< and >>>
+  for (size_t i = 0; i < result.size();) {
+    if (const size_t behind = SkipLiteral(result, i); behind != i) {
+      i = behind;
+      continue;
+    }
+    if (result.compare(i, 3, open ? ">>>" : "<<<") == 0) {
+      open = !open;
+      i += 3;
+      continue;
+    }
+    const char bracket = open ? '>' : '<';
+    if (const size_t last = SplitBracket(result, i, bracket); last != 0) {
+      for (size_t k = i; k <= last; ++k) result[k] = k < i + 3 ? bracket : ' ';
+      open = !open;
+      i = last + 1;
+      continue;
+    }
+    if (result[i] == ';') open = false;
+    ++i;
+  }
+  return result;
+}
+
+bool HasStaticTexture(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    if (const size_t behind = SkipLiteral(text, i); behind != i) {
+      i = behind;
+      continue;
+    }
+    if (text.substr(i, 6) == "static" && (i == 0 || !IsWordCharacter(text[i - 1]))) {
+      size_t word = i + 6;
+      while (word < text.size() && std::isspace(static_cast<unsigned char>(text[word])) != 0) ++word;
+      for (std::string_view name : {"texture", "surface"}) {
+        if (word > i + 6 && text.substr(word, name.size()) == name && word + name.size() < text.size() &&
+            (text[word + name.size()] == '<' || IsBlank(text[word + name.size()]))) {
+          return true;
+        }
+      }
+    }
+    ++i;
+  }
+  return false;
+}
+
+}  // namespace heddle::nvcc

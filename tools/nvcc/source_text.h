@@ -1,0 +1,20 @@
+// What must be looked at or changed in the text of a .cu file before clang reads it.
+#ifndef HEDDLE_TOOLS_NVCC_SOURCE_TEXT_H_
+#define HEDDLE_TOOLS_NVCC_SOURCE_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+namespace heddle::nvcc {
+
+// `text` with "<< <" and ">> >" of kernel launches written as clang wants them, "<<<" and ">>>"; lines and the number
+// of characters in each line stay (blanks move behind). Text in comments, strings and character literals is left alone.
+std::string JoinLaunchBrackets(std::string_view text);
+
+// Whether a texture or surface reference is declared static. clang drops such a variable from device code unless it is
+// told to keep all.
+bool HasStaticTexture(std::string_view text);
+
+}  // namespace heddle::nvcc
+
+#endif  // HEDDLE_TOOLS_NVCC_SOURCE_TEXT_H_

@@ -1,0 +1,256 @@
+"""The address columns of a chunk (section 4 of docs/format.md)."""
+import numpy
+
+from heddle.rules import MASK, TraceError
+from proto import trace_pb2
+
+AddressColumn = trace_pb2.AddressColumn
+
+
+class _Chain:
+    """What columns of one array have in common: whose access was the latest, and its address."""
+
+    def __init__(self, message):
+        self._message = message
+        self.latest = message.start
+        self.state = 0
+        self.members = 0
+
+    def start(self):
+        """A thread begins."""
+        self.state = 0
+        if not self._message.carry:
+            self.latest = self._message.start
+
+
+class _Column:
+    """One address column while threads are walked. `start` is called when a thread comes that runs the instruction, then
+    `next` for each of its accesses."""
+
+    def __init__(self, message, chains):
+        self.message = message
+        self.chain = None
+        if message.chain > len(chains):
+            raise TraceError(f"column of instruction {message.instruction}: its chain does not exist")
+        if message.chain > 0:
+            self.chain = chains[message.chain - 1]
+            self.chain.members += 1
+            self._state = self.chain.members
+        self.accesses = 0    # of all threads
+        self.threads = 0     # that run the instruction
+        self.most = 0        # accesses of one thread
+        self.latest = 0      # address of the thread's latest access
+        self.reference = None
+        self._bases = self._residuals = iter(())
+        self._steps = []
+        self._base = 0
+        self._occurrence = 0
+
+    def prepare(self, columns, threads):
+        """Decodes what is stored, once the totals are known. `threads` are the accesses of each thread that runs the
+        instruction, and all accesses of that thread."""
+        message = self.message
+        chained = message.model == AddressColumn.CHAIN
+        if len(message.chain_bias) != (self.chain.members + 1 if chained and self.chain else 0):
+            raise TraceError(f"column of instruction {message.instruction}: chain_bias has the wrong length")
+        if chained and self.chain is None:
+            raise TraceError(f"column of instruction {message.instruction}: model CHAIN needs a chain")
+        has_bases = message.model in (AddressColumn.SEPARABLE, AddressColumn.TIME)
+        if len(message.base_dd) != (self.threads if has_bases else 0):
+            raise TraceError(f"column of instruction {message.instruction}: base_dd has the wrong length")
+        if len(message.step_dd) != (self.most - 1 if message.model == AddressColumn.SEPARABLE else 0):
+            raise TraceError(f"column of instruction {message.instruction}: step_dd has the wrong length")
+        self._bases = iter(_from_second_differences(message.base_dd))
+        if message.model == AddressColumn.SEPARABLE:
+            self._steps = [0] + _from_second_differences(message.step_dd)
+            return
+        first = 0
+        if message.model == AddressColumn.TIME:
+            first = 1
+            if message.scaled:
+                raise TraceError(f"column of instruction {message.instruction}: scaled does not go with TIME")
+        elif message.model == AddressColumn.CHAIN:
+            pass
+        elif message.model == AddressColumn.RELATIVE:
+            self.reference = columns.get(message.ref_instruction)
+            if self.reference is None or message.ref_instruction >= message.instruction:
+                raise TraceError(f"column of instruction {message.instruction}: ref_instruction is not a lower one")
+            if abs(message.ref_shift) > 63:
+                raise TraceError(f"column of instruction {message.instruction}: ref_shift is beyond 63")
+        else:
+            raise TraceError(f"column of instruction {message.instruction}: unknown model {message.model}")
+        self._residuals = iter(_residuals(message, [(count - first, total) for count, total in threads]))
+
+    def start(self):
+        """A thread begins."""
+        if self.message.model in (AddressColumn.SEPARABLE, AddressColumn.TIME):
+            self._base = next(self._bases)
+        self._occurrence = 0
+
+    def next(self):
+        """The address of the thread's next access (section 4)."""
+        message = self.message
+        if message.model == AddressColumn.SEPARABLE:
+            address = self._base + self._steps[self._occurrence]
+        elif message.model == AddressColumn.RELATIVE:
+            address = _shifted(self.reference.latest, message.ref_shift) + message.bias + next(self._residuals)
+        elif message.model == AddressColumn.CHAIN:
+            chain = self.chain
+            address = chain.latest + message.bias + message.chain_bias[chain.state] + next(self._residuals)
+        elif self._occurrence == 0:
+            address = self._base
+        else:
+            address = self.latest + message.bias + next(self._residuals)
+        self._occurrence += 1
+        self.latest = address & MASK
+        if self.chain is not None:
+            self.chain.latest = self.latest
+            self.chain.state = self._state
+        return self.latest
+
+
+def decode_addresses(program, chunk, path_of_thread, path_instructions):
+    """The addresses of all threads, one after the other."""
+    columns = {}
+    chains = [_Chain(message) for message in chunk.chain]
+    last = -1
+    for message in chunk.column:
+        if message.instruction <= last:
+            raise TraceError("columns must ascend by instruction")
+        last = message.instruction
+        columns[last] = _Column(message, chains)
+    uses = numpy.bincount(path_of_thread, minlength=len(path_instructions))
+    totals = numpy.array([len(instructions) for instructions in path_instructions], dtype=numpy.int64)
+    counts = {instruction: numpy.zeros(len(path_instructions), dtype=numpy.int64) for instruction in columns}
+    for path, (instructions, threads) in enumerate(zip(path_instructions, uses)):
+        for instruction, count in zip(*numpy.unique(instructions, return_counts=True)):
+            column = columns.get(int(instruction))
+            if column is None:
+                raise TraceError(f"instruction {instruction} ran but has no column")
+            counts[int(instruction)][path] = count
+            column.accesses += int(count) * int(threads)
+            column.threads += int(threads)
+            column.most = max(column.most, int(count))
+    for instruction, column in columns.items():
+        if column.accesses == 0:
+            raise TraceError(f"column of instruction {instruction}: no thread runs it")
+        by_thread = counts[instruction][path_of_thread]
+        runs = by_thread > 0
+        column.prepare(columns, list(zip(by_thread[runs].tolist(), totals[path_of_thread][runs].tolist())))
+    sequences = [[columns[int(i)] for i in instructions] for instructions in path_instructions]
+    distinct = [list(dict.fromkeys(sequence)) for sequence in sequences]
+    out = []
+    before = ()
+    for path in path_of_thread:
+        for column in before:
+            column.latest = 0
+        before = distinct[path]
+        for column in before:
+            column.start()
+        for chain in chains:
+            chain.start()
+        out.extend([column.next() for column in sequences[path]])
+    return numpy.array(out, dtype=numpy.uint64)
+
+
+def _from_second_differences(differences):
+    value, delta, out = 0, 0, []
+    for difference in differences:
+        delta += difference
+        value += delta
+        out.append(value & MASK)
+    return out
+
+
+def _shifted(address, shift):
+    if shift >= 0:
+        return address << shift
+    signed = address - (1 << 64) if address >> 63 else address
+    return signed >> -shift
+
+
+def _residuals(column, threads):
+    """The residuals of a column as a list of numbers (section 4). `threads`: how many each thread has, and its accesses by
+    all columns."""
+    count = sum(residuals for residuals, _ in threads)
+    where = f"column of instruction {column.instruction}: "
+    if column.residual_count != count or column.shift > 63 or column.order != AddressColumn.THREAD_MAJOR:
+        raise TraceError(where + "residual_count, shift or order is wrong")
+    if column.layout == AddressColumn.ZERO:
+        if column.residual or column.sparse_gap:
+            raise TraceError(where + "layout ZERO has no residual bytes")
+        return [0] * count
+    if column.layout == AddressColumn.PLANES:
+        if not 1 <= column.width <= 8 or len(column.residual) % column.width != 0:
+            raise TraceError(where + "residual planes of unequal length")
+        planes = numpy.frombuffer(column.residual, dtype=numpy.uint8).reshape(column.width, -1).astype(numpy.uint64)
+        stored = sum(plane << numpy.uint64(8 * i) for i, plane in enumerate(planes))
+    elif column.layout == AddressColumn.VARINT:
+        stored = _varints(column.residual)
+    elif column.layout == AddressColumn.BITS:
+        if column.scaled and column.sparse_gap:
+            raise TraceError(where + "sparse residuals cannot be scaled")
+        stored = _bits(column, threads, where)
+    else:
+        raise TraceError(where + f"unknown layout {column.layout}")
+    if column.sparse_gap:
+        gaps = [int(gap) for gap in _varints(column.sparse_gap)]
+        if len(gaps) != len(stored) or sum(gaps) + len(gaps) > count:
+            raise TraceError(where + "sparse positions do not fit the residuals")
+        values = numpy.zeros(count, dtype=numpy.uint64)
+        values[numpy.cumsum(numpy.array(gaps, dtype=numpy.int64) + 1) - 1] = stored
+        stored = values
+    elif len(stored) != count:
+        raise TraceError(where + f"residual bytes do not hold {count} residuals")
+    if column.layout == AddressColumn.BITS and column.nonnegative:
+        return [int(value) << column.shift for value in stored]
+    one = numpy.uint64(1)
+    signed = ((stored >> one) ^ -(stored & one).astype(numpy.int64).astype(numpy.uint64)).view(numpy.int64)
+    return [int(value) << column.shift for value in signed]
+
+
+def _bits(column, threads, where):
+    """Numbers of layout BITS: the lengths, then the bits below the leading one of each."""
+    lengths = numpy.frombuffer(column.residual, dtype=numpy.uint8).astype(numpy.int64)
+    nonzero = lengths > 0
+    if column.scaled:
+        scales = numpy.repeat([total.bit_length() for _, total in threads], [residuals for residuals, _ in threads])
+        if len(scales) != len(lengths):
+            raise TraceError(where + "residual bytes do not hold the residuals of all threads")
+        lengths = numpy.where(nonzero, lengths - scales, 0)
+    if ((lengths[nonzero] < 1) | (lengths[nonzero] > 64)).any():
+        raise TraceError(where + "a bit length is not between 1 and 64")
+    below = numpy.maximum(lengths - 1, 0)
+    starts = numpy.concatenate(([0], numpy.cumsum(below)))
+    if (int(starts[-1]) + 7) // 8 != len(column.residual_bits):
+        raise TraceError(where + "residual_bits does not have the bits that the lengths ask for")
+    data = numpy.frombuffer(column.residual_bits + bytes(16), dtype=numpy.uint8).astype(numpy.uint64)
+    at, shift = starts[:-1] >> 3, (starts[:-1] & 7).astype(numpy.uint64)
+    low = numpy.zeros(len(lengths), dtype=numpy.uint64)
+    for i in range(8):
+        low |= data[at + i] << numpy.uint64(8 * i)
+    high = numpy.where(shift > 0, data[at + 8] << (numpy.uint64(64) - numpy.maximum(shift, numpy.uint64(1))),
+                       numpy.uint64(0))
+    one = numpy.uint64(1)
+    value = ((low >> shift) | high) & ((one << below.astype(numpy.uint64)) - one)
+    return numpy.where(nonzero, value | (one << below.astype(numpy.uint64)), numpy.uint64(0))
+
+
+def _varints(data):
+    """Base-128 varints as an array."""
+    data = numpy.frombuffer(data, dtype=numpy.uint8)
+    ends = numpy.flatnonzero(data < 0x80)
+    if len(data) > 0 and (len(ends) == 0 or ends[-1] != len(data) - 1):
+        raise TraceError("varints end early")
+    starts = numpy.concatenate(([0], ends[:-1] + 1)) if len(ends) else ends
+    lengths = ends - starts + 1
+    if len(lengths) and lengths.max() > 10:
+        raise TraceError("a varint is too long")
+    values = numpy.zeros(len(ends), dtype=numpy.uint64)
+    for i in range(int(lengths.max()) if len(lengths) else 0):
+        has = lengths > i
+        piece = (data[starts[has] + i] & 0x7f).astype(numpy.uint64)
+        if i == 9 and (piece > 1).any():
+            raise TraceError("a varint is too long")
+        values[has] |= piece << numpy.uint64(7 * i)
+    return values

@@ -1,0 +1,148 @@
+"""The file of a trace: frames, their seek table, and the records in them."""
+import hashlib
+import struct
+
+import zstandard
+from google.protobuf.message import DecodeError
+
+from heddle.chunks import Chunk, accesses_of_blocks, threads_per_block
+from heddle.rules import TraceError
+from proto import trace_pb2
+
+SKIPPABLE_MAGIC = 0x184D2A5E
+SEEK_TABLE_MAGIC = 0x8F92EAB1
+MAJOR_VERSION = 1
+KNOWN_FEATURES = ("chunks-1.1",)  # required ones
+MAX_FRAMES = 1 << 20
+MAX_RECORD_BYTES = 20 << 20
+MAX_WINDOW_BYTES = 1 << 27
+
+
+class Trace:
+    """An open trace."""
+
+    def __init__(self, path):
+        self._name = str(path)
+        self._file = open(path, "rb")
+        try:
+            self._frames = self._read_seek_table()
+            self.header = self._record(0, "header")
+            if self.header.major != MAJOR_VERSION:
+                raise TraceError(f"{path}: trace version {self.header.major}, this reader knows {MAJOR_VERSION}.x")
+            for feature in self.header.required_feature:
+                if feature not in KNOWN_FEATURES:
+                    raise TraceError(f"{path}: the trace needs \"{feature[:80]}\", which this reader does not know")
+            self.index = self._record(len(self._frames) - 1, "index")
+            self.programs = [self._record(frame, "program") for frame in self.index.program_frame]
+            self._launches = [self._record(frame, "launch") for frame in self.index.launch_frame]
+            self._accesses = [None] * len(self.programs)
+            self._check_contents()
+        except Exception:
+            self._file.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self._file.close()
+
+    def launches(self):
+        """The Launch messages, in order of the run."""
+        return self._launches
+
+    def totals(self):
+        """The LaunchEnd messages of the recorded launches."""
+        return [self._record(frame, "launch_end") for frame in self.index.launch_end_frame]
+
+    def chunks(self, launch):
+        """The decoded chunks of a launch, in file order. A block that was cut in time comes once per part."""
+        program = self.programs[launch.program]
+        if self._accesses[launch.program] is None:
+            self._accesses[launch.program] = accesses_of_blocks(program)
+        for reference in self.index.chunk:
+            if reference.launch != launch.id:
+                continue
+            message = self._record(reference.frame, "chunk")
+            for field in ("launch", "first_block", "block_count", "part", "thread_instructions", "accesses"):
+                if getattr(message, field) != getattr(reference, field):
+                    raise TraceError(f"{self._name}: frame {reference.frame}: {field} differs from the index")
+            try:
+                yield Chunk(program, self._accesses[launch.program], launch, message)
+            except TraceError as error:
+                raise TraceError(f"{self._name}: frame {reference.frame}: {error}") from error
+
+    def verify(self):
+        """Reads every frame; raises TraceError if one is damaged or the digest of all is not that of the index."""
+        digest = hashlib.sha256()
+        for frame in range(len(self._frames) - 1):
+            digest.update(self._raw(frame))
+        if digest.digest() != self.index.content_sha256:
+            raise TraceError(f"{self._name}: the digest is not that of the frames")
+
+    def _read_seek_table(self):
+        size = self._file.seek(0, 2)
+        if size < 17:
+            raise TraceError(f"{self._name}: too short for a trace")
+        self._file.seek(size - 9)
+        count, descriptor, magic = struct.unpack("<IBI", self._file.read(9))
+        if magic != SEEK_TABLE_MAGIC:
+            raise TraceError(f"{self._name}: no seek table at the end: the file was cut off or is not a trace")
+        if descriptor & 0x7c or not 2 <= count <= MAX_FRAMES:
+            raise TraceError(f"{self._name}: the seek table has {count} frames or unknown flags")
+        entry = 12 if descriptor & 0x80 else 8
+        start = size - 17 - count * entry
+        if start < 0:
+            raise TraceError(f"{self._name}: the seek table is longer than the file")
+        self._file.seek(start)
+        table = self._file.read(8 + count * entry)
+        if struct.unpack_from("<II", table) != (SKIPPABLE_MAGIC, count * entry + 9):
+            raise TraceError(f"{self._name}: no skippable frame around the seek table")
+        frames, offset = [], 0
+        for i in range(count):
+            compressed, decompressed = struct.unpack_from("<II", table, 8 + i * entry)
+            if decompressed > MAX_RECORD_BYTES:
+                raise TraceError(f"{self._name}: frame {i}: above the limit of {MAX_RECORD_BYTES} bytes")
+            frames.append((offset, compressed, decompressed))
+            offset += compressed
+        if offset != start:
+            raise TraceError(f"{self._name}: the seek table does not fit the file")
+        return frames
+
+    def _raw(self, frame):
+        if not 0 <= frame < len(self._frames):
+            raise TraceError(f"{self._name}: there is no frame {frame}")
+        offset, compressed, decompressed = self._frames[frame]
+        self._file.seek(offset)
+        data = self._file.read(compressed)
+        try:
+            parameters = zstandard.get_frame_parameters(data)
+            if parameters.content_size != decompressed or not parameters.has_checksum:
+                raise TraceError(f"{self._name}: frame {frame}: no checksum, or its size differs from the seek table")
+            raw = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES).decompress(data)
+        except zstandard.ZstdError as error:
+            raise TraceError(f"{self._name}: frame {frame}: {error}") from error
+        if len(raw) != decompressed:
+            raise TraceError(f"{self._name}: frame {frame}: its size differs from the seek table")
+        return raw
+
+    def _record(self, frame, kind):
+        try:
+            file = trace_pb2.TraceFile.FromString(self._raw(frame))
+        except DecodeError as error:
+            raise TraceError(f"{self._name}: frame {frame}: not a well-formed message") from error
+        if len(file.record) != 1 or file.record[0].ordinal != frame or file.record[0].WhichOneof("kind") != kind:
+            raise TraceError(f"{self._name}: frame {frame}: does not hold the {kind} record that belongs here")
+        return getattr(file.record[0], kind)
+
+    def _check_contents(self):
+        for program in self.programs:
+            for block in program.block:
+                end = block.first_instruction + block.instruction_count
+                if block.instruction_count == 0 or end > len(program.instruction):
+                    raise TraceError(f"{self._name}: program {program.id}: a block does not fit the instructions")
+        for number, launch in enumerate(self._launches):
+            if launch.id != number or launch.program >= len(self.programs):
+                raise TraceError(f"{self._name}: launch {number} has a wrong number or program")
+            if not 1 <= threads_per_block(launch) <= 1024:
+                raise TraceError(f"{self._name}: launch {number}: a block must have between 1 and 1024 threads")

@@ -1,0 +1,200 @@
+#include "tracegen/runtime/cuda/code_image.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "tracegen/runtime/cuda/state.h"
+
+namespace heddle::cuda {
+namespace {
+
+// The value of "key=value" in lines of text.
+std::string_view ValueOf(std::string_view text, std::string_view key) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    if (line.size() > key.size() && line.substr(0, key.size()) == key && line[key.size()] == '=') {
+      return line.substr(key.size() + 1);
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return {};
+}
+
+}  // namespace
+
+bool CodeImage::Add(const void* code) {
+  DeviceCodeHeader header;
+  std::memcpy(&header, code, sizeof(header));
+  if (std::memcmp(header.magic, kDeviceCodeMagic, sizeof(header.magic)) != 0) return false;
+  const char* text_start = static_cast<const char*>(code) + sizeof(header);
+  const std::string_view text(text_start, header.text_bytes);
+  bitcode_.emplace_back(text_start + header.text_bytes, header.bitcode_bytes);
+  // Of several parts the first names the image, and the strictest register limit holds.
+  if (options_.name.empty()) {
+    options_.name = ValueOf(text, "name");
+    options_.target = ValueOf(text, "target");
+    options_.optimization = ValueOf(text, "optimization");
+  }
+  const auto registers = static_cast<uint32_t>(std::strtoul(std::string(ValueOf(text, "max_registers")).c_str(),
+                                                            nullptr, 10));
+  if (registers != 0) {
+    options_.max_registers = options_.max_registers == 0 ? registers : std::min(options_.max_registers, registers);
+  }
+  if (const std::string_view program = ValueOf(text, "device_program"); !program.empty()) {
+    device::DeviceClient::Get().AddDeviceProgram(std::string(program));
+  }
+  return true;
+}
+
+cudaError_t CodeImage::Load(const char* call) {
+  if (loaded_) return cudaSuccess;
+  if (failure_ != cudaSuccess) return Fail(failure_);
+  if (bitcode_.empty()) {
+    Explain(call, "this program's device code was not compiled by heddle-nvcc");
+    return Fail(cudaErrorNoKernelImageForDevice);
+  }
+  const device::Result result = device::DeviceClient::Get().LoadModule(bitcode_, options_, &info_);
+  failure_ = Fail(call, result);
+  loaded_ = result.ok();
+  return failure_;
+}
+
+cudaError_t CodeImage::Unload(const char* call) {
+  if (!loaded_) return cudaSuccess;
+  loaded_ = false;
+  return Fail(call, device::DeviceClient::Get().UnloadModule(info_.id));
+}
+
+const device::KernelInfo* CodeImage::FindKernel(std::string_view name) const {
+  for (const device::KernelInfo& kernel : info_.kernels) {
+    if (kernel.name == name) return &kernel;
+  }
+  return nullptr;
+}
+
+const device::VariableInfo* CodeImage::FindVariable(std::string_view name) const {
+  for (const device::VariableInfo& variable : info_.variables) {
+    if (variable.name == name) return &variable;
+  }
+  return nullptr;
+}
+
+const device::VariableInfo* CodeImage::FindAddress(uint64_t address) const {
+  for (const device::VariableInfo& variable : info_.variables) {
+    if (address >= variable.address && address - variable.address < variable.bytes) return &variable;
+  }
+  return nullptr;
+}
+
+int CodeImage::target() const {
+  return options_.target.size() > 3 ? std::atoi(options_.target.c_str() + 3) : 0;
+}
+
+CodeRegistry& CodeRegistry::Get() {
+  static auto& registry = *new CodeRegistry;
+  return registry;
+}
+
+CodeImage* CodeRegistry::NewImage() { return images_.emplace_back(std::make_unique<CodeImage>()).get(); }
+
+CodeImage* CodeRegistry::RelocatableImage(const void* entries, bool* is_new) {
+  CodeImage*& image = relocatable_[entries];
+  *is_new = image == nullptr;
+  if (image == nullptr) image = NewImage();
+  return image;
+}
+
+void CodeRegistry::AddKernel(CodeImage* image, const void* host, const char* name) {
+  Kernel& kernel = kernels_[host];
+  kernel.image = image;
+  kernel.name = name;
+}
+
+void CodeRegistry::AddVariable(const Variable& variable) {
+  variables_[variable.host] = variable;
+  has_managed_ = has_managed_ || variable.kind == VariableKind::kManaged;
+}
+
+Kernel* CodeRegistry::FindKernel(const void* host) {
+  auto found = kernels_.find(host);
+  return found == kernels_.end() ? nullptr : &found->second;
+}
+
+const Variable* CodeRegistry::FindVariable(const void* host_or_name) {
+  if (auto found = variables_.find(host_or_name); found != variables_.end()) return &found->second;
+  // Before CUDA 5 symbols were named by strings. An address in a variable is none: a variable's start is known above.
+  for (const auto& [host, variable] : variables_) {
+    const char* start = static_cast<const char*>(host);
+    const char* given = static_cast<const char*>(host_or_name);
+    if (given > start && given < start + variable.bytes) return nullptr;
+  }
+  for (const auto& [host, variable] : variables_) {
+    if (std::strncmp(static_cast<const char*>(host_or_name), variable.name.c_str(), variable.name.size() + 1) == 0) {
+      return &variable;
+    }
+  }
+  return nullptr;
+}
+
+cudaError_t CodeRegistry::Locate(const char* call, const void* host_or_name, const Variable** variable,
+                                 const device::VariableInfo** place) {
+  *variable = host_or_name == nullptr ? nullptr : FindVariable(host_or_name);
+  if (*variable == nullptr) return Fail(cudaErrorInvalidSymbol);
+  if (cudaError_t error = (*variable)->image->Load(call); error != cudaSuccess) return error;
+  *place = (*variable)->image->FindVariable((*variable)->name);
+  if (*place == nullptr) {
+    Explain(call, "variable " + (*variable)->name + " is not in the device code (no kernel uses it)");
+    return Fail(cudaErrorInvalidSymbol);
+  }
+  return cudaSuccess;
+}
+
+void CodeRegistry::PushManaged() {
+  if (!has_managed_) return;
+  for (const auto& [host, variable] : variables_) {
+    if (variable.kind != VariableKind::kManaged || !variable.image->loaded()) continue;
+    const device::VariableInfo* place = variable.image->FindVariable(variable.name);
+    if (place != nullptr) std::memcpy(reinterpret_cast<void*>(place->address), host, variable.bytes);
+  }
+}
+
+void CodeRegistry::PullManaged() {
+  if (!has_managed_) return;
+  for (const auto& [host, variable] : variables_) {
+    if (variable.kind != VariableKind::kManaged || !variable.image->loaded()) continue;
+    const device::VariableInfo* place = variable.image->FindVariable(variable.name);
+    if (place != nullptr) std::memcpy(variable.host, reinterpret_cast<void*>(place->address), variable.bytes);
+  }
+}
+
+uint64_t CodeRegistry::Translate(uint64_t pointer) const {
+  if (!has_managed_) return pointer;
+  for (const auto& [host, variable] : variables_) {
+    const uint64_t start = reinterpret_cast<uint64_t>(host);
+    if (variable.kind != VariableKind::kManaged || pointer < start || pointer - start >= variable.bytes) continue;
+    const device::VariableInfo* place = variable.image->loaded() ? variable.image->FindVariable(variable.name) : nullptr;
+    if (place != nullptr) return place->address + (pointer - start);
+  }
+  return pointer;
+}
+
+int CodeRegistry::target() const {
+  int target = 0;
+  for (const auto& image : images_) target = std::max(target, image->target());
+  return target == 0 ? 70 : target;
+}
+
+bool CodeRegistry::IsInVariable(uint64_t address, uint64_t bytes) const {
+  for (const auto& image : images_) {
+    const device::VariableInfo* variable = image->loaded() ? image->FindAddress(address) : nullptr;
+    if (variable != nullptr) return bytes <= variable->bytes - (address - variable->address);
+  }
+  return false;
+}
+
+}  // namespace heddle::cuda

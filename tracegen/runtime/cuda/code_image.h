@@ -1,0 +1,109 @@
+// Device code of the program: which kernels and variables it has, where they live on the device.
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_CODE_IMAGE_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_CODE_IMAGE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tracegen/runtime/client/device_client.h"
+#include "tracegen/runtime/cuda/api.h"
+#include "tracegen/runtime/cuda/device_code.h"
+
+namespace heddle::cuda {
+
+// One module of the device: the code of one object, or of all relocatable objects of a program or shared library.
+// Loaded at the first use of one of its kernels or variables.
+class CodeImage {
+ public:
+  // Adds embedded device code, see device_code.h. False if it is none.
+  bool Add(const void* code);
+
+  // `call` is the function of the API that needs it, for messages.
+  cudaError_t Load(const char* call);
+  cudaError_t Unload(const char* call);
+
+  // Nothing if there is none of this name. Only after Load.
+  const device::KernelInfo* FindKernel(std::string_view name) const;
+  const device::VariableInfo* FindVariable(std::string_view name) const;
+  // The variable that `address` lies in, or nothing.
+  const device::VariableInfo* FindAddress(uint64_t address) const;
+
+  uint64_t id() const { return info_.id; }
+  const device::ModuleInfo& info() const { return info_; }
+  bool loaded() const { return loaded_; }
+  // Compute capability, as 70; 0 if there is no code.
+  int target() const;
+
+ private:
+  std::vector<std::string_view> bitcode_;
+  device::ModuleOptions options_;
+  device::ModuleInfo info_;
+  bool loaded_ = false;
+  cudaError_t failure_ = cudaSuccess;  // a module that cannot be loaded is not tried again
+};
+
+// A __global__ function of the program.
+struct Kernel {
+  CodeImage* image = nullptr;
+  std::string name;                // in the module
+  int max_dynamic_shared = 48 << 10;  // cudaFuncSetAttribute
+};
+
+enum class VariableKind { kVariable, kManaged, kTexture, kSurface };
+
+// A variable of the program that exists on the device, too.
+struct Variable {
+  CodeImage* image = nullptr;
+  std::string name;
+  void* host = nullptr;
+  uint64_t bytes = 0;
+  VariableKind kind = VariableKind::kVariable;
+  bool normalized_float = false;  // texture reference: cudaReadModeNormalizedFloat
+};
+
+// All device code of the process. Functions are called with the Guard held.
+class CodeRegistry {
+ public:
+  static CodeRegistry& Get();
+
+  CodeImage* NewImage();
+  // The image of all relocatable code that shares a list of entries; nothing is returned for a list seen before.
+  CodeImage* RelocatableImage(const void* entries, bool* is_new);
+  void AddKernel(CodeImage* image, const void* host, const char* name);
+  void AddVariable(const Variable& variable);
+
+  // By the host's address of the kernel. Nothing if it is not one.
+  Kernel* FindKernel(const void* host);
+  // By the host's address of the variable, or by its name.
+  const Variable* FindVariable(const void* host_or_name);
+  // Where the variable lies on the device; loads its image. cudaErrorInvalidSymbol if there is none.
+  cudaError_t Locate(const char* call, const void* host_or_name, const Variable** variable,
+                     const device::VariableInfo** place);
+
+  // Managed variables between host and device, see host_defines.h.
+  void PushManaged();
+  void PullManaged();
+  // The device's address for the host's address of (a part of) a managed variable; others as they are.
+  uint64_t Translate(uint64_t pointer) const;
+
+  const std::map<const void*, Variable>& variables() const { return variables_; }
+  // Highest compute capability that code was made for; 70 if there is none.
+  int target() const;
+  // Whether `address` lies in a variable of a loaded module, with `bytes` behind it.
+  bool IsInVariable(uint64_t address, uint64_t bytes) const;
+
+ private:
+  std::vector<std::unique_ptr<CodeImage>> images_;
+  std::map<const void*, CodeImage*> relocatable_;
+  std::map<const void*, Kernel> kernels_;
+  std::map<const void*, Variable> variables_;
+  bool has_managed_ = false;
+};
+
+}  // namespace heddle::cuda
+
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_CODE_IMAGE_H_

@@ -1,0 +1,21 @@
+// How device code lies in an object file: what heddle-nvcc embeds and the runtime reads.
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_DEVICE_CODE_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_DEVICE_CODE_H_
+
+#include <cstdint>
+
+namespace heddle::cuda {
+
+// First bytes of embedded device code; then `text_bytes` of "key=value" lines, then `bitcode_bytes` of LLVM bitcode.
+// Keys: name (source file), target (such as sm_70), optimization (as clang got it), max_registers, device_program (path
+// of heddle-capture).
+struct DeviceCodeHeader {
+  char magic[8];
+  uint64_t text_bytes;
+  uint64_t bitcode_bytes;
+};
+inline constexpr char kDeviceCodeMagic[] = "HEDDLEDC";  // 8 bytes without the end
+
+}  // namespace heddle::cuda
+
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_DEVICE_CODE_H_

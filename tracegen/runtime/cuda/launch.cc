@@ -1,0 +1,182 @@
+#include "tracegen/runtime/cuda/launch.h"
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tracegen/runtime/cuda/device_model.h"
+#include "tracegen/runtime/cuda/state.h"
+#include "tracegen/runtime/cuda/textures.h"
+
+namespace heddle::cuda {
+
+std::string PackArguments(const device::KernelInfo& kernel, void** arguments) {
+  std::string parameters(kernel.parameter_bytes, '\0');
+  for (size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const device::ParameterInfo& parameter = kernel.parameters[i];
+    std::memcpy(parameters.data() + parameter.offset, arguments[i], parameter.bytes);
+  }
+  return parameters;
+}
+
+cudaError_t RunKernel(const char* call, CodeImage& image, const std::string& kernel, const LaunchShape& shape,
+                      std::string parameters) {
+  CUstream_st* stream = Timeline::Get().Find(shape.stream);
+  if (stream == nullptr) return Fail(cudaErrorInvalidResourceHandle);
+  const device::KernelInfo* info = image.FindKernel(kernel);
+  if (info == nullptr) {
+    Explain(call, "kernel " + kernel + " is not in the device code");
+    return Fail(cudaErrorInvalidDeviceFunction);
+  }
+  // Addresses of managed variables are the host's until here.
+  for (const device::ParameterInfo& parameter : info->parameters) {
+    if (parameter.bytes != sizeof(uint64_t)) continue;
+    uint64_t value;
+    std::memcpy(&value, parameters.data() + parameter.offset, sizeof(value));
+    value = CodeRegistry::Get().Translate(value);
+    std::memcpy(parameters.data() + parameter.offset, &value, sizeof(value));
+  }
+  device::LaunchRequest request;
+  request.module = image.id();
+  request.kernel = kernel;
+  const dim3 sizes[2] = {shape.grid, shape.block};
+  for (int i = 0; i < 2; ++i) {
+    uint32_t* to = i == 0 ? request.grid : request.block;
+    to[0] = sizes[i].x;
+    to[1] = sizes[i].y;
+    to[2] = sizes[i].z;
+  }
+  request.dynamic_shared_bytes = static_cast<uint32_t>(shape.shared_bytes);
+  request.stream = stream->id;
+  request.dependencies = Timeline::Get().Dependencies(stream);
+  request.parameters = std::move(parameters);
+  CodeRegistry::Get().PushManaged();
+  RefreshTextureReferences();
+  device::LaunchReply reply;
+  const device::Result result = device::DeviceClient::Get().Launch(request, &reply);
+  if (!reply.printed.empty()) std::fwrite(reply.printed.data(), 1, reply.printed.size(), stdout);
+  if (!result.ok()) return Fail(call, result);
+  CodeRegistry::Get().PullManaged();
+  Timeline::Get().AddLaunch(stream, reply.launch, reply.duration_ns);
+  return cudaSuccess;
+}
+
+cudaError_t Describe(const char* call, CodeImage& image, const std::string& kernel, device::KernelInfo* info) {
+  return Fail(call, device::DeviceClient::Get().DescribeKernel(image.id(), kernel, info));
+}
+
+namespace {
+
+thread_local std::vector<LaunchShape> configurations;  // of <<<...>>> and cudaConfigureCall
+thread_local std::string old_arguments;                // of cudaSetupArgument
+
+bool IsEmpty(const LaunchShape& shape) {
+  return shape.grid.x == 0 || shape.grid.y == 0 || shape.grid.z == 0 || shape.block.x == 0 || shape.block.y == 0 ||
+         shape.block.z == 0;
+}
+
+// `parameters` makes parameter memory once the kernel is known.
+template <typename Parameters>
+cudaError_t Launch(const char* call, const void* function, const LaunchShape& shape, bool cooperative,
+                   Parameters parameters) {
+  const Guard guard;
+  Kernel* kernel = CodeRegistry::Get().FindKernel(function);
+  if (kernel == nullptr) {
+    Explain(call, "this is no kernel that heddle-nvcc has compiled");
+    return Fail(cudaErrorInvalidDeviceFunction);
+  }
+  if (cudaError_t error = kernel->image->Load(call); error != cudaSuccess) return error;
+  const device::KernelInfo* info = kernel->image->FindKernel(kernel->name);
+  if (info == nullptr) {
+    Explain(call, "kernel " + kernel->name + " is not in the device code");
+    return Fail(cudaErrorInvalidDeviceFunction);
+  }
+  if (IsEmpty(shape)) return Fail(cudaErrorInvalidConfiguration);
+  if (shape.shared_bytes > static_cast<size_t>(kernel->max_dynamic_shared)) {
+    Explain(call, "kernel " + info->shown_name + ": " + std::to_string(shape.shared_bytes) +
+                      " bytes of dynamic shared memory, but " + std::to_string(kernel->max_dynamic_shared) +
+                      " are allowed; raise it with cudaFuncSetAttribute");
+    return Fail(cudaErrorInvalidValue);
+  }
+  if (cooperative) {
+    device::KernelInfo described;
+    if (cudaError_t error = Describe(call, *kernel->image, kernel->name, &described); error != cudaSuccess) {
+      return error;
+    }
+    const uint64_t threads = uint64_t{shape.block.x} * shape.block.y * shape.block.z;
+    const uint64_t blocks = uint64_t{shape.grid.x} * shape.grid.y * shape.grid.z;
+    if (threads > 1024) return Fail(cudaErrorInvalidConfiguration);
+    const int resident = ResidentBlocks(described, static_cast<int>(threads), shape.shared_bytes);
+    if (blocks > static_cast<uint64_t>(resident) * ChosenDevice().multiprocessors) {
+      return Fail(cudaErrorCooperativeLaunchTooLarge);
+    }
+  }
+  return RunKernel(call, *kernel->image, kernel->name, shape, parameters(*info));
+}
+
+}  // namespace
+}  // namespace heddle::cuda
+
+using heddle::cuda::Fail;
+using heddle::cuda::LaunchShape;
+
+extern "C" {
+
+unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream) {
+  heddle::cuda::configurations.push_back({grid, block, shared_bytes, stream});
+  return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_bytes, void* stream) {
+  if (heddle::cuda::configurations.empty()) return Fail(cudaErrorMissingConfiguration);
+  const LaunchShape shape = heddle::cuda::configurations.back();
+  heddle::cuda::configurations.pop_back();
+  *grid = shape.grid;
+  *block = shape.block;
+  *shared_bytes = shape.shared_bytes;
+  std::memcpy(stream, &shape.stream, sizeof(shape.stream));
+  return cudaSuccess;
+}
+
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                             cudaStream_t stream) {
+  return heddle::cuda::Launch(
+      "cudaLaunchKernel", function, {grid, block, shared_bytes, stream}, false,
+      [&](const heddle::device::KernelInfo& info) { return heddle::cuda::PackArguments(info, arguments); });
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                        size_t shared_bytes, cudaStream_t stream) {
+  return heddle::cuda::Launch(
+      "cudaLaunchCooperativeKernel", function, {grid, block, shared_bytes, stream}, true,
+      [&](const heddle::device::KernelInfo& info) { return heddle::cuda::PackArguments(info, arguments); });
+}
+
+cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream) {
+  heddle::cuda::old_arguments.clear();
+  heddle::cuda::configurations.push_back({grid, block, shared_bytes, stream});
+  return cudaSuccess;
+}
+
+cudaError_t cudaSetupArgument(const void* argument, size_t size, size_t offset) {
+  if (argument == nullptr || offset + size > 4096) return Fail(cudaErrorInvalidValue);
+  std::string& bytes = heddle::cuda::old_arguments;
+  if (bytes.size() < offset + size) bytes.resize(offset + size);
+  std::memcpy(bytes.data() + offset, argument, size);
+  return cudaSuccess;
+}
+
+cudaError_t cudaLaunch(const void* function) {
+  LaunchShape shape;
+  cudaError_t error = __cudaPopCallConfiguration(&shape.grid, &shape.block, &shape.shared_bytes, &shape.stream);
+  if (error != cudaSuccess) return error;
+  return heddle::cuda::Launch("cudaLaunch", function, shape, false, [](const heddle::device::KernelInfo& info) {
+    std::string parameters = heddle::cuda::old_arguments;
+    parameters.resize(info.parameter_bytes);
+    return parameters;
+  });
+}
+
+}  // extern "C"

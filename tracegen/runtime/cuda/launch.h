@@ -1,0 +1,34 @@
+// Launching kernels.
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_LAUNCH_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_LAUNCH_H_
+
+#include <string>
+
+#include "tracegen/runtime/cuda/code_image.h"
+#include "tracegen/runtime/cuda/timeline.h"
+
+namespace heddle::cuda {
+
+struct LaunchShape {
+  dim3 grid;
+  dim3 block;
+  size_t shared_bytes = 0;
+  cudaStream_t stream = nullptr;
+};
+
+// Parameter memory out of pointers to the arguments, in order.
+std::string PackArguments(const device::KernelInfo& kernel, void** arguments);
+
+// Runs a kernel of a loaded image to its end; what it prints goes to stdout. With the Guard held.
+cudaError_t RunKernel(const char* call, CodeImage& image, const std::string& kernel, const LaunchShape& shape,
+                      std::string parameters);
+
+// Blocks of `threads` threads that one multiprocessor holds at a time.
+int ResidentBlocks(const device::KernelInfo& kernel, int threads, size_t dynamic_shared_bytes);
+
+// Registers, shared memory and so on of a kernel; compiles it if that has not been done.
+cudaError_t Describe(const char* call, CodeImage& image, const std::string& kernel, device::KernelInfo* info);
+
+}  // namespace heddle::cuda
+
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_LAUNCH_H_

@@ -1,0 +1,36 @@
+// What all functions of the CUDA runtime share: one lock, and the errors of threads.
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_STATE_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_STATE_H_
+
+#include <mutex>
+#include <string>
+
+#include "tracegen/runtime/client/device_client.h"
+#include "tracegen/runtime/cuda/api.h"
+
+namespace heddle::cuda {
+
+// Held by every function of the API while it looks at or changes the runtime's state. May be taken again by the same
+// thread, as functions of the API call one another.
+class Guard {
+ public:
+  Guard() : lock_(Mutex()) {}
+
+ private:
+  static std::recursive_mutex& Mutex();
+  std::lock_guard<std::recursive_mutex> lock_;
+};
+
+// Makes `error` the thread's last error, unless it is cudaSuccess; returns it.
+cudaError_t Fail(cudaError_t error);
+// The same for an answer of the device: its message, if it is no usual outcome of a call, goes to stderr (once).
+// `call` is the function of the API.
+cudaError_t Fail(const char* call, const device::Result& result);
+// The error of a kernel that has failed before, which every later call that waits returns; cudaSuccess if none has.
+cudaError_t KernelError();
+// Says on stderr, once per text, why a call fails.
+void Explain(const char* call, const std::string& message);
+
+}  // namespace heddle::cuda
+
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_STATE_H_

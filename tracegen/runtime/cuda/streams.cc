@@ -1,0 +1,143 @@
+// Streams and events of the API.
+#include "tracegen/runtime/cuda/state.h"
+#include "tracegen/runtime/cuda/timeline.h"
+
+using heddle::cuda::Fail;
+using heddle::cuda::Guard;
+using heddle::cuda::Timeline;
+
+namespace {
+
+// All work is done when it is submitted; what is left of waiting is the device's time.
+cudaError_t WaitFor(cudaStream_t handle) {
+  const Guard guard;
+  CUstream_st* stream = Timeline::Get().Find(handle);
+  if (stream == nullptr) return Fail(cudaErrorInvalidResourceHandle);
+  Timeline::Get().Synchronize(stream);
+  return heddle::cuda::KernelError();
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags) {
+  return cudaStreamCreateWithPriority(stream, flags, 0);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int priority) {
+  const Guard guard;
+  if (stream == nullptr || (flags & ~static_cast<unsigned int>(cudaStreamNonBlocking)) != 0) {
+    return Fail(cudaErrorInvalidValue);
+  }
+  *stream = Timeline::Get().NewStream(flags, priority);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
+  const Guard guard;
+  CUstream_st* stream = Timeline::Get().Find(handle);
+  if (stream == nullptr) return Fail(cudaErrorInvalidResourceHandle);
+  if (priority == nullptr) return Fail(cudaErrorInvalidValue);
+  *priority = stream->priority;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned int* flags) {
+  const Guard guard;
+  CUstream_st* stream = Timeline::Get().Find(handle);
+  if (stream == nullptr) return Fail(cudaErrorInvalidResourceHandle);
+  if (flags == nullptr) return Fail(cudaErrorInvalidValue);
+  *flags = stream->flags;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  const Guard guard;
+  return Timeline::Get().DeleteStream(stream) ? cudaSuccess : Fail(cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned int) {
+  const Guard guard;
+  CUstream_st* stream = Timeline::Get().Find(handle);
+  if (stream == nullptr || !Timeline::Get().IsEvent(event)) return Fail(cudaErrorInvalidResourceHandle);
+  Timeline::Get().Wait(stream, event);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned int flags) {
+  if (callback == nullptr || flags != 0) return Fail(cudaErrorInvalidValue);
+  const cudaError_t status = WaitFor(stream);
+  if (status == cudaErrorInvalidResourceHandle) return status;
+  callback(stream, status, data);
+  return cudaSuccess;
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  if (function == nullptr) return Fail(cudaErrorInvalidValue);
+  if (cudaError_t status = WaitFor(stream); status != cudaSuccess) return status;
+  function(data);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return WaitFor(stream); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return WaitFor(stream); }
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void*, size_t, unsigned int) {
+  const Guard guard;
+  return Timeline::Get().Find(stream) != nullptr ? cudaSuccess : Fail(cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
+  const Guard guard;
+  if (event == nullptr) return Fail(cudaErrorInvalidValue);
+  *event = Timeline::Get().NewEvent(flags);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
+  const Guard guard;
+  CUstream_st* stream = Timeline::Get().Find(handle);
+  if (stream == nullptr || !Timeline::Get().IsEvent(event)) return Fail(cudaErrorInvalidResourceHandle);
+  Timeline::Get().Record(event, stream);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int) {
+  return cudaEventRecord(event, stream);
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  const Guard guard;
+  return Timeline::Get().IsEvent(event) ? cudaSuccess : Fail(cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  const Guard guard;
+  if (!Timeline::Get().IsEvent(event)) return Fail(cudaErrorInvalidResourceHandle);
+  return heddle::cuda::KernelError();
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  const Guard guard;
+  return Timeline::Get().DeleteEvent(event) ? cudaSuccess : Fail(cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  const Guard guard;
+  if (milliseconds == nullptr) return Fail(cudaErrorInvalidValue);
+  if (!Timeline::Get().IsEvent(start) || !Timeline::Get().IsEvent(end) || !start->recorded || !end->recorded ||
+      ((start->flags | end->flags) & cudaEventDisableTiming) != 0) {
+    return Fail(cudaErrorInvalidResourceHandle);
+  }
+  *milliseconds = static_cast<float>((static_cast<double>(end->time_ns) - static_cast<double>(start->time_ns)) * 1e-6);
+  return cudaSuccess;
+}
+
+}  // extern "C"

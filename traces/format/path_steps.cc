@@ -1,0 +1,58 @@
+#include "traces/format/path_steps.h"
+
+namespace heddle::trace {
+namespace {
+
+// Blocks at which paths meet are part of several steps. In a program that somebody made to be large in this way, the
+// steps would take memory and time that the file does not show.
+constexpr uint64_t kMostMergedPerBlock = 16;
+
+}  // namespace
+
+void PathSteps::Reset(const Program& program) {
+  program_ = &program;
+  steps_.clear();
+  last_block_.clear();
+  step_at_.assign(program.blocks().size(), kNone);
+  sequence_.assign(kPadding, 0);
+  merged_ = 0;
+  usable_ = true;
+}
+
+uint32_t PathSteps::At(uint32_t block) {
+  if (step_at_[block] != kNone) return step_at_[block];
+  Step step;
+  step.first_access = static_cast<uint32_t>(sequence_.size()) - kPadding;
+  sequence_.resize(step.first_access);
+  uint32_t current = block;
+  // Ends, because a program has no cycle of blocks without a decision.
+  for (;;) {
+    const Block& part = program_->block(current);
+    step.instructions += part.count;
+    step.access_count += part.access_count;
+    for (uint32_t c = part.first_access; c < part.first_access + part.access_count; ++c) {
+      sequence_.push_back(static_cast<uint16_t>(c));
+    }
+    usable_ &= ++merged_ <= kMostMergedPerBlock * program_->blocks().size();
+    if (!usable_ || part.terminator != v1::FALL_THROUGH) break;
+    current = part.successor;
+  }
+  sequence_.resize(sequence_.size() + kPadding);
+  const v1::Terminator terminator = program_->block(current).terminator;
+  usable_ &= terminator == v1::BRANCH_CONDITIONAL || terminator == v1::EXIT;
+  if (!usable_) return kNone;
+  step.decides = terminator == v1::BRANCH_CONDITIONAL;
+  step_at_[block] = static_cast<uint32_t>(steps_.size());
+  steps_.push_back(step);
+  last_block_.push_back(current);
+  return step_at_[block];
+}
+
+uint32_t PathSteps::Make(uint32_t step, bool taken) {
+  const Block& branch = program_->block(last_block_[step]);
+  const uint32_t made = At(taken ? branch.taken : branch.successor);
+  steps_[step].next[taken] = made;
+  return made;
+}
+
+}  // namespace heddle::trace
