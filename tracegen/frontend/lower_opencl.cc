@@ -8,6 +8,8 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "tracegen/program/prepare.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -117,9 +119,27 @@ void LowerComputedElements(llvm::Function& function) {
   }
 }
 
+// OpenCL C lets kernels call kernels as functions, PTX does not: such calls go to a copy.
+void LowerKernelCalls(llvm::Module& module) {
+  for (llvm::Function* kernel : KernelsOf(module)) {
+    if (CallsOf(module, kernel->getName()).empty()) continue;
+    llvm::ValueToValueMapTy map;
+    llvm::Function* copy = llvm::CloneFunction(kernel, map);
+    copy->setName(kernel->getName() + ".as_function");
+    copy->setLinkage(llvm::GlobalValue::InternalLinkage);
+    copy->setCallingConv(llvm::CallingConv::C);
+    // A kernel that calls itself does so in its copy too.
+    for (llvm::CallInst* call : CallsOf(module, kernel->getName())) {
+      call->setCalledFunction(copy);
+      call->setCallingConv(llvm::CallingConv::C);
+    }
+  }
+}
+
 }  // namespace
 
 void LowerOpenCl(llvm::Module& module) {
+  LowerKernelCalls(module);
   for (llvm::Function& function : module) LowerComputedElements(function);
   for (llvm::CallInst* call : CallsOf(module, "printf")) {
     if (call->getFunctionType()->isVarArg()) LowerPrintf(call);

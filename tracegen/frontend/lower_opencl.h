@@ -7,6 +7,7 @@
 namespace heddle::tracegen {
 
 // Changes a module that clang has compiled from OpenCL C; one that has been changed before stays as it is.
+//  * A kernel that another one calls is copied: PTX cannot call kernels.
 //  * printf(format, ...) becomes vprintf(format, address of the arguments one after the other), the form that the PTX
 //  of
 //    CUDA programs has. Scalars are promoted as in C.

@@ -15,6 +15,11 @@ struct Part {
 
 std::vector<std::string> UnusedOpenClParts(std::string_view text) {
   static const auto& parts = *new std::vector<Part>{
+      {"-DHEDDLE_OPENCL_WITHOUT_MORE_MATH",
+       {"acosh", "asinh", "atanh", "logb", "pi", "mag", "ldexp", "rootn", "pown", "nan", "fract", "modf", "sincos",
+        "frexp", "lgamma_r", "remquo", "nextafter", "half"}},
+      {"-DHEDDLE_OPENCL_WITHOUT_RELATIONS", {"is", "any", "all", "select", "signbit"}},
+      {"-DHEDDLE_OPENCL_WITHOUT_DATA", {"convert", "vload", "vstore"}},
       {"-DHEDDLE_OPENCL_WITHOUT_CONVERSIONS", {"convert"}},
       {"-DHEDDLE_OPENCL_WITHOUT_HALF", {"half"}},
       {"-DHEDDLE_OPENCL_WITHOUT_GROUP", {"async", "prefetch", "shuffle", "wait_group"}},

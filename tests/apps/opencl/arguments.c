@@ -6,6 +6,7 @@ static const char *source =
     "__constant float weights[4] = {0.5f, 1.5f, 2.5f, 3.5f};\n"
     "__constant int table[2][3] = {{1, 2, 3}, {4, 5, 6}};\n"
     "float helper(__constant float *w, int i) { return w[i & 3]; }\n"
+    "__kernel void base(__global float *out, float x) { out[get_global_id(0)] = x; }\n"
     "__kernel void all(__global float *out, Settings s, char c, ushort h, long l, double d, float3 v, uchar4 u,\n"
     "                  __constant float *given, __global int *nothing) {\n"
     "  size_t i = get_global_id(0);\n"
@@ -13,7 +14,7 @@ static const char *source =
     "  r += c + h + (float)(l >> 32) + (float)d + v.x * 2 + v.z + u.s3;\n"
     "  r += helper(weights, i) + helper(given, i + 1) + table[i & 1][i % 3];\n"
     "  if (nothing == 0) r += 1000;\n"
-    "  out[i] = r;\n"
+    "  base(out, r);\n" /* a kernel called as a function */
     "}\n";
 
 enum { kCount = 32 };
@@ -77,6 +78,16 @@ int main(void) {
   Run1(kernel, kCount, 0);
   Read(result, out, sizeof(out));
   EXPECT_CLOSE(0, out[0], before + 1, 1e-6);
+  printf("arguments: %g\n", out[1]);
+
+  /* The kernel that the other one calls, by itself. */
+  cl_kernel base = MakeKernel(program, "base");
+  const cl_float x = 2.5f;
+  SetBuffer(base, 0, result);
+  CALL(clSetKernelArg(base, 1, sizeof(x), &x));
+  Run1(base, kCount, 0);
+  Read(result, out, sizeof(out));
+  for (i = 0; i < kCount; ++i) EXPECT_ELEMENT(i, out[i], x);
 
   cl_kernel_arg_address_qualifier address;
   char name[32];
@@ -86,7 +97,6 @@ int main(void) {
   EXPECT(strcmp(name, "Settings") == 0);
   CALL(clGetKernelArgInfo(kernel, 9, CL_KERNEL_ARG_NAME, sizeof(name), name, NULL));
   EXPECT(strcmp(name, "nothing") == 0);
-  printf("arguments: %g\n", out[1]);
   CloseDevice();
   printf("arguments: passed\n");
   return 0;

@@ -131,18 +131,15 @@ cl_int CL_API_CALL ReleaseProgram(cl_program program) { return ReleaseObject(pro
 cl_int CL_API_CALL BuildProgram(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
                                 Notify notify, void* user_data) {
   if (cl_int error = CheckBuild(program, count, devices, notify, user_data); error != CL_SUCCESS) return error;
-  const bool from_source = !program->source.empty();
-  if (!from_source && program->binary_type == CL_PROGRAM_BINARY_TYPE_NONE) {
-    // Source without a single character, which is no kernel; or a build that failed.
-    if (!program->bitcode.empty()) return CL_INVALID_BINARY;
-  }
+  const bool from_binary = program->source.empty() && !program->bitcode.empty();
+  if (from_binary && program->binary_type == CL_PROGRAM_BINARY_TYPE_NONE) return CL_INVALID_BINARY;
   Unload(program);
   program->options = options != nullptr ? options : "";
   device::Result result;
-  if (from_source || program->bitcode.empty()) {
-    result = Client().BuildOpenCl(program->source, program->options, {}, false, &program->module);
-  } else {
+  if (from_binary) {
     result = Client().LoadModule({program->bitcode}, LinkOptions(), &program->module);
+  } else {
+    result = Client().BuildOpenCl(program->source, program->options, {}, false, &program->module);
   }
   const cl_int error = KeepResult(program, result, CL_PROGRAM_BINARY_TYPE_EXECUTABLE, CL_BUILD_PROGRAM_FAILURE);
   NotifyLater(notify, program, user_data);

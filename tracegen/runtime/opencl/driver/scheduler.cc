@@ -110,7 +110,7 @@ _cl_event* Scheduler::FindReady() {
 void Scheduler::Run(_cl_event* event, Lock& lock) {
   const Ref<_cl_event> kept(event);
   _cl_command_queue& queue = *event->queue.get();
-  event->submitted = std::max(event->queued + kSubmitTime / 2, event->queued);
+  event->submitted = event->queued + kSubmitTime / 2;
   event->started = std::max(event->queued + kSubmitTime, device_time_);
   bool waits_failed = false;
   for (const Ref<_cl_event>& wait : event->waits) {
@@ -119,19 +119,20 @@ void Scheduler::Run(_cl_event* event, Lock& lock) {
   }
   const LaunchOrder order = OrderOf(*event);
   Outcome outcome;
-  if (waits_failed) {
-    outcome.error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-  } else {
+  Work work = std::move(event->work);
+  if (!waits_failed) {
     SetStatus(event, CL_SUBMITTED);
     SetStatus(event, CL_RUNNING);
-    if (event->work) {
-      Work work = std::move(event->work);
-      lock.unlock();
-      outcome = work(order);
-      work = nullptr;  // may release the last reference to an object: not under the lock
-      lock.lock();
-    }
   }
+  // What the command holds may be the last reference to an object, and call the application when it goes.
+  lock.unlock();
+  if (waits_failed) {
+    outcome.error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  } else if (work) {
+    outcome = work(order);
+  }
+  work = nullptr;
+  lock.lock();
   event->ended = event->started + outcome.duration_ns;
   device_time_ = std::max(device_time_, event->ended);
   if (outcome.launched) {

@@ -22,9 +22,15 @@
 #include "heddle_opencl_math.h"
 #include "heddle_opencl_integer.h"
 #include "heddle_opencl_common.h"
+#ifndef HEDDLE_OPENCL_WITHOUT_MORE_MATH
 #include "heddle_opencl_more_math.h"
+#endif
+#ifndef HEDDLE_OPENCL_WITHOUT_RELATIONS
 #include "heddle_opencl_relational.h"
+#endif
+#ifndef HEDDLE_OPENCL_WITHOUT_DATA
 #include "heddle_opencl_data.h"
+#endif
 #ifndef HEDDLE_OPENCL_WITHOUT_CONVERSIONS
 #include "heddle_opencl_convert.h"
 #endif

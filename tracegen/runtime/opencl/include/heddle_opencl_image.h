@@ -15,31 +15,30 @@
     return heddle_tex_##image##_##element##_##kind(i, s, __VA_ARGS__);                                    \
   }
 #define HEDDLE_LIST(...) __VA_ARGS__
-#define HEDDLE_READ_ONE_RESULT(result, function, element)                                                             \
-  HEDDLE_READ(result, function, element, image1d, 1d, int, s32, HEDDLE_LIST(int), c)                                  \
-  HEDDLE_READ(result, function, element, image1d, 1d, float, f32, HEDDLE_LIST(float), c)                              \
-  HEDDLE_READ(result, function, element, image1d_array, 1d_array, int2, s32, HEDDLE_LIST(int, int), c.y, c.x)         \
-  HEDDLE_READ(result, function, element, image1d_array, 1d_array, float2, f32, HEDDLE_LIST(int, float),               \
-              (int)rint(c.y), c.x)                                                                                    \
-  HEDDLE_READ(result, function, element, image2d, 2d, int2, s32, HEDDLE_LIST(int, int), c.x, c.y)                     \
-  HEDDLE_READ(result, function, element, image2d, 2d, float2, f32, HEDDLE_LIST(float, float), c.x, c.y)               \
-  HEDDLE_READ(result, function, element, image2d_array, 2d_array, int4, s32, HEDDLE_LIST(int, int, int), c.z, c.x,    \
-              c.y)                                                                                                    \
-  HEDDLE_READ(result, function, element, image2d_array, 2d_array, float4, f32, HEDDLE_LIST(int, float, float),        \
-              (int)rint(c.z), c.x, c.y)                                                                               \
-  HEDDLE_READ(result, function, element, image3d, 3d, int4, s32, HEDDLE_LIST(int, int, int, int), c.x, c.y, c.z, 0)   \
-  HEDDLE_READ(result, function, element, image3d, 3d, float4, f32, HEDDLE_LIST(float, float, float, float), c.x, c.y, \
-              c.z, 0)                                                                                                 \
-  HEDDLE_FETCH result heddle_tex_image1d_buffer_##element(read_only image1d_buffer_t, sampler_t,                      \
-                                                          int) __asm("__heddle_tex_1d_v4" #element "_s32");           \
-  HEDDLE_CL result function(read_only image1d_buffer_t i, int c) {                                                    \
-    const sampler_t none = HEDDLE_NO_SAMPLER;                                                                         \
-    return heddle_tex_image1d_buffer_##element(i, none, c);                                                           \
-  }                                                                                                                   \
-  HEDDLE_READ_PLAIN(result, function, image1d, int)                                                                   \
-  HEDDLE_READ_PLAIN(result, function, image1d_array, int2)                                                            \
-  HEDDLE_READ_PLAIN(result, function, image2d, int2)                                                                  \
-  HEDDLE_READ_PLAIN(result, function, image2d_array, int4)                                                            \
+#define HEDDLE_READ_ONE_RESULT(result, function, element)                                                           \
+  HEDDLE_READ(result, function, element, image1d, 1d, int, s32, HEDDLE_LIST(int), c)                                \
+  HEDDLE_READ(result, function, element, image1d, 1d, float, f32, HEDDLE_LIST(float), c)                            \
+  HEDDLE_READ(result, function, element, image1d_array, 1d_array, int2, s32, HEDDLE_LIST(int, int), c.y, c.x)       \
+  HEDDLE_READ(result, function, element, image1d_array, 1d_array, float2, f32, HEDDLE_LIST(int, float),             \
+              (int)rint(c.y), c.x)                                                                                  \
+  HEDDLE_READ(result, function, element, image2d, 2d, int2, s32, HEDDLE_LIST(int, int), c.x, c.y)                   \
+  HEDDLE_READ(result, function, element, image2d, 2d, float2, f32, HEDDLE_LIST(float, float), c.x, c.y)             \
+  HEDDLE_READ(result, function, element, image2d_array, 2d_array, int4, s32, HEDDLE_LIST(int, int, int), c.z, c.x,  \
+              c.y)                                                                                                  \
+  HEDDLE_READ(result, function, element, image2d_array, 2d_array, float4, f32, HEDDLE_LIST(int, float, float),      \
+              (int)rint(c.z), c.x, c.y)                                                                             \
+  HEDDLE_READ(result, function, element, image3d, 3d, int4, s32, HEDDLE_LIST(int, int, int), c.x, c.y, c.z)         \
+  HEDDLE_READ(result, function, element, image3d, 3d, float4, f32, HEDDLE_LIST(float, float, float), c.x, c.y, c.z) \
+  HEDDLE_FETCH result heddle_tex_image1d_buffer_##element(read_only image1d_buffer_t, sampler_t,                    \
+                                                          int) __asm("__heddle_tex_1d_v4" #element "_s32");         \
+  HEDDLE_CL result function(read_only image1d_buffer_t i, int c) {                                                  \
+    const sampler_t none = HEDDLE_NO_SAMPLER;                                                                       \
+    return heddle_tex_image1d_buffer_##element(i, none, c);                                                         \
+  }                                                                                                                 \
+  HEDDLE_READ_PLAIN(result, function, image1d, int)                                                                 \
+  HEDDLE_READ_PLAIN(result, function, image1d_array, int2)                                                          \
+  HEDDLE_READ_PLAIN(result, function, image2d, int2)                                                                \
+  HEDDLE_READ_PLAIN(result, function, image2d_array, int4)                                                          \
   HEDDLE_READ_PLAIN(result, function, image3d, int4)
 #define HEDDLE_READ_PLAIN(result, function, image, coordinate)     \
   HEDDLE_CL result function(read_only image##_t i, coordinate c) { \
@@ -67,7 +66,7 @@ HEDDLE_WRITE(image1d_buffer, 1d, int, HEDDLE_LIST(int), c)
 HEDDLE_WRITE(image1d_array, 1d_array, int2, HEDDLE_LIST(int, int), c.y, c.x)
 HEDDLE_WRITE(image2d, 2d, int2, HEDDLE_LIST(int, int), c.x, c.y)
 HEDDLE_WRITE(image2d_array, 2d_array, int4, HEDDLE_LIST(int, int, int), c.z, c.x, c.y)
-HEDDLE_WRITE(image3d, 3d, int4, HEDDLE_LIST(int, int, int, int), c.x, c.y, c.z, 0)
+HEDDLE_WRITE(image3d, 3d, int4, HEDDLE_LIST(int, int, int), c.x, c.y, c.z)
 #undef HEDDLE_WRITE
 #undef HEDDLE_LIST
 
