@@ -46,7 +46,8 @@ class NewPolicy(CommandTest):
         self.assertEqual(len(runs), 4)
         self.assertEqual(len({run["total"]["thread_instructions"] for run in runs}), 1)
         nrec, started = runs[0], runs[2]
-        self.assertEqual(started["total"]["cycles"], nrec["total"]["cycles"], "the starting file never rejoins either")
+        self.assertEqual(started["total"]["warp_instructions"], nrec["total"]["warp_instructions"],
+                         "the starting file never rejoins either")
         self.assertGreater(runs[1]["launch"][0]["scheduler_counter"]["turns"], 0)
         self.assert_refused(2, "replay", SAMPLE, "--policy-library", library, "--policy-library", library,
                             says=["registers no policy"])
