@@ -13,7 +13,7 @@ class NewPolicy(CommandTest):
     def library(self, *sources):
         """A shared library of these files, compiled as docs/new-policy.md says."""
         path = self.folder / "policies.so"
-        subprocess.run([os.environ["CXX"], "-std=c++20", "-O1", "-fPIC", "-shared", f"-I{SOURCE}", f"-I{BUILD}",
+        subprocess.run([os.environ["CXX"], "-std=c++20", "-O0", "-fPIC", "-shared", f"-I{SOURCE}", f"-I{BUILD}",
                         *map(str, sources), "-o", str(path)], check=True)
         return path
 
@@ -40,7 +40,7 @@ class NewPolicy(CommandTest):
         library = self.library(EXAMPLE, self.folder / "my_divergence.cc")
         self.assertIn("turns", heddle("policies", "cta_groups", "--policy-library", library).stdout)
         done = heddle("replay", SAMPLE, "--policy-library", library, "--divergence", "nrec,my_divergence",
-                      "--scheduler", "gto,cta_groups", "--json")
+                      "--scheduler", "gto,cta_groups", "--set", "sms=1", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         runs = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(len(runs), 4)
