@@ -257,7 +257,8 @@ HEDDLE_BLOCK_DISPATCHER(
 }  // namespace heddle::replay
 )policy";
 
-constexpr char kTest[] = R"policy(// @NAME@: what it must do. The conformance tests run it against every other policy too.
+constexpr char kTest[] =
+    R"policy(// @NAME@: what it must do. The conformance tests run it against every other policy too.
 #include <string>
 
 #include "gtest/gtest.h"
