@@ -37,9 +37,9 @@ class HardwareMajority {
 
   SlotId Pick(const SlotSet& eligible) const {
     if (const SlotId slot = bypass_.FirstIn(eligible); slot != kNoSlot) return slot;
-    if (majority_ != MajorityHeap::kNone) return heap_.FirstIn(majority_, eligible);
+    if (majority_ != MajorityHeap::kNone && heap_.has_warps(majority_)) return heap_.FirstIn(majority_, eligible);
     if (heap_.empty()) return kNoSlot;
-    if (now() < busy_until_) {
+    if (now() * setup_.ports < busy_until_) {
       if (stalled_ != now()) ++statistics_.stall_cycles;
       stalled_ = now();
       return kNoSlot;
@@ -61,11 +61,12 @@ class HardwareMajority {
     bypass_.Erase(slot);
     waiting_.Erase(slot);
     Balance(heap_.Remove(slot));
-    EndMajority();
     Admit();
   }
   void Issued(SlotId slot) {
-    if (majority_ == MajorityHeap::kNone && heap_.group_of(slot) != MajorityHeap::kNone) {
+    const MajorityHeap::GroupId group = heap_.group_of(slot);
+    if (group != MajorityHeap::kNone && group != majority_) {  // of the root
+      if (majority_ != MajorityHeap::kNone) heap_.Release(majority_);
       uint32_t swaps = 0;
       majority_ = heap_.Pop(swaps);
       Balance(swaps);
@@ -106,25 +107,23 @@ class HardwareMajority {
       Enter(slot);
     }
   }
-  void EndMajority() {
-    if (majority_ == MajorityHeap::kNone || heap_.has_warps(majority_)) return;
-    heap_.Release(majority_);
-    majority_ = MajorityHeap::kNone;
-  }
   void Balance(uint32_t swaps) {
     statistics_.swaps += swaps;
-    if (swaps == 0 || setup_.ports == 0) return;
-    busy_until_ = std::max(busy_until_, now()) + (2 * swaps + setup_.ports - 1) / setup_.ports;
+    if (setup_.ports == 0) return;
+    busy_until_ = std::max(busy_until_, now() * setup_.ports) + 2 * uint64_t{swaps};
   }
 
   const Setup setup_;
   const WarpTable& table_;
   const Cycle* const clock_;
   MajorityHeap heap_;
+  // The Majority Entry. It keeps its PC when it has run out of warps, until the root takes its place.
   MajorityHeap::GroupId majority_ = MajorityHeap::kNone;
   SlotQueue bypass_;
   SlotQueue waiting_;  // outside a full heap
-  Cycle busy_until_ = 0;
+  // Accesses that the heap needs time for, counted from cycle 0 with one per port and cycle: in order when it has had
+  // it.
+  uint64_t busy_until_ = 0;
   mutable Cycle stalled_ = kNever;  // the cycle that was counted last
   mutable Statistics statistics_;
 };

@@ -6,7 +6,7 @@
 namespace heddle::tools {
 namespace {
 
-constexpr char kDivergence[] = R"cc(// @NAME@: TODO what it does, and which section of which paper says so.
+constexpr char kDivergence[] = R"policy(// @NAME@: TODO what it does, and which section of which paper says so.
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -25,8 +25,8 @@ class @CLASS@ final : public DivergencePolicy {
   // Resolve comes at branches. Ask here for more: every block's end, every instruction, barriers, cycles.
   uint32_t interests() const override { return kControlOnly; }
 
-  // An instruction is done. The slot's threads are grouped by where they go next, the lowest PC first; each group is placed in
-  // a slot. A slot that no group goes on in is dissolved.
+  // An instruction is done. The slot's threads are grouped by where they go next, the lowest PC first; each group is
+  // placed in a slot. A slot that no group goes on in is dissolved.
   Verdict Resolve(const Resolution& resolution, WarpEditor& editor) override {
     Lanes lanes = *resolution.lanes;
     const size_t stays = low_stays_ || resolution.groups.empty() ? 0 : resolution.groups.size() - 1;
@@ -61,7 +61,7 @@ HEDDLE_DIVERGENCE_POLICY(
         .parameters = {{.name = "low_stays",
                         .type = ParameterType::kBool,
                         .default_value = "true",
-                        .description = "the threads with the lowest PC keep the warp's slot and age, else those with the highest",
+                        .description = "the lowest PC's threads keep the warp's slot and age, else the highest's",
                         .source = "TODO"}},
         .counters = {{"splits", "branches", "executed branches at which a warp parted"}},
     },
@@ -69,9 +69,9 @@ HEDDLE_DIVERGENCE_POLICY(
 
 }  // namespace
 }  // namespace heddle::replay
-)cc";
+)policy";
 
-constexpr char kScheduler[] = R"cc(// @NAME@: TODO what it does, and which section of which paper says so.
+constexpr char kScheduler[] = R"policy(// @NAME@: TODO what it does, and which section of which paper says so.
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -136,9 +136,9 @@ HEDDLE_WARP_SCHEDULER(
 
 }  // namespace
 }  // namespace heddle::replay
-)cc";
+)policy";
 
-constexpr char kFetch[] = R"cc(// @NAME@: TODO what it does, and which section of which paper says so.
+constexpr char kFetch[] = R"policy(// @NAME@: TODO what it does, and which section of which paper says so.
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -191,9 +191,9 @@ HEDDLE_FETCH_POLICY(
 
 }  // namespace
 }  // namespace heddle::replay
-)cc";
+)policy";
 
-constexpr char kDispatch[] = R"cc(// @NAME@: TODO what it does, and which section of which paper says so.
+constexpr char kDispatch[] = R"policy(// @NAME@: TODO what it does, and which section of which paper says so.
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -211,8 +211,8 @@ class @CLASS@ final : public BlockDispatcher {
   @CLASS@(const DispatchContext& context, const Parameters& parameters)
       : blocks_(context.blocks), lowest_(parameters.Bool("lowest_first")) {}
 
-  // The next block and its SM; asked again in a cycle until there is nothing more. `accepted`: SMs that have taken one in
-  // this cycle.
+  // The next block and its SM; asked again in a cycle until there is nothing more. `accepted`: SMs that have taken one
+  // in this cycle.
   std::optional<Assignment> Next(std::span<const SmOccupancy> sms, std::span<const bool> accepted) override {
     std::optional<uint32_t> best;
     for (uint32_t sm = 0; sm < sms.size(); ++sm) {
@@ -255,9 +255,10 @@ HEDDLE_BLOCK_DISPATCHER(
 
 }  // namespace
 }  // namespace heddle::replay
-)cc";
+)policy";
 
-constexpr char kTest[] = R"cc(// @NAME@: what it must do. The conformance tests run it against every other policy as well.
+constexpr char kTest[] =
+    R"policy(// @NAME@: what it must do. The conformance tests run it against every other policy too.
 #include <string>
 
 #include "gtest/gtest.h"
@@ -268,7 +269,7 @@ constexpr char kTest[] = R"cc(// @NAME@: what it must do. The conformance tests 
 namespace heddle::replay {
 namespace {
 
-// Fung's Figure 4.1: A branches to B or F and reconverges at G, B branches to C or D and reconverges at E. Eight threads.
+// Fung's Figure 4.1: A branches to B or F and reconverges at G, B branches to C or D and reconverges at E.
 Scenario Example() {
   Scenario scenario;
   scenario.Block('A', 1, "BF", 'G')
@@ -308,7 +309,7 @@ TEST(@CLASS@, GivesTheSameResultAgain) {
 
 }  // namespace
 }  // namespace heddle::replay
-)cc";
+)policy";
 
 }  // namespace
 
