@@ -85,6 +85,16 @@ class Data(CommandTest):
         (folder / "results" / "ab" / "x.json").write_text(json.dumps({**run, "key": "x", "point": {"sms": 2}}))
         self.assertEqual(self.report(folder)["cells"], self.report(folder / "results" / "ab" / "x.json")["cells"])
 
+    def test_results_of_single_kernels_of_a_trace_are_put_together(self):
+        # As a sweep over kernels makes them: here the same kernel under two names.
+        run, = results(TRACES[1])
+        other = json.loads(json.dumps(run).replace("nqueens(", "queens("))
+        path = self.folder / "r.jsonl"
+        path.write_text(f"{json.dumps(run)}\n{json.dumps(other)}\n")
+        data = self.report(path)
+        self.assertEqual([kernel["name"] for kernel in data["kernels"]], ["nqueens/nqueens", "nqueens/queens"])
+        self.assertEqual([(cell["k"], cell["r"]) for cell in data["cells"]], [(0, 0), (1, 0)])
+
     def test_the_same_results_twice_are_told_and_shown_once(self):
         path = self.replay("r.jsonl", TRACES[1])
         done = heddle("report", "--json", path, path)
@@ -110,7 +120,7 @@ class Data(CommandTest):
         refused(json.dumps({**run, "schema": 9}), "schema 9", "reads schema 1")
         refused(json.dumps({"cycles": 3}), "no \"schema\"")
         refused(json.dumps({**run, "provenance": {**run["provenance"], "trace_digest": "00"}, "launch": []}), "has no launch")
-        refused(json.dumps({**run, "total": {**run["total"], "cycles": 1}}), "differ", "nqueens.htrace", "pdom lrr")
+        refused(json.dumps({**run, "launch": [{**run["launch"][0], "cycles": 1}]}), "differ", "nqueens.htrace", "pdom lrr")
         (self.folder / "empty").mkdir()
         self.assert_refused(1, "report", self.folder / "empty", "--json", says=["no results"])
 

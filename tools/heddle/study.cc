@@ -163,31 +163,40 @@ class Sorter {
     }
     const size_t run = run_of_.at(RunKey(result));
     const uint64_t seed = result.provenance().seed();
-    // A result is all launches of a trace, of which each kernel takes its own.
-    const auto [before, is_new] =
-        result_of_.emplace(std::tuple(result.provenance().trace_digest(), run, seed), &result);
-    if (!is_new) {
-      if (result.total().SerializeAsString() == before->second->total().SerializeAsString()) {
-        ++study_.duplicates;
-        return absl::OkStatus();
-      }
-      return absl::InvalidArgumentError(
-          absl::StrCat("two results of trace ", result.provenance().trace_name(), ", ", study_.runs[run].name, " on ",
-                       study_.machines[study_.runs[run].machine].name, " differ: ", before->second->total().cycles(),
-                       " and ", result.total().cycles(),
-                       " cycles; they are of different versions of heddle, or of different choices of kernels: give "
-                       "only one of them"));
-    }
-    std::set<std::string> kernels;
+    // A result has launches of one or several kernels of the trace; each kernel takes its own.
+    std::vector<std::pair<std::string, std::vector<const LaunchResult*>>> kernels;
     for (const LaunchResult& launch : result.launch()) {
-      Study::Cell& cell = CellOf(KernelOf(result, launch.kernel()), run);
-      if (kernels.insert(launch.kernel()).second) {
-        cell.seeds.push_back(seed);
-        cell.cycles.push_back(0);
+      const auto own =
+          std::find_if(kernels.begin(), kernels.end(), [&](const auto& one) { return one.first == launch.kernel(); });
+      if (own == kernels.end()) {
+        kernels.push_back({launch.kernel(), {&launch}});
+      } else {
+        own->second.push_back(&launch);
       }
-      cell.cycles.back() += launch.cycles();
-      if (cell.seeds.size() == 1) cell.launches.push_back(&launch);
     }
+    bool known = false;
+    for (const auto& [name, launches] : kernels) {
+      uint64_t cycles = 0;
+      for (const LaunchResult* launch : launches) cycles += launch->cycles();
+      const size_t kernel = KernelOf(result, name);
+      const auto [before, is_new] = cycles_of_.emplace(std::tuple(kernel, run, seed), cycles);
+      if (is_new) {
+        Study::Cell& cell = CellOf(kernel, run);
+        cell.seeds.push_back(seed);
+        cell.cycles.push_back(cycles);
+        if (cell.seeds.size() == 1) cell.launches = launches;
+      } else if (before->second == cycles) {
+        known = true;
+      } else {
+        return absl::InvalidArgumentError(
+            absl::StrCat("two results of ", ShortKernelName(name), " in trace ", result.provenance().trace_name(), ", ",
+                         study_.runs[run].name, " on ", study_.machines[study_.runs[run].machine].name,
+                         " differ: ", before->second, " and ", cycles,
+                         " cycles; they are of different versions of heddle, or of different choices of launches: "
+                         "give only one of them"));
+      }
+    }
+    study_.duplicates += known;
     return absl::OkStatus();
   }
 
@@ -227,7 +236,7 @@ class Sorter {
   const std::vector<Result>& results_;
   Study study_;
   std::map<std::string, size_t> run_of_;
-  std::map<std::tuple<std::string, size_t, uint64_t>, const Result*> result_of_;
+  std::map<std::tuple<size_t, size_t, uint64_t>, uint64_t> cycles_of_;  // by kernel, run, seed
   std::map<std::pair<std::string, std::string>, size_t> kernel_of_;
   std::map<std::pair<size_t, size_t>, size_t> cell_of_;
 };

@@ -52,7 +52,7 @@ struct Study {
   std::vector<Run> runs;    // those of a machine together
   std::vector<Cell> cells;  // by kernel, then by run; what was not run is not there
   std::vector<std::string> notes;
-  size_t duplicates = 0;  // results that were there already, byte for byte; they are left out
+  size_t duplicates = 0;  // results that were there already; they are left out
 };
 
 // Sorts results into a study, which refers to them: they must outlive it. InvalidArgument if two results say different

@@ -108,7 +108,7 @@ def speedup(table):
     axes.set_xticks(range(len(names)), names, rotation=30 if len(names) > 8 else 0, ha="right" if len(names) > 8 else "center")
     axes.set_ylabel(f"speed-up over {table.run(table.base)}")
     axes.margins(x=0.01)
-    axes.legend(ncol=min(len(runs), 6), loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    axes.legend(ncol=len(runs), loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return figure
 
 
@@ -118,7 +118,7 @@ def _stacked(table, parts, label):
     lines = math.ceil(len(table.kernels) / columns)
     figure, grid = plt.subplots(lines, columns, figsize=(WIDTH, 0.6 + lines * (0.55 + 0.11 * len(table.runs))),
                                 squeeze=False, sharex=True)
-    handles = {}
+    handles, longest = {}, 0.0
     for axes in grid.flat[len(table.kernels):]:
         axes.axis("off")
     for axes, k in zip(grid.flat, table.kernels):
@@ -131,17 +131,14 @@ def _stacked(table, parts, label):
                 bars = axes.barh(range(len(runs)), values, left=left, color=color, hatch=hatch, edgecolor="black", linewidth=0.2)
                 handles.setdefault(name, bars)
             left = [a + b for a, b in zip(left, values)]
+        longest = max(longest, *left)
         axes.set_yticks(range(len(runs)), [table.run(r) for r in runs], fontsize=6)
         axes.invert_yaxis()
         axes.set_title(table.kernel(k), fontsize=7)
+    grid[0, 0].set_xlim(0, 1.03 * longest)  # of all, which share it
     figure.supxlabel(label, fontsize=7)
-    figure.legend(handles.values(), handles.keys(), ncol=5, loc="outside upper center") if _OUTSIDE else \
-        figure.legend(handles.values(), handles.keys(), ncol=5, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    figure.legend(handles.values(), handles.keys(), ncol=5, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return figure
-
-
-# Legends beside the axes of a constrained layout came with matplotlib 3.7.
-_OUTSIDE = tuple(map(int, matplotlib.__version__.split(".")[:2])) >= (3, 7)
 
 
 def stalls(table):
@@ -178,8 +175,7 @@ def sizes(table):
         axes.set_ylabel("% of port cycles")
         axes.margins(x=0)
     grid[1].set_xlabel("cycles")
-    grid[0].legend(title="active threads", ncol=1, loc="upper left", bbox_to_anchor=(1.0, 1.05), reverse=True) \
-        if _OUTSIDE else grid[0].legend(title="active threads", ncol=1, loc="upper left", bbox_to_anchor=(1.0, 1.05))
+    grid[0].legend(title="active threads", loc="upper left", bbox_to_anchor=(1.0, 1.05))
     return figure
 
 
