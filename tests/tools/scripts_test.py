@@ -20,13 +20,14 @@ class Scripts(CommandTest):
             self.assertIn("--no-such-option", done.stderr)
 
     def test_every_package_is_explained_and_every_explained_package_is_listed(self):
-        listed = set(run("tools/install-packages", "--print", "build", "capture", "report", "checks").stdout.split())
+        groups = ("build", "capture", "report", "checks", "cluster")
+        listed = set(run("tools/install-packages", "--print", *groups).stdout.split())
         text = (SOURCE / "docs" / "dependencies.md").read_text()
         explained = set(re.findall(r"^\| `([a-z0-9.+-]+)`", text, flags=re.MULTILINE))
         self.assertEqual(listed, explained)
 
     def test_no_text_mentions_a_machine(self):
-        for script in ("tools/install-packages", "tools/quickstart", "tools/check", ".ci/run"):
+        for script in ("tools/install-packages", "tools/quickstart", "tools/check", "tools/bundle", ".ci/run"):
             text = (SOURCE / script).read_text()
             self.assertNotRegex(text, r"(?<![\w$}/.])/(home|root|work|opt|usr/local)\b", script)
 

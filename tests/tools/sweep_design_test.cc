@@ -1,10 +1,10 @@
 // Designs of experiments, by the worked example of the HARP paper (section 7.2.1, table 6) and by what defines them.
-#include "tools/heddle/sweep/design.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "tools/heddle/sweep/design.h"
 
 namespace heddle::tools::sweep {
 namespace {

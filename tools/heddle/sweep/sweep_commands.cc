@@ -1,7 +1,6 @@
 #include "tools/heddle/sweep/sweep_commands.h"
 
-#include <sys/stat.h>
-
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
@@ -111,6 +110,10 @@ int EmitCommand(const EmitArguments& arguments) {
     return kSuccess;
   }
   EmitOptions emit = arguments.emit;
+  // What tools/bundle makes starts this program through a script, and says which.
+  if (const char* script = std::getenv("HEDDLE_PROGRAM"); emit.program.empty() && script != nullptr) {
+    emit.program = script;
+  }
   if (emit.program.empty()) {
     std::error_code error;
     emit.program = fs::read_symlink("/proc/self/exe", error).string();
