@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -10,6 +11,8 @@ HEDDLE = os.environ["HEDDLE"]
 SOURCE = pathlib.Path(os.environ["HEDDLE_SOURCE"])
 BUILD = pathlib.Path(os.environ["HEDDLE_BUILD"])
 CAPTURE = os.environ["HEDDLE_CAPTURE"]  # empty in a build without LLVM
+# What runs the tests may ignore the signal (a shell does so with what it starts in the background), and so would heddle.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 SAMPLES = SOURCE / "traces" / "samples"
 SAMPLE = str(SAMPLES / "bfs.htrace")
 

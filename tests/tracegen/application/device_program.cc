@@ -288,6 +288,21 @@ void KillDevice() {
   std::printf("later: %d %s\n", static_cast<int>(result.error), result.message.c_str());
 }
 
+// Launches of many blocks, and many launches: tells the most memory that the device process has had, in megabytes.
+void Large() {
+  const ModuleInfo module = Load({"kernels.bc"});
+  Launch(Request(module, "Count", 300'000, 32, Arguments().Add(1)));
+  for (int i = 0; i < 2000; ++i) Launch(Request(module, "Count", 1, 32, Arguments().Add(1)));
+  const bool right = *reinterpret_cast<int*>(Variable(module, "counter").address) == 32 * (300'000 + 2000);
+  for (pid_t process : DeviceProcesses()) {
+    std::ifstream in("/proc/" + std::to_string(process) + "/status");
+    for (std::string line; std::getline(in, line);) {
+      if (line.rfind("VmHWM:", 0) == 0) std::printf("%d\n", std::atoi(line.c_str() + 6) / 1024);
+    }
+  }
+  std::printf("%s\n", right ? "right" : "wrong");
+}
+
 // The device process may write no larger file.
 void FullDisk() {
   const ModuleInfo module = Load({"kernels.bc"});
@@ -324,6 +339,7 @@ int main(int argc, char** argv) {
       {"late", LateModule},
       {"kill-device", KillDevice},
       {"full-disk", FullDisk},
+      {"large", Large},
   };
   const auto action = actions.find(what);
   if (action == actions.end()) return 2;

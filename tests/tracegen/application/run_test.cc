@@ -143,6 +143,14 @@ TEST_F(ApplicationTest, CodeThatIsLoadedLateIsInTheHeader) {
   }
 }
 
+TEST_F(ApplicationTest, MemoryDoesNotGrowWithBlocksAndLaunches) {
+  const Run run = Capture("large");
+  EXPECT_EQ(run.status, 0) << run.errors;
+  EXPECT_THAT(run.out, HasSubstr("right\n"));
+  EXPECT_LT(std::atoi(run.out.c_str()), 500) << "megabytes; LLVM's code takes about a hundred of them";
+  EXPECT_THAT(run.errors, HasSubstr("2001 launches, 9664000 threads"));
+}
+
 TEST_F(ApplicationTest, ProcessesOfARunAreMerged) {
   const Run run = Capture("spawn");
   EXPECT_EQ(run.out, "right\nright\n");

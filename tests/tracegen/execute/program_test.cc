@@ -26,8 +26,17 @@ class ProgramTest : public CaptureTest {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 1, Path("stdout").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     posix_spawn_file_actions_addopen(&actions, 2, Path("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    // What runs the tests may ignore them: a shell does so with what it starts in the background.
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigdefault(&attributes, &signals);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     pid_t child = 0;
-    EXPECT_EQ(posix_spawn(&child, HEDDLE_CAPTURE_PROGRAM, &actions, nullptr, words.data(), environ), 0);
+    EXPECT_EQ(posix_spawn(&child, HEDDLE_CAPTURE_PROGRAM, &actions, &attributes, words.data(), environ), 0);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return child;
   }
