@@ -254,6 +254,7 @@ absl::Status Device::BeginRecord(const device::LaunchRequest& request, const Pre
   }
   trace::v1::Launch record = DescribeLaunch(launch.geometry, *memory_);
   record.set_program(*kernel.number);
+  runner_->SetBounds(memory_->allocations(), &kernel.unit.program);
   record.set_stream(StreamNumber(request.stream));
   std::set<uint64_t> dependencies(request.dependencies.begin(), request.dependencies.end());
   if (const auto last = last_in_stream_.find(request.stream); last != last_in_stream_.end()) {

@@ -4,11 +4,13 @@
 #include <csetjmp>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "tracegen/execute/fault_handler.h"
+#include "traces/format/walk.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -44,6 +46,7 @@ absl::Status BlockRunner::Run(const InstrumentedKernel& kernel, KernelEntry entr
   context_.grid_id = geometry.grid_id;
   std::copy(std::begin(geometry.environment), std::end(geometry.environment), context_.environment);
   context_.division_by_zero = 0;
+  warned_of_bounds_ = kernels_outside_.contains(kernel.name);
   if (geometry.first_block == 0) context_.clock = 0;
 
   FaultHandler handler;
@@ -142,6 +145,7 @@ absl::Status BlockRunner::FinishBlock(uint64_t block) {
   if (writer_ == nullptr) return absl::OkStatus();
   if (cut_) return CutBlock(block, true);
   log_.Gather(thread_count_, records_);
+  CheckBounds();
   return writer_->AddBlock(block, records_, context_.instructions - block_start_instructions_);
 }
 
@@ -154,6 +158,7 @@ absl::Status BlockRunner::CutBlock(uint64_t block, bool last) {
   }
   cut_ = true;
   log_.Gather(thread_count_, records_);
+  CheckBounds();
   for (uint32_t t = 0; t < thread_count_; ++t) records_[t].exited = threads_[t].state == State::kExited;
   consumed_.assign(thread_count_, 0);
   if (absl::Status status = writer_->AddBlockPart(block, records_, last, consumed_); !status.ok()) {
@@ -177,6 +182,53 @@ absl::Status BlockRunner::CutBlock(uint64_t block, bool last) {
   }
   BeginPart();
   return absl::OkStatus();
+}
+
+void BlockRunner::SetBounds(const std::vector<trace::v1::Allocation>& allocations,
+                            const trace::v1::KernelProgram* program) {
+  bounds_.SetAllocations(allocations);
+  program_ = program;
+}
+
+void BlockRunner::CheckBounds() {
+  if (program_ == nullptr || warned_of_bounds_) return;
+  for (uint32_t t = 0; t < thread_count_; ++t) {
+    const size_t position = bounds_.FindOutside(records_[t].addresses);
+    if (position == BoundsCheck::kNone) continue;
+    warned_of_bounds_ = true;
+    kernels_outside_.insert(kernel_->name);
+    const uint64_t address = records_[t].addresses[position];
+    Warn(absl::StrCat("kernel '", kernel_->name, "', block (", context_.ctaid[0], ",", context_.ctaid[1], ",",
+                      context_.ctaid[2], "), thread ", Coordinates(t), ": access to address 0x", absl::Hex(address),
+                      PlaceOfAccess(records_[t], position), ", ", bounds_.Describe(address),
+                      "; further ones of this kernel are not told"));
+    return;
+  }
+}
+
+// The instruction is the one that a walk along the thread's decisions finds at this address. Of a block that was cut in
+// time it is not known here where the walk starts.
+std::string BlockRunner::PlaceOfAccess(const trace::ThreadRecord& record, size_t position) const {
+  absl::StatusOr<trace::Program> program = trace::Program::Create(*program_);
+  if (cut_ || !program.ok()) return "";
+  trace::ByteDecisions decisions(record.decisions.data(), record.decisions.size());
+  trace::WalkState state;
+  uint64_t instructions = 0;
+  size_t seen = 0;
+  std::optional<trace::Pc> pc;
+  trace::Walk(*program, trace::Extent::kRunsToExit, decisions, state, ~uint64_t{0}, instructions,
+              [&](uint32_t, const trace::Block& block) {
+                if (position >= seen && position < seen + block.access_count) {
+                  pc = program->accesses_of(block)[position - seen];
+                }
+                seen += block.access_count;
+              });
+  for (const RecordedBlock& block : kernel_->blocks) {
+    for (size_t i = 0; i < block.access_instructions.size(); ++i) {
+      if (block.access_instructions[i] == pc) return absl::StrCat(" at ", block.access_sites[i].ToString());
+    }
+  }
+  return "";
 }
 
 void BlockRunner::FiberMain(void* self) { static_cast<BlockRunner*>(self)->FiberLoop(); }

@@ -5,17 +5,20 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "tracegen/execute/bounds_check.h"
 #include "tracegen/execute/device_heap.h"
 #include "tracegen/execute/fiber.h"
 #include "tracegen/execute/record_log.h"
 #include "tracegen/instrument/instrument.h"
 #include "tracegen/instrument/thread_context.h"
 #include "traces/format/limits.h"
+#include "traces/format/program.h"
 #include "traces/format/writer.h"
 
 namespace heddle::tracegen {
@@ -65,6 +68,10 @@ class BlockRunner {
   // cannot complete, the bound on instructions. CancelledError: the run was interrupted by a signal.
   absl::Status Run(const InstrumentedKernel& kernel, KernelEntry entry, const void* const* arguments,
                    const Geometry& geometry, trace::TraceWriter* writer);
+
+  // What is allocated while the next launches run, and the program that they record: accesses outside are warned about
+  // once per kernel, with the place in the source. (Only recorded launches are looked at.)
+  void SetBounds(const std::vector<trace::v1::Allocation>& allocations, const trace::v1::KernelProgram* program);
 
   // The heap of the launches that follow (RunnerOptions::heap).
   void SetHeap(DeviceHeap* heap) { options_.heap = heap; }
@@ -151,8 +158,14 @@ class BlockRunner {
   std::string FaultText(int signal, const void* address) const;
   Site LastAccess(const void* address) const;
   void Warn(const std::string& text);
+  void CheckBounds();
+  std::string PlaceOfAccess(const trace::ThreadRecord& record, size_t position) const;
 
   RunnerOptions options_;
+  BoundsCheck bounds_;
+  const trace::v1::KernelProgram* program_ = nullptr;  // of the kernel, if bounds are checked
+  bool warned_of_bounds_ = false;                      // of this kernel
+  std::set<std::string> kernels_outside_;              // that have been warned about
   ThreadContext context_;
   FiberPool fibers_;
   RecordLog log_;

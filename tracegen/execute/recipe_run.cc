@@ -382,6 +382,7 @@ class RecipeRun {
     if (absl::Status status = writer_->BeginLaunch(std::move(record)); !status.ok()) return status;
     std::vector<const void*> arguments = PlaceArguments(kernel.recorded, prepared.parameters);
     uint64_t before = runner.instructions();
+    runner.SetBounds(memory_->allocations(), &kernel.unit.program);
     absl::Status status = runner.Run(kernel.recorded, kernel.recorded_code->entry(), arguments.data(), geometry,
                                      launch.unrecorded() ? nullptr : writer_.get());
     if (!status.ok()) return status;

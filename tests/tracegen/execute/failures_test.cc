@@ -157,6 +157,20 @@ __global__ void k(int* out) {
            IntRecipe(1, 1, {0x02030400, 1}));
 }
 
+TEST_F(FailureTest, AccessALittleOutsideIsAWarningWithItsPlaceOncePerKernel) {
+  const CaptureSummary summary = Succeeds(R"(
+__global__ void k(int* out) {
+  int t = threadIdx.x;
+  out[t] = t +
+           (t > 1 ? out[t + 4] : 0);
+})",
+                                          IntRecipe(2, 4, {0, 1, 2, 3}));
+  ASSERT_EQ(summary.warnings.size(), 1);
+  EXPECT_THAT(summary.warnings[0], ::testing::HasSubstr("kernel 'k(int*)', block (0,0,0), thread (2,0,0)"));
+  EXPECT_THAT(summary.warnings[0], ::testing::HasSubstr("access to address 0x200000000218 at kernel.cu:5"));
+  EXPECT_THAT(summary.warnings[0], ::testing::HasSubstr("8 bytes behind the end of 'out' (16 bytes)"));
+}
+
 TEST_F(FailureTest, WrongOutputNamesTheElement) {
   Fails("__global__ void k(int* out) { out[threadIdx.x] = threadIdx.x; }", IntRecipe(1, 3, {0, 1, 5}),
         {"the output is wrong: out[2] is 2, expected 5"});

@@ -1,0 +1,56 @@
+#include "tracegen/execute/bounds_check.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "tracegen/instrument/thread_context.h"
+
+namespace heddle::tracegen {
+namespace {
+
+constexpr unsigned kGranuleBits = 9;
+constexpr uint64_t kGranule = uint64_t{1} << kGranuleBits;
+
+}  // namespace
+
+void BoundsCheck::SetAllocations(const std::vector<trace::v1::Allocation>& allocations) {
+  std::vector<Range> ranges;
+  for (const trace::v1::Allocation& allocation : allocations) {
+    if (allocation.base() < kGlobalBase || allocation.base() - kGlobalBase >= kGlobalBytes) continue;
+    ranges.push_back({allocation.base(), allocation.bytes(), allocation.name()});
+  }
+  std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.base < b.base; });
+  if (ranges == ranges_) return;
+  ranges_ = std::move(ranges);
+  valid_.clear();
+  for (const Range& range : ranges_) {
+    const uint64_t first = range.base - kGlobalBase;
+    valid_.resize(std::max<uint64_t>(valid_.size(), (first + range.bytes + kGranule - 1) >> kGranuleBits), 0);
+    for (uint64_t at = first >> kGranuleBits; at << kGranuleBits < first + range.bytes; ++at) {
+      const uint64_t left = first + range.bytes - (at << kGranuleBits);
+      valid_[at] = static_cast<uint16_t>(std::min(left, kGranule));
+    }
+  }
+}
+
+size_t BoundsCheck::FindOutside(std::span<const uint64_t> addresses) const {
+  if (ranges_.empty()) return kNone;
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    const uint64_t offset = addresses[i] - kGlobalBase;
+    if (offset >= kGlobalBytes) continue;
+    const uint64_t granule = offset >> kGranuleBits;
+    if (granule >= valid_.size() || (offset & (kGranule - 1)) >= valid_[granule]) return i;
+  }
+  return kNone;
+}
+
+std::string BoundsCheck::Describe(uint64_t address) const {
+  auto next = std::upper_bound(ranges_.begin(), ranges_.end(), address,
+                               [](uint64_t at, const Range& range) { return at < range.base; });
+  if (next == ranges_.begin()) return "in front of everything that is allocated";
+  const Range& range = *std::prev(next);
+  return absl::StrCat(address - range.base - range.bytes, " bytes behind the end of '", range.name, "' (", range.bytes,
+                      " bytes)");
+}
+
+}  // namespace heddle::tracegen

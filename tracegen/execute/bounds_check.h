@@ -1,0 +1,43 @@
+// Recorded addresses outside everything that is allocated.
+#ifndef HEDDLE_TRACEGEN_EXECUTE_BOUNDS_CHECK_H_
+#define HEDDLE_TRACEGEN_EXECUTE_BOUNDS_CHECK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "proto/trace.pb.h"
+
+namespace heddle::tracegen {
+
+// Memory has some slack behind every allocation, and stays accessible in pages: small accesses beyond the end do no
+// harm here, as on a device, but they are mistakes of the program. One look-up per address in a table with the number
+// of valid bytes of every 512 (allocations are aligned to that).
+class BoundsCheck {
+ public:
+  static constexpr size_t kNone = ~size_t{0};
+
+  // Replaces what is allocated. Without allocations nothing is checked.
+  void SetAllocations(const std::vector<trace::v1::Allocation>& allocations);
+  // Position of the first global address that lies in no allocation, or kNone.
+  size_t FindOutside(std::span<const uint64_t> addresses) const;
+  // Where an address lies: "16 bytes behind the end of 'a' (400 bytes)".
+  std::string Describe(uint64_t address) const;
+
+ private:
+  struct Range {
+    uint64_t base = 0;
+    uint64_t bytes = 0;
+    std::string name;
+    bool operator==(const Range&) const = default;
+  };
+
+  std::vector<Range> ranges_;    // ascending
+  std::vector<uint16_t> valid_;  // by 512 bytes from the start of the global window: bytes that are allocated
+};
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_EXECUTE_BOUNDS_CHECK_H_
