@@ -148,12 +148,12 @@ __device__ int add(int a, int b) { return a + b; }
 __device__ int mul(int a, int b) { return a * b; }
 __device__ int sub(int a, int b) { return a - b; }
 __device__ Operation table[3] = {add, mul, sub};
+__device__ Operation chosen[6];
 __global__ void k(int* out) {
   int t = threadIdx.x;
   int v = table[t % 3](t, 3);
-  Operation chosen = t < 4 ? add : mul;
-  *(volatile Operation*)&table[t % 3] = chosen;
-  out[t] = table[t % 3](v, 2);
+  *(volatile Operation*)&chosen[t] = t < 4 ? add : mul;
+  out[t] = chosen[t](v, 2);
 })",
            IntRecipe(1, 6, expected));
 }
