@@ -15,7 +15,7 @@ __global__ void Work(const unsigned int* in, long long* out) {
   mine[8] = __funnelshift_l(x, ~x, 8);
   mine[9] = __usad(x, 100u, 5u);
   mine[10] = __float_as_int(static_cast<float>(x));
-  mine[11] = __double2int_rz(1e300) == 2147483647;
+  mine[11] = __double2int_rz(1e300 * (x + 1.0)) == 2147483647;
   mine[12] = x << in[4];  // by 40: the hardware gives 0
   mine[13] = __hadd(static_cast<int>(x), 2);
   mine[14] = static_cast<long long>(__umul64hi(static_cast<unsigned long long>(x) << 32, 1ull << 33));

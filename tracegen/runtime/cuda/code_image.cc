@@ -189,11 +189,14 @@ int CodeRegistry::target() const {
 }
 
 bool CodeRegistry::IsInVariable(uint64_t address, uint64_t bytes) const {
+  const auto holds = [&](const CodeImage& image) {
+    const device::VariableInfo* variable = image.loaded() ? image.FindAddress(address) : nullptr;
+    return variable != nullptr && bytes <= variable->bytes - (address - variable->address);
+  };
   for (const auto& image : images_) {
-    const device::VariableInfo* variable = image->loaded() ? image->FindAddress(address) : nullptr;
-    if (variable != nullptr) return bytes <= variable->bytes - (address - variable->address);
+    if (holds(*image)) return true;
   }
-  return false;
+  return std::any_of(others_.begin(), others_.end(), [&](const CodeImage* image) { return holds(*image); });
 }
 
 }  // namespace heddle::cuda

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,11 +94,15 @@ class CodeRegistry {
   const std::map<const void*, Variable>& variables() const { return variables_; }
   // Highest compute capability that code was made for; 70 if there is none.
   int target() const;
+  // An image that is loaded by itself (cuModuleLoad): its variables are memory of the device, too.
+  void Watch(const CodeImage* image) { others_.insert(image); }
+  void Unwatch(const CodeImage* image) { others_.erase(image); }
   // Whether `address` lies in a variable of a loaded module, with `bytes` behind it.
   bool IsInVariable(uint64_t address, uint64_t bytes) const;
 
  private:
   std::vector<std::unique_ptr<CodeImage>> images_;
+  std::set<const CodeImage*> others_;
   std::map<const void*, CodeImage*> relocatable_;
   std::map<const void*, Kernel> kernels_;
   std::map<const void*, Variable> variables_;

@@ -50,6 +50,7 @@ CUresult Load(const char* call, const void* data, std::unique_ptr<CUmod_st> modu
   if (cudaError_t error = module->image.Load(call); error != cudaSuccess) return Result(error);
   *out = module.release();
   Modules().insert(*out);
+  CodeRegistry::Get().Watch(&(*out)->image);
   return CUDA_SUCCESS;
 }
 
@@ -100,6 +101,7 @@ CUresult cuModuleUnload(CUmodule module) {
   const Guard guard;
   if (Modules().erase(module) == 0) return CUDA_ERROR_INVALID_HANDLE;
   const std::unique_ptr<CUmod_st> owned(module);
+  heddle::cuda::CodeRegistry::Get().Unwatch(&owned->image);
   return Result(owned->image.Unload("cuModuleUnload"));
 }
 

@@ -4,10 +4,13 @@
 #include "../check.h"
 
 void LaunchScale(float* data, int n);
+cudaError_t SetWeights(const float* values);
 
 int main() {
   const int n = 150;
   std::vector<float> host(n, 3.0f);
+  const float weights[4] = {1, 2, 4, 8};
+  CALL(SetWeights(weights));
   float* device;
   CALL(cudaMalloc(&device, n * sizeof(float)));
   CALL(cudaMemcpy(device, host.data(), n * sizeof(float), cudaMemcpyHostToDevice));
