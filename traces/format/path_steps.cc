@@ -5,7 +5,7 @@ namespace {
 
 // Blocks at which paths meet are part of several steps. In a program that somebody made to be large in this way, the
 // steps would take memory and time that the file does not show.
-constexpr uint64_t kMostMergedPerBlock = 16;
+constexpr uint64_t kMostMergedPerInstruction = 16;
 
 }  // namespace
 
@@ -33,7 +33,8 @@ uint32_t PathSteps::At(uint32_t block) {
     for (uint32_t c = part.first_access; c < part.first_access + part.access_count; ++c) {
       sequence_.push_back(static_cast<uint16_t>(c));
     }
-    usable_ &= ++merged_ <= kMostMergedPerBlock * program_->blocks().size();
+    merged_ += part.count;
+    usable_ &= merged_ <= kMostMergedPerInstruction * program_->instruction_count();
     if (!usable_ || part.terminator != v1::FALL_THROUGH) break;
     current = part.successor;
   }

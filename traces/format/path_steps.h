@@ -54,7 +54,7 @@ class PathSteps {
   std::vector<uint32_t> last_block_;  // by step
   std::vector<uint32_t> step_at_;     // by block
   std::vector<uint16_t> sequence_;
-  uint64_t merged_ = 0;  // blocks of all steps
+  uint64_t merged_ = 0;  // instructions of all steps
   bool usable_ = false;
 };
 
