@@ -65,11 +65,16 @@ class HardwareMajority {
   }
   void Issued(SlotId slot) {
     const MajorityHeap::GroupId group = heap_.group_of(slot);
-    if (group != MajorityHeap::kNone && group != majority_) {  // of the root
-      if (majority_ != MajorityHeap::kNone) heap_.Release(majority_);
-      uint32_t swaps = 0;
-      majority_ = heap_.Pop(swaps);
-      Balance(swaps);
+    if (group != MajorityHeap::kNone && group != majority_) {  // the root when it was picked
+      Balance(heap_.Pop(group));
+      if (majority_ != MajorityHeap::kNone) {
+        if (heap_.has_warps(majority_)) {  // they came between the choice and the issue
+          Balance(heap_.Return(majority_));
+        } else {
+          heap_.Release(majority_);
+        }
+      }
+      majority_ = group;
       ++statistics_.elections;
     }
     Left(slot);

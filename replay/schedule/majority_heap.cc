@@ -68,12 +68,18 @@ uint32_t MajorityHeap::Remove(SlotId slot) {
   return swaps;
 }
 
-MajorityHeap::GroupId MajorityHeap::Pop(uint32_t& swaps) {
-  const GroupId group = heap_.front();
+uint32_t MajorityHeap::Pop(GroupId group) {
   LeaveLookup(group);
-  swaps = TakeOut(0);
+  const uint32_t swaps = TakeOut(groups_[group].place);
   groups_[group].place = kPopped;
-  return group;
+  return swaps;
+}
+
+uint32_t MajorityHeap::Return(GroupId group) {
+  groups_[group].place = heap_.size();
+  heap_.push_back(group);
+  EnterLookup(group);
+  return SiftUp(heap_.size() - 1);
 }
 
 bool MajorityHeap::Above(GroupId a, GroupId b) const {

@@ -54,8 +54,10 @@ class MajorityHeap {
   uint32_t Resize(SlotId slot, uint32_t weight);
   // The warp leaves its group. A group in the heap that has no warps left leaves the heap.
   uint32_t Remove(SlotId slot);
-  // Takes the root out of the heap; it is the majority from now on, until Release.
-  GroupId Pop(uint32_t& swaps);
+  // Takes a group out of the heap; it is the majority from now on, until Release or Return.
+  uint32_t Pop(GroupId group);
+  // A popped group comes back into the heap.
+  uint32_t Return(GroupId group);
   // A popped group without warps ends.
   void Release(GroupId group) { free_.push_back(group); }
 
