@@ -219,7 +219,7 @@ class Dump(TraceTest):
         launch = max(info(SAMPLE)["launch"], key=lambda one: one["accesses"])
         text = trace("dump", SAMPLE, "--launches", launch["launch"], "--blocks", 0, "--threads", 0)
         lines = text.splitlines()
-        self.assertRegex(lines[0], r"^launch \d+ bfs\w*, block 0, thread 0: [\d,]+ instructions, [\d,]+ accesses$")
+        self.assertRegex(lines[0], r"^launch \d+ bfs\w*, block 0, thread 0: [\d,]+ instructions, [\d,]+ access(es)?$")
         self.assertEqual(len(lines) - 1, int(lines[0].split(": ")[1].split()[0].replace(",", "")))
         self.assertTrue(lines[-1].endswith("exit"), lines[-1])
         self.assertRegex(text, r"\n +\d+ +\d+  bfs\.cu:\d+ +ld\.global\S*( %\d+)* <- %\d+ +0x[0-9a-f]+\n")
