@@ -49,10 +49,12 @@ HEDDLE_DEVICE unsigned long long atomicCAS(unsigned long long* address, unsigned
 HEDDLE_DEVICE long long atomicCAS(long long* address, long long compare, long long value) {
   return __nvvm_atom_cas_gen_ll(address, compare, value);
 }
-// The code generator makes of it an exchange of the word around, as devices before sm_70 need it.
+// As PTX: the code generator would make of it a loop with exchanges of the word around, as devices before sm_70 need
+// it, which may reach behind the end of the variable.
 HEDDLE_DEVICE unsigned short atomicCAS(unsigned short* address, unsigned short compare, unsigned short value) {
-  __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-  return compare;
+  unsigned short old;
+  asm volatile("atom.cas.b16 %0, [%1], %2, %3;" : "=h"(old) : "l"(address), "h"(compare), "h"(value) : "memory");
+  return old;
 }
 HEDDLE_DEVICE unsigned int atomicInc(unsigned int* address, unsigned int limit) {
   return __nvvm_atom_inc_gen_ui(address, limit);
