@@ -52,7 +52,8 @@ class Characterise(CommandTest):
         rows = {row["trace"]: row for row in table(*sorted(SAMPLES.glob("*.htrace")))}
         self.assertIn("divergent", rows["bfs"]["classes"])
         self.assertNotIn("divergent", rows["reduction"]["classes"])
-        self.assertTrue(rows["reduction"]["classes"].startswith("C"), rows["reduction"]["classes"])
+        # Few threads, and a tree at the end that leaves 94 % of the lanes.
+        self.assertTrue(rows["reduction"]["classes"].startswith("A"), rows["reduction"]["classes"])
 
     def test_the_markdown_table_has_as_many_cells_in_every_row_and_jobs_change_nothing(self):
         files = sorted(SAMPLES.glob("*.htrace"))

@@ -47,11 +47,12 @@ Command ClangCommand(const Options& options, const Places& places, const CudaSou
 }
 
 // gcc's options that clang does not know, in what -Xcompiler passes on; OpenMP in .cu files runs on one thread, as
-// clang's own OpenMP library is another one than the one of gcc's objects.
+// clang's own OpenMP library is another one than the one of gcc's objects. (clang has -fopenmp=libgomp, which only
+// passes the pragmas over as well, but refuses it beside a CUDA target.)
 void AppendHostOptions(Command& command, const Options& options) {
   for (const std::string& word : options.host) {
     if (word == "-fopenmp") {
-      Append(command, {"-fopenmp=libgomp", "-Wno-source-uses-openmp"});
+      command.emplace_back("-Wno-source-uses-openmp");
     } else if (word == "-rdynamic" || word == "-static-libgcc" || word == "-static-libstdc++" ||
                word.rfind("-Wl,", 0) == 0 || word == "-fpermissive" || word == "-fno-gcse" ||
                word == "-mcmodel=large" || word.rfind("-std=", 0) == 0) {
@@ -198,6 +199,15 @@ std::string DeviceCodeText(const Options& options, const Places& places, const C
   text += "\nmax_registers=" + std::to_string(options.max_registers) + "\n";
   if (!places.device_program.empty()) text += "device_program=" + places.device_program + "\n";
   return text;
+}
+
+std::string DeviceProgramSource(const Places& places) {
+  std::string quoted;
+  for (char c : places.device_program) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return "const char heddle_device_program[] = \"" + quoted + "\";\n";
 }
 
 }  // namespace heddle::nvcc

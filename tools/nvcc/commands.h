@@ -40,6 +40,9 @@ Command LinkCommand(const Options& options, const Places& places, const std::vec
 // The lines in front of the bitcode, see tracegen/runtime/cuda/device_code.h.
 std::string DeviceCodeText(const Options& options, const Places& places, const CudaSource& source);
 
+// A C source that is linked into programs: where heddle-capture is, for those without device code of their own.
+std::string DeviceProgramSource(const Places& places);
+
 }  // namespace heddle::nvcc
 
 #endif  // HEDDLE_TOOLS_NVCC_COMMANDS_H_

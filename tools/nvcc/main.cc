@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "tools/nvcc/commands.h"
@@ -94,6 +95,7 @@ class Build {
   int RestoreDependencies(const CudaSource& source, const std::string& output);
   std::string ObjectName(const std::string& input) const;
   int MakeLibrary(const std::vector<std::string>& objects);
+  int Link(std::vector<std::string> objects);
 
   const Options& options_;
   const Places& places_;
@@ -198,6 +200,22 @@ int Build::MakeLibrary(const std::vector<std::string>& objects) {
   return Execute(command);
 }
 
+int Build::Link(std::vector<std::string> objects) {
+  if (!places_.device_program.empty()) {
+    const std::string source = work_.File("device_program.c");
+    const std::string object = work_.File("device_program.o");
+    if (!options_.dry_run) {
+      std::ofstream out(source);
+      out << DeviceProgramSource(places_);
+      out.close();
+      if (!out) return Fail(source + ": cannot write this file");
+    }
+    if (int status = Execute({places_.host_c, "-fPIC", "-c", source, "-o", object}); status != 0) return status;
+    objects.push_back(object);
+  }
+  return Execute(LinkCommand(options_, places_, objects));
+}
+
 int Build::Make() {
   if (options_.inputs.empty()) return Fail("no input files; see heddle-nvcc --help");
   if (options_.phase == Phase::kDeviceLink) {
@@ -229,7 +247,7 @@ int Build::Make() {
   }
   if (objects_only) return 0;
   if (options_.phase == Phase::kLibrary) return MakeLibrary(objects);
-  return Execute(LinkCommand(options_, places_, objects));
+  return Link(std::move(objects));
 }
 
 int Main(int argc, char** argv) {

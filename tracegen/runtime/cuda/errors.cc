@@ -6,8 +6,17 @@
 #include "tracegen/runtime/cuda/api.h"
 #include "tracegen/runtime/cuda/state.h"
 
+// The path of heddle-capture, in programs that heddle-nvcc has linked: those without device code of their own (users of
+// the driver API) have it from nowhere else.
+extern "C" [[gnu::weak]] const char heddle_device_program[];
+
 namespace heddle::cuda {
 namespace {
+
+[[maybe_unused]] const bool device_program_is_known = [] {
+  if (heddle_device_program != nullptr) device::DeviceClient::Get().AddDeviceProgram(heddle_device_program);
+  return true;
+}();
 
 thread_local cudaError_t last_error = cudaSuccess;
 // After a kernel has failed, every call of the process fails with its error (CUDA: the context is lost).
