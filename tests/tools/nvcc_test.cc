@@ -131,6 +131,13 @@ TEST(NvccCommands, VendorLibrariesAreLeftOut) {
                           "-lcudart_static", "-lpthread", "-ldl", "-lm"));
 }
 
+TEST(NvccCommands, ProgramsWithoutDeviceCodeKnowWhereTheDeviceIs) {
+  Places places = SomePlaces();
+  places.device_program = "/opt/a \"b\"/bin/heddle-capture";
+  EXPECT_EQ(DeviceProgramSource(places),
+            "const char heddle_device_program[] = \"/opt/a \\\"b\\\"/bin/heddle-capture\";\n");
+}
+
 TEST(NvccCommands, LanguagesByEndingAndByOption) {
   const Options plain = Parse("x.cu");
   EXPECT_EQ(LanguageOf("a/x.cu", plain), Language::kCuda);
