@@ -116,7 +116,13 @@ absl::Status CheckInstruction(llvm::Instruction& instruction) {
     return Refuse(instruction, "local arrays of variable size are not supported");
   }
   if (llvm::isa<llvm::InvokeInst, llvm::CallBrInst, llvm::IndirectBrInst>(instruction)) {
-    return Refuse(instruction, "this kind of control flow is not supported in device code");
+    // The computed jumps of a function share one that has no line: then the place is that of what is just before.
+    const llvm::Instruction* place = &instruction;
+    while (UserLocation(*place) == nullptr && place->getPrevNode() != nullptr) place = place->getPrevNode();
+    for (const llvm::BasicBlock* before : llvm::predecessors(instruction.getParent())) {
+      if (UserLocation(*place) == nullptr) place = before->getTerminator();
+    }
+    return Refuse(*place, "this kind of control flow is not supported in device code");
   }
   return absl::OkStatus();
 }
