@@ -66,6 +66,9 @@ TEST(NvccOptions, TheHighestCapabilityThatIsNamedAndSupported) {
   EXPECT_EQ(old.target, "sm_30");
   EXPECT_THAT(old.warnings, ElementsAre("compute capability 13: compiled for sm_30 instead"));
   EXPECT_EQ(Parse("-arch=sm_120 x.cu").target, "sm_90");
+  EXPECT_EQ(Parse("-arch=native x.cu").target, "sm_70");
+  EXPECT_THAT(ErrorOf("-gencode x.cu"), HasSubstr("\"x.cu\" names no compute capability"));
+  EXPECT_THAT(ErrorOf("-maxrregcount x.cu"), HasSubstr("x.cu: this is no number"));
 }
 
 TEST(NvccOptions, Phases) {

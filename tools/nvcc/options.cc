@@ -175,7 +175,9 @@ void Parser::MakeCodeOptions() {
   Value({"fmad"}, [this](const std::string& v) { options_.contract = IsTrue(v); });
   Value({"rdc", "relocatable-device-code"}, [this](const std::string& v) { options_.relocatable = IsTrue(v); });
   Value({"maxrregcount"}, [this](const std::string& v) {
-    options_.max_registers = static_cast<unsigned>(std::strtoul(v.c_str(), nullptr, 10));
+    char* end = nullptr;
+    options_.max_registers = static_cast<unsigned>(std::strtoul(v.c_str(), &end, 10));
+    if (v.empty() || *end != '\0') Fail("-maxrregcount " + v + ": this is no number of registers");
   });
   Value({"arch", "gpu-architecture", "gpu-name"}, [this](const std::string& v) { AddTarget(v); });
   Value({"code", "gpu-code"}, [this](const std::string& v) { AddTarget(v); });
@@ -322,9 +324,15 @@ void Parser::MakeTable() {
 void Parser::AddTarget(const std::string& list) {
   std::string words = list;
   std::replace(words.begin(), words.end(), '=', ',');
+  // Known words without a number: the default is meant.
+  bool named = list == "native" || list == "all" || list == "all-major";
   for (const std::string& word : SplitList(words)) {
-    if (const int number = TargetNumber(word); number > 0) targets_.push_back(number);
+    const int number = TargetNumber(word);
+    if (number == 0) continue;
+    targets_.push_back(number);
+    named = true;
   }
+  if (!named) Fail("-arch, -code, -gencode: \"" + list + "\" names no compute capability, such as sm_70");
 }
 
 bool Parser::ReadResponseFile(const std::string& path) {
