@@ -17,8 +17,8 @@ absl::Status CheckGeometry(const std::string& kernel, const KernelBounds& bounds
                                                      kMaxGrid[i], " blocks are possible"));
     }
     if (geometry.block[i] > kMaxBlock[i]) {
-      return absl::InvalidArgumentError(absl::StrCat("block dimension ", i, " is ", geometry.block[i],
-                                                     ", but at most ", kMaxBlock[i], " threads are possible"));
+      return absl::InvalidArgumentError(absl::StrCat("block dimension ", i, " is ", geometry.block[i], ", but at most ",
+                                                     kMaxBlock[i], " threads are possible"));
     }
   }
   const uint64_t threads = uint64_t{geometry.block[0]} * geometry.block[1] * geometry.block[2];
@@ -45,10 +45,9 @@ absl::Status CheckShared(const std::string& kernel, uint64_t static_bytes, uint6
   if (static_bytes <= kMaxStaticShared && DynamicSharedStart(static_bytes) + dynamic_bytes <= kMaxShared) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("kernel '", kernel, "' needs ", static_bytes, " + ", dynamic_bytes,
-                   " bytes of shared memory (static + dynamic), but a block has at most ", kMaxStaticShared,
-                   " static and ", kMaxShared, " in all"));
+  return absl::InvalidArgumentError(absl::StrCat("kernel '", kernel, "' needs ", static_bytes, " + ", dynamic_bytes,
+                                                 " bytes of shared memory (static + dynamic), but a block has at most ",
+                                                 kMaxStaticShared, " static and ", kMaxShared, " in all"));
 }
 
 }  // namespace heddle::tracegen

@@ -39,8 +39,8 @@ struct FlowNode {
   std::string name;  // IR block that it begins; empty for code on an edge
   std::vector<FlowInstruction> instructions;
   FlowEnd end = FlowEnd::kFallThrough;
-  int next = kNoNode;   // fall-through, unconditional target, or continuation of a call
-  int taken = kNoNode;  // kConditional
+  int next = kNoNode;                // fall-through, unconditional target, or continuation of a call
+  int taken = kNoNode;               // kConditional
   std::vector<std::string> callees;  // kCall: one, or all that a pointer can lead to
   bool indirect = false;             // kCall: through a pointer
 };

@@ -22,7 +22,8 @@ class MathTest : public CaptureTest {
  protected:
   // Every function in double and, with the suffix of single precision put in by the F macro, in single precision.
   void Expect(const std::vector<Function>& functions) {
-    std::string source = "#define D(name) name\n#define S(name) name##f\n__global__ void k(double* wide, float* narrow) {\n";
+    std::string source =
+        "#define D(name) name\n#define S(name) name##f\n__global__ void k(double* wide, float* narrow) {\n";
     std::vector<double> expected;
     const size_t inputs = std::size(kInputs);
     source += "  const double xs[4] = {0.3, 0.9, 1.7, 5.25};\n  const int t = threadIdx.x;\n";

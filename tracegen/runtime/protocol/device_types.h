@@ -84,7 +84,7 @@ struct ModuleInfo {
   uint64_t id = 0;
   std::vector<KernelInfo> kernels;
   std::vector<VariableInfo> variables;
-  std::string log;     // the compiler's messages; filled in also when a build fails
+  std::string log;  // the compiler's messages; filled in also when a build fails
   // Bitcode that LoadModule accepts, as one part: of source that was built and of parts that were linked.
   std::string binary;
 };
