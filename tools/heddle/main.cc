@@ -154,7 +154,8 @@ int Run(int argc, char** argv) {
   app.footer(kExamples);
   app.require_subcommand(1);
 
-  app.add_subcommand("capture", "Record a stand-alone kernel from a recipe (see `heddle capture --help`)");
+  app.add_subcommand("capture",
+                     "Record the kernels of a program, or one kernel from a recipe (see `heddle capture --help`)");
   const TraceOptions trace(app);
   const CharacteriseOptions characterise(app);
   AddReplay(app, arguments);
