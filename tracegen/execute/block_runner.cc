@@ -144,8 +144,7 @@ absl::Status BlockRunner::RunBlock(uint64_t block) {
 absl::Status BlockRunner::FinishBlock(uint64_t block) {
   if (writer_ == nullptr) return absl::OkStatus();
   if (cut_) return CutBlock(block, true);
-  log_.Gather(thread_count_, records_);
-  CheckBounds();
+  if (log_.Gather(thread_count_, BoundsToCheck(), records_)) WarnOfAccessOutside();
   return writer_->AddBlock(block, records_, context_.instructions - block_start_instructions_);
 }
 
@@ -157,13 +156,13 @@ absl::Status BlockRunner::CutBlock(uint64_t block, bool last) {
     return absl::OkStatus();
   }
   cut_ = true;
-  log_.Gather(thread_count_, records_);
-  CheckBounds();
+  const bool outside = log_.Gather(thread_count_, BoundsToCheck(), records_);
   for (uint32_t t = 0; t < thread_count_; ++t) records_[t].exited = threads_[t].state == State::kExited;
   consumed_.assign(thread_count_, 0);
   if (absl::Status status = writer_->AddBlockPart(block, records_, last, consumed_); !status.ok()) {
     return status;
   }
+  if (outside) WarnOfAccessOutside();
   if (last) return absl::OkStatus();
   // The records of blocks that were entered after a thread's last decision go over into the next part, and with them
   // the place where a suspended thread still has to store addresses.
@@ -190,10 +189,16 @@ void BlockRunner::SetBounds(const std::vector<trace::v1::Allocation>& allocation
   program_ = program;
 }
 
-void BlockRunner::CheckBounds() {
-  if (program_ == nullptr || warned_of_bounds_) return;
+const BoundsCheck* BlockRunner::BoundsToCheck() const {
+  return program_ == nullptr || warned_of_bounds_ ? nullptr : &bounds_;
+}
+
+void BlockRunner::WarnOfAccessOutside() {
   for (uint32_t t = 0; t < thread_count_; ++t) {
-    const size_t position = bounds_.FindOutside(records_[t].addresses);
+    // Of a thread that goes on in the next part, what is behind the consumed addresses may not have been written yet.
+    const std::span<const uint64_t> addresses = records_[t].addresses;
+    const bool all = !cut_ || records_[t].exited;
+    const size_t position = bounds_.FindOutside(all ? addresses : addresses.first(consumed_[t]));
     if (position == BoundsCheck::kNone) continue;
     warned_of_bounds_ = true;
     kernels_outside_.insert(kernel_->name);

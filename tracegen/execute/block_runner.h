@@ -158,7 +158,8 @@ class BlockRunner {
   std::string FaultText(int signal, const void* address) const;
   Site LastAccess(const void* address) const;
   void Warn(const std::string& text);
-  void CheckBounds();
+  const BoundsCheck* BoundsToCheck() const;  // null: nothing is checked
+  void WarnOfAccessOutside();                // if the records hold one
   std::string PlaceOfAccess(const trace::ThreadRecord& record, size_t position) const;
 
   RunnerOptions options_;

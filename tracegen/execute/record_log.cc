@@ -30,7 +30,7 @@ void RecordLog::Close(uint32_t thread, const uint64_t* address_cursor, const uin
   decision_end_ = decision;
 }
 
-void RecordLog::Gather(uint32_t threads, std::vector<trace::ThreadRecord>& records) {
+bool RecordLog::Gather(uint32_t threads, const BoundsCheck* bounds, std::vector<trace::ThreadRecord>& records) {
   records.assign(threads, trace::ThreadRecord{});
   count_.assign(threads, 0);
   next_address_.assign(threads, 0);
@@ -54,12 +54,14 @@ void RecordLog::Gather(uint32_t threads, std::vector<trace::ThreadRecord>& recor
     records[t].addresses = std::span(joined_addresses_.data() + next_address_[t], 0);
     records[t].decisions = std::span(joined_decisions_.data() + next_decision_[t], 0);
   }
+  bool outside = false;
   for (const Segment& segment : segments_) {
     trace::ThreadRecord& record = records[segment.thread];
     uint64_t addresses = segment.end_address - segment.first_address;
     uint64_t decisions = segment.end_decision - segment.first_decision;
     const uint64_t* from = addresses_.get() + segment.first_address;
     const uint8_t* bits = decisions_.get() + segment.first_decision;
+    if (bounds != nullptr && !outside) outside = bounds->FindOutside({from, addresses}) != BoundsCheck::kNone;
     if (count_[segment.thread] == 1) {
       record.addresses = std::span(from, addresses);
       record.decisions = std::span(bits, decisions);
@@ -70,6 +72,7 @@ void RecordLog::Gather(uint32_t threads, std::vector<trace::ThreadRecord>& recor
     record.addresses = std::span(record.addresses.data(), record.addresses.size() + addresses);
     record.decisions = std::span(record.decisions.data(), record.decisions.size() + decisions);
   }
+  return outside;
 }
 
 void RecordLog::PositionsInRecords(std::span<const uint64_t* const> pointers, std::vector<uint64_t>& positions) {

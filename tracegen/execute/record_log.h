@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "tracegen/execute/bounds_check.h"
 #include "traces/format/writer.h"
 
 namespace heddle::tracegen {
@@ -31,8 +32,9 @@ class RecordLog {
   // Everything from the end of the last segment up to the two cursors was written by `thread`.
   void Close(uint32_t thread, const uint64_t* address_cursor, const uint8_t* decision_cursor);
 
-  // One record per thread, pointing into the logs or, for threads with several segments, into a copy.
-  void Gather(uint32_t threads, std::vector<trace::ThreadRecord>& records);
+  // One record per thread, pointing into the logs or, for threads with several segments, into a copy. True if an
+  // address lies outside `bounds` (which may be null): it is looked for here, while the addresses are in the cache.
+  bool Gather(uint32_t threads, const BoundsCheck* bounds, std::vector<trace::ThreadRecord>& records);
 
   // Where pointers[thread], which leads into the address log (or is null), lies in that thread's record as Gather put
   // it together.
