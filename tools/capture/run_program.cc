@@ -41,6 +41,15 @@ class SignalsPassedOn {
   SignalsPassedOn(const SignalsPassedOn&) = delete;
   SignalsPassedOn& operator=(const SignalsPassedOn&) = delete;
 
+  // `signal` has ended the program: what is still to come of it is ignored for good, so that the trace gets finished.
+  // (timeout(1) sends its signal to the command, and then to the whole group of processes.) Ctrl-C is not among these:
+  // a second one ends this process.
+  void HasEndedProgram(int signal) {
+    for (size_t i = 0; i < std::size(kSignals); ++i) {
+      if (kSignals[i] == signal && signal != SIGINT && signal != SIGQUIT) before_[i].sa_handler = SIG_IGN;
+    }
+  }
+
   // Those that the program shall not inherit as ignored.
   sigset_t Defaults() const {
     sigset_t set;
@@ -93,7 +102,10 @@ absl::StatusOr<ProgramEnd> RunProgram(const std::vector<std::string>& program,
   }
   running_program = 0;
   ProgramEnd end;
-  if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
+  if (WIFSIGNALED(status)) {
+    end.signal = WTERMSIG(status);
+    signals.HasEndedProgram(end.signal);
+  }
   end.status = end.signal != 0 ? 128 + end.signal : WEXITSTATUS(status);
   return end;
 }

@@ -77,6 +77,15 @@ TEST_F(ApplicationTest, AProgramThatIsKilledDuringALaunchDoesNotWaitForIt) {
   EXPECT_THAT(Leftovers(), IsEmpty());
 }
 
+TEST_F(ApplicationTest, ASignalThatComesAgainDoesNotInterruptTheEnd) {
+  const Run run = Shell(absl::StrCat(HEDDLE_CAPTURE_PROGRAM " -o ", Trace("signals"),
+                                     " -- sh -c '(while kill -TERM $PPID; do :; done) 2>/dev/null & exec sleep 30'"));
+  EXPECT_EQ(run.status, 143);
+  EXPECT_THAT(run.errors, HasSubstr("sh was ended by signal 15"));
+  EXPECT_THAT(run.errors, HasSubstr("so there is no trace"));
+  EXPECT_THAT(Leftovers(), IsEmpty());
+}
+
 TEST_F(ApplicationTest, AKilledDeviceLeavesNoTrace) {
   const Run run = Capture("kill-device");
   EXPECT_EQ(run.status, 1);
