@@ -172,6 +172,24 @@ __global__ void k(int* out) {
   EXPECT_THAT(summary.warnings[0], ::testing::HasSubstr("8 bytes behind the end of 'out' (16 bytes)"));
 }
 
+TEST_F(FailureTest, AccessALittleOutsideInABlockThatIsCutInTime) {
+  expected_warning_ = "allocation";
+  options_.part_accesses = 500;
+  const CaptureSummary summary = Succeeds(R"(
+__global__ void k(volatile int* out, int rounds) {
+  for (int i = 0; i < rounds; ++i) out[threadIdx.x] = i;
+  __syncthreads();
+  if (out[threadIdx.x + 2] != 0) return;
+  out[threadIdx.x] = 1;
+})",
+                                          IntRecipe(1, 2, {1, 1}, "argument { i32: 2000 }"));
+  EXPECT_GT(reader_->launches()[0].chunks.size(), 4);
+  ASSERT_EQ(summary.warnings.size(), 1);
+  EXPECT_THAT(summary.warnings[0],
+              ::testing::HasSubstr("block (0,0,0), thread (0,0,0): access to address 0x20000000020"));
+  EXPECT_THAT(summary.warnings[0], ::testing::HasSubstr("0 bytes behind the end of 'out' (8 bytes)"));
+}
+
 TEST_F(FailureTest, WrongOutputNamesTheElement) {
   Fails("__global__ void k(int* out) { out[threadIdx.x] = threadIdx.x; }", IntRecipe(1, 3, {0, 1, 5}),
         {"the output is wrong: out[2] is 2, expected 5"});
