@@ -10,7 +10,7 @@ EXAMPLE = SOURCE / "examples" / "policies" / "cta_groups" / "cta_groups.cc"
 
 
 class NewPolicy(CommandTest):
-    def library(self, *sources):
+    def compiled(self, *sources):
         """A shared library of these files, compiled as docs/new-policy.md says."""
         path = self.folder / "policies.so"
         subprocess.run([os.environ["CXX"], "-std=c++20", "-O0", "-fPIC", "-shared", f"-I{SOURCE}", f"-I{BUILD}",
@@ -37,7 +37,7 @@ class NewPolicy(CommandTest):
 
     def test_a_library_from_outside_the_tree(self):
         heddle("new-policy", "divergence", "my_divergence", "--folder", self.folder)
-        library = self.library(EXAMPLE, self.folder / "my_divergence.cc")
+        library = self.compiled(EXAMPLE, self.folder / "my_divergence.cc")
         self.assertIn("turns", heddle("policies", "cta_groups", "--policy-library", library).stdout)
         done = heddle("replay", SAMPLE, "--policy-library", library, "--divergence", "nrec,my_divergence",
                       "--scheduler", "gto,cta_groups", "--set", "sms=1", "--json")

@@ -11,6 +11,7 @@
 #include "tools/nvcc/commands.h"
 #include "tools/nvcc/options.h"
 #include "tools/nvcc/source_text.h"
+#include "tools/nvcc/words.h"
 
 namespace heddle::nvcc {
 namespace {

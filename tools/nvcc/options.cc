@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "tools/nvcc/words.h"
+
 namespace heddle::nvcc {
 namespace {
 
@@ -19,21 +21,6 @@ namespace {
 constexpr int kTargets[] = {30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90};
 
 bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
-
-// "a,b c" -> a, b, c; a backslash before a comma keeps it.
-std::vector<std::string> SplitList(const std::string& text) {
-  // What is for the linker or assembler has commas of its own.
-  if (StartsWith(text, "-Wl,") || StartsWith(text, "-Wa,") || StartsWith(text, "-Wp,")) return {text};
-  std::string words;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == ',') {
-      words += text[++i];
-    } else {
-      words += text[i] == ',' ? ' ' : text[i];
-    }
-  }
-  return SplitWords(words);
-}
 
 // The number in sm_70, compute_70, 70, lto_70, sm_90a; 0 if there is none.
 int TargetNumber(std::string_view text) {
@@ -461,38 +448,6 @@ void Parser::Finish() {
 }
 
 }  // namespace
-
-std::vector<std::string> SplitWords(const std::string& text) {
-  std::vector<std::string> words;
-  std::string word;
-  bool started = false;
-  char quote = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '\\' && i + 1 < text.size() && quote != '\'') {
-      word += text[++i];
-      started = true;
-    } else if (quote != 0) {
-      if (c == quote) {
-        quote = 0;
-      } else {
-        word += c;
-      }
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-      started = true;
-    } else if (std::isspace(static_cast<unsigned char>(c)) != 0) {
-      if (started) words.push_back(std::move(word));
-      word.clear();
-      started = false;
-    } else {
-      word += c;
-      started = true;
-    }
-  }
-  if (started) words.push_back(std::move(word));
-  return words;
-}
 
 std::optional<Options> ParseOptions(const std::vector<std::string>& arguments, std::string* error) {
   Options options;

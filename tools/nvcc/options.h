@@ -66,9 +66,6 @@ struct Options {
 // option lacks its value, a response file cannot be read, or what is asked for cannot be made.
 std::optional<Options> ParseOptions(const std::vector<std::string>& arguments, std::string* error);
 
-// Splits the text of a response file: blanks separate, quotes and backslashes protect.
-std::vector<std::string> SplitWords(const std::string& text);
-
 }  // namespace heddle::nvcc
 
 #endif  // HEDDLE_TOOLS_NVCC_OPTIONS_H_

@@ -78,7 +78,7 @@ std::optional<Places> FindPlaces(const std::string& host_compiler, std::string* 
   const char* include = std::getenv("HEDDLE_INCLUDE_DIR");
   places.headers = FirstExisting({include != nullptr ? fs::path(include) / "cuda" : fs::path(),
                                   here / "../share/heddle/include/cuda", HEDDLE_SOURCE_CUDA_INCLUDE});
-  places.library = FirstExisting({here / "../lib/heddle/libheddle_cuda.a"});
+  places.runtime = FirstExisting({here / "../lib/heddle/libheddle_cuda.a"});
   places.toolkit = FirstExisting({here / "../lib/heddle/toolkit"});
   places.device_program = FirstExisting({here / "heddle-capture"});
   places.clang = FirstProgram({"clang++-19", HEDDLE_LLVM_ROOT "/bin/clang++"});
@@ -87,7 +87,7 @@ std::optional<Places> FindPlaces(const std::string& host_compiler, std::string* 
                                                          "set HEDDLE_INCLUDE_DIR to share/heddle/include "
                                                          "of the installation",
                                                          error)) &&
-                     (!places.library.empty() || Missing("lib/heddle/libheddle_cuda.a",
+                     (!places.runtime.empty() || Missing("lib/heddle/libheddle_cuda.a",
                                                          "it lies beside bin/heddle-nvcc in an "
                                                          "installation; install Heddle again",
                                                          error)) &&

@@ -9,7 +9,7 @@ namespace heddle::nvcc {
 
 struct Places {
   std::string headers;         // folder of cuda_runtime.h and heddle_cuda.h
-  std::string library;         // libheddle_cuda.a
+  std::string runtime;         // libheddle_cuda.a
   std::string toolkit;         // folder laid out as a CUDA toolkit: bin/nvcc, include, lib64
   std::string device_program;  // heddle-capture
   std::string clang;           // clang++ 19, for .cu files
