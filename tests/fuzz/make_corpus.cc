@@ -13,14 +13,21 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: make_trace_corpus DIRECTORY\n");
     return 2;
   }
+  struct Seed {
+    RandomProgramOptions program;
+    uint32_t threads = 4;
+    RandomThreadOptions behaviour = {.most_instructions = 60};
+  };
   int number = 0;
-  for (const RandomProgramOptions& options :
-       {RandomProgramOptions{.depth = 1}, RandomProgramOptions{.depth = 2, .barriers = true},
-        RandomProgramOptions{.depth = 2, .calls = true, .wide = true}}) {
+  // The last two: threads that share paths, with addresses that count from bases, and with others.
+  for (const Seed& seed :
+       {Seed{{.depth = 1}}, Seed{{.depth = 2, .barriers = true}}, Seed{{.depth = 2, .calls = true, .wide = true}},
+        Seed{{.depth = 1}, 16, {.most_instructions = 60, .alike = 8, .linear_addresses = true}},
+        Seed{{.depth = 2}, 16, {.most_instructions = 60, .alike = 8}}}) {
     TemporaryFile file("seed");
     const absl::Status status =
-        WriteRandomTrace(file.path(), RandomProgram(static_cast<uint64_t>(number) + 2, options), 1, 3, 4,
-                         {.most_instructions = 60}, {.chunk_thread_instructions = 300});
+        WriteRandomTrace(file.path(), RandomProgram(static_cast<uint64_t>(number) + 2, seed.program), 1, 3,
+                         seed.threads, seed.behaviour, {.chunk_thread_instructions = 300});
     if (!status.ok()) {
       fprintf(stderr, "%s\n", status.ToString().c_str());
       return 1;

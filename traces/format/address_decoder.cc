@@ -66,12 +66,11 @@ absl::Status AddressDecoder::SetSource(const v1::AddressColumn& column, const Wa
       storage.biases[0] = 0;
       break;
     case v1::AddressColumn::TIME:
-      any_latest_ = true;
+      needs_clearing_[index] = 1;
       cursor.source = index;
       storage.biases[0] = 0;
       break;
     case v1::AddressColumn::RELATIVE: {
-      any_latest_ = true;
       const int32_t shift = column.ref_shift();
       if (shift < -63 || shift > 63) return Refuse(column, "ref_shift is beyond 63");
       const auto reference =
@@ -91,6 +90,8 @@ absl::Status AddressDecoder::SetSource(const v1::AddressColumn& column, const Wa
         storage.biases[0] += storage_[reference_index].biases[0];
       }
       (shift > 0 ? cursor.left : cursor.right) = static_cast<uint8_t>(shift > 0 ? shift : -shift);
+      // Within a basic block the reference has just been accessed; elsewhere it may not have been, by this thread.
+      if (!same_block || shift == -63) needs_clearing_[reference_index] = 1;
       if (shift == -63) {
         cursor.zeroed = any_zeroed_ = true;
         storage.reference_slot = cursor.source;
@@ -233,7 +234,7 @@ absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& 
   columns_ = static_cast<uint32_t>(program.accesses().size());
   cursors_.assign(columns_, Cursor());
   if (storage_.size() < columns_) storage_.resize(columns_);
-  any_latest_ = false;
+  needs_clearing_.assign(columns_, 0);
   any_shift_ = false;
   any_zeroed_ = false;
   if (absl::Status status = ReadChains(chunk); !status.ok()) return status;
@@ -255,6 +256,10 @@ absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& 
   while (next < columns_ && walked.totals[next].accesses == 0) ++next;
   if (next != columns_) {
     return absl::DataLossError(absl::StrCat("instruction ", program.accesses()[next], " ran but has no column"));
+  }
+  cleared_.clear();
+  for (uint32_t c = 0; c < columns_; ++c) {
+    if (needs_clearing_[c] != 0) cleared_.push_back(static_cast<uint16_t>(c));
   }
   PlanPaths(walked, out);
 

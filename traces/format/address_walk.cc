@@ -109,13 +109,16 @@ void AddressDecoder::PlanPaths(const WalkedPaths& walked, const DecodedChunk& ou
 }
 
 inline void AddressDecoder::StartThread(std::span<const uint16_t> columns) {
+  const auto start_chain = [&](size_t number) {
+    Slot& slot = slots_[2 * columns_ + number];
+    slot.state = 0;
+    if (!chains_[number].carry()) slot.address = chains_[number].start();
+  };
+  const bool few_chains = chains_.size() <= kFew;
+  for (size_t k = 0; few_chains && k < chains_.size(); ++k) start_chain(k);
   for (uint16_t c : columns) {
     Cursor& cursor = cursors_[c];
-    if (cursor.target >= 2 * columns_) {
-      const v1::Chain& chain = chains_[cursor.target - 2 * columns_];
-      slots_[cursor.target].state = 0;
-      if (!chain.carry()) slots_[cursor.target].address = chain.start();
-    }
+    if (!few_chains && cursor.target >= 2 * columns_) start_chain(cursor.target - 2 * columns_);
     if (!cursor.separable) continue;
     slots_[columns_ + c].address = *next_base_[c]++;
     cursor.next = storage_[c].addends.data();
@@ -245,10 +248,8 @@ bool AddressDecoder::WalkThreads(const WalkedPaths& walked, const DecodedChunk& 
     Output* to = output + out.first_address[t];
     const PathPlan& plan = plans_[p];
     const auto start = [&](std::span<const uint16_t> walked_columns) {
-      if (any_latest_) {
-        for (uint16_t c : previous) slots_[c].address = 0;
-        previous = walked_columns;
-      }
+      for (uint16_t c : cleared_.size() <= kFew ? std::span<const uint16_t>(cleared_) : previous) slots_[c].address = 0;
+      previous = walked_columns;
       StartThread(walked_columns);
     };
     if (plan.rooted) {

@@ -128,6 +128,9 @@ class AddressDecoder {
   bool FindRoots(const WalkedPaths& walked, const WalkedPaths::Path& path, uint64_t accesses, PathPlan& plan);
   void Rewind();
   void StartThread(std::span<const uint16_t> columns);
+  // Where there are as few columns to be cleared, or chains, all are set at the start of each thread, otherwise those
+  // that the thread before it, or this one, has to do with.
+  static constexpr size_t kFew = 16;
   // `positions`: which accesses of the sequence, nullptr = the first `accesses`.
   template <typename Output, bool kShifts, bool kChains, bool kSome = false>
   uint64_t WalkThread(const uint16_t* sequence, uint64_t accesses, Output* output, const uint32_t* positions = nullptr);
@@ -163,7 +166,8 @@ class AddressDecoder {
   std::vector<Root> column_root_;        // by column, while the roots of a path are worked out
   std::vector<uint64_t> latest_added_;
   std::vector<uint32_t> occurrence_;
-  bool any_latest_ = false;  // some column counts from the latest address of a column
+  std::vector<uint8_t> needs_clearing_;  // by column: a thread may look at its latest address before it has one
+  std::vector<uint16_t> cleared_;        // the columns that do
   bool any_shift_ = false;
   bool any_zeroed_ = false;
 };
