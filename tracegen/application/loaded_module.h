@@ -78,7 +78,6 @@ class LoadedModule {
   Allocate allocate_;
   uint64_t* constant_bytes_ = nullptr;
   std::vector<device::KernelInfo> kernel_infos_;
-  bool may_meet_warps_ = false;  // some kernel may use shuffles or votes
   GlobalLayout globals_;
   bool takes_addresses_ = false;                                 // of functions
   absl::Status whole_;                                           // why there is no canonical form of the whole module
