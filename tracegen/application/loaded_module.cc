@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "llvm/IR/Constants.h"
-#include "llvm/IR/InstIterator.h"
 #include "tracegen/frontend/bitcode.h"
 #include "tracegen/instrument/kernel_interface.h"
 #include "tracegen/program/device_calls.h"
@@ -93,20 +92,6 @@ absl::StatusOr<device::KernelInfo> DescribeKernel(const llvm::Function& kernel) 
   return info;
 }
 
-bool MayMeetWarps(const llvm::Module& module) {
-  for (const llvm::Function& function : module) {
-    const llvm::StringRef name = function.getName();
-    for (const char* part : {"shfl", "vote", "match.", "activemask", "bar.warp.sync", "redux"}) {
-      if (name.starts_with("llvm.nvvm.") && name.contains(part)) return true;
-    }
-    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
-      const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-      if (call != nullptr && call->isInlineAsm()) return true;  // such as activemask
-    }
-  }
-  return false;
-}
-
 // Only `kernel` stays one; the others become functions that nobody calls.
 void KeepKernel(llvm::Module& module, const std::string& kernel) {
   llvm::NamedMDNode* annotations = module.getNamedMetadata("nvvm.annotations");
@@ -153,7 +138,6 @@ absl::Status LoadedModule::Describe(const llvm::Module& module) {
     if (!info.ok()) return info.status();
     kernel_infos_.push_back(*std::move(info));
   }
-  may_meet_warps_ = MayMeetWarps(module);
   return absl::OkStatus();
 }
 
@@ -190,7 +174,6 @@ CodeFacts LoadedModule::Facts() const {
   CodeFacts facts;
   facts.target = options_.target;
   facts.optimization = options_.optimization;
-  facts.meets_warps = may_meet_warps_;
   if (whole_.ok()) {
     facts.compiler = canonical_.front()->compiler;
     facts.source_files = canonical_.front()->source_files;
@@ -202,7 +185,8 @@ CodeFacts LoadedModule::Facts(const LoadedKernel& kernel) const {
   CodeFacts facts = Facts();
   facts.compiler = kernel.canonical->compiler;
   facts.source_files = kernel.canonical->source_files;
-  facts.meets_warps = kernel.unit.program.uses_warp_operations();
+  facts.meets_warps = kernel.unit.program.uses_warp_operations() || kernel.recorded.kernel.meets_warp ||
+                      kernel.native.kernel.meets_warp;
   return facts;
 }
 

@@ -37,6 +37,7 @@ struct LoadedKernel {
   std::optional<uint32_t> number;  // in the trace, once it is there
 };
 
+// One module of an application.
 class LoadedModule {
  public:
   using Allocate = std::function<absl::StatusOr<uint64_t>(uint64_t bytes, const std::string& name)>;
@@ -52,8 +53,6 @@ class LoadedModule {
   // What the host sees; kernels as they were found, without what compiling tells.
   const std::vector<device::KernelInfo>& kernels() const { return kernel_infos_; }
   std::vector<device::VariableInfo> Variables() const;
-  const device::ModuleOptions& options() const { return options_; }
-  const std::string& bitcode() const { return bitcode_; }
   // What a trace's header says about the module, as far as it is known before a kernel is needed; about a kernel, with
   // the source files in the order that its instructions count.
   CodeFacts Facts() const;
@@ -78,7 +77,6 @@ class LoadedModule {
   Allocate allocate_;
   uint64_t* constant_bytes_ = nullptr;
   std::vector<device::KernelInfo> kernel_infos_;
-  bool may_meet_warps_ = false;  // some kernel may use shuffles or votes
   GlobalLayout globals_;
   bool takes_addresses_ = false;                                 // of functions
   absl::Status whole_;                                           // why there is no canonical form of the whole module

@@ -1,6 +1,12 @@
 // Programs that end badly, kernels that fail, and requests that no device could serve: a clear message, and a whole
 // trace or none.
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <random>
+
 #include "tests/tracegen/application/application_fixture.h"
+#include "tracegen/runtime/protocol/messages.h"
 #include "traces/format/recover.h"
 
 namespace heddle::tracegen {
@@ -145,6 +151,81 @@ TEST_F(ApplicationTest, WrongOptionsAreRefusedBeforeTheProgramRuns) {
     EXPECT_EQ(run.status, 2) << options;
     EXPECT_EQ(run.out, "") << options;
   }
+}
+
+// A device process of its own, spoken to without the client library.
+class RawDevice {
+ public:
+  RawDevice() {
+    int ends[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      dup2(ends[1], device::kDeviceDescriptor);
+      execl(HEDDLE_CAPTURE_PROGRAM, HEDDLE_CAPTURE_PROGRAM, "--device", nullptr);
+      _exit(1);
+    }
+    close(ends[1]);
+    waitpid(child, nullptr, 0);
+    socket_ = ends[0];
+  }
+  ~RawDevice() { close(socket_); }
+
+  // The outcome that the reply tells; kDisconnected if there is none.
+  device::Result Ask(device::MessageKind kind, const std::string& body) {
+    device::Result result = {device::Error::kDisconnected, ""};
+    std::vector<int> files;
+    device::MessageHeader header;
+    std::string reply;
+    if (!device::SendMessage(socket_, kind, 1, body) ||
+        device::ReceiveMessage(socket_, header, reply, &files) != device::ReadOutcome::kMessage) {
+      return result;
+    }
+    for (int file : files) close(file);
+    device::Reader reader(reply);
+    Read(reader, result);
+    return result;
+  }
+  int socket() const { return socket_; }
+
+ private:
+  int socket_ = -1;
+};
+
+TEST_F(ApplicationTest, TheDeviceProcessAnswersWhateverItIsSent) {
+  using device::Error;
+  using device::MessageKind;
+  RawDevice device;
+  EXPECT_EQ(device.Ask(MessageKind::kLimits, "").error, Error::kNoDevice) << "nobody has greeted it";
+  device::Writer old;
+  Write(old, device::HelloRequest{device::kProtocolVersion + 1, "old"});
+  EXPECT_THAT(device.Ask(MessageKind::kHello, old.bytes()).message, HasSubstr("build it anew"));
+  device::Writer hello;
+  Write(hello, device::HelloRequest{device::kProtocolVersion, "test"});
+  ASSERT_EQ(device.Ask(MessageKind::kHello, hello.bytes()).error, Error::kOk);
+  std::mt19937 random(3);
+  for (int kind = 1; kind <= 12; ++kind) {
+    if (static_cast<MessageKind>(kind) == MessageKind::kTransfer) continue;  // has no reply
+    for (size_t length : {0u, 1u, 8u, 100u, 5000u}) {
+      std::string body(length, '\0');
+      for (char& byte : body) byte = static_cast<char>(random());
+      const device::Result result = device.Ask(static_cast<MessageKind>(kind), body);
+      EXPECT_NE(result.error, Error::kDisconnected) << "kind " << kind << ", " << length << " bytes";
+      EXPECT_TRUE(result.ok() || !result.message.empty());
+    }
+  }
+  device::Writer bad;
+  Write(bad, device::LoadModuleRequest{{"this is no bitcode"}, {"a.cu", "", "", 0}});
+  const device::Result load = device.Ask(MessageKind::kLoadModule, bad.bytes());
+  EXPECT_EQ(load.error, Error::kBuildFailure);
+  EXPECT_THAT(load.message, HasSubstr("a.cu: not LLVM 19 bitcode"));
+  // A message that breaks off ends it.
+  device::MessageHeader promise;
+  promise.length = 100;
+  ASSERT_EQ(write(device.socket(), &promise, sizeof(promise)), static_cast<ssize_t>(sizeof(promise)));
+  shutdown(device.socket(), SHUT_WR);
+  char byte;
+  EXPECT_EQ(read(device.socket(), &byte, 1), 0);
 }
 
 TEST_F(ApplicationTest, AMissingDeviceProgramIsNamed) {

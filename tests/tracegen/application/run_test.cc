@@ -26,6 +26,7 @@ TEST_F(ApplicationTest, CaptureHasAllLaunchesInOrder) {
   EXPECT_THAT(Kernels(*reader), ElementsAre("Scale", "Count", "Scale"));
   EXPECT_EQ(reader->header().target(), "sm_70");
   EXPECT_EQ(reader->header().optimization(), "-O2");
+  EXPECT_EQ(reader->header().warp_width(), 0u) << "no kernel that was launched uses shuffles or votes";
   EXPECT_THAT(reader->header().source_file(), ElementsAre("kernels.cu"));
   EXPECT_EQ(reader->header().provenance().at("application"), "device_program");
   const trace::v1::Launch& first = reader->launches()[0].launch;
