@@ -1,4 +1,4 @@
-// The one command: `heddle capture | trace | replay | sweep | policies | machines`.
+// The one command: `heddle capture | trace | replay | sweep | corpus | policies | machines`.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "replay/engine/suggest.h"
 #include "tools/heddle/commands.h"
+#include "tools/heddle/corpus/corpus_options.h"
 #include "tools/heddle/output.h"
 #include "tools/heddle/preset.h"
 #include "tools/heddle/sweep/sweep_options.h"
@@ -134,6 +135,7 @@ int Run(int argc, char** argv) {
   const TraceOptions trace(app);
   AddReplay(app, arguments);
   const sweep::SweepOptions sweep(app);
+  const corpus::CorpusOptions corpus(app);
   CLI::App& policies = *app.add_subcommand("policies", "What there is behind the seams, with parameters and sources");
   policies.add_option("NAME", arguments.name, "Everything about this policy");
   CLI::App& machines = *app.add_subcommand("machines", "The machines there are");
@@ -171,6 +173,7 @@ int Run(int argc, char** argv) {
 
   if (int status = kSuccess; trace.Run(status)) return status;
   if (int status = kSuccess; sweep.Run(status)) return status;
+  if (int status = kSuccess; corpus.Run(status)) return status;
   if (policies.parsed()) return PoliciesCommand(arguments.name, arguments.json);
   if (import.parsed()) return ImportCommand(arguments.import);
   if (machines.parsed()) return MachinesCommand(arguments.name, arguments.json);
