@@ -1,4 +1,4 @@
-// The one command: `heddle capture | trace | characterise | replay | sweep | report | policies | machines`.
+// The one command: `heddle capture | trace | characterise | replay | sweep | report | corpus | policies | machines`.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
@@ -9,6 +9,7 @@
 #include "replay/engine/suggest.h"
 #include "tools/heddle/characterise_options.h"
 #include "tools/heddle/commands.h"
+#include "tools/heddle/corpus/corpus_options.h"
 #include "tools/heddle/new_policy_command.h"
 #include "tools/heddle/output.h"
 #include "tools/heddle/policy_cost_command.h"
@@ -161,6 +162,7 @@ int Run(int argc, char** argv) {
   AddReplay(app, arguments);
   const ReportOptions report(app);
   const sweep::SweepOptions sweep(app);
+  const corpus::CorpusOptions corpus(app);
   CLI::App& policies = *app.add_subcommand("policies", "What there is behind the seams, with parameters and sources");
   policies.add_option("NAME", arguments.name, "Everything about this policy");
   policies.add_flag("--cost", arguments.cost,
@@ -212,6 +214,9 @@ int Run(int argc, char** argv) {
     return WrongUsage(app, error);
   }
 
+  if (int status = kSuccess; trace.Run(status)) return status;
+  if (int status = kSuccess; sweep.Run(status)) return status;
+  if (int status = kSuccess; corpus.Run(status)) return status;
   if (int status = kSuccess; trace.Run(status) || characterise.Run(status) || report.Run(status) || sweep.Run(status)) {
     return status;
   }

@@ -32,7 +32,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
         at_.launch = value;
         return true;
       }
-      uint64_t& sum = rows_.total.counters[Path()];
+      uint64_t& sum = Sum();
       sum = IsLargest(path_) ? std::max<uint64_t>(sum, value) : sum + value;
       if (per_launch_) at_.counters[path_] = value;
     } else if (depth_ == 1 && key_ == "schema") {
@@ -70,7 +70,10 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   bool start_object(size_t) override {
     ++depth_;
     if (depth_ > 2) prefix_.push_back(key_);
-    if (launch_ && depth_ == 2) at_ = CounterRow();
+    if (launch_ && depth_ == 2) {
+      at_ = CounterRow();
+      position_ = 0;
+    }
     return true;
   }
   bool end_object() override {
@@ -99,6 +102,19 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
+  // The counter of the member that the reader is at. Launches have the same members in the same order, so the counter
+  // is mostly the one that followed in the launch before, and nothing is searched for.
+  uint64_t& Sum() {
+    const std::string& path = Path();
+    if (position_ < order_.size() && order_[position_]->first == path) return order_[position_++]->second;
+    const auto counter = rows_.total.counters.try_emplace(path, 0).first;
+    if (position_ == order_.size()) {
+      order_.push_back(counter);
+      ++position_;
+    }
+    return counter->second;
+  }
+
   const std::string& Path() {
     path_.clear();
     for (const std::string& name : prefix_) absl::StrAppend(&path_, name, ".");
@@ -111,9 +127,11 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   uint64_t schema_ = 0;
   std::string error_;
   CounterRow at_;
-  size_t depth_ = 0;       // of objects
-  size_t list_depth_ = 0;  // of arrays
-  bool launch_ = false;    // within the list of launches
+  std::vector<decltype(CounterRow::counters)::iterator> order_;  // counters of a launch in the order of its members
+  size_t position_ = 0;                                          // in it
+  size_t depth_ = 0;                                             // of objects
+  size_t list_depth_ = 0;                                        // of arrays
+  bool launch_ = false;                                          // within the list of launches
   bool total_ = false;
   std::string key_;
   std::string top_;  // member of the result

@@ -1,0 +1,187 @@
+#include "tools/heddle/corpus/corpus_options.h"
+
+#include <CLI/CLI.hpp>
+#include <ctime>
+#include <filesystem>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tools/heddle/corpus/corpus.h"
+#include "tools/heddle/output.h"
+#include "tools/heddle/table.h"
+#include "tools/heddle/terminal.h"
+
+namespace heddle::tools::corpus {
+namespace {
+
+constexpr char kFooter[] = R"(
+  heddle corpus init mine --name mine --description "Two divergent kernels" --license Apache-2.0 --author "A. Uthor"
+  heddle corpus add mine bfs.htrace --sources traces/kernels --recipe traces/kernels/bfs/bfs.textproto
+  heddle corpus verify mine
+  heddle corpus pack mine -o packed            # mine.tar, mine.tar.sha256, mine.ro-crate-metadata.json
+  heddle corpus get https://example.org/mine.tar -o mine
+
+A corpus is a BagIt bag (`sha256sum -c manifest-sha256.txt` checks it too) with RO-Crate 1.2 metadata in data/.)";
+
+int Complaint(const absl::Status& status) {
+  return Complain(absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kWrongUsage : kFailed, status);
+}
+
+int Print(const std::string& text, int status = kSuccess) {
+  const absl::Status written = WriteStandardOutput(text);
+  return written.ok() ? status : Complain(kFailed, written);
+}
+
+std::string Today() {
+  const time_t now = time(nullptr);
+  struct tm utc;
+  gmtime_r(&now, &utc);
+  char text[16];
+  strftime(text, sizeof(text), "%Y-%m-%d", &utc);
+  return text;
+}
+
+int Add(const std::string& folder, const AddRequest& request) {
+  const auto added = AddToCorpus(folder, request);
+  if (!added.ok()) return Complaint(added.status());
+  std::string text;
+  for (const std::string& path : *added) absl::StrAppend(&text, "data/", path, "\n");
+  return Print(text);
+}
+
+int Verify(const std::string& folder) {
+  const auto problems = VerifyCorpus(folder);
+  if (!problems.ok()) return Complaint(problems.status());
+  if (problems->empty()) return Print(absl::StrCat(folder, ": ok\n"));
+  std::string text;
+  for (const std::string& problem : *problems) absl::StrAppend(&text, problem, "\n");
+  absl::StrAppend(&text, folder, ": not ok, ", problems->size(), problems->size() == 1 ? " problem\n" : " problems\n");
+  return Print(text, kFailed);
+}
+
+int Build(const std::string& folder) {
+  std::error_code error;
+  std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
+  if (error) program = "heddle";
+  const auto built = RebuildCorpus(folder, {program, "capture"});
+  if (!built.ok()) return Complaint(built.status());
+  std::string text;
+  bool good = true;
+  for (const BuiltTrace& trace : *built) {
+    absl::StrAppend(&text, trace.path, ": ", trace.outcome, "\n");
+    good = good && (trace.good || !trace.has_recipe);
+  }
+  return Print(text, good ? kSuccess : kFailed);
+}
+
+int List(const std::string& folder) {
+  const auto crate = ReadCrate(folder);
+  if (!crate.ok()) return Complaint(crate.status());
+  Table table({{"trace", Table::Align::kLeft},
+               {"launches"},
+               {"threads"},
+               {"thread-instructions"},
+               {"digest", Table::Align::kLeft},
+               {"licence", Table::Align::kLeft},
+               {"recipe", Table::Align::kLeft}});
+  for (const DescribedTrace& trace : crate->Traces()) {
+    table.AddRow({trace.path, WithThousands(trace.launches), WithThousands(trace.threads),
+                  WithThousands(trace.thread_instructions), trace.digest.substr(0, 12),
+                  trace.license.substr(trace.license.rfind('/') + 1), trace.recipe.empty() ? "-" : trace.recipe});
+  }
+  return Print(table.Text());
+}
+
+}  // namespace
+
+struct CorpusOptions::Arguments {
+  CLI::App* init = nullptr;
+  CLI::App* add = nullptr;
+  CLI::App* build = nullptr;
+  CLI::App* verify = nullptr;
+  CLI::App* pack = nullptr;
+  CLI::App* list = nullptr;
+  CLI::App* get = nullptr;
+  std::string folder;
+  std::string output;
+  Crate::About about;
+  AddRequest request;
+  GetRequest source;
+};
+
+CorpusOptions::CorpusOptions(CLI::App& app) : arguments_(std::make_unique<Arguments>()) {
+  Arguments& a = *arguments_;
+  CLI::App& corpus = *app.add_subcommand("corpus", "Collect traces to keep and to hand on, with licences and origins");
+  corpus.require_subcommand(1);
+  corpus.footer(kFooter);
+
+  a.init = corpus.add_subcommand("init", "A new, empty corpus");
+  a.init->add_option("DIR", a.folder, "Its folder")->required();
+  a.init->add_option("--name", a.about.name, "Names its archive too")->required();
+  a.init->add_option("--description", a.about.description, "One sentence")->required();
+  a.init->add_option("--license", a.about.license, "SPDX name or address; of files that have no other")->required();
+  a.init->add_option("--author", a.about.author, "Who publishes it")->required();
+  a.init->add_option("--date", a.about.date, "Of publication, YYYY-MM-DD; today");
+
+  a.add = corpus.add_subcommand("add", "Copy files into a corpus, and describe them");
+  AddRequest& request = a.request;
+  a.add->add_option("DIR", a.folder, "Folder of the corpus")->required();
+  a.add->add_option("FILE", request.files, "Traces (to data/traces/) and other files");
+  a.add->add_option("--under", request.under, "Folder in data/ of files that are no traces")->capture_default_str();
+  a.add->add_option("--license", request.license, "SPDX name or address; else the corpus's");
+  a.add->add_option("--sources", request.sources, "A folder with what the traces were made from: copied as a whole");
+  a.add->add_option("--recipe", request.recipe,
+                    "The recipe in it, so that `heddle corpus build` can make the trace again");
+
+  a.build = corpus.add_subcommand("build", "Record every trace that has a recipe again, and compare the digests");
+  a.verify =
+      corpus.add_subcommand("verify", "Checksums, licences, descriptions, and every trace as `trace check` does");
+  a.list = corpus.add_subcommand("list", "The traces of a corpus");
+  a.pack = corpus.add_subcommand("pack", "One tar, the same for the same files, beside its metadata and checksum");
+  for (CLI::App* command : {a.build, a.verify, a.list, a.pack}) {
+    command->add_option("DIR", a.folder, "Folder of the corpus")->required();
+  }
+  a.pack->add_option("-o,--output", a.output, "Folder for the three files")->required();
+
+  a.get = corpus.add_subcommand("get", "Fetch a corpus, verify it, and only then put it in its place");
+  a.get->add_option("SOURCE", a.source.source, "Folder, tar, or http(s):// or file:// address of a tar")->required();
+  a.get->add_option("-o,--output", a.source.folder, "New folder")->required();
+  a.get->add_option("--sha256", a.source.sha256, "That the archive must have");
+  a.get->add_option("--most-bytes", a.source.most_bytes, "Refuse larger ones, packed or unpacked")
+      ->capture_default_str();
+}
+
+CorpusOptions::~CorpusOptions() = default;
+
+bool CorpusOptions::Run(int& status) const {
+  Arguments& a = *arguments_;
+  const auto done = [](const absl::Status& result) { return result.ok() ? kSuccess : Complaint(result); };
+  if (a.init->parsed()) {
+    if (a.about.date.empty()) a.about.date = Today();
+    status = done(InitCorpus(a.folder, a.about));
+  } else if (a.add->parsed()) {
+    status = Add(a.folder, a.request);
+  } else if (a.build->parsed()) {
+    status = Build(a.folder);
+  } else if (a.verify->parsed()) {
+    status = Verify(a.folder);
+  } else if (a.list->parsed()) {
+    status = List(a.folder);
+  } else if (a.pack->parsed()) {
+    const auto tar = PackCorpus(a.folder, a.output);
+    status = tar.ok() ? Print(*tar + "\n") : Complaint(tar.status());
+  } else if (a.get->parsed()) {
+    Progress progress("fetching", true);
+    a.source.progress = [&progress](uint64_t bytes, uint64_t total) {
+      if (total != 0) progress.Update(bytes, total);
+    };
+    const absl::Status result = GetCorpus(a.source);
+    progress.Clear();
+    status = done(result);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace heddle::tools::corpus
