@@ -51,6 +51,19 @@ class Drawing(CommandTest):
         texts = " ".join(t.text for t in root.iter(f"{SVG}text"))
         self.assertIn("in cycles 1000 to 1100 of", texts)
 
+    def test_how_far_the_threads_are(self):
+        """Under majority scheduling the minority of CAPRI's Figure 1 is left behind; the oldest first leaves nobody."""
+        def slowest(scheduler):
+            root = self.draw(SOURCE / "traces" / "worked" / "capri_1.htrace", "--machine", "toy", "--divergence",
+                             "dwf:swizzle=none", "--scheduler", scheduler, "--draw-show", "progress")
+            band = next(p for p in root.iter(f"{SVG}polygon") if p.get("class") == "all")
+            points = [tuple(map(int, point.split(","))) for point in band.get("points").split()]
+            return points[len(points) // 2 + 1:]  # behind the upper edge: the lower one, from the end to the beginning
+        # The slowest threads are at 2 of 6 instructions, a third of the height, until the minority runs at the end.
+        stuck = [y for _, y in slowest("dmaj") if y == 56 + 260 - 260 // 3]
+        self.assertGreater(len(stuck), 6)
+        self.assertLess(len([y for _, y in slowest("dtime") if y == 56 + 260 - 260 // 3]), len(stuck))
+
     def test_refusals(self):
         out = self.folder / "out.svg"
         self.assert_refused(2, "replay", SAMPLE, "--divergence", "pdom,dwf", "--draw", out, says=["--draw", "one run"])

@@ -111,8 +111,10 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
   command.add_option("--draw", replay.draw.output, "SVG file with a drawing of one run: who issued, who waited");
   command.add_option("--draw-cycles", replay.draw.cycles, "Cycles of the drawing, FIRST-LAST; the first 240");
   command.add_option("--draw-sm", replay.draw.sm, "SM of the drawing")->capture_default_str();
-  command.add_option("--draw-show", replay.draw.show, "Issue slots by lane, warps over time, or both")
-      ->check(CLI::IsMember({"lanes", "warps", "both"}))
+  command
+      .add_option("--draw-show", replay.draw.show,
+                  "Issue slots by lane, warps over time, or both; or how far the threads are, over the whole launch")
+      ->check(CLI::IsMember({"lanes", "warps", "both", "progress"}))
       ->capture_default_str();
   CLI::Option& timeline =
       *command.add_option("--timeline", replay.timeline.output,

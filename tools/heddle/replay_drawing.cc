@@ -62,28 +62,42 @@ ReplayDrawing::ReplayDrawing(const DrawArguments& arguments, const machine::v1::
       machine_(machine),
       run_(run),
       recording_(arguments.sm, first, last),
+      progress_(arguments.sm),
       file_(std::move(file)) {}
 
+std::string ReplayDrawing::Title(const trace::Program& program) const {
+  std::string title = absl::StrCat(PolicyText(run_.divergence), " with ", PolicyText(run_.scheduler));
+  if (run_.dispatch.name != "thread_blocks") absl::StrAppend(&title, ", ", PolicyText(run_.dispatch));
+  absl::StrAppend(&title, ": ", program.name(), " on ", machine_.name());
+  if (machine_.sms() > 1) absl::StrAppend(&title, ", SM ", recording_.sm());
+  return title;
+}
+
 absl::Status ReplayDrawing::Write(const trace::TraceReader& trace) {
+  const bool progress = arguments_.show == "progress";
+  const std::optional<uint32_t> drawn = progress ? progress_.launch() : recording_.launch();
   const trace::Program* program = nullptr;
   for (const trace::LaunchView& launch : trace.launches()) {
-    if (recording_.launch() == launch.launch.id()) program = launch.program;
+    if (drawn == launch.launch.id()) program = launch.program;
   }
-  if (program == nullptr || recording_.issues().empty()) {
+  if (program == nullptr || (!progress && recording_.issues().empty())) {
     return absl::FailedPreconditionError(absl::StrCat(
         "--draw: SM ", recording_.sm(), " issued nothing in cycles ", recording_.first(), " to ", recording_.last(),
         program == nullptr ? "" : absl::StrCat("; its last issue was in cycle ", recording_.last_issue())));
   }
-  DrawingOptions options;
-  options.title = absl::StrCat(PolicyText(run_.divergence), " with ", PolicyText(run_.scheduler));
-  if (run_.dispatch.name != "thread_blocks") absl::StrAppend(&options.title, ", ", PolicyText(run_.dispatch));
-  absl::StrAppend(&options.title, ": ", program->name(), " on ", machine_.name());
-  if (machine_.sms() > 1) absl::StrAppend(&options.title, ", SM ", recording_.sm());
-  options.warp_size = machine_.core().warp_size();
-  options.ports = machine_.core().schedulers();
-  options.lanes = arguments_.show != "warps";
-  options.warps = arguments_.show != "lanes";
-  if (const absl::Status status = file_.Write(DrawIssues(recording_, *program, options)); !status.ok()) return status;
+  std::string text;
+  if (progress) {
+    text = DrawThreadProgress(progress_, Title(*program));
+  } else {
+    DrawingOptions options;
+    options.title = Title(*program);
+    options.warp_size = machine_.core().warp_size();
+    options.ports = machine_.core().schedulers();
+    options.lanes = arguments_.show != "warps";
+    options.warps = arguments_.show != "lanes";
+    text = DrawIssues(recording_, *program, options);
+  }
+  if (const absl::Status status = file_.Write(text); !status.ok()) return status;
   return file_.Commit();
 }
 

@@ -14,6 +14,7 @@
 #include "replay/engine/replay.h"
 #include "tools/heddle/issue_recording.h"
 #include "tools/heddle/output.h"
+#include "tools/heddle/thread_progress.h"
 #include "traces/format/reader.h"
 
 namespace heddle::tools {
@@ -23,7 +24,7 @@ struct DrawArguments {
   std::string output;         // --draw; empty = no drawing
   std::string cycles = "";    // --draw-cycles FIRST-LAST; empty = the first 240
   uint32_t sm = 0;            // --draw-sm
-  std::string show = "both";  // --draw-show: lanes, warps, both
+  std::string show = "both";  // --draw-show: lanes, warps, both, progress
 };
 
 // A drawing under way: watches the replay, and writes the file afterwards.
@@ -36,11 +37,16 @@ class ReplayDrawing {
                                                                const std::vector<replay::Configuration>& runs,
                                                                size_t traces);
 
-  replay::IssueObserver* observer() { return &recording_; }
+  replay::IssueObserver* observer() {
+    if (arguments_.show == "progress") return &progress_;
+    return &recording_;
+  }
   // After the run. Errors: FailedPrecondition if the SM issued nothing in these cycles; those of writing.
   absl::Status Write(const trace::TraceReader& trace);
 
  private:
+  std::string Title(const trace::Program& program) const;
+
   ReplayDrawing(const DrawArguments& arguments, const machine::v1::Machine& machine, const replay::Configuration& run,
                 replay::Cycle first, replay::Cycle last, OutputFile file);
 
@@ -48,6 +54,7 @@ class ReplayDrawing {
   const machine::v1::Machine& machine_;
   const replay::Configuration run_;
   IssueRecording recording_;
+  ThreadProgress progress_;  // instead, if that is to be shown
   OutputFile file_;
 };
 

@@ -1,0 +1,103 @@
+// Policies with all their parameters drawn at random, integers included: every run ends with every thread executed, or
+// says which limit of a policy it has met; and both engines agree.
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "replay/dispatch/block_dispatcher.h"
+#include "replay/engine/replay.h"
+#include "replay/schedule/warp_scheduler.h"
+#include "tests/conformance/comparison.h"
+#include "tests/conformance/configurations.h"
+#include "tests/conformance/random_case.h"
+#include "tests/replay/reference/random.h"
+
+namespace heddle::replay {
+namespace {
+
+// Small numbers, where limits bite; the bounds; the default.
+std::string Draw(const ParameterSpec& parameter, Random& random) {
+  switch (parameter.type) {
+    case ParameterType::kBool:
+      return random.Chance(50) ? "true" : "false";
+    case ParameterType::kChoice:
+      return parameter.choices[random.Below(parameter.choices.size())];
+    case ParameterType::kInteger:
+      break;
+  }
+  const uint64_t range = static_cast<uint64_t>(parameter.maximum - parameter.minimum);
+  const uint64_t kind = random.Below(10);
+  if (kind == 0) return parameter.default_value;
+  if (kind == 1) return absl::StrCat(parameter.maximum);
+  return absl::StrCat(parameter.minimum + static_cast<int64_t>(random.Below(std::min<uint64_t>(range, 12) + 1)));
+}
+
+template <typename Registry>
+PolicySpec Draw(Random& random) {
+  const auto& entries = Registry::Get().entries();
+  auto entry = entries.begin();
+  std::advance(entry, static_cast<std::ptrdiff_t>(random.Below(entries.size())));
+  PolicySpec policy{entry->first, ""};
+  for (const ParameterSpec& parameter : entry->second.info.parameters) {
+    if (random.Chance(40)) continue;  // the default
+    const std::string value = Draw(parameter, random);
+    absl::StrAppend(&policy.parameters, policy.parameters.empty() ? "" : ",", parameter.name, "=", value);
+  }
+  return policy;
+}
+
+std::string Text(const Configuration& configuration) {
+  std::string text;
+  for (const PolicySpec* policy : {&configuration.divergence, &configuration.scheduler, &configuration.dispatch}) {
+    absl::StrAppend(&text, text.empty() ? "" : " / ", policy->name, ":", policy->parameters);
+  }
+  return text;
+}
+
+// The limits that a run may meet, in the words of the policies.
+bool IsDocumentedLimit(const absl::Status& status) { return absl::StrContains(status.message(), "Second-Level"); }
+
+TEST(FuzzedParameters, EveryRunEndsOrNamesTheLimitThatItMet) {
+  size_t ended = 0;
+  for (uint64_t seed = 1; seed <= Programs(150); ++seed) {
+    const RandomCase random_case = MakeRandomCase(MixAll({seed, 91}));
+    Random random(MixAll({seed, 92}));
+    ReplayOptions options;
+    options.machine = random_case.machine;
+    options.max_cycles = 3'000'000;
+    uint64_t thread_instructions = 0;
+    for (int i = 0; i < 4; ++i) {
+      Configuration configuration;
+      if (i != 0) {  // the first is the plain one
+        configuration.divergence = Draw<DivergenceRegistry>(random);
+        configuration.scheduler = Draw<SchedulerRegistry>(random);
+        if (random.Chance(30)) configuration.dispatch = Draw<DispatchRegistry>(random);
+        if (!Validate(configuration, &random_case.machine).ok()) continue;
+      }
+      SCOPED_TRACE(absl::StrCat("seed ", seed, ", ", Text(configuration), ", ", random_case.Text()));
+      const auto results = Replay(*random_case.reader, {configuration}, options);
+      if (!results.ok()) {
+        EXPECT_TRUE(IsDocumentedLimit(results.status())) << results.status();
+        continue;
+      }
+      const uint64_t executed = results->at(0).total().thread_instructions();
+      if (i == 0) thread_instructions = executed;
+      EXPECT_EQ(executed, thread_instructions);
+      ++ended;
+      if (configuration.dispatch.name != "thread_blocks" || random.Chance(50)) continue;
+      AcceptedConfiguration checked;
+      checked.configuration = configuration;
+      ExpectEqual(*random_case.reader, random_case.machine, {checked});
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(ended, Programs(150));
+}
+
+}  // namespace
+}  // namespace heddle::replay
