@@ -24,6 +24,11 @@ Timeline& Timeline::Get() {
   return timeline;
 }
 
+Timeline::~Timeline() {
+  for (CUstream_st* stream : streams_) delete stream;
+  for (CUevent_st* event : events_) delete event;
+}
+
 CUstream_st* Timeline::NewStream(unsigned int flags, int priority) {
   auto* stream = new CUstream_st;
   stream->id = next_stream_++;

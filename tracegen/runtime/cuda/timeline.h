@@ -35,6 +35,10 @@ namespace heddle::cuda {
 class Timeline {
  public:
   static Timeline& Get();
+  Timeline() = default;
+  ~Timeline();
+  Timeline(const Timeline&) = delete;
+  Timeline& operator=(const Timeline&) = delete;
 
   CUstream_st* NewStream(unsigned int flags, int priority);
   bool DeleteStream(CUstream_st* stream);
