@@ -104,21 +104,25 @@ TEST(SplitEquivalences, ThreadFrontiersIssueNoMoreThanPdom) {
   EXPECT_GT(fewer, 0);
 }
 
-// A warp that runs its paths in the order of their PCs and lets them meet at post-dominators only issues what the stack
-// does.
-TEST(SplitEquivalences, ThreadFrontiersAtPostDominatorsArePdom) {
+// Paths that run in the order of their PCs and may meet at post-dominators only never do better than those that may
+// meet anywhere, and sometimes worse. (Nor are they the stack's: threads of different branches may meet at one's
+// post-dominator, and those that are back at a loop's start go on before the others of their iteration.)
+TEST(SplitEquivalences, FewerMeetingPlacesNeverHelpThreadFrontiers) {
   size_t compared = 0;
+  size_t more = 0;
   for (uint64_t seed = 770'001; seed <= 770'000 + Programs(200); ++seed) {
     const RandomCase random_case = MakeRandomCase(seed);
     if (HasBarriers(random_case)) continue;
     SCOPED_TRACE(random_case.Text());
-    const std::vector<std::string> policies = {"pdom", "thread_frontiers:reconvergence=post_dominator"};
+    const std::vector<std::string> policies = {"thread_frontiers", "thread_frontiers:reconvergence=post_dominator"};
     const auto logs = LogsOf(*random_case.reader, random_case.machine, policies, "fifo");
-    EXPECT_TRUE(WithoutOrder(logs[0]) == WithoutOrder(logs[1]));
+    EXPECT_LE(logs[0].size(), logs[1].size());
+    more += logs[0].size() < logs[1].size();
     ++compared;
     if (HasFailure()) return;
   }
   EXPECT_GT(compared, Programs(200) / 10);
+  EXPECT_GT(more, 0);
 }
 
 }  // namespace

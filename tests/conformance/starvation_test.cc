@@ -36,16 +36,14 @@ uint64_t WarpsOfAPort(const machine::v1::Machine& machine) {
   return core.max_threads() / core.warp_size();
 }
 
-// Under these every other warp of the port issues at most once before a warp that is ready.
+// Under these every other warp of the port issues at most once before a warp that is ready. (On the thesis's front end;
+// with instruction buffers a wait is counted from a warp's last issue, whether it could issue or not.)
 TEST(Starvation, RoundRobinAndFirstReadyFirstAreBounded) {
   uint64_t most = 0;
   for (uint64_t seed = 810'001; seed <= 810'000 + Programs(120); ++seed) {
-    const bool buffers = seed % 3 == 0;
-    const RandomCase random_case = buffers ? MakeBufferCase(seed) : MakeRandomCase(seed);
+    const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     for (const char* scheduler : {"lrr", "fifo"}) {
-      // A warp with instruction buffers stays ready from issue to issue, which changes nothing in the round of lrr.
-      if (buffers && std::string(scheduler) == "fifo") continue;
       const uint64_t wait = LongestWait(random_case, "pdom", scheduler);
       EXPECT_LT(wait, WarpsOfAPort(random_case.machine)) << scheduler;
       most = std::max(most, wait);
