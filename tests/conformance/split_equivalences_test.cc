@@ -52,6 +52,30 @@ TEST(SplitEquivalences, TheOrderOfPathsDoesNotChangeWhoIssuesTogether) {
   EXPECT_GT(reordered, Programs(100));
 }
 
+// Where threads rejoin is apart from the order of the paths: with the same points the same threads issue together.
+// Fewer points never save an issue.
+TEST(SplitEquivalences, TheSameReconvergencePointsGiveTheSameIssues) {
+  size_t more = 0;
+  const std::vector<std::string> policies = {
+      "pdom",
+      "pdom:reconvergence=compiler_barrier",
+      "its:reconvergence=compiler_barrier",
+      "its:reconvergence=compiler_barrier,yield=block_end",
+      "dpe:reconvergence=compiler_barrier",
+      "dws:reconvergence=compiler_barrier,branch=always,memory=none,pc_reconvergence=false"};
+  for (uint64_t seed = 760'001; seed <= 760'000 + Programs(100); ++seed) {
+    const RandomCase random_case = MakeRandomCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    const auto logs = LogsOf(*random_case.reader, random_case.machine, policies, "fifo");
+    EXPECT_GE(logs[1].size(), logs[0].size());
+    more += logs[1].size() > logs[0].size();
+    const IssuesWithoutOrder expected = WithoutOrder(logs[1]);
+    for (size_t i = 2; i < policies.size(); ++i) EXPECT_TRUE(WithoutOrder(logs[i]) == expected) << policies[i];
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(more, 0);
+}
+
 bool HasBarriers(const RandomCase& random_case) {
   return std::ranges::any_of(random_case.kernels, [](const RandomKernel& kernel) {
     return std::ranges::any_of(kernel.program.instruction(),
@@ -78,6 +102,27 @@ TEST(SplitEquivalences, ThreadFrontiersIssueNoMoreThanPdom) {
   }
   EXPECT_GT(compared, Programs(300) / 10);
   EXPECT_GT(fewer, 0);
+}
+
+// Paths that run in the order of their PCs and may meet at post-dominators only never do better than those that may
+// meet anywhere, and sometimes worse. (Nor are they the stack's: threads of different branches may meet at one's
+// post-dominator, and those that are back at a loop's start go on before the others of their iteration.)
+TEST(SplitEquivalences, FewerMeetingPlacesNeverHelpThreadFrontiers) {
+  size_t compared = 0;
+  size_t more = 0;
+  for (uint64_t seed = 770'001; seed <= 770'000 + Programs(200); ++seed) {
+    const RandomCase random_case = MakeRandomCase(seed);
+    if (HasBarriers(random_case)) continue;
+    SCOPED_TRACE(random_case.Text());
+    const std::vector<std::string> policies = {"thread_frontiers", "thread_frontiers:reconvergence=post_dominator"};
+    const auto logs = LogsOf(*random_case.reader, random_case.machine, policies, "fifo");
+    EXPECT_LE(logs[0].size(), logs[1].size());
+    more += logs[0].size() < logs[1].size();
+    ++compared;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(compared, Programs(200) / 10);
+  EXPECT_GT(more, 0);
 }
 
 }  // namespace
