@@ -96,13 +96,6 @@ std::string NoteCell(const ClaimResult& result) {
   return note;
 }
 
-const v1::Variation* FindVariation(const v1::Paper& paper, const std::string& id) {
-  for (const v1::Variation& variation : paper.variation()) {
-    if (variation.id() == id) return &variation;
-  }
-  return nullptr;
-}
-
 class Page {
  public:
   explicit Page(const Reproduction& all) : all_(all), paper_(all.claims->paper) {}
@@ -202,43 +195,45 @@ class Page {
       const ClaimResult& result = all_.results[i];
       const v1::Claim& claim = *result.claim;
       if (!result.computed() || result.comes_out()) continue;
-      if (!any) Add("### What does not come out\n\n");
-      any = true;
-      Add("* **", claim.id(), "** (", claim.statement(), "): ", PaperCell(claim), " in the paper, ", OursCell(result),
-          ".");
-      if (claim.suspect().empty()) Add(" No suspect is declared.");
-      for (const std::string& suspect : claim.suspect())
-        Suspect(*FindVariation(paper_, suspect), all_.varied[i], claim);
-      Add("\n");
+      if (!any) {
+        Add("### What does not come out\n\nSuspects are choices of the next table. ",
+            all_.sensitivity ? "Each was replaced by the other choice.\n\n" : "`--sensitivity` tests them.\n\n",
+            "| claim | paper | ours | suspect | with the other choice | |\n|---|---|---|---|---|---|\n");
+        any = true;
+      }
+      const std::string paper = claim.row_size() != 0 ? "by kernel" : PaperCell(claim);
+      if (claim.suspect().empty()) Add(Row({claim.id(), paper, OursCell(result), "none", "-", "-"}));
+      bool first = true;
+      for (const std::string& suspect : claim.suspect()) {
+        std::vector<std::string> cells = {first ? claim.id() : "", first ? paper : "", first ? OursCell(result) : "",
+                                          suspect};
+        for (std::string& cell : Tested(suspect, all_.varied[i])) cells.push_back(std::move(cell));
+        Add(Row(cells));
+        first = false;
+      }
     }
     if (any) Add("\n");
   }
 
-  void Suspect(const v1::Variation& variation, const std::vector<VariedResult>& varied, const v1::Claim& claim) {
-    Add("\n  * Suspect: ", variation.open(), " ");
+  // What a suspect's run gave, and what that means.
+  std::vector<std::string> Tested(const std::string& suspect, const std::vector<VariedResult>& varied) const {
+    if (!all_.sensitivity) return {"-", "not tested"};
     const auto found = std::ranges::find_if(varied, [&](const VariedResult& one) {
-      return paper_.variation(static_cast<int>(one.variation)).id() == variation.id();
+      return paper_.variation(static_cast<int>(one.variation)).id() == suspect;
     });
-    if (found == varied.end()) {
-      Add(all_.sensitivity ? "It changes none of the replays of this claim." : "Not tested: `--sensitivity` tests it.");
-      return;
-    }
-    const ClaimResult& result = found->result;
-    if (!result.computed()) {
-      Add("With ", variation.other(), " it cannot be computed: ", result.problem);
-      return;
-    }
-    Add("With ", variation.other(), " it is ", OursCell(result), claim.row_size() == 0 ? "" : " (rows)", ": ",
-        result.comes_out() ? "this would explain it."
-        : found->flips     ? "this changes the verdict, but does not bring it out."
-                           : "not the cause by itself.");
+    if (found == varied.end()) return {"-", "changes none of its replays"};
+    if (!found->result.computed()) return {"not computed", found->result.problem};
+    return {OursCell(found->result), found->result.comes_out() ? "**explains it**"
+                                     : found->flips            ? "another verdict, but not the paper's"
+                                                               : "not by itself"};
   }
 
   void Variations() {
     if (paper_.variation().empty()) return;
     Add("### What the paper leaves open\n\n",
-        all_.sensitivity ? "Each choice was replaced by the other one, and everything it concerns was run again.\n\n"
-                         : "Not swept in this run (`--sensitivity`).\n\n",
+        all_.sensitivity ? "Each choice was replaced by the other one, and everything it concerns was run again. "
+                         : "Not swept in this run (`--sensitivity`). ",
+        "Every other choice is told on the pages of the policies and in the file of the machine.\n\n",
         "| | open, and our choice | the other choice | claims whose verdict changes |\n|---|---|---|---|\n");
     for (int i = 0; i < paper_.variation_size(); ++i) {
       const v1::Variation& variation = paper_.variation(i);
@@ -250,19 +245,26 @@ class Page {
   }
 
   std::string FlipsOf(size_t variation) const {
-    std::vector<std::string> flips;
+    std::vector<std::string> come_out, no_longer, otherwise;
     size_t concerned = 0;
     for (size_t i = 0; i < all_.results.size(); ++i) {
       for (const VariedResult& varied : all_.varied[i]) {
         if (varied.variation != variation) continue;
         ++concerned;
         if (!varied.flips) continue;
-        flips.push_back(absl::StrCat(all_.results[i].claim->id(), varied.result.comes_out() ? " (comes out)" : "", ": ",
-                                     OursCell(varied.result)));
+        (varied.result.comes_out()     ? come_out
+         : all_.results[i].comes_out() ? no_longer
+                                       : otherwise)
+            .push_back(all_.results[i].claim->id());
       }
     }
     if (concerned == 0) return "it concerns none";
-    return flips.empty() ? absl::StrCat("none of ", concerned) : absl::StrJoin(flips, "; ");
+    std::vector<std::string> parts;
+    for (const auto& [what, ids] :
+         {std::pair{"come out: ", &come_out}, {"no longer: ", &no_longer}, {"wrong in another way: ", &otherwise}}) {
+      if (!ids->empty()) parts.push_back(absl::StrCat(what, absl::StrJoin(*ids, ", ")));
+    }
+    return parts.empty() ? absl::StrCat("none of ", concerned) : absl::StrJoin(parts, "; ");
   }
 
   void Kernels() {

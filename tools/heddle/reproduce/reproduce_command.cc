@@ -55,6 +55,7 @@ and orders can.
   Tables by kernel: Spearman's rank correlation with the paper's numbers is at least 0.5, or at least three quarters of
   them lie on the right side of the line that the claim names.
 * **size**: within the tolerance that the claim was given.
+* **What the paper leaves open** is listed with our choice; `docs/policies/` and `replay/machines/` have all of them.
 * What follows from a paper's rules alone (storage, residencies, worked examples) is counted apart: it agrees or it does not.
 )";
 
