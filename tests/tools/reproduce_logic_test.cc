@@ -89,7 +89,7 @@ TEST(Expression, WrongTextsSayWhereTheyAreWrong) {
   EXPECT_THAT(message("1 + "), HasSubstr("at the end"));
   EXPECT_THAT(message("1 2"), HasSubstr("expected an operator or the end before \"2\""));
   EXPECT_THAT(message("ipc"), HasSubstr("'@' and a run"));
-  EXPECT_THAT(message("arithmetic(al, ipc@new)"), AllOf(HasSubstr("\"al\""), HasSubstr("did you mean \"all\"")));
+  EXPECT_THAT(message("arithmetic(alll, ipc@new)"), AllOf(HasSubstr("\"alll\""), HasSubstr("did you mean \"all\"")));
   EXPECT_THAT(message("mean(all, ipc@new)"), HasSubstr("unknown function"));
   EXPECT_THAT(message("arithmetic(all, ipc@new"), HasSubstr("')'"));
 }
