@@ -3,6 +3,8 @@
 #define HEDDLE_TOOLS_HEDDLE_REPRODUCE_CLAIMS_H_
 
 #include <map>
+#include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>

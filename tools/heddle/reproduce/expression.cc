@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"

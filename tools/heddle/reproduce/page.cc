@@ -202,7 +202,11 @@ class Page {
         any = true;
       }
       const std::string paper = claim.row_size() != 0 ? "by kernel" : PaperCell(claim);
-      if (claim.suspect().empty()) Add(Row({claim.id(), paper, OursCell(result), "none", "-", "-"}));
+      if (claim.suspect().empty() || !all_.sensitivity) {
+        const std::string suspects = claim.suspect().empty() ? "none" : absl::StrJoin(claim.suspect(), ", ");
+        Add(Row({claim.id(), paper, OursCell(result), suspects, "-", claim.suspect().empty() ? "-" : "not tested"}));
+        continue;
+      }
       bool first = true;
       for (const std::string& suspect : claim.suspect()) {
         std::vector<std::string> cells = {first ? claim.id() : "", first ? paper : "", first ? OursCell(result) : "",
@@ -217,7 +221,6 @@ class Page {
 
   // What a suspect's run gave, and what that means.
   std::vector<std::string> Tested(const std::string& suspect, const std::vector<VariedResult>& varied) const {
-    if (!all_.sensitivity) return {"-", "not tested"};
     const auto found = std::ranges::find_if(varied, [&](const VariedResult& one) {
       return paper_.variation(static_cast<int>(one.variation)).id() == suspect;
     });

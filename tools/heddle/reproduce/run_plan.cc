@@ -1,5 +1,6 @@
 #include "tools/heddle/reproduce/run_plan.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <regex>
 #include <utility>
@@ -79,7 +80,6 @@ class PlanMaker {
         if (absl::Status status = Add(claim, static_cast<size_t>(i) + 1, &variation); !status.ok()) return status;
       }
     }
-    std::string lines;
     for (const auto& [trace, points] : plan_.points_) plan_.plan_.points += points.size();
     return std::move(plan_);
   }

@@ -2,7 +2,6 @@
 #ifndef HEDDLE_TOOLS_HEDDLE_REPRODUCE_SCORE_H_
 #define HEDDLE_TOOLS_HEDDLE_REPRODUCE_SCORE_H_
 
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
