@@ -1,4 +1,4 @@
-// The one command: `heddle capture | trace | characterise | replay | sweep | report | corpus | policies | machines`.
+// The one command: `heddle capture | trace | characterise | replay | sweep | reproduce | report | corpus | policies | machines`.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
@@ -16,6 +16,7 @@
 #include "tools/heddle/policy_library.h"
 #include "tools/heddle/preset.h"
 #include "tools/heddle/report_options.h"
+#include "tools/heddle/reproduce/reproduce_command.h"
 #include "tools/heddle/sweep/sweep_options.h"
 #include "tools/heddle/terminal.h"
 #include "tools/heddle/trace_options.h"
@@ -165,6 +166,7 @@ int Run(int argc, char** argv) {
   const ReportOptions report(app);
   const sweep::SweepOptions sweep(app);
   const corpus::CorpusOptions corpus(app);
+  const reproduce::ReproduceOptions reproduce(app);
   CLI::App& policies = *app.add_subcommand("policies", "What there is behind the seams, with parameters and sources");
   policies.add_option("NAME", arguments.name, "Everything about this policy");
   policies.add_flag("--cost", arguments.cost,
@@ -219,6 +221,7 @@ int Run(int argc, char** argv) {
   if (int status = kSuccess; trace.Run(status)) return status;
   if (int status = kSuccess; sweep.Run(status)) return status;
   if (int status = kSuccess; corpus.Run(status)) return status;
+  if (int status = kSuccess; reproduce.Run(status)) return status;
   if (int status = kSuccess; trace.Run(status) || characterise.Run(status) || report.Run(status) || sweep.Run(status)) {
     return status;
   }
