@@ -255,6 +255,7 @@ class Exchanging(CorpusTest):
         full = lambda *arguments: self.assert_refused(1, "corpus", *arguments, preexec_fn=limit, says=["File too large"])
         full("add", corpus, SOURCE / "README.md", SAMPLES / "bfs.htrace")
         self.assertEqual(self.run_heddle("verify", corpus), f"{corpus}: ok\n")
+        self.assertFalse(list(corpus.rglob("*.unfinished")))
         full("pack", corpus, "-o", self.folder / "q")
         self.assertEqual(list((self.folder / "q").iterdir()), [])
         full("get", self.folder / "p/two.tar", "-o", self.folder / "new")
@@ -287,6 +288,8 @@ class Building(CorpusTest):
         folder = self.folder / "kernels"
         for name in names:
             shutil.copytree(SOURCE / "traces/kernels" / name, folder / name)
+        for header in ("check.h", "check_support.h"):
+            shutil.copy(SOURCE / "traces/kernels" / header, folder)
         return folder
 
     def build(self, corpus, kernels, *options, status=0):
@@ -304,6 +307,7 @@ class Building(CorpusTest):
         subprocess.run(["sha256sum", "--quiet", "-c", "manifest-sha256.txt"], cwd=corpus, check=True)
         before = self.files(corpus)
         self.assertEqual(self.build(corpus, kernels, "--only", "^(bfs|spmv)$").count("up to date"), 2)
+        self.assertEqual(self.run_heddle("build", corpus).count("the same"), 2)  # from its own sources
         self.assertEqual(self.files(corpus), before)
         out = self.build(corpus, kernels)
         self.assertEqual((out.count("up to date"), out.count("reduction.htrace: recorded")), (2, 1))

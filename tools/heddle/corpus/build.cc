@@ -92,6 +92,22 @@ absl::StatusOr<std::string> Ending(const std::string& size) {
   return absl::InvalidArgumentError(absl::StrCat("--size ", size, ": is none of tiny, small, large, paper"));
 }
 
+// Files beside the kernels' folders, which their sources may include, with digests.
+absl::StatusOr<std::vector<std::pair<std::string, std::string>>> SharedFiles(const std::string& folder) {
+  std::vector<std::pair<std::string, std::string>> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    std::error_code other;
+    if (!entry.is_regular_file(other)) continue;
+    const absl::StatusOr<std::string> digest = Sha256OfFile(entry.path().string());
+    if (!digest.ok()) return digest.status();
+    files.emplace_back(entry.path().filename().string(), *digest);
+  }
+  if (error) return absl::NotFoundError(absl::StrCat(folder, ": cannot be read: ", error.message()));
+  std::ranges::sort(files);
+  return files;
+}
+
 absl::StatusOr<std::vector<Kernel>> FindKernels(const BuildRequest& request) {
   const absl::StatusOr<std::string> ending = Ending(request.size);
   if (!ending.ok()) return ending.status();
@@ -174,6 +190,8 @@ bool IsUpToDate(const std::string& folder, const Crate& crate, const Kernel& ker
 absl::StatusOr<std::vector<BuiltTrace>> BuildCorpus(const BuildRequest& request) {
   const absl::StatusOr<std::vector<Kernel>> kernels = FindKernels(request);
   if (!kernels.ok()) return kernels.status();
+  const auto shared = SharedFiles(request.kernels);
+  if (!shared.ok()) return shared.status();
   std::error_code error;
   const std::string staging = request.folder + ".building";
   fs::create_directories(staging, error);
@@ -231,6 +249,13 @@ absl::StatusOr<std::vector<BuiltTrace>> BuildCorpus(const BuildRequest& request)
   }
 
   std::vector<AddRequest> added;
+  AddRequest changed;
+  for (const auto& [file, digest] : *shared) {
+    if (crate->FileDigest("sources/" + file) != digest) {
+      changed.files.push_back(absl::StrCat(request.kernels, "/", file));
+    }
+  }
+  if (!changed.files.empty()) added.push_back(std::move(changed));
   for (const size_t i : missing) {
     if (!built[i].good) continue;
     const Kernel& kernel = (*kernels)[i];

@@ -38,10 +38,11 @@ struct BuildRequest {
   std::function<void(uint64_t done, uint64_t total)> progress;
 };
 // Records the kernels that have a recipe of the size, each to data/traces/NAME.htrace with its folder in
-// data/sources/NAME. Left alone are traces whose recording names the recipe and the source as they are now. Recordings
-// go to FOLDER.building first: what was interrupted goes on with those that were complete. The corpus changes at the
-// end, and is the same to the byte for the same kernels, date and capture, in however many steps it was built. Traces
-// that cannot be recorded are told and left out. Refuses a second build of the same corpus at the same time.
+// data/sources/NAME and what lies beside these folders in data/sources. Left alone are traces whose recording names the
+// recipe and the source as they are now. Recordings go to FOLDER.building first: what was interrupted goes on with
+// those that were complete. The corpus changes at the end, and is the same to the byte for the same kernels, date and
+// capture, in however many steps it was built. Traces that cannot be recorded are told and left out. Refuses a second
+// build of the same corpus at the same time.
 absl::StatusOr<std::vector<BuiltTrace>> BuildCorpus(const BuildRequest& request);
 
 }  // namespace heddle::tools::corpus

@@ -62,8 +62,8 @@ class Additions {
     const fs::path temporary = Unfinished(path);
     fs::create_directories(target.parent_path(), error);
     copied_.push_back(path);
-    if (!error) fs::copy_file(from, temporary, fs::copy_options::overwrite_existing, error);
     if (error) return absl::UnavailableError(absl::StrCat(target.string(), ": cannot be written: ", error.message()));
+    if (absl::Status status = CopyFile(from, temporary.string()); !status.ok()) return status;
     const absl::StatusOr<std::string> digest = Sha256OfFile(temporary.string());
     if (!digest.ok()) return digest.status();
     crate.SetFile(path, fs::file_size(temporary, error), *digest, license);

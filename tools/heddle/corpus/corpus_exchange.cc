@@ -43,8 +43,8 @@ absl::Status CopyFolder(const std::string& from, const std::string& to) {
     std::error_code error;
     const fs::path target = fs::path(to) / file;
     fs::create_directories(target.parent_path(), error);
-    if (!error) fs::copy_file(fs::path(from) / file, target, error);
     if (error) return absl::UnavailableError(absl::StrCat(target.string(), ": cannot be written: ", error.message()));
+    if (absl::Status status = CopyFile(absl::StrCat(from, "/", file), target.string()); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
