@@ -260,6 +260,7 @@ class Refusals(AccelSimTest):
             self.refuse(self.write(block.replace(*change)), "kernel-1.traceg", says)
         self.refuse(self.write("0000 0000000f 1 R1 MOV 0 0\n0010 0000000f 1 R1 MOV 0 0\n0000 0000000f 1 R1 MOV 0 0\n"
                                "0020 0000000f 0 EXIT 0 0\n"), "without a jump")
+        self.refuse(self.write(block.replace("R1 MOV", "R1 MOV.\xe9")), "no text")
         self.refuse(self.write("0000 00000007 1 R1 MOV 0 0\n0010 00000007 0 EXIT 0 0\n"), "thread 3", "never runs")
         self.refuse(self.write("0000 0000000f 1 R1 MOV 0 0\n0000 0000000f 1 R1 IADD3 0 0\n0010 0000000f 0 EXIT 0 0\n"),
                     "functions share")

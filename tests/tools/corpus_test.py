@@ -324,11 +324,11 @@ class Building(CorpusTest):
         source = kernels / "bfs/bfs.cu"
         source.write_text(source.read_text() + "\n// Another line.\n")
         (kernels / "bfs/notes.md").write_text("new")
-        (kernels / "spmv/check.cc").unlink()
+        (kernels / "spmv/spmv.textproto").unlink()  # the recipe of another size
         out = self.build(corpus, kernels)
         self.assertEqual((out.count("up to date"), out.count("recorded")), (1, 2))
         self.assertIn("data/sources/bfs/notes.md", self.files(corpus))
-        self.assertNotIn("data/sources/spmv/check.cc", self.files(corpus))
+        self.assertNotIn("data/sources/spmv/spmv.textproto", self.files(corpus))
         self.assertEqual(self.run_heddle("verify", corpus), f"{corpus}: ok\n")
 
     def test_a_kernel_that_cannot_be_recorded_is_told_and_the_others_are_there(self):

@@ -317,6 +317,11 @@ class Import {
       summary_.notes.push_back(
           absl::StrCat(path, ": has ", blocks, " of the ", header.grid_blocks, " thread blocks of its grid"));
     }
+    if ((header.registers < 1 || header.registers > kMostRegisters) && !std::exchange(told_registers_, true)) {
+      summary_.notes.push_back(
+          absl::StrCat(path, ": says that a thread has ", header.registers,
+                       " registers, as no GPU's has; counted are those that its instructions name"));
+    }
     streams_.Add(header.stream, static_cast<uint32_t>(summary_.launches), launch);
     absl::Status status = writer_.BeginLaunch(std::move(launch));
     if (!status.ok()) return in_file(status);
@@ -343,6 +348,7 @@ class Import {
   ImportSummary& summary_;
   StreamOrder streams_;
   std::map<std::string, const trace::Program*> programs_;
+  bool told_registers_ = false;
 };
 
 trace::v1::FileHeader HeaderOf(const KernelHeader& kernel, const Windows& windows) {

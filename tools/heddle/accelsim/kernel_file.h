@@ -22,6 +22,7 @@ namespace heddle::tools::accelsim {
 inline constexpr uint32_t kWarpThreads = 32;
 inline constexpr uint32_t kOldestTracer = 3;
 inline constexpr uint32_t kNewestTracer = 5;
+inline constexpr uint64_t kMostRegisters = 255;  // that a thread of any GPU has
 // What Accel-Sim reserves for a thread block's shared and for a thread's local memory in the generic address space.
 inline constexpr uint64_t kWindowBytes = uint64_t{16} << 20;
 

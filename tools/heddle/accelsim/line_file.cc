@@ -4,6 +4,7 @@
 #include <lzma.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -125,6 +126,8 @@ absl::StatusOr<bool> LineReader::Next(absl::string_view& line) {
       line = absl::string_view(text_).substr(position_, end - position_);
       position_ = end + 1;
       ++line_;
+      const bool is_text = std::ranges::all_of(line, [](char c) { return c >= ' ' && c <= '~'; });
+      if (!is_text) return Refuse("has bytes that are no text");
       return true;
     }
     if (text_.size() - position_ > kMostLineBytes) {

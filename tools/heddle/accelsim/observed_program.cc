@@ -16,7 +16,6 @@ using trace::v1::KernelProgram;
 constexpr size_t kMostHops = size_t{1} << 22;
 constexpr size_t kMostSuccessors = 256;  // a decision is one byte
 constexpr uint32_t kZeroRegister = 255;  // R255 reads as 0 and is written nowhere
-constexpr uint32_t kMostRegisters = 255;
 constexpr uint32_t kUnused = ~uint32_t{0};
 
 // Our numbers count from 1; the zero register has none. Export writes our registers from 256 on behind R255.
