@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "replay/engine/suggest.h"
+#include "tools/heddle/accelsim/accelsim_options.h"
 #include "tools/heddle/characterise_options.h"
 #include "tools/heddle/commands.h"
 #include "tools/heddle/corpus/corpus_options.h"
@@ -161,6 +162,7 @@ int Run(int argc, char** argv) {
   app.add_subcommand("capture",
                      "Record the kernels of a program, or one kernel from a recipe (see `heddle capture --help`)");
   const TraceOptions trace(app);
+  const accelsim::AccelSimOptions exchange(app);
   const CharacteriseOptions characterise(app);
   AddReplay(app, arguments);
   const ReportOptions report(app);
@@ -218,11 +220,8 @@ int Run(int argc, char** argv) {
     return WrongUsage(app, error);
   }
 
-  if (int status = kSuccess; trace.Run(status)) return status;
-  if (int status = kSuccess; sweep.Run(status)) return status;
-  if (int status = kSuccess; corpus.Run(status)) return status;
-  if (int status = kSuccess; reproduce.Run(status)) return status;
-  if (int status = kSuccess; trace.Run(status) || characterise.Run(status) || report.Run(status) || sweep.Run(status)) {
+  if (int status = kSuccess; trace.Run(status) || exchange.Run(status) || characterise.Run(status) ||
+                             report.Run(status) || sweep.Run(status) || corpus.Run(status) || reproduce.Run(status)) {
     return status;
   }
   if (new_policy.parsed()) return NewPolicyCommand(arguments.seam, arguments.name, arguments.folder);
