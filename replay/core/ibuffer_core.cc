@@ -33,13 +33,12 @@ IBufferCore::IBufferCore(const LaunchContext& context, const BufferSetup& setup,
       rows_of_(table().state.size()),
       slots_of_(context.max_threads / context.warp_size),
       standings_(static_cast<int>(table().state.size()), context.ports),
-      scoreboard_(static_cast<uint32_t>(context.max_threads / context.warp_size)),
+      scoreboard_(static_cast<uint32_t>(context.max_threads / context.warp_size), setup.table),
       units_(setup.units),
       reformed_(setup.reformed_warp_cycles),
       port_free_(context.ports, 0),
       issued_(context.ports, kNoSlot),
       last_issued_(context.ports, kNoSlot),
-      results_due_(context.capacity, 0),
       row_results_due_(live_in_row_.size(), 0),
       exited_port_(live_in_row_.size(), kNoPort) {
   formation_.NoteChanges();
@@ -50,16 +49,10 @@ IBufferCore::IBufferCore(const LaunchContext& context, const BufferSetup& setup,
 void IBufferCore::CountPorts(uint64_t count, uint64_t idle, uint32_t issued) {
   counters_.resident_cycles += count;
   counters_.scheduler_cycles += count * static_cast<uint64_t>(context_.ports);
-  counters_.issued += static_cast<uint64_t>(std::popcount(issued));
-  uint64_t waiting = 0;  // ports
-  for (int port = 0; port < context_.ports; ++port) {
-    if ((issued >> port & 1) != 0) continue;
-    if (standings_.AnyReady(port)) {
-      counters_.stall += count;
-    } else {
-      ++waiting;
-    }
-  }
+  const uint64_t issues = static_cast<uint64_t>(std::popcount(issued));
+  const uint64_t waiting = standings_.Credit(count, issued);  // ports
+  counters_.issued += issues;
+  counters_.stall += (static_cast<uint64_t>(context_.ports) - issues - waiting) * count;
   if (waiting != 0) {
     const uint64_t memory = standings_.memory_threads();
     (memory != 0 && memory == LiveThreads() ? counters_.memory : counters_.idle) += waiting * count;
@@ -81,7 +74,6 @@ void IBufferCore::Credit(Cycle until) {
   if (resident_ > 0) {
     const Cycle idle_from = std::max(credited_, std::min(until, penalty_until_));
     CountPorts(until - credited_, until - idle_from, 0);
-    standings_.CreditIdle(until - credited_);
     if (context_.profile != nullptr) ProfilePorts(until - credited_, 0);
     if (context_.observes_states) ObserveStates(credited_, until - credited_);
   }
@@ -93,7 +85,7 @@ void IBufferCore::Credit(Cycle until) {
 void IBufferCore::CountCycle(Cycle now) {
   if (resident_ > 0) {
     CountPorts(1, issued_ports_ == 0 && now >= penalty_until_ ? 1 : 0, issued_ports_);
-    standings_.CreditIssues(issued_ports_);
+    standings_.EndSelection();
     if (context_.profile != nullptr) ProfilePorts(1, issued_ports_);
     if (context_.observes_states) ObserveStates(now, 1);
   }
@@ -132,7 +124,10 @@ void IBufferCore::RunCycle(Cycle now) {
     Complete(now);
     memory_->RunCycle(now);
   }
-  TakeDue(now);
+  if (due_again_) {
+    due_again_ = false;
+    TakeDue(now);
+  }
   RunBarriersAndTimers(now);
   TakeChanges();
   if (resident_ > 0) {
@@ -152,6 +147,7 @@ void IBufferCore::RunCycle(Cycle now) {
 
 Cycle IBufferCore::NextWake(Cycle now) const {
   if (core_wake_ <= now) core_wake_ = CoreWake(now);
+  if (core_wake_ == now + 1) return core_wake_;
   return std::min(core_wake_, memory_->NextWake(now));
 }
 
@@ -220,7 +216,7 @@ void IBufferCore::SharedReleased() {
 }
 
 void IBufferCore::BlockExited(BlockId block) {
-  if (results_due_[block] == 0) retiring_.push_back(block);
+  if (!ResultsDue(block)) retiring_.push_back(block);
 }
 
 void IBufferCore::RetireBlocks(Cycle /*now*/) {

@@ -112,6 +112,19 @@ void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
   const bool data_holds = data_holds_ && how.gets_data;
   const bool holds = one_in_flight_ || how.hold == Hold::kControl || data_holds;
   const bool writes = how.destinations != 0 && !one_in_flight_ && !data_holds;
+  if (writes && !holds && how.unit != UnitClass::kMemory && how.hold == Hold::kNone && scoreboard_.by_bits() &&
+      warp.row != kMixedRows) {
+    // Nothing but registers of one row waits for the result.
+    const uint32_t row = warp.row;
+    scoreboard_.ReserveBits(row, at.pc(), Scoreboard::kArithmetic);
+    ++row_results_due_[row];
+    write_back_.Add(result, {row, Completion::kRegisters, at.pc()});
+    MoveOn(port, slot, how);
+    for (const SlotId other : slots_of_[row]) {
+      if (other != slot) Reclass(other);
+    }
+    return;
+  }
   uint32_t flight = 0;
   if (holds || writes || how.unit == UnitClass::kMemory) {
     flight = Launch(slot, warp, at.pc());
@@ -121,11 +134,7 @@ void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
     if (how.unit == UnitClass::kMemory) {
       SubmitAccess(slot, flight, step, now);
     } else {
-      if (writes) {
-        ForEachRowOf(flight, flights_[flight], [&](uint32_t row, LaneMask own) {
-          scoreboard_.Reserve(row, own, setup_.table.destinations(how), at.depth(), flight, Scoreboard::kArithmetic);
-        });
-      }
+      if (writes) ReserveRegisters(flight, flights_[flight], at, Scoreboard::kArithmetic);
       write_back_.Add(result, {flight, Completion::kLanes, lanes});
     }
   }
@@ -209,11 +218,18 @@ uint32_t IBufferCore::Launch(SlotId slot, const Warp& warp, Pc pc) {
   flight.row = warp.row;
   flight.pc = pc;
   if (warp.row == kMixedRows) flights_.rows(id) = rows_of_[slot];
-  ForEachRowOf(id, flight, [&](uint32_t row, LaneMask) {
-    ++results_due_[block_of_row_[row]];
-    ++row_results_due_[row];
-  });
+  ForEachRowOf(id, flight, [&](uint32_t row, LaneMask) { ++row_results_due_[row]; });
   return id;
+}
+
+void IBufferCore::ReserveRegisters(uint32_t id, const Flight& flight, Position at, uint8_t producer) {
+  if (ByBits(flight)) {
+    scoreboard_.ReserveBits(flight.row, at.pc(), producer);
+    return;
+  }
+  ForEachRowOf(id, flight, [&](uint32_t row, LaneMask own) {
+    scoreboard_.Reserve(row, own, setup_.table[at.pc()], at.depth(), id, producer);
+  });
 }
 
 void IBufferCore::SubmitAccess(SlotId slot, uint32_t id, const Step& step, Cycle now) {
@@ -229,9 +245,7 @@ void IBufferCore::SubmitAccess(SlotId slot, uint32_t id, const Step& step, Cycle
     const uint8_t producer = !how.gets_data         ? Scoreboard::kArithmetic
                              : flight.beyond_shared ? Scoreboard::kMemory | Scoreboard::kBeyondShared
                                                     : Scoreboard::kMemory;
-    ForEachRowOf(id, flight, [&](uint32_t row, LaneMask own) {
-      scoreboard_.Reserve(row, own, setup_.table.destinations(how), at.depth(), id, producer);
-    });
+    ReserveRegisters(id, flight, at, producer);
   }
   if (step.op == trace::v1::OP_STORE) {
     flight.unacknowledged = true;

@@ -105,12 +105,12 @@ void IBufferCore::FindRows(SlotId slot, Warp& warp) {
   warp.threads = static_cast<uint8_t>(threads);
 }
 
-inline Scoreboard::Hazard IBufferCore::HazardOf(SlotId slot, const Warp& warp, const IssueStep& step) const {
+inline Scoreboard::Hazard IBufferCore::HazardOf(SlotId slot, const Warp& warp, const IssueStep& step, Pc pc) const {
   const uint32_t depth = table().position[slot].depth();
-  if (warp.row != kMixedRows) return scoreboard_.Check(warp.row, warp.own, setup_.table, step, depth);
+  if (warp.row != kMixedRows) return scoreboard_.Check(warp.row, warp.own, step, pc, depth);
   Scoreboard::Hazard hazard;
   for (const RowLanes& one : rows_of_[slot]) {
-    hazard.Add(scoreboard_.Check(one.row, one.lanes, setup_.table, step, depth));
+    hazard.Add(scoreboard_.Check(one.row, one.lanes, step, pc, depth));
   }
   return hazard;
 }
@@ -156,12 +156,12 @@ inline Standing IBufferCore::StandingOf(SlotId slot, const Warp& warp) const {
   if (context_.by_warp && SharedHeld(slot, steps_[pc])) return offered(WarpClass::kBarrier);
   if (one_in_flight_) return offered(not_ready_yet ? WarpClass::kFetch : WarpClass::kStructural).Needs(step.unit);
   if (warp.valid == 0) return offered(warp.flushed ? WarpClass::kControl : WarpClass::kFetch);
-  const Scoreboard::Hazard hazard = HazardOf(slot, warp, step);
-  if (!hazard.blocked) return offered(WarpClass::kStructural).Needs(step.unit);
-  const WarpClass data = hazard.memory   ? hazard.source ? WarpClass::kMemory : WarpClass::kMemoryWaw
-                         : hazard.source ? WarpClass::kArithmetic
-                                         : WarpClass::kArithmeticWaw;
-  return offered(data).From(hazard.beyond_shared, hazard.off_core);
+  const Scoreboard::Hazard hazard = HazardOf(slot, warp, step, pc);
+  if (!hazard.blocked()) return offered(WarpClass::kStructural).Needs(step.unit);
+  const WarpClass data = hazard.memory()   ? hazard.source() ? WarpClass::kMemory : WarpClass::kMemoryWaw
+                         : hazard.source() ? WarpClass::kArithmetic
+                                           : WarpClass::kArithmeticWaw;
+  return offered(data).From(hazard.beyond_shared(), hazard.off_core());
 }
 
 void IBufferCore::Reclass(SlotId slot) {
@@ -180,9 +180,8 @@ void IBufferCore::Reclass(SlotId slot) {
   if (!one_in_flight_) UpdateFetchable(slot, warp);
 }
 
-void IBufferCore::UpdateFetchable(SlotId slot, Warp& warp) {
+void IBufferCore::SetFetchable(SlotId slot, Warp& warp, bool room) {
   Fetchable fetchable = Fetchable::kNo;
-  const bool room = setup_.fetch_when_free_slot ? warp.valid < setup_.entries : warp.valid == 0;
   if (room && warp.threads != 0 && !warp.fetching && !warp.waits_for_line &&
       warp.head + warp.valid < setup_.table.size()) {
     switch (table().state[slot]) {
