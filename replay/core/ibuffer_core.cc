@@ -28,6 +28,7 @@ IBufferCore::IBufferCore(const LaunchContext& context, const BufferSetup& setup,
       setup_(setup),
       one_in_flight_((interests_ & kEveryInstruction) != 0),
       data_holds_((interests_ & kLaneReturns) != 0),
+      plain_(!one_in_flight_ && !context.by_warp && setup.table.flat()),
       warps_(table().state.size()),
       buffered_(table().state.size(), 0),
       rows_of_(table().state.size()),
@@ -122,18 +123,21 @@ void IBufferCore::RunCycle(Cycle now) {
     Credit(now);
     BeginCycle(now);
     Complete(now);
-    memory_->RunCycle(now);
+    if (now >= memory_wake_) {
+      memory_->RunCycle(now);
+      if (memory_wake_ != 0) memory_wake_ = memory_->NextWake(now);
+    }
   }
   if (due_again_) {
     due_again_ = false;
     TakeDue(now);
   }
-  RunBarriersAndTimers(now);
+  if (BarriersOrTimersDue(now)) RunBarriersAndTimers(now);
   TakeChanges();
   if (resident_ > 0) {
     Select(now);
     CountCycle(now);
-    TellDeferred();
+    if (AnyDeferred()) TellDeferred();
     TakeChanges();
     if (!long_waits_.empty()) TellLongWaits();
     Decode();
@@ -143,6 +147,13 @@ void IBufferCore::RunCycle(Cycle now) {
   } else {
     CountCycle(now);
   }
+}
+
+SmCore::Stretch IBufferCore::RunAlone(Cycle next, Cycle limit) {
+  memory_wake_ = 1;
+  const Stretch stretch = RunStretch(*this, next, limit);
+  memory_wake_ = 0;
+  return stretch;
 }
 
 Cycle IBufferCore::NextWake(Cycle now) const {

@@ -46,7 +46,7 @@ class IBufferCore final : public SmCore {
 
   void RunCycle(Cycle now) override;
   Cycle NextWake(Cycle now) const override;
-  Stretch RunAlone(Cycle next, Cycle limit) override { return RunStretch(*this, next, limit); }
+  Stretch RunAlone(Cycle next, Cycle limit) override;
   void CreditUntil(Cycle until) override { Credit(until); }
   // Blocks retire at the end of a cycle.
   Cycle EndOfRetired(Cycle now) const override { return now + 1; }
@@ -97,6 +97,7 @@ class IBufferCore final : public SmCore {
     bool waits_for_line = false;
     bool flushed = false;    // its buffer was dropped, and no fetch has gone out since
     bool told_wait = false;  // LongLatencyStarted was called
+    bool plain = false;      // offered, its threads of one row, nothing inserted: see PlainStanding
   };
 
   // --- ibuffer_core.cc: the cycle
@@ -126,16 +127,22 @@ class IBufferCore final : public SmCore {
 
   // --- ibuffer_warps.cc: what follows from a slot's state
   // Looks at every slot that the formation has changed.
-  void TakeChanges();
+  void TakeChanges() {
+    if (formation_.AnyChange()) TakeAllChanges();
+  }
+  void TakeAllChanges();
   void Changed(SlotId slot, bool threads);
   void FindRows(SlotId slot, Warp& warp);
   void LeaveRows(SlotId slot, const Warp& warp);
   void DropBuffer(SlotId slot, Warp& warp);
   // Works out what the slot stands for, and whether it can be fetched for.
   void Reclass(SlotId slot);
-  [[gnu::always_inline]] inline Standing StandingOf(SlotId slot, const Warp& warp) const;
-  [[gnu::always_inline]] inline Scoreboard::Hazard HazardOf(SlotId slot, const Warp& warp, const IssueStep& step,
-                                                            Pc pc) const;
+  Standing StandingOf(SlotId slot, const Warp& warp) const;
+  // The same for a plain warp, at its head.
+  [[gnu::always_inline]] inline Standing PlainStanding(SlotId slot, const Warp& warp) const;
+  // What the slot stands for begins or ends to be a long wait.
+  void ChangeLongWait(SlotId slot, Warp& warp);
+  Scoreboard::Hazard HazardOf(SlotId slot, const Warp& warp, const IssueStep& step, Pc pc) const;
   void UpdateFetchable(SlotId slot, Warp& warp) {
     const bool room = setup_.fetch_when_free_slot ? warp.valid < setup_.entries : warp.valid == 0;
     if (room || warp.fetchable != Fetchable::kNo) SetFetchable(slot, warp, room);
@@ -157,6 +164,8 @@ class IBufferCore final : public SmCore {
   bool MemoryFree(Cycle now) const { return now >= memory_free_ && memory_->StageFree(); }
   bool TryPort(int port, Cycle now);
   void Issue(int port, SlotId slot, Cycle now);
+  // The rest of Issue for an instruction of a plain warp that is `simple`.
+  void IssuePlain(int port, SlotId slot, Warp& warp, const IssueStep& step, Cycle now);
   void MoveOn(int port, SlotId slot, const IssueStep& step);
   uint32_t Groups(LaneMask lanes) const;
   // A number for an instruction of the slot that has a result to come.
@@ -220,6 +229,7 @@ class IBufferCore final : public SmCore {
   const BufferSetup& setup_;
   const bool one_in_flight_;  // the policy resolves every instruction
   const bool data_holds_;     // a warp waits for its own loads: the policy takes lanes as their data come
+  const bool plain_;          // a warp may be plain: buffers, whole blocks, and a program without calls
   std::unique_ptr<FetchPolicy> fetch_policy_;
   std::vector<Warp> warps_;                     // by slot
   std::vector<uint8_t> buffered_;               // by slot: Warp::valid, as the fetch policy sees it
@@ -244,6 +254,7 @@ class IBufferCore final : public SmCore {
 
   SlotSet fetchable_;
   SlotSet fetchable_at_barrier_;
+  const FetchView fetch_view_{fetchable_, fetchable_at_barrier_, buffered_, issued_, last_issued_};
   struct Fetched {
     SlotId slot = kNoSlot;
     uint8_t count = 0;
@@ -262,6 +273,8 @@ class IBufferCore final : public SmCore {
   mutable Cycle core_wake_ = 0;
   bool memory_alone_ = false;  // RunMemoryAlone runs the memory, which has changed nothing so far
   bool due_again_ = false;     // the memory has reported results for the present cycle
+  // In RunAlone, where nothing from outside wakes the memory: it sleeps before this cycle, and is as isolated as it was.
+  Cycle memory_wake_ = 0;
 
   Cycle credited_ = 0;     // statistics include every cycle before this one
   Cycle offer_cycle_ = 0;  // the cycle that an offer made now counts in

@@ -84,6 +84,10 @@ void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
   const Position at = warps.position[slot];
   const Step& step = steps_[at.pc()];
   const IssueStep& how = setup_.table[at.pc()];
+  if (warp.plain && how.simple) {
+    IssuePlain(port, slot, warp, how, now);
+    return;
+  }
   const LaneMask lanes = warps.lanes[slot].mask;
   const uint32_t groups = Groups(lanes);
   if (!one_in_flight_) {
@@ -112,19 +116,6 @@ void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
   const bool data_holds = data_holds_ && how.gets_data;
   const bool holds = one_in_flight_ || how.hold == Hold::kControl || data_holds;
   const bool writes = how.destinations != 0 && !one_in_flight_ && !data_holds;
-  if (writes && !holds && how.unit != UnitClass::kMemory && how.hold == Hold::kNone && scoreboard_.by_bits() &&
-      warp.row != kMixedRows) {
-    // Nothing but registers of one row waits for the result.
-    const uint32_t row = warp.row;
-    scoreboard_.ReserveBits(row, at.pc(), Scoreboard::kArithmetic);
-    ++row_results_due_[row];
-    write_back_.Add(result, {row, Completion::kRegisters, at.pc()});
-    MoveOn(port, slot, how);
-    for (const SlotId other : slots_of_[row]) {
-      if (other != slot) Reclass(other);
-    }
-    return;
-  }
   uint32_t flight = 0;
   if (holds || writes || how.unit == UnitClass::kMemory) {
     flight = Launch(slot, warp, at.pc());
@@ -157,6 +148,25 @@ void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
       if (other != slot) Reclass(other);
     }
   });
+}
+
+void IBufferCore::IssuePlain(int port, SlotId slot, Warp& warp, const IssueStep& how, Cycle now) {
+  const Pc pc = warp.head;
+  const uint32_t row = warp.row;
+  const uint32_t groups = Groups(table().lanes[slot].mask);
+  buffered_[slot] = --warp.valid;
+  warp.head = pc + 1;
+  const Cycle start = units_.Issue(how.unit, how.interval * groups, row, setup_.table.sources(how), now);
+  if (how.destinations != 0) {  // nothing but registers of one row waits for the result
+    scoreboard_.ReserveBits(row, pc, Scoreboard::kArithmetic);
+    ++row_results_due_[row];
+    write_back_.Add(start + how.before_last * groups + how.latency, {row, Completion::kRegisters, pc});
+  }
+  MoveOn(port, slot, how);
+  if (how.destinations == 0) return;
+  for (const SlotId other : slots_of_[row]) {
+    if (other != slot) Reclass(other);
+  }
 }
 
 void IBufferCore::IssueInserted(int port, SlotId slot, Cycle now) {
@@ -238,7 +248,11 @@ void IBufferCore::SubmitAccess(SlotId slot, uint32_t id, const Step& step, Cycle
   const IssueStep& how = setup_.table[at.pc()];
   const bool generic = step.space == trace::v1::SPACE_GENERIC;
   const bool addresses = step.has_address && (generic || memory_->needs_addresses());
-  if (addresses) cursors_.PeekAddresses(lanes, at.pc(), addresses_);
+  if (addresses) {
+    cursors_.TakeAddresses(lanes, at.pc(), addresses_);
+  } else if (step.has_address) {
+    cursors_.SkipAddresses(lanes);
+  }
   Flight& flight = flights_[id];
   flight.beyond_shared = ReachesBeyondShared(step, lanes.mask, addresses);
   if (flight.writes) {
@@ -255,7 +269,7 @@ void IBufferCore::SubmitAccess(SlotId slot, uint32_t id, const Step& step, Cycle
     }
   }
   SubmitToMemory(id, slot, lanes.mask, lanes.thread, addresses, now);
-  if (step.has_address) cursors_.SkipAddresses(lanes);
+  if (memory_wake_ != 0) memory_wake_ = 1;
 }
 
 bool IBufferCore::StoresPending(SlotId slot, const Warp& warp) const {

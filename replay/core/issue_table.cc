@@ -90,6 +90,7 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
     } else if (timing.unit() == OperationTiming::SFU_UNIT) {
       out.unit = UnitClass::kSfu;
     }
+    out.simple = out.unit != UnitClass::kMemory && out.hold == Hold::kNone && out.next == pc + 1;
     const uint32_t micro_ops = op == OpClass::OP_SFU ? std::max(instruction.micro_ops(), 1u) : 1;
     out.interval = timing.initiation_interval() * micro_ops;
     out.before_last = timing.initiation_interval() * (micro_ops - 1);

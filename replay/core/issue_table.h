@@ -61,6 +61,7 @@ struct IssueStep {
   UnitClass unit = UnitClass::kSp;  //
   Hold hold = Hold::kNone;          //
   bool gets_data = false;           // load, texture or atomic: its results come from memory
+  bool simple = false;              // not of memory, and the warp goes on behind it
   // Cycles per lane group for which the unit's input is taken: initiation interval x micro-operations.
   uint32_t interval = 0;
   // The part of `interval` before the last micro-operation starts.

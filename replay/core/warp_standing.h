@@ -23,6 +23,8 @@ class Standing {
   Standing(WarpClass state, uint8_t port, uint8_t threads)
       : bits_(static_cast<uint64_t>(state) | uint64_t{port} << 8 | uint64_t{threads} << 16) {}
 
+  // A structural warp, in another class.
+  Standing In(WarpClass state) const { return Standing(bits_ | static_cast<uint64_t>(state)); }
   // The same warp, if it is offered.
   Standing Offered() const { return Standing(bits_ | kOffered); }
   // Structural: it needs a unit of this class.
