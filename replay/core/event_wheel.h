@@ -20,7 +20,8 @@ struct Completion {
     kFinish,        // a slot's instruction is done; where its threads go is still to be decided
     kRegisters,     // an arithmetic instruction of a slot of one row has its results, which hold nothing but registers
   };
-  // kLanes, kAcknowledged: of the instruction, as the core numbers them; kResume, kFinish: the slot; kRegisters: the row
+  // kLanes, kAcknowledged: of the instruction, as the core numbers them; kResume, kFinish: the slot; kRegisters: the
+  // row
   uint32_t id = 0;
   Kind kind = kLanes;
   LaneMask lanes = 0;  // kLanes; kRegisters: the PC of the instruction

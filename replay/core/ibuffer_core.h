@@ -137,7 +137,7 @@ class IBufferCore final : public SmCore {
   void DropBuffer(SlotId slot, Warp& warp);
   // Works out what the slot stands for, and whether it can be fetched for.
   void Reclass(SlotId slot);
-  Standing StandingOf(SlotId slot, const Warp& warp) const;
+  [[gnu::noinline]] Standing StandingOf(SlotId slot, const Warp& warp) const;
   // The same for a plain warp, at its head.
   [[gnu::always_inline]] inline Standing PlainStanding(SlotId slot, const Warp& warp) const;
   // What the slot stands for begins or ends to be a long wait.
@@ -147,7 +147,7 @@ class IBufferCore final : public SmCore {
     const bool room = setup_.fetch_when_free_slot ? warp.valid < setup_.entries : warp.valid == 0;
     if (room || warp.fetchable != Fetchable::kNo) SetFetchable(slot, warp, room);
   }
-  void SetFetchable(SlotId slot, Warp& warp, bool room);
+  [[gnu::noinline]] void SetFetchable(SlotId slot, Warp& warp, bool room);
   // Calls function(row, lanes) for every row that the slot has threads of.
   template <typename Function>
   void ForEachRow(SlotId slot, const Warp& warp, Function function) const {
@@ -273,7 +273,8 @@ class IBufferCore final : public SmCore {
   mutable Cycle core_wake_ = 0;
   bool memory_alone_ = false;  // RunMemoryAlone runs the memory, which has changed nothing so far
   bool due_again_ = false;     // the memory has reported results for the present cycle
-  // In RunAlone, where nothing from outside wakes the memory: it sleeps before this cycle, and is as isolated as it was.
+  // In RunAlone, where nothing from outside wakes the memory: it sleeps before this cycle, and is as isolated as it
+  // was.
   Cycle memory_wake_ = 0;
 
   Cycle credited_ = 0;     // statistics include every cycle before this one

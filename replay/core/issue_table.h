@@ -88,6 +88,8 @@ class IssueTable {
   bool has_fence() const { return has_fence_; }
   // Whether threads stay at call depth 0, so that a register is one bit of the words of its row.
   bool flat() const { return flat_; }
+  // If there is one word per instruction.
+  const RegisterWord& word(Pc pc) const { return words_[pc]; }
   // The filter of a register at call depth 0.
   RegisterFilter FilterOf(uint32_t number) const { return RegisterFilter::Of(DenseNumber(number)); }
   // Words of the registers of a program; those of the instruction at `pc`.

@@ -4,6 +4,16 @@
 
 namespace heddle::replay {
 
+void Scoreboard::CheckAll(uint32_t row, LaneMask lanes, const IssueStep& step, Pc pc, uint32_t depth,
+                          Hazard& hazard) const {
+  if (table_.flat()) {
+    const Word* word = &words_[size_t{row} * words_per_row_];
+    for (const RegisterWord& own : table_.words(pc)) AddWord(*word++, own, hazard);
+  }
+  const Row& at = rows_[row];
+  if (!at.writes.empty()) Search(at, lanes, step, step.registers.AtDepth(depth), depth, hazard);
+}
+
 void Scoreboard::Search(const Row& row, LaneMask lanes, const IssueStep& step, RegisterFilter used, uint32_t depth,
                         Hazard& hazard) const {
   const auto contains = [](std::span<const uint32_t> numbers, uint32_t number) {

@@ -41,23 +41,25 @@ class Scoreboard {
   enum Producer : uint8_t { kArithmetic = 0, kMemory = 1, kBeyondShared = 2, kOffCore = 4 };
 
   Scoreboard(uint32_t rows, const IssueTable& table)
-      : table_(table), rows_(rows), words_per_row_(table.words_per_step()), words_(size_t{rows} * words_per_row_) {}
+      : table_(table),
+        rows_(rows),
+        words_per_row_(table.words_per_step()),
+        one_word_(table.flat() && table.words_per_step() == 1),
+        words_(size_t{rows} * words_per_row_) {}
 
   // Whether a write by a slot of threads of one row is kept as bits.
   bool by_bits() const { return table_.flat(); }
 
   // What keeps threads `lanes` of the row from issuing the instruction at `pc`, which is `step`, at a call depth.
-  Hazard Check(uint32_t row, LaneMask lanes, const IssueStep& step, Pc pc, uint32_t depth) const {
+  [[gnu::always_inline]] Hazard Check(uint32_t row, LaneMask lanes, const IssueStep& step, Pc pc,
+                                      uint32_t depth) const {
     const Row& at = rows_[row];
-    const RegisterFilter used = step.registers.AtDepth(depth);
-    if (!used.Meets(at.filter)) return Hazard();
     Hazard hazard;
-    if (table_.flat()) {
-      const Word* word = &words_[size_t{row} * words_per_row_];
-      for (const RegisterWord& own : table_.words(pc)) AddWord(*word++, own, hazard);
-      if (at.writes.empty()) return hazard;
+    if (one_word_ && at.writes.empty()) {
+      AddWord(words_[row], table_.word(pc), hazard);
+    } else if (step.registers.AtDepth(depth).Meets(at.filter)) {
+      CheckAll(row, lanes, step, pc, depth, hazard);
     }
-    Search(at, lanes, step, used, depth, hazard);
     return hazard;
   }
 
@@ -71,6 +73,12 @@ class Scoreboard {
 
   // The same, by bits, for the instruction at `pc` of a slot of this row alone.
   void ReserveBits(uint32_t row, Pc pc, uint8_t producer) {
+    if (one_word_ && producer == kArithmetic) {
+      const uint64_t writes = table_.word(pc).writes;
+      words_[row].pending |= writes;
+      rows_[row].filter.Add(RegisterFilter(writes));
+      return;
+    }
     Word* word = &words_[size_t{row} * words_per_row_];
     for (const RegisterWord& own : table_.words(pc)) {
       word->pending |= own.writes;
@@ -81,13 +89,16 @@ class Scoreboard {
   }
   void ReleaseBits(uint32_t row, Pc pc) {
     Row& at = rows_[row];
+    if (one_word_ && at.writes.empty()) {
+      Word& word = words_[row];
+      word.Clear(table_.word(pc).writes);
+      at.filter = RegisterFilter(word.pending);
+      return;
+    }
     Word* word = &words_[size_t{row} * words_per_row_];
     at.filter = RegisterFilter();
     for (const RegisterWord& own : table_.words(pc)) {
-      word->pending &= ~own.writes;
-      word->memory &= ~own.writes;
-      word->beyond_shared &= ~own.writes;
-      word->off_core &= ~own.writes;
+      word->Clear(own.writes);
       at.filter.Add(RegisterFilter(word->pending));
       ++word;
     }
@@ -138,6 +149,12 @@ class Scoreboard {
     uint64_t memory = 0;
     uint64_t beyond_shared = 0;
     uint64_t off_core = 0;
+    void Clear(uint64_t registers) {
+      pending &= ~registers;
+      memory &= ~registers;
+      beyond_shared &= ~registers;
+      off_core &= ~registers;
+    }
   };
 
   static void AddWord(const Word& word, const RegisterWord& own, Hazard& hazard) {
@@ -155,12 +172,15 @@ class Scoreboard {
     if ((producer & kBeyondShared) != 0) word.beyond_shared |= registers;
   }
 
+  // Check, where several words or the list have to be looked at.
+  void CheckAll(uint32_t row, LaneMask lanes, const IssueStep& step, Pc pc, uint32_t depth, Hazard& hazard) const;
   void Search(const Row& row, LaneMask lanes, const IssueStep& step, RegisterFilter used, uint32_t depth,
               Hazard& hazard) const;
 
   const IssueTable& table_;
   std::vector<Row> rows_;
   const uint32_t words_per_row_;
+  const bool one_word_;      // and no calls
   std::vector<Word> words_;  // by row
 };
 

@@ -67,7 +67,7 @@ class WarpStandings {
   void SetTime(Cycle first) { time_ = first; }
 
   Standing of(SlotId slot) const { return warps_[slot].standing; }
-  void Set(SlotId slot, Standing to) {
+  [[gnu::always_inline]] void Set(SlotId slot, Standing to) {
     Warp& warp = warps_[slot];
     const Standing from = warp.standing;
     if (from == to) return;
@@ -87,7 +87,7 @@ class WarpStandings {
   }
   // The slot's warp, if there is one, ends, and the next one of this slot is another.
   void Renew(SlotId slot) {
-    Set(slot, Standing());
+    if (warps_[slot].standing.is_warp()) Change(slot, Standing());
     warps_[slot].since = time_;
   }
   // The warp issues in cycle `now`; that cycle is no cycle of its class.
@@ -177,7 +177,7 @@ class WarpStandings {
     return ready_[static_cast<size_t>(one.port() * kUnitClasses + static_cast<int>(one.unit()))];
   }
   // Keeps the sets of ready warps and the numbers of threads that wait in step.
-  void Recount(SlotId slot, Standing from, Standing to) {
+  [[gnu::always_inline]] void Recount(SlotId slot, Standing from, Standing to) {
     if (from.state() == WarpClass::kStructural) {
       ReadyOf(from).Erase(slot);
     } else if (from.waits_for_data()) {

@@ -34,8 +34,9 @@ constexpr WarpClassMask MaskOf(WarpClass one) { return static_cast<WarpClassMask
 inline constexpr WarpClassMask kDataClasses = MaskOf(WarpClass::kMemory) | MaskOf(WarpClass::kMemoryWaw) |
                                               MaskOf(WarpClass::kArithmetic) | MaskOf(WarpClass::kArithmeticWaw);
 
-// The class that a port whose warps are in `classes` loses a cycle to: the closest to issue; of data, memory if some warp
-// waits for memory, and a write after write only if no warp waits for a register that it reads. kNone: it has no warp.
+// The class that a port whose warps are in `classes` loses a cycle to: the closest to issue; of data, memory if some
+// warp waits for memory, and a write after write only if no warp waits for a register that it reads. kNone: it has no
+// warp.
 constexpr WarpClass ClosestOf(WarpClassMask classes) {
   if (classes == 0) return WarpClass::kNone;
   if ((classes & MaskOf(WarpClass::kStructural)) != 0) return WarpClass::kStructural;
