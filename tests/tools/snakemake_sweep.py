@@ -16,7 +16,7 @@ import time
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 HEDDLE = str(pathlib.Path(os.environ["HEDDLE"]).resolve())
 SPEC = f'''
-name: "forty eight"
+name: "forty-eight"
 trace: "{SOURCE}/traces/samples/bfs.htrace"
 trace: "{SOURCE}/traces/samples/mandelbrot.htrace"
 divergence: "pdom" divergence: "dwf" divergence: "nrec" divergence: "its"
@@ -33,7 +33,7 @@ def heddle(*arguments, status=0):
 
 
 def snakemake(sweep, folder, **options):
-    # The folder of jobs is read-only for nobody here; Snakemake keeps its own state in the working directory.
+    # Snakemake keeps its own state in the working directory and in the home of the user.
     environment = dict(os.environ, HOME=str(folder), XDG_CACHE_HOME=str(folder / "cache"))
     return subprocess.Popen(["snakemake", "--keep-going", "--snakefile", str(sweep / "Snakefile"), "--cores", "2",
                              "--rerun-incomplete"], cwd=folder, env=environment, start_new_session=True,
