@@ -96,6 +96,8 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
                   "Run everything so many times with a little noise on the memory's latencies, and mark differences\n"
                   "that it explains")
       ->check(CLI::Range(2, 1000));
+  command.add_flag("--force-regrouping", replay.force_regrouping,
+                   "Also policies that regroup threads of kernels that rely on warps in lockstep");
   command.add_option("-o,--output", replay.output,
                      "File for the results, one line of JSON per run; - is standard output");
   command.add_flag("--json", replay.json, "Print the results as JSON instead of the table");

@@ -8,6 +8,7 @@
 #include "tools/heddle/output.h"
 #include "tools/heddle/table.h"
 #include "tools/heddle/terminal.h"
+#include "tools/heddle/trace_certificates.h"
 #include "tools/heddle/trace_commands.h"
 #include "tools/heddle/trace_file.h"
 #include "traces/format/info.h"
@@ -169,18 +170,6 @@ std::string Sizes(const TraceReader& reader, const TraceInfo& info) {
   return absl::StrCat("\nSize of the chunks, compressed\n", table.Text(2));
 }
 
-std::string Certificates(const TraceInfo& info) {
-  std::string text;
-  for (const LaunchInfo& launch : info.launches) {
-    if (!launch.certificate.has_value()) continue;
-    absl::StrAppend(&text, "\nCertificate of launch ", launch.id, ": ", launch.certificate->runs(),
-                    " captures under other orders of threads and blocks; ", launch.certificate->instruction_size(),
-                    " instructions changed\n");
-  }
-  if (text.empty()) text = "\nCertificate: none (this trace was captured once, in one order of threads)\n";
-  return text;
-}
-
 // ------------------------------------------------------------------------------------------------------------- JSON
 
 Json BytesJson(const trace::ByteCount& bytes) { return {{"encoded", bytes.encoded}, {"compressed", bytes.compressed}}; }
@@ -250,10 +239,10 @@ int TraceInfoCommand(const std::string& path, bool json) {
   if (!reader.ok()) return Complain(TraceErrorStatus(reader.status()), reader.status());
   const absl::StatusOr<TraceInfo> info = trace::DescribeTrace(**reader);
   if (!info.ok()) return Complain(kFailed, info.status());
-  const absl::Status written =
-      WriteStandardOutput(json ? JsonLine(InfoJson(path, **reader, *info)) + "\n"
-                               : absl::StrCat(Header(path, **reader, *info), Launches(**reader, *info),
-                                              Divergence(*info), Sizes(**reader, *info), Certificates(*info)));
+  const absl::Status written = WriteStandardOutput(
+      json ? JsonLine(InfoJson(path, **reader, *info)) + "\n"
+           : absl::StrCat(Header(path, **reader, *info), Launches(**reader, *info), Divergence(*info),
+                          Sizes(**reader, *info), CertificateText(**reader, *info)));
   return written.ok() ? kSuccess : Complain(kFailed, written);
 }
 

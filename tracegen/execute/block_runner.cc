@@ -9,13 +9,15 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "tracegen/execute/block_order.h"
 #include "tracegen/execute/fault_handler.h"
 #include "traces/format/walk.h"
 
 namespace heddle::tracegen {
 namespace {
 
-constexpr uint64_t kSmallestShare = 64;  // instructions a thread may run before others get their turn
+constexpr uint64_t kSmallestShare = 64;         // instructions a thread may run before others get their turn
+constexpr uint64_t kLargestRandomShare = 2048;  // under a random order, besides
 
 }  // namespace
 
@@ -33,7 +35,7 @@ absl::Status BlockRunner::Run(const InstrumentedKernel& kernel, KernelEntry entr
   geometry_ = geometry;
   writer_ = writer;
   thread_count_ = geometry.threads();
-  shared_bytes_ = (kernel.static_shared_bytes + 15) / 16 * 16 + geometry.dynamic_shared_bytes;
+  shared_bytes_ = SharedBytes(kernel, geometry);
   threads_.assign(thread_count_, Thread{});
   warps_.assign((thread_count_ + kWarpWidth - 1) / kWarpWidth, Warp{});
   ready_.assign(thread_count_, 0);
@@ -58,7 +60,10 @@ absl::Status BlockRunner::Run(const InstrumentedKernel& kernel, KernelEntry entr
     fibers_.Reset();
     return status;
   }
-  for (uint64_t block = geometry.first_block; block < end_block; ++block) {
+  const BlockOrder order(geometry.first_block, end_block, options_.order_seed);
+  if (options_.order_seed.has_value()) random_ = Random(*options_.order_seed);
+  for (uint64_t at = geometry.first_block; at < end_block; ++at) {
+    const uint64_t block = order.At(at);
     if (InterruptRequested()) return absl::CancelledError("interrupted");
     if (absl::Status status = RunBlock(block); !status.ok()) {
       fibers_.Reset();
@@ -85,6 +90,7 @@ void BlockRunner::BeginBlock(uint64_t block) {
   }
   for (BarrierCount& barrier : barriers_) barrier = BarrierCount{};
   next_thread_ = 0;
+  if (options_.order_seed.has_value()) start_order_ = RandomOrder(thread_count_, random_);
   exited_ = 0;
   ready_head_ = ready_count_ = 0;
   std::fill(std::begin(next_tid_), std::end(next_tid_), 0);
@@ -94,14 +100,20 @@ void BlockRunner::BeginBlock(uint64_t block) {
   std::memset(reinterpret_cast<void*>(kSharedBase), 0, shared_bytes_);
   cut_ = false;
   block_start_instructions_ = context_.instructions;
-  log_.Begin(options_.part_accesses + kernel_->step_addresses + 1,
-             options_.part_instructions + kernel_->step_decisions + 1);
+  log_.Begin(
+      std::max(options_.part_accesses, KeepsBlocks() ? options_.whole_block_entries : 0) + kernel_->step_addresses + 1,
+      std::max(options_.part_instructions, KeepsBlocks() ? options_.whole_block_entries : 0) + kernel_->step_decisions +
+          1);
   BeginPart();
 }
 
 void BlockRunner::BeginPart() {
   context_.address_cursor = log_.addresses() + log_.kept_addresses();
   context_.decision_cursor = log_.decisions();
+  ExtendLimits();
+}
+
+void BlockRunner::ExtendLimits() {
   uint64_t left = options_.max_instructions - std::min(options_.max_instructions, context_.instructions);
   part_limit_ = context_.instructions + std::min(options_.part_instructions, left);
   part_address_limit_ = context_.address_cursor + options_.part_accesses;
@@ -142,13 +154,32 @@ absl::Status BlockRunner::RunBlock(uint64_t block) {
 }
 
 absl::Status BlockRunner::FinishBlock(uint64_t block) {
-  if (writer_ == nullptr) return absl::OkStatus();
+  if (writer_ == nullptr && !KeepsBlocks()) return absl::OkStatus();
   if (cut_) return CutBlock(block, true);
   if (log_.Gather(thread_count_, BoundsToCheck(), records_)) WarnOfAccessOutside();
-  return writer_->AddBlock(block, records_, context_.instructions - block_start_instructions_);
+  if (writer_ != nullptr) {
+    absl::Status status = writer_->AddBlock(block, records_, context_.instructions - block_start_instructions_);
+    if (!status.ok()) return status;
+  }
+  if (observer_ == nullptr) return absl::OkStatus();
+  consumed_.assign(thread_count_, 0);
+  for (uint32_t t = 0; t < thread_count_; ++t) consumed_[t] = records_[t].addresses.size();
+  return observer_->AddBlock(block, records_, consumed_, true);
 }
 
 absl::Status BlockRunner::CutBlock(uint64_t block, bool last) {
+  if (KeepsBlocks()) {
+    const auto addresses = static_cast<uint64_t>(context_.address_cursor - log_.addresses());
+    const auto decisions = static_cast<uint64_t>(context_.decision_cursor - log_.decisions());
+    if (addresses + options_.part_accesses > options_.whole_block_entries ||
+        decisions + options_.part_instructions > options_.whole_block_entries) {
+      return absl::ResourceExhaustedError(absl::StrCat("kernel '", kernel_->name, "': block ", block,
+                                                       " records more than can be kept of one block (",
+                                                       options_.whole_block_entries, " accesses or decisions)"));
+    }
+    ExtendLimits();
+    return absl::OkStatus();
+  }
   if (writer_ == nullptr) {
     // Nobody reads the record: start over in the same place, where addresses that are still outstanding do no harm.
     log_.Begin(0, 0);
@@ -163,6 +194,12 @@ absl::Status BlockRunner::CutBlock(uint64_t block, bool last) {
     return status;
   }
   if (outside) WarnOfAccessOutside();
+  if (observer_ != nullptr) {
+    if (last) {
+      for (uint32_t t = 0; t < thread_count_; ++t) consumed_[t] = records_[t].addresses.size();
+    }
+    if (absl::Status status = observer_->AddBlock(block, records_, consumed_, last); !status.ok()) return status;
+  }
   if (last) return absl::OkStatus();
   // The records of blocks that were entered after a thread's last decision go over into the next part, and with them
   // the place where a suspended thread still has to store addresses.
@@ -242,7 +279,8 @@ void BlockRunner::FiberLoop() {
   for (;;) {
     Fiber* self = running_fiber_;
     while (next_thread_ < thread_count_ && !RecordFull() && stop_ == Stop::kNone) {
-      StartThread(next_thread_++);
+      const uint32_t next = next_thread_++;
+      StartThread(start_order_.empty() ? next : start_order_[next]);
       heddle_enter_kernel(entry_, &context_, arguments_, &self->unwind);
       FinishThread();
     }
@@ -267,10 +305,12 @@ Fiber* BlockRunner::Next() {
     return nullptr;
   }
   if (next_thread_ < thread_count_) return fibers_.Get();
+  if (ready_count_ == 0 && options_.lockstep) ReleaseTogether();
   if (ready_count_ == 0) {
     stop_ = Stop::kStuck;
     return nullptr;
   }
+  if (options_.order_seed.has_value()) ScrambleReady();
   uint32_t thread = ready_[ready_head_];
   ready_head_ = ready_head_ + 1 == thread_count_ ? 0 : ready_head_ + 1;
   --ready_count_;
@@ -307,7 +347,9 @@ void BlockRunner::SetLimits() {
   uint64_t left = part_limit_ - std::min(part_limit_, context_.instructions);
   uint64_t addresses_left =
       static_cast<uint64_t>(std::max<ptrdiff_t>(0, part_address_limit_ - context_.address_cursor));
-  context_.instruction_limit = context_.instructions + std::min(left, std::max(kSmallestShare, left / sharers));
+  uint64_t share = std::max(kSmallestShare, left / sharers);
+  if (options_.order_seed.has_value()) share = kSmallestShare + random_.Below(kLargestRandomShare);
+  context_.instruction_limit = context_.instructions + std::min(left, share);
   context_.address_limit =
       context_.address_cursor + std::min(addresses_left, std::max(kSmallestShare, addresses_left / sharers));
 }
@@ -330,6 +372,11 @@ void BlockRunner::StartThread(uint32_t thread) {
   threads_[thread].state = State::kRunning;
   // Threads begin in order, so the indices count up; no division in the path of short kernels.
   context_.linear_tid = thread;
+  if (!start_order_.empty()) {
+    next_tid_[0] = thread % geometry_.block[0];
+    next_tid_[1] = thread / geometry_.block[0] % geometry_.block[1];
+    next_tid_[2] = thread / geometry_.block[0] / geometry_.block[1];
+  }
   std::copy(std::begin(next_tid_), std::end(next_tid_), context_.tid);
   std::copy(std::begin(next_tid_), std::end(next_tid_), threads_[thread].tid);
   if (++next_tid_[0] == geometry_.block[0]) {

@@ -32,6 +32,7 @@ struct KernelPass {
   const KernelUnit& unit;
   const GlobalLayout& globals;
   bool record;
+  bool lockstep = false;
   IndirectCalls indirect;
 
   llvm::Module* module = nullptr;          // the clone

@@ -313,10 +313,15 @@ class Loader {
   absl::Status CheckCertificate(uint64_t frame, const v1::Certificate& certificate) {
     if (certificate.launch() >= out_.launches.size()) return Refuse(frame, "it certifies a launch that is not there");
     const Program& program = *out_.launches[certificate.launch()].program;
+    uint32_t last = 0;
     for (const v1::InstructionVariance& variance : certificate.instruction()) {
-      if (variance.instruction() >= program.instruction_count()) {
-        return Refuse(frame, absl::StrCat("instruction ", variance.instruction(), " is not in the program"));
-      }
+      last = std::max(last, variance.instruction());
+    }
+    for (const v1::WarpHandOff& hand_off : certificate.hand_off()) {
+      last = std::max({last, hand_off.writer(), hand_off.reader()});
+    }
+    if (last >= program.instruction_count()) {
+      return Refuse(frame, absl::StrCat("instruction ", last, " is not in the program"));
     }
     return absl::OkStatus();
   }
