@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <memory>
 
 #include "traces/format/residuals.h"
@@ -37,7 +38,9 @@ struct Summary {
   Transform from_lowest;  // nonnegative, if that takes fewer bits
 };
 
-Summary Summarize(std::span<const int64_t> residuals) {
+// `layout`: the one that is used, so that only what it needs is looked at; kAnyLayout looks at everything.
+constexpr int kAnyLayout = -1;
+Summary Summarize(std::span<const int64_t> residuals, int layout) {
   Summary summary;
   uint64_t any = 0;
   int64_t lowest = residuals.empty() ? 0 : residuals[0];
@@ -48,22 +51,26 @@ Summary Summarize(std::span<const int64_t> residuals) {
   }
   if (any == 0) return summary;
   summary.plain.shift = static_cast<uint32_t>(std::countr_zero(any));
+  if (layout == kAnyLayout || layout == v1::AddressColumn::PLANES) {
+    uint64_t numbers = 0;
+    for (int64_t r : residuals) numbers |= summary.plain(r);
+    summary.width = static_cast<uint32_t>((std::bit_width(numbers) + 7) / 8);
+  }
+  summary.from_lowest = summary.plain;
+  if (layout != kAnyLayout && layout != v1::AddressColumn::BITS) return summary;
   uint64_t differences = 0;
   for (int64_t r : residuals) differences |= static_cast<uint64_t>(r) - static_cast<uint64_t>(lowest);
-  summary.from_lowest.origin = static_cast<uint64_t>(lowest);
-  summary.from_lowest.shift = differences == 0 ? 0 : static_cast<uint32_t>(std::countr_zero(differences));
-  summary.from_lowest.nonnegative = true;
-  uint64_t numbers = 0;
+  Transform from_lowest;
+  from_lowest.origin = static_cast<uint64_t>(lowest);
+  from_lowest.shift = differences == 0 ? 0 : static_cast<uint32_t>(std::countr_zero(differences));
+  from_lowest.nonnegative = true;
   uint64_t bits = 0;
   uint64_t bits_from_lowest = 0;
   for (int64_t r : residuals) {
-    const uint64_t number = summary.plain(r);
-    numbers |= number;
-    bits += static_cast<uint64_t>(std::bit_width(number));
-    bits_from_lowest += static_cast<uint64_t>(std::bit_width(summary.from_lowest(r)));
+    bits += static_cast<uint64_t>(std::bit_width(summary.plain(r)));
+    bits_from_lowest += static_cast<uint64_t>(std::bit_width(from_lowest(r)));
   }
-  summary.width = static_cast<uint32_t>((std::bit_width(numbers) + 7) / 8);
-  if (bits_from_lowest >= bits) summary.from_lowest = summary.plain;
+  if (bits_from_lowest < bits) summary.from_lowest = from_lowest;
   return summary;
 }
 
@@ -93,28 +100,35 @@ void AppendPlanes(std::span<const int64_t> values, uint32_t shift, uint32_t widt
 // Bit lengths as bytes, raised by `scales` if it is not empty, and the bits below the leading ones.
 void AppendBits(std::span<const int64_t> values, Transform transform, std::span<const uint8_t> scales, Bytes& out) {
   out.residual.resize(values.size());
-  out.bits.reserve(values.size() * 2);
+  // Whole words are stored where bytes are still free; what is too much is cut off at the end.
+  out.bits.resize(values.size() * 8 + 16);
+  char* next = out.bits.data();
+  char* lengths = out.residual.data();
   uint64_t word = 0;
   uint32_t filled = 0;  // bits of `word`, below 8 between values
   for (size_t i = 0; i < values.size(); ++i) {
     const uint64_t value = transform(values[i]);
     uint32_t length = static_cast<uint32_t>(std::bit_width(value));
-    out.residual[i] = static_cast<char>(length == 0 || scales.empty() ? length : length + scales[i]);
+    lengths[i] = static_cast<char>(length == 0 || scales.empty() ? length : length + scales[i]);
     if (length <= 1) continue;
     uint64_t rest = value ^ uint64_t { 1 } << --length;
     constexpr uint32_t kAtOnce = 56;
     if (length > kAtOnce) {  // leaves room for what is in the word
       word |= (rest & 0xff) << filled;
-      out.bits.push_back(static_cast<char>(word));
+      *next++ = static_cast<char>(word);
       word >>= 8;
       rest >>= 8;
       length -= 8;
     }
     word |= rest << filled;
     filled += length;
-    for (; filled >= 8; filled -= 8, word >>= 8) out.bits.push_back(static_cast<char>(word));
+    std::memcpy(next, &word, sizeof(word));
+    next += filled / 8;
+    word >>= filled / 8 * 8;
+    filled %= 8;
   }
-  if (filled > 0) out.bits.push_back(static_cast<char>(word));
+  if (filled > 0) *next++ = static_cast<char>(word);
+  out.bits.resize(static_cast<size_t>(next - out.bits.data()));
 }
 
 Bytes Store(std::span<const int64_t> residuals, std::span<const uint8_t> scales, LayoutChoice choice,
@@ -201,7 +215,7 @@ LayoutChoice CheapestLayout(std::span<const int64_t> residuals, std::span<const 
 
 void EncodeResiduals(std::span<const int64_t> residuals, std::span<const ThreadResiduals> threads, bool trial,
                      LayoutChoice& choice, v1::AddressColumn& column) {
-  const Summary summary = Summarize(residuals);
+  const Summary summary = Summarize(residuals, trial ? kAnyLayout : static_cast<int>(choice.layout));
   column.set_residual_count(residuals.size());
   if (summary.nonzero == 0) {
     column.set_layout(v1::AddressColumn::ZERO);
