@@ -73,7 +73,8 @@ int CaptureRecipeCommand(int argc, char** argv) {
   app.name("heddle-capture");
   app.footer(
       "A program with CUDA or OpenCL kernels: heddle capture -o TRACE [OPTIONS] -- PROGRAM ARGUMENTS...\n"
-      "Its options: heddle capture --help --");
+      "Its options: heddle capture --help --\n"
+      "What VTW's loop over virtual thread blocks costs kernels: heddle capture --virtual-blocks FILES");
   CaptureOptions options;
   OutputOptions output;
   std::string recipe;

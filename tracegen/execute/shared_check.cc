@@ -48,26 +48,26 @@ SharedMemoryCheck::Path SharedMemoryCheck::StepsOf(const trace::ThreadRecord& re
   uint64_t instructions = 0;
   uint32_t position = 0;
   const bool to_exit = last || record.exited;
-  trace::Walk(
-      program_, to_exit ? trace::Extent::kRunsToExit : trace::Extent::kCut, decisions, state.walk, ~uint64_t{0},
-      instructions, [&](uint32_t, const trace::Block& block) {
-        for (trace::Pc pc = block.first; pc < block.first + block.count; ++pc) {
-          const Instruction& instruction = program_.instruction(pc);
-          if (instruction.op() == trace::v1::OP_BARRIER) {
-            state.interval = (state.interval / kBarrier + 1) * kBarrier;
-          } else if (SynchronizesWarp(instruction)) {
-            ++state.interval;
-          }
-          if (!trace::Program::HasAddress(instruction)) continue;
-          if (MayBeShared(instruction)) {
-            const Kind kind = instruction.op() == trace::v1::OP_ATOMIC  ? Kind::kAtomic
-                              : instruction.op() == trace::v1::OP_STORE ? Kind::kStore
-                                                                        : Kind::kLoad;
-            steps_.push_back({position, pc, state.interval, static_cast<uint16_t>(instruction.access_bytes()), kind});
-          }
-          ++position;
-        }
-      });
+  trace::Walk(program_, to_exit ? trace::Extent::kRunsToExit : trace::Extent::kCut, decisions, state.walk, ~uint64_t{0},
+              instructions, [&](uint32_t, const trace::Block& block) {
+                for (trace::Pc pc = block.first; pc < block.first + block.count; ++pc) {
+                  const Instruction& instruction = program_.instruction(pc);
+                  if (instruction.op() == trace::v1::OP_BARRIER) {
+                    state.interval = (state.interval / kBarrier + 1) * kBarrier;
+                  } else if (SynchronizesWarp(instruction)) {
+                    ++state.interval;
+                  }
+                  if (!trace::Program::HasAddress(instruction)) continue;
+                  if (MayBeShared(instruction)) {
+                    const Kind kind = instruction.op() == trace::v1::OP_ATOMIC  ? Kind::kAtomic
+                                      : instruction.op() == trace::v1::OP_STORE ? Kind::kStore
+                                                                                : Kind::kLoad;
+                    steps_.push_back({position, pc, state.interval, OrderOf(program_, pc),
+                                      static_cast<uint16_t>(instruction.access_bytes()), kind});
+                  }
+                  ++position;
+                }
+              });
   path.end = steps_.size();
   return path;
 }
@@ -182,7 +182,10 @@ void SharedMemoryCheck::FindHandOffs() {
 
 void SharedMemoryCheck::Touch(uint32_t lane, const Access& access, uint32_t unit) {
   Place& place = places_[unit];
-  if (place.stamp != stamp_) place = Place{.stamp = stamp_};
+  if (place.stamp != stamp_) {
+    place = Place();
+    place.stamp = stamp_;
+  }
   const uint32_t self = 1u << lane;
   const auto is_of_others = [self](const Latest& latest) { return (latest.lanes & ~self) != 0; };
   const auto reads = [&](const Latest& written) {
