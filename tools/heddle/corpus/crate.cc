@@ -104,15 +104,17 @@ std::vector<std::pair<std::string, Json>> Properties(const trace::TraceReader& t
                                                           {"threads", threads},
                                                           {"thread-instructions", instructions}};
   if (!header.command_line().empty()) properties.emplace_back("command line", header.command_line());
-  if (!trace.certificates().empty()) {
-    // Launches that were recorded again in other orders of their threads, and what that changed.
-    uint64_t runs = 0;
-    uint64_t changed = 0;
-    for (const trace::v1::Certificate& certificate : trace.certificates()) {
-      runs += certificate.runs();
-      changed += static_cast<uint64_t>(certificate.instruction_size());
-    }
-    properties.emplace_back("certified launches", trace.certificates().size());
+  // Launches that were recorded again in other orders of their threads, and what that changed.
+  uint64_t certified = 0;
+  uint64_t runs = 0;
+  uint64_t changed = 0;
+  for (const trace::v1::Certificate& certificate : trace.certificates()) {
+    certified += certificate.runs() != 0;
+    runs += certificate.runs();
+    changed += static_cast<uint64_t>(certificate.instruction_size());
+  }
+  if (certified != 0) {
+    properties.emplace_back("certified launches", certified);
     properties.emplace_back("certificate runs", runs);
     properties.emplace_back("instructions that depend on the order of threads", changed);
   }
