@@ -180,6 +180,9 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
   app.add_option("--max-instructions", settings.max_instructions,
                  "thread-instructions of a process after which it is given up")
       ->check(CLI::Range(uint64_t{1}, ~uint64_t{0}));
+  app.add_option("--resident-blocks", settings.resident_blocks,
+                 "blocks of a launch that are live at once and take turns: for blocks that wait for one another")
+      ->check(CLI::Range(uint32_t{1}, kMaxResidentBlocks));
   app.add_flag("--keep-partial", settings.keep_partial,
                "if there is no trace in the end, leave what `heddle trace repack --recover` can read");
   app.add_flag("--record-command-line", record_command_line, "put the command line into the trace");

@@ -14,6 +14,7 @@
 #include "tracegen/execute/block_runner.h"
 #include "tracegen/execute/device_heap.h"
 #include "tracegen/execute/device_memory.h"
+#include "tracegen/execute/launch_runner.h"
 #include "tracegen/runtime/protocol/messages.h"
 
 namespace heddle::tracegen {
@@ -55,7 +56,6 @@ class Device {
   // Everything that can be refused before the kernel runs.
   device::Result Prepare(const device::LaunchRequest& request, PreparedLaunch* launch);
   absl::Status Run(const PreparedLaunch& launch);
-  absl::Status RunBlocks(const PreparedLaunch& launch, BlockRange blocks, bool record);
   absl::Status BeginRecord(const device::LaunchRequest& request, const PreparedLaunch& launch);
   // What the user should know about the kernel and its run, each once.
   void ShowWarnings(const PreparedLaunch& launch);
@@ -63,7 +63,7 @@ class Device {
 
   Recording* recording_;
   std::unique_ptr<DeviceMemory> memory_;
-  std::unique_ptr<BlockRunner> runner_;
+  std::unique_ptr<LaunchRunner> runner_;
   std::unique_ptr<DeviceHeap> heap_;  // once a kernel uses it
   std::string printed_;               // by the launch that runs
   std::map<uint64_t, std::unique_ptr<LoadedModule>> modules_;

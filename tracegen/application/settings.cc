@@ -105,6 +105,7 @@ std::string Encode(const CaptureSettings& settings) {
                {"block_rule", Number(settings.block_rule)},
                {"seed", Number(settings.seed)},
                {"max_instructions", Number(settings.max_instructions)},
+               {"resident_blocks", Number(settings.resident_blocks)},
                {"level", Number(static_cast<uint64_t>(settings.zstd_level))},
                {"threads", Number(settings.threads)},
                {"keep_partial", Number(settings.keep_partial)},
@@ -125,6 +126,7 @@ absl::StatusOr<CaptureSettings> DecodeSettings(const std::string& text) {
   const uint64_t rule = reader.Number("block_rule");
   settings.seed = reader.Number("seed");
   settings.max_instructions = reader.Number("max_instructions");
+  settings.resident_blocks = static_cast<uint32_t>(reader.Number("resident_blocks"));
   settings.zstd_level = static_cast<int>(reader.Number("level"));
   settings.threads = static_cast<unsigned>(reader.Number("threads"));
   settings.keep_partial = reader.Flag("keep_partial");

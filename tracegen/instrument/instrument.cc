@@ -288,7 +288,9 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
       if (argument.hasByValAttr() && function != pass.kernel) result.uses_local = true;
     }
   }
+  FindWaits(pass);
   if (absl::Status status = InsertRecording(pass); !status.ok()) return status;
+  InsertWaits(pass);
   LowerCalls(pass);
   LowerDenormals(pass);
   if (absl::Status status = LowerLocalMemory(pass); !status.ok()) return status;
