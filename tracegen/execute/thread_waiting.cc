@@ -62,10 +62,10 @@ absl::Status BlockRunner::IdleError(const std::string& more) const {
   if (polling.address != 0) what = absl::StrCat("address 0x", absl::Hex(polling.address));
   std::string others;
   if (ready_count_ > 1) others = absl::StrCat(", with ", ready_count_ - 1, " other threads of its block");
-  return absl::FailedPreconditionError(absl::StrCat(
-      "kernel '", kernel_->name, "', block (", context_.ctaid[0], ",", context_.ctaid[1], ",", context_.ctaid[2],
-      "), thread ", Coordinates(first), ": waits in a loop at ", wait.site.ToString(), " for a change of ", what,
-      " that nobody makes", others, "; ", more));
+  return absl::FailedPreconditionError(
+      absl::StrCat("kernel '", kernel_->name, "', block (", context_.ctaid[0], ",", context_.ctaid[1], ",",
+                   context_.ctaid[2], "), thread ", Coordinates(first), ": waits in a loop at ", wait.site.ToString(),
+                   " for a change of ", what, " that nobody makes", others, "; ", more));
 }
 
 }  // namespace heddle::tracegen
