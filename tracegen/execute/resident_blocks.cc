@@ -24,20 +24,20 @@ class ResidentBlocks::Sink : public BlockSink {
   }
   absl::Status AddBlockPart(uint64_t block, std::span<const trace::ThreadRecord> threads, bool last,
                             std::span<uint64_t> consumed) override {
-    if (encoder_.block() != block || encoder_.part() == 0) {
+    if (!encoder_.has_value()) {
       absl::StatusOr<const trace::Program*> program = owner_.Program();
       if (!program.ok()) return program.status();
-      encoder_.Begin(*program, block, threads.size());
+      encoder_.emplace().Begin(*program, block, threads.size());
     }
     trace::v1::BlockChunk chunk;
-    absl::Status status = encoder_.Add(threads, last, consumed, owner_.encoder_memory_, chunk);
-    if (last) encoder_ = trace::PartEncoder();
+    absl::Status status = encoder_->Add(threads, last, consumed, owner_.encoder_memory_, chunk);
+    if (last) encoder_.reset();
     return status.ok() ? owner_.AddChunk(block, std::move(chunk)) : status;
   }
 
  private:
   ResidentBlocks& owner_;
-  trace::PartEncoder encoder_;
+  std::optional<trace::PartEncoder> encoder_;  // of a block that is cut in time
 };
 
 ResidentBlocks::ResidentBlocks(RunnerOptions options) : options_(std::move(options)) {

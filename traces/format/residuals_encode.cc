@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <memory>
 
 #include "traces/format/residuals.h"
@@ -38,9 +37,7 @@ struct Summary {
   Transform from_lowest;  // nonnegative, if that takes fewer bits
 };
 
-// `layout`: the one that is used, so that only what it needs is looked at; kAnyLayout looks at everything.
-constexpr int kAnyLayout = -1;
-Summary Summarize(std::span<const int64_t> residuals, int layout) {
+Summary Summarize(std::span<const int64_t> residuals) {
   Summary summary;
   uint64_t any = 0;
   int64_t lowest = residuals.empty() ? 0 : residuals[0];
@@ -51,26 +48,22 @@ Summary Summarize(std::span<const int64_t> residuals, int layout) {
   }
   if (any == 0) return summary;
   summary.plain.shift = static_cast<uint32_t>(std::countr_zero(any));
-  if (layout == kAnyLayout || layout == v1::AddressColumn::PLANES) {
-    uint64_t numbers = 0;
-    for (int64_t r : residuals) numbers |= summary.plain(r);
-    summary.width = static_cast<uint32_t>((std::bit_width(numbers) + 7) / 8);
-  }
-  summary.from_lowest = summary.plain;
-  if (layout != kAnyLayout && layout != v1::AddressColumn::BITS) return summary;
   uint64_t differences = 0;
   for (int64_t r : residuals) differences |= static_cast<uint64_t>(r) - static_cast<uint64_t>(lowest);
-  Transform from_lowest;
-  from_lowest.origin = static_cast<uint64_t>(lowest);
-  from_lowest.shift = differences == 0 ? 0 : static_cast<uint32_t>(std::countr_zero(differences));
-  from_lowest.nonnegative = true;
+  summary.from_lowest.origin = static_cast<uint64_t>(lowest);
+  summary.from_lowest.shift = differences == 0 ? 0 : static_cast<uint32_t>(std::countr_zero(differences));
+  summary.from_lowest.nonnegative = true;
+  uint64_t numbers = 0;
   uint64_t bits = 0;
   uint64_t bits_from_lowest = 0;
   for (int64_t r : residuals) {
-    bits += static_cast<uint64_t>(std::bit_width(summary.plain(r)));
-    bits_from_lowest += static_cast<uint64_t>(std::bit_width(from_lowest(r)));
+    const uint64_t number = summary.plain(r);
+    numbers |= number;
+    bits += static_cast<uint64_t>(std::bit_width(number));
+    bits_from_lowest += static_cast<uint64_t>(std::bit_width(summary.from_lowest(r)));
   }
-  if (bits_from_lowest < bits) summary.from_lowest = from_lowest;
+  summary.width = static_cast<uint32_t>((std::bit_width(numbers) + 7) / 8);
+  if (bits_from_lowest >= bits) summary.from_lowest = summary.plain;
   return summary;
 }
 
@@ -100,35 +93,28 @@ void AppendPlanes(std::span<const int64_t> values, uint32_t shift, uint32_t widt
 // Bit lengths as bytes, raised by `scales` if it is not empty, and the bits below the leading ones.
 void AppendBits(std::span<const int64_t> values, Transform transform, std::span<const uint8_t> scales, Bytes& out) {
   out.residual.resize(values.size());
-  // Whole words are stored where bytes are still free; what is too much is cut off at the end.
-  out.bits.resize(values.size() * 8 + 16);
-  char* next = out.bits.data();
-  char* lengths = out.residual.data();
+  out.bits.reserve(values.size() * 2);
   uint64_t word = 0;
   uint32_t filled = 0;  // bits of `word`, below 8 between values
   for (size_t i = 0; i < values.size(); ++i) {
     const uint64_t value = transform(values[i]);
     uint32_t length = static_cast<uint32_t>(std::bit_width(value));
-    lengths[i] = static_cast<char>(length == 0 || scales.empty() ? length : length + scales[i]);
+    out.residual[i] = static_cast<char>(length == 0 || scales.empty() ? length : length + scales[i]);
     if (length <= 1) continue;
     uint64_t rest = value ^ uint64_t { 1 } << --length;
     constexpr uint32_t kAtOnce = 56;
     if (length > kAtOnce) {  // leaves room for what is in the word
       word |= (rest & 0xff) << filled;
-      *next++ = static_cast<char>(word);
+      out.bits.push_back(static_cast<char>(word));
       word >>= 8;
       rest >>= 8;
       length -= 8;
     }
     word |= rest << filled;
     filled += length;
-    std::memcpy(next, &word, sizeof(word));
-    next += filled / 8;
-    word >>= filled / 8 * 8;
-    filled %= 8;
+    for (; filled >= 8; filled -= 8, word >>= 8) out.bits.push_back(static_cast<char>(word));
   }
-  if (filled > 0) *next++ = static_cast<char>(word);
-  out.bits.resize(static_cast<size_t>(next - out.bits.data()));
+  if (filled > 0) out.bits.push_back(static_cast<char>(word));
 }
 
 Bytes Store(std::span<const int64_t> residuals, std::span<const uint8_t> scales, LayoutChoice choice,
@@ -215,7 +201,7 @@ LayoutChoice CheapestLayout(std::span<const int64_t> residuals, std::span<const 
 
 void EncodeResiduals(std::span<const int64_t> residuals, std::span<const ThreadResiduals> threads, bool trial,
                      LayoutChoice& choice, v1::AddressColumn& column) {
-  const Summary summary = Summarize(residuals, trial ? kAnyLayout : static_cast<int>(choice.layout));
+  const Summary summary = Summarize(residuals);
   column.set_residual_count(residuals.size());
   if (summary.nonzero == 0) {
     column.set_layout(v1::AddressColumn::ZERO);

@@ -21,8 +21,8 @@ __global__ void k(int* out) {
 TEST_F(CaptureTest, ASpinThatNobodyEndsIsAnErrorWithItsPlaceAndNoHang) {
   // Block 0 waits for block 1, which begins after it.
   Fails(kFlag, IntRecipe(2, 1, {1, 5}),
-        {"kernel 'k'", "block (0,0,0), thread (0,0,0)", "kernel.cu:5", "address 0x200000000000", "that nobody makes",
-         "the grid has 2 blocks, which run one after the other here: --resident-blocks N"});
+        {"kernel 'k(int*)'", "block (0,0,0), thread (0,0,0)", "kernel.cu:5", "address 0x200000000200",
+         "that nobody makes", "the grid has 2 blocks, which run one after the other here: --resident-blocks N"});
 }
 
 TEST_F(CaptureTest, BlocksThatAreLiveAtOnceSeeOneAnother) {
@@ -36,7 +36,7 @@ TEST_F(CaptureTest, BlocksThatAreLiveAtOnceSeeOneAnother) {
   const trace::v1::Wait& wait = launch.totals.wait(0);
   EXPECT_EQ(launch.program->instruction(wait.instruction()).op(), trace::v1::OP_LOAD);
   EXPECT_EQ(launch.program->instruction(wait.instruction()).source_line(), 5);
-  EXPECT_EQ(wait.address(), 0x200000000000);
+  EXPECT_EQ(wait.address(), 0x200000000200);  // where the first buffer lies
   EXPECT_EQ(wait.block(), 0);
   EXPECT_EQ(wait.thread(), 0);
   EXPECT_EQ(wait.polls(), 2);
