@@ -57,6 +57,9 @@ struct PolicyTraits {
   std::string delay_parameter = {};
   // Divergence: all threads of a slot are of one static warp (a warp-size row of their block).
   bool static_warps = false;
+  // Divergence: threads of a warp that have come to the immediate post-dominator of a branch wait there until all
+  // others of the warp come, for however long that takes.
+  bool waits_at_post_dominators = false;
   // Divergence: one issue may hold several PCs (MIMD), so bounds for warps do not hold.
   bool mixed_pcs = false;
   // Dispatch: gives single warps, not whole blocks, so that threads of different static warps cannot be put together.

@@ -7,6 +7,7 @@
 #include "replay/engine/launch_simulation.h"
 #include "replay/engine/machine.h"
 #include "replay/engine/validity.h"
+#include "replay/engine/wait_check.h"
 
 namespace heddle::replay {
 namespace {
@@ -34,6 +35,15 @@ absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run) {
   absl::StatusOr<Occupancy> occupancy = ComputeOccupancy(run.options.machine, *run.launch.program, run.launch.launch,
                                                          static_cast<uint32_t>(extra_registers));
   if (!occupancy.ok()) return occupancy.status();
+  const uint64_t resident = static_cast<uint64_t>(occupancy->blocks) * run.options.machine.sms();
+  if (absl::Status status = CheckGridWaits(run.launch, resident); !status.ok()) return status;
+  if (run.configuration.divergence->info.traits.waits_at_post_dominators) {
+    absl::Status status = CheckWarpLocks(run.launch, run.options.machine.core().warp_size());
+    if (!status.ok()) {
+      return absl::Status(status.code(),
+                          absl::StrCat("under ", run.configuration.divergence->info.name, " ", status.message()));
+    }
+  }
   LaunchSimulation simulation(run, *occupancy);
   if (absl::Status status = simulation.Run(); !status.ok()) return status;
   return simulation.Result();

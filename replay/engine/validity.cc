@@ -148,6 +148,14 @@ std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
     const auto found = certificates.find(launch->launch.id());
     kernels[launch->program->name()].Add(*launch, found == certificates.end() ? nullptr : found->second);
   }
+  for (const trace::LaunchView* launch : launches) {
+    const uint64_t waits = static_cast<uint64_t>(launch->totals.wait_size()) + launch->totals.waits_not_listed();
+    if (waits == 0) continue;
+    notes.push_back(absl::StrCat("launch ", launch->launch.id(), " (", launch->program->name(), "): threads waited ",
+                                 waits, waits == 1 ? " time" : " times",
+                                 " in a loop for another thread's write while recording; how often they polled then is "
+                                 "replayed, not decided anew by the order of this run"));
+  }
   uint64_t unrecorded = 0;
   for (const trace::LaunchView& launch : reader.launches()) unrecorded += !launch.launch.recorded();
   if (unrecorded != 0) {

@@ -5,7 +5,14 @@ run_application.py --bin FOLDER --source FILE_OR_FOLDER --work FOLDER [--program
 
 The program must end with 0 and print the same both ways; the trace must pass `heddle trace check` and hold at least one
 launch; a second capture must give the same bytes. FILE is a .cu file, whose lines "// nvcc: OPTIONS" and
-"// module: OTHER.cu" say how to build it; FOLDER has a Makefile or a CMakeLists.txt, which makes `--program`.
+"// module: OTHER.cu" say how to build it; FOLDER has a Makefile or a CMakeLists.txt, which makes `--program`. Further
+lines of the FILE:
+
+// native: VARIABLE=VALUE          in the environment of the program when it runs natively
+// capture: OPTIONS                of `heddle capture`
+// marked: TEXT                    is in a note of a replay (with the options of the first "replay:", if there is one)
+// replay: OPTIONS                 a replay that must succeed
+// replay-refused: OPTIONS | TEXT  a replay that must be refused with this text
 """
 import argparse
 import filecmp
@@ -23,6 +30,28 @@ def run(command, folder, env=None):
     if result.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}: ended with {result.returncode}\n{result.stdout}{result.stderr}")
     return result
+
+
+def wishes(source, kind):
+    """The lines of a source file that ask for something."""
+    return re.findall(rf"^// {kind}: (.*)$", source.read_text(), re.M) if source.is_file() else []
+
+
+def check_replays(source, heddle, trace, folder):
+    marked, replays = wishes(source, "marked"), wishes(source, "replay")
+    if marked and not replays:
+        replays = [""]
+    for number, options in enumerate(replays):
+        told = run([heddle, "replay", trace, *options.split()], folder)
+        for text in marked if number == 0 else []:
+            if text not in told.stdout + told.stderr:
+                sys.exit(f"a replay does not say '{text}'\n{told.stdout}{told.stderr}")
+    for wish in wishes(source, "replay-refused"):
+        options, text = wish.split(" | ")
+        command = [str(heddle), "replay", str(trace), *options.split()]
+        refused = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=240)
+        if refused.returncode == 0 or text not in refused.stderr:
+            sys.exit(f"{' '.join(command)}: is not refused with '{text}'\n{refused.stdout}{refused.stderr}")
 
 
 def build_source(source, nvcc, work):
@@ -70,16 +99,19 @@ def main():
         program = build_folder(args.source.resolve(), nvcc, work, args.program)
     else:
         program = build_source(args.source.resolve(), nvcc, work)
-    native = run([program], work)
+    environment = dict(os.environ, **dict(wish.split("=", 1) for wish in wishes(args.source, "native")))
+    native = run([program], work, environment)
     print(native.stdout, end="")
+    options = args.capture_options.split() + " ".join(wishes(args.source, "capture")).split()
     traces = [work / "first.htrace", work / "second.htrace"]
     for trace in traces:
-        captured = run([heddle, "capture", "--quiet", *args.capture_options.split(), "-o", trace, "--", program], work)
+        captured = run([heddle, "capture", "--quiet", *options, "-o", trace, "--", program], work)
         if captured.stdout != native.stdout:
             sys.exit(f"natively it prints\n{native.stdout}\nand captured\n{captured.stdout}")
     run([heddle, "trace", "check", traces[0]], work)
     if not filecmp.cmp(*traces, shallow=False):
         sys.exit("two captures are not the same bytes")
+    check_replays(args.source, heddle, traces[0], work)
     shutil.rmtree(work, ignore_errors=True)
 
 

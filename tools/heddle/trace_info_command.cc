@@ -11,6 +11,7 @@
 #include "tools/heddle/trace_certificates.h"
 #include "tools/heddle/trace_commands.h"
 #include "tools/heddle/trace_file.h"
+#include "tools/heddle/waits_report.h"
 #include "traces/format/info.h"
 
 namespace heddle::tools {
@@ -214,6 +215,11 @@ Json LaunchJson(const TraceReader& reader, size_t index, const LaunchInfo& launc
                         {"divergent_warp_branches", divergence.divergent_warp_branches},
                         {"distinct_paths", divergence.distinct_paths}};
   if (launch.thread_instructions != 0) json["divergence"]["lane_activity_bound"] = 100 * divergence.lane_activity_bound;
+  if (view.launch.resident_blocks() != 0) json["resident_blocks"] = view.launch.resident_blocks();
+  if (view.totals.wait_size() != 0) {
+    json["waits"] = WaitsJson(reader, view);
+    json["waits_not_listed"] = view.totals.waits_not_listed();
+  }
   if (launch.certificate.has_value()) json["certificate"] = ToJson(*launch.certificate);
   return json;
 }
@@ -242,7 +248,7 @@ int TraceInfoCommand(const std::string& path, bool json) {
   const absl::Status written = WriteStandardOutput(
       json ? JsonLine(InfoJson(path, **reader, *info)) + "\n"
            : absl::StrCat(Header(path, **reader, *info), Launches(**reader, *info), Divergence(*info),
-                          Sizes(**reader, *info), CertificateText(**reader, *info)));
+                          Sizes(**reader, *info), WaitsReport(**reader), CertificateText(**reader, *info)));
   return written.ok() ? kSuccess : Complain(kFailed, written);
 }
 

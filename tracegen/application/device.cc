@@ -1,11 +1,13 @@
 #include "tracegen/application/device.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "llvm/IR/LLVMContext.h"
@@ -58,11 +60,18 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(Recording* recording) {
   if (recording != nullptr) {
     options.max_instructions = recording->settings().max_instructions;
     options.lockstep = recording->settings().lockstep;
+    options.resident_blocks = recording->settings().resident_blocks;
     options.progress = [recording](uint64_t block, uint64_t instructions) {
       recording->ShowProgress(block, instructions);
     };
+  } else if (const char* live = std::getenv(kResidentBlocksVariable); live != nullptr) {
+    if (!absl::SimpleAtoi(live, &options.resident_blocks) || options.resident_blocks < 1 ||
+        options.resident_blocks > kMaxResidentBlocks) {
+      return absl::InvalidArgumentError(absl::StrCat("the environment variable ", kResidentBlocksVariable, " is '",
+                                                     live, "', no number from 1 to ", kMaxResidentBlocks));
+    }
   }
-  made->runner_ = std::make_unique<BlockRunner>(std::move(options));
+  made->runner_ = std::make_unique<LaunchRunner>(std::move(options));
   return made;
 }
 
@@ -246,7 +255,7 @@ Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* lau
     std::memcpy(launch->parameters.data() + parameter.offset, &value, bytes);
   }
   if (code.uses_local) {
-    if (absl::Status status = memory_->MapLocal(geometry.threads()); !status.ok()) {
+    if (absl::Status status = runner_->MapLocal(*memory_, geometry); !status.ok()) {
       return Fail(Error::kOutOfMemory, status);
     }
   }
@@ -262,6 +271,10 @@ absl::Status Device::BeginRecord(const device::LaunchRequest& request, const Pre
   }
   trace::v1::Launch record = DescribeLaunch(launch.geometry, *memory_);
   record.set_program(*kernel.number);
+  if (const uint32_t live = recording_->settings().resident_blocks; live > 1) {
+    const bool uses_local = (launch.recorded != nullptr ? launch.recorded : launch.native)->kernel.uses_local;
+    record.set_resident_blocks(ResidentBlocks::LiveBlocks(live, launch.geometry, uses_local));
+  }
   runner_->SetBounds(memory_->allocations(), &kernel.unit.program);
   record.set_stream(StreamNumber(request.stream));
   std::set<uint64_t> dependencies(request.dependencies.begin(), request.dependencies.end());
@@ -272,26 +285,27 @@ absl::Status Device::BeginRecord(const device::LaunchRequest& request, const Pre
   return recording_->BeginLaunch(kernel.unit.program.name(), launch.plan, std::move(record));
 }
 
-absl::Status Device::RunBlocks(const PreparedLaunch& launch, BlockRange blocks, bool record) {
-  if (blocks.first == blocks.end) return absl::OkStatus();
-  const KernelCode& code = record ? *launch.recorded : *launch.native;
-  Geometry geometry = launch.geometry;
-  geometry.first_block = blocks.first;
-  geometry.end_block = blocks.end;
-  const std::vector<const void*> arguments = PlaceArguments(code.kernel, launch.parameters);
-  return runner_->Run(code.kernel, code.code->entry(), arguments.data(), geometry,
-                      record ? recording_->writer() : nullptr);
-}
-
 absl::Status Device::Run(const PreparedLaunch& launch) {
-  const uint64_t blocks = launch.geometry.blocks();
+  std::vector<BlockStretch> stretches;
   uint64_t next = 0;
+  const auto add = [&](uint64_t end, bool record) {
+    if (next != end) stretches.push_back({next, end, record});
+    next = end;
+  };
   for (const BlockRange& range : launch.plan.blocks) {
-    if (absl::Status status = RunBlocks(launch, {next, range.first}, false); !status.ok()) return status;
-    if (absl::Status status = RunBlocks(launch, range, true); !status.ok()) return status;
-    next = range.end;
+    add(range.first, false);
+    add(range.end, true);
   }
-  return RunBlocks(launch, {next, blocks}, false);
+  add(launch.geometry.blocks(), false);
+  LaunchForm recorded;
+  LaunchForm native;
+  const auto form_of = [&launch](const KernelCode* code, LaunchForm& form) -> const LaunchForm* {
+    if (code == nullptr) return nullptr;
+    form = {&code->kernel, code->code->entry(), PlaceArguments(code->kernel, launch.parameters)};
+    return &form;
+  };
+  return runner_->Run(form_of(launch.recorded, recorded), form_of(launch.native, native), stretches, launch.geometry,
+                      &launch.kernel->unit.program, launch.recorded != nullptr ? recording_->writer() : nullptr);
 }
 
 absl::StatusOr<trace::v1::Certificate> Device::Certify(const PreparedLaunch& launch) {

@@ -15,6 +15,7 @@
 #include "tracegen/execute/block_runner.h"
 #include "tracegen/execute/device_heap.h"
 #include "tracegen/execute/device_memory.h"
+#include "tracegen/execute/launch_runner.h"
 #include "tracegen/runtime/protocol/messages.h"
 
 namespace heddle::tracegen {
@@ -58,7 +59,6 @@ class Device {
   // What other orders change, if that is asked for.
   absl::StatusOr<trace::v1::Certificate> Certify(const PreparedLaunch& launch);
   absl::Status Run(const PreparedLaunch& launch);
-  absl::Status RunBlocks(const PreparedLaunch& launch, BlockRange blocks, bool record);
   absl::Status BeginRecord(const device::LaunchRequest& request, const PreparedLaunch& launch);
   // What the user should know about the kernel and its run, each once.
   void ShowWarnings(const PreparedLaunch& launch);
@@ -67,7 +67,7 @@ class Device {
 
   Recording* recording_;
   std::unique_ptr<DeviceMemory> memory_;
-  std::unique_ptr<BlockRunner> runner_;
+  std::unique_ptr<LaunchRunner> runner_;
   std::unique_ptr<DeviceHeap> heap_;  // once a kernel uses it
   std::string printed_;               // by the launch that runs
   std::map<uint64_t, std::unique_ptr<LoadedModule>> modules_;

@@ -31,6 +31,9 @@ Recording::Recording(CaptureSettings settings, std::string path)
   for (const trace::v1::AddressWindow& window : DeviceMemory::Windows()) *header_.add_window() = window;
   if (settings_.certify != 0 || settings_.lockstep) header_.set_minor(trace::kMinorVersion);
   if (!settings_.command_line.empty()) header_.set_command_line(settings_.command_line);
+  if (settings_.resident_blocks > 1) {
+    (*header_.mutable_provenance())["resident_blocks"] = absl::StrCat(settings_.resident_blocks);
+  }
 }
 
 Recording::~Recording() = default;

@@ -107,6 +107,7 @@ std::string Encode(const CaptureSettings& settings) {
                {"max_instructions", Number(settings.max_instructions)},
                {"certify", Number(settings.certify)},
                {"lockstep", Number(settings.lockstep)},
+               {"resident_blocks", Number(settings.resident_blocks)},
                {"level", Number(static_cast<uint64_t>(settings.zstd_level))},
                {"threads", Number(settings.threads)},
                {"keep_partial", Number(settings.keep_partial)},
@@ -129,6 +130,7 @@ absl::StatusOr<CaptureSettings> DecodeSettings(const std::string& text) {
   settings.max_instructions = reader.Number("max_instructions");
   settings.certify = static_cast<uint32_t>(reader.Number("certify"));
   settings.lockstep = reader.Flag("lockstep");
+  settings.resident_blocks = static_cast<uint32_t>(reader.Number("resident_blocks"));
   settings.zstd_level = static_cast<int>(reader.Number("level"));
   settings.threads = static_cast<unsigned>(reader.Number("threads"));
   settings.keep_partial = reader.Flag("keep_partial");

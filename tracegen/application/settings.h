@@ -12,6 +12,9 @@
 namespace heddle::tracegen {
 
 inline constexpr char kCaptureVariable[] = "HEDDLE_CAPTURE";
+// Blocks that are live at once in programs that run without `heddle capture`.
+inline constexpr char kResidentBlocksVariable[] = "HEDDLE_RESIDENT_BLOCKS";
+inline constexpr uint32_t kMaxResidentBlocks = 1024;
 
 // Which part of a run is recorded, and where to. Everything that is not recorded is executed all the same.
 struct CaptureSettings {
@@ -25,6 +28,7 @@ struct CaptureSettings {
   uint64_t max_instructions = ~uint64_t{0};  // of a process; reaching it is an error of the launch
   uint32_t certify = 0;                      // every launch again under so many other orders
   bool lockstep = false;                     // threads of a warp run together
+  uint32_t resident_blocks = 1;              // of a launch that are live at once
   int zstd_level = 3;
   unsigned threads = 1;       // that compress
   bool keep_partial = false;  // leave what `heddle trace repack --recover` can read

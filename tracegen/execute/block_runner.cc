@@ -27,16 +27,17 @@ BlockRunner::BlockRunner(RunnerOptions options) : options_(std::move(options)), 
 
 BlockRunner::~BlockRunner() = default;
 
-absl::Status BlockRunner::Run(const InstrumentedKernel& kernel, KernelEntry entry, const void* const* arguments,
-                              const Geometry& geometry, trace::TraceWriter* writer) {
+void BlockRunner::BeginLaunch(const InstrumentedKernel& kernel, KernelEntry entry, const void* const* arguments,
+                              const Geometry& geometry, BlockSink* sink) {
   kernel_ = &kernel;
   entry_ = entry;
   arguments_ = arguments;
   geometry_ = geometry;
-  writer_ = writer;
+  sink_ = sink;
   thread_count_ = geometry.threads();
   shared_bytes_ = SharedBytes(kernel, geometry);
   threads_.assign(thread_count_, Thread{});
+  polling_.assign(kernel.waits.empty() ? 0 : thread_count_, Polling{});
   warps_.assign((thread_count_ + kWarpWidth - 1) / kWarpWidth, Warp{});
   ready_.assign(thread_count_, 0);
   for (int i = 0; i < 3; ++i) {
@@ -49,8 +50,24 @@ absl::Status BlockRunner::Run(const InstrumentedKernel& kernel, KernelEntry entr
   std::copy(std::begin(geometry.environment), std::end(geometry.environment), context_.environment);
   context_.division_by_zero = 0;
   warned_of_bounds_ = kernels_outside_.contains(kernel.name);
-  if (geometry.first_block == 0) context_.clock = 0;
+  if (geometry.first_block == 0) {
+    context_.clock = 0;
+    if (waits_ == &own_waits_) waits_->Reset();
+  }
+}
 
+void BlockRunner::EndLaunch() {
+  if (context_.division_by_zero != 0) {
+    Warn(absl::StrCat("kernel '", kernel_->name, "' divides by zero at ", SiteText(context_.division_by_zero - 1),
+                      ": the quotient is all ones, the remainder is the dividend, as on a GPU"));
+  }
+}
+
+absl::Status BlockRunner::Run(const InstrumentedKernel& kernel, KernelEntry entry, const void* const* arguments,
+                              const Geometry& geometry, trace::TraceWriter* writer) {
+  std::optional<WriterSink> sink;
+  if (writer != nullptr) sink.emplace(*writer);
+  BeginLaunch(kernel, entry, arguments, geometry, sink.has_value() ? &*sink : nullptr);
   FaultHandler handler;
   const uint64_t end_block = geometry.end_block == 0 ? geometry.blocks() : geometry.end_block;
   uint64_t next_progress = 0;
@@ -74,14 +91,12 @@ absl::Status BlockRunner::Run(const InstrumentedKernel& kernel, KernelEntry entr
       next_progress = context_.instructions + 50'000'000;
     }
   }
-  if (context_.division_by_zero != 0) {
-    Warn(absl::StrCat("kernel '", kernel.name, "' divides by zero at ", SiteText(context_.division_by_zero - 1),
-                      ": the quotient is all ones, the remainder is the dividend, as on a GPU"));
-  }
+  EndLaunch();
   return absl::OkStatus();
 }
 
 void BlockRunner::BeginBlock(uint64_t block) {
+  block_ = block;
   for (Thread& thread : threads_) thread.state = State::kNotStarted;
   for (size_t w = 0; w < warps_.size(); ++w) {
     uint32_t lanes = std::min<uint32_t>(kWarpWidth, thread_count_ - static_cast<uint32_t>(w) * kWarpWidth);
@@ -119,68 +134,84 @@ void BlockRunner::ExtendLimits() {
   part_address_limit_ = context_.address_cursor + options_.part_accesses;
 }
 
+BlockRunner::Stop BlockRunner::Continue() {
+  stop_ = Stop::kNone;
+  Fiber* first = Next();
+  if (first != nullptr) {
+    running_fiber_ = first;
+    FaultHandler::SetActive(true);
+    heddle_switch_stack(&launcher_, first->stack_pointer);
+    FaultHandler::SetActive(false);
+  }
+  return stop_;
+}
+
+absl::Status BlockRunner::EmptyRecord() {
+  if (InterruptRequested()) return absl::CancelledError("interrupted");
+  if (context_.instructions >= options_.max_instructions) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("kernel '", kernel_->name, "', ", Where(running_), ": the run has reached its limit of ",
+                     options_.max_instructions,
+                     " thread-instructions; raise it with --max-instructions if this is no endless loop"));
+  }
+  return CutBlock(false);
+}
+
+absl::Status BlockRunner::StopError(Stop stop) const {
+  if (stop == Stop::kStuck) return StuckError();
+  if (stop == Stop::kFailed) return absl::FailedPreconditionError(failure_);
+  return absl::ResourceExhaustedError("no memory for the stacks of device threads");
+}
+
 absl::Status BlockRunner::RunBlock(uint64_t block) {
   BeginBlock(block);
   for (;;) {
-    stop_ = Stop::kNone;
-    Fiber* first = Next();
-    if (first != nullptr) {
-      running_fiber_ = first;
-      FaultHandler::SetActive(true);
-      heddle_switch_stack(&launcher_, first->stack_pointer);
-      FaultHandler::SetActive(false);
-    }
-    switch (stop_) {
+    switch (const Stop stop = Continue()) {
       case Stop::kFinished:
-        return FinishBlock(block);
+        return FinishBlock();
       case Stop::kRecordFull:
-        if (InterruptRequested()) return absl::CancelledError("interrupted");
-        if (context_.instructions >= options_.max_instructions) {
-          return absl::ResourceExhaustedError(
-              absl::StrCat("kernel '", kernel_->name, "', ", Where(running_), ": the run has reached its limit of ",
-                           options_.max_instructions,
-                           " thread-instructions; raise it with --max-instructions if this is no endless loop"));
-        }
-        if (absl::Status status = CutBlock(block, false); !status.ok()) return status;
+        if (absl::Status status = EmptyRecord(); !status.ok()) return status;
         break;
-      case Stop::kStuck:
-        return StuckError(block);
-      case Stop::kFailed:
-        return absl::FailedPreconditionError(failure_);
-      case Stop::kNone:
-        return absl::ResourceExhaustedError("no memory for the stacks of device threads");
+      case Stop::kIdle:
+        return IdleError(geometry_.blocks() == 1
+                             ? "the grid has no other blocks"
+                             : absl::StrCat("the grid has ", geometry_.blocks(),
+                                            " blocks, which run one after the other here: --resident-blocks N lets N "
+                                            "of them live at once"));
+      default:
+        return StopError(stop);
     }
   }
 }
 
-absl::Status BlockRunner::FinishBlock(uint64_t block) {
-  if (writer_ == nullptr && !KeepsBlocks()) return absl::OkStatus();
-  if (cut_) return CutBlock(block, true);
+absl::Status BlockRunner::FinishBlock() {
+  if (sink_ == nullptr && !KeepsBlocks()) return absl::OkStatus();
+  if (cut_) return CutBlock(true);
   if (log_.Gather(thread_count_, BoundsToCheck(), records_)) WarnOfAccessOutside();
-  if (writer_ != nullptr) {
-    absl::Status status = writer_->AddBlock(block, records_, context_.instructions - block_start_instructions_);
+  if (sink_ != nullptr) {
+    absl::Status status = sink_->AddBlock(block_, records_, context_.instructions - block_start_instructions_);
     if (!status.ok()) return status;
   }
   if (observer_ == nullptr) return absl::OkStatus();
   consumed_.assign(thread_count_, 0);
   for (uint32_t t = 0; t < thread_count_; ++t) consumed_[t] = records_[t].addresses.size();
-  return observer_->AddBlock(block, records_, consumed_, true);
+  return observer_->AddBlock(block_, records_, consumed_, true);
 }
 
-absl::Status BlockRunner::CutBlock(uint64_t block, bool last) {
+absl::Status BlockRunner::CutBlock(bool last) {
   if (KeepsBlocks()) {
     const auto addresses = static_cast<uint64_t>(context_.address_cursor - log_.addresses());
     const auto decisions = static_cast<uint64_t>(context_.decision_cursor - log_.decisions());
     if (addresses + options_.part_accesses > options_.whole_block_entries ||
         decisions + options_.part_instructions > options_.whole_block_entries) {
-      return absl::ResourceExhaustedError(absl::StrCat("kernel '", kernel_->name, "': block ", block,
+      return absl::ResourceExhaustedError(absl::StrCat("kernel '", kernel_->name, "': block ", block_,
                                                        " records more than can be kept of one block (",
                                                        options_.whole_block_entries, " accesses or decisions)"));
     }
     ExtendLimits();
     return absl::OkStatus();
   }
-  if (writer_ == nullptr) {
+  if (sink_ == nullptr) {
     // Nobody reads the record: start over in the same place, where addresses that are still outstanding do no harm.
     log_.Begin(0, 0);
     BeginPart();
@@ -190,7 +221,7 @@ absl::Status BlockRunner::CutBlock(uint64_t block, bool last) {
   const bool outside = log_.Gather(thread_count_, BoundsToCheck(), records_);
   for (uint32_t t = 0; t < thread_count_; ++t) records_[t].exited = threads_[t].state == State::kExited;
   consumed_.assign(thread_count_, 0);
-  if (absl::Status status = writer_->AddBlockPart(block, records_, last, consumed_); !status.ok()) {
+  if (absl::Status status = sink_->AddBlockPart(block_, records_, last, consumed_); !status.ok()) {
     return status;
   }
   if (outside) WarnOfAccessOutside();
@@ -198,7 +229,7 @@ absl::Status BlockRunner::CutBlock(uint64_t block, bool last) {
     if (last) {
       for (uint32_t t = 0; t < thread_count_; ++t) consumed_[t] = records_[t].addresses.size();
     }
-    if (absl::Status status = observer_->AddBlock(block, records_, consumed_, last); !status.ok()) return status;
+    if (absl::Status status = observer_->AddBlock(block_, records_, consumed_, last); !status.ok()) return status;
   }
   if (last) return absl::OkStatus();
   // The records of blocks that were entered after a thread's last decision go over into the next part, and with them
@@ -278,7 +309,7 @@ void BlockRunner::FiberMain(void* self) { static_cast<BlockRunner*>(self)->Fiber
 void BlockRunner::FiberLoop() {
   for (;;) {
     Fiber* self = running_fiber_;
-    while (next_thread_ < thread_count_ && !RecordFull() && stop_ == Stop::kNone) {
+    while (next_thread_ < thread_count_ && !RecordFull() && !TurnOver() && stop_ == Stop::kNone) {
       const uint32_t next = next_thread_++;
       StartThread(start_order_.empty() ? next : start_order_[next]);
       heddle_enter_kernel(entry_, &context_, arguments_, &self->unwind);
@@ -304,13 +335,22 @@ Fiber* BlockRunner::Next() {
     stop_ = Stop::kRecordFull;
     return nullptr;
   }
+  if (TurnOver()) {
+    stop_ = Stop::kTurnOver;
+    return nullptr;
+  }
   if (next_thread_ < thread_count_) return fibers_.Get();
   if (ready_count_ == 0 && options_.lockstep) ReleaseTogether();
   if (ready_count_ == 0) {
     stop_ = Stop::kStuck;
     return nullptr;
   }
-  if (options_.order_seed.has_value()) ScrambleReady();
+  if (!kernel_->waits.empty() && AllIdle()) {
+    stop_ = Stop::kIdle;
+    return nullptr;
+  }
+  // A thread that has polled in vain is not asked again before something has changed: AllIdle has put one to the front.
+  if (options_.order_seed.has_value() && kernel_->waits.empty()) ScrambleReady();
   uint32_t thread = ready_[ready_head_];
   ready_head_ = ready_head_ + 1 == thread_count_ ? 0 : ready_head_ + 1;
   --ready_count_;
@@ -326,6 +366,11 @@ void BlockRunner::Suspend() {
   thread.block_base = context_.block_base;
   thread.local_pointer = context_.local_pointer;
   thread.location = context_.location;
+  thread.waiting = context_.waiting;
+  if (thread.progress != context_.progress) {
+    thread.progress = context_.progress;
+    waits_->Changed();
+  }
   Fiber* next = Next();
   if (next != thread.fiber) {
     if (next != nullptr) running_fiber_ = next;
@@ -352,6 +397,10 @@ void BlockRunner::SetLimits() {
   context_.instruction_limit = context_.instructions + std::min(left, share);
   context_.address_limit =
       context_.address_cursor + std::min(addresses_left, std::max(kSmallestShare, addresses_left / sharers));
+  if (options_.turn_instructions != 0) {
+    context_.instruction_limit =
+        std::min(context_.instruction_limit, context_.instructions + options_.turn_instructions);
+  }
 }
 
 void BlockRunner::ResumeThread(uint32_t index) {
@@ -360,7 +409,10 @@ void BlockRunner::ResumeThread(uint32_t index) {
   thread.state = State::kRunning;
   context_.linear_tid = index;
   std::copy(std::begin(thread.tid), std::end(thread.tid), context_.tid);
-  context_.local_limit = reinterpret_cast<char*>(kLocalBase + index * kLocalStride + kLocalBytes);
+  context_.local_limit = reinterpret_cast<char*>(LocalOf(index) + kLocalBytes);
+  context_.progress = thread.progress;
+  context_.waiting = thread.waiting;
+  context_.watches = waits_->watching();
   context_.block_base = thread.block_base;
   context_.local_pointer = thread.local_pointer;
   context_.location = thread.location;
@@ -370,6 +422,14 @@ void BlockRunner::ResumeThread(uint32_t index) {
 void BlockRunner::StartThread(uint32_t thread) {
   running_ = thread;
   threads_[thread].state = State::kRunning;
+  if (!kernel_->waits.empty()) {
+    threads_[thread].progress = threads_[thread].idle_in = 0;
+    polling_[thread] = Polling{};
+    context_.progress = 0;
+    context_.waiting = 0;
+    context_.watches = waits_->watching();
+    waits_->Changed();
+  }
   // Threads begin in order, so the indices count up; no division in the path of short kernels.
   context_.linear_tid = thread;
   if (!start_order_.empty()) {
@@ -386,7 +446,7 @@ void BlockRunner::StartThread(uint32_t thread) {
       ++next_tid_[2];
     }
   }
-  uint64_t local = kLocalBase + thread * kLocalStride;
+  const uint64_t local = LocalOf(thread);
   context_.local_pointer = reinterpret_cast<char*>(local);
   context_.local_limit = reinterpret_cast<char*>(local + kLocalBytes);
   context_.location = 0;
@@ -398,6 +458,10 @@ void BlockRunner::FinishThread() {
   Thread& thread = threads_[running_];
   thread.state = State::kExited;
   ++exited_;
+  if (!kernel_->waits.empty()) {
+    waits_->End(polling_[running_].open, sink_ != nullptr);
+    waits_->Changed();
+  }
   if (!kernel_->has_barriers && !kernel_->meets_warp) return;
   uint32_t warp = running_ / kWarpWidth;
   warps_[warp].alive &= ~(1u << running_ % kWarpWidth);
@@ -407,7 +471,8 @@ void BlockRunner::FinishThread() {
 
 void BlockRunner::Yield() {
   Thread& thread = threads_[running_];
-  if (!RecordFull() && next_thread_ >= thread_count_ && ready_count_ == 0) {
+  NoteActivity();
+  if (!RecordFull() && !TurnOver() && next_thread_ >= thread_count_ && ready_count_ == 0) {
     SetLimits();  // nobody else can run: go on at once
     return;
   }
@@ -444,6 +509,10 @@ void BlockRunner::FailMisaligned(const uint64_t* record) {
                     block.access_sites[wrong].ToString(), ": a device stops here"));
 }
 
+uint64_t BlockRunner::LocalOf(uint32_t thread) const {
+  return kLocalBase + (uint64_t{options_.slot} * thread_count_ + thread) * kLocalStride;
+}
+
 void BlockRunner::Print(const std::string& text) const {
   if (options_.print) options_.print(text);
 }
@@ -457,9 +526,12 @@ void BlockRunner::Free(uint32_t site, uint64_t address) {
 }
 
 void BlockRunner::RequireResidentGrid(uint32_t site) {
-  if (geometry_.blocks() == 1) return;
+  if (geometry_.blocks() <= options_.resident_blocks) return;
+  const std::string live = options_.resident_blocks == 1
+                               ? std::string("which run one after the other here")
+                               : absl::StrCat("of which ", options_.resident_blocks, " are live at once");
   Fail(absl::StrCat("a barrier of the whole grid at ", SiteText(site), ": the grid has ", geometry_.blocks(),
-                    " blocks, which run one after the other here"));
+                    " blocks, ", live, "; --resident-blocks ", geometry_.blocks(), " lets all of them live at once"));
 }
 
 void BlockRunner::ExitThread() { heddle_leave_kernel(running_fiber_->unwind); }

@@ -12,11 +12,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "tracegen/execute/block_sink.h"
 #include "tracegen/execute/bounds_check.h"
 #include "tracegen/execute/device_heap.h"
 #include "tracegen/execute/fiber.h"
 #include "tracegen/execute/random.h"
 #include "tracegen/execute/record_log.h"
+#include "tracegen/execute/wait_marks.h"
 #include "tracegen/instrument/instrument.h"
 #include "tracegen/instrument/thread_context.h"
 #include "traces/format/limits.h"
@@ -65,6 +67,11 @@ struct RunnerOptions {
   uint64_t whole_block_entries = 0;
   // The threads of a warp run from one memory access to the next together (the kernel must have been made for it).
   bool lockstep = false;
+  // Of blocks that are live at once (ResidentBlocks): how many; which of them this runner runs; and how many
+  // instructions a thread runs before it gives way, 0 = a share of the record.
+  uint32_t resident_blocks = 1;
+  uint32_t slot = 0;
+  uint64_t turn_instructions = 0;
 };
 
 // Sees what the threads of a block have recorded, after the writer. Errors end the run.
@@ -77,9 +84,10 @@ class BlockObserver {
                                 std::span<const uint64_t> consumed, bool last) = 0;
 };
 
-// One kernel launch after the other. A thread runs until it ends, waits for others (barrier, warp operation), or has
-// used up its share of the record; then the next thread that has not begun takes over, else the one that has waited
-// longest. So the order is always the same, and all threads of a block that is cut in time move on about equally.
+// One kernel launch after the other. A thread runs until it ends, waits for others (barrier, warp operation, a loop
+// that polls memory in vain), or has used up its share of the record; then the next thread that has not begun takes
+// over, else the one that has waited longest. So the order is always the same, and all threads of a block that is cut
+// in time move on about equally. Threads that poll in vain are not asked again before something has changed.
 class BlockRunner {
  public:
   explicit BlockRunner(RunnerOptions options);
@@ -94,6 +102,9 @@ class BlockRunner {
   // cannot complete, the bound on instructions. CancelledError: the run was interrupted by a signal.
   absl::Status Run(const InstrumentedKernel& kernel, KernelEntry entry, const void* const* arguments,
                    const Geometry& geometry, trace::TraceWriter* writer);
+
+  // Who has waited for whose change of memory in the launch that ran last: what trace::v1::LaunchEnd tells.
+  WaitMarks& waits() { return *waits_; }
 
   // What is allocated while the next launches run, and the program that they record: accesses outside are warned about
   // once per kernel, with the place in the source. (Only recorded launches are looked at.)
@@ -120,6 +131,10 @@ class BlockRunner {
   void Print(const std::string& text) const;
   uint64_t Allocate(uint64_t bytes);
   void Free(uint32_t site, uint64_t address);
+  // A polling loop has ended an iteration that changed nothing; `address` is what it polls, 0 = unknown.
+  void Spin(uint32_t wait, uint64_t address);
+  // The running thread has changed memory while others wait for a change.
+  void Wrote(uint64_t address, uint64_t bytes);
   // Fails unless all blocks of the launch are live at once: for barriers of the whole grid.
   void RequireResidentGrid(uint32_t site);
   // One of the addresses in `record`, all those of the current IR block, is no multiple of the access's size.
@@ -129,6 +144,8 @@ class BlockRunner {
   std::string SiteText(uint32_t site) const;
 
  private:
+  friend class ResidentBlocks;  // several runners, whose blocks take turns
+
   enum class State : uint8_t {
     kNotStarted,
     kRunning,
@@ -139,7 +156,8 @@ class BlockRunner {
     kAtAccess,
     kExited
   };
-  enum class Stop : uint8_t { kNone, kFinished, kRecordFull, kStuck, kFailed };
+  // kIdle: all threads that could run poll in vain. kTurnOver: other blocks are to go on.
+  enum class Stop : uint8_t { kNone, kFinished, kRecordFull, kStuck, kIdle, kTurnOver, kFailed };
 
   struct Thread {
     State state = State::kNotStarted;
@@ -158,6 +176,21 @@ class BlockRunner {
     uint32_t c = 0;
     uint64_t result = 0;
     uint64_t position = 0;  // kAtAccess: lower ones go first
+    // Kernels that wait in loops.
+    uint64_t progress = 0;  // ThreadContext::progress
+    uint32_t waiting = 0;   // ThreadContext::waiting
+    uint64_t idle_in = 0;   // WaitMarks::epoch() in which it has polled in vain; it goes on in a later one
+  };
+  // What a thread did when it polled in vain last.
+  struct Polling {
+    uint32_t wait = 0;        // 1 + number of the loop
+    uint32_t spins = 0;       // so often, one time after the other
+    uint64_t address = 0;     // that it polled
+    uint64_t progress = 0;    // ThreadContext::progress at that time
+    uint64_t polled_in = 0;   // epoch when the iteration began
+    uint64_t last_value = 0;  // that it brought to the operation of site last_site - 1
+    uint32_t last_site = 0;
+    WaitMarks::Open open;
   };
   struct BarrierCount {
     uint32_t arrived = 0;
@@ -171,12 +204,35 @@ class BlockRunner {
   };
 
   // Whether whole blocks go to the observer.
-  bool KeepsBlocks() const { return writer_ == nullptr && observer_ != nullptr && options_.whole_block_entries != 0; }
+  bool KeepsBlocks() const { return sink_ == nullptr && observer_ != nullptr && options_.whole_block_entries != 0; }
   static void FiberMain(void* self);
   void FiberLoop();
+  // Takes over what a launch is; Run without its blocks.
+  void BeginLaunch(const InstrumentedKernel& kernel, KernelEntry entry, const void* const* arguments,
+                   const Geometry& geometry, BlockSink* sink);
+  // After the last block.
+  void EndLaunch();
   absl::Status RunBlock(uint64_t block);
-  absl::Status FinishBlock(uint64_t block);
-  absl::Status CutBlock(uint64_t block, bool last);
+  // Lets the threads of the block run until something is to be done about it.
+  Stop Continue();
+  // kRecordFull: writes the part, or says why the run cannot go on.
+  absl::Status EmptyRecord();
+  // What is wrong after kStuck, kFailed and kNone.
+  absl::Status StopError(Stop stop) const;
+  // After kIdle: no thread can go on. `more`: what else is to be said.
+  absl::Status IdleError(const std::string& more) const;
+  uint64_t LocalOf(uint32_t thread) const;  // start of its local memory
+  bool TurnOver() const { return context_.instructions >= turn_limit_; }
+  // Whether every thread that could run has polled in vain since the last change; moves one that has not to the front.
+  bool AllIdle();
+  // Whether the running thread does the same thing over and over again. If not, others may soon have a reason to go on.
+  bool Waits() const { return context_.waiting != 0 && polling_[running_].spins >= 2; }
+  void NoteActivity() {
+    if (!Waits()) waits_->Changed();
+  }
+  void NoteMeeting(uint32_t site, bool brings_value, uint64_t value);
+  absl::Status FinishBlock();
+  absl::Status CutBlock(bool last);
   void BeginBlock(uint64_t block);
   void BeginPart();
   void StartThread(uint32_t thread);
@@ -198,7 +254,7 @@ class BlockRunner {
   bool CompleteMeeting(uint32_t warp, uint32_t lane);
   void CompleteConverged(uint32_t warp);
   void Resolve(uint32_t warp, uint32_t lanes);
-  absl::Status StuckError(uint64_t block) const;
+  absl::Status StuckError() const;
   std::string Where(uint32_t thread) const;
   std::string Coordinates(uint32_t thread) const;
   std::string FaultText(int signal, const void* address) const;
@@ -222,11 +278,15 @@ class BlockRunner {
   KernelEntry entry_ = nullptr;
   const void* const* arguments_ = nullptr;
   Geometry geometry_;
-  trace::TraceWriter* writer_ = nullptr;
+  BlockSink* sink_ = nullptr;
   BlockObserver* observer_ = nullptr;
   uint32_t shared_bytes_ = 0;
+  WaitMarks own_waits_;
+  WaitMarks* waits_ = &own_waits_;
 
   // The block.
+  uint64_t block_ = 0;
+  uint64_t turn_limit_ = ~uint64_t{0};  // of context_.instructions
   uint32_t thread_count_ = 0;
   uint32_t next_thread_ = 0;  // first that has not begun
   uint32_t exited_ = 0;
@@ -240,6 +300,7 @@ class BlockRunner {
   const uint64_t* part_address_limit_ = nullptr;
   uint64_t block_start_instructions_ = 0;
   std::vector<Thread> threads_;
+  std::vector<Polling> polling_;  // by thread; empty unless the kernel waits in loops
   std::vector<Warp> warps_;
   BarrierCount barriers_[16];
   std::vector<uint32_t> ready_;  // ring of threads that can go on

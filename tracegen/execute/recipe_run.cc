@@ -23,6 +23,7 @@
 #include "tracegen/execute/jit.h"
 #include "tracegen/execute/launch_arguments.h"
 #include "tracegen/execute/launch_record.h"
+#include "tracegen/execute/launch_runner.h"
 #include "tracegen/execute/launch_validity.h"
 #include "tracegen/execute/output_check.h"
 #include "tracegen/execute/recipe_file.h"
@@ -200,7 +201,11 @@ class RecipeRun {
       return recipe_.Error("launch", index, "more parameters than parameter memory holds");
     }
     if (kernel->recorded.uses_local) {
-      if (absl::Status status = memory_->MapLocal(prepared->geometry.threads()); !status.ok()) return status;
+      if (absl::Status status =
+              memory_->MapLocal(prepared->geometry.threads() *
+                                ResidentBlocks::LiveBlocks(options_.resident_blocks, prepared->geometry, true));
+          !status.ok())
+        return status;
     }
     launches_.push_back(*std::move(prepared));
     for (int s = 0; s < launch.symbol_size(); ++s) {
@@ -279,6 +284,7 @@ class RecipeRun {
     if (options_.part_instructions != 0) options.part_instructions = options_.part_instructions;
     if (options_.part_accesses != 0) options.part_accesses = options_.part_accesses;
     options.max_instructions = options_.max_instructions;
+    options.resident_blocks = options_.resident_blocks;
     if (options_.progress) {
       options.progress = [this](uint64_t blocks, uint64_t instructions) {
         absl::FPrintF(stderr, "\r%s: launch %u, block %u, %.1f M thread-instructions ", options_.output,
@@ -291,7 +297,7 @@ class RecipeRun {
 
   absl::Status RunNative() {
     ResetMemory();
-    BlockRunner runner(Options());
+    LaunchRunner runner(Options());
     uint32_t id = 0;
     for (int i = 0; i < recipe_.recipe.launch_size(); ++i) {
       const recipe::v1::Launch& launch = recipe_.recipe.launch(i);
@@ -301,8 +307,9 @@ class RecipeRun {
       for (uint32_t r = 0; r < std::max(1u, launch.repeat()); ++r) {
         Geometry geometry = launches_[static_cast<size_t>(i)].geometry;
         geometry.grid_id = id++;
-        absl::Status status =
-            runner.Run(kernel.native, kernel.native_code->entry(), arguments.data(), geometry, nullptr);
+        const LaunchForm form = {&kernel.native, kernel.native_code->entry(), arguments};
+        const BlockStretch all = {0, geometry.blocks(), false};
+        absl::Status status = runner.Run(nullptr, &form, {&all, 1}, geometry, nullptr, nullptr);
         if (!status.ok()) return status;
       }
     }
@@ -325,6 +332,9 @@ class RecipeRun {
     for (const std::string& file : canonical_->source_files) header.add_source_file(file);
     (*header.mutable_provenance())["recipe_sha256"] = Sha256(recipe_.text);
     (*header.mutable_provenance())["source_sha256"] = source_digest_;
+    if (options_.resident_blocks > 1) {
+      (*header.mutable_provenance())["resident_blocks"] = absl::StrCat(options_.resident_blocks);
+    }
     trace::WriterOptions options;
     options.zstd_level = options_.zstd_level;
     options.threads = options_.threads;
@@ -349,7 +359,7 @@ class RecipeRun {
     RunnerOptions runner_options = Options();
     // The recorded run speaks, the native one before it is silent.
     runner_options.print = [](const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); };
-    BlockRunner runner(std::move(runner_options));
+    LaunchRunner runner(std::move(runner_options));
     for (int i = 0; i < recipe_.recipe.launch_size(); ++i) {
       if (absl::Status status = SetSymbols(i); !status.ok()) return status;
       for (uint32_t r = 0; r < std::max(1u, recipe_.recipe.launch(i).repeat()); ++r) {
@@ -371,7 +381,7 @@ class RecipeRun {
     return absl::OkStatus();
   }
 
-  absl::Status RecordLaunch(int index, BlockRunner& runner) {
+  absl::Status RecordLaunch(int index, LaunchRunner& runner) {
     const recipe::v1::Launch& launch = recipe_.recipe.launch(index);
     Kernel& kernel = *kernels_[launch.kernel()];
     if (kernel.program == nullptr) {
@@ -386,13 +396,18 @@ class RecipeRun {
     record.set_program(kernel.program->id());
     if (summary_.launches > 0) record.add_depends_on(static_cast<uint32_t>(summary_.launches - 1));
     record.set_recorded(!launch.unrecorded());
+    if (options_.resident_blocks > 1) {
+      record.set_resident_blocks(
+          ResidentBlocks::LiveBlocks(options_.resident_blocks, geometry, kernel.recorded.uses_local));
+    }
     if (absl::Status status = writer_->BeginLaunch(std::move(record)); !status.ok()) return status;
     std::vector<const void*> arguments = PlaceArguments(kernel.recorded, prepared.parameters);
     uint64_t before = runner.instructions();
     runner.SetBounds(memory_->allocations(), &kernel.unit.program);
+    const LaunchForm form = {&kernel.recorded, kernel.recorded_code->entry(), arguments};
+    const BlockStretch all = {0, geometry.blocks(), !launch.unrecorded()};
     if (launch.unrecorded()) {
-      absl::Status status =
-          runner.Run(kernel.recorded, kernel.recorded_code->entry(), arguments.data(), geometry, nullptr);
+      absl::Status status = runner.Run(&form, &form, {&all, 1}, geometry, &kernel.unit.program, nullptr);
       if (!status.ok()) return status;
       ++summary_.launches;
       unrecorded_instructions_ += runner.instructions() - before;
@@ -402,8 +417,7 @@ class RecipeRun {
     if (!certificate.ok()) return certificate.status();
     LaunchValidity validity(kernel.recorded, *kernel.program, geometry, options_.lockstep);
     runner.SetObserver(validity.observer());
-    absl::Status status =
-        runner.Run(kernel.recorded, kernel.recorded_code->entry(), arguments.data(), geometry, writer_.get());
+    absl::Status status = runner.Run(&form, &form, {&all, 1}, geometry, &kernel.unit.program, writer_.get());
     runner.SetObserver(nullptr);
     if (!status.ok()) return status;
     for (const std::string& warning : validity.Warnings()) Warn(warning);

@@ -63,6 +63,10 @@ void BadCall(ThreadContext* context, uint32_t site, uint64_t pointer) {
                                     Runner(context).SiteText(site)));
 }
 
+void Spin(ThreadContext* context, uint32_t wait, uint64_t address) { Runner(context).Spin(wait, address); }
+
+void Wrote(ThreadContext* context, uint64_t address, uint64_t bytes) { Runner(context).Wrote(address, bytes); }
+
 void ResidentGrid(ThreadContext* context, uint32_t site) { Runner(context).RequireResidentGrid(site); }
 
 void Image(ThreadContext* context, uint32_t site, uint32_t operation) {
@@ -103,6 +107,8 @@ const std::vector<std::pair<std::string, void*>>& RuntimeFunctions() {
       {kFreeFunction, Address(Free)},
       {kBadCallFunction, Address(BadCall)},
       {kResidentGridFunction, Address(ResidentGrid)},
+      {kSpinFunction, Address(Spin)},
+      {kWroteFunction, Address(Wrote)},
       {kImageFunction, Address(Image)},
       {kImageQueryFunction, Address(QueryOfImage)},
   };

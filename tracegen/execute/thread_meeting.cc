@@ -105,6 +105,7 @@ uint32_t BlockRunner::Barrier(uint32_t site, uint32_t id, uint32_t threads, Barr
                       " waits for another number of threads than the threads that "
                       "wait there already"));
   }
+  NoteMeeting(site, reduction != BarrierReduction::kNone, predicate);
   barrier.expected = threads;
   barrier.reduction = reduction;
   ++barrier.arrived;
@@ -137,6 +138,17 @@ uint32_t BlockRunner::Barrier(uint32_t site, uint32_t id, uint32_t threads, Barr
   return static_cast<uint32_t>(threads_[self].result);
 }
 
+// A thread that waits in a loop, and brings what it has brought before, lets nobody go on who would not have before.
+void BlockRunner::NoteMeeting(uint32_t site, bool brings_value, uint64_t value) {
+  if (kernel_->waits.empty()) return;
+  NoteActivity();
+  if (!brings_value) return;
+  Polling& polling = polling_[running_];
+  if (polling.last_site != site + 1 || polling.last_value != value) waits_->Changed();
+  polling.last_site = site + 1;
+  polling.last_value = value;
+}
+
 // Opens the barrier if everybody is there. Threads that have exited count as arrived, unless a number was given.
 void BlockRunner::CheckBarrier(uint32_t id) {
   BarrierCount& barrier = barriers_[id];
@@ -166,6 +178,7 @@ uint64_t BlockRunner::WarpMeeting(uint32_t site, WarpOperation operation, uint32
     Fail(absl::StrCat("the ", NameOf(operation), " at ", SiteText(site), " has a mask (0x", absl::Hex(mask),
                       ") without the calling lane ", lane));
   }
+  NoteMeeting(site, operation != WarpOperation::kSync, value);
   Thread& thread = threads_[self];
   thread.state = converged ? State::kConverging : State::kAtWarpOperation;
   thread.operation = operation;
@@ -291,7 +304,7 @@ void BlockRunner::Resolve(uint32_t warp, uint32_t lanes) {
   if (running_ / kWarpWidth == warp && (lanes >> running_ % kWarpWidth & 1) != 0) Release(running_);
 }
 
-absl::Status BlockRunner::StuckError(uint64_t) const {
+absl::Status BlockRunner::StuckError() const {
   // Group the waiting threads by what they wait for, the first few groups are enough to see the reason.
   struct Group {
     std::string what;

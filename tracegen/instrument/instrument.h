@@ -32,6 +32,13 @@ struct RecordedBlock {
   std::vector<Site> access_sites;             // by position
 };
 
+// A loop in which a thread may wait for a change of memory: it polls memory, and nothing that decides whether and where
+// the loop goes on must change from one iteration to the next.
+struct WaitSite {
+  Site site;                 // of the access that polls
+  uint32_t instruction = 0;  // that polls, in the program
+};
+
 struct InstrumentedKernel {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;  // host triple; defines `void entry(ThreadContext*, const void* const* args)`
@@ -47,6 +54,7 @@ struct InstrumentedKernel {
   std::vector<KernelParameter> parameters;
   std::vector<Site> sites;            // what the site numbers passed to the runtime mean
   std::vector<RecordedBlock> blocks;  // location - 1
+  std::vector<WaitSite> waits;        // what kSpinFunction's numbers mean; empty: no thread can wait in a loop
   // Most that a thread adds to its record between two looks at its limits.
   uint64_t step_addresses = 0;
   uint64_t step_decisions = 0;

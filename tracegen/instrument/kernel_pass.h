@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,6 +19,16 @@
 #include "tracegen/program/inline_ptx.h"
 
 namespace heddle::tracegen {
+
+// A loop that polls memory; see WaitSite.
+struct PollingLoop {
+  llvm::BasicBlock* head = nullptr;
+  std::vector<llvm::Instruction*> latches;  // terminators of the blocks that lead back to the head
+  std::vector<std::pair<llvm::Instruction*, llvm::BasicBlock*>> exits;  // terminator and where it leads
+  std::vector<llvm::PHINode*> state;                                    // what an iteration must leave as it was
+  llvm::Instruction* poll = nullptr;                                    // the access
+  bool poll_every_time = false;  // it dominates every latch, so that its address is known there
+};
 
 // State of the pass over one kernel.
 struct KernelPass {
@@ -41,6 +52,9 @@ struct KernelPass {
   llvm::DenseSet<llvm::Function*> is_reachable;
   KernelLinks links;  // with the clone's blocks and instructions
   InstrumentedKernel* result = nullptr;
+  // Filled by FindWaits if the kernel has polling loops: them, and everything that may change memory or a clock.
+  std::vector<PollingLoop> polling_loops;
+  std::vector<llvm::Instruction*> changes;
 
   // Source place of an instruction of the clone (or of its function, when it has none).
   Site SiteOf(const llvm::Instruction& instruction) const;
@@ -81,7 +95,9 @@ inline constexpr char kFlushAttribute[] = "heddle-flush";
 // The steps, in their order.
 absl::Status CheckSupported(KernelPass& pass);    // refuses what cannot be executed
 void PlaceFunctions(KernelPass& pass);            // addresses of functions become numbers
+void FindWaits(KernelPass& pass);                 // loops that poll memory
 absl::Status InsertRecording(KernelPass& pass);   // stores of addresses, decisions, counts; yield points
+void InsertWaits(KernelPass& pass);               // calls where an iteration of a polling loop has changed nothing
 absl::Status LowerLocalMemory(KernelPass& pass);  // allocas and by-value copies
 void LowerCalls(KernelPass& pass);                // through pointers, and of the device's system
 void LowerDenormals(KernelPass& pass);            // single-precision results and operands that are flushed to zero

@@ -57,8 +57,9 @@ llvm::Value* RecordedAddress(const KernelPass& pass, llvm::IRBuilder<>& builder,
   if (!pass.result->uses_local || (space != 0 && space != 5)) return number;
   llvm::Value* masked = builder.CreateAnd(number, ~kLocalThreadMask);
   if (space == 5) return masked;
-  constexpr unsigned kWindowBits = 30;
-  static_assert(kLocalThreads * kLocalStride == uint64_t{1} << kWindowBits && kLocalBase % (uint64_t{1} << 30) == 0);
+  constexpr unsigned kWindowBits = 36;
+  static_assert(kLocalThreads * kLocalStride == uint64_t{1} << kWindowBits &&
+                kLocalBase % (uint64_t{1} << kWindowBits) == 0);
   llvm::Value* window = builder.CreateLShr(number, kWindowBits);
   return builder.CreateSelect(builder.CreateICmpEQ(window, builder.getInt64(kLocalBase >> kWindowBits)), masked,
                               number);

@@ -18,12 +18,12 @@ inline constexpr uint64_t kConstantBase = 0x2200'0000'0000;
 inline constexpr uint64_t kConstantBytes = 4 << 20;
 inline constexpr uint64_t kParamBase = 0x2300'0000'0000;
 inline constexpr uint64_t kParamBytes = 64 << 10;
-// Local memory of linear thread t of a block starts at kLocalBase + t * kLocalStride; what is recorded is the address
-// that thread 0 would have.
+// Local memory of linear thread t of the block in slot s (of those that are live at once, with T threads each) starts
+// at kLocalBase + (s * T + t) * kLocalStride; what is recorded is the address that thread 0 of slot 0 would have.
 inline constexpr uint64_t kLocalBase = 0x2400'0000'0000;
 inline constexpr uint64_t kLocalStride = 1 << 20;
 inline constexpr uint64_t kLocalBytes = 512 << 10;  // usable; the rest of a stride is a guard
-inline constexpr uint64_t kLocalThreads = 1024;
+inline constexpr uint64_t kLocalThreads = 64 << 10;
 inline constexpr uint64_t kLocalThreadMask = (kLocalThreads - 1) * kLocalStride;
 
 // Function pointers: pointer number i (from 0) is kFunctionBase + (i + 1) * kFunctionStep. Nothing lies there.
@@ -62,6 +62,10 @@ struct ThreadContext {
   // its results; and the address of its texel.
   uint64_t image_values[16] = {};
   uint64_t texel_address = 0;
+  // Kernels that wait in loops (InstrumentedKernel::waits) only:
+  uint64_t progress = 0;  // sum that stands for what the running thread has changed in memory; as before = as before
+  uint64_t watches = 0;   // not 0: threads wait for changes of memory, so changes are told to the runtime
+  uint32_t waiting = 0;   // 1 + number of the loop whose last iteration has changed nothing; 0 outside
 };
 
 // Operations that meet the threads of a warp.
@@ -108,6 +112,8 @@ inline constexpr char kImageFunction[] = "heddle_image";                   // vo
 inline constexpr char kImageQueryFunction[] = "heddle_image_query";        // u32(ctx, site, u64 image, u32 query)
 inline constexpr char kLockstepFunction[] = "heddle_lockstep";             // void(ctx, u32 PTX instruction)
 inline constexpr char kMisalignedFunction[] = "heddle_misaligned";         // void(ctx, record of the current IR block)
+inline constexpr char kSpinFunction[] = "heddle_spin";                     // void(ctx, u32 wait, u64 address or 0)
+inline constexpr char kWroteFunction[] = "heddle_wrote";                   // void(ctx, u64 address, u64 bytes)
 
 }  // namespace heddle::tracegen
 

@@ -72,6 +72,16 @@ v1::BlockSelection SelectionOf(const LaunchView& launch, const NumberRanges& blo
   return selection;
 }
 
+// The waits of the blocks that are left. Those that are not listed may be of any block.
+v1::LaunchEnd SelectWaits(const LaunchView& launch, const NumberRanges& blocks) {
+  v1::LaunchEnd waits;
+  for (const v1::Wait& wait : launch.totals.wait()) {
+    if (blocks.Holds(wait.block())) *waits.add_wait() = wait;
+  }
+  waits.set_waits_not_listed(launch.totals.waits_not_listed());
+  return waits;
+}
+
 }  // namespace
 
 absl::StatusOr<const Program*> TraceCopier::AddProgram(const Program& program, std::span<const uint32_t> source_file) {
@@ -174,6 +184,7 @@ absl::Status TraceCopier::AddLaunch(const TraceReader& reader, const LaunchView&
     if (!status.ok()) return status;
     if (progress) progress(done_, total);
   }
+  if (absl::Status status = writer_.AddWaits(SelectWaits(launch, selection.blocks)); !status.ok()) return status;
   return writer_.EndLaunch();
 }
 

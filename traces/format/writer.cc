@@ -11,18 +11,14 @@
 #include "traces/format/container_writer.h"
 #include "traces/format/geometry.h"
 #include "traces/format/limits.h"
+#include "traces/format/part_encoder.h"
 #include "traces/format/pending_chunk.h"
 
 namespace heddle::trace {
-namespace {
-
-// A block that is added whole joins a chunk that may be almost full already, so it must leave room for that.
-constexpr uint64_t kMaxBlockAccesses = 1u << 20;
-
-}  // namespace
 
 struct TraceWriter::State {
-  State(std::unique_ptr<ContainerWriter> container, unsigned threads) : file(std::move(container)), encoder(threads) {}
+  State(std::unique_ptr<ContainerWriter> container, unsigned threads)
+      : file(std::move(container)), encoder(threads), parts(threads) {}
 
   absl::Status Fail(absl::Status status) {
     if (!status.ok() && error.ok()) error = status;
@@ -39,7 +35,7 @@ struct TraceWriter::State {
   absl::Status AddBlockPart(uint64_t block, std::span<const ThreadRecord> threads, bool last,
                             std::span<uint64_t> consumed);
   absl::Status AddChunk(v1::BlockChunk chunk, uint64_t last_block);
-  absl::Status Flush(bool cut, bool last_part);
+  absl::Status Flush();
   absl::Status AppendChunk(v1::Record& record, uint64_t last_block);
   void CountBlocks(uint64_t blocks, uint64_t threads);
 
@@ -75,8 +71,9 @@ struct TraceWriter::State {
   // The block that is being cut in time.
   bool in_parts = false;
   uint64_t part_block = 0;
-  uint32_t part = 0;
-  std::vector<WalkState> part_states;
+  uint32_t part = 0;           // the next one
+  bool encoded_parts = false;  // its parts come as encoded chunks
+  PartEncoder parts;
 };
 
 unsigned UsualThreads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 4u); }
@@ -210,7 +207,7 @@ absl::Status TraceWriter::State::AppendChunk(v1::Record& record, uint64_t last_b
   return Append(record);
 }
 
-absl::Status TraceWriter::State::Flush(bool cut, bool last_part) {
+absl::Status TraceWriter::State::Flush() {
   if (pending.empty()) return absl::OkStatus();
   v1::Record record;
   v1::BlockChunk& chunk = *record.mutable_chunk();
@@ -222,10 +219,8 @@ absl::Status TraceWriter::State::Flush(bool cut, bool last_part) {
       chunk.add_block_gap(pending_blocks[i] - pending_blocks[i - 1] - 1);
     }
   }
-  if (cut) chunk.set_part(part);
-  chunk.set_last_part(last_part);
-  encoder.Encode(pending, cut, memories[launch.program()], chunk);
-
+  chunk.set_last_part(true);
+  encoder.Encode(pending, false, memories[launch.program()], chunk);
   if (absl::Status status = AppendChunk(record, pending_blocks.back()); !status.ok()) return status;
   pending.Reset(&programs[launch.program()]);
   pending_blocks.clear();
@@ -246,7 +241,7 @@ absl::Status TraceWriter::State::AddBlock(uint64_t block, std::span<const Thread
   }
   if (pending.path_of_thread().size() + threads.size() > kMaxChunkThreads ||
       (!pending.empty() && pending.addresses().size() + accesses > kMaxBlockAccesses)) {
-    if (absl::Status status = Flush(false, true); !status.ok()) return status;
+    if (absl::Status status = Flush(); !status.ok()) return status;
   }
   const uint64_t before = pending.thread_instructions();
   for (size_t t = 0; t < threads.size(); ++t) {
@@ -273,7 +268,7 @@ absl::Status TraceWriter::State::AddBlock(uint64_t block, std::span<const Thread
   CountBlocks(1, threads.size());
   if (pending.thread_instructions() >= chunk_thread_instructions || pending.addresses().size() >= chunk_accesses ||
       pending.encoded_bytes() >= kChunkBytes) {
-    return Flush(false, true);
+    return Flush();
   }
   return absl::OkStatus();
 }
@@ -289,33 +284,24 @@ absl::Status TraceWriter::State::AddBlockPart(uint64_t block, std::span<const Th
     return absl::FailedPreconditionError(absl::StrCat(place, ": block ", part_block, " has not had its last part"));
   }
   if (!in_parts) {
-    if (absl::Status status = Flush(false, true); !status.ok()) return status;
+    if (absl::Status status = Flush(); !status.ok()) return status;
     in_parts = true;
+    encoded_parts = false;
     part_block = block;
-    part = 0;
-    part_states.assign(threads.size(), WalkState{programs[launch.program()].entry_block(), {}, false});
-  } else if (part_states.empty()) {
+    parts.Begin(&programs[launch.program()], block, threads.size());
+  } else if (encoded_parts) {
     return absl::FailedPreconditionError(absl::StrCat(place, ": its first parts were added as encoded chunks"));
   }
-  pending.Reset(&programs[launch.program()]);
-  for (size_t t = 0; t < threads.size(); ++t) {
-    absl::StatusOr<uint32_t> path = pending.AddThreadPart(
-        threads[t], part_states[t], last, kMaxChunkThreadInstructions - pending.thread_instructions(), consumed[t]);
-    if (path.ok() && (pending.thread_instructions() > kMaxChunkThreadInstructions ||
-                      pending.addresses().size() > kMaxBlockAccesses)) {
-      path = absl::ResourceExhaustedError("the part is too long: add smaller ones");
-    }
-    if (!path.ok()) {
-      return absl::Status(path.status().code(),
-                          absl::StrCat(place, ", part ", part, ", thread ", t, ": ", path.status().message()));
-    }
+  v1::Record record;
+  v1::BlockChunk& chunk = *record.mutable_chunk();
+  chunk.set_launch(launch.id());
+  if (absl::Status status = parts.Add(threads, last, consumed, memories[launch.program()], chunk); !status.ok()) {
+    return absl::Status(status.code(), absl::StrCat("launch ", launch.id(), ", ", status.message()));
   }
-  totals.thread_instructions += pending.thread_instructions();
-  totals.accesses += pending.addresses().size();
-  pending_blocks.assign(1, block);
-  const bool cut = part > 0 || !last;
-  if (absl::Status status = Flush(cut, last); !status.ok()) return status;
-  ++part;
+  totals.thread_instructions += chunk.thread_instructions();
+  totals.accesses += chunk.accesses();
+  if (absl::Status status = AppendChunk(record, block); !status.ok()) return status;
+  part = parts.part();
   if (last) {
     in_parts = false;
     next_block = block + 1;
@@ -330,7 +316,7 @@ absl::Status TraceWriter::State::AddChunk(v1::BlockChunk chunk, uint64_t last_bl
     return absl::InvalidArgumentError(
         absl::StrCat("launch ", launch.id(), ", chunk of block ", chunk.first_block(), ": ", rule));
   };
-  if (absl::Status status = Flush(false, true); !status.ok()) return status;
+  if (absl::Status status = Flush(); !status.ok()) return status;
   if (in_parts ? chunk.first_block() != part_block || chunk.part() != part : chunk.part() != 0) {
     return refuse(absl::StrCat("it is part ", chunk.part(), in_parts ? " behind " : " without ", "the parts before"));
   }
@@ -343,9 +329,7 @@ absl::Status TraceWriter::State::AddChunk(v1::BlockChunk chunk, uint64_t last_bl
   }
   in_parts = !chunk.last_part();
   part_block = chunk.first_block();
-  if (in_parts && chunk.part() == 0) {
-    part_states.clear();  // AddBlockPart cannot go on behind an encoded part: where its threads stopped is not known
-  }
+  encoded_parts = true;  // AddBlockPart cannot go on behind them: where the threads stopped is not known
   part = chunk.part() + 1;
   if (!in_parts) {
     next_block = last_block + 1;
@@ -376,6 +360,15 @@ absl::Status TraceWriter::AddBlockPart(uint64_t block, std::span<const ThreadRec
   return state_->Fail(state_->AddBlockPart(block, threads, last, consumed_addresses));
 }
 
+absl::Status TraceWriter::AddWaits(const v1::LaunchEnd& waits) {
+  State& s = *state_;
+  if (!s.error.ok()) return s.error;
+  if (!s.open) return s.Fail(absl::FailedPreconditionError("AddWaits: no launch is open"));
+  s.end.mutable_wait()->MergeFrom(waits.wait());
+  s.end.set_waits_not_listed(s.end.waits_not_listed() + waits.waits_not_listed());
+  return absl::OkStatus();
+}
+
 absl::Status TraceWriter::EndLaunch() {
   State& s = *state_;
   if (!s.error.ok()) return s.error;
@@ -384,7 +377,7 @@ absl::Status TraceWriter::EndLaunch() {
     return s.Fail(
         absl::FailedPreconditionError(absl::StrCat("EndLaunch: block ", s.part_block, " misses its last part")));
   }
-  if (absl::Status status = s.Flush(false, true); !status.ok()) return s.Fail(status);
+  if (absl::Status status = s.Flush(); !status.ok()) return s.Fail(status);
   s.open = false;
   s.index.add_launch_end_frame(s.file->frame_count());
   v1::Record record;

@@ -86,6 +86,9 @@ class TraceWriter {
   // the caller answers for its contents.
   absl::Status AddChunk(v1::BlockChunk chunk, uint64_t last_block);
 
+  // Adds to the open launch what `waits` tells about threads that waited (LaunchEnd::wait, waits_not_listed).
+  absl::Status AddWaits(const v1::LaunchEnd& waits);
+
   absl::Status EndLaunch();
 
   // Takes back the open launch with all its blocks, as if BeginLaunch had not been called: of a launch that has failed,

@@ -188,7 +188,7 @@ HEDDLE_DIVERGENCE_POLICY(
         .name = "capri",
         .summary = "Block-wide compaction in which only warps wait for which a predictor expects it to pay",
         .source = "Rhu and Erez, ISCA 2012, section 3",
-        .traits = {.delay_parameter = "wcu_cycles_per_warp"},
+        .traits = {.delay_parameter = "wcu_cycles_per_warp", .waits_at_post_dominators = true},
         .parameters = CapriParameters(),
         .counters = CapriCounters(),
     },

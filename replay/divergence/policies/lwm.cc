@@ -455,6 +455,7 @@ HEDDLE_DIVERGENCE_POLICY(
         .summary = "Packs the active threads of a large warp with one reconvergence stack into sub-warps at every "
                    "instruction",
         .source = "Narasiman et al., MICRO 2011, as described by HARP, section 2.3, and CAPRI, section 2.2",
+        .traits = {.waits_at_post_dominators = true},
         .parameters =
             {
                 {.name = "large_warp_threads",

@@ -37,7 +37,7 @@ HEDDLE_DIVERGENCE_POLICY(
         .name = "tbc_plus",
         .summary = "TBC whose warps do not wait at branches that are known not to diverge",
         .source = "Rhu and Erez, section 2.2 (TBC+)",
-        .traits = {.delay_parameter = "wcu_cycles_per_warp"},
+        .traits = {.delay_parameter = "wcu_cycles_per_warp", .waits_at_post_dominators = true},
         .parameters =
             [] {
               std::vector<ParameterSpec> parameters = BlockStackParameters();

@@ -1,7 +1,8 @@
 """Runs a test program through the ordinary OpenCL loader: natively, and captured twice. All runs end well and print the
 same (FILE.expected, if there is one); both traces are sound and have the same bytes.
 
-Usage: run_app.py PROGRAM [EXPECTED]. The environment names heddle, heddle-capture and the driver.
+Usage: run_app.py PROGRAM [EXPECTED]. The environment names heddle, heddle-capture and the driver, and how many
+work-groups are live at once (HEDDLE_RESIDENT_BLOCKS).
 """
 
 import os
@@ -23,18 +24,20 @@ def run(command, environment):
 def main():
     program = sys.argv[1]
     heddle, capture = os.environ["HEDDLE"], os.environ["HEDDLE_CAPTURE_PROGRAM"]
+    resident = os.environ.get("HEDDLE_RESIDENT_BLOCKS", "1")
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("HEDDLE", "OCL_ICD"))}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         vendors = folder / "vendors"
         vendors.mkdir()
         (vendors / "heddle.icd").write_text(os.environ["HEDDLE_OPENCL_DRIVER"] + "\n")
-        native = run([program], dict(plain, OCL_ICD_VENDORS=str(vendors) + "/", HEDDLE_DEVICE_PROGRAM=capture))
+        native = run([program], dict(plain, OCL_ICD_VENDORS=str(vendors) + "/", HEDDLE_DEVICE_PROGRAM=capture,
+                                     HEDDLE_RESIDENT_BLOCKS=resident))
         if len(sys.argv) > 2 and native != pathlib.Path(sys.argv[2]).read_bytes():
             sys.exit("the program prints\n" + native.decode(errors="replace"))
         traces = [folder / "first.htrace", folder / "second.htrace"]
         for trace in traces:
-            captured = run([capture, "-o", trace, "--", program], plain)
+            captured = run([capture, "-o", trace, "--resident-blocks", resident, "--", program], plain)
             if captured != native:
                 sys.exit("captured, the program prints\n%s\nbut natively\n%s" %
                          (captured.decode(errors="replace"), native.decode(errors="replace")))

@@ -1,0 +1,123 @@
+#include "replay/engine/wait_check.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace heddle::replay {
+namespace {
+
+using trace::v1::Wait;
+
+bool TakesLock(const trace::Program& program, const Wait& wait) {
+  const std::string& mnemonic = program.instruction(wait.instruction()).mnemonic();
+  return absl::StrContains(mnemonic, ".cas") || absl::StrContains(mnemonic, ".exch");
+}
+
+std::string PlaceOf(const trace::Program& program, uint32_t pc) {
+  const trace::v1::Instruction& instruction = program.instruction(pc);
+  return absl::StrCat("instruction ", pc, " (", instruction.mnemonic(),
+                      instruction.source_line() == 0 ? "" : absl::StrCat(", line ", instruction.source_line()), ")");
+}
+
+// Blocks of its function that `from` reaches without going through `stop`, `from` included.
+std::set<uint32_t> ReachedWithout(const trace::Program& program, uint32_t from, uint32_t stop) {
+  std::set<uint32_t> reached;
+  std::vector<uint32_t> work = {from};
+  while (!work.empty()) {
+    const uint32_t at = work.back();
+    work.pop_back();
+    if (at == trace::kNoBlock || at == stop || !reached.insert(at).second) continue;
+    const trace::Block& block = program.block(at);
+    work.push_back(block.successor);
+    work.push_back(block.taken);
+    if (block.terminator != trace::v1::BRANCH_WIDE) continue;
+    for (uint32_t target : program.targets().subspan(block.first_target, block.target_count)) work.push_back(target);
+  }
+  return reached;
+}
+
+// The block whose branch ends the waiting: the first conditional one at or behind the poll. kNoBlock if there is none.
+uint32_t DecidingBlock(const trace::Program& program, uint32_t pc) {
+  uint32_t at = program.block_of(pc);
+  for (int step = 0; step < 16 && at != trace::kNoBlock; ++step) {
+    if (program.block(at).terminator == trace::v1::BRANCH_CONDITIONAL) return at;
+    if (program.block(at).terminator != trace::v1::FALL_THROUGH) return trace::kNoBlock;
+    at = program.block(at).successor;
+  }
+  return trace::kNoBlock;
+}
+
+// Whether a thread that has taken the lock comes to an instruction that may give it back, a store or an atomic
+// operation, before it meets the others of its warp. Which address an instruction accesses is not asked: what is
+// refused is certain.
+bool ReleasesBeforeMeeting(const trace::Program& program, uint32_t pc) {
+  const uint32_t deciding = DecidingBlock(program, pc);
+  if (deciding == trace::kNoBlock) return true;
+  const trace::Block& branch = program.block(deciding);
+  for (uint32_t side : {branch.successor, branch.taken}) {
+    for (uint32_t reached : ReachedWithout(program, side, branch.post_dominator)) {
+      const trace::Block& block = program.block(reached);
+      for (uint32_t other = block.first; other < block.first + block.count; ++other) {
+        const trace::v1::OpClass op = program.instruction(other).op();
+        if (other != pc && (op == trace::v1::OP_ATOMIC || op == trace::v1::OP_STORE || op == trace::v1::OP_CALL)) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::Status CheckGridWaits(const trace::LaunchView& launch, uint64_t resident_blocks) {
+  if (launch.grid_blocks <= resident_blocks) return absl::OkStatus();
+  std::map<uint64_t, std::set<uint64_t>> waiting_for;  // blocks that wait for a later one, by that
+  const Wait* example = nullptr;
+  for (const Wait& wait : launch.totals.wait()) {
+    if (!wait.writer_known() || wait.writer_block() <= wait.block() || TakesLock(*launch.program, wait)) continue;
+    std::set<uint64_t>& blocks = waiting_for[wait.writer_block()];
+    blocks.insert(wait.block());
+    if (blocks.size() >= resident_blocks) {
+      example = &wait;
+      break;
+    }
+  }
+  if (example == nullptr) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "launch ", launch.launch.id(), " (", launch.program->name(), ") would hang on this machine: it holds ",
+      resident_blocks, " of the grid's ", launch.grid_blocks, " blocks at once, and at least as many wait at ",
+      PlaceOf(*launch.program, example->instruction()), " for block ", example->writer_block(),
+      ", which cannot begin before one of them ends; record it with a grid of at most ", resident_blocks,
+      " blocks, or choose a larger machine"));
+}
+
+absl::Status CheckWarpLocks(const trace::LaunchView& launch, uint32_t warp_size) {
+  std::map<uint32_t, bool> releases;  // by polling instruction
+  for (const Wait& wait : launch.totals.wait()) {
+    if (!wait.writer_known() || wait.writer_block() != wait.block() ||
+        wait.writer_thread() / warp_size != wait.thread() / warp_size || !TakesLock(*launch.program, wait)) {
+      continue;
+    }
+    const auto [known, is_new] = releases.emplace(wait.instruction(), true);
+    if (is_new) known->second = ReleasesBeforeMeeting(*launch.program, wait.instruction());
+    if (known->second) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "launch ", launch.launch.id(), " (", launch.program->name(), ") would never end: in block ", wait.block(),
+        ", thread ", wait.thread(), " waits at ", PlaceOf(*launch.program, wait.instruction()),
+        " for a lock that thread ", wait.writer_thread(),
+        " of the same warp holds, and that thread waits for the others where the paths of the loop meet, before it "
+        "gives "
+        "the lock back (livelock); a policy that lets the parts of a warp run independently, such as its, has no such "
+        "trouble"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace heddle::replay

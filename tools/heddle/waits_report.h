@@ -1,0 +1,20 @@
+// What a trace tells about threads that waited for one another while they were recorded.
+#ifndef HEDDLE_TOOLS_HEDDLE_WAITS_REPORT_H_
+#define HEDDLE_TOOLS_HEDDLE_WAITS_REPORT_H_
+
+#include <string>
+
+#include "tools/heddle/json.h"
+#include "traces/format/reader.h"
+
+namespace heddle::tools {
+
+// A table with a row per launch and polling instruction; empty if nobody waited.
+std::string WaitsReport(const trace::TraceReader& reader);
+
+// The same of one launch: a list, by instruction.
+nlohmann::ordered_json WaitsJson(const trace::TraceReader& reader, const trace::LaunchView& launch);
+
+}  // namespace heddle::tools
+
+#endif  // HEDDLE_TOOLS_HEDDLE_WAITS_REPORT_H_

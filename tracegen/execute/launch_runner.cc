@@ -1,0 +1,64 @@
+#include "tracegen/execute/launch_runner.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::tracegen {
+
+LaunchRunner::LaunchRunner(RunnerOptions options) : resident_blocks_(std::max(options.resident_blocks, 1u)) {
+  if (resident_blocks_ == 1) {
+    single_ = std::make_unique<BlockRunner>(std::move(options));
+  } else {
+    resident_ = std::make_unique<ResidentBlocks>(std::move(options));
+  }
+}
+
+LaunchRunner::~LaunchRunner() = default;
+
+absl::Status LaunchRunner::Run(const LaunchForm* recorded, const LaunchForm* native,
+                               std::span<const BlockStretch> stretches, const Geometry& geometry,
+                               const trace::v1::KernelProgram* program, trace::TraceWriter* writer) {
+  if (resident_ != nullptr) {
+    absl::Status status = resident_->Run(recorded, native, stretches, geometry, program, writer);
+    if (!status.ok()) return status;
+  } else {
+    for (const BlockStretch& stretch : stretches) {
+      const LaunchForm& form = *(stretch.record ? recorded : native);
+      Geometry part = geometry;
+      part.first_block = stretch.first;
+      part.end_block = stretch.end;
+      absl::Status status =
+          single_->Run(*form.kernel, form.entry, form.arguments.data(), part, stretch.record ? writer : nullptr);
+      if (!status.ok()) return status;
+    }
+  }
+  trace::v1::LaunchEnd end;
+  (resident_ != nullptr ? resident_->waits() : single_->waits()).Store(end);
+  return writer != nullptr ? writer->AddWaits(end) : absl::OkStatus();
+}
+
+absl::Status LaunchRunner::MapLocal(DeviceMemory& memory, const Geometry& geometry) const {
+  return memory.MapLocal(geometry.threads() *
+                         ResidentBlocks::LiveBlocks(resident_blocks_, geometry, /*uses_local=*/true));
+}
+
+void LaunchRunner::SetBounds(const std::vector<trace::v1::Allocation>& allocations,
+                             const trace::v1::KernelProgram* program) {
+  if (single_ != nullptr) single_->SetBounds(allocations, program);
+  if (resident_ != nullptr) resident_->SetBounds(allocations);
+}
+
+void LaunchRunner::SetHeap(DeviceHeap* heap) {
+  if (single_ != nullptr) single_->SetHeap(heap);
+  if (resident_ != nullptr) resident_->SetHeap(heap);
+}
+
+uint64_t LaunchRunner::instructions() const {
+  return single_ != nullptr ? single_->instructions() : resident_->instructions();
+}
+
+const std::vector<std::string>& LaunchRunner::warnings() const {
+  return single_ != nullptr ? single_->warnings() : resident_->warnings();
+}
+
+}  // namespace heddle::tracegen
