@@ -47,8 +47,8 @@ std::string CommandLine(const ReproduceArguments& arguments) {
 constexpr char kIntroduction[] =
     R"(Claims of papers, computed from our own kernels on our model of the papers' machines. What is claimed, by which runs it
 is computed and how near it has to come was written down before anything was run
-(`tools/heddle/reproduce/claims/PAPER.textproto`); no kernel and no parameter was changed to come nearer. The kernels are
-ours, after the same algorithms, with smaller inputs than the papers': sizes of effects cannot be expected to agree, signs
+(`tools/heddle/reproduce/claims/PAPER.textproto`; where a run was corrected afterwards, the claim's remark says so); no kernel
+and no parameter was changed to come nearer. The kernels are ours, after the same algorithms, with smaller inputs than the papers': sizes of effects cannot be expected to agree, signs
 and orders can.
 
 * **direction**: the effect has the sign of the paper's, or the numbers its order; `no effect`: ours is within the noise.
