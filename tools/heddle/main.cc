@@ -1,4 +1,5 @@
-// The one command: `heddle capture | trace | characterise | replay | sweep | reproduce | report | corpus | policies | machines`.
+// The one command: `heddle capture | trace | characterise | replay | sweep | reproduce | report | corpus | policies |
+// machines`.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
