@@ -78,9 +78,9 @@ TEST(InstructionBuffer, ManyRegistersWaitLikeFew) {
     trace::v1::KernelProgram program = builder.Exit().Build();
     for (uint32_t i = 0; i < 5 * kRounds; ++i) {
       std::vector<uint32_t> read;
-      if (i % 3 == 1) read.push_back((i - 1) % numbers);  // right before, sometimes a load
-      if (i % 4 == 3) read.push_back((i - 3) % numbers);
-      SetRegisters(program, static_cast<int>(i), {i % numbers}, read);
+      if (i % 3 == 1) read.push_back((i - 1) % numbers + 1);  // right before, sometimes a load
+      if (i % 4 == 3) read.push_back((i - 3) % numbers + 1);
+      SetRegisters(program, static_cast<int>(i), {i % numbers + 1}, read);
     }
     RunOptions options = Small();
     Buffer(options).set_fetch_when(InstructionBuffer::FREE_SLOT);
