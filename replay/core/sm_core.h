@@ -268,6 +268,10 @@ class SmCore : public MemoryClient {
   bool AskPolicy();
   bool Resolve(SlotId slot, ResolveReason reason, bool take);
   void ExitThreads(SlotId slot, const Lanes& lanes, LaneMask exited);
+  // Calls function(row, lanes of it) for the threads of `mask`, ascending, in runs of lanes whose threads are of one
+  // row of warp-size hardware threads; with static warps, one run.
+  template <typename Function>
+  void ForEachRowRun(const Lanes& lanes, LaneMask mask, Function function) const;
 
   // --- sm_barriers.cc
   // The slot's threads arrive; counted per block and barrier, not per warp or PC.

@@ -181,6 +181,7 @@ void PartitionedBackEnd::BeginLaunch(uint64_t number) {
   std::fill(job_ready_.begin(), job_ready_.end(), kNoEdge);
   std::fill(ports_with_reply_.begin(), ports_with_reply_.end(), 0);
   ports_with_reply_count_ = 0;
+  blocked_replies_ = 0;
   jitter_ = Jitter(hierarchy.jitter_cycles(), seed_, number);
   if (jitter_.on()) delayed_.emplace(machine_.sms());
   now_ = 0;
@@ -329,14 +330,19 @@ void PartitionedBackEnd::RunDown(Edge edge) {
   Crossbar& down = parts_->down;
   down.Tick(edge);
   down.TakeArrivals([&](uint32_t port) { ReplyArrived(port); });
-  down.TakeRoomMade([&](uint32_t slice) {
-    // A message leaves flit by flit; the reply waits until there is room for all of it.
-    L2Slice& waiting = parts_->slices[slice];
-    const MemoryRequest* reply = waiting.blocked_reply();
-    if (reply == nullptr || !down.HasRoom(slice, PortOf(reply->sm), down.FlitsOf(BytesDown(*reply)))) return;
-    waiting.NetworkHasRoom();
-    time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2));
-  });
+  if (blocked_replies_ == 0) {
+    down.ForgetRoomMade();
+  } else {
+    down.TakeRoomMade([&](uint32_t slice) {
+      // A message leaves flit by flit; the reply waits until there is room for all of it.
+      L2Slice& waiting = parts_->slices[slice];
+      const MemoryRequest* reply = waiting.blocked_reply();
+      if (reply == nullptr || !down.HasRoom(slice, PortOf(reply->sm), down.FlitsOf(BytesDown(*reply)))) return;
+      waiting.NetworkHasRoom();
+      --blocked_replies_;
+      time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2));
+    });
+  }
   if (down.has_work() || force_tick_) time_->network.Wake(kDown, edge + 1);
 }
 
@@ -387,7 +393,10 @@ void PartitionedBackEnd::TakeArrived(uint32_t slice) {
 bool PartitionedBackEnd::SendReply(uint32_t slice, const MemoryRequest& reply) {
   const uint32_t flits = parts_->down.FlitsOf(BytesDown(reply));
   const uint32_t port = PortOf(reply.sm);
-  if (!parts_->down.HasRoom(slice, port, flits)) return false;
+  if (!parts_->down.HasRoom(slice, port, flits)) {
+    ++blocked_replies_;
+    return false;
+  }
   const Edge edge = time_->clocks.Soonest(Domain::kNetwork);
   parts_->down.Push(slice, port, reply, flits, edge);
   time_->network.Wake(kDown, edge);
