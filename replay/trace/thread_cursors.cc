@@ -5,8 +5,7 @@
 namespace heddle::replay {
 
 ThreadCursors::ThreadCursors(const trace::LaunchView& launch, ChunkCache& cache, int max_threads)
-    : launch_(launch), cache_(cache) {
-  decisions_.resize(max_threads);
+    : launch_(launch), cache_(cache), decisions_(static_cast<size_t>(max_threads)) {
   addresses_.resize(max_threads);
   places_.resize(max_threads);
   call_stacks_.resize(max_threads);
@@ -25,7 +24,7 @@ void ThreadCursors::Start(ThreadId thread, const RecordedBlock& block, uint32_t 
   place.thread_in_chunk = block.place * launch_.threads_per_block + index;
   place.index_in_block = index;
   place.active = true;
-  decisions_[thread] = Decisions();
+  decisions_.Restart(thread);
   addresses_[thread] = Addresses();
   call_stacks_[thread].clear();
   Resolve(thread);
@@ -51,9 +50,7 @@ bool ThreadCursors::Resolve(ThreadId thread) {
   }
   const trace::DecodedChunk& chunk = **found;
   place.path = &chunk.paths[chunk.path_of_thread[place.thread_in_chunk]];
-  Decisions& decisions = decisions_[thread];
-  decisions.bits = place.path->decisions;
-  decisions.limit = place.path->decision_count;
+  decisions_.Bind(thread, place.path->decisions, place.path->decision_count);
   Addresses& addresses = addresses_[thread];
   const uint64_t first = chunk.first_address[place.thread_in_chunk];
   addresses.chunk = &chunk;
@@ -67,8 +64,7 @@ void ThreadCursors::Drop(ThreadId thread) {
   if (addresses.chunk == nullptr) return;
   addresses.next -= addresses.chunk->first_address[places_[thread].thread_in_chunk];
   addresses.limit = 0;
-  decisions_[thread].bits = nullptr;
-  decisions_[thread].limit = 0;
+  decisions_.Unbind(thread);
   places_[thread].path = nullptr;
   cache_.Release(*addresses.chunk);
   addresses.chunk = nullptr;
@@ -89,7 +85,7 @@ void ThreadCursors::Progress(const AddProgress& add) const {
       chunk = addresses_[thread].chunk;
       steps = 0;
     }
-    steps += addresses_[thread].next + decisions_[thread].next + places_[thread].next_wide;
+    steps += addresses_[thread].next + decisions_.taken(static_cast<ThreadId>(thread)) + places_[thread].next_wide;
   }
   if (chunk != nullptr) add(*chunk, steps);
 }
@@ -101,7 +97,7 @@ bool ThreadCursors::NextPart(ThreadId thread) {
   if (next >= launch_.chunks.size() || launch_.chunks[next].part() != launch_.chunks[place.chunk].part() + 1) {
     return Fail(thread, "the next part of its block is missing");
   }
-  if (addresses_[thread].next != addresses_[thread].limit || decisions_[thread].next != decisions_[thread].limit ||
+  if (addresses_[thread].next != addresses_[thread].limit || !decisions_.used_up(thread) ||
       place.next_wide != place.path->wide_count) {
     return Fail(thread, "a part of its recording was not used up");
   }
@@ -109,14 +105,14 @@ bool ThreadCursors::NextPart(ThreadId thread) {
   place.chunk = next;
   place.thread_in_chunk = place.index_in_block;  // such a chunk holds one block
   place.next_wide = 0;
-  decisions_[thread].next = 0;
+  decisions_.Restart(thread);
   addresses_[thread].next = 0;
   return Resolve(thread);
 }
 
 bool ThreadCursors::RefillDecisions(ThreadId thread) {
   if (places_[thread].path == nullptr && !Resolve(thread)) return false;
-  while (decisions_[thread].next >= decisions_[thread].limit) {
+  while (!decisions_.Refill(thread)) {
     if (NextPart(thread)) continue;
     return Fail(thread, "its recording has no decision left for a branch");
   }
@@ -148,8 +144,7 @@ bool ThreadCursors::Finish(ThreadId thread) {
     if (!NextPart(thread)) return false;
   }
   const Place& place = places_[thread];
-  const bool at_end = place.path->extent == trace::Extent::kRunsToExit &&
-                      decisions_[thread].next == decisions_[thread].limit &&
+  const bool at_end = place.path->extent == trace::Extent::kRunsToExit && decisions_.used_up(thread) &&
                       addresses_[thread].next == addresses_[thread].limit && place.next_wide == place.path->wide_count;
   Drop(thread);
   places_[thread].active = false;
