@@ -91,7 +91,7 @@ struct Copier {
 };
 
 size_t CompressedSize(std::string_view bytes) {
-  constexpr int kLevel = 9;  // as frames of this size get
+  constexpr int kLevel = 3;  // quick; higher ones come to the same choice
   std::string out(ZSTD_compressBound(bytes.size()), '\0');
   const size_t size = ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), kLevel);
   return ZSTD_isError(size) ? bytes.size() : size;
