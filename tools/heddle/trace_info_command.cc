@@ -52,8 +52,10 @@ std::string Header(const std::string& path, const TraceReader& reader, const Tra
           : absl::StrCat(" (", Decimal(info.bytes_per_thread_instruction(), 4), " bytes each)"),
       ", ", WithThousands(info.accesses), " memory accesses\n");
   absl::StrAppend(&text, "Digest       ", info.digest, "\n");
-  absl::StrAppend(&text, "Format       ", header.major(), ".", header.minor(), ", level ", header.abstraction_level(),
-                  ", written by ", header.producer(), "\n");
+  absl::StrAppend(&text, "Format       ", header.major(), ".", header.minor());
+  // What shows only when chunks have been encoded.
+  for (const std::string& feature : reader.index().required_feature()) absl::StrAppend(&text, " with ", feature);
+  absl::StrAppend(&text, ", level ", header.abstraction_level(), ", written by ", header.producer(), "\n");
   absl::StrAppend(&text, "Compiled     ", header.target(), ", ", header.compiler(), " ", header.optimization(), "\n");
   absl::StrAppend(&text, "Warp width   ",
                   header.warp_width() == 0 ? "no kernel depends on it"
