@@ -1,8 +1,8 @@
 // A stencil whose blocks meet at a barrier of the whole grid between its steps: all of them must be live at once.
 // native: HEDDLE_RESIDENT_BLOCKS=6
 // capture: --resident-blocks 6
-// replay: --machine baws_gtx480 --divergence pdom
-// replay-refused: --machine baws_gtx480 --divergence pdom --set sms=2 --set core.max_blocks=2 | would hang on this machine: it holds 4 of the grid's 6 blocks at once
+// replay: --machine fermi_fixed --divergence pdom
+// replay-refused: --machine fermi_fixed --divergence pdom --set sms=2 --set core.max_blocks=2 | would hang on this machine: it holds 4 of the grid's 6 blocks at once
 #include "check.h"
 
 const int kBlocks = 6, kThreads = 64, kSteps = 5;

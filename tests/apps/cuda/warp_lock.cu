@@ -12,7 +12,7 @@ __global__ void Count(int* lock, int* counter) {
   volatile int* value = counter;
   int sum = *value;
   // Long enough that others get their turn meanwhile.
-  for (int i = 0; i < 600; ++i) sum += *value == -i;
+  for (int i = 0; i < 600; ++i) sum += *value == -1 - i;
   *value = sum + 1;
   __threadfence();
   atomicExch(lock, 0);
