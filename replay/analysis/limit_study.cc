@@ -48,7 +48,7 @@ class LaunchStudy {
       uint64_t instructions = 0;
       const trace::WalkStatus status =
           trace::Walk(program_, path.extent, decisions, state, std::numeric_limits<uint64_t>::max(), instructions,
-                      [&](uint32_t index, const trace::Block& block) { Enter(index, block, state.stack, steps); });
+                      [&](uint32_t index, const trace::Block&) { AppendBlock(index, state.stack, pieces_, steps); });
       if (status != trace::WalkStatus::kOk) return absl::DataLossError(trace::WalkMessage(status));
     }
     if (!chunk.last_part) return absl::OkStatus();
@@ -71,28 +71,6 @@ class LaunchStudy {
   }
 
  private:
-  void Enter(uint32_t index, const trace::Block& block, const std::vector<uint32_t>& calls, ThreadPath& steps) {
-    const auto [first, end] = pieces_.Of(index, static_cast<uint32_t>(calls.size()));
-    for (uint32_t piece = first; piece < end; ++piece) steps.push_back({piece, Position::Exit()});
-    steps.back().reconvergence = Reconvergence(block, calls);
-  }
-
-  // As the engine says it to policies: the post-dominator, at a function's end the caller's continuation.
-  Position Reconvergence(const trace::Block& block, const std::vector<uint32_t>& calls) const {
-    const uint32_t depth = static_cast<uint32_t>(calls.size());
-    switch (block.terminator) {
-      case trace::v1::CALL_INDIRECT:
-        return Position(program_.block(block.successor).first, depth);
-      case trace::v1::BRANCH_CONDITIONAL:
-      case trace::v1::BRANCH_WIDE:
-        if (block.post_dominator != trace::kNoBlock) return Position(program_.block(block.post_dominator).first, depth);
-        if (calls.empty()) return Position::Exit();
-        return Position(program_.block(program_.block(calls.back()).successor).first, depth - 1);
-      default:
-        return Position::Exit();
-    }
-  }
-
   void StudyBlock(uint64_t block, std::span<const ThreadPath> threads) {
     const uint32_t width = options_.warp_size;
     executions_.resize(pieces_.size() * width);

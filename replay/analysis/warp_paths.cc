@@ -34,6 +34,31 @@ std::pair<uint32_t, uint32_t> PieceTable::Of(uint32_t block, uint32_t depth) {
   return {it->second, it->second + static_cast<uint32_t>(cuts.size())};
 }
 
+namespace {
+
+Position Reconvergence(const trace::Program& program, const trace::Block& block, const std::vector<uint32_t>& calls) {
+  const uint32_t depth = static_cast<uint32_t>(calls.size());
+  switch (block.terminator) {
+    case trace::v1::CALL_INDIRECT:
+      return Position(program.block(block.successor).first, depth);
+    case trace::v1::BRANCH_CONDITIONAL:
+    case trace::v1::BRANCH_WIDE:
+      if (block.post_dominator != trace::kNoBlock) return Position(program.block(block.post_dominator).first, depth);
+      if (calls.empty()) return Position::Exit();
+      return Position(program.block(program.block(calls.back()).successor).first, depth - 1);
+    default:
+      return Position::Exit();
+  }
+}
+
+}  // namespace
+
+void AppendBlock(uint32_t block, const std::vector<uint32_t>& calls, PieceTable& pieces, ThreadPath& path) {
+  const auto [first, end] = pieces.Of(block, static_cast<uint32_t>(calls.size()));
+  for (uint32_t piece = first; piece < end; ++piece) path.push_back({piece, Position::Exit()});
+  path.back().reconvergence = Reconvergence(pieces.program(), pieces.program().block(block), calls);
+}
+
 uint64_t NeverReconverging(std::span<const ThreadPath* const> threads, const std::vector<uint32_t>& weights) {
   // Sorted, the longest common beginning of a path with an earlier one is that with its neighbour.
   std::vector<const ThreadPath*> sorted(threads.begin(), threads.end());

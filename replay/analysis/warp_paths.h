@@ -51,6 +51,11 @@ struct PathStep {
 };
 using ThreadPath = std::vector<PathStep>;
 
+// Appends the pieces of a block that a thread enters with these calls pending (as trace::Walk tells them). They
+// reconverge where the engine says it to policies: at the block's post-dominator, at a function's end behind the
+// caller's call.
+void AppendBlock(uint32_t block, const std::vector<uint32_t>& calls, PieceTable& pieces, ThreadPath& path);
+
 // Issues of a warp of these threads, at most kMaxLanes, that never rejoins (Fung, section 3.1): threads go together as
 // long as their paths have been the same.
 uint64_t NeverReconverging(std::span<const ThreadPath* const> threads, const std::vector<uint32_t>& weights);

@@ -18,10 +18,13 @@ struct Completion {
     kAcknowledged,  // a store has reached its last memory partition
     kResume,        // a slot goes on from a barrier that has opened
     kFinish,        // a slot's instruction is done; where its threads go is still to be decided
+    kRegisters,     // an arithmetic instruction of a slot of one row has its results, which hold nothing but registers
   };
-  uint32_t id = 0;  // kLanes, kAcknowledged: of the instruction, as the core numbers them; kResume, kFinish: the slot
+  // kLanes, kAcknowledged: of the instruction, as the core numbers them; kResume, kFinish: the slot; kRegisters: the
+  // row
+  uint32_t id = 0;
   Kind kind = kLanes;
-  LaneMask lanes = 0;  // kLanes
+  LaneMask lanes = 0;  // kLanes; kRegisters: the PC of the instruction
 };
 
 // A wheel of first-in-first-out lists in a pool, one list per cycle of the horizon, with an occupancy bitmap to find

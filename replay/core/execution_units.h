@@ -57,14 +57,18 @@ class ExecutionUnits {
     Cycle first() const { return times_[head_]; }
     // The one that is free first is free again from `until` on.
     void TakeFirst(Cycle until) {
-      if (count_ == 0) return;
+      if (count_ <= 1) {
+        times_[0] = count_ == 0 ? 0 : until;
+        return;
+      }
       head_ = (head_ + 1) & mask_;
       uint32_t place = (head_ + count_ - 1) & mask_;
-      for (uint32_t left = count_ - 1; left != 0 && times_[(place - 1) & mask_] > until; --left) {
-        times_[place] = times_[(place - 1) & mask_];
+      Cycle* const times = times_.data();
+      for (uint32_t left = count_ - 1; left != 0 && times[(place - 1) & mask_] > until; --left) {
+        times[place] = times[(place - 1) & mask_];
         place = (place - 1) & mask_;
       }
-      times_[place] = until;
+      times[place] = until;
     }
 
    private:

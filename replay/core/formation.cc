@@ -11,6 +11,7 @@
 namespace heddle::replay {
 Formation::Formation(const Setup& setup)
     : warp_size_(setup.warp_size),
+      lane_bits_(std::has_single_bit(static_cast<uint32_t>(setup.warp_size)) ? setup.warp_size - 1 : 0),
       max_threads_(setup.max_threads),
       ports_(setup.ports),
       any_lane_(setup.any_lane),

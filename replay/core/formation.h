@@ -115,6 +115,7 @@ class Formation {
   // For an engine that keeps what follows from a slot's state: from now on every slot that changes is noted, save by
   // MoveOn. TakeChange hands out one slot after the other until it returns false, with whether its threads are others.
   void NoteChanges() { noting_ = true; }
+  bool AnyChange() const { return !changed_.empty(); }
   bool TakeChange(SlotId& slot, bool& threads) {
     if (changed_.empty()) return false;
     slot = changed_.back();
@@ -211,7 +212,11 @@ class Formation {
   void SetHeld(ThreadId thread, HeldReason reason);
   void StartTimer(Cycle at, uint64_t tag);
 
+  // The lane that a thread has in its static warp.
+  int HomeLane(ThreadId thread) const { return lane_bits_ != 0 ? thread & lane_bits_ : thread % warp_size_; }
+
   const int warp_size_;
+  const int lane_bits_;  // warp size - 1 if that is a power of two above 1, else 0: divisions show in the profile
   const int max_threads_;
   const int ports_;
   const bool any_lane_;

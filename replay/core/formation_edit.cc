@@ -67,6 +67,7 @@ SlotId Formation::Allocate(std::string_view operation) {
   table_.port[slot] = static_cast<uint8_t>(slot % ports_);
   if (continued_.is) {
     table_.formed[slot] = continued_.age;
+    table_.ages.Move(slot, table_.formed);
     table_.port[slot] = continued_.port;
     continued_.is = false;
   }
@@ -116,7 +117,7 @@ bool Formation::CheckEntering(std::string_view operation, SlotId slot, Position 
            absl::StrCat("thread ", thread, " is at ", Text(thread_position_[thread]), ", not at ", Text(at)));
       return false;
     }
-    if (!any_lane_ && thread % warp_size_ != lane) {
+    if (!any_lane_ && HomeLane(thread) != lane) {
       Fail(operation, slot, absl::StrCat("thread ", thread, " is in lane ", lane, ", not in its home lane"));
       return false;
     }

@@ -28,18 +28,18 @@ IBufferCore::IBufferCore(const LaunchContext& context, const BufferSetup& setup,
       setup_(setup),
       one_in_flight_((interests_ & kEveryInstruction) != 0),
       data_holds_((interests_ & kLaneReturns) != 0),
+      plain_(!one_in_flight_ && !context.by_warp && setup.table.flat()),
       warps_(table().state.size()),
       buffered_(table().state.size(), 0),
       rows_of_(table().state.size()),
       slots_of_(context.max_threads / context.warp_size),
       standings_(static_cast<int>(table().state.size()), context.ports),
-      scoreboard_(static_cast<uint32_t>(context.max_threads / context.warp_size)),
+      scoreboard_(static_cast<uint32_t>(context.max_threads / context.warp_size), setup.table),
       units_(setup.units),
       reformed_(setup.reformed_warp_cycles),
       port_free_(context.ports, 0),
       issued_(context.ports, kNoSlot),
       last_issued_(context.ports, kNoSlot),
-      results_due_(context.capacity, 0),
       row_results_due_(live_in_row_.size(), 0),
       exited_port_(live_in_row_.size(), kNoPort) {
   formation_.NoteChanges();
@@ -50,16 +50,10 @@ IBufferCore::IBufferCore(const LaunchContext& context, const BufferSetup& setup,
 void IBufferCore::CountPorts(uint64_t count, uint64_t idle, uint32_t issued) {
   counters_.resident_cycles += count;
   counters_.scheduler_cycles += count * static_cast<uint64_t>(context_.ports);
-  counters_.issued += static_cast<uint64_t>(std::popcount(issued));
-  uint64_t waiting = 0;  // ports
-  for (int port = 0; port < context_.ports; ++port) {
-    if ((issued >> port & 1) != 0) continue;
-    if (standings_.AnyReady(port)) {
-      counters_.stall += count;
-    } else {
-      ++waiting;
-    }
-  }
+  const uint64_t issues = static_cast<uint64_t>(std::popcount(issued));
+  const uint64_t waiting = standings_.Credit(count, issued);  // ports
+  counters_.issued += issues;
+  counters_.stall += (static_cast<uint64_t>(context_.ports) - issues - waiting) * count;
   if (waiting != 0) {
     const uint64_t memory = standings_.memory_threads();
     (memory != 0 && memory == LiveThreads() ? counters_.memory : counters_.idle) += waiting * count;
@@ -81,7 +75,6 @@ void IBufferCore::Credit(Cycle until) {
   if (resident_ > 0) {
     const Cycle idle_from = std::max(credited_, std::min(until, penalty_until_));
     CountPorts(until - credited_, until - idle_from, 0);
-    standings_.CreditIdle(until - credited_);
     if (context_.profile != nullptr) ProfilePorts(until - credited_, 0);
     if (context_.observes_states) ObserveStates(credited_, until - credited_);
   }
@@ -93,7 +86,7 @@ void IBufferCore::Credit(Cycle until) {
 void IBufferCore::CountCycle(Cycle now) {
   if (resident_ > 0) {
     CountPorts(1, issued_ports_ == 0 && now >= penalty_until_ ? 1 : 0, issued_ports_);
-    standings_.CreditIssues(issued_ports_);
+    standings_.EndSelection();
     if (context_.profile != nullptr) ProfilePorts(1, issued_ports_);
     if (context_.observes_states) ObserveStates(now, 1);
   }
@@ -130,15 +123,21 @@ void IBufferCore::RunCycle(Cycle now) {
     Credit(now);
     BeginCycle(now);
     Complete(now);
-    memory_->RunCycle(now);
+    if (now >= memory_wake_) {
+      memory_->RunCycle(now);
+      if (memory_wake_ != 0) memory_wake_ = memory_->NextWake(now);
+    }
   }
-  TakeDue(now);
-  RunBarriersAndTimers(now);
+  if (due_again_) {
+    due_again_ = false;
+    TakeDue(now);
+  }
+  if (BarriersOrTimersDue(now)) RunBarriersAndTimers(now);
   TakeChanges();
   if (resident_ > 0) {
     Select(now);
     CountCycle(now);
-    TellDeferred();
+    if (AnyDeferred()) TellDeferred();
     TakeChanges();
     if (!long_waits_.empty()) TellLongWaits();
     Decode();
@@ -150,8 +149,16 @@ void IBufferCore::RunCycle(Cycle now) {
   }
 }
 
+SmCore::Stretch IBufferCore::RunAlone(Cycle next, Cycle limit) {
+  memory_wake_ = 1;
+  const Stretch stretch = RunStretch(*this, next, limit);
+  memory_wake_ = 0;
+  return stretch;
+}
+
 Cycle IBufferCore::NextWake(Cycle now) const {
   if (core_wake_ <= now) core_wake_ = CoreWake(now);
+  if (core_wake_ == now + 1) return core_wake_;
   return std::min(core_wake_, memory_->NextWake(now));
 }
 
@@ -220,7 +227,7 @@ void IBufferCore::SharedReleased() {
 }
 
 void IBufferCore::BlockExited(BlockId block) {
-  if (results_due_[block] == 0) retiring_.push_back(block);
+  if (!ResultsDue(block)) retiring_.push_back(block);
 }
 
 void IBufferCore::RetireBlocks(Cycle /*now*/) {

@@ -46,13 +46,13 @@ class IBufferCore final : public SmCore {
 
   void RunCycle(Cycle now) override;
   Cycle NextWake(Cycle now) const override;
-  Stretch RunAlone(Cycle next, Cycle limit) override { return RunStretch(*this, next, limit); }
+  Stretch RunAlone(Cycle next, Cycle limit) override;
   void CreditUntil(Cycle until) override { Credit(until); }
   // Blocks retire at the end of a cycle.
   Cycle EndOfRetired(Cycle now) const override { return now + 1; }
   absl::Status CheckDrained() const override;
 
-  const StallCounters& stalls() const { return standings_.counters(); }
+  StallCounters stalls() const { return standings_.counters(); }
   struct FetchCounters {
     uint64_t fetches = 0;       // hits of the instruction cache
     uint64_t instructions = 0;  // that entered a buffer
@@ -97,6 +97,7 @@ class IBufferCore final : public SmCore {
     bool waits_for_line = false;
     bool flushed = false;    // its buffer was dropped, and no fetch has gone out since
     bool told_wait = false;  // LongLatencyStarted was called
+    bool plain = false;      // offered, its threads of one row, nothing inserted: see PlainStanding
   };
 
   // --- ibuffer_core.cc: the cycle
@@ -126,16 +127,27 @@ class IBufferCore final : public SmCore {
 
   // --- ibuffer_warps.cc: what follows from a slot's state
   // Looks at every slot that the formation has changed.
-  void TakeChanges();
+  void TakeChanges() {
+    if (formation_.AnyChange()) TakeAllChanges();
+  }
+  void TakeAllChanges();
   void Changed(SlotId slot, bool threads);
   void FindRows(SlotId slot, Warp& warp);
   void LeaveRows(SlotId slot, const Warp& warp);
   void DropBuffer(SlotId slot, Warp& warp);
   // Works out what the slot stands for, and whether it can be fetched for.
   void Reclass(SlotId slot);
-  [[gnu::always_inline]] inline Standing StandingOf(SlotId slot, const Warp& warp) const;
-  [[gnu::always_inline]] inline Scoreboard::Hazard HazardOf(SlotId slot, const Warp& warp, const IssueStep& step) const;
-  void UpdateFetchable(SlotId slot, Warp& warp);
+  [[gnu::noinline]] Standing StandingOf(SlotId slot, const Warp& warp) const;
+  // The same for a plain warp, at its head.
+  [[gnu::always_inline]] inline Standing PlainStanding(SlotId slot, const Warp& warp) const;
+  // What the slot stands for begins or ends to be a long wait.
+  void ChangeLongWait(SlotId slot, Warp& warp);
+  Scoreboard::Hazard HazardOf(SlotId slot, const Warp& warp, const IssueStep& step, Pc pc) const;
+  void UpdateFetchable(SlotId slot, Warp& warp) {
+    const bool room = setup_.fetch_when_free_slot ? warp.valid < setup_.entries : warp.valid == 0;
+    if (room || warp.fetchable != Fetchable::kNo) SetFetchable(slot, warp, room);
+  }
+  [[gnu::noinline]] void SetFetchable(SlotId slot, Warp& warp, bool room);
   // Calls function(row, lanes) for every row that the slot has threads of.
   template <typename Function>
   void ForEachRow(SlotId slot, const Warp& warp, Function function) const {
@@ -152,10 +164,22 @@ class IBufferCore final : public SmCore {
   bool MemoryFree(Cycle now) const { return now >= memory_free_ && memory_->StageFree(); }
   bool TryPort(int port, Cycle now);
   void Issue(int port, SlotId slot, Cycle now);
+  // The rest of Issue for an instruction of a plain warp that is `simple`.
+  void IssuePlain(int port, SlotId slot, Warp& warp, const IssueStep& step, Cycle now);
   void MoveOn(int port, SlotId slot, const IssueStep& step);
   uint32_t Groups(LaneMask lanes) const;
   // A number for an instruction of the slot that has a result to come.
   uint32_t Launch(SlotId slot, const Warp& warp, Pc pc);
+  // The instruction in flight takes, or gives back, its registers.
+  void ReserveRegisters(uint32_t id, const Flight& flight, Position at, uint8_t producer);
+  void ReleaseRegisters(uint32_t row, uint32_t id, const Flight& flight) {
+    if (ByBits(flight)) {
+      scoreboard_.ReleaseBits(row, flight.pc);
+    } else {
+      scoreboard_.Release(row, id);
+    }
+  }
+  bool ByBits(const Flight& flight) const { return scoreboard_.by_bits() && flight.row != kMixedRows; }
   void IssueInserted(int port, SlotId slot, Cycle now);
   // The slot is in flight from now on.
   void HoldSlot(int port, SlotId slot, InFlight why, uint32_t flight);
@@ -171,6 +195,21 @@ class IBufferCore final : public SmCore {
   void TakeDue(Cycle now);
   // False if the policy refused: write-back is blocked from here on.
   bool Process(const Completion& item);
+  // The arithmetic instruction at `pc` of a slot of this row alone has its results.
+  void ProcessRegisters(uint32_t row, Pc pc);
+  // One of the row's results has come.
+  void CountResult(uint32_t row) {
+    if (--row_results_due_[row] == 0 && live_in_row_[row] == 0) RowDone(row);
+  }
+  // The row has no live thread, and none of its instructions has a result to come.
+  void RowDone(uint32_t row);
+  bool ResultsDue(BlockId block) const;
+  // Looks again at the warps with threads of the row that wait for data.
+  void ReclassWaiting(uint32_t row) {
+    for (const SlotId slot : slots_of_[row]) {
+      if (standings_.of(slot).waits_for_data()) Reclass(slot);
+    }
+  }
   bool ProcessLanes(uint32_t flight, LaneMask lanes);
   void Acknowledge(uint32_t flight);
   template <typename Function>
@@ -190,6 +229,7 @@ class IBufferCore final : public SmCore {
   const BufferSetup& setup_;
   const bool one_in_flight_;  // the policy resolves every instruction
   const bool data_holds_;     // a warp waits for its own loads: the policy takes lanes as their data come
+  const bool plain_;          // a warp may be plain: buffers, whole blocks, and a program without calls
   std::unique_ptr<FetchPolicy> fetch_policy_;
   std::vector<Warp> warps_;                     // by slot
   std::vector<uint8_t> buffered_;               // by slot: Warp::valid, as the fetch policy sees it
@@ -214,6 +254,7 @@ class IBufferCore final : public SmCore {
 
   SlotSet fetchable_;
   SlotSet fetchable_at_barrier_;
+  const FetchView fetch_view_{fetchable_, fetchable_at_barrier_, buffered_, issued_, last_issued_};
   struct Fetched {
     SlotId slot = kNoSlot;
     uint8_t count = 0;
@@ -224,7 +265,6 @@ class IBufferCore final : public SmCore {
   // Instructions with a result to come, once per row; and by row: of the row alone, and the port that its exited warp
   // counts for.
   static constexpr uint8_t kNoPort = 0xff;
-  std::vector<uint32_t> results_due_;  // by block
   std::vector<uint32_t> row_results_due_;
   std::vector<uint8_t> exited_port_;
   std::vector<BlockId> retiring_;
@@ -232,6 +272,10 @@ class IBufferCore final : public SmCore {
   // The last answer of CoreWake, brought forward by what the memory has told since.
   mutable Cycle core_wake_ = 0;
   bool memory_alone_ = false;  // RunMemoryAlone runs the memory, which has changed nothing so far
+  bool due_again_ = false;     // the memory has reported results for the present cycle
+  // In RunAlone, where nothing from outside wakes the memory: it sleeps before this cycle, and is as isolated as it
+  // was.
+  Cycle memory_wake_ = 0;
 
   Cycle credited_ = 0;     // statistics include every cycle before this one
   Cycle offer_cycle_ = 0;  // the cycle that an offer made now counts in

@@ -22,16 +22,16 @@ uint32_t IBufferCore::FetchCount(const Warp& warp) const {
   const Pc first = warp.head + warp.valid;
   uint32_t count = std::min<uint32_t>(setup_.fetch_instructions, setup_.entries - warp.valid);
   count = std::min(count, setup_.table.size() - first);
-  if (setup_.line_instructions != 0)
-    count = std::min(count, setup_.line_instructions - first % setup_.line_instructions);
+  if (setup_.line_instructions != 0) {  // a power of two
+    count = std::min(count, setup_.line_instructions - (first & (setup_.line_instructions - 1)));
+  }
   return count;
 }
 
 void IBufferCore::Fetch(Cycle now) {
   fetch_declined_ = false;
   if (fetchable_.empty() && fetchable_at_barrier_.empty()) return;
-  const FetchView view{fetchable_, fetchable_at_barrier_, buffered_, issued_, last_issued_};
-  const SlotId slot = fetch_policy_->Pick(view);
+  const SlotId slot = fetch_policy_->Pick(fetch_view_);
   if (slot == kNoSlot) {
     fetch_declined_ = issued_ports_ == 0;
     return;
@@ -49,6 +49,7 @@ void IBufferCore::Fetch(Cycle now) {
       ++fetch_counters_.fetches;
       break;
     case FetchResult::kPending:
+      if (memory_wake_ != 0) memory_wake_ = 1;
       warp.waits_for_line = true;
       break;
     case FetchResult::kRefused:

@@ -84,6 +84,10 @@ void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
   const Position at = warps.position[slot];
   const Step& step = steps_[at.pc()];
   const IssueStep& how = setup_.table[at.pc()];
+  if (warp.plain && how.simple) {
+    IssuePlain(port, slot, warp, how, now);
+    return;
+  }
   const LaneMask lanes = warps.lanes[slot].mask;
   const uint32_t groups = Groups(lanes);
   if (!one_in_flight_) {
@@ -121,11 +125,7 @@ void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
     if (how.unit == UnitClass::kMemory) {
       SubmitAccess(slot, flight, step, now);
     } else {
-      if (writes) {
-        ForEachRowOf(flight, flights_[flight], [&](uint32_t row, LaneMask own) {
-          scoreboard_.Reserve(row, own, setup_.table.destinations(how), at.depth(), flight, Scoreboard::kArithmetic);
-        });
-      }
+      if (writes) ReserveRegisters(flight, flights_[flight], at, Scoreboard::kArithmetic);
       write_back_.Add(result, {flight, Completion::kLanes, lanes});
     }
   }
@@ -148,6 +148,25 @@ void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
       if (other != slot) Reclass(other);
     }
   });
+}
+
+void IBufferCore::IssuePlain(int port, SlotId slot, Warp& warp, const IssueStep& how, Cycle now) {
+  const Pc pc = warp.head;
+  const uint32_t row = warp.row;
+  const uint32_t groups = Groups(table().lanes[slot].mask);
+  buffered_[slot] = --warp.valid;
+  warp.head = pc + 1;
+  const Cycle start = units_.Issue(how.unit, how.interval * groups, row, setup_.table.sources(how), now);
+  if (how.destinations != 0) {  // nothing but registers of one row waits for the result
+    scoreboard_.ReserveBits(row, pc, Scoreboard::kArithmetic);
+    ++row_results_due_[row];
+    write_back_.Add(start + how.before_last * groups + how.latency, {row, Completion::kRegisters, pc});
+  }
+  MoveOn(port, slot, how);
+  if (how.destinations == 0) return;
+  for (const SlotId other : slots_of_[row]) {
+    if (other != slot) Reclass(other);
+  }
 }
 
 void IBufferCore::IssueInserted(int port, SlotId slot, Cycle now) {
@@ -209,11 +228,18 @@ uint32_t IBufferCore::Launch(SlotId slot, const Warp& warp, Pc pc) {
   flight.row = warp.row;
   flight.pc = pc;
   if (warp.row == kMixedRows) flights_.rows(id) = rows_of_[slot];
-  ForEachRowOf(id, flight, [&](uint32_t row, LaneMask) {
-    ++results_due_[block_of_row_[row]];
-    ++row_results_due_[row];
-  });
+  ForEachRowOf(id, flight, [&](uint32_t row, LaneMask) { ++row_results_due_[row]; });
   return id;
+}
+
+void IBufferCore::ReserveRegisters(uint32_t id, const Flight& flight, Position at, uint8_t producer) {
+  if (ByBits(flight)) {
+    scoreboard_.ReserveBits(flight.row, at.pc(), producer);
+    return;
+  }
+  ForEachRowOf(id, flight, [&](uint32_t row, LaneMask own) {
+    scoreboard_.Reserve(row, own, setup_.table[at.pc()], at.depth(), id, producer);
+  });
 }
 
 void IBufferCore::SubmitAccess(SlotId slot, uint32_t id, const Step& step, Cycle now) {
@@ -222,16 +248,18 @@ void IBufferCore::SubmitAccess(SlotId slot, uint32_t id, const Step& step, Cycle
   const IssueStep& how = setup_.table[at.pc()];
   const bool generic = step.space == trace::v1::SPACE_GENERIC;
   const bool addresses = step.has_address && (generic || memory_->needs_addresses());
-  if (addresses) cursors_.PeekAddresses(lanes, at.pc(), addresses_);
+  if (addresses) {
+    cursors_.TakeAddresses(lanes, at.pc(), addresses_);
+  } else if (step.has_address) {
+    cursors_.SkipAddresses(lanes);
+  }
   Flight& flight = flights_[id];
   flight.beyond_shared = ReachesBeyondShared(step, lanes.mask, addresses);
   if (flight.writes) {
     const uint8_t producer = !how.gets_data         ? Scoreboard::kArithmetic
                              : flight.beyond_shared ? Scoreboard::kMemory | Scoreboard::kBeyondShared
                                                     : Scoreboard::kMemory;
-    ForEachRowOf(id, flight, [&](uint32_t row, LaneMask own) {
-      scoreboard_.Reserve(row, own, setup_.table.destinations(how), at.depth(), id, producer);
-    });
+    ReserveRegisters(id, flight, at, producer);
   }
   if (step.op == trace::v1::OP_STORE) {
     flight.unacknowledged = true;
@@ -241,7 +269,7 @@ void IBufferCore::SubmitAccess(SlotId slot, uint32_t id, const Step& step, Cycle
     }
   }
   SubmitToMemory(id, slot, lanes.mask, lanes.thread, addresses, now);
-  if (step.has_address) cursors_.SkipAddresses(lanes);
+  if (memory_wake_ != 0) memory_wake_ = 1;
 }
 
 bool IBufferCore::StoresPending(SlotId slot, const Warp& warp) const {

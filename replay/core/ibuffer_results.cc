@@ -25,6 +25,9 @@ bool IBufferCore::Process(const Completion& item) {
   last_progress_ = now_;
   bool accepted = true;
   switch (item.kind) {
+    case Completion::kRegisters:
+      ProcessRegisters(item.id, static_cast<Pc>(item.lanes));
+      return true;
     case Completion::kLanes:
       return ProcessLanes(item.id, item.lanes);
     case Completion::kAcknowledged:
@@ -39,6 +42,25 @@ bool IBufferCore::Process(const Completion& item) {
   }
   TakeChanges();
   return accepted;
+}
+
+void IBufferCore::ProcessRegisters(uint32_t row, Pc pc) {
+  CountResult(row);
+  scoreboard_.ReleaseBits(row, pc);
+  ReclassWaiting(row);
+}
+
+void IBufferCore::RowDone(uint32_t row) {
+  FreeRow(row);
+  const BlockId block = block_of_row_[row];
+  if (blocks_[block].exited && !ResultsDue(block)) retiring_.push_back(block);
+}
+
+bool IBufferCore::ResultsDue(BlockId block) const {
+  for (uint32_t row = 0; row < block_of_row_.size(); ++row) {
+    if (block_of_row_[row] == block && row_results_due_[row] != 0) return true;
+  }
+  return false;
 }
 
 bool IBufferCore::ProcessLanes(uint32_t id, LaneMask lanes) {
@@ -56,19 +78,13 @@ bool IBufferCore::ProcessLanes(uint32_t id, LaneMask lanes) {
   const bool inserted = flight.inserted;
   const Hold hold = setup_.table[flight.pc].hold;
   const auto give_back = [&](uint32_t row) {
-    const BlockId block = block_of_row_[row];
-    if (--row_results_due_[row] == 0 && live_in_row_[row] == 0) FreeRow(row);
-    if (--results_due_[block] == 0 && blocks_[block].exited) retiring_.push_back(block);
-    if (flight.writes) scoreboard_.Release(row, id);
+    CountResult(row);
+    if (flight.writes) ReleaseRegisters(row, id, flight);
   };
   const auto waits_for_data = [&](SlotId other) { return standings_.of(other).waits_for_data(); };
   if (flight.row != kMixedRows) {
     give_back(flight.row);
-    if (flight.writes) {
-      for (const SlotId other : slots_of_[flight.row]) {
-        if (waits_for_data(other)) Reclass(other);
-      }
-    }
+    if (flight.writes) ReclassWaiting(flight.row);
   } else {
     released_.clear();
     for (const RowLanes& one : flights_.rows(id)) {
@@ -135,6 +151,7 @@ void IBufferCore::LanesDone(AccessId access, LaneMask lanes, Cycle at, bool /*re
 
 void IBufferCore::AddResult(Cycle at, const Completion& result) {
   if (at <= now_) {
+    due_again_ = true;
     Disturb();
   } else {
     core_wake_ = std::min(core_wake_, at);
@@ -158,10 +175,12 @@ void IBufferCore::WaitsOffCore(AccessId access) {
   flight.off_core = true;
   if (flight.writes) {
     ForEachRowOf(access, flight, [&](uint32_t row, LaneMask) {
-      scoreboard_.MarkOffCore(row, access);
-      for (const SlotId other : slots_of_[row]) {
-        if (standings_.of(other).waits_for_data()) Reclass(other);
+      if (ByBits(flight)) {
+        scoreboard_.MarkBitsOffCore(row, flight.pc);
+      } else {
+        scoreboard_.MarkOffCore(row, access);
       }
+      ReclassWaiting(row);
     });
   }
   if (flight.holds && table().state[flight.slot] == SlotState::kInFlight) Reclass(flight.slot);

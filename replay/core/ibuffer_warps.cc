@@ -6,8 +6,17 @@
 #include "replay/core/lane_mask.h"
 
 namespace heddle::replay {
+namespace {
 
-void IBufferCore::TakeChanges() {
+// The class of a warp that a hazard blocks.
+WarpClass DataClassOf(Scoreboard::Hazard hazard) {
+  if (hazard.memory()) return hazard.source() ? WarpClass::kMemory : WarpClass::kMemoryWaw;
+  return hazard.source() ? WarpClass::kArithmetic : WarpClass::kArithmeticWaw;
+}
+
+}  // namespace
+
+void IBufferCore::TakeAllChanges() {
   SlotId slot = kNoSlot;
   bool threads = false;
   while (formation_.TakeChange(slot, threads)) Changed(slot, threads);
@@ -31,6 +40,8 @@ void IBufferCore::Changed(SlotId slot, bool threads) {
     warp.head = warps.position[slot].is_exit() ? 0 : warps.position[slot].pc();
   }
   if (threads) FindRows(slot, warp);
+  warp.plain = plain_ && state == SlotState::kOffered && warp.threads != 0 && warp.row != kMixedRows &&
+               formation_.inserted(slot) == 0;
   if (state == SlotState::kOffered || state == SlotState::kParked) {
     const Pc pc = warps.position[slot].pc();
     if (warp.head != pc) {  // GPGPU-Sim 3.2.2 compares PCs, too
@@ -105,17 +116,26 @@ void IBufferCore::FindRows(SlotId slot, Warp& warp) {
   warp.threads = static_cast<uint8_t>(threads);
 }
 
-inline Scoreboard::Hazard IBufferCore::HazardOf(SlotId slot, const Warp& warp, const IssueStep& step) const {
+Scoreboard::Hazard IBufferCore::HazardOf(SlotId slot, const Warp& warp, const IssueStep& step, Pc pc) const {
   const uint32_t depth = table().position[slot].depth();
-  if (warp.row != kMixedRows) return scoreboard_.Check(warp.row, warp.own, setup_.table, step, depth);
+  if (warp.row != kMixedRows) return scoreboard_.Check(warp.row, warp.own, step, pc, depth);
   Scoreboard::Hazard hazard;
   for (const RowLanes& one : rows_of_[slot]) {
-    hazard.Add(scoreboard_.Check(one.row, one.lanes, setup_.table, step, depth));
+    hazard.Add(scoreboard_.Check(one.row, one.lanes, step, pc, depth));
   }
   return hazard;
 }
 
-inline Standing IBufferCore::StandingOf(SlotId slot, const Warp& warp) const {
+inline Standing IBufferCore::PlainStanding(SlotId slot, const Warp& warp) const {
+  const Standing offered = Standing(WarpClass::kStructural, table().port[slot], warp.threads).Offered();
+  if (warp.valid == 0) return offered.In(warp.flushed ? WarpClass::kControl : WarpClass::kFetch);
+  const IssueStep& step = setup_.table[warp.head];
+  const Scoreboard::Hazard hazard = scoreboard_.Check(warp.row, warp.own, step, warp.head, /*depth=*/0);
+  if (!hazard.blocked()) return offered.Needs(step.unit);
+  return offered.In(DataClassOf(hazard)).From(hazard.beyond_shared(), hazard.off_core());
+}
+
+Standing IBufferCore::StandingOf(SlotId slot, const Warp& warp) const {
   if (warp.threads == 0) return Standing();
   const WarpTable& warps = table();
   const auto standing = [&](WarpClass state) { return Standing(state, warps.port[slot], warp.threads); };
@@ -156,33 +176,30 @@ inline Standing IBufferCore::StandingOf(SlotId slot, const Warp& warp) const {
   if (context_.by_warp && SharedHeld(slot, steps_[pc])) return offered(WarpClass::kBarrier);
   if (one_in_flight_) return offered(not_ready_yet ? WarpClass::kFetch : WarpClass::kStructural).Needs(step.unit);
   if (warp.valid == 0) return offered(warp.flushed ? WarpClass::kControl : WarpClass::kFetch);
-  const Scoreboard::Hazard hazard = HazardOf(slot, warp, step);
-  if (!hazard.blocked) return offered(WarpClass::kStructural).Needs(step.unit);
-  const WarpClass data = hazard.memory   ? hazard.source ? WarpClass::kMemory : WarpClass::kMemoryWaw
-                         : hazard.source ? WarpClass::kArithmetic
-                                         : WarpClass::kArithmeticWaw;
-  return offered(data).From(hazard.beyond_shared, hazard.off_core);
+  const Scoreboard::Hazard hazard = HazardOf(slot, warp, step, pc);
+  if (!hazard.blocked()) return offered(WarpClass::kStructural).Needs(step.unit);
+  return offered(DataClassOf(hazard)).From(hazard.beyond_shared(), hazard.off_core());
 }
 
 void IBufferCore::Reclass(SlotId slot) {
   Warp& warp = warps_[slot];
-  const uint8_t port = standings_.of(slot).port();
-  const Standing standing = StandingOf(slot, warp);
+  const Standing standing = warp.plain ? PlainStanding(slot, warp) : StandingOf(slot, warp);
+  if (standing.off_core() != warp.told_wait) ChangeLongWait(slot, warp);
   standings_.Set(slot, standing);
-  if (standing.off_core() != warp.told_wait) {
-    if (standing.off_core()) {
-      long_waits_.push_back(slot);
-    } else {
-      warp.told_wait = false;
-      schedulers_[port]->LongLatencyEnded(slot);
-    }
-  }
   if (!one_in_flight_) UpdateFetchable(slot, warp);
 }
 
-void IBufferCore::UpdateFetchable(SlotId slot, Warp& warp) {
+void IBufferCore::ChangeLongWait(SlotId slot, Warp& warp) {
+  if (!warp.told_wait) {
+    long_waits_.push_back(slot);
+    return;
+  }
+  warp.told_wait = false;
+  schedulers_[standings_.of(slot).port()]->LongLatencyEnded(slot);  // that it has waited on
+}
+
+void IBufferCore::SetFetchable(SlotId slot, Warp& warp, bool room) {
   Fetchable fetchable = Fetchable::kNo;
-  const bool room = setup_.fetch_when_free_slot ? warp.valid < setup_.entries : warp.valid == 0;
   if (room && warp.threads != 0 && !warp.fetching && !warp.waits_for_line &&
       warp.head + warp.valid < setup_.table.size()) {
     switch (table().state[slot]) {

@@ -41,17 +41,35 @@ const OperationTiming& TimingOf(const machine::v1::ExecutionUnits& units, Operat
   return *fallback;
 }
 
+void IssueTable::NumberRegisters(const trace::Program& program) {
+  for (Pc pc = 0; pc < program.instruction_count(); ++pc) {
+    const trace::v1::Instruction& instruction = program.instruction(pc);
+    numbers_.insert(numbers_.end(), instruction.src().begin(), instruction.src().end());
+    numbers_.insert(numbers_.end(), instruction.dst().begin(), instruction.dst().end());
+  }
+  std::sort(numbers_.begin(), numbers_.end());
+  numbers_.erase(std::unique(numbers_.begin(), numbers_.end()), numbers_.end());
+  words_per_step_ = std::max<uint32_t>(1, static_cast<uint32_t>((numbers_.size() + 63) / 64));
+}
+
+uint32_t IssueTable::DenseNumber(uint32_t number) const {
+  return static_cast<uint32_t>(std::lower_bound(numbers_.begin(), numbers_.end(), number) - numbers_.begin());
+}
+
 IssueTable::IssueTable(const trace::Program& program, std::span<const Step> steps, const machine::v1::Core& core) {
   const OperationTiming& plain = TimingOf(core.units(), OperationTiming::INT_ALU);
   inserted_.interval = plain.initiation_interval();
   inserted_.latency = plain.latency() + core.units().write_back_cycles();
   steps_.resize(steps.size());
+  NumberRegisters(program);
+  words_.resize(steps.size() * words_per_step_);
   for (Pc pc = 0; pc < steps.size(); ++pc) {
     const trace::v1::Instruction& instruction = program.instruction(pc);
     const Step& step = steps[pc];
     IssueStep& out = steps_[pc];
     const trace::Block& block = program.block(step.block);
     const bool falls_through = block.terminator == trace::v1::FALL_THROUGH;
+    if (block.terminator == trace::v1::CALL || block.terminator == trace::v1::CALL_INDIRECT) flat_ = false;
     out.next = step.ends_block && falls_through ? program.block(block.successor).first : pc + 1;
 
     const OpClass op = instruction.op();
@@ -72,6 +90,7 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
     } else if (timing.unit() == OperationTiming::SFU_UNIT) {
       out.unit = UnitClass::kSfu;
     }
+    out.simple = out.unit != UnitClass::kMemory && out.hold == Hold::kNone && out.next == pc + 1;
     const uint32_t micro_ops = op == OpClass::OP_SFU ? std::max(instruction.micro_ops(), 1u) : 1;
     out.interval = timing.initiation_interval() * micro_ops;
     out.before_last = timing.initiation_interval() * (micro_ops - 1);
@@ -87,12 +106,17 @@ IssueTable::IssueTable(const trace::Program& program, std::span<const Step> step
         const auto begin = registers_.begin() + static_cast<ptrdiff_t>(first);
         if (std::find(begin, registers_.end(), number) != registers_.end()) continue;
         registers_.push_back(number);
-        out.registers.Add(RegisterFilter::Of(number));
+        out.registers.Add(RegisterFilter::Of(DenseNumber(number)));
       }
       count = static_cast<uint16_t>(registers_.size() - first);
     };
     add(instruction.src(), out.sources);
     add(instruction.dst(), out.destinations);
+    const auto word_of = [&](uint32_t number) -> RegisterWord& {
+      return words_[size_t{pc} * words_per_step_ + DenseNumber(number) / 64];
+    };
+    for (const uint32_t number : sources(out)) word_of(number).reads |= uint64_t{1} << (DenseNumber(number) & 63);
+    for (const uint32_t number : destinations(out)) word_of(number).writes |= uint64_t{1} << (DenseNumber(number) & 63);
   }
 }
 

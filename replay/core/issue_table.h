@@ -26,8 +26,8 @@ enum class Hold : uint8_t {
   kFence,  // until the stores before it are acknowledged
 };
 
-// Registers that an instruction reads or writes, as bits: a register is bit (number + 21 * call depth) mod 64. Two
-// instructions without a common bit have no common register.
+// Registers that an instruction reads or writes, as bits: a register is bit (number + 21 * call depth) mod 64, numbered
+// densely over the program. Two instructions without a common bit have no common register.
 class RegisterFilter {
  public:
   RegisterFilter() = default;
@@ -39,10 +39,17 @@ class RegisterFilter {
   }
   bool Meets(RegisterFilter other) const { return (bits_ & other.bits_) != 0; }
   void Add(RegisterFilter other) { bits_ |= other.bits_; }
+  // The registers of a word (RegisterWord) at call depth 0.
+  explicit RegisterFilter(uint64_t bits) : bits_(bits) {}
 
  private:
-  explicit RegisterFilter(uint64_t bits) : bits_(bits) {}
   uint64_t bits_ = 0;
+};
+
+// Registers 64 i to 64 i + 63 of a program, numbered densely, that an instruction reads and writes.
+struct RegisterWord {
+  uint64_t reads = 0;
+  uint64_t writes = 0;
 };
 
 struct IssueStep {
@@ -54,6 +61,7 @@ struct IssueStep {
   UnitClass unit = UnitClass::kSp;  //
   Hold hold = Hold::kNone;          //
   bool gets_data = false;           // load, texture or atomic: its results come from memory
+  bool simple = false;              // not of memory, and the warp goes on behind it
   // Cycles per lane group for which the unit's input is taken: initiation interval x micro-operations.
   uint32_t interval = 0;
   // The part of `interval` before the last micro-operation starts.
@@ -78,12 +86,31 @@ class IssueTable {
   // What an instruction of a policy, which is in no program, takes.
   const IssueStep& inserted() const { return inserted_; }
   bool has_fence() const { return has_fence_; }
+  // Whether threads stay at call depth 0, so that a register is one bit of the words of its row.
+  bool flat() const { return flat_; }
+  // If there is one word per instruction.
+  const RegisterWord& word(Pc pc) const { return words_[pc]; }
+  // The filter of a register at call depth 0.
+  RegisterFilter FilterOf(uint32_t number) const { return RegisterFilter::Of(DenseNumber(number)); }
+  // Words of the registers of a program; those of the instruction at `pc`.
+  uint32_t words_per_step() const { return words_per_step_; }
+  std::span<const RegisterWord> words(Pc pc) const {
+    return std::span(words_.data() + size_t{pc} * words_per_step_, words_per_step_);
+  }
   // From issue to result, operands in time, of the slowest instruction that does not use memory, in cycles.
   uint32_t longest() const { return longest_; }
 
  private:
   std::vector<IssueStep> steps_;
+  // Finds the program's registers and numbers them densely, ascending.
+  void NumberRegisters(const trace::Program& program);
+  uint32_t DenseNumber(uint32_t number) const;
+
   std::vector<uint32_t> registers_;
+  std::vector<uint32_t> numbers_;  // that the program uses, ascending; the place is the dense number
+  std::vector<RegisterWord> words_;
+  uint32_t words_per_step_ = 1;
+  bool flat_ = true;
   IssueStep inserted_;
   bool has_fence_ = false;
   uint32_t longest_ = 0;

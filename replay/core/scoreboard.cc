@@ -1,10 +1,21 @@
 #include "replay/core/scoreboard.h"
 
+#include <algorithm>
+
 namespace heddle::replay {
 
-Scoreboard::Hazard Scoreboard::Search(const Row& row, LaneMask lanes, const IssueTable& table, const IssueStep& step,
-                                      RegisterFilter used, uint32_t depth) {
-  Hazard hazard;
+void Scoreboard::CheckAll(uint32_t row, LaneMask lanes, const IssueStep& step, Pc pc, uint32_t depth,
+                          Hazard& hazard) const {
+  if (table_.flat()) {
+    const Word* word = &words_[size_t{row} * words_per_row_];
+    for (const RegisterWord& own : table_.words(pc)) AddWord(*word++, own, hazard);
+  }
+  const Row& at = rows_[row];
+  if (!at.writes.empty()) Search(at, lanes, step, step.registers.AtDepth(depth), depth, hazard);
+}
+
+void Scoreboard::Search(const Row& row, LaneMask lanes, const IssueStep& step, RegisterFilter used, uint32_t depth,
+                        Hazard& hazard) const {
   const auto contains = [](std::span<const uint32_t> numbers, uint32_t number) {
     for (const uint32_t one : numbers) {  // a few: not worth a search that is unrolled
       if (one == number) return true;
@@ -13,22 +24,18 @@ Scoreboard::Hazard Scoreboard::Search(const Row& row, LaneMask lanes, const Issu
   };
   for (const Write& write : row.writes) {
     if (!used.Meets(write.filter) || write.depth != depth || (write.lanes & lanes) == 0) continue;
-    const bool source = contains(table.sources(step), write.number);
-    if (!source && !contains(table.destinations(step), write.number)) continue;
-    hazard.blocked = true;
-    hazard.source |= source;
-    hazard.memory |= (write.producer & kMemory) != 0;
-    hazard.beyond_shared |= (write.producer & kBeyondShared) != 0;
-    hazard.off_core |= (write.producer & kOffCore) != 0;
+    const bool source = contains(table_.sources(step), write.number);
+    if (!source && !contains(table_.destinations(step), write.number)) continue;
+    hazard.bits_ |= Hazard::kBlocked | write.producer;
+    if (source) hazard.bits_ |= Hazard::kSource;
   }
-  return hazard;
 }
 
-void Scoreboard::Reserve(uint32_t row, LaneMask lanes, std::span<const uint32_t> registers, uint32_t depth,
-                         uint32_t instruction, uint8_t producer) {
+void Scoreboard::Reserve(uint32_t row, LaneMask lanes, const IssueStep& step, uint32_t depth, uint32_t instruction,
+                         uint8_t producer) {
   Row& at = rows_[row];
-  for (const uint32_t number : registers) {
-    const RegisterFilter filter = RegisterFilter::Of(number).AtDepth(depth);
+  for (const uint32_t number : table_.destinations(step)) {
+    const RegisterFilter filter = table_.FilterOf(number).AtDepth(depth);
     // In place: a copy of what was just written in pieces waits for the pieces.
     Write& write = at.writes.emplace_back();
     write.filter = filter;
@@ -38,18 +45,19 @@ void Scoreboard::Reserve(uint32_t row, LaneMask lanes, std::span<const uint32_t>
     write.depth = static_cast<uint16_t>(depth);
     write.producer = producer;
     at.filter.Add(filter);
-    ++writes_;
   }
 }
 
 void Scoreboard::Release(uint32_t row, uint32_t instruction) {
   Row& at = rows_[row];
   at.filter = RegisterFilter();
+  for (uint32_t word = 0; word < words_per_row_; ++word) {
+    at.filter.Add(RegisterFilter(words_[size_t{row} * words_per_row_ + word].pending));
+  }
   for (size_t i = 0; i < at.writes.size();) {
     if (at.writes[i].instruction == instruction) {
       at.writes[i] = at.writes.back();
       at.writes.pop_back();
-      --writes_;
     } else {
       at.filter.Add(at.writes[i].filter);
       ++i;
@@ -61,6 +69,11 @@ void Scoreboard::MarkOffCore(uint32_t row, uint32_t instruction) {
   for (Write& write : rows_[row].writes) {
     if (write.instruction == instruction) write.producer |= kOffCore;
   }
+}
+
+bool Scoreboard::empty() const {
+  return std::all_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.writes.empty(); }) &&
+         std::all_of(words_.begin(), words_.end(), [](const Word& word) { return word.pending == 0; });
 }
 
 void Scoreboard::RemoveStore(uint32_t row, uint32_t instruction) {

@@ -12,47 +12,105 @@
 
 namespace heddle::replay {
 
-// One list per row of warp-size hardware threads, with a filter of 64 bits before it. A register belongs to a call
-// depth: a callee's do not collide with its caller's. Lanes are those of the row: bit i is hardware thread
+// By row of warp-size hardware threads. A write by a slot of threads of one row is pending for the whole row; if the
+// program makes no calls it is kept as one bit per register, of which nobody else can have the same: that is the quick
+// way. Writes by slots with threads of several rows, and those of programs with calls, whose registers belong to a call
+// depth, are kept in a list, with a filter of 64 bits before it. Lanes are those of the row: bit i is hardware thread
 // row * warp size + i. It also keeps the stores that have not been acknowledged, for fences.
 class Scoreboard {
  public:
   // What keeps an instruction from issuing.
-  struct Hazard {
-    bool blocked = false;
-    bool source = false;         // a register that it reads is pending; else only one that it writes
-    bool memory = false;         // some of the pending results come from memory
-    bool beyond_shared = false;  // and from beyond shared memory
-    bool off_core = false;       // and from beyond the core
-    void Add(const Hazard& other) {
-      blocked |= other.blocked;
-      source |= other.source;
-      memory |= other.memory;
-      beyond_shared |= other.beyond_shared;
-      off_core |= other.off_core;
-    }
+  class Hazard {
+   public:
+    Hazard() = default;
+    // Whether anything does; whether a register that it reads is pending, else only one that it writes.
+    bool blocked() const { return (bits_ & kBlocked) != 0; }
+    bool source() const { return (bits_ & kSource) != 0; }
+    // Some of the pending results come from memory; from beyond shared memory; from beyond the core.
+    bool memory() const { return (bits_ & kMemory) != 0; }
+    bool beyond_shared() const { return (bits_ & kBeyondShared) != 0; }
+    bool off_core() const { return (bits_ & kOffCore) != 0; }
+    void Add(Hazard other) { bits_ |= other.bits_; }
+
+   private:
+    friend class Scoreboard;
+    static constexpr uint32_t kBlocked = 8;
+    static constexpr uint32_t kSource = 16;
+    uint32_t bits_ = 0;  // and Producer
   };
   enum Producer : uint8_t { kArithmetic = 0, kMemory = 1, kBeyondShared = 2, kOffCore = 4 };
 
-  explicit Scoreboard(uint32_t rows) : rows_(rows) {}
+  Scoreboard(uint32_t rows, const IssueTable& table)
+      : table_(table),
+        rows_(rows),
+        words_per_row_(table.words_per_step()),
+        one_word_(table.flat() && table.words_per_step() == 1),
+        words_(size_t{rows} * words_per_row_) {}
 
-  // What keeps threads `lanes` of the row from issuing the instruction at a call depth.
-  Hazard Check(uint32_t row, LaneMask lanes, const IssueTable& table, const IssueStep& step, uint32_t depth) const {
+  // Whether a write by a slot of threads of one row is kept as bits.
+  bool by_bits() const { return table_.flat(); }
+
+  // What keeps threads `lanes` of the row from issuing the instruction at `pc`, which is `step`, at a call depth.
+  [[gnu::always_inline]] Hazard Check(uint32_t row, LaneMask lanes, const IssueStep& step, Pc pc,
+                                      uint32_t depth) const {
     const Row& at = rows_[row];
-    const RegisterFilter used = step.registers.AtDepth(depth);
-    if (!used.Meets(at.filter)) return Hazard();
-    return Search(at, lanes, table, step, used, depth);
+    Hazard hazard;
+    if (one_word_ && at.writes.empty()) {
+      AddWord(words_[row], table_.word(pc), hazard);
+    } else if (step.registers.AtDepth(depth).Meets(at.filter)) {
+      CheckAll(row, lanes, step, pc, depth, hazard);
+    }
+    return hazard;
   }
 
   // Takes the registers that `instruction` (the core's number for it) writes. `producer` is a set of Producer.
-  void Reserve(uint32_t row, LaneMask lanes, std::span<const uint32_t> registers, uint32_t depth, uint32_t instruction,
+  void Reserve(uint32_t row, LaneMask lanes, const IssueStep& step, uint32_t depth, uint32_t instruction,
                uint8_t producer);
   // Gives back what the instruction took.
   void Release(uint32_t row, uint32_t instruction);
   // The instruction's data come from beyond the core.
   void MarkOffCore(uint32_t row, uint32_t instruction);
+
+  // The same, by bits, for the instruction at `pc` of a slot of this row alone.
+  void ReserveBits(uint32_t row, Pc pc, uint8_t producer) {
+    if (one_word_ && producer == kArithmetic) {
+      const uint64_t writes = table_.word(pc).writes;
+      words_[row].pending |= writes;
+      rows_[row].filter.Add(RegisterFilter(writes));
+      return;
+    }
+    Word* word = &words_[size_t{row} * words_per_row_];
+    for (const RegisterWord& own : table_.words(pc)) {
+      word->pending |= own.writes;
+      if (producer != kArithmetic) AddProducer(*word, own.writes, producer);
+      rows_[row].filter.Add(RegisterFilter(own.writes));
+      ++word;
+    }
+  }
+  void ReleaseBits(uint32_t row, Pc pc) {
+    Row& at = rows_[row];
+    if (one_word_ && at.writes.empty()) {
+      Word& word = words_[row];
+      word.Clear(table_.word(pc).writes);
+      at.filter = RegisterFilter(word.pending);
+      return;
+    }
+    Word* word = &words_[size_t{row} * words_per_row_];
+    at.filter = RegisterFilter();
+    for (const RegisterWord& own : table_.words(pc)) {
+      word->Clear(own.writes);
+      at.filter.Add(RegisterFilter(word->pending));
+      ++word;
+    }
+    for (const Write& write : at.writes) at.filter.Add(write.filter);
+  }
+  void MarkBitsOffCore(uint32_t row, Pc pc) {
+    Word* word = &words_[size_t{row} * words_per_row_];
+    for (const RegisterWord& own : table_.words(pc)) (word++)->off_core |= own.writes;
+  }
+
   // No write is pending.
-  bool empty() const { return writes_ == 0; }
+  bool empty() const;
 
   // Stores on their way.
   void AddStore(uint32_t row, LaneMask lanes, uint32_t instruction) {
@@ -85,12 +143,45 @@ class Scoreboard {
     std::vector<Write> writes;
     std::vector<Store> stores;
   };
+  // 64 registers of a row: those with a write pending, and those of them whose result comes from somewhere.
+  struct Word {
+    uint64_t pending = 0;
+    uint64_t memory = 0;
+    uint64_t beyond_shared = 0;
+    uint64_t off_core = 0;
+    void Clear(uint64_t registers) {
+      pending &= ~registers;
+      memory &= ~registers;
+      beyond_shared &= ~registers;
+      off_core &= ~registers;
+    }
+  };
 
-  static Hazard Search(const Row& row, LaneMask lanes, const IssueTable& table, const IssueStep& step,
-                       RegisterFilter used, uint32_t depth);
+  static void AddWord(const Word& word, const RegisterWord& own, Hazard& hazard) {
+    const uint64_t used = (own.reads | own.writes) & word.pending;
+    if (used == 0) return;
+    hazard.bits_ |= Hazard::kBlocked;
+    if ((own.reads & word.pending) != 0) hazard.bits_ |= Hazard::kSource;
+    if ((used & (word.memory | word.off_core)) == 0) return;  // beyond shared memory is memory
+    if ((used & word.memory) != 0) hazard.bits_ |= kMemory;
+    if ((used & word.beyond_shared) != 0) hazard.bits_ |= kBeyondShared;
+    if ((used & word.off_core) != 0) hazard.bits_ |= kOffCore;
+  }
+  static void AddProducer(Word& word, uint64_t registers, uint8_t producer) {
+    if ((producer & kMemory) != 0) word.memory |= registers;
+    if ((producer & kBeyondShared) != 0) word.beyond_shared |= registers;
+  }
 
+  // Check, where several words or the list have to be looked at.
+  void CheckAll(uint32_t row, LaneMask lanes, const IssueStep& step, Pc pc, uint32_t depth, Hazard& hazard) const;
+  void Search(const Row& row, LaneMask lanes, const IssueStep& step, RegisterFilter used, uint32_t depth,
+              Hazard& hazard) const;
+
+  const IssueTable& table_;
   std::vector<Row> rows_;
-  size_t writes_ = 0;
+  const uint32_t words_per_row_;
+  const bool one_word_;      // and no calls
+  std::vector<Word> words_;  // by row
 };
 
 }  // namespace heddle::replay

@@ -91,7 +91,7 @@ LaneMask SmCore::AddWarp(BlockId id, const RecordedBlock& recorded, uint32_t war
   const uint32_t end = std::min((warp + 1) * warp_size, context_.threads_per_block);
   LaneMask lanes = 0;
   for (uint32_t index = warp * warp_size; index < end; ++index) {
-    uint32_t lane = index % warp_size;
+    uint32_t lane = index - warp * warp_size;
     // Fung's thesis, section 4.1: odd-numbered static warps swap neighbouring lanes.
     if (context_.swizzle && (warp & 1) != 0 && (lane ^ 1) < warp_size) lane ^= 1;
     const ThreadId thread = static_cast<ThreadId>(row * warp_size + lane);

@@ -212,10 +212,14 @@ class SmCore : public MemoryClient {
     return step.shared && blocks_[table().block[slot]].former != kNoBlock;
   }
   void Fail(const absl::Status& status);
-  // Steps 3 and 4 of a cycle: barriers that opened, timers, Tick.
+  // Steps 3 and 4 of a cycle: barriers that opened, timers, Tick. Whether there is anything to do.
   void RunBarriersAndTimers(Cycle now);
+  bool BarriersOrTimersDue(Cycle now) const {
+    return !releasing_.empty() || formation_.next_timer() <= now || (interests_ & kEveryCycle) != 0;
+  }
   // Tells policy and schedulers of this cycle's barrier arrivals and long waits, in their order.
   void TellDeferred();
+  bool AnyDeferred() const { return !deferred_.empty(); }
   // The slot has to wait for memory beyond the core.
   void DeferLongWait(SlotId slot) { deferred_.push_back({slot, 0, false}); }
   void TellLongWait(SlotId slot);

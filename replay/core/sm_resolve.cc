@@ -118,11 +118,13 @@ void SmCore::ExitThreads(SlotId slot, const Lanes& lanes, LaneMask exited) {
     for (const auto& scheduler : schedulers_) scheduler->WarpExited(block);
   });
   exited_threads_ += static_cast<uint64_t>(std::popcount(exited));
+  const uint32_t warp_size = static_cast<uint32_t>(context_.warp_size);
+  uint32_t row = lanes.thread[std::countr_zero(exited)] / warp_size;
   for (LaneMask mask = exited; mask != 0; mask &= mask - 1) {
     const ThreadId thread = lanes.thread[std::countr_zero(mask)];
     const BlockId id = formation_.block_of(thread);
     --blocks_[id].live;
-    const uint32_t row = thread / static_cast<uint32_t>(context_.warp_size);
+    if (thread - row * warp_size >= warp_size) row = thread / warp_size;  // wraps below the row
     if (--live_in_row_[row] == 0) RowExited(slot, row);
     if (!cursors_.Finish(thread) && cursors_.ok()) {
       Fail(absl::InternalError(absl::StrCat("thread ", formation_.index_in_block(thread), " of block ",

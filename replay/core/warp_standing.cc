@@ -23,27 +23,18 @@ void WarpStandings::Change(SlotId slot, Standing to) {
     }
     warp.since = std::max(warp.since, time_);
   }
-  if (old_class != new_class || from.port() != to.port()) {
-    if (old_class != WarpClass::kNone) Leave(from.port(), old_class);
-    if (new_class != WarpClass::kNone) Enter(to.port(), new_class);
+  if (from.is_warp()) ports_[from.port()].Leave(old_class);
+  if (to.is_warp()) ports_[to.port()].Enter(new_class);
+  Recount(slot, from, to);
+}
+
+StallCounters WarpStandings::counters() const {
+  StallCounters counters = counters_;
+  counters.port_cycles += counters.issued;
+  for (size_t closest = 0; closest < lost_.size(); ++closest) {
+    counters.AddPortCycles(static_cast<WarpClass>(closest), lost_[closest]);
   }
-  const auto ready_of = [&](Standing one) -> SlotSet& {
-    return ready_[static_cast<size_t>(one.port() * kUnitClasses + static_cast<int>(one.unit()))];
-  };
-  const auto count_data = [&](Standing one, uint64_t threads) {
-    if (one.offered()) offered_data_threads_ += threads;
-    if (one.beyond_shared()) memory_threads_ += threads;
-  };
-  if (old_class == WarpClass::kStructural) {
-    ready_of(from).Erase(slot);
-  } else if (from.waits_for_data()) {
-    count_data(from, uint64_t{0} - from.threads());
-  }
-  if (new_class == WarpClass::kStructural) {
-    ready_of(to).Insert(slot);
-  } else if (to.waits_for_data()) {
-    count_data(to, to.threads());
-  }
+  return counters;
 }
 
 SlotId WarpStandings::Oldest(int port, WarpClassMask classes, std::span<const uint64_t> formed) const {
@@ -60,22 +51,8 @@ SlotId WarpStandings::Oldest(int port, WarpClassMask classes, std::span<const ui
 }
 
 void WarpStandings::RowsLeft(int port, uint64_t rows) {
-  for (uint64_t row = 0; row < rows; ++row) Leave(port, WarpClass::kExit);
+  for (uint64_t row = 0; row < rows; ++row) ports_[static_cast<size_t>(port)].Leave(WarpClass::kExit);
   exited_ -= rows;
-}
-
-void WarpStandings::CreditIssues(uint32_t issued) {
-  for (size_t port = 0; port < present_.size(); ++port) {
-    if ((issued >> port & 1) != 0) {
-      ++counters_.port_cycles;
-      ++counters_.issued;
-    } else {
-      counters_.AddPortCycles(present_[port], 1);
-    }
-  }
-  CreditWarps(1);
-  counters_.warp_cycles += issued_and_gone_;
-  issued_and_gone_ = 0;
 }
 
 }  // namespace heddle::replay

@@ -2,6 +2,7 @@
 #ifndef HEDDLE_REPLAY_CORE_WARP_STANDING_H_
 #define HEDDLE_REPLAY_CORE_WARP_STANDING_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -22,6 +23,8 @@ class Standing {
   Standing(WarpClass state, uint8_t port, uint8_t threads)
       : bits_(static_cast<uint64_t>(state) | uint64_t{port} << 8 | uint64_t{threads} << 16) {}
 
+  // A structural warp, in another class.
+  Standing In(WarpClass state) const { return Standing(bits_ | static_cast<uint64_t>(state)); }
   // The same warp, if it is offered.
   Standing Offered() const { return Standing(bits_ | kOffered); }
   // Structural: it needs a unit of this class.
@@ -39,6 +42,7 @@ class Standing {
   bool beyond_shared() const { return (bits_ & kBeyondShared) != 0; }
   bool off_core() const { return (bits_ & kOffCore) != 0; }
   bool waits_for_data() const { return (MaskOf(state()) & kDataClasses) != 0; }
+  bool is_warp() const { return state() != WarpClass::kNone; }
   friend bool operator==(Standing, Standing) = default;
 
  private:
@@ -57,19 +61,33 @@ class WarpStandings {
   WarpStandings(int slots, int ports)
       : warps_(static_cast<size_t>(slots)),
         ready_(static_cast<size_t>(ports * kUnitClasses)),
-        counts_(static_cast<size_t>(ports)),
-        present_(static_cast<size_t>(ports), 0) {}
+        ports_(static_cast<size_t>(ports)) {}
 
   // Changes from here on count from cycle `first` on; the cycles before have been credited.
   void SetTime(Cycle first) { time_ = first; }
 
   Standing of(SlotId slot) const { return warps_[slot].standing; }
-  void Set(SlotId slot, Standing to) {
-    if (!(warps_[slot].standing == to)) Change(slot, to);
+  [[gnu::always_inline]] void Set(SlotId slot, Standing to) {
+    Warp& warp = warps_[slot];
+    const Standing from = warp.standing;
+    if (from == to) return;
+    if (!from.is_warp() || !to.is_warp() || from.port() != to.port()) {
+      Change(slot, to);
+      return;
+    }
+    warp.standing = to;
+    if (from.state() != to.state()) {
+      counters_.warp_class[Index(from.state())] += time_ > warp.since ? time_ - warp.since : 0;
+      warp.since = std::max(warp.since, time_);
+      Port& port = ports_[to.port()];
+      port.Leave(from.state());
+      port.Enter(to.state());
+    }
+    Recount(slot, from, to);
   }
   // The slot's warp, if there is one, ends, and the next one of this slot is another.
   void Renew(SlotId slot) {
-    Set(slot, Standing());
+    if (warps_[slot].standing.is_warp()) Change(slot, Standing());
     warps_[slot].since = time_;
   }
   // The warp issues in cycle `now`; that cycle is no cycle of its class.
@@ -82,60 +100,102 @@ class WarpStandings {
 
   // A row of a block's threads has exited, the last of them issued by `port`; exited rows of a port leave.
   void RowExited(int port) {
-    Enter(port, WarpClass::kExit);
+    ports_[static_cast<size_t>(port)].Enter(WarpClass::kExit);
     ++exited_;
   }
   void RowsLeft(int port, uint64_t rows);
 
-  // Credits `count` cycles with the present standings, without issue on any port.
-  void CreditIdle(uint64_t count) {
-    for (const WarpClassMask classes : present_) counters_.AddPortCycles(classes, count);
-    CreditWarps(count);
+  // Credits `count` cycles with the present standings, in which the ports in `issued` (bits) issued; none, if there are
+  // several. Returns the number of ports that neither issued nor have a warp that lacks nothing but a unit.
+  uint32_t Credit(uint64_t count, uint32_t issued) {
+    uint32_t waiting = 0;
+    for (const Port& port : ports_) {
+      if ((issued & 1) != 0) {
+        ++counters_.issued;
+      } else {
+        const WarpClass closest = kClosest[port.present];
+        lost_[Index(closest)] += count;
+        waiting += closest != WarpClass::kStructural;
+      }
+      issued >>= 1;
+    }
+    counters_.warp_cycles += count * (live_ + exited_);
+    counters_.warp_class[Index(WarpClass::kExit)] += count * exited_;
+    return waiting;
   }
-  // Credits the cycle in which the ports in `issued` (bits) issued.
-  void CreditIssues(uint32_t issued);
+  // After the selection of a cycle: warps that issued in it and ended in it count it.
+  void EndSelection() {
+    counters_.warp_cycles += issued_and_gone_;
+    issued_and_gone_ = 0;
+  }
 
   // Warps that lack nothing but a unit of the class.
   const SlotSet& ready(int port, UnitClass unit) const {
     return ready_[static_cast<size_t>(port * kUnitClasses + static_cast<int>(unit))];
   }
-  bool AnyReady(int port) const { return (present_[static_cast<size_t>(port)] & MaskOf(WarpClass::kStructural)) != 0; }
+  bool AnyReady(int port) const { return (present(port) & MaskOf(WarpClass::kStructural)) != 0; }
   // Classes that a warp of the port is in, and the oldest of its warps in one of `classes` (kNoSlot if there is none).
   // `formed` is the age of every slot, smaller is older. Looks at all warps.
-  WarpClassMask present(int port) const { return present_[static_cast<size_t>(port)]; }
+  WarpClassMask present(int port) const { return ports_[static_cast<size_t>(port)].present; }
   SlotId Oldest(int port, WarpClassMask classes, std::span<const uint64_t> formed) const;
   // Threads in offered warps that wait for data; in warps that wait for data from beyond shared memory.
   uint64_t offered_data_threads() const { return offered_data_threads_; }
   uint64_t memory_threads() const { return memory_threads_; }
 
-  const StallCounters& counters() const { return counters_; }
+  // So far; port cycles add up from their parts.
+  StallCounters counters() const;
 
  private:
   struct Warp {
     Standing standing;
     Cycle since = 0;  // the first cycle that is not in its integrals; after the present one if it has issued
   };
-  static size_t Index(WarpClass one) { return static_cast<size_t>(one); }
-
-  void Change(SlotId slot, Standing to);
-  void Enter(int port, WarpClass one) {
-    if (counts_[static_cast<size_t>(port)][Index(one)]++ == 0) present_[static_cast<size_t>(port)] |= MaskOf(one);
-  }
-  void Leave(int port, WarpClass one) {
-    if (--counts_[static_cast<size_t>(port)][Index(one)] == 0) {
-      present_[static_cast<size_t>(port)] &= static_cast<WarpClassMask>(~MaskOf(one));
+  // Warps of a port by class, and the classes that have one.
+  struct Port {
+    std::array<uint16_t, kWarpClasses> counts{};
+    WarpClassMask present = 0;
+    void Enter(WarpClass one) {
+      ++counts[Index(one)];
+      present |= MaskOf(one);
     }
+    void Leave(WarpClass one) {
+      if (--counts[Index(one)] == 0) present &= static_cast<WarpClassMask>(~MaskOf(one));
+    }
+  };
+  static constexpr auto kClosest = [] {
+    std::array<WarpClass, 1 << kWarpClasses> closest{};
+    for (size_t classes = 0; classes < closest.size(); ++classes) {
+      closest[classes] = ClosestOf(static_cast<WarpClassMask>(classes));
+    }
+    return closest;
+  }();
+  static constexpr size_t Index(WarpClass one) { return static_cast<size_t>(one); }
+
+  // A warp comes, goes, or changes its port.
+  void Change(SlotId slot, Standing to);
+  SlotSet& ReadyOf(Standing one) {
+    return ready_[static_cast<size_t>(one.port() * kUnitClasses + static_cast<int>(one.unit()))];
   }
-  // Every warp counts one per cycle, kept apart from the classes so that each checks the other.
-  void CreditWarps(uint64_t count) {
-    counters_.warp_cycles += count * (live_ + exited_);
-    counters_.warp_class[Index(WarpClass::kExit)] += count * exited_;
+  // Keeps the sets of ready warps and the numbers of threads that wait in step.
+  [[gnu::always_inline]] void Recount(SlotId slot, Standing from, Standing to) {
+    if (from.state() == WarpClass::kStructural) {
+      ReadyOf(from).Erase(slot);
+    } else if (from.waits_for_data()) {
+      if (from.offered()) offered_data_threads_ -= from.threads();
+      if (from.beyond_shared()) memory_threads_ -= from.threads();
+    }
+    if (to.state() == WarpClass::kStructural) {
+      ReadyOf(to).Insert(slot);
+    } else if (to.waits_for_data()) {
+      if (to.offered()) offered_data_threads_ += to.threads();
+      if (to.beyond_shared()) memory_threads_ += to.threads();
+    }
   }
 
   std::vector<Warp> warps_;
-  std::vector<SlotSet> ready_;                              // by port and unit
-  std::vector<std::array<uint16_t, kWarpClasses>> counts_;  // by port
-  std::vector<WarpClassMask> present_;                      // by port: classes with a warp
+  std::vector<SlotSet> ready_;  // by port and unit
+  std::vector<Port> ports_;
+  std::array<uint64_t, kWarpClasses + 1> lost_{};  // port cycles without issue by the class closest to it
   Cycle time_ = 0;
   uint64_t live_ = 0;             // slots with a class
   uint64_t exited_ = 0;           // rows

@@ -12,6 +12,7 @@ FrontierPolicy::FrontierPolicy(const DivergenceContext& context, const Options& 
       program_(context.program),
       warp_size_(context.warp_size),
       options_(options),
+      points_(context.program, options.reconvergence),
       warps_(static_cast<size_t>(context.max_threads / context.warp_size) + 1),
       diverging_(context.program.blocks().size(), trace::kNoPc) {
   for (Warp& warp : warps_) warp.reserve(static_cast<size_t>(warp_size_) + 1);
@@ -124,7 +125,9 @@ size_t FrontierPolicy::IndexOf(const Warp& warp, SlotId slot) {
 
 void FrontierPolicy::Enter(Warp& warp, uint32_t row, Position at, LaneMask lanes, WarpEditor& editor) {
   const WarpTable& table = editor.table();
+  const bool may_meet = points_.MayMeet(at);
   for (Split& split : warp) {
+    if (!may_meet) break;
     if (PlaceOf(split, table) != at) continue;
     if (split.slot != kNoSlot) {
       if (table.state[split.slot] != SlotState::kOffered) continue;

@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "replay/divergence/divergence_policy.h"
+#include "replay/divergence/reconvergence_points.h"
 #include "replay/divergence/row_lanes.h"
 
 namespace heddle::replay {
 
-// A warp is a list of splits, (place, lanes), in which no two are at the same place when a block ends. The splits of
-// highest priority run, up to `paths` of them: those of the greatest call depth, then of the lowest PC. That is
-// re-convergence at thread frontiers (Diamos et al., MICRO 2011) where PCs are in reverse post-order, as they are in
-// captured programs: blocks that may hold waiting threads have higher PCs than the block that runs.
+// A warp is a list of splits, (place, lanes), in which no two are at the same reconvergence point when a block ends.
+// The splits of highest priority run, up to `paths` of them: those of the greatest call depth, then of the lowest PC.
+// That is re-convergence at thread frontiers (Diamos et al., MICRO 2011) where PCs are in reverse post-order, as they
+// are in captured programs: blocks that may hold waiting threads have higher PCs than the block that runs.
 class FrontierPolicy : public DivergencePolicy {
  public:
   struct Options {
@@ -24,6 +25,8 @@ class FrontierPolicy : public DivergencePolicy {
     // With several paths: a split of lower priority waits at a reconvergence point while the first one is between that
     // point and the branch that it belongs to.
     bool synchronise = false;
+    // Where splits may meet. With anything but kFrontier several may be at one place and stay apart.
+    ReconvergenceSource reconvergence = ReconvergenceSource::kFrontier;
   };
   // Divergences, splits that met another, most splits of one warp (a maximum), paths that ran because another waited at
   // a barrier.
@@ -71,6 +74,7 @@ class FrontierPolicy : public DivergencePolicy {
   const trace::Program& program_;
   const int warp_size_;
   const Options options_;
+  const ReconvergencePoints points_;
   std::vector<Warp> warps_;  // by row of hardware threads
   // By block: the last instruction of the first branch that reconverges at the block; kNoPc if none does.
   std::vector<Pc> diverging_;

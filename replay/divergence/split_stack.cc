@@ -23,7 +23,8 @@ SplitStackPolicy::SplitStackPolicy(const DivergenceContext& context, const Optio
       warp_size_(context.warp_size),
       counters_(counters),
       options_({options.taken_first, options.depth == 0 ? 2 * static_cast<size_t>(context.warp_size) : options.depth,
-                options.merge_tails}),
+                options.merge_tails, options.reconvergence}),
+      points_(context.program, options.reconvergence),
       warps_(static_cast<size_t>(context.max_threads / context.warp_size) + 1) {
   for (Warp& warp : warps_) warp.reserve(options_.depth + 2);
 }
@@ -219,8 +220,8 @@ void SplitStackPolicy::Start(Entry& entry, uint32_t row, SlotId slot, WarpEditor
 LaneMask SplitStackPolicy::Diverge(const Resolution& resolution, Warp& warp, size_t index) {
   ++counters_[kDivergences];
   const Position outer = warp[index].rpc;
-  Position rpc = resolution.reconvergence;
-  if (rpc.is_exit()) rpc = outer;  // a return to several callers has no reconvergence point of its own
+  Position rpc = points_.Of(resolution);
+  if (rpc.is_exit()) rpc = outer;  // such as a return to several callers: no reconvergence point of its own
   const auto paths = static_cast<size_t>(
       std::ranges::count_if(resolution.groups, [&](const PathGroup& group) { return group.at != rpc; }));
   // The entry below waits at this very point. Without this a loop's exit branch would grow the stack with every

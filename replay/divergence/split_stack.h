@@ -1,4 +1,4 @@
-// Static warps whose diverged paths rejoin at the branch's immediate post-dominator, in whatever order the paths run.
+// Static warps whose diverged paths rejoin at the branch's reconvergence point, in whatever order the paths run.
 #ifndef HEDDLE_REPLAY_DIVERGENCE_SPLIT_STACK_H_
 #define HEDDLE_REPLAY_DIVERGENCE_SPLIT_STACK_H_
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "replay/divergence/divergence_policy.h"
+#include "replay/divergence/reconvergence_points.h"
 #include "replay/divergence/row_lanes.h"
 
 namespace heddle::replay {
@@ -28,6 +29,7 @@ class SplitStackPolicy : public DivergencePolicy {
     // Where the paths of a branch meet at the point for which its own entry waits, they take its place instead of
     // being stacked on it. Changes no schedule of a stack. One path alone always takes its entry's place.
     bool merge_tails = true;
+    ReconvergenceSource reconvergence = ReconvergenceSource::kPostDominator;  // kFrontier: not here
   };
 
   // Divergences, deepest stack (a maximum), times a path ran because another of the warp waited at a barrier.
@@ -108,6 +110,7 @@ class SplitStackPolicy : public DivergencePolicy {
   std::string LaneText(LaneMask mask) const;
 
   const Options options_;
+  const ReconvergencePoints points_;
   std::vector<Warp> warps_;  // by row of hardware threads
   uint32_t branches_ = 0;
 };

@@ -130,6 +130,12 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
     result.mutable_warp_progress()->clear_dwr();
     result.mutable_warp_progress()->clear_dws();
   }
+  if (run_.launch.totals.blocks() != run_.launch.grid_blocks &&
+      run_.configuration.scheduler->info.traits.hears_grid_assigned) {
+    // It counts by phases of the launch, the last of which begins when the whole grid is assigned: of a sample too
+    // early.
+    result.clear_scheduler_counter();
+  }
   if (absl::Status status = AddMetrics(result); !status.ok()) return status;
   if (absl::Status status = memory_.EndLaunch(end_, result); !status.ok()) return status;
   result.set_launch(run_.launch.launch.id());

@@ -151,6 +151,7 @@ Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
   SmCore& sm = *sms_[index];
   const Cycle next = sm.NextWake(now);
   ahead = {now + 1, next, false};
+  if (!sm.memory().isolated()) return next;
   const SmOccupancy& occupancy = occupancy_[index];
   if (context_.force_tick || context_.by_warp) return next;
   if (occupancy.resident < occupancy.capacity && !dispatcher_->done()) return next;
@@ -158,7 +159,7 @@ Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
   Cycle limit = now + kAheadCycles;
   limit = std::min(limit, next_bin_);  // its counters are read there
   if (run_.options.max_cycles != 0) limit = std::min(limit, run_.options.max_cycles);
-  if (next < limit && sm.resident() > 0 && sm.memory().isolated()) ahead = sm.RunAlone(next, limit);
+  if (next < limit && sm.resident() > 0) ahead = sm.RunAlone(next, limit);
   return ahead.next;
 }
 

@@ -10,6 +10,7 @@
 #include "replay/engine/machine.h"
 #include "replay/engine/replay_result.h"
 #include "replay/engine/run_all.h"
+#include "replay/engine/validity.h"
 #include "replay/stats/sm_counters.h"
 
 // Given by the build.
@@ -69,51 +70,6 @@ absl::StatusOr<std::vector<const trace::LaunchView*>> SelectLaunches(const trace
   return selected;
 }
 
-namespace {
-
-// What the trace cannot stand for, as far as it says so itself.
-std::vector<std::string> Notes(const trace::TraceReader& reader,
-                               const std::vector<const trace::LaunchView*>& launches) {
-  std::vector<std::string> notes;
-  for (const trace::LaunchView* launch : launches) {
-    if (launch->totals.blocks() != launch->grid_blocks) {
-      notes.push_back(absl::StrCat("launch ", launch->launch.id(), " (", launch->program->name(),
-                                   "): ", launch->totals.blocks(), " of ", launch->grid_blocks,
-                                   " thread blocks were recorded: cycles are those of a smaller launch, and the tail "
-                                   "of its blocks (DWR, DWS) is left out"));
-    }
-  }
-  for (const trace::LaunchView* launch : launches) {
-    const uint64_t waits = static_cast<uint64_t>(launch->totals.wait_size()) + launch->totals.waits_not_listed();
-    if (waits == 0) continue;
-    notes.push_back(absl::StrCat("launch ", launch->launch.id(), " (", launch->program->name(), "): threads waited ",
-                                 waits, waits == 1 ? " time" : " times",
-                                 " in a loop for another thread's write while recording; how often they polled then is "
-                                 "replayed, not decided anew by the order of this run"));
-  }
-  uint64_t unrecorded = 0;
-  for (const trace::LaunchView& launch : reader.launches()) unrecorded += !launch.launch.recorded();
-  if (unrecorded != 0) {
-    notes.push_back(absl::StrCat(unrecorded, unrecorded == 1 ? " launch" : " launches", " of the run ",
-                                 unrecorded == 1 ? "was" : "were", " not recorded"));
-  }
-  for (const trace::v1::Certificate& certificate : reader.certificates()) {
-    uint64_t decisions = 0;
-    for (const trace::v1::InstructionVariance& changed : certificate.instruction()) {
-      decisions += changed.decisions_changed() != 0;
-    }
-    if (decisions != 0) {
-      notes.push_back(absl::StrCat("launch ", certificate.launch(), ": under ", certificate.runs(),
-                                   " other thread and block orders ", decisions,
-                                   decisions == 1 ? " branch" : " branches",
-                                   " decided differently, so its paths depend on the order of execution"));
-    }
-  }
-  return notes;
-}
-
-}  // namespace
-
 absl::Status CheckFrontEnd(const Configuration& configuration, const CheckedConfiguration& checked,
                            const machine::v1::Machine& machine) {
   if (machine.core().front_end() == machine::v1::Core::IBUFFER) {
@@ -143,7 +99,7 @@ result::v1::Result MakeResult(const trace::TraceReader& reader, const std::vecto
   if (options.machine.core().front_end() == machine::v1::Core::IBUFFER) {
     *result.mutable_fetch() = Choice(checked.fetch->info, checked.fetch_parameters);
   }
-  for (const std::string& note : Notes(reader, launches)) result.add_note(note);
+  for (const std::string& note : ValidityNotes(reader, launches)) result.add_note(note);
   result.mutable_total();
   for (result::v1::LaunchResult& launch : launch_results) {
     AddToTotals(launch, options.machine.core().warp_size(), *result.mutable_total());

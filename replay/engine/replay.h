@@ -143,6 +143,8 @@ struct ReplayOptions {
   // Called now and then, from one thread at a time, with thread-instructions done and in all; returning false stops
   // with a Cancelled status.
   std::function<bool(uint64_t done, uint64_t total)> progress;
+  // Regroup threads also where the recording relies on warps that run in lockstep (docs/capturing.md).
+  bool force_regrouping = false;
 };
 
 // Replays every recorded launch, in order, under each configuration. Launch by launch the configurations of a thread

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "replay/engine/launch_simulation.h"
 #include "replay/engine/machine.h"
+#include "replay/engine/validity.h"
 #include "replay/engine/wait_check.h"
 
 namespace heddle::replay {
@@ -25,6 +26,10 @@ absl::Status CheckWarpWidth(const LaunchRun& run) {
 
 absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run) {
   if (absl::Status status = CheckWarpWidth(run); !status.ok()) return status;
+  if (absl::Status status = CheckLockstep(run.reader, run.launch, run.configuration.divergence->info, run.options);
+      !status.ok()) {
+    return status;
+  }
   const std::string& extra = run.configuration.dispatch->info.traits.extra_registers_parameter;
   const int64_t extra_registers = extra.empty() ? 0 : run.configuration.dispatch_parameters.Integer(extra);
   absl::StatusOr<Occupancy> occupancy = ComputeOccupancy(run.options.machine, *run.launch.program, run.launch.launch,

@@ -77,6 +77,11 @@ HierarchySm::HierarchySm(const Machine& machine, const AddressWindows& windows, 
 
 void HierarchySm::RunCycle(Cycle now) {
   if (now == last_run_) return;
+  if ((outstanding_ | queued_ | draining_ | piped_) == 0 && held_.empty() && !stage_.busy) {  // nothing to do
+    last_run_ = now;
+    wake_ = kNever;
+    return;
+  }
   if (stage_.blocked) CreditBlocked(now - last_run_ - 1);
   last_run_ = now;
   if (outstanding_ != 0) TakeReply(now);

@@ -37,7 +37,7 @@ enum class PortLoss : uint8_t {
 };
 inline constexpr size_t kPortLosses = static_cast<size_t>(PortLoss::kIdle) + 1;
 
-// The class that a port's cycle belongs to if its warps are in `classes`, as StallCounters::AddPortCycles has it.
+// The class that a port's cycle belongs to if its warps are in `classes`, as ClosestOf has it.
 PortLoss PortLossOf(WarpClassMask classes);
 // The classes of warps that a loss can be put down to; none for losses without a warp that stands at an instruction.
 WarpClassMask ClassesOf(PortLoss loss);

@@ -1,29 +1,26 @@
 #include "replay/stats/stall_counters.h"
 
-#include <bit>
-
 #include "absl/strings/str_cat.h"
 
 namespace heddle::replay {
 
-void StallCounters::AddPortCycles(WarpClassMask classes, uint64_t count) {
+void StallCounters::AddPortCycles(WarpClass closest, uint64_t count) {
   port_cycles += count;
-  if (classes == 0) {
-    empty += count;
-    return;
-  }
-  const WarpClassMask memory = MaskOf(WarpClass::kMemory) | MaskOf(WarpClass::kMemoryWaw);
-  const WarpClassMask read = MaskOf(WarpClass::kMemory) | MaskOf(WarpClass::kArithmetic);
-  switch (static_cast<WarpClass>(std::countr_zero(classes))) {
+  switch (closest) {
     case WarpClass::kStructural:
       structural += count;
       return;
-    case WarpClass::kMemory:
     case WarpClass::kMemoryWaw:
-    case WarpClass::kArithmetic:
+      data_waw += count;
+      [[fallthrough]];
+    case WarpClass::kMemory:
+      data_memory += count;
+      return;
     case WarpClass::kArithmeticWaw:
-      ((classes & memory) != 0 ? data_memory : data_arithmetic) += count;
-      if ((classes & read) == 0) data_waw += count;
+      data_waw += count;
+      [[fallthrough]];
+    case WarpClass::kArithmetic:
+      data_arithmetic += count;
       return;
     case WarpClass::kControl:
       control += count;
@@ -37,8 +34,11 @@ void StallCounters::AddPortCycles(WarpClassMask classes, uint64_t count) {
     case WarpClass::kBarrier:
       barrier += count;
       return;
-    default:
+    case WarpClass::kExit:
       exit += count;
+      return;
+    case WarpClass::kNone:
+      empty += count;
   }
 }
 

@@ -3,6 +3,7 @@
 #define HEDDLE_REPLAY_STATS_STALL_COUNTERS_H_
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "absl/status/status.h"
@@ -33,6 +34,19 @@ constexpr WarpClassMask MaskOf(WarpClass one) { return static_cast<WarpClassMask
 inline constexpr WarpClassMask kDataClasses = MaskOf(WarpClass::kMemory) | MaskOf(WarpClass::kMemoryWaw) |
                                               MaskOf(WarpClass::kArithmetic) | MaskOf(WarpClass::kArithmeticWaw);
 
+// The class that a port whose warps are in `classes` loses a cycle to: the closest to issue; of data, memory if some
+// warp waits for memory, and a write after write only if no warp waits for a register that it reads. kNone: it has no
+// warp.
+constexpr WarpClass ClosestOf(WarpClassMask classes) {
+  if (classes == 0) return WarpClass::kNone;
+  if ((classes & MaskOf(WarpClass::kStructural)) != 0) return WarpClass::kStructural;
+  if ((classes & kDataClasses) == 0) return static_cast<WarpClass>(std::countr_zero(classes));
+  const bool memory = (classes & (MaskOf(WarpClass::kMemory) | MaskOf(WarpClass::kMemoryWaw))) != 0;
+  const bool reads = (classes & (MaskOf(WarpClass::kMemory) | MaskOf(WarpClass::kArithmetic))) != 0;
+  if (memory) return reads ? WarpClass::kMemory : WarpClass::kMemoryWaw;
+  return reads ? WarpClass::kArithmetic : WarpClass::kArithmeticWaw;
+}
+
 // Counters of one SM and launch. Port cycles: those of an SM with a resident block. Warp cycles: one for every warp in
 // every cycle. docs/timing.md, section 5.
 struct StallCounters {
@@ -54,8 +68,8 @@ struct StallCounters {
   uint64_t warp_issues = 0;
   std::array<uint64_t, kWarpClasses> warp_class{};
 
-  // `count` cycles without issue of a port whose warps are in `classes`.
-  void AddPortCycles(WarpClassMask classes, uint64_t count);
+  // `count` cycles without issue of a port that loses them to a class (ClosestOf).
+  void AddPortCycles(WarpClass closest, uint64_t count);
   void Add(const StallCounters& other);
 };
 

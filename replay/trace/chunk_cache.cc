@@ -52,6 +52,8 @@ void ChunkCache::MakeRoom(Entries::iterator keep) {
 }
 
 absl::StatusOr<ChunkCache::Entries::iterator> ChunkCache::Find(const trace::v1::ChunkReference& reference) {
+  // Threads of a block ask for the same chunk, one after the other.
+  if (!entries_.empty() && entries_.front().frame == reference.frame()) return entries_.begin();
   if (const auto found = by_frame_.find(reference.frame()); found != by_frame_.end()) {
     entries_.splice(entries_.begin(), entries_, found->second);
     return found->second;
@@ -87,6 +89,10 @@ absl::StatusOr<const trace::DecodedChunk*> ChunkCache::Acquire(const trace::v1::
 }
 
 void ChunkCache::Release(const trace::DecodedChunk& chunk) {
+  if (!entries_.empty() && entries_.front().chunk.get() == &chunk) {
+    if (entries_.front().readers > 0) --entries_.front().readers;
+    return;
+  }
   if (const auto found = by_chunk_.find(&chunk); found != by_chunk_.end() && found->second->readers > 0) {
     --found->second->readers;
   }

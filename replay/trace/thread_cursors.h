@@ -76,6 +76,16 @@ class ThreadCursors : public ChunkCache::User {
     }
   }
 
+  // The same, and moves each thread beyond that access.
+  void TakeAddresses(const Lanes& lanes, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
+    for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
+      const int lane = std::countr_zero(mask);
+      Addresses& cursor = addresses_[lanes.thread[lane]];
+      if (cursor.next >= cursor.limit && !RefillAddresses(lanes.thread[lane])) continue;
+      out[lane] = cursor.chunk->address(cursor.next++, pc);
+    }
+  }
+
   // Blocks that end in a call whose continuation is pending; its size is the thread's call depth.
   std::vector<uint32_t>& call_stack(ThreadId thread) { return call_stacks_[thread]; }
   const std::vector<uint32_t>& call_stack(ThreadId thread) const { return call_stacks_[thread]; }

@@ -1,13 +1,11 @@
 // Where TBC, TBC+, CAPRI and PDOM have to agree: on random programs and random machines, issue for issue.
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "replay/engine/replay.h"
 #include "tests/conformance/comparison.h"
 #include "tests/conformance/configurations.h"
-#include "tests/conformance/issue_log.h"
+#include "tests/conformance/logged_runs.h"
 #include "tests/conformance/random_case.h"
 #include "tests/replay/reference/random.h"
 #include "tests/replay/reference/random_machine.h"
@@ -15,24 +13,6 @@
 
 namespace heddle::replay {
 namespace {
-
-// The logs of several divergence policies with one scheduler; empty after a failure.
-std::vector<std::vector<LoggedIssue>> LogsOf(const trace::TraceReader& reader, const machine::v1::Machine& machine,
-                                             const std::vector<std::string>& divergence, const std::string& scheduler) {
-  std::vector<Configuration> configurations;
-  for (const std::string& text : divergence) {
-    configurations.push_back({PolicySpec::FromText(text), PolicySpec::FromText(scheduler)});
-  }
-  IssueLog log(configurations.size());
-  ReplayOptions options;
-  options.machine = machine;
-  options.observer = &log;
-  const auto results = Replay(reader, configurations, options);
-  EXPECT_TRUE(results.ok()) << results.status();
-  std::vector<std::vector<LoggedIssue>> logs;
-  for (size_t c = 0; results.ok() && c < configurations.size(); ++c) logs.push_back(log.Sorted(c));
-  return logs;
-}
 
 // All of the policies issue the same warps in the same cycles.
 void ExpectSameLogs(const trace::TraceReader& reader, const machine::v1::Machine& machine,

@@ -1,9 +1,13 @@
 #include "tests/conformance/configurations.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
+#include "absl/strings/str_split.h"
 #include "replay/schedule/warp_scheduler.h"
 
 namespace heddle::replay {
@@ -24,12 +28,38 @@ std::vector<std::string> Variations(const PolicyInfo& info) {
   return variations;
 }
 
+std::vector<std::string> Words(const char* variable) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return {};
+  return absl::StrSplit(text, ',', absl::SkipEmpty());
+}
+
+// HEDDLE_CONFORMANCE_LIBRARIES: shared libraries with further policies, which are in the registries before any test
+// looks.
+[[maybe_unused]] const bool libraries_are_loaded = [] {
+  for (const std::string& library : Words("HEDDLE_CONFORMANCE_LIBRARIES")) {
+    if (dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) continue;
+    std::fprintf(stderr, "HEDDLE_CONFORMANCE_LIBRARIES: %s\n", dlerror());
+    std::exit(EXIT_FAILURE);
+  }
+  return true;
+}();
+
+// Whether the configuration is among those that HEDDLE_CONFORMANCE_ONLY asks for: all, or those of the named policies.
+bool IsWanted(const Configuration& configuration) {
+  static const std::vector<std::string>& only = *new std::vector<std::string>(Words("HEDDLE_CONFORMANCE_ONLY"));
+  return only.empty() || std::ranges::any_of(only, [&](const std::string& name) {
+           return name == configuration.divergence.name || name == configuration.scheduler.name;
+         });
+}
+
 uint64_t FromEnvironment(const char* variable, uint64_t otherwise) {
   const char* text = std::getenv(variable);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
 void Add(const Configuration& configuration, AllConfigurations& all) {
+  if (!IsWanted(configuration)) return;
   if (const absl::Status status = Validate(configuration); !status.ok()) {
     all.refused.push_back({configuration, std::string(status.message())});
     return;

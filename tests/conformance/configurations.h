@@ -33,7 +33,9 @@ struct AllConfigurations {
   std::vector<RefusedConfiguration> refused;
 };
 
-// Every divergence policy with every scheduler, with default parameters.
+// Every divergence policy with every scheduler, with default parameters. Policies of shared libraries are among them if
+// the environment variable HEDDLE_CONFORMANCE_LIBRARIES names these, separated by commas; HEDDLE_CONFORMANCE_ONLY keeps
+// only the pairs that one of the named policies is in.
 AllConfigurations DefaultConfigurations();
 
 // The same pairs with one parameter of one side changed: every choice but the default, and every boolean turned round.

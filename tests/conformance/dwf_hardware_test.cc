@@ -4,38 +4,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "replay/engine/replay.h"
 #include "tests/conformance/comparison.h"
 #include "tests/conformance/configurations.h"
-#include "tests/conformance/issue_log.h"
+#include "tests/conformance/logged_runs.h"
 #include "tests/conformance/random_case.h"
 #include "tests/replay/reference/random.h"
 
 namespace heddle::replay {
 namespace {
-
-struct Run {
-  std::string divergence;
-  std::string scheduler;
-};
-
-std::vector<std::vector<LoggedIssue>> Logs(const RandomCase& random_case, const std::vector<Run>& runs) {
-  std::vector<Configuration> configurations;
-  for (const Run& run : runs) {
-    Configuration& configuration = configurations.emplace_back();
-    configuration.divergence = PolicySpec::FromText(run.divergence);
-    configuration.scheduler = PolicySpec::FromText(run.scheduler);
-  }
-  ReplayOptions options;
-  options.machine = random_case.machine;
-  IssueLog log(configurations.size());
-  options.observer = &log;
-  const auto results = Replay(*random_case.reader, configurations, options);
-  EXPECT_TRUE(results.ok()) << results.status();
-  std::vector<std::vector<LoggedIssue>> logs;
-  for (size_t c = 0; c < configurations.size(); ++c) logs.push_back(log.Sorted(c));
-  return logs;
-}
 
 constexpr char kLarge[] = "dwf:resources=limited,lut_entries=4096,lut_ways=4096,pool_entries=4096";
 constexpr char kLargeHeap[] = "dmaj:heap=hardware,heap_entries=4096,lut_entries=4096,lut_ways=4096,heap_ports=0";
@@ -46,12 +22,13 @@ TEST(DwfHardware, LargeTablesAreTheIdealMachine) {
   for (uint64_t seed = 810'001; seed <= 810'000 + Programs(80); ++seed) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
-    const auto logs = Logs(random_case, {{"dwf", "dpc"},
-                                         {kLarge, "dpc"},
-                                         {"dwf", "dmaj"},
-                                         {"dwf", kLargeHeap},
-                                         {"dwf", "dmaj:tie=oldest"},
-                                         {kLarge, large_heap_oldest}});
+    const auto logs = LogsOf(*random_case.reader, random_case.machine,
+                             {{"dwf", "dpc"},
+                              {kLarge, "dpc"},
+                              {"dwf", "dmaj"},
+                              {"dwf", kLargeHeap},
+                              {"dwf", "dmaj:tie=oldest"},
+                              {kLarge, large_heap_oldest}});
     EXPECT_TRUE(logs[1] == logs[0]) << "tables";
     EXPECT_TRUE(logs[3] == logs[2]) << "heap";
     EXPECT_TRUE(logs[5] == logs[4]) << "tables and heap, ties to the oldest";

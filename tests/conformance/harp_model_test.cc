@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <memory>
-#include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "replay/engine/replay.h"
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/issue_log.h"
+#include "tests/conformance/logged_runs.h"
 #include "tests/conformance/random_case.h"
 #include "tests/replay/reference/random.h"
 #include "tests/replay/reference/random_trace.h"
@@ -132,31 +131,13 @@ TEST(HarpModel, AgreesOnRandomProgramsCycleByCycle) {
   EXPECT_GT(ready_merges, 0);
 }
 
-using Bag = std::multiset<std::tuple<uint32_t, uint64_t, Pc, std::set<uint32_t>>>;  // launch, block, PC, threads
-
 // The issues of the case under each policy, without their order.
-std::vector<Bag> Bags(const RandomCase& random_case, const std::vector<std::string>& policies) {
-  std::vector<Configuration> configurations;
-  for (const std::string& policy : policies) {
-    Configuration& configuration = configurations.emplace_back();
-    configuration.divergence = PolicySpec::FromText(policy);
-    configuration.scheduler = {"lrr", ""};
+std::vector<IssuesWithoutOrder> Issues(const RandomCase& random_case, const std::vector<std::string>& policies) {
+  std::vector<IssuesWithoutOrder> issues;
+  for (const auto& log : LogsOf(*random_case.reader, random_case.machine, policies, "lrr")) {
+    issues.push_back(WithoutOrder(log));
   }
-  ReplayOptions options;
-  options.machine = random_case.machine;
-  IssueLog log(configurations.size());
-  options.observer = &log;
-  const auto results = Replay(*random_case.reader, configurations, options);
-  EXPECT_TRUE(results.ok()) << results.status();
-  std::vector<Bag> bags(configurations.size());
-  for (size_t c = 0; c < configurations.size(); ++c) {
-    for (const LoggedIssue& issue : log.Sorted(c)) {
-      std::set<uint32_t> threads;
-      for (const LoggedLane& lane : issue.lanes) threads.insert(lane.thread);
-      bags[c].insert({issue.launch, issue.lanes[0].block, issue.lanes[0].pc, threads});
-    }
-  }
-  return bags;
+  return issues;
 }
 
 // Without any table HARP splits warps and never joins them: NREC. With barriers alone every warp is whole again at its
@@ -167,13 +148,13 @@ TEST(HarpEquivalences, WithoutTablesItIsNrecAndWithBarriersAloneItIssuesAsPdom) 
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     const std::string alone = "harp:ready_lookup=0,waiting_lookup=0,";
-    const std::vector<Bag> bags =
-        Bags(random_case, {"nrec", alone + "barrier_entries=0", "pdom", alone + "barriers=per_warp",
-                           alone + "barrier_entries=2048,barrier_ways=256"});
-    EXPECT_TRUE(bags[1] == bags[0]) << "nothing rejoins";
-    EXPECT_TRUE(bags[3] == bags[2]) << "a barrier per warp";
-    EXPECT_TRUE(bags[4] == bags[2]) << "a table without limits";
-    differ += bags[2] != bags[0];
+    const std::vector<IssuesWithoutOrder> issues =
+        Issues(random_case, {"nrec", alone + "barrier_entries=0", "pdom", alone + "barriers=per_warp",
+                             alone + "barrier_entries=2048,barrier_ways=256"});
+    EXPECT_TRUE(issues[1] == issues[0]) << "nothing rejoins";
+    EXPECT_TRUE(issues[3] == issues[2]) << "a barrier per warp";
+    EXPECT_TRUE(issues[4] == issues[2]) << "a table without limits";
+    differ += issues[2] != issues[0];
     if (HasFailure()) return;
   }
   EXPECT_GT(differ, Programs(150) / 5);
@@ -184,9 +165,9 @@ TEST(HarpEquivalences, BarriersSaveIssues) {
   uint64_t with = 0;
   uint64_t without = 0;
   for (uint64_t seed = 820'001; seed <= 820'000 + Programs(100); ++seed) {
-    const std::vector<Bag> bags = Bags(MakeRandomCase(seed), {"harp", "harp:barrier_entries=0"});
-    with += bags[0].size();
-    without += bags[1].size();
+    const std::vector<IssuesWithoutOrder> issues = Issues(MakeRandomCase(seed), {"harp", "harp:barrier_entries=0"});
+    with += issues[0].size();
+    without += issues[1].size();
     if (HasFailure()) return;
   }
   EXPECT_LT(with, without);

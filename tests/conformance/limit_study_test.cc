@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "replay/engine/replay.h"
 #include "tests/conformance/configurations.h"
-#include "tests/conformance/issue_log.h"
+#include "tests/conformance/logged_runs.h"
 #include "tests/conformance/random_case.h"
 #include "tests/replay/lane_activity_oracle.h"
 #include "tests/replay/reference/thread_expansion.h"
@@ -30,16 +29,7 @@ TEST(LimitStudy, CountsTheIssuesOfNrecAndPdom) {
   for (uint64_t seed = 760'001; seed <= 760'000 + Programs(150); ++seed) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
-    std::vector<Configuration> configurations(2);
-    configurations[0].divergence = {"nrec", ""};
-    configurations[1].divergence = {"pdom", ""};
-    for (Configuration& configuration : configurations) configuration.scheduler = {"fifo", ""};
-    ReplayOptions options;
-    options.machine = random_case.machine;
-    IssueLog log(configurations.size());
-    options.observer = &log;
-    const auto results = Replay(*random_case.reader, configurations, options);
-    ASSERT_TRUE(results.ok()) << results.status();
+    const auto logs = LogsOf(*random_case.reader, random_case.machine, {"nrec", "pdom"}, "fifo");
     uint64_t nrec = 0;
     uint64_t pdom = 0;
     for (const LaunchLimits& launch : Limits(random_case, {})) {
@@ -51,8 +41,8 @@ TEST(LimitStudy, CountsTheIssuesOfNrecAndPdom) {
       gains += launch.optimal_issues < launch.pdom_issues;
       greedy += launch.heuristic_warps;
     }
-    EXPECT_EQ(nrec, log.Sorted(0).size());
-    EXPECT_EQ(pdom, log.Sorted(1).size());
+    EXPECT_EQ(nrec, logs[0].size());
+    EXPECT_EQ(pdom, logs[1].size());
     if (HasFailure()) return;
   }
   EXPECT_GT(gains, 0);

@@ -1,50 +1,15 @@
 // What the policies that reorder a warp's splits are equal to, on random programs.
-#include <algorithm>
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "replay/divergence/divergence_policy.h"
-#include "replay/engine/replay.h"
 #include "tests/conformance/configurations.h"
-#include "tests/conformance/issue_log.h"
+#include "tests/conformance/logged_runs.h"
 #include "tests/conformance/random_case.h"
 
 namespace heddle::replay {
 namespace {
-
-// The logs of the case under each divergence policy, first in first out.
-std::vector<std::vector<LoggedIssue>> Logs(const RandomCase& random_case, const std::vector<std::string>& policies) {
-  std::vector<Configuration> configurations;
-  for (const std::string& policy : policies) {
-    Configuration& configuration = configurations.emplace_back();
-    configuration.divergence = PolicySpec::FromText(policy);
-    configuration.scheduler = {"fifo", ""};
-  }
-  ReplayOptions options;
-  options.machine = random_case.machine;
-  IssueLog log(configurations.size());
-  options.observer = &log;
-  const auto results = Replay(*random_case.reader, configurations, options);
-  EXPECT_TRUE(results.ok()) << results.status();
-  std::vector<std::vector<LoggedIssue>> logs;
-  for (size_t c = 0; c < configurations.size(); ++c) logs.push_back(log.Sorted(c));
-  return logs;
-}
-
-// Which threads issued which instruction together, whenever.
-using Issue = std::tuple<uint32_t, uint64_t, Pc, std::set<uint32_t>>;  // launch, block, PC, threads
-std::multiset<Issue> Together(const std::vector<LoggedIssue>& log) {
-  std::multiset<Issue> issues;
-  for (const LoggedIssue& issue : log) {
-    std::set<uint32_t> threads;
-    for (const LoggedLane& lane : issue.lanes) threads.insert(lane.thread);
-    issues.insert({issue.launch, issue.lanes[0].block, issue.lanes[0].pc, threads});
-  }
-  return issues;
-}
 
 // One path at a time, the latest first: the same issues in the same cycles.
 TEST(SplitEquivalences, OnePathAtATimeIsPdom) {
@@ -54,7 +19,7 @@ TEST(SplitEquivalences, OnePathAtATimeIsPdom) {
     SCOPED_TRACE(random_case.Text());
     const std::vector<std::string> policies = {"pdom", "its", "dpe:paths=1",
                                                "dws:branch=none,memory=none,pc_reconvergence=false"};
-    const auto logs = Logs(random_case, policies);
+    const auto logs = LogsOf(*random_case.reader, random_case.machine, policies, "fifo");
     for (size_t i = 1; i < policies.size(); ++i) EXPECT_TRUE(logs[i] == logs[0]) << policies[i];
     issues += logs[0].size();
     if (HasFailure()) return;
@@ -76,15 +41,39 @@ TEST(SplitEquivalences, TheOrderOfPathsDoesNotChangeWhoIssuesTogether) {
   for (uint64_t seed = 740'001; seed <= 740'000 + Programs(100); ++seed) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
-    const auto logs = Logs(random_case, policies);
-    const std::multiset<Issue> expected = Together(logs[0]);
+    const auto logs = LogsOf(*random_case.reader, random_case.machine, policies, "fifo");
+    const IssuesWithoutOrder expected = WithoutOrder(logs[0]);
     for (size_t i = 1; i < policies.size(); ++i) {
-      EXPECT_TRUE(Together(logs[i]) == expected) << policies[i];
+      EXPECT_TRUE(WithoutOrder(logs[i]) == expected) << policies[i];
       reordered += !(logs[i] == logs[0]);
     }
     if (HasFailure()) return;
   }
   EXPECT_GT(reordered, Programs(100));
+}
+
+// Where threads rejoin is apart from the order of the paths: with the same points the same threads issue together.
+// Fewer points never save an issue.
+TEST(SplitEquivalences, TheSameReconvergencePointsGiveTheSameIssues) {
+  size_t more = 0;
+  const std::vector<std::string> policies = {
+      "pdom",
+      "pdom:reconvergence=compiler_barrier",
+      "its:reconvergence=compiler_barrier",
+      "its:reconvergence=compiler_barrier,yield=block_end",
+      "dpe:reconvergence=compiler_barrier",
+      "dws:reconvergence=compiler_barrier,branch=always,memory=none,pc_reconvergence=false"};
+  for (uint64_t seed = 760'001; seed <= 760'000 + Programs(100); ++seed) {
+    const RandomCase random_case = MakeRandomCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    const auto logs = LogsOf(*random_case.reader, random_case.machine, policies, "fifo");
+    EXPECT_GE(logs[1].size(), logs[0].size());
+    more += logs[1].size() > logs[0].size();
+    const IssuesWithoutOrder expected = WithoutOrder(logs[1]);
+    for (size_t i = 2; i < policies.size(); ++i) EXPECT_TRUE(WithoutOrder(logs[i]) == expected) << policies[i];
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(more, 0);
 }
 
 bool HasBarriers(const RandomCase& random_case) {
@@ -103,7 +92,8 @@ TEST(SplitEquivalences, ThreadFrontiersIssueNoMoreThanPdom) {
     const RandomCase random_case = MakeRandomCase(seed);
     if (HasBarriers(random_case)) continue;
     SCOPED_TRACE(random_case.Text());
-    const auto logs = Logs(random_case, {"pdom", "thread_frontiers", "sbi_swi:co_issue=swi"});
+    const auto logs =
+        LogsOf(*random_case.reader, random_case.machine, {"pdom", "thread_frontiers", "sbi_swi:co_issue=swi"}, "fifo");
     EXPECT_LE(logs[1].size(), logs[0].size());
     EXPECT_LE(logs[2].size(), logs[1].size());
     fewer += logs[1].size() < logs[0].size();
@@ -112,6 +102,27 @@ TEST(SplitEquivalences, ThreadFrontiersIssueNoMoreThanPdom) {
   }
   EXPECT_GT(compared, Programs(300) / 10);
   EXPECT_GT(fewer, 0);
+}
+
+// Paths that run in the order of their PCs and may meet at post-dominators only never do better than those that may
+// meet anywhere, and sometimes worse. (Nor are they the stack's: threads of different branches may meet at one's
+// post-dominator, and those that are back at a loop's start go on before the others of their iteration.)
+TEST(SplitEquivalences, FewerMeetingPlacesNeverHelpThreadFrontiers) {
+  size_t compared = 0;
+  size_t more = 0;
+  for (uint64_t seed = 770'001; seed <= 770'000 + Programs(200); ++seed) {
+    const RandomCase random_case = MakeRandomCase(seed);
+    if (HasBarriers(random_case)) continue;
+    SCOPED_TRACE(random_case.Text());
+    const std::vector<std::string> policies = {"thread_frontiers", "thread_frontiers:reconvergence=post_dominator"};
+    const auto logs = LogsOf(*random_case.reader, random_case.machine, policies, "fifo");
+    EXPECT_LE(logs[0].size(), logs[1].size());
+    more += logs[0].size() < logs[1].size();
+    ++compared;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(compared, Programs(200) / 10);
+  EXPECT_GT(more, 0);
 }
 
 }  // namespace

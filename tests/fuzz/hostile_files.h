@@ -17,7 +17,9 @@ struct HostileFile {
 // Every derived total too large, sums that overflow, references in circles, walks that never end, wrong checksums and
 // digests, millions of empty records. Each but for its one lie is a right trace with right checksums, so that the lie
 // is what is found.
-std::vector<HostileFile> HostileFiles();
+std::vector<HostileFile> HostileContainers();
+std::vector<HostileFile> HostilePrograms();
+std::vector<HostileFile> HostileChunks();
 
 }  // namespace heddle::trace::testing
 

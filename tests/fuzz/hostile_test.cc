@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <iterator>
 #include <new>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "tests/fuzz/hostile_files.h"
 #include "traces/format/check.h"
@@ -102,7 +105,11 @@ Reading Read(const std::string& file) {
 TEST(Hostile, EveryFileIsRefusedQuicklyAndInLittleMemory) {
   int64_t most_bytes = 0;
   double most_seconds = 0;
-  for (const HostileFile& hostile : HostileFiles()) {
+  std::vector<HostileFile> files = HostileContainers();
+  for (std::vector<HostileFile> more : {HostilePrograms(), HostileChunks()}) {
+    std::move(more.begin(), more.end(), std::back_inserter(files));
+  }
+  for (const HostileFile& hostile : files) {
     SCOPED_TRACE(hostile.name);
     const std::string file = hostile.make();
     const Reading reading = Read(file);

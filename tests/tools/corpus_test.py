@@ -1,15 +1,17 @@
 """`heddle corpus`: what is described, that a packed corpus is the same everywhere, and what is refused from elsewhere."""
+import fcntl
 import hashlib
 import http.server
 import io
 import json
+import resource
 import shutil
 import subprocess
 import tarfile
 import threading
 import unittest
 
-from heddle_command import CAPTURE, SAMPLES, SOURCE, CommandTest, heddle, main
+from heddle_command import CAPTURE, HEDDLE, SAMPLES, SOURCE, CommandTest, heddle, main
 
 
 class RangeServer(http.server.BaseHTTPRequestHandler):
@@ -246,6 +248,24 @@ class Exchanging(CorpusTest):
         self.assert_refused(1, "corpus", "get", bomb, "-o", self.folder / "new", says=["tar"])
         self.assert_folder_has("bad.tar")
 
+    def test_a_disk_that_is_full_changes_nothing(self):
+        corpus = self.make()
+        self.run_heddle("pack", corpus, "-o", self.folder / "p")
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))
+        full = lambda *arguments: self.assert_refused(1, "corpus", *arguments, preexec_fn=limit, says=["File too large"])
+        full("add", corpus, SOURCE / "README.md", SAMPLES / "bfs.htrace")
+        self.assertEqual(self.run_heddle("verify", corpus), f"{corpus}: ok\n")
+        self.assertFalse(list(corpus.rglob("*.unfinished")))
+        full("pack", corpus, "-o", self.folder / "q")
+        self.assertEqual(list((self.folder / "q").iterdir()), [])
+        full("get", self.folder / "p/two.tar", "-o", self.folder / "new")
+        full("get", corpus, "-o", self.folder / "new")
+        self.assert_folder_has("two", "p", "q")
+        # An addition that was killed half-way is cleared away by the next.
+        (corpus / "data/traces/x.htrace.unfinished").write_text("half")
+        self.run_heddle("add", corpus, SOURCE / "README.md")
+        self.assertEqual(self.run_heddle("verify", corpus), f"{corpus}: ok\n")
+
     def test_a_corpus_that_does_not_verify_is_neither_packed_nor_taken(self):
         corpus = self.make()
         (corpus / "data/sources/bfs/bfs.cu").write_text("other")
@@ -260,6 +280,92 @@ class Exchanging(CorpusTest):
         self.run_heddle("add", corpus, SAMPLES / "bfs.htrace", "--sources", SOURCE / "traces/kernels", "--recipe",
                         SOURCE / "traces/kernels/bfs/bfs.tiny.textproto")
         self.assertIn("traces/bfs.htrace: the same", self.run_heddle("build", corpus))
+
+
+@unittest.skipUnless(CAPTURE, "a build without capture")
+class Building(CorpusTest):
+    def kernels(self, *names):
+        folder = self.folder / "kernels"
+        for name in names:
+            shutil.copytree(SOURCE / "traces/kernels" / name, folder / name)
+        for header in ("check.h", "check_support.h"):
+            shutil.copy(SOURCE / "traces/kernels" / header, folder)
+        return folder
+
+    def build(self, corpus, kernels, *options, status=0):
+        return self.run_heddle("build", corpus, "--kernels", kernels, "--date", "2026-11-22", *options, status=status)
+
+    def files(self, corpus):
+        return {str(p.relative_to(corpus)): p.read_bytes() for p in corpus.rglob("*") if p.is_file()}
+
+    def test_a_second_build_is_the_same_and_records_only_what_changed(self):
+        kernels, corpus = self.kernels("spmv", "bfs", "reduction"), self.folder / "suite"
+        out = self.build(corpus, kernels, "--jobs", 2, "--only", "^(bfs|spmv)$")
+        self.assertEqual(out, "traces/bfs.htrace: recorded\ntraces/spmv.htrace: recorded\n")
+        self.assert_folder_has("kernels", "suite")
+        self.assertEqual(self.run_heddle("verify", corpus), f"{corpus}: ok\n")
+        subprocess.run(["sha256sum", "--quiet", "-c", "manifest-sha256.txt"], cwd=corpus, check=True)
+        before = self.files(corpus)
+        self.assertEqual(self.build(corpus, kernels, "--only", "^(bfs|spmv)$").count("up to date"), 2)
+        self.assertEqual(self.run_heddle("build", corpus).count("the same"), 2)  # from its own sources
+        self.assertEqual(self.files(corpus), before)
+        out = self.build(corpus, kernels)
+        self.assertEqual((out.count("up to date"), out.count("reduction.htrace: recorded")), (2, 1))
+        # In one step, or again although nothing changed: the same bytes.
+        self.build(self.folder / "other", kernels, "--jobs", 3)
+        (self.folder / "other").rename(self.folder / "at_once")
+        self.assertEqual(self.files(self.folder / "at_once"), self.files(corpus))
+        self.build(corpus, kernels, "--again")
+        self.assertEqual(self.files(self.folder / "at_once"), self.files(corpus))
+        for sample in ("bfs", "spmv"):  # the samples are these recordings
+            data = (corpus / f"data/traces/{sample}.htrace").read_bytes()
+            self.assertEqual(data, (SAMPLES / f"{sample}.htrace").read_bytes())
+
+        source = kernels / "bfs/bfs.cu"
+        source.write_text(source.read_text() + "\n// Another line.\n")
+        (kernels / "bfs/notes.md").write_text("new")
+        (kernels / "spmv/spmv.textproto").unlink()  # the recipe of another size
+        out = self.build(corpus, kernels)
+        self.assertEqual((out.count("up to date"), out.count("recorded")), (1, 2))
+        self.assertIn("data/sources/bfs/notes.md", self.files(corpus))
+        self.assertNotIn("data/sources/spmv/spmv.textproto", self.files(corpus))
+        self.assertEqual(self.run_heddle("verify", corpus), f"{corpus}: ok\n")
+
+    def test_a_kernel_that_cannot_be_recorded_is_told_and_the_others_are_there(self):
+        kernels, corpus = self.kernels("spmv", "bfs"), self.folder / "suite"
+        (kernels / "bfs/bfs.cu").write_text("this is no C++")
+        out = self.build(corpus, kernels, status=1)
+        self.assertIn("traces/spmv.htrace: recorded", out)
+        self.assertRegex(out, "traces/bfs.htrace: .*bfs.cu")
+        self.assertEqual(self.run_heddle("verify", corpus), f"{corpus}: ok\n")
+
+    def test_an_interrupted_build_goes_on(self):
+        kernels, corpus = self.kernels("spmv", "bfs", "reduction", "nqueens"), self.folder / "suite"
+        staging = self.folder / "suite.building"
+        process = subprocess.Popen([HEDDLE, "corpus", "build", str(corpus), "--kernels", str(kernels), "--date", "2026-11-22"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None and not list(staging.glob("*.htrace")):
+            pass
+        process.kill()
+        process.wait()
+        times = {p.name: p.stat().st_mtime_ns for p in staging.glob("*.htrace")}
+        self.assertTrue(times)
+        with open(staging / "lock", "r+", encoding="utf-8") as lock:  # as another build would
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.assert_refused(1, "corpus", "build", corpus, "--kernels", kernels, says=["another build"])
+            self.assertEqual({n: (staging / n).stat().st_mtime_ns for n in times}, times)
+        self.build(corpus, kernels)
+        self.build(self.folder / "whole", kernels)
+        self.assertEqual(self.files(self.folder / "whole"), self.files(corpus))
+
+    def test_what_cannot_be_built_is_refused(self):
+        kernels = self.kernels("spmv")
+        for says, status, *options in (("--size huge", 2, "--kernels", kernels, "--size", "huge"),
+                                       ("has no kernel", 2, "--kernels", kernels, "--only", "nothing"),
+                                       ("--only (", 2, "--kernels", kernels, "--only", "("),
+                                       ("nowhere", 2, "--kernels", self.folder / "nowhere"),
+                                       ("--kernels", 2, "--size", "tiny")):
+            self.assert_refused(status, "corpus", "build", self.folder / "new", *options, says=[says])
 
 
 if __name__ == "__main__":

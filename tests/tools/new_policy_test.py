@@ -52,6 +52,21 @@ class NewPolicy(CommandTest):
         self.assert_refused(2, "replay", SAMPLE, "--policy-library", library, "--policy-library", library,
                             says=["registers no policy"])
 
+    def test_a_library_passes_the_conformance_tests(self):
+        heddle("new-policy", "divergence", "my_divergence", "--folder", self.folder)
+        library = self.compiled(EXAMPLE, self.folder / "my_divergence.cc")
+        environment = {**os.environ, "HEDDLE_CONFORMANCE_LIBRARIES": str(library),
+                       "HEDDLE_CONFORMANCE_ONLY": "cta_groups,my_divergence", "HEDDLE_CONFORMANCE_PROGRAMS": "20"}
+        for program, tests in (("policy_rules_test", "PolicyRules.*-*DeclaredCounters*"), ("engine_equality_test", "*")):
+            done = subprocess.run([BUILD / "tests" / program, f"--gtest_filter={tests}"], env=environment, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout[-3000:])
+        environment["HEDDLE_CONFORMANCE_LIBRARIES"] = str(self.folder / "none.so")
+        done = subprocess.run([BUILD / "tests" / "policy_rules_test"], env=environment, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("none.so", done.stdout)
+
     def test_libraries_that_cannot_be_loaded(self):
         self.assert_refused(2, "replay", SAMPLE, "--policy-library", self.folder / "none.so", says=["none.so"])
         self.assert_refused(2, "policies", "--policy-library", SAMPLE, says=["--policy-library"])

@@ -2,7 +2,9 @@
 what the result counts."""
 import collections
 import json
+import shutil
 import struct
+import subprocess
 
 from heddle_command import SAMPLES, SOURCE, CommandTest, heddle, main
 
@@ -170,6 +172,20 @@ class Timeline(CommandTest):
             self.assertEqual([slices for parent, slices in part.rows(prefix) if parent == "SM 3"], [c for c in cut if c])
         self.assertLess(path.stat().st_size, (self.folder / "t.pftrace").stat().st_size)
         self.assertGreater(run["total"]["cycles"], 800)
+
+    def test_protoc_reads_it_by_our_schema(self):
+        protoc = shutil.which("protoc")
+        if protoc is None:
+            self.skipTest("protoc is missing")
+        path = self.folder / "t.pftrace"
+        done = heddle("replay", SAMPLES / "reduction.htrace", "--timeline", path, "--timeline-cycles", "0-199", "--sm", "0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(path, "rb") as file:
+            text = subprocess.run([protoc, f"--proto_path={SOURCE}", "--decode=heddle.timeline.v1.Timeline",
+                                   "proto/timeline.proto"], stdin=file, stdout=subprocess.PIPE, text=True, check=True).stdout
+        self.assertTrue({"track_descriptor {", "track_event {", "interned_data {"} <= {line.strip() for line in text.splitlines()})
+        for line in text.splitlines():  # a field that the schema does not have is printed by its number
+            self.assertNotRegex(line, r"^\s*\d+[ :]")
 
     def test_what_is_refused(self):
         sample = SAMPLES / "nqueens.htrace"

@@ -108,5 +108,67 @@ TEST(Steps, EndWhereTheyWouldOutgrowTheProgram) {
   EXPECT_FALSE(steps.usable());
 }
 
+// A stride is four steps; its accesses and instructions are theirs.
+TEST(Strides, GoOverFourDecisions) {
+  const Program program = ProgramBuilder("strides")
+                              .Block("head")
+                              .Load()  // column 0
+                              .Branch("then", "join")
+                              .Block("then")
+                              .Store()  // column 1
+                              .Block("join")
+                              .Alu()
+                              .Branch("out", "head")
+                              .Block("out")
+                              .Exit()
+                              .Create();
+  PathSteps steps;
+  steps.Reset(program);
+  const uint32_t head = steps.At(0);
+  // then (0), head (1), join (1), head (1); the least significant decision is the first.
+  const uint32_t made = steps.StrideFrom(head, 0b1110);
+  ASSERT_NE(made, PathSteps::kNone);
+  const PathSteps::Stride stride = steps.stride(made);
+  EXPECT_EQ(stride.next, head);
+  EXPECT_EQ(stride.instructions, (2 + 3) + (2 + 2));
+  const uint16_t* first = steps.sequence() + stride.first_access;
+  EXPECT_THAT(std::vector<uint16_t>(first, first + stride.access_count), ElementsAre(0, 1, 0));
+  EXPECT_EQ(steps.StrideFrom(head, 0b1110), made) << "made once";
+
+  EXPECT_EQ(steps.StrideFrom(head, 0b0000), PathSteps::kNone) << "the thread exits behind the second decision";
+  EXPECT_NE(steps.StrideFrom(head, 0b0110), PathSteps::kNone) << "it exits behind the fourth: the next step does";
+  EXPECT_FALSE(steps.step(steps.stride(steps.StrideFrom(head, 0b0110)).next).decides);
+  EXPECT_TRUE(steps.usable());
+}
+
+// Long blocks between many decisions would make strides that take 64 times the memory of the steps.
+TEST(Strides, EndWhereTheyWouldTakeTooMuchMemory) {
+  constexpr int kLoads = 3000;
+  ProgramBuilder builder("long");
+  builder.Block("head");
+  for (int i = 0; i < kLoads; ++i) builder.Load();
+  builder.Branch("left", "right").Block("left");
+  for (int i = 0; i < kLoads; ++i) builder.Load();
+  builder.Branch("out", "head").Block("right");
+  for (int i = 0; i < kLoads; ++i) builder.Load();
+  const Program program = builder.Branch("out", "head").Block("out").Exit().Create();
+  PathSteps steps;
+  steps.Reset(program);
+  uint64_t accesses = 0;
+  int made = 0;
+  const uint32_t head = steps.At(0);
+  for (const uint32_t step : {head, steps.Behind(head, false), steps.Behind(head, true)}) {
+    for (uint32_t decisions = 0; decisions < 16; ++decisions) {
+      const uint32_t index = steps.StrideFrom(step, decisions);
+      if (index == PathSteps::kNone) continue;
+      ++made;
+      accesses += steps.stride(index).access_count;
+    }
+  }
+  EXPECT_GT(made, 5);
+  EXPECT_LE(accesses, 1u << 17);
+  EXPECT_TRUE(steps.usable()) << "steps go on";
+}
+
 }  // namespace
 }  // namespace heddle::trace

@@ -1,9 +1,13 @@
-"""The Python reader and the C++ reader agree on paths and addresses; whatever is done to a file, the Python reader refuses
-it in words or reads it; `zstd -dc FILE | protoc --decode` works.
+"""The Python reader and the C++ reader agree on paths and addresses, also of traces whose records were changed behind right
+checksums; whatever is done to a file, the Python reader refuses it in words or reads it; `zstd -dc FILE | protoc --decode`
+works.
 
 Usage: python_reader_test.py DUMP_PATHS SOURCE_DIR BINDINGS_DIR PROTOC
 """
+import contextlib
 import glob
+import hashlib
+import io
 import os
 import random
 import shutil
@@ -43,11 +47,14 @@ def read_everything(path):
 
 
 def assemble(records):
-    """A file of these records, with right checksums."""
-    frames, table = [], b""
+    """A file of these records, with right checksums and the right digest."""
+    frames, table, digest = [], b"", hashlib.sha256()
     compressor = zstandard.ZstdCompressor(level=1, write_checksum=True)
     for record in records:
+        if record is records[-1] and record.WhichOneof("kind") == "index":
+            record.index.content_sha256 = digest.digest()
         raw = trace_pb2.TraceFile(record=[record]).SerializeToString()
+        digest.update(raw)
         frames.append(compressor.compress(raw))
         table += struct.pack("<II", len(frames[-1]), len(raw))
     table += struct.pack("<IBI", len(frames), 0, container.SEEK_TABLE_MAGIC)
@@ -136,13 +143,11 @@ def cut(directory, whole):
 
 
 def hostile(directory):
-    """Flipped bits are noticed; changed records behind right checksums are refused or read."""
+    """Flipped bits are noticed."""
     path = os.path.join(directory, "small.htrace")
     subprocess.run([dump_paths, "--write", path, "2", "small"], check=True)
     with open(path, "rb") as file:
         whole = file.read()
-    records = records_of(path)
-    assert assemble(records) and read_everything(path) is None
     choose = random.Random(1)
     changed = os.path.join(directory, "changed.htrace")
     unnoticed = 0
@@ -153,30 +158,54 @@ def hostile(directory):
         # The digest proves that the contents are the same if it is not refused.
         unnoticed += read_everything(changed) is None
     assert unnoticed <= 6, f"{unnoticed} of 300 flipped bits were not noticed"
+    assert read_everything(path) is None
+
+
+def printed(path):
+    """What `python3 -m heddle.trace --addresses` prints, and the refusal if it ends with one."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = trace.main(["trace", "--addresses", path])
+    assert code in (0, 1), code
+    return out.getvalue(), err.getvalue() if code else None
+
+
+def changed_records(directory, mutations):
+    """Both readers on records that say something else, with checksums, digest and seek table that are right: they read
+    the same, or the Python reader refuses what the other does, in words and in time."""
+    changed = os.path.join(directory, "changed.htrace")
+    files = [os.path.join(directory, "small.htrace"), os.path.join(directory, "parts1.htrace"),
+             os.path.join(source_dir, "traces", "samples", "nqueens.htrace")]
+    originals = [records_of(path) for path in files]
+    choose = random.Random(1)
     refusals = set()
     slowest = 0
-    for _ in range(600):
-        mutated = [trace_pb2.Record.FromString(record.SerializeToString()) for record in records]
+    both, alone = 0, 0
+    for number in range(mutations):
+        original = originals[number % len(originals)]
+        mutated = [trace_pb2.Record.FromString(record.SerializeToString()) for record in original]
         for _ in range(choose.randrange(1, 3)):
             record = choose.choice(mutated)
             mutate(getattr(record, record.WhichOneof("kind")), choose)
         with open(changed, "wb") as file:
             file.write(assemble(mutated))
         start = time.process_time()
-        refusal = read_everything_but_digest(changed)
+        text, refusal = printed(changed)
         slowest = max(slowest, time.process_time() - start)
+        other = subprocess.run([dump_paths, "--addresses", changed], capture_output=True, text=True, errors="replace")
+        assert other.returncode in (0, 1), f"mutation {number}: {other}"
         if refusal is not None:
-            refusals.add(refusal.split(": ")[-1][:30])
+            refusals.add(refusal.strip().split(": ")[-1][:30])
+            assert other.returncode == 1, f"mutation {number}: only the Python reader refuses: {refusal}"
+        elif other.returncode == 0:
+            both += 1
+            assert text == other.stdout, f"mutation {number}: the readers disagree"
+        else:
+            alone += 1
+    print(f"{mutations} mutations: {both} read alike, {alone} refused by the C++ reader alone, {len(refusals)} kinds of refusals, "
+          f"at most {slowest:.1f} s")
     assert slowest < 20, f"one file took {slowest} s"
-    assert len(refusals) > 20, sorted(refusals)
-
-
-def read_everything_but_digest(path):
-    verify, trace.Trace.verify = trace.Trace.verify, lambda self: None
-    try:
-        return read_everything(path)
-    finally:
-        trace.Trace.verify = verify
+    assert both > mutations // 50 and len(refusals) > 20, (both, sorted(refusals))
 
 
 def decode_on_the_command_line(path):
@@ -196,5 +225,6 @@ with tempfile.TemporaryDirectory() as folder:
     with open(last, "rb") as opened:
         cut(folder, opened.read())
     hostile(folder)
+    changed_records(folder, int(os.environ.get("HEDDLE_PYTHON_MUTATIONS", "600")))
     decode_on_the_command_line(last)
 print("ok")

@@ -36,7 +36,7 @@ TEST_P(EarlierTraces, HoldTheSameThreadsAsTodaysSample) {
   ASSERT_TRUE(old && sample);
   EXPECT_EQ(old->header().minor(), earlier.minor);
   EXPECT_EQ(old->header().required_feature_size(), earlier.minor == 0 ? 0 : 1);
-  EXPECT_EQ(sample->header().minor(), kMinorVersion);
+  EXPECT_EQ(sample->header().minor(), kUsualMinorVersion);
   EXPECT_THAT(sample->header().required_feature(), ::testing::ElementsAre(kChunkFeature));
   EXPECT_EQ(old->VerifyDigest(), absl::OkStatus());
 

@@ -1,17 +1,17 @@
 // How small traces are beside two simple formats, both written here from the same chunks:
 //
-//   warp text   one line of text per warp and instruction, as trace-driven simulators of GPUs read it: PC, mask of
-//   active
-//               lanes, registers, opcode, width and addresses (base and stride, or base and differences), under `xz -9`
-//   varints     per thread its packed decisions, and each address as a base-128 varint of the difference to the
-//   previous
-//               one of the same instruction, under Zstandard's level 19
+//   warp text   one line of text per warp and instruction, as trace-driven simulators of GPUs read it: PC, mask of the
+//               active lanes, registers, opcode, width and addresses (base and stride, or base and differences), under
+//               `xz -9`
+//   varints     per thread its packed decisions, and each address as a base-128 varint of the difference to the one
+//               before it of the same instruction, under Zstandard's level 19
 //
-//   heddle-benchmark-size [--millions=N] TRACE...
+//   heddle-benchmark-size [--millions=N] [--markdown] TRACE...
 //
 // Of each file, chunks spread evenly over it are taken that hold about N million thread-instructions (default 4), since
-// xz takes minutes for more. The static program, which every format needs once, is not counted. The last line counts
-// the files as they are. Exits with 1 if one of the two is smaller.
+// xz takes minutes for more. The static program, which every format needs once, is not counted. The last column is the
+// size over that of the smaller one of the two. The last line counts the files as they are. Exits with 1 if one of the
+// two is smaller. With --markdown, rows as docs/performance.md has them.
 #include <unistd.h>
 #include <zstd.h>
 
@@ -224,28 +224,43 @@ absl::StatusOr<Sizes> Measure(const std::string& file, uint64_t instructions) {
 
 int Main(int argc, char** argv) {
   uint64_t millions = 4;
-  bool smallest = true;
-  Sizes all;
-  double most = 0;
-  std::string largest;
-  std::printf("%-28s %12s   %s\n", "", "M thread-", "bytes per thread-instruction");
-  std::printf("%-28s %12s %10s %14s %18s\n", "trace", "instructions", "heddle", "text, xz -9", "varints, zstd -19");
+  bool markdown = false;
+  std::vector<const char*> files;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     if (argument.starts_with("--millions=")) {
       millions = std::strtoull(argv[i] + 11, nullptr, 10);
-      continue;
+    } else if (argument == "--markdown") {
+      markdown = true;
+    } else {
+      files.push_back(argv[i]);
     }
-    absl::StatusOr<Sizes> sizes = Measure(argv[i], millions * 1'000'000);
+  }
+  bool smallest = true;
+  Sizes all;
+  double most = 0;
+  std::string largest;
+  if (markdown) {
+    std::printf("| trace | bytes per thread-instr. | text, `xz -9` | varints, level 19 | of the smaller one |\n");
+    std::printf("|---|--:|--:|--:|--:|\n");
+  } else {
+    std::printf("%-28s   %s\n", "", "bytes per thread-instruction");
+    std::printf("%-28s %10s %14s %18s %9s\n", "trace", "heddle", "text, xz -9", "varints, zstd -19", "of those");
+  }
+  for (const char* file : files) {
+    absl::StatusOr<Sizes> sizes = Measure(file, millions * 1'000'000);
     if (!sizes.ok()) {
       std::fprintf(stderr, "%s\n", std::string(sizes.status().message()).c_str());
       return 2;
     }
     const double count = static_cast<double>(std::max<uint64_t>(sizes->thread_instructions, 1));
-    const bool smaller = sizes->heddle < sizes->text && sizes->heddle < sizes->varints;
-    std::printf("%-28s %12.2f %10.5f %14.5f %18.5f%s\n", std::filesystem::path(argv[i]).stem().c_str(), count * 1e-6,
-                static_cast<double>(sizes->heddle) / count, static_cast<double>(sizes->text) / count,
-                static_cast<double>(sizes->varints) / count, smaller ? "" : "  NOT THE SMALLEST");
+    const uint64_t other = std::min(sizes->text, sizes->varints);
+    const bool smaller = sizes->heddle < other;
+    const double share = static_cast<double>(sizes->heddle) / static_cast<double>(std::max<uint64_t>(other, 1));
+    std::printf(markdown ? "| `%s` | %.5f | %.5f | %.5f | %.2f%s |\n" : "%-28s %10.5f %14.5f %18.5f %9.2f%s\n",
+                std::filesystem::path(file).stem().c_str(), static_cast<double>(sizes->heddle) / count,
+                static_cast<double>(sizes->text) / count, static_cast<double>(sizes->varints) / count, share,
+                smaller ? "" : "  NOT THE SMALLEST");
     std::fflush(stdout);
     smallest &= smaller;
     all.file_bytes += sizes->file_bytes;
@@ -254,7 +269,7 @@ int Main(int argc, char** argv) {
                         static_cast<double>(std::max<uint64_t>(sizes->file_thread_instructions, 1));
     if (each > most) {
       most = each;
-      largest = std::filesystem::path(argv[i]).stem().string();
+      largest = std::filesystem::path(file).stem().string();
     }
   }
   std::printf(

@@ -176,13 +176,24 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
   CLI::Option* blocks = app.add_option("--max-blocks", settings.max_blocks,
                                        "record at most so many thread blocks of a launch; the others only run")
                             ->check(CLI::Range(uint64_t{1}, ~uint64_t{0}));
-  app.add_option("--block-choice", choice, "which blocks: first, even or random:SEED")->needs(blocks);
+  app.add_option("--block-choice", choice, "which blocks: waves (as many as fill a device), first, even or random:SEED")
+      ->needs(blocks);
+  CLI::Option* certify =
+      app.add_option(
+             "--certify", settings.certify,
+             "run every launch so many times again, with threads and blocks in other orders, and store what changes")
+          ->check(CLI::Range(1u, 1000u));
+  CLI::Option* lockstep = app.add_flag(
+      "--lockstep", settings.lockstep,
+      "run the threads of a warp together from memory access to memory access, for code that relies on it");
   app.add_option("--max-instructions", settings.max_instructions,
                  "thread-instructions of a process after which it is given up")
       ->check(CLI::Range(uint64_t{1}, ~uint64_t{0}));
   app.add_option("--resident-blocks", settings.resident_blocks,
                  "blocks of a launch that are live at once and take turns: for blocks that wait for one another")
-      ->check(CLI::Range(uint32_t{1}, kMaxResidentBlocks));
+      ->check(CLI::Range(uint32_t{1}, kMaxResidentBlocks))
+      ->excludes(certify)
+      ->excludes(lockstep);
   app.add_flag("--keep-partial", settings.keep_partial,
                "if there is no trace in the end, leave what `heddle trace repack --recover` can read");
   app.add_flag("--record-command-line", record_command_line, "put the command line into the trace");

@@ -22,7 +22,10 @@ int CaptureRecipeCommand(int argc, char** argv);
 // no trace.
 int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> program);
 
-// What both have: where the trace goes and how it is compressed.
+// heddle-capture --virtual-blocks FILE...: what VTW's wrapper costs the kernels of recipes or device code.
+int VirtualBlocksCommand(int argc, char** argv);
+
+// What both kinds of capture have: where the trace goes and how it is compressed.
 struct OutputOptions {
   std::string output;
   int zstd_level = 3;

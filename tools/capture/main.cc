@@ -16,6 +16,9 @@ int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--device") == 0) {
     return heddle::tracegen::ServeApplication(heddle::device::kDeviceDescriptor);
   }
+  if (argc > 1 && std::strcmp(argv[1], "--virtual-blocks") == 0) {
+    return heddle::tracegen::VirtualBlocksCommand(argc - 1, argv + 1);
+  }
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--") != 0) continue;
     return CaptureApplicationCommand(i, argv, std::vector<std::string>(argv + i + 1, argv + argc));

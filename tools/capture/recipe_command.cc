@@ -73,7 +73,8 @@ int CaptureRecipeCommand(int argc, char** argv) {
   app.name("heddle-capture");
   app.footer(
       "A program with CUDA or OpenCL kernels: heddle capture -o TRACE [OPTIONS] -- PROGRAM ARGUMENTS...\n"
-      "Its options: heddle capture --help --");
+      "Its options: heddle capture --help --\n"
+      "What VTW's loop over virtual thread blocks costs kernels: heddle capture --virtual-blocks FILES");
   CaptureOptions options;
   OutputOptions output;
   std::string recipe;
@@ -83,9 +84,19 @@ int CaptureRecipeCommand(int argc, char** argv) {
   app.add_option("--max-instructions", options.max_instructions, "thread-instructions after which a run is given up")
       ->capture_default_str()
       ->check(CLI::Range(uint64_t{1}, ~uint64_t{0}));
+  CLI::Option* certify =
+      app.add_option(
+             "--certify", options.certify,
+             "run every launch so many times again, with threads and blocks in other orders, and store what changes")
+          ->check(CLI::Range(1u, 1000u));
+  CLI::Option* lockstep = app.add_flag(
+      "--lockstep", options.lockstep,
+      "run the threads of a warp together from memory access to memory access, for code that relies on it");
   app.add_option("--resident-blocks", options.resident_blocks,
                  "blocks of a launch that are live at once and take turns: for blocks that wait for one another")
-      ->check(CLI::Range(uint32_t{1}, kMaxResidentBlocks));
+      ->check(CLI::Range(uint32_t{1}, kMaxResidentBlocks))
+      ->excludes(certify)
+      ->excludes(lockstep);
   app.add_flag("--native", options.compare_with_native,
                "also run without recording, and fail if recording has changed a result");
   app.add_flag("--no-check", no_check, "do not run the recipe's checks");

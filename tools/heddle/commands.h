@@ -28,6 +28,7 @@ struct ReplayArguments {
   std::string output;                  // -o: "-" = standard output; empty = none
   uint64_t max_cycles = 0;
   uint32_t jobs = 1;
+  bool force_regrouping = false;  // --force-regrouping
   uint32_t jitter = 0;            // runs with noise on the memory's latencies, per pair of policies; 0 = one without
   bool json = false;              // results on standard output instead of the table
   bool per_launch = false;        // a table for each launch

@@ -1,4 +1,5 @@
-// The one command: `heddle capture | trace | characterise | replay | sweep | report | corpus | policies | machines`.
+// The one command: `heddle capture | trace | characterise | replay | sweep | reproduce | report | corpus | policies |
+// machines`.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
@@ -7,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "replay/engine/suggest.h"
+#include "tools/heddle/accelsim/accelsim_options.h"
 #include "tools/heddle/characterise_options.h"
 #include "tools/heddle/commands.h"
 #include "tools/heddle/corpus/corpus_options.h"
@@ -16,6 +18,7 @@
 #include "tools/heddle/policy_library.h"
 #include "tools/heddle/preset.h"
 #include "tools/heddle/report_options.h"
+#include "tools/heddle/reproduce/reproduce_command.h"
 #include "tools/heddle/sweep/sweep_options.h"
 #include "tools/heddle/terminal.h"
 #include "tools/heddle/trace_options.h"
@@ -94,6 +97,8 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
                   "Run everything so many times with a little noise on the memory's latencies, and mark differences\n"
                   "that it explains")
       ->check(CLI::Range(2, 1000));
+  command.add_flag("--force-regrouping", replay.force_regrouping,
+                   "Also policies that regroup threads of kernels that rely on warps in lockstep");
   command.add_option("-o,--output", replay.output,
                      "File for the results, one line of JSON per run; - is standard output");
   command.add_flag("--json", replay.json, "Print the results as JSON instead of the table");
@@ -160,11 +165,13 @@ int Run(int argc, char** argv) {
   app.add_subcommand("capture",
                      "Record the kernels of a program, or one kernel from a recipe (see `heddle capture --help`)");
   const TraceOptions trace(app);
+  const accelsim::AccelSimOptions exchange(app);
   const CharacteriseOptions characterise(app);
   AddReplay(app, arguments);
   const ReportOptions report(app);
   const sweep::SweepOptions sweep(app);
   const corpus::CorpusOptions corpus(app);
+  const reproduce::ReproduceOptions reproduce(app);
   CLI::App& policies = *app.add_subcommand("policies", "What there is behind the seams, with parameters and sources");
   policies.add_option("NAME", arguments.name, "Everything about this policy");
   policies.add_flag("--cost", arguments.cost,
@@ -216,10 +223,8 @@ int Run(int argc, char** argv) {
     return WrongUsage(app, error);
   }
 
-  if (int status = kSuccess; trace.Run(status)) return status;
-  if (int status = kSuccess; sweep.Run(status)) return status;
-  if (int status = kSuccess; corpus.Run(status)) return status;
-  if (int status = kSuccess; trace.Run(status) || characterise.Run(status) || report.Run(status) || sweep.Run(status)) {
+  if (int status = kSuccess; trace.Run(status) || exchange.Run(status) || characterise.Run(status) ||
+                             report.Run(status) || sweep.Run(status) || corpus.Run(status) || reproduce.Run(status)) {
     return status;
   }
   if (new_policy.parsed()) return NewPolicyCommand(arguments.seam, arguments.name, arguments.folder);

@@ -64,6 +64,11 @@ absl::StatusOr<Cost> CostOf(const replay::PolicySpec& policy, const replay::Stor
   return cost;
 }
 
+replay::StorageContext ContextOf(const machine::v1::Machine& machine) {
+  const machine::v1::Core& core = machine.core();
+  return {core.warp_size(), core.max_threads(), core.max_blocks(), core.schedulers()};
+}
+
 // "59,312 bits (7,414 bytes)".
 std::string BitsText(uint64_t bits) {
   return bits % 8 == 0 ? absl::StrCat(WithThousands(bits), " bits (", WithThousands(bits / 8), " bytes)")
@@ -125,14 +130,22 @@ Json ToJson(const std::vector<Cost>& costs, const machine::v1::Machine& machine)
 
 }  // namespace
 
+absl::StatusOr<uint64_t> PolicyStorageBits(const std::string& policy, const machine::v1::Machine& machine) {
+  const absl::StatusOr<Cost> cost = CostOf(replay::PolicySpec::FromText(policy), ContextOf(machine));
+  if (!cost.ok()) return cost.status();
+  if (cost->storage == nullptr) return absl::NotFoundError(absl::StrCat(policy, ": its source tabulates no sizes"));
+  const uint64_t bits = TotalBits(cost->items);
+  if (bits == 0) return absl::FailedPreconditionError(absl::StrCat(policy, ": a structure has no bound"));
+  return bits;
+}
+
 int PolicyCostCommand(const std::string& policies, const std::string& machine, bool json) {
   const absl::StatusOr<machine::v1::Machine> loaded = replay::LoadMachine(machine);
   if (!loaded.ok()) return Complain(kWrongUsage, absl::StrCat("--machine: ", loaded.status().message()));
   if (policies.empty()) return Complain(kWrongUsage, "policies --cost: name a policy, such as capri:capt_entries=8");
   const absl::StatusOr<std::vector<replay::PolicySpec>> list = SplitPolicies(policies);
   if (!list.ok()) return Complain(kWrongUsage, list.status());
-  const machine::v1::Core& core = loaded->core();
-  const replay::StorageContext context{core.warp_size(), core.max_threads(), core.max_blocks(), core.schedulers()};
+  const replay::StorageContext context = ContextOf(*loaded);
   std::vector<Cost> costs;
   for (const replay::PolicySpec& policy : *list) {
     absl::StatusOr<Cost> cost = CostOf(policy, context);

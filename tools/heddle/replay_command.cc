@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "replay/engine/machine.h"
 #include "replay/engine/replay.h"
+#include "replay/engine/validity.h"
 #include "tools/heddle/commands.h"
 #include "tools/heddle/json.h"
 #include "tools/heddle/output.h"
@@ -113,6 +114,23 @@ std::string RunText(const replay::Configuration& run) {
   return absl::StrCat(PolicyText(run.divergence), " with ", PolicyText(run.scheduler));
 }
 
+// Takes out of the plan what cannot be replayed with what is known of the traces. FailedPrecondition if nothing is
+// left.
+absl::Status SkipUnfit(const Traces& traces, const replay::ReplayOptions& options, RunPlan& plan) {
+  std::vector<replay::Configuration> fit;
+  for (const replay::Configuration& run : plan.runs) {
+    absl::Status status;
+    for (const trace::TraceReader* trace : traces.replayed) status.Update(CheckLockstep(*trace, run, options));
+    if (status.ok()) {
+      fit.push_back(run);
+    } else {
+      plan.skipped.push_back({run, std::string(status.message())});
+    }
+  }
+  plan.runs = std::move(fit);
+  return plan.runs.empty() ? absl::FailedPreconditionError(plan.skipped.back().reason) : absl::OkStatus();
+}
+
 // A few with their reasons; of many only the first.
 void TellSkipped(const std::vector<SkippedRun>& skipped) {
   constexpr size_t kFew = 3;
@@ -147,11 +165,12 @@ int ReplayCommand(const ReplayArguments& arguments) {
   absl::StatusOr<machine::v1::Machine> machine = EffectiveMachine(arguments);
   if (!machine.ok()) return Complain(kWrongUsage, machine.status());
   options.machine = *std::move(machine);
-  const absl::StatusOr<RunPlan> plan = PlanRuns(arguments.policies, &options.machine);
+  absl::StatusOr<RunPlan> plan = PlanRuns(arguments.policies, &options.machine);
   if (!plan.ok()) return Complain(kWrongUsage, plan.status());
   options.overrides = arguments.overrides;
   options.kernels = arguments.kernels;
   options.max_cycles = arguments.max_cycles;
+  options.force_regrouping = arguments.force_regrouping;
   options.jobs = arguments.jobs;
   options.metrics = arguments.metrics;
 
@@ -164,6 +183,7 @@ int ReplayCommand(const ReplayArguments& arguments) {
   if (const absl::Status status = SelectTraces(arguments.kernels, traces); !status.ok()) {
     return Complain(absl::IsInvalidArgument(status) ? kWrongUsage : kFailed, status);
   }
+  if (const absl::Status status = SkipUnfit(traces, options, *plan); !status.ok()) return Complain(kFailed, status);
 
   const bool json_on_output = arguments.json || arguments.output == "-";
   std::optional<OutputFile> file;

@@ -8,6 +8,7 @@
 #include "tools/heddle/output.h"
 #include "tools/heddle/table.h"
 #include "tools/heddle/terminal.h"
+#include "tools/heddle/trace_certificates.h"
 #include "tools/heddle/trace_commands.h"
 #include "tools/heddle/trace_file.h"
 #include "tools/heddle/waits_report.h"
@@ -170,18 +171,6 @@ std::string Sizes(const TraceReader& reader, const TraceInfo& info) {
   return absl::StrCat("\nSize of the chunks, compressed\n", table.Text(2));
 }
 
-std::string Certificates(const TraceInfo& info) {
-  std::string text;
-  for (const LaunchInfo& launch : info.launches) {
-    if (!launch.certificate.has_value()) continue;
-    absl::StrAppend(&text, "\nCertificate of launch ", launch.id, ": ", launch.certificate->runs(),
-                    " captures under other orders of threads and blocks; ", launch.certificate->instruction_size(),
-                    " instructions changed\n");
-  }
-  if (text.empty()) text = "\nCertificate: none (this trace was captured once, in one order of threads)\n";
-  return text;
-}
-
 // ------------------------------------------------------------------------------------------------------------- JSON
 
 Json BytesJson(const trace::ByteCount& bytes) { return {{"encoded", bytes.encoded}, {"compressed", bytes.compressed}}; }
@@ -259,7 +248,7 @@ int TraceInfoCommand(const std::string& path, bool json) {
   const absl::Status written = WriteStandardOutput(
       json ? JsonLine(InfoJson(path, **reader, *info)) + "\n"
            : absl::StrCat(Header(path, **reader, *info), Launches(**reader, *info), Divergence(*info),
-                          Sizes(**reader, *info), WaitsReport(**reader), Certificates(*info)));
+                          Sizes(**reader, *info), WaitsReport(**reader), CertificateText(**reader, *info)));
   return written.ok() ? kSuccess : Complain(kFailed, written);
 }
 

@@ -1,5 +1,6 @@
 #include "tracegen/application/block_choice.h"
 
+#include <algorithm>
 #include <set>
 
 #include "tracegen/execute/random.h"
@@ -31,6 +32,38 @@ std::vector<BlockRange> ChooseBlocks(trace::v1::BlockSelection::Rule rule, uint6
     if (const uint64_t drawn = random.Below(last + 1); !chosen.insert(drawn).second) chosen.insert(last);
   }
   for (uint64_t block : chosen) add(block);
+  return ranges;
+}
+
+uint64_t WaveBlocks(uint32_t block_threads, uint32_t registers_per_thread, uint32_t shared_bytes) {
+  constexpr uint64_t kMultiprocessors = 80;
+  constexpr uint64_t kThreads = 2048;
+  constexpr uint64_t kBlocks = 32;
+  constexpr uint64_t kRegisters = 65'536;
+  constexpr uint64_t kRegisterUnit = 256;  // of a warp
+  constexpr uint64_t kSharedBytes = 96 << 10;
+  constexpr uint64_t kWarp = 32;
+  const uint64_t warps = (block_threads + kWarp - 1) / kWarp;
+  const uint64_t registers = (registers_per_thread * kWarp + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit * warps;
+  uint64_t blocks = std::min(kBlocks, kThreads / (warps * kWarp));
+  if (registers != 0) blocks = std::min(blocks, kRegisters / registers);
+  if (shared_bytes != 0) blocks = std::min(blocks, kSharedBytes / shared_bytes);
+  return kMultiprocessors * std::max<uint64_t>(1, blocks);
+}
+
+std::vector<BlockRange> ChooseWaves(uint64_t count, uint64_t wave_blocks, uint64_t grid_blocks) {
+  if (count == 0 || count >= grid_blocks) return {{0, grid_blocks}};
+  const uint64_t waves = grid_blocks / wave_blocks;  // at least one, as count is below the grid and above a wave
+  const uint64_t chosen = std::min(waves, count / wave_blocks);
+  std::vector<BlockRange> ranges;
+  for (uint64_t i = 0; i < chosen; ++i) {
+    const uint64_t first = static_cast<uint64_t>(static_cast<unsigned __int128>(i) * waves / chosen) * wave_blocks;
+    if (!ranges.empty() && ranges.back().end == first) {
+      ranges.back().end += wave_blocks;
+    } else {
+      ranges.push_back({first, first + wave_blocks});
+    }
+  }
   return ranges;
 }
 

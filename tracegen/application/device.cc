@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -10,9 +11,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "llvm/IR/LLVMContext.h"
+#include "tracegen/execute/certify.h"
 #include "tracegen/execute/launch_arguments.h"
 #include "tracegen/execute/launch_limits.h"
 #include "tracegen/execute/launch_record.h"
+#include "tracegen/execute/launch_validity.h"
 #include "tracegen/frontend/bitcode.h"
 #include "tracegen/frontend/opencl_build.h"
 
@@ -56,6 +59,7 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(Recording* recording) {
   };
   if (recording != nullptr) {
     options.max_instructions = recording->settings().max_instructions;
+    options.lockstep = recording->settings().lockstep;
     options.resident_blocks = recording->settings().resident_blocks;
     options.progress = [recording](uint64_t block, uint64_t instructions) {
       recording->ShowProgress(block, instructions);
@@ -212,10 +216,14 @@ Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* lau
   }
 
   const uint64_t blocks = geometry.blocks();
-  if (recording_ != nullptr) launch->plan = recording_->Plan(launch->kernel->unit.program, blocks);
+  if (recording_ != nullptr) {
+    launch->plan =
+        recording_->Plan(launch->kernel->unit.program, blocks, geometry.threads(), geometry.dynamic_shared_bytes);
+  }
   const bool all = launch->plan.recorded && launch->plan.blocks.front() == BlockRange{0, blocks};
   const auto make = [&](bool record, KernelCode** code) {
-    absl::StatusOr<KernelCode*> made = launch->module->Code(*launch->kernel, record);
+    absl::StatusOr<KernelCode*> made =
+        launch->module->Code(*launch->kernel, record, recording_ != nullptr && recording_->settings().lockstep);
     if (!made.ok()) return FailCompile(made.status());
     *code = *made;
     return Result{};
@@ -300,17 +308,58 @@ absl::Status Device::Run(const PreparedLaunch& launch) {
                       &launch.kernel->unit.program, launch.recorded != nullptr ? recording_->writer() : nullptr);
 }
 
+absl::StatusOr<trace::v1::Certificate> Device::Certify(const PreparedLaunch& launch) {
+  const CaptureSettings& settings = recording_->settings();
+  if (settings.certify == 0) return trace::v1::Certificate();
+  CertifyOptions options;
+  options.runs = settings.certify;
+  options.folder = settings.folder;
+  options.max_instructions = settings.max_instructions;
+  options.lockstep = settings.lockstep;
+  const std::vector<const void*> arguments = PlaceArguments(launch.recorded->kernel, launch.parameters);
+  const auto is_recorded = [&launch](uint64_t block) {
+    const auto& ranges = launch.plan.blocks;
+    const auto behind = std::upper_bound(ranges.begin(), ranges.end(), block,
+                                         [](uint64_t b, const BlockRange& range) { return b < range.end; });
+    return behind != ranges.end() && behind->first <= block;
+  };
+  absl::StatusOr<trace::v1::Certificate> certificate =
+      CertifyLaunch({launch.recorded->kernel, launch.recorded->code->entry(), arguments.data(), launch.geometry,
+                     *launch.kernel->program, is_recorded},
+                    options, *memory_, heap_.get());
+  if (certificate.ok() && !certificate->failure().empty()) {
+    Warn(absl::StrCat("launch ", launches_, ": ", certificate->runs() == 0 ? "not certified: " : "",
+                      certificate->failure()));
+  }
+  return certificate;
+}
+
 Result Device::Launch(const device::LaunchRequest& request, device::LaunchReply* reply) {
   PreparedLaunch launch;
   if (Result result = Prepare(request, &launch); !result.ok()) {
     result.message = absl::StrCat("launch ", launches_, ": ", result.message);
     return result;
   }
+  trace::v1::Certificate certificate;
+  std::optional<LaunchValidity> validity;
+  absl::Status ran;
   if (launch.plan.recorded) {
     if (absl::Status status = BeginRecord(request, launch); !status.ok()) return Fail(Error::kKernelFault, status);
+    if (launch.kernel->program == nullptr) {
+      absl::StatusOr<trace::Program> program = trace::Program::Create(launch.kernel->unit.program);
+      if (!program.ok()) return Fail(Error::kKernelFault, program.status());
+      launch.kernel->program = std::make_unique<trace::Program>(*std::move(program));
+    }
+    validity.emplace(launch.recorded->kernel, *launch.kernel->program, launch.geometry,
+                     recording_->settings().lockstep);
+    absl::StatusOr<trace::v1::Certificate> certified = Certify(launch);
+    ran = certified.status();
+    if (certified.ok()) certificate = *std::move(certified);
   }
   const uint64_t before = runner_->instructions();
-  absl::Status ran = Run(launch);
+  if (validity.has_value()) runner_->SetObserver(validity->observer());
+  if (ran.ok()) ran = Run(launch);
+  runner_->SetObserver(nullptr);
   reply->printed = std::exchange(printed_, "");
   if (!ran.ok()) {
     const std::string what = absl::IsCancelled(ran) ? absl::StrCat("the program ended while kernel '",
@@ -326,10 +375,16 @@ Result Device::Launch(const device::LaunchRequest& request, device::LaunchReply*
   }
   if (recording_ != nullptr) {
     absl::Status status = launch.plan.recorded ? absl::OkStatus() : BeginRecord(request, launch);
-    if (status.ok()) status = recording_->EndLaunch();
+    if (status.ok()) {
+      const bool tells = validity.has_value() && validity->Complete(certificate);
+      status = recording_->EndLaunch(tells ? &certificate : nullptr);
+    }
     if (!status.ok()) return Fail(Error::kKernelFault, status);
   }
   ShowWarnings(launch);
+  if (validity.has_value()) {
+    for (const std::string& warning : validity->Warnings()) Warn(warning);
+  }
   reply->launch = launches_++;
   reply->duration_ns = kLaunchNanoseconds + (runner_->instructions() - before) / kInstructionsPerNanosecond;
   last_in_stream_[request.stream] = reply->launch;
@@ -345,6 +400,12 @@ void Device::ShowWarnings(const PreparedLaunch& launch) {
   warnings_shown_ = running.size();
   if (!warnings.empty() && recording_ != nullptr) recording_->ClearProgress();
   for (const std::string& warning : warnings) absl::FPrintF(stderr, "heddle: warning: %s\n", warning);
+}
+
+void Device::Warn(const std::string& warning) {
+  if (!told_.insert(warning).second) return;
+  recording_->ClearProgress();
+  absl::FPrintF(stderr, "heddle: warning: %s\n", warning);
 }
 
 }  // namespace heddle::tracegen

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -55,10 +56,13 @@ class Device {
   device::Result AddModule(std::string bitcode, const device::ModuleOptions& options, device::ModuleInfo* module);
   // Everything that can be refused before the kernel runs.
   device::Result Prepare(const device::LaunchRequest& request, PreparedLaunch* launch);
+  // What other orders change, if that is asked for.
+  absl::StatusOr<trace::v1::Certificate> Certify(const PreparedLaunch& launch);
   absl::Status Run(const PreparedLaunch& launch);
   absl::Status BeginRecord(const device::LaunchRequest& request, const PreparedLaunch& launch);
   // What the user should know about the kernel and its run, each once.
   void ShowWarnings(const PreparedLaunch& launch);
+  void Warn(const std::string& warning);
   uint32_t StreamNumber(uint64_t stream);
 
   Recording* recording_;
@@ -74,6 +78,7 @@ class Device {
   std::map<uint64_t, uint32_t> streams_;         // numbers in the trace, in order of first use
   std::map<uint64_t, uint64_t> last_in_stream_;  // launch
   size_t warnings_shown_ = 0;                    // of the runner
+  std::set<std::string> told_;                   // other warnings
 };
 
 }  // namespace heddle::tracegen

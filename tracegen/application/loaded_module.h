@@ -17,6 +17,7 @@
 #include "tracegen/instrument/instrument.h"
 #include "tracegen/program/static_program.h"
 #include "tracegen/runtime/protocol/device_types.h"
+#include "traces/format/program.h"
 
 namespace heddle::tracegen {
 
@@ -34,7 +35,8 @@ struct LoadedKernel {
   KernelUnit unit;
   KernelCode recorded;  // made by LoadedModule::Code, code is null before
   KernelCode native;
-  std::optional<uint32_t> number;  // in the trace, once it is there
+  std::optional<uint32_t> number;           // in the trace, once it is there
+  std::unique_ptr<trace::Program> program;  // `unit.program`, once the kernel is recorded
 };
 
 // One module of an application.
@@ -62,8 +64,8 @@ class LoadedModule {
   // UnimplementedError names the construct that capture does not support and its source line.
   absl::StatusOr<LoadedKernel*> Kernel(const std::string& name);
 
-  // Its code in one form, compiled at the first call.
-  absl::StatusOr<KernelCode*> Code(LoadedKernel& kernel, bool record);
+  // Its code in one form, compiled at the first call. `lockstep` must be the same in all calls.
+  absl::StatusOr<KernelCode*> Code(LoadedKernel& kernel, bool record, bool lockstep);
 
  private:
   LoadedModule() = default;

@@ -13,6 +13,7 @@
 #include "tracegen/instrument/thread_context.h"
 #include "tracegen/version.h"
 #include "traces/format/copy.h"
+#include "traces/format/limits.h"
 #include "traces/format/reader.h"
 
 namespace heddle::tracegen {
@@ -28,6 +29,7 @@ Recording::Recording(CaptureSettings settings, std::string path)
   header_.set_producer(kProducer);
   header_.set_abstraction_level("ptx");
   for (const trace::v1::AddressWindow& window : DeviceMemory::Windows()) *header_.add_window() = window;
+  if (settings_.certify != 0 || settings_.lockstep) header_.set_minor(trace::kMinorVersion);
   if (!settings_.command_line.empty()) header_.set_command_line(settings_.command_line);
   if (settings_.resident_blocks > 1) {
     (*header_.mutable_provenance())["resident_blocks"] = absl::StrCat(settings_.resident_blocks);
@@ -56,16 +58,26 @@ void Recording::AddCode(const CodeFacts& facts) {
   }
 }
 
-LaunchPlan Recording::Plan(const trace::v1::KernelProgram& kernel, uint64_t grid_blocks) const {
+LaunchPlan Recording::Plan(const trace::v1::KernelProgram& kernel, uint64_t grid_blocks, uint32_t block_threads,
+                           uint32_t dynamic_shared_bytes) const {
   LaunchPlan plan;
   plan.recorded = outcome_.launches >= settings_.first_launch && outcome_.launches <= settings_.last_launch &&
                   (!kernels_.has_value() || std::regex_search(kernel.name(), *kernels_));
   if (!plan.recorded) return plan;
-  plan.blocks = ChooseBlocks(settings_.block_rule, settings_.max_blocks, settings_.seed, grid_blocks);
+  trace::v1::BlockSelection::Rule rule = settings_.block_rule;
+  const uint64_t wave =
+      WaveBlocks(block_threads, kernel.register_count(), kernel.static_shared_bytes() + dynamic_shared_bytes);
+  // Less than a wave is what a device would start with.
+  if (rule == trace::v1::BlockSelection::WAVES && settings_.max_blocks < wave) rule = trace::v1::BlockSelection::FIRST;
+  plan.blocks = rule == trace::v1::BlockSelection::WAVES
+                    ? ChooseWaves(settings_.max_blocks, wave, grid_blocks)
+                    : ChooseBlocks(rule, settings_.max_blocks, settings_.seed, grid_blocks);
   if (plan.blocks.front() != BlockRange{0, grid_blocks}) {
-    plan.selection.set_rule(settings_.block_rule);
-    plan.selection.set_blocks(settings_.max_blocks);
-    if (settings_.block_rule == trace::v1::BlockSelection::RANDOM) plan.selection.set_seed(settings_.seed);
+    plan.selection.set_rule(rule);
+    for (const BlockRange& range : plan.blocks) {
+      plan.selection.set_blocks(plan.selection.blocks() + range.end - range.first);
+    }
+    if (rule == trace::v1::BlockSelection::RANDOM) plan.selection.set_seed(settings_.seed);
   }
   return plan;
 }
@@ -155,14 +167,19 @@ absl::Status Recording::BeginLaunch(const std::string& kernel_name, const Launch
   return absl::OkStatus();
 }
 
-absl::Status Recording::EndLaunch() {
+absl::Status Recording::EndLaunch(trace::v1::Certificate* certificate) {
   if (!error_.ok()) return error_;
-  ++outcome_.launches;
+  const auto number = static_cast<uint32_t>(outcome_.launches++);
   if (!in_launch_) return absl::OkStatus();
   in_launch_ = false;
   ++outcome_.recorded;
   ShowProgress(grid_blocks_, writer_->totals().thread_instructions);
-  return Break(writer_->EndLaunch());
+  absl::Status status = writer_->EndLaunch();
+  if (status.ok() && certificate != nullptr) {
+    certificate->set_launch(number);
+    status = writer_->AddCertificate(*certificate);
+  }
+  return Break(std::move(status));
 }
 
 absl::Status Recording::AbandonLaunch(const std::string& reason) {

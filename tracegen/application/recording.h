@@ -54,7 +54,8 @@ class Recording {
   void SetProgram(const std::string& name) { outcome_.program = name; }
 
   // What to record of the next launch.
-  LaunchPlan Plan(const trace::v1::KernelProgram& kernel, uint64_t grid_blocks) const;
+  LaunchPlan Plan(const trace::v1::KernelProgram& kernel, uint64_t grid_blocks, uint32_t block_threads,
+                  uint32_t dynamic_shared_bytes) const;
 
   // Puts a kernel into the trace, whose instructions count their source files from 1 in facts.source_files. The same
   // kernel from several modules is there once. Returns its number.
@@ -65,7 +66,8 @@ class Recording {
   absl::Status BeginLaunch(const std::string& kernel_name, const LaunchPlan& plan, trace::v1::Launch launch);
   // Where its blocks go; null if the launch is not recorded.
   trace::TraceWriter* writer() { return in_launch_ ? writer_.get() : nullptr; }
-  absl::Status EndLaunch();
+  // `certificate`: what the recording can stand for, without the launch's number; null if there is nothing to tell.
+  absl::Status EndLaunch(trace::v1::Certificate* certificate);
   // The launch has failed: the trace ends before it. Errors: those of the file, after which there is no trace.
   absl::Status AbandonLaunch(const std::string& reason);
 

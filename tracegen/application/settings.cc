@@ -105,6 +105,8 @@ std::string Encode(const CaptureSettings& settings) {
                {"block_rule", Number(settings.block_rule)},
                {"seed", Number(settings.seed)},
                {"max_instructions", Number(settings.max_instructions)},
+               {"certify", Number(settings.certify)},
+               {"lockstep", Number(settings.lockstep)},
                {"resident_blocks", Number(settings.resident_blocks)},
                {"level", Number(static_cast<uint64_t>(settings.zstd_level))},
                {"threads", Number(settings.threads)},
@@ -126,6 +128,8 @@ absl::StatusOr<CaptureSettings> DecodeSettings(const std::string& text) {
   const uint64_t rule = reader.Number("block_rule");
   settings.seed = reader.Number("seed");
   settings.max_instructions = reader.Number("max_instructions");
+  settings.certify = static_cast<uint32_t>(reader.Number("certify"));
+  settings.lockstep = reader.Flag("lockstep");
   settings.resident_blocks = static_cast<uint32_t>(reader.Number("resident_blocks"));
   settings.zstd_level = static_cast<int>(reader.Number("level"));
   settings.threads = static_cast<unsigned>(reader.Number("threads"));
@@ -161,7 +165,9 @@ absl::Status ReadLaunches(const std::string& text, CaptureSettings& settings) {
 }
 
 absl::Status ReadBlockChoice(const std::string& text, CaptureSettings& settings) {
-  if (text == "first") {
+  if (text == "waves") {
+    settings.block_rule = BlockSelection::WAVES;
+  } else if (text == "first") {
     settings.block_rule = BlockSelection::FIRST;
   } else if (text == "even") {
     settings.block_rule = BlockSelection::EVENLY_SPACED;
@@ -170,7 +176,7 @@ absl::Status ReadBlockChoice(const std::string& text, CaptureSettings& settings)
     settings.block_rule = BlockSelection::RANDOM;
   } else {
     return absl::InvalidArgumentError(
-        absl::StrCat("--block-choice ", text, ": possible are first, even and random:SEED with a number"));
+        absl::StrCat("--block-choice ", text, ": possible are waves, first, even and random:SEED with a number"));
   }
   return absl::OkStatus();
 }
@@ -193,7 +199,8 @@ std::string DescribeChoice(const CaptureSettings& settings) {
                                  settings.last_launch == ~uint64_t{0} ? "" : absl::StrCat(settings.last_launch)));
   }
   if (settings.max_blocks != 0) {
-    const char* rule = settings.block_rule == BlockSelection::FIRST    ? "the first"
+    const char* rule = settings.block_rule == BlockSelection::WAVES    ? "whole waves of a full device"
+                       : settings.block_rule == BlockSelection::FIRST  ? "the first"
                        : settings.block_rule == BlockSelection::RANDOM ? "drawn at random"
                                                                        : "evenly spaced";
     parts.push_back(absl::StrCat("at most ", settings.max_blocks, " blocks of a launch, ", rule));

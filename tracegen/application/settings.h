@@ -23,9 +23,11 @@ struct CaptureSettings {
   uint64_t first_launch = 0;
   uint64_t last_launch = ~uint64_t{0};
   uint64_t max_blocks = 0;  // of a launch; 0 = all
-  trace::v1::BlockSelection::Rule block_rule = trace::v1::BlockSelection::FIRST;
+  trace::v1::BlockSelection::Rule block_rule = trace::v1::BlockSelection::WAVES;
   uint64_t seed = 0;                         // of RANDOM
   uint64_t max_instructions = ~uint64_t{0};  // of a process; reaching it is an error of the launch
+  uint32_t certify = 0;                      // every launch again under so many other orders
+  bool lockstep = false;                     // threads of a warp run together
   uint32_t resident_blocks = 1;              // of a launch that are live at once
   int zstd_level = 3;
   unsigned threads = 1;       // that compress
@@ -38,8 +40,8 @@ struct CaptureSettings {
 std::string Encode(const CaptureSettings& settings);
 absl::StatusOr<CaptureSettings> DecodeSettings(const std::string& text);
 
-// Reads "A-B", "A-", "-B" or "A" into the launches to record; "first", "even" or "random:SEED" into the choice of
-// blocks. InvalidArgument says what is possible.
+// Reads "A-B", "A-", "-B" or "A" into the launches to record; "waves", "first", "even" or "random:SEED" into the choice
+// of blocks. InvalidArgument says what is possible.
 absl::Status ReadLaunches(const std::string& text, CaptureSettings& settings);
 absl::Status ReadBlockChoice(const std::string& text, CaptureSettings& settings);
 // InvalidArgument: not a regular expression.

@@ -9,13 +9,14 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "tracegen/execute/block_order.h"
 #include "tracegen/execute/fault_handler.h"
-#include "traces/format/walk.h"
 
 namespace heddle::tracegen {
 namespace {
 
-constexpr uint64_t kSmallestShare = 64;  // instructions a thread may run before others get their turn
+constexpr uint64_t kSmallestShare = 64;         // instructions a thread may run before others get their turn
+constexpr uint64_t kLargestRandomShare = 2048;  // under a random order, besides
 
 }  // namespace
 
@@ -33,7 +34,7 @@ void BlockRunner::BeginLaunch(const InstrumentedKernel& kernel, KernelEntry entr
   geometry_ = geometry;
   sink_ = sink;
   thread_count_ = geometry.threads();
-  shared_bytes_ = (kernel.static_shared_bytes + 15) / 16 * 16 + geometry.dynamic_shared_bytes;
+  shared_bytes_ = SharedBytes(kernel, geometry);
   threads_.assign(thread_count_, Thread{});
   polling_.assign(kernel.waits.empty() ? 0 : thread_count_, Polling{});
   warps_.assign((thread_count_ + kWarpWidth - 1) / kWarpWidth, Warp{});
@@ -75,7 +76,10 @@ absl::Status BlockRunner::Run(const InstrumentedKernel& kernel, KernelEntry entr
     fibers_.Reset();
     return status;
   }
-  for (uint64_t block = geometry.first_block; block < end_block; ++block) {
+  const BlockOrder order(geometry.first_block, end_block, options_.order_seed);
+  if (options_.order_seed.has_value()) random_ = Random(*options_.order_seed);
+  for (uint64_t at = geometry.first_block; at < end_block; ++at) {
+    const uint64_t block = order.At(at);
     if (InterruptRequested()) return absl::CancelledError("interrupted");
     if (absl::Status status = RunBlock(block); !status.ok()) {
       fibers_.Reset();
@@ -100,6 +104,7 @@ void BlockRunner::BeginBlock(uint64_t block) {
   }
   for (BarrierCount& barrier : barriers_) barrier = BarrierCount{};
   next_thread_ = 0;
+  if (options_.order_seed.has_value()) start_order_ = RandomOrder(thread_count_, random_);
   exited_ = 0;
   ready_head_ = ready_count_ = 0;
   std::fill(std::begin(next_tid_), std::end(next_tid_), 0);
@@ -109,14 +114,20 @@ void BlockRunner::BeginBlock(uint64_t block) {
   std::memset(reinterpret_cast<void*>(kSharedBase), 0, shared_bytes_);
   cut_ = false;
   block_start_instructions_ = context_.instructions;
-  log_.Begin(options_.part_accesses + kernel_->step_addresses + 1,
-             options_.part_instructions + kernel_->step_decisions + 1);
+  log_.Begin(
+      std::max(options_.part_accesses, KeepsBlocks() ? options_.whole_block_entries : 0) + kernel_->step_addresses + 1,
+      std::max(options_.part_instructions, KeepsBlocks() ? options_.whole_block_entries : 0) + kernel_->step_decisions +
+          1);
   BeginPart();
 }
 
 void BlockRunner::BeginPart() {
   context_.address_cursor = log_.addresses() + log_.kept_addresses();
   context_.decision_cursor = log_.decisions();
+  ExtendLimits();
+}
+
+void BlockRunner::ExtendLimits() {
   uint64_t left = options_.max_instructions - std::min(options_.max_instructions, context_.instructions);
   part_limit_ = context_.instructions + std::min(options_.part_instructions, left);
   part_address_limit_ = context_.address_cursor + options_.part_accesses;
@@ -173,13 +184,32 @@ absl::Status BlockRunner::RunBlock(uint64_t block) {
 }
 
 absl::Status BlockRunner::FinishBlock() {
-  if (sink_ == nullptr) return absl::OkStatus();
+  if (sink_ == nullptr && !KeepsBlocks()) return absl::OkStatus();
   if (cut_) return CutBlock(true);
   if (log_.Gather(thread_count_, BoundsToCheck(), records_)) WarnOfAccessOutside();
-  return sink_->AddBlock(block_, records_, context_.instructions - block_start_instructions_);
+  if (sink_ != nullptr) {
+    absl::Status status = sink_->AddBlock(block_, records_, context_.instructions - block_start_instructions_);
+    if (!status.ok()) return status;
+  }
+  if (observer_ == nullptr) return absl::OkStatus();
+  consumed_.assign(thread_count_, 0);
+  for (uint32_t t = 0; t < thread_count_; ++t) consumed_[t] = records_[t].addresses.size();
+  return observer_->AddBlock(block_, records_, consumed_, true);
 }
 
 absl::Status BlockRunner::CutBlock(bool last) {
+  if (KeepsBlocks()) {
+    const auto addresses = static_cast<uint64_t>(context_.address_cursor - log_.addresses());
+    const auto decisions = static_cast<uint64_t>(context_.decision_cursor - log_.decisions());
+    if (addresses + options_.part_accesses > options_.whole_block_entries ||
+        decisions + options_.part_instructions > options_.whole_block_entries) {
+      return absl::ResourceExhaustedError(absl::StrCat("kernel '", kernel_->name, "': block ", block_,
+                                                       " records more than can be kept of one block (",
+                                                       options_.whole_block_entries, " accesses or decisions)"));
+    }
+    ExtendLimits();
+    return absl::OkStatus();
+  }
   if (sink_ == nullptr) {
     // Nobody reads the record: start over in the same place, where addresses that are still outstanding do no harm.
     log_.Begin(0, 0);
@@ -194,6 +224,12 @@ absl::Status BlockRunner::CutBlock(bool last) {
     return status;
   }
   if (outside) WarnOfAccessOutside();
+  if (observer_ != nullptr) {
+    if (last) {
+      for (uint32_t t = 0; t < thread_count_; ++t) consumed_[t] = records_[t].addresses.size();
+    }
+    if (absl::Status status = observer_->AddBlock(block_, records_, consumed_, last); !status.ok()) return status;
+  }
   if (last) return absl::OkStatus();
   // The records of blocks that were entered after a thread's last decision go over into the next part, and with them
   // the place where a suspended thread still has to store addresses.
@@ -214,66 +250,14 @@ absl::Status BlockRunner::CutBlock(bool last) {
   return absl::OkStatus();
 }
 
-void BlockRunner::SetBounds(const std::vector<trace::v1::Allocation>& allocations,
-                            const trace::v1::KernelProgram* program) {
-  bounds_.SetAllocations(allocations);
-  program_ = program;
-}
-
-const BoundsCheck* BlockRunner::BoundsToCheck() const {
-  return program_ == nullptr || warned_of_bounds_ ? nullptr : &bounds_;
-}
-
-void BlockRunner::WarnOfAccessOutside() {
-  for (uint32_t t = 0; t < thread_count_; ++t) {
-    // Of a thread that goes on in the next part, what is behind the consumed addresses may not have been written yet.
-    const std::span<const uint64_t> addresses = records_[t].addresses;
-    const bool all = !cut_ || records_[t].exited;
-    const size_t position = bounds_.FindOutside(all ? addresses : addresses.first(consumed_[t]));
-    if (position == BoundsCheck::kNone) continue;
-    warned_of_bounds_ = true;
-    kernels_outside_.insert(kernel_->name);
-    const uint64_t address = records_[t].addresses[position];
-    Warn(absl::StrCat("kernel '", kernel_->name, "', block (", context_.ctaid[0], ",", context_.ctaid[1], ",",
-                      context_.ctaid[2], "), thread ", Coordinates(t), ": access to address 0x", absl::Hex(address),
-                      PlaceOfAccess(records_[t], position), ", ", bounds_.Describe(address),
-                      "; further ones of this kernel are not told"));
-    return;
-  }
-}
-
-// The instruction is the one that a walk along the thread's decisions finds at this address. Of a block that was cut in
-// time it is not known here where the walk starts.
-std::string BlockRunner::PlaceOfAccess(const trace::ThreadRecord& record, size_t position) const {
-  absl::StatusOr<trace::Program> program = trace::Program::Create(*program_);
-  if (cut_ || !program.ok()) return "";
-  trace::ByteDecisions decisions(record.decisions.data(), record.decisions.size());
-  trace::WalkState state;
-  uint64_t instructions = 0;
-  size_t seen = 0;
-  std::optional<trace::Pc> pc;
-  trace::Walk(*program, trace::Extent::kRunsToExit, decisions, state, ~uint64_t{0}, instructions,
-              [&](uint32_t, const trace::Block& block) {
-                if (position >= seen && position < seen + block.access_count) {
-                  pc = program->accesses_of(block)[position - seen];
-                }
-                seen += block.access_count;
-              });
-  for (const RecordedBlock& block : kernel_->blocks) {
-    for (size_t i = 0; i < block.access_instructions.size(); ++i) {
-      if (block.access_instructions[i] == pc) return absl::StrCat(" at ", block.access_sites[i].ToString());
-    }
-  }
-  return "";
-}
-
 void BlockRunner::FiberMain(void* self) { static_cast<BlockRunner*>(self)->FiberLoop(); }
 
 void BlockRunner::FiberLoop() {
   for (;;) {
     Fiber* self = running_fiber_;
     while (next_thread_ < thread_count_ && !RecordFull() && !TurnOver() && stop_ == Stop::kNone) {
-      StartThread(next_thread_++);
+      const uint32_t next = next_thread_++;
+      StartThread(start_order_.empty() ? next : start_order_[next]);
       heddle_enter_kernel(entry_, &context_, arguments_, &self->unwind);
       FinishThread();
     }
@@ -302,6 +286,7 @@ Fiber* BlockRunner::Next() {
     return nullptr;
   }
   if (next_thread_ < thread_count_) return fibers_.Get();
+  if (ready_count_ == 0 && options_.lockstep) ReleaseTogether();
   if (ready_count_ == 0) {
     stop_ = Stop::kStuck;
     return nullptr;
@@ -310,6 +295,8 @@ Fiber* BlockRunner::Next() {
     stop_ = Stop::kIdle;
     return nullptr;
   }
+  // A thread that has polled in vain is not asked again before something has changed: AllIdle has put one to the front.
+  if (options_.order_seed.has_value() && kernel_->waits.empty()) ScrambleReady();
   uint32_t thread = ready_[ready_head_];
   ready_head_ = ready_head_ + 1 == thread_count_ ? 0 : ready_head_ + 1;
   --ready_count_;
@@ -351,7 +338,9 @@ void BlockRunner::SetLimits() {
   uint64_t left = part_limit_ - std::min(part_limit_, context_.instructions);
   uint64_t addresses_left =
       static_cast<uint64_t>(std::max<ptrdiff_t>(0, part_address_limit_ - context_.address_cursor));
-  context_.instruction_limit = context_.instructions + std::min(left, std::max(kSmallestShare, left / sharers));
+  uint64_t share = std::max(kSmallestShare, left / sharers);
+  if (options_.order_seed.has_value()) share = kSmallestShare + random_.Below(kLargestRandomShare);
+  context_.instruction_limit = context_.instructions + std::min(left, share);
   context_.address_limit =
       context_.address_cursor + std::min(addresses_left, std::max(kSmallestShare, addresses_left / sharers));
   if (options_.turn_instructions != 0) {
@@ -389,6 +378,11 @@ void BlockRunner::StartThread(uint32_t thread) {
   }
   // Threads begin in order, so the indices count up; no division in the path of short kernels.
   context_.linear_tid = thread;
+  if (!start_order_.empty()) {
+    next_tid_[0] = thread % geometry_.block[0];
+    next_tid_[1] = thread / geometry_.block[0] % geometry_.block[1];
+    next_tid_[2] = thread / geometry_.block[0] / geometry_.block[1];
+  }
   std::copy(std::begin(next_tid_), std::end(next_tid_), context_.tid);
   std::copy(std::begin(next_tid_), std::end(next_tid_), threads_[thread].tid);
   if (++next_tid_[0] == geometry_.block[0]) {
@@ -451,16 +445,6 @@ void BlockRunner::Fail(std::string message) {
   __builtin_unreachable();
 }
 
-void BlockRunner::FailMisaligned(const uint64_t* record) {
-  const RecordedBlock& block = kernel_->blocks[context_.location - 1];
-  size_t wrong = 0;
-  auto is_wrong = [&](size_t i) { return block.access_bytes[i] != 0 && record[i] % block.access_bytes[i] != 0; };
-  while (wrong + 1 < block.access_bytes.size() && !is_wrong(wrong)) ++wrong;
-  Fail(absl::StrCat("access of ", block.access_bytes[wrong], " bytes to address 0x", absl::Hex(record[wrong]),
-                    ", which is no multiple of ", block.access_bytes[wrong], ", at ",
-                    block.access_sites[wrong].ToString(), ": a device stops here"));
-}
-
 uint64_t BlockRunner::LocalOf(uint32_t thread) const {
   return kLocalBase + (uint64_t{options_.slot} * thread_count_ + thread) * kLocalStride;
 }
@@ -471,72 +455,6 @@ void BlockRunner::Print(const std::string& text) const {
 
 uint64_t BlockRunner::Allocate(uint64_t bytes) { return options_.heap != nullptr ? options_.heap->Allocate(bytes) : 0; }
 
-void BlockRunner::Free(uint32_t site, uint64_t address) {
-  if (address == 0 || (options_.heap != nullptr && options_.heap->Free(address))) return;
-  Fail(absl::StrCat("free of 0x", absl::Hex(address), " at ", SiteText(site),
-                    ": malloc has not returned this address, or it has been freed before"));
-}
-
-void BlockRunner::RequireResidentGrid(uint32_t site) {
-  if (geometry_.blocks() <= options_.resident_blocks) return;
-  const std::string live = options_.resident_blocks == 1
-                               ? std::string("which run one after the other here")
-                               : absl::StrCat("of which ", options_.resident_blocks, " are live at once");
-  Fail(absl::StrCat("a barrier of the whole grid at ", SiteText(site), ": the grid has ", geometry_.blocks(),
-                    " blocks, ", live, "; --resident-blocks ", geometry_.blocks(), " lets all of them live at once"));
-}
-
 void BlockRunner::ExitThread() { heddle_leave_kernel(running_fiber_->unwind); }
-
-std::string BlockRunner::SiteText(uint32_t site) const {
-  return site < kernel_->sites.size() ? kernel_->sites[site].ToString() : "unknown place";
-}
-
-std::string BlockRunner::Coordinates(uint32_t thread) const {
-  return absl::StrCat("(", thread % geometry_.block[0], ",", thread / geometry_.block[0] % geometry_.block[1], ",",
-                      thread / geometry_.block[0] / geometry_.block[1], ")");
-}
-
-std::string BlockRunner::Where(uint32_t thread) const {
-  std::string text = absl::StrCat("block (", context_.ctaid[0], ",", context_.ctaid[1], ",", context_.ctaid[2],
-                                  "), thread ", Coordinates(thread));
-  uint32_t location =
-      thread == running_ && threads_[thread].state == State::kRunning ? context_.location : threads_[thread].location;
-  if (location != 0 && kernel_->blocks[location - 1].site.line != 0) {
-    absl::StrAppend(&text, ", near ", kernel_->blocks[location - 1].site.ToString());
-  }
-  return text;
-}
-
-void BlockRunner::Warn(const std::string& text) {
-  if (std::find(warnings_.begin(), warnings_.end(), text) == warnings_.end()) warnings_.push_back(text);
-}
-
-Site BlockRunner::LastAccess(const void* address) const {
-  if (context_.location == 0) return Site{};
-  const RecordedBlock& block = kernel_->blocks[context_.location - 1];
-  Site site = block.site;
-  // The access that failed has already stored its address in the record of its block.
-  const uint64_t* record = context_.address_cursor - block.access_instructions.size();
-  for (size_t i = 0; i < block.access_instructions.size() && i < block.access_sites.size(); ++i) {
-    if (record[i] == reinterpret_cast<uint64_t>(address)) site = block.access_sites[i];
-  }
-  return site;
-}
-
-std::string BlockRunner::FaultText(int signal, const void* address) const {
-  std::string where = absl::StrCat("kernel '", kernel_->name, "', block (", context_.ctaid[0], ",", context_.ctaid[1],
-                                   ",", context_.ctaid[2], "), thread ", Coordinates(running_));
-  if (fibers_.InGuard(address)) {
-    return absl::StrCat(where, ": stack overflow: device functions call each other too deeply");
-  }
-  Site site = LastAccess(address);
-  std::string at = site.line != 0 ? absl::StrCat(" at ", site.ToString()) : "";
-  if (signal == SIGFPE) return absl::StrCat(where, ": arithmetic fault", at);
-  if (signal == SIGILL) return absl::StrCat(where, ": illegal instruction", at);
-  std::string what = "where nothing is allocated";
-  if (options_.describe_address) what = options_.describe_address(reinterpret_cast<uint64_t>(address));
-  return absl::StrCat(where, ": access to address 0x", absl::Hex(reinterpret_cast<uint64_t>(address)), ", ", what, at);
-}
 
 }  // namespace heddle::tracegen

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include "tracegen/execute/bounds_check.h"
 #include "tracegen/execute/device_heap.h"
 #include "tracegen/execute/fiber.h"
+#include "tracegen/execute/random.h"
 #include "tracegen/execute/record_log.h"
 #include "tracegen/execute/wait_marks.h"
 #include "tracegen/instrument/instrument.h"
@@ -42,6 +44,11 @@ struct Geometry {
   uint32_t threads() const { return block[0] * block[1] * block[2]; }
 };
 
+// Shared memory of a block: static, to a multiple of 16 bytes, then dynamic.
+inline uint32_t SharedBytes(const InstrumentedKernel& kernel, const Geometry& geometry) {
+  return (kernel.static_shared_bytes + 15) / 16 * 16 + geometry.dynamic_shared_bytes;
+}
+
 struct RunnerOptions {
   uint64_t part_instructions = trace::kChunkThreadInstructions;  // a block is cut in time at these
   uint64_t part_accesses = trace::kChunkAccesses;
@@ -51,11 +58,30 @@ struct RunnerOptions {
   std::function<std::string(uint64_t address)> describe_address;
   std::function<void(const std::string& text)> print;  // receives what printf of device code prints; may be empty
   DeviceHeap* heap = nullptr;                          // of device code; null = malloc finds nothing
+  // Blocks and threads in a pseudo-random order that follows from this number, within what barriers and warp operations
+  // allow, and threads give way at random loop iterations. Only without a writer, which wants blocks in order.
+  std::optional<uint64_t> order_seed;
+  // Without a writer: records of a block are kept until it ends, up to so many accesses and so many decisions; more is
+  // a ResourceExhausted error. 0 = they are thrown away. Threads take turns as if the block were cut in time all the
+  // same.
+  uint64_t whole_block_entries = 0;
+  // The threads of a warp run from one memory access to the next together (the kernel must have been made for it).
+  bool lockstep = false;
   // Of blocks that are live at once (ResidentBlocks): how many; which of them this runner runs; and how many
   // instructions a thread runs before it gives way, 0 = a share of the record.
   uint32_t resident_blocks = 1;
   uint32_t slot = 0;
   uint64_t turn_instructions = 0;
+};
+
+// Sees what the threads of a block have recorded, after the writer. Errors end the run.
+class BlockObserver {
+ public:
+  virtual ~BlockObserver() = default;
+  // A block of which nothing has been handed over is whole if `last` is true at once. Threads of a part pass what
+  // ThreadRecord says; addresses behind consumed[t] belong to the next part and may not have been written.
+  virtual absl::Status AddBlock(uint64_t block, std::span<const trace::ThreadRecord> records,
+                                std::span<const uint64_t> consumed, bool last) = 0;
 };
 
 // One kernel launch after the other. A thread runs until it ends, waits for others (barrier, warp operation, a loop
@@ -84,6 +110,9 @@ class BlockRunner {
   // once per kernel, with the place in the source. (Only recorded launches are looked at.)
   void SetBounds(const std::vector<trace::v1::Allocation>& allocations, const trace::v1::KernelProgram* program);
 
+  // Who sees the records of the launches that follow; may be null.
+  void SetObserver(BlockObserver* observer) { observer_ = observer; }
+
   // The heap of the launches that follow (RunnerOptions::heap).
   void SetHeap(DeviceHeap* heap) { options_.heap = heap; }
 
@@ -95,6 +124,8 @@ class BlockRunner {
   // Called from generated code; see thread_context.h.
   void Yield();
   uint32_t Barrier(uint32_t site, uint32_t id, uint32_t threads, BarrierReduction reduction, uint32_t predicate);
+  // Lockstep: the running thread is in front of a memory access of PTX instruction `pc`.
+  void BeforeAccess(uint32_t pc);
   uint64_t WarpMeeting(uint32_t site, WarpOperation operation, uint32_t mask, uint64_t value, uint32_t b, uint32_t c,
                        bool converged);
   void Print(const std::string& text) const;
@@ -115,7 +146,16 @@ class BlockRunner {
  private:
   friend class ResidentBlocks;  // several runners, whose blocks take turns
 
-  enum class State : uint8_t { kNotStarted, kRunning, kReady, kAtBarrier, kAtWarpOperation, kConverging, kExited };
+  enum class State : uint8_t {
+    kNotStarted,
+    kRunning,
+    kReady,
+    kAtBarrier,
+    kAtWarpOperation,
+    kConverging,
+    kAtAccess,
+    kExited
+  };
   // kIdle: all threads that could run poll in vain. kTurnOver: other blocks are to go on.
   enum class Stop : uint8_t { kNone, kFinished, kRecordFull, kStuck, kIdle, kTurnOver, kFailed };
 
@@ -135,6 +175,7 @@ class BlockRunner {
     uint32_t b = 0;
     uint32_t c = 0;
     uint64_t result = 0;
+    uint64_t position = 0;  // kAtAccess: lower ones go first
     // Kernels that wait in loops.
     uint64_t progress = 0;  // ThreadContext::progress
     uint32_t waiting = 0;   // ThreadContext::waiting
@@ -162,6 +203,8 @@ class BlockRunner {
     uint32_t blocked = 0;  // lanes that wait at a barrier or a warp operation
   };
 
+  // Whether whole blocks go to the observer.
+  bool KeepsBlocks() const { return sink_ == nullptr && observer_ != nullptr && options_.whole_block_entries != 0; }
   static void FiberMain(void* self);
   void FiberLoop();
   // Takes over what a launch is; Run without its blocks.
@@ -196,6 +239,9 @@ class BlockRunner {
   void FinishThread();
   void ResumeThread(uint32_t thread);
   void SetLimits();
+  void ExtendLimits();     // as if a part began
+  void ScrambleReady();    // another thread to the head of ready_
+  void ReleaseTogether();  // lockstep: the threads of a warp that go on next
   bool RecordFull() const;
   // Gives the processor away; returns when the thread goes on.
   void Suspend();
@@ -233,6 +279,7 @@ class BlockRunner {
   const void* const* arguments_ = nullptr;
   Geometry geometry_;
   BlockSink* sink_ = nullptr;
+  BlockObserver* observer_ = nullptr;
   uint32_t shared_bytes_ = 0;
   WaitMarks own_waits_;
   WaitMarks* waits_ = &own_waits_;
@@ -259,6 +306,9 @@ class BlockRunner {
   std::vector<uint32_t> ready_;  // ring of threads that can go on
   uint32_t ready_head_ = 0;
   uint32_t ready_count_ = 0;
+  Random random_{0};                   // order_seed
+  std::vector<uint32_t> start_order_;  // of threads; empty = ascending
+  uint32_t next_warp_ = 0;             // lockstep: whose turn it is
   std::string failure_;
   std::vector<trace::ThreadRecord> records_;
   std::vector<uint64_t> consumed_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace heddle::tracegen {
 
@@ -47,6 +48,17 @@ void DeviceHeap::Reset() {
   const std::lock_guard<std::mutex> lock(mutex_);
   used_.clear();
   free_ = {{base_, bytes_ / kAlignment * kAlignment}};
+}
+
+DeviceHeap::State DeviceHeap::Save() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return {free_, used_};
+}
+
+void DeviceHeap::Restore(State state) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  free_ = std::move(state.free);
+  used_ = std::move(state.used);
 }
 
 }  // namespace heddle::tracegen

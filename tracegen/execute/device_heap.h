@@ -27,6 +27,14 @@ class DeviceHeap {
   // Everything is free again.
   void Reset();
 
+  // What is free and what is in use, to be put back later.
+  struct State {
+    std::map<uint64_t, uint64_t> free;
+    std::map<uint64_t, uint64_t> used;
+  };
+  State Save();
+  void Restore(State state);
+
  private:
   uint64_t base_;
   uint64_t bytes_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <utility>
@@ -175,6 +176,37 @@ std::string DeviceMemory::Describe(uint64_t address) const {
     return place(live->first, live->second);
   }
   return "where nothing is allocated";
+}
+
+absl::Status DeviceMemory::MapGlobal(int flags) const {
+  const auto failed = [] {
+    return absl::ResourceExhaustedError(absl::StrCat("device memory cannot be mapped: ", strerror(errno)));
+  };
+  if (mmap(At(kGlobalBase), kGlobalBytes, PROT_NONE, flags | MAP_NORESERVE | MAP_FIXED, files_[0], 0) == MAP_FAILED) {
+    return failed();
+  }
+  for (const auto& [address, range] : allocations_) {
+    const uint64_t first_page = address / kPage * kPage;
+    const uint64_t last_page = RoundUp(range.end == next_ ? range.end + kTailSlack : range.end, kPage);
+    if (mprotect(At(first_page), last_page - first_page, PROT_READ | PROT_WRITE) != 0) return failed();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<DeviceMemory::Scratch>> DeviceMemory::MakeScratch() {
+  if (files_[0] < 0) return absl::FailedPreconditionError("device memory without a file cannot be copied");
+  std::unique_ptr<Scratch> scratch(new Scratch(*this));  // maps the memory itself again, also after an error
+  if (absl::Status status = MapGlobal(MAP_PRIVATE); !status.ok()) return status;
+  return scratch;
+}
+
+void DeviceMemory::Scratch::Reset() {
+  madvise(At(kGlobalBase), RoundUp(memory_.next_ + kTailSlack, kPage) - kGlobalBase, MADV_DONTNEED);
+}
+
+DeviceMemory::Scratch::~Scratch() {
+  // Without its memory the process has nothing left to do.
+  if (!memory_.MapGlobal(MAP_SHARED).ok()) std::abort();
 }
 
 std::vector<trace::v1::Allocation> DeviceMemory::allocations() const {

@@ -38,6 +38,25 @@ class DeviceMemory {
   // Makes local memory usable for the first `threads` threads of a block.
   absl::Status MapLocal(uint32_t threads);
 
+  // While it lives, global memory is a private copy, in which kernels may write without the application or later
+  // launches seeing it. Only with memory files, one at a time, and without allocations meanwhile. Pages are copied when
+  // they are written.
+  class Scratch {
+   public:
+    ~Scratch();
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    // Everything is again as it was when the copy began.
+    void Reset();
+
+   private:
+    friend class DeviceMemory;
+    explicit Scratch(const DeviceMemory& memory) : memory_(memory) {}
+    const DeviceMemory& memory_;
+  };
+  // Errors: memory without files; the copy cannot be mapped.
+  absl::StatusOr<std::unique_ptr<Scratch>> MakeScratch();
+
   // Those that are not freed, ascending by address.
   std::vector<trace::v1::Allocation> allocations() const;
   // Bytes that can still be allocated.
@@ -57,6 +76,8 @@ class DeviceMemory {
   };
 
   DeviceMemory() = default;
+  // Maps the memory file over the global window, with MAP_SHARED or MAP_PRIVATE, and opens what is allocated.
+  absl::Status MapGlobal(int flags) const;
   // Takes a place of `bytes`, the lowest that is free. 0 if there is none.
   uint64_t TakePlace(uint64_t bytes);
 

@@ -31,6 +31,10 @@ class LaunchRunner {
   // See BlockRunner.
   void SetBounds(const std::vector<trace::v1::Allocation>& allocations, const trace::v1::KernelProgram* program);
   void SetHeap(DeviceHeap* heap);
+  // Who sees the records of the launches that follow; only where blocks run one after the other.
+  void SetObserver(BlockObserver* observer) {
+    if (single_ != nullptr) single_->SetObserver(observer);
+  }
   uint64_t instructions() const;
   const std::vector<std::string>& warnings() const;
   // The runner of launches whose blocks run one after the other; null if several are live at once.

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tracegen/execute/block_runner.h"
+#include "tracegen/execute/certify.h"
 #include "tracegen/execute/device_heap.h"
 #include "tracegen/execute/device_memory.h"
 #include "tracegen/execute/fill.h"
@@ -22,12 +24,14 @@
 #include "tracegen/execute/launch_arguments.h"
 #include "tracegen/execute/launch_record.h"
 #include "tracegen/execute/launch_runner.h"
+#include "tracegen/execute/launch_validity.h"
 #include "tracegen/execute/output_check.h"
 #include "tracegen/execute/recipe_file.h"
 #include "tracegen/frontend/compile.h"
 #include "tracegen/instrument/instrument.h"
 #include "tracegen/program/static_program.h"
 #include "tracegen/version.h"
+#include "traces/format/limits.h"
 #include "traces/format/writer.h"
 
 namespace heddle::tracegen {
@@ -105,7 +109,8 @@ class RecipeRun {
     if (!canonical.ok()) return canonical.status();
     canonical_ = std::make_unique<CanonicalModule>(*std::move(canonical));
 
-    absl::StatusOr<std::unique_ptr<DeviceMemory>> memory = DeviceMemory::Create();
+    absl::StatusOr<std::unique_ptr<DeviceMemory>> memory = DeviceMemory::Create(
+        options_.certify != 0 ? DeviceMemory::Sharing::kApplication : DeviceMemory::Sharing::kPrivate);
     if (!memory.ok()) return memory.status();
     memory_ = *std::move(memory);
     if (absl::Status status = MakeBuffers(); !status.ok()) return status;
@@ -222,7 +227,7 @@ class RecipeRun {
 
   absl::Status MakeCode(Kernel& kernel, bool record, InstrumentedKernel& instrumented,
                         std::unique_ptr<CompiledKernel>& code) {
-    absl::StatusOr<InstrumentedKernel> made = Instrument(*canonical_, kernel.unit, globals_, record);
+    absl::StatusOr<InstrumentedKernel> made = Instrument(*canonical_, kernel.unit, globals_, record, options_.lockstep);
     if (!made.ok()) return made.status();
     instrumented = *std::move(made);
     absl::StatusOr<std::unique_ptr<CompiledKernel>> compiled = CompileForHost(instrumented);
@@ -275,6 +280,7 @@ class RecipeRun {
   RunnerOptions Options() const {
     RunnerOptions options;
     options.heap = heap_.get();
+    options.lockstep = options_.lockstep;
     if (options_.part_instructions != 0) options.part_instructions = options_.part_instructions;
     if (options_.part_accesses != 0) options.part_accesses = options_.part_accesses;
     options.max_instructions = options_.max_instructions;
@@ -321,6 +327,7 @@ class RecipeRun {
     header.set_compiler(canonical_->compiler);
     header.set_optimization(optimization_);
     if (uses_warps_) header.set_warp_width(kWarpWidth);
+    if (options_.certify != 0 || options_.lockstep) header.set_minor(trace::kMinorVersion);
     for (const trace::v1::AddressWindow& window : DeviceMemory::Windows()) *header.add_window() = window;
     for (const std::string& file : canonical_->source_files) header.add_source_file(file);
     (*header.mutable_provenance())["recipe_sha256"] = Sha256(recipe_.text);
@@ -399,15 +406,48 @@ class RecipeRun {
     runner.SetBounds(memory_->allocations(), &kernel.unit.program);
     const LaunchForm form = {&kernel.recorded, kernel.recorded_code->entry(), arguments};
     const BlockStretch all = {0, geometry.blocks(), !launch.unrecorded()};
-    absl::Status status = runner.Run(&form, &form, {&all, 1}, geometry, &kernel.unit.program,
-                                     launch.unrecorded() ? nullptr : writer_.get());
-    if (!status.ok()) return status;
-    ++summary_.launches;
     if (launch.unrecorded()) {
+      absl::Status status = runner.Run(&form, &form, {&all, 1}, geometry, &kernel.unit.program, nullptr);
+      if (!status.ok()) return status;
+      ++summary_.launches;
       unrecorded_instructions_ += runner.instructions() - before;
       return absl::OkStatus();
     }
-    return writer_->EndLaunch();
+    absl::StatusOr<trace::v1::Certificate> certificate = Certify(kernel, arguments.data(), geometry);
+    if (!certificate.ok()) return certificate.status();
+    LaunchValidity validity(kernel.recorded, *kernel.program, geometry, options_.lockstep);
+    runner.SetObserver(validity.observer());
+    absl::Status status = runner.Run(&form, &form, {&all, 1}, geometry, &kernel.unit.program, writer_.get());
+    runner.SetObserver(nullptr);
+    if (!status.ok()) return status;
+    for (const std::string& warning : validity.Warnings()) Warn(warning);
+    if (status = writer_->EndLaunch(); !status.ok()) return status;
+    certificate->set_launch(static_cast<uint32_t>(summary_.launches++));
+    return validity.Complete(*certificate) ? writer_->AddCertificate(*certificate) : absl::OkStatus();
+  }
+
+  // What other orders change, if that is asked for.
+  absl::StatusOr<trace::v1::Certificate> Certify(const Kernel& kernel, const void* const* arguments,
+                                                 const Geometry& geometry) {
+    if (options_.certify == 0) return trace::v1::Certificate();
+    CertifyOptions options;
+    options.runs = options_.certify;
+    options.folder = std::filesystem::path(options_.output).parent_path().string();
+    options.max_instructions = options_.max_instructions;
+    options.lockstep = options_.lockstep;
+    absl::StatusOr<trace::v1::Certificate> certificate =
+        CertifyLaunch({kernel.recorded, kernel.recorded_code->entry(), arguments, geometry, *kernel.program, nullptr},
+                      options, *memory_, heap_.get());
+    if (certificate.ok() && !certificate->failure().empty()) {
+      Warn(absl::StrCat("launch ", summary_.launches, ": ", certificate->runs() == 0 ? "not certified: " : "",
+                        certificate->failure()));
+    }
+    return certificate;
+  }
+
+  void Warn(const std::string& text) {
+    std::vector<std::string>& all = summary_.warnings;
+    if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
   }
 
   absl::Status Verify() {
@@ -459,33 +499,6 @@ class RecipeRun {
 };
 
 }  // namespace
-
-absl::Status CheckOutput(const std::string& recipe_path, const std::string& output) {
-  if (output.empty()) return absl::InvalidArgumentError("-o is empty: name the trace file to write");
-  std::vector<std::string> inputs = {recipe_path};
-  if (absl::StatusOr<RecipeFile> file = ReadRecipeFile(recipe_path); file.ok()) {
-    auto add = [&](const std::string& name) {
-      if (!name.empty()) inputs.push_back(file->Resolve(name));
-    };
-    const recipe::v1::Recipe& recipe = file->recipe;
-    add(recipe.source());
-    for (const recipe::v1::Buffer& buffer : recipe.buffer()) add(buffer.fill().file().path());
-    for (const recipe::v1::Launch& launch : recipe.launch()) {
-      for (const recipe::v1::Symbol& symbol : launch.symbol()) add(symbol.fill().file().path());
-    }
-    for (const recipe::v1::Check& check : recipe.check()) {
-      add(check.expected().file().path());
-      add(check.program());
-    }
-  }
-  for (const std::string& input : inputs) {
-    std::error_code error;  // a file that does not exist is no other file
-    if (!std::filesystem::equivalent(input, output, error)) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("the trace would replace ", input, ", which the capture reads: choose another name for -o"));
-  }
-  return absl::OkStatus();
-}
 
 absl::StatusOr<CaptureSummary> CaptureRecipe(const std::string& recipe_path, const CaptureOptions& options) {
   absl::StatusOr<RecipeFile> recipe = ReadRecipeFile(recipe_path);

@@ -27,6 +27,8 @@ struct CaptureOptions {
   // For tests of checks: the middle eighth of the buffer that check number so-and-so looks at is changed before the
   // checks run. -1 = none.
   int damage_output_of_check = -1;
+  uint32_t certify = 0;   // capture every launch again under so many other orders of threads and blocks
+  bool lockstep = false;  // run the threads of a warp together
   // A block is cut in time at these; 0 = the format's own limits.
   uint64_t part_instructions = 0;
   uint64_t part_accesses = 0;

@@ -46,6 +46,8 @@ void LocalOverflow(ThreadContext* context) {
 
 void Misaligned(ThreadContext* context, const uint64_t* record) { Runner(context).FailMisaligned(record); }
 
+void Lockstep(ThreadContext* context, uint32_t pc) { Runner(context).BeforeAccess(pc); }
+
 uint32_t Print(ThreadContext* context, const char* format, const char* arguments) {
   uint32_t conversions = 0;
   Runner(context).Print(FormatDeviceText(format, arguments, &conversions));
@@ -98,6 +100,7 @@ const std::vector<std::pair<std::string, void*>>& RuntimeFunctions() {
       {kAssertFunction, Address(Assert)},
       {kExitFunction, Address(Exit)},
       {kLocalOverflowFunction, Address(LocalOverflow)},
+      {kLockstepFunction, Address(Lockstep)},
       {kMisalignedFunction, Address(Misaligned)},
       {kPrintFunction, Address(Print)},
       {kAllocateFunction, Address(Allocate)},

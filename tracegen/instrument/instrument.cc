@@ -257,13 +257,19 @@ std::string Site::ToString() const {
 }
 
 absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, const KernelUnit& unit,
-                                              const GlobalLayout& globals, bool record) {
+                                              const GlobalLayout& globals, bool record, bool lockstep) {
   InstrumentedKernel result;
   result.entry = kEntryName;
   result.name = unit.program.name();
+  const auto& function_blocks = unit.program.function(0);
+  for (uint32_t i = 0; i < function_blocks.block_count(); ++i) {
+    result.kernel_instructions +=
+        unit.program.block(static_cast<int>(function_blocks.first_block() + i)).instruction_count();
+  }
   llvm::ValueToValueMapTy map;
   std::unique_ptr<llvm::Module> clone = llvm::CloneModule(*module.module, map);
   KernelPass pass(module, unit, globals, record);
+  pass.lockstep = lockstep;
   pass.module = clone.get();
   pass.kernel = cast<llvm::Function>(map.lookup(unit.function));
   pass.result = &result;
@@ -288,7 +294,8 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
       if (argument.hasByValAttr() && function != pass.kernel) result.uses_local = true;
     }
   }
-  FindWaits(pass);
+  // In lockstep the threads of a warp wait for one another at every access, whether a loop polls or not.
+  if (!lockstep) FindWaits(pass);
   if (absl::Status status = InsertRecording(pass); !status.ok()) return status;
   InsertWaits(pass);
   LowerCalls(pass);

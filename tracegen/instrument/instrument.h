@@ -46,6 +46,7 @@ struct InstrumentedKernel {
   std::string name;         // as shown in messages
   bool meets_warp = false;  // uses shuffles, votes or other operations that meet the warp's threads
   bool has_barriers = false;
+  uint32_t kernel_instructions = 0;  // PTX instructions of the kernel itself; those of its functions come behind them
   bool uses_local = false;
   bool uses_heap = false;  // malloc, free, new or delete in device code
   uint32_t static_shared_bytes = 0;
@@ -62,10 +63,11 @@ struct InstrumentedKernel {
 
 // Makes the host side of one kernel. With `record` false the code only computes: the native run that invariants compare
 // with. PTX semantics hold: shifts by the width or more, saturating conversions, no trap on division by zero.
+// With `lockstep` every thread stops in front of each access to memory that others may see (kLockstepFunction).
 // `globals` places the module's variables and must be the same for all kernels of a module.
 // Errors name the construct that is not supported and its source line.
 absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, const KernelUnit& unit,
-                                              const GlobalLayout& globals, bool record);
+                                              const GlobalLayout& globals, bool record, bool lockstep = false);
 
 }  // namespace heddle::tracegen
 

@@ -43,6 +43,7 @@ struct KernelPass {
   const KernelUnit& unit;
   const GlobalLayout& globals;
   bool record;
+  bool lockstep = false;
   IndirectCalls indirect;
 
   llvm::Module* module = nullptr;          // the clone

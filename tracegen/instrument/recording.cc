@@ -112,6 +112,12 @@ void LowerAlignment(llvm::Instruction& instruction) {
   }
 }
 
+// Whether other threads may see what the instruction does to memory.
+bool IsCommon(const trace::v1::Instruction& access) {
+  return access.space() == trace::v1::SPACE_SHARED || access.space() == trace::v1::SPACE_GLOBAL ||
+         access.space() == trace::v1::SPACE_GENERIC;
+}
+
 class Recorder {
  public:
   explicit Recorder(KernelPass& pass) : pass_(pass) {}
@@ -139,9 +145,14 @@ class Recorder {
     llvm::DenseSet<llvm::BasicBlock*> looks = LoopHeads(function);
     looks.insert(&function.getEntryBlock());
     std::vector<llvm::BasicBlock*> blocks;
+    std::vector<llvm::Instruction*> accesses;
     for (llvm::BasicBlock& block : function) {
       if (looks.contains(&block)) blocks.push_back(&block);
+      for (llvm::Instruction& instruction : block) {
+        if (pass_.links.accesses.contains(&instruction)) accesses.push_back(&instruction);
+      }
     }
+    for (llvm::Instruction* access : accesses) StopBefore(access, nullptr);
     for (llvm::BasicBlock* block : blocks) {
       RecordedBlock place;
       for (llvm::Instruction& instruction : *block) {
@@ -165,6 +176,19 @@ class Recorder {
   }
 
  private:
+  // Lockstep: lets the other threads of the warp come as far as the access. Returns the block's record, which may have
+  // moved meanwhile (null if there is none).
+  llvm::Value* StopBefore(llvm::Instruction* access, llvm::Value* base) {
+    if (!pass_.lockstep || MemoryOperandOf(*access).is_image) return base;
+    const uint32_t pc = pass_.links.accesses.find(access)->second.front().instruction;
+    if (!IsCommon(pass_.unit.program.instruction(static_cast<int>(pc)))) return base;
+    llvm::IRBuilder<> builder(access);
+    if (base != nullptr) pass_.StoreField(builder, offsetof(ThreadContext, block_base), base);
+    pass_.CallRuntime(builder, kLockstepFunction, builder.getVoidTy(),
+                      {KernelPass::Context(builder), builder.getInt32(pc)});
+    return base == nullptr ? nullptr : pass_.LoadField(builder, offsetof(ThreadContext, block_base), pass_.pointer());
+  }
+
   absl::Status Block(llvm::BasicBlock& block, bool looks_at_limits) {
     auto found = pass_.links.blocks.find(&block);
     llvm::Instruction* first = &*block.getFirstInsertionPt();
@@ -207,6 +231,7 @@ class Recorder {
     AlignmentCheck check(pass_);
     for (llvm::Instruction* i : body) {
       if (auto accesses = pass_.links.accesses.find(i); accesses != pass_.links.accesses.end()) {
+        base = StopBefore(i, base);
         builder.SetInsertPoint(i);
         if (const MemoryOperand operand = MemoryOperandOf(*i); operand.is_image) {
           // The texel's address is known behind the fetch.

@@ -110,6 +110,7 @@ inline constexpr char kBadCallFunction[] = "heddle_bad_call";              // vo
 inline constexpr char kResidentGridFunction[] = "heddle_resident_grid";    // void(ctx, site)
 inline constexpr char kImageFunction[] = "heddle_image";                   // void(ctx, site, u32 operation)
 inline constexpr char kImageQueryFunction[] = "heddle_image_query";        // u32(ctx, site, u64 image, u32 query)
+inline constexpr char kLockstepFunction[] = "heddle_lockstep";             // void(ctx, u32 PTX instruction)
 inline constexpr char kMisalignedFunction[] = "heddle_misaligned";         // void(ctx, record of the current IR block)
 inline constexpr char kSpinFunction[] = "heddle_spin";                     // void(ctx, u32 wait, u64 address or 0)
 inline constexpr char kWroteFunction[] = "heddle_wrote";                   // void(ctx, u64 address, u64 bytes)

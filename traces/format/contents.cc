@@ -25,8 +25,8 @@ class Loader {
         most_bytes_(kMaxContentsBytes + kMaxContentsBytesPerFileByte * file.file_bytes()) {}
 
   absl::Status Run() {
-    for (auto step :
-         {&Loader::ReadHeader, &Loader::ReadIndex, &Loader::NameFrames, &Loader::ReadRecords, &Loader::CheckTotals}) {
+    for (auto step : {&Loader::ReadHeader, &Loader::ReadIndex, &Loader::NameFrames, &Loader::EstimatePrograms,
+                      &Loader::ReadRecords, &Loader::CheckTotals}) {
       if (absl::Status status = (this->*step)(); !status.ok()) return status;
     }
     return absl::OkStatus();
@@ -139,6 +139,19 @@ class Loader {
       return file_.Refuse(last, "Index", absl::StrCat(file_.frame_count() - named, " frames are missing in it"));
     }
     kinds_ = std::move(kinds);
+    return absl::OkStatus();
+  }
+
+  // Programs that are too large together are refused before the first of them is parsed, which takes longest.
+  absl::Status EstimatePrograms() {
+    uint64_t left = most_bytes_ - total_bytes_;
+    if (out_.index.program_frame_size() < 2) return absl::OkStatus();
+    for (uint64_t frame : out_.index.program_frame()) {
+      const absl::StatusOr<uint64_t> bytes =
+          file_.EstimateRecord(frame, KindName(v1::Record::kProgram), *buffers_, left);
+      if (!bytes.ok()) return bytes.status();
+      left -= *bytes;
+    }
     return absl::OkStatus();
   }
 
@@ -308,10 +321,15 @@ class Loader {
   absl::Status CheckCertificate(uint64_t frame, const v1::Certificate& certificate) {
     if (certificate.launch() >= out_.launches.size()) return Refuse(frame, "it certifies a launch that is not there");
     const Program& program = *out_.launches[certificate.launch()].program;
+    uint32_t last = 0;
     for (const v1::InstructionVariance& variance : certificate.instruction()) {
-      if (variance.instruction() >= program.instruction_count()) {
-        return Refuse(frame, absl::StrCat("instruction ", variance.instruction(), " is not in the program"));
-      }
+      last = std::max(last, variance.instruction());
+    }
+    for (const v1::WarpHandOff& hand_off : certificate.hand_off()) {
+      last = std::max({last, hand_off.writer(), hand_off.reader()});
+    }
+    if (last >= program.instruction_count()) {
+      return Refuse(frame, absl::StrCat("instruction ", last, " is not in the program"));
     }
     return absl::OkStatus();
   }

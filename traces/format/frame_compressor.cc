@@ -14,13 +14,21 @@ namespace {
 
 // A thread-instruction of a regular kernel, or of one that does little but branch, takes so few bytes that its frame is
 // small whatever it took to record; a level that would be too slow for large frames then costs a millisecond or two
-// for a million of them, and saves up to a fifth.
+// for a million of them, and saves up to a fifth. Likewise, less of it, for frames of middling size, unless most of
+// them is bits that no level makes smaller.
 constexpr size_t kSmallFrame = 32u << 10;
 constexpr int kSmallFrameLevel = 15;
+constexpr size_t kMiddlingFrame = 384u << 10;
+constexpr int kMiddlingFrameLevel = 9;
 constexpr int kLeastRaised = 3;  // below it, somebody wants to be fast
 
-int LevelFor(int level, size_t raw_bytes) {
-  return raw_bytes <= kSmallFrame && level >= kLeastRaised ? std::max(level, kSmallFrameLevel) : level;
+bool MostlyRandom(const FrameSections& sections, size_t raw_bytes) { return sections.random_bytes * 3 > raw_bytes; }
+
+int LevelFor(int level, size_t raw_bytes, const FrameSections& sections) {
+  if (level < kLeastRaised) return level;
+  if (raw_bytes <= kSmallFrame) return std::max(level, kSmallFrameLevel);
+  const bool raised = raw_bytes <= kMiddlingFrame && !MostlyRandom(sections, raw_bytes);
+  return raised ? std::max(level, kMiddlingFrameLevel) : level;
 }
 
 }  // namespace
@@ -35,9 +43,9 @@ struct FrameCompressor::Context {
 
   // A block ends at each of the frame's sections.
   void Compress(absl::string_view raw, Job& job) {
-    const int level = LevelFor(usual_level, raw.size());
-    ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level);
     const FrameSections sections = FindFrameSections(raw);
+    const int level = LevelFor(usual_level, raw.size(), sections);
+    ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level);
     constexpr size_t kBlockOverhead = 64;
     const size_t bound = ZSTD_compressBound(raw.size()) + kBlockOverhead * (sections.ends.size() + 1);
     if (job.compressed.size() < bound) job.compressed.resize(bound);
@@ -45,7 +53,7 @@ struct FrameCompressor::Context {
     // levels that weigh both need no such help.
     constexpr int kLevelThatWeighs = 13;
     constexpr int kLongMatch = 7;
-    const bool by_chance = level < kLevelThatWeighs && sections.random_bytes * 3 > raw.size();
+    const bool by_chance = level < kLevelThatWeighs && MostlyRandom(sections, raw.size());
     ZSTD_CCtx_setParameter(zstd, ZSTD_c_minMatch, by_chance ? kLongMatch : 0);
     if (sections.ends.empty()) {
       job.size = ZSTD_compress2(zstd, job.compressed.data(), job.compressed.size(), raw.data(), raw.size());

@@ -166,14 +166,27 @@ absl::Status FrameReader::ReadRaw(uint64_t frame, Buffers& buffers) const {
   return absl::OkStatus();
 }
 
-absl::Status FrameReader::ReadAnyRecord(uint64_t frame, absl::string_view what, Buffers& buffers,
-                                        uint64_t most_parsed_bytes) const {
+absl::StatusOr<uint64_t> FrameReader::EstimateBody(uint64_t frame, absl::string_view what, Buffers& buffers,
+                                                   uint64_t most_parsed_bytes, absl::string_view& body) const {
   if (absl::Status status = ReadRaw(frame, buffers); !status.ok()) return status;
-  absl::string_view body;
   if (!SingleRecord(buffers.raw, body)) return Refuse(frame, what, "the frame does not hold exactly one record");
   absl::StatusOr<uint64_t> estimate =
       EstimateParsedBytes(*v1::Record::descriptor(), body, std::min(most_parsed_bytes, kMaxParsedBytes));
   if (!estimate.ok()) return Refuse(frame, what, estimate.status().message());
+  return estimate;
+}
+
+absl::StatusOr<uint64_t> FrameReader::EstimateRecord(uint64_t frame, absl::string_view what, Buffers& buffers,
+                                                     uint64_t most_parsed_bytes) const {
+  absl::string_view body;
+  return EstimateBody(frame, what, buffers, most_parsed_bytes, body);
+}
+
+absl::Status FrameReader::ReadAnyRecord(uint64_t frame, absl::string_view what, Buffers& buffers,
+                                        uint64_t most_parsed_bytes) const {
+  absl::string_view body;
+  const absl::StatusOr<uint64_t> estimate = EstimateBody(frame, what, buffers, most_parsed_bytes, body);
+  if (!estimate.ok()) return estimate.status();
   buffers.parsed_bytes = *estimate;
   if (!Parse(body, buffers)) {
     return Refuse(frame, what, "the record is not a well-formed message");

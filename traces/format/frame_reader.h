@@ -63,6 +63,11 @@ class FrameReader {
   absl::Status ReadAnyRecord(uint64_t frame, absl::string_view what, Buffers& buffers,
                              uint64_t most_parsed_bytes = kMaxParsedBytes) const;
 
+  // An upper estimate of the memory that the one record in a frame takes once it is parsed, which takes far longer than
+  // to estimate it. Refuses more than `most_parsed_bytes`, and what ReadRaw refuses; `what` names the record.
+  absl::StatusOr<uint64_t> EstimateRecord(uint64_t frame, absl::string_view what, Buffers& buffers,
+                                          uint64_t most_parsed_bytes = kMaxParsedBytes) const;
+
   // Error in the frame: names file, frame, record and rule.
   absl::Status Refuse(uint64_t frame, absl::string_view what, absl::string_view rule) const;
 
@@ -71,6 +76,10 @@ class FrameReader {
   void GiveBack(std::unique_ptr<Buffers> buffers) const;
 
  private:
+  // As EstimateRecord; `body` is the record in buffers.raw.
+  absl::StatusOr<uint64_t> EstimateBody(uint64_t frame, absl::string_view what, Buffers& buffers,
+                                        uint64_t most_parsed_bytes, absl::string_view& body) const;
+
   FrameReader(std::unique_ptr<ByteSource> source, std::string name)
       : source_(std::move(source)), name_(std::move(name)) {}
 

@@ -7,7 +7,9 @@
 namespace heddle::trace {
 
 inline constexpr uint32_t kMajorVersion = 1;
-inline constexpr uint32_t kMinorVersion = 1;
+inline constexpr uint32_t kMinorVersion = 2;  // newest that is known
+// What a writer calls its files unless their header asks for a newer one: nothing later is needed to read them.
+inline constexpr uint32_t kUsualMinorVersion = 1;
 
 // Named in FileHeader.required_feature of files whose chunks use what version 1.1 added.
 inline constexpr char kChunkFeature[] = "chunks-1.1";

@@ -28,8 +28,8 @@ class PartEncoder {
   uint64_t block() const { return block_; }
   uint32_t part() const { return part_; }  // number of the next one
 
-  // The next part, as TraceWriter::AddBlockPart describes it. `chunk` lacks only its launch. Errors: records that do not
-  // follow the program; a part above the limits.
+  // The next part, as TraceWriter::AddBlockPart describes it. `chunk` lacks only its launch. Errors: records that do
+  // not follow the program; a part above the limits.
   absl::Status Add(std::span<const ThreadRecord> threads, bool last, std::span<uint64_t> consumed_addresses,
                    EncoderMemory& memory, v1::BlockChunk& chunk);
 

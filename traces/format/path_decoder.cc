@@ -233,19 +233,41 @@ class PathDecoder {
     walked.column_count = static_cast<uint32_t>(walked_.columns.size() - walked.first_column);
   }
 
-  // Appends the columns of a step's accesses to the sequence; false if they are more than a chunk may have.
-  bool AppendAccesses(const PathSteps::Step& step) {
-    const size_t needed = sequence_size_ + step.access_count;
+  // Appends the columns of a step's or a stride's accesses to the sequence; false if they are more than a chunk may
+  // have.
+  bool AppendAccesses(uint32_t first_access, uint32_t access_count) {
+    const size_t needed = sequence_size_ + access_count;
     if (needed + PathSteps::kPadding > walked_.sequence.size()) [[unlikely]] {
       if (needed > kMaxChunkAccesses) return false;
       walked_.sequence.resize(needed + needed / 2 + 4096);
     }
     uint16_t* next = walked_.sequence.data() + sequence_size_;
-    const uint16_t* from = steps_.sequence() + step.first_access;
+    const uint16_t* from = steps_.sequence() + first_access;
     memcpy(next, from, PathSteps::kPadding * sizeof(uint16_t));
-    if (step.access_count > PathSteps::kPadding) memcpy(next, from, step.access_count * sizeof(uint16_t));
+    if (access_count > PathSteps::kPadding) memcpy(next, from, access_count * sizeof(uint16_t));
     sequence_size_ = needed;
     return true;
+  }
+
+  // Takes strides as far as there are decisions and strides: moves `current` and `count` behind them and returns the
+  // number of decisions. kVisits as in WalkSteps.
+  template <bool kVisits>
+  uint32_t WalkStrides(const PathView& path, uint64_t budget, uint32_t& current, uint64_t& count) {
+    static_assert(PathSteps::kStrideDecisions == 4);
+    uint32_t i = 0;
+    for (; path.decision_count - i >= 4; i += 4) {
+      const uint32_t decisions = (path.decisions[i >> 3] >> (i & 4)) & 15;
+      const uint32_t taken = steps_.StrideFrom(current, decisions);
+      if (taken == PathSteps::kNone) break;
+      PathSteps::Stride& stride = steps_.stride(taken);
+      if (count + stride.instructions > budget || !AppendAccesses(stride.first_access, stride.access_count)) break;
+      count += stride.instructions;
+      if constexpr (kVisits) {
+        if (stride.visits++ == 0) touched_strides_.push_back(taken);
+      }
+      current = stride.next;
+    }
+    return i;
   }
 
   // Walks a path by steps; with kVisits it counts the visits of each. False if that cannot be done, or if the path
@@ -257,8 +279,9 @@ class PathDecoder {
       return false;
     }
     uint32_t current = steps_.At(path.start_block);
+    if (current == PathSteps::kNone) return false;
     uint64_t count = 0;
-    for (uint32_t i = 0; current != PathSteps::kNone; ++i) {
+    for (uint32_t i = WalkStrides<kVisits>(path, budget, current, count); current != PathSteps::kNone; ++i) {
       const bool last = i == path.decision_count;
       if (last && cut) break;
       PathSteps::Step& step = steps_.step(current);
@@ -267,7 +290,7 @@ class PathDecoder {
       if constexpr (kVisits) {
         if (step.visits++ == 0) touched_steps_.push_back(current);
       }
-      if (!AppendAccesses(step)) return false;
+      if (!AppendAccesses(step.first_access, step.access_count)) return false;
       if (last) break;
       current = steps_.Behind(current, (path.decisions[i >> 3] >> (i & 7)) & 1);
     }
@@ -280,15 +303,17 @@ class PathDecoder {
   // been counted, which is quicker where there are few.
   void ListStepColumns(WalkedPaths::Path& walked) {
     walked.first_column = walked_.columns.size();
-    if (touched_steps_.empty()) {
+    if (touched_strides_.empty() && touched_steps_.empty()) {
       for (size_t i = walked.first_access; i < sequence_size_; ++i) VisitColumn(walked_.sequence[i], 1);
     }
-    for (uint32_t index : touched_steps_) {
-      PathSteps::Step& step = steps_.step(index);
-      const uint16_t* columns = steps_.sequence() + step.first_access;
-      for (uint32_t i = 0; i < step.access_count; ++i) VisitColumn(columns[i], step.visits);
-      step.visits = 0;
-    }
+    const auto visit = [&](auto& part) {
+      const uint16_t* columns = steps_.sequence() + part.first_access;
+      for (uint32_t i = 0; i < part.access_count; ++i) VisitColumn(columns[i], part.visits);
+      part.visits = 0;
+    };
+    for (uint32_t index : touched_strides_) visit(steps_.stride(index));
+    for (uint32_t index : touched_steps_) visit(steps_.step(index));
+    touched_strides_.clear();
     touched_steps_.clear();
     for (size_t i = walked.first_column; i < walked_.columns.size(); ++i) {
       uint32_t& visits = column_visits_[walked_.columns[i]];
@@ -306,7 +331,9 @@ class PathDecoder {
 
   // Forgets what WalkSteps has done of a path.
   void UndoSteps(const WalkedPaths::Path& walked) {
+    for (uint32_t index : touched_strides_) steps_.stride(index).visits = 0;
     for (uint32_t index : touched_steps_) steps_.step(index).visits = 0;
+    touched_strides_.clear();
     touched_steps_.clear();
     sequence_size_ = walked.first_access;
   }
@@ -324,6 +351,7 @@ class PathDecoder {
     walked_.counts.clear();
     walked_.totals.assign(program_.accesses().size(), WalkedPaths::Column());
     steps_.Reset(program_);
+    touched_strides_.clear();
     touched_steps_.clear();
     column_visits_.assign(program_.accesses().size(), 0);
     std::vector<uint32_t> visits(program_.blocks().size(), 0);
@@ -400,7 +428,8 @@ class PathDecoder {
   bool cut_ = false;
   size_t sequence_size_ = 0;
   PathSteps steps_;
-  std::vector<uint32_t> touched_steps_;  // that the path has visited
+  std::vector<uint32_t> touched_strides_;  // that the path has visited
+  std::vector<uint32_t> touched_steps_;
   std::vector<uint32_t> column_visits_;  // by column, 0 between paths
 };
 

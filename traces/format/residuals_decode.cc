@@ -92,8 +92,9 @@ constexpr PlaneReader kPlaneReaders[] = {nullptr,       ReadPlanes<1>, ReadPlane
 
 // Reads `count` values whose bit lengths are raised by `scale`. False if a length is not one.
 template <bool kNonnegative>
-bool ReadBits(const uint8_t* lengths, size_t count, uint32_t scale, uint32_t shift, BitReader& bits, int64_t* out) {
+bool ReadBits(const uint8_t* lengths, size_t count, uint32_t scale, uint32_t shift, BitReader& reader, int64_t* out) {
   constexpr uint32_t kMost = 64;
+  BitReader bits = reader;  // a copy, whose position no store to `out` can change, so that it stays in a register
   for (size_t i = 0; i < count; ++i) {
     uint64_t value = 0;
     if (lengths[i] != 0) {
@@ -103,6 +104,7 @@ bool ReadBits(const uint8_t* lengths, size_t count, uint32_t scale, uint32_t shi
     }
     out[i] = kNonnegative ? static_cast<int64_t>(value << shift) : Restore(value, shift);
   }
+  reader = bits;
   return true;
 }
 

@@ -96,7 +96,7 @@ absl::StatusOr<std::unique_ptr<TraceWriter>> TraceWriter::Create(const std::stri
       limit(options.chunk_thread_instructions, kChunkThreadInstructions, kMaxChunkThreadInstructions / 2);
   state->chunk_accesses = limit(options.chunk_accesses, kChunkAccesses, kMaxChunkAccesses / 2);
   header.set_major(kMajorVersion);
-  header.set_minor(kMinorVersion);
+  header.set_minor(std::clamp(header.minor(), kUsualMinorVersion, kMinorVersion));
   header.clear_required_feature();
   header.add_required_feature(kChunkFeature);
   header.set_max_chunk_thread_instructions(kMaxChunkThreadInstructions);

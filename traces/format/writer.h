@@ -55,7 +55,7 @@ struct WriterTotals {
 class TraceWriter {
  public:
   // Opens a temporary file beside `path`, so that a rename completes it. The header's version and promises are filled
-  // in.
+  // in; `header.minor` may ask for a newer minor version than the usual one.
   static absl::StatusOr<std::unique_ptr<TraceWriter>> Create(const std::string& path, v1::FileHeader header,
                                                              const WriterOptions& options = {});
   ~TraceWriter();

@@ -84,6 +84,7 @@ HEDDLE_DIVERGENCE_POLICY(
         .parameters =
             {
                 TakenFirstParameter(),
+                ReconvergenceParameter("post_dominator", false),
                 {.name = "paths",
                  .type = ParameterType::kInteger,
                  .default_value = "2",
@@ -99,6 +100,7 @@ HEDDLE_DIVERGENCE_POLICY(
     [](const DivergenceContext& context, const Parameters& parameters) {
       SplitStackPolicy::Options options;
       options.taken_first = parameters.Bool("taken_first");
+      options.reconvergence = ReconvergenceOf(parameters);
       return std::make_unique<DualPath>(context, options, static_cast<size_t>(parameters.Integer("paths")));
     });
 

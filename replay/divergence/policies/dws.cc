@@ -213,6 +213,7 @@ HEDDLE_DIVERGENCE_POLICY(
         .parameters =
             {
                 TakenFirstParameter(),
+                ReconvergenceParameter("post_dominator", false),
                 {.name = "branch",
                  .type = ParameterType::kChoice,
                  .default_value = "short_block",
@@ -258,6 +259,7 @@ HEDDLE_DIVERGENCE_POLICY(
     [](const DivergenceContext& context, const Parameters& parameters) {
       SplitStackPolicy::Options options;
       options.taken_first = parameters.Bool("taken_first");
+      options.reconvergence = ReconvergenceOf(parameters);
       options.merge_tails = false;
       return std::make_unique<DynamicWarpSubdivision>(context, options, parameters);
     });

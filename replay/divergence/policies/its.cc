@@ -83,6 +83,7 @@ HEDDLE_DIVERGENCE_POLICY(
         .parameters =
             {
                 TakenFirstParameter(),
+                ReconvergenceParameter("post_dominator", false),
                 {.name = "yield",
                  .type = ParameterType::kChoice,
                  .default_value = "none",
@@ -98,6 +99,7 @@ HEDDLE_DIVERGENCE_POLICY(
     [](const DivergenceContext& context, const Parameters& parameters) {
       SplitStackPolicy::Options options;
       options.taken_first = parameters.Bool("taken_first");
+      options.reconvergence = ReconvergenceOf(parameters);
       return std::make_unique<IndependentThreadScheduling>(context, options, parameters.Choice("yield"));
     });
 

@@ -17,6 +17,7 @@ HEDDLE_DIVERGENCE_POLICY(
         .parameters =
             {
                 TakenFirstParameter(),
+                ReconvergenceParameter("post_dominator", false),
                 {.name = "stack_depth",
                  .type = ParameterType::kInteger,
                  .default_value = "0",
@@ -32,6 +33,7 @@ HEDDLE_DIVERGENCE_POLICY(
     [](const DivergenceContext& context, const Parameters& parameters) {
       SplitStackPolicy::Options options;
       options.taken_first = parameters.Bool("taken_first");
+      options.reconvergence = ReconvergenceOf(parameters);
       options.depth = static_cast<size_t>(parameters.Integer("stack_depth"));
       return std::make_unique<SplitStackPolicy>(context, options, SplitStackPolicy::kStackCounters);
     });

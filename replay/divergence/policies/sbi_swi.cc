@@ -79,6 +79,7 @@ HEDDLE_DIVERGENCE_POLICY(
                  .description = "whether the second path waits at a reconvergence point while the first is between it "
                                 "and its branch",
                  .source = "the paper's reconvergence constraints"},
+                ReconvergenceParameter("frontier", true),
             },
         .counters = FrontierCounterSpecs({{"branch_pairs", "issues", "issues of two paths of one warp"},
                                           {"warp_pairs", "issues", "issues of two warps"}}),
@@ -88,6 +89,7 @@ HEDDLE_DIVERGENCE_POLICY(
       FrontierPolicy::Options options;
       options.paths = co_issue == "swi" ? 1 : 2;
       options.synchronise = parameters.Bool("synchronise");
+      options.reconvergence = ReconvergenceOf(parameters);
       return std::make_unique<Interweaving>(context, options, co_issue != "sbi");
     });
 

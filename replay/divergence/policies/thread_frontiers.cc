@@ -14,10 +14,13 @@ HEDDLE_DIVERGENCE_POLICY(
                    "the post-dominator where control flow is unstructured",
         .source = "Diamos et al., SIMD re-convergence at thread frontiers, MICRO 2011",
         .traits = {.static_warps = true},
+        .parameters = {ReconvergenceParameter("frontier", true)},
         .counters = FrontierCounterSpecs(),
     },
-    [](const DivergenceContext& context, const Parameters&) {
-      return std::make_unique<FrontierPolicy>(context, FrontierPolicy::Options(), FrontierPolicy::kFrontierCounters);
+    [](const DivergenceContext& context, const Parameters& parameters) {
+      FrontierPolicy::Options options;
+      options.reconvergence = ReconvergenceOf(parameters);
+      return std::make_unique<FrontierPolicy>(context, options, FrontierPolicy::kFrontierCounters);
     });
 
 }  // namespace

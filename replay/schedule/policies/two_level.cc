@@ -25,7 +25,8 @@ class ActiveSet final : public HistoryScheduler {
         table_(context.table),
         size_(static_cast<int>(parameters.Integer("active"))),
         head_only_(parameters.Choice("promote") == "head"),
-        formed_(kMaxSlots, 0) {}
+        formed_(kMaxSlots, 0),
+        ticket_(kMaxSlots, 0) {}
 
   SlotId Pick(const SlotSet& eligible) const override {
     int members = 0;
@@ -46,11 +47,11 @@ class ActiveSet final : public HistoryScheduler {
 
   void Offered(SlotId slot) override {
     HistoryScheduler::Offered(slot);
-    if (formed_[slot] != table_.formed[slot] || !(active_.Contains(slot) || pending_.Contains(slot))) {
+    if (formed_[slot] != table_.formed[slot] || !(active_.Contains(slot) || IsPending(slot))) {
       // A new warp: the place of the slot's former one is not inherited.
       formed_[slot] = table_.formed[slot];
       Leave(slot);
-      pending_.PushBack(slot);
+      Queue(slot);
     }
     Promote();
   }
@@ -66,10 +67,18 @@ class ActiveSet final : public HistoryScheduler {
   }
   void LongLatencyStarted(SlotId slot) override {
     waits_.Insert(slot);
+    if (!head_only_ && pending_.Contains(slot)) {
+      pending_.Erase(slot);
+      aside_.Insert(slot);
+    }
     Demote(slot);
   }
   void LongLatencyEnded(SlotId slot) override {
     waits_.Erase(slot);
+    if (aside_.Contains(slot)) {
+      aside_.Erase(slot);
+      pending_.InsertByKey(slot, ticket_);
+    }
     Promote();
   }
   void BarrierArrived(SlotId slot) override {
@@ -87,8 +96,21 @@ class ActiveSet final : public HistoryScheduler {
     const SlotState state = table_.state[slot];
     return !Gone(slot) && (state == SlotState::kOffered || state == SlotState::kInFlight) && !waits_.Contains(slot);
   }
+  bool IsPending(SlotId slot) const { return pending_.Contains(slot) || aside_.Contains(slot); }
+  // To the end of the pending queue.
+  void Queue(SlotId slot) {
+    ticket_[slot] = ++tickets_;
+    if (!head_only_ && waits_.Contains(slot)) {
+      pending_.Erase(slot);
+      aside_.Insert(slot);
+    } else {
+      aside_.Erase(slot);
+      pending_.PushBack(slot);
+    }
+  }
   void Enter(SlotId slot) {
     pending_.Erase(slot);
+    aside_.Erase(slot);
     active_.PushBack(slot);
     ++members_;
     ++own_counter(0);
@@ -101,7 +123,7 @@ class ActiveSet final : public HistoryScheduler {
   void Demote(SlotId slot) {
     if (active_.Contains(slot)) {
       Leave(slot);
-      pending_.PushBack(slot);
+      Queue(slot);
       ++own_counter(1);
     }
     Promote();
@@ -112,7 +134,7 @@ class ActiveSet final : public HistoryScheduler {
       const SlotId next = active_.After(slot);
       if (!Runs(slot)) {
         Leave(slot);
-        if (!Gone(slot)) pending_.PushBack(slot);
+        if (!Gone(slot)) Queue(slot);
       }
       slot = next;
     }
@@ -121,6 +143,11 @@ class ActiveSet final : public HistoryScheduler {
       if (Gone(slot)) pending_.Erase(slot);
       slot = next;
     }
+    SlotSet gone;
+    aside_.ForEach([&](SlotId slot) {
+      if (Gone(slot)) gone.Insert(slot);
+    });
+    gone.ForEach([&](SlotId slot) { aside_.Erase(slot); });
   }
   void Promote() {
     for (SlotId slot = pending_.front(); slot != kNoSlot && members_ < size_;) {
@@ -135,8 +162,11 @@ class ActiveSet final : public HistoryScheduler {
   const bool head_only_;
   SlotQueue active_;  // in the order of their turn
   int members_ = 0;
-  SlotQueue pending_;
+  SlotQueue pending_;  // in the order in which they came: of those that wait for memory, only with promote=head
+  SlotSet aside_;      // the others that are pending and wait for memory; they come back to their place in the queue
   std::vector<uint64_t> formed_;  // the warp that is queued in a slot
+  std::vector<uint64_t> ticket_;  // by slot: when it came to the pending queue
+  uint64_t tickets_ = 0;
   SlotSet waits_;
 };
 

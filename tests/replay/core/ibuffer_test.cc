@@ -68,6 +68,31 @@ TEST(InstructionBuffer, AWriteWaitsForAWriteOfTheSameRegister) {
   EXPECT_EQ(outcome.launch().scheduler_cycles().memory(), 19);
 }
 
+// Registers of programs are kept in words of 64: however many words there are, the same instructions wait for the same
+// results. Numbers that come back after 60 instructions, all of whose results are there, change nothing.
+TEST(InstructionBuffer, ManyRegistersWaitLikeFew) {
+  constexpr int kRounds = 30;
+  const auto issues_with = [](uint32_t numbers) {
+    ProgramBuilder builder("many");
+    for (int round = 0; round < kRounds; ++round) builder.Alu(4).Load();
+    trace::v1::KernelProgram program = builder.Exit().Build();
+    for (uint32_t i = 0; i < 5 * kRounds; ++i) {
+      std::vector<uint32_t> read;
+      if (i % 3 == 1) read.push_back((i - 1) % numbers + 1);  // right before, sometimes a load
+      if (i % 4 == 3) read.push_back((i - 3) % numbers + 1);
+      SetRegisters(program, static_cast<int>(i), {i % numbers + 1}, read);
+    }
+    RunOptions options = Small();
+    Buffer(options).set_fetch_when(InstructionBuffer::FREE_SLOT);
+    Buffer(options).set_entries(4);
+    return Issues(RunBlock(program, 4, options, {}, std::vector<uint64_t>(kRounds, 0x1000)));
+  };
+  const std::string few = issues_with(60);
+  EXPECT_EQ(issues_with(65), few);
+  EXPECT_EQ(issues_with(150), few);
+  EXPECT_NE(issues_with(2), few);  // here they do wait for one another
+}
+
 TEST(InstructionBuffer, AReadAfterAReadWaitsForNothing) {
   trace::v1::KernelProgram program = ProgramBuilder("war").Load().Alu(1).Exit().Build();
   SetRegisters(program, 0, {7}, {8});

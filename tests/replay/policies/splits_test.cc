@@ -45,6 +45,32 @@ Scenario ShortCircuit() {
   return scenario.ThreadBlock({"ADE", "ABDE", "ABE", "ADE"});
 }
 
+// ------------------------------------------------------------------------------------- reconvergence
+
+// E is nothing but the threads' end, where compilers put no barrier: nobody rejoins.
+TEST_P(SplitExample, NoCompilerBarrierInFrontOfTheEnd) {
+  for (const char* policy : {"pdom", "its"}) {
+    EXPECT_EQ(Run(ShortCircuit(), policy), "A[0123] D[0--3] B[-12-] D[-1--] E[0123]");
+    EXPECT_EQ(Run(ShortCircuit(), std::string(policy) + ":reconvergence=compiler_barrier"),
+              "A[0123] D[0--3] E[0--3] B[-12-] D[-1--] E[-1--] E[--2-]");
+  }
+}
+
+// With work behind E there is one.
+TEST_P(SplitExample, CompilerBarrierAtThePostDominator) {
+  Scenario scenario;
+  scenario.Block('A', 1, "DB", 'E').Block('B', 1, "DE", 'E').Block('D', 1, "E").Block('E', 1, "F").Block('F', 1, "");
+  scenario.ThreadBlock({"ADEF", "ABDEF", "ABEF", "ADEF"});
+  EXPECT_EQ(Run(scenario, "its:reconvergence=compiler_barrier"), "A[0123] D[0--3] B[-12-] D[-1--] E[0123] F[0123]");
+}
+
+// In the order of PCs, but nobody joins at D, which is the post-dominator of no branch.
+TEST_P(SplitExample, ThreadFrontiersThatMeetAtPostDominatorsOnly) {
+  EXPECT_EQ(Run(ShortCircuit(), "thread_frontiers"), "A[0123] B[-12-] D[01-3] E[0123]");
+  EXPECT_EQ(Run(ShortCircuit(), "thread_frontiers:reconvergence=post_dominator"),
+            "A[0123] B[-12-] D[0--3] D[-1--] E[0123]");
+}
+
 // ------------------------------------------------------------------------------------- its
 
 TEST_P(SplitExample, ItsWithoutYieldsIsTheStack) {

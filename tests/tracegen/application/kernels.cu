@@ -16,9 +16,9 @@ __global__ void Reverse(int* data) {
   data[blockIdx.x * blockDim.x + threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
 }
 
+// Never ends, and is not a wait: every round changes memory.
 __global__ void Spin(volatile int* stop) {
-  while (*stop == 0) {
-  }
+  while (*stop >= 0) *stop = (*stop + 1) & 0xffff;
 }
 
 __global__ void Write(int* data) { data[blockIdx.x * blockDim.x + threadIdx.x] = 7; }

@@ -70,6 +70,24 @@ std::vector<uint64_t> Blocks(const std::vector<BlockRange>& ranges) {
   return blocks;
 }
 
+// Tesla V100: 80 multiprocessors with 2,048 threads, 32 blocks, 65,536 registers and 96 KiB of shared memory each.
+TEST(BlockChoiceTest, AWaveIsWhatADeviceHoldsAtOnce) {
+  EXPECT_EQ(WaveBlocks(256, 16, 0), 80 * 8) << "threads";
+  EXPECT_EQ(WaveBlocks(32, 16, 0), 80 * 32) << "blocks";
+  EXPECT_EQ(WaveBlocks(256, 64, 0), 80 * 4) << "registers: 64 of 2,048 per warp, 8 warps";
+  EXPECT_EQ(WaveBlocks(256, 61, 0), 80 * 4) << "61 * 32 are rounded up to 2,048";
+  EXPECT_EQ(WaveBlocks(64, 16, 40 << 10), 80 * 2) << "shared memory";
+  EXPECT_EQ(WaveBlocks(1024, 255, 0), 80) << "at least one";
+}
+
+TEST(BlockChoiceTest, WholeWavesAreSpacedOverTheGrid) {
+  EXPECT_THAT(ChooseWaves(0, 10, 95), ElementsAre(BlockRange{0, 95}));
+  EXPECT_THAT(ChooseWaves(95, 10, 95), ElementsAre(BlockRange{0, 95}));
+  EXPECT_THAT(ChooseWaves(10, 10, 95), ElementsAre(BlockRange{0, 10}));
+  EXPECT_THAT(ChooseWaves(39, 10, 95), ElementsAre(BlockRange{0, 10}, BlockRange{30, 40}, BlockRange{60, 70}));
+  EXPECT_THAT(ChooseWaves(94, 10, 95), ElementsAre(BlockRange{0, 90})) << "the last, partial wave is left out";
+}
+
 TEST(BlockChoiceTest, RulesChooseAscendingBlocksOfTheGrid) {
   EXPECT_THAT(Blocks(ChooseBlocks(BlockSelection::FIRST, 3, 0, 10)), ElementsAre(0, 1, 2));
   EXPECT_THAT(Blocks(ChooseBlocks(BlockSelection::EVENLY_SPACED, 4, 0, 10)), ElementsAre(0, 2, 5, 7));

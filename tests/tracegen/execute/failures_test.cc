@@ -65,11 +65,20 @@ TEST_F(FailureTest, EndlessLoopReachesTheLimit) {
   options_.max_instructions = 3'000'000;
   Fails(R"(
 __global__ void k(volatile int* out) {
-  while (out[0] == 0) {
-  }
+  while (out[0] >= 0) out[0] = (out[0] + 1) & 0xffff;
 })",
         IntRecipe(1, 1, {0}),
         {"limit of 3000000 thread-instructions", "--max-instructions", "thread (0,0,0)", "kernel.cu:"});
+}
+
+// A loop that nothing can end is not waited for.
+TEST_F(FailureTest, SpinThatNobodyEnds) {
+  Fails(R"(
+__global__ void k(volatile int* out) {
+  while (out[0] == 0) {
+  }
+})",
+        IntRecipe(1, 1, {0}), {"waits in a loop at kernel.cu:3", "that nobody makes", "thread (0,0,0)"});
 }
 
 TEST_F(FailureTest, BarrierThatCannotCompleteNamesTheThreads) {

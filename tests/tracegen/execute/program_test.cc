@@ -49,7 +49,8 @@ class ProgramTest : public CaptureTest {
 
   // A capture that has begun to write, and would go on for minutes.
   void StartEndlessCapture() {
-    WriteRecipe("__global__ void k(volatile int* out) { while (out[0] == 0) {} }", IntRecipe(1, 1, {1}));
+    WriteRecipe("__global__ void k(volatile int* out) { while (out[0] >= 0) out[0] = (out[0] + 1) & 0xffff; }",
+                IntRecipe(1, 1, {1}));
     child_ = Start({"-o", Path("out.htrace"), Path("recipe.textproto"), "--max-instructions", "100000000000"});
     auto recording = [this] {
       for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
@@ -175,7 +176,8 @@ TEST_F(ProgramTest, ASecondInterruptLeavesNothingEither) {
 }
 
 TEST_F(ProgramTest, TheRunWithoutRecordingCanBeInterrupted) {
-  WriteRecipe("__global__ void k(volatile int* out) { while (out[0] == 0) {} }", IntRecipe(1, 1, {1}));
+  WriteRecipe("__global__ void k(volatile int* out) { while (out[0] >= 0) out[0] = (out[0] + 1) & 0xffff; }",
+              IntRecipe(1, 1, {1}));
   pid_t child = Start({"-o", Path("out.htrace"), Path("recipe.textproto"), "--native"});
   std::this_thread::sleep_for(std::chrono::seconds(3));
   kill(child, SIGTERM);

@@ -36,7 +36,10 @@ struct FreeEntry {
 
 std::string Reason(archive* handle) {
   const char* text = archive_error_string(handle);
-  return text == nullptr ? "unknown error" : text;
+  // Damage and misuse have numbers of the system too, whose texts would only mislead.
+  const int number = archive_errno(handle);
+  const bool of_system = number > 0 && number != EILSEQ && number != EINVAL;
+  return absl::StrCat(text == nullptr ? "unknown error" : text, of_system ? absl::StrCat(": ", strerror(number)) : "");
 }
 
 absl::Status AddFile(archive* writer, const std::string& from, const std::string& name) {

@@ -1,6 +1,11 @@
 #include "tools/heddle/corpus/bag.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -196,6 +201,31 @@ absl::StatusOr<std::vector<std::string>> CheckBag(const std::string& folder) {
                                     ", bytes and files of data/"));
   }
   return problems;
+}
+
+absl::Status CopyFile(const std::string& from, const std::string& to) {
+  const int input = open(from.c_str(), O_RDONLY | O_CLOEXEC);
+  if (input < 0) return absl::NotFoundError(absl::StrCat(from, ": cannot be read: ", strerror(errno)));
+  const int output = open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  absl::Status status;
+  const auto fail = [&status](const std::string& path, const char* what) {
+    if (status.ok()) status = absl::UnavailableError(absl::StrCat(path, ": ", what, ": ", strerror(errno)));
+  };
+  if (output < 0) fail(to, "cannot create the file");
+  std::vector<char> buffer(1 << 16);
+  while (status.ok()) {
+    const ssize_t got = read(input, buffer.data(), buffer.size());
+    if (got == 0) break;
+    if (got < 0 && errno != EINTR) fail(from, "cannot be read");
+    for (ssize_t done = 0; done < got && status.ok();) {
+      const ssize_t written = write(output, buffer.data() + done, static_cast<size_t>(got - done));
+      if (written < 0 && errno != EINTR) fail(to, "cannot write");
+      if (written > 0) done += written;
+    }
+  }
+  close(input);
+  if (output >= 0 && close(output) != 0) fail(to, "cannot write");
+  return status;
 }
 
 }  // namespace heddle::tools::corpus

@@ -41,6 +41,9 @@ absl::Status SealBag(const std::string& folder, const std::vector<std::string>& 
 // problem; empty = good. Only what cannot be read at all is an error.
 absl::StatusOr<std::vector<std::string>> CheckBag(const std::string& folder);
 
+// Copies a file over one that may be there. The error names the file and the system's reason.
+absl::Status CopyFile(const std::string& from, const std::string& to);
+
 }  // namespace heddle::tools::corpus
 
 #endif  // HEDDLE_TOOLS_HEDDLE_CORPUS_BAG_H_

@@ -28,28 +28,75 @@ absl::Status Store(const std::string& folder, const Crate& crate) {
   return SealBag(folder, {absl::StrCat("External-Identifier: ", crate.name())});
 }
 
-// Copies a file into data/ and describes it.
-absl::Status AddOne(const std::string& folder, const std::string& from, const std::string& path,
-                    const std::string& license, Crate& crate) {
-  if (absl::Status status = CheckPortable(path); !status.ok()) return status;
-  if (path == kMetadataFile) {
-    return absl::InvalidArgumentError(absl::StrCat(from, ": this name is that of the corpus's own description"));
+// New files of data/. They are copied beside their places, and all take them at once, so that a copy that fails (a full
+// disk, no permission) leaves the corpus as it was.
+class Additions {
+ public:
+  // Removes what an addition that was killed has left.
+  explicit Additions(const std::string& folder) : data_(Data(folder)) {
+    std::error_code error;
+    std::vector<fs::path> left;
+    fs::recursive_directory_iterator it(data_, error);
+    for (const fs::recursive_directory_iterator end; !error && it != end; it.increment(error)) {
+      if (it->path().extension() == kUnfinished) left.push_back(it->path());
+    }
+    for (const fs::path& path : left) fs::remove(path, error);
   }
-  std::error_code error;
-  if (!fs::is_regular_file(from, error)) {
-    return absl::NotFoundError(absl::StrCat(from, ": is not there, or is no plain file"));
+  ~Additions() {
+    std::error_code error;
+    for (const std::string& path : copied_) fs::remove(Unfinished(path), error);
   }
-  const fs::path target = fs::path(Data(folder)) / path;
-  fs::create_directories(target.parent_path(), error);
-  const fs::path temporary = target.string() + ".tmp";
-  if (!error) fs::copy_file(from, temporary, fs::copy_options::overwrite_existing, error);
-  if (!error) fs::rename(temporary, target, error);
-  if (error) return absl::UnavailableError(absl::StrCat(target.string(), ": cannot be written: ", error.message()));
-  const absl::StatusOr<std::string> digest = Sha256OfFile(target.string());
-  if (!digest.ok()) return digest.status();
-  crate.SetFile(path, fs::file_size(target, error), *digest, license);
-  return absl::OkStatus();
-}
+  Additions(const Additions&) = delete;
+  Additions& operator=(const Additions&) = delete;
+
+  absl::Status Copy(const std::string& from, const std::string& path, const std::string& license, Crate& crate) {
+    if (absl::Status status = CheckPortable(path); !status.ok()) return status;
+    if (path == kMetadataFile || path.ends_with(kUnfinished)) {
+      return absl::InvalidArgumentError(absl::StrCat(from, ": this name is kept for the corpus's own files"));
+    }
+    std::error_code error;
+    if (!fs::is_regular_file(from, error)) {
+      return absl::NotFoundError(absl::StrCat(from, ": is not there, or is no plain file"));
+    }
+    const fs::path target = data_ / path;
+    const fs::path temporary = Unfinished(path);
+    fs::create_directories(target.parent_path(), error);
+    copied_.push_back(path);
+    if (error) return absl::UnavailableError(absl::StrCat(target.string(), ": cannot be written: ", error.message()));
+    if (absl::Status status = CopyFile(from, temporary.string()); !status.ok()) return status;
+    const absl::StatusOr<std::string> digest = Sha256OfFile(temporary.string());
+    if (!digest.ok()) return digest.status();
+    crate.SetFile(path, fs::file_size(temporary, error), *digest, license);
+    return absl::OkStatus();
+  }
+
+  // Takes a file and its description away.
+  void Remove(const std::string& path, Crate& crate) {
+    crate.RemoveFile(path);
+    removed_.push_back(path);
+  }
+
+  absl::Status Commit() {
+    std::error_code error;
+    for (const std::string& path : removed_) fs::remove(data_ / path, error);
+    for (const std::string& path : copied_) {
+      fs::rename(Unfinished(path), data_ / path, error);
+      if (error) return absl::UnavailableError(absl::StrCat(path, ": cannot be renamed: ", error.message()));
+    }
+    copied_.clear();
+    return absl::OkStatus();
+  }
+
+  const std::vector<std::string>& copied() const { return copied_; }
+
+ private:
+  static constexpr char kUnfinished[] = ".unfinished";
+  fs::path Unfinished(const std::string& path) const { return (data_ / path).string() + kUnfinished; }
+
+  const fs::path data_;
+  std::vector<std::string> copied_;  // paths in data/
+  std::vector<std::string> removed_;
+};
 
 // What a trace in data/ is not: readable, sound, the one described.
 void CheckTraceFile(const std::string& folder, const DescribedTrace& described, std::vector<std::string>& problems) {
@@ -71,6 +118,54 @@ void CheckTraceFile(const std::string& folder, const DescribedTrace& described, 
     if (finding.severity != trace::Finding::Severity::kError) continue;
     problems.push_back(absl::StrCat(described.path, ": ", finding.rule, ": ", finding.place, ": ", finding.message));
   }
+}
+
+absl::Status AddRequested(const AddRequest& request, Crate& crate, Additions& additions) {
+  const auto add = [&](const std::string& from, const std::string& path) {
+    return additions.Copy(from, path, request.license, crate);
+  };
+
+  std::vector<std::string> sources;
+  std::string recipe;
+  if (!request.sources.empty()) {
+    const auto files = FilesBelow(request.sources);
+    if (!files.ok()) return files.status();
+    std::error_code error;
+    const fs::path root = fs::canonical(request.sources, error);
+    if (request.replaces_sources) {
+      for (const std::string& old : crate.FilesBelow(absl::StrCat("sources/", root.filename().string()))) {
+        additions.Remove(old, crate);
+      }
+    }
+    for (const std::string& file : *files) {
+      sources.push_back(absl::StrCat("sources/", root.filename().string(), "/", file));
+      if (absl::Status status = add((root / file).string(), sources.back()); !status.ok()) return status;
+    }
+    if (!request.recipe.empty()) {
+      const fs::path inside = fs::weakly_canonical(request.recipe, error).lexically_relative(root);
+      recipe = absl::StrCat("sources/", root.filename().string(), "/", inside.generic_string());
+      if (std::ranges::find(sources, recipe) == sources.end()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("--recipe ", request.recipe, ": is not in the folder --sources ", request.sources));
+      }
+    }
+  } else if (!request.recipe.empty()) {
+    return absl::InvalidArgumentError("--recipe: a trace can be built again only with its sources: give --sources too");
+  }
+  for (const std::string& file : request.files) {
+    const std::string name = fs::path(file).filename().string();
+    if (!name.ends_with(".htrace")) {
+      const std::string path = request.under.empty() ? name : absl::StrCat(request.under, "/", name);
+      if (absl::Status status = add(file, path); !status.ok()) return status;
+      continue;
+    }
+    const auto reader = OpenTrace(file);
+    if (!reader.ok()) return reader.status();
+    const std::string path = "traces/" + name;
+    if (absl::Status status = add(file, path); !status.ok()) return status;
+    crate.SetTrace(path, **reader, recipe, sources);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -104,52 +199,17 @@ absl::Status InitCorpus(const std::string& folder, const Crate::About& about) {
   return Store(folder, Crate::Create(about));
 }
 
-absl::StatusOr<std::vector<std::string>> AddToCorpus(const std::string& folder, const AddRequest& request) {
+absl::StatusOr<std::vector<std::string>> AddToCorpus(const std::string& folder, std::span<const AddRequest> requests) {
   absl::StatusOr<Crate> crate = ReadCrate(folder);
   if (!crate.ok()) return crate.status();
-  std::vector<std::string> added;
-  const auto add = [&](const std::string& from, const std::string& path) -> absl::Status {
-    if (absl::Status status = AddOne(folder, from, path, request.license, *crate); !status.ok()) return status;
-    added.push_back(path);
-    return absl::OkStatus();
-  };
-
-  std::vector<std::string> sources;
-  std::string recipe;
-  if (!request.sources.empty()) {
-    const auto files = FilesBelow(request.sources);
-    if (!files.ok()) return files.status();
-    std::error_code error;
-    const fs::path root = fs::canonical(request.sources, error);
-    for (const std::string& file : *files) {
-      sources.push_back(absl::StrCat("sources/", root.filename().string(), "/", file));
-      if (absl::Status status = add((root / file).string(), sources.back()); !status.ok()) return status;
-    }
-    if (!request.recipe.empty()) {
-      const fs::path inside = fs::weakly_canonical(request.recipe, error).lexically_relative(root);
-      recipe = absl::StrCat("sources/", root.filename().string(), "/", inside.generic_string());
-      if (std::ranges::find(sources, recipe) == sources.end()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("--recipe ", request.recipe, ": is not in the folder --sources ", request.sources));
-      }
-    }
-  } else if (!request.recipe.empty()) {
-    return absl::InvalidArgumentError("--recipe: a trace can be built again only with its sources: give --sources too");
+  Additions additions(folder);
+  for (const AddRequest& request : requests) {
+    if (absl::Status status = AddRequested(request, *crate, additions); !status.ok()) return status;
   }
-  for (const std::string& file : request.files) {
-    const std::string name = fs::path(file).filename().string();
-    if (!name.ends_with(".htrace")) {
-      const std::string path = request.under.empty() ? name : absl::StrCat(request.under, "/", name);
-      if (absl::Status status = add(file, path); !status.ok()) return status;
-      continue;
-    }
-    const auto reader = OpenTrace(file);
-    if (!reader.ok()) return reader.status();
-    const std::string path = "traces/" + name;
-    if (absl::Status status = add(file, path); !status.ok()) return status;
-    crate->SetTrace(path, **reader, recipe, sources);
-  }
-  if (absl::Status status = Store(folder, *crate); !status.ok()) return status;
+  std::vector<std::string> added = additions.copied();
+  absl::Status status = additions.Commit();
+  if (status.ok()) status = Store(folder, *crate);
+  if (!status.ok()) return status;
   return added;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,27 +25,17 @@ struct AddRequest {
   // A folder that is copied to data/sources/NAME with all it has, and the recipe in it that the traces were made from.
   std::string sources;
   std::string recipe;
+  bool replaces_sources = false;  // what data/sources/NAME has besides goes away
 };
-// Copies and describes files, and seals the bag anew. A file of the same name is replaced. Traces must open. Returns
-// the paths in data/ that were added.
-absl::StatusOr<std::vector<std::string>> AddToCorpus(const std::string& folder, const AddRequest& request);
+// Copies and describes files, and seals the bag anew, once. A file of the same name is replaced. Traces must open. If
+// one file cannot be added the corpus stays as it was. Returns the paths in data/ that were added.
+absl::StatusOr<std::vector<std::string>> AddToCorpus(const std::string& folder, std::span<const AddRequest> requests);
 
 // The description. NotFound if the folder is no corpus.
 absl::StatusOr<Crate> ReadCrate(const std::string& folder);
 
 // Checksums, descriptions, licences, and every trace as `heddle trace check` does. One line per problem; empty = good.
 absl::StatusOr<std::vector<std::string>> VerifyCorpus(const std::string& folder);
-
-struct BuiltTrace {
-  std::string path;
-  std::string outcome;  // in words
-  bool good = false;
-  bool has_recipe = false;
-};
-// Records every trace with a recipe again with `capture`, a program that takes the arguments of `heddle capture`, and
-// compares its digest with the described one. The corpus does not change.
-absl::StatusOr<std::vector<BuiltTrace>> RebuildCorpus(const std::string& folder,
-                                                      const std::vector<std::string>& capture);
 
 // NAME.tar, NAME.tar.sha256 and NAME.ro-crate-metadata.json in the folder `target`, NAME from the corpus. Refuses a
 // corpus that does not verify. Returns the path of the tar.

@@ -1,43 +1,21 @@
-// Building a corpus again, packing it, fetching it.
-#include <spawn.h>
-#include <sys/wait.h>
+// Packing a corpus, and fetching it.
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "tools/heddle/corpus/archive.h"
 #include "tools/heddle/corpus/bag.h"
 #include "tools/heddle/corpus/corpus.h"
 #include "tools/heddle/corpus/download.h"
 #include "tools/heddle/digest.h"
 #include "tools/heddle/output.h"
-#include "tools/heddle/trace_file.h"
 
 namespace heddle::tools::corpus {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Runs a program and waits for it. Its output goes where ours goes.
-absl::Status RunProgram(const std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  pid_t child = 0;
-  if (const int error = posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ); error != 0) {
-    return absl::NotFoundError(absl::StrCat(words[0], ": cannot be started: ", strerror(error)));
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat(absl::StrJoin(words, " "), ": failed"));
-}
 
 // A folder beside the target that is removed in the end, unless its name was given away.
 class Staging {
@@ -65,8 +43,8 @@ absl::Status CopyFolder(const std::string& from, const std::string& to) {
     std::error_code error;
     const fs::path target = fs::path(to) / file;
     fs::create_directories(target.parent_path(), error);
-    if (!error) fs::copy_file(fs::path(from) / file, target, error);
     if (error) return absl::UnavailableError(absl::StrCat(target.string(), ": cannot be written: ", error.message()));
+    if (absl::Status status = CopyFile(absl::StrCat(from, "/", file), target.string()); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
@@ -77,46 +55,6 @@ absl::Status FirstProblem(const std::string& what, const std::vector<std::string
 }
 
 }  // namespace
-
-absl::StatusOr<std::vector<BuiltTrace>> RebuildCorpus(const std::string& folder,
-                                                      const std::vector<std::string>& capture) {
-  const absl::StatusOr<Crate> crate = ReadCrate(folder);
-  if (!crate.ok()) return crate.status();
-  const fs::path data = fs::path(folder) / "data";
-  std::error_code error;
-  const Staging staging((fs::temp_directory_path(error) / "heddle-corpus").string());
-  fs::create_directories(staging.path(), error);
-  if (error) return absl::UnavailableError(absl::StrCat(staging.path(), ": ", error.message()));
-  std::vector<BuiltTrace> built;
-  for (const DescribedTrace& trace : crate->Traces()) {
-    BuiltTrace& result = built.emplace_back();
-    result.path = trace.path;
-    result.has_recipe = !trace.recipe.empty();
-    if (!result.has_recipe) {
-      result.outcome = "has no recipe";
-      continue;
-    }
-    if (const absl::Status path = CheckPath(trace.recipe); !path.ok()) return path;
-    const std::string output = staging.path() + "/built.htrace";
-    std::vector<std::string> words = capture;
-    words.insert(words.end(), {"-o", output, (data / trace.recipe).string()});
-    if (const absl::Status ran = RunProgram(words); !ran.ok()) {
-      result.outcome = std::string(ran.message());
-      continue;
-    }
-    const auto reader = OpenTrace(output);
-    if (!reader.ok()) {
-      result.outcome = std::string(reader.status().message());
-    } else if ((*reader)->digest() == trace.digest) {
-      result.good = true;
-      result.outcome = "the same";
-    } else {
-      result.outcome = absl::StrCat("differs: digest ", (*reader)->digest().substr(0, 12), ", the corpus has ",
-                                    trace.digest.substr(0, 12), " (`heddle trace diff` says where)");
-    }
-  }
-  return built;
-}
 
 absl::StatusOr<std::string> PackCorpus(const std::string& folder, const std::string& target) {
   const auto problems = VerifyCorpus(folder);

@@ -1,11 +1,15 @@
 #include "tools/heddle/corpus/corpus_options.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <span>
 #include <string>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "tools/heddle/corpus/build.h"
 #include "tools/heddle/corpus/corpus.h"
 #include "tools/heddle/output.h"
 #include "tools/heddle/table.h"
@@ -17,6 +21,7 @@ namespace {
 constexpr char kFooter[] = R"(
   heddle corpus init mine --name mine --description "Two divergent kernels" --license Apache-2.0 --author "A. Uthor"
   heddle corpus add mine bfs.htrace --sources traces/kernels --recipe traces/kernels/bfs/bfs.textproto
+  heddle corpus build suite --kernels traces/kernels --size tiny --jobs 8
   heddle corpus verify mine
   heddle corpus pack mine -o packed            # mine.tar, mine.tar.sha256, mine.ro-crate-metadata.json
   heddle corpus get https://example.org/mine.tar -o mine
@@ -33,7 +38,12 @@ int Print(const std::string& text, int status = kSuccess) {
 }
 
 std::string Today() {
-  const time_t now = time(nullptr);
+  time_t now = time(nullptr);
+  // What reproducible builds take instead of the clock (reproducible-builds.org/specs/source-date-epoch).
+  if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH"); epoch != nullptr) {
+    int64_t seconds = 0;
+    if (absl::SimpleAtoi(epoch, &seconds)) now = static_cast<time_t>(seconds);
+  }
   struct tm utc;
   gmtime_r(&now, &utc);
   char text[16];
@@ -42,7 +52,7 @@ std::string Today() {
 }
 
 int Add(const std::string& folder, const AddRequest& request) {
-  const auto added = AddToCorpus(folder, request);
+  const auto added = AddToCorpus(folder, std::span(&request, 1));
   if (!added.ok()) return Complaint(added.status());
   std::string text;
   for (const std::string& path : *added) absl::StrAppend(&text, "data/", path, "\n");
@@ -59,11 +69,16 @@ int Verify(const std::string& folder) {
   return Print(text, kFailed);
 }
 
-int Build(const std::string& folder) {
+// Without `kernels` the corpus is compared with what its own sources give, else it is built from those.
+int Build(BuildRequest request) {
   std::error_code error;
   std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
   if (error) program = "heddle";
-  const auto built = RebuildCorpus(folder, {program, "capture"});
+  request.capture = {program, "capture"};
+  Progress progress("recording", true);
+  request.progress = [&progress](uint64_t done, uint64_t total) { progress.Update(done, total); };
+  const auto built = request.kernels.empty() ? RebuildCorpus(request.folder, request.capture) : BuildCorpus(request);
+  progress.Clear();
   if (!built.ok()) return Complaint(built.status());
   std::string text;
   bool good = true;
@@ -107,6 +122,7 @@ struct CorpusOptions::Arguments {
   Crate::About about;
   AddRequest request;
   GetRequest source;
+  BuildRequest build_request;
 };
 
 CorpusOptions::CorpusOptions(CLI::App& app) : arguments_(std::make_unique<Arguments>()) {
@@ -133,7 +149,26 @@ CorpusOptions::CorpusOptions(CLI::App& app) : arguments_(std::make_unique<Argume
   a.add->add_option("--recipe", request.recipe,
                     "The recipe in it, so that `heddle corpus build` can make the trace again");
 
-  a.build = corpus.add_subcommand("build", "Record every trace that has a recipe again, and compare the digests");
+  a.build = corpus.add_subcommand(
+      "build", "Record every trace that has a recipe again, and compare the digests; with --kernels, fill the corpus");
+  BuildRequest& build = a.build_request;
+  build.about.license = "Apache-2.0";
+  build.about.author = "The Heddle developers";
+  CLI::Option& kernels = *a.build->add_option("--kernels", build.kernels,
+                                              "Folder of kernels, such as traces/kernels: record those that are new or "
+                                              "changed, into a\ncorpus that is made if it is not there");
+  const auto with_kernels = [&](CLI::Option& option) { return option.needs(&kernels); };
+  with_kernels(
+      *a.build->add_option("--size", build.size, "Recipes: tiny, small, large or paper")->capture_default_str());
+  with_kernels(*a.build->add_option("--only", build.only, "Kernels with a match of this regular expression"));
+  with_kernels(*a.build->add_option("--jobs", build.jobs, "Recordings at once")
+                    ->check(CLI::Range(1, 1024))
+                    ->capture_default_str());
+  with_kernels(*a.build->add_flag("--again", build.again, "Record what is up to date, too"));
+  with_kernels(*a.build->add_option("--name", build.about.name, "Of a new corpus; else SIZE-workloads"));
+  with_kernels(*a.build->add_option("--license", build.about.license, "Of a new corpus")->capture_default_str());
+  with_kernels(*a.build->add_option("--author", build.about.author, "Of a new corpus")->capture_default_str());
+  with_kernels(*a.build->add_option("--date", build.about.date, "Of a new corpus; $SOURCE_DATE_EPOCH, or today"));
   a.verify =
       corpus.add_subcommand("verify", "Checksums, licences, descriptions, and every trace as `trace check` does");
   a.list = corpus.add_subcommand("list", "The traces of a corpus");
@@ -162,7 +197,13 @@ bool CorpusOptions::Run(int& status) const {
   } else if (a.add->parsed()) {
     status = Add(a.folder, a.request);
   } else if (a.build->parsed()) {
-    status = Build(a.folder);
+    BuildRequest& build = a.build_request;
+    build.folder = a.folder;
+    if (build.about.name.empty()) build.about.name = build.size + "-workloads";
+    if (build.about.date.empty()) build.about.date = Today();
+    build.about.description =
+        absl::StrCat("The kernels of a workload suite, recorded from their ", build.size, " recipes");
+    status = Build(build);
   } else if (a.verify->parsed()) {
     status = Verify(a.folder);
   } else if (a.list->parsed()) {

@@ -104,6 +104,20 @@ std::vector<std::pair<std::string, Json>> Properties(const trace::TraceReader& t
                                                           {"threads", threads},
                                                           {"thread-instructions", instructions}};
   if (!header.command_line().empty()) properties.emplace_back("command line", header.command_line());
+  // Launches that were recorded again in other orders of their threads, and what that changed.
+  uint64_t certified = 0;
+  uint64_t runs = 0;
+  uint64_t changed = 0;
+  for (const trace::v1::Certificate& certificate : trace.certificates()) {
+    certified += certificate.runs() != 0;
+    runs += certificate.runs();
+    changed += static_cast<uint64_t>(certificate.instruction_size());
+  }
+  if (certified != 0) {
+    properties.emplace_back("certified launches", certified);
+    properties.emplace_back("certificate runs", runs);
+    properties.emplace_back("instructions that depend on the order of threads", changed);
+  }
   const std::map<std::string, std::string> provenance(header.provenance().begin(), header.provenance().end());
   for (const auto& [key, value] : provenance) properties.emplace_back(absl::StrCat("provenance ", key), value);
   return properties;
@@ -197,7 +211,25 @@ absl::StatusOr<Crate> Crate::Parse(const std::string& text) {
   return crate;
 }
 
-std::string Crate::Text() const { return Json({{"@context", kContext}, {"@graph", graph_}}).dump(1) + "\n"; }
+std::string Crate::Text() const {
+  // The description of the file itself and the data set come first, as is the custom.
+  const auto rank = [](const std::string& id) { return id == kMetadataFile ? 0 : id == "./" ? 1 : 2; };
+  std::vector<Json> entities(graph_.begin(), graph_.end());
+  std::ranges::sort(entities, {}, [&rank](const Json& entity) {
+    std::string id = TextOf(entity, "@id");
+    return std::pair(rank(id), std::move(id));
+  });
+  for (Json& entity : entities) {
+    for (const char* member : {"hasPart", "mentions"}) {
+      const auto list = entity.find(member);
+      if (list == entity.end() || !list->is_array()) continue;
+      std::vector<Json> references(list->begin(), list->end());
+      std::ranges::sort(references, {}, [](const Json& reference) { return TextOf(reference, "@id"); });
+      *list = references;
+    }
+  }
+  return Json({{"@context", kContext}, {"@graph", entities}}).dump(1) + "\n";
+}
 
 std::string Crate::name() const { return TextOf(*Find("./"), "name"); }
 std::string Crate::license() const { return ReferenceOf(*Find("./"), "license"); }
@@ -217,6 +249,7 @@ void Crate::SetFile(const std::string& path, uint64_t bytes, const std::string& 
 
 void Crate::SetTrace(const std::string& path, const trace::TraceReader& trace, const std::string& recipe,
                      const std::vector<std::string>& sources) {
+  RemoveRecording(path);  // what an earlier trace of this name had said of itself
   const std::string producer = trace.header().producer();
   const std::string instrument = LocalId("producer-" + producer);
   Json& program = Entity(instrument);
@@ -281,6 +314,55 @@ std::vector<DescribedTrace> Crate::Traces() const {
   }
   std::ranges::sort(traces, {}, &DescribedTrace::path);
   return traces;
+}
+
+std::vector<std::string> Crate::FilesBelow(const std::string& folder) const {
+  std::vector<std::string> files;
+  for (const Json& entity : graph_) {
+    std::string id = TextOf(entity, "@id");
+    if (HasType(entity, "File") && id.starts_with(folder + "/")) files.push_back(std::move(id));
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+std::string Crate::FileDigest(const std::string& path) const {
+  const Json* file = Find(path);
+  return file == nullptr ? "" : TextOf(*file, "sha256");
+}
+
+void Crate::RemoveFile(const std::string& path) {
+  RemoveRecording(path);
+  RemoveReference(*Find("./"), "hasPart", path);
+  RemoveEntity(path);
+}
+
+void Crate::RemoveRecording(const std::string& path) {
+  const Json* file = Find(path);
+  if (file == nullptr || !file->contains("variableMeasured")) return;
+  std::vector<std::string> properties;
+  for (const Json& reference : file->at("variableMeasured")) properties.push_back(TextOf(reference, "@id"));
+  for (const std::string& property : properties) RemoveEntity(property);
+  RemoveReference(*Find("./"), "mentions", ActionId(path));
+  RemoveEntity(ActionId(path));
+}
+
+void Crate::RemoveEntity(const std::string& id) {
+  for (auto it = graph_.begin(); it != graph_.end(); ++it) {
+    if (TextOf(*it, "@id") != id) continue;
+    graph_.erase(it);
+    return;
+  }
+}
+
+void Crate::RemoveReference(Json& entity, const char* member, const std::string& id) {
+  const auto list = entity.find(member);
+  if (list == entity.end() || !list->is_array()) return;
+  Json kept = Json::array();
+  for (const Json& reference : *list) {
+    if (TextOf(reference, "@id") != id) kept.push_back(reference);
+  }
+  *list = std::move(kept);
 }
 
 std::string Crate::FileLicense(const std::string& path) const {

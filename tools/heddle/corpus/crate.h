@@ -43,7 +43,8 @@ class Crate {
   static Crate Create(const About& about);
   // Refuses what is no RO-Crate 1.2, entities without or with the same "@id", and files whose path leaves the folder.
   static absl::StatusOr<Crate> Parse(const std::string& text);
-  std::string Text() const;  // indented, ends with a line end
+  // Indented, ends with a line end; entities in the order of their identifiers, whatever was described first.
+  std::string Text() const;
 
   std::string name() const;
   std::string license() const;  // "@id" of the whole corpus's
@@ -55,6 +56,12 @@ class Crate {
                 const std::vector<std::string>& sources);
 
   std::vector<DescribedTrace> Traces() const;
+  // Described files in a folder of data/, ascending.
+  std::vector<std::string> FilesBelow(const std::string& folder) const;
+  // SHA-256 that a file is described with; empty if it is not described.
+  std::string FileDigest(const std::string& path) const;
+  // Takes a file's description away, and that of its recording if it is a trace.
+  void RemoveFile(const std::string& path);
   // Licence of a file; empty if it has none or is not described.
   std::string FileLicense(const std::string& path) const;
 
@@ -69,6 +76,9 @@ class Crate {
   Json& Entity(const std::string& id);  // added if it is not there
   void AddLicense(const std::string& id);
   void AddReference(Json& entity, const char* member, const std::string& id);
+  void RemoveEntity(const std::string& id);
+  void RemoveReference(Json& entity, const char* member, const std::string& id);
+  void RemoveRecording(const std::string& path);
 
   Json graph_ = Json::array();
 };

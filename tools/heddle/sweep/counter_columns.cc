@@ -1,157 +1,277 @@
 #include "tools/heddle/sweep/counter_columns.h"
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "replay/engine/replay_result.h"
 
 namespace heddle::tools::sweep {
 namespace {
 
+constexpr int kMostNesting = 64;
+
 // Those that do not add up over launches.
-bool IsLargest(std::string_view path) { return path.starts_with("blocks_per_sm") || path == "registers_per_thread"; }
+bool IsLargest(absl::string_view path) {
+  return absl::StartsWith(path, "blocks_per_sm") || path == "registers_per_thread";
+}
 
-// Takes what is wanted out of the stream of tokens; a tree of every result would take ten times as long.
-class Reader : public nlohmann::json_sax<nlohmann::json> {
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+}  // namespace
+
+// One text: a strict JSON parser (RFC 8259) that takes what is wanted on its way.
+class ResultScanner {
  public:
-  Reader(bool per_launch, ResultRows& rows) : per_launch_(per_launch), rows_(rows) {}
+  ResultScanner(absl::string_view text, bool per_launch, ResultReader& reader, ResultRows& rows)
+      : begin_(text.data()),
+        at_(begin_),
+        end_(begin_ + text.size()),
+        per_launch_(per_launch),
+        reader_(reader),
+        rows_(rows) {}
 
+  bool Scan() {
+    Blanks();
+    if (!Value()) return false;
+    Blanks();
+    return at_ == end_;
+  }
   uint64_t schema() const { return schema_; }
-  const std::string& error() const { return error_; }
+  size_t position() const { return static_cast<size_t>(at_ - begin_); }
 
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool binary(binary_t&) override { return true; }
+ private:
+  // Whether numbers here are of the result or of a launch, not of a list.
+  bool Wanted() const { return lists_ <= (launch_ ? 1 : 0); }
 
-  bool number_unsigned(number_unsigned_t value) override {
-    if (list_depth_ > (launch_ ? 1 : 0)) return true;
-    if (launch_) {
-      if (depth_ == 2 && key_ == "launch") {
-        at_.launch = value;
-        return true;
-      }
-      uint64_t& sum = Sum();
-      sum = IsLargest(path_) ? std::max<uint64_t>(sum, value) : sum + value;
-      if (per_launch_) at_.counters[path_] = value;
-    } else if (depth_ == 1 && key_ == "schema") {
-      schema_ = value;
+  void Blanks() {
+    while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
+  }
+  bool Take(char c) {
+    if (at_ == end_ || *at_ != c) return false;
+    ++at_;
+    return true;
+  }
+  bool TakeWord(absl::string_view word) {
+    if (static_cast<size_t>(end_ - at_) < word.size() || absl::string_view(at_, word.size()) != word) return false;
+    at_ += word.size();
+    return true;
+  }
+
+  bool Value() {
+    if (at_ == end_) return false;
+    switch (*at_) {
+      case '{':
+        return Object();
+      case '[':
+        return List();
+      case '"':
+        return Text();
+      case 't':
+        return TakeWord("true");
+      case 'f':
+        return TakeWord("false");
+      case 'n':
+        return TakeWord("null");
+      default:
+        return Number();
     }
-    return true;
   }
 
-  bool number_float(number_float_t value, const string_t&) override {
-    if (list_depth_ > (launch_ ? 1 : 0)) return true;
-    CounterRow* row = launch_ && depth_ == 2 ? &at_ : total_ && depth_ == 2 ? &rows_.total : nullptr;
-    if (row == nullptr) return true;
-    if (key_ == "ipc") row->ipc = value;
-    if (key_ == "lane_activity") row->lane_activity = value;
-    return true;
-  }
-
-  bool string(string_t& value) override {
-    if (list_depth_ > (launch_ ? 1 : 0)) return true;
-    if (depth_ == 1 && key_ == "key") rows_.key = value;
-    if (launch_ && depth_ == 2 && key_ == "kernel") at_.kernel = value;
-    if (depth_ == 2 && top_ == "provenance" && key_ == "trace_digest") rows_.trace_digest = value;
-    return true;
-  }
-
-  bool key(string_t& value) override {
-    key_ = value;
-    if (depth_ == 1) {
-      top_ = value;
-      total_ = value == "total";
-    }
-    return true;
-  }
-
-  bool start_object(size_t) override {
+  bool Object() {
+    if (depth_ + lists_ >= kMostNesting) return false;
+    ++at_;
     ++depth_;
-    if (depth_ > 2) prefix_.push_back(key_);
-    if (launch_ && depth_ == 2) {
-      at_ = CounterRow();
-      position_ = 0;
+    const size_t outer = path_.size();
+    if (depth_ > 2) absl::StrAppend(&path_, key_, ".");
+    const bool is_launch = launch_ && depth_ == 2 && lists_ == 1;
+    if (is_launch) {
+      of_launch_ = CounterRow();
+      reader_.position_ = 0;
     }
-    return true;
-  }
-  bool end_object() override {
-    if (depth_ > 2) prefix_.pop_back();
-    if (launch_ && depth_ == 2) {
+    Blanks();
+    if (!Take('}')) {
+      do {
+        Blanks();
+        if (!String(key_)) return false;
+        Blanks();
+        if (!Take(':')) return false;
+        Blanks();
+        if (depth_ == 1) top_ = key_;
+        if (!Value()) return false;
+        Blanks();
+      } while (Take(','));
+      if (!Take('}')) return false;
+    }
+    path_.resize(outer);
+    if (is_launch) {
       ++rows_.launches;
-      if (per_launch_) rows_.launch.push_back(std::move(at_));
+      if (per_launch_) rows_.launch.push_back(std::move(of_launch_));
     }
     --depth_;
     return true;
   }
-  bool start_array(size_t) override {
-    if (depth_ == 1 && list_depth_ == 0 && key_ == "launch") launch_ = true;
-    ++list_depth_;
-    return true;
-  }
-  bool end_array() override {
-    --list_depth_;
-    if (list_depth_ == 0) launch_ = false;
-    return true;
-  }
 
-  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    error_ = absl::StrCat("is no JSON, from byte ", position, " on");
-    return false;
-  }
-
- private:
-  // The counter of the member that the reader is at. Launches have the same members in the same order, so the counter
-  // is mostly the one that followed in the launch before, and nothing is searched for.
-  uint64_t& Sum() {
-    const std::string& path = Path();
-    if (position_ < order_.size() && order_[position_]->first == path) return order_[position_++]->second;
-    const auto counter = rows_.total.counters.try_emplace(path, 0).first;
-    if (position_ == order_.size()) {
-      order_.push_back(counter);
-      ++position_;
+  bool List() {
+    if (depth_ + lists_ >= kMostNesting) return false;
+    ++at_;
+    if (depth_ == 1 && lists_ == 0 && key_ == "launch") launch_ = true;
+    ++lists_;
+    Blanks();
+    if (!Take(']')) {
+      do {
+        Blanks();
+        if (!Value()) return false;
+        Blanks();
+      } while (Take(','));
+      if (!Take(']')) return false;
     }
-    return counter->second;
+    --lists_;
+    if (lists_ == 0) launch_ = false;
+    return true;
   }
 
-  const std::string& Path() {
-    path_.clear();
-    for (const std::string& name : prefix_) absl::StrAppend(&path_, name, ".");
+  // The next string, decoded.
+  bool String(std::string& out) {
+    if (at_ == end_ || *at_ != '"') return false;
+    const char* const first = ++at_;
+    bool plain = true;
+    for (; at_ != end_ && *at_ != '"'; ++at_) {
+      if (static_cast<unsigned char>(*at_) < ' ') return false;
+      if (*at_ != '\\') continue;
+      plain = false;
+      if (++at_ == end_) return false;
+    }
+    if (at_ == end_) return false;
+    const char* const last = at_++;
+    if (plain) {
+      out.assign(first, last);
+      return true;
+    }
+    const nlohmann::json decoded = nlohmann::json::parse(first - 1, at_, nullptr, /*allow_exceptions=*/false);
+    if (!decoded.is_string()) return false;
+    out = decoded.get<std::string>();
+    return true;
+  }
+
+  bool Text() {
+    if (!String(text_)) return false;
+    if (!Wanted()) return true;
+    if (depth_ == 1 && key_ == "key") rows_.key = text_;
+    if (launch_ && depth_ == 2 && key_ == "kernel") of_launch_.kernel = text_;
+    if (depth_ == 2 && top_ == "provenance" && key_ == "trace_digest") rows_.trace_digest = text_;
+    return true;
+  }
+
+  bool Number() {
+    const char* const first = at_;
+    const bool negative = Take('-');
+    if (at_ == end_ || !IsDigit(*at_)) return false;
+    if (!Take('0')) Digits();
+    bool whole = true;
+    if (Take('.')) {
+      whole = false;
+      if (!Digits()) return false;
+    }
+    if (at_ != end_ && (*at_ == 'e' || *at_ == 'E')) {
+      whole = false;
+      ++at_;
+      if (at_ != end_ && (*at_ == '+' || *at_ == '-')) ++at_;
+      if (!Digits()) return false;
+    }
+    if (!Wanted() || (whole && negative)) return true;
+    if (!whole) {
+      const bool of_total = !launch_ && depth_ == 2 && top_ == "total";
+      CounterRow* const row = launch_ && depth_ == 2 ? &of_launch_ : of_total ? &rows_.total : nullptr;
+      if (row == nullptr || (key_ != "ipc" && key_ != "lane_activity")) return true;
+      double value = 0;
+      if (std::from_chars(first, at_, value).ec != std::errc()) return false;
+      (key_ == "ipc" ? row->ipc : row->lane_activity) = value;
+      return true;
+    }
+    if (!launch_ && !(depth_ == 1 && key_ == "schema")) return true;
+    uint64_t value = 0;
+    if (std::from_chars(first, at_, value).ec != std::errc()) return false;
+    if (!launch_) {
+      schema_ = value;
+    } else if (depth_ == 2 && key_ == "launch") {
+      of_launch_.launch = value;
+    } else if (depth_ >= 2) {
+      Count(value);
+    }
+    return true;
+  }
+  bool Digits() {
+    const char* const first = at_;
+    while (at_ != end_ && IsDigit(*at_)) ++at_;
+    return at_ != first;
+  }
+
+  void Count(uint64_t value) {
+    const size_t prefix = path_.size();
     path_ += key_;
-    return path_;
+    const uint32_t number = reader_.NumberOf(path_);
+    path_.resize(prefix);
+    if (!reader_.is_seen_[number]) {
+      reader_.is_seen_[number] = true;
+      reader_.seen_.push_back(number);
+      reader_.sums_[number] = 0;
+    }
+    uint64_t& sum = reader_.sums_[number];
+    sum = reader_.is_largest_[number] ? std::max(sum, value) : sum + value;
+    if (per_launch_) of_launch_.counters.emplace_back(number, value);
   }
 
+  const char* const begin_;
+  const char* at_;
+  const char* const end_;
   const bool per_launch_;
+  ResultReader& reader_;
   ResultRows& rows_;
   uint64_t schema_ = 0;
-  std::string error_;
-  CounterRow at_;
-  std::vector<decltype(CounterRow::counters)::iterator> order_;  // counters of a launch in the order of its members
-  size_t position_ = 0;                                          // in it
-  size_t depth_ = 0;                                             // of objects
-  size_t list_depth_ = 0;                                        // of arrays
-  bool launch_ = false;                                          // within the list of launches
-  bool total_ = false;
-  std::string key_;
-  std::string top_;  // member of the result
-  std::vector<std::string> prefix_;
-  std::string path_;
+  CounterRow of_launch_;
+  int depth_ = 0;        // of objects
+  int lists_ = 0;        // of lists
+  bool launch_ = false;  // within the list of launches
+  std::string key_;      // of the member that is being read
+  std::string top_;      // of the member of the result
+  std::string path_;     // of the object, with a point behind each name
+  std::string text_;
 };
 
-}  // namespace
+uint32_t ResultReader::NumberOf(const std::string& path) {
+  if (position_ < order_.size() && names_[order_[position_]] == path) return order_[position_++];
+  const auto [it, is_new] = numbers_.try_emplace(path, static_cast<uint32_t>(names_.size()));
+  if (is_new) {
+    names_.push_back(path);
+    is_largest_.push_back(IsLargest(path));
+    sums_.push_back(0);
+    is_seen_.push_back(false);
+  }
+  // From here on the launches are in another order than before.
+  order_.resize(position_);
+  order_.push_back(it->second);
+  ++position_;
+  return it->second;
+}
 
-absl::Status ReadResultRows(std::string_view text, bool per_launch, ResultRows& rows) {
+absl::Status ResultReader::Read(absl::string_view text, bool per_launch, ResultRows& rows) {
   rows = ResultRows();
-  Reader reader(per_launch, rows);
-  if (!nlohmann::json::sax_parse(text.begin(), text.end(), &reader)) {
-    return absl::DataLossError(reader.error().empty() ? "is no JSON" : reader.error());
+  for (const uint32_t number : seen_) is_seen_[number] = false;
+  seen_.clear();
+  ResultScanner scanner(text, per_launch, *this, rows);
+  if (!scanner.Scan()) {
+    return absl::DataLossError(absl::StrCat("is no JSON, from byte ", scanner.position(), " on"));
   }
   if (rows.key.empty()) return absl::DataLossError("is no result of a sweep: it has no key");
-  if (reader.schema() != replay::kResultSchema) {
-    return absl::DataLossError(absl::StrCat("has schema ", reader.schema(), " of results, this program reads ",
+  if (scanner.schema() != replay::kResultSchema) {
+    return absl::DataLossError(absl::StrCat("has schema ", scanner.schema(), " of results, this program reads ",
                                             replay::kResultSchema, "; run the sweep again with it"));
   }
+  rows.total.counters.reserve(seen_.size());
+  for (const uint32_t number : seen_) rows.total.counters.emplace_back(number, sums_[number]);
   return absl::OkStatus();
 }
 

@@ -1,0 +1,201 @@
+#include "replay/engine/validity.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "replay/divergence/divergence_policy.h"
+#include "replay/engine/replay_result.h"
+
+namespace heddle::replay {
+namespace {
+
+using trace::v1::Certificate;
+
+constexpr uint32_t kRecordedWarpWidth = 32;  // of capture
+
+// By launch; the last one where there are several.
+std::map<uint32_t, const Certificate*> ByLaunch(const trace::TraceReader& reader) {
+  std::map<uint32_t, const Certificate*> certificates;
+  for (const Certificate& certificate : reader.certificates()) certificates[certificate.launch()] = &certificate;
+  return certificates;
+}
+
+std::string PerCent(uint64_t part, uint64_t whole) {
+  return absl::StrFormat("%.3g %%", whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+// A kernel over its launches.
+struct KernelValidity {
+  uint64_t launches = 0;
+  uint64_t certified = 0;
+  uint32_t least_runs = 0;
+  uint64_t failed = 0;
+  std::string failure;  // the first
+  uint64_t changed = 0;
+  uint64_t thread_instructions = 0;  // of changed launches, as all below
+  uint64_t decisions = 0;
+  uint64_t addresses = 0;
+  size_t branches = 0;  // the most of a launch
+  size_t accesses = 0;
+  uint64_t hand_offs = 0;  // launches
+  uint64_t lockstep = 0;   // launches
+
+  void Add(const trace::LaunchView& launch, const Certificate* certificate) {
+    ++launches;
+    if (certificate == nullptr) return;
+    hand_offs += certificate->hand_off_size() != 0;
+    lockstep += certificate->lockstep();
+    if (certificate->runs() == 0) return;
+    least_runs = certified == 0 ? certificate->runs() : std::min(least_runs, certificate->runs());
+    ++certified;
+    if (!certificate->failure().empty() && failed++ == 0) failure = certificate->failure();
+    if (certificate->instruction_size() == 0) return;
+    ++changed;
+    thread_instructions += launch.totals.thread_instructions();
+    size_t launch_branches = 0;
+    size_t launch_accesses = 0;
+    for (const trace::v1::InstructionVariance& variance : certificate->instruction()) {
+      decisions += variance.decisions_changed();
+      addresses += variance.addresses_changed();
+      launch_branches += variance.decisions_changed() != 0;
+      launch_accesses += variance.addresses_changed() != 0;
+    }
+    branches = std::max(branches, launch_branches);
+    accesses = std::max(accesses, launch_accesses);
+  }
+};
+
+std::string Of(uint64_t part, uint64_t whole) {
+  return whole == 1 ? "" : absl::StrCat(" in ", part, " of ", whole, " launches");
+}
+
+std::string Orders(const KernelValidity& kernel) {
+  return absl::StrCat(kernel.least_runs, " other ", kernel.least_runs == 1 ? "order" : "orders",
+                      " of threads and blocks");
+}
+
+void AddCertificates(const std::map<std::string, KernelValidity>& kernels, std::vector<std::string>& notes) {
+  uint64_t uncertified = 0;
+  uint64_t launches = 0;
+  uint32_t runs = ~uint32_t{0};
+  uint64_t unchanged = 0;
+  for (const auto& [name, kernel] : kernels) {
+    launches += kernel.launches;
+    uncertified += kernel.launches - kernel.certified;
+    if (kernel.certified != 0) runs = std::min(runs, kernel.least_runs);
+    unchanged += kernel.certified - kernel.changed;
+    if (kernel.changed != 0 && kernel.decisions != 0) {
+      notes.push_back(absl::StrCat(name, ": paths change under ", Orders(kernel), Of(kernel.changed, kernel.launches),
+                                   ": ", kernel.branches, kernel.branches == 1 ? " branch decides" : " branches decide",
+                                   " otherwise (", PerCent(kernel.decisions, kernel.thread_instructions),
+                                   " of the thread-instructions), ", kernel.accesses,
+                                   kernel.accesses == 1 ? " instruction accesses" : " instructions access",
+                                   " other addresses (", PerCent(kernel.addresses, kernel.thread_instructions), ")"));
+    } else if (kernel.changed != 0) {
+      notes.push_back(absl::StrCat(
+          name, ": addresses change under ", Orders(kernel), Of(kernel.changed, kernel.launches), ": those of ",
+          kernel.accesses, kernel.accesses == 1 ? " instruction (" : " instructions (",
+          PerCent(kernel.addresses, kernel.thread_instructions), " of the thread-instructions); paths do not"));
+    }
+    if (kernel.failed != 0) {
+      notes.push_back(absl::StrCat(name, ": fails under another order of threads and blocks",
+                                   Of(kernel.failed, kernel.launches), ": ", kernel.failure));
+    }
+  }
+  if (uncertified == launches) {
+    notes.push_back(
+        "not certified: recorded in one order of threads and blocks (`heddle capture --certify N` tells "
+        "what others change)");
+    return;
+  }
+  if (unchanged != 0) {
+    notes.push_back(absl::StrCat("certified unchanged under ", runs, runs == 1 ? " other order" : " other orders",
+                                 " of threads and blocks", Of(unchanged, launches)));
+  }
+  if (uncertified != 0) notes.push_back(absl::StrCat("not certified", Of(uncertified, launches)));
+}
+
+void AddLockstep(const std::map<std::string, KernelValidity>& kernels, std::vector<std::string>& notes) {
+  for (const auto& [name, kernel] : kernels) {
+    if (kernel.hand_offs == 0) continue;
+    const bool together = kernel.lockstep == kernel.launches;
+    notes.push_back(absl::StrCat(name, ": threads of a warp share data without synchronization",
+                                 together
+                                     ? ", as they may where warps run in lockstep, in which it was recorded"
+                                     : "; it was not recorded in lockstep, so that its data and paths may be wrong "
+                                       "(`heddle capture --lockstep`)"));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
+                                       const std::vector<const trace::LaunchView*>& launches) {
+  std::vector<std::string> notes;
+  const std::map<uint32_t, const Certificate*> certificates = ByLaunch(reader);
+  std::map<std::string, KernelValidity> kernels;
+  for (const trace::LaunchView* launch : launches) {
+    if (launch->totals.blocks() != launch->grid_blocks) {
+      notes.push_back(absl::StrCat("launch ", launch->launch.id(), " (", launch->program->name(),
+                                   "): ", launch->totals.blocks(), " of ", launch->grid_blocks,
+                                   " thread blocks were recorded: cycles are those of a smaller launch, and the tail "
+                                   "of its blocks (DWR, DWS) and what a scheduler counts by phases of the launch are "
+                                   "left out"));
+    }
+    const auto found = certificates.find(launch->launch.id());
+    kernels[launch->program->name()].Add(*launch, found == certificates.end() ? nullptr : found->second);
+  }
+  for (const trace::LaunchView* launch : launches) {
+    const uint64_t waits = static_cast<uint64_t>(launch->totals.wait_size()) + launch->totals.waits_not_listed();
+    if (waits == 0) continue;
+    notes.push_back(absl::StrCat("launch ", launch->launch.id(), " (", launch->program->name(), "): threads waited ",
+                                 waits, waits == 1 ? " time" : " times",
+                                 " in a loop for another thread's write while recording; how often they polled then is "
+                                 "replayed, not decided anew by the order of this run"));
+  }
+  uint64_t unrecorded = 0;
+  for (const trace::LaunchView& launch : reader.launches()) unrecorded += !launch.launch.recorded();
+  if (unrecorded != 0) {
+    notes.push_back(absl::StrCat(unrecorded, unrecorded == 1 ? " launch" : " launches", " of the run ",
+                                 unrecorded == 1 ? "was" : "were", " not recorded"));
+  }
+  AddCertificates(kernels, notes);
+  AddLockstep(kernels, notes);
+  return notes;
+}
+
+absl::Status CheckLockstep(const trace::TraceReader& reader, const trace::LaunchView& launch,
+                           const PolicyInfo& divergence, const ReplayOptions& options) {
+  const bool narrow = options.machine.core().warp_size() < kRecordedWarpWidth;
+  if (options.force_regrouping || (divergence.traits.static_warps && !narrow)) return absl::OkStatus();
+  for (const Certificate& certificate : reader.certificates()) {
+    if (certificate.launch() != launch.launch.id() || certificate.hand_off_size() == 0) continue;
+    const trace::v1::Instruction& store = launch.program->instruction(certificate.hand_off(0).writer());
+    const trace::v1::Instruction& load = launch.program->instruction(certificate.hand_off(0).reader());
+    return absl::FailedPreconditionError(absl::StrCat(
+        "kernel '", launch.program->name(), "' relies on the threads of a warp running in lockstep: what line ",
+        store.source_line(), " stores in shared memory, line ", load.source_line(),
+        " loads in other threads without synchronization; ",
+        narrow ? absl::StrCat("the machine's warps have ", options.machine.core().warp_size(), " threads")
+               : absl::StrCat("divergence policy '", divergence.name, "' puts threads of different warps together"),
+        ", so no device could run it so. --force-regrouping replays it all the same"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLockstep(const trace::TraceReader& reader, const Configuration& configuration,
+                           const ReplayOptions& options) {
+  const auto divergence = DivergenceRegistry::Get().Find("divergence policy", configuration.divergence.name);
+  if (!divergence.ok()) return divergence.status();
+  const auto launches = SelectLaunches(reader, options.kernels);
+  if (!launches.ok()) return launches.status();
+  for (const trace::LaunchView* launch : *launches) {
+    if (absl::Status status = CheckLockstep(reader, *launch, (*divergence)->info, options); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace heddle::replay

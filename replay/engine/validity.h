@@ -1,0 +1,31 @@
+// What a trace can stand for, as far as it says so itself.
+#ifndef HEDDLE_REPLAY_ENGINE_VALIDITY_H_
+#define HEDDLE_REPLAY_ENGINE_VALIDITY_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "replay/engine/policy_registry.h"
+#include "replay/engine/replay.h"
+#include "traces/format/reader.h"
+
+namespace heddle::replay {
+
+// Notes for a result over these launches: blocks and launches that were not recorded, certificates, lockstep.
+std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
+                                       const std::vector<const trace::LaunchView*>& launches);
+
+// FailedPrecondition if threads of a warp of this launch hand data over without synchronization, and the policy may
+// separate threads of a warp into warps of others, or the machine's warps are narrower than those that were recorded:
+// then no device would compute what was recorded. ReplayOptions::force_regrouping lets it pass.
+absl::Status CheckLockstep(const trace::TraceReader& reader, const trace::LaunchView& launch,
+                           const PolicyInfo& divergence, const ReplayOptions& options);
+
+// The same for all launches that options.kernels selects.
+absl::Status CheckLockstep(const trace::TraceReader& reader, const Configuration& configuration,
+                           const ReplayOptions& options);
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_ENGINE_VALIDITY_H_

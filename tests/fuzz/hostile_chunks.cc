@@ -1,0 +1,239 @@
+// Files whose chunks are hostile: totals, paths, columns.
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tests/fuzz/hostile_files.h"
+#include "tests/fuzz/right_trace.h"
+#include "tests/traces/forge.h"
+#include "tests/traces/program_builder.h"
+#include "traces/format/limits.h"
+
+namespace heddle::trace::testing {
+namespace {
+
+// The right trace with one change to its chunk.
+std::function<std::string()> Chunk(std::function<void(v1::BlockChunk&)> change) {
+  return [change = std::move(change)] {
+    std::vector<v1::Record> records = Right();
+    change(*records[3].mutable_chunk());
+    return Assemble(std::move(records));
+  };
+}
+
+// One chunk whose threads all take one path without decisions through `program`.
+std::string StraightThreads(v1::KernelProgram program, uint32_t blocks, uint32_t threads, uint64_t declared) {
+  std::vector<v1::Record> records = Right();
+  program.set_id(0);
+  records[1] = Wrap(std::move(program));
+  records[2] = Wrap(MakeLaunch(0, blocks, threads));
+  v1::BlockChunk chunk;
+  chunk.set_block_count(blocks);
+  chunk.set_last_part(true);
+  chunk.mutable_paths()->add_decision_count(0);
+  for (uint64_t t = 0; t < uint64_t{blocks} * threads; ++t) chunk.add_path_ref(t == 0 ? 0 : 1);
+  chunk.set_thread_instructions(declared);
+  *records[3].mutable_chunk() = std::move(chunk);
+  return Assemble(std::move(records));
+}
+
+v1::AddressColumn& AnyResiduals(v1::BlockChunk& chunk) {
+  for (v1::AddressColumn& column : *chunk.mutable_column()) {
+    if (column.residual_count() == 0) continue;
+    column.clear_residual_bits();
+    column.clear_nonnegative();
+    column.clear_scaled();
+    column.clear_sparse_gap();
+    return column;
+  }
+  return *chunk.mutable_column(0);
+}
+
+// Functions that each call the next one twice: 2^40 instructions without a single decision.
+v1::KernelProgram CallTree() {
+  ProgramBuilder builder("tree");
+  constexpr int kDepth = 40;
+  builder.Block("start").Call("f0", "end").Block("end").Exit();
+  for (int f = 0; f < kDepth; ++f) {
+    const std::string self = absl::StrCat("f", f), next = absl::StrCat("f", f + 1);
+    builder.Function(self).Block(self + "a").Call(next, self + "b").Block(self + "b").Call(next, self + "c");
+    builder.Block(self + "c").Return();
+  }
+  builder.Function(absl::StrCat("f", kDepth)).Block("leaf").Return();
+  return builder.Build();
+}
+
+}  // namespace
+
+std::vector<HostileFile> HostileChunks() {
+  std::vector<HostileFile> files;
+  const auto add = [&](const char* name, std::function<void(v1::BlockChunk&)> change, const char* rule) {
+    files.push_back({name, Chunk(std::move(change)), rule});
+  };
+  files.push_back({"call_tree_of_2_to_the_40", [] { return StraightThreads(CallTree(), 1, 32, 1 << 20); },
+                   "more thread-instructions"});
+  files.push_back({"instructions_by_threads",
+                   [] { return StraightThreads(LargestProgram(), 1024, 1024, kMaxChunkThreadInstructions); },
+                   "more thread-instructions"});
+  files.push_back({"accesses_by_threads",
+                   [] {
+                     ProgramBuilder builder("loads");
+                     builder.Block("all");
+                     for (int i = 0; i < 1000; ++i) builder.Load();
+                     return StraightThreads(builder.Exit().Build(), 8, 1024, 1001 * 8 * 1024);
+                   },
+                   "accesses"});
+  files.push_back({"accesses_of_one_path",
+                   [] {
+                     // 1,000 loads in a loop that runs 8,000 times.
+                     ProgramBuilder builder("loads");
+                     builder.Block("head");
+                     for (int i = 0; i < 1000; ++i) builder.Load();
+                     builder.Branch("exit", "head").Block("exit").Exit();
+                     std::vector<v1::Record> records = Right();
+                     records[1] = Wrap(builder.Build());
+                     records[1].mutable_program()->set_id(0);
+                     records[2] = Wrap(MakeLaunch(0, 1, 1));
+                     v1::BlockChunk chunk;
+                     chunk.set_block_count(1);
+                     chunk.set_last_part(true);
+                     chunk.mutable_paths()->add_decision_count(8000);
+                     std::string bits(1000, '\xff');
+                     bits.back() = '\x7f';  // the last decision leaves the loop
+                     chunk.mutable_paths()->set_decision_bits(bits);
+                     chunk.add_path_ref(0);
+                     chunk.set_thread_instructions(8000 * 1001 + 1);
+                     *records[3].mutable_chunk() = std::move(chunk);
+                     return Assemble(std::move(records));
+                   },
+                   "accesses"});
+  add("declared_beyond_the_limit", [](auto& c) { c.set_thread_instructions(~uint64_t{0}); }, "may hold");
+  add("accesses_beyond_the_limit", [](auto& c) { c.set_accesses(uint64_t{1} << 63); }, "may hold");
+  add("more_blocks_than_threads", [](auto& c) { c.set_block_count(4); }, "has 64 elements");
+  add("blocks_without_end", [](auto& c) { c.set_block_count(uint64_t{1} << 63); }, "grid");
+  add("gaps_that_wrap_around", [](auto& c) { c.add_block_gap(~uint64_t{0}); }, "");
+  add(
+      "decisions_that_are_not_there",
+      [](auto& c) {
+        for (int i = 0; i < c.paths().decision_count_size(); ++i) c.mutable_paths()->set_decision_count(i, ~0u);
+      },
+      "decision_bits");
+  add(
+      "wide_decisions_that_are_not_there",
+      [](auto& c) {
+        for (int i = 0; i < c.paths().decision_count_size(); ++i) c.mutable_paths()->add_wide_count(~0u);
+      },
+      "wide_decision");
+  add("calls_in_a_whole_block", [](auto& c) { c.mutable_paths()->add_call_depth(~0u); }, "call_depth");
+  add("a_path_that_nobody_takes", [](auto& c) { c.mutable_paths()->add_decision_count(0); }, "no thread takes");
+  add("a_path_that_does_not_exist", [](auto& c) { c.set_path_number(0, 7); }, "does not exist");
+  add(
+      "no_exit",
+      [](auto& c) {
+        for (char& bits : *c.mutable_paths()->mutable_decision_bits()) bits = '\xff';
+      },
+      "asks for a decision");
+  add(
+      "an_exit_too_early",
+      [](auto& c) {
+        for (char& bits : *c.mutable_paths()->mutable_decision_bits()) bits = 0;
+      },
+      "exits before");
+  add("totals_that_are_one_off", [](auto& c) { c.set_accesses(c.accesses() + 1); }, "declares");
+  add(
+      "residuals_without_end", [](auto& c) { AnyResiduals(c).set_residual_count(uint64_t{1} << 60); },
+      "residual_count");
+  add(
+      "bases_without_threads",
+      [](auto& c) {
+        for (int i = 0; i < 1 << 20; ++i) c.mutable_column(0)->add_base_dd(0);
+      },
+      "base_dd");
+  add(
+      "steps_without_accesses",
+      [](auto& c) {
+        for (int i = 0; i < 1 << 20; ++i) c.mutable_column(0)->add_step_dd(0);
+      },
+      "step_dd");
+  add("no_column", [](auto& c) { c.mutable_column()->RemoveLast(); }, "has no column");
+  add("a_column_twice", [](auto& c) { *c.add_column() = c.column(0); }, "no thread runs");
+  add(
+      "relative_to_itself",
+      [](auto& c) {
+        v1::AddressColumn& column = *c.mutable_column(1);
+        column.set_model(v1::AddressColumn::RELATIVE);
+        column.clear_base_dd();
+        column.clear_step_dd();
+        column.clear_chain();
+        column.clear_chain_bias();
+        column.set_ref_instruction(column.instruction());
+      },
+      "not a lower instruction");
+  add(
+      "relative_in_a_circle",
+      [](auto& c) {
+        v1::AddressColumn& column = *c.mutable_column(0);
+        column.set_model(v1::AddressColumn::RELATIVE);
+        column.clear_base_dd();
+        column.clear_step_dd();
+        column.clear_chain();
+        column.clear_chain_bias();
+        column.set_ref_instruction(c.column(1).instruction());
+      },
+      "not a lower instruction");
+  add("a_chain_that_does_not_exist", [](auto& c) { c.mutable_column(0)->set_chain(99); }, "chain does not exist");
+  add(
+      "chains_without_columns",
+      [](auto& c) {
+        for (int i = 0; i < 1 << 18; ++i) c.add_chain()->set_carry(true);
+      },
+      "more chains than columns");
+  add(
+      "bit_lengths_beyond_the_word",
+      [](auto& c) {
+        v1::AddressColumn& column = AnyResiduals(c);
+        column.set_layout(v1::AddressColumn::BITS);
+        column.set_residual(std::string(column.residual_count(), '\x41'));
+      },
+      "bit length");
+  add("shift_beyond_the_word", [](auto& c) { AnyResiduals(c).set_shift(64); }, "shift");
+  add(
+      "planes_without_width",
+      [](auto& c) {
+        AnyResiduals(c).set_layout(v1::AddressColumn::PLANES);
+        AnyResiduals(c).set_width(0);
+      },
+      "width");
+  add(
+      "a_sparse_position_behind_the_end",
+      [](auto& c) {
+        v1::AddressColumn& column = AnyResiduals(c);
+        column.set_layout(v1::AddressColumn::VARINT);
+        column.set_residual("\x01");
+        column.set_sparse_gap("\xff\xff\xff\xff\xff\xff\xff\xff\x7f");
+      },
+      "sparse position");
+  add(
+      "residual_bytes_without_end",
+      [](auto& c) { AnyResiduals(c).set_residual(std::string(kMaxRecordBytes - (1u << 20), '\0')); }, "residual");
+  files.push_back({"paths_without_end",
+                   [] {
+                     std::vector<v1::Record> records = Right();
+                     constexpr uint32_t kBlocks = 1024;
+                     records[2] = Wrap(MakeLaunch(0, kBlocks, 1024));
+                     v1::BlockChunk chunk;
+                     chunk.set_block_count(kBlocks);
+                     chunk.set_last_part(true);
+                     for (uint32_t t = 0; t < kBlocks * 1024; ++t) {
+                       chunk.mutable_paths()->add_decision_count(1);
+                       chunk.add_path_ref(0);
+                     }
+                     chunk.mutable_paths()->set_decision_bits(std::string(size_t{kBlocks} * 1024, '\0'));
+                     chunk.set_thread_instructions(4);
+                     *records[3].mutable_chunk() = std::move(chunk);
+                     return Assemble(std::move(records));
+                   },
+                   "paths"});
+  return files;
+}
+
+}  // namespace heddle::trace::testing

@@ -1,0 +1,310 @@
+"""`heddle trace export` and `import`: threads come back from Accel-Sim's warps as they were, guards mean what they mean on
+the GPU, and what is broken or would be wrong is refused."""
+import json
+import lzma
+import re
+import resource
+
+from heddle_command import SAMPLES, CommandTest, heddle, main, results
+
+HEADER = """-kernel name = k
+-kernel id = 1
+-grid dim = (1,1,1)
+-block dim = (4,1,1)
+-shmem = 64
+-nregs = 8
+-binary version = 70
+-cuda stream id = 0
+-shmem base_addr = 0x00007f0000000000
+-local mem base_addr = 0x00007f0002000000
+-nvbit version = 1.5.3
+-accelsim tracer version = 4
+-enable lineinfo = 0
+
+#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses]
+
+"""
+
+
+def dump(trace, *options):
+    """Threads in order, each as launch and list of instructions."""
+    lines = heddle("trace", "dump", trace, "--json", *options).stdout.splitlines()
+    return [(t["launch"], t["block"], t["thread"], t["instructions"]) for t in map(json.loads, lines)]
+
+
+class AccelSimTest(CommandTest):
+    def export(self, trace, *options, name="exported"):
+        folder = self.folder / name
+        done = heddle("trace", "export", trace, "--accelsim", folder, *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return folder
+
+    def take(self, folder, name="imported.htrace"):
+        trace = self.folder / name
+        done = heddle("trace", "import", "--accelsim", folder, "-o", trace)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        checked = heddle("trace", "check", trace)
+        self.assertIn(": ok (", checked.stdout, checked.stdout + checked.stderr)
+        return trace
+
+    def write(self, body, header=HEADER, warps=1):
+        folder = self.folder / "in"
+        folder.mkdir(exist_ok=True)
+        (folder / "kernelslist.g").write_text("MemcpyHtoD,0x00007f1000000000,4096\nkernel-1.traceg\n")
+        if not body.startswith("#BEGIN_TB"):
+            lines = [line for line in body.strip().splitlines()]
+            body = "#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = %d\n%s\n\n#END_TB\n" % (
+                len(lines), "\n".join(lines))
+        (folder / "kernel-1.traceg").write_text(header + body)
+        return folder
+
+
+class RoundTrip(AccelSimTest):
+    def test_every_thread_comes_back_with_its_instructions_and_addresses(self):
+        for sample in ("bfs", "nqueens", "spmv", "reduction"):
+            original = SAMPLES / f"{sample}.htrace"
+            imported = self.take(self.export(original, name=sample), f"{sample}.htrace")
+            before, after = dump(original, "--blocks", "0-1"), dump(imported, "--blocks", "0-1")
+            launches = sorted({t[0] for t in before})  # launches that were not recorded are left out
+            run = {launch: set() for launch in launches}  # PCs that any thread of the launch runs
+            for launch, _, _, instructions in dump(original):
+                run[launch].update(i["pc"] for i in instructions)
+            self.assertEqual(len(before), len(after))
+            for (launch, block, thread, old), (new_launch, new_block, new_thread, new) in zip(before, after):
+                self.assertEqual((launches.index(launch), block, thread), (new_launch, new_block, new_thread))
+                rank = {pc: 8 * i for i, pc in enumerate(sorted(run[launch]))}
+                self.assertEqual([(rank[i["pc"]], i.get("address")) for i in old],
+                                 [(i["pc"], i.get("address")) for i in new])
+
+    def test_replays_under_pdom_count_the_same(self):
+        memory = ("data_loads", "data_stores", "data_atomics", "transactions", "shared_accesses", "shared_parts", "shared_passes")
+        for sample in ("bfs", "spmv", "reduction", "mandelbrot"):
+            original = SAMPLES / f"{sample}.htrace"
+            imported = self.take(self.export(original, "--xz", name=sample), f"{sample}.htrace")
+            old, new = (results(t, "--machine", "baws_gtx480", "--divergence", "pdom", "--scheduler", "lrr")[0]["launch"]
+                        for t in (original, imported))
+            self.assertEqual(len(old), len(new))
+            same = 0
+            for a, b in zip(old, new):
+                for counter in ("warp_instructions", "thread_instructions", "lane_activity", "issues_by_size", "barriers",
+                                "divergence_counter"):
+                    self.assertEqual(a[counter], b[counter], (sample, counter))
+                for counter in memory:
+                    self.assertEqual(a["memory_instructions"][counter], b["memory_instructions"][counter], (sample, counter))
+                same += {**a, "launch": 0} == {**b, "launch": 0}
+            # Launches that run all of their kernel have the same PCs, and so every counter and cycle is the same; else
+            # the instruction cache holds other lines.
+            self.assertGreaterEqual(same, 4 if sample == "bfs" else 0)
+
+    def test_a_second_round_changes_nothing(self):
+        one = self.take(self.export(SAMPLES / "bfs.htrace", name="a"), "one.htrace")
+        self.export(one, name="b")
+        two = self.take(self.folder / "b", "two.htrace")
+        self.assertIn("equal: ", heddle("trace", "diff", one, two).stdout)
+
+    def test_xz_holds_the_same_text(self):
+        plain, packed = self.export(SAMPLES / "spmv.htrace", name="a"), self.export(SAMPLES / "spmv.htrace", "--xz", name="b")
+        names = [n for n in (plain / "kernelslist.g").read_text().split() if n.startswith("kernel")]
+        for name in names:
+            self.assertEqual(lzma.decompress((packed / f"{name}.xz").read_bytes()), (plain / name).read_bytes())
+        one, two = self.take(plain, "one.htrace"), self.take(packed, "two.htrace")
+        self.assertEqual(one.read_bytes(), two.read_bytes())
+
+
+class Format(AccelSimTest):
+    def test_an_export_is_what_the_tracer_writes(self):
+        folder = self.export(SAMPLES / "bfs.htrace")
+        names = (folder / "kernelslist.g").read_text().splitlines()
+        self.assertTrue(all(re.fullmatch(r"MemcpyHtoD,0x[0-9a-f]{16},\d+|kernel-\d+\.traceg", n) for n in names), names)
+        text = (folder / [n for n in names if n.startswith("kernel")][0]).read_text()
+        header, _, body = text.partition("#traces format")
+        for line in ("-grid dim = (8,1,1)", "-block dim = (128,1,1)", "-accelsim tracer version = 5"):
+            self.assertIn(line + "\n", header)
+        body = body.partition("\n")[2]
+        instruction = re.compile(r"[0-9a-f]{4,} [0-9a-f]{8} [01]( R\d+)? [A-Z0-9_.]+ [0-4]( R\d+)* "
+                                 r"(0|\d+ (1 0x[0-9a-f]+ -?\d+|2 0x[0-9a-f]+( -?\d+)*)) \d+ ")
+        left, blocks = 0, 0
+        for line in filter(None, body.splitlines()):
+            if line.startswith("insts = "):
+                left = int(line[8:])
+            elif line.startswith(("#", "thread block = ", "warp = ")):
+                self.assertEqual(left, 0)
+                blocks += line == "#END_TB"
+            else:
+                self.assertRegex(line, instruction)
+                left -= 1
+        self.assertEqual((left, blocks), (0, 8))
+
+    def test_forms_of_addresses(self):
+        trace = self.take(self.write("""
+            0000 0000000f 1 R1 MOV 0 0
+            0010 0000000f 1 R2 LDG.E.64 1 R1 8 0 0x100 0x208 0x310 0x418
+            0020 0000000e 1 R2 LDG.E.64 1 R1 8 1 0x1000 -8
+            0030 0000000d 0 STG.E 2 R1 R2 4 2 0x2000 16 -4
+            0040 0000000f 1 R3 LDS.U8 1 R1 1 1 0x4 1
+            0050 0000000f 0 EXIT 0 0"""))
+        addresses = [[i["address"] for i in t[3] if "address" in i] for t in dump(trace)]
+        shared = 0x7f0000000000
+        self.assertEqual(addresses, [[0x100, 0x2000, shared + 4], [0x208, 0x1000, shared + 5],
+                                     [0x310, 0xff8, 0x2010, shared + 6], [0x418, 0xff0, 0x200c, shared + 7]])
+        widths = [i["access_bytes"] for i in self.program(trace)["instruction"] if i["access_bytes"]]
+        self.assertEqual(widths, [8, 8, 4, 1])
+
+    def program(self, trace):
+        program = json.loads(heddle("trace", "dump", trace, "--program", "--json").stdout.splitlines()[0])
+        return program.get("program", program)
+
+
+class Guards(AccelSimTest):
+    """Masks hold the lanes whose guard is true; lanes that are active with a false guard have to be told from those that
+    have gone elsewhere."""
+
+    def pcs(self, trace):
+        return [[i["pc"] // 8 for i in t[3]] for t in dump(trace)]
+
+    def test_a_guarded_instruction_makes_no_branch(self):
+        trace = self.take(self.write("""
+            0000 0000000f 1 R1 MOV 0 0
+            0010 00000005 1 R2 IADD3 1 R1 0
+            0020 0000000f 0 EXIT 0 0"""))
+        self.assertEqual(self.pcs(trace), [[0, 1, 2]] * 4)
+        total = results(trace, "--divergence", "pdom")[0]["total"]
+        self.assertEqual((total["warp_instructions"], total["thread_instructions"]), (3, 12))
+
+    def test_a_branch_that_is_not_taken_is_run(self):
+        trace = self.take(self.write("""
+            0000 0000000f 0 ISETP.GE.AND 1 R1 0
+            0010 00000003 0 BRA 0 0
+            0020 0000000c 1 R2 IADD3 1 R1 0
+            0030 0000000f 1 R3 IADD3 1 R2 0
+            0040 0000000f 0 EXIT 0 0"""))
+        self.assertEqual(self.pcs(trace), [[0, 1, 3, 4]] * 2 + [[0, 1, 2, 3, 4]] * 2)
+        total = results(trace, "--divergence", "pdom")[0]["total"]
+        self.assertEqual((total["warp_instructions"], total["thread_instructions"]), (5, 18))
+
+    def test_a_loop_that_lanes_leave_one_by_one(self):
+        body = "0000 0000000f 1 R1 MOV 0 0\n"
+        for mask in (0xf, 7, 3, 1):
+            body += f"0010 {mask:08x} 1 R1 IADD3 1 R1 0\n0020 {mask >> 1:08x} 0 BRA 0 0\n"
+        trace = self.take(self.write(body + "0030 0000000f 0 EXIT 0 0\n"))
+        self.assertEqual(self.pcs(trace), [[0] + [1, 2] * n + [3] for n in (4, 3, 2, 1)])
+        total = results(trace, "--divergence", "pdom")[0]["total"]
+        self.assertEqual((total["warp_instructions"], total["thread_instructions"]), (10, 28))
+
+    def test_guarded_accesses_and_exits_are_gone_around(self):
+        trace = self.take(self.write("""
+            0000 0000000f 1 R1 MOV 0 0
+            0010 00000006 1 R2 LDG.E 1 R1 4 1 0x100 4
+            0020 00000008 0 EXIT 0 0
+            0030 00000007 1 R3 FADD 1 R2 0
+            0040 00000000 0 STG.E 2 R1 R3 4 1 0x0 0
+            0050 00000007 0 EXIT 0 0"""))
+        # The store, which no thread does, is not in the program.
+        # Between load and exit stands the join (2) of threads that load and threads that do not.
+        self.assertEqual(self.pcs(trace), [[0, 2, 4, 5], [0, 1, 2, 4, 5], [0, 1, 2, 4, 5], [0, 2, 3]])
+        total = results(trace, "--divergence", "pdom")[0]["total"]
+        self.assertEqual((total["warp_instructions"], total["thread_instructions"]), (5 + 1, 13 + 4))
+
+    def test_calls_return_where_they_came_from(self):
+        trace = self.take(self.write("""
+            0000 0000000f 0 CALL.REL 0 0
+            0050 0000000f 1 R1 FMUL 1 R1 0
+            0060 0000000f 0 RET.REL 0 0
+            0010 0000000f 1 R2 MOV 0 0
+            0020 0000000f 0 CALL.REL 0 0
+            0050 0000000f 1 R1 FMUL 1 R1 0
+            0060 0000000f 0 RET.REL 0 0
+            0030 0000000f 0 EXIT 0 0"""))
+        self.assertEqual(self.pcs(trace), [[0, 4, 5, 1, 2, 4, 5, 3]] * 4)
+
+
+class Marks(AccelSimTest):
+    def test_the_trace_says_what_it_cannot_support(self):
+        trace = self.take(self.write("0000 0000000f 1 R1 MOV 0 0\n0010 0000000f 0 EXIT 0 0\n"))
+        info = json.loads(heddle("trace", "info", trace, "--json").stdout)
+        self.assertEqual(info["header"]["abstraction_level"], "sass")
+        self.assertEqual(info["header"]["provenance"]["post-dominators"], "inferred from the observed flow")
+        try:
+            import zstandard
+        except ImportError:
+            self.skipTest("python3-zstandard is missing")
+        with zstandard.ZstdDecompressor().stream_reader(trace.read_bytes(), read_across_frames=True) as frames:
+            self.assertIn(b"Spins are frozen", frames.read())
+        self.assertEqual(results(trace)[0]["provenance"]["abstraction_level"], "sass")
+
+
+class Refusals(AccelSimTest):
+    GOOD = "0000 0000000f 1 R1 MOV 0 0\n0010 0000000f 0 EXIT 0 0\n"
+
+    def refuse(self, folder, *says, status=1):
+        self.assert_refused(status, "trace", "import", "--accelsim", folder, "-o", self.folder / "x.htrace", says=says)
+        self.assertFalse((self.folder / "x.htrace").exists())
+
+    def test_versions_and_headers(self):
+        for change, says in ((("version = 4", "version = 9"), "version 9"), (("version = 4", "version = 2"), "version 2"),
+                             (("-accelsim tracer version = 4\n", ""), "tracer version"),
+                             (("block dim = (4,", "block dim = (4096,"), "1024 threads"), (("(1,1,1)\n-block", "(1,1)\n-block"), "grid dim"),
+                             (("-nregs", "-speed"), "speed")):
+            self.refuse(self.write(self.GOOD, HEADER.replace(*change)), "kernel-1.traceg, line", says)
+
+    def test_broken_counts_and_masks(self):
+        block = "#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = 2\n" + self.GOOD + "\n#END_TB\n"
+        for change, says in ((("insts = 2", "insts = 3"), "1 instructions less"), (("insts = 2", "insts = 1"), "one instruction more"),
+                             (("\n#END_TB\n", ""), "cut off"), (("0,0,0", "1,0,0"), "outside the grid"),
+                             (("warp = 0", "warp = 1"), "no warp"), (("0000000f 1 R1", "0000001f 1 R1"), "lane 4"),
+                             (("0 EXIT 0 0", "0 NOP 0 0"), "without an exit"), (("MOV", "UTMALDG"), "whole warp"),
+                             (("MOV", "FROB"), "FROB is not known"), (("R1 MOV", "R1 MOV 7"), "operands"),
+                             (("0010 0000000f", "0010 00000007"), "without an exit"),
+                             (("#END_TB\n", "#END_TB\n\n#BEGIN_TB\n\nthread block = 0,0,0\n"), "twice")):
+            says = "source registers" if says == "operands" else says
+            self.refuse(self.write(block.replace(*change)), "kernel-1.traceg", says)
+        self.refuse(self.write("0000 0000000f 1 R1 MOV 0 0\n0010 0000000f 1 R1 MOV 0 0\n0000 0000000f 1 R1 MOV 0 0\n"
+                               "0020 0000000f 0 EXIT 0 0\n"), "without a jump")
+        self.refuse(self.write(block.replace("R1 MOV", "R1 MOV.\xe9")), "no text")
+        self.refuse(self.write("0000 00000007 1 R1 MOV 0 0\n0010 00000007 0 EXIT 0 0\n"), "thread 3", "never runs")
+        self.refuse(self.write("0000 0000000f 1 R1 MOV 0 0\n0000 0000000f 1 R1 IADD3 0 0\n0010 0000000f 0 EXIT 0 0\n"),
+                    "functions share")
+        self.refuse(self.write("0000 0000000f 1 R1 LDS 1 R1 4 1 0x123456789 4\n0010 0000000f 0 EXIT 0 0\n"), "window of shared")
+        self.refuse(self.write("0000 0000000b 1 R1 LDG 1 R1 4 1 0x100 4\n0010 0000000f 0 EXIT 0 0\n"), "next to one another")
+
+    def test_files(self):
+        self.refuse(self.folder, "kernelslist.g", status=2)
+        folder = self.write(self.GOOD)
+        (folder / "kernelslist.g").write_text("../kernel-1.traceg\n")
+        self.refuse(folder, "same folder")
+        (folder / "kernelslist.g").write_text("kernel-2.traceg\n")
+        self.refuse(folder, "kernel-2.traceg", status=2)
+        packed = lzma.compress((folder / "kernel-1.traceg").read_bytes())
+        (folder / "kernelslist.g").write_text("kernel-1.traceg.xz\n")
+        (folder / "kernel-1.traceg.xz").write_bytes(packed[:-20])
+        self.refuse(folder, "kernel-1.traceg.xz", "cut off")
+        (folder / "kernel-1.traceg.xz").write_bytes(packed[:60] + b"\0\0\0" + packed[63:])
+        self.refuse(folder, "kernel-1.traceg.xz", "damaged")
+        (folder / "kernel-1.traceg.xz").write_bytes(b"no xz at all")
+        self.refuse(folder, "no xz file")
+        (folder / "kernel-1.traceg.xz").write_bytes(lzma.compress(HEADER.encode() + b"0" * (1 << 26)))
+        self.refuse(folder, "longer than 64 KiB")
+
+    def test_a_disk_that_is_full(self):
+        folder = self.export(SAMPLES / "bfs.htrace")
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+        self.assert_refused(1, "trace", "import", "--accelsim", folder, "-o", self.folder / "x.htrace", preexec_fn=limit,
+                            says=["File too large"])
+        self.assert_refused(1, "trace", "export", SAMPLES / "bfs.htrace", "--accelsim", self.folder / "new",
+                            preexec_fn=limit, says=["File too large"])
+        self.assertEqual(list((self.folder / "new").iterdir()), [])  # without a list it is no trace
+        self.assert_folder_has("exported", "new")
+
+    def test_exports(self):
+        folder = self.folder / "there"
+        folder.mkdir()
+        (folder / "x").touch()
+        self.assert_refused(2, "trace", "export", SAMPLES / "bfs.htrace", "--accelsim", folder, says=["not an empty folder"])
+        part = self.folder / "part.htrace"
+        heddle("trace", "extract", SAMPLES / "bfs.htrace", "--blocks", "0-2", "-o", part)
+        self.assert_refused(1, "trace", "export", part, "--accelsim", self.folder / "new", says=["3 of the 8"])
+        self.assertFalse((self.folder / "new").exists())
+
+
+if __name__ == "__main__":
+    main()

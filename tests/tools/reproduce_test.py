@@ -1,0 +1,156 @@
+"""`heddle reproduce`: a small paper of our own from worked examples and samples, and the claims of the real ones."""
+import json
+
+from heddle_command import SAMPLES, CommandTest, heddle, main
+
+# Two structural claims, an effect, an order that does not hold, rows with a kernel that is missing, and one that cannot
+# be computed. `one_block` is what the third claim turns on.
+PAPER = '''
+name: "ours" title: "A paper of ours" comparison: "Two worked examples and two samples."
+kernel { name: "figure" trace: "fung_4_1" worked: true }
+kernel { name: "search" trace: "bfs" }
+kernel { name: "queens" trace: "nqueens" }
+kernel { name: "lost" missing: "nobody has it" }
+list { name: "all" kernel: ["search", "queens", "lost"] }
+run { name: "pdom" machine: "fermi_fixed" }
+run { name: "nrec" like: "pdom" divergence: "nrec" }
+run { name: "narrow" like: "pdom" set: "core.warp_size=16" }
+run { name: "toy" machine: "toy" divergence: "dwf:swizzle=none" scheduler: "dpc" }
+run { name: "table" machine: "capri_fx5800" cost { policy: "capri:capt_entries=8" } }
+run { name: "fits" machine: "vtw_gtx480" residency { threads: 256 registers: 19 } }
+run { name: "bound" limits { warp_size: 32 only_regrouping: true } }
+claim { id: "bits" where: "Section 1" statement: "Size" kind: STRUCTURAL value: "bits@table" paper: 272 unit: "bits" }
+claim { id: "blocks" where: "Section 1" statement: "Residency" kind: STRUCTURAL value: "blocks@fits" paper: 91 }
+claim { id: "issues" where: "Figure 1" statement: "Issues" kind: STRUCTURAL value: "of(figure, warp_instructions@toy)" paper: 11 }
+claim { id: "gain" where: "Figure 2" statement: "PDOM issues fewer" kind: TREND value: "arithmetic(all, warp_instructions@nrec / warp_instructions@pdom)" neutral: 1 decimals: 2 }
+claim { id: "order" where: "Figure 3" statement: "Wrong way round" kind: TREND suspect: "width"
+  order { label: "pdom" value: "sum(all, warp_instructions@pdom)" } order { label: "nrec" value: "sum(all, warp_instructions@nrec)" } }
+claim { id: "rows" where: "Table 1" statement: "Instructions" kind: VALUE each: "thread_instructions@bound / 1000" tolerance: 1
+  row { kernel: "search" paper: 210 } row { kernel: "queens" paper: 100 } row { kernel: "lost" paper: 5 } }
+claim { id: "area" where: "Table 2" statement: "Area" kind: VALUE not_computed: "no circuit model" }
+claim { id: "activity" where: "Figure 4" statement: "Narrow warps are fuller" kind: TREND unit: "%"
+  order { label: "16" value: "of(queens, lane_activity@narrow)" } order { label: "32" value: "of(queens, lane_activity@pdom)" } }
+variation { id: "width" open: "Warps have 32 threads." other: "warps of 16" set: "core.warp_size=16" machine: "fermi_fixed" }
+'''
+
+
+class Reproduce(CommandTest):
+    def reproduce(self, *arguments, text=PAPER, status=0):
+        paper = self.folder / "ours.textproto"
+        paper.write_text(text)
+        done = heddle("reproduce", paper, "-o", self.folder / "out", "--traces", SAMPLES, "--recipes", self.folder, *arguments)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout
+
+    def document(self):
+        return json.loads((self.folder / "out" / "ours.json").read_text())
+
+    def claims(self):
+        return {claim["id"]: claim for claim in self.document()["claims"]}
+
+    def page(self):
+        return (self.folder / "out" / "ours.md").read_text()
+
+    def test_every_claim_is_scored_or_has_a_reason(self):
+        told = self.reproduce()
+        self.assertIn("2 of 3 structural claims", told)
+        claims = self.claims()
+        self.assertEqual([claims[i]["size"] for i in ("bits", "blocks", "issues")], ["agrees", "differs", "agrees"])
+        self.assertEqual(claims["blocks"]["numbers"][0]["ours"], 90)
+        self.assertEqual(claims["gain"]["direction"], "agrees")
+        self.assertEqual(claims["order"]["direction"], "opposite")
+        self.assertEqual(claims["rows"]["compared"], 2)
+        self.assertEqual(claims["rows"]["left_out"], {"lost": "nobody has it"})
+        self.assertEqual(claims["area"]["not_computed"], "no circuit model")
+        self.assertEqual(claims["activity"]["direction"], "agrees")
+        page = self.page()
+        for words in ("| structural claims |", "no circuit model", "missing: nobody has it", "### What does not come out",
+                      "`--sensitivity` tests them"):
+            self.assertIn(words, page)
+
+    def test_what_is_there_is_not_run_again_and_what_is_missing_is(self):
+        self.reproduce()
+        page = self.page()
+        results = sorted((self.folder / "out" / "ours").glob("results/*/*.json"))
+        self.assertEqual(len(results), self.document()["replays"])
+        before = {path: path.stat().st_mtime_ns for path in results}
+        results[0].unlink()
+        self.reproduce("--jobs", "2")
+        self.assertEqual(self.page(), page)
+        for path in results[1:]:
+            self.assertEqual(path.stat().st_mtime_ns, before[path])
+        self.assertTrue(results[0].exists())
+
+    def test_a_plan_is_a_sweep(self):
+        self.assertIn("replays planned", self.reproduce("--plan"))
+        folder = self.folder / "out" / "ours"
+        self.assertFalse((self.folder / "out" / "ours.md").exists())
+        done = heddle("sweep", "run", folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        results = {path: path.stat().st_mtime_ns for path in folder.glob("results/*/*.json")}
+        self.reproduce()
+        self.assertEqual(results, {path: path.stat().st_mtime_ns for path in folder.glob("results/*/*.json")})
+
+    def test_the_other_choice_is_run_for_what_it_concerns(self):
+        self.reproduce("--sensitivity")
+        claims = self.claims()
+        self.assertEqual([one["variation"] for one in claims["order"]["varied"]], ["width"])
+        self.assertFalse(claims["order"]["varied"][0]["flips"])
+        self.assertTrue(claims["activity"]["varied"][0]["flips"], "warps of 16 against warps of 16: no order")
+        self.assertNotIn("varied", claims["issues"])
+        self.assertNotIn("varied", claims["bits"])
+        self.assertIn("not by itself", self.page())
+
+    def test_noise_needs_a_memory_that_has_some(self):
+        text = PAPER.replace("fermi_fixed", "baws_gtx480")
+        self.reproduce("--jitter", "2", text=text)
+        gain = self.claims()["gain"]
+        self.assertEqual(self.document()["seeds_of_noise"], 2)
+        self.assertEqual(gain["direction"], "agrees")
+        self.assertEqual(gain["numbers"][0]["noise"], 0, "issues of static warps do not depend on time")
+
+    def test_wrong_claims_are_refused_with_their_place(self):
+        def refused(text, *says):
+            paper = self.folder / "wrong.textproto"
+            paper.write_text(text)
+            self.assert_refused(2, "reproduce", paper, "-o", self.folder / "out", says=("wrong.textproto", *says))
+
+        refused(PAPER.replace("bits@table", "bits@tabel"), "claim bits", "tabel", "did you mean \"table\"")
+        refused(PAPER.replace("bits@table", "cycles@table"), "claim bits", "bits")
+        refused(PAPER.replace("bits@table", "cycles@pdom"), "claim bits", "of(KERNEL")
+        refused(PAPER.replace('kernel: "queens" paper', 'kernel: "quins" paper'), "claim rows", "quins")
+        refused(PAPER.replace('like: "pdom" divergence', 'like: "dwf" divergence'), "run nrec")
+        refused(PAPER.replace("neutral: 1 ", ""), "claim gain", "no effect")
+        refused(PAPER.replace('suspect: "width"', 'suspect: "length"'), "claim order", "length")
+        refused(PAPER + "claim { }", "")
+        refused(PAPER + "chaim { }", "line")
+        self.assert_refused(2, "reproduce", "fung2009", "-o", self.folder / "out", says=("fung2008",))
+
+    def test_the_papers_are_what_they_should_be(self):
+        """Planned with whatever traces the samples offer: every expression, policy and machine is looked up."""
+        done = heddle("reproduce", "all", "-o", self.folder / "out", "--traces", SAMPLES, "--recipes", self.folder,
+                      "--plan", "--sensitivity")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for paper in ("baws2016", "capri2012", "fung2008", "harp2014", "vtw"):
+            self.assertIn(f"/{paper}: ", done.stdout)
+
+    def test_the_structural_claims_of_the_papers_hold(self):
+        """Without a trace of any kernel what follows from the rules alone is computed all the same."""
+        empty = self.folder / "traces"
+        empty.mkdir()
+        done = heddle("reproduce", "all", "-o", self.folder / "out", "--traces", empty, "--recipes", empty)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        structural = {}
+        for paper in ("baws2016", "capri2012", "fung2008", "harp2014", "vtw"):
+            document = json.loads((self.folder / "out" / f"{paper}.json").read_text())
+            for claim in document["claims"]:
+                if claim["kind"] == "STRUCTURAL" and "not_computed" not in claim:
+                    structural[f"{paper} {claim['id']}"] = claim["size"]
+        self.assertGreaterEqual(len(structural), 30)
+        # The window of Figure 4.1 is not delimited in the thesis: docs/policies/dwf.md.
+        differing = [claim for claim, size in structural.items() if size != "agrees" and "fig_4.1" not in claim]
+        self.assertEqual(differing, [])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+#include "tools/heddle/accelsim/accelsim_options.h"
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tools/heddle/accelsim/export_traces.h"
+#include "tools/heddle/accelsim/import_traces.h"
+#include "tools/heddle/output.h"
+#include "tools/heddle/table.h"
+#include "tools/heddle/terminal.h"
+#include "tools/heddle/trace_file.h"
+#include "traces/format/writer.h"
+
+namespace heddle::tools::accelsim {
+namespace {
+
+constexpr char kImportFooter[] =
+    "\nThe folder holds kernelslist.g and the .traceg or .traceg.xz files that it names, as Accel-Sim's tracer and "
+    "its\n"
+    "post-traces-processing leave them (versions 3 to 5). Threads are taken apart from the warps' masks; the program "
+    "is\n"
+    "what was seen to run. docs/from-accel-sim.md says what such a trace cannot support.";
+
+constexpr char kExportFooter[] =
+    "\nWarps of 32 threads, formed as by --divergence pdom; opcodes of the Volta generation stand for our classes\n"
+    "(docs/from-accel-sim.md). All blocks of the launches must be recorded.";
+
+int Complaint(const absl::Status& status) {
+  return Complain(absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kWrongUsage : kFailed, status);
+}
+
+int Print(const std::string& text) {
+  const absl::Status written = WriteStandardOutput(text);
+  return written.ok() ? kSuccess : Complain(kFailed, written);
+}
+
+std::string Count(uint64_t number, const char* one, const char* many) {
+  return absl::StrCat(WithThousands(number), " ", number == 1 ? one : many);
+}
+
+int ImportCommand(const std::string& folder, const std::string& output, int level) {
+  if (output == "-") return Complain(kWrongUsage, "-o -: a trace needs a file, it cannot go to standard output");
+  Progress progress("Importing", true);
+  const auto summary =
+      ImportTraces(folder, output, level, [&](uint64_t done, uint64_t total) { progress.Update(done, total); });
+  progress.Clear();
+  if (!summary.ok()) return Complaint(summary.status());
+  for (const std::string& note : summary->notes) Note(note);
+  return Print(absl::StrCat(output, ": ", Count(summary->launches, "launch", "launches"), ", ",
+                            WithThousands(summary->thread_instructions), " thread-instructions (",
+                            WithThousands(summary->false_guards), " with a false guard) of ",
+                            WithThousands(summary->warp_instructions), " warp instructions\n"));
+}
+
+int ExportCommand(const std::string& path, const std::string& folder, bool compress) {
+  const auto reader = OpenTrace(path);
+  if (!reader.ok()) return Complain(TraceErrorStatus(reader.status()), reader.status());
+  Progress progress("Exporting", true);
+  const auto summary =
+      ExportTraces(**reader, folder, compress, [&](uint64_t done, uint64_t total) { progress.Update(done, total); });
+  progress.Clear();
+  if (!summary.ok()) {
+    return Complaint(absl::Status(summary.status().code(), absl::StrCat(path, ": ", summary.status().message())));
+  }
+  for (const std::string& note : summary->notes) Note(note);
+  return Print(absl::StrCat(folder, "/kernelslist.g: ", Count(summary->launches, "launch", "launches"), ", ",
+                            WithThousands(summary->warp_instructions), " warp instructions\n"));
+}
+
+}  // namespace
+
+struct AccelSimOptions::Arguments {
+  CLI::App* from = nullptr;
+  CLI::App* to = nullptr;
+  std::string folder;
+  std::string trace;
+  int level = trace::kDefaultLevel;
+  bool compress = false;
+};
+
+AccelSimOptions::AccelSimOptions(CLI::App& app) : arguments_(std::make_unique<Arguments>()) {
+  Arguments& a = *arguments_;
+  CLI::App& trace = *app.get_subcommand("trace");
+  a.from = trace.add_subcommand("import", "Make a trace of Accel-Sim's");
+  a.from->add_option("--accelsim", a.folder, "Folder with kernelslist.g")->required();
+  a.from->add_option("-o,--output", a.trace, "The new trace")->required();
+  a.from->add_option("--level", a.level, "Zstandard level, 1 to 22")->check(CLI::Range(1, 22))->capture_default_str();
+  a.from->footer(kImportFooter);
+  a.to = trace.add_subcommand("export", "Make traces for Accel-Sim of one of ours");
+  a.to->add_option("TRACE", a.trace, "Trace file")->required();
+  a.to->add_option("--accelsim", a.folder, "Folder for kernelslist.g and the kernels; new or empty")->required();
+  a.to->add_flag("--xz", a.compress, "Compress the kernels");
+  a.to->footer(kExportFooter);
+}
+
+AccelSimOptions::~AccelSimOptions() = default;
+
+bool AccelSimOptions::Run(int& status) const {
+  const Arguments& a = *arguments_;
+  if (a.from->parsed()) {
+    status = ImportCommand(a.folder, a.trace, a.level);
+  } else if (a.to->parsed()) {
+    status = ExportCommand(a.trace, a.folder, a.compress);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace heddle::tools::accelsim

@@ -1,0 +1,370 @@
+#include "tools/heddle/accelsim/export_traces.h"
+
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "replay/analysis/warp_paths.h"
+#include "tools/heddle/accelsim/kernel_file.h"
+#include "tools/heddle/accelsim/line_file.h"
+#include "tools/heddle/accelsim/sass.h"
+#include "traces/format/block_slices.h"
+#include "traces/format/walk.h"
+
+namespace heddle::tools::accelsim {
+namespace {
+
+namespace fs = std::filesystem;
+using replay::LaneMask;
+using replay::Pc;
+using replay::ThreadPath;
+using trace::v1::Dim3;
+
+constexpr uint32_t kPcBytes = 16;
+constexpr int kBinaryVersion = 70;  // whose opcodes sass.h gives
+// Most operands that Accel-Sim's reader takes (MAX_DST and MAX_SRC in trace_parser.h).
+constexpr int kMostDst = 1;
+constexpr int kMostSrc = 4;
+constexpr uint32_t kZeroRegister = 255;
+constexpr size_t kFlushBytes = 1 << 20;
+// Where NVBit mostly finds the windows, should the trace have none.
+constexpr uint64_t kUsualSharedBase = 0x7f00'0000'0000;
+constexpr uint64_t kUsualLocalBase = 0x7f00'0200'0000;
+
+uint32_t AtLeastOne(uint32_t size) { return std::max(size, 1u); }
+
+std::string Dimensions(const Dim3& size) {
+  return absl::StrCat("(", AtLeastOne(size.x()), ",", AtLeastOne(size.y()), ",", AtLeastOne(size.z()), ")");
+}
+
+uint64_t BaseOf(const trace::TraceReader& reader, trace::v1::MemorySpace space, uint64_t usual) {
+  for (const trace::v1::AddressWindow& window : reader.header().window()) {
+    if (window.space() == space) return window.base();
+  }
+  return usual;
+}
+
+// A static instruction as text: what stands in front of the mask, and behind it up to the addresses.
+struct Line {
+  std::string pc;
+  std::string operands;  // " DST_COUNT [R..] OPCODE SRC_COUNT [R..] WIDTH"
+  uint64_t immediate = 0;
+  bool has_address = false;
+  bool falls_through_next = false;  // conditional branch whose fall-through is the next instruction
+};
+
+// The text of a program. Refuses what machine code cannot have.
+absl::StatusOr<std::vector<Line>> LinesOf(const trace::Program& program, uint64_t& lost_registers) {
+  std::vector<Line> lines;
+  for (uint32_t b = 0; b < program.blocks().size(); ++b) {
+    const trace::Block& block = program.block(b);
+    for (Pc pc = block.first; pc < block.first + block.count; ++pc) {
+      const trace::v1::Instruction& instruction = program.instruction(pc);
+      const absl::StatusOr<std::string> opcode = SassOf(instruction);
+      if (!opcode.ok()) {
+        return absl::UnimplementedError(
+            absl::StrCat("instruction ", pc, " (", instruction.mnemonic(), "): ", opcode.status().message()));
+      }
+      Line& line = lines.emplace_back();
+      line.pc = absl::StrCat(absl::Hex(pc * kPcBytes, absl::kZeroPad4), " ");
+      const auto append = [&](const google::protobuf::RepeatedField<uint32_t>& registers, int most) {
+        const int count = std::min(registers.size(), most);
+        lost_registers += static_cast<uint64_t>(registers.size() - count);
+        absl::StrAppend(&line.operands, " ", count);
+        for (int i = 0; i < count; ++i) {
+          const uint32_t number = registers.Get(i) - 1;
+          absl::StrAppend(&line.operands, " R", number < kZeroRegister ? number : number + 1);
+        }
+      };
+      append(instruction.dst(), kMostDst);
+      absl::StrAppend(&line.operands, " ", *opcode);
+      append(instruction.src(), kMostSrc);
+      line.has_address = trace::Program::HasAddress(instruction);
+      absl::StrAppend(&line.operands, " ", line.has_address ? instruction.access_bytes() : 0);
+      if (instruction.op() == trace::v1::OP_BARRIER) line.immediate = instruction.barrier_id();
+    }
+    Line& last = lines.back();
+    const Pc last_pc = block.first + block.count - 1;
+    const absl::StatusOr<SassClass> what = ClassifySass(*SassOf(program.instruction(last_pc)));
+    if (!what.ok()) return what.status();
+    const Pc next = block.successor == trace::kNoBlock ? trace::kNoPc : program.block(block.successor).first;
+    if (!what->jumps && next != last_pc + 1) {
+      return absl::UnimplementedError(absl::StrCat("basic block ", b, " goes on at block ", block.successor,
+                                                   ", which does not follow it, ",
+                                                   "without a branch: machine code cannot"));
+    }
+    if (block.terminator == trace::v1::BRANCH_CONDITIONAL) {
+      if (!what->jumps) {
+        return absl::UnimplementedError(absl::StrCat("basic block ", b, " branches without a branch at its end"));
+      }
+      last.falls_through_next = next == last_pc + 1;
+      last.immediate = uint64_t{program.block(block.taken).first} * kPcBytes;
+    } else if (what->op == trace::v1::OP_BRANCH && next != trace::kNoPc) {
+      last.immediate = uint64_t{next} * kPcBytes;
+    }
+  }
+  return lines;
+}
+
+// Appends addresses in the most compact of the format's forms, as the tracer does.
+void AppendAddresses(uint32_t mask, const std::array<uint64_t, kWarpThreads>& address, std::string& text) {
+  const int first = mask == 0 ? 0 : std::countr_zero(mask);
+  const uint32_t lanes = mask >> first;
+  const uint64_t base = mask == 0 ? 0 : address[static_cast<size_t>(first)];
+  bool strided = mask == 0 || ((lanes & (lanes + 1)) == 0 && lanes != 1);
+  const auto stride = mask == 0 || !strided ? 0 : static_cast<int64_t>(address[static_cast<size_t>(first) + 1] - base);
+  strided = strided && stride >= std::numeric_limits<int32_t>::min() && stride <= std::numeric_limits<int32_t>::max();
+  uint64_t before = base;
+  for (uint32_t left = mask & (mask - 1); strided && left != 0; left &= left - 1) {
+    const uint64_t at = address[static_cast<size_t>(std::countr_zero(left))];
+    strided = at - before == static_cast<uint64_t>(stride);
+    before = at;
+  }
+  absl::StrAppend(&text, strided ? " 1 0x" : " 2 0x", absl::Hex(base));
+  if (strided) {
+    absl::StrAppend(&text, " ", stride);
+    return;
+  }
+  before = base;
+  for (uint32_t left = mask & (mask - 1); left != 0; left &= left - 1) {
+    const uint64_t at = address[static_cast<size_t>(std::countr_zero(left))];
+    absl::StrAppend(&text, " ", static_cast<int64_t>(at - before));
+    before = at;
+  }
+}
+
+// One thread block: the paths of its threads, and their addresses in order.
+struct BlockThread {
+  trace::WalkState state;
+  ThreadPath path;
+  std::vector<uint64_t> addresses;
+};
+
+class LaunchExport {
+ public:
+  LaunchExport(const trace::TraceReader& reader, const trace::LaunchView& launch, std::vector<Line> lines,
+               LineWriter& file, ExportSummary& summary)
+      : reader_(reader),
+        launch_(launch),
+        program_(*launch.program),
+        lines_(std::move(lines)),
+        pieces_(program_),
+        file_(file),
+        summary_(summary) {}
+
+  absl::Status Write(const std::function<void(uint64_t)>& progress) {
+    WriteHeader();
+    trace::BlockSlices slices(reader_, launch_, launch_.chunks);
+    std::vector<BlockThread> threads;
+    while (true) {
+      const absl::StatusOr<bool> more = slices.Next();
+      if (!more.ok()) return more.status();
+      if (!*more) break;
+      if (slices.part() == 0) threads.assign(launch_.threads_per_block, BlockThread());
+      for (size_t t = 0; t < threads.size(); ++t) {
+        if (absl::Status status = Follow(slices.threads()[t], threads[t]); !status.ok()) return status;
+      }
+      if (!slices.last_part()) continue;
+      if (absl::Status status = WriteBlock(slices.block(), threads); !status.ok()) return status;
+      if (progress) progress(instructions_);
+    }
+    return file_.Take(text_);
+  }
+
+ private:
+  void WriteHeader() {
+    const trace::v1::Launch& launch = launch_.launch;
+    absl::StrAppend(&text_, "-kernel name = ", program_.name(), "\n-kernel id = ", launch.id() + 1,
+                    "\n-grid dim = ", Dimensions(launch.grid()), "\n-block dim = ", Dimensions(launch.block()),
+                    "\n-shmem = ", program_.proto().static_shared_bytes() + launch.dynamic_shared_bytes(),
+                    "\n-nregs = ", program_.proto().register_count(), "\n-binary version = ", kBinaryVersion,
+                    "\n-cuda stream id = ", launch.stream(), "\n-shmem base_addr = 0x",
+                    absl::Hex(BaseOf(reader_, trace::v1::SPACE_SHARED, kUsualSharedBase), absl::kZeroPad16),
+                    "\n-local mem base_addr = 0x",
+                    absl::Hex(BaseOf(reader_, trace::v1::SPACE_LOCAL, kUsualLocalBase), absl::kZeroPad16),
+                    "\n-nvbit version = none (heddle ", HEDDLE_VERSION, ")\n-accelsim tracer version = ", kNewestTracer,
+                    "\n-enable lineinfo = 0\n\n#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num "
+                    "[reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate\n\n");
+  }
+
+  absl::Status Follow(const trace::ThreadRecord& record, BlockThread& thread) {
+    trace::ByteDecisions decisions(record.decisions.data(), record.decisions.size());
+    uint64_t instructions = 0;
+    const trace::WalkStatus status =
+        trace::Walk(program_, record.exited ? trace::Extent::kRunsToExit : trace::Extent::kCut, decisions, thread.state,
+                    std::numeric_limits<uint64_t>::max(), instructions, [&](uint32_t block, const trace::Block&) {
+                      replay::AppendBlock(block, thread.state.stack, pieces_, thread.path);
+                    });
+    if (status != trace::WalkStatus::kOk) return absl::DataLossError(trace::WalkMessage(status));
+    thread.addresses.insert(thread.addresses.end(), record.addresses.begin(), record.addresses.end());
+    instructions_ += instructions;
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteBlock(uint64_t block, std::span<const BlockThread> threads) {
+    const uint64_t x = AtLeastOne(launch_.launch.grid().x());
+    const uint64_t y = AtLeastOne(launch_.launch.grid().y());
+    absl::StrAppend(&text_, "\n#BEGIN_TB\n\nthread block = ", block % x, ",", block / x % y, ",", block / x / y, "\n");
+    for (size_t first = 0; first < threads.size(); first += kWarpThreads) {
+      const auto warp = threads.subspan(first, std::min<size_t>(kWarpThreads, threads.size() - first));
+      if (absl::Status status = WriteWarp(first / kWarpThreads, warp); !status.ok()) return status;
+    }
+    text_ += "\n#END_TB\n";
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteWarp(size_t number, std::span<const BlockThread> threads) {
+    std::vector<const ThreadPath*> paths;
+    for (const BlockThread& thread : threads) paths.push_back(&thread.path);
+    const replay::Alignment issues = replay::ReconvergingAtPostDominators(paths, pieces_);
+    uint64_t count = 0;
+    for (const replay::AlignedColumn& column : issues) count += pieces_.weights()[column.piece];
+    summary_.warp_instructions += count;
+    absl::StrAppend(&text_, "\nwarp = ", number, "\ninsts = ", count, "\n");
+    std::array<size_t, kWarpThreads> step{};     // of the thread's path that comes next
+    std::array<size_t, kWarpThreads> address{};  // of its addresses
+    std::array<uint64_t, kWarpThreads> values{};
+    for (const replay::AlignedColumn& column : issues) {
+      const auto lanes = static_cast<uint32_t>(column.lanes);
+      for (uint32_t left = lanes; left != 0; left &= left - 1) ++step[static_cast<size_t>(std::countr_zero(left))];
+      const Pc first = pieces_[column.piece].at.pc();
+      const Pc end = first + pieces_.weights()[column.piece];
+      for (Pc pc = first; pc < end; ++pc) {
+        const Line& line = lines_[pc];
+        const uint32_t mask = line.falls_through_next ? Taken(pc, lanes, threads, step) : lanes;
+        absl::StrAppend(&text_, line.pc, absl::Hex(mask, absl::kZeroPad8), line.operands);
+        if (line.has_address) {
+          for (uint32_t left = lanes; left != 0; left &= left - 1) {
+            const auto lane = static_cast<size_t>(std::countr_zero(left));
+            values[lane] = threads[lane].addresses[address[lane]++];
+          }
+          AppendAddresses(lanes, values, text_);
+        }
+        absl::StrAppend(&text_, " ", line.immediate, " \n");
+      }
+      if (text_.size() < kFlushBytes) continue;
+      if (absl::Status status = file_.Take(text_); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  // Of the lanes at a conditional branch those that take it: a mask holds lanes whose guard is true.
+  uint32_t Taken(Pc pc, uint32_t lanes, std::span<const BlockThread> threads,
+                 const std::array<size_t, kWarpThreads>& step) const {
+    uint32_t taken = 0;
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+      const auto lane = static_cast<size_t>(std::countr_zero(left));
+      if (pieces_[threads[lane].path[step[lane]].piece].at.pc() != pc + 1) taken |= uint32_t{1} << lane;
+    }
+    return taken;
+  }
+
+  const trace::TraceReader& reader_;
+  const trace::LaunchView& launch_;
+  const trace::Program& program_;
+  const std::vector<Line> lines_;  // by instruction
+  replay::PieceTable pieces_;
+  LineWriter& file_;
+  ExportSummary& summary_;
+  std::string text_;
+  uint64_t instructions_ = 0;
+};
+
+absl::Status CheckLaunch(const trace::TraceReader& reader, const trace::LaunchView& launch) {
+  const std::string place = absl::StrCat("launch ", launch.launch.id(), " (", launch.program->name(), "): ");
+  if (launch.totals.blocks() != launch.grid_blocks) {
+    return absl::FailedPreconditionError(absl::StrCat(place, "has ", launch.totals.blocks(), " of the ",
+                                                      launch.grid_blocks,
+                                                      " thread blocks of its grid; Accel-Sim waits for all of them"));
+  }
+  if (launch.program->proto().uses_warp_operations() && reader.header().warp_width() != kWarpThreads) {
+    return absl::FailedPreconditionError(absl::StrCat(place, "its shuffles and votes saw warps of ",
+                                                      reader.header().warp_width(), " threads; Accel-Sim's have 32"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ExportSummary> ExportTraces(const trace::TraceReader& reader, const std::string& folder, bool compress,
+                                           const std::function<void(uint64_t done, uint64_t total)>& progress) {
+  std::error_code error;
+  if (fs::exists(folder, error) && (!fs::is_directory(folder, error) || !fs::is_empty(folder, error))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--accelsim ", folder, ": is there already, and not an empty folder"));
+  }
+  struct Item {
+    uint64_t frame;
+    int launch;  // -1: something else
+  };
+  std::vector<Item> items;
+  for (int i = 0; i < reader.index().launch_frame_size(); ++i) items.push_back({reader.index().launch_frame(i), i});
+  for (const uint64_t frame : reader.index().other_frame()) items.push_back({frame, -1});
+  std::ranges::sort(items, {}, &Item::frame);
+
+  ExportSummary summary;
+  // Everything that can be refused is refused before the first file is written.
+  std::vector<std::vector<Line>> lines(reader.launches().size());
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const trace::LaunchView& launch = reader.launches()[i];
+    if (!launch.launch.recorded()) {
+      summary.notes.push_back(absl::StrCat("launch ", i, " was not recorded and is left out"));
+      continue;
+    }
+    if (absl::Status status = CheckLaunch(reader, launch); !status.ok()) return status;
+    absl::StatusOr<std::vector<Line>> of_program = LinesOf(*launch.program, summary.lost_registers);
+    if (!of_program.ok()) {
+      return absl::Status(of_program.status().code(),
+                          absl::StrCat("kernel ", launch.program->name(), ": ", of_program.status().message()));
+    }
+    lines[i] = *std::move(of_program);
+  }
+  if (summary.lost_registers > 0) {
+    summary.notes.push_back(absl::StrCat(summary.lost_registers,
+                                         " operands are left out: the format holds one "
+                                         "destination and four sources per instruction"));
+  }
+  fs::create_directories(folder, error);
+  if (error) return absl::UnavailableError(absl::StrCat(folder, ": cannot create the folder: ", error.message()));
+
+  std::string list;
+  uint64_t done = 0;
+  for (const Item& item : items) {
+    if (item.launch < 0) {
+      trace::v1::Record record;
+      if (absl::Status status = reader.ReadRecord(item.frame, record); !status.ok()) return status;
+      if (record.has_transfer() && record.transfer().direction() == trace::v1::Transfer::HOST_TO_DEVICE) {
+        absl::StrAppend(&list, "MemcpyHtoD,0x", absl::Hex(record.transfer().address(), absl::kZeroPad16), ",",
+                        record.transfer().bytes(), "\n");
+      }
+      continue;
+    }
+    const trace::LaunchView& launch = reader.launches()[static_cast<size_t>(item.launch)];
+    if (!launch.launch.recorded()) continue;
+    const std::string name = absl::StrCat("kernel-", item.launch + 1, compress ? ".traceg.xz" : ".traceg");
+    absl::StatusOr<LineWriter> file = LineWriter::Create(absl::StrCat(folder, "/", name));
+    if (!file.ok()) return file.status();
+    LaunchExport writer(reader, launch, std::move(lines[static_cast<size_t>(item.launch)]), *file, summary);
+    absl::Status status = writer.Write([&](uint64_t instructions) {
+      if (progress) progress(done + instructions, reader.index().thread_instructions());
+    });
+    if (status.ok()) status = file->Commit();
+    if (!status.ok()) return status;
+    done += launch.totals.thread_instructions();
+    absl::StrAppend(&list, name, "\n");
+    ++summary.launches;
+  }
+  // Last, so that a folder with a list is complete.
+  absl::StatusOr<LineWriter> file = LineWriter::Create(folder + "/kernelslist.g");
+  if (!file.ok()) return file.status();
+  absl::Status status = file->Take(list);
+  if (status.ok()) status = file->Commit();
+  if (!status.ok()) return status;
+  return summary;
+}
+
+}  // namespace heddle::tools::accelsim

@@ -1,0 +1,172 @@
+#include "tools/heddle/reproduce/reproduce_command.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "tools/heddle/output.h"
+#include "tools/heddle/reproduce/claims.h"
+#include "tools/heddle/reproduce/measurements.h"
+#include "tools/heddle/reproduce/reproduction.h"
+#include "tools/heddle/reproduce/run_plan.h"
+#include "tools/heddle/sweep/folder.h"
+#include "tools/heddle/sweep/run.h"
+#include "tools/heddle/table.h"
+#include "tools/heddle/terminal.h"
+
+namespace heddle::tools::reproduce {
+namespace {
+
+namespace fs = std::filesystem;
+
+int ExitStatus(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kWrongUsage : kFailed;
+}
+
+const char* SizeName(InputSize size) {
+  return size == InputSize::kTiny ? "tiny" : size == InputSize::kSmall ? "small" : "paper";
+}
+
+absl::Status WriteFile(const std::string& path, const std::string& text) {
+  absl::StatusOr<OutputFile> file = OutputFile::Create(path);
+  if (!file.ok()) return file.status();
+  if (absl::Status status = file->Write(text); !status.ok()) return status;
+  return file->Commit();
+}
+
+// The command that gives the page again, but for folders.
+std::string CommandLine(const ReproduceArguments& arguments) {
+  std::string line = "heddle reproduce";
+  for (const std::string& paper : arguments.papers) absl::StrAppend(&line, " ", paper);
+  absl::StrAppend(&line, " -o reproduction --size ", SizeName(arguments.size));
+  if (arguments.jitter != 0) absl::StrAppend(&line, " --jitter ", arguments.jitter);
+  if (arguments.sensitivity) absl::StrAppend(&line, " --sensitivity");
+  return line;
+}
+
+constexpr char kIntroduction[] =
+    R"(Claims of papers, computed from our own kernels on our model of the papers' machines. What is claimed, by which runs it
+is computed and how near it has to come was written down before anything was run
+(`tools/heddle/reproduce/claims/PAPER.textproto`; where a run was corrected afterwards, the claim's remark says so); no kernel
+and no parameter was changed to come nearer. The kernels are ours, after the same algorithms, with smaller inputs than the papers': sizes of effects cannot be expected to agree, signs
+and orders can.
+
+* **direction**: the effect has the sign of the paper's, or the numbers its order; `no effect`: ours is within the noise.
+  Tables by kernel: Spearman's rank correlation with the paper's numbers is at least 0.5, or at least three quarters of
+  them lie on the right side of the line that the claim names.
+* **size**: within the tolerance that the claim was given.
+* **What the paper leaves open** is listed with our choice; `docs/policies/` and `replay/machines/` have all of them.
+* What follows from a paper's rules alone (storage, residencies, worked examples) is counted apart: it agrees or it does not.
+)";
+
+class Reproducer {
+ public:
+  explicit Reproducer(const ReproduceArguments& arguments)
+      : arguments_(arguments),
+        store_(arguments.traces.empty() ? arguments.folder + "/traces" : arguments.traces,
+               arguments.recipes.empty() ? SourceRecipes() : arguments.recipes, arguments.size, arguments.quiet) {}
+
+  absl::Status Run(const std::string& name) {
+    const absl::StatusOr<std::unique_ptr<PaperClaims>> claims = ReadPaper(name);
+    if (!claims.ok()) return claims.status();
+    const std::string& paper = (*claims)->paper.name();
+    const TraceFinder traces = [this](const claims::v1::Kernel& kernel) { return store_.Find(kernel); };
+    const std::string path = absl::StrCat(arguments_.folder, "/", paper);
+    const absl::StatusOr<RunPlan> plan =
+        RunPlan::Make(**claims, {path, traces, arguments_.jitter, arguments_.sensitivity});
+    if (!plan.ok()) return plan.status();
+    if (absl::Status status = plan->Write(path); !status.ok()) return status;
+    if (arguments_.plan_only) {
+      return WriteStandardOutput(absl::StrCat(path, ": ", WithThousands(plan->points()), " replays planned\n"));
+    }
+    const absl::StatusOr<sweep::SweepFolder> folder = sweep::SweepFolder::Open(path);
+    if (!folder.ok()) return folder.status();
+    if (absl::Status status = Replay(*folder, paper); !status.ok()) return status;
+
+    Measurements measurements(**claims, *plan, *folder, traces);
+    Reproduction reproduction = Reproduce(**claims, *plan, measurements, arguments_.sensitivity);
+    reproduction.jitter = arguments_.jitter;
+    reproduction.size = SizeName(arguments_.size);
+    const std::string page = PageOf(reproduction);
+    absl::StrAppend(&pages_, "\n", page);
+    absl::Status status = WriteFile(path + ".md", page);
+    if (status.ok()) status = WriteFile(path + ".json", JsonOf(reproduction).dump(1) + "\n");
+    return status.ok() ? Tell(reproduction) : status;
+  }
+
+  // The page of all papers.
+  absl::Status Finish() {
+    if (arguments_.plan_only) return absl::OkStatus();
+    const std::string path = arguments_.page.empty() ? arguments_.folder + "/reproduction.md" : arguments_.page;
+    std::string text = absl::StrCat("# Reproductions\n\n", kIntroduction, "\n```\n", CommandLine(arguments_),
+                                    "\n```\n\n", "| paper | structural claims | directions | sizes | not computed |\n",
+                                    "|---|--:|--:|--:|--:|\n", summary_, pages_);
+    while (text.ends_with("\n\n")) text.pop_back();
+    return WriteFile(path, text);
+  }
+
+ private:
+  absl::Status Replay(const sweep::SweepFolder& folder, const std::string& paper) {
+    if (folder.plan().points == 0) return absl::OkStatus();
+    sweep::RunOptions options;
+    options.jobs = arguments_.jobs;
+    Progress progress(absl::StrCat(paper, ", ", WithThousands(folder.plan().points), " replays"), !arguments_.quiet);
+    options.progress = [&progress](uint64_t done, uint64_t total) { progress.Update(done, total); };
+    const absl::StatusOr<sweep::RunSummary> summary = sweep::RunPoints(folder, options);
+    progress.Clear();
+    if (!summary.ok()) return summary.status();
+    for (const std::string& problem : summary->problems) Note(problem);
+    if (const uint64_t failed = summary->failed + summary->failed_before; failed != 0) {
+      Note(absl::StrCat(paper, ": ", WithThousands(failed), " replays failed; the page has the reasons, and ",
+                        "`heddle sweep status ", folder.path(), "`"));
+    }
+    if (summary->elsewhere != 0) {
+      return absl::UnavailableError(absl::StrCat(folder.path(), ": another process still runs ",
+                                                 WithThousands(summary->elsewhere),
+                                                 " replays: run this again after it"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Tell(const Reproduction& reproduction) {
+    const auto share = [](const Reproduction::Count& count) { return absl::StrCat(count.agree, " of ", count.of); };
+    const std::string& name = reproduction.claims->paper.name();
+    const std::string missing = absl::StrCat(reproduction.not_computed(), " of ", reproduction.results.size());
+    absl::StrAppend(&summary_, "| [", name, "](#", name, ") | ", share(reproduction.structural()), " | ",
+                    share(reproduction.directions()), " | ", share(reproduction.sizes()), " | ", missing, " |\n");
+    return WriteStandardOutput(absl::StrCat(name, ": ", share(reproduction.structural()), " structural claims, ",
+                                            share(reproduction.directions()), " directions and ",
+                                            share(reproduction.sizes()), " sizes agree; ", missing,
+                                            " claims not computed; ", arguments_.folder, "/", name, ".md\n"));
+  }
+
+  const ReproduceArguments& arguments_;
+  TraceStore store_;
+  std::string summary_;
+  std::string pages_;
+};
+
+}  // namespace
+
+int ReproduceCommand(const ReproduceArguments& arguments) {
+  std::vector<std::string> papers;
+  for (const std::string& paper : arguments.papers) {
+    if (paper == "all") {
+      const std::vector<std::string> all = ListPapers();
+      papers.insert(papers.end(), all.begin(), all.end());
+    } else {
+      papers.push_back(paper);
+    }
+  }
+  std::error_code error;
+  fs::create_directories(arguments.folder, error);
+  if (error) return Complain(kFailed, absl::StrCat(arguments.folder, ": cannot create the folder: ", error.message()));
+  Reproducer reproducer(arguments);
+  for (const std::string& paper : papers) {
+    if (const absl::Status status = reproducer.Run(paper); !status.ok()) return Complain(ExitStatus(status), status);
+  }
+  const absl::Status status = reproducer.Finish();
+  return status.ok() ? kSuccess : Complain(ExitStatus(status), status);
+}
+
+}  // namespace heddle::tools::reproduce

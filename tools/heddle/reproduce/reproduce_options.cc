@@ -1,0 +1,61 @@
+#include <CLI/CLI.hpp>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "tools/heddle/reproduce/claims.h"
+#include "tools/heddle/reproduce/reproduce_command.h"
+
+namespace heddle::tools::reproduce {
+
+struct ReproduceOptions::Parsed {
+  CLI::App* command = nullptr;
+  ReproduceArguments arguments;
+};
+
+ReproduceOptions::ReproduceOptions(CLI::App& app) : parsed_(std::make_unique<Parsed>()) {
+  ReproduceArguments& a = parsed_->arguments;
+  CLI::App& command = *app.add_subcommand("reproduce", "Run a paper's comparisons and score its claims");
+  parsed_->command = &command;
+  command.add_option("PAPER", a.papers, absl::StrCat("all, FILE.textproto, or: ", absl::StrJoin(ListPapers(), ", ")))
+      ->required();
+  command.add_option("-o,--output", a.folder, "Folder of results and pages; to go on after an interruption, run again")
+      ->required();
+  const std::map<std::string, InputSize> sizes = {
+      {"tiny", InputSize::kTiny}, {"small", InputSize::kSmall}, {"paper", InputSize::kPaper}};
+  command
+      .add_option("--size", a.size,
+                  "Inputs of the kernels: tiny (to try it), small (default), paper (the paper's geometry, where a "
+                  "kernel has it)")
+      ->transform(CLI::CheckedTransformer(sizes));
+  command.add_option("--traces", a.traces,
+                     "Folder of traces, RECIPE.htrace; missing ones are recorded there; else "
+                     "OUTPUT/traces");
+  command.add_option("--recipes", a.recipes, "Folder of the kernels; else traces/kernels of the source tree");
+  command.add_option("--jobs", a.jobs, "Threads")->check(CLI::Range(1, 1024))->capture_default_str();
+  command
+      .add_option("--jitter", a.jitter,
+                  "Run everything so many times with a little noise on the memory's latencies; effects within it do "
+                  "not count")
+      ->check(CLI::Range(2, 1000));
+  command.add_flag("--sensitivity", a.sensitivity,
+                   "Also with the other choice at every point that the paper leaves open: which conclusions change?");
+  command.add_option("--page", a.page, "File for the page of all papers; else OUTPUT/reproduction.md");
+  command.add_flag("--plan", a.plan_only,
+                   "Only write the sweeps OUTPUT/PAPER, for `heddle sweep run` or `emit`; then run this again");
+  command.add_flag("--quiet", a.quiet, "No progress on a terminal");
+  command.footer(
+      "\nWrites OUTPUT/PAPER.md and .json for every paper: claim, the paper's value, ours, and whether they agree in\n"
+      "direction and size. The claims are fixed in tools/heddle/reproduce/claims/PAPER.textproto "
+      "(proto/claims.proto).");
+}
+
+ReproduceOptions::~ReproduceOptions() = default;
+
+bool ReproduceOptions::Run(int& status) const {
+  if (!parsed_->command->parsed()) return false;
+  status = ReproduceCommand(parsed_->arguments);
+  return true;
+}
+
+}  // namespace heddle::tools::reproduce

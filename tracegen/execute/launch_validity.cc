@@ -1,0 +1,56 @@
+#include "tracegen/execute/launch_validity.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace heddle::tracegen {
+
+LaunchValidity::LaunchValidity(const InstrumentedKernel& kernel, const trace::Program& program,
+                               const Geometry& geometry, bool lockstep)
+    : kernel_(kernel), lockstep_(lockstep) {
+  const uint32_t bytes = SharedBytes(kernel, geometry);
+  if (bytes != 0) shared_.emplace(program, geometry.threads(), bytes);
+}
+
+bool LaunchValidity::Complete(trace::v1::Certificate& certificate) const {
+  certificate.set_lockstep(lockstep_);
+  if (shared_.has_value()) {
+    for (const auto& [pair, count] : shared_->hand_offs()) {
+      trace::v1::WarpHandOff& hand_off = *certificate.add_hand_off();
+      hand_off.set_writer(pair.first);
+      hand_off.set_reader(pair.second);
+      hand_off.set_count(count);
+    }
+  }
+  return lockstep_ || certificate.runs() != 0 || certificate.hand_off_size() != 0 || !certificate.failure().empty();
+}
+
+std::vector<std::string> LaunchValidity::Warnings() const {
+  std::vector<std::string> warnings;
+  if (!shared_.has_value()) return warnings;
+  if (!lockstep_ && !shared_->hand_offs().empty()) {
+    const auto& [writer, reader] = shared_->hand_offs().begin()->first;
+    warnings.push_back(absl::StrCat(
+        "kernel '", kernel_.name, "': threads of a warp share data without synchronization: what is stored at ",
+        PlaceOf(writer), " is loaded by other threads at ", PlaceOf(reader),
+        ", with no barrier and no warp operation in between",
+        "; if the code relies on warps that run in lockstep, its results are wrong: capture it with --lockstep"));
+  }
+  if (const auto& first = shared_->uninitialized(); first.has_value()) {
+    warnings.push_back(absl::StrCat("kernel '", kernel_.name, "': shared memory is read at ", PlaceOf(first->pc),
+                                    " that no thread of the block has written (first by block ", first->block,
+                                    ", thread ", first->thread, "): here it is zero, on a device it is arbitrary"));
+  }
+  return warnings;
+}
+
+std::string LaunchValidity::PlaceOf(trace::Pc pc) const {
+  for (const RecordedBlock& block : kernel_.blocks) {
+    for (size_t i = 0; i < block.access_instructions.size(); ++i) {
+      if (block.access_instructions[i] == pc && block.access_sites[i].line != 0)
+        return block.access_sites[i].ToString();
+    }
+  }
+  return absl::StrCat("PC ", 8 * uint64_t{pc});
+}
+
+}  // namespace heddle::tracegen

@@ -1,0 +1,143 @@
+// What threads do that a device would not, and where, in words: places, warnings, faults.
+#include <algorithm>
+#include <csignal>
+#include <optional>
+#include <span>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "tracegen/execute/block_runner.h"
+#include "traces/format/walk.h"
+
+namespace heddle::tracegen {
+
+void BlockRunner::SetBounds(const std::vector<trace::v1::Allocation>& allocations,
+                            const trace::v1::KernelProgram* program) {
+  bounds_.SetAllocations(allocations);
+  program_ = program;
+}
+
+const BoundsCheck* BlockRunner::BoundsToCheck() const {
+  return program_ == nullptr || warned_of_bounds_ ? nullptr : &bounds_;
+}
+
+void BlockRunner::WarnOfAccessOutside() {
+  for (uint32_t t = 0; t < thread_count_; ++t) {
+    // Of a thread that goes on in the next part, what is behind the consumed addresses may not have been written yet.
+    const std::span<const uint64_t> addresses = records_[t].addresses;
+    const bool all = !cut_ || records_[t].exited;
+    const size_t position = bounds_.FindOutside(all ? addresses : addresses.first(consumed_[t]));
+    if (position == BoundsCheck::kNone) continue;
+    warned_of_bounds_ = true;
+    kernels_outside_.insert(kernel_->name);
+    const uint64_t address = records_[t].addresses[position];
+    Warn(absl::StrCat("kernel '", kernel_->name, "', block (", context_.ctaid[0], ",", context_.ctaid[1], ",",
+                      context_.ctaid[2], "), thread ", Coordinates(t), ": access to address 0x", absl::Hex(address),
+                      PlaceOfAccess(records_[t], position), ", ", bounds_.Describe(address),
+                      "; further ones of this kernel are not told"));
+    return;
+  }
+}
+
+// The instruction is the one that a walk along the thread's decisions finds at this address. Of a block that was cut in
+// time it is not known here where the walk starts.
+std::string BlockRunner::PlaceOfAccess(const trace::ThreadRecord& record, size_t position) const {
+  absl::StatusOr<trace::Program> program = trace::Program::Create(*program_);
+  if (cut_ || !program.ok()) return "";
+  trace::ByteDecisions decisions(record.decisions.data(), record.decisions.size());
+  trace::WalkState state;
+  uint64_t instructions = 0;
+  size_t seen = 0;
+  std::optional<trace::Pc> pc;
+  trace::Walk(*program, trace::Extent::kRunsToExit, decisions, state, ~uint64_t{0}, instructions,
+              [&](uint32_t, const trace::Block& block) {
+                if (position >= seen && position < seen + block.access_count) {
+                  pc = program->accesses_of(block)[position - seen];
+                }
+                seen += block.access_count;
+              });
+  for (const RecordedBlock& block : kernel_->blocks) {
+    for (size_t i = 0; i < block.access_instructions.size(); ++i) {
+      if (block.access_instructions[i] == pc) return absl::StrCat(" at ", block.access_sites[i].ToString());
+    }
+  }
+  return "";
+}
+
+void BlockRunner::FailMisaligned(const uint64_t* record) {
+  const RecordedBlock& block = kernel_->blocks[context_.location - 1];
+  size_t wrong = 0;
+  auto is_wrong = [&](size_t i) { return block.access_bytes[i] != 0 && record[i] % block.access_bytes[i] != 0; };
+  while (wrong + 1 < block.access_bytes.size() && !is_wrong(wrong)) ++wrong;
+  Fail(absl::StrCat("access of ", block.access_bytes[wrong], " bytes to address 0x", absl::Hex(record[wrong]),
+                    ", which is no multiple of ", block.access_bytes[wrong], ", at ",
+                    block.access_sites[wrong].ToString(), ": a device stops here"));
+}
+
+void BlockRunner::Free(uint32_t site, uint64_t address) {
+  if (address == 0 || (options_.heap != nullptr && options_.heap->Free(address))) return;
+  Fail(absl::StrCat("free of 0x", absl::Hex(address), " at ", SiteText(site),
+                    ": malloc has not returned this address, or it has been freed before"));
+}
+
+void BlockRunner::RequireResidentGrid(uint32_t site) {
+  if (geometry_.blocks() <= options_.resident_blocks) return;
+  const std::string live = options_.resident_blocks == 1
+                               ? std::string("which run one after the other here")
+                               : absl::StrCat("of which ", options_.resident_blocks, " are live at once");
+  Fail(absl::StrCat("a barrier of the whole grid at ", SiteText(site), ": the grid has ", geometry_.blocks(),
+                    " blocks, ", live, "; --resident-blocks ", geometry_.blocks(), " lets all of them live at once"));
+}
+
+std::string BlockRunner::SiteText(uint32_t site) const {
+  return site < kernel_->sites.size() ? kernel_->sites[site].ToString() : "unknown place";
+}
+
+std::string BlockRunner::Coordinates(uint32_t thread) const {
+  return absl::StrCat("(", thread % geometry_.block[0], ",", thread / geometry_.block[0] % geometry_.block[1], ",",
+                      thread / geometry_.block[0] / geometry_.block[1], ")");
+}
+
+std::string BlockRunner::Where(uint32_t thread) const {
+  std::string text = absl::StrCat("block (", context_.ctaid[0], ",", context_.ctaid[1], ",", context_.ctaid[2],
+                                  "), thread ", Coordinates(thread));
+  uint32_t location =
+      thread == running_ && threads_[thread].state == State::kRunning ? context_.location : threads_[thread].location;
+  if (location != 0 && kernel_->blocks[location - 1].site.line != 0) {
+    absl::StrAppend(&text, ", near ", kernel_->blocks[location - 1].site.ToString());
+  }
+  return text;
+}
+
+void BlockRunner::Warn(const std::string& text) {
+  if (std::find(warnings_.begin(), warnings_.end(), text) == warnings_.end()) warnings_.push_back(text);
+}
+
+Site BlockRunner::LastAccess(const void* address) const {
+  if (context_.location == 0) return Site{};
+  const RecordedBlock& block = kernel_->blocks[context_.location - 1];
+  Site site = block.site;
+  // The access that failed has already stored its address in the record of its block.
+  const uint64_t* record = context_.address_cursor - block.access_instructions.size();
+  for (size_t i = 0; i < block.access_instructions.size() && i < block.access_sites.size(); ++i) {
+    if (record[i] == reinterpret_cast<uint64_t>(address)) site = block.access_sites[i];
+  }
+  return site;
+}
+
+std::string BlockRunner::FaultText(int signal, const void* address) const {
+  std::string where = absl::StrCat("kernel '", kernel_->name, "', block (", context_.ctaid[0], ",", context_.ctaid[1],
+                                   ",", context_.ctaid[2], "), thread ", Coordinates(running_));
+  if (fibers_.InGuard(address)) {
+    return absl::StrCat(where, ": stack overflow: device functions call each other too deeply");
+  }
+  Site site = LastAccess(address);
+  std::string at = site.line != 0 ? absl::StrCat(" at ", site.ToString()) : "";
+  if (signal == SIGFPE) return absl::StrCat(where, ": arithmetic fault", at);
+  if (signal == SIGILL) return absl::StrCat(where, ": illegal instruction", at);
+  std::string what = "where nothing is allocated";
+  if (options_.describe_address) what = options_.describe_address(reinterpret_cast<uint64_t>(address));
+  return absl::StrCat(where, ": access to address 0x", absl::Hex(reinterpret_cast<uint64_t>(address)), ", ", what, at);
+}
+
+}  // namespace heddle::tracegen
