@@ -171,12 +171,6 @@ const SlotSet& Formation::HighestPriority(const SlotSet& slots) {
 
 void Formation::Issue(SlotId slot) { SetState(slot, SlotState::kInFlight, /*notify=*/false); }
 
-void Formation::MoveOn(SlotId slot, Position at) {
-  table_.position[slot] = at;
-  table_.offered_at[slot] = ++offer_sequence_;
-  if (WarpScheduler* watcher = scheduler(slot)) watcher->Offered(slot);
-}
-
 void Formation::Advance(SlotId slot, Position at) {
   table_.position[slot] = at;
   SetState(slot, SlotState::kOffered, /*notify=*/true);

@@ -92,7 +92,11 @@ class Formation {
   // Offered -> InFlight.
   void Issue(SlotId slot);
   // Issue and Advance in one: the slot stays offered.
-  void MoveOn(SlotId slot, Position at);
+  void MoveOn(SlotId slot, Position at) {
+    table_.position[slot] = at;
+    table_.offered_at[slot] = ++offer_sequence_;
+    if (WarpScheduler* watcher = scheduler(slot)) watcher->Offered(slot);
+  }
   // InFlight or Barrier -> Offered at `at`, all threads; the policy is not asked.
   void Advance(SlotId slot, Position at);
   // InFlight -> Barrier.

@@ -55,6 +55,7 @@ void SmCore::SetSchedulers(std::vector<std::unique_ptr<WarpScheduler>> scheduler
     if (scheduler->watches_sm()) issue_watchers_.push_back(scheduler.get());
   }
   formation_.SetSchedulers(std::move(watchers));
+  issues_unwatched_ = context_.profile == nullptr && context_.observer == nullptr && issue_watchers_.empty();
 }
 
 void SmCore::Fail(const absl::Status& status) {
@@ -227,17 +228,6 @@ void SmCore::RetireBlock(BlockId id) {
 
 // --- parts of a cycle
 
-void SmCore::BeginCycle(Cycle now) {
-  now_ = now;
-  formation_.SetNow(now);
-  retired_.clear();
-  freed_rows_.clear();
-  if (!opened_.empty()) {  // what opens from here on releases in the next cycle
-    releasing_.swap(opened_);
-    resuming_.swap(opened_slots_);
-  }
-}
-
 void SmCore::RunBarriersAndTimers(Cycle now) {
   if (!releasing_.empty()) ReleaseBarriers(now);
   if (formation_.next_timer() <= now) {
@@ -266,8 +256,6 @@ void SmCore::TellLongWait(SlotId slot) {
   if ((interests_ & kLongLatency) != 0) policy_->LongLatency(slot, formation_.editor());
   schedulers_[table().port[slot]]->LongLatencyStarted(slot);
 }
-
-void SmCore::CheckProgress(Cycle now) { hung_ = resident_ != 0 && now - last_progress_ > kNoProgressLimit; }
 
 void SmCore::CacheEvent(const CacheNotice& notice) {
   for (const auto& scheduler : schedulers_) scheduler->CacheEvent(notice);

@@ -93,6 +93,10 @@ class WarpProgress {
   void Issued(const Lanes& lanes) {
     if (static_warps_) ++rows_[RowOf(lanes, lanes.mask)].instructions;
   }
+  // The same for a slot of threads of this row alone.
+  void IssuedInRow(uint32_t row) {
+    if (static_warps_) ++rows_[row].instructions;
+  }
   // The threads arrived at a barrier.
   void Arrived(const Lanes& lanes, Cycle now);
   // A barrier of the block opens: the phase ends for the warps that have arrived. (Blocks that use several barriers at

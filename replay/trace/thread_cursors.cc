@@ -5,8 +5,7 @@
 namespace heddle::replay {
 
 ThreadCursors::ThreadCursors(const trace::LaunchView& launch, ChunkCache& cache, int max_threads)
-    : launch_(launch), cache_(cache) {
-  decisions_.resize(max_threads);
+    : launch_(launch), cache_(cache), decisions_(static_cast<size_t>(max_threads)) {
   addresses_.resize(max_threads);
   places_.resize(max_threads);
   call_stacks_.resize(max_threads);
@@ -24,7 +23,7 @@ void ThreadCursors::Start(ThreadId first, uint32_t count, const RecordedBlock& b
   for (uint32_t i = 0; i < count; ++i) {
     const auto thread = static_cast<ThreadId>(first + i);
     places_[thread] = {.chunk = block.chunk, .thread_in_chunk = in_chunk + i};
-    decisions_[thread] = Decisions();
+    decisions_.Restart(thread);
     addresses_[thread] = Addresses();
     if (calls_) call_stacks_[thread].clear();
     if (chunk != nullptr) Enter(thread, *chunk);
@@ -52,9 +51,7 @@ const trace::DecodedChunk* ThreadCursors::Acquire(uint32_t chunk, uint32_t reade
 void ThreadCursors::Enter(ThreadId thread, const trace::DecodedChunk& chunk) {
   Place& place = places_[thread];
   place.path = &chunk.paths[chunk.path_of_thread[place.thread_in_chunk]];
-  Decisions& decisions = decisions_[thread];
-  decisions.bits = place.path->decisions;
-  decisions.limit = place.path->decision_count;
+  decisions_.Bind(thread, place.path->decisions, place.path->decision_count);
   Addresses& addresses = addresses_[thread];
   addresses.chunk = &chunk;
   addresses.next += static_cast<uint32_t>(chunk.first_address[place.thread_in_chunk]);
@@ -73,8 +70,7 @@ void ThreadCursors::Leave(ThreadId thread) {
   addresses.next -= static_cast<uint32_t>(addresses.chunk->first_address[places_[thread].thread_in_chunk]);
   addresses.limit = 0;
   addresses.chunk = nullptr;
-  decisions_[thread].bits = nullptr;
-  decisions_[thread].limit = 0;
+  decisions_.Unbind(thread);
   places_[thread].path = nullptr;
 }
 
@@ -100,7 +96,7 @@ void ThreadCursors::Progress(const AddProgress& add) const {
       chunk = addresses_[thread].chunk;
       steps = 0;
     }
-    steps += addresses_[thread].next + decisions_[thread].next + places_[thread].next_wide;
+    steps += addresses_[thread].next + decisions_.taken(static_cast<ThreadId>(thread)) + places_[thread].next_wide;
   }
   if (chunk != nullptr) add(*chunk, steps);
 }
@@ -112,7 +108,7 @@ bool ThreadCursors::NextPart(ThreadId thread) {
   if (next >= launch_.chunks.size() || launch_.chunks[next].part() != launch_.chunks[place.chunk].part() + 1) {
     return Fail(thread, "the next part of its block is missing");
   }
-  if (addresses_[thread].next != addresses_[thread].limit || decisions_[thread].next != decisions_[thread].limit ||
+  if (addresses_[thread].next != addresses_[thread].limit || !decisions_.used_up(thread) ||
       place.next_wide != place.path->wide_count) {
     return Fail(thread, "a part of its recording was not used up");
   }
@@ -120,14 +116,14 @@ bool ThreadCursors::NextPart(ThreadId thread) {
   place.chunk = next;
   place.thread_in_chunk %= launch_.threads_per_block;  // such a chunk holds one block
   place.next_wide = 0;
-  decisions_[thread].next = 0;
+  decisions_.Restart(thread);
   addresses_[thread].next = 0;
   return Resolve(thread);
 }
 
 bool ThreadCursors::RefillDecisions(ThreadId thread) {
   if (places_[thread].path == nullptr && !Resolve(thread)) return false;
-  while (decisions_[thread].next >= decisions_[thread].limit) {
+  while (!decisions_.Refill(thread)) {
     if (NextPart(thread)) continue;
     return Fail(thread, "its recording has no decision left for a branch");
   }
@@ -155,7 +151,7 @@ uint32_t ThreadCursors::TakeWideDecision(ThreadId thread) {
 
 bool ThreadCursors::AtEnd(ThreadId thread) const {
   const Place& place = places_[thread];
-  return place.path->extent == trace::Extent::kRunsToExit && decisions_[thread].next == decisions_[thread].limit &&
+  return place.path->extent == trace::Extent::kRunsToExit && decisions_.used_up(thread) &&
          addresses_[thread].next == addresses_[thread].limit && place.next_wide == place.path->wide_count;
 }
 

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "replay/core/types.h"
 #include "replay/trace/chunk_cache.h"
+#include "replay/trace/decision_windows.h"
 #include "traces/format/limits.h"
 #include "traces/format/program.h"
 #include "traces/format/reader.h"
@@ -45,12 +46,13 @@ class ThreadCursors : public ChunkCache::User {
   // Takes the next two-way decision of each lane's thread; returns the lanes that decide 1.
   LaneMask TakeDecisions(const Lanes& lanes) {
     LaneMask taken = 0;
+    constexpr LaneMask kWarp = (LaneMask{1} << DecisionWindows::kWarp) - 1;
+    if (lanes.mask == kWarp && decisions_.TakeWarp(lanes.thread.data(), taken)) return taken;
     for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
       const int lane = std::countr_zero(mask);
-      Decisions& cursor = decisions_[lanes.thread[lane]];
-      if (cursor.next >= cursor.limit && !RefillDecisions(lanes.thread[lane])) continue;
-      const uint32_t next = cursor.next++;
-      taken |= LaneMask{static_cast<uint64_t>(cursor.bits[next >> 3] >> (next & 7) & 1)} << lane;
+      const ThreadId thread = lanes.thread[lane];
+      if (!decisions_.has_next(thread) && !RefillDecisions(thread)) continue;
+      taken |= LaneMask{decisions_.Take(thread)} << lane;
     }
     return taken;
   }
@@ -89,11 +91,6 @@ class ThreadCursors : public ChunkCache::User {
   void Progress(const AddProgress& add) const override;
 
  private:
-  struct Decisions {
-    const uint8_t* bits = nullptr;
-    uint32_t next = 0;
-    uint32_t limit = 0;  // decision_count of the path; 0 without a chunk
-  };
   struct Addresses {
     const trace::DecodedChunk* chunk = nullptr;
     uint32_t next = 0;   // index in the chunk; offset in the thread's range without a chunk
@@ -152,7 +149,7 @@ class ThreadCursors : public ChunkCache::User {
 
   const trace::LaunchView& launch_;
   ChunkCache& cache_;
-  std::vector<Decisions> decisions_;
+  DecisionWindows decisions_;
   std::vector<Addresses> addresses_;
   std::vector<Place> places_;
   std::vector<std::vector<uint32_t>> call_stacks_;
