@@ -76,12 +76,19 @@ ThreadState Formation::StateOf(HeldReason reason) {
 void Formation::Fail(std::string_view operation, SlotId slot, std::string_view what) {
   if (failed_) return;
   failed_ = true;
-  failure_ = absl::StrCat("internal error: divergence policy '", policy_name_, "': ", std::string(operation));
-  if (slot != kNoSlot) absl::StrAppend(&failure_, " of slot ", slot);
-  absl::StrAppend(&failure_, " in cycle ", now_, ": ", std::string(what));
+  std::string message =
+      absl::StrCat("internal error: divergence policy '", policy_name_, "': ", std::string(operation));
+  if (slot != kNoSlot) absl::StrAppend(&message, " of slot ", slot);
+  absl::StrAppend(&message, " in cycle ", now_, ": ", std::string(what));
+  failure_ = absl::InternalError(message);
 }
 
-absl::Status Formation::status() const { return failed_ ? absl::InternalError(failure_) : absl::OkStatus(); }
+void Formation::MeetLimit(std::string_view what) {
+  if (failed_) return;
+  failed_ = true;
+  failure_ = absl::FailedPreconditionError(
+      absl::StrCat("divergence policy '", policy_name_, "' met a limit in cycle ", now_, ": ", std::string(what)));
+}
 
 // --- threads
 

@@ -133,9 +133,11 @@ class Formation {
   // --- failures
   // Records a broken rule; the first one stays.
   void Fail(std::string_view operation, SlotId slot, std::string_view what);
+  // The run needs more than a parameter of the policy allows: ends it like Fail, but as a refusal.
+  void MeetLimit(std::string_view what);
   bool failed() const { return failed_; }
-  // Internal error with the first failure, or OK.
-  absl::Status status() const;
+  // The first failure (an internal error, or FailedPrecondition for a limit), or OK.
+  const absl::Status& status() const { return failure_; }
 
  private:
   friend class WarpEditor;
@@ -259,7 +261,7 @@ class Formation {
   std::vector<TimerEntry> timers_;  // heap
   uint64_t timer_sequence_ = 0;
   bool failed_ = false;
-  std::string failure_;
+  absl::Status failure_;
 };
 
 }  // namespace heddle::replay
