@@ -78,15 +78,6 @@ TEST_F(FormationTest, SpawnOffersASlotAndNumbersItFromTheSmallestFreeOne) {
   EXPECT_TRUE(formation_.status().ok());
 }
 
-TEST_F(FormationTest, ALimitOfAPolicyIsARefusalThatSaysWhoMetIt) {
-  formation_.SetNow(7);
-  editor().MeetLimit("the table has 2 entries");
-  editor().Fail("what follows from it");
-  EXPECT_TRUE(formation_.failed());
-  EXPECT_TRUE(absl::IsFailedPrecondition(formation_.status()));
-  EXPECT_EQ(failure(), "divergence policy 'tested' met a limit in cycle 7: the table has 2 entries");
-}
-
 TEST_F(FormationTest, ContinueKeepsTheSlotTogether) {
   const SlotId slot = Resolving({{Position(1, 0), 0xf, false}});
   editor().Continue(slot);
@@ -106,6 +97,15 @@ TEST_F(FormationTest, ContinueAlsoWorksAfterThePolicyLookedAtThreads) {
   EXPECT_EQ(count(ThreadState::kReady), 4);
   EXPECT_EQ(count(ThreadState::kReconverging), 0);
   EXPECT_TRUE(formation_.status().ok()) << failure();
+}
+
+TEST_F(FormationTest, ALimitOfAPolicyIsARefusalThatSaysWhoMetIt) {
+  formation_.SetNow(7);
+  editor().MeetLimit("the table has 2 entries");
+  editor().Fail("what follows from it");
+  EXPECT_TRUE(formation_.failed());
+  EXPECT_TRUE(absl::IsFailedPrecondition(formation_.status()));
+  EXPECT_EQ(failure(), "divergence policy 'tested' met a limit in cycle 7: the table has 2 entries");
 }
 
 TEST_F(FormationTest, PlaceTakesSomeThreadsAndTheRestStaysLoose) {
