@@ -19,10 +19,11 @@ struct Completion {
     kResume,        // a slot goes on from a barrier that has opened
     kFinish,        // a slot's instruction is done; where its threads go is still to be decided
     kBranch,        // a branch of a slot of one row has resolved
+    kIssue,         // the same as kLanes for all slots of one issue of several (MIMD), with all their lanes
     kRegisters,     // an arithmetic instruction of a slot of one row has its results, which hold nothing but registers
   };
-  // kLanes, kAcknowledged: of the instruction, as the core numbers them; kResume, kFinish, kBranch: the slot;
-  // kRegisters: the row
+  // kLanes, kAcknowledged, kIssue: of the instruction or issue, as the core numbers them; kResume, kFinish, kBranch: the
+  // slot; kRegisters: the row
   uint32_t id = 0;
   Kind kind = kLanes;
   LaneMask lanes = 0;  // kLanes; kRegisters: the PC of the instruction

@@ -48,6 +48,8 @@ bool IBufferCore::Process(const Completion& item) {
     case Completion::kFinish:
       accepted = FinishInstruction(static_cast<SlotId>(item.id), /*ask_after_barrier=*/false);
       break;
+    case Completion::kIssue:  // of the other front end
+      break;
   }
   TakeChanges();
   return accepted;

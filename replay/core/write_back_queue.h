@@ -41,9 +41,14 @@ class WriteBackQueue {
   // everything if `blocked`.
   template <typename Process>
   void TakeDue(Cycle now, bool blocked, Process process) {
+    TakeDue(now, blocked, process, [this](const Completion& item) { Hold(item); });
+  }
+  // For a front end that holds back by itself: hold(item) has to Hold everything that the item is made of.
+  template <typename Process, typename HoldBack>
+  void TakeDue(Cycle now, bool blocked, Process process, HoldBack hold) {
     wheel_.Take(now, [&](const Completion& item) {
       if (blocked) {
-        held_.push_back(item);
+        hold(item);
       } else {
         blocked = !process(item);
       }
