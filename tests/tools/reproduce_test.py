@@ -68,7 +68,7 @@ class Reproduce(CommandTest):
         self.assertEqual(claims["activity"]["direction"], "agrees")
         page = self.page()
         for words in ("| structural claims |", "no circuit model", "missing: nobody has it", "### What does not come out",
-                      "`--sensitivity` tests them"):
+                      "`--sensitivity` and `--causes` test them"):
             self.assertIn(words, page)
 
     def test_what_is_there_is_not_run_again_and_what_is_missing_is(self):
@@ -109,11 +109,13 @@ class Reproduce(CommandTest):
         varied = {one["variation"]: one for one in self.claims()["gain"]["varied"]}
         self.assertEqual(set(varied), {"width", "no_queens"})
         self.assertIn("queens", varied["no_queens"]["left_out"])
-        self.assertNotIn("queens", self.claims()["gain"]["left_out"])
+        self.assertNotIn("queens", self.claims()["gain"].get("left_out", {}))
         self.assertNotIn("no_queens", [one["variation"] for one in self.claims()["activity"]["varied"]])
 
     def test_causes_are_run_for_what_does_not_come_out_alone(self):
-        self.reproduce("--causes")
+        self.reproduce("--causes", "1")
+        self.assertNotIn("varied", self.claims()["order"], "it needs four replays")
+        self.reproduce("--causes", "4")
         claims = self.claims()
         self.assertEqual([one["variation"] for one in claims["order"]["varied"]], ["width"])
         self.assertEqual([name for name, claim in claims.items() if "varied" in claim], ["order"])
@@ -129,7 +131,7 @@ class Reproduce(CommandTest):
         paper = self.folder / "ours.textproto"
         paper.write_text(text)
         done = heddle("reproduce", paper, "-o", self.folder / "out", "--traces", self.folder, "--recipes", self.folder,
-                      "--tests", "tiny", "--jitter", "2", "--sensitivity", "--causes")
+                      "--tests", "tiny", "--jitter", "2", "--sensitivity", "--causes", "9")
         self.assertEqual(done.returncode, 0, done.stderr)
         tests = json.loads((self.folder / "out" / "ours.tiny.json").read_text())
         self.assertEqual((tests["input_size"], tests["seeds_of_noise"]), ("tiny", 2))
@@ -141,8 +143,8 @@ class Reproduce(CommandTest):
         for words in ("| with `tiny` |", "| inputs |", "2 seeds of noise"):
             self.assertIn(words, page)
         whole = (self.folder / "out" / "reproduction.md").read_text()
-        self.assertIn("--jitter 2 --sensitivity --tests tiny --causes", whole)
-        self.assert_refused(2, "reproduce", paper, "-o", self.folder / "out", "--plan", "--causes", says=("--causes",))
+        self.assertIn("--jitter 2 --sensitivity --tests tiny --causes 9", whole)
+        self.assert_refused(2, "reproduce", paper, "-o", self.folder / "out", "--plan", "--causes", "9", says=("--causes",))
 
     def test_noise_needs_a_memory_that_has_some(self):
         text = PAPER.replace("fermi_fixed", "baws_gtx480")

@@ -31,10 +31,9 @@ std::string Number(const v1::Claim& claim, double value) {
 std::string Ours(const v1::Claim& claim, const MeasuredTerm& term) {
   if (!term.problem.empty()) return "not computed";
   std::string text = Number(claim, term.ours.mean());
-  if (term.ours.seeds.size() > 1 || term.ours.least_noise != 0) {
-    absl::StrAppend(&text, " ± ", Decimal(term.ours.noise(), static_cast<int>(claim.decimals())));
-  }
-  return text;
+  const std::string noise = Decimal(term.ours.noise(), static_cast<int>(claim.decimals()));
+  const bool shows = noise.find_first_not_of("0.") != std::string::npos;
+  return shows ? absl::StrCat(text, " ± ", noise) : text;
 }
 
 std::string PaperCell(const v1::Claim& claim) {
@@ -241,7 +240,8 @@ class Page {
     if (paper_.finding_size() != 0) Add("\n");
     const bool tested = all_.sensitivity || Causes();
     Add("Suspects are choices of the next table. ",
-        tested ? "Each was replaced by the other choice." : "`--sensitivity` and `--causes` test them.");
+        tested ? "Each was replaced by the other choice, where that takes few enough replays."
+               : "`--sensitivity` and `--causes` test them.");
     std::vector<std::string> head = {"claim", "paper", "ours", "suspect", "with the other choice", "so"};
     if (all_.tests != nullptr) {
       Add(" \"inputs\": what the smaller ones of size `", all_.tests->size, "` give.");
@@ -292,12 +292,15 @@ class Page {
       return paper_.variation(static_cast<int>(one.variation)).id() == suspect;
     });
     if (found == varied.end()) {
-      return {"-", runs.sensitivity || Causes() ? "changes none of its replays" : "not tested"};
+      const auto same = std::ranges::find(paper_.variation(), suspect, &v1::Variation::id);
+      if (same->paper_size_size() != 0 && &runs != &all_) return {"-", ""};  // with --causes alone
+      return {"-", runs.sensitivity ? "changes none of its replays" : "not run"};
     }
     if (!found->result.computed()) return {"not computed", found->result.problem};
-    return {OursCell(found->result), found->result.comes_out() ? "**explains it**"
-                                     : found->flips            ? "another verdict, but not the paper's"
-                                                               : "not by itself"};
+    if (found->result.comes_out()) {
+      return {OursCell(found->result), found->flips ? "**explains it**" : "comes out in either case"};
+    }
+    return {OursCell(found->result), found->flips ? "another verdict, but not the paper's" : "not by itself"};
   }
 
   // Whether suspects were run with the inputs of --size.
@@ -320,6 +323,8 @@ class Page {
     for (int i = 0; i < paper_.variation_size(); ++i) {
       const v1::Variation& variation = paper_.variation(i);
       std::string flips = variation.not_swept();
+      const bool causes = variation.paper_size_size() != 0 && Causes();
+      if (flips.empty() && causes) flips = "of what does not come out: " + FlipsOf(all_, static_cast<size_t>(i));
       if (flips.empty()) flips = swept.sensitivity ? FlipsOf(swept, static_cast<size_t>(i)) : "not swept";
       Add(Row({variation.id(), variation.open(), variation.other(), flips}));
     }

@@ -44,7 +44,7 @@ std::string CommandLine(const ReproduceArguments& arguments) {
   if (arguments.jitter != 0) absl::StrAppend(&line, " --jitter ", arguments.jitter);
   if (arguments.sensitivity) absl::StrAppend(&line, " --sensitivity");
   if (arguments.tests.has_value()) absl::StrAppend(&line, " --tests ", SizeName(*arguments.tests));
-  if (arguments.causes) absl::StrAppend(&line, " --causes");
+  if (arguments.causes != 0) absl::StrAppend(&line, " --causes ", arguments.causes);
   return line;
 }
 
@@ -103,7 +103,7 @@ class Reproducer {
     const Reproduction* const with = tests.has_value() ? &*tests : nullptr;
     absl::StatusOr<Reproduction> made = Make(claims, store_, arguments_.size, paper, asked, with);
     if (!made.ok() || arguments_.plan_only) return made.status();
-    if (arguments_.causes) {
+    if (arguments_.causes != 0) {
       for (const ClaimResult& result : made->results) {
         if (result.computed() && !result.comes_out()) asked.suspected.insert(result.claim->id());
       }
@@ -147,8 +147,8 @@ class Reproducer {
     const TraceFinder traces = [&store](const claims::v1::Kernel& kernel) { return store.Find(kernel); };
     const TraceFinder paper_traces = [this](const claims::v1::Kernel& kernel) { return paper_store_.Find(kernel); };
     const std::string path = absl::StrCat(arguments_.folder, "/", name);
-    const absl::StatusOr<RunPlan> plan =
-        RunPlan::Make(claims, {path, traces, paper_traces, asked.jitter, asked.sensitivity, asked.suspected});
+    const absl::StatusOr<RunPlan> plan = RunPlan::Make(
+        claims, {path, traces, paper_traces, asked.jitter, asked.sensitivity, asked.suspected, arguments_.causes});
     if (!plan.ok()) return plan.status();
     if (absl::Status status = plan->Write(path); !status.ok()) return status;
     if (arguments_.plan_only) {

@@ -27,7 +27,7 @@ struct ReproduceArguments {
   uint32_t jobs = 1;
   uint32_t jitter = 0;
   bool sensitivity = false;
-  bool causes = false;  // with `size`: the suspects of claims that do not come out
+  uint32_t causes = 0;  // with `size`: suspects of claims that do not come out, if they need at most so many replays
   bool plan_only = false;
   bool quiet = false;
 };

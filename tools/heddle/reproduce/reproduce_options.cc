@@ -46,8 +46,11 @@ ReproduceOptions::ReproduceOptions(CLI::App& app) : parsed_(std::make_unique<Par
           "Inputs for --jitter and --sensitivity instead of those of --size: smaller ones; every claim is shown "
           "with both")
       ->transform(CLI::CheckedTransformer(sizes));
-  command.add_flag("--causes", a.causes,
-                   "For claims that do not come out also run what they suspect, with the inputs of --size");
+  command
+      .add_option("--causes", a.causes,
+                  "For claims that do not come out also run each suspect, with the inputs of --size, if it needs at "
+                  "most so many replays")
+      ->check(CLI::Range(1, 1'000'000));
   command.add_option("--page", a.page, "File for the page of all papers; else OUTPUT/reproduction.md");
   command
       .add_flag("--plan", a.plan_only,

@@ -77,7 +77,7 @@ class PlanMaker {
       const v1::Variation& variation = claims_.paper.variation(i);
       const size_t index = static_cast<size_t>(i) + 1;
       for (const CheckedClaim& claim : claims_.claims) {
-        if (!Wanted(variation, *claim.claim)) continue;
+        if (!Wanted(variation, claim)) continue;
         if (absl::Status status = Add(claim, index, &variation); !status.ok()) return status;
         if (plan_.Changes(index, variation, claim.Needs())) plan_.varies_.emplace(index, claim.claim->id());
       }
@@ -98,11 +98,27 @@ class PlanMaker {
     bool noise = false;
   };
 
-  bool Wanted(const v1::Variation& variation, const v1::Claim& claim) const {
+  bool Wanted(const v1::Variation& variation, const CheckedClaim& checked) const {
+    const v1::Claim& claim = *checked.claim;
     if (!variation.not_swept().empty()) return false;
-    if (options_.suspected.contains(claim.id()) && Has(claim.suspect(), variation.id())) return true;
+    if (options_.suspected.contains(claim.id()) && Has(claim.suspect(), variation.id()) &&
+        ChangedReplays(variation, checked) <= options_.most_replays) {
+      return true;
+    }
     if (!options_.sensitivity || variation.paper_size_size() != 0) return false;
     return variation.claim().empty() || Has(variation.claim(), claim.id());
+  }
+
+  // How many replays of the claim are others under the variation.
+  size_t ChangedReplays(const v1::Variation& variation, const CheckedClaim& claim) const {
+    std::set<std::pair<std::string, std::string>> changed;
+    for (const Need& need : claim.Needs()) {
+      const v1::Run& run = claims_.runs.find(need.run)->second;
+      if (run.has_limits() || IsWithoutKernel(run)) continue;
+      const bool other = Vary(run, variation).SerializeAsString() != run.SerializeAsString();
+      if (other || Has(variation.paper_size(), need.kernel)) changed.emplace(need.run, need.kernel);
+    }
+    return changed.size();
   }
 
   absl::Status Add(const CheckedClaim& claim, size_t index, const v1::Variation* variation) {
