@@ -37,8 +37,7 @@ class EventWheel {
   explicit EventWheel(uint32_t horizon) {
     const uint32_t size = std::bit_ceil(std::clamp<uint32_t>(horizon + 2, 64, 4096));
     mask_ = size - 1;
-    head_.assign(size, kNone);
-    tail_.assign(size, kNone);
+    lists_.assign(size, List());
     occupied_.assign(size / 64, 0);
   }
 
@@ -86,14 +85,15 @@ class EventWheel {
       Insert(far.at, far.event);
     }
     const uint32_t index = static_cast<uint32_t>(now) & mask_;
-    uint32_t node = head_[index];
+    uint32_t node = lists_[index].head;
     if (node == kNone) return;
-    head_[index] = tail_[index] = kNone;
+    lists_[index].head = kNone;
     occupied_[index >> 6] &= ~(uint64_t{1} << (index & 63));
     while (node != kNone) {
-      const Completion event = nodes_[node].event;
-      const uint32_t next = nodes_[node].next;
-      nodes_[node].next = free_;
+      Node& entry = nodes_[node];
+      const Completion event = entry.event;
+      const uint32_t next = entry.next;
+      entry.next = free_;
       free_ = node;
       --size_;
       function(event);
@@ -106,6 +106,10 @@ class EventWheel {
   struct Node {
     Completion event;
     uint32_t next = kNone;
+  };
+  struct List {
+    uint32_t head = kNone;
+    uint32_t tail = kNone;  // if it is not empty
   };
   struct Far {
     Cycle at;
@@ -128,21 +132,21 @@ class EventWheel {
     entry.event.lanes = event.lanes;
     entry.next = kNone;
     const uint32_t index = static_cast<uint32_t>(at) & mask_;
-    if (head_[index] == kNone) {
-      head_[index] = node;
+    List& list = lists_[index];
+    if (list.head == kNone) {
+      list.head = node;
       occupied_[index >> 6] |= uint64_t{1} << (index & 63);
     } else {
-      nodes_[tail_[index]].next = node;
+      nodes_[list.tail].next = node;
     }
-    tail_[index] = node;
+    list.tail = node;
   }
 
   uint32_t mask_ = 0;
   Cycle taken_ = 0;
   size_t size_ = 0;
   uint32_t free_ = kNone;
-  std::vector<uint32_t> head_;
-  std::vector<uint32_t> tail_;
+  std::vector<List> lists_;
   std::vector<uint64_t> occupied_;
   std::vector<Node> nodes_;
   std::vector<Far> far_;

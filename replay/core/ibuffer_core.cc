@@ -47,7 +47,7 @@ IBufferCore::IBufferCore(const LaunchContext& context, const BufferSetup& setup,
 
 // --- statistics
 
-void IBufferCore::CountPorts(uint64_t count, uint64_t idle, uint32_t issued) {
+inline void IBufferCore::CountPorts(uint64_t count, uint64_t idle, uint32_t issued) {
   counters_.resident_cycles += count;
   counters_.scheduler_cycles += count * static_cast<uint64_t>(context_.ports);
   const uint64_t issues = static_cast<uint64_t>(std::popcount(issued));
@@ -58,7 +58,10 @@ void IBufferCore::CountPorts(uint64_t count, uint64_t idle, uint32_t issued) {
     const uint64_t memory = standings_.memory_threads();
     (memory != 0 && memory == LiveThreads() ? counters_.memory : counters_.idle) += waiting * count;
   }
-  if (idle == 0) return;
+  if (idle != 0) CountIdle(idle);
+}
+
+void IBufferCore::CountIdle(uint64_t idle) {
   counters_.idle_cycles += idle;
   const auto& states = formation_.thread_states();
   for (int state = 0; state < kThreadStates; ++state) counters_.idle_threads[state] += idle * states[state];
@@ -69,9 +72,7 @@ void IBufferCore::CountPorts(uint64_t count, uint64_t idle, uint32_t issued) {
 
 // Cycles before `until` that have not been counted had the state that is there now: nothing changes between two cycles
 // that are run.
-void IBufferCore::Credit(Cycle until) {
-  offer_cycle_ = until;
-  if (until <= credited_) return;
+void IBufferCore::CreditSkipped(Cycle until) {
   if (resident_ > 0) {
     const Cycle idle_from = std::max(credited_, std::min(until, penalty_until_));
     CountPorts(until - credited_, until - idle_from, 0);
@@ -83,7 +84,7 @@ void IBufferCore::Credit(Cycle until) {
 }
 
 // The present cycle, with the state between selection and what follows it.
-void IBufferCore::CountCycle(Cycle now) {
+inline void IBufferCore::CountCycle(Cycle now) {
   if (resident_ > 0) {
     CountPorts(1, issued_ports_ == 0 && now >= penalty_until_ ? 1 : 0, issued_ports_);
     standings_.EndSelection();
@@ -157,21 +158,16 @@ SmCore::Stretch IBufferCore::RunAlone(Cycle next, Cycle limit) {
 }
 
 Cycle IBufferCore::NextWake(Cycle now) const {
-  if (core_wake_ <= now) core_wake_ = CoreWake(now);
+  if (core_wake_ <= now) core_wake_ = FetchDue() ? now + 1 : CoreWake(now);
   if (core_wake_ == now + 1) return core_wake_;
   return std::min(core_wake_, memory_->NextWake(now));
 }
 
 Cycle IBufferCore::CoreWake(Cycle now) const {
   const Cycle next = now + 1;
-  // Fetches come first: in most cycles there is one.
-  if (fetched_.slot != kNoSlot || !fetchable_.empty() || (!fetchable_at_barrier_.empty() && !fetch_declined_)) {
-    return next;
-  }
   if (pending_.active || write_back_.held() != 0 || barrier_opened() || !long_waits_.empty()) return next;
   if (resident_ > 0 && (context_.force_tick || (interests_ & kEveryCycle) != 0)) return next;
-  Cycle wake = std::min(write_back_.Next(), std::max(next, formation_.next_timer()));
-  if (one_in_flight_) wake = std::min(wake, reformed_.Next());
+  Cycle wake = std::max(next, formation_.next_timer());
   for (int port = 0; port < context_.ports && wake != next; ++port) {
     if (!standings_.AnyReady(port)) continue;
     const Cycle port_free = std::max(next, port_free_[port]);
@@ -183,7 +179,9 @@ Cycle IBufferCore::CoreWake(Cycle now) const {
     // A memory stage that is not free becomes so in a cycle of the memory.
     if (memory_->StageFree()) ready_from(UnitClass::kMemory, memory_free_);
   }
-  return wake;
+  if (wake == next) return next;
+  if (one_in_flight_) wake = std::min(wake, reformed_.Next());
+  return std::min(wake, write_back_.Next());
 }
 
 void IBufferCore::TellLongWaits() {

@@ -86,6 +86,7 @@ class IBufferCore final : public SmCore {
     uint64_t offered_at = 0;  // one in flight: the offer that `ready_at` belongs to
     Cycle ready_at = 0;       // one in flight: the first cycle in which it may issue
     LaneMask own = 0;         // its threads as lanes of `row`
+    Standing offered;         // plain: what it stands for when it lacks nothing, but for the unit
     Pc head = 0;              // of the first instruction in the buffer, or of the next to fetch
     uint32_t flight = 0;      // kControl, kMemory, kArithmetic: what holds it
     uint16_t row = 0;         // of its threads, or kMixedRows
@@ -97,21 +98,31 @@ class IBufferCore final : public SmCore {
     bool waits_for_line = false;
     bool flushed = false;    // its buffer was dropped, and no fetch has gone out since
     bool told_wait = false;  // LongLatencyStarted was called
-    bool plain = false;      // offered, its threads of one row, nothing inserted: see PlainStanding
+    bool plain = false;      // offered, its threads of one row, nothing inserted: see ibuffer_plain.h
   };
 
   // --- ibuffer_core.cc: the cycle
-  void Credit(Cycle until) override;
-  void CountCycle(Cycle now);
+  void Credit(Cycle until) override {
+    offer_cycle_ = until;
+    if (until > credited_) CreditSkipped(until);
+  }
+  void CreditSkipped(Cycle until);
+  [[gnu::always_inline]] inline void CountCycle(Cycle now);
   // Runs the memory in a cycle before core_wake_. Returns whether that was all: nothing has changed for the core, and
   // the cycle is as if it had not been run. Else the core goes on with what comes after the memory.
   bool RunMemoryAlone(Cycle now);
   // Something changes for the core: before the change, the cycles up to now are counted.
   void Disturb();
-  // The next cycle after `now` in which something other than the memory has to run, if the memory changes nothing.
+  // The next cycle after `now` in which something other than the memory has to run, if the memory changes nothing and
+  // no fetch is due.
   Cycle CoreWake(Cycle now) const;
+  // There is something to decode, or to fetch, in the next cycle.
+  bool FetchDue() const {
+    return fetched_.slot != kNoSlot || !fetchable_.empty() || (!fetchable_at_barrier_.empty() && !fetch_declined_);
+  }
   // `count` cycles, of which `idle` without an issue on any port, in which the ports in `issued` (bits) issued.
-  void CountPorts(uint64_t count, uint64_t idle, uint32_t issued);
+  [[gnu::always_inline]] inline void CountPorts(uint64_t count, uint64_t idle, uint32_t issued);
+  void CountIdle(uint64_t count);
   void ProfilePorts(uint64_t count, uint32_t issued);
   // observe_states.cc: `cycles` cycles from `first` on with the present state, for an observer that wants states.
   void ObserveStates(Cycle first, uint64_t cycles) const;
@@ -138,13 +149,15 @@ class IBufferCore final : public SmCore {
   // Works out what the slot stands for, and whether it can be fetched for.
   void Reclass(SlotId slot);
   [[gnu::noinline]] Standing StandingOf(SlotId slot, const Warp& warp) const;
-  // The same for a plain warp, at its head.
-  [[gnu::always_inline]] inline Standing PlainStanding(SlotId slot, const Warp& warp) const;
+  static inline WarpClass DataClassOf(Scoreboard::Hazard hazard);  // of a warp that the hazard blocks
   // What the slot stands for begins or ends to be a long wait.
   void ChangeLongWait(SlotId slot, Warp& warp);
   Scoreboard::Hazard HazardOf(SlotId slot, const Warp& warp, const IssueStep& step, Pc pc) const;
+  bool HasRoom(const Warp& warp) const {
+    return setup_.fetch_when_free_slot ? warp.valid < setup_.entries : warp.valid == 0;
+  }
   void UpdateFetchable(SlotId slot, Warp& warp) {
-    const bool room = setup_.fetch_when_free_slot ? warp.valid < setup_.entries : warp.valid == 0;
+    const bool room = HasRoom(warp);
     if (room || warp.fetchable != Fetchable::kNo) SetFetchable(slot, warp, room);
   }
   [[gnu::noinline]] void SetFetchable(SlotId slot, Warp& warp, bool room);
@@ -158,14 +171,22 @@ class IBufferCore final : public SmCore {
     }
   }
 
+  // --- ibuffer_plain.h: the same for plain warps, at their head
+  [[gnu::always_inline]] inline Standing PlainStanding(const Warp& warp) const;
+  // The buffer or the scoreboard has changed; whether it can be fetched for is looked at apart.
+  [[gnu::always_inline]] inline void ReclassPlain(SlotId slot, Warp& warp);
+  [[gnu::always_inline]] inline void UpdatePlainFetchable(SlotId slot, Warp& warp);
+  // Looks again at the warps with threads of the row that wait for data.
+  inline void ReclassWaiting(uint32_t row);
+
   // --- ibuffer_issue.cc
   void Select(Cycle now);
-  const SlotSet* Eligible(int port, Cycle now);
+  [[gnu::always_inline]] inline const SlotSet* Eligible(int port, Cycle now);
   bool MemoryFree(Cycle now) const { return now >= memory_free_ && memory_->StageFree(); }
-  bool TryPort(int port, Cycle now);
+  [[gnu::always_inline]] inline bool TryPort(int port, Cycle now);
   void Issue(int port, SlotId slot, Cycle now);
-  // The rest of Issue for an instruction of a plain warp that is `simple`.
-  void IssuePlain(int port, SlotId slot, Warp& warp, const IssueStep& step, Cycle now);
+  // The same for an instruction of a plain warp that is `simple`, if issues_unwatched().
+  [[gnu::always_inline]] inline void IssuePlain(int port, SlotId slot, Warp& warp, const IssueStep& step, Cycle now);
   void MoveOn(int port, SlotId slot, const IssueStep& step);
   uint32_t Groups(LaneMask lanes) const;
   // A number for an instruction of the slot that has a result to come.
@@ -191,7 +212,12 @@ class IBufferCore final : public SmCore {
   // --- ibuffer_results.cc
   // A result that the memory has reported.
   void AddResult(Cycle at, const Completion& result);
-  void Complete(Cycle now);
+  void Complete(Cycle now) {
+    if (one_in_flight_ || pending_.active) CompleteWaiting(now);
+    TakeDue(now);
+  }
+  // What comes before the results that are due: offers that take effect, and what a policy has refused so far.
+  void CompleteWaiting(Cycle now);
   void TakeDue(Cycle now);
   // False if the policy refused: write-back is blocked from here on.
   bool Process(const Completion& item);
@@ -204,12 +230,6 @@ class IBufferCore final : public SmCore {
   // The row has no live thread, and none of its instructions has a result to come.
   void RowDone(uint32_t row);
   bool ResultsDue(BlockId block) const;
-  // Looks again at the warps with threads of the row that wait for data.
-  void ReclassWaiting(uint32_t row) {
-    for (const SlotId slot : slots_of_[row]) {
-      if (standings_.of(slot).waits_for_data()) Reclass(slot);
-    }
-  }
   bool ProcessLanes(uint32_t flight, LaneMask lanes);
   void Acknowledge(uint32_t flight);
   template <typename Function>

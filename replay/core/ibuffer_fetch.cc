@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/core/ibuffer_core.h"
+#include "replay/core/ibuffer_plain.h"
 
 namespace heddle::replay {
 
@@ -15,7 +16,12 @@ void IBufferCore::Decode() {
   buffered_[slot] = warp.valid;
   fetch_counters_.instructions += fetched_.count;
   fetched_.slot = kNoSlot;
-  Reclass(slot);
+  if (warp.plain) {
+    ReclassPlain(slot, warp);
+    UpdatePlainFetchable(slot, warp);
+  } else {
+    Reclass(slot);
+  }
 }
 
 uint32_t IBufferCore::FetchCount(const Warp& warp) const {
@@ -56,11 +62,11 @@ void IBufferCore::Fetch(Cycle now) {
       return;
   }
   fetch_policy_->Fetched(slot);
-  if (warp.flushed) {
+  (warp.fetchable == Fetchable::kEligible ? fetchable_ : fetchable_at_barrier_).Erase(slot);
+  warp.fetchable = Fetchable::kNo;
+  if (warp.flushed) {  // else what a warp waits for does not depend on its fetch
     warp.flushed = false;
     Reclass(slot);
-  } else {  // what a warp waits for does not depend on its fetch
-    UpdateFetchable(slot, warp);
   }
 }
 

@@ -68,13 +68,19 @@ class WarpStandings {
 
   Standing of(SlotId slot) const { return warps_[slot].standing; }
   [[gnu::always_inline]] void Set(SlotId slot, Standing to) {
-    Warp& warp = warps_[slot];
-    const Standing from = warp.standing;
+    const Standing from = warps_[slot].standing;
     if (from == to) return;
     if (!from.is_warp() || !to.is_warp() || from.port() != to.port()) {
       Change(slot, to);
       return;
     }
+    SetSame(slot, to);
+  }
+  // The same for a slot that has a warp, which stays on its port.
+  [[gnu::always_inline]] void SetSame(SlotId slot, Standing to) {
+    Warp& warp = warps_[slot];
+    const Standing from = warp.standing;
+    if (from == to) return;
     warp.standing = to;
     if (from.state() != to.state()) {
       counters_.warp_class[Index(from.state())] += time_ > warp.since ? time_ - warp.since : 0;
@@ -107,7 +113,7 @@ class WarpStandings {
 
   // Credits `count` cycles with the present standings, in which the ports in `issued` (bits) issued; none, if there are
   // several. Returns the number of ports that neither issued nor have a warp that lacks nothing but a unit.
-  uint32_t Credit(uint64_t count, uint32_t issued) {
+  [[gnu::always_inline]] uint32_t Credit(uint64_t count, uint32_t issued) {
     uint32_t waiting = 0;
     for (const Port& port : ports_) {
       if ((issued & 1) != 0) {
@@ -120,7 +126,7 @@ class WarpStandings {
       issued >>= 1;
     }
     counters_.warp_cycles += count * (live_ + exited_);
-    counters_.warp_class[Index(WarpClass::kExit)] += count * exited_;
+    if (exited_ != 0) counters_.warp_class[Index(WarpClass::kExit)] += count * exited_;
     return waiting;
   }
   // After the selection of a cycle: warps that issued in it and ended in it count it.

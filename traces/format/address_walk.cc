@@ -32,7 +32,7 @@ bool AddressDecoder::FindRoots(const WalkedPaths& walked, const WalkedPaths::Pat
     const uint16_t c = columns[k];
     const Cursor& cursor = cursors_[c];
     column_root_[c].column = kNoColumn;
-    occurrence_[c] = 0;
+    occurrence_[c] = first_addend_.empty() ? 0 : first_addend_[path.first_column + k];
     if (cursor.separable && cursor.target == c) continue;
     const bool from_latest = cursor.source < columns_;
     if (may_have_root(c)) {
@@ -44,6 +44,7 @@ bool AddressDecoder::FindRoots(const WalkedPaths& walked, const WalkedPaths::Pat
     // What is walked may not look at what is not.
     if (from_latest && may_have_root(cursor.source)) return false;
     walked_columns_.push_back(c);
+    if (!first_addend_.empty()) walked_first_addend_.push_back(occurrence_[c]);
     walked_accesses += counts[k];
   }
   if (walked_accesses * kMostWalkedShare > accesses) return false;
@@ -95,6 +96,7 @@ void AddressDecoder::PlanPaths(const WalkedPaths& walked, const DecodedChunk& ou
   roots_.clear();
   positions_.clear();
   walked_columns_.clear();
+  walked_first_addend_.clear();
   for (size_t p = 0; p < walked.paths.size(); ++p) {
     const WalkedPaths::Path& path = walked.paths[p];
     if (path.uses >= kFewUses) {
@@ -108,7 +110,7 @@ void AddressDecoder::PlanPaths(const WalkedPaths& walked, const DecodedChunk& ou
   }
 }
 
-inline void AddressDecoder::StartThread(std::span<const uint16_t> columns) {
+inline void AddressDecoder::StartThread(std::span<const uint16_t> columns, std::span<const uint32_t> first_addends) {
   const auto start_chain = [&](size_t number) {
     Slot& slot = slots_[2 * columns_ + number];
     slot.state = 0;
@@ -116,12 +118,13 @@ inline void AddressDecoder::StartThread(std::span<const uint16_t> columns) {
   };
   const bool few_chains = chains_.size() <= kFew;
   for (size_t k = 0; few_chains && k < chains_.size(); ++k) start_chain(k);
-  for (uint16_t c : columns) {
+  for (size_t k = 0; k < columns.size(); ++k) {
+    const uint16_t c = columns[k];
     Cursor& cursor = cursors_[c];
     if (!few_chains && cursor.target >= 2 * columns_) start_chain(cursor.target - 2 * columns_);
     if (!cursor.separable) continue;
     slots_[columns_ + c].address = *next_base_[c]++;
-    cursor.next = storage_[c].addends.data();
+    cursor.next = storage_[c].addends.data() + (first_addends.empty() ? 0 : first_addends[k]);
   }
 }
 
@@ -247,10 +250,10 @@ bool AddressDecoder::WalkThreads(const WalkedPaths& walked, const DecodedChunk& 
     const uint16_t* sequence = walked.sequence.data() + path.first_access;
     Output* to = output + out.first_address[t];
     const PathPlan& plan = plans_[p];
-    const auto start = [&](std::span<const uint16_t> walked_columns) {
+    const auto start = [&](std::span<const uint16_t> walked_columns, std::span<const uint32_t> first_addends) {
       for (uint16_t c : cleared_.size() <= kFew ? std::span<const uint16_t>(cleared_) : previous) slots_[c].address = 0;
       previous = walked_columns;
-      StartThread(walked_columns);
+      StartThread(walked_columns, first_addends);
     };
     if (plan.rooted) {
       constexpr size_t kAtOnce = 256;  // what they write stays in the first-level cache
@@ -260,8 +263,12 @@ bool AddressDecoder::WalkThreads(const WalkedPaths& walked, const DecodedChunk& 
                                   accesses, end - t, to);
       if (plan.position_count > 0) {
         const auto walked_columns = std::span(walked_columns_).subspan(plan.first_walked, plan.walked_count);
+        std::span<const uint32_t> first_addends;
+        if (!first_addend_.empty()) {
+          first_addends = std::span(walked_first_addend_).subspan(plan.first_walked, plan.walked_count);
+        }
         for (; t < end; ++t, to += accesses) {
-          start(walked_columns);
+          start(walked_columns, first_addends);
           beyond |= WalkThread<Output, kShifts, true, true>(sequence, plan.position_count, to,
                                                             positions_.data() + plan.first_position);
         }
@@ -269,7 +276,8 @@ bool AddressDecoder::WalkThreads(const WalkedPaths& walked, const DecodedChunk& 
       t = end - 1;
       continue;
     }
-    start(columns);
+    start(columns, first_addend_.empty() ? std::span<const uint32_t>()
+                                         : std::span(first_addend_).subspan(path.first_column, path.column_count));
     beyond |= plan.chained ? WalkThread<Output, kShifts, true>(sequence, accesses, to)
                            : WalkThread<Output, kShifts, false>(sequence, accesses, to);
   }

@@ -16,6 +16,17 @@
 
 namespace heddle::trace {
 
+namespace {
+
+bool NeedsLaterFeature(const v1::BlockChunk& chunk) {
+  const auto& columns = chunk.column();
+  return !chunk.paths().decision_planes().empty() ||
+         std::any_of(columns.begin(), columns.end(),
+                     [](const v1::AddressColumn& column) { return column.model() == v1::AddressColumn::INDUCTION; });
+}
+
+}  // namespace
+
 struct TraceWriter::State {
   State(std::unique_ptr<ContainerWriter> container, unsigned threads)
       : file(std::move(container)), encoder(threads), parts(threads) {}
@@ -57,6 +68,7 @@ struct TraceWriter::State {
   ContainerWriter::Mark mark;
   WriterTotals totals_before;
   int chunks_before = 0;
+  int features_before = 0;
   v1::Launch launch;
   v1::LaunchEnd end;
   uint64_t grid_blocks = 0;
@@ -147,6 +159,7 @@ absl::Status TraceWriter::BeginLaunch(v1::Launch launch) {
   s.mark = s.file->End();
   s.totals_before = s.totals;
   s.chunks_before = s.index.chunk_size();
+  s.features_before = s.index.required_feature_size();
   s.index.add_launch_frame(s.file->frame_count());
   v1::Record record;
   *record.mutable_launch() = launch;
@@ -191,6 +204,7 @@ void TraceWriter::State::CountBlocks(uint64_t blocks, uint64_t threads) {
 
 absl::Status TraceWriter::State::AppendChunk(v1::Record& record, uint64_t last_block) {
   const v1::BlockChunk& chunk = record.chunk();
+  if (index.required_feature_size() == 0 && NeedsLaterFeature(chunk)) index.add_required_feature(kLaterChunkFeature);
   v1::ChunkReference& reference = *index.add_chunk();
   reference.set_frame(file->frame_count());
   reference.set_launch(chunk.launch());
@@ -394,6 +408,8 @@ absl::Status TraceWriter::AbandonLaunch() {
   s.totals = s.totals_before;
   s.index.mutable_launch_frame()->RemoveLast();
   s.index.mutable_chunk()->DeleteSubrange(s.chunks_before, s.index.chunk_size() - s.chunks_before);
+  s.index.mutable_required_feature()->DeleteSubrange(s.features_before,
+                                                     s.index.required_feature_size() - s.features_before);
   s.pending.Reset(&s.programs[s.launch.program()]);
   s.pending_blocks.clear();
   s.error = s.file->CutBack(s.mark);
