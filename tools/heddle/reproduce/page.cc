@@ -238,7 +238,7 @@ class Page {
       Add("* ", finding.text(), " (", absl::StrJoin(finding.claim(), ", "), ")\n");
     }
     if (paper_.finding_size() != 0) Add("\n");
-    const bool tested = all_.sensitivity || Causes() || (all_.tests != nullptr && all_.tests->sensitivity);
+    const bool tested = all_.sensitivity || Causes();
     Add("Suspects are choices of the next table. ",
         tested ? "Each was replaced by the other choice, where that takes few enough replays."
                : "`--sensitivity` and `--causes` test them.");
