@@ -161,7 +161,8 @@ bool ThesisCore::Process(const Completion& item) {
       if (pipeline_ == nullptr) return ProcessLanes(slot, item.lanes);
       pipeline_->Arrive(item.id, item.lanes);
       return true;
-    case Completion::kRegisters:  // of the other front end
+    case Completion::kBranch:  // of the other front end
+    case Completion::kRegisters:
       break;
   }
   return true;

@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
   if (mode == "bits" || mode == "cut_bits") {
     const uint32_t cut = mode == "bits" ? 0 : static_cast<uint32_t>(27 * (seed % 4) + seed % 2);
     const auto written = WriteBitLoops(
-        argv[2], {.blocks = 2, .threads = 256, .cut_behind = cut, .address = [&](uint64_t thread, uint64_t bit) {
+        argv[2], {.blocks = 1, .threads = 256, .cut_behind = cut, .address = [&](uint64_t thread, uint64_t bit) {
                     return 0x700000000 + (seed << 33) * (thread % 3) - 12 * bit;
                   }});
     return written.ok() ? 0 : Fail(written.status());

@@ -174,10 +174,18 @@ TEST(Writer, LeavesAlmostRegularAddressesToOtherModels) {
   EXPECT_EQ(AddressesOf(*written.reader), written.addresses);
 }
 
+// The first threads load once, which says nothing about the stride.
+TEST(Writer, LearnsTheStrideFromAnyThread) {
+  testing::TemporaryFile file("induction");
+  const Written written = Write(file, {.blocks = 1, .threads = 1024, .rounds = 1});
+  EXPECT_EQ(written.chunk.column(0).model(), v1::AddressColumn::INDUCTION);
+  EXPECT_EQ(AddressesOf(*written.reader), written.addresses);
+}
+
 // Blocks that are cut within the loop over bits: the second part counts from the cut until the loop begins anew, so
 // that only whole rounds are alike.
 TEST(Writer, CutsBlocksAnywhere) {
-  for (const uint32_t cut : {1u, 27u, 40u, 80u}) {
+  for (const uint32_t cut : {1u, 27u, 40u, 70u}) {
     SCOPED_TRACE(cut);
     testing::TemporaryFile file("induction");
     const Written written = Write(file, {.blocks = 1, .threads = 1024, .cut_behind = cut});

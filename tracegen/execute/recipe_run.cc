@@ -25,6 +25,7 @@
 #include "tracegen/execute/launch_record.h"
 #include "tracegen/execute/launch_runner.h"
 #include "tracegen/execute/launch_validity.h"
+#include "tracegen/execute/newest_version.h"
 #include "tracegen/execute/output_check.h"
 #include "tracegen/execute/recipe_file.h"
 #include "tracegen/frontend/compile.h"
@@ -84,6 +85,7 @@ class RecipeRun {
     summary_.execute_seconds = UserSeconds() - start;
     if (absl::Status status = Verify(); !status.ok()) return status;
     if (InterruptRequested()) return absl::CancelledError("interrupted");
+    if (absl::Status status = RaiseVersion(); !status.ok()) return status;
     if (absl::Status status = writer_->Finish(); !status.ok()) return status;
     summary_.bytes = writer_->totals().bytes;
     return summary_;
@@ -342,12 +344,27 @@ class RecipeRun {
     if (resident_blocks_ > 1) {
       (*header.mutable_provenance())["resident_blocks"] = absl::StrCat(resident_blocks_);
     }
+    if (header.provenance().contains("resident_blocks")) header.set_minor(trace::kMinorVersion);
+    auto writer = trace::TraceWriter::Create(options_.output, std::move(header), WriterOptions());
+    if (!writer.ok()) return writer.status();
+    writer_ = *std::move(writer);
+    return absl::OkStatus();
+  }
+
+  trace::WriterOptions WriterOptions() const {
     trace::WriterOptions options;
     options.zstd_level = options_.zstd_level;
     options.threads = options_.threads;
     options.chunk_thread_instructions = options_.part_instructions;
     options.chunk_accesses = options_.part_accesses;
-    auto writer = trace::TraceWriter::Create(options_.output, std::move(header), options);
+    return options;
+  }
+
+  // Certificates may hold what the version in the header does not have. Without --certify and --lockstep that shows
+  // only when the kernels have run.
+  absl::Status RaiseVersion() {
+    if (!has_certificates_ || options_.certify != 0 || options_.lockstep) return absl::OkStatus();
+    auto writer = BeginAtNewestVersion(std::move(writer_), options_.output, WriterOptions());
     if (!writer.ok()) return writer.status();
     writer_ = *std::move(writer);
     return absl::OkStatus();
@@ -429,7 +446,9 @@ class RecipeRun {
     for (const std::string& warning : validity.Warnings()) Warn(warning);
     if (status = writer_->EndLaunch(); !status.ok()) return status;
     certificate->set_launch(static_cast<uint32_t>(summary_.launches++));
-    return validity.Complete(*certificate) ? writer_->AddCertificate(*certificate) : absl::OkStatus();
+    if (!validity.Complete(*certificate)) return absl::OkStatus();
+    has_certificates_ = true;
+    return writer_->AddCertificate(*certificate);
   }
 
   // What other orders change, if that is asked for.
@@ -503,6 +522,7 @@ class RecipeRun {
   std::vector<PreparedLaunch> launches_;
   std::vector<std::string> native_results_;
   std::unique_ptr<trace::TraceWriter> writer_;
+  bool has_certificates_ = false;
 };
 
 }  // namespace

@@ -44,6 +44,7 @@ absl::Status AddressDecoder::SetSource(const v1::AddressColumn& column, const Wa
                                        const Program& program, uint32_t index) {
   Cursor& cursor = cursors_[index];
   Storage& storage = storage_[index];
+  storage.zeroed = false;
   storage.biases.assign(1, static_cast<uint64_t>(column.bias()));
   const bool chained = column.model() == v1::AddressColumn::CHAIN;
   if (chained) {
@@ -94,7 +95,7 @@ absl::Status AddressDecoder::SetSource(const v1::AddressColumn& column, const Wa
       // Within a basic block the reference has just been accessed; elsewhere it may not have been, by this thread.
       if (!same_block || shift == -63) needs_clearing_[reference_index] = 1;
       if (shift == -63) {
-        cursor.zeroed = any_zeroed_ = true;
+        storage.zeroed = any_zeroed_ = true;
         storage.reference_slot = cursor.source;
         cursor.source = 2 * columns_ + static_cast<uint32_t>(chains_.size());
         break;
@@ -108,6 +109,7 @@ absl::Status AddressDecoder::SetSource(const v1::AddressColumn& column, const Wa
   }
   cursor.biases = storage.biases.data();
   cursor.bias = storage.biases[0];
+  cursor.chained = chained;
   return absl::OkStatus();
 }
 
@@ -222,12 +224,11 @@ void AddressDecoder::CountInductions(const WalkedPaths& walked, const DecodedChu
   }
   for (size_t p = 0; p < walked.paths.size(); ++p) {
     if (concerned[p] == 0) continue;
-    const PathView& path = out.paths[p];
-    WalkState state{path.start_block, {path.call_stack.begin(), path.call_stack.end()}, false};
-    PackedDecisions decisions(path);
-    // DecodePaths has walked it, so that nothing can go wrong.
-    inductions_->Walk(path.extent, decisions, state, path.thread_instructions,
-                      [&](uint32_t c, uint64_t n) { *next[c]++ = storage_[c].stride * n; });
+    inductions_->Write(out.paths[p], next);  // DecodePaths has walked it, so that nothing can go wrong
+  }
+  for (uint32_t c = 0; c < columns_; ++c) {
+    if (!inductions_->Counts(c)) continue;
+    for (uint64_t& addend : storage_[c].addends) addend *= storage_[c].stride;
   }
 }
 
@@ -262,6 +263,7 @@ absl::Status AddressDecoder::ReadColumn(const v1::AddressColumn& column, const W
   if (absl::Status status = SetCounter(column, program, index); !status.ok()) return status;
   if (column.chain() != 0) {
     cursor.target = 2 * columns_ + column.chain() - 1;
+    cursor.chained = true;
     cursor.state = ++chain_read_[column.chain() - 1];
   }
   const uint64_t residuals = separable || induction ? 0 : total.accesses - (time ? total.threads : 0);

@@ -61,6 +61,7 @@ class AddressDecoder {
   // One column while threads are walked; one cache line.
   struct alignas(64) Cursor {
     const uint64_t* next = nullptr;    // addend of the next access
+    const Slot* from = nullptr;        // slot `source`
     const uint64_t* biases = nullptr;  // by state of the source
     uint64_t bias = 0;                 // biases[0]
     uint64_t base = 0;                 // of the instruction; subtracted from every address
@@ -71,12 +72,13 @@ class AddressDecoder {
     uint8_t left = 0;                  // shift of the source
     uint8_t right = 0;
     bool shifts = false;
+    bool chained = false;            // counts from a chain, or belongs to one
     bool constant_distance = false;  // from the latest address of its reference, without a shift
     bool used = false;
     bool separable = false;  // SEPARABLE or INDUCTION: a base per thread, plus what the path tells
     bool based = false;
-    bool zeroed = false;  // counts from 0, which its reference shifted by 63 is if its addresses are below 2^63
   };
+  static_assert(sizeof(Cursor) == 64);
   struct Storage {
     std::vector<int64_t> residuals;
     // TIME: residuals with the bases in between; SEPARABLE: steps; INDUCTION: by access, of one path after the other
@@ -85,7 +87,8 @@ class AddressDecoder {
     uint64_t stride = 0;          // INDUCTION
     std::vector<uint64_t> biases;
     const uint64_t* first = nullptr;  // addend of the first access
-    uint32_t reference_slot = 0;      // of a column that is zeroed
+    bool zeroed = false;          // counts from 0, which its reference shifted by 63 is if its addresses are below 2^63
+    uint32_t reference_slot = 0;  // of a column that is zeroed
   };
   // What all addresses of a column in a path count from.
   struct Root {
@@ -134,12 +137,13 @@ class AddressDecoder {
   // Works out the roots of a path and what is added to them; false if too few of its accesses have one.
   bool FindRoots(const WalkedPaths& walked, const WalkedPaths::Path& path, uint64_t accesses, PathPlan& plan);
   void Rewind();
-  void StartThread(std::span<const uint16_t> columns, std::span<const uint32_t> first_addends);
+  // Returns whether all columns have the base that 32-bit offsets count from.
+  bool StartThread(std::span<const uint16_t> columns, std::span<const uint32_t> first_addends);
   // Where there are as few columns to be cleared, or chains, all are set at the start of each thread, otherwise those
   // that the thread before it, or this one, has to do with.
   static constexpr size_t kFew = 16;
-  // `positions`: which accesses of the sequence, nullptr = the first `accesses`.
-  template <typename Output, bool kShifts, bool kChains, bool kSome = false>
+  // kBased: all columns have bases. `positions`: which accesses of the sequence, nullptr = the first `accesses`.
+  template <typename Output, bool kShifts, bool kChains, bool kBased, bool kSome = false>
   uint64_t WalkThread(const uint16_t* sequence, uint64_t accesses, Output* output, const uint32_t* positions = nullptr);
   template <typename Output>
   uint64_t WalkRootedThreads(std::span<const uint16_t> columns, const Root* roots, const uint16_t* sequence,

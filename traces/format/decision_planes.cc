@@ -91,7 +91,7 @@ struct Copier {
 };
 
 size_t CompressedSize(std::string_view bytes) {
-  constexpr int kLevel = 3;
+  constexpr int kLevel = 3;  // quick; higher ones come to the same choice
   std::string out(ZSTD_compressBound(bytes.size()), '\0');
   const size_t size = ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), kLevel);
   return ZSTD_isError(size) ? bytes.size() : size;
@@ -132,7 +132,7 @@ std::string PathsOf(std::span<const uint32_t> counts, std::string_view planes) {
 bool PlanesPay(std::span<const uint32_t> counts, std::string_view bits) {
   // Older readers cannot read planes, and turning them takes time: a little less is not enough.
   constexpr size_t kLeastGain = 512;  // bytes
-  constexpr double kShare = 0.8;
+  constexpr double kShare = 0.75;
   if (bits.size() < kLeastGain || PlaneBytes(counts) > 2 * bits.size()) return false;
   const size_t before = CompressedSize(bits);
   if (before < kLeastGain) return false;

@@ -21,7 +21,7 @@ struct InductionCounter {
 };
 
 // Distinct counters of a chunk's columns: every visit of a block may touch all of them.
-inline constexpr size_t kMostInductionCounters = 8;
+inline constexpr size_t kMostInductionCounters = 4;
 
 // Runs counters along walks.
 class InductionCounts {
@@ -35,11 +35,50 @@ class InductionCounts {
   // True if `column` has been added.
   bool Counts(uint32_t column) const { return !counter_of_.empty() && counter_of_[column] != 0; }
 
+  // Walks a path that has been walked before, and writes the counts of its accesses: those of column c from *next[c]
+  // on, which moves behind them.
+  void Write(const PathView& path, std::span<uint64_t*> next);
+
   // Walks a path, as trace::Walk, and calls `emit(column, n)` for every access of the columns, in program order within
   // a column.
   template <typename Decisions, typename Emit>
   WalkStatus Walk(Extent extent, Decisions& decisions, WalkState& state, uint64_t budget, const Emit& emit) {
     for (Counter& counter : counters_) counter.count = 0;
+    return WalkOn(extent, decisions, state, budget, emit);
+  }
+
+ private:
+  static constexpr uint8_t kCounts = 1;
+  static constexpr uint8_t kHasColumns = 2;
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  static constexpr uint32_t kNotMade = kNone - 1;
+  static constexpr uint32_t kStrideDecisions = 4;
+  struct Counter {
+    InductionCounter blocks;
+    uint64_t count = 0;
+  };
+  // What becomes of a counter: (count & keep) + add.
+  struct Effect {
+    uint64_t keep = ~uint64_t{0};
+    uint64_t add = 0;
+  };
+  // An access in a stride: its count is what `effect` makes of the counter in front of the stride.
+  struct Access {
+    uint32_t column = 0;
+    uint32_t counter = 0;
+    Effect effect;
+  };
+  // What kStrideDecisions decisions lead to.
+  struct Stride {
+    uint32_t next = 0;  // block that is entered behind them
+    uint32_t first_access = 0;
+    uint32_t access_count = 0;
+    Effect effect[kMostInductionCounters];
+  };
+
+  // As Walk, with the counters as they are.
+  template <typename Decisions, typename Emit>
+  WalkStatus WalkOn(Extent extent, Decisions& decisions, WalkState& state, uint64_t budget, const Emit& emit) {
     uint64_t instructions = 0;
     return trace::Walk(program_, extent, decisions, state, budget, instructions,
                        [&](uint32_t index, const Block& block) {
@@ -55,18 +94,22 @@ class InductionCounts {
                        });
   }
 
- private:
-  static constexpr uint8_t kCounts = 1;
-  static constexpr uint8_t kHasColumns = 2;
-  struct Counter {
-    InductionCounter blocks;
-    uint64_t count = 0;
-  };
+  // The stride from `block`, made when it is first met; kNone if there is none.
+  uint32_t StrideFrom(uint32_t block, uint32_t decisions) {
+    const uint32_t known = stride_from_[(size_t{block} << kStrideDecisions) + decisions];
+    return known < kNotMade ? known : MakeStride(block, decisions);
+  }
+  uint32_t MakeStride(uint32_t block, uint32_t decisions);
+  void Take(const Stride& stride, std::span<uint64_t*> next);
 
   const Program& program_;
   std::vector<uint8_t> concerned_;   // by block
   std::vector<uint8_t> counter_of_;  // by column: 1 + counter, 0 = none; empty before the first
   std::vector<Counter> counters_;
+  std::vector<Stride> strides_;
+  std::vector<uint32_t> stride_from_;  // by block and decisions; kNotMade, or kNone
+  std::vector<Access> accesses_;       // of strides
+  uint64_t visits_ = 0;                // in all strides
 };
 
 // What a writer may try for an access in `block`: the head of the innermost loop around it, counted since the thread

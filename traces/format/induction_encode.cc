@@ -26,6 +26,7 @@ bool ChunkEncoder::FitInduction(const PendingChunk& chunk, uint32_t index, const
   std::vector<uint64_t> all;
   std::vector<uint64_t>& bases = columns_[index].bases;
   bases.clear();
+  std::vector<uint64_t> early;  // first counts of the threads in front of the one that tells the stride
   for (uint32_t p : chunk.path_of_thread()) {
     if (first[p] == kNotMet) {
       const PendingPath& path = chunk.paths()[p];
@@ -54,6 +55,12 @@ bool ChunkEncoder::FitInduction(const PendingChunk& chunk, uint32_t index, const
       }
     }
     const uint64_t per_turn = static_cast<uint64_t>(stride.value_or(0));
+    if (!stride.has_value()) {
+      early.push_back(n[0]);
+    } else if (!early.empty()) {
+      for (size_t t = 0; t < early.size(); ++t) bases[t] -= per_turn * early[t];
+      early.clear();
+    }
     const uint64_t base = values[0] - per_turn * n[0];
     uint64_t wrong = 0;
     for (size_t k = 1; k < values.size(); ++k) wrong |= (values[k] - per_turn * n[k]) ^ base;
