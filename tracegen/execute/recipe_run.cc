@@ -68,7 +68,10 @@ struct Kernel {
 
 class RecipeRun {
  public:
-  RecipeRun(RecipeFile recipe, const CaptureOptions& options) : recipe_(std::move(recipe)), options_(options) {}
+  RecipeRun(RecipeFile recipe, const CaptureOptions& options)
+      : recipe_(std::move(recipe)),
+        options_(options),
+        resident_blocks_(std::max(options.resident_blocks, recipe_.recipe.resident_blocks())) {}
 
   absl::StatusOr<CaptureSummary> Run() {
     double start = UserSeconds();
@@ -92,6 +95,11 @@ class RecipeRun {
   absl::Status Prepare() {
     if (absl::Status status = CheckProcessor(); !status.ok()) return status;
     const recipe::v1::Recipe& recipe = recipe_.recipe;
+    if (resident_blocks_ > 1 && (options_.certify != 0 || options_.lockstep)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          recipe_.path, ": blocks that wait for one another (resident_blocks) can be captured neither with ",
+          "--certify nor with --lockstep"));
+    }
     std::string source = recipe_.Resolve(recipe.source());
     absl::StatusOr<std::string> text = ReadWholeFile(source);
     if (!text.ok()) return text.status();
@@ -203,9 +211,8 @@ class RecipeRun {
       return recipe_.Error("launch", index, "more parameters than parameter memory holds");
     }
     if (kernel->recorded.uses_local) {
-      if (absl::Status status =
-              memory_->MapLocal(prepared->geometry.threads() *
-                                ResidentBlocks::LiveBlocks(options_.resident_blocks, prepared->geometry, true));
+      if (absl::Status status = memory_->MapLocal(
+              prepared->geometry.threads() * ResidentBlocks::LiveBlocks(resident_blocks_, prepared->geometry, true));
           !status.ok())
         return status;
     }
@@ -286,7 +293,7 @@ class RecipeRun {
     if (options_.part_instructions != 0) options.part_instructions = options_.part_instructions;
     if (options_.part_accesses != 0) options.part_accesses = options_.part_accesses;
     options.max_instructions = options_.max_instructions;
-    options.resident_blocks = options_.resident_blocks;
+    options.resident_blocks = resident_blocks_;
     if (options_.progress) {
       options.progress = [this](uint64_t blocks, uint64_t instructions) {
         absl::FPrintF(stderr, "\r%s: launch %u, block %u, %.1f M thread-instructions ", options_.output,
@@ -334,8 +341,8 @@ class RecipeRun {
     for (const std::string& file : canonical_->source_files) header.add_source_file(file);
     (*header.mutable_provenance())["recipe_sha256"] = Sha256(recipe_.text);
     (*header.mutable_provenance())["source_sha256"] = source_digest_;
-    if (options_.resident_blocks > 1) {
-      (*header.mutable_provenance())["resident_blocks"] = absl::StrCat(options_.resident_blocks);
+    if (resident_blocks_ > 1) {
+      (*header.mutable_provenance())["resident_blocks"] = absl::StrCat(resident_blocks_);
     }
     if (header.provenance().contains("resident_blocks")) header.set_minor(trace::kMinorVersion);
     auto writer = trace::TraceWriter::Create(options_.output, std::move(header), WriterOptions());
@@ -413,9 +420,8 @@ class RecipeRun {
     record.set_program(kernel.program->id());
     if (summary_.launches > 0) record.add_depends_on(static_cast<uint32_t>(summary_.launches - 1));
     record.set_recorded(!launch.unrecorded());
-    if (options_.resident_blocks > 1) {
-      record.set_resident_blocks(
-          ResidentBlocks::LiveBlocks(options_.resident_blocks, geometry, kernel.recorded.uses_local));
+    if (resident_blocks_ > 1) {
+      record.set_resident_blocks(ResidentBlocks::LiveBlocks(resident_blocks_, geometry, kernel.recorded.uses_local));
     }
     if (absl::Status status = writer_->BeginLaunch(std::move(record)); !status.ok()) return status;
     std::vector<const void*> arguments = PlaceArguments(kernel.recorded, prepared.parameters);
@@ -499,6 +505,7 @@ class RecipeRun {
 
   RecipeFile recipe_;
   const CaptureOptions& options_;
+  uint32_t resident_blocks_;  // of the recipe, or of the options if that is more
   CaptureSummary summary_;
   std::string source_digest_;
   std::string optimization_;
