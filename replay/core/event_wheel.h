@@ -18,10 +18,12 @@ struct Completion {
     kAcknowledged,  // a store has reached its last memory partition
     kResume,        // a slot goes on from a barrier that has opened
     kFinish,        // a slot's instruction is done; where its threads go is still to be decided
+    kBranch,        // a branch of a slot of one row has resolved
+    kIssue,         // the same as kLanes for all slots of one issue of several (MIMD), with all their lanes
     kRegisters,     // an arithmetic instruction of a slot of one row has its results, which hold nothing but registers
   };
-  // kLanes, kAcknowledged: of the instruction, as the core numbers them; kResume, kFinish: the slot; kRegisters: the
-  // row
+  // kLanes, kAcknowledged, kIssue: of the instruction or issue, as the core numbers them; kResume, kFinish, kBranch: the
+  // slot; kRegisters: the row
   uint32_t id = 0;
   Kind kind = kLanes;
   LaneMask lanes = 0;  // kLanes; kRegisters: the PC of the instruction
@@ -99,6 +101,31 @@ class EventWheel {
       function(event);
       node = next;
     }
+  }
+
+  // Whether accept(cycle, event) is true of every event, none of which is beyond the horizon. TakeAll calls
+  // function(cycle, event) for them, in order of cycle and insertion, and forgets them.
+  template <typename Accept>
+  bool All(Accept accept) const {
+    if (!far_.empty()) return false;
+    for (Cycle at = taken_; at <= taken_ + mask_; ++at) {
+      for (uint32_t node = lists_[at & mask_].head; node != kNone; node = nodes_[node].next) {
+        if (!accept(at, nodes_[node].event)) return false;
+      }
+    }
+    return true;
+  }
+  template <typename Function>
+  void TakeAll(Function function) {
+    All([&](Cycle at, const Completion& event) {
+      function(at, event);
+      return true;
+    });
+    std::fill(lists_.begin(), lists_.end(), List());
+    std::fill(occupied_.begin(), occupied_.end(), 0);
+    nodes_.clear();
+    free_ = kNone;
+    size_ = 0;
   }
 
  private:

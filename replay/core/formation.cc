@@ -77,12 +77,19 @@ ThreadState Formation::StateOf(HeldReason reason) {
 void Formation::Fail(std::string_view operation, SlotId slot, std::string_view what) {
   if (failed_) return;
   failed_ = true;
-  failure_ = absl::StrCat("internal error: divergence policy '", policy_name_, "': ", std::string(operation));
-  if (slot != kNoSlot) absl::StrAppend(&failure_, " of slot ", slot);
-  absl::StrAppend(&failure_, " in cycle ", now_, ": ", std::string(what));
+  std::string message =
+      absl::StrCat("internal error: divergence policy '", policy_name_, "': ", std::string(operation));
+  if (slot != kNoSlot) absl::StrAppend(&message, " of slot ", slot);
+  absl::StrAppend(&message, " in cycle ", now_, ": ", std::string(what));
+  failure_ = absl::InternalError(message);
 }
 
-absl::Status Formation::status() const { return failed_ ? absl::InternalError(failure_) : absl::OkStatus(); }
+void Formation::MeetLimit(std::string_view what) {
+  if (failed_) return;
+  failed_ = true;
+  failure_ = absl::FailedPreconditionError(
+      absl::StrCat("divergence policy '", policy_name_, "' met a limit in cycle ", now_, ": ", std::string(what)));
+}
 
 // --- threads
 
@@ -130,7 +137,7 @@ Position Formation::position_of(ThreadId thread) const {
 
 // --- states and issue
 
-void Formation::SetState(SlotId slot, SlotState state, bool notify, HeldReason reason) {
+void Formation::SetState(SlotId slot, SlotState state, HeldReason reason) {
   const SlotState old = table_.state[slot];
   const ThreadState before = StateOfSlot(slot);
   table_.state[slot] = state;
@@ -138,20 +145,10 @@ void Formation::SetState(SlotId slot, SlotState state, bool notify, HeldReason r
   table_.held[slot] = reason;
   MoveThreads(before, StateOfSlot(slot), static_cast<uint64_t>(std::popcount(table_.lanes[slot].mask)));
   if (old == SlotState::kOffered) {
-    table_.offered.Erase(slot);
-    if (ports_ > 1) offered_by_port_[table_.port[slot]].Erase(slot);
-    prioritised_ -= table_.priority[slot] != 0;
-    if (notify) {
-      if (WarpScheduler* watcher = scheduler(slot)) watcher->Withdrawn(slot);
-    }
+    Unlist(slot);
+    if (WarpScheduler* watcher = scheduler(slot)) watcher->Withdrawn(slot);
   }
-  if (state == SlotState::kOffered) {
-    table_.offered.Insert(slot);
-    if (ports_ > 1) offered_by_port_[table_.port[slot]].Insert(slot);
-    prioritised_ += table_.priority[slot] != 0;
-    table_.offered_at[slot] = ++offer_sequence_;
-    if (WarpScheduler* watcher = scheduler(slot)) watcher->Offered(slot);
-  }
+  if (state == SlotState::kOffered) List(slot);
 }
 
 const SlotSet& Formation::Eligible(int port) {
@@ -169,14 +166,7 @@ const SlotSet& Formation::HighestPriority(const SlotSet& slots) {
   return scratch_;
 }
 
-void Formation::Issue(SlotId slot) { SetState(slot, SlotState::kInFlight, /*notify=*/false); }
-
-void Formation::Advance(SlotId slot, Position at) {
-  table_.position[slot] = at;
-  SetState(slot, SlotState::kOffered, /*notify=*/true);
-}
-
-void Formation::WaitAtBarrier(SlotId slot) { SetState(slot, SlotState::kBarrier, /*notify=*/true); }
+void Formation::WaitAtBarrier(SlotId slot) { SetState(slot, SlotState::kBarrier); }
 
 // --- resolve
 
@@ -196,7 +186,7 @@ void Formation::LoosenNow() {
 }
 
 void Formation::BeginResolve(SlotId slot, std::span<const PathGroup> groups, LaneMask exited) {
-  SetState(slot, SlotState::kResolving, /*notify=*/true);
+  SetState(slot, SlotState::kResolving);
   Lanes& lanes = table_.lanes[slot];
   resolving_lanes_ = lanes.mask & ~exited;
   loosened_ = false;

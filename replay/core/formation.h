@@ -3,6 +3,8 @@
 #define HEDDLE_REPLAY_CORE_FORMATION_H_
 
 #include <array>
+#include <bit>
+#include <cassert>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -89,8 +91,20 @@ class Formation {
   bool prioritised() const { return prioritised_ != 0; }
   const SlotSet& HighestPriority(const SlotSet& slots);
   bool AnyOffered(int port) const { return !(ports_ == 1 ? table_.offered : offered_by_port_[port]).empty(); }
-  // Offered -> InFlight.
-  void Issue(SlotId slot);
+  // Offered -> InFlight. The scheduler is not told: it has picked the slot.
+  void Issue(SlotId slot) {
+    assert(table_.state[slot] == SlotState::kOffered);
+    Unlist(slot);
+    Switch(slot, SlotState::kInFlight, ThreadState::kReady, ThreadState::kDependency);
+  }
+  // Issue for many slots: the number of threads of them all is told afterwards.
+  [[gnu::always_inline]] void IssueUncounted(SlotId slot) {
+    assert(table_.state[slot] == SlotState::kOffered);
+    Unlist(slot);
+    table_.state[slot] = SlotState::kInFlight;
+    Note(slot, kStateNoted);
+  }
+  void CountIssued(uint64_t threads) { MoveThreads(ThreadState::kReady, ThreadState::kDependency, threads); }
   // Issue and Advance in one: the slot stays offered.
   void MoveOn(SlotId slot, Position at) {
     table_.position[slot] = at;
@@ -98,7 +112,22 @@ class Formation {
     if (WarpScheduler* watcher = scheduler(slot)) watcher->Offered(slot);
   }
   // InFlight or Barrier -> Offered at `at`, all threads; the policy is not asked.
-  void Advance(SlotId slot, Position at);
+  void Advance(SlotId slot, Position at) {
+    table_.position[slot] = at;
+    const bool waited = table_.state[slot] == SlotState::kBarrier;
+    assert(waited || table_.state[slot] == SlotState::kInFlight);
+    Switch(slot, SlotState::kOffered, waited ? ThreadState::kBarrier : ThreadState::kDependency, ThreadState::kReady);
+    List(slot);
+  }
+  // Advance for many slots in flight: the number of threads of them all is told afterwards.
+  [[gnu::always_inline]] void AdvanceUncounted(SlotId slot, Position at) {
+    assert(table_.state[slot] == SlotState::kInFlight);
+    table_.position[slot] = at;
+    table_.state[slot] = SlotState::kOffered;
+    Note(slot, kStateNoted);
+    List(slot);
+  }
+  void CountAdvanced(uint64_t threads) { MoveThreads(ThreadState::kDependency, ThreadState::kReady, threads); }
   // InFlight -> Barrier.
   void WaitAtBarrier(SlotId slot);
 
@@ -139,9 +168,11 @@ class Formation {
   // --- failures
   // Records a broken rule; the first one stays.
   void Fail(std::string_view operation, SlotId slot, std::string_view what);
+  // The run needs more than a parameter of the policy allows: ends it like Fail, but as a refusal.
+  void MeetLimit(std::string_view what);
   bool failed() const { return failed_; }
-  // Internal error with the first failure, or OK.
-  absl::Status status() const;
+  // The first failure (an internal error, or FailedPrecondition for a limit), or OK.
+  const absl::Status& status() const { return failure_; }
 
  private:
   friend class WarpEditor;
@@ -166,12 +197,32 @@ class Formation {
   ThreadState StateOfSlot(SlotId slot) const {
     return table_.state[slot] == SlotState::kParked ? StateOf(table_.held[slot]) : StateOf(table_.state[slot]);
   }
-  // The only writer of a slot's state: keeps the set of offered slots, the counts of threads by state, and the
-  // schedulers' view in step. `reason` counts for parked slots.
-  void SetState(SlotId slot, SlotState state, bool notify, HeldReason reason = HeldReason::kInactive);
+  // Changes a slot's state and keeps the set of offered slots, the counts of threads by state, and the schedulers' view
+  // in step. `reason` counts for parked slots. What happens for every instruction (Issue, Advance) puts together what
+  // it needs of this by itself.
+  void SetState(SlotId slot, SlotState state, HeldReason reason = HeldReason::kInactive);
   void MoveThreads(ThreadState from, ThreadState to, uint64_t count) {
     thread_states_[static_cast<int>(from)] -= count;
     thread_states_[static_cast<int>(to)] += count;
+  }
+  // The slot's own part of a change of state that is neither from nor to parked, so that `held` stays kInactive.
+  void Switch(SlotId slot, SlotState state, ThreadState before, ThreadState after) {
+    table_.state[slot] = state;
+    Note(slot, kStateNoted);
+    MoveThreads(before, after, static_cast<uint64_t>(std::popcount(table_.lanes[slot].mask)));
+  }
+  // Takes the slot from the offered ones, or adds it and tells its scheduler.
+  void Unlist(SlotId slot) {
+    table_.offered.Erase(slot);
+    if (ports_ > 1) offered_by_port_[table_.port[slot]].Erase(slot);
+    prioritised_ -= table_.priority[slot] != 0;
+  }
+  void List(SlotId slot) {
+    table_.offered.Insert(slot);
+    if (ports_ > 1) offered_by_port_[table_.port[slot]].Insert(slot);
+    prioritised_ += table_.priority[slot] != 0;
+    table_.offered_at[slot] = ++offer_sequence_;
+    if (WarpScheduler* watcher = scheduler(slot)) watcher->Offered(slot);
   }
   WarpScheduler* scheduler(SlotId slot) const {
     return table_.port[slot] < schedulers_.size() ? schedulers_[table_.port[slot]] : nullptr;
@@ -269,7 +320,7 @@ class Formation {
   std::vector<TimerEntry> timers_;  // heap
   uint64_t timer_sequence_ = 0;
   bool failed_ = false;
-  std::string failure_;
+  absl::Status failure_;
 };
 
 }  // namespace heddle::replay

@@ -195,7 +195,7 @@ SlotId Formation::SpawnAs(std::string_view operation, SlotState state, Position 
   table_.position[slot] = at;
   table_.state[slot] = SlotState::kResolving;
   Enter(slot, lanes);
-  SetState(slot, state, /*notify=*/true, reason);
+  SetState(slot, state, reason);
   return slot;
 }
 
@@ -208,7 +208,7 @@ void Formation::Continue(std::string_view operation, SlotId slot, SlotState stat
   if (pending_slot_ == slot) {
     pending_slot_ = kNoSlot;
     table_.position[slot] = pending_at_;
-    SetState(slot, state, /*notify=*/true, reason);
+    SetState(slot, state, reason);
     return;
   }
   // The threads have been made loose one by one, or took several ways: they must still be together.
@@ -222,7 +222,7 @@ void Formation::Continue(std::string_view operation, SlotId slot, SlotState stat
   if (!CheckEntering(operation, slot, at, lanes)) return;
   table_.position[slot] = at;
   Enter(slot, lanes);
-  SetState(slot, state, /*notify=*/true, reason);
+  SetState(slot, state, reason);
 }
 
 void Formation::Place(SlotId slot, Position at, const Lanes& given) {
@@ -238,7 +238,7 @@ void Formation::Place(SlotId slot, Position at, const Lanes& given) {
   if (!CheckEntering("Place", slot, at, lanes)) return;
   table_.position[slot] = at;
   Enter(slot, lanes);
-  SetState(slot, SlotState::kOffered, /*notify=*/true);
+  SetState(slot, SlotState::kOffered);
 }
 
 void Formation::Dissolve(SlotId slot) {
@@ -251,7 +251,7 @@ void Formation::Dissolve(SlotId slot) {
   if (!IsRestingSlot("Dissolve", slot)) return;
   const Lanes& lanes = table_.lanes[slot];
   const Position at = table_.position[slot];
-  SetState(slot, SlotState::kParked, /*notify=*/true);
+  SetState(slot, SlotState::kParked);
   ForEachLane(lanes.mask, [&](int lane) { MakeLoose(lanes.thread[lane], at, kHeldInactive); });
   Free(slot);
 }
@@ -302,7 +302,7 @@ SlotId Formation::Split(SlotId slot, LaneMask mask) {
   table_.state[part] = SlotState::kParked;
   table_.held[part] = table_.held[slot];
   MoveThreads(StateOfSlot(slot), StateOfSlot(part), static_cast<uint64_t>(std::popcount(mask)));
-  if (state == SlotState::kOffered) SetState(part, state, /*notify=*/true);
+  if (state == SlotState::kOffered) SetState(part, state);
   return part;
 }
 
@@ -326,7 +326,7 @@ void Formation::Merge(SlotId from, SlotId into) {
     return;
   }
   const Lanes moved = table_.lanes[from];
-  SetState(from, SlotState::kParked, /*notify=*/true, table_.held[from]);
+  SetState(from, SlotState::kParked, table_.held[from]);
   const ThreadState before = StateOfSlot(from);
   Lanes& inside = table_.lanes[into];
   ForEachLane(moved.mask, [&](int lane) {
@@ -351,7 +351,7 @@ void Formation::Park(SlotId slot, HeldReason reason) {
       [[fallthrough]];
     case SlotState::kParked:
     case SlotState::kOffered:
-      SetState(slot, SlotState::kParked, /*notify=*/true, reason);
+      SetState(slot, SlotState::kParked, reason);
       return;
     default:
       Fail("Park", slot, absl::StrCat("the slot is ", Text(Name(table_.state[slot]))));
@@ -364,7 +364,7 @@ void Formation::Offer(SlotId slot) {
     Fail("Offer", slot, "the slot has no threads");
     return;
   }
-  if (table_.state[slot] == SlotState::kParked) SetState(slot, SlotState::kOffered, /*notify=*/true);
+  if (table_.state[slot] == SlotState::kParked) SetState(slot, SlotState::kOffered);
 }
 
 // --- attributes
@@ -381,9 +381,9 @@ void Formation::SetPort(SlotId slot, uint8_t port) {
     Note(slot, kStateNoted);
     return;
   }
-  SetState(slot, SlotState::kParked, /*notify=*/true);
+  SetState(slot, SlotState::kParked);
   table_.port[slot] = port;
-  SetState(slot, SlotState::kOffered, /*notify=*/true);
+  SetState(slot, SlotState::kOffered);
 }
 
 void Formation::SetPriority(SlotId slot, uint8_t priority) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "replay/core/arithmetic_run.h"
 
 namespace heddle::replay {
 
@@ -45,6 +46,17 @@ IBufferCore::IBufferCore(const LaunchContext& context, const BufferSetup& setup,
   formation_.NoteChanges();
 }
 
+IBufferCore::~IBufferCore() = default;
+
+void IBufferCore::SetFetchPolicy(std::unique_ptr<FetchPolicy> policy) {
+  fetch_policy_ = std::move(policy);
+  constexpr uint32_t kQuestions = kIssue | kEveryCycle | kEveryBlockEnd | kEveryInstruction | kLaneReturns;
+  if (plain_ && issues_unwatched() && !context_.observes_states && !context_.force_tick && scoreboard_.one_word() &&
+      (interests_ & kQuestions) == 0) {
+    arithmetic_ = std::make_unique<ArithmeticRun>(*this);
+  }
+}
+
 // --- statistics
 
 inline void IBufferCore::CountPorts(uint64_t count, uint64_t idle, uint32_t issued) {
@@ -58,14 +70,14 @@ inline void IBufferCore::CountPorts(uint64_t count, uint64_t idle, uint32_t issu
     const uint64_t memory = standings_.memory_threads();
     (memory != 0 && memory == LiveThreads() ? counters_.memory : counters_.idle) += waiting * count;
   }
-  if (idle != 0) CountIdle(idle);
+  if (idle != 0) CountIdle(idle, standings_.offered_data_threads());
 }
 
-void IBufferCore::CountIdle(uint64_t idle) {
+void IBufferCore::CountIdle(uint64_t idle, uint64_t data_threads) {
   counters_.idle_cycles += idle;
   const auto& states = formation_.thread_states();
   for (int state = 0; state < kThreadStates; ++state) counters_.idle_threads[state] += idle * states[state];
-  const uint64_t data = idle * standings_.offered_data_threads();
+  const uint64_t data = idle * data_threads;
   counters_.idle_threads[static_cast<int>(ThreadState::kReady)] -= data;
   counters_.idle_threads[static_cast<int>(ThreadState::kDependency)] += data;
 }
@@ -129,6 +141,10 @@ void IBufferCore::RunCycle(Cycle now) {
       if (memory_wake_ != 0) memory_wake_ = memory_->NextWake(now);
     }
   }
+  RunAfterMemory(now);
+}
+
+void IBufferCore::RunAfterMemory(Cycle now) {
   if (due_again_) {
     due_again_ = false;
     TakeDue(now);
@@ -142,7 +158,7 @@ void IBufferCore::RunCycle(Cycle now) {
     TakeChanges();
     if (!long_waits_.empty()) TellLongWaits();
     Decode();
-    Fetch(now);
+    if (const SlotId slot = Fetch(now); slot != kNoSlot) Reclass(slot);
     if (!retiring_.empty()) RetireBlocks(now);
     CheckProgress(now);
   } else {
@@ -152,7 +168,17 @@ void IBufferCore::RunCycle(Cycle now) {
 
 SmCore::Stretch IBufferCore::RunAlone(Cycle next, Cycle limit) {
   memory_wake_ = 1;
-  const Stretch stretch = RunStretch(*this, next, limit);
+  Stretch stretch{next, next, false};
+  while (stretch.next < limit) {
+    const Cycle now = stretch.next;
+    RunCycle(now);
+    stretch.until = now + 1;
+    if (EndsStretch(stretch)) break;
+    stretch.next = NextWake(now);
+    if (arithmetic_ == nullptr) continue;
+    stretch.next = arithmetic_->Run(stretch.next, std::min(limit, memory_wake_), stretch.until);
+    if (EndsStretch(stretch)) break;
+  }
   memory_wake_ = 0;
   return stretch;
 }

@@ -19,6 +19,8 @@
 
 namespace heddle::replay {
 
+class ArithmeticRun;
+
 // What the machine says about this front end, worked out once per launch.
 struct BufferSetup {
   BufferSetup(const trace::Program& program, std::span<const Step> steps, const machine::v1::Machine& machine);
@@ -40,9 +42,10 @@ class IBufferCore final : public SmCore {
  public:
   IBufferCore(const LaunchContext& context, const BufferSetup& setup, uint32_t sm,
               std::unique_ptr<DivergencePolicy> policy, ChunkCache& cache, MemorySystem& memory);
+  ~IBufferCore() override;
 
   // Before anything runs, after SetSchedulers.
-  void SetFetchPolicy(std::unique_ptr<FetchPolicy> policy) { fetch_policy_ = std::move(policy); }
+  void SetFetchPolicy(std::unique_ptr<FetchPolicy> policy);
 
   void RunCycle(Cycle now) override;
   Cycle NextWake(Cycle now) const override;
@@ -70,6 +73,7 @@ class IBufferCore final : public SmCore {
   void FetchArrived(uint32_t fetcher) override;
 
  private:
+  friend class ArithmeticRun;
   // Why a slot is in flight (SlotState::kInFlight).
   enum class InFlight : uint8_t {
     kControl,     // a branch, call, return or exit
@@ -108,6 +112,12 @@ class IBufferCore final : public SmCore {
   }
   void CreditSkipped(Cycle until);
   [[gnu::always_inline]] inline void CountCycle(Cycle now);
+  // The part of RunCycle that begins with the results of the core's own units, if the memory has nothing to do.
+  void RunFromResults(Cycle now) {
+    Complete(now);
+    RunAfterMemory(now);
+  }
+  void RunAfterMemory(Cycle now);
   // Runs the memory in a cycle before core_wake_. Returns whether that was all: nothing has changed for the core, and
   // the cycle is as if it had not been run. Else the core goes on with what comes after the memory.
   bool RunMemoryAlone(Cycle now);
@@ -122,7 +132,8 @@ class IBufferCore final : public SmCore {
   }
   // `count` cycles, of which `idle` without an issue on any port, in which the ports in `issued` (bits) issued.
   [[gnu::always_inline]] inline void CountPorts(uint64_t count, uint64_t idle, uint32_t issued);
-  void CountIdle(uint64_t count);
+  // `count` cycles without an issue; threads in offered warps that wait for data.
+  void CountIdle(uint64_t count, uint64_t data_threads);
   void ProfilePorts(uint64_t count, uint32_t issued);
   // observe_states.cc: `cycles` cycles from `first` on with the present state, for an observer that wants states.
   void ObserveStates(Cycle first, uint64_t cycles) const;
@@ -184,6 +195,15 @@ class IBufferCore final : public SmCore {
   [[gnu::always_inline]] inline const SlotSet* Eligible(int port, Cycle now);
   bool MemoryFree(Cycle now) const { return now >= memory_free_ && memory_->StageFree(); }
   [[gnu::always_inline]] inline bool TryPort(int port, Cycle now);
+  // The scheduler has picked a slot that it must not.
+  void FailPick(int port, SlotId slot, Cycle now);
+  // Holds the port as long as the policy says.
+  void TakePenalty(int port, SlotId slot, Cycle now) {
+    const int penalty = policy_->IssuePenalty(slot, table());
+    if (penalty <= 0) return;
+    port_free_[port] = now + 1 + static_cast<Cycle>(penalty);
+    penalty_until_ = std::max(penalty_until_, port_free_[port]);
+  }
   void Issue(int port, SlotId slot, Cycle now);
   // The same for an instruction of a plain warp that is `simple`, if issues_unwatched().
   [[gnu::always_inline]] inline void IssuePlain(int port, SlotId slot, Warp& warp, const IssueStep& step, Cycle now);
@@ -243,7 +263,10 @@ class IBufferCore final : public SmCore {
 
   // --- ibuffer_fetch.cc
   void Decode();
-  void Fetch(Cycle now);
+  // What was fetched for the slot enters its buffer.
+  void TakeFetched(SlotId slot, Warp& warp);
+  // Returns the slot whose standing has changed by it, kNoSlot if there is none.
+  SlotId Fetch(Cycle now);
   uint32_t FetchCount(const Warp& warp) const;
 
   const BufferSetup& setup_;
@@ -251,6 +274,7 @@ class IBufferCore final : public SmCore {
   const bool data_holds_;     // a warp waits for its own loads: the policy takes lanes as their data come
   const bool plain_;          // a warp may be plain: buffers, whole blocks, and a program without calls
   std::unique_ptr<FetchPolicy> fetch_policy_;
+  std::unique_ptr<ArithmeticRun> arithmetic_;   // null if policies or watchers leave no room for it
   std::vector<Warp> warps_;                     // by slot
   std::vector<uint8_t> buffered_;               // by slot: Warp::valid, as the fetch policy sees it
   std::vector<std::vector<RowLanes>> rows_of_;  // by slot, if of several rows

@@ -43,8 +43,7 @@ inline bool IBufferCore::TryPort(int port, Cycle now) {
   const SlotId slot = schedulers_[port]->Pick(*eligible);
   if (slot == kNoSlot) return false;
   if (slot >= warps_.size() || !eligible->Contains(slot)) {
-    Fail(absl::InternalError(absl::StrCat("the scheduler of port ", port, " picked slot ", slot,
-                                          ", which is not eligible, in cycle ", now)));
+    FailPick(port, slot, now);
     return false;
   }
   if ((interests_ & kIssue) != 0) {
@@ -52,10 +51,7 @@ inline bool IBufferCore::TryPort(int port, Cycle now) {
     TakeChanges();
     if (verdict == Verdict::kRefused || standings_.of(slot).state() != WarpClass::kStructural) return false;
   }
-  if (const int penalty = policy_->IssuePenalty(slot, table()); penalty > 0) {
-    port_free_[port] = now + 1 + static_cast<Cycle>(penalty);
-    penalty_until_ = std::max(penalty_until_, port_free_[port]);
-  }
+  TakePenalty(port, slot, now);
   Warp& warp = warps_[slot];
   if (warp.plain && setup_.table[warp.head].simple && issues_unwatched()) {
     IssuePlain(port, slot, warp, setup_.table[warp.head], now);
@@ -63,6 +59,11 @@ inline bool IBufferCore::TryPort(int port, Cycle now) {
     Issue(port, slot, now);
   }
   return true;
+}
+
+void IBufferCore::FailPick(int port, SlotId slot, Cycle now) {
+  Fail(absl::InternalError(
+      absl::StrCat("the scheduler of port ", port, " picked slot ", slot, ", which is not eligible, in cycle ", now)));
 }
 
 uint32_t IBufferCore::Groups(LaneMask lanes) const {

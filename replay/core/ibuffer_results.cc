@@ -41,8 +41,14 @@ bool IBufferCore::Process(const Completion& item) {
     case Completion::kResume:
       accepted = ResumeFromBarrier(static_cast<SlotId>(item.id));
       break;
+    case Completion::kBranch:
+      CountResult(warps_[item.id].row);
+      accepted = FinishInstruction(static_cast<SlotId>(item.id), /*ask_after_barrier=*/false);
+      break;
     case Completion::kFinish:
       accepted = FinishInstruction(static_cast<SlotId>(item.id), /*ask_after_barrier=*/false);
+      break;
+    case Completion::kIssue:  // of the other front end
       break;
   }
   TakeChanges();

@@ -116,6 +116,16 @@ class Scoreboard {
     for (const RegisterWord& own : table_.words(pc)) (word++)->off_core |= own.writes;
   }
 
+  // For somebody who keeps a row's registers on his own for a while (ArithmeticRun), if there is one word per row:
+  // whether all its pending writes are of arithmetic and kept as bits, and these.
+  bool one_word() const { return one_word_; }
+  bool OnlyArithmetic(uint32_t row) const {
+    const Word& word = words_[row];
+    return rows_[row].writes.empty() && (word.memory | word.beyond_shared | word.off_core) == 0;
+  }
+  uint64_t pending(uint32_t row) const { return words_[row].pending; }
+  void SetPending(uint32_t row, uint64_t registers) { words_[row].pending = registers; }
+
   // No write is pending.
   bool empty() const;
 

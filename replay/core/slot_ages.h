@@ -31,6 +31,15 @@ class SlotAges {
     }
     return kNoSlot;
   }
+  // Calls function(slot) for the members that are in `slots`, the oldest first, until it returns false.
+  template <typename Function>
+  void ByAge(const SlotSet& slots, Function function) const {
+    for (uint16_t run = first_; run != kNoRun; run = runs_[run].next) {
+      for (uint64_t bits = runs_[run].bits & slots.word(runs_[run].word); bits != 0; bits &= bits - 1) {
+        if (!function(static_cast<SlotId>(runs_[run].word * 64 + std::countr_zero(bits)))) return;
+      }
+    }
+  }
 
  private:
   static constexpr uint16_t kNoRun = 0xffff;

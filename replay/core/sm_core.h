@@ -171,18 +171,22 @@ class SmCore : public MemoryClient {
       const Cycle at = stretch.next;
       core.RunCycle(at);
       stretch.until = at + 1;
-      if (!core.retired_.empty() || !core.ok() || core.hung_) {
-        stretch.stopped = true;
-        break;
-      }
-      if (!core.memory_->isolated()) {
-        // Whether the network has room for a request was asked before the network has come to this cycle.
-        stretch.next = at + 1;
-        break;
-      }
+      if (core.EndsStretch(stretch)) break;
       stretch.next = core.NextWake(at);
     }
     return stretch;
+  }
+  // Whether the SM cannot go on alone after the last cycle that was run.
+  bool EndsStretch(Stretch& stretch) const {
+    if (!retired_.empty() || !ok() || hung_) {
+      stretch.next = stretch.until - 1;
+      stretch.stopped = true;
+      return true;
+    }
+    if (memory_->isolated()) return false;
+    // Whether the network has room for a request was asked before the network has come to this cycle.
+    stretch.next = stretch.until;
+    return true;
   }
 
   // --- what a front end adds

@@ -144,7 +144,9 @@ void ThesisCore::Complete(Cycle now) {
 }
 
 void ThesisCore::TakeDue(Cycle now) {
-  write_back_.TakeDue(now, pending_.active, [this](const Completion& item) { return Process(item); });
+  write_back_.TakeDue(
+      now, pending_.active, [this](const Completion& item) { return Process(item); },
+      [this](const Completion& item) { HoldBack(item); });
 }
 
 bool ThesisCore::Process(const Completion& item) {
@@ -161,10 +163,52 @@ bool ThesisCore::Process(const Completion& item) {
       if (pipeline_ == nullptr) return ProcessLanes(slot, item.lanes);
       pipeline_->Arrive(item.id, item.lanes);
       return true;
-    case Completion::kRegisters:  // of the other front end
+    case Completion::kIssue:
+      return ProcessIssue(item.id);
+    case Completion::kBranch:  // of the other front end
+    case Completion::kRegisters:
       break;
   }
   return true;
+}
+
+// FinishInstruction for all of them, as far as most need it: they go on to the next instruction.
+bool ThesisCore::ProcessIssue(uint32_t number) {
+  last_progress_ = now_;
+  std::vector<SlotId>& slots = issues_[number];
+  const std::vector<Position>& position = table().position;
+  const std::vector<Position>& stop = table().stop;
+  const bool asks = (interests_ & kEveryInstruction) != 0;
+  bool accepted = true;
+  uint64_t advanced = 0;  // threads
+  for (const SlotId slot : slots) {
+    const Position at = position[slot];
+    const Position next(at.pc() + 1, at.depth());
+    if (!accepted) {
+      write_back_.Hold({slot, Completion::kFinish, table().lanes[slot].mask});
+    } else if (asks || steps_[at.pc()].ends_block || next == stop[slot]) {
+      accepted = FinishInstruction(slot, /*ask_after_barrier=*/false);
+    } else {
+      formation_.AdvanceUncounted(slot, next);
+      advanced += static_cast<uint64_t>(table().thread_count(slot));
+    }
+  }
+  formation_.CountAdvanced(advanced);
+  slots.clear();
+  free_issues_.push_back(number);
+  return accepted;
+}
+
+void ThesisCore::HoldBack(const Completion& item) {
+  if (item.kind != Completion::kIssue) {
+    write_back_.Hold(item);
+    return;
+  }
+  for (const SlotId slot : issues_[item.id]) {
+    write_back_.Hold({slot, Completion::kFinish, table().lanes[slot].mask});
+  }
+  issues_[item.id].clear();
+  free_issues_.push_back(item.id);
 }
 
 bool ThesisCore::ProcessLanes(SlotId slot, LaneMask lanes) {

@@ -59,6 +59,9 @@ class ThesisCore final : public SmCore, private ThesisPipeline::Core {
   // False if the policy refused: write-back is blocked from here on.
   bool Process(const Completion& item);
   bool ProcessLanes(SlotId slot, LaneMask lanes);
+  bool ProcessIssue(uint32_t number);
+  // Behind a refused write-back.
+  void HoldBack(const Completion& item);
 
   // --- thesis_memory.cc: the core's side of the pipeline
   const Step* AccessOf(SlotId slot) const override;
@@ -77,6 +80,8 @@ class ThesisCore final : public SmCore, private ThesisPipeline::Core {
   // Number of slots issued: 0 if the port's scheduler cycle was lost.
   int IssueOne(int port, Cycle now);
   int IssueSeveral(int port, Cycle now);
+  // The results of these slots, which take the same time, come as one completion.
+  void CloseIssue(std::span<const SlotId> slots, Cycle now);
   bool Enter(int port, SlotId slot, Cycle now);
   // The instruction's results come after its latency. False if the memory has no room for its access.
   bool StartFixed(SlotId slot, const Step& step, Cycle now);
@@ -85,7 +90,8 @@ class ThesisCore final : public SmCore, private ThesisPipeline::Core {
   // The offered slots of the port that may issue, of the highest priority there is.
   const SlotSet& Eligible(int port);
   // The slot that the port's scheduler picks; kNoSlot if it lets none issue, or if it has failed.
-  SlotId Pick(int port, const SlotSet& eligible);
+  SlotId Pick(int port, const SlotSet& eligible) { return Checked(port, schedulers_[port]->Pick(eligible), eligible); }
+  SlotId Checked(int port, SlotId picked, const SlotSet& eligible);
   // The port is held by the issue, and `penalty` cycles longer.
   void HoldPort(int port, Cycle now, int penalty);
   uint32_t ScriptedLatency(SlotId slot, Pc pc) const;
@@ -98,6 +104,10 @@ class ThesisCore final : public SmCore, private ThesisPipeline::Core {
   SlotSet candidates_;
   SlotSet unheld_;  // what Eligible returns where shared memory holds warps
   std::vector<SlotId> chosen_;
+
+  // Issues of several slots whose results are on their way, with fixed latencies.
+  std::vector<std::vector<SlotId>> issues_;  // by number; those that are not in use are empty
+  std::vector<uint32_t> free_issues_;
 
   Cycle credited_ = 0;           // statistics include every cycle before this one
   Cycle decided_ = 0;            // and every scheduler cycle before this one

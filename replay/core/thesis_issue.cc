@@ -1,6 +1,9 @@
 // Selection and issue of the thesis front end.
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <span>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "replay/core/thesis_core.h"
@@ -34,9 +37,8 @@ void ThesisCore::Select(Cycle now) {
   for (const uint8_t port : undecided_) ProfilePort(port, memory ? PortLoss::kMemory : PortLoss::kIdle, 1);
 }
 
-SlotId ThesisCore::Pick(int port, const SlotSet& eligible) {
-  const SlotId slot = schedulers_[port]->Pick(eligible);
-  if (slot == kNoSlot || (slot < table().state.size() && eligible.Contains(slot))) return slot;
+SlotId ThesisCore::Checked(int port, SlotId slot, const SlotSet& eligible) {
+  if (slot == kNoSlot || (slot < kMaxSlots && eligible.Contains(slot))) return slot;
   Fail(absl::InternalError(
       absl::StrCat("the scheduler of port ", port, " picked slot ", slot, ", which is not eligible, in cycle ", now_)));
   return kNoSlot;
@@ -69,35 +71,87 @@ int ThesisCore::IssueOne(int port, Cycle now) {
 }
 
 // Slots of one issue under MIMD and its like: the scheduler is asked until the issue is full. All of them enter the
-// pipeline together, each completes on its own.
+// pipeline together. With fixed latencies those that take the same time complete together, the others on their own.
+// Runs for every thread of MIMD, so that what most of them do not need is left to Enter.
 int ThesisCore::IssueSeveral(int port, Cycle now) {
   candidates_ = Eligible(port);
   chosen_.clear();
-  int threads = 0;
+  WarpScheduler& scheduler = *schedulers_[port];
+  const std::vector<Lanes>& lanes = table().lanes;
+  const std::vector<Position>& position = table().position;
+  const bool may_refuse = (interests_ & kIssue) != 0;
+  const bool restricts = policy_->restricts_issues();
+  const size_t most = static_cast<size_t>(issue_slots_);
+  bool first_inserted = false;
+  size_t entered = 0;                   // slots of `chosen_` before those whose results are to come together
+  std::array<SlotId, kMaxLanes> order;  // that the scheduler has told in advance: from `next` to `known`
+  size_t next = 0;
+  size_t known = 0;
+  int room = context_.warp_size;  // threads
+  uint64_t entered_threads = 0;
   int penalty = 0;
-  while (static_cast<int>(chosen_.size()) < issue_slots_ && !candidates_.empty()) {
-    const SlotId slot = Pick(port, candidates_);
-    if (slot == kNoSlot) break;
+  while (chosen_.size() < most && room > 0 && !candidates_.empty()) {
+    // A policy that is asked may change warps, so that the scheduler has to be asked again.
+    if (next == known && !may_refuse) {
+      next = 0;
+      known = std::min(order.size(), scheduler.PickInOrder(candidates_, order));
+    }
+    const SlotId slot = next != known ? order[next++] : scheduler.Pick(candidates_);
+    if (slot >= kMaxSlots || !candidates_.Contains(slot)) {
+      Checked(port, slot, candidates_);
+      break;
+    }
     candidates_.Erase(slot);
-    const int count = table().thread_count(slot);
-    if (threads + count > context_.warp_size) continue;
-    // Inserted instructions are not shared with traced ones: they are counted apart.
-    if (!chosen_.empty() && (formation_.inserted(slot) != 0 || in_flight_[chosen_[0]].inserted)) continue;
-    if (!chosen_.empty() && !policy_->MayIssueWith(chosen_, slot, table())) continue;
-    if ((interests_ & kIssue) != 0 && policy_->AcceptIssue(slot, formation_.editor()) == Verdict::kRefused) continue;
-    if (table().state[slot] != SlotState::kOffered) continue;
-    const int own_penalty = policy_->IssuePenalty(slot, table());
-    if (!Enter(port, slot, now)) continue;
+    const int threads = std::popcount(lanes[slot].mask);
+    if (threads > room) continue;
+    const bool inserted = formation_.inserted(slot) != 0;
+    if (!chosen_.empty()) {
+      // Inserted instructions are not shared with traced ones: they are counted apart.
+      if (inserted || first_inserted) continue;
+      if (restricts && !policy_->MayIssueWith(chosen_, slot, table())) continue;
+    }
+    if (may_refuse) {
+      if (policy_->AcceptIssue(slot, formation_.editor()) == Verdict::kRefused) continue;
+      if (table().state[slot] != SlotState::kOffered) continue;
+    }
+    const int own_penalty = restricts ? policy_->IssuePenalty(slot, table()) : 0;
+    const Step& step = steps_[position[slot].pc()];
+    if (pipeline_ == nullptr && step.kind == Step::kPlain && !step.scripted && !inserted) {
+      in_flight_[slot] = InFlight();
+      formation_.IssueUncounted(slot);
+      entered_threads += static_cast<uint64_t>(threads);
+      scheduler.Issued(slot);
+    } else {
+      CloseIssue(std::span(chosen_).subspan(entered), now);  // results of one cycle come in the order of their issue
+      entered = chosen_.size();
+      if (!Enter(port, slot, now)) continue;
+      ++entered;
+      if (chosen_.empty()) first_inserted = inserted;
+    }
     chosen_.push_back(slot);
-    threads += count;
     penalty = std::max(penalty, own_penalty);
-    if (threads == context_.warp_size) break;
+    room -= threads;
   }
+  formation_.CountIssued(entered_threads);
+  CloseIssue(std::span(chosen_).subspan(entered), now);
   if (chosen_.empty()) return 0;
+  policy_->IssuedTogether(chosen_, table());
   HoldPort(port, now, penalty);
   if (pipeline_ != nullptr) pipeline_->Issue(port, chosen_, now, static_cast<Cycle>(penalty));
   CountIssue(port, now, chosen_, in_flight_[chosen_[0]].inserted);
   return static_cast<int>(chosen_.size());
+}
+
+void ThesisCore::CloseIssue(std::span<const SlotId> slots, Cycle now) {
+  if (slots.empty()) return;
+  if (free_issues_.empty()) {
+    free_issues_.push_back(static_cast<uint32_t>(issues_.size()));
+    issues_.emplace_back();
+  }
+  const uint32_t number = free_issues_.back();
+  free_issues_.pop_back();
+  issues_[number].assign(slots.begin(), slots.end());
+  write_back_.Add(now + context_.pipeline_depth, {number, Completion::kIssue, 0});
 }
 
 void ThesisCore::HoldPort(int port, Cycle now, int penalty) {

@@ -46,5 +46,6 @@ void WarpEditor::InsertInstructions(SlotId slot, uint32_t count) {
 void WarpEditor::SetHeld(ThreadId thread, HeldReason reason) { formation_.SetHeld(thread, reason); }
 void WarpEditor::StartTimer(Cycle at, uint64_t tag) { formation_.StartTimer(at, tag); }
 void WarpEditor::Fail(std::string_view what) { formation_.Fail("its own check", kNoSlot, what); }
+void WarpEditor::MeetLimit(std::string_view what) { formation_.MeetLimit(what); }
 
 }  // namespace heddle::replay

@@ -77,6 +77,10 @@ class WarpEditor {
 
   // Reports a broken invariant of the policy's own; the run ends with this error.
   void Fail(std::string_view what);
+  // Reports that a structure of the policy, whose parameters give it a fixed size, has no room: which one, its size,
+  // and what to do about it. The run ends with this as a refusal (FailedPrecondition): neither trace nor policy is
+  // wrong.
+  void MeetLimit(std::string_view what);
 
  private:
   Formation& formation_;

@@ -41,13 +41,28 @@ class WriteBackQueue {
   // everything if `blocked`.
   template <typename Process>
   void TakeDue(Cycle now, bool blocked, Process process) {
+    TakeDue(now, blocked, process, [this](const Completion& item) { Hold(item); });
+  }
+  // For a front end that holds back by itself: hold(item) has to Hold everything that the item is made of.
+  template <typename Process, typename HoldBack>
+  void TakeDue(Cycle now, bool blocked, Process process, HoldBack hold) {
     wheel_.Take(now, [&](const Completion& item) {
       if (blocked) {
-        held_.push_back(item);
+        hold(item);
       } else {
         blocked = !process(item);
       }
     });
+  }
+
+  // See EventWheel; of what is not held back.
+  template <typename Accept>
+  bool All(Accept accept) const {
+    return wheel_.All(accept);
+  }
+  template <typename Function>
+  void TakeAll(Function function) {
+    wheel_.TakeAll(function);
   }
 
   size_t held() const { return held_.size() - first_held_; }

@@ -112,6 +112,12 @@ class DivergencePolicy {
 
   // One line on what the policy waits for, for the report of a deadlock; empty if nothing.
   virtual std::string Explain(const WarpTable& /*table*/) const { return {}; }
+
+  // Whether MayIssueWith and IssuePenalty have anything to say. A policy whose every thread is a slot may say no.
+  virtual bool restricts_issues() const { return true; }
+  // With issue_slots() above 1: these slots, one or more, have issued together; they are in flight, at their
+  // instruction. For counting.
+  virtual void IssuedTogether(std::span<const SlotId> /*slots*/, const WarpTable& /*table*/) {}
 };
 
 // What a policy may know when it is made.

@@ -187,8 +187,8 @@ void HarpPolicy::CheckSecondLevel(const HarpTables& tables, WarpEditor& editor) 
   if (used <= second_level_) return;
   ++counters_[kSecondLevelOverflows];
   if (!spill_) {
-    editor.Fail(absl::StrCat("the Second-Level table needs ", used, " entries, but second_level is ", second_level_,
-                             "; make it larger, or set second_level_overflow=spill"));
+    editor.MeetLimit(absl::StrCat("the Second-Level table needs ", used, " entries, but second_level is ",
+                                  second_level_, "; make it larger, or set second_level_overflow=spill"));
   }
 }
 

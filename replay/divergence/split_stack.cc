@@ -82,8 +82,9 @@ Verdict SplitStackPolicy::Resolve(const Resolution& resolution, WarpEditor& edit
   } else if (groups.size() > 1) {
     arrived = Diverge(resolution, warp, index);
     if (warp.size() > options_.depth) {
-      editor.Fail(absl::StrCat("the reconvergence stack of a warp needs ", warp.size(), " entries, but stack_depth is ",
-                               options_.depth, "; twice the warp size is always enough"));
+      editor.MeetLimit(absl::StrCat("the reconvergence stack of a warp needs ", warp.size(),
+                                    " entries, but stack_depth is ", options_.depth, "; ", 2 * warp_size_,
+                                    " are always enough"));
       return Verdict::kAccepted;
     }
   }

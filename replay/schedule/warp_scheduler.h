@@ -5,6 +5,7 @@
 #ifndef HEDDLE_REPLAY_SCHEDULE_WARP_SCHEDULER_H_
 #define HEDDLE_REPLAY_SCHEDULE_WARP_SCHEDULER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -68,6 +69,12 @@ class WarpScheduler {
   virtual void CacheEvent(const CacheNotice& /*notice*/) {}
 
   virtual std::span<const uint64_t> counters() const { return {}; }
+
+  // For policies that issue many warps together (MIMD): what Pick would return one after the other if each slot left
+  // `eligible` when it has been picked, whether it issues then or not. Writes to `order` as many of these slots as fit
+  // and as the scheduler knows without having been told of the issues; returns how many. 0: it has to be asked each
+  // time.
+  virtual size_t PickInOrder(const SlotSet& /*eligible*/, std::span<SlotId> /*order*/) const { return 0; }
 };
 
 struct SchedulerContext {

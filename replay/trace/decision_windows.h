@@ -61,49 +61,62 @@ class DecisionWindows {
 
   // Takes the next decision of a thread that has one in its window: 0 or 1.
   uint32_t Take(ThreadId thread) {
-    const uint32_t decision = window_[thread] & 1;
+    const uint32_t decision = Peek(thread);
     window_[thread] >>= 1;
     ++taken_[thread];
     return decision;
   }
+  // The same, but leaves it there.
+  uint32_t Peek(ThreadId thread) const { return window_[thread] & 1; }
 
-  // Threads of TakeWarp.
+  // Threads of PeekWarp and TakeWarp.
   static constexpr uint32_t kWarp = 32;
-  // The same for kWarp threads with ascending numbers that all have one; decision i is that of threads[i]. If they are
-  // others, nothing is taken: returns false.
-  bool TakeWarp(const ThreadId* threads, LaneMask& decisions) {
+  // The same for kWarp threads with ascending numbers that all have a decision; decision i is that of threads[i]. If
+  // they are others, nothing is taken: returns false.
+  bool PeekWarp(const ThreadId* threads, LaneMask& decisions) const {
 #if defined(__SSE2__)
     const size_t first = threads[0];
     if (first + kWarp > numbers_.size() || std::memcmp(threads, &numbers_[first], kWarp * sizeof(ThreadId)) != 0) {
       return false;
     }
-    constexpr uint32_t kStep = sizeof(__m128i) / sizeof(uint32_t);
-    __m128i* const window = reinterpret_cast<__m128i*>(&window_[first]);
-    __m128i* const taken = reinterpret_cast<__m128i*>(&taken_[first]);
-    const __m128i* const end = reinterpret_cast<const __m128i*>(&end_[first]);
+    const __m128i* const window = Vectors(window_, first);
+    const __m128i* const taken = Vectors(taken_, first);
+    const __m128i* const end = Vectors(end_, first);
     __m128i empty = _mm_setzero_si128();
-    for (uint32_t i = 0; i < kWarp / kStep; ++i) {
-      empty = _mm_or_si128(empty, _mm_cmpeq_epi32(_mm_loadu_si128(taken + i), _mm_loadu_si128(end + i)));
-    }
-    if (_mm_movemask_epi8(empty) != 0) return false;
     uint32_t bits = 0;
     for (uint32_t i = 0; i < kWarp / kStep; ++i) {
-      const __m128i next = _mm_loadu_si128(window + i);
-      const int signs = _mm_movemask_ps(_mm_castsi128_ps(_mm_slli_epi32(next, 31)));
+      empty = _mm_or_si128(empty, _mm_cmpeq_epi32(_mm_loadu_si128(taken + i), _mm_loadu_si128(end + i)));
+      const int signs = _mm_movemask_ps(_mm_castsi128_ps(_mm_slli_epi32(_mm_loadu_si128(window + i), 31)));
       bits |= static_cast<uint32_t>(signs) << (i * kStep);
-      _mm_storeu_si128(window + i, _mm_srli_epi32(next, 1));
-      _mm_storeu_si128(taken + i, _mm_add_epi32(_mm_loadu_si128(taken + i), _mm_set1_epi32(1)));
     }
     decisions = bits;
-    return true;
+    return _mm_movemask_epi8(empty) == 0;
 #else
     (void)threads;
     (void)decisions;
     return false;
 #endif
   }
+  bool TakeWarp(const ThreadId* threads, LaneMask& decisions) {
+    if (!PeekWarp(threads, decisions)) return false;
+#if defined(__SSE2__)
+    __m128i* const window = reinterpret_cast<__m128i*>(&window_[threads[0]]);
+    __m128i* const taken = reinterpret_cast<__m128i*>(&taken_[threads[0]]);
+    for (uint32_t i = 0; i < kWarp / kStep; ++i) {
+      _mm_storeu_si128(window + i, _mm_srli_epi32(_mm_loadu_si128(window + i), 1));
+      _mm_storeu_si128(taken + i, _mm_add_epi32(_mm_loadu_si128(taken + i), _mm_set1_epi32(1)));
+    }
+#endif
+    return true;
+  }
 
  private:
+#if defined(__SSE2__)
+  static constexpr uint32_t kStep = sizeof(__m128i) / sizeof(uint32_t);  // threads of a vector
+  static const __m128i* Vectors(const std::vector<uint32_t>& numbers, size_t first) {
+    return reinterpret_cast<const __m128i*>(&numbers[first]);
+  }
+#endif
   struct Path {
     const uint8_t* bits = nullptr;
     uint32_t count = 0;

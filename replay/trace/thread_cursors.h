@@ -56,6 +56,19 @@ class ThreadCursors : public ChunkCache::User {
     }
     return taken;
   }
+  // The same, but leaves the threads where they are.
+  LaneMask PeekDecisions(const Lanes& lanes) {
+    LaneMask taken = 0;
+    constexpr LaneMask kWarp = (LaneMask{1} << DecisionWindows::kWarp) - 1;
+    if (lanes.mask == kWarp && decisions_.PeekWarp(lanes.thread.data(), taken)) return taken;
+    for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
+      const int lane = std::countr_zero(mask);
+      const ThreadId thread = lanes.thread[lane];
+      if (!decisions_.has_next(thread) && !RefillDecisions(thread)) continue;
+      taken |= LaneMask{decisions_.Peek(thread)} << lane;
+    }
+    return taken;
+  }
   // Next decision of a wide branch or an indirect call.
   uint32_t TakeWideDecision(ThreadId thread);
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
@@ -59,8 +60,9 @@ std::string Text(const Configuration& configuration) {
   return text;
 }
 
-// The limits that a run may meet, in the words of the policies.
+// The limits that a run may meet, in the words of the policies: refusals, never internal errors.
 bool IsDocumentedLimit(const absl::Status& status) {
+  if (!absl::IsFailedPrecondition(status)) return false;
   for (const char* limit : {"Second-Level", "stack_depth is", "does not fit on an SM"}) {
     if (absl::StrContains(status.message(), limit)) return true;
   }

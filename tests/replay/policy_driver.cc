@@ -196,6 +196,7 @@ void PolicyDriver::Issue(Cycle now) {
     }
     in_flight_.push_back({now + latency, slot});
   }
+  if (!chosen.empty() && policy_->issue_slots() > 1) policy_->IssuedTogether(chosen, table);
   if (!logged.members.empty()) issues_.push_back(std::move(logged));
   for (const SlotId slot : chosen) {
     if (scenario_.program().instruction(table.position[slot].pc()).op() != trace::v1::OP_BARRIER) continue;

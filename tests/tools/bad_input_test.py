@@ -115,6 +115,14 @@ class FailedRuns(CommandTest):
                             says=["bfs_level", "does not fit", "threads"])
         self.assert_folder_has()
 
+    def test_a_table_of_a_policy_that_is_too_small(self):
+        for divergence, says in (("pdom:stack_depth=1", ["stack", "stack_depth is 1", "64 are always enough"]),
+                                 ("harp:second_level=1", ["Second-Level", "second_level is 1", "make it larger"])):
+            line = self.assert_refused(1, "replay", SAMPLE, "--machine", "harp_fermi", "--divergence", divergence,
+                                       "-o", self.folder / "r.json", says=["bfs_level", "met a limit in cycle", *says])
+            self.assertNotIn("internal error", line)
+            self.assert_folder_has()
+
     def test_a_full_disk_leaves_nothing(self):
         self.assert_refused(1, "replay", SAMPLE, "-o", "/dev/full", says=["/dev/full", "No space left on device"])
 

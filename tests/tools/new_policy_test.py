@@ -1,6 +1,8 @@
 """`heddle new-policy` writes policies that work; a shared library with policies works like those of the program."""
 import json
 import os
+import re
+import shlex
 import subprocess
 
 from heddle_command import BUILD, SAMPLE, SOURCE, CommandTest, heddle, main
@@ -66,6 +68,44 @@ class NewPolicy(CommandTest):
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("none.so", done.stdout)
+
+    def test_folders_named_to_cmake(self):
+        # Configures a build with them and compiles what comes from outside; all the rest would be the same once more.
+        (self.folder / "mine").mkdir()
+        done = heddle("new-policy", "fetch", "my_fetch", "--folder", self.folder / "mine")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        build = self.folder / "build"
+        generator = re.search(r"CMAKE_GENERATOR:INTERNAL=(.*)", (BUILD / "CMakeCache.txt").read_text()).group(1)
+        configure = [os.environ["CMAKE"], "-S", SOURCE, "-B", build, "-G", generator, "-DHEDDLE_TRACEGEN=OFF",
+                     "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_CXX_COMPILER={os.environ['CXX']}"]
+        done = subprocess.run([*configure, f"-DHEDDLE_POLICY_DIRS={EXAMPLE.parent};{self.folder / 'mine'}"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        outside = [command for command in json.loads((build / "compile_commands.json").read_text())
+                   if command["file"].startswith((str(EXAMPLE.parent), str(self.folder / "mine")))]
+        targets = {os.path.basename(one["file"]): one["command"] for one in outside}
+        self.assertEqual(set(targets), {"cta_groups.cc", "cta_groups_test.cc", "my_fetch.cc", "my_fetch_test.cc"})
+        for name, command in targets.items():
+            target = f"outside_{name.removesuffix('.cc')}.dir" if name.endswith("_test.cc") else "heddle_policies.dir"
+            self.assertIn(target, command)
+            if name.endswith("_test.cc"):
+                continue
+            words = [word.replace(str(build), str(BUILD)) for word in shlex.split(command)]  # the generated headers
+            del words[words.index("-o"):words.index("-o") + 2]
+            subprocess.run([*words, "-fsyntax-only"], cwd=build, check=True)
+        # A policy's object goes into the program and into the conformance tests as those of the tree do.
+        if (build / "build.ninja").exists():
+            ninja = (build / "build.ninja").read_text()
+            for program in ("bin/heddle", "tests/policy_rules_test", "tests/outside_cta_groups_test"):
+                rule = next(line for line in ninja.splitlines() if line.startswith(f"build {program}: "))
+                self.assertIn("cta_groups.cc.o", rule)
+                self.assertIn("my_fetch.cc.o", rule)
+        empty = self.folder / "empty"
+        empty.mkdir()
+        done = subprocess.run([*configure, f"-DHEDDLE_POLICY_DIRS={empty}"], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("has no .cc file", done.stdout)
 
     def test_libraries_that_cannot_be_loaded(self):
         self.assert_refused(2, "replay", SAMPLE, "--policy-library", self.folder / "none.so", says=["none.so"])

@@ -132,6 +132,17 @@ ColumnView ChunkEncoder::View(uint32_t index) const {
           std::span(starts_).subspan(column.first_start, column.threads + 1)};
 }
 
+void ChunkEncoder::OrderByColumn(const PendingChunk& chunk, const PendingPath& path) {
+  next_order_.resize(columns_.size());
+  uint32_t* next = order_.data() + path.first_access;
+  for (const PathColumn& used : chunk.columns().subspan(path.first_column, path.column_count)) {
+    next_order_[used.column] = next;
+    next += used.count;
+  }
+  const uint16_t* sequence = chunk.sequence().data() + path.first_access;
+  for (uint32_t i = 0; i < path.accesses; ++i) *next_order_[sequence[i]]++ = i;
+}
+
 void ChunkEncoder::Scatter(const PendingChunk& chunk) {
   for (const PendingPath& path : chunk.paths()) {
     for (const PathColumn& used : chunk.columns().subspan(path.first_column, path.column_count)) {
@@ -158,15 +169,32 @@ void ChunkEncoder::Scatter(const PendingChunk& chunk) {
     next_value_[c] = values_.data() + columns_[c].first_value;
     next_start[c] = starts_.data() + columns_[c].first_start;
   }
+  order_.resize(chunk.sequence().size());
+  has_order_.assign(chunk.paths().size(), false);
   const uint64_t* address = chunk.addresses().data();
   for (uint32_t path_index : chunk.path_of_thread()) {
     const PendingPath& path = chunk.paths()[path_index];
-    for (const PathColumn& used : chunk.columns().subspan(path.first_column, path.column_count)) {
+    const std::span<const PathColumn> columns = chunk.columns().subspan(path.first_column, path.column_count);
+    for (const PathColumn& used : columns) {
       const uint64_t* first = values_.data() + columns_[used.column].first_value;
       *next_start[used.column]++ = static_cast<uint32_t>(next_value_[used.column] - first);
     }
-    const uint16_t* sequence = chunk.sequence().data() + path.first_access;
-    for (uint64_t i = 0; i < path.accesses; ++i) *next_value_[sequence[i]]++ = *address++;
+    if (path.uses == 1) {
+      const uint16_t* sequence = chunk.sequence().data() + path.first_access;
+      for (uint64_t i = 0; i < path.accesses; ++i) *next_value_[sequence[i]]++ = *address++;
+      continue;
+    }
+    // Column by column, so that no address waits for the place of the one before it.
+    if (!has_order_[path_index]) OrderByColumn(chunk, path);
+    has_order_[path_index] = true;
+    const uint32_t* order = order_.data() + path.first_access;
+    for (const PathColumn& used : columns) {
+      uint64_t* const values = next_value_[used.column];
+      for (uint32_t k = 0; k < used.count; ++k) values[k] = address[order[k]];
+      next_value_[used.column] += used.count;
+      order += used.count;
+    }
+    address += path.accesses;
   }
   for (uint32_t c : used_) *next_start[c] = static_cast<uint32_t>(columns_[c].values);
 }

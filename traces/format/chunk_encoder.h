@@ -77,6 +77,8 @@ class ChunkEncoder {
   // Turns decisions to planes if that pays.
   void TurnDecisions(bool trial, EncoderMemory& memory, v1::PathTable& table);
   void Scatter(const PendingChunk& chunk);
+  // Fills order_ for a path.
+  void OrderByColumn(const PendingChunk& chunk, const PendingPath& path);
   ColumnView View(uint32_t column) const;
   // Decides models and chains anew, from samples.
   void Choose(const PendingChunk& chunk, EncoderMemory& memory);
@@ -116,6 +118,9 @@ class ChunkEncoder {
   std::vector<uint64_t> values_;
   std::vector<uint32_t> starts_;
   std::vector<uint64_t*> next_value_;
+  std::vector<uint32_t> order_;  // of each path that several threads take: its accesses by column
+  std::vector<bool> has_order_;  // by path
+  std::vector<uint32_t*> next_order_;
   std::vector<uint64_t> latest_;
   std::vector<ChainState> chain_states_;
   std::vector<uint32_t> number_of_chain_;  // by chain of the memory: 1 + number in the chunk, 0 = not used

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "traces/format/geometry.h"
 #include "traces/format/limits.h"
+#include "traces/format/waits.h"
 
 namespace heddle::trace {
 namespace {
@@ -288,13 +289,8 @@ class Loader {
         end.thread_instructions() != sums_.thread_instructions() || end.accesses() != sums_.accesses()) {
       return Refuse(frame, "its totals are not the sums of the launch's chunks");
     }
-    for (const v1::Wait& wait : end.wait()) {
-      if (wait.instruction() >= launch.program->instruction_count() || wait.block() >= launch.grid_blocks ||
-          wait.thread() >= launch.threads_per_block ||
-          (wait.writer_known() &&
-           (wait.writer_block() >= launch.grid_blocks || wait.writer_thread() >= launch.threads_per_block))) {
-        return Refuse(frame, "one of its waits names an instruction, block or thread that is not there");
-      }
+    if (!WaitsExist(end, *launch.program, launch.grid_blocks, launch.threads_per_block)) {
+      return Refuse(frame, "one of its waits names an instruction, block or thread that is not there");
     }
     launch.totals = end;
     launch.chunks = std::span(out_.chunks).subspan(first_chunk_, next_chunk_ - first_chunk_);

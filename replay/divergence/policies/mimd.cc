@@ -1,4 +1,5 @@
 // MIMD: every thread runs on its own; what is lost to control divergence is lost against this (Fung, section 2.1.4).
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -14,9 +15,8 @@ enum Counter { kDistinctPcs, kMostDistinctPcs, kCounters };
 
 class Mimd final : public DivergencePolicy {
  public:
-  explicit Mimd(const DivergenceContext& context) : warp_size_(context.warp_size), issues_(context.ports) {}
-
-  uint32_t interests() const override { return kIssue; }
+  explicit Mimd(const DivergenceContext& context)
+      : warp_size_(context.warp_size), latest_issue_(context.program.instruction_count()) {}
 
   void Admit(const BlockAdmission& admission, WarpEditor& editor) override {
     ThreadId first = admission.first_thread;
@@ -42,38 +42,27 @@ class Mimd final : public DivergencePolicy {
 
   // A warp's worth of threads issues together, at any PC and from any block of the SM.
   int issue_slots() const override { return warp_size_; }
-  bool MayIssueWith(std::span<const SlotId>, SlotId, const WarpTable&) const override { return true; }
+  bool restricts_issues() const override { return false; }
 
   // Counts the PCs that the threads of one issue fetch: what MIMD pays in instruction bandwidth.
-  Verdict AcceptIssue(SlotId slot, WarpEditor& editor) override {
-    const WarpTable& table = editor.table();
-    Issue& issue = issues_[table.port[slot]];
-    if (issue.cycle != editor.now()) {
-      issue.cycle = editor.now();
-      issue.pcs = 0;
+  void IssuedTogether(std::span<const SlotId> slots, const WarpTable& table) override {
+    ++issue_;
+    uint64_t pcs = 0;
+    for (const SlotId slot : slots) {
+      uint64_t& latest = latest_issue_[table.position[slot].pc()];
+      pcs += latest != issue_;
+      latest = issue_;
     }
-    const Pc pc = table.position[slot].pc();
-    for (uint32_t i = 0; i < issue.pcs; ++i) {
-      if (issue.pc[i] == pc) return Verdict::kAccepted;
-    }
-    if (issue.pcs == issue.pc.size()) return Verdict::kAccepted;
-    issue.pc[issue.pcs++] = pc;
-    ++counters_[kDistinctPcs];
-    if (issue.pcs > counters_[kMostDistinctPcs]) counters_[kMostDistinctPcs] = issue.pcs;
-    return Verdict::kAccepted;
+    counters_[kDistinctPcs] += pcs;
+    counters_[kMostDistinctPcs] = std::max(counters_[kMostDistinctPcs], pcs);
   }
 
   std::span<const uint64_t> counters() const override { return counters_; }
 
  private:
-  struct Issue {
-    Cycle cycle = kNever;
-    uint32_t pcs = 0;
-    std::array<Pc, kMaxLanes> pc{};
-  };
-
   int warp_size_;
-  std::vector<Issue> issues_;  // the latest of each port
+  uint64_t issue_ = 0;                  // number of the latest, of any port
+  std::vector<uint64_t> latest_issue_;  // by PC: that has fetched it
   std::array<uint64_t, kCounters> counters_{};
 };
 

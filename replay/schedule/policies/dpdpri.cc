@@ -34,6 +34,7 @@ class PostDominatorPriority final : public WarpScheduler {
         block_sequence_(static_cast<size_t>(context.max_blocks), 0),
         pending_(per_thread_ ? static_cast<size_t>(context.max_threads) : 0),
         warps_(kMaxSlots),
+        ranks_(kMaxSlots),
         reconvergence_of_(context.program.instruction_count(), trace::kNoPc),
         is_reconvergence_(context.program.instruction_count(), 0) {
     for (const trace::Block& block : context.program.blocks()) {
@@ -47,9 +48,19 @@ class PostDominatorPriority final : public WarpScheduler {
   }
 
   SlotId Pick(const SlotSet& eligible) const override {
+    // Warps that a barrier released bypass the pool's order; all candidates are of one priority.
+    const bool bypass = table_.priority[eligible.First()] != 0;
     SlotId best = kNoSlot;
+    uint64_t best_rank = 0;
+    uint64_t best_age = 0;
     eligible.ForEach([&](SlotId slot) {
-      if (best == kNoSlot || Beats(slot, best)) best = slot;
+      const uint64_t rank = bypass ? 0 : ranks_[slot];
+      if (best != kNoSlot && rank > best_rank) return;
+      const uint64_t age = bypass ? table_.formed[slot] : table_.offered_at[slot];
+      if (best != kNoSlot && rank == best_rank && age >= best_age) return;
+      best = slot;
+      best_rank = rank;
+      best_age = age;
     });
     return best;
   }
@@ -61,9 +72,13 @@ class PostDominatorPriority final : public WarpScheduler {
     warps_[slot] = {};
     Gather(slot, table_.lanes[slot]);
     if (!per_thread_ && is_reconvergence_[table_.position[slot].pc()] != 0) ++warps_[slot].passed;
+    Rank(slot);
   }
 
-  void Grown(SlotId slot, const Lanes& joined) override { Gather(slot, joined); }
+  void Grown(SlotId slot, const Lanes& joined) override {
+    Gather(slot, joined);
+    Rank(slot);
+  }
 
   void Issued(SlotId slot) override {
     history_.Issued(slot);
@@ -93,12 +108,10 @@ class PostDominatorPriority final : public WarpScheduler {
     uint32_t threads = 0;
   };
 
-  bool Beats(SlotId a, SlotId b) const {
-    // Warps that a barrier released bypass the pool's order; all candidates are of one priority.
-    if (table_.priority[a] != 0) return table_.formed[a] < table_.formed[b];
-    if (warps_[a].passed != warps_[b].passed) return warps_[a].passed < warps_[b].passed;
-    if (!per_thread_ && warps_[a].threads != warps_[b].threads) return warps_[a].threads > warps_[b].threads;
-    return table_.offered_at[a] < table_.offered_at[b];
+  // Who has passed less goes first; of these, unless they are counted by thread, who has more threads.
+  void Rank(SlotId slot) {
+    const Warp& warp = warps_[slot];
+    ranks_[slot] = uint64_t{warp.passed} << 8 | (per_thread_ ? 0 : 255 - warp.threads);
   }
 
   // Counts threads in that come to the waiting warp.
@@ -139,6 +152,7 @@ class PostDominatorPriority final : public WarpScheduler {
   // per_thread, by hardware thread: reconvergence points of the branches it has executed and not yet come to.
   std::vector<std::vector<Position>> pending_;
   std::vector<Warp> warps_;           // by slot
+  std::vector<uint64_t> ranks_;       // by slot: the lowest goes first, of the same rank the oldest
   std::vector<Pc> reconvergence_of_;  // by PC of a branch
   std::vector<uint8_t> is_reconvergence_;
   IssueHistory history_;

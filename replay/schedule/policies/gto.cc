@@ -1,6 +1,8 @@
 // GTO: greedy-then-oldest.
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "replay/schedule/history_scheduler.h"
 
@@ -16,6 +18,17 @@ class GreedyThenOldest final : public HistoryScheduler {
   SlotId Pick(const SlotSet& eligible) const override {
     const SlotId greedy = greedy_.In(eligible);
     return greedy != kNoSlot ? greedy : OldestOf(eligible, table_);
+  }
+  size_t PickInOrder(const SlotSet& eligible, std::span<SlotId> order) const override {
+    const SlotId greedy = greedy_.In(eligible);
+    size_t count = 0;
+    if (greedy != kNoSlot) order[count++] = greedy;
+    table_.ages.ByAge(eligible, [&](SlotId slot) {
+      if (count == order.size()) return false;
+      if (slot != greedy) order[count++] = slot;
+      return true;
+    });
+    return count;
   }
   void Issued(SlotId slot) override {
     HistoryScheduler::Issued(slot);

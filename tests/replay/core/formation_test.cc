@@ -123,6 +123,15 @@ TEST_F(FormationTest, ContinueAlsoWorksAfterThePolicyLookedAtThreads) {
   EXPECT_TRUE(formation_.status().ok()) << failure();
 }
 
+TEST_F(FormationTest, ALimitOfAPolicyIsARefusalThatSaysWhoMetIt) {
+  formation_.SetNow(7);
+  editor().MeetLimit("the table has 2 entries");
+  editor().Fail("what follows from it");
+  EXPECT_TRUE(formation_.failed());
+  EXPECT_TRUE(absl::IsFailedPrecondition(formation_.status()));
+  EXPECT_EQ(failure(), "divergence policy 'tested' met a limit in cycle 7: the table has 2 entries");
+}
+
 TEST_F(FormationTest, PlaceTakesSomeThreadsAndTheRestStaysLoose) {
   const SlotId slot = Resolving({{Position(1, 0), 0x3, false}, {Position(5, 0), 0xc, true}});
   editor().Place(slot, Position(5, 0), Home({2, 3}));

@@ -71,6 +71,13 @@ TEST(SlotAgesTest, EqualsASearchOverRandomHistories) {
         if (model.live[other] && random() % one_in == 0) some.Insert(other);
       }
       ASSERT_EQ(ages.OldestIn(some), model.OldestIn(some)) << "history " << history << ", step " << step;
+      SlotSet left = some;
+      ages.ByAge(some, [&](SlotId next) {
+        EXPECT_EQ(next, model.OldestIn(left)) << "history " << history << ", step " << step;
+        left.Erase(next);
+        return true;
+      });
+      ASSERT_TRUE(left.empty());
     }
   }
 }

@@ -141,7 +141,8 @@ std::vector<std::string> SimpleWrites(uint32_t bytes, LaneMask lanes, const std:
     accessed.high = std::max(accessed.high, addresses[lane] + bytes - 1);
   }
   std::vector<std::string> sizes;
-  for (auto [start, accessed] : segments) {
+  for (const auto& [segment, accessed] : segments) {
+    uint64_t start = segment;
     uint32_t size = 128;
     while (size > 32 && (accessed.low >= start + size / 2 || accessed.high < start + size / 2)) {
       size /= 2;

@@ -89,6 +89,7 @@ TEST(Harp, Figure6) {
   EXPECT_EQ(run("dwf:swizzle=none", "dtime", 0),
             "A[0123] A[4567] B[4163] C[0-27] B[-5--] D0[0127] D0[4-63] D1[0127] D0[-5--] D1[4563]");
   EXPECT_EQ(run("lwm", "fifo", 1), "A[0123] A[4567] B[4163] B[-5--] . . C[0-27] D0[0123] D0[4567] D1[0123] D1[4567]");
+  EXPECT_EQ(run("tbc:wcu_cycles_per_warp=0", "fifo", 0), run("lwm", "fifo", 1));
   EXPECT_EQ(run(std::string("harp:") + kIdeal, "fifo", 0),
             "A[0123] A[4567] B[-1-3] B[456-] C[0-27] D0[0123] D0[4567] D1[0123] D1[4567]");
 }
@@ -325,7 +326,8 @@ TEST(Harp, AFullSecondLevelIsReportedOrSpills) {
   Scenario scenario;
   scenario.Block('A', 3, "").ThreadBlock(std::vector<std::string>(16, "A"));
   EXPECT_THAT(LogOf(scenario, "first_level=1,second_level=2"),
-              AllOf(HasSubstr("failed"), HasSubstr("needs 3 entries, but second_level is 2")));
+              AllOf(HasSubstr("failed"), HasSubstr("met a limit"), HasSubstr("needs 3 entries, but second_level is 2"),
+                    Not(HasSubstr("internal error"))));
   PolicyDriver driver(scenario, Harp("first_level=1,second_level=2,second_level_overflow=spill"));
   EXPECT_THAT(driver.Run(), Not(HasSubstr("failed")));
   EXPECT_GT(driver.divergence_counter("second_level_overflows"), 0);

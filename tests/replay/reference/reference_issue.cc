@@ -108,6 +108,7 @@ std::vector<SlotId> ReferenceCore::Choose(Cycle now, int port, int& penalty) {
     chosen.push_back(pick);
     StartInstruction(now, pick);
   }
+  if (!chosen.empty() && policy_->issue_slots() > 1) policy_->IssuedTogether(chosen, table);
   if (!chosen.empty()) Entered(now, port, chosen, penalty);
   if (!chosen.empty()) Announce(now, port, chosen, flights_.at(chosen[0]).inserted);
   return chosen;
