@@ -18,11 +18,12 @@ struct Completion {
     kAcknowledged,  // a store has reached its last memory partition
     kResume,        // a slot goes on from a barrier that has opened
     kFinish,        // a slot's instruction is done; where its threads go is still to be decided
+    kBranch,        // a branch of a slot of one row has resolved
     kIssue,         // the same as kLanes for all slots of one issue of several (MIMD), with all their lanes
     kRegisters,     // an arithmetic instruction of a slot of one row has its results, which hold nothing but registers
   };
-  // kLanes, kAcknowledged, kIssue: of the instruction or issue, as the core numbers them; kResume, kFinish: the slot;
-  // kRegisters: the row
+  // kLanes, kAcknowledged, kIssue: of the instruction or issue, as the core numbers them; kResume, kFinish, kBranch: the
+  // slot; kRegisters: the row
   uint32_t id = 0;
   Kind kind = kLanes;
   LaneMask lanes = 0;  // kLanes; kRegisters: the PC of the instruction
@@ -38,8 +39,7 @@ class EventWheel {
   explicit EventWheel(uint32_t horizon) {
     const uint32_t size = std::bit_ceil(std::clamp<uint32_t>(horizon + 2, 64, 4096));
     mask_ = size - 1;
-    head_.assign(size, kNone);
-    tail_.assign(size, kNone);
+    lists_.assign(size, List());
     occupied_.assign(size / 64, 0);
   }
 
@@ -87,14 +87,15 @@ class EventWheel {
       Insert(far.at, far.event);
     }
     const uint32_t index = static_cast<uint32_t>(now) & mask_;
-    uint32_t node = head_[index];
+    uint32_t node = lists_[index].head;
     if (node == kNone) return;
-    head_[index] = tail_[index] = kNone;
+    lists_[index].head = kNone;
     occupied_[index >> 6] &= ~(uint64_t{1} << (index & 63));
     while (node != kNone) {
-      const Completion event = nodes_[node].event;
-      const uint32_t next = nodes_[node].next;
-      nodes_[node].next = free_;
+      Node& entry = nodes_[node];
+      const Completion event = entry.event;
+      const uint32_t next = entry.next;
+      entry.next = free_;
       free_ = node;
       --size_;
       function(event);
@@ -102,11 +103,40 @@ class EventWheel {
     }
   }
 
+  // Whether accept(cycle, event) is true of every event, none of which is beyond the horizon. TakeAll calls
+  // function(cycle, event) for them, in order of cycle and insertion, and forgets them.
+  template <typename Accept>
+  bool All(Accept accept) const {
+    if (!far_.empty()) return false;
+    for (Cycle at = taken_; at <= taken_ + mask_; ++at) {
+      for (uint32_t node = lists_[at & mask_].head; node != kNone; node = nodes_[node].next) {
+        if (!accept(at, nodes_[node].event)) return false;
+      }
+    }
+    return true;
+  }
+  template <typename Function>
+  void TakeAll(Function function) {
+    All([&](Cycle at, const Completion& event) {
+      function(at, event);
+      return true;
+    });
+    std::fill(lists_.begin(), lists_.end(), List());
+    std::fill(occupied_.begin(), occupied_.end(), 0);
+    nodes_.clear();
+    free_ = kNone;
+    size_ = 0;
+  }
+
  private:
   static constexpr uint32_t kNone = ~uint32_t{0};
   struct Node {
     Completion event;
     uint32_t next = kNone;
+  };
+  struct List {
+    uint32_t head = kNone;
+    uint32_t tail = kNone;  // if it is not empty
   };
   struct Far {
     Cycle at;
@@ -129,21 +159,21 @@ class EventWheel {
     entry.event.lanes = event.lanes;
     entry.next = kNone;
     const uint32_t index = static_cast<uint32_t>(at) & mask_;
-    if (head_[index] == kNone) {
-      head_[index] = node;
+    List& list = lists_[index];
+    if (list.head == kNone) {
+      list.head = node;
       occupied_[index >> 6] |= uint64_t{1} << (index & 63);
     } else {
-      nodes_[tail_[index]].next = node;
+      nodes_[list.tail].next = node;
     }
-    tail_[index] = node;
+    list.tail = node;
   }
 
   uint32_t mask_ = 0;
   Cycle taken_ = 0;
   size_t size_ = 0;
   uint32_t free_ = kNone;
-  std::vector<uint32_t> head_;
-  std::vector<uint32_t> tail_;
+  std::vector<List> lists_;
   std::vector<uint64_t> occupied_;
   std::vector<Node> nodes_;
   std::vector<Far> far_;

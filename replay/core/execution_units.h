@@ -34,7 +34,8 @@ class ExecutionUnits {
 
   // Issues an instruction in cycle `now`, not before NextFree. It takes the unit's input for `busy` cycles. Returns the
   // cycle in which its execution starts. `warp` and `sources`: see OperandCollector.
-  Cycle Issue(UnitClass unit, uint32_t busy, uint32_t warp, std::span<const uint32_t> sources, Cycle now) {
+  [[gnu::always_inline]] Cycle Issue(UnitClass unit, uint32_t busy, uint32_t warp, std::span<const uint32_t> sources,
+                                     Cycle now) {
     Class& one = classes_[static_cast<int>(unit)];
     one.units.TakeFirst(now + busy);
     const Cycle start = std::max(now + operand_read_, operands_.Collect(warp, sources, now));
@@ -64,6 +65,10 @@ class ExecutionUnits {
       head_ = (head_ + 1) & mask_;
       uint32_t place = (head_ + count_ - 1) & mask_;
       Cycle* const times = times_.data();
+      if (times[(place - 1) & mask_] <= until) [[likely]] {
+        times[place] = until;
+        return;
+      }
       for (uint32_t left = count_ - 1; left != 0 && times[(place - 1) & mask_] > until; --left) {
         times[place] = times[(place - 1) & mask_];
         place = (place - 1) & mask_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -102,16 +103,30 @@ void Formation::AddThread(ThreadId thread, BlockId block, uint32_t index_in_bloc
   ++thread_states_[static_cast<int>(ThreadState::kInactive)];
 }
 
+void Formation::AddThreads(ThreadId first, uint32_t count, BlockId block, uint32_t first_index, Position at) {
+  std::fill_n(alive_.begin() + first, count, kLive);
+  std::fill_n(thread_slot_.begin() + first, count, kNoSlot);
+  std::fill_n(thread_position_.begin() + first, count, at);
+  std::fill_n(thread_block_.begin() + first, count, block);
+  std::iota(thread_index_.begin() + first, thread_index_.begin() + first + count, first_index);
+  std::fill_n(held_.begin() + first, count, kHeldInactive);
+  thread_states_[static_cast<int>(ThreadState::kInactive)] += count;
+}
+
 void Formation::RemoveBlock(BlockId block, ThreadId first_thread, uint32_t hardware_threads) {
   for (uint32_t thread = first_thread; thread < first_thread + hardware_threads; ++thread) {
-    if (alive_[thread] == kAbsent || thread_block_[thread] != block) continue;
-    if (alive_[thread] == kLive) {
+    if (alive_[thread] == kLive && thread_block_[thread] == block) {
       Fail("Retire", kNoSlot, absl::StrCat("thread ", thread, " is still live"));
       return;
     }
-    alive_[thread] = kAbsent;
-    --thread_states_[static_cast<int>(ThreadState::kFinished)];
   }
+  uint32_t removed = 0;
+  for (uint32_t thread = first_thread; thread < first_thread + hardware_threads; ++thread) {
+    const bool leaves = alive_[thread] == kFinished && thread_block_[thread] == block;
+    removed += leaves ? 1 : 0;
+    if (leaves) alive_[thread] = kAbsent;
+  }
+  thread_states_[static_cast<int>(ThreadState::kFinished)] -= removed;
 }
 
 Position Formation::position_of(ThreadId thread) const {
@@ -149,12 +164,6 @@ const SlotSet& Formation::HighestPriority(const SlotSet& slots) {
     if (table_.priority[slot] == highest) scratch_.Insert(slot);
   });
   return scratch_;
-}
-
-void Formation::MoveOn(SlotId slot, Position at) {
-  table_.position[slot] = at;
-  table_.offered_at[slot] = ++offer_sequence_;
-  if (WarpScheduler* watcher = scheduler(slot)) watcher->Offered(slot);
 }
 
 void Formation::WaitAtBarrier(SlotId slot) { SetState(slot, SlotState::kBarrier); }
@@ -204,7 +213,7 @@ void Formation::EndResolve(SlotId slot, const Lanes& lanes) {
   if (table_.state[slot] == SlotState::kResolving) {
     Fail("Resolve", slot, "the slot was neither continued, placed, parked nor dissolved");
   }
-  if (loosened_) EndTake(lanes);
+  if (loosened_ && resolving_lanes_ != 0) EndTake(lanes);
 }
 
 void Formation::BeginTake(SlotId slot, LaneMask taken, std::span<const PathGroup> groups, LaneMask exited) {

@@ -60,6 +60,8 @@ class Formation {
   // --- threads
   // A thread becomes live and loose at `at`.
   void AddThread(ThreadId thread, BlockId block, uint32_t index_in_block, Position at);
+  // `count` neighbouring threads become live and loose at `at`; the first has number `first_index` in the block.
+  void AddThreads(ThreadId first, uint32_t count, BlockId block, uint32_t first_index, Position at);
   // The next slot that is made continues a warp that has run before: it takes that warp's age and port.
   void ContinueWarp(uint64_t age, uint8_t port) { continued_ = {true, port, age}; }
   // The block's threads, all of them finished, leave the SM.
@@ -104,7 +106,11 @@ class Formation {
   }
   void CountIssued(uint64_t threads) { MoveThreads(ThreadState::kReady, ThreadState::kDependency, threads); }
   // Issue and Advance in one: the slot stays offered.
-  void MoveOn(SlotId slot, Position at);
+  void MoveOn(SlotId slot, Position at) {
+    table_.position[slot] = at;
+    table_.offered_at[slot] = ++offer_sequence_;
+    if (WarpScheduler* watcher = scheduler(slot)) watcher->Offered(slot);
+  }
   // InFlight or Barrier -> Offered at `at`, all threads; the policy is not asked.
   void Advance(SlotId slot, Position at) {
     table_.position[slot] = at;
@@ -239,6 +245,10 @@ class Formation {
 
   SlotId Allocate(std::string_view operation);
   void Free(SlotId slot);
+  // Whether the lanes are neighbours, and hold threads that follow one another: mostly they are a whole row.
+  static bool AreNeighbours(const Lanes& lanes);
+  // CheckEntering without words, for neighbours: false if something may be wrong.
+  bool NeighboursMayEnter(Position at, const Lanes& lanes) const;
   // Checks threads that are to enter a slot at `at`; false after Fail.
   bool CheckEntering(std::string_view operation, SlotId slot, Position at, const Lanes& lanes);
   // Threads that passed the check enter the slot; the slot's state counts them from now on.

@@ -87,6 +87,29 @@ void Formation::Free(SlotId slot) {
   free_.Insert(slot);
 }
 
+bool Formation::AreNeighbours(const Lanes& lanes) {
+  const int low = std::countr_zero(lanes.mask);
+  const LaneMask from_low = lanes.mask >> low;
+  if ((from_low & (from_low + 1)) != 0) return false;
+  const int count = std::popcount(lanes.mask);
+  const ThreadId* thread = &lanes.thread[low];
+  ThreadId different = 0;
+  for (int i = 0; i < count; ++i) different |= static_cast<ThreadId>(thread[i] - thread[0] - i);
+  return different == 0;
+}
+
+bool Formation::NeighboursMayEnter(Position at, const Lanes& lanes) const {
+  const int low = std::countr_zero(lanes.mask);
+  const int first = lanes.thread[low];
+  const int end = first + std::popcount(lanes.mask);
+  if (end > max_threads_ || (!any_lane_ && HomeLane(lanes.thread[low]) != low)) return false;
+  bool wrong = false;
+  for (int thread = first; thread < end; ++thread) wrong |= alive_[thread] != kLive;
+  for (int thread = first; thread < end; ++thread) wrong |= thread_slot_[thread] != kNoSlot;
+  for (int thread = first; thread < end; ++thread) wrong |= thread_position_[thread] != at;
+  return !wrong;
+}
+
 bool Formation::CheckEntering(std::string_view operation, SlotId slot, Position at, const Lanes& lanes) {
   if (lanes.mask == 0) {
     Fail(operation, slot, "no threads are given");
@@ -100,6 +123,7 @@ bool Formation::CheckEntering(std::string_view operation, SlotId slot, Position 
     Fail(operation, slot, absl::StrCat("a lane beyond the warp size ", warp_size_, " is used"));
     return false;
   }
+  if (AreNeighbours(lanes) && NeighboursMayEnter(at, lanes)) return true;
   for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
     const int lane = std::countr_zero(mask);
     const ThreadId thread = lanes.thread[lane];
@@ -140,13 +164,24 @@ void Formation::Enter(SlotId slot, const Lanes& lanes) {
   Lanes& inside = table_.lanes[slot];
   const ThreadState state = StateOfSlot(slot);
   if (inside.mask == 0) table_.block[slot] = thread_block_[lanes.thread[std::countr_zero(lanes.mask)]];
-  ForEachLane(lanes.mask, [&](int lane) {
-    const ThreadId thread = lanes.thread[lane];
-    inside.thread[lane] = thread;
-    thread_slot_[thread] = slot;
-    MoveThreads(StateOf(static_cast<Held>(held_[thread])), state, 1);
-    held_[thread] = kHeldInactive;
-  });
+  const int low = std::countr_zero(lanes.mask);
+  const auto count = static_cast<uint32_t>(std::popcount(lanes.mask));
+  const ThreadId first = lanes.thread[low];
+  const auto held = held_.begin() + first;
+  if (AreNeighbours(lanes) && std::count(held, held + count, *held) == count) {
+    std::copy_n(&lanes.thread[low], count, &inside.thread[low]);
+    std::fill_n(thread_slot_.begin() + first, count, slot);
+    MoveThreads(StateOf(static_cast<Held>(*held)), state, count);
+    std::fill_n(held, count, kHeldInactive);
+  } else {
+    ForEachLane(lanes.mask, [&](int lane) {
+      const ThreadId thread = lanes.thread[lane];
+      inside.thread[lane] = thread;
+      thread_slot_[thread] = slot;
+      MoveThreads(StateOf(static_cast<Held>(held_[thread])), state, 1);
+      held_[thread] = kHeldInactive;
+    });
+  }
   inside.mask |= lanes.mask;
   Note(slot, kThreadsNoted);
 }

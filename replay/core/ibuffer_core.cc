@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "replay/core/arithmetic_run.h"
 
 namespace heddle::replay {
 
@@ -45,9 +46,20 @@ IBufferCore::IBufferCore(const LaunchContext& context, const BufferSetup& setup,
   formation_.NoteChanges();
 }
 
+IBufferCore::~IBufferCore() = default;
+
+void IBufferCore::SetFetchPolicy(std::unique_ptr<FetchPolicy> policy) {
+  fetch_policy_ = std::move(policy);
+  constexpr uint32_t kQuestions = kIssue | kEveryCycle | kEveryBlockEnd | kEveryInstruction | kLaneReturns;
+  if (plain_ && issues_unwatched() && !context_.observes_states && !context_.force_tick && scoreboard_.one_word() &&
+      (interests_ & kQuestions) == 0) {
+    arithmetic_ = std::make_unique<ArithmeticRun>(*this);
+  }
+}
+
 // --- statistics
 
-void IBufferCore::CountPorts(uint64_t count, uint64_t idle, uint32_t issued) {
+inline void IBufferCore::CountPorts(uint64_t count, uint64_t idle, uint32_t issued) {
   counters_.resident_cycles += count;
   counters_.scheduler_cycles += count * static_cast<uint64_t>(context_.ports);
   const uint64_t issues = static_cast<uint64_t>(std::popcount(issued));
@@ -58,20 +70,21 @@ void IBufferCore::CountPorts(uint64_t count, uint64_t idle, uint32_t issued) {
     const uint64_t memory = standings_.memory_threads();
     (memory != 0 && memory == LiveThreads() ? counters_.memory : counters_.idle) += waiting * count;
   }
-  if (idle == 0) return;
+  if (idle != 0) CountIdle(idle, standings_.offered_data_threads());
+}
+
+void IBufferCore::CountIdle(uint64_t idle, uint64_t data_threads) {
   counters_.idle_cycles += idle;
   const auto& states = formation_.thread_states();
   for (int state = 0; state < kThreadStates; ++state) counters_.idle_threads[state] += idle * states[state];
-  const uint64_t data = idle * standings_.offered_data_threads();
+  const uint64_t data = idle * data_threads;
   counters_.idle_threads[static_cast<int>(ThreadState::kReady)] -= data;
   counters_.idle_threads[static_cast<int>(ThreadState::kDependency)] += data;
 }
 
 // Cycles before `until` that have not been counted had the state that is there now: nothing changes between two cycles
 // that are run.
-void IBufferCore::Credit(Cycle until) {
-  offer_cycle_ = until;
-  if (until <= credited_) return;
+void IBufferCore::CreditSkipped(Cycle until) {
   if (resident_ > 0) {
     const Cycle idle_from = std::max(credited_, std::min(until, penalty_until_));
     CountPorts(until - credited_, until - idle_from, 0);
@@ -83,7 +96,7 @@ void IBufferCore::Credit(Cycle until) {
 }
 
 // The present cycle, with the state between selection and what follows it.
-void IBufferCore::CountCycle(Cycle now) {
+inline void IBufferCore::CountCycle(Cycle now) {
   if (resident_ > 0) {
     CountPorts(1, issued_ports_ == 0 && now >= penalty_until_ ? 1 : 0, issued_ports_);
     standings_.EndSelection();
@@ -128,6 +141,10 @@ void IBufferCore::RunCycle(Cycle now) {
       if (memory_wake_ != 0) memory_wake_ = memory_->NextWake(now);
     }
   }
+  RunAfterMemory(now);
+}
+
+void IBufferCore::RunAfterMemory(Cycle now) {
   if (due_again_) {
     due_again_ = false;
     TakeDue(now);
@@ -141,7 +158,7 @@ void IBufferCore::RunCycle(Cycle now) {
     TakeChanges();
     if (!long_waits_.empty()) TellLongWaits();
     Decode();
-    Fetch(now);
+    if (const SlotId slot = Fetch(now); slot != kNoSlot) Reclass(slot);
     if (!retiring_.empty()) RetireBlocks(now);
     CheckProgress(now);
   } else {
@@ -151,27 +168,32 @@ void IBufferCore::RunCycle(Cycle now) {
 
 SmCore::Stretch IBufferCore::RunAlone(Cycle next, Cycle limit) {
   memory_wake_ = 1;
-  const Stretch stretch = RunStretch(*this, next, limit);
+  Stretch stretch{next, next, false};
+  while (stretch.next < limit) {
+    const Cycle now = stretch.next;
+    RunCycle(now);
+    stretch.until = now + 1;
+    if (EndsStretch(stretch)) break;
+    stretch.next = NextWake(now);
+    if (arithmetic_ == nullptr) continue;
+    stretch.next = arithmetic_->Run(stretch.next, std::min(limit, memory_wake_), stretch.until);
+    if (EndsStretch(stretch)) break;
+  }
   memory_wake_ = 0;
   return stretch;
 }
 
 Cycle IBufferCore::NextWake(Cycle now) const {
-  if (core_wake_ <= now) core_wake_ = CoreWake(now);
+  if (core_wake_ <= now) core_wake_ = FetchDue() ? now + 1 : CoreWake(now);
   if (core_wake_ == now + 1) return core_wake_;
   return std::min(core_wake_, memory_->NextWake(now));
 }
 
 Cycle IBufferCore::CoreWake(Cycle now) const {
   const Cycle next = now + 1;
-  // Fetches come first: in most cycles there is one.
-  if (fetched_.slot != kNoSlot || !fetchable_.empty() || (!fetchable_at_barrier_.empty() && !fetch_declined_)) {
-    return next;
-  }
   if (pending_.active || write_back_.held() != 0 || barrier_opened() || !long_waits_.empty()) return next;
   if (resident_ > 0 && (context_.force_tick || (interests_ & kEveryCycle) != 0)) return next;
-  Cycle wake = std::min(write_back_.Next(), std::max(next, formation_.next_timer()));
-  if (one_in_flight_) wake = std::min(wake, reformed_.Next());
+  Cycle wake = std::max(next, formation_.next_timer());
   for (int port = 0; port < context_.ports && wake != next; ++port) {
     if (!standings_.AnyReady(port)) continue;
     const Cycle port_free = std::max(next, port_free_[port]);
@@ -183,7 +205,9 @@ Cycle IBufferCore::CoreWake(Cycle now) const {
     // A memory stage that is not free becomes so in a cycle of the memory.
     if (memory_->StageFree()) ready_from(UnitClass::kMemory, memory_free_);
   }
-  return wake;
+  if (wake == next) return next;
+  if (one_in_flight_) wake = std::min(wake, reformed_.Next());
+  return std::min(wake, write_back_.Next());
 }
 
 void IBufferCore::TellLongWaits() {

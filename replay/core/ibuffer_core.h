@@ -19,6 +19,8 @@
 
 namespace heddle::replay {
 
+class ArithmeticRun;
+
 // What the machine says about this front end, worked out once per launch.
 struct BufferSetup {
   BufferSetup(const trace::Program& program, std::span<const Step> steps, const machine::v1::Machine& machine);
@@ -40,9 +42,10 @@ class IBufferCore final : public SmCore {
  public:
   IBufferCore(const LaunchContext& context, const BufferSetup& setup, uint32_t sm,
               std::unique_ptr<DivergencePolicy> policy, ChunkCache& cache, MemorySystem& memory);
+  ~IBufferCore() override;
 
   // Before anything runs, after SetSchedulers.
-  void SetFetchPolicy(std::unique_ptr<FetchPolicy> policy) { fetch_policy_ = std::move(policy); }
+  void SetFetchPolicy(std::unique_ptr<FetchPolicy> policy);
 
   void RunCycle(Cycle now) override;
   Cycle NextWake(Cycle now) const override;
@@ -70,6 +73,7 @@ class IBufferCore final : public SmCore {
   void FetchArrived(uint32_t fetcher) override;
 
  private:
+  friend class ArithmeticRun;
   // Why a slot is in flight (SlotState::kInFlight).
   enum class InFlight : uint8_t {
     kControl,     // a branch, call, return or exit
@@ -86,6 +90,7 @@ class IBufferCore final : public SmCore {
     uint64_t offered_at = 0;  // one in flight: the offer that `ready_at` belongs to
     Cycle ready_at = 0;       // one in flight: the first cycle in which it may issue
     LaneMask own = 0;         // its threads as lanes of `row`
+    Standing offered;         // plain: what it stands for when it lacks nothing, but for the unit
     Pc head = 0;              // of the first instruction in the buffer, or of the next to fetch
     uint32_t flight = 0;      // kControl, kMemory, kArithmetic: what holds it
     uint16_t row = 0;         // of its threads, or kMixedRows
@@ -97,21 +102,38 @@ class IBufferCore final : public SmCore {
     bool waits_for_line = false;
     bool flushed = false;    // its buffer was dropped, and no fetch has gone out since
     bool told_wait = false;  // LongLatencyStarted was called
-    bool plain = false;      // offered, its threads of one row, nothing inserted: see PlainStanding
+    bool plain = false;      // offered, its threads of one row, nothing inserted: see ibuffer_plain.h
   };
 
   // --- ibuffer_core.cc: the cycle
-  void Credit(Cycle until) override;
-  void CountCycle(Cycle now);
+  void Credit(Cycle until) override {
+    offer_cycle_ = until;
+    if (until > credited_) CreditSkipped(until);
+  }
+  void CreditSkipped(Cycle until);
+  [[gnu::always_inline]] inline void CountCycle(Cycle now);
+  // The part of RunCycle that begins with the results of the core's own units, if the memory has nothing to do.
+  void RunFromResults(Cycle now) {
+    Complete(now);
+    RunAfterMemory(now);
+  }
+  void RunAfterMemory(Cycle now);
   // Runs the memory in a cycle before core_wake_. Returns whether that was all: nothing has changed for the core, and
   // the cycle is as if it had not been run. Else the core goes on with what comes after the memory.
   bool RunMemoryAlone(Cycle now);
   // Something changes for the core: before the change, the cycles up to now are counted.
   void Disturb();
-  // The next cycle after `now` in which something other than the memory has to run, if the memory changes nothing.
+  // The next cycle after `now` in which something other than the memory has to run, if the memory changes nothing and
+  // no fetch is due.
   Cycle CoreWake(Cycle now) const;
+  // There is something to decode, or to fetch, in the next cycle.
+  bool FetchDue() const {
+    return fetched_.slot != kNoSlot || !fetchable_.empty() || (!fetchable_at_barrier_.empty() && !fetch_declined_);
+  }
   // `count` cycles, of which `idle` without an issue on any port, in which the ports in `issued` (bits) issued.
-  void CountPorts(uint64_t count, uint64_t idle, uint32_t issued);
+  [[gnu::always_inline]] inline void CountPorts(uint64_t count, uint64_t idle, uint32_t issued);
+  // `count` cycles without an issue; threads in offered warps that wait for data.
+  void CountIdle(uint64_t count, uint64_t data_threads);
   void ProfilePorts(uint64_t count, uint32_t issued);
   // observe_states.cc: `cycles` cycles from `first` on with the present state, for an observer that wants states.
   void ObserveStates(Cycle first, uint64_t cycles) const;
@@ -138,13 +160,15 @@ class IBufferCore final : public SmCore {
   // Works out what the slot stands for, and whether it can be fetched for.
   void Reclass(SlotId slot);
   [[gnu::noinline]] Standing StandingOf(SlotId slot, const Warp& warp) const;
-  // The same for a plain warp, at its head.
-  [[gnu::always_inline]] inline Standing PlainStanding(SlotId slot, const Warp& warp) const;
+  static inline WarpClass DataClassOf(Scoreboard::Hazard hazard);  // of a warp that the hazard blocks
   // What the slot stands for begins or ends to be a long wait.
   void ChangeLongWait(SlotId slot, Warp& warp);
   Scoreboard::Hazard HazardOf(SlotId slot, const Warp& warp, const IssueStep& step, Pc pc) const;
+  bool HasRoom(const Warp& warp) const {
+    return setup_.fetch_when_free_slot ? warp.valid < setup_.entries : warp.valid == 0;
+  }
   void UpdateFetchable(SlotId slot, Warp& warp) {
-    const bool room = setup_.fetch_when_free_slot ? warp.valid < setup_.entries : warp.valid == 0;
+    const bool room = HasRoom(warp);
     if (room || warp.fetchable != Fetchable::kNo) SetFetchable(slot, warp, room);
   }
   [[gnu::noinline]] void SetFetchable(SlotId slot, Warp& warp, bool room);
@@ -158,14 +182,31 @@ class IBufferCore final : public SmCore {
     }
   }
 
+  // --- ibuffer_plain.h: the same for plain warps, at their head
+  [[gnu::always_inline]] inline Standing PlainStanding(const Warp& warp) const;
+  // The buffer or the scoreboard has changed; whether it can be fetched for is looked at apart.
+  [[gnu::always_inline]] inline void ReclassPlain(SlotId slot, Warp& warp);
+  [[gnu::always_inline]] inline void UpdatePlainFetchable(SlotId slot, Warp& warp);
+  // Looks again at the warps with threads of the row that wait for data.
+  inline void ReclassWaiting(uint32_t row);
+
   // --- ibuffer_issue.cc
   void Select(Cycle now);
-  const SlotSet* Eligible(int port, Cycle now);
+  [[gnu::always_inline]] inline const SlotSet* Eligible(int port, Cycle now);
   bool MemoryFree(Cycle now) const { return now >= memory_free_ && memory_->StageFree(); }
-  bool TryPort(int port, Cycle now);
+  [[gnu::always_inline]] inline bool TryPort(int port, Cycle now);
+  // The scheduler has picked a slot that it must not.
+  void FailPick(int port, SlotId slot, Cycle now);
+  // Holds the port as long as the policy says.
+  void TakePenalty(int port, SlotId slot, Cycle now) {
+    const int penalty = policy_->IssuePenalty(slot, table());
+    if (penalty <= 0) return;
+    port_free_[port] = now + 1 + static_cast<Cycle>(penalty);
+    penalty_until_ = std::max(penalty_until_, port_free_[port]);
+  }
   void Issue(int port, SlotId slot, Cycle now);
-  // The rest of Issue for an instruction of a plain warp that is `simple`.
-  void IssuePlain(int port, SlotId slot, Warp& warp, const IssueStep& step, Cycle now);
+  // The same for an instruction of a plain warp that is `simple`, if issues_unwatched().
+  [[gnu::always_inline]] inline void IssuePlain(int port, SlotId slot, Warp& warp, const IssueStep& step, Cycle now);
   void MoveOn(int port, SlotId slot, const IssueStep& step);
   uint32_t Groups(LaneMask lanes) const;
   // A number for an instruction of the slot that has a result to come.
@@ -191,7 +232,12 @@ class IBufferCore final : public SmCore {
   // --- ibuffer_results.cc
   // A result that the memory has reported.
   void AddResult(Cycle at, const Completion& result);
-  void Complete(Cycle now);
+  void Complete(Cycle now) {
+    if (one_in_flight_ || pending_.active) CompleteWaiting(now);
+    TakeDue(now);
+  }
+  // What comes before the results that are due: offers that take effect, and what a policy has refused so far.
+  void CompleteWaiting(Cycle now);
   void TakeDue(Cycle now);
   // False if the policy refused: write-back is blocked from here on.
   bool Process(const Completion& item);
@@ -204,12 +250,6 @@ class IBufferCore final : public SmCore {
   // The row has no live thread, and none of its instructions has a result to come.
   void RowDone(uint32_t row);
   bool ResultsDue(BlockId block) const;
-  // Looks again at the warps with threads of the row that wait for data.
-  void ReclassWaiting(uint32_t row) {
-    for (const SlotId slot : slots_of_[row]) {
-      if (standings_.of(slot).waits_for_data()) Reclass(slot);
-    }
-  }
   bool ProcessLanes(uint32_t flight, LaneMask lanes);
   void Acknowledge(uint32_t flight);
   template <typename Function>
@@ -223,7 +263,10 @@ class IBufferCore final : public SmCore {
 
   // --- ibuffer_fetch.cc
   void Decode();
-  void Fetch(Cycle now);
+  // What was fetched for the slot enters its buffer.
+  void TakeFetched(SlotId slot, Warp& warp);
+  // Returns the slot whose standing has changed by it, kNoSlot if there is none.
+  SlotId Fetch(Cycle now);
   uint32_t FetchCount(const Warp& warp) const;
 
   const BufferSetup& setup_;
@@ -231,6 +274,7 @@ class IBufferCore final : public SmCore {
   const bool data_holds_;     // a warp waits for its own loads: the policy takes lanes as their data come
   const bool plain_;          // a warp may be plain: buffers, whole blocks, and a program without calls
   std::unique_ptr<FetchPolicy> fetch_policy_;
+  std::unique_ptr<ArithmeticRun> arithmetic_;   // null if policies or watchers leave no room for it
   std::vector<Warp> warps_;                     // by slot
   std::vector<uint8_t> buffered_;               // by slot: Warp::valid, as the fetch policy sees it
   std::vector<std::vector<RowLanes>> rows_of_;  // by slot, if of several rows

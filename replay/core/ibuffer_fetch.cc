@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/core/ibuffer_core.h"
+#include "replay/core/ibuffer_plain.h"
 
 namespace heddle::replay {
 
@@ -10,12 +11,21 @@ void IBufferCore::Decode() {
   if (fetched_.slot == kNoSlot) return;
   const SlotId slot = fetched_.slot;
   Warp& warp = warps_[slot];
+  TakeFetched(slot, warp);
+  if (warp.plain) {
+    ReclassPlain(slot, warp);
+    UpdatePlainFetchable(slot, warp);
+  } else {
+    Reclass(slot);
+  }
+}
+
+void IBufferCore::TakeFetched(SlotId slot, Warp& warp) {
   warp.fetching = false;
   warp.valid = static_cast<uint8_t>(warp.valid + fetched_.count);
   buffered_[slot] = warp.valid;
   fetch_counters_.instructions += fetched_.count;
   fetched_.slot = kNoSlot;
-  Reclass(slot);
 }
 
 uint32_t IBufferCore::FetchCount(const Warp& warp) const {
@@ -28,18 +38,18 @@ uint32_t IBufferCore::FetchCount(const Warp& warp) const {
   return count;
 }
 
-void IBufferCore::Fetch(Cycle now) {
+SlotId IBufferCore::Fetch(Cycle now) {
   fetch_declined_ = false;
-  if (fetchable_.empty() && fetchable_at_barrier_.empty()) return;
+  if (fetchable_.empty() && fetchable_at_barrier_.empty()) return kNoSlot;
   const SlotId slot = fetch_policy_->Pick(fetch_view_);
   if (slot == kNoSlot) {
     fetch_declined_ = issued_ports_ == 0;
-    return;
+    return kNoSlot;
   }
   if (slot >= warps_.size() || warps_[slot].fetchable == Fetchable::kNo) {
     Fail(absl::InternalError(
         absl::StrCat("the fetch policy picked slot ", slot, ", which cannot be fetched for, in cycle ", now)));
-    return;
+    return kNoSlot;
   }
   Warp& warp = warps_[slot];
   switch (memory_->Fetch(uint64_t{warp.head + warp.valid} * kInstructionBytes, slot, now)) {
@@ -53,15 +63,14 @@ void IBufferCore::Fetch(Cycle now) {
       warp.waits_for_line = true;
       break;
     case FetchResult::kRefused:
-      return;
+      return kNoSlot;
   }
   fetch_policy_->Fetched(slot);
-  if (warp.flushed) {
-    warp.flushed = false;
-    Reclass(slot);
-  } else {  // what a warp waits for does not depend on its fetch
-    UpdateFetchable(slot, warp);
-  }
+  (warp.fetchable == Fetchable::kEligible ? fetchable_ : fetchable_at_barrier_).Erase(slot);
+  warp.fetchable = Fetchable::kNo;
+  if (!warp.flushed) return kNoSlot;  // what it waits for does not depend on its fetch
+  warp.flushed = false;
+  return slot;
 }
 
 }  // namespace heddle::replay

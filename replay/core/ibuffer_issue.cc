@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/core/ibuffer_core.h"
+#include "replay/core/ibuffer_plain.h"
 
 namespace heddle::replay {
 
@@ -17,7 +18,7 @@ void IBufferCore::Select(Cycle now) {
 }
 
 // The slots of the port that could issue now; null if there is none.
-const SlotSet* IBufferCore::Eligible(int port, Cycle now) {
+inline const SlotSet* IBufferCore::Eligible(int port, Cycle now) {
   const SlotSet* found = nullptr;
   const auto add = [&](const SlotSet& ready) {
     if (found == nullptr) {
@@ -35,15 +36,14 @@ const SlotSet* IBufferCore::Eligible(int port, Cycle now) {
   return found;
 }
 
-bool IBufferCore::TryPort(int port, Cycle now) {
+inline bool IBufferCore::TryPort(int port, Cycle now) {
   const SlotSet* eligible = Eligible(port, now);
   if (eligible == nullptr) return false;
   if (formation_.prioritised()) eligible = &formation_.HighestPriority(*eligible);
   const SlotId slot = schedulers_[port]->Pick(*eligible);
   if (slot == kNoSlot) return false;
   if (slot >= warps_.size() || !eligible->Contains(slot)) {
-    Fail(absl::InternalError(absl::StrCat("the scheduler of port ", port, " picked slot ", slot,
-                                          ", which is not eligible, in cycle ", now)));
+    FailPick(port, slot, now);
     return false;
   }
   if ((interests_ & kIssue) != 0) {
@@ -51,12 +51,19 @@ bool IBufferCore::TryPort(int port, Cycle now) {
     TakeChanges();
     if (verdict == Verdict::kRefused || standings_.of(slot).state() != WarpClass::kStructural) return false;
   }
-  if (const int penalty = policy_->IssuePenalty(slot, table()); penalty > 0) {
-    port_free_[port] = now + 1 + static_cast<Cycle>(penalty);
-    penalty_until_ = std::max(penalty_until_, port_free_[port]);
+  TakePenalty(port, slot, now);
+  Warp& warp = warps_[slot];
+  if (warp.plain && setup_.table[warp.head].simple && issues_unwatched()) {
+    IssuePlain(port, slot, warp, setup_.table[warp.head], now);
+  } else {
+    Issue(port, slot, now);
   }
-  Issue(port, slot, now);
   return true;
+}
+
+void IBufferCore::FailPick(int port, SlotId slot, Cycle now) {
+  Fail(absl::InternalError(
+      absl::StrCat("the scheduler of port ", port, " picked slot ", slot, ", which is not eligible, in cycle ", now)));
 }
 
 uint32_t IBufferCore::Groups(LaneMask lanes) const {
@@ -84,10 +91,6 @@ void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
   const Position at = warps.position[slot];
   const Step& step = steps_[at.pc()];
   const IssueStep& how = setup_.table[at.pc()];
-  if (warp.plain && how.simple) {
-    IssuePlain(port, slot, warp, how, now);
-    return;
-  }
   const LaneMask lanes = warps.lanes[slot].mask;
   const uint32_t groups = Groups(lanes);
   if (!one_in_flight_) {
@@ -150,9 +153,13 @@ void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
   });
 }
 
-void IBufferCore::IssuePlain(int port, SlotId slot, Warp& warp, const IssueStep& how, Cycle now) {
+inline void IBufferCore::IssuePlain(int port, SlotId slot, Warp& warp, const IssueStep& how, Cycle now) {
   const Pc pc = warp.head;
   const uint32_t row = warp.row;
+  standings_.Issued(slot, now);
+  issued_[port] = slot;
+  last_issued_[port] = slot;
+  CountRowIssue(now, row, warp.threads);
   const uint32_t groups = Groups(table().lanes[slot].mask);
   buffered_[slot] = --warp.valid;
   warp.head = pc + 1;
@@ -162,7 +169,17 @@ void IBufferCore::IssuePlain(int port, SlotId slot, Warp& warp, const IssueStep&
     ++row_results_due_[row];
     write_back_.Add(start + how.before_last * groups + how.latency, {row, Completion::kRegisters, pc});
   }
-  MoveOn(port, slot, how);
+  const Position next(pc + 1, /*depth=*/0);
+  if (next == table().stop[slot] || ((interests_ & kEveryBlockEnd) != 0 && steps_[pc].ends_block)) {
+    formation_.Issue(slot);
+    schedulers_[port]->Issued(slot);
+    FinishAtIssue(slot);
+  } else {
+    schedulers_[port]->Issued(slot);
+    formation_.MoveOn(slot, next);
+    ReclassPlain(slot, warp);
+    UpdatePlainFetchable(slot, warp);
+  }
   if (how.destinations == 0) return;
   for (const SlotId other : slots_of_[row]) {
     if (other != slot) Reclass(other);

@@ -2,10 +2,11 @@
 #include <algorithm>
 
 #include "replay/core/ibuffer_core.h"
+#include "replay/core/ibuffer_plain.h"
 
 namespace heddle::replay {
 
-void IBufferCore::Complete(Cycle now) {
+void IBufferCore::CompleteWaiting(Cycle now) {
   if (one_in_flight_) {
     reformed_.Take(now, [this](const Completion& item) { Reclass(static_cast<SlotId>(item.id)); });
   }
@@ -14,11 +15,15 @@ void IBufferCore::Complete(Cycle now) {
     TakeChanges();
     if (accepted) write_back_.TakeHeld([this](const Completion& item) { return Process(item); });
   }
-  TakeDue(now);
 }
 
 void IBufferCore::TakeDue(Cycle now) {
-  write_back_.TakeDue(now, pending_.active, [this](const Completion& item) { return Process(item); });
+  write_back_.TakeDue(now, pending_.active, [this](const Completion& item) {
+    if (item.kind != Completion::kRegisters) return Process(item);
+    last_progress_ = now_;
+    ProcessRegisters(item.id, static_cast<Pc>(item.lanes));
+    return true;
+  });
 }
 
 bool IBufferCore::Process(const Completion& item) {
@@ -36,6 +41,10 @@ bool IBufferCore::Process(const Completion& item) {
     case Completion::kResume:
       accepted = ResumeFromBarrier(static_cast<SlotId>(item.id));
       break;
+    case Completion::kBranch:
+      CountResult(warps_[item.id].row);
+      accepted = FinishInstruction(static_cast<SlotId>(item.id), /*ask_after_barrier=*/false);
+      break;
     case Completion::kFinish:
       accepted = FinishInstruction(static_cast<SlotId>(item.id), /*ask_after_barrier=*/false);
       break;
@@ -48,7 +57,7 @@ bool IBufferCore::Process(const Completion& item) {
 
 void IBufferCore::ProcessRegisters(uint32_t row, Pc pc) {
   CountResult(row);
-  scoreboard_.ReleaseBits(row, pc);
+  scoreboard_.ReleaseArithmeticBits(row, pc);
   ReclassWaiting(row);
 }
 

@@ -3,18 +3,10 @@
 #include <bit>
 
 #include "replay/core/ibuffer_core.h"
+#include "replay/core/ibuffer_plain.h"
 #include "replay/core/lane_mask.h"
 
 namespace heddle::replay {
-namespace {
-
-// The class of a warp that a hazard blocks.
-WarpClass DataClassOf(Scoreboard::Hazard hazard) {
-  if (hazard.memory()) return hazard.source() ? WarpClass::kMemory : WarpClass::kMemoryWaw;
-  return hazard.source() ? WarpClass::kArithmetic : WarpClass::kArithmeticWaw;
-}
-
-}  // namespace
 
 void IBufferCore::TakeAllChanges() {
   SlotId slot = kNoSlot;
@@ -42,6 +34,7 @@ void IBufferCore::Changed(SlotId slot, bool threads) {
   if (threads) FindRows(slot, warp);
   warp.plain = plain_ && state == SlotState::kOffered && warp.threads != 0 && warp.row != kMixedRows &&
                formation_.inserted(slot) == 0;
+  if (warp.plain) warp.offered = Standing(WarpClass::kStructural, warps.port[slot], warp.threads).Offered();
   if (state == SlotState::kOffered || state == SlotState::kParked) {
     const Pc pc = warps.position[slot].pc();
     if (warp.head != pc) {  // GPGPU-Sim 3.2.2 compares PCs, too
@@ -126,15 +119,6 @@ Scoreboard::Hazard IBufferCore::HazardOf(SlotId slot, const Warp& warp, const Is
   return hazard;
 }
 
-inline Standing IBufferCore::PlainStanding(SlotId slot, const Warp& warp) const {
-  const Standing offered = Standing(WarpClass::kStructural, table().port[slot], warp.threads).Offered();
-  if (warp.valid == 0) return offered.In(warp.flushed ? WarpClass::kControl : WarpClass::kFetch);
-  const IssueStep& step = setup_.table[warp.head];
-  const Scoreboard::Hazard hazard = scoreboard_.Check(warp.row, warp.own, step, warp.head, /*depth=*/0);
-  if (!hazard.blocked()) return offered.Needs(step.unit);
-  return offered.In(DataClassOf(hazard)).From(hazard.beyond_shared(), hazard.off_core());
-}
-
 Standing IBufferCore::StandingOf(SlotId slot, const Warp& warp) const {
   if (warp.threads == 0) return Standing();
   const WarpTable& warps = table();
@@ -183,7 +167,7 @@ Standing IBufferCore::StandingOf(SlotId slot, const Warp& warp) const {
 
 void IBufferCore::Reclass(SlotId slot) {
   Warp& warp = warps_[slot];
-  const Standing standing = warp.plain ? PlainStanding(slot, warp) : StandingOf(slot, warp);
+  const Standing standing = warp.plain ? PlainStanding(warp) : StandingOf(slot, warp);
   if (standing.off_core() != warp.told_wait) ChangeLongWait(slot, warp);
   standings_.Set(slot, standing);
   if (!one_in_flight_) UpdateFetchable(slot, warp);

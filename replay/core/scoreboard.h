@@ -55,8 +55,11 @@ class Scoreboard {
                                       uint32_t depth) const {
     const Row& at = rows_[row];
     Hazard hazard;
-    if (one_word_ && at.writes.empty()) {
+    if (one_word_) {
       AddWord(words_[row], table_.word(pc), hazard);
+      if (!at.writes.empty()) [[unlikely]] {
+        Search(at, lanes, step, step.registers.AtDepth(depth), depth, hazard);
+      }
     } else if (step.registers.AtDepth(depth).Meets(at.filter)) {
       CheckAll(row, lanes, step, pc, depth, hazard);
     }
@@ -74,9 +77,7 @@ class Scoreboard {
   // The same, by bits, for the instruction at `pc` of a slot of this row alone.
   void ReserveBits(uint32_t row, Pc pc, uint8_t producer) {
     if (one_word_ && producer == kArithmetic) {
-      const uint64_t writes = table_.word(pc).writes;
-      words_[row].pending |= writes;
-      rows_[row].filter.Add(RegisterFilter(writes));
+      words_[row].pending |= table_.word(pc).writes;
       return;
     }
     Word* word = &words_[size_t{row} * words_per_row_];
@@ -88,13 +89,11 @@ class Scoreboard {
     }
   }
   void ReleaseBits(uint32_t row, Pc pc) {
-    Row& at = rows_[row];
-    if (one_word_ && at.writes.empty()) {
-      Word& word = words_[row];
-      word.Clear(table_.word(pc).writes);
-      at.filter = RegisterFilter(word.pending);
+    if (one_word_) {
+      words_[row].Clear(table_.word(pc).writes);
       return;
     }
+    Row& at = rows_[row];
     Word* word = &words_[size_t{row} * words_per_row_];
     at.filter = RegisterFilter();
     for (const RegisterWord& own : table_.words(pc)) {
@@ -104,10 +103,28 @@ class Scoreboard {
     }
     for (const Write& write : at.writes) at.filter.Add(write.filter);
   }
+  // The same for an arithmetic instruction: none of its registers can be pending for memory as well.
+  void ReleaseArithmeticBits(uint32_t row, Pc pc) {
+    if (one_word_) {
+      words_[row].pending &= ~table_.word(pc).writes;
+    } else {
+      ReleaseBits(row, pc);
+    }
+  }
   void MarkBitsOffCore(uint32_t row, Pc pc) {
     Word* word = &words_[size_t{row} * words_per_row_];
     for (const RegisterWord& own : table_.words(pc)) (word++)->off_core |= own.writes;
   }
+
+  // For somebody who keeps a row's registers on his own for a while (ArithmeticRun), if there is one word per row:
+  // whether all its pending writes are of arithmetic and kept as bits, and these.
+  bool one_word() const { return one_word_; }
+  bool OnlyArithmetic(uint32_t row) const {
+    const Word& word = words_[row];
+    return rows_[row].writes.empty() && (word.memory | word.beyond_shared | word.off_core) == 0;
+  }
+  uint64_t pending(uint32_t row) const { return words_[row].pending; }
+  void SetPending(uint32_t row, uint64_t registers) { words_[row].pending = registers; }
 
   // No write is pending.
   bool empty() const;
@@ -139,7 +156,7 @@ class Scoreboard {
     uint32_t instruction = 0;
   };
   struct Row {
-    RegisterFilter filter;  // of all its writes
+    RegisterFilter filter;  // of all its writes, unless there is one word, which tells as quickly
     std::vector<Write> writes;
     std::vector<Store> stores;
   };

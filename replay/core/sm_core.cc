@@ -55,6 +55,7 @@ void SmCore::SetSchedulers(std::vector<std::unique_ptr<WarpScheduler>> scheduler
     if (scheduler->watches_sm()) issue_watchers_.push_back(scheduler.get());
   }
   formation_.SetSchedulers(std::move(watchers));
+  issues_unwatched_ = context_.profile == nullptr && context_.observer == nullptr && issue_watchers_.empty();
 }
 
 void SmCore::Fail(const absl::Status& status) {
@@ -89,15 +90,23 @@ BlockId SmCore::OpenBlock(const BlockArrival& arrival) {
 LaneMask SmCore::AddWarp(BlockId id, const RecordedBlock& recorded, uint32_t warp, uint32_t row) {
   const uint32_t warp_size = static_cast<uint32_t>(context_.warp_size);
   const uint32_t end = std::min((warp + 1) * warp_size, context_.threads_per_block);
+  const uint32_t first = warp * warp_size;
+  const auto first_thread = static_cast<ThreadId>(row * warp_size);
   LaneMask lanes = 0;
-  for (uint32_t index = warp * warp_size; index < end; ++index) {
-    uint32_t lane = index - warp * warp_size;
+  if (context_.swizzle && (warp & 1) != 0) {
     // Fung's thesis, section 4.1: odd-numbered static warps swap neighbouring lanes.
-    if (context_.swizzle && (warp & 1) != 0 && (lane ^ 1) < warp_size) lane ^= 1;
-    const ThreadId thread = static_cast<ThreadId>(row * warp_size + lane);
-    lanes |= LaneMask{1} << lane;
-    formation_.AddThread(thread, id, index, context_.entry);
-    cursors_.Start(thread, recorded, index);
+    for (uint32_t index = first; index < end; ++index) {
+      uint32_t lane = index - first;
+      if ((lane ^ 1) < warp_size) lane ^= 1;
+      const auto thread = static_cast<ThreadId>(first_thread + lane);
+      lanes |= LaneMask{1} << lane;
+      formation_.AddThread(thread, id, index, context_.entry);
+      cursors_.Start(thread, 1, recorded, index);
+    }
+  } else {
+    lanes = ~LaneMask{0} >> (kMaxLanes - (end - first));
+    formation_.AddThreads(first_thread, end - first, id, first, context_.entry);
+    cursors_.Start(first_thread, end - first, recorded, first);
   }
   live_in_row_[row] = static_cast<uint16_t>(std::popcount(lanes));
   block_of_row_[row] = id;
@@ -219,17 +228,6 @@ void SmCore::RetireBlock(BlockId id) {
 
 // --- parts of a cycle
 
-void SmCore::BeginCycle(Cycle now) {
-  now_ = now;
-  formation_.SetNow(now);
-  retired_.clear();
-  freed_rows_.clear();
-  if (!opened_.empty()) {  // what opens from here on releases in the next cycle
-    releasing_.swap(opened_);
-    resuming_.swap(opened_slots_);
-  }
-}
-
 void SmCore::RunBarriersAndTimers(Cycle now) {
   if (!releasing_.empty()) ReleaseBarriers(now);
   if (formation_.next_timer() <= now) {
@@ -258,8 +256,6 @@ void SmCore::TellLongWait(SlotId slot) {
   if ((interests_ & kLongLatency) != 0) policy_->LongLatency(slot, formation_.editor());
   schedulers_[table().port[slot]]->LongLatencyStarted(slot);
 }
-
-void SmCore::CheckProgress(Cycle now) { hung_ = resident_ != 0 && now - last_progress_ > kNoProgressLimit; }
 
 void SmCore::CacheEvent(const CacheNotice& notice) {
   for (const auto& scheduler : schedulers_) scheduler->CacheEvent(notice);

@@ -171,18 +171,22 @@ class SmCore : public MemoryClient {
       const Cycle at = stretch.next;
       core.RunCycle(at);
       stretch.until = at + 1;
-      if (!core.retired_.empty() || !core.ok() || core.hung_) {
-        stretch.stopped = true;
-        break;
-      }
-      if (!core.memory_->isolated()) {
-        // Whether the network has room for a request was asked before the network has come to this cycle.
-        stretch.next = at + 1;
-        break;
-      }
+      if (core.EndsStretch(stretch)) break;
       stretch.next = core.NextWake(at);
     }
     return stretch;
+  }
+  // Whether the SM cannot go on alone after the last cycle that was run.
+  bool EndsStretch(Stretch& stretch) const {
+    if (!retired_.empty() || !ok() || hung_) {
+      stretch.next = stretch.until - 1;
+      stretch.stopped = true;
+      return true;
+    }
+    if (memory_->isolated()) return false;
+    // Whether the network has room for a request was asked before the network has come to this cycle.
+    stretch.next = stretch.until;
+    return true;
   }
 
   // --- what a front end adds
@@ -201,7 +205,15 @@ class SmCore : public MemoryClient {
 
   // --- sm_core.cc
   // Before anything else in a cycle.
-  void BeginCycle(Cycle now);
+  void BeginCycle(Cycle now) {
+    now_ = now;
+    formation_.SetNow(now);
+    retired_.clear();
+    freed_rows_.clear();
+    if (opened_.empty()) return;  // what opens from here on releases in the next cycle
+    releasing_.swap(opened_);
+    resuming_.swap(opened_slots_);
+  }
   void RetireBlock(BlockId block);
   // The row's warp has ended, and nothing of it is on its way.
   void FreeRow(uint32_t row);
@@ -223,12 +235,12 @@ class SmCore : public MemoryClient {
   // The slot has to wait for memory beyond the core.
   void DeferLongWait(SlotId slot) { deferred_.push_back({slot, 0, false}); }
   void TellLongWait(SlotId slot);
-  void CheckProgress(Cycle now);
+  void CheckProgress(Cycle now) { hung_ = resident_ != 0 && now - last_progress_ > kNoProgressLimit; }
   // Statistics and observer for a traced or inserted issue of one or several slots.
   void CountIssue(int port, Cycle now, std::span<const SlotId> slots, bool inserted);
   // The same for one slot, quicker if nobody else wants to know.
   void CountOneIssue(int port, Cycle now, SlotId slot, bool inserted) {
-    if (inserted || context_.profile != nullptr || context_.observer != nullptr || !issue_watchers_.empty()) {
+    if (inserted || !issues_unwatched_) {
       CountIssue(port, now, std::span(&slot, 1), inserted);
       return;
     }
@@ -240,6 +252,16 @@ class SmCore : public MemoryClient {
     counters_.thread_instructions += threads;
     ++counters_.issues_by_size[threads - 1];
   }
+  // The same for `threads` threads of one row, which issue an instruction of the trace; only if issues_unwatched().
+  void CountRowIssue(Cycle now, uint32_t row, uint32_t threads) {
+    last_progress_ = now;
+    warp_progress_.IssuedInRow(row);
+    ++counters_.warp_instructions;
+    counters_.thread_instructions += threads;
+    ++counters_.issues_by_size[threads - 1];
+  }
+  // Nobody but the statistics wants to know of issues. After SetSchedulers.
+  bool issues_unwatched() const { return issues_unwatched_; }
   void Observe(int port, Cycle now, std::span<const SlotId> slots);
   // observe_states.cc: tells the observer of the slots that `state_of` gives a state, and of the ports.
   template <typename StateOf>
@@ -268,6 +290,10 @@ class SmCore : public MemoryClient {
   bool AskPolicy();
   bool Resolve(SlotId slot, ResolveReason reason, bool take);
   void ExitThreads(SlotId slot, const Lanes& lanes, LaneMask exited);
+  // Calls function(row, lanes of it) for the threads of `mask`, ascending, in runs of lanes whose threads are of one
+  // row of warp-size hardware threads; with static warps, one run.
+  template <typename Function>
+  void ForEachRowRun(const Lanes& lanes, LaneMask mask, Function function) const;
 
   // --- sm_barriers.cc
   // The slot's threads arrive; counted per block and barrier, not per warp or PC.
@@ -324,6 +350,7 @@ class SmCore : public MemoryClient {
   };
   std::vector<WarpIdentity> first_warp_;        // by row: of the first warp there
   std::vector<WarpScheduler*> issue_watchers_;  // schedulers that want IssuedOnSm
+  bool issues_unwatched_ = false;
   struct Deferred {
     SlotId slot;
     uint8_t barrier;

@@ -7,6 +7,21 @@
 
 namespace heddle::replay {
 
+template <typename Function>
+void SmCore::ForEachRowRun(const Lanes& lanes, LaneMask mask, Function function) const {
+  const auto warp_size = static_cast<uint32_t>(context_.warp_size);
+  while (mask != 0) {
+    const uint32_t row = lanes.thread[std::countr_zero(mask)] / warp_size;
+    LaneMask rest = 0;
+    if (!context_.static_warps) {
+      rest = mask & (mask - 1);
+      while (rest != 0 && lanes.thread[std::countr_zero(rest)] / warp_size == row) rest &= rest - 1;
+    }
+    function(row, mask & ~rest);
+    mask = rest;
+  }
+}
+
 bool SmCore::FinishInstruction(SlotId slot, bool ask_after_barrier) {
   const WarpTable& table = formation_.table();
   const Position at = table.position[slot];
@@ -103,13 +118,13 @@ bool SmCore::AskPolicy() {
   } else {
     formation_.EndResolve(resolution.slot, pending_.lanes);
   }
-  for (LaneMask mask = resolution.exited; mask != 0; mask &= mask - 1) {
-    const BlockId id = formation_.block_of(pending_.lanes.thread[std::countr_zero(mask)]);
-    if (blocks_[id].live != 0 || blocks_[id].exited) continue;
+  ForEachRowRun(pending_.lanes, resolution.exited, [&](uint32_t row, LaneMask) {
+    const BlockId id = block_of_row_[row];
+    if (blocks_[id].live != 0 || blocks_[id].exited) return;
     blocks_[id].exited = true;
     if (context_.by_warp) ReleaseShared(id);
     BlockExited(id);
-  }
+  });
   return true;
 }
 
@@ -118,24 +133,24 @@ void SmCore::ExitThreads(SlotId slot, const Lanes& lanes, LaneMask exited) {
     for (const auto& scheduler : schedulers_) scheduler->WarpExited(block);
   });
   exited_threads_ += static_cast<uint64_t>(std::popcount(exited));
-  const uint32_t warp_size = static_cast<uint32_t>(context_.warp_size);
-  uint32_t row = lanes.thread[std::countr_zero(exited)] / warp_size;
-  for (LaneMask mask = exited; mask != 0; mask &= mask - 1) {
-    const ThreadId thread = lanes.thread[std::countr_zero(mask)];
-    const BlockId id = formation_.block_of(thread);
-    --blocks_[id].live;
-    if (thread - row * warp_size >= warp_size) row = thread / warp_size;  // wraps below the row
-    if (--live_in_row_[row] == 0) RowExited(slot, row);
-    if (!cursors_.Finish(thread) && cursors_.ok()) {
-      Fail(absl::InternalError(absl::StrCat("thread ", formation_.index_in_block(thread), " of block ",
-                                            blocks_[id].linear_index, " exited before the end of its recording")));
-    }
+  ForEachRowRun(lanes, exited, [&](uint32_t row, LaneMask own) {
+    const auto threads = static_cast<uint32_t>(std::popcount(own));
+    blocks_[block_of_row_[row]].live -= threads;
+    live_in_row_[row] = static_cast<uint16_t>(live_in_row_[row] - threads);
+    if (live_in_row_[row] == 0) RowExited(slot, row);
+  });
+  if (const LaneMask early = exited & ~cursors_.Finish(lanes, exited); early != 0 && cursors_.ok()) {
+    const ThreadId thread = lanes.thread[std::countr_zero(early)];
+    Fail(absl::InternalError(absl::StrCat("thread ", formation_.index_in_block(thread), " of block ",
+                                          blocks_[formation_.block_of(thread)].linear_index,
+                                          " exited before the end of its recording")));
   }
-  for (LaneMask mask = exited; mask != 0;) {
-    const BlockId id = formation_.block_of(lanes.thread[std::countr_zero(mask)]);
-    CheckBarriers(id);
-    while (mask != 0 && formation_.block_of(lanes.thread[std::countr_zero(mask)]) == id) mask &= mask - 1;
-  }
+  BlockId checked = kNoBlock;
+  ForEachRowRun(lanes, exited, [&](uint32_t row, LaneMask) {
+    if (block_of_row_[row] == checked) return;
+    checked = block_of_row_[row];
+    CheckBarriers(checked);
+  });
 }
 
 }  // namespace heddle::replay

@@ -165,7 +165,8 @@ bool ThesisCore::Process(const Completion& item) {
       return true;
     case Completion::kIssue:
       return ProcessIssue(item.id);
-    case Completion::kRegisters:  // of the other front end
+    case Completion::kBranch:  // of the other front end
+    case Completion::kRegisters:
       break;
   }
   return true;

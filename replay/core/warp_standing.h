@@ -68,13 +68,19 @@ class WarpStandings {
 
   Standing of(SlotId slot) const { return warps_[slot].standing; }
   [[gnu::always_inline]] void Set(SlotId slot, Standing to) {
-    Warp& warp = warps_[slot];
-    const Standing from = warp.standing;
+    const Standing from = warps_[slot].standing;
     if (from == to) return;
     if (!from.is_warp() || !to.is_warp() || from.port() != to.port()) {
       Change(slot, to);
       return;
     }
+    SetSame(slot, to);
+  }
+  // The same for a slot that has a warp, which stays on its port.
+  [[gnu::always_inline]] void SetSame(SlotId slot, Standing to) {
+    Warp& warp = warps_[slot];
+    const Standing from = warp.standing;
+    if (from == to) return;
     warp.standing = to;
     if (from.state() != to.state()) {
       counters_.warp_class[Index(from.state())] += time_ > warp.since ? time_ - warp.since : 0;
@@ -107,7 +113,12 @@ class WarpStandings {
 
   // Credits `count` cycles with the present standings, in which the ports in `issued` (bits) issued; none, if there are
   // several. Returns the number of ports that neither issued nor have a warp that lacks nothing but a unit.
-  uint32_t Credit(uint64_t count, uint32_t issued) {
+  [[gnu::always_inline]] uint32_t Credit(uint64_t count, uint32_t issued) {
+    CreditWarps(count);
+    return CreditPorts(count, issued);
+  }
+  // The same in two parts. CreditWarps may come later, as long as no warp comes or goes.
+  [[gnu::always_inline]] uint32_t CreditPorts(uint64_t count, uint32_t issued) {
     uint32_t waiting = 0;
     for (const Port& port : ports_) {
       if ((issued & 1) != 0) {
@@ -119,9 +130,11 @@ class WarpStandings {
       }
       issued >>= 1;
     }
-    counters_.warp_cycles += count * (live_ + exited_);
-    counters_.warp_class[Index(WarpClass::kExit)] += count * exited_;
     return waiting;
+  }
+  void CreditWarps(uint64_t count) {
+    counters_.warp_cycles += count * (live_ + exited_);
+    if (exited_ != 0) counters_.warp_class[Index(WarpClass::kExit)] += count * exited_;
   }
   // After the selection of a cycle: warps that issued in it and ended in it count it.
   void EndSelection() {
@@ -141,6 +154,29 @@ class WarpStandings {
   // Threads in offered warps that wait for data; in warps that wait for data from beyond shared memory.
   uint64_t offered_data_threads() const { return offered_data_threads_; }
   uint64_t memory_threads() const { return memory_threads_; }
+
+  // For somebody who keeps a warp's standing on his own for a while (ArithmeticRun): `since` as it is here; issues and
+  // changes of class, which are counted at once; and the standing that he gives back in the end.
+  Cycle since(SlotId slot) const { return warps_[slot].since; }
+  void CountIssue(WarpClass state, Cycle& since, Cycle now) {
+    if (now > since) counters_.warp_class[Index(state)] += now - since;
+    since = now + 1;
+    ++counters_.warp_issues;
+  }
+  void CountChange(int port, WarpClass from, WarpClass to, Cycle& since) {
+    if (time_ > since) {
+      counters_.warp_class[Index(from)] += time_ - since;
+      since = time_;
+    }
+    Port& at = ports_[static_cast<size_t>(port)];
+    at.Leave(from);
+    at.Enter(to);
+  }
+  void Restore(SlotId slot, Standing to, Cycle since) {
+    const Standing from = warps_[slot].standing;
+    warps_[slot] = {to, since};
+    if (from != to) Recount(slot, from, to);
+  }
 
   // So far; port cycles add up from their parts.
   StallCounters counters() const;

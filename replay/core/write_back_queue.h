@@ -55,6 +55,16 @@ class WriteBackQueue {
     });
   }
 
+  // See EventWheel; of what is not held back.
+  template <typename Accept>
+  bool All(Accept accept) const {
+    return wheel_.All(accept);
+  }
+  template <typename Function>
+  void TakeAll(Function function) {
+    wheel_.TakeAll(function);
+  }
+
   size_t held() const { return held_.size() - first_held_; }
   // The next cycle with something due, kNever if there is none.
   Cycle Next() const { return wheel_.Next(); }

@@ -6,12 +6,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "replay/core/thesis_core.h"
+#include "replay/engine/huge_pages.h"
 #include "replay/engine/observed_scheduler.h"
 
 namespace heddle::replay {
 namespace {
 
 constexpr uint64_t kProgressCycles = 1 << 14;
+constexpr size_t kSmBytes = size_t{5} << 18;  // what an SM takes, with its part of the memory and a share of the rest
 // The most that an SM runs ahead of the others, in cycles; enough for it to pay.
 constexpr Cycle kAheadCycles = 4000;
 // A machine that issues nothing for so long hangs: every latency is at most 10^5 cycles, and the requests that can be
@@ -34,6 +36,7 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
       memory_(run.memory),
       sm_count_(run.options.machine.sms()),
       calendar_(sm_count_ + 1) {
+  PreferHugePages(sm_count_ * kSmBytes);
   residency_ = Residency(occupancy.blocks);
   limit_ = residency_ < static_cast<uint64_t>(occupancy.blocks) ? "grid" : occupancy.limit;
   const CheckedConfiguration& configuration = run.configuration;
@@ -196,8 +199,9 @@ absl::Status LaunchSimulation::Run() {
       SmCore::Stretch& ahead = ahead_[component];
       if (now >= ahead.until) {
         sm.RunCycle(now);
-      } else if (!ahead.stopped || now != ahead.next) {
-        continue;  // it has run this cycle, and nothing came of it
+      } else if (!ahead.stopped || now != ahead.next) {  // it has run this cycle, and nothing came of it
+        calendar_.Wake(component, ahead.next);
+        continue;
       }
       ahead.stopped = false;
       if (!sm.ok()) return sm.status();
@@ -214,15 +218,15 @@ absl::Status LaunchSimulation::Run() {
         dispatch = true;
         end_ = sm.EndOfRetired(now);
       }
-      if (!context_.by_warp) continue;
-      for (const uint32_t row : sm.freed_rows()) dispatcher_->WarpEnded(component, row, now + 1);
-      dispatch |= !sm.freed_rows().empty();
+      if (context_.by_warp) {
+        for (const uint32_t row : sm.freed_rows()) dispatcher_->WarpEnded(component, row, now + 1);
+        dispatch |= !sm.freed_rows().empty();
+      }
+      // While the host has it in its caches. What is dispatched below wakes the SM again.
+      calendar_.Wake(component, RunAhead(component, now));
     }
     if (dispatch && (context_.by_warp || (room_ > 0 && !dispatcher_->done()))) {
       if (absl::Status status = Dispatch(now + 1); !status.ok()) return status;
-    }
-    for (const uint32_t component : awake) {
-      if (component != sm_count_) calendar_.Wake(component, RunAhead(component, now));
     }
     // A launch ends with its last block, or when the memory has nothing under way any more.
     if (retired_ == blocks_.count()) end_ = std::max(end_, now);

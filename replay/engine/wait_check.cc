@@ -112,10 +112,8 @@ absl::Status CheckWarpLocks(const trace::LaunchView& launch, uint32_t warp_size)
         "launch ", launch.launch.id(), " (", launch.program->name(), ") would never end: in block ", wait.block(),
         ", thread ", wait.thread(), " waits at ", PlaceOf(*launch.program, wait.instruction()),
         " for a lock that thread ", wait.writer_thread(),
-        " of the same warp holds, and that thread waits for the others where the paths of the loop meet, before it "
-        "gives "
-        "the lock back (livelock); a policy that lets the parts of a warp run independently, such as its, has no such "
-        "trouble"));
+        " of the same warp holds, which waits for the others where the paths of the loop meet before it gives the lock "
+        "back (livelock); policies that let the parts of a warp run independently, such as its, do not hang"));
   }
   return absl::OkStatus();
 }

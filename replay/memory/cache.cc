@@ -131,14 +131,15 @@ CacheEviction Cache::Fill(uint16_t entry) {
   const Pending& pending = pending_[entry];
   const LineState state = pending.dirty ? LineState::kDirty : LineState::kValid;
   mshrs_.StartDrain(entry);
-  CacheEviction eviction;
-  if (pending.way == kNoWay) {
-    Replace(FindVictim(pending.set), mshrs_.line(entry), state, pending.owner, eviction);
-  } else {
-    ways_[pending.way].used &= ~kOnItsWay;
-    ways_[pending.way].state = state;
-    ways_[pending.way].entry = MshrTable::kNone;
+  if (pending.way != kNoWay) {
+    Way& way = ways_[pending.way];
+    way.used &= ~kOnItsWay;
+    way.state = state;
+    way.entry = MshrTable::kNone;
+    return {};
   }
+  CacheEviction eviction;
+  Replace(FindVictim(pending.set), mshrs_.line(entry), state, pending.owner, eviction);
   return eviction;
 }
 

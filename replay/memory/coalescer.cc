@@ -9,20 +9,41 @@ namespace {
 
 constexpr uint32_t kSector = 32;
 
+// The bits of the address in which lanes differ from `address`.
+uint64_t Differences(uint64_t address, LaneMask lanes, const LaneAddresses& addresses) {
+  uint64_t differences = 0;
+  if (const LaneMask from_low = lanes >> std::countr_zero(lanes); (from_low & (from_low + 1)) == 0) {  // neighbours
+    const uint64_t* first = &addresses[std::countr_zero(lanes)];
+    const int count = std::popcount(lanes);
+    for (int i = 0; i < count; ++i) differences |= first[i] ^ address;
+    return differences;
+  }
+  ForEachLane(lanes, [&](int lane) { differences |= addresses[lane] ^ address; });
+  return differences;
+}
+
 // Halves a transaction while all bytes of its lanes lie in one half, down to a sector.
 void Shrink(uint32_t bytes, const LaneAddresses& addresses, Transaction& transaction) {
+  const uint64_t address = addresses[std::countr_zero(transaction.lanes)];
+  const uint64_t differences = Differences(address, transaction.lanes, addresses);
+  // What is aligned to its size lies in one half, so that the bit of the half tells in which.
+  const bool aligned = ((address | differences) & (bytes - 1)) == 0;
   uint64_t low = ~uint64_t{0};
   uint64_t high = 0;
-  ForEachLane(transaction.lanes, [&](int lane) {
-    low = std::min(low, addresses[lane]);
-    high = std::max(high, addresses[lane] + bytes - 1);
-  });
+  if (!aligned) {
+    ForEachLane(transaction.lanes, [&](int lane) {
+      low = std::min(low, addresses[lane]);
+      high = std::max(high, addresses[lane] + bytes - 1);
+    });
+  }
   while (transaction.bytes > kSector) {
     const uint16_t half = transaction.bytes / 2;
     const uint64_t middle = transaction.address + half;
-    if (low >= middle) {
+    const bool all_above = aligned ? (differences & half) == 0 && (address & half) != 0 : low >= middle;
+    const bool some_above = aligned ? ((differences | address) & half) != 0 : high >= middle;
+    if (all_above) {
       transaction.address = middle;
-    } else if (high >= middle) {
+    } else if (some_above) {
       return;
     }
     transaction.bytes = half;
@@ -48,16 +69,6 @@ Coalescer::Coalescer(Mode mode, uint32_t warp_size, uint32_t line_bytes, uint32_
     : mode_(mode), warp_size_(warp_size), line_bytes_(line_bytes), largest_(largest) {}
 
 namespace {
-
-// Whether all addresses of the lanes, which are neighbours, lie in the piece of the first one.
-bool InOnePiece(uint64_t base, LaneMask lanes, const LaneAddresses& addresses) {
-  const int first = std::countr_zero(lanes);
-  const int end = kMaxLanes - std::countl_zero(lanes);
-  if (std::popcount(lanes) != end - first) return false;
-  uint64_t differences = 0;
-  for (int lane = first + 1; lane < end; ++lane) differences |= addresses[lane] ^ addresses[first];
-  return (differences & base) == 0;
-}
 
 // Sorts by insertion, which is quick while there are few pieces; gives up, false, if there are more.
 bool GroupFew(uint32_t bytes, LaneMask lanes, const LaneAddresses& addresses, TransactionList& out) {
@@ -130,9 +141,10 @@ void GroupMany(uint32_t bytes, LaneMask lanes, const LaneAddresses& addresses, T
 }  // namespace
 
 void GroupLanes(uint32_t bytes, LaneMask lanes, const LaneAddresses& addresses, TransactionList& out) {
-  if (InOnePiece(~uint64_t{bytes - 1}, lanes, addresses)) {
-    const uint64_t address = addresses[std::countr_zero(lanes)] & ~uint64_t{bytes - 1};
-    out.push_back({.address = address, .lanes = lanes, .bytes = static_cast<uint16_t>(bytes)});
+  const uint64_t base = ~uint64_t{bytes - 1};
+  const uint64_t first = addresses[std::countr_zero(lanes)];
+  if ((Differences(first, lanes, addresses) & base) == 0) {
+    out.push_back({.address = first & base, .lanes = lanes, .bytes = static_cast<uint16_t>(bytes)});
   } else if (!GroupFew(bytes, lanes, addresses, out)) {
     GroupMany(bytes, lanes, addresses, out);
   }

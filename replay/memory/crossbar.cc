@@ -25,7 +25,8 @@ class SizedCrossbar final : public CrossbarCore {
         requests_(outputs),
         requests_by_buffer_(buffers_),
         sizes_(output_capacity_ + 1),
-        heads_by_size_(size_t{outputs} * sizes_) {
+        heads_by_size_(size_t{outputs} * sizes_),
+        is_size_used_(sizes_) {
     if (network.allocator() == Network::ISLIP) {
       allocator_ = std::make_unique<IslipAllocator<kWords>>(buffers_, outputs, network.iterations());
     } else {
@@ -58,6 +59,7 @@ class SizedCrossbar final : public CrossbarCore {
       grants_.EraseIf(
           [&](const CrossbarGrant& grant) { return outputs_[grant.output].state == OutputState::kBlocked; });
     }
+    counters_.flits += grants_.size();
     for (const CrossbarGrant& grant : grants_) Move(grant.buffer, grant.output, edge);
   }
 
@@ -65,7 +67,12 @@ class SizedCrossbar final : public CrossbarCore {
   // A message has come to the head of its queue; its output has to be refreshed.
   void BecomeHead(uint32_t buffer, const Message& message) {
     heads_[message.output].wanting.Insert(buffer);
-    if (message.flits < sizes_) HeadsOfSize(message.output, message.flits).Insert(buffer);
+    if (message.flits >= sizes_) return;
+    HeadsOfSize(message.output, message.flits).Insert(buffer);
+    if (!is_size_used_[message.flits]) {
+      is_size_used_[message.flits] = true;
+      used_sizes_.insert(std::upper_bound(used_sizes_.begin(), used_sizes_.end(), message.flits), message.flits);
+    }
   }
   BitSet<kWords>& HeadsOfSize(uint32_t output, uint32_t flits) {
     return heads_by_size_[size_t{output} * sizes_ + flits];
@@ -73,22 +80,25 @@ class SizedCrossbar final : public CrossbarCore {
 
   // One flit of the head message goes from the buffer to the output.
   void Move(uint32_t buffer, uint32_t output, uint64_t edge) {
-    Message& message = HeadOf(buffer, output);
-    ++counters_.flits;
     if (++input_credits_[buffer] == input_capacity_) --occupied_buffers_;
     room_made_.Insert(input_of_buffer_[buffer]);
-    const bool first = message.sent == 0;
+    Queue& queue = QueueOf(buffer, output);
+    const bool last = --queue.left == 0;
+    BitSet<kWords>& begun = heads_[output].begun;
+    // Within a message whose room is reserved nothing changes.
+    if (!last && begun.Contains(buffer)) return;
+    const Message& message = HeadOf(buffer, queue);
+    const bool first = queue.left + 1 == message.flits;
     if (first) counters_.input_wait += edge - message.first_edge;
     uint32_t& room = outputs_[output].credits;
     if (!reserves_) {
       --room;
     } else if (first) {
       room -= message.flits;
-      heads_[output].begun.Insert(buffer);
+      begun.Insert(buffer);
     }
-    const bool last = ++message.sent == message.flits;
     if (last) {
-      heads_[output].begun.Erase(buffer);
+      begun.Erase(buffer);
       heads_[output].wanting.Erase(buffer);
       if (message.flits < sizes_) HeadsOfSize(output, message.flits).Erase(buffer);
       if (const Message* next = FinishHead(buffer, output, edge); next != nullptr) {
@@ -96,7 +106,7 @@ class SizedCrossbar final : public CrossbarCore {
         if (next->output != output) Refresh(next->output);  // fifo_inputs
       }
     }
-    // With room for any message only the heads decide; within a message nothing changes.
+    // With room for any message only the heads decide.
     if (last || !reserves_ || (first && room < largest_)) Refresh(output);
   }
 
@@ -113,7 +123,10 @@ class SizedCrossbar final : public CrossbarCore {
     } else {
       BitSet<kWords> fitting = heads_[output].begun;
       if (reserves_) {
-        for (uint32_t flits = 1; flits <= out.credits; ++flits) fitting.Add(HeadsOfSize(output, flits));
+        for (const uint32_t flits : used_sizes_) {
+          if (flits > out.credits) break;
+          fitting.Add(HeadsOfSize(output, flits));
+        }
       }
       const bool blocked = fitting.empty();
       SetState(out, blocked ? OutputState::kBlocked : OutputState::kReady);
@@ -152,6 +165,9 @@ class SizedCrossbar final : public CrossbarCore {
   // By output and flits of the message, up to what an output holds at all: whose head has that many.
   const uint32_t sizes_;
   std::vector<BitSet<kWords>> heads_by_size_;
+  // Sizes that some message has had, ascending, and by size: there are few.
+  std::vector<uint32_t> used_sizes_;
+  std::vector<bool> is_size_used_;
   CrossbarGrants grants_{std::min(buffers_, static_cast<uint32_t>(outputs_.size()))};  // of the present edge
 };
 

@@ -52,6 +52,8 @@ class Crossbar {
   void TakeRoomMade(Function function) {
     core_->room_made().TakeEach(function);
   }
+  // Forgets them.
+  void ForgetRoomMade() { core_->room_made().Clear(); }
   // Calls `function(output)` for every output at which a message became whole since the last call, and forgets them.
   template <typename Function>
   void TakeArrivals(Function function) {

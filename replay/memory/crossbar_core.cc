@@ -47,12 +47,11 @@ const CrossbarCore::Message* CrossbarCore::Enqueue(uint32_t buffer, uint32_t out
   message = {.request = request,
              .first_edge = first_edge,
              .flits = static_cast<uint16_t>(flits),
-             .sent = 0,
              .output = static_cast<uint16_t>(output),
              .next = kNone};
   Queue& queue = QueueOf(buffer, output);
   if (queue.first == kNone) {
-    queue = {index, index};
+    queue = {.first = index, .last = index, .left = message.flits};
     return &message;
   }
   MessageAt(buffer, queue.last).next = index;
@@ -78,7 +77,10 @@ const CrossbarCore::Message* CrossbarCore::FinishHead(uint32_t buffer, uint32_t 
   queue.first = message.next;
   message.next = free_[buffer];
   free_[buffer] = index;
-  return queue.first == kNone ? nullptr : &MessageAt(buffer, queue.first);
+  if (queue.first == kNone) return nullptr;
+  const Message& next = MessageAt(buffer, queue.first);
+  queue.left = next.flits;
+  return &next;
 }
 
 void CrossbarCore::TakeWhole(uint32_t output, uint64_t next_edge) {

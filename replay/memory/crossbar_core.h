@@ -2,6 +2,7 @@
 #ifndef HEDDLE_REPLAY_MEMORY_CROSSBAR_CORE_H_
 #define HEDDLE_REPLAY_MEMORY_CROSSBAR_CORE_H_
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -34,6 +35,7 @@ class PortSet {
  public:
   explicit PortSet(uint32_t ports) : words_((ports + 63) / 64) {}
   void Insert(uint32_t port) { words_[port >> 6] |= uint64_t{1} << (port & 63); }
+  void Clear() { std::fill(words_.begin(), words_.end(), 0); }
   // Calls `function` with each, ascending, and empties the set.
   template <typename Function>
   void TakeEach(Function function) {
@@ -87,9 +89,14 @@ class CrossbarCore {
     MemoryRequest request;
     uint64_t first_edge = 0;
     uint16_t flits = 0;
-    uint16_t sent = 0;
     uint16_t output = 0;
     uint16_t next = 0;
+  };
+  static constexpr uint16_t kNone = 0xffff;
+  struct Queue {
+    uint16_t first = kNone;
+    uint16_t last = kNone;
+    uint16_t left = 0;  // flits of the head that have not moved yet
   };
   enum class OutputState : uint8_t {
     kUnwanted,
@@ -106,8 +113,11 @@ class CrossbarCore {
   CrossbarCore(uint32_t inputs, uint32_t outputs, const machine::v1::Network& network);
 
   uint32_t BufferOf(uint32_t input, uint32_t output) const { return input * speedup_ + lane_of_output_[output]; }
-  // The head of the queue in which the buffer keeps messages to the output; one must be there.
-  Message& HeadOf(uint32_t buffer, uint32_t output) { return MessageAt(buffer, QueueOf(buffer, output).first); }
+  // The queue in which the buffer keeps messages to the output, and its head; one must be there.
+  Queue& QueueOf(uint32_t buffer, uint32_t output) {
+    return queues_[fifo_inputs_ ? buffer : size_t{buffer} * outputs_.size() + output];
+  }
+  Message& HeadOf(uint32_t buffer, const Queue& queue) { return MessageAt(buffer, queue.first); }
   // Puts a message into its queue. Returns it if it has become the head, else null.
   const Message* Enqueue(uint32_t buffer, uint32_t output, const MemoryRequest& request, uint32_t flits,
                          uint64_t first_edge);
@@ -137,19 +147,10 @@ class CrossbarCore {
   CrossbarCounters counters_;
 
  private:
-  struct Queue {
-    uint16_t first = kNone;
-    uint16_t last = kNone;
-  };
   struct Arrival {
     MemoryRequest request;
     uint32_t flits = 0;
   };
-  static constexpr uint16_t kNone = 0xffff;
-
-  Queue& QueueOf(uint32_t buffer, uint32_t output) {
-    return queues_[fifo_inputs_ ? buffer : size_t{buffer} * outputs_.size() + output];
-  }
   Message& MessageAt(uint32_t buffer, uint16_t index) { return messages_[size_t{buffer} * input_capacity_ + index]; }
 
   std::vector<uint32_t> lane_of_output_;  // output mod speedup: which buffer of an input serves it

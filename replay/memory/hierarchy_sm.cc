@@ -77,7 +77,7 @@ HierarchySm::HierarchySm(const Machine& machine, const AddressWindows& windows, 
 
 void HierarchySm::RunCycle(Cycle now) {
   if (now == last_run_) return;
-  if ((outstanding_ | queued_ | draining_ | piped_) == 0 && held_.empty() && !stage_.busy) {  // nothing to do
+  if ((outstanding_ | queued_ | draining_ | filled_pipes_) == 0 && held_.empty() && !stage_.busy) {  // nothing to do
     last_run_ = now;
     wake_ = kNever;
     return;
@@ -85,7 +85,7 @@ void HierarchySm::RunCycle(Cycle now) {
   if (stage_.blocked) CreditBlocked(now - last_run_ - 1);
   last_run_ = now;
   if (outstanding_ != 0) TakeReply(now);
-  if (draining_ != 0 || piped_ != 0) ReturnData(now);
+  if ((draining_ | filled_pipes_) != 0) ReturnData(now);
   if (!held_.empty()) MoveHeldWriteBack(now);
   if (queued_ != 0) Send();
   RunStage(now);
@@ -102,10 +102,8 @@ Cycle HierarchySm::WakeAfter(Cycle now) {
   }
   if (can_send) return now + 1;
   Cycle wake = kNever;
-  if (piped_ != 0) {
-    for (const Ring<PipedHit>& pipe : pipe_) {
-      if (!pipe.empty()) wake = std::min(wake, pipe.front().ready);
-    }
+  for (uint32_t filled = filled_pipes_; filled != 0; filled &= filled - 1) {
+    wake = std::min(wake, pipe_[std::countr_zero(filled)].front().ready);
   }
   // A blocked stage is unblocked by what has been looked at here, or from outside.
   if (stage_.busy && !stage_.blocked) wake = std::min(wake, stage_.ready);
@@ -214,7 +212,7 @@ uint32_t HierarchySm::NewDirect(const Waiter& waiter) {
 }
 
 bool HierarchySm::drained() const {
-  return !stage_.busy && outstanding_ == 0 && draining_ == 0 && held_.empty() && piped_ == 0 &&
+  return !stage_.busy && outstanding_ == 0 && draining_ == 0 && held_.empty() && filled_pipes_ == 0 &&
          free_records_.size() == records_.size();
 }
 
@@ -261,7 +259,9 @@ std::string HierarchySm::Explain() const {
                     level.queue.capacity(), " places of the miss queue; ");
   }
   if (outstanding_ != 0) absl::StrAppend(&text, outstanding_, " requests without a reply; ");
-  if (piped_ != 0) absl::StrAppend(&text, piped_, " hits on their way to the registers; ");
+  uint32_t piped = 0;
+  for (const Ring<PipedHit>& pipe : pipe_) piped += pipe.size();
+  if (piped != 0) absl::StrAppend(&text, piped, " hits on their way to the registers; ");
   if (!text.empty()) text.resize(text.size() - 2);
   return text;
 }

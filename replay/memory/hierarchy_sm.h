@@ -182,13 +182,13 @@ class HierarchySm : public SmMemory {
 
   Cycle last_run_ = kNever;
   Cycle wake_ = kNever;
-  uint32_t queued_ = 0;       // bit mask of levels whose miss queue is not empty
-  uint32_t last_sent_ = 0;    // level
-  uint32_t last_return_ = 0;  // source
-  uint32_t draining_ = 0;     // bit mask of levels that drain
-  uint32_t piped_ = 0;        // hits in pipe_
-  uint32_t direct_ = 0;       // drains at the data cache if no MSHR does: the waiter of a direct reply
-  uint64_t outstanding_ = 0;  // requests queued and not replied to
+  uint32_t queued_ = 0;        // bit mask of levels whose miss queue is not empty
+  uint32_t last_sent_ = 0;     // level
+  uint32_t last_return_ = 0;   // source
+  uint32_t draining_ = 0;      // bit mask of levels that drain
+  uint32_t filled_pipes_ = 0;  // bit mask of sources with hits in pipe_
+  uint32_t direct_ = 0;        // drains at the data cache if no MSHR does: the waiter of a direct reply
+  uint64_t outstanding_ = 0;   // requests queued and not replied to
   // Since the stage's last try a line has come, or an MSHR, a place in a queue, or one in a pipeline was freed. Nothing
   // else lets a step be made that could not be made before.
   bool freed_ = false;

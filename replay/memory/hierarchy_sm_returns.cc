@@ -85,10 +85,9 @@ uint32_t HierarchySm::SourcesWithData(uint32_t turn_used, Cycle now) const {
   uint32_t sources = (draining >> Index(FirstLevel::kTexture) & 1) << kFromTexture |
                      (draining >> Index(FirstLevel::kConstant) & 1) << kFromConstant |
                      (draining >> Index(FirstLevel::kData) & 1) << kFromReturns;
-  if (piped_ == 0) return sources;
-  for (uint32_t source = 0; source < kSources; ++source) {
-    const Ring<PipedHit>& pipe = pipe_[source];
-    if (!pipe.empty() && pipe.front().ready <= now) sources |= 1u << source;
+  for (uint32_t filled = filled_pipes_; filled != 0; filled &= filled - 1) {
+    const auto source = static_cast<uint32_t>(std::countr_zero(filled));
+    if (pipe_[source].front().ready <= now) sources |= 1u << source;
   }
   return sources;
 }
@@ -108,7 +107,7 @@ void HierarchySm::ReturnFrom(Source source, uint32_t& turn_used, Cycle now) {
   Ring<PipedHit>& pipe = pipe_[source];
   const Waiter waiter = pipe.front().waiter;
   pipe.pop_front();
-  --piped_;
+  if (pipe.empty()) filled_pipes_ &= ~(1u << source);
   freed_ = true;
   Deliver(waiter, now, /*returned=*/false);
 }
@@ -166,7 +165,7 @@ void HierarchySm::Hit(Source source, const Waiter& waiter, Cycle ready) {
     return;
   }
   pipe_[source].push_back({waiter, ready});
-  ++piped_;
+  filled_pipes_ |= 1u << source;
 }
 
 void HierarchySm::Deliver(const Waiter& waiter, Cycle at, bool returned) {

@@ -16,7 +16,12 @@ template <uint32_t kWords>
 class IslipAllocator final : public CrossbarAllocator<kWords> {
  public:
   IslipAllocator(uint32_t buffers, uint32_t outputs, uint32_t iterations)
-      : iterations_(iterations), grant_pointer_(outputs), accept_pointer_(buffers), offers_(buffers) {}
+      : buffers_(buffers),
+        outputs_(outputs),
+        iterations_(iterations),
+        grant_pointer_(outputs),
+        accept_pointer_(buffers),
+        offers_(buffers) {}
 
   bool rows_are_buffers() const override { return false; }
   // As in a router with credits: who has no credit for the next buffer does not take part.
@@ -27,11 +32,11 @@ class IslipAllocator final : public CrossbarAllocator<kWords> {
     requests.filled_rows().ForEach(
         [&](uint32_t output) { Offer(requests[output].FirstCyclic(grant_pointer_[output]), output, offered); });
     uint32_t done = grants.size();
-    Accept(offered, grants);
-    for (uint32_t i = done; i < grants.size(); ++i) {
-      grant_pointer_[grants[i].output] = Following(grants[i].buffer, accept_pointer_.size());
-      accept_pointer_[grants[i].buffer] = Following(grants[i].output, grant_pointer_.size());
-    }
+    Accept(offered, grants, [&](uint32_t buffer, uint32_t output) {
+      grant_pointer_[output] = Following(buffer, buffers_);
+      accept_pointer_[buffer] = Following(output, outputs_);
+    });
+    if (iterations_ == 1) return;
     BitSet<kWords> matched_buffers, matched_outputs;
     for (uint32_t iteration = 1; iteration < iterations_ && done < grants.size(); ++iteration) {
       for (; done < grants.size(); ++done) {
@@ -43,7 +48,7 @@ class IslipAllocator final : public CrossbarAllocator<kWords> {
         const BitSet<kWords> open = requests[output].Without(matched_buffers);
         if (!open.empty()) Offer(open.FirstCyclic(grant_pointer_[output]), output, offered);
       });
-      Accept(offered, grants);
+      Accept(offered, grants, [](uint32_t, uint32_t) {});
     }
   }
 
@@ -52,15 +57,20 @@ class IslipAllocator final : public CrossbarAllocator<kWords> {
     offers_[buffer].Insert(output);
     offered.Insert(buffer);
   }
-  // Every buffer accepts one of its offers.
-  void Accept(const BitSet<kWords>& offered, CrossbarGrants& grants) {
+  // Every buffer accepts one of its offers; calls matched(buffer, output).
+  template <typename Matched>
+  void Accept(const BitSet<kWords>& offered, CrossbarGrants& grants, Matched matched) {
     offered.ForEach([&](uint32_t buffer) {
-      grants.Add(buffer, offers_[buffer].FirstCyclic(accept_pointer_[buffer]));
+      const uint32_t output = offers_[buffer].FirstCyclic(accept_pointer_[buffer]);
       offers_[buffer].Clear();
+      grants.Add(buffer, output);
+      matched(buffer, output);
     });
   }
-  static uint32_t Following(uint32_t index, size_t count) { return index + 1 == count ? 0 : index + 1; }
+  static uint32_t Following(uint32_t index, uint32_t count) { return index + 1 == count ? 0 : index + 1; }
 
+  const uint32_t buffers_;
+  const uint32_t outputs_;
   const uint32_t iterations_;
   std::vector<uint32_t> grant_pointer_;   // by output: the buffer that it prefers
   std::vector<uint32_t> accept_pointer_;  // by buffer: the output that it prefers

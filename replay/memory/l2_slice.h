@@ -92,7 +92,9 @@ class L2Slice {
   }
   // The reply that waits for room in the network, null if none. It is not tried again before NetworkHasRoom was called,
   // after which the slice must be run.
-  const MemoryRequest* blocked_reply() const { return reply_blocked_ ? &output_.front().request : nullptr; }
+  const MemoryRequest* blocked_reply() const {
+    return reply_blocked_ && !network_has_room_ ? &output_.front().request : nullptr;
+  }
   void NetworkHasRoom() { network_has_room_ = true; }
   // Whether the slice waits for room in its DRAM queue: run it when there is some.
   bool waits_for_dram_queue() const { return dram_queue_blocked_; }

@@ -15,9 +15,10 @@ class PartitionedBackEnd::Port : public NetworkPort {
 
   bool HasRoom(const MemoryRequest& request) override {
     Route(request);
-    if (memory_.parts_->up.HasRoom(port_, slice_, flits_)) return true;
-    memory_.waits_for_room_[sm_] = 1;
     const Blocked blocked{slice_, flits_};
+    if (CanSend(blocked)) return true;
+    if (memory_.turns_) memory_.turns_->Wait(port_, BufferOf(slice_), sm_);
+    memory_.waits_for_room_[sm_] = 1;
     const auto last = blocked_.begin() + std::min<size_t>(blocked_count_, blocked_.size());
     if (std::find(blocked_.begin(), last, blocked) == last) {
       if (last != blocked_.end()) *last = blocked;
@@ -29,9 +30,8 @@ class PartitionedBackEnd::Port : public NetworkPort {
   // Whether one of the requests that found no room since the SM was woken last would find some now.
   bool RoomWasMade() {
     const auto last = blocked_.begin() + std::min<size_t>(blocked_count_, blocked_.size());
-    const bool made = blocked_count_ > blocked_.size() || std::any_of(blocked_.begin(), last, [&](const Blocked& b) {
-                        return memory_.parts_->up.HasRoom(port_, b.slice, b.flits);
-                      });
+    const bool made = blocked_count_ > blocked_.size() ||
+                      std::any_of(blocked_.begin(), last, [&](const Blocked& b) { return CanSend(b); });
     if (made) blocked_count_ = 0;
     return made;
   }
@@ -46,6 +46,7 @@ class PartitionedBackEnd::Port : public NetworkPort {
     Time& time = *memory_.time_;
     const Edge edge = time.clocks.Soonest(Domain::kNetwork);
     memory_.parts_->up.Push(port_, slice_, sent, flits_, edge);
+    if (memory_.turns_) memory_.turns_->Sent(port_, BufferOf(slice_));
     time.network.Wake(kUp, edge);
   }
 
@@ -73,12 +74,18 @@ class PartitionedBackEnd::Port : public NetworkPort {
     }
     flits_ = memory_.parts_->up.FlitsOf(memory_.BytesUp(request));
   }
+  uint32_t BufferOf(uint32_t slice) const { return slice % memory_.buffers_per_port_; }
 
   struct Blocked {
     uint32_t slice = 0;
     uint32_t flits = 0;
     bool operator==(const Blocked&) const = default;
   };
+  // Whether it is this SM's turn, and there is room.
+  bool CanSend(const Blocked& request) const {
+    if (memory_.turns_ && !memory_.turns_->MaySend(port_, BufferOf(request.slice), sm_)) return false;
+    return memory_.parts_->up.HasRoom(port_, request.slice, request.flits);
+  }
 
   PartitionedBackEnd& memory_;
   const uint32_t sm_;
@@ -140,6 +147,7 @@ PartitionedBackEnd::PartitionedBackEnd(const machine::v1::Machine& machine, cons
       force_tick_(force_tick),
       slices_keep_up_(periods[static_cast<int>(Domain::kL2)] <= periods[static_cast<int>(Domain::kNetwork)]),
       sms_per_port_(machine.memory().hierarchy().network().sms_per_port()),
+      buffers_per_port_(machine.memory().hierarchy().network().input_speedup()),
       slices_per_controller_(std::max<uint32_t>(machine.memory().hierarchy().l2().slices_per_controller(), 1)),
       header_bytes_(machine.memory().hierarchy().network().header_bytes()),
       control_bytes_(machine.memory().hierarchy().network().control_bytes()),
@@ -152,6 +160,7 @@ PartitionedBackEnd::PartitionedBackEnd(const machine::v1::Machine& machine, cons
       job_ready_(map.controllers()),
       jitter_(0, 0, 0) {
   for (uint32_t sm = 0; sm < machine.sms(); ++sm) ports_.emplace_back(*this, sm);
+  if (sms_per_port_ > 1) turns_.emplace(PortOf(machine.sms() - 1) + 1, buffers_per_port_, sms_per_port_);
 }
 
 PartitionedBackEnd::~PartitionedBackEnd() = default;
@@ -177,10 +186,12 @@ void PartitionedBackEnd::BeginLaunch(uint64_t number) {
   }
   time_.emplace(periods_, map_.slices(), map_.controllers());
   std::fill(waits_for_room_.begin(), waits_for_room_.end(), 0);
+  if (turns_) turns_->Clear();
   std::fill(reply_taken_.begin(), reply_taken_.end(), 0);
   std::fill(job_ready_.begin(), job_ready_.end(), kNoEdge);
   std::fill(ports_with_reply_.begin(), ports_with_reply_.end(), 0);
   ports_with_reply_count_ = 0;
+  blocked_replies_ = 0;
   jitter_ = Jitter(hierarchy.jitter_cycles(), seed_, number);
   if (jitter_.on()) delayed_.emplace(machine_.sms());
   now_ = 0;
@@ -297,6 +308,7 @@ void PartitionedBackEnd::RunUp(Edge edge) {
   up.Tick(edge);
   up.TakeArrivals([&](uint32_t slice) { RequestArrived(slice, edge); });
   up.TakeRoomMade([&](uint32_t port) {
+    if (turns_) turns_->RoomMade(port);
     const uint32_t last = std::min<uint32_t>((port + 1) * sms_per_port_, machine_.sms());
     for (uint32_t sm = port * sms_per_port_; sm < last; ++sm) {
       if (waits_for_room_[sm] == 0 || !ports_[sm].RoomWasMade()) continue;
@@ -329,14 +341,19 @@ void PartitionedBackEnd::RunDown(Edge edge) {
   Crossbar& down = parts_->down;
   down.Tick(edge);
   down.TakeArrivals([&](uint32_t port) { ReplyArrived(port); });
-  down.TakeRoomMade([&](uint32_t slice) {
-    // A message leaves flit by flit; the reply waits until there is room for all of it.
-    L2Slice& waiting = parts_->slices[slice];
-    const MemoryRequest* reply = waiting.blocked_reply();
-    if (reply == nullptr || !down.HasRoom(slice, PortOf(reply->sm), down.FlitsOf(BytesDown(*reply)))) return;
-    waiting.NetworkHasRoom();
-    time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2));
-  });
+  if (blocked_replies_ == 0) {
+    down.ForgetRoomMade();
+  } else {
+    down.TakeRoomMade([&](uint32_t slice) {
+      // A message leaves flit by flit; the reply waits until there is room for all of it.
+      L2Slice& waiting = parts_->slices[slice];
+      const MemoryRequest* reply = waiting.blocked_reply();
+      if (reply == nullptr || !down.HasRoom(slice, PortOf(reply->sm), down.FlitsOf(BytesDown(*reply)))) return;
+      waiting.NetworkHasRoom();
+      --blocked_replies_;
+      time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2));
+    });
+  }
   if (down.has_work() || force_tick_) time_->network.Wake(kDown, edge + 1);
 }
 
@@ -387,7 +404,10 @@ void PartitionedBackEnd::TakeArrived(uint32_t slice) {
 bool PartitionedBackEnd::SendReply(uint32_t slice, const MemoryRequest& reply) {
   const uint32_t flits = parts_->down.FlitsOf(BytesDown(reply));
   const uint32_t port = PortOf(reply.sm);
-  if (!parts_->down.HasRoom(slice, port, flits)) return false;
+  if (!parts_->down.HasRoom(slice, port, flits)) {
+    ++blocked_replies_;
+    return false;
+  }
   const Edge edge = time_->clocks.Soonest(Domain::kNetwork);
   parts_->down.Push(slice, port, reply, flits, edge);
   time_->network.Wake(kDown, edge);

@@ -18,6 +18,7 @@
 #include "replay/memory/dram_controller.h"
 #include "replay/memory/jitter.h"
 #include "replay/memory/l2_slice.h"
+#include "replay/memory/port_turns.h"
 
 namespace heddle::replay {
 
@@ -98,6 +99,7 @@ class PartitionedBackEnd : public MemoryBackEnd, private L2SliceLinks {
   const bool force_tick_;
   const bool slices_keep_up_;  // between two edges of the network is one of the L2
   const uint32_t sms_per_port_;
+  const uint32_t buffers_per_port_;
   const uint32_t slices_per_controller_;
   const uint32_t header_bytes_;
   const uint32_t control_bytes_;
@@ -108,9 +110,11 @@ class PartitionedBackEnd : public MemoryBackEnd, private L2SliceLinks {
   std::optional<Time> time_;
   std::vector<Port> ports_;                 // by SM
   std::vector<uint8_t> waits_for_room_;     // by SM
+  std::optional<PortTurns> turns_;          // where SMs share a port
   std::vector<Cycle> reply_taken_;          // by network port: the last core cycle in which a reply was taken, plus 1
   std::vector<uint64_t> ports_with_reply_;  // bit mask over network ports
   uint32_t ports_with_reply_count_ = 0;
+  uint32_t blocked_replies_ = 0;      // slices whose reply found no room and have not been told of any since
   std::vector<uint32_t> next_slice_;  // by controller: whose DRAM queue comes first
   std::vector<Edge> job_ready_;       // by controller: when the first of its slices' oldest jobs is ready, or kNoEdge
   Jitter jitter_;

@@ -176,9 +176,10 @@ void WarpProgress::EndPhase(const Block& block) {
   if (!times_.empty()) totals_.AddPhase(times_);
 }
 
-bool WarpProgress::ThreadExited(uint32_t index, Cycle now, uint64_t stalls) {
+bool WarpProgress::ThreadsExited(uint32_t index, uint16_t threads, Cycle now, uint64_t stalls) {
   Row& row = rows_[index];
-  if (--row.live != 0) {
+  row.live = static_cast<uint16_t>(row.live - threads);
+  if (row.live != 0) {
     // The others may all be waiting already.
     if (row.waiting == row.live) row.arrival = now;
     return false;

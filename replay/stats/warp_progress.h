@@ -93,6 +93,10 @@ class WarpProgress {
   void Issued(const Lanes& lanes) {
     if (static_warps_) ++rows_[RowOf(lanes, lanes.mask)].instructions;
   }
+  // The same for a slot of threads of this row alone.
+  void IssuedInRow(uint32_t row) {
+    if (static_warps_) ++rows_[row].instructions;
+  }
   // The threads arrived at a barrier.
   void Arrived(const Lanes& lanes, Cycle now);
   // A barrier of the block opens: the phase ends for the warps that have arrived. (Blocks that use several barriers at
@@ -103,9 +107,15 @@ class WarpProgress {
   // Threads have exited. Calls `warp_exited()` for every home warp without a live thread left.
   template <typename Function>
   void Exited(const Lanes& lanes, LaneMask exited, Cycle now, uint64_t stalls, Function warp_exited) {
-    for (; exited != 0; exited &= exited - 1) {
+    while (exited != 0) {
+      // Neighbours are mostly of one row.
       const uint32_t row = RowOf(lanes, exited);
-      if (ThreadExited(row, now, stalls)) warp_exited(rows_[row].block);
+      uint16_t threads = 0;
+      do {
+        ++threads;
+        exited &= exited - 1;
+      } while (exited != 0 && RowOf(lanes, exited) == row);
+      if (ThreadsExited(row, threads, now, stalls)) warp_exited(rows_[row].block);
     }
   }
   void Retired(BlockId block, Cycle now, uint64_t stalls);
@@ -140,7 +150,7 @@ class WarpProgress {
     const uint32_t thread = lanes.thread[static_cast<size_t>(std::countr_zero(mask))];
     return shift_ != 0 ? thread >> shift_ : thread / warp_size_;
   }
-  bool ThreadExited(uint32_t row, Cycle now, uint64_t stalls);
+  bool ThreadsExited(uint32_t row, uint16_t threads, Cycle now, uint64_t stalls);
   // Ends the present phase for the rows that have arrived or exited.
   void EndPhase(const Block& block);
 

@@ -81,21 +81,22 @@ absl::StatusOr<ChunkCache::Entries::iterator> ChunkCache::Find(const trace::v1::
   return it;
 }
 
-absl::StatusOr<const trace::DecodedChunk*> ChunkCache::Acquire(const trace::v1::ChunkReference& reference) {
+absl::StatusOr<const trace::DecodedChunk*> ChunkCache::Acquire(const trace::v1::ChunkReference& reference,
+                                                               uint64_t readers) {
   absl::StatusOr<Entries::iterator> entry = Find(reference);
   if (!entry.ok()) return entry.status();
-  ++(*entry)->readers;
+  (*entry)->readers += readers;
   return (*entry)->chunk.get();
 }
 
-void ChunkCache::Release(const trace::DecodedChunk& chunk) {
-  if (!entries_.empty() && entries_.front().chunk.get() == &chunk) {
-    if (entries_.front().readers > 0) --entries_.front().readers;
-    return;
+void ChunkCache::Release(const trace::DecodedChunk& chunk, uint64_t readers) {
+  Entries::iterator entry = entries_.begin();
+  if (entries_.empty() || entry->chunk.get() != &chunk) {
+    const auto found = by_chunk_.find(&chunk);
+    if (found == by_chunk_.end()) return;
+    entry = found->second;
   }
-  if (const auto found = by_chunk_.find(&chunk); found != by_chunk_.end() && found->second->readers > 0) {
-    --found->second->readers;
-  }
+  entry->readers -= std::min(entry->readers, readers);
 }
 
 absl::StatusOr<const trace::DecodedChunk*> ChunkCache::Peek(const trace::v1::ChunkReference& reference) {

@@ -47,10 +47,10 @@ class ChunkCache {
   void AddUser(User* user) { users_.push_back(user); }
   void RemoveUser(User* user);
 
-  // The chunk, decoded now if it is not at hand. Valid until Evicted tells otherwise. The caller counts as a reader of
-  // it until it calls Release, or until the chunk is evicted.
-  absl::StatusOr<const trace::DecodedChunk*> Acquire(const trace::v1::ChunkReference& reference);
-  void Release(const trace::DecodedChunk& chunk);
+  // The chunk, decoded now if it is not at hand. Valid until Evicted tells otherwise. The caller counts as `readers`
+  // readers of it until it calls Release for them, or until the chunk is evicted.
+  absl::StatusOr<const trace::DecodedChunk*> Acquire(const trace::v1::ChunkReference& reference, uint64_t readers = 1);
+  void Release(const trace::DecodedChunk& chunk, uint64_t readers = 1);
 
   // Time passes: readers that do not move for kStarved calls are taken for starved.
   void Age() { ++age_; }

@@ -12,6 +12,8 @@
 #include "absl/status/status.h"
 #include "replay/core/types.h"
 #include "replay/trace/chunk_cache.h"
+#include "replay/trace/decision_windows.h"
+#include "traces/format/limits.h"
 #include "traces/format/program.h"
 #include "traces/format/reader.h"
 
@@ -36,20 +38,34 @@ class ThreadCursors : public ChunkCache::User {
   ThreadCursors(const ThreadCursors&) = delete;
   ThreadCursors& operator=(const ThreadCursors&) = delete;
 
-  // Thread `index` of a recorded block starts at the kernel's entry.
-  void Start(ThreadId thread, const RecordedBlock& block, uint32_t index);
-  // The thread exits: true if its recording is used up too. Forgets the cursor.
-  bool Finish(ThreadId thread);
+  // `count` threads from `first` on start at the kernel's entry: those of a recorded block from number `index` on.
+  void Start(ThreadId first, uint32_t count, const RecordedBlock& block, uint32_t index);
+  // The threads of the lanes `exited` exit; returns those whose recordings are used up too. Forgets the cursors.
+  LaneMask Finish(const Lanes& lanes, LaneMask exited);
 
   // Takes the next two-way decision of each lane's thread; returns the lanes that decide 1.
   LaneMask TakeDecisions(const Lanes& lanes) {
     LaneMask taken = 0;
+    constexpr LaneMask kWarp = (LaneMask{1} << DecisionWindows::kWarp) - 1;
+    if (lanes.mask == kWarp && decisions_.TakeWarp(lanes.thread.data(), taken)) return taken;
     for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
       const int lane = std::countr_zero(mask);
-      Decisions& cursor = decisions_[lanes.thread[lane]];
-      if (cursor.next >= cursor.limit && !RefillDecisions(lanes.thread[lane])) continue;
-      const uint32_t next = cursor.next++;
-      taken |= LaneMask{static_cast<uint64_t>(cursor.bits[next >> 3] >> (next & 7) & 1)} << lane;
+      const ThreadId thread = lanes.thread[lane];
+      if (!decisions_.has_next(thread) && !RefillDecisions(thread)) continue;
+      taken |= LaneMask{decisions_.Take(thread)} << lane;
+    }
+    return taken;
+  }
+  // The same, but leaves the threads where they are.
+  LaneMask PeekDecisions(const Lanes& lanes) {
+    LaneMask taken = 0;
+    constexpr LaneMask kWarp = (LaneMask{1} << DecisionWindows::kWarp) - 1;
+    if (lanes.mask == kWarp && decisions_.PeekWarp(lanes.thread.data(), taken)) return taken;
+    for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
+      const int lane = std::countr_zero(mask);
+      const ThreadId thread = lanes.thread[lane];
+      if (!decisions_.has_next(thread) && !RefillDecisions(thread)) continue;
+      taken |= LaneMask{decisions_.Peek(thread)} << lane;
     }
     return taken;
   }
@@ -67,27 +83,18 @@ class ThreadCursors : public ChunkCache::User {
   }
   // The address that each lane's thread accesses next, with the instruction at `pc`; the cursors stay.
   void PeekAddresses(const Lanes& lanes, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
-    for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
-      const int lane = std::countr_zero(mask);
-      const ThreadId thread = lanes.thread[lane];
-      Addresses& cursor = addresses_[thread];
-      if (cursor.next >= cursor.limit && !RefillAddresses(thread)) continue;
-      out[lane] = cursor.chunk->address(cursor.next, pc);
-    }
+    ReadAddresses<0>(lanes, pc, out);
   }
-
   // The same, and moves each thread beyond that access.
   void TakeAddresses(const Lanes& lanes, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
-    for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
-      const int lane = std::countr_zero(mask);
-      Addresses& cursor = addresses_[lanes.thread[lane]];
-      if (cursor.next >= cursor.limit && !RefillAddresses(lanes.thread[lane])) continue;
-      out[lane] = cursor.chunk->address(cursor.next++, pc);
-    }
+    ReadAddresses<1>(lanes, pc, out);
   }
 
   // Blocks that end in a call whose continuation is pending; its size is the thread's call depth.
-  std::vector<uint32_t>& call_stack(ThreadId thread) { return call_stacks_[thread]; }
+  std::vector<uint32_t>& call_stack(ThreadId thread) {
+    calls_ = true;
+    return call_stacks_[thread];
+  }
   const std::vector<uint32_t>& call_stack(ThreadId thread) const { return call_stacks_[thread]; }
 
   absl::Status status() const { return status_; }
@@ -97,41 +104,69 @@ class ThreadCursors : public ChunkCache::User {
   void Progress(const AddProgress& add) const override;
 
  private:
-  struct Decisions {
-    const uint8_t* bits = nullptr;
-    uint32_t next = 0;
-    uint32_t limit = 0;  // decision_count of the path; 0 without a chunk
-  };
   struct Addresses {
     const trace::DecodedChunk* chunk = nullptr;
-    uint64_t next = 0;   // index in the chunk; offset in the thread's range without a chunk
-    uint64_t limit = 0;  // 0 without a chunk
+    uint32_t next = 0;   // index in the chunk; offset in the thread's range without a chunk
+    uint32_t limit = 0;  // 0 without a chunk
   };
   // The rest: only the slow path looks here.
   struct Place {
     uint32_t chunk = 0;  // index in LaunchView::chunks
     uint32_t thread_in_chunk = 0;
-    uint32_t index_in_block = 0;
     uint32_t next_wide = 0;
     const trace::PathView* path = nullptr;
-    bool active = false;
   };
+  // Indices of accesses in a chunk fit into 32 bits.
+  static_assert(trace::kMaxChunkAccesses < uint64_t{1} << 32);
+
+  // Each lane's next address; the cursors move by `kStep` accesses. Threads of a warp mostly read the same chunk, so
+  // that what it says of the instruction is looked up once.
+  template <uint32_t kStep>
+  void ReadAddresses(const Lanes& lanes, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
+    const trace::DecodedChunk* chunk = nullptr;
+    const uint32_t* offsets = nullptr;
+    uint64_t base = 0;
+    for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
+      const int lane = std::countr_zero(mask);
+      Addresses& cursor = addresses_[lanes.thread[lane]];
+      if (cursor.next >= cursor.limit) {
+        if (!RefillAddresses(lanes.thread[lane])) continue;
+        chunk = nullptr;  // it may have given way to another in the same place
+      }
+      if (cursor.chunk != chunk) {
+        chunk = cursor.chunk;
+        offsets = chunk->offsets32.empty() ? nullptr : chunk->offsets32.data();
+        base = offsets == nullptr ? 0 : chunk->base[pc];
+      }
+      out[lane] = offsets != nullptr ? base + offsets[cursor.next] : chunk->addresses64[cursor.next];
+      cursor.next += kStep;
+    }
+  }
 
   bool RefillDecisions(ThreadId thread);
   bool RefillAddresses(ThreadId thread);
+  // The chunk for `readers` more cursors; null if it cannot be read.
+  const trace::DecodedChunk* Acquire(uint32_t chunk, uint32_t readers);
+  // Points the cursor into its chunk.
+  void Enter(ThreadId thread, const trace::DecodedChunk& chunk);
   // Fetches the chunk of a cursor that has lost it.
   bool Resolve(ThreadId thread);
+  // Forgets what points into the chunk; Drop also tells the cache.
+  void Leave(ThreadId thread);
   void Drop(ThreadId thread);
+  // Whether nothing of the recording, whose last part this is, is left.
+  bool AtEnd(ThreadId thread) const;
   // From the end of a part that was cut in time to the thread's next part. False at the end of the recording.
   bool NextPart(ThreadId thread);
   bool Fail(ThreadId thread, const std::string& what);
 
   const trace::LaunchView& launch_;
   ChunkCache& cache_;
-  std::vector<Decisions> decisions_;
+  DecisionWindows decisions_;
   std::vector<Addresses> addresses_;
   std::vector<Place> places_;
   std::vector<std::vector<uint32_t>> call_stacks_;
+  bool calls_ = false;  // some call stack may not be empty
   absl::Status status_;
   bool ok_ = true;
 };

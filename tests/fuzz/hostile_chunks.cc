@@ -6,6 +6,7 @@
 #include "tests/fuzz/right_trace.h"
 #include "tests/traces/forge.h"
 #include "tests/traces/program_builder.h"
+#include "traces/format/decision_planes.h"
 #include "traces/format/limits.h"
 
 namespace heddle::trace::testing {
@@ -60,6 +61,81 @@ v1::KernelProgram CallTree() {
   }
   builder.Function(absl::StrCat("f", kDepth)).Block("leaf").Return();
   return builder.Build();
+}
+
+// Paths that are as many and as long as they may be, of which one ends in each group of planes, so that none can be
+// turned in squares. What comes behind the planes is wrong.
+std::string PlanesThatEndOneByOne() {
+  std::vector<v1::Record> records = Right();
+  records[2] = Wrap(MakeLaunch(0, 1, 1024));
+  v1::BlockChunk chunk;
+  chunk.set_block_count(1);
+  chunk.set_last_part(true);
+  std::vector<uint32_t> counts;
+  for (uint32_t t = 0; t < 1024; ++t) {
+    chunk.add_path_number(t == 0 ? 0 : 1);
+    counts.push_back(4 * 1024 + 8 * t);
+    chunk.mutable_paths()->add_decision_count(counts.back());
+  }
+  chunk.mutable_paths()->set_decision_planes(std::string(PlaneBytes(counts), '\1'));
+  chunk.set_thread_instructions(4);
+  *records[3].mutable_chunk() = std::move(chunk);
+  return Assemble(std::move(records));
+}
+
+// `loads` in the first of eight blocks that a loop goes round, and a path through it of `rounds`. The loads' columns
+// count by block pairs that `pair` tells.
+std::string Counters(uint32_t loads, uint32_t rounds, uint32_t columns,
+                     const std::function<std::pair<uint32_t, uint32_t>(uint32_t column)>& pair) {
+  ProgramBuilder builder("counters");
+  constexpr uint32_t kBlocks = 8;
+  builder.Block("entry").Alu();
+  for (uint32_t b = 0; b < kBlocks; ++b) {
+    builder.Block(absl::StrCat("b", b));
+    if (b == 0) {
+      for (uint32_t i = 0; i < loads; ++i) builder.Load();
+    }
+    builder.Branch(b + 1 < kBlocks ? absl::StrCat("b", b + 1) : "exit",
+                   b + 1 < kBlocks ? absl::StrCat("b", b + 1) : "b0");
+  }
+  builder.Block("exit").Exit();
+  std::vector<v1::Record> records = Right();
+  records[1] = Wrap(builder.Build());
+  records[1].mutable_program()->set_id(0);
+  records[1].mutable_program()->mutable_block(1)->set_immediate_post_dominator(0);
+  records[2] = Wrap(MakeLaunch(0, 1, 1));
+  v1::BlockChunk chunk;
+  chunk.set_block_count(1);
+  chunk.set_last_part(true);
+  chunk.mutable_paths()->add_decision_count(kBlocks * rounds);
+  std::string bits(rounds, '\xff');
+  bits.back() = '\x7f';
+  chunk.mutable_paths()->set_decision_bits(bits);
+  chunk.add_path_number(0);
+  chunk.set_thread_instructions(2 + uint64_t{rounds} * (loads + kBlocks));
+  chunk.set_accesses(uint64_t{rounds} * loads);
+  for (uint32_t c = 0; c < columns; ++c) {
+    v1::AddressColumn& column = *chunk.add_column();
+    column.set_instruction(1 + c);
+    column.set_model(v1::AddressColumn::INDUCTION);
+    const auto [counted, reset] = pair(c);
+    column.set_counted_block(counted);
+    column.set_reset_block(reset);
+    column.set_stride(4);
+    column.add_base_dd(0);
+  }
+  *records[3].mutable_chunk() = std::move(chunk);
+  return Assemble(std::move(records));
+}
+
+std::string CounterForEveryColumn() {
+  return Counters(50, 1, 50, [](uint32_t c) { return std::pair(1 + c % 8, (2 + c % 8 + c / 8) % 9); });
+}
+
+// As many counters as there may be, touched as often as a chunk lets them. What is wrong shows when it has been
+// decoded.
+std::string CountersOnEveryBlock() {
+  return Counters(8, 260'000, 8, [](uint32_t c) { return std::pair(1 + c % 4, 2 + c % 4); });
 }
 
 }  // namespace
@@ -154,6 +230,17 @@ std::vector<HostileFile> HostileChunks() {
         for (int i = 0; i < 1 << 20; ++i) c.mutable_column(0)->add_step_dd(0);
       },
       "step_dd");
+  add("planes_and_bits", [](auto& c) { c.mutable_paths()->set_decision_planes("x"); }, "not both");
+  add(
+      "planes_without_end",
+      [](auto& c) {
+        c.mutable_paths()->clear_decision_bits();
+        c.mutable_paths()->set_decision_planes(std::string(kMaxRecordBytes - (1u << 20), '\0'));
+      },
+      "decision_planes");
+  files.push_back({"planes_that_end_one_by_one", PlanesThatEndOneByOne, "paths are left"});
+  files.push_back({"a_counter_for_every_column", CounterForEveryColumn, "pairs of counted_block"});
+  files.push_back({"counters_on_every_block", CountersOnEveryBlock, "the control flow says"});
   add("no_column", [](auto& c) { c.mutable_column()->RemoveLast(); }, "has no column");
   add("a_column_twice", [](auto& c) { *c.add_column() = c.column(0); }, "no thread runs");
   add(

@@ -7,10 +7,12 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "traces/format/decision_planes.h"
 #include "traces/format/limits.h"
 #include "traces/format/walk.h"
 
@@ -228,14 +230,22 @@ bool WalkPaths(const v1::BlockChunk& chunk, const Program& program,
                std::vector<std::pair<uint64_t, uint64_t>>& totals) {
   const v1::PathTable& table = chunk.paths();
   const bool cut = chunk.part() > 0 || !chunk.last_part();
+  std::string turned;
+  if (!table.decision_planes().empty()) {
+    const std::span<const uint32_t> counts(table.decision_count().data(),
+                                           static_cast<size_t>(table.decision_count_size()));
+    if (PlaneBytes(counts) != table.decision_planes().size()) return false;
+    turned = PathsOf(counts, table.decision_planes());
+  }
+  const std::string& decision_bits = turned.empty() ? table.decision_bits() : turned;
   size_t bits = 0;
   int wide = 0, stack = 0;
   uint64_t budget = kMaxChunkThreadInstructions;
   for (int p = 0; p < table.decision_count_size(); ++p) {
     PathView path;
     path.decision_count = table.decision_count(p);
-    if (bits + (uint64_t{path.decision_count} + 7) / 8 > table.decision_bits().size()) return false;
-    path.decisions = reinterpret_cast<const uint8_t*>(table.decision_bits().data()) + bits;
+    if (bits + (uint64_t{path.decision_count} + 7) / 8 > decision_bits.size()) return false;
+    path.decisions = reinterpret_cast<const uint8_t*>(decision_bits.data()) + bits;
     bits += (uint64_t{path.decision_count} + 7) / 8;
     path.wide_count = p < table.wide_count_size() ? table.wide_count(p) : 0;
     if (path.wide_count > static_cast<uint64_t>(table.wide_decision_size() - wide)) return false;

@@ -151,6 +151,22 @@ TEST_F(Score, AnEffectBelowTheNoiseDoesNotCount) {
   EXPECT_EQ(Of(kGain, {-1, -3, -2}).direction, Direction::kOpposite);
 }
 
+TEST_F(Score, TheNoiseOfOtherRunsOfTheClaimCountsIfItIsMore) {
+  // With smaller inputs: mean 9, range 10.
+  const ClaimResult noisy = Of(kGain, {4, 14, 9});
+  const auto with = [&](double value) {
+    absl::StatusOr<Expression> expression = Expression::Parse("of(a, x@run)", kLists);
+    CheckedClaim checked;
+    checked.claim = &claim_;
+    checked.expressions.push_back(*std::move(expression));
+    return Evaluate(checked, {SourceOf({{{"x", "run", "a"}, value}})}, &noisy);
+  };
+  EXPECT_DOUBLE_EQ(with(4).terms[0].ours.noise(), 5);
+  EXPECT_EQ(with(4).direction, Direction::kWithinNoise);
+  EXPECT_EQ(with(6).direction, Direction::kAgrees);
+  EXPECT_EQ(with(-6).direction, Direction::kOpposite);
+}
+
 TEST_F(Score, WhereThePaperHasNoEffectOursMustHaveNone) {
   constexpr char kNone[] = "kind: TREND value: 'x' paper: 1 neutral: 1 no_effect: 0.05";
   EXPECT_EQ(Of(kNone, {1.04}).direction, Direction::kAgrees);
@@ -239,6 +255,26 @@ TEST(ScoreOrder, EveryTermMustBeAboveTheNext) {
   EXPECT_EQ(Rows(claim, kOrder, {{"a", 3}, {"b", 2}, {"c", 2}}).direction, Direction::kWithinNoise);
   const ClaimResult missing = Rows(claim, kOrder, {{"a", 3}, {"b", 2}});
   EXPECT_THAT(missing.problem, HasSubstr("third"));
+}
+
+TEST(ScoreOrder, StepsMustBeAboveTheNoiseOfOtherRuns) {
+  claims::v1::Claim claim;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "kind: TREND order { label: 'first' value: 'of(a, x@run)' } order { label: 'second' value: 'of(b, x@run)' }",
+      &claim));
+  CheckedClaim checked;
+  checked.claim = &claim;
+  for (const char* text : {"of(a, x@run)", "of(b, x@run)"}) {
+    absl::StatusOr<Expression> parsed = Expression::Parse(text, kLists);
+    checked.expressions.push_back(*std::move(parsed));
+  }
+  const auto source = [](double a, double b) { return SourceOf({{{"x", "run", "a"}, a}, {{"x", "run", "b"}, b}}); };
+  // Differences of 1 and 5: 3 +- 2.
+  const ClaimResult noisy = Evaluate(checked, {source(2, 1), source(7, 2)});
+  EXPECT_THAT(noisy.step_noise, ElementsAre(2));
+  EXPECT_EQ(noisy.direction, Direction::kAgrees);
+  EXPECT_EQ(Evaluate(checked, {source(3, 2)}, &noisy).direction, Direction::kWithinNoise);
+  EXPECT_EQ(Evaluate(checked, {source(6, 2)}, &noisy).direction, Direction::kAgrees);
 }
 
 TEST(RankCorrelation, IsSpearmans) {

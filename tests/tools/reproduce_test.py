@@ -31,6 +31,9 @@ claim { id: "area" where: "Table 2" statement: "Area" kind: VALUE not_computed: 
 claim { id: "activity" where: "Figure 4" statement: "Narrow warps are fuller" kind: TREND unit: "%"
   order { label: "16" value: "of(queens, lane_activity@narrow)" } order { label: "32" value: "of(queens, lane_activity@pdom)" } }
 variation { id: "width" open: "Warps have 32 threads." other: "warps of 16" set: "core.warp_size=16" machine: "fermi_fixed" }
+variation { id: "no_queens" cause: true open: "Queens are a search." other: "without them" without: "queens" claim: "gain" }
+variation { id: "told" open: "Who waters the plants." not_swept: "no parameter" }
+finding { claim: "order" text: "It was claimed the wrong way round." }
 '''
 
 
@@ -65,7 +68,7 @@ class Reproduce(CommandTest):
         self.assertEqual(claims["activity"]["direction"], "agrees")
         page = self.page()
         for words in ("| structural claims |", "no circuit model", "missing: nobody has it", "### What does not come out",
-                      "`--sensitivity` tests them"):
+                      "`--sensitivity` and `--causes` test them"):
             self.assertIn(words, page)
 
     def test_what_is_there_is_not_run_again_and_what_is_missing_is(self):
@@ -101,6 +104,48 @@ class Reproduce(CommandTest):
         self.assertNotIn("varied", claims["bits"])
         self.assertIn("not by itself", self.page())
 
+    def test_kernels_can_be_left_out(self):
+        self.reproduce("--sensitivity")
+        varied = {one["variation"]: one for one in self.claims()["gain"]["varied"]}
+        self.assertEqual(set(varied), {"width", "no_queens"})
+        self.assertIn("queens", varied["no_queens"]["left_out"])
+        self.assertNotIn("queens", self.claims()["gain"].get("left_out", {}))
+        self.assertNotIn("no_queens", [one["variation"] for one in self.claims()["activity"]["varied"]])
+
+    def test_causes_are_run_for_what_does_not_come_out_alone(self):
+        self.reproduce("--causes", "1")
+        self.assertNotIn("varied", self.claims()["order"], "it needs four replays")
+        self.reproduce("--causes", "4")
+        claims = self.claims()
+        self.assertEqual([one["variation"] for one in claims["order"]["varied"]], ["width"])
+        self.assertEqual([name for name, claim in claims.items() if "varied" in claim], ["order"])
+        page = self.page()
+        for words in ("It was claimed the wrong way round. (order)", "not by itself", "no parameter"):
+            self.assertIn(words, page)
+
+    def test_noise_and_variations_can_have_inputs_of_their_own(self):
+        text = PAPER.replace("fermi_fixed", "baws_gtx480")
+        for name in ("bfs", "nqueens"):  # the samples are of size tiny; here they are both sizes
+            for size in ("", ".tiny"):
+                (self.folder / f"{name}{size}.htrace").write_bytes((SAMPLES / f"{name}.htrace").read_bytes())
+        paper = self.folder / "ours.textproto"
+        paper.write_text(text)
+        done = heddle("reproduce", paper, "-o", self.folder / "out", "--traces", self.folder, "--recipes", self.folder,
+                      "--tests", "tiny", "--jitter", "2", "--sensitivity", "--causes", "9")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        tests = json.loads((self.folder / "out" / "ours.tiny.json").read_text())
+        self.assertEqual((tests["input_size"], tests["seeds_of_noise"]), ("tiny", 2))
+        self.assertEqual((self.document()["input_size"], self.document()["seeds_of_noise"]), ("small", 0))
+        self.assertGreater(tests["replays"], self.document()["replays"])
+        self.assertIn("varied", {claim["id"]: claim for claim in tests["claims"]}["activity"])
+        self.assertNotIn("varied", self.claims()["activity"])
+        page = self.page()
+        for words in ("| with `tiny` |", "| inputs |", "2 seeds of noise"):
+            self.assertIn(words, page)
+        whole = (self.folder / "out" / "reproduction.md").read_text()
+        self.assertIn("--jitter 2 --sensitivity --tests tiny --causes 9", whole)
+        self.assert_refused(2, "reproduce", paper, "-o", self.folder / "out", "--plan", "--causes", "9", says=("--causes",))
+
     def test_noise_needs_a_memory_that_has_some(self):
         text = PAPER.replace("fermi_fixed", "baws_gtx480")
         self.reproduce("--jitter", "2", text=text)
@@ -122,6 +167,8 @@ class Reproduce(CommandTest):
         refused(PAPER.replace('like: "pdom" divergence', 'like: "dwf" divergence'), "run nrec")
         refused(PAPER.replace("neutral: 1 ", ""), "claim gain", "no effect")
         refused(PAPER.replace('suspect: "width"', 'suspect: "length"'), "claim order", "length")
+        refused(PAPER.replace('without: "queens"', 'without: "quins"'), "variation no_queens", "quins")
+        refused(PAPER.replace('finding { claim: "order"', 'finding { claim: "odor"'), "odor")
         refused(PAPER + "claim { }", "")
         refused(PAPER + "chaim { }", "line")
         self.assert_refused(2, "reproduce", "fung2009", "-o", self.folder / "out", says=("fung2008",))

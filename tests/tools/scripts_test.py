@@ -11,7 +11,7 @@ def run(script, *arguments):
 
 class Scripts(CommandTest):
     def test_help_and_wrong_usage(self):
-        for script in ("tools/install-packages", "tools/quickstart", "tools/check"):
+        for script in ("tools/install-packages", "tools/quickstart", "tools/check", "tools/tidy"):
             done = run(script, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""), script)
             self.assertIn(script, done.stdout)
@@ -20,14 +20,14 @@ class Scripts(CommandTest):
             self.assertIn("--no-such-option", done.stderr)
 
     def test_every_package_is_explained_and_every_explained_package_is_listed(self):
-        groups = ("build", "capture", "report", "checks", "cluster")
+        groups = ("build", "capture", "report", "checks", "lint", "cluster")
         listed = set(run("tools/install-packages", "--print", *groups).stdout.split())
         text = (SOURCE / "docs" / "dependencies.md").read_text()
         explained = set(re.findall(r"^\| `([a-z0-9.+-]+)`", text, flags=re.MULTILINE))
         self.assertEqual(listed, explained)
 
     def test_no_text_mentions_a_machine(self):
-        for script in ("tools/install-packages", "tools/quickstart", "tools/check", "tools/bundle", ".ci/run"):
+        for script in ("tools/install-packages", "tools/quickstart", "tools/check", "tools/tidy", "tools/bundle", ".ci/run"):
             text = (SOURCE / script).read_text()
             self.assertNotRegex(text, r"(?<![\w$}/.])/(home|root|work|opt|usr/local)\b", script)
 

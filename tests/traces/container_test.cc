@@ -195,6 +195,7 @@ INSTANTIATE_TEST_SUITE_P(
                   r.push_back(record);
                 }),
                 "Certificate", "not there"},
+        Forgery{"index_feature", IndexChange([](auto& i) { i.add_required_feature("colour"); }), "Index", "\"colour\""},
         Forgery{"index_totals", IndexChange([](auto& i) { i.set_accesses(i.accesses() + 1); }), "Index", "sums"},
         Forgery{"index_digest_length", IndexChange([](auto& i) { i.set_content_sha256("short"); }), "Index",
                 "32 bytes"},

@@ -1,12 +1,13 @@
 // Prints what tools/python/heddle/trace.py prints, with the C++ reader; or writes a random trace to compare on.
 //   dump_paths FILE                     prints paths
 //   dump_paths --addresses FILE         and addresses
-//   dump_paths --write FILE SEED MODE   MODE: whole, parts or small
+//   dump_paths --write FILE SEED MODE   MODE: whole, parts, small, bits or cut_bits
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "tests/traces/bit_loops.h"
 #include "tests/traces/program_builder.h"
 #include "traces/format/walk.h"
 
@@ -104,6 +105,14 @@ int main(int argc, char** argv) {
   const std::string mode = argv[4];
   const v1::KernelProgram program = RandomProgram(seed, {.calls = true, .wide = true});
   const bool small = mode == "small";
+  if (mode == "bits" || mode == "cut_bits") {
+    const uint32_t cut = mode == "bits" ? 0 : static_cast<uint32_t>(27 * (seed % 4) + seed % 2);
+    const auto written = WriteBitLoops(
+        argv[2], {.blocks = 1, .threads = 256, .cut_behind = cut, .address = [&](uint64_t thread, uint64_t bit) {
+                    return 0x700000000 + (seed << 33) * (thread % 3) - 12 * bit;
+                  }});
+    return written.ok() ? 0 : Fail(written.status());
+  }
   const absl::Status status =
       mode == "parts" ? WriteParts(argv[2], seed)
                       : WriteRandomTrace(argv[2], program, seed, small ? 3 : 6, small ? 5 : 33,

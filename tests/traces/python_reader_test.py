@@ -113,11 +113,14 @@ def mutate(message, choose):
 
 def agree(directory):
     accesses = 0
-    for mode in ("whole", "parts"):
-        for seed in range(1, 4):
+    for mode in ("whole", "parts", "bits", "cut_bits"):
+        for seed in range(1, 3 if mode.endswith("bits") else 4):
             path = os.path.join(directory, f"{mode}{seed}.htrace")
             subprocess.run([dump_paths, "--write", path, str(seed), mode], check=True)
             accesses += compare(path)
+            if mode == "bits":
+                chunk = next(record.chunk for record in records_of(path) if record.WhichOneof("kind") == "chunk")
+                assert chunk.paths.decision_planes and chunk.column[0].model == trace_pb2.AddressColumn.INDUCTION
     for path in sorted(glob.glob(os.path.join(source_dir, "traces", "samples", "*.htrace")) +
                        glob.glob(os.path.join(source_dir, "tests", "traces", "fixtures", "1.*", "*.htrace"))):
         if os.path.getsize(path) < 100_000:
@@ -175,6 +178,7 @@ def changed_records(directory, mutations):
     the same, or the Python reader refuses what the other does, in words and in time."""
     changed = os.path.join(directory, "changed.htrace")
     files = [os.path.join(directory, "small.htrace"), os.path.join(directory, "parts1.htrace"),
+             os.path.join(directory, "bits1.htrace"),
              os.path.join(source_dir, "traces", "samples", "nqueens.htrace")]
     originals = [records_of(path) for path in files]
     choose = random.Random(1)

@@ -99,6 +99,45 @@ TEST(Recover, AWholeFileComesBackWhole) {
   EXPECT_EQ(recovered.reader->digest(), (*TraceReader::Open(FromMemory(WholeRun()), "run"))->digest());
 }
 
+// Waits stand with the end of their launch; those of blocks that are lost go with them.
+TEST(Recover, WaitsComeBackWithTheirBlocks) {
+  TemporaryFile file("recover-waits");
+  auto writer = TraceWriter::Create(file.path(), testing::MakeHeader(), {.chunk_thread_instructions = 1});
+  ASSERT_TRUE(writer.ok());
+  auto program = (*writer)->AddProgram(testing::ProgramBuilder("k").Block("b").Load().Exit().Build());
+  ASSERT_TRUE(program.ok());
+  ASSERT_EQ((*writer)->BeginLaunch(testing::MakeLaunch(0, 2, 1)), absl::OkStatus());
+  const std::vector<uint64_t> addresses = {64};
+  const ThreadRecord thread{{}, addresses};
+  v1::LaunchEnd waits;
+  for (uint64_t block = 0; block < 2; ++block) {
+    ASSERT_EQ((*writer)->AddBlock(block, std::span(&thread, 1), TraceWriter::kNoExpectation), absl::OkStatus());
+    v1::Wait& wait = *waits.add_wait();
+    wait.set_block(block);
+    wait.set_polls(3 + block);
+  }
+  waits.set_waits_not_listed(7);
+  ASSERT_EQ((*writer)->AddWaits(waits), absl::OkStatus());
+  ASSERT_EQ((*writer)->EndLaunch(), absl::OkStatus());
+  ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+  std::string bytes = testing::ReadFile(file.path());
+
+  const Recovered whole = Recover(bytes);
+  ASSERT_EQ(whole.status, absl::OkStatus());
+  ASSERT_EQ(whole.reader->launches()[0].totals.wait_size(), 2);
+  EXPECT_EQ(whole.reader->launches()[0].totals.wait(1).polls(), 4);
+  EXPECT_EQ(whole.reader->launches()[0].totals.waits_not_listed(), 7);
+
+  // The second chunk is the fifth record.
+  size_t at = 0;
+  for (int frame = 0; frame < 5; ++frame) at += ZSTD_findFrameCompressedSize(bytes.data() + at, bytes.size() - at);
+  bytes[at - 1] = static_cast<char>(bytes[at - 1] ^ 0x5a);
+  const Recovered part = Recover(bytes);
+  ASSERT_EQ(part.status, absl::OkStatus());
+  ASSERT_EQ(part.reader->launches()[0].totals.wait_size(), 1);
+  EXPECT_EQ(part.reader->launches()[0].totals.wait(0).block(), 0);
+}
+
 TEST(Recover, ACutFileGivesExactlyItsCompleteRecords) {
   // Behind each frame, in the middle of the next one, and one byte before its end.
   for (size_t frames = 1; frames + 1 < Offsets().size(); ++frames) {

@@ -19,6 +19,7 @@
 #include "tools/capture/commands.h"
 #include "tools/capture/run_program.h"
 #include "tracegen/application/settings.h"
+#include "tracegen/execute/launch_limits.h"
 
 namespace heddle::tracegen {
 namespace {

@@ -11,8 +11,8 @@
 #include "absl/strings/str_format.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "tools/capture/commands.h"
-#include "tracegen/application/settings.h"
 #include "tracegen/execute/block_runner.h"
+#include "tracegen/execute/launch_limits.h"
 #include "tracegen/execute/recipe_run.h"
 
 namespace heddle::tracegen {

@@ -29,7 +29,9 @@ Recording::Recording(CaptureSettings settings, std::string path)
   header_.set_producer(kProducer);
   header_.set_abstraction_level("ptx");
   for (const trace::v1::AddressWindow& window : DeviceMemory::Windows()) *header_.add_window() = window;
-  if (settings_.certify != 0 || settings_.lockstep) header_.set_minor(trace::kMinorVersion);
+  if (settings_.certify != 0 || settings_.lockstep || settings_.resident_blocks > 1) {
+    header_.set_minor(trace::kMinorVersion);
+  }
   if (!settings_.command_line.empty()) header_.set_command_line(settings_.command_line);
   if (settings_.resident_blocks > 1) {
     (*header_.mutable_provenance())["resident_blocks"] = absl::StrCat(settings_.resident_blocks);
@@ -177,7 +179,12 @@ absl::Status Recording::EndLaunch(trace::v1::Certificate* certificate) {
   absl::Status status = writer_->EndLaunch();
   if (status.ok() && certificate != nullptr) {
     certificate->set_launch(number);
-    status = writer_->AddCertificate(*certificate);
+    if (header_.minor() != trace::kMinorVersion) {
+      // Older versions do not know hand-offs.
+      header_.set_minor(trace::kMinorVersion);
+      status = ExtendHeader();
+    }
+    if (status.ok()) status = writer_->AddCertificate(*certificate);
   }
   return Break(std::move(status));
 }

@@ -14,7 +14,6 @@ namespace heddle::tracegen {
 inline constexpr char kCaptureVariable[] = "HEDDLE_CAPTURE";
 // Blocks that are live at once in programs that run without `heddle capture`.
 inline constexpr char kResidentBlocksVariable[] = "HEDDLE_RESIDENT_BLOCKS";
-inline constexpr uint32_t kMaxResidentBlocks = 1024;
 
 // Which part of a run is recorded, and where to. Everything that is not recorded is executed all the same.
 struct CaptureSettings {

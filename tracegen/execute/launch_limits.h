@@ -18,6 +18,9 @@ inline constexpr uint32_t kMaxGrid[3] = {2147483647, 65535, 65535};
 inline constexpr uint32_t kMaxStaticShared = 48 << 10;  // bytes per block
 inline constexpr uint32_t kMaxShared = 96 << 10;        // bytes per block, dynamic shared memory included
 
+// Blocks of a launch that may be asked to be live at once.
+inline constexpr uint32_t kMaxResidentBlocks = 1024;
+
 // InvalidArgument: a dimension that is zero or beyond the device's limits, or a block that the kernel was not compiled
 // for.
 absl::Status CheckGeometry(const std::string& kernel, const KernelBounds& bounds, const Geometry& geometry);

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/io/tokenizer.h"
+#include "tracegen/execute/launch_limits.h"
 #include "tracegen/execute/recipe_run.h"
 
 namespace heddle::tracegen {
@@ -65,6 +66,9 @@ absl::Status CheckRecipe(const RecipeFile& file) {
         return file.Error("launch", i, "argument", a, absl::StrCat("no buffer is named '", argument.buffer(), "'"));
       }
     }
+  }
+  if (recipe.resident_blocks() > kMaxResidentBlocks) {
+    return fail(absl::StrCat(recipe.resident_blocks(), " resident_blocks: at most ", kMaxResidentBlocks));
   }
   for (int i = 0; i < recipe.check_size(); ++i) {
     const auto& check = recipe.check(i);

@@ -25,6 +25,7 @@
 #include "tracegen/execute/launch_record.h"
 #include "tracegen/execute/launch_runner.h"
 #include "tracegen/execute/launch_validity.h"
+#include "tracegen/execute/newest_version.h"
 #include "tracegen/execute/output_check.h"
 #include "tracegen/execute/recipe_file.h"
 #include "tracegen/frontend/compile.h"
@@ -67,7 +68,10 @@ struct Kernel {
 
 class RecipeRun {
  public:
-  RecipeRun(RecipeFile recipe, const CaptureOptions& options) : recipe_(std::move(recipe)), options_(options) {}
+  RecipeRun(RecipeFile recipe, const CaptureOptions& options)
+      : recipe_(std::move(recipe)),
+        options_(options),
+        resident_blocks_(std::max(options.resident_blocks, recipe_.recipe.resident_blocks())) {}
 
   absl::StatusOr<CaptureSummary> Run() {
     double start = UserSeconds();
@@ -81,6 +85,7 @@ class RecipeRun {
     summary_.execute_seconds = UserSeconds() - start;
     if (absl::Status status = Verify(); !status.ok()) return status;
     if (InterruptRequested()) return absl::CancelledError("interrupted");
+    if (absl::Status status = RaiseVersion(); !status.ok()) return status;
     if (absl::Status status = writer_->Finish(); !status.ok()) return status;
     summary_.bytes = writer_->totals().bytes;
     return summary_;
@@ -90,6 +95,11 @@ class RecipeRun {
   absl::Status Prepare() {
     if (absl::Status status = CheckProcessor(); !status.ok()) return status;
     const recipe::v1::Recipe& recipe = recipe_.recipe;
+    if (resident_blocks_ > 1 && (options_.certify != 0 || options_.lockstep)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          recipe_.path, ": blocks that wait for one another (resident_blocks) can be captured neither with ",
+          "--certify nor with --lockstep"));
+    }
     std::string source = recipe_.Resolve(recipe.source());
     absl::StatusOr<std::string> text = ReadWholeFile(source);
     if (!text.ok()) return text.status();
@@ -201,9 +211,8 @@ class RecipeRun {
       return recipe_.Error("launch", index, "more parameters than parameter memory holds");
     }
     if (kernel->recorded.uses_local) {
-      if (absl::Status status =
-              memory_->MapLocal(prepared->geometry.threads() *
-                                ResidentBlocks::LiveBlocks(options_.resident_blocks, prepared->geometry, true));
+      if (absl::Status status = memory_->MapLocal(
+              prepared->geometry.threads() * ResidentBlocks::LiveBlocks(resident_blocks_, prepared->geometry, true));
           !status.ok())
         return status;
     }
@@ -284,7 +293,7 @@ class RecipeRun {
     if (options_.part_instructions != 0) options.part_instructions = options_.part_instructions;
     if (options_.part_accesses != 0) options.part_accesses = options_.part_accesses;
     options.max_instructions = options_.max_instructions;
-    options.resident_blocks = options_.resident_blocks;
+    options.resident_blocks = resident_blocks_;
     if (options_.progress) {
       options.progress = [this](uint64_t blocks, uint64_t instructions) {
         absl::FPrintF(stderr, "\r%s: launch %u, block %u, %.1f M thread-instructions ", options_.output,
@@ -332,15 +341,30 @@ class RecipeRun {
     for (const std::string& file : canonical_->source_files) header.add_source_file(file);
     (*header.mutable_provenance())["recipe_sha256"] = Sha256(recipe_.text);
     (*header.mutable_provenance())["source_sha256"] = source_digest_;
-    if (options_.resident_blocks > 1) {
-      (*header.mutable_provenance())["resident_blocks"] = absl::StrCat(options_.resident_blocks);
+    if (resident_blocks_ > 1) {
+      (*header.mutable_provenance())["resident_blocks"] = absl::StrCat(resident_blocks_);
     }
+    if (header.provenance().contains("resident_blocks")) header.set_minor(trace::kMinorVersion);
+    auto writer = trace::TraceWriter::Create(options_.output, std::move(header), WriterOptions());
+    if (!writer.ok()) return writer.status();
+    writer_ = *std::move(writer);
+    return absl::OkStatus();
+  }
+
+  trace::WriterOptions WriterOptions() const {
     trace::WriterOptions options;
     options.zstd_level = options_.zstd_level;
     options.threads = options_.threads;
     options.chunk_thread_instructions = options_.part_instructions;
     options.chunk_accesses = options_.part_accesses;
-    auto writer = trace::TraceWriter::Create(options_.output, std::move(header), options);
+    return options;
+  }
+
+  // Certificates may hold what the version in the header does not have. Without --certify and --lockstep that shows
+  // only when the kernels have run.
+  absl::Status RaiseVersion() {
+    if (!has_certificates_ || options_.certify != 0 || options_.lockstep) return absl::OkStatus();
+    auto writer = BeginAtNewestVersion(std::move(writer_), options_.output, WriterOptions());
     if (!writer.ok()) return writer.status();
     writer_ = *std::move(writer);
     return absl::OkStatus();
@@ -396,9 +420,8 @@ class RecipeRun {
     record.set_program(kernel.program->id());
     if (summary_.launches > 0) record.add_depends_on(static_cast<uint32_t>(summary_.launches - 1));
     record.set_recorded(!launch.unrecorded());
-    if (options_.resident_blocks > 1) {
-      record.set_resident_blocks(
-          ResidentBlocks::LiveBlocks(options_.resident_blocks, geometry, kernel.recorded.uses_local));
+    if (resident_blocks_ > 1) {
+      record.set_resident_blocks(ResidentBlocks::LiveBlocks(resident_blocks_, geometry, kernel.recorded.uses_local));
     }
     if (absl::Status status = writer_->BeginLaunch(std::move(record)); !status.ok()) return status;
     std::vector<const void*> arguments = PlaceArguments(kernel.recorded, prepared.parameters);
@@ -423,7 +446,9 @@ class RecipeRun {
     for (const std::string& warning : validity.Warnings()) Warn(warning);
     if (status = writer_->EndLaunch(); !status.ok()) return status;
     certificate->set_launch(static_cast<uint32_t>(summary_.launches++));
-    return validity.Complete(*certificate) ? writer_->AddCertificate(*certificate) : absl::OkStatus();
+    if (!validity.Complete(*certificate)) return absl::OkStatus();
+    has_certificates_ = true;
+    return writer_->AddCertificate(*certificate);
   }
 
   // What other orders change, if that is asked for.
@@ -480,6 +505,7 @@ class RecipeRun {
 
   RecipeFile recipe_;
   const CaptureOptions& options_;
+  uint32_t resident_blocks_;  // of the recipe, or of the options if that is more
   CaptureSummary summary_;
   std::string source_digest_;
   std::string optimization_;
@@ -496,6 +522,7 @@ class RecipeRun {
   std::vector<PreparedLaunch> launches_;
   std::vector<std::string> native_results_;
   std::unique_ptr<trace::TraceWriter> writer_;
+  bool has_certificates_ = false;
 };
 
 }  // namespace

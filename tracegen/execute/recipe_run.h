@@ -17,7 +17,7 @@ struct CaptureOptions {
   // Bound on thread-instructions of the whole run; reaching it is an error that names the thread, block and source
   // line.
   uint64_t max_instructions = 100'000'000'000;
-  uint32_t resident_blocks = 1;  // of a launch that are live at once
+  uint32_t resident_blocks = 1;  // of a launch that are live at once; a recipe may ask for more
   int zstd_level = 3;
   unsigned threads = 1;   // that compress; the trace does not depend on it
   bool progress = false;  // on stderr

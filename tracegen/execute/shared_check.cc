@@ -1,16 +1,17 @@
 #include "tracegen/execute/shared_check.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "absl/strings/match.h"
-#include "tracegen/instrument/thread_context.h"
 
 namespace heddle::tracegen {
 namespace {
 
 using trace::v1::Instruction;
 
-constexpr uint64_t kBarrier = uint64_t{1} << 32;
+constexpr uint64_t kBarrierStep = uint64_t{1} << 32;  // of ThreadState::interval
+constexpr uint64_t kNoInterval = ~uint64_t{0};
 
 // Shuffles, votes and syncwarp of today's form, which the threads of their mask reach together.
 bool SynchronizesWarp(const Instruction& instruction) {
@@ -31,50 +32,73 @@ uint64_t OrderOf(const trace::Program& program, trace::Pc pc) {
 
 SharedMemoryCheck::SharedMemoryCheck(const trace::Program& program, uint32_t threads, uint32_t shared_bytes)
     : program_(program), threads_(threads), shared_bytes_(shared_bytes), path_of_thread_(threads), lanes_(kWarpWidth) {
-  for (trace::Pc pc : program.accesses()) {
-    const Instruction& instruction = program.instruction(pc);
-    if (MayBeShared(instruction)) unit_bytes_ = std::min(unit_bytes_, instruction.access_bytes());
+  for (const trace::Block& block : program.blocks()) {
+    first_item_.push_back(static_cast<uint32_t>(items_.size()));
+    uint32_t position = 0;
+    for (trace::Pc pc = block.first; pc < block.first + block.count; ++pc) {
+      const Instruction& instruction = program.instruction(pc);
+      if (instruction.op() == trace::v1::OP_BARRIER) {
+        items_.push_back({0, pc, 0, 0, kBarrier});
+      } else if (SynchronizesWarp(instruction)) {
+        items_.push_back({0, pc, 0, 0, kWarpOperation});
+      }
+      if (!trace::Program::HasAddress(instruction)) continue;
+      if (MayBeShared(instruction)) {
+        const Kind kind = instruction.op() == trace::v1::OP_ATOMIC  ? kAtomic
+                          : instruction.op() == trace::v1::OP_STORE ? kStore
+                                                                    : kLoad;
+        const uint32_t bytes = instruction.access_bytes();
+        items_.push_back({position, pc, OrderOf(program, pc), static_cast<uint16_t>(bytes), kind});
+        unit_bits_ = std::min(unit_bits_, static_cast<uint32_t>(std::countr_zero(bytes)));
+      }
+      ++position;
+    }
   }
-  if (unit_bytes_ == 3) unit_bytes_ = 1;
-  places_.resize(shared_bytes / unit_bytes_ + 1);
-  first_store_.resize(shared_bytes / unit_bytes_ + 1);
+  first_item_.push_back(static_cast<uint32_t>(items_.size()));
+  places_.resize((shared_bytes >> unit_bits_) + 1);
+  first_store_.resize((shared_bytes >> unit_bits_) + 1);
 }
 
 // Walks the path of a thread, or of its part, and appends what may be accesses to shared memory to steps_.
 SharedMemoryCheck::Path SharedMemoryCheck::StepsOf(const trace::ThreadRecord& record, bool last, ThreadState& state) {
   Path path;
-  path.first = steps_.size();
+  path.first = path.end = static_cast<uint32_t>(stretches_.size());
   trace::ByteDecisions decisions(record.decisions.data(), record.decisions.size());
   uint64_t instructions = 0;
   uint32_t position = 0;
   const bool to_exit = last || record.exited;
   trace::Walk(program_, to_exit ? trace::Extent::kRunsToExit : trace::Extent::kCut, decisions, state.walk, ~uint64_t{0},
-              instructions, [&](uint32_t, const trace::Block& block) {
-                for (trace::Pc pc = block.first; pc < block.first + block.count; ++pc) {
-                  const Instruction& instruction = program_.instruction(pc);
-                  if (instruction.op() == trace::v1::OP_BARRIER) {
-                    state.interval = (state.interval / kBarrier + 1) * kBarrier;
-                  } else if (SynchronizesWarp(instruction)) {
+              instructions, [&](uint32_t index, const trace::Block& block) {
+                for (uint32_t i = first_item_[index]; i < first_item_[index + 1]; ++i) {
+                  const Item& item = items_[i];
+                  if (item.kind == kBarrier) {
+                    state.interval = (state.interval / kBarrierStep + 1) * kBarrierStep;
+                    continue;
+                  }
+                  if (item.kind == kWarpOperation) {
                     ++state.interval;
+                    continue;
                   }
-                  if (!trace::Program::HasAddress(instruction)) continue;
-                  if (MayBeShared(instruction)) {
-                    const Kind kind = instruction.op() == trace::v1::OP_ATOMIC  ? Kind::kAtomic
-                                      : instruction.op() == trace::v1::OP_STORE ? Kind::kStore
-                                                                                : Kind::kLoad;
-                    steps_.push_back({position, pc, state.interval, OrderOf(program_, pc),
-                                      static_cast<uint16_t>(instruction.access_bytes()), kind});
+                  if (stretches_.size() == path.first || stretches_.back().interval != state.interval) {
+                    const auto at = static_cast<uint32_t>(steps_.size());
+                    stretches_.push_back({state.interval, 0, at, at});
                   }
-                  ++position;
+                  Stretch& stretch = stretches_.back();
+                  ++stretch.end;
+                  stretch.kinds |= item.kind;
+                  path.mixed |= MayHandOff(stretch.kinds);
+                  steps_.push_back({position + item.position, item.pc, item.order, item.bytes, item.kind});
                 }
+                position += block.access_count;
               });
-  path.end = steps_.size();
+  path.end = static_cast<uint32_t>(stretches_.size());
   return path;
 }
 
 absl::Status SharedMemoryCheck::AddBlock(uint64_t block, std::span<const trace::ThreadRecord> records,
                                          std::span<const uint64_t> consumed, bool last) {
   steps_.clear();
+  stretches_.clear();
   known_paths_.clear();
   if (!in_block_) states_.assign(threads_, ThreadState{});
   const bool whole = last && !in_block_;
@@ -85,131 +109,196 @@ absl::Status SharedMemoryCheck::AddBlock(uint64_t block, std::span<const trace::
       continue;
     }
     // Threads that decide alike take the same path.
+    if (t > 0 && std::ranges::equal(decisions, records[t - 1].decisions)) {
+      path_of_thread_[t] = path_of_thread_[t - 1];
+      continue;
+    }
     const std::string_view key(reinterpret_cast<const char*>(decisions.data()), decisions.size());
     const auto [known, fresh] = known_paths_.try_emplace(key);
     if (fresh) known->second = StepsOf(records[t], true, states_[t]);
     path_of_thread_[t] = known->second;
   }
   in_block_ = !last;
-  const uint32_t warps = (threads_ + kWarpWidth - 1) / kWarpWidth;
-  for (uint32_t warp = 0; warp < warps; ++warp) {
-    CollectWarp(warp, records, consumed);
-    NoteStores(block);
-    FindHandOffs();
-  }
-  for (uint32_t warp = 0; warp < warps && !uninitialized_.has_value(); ++warp) {
-    CollectWarp(warp, records, consumed);
-    FindUninitialized(block, warp);
+  const Threads threads{records, consumed};
+  for (uint32_t warp = 0; warp * kWarpWidth < threads_; ++warp) FindHandOffs(warp, threads);
+  if (!uninitialized_.has_value()) {
+    NoteStores(block, threads);
+    FindUninitialized(block, threads);
   }
   return absl::OkStatus();
 }
 
-void SharedMemoryCheck::CollectWarp(uint32_t warp, std::span<const trace::ThreadRecord> records,
-                                    std::span<const uint64_t> consumed) {
+SharedMemoryCheck::Units SharedMemoryCheck::UnitsOf(const Threads& threads, uint32_t thread, const Step& step) const {
+  // What lies behind the end of a part may not have been written.
+  if (step.position >= threads.consumed[thread]) return {};
+  const uint64_t offset = threads.records[thread].addresses[step.position] - kSharedBase;
+  if (offset >= shared_bytes_ || step.bytes > shared_bytes_ - offset) return {};
+  return {static_cast<uint32_t>(offset >> unit_bits_),
+          static_cast<uint32_t>((offset + step.bytes - 1) >> unit_bits_) + 1};
+}
+
+void SharedMemoryCheck::NoteStores(uint64_t block, const Threads& threads) {
+  for (uint32_t t = 0; t < threads_; ++t) {
+    for (uint32_t s = path_of_thread_[t].first; s < path_of_thread_[t].end; ++s) {
+      const Stretch& stretch = stretches_[s];
+      if (stretch.kinds == kLoad) continue;
+      const uint32_t barriers = BarriersOf(stretch);
+      for (uint32_t i = stretch.first; i < stretch.end; ++i) {
+        const Step& step = steps_[i];
+        if (step.kind == kLoad) continue;
+        const Units units = UnitsOf(threads, t, step);
+        for (uint32_t unit = units.first; unit < units.end; ++unit) {
+          FirstStore& first = first_store_[unit];
+          if (first.block != block) first = {block, kNever, kNever};
+          first.any = std::min(first.any, barriers);
+          if (step.kind == kStore) first.plain = std::min(first.plain, barriers);
+        }
+      }
+    }
+  }
+}
+
+void SharedMemoryCheck::FindUninitialized(uint64_t block, const Threads& threads) {
+  // By which barrier all of shared memory has been stored to.
+  uint32_t all = 0;
+  uint32_t all_plain = 0;
+  const uint32_t unit_count = (shared_bytes_ + (1u << unit_bits_) - 1) >> unit_bits_;
+  for (uint32_t unit = 0; unit < unit_count && all != kNever; ++unit) {
+    const FirstStore& first = first_store_[unit];
+    all = std::max(all, first.block == block ? first.any : kNever);
+    all_plain = std::max(all_plain, first.block == block ? first.plain : kNever);
+  }
+  if (all == kNever) all_plain = kNever;
+  for (uint32_t t = 0; t < threads_; ++t) {
+    for (uint32_t s = path_of_thread_[t].first; s < path_of_thread_[t].end; ++s) {
+      const Stretch& stretch = stretches_[s];
+      const uint32_t barriers = BarriersOf(stretch);
+      const uint32_t doubtful = (barriers < all ? kLoad : 0) | (barriers < all_plain ? kAtomic : 0);
+      if ((stretch.kinds & doubtful) == 0) continue;
+      for (uint32_t i = stretch.first; i < stretch.end; ++i) {
+        const Step& step = steps_[i];
+        if (step.kind == kStore) continue;
+        const Units units = UnitsOf(threads, t, step);
+        for (uint32_t unit = units.first; unit < units.end; ++unit) {
+          const FirstStore& first = first_store_[unit];
+          const uint32_t stored = first.block != block ? kNever : step.kind == kAtomic ? first.plain : first.any;
+          if (stored <= barriers) continue;
+          uninitialized_ = Uninitialized{step.pc, block, t};
+          return;
+        }
+      }
+    }
+  }
+}
+
+void SharedMemoryCheck::FindHandOffs(uint32_t warp, const Threads& threads) {
+  const uint32_t first = warp * kWarpWidth;
+  const uint32_t lanes = std::min<uint32_t>(kWarpWidth, threads_ - first);
+  const Path& path = path_of_thread_[first];
+  if (!path.mixed && std::all_of(&path, &path + lanes, [&path](const Path& other) { return other == path; })) return;
+  uint32_t next[kWarpWidth] = {};
+  for (uint32_t lane = 0; lane < lanes; ++lane) next[lane] = path_of_thread_[first + lane].first;
+  stretch_of_lane_.fill(nullptr);
+  for (;;) {
+    uint64_t interval = kNoInterval;
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+      if (next[lane] == path_of_thread_[first + lane].end) continue;
+      interval = std::min(interval, stretches_[next[lane]].interval);
+    }
+    if (interval == kNoInterval) return;
+    uint32_t kinds = 0;
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+      const bool takes_part =
+          next[lane] != path_of_thread_[first + lane].end && stretches_[next[lane]].interval == interval;
+      stretch_of_lane_[lane] = takes_part ? &stretches_[next[lane]++] : nullptr;
+      if (takes_part) kinds |= stretch_of_lane_[lane]->kinds;
+    }
+    if (!MayHandOff(kinds)) continue;
+    ++stamp_;
+    if (!FindHandOffsInStep(warp, threads)) FindHandOffsIn(warp, threads);
+  }
+}
+
+bool SharedMemoryCheck::FindHandOffsInStep(uint32_t warp, const Threads& threads) {
+  const Stretch* same = nullptr;
+  for (const Stretch* stretch : stretch_of_lane_) {
+    if (stretch == nullptr) continue;
+    if (same == nullptr) same = stretch;
+    if (stretch != same) return false;
+  }
+  units_.clear();
+  for (uint32_t i = same->first; i < same->end; ++i) {
+    for (uint32_t lane = 0; lane < kWarpWidth; ++lane) {
+      if (stretch_of_lane_[lane] == nullptr) continue;
+      units_.push_back(UnitsOf(threads, warp * kWarpWidth + lane, steps_[i]));
+      if (units_.back().first == units_.back().end) return false;
+    }
+  }
+  const Units* units = units_.data();
+  for (uint32_t i = same->first; i < same->end; ++i) {
+    for (uint32_t lane = 0; lane < kWarpWidth; ++lane) {
+      if (stretch_of_lane_[lane] != nullptr) Touch(lane, steps_[i].pc, steps_[i].kind, *units++);
+    }
+  }
+  return true;
+}
+
+void SharedMemoryCheck::FindHandOffsIn(uint32_t warp, const Threads& threads) {
   for (uint32_t lane = 0; lane < kWarpWidth; ++lane) {
     lanes_[lane].clear();
-    const uint32_t t = warp * kWarpWidth + lane;
-    if (t >= threads_) continue;
-    for (size_t i = path_of_thread_[t].first; i < path_of_thread_[t].end; ++i) {
-      const Step& step = steps_[i];
-      if (step.position >= consumed[t]) break;
-      const uint64_t offset = records[t].addresses[step.position] - kSharedBase;
-      if (offset >= shared_bytes_ || step.bytes > shared_bytes_ - offset) continue;
-      const auto first = static_cast<uint32_t>(offset / unit_bytes_);
-      const auto end = static_cast<uint32_t>((offset + step.bytes - 1) / unit_bytes_) + 1;
-      lanes_[lane].push_back({step.interval, step.order, first, end - first, step.pc, step.kind});
+    if (stretch_of_lane_[lane] == nullptr) continue;
+    for (uint32_t i = stretch_of_lane_[lane]->first; i < stretch_of_lane_[lane]->end; ++i) {
+      const Units units = UnitsOf(threads, warp * kWarpWidth + lane, steps_[i]);
+      if (units.first != units.end) lanes_[lane].push_back({steps_[i].order, units, steps_[i].pc, steps_[i].kind});
     }
   }
-}
-
-void SharedMemoryCheck::NoteStores(uint64_t block) {
-  for (const std::vector<Access>& accesses : lanes_) {
-    for (const Access& access : accesses) {
-      if (access.kind == Kind::kLoad) continue;
-      const auto barriers = static_cast<uint32_t>(1 + access.interval / kBarrier);
-      for (uint32_t unit = access.unit; unit < access.unit + access.units; ++unit) {
-        FirstStore& first = first_store_[unit];
-        if (first.block != block) first = {block, 0, 0};
-        const auto note = [barriers](uint32_t& when) { when = when == 0 ? barriers : std::min(when, barriers); };
-        note(first.any);
-        if (access.kind == Kind::kStore) note(first.plain);
-      }
-    }
-  }
-}
-
-void SharedMemoryCheck::FindUninitialized(uint64_t block, uint32_t warp) {
-  for (uint32_t lane = 0; lane < kWarpWidth; ++lane) {
-    for (const Access& access : lanes_[lane]) {
-      if (access.kind == Kind::kStore) continue;
-      const auto barriers = static_cast<uint32_t>(1 + access.interval / kBarrier);
-      for (uint32_t unit = access.unit; unit < access.unit + access.units; ++unit) {
-        const FirstStore& first = first_store_[unit];
-        const uint32_t stored = first.block != block ? 0 : access.kind == Kind::kAtomic ? first.plain : first.any;
-        if (stored != 0 && stored <= barriers) continue;
-        uninitialized_ = Uninitialized{access.pc, block, warp * kWarpWidth + lane};
-        return;
-      }
-    }
-  }
-}
-
-void SharedMemoryCheck::FindHandOffs() {
   size_t next[kWarpWidth] = {};
-  uint64_t current = ~uint64_t{0};
   for (;;) {
-    uint64_t interval = ~uint64_t{0};
     uint64_t order = ~uint64_t{0};
     for (uint32_t lane = 0; lane < kWarpWidth; ++lane) {
-      if (next[lane] == lanes_[lane].size()) continue;
-      const Access& access = lanes_[lane][next[lane]];
-      if (access.interval > interval || (access.interval == interval && access.order >= order)) continue;
-      interval = access.interval;
-      order = access.order;
+      if (next[lane] != lanes_[lane].size()) order = std::min(order, lanes_[lane][next[lane]].order);
     }
-    if (interval == ~uint64_t{0}) return;
-    if (interval != current) ++stamp_;
-    current = interval;
+    if (order == ~uint64_t{0}) return;
     for (uint32_t lane = 0; lane < kWarpWidth; ++lane) {
-      if (next[lane] == lanes_[lane].size()) continue;
-      const Access& access = lanes_[lane][next[lane]];
-      if (access.interval != interval || access.order != order) continue;
-      for (uint32_t unit = access.unit; unit < access.unit + access.units; ++unit) Touch(lane, access, unit);
-      ++next[lane];
+      if (next[lane] == lanes_[lane].size() || lanes_[lane][next[lane]].order != order) continue;
+      const Access& access = lanes_[lane][next[lane]++];
+      Touch(lane, access.pc, access.kind, access.units);
     }
   }
 }
 
-void SharedMemoryCheck::Touch(uint32_t lane, const Access& access, uint32_t unit) {
-  Place& place = places_[unit];
-  if (place.stamp != stamp_) {
-    place = Place();
-    place.stamp = stamp_;
-  }
+void SharedMemoryCheck::Touch(uint32_t lane, trace::Pc pc, Kind kind, Units units) {
   const uint32_t self = 1u << lane;
   const auto is_of_others = [self](const Latest& latest) { return (latest.lanes & ~self) != 0; };
   const auto reads = [&](const Latest& written) {
-    if (is_of_others(written) && (written.lanes & self) == 0) ++hand_offs_[{written.pc, access.pc}];
+    if (is_of_others(written) && (written.lanes & self) == 0) ++hand_offs_[{written.pc, pc}];
   };
   const auto overwrites = [&](const Latest& read) {
-    if (is_of_others(read)) ++hand_offs_[{access.pc, read.pc}];
+    if (is_of_others(read)) ++hand_offs_[{pc, read.pc}];
   };
-  switch (access.kind) {
-    case Kind::kLoad:
-      reads(place.store);
-      reads(place.atomic);
-      place.load.Add(access.pc, self);
-      break;
-    case Kind::kStore:
-      overwrites(place.load);
-      overwrites(place.atomic);
-      place.store.Add(access.pc, self);
-      break;
-    case Kind::kAtomic:
-      reads(place.store);
-      overwrites(place.load);
-      place.atomic.Add(access.pc, self);
-      break;
+  for (uint32_t unit = units.first; unit < units.end; ++unit) {
+    Place& place = places_[unit];
+    if (place.stamp != stamp_) {
+      place = Place();
+      place.stamp = stamp_;
+    }
+    switch (kind) {
+      case kLoad:
+        reads(place.store);
+        reads(place.atomic);
+        place.load.Add(pc, self);
+        break;
+      case kStore:
+        overwrites(place.load);
+        overwrites(place.atomic);
+        place.store.Add(pc, self);
+        break;
+      default:
+        reads(place.store);
+        overwrites(place.load);
+        place.atomic.Add(pc, self);
+        break;
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 #ifndef HEDDLE_TRACEGEN_EXECUTE_SHARED_CHECK_H_
 #define HEDDLE_TRACEGEN_EXECUTE_SHARED_CHECK_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "tracegen/execute/block_runner.h"
+#include "tracegen/instrument/thread_context.h"
 #include "traces/format/program.h"
 #include "traces/format/walk.h"
 #include "traces/format/writer.h"
@@ -27,6 +29,9 @@ namespace heddle::tracegen {
 // a store to what another thread has loaded. Atomics are both, but not among themselves. Warp operations count whatever
 // their mask, so that a hand-off behind one for other threads is missed; so is one between parts of a block that is cut
 // in time.
+//
+// Most kernels pass quickly: an interval in which a warp only loads, or only stores, needs no look at addresses, nor do
+// loads behind a barrier by which all of shared memory has been stored to.
 //
 // A load of a place that no thread has stored to before the same barrier reads what is not initialized.
 class SharedMemoryCheck final : public BlockObserver {
@@ -50,31 +55,56 @@ class SharedMemoryCheck final : public BlockObserver {
   const std::optional<Uninitialized>& uninitialized() const { return uninitialized_; }
 
  private:
-  enum class Kind : uint8_t { kLoad, kStore, kAtomic };
+  // Kinds of accesses, as sets; and what divides intervals.
+  enum Kind : uint8_t { kLoad = 1, kStore = 2, kAtomic = 4, kBarrier = 8, kWarpOperation = 16 };
+  // What a basic block does that matters here.
+  struct Item {
+    uint32_t position = 0;  // among the block's accesses
+    trace::Pc pc = 0;
+    uint64_t order = 0;  // within an interval: the lowest goes first
+    uint16_t bytes = 0;
+    Kind kind = kLoad;
+  };
   // An access of a path that may be to shared memory.
   struct Step {
     uint32_t position = 0;  // among the path's accesses
     trace::Pc pc = 0;
-    uint64_t interval = 0;  // barriers << 32 | warp operations since
-    uint64_t order = 0;     // as in Access
+    uint64_t order = 0;  // as in Item
     uint16_t bytes = 0;
-    Kind kind = Kind::kLoad;
+    Kind kind = kLoad;
+  };
+  // Steps of a path that lie in one interval.
+  struct Stretch {
+    uint64_t interval = 0;  // barriers << 32 | warp operations since
+    uint32_t kinds = 0;     // of the steps
+    uint32_t first = 0;     // range of steps_
+    uint32_t end = 0;
   };
   struct Path {
-    size_t first = 0;  // of steps_
-    size_t end = 0;
+    uint32_t first = 0;  // range of stretches_
+    uint32_t end = 0;
+    bool mixed = false;  // some stretch may hold both ends of a hand-off
+    bool operator==(const Path&) const = default;
   };
   struct ThreadState {
     trace::WalkState walk;
     uint64_t interval = 0;
   };
+  // The recorded threads of a block, or of a part of it.
+  struct Threads {
+    std::span<const trace::ThreadRecord> records;
+    std::span<const uint64_t> consumed;
+  };
+  // Units of shared memory that an access concerns.
+  struct Units {
+    uint32_t first = 0;
+    uint32_t end = 0;  // `first` if it is not an access to shared memory
+  };
   struct Access {
-    uint64_t interval = 0;
-    uint64_t order = 0;  // within an interval: the lowest goes first
-    uint32_t unit = 0;
-    uint32_t units = 0;
+    uint64_t order = 0;
+    Units units;
     trace::Pc pc = 0;
-    Kind kind = Kind::kLoad;
+    Kind kind = kLoad;
   };
   // What the latest instruction of a kind that accessed a place was, and for which lanes of the warp.
   struct Latest {
@@ -93,30 +123,44 @@ class SharedMemoryCheck final : public BlockObserver {
     Latest load;
     Latest atomic;
   };
-  // When a place was first stored to: 1 + number of barriers before, 0 = not yet.
+  // When a place was first stored to: 1 + number of barriers before, kNever = not yet.
   struct FirstStore {
     uint64_t block = ~uint64_t{0};
     uint32_t plain = 0;
     uint32_t any = 0;
   };
+  static constexpr uint32_t kNever = ~uint32_t{0};
 
+  static bool MayHandOff(uint32_t kinds) { return (kinds & (kinds - 1)) != 0; }
+  // 1 + number of barriers in front of it.
+  static uint32_t BarriersOf(const Stretch& stretch) { return static_cast<uint32_t>(1 + (stretch.interval >> 32)); }
   Path StepsOf(const trace::ThreadRecord& record, bool last, ThreadState& state);
-  void CollectWarp(uint32_t warp, std::span<const trace::ThreadRecord> records, std::span<const uint64_t> consumed);
-  void NoteStores(uint64_t block);
-  void FindUninitialized(uint64_t block, uint32_t warp);
-  void FindHandOffs();
-  void Touch(uint32_t lane, const Access& access, uint32_t unit);
+  Units UnitsOf(const Threads& threads, uint32_t thread, const Step& step) const;
+  void NoteStores(uint64_t block, const Threads& threads);
+  void FindUninitialized(uint64_t block, const Threads& threads);
+  void FindHandOffs(uint32_t warp, const Threads& threads);
+  // Of the stretches stretch_of_lane_ of one interval.
+  void FindHandOffsIn(uint32_t warp, const Threads& threads);
+  // If all threads take the same steps, all of them in shared memory. False: nothing was done.
+  bool FindHandOffsInStep(uint32_t warp, const Threads& threads);
+  void Touch(uint32_t lane, trace::Pc pc, Kind kind, Units units);
 
   const trace::Program& program_;
   uint32_t threads_;
   uint32_t shared_bytes_;
-  uint32_t unit_bytes_ = 4;
-  bool in_block_ = false;  // parts of the block have been seen
+  uint32_t unit_bits_ = 2;  // a unit has 2^unit_bits_ bytes
+  std::vector<Item> items_;
+  std::vector<uint32_t> first_item_;  // by basic block, and one more
+  bool in_block_ = false;             // parts of the block have been seen
   std::vector<ThreadState> states_;
   std::vector<Step> steps_;
+  std::vector<Stretch> stretches_;
   std::vector<Path> path_of_thread_;
   std::unordered_map<std::string_view, Path> known_paths_;
-  std::vector<std::vector<Access>> lanes_;  // of one warp
+  // One warp: null, or the lane's steps in the interval that is looked at.
+  std::array<const Stretch*, kWarpWidth> stretch_of_lane_ = {};
+  std::vector<std::vector<Access>> lanes_;
+  std::vector<Units> units_;
   uint64_t stamp_ = 0;
   std::vector<Place> places_;
   std::vector<FirstStore> first_store_;

@@ -44,6 +44,7 @@ absl::Status AddressDecoder::SetSource(const v1::AddressColumn& column, const Wa
                                        const Program& program, uint32_t index) {
   Cursor& cursor = cursors_[index];
   Storage& storage = storage_[index];
+  storage.zeroed = false;
   storage.biases.assign(1, static_cast<uint64_t>(column.bias()));
   const bool chained = column.model() == v1::AddressColumn::CHAIN;
   if (chained) {
@@ -61,6 +62,7 @@ absl::Status AddressDecoder::SetSource(const v1::AddressColumn& column, const Wa
   }
   switch (column.model()) {
     case v1::AddressColumn::SEPARABLE:
+    case v1::AddressColumn::INDUCTION:
       cursor.separable = true;
       cursor.source = columns_ + index;
       storage.biases[0] = 0;
@@ -93,7 +95,7 @@ absl::Status AddressDecoder::SetSource(const v1::AddressColumn& column, const Wa
       // Within a basic block the reference has just been accessed; elsewhere it may not have been, by this thread.
       if (!same_block || shift == -63) needs_clearing_[reference_index] = 1;
       if (shift == -63) {
-        cursor.zeroed = any_zeroed_ = true;
+        storage.zeroed = any_zeroed_ = true;
         storage.reference_slot = cursor.source;
         cursor.source = 2 * columns_ + static_cast<uint32_t>(chains_.size());
         break;
@@ -107,6 +109,7 @@ absl::Status AddressDecoder::SetSource(const v1::AddressColumn& column, const Wa
   }
   cursor.biases = storage.biases.data();
   cursor.bias = storage.biases[0];
+  cursor.chained = chained;
   return absl::OkStatus();
 }
 
@@ -178,6 +181,57 @@ void AddressDecoder::ReadTime(const v1::AddressColumn& column, std::span<const T
   storage.first = storage.addends.data();
 }
 
+absl::Status AddressDecoder::SetCounter(const v1::AddressColumn& column, const Program& program, uint32_t index) {
+  const InductionCounter counter{column.counted_block(), column.reset_block()};
+  if (column.model() != v1::AddressColumn::INDUCTION) {
+    if (counter == InductionCounter() && column.stride() == 0) return absl::OkStatus();
+    return Refuse(column, "counted_block, reset_block and stride belong to model INDUCTION");
+  }
+  if (counter.counted_block >= program.blocks().size() || counter.reset_block >= program.blocks().size() ||
+      counter.counted_block == counter.reset_block) {
+    return Refuse(column, "counted_block and reset_block are not two blocks of the program");
+  }
+  if (!inductions_.has_value()) inductions_.emplace(program);
+  if (!inductions_->Add(index, counter)) {
+    return Refuse(column,
+                  absl::StrCat("more than ", kMostInductionCounters, " pairs of counted_block and reset_block"));
+  }
+  storage_[index].stride = static_cast<uint64_t>(column.stride());
+  return absl::OkStatus();
+}
+
+void AddressDecoder::CountInductions(const WalkedPaths& walked, const DecodedChunk& out) {
+  first_addend_.clear();
+  if (!inductions_.has_value()) return;
+  first_addend_.assign(walked.columns.size(), 0);
+  std::vector<uint32_t> addends(columns_, 0);  // by column
+  std::vector<uint8_t> concerned(walked.paths.size(), 0);
+  for (size_t p = 0; p < walked.paths.size(); ++p) {
+    const WalkedPaths::Path& path = walked.paths[p];
+    for (uint64_t i = path.first_column; i < path.first_column + path.column_count; ++i) {
+      const uint32_t c = walked.columns[i];
+      if (!inductions_->Counts(c)) continue;
+      concerned[p] = 1;
+      first_addend_[i] = addends[c];
+      addends[c] += walked.counts[i];
+    }
+  }
+  std::vector<uint64_t*> next(columns_, nullptr);
+  for (uint32_t c = 0; c < columns_; ++c) {
+    if (!inductions_->Counts(c)) continue;
+    storage_[c].addends.resize(addends[c]);
+    storage_[c].first = next[c] = storage_[c].addends.data();
+  }
+  for (size_t p = 0; p < walked.paths.size(); ++p) {
+    if (concerned[p] == 0) continue;
+    inductions_->Write(out.paths[p], next);  // DecodePaths has walked it, so that nothing can go wrong
+  }
+  for (uint32_t c = 0; c < columns_; ++c) {
+    if (!inductions_->Counts(c)) continue;
+    for (uint64_t& addend : storage_[c].addends) addend *= storage_[c].stride;
+  }
+}
+
 absl::Status AddressDecoder::ReadColumn(const v1::AddressColumn& column, const WalkedPaths& walked,
                                         const Program& program, uint32_t index) {
   const WalkedPaths::Column& total = walked.totals[index];
@@ -189,13 +243,15 @@ absl::Status AddressDecoder::ReadColumn(const v1::AddressColumn& column, const W
     case v1::AddressColumn::TIME:
     case v1::AddressColumn::RELATIVE:
     case v1::AddressColumn::CHAIN:
+    case v1::AddressColumn::INDUCTION:
       break;
     default:
       return Refuse(column, absl::StrCat("unknown model ", static_cast<int>(column.model())));
   }
   const bool separable = column.model() == v1::AddressColumn::SEPARABLE;
   const bool time = column.model() == v1::AddressColumn::TIME;
-  if (static_cast<uint64_t>(column.base_dd_size()) != (separable || time ? total.threads : 0)) {
+  const bool induction = column.model() == v1::AddressColumn::INDUCTION;
+  if (static_cast<uint64_t>(column.base_dd_size()) != (separable || time || induction ? total.threads : 0)) {
     return Refuse(column, absl::StrCat("base_dd has ", column.base_dd_size(), " elements, ", total.threads,
                                        " threads run the instruction"));
   }
@@ -204,18 +260,20 @@ absl::Status AddressDecoder::ReadColumn(const v1::AddressColumn& column, const W
     return Refuse(column, absl::StrCat("step_dd has ", column.step_dd_size(), " elements instead of ", steps));
   }
   if (absl::Status status = SetSource(column, walked, program, index); !status.ok()) return status;
+  if (absl::Status status = SetCounter(column, program, index); !status.ok()) return status;
   if (column.chain() != 0) {
     cursor.target = 2 * columns_ + column.chain() - 1;
+    cursor.chained = true;
     cursor.state = ++chain_read_[column.chain() - 1];
   }
-  const uint64_t residuals = separable ? 0 : total.accesses - (time ? total.threads : 0);
+  const uint64_t residuals = separable || induction ? 0 : total.accesses - (time ? total.threads : 0);
   if (time && column.scaled()) return Refuse(column, "scaled needs a residual for every access, TIME has less");
   std::span<const ThreadResiduals> threads;
   if (first_run_[index] != kNoRuns) threads = std::span(runs_).subspan(first_run_[index], total.threads);
   if (absl::Status status = DecodeResiduals(column, residuals, threads, storage_[index].residuals); !status.ok()) {
     return Refuse(column, status.message());
   }
-  if (separable) {
+  if (separable || induction) {
     ReadSteps(column, index);
   } else if (time) {
     ReadTime(column, threads, index);
@@ -237,6 +295,7 @@ absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& 
   needs_clearing_.assign(columns_, 0);
   any_shift_ = false;
   any_zeroed_ = false;
+  inductions_.reset();
   if (absl::Status status = ReadChains(chunk); !status.ok()) return status;
   CountByThread(chunk, program, walked, out);
   // Records and columns that ran must be the same set, in the same order.
@@ -261,6 +320,7 @@ absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& 
   for (uint32_t c = 0; c < columns_; ++c) {
     if (needs_clearing_[c] != 0) cleared_.push_back(static_cast<uint16_t>(c));
   }
+  CountInductions(walked, out);
   PlanPaths(walked, out);
 
   out.addresses64.clear();

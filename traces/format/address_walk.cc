@@ -15,6 +15,7 @@ void AddressDecoder::Rewind() {
     cursor.based = cursor.separable;
   }
   slots_.assign(2 * columns_ + chains_.size() + 1, Slot());
+  for (Cursor& cursor : cursors_) cursor.from = slots_.data() + cursor.source;
   for (size_t k = 0; k < chains_.size(); ++k) slots_[2 * columns_ + k].address = chains_[k].start();
 }
 
@@ -32,7 +33,7 @@ bool AddressDecoder::FindRoots(const WalkedPaths& walked, const WalkedPaths::Pat
     const uint16_t c = columns[k];
     const Cursor& cursor = cursors_[c];
     column_root_[c].column = kNoColumn;
-    occurrence_[c] = 0;
+    occurrence_[c] = first_addend_.empty() ? 0 : first_addend_[path.first_column + k];
     if (cursor.separable && cursor.target == c) continue;
     const bool from_latest = cursor.source < columns_;
     if (may_have_root(c)) {
@@ -44,6 +45,7 @@ bool AddressDecoder::FindRoots(const WalkedPaths& walked, const WalkedPaths::Pat
     // What is walked may not look at what is not.
     if (from_latest && may_have_root(cursor.source)) return false;
     walked_columns_.push_back(c);
+    if (!first_addend_.empty()) walked_first_addend_.push_back(occurrence_[c]);
     walked_accesses += counts[k];
   }
   if (walked_accesses * kMostWalkedShare > accesses) return false;
@@ -95,6 +97,7 @@ void AddressDecoder::PlanPaths(const WalkedPaths& walked, const DecodedChunk& ou
   roots_.clear();
   positions_.clear();
   walked_columns_.clear();
+  walked_first_addend_.clear();
   for (size_t p = 0; p < walked.paths.size(); ++p) {
     const WalkedPaths::Path& path = walked.paths[p];
     if (path.uses >= kFewUses) {
@@ -108,7 +111,7 @@ void AddressDecoder::PlanPaths(const WalkedPaths& walked, const DecodedChunk& ou
   }
 }
 
-inline void AddressDecoder::StartThread(std::span<const uint16_t> columns) {
+inline bool AddressDecoder::StartThread(std::span<const uint16_t> columns, std::span<const uint32_t> first_addends) {
   const auto start_chain = [&](size_t number) {
     Slot& slot = slots_[2 * columns_ + number];
     slot.state = 0;
@@ -116,17 +119,21 @@ inline void AddressDecoder::StartThread(std::span<const uint16_t> columns) {
   };
   const bool few_chains = chains_.size() <= kFew;
   for (size_t k = 0; few_chains && k < chains_.size(); ++k) start_chain(k);
-  for (uint16_t c : columns) {
+  bool based = true;
+  for (size_t k = 0; k < columns.size(); ++k) {
+    const uint16_t c = columns[k];
     Cursor& cursor = cursors_[c];
     if (!few_chains && cursor.target >= 2 * columns_) start_chain(cursor.target - 2 * columns_);
+    based &= cursor.based;
     if (!cursor.separable) continue;
     slots_[columns_ + c].address = *next_base_[c]++;
-    cursor.next = storage_[c].addends.data();
+    cursor.next = storage_[c].addends.data() + (first_addends.empty() ? 0 : first_addends[k]);
   }
+  return based;
 }
 
 // Returns the bits of all offsets that 32 bits cannot hold.
-template <typename Output, bool kShifts, bool kChains, bool kSome>
+template <typename Output, bool kShifts, bool kChains, bool kBased, bool kSome>
 uint64_t AddressDecoder::WalkThread(const uint16_t* sequence, uint64_t accesses, Output* output,
                                     const uint32_t* positions) {
   constexpr bool kWide = sizeof(Output) == 8;
@@ -137,7 +144,7 @@ uint64_t AddressDecoder::WalkThread(const uint16_t* sequence, uint64_t accesses,
     const uint64_t i = kSome ? positions[n] : n;
     const uint32_t c = sequence[i];
     Cursor& cursor = cursors[c];
-    const Slot& source = slots[cursor.source];
+    const Slot& source = *cursor.from;
     uint64_t address = source.address;
     if constexpr (kShifts) {
       // A branch that is nearly always guessed right costs less than shifts by 0, for which later accesses would wait.
@@ -145,18 +152,21 @@ uint64_t AddressDecoder::WalkThread(const uint16_t* sequence, uint64_t accesses,
         address = static_cast<uint64_t>(static_cast<int64_t>(address << cursor.left) >> cursor.right);
       }
     }
-    address += (kChains ? cursor.biases[source.state] : cursor.bias) + *cursor.next;
-    cursor.next += cursor.stride;
-    slots[c].address = address;
-    if constexpr (kChains) {
+    // Which accesses have to do with chains follows the order of the program, and is nearly always guessed right too.
+    if (kChains && cursor.chained) {
+      address += cursor.biases[source.state] + *cursor.next;
       Slot& target = slots[cursor.target];
       target.address = address;
       target.state = cursor.state;
+    } else {
+      address += cursor.bias + *cursor.next;
     }
+    cursor.next += cursor.stride;
+    slots[c].address = address;
     if constexpr (kWide) {
       output[i] = address;
     } else {
-      if (!cursor.based) [[unlikely]] {
+      if (!kBased && !cursor.based) [[unlikely]] {
         cursor.based = true;
         cursor.base = BaseOf(address);
       }
@@ -247,10 +257,10 @@ bool AddressDecoder::WalkThreads(const WalkedPaths& walked, const DecodedChunk& 
     const uint16_t* sequence = walked.sequence.data() + path.first_access;
     Output* to = output + out.first_address[t];
     const PathPlan& plan = plans_[p];
-    const auto start = [&](std::span<const uint16_t> walked_columns) {
+    const auto start = [&](std::span<const uint16_t> walked_columns, std::span<const uint32_t> first_addends) {
       for (uint16_t c : cleared_.size() <= kFew ? std::span<const uint16_t>(cleared_) : previous) slots_[c].address = 0;
       previous = walked_columns;
-      StartThread(walked_columns);
+      return StartThread(walked_columns, first_addends);
     };
     if (plan.rooted) {
       constexpr size_t kAtOnce = 256;  // what they write stays in the first-level cache
@@ -260,18 +270,27 @@ bool AddressDecoder::WalkThreads(const WalkedPaths& walked, const DecodedChunk& 
                                   accesses, end - t, to);
       if (plan.position_count > 0) {
         const auto walked_columns = std::span(walked_columns_).subspan(plan.first_walked, plan.walked_count);
+        std::span<const uint32_t> first_addends;
+        if (!first_addend_.empty()) {
+          first_addends = std::span(walked_first_addend_).subspan(plan.first_walked, plan.walked_count);
+        }
         for (; t < end; ++t, to += accesses) {
-          start(walked_columns);
-          beyond |= WalkThread<Output, kShifts, true, true>(sequence, plan.position_count, to,
-                                                            positions_.data() + plan.first_position);
+          start(walked_columns, first_addends);
+          beyond |= WalkThread<Output, kShifts, true, false, true>(sequence, plan.position_count, to,
+                                                                   positions_.data() + plan.first_position);
         }
       }
       t = end - 1;
       continue;
     }
-    start(columns);
-    beyond |= plan.chained ? WalkThread<Output, kShifts, true>(sequence, accesses, to)
-                           : WalkThread<Output, kShifts, false>(sequence, accesses, to);
+    const bool based =
+        start(columns, first_addend_.empty() ? std::span<const uint32_t>()
+                                             : std::span(first_addend_).subspan(path.first_column, path.column_count));
+    const auto walk = [&]<bool kChains>() {
+      return based ? WalkThread<Output, kShifts, kChains, true>(sequence, accesses, to)
+                   : WalkThread<Output, kShifts, kChains, false>(sequence, accesses, to);
+    };
+    beyond |= plan.chained ? walk.template operator()<true>() : walk.template operator()<false>();
   }
   return beyond == 0;
 }
@@ -288,7 +307,7 @@ bool AddressDecoder::ZeroedColumnsHold(bool narrow) {
   if (!any_zeroed_) return true;
   bool low = narrow;
   for (size_t c = 0; c < columns_ && low; ++c) {
-    if (!cursors_[c].zeroed) continue;
+    if (!storage_[c].zeroed) continue;
     // All addresses of the reference lie within 4 GiB from its base.
     constexpr uint64_t kReach = uint64_t{1} << 32;
     const uint64_t base = cursors_[storage_[c].reference_slot].base;
@@ -298,7 +317,7 @@ bool AddressDecoder::ZeroedColumnsHold(bool narrow) {
   any_zeroed_ = false;
   any_shift_ = true;
   for (size_t c = 0; c < columns_; ++c) {
-    if (!cursors_[c].zeroed) continue;
+    if (!storage_[c].zeroed) continue;
     cursors_[c].source = storage_[c].reference_slot;
     cursors_[c].shifts = true;
   }

@@ -3,12 +3,14 @@
 #define HEDDLE_TRACES_FORMAT_CHUNK_DECODER_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "proto/trace.pb.h"
 #include "traces/format/decoded_chunk.h"
+#include "traces/format/induction.h"
 #include "traces/format/program.h"
 #include "traces/format/residuals.h"
 #include "traces/format/walk.h"
@@ -59,6 +61,7 @@ class AddressDecoder {
   // One column while threads are walked; one cache line.
   struct alignas(64) Cursor {
     const uint64_t* next = nullptr;    // addend of the next access
+    const Slot* from = nullptr;        // slot `source`
     const uint64_t* biases = nullptr;  // by state of the source
     uint64_t bias = 0;                 // biases[0]
     uint64_t base = 0;                 // of the instruction; subtracted from every address
@@ -69,19 +72,23 @@ class AddressDecoder {
     uint8_t left = 0;                  // shift of the source
     uint8_t right = 0;
     bool shifts = false;
+    bool chained = false;            // counts from a chain, or belongs to one
     bool constant_distance = false;  // from the latest address of its reference, without a shift
     bool used = false;
-    bool separable = false;
+    bool separable = false;  // SEPARABLE or INDUCTION: a base per thread, plus what the path tells
     bool based = false;
-    bool zeroed = false;  // counts from 0, which its reference shifted by 63 is if its addresses are below 2^63
   };
+  static_assert(sizeof(Cursor) == 64);
   struct Storage {
     std::vector<int64_t> residuals;
-    std::vector<uint64_t> addends;  // TIME: residuals with the bases in between; SEPARABLE: steps
-    std::vector<uint64_t> bases;    // SEPARABLE: by thread that runs the instruction
+    // TIME: residuals with the bases in between; SEPARABLE: steps; INDUCTION: by access, of one path after the other
+    std::vector<uint64_t> addends;
+    std::vector<uint64_t> bases;  // SEPARABLE, INDUCTION: by thread that runs the instruction
+    uint64_t stride = 0;          // INDUCTION
     std::vector<uint64_t> biases;
     const uint64_t* first = nullptr;  // addend of the first access
-    uint32_t reference_slot = 0;      // of a column that is zeroed
+    bool zeroed = false;          // counts from 0, which its reference shifted by 63 is if its addresses are below 2^63
+    uint32_t reference_slot = 0;  // of a column that is zeroed
   };
   // What all addresses of a column in a path count from.
   struct Root {
@@ -118,6 +125,9 @@ class AddressDecoder {
                           uint32_t index);
   absl::Status SetSource(const v1::AddressColumn& column, const WalkedPaths& walked, const Program& program,
                          uint32_t index);
+  absl::Status SetCounter(const v1::AddressColumn& column, const Program& program, uint32_t index);
+  // Finds the addends of the columns of model INDUCTION.
+  void CountInductions(const WalkedPaths& walked, const DecodedChunk& out);
   // Counts the accesses by thread of the columns where that matters.
   void CountByThread(const v1::BlockChunk& chunk, const Program& program, const WalkedPaths& walked,
                      const DecodedChunk& out);
@@ -127,12 +137,13 @@ class AddressDecoder {
   // Works out the roots of a path and what is added to them; false if too few of its accesses have one.
   bool FindRoots(const WalkedPaths& walked, const WalkedPaths::Path& path, uint64_t accesses, PathPlan& plan);
   void Rewind();
-  void StartThread(std::span<const uint16_t> columns);
+  // Returns whether all columns have the base that 32-bit offsets count from.
+  bool StartThread(std::span<const uint16_t> columns, std::span<const uint32_t> first_addends);
   // Where there are as few columns to be cleared, or chains, all are set at the start of each thread, otherwise those
   // that the thread before it, or this one, has to do with.
   static constexpr size_t kFew = 16;
-  // `positions`: which accesses of the sequence, nullptr = the first `accesses`.
-  template <typename Output, bool kShifts, bool kChains, bool kSome = false>
+  // kBased: all columns have bases. `positions`: which accesses of the sequence, nullptr = the first `accesses`.
+  template <typename Output, bool kShifts, bool kChains, bool kBased, bool kSome = false>
   uint64_t WalkThread(const uint16_t* sequence, uint64_t accesses, Output* output, const uint32_t* positions = nullptr);
   template <typename Output>
   uint64_t WalkRootedThreads(std::span<const uint16_t> columns, const Root* roots, const uint16_t* sequence,
@@ -160,6 +171,10 @@ class AddressDecoder {
   std::vector<Root> roots_;              // of rooted paths, by column in the order of WalkedPaths::columns
   std::vector<uint32_t> positions_;      // of rooted paths
   std::vector<uint16_t> walked_columns_;
+  std::optional<InductionCounts> inductions_;
+  // Of the columns of paths, and of walked_columns_: where the path's addends begin. Empty without model INDUCTION.
+  std::vector<uint32_t> first_addend_;
+  std::vector<uint32_t> walked_first_addend_;
   std::vector<uint64_t> added_;  // of rooted paths, by access; as long as the sequence
   std::vector<RootedColumn> rooted_;
   std::vector<uint64_t> column_offset_;  // by column: what WalkRootedThreads adds

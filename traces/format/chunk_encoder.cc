@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "traces/format/decision_planes.h"
 #include "traces/format/parallel_for.h"
 
 namespace heddle::trace {
@@ -116,10 +117,30 @@ void ChunkEncoder::EncodePaths(const PendingChunk& chunk, bool cut, v1::BlockChu
   if (!any_wide) table.clear_wide_count();
 }
 
+void ChunkEncoder::TurnDecisions(bool trial, EncoderMemory& memory, v1::PathTable& table) {
+  const std::span<const uint32_t> counts(table.decision_count().data(),
+                                         static_cast<size_t>(table.decision_count_size()));
+  if (trial) memory.planes = PlanesPay(counts, table.decision_bits());
+  if (!memory.planes || table.decision_bits().empty()) return;
+  table.set_decision_planes(PlanesOf(counts, table.decision_bits()));
+  table.clear_decision_bits();
+}
+
 ColumnView ChunkEncoder::View(uint32_t index) const {
   const Column& column = columns_[index];
   return {std::span(values_).subspan(column.first_value, column.values),
           std::span(starts_).subspan(column.first_start, column.threads + 1)};
+}
+
+void ChunkEncoder::OrderByColumn(const PendingChunk& chunk, const PendingPath& path) {
+  next_order_.resize(columns_.size());
+  uint32_t* next = order_.data() + path.first_access;
+  for (const PathColumn& used : chunk.columns().subspan(path.first_column, path.column_count)) {
+    next_order_[used.column] = next;
+    next += used.count;
+  }
+  const uint16_t* sequence = chunk.sequence().data() + path.first_access;
+  for (uint32_t i = 0; i < path.accesses; ++i) *next_order_[sequence[i]]++ = i;
 }
 
 void ChunkEncoder::Scatter(const PendingChunk& chunk) {
@@ -148,15 +169,32 @@ void ChunkEncoder::Scatter(const PendingChunk& chunk) {
     next_value_[c] = values_.data() + columns_[c].first_value;
     next_start[c] = starts_.data() + columns_[c].first_start;
   }
+  order_.resize(chunk.sequence().size());
+  has_order_.assign(chunk.paths().size(), false);
   const uint64_t* address = chunk.addresses().data();
   for (uint32_t path_index : chunk.path_of_thread()) {
     const PendingPath& path = chunk.paths()[path_index];
-    for (const PathColumn& used : chunk.columns().subspan(path.first_column, path.column_count)) {
+    const std::span<const PathColumn> columns = chunk.columns().subspan(path.first_column, path.column_count);
+    for (const PathColumn& used : columns) {
       const uint64_t* first = values_.data() + columns_[used.column].first_value;
       *next_start[used.column]++ = static_cast<uint32_t>(next_value_[used.column] - first);
     }
-    const uint16_t* sequence = chunk.sequence().data() + path.first_access;
-    for (uint64_t i = 0; i < path.accesses; ++i) *next_value_[sequence[i]]++ = *address++;
+    if (path.uses == 1) {
+      const uint16_t* sequence = chunk.sequence().data() + path.first_access;
+      for (uint64_t i = 0; i < path.accesses; ++i) *next_value_[sequence[i]]++ = *address++;
+      continue;
+    }
+    // Column by column, so that no address waits for the place of the one before it.
+    if (!has_order_[path_index]) OrderByColumn(chunk, path);
+    has_order_[path_index] = true;
+    const uint32_t* order = order_.data() + path.first_access;
+    for (const PathColumn& used : columns) {
+      uint64_t* const values = next_value_[used.column];
+      for (uint32_t k = 0; k < used.count; ++k) values[k] = address[order[k]];
+      next_value_[used.column] += used.count;
+      order += used.count;
+    }
+    address += path.accesses;
   }
   for (uint32_t c : used_) *next_start[c] = static_cast<uint32_t>(columns_[c].values);
 }
@@ -204,6 +242,12 @@ void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool 
       residuals = differences;
       by_access = false;
       break;
+    case v1::AddressColumn::INDUCTION:
+      record.set_counted_block(column.choice.counter.counted_block);
+      record.set_reset_block(column.choice.counter.reset_block);
+      record.set_stride(column.choice.stride);
+      StoreBases(column.bases, record);
+      break;
     case v1::AddressColumn::CHAIN:
       for (int64_t bias : walk_biases_[index]) record.add_chain_bias(bias);
       residuals = column.residuals;
@@ -226,7 +270,7 @@ void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool 
       break;
     }
   }
-  if (column.choice.model != v1::AddressColumn::SEPARABLE) {
+  if (column.choice.model != v1::AddressColumn::SEPARABLE && column.choice.model != v1::AddressColumn::INDUCTION) {
     const bool zero = std::all_of(residuals.begin(), residuals.end(), [](int64_t r) { return r == 0; });
     std::vector<ThreadResiduals> threads;
     if (by_access && !zero && (trial || column.choice.layout.scaled)) threads = ThreadsOf(chunk, index);
@@ -253,6 +297,9 @@ void ChunkEncoder::Choose(const PendingChunk& chunk, EncoderMemory& memory) {
     // For the sake of such a column there need not be a chain.
     if (columns_[c].longest >= 0 && HasNearlyFreeBases(View(c))) costs[c] = 0;
   });
+  for (uint32_t c : used_) {
+    if (columns_[c].longest < 0 && ChooseInduction(chunk, c, costs[c])) costs[c] = 0;
+  }
   ChooseChains(std::move(chains), costs, memory);
 }
 
@@ -322,7 +369,7 @@ void ChunkEncoder::ChooseChains(std::vector<ChainChoice> chains, std::span<const
   }
 }
 
-void ChunkEncoder::Keep(const EncoderMemory& memory) {
+void ChunkEncoder::Keep(const PendingChunk& chunk, const EncoderMemory& memory) {
   for (uint32_t c : used_) {
     Column& column = columns_[c];
     const ModelChoice& known = memory.choices[c];
@@ -339,6 +386,10 @@ void ChunkEncoder::Keep(const EncoderMemory& memory) {
       case v1::AddressColumn::CHAIN:
         fits = true;
         break;
+      case v1::AddressColumn::INDUCTION:
+        fits = column.longest < 0 && MayCount(known.counter) && FitInduction(chunk, c, known.counter, known.stride);
+        if (fits) Count(known.counter);
+        break;
       default:
         break;
     }
@@ -354,11 +405,13 @@ void ChunkEncoder::Encode(const PendingChunk& chunk, bool cut, EncoderMemory& me
   columns_.resize(column_count);
   for (Column& column : columns_) column = Column();
   used_.clear();
+  counters_.clear();
   memory.choices.resize(column_count);
   Scatter(chunk);
   const unsigned threads = ThreadsFor(chunk);
   ParallelFor(used_.size(), threads, [&](size_t u) { columns_[used_[u]].longest = FindSeparable(View(used_[u])); });
   const bool trial = IsTrial(memory.chunks++);
+  TurnDecisions(trial, memory, *out.mutable_paths());
   if (trial) {
     // Chains get new numbers. A column without accesses in this chunk may not keep one.
     for (ModelChoice& choice : memory.choices) {
@@ -367,7 +420,7 @@ void ChunkEncoder::Encode(const PendingChunk& chunk, bool cut, EncoderMemory& me
     }
     Choose(chunk, memory);
   } else {
-    Keep(memory);
+    Keep(chunk, memory);
   }
   PlanChains(chunk.program(), memory, out);
   WalkResiduals(chunk, out);

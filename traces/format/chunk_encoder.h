@@ -3,6 +3,7 @@
 #define HEDDLE_TRACES_FORMAT_CHUNK_ENCODER_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct EncoderMemory {
   std::vector<ModelChoice> choices;  // by column
   std::vector<ChainChoice> chains;
   uint64_t chunks = 0;
+  bool planes = false;  // decisions stand by number instead of by path
 };
 
 class ChunkEncoder {
@@ -49,6 +51,7 @@ class ChunkEncoder {
     std::vector<Candidate> candidates;  // at most two
     std::vector<int64_t> residuals;     // of columns that walk
     std::vector<uint8_t> states;        // CHAIN: of the chain, by residual
+    std::vector<uint64_t> bases;        // INDUCTION: by thread that runs the instruction
   };
   // Latest address of a chain, while threads are walked.
   struct ChainState {
@@ -71,15 +74,27 @@ class ChunkEncoder {
   };
 
   void EncodePaths(const PendingChunk& chunk, bool cut, v1::BlockChunk& out);
+  // Turns decisions to planes if that pays.
+  void TurnDecisions(bool trial, EncoderMemory& memory, v1::PathTable& table);
   void Scatter(const PendingChunk& chunk);
+  // Fills order_ for a path.
+  void OrderByColumn(const PendingChunk& chunk, const PendingPath& path);
   ColumnView View(uint32_t column) const;
   // Decides models and chains anew, from samples.
   void Choose(const PendingChunk& chunk, EncoderMemory& memory);
   // Possible chains; the second of a pair lacks the columns of the first that are cheap by themselves.
   std::vector<ChainChoice> FindChains();
   void ChooseChains(std::vector<ChainChoice> chains, std::span<const double> costs, EncoderMemory& memory);
+  // Of a column that costs `bits`: INDUCTION if all its accesses are so and that is much less. True if it was chosen.
+  bool ChooseInduction(const PendingChunk& chunk, uint32_t index, double bits);
+  // Distinct counters of the chunk so far: whether there may be this one too, and that there is.
+  bool MayCount(const InductionCounter& counter) const;
+  void Count(const InductionCounter& counter);
+  // Finds the bases of the column, if all its accesses follow `counter` by `stride`, of which nullopt is any.
+  bool FitInduction(const PendingChunk& chunk, uint32_t index, const InductionCounter& counter,
+                    std::optional<int64_t> stride);
   // Keeps the models of an earlier chunk where they fit.
-  void Keep(const EncoderMemory& memory);
+  void Keep(const PendingChunk& chunk, const EncoderMemory& memory);
   // Records accesses of some threads, with the latest addresses of possible references and chains.
   void Sample(const PendingChunk& chunk);
   void SampleThread(const PendingChunk& chunk, uint64_t first_address, const PendingPath& path, size_t most_samples);
@@ -97,11 +112,15 @@ class ChunkEncoder {
 
   const unsigned threads_;
   std::vector<Column> columns_;
-  std::vector<uint32_t> used_;  // columns with values, ascending
+  std::vector<uint32_t> used_;              // columns with values, ascending
+  std::vector<InductionCounter> counters_;  // of INDUCTION
   std::vector<uint32_t> number_of_path_;
   std::vector<uint64_t> values_;
   std::vector<uint32_t> starts_;
   std::vector<uint64_t*> next_value_;
+  std::vector<uint32_t> order_;  // of each path that several threads take: its accesses by column
+  std::vector<bool> has_order_;  // by path
+  std::vector<uint32_t*> next_order_;
   std::vector<uint64_t> latest_;
   std::vector<ChainState> chain_states_;
   std::vector<uint32_t> number_of_chain_;  // by chain of the memory: 1 + number in the chunk, 0 = not used

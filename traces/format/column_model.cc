@@ -119,18 +119,43 @@ bool HasNearlyFreeBases(const ColumnView& column) {
   return BaseBits(column) <= kBitsPerAccess * static_cast<double>(column.values.size());
 }
 
-double BaseBits(const ColumnView& column) {
+namespace {
+
+// Calls `see` with the second differences of `base(t)` over the threads.
+template <typename Base, typename See>
+void ForSecondDifferences(size_t threads, const Base& base, const See& see) {
   uint64_t previous = 0;
   uint64_t delta = 0;
-  double bits = 0;
-  for (size_t t = 0; t < column.threads(); ++t) {
-    const uint64_t base = column.values[column.starts[t]];
-    const uint64_t second = base - previous - delta;
-    delta = base - previous;
-    previous = base;
-    bits += second == 0 ? kZeroBits : 3.0 + std::bit_width(ZigZag(static_cast<int64_t>(second)));
+  for (size_t t = 0; t < threads; ++t) {
+    const uint64_t value = base(t);
+    see(static_cast<int64_t>(value - previous - delta));
+    delta = value - previous;
+    previous = value;
   }
+}
+
+template <typename Base>
+double BaseBitsOf(size_t threads, const Base& base) {
+  double bits = 0;
+  ForSecondDifferences(threads, base,
+                       [&](int64_t second) { bits += second == 0 ? kZeroBits : 3.0 + std::bit_width(ZigZag(second)); });
   return bits;
+}
+
+template <typename Base>
+void StoreBasesOf(size_t threads, const Base& base, v1::AddressColumn& out) {
+  out.mutable_base_dd()->Reserve(static_cast<int>(threads));
+  ForSecondDifferences(threads, base, [&](int64_t second) { out.mutable_base_dd()->AddAlreadyReserved(second); });
+}
+
+}  // namespace
+
+double BaseBits(const ColumnView& column) {
+  return BaseBitsOf(column.threads(), [&](size_t t) { return column.values[column.starts[t]]; });
+}
+
+double BaseBits(std::span<const uint64_t> bases) {
+  return BaseBitsOf(bases.size(), [&](size_t t) { return bases[t]; });
 }
 
 double ChooseModel(const ColumnView& column, bool separable, const ColumnSample& sample, ModelChoice& choice) {
@@ -196,15 +221,11 @@ void TimeResiduals(const ColumnView& column, int64_t bias, std::vector<int64_t>&
 }
 
 void StoreBases(const ColumnView& column, v1::AddressColumn& out) {
-  out.mutable_base_dd()->Reserve(static_cast<int>(column.threads()));
-  uint64_t previous = 0;
-  uint64_t delta = 0;
-  for (size_t t = 0; t < column.threads(); ++t) {
-    const uint64_t base = column.values[column.starts[t]];
-    out.mutable_base_dd()->AddAlreadyReserved(static_cast<int64_t>(base - previous - delta));
-    delta = base - previous;
-    previous = base;
-  }
+  StoreBasesOf(column.threads(), [&](size_t t) { return column.values[column.starts[t]]; }, out);
+}
+
+void StoreBases(std::span<const uint64_t> bases, v1::AddressColumn& out) {
+  StoreBasesOf(bases.size(), [&](size_t t) { return bases[t]; }, out);
 }
 
 void StoreSteps(std::span<const uint64_t> longest, v1::AddressColumn& out) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "proto/trace.pb.h"
+#include "traces/format/induction.h"
 #include "traces/format/residuals.h"
 
 namespace heddle::trace {
@@ -24,6 +25,8 @@ struct ModelChoice {
   int64_t bias = 0;
   uint32_t chain = 0;               // 1 + number of the chain that the column belongs to; 0 = none
   std::vector<int64_t> chain_bias;  // CHAIN: by state, for all columns of the chain
+  InductionCounter counter;         // INDUCTION
+  int64_t stride = 0;               // INDUCTION
   LayoutChoice layout;
 };
 
@@ -49,6 +52,7 @@ int64_t FindSeparable(const ColumnView& column);
 
 // Estimated bits of the bases of all threads, as second differences.
 double BaseBits(const ColumnView& column);
+double BaseBits(std::span<const uint64_t> bases);
 
 // True if the bases follow a line so closely that no other model has anything to gain on a separable column.
 bool HasCheapBases(const ColumnView& column);
@@ -74,6 +78,7 @@ void TimeResiduals(const ColumnView& column, int64_t bias, std::vector<int64_t>&
 
 // Writes the bases of all threads of a column, and the steps of a separable one.
 void StoreBases(const ColumnView& column, v1::AddressColumn& out);
+void StoreBases(std::span<const uint64_t> bases, v1::AddressColumn& out);
 void StoreSteps(std::span<const uint64_t> longest, v1::AddressColumn& out);
 
 }  // namespace heddle::trace

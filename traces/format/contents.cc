@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "traces/format/geometry.h"
 #include "traces/format/limits.h"
+#include "traces/format/waits.h"
 
 namespace heddle::trace {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using Kind = v1::Record::KindCase;
 
 // Optional parts of the format that this version knows.
-bool IsKnownFeature(absl::string_view feature) { return feature == kChunkFeature; }
+bool IsKnownFeature(absl::string_view feature) { return feature == kChunkFeature || feature == kLaterChunkFeature; }
 
 class Loader {
  public:
@@ -44,6 +45,18 @@ class Loader {
     return status;
   }
 
+  absl::Status CheckFeatures(uint64_t frame, absl::string_view record,
+                             const google::protobuf::RepeatedPtrField<std::string>& features) const {
+    for (const std::string& feature : features) {
+      if (!IsKnownFeature(feature)) {
+        return absl::UnimplementedError(absl::StrCat(file_.name(), ": frame ", frame, ", ", record,
+                                                     ": the trace needs \"", feature.substr(0, 200),
+                                                     "\", which this program does not know; use a newer one"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status ReadHeader() {
     if (file_.frame_count() < 2) {
       return absl::DataLossError(absl::StrCat(file_.name(), ": the file has no header and index"));
@@ -56,13 +69,7 @@ class Loader {
                                                    header.major(), ".", header.minor(), ", this program reads version ",
                                                    kMajorVersion, ".x; use one that fits the file"));
     }
-    for (const std::string& feature : header.required_feature()) {
-      if (!IsKnownFeature(feature)) {
-        return absl::UnimplementedError(absl::StrCat(file_.name(), ": frame 0, FileHeader: the trace needs \"",
-                                                     feature.substr(0, 200),
-                                                     "\", which this program does not know; use a newer one"));
-      }
-    }
+    if (absl::Status status = CheckFeatures(0, "FileHeader", header.required_feature()); !status.ok()) return status;
     uint64_t end = 0;
     for (const v1::AddressWindow& window : header.window()) {
       if (window.space() == v1::SPACE_NONE || window.space() == v1::SPACE_GENERIC ||
@@ -78,6 +85,7 @@ class Loader {
     const uint64_t frame = file_.frame_count() - 1;
     if (absl::Status status = Read(frame, v1::Record::kIndex); !status.ok()) return status;
     out_.index = std::move(*buffers_->record.mutable_index());
+    if (absl::Status status = CheckFeatures(frame, "Index", out_.index.required_feature()); !status.ok()) return status;
     if (out_.index.records() != frame) {
       return Refuse(
           frame, absl::StrCat("the index counts ", out_.index.records(), " records in front of it, there are ", frame));
@@ -281,13 +289,8 @@ class Loader {
         end.thread_instructions() != sums_.thread_instructions() || end.accesses() != sums_.accesses()) {
       return Refuse(frame, "its totals are not the sums of the launch's chunks");
     }
-    for (const v1::Wait& wait : end.wait()) {
-      if (wait.instruction() >= launch.program->instruction_count() || wait.block() >= launch.grid_blocks ||
-          wait.thread() >= launch.threads_per_block ||
-          (wait.writer_known() &&
-           (wait.writer_block() >= launch.grid_blocks || wait.writer_thread() >= launch.threads_per_block))) {
-        return Refuse(frame, "one of its waits names an instruction, block or thread that is not there");
-      }
+    if (!WaitsExist(end, *launch.program, launch.grid_blocks, launch.threads_per_block)) {
+      return Refuse(frame, "one of its waits names an instruction, block or thread that is not there");
     }
     launch.totals = end;
     launch.chunks = std::span(out_.chunks).subspan(first_chunk_, next_chunk_ - first_chunk_);

@@ -209,7 +209,8 @@ void AddBytes(v1::BlockChunk& chunk, uint64_t frame_bytes, Compressor& compresso
     ColumnInfo& out = columns[column.instruction()];
     out.instruction = column.instruction();
     // The numbers between RELATIVE and CHAIN are reserved, and refused when the chunk is decoded.
-    ++out.chunks_by_model[column.model() == v1::AddressColumn::CHAIN ? ColumnInfo::kModels - 1 : column.model()];
+    constexpr int kReserved = v1::AddressColumn::CHAIN - v1::AddressColumn::RELATIVE - 1;
+    ++out.chunks_by_model[column.model() < v1::AddressColumn::CHAIN ? column.model() : column.model() - kReserved];
     add(column, out.bytes);
   }
   chunk.clear_column();

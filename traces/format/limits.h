@@ -7,12 +7,14 @@
 namespace heddle::trace {
 
 inline constexpr uint32_t kMajorVersion = 1;
-inline constexpr uint32_t kMinorVersion = 2;  // newest that is known
+inline constexpr uint32_t kMinorVersion = 2;  // newest that a header is given; the index names what 1.3 added
 // What a writer calls its files unless their header asks for a newer one: nothing later is needed to read them.
 inline constexpr uint32_t kUsualMinorVersion = 1;
 
 // Named in FileHeader.required_feature of files whose chunks use what version 1.1 added.
 inline constexpr char kChunkFeature[] = "chunks-1.1";
+// Named in Index.required_feature of files with a chunk that uses what version 1.3 added.
+inline constexpr char kLaterChunkFeature[] = "chunks-1.3";
 
 // A writer closes a chunk at the first of these. A chunk may pass them by what one step of the writer adds; a reader
 // accepts up to the kMax values.

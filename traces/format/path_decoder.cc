@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "traces/format/chunk_decoder.h"
+#include "traces/format/decision_planes.h"
 #include "traces/format/limits.h"
 #include "traces/format/path_steps.h"
 
@@ -75,21 +76,15 @@ class PathDecoder {
     if (wide && static_cast<uint64_t>(table_.wide_count_size()) != paths) {
       return Refuse("wide_count must be empty or have an element per path");
     }
-    uint64_t bytes = 0;
+    out_.paths.assign(paths, PathView());
     uint64_t numbers = 0;
-    for (uint32_t count : table_.decision_count()) bytes += (uint64_t{count} + 7) / 8;
     for (uint32_t count : table_.wide_count()) numbers += count;
-    if (bytes != table_.decision_bits().size()) {
-      return Refuse(
-          absl::StrCat("decision_bits has ", table_.decision_bits().size(), " bytes, the paths need ", bytes));
-    }
+    if (absl::Status status = ReadBits(); !status.ok()) return status;
     if (numbers != static_cast<uint64_t>(table_.wide_decision_size())) {
       return Refuse(
           absl::StrCat("wide_decision has ", table_.wide_decision_size(), " elements, the paths need ", numbers));
     }
-    out_.decision_storage.assign(table_.decision_bits());
     out_.wide_storage.assign(table_.wide_decision().begin(), table_.wide_decision().end());
-    out_.paths.assign(paths, PathView());
     const uint8_t* next = reinterpret_cast<const uint8_t*>(out_.decision_storage.data());
     const uint32_t* next_wide = out_.wide_storage.data();
     for (uint64_t p = 0; p < paths; ++p) {
@@ -102,6 +97,31 @@ class PathDecoder {
       next_wide += path.wide_count;
       path.start_block = program_.entry_block();
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadBits() {
+    const std::span<const uint32_t> counts(table_.decision_count().data(), out_.paths.size());
+    const std::string& planes = table_.decision_planes();
+    const uint64_t bytes = PathBytes(counts);
+    if (planes.empty()) {
+      if (bytes != table_.decision_bits().size()) {
+        return Refuse(
+            absl::StrCat("decision_bits has ", table_.decision_bits().size(), " bytes, the paths need ", bytes));
+      }
+      out_.decision_storage.assign(table_.decision_bits());
+      return absl::OkStatus();
+    }
+    if (!table_.decision_bits().empty()) return Refuse("a chunk has decision_bits or decision_planes, not both");
+    uint64_t decisions = 0;
+    for (uint32_t count : counts) decisions += count;
+    if (decisions > kMaxChunkThreadInstructions) {
+      return Refuse(absl::StrCat(decisions, " decisions are more than the thread-instructions that a chunk may have"));
+    }
+    if (const uint64_t needed = PlaneBytes(counts); needed != planes.size()) {
+      return Refuse(absl::StrCat("decision_planes has ", planes.size(), " bytes, the paths need ", needed));
+    }
+    out_.decision_storage = PathsOf(counts, planes);
     return absl::OkStatus();
   }
 

@@ -11,6 +11,7 @@
 #include "traces/format/frame_scan.h"
 #include "traces/format/geometry.h"
 #include "traces/format/limits.h"
+#include "traces/format/waits.h"
 
 namespace heddle::trace {
 namespace {
@@ -36,6 +37,7 @@ struct Item {
   Geometry geometry;
   std::vector<WholeChunk> chunks;
   std::optional<uint64_t> expected_blocks;
+  v1::LaunchEnd waits;  // LaunchEnd::wait, waits_not_listed
 };
 
 class Recovery {
@@ -146,8 +148,9 @@ class Recovery {
     switch (kind) {
       case v1::Record::kHeader:
         if (record.header().major() != kMajorVersion ||
-            std::any_of(record.header().required_feature().begin(), record.header().required_feature().end(),
-                        [](const std::string& feature) { return feature != kChunkFeature; })) {
+            std::any_of(
+                record.header().required_feature().begin(), record.header().required_feature().end(),
+                [](const std::string& feature) { return feature != kChunkFeature && feature != kLaterChunkFeature; })) {
           return absl::UnimplementedError(absl::StrCat(name_, ": trace version ", record.header().major(), ".",
                                                        record.header().minor(),
                                                        " or one of its features is not known to this program"));
@@ -165,7 +168,9 @@ class Recovery {
         break;
       case v1::Record::kLaunchEnd:
         if (open_ && items_[*open_].launch.id() == record.launch_end().launch()) {
-          items_[*open_].expected_blocks = record.launch_end().blocks();
+          Item& launch = items_[*open_];
+          launch.expected_blocks = record.launch_end().blocks();
+          reason = TakeWaits(*record.mutable_launch_end(), programs_.at(launch.launch.program()), launch);
         }
         open_.reset();
         break;
@@ -176,7 +181,7 @@ class Recovery {
         reason = "it is of no kind that this program knows";
         break;
       default:
-        items_.push_back({kind, frame, {}, {}, {}, {}});
+        items_.push_back({kind, frame, {}, {}, {}, {}, {}});
         break;
     }
     if (!reason.empty()) Missing(absl::StrCat(FrameName(frame, KindName(kind)), " cannot be used: ", reason));
@@ -211,7 +216,7 @@ class Recovery {
     if (!geometry.ok()) return std::string(geometry.status().message());
     if (!v1::BlockSelection_Rule_IsValid(launch.selection().rule())) return "unknown rule of block selection";
     const bool recorded = launch.recorded();
-    items_.push_back({v1::Record::kLaunch, frame, std::move(launch), *geometry, {}, {}});
+    items_.push_back({v1::Record::kLaunch, frame, std::move(launch), *geometry, {}, {}, {}});
     if (recorded) open_ = items_.size() - 1;
     return "";
   }
@@ -228,6 +233,28 @@ class Recovery {
     launch.chunks.push_back({frame, decoded_.blocks.front(), decoded_.blocks.back(), decoded_.blocks.size(),
                              chunk.part(), chunk.last_part()});
     return "";
+  }
+
+  static std::string TakeWaits(v1::LaunchEnd& end, const Program& program, Item& launch) {
+    if (!WaitsExist(end, program, launch.geometry.grid_blocks, launch.geometry.block_threads)) {
+      return "one of its waits names an instruction, block or thread that is not there";
+    }
+    launch.waits.mutable_wait()->Swap(end.mutable_wait());
+    launch.waits.set_waits_not_listed(end.waits_not_listed());
+    return "";
+  }
+
+  // Of the waits, those in blocks that have been recovered.
+  static v1::LaunchEnd WaitsOf(const Item& launch) {
+    v1::LaunchEnd kept;
+    kept.set_waits_not_listed(launch.waits.waits_not_listed());
+    for (const v1::Wait& wait : launch.waits.wait()) {
+      const bool is_there = std::any_of(launch.chunks.begin(), launch.chunks.end(), [&wait](const WholeChunk& chunk) {
+        return chunk.first_block <= wait.block() && wait.block() <= chunk.last_block;
+      });
+      if (is_there) *kept.add_wait() = wait;
+    }
+    return kept;
   }
 
   void TellMissingRecords() {
@@ -353,6 +380,7 @@ class Recovery {
       absl::Status status = writer.AddChunk(std::move(*buffers.record.mutable_chunk()), chunk.last_block);
       if (!status.ok()) return status;
     }
+    if (absl::Status status = writer.AddWaits(WaitsOf(item)); !status.ok()) return status;
     return writer.EndLaunch();
   }
 

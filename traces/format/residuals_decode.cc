@@ -35,6 +35,8 @@ class VarintReader {
   const uint8_t* end_;
 };
 
+constexpr uint32_t kShortBits = 57;  // can be had of 64 bits, whatever the position within the first byte
+
 // Reads numbers of known bit lengths, least significant bit first. Behind the end there are zeros; whether that
 // happened is asked once at the end.
 class BitReader {
@@ -44,12 +46,21 @@ class BitReader {
 
   // A number of at most 63 bits.
   uint64_t Read(uint32_t bits) {
-    constexpr uint32_t kAtOnce = 57;  // of 64 bits, whatever the position within the first byte
-    if (bits <= kAtOnce) [[likely]] {
+    if (bits <= kShortBits) [[likely]] {
       return ReadAtOnce(bits);
     }
     const uint64_t low = ReadAtOnce(32);
     return low | ReadAtOnce(bits - 32) << 32;
+  }
+  // True if ReadShort may be asked.
+  bool HasWord() const { return (position_ >> 3) + 8 <= size_; }
+  // A number of at most kShortBits.
+  uint64_t ReadShort(uint32_t bits) {
+    uint64_t word;
+    memcpy(&word, data_ + (position_ >> 3), 8);
+    word >>= position_ & 7;
+    position_ += bits;
+    return word & ((uint64_t{1} << bits) - 1);
   }
   // True if exactly the given bytes were read, but for less than one byte.
   bool exhausted() const { return (position_ + 7) / 8 == size_; }
@@ -95,7 +106,16 @@ template <bool kNonnegative>
 bool ReadBits(const uint8_t* lengths, size_t count, uint32_t scale, uint32_t shift, BitReader& reader, int64_t* out) {
   constexpr uint32_t kMost = 64;
   BitReader bits = reader;  // a copy, whose position no store to `out` can change, so that it stays in a register
-  for (size_t i = 0; i < count; ++i) {
+  size_t i = 0;
+  // As far as the values are short and bytes are left, without asking whether one is 0.
+  for (; i < count && bits.HasWord(); ++i) {
+    const uint32_t nonzero = lengths[i] != 0;
+    const uint32_t length = lengths[i] - (scale & -nonzero);
+    if (length > kShortBits || length < nonzero) break;
+    const uint64_t value = bits.ReadShort(length - nonzero) | uint64_t{nonzero} << ((length - nonzero) & 63);
+    out[i] = kNonnegative ? static_cast<int64_t>(value << shift) : Restore(value, shift);
+  }
+  for (; i < count; ++i) {
     uint64_t value = 0;
     if (lengths[i] != 0) {
       const uint32_t length = lengths[i] - scale;  // wraps to a number above kMost if it is too small

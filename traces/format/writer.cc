@@ -13,12 +13,24 @@
 #include "traces/format/limits.h"
 #include "traces/format/part_encoder.h"
 #include "traces/format/pending_chunk.h"
+#include "traces/format/worker_thread.h"
 
 namespace heddle::trace {
 
+namespace {
+
+bool NeedsLaterFeature(const v1::BlockChunk& chunk) {
+  const auto& columns = chunk.column();
+  return !chunk.paths().decision_planes().empty() ||
+         std::any_of(columns.begin(), columns.end(),
+                     [](const v1::AddressColumn& column) { return column.model() == v1::AddressColumn::INDUCTION; });
+}
+
+}  // namespace
+
 struct TraceWriter::State {
   State(std::unique_ptr<ContainerWriter> container, unsigned threads)
-      : file(std::move(container)), encoder(threads), parts(threads) {}
+      : file(std::move(container)), encodes_aside(threads > 1), encoder(threads), parts(threads) {}
 
   absl::Status Fail(absl::Status status) {
     if (!status.ok() && error.ok()) error = status;
@@ -35,7 +47,12 @@ struct TraceWriter::State {
   absl::Status AddBlockPart(uint64_t block, std::span<const ThreadRecord> threads, bool last,
                             std::span<uint64_t> consumed);
   absl::Status AddChunk(v1::BlockChunk chunk, uint64_t last_block);
+  // Ends the open chunk; it may be encoded while the next one is taken in.
+  absl::Status CloseChunk();
+  // Ends the open chunk, and appends it and the one before it.
   absl::Status Flush();
+  // Appends the chunk that is being encoded aside, if there is one.
+  absl::Status Settle();
   absl::Status AppendChunk(v1::Record& record, uint64_t last_block);
   void CountBlocks(uint64_t blocks, uint64_t threads);
 
@@ -57,6 +74,7 @@ struct TraceWriter::State {
   ContainerWriter::Mark mark;
   WriterTotals totals_before;
   int chunks_before = 0;
+  int features_before = 0;
   v1::Launch launch;
   v1::LaunchEnd end;
   uint64_t grid_blocks = 0;
@@ -66,7 +84,15 @@ struct TraceWriter::State {
   // The open chunk.
   PendingChunk pending;
   std::vector<uint64_t> pending_blocks;
+
+  // The chunk that is being encoded, on another thread if there are several; `encoder`, `encoding`, `encoded` and the
+  // program's memory are that thread's until Settle.
+  const bool encodes_aside;
   ChunkEncoder encoder;
+  PendingChunk encoding;
+  v1::Record encoded;
+  uint64_t encoded_last_block = 0;
+  bool under_way = false;
 
   // The block that is being cut in time.
   bool in_parts = false;
@@ -74,6 +100,8 @@ struct TraceWriter::State {
   uint32_t part = 0;           // the next one
   bool encoded_parts = false;  // its parts come as encoded chunks
   PartEncoder parts;
+
+  WorkerThread worker;  // goes first, for it uses the rest
 };
 
 unsigned UsualThreads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 4u); }
@@ -147,6 +175,7 @@ absl::Status TraceWriter::BeginLaunch(v1::Launch launch) {
   s.mark = s.file->End();
   s.totals_before = s.totals;
   s.chunks_before = s.index.chunk_size();
+  s.features_before = s.index.required_feature_size();
   s.index.add_launch_frame(s.file->frame_count());
   v1::Record record;
   *record.mutable_launch() = launch;
@@ -191,6 +220,7 @@ void TraceWriter::State::CountBlocks(uint64_t blocks, uint64_t threads) {
 
 absl::Status TraceWriter::State::AppendChunk(v1::Record& record, uint64_t last_block) {
   const v1::BlockChunk& chunk = record.chunk();
+  if (index.required_feature_size() == 0 && NeedsLaterFeature(chunk)) index.add_required_feature(kLaterChunkFeature);
   v1::ChunkReference& reference = *index.add_chunk();
   reference.set_frame(file->frame_count());
   reference.set_launch(chunk.launch());
@@ -207,10 +237,10 @@ absl::Status TraceWriter::State::AppendChunk(v1::Record& record, uint64_t last_b
   return Append(record);
 }
 
-absl::Status TraceWriter::State::Flush() {
+absl::Status TraceWriter::State::CloseChunk() {
   if (pending.empty()) return absl::OkStatus();
-  v1::Record record;
-  v1::BlockChunk& chunk = *record.mutable_chunk();
+  if (absl::Status status = Settle(); !status.ok()) return status;
+  v1::BlockChunk& chunk = *encoded.mutable_chunk();
   chunk.set_launch(launch.id());
   chunk.set_first_block(pending_blocks.front());
   chunk.set_block_count(pending_blocks.size());
@@ -220,11 +250,34 @@ absl::Status TraceWriter::State::Flush() {
     }
   }
   chunk.set_last_part(true);
-  encoder.Encode(pending, false, memories[launch.program()], chunk);
-  if (absl::Status status = AppendChunk(record, pending_blocks.back()); !status.ok()) return status;
+  encoded_last_block = pending_blocks.back();
+  std::swap(pending, encoding);
   pending.Reset(&programs[launch.program()]);
   pending_blocks.clear();
-  return absl::OkStatus();
+  under_way = true;
+  const auto encode = [this, &memory = memories[launch.program()], &chunk] {
+    encoder.Encode(encoding, false, memory, chunk);
+  };
+  if (encodes_aside) {
+    worker.Start(encode);
+    return absl::OkStatus();
+  }
+  encode();
+  return Settle();
+}
+
+absl::Status TraceWriter::State::Settle() {
+  if (!under_way) return absl::OkStatus();
+  worker.Wait();
+  under_way = false;
+  absl::Status status = AppendChunk(encoded, encoded_last_block);
+  encoded.Clear();
+  return status;
+}
+
+absl::Status TraceWriter::State::Flush() {
+  if (absl::Status status = CloseChunk(); !status.ok()) return status;
+  return Settle();
 }
 
 absl::Status TraceWriter::State::AddBlock(uint64_t block, std::span<const ThreadRecord> threads, uint64_t expected) {
@@ -241,7 +294,7 @@ absl::Status TraceWriter::State::AddBlock(uint64_t block, std::span<const Thread
   }
   if (pending.path_of_thread().size() + threads.size() > kMaxChunkThreads ||
       (!pending.empty() && pending.addresses().size() + accesses > kMaxBlockAccesses)) {
-    if (absl::Status status = Flush(); !status.ok()) return status;
+    if (absl::Status status = CloseChunk(); !status.ok()) return status;
   }
   const uint64_t before = pending.thread_instructions();
   for (size_t t = 0; t < threads.size(); ++t) {
@@ -268,7 +321,7 @@ absl::Status TraceWriter::State::AddBlock(uint64_t block, std::span<const Thread
   CountBlocks(1, threads.size());
   if (pending.thread_instructions() >= chunk_thread_instructions || pending.addresses().size() >= chunk_accesses ||
       pending.encoded_bytes() >= kChunkBytes) {
-    return Flush();
+    return CloseChunk();
   }
   return absl::OkStatus();
 }
@@ -388,12 +441,17 @@ absl::Status TraceWriter::EndLaunch() {
 absl::Status TraceWriter::AbandonLaunch() {
   State& s = *state_;
   if (!s.open) return s.Fail(absl::FailedPreconditionError("AbandonLaunch: no launch is open"));
+  s.worker.Wait();
+  s.under_way = false;
+  s.encoded.Clear();
   s.open = false;
   s.in_parts = false;
   --s.launches;
   s.totals = s.totals_before;
   s.index.mutable_launch_frame()->RemoveLast();
   s.index.mutable_chunk()->DeleteSubrange(s.chunks_before, s.index.chunk_size() - s.chunks_before);
+  s.index.mutable_required_feature()->DeleteSubrange(s.features_before,
+                                                     s.index.required_feature_size() - s.features_before);
   s.pending.Reset(&s.programs[s.launch.program()]);
   s.pending_blocks.clear();
   s.error = s.file->CutBack(s.mark);

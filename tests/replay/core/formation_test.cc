@@ -78,6 +78,30 @@ TEST_F(FormationTest, SpawnOffersASlotAndNumbersItFromTheSmallestFreeOne) {
   EXPECT_TRUE(formation_.status().ok());
 }
 
+TEST_F(FormationTest, ThreadsThatComeTogetherAreAsIfTheyHadComeOneByOne) {
+  Formation together(FourWide());
+  together.AddThreads(0, 3, 0, 0, kEntry);
+  together.AddThreads(3, 5, 0, 3, kEntry);
+  EXPECT_EQ(together.thread_states(), formation_.thread_states());
+  for (ThreadId thread = 0; thread < 8; ++thread) {
+    EXPECT_EQ(together.block_of(thread), formation_.block_of(thread));
+    EXPECT_EQ(together.index_in_block(thread), formation_.index_in_block(thread));
+    EXPECT_EQ(together.position_of(thread), formation_.position_of(thread));
+    EXPECT_TRUE(together.is_live(thread));
+    EXPECT_EQ(together.slot_of(thread), kNoSlot);
+  }
+  // A whole row, neighbours within one, and lanes with a gap.
+  for (const std::vector<ThreadId>& threads : {std::vector<ThreadId>{0, 1, 2, 3}, {5, 6}, {4, 7}}) {
+    const SlotId slot = together.editor().Spawn(kEntry, Home(threads));
+    for (const ThreadId thread : threads) {
+      EXPECT_EQ(together.slot_of(thread), slot);
+      EXPECT_EQ(together.table().lanes[slot].thread[thread % 4], thread);
+    }
+  }
+  EXPECT_TRUE(together.status().ok()) << together.status();
+  EXPECT_EQ(together.thread_states()[static_cast<int>(ThreadState::kReady)], 8);
+}
+
 TEST_F(FormationTest, ContinueKeepsTheSlotTogether) {
   const SlotId slot = Resolving({{Position(1, 0), 0xf, false}});
   editor().Continue(slot);

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -122,6 +125,54 @@ TEST(Coalescer, WritesOfCompute20CarryNoMoreThanTheyMust) {
   EXPECT_THAT(Sizes(write, [](uint64_t lane) { return 0x1040 + 4 * lane; }), ElementsAre("0x1040/32"));
   write.lanes = kWarp;
   EXPECT_THAT(Sizes(write, [](uint64_t lane) { return 0x1000 + 4 * lane; }), ElementsAre("0x1000/128"));
+}
+
+// The rule of compute 2.0 for writes, byte by byte.
+std::vector<std::string> SimpleWrites(uint32_t bytes, LaneMask lanes, const std::vector<uint64_t>& addresses) {
+  struct Bytes {
+    uint64_t low = ~uint64_t{0};
+    uint64_t high = 0;
+  };
+  std::map<uint64_t, Bytes> segments;
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    if ((lanes >> lane & 1) == 0) continue;
+    Bytes& accessed = segments[addresses[lane] / 128 * 128];
+    accessed.low = std::min(accessed.low, addresses[lane]);
+    accessed.high = std::max(accessed.high, addresses[lane] + bytes - 1);
+  }
+  std::vector<std::string> sizes;
+  for (const auto& [segment, accessed] : segments) {
+    uint64_t start = segment;
+    uint32_t size = 128;
+    while (size > 32 && (accessed.low >= start + size / 2 || accessed.high < start + size / 2)) {
+      size /= 2;
+      if (accessed.low >= start + size) start += size;
+    }
+    sizes.push_back(absl::StrCat("0x", absl::Hex(start), "/", size));
+  }
+  return sizes;
+}
+
+TEST(Coalescer, WritesShrinkByTheBytesThatTheyCoverHoweverLanesAndAddressesLie) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 20000; ++round) {
+    Request write = k20;
+    write.kind = Kind::kWrite;
+    write.bytes = 1u << random() % 3;
+    // Neighbours, or lanes with gaps; in a few bytes or in several segments; aligned, or a byte off.
+    write.lanes = (random() % 2 == 0 ? kWarp : random() & kWarp) & kWarp << random() % 32;
+    if (write.lanes == 0) continue;
+    const uint64_t spread = uint64_t{8} << random() % 7;
+    const uint64_t off = write.bytes > 1 && random() % 4 == 0 ? 1 : 0;
+    std::vector<uint64_t> addresses(32);
+    const uint64_t start = 0x1000 + random() % 512;
+    for (uint64_t& address : addresses) {
+      address = (start + random() % spread) / write.bytes * write.bytes + off;
+    }
+    EXPECT_EQ(Sizes(write, [&](uint64_t lane) { return addresses[lane]; }),
+              SimpleWrites(write.bytes, write.lanes, addresses))
+        << "round " << round;
+  }
 }
 
 TEST(Coalescer, WithoutAFirstLevelCacheCompute20ReadsSectors) {

@@ -2,6 +2,7 @@
 #include "replay/memory/partitioned_back_end.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -239,6 +240,26 @@ TEST(PartitionedBackEndTest, SmsThatShareAPortGetTheirOwnReplies) {
       EXPECT_NE(reply.taken, last);
       last = reply.taken;
     }
+  }
+}
+
+TEST(PartitionedBackEndTest, SmsThatShareAPortTakeTurns) {
+  machine::v1::Machine machine = BackEndMachine();
+  machine.set_sms(3);
+  Memory(machine).mutable_network()->set_sms_per_port(3);
+  const auto memory = Make(machine);
+  std::vector<ScriptedRequest> script;
+  for (uint32_t i = 0; i < 300; ++i) script.push_back({i % 3, 0, Write(i / 3 % 4 * 128)});
+  const DrivenLaunch launch = Drive(*memory, 3, script);
+  ASSERT_TRUE(launch.status.ok()) << launch.status;
+  std::vector<Reply> replies = launch.replies;
+  std::sort(replies.begin(), replies.end(), [](const Reply& a, const Reply& b) { return a.taken < b.taken; });
+  std::array<uint32_t, 3> answered{};
+  for (const Reply& reply : replies) {
+    ++answered[reply.sm];
+    const auto [least, most] = std::minmax_element(answered.begin(), answered.end());
+    // All want to send all the time; what was sent before the port was full went in ascending order.
+    EXPECT_LE(*most - *least, 4) << "after " << reply.taken << " cycles";
   }
 }
 

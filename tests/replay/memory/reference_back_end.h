@@ -2,7 +2,9 @@
 #ifndef HEDDLE_TESTS_REPLAY_MEMORY_REFERENCE_BACK_END_H_
 #define HEDDLE_TESTS_REPLAY_MEMORY_REFERENCE_BACK_END_H_
 
+#include <algorithm>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -51,7 +53,7 @@ class ReferenceBackEnd : public MemoryBackEnd {
       if (tick_ % Period(Domain::kDram) == 0) TickDram(tick_ / Period(Domain::kDram));
       if (tick_ % Period(Domain::kL2) == 0) TickL2(tick_ / Period(Domain::kL2));
       if (tick_ % Period(Domain::kNetwork) == 0) {
-        up_.Tick(tick_ / Period(Domain::kNetwork));
+        TickUp(tick_ / Period(Domain::kNetwork));
         down_.Tick(tick_ / Period(Domain::kNetwork));
       }
     }
@@ -100,12 +102,22 @@ class ReferenceBackEnd : public MemoryBackEnd {
   std::string Explain() const override { return "the reference does not explain itself"; }
 
  private:
+  // The SMs that wait for a buffer of a port that they share, and whether a flit has left the port since one sent.
+  struct Line {
+    std::deque<uint32_t> sms;
+    bool open = false;
+  };
   class Port : public NetworkPort {
    public:
     Port(ReferenceBackEnd& memory, uint32_t sm)
         : memory_(memory), sm_(sm), port_(sm / memory.network_.sms_per_port()) {}
     bool HasRoom(const MemoryRequest& request) override {
-      return memory_.up_.HasRoom(port_, memory_.map_.SliceOf(request.address), memory_.FlitsUp(request));
+      const uint32_t slice = memory_.map_.SliceOf(request.address);
+      Line& line = LineOf(slice);
+      const bool its_turn = line.sms.empty() || (line.sms.front() == sm_ && line.open);
+      if (its_turn && memory_.up_.HasRoom(port_, slice, memory_.FlitsUp(request))) return true;
+      if (std::find(line.sms.begin(), line.sms.end(), sm_) == line.sms.end()) line.sms.push_back(sm_);
+      return false;
     }
     void Send(const MemoryRequest& request) override {
       MemoryRequest sent = request;
@@ -114,6 +126,9 @@ class ReferenceBackEnd : public MemoryBackEnd {
       memory_.counters_.CountRequest(sent);
       const uint64_t edge = memory_.now_ * memory_.Period(Domain::kCore) / memory_.Period(Domain::kNetwork) + 1;
       memory_.up_.Push(port_, sent.slice, sent, memory_.FlitsUp(sent), edge);
+      Line& line = LineOf(sent.slice);
+      if (!line.sms.empty()) line.sms.pop_front();
+      line.open = false;
     }
     const MemoryRequest* Reply() const override {
       const MemoryRequest* reply = memory_.down_.Peek(port_);
@@ -127,9 +142,16 @@ class ReferenceBackEnd : public MemoryBackEnd {
     }
 
    private:
+    // An SM alone on its port waits for nobody.
+    Line& LineOf(uint32_t slice) {
+      if (memory_.network_.sms_per_port() == 1) return nobody_ = Line();
+      return memory_.lines_[{port_, slice % memory_.network_.input_speedup()}];
+    }
+
     ReferenceBackEnd& memory_;
     uint32_t sm_;
     uint32_t port_;
+    Line nobody_;
   };
 
   Tick Period(Domain domain) const { return periods_[static_cast<int>(domain)]; }
@@ -143,6 +165,15 @@ class ReferenceBackEnd : public MemoryBackEnd {
   }
   uint32_t FlitsDown(const MemoryRequest& r) const {
     return Flits(r.kind == RequestKind::kWrite ? network_.control_bytes() : network_.header_bytes() + r.bytes);
+  }
+
+  void TickUp(uint64_t edge) {
+    std::vector<uint32_t> free;
+    for (uint32_t port = 0; port < port_count_; ++port) free.push_back(up_.FreeFlits(port));
+    up_.Tick(edge);
+    for (auto& [place, line] : lines_) {
+      if (up_.FreeFlits(place.first) != free[place.first]) line.open = !line.sms.empty();
+    }
   }
 
   void TickDram(uint64_t edge) {
@@ -205,6 +236,7 @@ class ReferenceBackEnd : public MemoryBackEnd {
   ReferenceCrossbar down_;
   std::vector<ReferenceSlice> slices_;
   std::vector<ReferenceDram> drams_;
+  std::map<std::pair<uint32_t, uint32_t>, Line> lines_;  // by port and its buffer
   std::vector<uint32_t> turn_;
   std::vector<std::deque<std::pair<uint32_t, ReferenceSlice::Job>>> jobs_;  // by controller, all that it ever got
   std::vector<std::unique_ptr<Port>> ports_;

@@ -34,6 +34,14 @@ class ReferenceCrossbar {
     return buffers_[BufferOf(input, output)].credits >= flits;
   }
 
+  // Flits for which the buffers of an input have room.
+  uint32_t FreeFlits(uint32_t input) const {
+    uint32_t free = 0;
+    for (uint32_t i = 0; i < network_.input_speedup(); ++i)
+      free += buffers_[input * network_.input_speedup() + i].credits;
+    return free;
+  }
+
   void Push(uint32_t input, uint32_t output, const MemoryRequest& request, uint32_t flits, uint64_t next_edge) {
     Buffer& buffer = buffers_[BufferOf(input, output)];
     buffer.messages.push_back({request, output, flits, 0, next_edge});

@@ -45,6 +45,20 @@ TEST_F(CaptureTest, BlocksThatAreLiveAtOnceSeeOneAnother) {
   EXPECT_EQ(wait.writer_thread(), 0);
 }
 
+TEST_F(CaptureTest, ARecipeMayAskForLiveBlocksItself) {
+  Succeeds(kFlag, "resident_blocks: 2\n" + IntRecipe(2, 1, {1, 5}));
+  EXPECT_EQ(reader_->header().provenance().at("resident_blocks"), "2");
+  EXPECT_EQ(reader_->launches()[0].launch.resident_blocks(), 2);
+  // The command line may ask for more.
+  options_.resident_blocks = 3;
+  Succeeds(kFlag, "resident_blocks: 2\n" + IntRecipe(2, 1, {1, 5}));
+  EXPECT_EQ(reader_->header().provenance().at("resident_blocks"), "3");
+  Fails(kFlag, "resident_blocks: 1025\n" + IntRecipe(2, 1, {1, 5}), {"1025 resident_blocks: at most 1024"});
+  options_.resident_blocks = 1;
+  options_.certify = 1;
+  Fails(kFlag, "resident_blocks: 2\n" + IntRecipe(2, 1, {1, 5}), {"neither with --certify nor with --lockstep"});
+}
+
 TEST_F(CaptureTest, MoreLiveBlocksThanTheGridHasChangeNothing) {
   options_.resident_blocks = 2;
   Succeeds(kFlag, IntRecipe(2, 1, {1, 5}));

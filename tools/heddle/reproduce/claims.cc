@@ -66,9 +66,16 @@ class Checker {
     if (absl::Status status = Runs(); !status.ok()) return status;
     for (const v1::Variation& variation : paper_.variation()) {
       if (!variations_.insert(variation.id()).second) return Refuse(absl::StrCat("two variations ", variation.id()));
-      const bool swept = variation.set_size() + variation.policy_size() != 0;
+      const bool swept =
+          variation.set_size() + variation.policy_size() + variation.without_size() + variation.paper_size_size() != 0;
       if (swept != variation.not_swept().empty()) {
         return Refuse(absl::StrCat("variation ", variation.id(), " needs settings or the reason why it is not swept"));
+      }
+      for (const auto& kernels : {variation.without(), variation.paper_size()}) {
+        for (const std::string& name : kernels) {
+          if (all_.kernel.contains(name)) continue;
+          return Refuse(absl::StrCat("variation ", variation.id(), ": no kernel is called ", name));
+        }
       }
     }
     std::set<std::string> ids;
@@ -83,6 +90,12 @@ class Checker {
     for (const v1::Variation& variation : paper_.variation()) {
       for (const std::string& id : variation.claim()) {
         if (!ids.contains(id)) return Refuse(absl::StrCat("variation ", variation.id(), ": there is no claim ", id));
+      }
+    }
+    for (const v1::Finding& finding : paper_.finding()) {
+      if (finding.text().empty() || finding.claim().empty()) return Refuse("a finding needs a text and claims");
+      for (const std::string& id : finding.claim()) {
+        if (!ids.contains(id)) return Refuse(absl::StrCat("a finding is about claim ", id, ", which there is not"));
       }
     }
     return absl::OkStatus();

@@ -57,6 +57,12 @@ MetricSource Measurements::Source(size_t variation, size_t seed) {
 
 absl::StatusOr<double> Measurements::Get(const std::string& path, const ReplayId& id) {
   const v1::Run& run = claims_.runs.find(id.run)->second;
+  if (id.variation != 0) {
+    const v1::Variation& variation = claims_.paper.variation(static_cast<int>(id.variation) - 1);
+    for (const std::string& name : variation.without()) {
+      if (name == id.kernel) return absl::NotFoundError(absl::StrCat(name, " is left out"));
+    }
+  }
   if (run.has_limits() || IsWithoutKernel(run)) {
     const std::string name = absl::StrCat(id.run, " ", id.kernel);
     auto known = computed_.find(name);

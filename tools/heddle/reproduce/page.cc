@@ -31,10 +31,9 @@ std::string Number(const v1::Claim& claim, double value) {
 std::string Ours(const v1::Claim& claim, const MeasuredTerm& term) {
   if (!term.problem.empty()) return "not computed";
   std::string text = Number(claim, term.ours.mean());
-  if (term.ours.seeds.size() > 1) {
-    absl::StrAppend(&text, " ± ", Decimal(term.ours.noise(), static_cast<int>(claim.decimals())));
-  }
-  return text;
+  const std::string noise = Decimal(term.ours.noise(), static_cast<int>(claim.decimals()));
+  const bool shows = noise.find_first_not_of("0.") != std::string::npos;
+  return shows ? absl::StrCat(text, " ± ", noise) : text;
 }
 
 std::string PaperCell(const v1::Claim& claim) {
@@ -96,6 +95,26 @@ std::string NoteCell(const ClaimResult& result) {
   return note;
 }
 
+// Ours with the inputs of --tests; the verdict only where it is another.
+std::string TestsCell(const ClaimResult& result, const ClaimResult& tests) {
+  std::string text = OursCell(tests);
+  if (!tests.computed() || (tests.direction == result.direction && tests.size == result.size)) return text;
+  std::vector<std::string> verdicts;
+  if (tests.direction != Direction::kNone) verdicts.push_back(absl::StrCat("direction ", DirectionCell(tests)));
+  if (tests.size != Size::kNone) verdicts.push_back(absl::StrCat("size ", SizeCell(tests)));
+  return absl::StrCat(text, " (", absl::StrJoin(verdicts, ", "), ")");
+}
+
+// How far ours is from what the paper has, in numbers that can be compared between runs of one claim.
+double Distance(const ClaimResult& result) {
+  const v1::Claim& claim = *result.claim;
+  if (claim.row_size() != 0) return 1 - result.rank_correlation;
+  if (claim.order_size() != 0) return static_cast<double>(result.compared - result.agreeing);
+  const double ours = result.terms[0].ours.mean();
+  if (claim.has_paper()) return std::abs(ours - claim.paper());
+  return claim.neutral() - ours;  // it goes up
+}
+
 class Page {
  public:
   explicit Page(const Reproduction& all) : all_(all), paper_(all.claims->paper) {}
@@ -120,7 +139,12 @@ class Page {
   void Head() {
     Add("## ", paper_.name(), "\n\n", paper_.title(), ". ", paper_.comparison(), "\n\n");
     Add(WithThousands(all_.replays), " replays of inputs of size `", all_.size, "`, model ", all_.model_version, ", ");
-    if (all_.jitter == 0) {
+    if (all_.jitter == 0 && all_.tests != nullptr && all_.tests->jitter != 0) {
+      Add("and ", WithThousands(all_.tests->replays), " of size `", all_.tests->size, "`, these with ",
+          all_.tests->jitter,
+          " seeds of noise on the memory's latencies: an effect of either size counts if it is above ",
+          "half the range over these seeds (±).\n\n");
+    } else if (all_.jitter == 0) {
       Add("without noise: every difference counts.\n\n");
     } else {
       Add("each with ", all_.jitter,
@@ -137,13 +161,20 @@ class Page {
   void Claims() {
     for (const bool structural : {true, false}) {
       bool any = false;
-      for (const ClaimResult& result : all_.results) {
+      for (size_t i = 0; i < all_.results.size(); ++i) {
+        const ClaimResult& result = all_.results[i];
         if (!result.computed() || (result.claim->kind() == v1::STRUCTURAL) != structural) continue;
         if (!any) {
           Add("### ", structural ? "What follows from the rules" : "What was measured", "\n\n");
-          Add(structural ? "| claim | where | what | paper | ours | agrees | note |\n|---|---|---|---|---|---|---|\n"
-                         : "| claim | where | what | paper | ours | direction | size | note |\n"
-                           "|---|---|---|---|---|---|---|---|\n");
+          std::vector<std::string> head = {"claim", "where", "what", "paper", "ours"};
+          if (structural) {
+            head.push_back("agrees");
+          } else {
+            head.insert(head.end(), {"direction", "size"});
+            if (all_.tests != nullptr) head.push_back(absl::StrCat("with `", all_.tests->size, "`"));
+          }
+          head.push_back("note");
+          Add(Row(head), "|", absl::StrJoin(std::vector<std::string>(head.size(), "---"), "|"), "|\n");
           any = true;
         }
         const v1::Claim& claim = *result.claim;
@@ -154,6 +185,7 @@ class Page {
         } else {
           cells.push_back(DirectionCell(result));
           cells.push_back(SizeCell(result));
+          if (all_.tests != nullptr) cells.push_back(TestsCell(result, all_.tests->results[i]));
         }
         cells.push_back(NoteCell(result));
         Add(Row(cells));
@@ -192,73 +224,125 @@ class Page {
   void Deviations() {
     bool any = false;
     for (size_t i = 0; i < all_.results.size(); ++i) {
-      const ClaimResult& result = all_.results[i];
-      const v1::Claim& claim = *result.claim;
-      if (!result.computed() || result.comes_out()) continue;
-      if (!any) {
-        Add("### What does not come out\n\nSuspects are choices of the next table. ",
-            all_.sensitivity ? "Each was replaced by the other choice.\n\n" : "`--sensitivity` tests them.\n\n",
-            "| claim | paper | ours | suspect | with the other choice | |\n|---|---|---|---|---|---|\n");
-        any = true;
-      }
-      const std::string paper = claim.row_size() != 0 ? "by kernel" : PaperCell(claim);
-      if (claim.suspect().empty() || !all_.sensitivity) {
-        const std::string suspects = claim.suspect().empty() ? "none" : absl::StrJoin(claim.suspect(), ", ");
-        Add(Row({claim.id(), paper, OursCell(result), suspects, "-", claim.suspect().empty() ? "-" : "not tested"}));
-        continue;
-      }
-      bool first = true;
-      for (const std::string& suspect : claim.suspect()) {
-        std::vector<std::string> cells = {first ? claim.id() : "", first ? paper : "", first ? OursCell(result) : "",
-                                          suspect};
-        for (std::string& cell : Tested(suspect, all_.varied[i])) cells.push_back(std::move(cell));
-        Add(Row(cells));
-        first = false;
-      }
+      if (!all_.results[i].computed() || all_.results[i].comes_out()) continue;
+      if (!any) DeviationsHead();
+      any = true;
+      Deviation(i);
     }
     if (any) Add("\n");
   }
 
+  void DeviationsHead() {
+    Add("### What does not come out\n\n");
+    for (const v1::Finding& finding : paper_.finding()) {
+      Add("* ", finding.text(), " (", absl::StrJoin(finding.claim(), ", "), ")\n");
+    }
+    if (paper_.finding_size() != 0) Add("\n");
+    const bool tested = all_.sensitivity || Causes();
+    Add("Suspects are choices of the next table. ",
+        tested ? "Each was replaced by the other choice, where that takes few enough replays."
+               : "`--sensitivity` and `--causes` test them.");
+    std::vector<std::string> head = {"claim", "paper", "ours", "suspect", "with the other choice", "so"};
+    if (all_.tests != nullptr) {
+      Add(" \"inputs\": what the smaller ones of size `", all_.tests->size, "` give.");
+      head.push_back(absl::StrCat("with `", all_.tests->size, "`"));
+    }
+    Add("\n\n", Row(head), "|", absl::StrJoin(std::vector<std::string>(head.size(), "---"), "|"), "|\n");
+  }
+
+  void Deviation(size_t index) {
+    const ClaimResult& result = all_.results[index];
+    const v1::Claim& claim = *result.claim;
+    std::vector<std::string> first = {claim.id(), claim.row_size() != 0 ? "by kernel" : PaperCell(claim),
+                                      OursCell(result)};
+    const auto add = [&](std::vector<std::string> cells) {
+      cells.insert(cells.begin(), first.begin(), first.end());
+      Add(Row(cells));
+      first.assign(first.size(), "");
+    };
+    if (claim.suspect().empty() && all_.tests == nullptr) add({"none", "-", "-"});
+    for (const std::string& suspect : claim.suspect()) {
+      std::vector<std::string> cells = {suspect};
+      for (std::string& cell : Tested(all_, suspect, index)) cells.push_back(std::move(cell));
+      if (all_.tests != nullptr) {
+        const std::vector<std::string> tests = Tested(*all_.tests, suspect, index);
+        cells.push_back(tests[0] == "-" ? tests[1] : absl::StrCat(tests[0], ": ", tests[1]));
+      }
+      add(std::move(cells));
+    }
+    if (all_.tests != nullptr) {
+      const ClaimResult& tests = all_.tests->results[index];
+      add({"inputs", OursCell(tests), tests.computed() ? OfInputs(result, tests) : tests.problem, ""});
+    }
+  }
+
+  static std::string OfInputs(const ClaimResult& result, const ClaimResult& tests) {
+    if (tests.comes_out()) return "comes out with smaller inputs";
+    const double less = Distance(tests) - Distance(result);
+    const v1::Claim& claim = *result.claim;
+    const bool one_number = claim.row_size() == 0 && claim.order_size() == 0;
+    if (std::abs(less) <= (one_number ? result.terms[0].ours.noise() : 0)) return "no difference";
+    return less > 0 ? "nearer with larger inputs" : "farther with larger inputs";
+  }
+
   // What a suspect's run gave, and what that means.
-  std::vector<std::string> Tested(const std::string& suspect, const std::vector<VariedResult>& varied) const {
+  std::vector<std::string> Tested(const Reproduction& runs, const std::string& suspect, size_t index) const {
+    const std::vector<VariedResult>& varied = runs.varied[index];
     const auto found = std::ranges::find_if(varied, [&](const VariedResult& one) {
       return paper_.variation(static_cast<int>(one.variation)).id() == suspect;
     });
-    if (found == varied.end()) return {"-", "changes none of its replays"};
+    if (found == varied.end()) {
+      const auto same = std::ranges::find(paper_.variation(), suspect, &v1::Variation::id);
+      if (same->paper_size_size() != 0 && &runs != &all_) return {"-", ""};  // with --causes alone
+      return {"-", runs.sensitivity ? "changes none of its replays" : "not run"};
+    }
     if (!found->result.computed()) return {"not computed", found->result.problem};
-    return {OursCell(found->result), found->result.comes_out() ? "**explains it**"
-                                     : found->flips            ? "another verdict, but not the paper's"
-                                                               : "not by itself"};
+    if (found->result.comes_out()) {
+      return {OursCell(found->result), found->flips ? "**explains it**" : "comes out in either case"};
+    }
+    return {OursCell(found->result), found->flips ? "another verdict, but not the paper's" : "not by itself"};
+  }
+
+  // Whether suspects were run with the inputs of --size.
+  bool Causes() const {
+    return std::ranges::any_of(all_.varied, [](const std::vector<VariedResult>& one) { return !one.empty(); });
   }
 
   void Variations() {
     if (paper_.variation().empty()) return;
-    Add("### What the paper leaves open\n\n",
-        all_.sensitivity ? "Each choice was replaced by the other one, and everything it concerns was run again. "
-                         : "Not swept in this run (`--sensitivity`). ",
-        "Every other choice is told on the pages of the policies and in the file of the machine.\n\n",
+    const Reproduction& swept = all_.tests != nullptr ? *all_.tests : all_;
+    Add("### What the paper leaves open\n\n");
+    if (swept.sensitivity) {
+      Add("Each choice was replaced by the other one, and everything it concerns was run again",
+          all_.tests != nullptr ? absl::StrCat(" with inputs of size `", swept.size, "`. ") : ". ");
+    } else {
+      Add("Not swept in this run (`--sensitivity`). ");
+    }
+    Add("The choices that all papers share are on the pages of the policies and in the file of the machine.\n\n",
         "| | open, and our choice | the other choice | claims whose verdict changes |\n|---|---|---|---|\n");
     for (int i = 0; i < paper_.variation_size(); ++i) {
       const v1::Variation& variation = paper_.variation(i);
       std::string flips = variation.not_swept();
-      if (flips.empty()) flips = all_.sensitivity ? FlipsOf(static_cast<size_t>(i)) : "not swept";
+      const bool causes = variation.paper_size_size() != 0 && Causes();
+      if (flips.empty() && causes) flips = "of what does not come out: " + FlipsOf(all_, static_cast<size_t>(i));
+      if (flips.empty()) flips = swept.sensitivity ? FlipsOf(swept, static_cast<size_t>(i)) : "not swept";
       Add(Row({variation.id(), variation.open(), variation.other(), flips}));
     }
     Add("\n");
   }
 
-  std::string FlipsOf(size_t variation) const {
+  static std::string FlipsOf(const Reproduction& runs, size_t variation) {
     std::vector<std::string> come_out, no_longer, otherwise;
     size_t concerned = 0;
-    for (size_t i = 0; i < all_.results.size(); ++i) {
-      for (const VariedResult& varied : all_.varied[i]) {
+    for (size_t i = 0; i < runs.results.size(); ++i) {
+      for (const VariedResult& varied : runs.varied[i]) {
         if (varied.variation != variation) continue;
         ++concerned;
         if (!varied.flips) continue;
         (varied.result.comes_out()     ? come_out
-         : all_.results[i].comes_out() ? no_longer
+         : runs.results[i].comes_out() ? no_longer
                                        : otherwise)
-            .push_back(all_.results[i].claim->id());
+            .push_back(runs.results[i].claim->id());
       }
     }
     if (concerned == 0) return "it concerns none";
@@ -281,8 +365,12 @@ class Page {
       if (!kernel.kernels().empty()) absl::StrAppend(&name, ", only `", kernel.kernels(), "`");
       std::string size = "-";
       for (const sweep::PlannedTrace& trace : all_.traces) {
-        if (trace.name.substr(0, trace.name.find('.')) == kernel.trace())
-          size = WithThousands(trace.thread_instructions);
+        if (trace.name.substr(0, trace.name.find('.')) != kernel.trace()) continue;
+        const std::string count = WithThousands(trace.thread_instructions);
+        // A suspect may have had the paper's geometry.
+        size = size == "-" || size == count     ? count
+               : trace.name.ends_with(".paper") ? size + "; paper: " + count
+                                                : count + "; paper: " + size;
       }
       Add(Row({kernel.name(), name, size, kernel.worked() ? "worked example" : kernel.note()}));
     }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "tools/heddle/output.h"
@@ -41,6 +43,8 @@ std::string CommandLine(const ReproduceArguments& arguments) {
   absl::StrAppend(&line, " -o reproduction --size ", SizeName(arguments.size));
   if (arguments.jitter != 0) absl::StrAppend(&line, " --jitter ", arguments.jitter);
   if (arguments.sensitivity) absl::StrAppend(&line, " --sensitivity");
+  if (arguments.tests.has_value()) absl::StrAppend(&line, " --tests ", SizeName(*arguments.tests));
+  if (arguments.causes != 0) absl::StrAppend(&line, " --causes ", arguments.causes);
   return line;
 }
 
@@ -52,46 +56,63 @@ and no parameter was changed to come nearer. The kernels are ours, after the sam
 and orders can.
 
 * **direction**: the effect has the sign of the paper's, or the numbers its order; `no effect`: ours is within the noise.
+  With noise (`--jitter`: every reply of the memory is late by a random time, up to 4 cycles) an effect has to be above half of
+  its range over the seeds, ±; otherwise every difference counts.
   Tables by kernel: Spearman's rank correlation with the paper's numbers is at least 0.5, or at least three quarters of
   them lie on the right side of the line that the claim names.
 * **size**: within the tolerance that the claim was given.
+* **Suspects.** What does not come out is run again under what may be to blame: an interpretation of the paper, the kernels
+  that are in another class than the paper's, or a parameter. `--tests SIZE` runs noise and all interpretations with inputs of
+  that size, which also tells what the size of the inputs does; `--causes` runs the suspects with the inputs of `--size`.
 * **What the paper leaves open** is listed with our choice; `docs/policies/` and `replay/machines/` have all of them.
 * What follows from a paper's rules alone (storage, residencies, worked examples) is counted apart: it agrees or it does not.
 )";
+
+std::string RecipesOf(const ReproduceArguments& arguments) {
+  return arguments.recipes.empty() ? SourceRecipes() : arguments.recipes;
+}
+
+std::string TracesOf(const ReproduceArguments& arguments) {
+  return arguments.traces.empty() ? arguments.folder + "/traces" : arguments.traces;
+}
 
 class Reproducer {
  public:
   explicit Reproducer(const ReproduceArguments& arguments)
       : arguments_(arguments),
-        store_(arguments.traces.empty() ? arguments.folder + "/traces" : arguments.traces,
-               arguments.recipes.empty() ? SourceRecipes() : arguments.recipes, arguments.size, arguments.quiet) {}
+        store_(TracesOf(arguments), RecipesOf(arguments), arguments.size, arguments.quiet),
+        paper_store_(TracesOf(arguments), RecipesOf(arguments), InputSize::kPaper, arguments.quiet),
+        tests_store_(TracesOf(arguments), RecipesOf(arguments), arguments.tests.value_or(arguments.size),
+                     arguments.quiet) {}
 
   absl::Status Run(const std::string& name) {
-    const absl::StatusOr<std::unique_ptr<PaperClaims>> claims = ReadPaper(name);
-    if (!claims.ok()) return claims.status();
-    const std::string& paper = (*claims)->paper.name();
-    const TraceFinder traces = [this](const claims::v1::Kernel& kernel) { return store_.Find(kernel); };
-    const std::string path = absl::StrCat(arguments_.folder, "/", paper);
-    const absl::StatusOr<RunPlan> plan =
-        RunPlan::Make(**claims, {path, traces, arguments_.jitter, arguments_.sensitivity});
-    if (!plan.ok()) return plan.status();
-    if (absl::Status status = plan->Write(path); !status.ok()) return status;
-    if (arguments_.plan_only) {
-      return WriteStandardOutput(absl::StrCat(path, ": ", WithThousands(plan->points()), " replays planned\n"));
+    const absl::StatusOr<std::unique_ptr<PaperClaims>> read = ReadPaper(name);
+    if (!read.ok()) return read.status();
+    const PaperClaims& claims = **read;
+    const std::string& paper = claims.paper.name();
+    std::optional<Reproduction> tests;
+    Asked asked = {arguments_.jitter, arguments_.sensitivity, {}};
+    if (arguments_.tests.has_value()) {
+      const std::string of_tests = absl::StrCat(paper, ".", SizeName(*arguments_.tests));
+      absl::StatusOr<Reproduction> made = Make(claims, tests_store_, *arguments_.tests, of_tests, asked, nullptr);
+      if (!made.ok()) return made.status();
+      tests = *std::move(made);
+      if (absl::Status status = Write(*tests, of_tests); !status.ok()) return status;
+      asked = {};
     }
-    const absl::StatusOr<sweep::SweepFolder> folder = sweep::SweepFolder::Open(path);
-    if (!folder.ok()) return folder.status();
-    if (absl::Status status = Replay(*folder, paper); !status.ok()) return status;
-
-    Measurements measurements(**claims, *plan, *folder, traces);
-    Reproduction reproduction = Reproduce(**claims, *plan, measurements, arguments_.sensitivity);
-    reproduction.jitter = arguments_.jitter;
-    reproduction.size = SizeName(arguments_.size);
-    const std::string page = PageOf(reproduction);
-    absl::StrAppend(&pages_, "\n", page);
-    absl::Status status = WriteFile(path + ".md", page);
-    if (status.ok()) status = WriteFile(path + ".json", JsonOf(reproduction).dump(1) + "\n");
-    return status.ok() ? Tell(reproduction) : status;
+    const Reproduction* const with = tests.has_value() ? &*tests : nullptr;
+    absl::StatusOr<Reproduction> made = Make(claims, store_, arguments_.size, paper, asked, with);
+    if (!made.ok() || arguments_.plan_only) return made.status();
+    if (arguments_.causes != 0) {
+      for (const ClaimResult& result : made->results) {
+        if (result.computed() && !result.comes_out()) asked.suspected.insert(result.claim->id());
+      }
+      made = Make(claims, store_, arguments_.size, paper, asked, with);
+      if (!made.ok()) return made.status();
+    }
+    absl::StrAppend(&pages_, "\n", PageOf(*made));
+    if (absl::Status status = Write(*made, paper); !status.ok()) return status;
+    return Tell(*made);
   }
 
   // The page of all papers.
@@ -99,13 +120,62 @@ class Reproducer {
     if (arguments_.plan_only) return absl::OkStatus();
     const std::string path = arguments_.page.empty() ? arguments_.folder + "/reproduction.md" : arguments_.page;
     std::string text = absl::StrCat("# Reproductions\n\n", kIntroduction, "\n```\n", CommandLine(arguments_),
-                                    "\n```\n\n", "| paper | structural claims | directions | sizes | not computed |\n",
-                                    "|---|--:|--:|--:|--:|\n", summary_, pages_);
+                                    "\n```\n\n", "| paper | structural claims | directions | sizes | not computed |");
+    if (arguments_.tests.has_value()) {
+      const std::string size = SizeName(*arguments_.tests);
+      absl::StrAppend(&text, " directions, `", size, "` | sizes, `", size, "` |\n|---|--:|--:|--:|--:|--:|--:|\n");
+    } else {
+      absl::StrAppend(&text, "\n|---|--:|--:|--:|--:|\n");
+    }
+    absl::StrAppend(&text, summary_, pages_);
     while (text.ends_with("\n\n")) text.pop_back();
     return WriteFile(path, text);
   }
 
  private:
+  // What is run besides the paper as we read it.
+  struct Asked {
+    uint32_t jitter = 0;
+    bool sensitivity = false;
+    std::set<std::string> suspected;
+  };
+
+  // Plans, runs and evaluates a paper with inputs of one size, in the folder of that name. Nothing is run, and nothing
+  // evaluated, if only plans are asked for.
+  absl::StatusOr<Reproduction> Make(const PaperClaims& claims, TraceStore& store, InputSize size,
+                                    const std::string& name, const Asked& asked, const Reproduction* tests) {
+    const TraceFinder traces = [&store](const claims::v1::Kernel& kernel) { return store.Find(kernel); };
+    const TraceFinder paper_traces = [this](const claims::v1::Kernel& kernel) { return paper_store_.Find(kernel); };
+    const std::string path = absl::StrCat(arguments_.folder, "/", name);
+    const absl::StatusOr<RunPlan> plan = RunPlan::Make(
+        claims, {path, traces, paper_traces, asked.jitter, asked.sensitivity, asked.suspected, arguments_.causes});
+    if (!plan.ok()) return plan.status();
+    if (absl::Status status = plan->Write(path); !status.ok()) return status;
+    if (arguments_.plan_only) {
+      const absl::Status status =
+          WriteStandardOutput(absl::StrCat(path, ": ", WithThousands(plan->points()), " replays planned\n"));
+      if (!status.ok()) return status;
+      return Reproduction();
+    }
+    const absl::StatusOr<sweep::SweepFolder> folder = sweep::SweepFolder::Open(path);
+    if (!folder.ok()) return folder.status();
+    if (absl::Status status = Replay(*folder, name); !status.ok()) return status;
+    // Limits have no variations, so that their traces are those of the size.
+    Measurements measurements(claims, *plan, *folder, traces);
+    Reproduction reproduction = Reproduce(claims, *plan, measurements, tests);
+    reproduction.jitter = asked.jitter;
+    reproduction.sensitivity = asked.sensitivity;
+    reproduction.size = SizeName(size);
+    return reproduction;
+  }
+
+  absl::Status Write(const Reproduction& reproduction, const std::string& name) const {
+    if (arguments_.plan_only) return absl::OkStatus();
+    const std::string path = absl::StrCat(arguments_.folder, "/", name);
+    if (absl::Status status = WriteFile(path + ".md", PageOf(reproduction)); !status.ok()) return status;
+    return WriteFile(path + ".json", JsonOf(reproduction).dump(1) + "\n");
+  }
+
   absl::Status Replay(const sweep::SweepFolder& folder, const std::string& paper) {
     if (folder.plan().points == 0) return absl::OkStatus();
     sweep::RunOptions options;
@@ -133,7 +203,11 @@ class Reproducer {
     const std::string& name = reproduction.claims->paper.name();
     const std::string missing = absl::StrCat(reproduction.not_computed(), " of ", reproduction.results.size());
     absl::StrAppend(&summary_, "| [", name, "](#", name, ") | ", share(reproduction.structural()), " | ",
-                    share(reproduction.directions()), " | ", share(reproduction.sizes()), " | ", missing, " |\n");
+                    share(reproduction.directions()), " | ", share(reproduction.sizes()), " | ", missing, " |");
+    if (const Reproduction* const tests = reproduction.tests; tests != nullptr) {
+      absl::StrAppend(&summary_, " ", share(tests->directions()), " | ", share(tests->sizes()), " |");
+    }
+    absl::StrAppend(&summary_, "\n");
     return WriteStandardOutput(absl::StrCat(name, ": ", share(reproduction.structural()), " structural claims, ",
                                             share(reproduction.directions()), " directions and ",
                                             share(reproduction.sizes()), " sizes agree; ", missing,
@@ -142,6 +216,8 @@ class Reproducer {
 
   const ReproduceArguments& arguments_;
   TraceStore store_;
+  TraceStore paper_store_;
+  TraceStore tests_store_;
   std::string summary_;
   std::string pages_;
 };

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,11 @@ struct ReproduceArguments {
   std::string recipes;              // empty = the source tree's
   std::string page;                 // empty = FOLDER/reproduction.md
   InputSize size = InputSize::kSmall;
+  std::optional<InputSize> tests;  // inputs for noise and variations; as `size` if there are none
   uint32_t jobs = 1;
   uint32_t jitter = 0;
   bool sensitivity = false;
+  uint32_t causes = 0;  // with `size`: suspects of claims that do not come out, if they need at most so many replays
   bool plan_only = false;
   bool quiet = false;
 };

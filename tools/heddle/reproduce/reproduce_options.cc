@@ -40,12 +40,26 @@ ReproduceOptions::ReproduceOptions(CLI::App& app) : parsed_(std::make_unique<Par
       ->check(CLI::Range(2, 1000));
   command.add_flag("--sensitivity", a.sensitivity,
                    "Also with the other choice at every point that the paper leaves open: which conclusions change?");
+  command
+      .add_option(
+          "--tests", a.tests,
+          "Inputs for --jitter and --sensitivity instead of those of --size: smaller ones; every claim is shown "
+          "with both")
+      ->transform(CLI::CheckedTransformer(sizes));
+  command
+      .add_option("--causes", a.causes,
+                  "For claims that do not come out also run each suspect, with the inputs of --size, if it needs at "
+                  "most so many replays")
+      ->check(CLI::Range(1, 1'000'000));
   command.add_option("--page", a.page, "File for the page of all papers; else OUTPUT/reproduction.md");
-  command.add_flag("--plan", a.plan_only,
-                   "Only write the sweeps OUTPUT/PAPER, for `heddle sweep run` or `emit`; then run this again");
+  command
+      .add_flag("--plan", a.plan_only,
+                "Only write the sweeps OUTPUT/PAPER, for `heddle sweep run` or `emit`; then run this again")
+      ->excludes("--causes");
   command.add_flag("--quiet", a.quiet, "No progress on a terminal");
   command.footer(
-      "\nWrites OUTPUT/PAPER.md and .json for every paper: claim, the paper's value, ours, and whether they agree in\n"
+      "\nWrites OUTPUT/PAPER.md and .json (with --tests also PAPER.SIZE.md and .json) for every paper: claim, the "
+      "paper's value, ours, and whether they agree in\n"
       "direction and size. The claims are fixed in tools/heddle/reproduce/claims/PAPER.textproto "
       "(proto/claims.proto).");
 }

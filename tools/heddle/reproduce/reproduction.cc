@@ -104,25 +104,27 @@ size_t Reproduction::not_computed() const {
   return static_cast<size_t>(std::ranges::count_if(results, [](const ClaimResult& one) { return !one.computed(); }));
 }
 
-Reproduction Reproduce(const PaperClaims& claims, const RunPlan& plan, Measurements& measurements, bool sensitivity) {
+Reproduction Reproduce(const PaperClaims& claims, const RunPlan& plan, Measurements& measurements,
+                       const Reproduction* tests) {
   Reproduction all;
   all.claims = &claims;
-  all.sensitivity = sensitivity;
+  all.tests = tests;
   all.model_version = plan.plan().model_version;
   all.replays = plan.points();
   all.traces = plan.plan().traces;
   std::vector<MetricSource> seeds;
   for (size_t seed = 0; seed < plan.seeds(); ++seed) seeds.push_back(measurements.Source(0, seed));
-  for (const CheckedClaim& claim : claims.claims) {
-    all.results.push_back(Evaluate(claim, seeds));
+  for (size_t i = 0; i < claims.claims.size(); ++i) {
+    const CheckedClaim& claim = claims.claims[i];
+    all.results.push_back(Evaluate(claim, seeds, tests == nullptr ? nullptr : &tests->results[i]));
     std::vector<VariedResult>& varied = all.varied.emplace_back();
-    if (!sensitivity) continue;
-    // A variation has one seed, so it is compared with that seed alone.
-    const ClaimResult base = seeds.size() == 1 ? all.results.back() : Evaluate(claim, {seeds[0]});
-    for (int i = 0; i < claims.paper.variation_size(); ++i) {
-      const size_t variation = static_cast<size_t>(i) + 1;
-      if (!plan.Changes(variation, claim.Needs())) continue;
-      VariedResult one{static_cast<size_t>(i), Evaluate(claim, {measurements.Source(variation, 0)}), false};
+    // A variation has one seed, so it is compared with that seed alone, with the noise of all.
+    const ClaimResult& noisy = all.results.back();
+    const ClaimResult base = seeds.size() == 1 ? noisy : Evaluate(claim, {seeds[0]}, &noisy);
+    for (int v = 0; v < claims.paper.variation_size(); ++v) {
+      const size_t variation = static_cast<size_t>(v) + 1;
+      if (!plan.Varies(variation, *claim.claim)) continue;
+      VariedResult one{static_cast<size_t>(v), Evaluate(claim, {measurements.Source(variation, 0)}, &noisy), false};
       one.flips = one.result.computed() && !SameVerdict(one.result, base);
       varied.push_back(std::move(one));
     }

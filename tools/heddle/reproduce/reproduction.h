@@ -24,13 +24,14 @@ struct VariedResult {
 struct Reproduction {
   const PaperClaims* claims = nullptr;
   std::vector<ClaimResult> results;               // in the order of the claims
-  std::vector<std::vector<VariedResult>> varied;  // by claim; empty without --sensitivity
-  bool sensitivity = false;
-  uint32_t jitter = 0;  // seeds of the noise
-  std::string size;     // of the inputs
+  std::vector<std::vector<VariedResult>> varied;  // by claim, those that were planned
+  bool sensitivity = false;                       // every variation was planned
+  uint32_t jitter = 0;                            // seeds of the noise
+  std::string size;                               // of the inputs
   std::string model_version;
   uint64_t replays = 0;
   std::vector<sweep::PlannedTrace> traces;
+  const Reproduction* tests = nullptr;  // the same with other inputs, for noise and variations
 
   struct Count {
     size_t agree = 0, of = 0;
@@ -41,8 +42,10 @@ struct Reproduction {
   size_t not_computed() const;
 };
 
-// Evaluates every claim, with the plan's seeds, and under every variation that was planned.
-Reproduction Reproduce(const PaperClaims& claims, const RunPlan& plan, Measurements& measurements, bool sensitivity);
+// Evaluates every claim, with the plan's seeds, and under every variation that was planned for it. `tests` may be
+// nullptr; if not, an effect has to be above its noise, too.
+Reproduction Reproduce(const PaperClaims& claims, const RunPlan& plan, Measurements& measurements,
+                       const Reproduction* tests);
 
 // One page, headings from the second level on.
 std::string PageOf(const Reproduction& reproduction);

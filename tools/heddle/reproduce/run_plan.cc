@@ -24,6 +24,10 @@ namespace {
 // Noise of a machine without any, as of `heddle replay --jitter`.
 constexpr uint32_t kJitterCycles = 4;
 
+bool Has(const google::protobuf::RepeatedPtrField<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 // POLICY or POLICY:KEY=VALUE,... with KEY set anew.
 std::string WithParameter(const std::string& policy, const std::string& key, const std::string& value) {
   const size_t colon = policy.find(':');
@@ -38,8 +42,7 @@ std::string WithParameter(const std::string& policy, const std::string& key, con
 
 v1::Run Vary(const v1::Run& run, const v1::Variation& variation) {
   v1::Run varied = run;
-  const auto& machines = variation.machine();
-  if (machines.empty() || std::find(machines.begin(), machines.end(), run.machine()) != machines.end()) {
+  if (variation.machine().empty() || Has(variation.machine(), run.machine())) {
     for (const std::string& assignment : variation.set()) varied.add_set(assignment);
   }
   for (const std::string& text : variation.policy()) {
@@ -70,14 +73,13 @@ class PlanMaker {
     for (const CheckedClaim& claim : claims_.claims) {
       if (absl::Status status = Add(claim, 0, nullptr); !status.ok()) return status;
     }
-    const int variations = options_.sensitivity ? claims_.paper.variation_size() : 0;
-    for (int i = 0; i < variations; ++i) {
+    for (int i = 0; i < claims_.paper.variation_size(); ++i) {
       const v1::Variation& variation = claims_.paper.variation(i);
-      if (!variation.not_swept().empty()) continue;
-      const auto& only = variation.claim();
+      const size_t index = static_cast<size_t>(i) + 1;
       for (const CheckedClaim& claim : claims_.claims) {
-        if (!only.empty() && std::find(only.begin(), only.end(), claim.claim->id()) == only.end()) continue;
-        if (absl::Status status = Add(claim, static_cast<size_t>(i) + 1, &variation); !status.ok()) return status;
+        if (!Wanted(variation, claim)) continue;
+        if (absl::Status status = Add(claim, index, &variation); !status.ok()) return status;
+        if (plan_.Changes(index, variation, claim.Needs())) plan_.varies_.emplace(index, claim.claim->id());
       }
     }
     for (const auto& [trace, points] : plan_.points_) plan_.plan_.points += points.size();
@@ -96,6 +98,29 @@ class PlanMaker {
     bool noise = false;
   };
 
+  bool Wanted(const v1::Variation& variation, const CheckedClaim& checked) const {
+    const v1::Claim& claim = *checked.claim;
+    if (!variation.not_swept().empty()) return false;
+    if (options_.suspected.contains(claim.id()) && Has(claim.suspect(), variation.id()) &&
+        ChangedReplays(variation, checked) <= options_.most_replays) {
+      return true;
+    }
+    if (!options_.sensitivity || variation.paper_size_size() != 0) return false;
+    return variation.claim().empty() || Has(variation.claim(), claim.id());
+  }
+
+  // How many replays of the claim are others under the variation.
+  size_t ChangedReplays(const v1::Variation& variation, const CheckedClaim& claim) const {
+    std::set<std::pair<std::string, std::string>> changed;
+    for (const Need& need : claim.Needs()) {
+      const v1::Run& run = claims_.runs.find(need.run)->second;
+      if (run.has_limits() || IsWithoutKernel(run)) continue;
+      const bool other = Vary(run, variation).SerializeAsString() != run.SerializeAsString();
+      if (other || Has(variation.paper_size(), need.kernel)) changed.emplace(need.run, need.kernel);
+    }
+    return changed.size();
+  }
+
   absl::Status Add(const CheckedClaim& claim, size_t index, const v1::Variation* variation) {
     for (const Need& need : claim.Needs()) {
       const v1::Run& as_read = claims_.runs.find(need.run)->second;
@@ -105,7 +130,8 @@ class PlanMaker {
       for (size_t seed = 0; seed < seeds; ++seed) {
         const ReplayId id{index, need.run, need.kernel, seed};
         if (plan_.entries_.contains(id)) continue;
-        absl::StatusOr<RunPlan::Entry> entry = MakeEntry(run, need.kernel, seed);
+        const bool paper_size = variation != nullptr && Has(variation->paper_size(), need.kernel);
+        absl::StatusOr<RunPlan::Entry> entry = MakeEntry(run, need.kernel, paper_size, seed);
         if (!entry.ok()) {
           return absl::Status(
               entry.status().code(),
@@ -118,10 +144,11 @@ class PlanMaker {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<RunPlan::Entry> MakeEntry(const v1::Run& run, const std::string& kernel_name, size_t seed) {
+  absl::StatusOr<RunPlan::Entry> MakeEntry(const v1::Run& run, const std::string& kernel_name, bool paper_size,
+                                           size_t seed) {
     const v1::Kernel& kernel = claims_.kernel.find(kernel_name)->second;
     if (!kernel.missing().empty()) return RunPlan::Entry{"", kernel.missing()};
-    const KnownTrace& trace = Trace(kernel);
+    const KnownTrace& trace = Trace(kernel, paper_size);
     if (!trace.problem.empty()) return RunPlan::Entry{"", trace.problem};
     const absl::StatusOr<const KnownMachine*> machine = Machine(run);
     if (!machine.ok()) return machine.status();
@@ -151,11 +178,11 @@ class PlanMaker {
     return RunPlan::Entry{key, ""};
   }
 
-  const KnownTrace& Trace(const v1::Kernel& kernel) {
-    const auto [it, added] = traces_.try_emplace(kernel.name());
+  const KnownTrace& Trace(const v1::Kernel& kernel, bool paper_size) {
+    const auto [it, added] = traces_.try_emplace({kernel.name(), paper_size});
     KnownTrace& known = it->second;
     if (!added) return known;
-    const absl::StatusOr<std::string> path = options_.traces(kernel);
+    const absl::StatusOr<std::string> path = paper_size ? options_.paper_traces(kernel) : options_.traces(kernel);
     if (!path.ok()) {
       known.problem = std::string(path.status().message());
       return known;
@@ -215,8 +242,8 @@ class PlanMaker {
   const PaperClaims& claims_;
   const PlanOptions& options_;
   RunPlan plan_;
-  std::map<std::string, KnownTrace> traces_;      // by kernel
-  std::map<std::string, KnownMachine> machines_;  // by name and settings
+  std::map<std::pair<std::string, bool>, KnownTrace> traces_;  // by kernel and whether of the paper's geometry
+  std::map<std::string, KnownMachine> machines_;               // by name and settings
 };
 
 absl::StatusOr<RunPlan> RunPlan::Make(const PaperClaims& claims, const PlanOptions& options) {
@@ -249,13 +276,18 @@ absl::StatusOr<std::string> RunPlan::Key(const ReplayId& id) const {
   return entry->second.key;
 }
 
-bool RunPlan::Changes(size_t variation, const std::set<Need>& needs) const {
+bool RunPlan::Changes(size_t variation, const v1::Variation& what, const std::set<Need>& needs) const {
   for (const Need& need : needs) {
+    if (Has(what.without(), need.kernel)) return true;
     const auto varied = entries_.find({variation, need.run, need.kernel, 0});
     const auto as_read = entries_.find({0, need.run, need.kernel, 0});
     if (varied != entries_.end() && as_read != entries_.end() && varied->second.key != as_read->second.key) return true;
   }
   return false;
+}
+
+bool RunPlan::Varies(size_t variation, const v1::Claim& claim) const {
+  return varies_.contains({variation, claim.id()});
 }
 
 }  // namespace heddle::tools::reproduce

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -23,8 +24,11 @@ using TraceFinder = std::function<absl::StatusOr<std::string>(const claims::v1::
 struct PlanOptions {
   std::string folder;  // of the sweep
   TraceFinder traces;
-  uint32_t jitter = 0;       // runs with noise on the memory's latencies, seeds 1 to this; 0 = one without
-  bool sensitivity = false;  // also every variation, with one seed
+  TraceFinder paper_traces;         // with the geometry of papers: of Variation.paper_size
+  uint32_t jitter = 0;              // runs with noise on the memory's latencies, seeds 1 to this; 0 = one without
+  bool sensitivity = false;         // also every variation, with one seed
+  std::set<std::string> suspected;  // claims, by id, that are also run under the variations that they suspect
+  size_t most_replays = SIZE_MAX;   // of a claim and a suspect: those that need more are not run
 };
 
 // One replay: `variation` is 0 for the paper as we read it, else one more than the index in Paper.variation; `seed`
@@ -48,8 +52,9 @@ class RunPlan {
   // The key of the replay's result, or why there is none.
   absl::StatusOr<std::string> Key(const ReplayId& id) const;
 
-  // Whether the variation has other replays than the paper as we read it, for any of these metrics.
-  bool Changes(size_t variation, const std::set<Need>& needs) const;
+  // Whether the claim was planned under the variation (numbered as in ReplayId), and is then computed from other
+  // replays or kernels than in the paper as we read it.
+  bool Varies(size_t variation, const claims::v1::Claim& claim) const;
 
   uint64_t points() const { return plan_.points; }
   size_t seeds() const { return seeds_; }
@@ -60,7 +65,11 @@ class RunPlan {
     std::string key;
     std::string problem;  // if there is no key
   };
+  // Whether anything that these metrics are computed from is other than in the paper as we read it.
+  bool Changes(size_t variation, const claims::v1::Variation& what, const std::set<Need>& needs) const;
+
   std::map<ReplayId, Entry> entries_;
+  std::set<std::pair<size_t, std::string>> varies_;                    // variation, claim
   std::map<std::string, std::map<std::string, sweep::Point>> points_;  // by trace, key
   sweep::Plan plan_;
   size_t seeds_ = 1;

@@ -69,7 +69,7 @@ void ScoreValue(const v1::Claim& claim, ClaimResult& result) {
   }
 }
 
-void ScoreOrder(ClaimResult& result) {
+void ScoreOrder(ClaimResult& result, const ClaimResult* noisy) {
   bool opposite = false;
   for (size_t i = 0; i < result.terms.size(); ++i) {
     if (!result.terms[i].problem.empty()) {
@@ -83,6 +83,8 @@ void ScoreOrder(ClaimResult& result) {
     for (size_t seed = 0; seed < std::min(above.size(), below.size()); ++seed) {
       difference.seeds.push_back(above[seed] - below[seed]);
     }
+    if (noisy != nullptr && i <= noisy->step_noise.size()) difference.least_noise = noisy->step_noise[i - 1];
+    result.step_noise.push_back(difference.noise());
     ++result.compared;
     if (difference.mean() > difference.noise()) {
       ++result.agreeing;
@@ -152,7 +154,7 @@ double Measured::mean() const {
 
 double Measured::noise() const {
   const auto [lowest, highest] = std::ranges::minmax_element(seeds);
-  return (*highest - *lowest) / 2;
+  return std::max(least_noise, (*highest - *lowest) / 2);
 }
 
 double RankCorrelation(const std::vector<double>& a, const std::vector<double>& b) {
@@ -169,7 +171,7 @@ double RankCorrelation(const std::vector<double>& a, const std::vector<double>& 
   return xx == 0 || yy == 0 ? 0 : xy / std::sqrt(xx * yy);
 }
 
-ClaimResult Evaluate(const CheckedClaim& checked, const std::vector<MetricSource>& seeds) {
+ClaimResult Evaluate(const CheckedClaim& checked, const std::vector<MetricSource>& seeds, const ClaimResult* noisy) {
   const v1::Claim& claim = *checked.claim;
   ClaimResult result;
   result.claim = &claim;
@@ -177,22 +179,30 @@ ClaimResult Evaluate(const CheckedClaim& checked, const std::vector<MetricSource
     result.problem = claim.not_computed();
     return result;
   }
+  if (noisy != nullptr && !noisy->computed()) noisy = nullptr;
+  const auto add = [&](MeasuredTerm term) {
+    const size_t index = result.terms.size();
+    if (noisy != nullptr && noisy->terms[index].problem.empty()) {
+      term.ours.least_noise = noisy->terms[index].ours.noise();
+    }
+    result.terms.push_back(std::move(term));
+  };
   if (claim.row_size() != 0) {
     for (const v1::Row& row : claim.row()) {
       MeasuredTerm term = Measure(checked.expressions[0], seeds, row.kernel(), result);
       term.label = row.kernel();
       term.paper = row.paper();
-      result.terms.push_back(std::move(term));
+      add(std::move(term));
     }
     ScoreRows(claim, result);
     return result;
   }
   for (size_t i = 0; i < checked.expressions.size(); ++i) {
-    result.terms.push_back(Measure(checked.expressions[i], seeds, "", result));
+    add(Measure(checked.expressions[i], seeds, "", result));
     if (claim.order_size() != 0) result.terms.back().label = claim.order(static_cast<int>(i)).label();
   }
   if (claim.order_size() != 0) {
-    ScoreOrder(result);
+    ScoreOrder(result, noisy);
   } else {
     ScoreValue(claim, result);
   }

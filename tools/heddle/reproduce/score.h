@@ -22,8 +22,9 @@ enum class Size { kNone, kAgrees, kDiffers };
 // A number over the seeds of the noise. One seed has no range.
 struct Measured {
   std::vector<double> seeds;
+  double least_noise = 0;  // known from other runs
   double mean() const;
-  double noise() const;  // half the range
+  double noise() const;  // half the range, or `least_noise` if that is more
 };
 
 // One number of a claim: its value, a term of its order, or a row.
@@ -43,7 +44,8 @@ struct ClaimResult {
   Size size = Size::kNone;
   // Of rows and orders: how many of how many agree. Rows: in size; orders: neighbours.
   size_t agreeing = 0, compared = 0;
-  double rank_correlation = 0;  // of rows: Spearman's
+  double rank_correlation = 0;     // of rows: Spearman's
+  std::vector<double> step_noise;  // of orders: of the difference of each term from the next
 
   bool computed() const { return problem.empty(); }
   // Neither direction nor size contradicts the paper.
@@ -60,8 +62,10 @@ struct ClaimResult {
 // each term must be above the next by more than the noise of their difference, or all of them are not `kAgrees`. Rows:
 // the direction agrees if Spearman's rank correlation of ours with the paper's is at least 0.5, with `neutral` if at
 // least three quarters of the rows are on the paper's side of it; the size if at least half of the rows do. Structural
-// claims have no direction; the size must agree in every number.
-ClaimResult Evaluate(const CheckedClaim& claim, const std::vector<MetricSource>& seeds);
+// claims have no direction; the size must agree in every number. `noisy`: the same claim with several seeds, such as
+// with smaller inputs; its noise counts where that of `seeds` is less.
+ClaimResult Evaluate(const CheckedClaim& claim, const std::vector<MetricSource>& seeds,
+                     const ClaimResult* noisy = nullptr);
 
 // Spearman's rank correlation; ties take their mean rank. 0 with fewer than two pairs or if one side is constant.
 double RankCorrelation(const std::vector<double>& a, const std::vector<double>& b);

@@ -31,7 +31,8 @@ class Chunk:
         counts = numpy.array([len(path) for path in self._path_instructions], dtype=numpy.int64)
         self._first_address = numpy.concatenate(([0], numpy.cumsum(counts[self.path_of_thread])))
         self._check_totals(program)
-        self._addresses = decode_addresses(program, message, self.path_of_thread, self._path_instructions)
+        self._addresses = decode_addresses(program, message, self.path_of_thread, self._path_instructions,
+                                           self.path_basic_blocks)
 
     def basic_blocks(self, thread):
         """The basic blocks that a thread entered, in order."""
@@ -119,7 +120,8 @@ def _expand_paths(program, chunk):
     table = chunk.paths
     if len(table.decision_count) > MAX_CHUNK_PATHS:
         raise TraceError("too many paths")
-    if 8 * len(table.decision_bits) < sum(table.decision_count):
+    decision_bits = _decision_bits(table)
+    if 8 * len(decision_bits) < sum(table.decision_count):
         raise TraceError("decision_bits does not have the bits of all paths")
     bits, wide, stacks, budget = 0, 0, 0, [MAX_CHUNK_INSTRUCTIONS]
     paths = []
@@ -127,7 +129,7 @@ def _expand_paths(program, chunk):
         for p, count in enumerate(table.decision_count):
             wide_count = table.wide_count[p] if table.wide_count else 0
             depth = table.call_depth[p] if table.call_depth else 0
-            decisions = [(table.decision_bits[bits + (i >> 3)] >> (i & 7)) & 1 for i in range(count)]
+            decisions = [(decision_bits[bits + (i >> 3)] >> (i & 7)) & 1 for i in range(count)]
             numbers = table.wide_decision[wide:wide + wide_count]
             start = table.start_block[p] if table.start_block else 0
             stack = list(table.call_stack[stacks:stacks + depth])
@@ -138,9 +140,34 @@ def _expand_paths(program, chunk):
             stacks += depth
     except IndexError as error:
         raise TraceError(f"path {len(paths)} does not fit the program or its table") from error
-    if (bits, wide, stacks) != (len(table.decision_bits), len(table.wide_decision), len(table.call_stack)):
+    if (bits, wide, stacks) != (len(decision_bits), len(table.wide_decision), len(table.call_stack)):
         raise TraceError("the path table has more than its paths need")
     return paths
+
+
+def _decision_bits(table):
+    """The two-way decisions path after path, if they stand in planes."""
+    if not table.decision_planes:
+        return table.decision_bits
+    counts = numpy.array(table.decision_count, dtype=numpy.int64)
+    if table.decision_bits or counts.sum() > MAX_CHUNK_INSTRUCTIONS:
+        raise TraceError("decision_bits and decision_planes, or more decisions than a chunk may hold")
+    planes = numpy.frombuffer(table.decision_planes, dtype=numpy.uint8)
+    first_bit = 8 * numpy.concatenate(([0], numpy.cumsum((counts + 7) // 8)))
+    bits = numpy.zeros(int(first_bit[-1]), dtype=numpy.uint8)
+    place, decision = 0, 0
+    active = numpy.flatnonzero(counts > 0)
+    while len(active):
+        end = place + (len(active) + 7) // 8
+        if end > len(planes):
+            raise TraceError("decision_planes does not have the bits of all paths")
+        bits[first_bit[active] + decision] = numpy.unpackbits(planes[place:end], bitorder="little")[:len(active)]
+        place = end
+        decision += 1
+        active = active[counts[active] > decision]
+    if place != len(planes):
+        raise TraceError("decision_planes has more than the paths need")
+    return numpy.packbits(bits, bitorder="little").tobytes()
 
 
 def _walk(program, block, stack, extent, decisions, numbers, budget):

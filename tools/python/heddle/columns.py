@@ -1,7 +1,7 @@
 """The address columns of a chunk (section 4 of docs/format.md)."""
 import numpy
 
-from heddle.rules import MASK, TraceError
+from heddle.rules import MASK, MAX_INDUCTION_COUNTERS, TraceError
 from proto import trace_pb2
 
 AddressColumn = trace_pb2.AddressColumn
@@ -43,6 +43,7 @@ class _Column:
         self.reference = None
         self._bases = self._residuals = iter(())
         self._steps = []
+        self._added = []     # INDUCTION: by path, stride * n of each access
         self._base = 0
         self._occurrence = 0
 
@@ -55,7 +56,10 @@ class _Column:
             raise TraceError(f"column of instruction {message.instruction}: chain_bias has the wrong length")
         if chained and self.chain is None:
             raise TraceError(f"column of instruction {message.instruction}: model CHAIN needs a chain")
-        has_bases = message.model in (AddressColumn.SEPARABLE, AddressColumn.TIME)
+        induction = message.model == AddressColumn.INDUCTION
+        if not induction and (message.counted_block, message.reset_block, message.stride) != (0, 0, 0):
+            raise TraceError(f"column of instruction {message.instruction}: not of model INDUCTION, but has blocks")
+        has_bases = message.model in (AddressColumn.SEPARABLE, AddressColumn.TIME, AddressColumn.INDUCTION)
         if len(message.base_dd) != (self.threads if has_bases else 0):
             raise TraceError(f"column of instruction {message.instruction}: base_dd has the wrong length")
         if len(message.step_dd) != (self.most - 1 if message.model == AddressColumn.SEPARABLE else 0):
@@ -63,6 +67,7 @@ class _Column:
         self._bases = iter(_from_second_differences(message.base_dd))
         if message.model == AddressColumn.SEPARABLE:
             self._steps = [0] + _from_second_differences(message.step_dd)
+        if message.model in (AddressColumn.SEPARABLE, AddressColumn.INDUCTION):
             return
         first = 0
         if message.model == AddressColumn.TIME:
@@ -81,16 +86,33 @@ class _Column:
             raise TraceError(f"column of instruction {message.instruction}: unknown model {message.model}")
         self._residuals = iter(_residuals(message, [(count - first, total) for count, total in threads]))
 
-    def start(self):
-        """A thread begins."""
-        if self.message.model in (AddressColumn.SEPARABLE, AddressColumn.TIME):
+    def count(self, program, paths):
+        """INDUCTION: counts along the basic blocks of every path what its accesses count from."""
+        message = self.message
+        counted, reset = message.counted_block, message.reset_block
+        if counted >= len(program.block) or reset >= len(program.block) or counted == reset:
+            raise TraceError(f"column of instruction {message.instruction}: counted_block or reset_block is wrong")
+        own = next(i for i, block in enumerate(program.block)
+                   if 0 <= message.instruction - block.first_instruction < block.instruction_count)
+        for path in paths:
+            places = numpy.arange(len(path))
+            counts = numpy.cumsum(path == counted)
+            resets = numpy.maximum.accumulate(numpy.where(path == reset, places, -1))
+            at = counts - numpy.where(resets >= 0, counts[resets], 0)
+            self._added.append([message.stride * int(n) for n in at[path == own]])
+
+    def start(self, path):
+        """A thread begins, in the path of this number."""
+        if self.message.model in (AddressColumn.SEPARABLE, AddressColumn.TIME, AddressColumn.INDUCTION):
             self._base = next(self._bases)
+        if self.message.model == AddressColumn.INDUCTION:
+            self._steps = self._added[path]
         self._occurrence = 0
 
     def next(self):
         """The address of the thread's next access (section 4)."""
         message = self.message
-        if message.model == AddressColumn.SEPARABLE:
+        if message.model in (AddressColumn.SEPARABLE, AddressColumn.INDUCTION):
             address = self._base + self._steps[self._occurrence]
         elif message.model == AddressColumn.RELATIVE:
             address = _shifted(self.reference.latest, message.ref_shift) + message.bias + next(self._residuals)
@@ -109,7 +131,7 @@ class _Column:
         return self.latest
 
 
-def decode_addresses(program, chunk, path_of_thread, path_instructions):
+def decode_addresses(program, chunk, path_of_thread, path_instructions, path_basic_blocks):
     """The addresses of all threads, one after the other."""
     columns = {}
     chains = [_Chain(message) for message in chunk.chain]
@@ -131,12 +153,18 @@ def decode_addresses(program, chunk, path_of_thread, path_instructions):
             column.accesses += int(count) * int(threads)
             column.threads += int(threads)
             column.most = max(column.most, int(count))
+    counters = set()
     for instruction, column in columns.items():
         if column.accesses == 0:
             raise TraceError(f"column of instruction {instruction}: no thread runs it")
         by_thread = counts[instruction][path_of_thread]
         runs = by_thread > 0
         column.prepare(columns, list(zip(by_thread[runs].tolist(), totals[path_of_thread][runs].tolist())))
+        if column.message.model == AddressColumn.INDUCTION:
+            counters.add((column.message.counted_block, column.message.reset_block))
+            column.count(program, path_basic_blocks)
+    if len(counters) > MAX_INDUCTION_COUNTERS:
+        raise TraceError("too many pairs of counted_block and reset_block")
     sequences = [[columns[int(i)] for i in instructions] for instructions in path_instructions]
     distinct = [list(dict.fromkeys(sequence)) for sequence in sequences]
     out = []
@@ -146,7 +174,7 @@ def decode_addresses(program, chunk, path_of_thread, path_instructions):
             column.latest = 0
         before = distinct[path]
         for column in before:
-            column.start()
+            column.start(path)
         for chain in chains:
             chain.start()
         out.extend([column.next() for column in sequences[path]])

@@ -12,7 +12,7 @@ from proto import trace_pb2
 SKIPPABLE_MAGIC = 0x184D2A5E
 SEEK_TABLE_MAGIC = 0x8F92EAB1
 MAJOR_VERSION = 1
-KNOWN_FEATURES = ("chunks-1.1",)  # required ones
+KNOWN_FEATURES = ("chunks-1.1", "chunks-1.3")  # required ones
 MAX_FRAMES = 1 << 20
 MAX_RECORD_BYTES = 20 << 20
 MAX_WINDOW_BYTES = 1 << 27
@@ -29,10 +29,10 @@ class Trace:
             self.header = self._record(0, "header")
             if self.header.major != MAJOR_VERSION:
                 raise TraceError(f"{path}: trace version {self.header.major}, this reader knows {MAJOR_VERSION}.x")
-            for feature in self.header.required_feature:
+            self.index = self._record(len(self._frames) - 1, "index")
+            for feature in (*self.header.required_feature, *self.index.required_feature):
                 if feature not in KNOWN_FEATURES:
                     raise TraceError(f"{path}: the trace needs \"{feature[:80]}\", which this reader does not know")
-            self.index = self._record(len(self._frames) - 1, "index")
             self.programs = [self._record(frame, "program") for frame in self.index.program_frame]
             self._launches = [self._record(frame, "launch") for frame in self.index.launch_frame]
             self._accesses = [None] * len(self.programs)

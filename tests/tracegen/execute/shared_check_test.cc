@@ -1,0 +1,231 @@
+// The check of shared memory takes short ways; here it is compared with its definition, access by access.
+#include "tracegen/execute/shared_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <random>
+#include <tuple>
+#include <vector>
+
+#include "tests/traces/program_builder.h"
+#include "tracegen/instrument/thread_context.h"
+
+namespace heddle::tracegen {
+namespace {
+
+using HandOffs = std::map<SharedMemoryCheck::HandOff, uint64_t>;
+using trace::Program;
+using trace::testing::RandomProgram;
+using trace::testing::RandomThread;
+using trace::testing::ThreadTrace;
+
+constexpr uint32_t kWords = 24;
+
+struct Access {
+  uint64_t barriers = 0;  // that the thread has passed
+  uint64_t meetings = 0;  // warp operations since
+  trace::Pc pc = 0;
+  trace::v1::OpClass op = trace::v1::OP_LOAD;
+  uint64_t address = 0;
+  auto when() const { return std::tuple(barriers, meetings, pc); }  // where no function is called
+};
+
+struct Found {
+  HandOffs hand_offs;
+  std::optional<std::tuple<trace::Pc, uint64_t, uint32_t>> uninitialized;
+};
+
+bool IsShared(uint64_t address) { return address >= kSharedBase && address < kSharedBase + 4 * kWords; }
+
+std::vector<Access> SharedAccessesOf(const Program& program, const ThreadTrace& thread) {
+  std::vector<Access> accesses;
+  Access next;
+  size_t position = 0;
+  for (uint32_t block : thread.blocks) {
+    const trace::Block& range = program.block(block);
+    for (next.pc = range.first; next.pc < range.first + range.count; ++next.pc) {
+      const trace::v1::Instruction& instruction = program.instruction(next.pc);
+      next.op = instruction.op();
+      if (next.op == trace::v1::OP_BARRIER) {
+        ++next.barriers;
+        next.meetings = 0;
+      }
+      if (next.op == trace::v1::OP_WARP) ++next.meetings;
+      if (!Program::HasAddress(instruction)) continue;
+      next.address = thread.addresses[position++];
+      if (IsShared(next.address)) accesses.push_back(next);
+    }
+  }
+  return accesses;
+}
+
+// Which threads of a warp have loaded, stored to, or changed a word last, and where.
+struct Word {
+  struct Latest {
+    trace::Pc pc = 0;
+    std::vector<size_t> lanes;
+    bool HasOther(size_t lane) const {
+      return std::any_of(lanes.begin(), lanes.end(), [lane](size_t other) { return other != lane; });
+    }
+    bool Has(size_t lane) const { return std::find(lanes.begin(), lanes.end(), lane) != lanes.end(); }
+    void Add(trace::Pc by, size_t lane) {
+      if (by != pc) lanes.clear();
+      pc = by;
+      lanes.push_back(lane);
+    }
+  };
+  Latest load, store, atomic;
+};
+
+// One warp in lockstep: of all threads' next accesses those of the earliest interval, and there of the lowest
+// instruction, go first.
+void AddHandOffs(const std::vector<std::vector<Access>>& lanes, HandOffs& found) {
+  std::vector<size_t> next(lanes.size(), 0);
+  std::map<uint64_t, Word> words;
+  std::tuple<uint64_t, uint64_t> interval;
+  for (;;) {
+    const Access* first = nullptr;
+    for (size_t l = 0; l < lanes.size(); ++l) {
+      if (next[l] == lanes[l].size()) continue;
+      if (first == nullptr || lanes[l][next[l]].when() < first->when()) first = &lanes[l][next[l]];
+    }
+    if (first == nullptr) return;
+    const auto when = first->when();
+    if (interval != std::tuple(first->barriers, first->meetings)) words.clear();
+    interval = {first->barriers, first->meetings};
+    for (size_t l = 0; l < lanes.size(); ++l) {
+      if (next[l] == lanes[l].size() || lanes[l][next[l]].when() != when) continue;
+      const Access& access = lanes[l][next[l]++];
+      Word& word = words[access.address];
+      const bool loads = access.op != trace::v1::OP_STORE;
+      const bool stores = access.op != trace::v1::OP_LOAD;
+      const bool is_atomic = loads && stores;
+      const auto reads = [&](const Word::Latest& written) {
+        if (written.HasOther(l) && !written.Has(l)) ++found[{written.pc, access.pc}];
+      };
+      if (loads) reads(word.store);
+      if (loads && !is_atomic) reads(word.atomic);
+      if (stores && word.load.HasOther(l)) ++found[{access.pc, word.load.pc}];
+      if (stores && !is_atomic && word.atomic.HasOther(l)) ++found[{access.pc, word.atomic.pc}];
+      (is_atomic ? word.atomic : stores ? word.store : word.load).Add(access.pc, l);
+    }
+  }
+}
+
+void AddBlock(uint64_t block, const std::vector<std::vector<Access>>& threads, Found& found) {
+  for (size_t first = 0; first < threads.size(); first += kWarpWidth) {
+    const size_t end = std::min<size_t>(threads.size(), first + kWarpWidth);
+    AddHandOffs({threads.begin() + static_cast<ptrdiff_t>(first), threads.begin() + static_cast<ptrdiff_t>(end)},
+                found.hand_offs);
+  }
+  const auto is_stored_before = [&](const Access& load) {
+    for (const std::vector<Access>& accesses : threads) {
+      for (const Access& other : accesses) {
+        const bool counts =
+            other.op == trace::v1::OP_STORE || (other.op == trace::v1::OP_ATOMIC && load.op == trace::v1::OP_LOAD);
+        if (counts && other.address == load.address && other.barriers <= load.barriers) return true;
+      }
+    }
+    return false;
+  };
+  for (uint32_t t = 0; t < threads.size() && !found.uninitialized.has_value(); ++t) {
+    for (const Access& access : threads[t]) {
+      if (access.op == trace::v1::OP_STORE || is_stored_before(access)) continue;
+      found.uninitialized = {access.pc, block, t};
+      break;
+    }
+  }
+}
+
+struct Case {
+  uint64_t seed;
+  uint32_t threads;
+  uint32_t alike;       // threads of a group decide alike
+  bool in_order;        // addresses follow the thread's number, so that much is stored to before it is loaded
+  double shared_share;  // of the accesses
+};
+
+void ExpectTheSame(const Case& c) {
+  SCOPED_TRACE(::testing::Message() << "seed " << c.seed << ", " << c.threads << " threads");
+  std::mt19937_64 random(c.seed);
+  const auto below = [&random](uint64_t bound) { return random() % bound; };
+  trace::v1::KernelProgram proto = RandomProgram(c.seed, {.depth = 2, .barriers = true});
+  for (trace::v1::Instruction& instruction : *proto.mutable_instruction()) {
+    if (instruction.op() == trace::v1::OP_INT_ALU && below(8) == 0) {
+      instruction.set_op(trace::v1::OP_WARP);
+      instruction.set_mnemonic("bar.warp.sync");
+    }
+    if (!Program::HasAddress(instruction)) continue;
+    instruction.set_space(below(2) == 0 ? trace::v1::SPACE_SHARED : trace::v1::SPACE_GENERIC);
+    instruction.set_access_bytes(4);
+  }
+  absl::StatusOr<Program> program = Program::Create(proto);
+  ASSERT_TRUE(program.ok()) << program.status();
+  SharedMemoryCheck check(*program, c.threads, 4 * kWords);
+  Found expected;
+  for (uint64_t block = 0; block < 3; ++block) {
+    std::vector<ThreadTrace> threads;
+    std::vector<trace::ThreadRecord> records;
+    std::vector<uint64_t> consumed;
+    std::vector<std::vector<Access>> accesses;
+    for (uint32_t t = 0; t < c.threads; ++t) {
+      threads.push_back(
+          RandomThread(*program, c.seed, block * c.threads + t, {.most_instructions = 200, .alike = c.alike}));
+      for (uint64_t& address : threads.back().addresses) {
+        const bool is_shared = static_cast<double>(below(1000)) < 1000 * c.shared_share;
+        const uint64_t word = c.in_order ? t % kWords : below(kWords);
+        address = is_shared ? kSharedBase + 4 * word : kGlobalBase + 4 * below(1000);
+      }
+      accesses.push_back(SharedAccessesOf(*program, threads.back()));
+    }
+    for (const ThreadTrace& thread : threads) {
+      records.push_back(thread.record());
+      consumed.push_back(thread.addresses.size());
+    }
+    ASSERT_EQ(check.AddBlock(block, records, consumed, true), absl::OkStatus());
+    AddBlock(block, accesses, expected);
+  }
+  EXPECT_EQ(check.hand_offs(), expected.hand_offs);
+  ASSERT_EQ(check.uninitialized().has_value(), expected.uninitialized.has_value());
+  if (expected.uninitialized.has_value()) {
+    EXPECT_EQ(std::tuple(check.uninitialized()->pc, check.uninitialized()->block, check.uninitialized()->thread),
+              *expected.uninitialized);
+  }
+}
+
+TEST(SharedMemoryCheck, FindsWhatItsDefinitionSays) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    ExpectTheSame({seed, 40, 1, false, 0.9});   // threads on their own, in a whole warp and a part of one
+    ExpectTheSame({seed, 64, 64, false, 1.0});  // all threads together
+    ExpectTheSame({seed, 64, 64, true, 1.0});
+    ExpectTheSame({seed, 33, 16, true, 0.5});
+  }
+}
+
+// A kernel as most are: everything is stored to before a barrier, and loaded behind it.
+TEST(SharedMemoryCheck, ABarrierOrdersStoresAndLoads) {
+  using trace::testing::ProgramBuilder;
+  for (const bool with_barrier : {true, false}) {
+    ProgramBuilder builder("k");
+    builder.Block("b").Store(trace::v1::SPACE_SHARED);
+    if (with_barrier) builder.Barrier();
+    const Program program = builder.Load(trace::v1::SPACE_SHARED).Exit().Create();
+    SharedMemoryCheck check(program, 32, 128);
+    std::vector<std::vector<uint64_t>> addresses;
+    std::vector<trace::ThreadRecord> records;
+    for (uint64_t t = 0; t < 32; ++t) addresses.push_back({kSharedBase + 4 * t, kSharedBase + 4 * (31 - t)});
+    for (const std::vector<uint64_t>& thread : addresses) records.push_back({{}, thread});
+    ASSERT_EQ(check.AddBlock(0, records, std::vector<uint64_t>(32, 2), true), absl::OkStatus());
+    const HandOffs none;
+    const HandOffs all = {{{0, 1}, 32}};
+    EXPECT_EQ(check.hand_offs(), with_barrier ? none : all);
+    EXPECT_FALSE(check.uninitialized().has_value());
+  }
+}
+
+}  // namespace
+}  // namespace heddle::tracegen
