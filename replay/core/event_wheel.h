@@ -22,8 +22,8 @@ struct Completion {
     kIssue,         // the same as kLanes for all slots of one issue of several (MIMD), with all their lanes
     kRegisters,     // an arithmetic instruction of a slot of one row has its results, which hold nothing but registers
   };
-  // kLanes, kAcknowledged, kIssue: of the instruction or issue, as the core numbers them; kResume, kFinish, kBranch: the
-  // slot; kRegisters: the row
+  // kLanes, kAcknowledged, kIssue: of the instruction or issue, as the core numbers them; kResume, kFinish, kBranch:
+  // the slot; kRegisters: the row
   uint32_t id = 0;
   Kind kind = kLanes;
   LaneMask lanes = 0;  // kLanes; kRegisters: the PC of the instruction
