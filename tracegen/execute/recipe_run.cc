@@ -2,7 +2,6 @@
 
 #include <openssl/evp.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -27,6 +26,7 @@
 #include "tracegen/execute/launch_validity.h"
 #include "tracegen/execute/newest_version.h"
 #include "tracegen/execute/output_check.h"
+#include "tracegen/execute/recipe_buffers.h"
 #include "tracegen/execute/recipe_file.h"
 #include "tracegen/frontend/compile.h"
 #include "tracegen/instrument/instrument.h"
@@ -123,7 +123,9 @@ class RecipeRun {
         options_.certify != 0 ? DeviceMemory::Sharing::kApplication : DeviceMemory::Sharing::kPrivate);
     if (!memory.ok()) return memory.status();
     memory_ = *std::move(memory);
-    if (absl::Status status = MakeBuffers(); !status.ok()) return status;
+    absl::StatusOr<RecipeBuffers> buffers = RecipeBuffers::Make(recipe_, *memory_);
+    if (!buffers.ok()) return buffers.status();
+    buffers_ = *std::move(buffers);
     absl::StatusOr<GlobalLayout> globals =
         PlaceGlobals(*canonical_->module,
                      [this](uint64_t bytes, const std::string& name) { return memory_->Allocate(bytes, name); });
@@ -138,46 +140,6 @@ class RecipeRun {
     absl::StatusOr<uint64_t> base = memory_->Allocate(kDeviceHeapBytes, "device heap");
     if (!base.ok()) return base.status();
     heap_ = std::make_unique<DeviceHeap>(*base, kDeviceHeapBytes);
-    return absl::OkStatus();
-  }
-
-  absl::Status MakeBuffers() {
-    const recipe::v1::Recipe& recipe = recipe_.recipe;
-    const uint64_t physical = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-    uint64_t total = 0;
-    for (int i = 0; i < recipe.buffer_size(); ++i) {
-      const recipe::v1::Buffer& buffer = recipe.buffer(i);
-      uint64_t size = ScalarBytes(buffer.type());
-      // The host holds the contents before the first launch, and the device's copy.
-      total += buffer.count() > kGlobalBytes / size ? kGlobalBytes : buffer.count() * size;
-      if (total > physical / 2) {
-        return recipe_.Error(
-            "buffer", i,
-            absl::StrCat(
-                "buffer '", buffer.name(), "' has ", buffer.count(), " elements of ", size,
-                " bytes: this machine's memory of ", physical,
-                " bytes cannot hold all buffers up to this one twice, which capture needs; choose smaller ones"));
-      }
-      if (buffer.count() > kGlobalBytes / size) {
-        return recipe_.Error("buffer", i, absl::StrCat("buffer '", buffer.name(), "' is larger than device memory"));
-      }
-      absl::StatusOr<uint64_t> address = memory_->Allocate(buffer.count() * size, buffer.name());
-      if (!address.ok()) return recipe_.Error("buffer", i, std::string(address.status().message()));
-      absl::StatusOr<std::string> contents = MakeContents(buffer.fill(), buffer.type(), buffer.count(), recipe_);
-      if (absl::IsCancelled(contents.status())) return contents.status();
-      if (!contents.ok()) {
-        return recipe_.Error("buffer", i,
-                             absl::StrCat("buffer '", buffer.name(), "': ", std::string(contents.status().message())));
-      }
-      BufferContents entry;
-      entry.name = buffer.name();
-      entry.type = buffer.type();
-      entry.count = buffer.count();
-      entry.before = *std::move(contents);
-      entry.after = At(*address);
-      addresses_[buffer.name()] = *address;
-      buffers_.push_back(std::move(entry));
-    }
     return absl::OkStatus();
   }
 
@@ -204,8 +166,8 @@ class RecipeRun {
       uses_warps_ = uses_warps_ || kernel->unit.program.uses_warp_operations() || kernel->recorded.meets_warp;
       for (const std::string& warning : kernel->recorded.warnings) summary_.warnings.push_back(warning);
     }
-    absl::StatusOr<PreparedLaunch> prepared =
-        PrepareLaunch(recipe_, index, kernel->recorded, [this](const std::string& name) { return addresses_[name]; });
+    absl::StatusOr<PreparedLaunch> prepared = PrepareLaunch(
+        recipe_, index, kernel->recorded, [this](const std::string& name) { return buffers_.AddressOf(name); });
     if (!prepared.ok()) return prepared.status();
     if (prepared->parameters.size() > kParamBytes) {
       return recipe_.Error("launch", index, "more parameters than parameter memory holds");
@@ -247,9 +209,7 @@ class RecipeRun {
 
   // All memory as it is before the first launch.
   void ResetMemory() {
-    for (BufferContents& buffer : buffers_) {
-      std::memcpy(const_cast<void*>(buffer.after), buffer.before.data(), buffer.before.size());
-    }
+    buffers_.Reset();
     for (const PlacedGlobal& global : globals_.globals) {
       std::memcpy(At(global.address), global.contents.data(), global.contents.size());
     }
@@ -269,21 +229,12 @@ class RecipeRun {
       }
       std::memcpy(At(global->address), bytes->data(), bytes->size());
       if (writer_ != nullptr) {
-        if (absl::Status status = Transfer(trace::v1::Transfer::HOST_TO_DEVICE, global->address, bytes->size());
-            !status.ok()) {
-          return status;
-        }
+        absl::Status status =
+            RecordTransfer(trace::v1::Transfer::HOST_TO_DEVICE, global->address, bytes->size(), *writer_);
+        if (!status.ok()) return status;
       }
     }
     return absl::OkStatus();
-  }
-
-  absl::Status Transfer(trace::v1::Transfer::Direction direction, uint64_t address, uint64_t bytes) {
-    trace::v1::Transfer transfer;
-    transfer.set_direction(direction);
-    transfer.set_address(address);
-    transfer.set_bytes(bytes);
-    return writer_->AddTransfer(transfer);
   }
 
   RunnerOptions Options() const {
@@ -322,9 +273,7 @@ class RecipeRun {
         if (!status.ok()) return status;
       }
     }
-    for (const BufferContents& buffer : buffers_) {
-      native_results_.emplace_back(static_cast<const char*>(buffer.after), buffer.before.size());
-    }
+    buffers_.KeepNativeResults();
     return absl::OkStatus();
   }
 
@@ -374,12 +323,7 @@ class RecipeRun {
     ResetMemory();
     if (heap_ != nullptr) heap_->Reset();
     if (absl::Status status = OpenWriter(); !status.ok()) return status;
-    for (size_t i = 0; i < buffers_.size(); ++i) {
-      bool zeros = recipe_.recipe.buffer(static_cast<int>(i)).fill().has_zeros();
-      absl::Status status = Transfer(zeros ? trace::v1::Transfer::FILL : trace::v1::Transfer::HOST_TO_DEVICE,
-                                     reinterpret_cast<uint64_t>(buffers_[i].after), buffers_[i].before.size());
-      if (!status.ok()) return status;
-    }
+    if (absl::Status status = buffers_.RecordTransfers(recipe_, *writer_); !status.ok()) return status;
     RunnerOptions runner_options = Options();
     // The recorded run speaks, the native one before it is silent.
     runner_options.print = [](const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); };
@@ -476,31 +420,10 @@ class RecipeRun {
   }
 
   absl::Status Verify() {
-    for (size_t i = 0; i < native_results_.size(); ++i) {
-      const char* recorded = static_cast<const char*>(buffers_[i].after);
-      const std::string& native = native_results_[i];
-      for (size_t byte = 0; byte < native.size(); ++byte) {
-        if (native[byte] == recorded[byte]) continue;
-        return absl::FailedPreconditionError(
-            absl::StrCat("recording has changed the result: buffer '", buffers_[i].name, "' differs at element ",
-                         byte / ScalarBytes(buffers_[i].type), " from a run without recording"));
-      }
-    }
+    if (absl::Status status = buffers_.CompareWithNative(); !status.ok()) return status;
     if (options_.damage_output_of_check >= 0)
-      DamageOutput(recipe_.recipe.check(options_.damage_output_of_check).buffer());
-    return options_.check ? RunChecks(recipe_, buffers_) : absl::OkStatus();
-  }
-
-  void DamageOutput(const std::string& name) {
-    for (const BufferContents& buffer : buffers_) {
-      if (buffer.name != name) continue;
-      auto* const bytes = static_cast<uint8_t*>(const_cast<void*>(buffer.after));
-      const uint64_t size = ScalarBytes(buffer.type);
-      // Turns bits that are no rounding error, whatever the type.
-      for (uint64_t i = buffer.count * 7 / 16 * size; i < (buffer.count * 9 / 16 + 1) * size; ++i) {
-        if (i < buffer.count * size) bytes[i] ^= 0x3f;
-      }
-    }
+      buffers_.Damage(recipe_.recipe.check(options_.damage_output_of_check).buffer());
+    return options_.check ? RunChecks(recipe_, buffers_.contents()) : absl::OkStatus();
   }
 
   RecipeFile recipe_;
@@ -516,11 +439,9 @@ class RecipeRun {
   std::unique_ptr<DeviceMemory> memory_;
   GlobalLayout globals_;
   std::unique_ptr<DeviceHeap> heap_;  // if a kernel uses it
-  std::vector<BufferContents> buffers_;
-  std::map<std::string, uint64_t> addresses_;
+  RecipeBuffers buffers_;
   std::map<std::string, std::unique_ptr<Kernel>> kernels_;
   std::vector<PreparedLaunch> launches_;
-  std::vector<std::string> native_results_;
   std::unique_ptr<trace::TraceWriter> writer_;
   bool has_certificates_ = false;
 };
