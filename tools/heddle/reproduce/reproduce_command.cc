@@ -51,8 +51,8 @@ std::string CommandLine(const ReproduceArguments& arguments) {
 constexpr char kIntroduction[] =
     R"(Claims of papers, computed from our own kernels on our model of the papers' machines. What is claimed, by which runs it
 is computed and how near it has to come was written down before anything was run
-(`tools/heddle/reproduce/claims/PAPER.textproto`; where a run was corrected afterwards, the claim's remark says so); no kernel
-and no parameter was changed to come nearer. The kernels are ours, after the same algorithms, with smaller inputs than the papers': sizes of effects cannot be expected to agree, signs
+(`tools/heddle/reproduce/claims/PAPER.textproto`; where a run was corrected afterwards, the claim's remark says so; the claims of HARP's Figure 12, and all suspects, were added
+when results of other claims had been seen); no kernel and no parameter was changed to come nearer. The kernels are ours, after the same algorithms, with smaller inputs than the papers': sizes of effects cannot be expected to agree, signs
 and orders can.
 
 * **direction**: the effect has the sign of the paper's, or the numbers its order; `no effect`: ours is within the noise.
@@ -63,7 +63,8 @@ and orders can.
 * **size**: within the tolerance that the claim was given.
 * **Suspects.** What does not come out is run again under what may be to blame: an interpretation of the paper, the kernels
   that are in another class than the paper's, or a parameter. `--tests SIZE` runs noise and all interpretations with inputs of
-  that size, which also tells what the size of the inputs does; `--causes` runs the suspects with the inputs of `--size`.
+  that size, which also tells what the size of the inputs does; `--causes` runs the suspects with the inputs of `--size`. A claim has two
+  to five of them, so some that "explain" it do so by chance: they say where to look, not what is proven.
 * **What the paper leaves open** is listed with our choice; `docs/policies/` and `replay/machines/` have all of them.
 * What follows from a paper's rules alone (storage, residencies, worked examples) is counted apart: it agrees or it does not.
 )";
