@@ -196,7 +196,8 @@ Cycle ArithmeticRun::Run(Cycle next, Cycle limit, Cycle& until) {
   }
   if (now - next >= kShort) not_before_ = 0;
   Leave(until);
-  return now;
+  // The memory may be due before the next result is: a store on its way through the memory stage.
+  return std::min(now, std::max(until, core.memory_wake_));
 }
 
 void ArithmeticRun::Count(Cycle until, uint32_t issued) {

@@ -123,6 +123,50 @@ TEST(ArithmeticRunTest, IsNotSeenUnderAnyPolicy) {
   }
 }
 
+// While a store is on its way through the memory stage nothing of the SM is under way, so that it may still run alone;
+// other warps have results before and after the cycle in which the stage has to run.
+TEST(ArithmeticRunTest, LetsStoresThroughTheMemoryStageInTime) {
+  const auto program = ProgramBuilder("stores")
+                           .Block("head")
+                           .Alu(2)
+                           .Branch("stores", "computes")
+                           .Block("stores")
+                           .Alu(40)
+                           .Store()
+                           .Jump("again")
+                           .Block("computes")
+                           .Alu(1)
+                           .Block("again")
+                           .Alu(3)
+                           .Branch("out", "head")
+                           .Block("out")
+                           .Exit()
+                           .Build();
+  constexpr uint64_t kBlocks = 15;
+  constexpr uint64_t kWarps = 3;
+  constexpr uint64_t kRounds = 60;
+  std::vector<ThreadTrace> threads;
+  for (uint64_t t = 0; t < kBlocks * kWarps * 32; ++t) {
+    const uint64_t warp = t / 32;
+    ThreadTrace thread;
+    for (uint64_t round = 0; round < kRounds; ++round) {
+      const bool computes = (round + warp % kWarps * 3) % (5 + warp / kWarps % 4) != 0;
+      thread.decisions.push_back(computes);
+      thread.decisions.push_back(round + 1 < kRounds);  // head
+      // All in one memory partition, so that requests that are late meet others in the network.
+      if (!computes) thread.addresses.push_back(0x7000'0000 + t % 32 * 4);
+    }
+    threads.push_back(thread);
+  }
+  const auto trace = MakeTrace(program, kBlocks, threads);
+  for (const char* scheduler : {"gto", "lrr"}) {
+    RunOptions options = Options();
+    options.machine.set_sms(kBlocks);
+    options.scheduler = scheduler;
+    ExpectEqual(*trace, options, "stores");
+  }
+}
+
 TEST(ArithmeticRunTest, IsNotSeenOnOtherMachines) {
   const auto trace = Stretches(9, kThreads);
   const auto ragged = Stretches(7, 149);  // warps with empty lanes
