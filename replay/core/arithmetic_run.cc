@@ -299,7 +299,7 @@ void ArithmeticRun::Issue(int port, SlotId slot, Cycle now) {
   const IssueStep& how = core.setup_.table[pc];
   core.standings_.CountIssue(WarpClass::kStructural, own.since, now);
   core.issued_[port] = core.last_issued_[port] = slot;
-  core.CountRowIssue(now, warp.row, warp.threads);
+  core.CountRowIssue(now, slot, warp.row, warp.threads);
   core.buffered_[slot] = --warp.valid;
   warp.head = pc + 1;
   const Cycle start =

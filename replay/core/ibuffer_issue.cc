@@ -159,7 +159,7 @@ inline void IBufferCore::IssuePlain(int port, SlotId slot, Warp& warp, const Iss
   standings_.Issued(slot, now);
   issued_[port] = slot;
   last_issued_[port] = slot;
-  CountRowIssue(now, row, warp.threads);
+  CountRowIssue(now, slot, row, warp.threads);
   const uint32_t groups = Groups(table().lanes[slot].mask);
   buffered_[slot] = --warp.valid;
   warp.head = pc + 1;

@@ -42,6 +42,7 @@ SmCore::SmCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<Diverg
       warp_progress_(sm, context.warp_size, context.max_threads, context.capacity, context.static_warps,
                      *context.warp_progress),
       first_warp_(live_in_row_.size()),
+      issues_unwatched_(context.profile == nullptr && context.observer == nullptr),
       barriers_ahead_(formation_.table().state.size()) {
   for (ResidentBlock& block : blocks_) block.barriers.resize(context.barrier_ids.size());
   if (context.memory_profile != nullptr) memory_->SetProfile(context.memory_profile);
@@ -55,7 +56,6 @@ void SmCore::SetSchedulers(std::vector<std::unique_ptr<WarpScheduler>> scheduler
     if (scheduler->watches_sm()) issue_watchers_.push_back(scheduler.get());
   }
   formation_.SetSchedulers(std::move(watchers));
-  issues_unwatched_ = context_.profile == nullptr && context_.observer == nullptr && issue_watchers_.empty();
 }
 
 void SmCore::Fail(const absl::Status& status) {

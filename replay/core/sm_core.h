@@ -244,23 +244,16 @@ class SmCore : public MemoryClient {
       CountIssue(port, now, std::span(&slot, 1), inserted);
       return;
     }
-    last_progress_ = now;
     const Lanes& lanes = formation_.table().lanes[slot];
-    const uint64_t threads = static_cast<uint64_t>(std::popcount(lanes.mask));
     warp_progress_.Issued(lanes);
-    ++counters_.warp_instructions;
-    counters_.thread_instructions += threads;
-    ++counters_.issues_by_size[threads - 1];
+    CountTracedIssue(now, slot, static_cast<uint32_t>(std::popcount(lanes.mask)));
   }
   // The same for `threads` threads of one row, which issue an instruction of the trace; only if issues_unwatched().
-  void CountRowIssue(Cycle now, uint32_t row, uint32_t threads) {
-    last_progress_ = now;
+  void CountRowIssue(Cycle now, SlotId slot, uint32_t row, uint32_t threads) {
     warp_progress_.IssuedInRow(row);
-    ++counters_.warp_instructions;
-    counters_.thread_instructions += threads;
-    ++counters_.issues_by_size[threads - 1];
+    CountTracedIssue(now, slot, threads);
   }
-  // Nobody but the statistics wants to know of issues. After SetSchedulers.
+  // Nobody but the statistics and schedulers wants to know of issues.
   bool issues_unwatched() const { return issues_unwatched_; }
   void Observe(int port, Cycle now, std::span<const SlotId> slots);
   // observe_states.cc: tells the observer of the slots that `state_of` gives a state, and of the ports.
@@ -343,6 +336,14 @@ class SmCore : public MemoryClient {
   LaneMask AddWarp(BlockId block, const RecordedBlock& recorded, uint32_t warp, uint32_t row);
 
   void BindToVirtualBlock(BlockId block, const WarpArrival::Virtual& virtual_block);
+  // Of an issue by one slot: what schedulers and counters are told.
+  void CountTracedIssue(Cycle now, SlotId slot, uint32_t threads) {
+    last_progress_ = now;
+    for (WarpScheduler* watcher : issue_watchers_) watcher->IssuedOnSm(slot);
+    ++counters_.warp_instructions;
+    counters_.thread_instructions += threads;
+    ++counters_.issues_by_size[threads - 1];
+  }
 
   struct WarpIdentity {
     uint64_t age = 0;
@@ -350,7 +351,7 @@ class SmCore : public MemoryClient {
   };
   std::vector<WarpIdentity> first_warp_;        // by row: of the first warp there
   std::vector<WarpScheduler*> issue_watchers_;  // schedulers that want IssuedOnSm
-  bool issues_unwatched_ = false;
+  const bool issues_unwatched_;
   struct Deferred {
     SlotId slot;
     uint8_t barrier;

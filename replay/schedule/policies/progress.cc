@@ -4,7 +4,6 @@
 #include <compare>
 #include <cstdint>
 #include <memory>
-#include <tuple>
 #include <vector>
 
 #include "replay/engine/policy_storage.h"
@@ -41,15 +40,23 @@ class ProgressAware final : public HistoryScheduler {
 
   SlotId Pick(const SlotSet& eligible) const override {
     SlotId best = kNoSlot;
+    BlockId best_block = kNone;
     BlockKey least_block;
     WarpKey least_warp;
     eligible.ForEach([&](SlotId slot) {
-      const BlockKey& block = KeyOfBlock(table_.block[slot]);
-      if (best != kNoSlot && least_block < block) return;
-      const WarpKey warp = KeyOfWarp(slot, block);
-      if (best != kNoSlot && !(block < least_block) && !(warp < least_warp)) return;
+      // Neighbours are mostly of one block, whose key need not be compared then.
+      const BlockId block = table_.block[slot];
+      bool decided = false;
+      if (block != best_block) {
+        const BlockKey& key = KeyOfBlock(block);
+        if (best != kNoSlot && least_block < key) return;
+        decided = best == kNoSlot || key < least_block;
+        least_block = key;
+      }
+      const WarpKey warp = KeyOfWarp(slot, least_block);
+      if (!decided && !(warp < least_warp)) return;
       best = slot;
-      least_block = block;
+      best_block = block;
       least_warp = warp;
     });
     return best;
@@ -123,7 +130,7 @@ class ProgressAware final : public HistoryScheduler {
   }
 
  private:
-  enum Class { kBarrier, kOlder, kSame, kNewer, kSlow, kCounters };
+  enum Class : uint8_t { kBarrier, kOlder, kSame, kNewer, kSlow, kCounters };
   struct Block {
     uint32_t group = 0;
     uint64_t iteration = 0;
@@ -137,15 +144,24 @@ class ProgressAware final : public HistoryScheduler {
     uint64_t sequence = 0;  // of dispatch
     int64_t progress = 0;
   };
-  // Smaller goes first: the blocks by `class_of` to `sequence`, then the warps.
+  // Smaller goes first.
   struct BlockKey {
-    int class_of = 0;
-    int64_t first = 0;
+    uint64_t rank = 0;  // class, and within it by a count
     int64_t second = 0;
     uint64_t sequence = 0;
     auto operator<=>(const BlockKey&) const = default;
+    Class class_of() const { return static_cast<Class>(rank >> kCountBits); }
   };
-  using WarpKey = std::tuple<int64_t, uint32_t, uint64_t>;
+  static constexpr int kCountBits = 60;
+  static uint64_t RankOf(Class class_of, int64_t count) {
+    return (uint64_t{class_of} << kCountBits) + (uint64_t{1} << (kCountBits - 1)) + static_cast<uint64_t>(count);
+  }
+  struct WarpKey {
+    int64_t progress = 0;
+    uint32_t row = 0;
+    uint64_t formed = 0;
+    auto operator<=>(const WarpKey&) const = default;
+  };
 
   uint32_t RowOf(SlotId slot) const {
     const Lanes& lanes = table_.lanes[slot];
@@ -170,15 +186,15 @@ class ProgressAware final : public HistoryScheduler {
     const Group& group = groups_[blocks_[id].group];
     switch (ClassOf(id)) {
       case kBarrier:
-        return {kBarrier, -Waiting(group), -group.progress, group.sequence};
+        return {RankOf(kBarrier, -Waiting(group)), -group.progress, group.sequence};
       case kOlder:
-        return {kOlder, Live(group.older), 0, group.sequence};
+        return {RankOf(kOlder, Live(group.older)), 0, group.sequence};
       case kSame:
-        return {kSame, -group.progress, 0, group.sequence};
+        return {RankOf(kSame, -group.progress), 0, group.sequence};
       case kNewer:
-        return {kNewer, -blocks_[id].live, 0, group.sequence};
+        return {RankOf(kNewer, -blocks_[id].live), 0, group.sequence};
       default:
-        return {kSlow, group.progress, 0, group.sequence};
+        return {RankOf(kSlow, group.progress), 0, group.sequence};
     }
   }
   // A block's key changes when something happens to it, not from warp to warp.
@@ -196,7 +212,7 @@ class ProgressAware final : public HistoryScheduler {
   void ForgetAllKeys() { ++epoch_; }
   WarpKey KeyOfWarp(SlotId slot, const BlockKey& block) const {
     const uint32_t row = RowOf(slot);
-    const int64_t progress = block.class_of == kSame ? -progress_[row] : progress_[row];
+    const int64_t progress = block.class_of() == kSame ? -progress_[row] : progress_[row];
     return {progress, row, table_.formed[slot]};
   }
 

@@ -53,8 +53,10 @@ TEST_F(CaptureTest, ARecipeMayAskForLiveBlocksItself) {
   options_.resident_blocks = 3;
   Succeeds(kFlag, "resident_blocks: 2\n" + IntRecipe(2, 1, {1, 5}));
   EXPECT_EQ(reader_->header().provenance().at("resident_blocks"), "3");
+}
+
+TEST_F(CaptureTest, LiveBlocksThatARecipeCannotHaveAreRefused) {
   Fails(kFlag, "resident_blocks: 1025\n" + IntRecipe(2, 1, {1, 5}), {"1025 resident_blocks: at most 1024"});
-  options_.resident_blocks = 1;
   options_.certify = 1;
   Fails(kFlag, "resident_blocks: 2\n" + IntRecipe(2, 1, {1, 5}), {"neither with --certify nor with --lockstep"});
 }
