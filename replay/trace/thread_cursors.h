@@ -44,31 +44,9 @@ class ThreadCursors : public ChunkCache::User {
   LaneMask Finish(const Lanes& lanes, LaneMask exited);
 
   // Takes the next two-way decision of each lane's thread; returns the lanes that decide 1.
-  LaneMask TakeDecisions(const Lanes& lanes) {
-    LaneMask taken = 0;
-    constexpr LaneMask kWarp = (LaneMask{1} << DecisionWindows::kWarp) - 1;
-    if (lanes.mask == kWarp && decisions_.TakeWarp(lanes.thread.data(), taken)) return taken;
-    for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
-      const int lane = std::countr_zero(mask);
-      const ThreadId thread = lanes.thread[lane];
-      if (!decisions_.has_next(thread) && !RefillDecisions(thread)) continue;
-      taken |= LaneMask{decisions_.Take(thread)} << lane;
-    }
-    return taken;
-  }
+  LaneMask TakeDecisions(const Lanes& lanes) { return NextDecisions</*kTake=*/true>(lanes); }
   // The same, but leaves the threads where they are.
-  LaneMask PeekDecisions(const Lanes& lanes) {
-    LaneMask taken = 0;
-    constexpr LaneMask kWarp = (LaneMask{1} << DecisionWindows::kWarp) - 1;
-    if (lanes.mask == kWarp && decisions_.PeekWarp(lanes.thread.data(), taken)) return taken;
-    for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
-      const int lane = std::countr_zero(mask);
-      const ThreadId thread = lanes.thread[lane];
-      if (!decisions_.has_next(thread) && !RefillDecisions(thread)) continue;
-      taken |= LaneMask{decisions_.Peek(thread)} << lane;
-    }
-    return taken;
-  }
+  LaneMask PeekDecisions(const Lanes& lanes) { return NextDecisions</*kTake=*/false>(lanes); }
   // Next decision of a wide branch or an indirect call.
   uint32_t TakeWideDecision(ThreadId thread);
 
@@ -104,6 +82,22 @@ class ThreadCursors : public ChunkCache::User {
   void Progress(const AddProgress& add) const override;
 
  private:
+  template <bool kTake>
+  LaneMask NextDecisions(const Lanes& lanes) {
+    LaneMask taken = 0;
+    constexpr LaneMask kWarp = (LaneMask{1} << DecisionWindows::kWarp) - 1;
+    const ThreadId* const threads = lanes.thread.data();
+    if (lanes.mask == kWarp && (kTake ? decisions_.TakeWarp(threads, taken) : decisions_.PeekWarp(threads, taken))) {
+      return taken;
+    }
+    for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
+      const int lane = std::countr_zero(mask);
+      const ThreadId thread = threads[lane];
+      if (!decisions_.has_next(thread) && !RefillDecisions(thread)) continue;
+      taken |= LaneMask{kTake ? decisions_.Take(thread) : decisions_.Peek(thread)} << lane;
+    }
+    return taken;
+  }
   struct Addresses {
     const trace::DecodedChunk* chunk = nullptr;
     uint32_t next = 0;   // index in the chunk; offset in the thread's range without a chunk
