@@ -17,12 +17,11 @@ enum class Depth {
 // The first byte says how to take the rest:
 //   'F'  the bytes of a file, which is also given to recovery
 //   'R'  a serialized TraceFile, whose records are framed, indexed and given right digests and sums, so that checksums
-//   do
-//        not keep inputs from the inner layers
+//        do not keep inputs from the inner layers
 //   'X'  a serialized TraceFile with its index: framed as it is, but for the digest, so that index, frames and seek
-//   table
-//        may disagree
-// Everything else is taken as 'R'.
+//        table may disagree
+// Everything else is taken as 'R'. Of a trace of more than half a million thread-instructions and accesses, chunks are
+// only decoded.
 Depth ReadHostileInput(const std::string& input);
 
 }  // namespace heddle::trace::testing

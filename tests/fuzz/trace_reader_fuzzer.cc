@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "tests/fuzz/record_mutator.h"
 #include "tests/fuzz/trace_input.h"
 #include "tests/traces/forge.h"
+#include "traces/format/parse_limit.h"
 
 namespace testing = heddle::trace::testing;
 namespace v1 = heddle::trace::v1;
@@ -17,12 +19,21 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace {
 
-// The records of an input, the index only if it is 'X'.
+// The records of an input, the index only if it is 'X'. False if there are none, or if it is a bomb: of a file of some
+// kilobytes that holds millions of empty messages, a mutator that parsed it would take gigabytes.
 bool RecordsOfInput(const uint8_t* data, size_t size, v1::TraceFile& out) {
+  constexpr uint64_t kMostBytes = 4u << 20;  // of a frame, and of all records in memory
   if (size == 0) return false;
   const std::string bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   if (data[0] != 'F') return out.ParseFromString(bytes);
-  for (const v1::Record& record : testing::RecordsOf(bytes)) *out.add_record() = record;
+  uint64_t left = kMostBytes;
+  for (const std::string& frame : testing::SplitFrames(bytes, kMostBytes)) {
+    const auto parsed = heddle::trace::EstimateParsedBytes(*v1::TraceFile::descriptor(), frame, left);
+    if (!parsed.ok()) return false;
+    left -= *parsed;
+    v1::Record record = testing::ParseRecord(frame);
+    if (!record.has_index()) *out.add_record() = std::move(record);
+  }
   return out.record_size() > 0;
 }
 

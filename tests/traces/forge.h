@@ -2,6 +2,7 @@
 #ifndef HEDDLE_TESTS_TRACES_FORGE_H_
 #define HEDDLE_TESTS_TRACES_FORGE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,9 @@
 
 namespace heddle::trace::testing {
 
-// The frames of a file, decompressed (each holds one element of TraceFile.record).
-std::vector<std::string> SplitFrames(const std::string& file);
+// The frames of a file, decompressed (each holds one element of TraceFile.record); without those of more than
+// `most_bytes`.
+std::vector<std::string> SplitFrames(const std::string& file, uint64_t most_bytes = 1u << 26);
 v1::Record ParseRecord(const std::string& raw);
 std::string SerializeRecord(const v1::Record& record);
 

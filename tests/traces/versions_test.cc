@@ -1,6 +1,6 @@
 // Traces of earlier versions of the format, and of earlier encoders of today's, still read. fixtures/1.0 holds the
 // sample traces as version 1.0 wrote them, fixtures/1.1 as the first encoder of version 1.1 did; the same captures,
-// written anew, are today's samples.
+// written anew, are today's samples. fixtures/1.3 holds a trace with what version 1.3 added.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "traces/format/block_slices.h"
 #include "traces/format/limits.h"
 #include "traces/format/reader.h"
 
@@ -72,6 +73,38 @@ std::vector<Earlier> AllEarlier() {
 
 INSTANTIATE_TEST_SUITE_P(Samples, EarlierTraces, ::testing::ValuesIn(AllEarlier()),
                          [](const auto& info) { return absl::StrCat(info.param.sample, "_1_", info.param.minor); });
+
+// Decisions in planes and columns of model INDUCTION. What the threads did is told by numbers that the Python reader,
+// which shares no code with this one, worked out.
+TEST(Version13, ReadsAsThePythonReaderReadsIt) {
+  const auto reader = OpenTrace(absl::StrCat(HEDDLE_FIXTURES_DIR, "/1.3/quasirandom.htrace"));
+  ASSERT_TRUE(reader);
+  EXPECT_EQ(reader->header().minor(), 1u) << "its chunks alone need 1.3";
+  EXPECT_THAT(reader->index().required_feature(), ::testing::ElementsAre(kLaterChunkFeature));
+  EXPECT_EQ(reader->VerifyDigest(), absl::OkStatus());
+  uint64_t hash = 0, accesses = 0, inductions = 0, chunks_with_planes = 0;
+  v1::BlockChunk record;
+  for (const LaunchView& launch : reader->launches()) {
+    for (const v1::ChunkReference& reference : launch.chunks) {
+      ASSERT_EQ(reader->ReadChunk(reference, record), absl::OkStatus());
+      chunks_with_planes += !record.paths().decision_planes().empty();
+      for (const v1::AddressColumn& column : record.column()) {
+        inductions += column.model() == v1::AddressColumn::INDUCTION;
+      }
+    }
+    BlockSlices slices(*reader, launch, launch.chunks);
+    for (auto more = slices.Next(); more.ok() && *more; more = slices.Next()) {
+      for (const ThreadRecord& thread : slices.threads()) {
+        for (uint64_t address : thread.addresses) hash = hash * 31 + address;
+        accesses += thread.addresses.size();
+      }
+    }
+  }
+  EXPECT_EQ(chunks_with_planes, 14u);
+  EXPECT_EQ(inductions, 28u);
+  EXPECT_EQ(accesses, 491'520u);
+  EXPECT_EQ(hash, 5'400'325'819'653'423'104u);
+}
 
 }  // namespace
 }  // namespace heddle::trace

@@ -6,12 +6,12 @@
 //   varints     per thread its packed decisions, and each address as a base-128 varint of the difference to the one
 //               before it of the same instruction, under Zstandard's level 19
 //
-//   heddle-benchmark-size [--millions=N] [--markdown] TRACE...
+//   heddle-benchmark-size [--millions=N] [--no-text] [--markdown] TRACE...
 //
 // Of each file, chunks spread evenly over it are taken that hold about N million thread-instructions (default 4), since
-// xz takes minutes for more. The static program, which every format needs once, is not counted. The last column is the
-// size over that of the smaller one of the two. The last line counts the files as they are. Exits with 1 if one of the
-// two is smaller. With --markdown, rows as docs/performance.md has them.
+// xz takes minutes for more; --no-text leaves the first of the two out. The static program, which every format needs
+// once, is not counted. The last column is the size over that of the smaller one of the two. The last line counts the
+// files as they are. Exits with 1 if one of the two is smaller. With --markdown, rows as docs/performance.md has them.
 #include <unistd.h>
 #include <zstd.h>
 
@@ -183,7 +183,7 @@ struct Sizes {
   uint64_t varints = 0;
 };
 
-absl::StatusOr<Sizes> Measure(const std::string& file, uint64_t instructions) {
+absl::StatusOr<Sizes> Measure(const std::string& file, uint64_t instructions, bool with_text) {
   auto reader = trace::TraceReader::Open(file);
   if (!reader.ok()) return reader.status();
   Sizes sizes;
@@ -204,7 +204,7 @@ absl::StatusOr<Sizes> Measure(const std::string& file, uint64_t instructions) {
       std::vector<std::vector<Visit>> visits;
       for (const trace::PathView& path : chunk.paths) visits.push_back(VisitsOf(*launch.program, path));
       WarpText text(*launch.program, chunk, visits);
-      for (size_t first = 0; first < chunk.path_of_thread.size();) {
+      for (size_t first = 0; with_text && first < chunk.path_of_thread.size();) {
         const size_t block_end = (first / chunk.threads_per_block + 1) * chunk.threads_per_block;
         const size_t end = std::min(first + kWarp, block_end);
         xz.Write(text.Warp(first, end));
@@ -224,12 +224,15 @@ absl::StatusOr<Sizes> Measure(const std::string& file, uint64_t instructions) {
 
 int Main(int argc, char** argv) {
   uint64_t millions = 4;
+  bool with_text = true;
   bool markdown = false;
   std::vector<const char*> files;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     if (argument.starts_with("--millions=")) {
       millions = std::strtoull(argv[i] + 11, nullptr, 10);
+    } else if (argument == "--no-text") {
+      with_text = false;
     } else if (argument == "--markdown") {
       markdown = true;
     } else {
@@ -248,13 +251,13 @@ int Main(int argc, char** argv) {
     std::printf("%-28s %10s %14s %18s %9s\n", "trace", "heddle", "text, xz -9", "varints, zstd -19", "of those");
   }
   for (const char* file : files) {
-    absl::StatusOr<Sizes> sizes = Measure(file, millions * 1'000'000);
+    absl::StatusOr<Sizes> sizes = Measure(file, millions * 1'000'000, with_text);
     if (!sizes.ok()) {
       std::fprintf(stderr, "%s\n", std::string(sizes.status().message()).c_str());
       return 2;
     }
     const double count = static_cast<double>(std::max<uint64_t>(sizes->thread_instructions, 1));
-    const uint64_t other = std::min(sizes->text, sizes->varints);
+    const uint64_t other = with_text ? std::min(sizes->text, sizes->varints) : sizes->varints;
     const bool smaller = sizes->heddle < other;
     const double share = static_cast<double>(sizes->heddle) / static_cast<double>(std::max<uint64_t>(other, 1));
     std::printf(markdown ? "| `%s` | %.5f | %.5f | %.5f | %.2f%s |\n" : "%-28s %10.5f %14.5f %18.5f %9.2f%s\n",

@@ -40,6 +40,7 @@ WriterOptions OptionsOf(const TraceOutput& output, uint64_t chunk = 0) {
   WriterOptions options;
   if (output.level.has_value()) options.zstd_level = *output.level;
   options.chunk_thread_instructions = chunk;
+  options.join_parts = true;
   options.threads = trace::UsualThreads();
   return options;
 }

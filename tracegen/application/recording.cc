@@ -100,6 +100,7 @@ absl::Status Recording::CreateWriter() {
   trace::WriterOptions options;
   options.zstd_level = settings_.zstd_level;
   options.threads = settings_.threads;
+  options.join_parts = true;
   auto writer = trace::TraceWriter::Create(path_, header_, options);
   if (!writer.ok()) return writer.status();
   writer_ = *std::move(writer);

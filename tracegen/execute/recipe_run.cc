@@ -306,6 +306,7 @@ class RecipeRun {
     options.threads = options_.threads;
     options.chunk_thread_instructions = options_.part_instructions;
     options.chunk_accesses = options_.part_accesses;
+    options.join_parts = options_.part_instructions == 0 && options_.part_accesses == 0;
     return options;
   }
 

@@ -107,8 +107,8 @@ absl::Status AddressDecoder::SetSource(const v1::AddressColumn& column, const Wa
     default:
       break;
   }
-  cursor.biases = storage.biases.data();
-  cursor.bias = storage.biases[0];
+  // Other models have their bias in the addends.
+  cursor.biases = chained ? storage.biases.data() : &kZero;
   cursor.chained = chained;
   return absl::OkStatus();
 }
@@ -117,7 +117,6 @@ absl::Status AddressDecoder::SetSource(const v1::AddressColumn& column, const Wa
 void AddressDecoder::CountByThread(const v1::BlockChunk& chunk, const Program& program, const WalkedPaths& walked,
                                    const DecodedChunk& out) {
   first_run_.assign(columns_, kNoRuns);
-  std::vector<uint64_t> next(columns_, 0);
   uint64_t runs = 0;
   for (const v1::AddressColumn& column : chunk.column()) {
     if (column.model() != v1::AddressColumn::TIME && !column.scaled()) continue;
@@ -125,25 +124,31 @@ void AddressDecoder::CountByThread(const v1::BlockChunk& chunk, const Program& p
     if (found == program.accesses().end()) continue;  // refused later, as all that is wrong with a column
     const size_t c = static_cast<size_t>(found - program.accesses().begin());
     if (first_run_[c] != kNoRuns) continue;
-    first_run_[c] = next[c] = runs;
+    first_run_[c] = runs;
     runs += walked.totals[c].threads;
   }
   if (runs == 0) return;
   runs_.resize(runs);
-  std::vector<uint8_t> concerned(walked.paths.size(), 0);
+  std::vector<ThreadResiduals*> next(columns_, nullptr);
+  for (uint32_t c = 0; c < columns_; ++c) {
+    if (first_run_[c] != kNoRuns) next[c] = runs_.data() + first_run_[c];
+  }
+  // Of each path the columns that are concerned. All are written, so that no branch depends on which.
+  std::vector<uint64_t> first_counted(walked.paths.size() + 1, 0);
+  uint64_t count = 0;
   for (size_t p = 0; p < walked.paths.size(); ++p) {
     const WalkedPaths::Path& path = walked.paths[p];
+    if (counted_.size() <= count + path.column_count) counted_.resize(2 * count + path.column_count + 1024);
     for (uint64_t i = path.first_column; i < path.first_column + path.column_count; ++i) {
-      concerned[p] |= first_run_[walked.columns[i]] != kNoRuns;
+      counted_[count] = {walked.columns[i], walked.counts[i]};
+      count += next[walked.columns[i]] != nullptr;
     }
+    first_counted[p + 1] = count;
   }
   for (uint32_t p : out.path_of_thread) {
-    if (!concerned[p]) continue;
-    const WalkedPaths::Path& path = walked.paths[p];
     const uint32_t scale = ScaleOf(out.paths[p].accesses);
-    for (uint64_t i = path.first_column; i < path.first_column + path.column_count; ++i) {
-      const uint16_t c = walked.columns[i];
-      if (first_run_[c] != kNoRuns) runs_[next[c]++] = {walked.counts[i], scale};
+    for (uint64_t i = first_counted[p]; i < first_counted[p + 1]; ++i) {
+      *next[counted_[i].column]++ = {counted_[i].count, scale};
     }
   }
 }
@@ -157,7 +162,7 @@ void AddressDecoder::ReadSteps(const v1::AddressColumn& column, uint32_t index) 
   SumTwice(column.step_dd(), storage.addends.data() + 1);
   cursors_[index].base = BaseOf(storage.bases[0]);
   cursors_[index].based = true;
-  cursors_[index].stride = 1;
+  cursors_[index].stride = sizeof(uint64_t);
   storage.first = storage.addends.data();
 }
 
@@ -177,7 +182,7 @@ void AddressDecoder::ReadTime(const v1::AddressColumn& column, std::span<const T
       *next++ = bias + (residual == nullptr ? 0 : static_cast<uint64_t>(*residual++));
     }
   }
-  cursors_[index].stride = 1;
+  cursors_[index].stride = sizeof(uint64_t);
   storage.first = storage.addends.data();
 }
 
@@ -278,11 +283,21 @@ absl::Status AddressDecoder::ReadColumn(const v1::AddressColumn& column, const W
   } else if (time) {
     ReadTime(column, threads, index);
   } else {
-    const bool zero = storage_[index].residuals.empty();
-    cursor.stride = zero ? 0 : 1;
-    cursor.constant_distance = zero && column.model() == v1::AddressColumn::RELATIVE && column.ref_shift() == 0;
+    Storage& storage = storage_[index];
+    const bool zero = storage.residuals.empty();
+    const bool relative = column.model() == v1::AddressColumn::RELATIVE;
+    cursor.stride = zero ? 0 : sizeof(uint64_t);
+    cursor.constant_distance = zero && relative && column.ref_shift() == 0;
+    if (relative && storage.biases[0] != 0) {
+      const uint64_t bias = storage.biases[0];
+      for (int64_t& residual : storage.residuals) {
+        residual = static_cast<int64_t>(static_cast<uint64_t>(residual) + bias);
+      }
+    }
     // Read as unsigned numbers, which keeps their bits.
-    storage_[index].first = zero ? &kZero : reinterpret_cast<const uint64_t*>(storage_[index].residuals.data());
+    storage.first = !zero      ? reinterpret_cast<const uint64_t*>(storage.residuals.data())
+                    : relative ? storage.biases.data()
+                               : &kZero;
   }
   return absl::OkStatus();
 }

@@ -6,11 +6,11 @@
 namespace heddle::trace {
 
 void AddressDecoder::Rewind() {
-  next_base_.assign(columns_, nullptr);
+  starts_.assign(columns_, ThreadStart());
   for (size_t c = 0; c < columns_; ++c) {
     Cursor& cursor = cursors_[c];
     if (!cursor.used) continue;
-    next_base_[c] = storage_[c].bases.data();
+    starts_[c] = {storage_[c].bases.data(), storage_[c].addends.data()};
     cursor.next = storage_[c].first;
     cursor.based = cursor.separable;
   }
@@ -66,7 +66,7 @@ bool AddressDecoder::FindRoots(const WalkedPaths& walked, const WalkedPaths::Pat
     } else {
       root = column_root_[cursor.source].column;
       if (root == kNoColumn) return false;
-      added = latest_added_[cursor.source] + cursor.bias;
+      added = latest_added_[cursor.source] + storage_[c].biases[0];
     }
     Root& known = column_root_[c];
     const int64_t signed_added = static_cast<int64_t>(added);
@@ -120,14 +120,22 @@ inline bool AddressDecoder::StartThread(std::span<const uint16_t> columns, std::
   const bool few_chains = chains_.size() <= kFew;
   for (size_t k = 0; few_chains && k < chains_.size(); ++k) start_chain(k);
   bool based = true;
-  for (size_t k = 0; k < columns.size(); ++k) {
-    const uint16_t c = columns[k];
-    Cursor& cursor = cursors_[c];
-    if (!few_chains && cursor.target >= 2 * columns_) start_chain(cursor.target - 2 * columns_);
+  Cursor* const cursors = cursors_.data();
+  Slot* const bases = slots_.data() + columns_;
+  ThreadStart* const starts = starts_.data();
+  for (const uint16_t c : columns) {
+    Cursor& cursor = cursors[c];
     based &= cursor.based;
     if (!cursor.separable) continue;
-    slots_[columns_ + c].address = *next_base_[c]++;
-    cursor.next = storage_[c].addends.data() + (first_addends.empty() ? 0 : first_addends[k]);
+    bases[c].address = *starts[c].next_base++;
+    cursor.next = starts[c].addends;
+  }
+  for (size_t k = 0; k < first_addends.size(); ++k) {
+    if (cursors[columns[k]].separable) cursors[columns[k]].next += first_addends[k];
+  }
+  for (size_t k = 0; !few_chains && k < columns.size(); ++k) {
+    const uint32_t target = cursors[columns[k]].target;
+    if (target >= 2 * columns_) start_chain(target - 2 * columns_);
   }
   return based;
 }
@@ -159,9 +167,9 @@ uint64_t AddressDecoder::WalkThread(const uint16_t* sequence, uint64_t accesses,
       target.address = address;
       target.state = cursor.state;
     } else {
-      address += cursor.bias + *cursor.next;
+      address += *cursor.next;
     }
-    cursor.next += cursor.stride;
+    cursor.next = reinterpret_cast<const uint64_t*>(reinterpret_cast<const char*>(cursor.next) + cursor.stride);
     slots[c].address = address;
     if constexpr (kWide) {
       output[i] = address;
@@ -192,7 +200,7 @@ uint64_t AddressDecoder::WalkRootedThreads(std::span<const uint16_t> columns, co
       rooted = RootedColumn();
       continue;
     }
-    rooted.bases = next_base_[roots[k].column];
+    rooted.bases = starts_[roots[k].column].next_base;
     if constexpr (kWide) {
       rooted.base = 0;
     } else {
@@ -205,7 +213,7 @@ uint64_t AddressDecoder::WalkRootedThreads(std::span<const uint16_t> columns, co
     }
   }
   for (size_t k = 0; k < columns.size(); ++k) {
-    if (roots[k].column == columns[k]) next_base_[columns[k]] += threads;
+    if (roots[k].column == columns[k]) starts_[columns[k]].next_base += threads;
   }
   if (accesses == columns.size() && std::equal(columns.begin(), columns.end(), sequence)) {  // no column twice
     for (uint64_t i = 0; i < accesses; ++i) {

@@ -32,9 +32,10 @@ struct WalkedPaths {
   };
   std::vector<Path> paths;
   std::vector<uint16_t> sequence;  // column of each access, path after path
-  std::vector<uint16_t> columns;   // distinct columns of each path
-  std::vector<uint32_t> counts;    // accesses of one thread of the path by each of them
-  std::vector<Column> totals;      // by column (position in Program::accesses())
+  // Distinct columns of each path, and accesses of one thread of the path by each of them. Vectors may be longer.
+  std::vector<uint16_t> columns;
+  std::vector<uint32_t> counts;
+  std::vector<Column> totals;  // by column (position in Program::accesses())
 };
 
 // Reads blocks, paths and path references into `out` and walks every path. Derived totals are compared with the limits
@@ -62,10 +63,9 @@ class AddressDecoder {
   struct alignas(64) Cursor {
     const uint64_t* next = nullptr;    // addend of the next access
     const Slot* from = nullptr;        // slot `source`
-    const uint64_t* biases = nullptr;  // by state of the source
-    uint64_t bias = 0;                 // biases[0]
+    const uint64_t* biases = nullptr;  // by state of the source; only of columns that are chained
     uint64_t base = 0;                 // of the instruction; subtracted from every address
-    uint32_t stride = 0;               // of `next`; 0 = the same addend for all
+    uint64_t stride = 0;               // bytes from one addend to the next; 0 = the same addend for all
     uint32_t source = 0;               // slot
     uint32_t target = 0;               // slot that is set beside the column's own
     uint32_t state = 0;                // of the target, afterwards
@@ -80,7 +80,7 @@ class AddressDecoder {
   };
   static_assert(sizeof(Cursor) == 64);
   struct Storage {
-    std::vector<int64_t> residuals;
+    std::vector<int64_t> residuals;  // plus the bias, but for CHAIN
     // TIME: residuals with the bases in between; SEPARABLE: steps; INDUCTION: by access, of one path after the other
     std::vector<uint64_t> addends;
     std::vector<uint64_t> bases;  // SEPARABLE, INDUCTION: by thread that runs the instruction
@@ -89,6 +89,15 @@ class AddressDecoder {
     const uint64_t* first = nullptr;  // addend of the first access
     bool zeroed = false;          // counts from 0, which its reference shifted by 63 is if its addresses are below 2^63
     uint32_t reference_slot = 0;  // of a column that is zeroed
+  };
+  // Of a separable column: what the next thread that runs the instruction starts with.
+  struct ThreadStart {
+    const uint64_t* next_base = nullptr;
+    const uint64_t* addends = nullptr;
+  };
+  struct CountedColumn {
+    uint32_t column = 0;
+    uint32_t count = 0;  // accesses of a thread
   };
   // What all addresses of a column in a path count from.
   struct Root {
@@ -161,12 +170,13 @@ class AddressDecoder {
   // Latest addresses by column, bases of the running thread by column, chains, and 0.
   std::vector<Slot> slots_;
   std::vector<Storage> storage_;
-  std::vector<const uint64_t*> next_base_;  // by column
+  std::vector<ThreadStart> starts_;  // by column
   std::vector<v1::Chain> chains_;
   std::vector<uint32_t> chain_members_;  // columns of each chain
   std::vector<uint32_t> chain_read_;     // columns of each chain so far
   std::vector<ThreadResiduals> runs_;    // accesses by thread, column after column
   std::vector<uint64_t> first_run_;      // by column
+  std::vector<CountedColumn> counted_;   // of one path after the other: columns whose accesses by thread matter
   std::vector<PathPlan> plans_;          // by path
   std::vector<Root> roots_;              // of rooted paths, by column in the order of WalkedPaths::columns
   std::vector<uint32_t> positions_;      // of rooted paths

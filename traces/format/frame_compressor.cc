@@ -21,12 +21,19 @@ constexpr int kSmallFrameLevel = 15;
 constexpr size_t kMiddlingFrame = 384u << 10;
 constexpr int kMiddlingFrameLevel = 9;
 constexpr int kLeastRaised = 3;  // below it, somebody wants to be fast
+// Of threads that do little but branch, parts are joined to frames that are small beside what they say, and the highest
+// level takes some milliseconds for a million of their thread-instructions.
+constexpr size_t kTerseFrame = 128u << 10;
+constexpr uint64_t kTerseInstructionsPerByte = 32;
+constexpr int kTerseFrameLevel = 22;
 
 bool MostlyRandom(const FrameSections& sections, size_t raw_bytes) { return sections.random_bytes * 3 > raw_bytes; }
 
 int LevelFor(int level, size_t raw_bytes, const FrameSections& sections) {
   if (level < kLeastRaised) return level;
   if (raw_bytes <= kSmallFrame) return std::max(level, kSmallFrameLevel);
+  const bool terse = sections.thread_instructions / kTerseInstructionsPerByte >= raw_bytes;
+  if (raw_bytes <= kTerseFrame && terse) return kTerseFrameLevel;
   const bool raised = raw_bytes <= kMiddlingFrame && !MostlyRandom(sections, raw_bytes);
   return raised ? std::max(level, kMiddlingFrameLevel) : level;
 }

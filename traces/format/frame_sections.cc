@@ -28,6 +28,9 @@ class SectionFinder {
       constexpr uint64_t kBytesType = 2;
       if ((tag & 7) == kVarintType) {
         if (!Varint(at, end, size)) return;
+        if (level == kChunk && tag >> 3 == v1::BlockChunk::kThreadInstructionsFieldNumber) {
+          found.thread_instructions = size;
+        }
         continue;
       }
       if ((tag & 7) != kBytesType || !Varint(at, end, size) || size > end - at) return;

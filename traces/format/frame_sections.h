@@ -3,6 +3,7 @@
 #define HEDDLE_TRACES_FORMAT_FRAME_SECTIONS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -14,7 +15,8 @@ struct FrameSections {
   // byte fields of a chunk. A block has one Huffman table; bit lengths, of which few differ, and the bits that belong
   // to them, which are random, must not share one.
   std::vector<size_t> ends;
-  size_t random_bytes = 0;  // in layout BITS, below the leading ones: nothing can be saved there
+  size_t random_bytes = 0;           // in layout BITS, below the leading ones: nothing can be saved there
+  uint64_t thread_instructions = 0;  // of the chunk
 };
 
 // Contents that are no chunk, or no record, have no sections.

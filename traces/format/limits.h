@@ -21,6 +21,10 @@ inline constexpr char kLaterChunkFeature[] = "chunks-1.3";
 inline constexpr uint64_t kChunkThreadInstructions = 1u << 20;
 inline constexpr uint64_t kChunkAccesses = 512u << 10;
 inline constexpr uint64_t kChunkBytes = 8u << 20;  // encoded
+// Parts of a block that are joined (WriterOptions::join_parts) reach up to these: of threads that do little but branch,
+// so few bytes are left that the tables of Zstandard and the counts of every part make a tenth of them.
+inline constexpr uint64_t kJoinedThreadInstructions = 4u << 20;
+inline constexpr uint64_t kJoinedBytes = 128u << 10;
 
 // Above what any capture has written, and low enough that a hostile file takes less than 64 MB and a tenth of a second
 // before it is refused: twice the largest chunk that capture makes of whole blocks (a chunk that is almost full and a

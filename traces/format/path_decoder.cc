@@ -239,18 +239,19 @@ class PathDecoder {
 
   // Lists the columns of the path that has visited the blocks in `touched`, and clears the counts of visits.
   void ListColumns(WalkedPaths::Path& walked, std::vector<uint32_t>& visits, std::vector<uint32_t>& touched) {
-    walked.first_column = walked_.columns.size();
+    walked.first_column = columns_size_;
     for (uint32_t b : touched) {
       const Block& block = program_.block(b);
+      MakeRoomForColumns(block.access_count);
       for (uint32_t c = block.first_access; c < block.first_access + block.access_count; ++c) {
-        walked_.columns.push_back(static_cast<uint16_t>(c));
-        walked_.counts.push_back(visits[b]);
+        walked_.columns[columns_size_] = static_cast<uint16_t>(c);
+        walked_.counts[columns_size_++] = visits[b];
         CountColumn(walked, c, visits[b]);
       }
       visits[b] = 0;
     }
     touched.clear();
-    walked.column_count = static_cast<uint32_t>(walked_.columns.size() - walked.first_column);
+    walked.column_count = static_cast<uint32_t>(columns_size_ - walked.first_column);
   }
 
   // Appends the columns of a step's or a stride's accesses to the sequence; false if they are more than a chunk may
@@ -322,31 +323,48 @@ class PathDecoder {
   // As ListColumns, for a path that was walked by steps: from the visits, or from the path's accesses if those have not
   // been counted, which is quicker where there are few.
   void ListStepColumns(WalkedPaths::Path& walked) {
-    walked.first_column = walked_.columns.size();
+    walked.first_column = columns_size_;
     if (touched_strides_.empty() && touched_steps_.empty()) {
-      for (size_t i = walked.first_access; i < sequence_size_; ++i) VisitColumn(walked_.sequence[i], 1);
+      VisitColumns(std::span(walked_.sequence).subspan(walked.first_access, sequence_size_ - walked.first_access), 1);
     }
     const auto visit = [&](auto& part) {
-      const uint16_t* columns = steps_.sequence() + part.first_access;
-      for (uint32_t i = 0; i < part.access_count; ++i) VisitColumn(columns[i], part.visits);
+      VisitColumns({steps_.sequence() + part.first_access, part.access_count}, part.visits);
       part.visits = 0;
     };
     for (uint32_t index : touched_strides_) visit(steps_.stride(index));
     for (uint32_t index : touched_steps_) visit(steps_.step(index));
     touched_strides_.clear();
     touched_steps_.clear();
-    for (size_t i = walked.first_column; i < walked_.columns.size(); ++i) {
+    for (size_t i = walked.first_column; i < columns_size_; ++i) {
       uint32_t& visits = column_visits_[walked_.columns[i]];
-      walked_.counts.push_back(visits);
+      walked_.counts[i] = visits;
       CountColumn(walked, walked_.columns[i], visits);
       visits = 0;
     }
-    walked.column_count = static_cast<uint32_t>(walked_.columns.size() - walked.first_column);
+    walked.column_count = static_cast<uint32_t>(columns_size_ - walked.first_column);
   }
 
-  void VisitColumn(uint16_t column, uint32_t visits) {
-    if (column_visits_[column] == 0) walked_.columns.push_back(column);
-    column_visits_[column] += visits;
+  // Counts visits, and appends the columns that have had none so far; every column is written, so that no branch
+  // depends on whether it is new.
+  void VisitColumns(std::span<const uint16_t> columns, uint32_t visits) {
+    MakeRoomForColumns(std::min(columns.size(), column_visits_.size()) + 1);
+    uint16_t* next = walked_.columns.data() + columns_size_;
+    for (const uint16_t column : columns) {
+      *next = column;
+      next += column_visits_[column] == 0;
+      column_visits_[column] += visits;
+    }
+    columns_size_ = static_cast<size_t>(next - walked_.columns.data());
+  }
+
+  // Room in the lists of columns and counts for `more` elements behind those that there are.
+  void MakeRoomForColumns(size_t more) {
+    const size_t needed = columns_size_ + more;
+    if (needed <= walked_.columns.size()) [[likely]] {
+      return;
+    }
+    walked_.columns.resize(needed + needed / 2 + 1024);
+    walked_.counts.resize(walked_.columns.size());
   }
 
   // Forgets what WalkSteps has done of a path.
@@ -367,8 +385,7 @@ class PathDecoder {
 
   absl::Status WalkAll() {
     sequence_size_ = 0;
-    walked_.columns.clear();
-    walked_.counts.clear();
+    columns_size_ = 0;
     walked_.totals.assign(program_.accesses().size(), WalkedPaths::Column());
     steps_.Reset(program_);
     touched_strides_.clear();
@@ -447,6 +464,7 @@ class PathDecoder {
   DecodedChunk& out_;
   bool cut_ = false;
   size_t sequence_size_ = 0;
+  size_t columns_size_ = 0;  // of WalkedPaths::columns and counts, as far as they are used
   PathSteps steps_;
   std::vector<uint32_t> touched_strides_;  // that the path has visited
   std::vector<uint32_t> touched_steps_;

@@ -42,7 +42,9 @@ constexpr uint32_t kShortBits = 57;  // can be had of 64 bits, whatever the posi
 class BitReader {
  public:
   explicit BitReader(absl::string_view bytes)
-      : data_(reinterpret_cast<const uint8_t*>(bytes.data())), size_(bytes.size()) {}
+      : data_(reinterpret_cast<const uint8_t*>(bytes.data())),
+        size_(bytes.size()),
+        words_end_(size_ < 8 ? 0 : (size_ - 7) * 8) {}
 
   // A number of at most 63 bits.
   uint64_t Read(uint32_t bits) {
@@ -53,7 +55,7 @@ class BitReader {
     return low | ReadAtOnce(bits - 32) << 32;
   }
   // True if ReadShort may be asked.
-  bool HasWord() const { return (position_ >> 3) + 8 <= size_; }
+  bool HasWord() const { return position_ < words_end_; }
   // A number of at most kShortBits.
   uint64_t ReadShort(uint32_t bits) {
     uint64_t word;
@@ -81,6 +83,7 @@ class BitReader {
 
   const uint8_t* data_;
   uint64_t size_;
+  uint64_t words_end_;     // of the positions in bytes with seven more behind them
   uint64_t position_ = 0;  // at most 2^24 residuals of 63 bits
 };
 
@@ -101,11 +104,12 @@ using PlaneReader = void (*)(const uint8_t*, size_t, uint32_t, int64_t*);
 constexpr PlaneReader kPlaneReaders[] = {nullptr,       ReadPlanes<1>, ReadPlanes<2>, ReadPlanes<3>, ReadPlanes<4>,
                                          ReadPlanes<5>, ReadPlanes<6>, ReadPlanes<7>, ReadPlanes<8>};
 
-// Reads `count` values whose bit lengths are raised by `scale`. False if a length is not one.
+// Reads `count` values whose bit lengths are raised by `scale`. False if a length is not one. Inlined, so that the
+// position within `bits`, a copy of the caller's, stays in a register whatever is stored to `out`.
 template <bool kNonnegative>
-bool ReadBits(const uint8_t* lengths, size_t count, uint32_t scale, uint32_t shift, BitReader& reader, int64_t* out) {
+[[gnu::always_inline]] inline bool ReadRun(const uint8_t* lengths, size_t count, uint32_t scale, uint32_t shift,
+                                           BitReader& bits, int64_t* out) {
   constexpr uint32_t kMost = 64;
-  BitReader bits = reader;  // a copy, whose position no store to `out` can change, so that it stays in a register
   size_t i = 0;
   // As far as the values are short and bytes are left, without asking whether one is 0.
   for (; i < count && bits.HasWord(); ++i) {
@@ -124,26 +128,37 @@ bool ReadBits(const uint8_t* lengths, size_t count, uint32_t scale, uint32_t shi
     }
     out[i] = kNonnegative ? static_cast<int64_t>(value << shift) : Restore(value, shift);
   }
-  reader = bits;
   return true;
+}
+
+// Reads one value for each of `lengths`, thread after thread if the lengths are raised by the threads' scales.
+template <bool kNonnegative>
+bool ReadBits(std::span<const uint8_t> lengths, bool scaled, std::span<const ThreadResiduals> threads, uint32_t shift,
+              BitReader& reader, int64_t* out) {
+  BitReader bits = reader;
+  bool fine = true;
+  if (!scaled) {
+    fine = ReadRun<kNonnegative>(lengths.data(), lengths.size(), 0, shift, bits, out);
+  } else {
+    const uint8_t* next = lengths.data();
+    for (const ThreadResiduals& thread : threads) {
+      fine &= ReadRun<kNonnegative>(next, thread.count, thread.scale, shift, bits, out);
+      next += thread.count;
+      out += thread.count;
+    }
+  }
+  reader = bits;
+  return fine;
 }
 
 absl::Status DecodeBits(const v1::AddressColumn& column, uint64_t count, std::span<const ThreadResiduals> threads,
                         int64_t* out) {
-  const uint8_t* lengths = reinterpret_cast<const uint8_t*>(column.residual().data());
+  const std::span lengths(reinterpret_cast<const uint8_t*>(column.residual().data()), count);
   BitReader bits(column.residual_bits());
   const auto read = column.nonnegative() ? ReadBits<true> : ReadBits<false>;
-  bool fine = true;
-  if (column.scaled()) {
-    for (const ThreadResiduals& thread : threads) {
-      fine &= read(lengths, thread.count, thread.scale, column.shift(), bits, out);
-      lengths += thread.count;
-      out += thread.count;
-    }
-  } else {
-    fine = read(lengths, count, 0, column.shift(), bits, out);
+  if (!read(lengths, column.scaled(), threads, column.shift(), bits, out)) {
+    return Malformed("a bit length is not between 1 and 64");
   }
-  if (!fine) return Malformed("a bit length is not between 1 and 64");
   if (!bits.exhausted()) return Malformed("residual_bits does not have the bits that the lengths ask for");
   return absl::OkStatus();
 }

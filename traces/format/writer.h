@@ -27,6 +27,9 @@ struct WriterOptions {
   unsigned threads = 1;                    // that encode and compress; the file does not depend on it
   uint64_t chunk_thread_instructions = 0;  // 0 = limits.h
   uint64_t chunk_accesses = 0;
+  // Parts of a block are joined: as far as the two numbers above let them, or, if nobody gave these, while few bytes
+  // are left of them (limits.h). Without it, every call of AddBlockPart makes a chunk.
+  bool join_parts = false;
 };
 
 // What one thread did since its last part.

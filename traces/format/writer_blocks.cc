@@ -1,0 +1,231 @@
+// The part of a TraceWriter that takes in blocks, and makes chunks of them.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "traces/format/limits.h"
+#include "traces/format/writer_state.h"
+
+namespace heddle::trace {
+
+namespace {
+
+bool NeedsLaterFeature(const v1::BlockChunk& chunk) {
+  const auto& columns = chunk.column();
+  return !chunk.paths().decision_planes().empty() ||
+         std::any_of(columns.begin(), columns.end(),
+                     [](const v1::AddressColumn& column) { return column.model() == v1::AddressColumn::INDUCTION; });
+}
+
+}  // namespace
+
+absl::Status TraceWriter::State::CheckBlock(uint64_t block, std::span<const ThreadRecord> threads) {
+  if (!open) return absl::FailedPreconditionError("a block needs an open launch that is recorded");
+  const std::string place = absl::StrCat("launch ", launch.id(), ", block ", block);
+  if (block >= grid_blocks) {
+    return absl::InvalidArgumentError(absl::StrCat(place, ": the grid has ", grid_blocks, " blocks"));
+  }
+  if (block < next_block) return absl::InvalidArgumentError(absl::StrCat(place, ": blocks must be added in order"));
+  if (threads.size() != block_threads) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(place, ": ", threads.size(), " threads given, a block has ", block_threads));
+  }
+  return absl::OkStatus();
+}
+
+void TraceWriter::State::CountBlocks(uint64_t blocks, uint64_t threads) {
+  end.set_blocks(end.blocks() + blocks);
+  end.set_threads(end.threads() + threads);
+  totals.blocks += blocks;
+  totals.threads += threads;
+}
+
+absl::Status TraceWriter::State::AppendChunk(v1::Record& record, uint64_t last_block) {
+  const v1::BlockChunk& chunk = record.chunk();
+  if (index.required_feature_size() == 0 && NeedsLaterFeature(chunk)) index.add_required_feature(kLaterChunkFeature);
+  v1::ChunkReference& reference = *index.add_chunk();
+  reference.set_frame(file->frame_count());
+  reference.set_launch(chunk.launch());
+  reference.set_first_block(chunk.first_block());
+  reference.set_block_count(chunk.block_count());
+  reference.set_last_block(last_block);
+  reference.set_part(chunk.part());
+  reference.set_thread_instructions(chunk.thread_instructions());
+  reference.set_accesses(chunk.accesses());
+  end.set_thread_instructions(end.thread_instructions() + chunk.thread_instructions());
+  end.set_accesses(end.accesses() + chunk.accesses());
+  end.set_chunks(end.chunks() + 1);
+  ++totals.chunks;
+  return Append(record);
+}
+
+absl::Status TraceWriter::State::CloseChunk() {
+  if (pending.empty()) return absl::OkStatus();
+  if (absl::Status status = Settle(); !status.ok()) return status;
+  v1::BlockChunk& chunk = *encoded.mutable_chunk();
+  chunk.set_launch(launch.id());
+  chunk.set_first_block(pending_blocks.front());
+  chunk.set_block_count(pending_blocks.size());
+  if (pending_blocks.back() - pending_blocks.front() != pending_blocks.size() - 1) {
+    for (size_t i = 1; i < pending_blocks.size(); ++i) {
+      chunk.add_block_gap(pending_blocks[i] - pending_blocks[i - 1] - 1);
+    }
+  }
+  chunk.set_last_part(true);
+  encoded_last_block = pending_blocks.back();
+  std::swap(pending, encoding);
+  pending.Reset(&programs[launch.program()]);
+  pending_blocks.clear();
+  under_way = true;
+  const auto encode = [this, &memory = memories[launch.program()], &chunk] {
+    encoder.Encode(encoding, false, memory, chunk);
+  };
+  if (encodes_aside) {
+    worker.Start(encode);
+    return absl::OkStatus();
+  }
+  encode();
+  return Settle();
+}
+
+absl::Status TraceWriter::State::Settle() {
+  if (!under_way) return absl::OkStatus();
+  worker.Wait();
+  under_way = false;
+  absl::Status status = AppendChunk(encoded, encoded_last_block);
+  encoded.Clear();
+  return status;
+}
+
+absl::Status TraceWriter::State::Flush() {
+  if (absl::Status status = CloseChunk(); !status.ok()) return status;
+  return Settle();
+}
+
+absl::Status TraceWriter::State::AddBlock(uint64_t block, std::span<const ThreadRecord> threads, uint64_t expected) {
+  if (absl::Status status = CheckBlock(block, threads); !status.ok()) return status;
+  const absl::string_view in_parts_rule = "the block before is being added in parts and has not had its last";
+  if (in_parts) return absl::FailedPreconditionError(absl::StrCat("block ", block, ": ", in_parts_rule));
+  uint64_t accesses = 0;
+  for (const ThreadRecord& thread : threads) accesses += thread.addresses.size();
+  const uint64_t most_instructions = kMaxChunkThreadInstructions - chunk_thread_instructions;
+  if (accesses > kMaxBlockAccesses) {
+    return absl::ResourceExhaustedError(absl::StrCat("launch ", launch.id(), ", block ", block, ": ", accesses,
+                                                     " accesses; a block of more than ", kMaxBlockAccesses,
+                                                     " must be added in parts"));
+  }
+  if (pending.path_of_thread().size() + threads.size() > kMaxChunkThreads ||
+      (!pending.empty() && pending.addresses().size() + accesses > kMaxBlockAccesses)) {
+    if (absl::Status status = CloseChunk(); !status.ok()) return status;
+  }
+  const uint64_t before = pending.thread_instructions();
+  for (size_t t = 0; t < threads.size(); ++t) {
+    const uint64_t budget = before + most_instructions - pending.thread_instructions();
+    absl::StatusOr<uint32_t> path = pending.AddWholeThread(threads[t], budget);
+    if (path.ok() && pending.thread_instructions() - before > most_instructions) {
+      path = absl::ResourceExhaustedError("the block is too long: add it in parts");
+    }
+    if (!path.ok()) {
+      return absl::Status(path.status().code(), absl::StrCat("launch ", launch.id(), ", block ", block, ", thread ", t,
+                                                             ": ", path.status().message()));
+    }
+  }
+  const uint64_t instructions = pending.thread_instructions() - before;
+  if (expected != kNoExpectation && expected != instructions) {
+    return absl::InternalError(absl::StrCat("launch ", launch.id(), ", block ", block, ": the paths have ",
+                                            instructions, " thread-instructions, but ", expected,
+                                            " were counted while running"));
+  }
+  totals.thread_instructions += instructions;
+  totals.accesses += accesses;
+  pending_blocks.push_back(block);
+  next_block = block + 1;
+  CountBlocks(1, threads.size());
+  if (pending.thread_instructions() >= chunk_thread_instructions || pending.addresses().size() >= chunk_accesses ||
+      pending.encoded_bytes() >= kChunkBytes) {
+    return CloseChunk();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TraceWriter::State::AddPart(v1::BlockChunk& chunk) {
+  totals.thread_instructions += chunk.thread_instructions();
+  totals.accesses += chunk.accesses();
+  chunk.set_launch(launch.id());
+  v1::Record record;
+  *record.mutable_chunk() = std::move(chunk);
+  return AppendChunk(record, part_block);
+}
+
+absl::Status TraceWriter::State::AddBlockPart(uint64_t block, std::span<const ThreadRecord> threads, bool last,
+                                              std::span<uint64_t> consumed) {
+  if (absl::Status status = CheckBlock(block, threads); !status.ok()) return status;
+  const std::string place = absl::StrCat("launch ", launch.id(), ", block ", block);
+  if (consumed.size() != threads.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(place, ": one count of consumed addresses per thread is needed"));
+  }
+  if (in_parts ? block != part_block : false) {
+    return absl::FailedPreconditionError(absl::StrCat(place, ": block ", part_block, " has not had its last part"));
+  }
+  if (!in_parts) {
+    if (absl::Status status = Flush(); !status.ok()) return status;
+    in_parts = true;
+    encoded_parts = false;
+    part_block = block;
+    parts.Begin(&programs[launch.program()], block, threads.size());
+  } else if (encoded_parts) {
+    return absl::FailedPreconditionError(absl::StrCat(place, ": its first parts were added as encoded chunks"));
+  }
+  const absl::Status status =
+      parts.AddSlice(threads, last, consumed, join, memories[launch.program()], [this](auto& c) { return AddPart(c); });
+  if (!status.ok()) return absl::Status(status.code(), absl::StrCat("launch ", launch.id(), ", ", status.message()));
+  part = parts.part();
+  if (last) {
+    in_parts = false;
+    next_block = block + 1;
+    CountBlocks(1, threads.size());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TraceWriter::State::AddChunk(v1::BlockChunk chunk, uint64_t last_block) {
+  if (!open) return absl::FailedPreconditionError("a chunk needs an open launch that is recorded");
+  const auto refuse = [&](absl::string_view rule) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("launch ", launch.id(), ", chunk of block ", chunk.first_block(), ": ", rule));
+  };
+  if (absl::Status status = Flush(); !status.ok()) return status;
+  if (in_parts && !encoded_parts) {
+    const absl::Status status =
+        parts.FlushSlices(memories[launch.program()], [this](auto& slices) { return AddPart(slices); });
+    if (!status.ok()) return status;
+    part = parts.part();
+  }
+  if (in_parts ? chunk.first_block() != part_block || chunk.part() != part : chunk.part() != 0) {
+    return refuse(absl::StrCat("it is part ", chunk.part(), in_parts ? " behind " : " without ", "the parts before"));
+  }
+  if (chunk.first_block() < next_block || last_block < chunk.first_block() || last_block >= grid_blocks) {
+    return refuse("its blocks do not come next, or are outside the grid");
+  }
+  const uint64_t threads = static_cast<uint64_t>(std::max(chunk.path_ref_size(), chunk.path_number_size()));
+  if (threads / block_threads != chunk.block_count() || threads % block_threads != 0 || threads == 0) {
+    return refuse("it does not have the threads of whole blocks");
+  }
+  in_parts = !chunk.last_part();
+  part_block = chunk.first_block();
+  encoded_parts = true;  // AddBlockPart cannot go on behind them: where the threads stopped is not known
+  part = chunk.part() + 1;
+  if (!in_parts) {
+    next_block = last_block + 1;
+    CountBlocks(chunk.block_count(), threads);
+  }
+  totals.thread_instructions += chunk.thread_instructions();
+  totals.accesses += chunk.accesses();
+  chunk.set_launch(launch.id());
+  v1::Record record;
+  *record.mutable_chunk() = std::move(chunk);
+  return AppendChunk(record, last_block);
+}
+
+}  // namespace heddle::trace
