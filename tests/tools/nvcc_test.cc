@@ -11,6 +11,7 @@
 #include "tools/nvcc/commands.h"
 #include "tools/nvcc/options.h"
 #include "tools/nvcc/source_text.h"
+#include "tools/nvcc/unsupported.h"
 #include "tools/nvcc/words.h"
 
 namespace heddle::nvcc {
@@ -169,6 +170,32 @@ TEST(NvccSource, StaticTextures) {
   EXPECT_TRUE(HasStaticTexture("static\nsurface<void, 2> s;"));
   EXPECT_FALSE(HasStaticTexture("texture<float, 2> t; static int texture_size;"));
   EXPECT_FALSE(HasStaticTexture("// static texture<float> t;"));
+}
+
+TEST(NvccSource, UnsupportedConstructsAreNamedWithTheirLine) {
+  using ::testing::ElementsAre;
+  using ::testing::HasSubstr;
+  EXPECT_THAT(DescribeUnsupported("a.cu", "#include <stdio.h>\n# include <thrust/sort.h>\n#include \"cub/cub.cuh\"\n"),
+              ElementsAre(HasSubstr("a.cu:2: the library thrust is not supported"),
+                          HasSubstr("a.cu:3: the library cub is not supported")));
+  EXPECT_THAT(DescribeUnsupported("a.cu", "#include <cublas_v2.h>"), ElementsAre(HasSubstr("the library cublas")));
+  EXPECT_THAT(DescribeUnsupported("a.cu",
+                                  "__global__ void k();\n"
+                                  "__global__ void parent(int* p) {\n  if (p) { p[0] = 1; }\n"
+                                  "  k<<<1, 2>>>();\n}\n"),
+              ElementsAre(HasSubstr("a.cu:4: device code launches a kernel (dynamic parallelism)")));
+}
+
+TEST(NvccSource, WhatIsSupportedIsNotNamed) {
+  EXPECT_THAT(DescribeUnsupported("a.cu",
+                                  "// #include <thrust/sort.h>\n/*\n#include <cub/cub.cuh> */\n"
+                                  "#include \"cub.h\"\n#include <cubes.h>\n"
+                                  "const char* s = \"#include <thrust/sort.h> {\";\n"
+                                  "__global__ void k() { /* k<<<1, 1>>>() } */ }\n"
+                                  "__device__ int f(int);\nstruct S { int a[2]; };\n"
+                                  "__host__ __device__ void both() { k<<<1, 1>>>(); }\n"
+                                  "int main() { k<<<1, 1>>>(); char c = '{'; long n = 1'000; }\n"),
+              ::testing::IsEmpty());
 }
 
 }  // namespace

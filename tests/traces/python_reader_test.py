@@ -16,12 +16,14 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 
 dump_paths, source_dir, bindings, protoc = sys.argv[1:5]
 source = os.path.join(source_dir, "tools", "python")
 sys.dont_write_bytecode = True
 sys.path[:0] = [source, bindings]
 from heddle import container, trace  # noqa: E402
+import numpy  # noqa: E402
 import zstandard  # noqa: E402
 from proto import trace_pb2  # noqa: E402
 
@@ -223,6 +225,27 @@ def decode_on_the_command_line(path):
     assert text.count(b"record {") > 5 and b"content_sha256" in text
 
 
+def last_writers_are_read():
+    """The column that LastWriters.TheWireFormIsThatOfTheDocumentation of last_writers_test.cc has, of two threads with two
+    accesses each."""
+    def chunk(data):
+        message = trace_pb2.BlockChunk(first_block=7)
+        message.extra.add(kind="votes", data=b"\xff")
+        message.extra.add(kind="last_writer", instruction=3, data=bytes(data))
+        return types.SimpleNamespace(message=message, all_addresses=lambda: (None, numpy.array([0, 2, 4])))
+
+    listed = trace.last_writers(chunk([2, 0, 1, 3, 0, 0, 2, 2, 0, 2, 0]))
+    assert [tuple(read) for read in listed] == [(0, 0, 3, 5, 0, 1, 1), (1, 0, 3, 5, 1, 1, 1)], listed
+    assert trace.last_writers(chunk([0])) == []
+    for wrong in ([], [2, 0], [1, 4, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0]):
+        try:
+            trace.last_writers(chunk(wrong))
+        except trace.TraceError:
+            continue
+        assert False, f"{wrong} is not refused"
+
+
+last_writers_are_read()
 with tempfile.TemporaryDirectory() as folder:
     agree(folder)
     last = os.path.join(folder, "parts3.htrace")

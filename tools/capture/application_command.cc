@@ -131,6 +131,12 @@ int Finish(const CaptureFolder& folder, const CaptureSettings& settings, const O
     Tell(std::string(status.message()));
     return Unless(end.status);
   }
+  for (const std::string& file : files) {
+    if (absl::Status added = RecordWriters(file, options); !added.ok()) {
+      Tell(std::string(added.message()));
+      return Unless(end.status);
+    }
+  }
   if (usable.size() > 1 && files.size() == 1) {
     Tell(absl::StrCat(usable.size(),
                       " processes have launched kernels: the trace holds their launches in order of the "
@@ -194,7 +200,8 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
                  "blocks of a launch that are live at once and take turns: for blocks that wait for one another")
       ->check(CLI::Range(uint32_t{1}, kMaxResidentBlocks))
       ->excludes(certify)
-      ->excludes(lockstep);
+      ->excludes(lockstep)
+      ->excludes("--record-writers");
   app.add_flag("--keep-partial", settings.keep_partial,
                "if there is no trace in the end, leave what `heddle trace repack --recover` can read");
   app.add_flag("--record-command-line", record_command_line, "put the command line into the trace");

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+
 namespace heddle::tracegen {
 
 // Exit statuses.
@@ -31,10 +33,15 @@ struct OutputOptions {
   int zstd_level = 3;
   unsigned threads = 1;
   bool quiet = false;
+  bool record_writers = false;
 };
 
-// Adds -o, --level, --fast, --small, --threads and --quiet.
+// Adds -o, --level, --fast, --small, --threads, --quiet and --record-writers.
 void AddOutputOptions(CLI::App& app, OutputOptions& options);
+
+// If --record-writers asks for it, adds the column of last writers to a complete trace (traces/format). Tells where it
+// lacks some. Errors: there is no column; the trace is as it was.
+absl::Status RecordWriters(const std::string& trace, const OutputOptions& options);
 
 // What is said about a trace when it is complete.
 struct TraceSummary {

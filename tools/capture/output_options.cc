@@ -1,6 +1,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tools/capture/commands.h"
+#include "traces/format/add_last_writers.h"
+#include "traces/format/last_writer_tracker.h"
 #include "traces/format/writer.h"
 
 namespace heddle::tracegen {
@@ -20,6 +22,25 @@ void AddOutputOptions(CLI::App& app, OutputOptions& options) {
       ->capture_default_str()
       ->check(CLI::Range(1u, 64u));
   app.add_flag("--quiet", options.quiet, "print errors only");
+  app.add_flag("--record-writers", options.record_writers,
+               "list who wrote what threads read of other thread blocks' data, for `heddle replay --check-order`");
+}
+
+absl::Status RecordWriters(const std::string& trace, const OutputOptions& options) {
+  if (!options.record_writers) return absl::OkStatus();
+  const absl::StatusOr<trace::LastWriterSummary> added =
+      trace::AddLastWriters(trace, options.zstd_level, options.threads);
+  if (!added.ok()) {
+    return absl::Status(added.status().code(),
+                        absl::StrCat("the trace is complete, but --record-writers: ", added.status().message()));
+  }
+  if (added->overflowed_launches != 0) {
+    absl::FPrintF(stderr,
+                  "heddle-capture: warning: %u launches write to more than %u pages of 4 KiB, which is all that "
+                  "writers are kept of: the trace does not say who wrote what is read of the rest\n",
+                  added->overflowed_launches, trace::LastWriterTracker::kMostPages);
+  }
+  return absl::OkStatus();
 }
 
 std::string DescribeTrace(const std::string& path, const TraceSummary& summary) {

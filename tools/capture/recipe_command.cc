@@ -96,7 +96,8 @@ int CaptureRecipeCommand(int argc, char** argv) {
                  "blocks of a launch that are live at once and take turns: for blocks that wait for one another")
       ->check(CLI::Range(uint32_t{1}, kMaxResidentBlocks))
       ->excludes(certify)
-      ->excludes(lockstep);
+      ->excludes(lockstep)
+      ->excludes("--record-writers");
   app.add_flag("--native", options.compare_with_native,
                "also run without recording, and fail if recording has changed a result");
   app.add_flag("--no-check", no_check, "do not run the recipe's checks");
@@ -126,6 +127,10 @@ int CaptureRecipeCommand(int argc, char** argv) {
       return kInterrupted;
     }
     absl::FPrintF(stderr, "heddle-capture: %s\n", std::string(summary.status().message()));
+    return kFailure;
+  }
+  if (absl::Status status = RecordWriters(options.output, output); !status.ok()) {
+    absl::FPrintF(stderr, "heddle-capture: %s\n", std::string(status.message()));
     return kFailure;
   }
   for (const std::string& warning : summary->warnings) absl::FPrintF(stderr, "heddle-capture: warning: %s\n", warning);

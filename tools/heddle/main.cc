@@ -105,6 +105,9 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
   command.add_flag("--per-launch", replay.per_launch, "A table for every launch, too");
   command.add_flag("--per-instruction", replay.metrics.per_instruction,
                    "Where cycles, divergence and transactions arise: the hottest instructions, and all in the JSON");
+  command.add_flag("--check-order", replay.check_order,
+                   "Reads that a run lets overtake the thread block whose data they read; traces captured with\n"
+                   "--record-writers");
   command
       .add_option("--bins", replay.metrics.bin_cycles,
                   "Counters over time, in bins of so many cycles (wider ones in long launches)")

@@ -13,6 +13,7 @@
 #include "replay/engine/validity.h"
 #include "tools/heddle/commands.h"
 #include "tools/heddle/json.h"
+#include "tools/heddle/order_check.h"
 #include "tools/heddle/output.h"
 #include "tools/heddle/replay_drawing.h"
 #include "tools/heddle/replay_timeline.h"
@@ -145,6 +146,35 @@ void TellSkipped(const std::vector<SkippedRun>& skipped) {
   }
 }
 
+// Replays trace after trace, each watched by a check of its own, whose notes go into the results.
+absl::StatusOr<std::vector<std::vector<result::v1::Result>>> ReplayWithOrder(
+    const std::vector<const trace::TraceReader*>& traces, const std::vector<replay::Configuration>& runs,
+    replay::ReplayOptions options, std::vector<std::unique_ptr<OrderCheck>>& checks) {
+  std::vector<std::vector<result::v1::Result>> results;
+  // Which of two issues on different SMs is the earlier one shows only if all SMs keep the same time.
+  options.force_tick = true;
+  for (const trace::TraceReader* trace : traces) {
+    checks.push_back(std::make_unique<OrderCheck>(*trace));
+    const OrderCheck& check = *checks.back();
+    options.observer = checks.back().get();
+    absl::StatusOr<std::vector<result::v1::Result>> of_trace = replay::Replay(*trace, runs, options);
+    if (!of_trace.ok()) {
+      if (traces.size() == 1) return of_trace.status();
+      return absl::Status(of_trace.status().code(), absl::StrCat(trace->name(), ": ", of_trace.status().message()));
+    }
+    if (!check.status().ok()) return check.status();
+    for (uint32_t run = 0; run < of_trace->size(); ++run) {
+      for (const result::v1::LaunchResult& launch : (*of_trace)[run].launch()) {
+        if (std::string note = check.Note(run, launch.launch()); !note.empty()) {
+          (*of_trace)[run].add_note(std::move(note));
+        }
+      }
+    }
+    results.push_back(*std::move(of_trace));
+  }
+  return results;
+}
+
 // A report for every trace, and for several a table over all of them.
 std::string Reports(const std::vector<std::vector<result::v1::Result>>& results,
                     const std::vector<const trace::TraceReader*>& traces, bool per_launch) {
@@ -184,6 +214,15 @@ int ReplayCommand(const ReplayArguments& arguments) {
     return Complain(absl::IsInvalidArgument(status) ? kWrongUsage : kFailed, status);
   }
   if (const absl::Status status = SkipUnfit(traces, options, *plan); !status.ok()) return Complain(kFailed, status);
+
+  if (arguments.check_order) {
+    if (!arguments.draw.output.empty() || !arguments.timeline.output.empty()) {
+      return Complain(kWrongUsage, "--check-order goes with neither --draw nor --timeline");
+    }
+    for (const trace::TraceReader* trace : traces.replayed) {
+      if (const absl::Status status = CheckHasLastWriters(*trace); !status.ok()) return Complain(kFailed, status);
+    }
+  }
 
   const bool json_on_output = arguments.json || arguments.output == "-";
   std::optional<OutputFile> file;
@@ -226,7 +265,9 @@ int ReplayCommand(const ReplayArguments& arguments) {
     progress.Update(done, total);
     return true;
   };
-  auto results = replay::ReplayTraces(traces.replayed, seeded, options);
+  std::vector<std::unique_ptr<OrderCheck>> checks;  // by trace, if they are asked for
+  auto results = arguments.check_order ? ReplayWithOrder(traces.replayed, seeded, options, checks)
+                                       : replay::ReplayTraces(traces.replayed, seeded, options);
   progress.Clear();
   if (!results.ok()) return Complain(kFailed, results.status());
   if (drawing != nullptr) {
@@ -238,8 +279,12 @@ int ReplayCommand(const ReplayArguments& arguments) {
   }
 
   std::string lines;
-  for (const std::vector<result::v1::Result>& of_trace : *results) {
-    for (const result::v1::Result& result : of_trace) absl::StrAppend(&lines, JsonLine(ToJson(result)), "\n");
+  for (size_t t = 0; t < results->size(); ++t) {
+    for (uint32_t run = 0; run < (*results)[t].size(); ++run) {
+      nlohmann::ordered_json json = ToJson((*results)[t][run]);
+      if (!checks.empty()) checks[t]->AddTo(run, json);
+      absl::StrAppend(&lines, JsonLine(json), "\n");
+    }
   }
   if (file.has_value()) {
     absl::Status status = file->Write(lines);

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -12,6 +14,8 @@
 #include "tools/heddle/trace_commands.h"
 #include "tools/heddle/trace_file.h"
 #include "tools/heddle/trace_selection.h"
+#include "tools/heddle/writers_report.h"
+#include "traces/format/last_writers.h"
 #include "traces/format/walk.h"
 
 namespace heddle::tools {
@@ -105,7 +109,9 @@ class ThreadPrinter {
       : launch_(launch), listing_(reader, *launch.program), parts_(parts), json_(json), sink_(sink) {}
 
   // Prints the selected threads of a chunk. False if nobody reads any more.
-  absl::StatusOr<bool> Print(const trace::DecodedChunk& chunk) {
+  // `reads`: what the chunk lists of last writers.
+  absl::StatusOr<bool> Print(const trace::DecodedChunk& chunk, std::span<const trace::WrittenRead> reads) {
+    reads_ = reads;
     const bool cut = chunk.part > 0 || !chunk.last_part;
     if (chunk.part == 0) done_.assign(chunk.threads_per_block, 0);
     for (size_t t = 0; t < chunk.path_of_thread.size(); ++t) {
@@ -157,7 +163,11 @@ class ThreadPrinter {
       const bool exits = block.terminator == trace::v1::EXIT;
       for (Pc pc = block.first; pc < block.first + block.count; ++pc, ++number) {
         std::optional<uint64_t> address;
-        if (Program::HasAddress(program.instruction(pc))) address = chunk.address(position++, pc);
+        write_ = nullptr;
+        if (Program::HasAddress(program.instruction(pc))) {
+          write_ = WriteReadAt(position);
+          address = chunk.address(position++, pc);
+        }
         if (!parts_.instructions.Holds(number)) continue;
         const bool last = pc + 1 == block.first + block.count;
         print(number, pc, address,
@@ -167,6 +177,13 @@ class ThreadPrinter {
       }
     }
     return sink_.Continue();
+  }
+
+  // Whose write the chunk's access at `position` saw; null if that is not listed.
+  const trace::WriteOf* WriteReadAt(uint64_t position) const {
+    const auto read = std::lower_bound(reads_.begin(), reads_.end(), position,
+                                       [](const trace::WrittenRead& one, uint64_t at) { return one.position < at; });
+    return read != reads_.end() && read->position == position ? &read->write : nullptr;
   }
 
   absl::StatusOr<bool> PrintText(const trace::DecodedChunk& chunk, size_t t, uint64_t block, uint32_t thread,
@@ -182,6 +199,10 @@ class ThreadPrinter {
                               [&](uint64_t number, Pc pc, std::optional<uint64_t> address, const std::string& goes_on) {
                                 std::string line = absl::StrFormat("%8d  %s", number, listing_.line(pc));
                                 if (address.has_value()) absl::StrAppend(&line, "  0x", absl::Hex(*address));
+                                if (write_ != nullptr) {
+                                  absl::StrAppend(&line, "  written by block ", write_->block, ", thread ",
+                                                  write_->thread, ", PC ", write_->instruction * kPcBytes);
+                                }
                                 if (!goes_on.empty()) absl::StrAppend(&line, "  ", goes_on);
                                 line.erase(line.find_last_not_of(' ') + 1);
                                 absl::StrAppend(&text, line, "\n");
@@ -210,6 +231,12 @@ class ThreadPrinter {
                       {"mnemonic", listing_.program().instruction(pc).mnemonic()},
                       {"source", listing_.place(pc)}};
           if (address.has_value()) one["address"] = *address;
+          if (write_ != nullptr) {
+            one["written_by"] = {{"block", write_->block},
+                                 {"thread", write_->thread},
+                                 {"access", write_->access},
+                                 {"pc", write_->instruction * kPcBytes}};
+          }
           if (goes_on == "exit") {
             one["exits"] = true;
           } else if (!goes_on.empty()) {
@@ -230,6 +257,8 @@ class ThreadPrinter {
   std::vector<uint32_t> entered_;  // basic blocks of the path at hand, and the one behind its end
   std::vector<uint64_t> done_;     // instructions of each thread of the block that is cut, in its parts so far
   bool any_ = false;
+  std::span<const trace::WrittenRead> reads_;  // of the chunk
+  const trace::WriteOf* write_ = nullptr;      // that the access at hand saw
 };
 
 absl::Status DumpLaunch(const TraceReader& reader, const trace::LaunchView& launch, const SelectedParts& parts,
@@ -243,10 +272,12 @@ absl::Status DumpLaunch(const TraceReader& reader, const trace::LaunchView& laun
   }
   ThreadPrinter printer(reader, launch, parts, json, sink);
   trace::DecodedChunk chunk;
+  std::vector<trace::WrittenRead> reads;
   for (const trace::v1::ChunkReference& reference : launch.chunks) {
     if (parts.blocks.CountWithin(reference.first_block(), reference.last_block()) == 0) continue;
     if (absl::Status status = reader.ReadChunk(reference, chunk); !status.ok()) return status;
-    absl::StatusOr<bool> more = printer.Print(chunk);
+    if (absl::Status status = ReadLastWriters(reader, launch, reference, reads); !status.ok()) return status;
+    absl::StatusOr<bool> more = printer.Print(chunk, reads);
     if (!more.ok()) return more.status();
     open = *more;
     if (!open) return absl::OkStatus();

@@ -12,6 +12,7 @@
 #include "tools/heddle/trace_commands.h"
 #include "tools/heddle/trace_file.h"
 #include "tools/heddle/waits_report.h"
+#include "tools/heddle/writers_report.h"
 #include "traces/format/info.h"
 
 namespace heddle::tools {
@@ -177,7 +178,8 @@ std::string Sizes(const TraceReader& reader, const TraceInfo& info) {
 
 Json BytesJson(const trace::ByteCount& bytes) { return {{"encoded", bytes.encoded}, {"compressed", bytes.compressed}}; }
 
-Json LaunchJson(const TraceReader& reader, size_t index, const LaunchInfo& launch) {
+Json LaunchJson(const TraceReader& reader, size_t index, const LaunchInfo& launch,
+                const std::vector<WriterPair>& writers) {
   const trace::LaunchView& view = reader.launches()[index];
   Json json = {{"launch", launch.id},
                {"kernel", launch.kernel},
@@ -222,11 +224,13 @@ Json LaunchJson(const TraceReader& reader, size_t index, const LaunchInfo& launc
     json["waits"] = WaitsJson(reader, view);
     json["waits_not_listed"] = view.totals.waits_not_listed();
   }
+  if (nlohmann::ordered_json list = WritersJson(writers, launch.id); !list.empty()) json["last_writers"] = list;
   if (launch.certificate.has_value()) json["certificate"] = ToJson(*launch.certificate);
   return json;
 }
 
-Json InfoJson(const std::string& path, const TraceReader& reader, const TraceInfo& info) {
+Json InfoJson(const std::string& path, const TraceReader& reader, const TraceInfo& info,
+              const std::vector<WriterPair>& writers) {
   Json json = {{"schema", 1},
                {"file", path},
                {"digest", info.digest},
@@ -236,7 +240,9 @@ Json InfoJson(const std::string& path, const TraceReader& reader, const TraceInf
                {"accesses", info.accesses},
                {"header", ToJson(reader.header())},
                {"launch", Json::array()}};
-  for (size_t i = 0; i < info.launches.size(); ++i) json["launch"].push_back(LaunchJson(reader, i, info.launches[i]));
+  for (size_t i = 0; i < info.launches.size(); ++i) {
+    json["launch"].push_back(LaunchJson(reader, i, info.launches[i], writers));
+  }
   return json;
 }
 
@@ -247,10 +253,13 @@ int TraceInfoCommand(const std::string& path, bool json) {
   if (!reader.ok()) return Complain(TraceErrorStatus(reader.status()), reader.status());
   const absl::StatusOr<TraceInfo> info = trace::DescribeTrace(**reader);
   if (!info.ok()) return Complain(kFailed, info.status());
-  const absl::Status written = WriteStandardOutput(
-      json ? JsonLine(InfoJson(path, **reader, *info)) + "\n"
-           : absl::StrCat(Header(path, **reader, *info), Launches(**reader, *info), Divergence(*info),
-                          Sizes(**reader, *info), WaitsReport(**reader), CertificateText(**reader, *info)));
+  const absl::StatusOr<std::vector<WriterPair>> writers = CountWriters(**reader);
+  if (!writers.ok()) return Complain(kFailed, writers.status());
+  const absl::Status written =
+      WriteStandardOutput(json ? JsonLine(InfoJson(path, **reader, *info, *writers)) + "\n"
+                               : absl::StrCat(Header(path, **reader, *info), Launches(**reader, *info),
+                                              Divergence(*info), Sizes(**reader, *info), WaitsReport(**reader),
+                                              WritersText(*writers), CertificateText(**reader, *info)));
   return written.ok() ? kSuccess : Complain(kFailed, written);
 }
 

@@ -18,6 +18,7 @@
 #include "tools/nvcc/places.h"
 #include "tools/nvcc/process.h"
 #include "tools/nvcc/source_text.h"
+#include "tools/nvcc/unsupported.h"
 #include "tracegen/runtime/cuda/device_code.h"
 
 namespace heddle::nvcc {
@@ -179,7 +180,12 @@ int Build::CompileCuda(const std::string& input, const std::string& output) {
   const std::string bitcode = stem + ".bc";
   const bool device_code_only = options_.phase == Phase::kDeviceCode;
   const std::string device_code = device_code_only ? output : stem + ".devicecode";
-  if (int status = Execute(DeviceCommand(options_, places_, source, bitcode)); status != 0) return status;
+  if (int status = Execute(DeviceCommand(options_, places_, source, bitcode)); status != 0) {
+    // clang has told what it does not understand, which need not be what the user does not have.
+    const std::string text = ReadFile(source.path).value_or("");
+    for (const std::string& line : DescribeUnsupported(source.path, JoinLaunchBrackets(text))) Fail(line);
+    return status;
+  }
   if (int status = WriteDeviceCode(source, bitcode, device_code); status != 0) return status;
   if (device_code_only) return 0;
   if (int status = Execute(HostCommand(options_, places_, source, device_code, output)); status != 0) return status;

@@ -34,7 +34,6 @@ void BoundsCheck::SetAllocations(const std::vector<trace::v1::Allocation>& alloc
 }
 
 size_t BoundsCheck::FindOutside(std::span<const uint64_t> addresses) const {
-  if (ranges_.empty()) return kNone;
   for (size_t i = 0; i < addresses.size(); ++i) {
     const uint64_t offset = addresses[i] - kGlobalBase;
     if (offset >= kGlobalBytes) continue;
@@ -47,6 +46,7 @@ size_t BoundsCheck::FindOutside(std::span<const uint64_t> addresses) const {
 std::string BoundsCheck::Describe(uint64_t address) const {
   auto next = std::upper_bound(ranges_.begin(), ranges_.end(), address,
                                [](uint64_t at, const Range& range) { return at < range.base; });
+  if (ranges_.empty()) return "where nothing is allocated";
   if (next == ranges_.begin()) return "in front of everything that is allocated";
   const Range& range = *std::prev(next);
   return absl::StrCat(address - range.base - range.bytes, " bytes behind the end of '", range.name, "' (", range.bytes,

@@ -19,7 +19,7 @@ class BoundsCheck {
  public:
   static constexpr size_t kNone = ~size_t{0};
 
-  // Replaces what is allocated. Without allocations nothing is checked.
+  // Replaces what is allocated.
   void SetAllocations(const std::vector<trace::v1::Allocation>& allocations);
   // Position of the first global address that lies in no allocation, or kNone.
   size_t FindOutside(std::span<const uint64_t> addresses) const;

@@ -33,7 +33,8 @@ void BlockRunner::WarnOfAccessOutside() {
     const uint64_t address = records_[t].addresses[position];
     Warn(absl::StrCat("kernel '", kernel_->name, "', block (", context_.ctaid[0], ",", context_.ctaid[1], ",",
                       context_.ctaid[2], "), thread ", Coordinates(t), ": access to address 0x", absl::Hex(address),
-                      PlaceOfAccess(records_[t], position), ", ", bounds_.Describe(address),
+                      PlaceOfAccess(records_[t], position), ", ",
+                      options_.describe_address ? options_.describe_address(address) : bounds_.Describe(address),
                       "; further ones of this kernel are not told"));
     return;
   }

@@ -1,8 +1,10 @@
 #include "traces/format/launch_check.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "absl/strings/str_cat.h"
+#include "traces/format/last_writers.h"
 
 namespace heddle::trace {
 namespace {
@@ -95,6 +97,7 @@ absl::Status LaunchChecker::Run() {
     accesses_ += chunk_.accesses;
     if (chunk_.part == 0) report_.threads += chunk_.path_of_thread.size();
     CheckParts();
+    if (absl::Status writers = CheckLastWriters(reference); !writers.ok()) return writers;
     std::vector<uint32_t> order(chunk_.path_of_thread.size());
     for (uint32_t t = 0; t < order.size(); ++t) order[t] = t;
     std::stable_sort(order.begin(), order.end(),
@@ -113,6 +116,33 @@ absl::Status LaunchChecker::Run() {
   CheckTotals();
   report_.thread_instructions += thread_instructions_;
   report_.accesses += accesses_;
+  return absl::OkStatus();
+}
+
+absl::Status LaunchChecker::CheckLastWriters(const v1::ChunkReference& reference) {
+  v1::BlockChunk encoded;
+  if (absl::Status status = reader_.ReadChunk(reference, encoded); !status.ok()) return status;
+  if (!HasLastWriters(encoded)) return absl::OkStatus();
+  std::vector<WrittenRead> reads;
+  const absl::Status status =
+      DecodeLastWriters(encoded, program_, launch_.grid_blocks, launch_.threads_per_block, reads);
+  const auto tell = [&](const std::function<std::string()>& what) {
+    findings_.Add(
+        kError, "last-writers",
+        [&] { return absl::StrCat("launch ", launch_.launch.id(), ", frame ", reference.frame()); }, what);
+  };
+  if (!status.ok()) tell([&] { return std::string(status.message()); });
+  for (const WrittenRead& read : reads) {
+    const v1::OpClass reader = program_.instruction(read.instruction).op();
+    const v1::OpClass writer = program_.instruction(read.write.instruction).op();
+    if (reader == v1::OP_STORE || (writer != v1::OP_STORE && writer != v1::OP_ATOMIC)) {
+      tell([&] {
+        return absl::StrCat("instruction ", read.write.instruction, " is said to write what instruction ",
+                            read.instruction, " reads, but they do not");
+      });
+      break;
+    }
+  }
   return absl::OkStatus();
 }
 

@@ -42,6 +42,8 @@ class LaunchChecker {
 
   std::string Place(size_t thread) const;
   void CheckParts();
+  // The column of last writers, if it is there.
+  absl::Status CheckLastWriters(const v1::ChunkReference& reference);
   void CheckPath(size_t path);
   void CheckBarriers();
   void CheckThread(size_t thread);

@@ -19,8 +19,9 @@ import sys
 from heddle.chunks import Chunk, accesses_of_blocks, threads_per_block
 from heddle.container import Trace
 from heddle.rules import TraceError
+from heddle.writers import last_writers
 
-__all__ = ["Chunk", "Trace", "TraceError", "accesses_of_blocks", "threads_per_block"]
+__all__ = ["Chunk", "Trace", "TraceError", "accesses_of_blocks", "last_writers", "threads_per_block"]
 
 
 def main(arguments):
