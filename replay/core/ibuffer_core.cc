@@ -130,9 +130,11 @@ void IBufferCore::Disturb() {
 
 void IBufferCore::RunCycle(Cycle now) {
   if (now < core_wake_) {
-    if (RunMemoryAlone(now)) return;
+    only_memory_ran_ = RunMemoryAlone(now);
+    if (only_memory_ran_) return;
     core_wake_ = 0;
   } else {
+    only_memory_ran_ = false;
     Credit(now);
     BeginCycle(now);
     Complete(now);

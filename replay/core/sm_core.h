@@ -127,6 +127,9 @@ class SmCore : public MemoryClient {
   // SM whose policy runs every cycle never falls silent, so that a hang does not show by itself.)
   static constexpr Cycle kNoProgressLimit = Cycle{1} << 20;
   bool hung() const { return hung_; }
+  // In the cycle that was run last only the memory had something to do, and nothing came of it for the core: nothing
+  // has retired or failed.
+  bool only_memory_ran() const { return only_memory_ran_; }
   // One line on what every thread of the SM waits for; empty if no block is resident.
   std::string ExplainDeadlock() const;
 
@@ -326,6 +329,7 @@ class SmCore : public MemoryClient {
   std::array<uint64_t, kMaxLanes> addresses_{};
   Cycle now_ = 0;
   Cycle last_progress_ = 0;
+  bool only_memory_ran_ = false;
   SmCounters counters_;
   WarpProgress warp_progress_;
 

@@ -199,6 +199,10 @@ absl::Status LaunchSimulation::Run() {
       SmCore::Stretch& ahead = ahead_[component];
       if (now >= ahead.until) {
         sm.RunCycle(now);
+        if (sm.only_memory_ran() && !sm.memory().isolated()) {
+          calendar_.Wake(component, sm.NextWake(now));
+          continue;
+        }
       } else if (!ahead.stopped || now != ahead.next) {  // it has run this cycle, and nothing came of it
         calendar_.Wake(component, ahead.next);
         continue;

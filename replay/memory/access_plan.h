@@ -53,9 +53,9 @@ class AccessPlan {
   bool joined = false;
 
  private:
+  uint32_t size_ = 0;  // beside the first steps, mostly there are no others
   // Per lane at most one step, four in local memory.
   std::array<AccessStep, TransactionList::kMost> steps_;
-  uint32_t size_ = 0;
 };
 
 // Makes plans for one SM. Lanes of generic accesses are sorted by the window that holds their address. Local memory is

@@ -131,15 +131,19 @@ class EdgeCalendar {
   void FindNext() {
     const uint32_t start = static_cast<uint32_t>(first_) & (kEdges - 1);
     uint32_t word = start >> 6;
-    uint64_t bits = occupied_[word] & (~uint64_t{0} << (start & 63));
-    for (uint32_t i = 0; i <= kWords; ++i) {
+    uint64_t bits = occupied_[word] >> (start & 63);
+    if (bits != 0) {  // mostly the next edge or one soon after
+      next_ = first_ + static_cast<uint32_t>(std::countr_zero(bits));
+      return;
+    }
+    for (uint32_t i = 0; i < kWords; ++i) {
+      word = (word + 1) % kWords;
+      bits = occupied_[word];
       if (bits != 0) {
         const uint32_t place = word * 64 + static_cast<uint32_t>(std::countr_zero(bits));
         next_ = first_ + ((place - start) & (kEdges - 1));
         return;
       }
-      word = (word + 1) % kWords;
-      bits = occupied_[word];
     }
     next_ = kNoEdge;
   }

@@ -38,8 +38,8 @@ class TransactionList {
   void push_back(const Transaction& transaction) { transactions_[size_++] = transaction; }
 
  private:
+  uint32_t size_ = 0;  // beside the first of them
   std::array<Transaction, kMost> transactions_;
-  uint32_t size_ = 0;
 };
 
 // How many parts a warp's access of `bytes` per lane is made in, one after another: 8-byte accesses in two, 16-byte

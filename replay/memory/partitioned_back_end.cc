@@ -5,99 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "replay/memory/partitioned_port.h"
 
 namespace heddle::replay {
-
-// An SM's end of the network. Several SMs may share a port of it.
-class PartitionedBackEnd::Port : public NetworkPort {
- public:
-  Port(PartitionedBackEnd& memory, uint32_t sm) : memory_(memory), sm_(sm), port_(memory.PortOf(sm)) {}
-
-  bool HasRoom(const MemoryRequest& request) override {
-    Route(request);
-    const Blocked blocked{slice_, flits_};
-    if (CanSend(blocked)) return true;
-    if (memory_.turns_) memory_.turns_->Wait(port_, BufferOf(slice_), sm_);
-    memory_.waits_for_room_[sm_] = 1;
-    const auto last = blocked_.begin() + std::min<size_t>(blocked_count_, blocked_.size());
-    if (std::find(blocked_.begin(), last, blocked) == last) {
-      if (last != blocked_.end()) *last = blocked;
-      ++blocked_count_;
-    }
-    return false;
-  }
-
-  // Whether one of the requests that found no room since the SM was woken last would find some now.
-  bool RoomWasMade() {
-    const auto last = blocked_.begin() + std::min<size_t>(blocked_count_, blocked_.size());
-    const bool made = blocked_count_ > blocked_.size() ||
-                      std::any_of(blocked_.begin(), last, [&](const Blocked& b) { return CanSend(b); });
-    if (made) blocked_count_ = 0;
-    return made;
-  }
-
-  void Send(const MemoryRequest& request) override {
-    Route(request);
-    MemoryRequest sent = request;
-    sent.sm = static_cast<uint16_t>(sm_);
-    sent.slice = static_cast<uint16_t>(slice_);
-    memory_.port_counters_.CountRequest(sent);
-    ++memory_.requests_under_way_;
-    Time& time = *memory_.time_;
-    const Edge edge = time.clocks.Soonest(Domain::kNetwork);
-    memory_.parts_->up.Push(port_, slice_, sent, flits_, edge);
-    if (memory_.turns_) memory_.turns_->Sent(port_, BufferOf(slice_));
-    time.network.Wake(kUp, edge);
-  }
-
-  const MemoryRequest* Reply() const override {
-    if (memory_.delayed_) return memory_.delayed_->Reply(sm_, memory_.now_);
-    if (memory_.reply_taken_[port_] == memory_.now_ + 1) return nullptr;
-    const MemoryRequest* reply = memory_.parts_->down.Peek(port_);
-    return reply != nullptr && reply->sm == sm_ ? reply : nullptr;
-  }
-
-  void TakeReply() override {
-    --memory_.requests_under_way_;
-    ++memory_.port_counters_.replies;
-    if (memory_.delayed_) return memory_.delayed_->TakeReply(sm_);
-    memory_.reply_taken_[port_] = memory_.now_ + 1;
-    memory_.PopReply(port_);
-  }
-
- private:
-  // Where the request goes, kept for the Send that follows HasRoom.
-  void Route(const MemoryRequest& request) {
-    if (request.address != address_ || flits_ == 0) {
-      address_ = request.address;
-      slice_ = memory_.map_.SliceOf(request.address);
-    }
-    flits_ = memory_.parts_->up.FlitsOf(memory_.BytesUp(request));
-  }
-  uint32_t BufferOf(uint32_t slice) const { return slice % memory_.buffers_per_port_; }
-
-  struct Blocked {
-    uint32_t slice = 0;
-    uint32_t flits = 0;
-    bool operator==(const Blocked&) const = default;
-  };
-  // Whether it is this SM's turn, and there is room.
-  bool CanSend(const Blocked& request) const {
-    if (memory_.turns_ && !memory_.turns_->MaySend(port_, BufferOf(request.slice), sm_)) return false;
-    return memory_.parts_->up.HasRoom(port_, request.slice, request.flits);
-  }
-
-  PartitionedBackEnd& memory_;
-  const uint32_t sm_;
-  const uint32_t port_;
-  // What found no room: one of each first-level cache at most, unless the SM changes its mind. A larger count than the
-  // array has places means that not all are known.
-  std::array<Blocked, kFirstLevels> blocked_{};
-  size_t blocked_count_ = 0;
-  uint64_t address_ = 0;
-  uint32_t slice_ = 0;
-  uint32_t flits_ = 0;  // 0: nothing was routed yet
-};
 
 PartitionedBackEnd::Parts::Parts(const machine::v1::Machine& machine, const DramParameters& dram, uint32_t ports,
                                  uint32_t slices, Tick l2_period, Tick core_period)
@@ -156,6 +66,7 @@ PartitionedBackEnd::PartitionedBackEnd(const machine::v1::Machine& machine, cons
       waits_for_room_(machine.sms()),
       reply_taken_(PortOf(machine.sms() - 1) + 1),
       ports_with_reply_((reply_taken_.size() + 63) / 64),
+      reply_blocked_(map.slices()),
       next_slice_(map.controllers()),
       job_ready_(map.controllers()),
       jitter_(0, 0, 0) {
@@ -191,6 +102,7 @@ void PartitionedBackEnd::BeginLaunch(uint64_t number) {
   std::fill(job_ready_.begin(), job_ready_.end(), kNoEdge);
   std::fill(ports_with_reply_.begin(), ports_with_reply_.end(), 0);
   ports_with_reply_count_ = 0;
+  std::fill(reply_blocked_.begin(), reply_blocked_.end(), 0);
   blocked_replies_ = 0;
   jitter_ = Jitter(hierarchy.jitter_cycles(), seed_, number);
   if (jitter_.on()) delayed_.emplace(machine_.sms());
@@ -212,7 +124,12 @@ Cycle PartitionedBackEnd::NextEvent() const {
   Cycle next = delayed_ ? delayed_->next() : kNever;
   if (ports_with_reply_count_ != 0) next = std::min(next, now_ + 1);
   const Tick first = std::min({time_->dram.next_time(), time_->l2.next_time(), time_->network.next_time()});
-  return first == ~Tick{0} ? next : std::min<Cycle>(next, time_->clocks.NotBefore(Domain::kCore, first));
+  if (first == ~Tick{0}) return next;
+  // Mostly the next cycle, which takes no division.
+  const ClockDomains& clocks = time_->clocks;
+  const Tick end = now_ * clocks.period(Domain::kCore);
+  const bool is_next = first > end && first <= end + clocks.period(Domain::kCore);
+  return std::min<Cycle>(next, is_next ? now_ + 1 : clocks.NotBefore(Domain::kCore, first));
 }
 
 void PartitionedBackEnd::Advance(Cycle now, SmWaker& waker) {
@@ -345,11 +262,13 @@ void PartitionedBackEnd::RunDown(Edge edge) {
     down.ForgetRoomMade();
   } else {
     down.TakeRoomMade([&](uint32_t slice) {
+      if (reply_blocked_[slice] == 0) return;
       // A message leaves flit by flit; the reply waits until there is room for all of it.
       L2Slice& waiting = parts_->slices[slice];
-      const MemoryRequest* reply = waiting.blocked_reply();
-      if (reply == nullptr || !down.HasRoom(slice, PortOf(reply->sm), down.FlitsOf(BytesDown(*reply)))) return;
+      const MemoryRequest& reply = *waiting.blocked_reply();
+      if (!down.HasRoom(slice, PortOf(reply.sm), down.FlitsOf(BytesDown(reply)))) return;
       waiting.NetworkHasRoom();
+      reply_blocked_[slice] = 0;
       --blocked_replies_;
       time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2));
     });
@@ -405,6 +324,7 @@ bool PartitionedBackEnd::SendReply(uint32_t slice, const MemoryRequest& reply) {
   const uint32_t flits = parts_->down.FlitsOf(BytesDown(reply));
   const uint32_t port = PortOf(reply.sm);
   if (!parts_->down.HasRoom(slice, port, flits)) {
+    reply_blocked_[slice] = 1;
     ++blocked_replies_;
     return false;
   }

@@ -25,7 +25,7 @@ namespace heddle::replay {
 // Requests go from a port over one crossbar to the slice of their address, from there to the slice's controller, and
 // come back over another crossbar; docs/timing.md has the time of each step. Components sleep until the event that can
 // let them go on; `force_tick` runs all of them at every edge, which gives the same results.
-class PartitionedBackEnd : public MemoryBackEnd, private L2SliceLinks {
+class PartitionedBackEnd final : public MemoryBackEnd, private L2SliceLinks {
  public:
   // Errors: what is wrong with the machine, for fields that only their component can check.
   static absl::StatusOr<std::unique_ptr<PartitionedBackEnd>> Make(const machine::v1::Machine& machine, uint64_t seed,
@@ -114,7 +114,9 @@ class PartitionedBackEnd : public MemoryBackEnd, private L2SliceLinks {
   std::vector<Cycle> reply_taken_;          // by network port: the last core cycle in which a reply was taken, plus 1
   std::vector<uint64_t> ports_with_reply_;  // bit mask over network ports
   uint32_t ports_with_reply_count_ = 0;
-  uint32_t blocked_replies_ = 0;      // slices whose reply found no room and have not been told of any since
+  // Slices whose reply found no room and have not been told of any since, and how many there are.
+  std::vector<uint8_t> reply_blocked_;
+  uint32_t blocked_replies_ = 0;
   std::vector<uint32_t> next_slice_;  // by controller: whose DRAM queue comes first
   std::vector<Edge> job_ready_;       // by controller: when the first of its slices' oldest jobs is ready, or kNoEdge
   Jitter jitter_;

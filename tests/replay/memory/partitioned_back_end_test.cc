@@ -24,6 +24,14 @@ std::unique_ptr<PartitionedBackEnd> Make(const machine::v1::Machine& machine, bo
 
 machine::v1::Hierarchy& Memory(machine::v1::Machine& machine) { return *machine.mutable_memory()->mutable_hierarchy(); }
 
+// Three SMs to a port of the network.
+machine::v1::Machine WithSharedPorts(uint32_t sms) {
+  machine::v1::Machine machine = BackEndMachine();
+  machine.set_sms(sms);
+  Memory(machine).mutable_network()->set_sms_per_port(3);
+  return machine;
+}
+
 // Cycles from sending to reply, in the order of the script.
 std::vector<Cycle> Latencies(const DrivenLaunch& launch) {
   std::vector<Cycle> latencies(launch.replies.size());
@@ -221,10 +229,7 @@ TEST(PartitionedBackEndTest, WithoutAnL2EveryRequestGoesToDram) {
 }
 
 TEST(PartitionedBackEndTest, SmsThatShareAPortGetTheirOwnReplies) {
-  machine::v1::Machine machine = BackEndMachine();
-  machine.set_sms(5);
-  Memory(machine).mutable_network()->set_sms_per_port(3);
-  const auto memory = Make(machine);
+  const auto memory = Make(WithSharedPorts(/*sms=*/5));
   std::vector<ScriptedRequest> script;
   for (uint32_t i = 0; i < 400; ++i) script.push_back({i % 5, 0, i % 3 == 0 ? Write(i * 128) : Read(i / 4 * 128)});
   const DrivenLaunch launch = Drive(*memory, 5, script);
@@ -244,10 +249,7 @@ TEST(PartitionedBackEndTest, SmsThatShareAPortGetTheirOwnReplies) {
 }
 
 TEST(PartitionedBackEndTest, SmsThatShareAPortTakeTurns) {
-  machine::v1::Machine machine = BackEndMachine();
-  machine.set_sms(3);
-  Memory(machine).mutable_network()->set_sms_per_port(3);
-  const auto memory = Make(machine);
+  const auto memory = Make(WithSharedPorts(/*sms=*/3));
   std::vector<ScriptedRequest> script;
   for (uint32_t i = 0; i < 300; ++i) script.push_back({i % 3, 0, Write(i / 3 % 4 * 128)});
   const DrivenLaunch launch = Drive(*memory, 3, script);
