@@ -114,17 +114,22 @@ void Formation::AddThreads(ThreadId first, uint32_t count, BlockId block, uint32
 }
 
 void Formation::RemoveBlock(BlockId block, ThreadId first_thread, uint32_t hardware_threads) {
-  for (uint32_t thread = first_thread; thread < first_thread + hardware_threads; ++thread) {
-    if (alive_[thread] == kLive && thread_block_[thread] == block) {
-      Fail("Retire", kNoSlot, absl::StrCat("thread ", thread, " is still live"));
-      return;
-    }
+  // Loops without an exit, which run over many threads at a time.
+  uint8_t* const alive = &alive_[first_thread];
+  const BlockId* const block_of = &thread_block_[first_thread];
+  uint16_t live = 0;
+  for (uint32_t i = 0; i < hardware_threads; ++i) live |= alive[i] == kLive && block_of[i] == block;
+  if (live != 0) {
+    uint32_t i = 0;
+    while (alive[i] != kLive || block_of[i] != block) ++i;
+    Fail("Retire", kNoSlot, absl::StrCat("thread ", first_thread + i, " is still live"));
+    return;
   }
-  uint32_t removed = 0;
-  for (uint32_t thread = first_thread; thread < first_thread + hardware_threads; ++thread) {
-    const bool leaves = alive_[thread] == kFinished && thread_block_[thread] == block;
-    removed += leaves ? 1 : 0;
-    if (leaves) alive_[thread] = kAbsent;
+  uint16_t removed = 0;
+  for (uint32_t i = 0; i < hardware_threads; ++i) {
+    const bool leaves = alive[i] == kFinished && block_of[i] == block;
+    removed = static_cast<uint16_t>(removed + leaves);
+    alive[i] = leaves ? uint8_t{kAbsent} : alive[i];
   }
   thread_states_[static_cast<int>(ThreadState::kFinished)] -= removed;
 }

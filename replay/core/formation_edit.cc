@@ -103,11 +103,17 @@ bool Formation::NeighboursMayEnter(Position at, const Lanes& lanes) const {
   const int first = lanes.thread[low];
   const int end = first + std::popcount(lanes.mask);
   if (end > max_threads_ || (!any_lane_ && HomeLane(lanes.thread[low]) != low)) return false;
-  bool wrong = false;
-  for (int thread = first; thread < end; ++thread) wrong |= alive_[thread] != kLive;
-  for (int thread = first; thread < end; ++thread) wrong |= thread_slot_[thread] != kNoSlot;
-  for (int thread = first; thread < end; ++thread) wrong |= thread_position_[thread] != at;
-  return !wrong;
+  // Each in numbers of its own width, so that the loops run over many threads at a time.
+  const uint8_t* const alive = alive_.data();
+  const SlotId* const slot = thread_slot_.data();
+  const Position* const position = thread_position_.data();
+  uint8_t dead = 0;
+  for (int thread = first; thread < end; ++thread) dead |= alive[thread] ^ kLive;
+  uint16_t placed = 0;
+  for (int thread = first; thread < end; ++thread) placed |= slot[thread] ^ kNoSlot;
+  uint32_t elsewhere = 0;
+  for (int thread = first; thread < end; ++thread) elsewhere |= position[thread] != at ? 1u : 0u;
+  return (dead | placed | elsewhere) == 0;
 }
 
 bool Formation::CheckEntering(std::string_view operation, SlotId slot, Position at, const Lanes& lanes) {

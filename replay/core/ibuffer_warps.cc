@@ -74,14 +74,24 @@ void IBufferCore::FindRows(SlotId slot, Warp& warp) {
   const uint32_t first = lanes.mask == 0 ? 0 : lanes.thread[std::countr_zero(lanes.mask)] / warp_size;
   LaneMask own = 0;
   bool single = true;
-  ForEachLane(lanes.mask, [&](int lane) {
-    const uint32_t place = lanes.thread[lane] - first * warp_size;  // wraps below the row
-    if (place < warp_size) {
-      own |= LaneMask{1} << place;
-    } else {
-      single = false;
-    }
-  });
+  // Mostly every thread is in its own lane, so that lanes from the first on need not be looked at one by one.
+  ThreadId apart = 0;
+  if ((lanes.mask & (lanes.mask + 1)) == 0) {
+    const auto base = static_cast<ThreadId>(first * warp_size);
+    for (uint32_t i = 0; i < threads; ++i) apart |= static_cast<ThreadId>(lanes.thread[i] - base - i);
+    own = lanes.mask;
+  }
+  if (own == 0 || apart != 0) {
+    own = 0;
+    ForEachLane(lanes.mask, [&](int lane) {
+      const uint32_t place = lanes.thread[lane] - first * warp_size;  // wraps below the row
+      if (place < warp_size) {
+        own |= LaneMask{1} << place;
+      } else {
+        single = false;
+      }
+    });
+  }
   if (!single || threads == 0 || warp.threads == 0 || warp.row != first) {
     LeaveRows(slot, warp);
     warp.row = single ? static_cast<uint16_t>(first) : kMixedRows;

@@ -37,7 +37,7 @@ SmCore::SmCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<Diverg
       write_back_(std::max(memory_->usual_latency(), horizon)),
       blocks_(context.capacity),
       live_in_row_(context.max_threads / context.warp_size),
-      block_of_row_(live_in_row_.size(), 0),
+      block_of_row_(live_in_row_.size(), kNoBlock),
       row_is_free_(live_in_row_.size(), 1),
       warp_progress_(sm, context.warp_size, context.max_threads, context.capacity, context.static_warps,
                      *context.warp_progress),

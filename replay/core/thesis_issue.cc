@@ -81,6 +81,8 @@ int ThesisCore::IssueSeveral(int port, Cycle now) {
   const std::vector<Position>& position = table().position;
   const bool may_refuse = (interests_ & kIssue) != 0;
   const bool restricts = policy_->restricts_issues();
+  // Whether the scheduler may know an order. A policy that is asked may change warps, so that no order holds.
+  bool ordered = !may_refuse;
   const size_t most = static_cast<size_t>(issue_slots_);
   bool first_inserted = false;
   size_t entered = 0;                   // slots of `chosen_` before those whose results are to come together
@@ -91,10 +93,10 @@ int ThesisCore::IssueSeveral(int port, Cycle now) {
   uint64_t entered_threads = 0;
   int penalty = 0;
   while (chosen_.size() < most && room > 0 && !candidates_.empty()) {
-    // A policy that is asked may change warps, so that the scheduler has to be asked again.
-    if (next == known && !may_refuse) {
+    if (next == known && ordered) {
       next = 0;
       known = std::min(order.size(), scheduler.PickInOrder(candidates_, order));
+      ordered = known != 0;
     }
     const SlotId slot = next != known ? order[next++] : scheduler.Pick(candidates_);
     if (slot >= kMaxSlots || !candidates_.Contains(slot)) {

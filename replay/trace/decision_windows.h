@@ -32,6 +32,12 @@ class DecisionWindows {
     taken_[thread] = 0;
     Unbind(thread);
   }
+  // Restart and Bind in one.
+  void Start(ThreadId thread, const uint8_t* bits, uint32_t count) {
+    taken_[thread] = 0;
+    end_[thread] = 0;
+    paths_[thread] = {bits, count};
+  }
   // The thread's path is `count` decisions long.
   void Bind(ThreadId thread, const uint8_t* bits, uint32_t count) {
     paths_[thread] = {bits, count};

@@ -1,12 +1,16 @@
 #include "replay/trace/thread_cursors.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace heddle::replay {
 
 ThreadCursors::ThreadCursors(const trace::LaunchView& launch, ChunkCache& cache, int max_threads)
     : launch_(launch), cache_(cache), decisions_(static_cast<size_t>(max_threads)) {
-  addresses_.resize(max_threads);
+  next_.resize(max_threads);
+  limit_.resize(max_threads);
+  chunk_.resize(max_threads);
   places_.resize(max_threads);
   call_stacks_.resize(max_threads);
   cache_.AddUser(this);
@@ -20,13 +24,28 @@ ThreadCursors::~ThreadCursors() {
 void ThreadCursors::Start(ThreadId first, uint32_t count, const RecordedBlock& block, uint32_t index) {
   const uint32_t in_chunk = block.place * launch_.threads_per_block + index;
   const trace::DecodedChunk* chunk = ok_ ? Acquire(block.chunk, count) : nullptr;
+  Place* const places = &places_[first];
+  uint32_t* const next = &next_[first];
+  uint32_t* const limit = &limit_[first];
+  std::fill_n(chunk_.begin() + first, count, chunk);
+  for (uint32_t i = 0; i < count && calls_; ++i) call_stacks_[first + i].clear();
+  if (chunk == nullptr) {  // the run ends with an error
+    for (uint32_t i = 0; i < count; ++i) {
+      places[i] = {.chunk = block.chunk, .thread_in_chunk = in_chunk + i};
+      next[i] = limit[i] = 0;
+      decisions_.Start(static_cast<ThreadId>(first + i), nullptr, 0);
+    }
+    return;
+  }
+  const trace::PathView* const paths = chunk->paths.data();
+  const uint32_t* const path_of = &chunk->path_of_thread[in_chunk];
+  const uint64_t* const first_address = &chunk->first_address[in_chunk];
   for (uint32_t i = 0; i < count; ++i) {
-    const auto thread = static_cast<ThreadId>(first + i);
-    places_[thread] = {.chunk = block.chunk, .thread_in_chunk = in_chunk + i};
-    decisions_.Restart(thread);
-    addresses_[thread] = Addresses();
-    if (calls_) call_stacks_[thread].clear();
-    if (chunk != nullptr) Enter(thread, *chunk);
+    const trace::PathView& path = paths[path_of[i]];
+    places[i] = {.chunk = block.chunk, .thread_in_chunk = in_chunk + i, .path = &path};
+    next[i] = static_cast<uint32_t>(first_address[i]);
+    limit[i] = static_cast<uint32_t>(first_address[i + 1]);
+    decisions_.Start(static_cast<ThreadId>(first + i), path.decisions, path.decision_count);
   }
 }
 
@@ -52,10 +71,9 @@ void ThreadCursors::Enter(ThreadId thread, const trace::DecodedChunk& chunk) {
   Place& place = places_[thread];
   place.path = &chunk.paths[chunk.path_of_thread[place.thread_in_chunk]];
   decisions_.Bind(thread, place.path->decisions, place.path->decision_count);
-  Addresses& addresses = addresses_[thread];
-  addresses.chunk = &chunk;
-  addresses.next += static_cast<uint32_t>(chunk.first_address[place.thread_in_chunk]);
-  addresses.limit = static_cast<uint32_t>(chunk.first_address[place.thread_in_chunk + 1]);
+  chunk_[thread] = &chunk;
+  next_[thread] += static_cast<uint32_t>(chunk.first_address[place.thread_in_chunk]);
+  limit_[thread] = static_cast<uint32_t>(chunk.first_address[place.thread_in_chunk + 1]);
 }
 
 bool ThreadCursors::Resolve(ThreadId thread) {
@@ -66,37 +84,36 @@ bool ThreadCursors::Resolve(ThreadId thread) {
 }
 
 void ThreadCursors::Leave(ThreadId thread) {
-  Addresses& addresses = addresses_[thread];
-  addresses.next -= static_cast<uint32_t>(addresses.chunk->first_address[places_[thread].thread_in_chunk]);
-  addresses.limit = 0;
-  addresses.chunk = nullptr;
+  next_[thread] -= static_cast<uint32_t>(chunk_[thread]->first_address[places_[thread].thread_in_chunk]);
+  limit_[thread] = 0;
+  chunk_[thread] = nullptr;
   decisions_.Unbind(thread);
   places_[thread].path = nullptr;
 }
 
 void ThreadCursors::Drop(ThreadId thread) {
-  const trace::DecodedChunk* chunk = addresses_[thread].chunk;
+  const trace::DecodedChunk* chunk = chunk_[thread];
   if (chunk == nullptr) return;
   Leave(thread);
   cache_.Release(*chunk, 1);
 }
 
 void ThreadCursors::Evicted(const trace::DecodedChunk& chunk) {
-  for (size_t thread = 0; thread < addresses_.size(); ++thread) {
-    if (addresses_[thread].chunk == &chunk) Drop(static_cast<ThreadId>(thread));
+  for (size_t thread = 0; thread < chunk_.size(); ++thread) {
+    if (chunk_[thread] == &chunk) Drop(static_cast<ThreadId>(thread));
   }
 }
 
 void ThreadCursors::Progress(const AddProgress& add) const {
   const trace::DecodedChunk* chunk = nullptr;  // neighbours mostly read the same one
   uint64_t steps = 0;
-  for (size_t thread = 0; thread < addresses_.size(); ++thread) {
-    if (addresses_[thread].chunk != chunk) {
+  for (size_t thread = 0; thread < chunk_.size(); ++thread) {
+    if (chunk_[thread] != chunk) {
       if (chunk != nullptr) add(*chunk, steps);
-      chunk = addresses_[thread].chunk;
+      chunk = chunk_[thread];
       steps = 0;
     }
-    steps += addresses_[thread].next + decisions_.taken(static_cast<ThreadId>(thread)) + places_[thread].next_wide;
+    steps += next_[thread] + decisions_.taken(static_cast<ThreadId>(thread)) + places_[thread].next_wide;
   }
   if (chunk != nullptr) add(*chunk, steps);
 }
@@ -108,8 +125,7 @@ bool ThreadCursors::NextPart(ThreadId thread) {
   if (next >= launch_.chunks.size() || launch_.chunks[next].part() != launch_.chunks[place.chunk].part() + 1) {
     return Fail(thread, "the next part of its block is missing");
   }
-  if (addresses_[thread].next != addresses_[thread].limit || !decisions_.used_up(thread) ||
-      place.next_wide != place.path->wide_count) {
+  if (next_[thread] != limit_[thread] || !decisions_.used_up(thread) || place.next_wide != place.path->wide_count) {
     return Fail(thread, "a part of its recording was not used up");
   }
   Drop(thread);
@@ -117,7 +133,7 @@ bool ThreadCursors::NextPart(ThreadId thread) {
   place.thread_in_chunk %= launch_.threads_per_block;  // such a chunk holds one block
   place.next_wide = 0;
   decisions_.Restart(thread);
-  addresses_[thread].next = 0;
+  next_[thread] = 0;
   return Resolve(thread);
 }
 
@@ -132,7 +148,7 @@ bool ThreadCursors::RefillDecisions(ThreadId thread) {
 
 bool ThreadCursors::RefillAddresses(ThreadId thread) {
   if (places_[thread].path == nullptr && !Resolve(thread)) return false;
-  while (addresses_[thread].next >= addresses_[thread].limit) {
+  while (next_[thread] >= limit_[thread]) {
     if (NextPart(thread)) continue;
     return Fail(thread, "its recording has no address left for a memory instruction");
   }
@@ -149,10 +165,11 @@ uint32_t ThreadCursors::TakeWideDecision(ThreadId thread) {
   return places_[thread].path->wide[places_[thread].next_wide++];
 }
 
-bool ThreadCursors::AtEnd(ThreadId thread) const {
-  const Place& place = places_[thread];
-  return place.path->extent == trace::Extent::kRunsToExit && decisions_.used_up(thread) &&
-         addresses_[thread].next == addresses_[thread].limit && place.next_wide == place.path->wide_count;
+const trace::PathView* ThreadCursors::LastPath(ThreadId thread) {
+  if (places_[thread].path == nullptr && !Resolve(thread)) return nullptr;
+  while (places_[thread].path->extent == trace::Extent::kCut && NextPart(thread)) {
+  }
+  return ok_ ? places_[thread].path : nullptr;
 }
 
 LaneMask ThreadCursors::Finish(const Lanes& lanes, LaneMask exited) {
@@ -167,18 +184,25 @@ LaneMask ThreadCursors::Finish(const Lanes& lanes, LaneMask exited) {
   for (; exited != 0; exited &= exited - 1) {
     const int lane = std::countr_zero(exited);
     const ThreadId thread = lanes.thread[lane];
-    if (places_[thread].path == nullptr || places_[thread].path->extent == trace::Extent::kCut) {
+    Place& place = places_[thread];
+    const trace::PathView* path = place.path;
+    if (path == nullptr || path->extent == trace::Extent::kCut) [[unlikely]] {
       release();  // chunks may come and go now
-      if (places_[thread].path == nullptr && !Resolve(thread)) continue;
-      while (places_[thread].path->extent == trace::Extent::kCut && NextPart(thread)) {
-      }
-      if (!ok_) continue;
+      path = LastPath(thread);
+      if (path == nullptr) continue;
     }
-    if (AtEnd(thread)) at_end |= LaneMask{1} << lane;
-    if (addresses_[thread].chunk != left) release();
-    left = addresses_[thread].chunk;
+    const bool used_up = path->extent == trace::Extent::kRunsToExit && decisions_.used_up(thread) &&
+                         next_[thread] == limit_[thread] && place.next_wide == path->wide_count;
+    at_end |= LaneMask{used_up} << lane;
+    if (chunk_[thread] != left) [[unlikely]] {
+      release();
+      left = chunk_[thread];
+    }
     ++readers;
-    Leave(thread);
+    chunk_[thread] = nullptr;
+    next_[thread] = limit_[thread] = 0;
+    decisions_.Unbind(thread);
+    place.path = nullptr;
   }
   release();
   return at_end;

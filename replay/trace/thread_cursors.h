@@ -54,9 +54,8 @@ class ThreadCursors : public ChunkCache::User {
   void SkipAddresses(const Lanes& lanes) {
     for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
       const ThreadId thread = lanes.thread[std::countr_zero(mask)];
-      Addresses& cursor = addresses_[thread];
-      if (cursor.next >= cursor.limit && !RefillAddresses(thread)) continue;
-      ++cursor.next;
+      if (next_[thread] >= limit_[thread] && !RefillAddresses(thread)) continue;
+      ++next_[thread];
     }
   }
   // The address that each lane's thread accesses next, with the instruction at `pc`; the cursors stay.
@@ -82,12 +81,15 @@ class ThreadCursors : public ChunkCache::User {
   void Progress(const AddProgress& add) const override;
 
  private:
+  // Threads that are looked at together, if they are neighbours and all take part.
+  static constexpr uint32_t kRow = DecisionWindows::kWarp;
+  static constexpr LaneMask kFullRow = (LaneMask{1} << kRow) - 1;
+
   template <bool kTake>
   LaneMask NextDecisions(const Lanes& lanes) {
     LaneMask taken = 0;
-    constexpr LaneMask kWarp = (LaneMask{1} << DecisionWindows::kWarp) - 1;
     const ThreadId* const threads = lanes.thread.data();
-    if (lanes.mask == kWarp && (kTake ? decisions_.TakeWarp(threads, taken) : decisions_.PeekWarp(threads, taken))) {
+    if (lanes.mask == kFullRow && (kTake ? decisions_.TakeWarp(threads, taken) : decisions_.PeekWarp(threads, taken))) {
       return taken;
     }
     for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
@@ -98,11 +100,6 @@ class ThreadCursors : public ChunkCache::User {
     }
     return taken;
   }
-  struct Addresses {
-    const trace::DecodedChunk* chunk = nullptr;
-    uint32_t next = 0;   // index in the chunk; offset in the thread's range without a chunk
-    uint32_t limit = 0;  // 0 without a chunk
-  };
   // The rest: only the slow path looks here.
   struct Place {
     uint32_t chunk = 0;  // index in LaunchView::chunks
@@ -117,24 +114,50 @@ class ThreadCursors : public ChunkCache::User {
   // that what it says of the instruction is looked up once.
   template <uint32_t kStep>
   void ReadAddresses(const Lanes& lanes, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
+    if (lanes.mask == kFullRow && ReadRow<kStep>(lanes.thread.data(), pc, out)) return;
     const trace::DecodedChunk* chunk = nullptr;
     const uint32_t* offsets = nullptr;
     uint64_t base = 0;
     for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
       const int lane = std::countr_zero(mask);
-      Addresses& cursor = addresses_[lanes.thread[lane]];
-      if (cursor.next >= cursor.limit) {
-        if (!RefillAddresses(lanes.thread[lane])) continue;
+      const ThreadId thread = lanes.thread[lane];
+      if (next_[thread] >= limit_[thread]) {
+        if (!RefillAddresses(thread)) continue;
         chunk = nullptr;  // it may have given way to another in the same place
       }
-      if (cursor.chunk != chunk) {
-        chunk = cursor.chunk;
+      if (chunk_[thread] != chunk) {
+        chunk = chunk_[thread];
         offsets = chunk->offsets32.empty() ? nullptr : chunk->offsets32.data();
         base = offsets == nullptr ? 0 : chunk->base[pc];
       }
-      out[lane] = offsets != nullptr ? base + offsets[cursor.next] : chunk->addresses64[cursor.next];
-      cursor.next += kStep;
+      out[lane] = offsets != nullptr ? base + offsets[next_[thread]] : chunk->addresses64[next_[thread]];
+      next_[thread] += kStep;
     }
+  }
+  // The same for neighbours that read one chunk of 32-bit offsets, and have an access left in it. False if they are
+  // others; nothing has been read then.
+  template <uint32_t kStep>
+  bool ReadRow(const ThreadId* threads, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
+    const size_t first = threads[0];
+    if (first + kRow > next_.size()) return false;
+    uint32_t* const next = &next_[first];
+    const uint32_t* const limit = &limit_[first];
+    const trace::DecodedChunk* const* const chunks = &chunk_[first];
+    // Loops without an exit, which run over several threads at a time.
+    ThreadId apart = 0;
+    for (uint32_t i = 0; i < kRow; ++i) apart |= static_cast<ThreadId>(threads[i] - threads[0] - i);
+    uint32_t at_limit = 0;
+    for (uint32_t i = 0; i < kRow; ++i) at_limit |= next[i] >= limit[i] ? 1u : 0u;
+    uintptr_t elsewhere = 0;
+    for (uint32_t i = 0; i < kRow; ++i) {
+      elsewhere |= reinterpret_cast<uintptr_t>(chunks[i]) ^ reinterpret_cast<uintptr_t>(chunks[0]);
+    }
+    if ((apart | at_limit | elsewhere) != 0 || chunks[0]->offsets32.empty()) return false;
+    const uint32_t* const offsets = chunks[0]->offsets32.data();
+    const uint64_t base = chunks[0]->base[pc];
+    for (uint32_t i = 0; i < kRow; ++i) out[i] = base + offsets[next[i]];
+    for (uint32_t i = 0; i < kRow; ++i) next[i] += kStep;
+    return true;
   }
 
   bool RefillDecisions(ThreadId thread);
@@ -148,8 +171,8 @@ class ThreadCursors : public ChunkCache::User {
   // Forgets what points into the chunk; Drop also tells the cache.
   void Leave(ThreadId thread);
   void Drop(ThreadId thread);
-  // Whether nothing of the recording, whose last part this is, is left.
-  bool AtEnd(ThreadId thread) const;
+  // The path of the last part of the thread's recording, which it moves to; null if that fails.
+  const trace::PathView* LastPath(ThreadId thread);
   // From the end of a part that was cut in time to the thread's next part. False at the end of the recording.
   bool NextPart(ThreadId thread);
   bool Fail(ThreadId thread, const std::string& what);
@@ -157,7 +180,10 @@ class ThreadCursors : public ChunkCache::User {
   const trace::LaunchView& launch_;
   ChunkCache& cache_;
   DecisionWindows decisions_;
-  std::vector<Addresses> addresses_;
+  // By thread; what is read of all threads of a warp lies apart.
+  std::vector<uint32_t> next_;   // access: index in the chunk; offset in the thread's range without a chunk
+  std::vector<uint32_t> limit_;  // 0 without a chunk
+  std::vector<const trace::DecodedChunk*> chunk_;
   std::vector<Place> places_;
   std::vector<std::vector<uint32_t>> call_stacks_;
   bool calls_ = false;  // some call stack may not be empty
