@@ -276,6 +276,26 @@ TEST(Capri, HistoriesDifferInWhatTheyRemember) {
   }
 }
 
+// Two warps of two diverge at A, then all threads go to B, then the warps diverge as before. In B the first and the
+// third time one warp is needed where there are two. By default the second time says that waiting is of no use.
+TEST(Capri, LearnsFromUniformExecutionsIfToldTo) {
+  Scenario scenario;
+  scenario.Block('A', 1, "BC", 'D').Block('B', 1, "D").Block('C', 1, "D").Block('D', 1, "AH", 'H').Block('H', 1, "");
+  scenario.ThreadBlock({"ABDABDABDH", "ACDABDACDH", "ACDABDACDH", "ABDABDABDH"});
+  PolicyDriver always = DriverWith(scenario, With("train_uniform=true"), {}, 2);
+  always.Run();
+  EXPECT_EQ(always.divergence_counter("trained_adequate"), 2);
+  EXPECT_EQ(always.divergence_counter("trained_inadequate"), 1);
+  EXPECT_EQ(always.divergence_counter("stalled"), 2);
+  EXPECT_EQ(always.divergence_counter("bypassed_diverged"), 2);
+  PolicyDriver diverged = DriverWith(scenario, With("train_uniform=false"), {}, 2);
+  diverged.Run();
+  EXPECT_EQ(diverged.divergence_counter("trained_adequate"), 2);
+  EXPECT_EQ(diverged.divergence_counter("trained_inadequate"), 0);
+  EXPECT_EQ(diverged.divergence_counter("stalled"), 4);
+  EXPECT_EQ(diverged.divergence_counter("bypassed_diverged"), 0);
+}
+
 // --------------------------------------------------------------------------------------------- running ahead
 
 // A branches to B (the first warp) or C (the second one, which is slow); B goes on to X, Y and the reconvergence point.
