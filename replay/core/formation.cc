@@ -151,6 +151,67 @@ void Formation::SetState(SlotId slot, SlotState state, HeldReason reason) {
   if (state == SlotState::kOffered) List(slot);
 }
 
+void Formation::IssueTogether(std::span<const SlotId> slots) {
+  if (slots.empty()) return;
+  const uint8_t port = table_.port[slots.front()];
+  SlotSet* const of_port = ports_ > 1 ? &offered_by_port_[port] : nullptr;
+  ForEachWord(slots, [&](uint32_t word, uint64_t bits) {
+    table_.offered.EraseBits(word, bits);
+    if (of_port != nullptr) of_port->EraseBits(word, bits);
+  });
+  SlotState* const state = table_.state.data();
+  const Lanes* const lanes = table_.lanes.data();
+  uint64_t threads = 0;
+  for (const SlotId slot : slots) {
+    assert(state[slot] == SlotState::kOffered && table_.port[slot] == port);
+    state[slot] = SlotState::kInFlight;
+    threads += static_cast<uint64_t>(std::popcount(lanes[slot].mask));
+  }
+  MoveThreads(ThreadState::kReady, ThreadState::kDependency, threads);
+  if (!noting_ && prioritised_ == 0) return;
+  for (const SlotId slot : slots) {
+    Note(slot, kStateNoted);
+    prioritised_ -= table_.priority[slot] != 0;
+  }
+}
+
+void Formation::AdvanceTogether(std::span<const SlotId> slots, std::span<const Position> at) {
+  const uint8_t* const ports = table_.port.data();
+  SlotState* const state = table_.state.data();
+  Position* const position = table_.position.data();
+  uint64_t* const offered_at = table_.offered_at.data();
+  const uint8_t* const priority = table_.priority.data();
+  const Lanes* const lanes = table_.lanes.data();
+  uint64_t threads = 0;
+  while (!slots.empty()) {
+    // Slots of one port, which they mostly are.
+    const uint8_t port = ports[slots.front()];
+    size_t count = 0;
+    uint64_t sequence = offer_sequence_;
+    for (; count < slots.size() && ports[slots[count]] == port; ++count) {
+      const SlotId slot = slots[count];
+      assert(state[slot] == SlotState::kInFlight);
+      position[slot] = at[count];
+      state[slot] = SlotState::kOffered;
+      offered_at[slot] = ++sequence;
+      threads += static_cast<uint64_t>(std::popcount(lanes[slot].mask));
+      prioritised_ += priority[slot] != 0;
+      Note(slot, kStateNoted);
+    }
+    offer_sequence_ = sequence;
+    const std::span<const SlotId> own = slots.first(count);
+    SlotSet* const of_port = ports_ > 1 ? &offered_by_port_[port] : nullptr;
+    ForEachWord(own, [&](uint32_t word, uint64_t bits) {
+      table_.offered.InsertBits(word, bits);
+      if (of_port != nullptr) of_port->InsertBits(word, bits);
+    });
+    if (WarpScheduler* watcher = scheduler(own.front())) watcher->OfferedInOrder(own);
+    slots = slots.subspan(count);
+    at = at.subspan(count);
+  }
+  MoveThreads(ThreadState::kDependency, ThreadState::kReady, threads);
+}
+
 const SlotSet& Formation::Eligible(int port) {
   const SlotSet& offered = ports_ == 1 ? table_.offered : offered_by_port_[port];
   return prioritised_ == 0 ? offered : HighestPriority(offered);

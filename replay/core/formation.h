@@ -97,14 +97,8 @@ class Formation {
     Unlist(slot);
     Switch(slot, SlotState::kInFlight, ThreadState::kReady, ThreadState::kDependency);
   }
-  // Issue for many slots: the number of threads of them all is told afterwards.
-  [[gnu::always_inline]] void IssueUncounted(SlotId slot) {
-    assert(table_.state[slot] == SlotState::kOffered);
-    Unlist(slot);
-    table_.state[slot] = SlotState::kInFlight;
-    Note(slot, kStateNoted);
-  }
-  void CountIssued(uint64_t threads) { MoveThreads(ThreadState::kReady, ThreadState::kDependency, threads); }
+  // Issue for several slots of one port.
+  void IssueTogether(std::span<const SlotId> slots);
   // Issue and Advance in one: the slot stays offered.
   void MoveOn(SlotId slot, Position at) {
     table_.position[slot] = at;
@@ -119,15 +113,8 @@ class Formation {
     Switch(slot, SlotState::kOffered, waited ? ThreadState::kBarrier : ThreadState::kDependency, ThreadState::kReady);
     List(slot);
   }
-  // Advance for many slots in flight: the number of threads of them all is told afterwards.
-  [[gnu::always_inline]] void AdvanceUncounted(SlotId slot, Position at) {
-    assert(table_.state[slot] == SlotState::kInFlight);
-    table_.position[slot] = at;
-    table_.state[slot] = SlotState::kOffered;
-    Note(slot, kStateNoted);
-    List(slot);
-  }
-  void CountAdvanced(uint64_t threads) { MoveThreads(ThreadState::kDependency, ThreadState::kReady, threads); }
+  // Advance for several slots in flight, one after the other; slot i goes to at[i].
+  void AdvanceTogether(std::span<const SlotId> slots, std::span<const Position> at);
   // InFlight -> Barrier.
   void WaitAtBarrier(SlotId slot);
 
@@ -223,6 +210,16 @@ class Formation {
     prioritised_ += table_.priority[slot] != 0;
     table_.offered_at[slot] = ++offer_sequence_;
     if (WarpScheduler* watcher = scheduler(slot)) watcher->Offered(slot);
+  }
+  // Calls function(word, bits) for the slots, in which neighbours mostly share a word of a SlotSet.
+  template <typename Function>
+  static void ForEachWord(std::span<const SlotId> slots, Function function) {
+    for (size_t i = 0; i < slots.size();) {
+      const auto word = static_cast<uint32_t>(slots[i] >> 6);
+      uint64_t bits = 0;
+      for (; i < slots.size() && slots[i] >> 6 == word; ++i) bits |= uint64_t{1} << (slots[i] & 63);
+      function(word, bits);
+    }
   }
   WarpScheduler* scheduler(SlotId slot) const {
     return table_.port[slot] < schedulers_.size() ? schedulers_[table_.port[slot]] : nullptr;

@@ -271,9 +271,10 @@ void SmCore::CountIssue(int port, Cycle now, std::span<const SlotId> slots, bool
     return;
   }
   uint32_t threads = 0;
-  for (const SlotId slot : slots) {
-    threads += static_cast<uint32_t>(formation_.table().thread_count(slot));
-    warp_progress_.Issued(formation_.table().lanes[slot]);
+  const Lanes* const lanes = formation_.table().lanes.data();
+  for (const SlotId slot : slots) threads += static_cast<uint32_t>(std::popcount(lanes[slot].mask));
+  if (context_.static_warps) {
+    for (const SlotId slot : slots) warp_progress_.Issued(lanes[slot]);
   }
   for (WarpScheduler* watcher : issue_watchers_) {
     for (const SlotId slot : slots) watcher->IssuedOnSm(slot);

@@ -63,40 +63,52 @@ int ThesisCore::IssueOne(int port, Cycle now) {
   if (table().state[slot] != SlotState::kOffered) return 0;
   const int penalty = std::max(policy_->IssuePenalty(slot, table()), RegisterBankPenalty(slot));
   if (!Enter(port, slot, now)) return 0;
-  chosen_.assign(1, slot);
+  const std::span<const SlotId> chosen(&slot, 1);
   HoldPort(port, now, penalty);
-  if (pipeline_ != nullptr) pipeline_->Issue(port, chosen_, now, static_cast<Cycle>(penalty));
-  CountIssue(port, now, chosen_, in_flight_[slot].inserted);
+  if (pipeline_ != nullptr) pipeline_->Issue(port, chosen, now, static_cast<Cycle>(penalty));
+  CountIssue(port, now, chosen, in_flight_[slot].inserted);
   return 1;
 }
 
 // Slots of one issue under MIMD and its like: the scheduler is asked until the issue is full. All of them enter the
 // pipeline together. With fixed latencies those that take the same time complete together, the others on their own.
-// Runs for every thread of MIMD, so that what most of them do not need is left to Enter.
+// Runs for every thread of MIMD, so that what most of them do not need is left to Enter, and what they need is done for
+// several at once where the scheduler has told in advance which come next.
 int ThesisCore::IssueSeveral(int port, Cycle now) {
   candidates_ = Eligible(port);
-  chosen_.clear();
   WarpScheduler& scheduler = *schedulers_[port];
-  const std::vector<Lanes>& lanes = table().lanes;
-  const std::vector<Position>& position = table().position;
+  const Lanes* const lanes = table().lanes.data();
+  const Position* const position = table().position.data();
   const bool may_refuse = (interests_ & kIssue) != 0;
   const bool restricts = policy_->restricts_issues();
   const size_t most = static_cast<size_t>(issue_slots_);
+  std::array<SlotId, kMaxLanes> chosen;  // the first `count`: each has a thread, and a warp's worth of these may issue
+  size_t count = 0;
+  size_t issued = 0;   // of these, what formation and scheduler know of
+  size_t entered = 0;  // of these, what comes before those whose results are to come together
   bool first_inserted = false;
-  size_t entered = 0;                   // slots of `chosen_` before those whose results are to come together
   std::array<SlotId, kMaxLanes> order;  // that the scheduler has told in advance: from `next` to `known`
   size_t next = 0;
   size_t known = 0;
   int room = context_.warp_size;  // threads
-  uint64_t entered_threads = 0;
   int penalty = 0;
-  while (chosen_.size() < most && room > 0 && !candidates_.empty()) {
+  const auto issue = [&] {
+    if (issued == count) return;
+    const std::span<const SlotId> slots = std::span(chosen).first(count).subspan(issued);
+    formation_.IssueTogether(slots);
+    scheduler.IssuedInOrder(slots);
+    issued = count;
+  };
+  while (count < most && room > 0 && !candidates_.empty()) {
     // A policy that is asked may change warps, so that the scheduler has to be asked again.
     if (next == known && !may_refuse) {
+      issue();
       next = 0;
-      known = std::min(order.size(), scheduler.PickInOrder(candidates_, order));
+      const std::span<SlotId> wanted = std::span(order).first(static_cast<size_t>(room));
+      known = std::min(wanted.size(), scheduler.PickInOrder(candidates_, wanted));
     }
-    const SlotId slot = next != known ? order[next++] : scheduler.Pick(candidates_);
+    const bool in_order = next != known;
+    const SlotId slot = in_order ? order[next++] : scheduler.Pick(candidates_);
     if (slot >= kMaxSlots || !candidates_.Contains(slot)) {
       Checked(port, slot, candidates_);
       break;
@@ -105,10 +117,10 @@ int ThesisCore::IssueSeveral(int port, Cycle now) {
     const int threads = std::popcount(lanes[slot].mask);
     if (threads > room) continue;
     const bool inserted = formation_.inserted(slot) != 0;
-    if (!chosen_.empty()) {
+    if (count != 0) {
       // Inserted instructions are not shared with traced ones: they are counted apart.
       if (inserted || first_inserted) continue;
-      if (restricts && !policy_->MayIssueWith(chosen_, slot, table())) continue;
+      if (restricts && !policy_->MayIssueWith(std::span(chosen).first(count), slot, table())) continue;
     }
     if (may_refuse) {
       if (policy_->AcceptIssue(slot, formation_.editor()) == Verdict::kRefused) continue;
@@ -118,28 +130,29 @@ int ThesisCore::IssueSeveral(int port, Cycle now) {
     const Step& step = steps_[position[slot].pc()];
     if (pipeline_ == nullptr && step.kind == Step::kPlain && !step.scripted && !inserted) {
       in_flight_[slot] = InFlight();
-      formation_.IssueUncounted(slot);
-      entered_threads += static_cast<uint64_t>(threads);
-      scheduler.Issued(slot);
+      chosen[count++] = slot;
+      if (!in_order || restricts) issue();
     } else {
-      CloseIssue(std::span(chosen_).subspan(entered), now);  // results of one cycle come in the order of their issue
-      entered = chosen_.size();
+      issue();
+      CloseIssue(std::span(chosen).first(count).subspan(entered), now);  // results of one cycle come in this order
+      entered = count;
       if (!Enter(port, slot, now)) continue;
-      ++entered;
-      if (chosen_.empty()) first_inserted = inserted;
+      if (count == 0) first_inserted = inserted;
+      chosen[count++] = slot;
+      issued = entered = count;
     }
-    chosen_.push_back(slot);
     penalty = std::max(penalty, own_penalty);
     room -= threads;
   }
-  formation_.CountIssued(entered_threads);
-  CloseIssue(std::span(chosen_).subspan(entered), now);
-  if (chosen_.empty()) return 0;
-  policy_->IssuedTogether(chosen_, table());
+  issue();
+  const std::span<const SlotId> slots = std::span(chosen).first(count);
+  CloseIssue(slots.subspan(entered), now);
+  if (slots.empty()) return 0;
+  policy_->IssuedTogether(slots, table());
   HoldPort(port, now, penalty);
-  if (pipeline_ != nullptr) pipeline_->Issue(port, chosen_, now, static_cast<Cycle>(penalty));
-  CountIssue(port, now, chosen_, in_flight_[chosen_[0]].inserted);
-  return static_cast<int>(chosen_.size());
+  if (pipeline_ != nullptr) pipeline_->Issue(port, slots, now, static_cast<Cycle>(penalty));
+  CountIssue(port, now, slots, in_flight_[slots.front()].inserted);
+  return static_cast<int>(count);
 }
 
 void ThesisCore::CloseIssue(std::span<const SlotId> slots, Cycle now) {

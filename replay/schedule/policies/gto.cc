@@ -34,6 +34,11 @@ class GreedyThenOldest final : public HistoryScheduler {
     HistoryScheduler::Issued(slot);
     greedy_.Issued(slot);
   }
+  void IssuedInOrder(std::span<const SlotId> slots) override {
+    RecordIssued(slots);
+    greedy_.Issued(slots.back());
+  }
+  void OfferedInOrder(std::span<const SlotId> slots) override { RecordOffered(slots); }
 
  private:
   const WarpTable& table_;
