@@ -246,16 +246,8 @@ void Formation::LoosenNow() {
   loosened_ = true;
 }
 
-void Formation::BeginResolve(SlotId slot, std::span<const PathGroup> groups, LaneMask exited) {
-  SetState(slot, SlotState::kResolving);
-  Lanes& lanes = table_.lanes[slot];
-  resolving_lanes_ = lanes.mask & ~exited;
-  loosened_ = false;
-  if (exited == 0 && groups.size() == 1) {
-    pending_slot_ = slot;
-    pending_at_ = groups[0].at;
-    return;
-  }
+void Formation::LoosenGroups(SlotId slot, std::span<const PathGroup> groups, LaneMask exited) {
+  const Lanes& lanes = table_.lanes[slot];
   ForEachLane(exited, [&](int lane) {
     const ThreadId thread = lanes.thread[lane];
     thread_slot_[thread] = kNoSlot;
@@ -265,8 +257,20 @@ void Formation::BeginResolve(SlotId slot, std::span<const PathGroup> groups, Lan
   for (const PathGroup& group : groups) {
     ForEachLane(group.lanes, [&](int lane) { MakeLoose(lanes.thread[lane], group.at, kHeldResolving); });
   }
-  lanes.mask = 0;
   Note(slot, kThreadsNoted);
+}
+
+void Formation::BeginResolve(SlotId slot, std::span<const PathGroup> groups, LaneMask exited) {
+  SetState(slot, SlotState::kResolving);
+  resolving_lanes_ = table_.lanes[slot].mask & ~exited;
+  loosened_ = false;
+  if (exited == 0 && groups.size() == 1) {
+    pending_slot_ = slot;
+    pending_at_ = groups[0].at;
+    return;
+  }
+  LoosenGroups(slot, groups, exited);
+  table_.lanes[slot].mask = 0;
   loosened_ = true;
 }
 
@@ -278,18 +282,8 @@ void Formation::EndResolve(SlotId slot, const Lanes& lanes) {
 }
 
 void Formation::BeginTake(SlotId slot, LaneMask taken, std::span<const PathGroup> groups, LaneMask exited) {
-  Lanes& lanes = table_.lanes[slot];
-  ForEachLane(exited, [&](int lane) {
-    const ThreadId thread = lanes.thread[lane];
-    thread_slot_[thread] = kNoSlot;
-    alive_[thread] = kFinished;
-  });
-  MoveThreads(ThreadState::kDependency, ThreadState::kFinished, static_cast<uint64_t>(std::popcount(exited)));
-  for (const PathGroup& group : groups) {
-    ForEachLane(group.lanes, [&](int lane) { MakeLoose(lanes.thread[lane], group.at, kHeldResolving); });
-  }
-  lanes.mask &= ~taken;
-  Note(slot, kThreadsNoted);
+  LoosenGroups(slot, groups, exited);
+  table_.lanes[slot].mask &= ~taken;
 }
 
 void Formation::EndTake(const Lanes& lanes) {

@@ -238,6 +238,8 @@ class Formation {
     if (pending_slot_ != kNoSlot) LoosenNow();
   }
   void LoosenNow();
+  // `exited` threads of a slot have ended, those of `groups` belong to no slot until the policy places them.
+  void LoosenGroups(SlotId slot, std::span<const PathGroup> groups, LaneMask exited);
   void MakeLoose(ThreadId thread, Position at, Held held);
 
   SlotId Allocate(std::string_view operation);
