@@ -151,28 +151,25 @@ void Formation::SetState(SlotId slot, SlotState state, HeldReason reason) {
   if (state == SlotState::kOffered) List(slot);
 }
 
-void Formation::IssueTogether(std::span<const SlotId> slots) {
+void Formation::IssueTogether(std::span<const SlotId> slots, uint64_t threads) {
   if (slots.empty()) return;
   const uint8_t port = table_.port[slots.front()];
   SlotSet* const of_port = ports_ > 1 ? &offered_by_port_[port] : nullptr;
-  ForEachWord(slots, [&](uint32_t word, uint64_t bits) {
-    table_.offered.EraseBits(word, bits);
-    if (of_port != nullptr) of_port->EraseBits(word, bits);
-  });
   SlotState* const state = table_.state.data();
-  const Lanes* const lanes = table_.lanes.data();
-  uint64_t threads = 0;
-  for (const SlotId slot : slots) {
-    assert(state[slot] == SlotState::kOffered && table_.port[slot] == port);
-    state[slot] = SlotState::kInFlight;
-    threads += static_cast<uint64_t>(std::popcount(lanes[slot].mask));
-  }
+  ForEachWord(
+      slots.size(),
+      [&](size_t i) {
+        const SlotId slot = slots[i];
+        assert(state[slot] == SlotState::kOffered && table_.port[slot] == port);
+        state[slot] = SlotState::kInFlight;
+        return slot;
+      },
+      [&](uint32_t word, uint64_t bits) {
+        table_.offered.EraseBits(word, bits);
+        if (of_port != nullptr) of_port->EraseBits(word, bits);
+      });
   MoveThreads(ThreadState::kReady, ThreadState::kDependency, threads);
-  if (!noting_ && prioritised_ == 0) return;
-  for (const SlotId slot : slots) {
-    Note(slot, kStateNoted);
-    prioritised_ -= table_.priority[slot] != 0;
-  }
+  NoteTogether(slots, -1);
 }
 
 void Formation::AdvanceTogether(std::span<const SlotId> slots, std::span<const Position> at) {
@@ -180,36 +177,46 @@ void Formation::AdvanceTogether(std::span<const SlotId> slots, std::span<const P
   SlotState* const state = table_.state.data();
   Position* const position = table_.position.data();
   uint64_t* const offered_at = table_.offered_at.data();
-  const uint8_t* const priority = table_.priority.data();
   const Lanes* const lanes = table_.lanes.data();
   uint64_t threads = 0;
   while (!slots.empty()) {
     // Slots of one port, which they mostly are.
     const uint8_t port = ports[slots.front()];
-    size_t count = 0;
-    uint64_t sequence = offer_sequence_;
-    for (; count < slots.size() && ports[slots[count]] == port; ++count) {
-      const SlotId slot = slots[count];
-      assert(state[slot] == SlotState::kInFlight);
-      position[slot] = at[count];
-      state[slot] = SlotState::kOffered;
-      offered_at[slot] = ++sequence;
-      threads += static_cast<uint64_t>(std::popcount(lanes[slot].mask));
-      prioritised_ += priority[slot] != 0;
-      Note(slot, kStateNoted);
-    }
-    offer_sequence_ = sequence;
+    size_t count = 1;
+    while (count < slots.size() && ports[slots[count]] == port) ++count;
     const std::span<const SlotId> own = slots.first(count);
     SlotSet* const of_port = ports_ > 1 ? &offered_by_port_[port] : nullptr;
-    ForEachWord(own, [&](uint32_t word, uint64_t bits) {
-      table_.offered.InsertBits(word, bits);
-      if (of_port != nullptr) of_port->InsertBits(word, bits);
-    });
+    const uint64_t sequence = offer_sequence_ + 1;
+    ForEachWord(
+        count,
+        [&](size_t i) {
+          const SlotId slot = own[i];
+          assert(state[slot] == SlotState::kInFlight);
+          position[slot] = at[i];
+          state[slot] = SlotState::kOffered;
+          offered_at[slot] = sequence + i;
+          threads += static_cast<uint64_t>(std::popcount(lanes[slot].mask));
+          return slot;
+        },
+        [&](uint32_t word, uint64_t bits) {
+          table_.offered.InsertBits(word, bits);
+          if (of_port != nullptr) of_port->InsertBits(word, bits);
+        });
+    offer_sequence_ += count;
+    NoteTogether(own, 1);
     if (WarpScheduler* watcher = scheduler(own.front())) watcher->OfferedInOrder(own);
     slots = slots.subspan(count);
     at = at.subspan(count);
   }
   MoveThreads(ThreadState::kDependency, ThreadState::kReady, threads);
+}
+
+void Formation::NoteTogether(std::span<const SlotId> slots, int offered) {
+  if (!noting_ && !priorities_) return;
+  for (const SlotId slot : slots) {
+    Note(slot, kStateNoted);
+    if (table_.priority[slot] != 0) prioritised_ += offered;
+  }
 }
 
 const SlotSet& Formation::Eligible(int port) {

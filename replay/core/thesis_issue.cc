@@ -66,7 +66,8 @@ int ThesisCore::IssueOne(int port, Cycle now) {
   const std::span<const SlotId> chosen(&slot, 1);
   HoldPort(port, now, penalty);
   if (pipeline_ != nullptr) pipeline_->Issue(port, chosen, now, static_cast<Cycle>(penalty));
-  CountIssue(port, now, chosen, in_flight_[slot].inserted);
+  const auto threads = static_cast<uint32_t>(table().thread_count(slot));
+  CountIssue(port, now, chosen, threads, in_flight_[slot].inserted);
   return 1;
 }
 
@@ -91,21 +92,41 @@ int ThesisCore::IssueSeveral(int port, Cycle now) {
   size_t next = 0;
   size_t known = 0;
   int room = context_.warp_size;  // threads
+  uint64_t issued_threads = 0;    // of `chosen` from `issued` on
   int penalty = 0;
+  const bool plainly = pipeline_ == nullptr && !may_refuse && !restricts;
+  const auto is_plain = [&](SlotId slot) {
+    const Step& step = steps_[position[slot].pc()];
+    return step.kind == Step::kPlain && !step.scripted && formation_.inserted(slot) == 0;
+  };
   const auto issue = [&] {
     if (issued == count) return;
     const std::span<const SlotId> slots = std::span(chosen).first(count).subspan(issued);
-    formation_.IssueTogether(slots);
+    formation_.IssueTogether(slots, issued_threads);
     scheduler.IssuedInOrder(slots);
     issued = count;
+    issued_threads = 0;
   };
   while (count < most && room > 0 && !candidates_.empty()) {
     // A policy that is asked may change warps, so that the scheduler has to be asked again.
     if (next == known && !may_refuse) {
       issue();
       next = 0;
-      const std::span<SlotId> wanted = std::span(order).first(static_cast<size_t>(room));
+      const std::span<SlotId> wanted = std::span(order).first(std::min(most - count, static_cast<size_t>(room)));
       known = std::min(wanted.size(), scheduler.PickInOrder(candidates_, wanted));
+      // Nearly always they are all alike: plain instructions, which nobody has to be asked about.
+      for (; plainly && !first_inserted && next != known; ++next) {
+        const SlotId slot = order[next];
+        if (slot >= kMaxSlots || !candidates_.Contains(slot)) break;
+        const int threads = std::popcount(lanes[slot].mask);
+        if (threads > room || !is_plain(slot)) break;
+        candidates_.Erase(slot);
+        in_flight_[slot] = InFlight();
+        chosen[count++] = slot;
+        room -= threads;
+        issued_threads += static_cast<uint64_t>(threads);
+      }
+      if (next == known && known != 0) continue;
     }
     const bool in_order = next != known;
     const SlotId slot = in_order ? order[next++] : scheduler.Pick(candidates_);
@@ -127,10 +148,10 @@ int ThesisCore::IssueSeveral(int port, Cycle now) {
       if (table().state[slot] != SlotState::kOffered) continue;
     }
     const int own_penalty = restricts ? policy_->IssuePenalty(slot, table()) : 0;
-    const Step& step = steps_[position[slot].pc()];
-    if (pipeline_ == nullptr && step.kind == Step::kPlain && !step.scripted && !inserted) {
+    if (pipeline_ == nullptr && is_plain(slot)) {
       in_flight_[slot] = InFlight();
       chosen[count++] = slot;
+      issued_threads += static_cast<uint64_t>(threads);
       if (!in_order || restricts) issue();
     } else {
       issue();
@@ -151,7 +172,8 @@ int ThesisCore::IssueSeveral(int port, Cycle now) {
   policy_->IssuedTogether(slots, table());
   HoldPort(port, now, penalty);
   if (pipeline_ != nullptr) pipeline_->Issue(port, slots, now, static_cast<Cycle>(penalty));
-  CountIssue(port, now, slots, in_flight_[slots.front()].inserted);
+  const auto threads = static_cast<uint32_t>(context_.warp_size - room);
+  CountIssue(port, now, slots, threads, in_flight_[slots.front()].inserted);
   return static_cast<int>(count);
 }
 

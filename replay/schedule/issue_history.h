@@ -34,7 +34,9 @@ class IssueHistory {
   }
   // The same for different slots, one after the other: none follows itself, but for the first one.
   void OfferedInOrder(std::span<const SlotId> slots) {
-    for (const SlotId slot : slots) offered_[slot] = issues_;
+    uint64_t* const offered = offered_.data();
+    const uint64_t issues = issues_;
+    for (const SlotId slot : slots) offered[slot] = issues;
   }
   void IssuedInOrder(std::span<const SlotId> slots) {
     if (slots.empty()) return;
