@@ -102,8 +102,13 @@ int ThesisCore::IssueSeveral(int port, Cycle now) {
   const auto issue = [&] {
     if (issued == count) return;
     const std::span<const SlotId> slots = std::span(chosen).first(count).subspan(issued);
-    formation_.IssueTogether(slots, issued_threads);
-    scheduler.IssuedInOrder(slots);
+    if (slots.size() == 1) {  // always, if the scheduler has to be asked for each
+      formation_.Issue(slots.front());
+      scheduler.Issued(slots.front());
+    } else {
+      formation_.IssueTogether(slots, issued_threads);
+      scheduler.IssuedInOrder(slots);
+    }
     issued = count;
     issued_threads = 0;
   };

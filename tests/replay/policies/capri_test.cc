@@ -276,6 +276,14 @@ TEST(Capri, HistoriesDifferInWhatTheyRemember) {
   }
 }
 
+TEST(Capri, ForcedToStallCountsEveryWarpThatWaits) {
+  PolicyDriver driver = DriverWith(CapriFigure6(), With("prediction=always_stall"), CapriFigure6Latency);
+  driver.Run();
+  EXPECT_EQ(driver.divergence_counter("stalled"), 3);
+  EXPECT_EQ(driver.divergence_counter("bypassed_uniform"), 0);
+  EXPECT_EQ(driver.divergence_counter("table_misses"), 0);
+}
+
 // Two warps of two diverge at A, then all threads go to B, then the warps diverge as before. In B the first and the
 // third time one warp is needed where there are two. By default the second time says that waiting is of no use.
 TEST(Capri, LearnsFromUniformExecutionsIfToldTo) {
