@@ -3,6 +3,8 @@
 #define HEDDLE_REPLAY_CORE_CONTROL_FLOW_H_
 
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -41,6 +43,20 @@ class ControlFlow {
   // Groups the lanes, whose threads are all at `at`, the last instruction of `block`, by where they go next. Takes the
   // threads' decisions and keeps their call stacks.
   void Next(const Lanes& lanes, Position at, const trace::Block& block, PathGroups& paths);
+
+  // Next for a lone thread that falls through or decides a conditional branch: where it goes on. False if it is none of
+  // these; nothing has been taken then.
+  bool NextOfOne(const Lanes& lanes, Position at, const trace::Block& block, Position& next) {
+    if (!std::has_single_bit(lanes.mask)) return false;
+    uint32_t to = block.successor;
+    if (block.terminator == trace::v1::Terminator::BRANCH_CONDITIONAL) {
+      if (cursors_.TakeDecision(lanes.thread[std::countr_zero(lanes.mask)]) != 0) to = block.taken;
+    } else if (block.terminator != trace::v1::Terminator::FALL_THROUGH) {
+      return false;
+    }
+    next = Position(program_.block(to).first, at.depth());
+    return true;
+  }
 
   // Where the paths of the branch at `at` meet again: the immediate post-dominator; at a function's end the caller's
   // continuation, that of the lowest lane if they differ. Exit() for instructions that do not branch, and if the paths

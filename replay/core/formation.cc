@@ -156,6 +156,74 @@ void Formation::SetState(SlotId slot, SlotState state, HeldReason reason) {
   if (state == SlotState::kOffered) List(slot);
 }
 
+void Formation::IssueTogether(std::span<const SlotId> slots, uint64_t threads) {
+  if (slots.empty()) return;
+  const uint8_t port = table_.port[slots.front()];
+  SlotSet* const of_port = ports_ > 1 ? &offered_by_port_[port] : nullptr;
+  SlotState* const state = table_.state.data();
+  ForEachWord(
+      slots.size(),
+      [&](size_t i) {
+        const SlotId slot = slots[i];
+        assert(state[slot] == SlotState::kOffered && table_.port[slot] == port);
+        state[slot] = SlotState::kInFlight;
+        return slot;
+      },
+      [&](uint32_t word, uint64_t bits) {
+        table_.offered.EraseBits(word, bits);
+        if (of_port != nullptr) of_port->EraseBits(word, bits);
+      });
+  MoveThreads(ThreadState::kReady, ThreadState::kDependency, threads);
+  NoteTogether(slots, -1);
+}
+
+void Formation::AdvanceTogether(std::span<const SlotId> slots, std::span<const Position> at) {
+  const uint8_t* const ports = table_.port.data();
+  SlotState* const state = table_.state.data();
+  Position* const position = table_.position.data();
+  uint64_t* const offered_at = table_.offered_at.data();
+  const Lanes* const lanes = table_.lanes.data();
+  uint64_t threads = 0;
+  while (!slots.empty()) {
+    // Slots of one port, which they mostly are.
+    const uint8_t port = ports[slots.front()];
+    size_t count = 1;
+    while (count < slots.size() && ports[slots[count]] == port) ++count;
+    const std::span<const SlotId> own = slots.first(count);
+    SlotSet* const of_port = ports_ > 1 ? &offered_by_port_[port] : nullptr;
+    const uint64_t sequence = offer_sequence_ + 1;
+    ForEachWord(
+        count,
+        [&](size_t i) {
+          const SlotId slot = own[i];
+          assert(state[slot] == SlotState::kInFlight);
+          position[slot] = at[i];
+          state[slot] = SlotState::kOffered;
+          offered_at[slot] = sequence + i;
+          threads += static_cast<uint64_t>(std::popcount(lanes[slot].mask));
+          return slot;
+        },
+        [&](uint32_t word, uint64_t bits) {
+          table_.offered.InsertBits(word, bits);
+          if (of_port != nullptr) of_port->InsertBits(word, bits);
+        });
+    offer_sequence_ += count;
+    NoteTogether(own, 1);
+    if (WarpScheduler* watcher = scheduler(own.front())) watcher->OfferedInOrder(own);
+    slots = slots.subspan(count);
+    at = at.subspan(count);
+  }
+  MoveThreads(ThreadState::kDependency, ThreadState::kReady, threads);
+}
+
+void Formation::NoteTogether(std::span<const SlotId> slots, int offered) {
+  if (!noting_ && !priorities_) return;
+  for (const SlotId slot : slots) {
+    Note(slot, kStateNoted);
+    if (table_.priority[slot] != 0) prioritised_ += offered;
+  }
+}
+
 const SlotSet& Formation::Eligible(int port) {
   const SlotSet& offered = ports_ == 1 ? table_.offered : offered_by_port_[port];
   return prioritised_ == 0 ? offered : HighestPriority(offered);

@@ -97,14 +97,8 @@ class Formation {
     Unlist(slot);
     Switch(slot, SlotState::kInFlight, ThreadState::kReady, ThreadState::kDependency);
   }
-  // Issue for many slots: the number of threads of them all is told afterwards.
-  [[gnu::always_inline]] void IssueUncounted(SlotId slot) {
-    assert(table_.state[slot] == SlotState::kOffered);
-    Unlist(slot);
-    table_.state[slot] = SlotState::kInFlight;
-    Note(slot, kStateNoted);
-  }
-  void CountIssued(uint64_t threads) { MoveThreads(ThreadState::kReady, ThreadState::kDependency, threads); }
+  // Issue for several slots of one port, which hold `threads` threads.
+  void IssueTogether(std::span<const SlotId> slots, uint64_t threads);
   // Issue and Advance in one: the slot stays offered.
   void MoveOn(SlotId slot, Position at) {
     table_.position[slot] = at;
@@ -119,15 +113,8 @@ class Formation {
     Switch(slot, SlotState::kOffered, waited ? ThreadState::kBarrier : ThreadState::kDependency, ThreadState::kReady);
     List(slot);
   }
-  // Advance for many slots in flight: the number of threads of them all is told afterwards.
-  [[gnu::always_inline]] void AdvanceUncounted(SlotId slot, Position at) {
-    assert(table_.state[slot] == SlotState::kInFlight);
-    table_.position[slot] = at;
-    table_.state[slot] = SlotState::kOffered;
-    Note(slot, kStateNoted);
-    List(slot);
-  }
-  void CountAdvanced(uint64_t threads) { MoveThreads(ThreadState::kDependency, ThreadState::kReady, threads); }
+  // Advance for several slots in flight, one after the other; slot i goes to at[i].
+  void AdvanceTogether(std::span<const SlotId> slots, std::span<const Position> at);
   // InFlight -> Barrier.
   void WaitAtBarrier(SlotId slot);
 
@@ -224,6 +211,26 @@ class Formation {
     table_.offered_at[slot] = ++offer_sequence_;
     if (WarpScheduler* watcher = scheduler(slot)) watcher->Offered(slot);
   }
+  // Calls slot(i) for i from 0 to count - 1, and apply(word, bits) for the slots that it returns: neighbours mostly
+  // share a word of a SlotSet.
+  template <typename Slot, typename Apply>
+  [[gnu::always_inline]] static void ForEachWord(size_t count, Slot slot, Apply apply) {
+    uint32_t word = 0;
+    uint64_t bits = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const uint32_t number = slot(i);
+      if (number >> 6 != word) {
+        if (bits != 0) apply(word, bits);
+        word = number >> 6;
+        bits = 0;
+      }
+      bits |= uint64_t{1} << (number & 63);
+    }
+    if (bits != 0) apply(word, bits);
+  }
+  // The rest of IssueTogether and AdvanceTogether, which hardly anybody needs. `offered`: 1 if the slots are offered
+  // now, -1 if they were.
+  void NoteTogether(std::span<const SlotId> slots, int offered);
   WarpScheduler* scheduler(SlotId slot) const {
     return table_.port[slot] < schedulers_.size() ? schedulers_[table_.port[slot]] : nullptr;
   }
@@ -290,6 +297,7 @@ class Formation {
   std::vector<SlotSet> offered_by_port_;  // only with several ports
   SlotSet scratch_;                       // what Eligible returns when priorities differ
   int prioritised_ = 0;                   // offered slots with a priority above 0
+  bool priorities_ = false;               // some slot has ever had one
   std::vector<uint32_t> inserted_;
   std::vector<WarpScheduler*> schedulers_;
   Cycle now_ = 0;

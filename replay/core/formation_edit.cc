@@ -396,6 +396,7 @@ void Formation::SetPriority(SlotId slot, uint8_t priority) {
   if (!IsSlot("SetPriority", slot)) return;
   if (table_.state[slot] == SlotState::kOffered) prioritised_ += (priority != 0) - (table_.priority[slot] != 0);
   table_.priority[slot] = priority;
+  priorities_ |= priority != 0;
 }
 
 void Formation::SetAge(SlotId slot, uint64_t formed) {

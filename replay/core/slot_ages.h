@@ -3,7 +3,9 @@
 #define HEDDLE_REPLAY_CORE_SLOT_AGES_H_
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "replay/core/slot_set.h"
@@ -31,14 +33,21 @@ class SlotAges {
     }
     return kNoSlot;
   }
-  // Calls function(slot) for the members that are in `slots`, the oldest first, until it returns false.
-  template <typename Function>
-  void ByAge(const SlotSet& slots, Function function) const {
+  // Writes the members that are in `slots` to `out`, the oldest first, without `but`; as many as fit. Returns how many.
+  size_t ByAge(const SlotSet& slots, SlotId but, std::span<SlotId> out) const {
+    SlotId* const first = out.data();
+    SlotId* const end = first + out.size();
+    SlotId* next = first;
     for (uint16_t run = first_; run != kNoRun; run = runs_[run].next) {
-      for (uint64_t bits = runs_[run].bits & slots.word(runs_[run].word); bits != 0; bits &= bits - 1) {
-        if (!function(static_cast<SlotId>(runs_[run].word * 64 + std::countr_zero(bits)))) return;
+      const uint32_t word = runs_[run].word;
+      uint64_t bits = runs_[run].bits & slots.word(word);
+      if (but >> 6 == word) bits &= ~(uint64_t{1} << (but & 63));
+      for (; bits != 0; bits &= bits - 1) {
+        if (next == end) return out.size();
+        *next++ = static_cast<SlotId>(word * 64 + static_cast<uint32_t>(std::countr_zero(bits)));
       }
     }
+    return static_cast<size_t>(next - first);
   }
 
  private:

@@ -20,6 +20,14 @@ class SlotSet {
   void Erase(SlotId slot) {
     if ((words_[slot >> 6] &= ~(uint64_t{1} << (slot & 63))) == 0) summary_ &= ~(uint64_t{1} << (slot >> 6));
   }
+  // Insert and Erase for slots 64 * word and following, as bits; not none.
+  void InsertBits(uint32_t word, uint64_t bits) {
+    words_[word] |= bits;
+    summary_ |= uint64_t{1} << word;
+  }
+  void EraseBits(uint32_t word, uint64_t bits) {
+    if ((words_[word] &= ~bits) == 0) summary_ &= ~(uint64_t{1} << word);
+  }
   bool Contains(SlotId slot) const { return words_[slot >> 6] >> (slot & 63) & 1; }
   bool empty() const { return summary_ == 0; }
   // Slots 64 * index to 64 * index + 63, as bits.

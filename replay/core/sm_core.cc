@@ -264,16 +264,20 @@ void SmCore::CacheEvent(const CacheNotice& notice) {
 // --- issues
 
 void SmCore::CountIssue(int port, Cycle now, std::span<const SlotId> slots, bool inserted) {
+  uint32_t threads = 0;
+  for (const SlotId slot : slots) threads += static_cast<uint32_t>(formation_.table().thread_count(slot));
+  CountIssue(port, now, slots, threads, inserted);
+}
+
+void SmCore::CountIssue(int port, Cycle now, std::span<const SlotId> slots, uint32_t threads, bool inserted) {
   last_progress_ = now;
   if (context_.profile != nullptr) ProfileIssue(slots, inserted);
   if (inserted) {
     ++counters_.inserted_instructions;
     return;
   }
-  uint32_t threads = 0;
-  for (const SlotId slot : slots) {
-    threads += static_cast<uint32_t>(formation_.table().thread_count(slot));
-    warp_progress_.Issued(formation_.table().lanes[slot]);
+  if (context_.static_warps) {
+    for (const SlotId slot : slots) warp_progress_.Issued(formation_.table().lanes[slot]);
   }
   for (WarpScheduler* watcher : issue_watchers_) {
     for (const SlotId slot : slots) watcher->IssuedOnSm(slot);

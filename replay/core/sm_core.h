@@ -241,6 +241,8 @@ class SmCore : public MemoryClient {
   void CheckProgress(Cycle now) { hung_ = resident_ != 0 && now - last_progress_ > kNoProgressLimit; }
   // Statistics and observer for a traced or inserted issue of one or several slots.
   void CountIssue(int port, Cycle now, std::span<const SlotId> slots, bool inserted);
+  // The same of slots that hold `threads` threads.
+  void CountIssue(int port, Cycle now, std::span<const SlotId> slots, uint32_t threads, bool inserted);
   // The same for one slot, quicker if nobody else wants to know.
   void CountOneIssue(int port, Cycle now, SlotId slot, bool inserted) {
     if (inserted || !issues_unwatched_) {

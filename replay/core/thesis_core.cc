@@ -1,7 +1,9 @@
 #include "replay/core/thesis_core.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <span>
 #include <utility>
 
 #include "replay/core/lane_mask.h"
@@ -172,28 +174,44 @@ bool ThesisCore::Process(const Completion& item) {
   return true;
 }
 
-// FinishInstruction for all of them, as far as most need it: they go on to the next instruction.
+// FinishInstruction for all of them, as far as most need it: they go on, and the policy is not asked.
 bool ThesisCore::ProcessIssue(uint32_t number) {
   last_progress_ = now_;
   std::vector<SlotId>& slots = issues_[number];
-  const std::vector<Position>& position = table().position;
-  const std::vector<Position>& stop = table().stop;
+  const Position* const position = table().position.data();
+  const Position* const stop = table().stop.data();
+  const Lanes* const lanes = table().lanes.data();
   const bool asks = (interests_ & kEveryInstruction) != 0;
+  const bool asks_at_ends = (interests_ & (kEveryInstruction | kEveryBlockEnd)) != 0;
+  std::array<SlotId, kMaxLanes> advancing;  // the first `count`; the others behind them have to wait for these
+  std::array<Position, kMaxLanes> to;
+  size_t count = 0;
+  const auto advance = [&] {
+    if (count != 0) formation_.AdvanceTogether(std::span(advancing).first(count), std::span(to).first(count));
+    count = 0;
+  };
   bool accepted = true;
-  uint64_t advanced = 0;  // threads
   for (const SlotId slot : slots) {
-    const Position at = position[slot];
-    const Position next(at.pc() + 1, at.depth());
     if (!accepted) {
-      write_back_.Hold({slot, Completion::kFinish, table().lanes[slot].mask});
-    } else if (asks || steps_[at.pc()].ends_block || next == stop[slot]) {
-      accepted = FinishInstruction(slot, /*ask_after_barrier=*/false);
+      write_back_.Hold({slot, Completion::kFinish, lanes[slot].mask});
+      continue;
+    }
+    const Position at = position[slot];
+    const Step& step = steps_[at.pc()];
+    Position next(at.pc() + 1, at.depth());
+    const bool goes_on = step.ends_block
+                             ? !asks_at_ends && stop[slot].is_exit() &&
+                                   control_flow_.NextOfOne(lanes[slot], at, context_.program.block(step.block), next)
+                             : !asks && next != stop[slot];
+    if (goes_on) {
+      advancing[count] = slot;
+      to[count++] = next;
     } else {
-      formation_.AdvanceUncounted(slot, next);
-      advanced += static_cast<uint64_t>(table().thread_count(slot));
+      advance();
+      accepted = FinishInstruction(slot, /*ask_after_barrier=*/false);
     }
   }
-  formation_.CountAdvanced(advanced);
+  advance();
   slots.clear();
   free_issues_.push_back(number);
   return accepted;

@@ -103,7 +103,6 @@ class ThesisCore final : public SmCore, private ThesisPipeline::Core {
   std::vector<uint8_t> undecided_;            // ports without issue and without a ready slot in this cycle
   SlotSet candidates_;
   SlotSet unheld_;  // what Eligible returns where shared memory holds warps
-  std::vector<SlotId> chosen_;
 
   // Issues of several slots whose results are on their way, with fixed latencies.
   std::vector<std::vector<SlotId>> issues_;  // by number; those that are not in use are empty

@@ -63,42 +63,80 @@ int ThesisCore::IssueOne(int port, Cycle now) {
   if (table().state[slot] != SlotState::kOffered) return 0;
   const int penalty = std::max(policy_->IssuePenalty(slot, table()), RegisterBankPenalty(slot));
   if (!Enter(port, slot, now)) return 0;
-  chosen_.assign(1, slot);
+  const std::span<const SlotId> chosen(&slot, 1);
   HoldPort(port, now, penalty);
-  if (pipeline_ != nullptr) pipeline_->Issue(port, chosen_, now, static_cast<Cycle>(penalty));
-  CountIssue(port, now, chosen_, in_flight_[slot].inserted);
+  if (pipeline_ != nullptr) pipeline_->Issue(port, chosen, now, static_cast<Cycle>(penalty));
+  const auto threads = static_cast<uint32_t>(table().thread_count(slot));
+  CountIssue(port, now, chosen, threads, in_flight_[slot].inserted);
   return 1;
 }
 
 // Slots of one issue under MIMD and its like: the scheduler is asked until the issue is full. All of them enter the
 // pipeline together. With fixed latencies those that take the same time complete together, the others on their own.
-// Runs for every thread of MIMD, so that what most of them do not need is left to Enter.
+// Runs for every thread of MIMD, so that what most of them do not need is left to Enter, and what they need is done for
+// several at once where the scheduler has told in advance which come next.
 int ThesisCore::IssueSeveral(int port, Cycle now) {
   candidates_ = Eligible(port);
-  chosen_.clear();
   WarpScheduler& scheduler = *schedulers_[port];
-  const std::vector<Lanes>& lanes = table().lanes;
-  const std::vector<Position>& position = table().position;
+  const Lanes* const lanes = table().lanes.data();
+  const Position* const position = table().position.data();
   const bool may_refuse = (interests_ & kIssue) != 0;
   const bool restricts = policy_->restricts_issues();
   // Whether the scheduler may know an order. A policy that is asked may change warps, so that no order holds.
   bool ordered = !may_refuse;
   const size_t most = static_cast<size_t>(issue_slots_);
+  std::array<SlotId, kMaxLanes> chosen;  // the first `count`: each has a thread, and a warp's worth of these may issue
+  size_t count = 0;
+  size_t issued = 0;   // of these, what formation and scheduler know of
+  size_t entered = 0;  // of these, what comes before those whose results are to come together
   bool first_inserted = false;
-  size_t entered = 0;                   // slots of `chosen_` before those whose results are to come together
   std::array<SlotId, kMaxLanes> order;  // that the scheduler has told in advance: from `next` to `known`
   size_t next = 0;
   size_t known = 0;
   int room = context_.warp_size;  // threads
-  uint64_t entered_threads = 0;
+  uint64_t issued_threads = 0;    // of `chosen` from `issued` on
   int penalty = 0;
-  while (chosen_.size() < most && room > 0 && !candidates_.empty()) {
-    if (next == known && ordered) {
-      next = 0;
-      known = std::min(order.size(), scheduler.PickInOrder(candidates_, order));
-      ordered = known != 0;
+  const bool plainly = pipeline_ == nullptr && !may_refuse && !restricts;
+  const auto is_plain = [&](SlotId slot) {
+    const Step& step = steps_[position[slot].pc()];
+    return step.kind == Step::kPlain && !step.scripted && formation_.inserted(slot) == 0;
+  };
+  const auto issue = [&] {
+    if (issued == count) return;
+    const std::span<const SlotId> slots = std::span(chosen).first(count).subspan(issued);
+    if (slots.size() == 1) {  // always, if the scheduler has to be asked for each
+      formation_.Issue(slots.front());
+      scheduler.Issued(slots.front());
+    } else {
+      formation_.IssueTogether(slots, issued_threads);
+      scheduler.IssuedInOrder(slots);
     }
-    const SlotId slot = next != known ? order[next++] : scheduler.Pick(candidates_);
+    issued = count;
+    issued_threads = 0;
+  };
+  while (count < most && room > 0 && !candidates_.empty()) {
+    if (next == known && ordered) {
+      issue();
+      next = 0;
+      const std::span<SlotId> wanted = std::span(order).first(std::min(most - count, static_cast<size_t>(room)));
+      known = std::min(wanted.size(), scheduler.PickInOrder(candidates_, wanted));
+      ordered = known != 0;
+      // Nearly always they are all alike: plain instructions, which nobody has to be asked about.
+      for (; plainly && !first_inserted && next != known; ++next) {
+        const SlotId slot = order[next];
+        if (slot >= kMaxSlots || !candidates_.Contains(slot)) break;
+        const int threads = std::popcount(lanes[slot].mask);
+        if (threads > room || !is_plain(slot)) break;
+        candidates_.Erase(slot);
+        in_flight_[slot] = InFlight();
+        chosen[count++] = slot;
+        room -= threads;
+        issued_threads += static_cast<uint64_t>(threads);
+      }
+      if (next == known && known != 0) continue;
+    }
+    const bool in_order = next != known;
+    const SlotId slot = in_order ? order[next++] : scheduler.Pick(candidates_);
     if (slot >= kMaxSlots || !candidates_.Contains(slot)) {
       Checked(port, slot, candidates_);
       break;
@@ -107,41 +145,43 @@ int ThesisCore::IssueSeveral(int port, Cycle now) {
     const int threads = std::popcount(lanes[slot].mask);
     if (threads > room) continue;
     const bool inserted = formation_.inserted(slot) != 0;
-    if (!chosen_.empty()) {
+    if (count != 0) {
       // Inserted instructions are not shared with traced ones: they are counted apart.
       if (inserted || first_inserted) continue;
-      if (restricts && !policy_->MayIssueWith(chosen_, slot, table())) continue;
+      if (restricts && !policy_->MayIssueWith(std::span(chosen).first(count), slot, table())) continue;
     }
     if (may_refuse) {
       if (policy_->AcceptIssue(slot, formation_.editor()) == Verdict::kRefused) continue;
       if (table().state[slot] != SlotState::kOffered) continue;
     }
     const int own_penalty = restricts ? policy_->IssuePenalty(slot, table()) : 0;
-    const Step& step = steps_[position[slot].pc()];
-    if (pipeline_ == nullptr && step.kind == Step::kPlain && !step.scripted && !inserted) {
+    if (pipeline_ == nullptr && is_plain(slot)) {
       in_flight_[slot] = InFlight();
-      formation_.IssueUncounted(slot);
-      entered_threads += static_cast<uint64_t>(threads);
-      scheduler.Issued(slot);
+      chosen[count++] = slot;
+      issued_threads += static_cast<uint64_t>(threads);
+      if (!in_order || restricts) issue();
     } else {
-      CloseIssue(std::span(chosen_).subspan(entered), now);  // results of one cycle come in the order of their issue
-      entered = chosen_.size();
+      issue();
+      CloseIssue(std::span(chosen).first(count).subspan(entered), now);  // results of one cycle come in this order
+      entered = count;
       if (!Enter(port, slot, now)) continue;
-      ++entered;
-      if (chosen_.empty()) first_inserted = inserted;
+      if (count == 0) first_inserted = inserted;
+      chosen[count++] = slot;
+      issued = entered = count;
     }
-    chosen_.push_back(slot);
     penalty = std::max(penalty, own_penalty);
     room -= threads;
   }
-  formation_.CountIssued(entered_threads);
-  CloseIssue(std::span(chosen_).subspan(entered), now);
-  if (chosen_.empty()) return 0;
-  policy_->IssuedTogether(chosen_, table());
+  issue();
+  const std::span<const SlotId> slots = std::span(chosen).first(count);
+  CloseIssue(slots.subspan(entered), now);
+  if (slots.empty()) return 0;
+  policy_->IssuedTogether(slots, table());
   HoldPort(port, now, penalty);
-  if (pipeline_ != nullptr) pipeline_->Issue(port, chosen_, now, static_cast<Cycle>(penalty));
-  CountIssue(port, now, chosen_, in_flight_[chosen_[0]].inserted);
-  return static_cast<int>(chosen_.size());
+  if (pipeline_ != nullptr) pipeline_->Issue(port, slots, now, static_cast<Cycle>(penalty));
+  const auto threads = static_cast<uint32_t>(context_.warp_size - room);
+  CountIssue(port, now, slots, threads, in_flight_[slots.front()].inserted);
+  return static_cast<int>(count);
 }
 
 void ThesisCore::CloseIssue(std::span<const SlotId> slots, Cycle now) {

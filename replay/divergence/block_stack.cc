@@ -55,16 +55,15 @@ BlockStackPolicy::Options BlockStackPolicy::CommonOptions(const Parameters& para
 BlockStackPolicy::BlockStackPolicy(const DivergenceContext& context, const Options& options, size_t counters)
     : options_(options),
       warp_size_(context.warp_size),
-      pc_flags_(context.program.instruction_count(), 0),
+      is_jump_(context.program.instruction_count(), 0),
       row_of_(static_cast<size_t>(context.max_threads)),
       blocks_(static_cast<size_t>(context.max_blocks)),
       warps_(kMaxSlots),
       counters_(counters, 0) {
   for (const trace::Block& block : context.program.blocks()) {
     const Pc last = block.first + block.count - 1;
-    pc_flags_[last] = kEndsBlock;
     const bool branch = context.program.instruction(last).op() == trace::v1::OP_BRANCH;
-    if (branch && block.terminator == trace::v1::FALL_THROUGH) pc_flags_[last] |= kJump;
+    is_jump_[last] = branch && block.terminator == trace::v1::FALL_THROUGH ? 1 : 0;
   }
   for (size_t thread = 0; thread < row_of_.size(); ++thread) {
     row_of_[thread] = static_cast<uint32_t>(thread / static_cast<size_t>(warp_size_));
@@ -236,17 +235,13 @@ bool BlockStackPolicy::Handle(EntryId id, const Event& event, WarpEditor& editor
     Spare(event.slot, editor);
     return true;
   }
-  const uint8_t flags = pc_flags_[event.from.pc()];
   const bool at_rpc = event.groups.size() == 1 && event.groups[0].at == entry.rpc;
   if (at_rpc && (!event.conditional || Target(entry, event) != entry.rpc)) {
     ArriveAtRpc(entry, event, editor);
     return true;
   }
-  AtBranch decision = AtBranch::kGoOn;
-  if ((flags & kEndsBlock) != 0) {
-    decision =
-        Decide({event.from.pc(), event.conditional, (flags & kJump) != 0, event.uniform, event.groups.size() > 1});
-  }
+  const Pc pc = event.from.pc();
+  const AtBranch decision = Decide({pc, event.conditional, is_jump_[pc] != 0, event.uniform, event.groups.size() > 1});
   if (decision != AtBranch::kGoOn) {
     ArriveAtBranch(id, event, decision, editor);
     return true;

@@ -104,6 +104,7 @@ class BlockStackPolicy : public DivergencePolicy {
   BlockStackPolicy(const DivergenceContext& context, const Options& options, size_t counters);
 
   // What a warp of the running entry does at the end of a basic block; threads that go different ways cannot go on.
+  // Also asked of a warp that comes from a barrier in the middle of one, as of one that falls through: it goes on.
   virtual AtBranch Decide(const BlockEnd& end) = 0;
   // All warps have executed a conditional branch, whatever each of them decided.
   virtual void Executed(const BranchOutcome& /*outcome*/) {}
@@ -192,7 +193,6 @@ class BlockStackPolicy : public DivergencePolicy {
     EntryId entry = 0;
     KeptWarp warp;
   };
-  enum PcFlags : uint8_t { kEndsBlock = 1, kJump = 2 };
 
   // --- block_stack.cc: what warps do
   // Both return false if the warp simply goes on.
@@ -238,11 +238,11 @@ class BlockStackPolicy : public DivergencePolicy {
 
   const Options options_;
   const int warp_size_;
-  std::vector<uint8_t> pc_flags_;  // by PC
-  std::vector<uint32_t> row_of_;   // by hardware thread
-  std::vector<Block> blocks_;      // by resident block
-  std::vector<Warp> warps_;        // by slot
-  std::deque<Entry> entries_;      // references stay good while it grows
+  std::vector<uint8_t> is_jump_;  // by PC: an unconditional branch
+  std::vector<uint32_t> row_of_;  // by hardware thread
+  std::vector<Block> blocks_;     // by resident block
+  std::vector<Warp> warps_;       // by slot
+  std::deque<Entry> entries_;     // references stay good while it grows
   std::vector<EntryId> free_entries_;
   std::deque<PutOff> put_off_pool_;
   std::vector<uint32_t> free_put_off_;

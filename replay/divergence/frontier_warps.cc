@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "absl/strings/str_cat.h"
+#include "replay/divergence/explain_diverged.h"
 
 namespace heddle::replay {
 
@@ -101,20 +102,15 @@ bool FrontierPolicy::BarrierReleased(SlotId slot, uint32_t /*barrier*/, WarpEdit
 }
 
 std::string FrontierPolicy::Explain(const WarpTable& table) const {
-  constexpr int kShown = 4;
-  std::string text;
-  int diverged = 0;
-  for (size_t row = 0; row < warps_.size(); ++row) {
-    const Warp& warp = warps_[row];
-    if (warp.size() < 2 || ++diverged > kShown) continue;
-    absl::StrAppend(&text, text.empty() ? "" : "; ", "warp ", row, ": ");
+  return ExplainDiverged("warp", warps_, [&](const Warp& warp) {
+    std::string text;
+    if (warp.size() < 2) return text;
     for (const Split& split : warp) {
       absl::StrAppend(&text, "(pc ", PlaceOf(split, table).pc() * kInstructionBytes, ", ", std::popcount(split.mask),
                       " lanes", split.at_barrier ? ", barrier)" : ")");
     }
-  }
-  if (diverged > kShown) absl::StrAppend(&text, "; and ", diverged - kShown, " more diverged warps");
-  return text;
+    return text;
+  });
 }
 
 size_t FrontierPolicy::IndexOf(const Warp& warp, SlotId slot) {

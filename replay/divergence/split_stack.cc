@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/core/lane_mask.h"
+#include "replay/divergence/explain_diverged.h"
 
 namespace heddle::replay {
 namespace {
@@ -134,22 +135,17 @@ bool SplitStackPolicy::BarrierReleased(SlotId slot, uint32_t /*barrier*/, WarpEd
 }
 
 std::string SplitStackPolicy::Explain(const WarpTable& table) const {
-  constexpr int kShown = 4;
-  std::string text;
-  int diverged = 0;
-  for (size_t row = 0; row < warps_.size(); ++row) {
-    const Warp& warp = warps_[row];
-    if (warp.size() < 2 || ++diverged > kShown) continue;
-    absl::StrAppend(&text, text.empty() ? "" : "; ", "warp ", row, ": ");
+  return ExplainDiverged("warp", warps_, [&](const Warp& warp) {
+    std::string text;
+    if (warp.size() < 2) return text;
     for (const Entry& entry : warp) {
       // The stack does not follow an entry while it runs; its slot does.
       const Position next = entry.slot == kNoSlot ? entry.next : table.position[entry.slot];
       absl::StrAppend(&text, "(", Text(next), ",", Text(entry.rpc), ",", LaneText(entry.mask),
                       entry.at_barrier ? ",barrier)" : ")");
     }
-  }
-  if (diverged > kShown) absl::StrAppend(&text, "; and ", diverged - kShown, " more diverged warps");
-  return text;
+    return text;
+  });
 }
 
 size_t SplitStackPolicy::Next(const Warp& warp) const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "replay/core/types.h"
@@ -30,6 +31,29 @@ class IssueHistory {
     longest_run_ = std::max(longest_run_, run_);
     // With an instruction buffer a warp may stay ready; its wait for the next issue begins here.
     offered_[slot] = issues_;
+  }
+  // The same for different slots, one after the other: none follows itself, but for the first one.
+  void OfferedInOrder(std::span<const SlotId> slots) {
+    uint64_t* const offered = offered_.data();
+    const uint64_t issues = issues_;
+    for (const SlotId slot : slots) offered[slot] = issues;
+  }
+  void IssuedInOrder(std::span<const SlotId> slots) {
+    if (slots.empty()) return;
+    Issued(slots.front());
+    if (slots.size() == 1) return;
+    uint64_t* const offered = offered_.data();
+    uint64_t longest = longest_wait_;
+    uint64_t issues = issues_;
+    for (const SlotId slot : slots.subspan(1)) {
+      longest = std::max(longest, issues - offered[slot]);
+      offered[slot] = ++issues;
+    }
+    longest_wait_ = longest;
+    issues_ = issues;
+    hand_overs_ += slots.size() - 1;
+    last_ = slots.back();
+    run_ = 1;
   }
 
   SlotId last() const { return last_; }

@@ -75,6 +75,14 @@ class WarpScheduler {
   // and as the scheduler knows without having been told of the issues; returns how many. 0: in this
   // issue it has to be asked each time.
   virtual size_t PickInOrder(const SlotSet& /*eligible*/, std::span<SlotId> /*order*/) const { return 0; }
+  // For the same: Issued of slots that PickInOrder has named, and Offered, one after the other. All of `slots` are in
+  // flight, or offered, already. A scheduler that overrides these as well as Issued and Offered does the same in both.
+  virtual void IssuedInOrder(std::span<const SlotId> slots) {
+    for (const SlotId slot : slots) Issued(slot);
+  }
+  virtual void OfferedInOrder(std::span<const SlotId> slots) {
+    for (const SlotId slot : slots) Offered(slot);
+  }
 };
 
 struct SchedulerContext {

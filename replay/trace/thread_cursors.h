@@ -47,6 +47,10 @@ class ThreadCursors : public ChunkCache::User {
   LaneMask TakeDecisions(const Lanes& lanes) { return NextDecisions</*kTake=*/true>(lanes); }
   // The same, but leaves the threads where they are.
   LaneMask PeekDecisions(const Lanes& lanes) { return NextDecisions</*kTake=*/false>(lanes); }
+  // Takes one thread's next two-way decision: 0 or 1.
+  uint32_t TakeDecision(ThreadId thread) {
+    return decisions_.has_next(thread) || RefillDecisions(thread) ? decisions_.Take(thread) : 0;
+  }
   // Next decision of a wide branch or an indirect call.
   uint32_t TakeWideDecision(ThreadId thread);
 

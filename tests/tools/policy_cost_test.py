@@ -34,6 +34,16 @@ class PolicyCost(CommandTest):
         self.assertEqual(total("virtual_blocks:index=slowest_lane,progress", "vtw_gtx480"), 8 * 548)
         self.assertEqual(total("virtual_blocks:index=lowest_to_highest_lane,progress", "vtw_gtx480"), 8 * 501)
 
+    def test_harp(self):  # Lashgar, Khonsari and Baniasadi, the rows and tags of Table 7
+        lanes, which = 32, 5  # a lane's 32 threads are told apart by five bits
+        barriers = 128 * (lanes * (which + which + 1) + 1 + 32 + 32)
+        second_level = 512 * (32 + lanes * which + 2)
+        lookup = 8 * 2 * (32 + lanes * which)
+        self.assertEqual(total("harp", "harp_fermi"), 2 * (barriers + second_level + 2 * lookup))  # two schedulers
+        self.assertEqual(total("harp:barrier_entries=16,barrier_ways=16,waiting_lookup=0", "harp_fermi"),
+                         2 * (barriers // 8 + second_level + lookup))
+        self.assertIsNone(total("harp:barriers=per_warp", "harp_fermi"), "a barrier per warp has no bound")
+
     def test_text(self):
         text = heddle("policies", "dwf:resources=limited,dmaj:heap=hardware", "--cost", "--machine",
                       "thesis_8800gtx").stdout

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "replay/core/lane_mask.h"
 #include "replay/divergence/divergence_policy.h"
+#include "replay/divergence/explain_diverged.h"
 #include "replay/divergence/large_warp.h"
 #include "replay/divergence/large_warp_stack.h"
 
@@ -187,15 +187,9 @@ class Lwm final : public DivergencePolicy {
 
   // The stacks of diverged large warps, the first ones only.
   std::string Explain(const WarpTable& /*table*/) const override {
-    constexpr int kShown = 4;
-    std::string text;
-    int diverged = 0;
-    for (const LargeWarp& large : large_warps_) {
-      if (large.stack.size() < 2 || ++diverged > kShown) continue;
-      absl::StrAppend(&text, text.empty() ? "" : "; ", "large warp ", large.id, ": ", large.stack.Text());
-    }
-    if (diverged > kShown) absl::StrAppend(&text, "; and ", diverged - kShown, " more diverged large warps");
-    return text;
+    return ExplainDiverged("large warp", large_warps_, [](const LargeWarp& large) {
+      return large.stack.size() < 2 ? std::string() : large.stack.Text();
+    });
   }
 
  private:

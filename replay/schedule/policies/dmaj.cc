@@ -8,7 +8,7 @@
 
 #include "replay/engine/policy_storage.h"
 #include "replay/schedule/hardware_majority.h"
-#include "replay/schedule/pool_scheduler.h"
+#include "replay/schedule/pc_election.h"
 
 namespace heddle::replay {
 namespace {
@@ -25,61 +25,31 @@ enum Counter {
 };
 
 // Elects the PC at which most threads wait and issues its warps, oldest first, until they have run out.
-class Majority final : public PoolScheduler {
+class Majority final : public PcElection {
  public:
   Majority(const SchedulerContext& context, const Parameters& parameters)
-      : PoolScheduler(context),
+      : PcElection(context, /*keeps_turn=*/parameters.Choice("reelect") != "eager"),
         ties_to_oldest_(parameters.Choice("tie") == "oldest"),
-        count_warps_(parameters.Choice("count") == "warps"),
-        eager_(parameters.Choice("reelect") == "eager") {}
+        count_warps_(parameters.Choice("count") == "warps") {}
 
   std::span<const uint64_t> counters() const override {
     HistoryCounters(history(), counters_.data());
-    counters_[kElections] = elections_;
+    counters_[kElections] = elections();
     return counters_;
   }
 
  private:
   SlotId PickFromPool(const SlotSet& eligible) const override {
-    if (!eager_ && !elected_.is_exit()) {
-      if (const PositionGroups::GroupId id = groups().Find(elected_); id != PositionGroups::kNoGroup) {
-        if (const SlotId slot = groups().FirstIn(id, eligible); slot != kNoSlot) return slot;
-      }
-    }
-    SlotId best = kNoSlot;
-    const PositionGroups::Group* winner = nullptr;
-    for (const PositionGroups::GroupId id : groups().live()) {
-      const PositionGroups::Group& group = groups().group(id);
-      if (winner != nullptr && !Beats(group, *winner)) continue;
-      const SlotId slot = groups().FirstIn(id, eligible);
-      if (slot == kNoSlot) continue;
-      best = slot;
-      winner = &group;
-    }
-    return best;
-  }
-
-  bool Beats(const PositionGroups::Group& a, const PositionGroups::Group& b) const {
-    const uint32_t count_a = count_warps_ ? a.warps : a.threads;
-    const uint32_t count_b = count_warps_ ? b.warps : b.threads;
-    if (count_a != count_b) return count_a > count_b;
-    return ties_to_oldest_ ? AgeOf(a) < AgeOf(b) : a.at < b.at;
-  }
-
-  void IssuedFromPool(SlotId slot) override {
-    const Position at = groups().group(groups().group_of(slot)).at;
-    if (at == elected_) return;
-    // A warp that went by while the majority's own warps could not issue does not end their turn.
-    if (!eager_ && !elected_.is_exit() && groups().Find(elected_) != PositionGroups::kNoGroup) return;
-    elected_ = at;
-    ++elections_;
+    return Elect(eligible, [this](const PositionGroups::Group& a, const PositionGroups::Group& b) {
+      const uint32_t count_a = count_warps_ ? a.warps : a.threads;
+      const uint32_t count_b = count_warps_ ? b.warps : b.threads;
+      if (count_a != count_b) return count_a > count_b;
+      return ties_to_oldest_ ? AgeOf(a) < AgeOf(b) : a.at < b.at;
+    });
   }
 
   bool ties_to_oldest_;
   bool count_warps_;
-  bool eager_;
-  Position elected_ = Position::Exit();
-  uint64_t elections_ = 0;
   mutable std::array<uint64_t, kCounters> counters_{};
 };
 

@@ -4,17 +4,17 @@
 #include <memory>
 #include <span>
 
-#include "replay/schedule/pool_scheduler.h"
+#include "replay/schedule/pc_election.h"
 
 namespace heddle::replay {
 namespace {
 
 // The PC at which the fewest threads wait, so that stragglers catch up; ties go to the PC whose oldest warp is older.
 // The thesis says only of the majority that it keeps its turn, so a new PC is chosen at every issue unless `sticky`.
-class Minority final : public PoolScheduler {
+class Minority final : public PcElection {
  public:
   Minority(const SchedulerContext& context, const Parameters& parameters)
-      : PoolScheduler(context), sticky_(parameters.Bool("sticky")) {}
+      : PcElection(context, /*keeps_turn=*/parameters.Bool("sticky")) {}
 
   std::span<const uint64_t> counters() const override {
     HistoryCounters(history(), counters_.data());
@@ -23,37 +23,11 @@ class Minority final : public PoolScheduler {
 
  private:
   SlotId PickFromPool(const SlotSet& eligible) const override {
-    if (sticky_ && !elected_.is_exit()) {
-      if (const PositionGroups::GroupId id = groups().Find(elected_); id != PositionGroups::kNoGroup) {
-        if (const SlotId slot = groups().FirstIn(id, eligible); slot != kNoSlot) return slot;
-      }
-    }
-    SlotId best = kNoSlot;
-    const PositionGroups::Group* winner = nullptr;
-    for (const PositionGroups::GroupId id : groups().live()) {
-      const PositionGroups::Group& group = groups().group(id);
-      if (winner != nullptr && !Beats(group, *winner)) continue;
-      const SlotId slot = groups().FirstIn(id, eligible);
-      if (slot == kNoSlot) continue;
-      best = slot;
-      winner = &group;
-    }
-    return best;
+    return Elect(eligible, [this](const PositionGroups::Group& a, const PositionGroups::Group& b) {
+      return a.threads != b.threads ? a.threads < b.threads : AgeOf(a) < AgeOf(b);
+    });
   }
 
-  bool Beats(const PositionGroups::Group& a, const PositionGroups::Group& b) const {
-    return a.threads != b.threads ? a.threads < b.threads : AgeOf(a) < AgeOf(b);
-  }
-
-  void IssuedFromPool(SlotId slot) override {
-    if (!sticky_) return;
-    // A warp that went by while the elected PC's own warps could not issue does not end their turn.
-    if (!elected_.is_exit() && groups().Find(elected_) != PositionGroups::kNoGroup) return;
-    elected_ = groups().group(groups().group_of(slot)).at;
-  }
-
-  bool sticky_;
-  Position elected_ = Position::Exit();
   mutable std::array<uint64_t, kHistoryCounters> counters_{};
 };
 

@@ -21,19 +21,19 @@ class GreedyThenOldest final : public HistoryScheduler {
   }
   size_t PickInOrder(const SlotSet& eligible, std::span<SlotId> order) const override {
     const SlotId greedy = greedy_.In(eligible);
-    size_t count = 0;
-    if (greedy != kNoSlot) order[count++] = greedy;
-    table_.ages.ByAge(eligible, [&](SlotId slot) {
-      if (count == order.size()) return false;
-      if (slot != greedy) order[count++] = slot;
-      return true;
-    });
-    return count;
+    if (greedy == kNoSlot || order.empty()) return table_.ages.ByAge(eligible, kNoSlot, order);
+    order[0] = greedy;
+    return 1 + table_.ages.ByAge(eligible, greedy, order.subspan(1));
   }
   void Issued(SlotId slot) override {
     HistoryScheduler::Issued(slot);
     greedy_.Issued(slot);
   }
+  void IssuedInOrder(std::span<const SlotId> slots) override {
+    RecordIssued(slots);
+    greedy_.Issued(slots.back());
+  }
+  void OfferedInOrder(std::span<const SlotId> slots) override { RecordOffered(slots); }
 
  private:
   const WarpTable& table_;

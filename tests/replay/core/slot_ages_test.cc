@@ -1,8 +1,11 @@
 // The oldest of a set of slots, against a search over all of them.
 #include "replay/core/slot_ages.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -71,13 +74,18 @@ TEST(SlotAgesTest, EqualsASearchOverRandomHistories) {
         if (model.live[other] && random() % one_in == 0) some.Insert(other);
       }
       ASSERT_EQ(ages.OldestIn(some), model.OldestIn(some)) << "history " << history << ", step " << step;
+      // Those that fit, the oldest first, perhaps without one of them.
       SlotSet left = some;
-      ages.ByAge(some, [&](SlotId next) {
-        EXPECT_EQ(next, model.OldestIn(left)) << "history " << history << ", step " << step;
+      const auto but = static_cast<SlotId>(random() % (2 * kSlots));  // half of the time one that is not there
+      left.Erase(but);
+      std::array<SlotId, kSlots> order{};
+      const std::span<SlotId> wanted = std::span(order).first(random() % (kSlots + 1));
+      const size_t count = ages.ByAge(some, but, wanted);
+      for (const SlotId next : wanted.first(count)) {
+        ASSERT_EQ(next, model.OldestIn(left)) << "history " << history << ", step " << step;
         left.Erase(next);
-        return true;
-      });
-      ASSERT_TRUE(left.empty());
+      }
+      ASSERT_TRUE(count == wanted.size() || left.empty()) << "history " << history << ", step " << step;
     }
   }
 }

@@ -276,6 +276,34 @@ TEST(Capri, HistoriesDifferInWhatTheyRemember) {
   }
 }
 
+TEST(Capri, ForcedToStallCountsEveryWarpThatWaits) {
+  PolicyDriver driver = DriverWith(CapriFigure6(), With("prediction=always_stall"), CapriFigure6Latency);
+  driver.Run();
+  EXPECT_EQ(driver.divergence_counter("stalled"), 3);
+  EXPECT_EQ(driver.divergence_counter("bypassed_uniform"), 0);
+  EXPECT_EQ(driver.divergence_counter("table_misses"), 0);
+}
+
+// Two warps of two diverge at A, then all threads go to B, then the warps diverge as before. In B the first and the
+// third time one warp is needed where there are two. By default the second time says that waiting is of no use.
+TEST(Capri, LearnsFromUniformExecutionsIfToldTo) {
+  Scenario scenario;
+  scenario.Block('A', 1, "BC", 'D').Block('B', 1, "D").Block('C', 1, "D").Block('D', 1, "AH", 'H').Block('H', 1, "");
+  scenario.ThreadBlock({"ABDABDABDH", "ACDABDACDH", "ACDABDACDH", "ABDABDABDH"});
+  PolicyDriver always = DriverWith(scenario, With("train_uniform=true"), {}, 2);
+  always.Run();
+  EXPECT_EQ(always.divergence_counter("trained_adequate"), 2);
+  EXPECT_EQ(always.divergence_counter("trained_inadequate"), 1);
+  EXPECT_EQ(always.divergence_counter("stalled"), 2);
+  EXPECT_EQ(always.divergence_counter("bypassed_diverged"), 2);
+  PolicyDriver diverged = DriverWith(scenario, With("train_uniform=false"), {}, 2);
+  diverged.Run();
+  EXPECT_EQ(diverged.divergence_counter("trained_adequate"), 2);
+  EXPECT_EQ(diverged.divergence_counter("trained_inadequate"), 0);
+  EXPECT_EQ(diverged.divergence_counter("stalled"), 4);
+  EXPECT_EQ(diverged.divergence_counter("bypassed_diverged"), 0);
+}
+
 // --------------------------------------------------------------------------------------------- running ahead
 
 // A branches to B (the first warp) or C (the second one, which is slow); B goes on to X, Y and the reconvergence point.

@@ -1,4 +1,5 @@
 // LRR, GTO, FIFO: worked examples and rules.
+#include <array>
 #include <set>
 #include <string>
 #include <vector>
@@ -106,6 +107,31 @@ TEST(Gto, IssuesTheGreedyWarpIfItCanElseTheOldestThatCan) {
     bench.Issue(slot);
     bench.Offer(slot);
     greedy = slot;
+  }
+}
+
+// As under MIMD, where many warps issue together.
+TEST(Gto, HearsOfSeveralIssuesAsOfOneByOne) {
+  SchedulerBench one("gto");
+  SchedulerBench several("gto");
+  for (const SlotId slot : {4, 2, 9, 6}) {
+    one.Form(slot);
+    several.Form(slot);
+  }
+  WarpScheduler& scheduler = *several.schedulers()[0];
+  const std::array<SlotId, 3> order = {4, 2, 9};
+  for (const SlotId slot : order) EXPECT_EQ(one.PickAndIssue(), slot);
+  scheduler.IssuedInOrder(order);
+  for (const SlotId slot : {4, 9}) one.Offer(slot);
+  scheduler.OfferedInOrder(std::array<SlotId, 2>{4, 9});
+  EXPECT_EQ(one.Pick(), 9);
+  EXPECT_EQ(several.Pick(one.table().offered), 9);
+  one.Issue(9);
+  scheduler.IssuedInOrder(std::array<SlotId, 1>{9});
+  for (const SchedulerBench* bench : {&one, &several}) {
+    EXPECT_EQ(bench->counter("hand_overs"), 2);
+    EXPECT_EQ(bench->counter("longest_run"), 2);
+    EXPECT_EQ(bench->counter("longest_wait"), 2);
   }
 }
 
