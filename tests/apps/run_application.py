@@ -4,9 +4,9 @@
 run_application.py --bin FOLDER --source FILE_OR_FOLDER --work FOLDER [--program NAME] [--arguments WORDS]
 
 The program must end with 0 and print the same both ways; the trace must pass `heddle trace check` and hold at least one
-launch; a second capture must give the same bytes. FILE is a .cu file, whose lines "// nvcc: OPTIONS" and
-"// module: OTHER.cu" say how to build it; FOLDER has a Makefile or a CMakeLists.txt, which makes `--program`. Further
-lines of the FILE:
+launch; a second capture, with threads on stacks of their own, must give the same bytes. FILE is a .cu file, whose lines
+"// nvcc: OPTIONS" and "// module: OTHER.cu" say how to build it; FOLDER has a Makefile or a CMakeLists.txt, which makes
+`--program`. Further lines of the FILE:
 
 // native: VARIABLE=VALUE          in the environment of the program when it runs natively
 // capture: OPTIONS                of `heddle capture`
@@ -104,8 +104,8 @@ def main():
     print(native.stdout, end="")
     options = args.capture_options.split() + " ".join(wishes(args.source, "capture")).split()
     traces = [work / "first.htrace", work / "second.htrace"]
-    for trace in traces:
-        captured = run([heddle, "capture", "--quiet", *options, "-o", trace, "--", program], work)
+    for trace, stacks in zip(traces, ([], ["--own-stacks"])):
+        captured = run([heddle, "capture", "--quiet", *options, *stacks, "-o", trace, "--", program], work)
         if captured.stdout != native.stdout:
             sys.exit(f"natively it prints\n{native.stdout}\nand captured\n{captured.stdout}")
     run([heddle, "trace", "check", traces[0]], work)

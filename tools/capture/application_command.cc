@@ -193,6 +193,8 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
   CLI::Option* lockstep = app.add_flag(
       "--lockstep", settings.lockstep,
       "run the threads of a warp together from memory access to memory access, for code that relies on it");
+  app.add_flag("--own-stacks", settings.own_stacks,
+               "let threads wait at barriers on stacks of their own: the same trace, made more slowly");
   app.add_option("--max-instructions", settings.max_instructions,
                  "thread-instructions of a process after which it is given up")
       ->check(CLI::Range(uint64_t{1}, ~uint64_t{0}));

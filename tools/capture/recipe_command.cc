@@ -92,6 +92,8 @@ int CaptureRecipeCommand(int argc, char** argv) {
   CLI::Option* lockstep = app.add_flag(
       "--lockstep", options.lockstep,
       "run the threads of a warp together from memory access to memory access, for code that relies on it");
+  app.add_flag("--own-stacks", options.own_stacks,
+               "let threads wait at barriers on stacks of their own: the same trace, made more slowly");
   app.add_option("--resident-blocks", options.resident_blocks,
                  "blocks of a launch that are live at once and take turns: for blocks that wait for one another")
       ->check(CLI::Range(uint32_t{1}, kMaxResidentBlocks))

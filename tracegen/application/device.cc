@@ -61,6 +61,8 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(Recording* recording) {
     options.max_instructions = recording->settings().max_instructions;
     options.lockstep = recording->settings().lockstep;
     options.resident_blocks = recording->settings().resident_blocks;
+    made->lockstep_ = recording->settings().lockstep;
+    made->own_stacks_ = recording->settings().own_stacks;
     options.progress = [recording](uint64_t block, uint64_t instructions) {
       recording->ShowProgress(block, instructions);
     };
@@ -71,6 +73,7 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(Recording* recording) {
                                                      live, "', no number from 1 to ", kMaxResidentBlocks));
     }
   }
+  if (std::getenv(kOwnStacksVariable) != nullptr) made->own_stacks_ = true;
   made->runner_ = std::make_unique<LaunchRunner>(std::move(options));
   return made;
 }
@@ -223,7 +226,7 @@ Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* lau
   const bool all = launch->plan.recorded && launch->plan.blocks.front() == BlockRange{0, blocks};
   const auto make = [&](bool record, KernelCode** code) {
     absl::StatusOr<KernelCode*> made =
-        launch->module->Code(*launch->kernel, record, recording_ != nullptr && recording_->settings().lockstep);
+        launch->module->Code(*launch->kernel, {.record = record, .lockstep = lockstep_, .own_stacks = own_stacks_});
     if (!made.ok()) return FailCompile(made.status());
     *code = *made;
     return Result{};

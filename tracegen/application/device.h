@@ -68,6 +68,8 @@ class Device {
   Recording* recording_;
   std::unique_ptr<DeviceMemory> memory_;
   std::unique_ptr<LaunchRunner> runner_;
+  bool lockstep_ = false;  // how kernels are made: KernelForm
+  bool own_stacks_ = false;
   std::unique_ptr<DeviceHeap> heap_;  // once a kernel uses it
   std::string printed_;               // by the launch that runs
   std::map<uint64_t, std::unique_ptr<LoadedModule>> modules_;

@@ -238,10 +238,10 @@ absl::StatusOr<LoadedKernel*> LoadedModule::Kernel(const std::string& name) {
   return (loaded_[name] = std::move(kernel)).get();
 }
 
-absl::StatusOr<KernelCode*> LoadedModule::Code(LoadedKernel& kernel, bool record, bool lockstep) {
-  KernelCode& form = record ? kernel.recorded : kernel.native;
+absl::StatusOr<KernelCode*> LoadedModule::Code(LoadedKernel& kernel, const KernelForm& made_as) {
+  KernelCode& form = made_as.record ? kernel.recorded : kernel.native;
   if (form.code != nullptr) return &form;
-  absl::StatusOr<InstrumentedKernel> made = Instrument(*kernel.canonical, kernel.unit, globals_, record, lockstep);
+  absl::StatusOr<InstrumentedKernel> made = Instrument(*kernel.canonical, kernel.unit, globals_, made_as);
   if (!made.ok()) return made.status();
   form.kernel = *std::move(made);
   absl::StatusOr<std::unique_ptr<CompiledKernel>> code = CompileForHost(form.kernel);

@@ -64,8 +64,8 @@ class LoadedModule {
   // UnimplementedError names the construct that capture does not support and its source line.
   absl::StatusOr<LoadedKernel*> Kernel(const std::string& name);
 
-  // Its code in one form, compiled at the first call. `lockstep` must be the same in all calls.
-  absl::StatusOr<KernelCode*> Code(LoadedKernel& kernel, bool record, bool lockstep);
+  // Its code in one form, compiled at the first call. All but `record` must be the same in all calls.
+  absl::StatusOr<KernelCode*> Code(LoadedKernel& kernel, const KernelForm& made_as);
 
  private:
   LoadedModule() = default;

@@ -107,6 +107,7 @@ std::string Encode(const CaptureSettings& settings) {
                {"max_instructions", Number(settings.max_instructions)},
                {"certify", Number(settings.certify)},
                {"lockstep", Number(settings.lockstep)},
+               {"own_stacks", Number(settings.own_stacks)},
                {"resident_blocks", Number(settings.resident_blocks)},
                {"level", Number(static_cast<uint64_t>(settings.zstd_level))},
                {"threads", Number(settings.threads)},
@@ -130,6 +131,7 @@ absl::StatusOr<CaptureSettings> DecodeSettings(const std::string& text) {
   settings.max_instructions = reader.Number("max_instructions");
   settings.certify = static_cast<uint32_t>(reader.Number("certify"));
   settings.lockstep = reader.Flag("lockstep");
+  settings.own_stacks = reader.Flag("own_stacks");
   settings.resident_blocks = static_cast<uint32_t>(reader.Number("resident_blocks"));
   settings.zstd_level = static_cast<int>(reader.Number("level"));
   settings.threads = static_cast<unsigned>(reader.Number("threads"));

@@ -14,6 +14,8 @@ namespace heddle::tracegen {
 inline constexpr char kCaptureVariable[] = "HEDDLE_CAPTURE";
 // Blocks that are live at once in programs that run without `heddle capture`.
 inline constexpr char kResidentBlocksVariable[] = "HEDDLE_RESIDENT_BLOCKS";
+// Set: CaptureSettings::own_stacks, for these programs.
+inline constexpr char kOwnStacksVariable[] = "HEDDLE_OWN_STACKS";
 
 // Which part of a run is recorded, and where to. Everything that is not recorded is executed all the same.
 struct CaptureSettings {
@@ -27,6 +29,7 @@ struct CaptureSettings {
   uint64_t max_instructions = ~uint64_t{0};  // of a process; reaching it is an error of the launch
   uint32_t certify = 0;                      // every launch again under so many other orders
   bool lockstep = false;                     // threads of a warp run together
+  bool own_stacks = false;                   // threads wait at barriers on stacks of their own
   uint32_t resident_blocks = 1;              // of a launch that are live at once
   int zstd_level = 3;
   unsigned threads = 1;       // that compress

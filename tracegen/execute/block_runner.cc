@@ -15,8 +15,7 @@
 namespace heddle::tracegen {
 namespace {
 
-constexpr uint64_t kSmallestShare = 64;         // instructions a thread may run before others get their turn
-constexpr uint64_t kLargestRandomShare = 2048;  // under a random order, besides
+constexpr uint64_t kLargestRandomShare = 2048;  // instructions that a thread may run under a random order, besides
 
 }  // namespace
 
@@ -39,6 +38,7 @@ void BlockRunner::BeginLaunch(const InstrumentedKernel& kernel, KernelEntry entr
   polling_.assign(kernel.waits.empty() ? 0 : thread_count_, Polling{});
   warps_.assign((thread_count_ + kWarpWidth - 1) / kWarpWidth, Warp{});
   ready_.assign(thread_count_, 0);
+  PlaceFrames();
   for (int i = 0; i < 3; ++i) {
     context_.ntid[i] = geometry.block[i];
     context_.nctaid[i] = geometry.grid[i];
@@ -107,6 +107,10 @@ void BlockRunner::BeginBlock(uint64_t block) {
   if (options_.order_seed.has_value()) start_order_ = RandomOrder(thread_count_, random_);
   exited_ = 0;
   ready_head_ = ready_count_ = 0;
+  frame_to_resume_ = kNoThread;
+  on_stacks_ = 0;
+  in_round_ = false;
+  limits_are_estimates_ = false;
   std::fill(std::begin(next_tid_), std::end(next_tid_), 0);
   context_.ctaid[0] = static_cast<uint32_t>(block % geometry_.grid[0]);
   context_.ctaid[1] = static_cast<uint32_t>(block / geometry_.grid[0] % geometry_.grid[1]);
@@ -135,6 +139,7 @@ void BlockRunner::ExtendLimits() {
 
 BlockRunner::Stop BlockRunner::Continue() {
   stop_ = Stop::kNone;
+  if (UsesFrames() && frames_ == nullptr) return stop_;
   Fiber* first = Next();
   if (first != nullptr) {
     running_fiber_ = first;
@@ -159,7 +164,7 @@ absl::Status BlockRunner::EmptyRecord() {
 absl::Status BlockRunner::StopError(Stop stop) const {
   if (stop == Stop::kStuck) return StuckError();
   if (stop == Stop::kFailed) return absl::FailedPreconditionError(failure_);
-  return absl::ResourceExhaustedError("no memory for the stacks of device threads");
+  return absl::ResourceExhaustedError("no memory for what device threads keep while they wait");
 }
 
 absl::Status BlockRunner::RunBlock(uint64_t block) {
@@ -255,9 +260,11 @@ void BlockRunner::FiberMain(void* self) { static_cast<BlockRunner*>(self)->Fiber
 void BlockRunner::FiberLoop() {
   for (;;) {
     Fiber* self = running_fiber_;
+    if (UsesFrames()) RunFrames();
     while (next_thread_ < thread_count_ && !RecordFull() && !TurnOver() && stop_ == Stop::kNone) {
       const uint32_t next = next_thread_++;
       StartThread(start_order_.empty() ? next : start_order_[next]);
+      SetLimits();
       heddle_enter_kernel(entry_, &context_, arguments_, &self->unwind);
       FinishThread();
     }
@@ -301,14 +308,32 @@ Fiber* BlockRunner::Next() {
   ready_head_ = ready_head_ + 1 == thread_count_ ? 0 : ready_head_ + 1;
   --ready_count_;
   running_ = thread;
+  if (threads_[thread].fiber == nullptr) {
+    frame_to_resume_ = thread;
+    return fibers_.Get();
+  }
   return threads_[thread].fiber;
 }
 
 void BlockRunner::Suspend() {
-  uint32_t self = running_;
+  const uint32_t self = running_;
   Thread& thread = threads_[self];
+  Leave(running_fiber_);
+  ++on_stacks_;
+  Fiber* next = Next();
+  if (next != thread.fiber) {
+    if (next != nullptr) running_fiber_ = next;
+    heddle_switch_stack(&thread.fiber->stack_pointer, next != nullptr ? next->stack_pointer : launcher_);
+  }
+  --on_stacks_;
+  running_fiber_ = thread.fiber;
+  ResumeThread(self);
+}
+
+void BlockRunner::Leave(Fiber* fiber) {
+  Thread& thread = threads_[running_];
   CloseSegment();
-  thread.fiber = running_fiber_;
+  thread.fiber = fiber;
   thread.block_base = context_.block_base;
   thread.local_pointer = context_.local_pointer;
   thread.location = context_.location;
@@ -317,13 +342,6 @@ void BlockRunner::Suspend() {
     thread.progress = context_.progress;
     waits_->Changed();
   }
-  Fiber* next = Next();
-  if (next != thread.fiber) {
-    if (next != nullptr) running_fiber_ = next;
-    heddle_switch_stack(&thread.fiber->stack_pointer, next != nullptr ? next->stack_pointer : launcher_);
-  }
-  running_fiber_ = thread.fiber;
-  ResumeThread(self);
 }
 
 void BlockRunner::CloseSegment() { log_.Close(running_, context_.address_cursor, context_.decision_cursor); }
@@ -332,20 +350,20 @@ bool BlockRunner::RecordFull() const {
   return context_.instructions >= part_limit_ || context_.address_cursor >= part_address_limit_;
 }
 
-void BlockRunner::SetLimits() {
+void BlockRunner::SetLimits() { SetLimits(context_.instructions, context_.address_cursor); }
+
+void BlockRunner::SetLimits(uint64_t instructions, const uint64_t* cursor) {
+  limits_are_estimates_ = false;
   // Threads that have not ended share what is left of the part.
   uint64_t sharers = std::max<uint64_t>(1, thread_count_ - exited_);
-  uint64_t left = part_limit_ - std::min(part_limit_, context_.instructions);
-  uint64_t addresses_left =
-      static_cast<uint64_t>(std::max<ptrdiff_t>(0, part_address_limit_ - context_.address_cursor));
+  uint64_t left = part_limit_ - std::min(part_limit_, instructions);
+  uint64_t addresses_left = static_cast<uint64_t>(std::max<ptrdiff_t>(0, part_address_limit_ - cursor));
   uint64_t share = std::max(kSmallestShare, left / sharers);
   if (options_.order_seed.has_value()) share = kSmallestShare + random_.Below(kLargestRandomShare);
-  context_.instruction_limit = context_.instructions + std::min(left, share);
-  context_.address_limit =
-      context_.address_cursor + std::min(addresses_left, std::max(kSmallestShare, addresses_left / sharers));
+  context_.instruction_limit = instructions + std::min(left, share);
+  context_.address_limit = cursor + std::min(addresses_left, std::max(kSmallestShare, addresses_left / sharers));
   if (options_.turn_instructions != 0) {
-    context_.instruction_limit =
-        std::min(context_.instruction_limit, context_.instructions + options_.turn_instructions);
+    context_.instruction_limit = std::min(context_.instruction_limit, instructions + options_.turn_instructions);
   }
 }
 
@@ -396,7 +414,6 @@ void BlockRunner::StartThread(uint32_t thread) {
   context_.local_pointer = reinterpret_cast<char*>(local);
   context_.local_limit = reinterpret_cast<char*>(local + kLocalBytes);
   context_.location = 0;
-  SetLimits();
 }
 
 void BlockRunner::FinishThread() {
@@ -416,6 +433,11 @@ void BlockRunner::FinishThread() {
 }
 
 void BlockRunner::Yield() {
+  if (limits_are_estimates_) {
+    SetLimits(turn_instructions_, turn_cursor_);
+    if (context_.instructions < context_.instruction_limit && context_.address_cursor < context_.address_limit) return;
+  }
+  if (in_round_) LeaveRoundOfRunning();
   Thread& thread = threads_[running_];
   NoteActivity();
   if (!RecordFull() && !TurnOver() && next_thread_ >= thread_count_ && ready_count_ == 0) {

@@ -3,6 +3,7 @@
 #define HEDDLE_TRACEGEN_EXECUTE_BLOCK_RUNNER_H_
 
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -159,9 +160,10 @@ class BlockRunner {
   // kIdle: all threads that could run poll in vain. kTurnOver: other blocks are to go on.
   enum class Stop : uint8_t { kNone, kFinished, kRecordFull, kStuck, kIdle, kTurnOver, kFailed };
 
-  struct Thread {
+  // The first cache line is all that a round needs.
+  struct alignas(64) Thread {
     State state = State::kNotStarted;
-    Fiber* fiber = nullptr;
+    Fiber* fiber = nullptr;  // of a thread that waits: its stack; null: it has left a frame
     uint64_t* block_base = nullptr;
     char* local_pointer = nullptr;
     uint32_t location = 0;
@@ -207,6 +209,23 @@ class BlockRunner {
   bool KeepsBlocks() const { return sink_ == nullptr && observer_ != nullptr && options_.whole_block_entries != 0; }
   static void FiberMain(void* self);
   void FiberLoop();
+  // Kernels whose threads leave frames (InstrumentedKernel::frame_bytes); thread_rounds.cc.
+  bool UsesFrames() const { return kernel_->frame_bytes != 0; }
+  char* FrameOf(uint32_t thread) const { return frames_ + thread * frame_stride_; }
+  void PlaceFrames();
+  // How a round ends: all threads are at the barrier or have exited; before the rest of them because the record is
+  // full; or while the running thread is on its way, which has come back since, outside of a round.
+  enum class RoundEnd : uint8_t { kWhole, kRecordFull, kLeft };
+  void RunFrames();  // threads that begin, and the one of frame_to_resume_
+  void AfterTurn();  // the running thread has come back: it has ended, waits, or goes on
+  // Round after round from here on: `first` goes on from a barrier and the others, all of which wait there, follow; or,
+  // if it is kNoThread, all threads of the block begin. True if the running thread has come back outside of a round.
+  bool RunRounds(uint32_t first);
+  RoundEnd RunRound();
+  bool RunInRound(uint32_t thread);  // its context is set up; false: RoundEnd::kLeft
+  void OpenBarrierOfRound();
+  void LeaveRound(uint32_t next);  // threads from `next` on have not had their turn
+  void LeaveRoundOfRunning();
   // Takes over what a launch is; Run without its blocks.
   void BeginLaunch(const InstrumentedKernel& kernel, KernelEntry entry, const void* const* arguments,
                    const Geometry& geometry, BlockSink* sink);
@@ -239,16 +258,23 @@ class BlockRunner {
   void FinishThread();
   void ResumeThread(uint32_t thread);
   void SetLimits();
+  void SetLimits(uint64_t instructions, const uint64_t* cursor);  // of a thread that went on there
+  void EstimateLimits();
   void ExtendLimits();     // as if a part began
   void ScrambleReady();    // another thread to the head of ready_
   void ReleaseTogether();  // lockstep: the threads of a warp that go on next
   bool RecordFull() const;
   // Gives the processor away; returns when the thread goes on.
   void Suspend();
+  // Keeps what the running thread needs to go on: with `fiber` as its stack, or null.
+  void Leave(Fiber* fiber);
   // The fiber that runs next, or null with stop_ set: back to the launching stack.
   Fiber* Next();
   void CloseSegment();
   void Release(uint32_t thread);
+  // True if the running thread goes on at once; else it has to wait.
+  bool ArriveAtBarrier(uint32_t site, uint32_t id, uint32_t threads, BarrierReduction reduction, uint32_t predicate);
+  static uint32_t ResultOf(const BarrierCount& barrier);
   void CheckBarrier(uint32_t id);
   void CheckWarp(uint32_t warp);
   bool CompleteMeeting(uint32_t warp, uint32_t lane);
@@ -306,6 +332,29 @@ class BlockRunner {
   std::vector<uint32_t> ready_;  // ring of threads that can go on
   uint32_t ready_head_ = 0;
   uint32_t ready_count_ = 0;
+  // Kernels whose threads leave frames at barriers.
+  static constexpr uint32_t kNoThread = ~uint32_t{0};
+  static constexpr uint32_t kNoBarrier = ~uint32_t{0};
+  static constexpr uint64_t kSmallestShare = 64;  // instructions a thread may run before others get their turn
+  std::unique_ptr<char, decltype(&std::free)> frame_memory_{nullptr, &std::free};
+  char* frames_ = nullptr;
+  uint64_t frame_stride_ = 0;
+  uint64_t frame_capacity_ = 0;           // bytes of frame_memory_
+  uint32_t frame_to_resume_ = kNoThread;  // thread that the next fiber goes on with
+  uint32_t on_stacks_ = 0;                // threads that wait on a stack
+  bool rounds_allowed_ = false;           // of the launch
+  // A round: every thread of the block runs from one barrier to the next.
+  bool in_round_ = false;
+  bool round_begins_ = false;          // threads begin in it
+  uint32_t round_first_ = kNoThread;   // that goes before the others
+  uint32_t round_barrier_ = 0;         // at which they meet, once one has come to it
+  bool last_arrived_ = false;          // the thread that ran last is at the barrier; it has not ended
+  uint64_t round_result_ = 0;          // of the barrier that the round began with
+  uint32_t share_shift_ = 0;           // 2 to this is no less than the number of threads that share what is left
+  bool limits_are_estimates_ = false;  // EstimateLimits, at:
+  uint64_t turn_instructions_ = 0;
+  const uint64_t* turn_cursor_ = nullptr;
+
   Random random_{0};                   // order_seed
   std::vector<uint32_t> start_order_;  // of threads; empty = ascending
   uint32_t next_warp_ = 0;             // lockstep: whose turn it is

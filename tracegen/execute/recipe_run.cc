@@ -78,7 +78,9 @@ class RecipeRun {
     if (absl::Status status = Prepare(); !status.ok()) return status;
     summary_.compile_seconds = UserSeconds() - start;
     if (options_.compare_with_native) {
+      start = UserSeconds();
       if (absl::Status status = RunNative(); !status.ok()) return status;
+      summary_.native_seconds = UserSeconds() - start;
     }
     start = UserSeconds();
     if (absl::Status status = Record(); !status.ok()) return status;
@@ -198,7 +200,9 @@ class RecipeRun {
 
   absl::Status MakeCode(Kernel& kernel, bool record, InstrumentedKernel& instrumented,
                         std::unique_ptr<CompiledKernel>& code) {
-    absl::StatusOr<InstrumentedKernel> made = Instrument(*canonical_, kernel.unit, globals_, record, options_.lockstep);
+    absl::StatusOr<InstrumentedKernel> made =
+        Instrument(*canonical_, kernel.unit, globals_,
+                   {.record = record, .lockstep = options_.lockstep, .own_stacks = options_.own_stacks});
     if (!made.ok()) return made.status();
     instrumented = *std::move(made);
     absl::StatusOr<std::unique_ptr<CompiledKernel>> compiled = CompileForHost(instrumented);

@@ -29,6 +29,8 @@ struct CaptureOptions {
   int damage_output_of_check = -1;
   uint32_t certify = 0;   // capture every launch again under so many other orders of threads and blocks
   bool lockstep = false;  // run the threads of a warp together
+  // Let threads wait at barriers on stacks of their own, as everywhere else: the same trace, made more slowly.
+  bool own_stacks = false;
   // A block is cut in time at these; 0 = the format's own limits.
   uint64_t part_instructions = 0;
   uint64_t part_accesses = 0;
@@ -42,6 +44,7 @@ struct CaptureSummary {
   uint64_t accesses = 0;
   uint64_t bytes = 0;          // of the file
   double execute_seconds = 0;  // user CPU time: running and encoding
+  double native_seconds = 0;   // the run without recording, with CaptureOptions::compare_with_native
   double compile_seconds = 0;
   std::vector<std::string> warnings;  // about the kernels, each one line
 };

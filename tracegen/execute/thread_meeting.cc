@@ -93,6 +93,14 @@ uint32_t Reduce(WarpOperation operation, uint32_t a, uint32_t b) {
 
 uint32_t BlockRunner::Barrier(uint32_t site, uint32_t id, uint32_t threads, BarrierReduction reduction,
                               uint32_t predicate) {
+  const uint32_t self = running_;
+  if (in_round_) LeaveRoundOfRunning();
+  if (!ArriveAtBarrier(site, id, threads, reduction, predicate)) Suspend();
+  return static_cast<uint32_t>(threads_[self].result);
+}
+
+bool BlockRunner::ArriveAtBarrier(uint32_t site, uint32_t id, uint32_t threads, BarrierReduction reduction,
+                                  uint32_t predicate) {
   if (id >= 16)
     Fail(absl::StrCat("barrier ", id, " at ", SiteText(site), " does not exist: a block has barriers 0 to 15"));
   if (threads > thread_count_) {
@@ -131,11 +139,10 @@ uint32_t BlockRunner::Barrier(uint32_t site, uint32_t id, uint32_t threads, Barr
     }
     --ready_count_;
     thread.state = State::kRunning;
-    return static_cast<uint32_t>(thread.result);
+    return true;
   }
   if (warps_[warp].blocked == warps_[warp].alive) CheckWarp(warp);
-  Suspend();
-  return static_cast<uint32_t>(threads_[self].result);
+  return false;
 }
 
 // A thread that waits in a loop, and brings what it has brought before, lets nobody go on who would not have before.
@@ -149,16 +156,27 @@ void BlockRunner::NoteMeeting(uint32_t site, bool brings_value, uint64_t value) 
   polling.last_value = value;
 }
 
+uint32_t BlockRunner::ResultOf(const BarrierCount& barrier) {
+  switch (barrier.reduction) {
+    case BarrierReduction::kNone:
+      return 0;
+    case BarrierReduction::kCount:
+      return barrier.count;
+    case BarrierReduction::kAnd:
+      return barrier.count == barrier.arrived;
+    case BarrierReduction::kOr:
+      return barrier.count > 0;
+  }
+  return 0;
+}
+
 // Opens the barrier if everybody is there. Threads that have exited count as arrived, unless a number was given.
 void BlockRunner::CheckBarrier(uint32_t id) {
   BarrierCount& barrier = barriers_[id];
   if (barrier.arrived == 0) return;
   bool open = barrier.expected == 0 ? barrier.arrived + exited_ >= thread_count_ : barrier.arrived >= barrier.expected;
   if (!open) return;
-  uint32_t result = 0;
-  if (barrier.reduction == BarrierReduction::kCount) result = barrier.count;
-  if (barrier.reduction == BarrierReduction::kAnd) result = barrier.count == barrier.arrived;
-  if (barrier.reduction == BarrierReduction::kOr) result = barrier.count > 0;
+  const uint32_t result = ResultOf(barrier);
   barrier = BarrierCount{};
   for (uint32_t t = 0; t < thread_count_; ++t) {
     Thread& thread = threads_[t];
@@ -174,6 +192,7 @@ uint64_t BlockRunner::WarpMeeting(uint32_t site, WarpOperation operation, uint32
   uint32_t self = running_;
   uint32_t warp = self / kWarpWidth;
   uint32_t lane = self % kWarpWidth;
+  if (in_round_) LeaveRoundOfRunning();
   if (!converged && (mask >> lane & 1) == 0) {
     Fail(absl::StrCat("the ", NameOf(operation), " at ", SiteText(site), " has a mask (0x", absl::Hex(mask),
                       ") without the calling lane ", lane));

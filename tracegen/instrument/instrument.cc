@@ -257,7 +257,7 @@ std::string Site::ToString() const {
 }
 
 absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, const KernelUnit& unit,
-                                              const GlobalLayout& globals, bool record, bool lockstep) {
+                                              const GlobalLayout& globals, const KernelForm& form) {
   InstrumentedKernel result;
   result.entry = kEntryName;
   result.name = unit.program.name();
@@ -268,8 +268,8 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
   }
   llvm::ValueToValueMapTy map;
   std::unique_ptr<llvm::Module> clone = llvm::CloneModule(*module.module, map);
-  KernelPass pass(module, unit, globals, record);
-  pass.lockstep = lockstep;
+  KernelPass pass(module, unit, globals, form.record);
+  pass.lockstep = form.lockstep;
   pass.module = clone.get();
   pass.kernel = cast<llvm::Function>(map.lookup(unit.function));
   pass.result = &result;
@@ -295,7 +295,7 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
     }
   }
   // In lockstep the threads of a warp wait for one another at every access, whether a loop polls or not.
-  if (!lockstep) FindWaits(pass);
+  if (!form.lockstep) FindWaits(pass);
   if (absl::Status status = InsertRecording(pass); !status.ok()) return status;
   InsertWaits(pass);
   LowerCalls(pass);
@@ -306,6 +306,10 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
   MakeEntry(pass);
   pass.is_reachable.insert(pass.module->getFunction(kEntryName));
   Retarget(pass);
+  if (!form.own_stacks) {
+    llvm::Function& entry = *pass.module->getFunction(kEntryName);
+    if (absl::Status status = LeaveFramesAtBarriers(pass, entry); !status.ok()) return status;
+  }
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   if (llvm::verifyModule(*pass.module, &stream)) {

@@ -12,6 +12,7 @@
 #include "llvm/IR/Module.h"
 #include "tracegen/instrument/global_layout.h"
 #include "tracegen/instrument/kernel_interface.h"
+#include "tracegen/instrument/thread_context.h"
 #include "tracegen/program/static_program.h"
 
 namespace heddle::tracegen {
@@ -39,6 +40,21 @@ struct WaitSite {
   uint32_t instruction = 0;  // that polls, in the program
 };
 
+// A barrier of which all numbers are known when the kernel is compiled.
+struct FrameBarrier {
+  uint32_t site = 0;
+  uint32_t id = 0;
+  uint32_t threads = 0;  // 0 = all of the block
+  BarrierReduction reduction = BarrierReduction::kNone;
+};
+
+// In what form a kernel is made.
+struct KernelForm {
+  bool record = true;       // false: the code only computes, which is the native run that invariants compare with
+  bool lockstep = false;    // threads stop in front of each access to memory that others may see (kLockstepFunction)
+  bool own_stacks = false;  // threads wait at barriers on stacks of their own, as everywhere else
+};
+
 struct InstrumentedKernel {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;  // host triple; defines `void entry(ThreadContext*, const void* const* args)`
@@ -55,19 +71,21 @@ struct InstrumentedKernel {
   std::vector<Site> sites;            // what the site numbers passed to the runtime mean
   std::vector<RecordedBlock> blocks;  // location - 1
   std::vector<WaitSite> waits;        // what kSpinFunction's numbers mean; empty: no thread can wait in a loop
+  // Not 0: at the barriers below a thread leaves a frame of so many bytes in ThreadContext::frame (its first word is
+  // the function that goes on with it, `void resume(void* frame)`) and returns, with ThreadContext::meeting saying why.
+  uint64_t frame_bytes = 0;
+  std::vector<FrameBarrier> barriers;  // meeting - 1
   // Most that a thread adds to its record between two looks at its limits.
   uint64_t step_addresses = 0;
   uint64_t step_decisions = 0;
   std::vector<std::string> warnings;
 };
 
-// Makes the host side of one kernel. With `record` false the code only computes: the native run that invariants compare
-// with. PTX semantics hold: shifts by the width or more, saturating conversions, no trap on division by zero.
-// With `lockstep` every thread stops in front of each access to memory that others may see (kLockstepFunction).
-// `globals` places the module's variables and must be the same for all kernels of a module.
-// Errors name the construct that is not supported and its source line.
+// Makes the host side of one kernel. PTX semantics hold: shifts by the width or more, saturating conversions, no trap
+// on division by zero. `globals` places the module's variables and must be the same for all kernels of a module. Errors
+// name the construct that is not supported and its source line.
 absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, const KernelUnit& unit,
-                                              const GlobalLayout& globals, bool record, bool lockstep = false);
+                                              const GlobalLayout& globals, const KernelForm& form);
 
 }  // namespace heddle::tracegen
 

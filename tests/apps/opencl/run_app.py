@@ -1,4 +1,5 @@
-"""Runs a test program through the ordinary OpenCL loader: natively, and captured twice. All runs end well and print the
+"""Runs a test program through the ordinary OpenCL loader: natively, and captured twice, once
+with threads on stacks of their own. All runs end well and print the
 same (FILE.expected, if there is one); both traces are sound and have the same bytes.
 
 Usage: run_app.py PROGRAM [EXPECTED]. The environment names heddle, heddle-capture and the driver, and how many
@@ -36,8 +37,8 @@ def main():
         if len(sys.argv) > 2 and native != pathlib.Path(sys.argv[2]).read_bytes():
             sys.exit("the program prints\n" + native.decode(errors="replace"))
         traces = [folder / "first.htrace", folder / "second.htrace"]
-        for trace in traces:
-            captured = run([capture, "-o", trace, "--resident-blocks", resident, "--", program], plain)
+        for trace, stacks in zip(traces, ([], ["--own-stacks"])):
+            captured = run([capture, "-o", trace, "--resident-blocks", resident, *stacks, "--", program], plain)
             if captured != native:
                 sys.exit("captured, the program prints\n%s\nbut natively\n%s" %
                          (captured.decode(errors="replace"), native.decode(errors="replace")))
