@@ -274,6 +274,24 @@ void ExpectMetricsHoldOnSample(const std::string& sample, const std::string& mac
 TEST(Metrics, HoldBeforeTheMemoryOfAGtx480) { ExpectMetricsHoldOnSample("bfs", "baws_gtx480", {"pdom", "tbc", "dwf"}); }
 TEST(Metrics, HoldBeforeTheMemoryOfThe8800Gtx) { ExpectMetricsHoldOnSample("bfs", "thesis_8800gtx", {"pdom", "dwf"}); }
 
+// LWM is asked once more for a sub-warp that the memory's stage did not take in its turn: every issue counts once.
+TEST(Metrics, LwmCountsSubWarpsThatTheMemoryTakesLaterOnce) {
+  for (const std::string machine : {"baws_gtx480", "thesis_8800gtx"}) {
+    const auto reader = trace::TraceReader::Open(std::string(HEDDLE_SAMPLES_DIR) + "/bfs.htrace");
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    ReplayOptions options;
+    options.machine = LoadMachine(machine).value();
+    options.machine.set_sms(1);
+    Configuration lwm;
+    lwm.divergence.name = "lwm";
+    const auto results = Replay(**reader, {lwm}, options);
+    ASSERT_TRUE(results.ok()) << results.status();
+    for (const LaunchResult& launch : results->front().launch()) {
+      EXPECT_EQ(launch.divergence_counter().at("sub_warps"), launch.warp_instructions()) << machine;
+    }
+  }
+}
+
 // Policies that keep static warps have no extra lines; dynamic warp formation has.
 TEST(Metrics, ExtraLinesAreThoseOfRegroupedWarps) {
   const auto reader = trace::TraceReader::Open(std::string(HEDDLE_SAMPLES_DIR) + "/bfs.htrace");
