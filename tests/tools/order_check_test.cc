@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@ namespace heddle::tools {
 namespace {
 
 using replay::Configuration;
+using replay::Cycle;
 using replay::IssueEvent;
 using replay::IssueObserver;
 using replay::PolicySpec;
@@ -27,6 +30,29 @@ using trace::testing::ProgramBuilder;
 
 constexpr uint32_t kThreads = 64;
 constexpr uint64_t kGlobal = 0x10000000;  // in no address window
+
+// All issues, in any order.
+class Log final : public IssueObserver {
+ public:
+  struct Access {
+    Cycle cycle = 0;
+    trace::Pc pc = 0;
+  };
+  explicit Log(const trace::Program& program) : program_(program) {}
+  void Issued(const IssueEvent& event) override {
+    for (const IssueEvent::Lane& lane : event.lanes) {
+      if (!trace::Program::HasAddress(program_.instruction(lane.pc))) continue;
+      accesses_[{lane.block, lane.thread}].push_back({event.cycle, lane.pc});
+    }
+  }
+  const Access& At(uint64_t block, uint32_t thread, uint64_t access) const {
+    return accesses_.at({block, thread}).at(access);
+  }
+
+ private:
+  const trace::Program& program_;
+  std::map<std::pair<uint64_t, uint32_t>, std::vector<Access>> accesses_;
+};
 
 class OrderCheckTest : public ::testing::Test {
  protected:
@@ -164,6 +190,78 @@ TEST_F(OrderCheckTest, ATraceWithoutWritersIsRefused) {
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()), HasSubstr("--record-writers"));
   EXPECT_EQ(Run(Options(1, 8))->status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+// Random blocks over few words, under several policies, against a list of all issues.
+TEST_F(OrderCheckTest, FindsWhatAListOfAllIssuesShows) {
+  uint64_t overtook = 0;
+  uint64_t in_order = 0;
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    std::mt19937_64 random(seed);
+    constexpr uint32_t kBlocks = 20;
+    auto writer = Writer();
+    const trace::Program& program = **writer->AddProgram(trace::testing::RandomProgram(seed, {.barriers = true}));
+    ASSERT_EQ(writer->BeginLaunch(trace::testing::MakeLaunch(0, kBlocks, kThreads)), absl::OkStatus());
+    for (uint64_t block = 0; block < kBlocks; ++block) {
+      std::vector<trace::testing::ThreadTrace> threads;
+      std::vector<trace::ThreadRecord> records;
+      for (uint32_t t = 0; t < kThreads; ++t) {
+        threads.push_back(
+            trace::testing::RandomThread(program, seed, block * kThreads + t, {.most_instructions = 200, .alike = 16}));
+        for (uint64_t& address : threads.back().addresses) address = kGlobal + 4 * (random() % 5000);
+      }
+      for (const auto& thread : threads) records.push_back(thread.record());
+      ASSERT_EQ(writer->AddBlock(block, records, trace::TraceWriter::kNoExpectation), absl::OkStatus());
+    }
+    ASSERT_EQ(writer->EndLaunch(), absl::OkStatus());
+    ASSERT_EQ(writer->Finish(), absl::OkStatus());
+    Open();
+    struct Pair {
+      uint64_t block;
+      uint32_t thread;
+      uint64_t access;
+      trace::WriteOf write;
+    };
+    std::vector<Pair> pairs;
+    const trace::LaunchView& launch = reader_->launches()[0];
+    trace::v1::BlockChunk encoded;
+    trace::DecodedChunk decoded;
+    std::vector<trace::WrittenRead> reads;
+    for (const auto& reference : launch.chunks) {
+      ASSERT_EQ(reader_->ReadChunk(reference, encoded), absl::OkStatus());
+      ASSERT_EQ(reader_->ReadChunk(reference, decoded), absl::OkStatus());
+      ASSERT_EQ(DecodeLastWriters(encoded, *launch.program, kBlocks, kThreads, reads), absl::OkStatus());
+      for (const trace::WrittenRead& read : reads) {
+        size_t t = 0;
+        while (decoded.first_address[t + 1] <= read.position) ++t;
+        pairs.push_back({decoded.blocks[t / kThreads], static_cast<uint32_t>(t % kThreads),
+                         read.position - decoded.first_address[t], read.write});
+      }
+    }
+    ASSERT_GT(pairs.size(), 100u);
+    for (const char* divergence : {"pdom", "dwf", "mimd", "nrec"}) {
+      SCOPED_TRACE(::testing::Message() << "seed " << seed << ", " << divergence);
+      Log log(*launch.program);
+      const auto check = Run(Options(2, 3), divergence, &log);
+      ASSERT_EQ(check->status(), absl::OkStatus());
+      std::map<trace::Pc, uint64_t> expected;
+      for (const Pair& pair : pairs) {
+        const Log::Access& read = log.At(pair.block, pair.thread, pair.access);
+        const bool late = log.At(pair.write.block, pair.write.thread, pair.write.access).cycle >= read.cycle;
+        expected[read.pc] += late;
+        ++(late ? overtook : in_order);
+      }
+      std::map<trace::Pc, uint64_t> found;
+      const ReadOrder* order = check->Find(0, 0);
+      for (trace::Pc pc = 0; pc < order->instructions.size(); ++pc) {
+        if (order->instructions[pc].reads != 0) found[pc] = order->instructions[pc].overtook;
+      }
+      EXPECT_EQ(found, expected);
+      EXPECT_EQ(order->Total().reads, pairs.size());
+    }
+  }
+  EXPECT_GT(overtook, 100u);
+  EXPECT_GT(in_order, 100u);
 }
 
 }  // namespace

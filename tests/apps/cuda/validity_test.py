@@ -92,6 +92,92 @@ class Validity(unittest.TestCase):
         self.assertIn("paths change under 3 other orders", table)
         self.assertIn("not certified", self.run_program(BIN / "heddle", "replay", plain).stdout)
 
+    def test_reads_that_overtake_the_block_whose_data_they_read_are_counted(self):
+        self.build("block_order")
+        plain, done = self.capture("block_order")
+        self.assertEqual(done.stdout, "right\n")
+        refused = self.run_program(BIN / "heddle", "replay", plain, "--check-order", status=1)
+        self.assertIn("capture it with --record-writers", refused.stderr)
+        trace, _ = self.capture("block_order", "--record-writers")
+        again, _ = self.capture("block_order", "--record-writers")
+        self.assertEqual(trace.read_bytes(), again.read_bytes())
+        self.run_program(BIN / "heddle", "trace", "diff", plain, trace)
+
+        chain, exchange = self.info(trace)
+        self.assertNotIn("last_writers", exchange, "behind barriers a block reads what its own threads wrote")
+        (pair,) = chain["last_writers"]
+        self.assertEqual(pair["source"], f"block_order.cu:{self.line('block_order', '// of the block before')}")
+        self.assertEqual(pair["writer_source"], f"block_order.cu:{self.line('block_order', '// for the next block')}")
+        self.assertEqual(pair["reads"], 23 * 64)
+        self.assertEqual(pair["least_block_distance"], 1)
+        dump = self.run_program(BIN / "heddle", "trace", "dump", trace, "--launches", "0", "--blocks", "5", "--threads", "7")
+        self.assertIn("written by block 4, thread 7", dump.stdout)
+
+        def order(*options):
+            lines = self.run_program(BIN / "heddle", "replay", trace, "--check-order", "--json", *options).stdout
+            return [json.loads(line) for line in lines.splitlines()]
+
+        (together,) = order()
+        found = together["launch"][0]["read_order"]
+        self.assertEqual((found["reads"], found["writer_absent"]), (23 * 64, 0))
+        self.assertGreater(found["overtook"], 22 * 64, "all blocks begin at once")
+        example = found["instruction"][0]["example"][0]
+        self.assertEqual(example["written_by"]["block"], example["block"] - 1)
+        self.assertIn("overtook their writer", "\n".join(together["note"]))
+        self.assertIn("overtook their writer",
+                      self.run_program(BIN / "heddle", "replay", trace, "--check-order").stdout)
+        # Blocks one after the other keep the order, and a block's own barriers do under every policy.
+        alone = order("--set", "sms=1", "--set", "core.max_blocks=1", "--divergence", "pdom,nrec,dwf,tbc")
+        self.assertEqual([run["launch"][0]["read_order"]["overtook"] for run in alone], [0] * 4)
+        everywhere = order("--divergence", "all", "--kernels", "Exchange")
+        self.assertGreater(len(everywhere), 10)
+        for run in everywhere:
+            self.assertEqual(run["launch"][0]["read_order"], {"reads": 0, "overtook": 0, "writer_absent": 0,
+                                                              "instruction": []})
+        # What is checked changes nothing else.
+        (unchecked,) = [json.loads(self.run_program(BIN / "heddle", "replay", trace, "--json").stdout)]
+        for launch, checked in zip(unchecked["launch"], together["launch"]):
+            del checked["read_order"]
+            self.assertEqual(launch, checked)
+        refused = self.run_program(BIN / "heddle", "capture", "--record-writers", "--resident-blocks", "4", "-o",
+                                   "no.htrace", "--", "./block_order", status=2)
+        self.assertIn("--record-writers", refused.stderr)
+
+    def test_a_header_that_must_become_newer_in_the_middle_of_a_run_loses_nothing(self):
+        """Hand-offs are found when launches, copies and programs have been written under an older version."""
+        (self.work / "late.cu").write_text("""
+            #include <cstdio>
+            __global__ void First(int* data) { data[threadIdx.x] = threadIdx.x; }
+            __global__ void HandOff(int* data) {
+              __shared__ volatile int words[32];
+              words[threadIdx.x] = data[threadIdx.x];
+              data[threadIdx.x] = words[31 - threadIdx.x];
+            }
+            int main() {
+              int* data;
+              int host[32];
+              cudaMalloc(&data, sizeof(host));
+              for (int round = 0; round < 2; ++round) {
+                cudaMemset(data, 0, sizeof(host));
+                First<<<3, 32>>>(data);
+                HandOff<<<1, 32>>>(data);
+                First<<<2, 32>>>(data);
+                cudaMemcpy(host, data, sizeof(host), cudaMemcpyDeviceToHost);
+              }
+              std::printf("%d\\n", host[31]);
+            }""")
+        self.run_program(BIN / "heddle-nvcc", "late.cu", "-o", "late")
+        late, done = self.capture("late")
+        self.assertEqual(done.stdout, "31\n")
+        together, _ = self.capture("late", "--lockstep")  # has the newest version from the start
+        self.run_program(BIN / "heddle", "trace", "diff", late, together)
+        launches = self.info(late)
+        self.assertEqual([launch["kernel"].split("(")[0] for launch in launches], ["First", "HandOff", "First"] * 2)
+        self.assertEqual([bool(launch.get("certificate", {}).get("hand_off")) for launch in launches],
+                         [False, True, False] * 2)
+        header = json.loads(self.run_program(BIN / "heddle", "trace", "info", "--json", late).stdout)["header"]
+        self.assertGreaterEqual(header["minor"], 2)
+
 
 if __name__ == "__main__":
     unittest.main()
