@@ -71,6 +71,18 @@ TEST_P(SplitExample, ThreadFrontiersThatMeetAtPostDominatorsOnly) {
             "A[0123] B[-12-] D[0--3] D[-1--] E[0123]");
 }
 
+// Paths that return separately meet behind the call; compilers put a barrier inside the function of a branch only.
+TEST_P(SplitExample, ThreadFrontiersThatMeetBehindACall) {
+  Scenario scenario;
+  scenario.Call('A', 1, 'F', 'B').Block('B', 1, "");
+  scenario.Function().Block('F', 1, "GH").Return('G', 1).Return('H', 2);
+  scenario.ThreadBlock({"AFGB", "AFHB", "AFGB", "AFHB"});
+  EXPECT_EQ(Run(scenario, "thread_frontiers:reconvergence=post_dominator"),
+            "A[0123] F[0123] G[0-2-] H0[-1-3] H1[-1-3] B[0123]");
+  EXPECT_EQ(Run(scenario, "thread_frontiers:reconvergence=compiler_barrier"),
+            "A[0123] F[0123] G[0-2-] H0[-1-3] H1[-1-3] B[0-2-] B[-1-3]");
+}
+
 // ------------------------------------------------------------------------------------- its
 
 TEST_P(SplitExample, ItsWithoutYieldsIsTheStack) {
@@ -120,6 +132,16 @@ TEST(Dpe, InterleavesTheTwoPathsOfABranch) {
 // Below a nested branch a path stands still: only one branch's paths are interleaved.
 TEST(Dpe, DoesNotInterleaveWithPathsOfAnOuterBranch) {
   EXPECT_EQ(RunSlow(FungFigure31(), "dpe", 'D', 3), "A[0123] B[012-] C[0---] D[-12-] . . E[012-] F[---3] G[0123]");
+}
+
+// Both branches have two paths; F, which could run beside B, stops when B's threads part.
+TEST(Dpe, CountsBranchesAndHalts) {
+  PolicyDriver::Options options;
+  options.divergence = "dpe";
+  PolicyDriver driver(FungFigure31(), options);
+  driver.Run();
+  EXPECT_EQ(driver.divergence_counter("dual_branches"), 2);
+  EXPECT_EQ(driver.divergence_counter("halts"), 1);
 }
 
 // ------------------------------------------------------------------------------------- dws
