@@ -2,6 +2,7 @@
 // cycle: its, dpe, dws, thread_frontiers, sbi_swi. The machine issues one warp per cycle and completes it in the next.
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -247,6 +248,21 @@ TEST(SbiSwi, IssuesTwoWarpsOnDisjointLanes) {
   scenario.ThreadBlock({"ABD", "ACD", "ACD", "ACD", "ACD", "ACD", "ABD", "ABD"});
   EXPECT_EQ(Interweave(scenario, ":co_issue=swi"),
             "{AAAA}{0123} {AAAA}{4567} {BBB}{067} {CCC}{123} {CC}{45} {DDDD}{0123} {DDDD}{4567}");
+}
+
+// As above: B with F and C with D are pairs of paths; B of both warps is a pair of warps.
+TEST(SbiSwi, CountsPairsOfPathsAndOfWarps) {
+  using Pairs = std::pair<uint64_t, uint64_t>;
+  const auto pairs = [](const Scenario& scenario, const std::string& divergence) {
+    const EngineRun run = RunOnEngine(scenario, divergence, "fifo");
+    const auto& counters = run.result.launch(0).divergence_counter();
+    return Pairs(counters.at("branch_pairs"), counters.at("warp_pairs"));
+  };
+  EXPECT_EQ(pairs(FungFigure31(), "sbi_swi"), Pairs(2, 0));
+  Scenario scenario;
+  scenario.Block('A', 1, "BC", 'D').Block('B', 1, "D").Block('C', 1, "D").Block('D', 1, "");
+  scenario.ThreadBlock({"ABD", "ACD", "ACD", "ACD", "ACD", "ACD", "ABD", "ABD"});
+  EXPECT_EQ(pairs(scenario, "sbi_swi:co_issue=swi"), Pairs(0, 1));
 }
 
 // Without the constraint the second path passes the reconvergence point alone.
