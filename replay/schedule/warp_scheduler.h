@@ -72,8 +72,8 @@ class WarpScheduler {
 
   // For policies that issue many warps together (MIMD): what Pick would return one after the other if each slot left
   // `eligible` when it has been picked, whether it issues then or not. Writes to `order` as many of these slots as fit
-  // and as the scheduler knows without having been told of the issues; returns how many. 0: in this
-  // issue it has to be asked each time.
+  // and as the scheduler knows without having been told of the issues; returns how many. 0: in this issue it has to be
+  // asked each time.
   virtual size_t PickInOrder(const SlotSet& /*eligible*/, std::span<SlotId> /*order*/) const { return 0; }
   // For the same: Issued of slots that PickInOrder has named, and Offered, one after the other. All of `slots` are in
   // flight, or offered, already. A scheduler that overrides these as well as Issued and Offered does the same in both.

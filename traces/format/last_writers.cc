@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "traces/format/residuals.h"
 
 namespace heddle::trace {
 namespace {
@@ -27,11 +28,6 @@ bool TakeVarint(std::string_view& data, uint64_t& value) {
   }
   return false;
 }
-
-uint64_t Zigzag(uint64_t difference) {
-  return difference << 1 ^ static_cast<uint64_t>(static_cast<int64_t>(difference) >> 63);
-}
-uint64_t Unzigzag(uint64_t value) { return value >> 1 ^ (~(value & 1) + 1); }
 
 // What of a write is stored, each as a list of its own.
 constexpr int kWriteFields = 4;
@@ -73,7 +69,7 @@ void EncodeLastWriters(std::span<const WrittenRead> reads, v1::BlockChunk& chunk
       uint64_t latest = field == 0 ? chunk.first_block() : 0;
       for (const WrittenRead* read : list) {
         const uint64_t value = Field(read->write, field);
-        PutVarint(Zigzag(value - latest), data);
+        PutVarint(ZigZag(static_cast<int64_t>(value - latest)), data);
         latest = value;
       }
     }
@@ -114,7 +110,7 @@ absl::Status DecodeLastWriters(const v1::BlockChunk& chunk, const Program& progr
       for (size_t i = first; i < reads.size(); ++i) {
         uint64_t value = 0;
         if (!TakeVarint(data, value)) return Wrong(column, "cut short");
-        latest += Unzigzag(value);
+        latest += static_cast<uint64_t>(UnZigZag(value));
         WriteOf& write = reads[i].write;
         const uint64_t limit = field == 0   ? grid_blocks
                                : field == 1 ? block_threads
