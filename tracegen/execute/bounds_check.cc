@@ -33,7 +33,26 @@ void BoundsCheck::SetAllocations(const std::vector<trace::v1::Allocation>& alloc
   }
 }
 
+bool BoundsCheck::AllInOneRange(std::span<const uint64_t> addresses) const {
+  const uint64_t first = addresses.front();
+  auto next = std::upper_bound(ranges_.begin(), ranges_.end(), first,
+                               [](uint64_t at, const Range& range) { return at < range.base; });
+  if (next == ranges_.begin()) return false;
+  const Range& range = *std::prev(next);
+  if (addresses.back() - range.base >= range.bytes) return false;
+  bool outside = false;
+  for (const uint64_t address : addresses) outside |= address - range.base >= range.bytes;
+  return !outside;
+}
+
 size_t BoundsCheck::FindOutside(std::span<const uint64_t> addresses) const {
+  if (addresses.empty()) return kNone;
+  // Most threads access nothing but shared memory from one barrier to the next, or one array: that takes no look-ups.
+  constexpr uint64_t kNotGlobal = kSharedBase & ~(kGlobalBase | (kGlobalBytes - 1));
+  static_assert(kNotGlobal != 0 && kGlobalBase % kGlobalBytes == 0);
+  uint64_t common = kNotGlobal;
+  for (const uint64_t address : addresses) common &= address;
+  if (common != 0 || AllInOneRange(addresses)) return kNone;
   for (size_t i = 0; i < addresses.size(); ++i) {
     const uint64_t offset = addresses[i] - kGlobalBase;
     if (offset >= kGlobalBytes) continue;

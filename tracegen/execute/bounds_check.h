@@ -34,6 +34,9 @@ class BoundsCheck {
     bool operator==(const Range&) const = default;
   };
 
+  // False says nothing: it only looks at the range of the first address, of which there is one.
+  bool AllInOneRange(std::span<const uint64_t> addresses) const;
+
   std::vector<Range> ranges_;    // ascending
   std::vector<uint16_t> valid_;  // by 512 bytes from the start of the global window: bytes that are allocated
 };

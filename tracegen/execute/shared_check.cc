@@ -31,7 +31,12 @@ uint64_t OrderOf(const trace::Program& program, trace::Pc pc) {
 }  // namespace
 
 SharedMemoryCheck::SharedMemoryCheck(const trace::Program& program, uint32_t threads, uint32_t shared_bytes)
-    : program_(program), threads_(threads), shared_bytes_(shared_bytes), path_of_thread_(threads), lanes_(kWarpWidth) {
+    : program_(program),
+      threads_(threads),
+      shared_bytes_(shared_bytes),
+      path_of_thread_(threads),
+      lanes_(kWarpWidth),
+      next_stretch_(threads) {
   for (const trace::Block& block : program.blocks()) {
     first_item_.push_back(static_cast<uint32_t>(items_.size()));
     uint32_t position = 0;
@@ -122,7 +127,7 @@ absl::Status SharedMemoryCheck::AddBlock(uint64_t block, std::span<const trace::
   const Threads threads{records, consumed};
   for (uint32_t warp = 0; warp * kWarpWidth < threads_; ++warp) FindHandOffs(warp, threads);
   if (!uninitialized_.has_value()) {
-    NoteStores(block, threads);
+    NoteStores(block, whole, threads);
     FindUninitialized(block, threads);
   }
   return absl::OkStatus();
@@ -137,22 +142,37 @@ SharedMemoryCheck::Units SharedMemoryCheck::UnitsOf(const Threads& threads, uint
           static_cast<uint32_t>((offset + step.bytes - 1) >> unit_bits_) + 1};
 }
 
-void SharedMemoryCheck::NoteStores(uint64_t block, const Threads& threads) {
-  for (uint32_t t = 0; t < threads_; ++t) {
-    for (uint32_t s = path_of_thread_[t].first; s < path_of_thread_[t].end; ++s) {
-      const Stretch& stretch = stretches_[s];
-      if (stretch.kinds == kLoad) continue;
-      const uint32_t barriers = BarriersOf(stretch);
-      for (uint32_t i = stretch.first; i < stretch.end; ++i) {
-        const Step& step = steps_[i];
-        if (step.kind == kLoad) continue;
-        const Units units = UnitsOf(threads, t, step);
-        for (uint32_t unit = units.first; unit < units.end; ++unit) {
-          FirstStore& first = first_store_[unit];
-          if (first.block != block) first = {block, kNever, kNever};
-          first.any = std::min(first.any, barriers);
-          if (step.kind == kStore) first.plain = std::min(first.plain, barriers);
-        }
+// One number of barriers after the other, so that the first store to a place that is found is its first, and nothing is
+// left to be found when every place has had a plain one. (Not so for a block in parts, of which each begins anew.)
+void SharedMemoryCheck::NoteStores(uint64_t block, bool whole, const Threads& threads) {
+  for (uint32_t t = 0; t < threads_; ++t) next_stretch_[t] = path_of_thread_[t].first;
+  stored_units_ = 0;
+  for (uint32_t barriers = 1; barriers != kNever && !(whole && stored_units_ == unit_count());) {
+    uint32_t next_barriers = kNever;
+    for (uint32_t t = 0; t < threads_; ++t) {
+      uint32_t& s = next_stretch_[t];
+      for (; s < path_of_thread_[t].end && BarriersOf(stretches_[s]) <= barriers; ++s) {
+        if (stretches_[s].kinds != kLoad) NoteStoresOf(stretches_[s], t, block, threads);
+      }
+      if (s < path_of_thread_[t].end) next_barriers = std::min(next_barriers, BarriersOf(stretches_[s]));
+    }
+    barriers = next_barriers;
+  }
+}
+
+void SharedMemoryCheck::NoteStoresOf(const Stretch& stretch, uint32_t thread, uint64_t block, const Threads& threads) {
+  const uint32_t barriers = BarriersOf(stretch);
+  for (uint32_t i = stretch.first; i < stretch.end; ++i) {
+    const Step& step = steps_[i];
+    if (step.kind == kLoad) continue;
+    const Units units = UnitsOf(threads, thread, step);
+    for (uint32_t unit = units.first; unit < units.end; ++unit) {
+      FirstStore& first = first_store_[unit];
+      if (first.block != block) first = {block, kNever, kNever};
+      first.any = std::min(first.any, barriers);
+      if (step.kind == kStore) {
+        stored_units_ += first.plain == kNever;
+        first.plain = std::min(first.plain, barriers);
       }
     }
   }
@@ -162,8 +182,7 @@ void SharedMemoryCheck::FindUninitialized(uint64_t block, const Threads& threads
   // By which barrier all of shared memory has been stored to.
   uint32_t all = 0;
   uint32_t all_plain = 0;
-  const uint32_t unit_count = (shared_bytes_ + (1u << unit_bits_) - 1) >> unit_bits_;
-  for (uint32_t unit = 0; unit < unit_count && all != kNever; ++unit) {
+  for (uint32_t unit = 0; unit < unit_count() && all != kNever; ++unit) {
     const FirstStore& first = first_store_[unit];
     all = std::max(all, first.block == block ? first.any : kNever);
     all_plain = std::max(all_plain, first.block == block ? first.plain : kNever);

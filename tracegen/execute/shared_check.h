@@ -136,7 +136,9 @@ class SharedMemoryCheck final : public BlockObserver {
   static uint32_t BarriersOf(const Stretch& stretch) { return static_cast<uint32_t>(1 + (stretch.interval >> 32)); }
   Path StepsOf(const trace::ThreadRecord& record, bool last, ThreadState& state);
   Units UnitsOf(const Threads& threads, uint32_t thread, const Step& step) const;
-  void NoteStores(uint64_t block, const Threads& threads);
+  uint32_t unit_count() const { return (shared_bytes_ + (1u << unit_bits_) - 1) >> unit_bits_; }
+  void NoteStores(uint64_t block, bool whole, const Threads& threads);
+  void NoteStoresOf(const Stretch& stretch, uint32_t thread, uint64_t block, const Threads& threads);
   void FindUninitialized(uint64_t block, const Threads& threads);
   void FindHandOffs(uint32_t warp, const Threads& threads);
   // Of the stretches stretch_of_lane_ of one interval.
@@ -164,6 +166,9 @@ class SharedMemoryCheck final : public BlockObserver {
   uint64_t stamp_ = 0;
   std::vector<Place> places_;
   std::vector<FirstStore> first_store_;
+  // For NoteStores.
+  uint32_t stored_units_ = 0;           // of the block: places with a plain store
+  std::vector<uint32_t> next_stretch_;  // by thread
   std::map<HandOff, uint64_t> hand_offs_;
   std::optional<Uninitialized> uninitialized_;
 };

@@ -126,84 +126,11 @@ void ChunkEncoder::TurnDecisions(bool trial, EncoderMemory& memory, v1::PathTabl
   table.clear_decision_bits();
 }
 
-ColumnView ChunkEncoder::View(uint32_t index) const {
-  const Column& column = columns_[index];
-  return {std::span(values_).subspan(column.first_value, column.values),
-          std::span(starts_).subspan(column.first_start, column.threads + 1)};
-}
-
-void ChunkEncoder::OrderByColumn(const PendingChunk& chunk, const PendingPath& path) {
-  next_order_.resize(columns_.size());
-  uint32_t* next = order_.data() + path.first_access;
-  for (const PathColumn& used : chunk.columns().subspan(path.first_column, path.column_count)) {
-    next_order_[used.column] = next;
-    next += used.count;
-  }
-  const uint16_t* sequence = chunk.sequence().data() + path.first_access;
-  for (uint32_t i = 0; i < path.accesses; ++i) *next_order_[sequence[i]]++ = i;
-}
-
-void ChunkEncoder::Scatter(const PendingChunk& chunk) {
-  for (const PendingPath& path : chunk.paths()) {
-    for (const PathColumn& used : chunk.columns().subspan(path.first_column, path.column_count)) {
-      columns_[used.column].values += path.uses * used.count;
-      columns_[used.column].threads += path.uses;
-    }
-  }
-  uint64_t values = 0;
-  uint64_t starts = 0;
-  for (uint32_t c = 0; c < columns_.size(); ++c) {
-    Column& column = columns_[c];
-    column.first_value = values;
-    column.first_start = starts;
-    if (column.values == 0) continue;
-    used_.push_back(c);
-    values += column.values;
-    starts += column.threads + 1;
-  }
-  values_.resize(values);
-  starts_.resize(starts);
-  next_value_.resize(columns_.size());
-  std::vector<uint32_t*> next_start(columns_.size());
-  for (uint32_t c : used_) {
-    next_value_[c] = values_.data() + columns_[c].first_value;
-    next_start[c] = starts_.data() + columns_[c].first_start;
-  }
-  order_.resize(chunk.sequence().size());
-  has_order_.assign(chunk.paths().size(), false);
-  const uint64_t* address = chunk.addresses().data();
-  for (uint32_t path_index : chunk.path_of_thread()) {
-    const PendingPath& path = chunk.paths()[path_index];
-    const std::span<const PathColumn> columns = chunk.columns().subspan(path.first_column, path.column_count);
-    for (const PathColumn& used : columns) {
-      const uint64_t* first = values_.data() + columns_[used.column].first_value;
-      *next_start[used.column]++ = static_cast<uint32_t>(next_value_[used.column] - first);
-    }
-    if (path.uses == 1) {
-      const uint16_t* sequence = chunk.sequence().data() + path.first_access;
-      for (uint64_t i = 0; i < path.accesses; ++i) *next_value_[sequence[i]]++ = *address++;
-      continue;
-    }
-    // Column by column, so that no address waits for the place of the one before it.
-    if (!has_order_[path_index]) OrderByColumn(chunk, path);
-    has_order_[path_index] = true;
-    const uint32_t* order = order_.data() + path.first_access;
-    for (const PathColumn& used : columns) {
-      uint64_t* const values = next_value_[used.column];
-      for (uint32_t k = 0; k < used.count; ++k) values[k] = address[order[k]];
-      next_value_[used.column] += used.count;
-      order += used.count;
-    }
-    address += path.accesses;
-  }
-  for (uint32_t c : used_) *next_start[c] = static_cast<uint32_t>(columns_[c].values);
-}
-
 std::vector<ThreadResiduals> ChunkEncoder::ThreadsOf(const PendingChunk& chunk, uint32_t column) const {
   std::vector<uint32_t> count_of_path(chunk.paths().size(), 0);
   for (size_t p = 0; p < chunk.paths().size(); ++p) {
     const PendingPath& path = chunk.paths()[p];
-    for (const PathColumn& used : chunk.columns().subspan(path.first_column, path.column_count)) {
+    for (const PathColumn& used : ColumnsOf(chunk, path)) {
       if (used.column == column) count_of_path[p] = used.count;
     }
   }
@@ -223,7 +150,7 @@ unsigned ChunkEncoder::ThreadsFor(const PendingChunk& chunk) const {
 void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool trial, v1::AddressColumn& record) {
   Column& column = columns_[index];
   const Program& program = chunk.program();
-  const ColumnView view = View(index);
+  const ColumnView view = column.expected == Expected::kNothing ? View(index) : ColumnView();
   record.set_instruction(program.accesses()[index]);
   record.set_model(column.choice.model);
   if (column.choice.chain != 0) record.set_chain(number_of_chain_[column.choice.chain - 1]);
@@ -232,8 +159,13 @@ void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool 
   bool by_access = true;  // a residual for every access
   switch (column.choice.model) {
     case v1::AddressColumn::SEPARABLE:
-      StoreBases(view, record);
-      StoreSteps(view.of(static_cast<size_t>(column.longest)), record);
+      if (column.expected == Expected::kSeparable) {
+        StoreBases(column.bases, record);
+        StoreSteps(column.model, record);
+      } else {
+        StoreBases(view, record);
+        StoreSteps(view.of(static_cast<size_t>(column.longest)), record);
+      }
       break;
     case v1::AddressColumn::TIME:
       record.set_bias(column.choice.bias);
@@ -256,15 +188,25 @@ void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool 
       record.set_ref_instruction(program.accesses()[column.choice.reference]);
       record.set_ref_shift(column.choice.shift);
       record.set_bias(column.choice.bias);
+      if (column.expected == Expected::kRelative) {
+        EncodeZeros(column.values, record);
+        return;
+      }
       if (column.walks) {
         residuals = column.residuals;
         break;
       }
       const std::span<const uint64_t> reference = View(column.choice.reference).values;
       differences.resize(view.values.size());
-      for (size_t i = 0; i < differences.size(); ++i) {
-        differences[i] = static_cast<int64_t>(view.values[i] - Shifted(reference[i], column.choice.shift) -
-                                              static_cast<uint64_t>(column.choice.bias));
+      const auto bias = static_cast<uint64_t>(column.choice.bias);
+      if (column.choice.shift == 0) {
+        for (size_t i = 0; i < differences.size(); ++i) {
+          differences[i] = static_cast<int64_t>(view.values[i] - reference[i] - bias);
+        }
+      } else {
+        for (size_t i = 0; i < differences.size(); ++i) {
+          differences[i] = static_cast<int64_t>(view.values[i] - Shifted(reference[i], column.choice.shift) - bias);
+        }
       }
       residuals = differences;
       break;
@@ -272,6 +214,7 @@ void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool 
   }
   if (column.choice.model != v1::AddressColumn::SEPARABLE && column.choice.model != v1::AddressColumn::INDUCTION) {
     const bool zero = std::all_of(residuals.begin(), residuals.end(), [](int64_t r) { return r == 0; });
+    column.choice.exact = zero;
     std::vector<ThreadResiduals> threads;
     if (by_access && !zero && (trial || column.choice.layout.scaled)) threads = ThreadsOf(chunk, index);
     EncodeResiduals(residuals, threads, trial, column.choice.layout, record);
@@ -374,11 +317,10 @@ void ChunkEncoder::Keep(const PendingChunk& chunk, const EncoderMemory& memory) 
     Column& column = columns_[c];
     const ModelChoice& known = memory.choices[c];
     column.choice = known;
-    const bool cheap = column.longest >= 0 && HasCheapBases(View(c));
     bool fits = false;
     switch (known.model) {
       case v1::AddressColumn::RELATIVE:
-        fits = columns_[known.reference].values > 0 && !cheap;
+        fits = columns_[known.reference].values > 0 && (column.longest < 0 || !HasCheapBases(View(c)));
         break;
       case v1::AddressColumn::TIME:
         fits = column.longest < 0;
@@ -407,10 +349,15 @@ void ChunkEncoder::Encode(const PendingChunk& chunk, bool cut, EncoderMemory& me
   used_.clear();
   counters_.clear();
   memory.choices.resize(column_count);
-  Scatter(chunk);
-  const unsigned threads = ThreadsFor(chunk);
-  ParallelFor(used_.size(), threads, [&](size_t u) { columns_[used_[u]].longest = FindSeparable(View(used_[u])); });
   const bool trial = IsTrial(memory.chunks++);
+  CountAccesses(chunk);
+  if (!trial) Expect(chunk, memory);
+  Scatter(chunk, memory);
+  const unsigned threads = ThreadsFor(chunk);
+  ParallelFor(used_.size(), threads, [&](size_t u) {
+    Column& column = columns_[used_[u]];
+    if (column.expected == Expected::kNothing) column.longest = FindSeparable(View(used_[u]));
+  });
   TurnDecisions(trial, memory, *out.mutable_paths());
   if (trial) {
     // Chains get new numbers. A column without accesses in this chunk may not keep one.

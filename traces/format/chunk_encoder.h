@@ -38,12 +38,17 @@ class ChunkEncoder {
     uint32_t member = 0;
     std::vector<ChainSample> sample;
   };
+  // What a column is expected to be after earlier chunks, so that its addresses need not be sorted.
+  enum class Expected : uint8_t { kNothing, kSeparable, kRelative };
   struct Column {
     uint64_t first_value = 0;
     uint64_t values = 0;
     uint64_t first_start = 0;
     uint64_t threads = 0;
     int64_t longest = -1;  // SEPARABLE if >= 0
+    Expected expected = Expected::kNothing;
+    bool placed = false;  // sorted, or found to be what is expected
+    uint64_t wrong = 0;   // it is not what was expected if this is not 0
     bool sampled = false;
     bool walks = false;  // its residuals need a walk in program order
     ModelChoice choice;
@@ -51,7 +56,8 @@ class ChunkEncoder {
     std::vector<Candidate> candidates;  // at most two
     std::vector<int64_t> residuals;     // of columns that walk
     std::vector<uint8_t> states;        // CHAIN: of the chain, by residual
-    std::vector<uint64_t> bases;        // INDUCTION: by thread that runs the instruction
+    std::vector<uint64_t> bases;        // INDUCTION, and what is expected: by thread that runs the instruction
+    std::vector<uint64_t> model;        // expected SEPARABLE: addresses of a thread that runs it most often
   };
   // Latest address of a chain, while threads are walked.
   struct ChainState {
@@ -69,16 +75,39 @@ class ChunkEncoder {
     uint8_t* residual_state = nullptr;    // CHAIN: next state to be written
     uint32_t reference = 0;
     int32_t shift = 0;
-    uint32_t chain = 0;  // 1 + chain, 0 = none
-    uint32_t state = 0;  // that it leaves
+    uint32_t chain = 0;    // 1 + chain, 0 = none
+    uint32_t state = 0;    // that it leaves
+    bool matters = false;  // it has residuals to be written, or others count from it
+  };
+  // An access that matters, of a path that several threads take.
+  struct WalkStep {
+    uint32_t access = 0;  // among the path's accesses
+    uint32_t column = 0;
   };
 
   void EncodePaths(const PendingChunk& chunk, bool cut, v1::BlockChunk& out);
   // Turns decisions to planes if that pays.
   void TurnDecisions(bool trial, EncoderMemory& memory, v1::PathTable& table);
-  void Scatter(const PendingChunk& chunk);
+  static std::span<const PathColumn> ColumnsOf(const PendingChunk& chunk, const PendingPath& path) {
+    return chunk.columns().subspan(path.first_column, path.column_count);
+  }
+  void CountAccesses(const PendingChunk& chunk);
+  // Columns that were SEPARABLE in earlier chunks, or RELATIVE without residuals, need not be sorted if they still are:
+  // chooses them, and what threads are compared with.
+  void Expect(const PendingChunk& chunk, const EncoderMemory& memory);
+  void FindModels(const PendingChunk& chunk);
+  // A column that is to be sorted and counts from another one needs that one sorted.
+  void ExpectNothingOfReferences(const EncoderMemory& memory);
+  // Sorts the addresses into columns, but for those that are what they are expected to be.
+  void Scatter(const PendingChunk& chunk, const EncoderMemory& memory);
+  // Of the columns of which nothing is expected and that are not placed; `skips`: there may be others.
+  void ScatterPass(const PendingChunk& chunk, const EncoderMemory& memory, bool skips);
+  void PlaceColumns();
+  void NoteStart(uint32_t column);  // of a thread
+  void Compare(const uint64_t* address, std::span<const uint32_t> order, const ModelChoice& known, Column& column);
   // Fills order_ for a path.
   void OrderByColumn(const PendingChunk& chunk, const PendingPath& path);
+  // Not of columns that are `expected`.
   ColumnView View(uint32_t column) const;
   // Decides models and chains anew, from samples.
   void Choose(const PendingChunk& chunk, EncoderMemory& memory);
@@ -103,7 +132,8 @@ class ChunkEncoder {
   void WalkResiduals(const PendingChunk& chunk, v1::BlockChunk& out);
   // Moves what all residuals of a state have in common to the state's bias, if that takes fewer bits.
   void TightenBiases(uint32_t column);
-  void WalkThread(const uint64_t* address, const uint16_t* sequence, uint64_t accesses);
+  void WalkThread(const PendingChunk& chunk, uint32_t path_index, const uint64_t* address);
+  void WalkAccess(uint32_t column, uint64_t value);
   std::vector<ThreadResiduals> ThreadsOf(const PendingChunk& chunk, uint32_t column) const;
   // Fills the record of one column; several columns may be encoded at the same time.
   void EncodeColumn(const PendingChunk& chunk, uint32_t index, bool trial, v1::AddressColumn& record);
@@ -117,14 +147,19 @@ class ChunkEncoder {
   std::vector<uint32_t> number_of_path_;
   std::vector<uint64_t> values_;
   std::vector<uint32_t> starts_;
-  std::vector<uint64_t*> next_value_;
-  std::vector<uint32_t> order_;  // of each path that several threads take: its accesses by column
+  uint64_t values_in_use_ = 0;
+  uint64_t starts_in_use_ = 0;
+  std::vector<uint64_t*> next_value_;  // by column
+  std::vector<uint32_t*> next_start_;
+  std::vector<uint32_t> order_;  // of a path: its accesses by column
   std::vector<bool> has_order_;  // by path
   std::vector<uint32_t*> next_order_;
+  std::vector<const uint32_t*> order_of_column_;  // of the thread that is being compared
   std::vector<uint64_t> latest_;
   std::vector<ChainState> chain_states_;
   std::vector<uint32_t> number_of_chain_;  // by chain of the memory: 1 + number in the chunk, 0 = not used
   std::vector<WalkColumn> walk_columns_;
+  std::vector<std::vector<WalkStep>> walk_steps_;  // by path
   std::vector<std::vector<int64_t>> walk_biases_;
 };
 

@@ -12,7 +12,7 @@ void ChunkEncoder::SampleThread(const PendingChunk& chunk, uint64_t first_addres
                                 size_t most_samples) {
   constexpr uint64_t kMostAccesses = 8192;
   constexpr uint32_t kMostPerThread = 64;
-  const auto used_columns = chunk.columns().subspan(path.first_column, path.column_count);
+  const auto used_columns = ColumnsOf(chunk, path);
   for (const PathColumn& used : used_columns) columns_[used.column].sampled = true;
   for (ChainState& chain : chain_states_) chain.state = 0;
   std::vector<uint32_t> taken(columns_.size(), 0);
@@ -78,7 +78,7 @@ void ChunkEncoder::Sample(const PendingChunk& chunk) {
       run_accesses += path.accesses;
     } else if (extra < kMostExtra) {
       // A column that the runs miss.
-      for (const PathColumn& used : chunk.columns().subspan(path.first_column, path.column_count)) {
+      for (const PathColumn& used : ColumnsOf(chunk, path)) {
         const Column& column = columns_[used.column];
         if (!column.sampled && (!column.sample.references.empty() || !column.candidates.empty())) take = true;
       }
@@ -148,27 +148,40 @@ void ChunkEncoder::PlanChains(const Program& program, const EncoderMemory& memor
   }
 }
 
-void ChunkEncoder::WalkThread(const uint64_t* address, const uint16_t* sequence, uint64_t accesses) {
-  for (uint64_t i = 0; i < accesses; ++i) {
-    WalkColumn& walk = walk_columns_[sequence[i]];
-    const uint64_t value = address[i];
-    if (walk.chain != 0) {
-      ChainState& chain = chain_states_[walk.chain - 1];
-      if (walk.chain_bias != nullptr) {
-        const uint64_t bias = static_cast<uint64_t>(walk.chain_bias[chain.state]);
-        if (!chain.known && chain.carry) chain.start = chain.latest = value - bias;
-        *walk.residual++ = static_cast<int64_t>(value - chain.latest - bias);
-        *walk.residual_state++ = static_cast<uint8_t>(chain.state);
-      }
-      chain.latest = value;
-      chain.state = walk.state;
-      chain.known = true;
+inline void ChunkEncoder::WalkAccess(uint32_t column, uint64_t value) {
+  WalkColumn& walk = walk_columns_[column];
+  if (walk.chain != 0) {
+    ChainState& chain = chain_states_[walk.chain - 1];
+    if (walk.chain_bias != nullptr) {
+      const uint64_t bias = static_cast<uint64_t>(walk.chain_bias[chain.state]);
+      if (!chain.known && chain.carry) chain.start = chain.latest = value - bias;
+      *walk.residual++ = static_cast<int64_t>(value - chain.latest - bias);
+      *walk.residual_state++ = static_cast<uint8_t>(chain.state);
     }
-    if (walk.residual != nullptr && walk.chain_bias == nullptr) {
-      *walk.residual++ = static_cast<int64_t>(value - Shifted(latest_[walk.reference], walk.shift) - walk.bias);
-    }
-    latest_[sequence[i]] = value;
+    chain.latest = value;
+    chain.state = walk.state;
+    chain.known = true;
   }
+  if (walk.residual != nullptr && walk.chain_bias == nullptr) {
+    *walk.residual++ = static_cast<int64_t>(value - Shifted(latest_[walk.reference], walk.shift) - walk.bias);
+  }
+  latest_[column] = value;
+}
+
+void ChunkEncoder::WalkThread(const PendingChunk& chunk, uint32_t path_index, const uint64_t* address) {
+  const PendingPath& path = chunk.paths()[path_index];
+  const uint16_t* sequence = chunk.sequence().data() + path.first_access;
+  if (path.uses == 1) {
+    for (uint64_t i = 0; i < path.accesses; ++i) WalkAccess(sequence[i], address[i]);
+    return;
+  }
+  std::vector<WalkStep>& steps = walk_steps_[path_index];
+  if (steps.empty()) {
+    for (uint32_t i = 0; i < path.accesses; ++i) {
+      if (walk_columns_[sequence[i]].matters) steps.push_back({i, sequence[i]});
+    }
+  }
+  for (const WalkStep& step : steps) WalkAccess(step.column, address[step.access]);
 }
 
 void ChunkEncoder::TightenBiases(uint32_t c) {
@@ -210,31 +223,35 @@ void ChunkEncoder::WalkResiduals(const PendingChunk& chunk, v1::BlockChunk& out)
     any = true;
     column.residuals.resize(column.values);
     walk_columns_[c].residual = column.residuals.data();
+    walk_columns_[c].matters = true;
+    if (column.choice.model == v1::AddressColumn::RELATIVE) walk_columns_[column.choice.reference].matters = true;
     if (column.choice.model != v1::AddressColumn::CHAIN) continue;
     column.states.resize(column.values);
     walk_columns_[c].residual_state = column.states.data();
   }
   if (!any) return;
+  for (WalkColumn& walk : walk_columns_) walk.matters |= walk.chain != 0;
   std::vector<uint8_t> concerned(chunk.paths().size(), 0);
   for (size_t p = 0; p < concerned.size(); ++p) {
     const PendingPath& path = chunk.paths()[p];
-    for (const PathColumn& used : chunk.columns().subspan(path.first_column, path.column_count)) {
+    for (const PathColumn& used : ColumnsOf(chunk, path)) {
       concerned[p] |= columns_[used.column].walks || walk_columns_[used.column].chain != 0;
     }
   }
+  walk_steps_.assign(chunk.paths().size(), {});
   latest_.assign(columns_.size(), 0);
   uint64_t first_address = 0;
   for (uint32_t path_index : chunk.path_of_thread()) {
     const PendingPath& path = chunk.paths()[path_index];
     if (concerned[path_index]) {
-      for (const PathColumn& used : chunk.columns().subspan(path.first_column, path.column_count)) {
+      for (const PathColumn& used : ColumnsOf(chunk, path)) {
         if (walk_columns_[used.column].chain == 0) continue;
         ChainState& chain = chain_states_[walk_columns_[used.column].chain - 1];
         chain.state = 0;
         if (!chain.carry) chain.latest = 0;
       }
-      WalkThread(chunk.addresses().data() + first_address, chunk.sequence().data() + path.first_access, path.accesses);
-      for (const PathColumn& used : chunk.columns().subspan(path.first_column, path.column_count)) {
+      WalkThread(chunk, path_index, chunk.addresses().data() + first_address);
+      for (const PathColumn& used : ColumnsOf(chunk, path)) {
         latest_[used.column] = 0;
       }
     }

@@ -114,6 +114,10 @@ int64_t FindSeparable(const ColumnView& column) {
 
 bool HasCheapBases(const ColumnView& column) { return BaseBits(column) <= static_cast<double>(column.threads()) + 64; }
 
+bool HasCheapBases(std::span<const uint64_t> bases) {
+  return BaseBits(bases) <= static_cast<double>(bases.size()) + 64;
+}
+
 bool HasNearlyFreeBases(const ColumnView& column) {
   constexpr double kBitsPerAccess = 0.25;
   return BaseBits(column) <= kBitsPerAccess * static_cast<double>(column.values.size());

@@ -28,6 +28,7 @@ struct ModelChoice {
   InductionCounter counter;         // INDUCTION
   int64_t stride = 0;               // INDUCTION
   LayoutChoice layout;
+  bool exact = false;  // there were no residuals but 0
 };
 
 // Addresses of one column, thread by thread.
@@ -56,6 +57,7 @@ double BaseBits(std::span<const uint64_t> bases);
 
 // True if the bases follow a line so closely that no other model has anything to gain on a separable column.
 bool HasCheapBases(const ColumnView& column);
+bool HasCheapBases(std::span<const uint64_t> bases);
 
 // True if the bases of a separable column take next to nothing per access. Other models could save little, and those
 // that need the order of the program decode several times as slowly.

@@ -34,6 +34,9 @@ struct ThreadResiduals {
 // What AddressColumn.scaled adds to the bit lengths of a thread with so many accesses in the chunk.
 inline uint32_t ScaleOf(uint64_t accesses) { return static_cast<uint32_t>(std::bit_width(accesses)); }
 
+// What EncodeResiduals stores of residuals that are all 0.
+void EncodeZeros(uint64_t count, v1::AddressColumn& column);
+
 // Stores `residuals` in `column`: count, layout, bytes. With `trial` true the cheapest layout is found by compressing a
 // sample and put into `choice`; otherwise `choice` is used. `threads` tells the threads of the residuals apart; it may
 // be empty, then nothing is scaled. May move a part that all residuals have in common to column.bias.

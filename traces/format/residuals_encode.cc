@@ -34,35 +34,36 @@ struct Summary {
   uint64_t nonzero = 0;
   uint32_t width = 0;     // bytes of the largest number
   Transform plain;        // signed
-  Transform from_lowest;  // nonnegative, if that takes fewer bits
+  Transform from_lowest;  // nonnegative, if that takes fewer bits; only for the layout of bits
 };
 
-Summary Summarize(std::span<const int64_t> residuals) {
+// `for_bits`: whether from_lowest is needed, which only the layout of bits asks for.
+Summary Summarize(std::span<const int64_t> residuals, bool for_bits) {
   Summary summary;
   uint64_t any = 0;
-  int64_t lowest = residuals.empty() ? 0 : residuals[0];
+  uint64_t numbers = 0;
   for (int64_t r : residuals) {
     any |= static_cast<uint64_t>(r);
+    numbers |= ZigZag(r);
     summary.nonzero += r != 0;
-    lowest = std::min(lowest, r);
   }
   if (any == 0) return summary;
   summary.plain.shift = static_cast<uint32_t>(std::countr_zero(any));
+  // Of multiples of 2^shift, shifted numbers are the numbers of what is shifted.
+  summary.width = static_cast<uint32_t>((std::bit_width(numbers >> summary.plain.shift) + 7) / 8);
+  if (!for_bits) return summary;
+  const int64_t lowest = *std::min_element(residuals.begin(), residuals.end());
   uint64_t differences = 0;
   for (int64_t r : residuals) differences |= static_cast<uint64_t>(r) - static_cast<uint64_t>(lowest);
   summary.from_lowest.origin = static_cast<uint64_t>(lowest);
   summary.from_lowest.shift = differences == 0 ? 0 : static_cast<uint32_t>(std::countr_zero(differences));
   summary.from_lowest.nonnegative = true;
-  uint64_t numbers = 0;
   uint64_t bits = 0;
   uint64_t bits_from_lowest = 0;
   for (int64_t r : residuals) {
-    const uint64_t number = summary.plain(r);
-    numbers |= number;
-    bits += static_cast<uint64_t>(std::bit_width(number));
+    bits += static_cast<uint64_t>(std::bit_width(summary.plain(r)));
     bits_from_lowest += static_cast<uint64_t>(std::bit_width(summary.from_lowest(r)));
   }
-  summary.width = static_cast<uint32_t>((std::bit_width(numbers) + 7) / 8);
   if (bits_from_lowest >= bits) summary.from_lowest = summary.plain;
   return summary;
 }
@@ -73,10 +74,29 @@ struct Bytes {
   std::string gap;
 };
 
+// Numbers are put aside before their bytes are, so that nothing that is read may lie where something is written, and
+// the compiler can take several at a time.
 template <int kWidth>
 void FillPlanes(std::span<const int64_t> values, uint32_t shift, char* out) {
+  constexpr size_t kGroup = 64;
   const size_t n = values.size();
-  for (size_t i = 0; i < n; ++i) {
+  size_t first = 0;
+  if constexpr (kWidth <= 4) {
+    // The lower halves of what is shifted are enough, and there is an instruction for several of them.
+    uint32_t numbers[kGroup];
+    for (; shift < 32 && first + kGroup <= n; first += kGroup) {
+      const int64_t* const group = values.data() + first;
+      for (size_t i = 0; i < kGroup; ++i) {
+        const auto low = static_cast<uint32_t>(static_cast<uint64_t>(group[i]) >> shift);
+        numbers[i] = low << 1 ^ (0 - (low >> 31));
+      }
+      for (int b = 0; b < kWidth; ++b) {
+        char* const plane = out + b * n + first;
+        for (size_t i = 0; i < kGroup; ++i) plane[i] = static_cast<char>(numbers[i] >> (8 * b));
+      }
+    }
+  }
+  for (size_t i = first; i < n; ++i) {
     const uint64_t z = ZigZag(values[i] >> shift);
     for (int b = 0; b < kWidth; ++b) out[b * n + i] = static_cast<char>(z >> (8 * b));
   }
@@ -199,14 +219,19 @@ LayoutChoice CheapestLayout(std::span<const int64_t> residuals, std::span<const 
 
 }  // namespace
 
+void EncodeZeros(uint64_t count, v1::AddressColumn& column) {
+  column.set_residual_count(count);
+  column.set_layout(v1::AddressColumn::ZERO);
+}
+
 void EncodeResiduals(std::span<const int64_t> residuals, std::span<const ThreadResiduals> threads, bool trial,
                      LayoutChoice& choice, v1::AddressColumn& column) {
-  const Summary summary = Summarize(residuals);
-  column.set_residual_count(residuals.size());
+  const Summary summary = Summarize(residuals, trial || choice.layout == v1::AddressColumn::BITS);
   if (summary.nonzero == 0) {
-    column.set_layout(v1::AddressColumn::ZERO);
+    EncodeZeros(residuals.size(), column);
     return;
   }
+  column.set_residual_count(residuals.size());
   std::vector<uint8_t> scales;
   if (!threads.empty() && (trial || choice.scaled)) {
     scales.reserve(residuals.size());
