@@ -218,6 +218,7 @@ void BlockWorker::Serve(const Setting& setting) {
       observer.Begin(arena, command.first);
       printed = false;
       runner.CountFrom(command.instructions);
+      runner.waits().Reset();
       const uint64_t clock = runner.clock();
       const size_t warnings = runner.warnings().size();
       const absl::Status ran = runner.RunBlocks(command.first, command.end);
