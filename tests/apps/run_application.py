@@ -4,7 +4,8 @@
 run_application.py --bin FOLDER --source FILE_OR_FOLDER --work FOLDER [--program NAME] [--arguments WORDS]
 
 The program must end with 0 and print the same both ways; the trace must pass `heddle trace check` and hold at least one
-launch; a second capture, with threads on stacks of their own, must give the same bytes. FILE is a .cu file, whose lines
+launch; a second capture, with threads on stacks of their own and blocks spread over processes, must give the same bytes
+and messages. FILE is a .cu file, whose lines
 "// nvcc: OPTIONS" and "// module: OTHER.cu" say how to build it; FOLDER has a Makefile or a CMakeLists.txt, which makes
 `--program`. Further lines of the FILE:
 
@@ -104,10 +105,16 @@ def main():
     print(native.stdout, end="")
     options = args.capture_options.split() + " ".join(wishes(args.source, "capture")).split()
     traces = [work / "first.htrace", work / "second.htrace"]
-    for trace, stacks in zip(traces, ([], ["--own-stacks"])):
-        captured = run([heddle, "capture", "--quiet", *options, *stacks, "-o", trace, "--", program], work)
+    # Blocks are spread at once, however short the launch.
+    environment = dict(os.environ, HEDDLE_SPREAD_AFTER="0")
+    messages = []
+    for trace, ways in zip(traces, (["--jobs", "1"], ["--jobs", "3", "--own-stacks"])):
+        captured = run([heddle, "capture", "--quiet", *options, *ways, "-o", trace, "--", program], work, environment)
         if captured.stdout != native.stdout:
             sys.exit(f"natively it prints\n{native.stdout}\nand captured\n{captured.stdout}")
+        messages.append(captured.stderr)
+    if messages[0] != messages[1]:
+        sys.exit(f"two captures say\n{messages[0]}\nand\n{messages[1]}")
     run([heddle, "trace", "check", traces[0]], work)
     if not filecmp.cmp(*traces, shallow=False):
         sys.exit("two captures are not the same bytes")

@@ -232,6 +232,7 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
   settings.zstd_level = options.zstd_level;
   settings.threads = options.threads;
   settings.progress = !options.quiet && isatty(STDERR_FILENO) != 0;
+  settings.notes = !options.quiet;
   if (record_command_line) settings.command_line = absl::StrJoin(program, " ");
   absl::StatusOr<std::map<std::string, std::string>> environment = Environment(settings);
   if (!environment.ok()) {

@@ -18,7 +18,10 @@ void AddOutputOptions(CLI::App& app, OutputOptions& options) {
       "--small", [&] { options.zstd_level = trace::kSmallLevel; }, "to keep and to share: level 19, slow to write");
   level->excludes(fast)->excludes(small);
   fast->excludes(small);
-  app.add_option("--threads", options.threads, "threads that compress (the trace is the same with any number)")
+  app.add_option(
+         "-j,--jobs,--threads", options.threads,
+         "threads that encode and compress, and processes that the blocks of long launches are spread over (the "
+         "trace is the same with any number)")
       ->capture_default_str()
       ->check(CLI::Range(1u, 64u));
   app.add_flag("--quiet", options.quiet, "print errors only");

@@ -135,6 +135,9 @@ int CaptureRecipeCommand(int argc, char** argv) {
     absl::FPrintF(stderr, "heddle-capture: %s\n", std::string(status.message()));
     return kFailure;
   }
+  if (!output.quiet) {
+    for (const std::string& note : summary->notes) absl::FPrintF(stderr, "heddle-capture: note: %s\n", note);
+  }
   for (const std::string& warning : summary->warnings) absl::FPrintF(stderr, "heddle-capture: warning: %s\n", warning);
   if (!output.quiet) {
     absl::PrintF("%s\n", DescribeTrace(options.output,

@@ -61,6 +61,14 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(Recording* recording) {
     options.max_instructions = recording->settings().max_instructions;
     options.lockstep = recording->settings().lockstep;
     options.resident_blocks = recording->settings().resident_blocks;
+    options.jobs = recording->settings().threads;
+    options.memory = made->memory_.get();
+    options.seconds_before_spreading = SecondsBeforeSpreading();
+    options.note = [recording](const std::string& text) {
+      if (!recording->settings().notes) return;
+      recording->ClearProgress();
+      absl::FPrintF(stderr, "heddle: note: %s\n", text);
+    };
     made->lockstep_ = recording->settings().lockstep;
     made->own_stacks_ = recording->settings().own_stacks;
     options.progress = [recording](uint64_t block, uint64_t instructions) {

@@ -113,6 +113,7 @@ std::string Encode(const CaptureSettings& settings) {
                {"threads", Number(settings.threads)},
                {"keep_partial", Number(settings.keep_partial)},
                {"progress", Number(settings.progress)},
+               {"notes", Number(settings.notes)},
                {"command_line", settings.command_line}});
 }
 
@@ -137,6 +138,7 @@ absl::StatusOr<CaptureSettings> DecodeSettings(const std::string& text) {
   settings.threads = static_cast<unsigned>(reader.Number("threads"));
   settings.keep_partial = reader.Flag("keep_partial");
   settings.progress = reader.Flag("progress");
+  settings.notes = reader.Flag("notes");
   settings.command_line = reader.Text("command_line");
   if (!reader.ok() || rule > static_cast<uint64_t>(BlockSelection::Rule_MAX) || settings.folder.empty()) {
     return absl::InvalidArgumentError(absl::StrCat("the environment variable ", kCaptureVariable,

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "tracegen/execute/block_order.h"
 #include "tracegen/execute/fault_handler.h"
+#include "tracegen/execute/record_arena.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -67,8 +68,14 @@ absl::Status BlockRunner::Run(const InstrumentedKernel& kernel, KernelEntry entr
   std::optional<WriterSink> sink;
   if (writer != nullptr) sink.emplace(*writer);
   BeginLaunch(kernel, entry, arguments, geometry, sink.has_value() ? &*sink : nullptr);
+  absl::Status status =
+      RunBlocks(geometry.first_block, geometry.end_block == 0 ? geometry.blocks() : geometry.end_block);
+  if (status.ok()) EndLaunch();
+  return status;
+}
+
+absl::Status BlockRunner::RunBlocks(uint64_t first, uint64_t end_block) {
   FaultHandler handler;
-  const uint64_t end_block = geometry.end_block == 0 ? geometry.blocks() : geometry.end_block;
   uint64_t next_progress = 0;
   // A fault in the kernel continues here.
   if (sigsetjmp(*handler.target(), 0) != 0) {
@@ -76,9 +83,9 @@ absl::Status BlockRunner::Run(const InstrumentedKernel& kernel, KernelEntry entr
     fibers_.Reset();
     return status;
   }
-  const BlockOrder order(geometry.first_block, end_block, options_.order_seed);
+  const BlockOrder order(first, end_block, options_.order_seed);
   if (options_.order_seed.has_value()) random_ = Random(*options_.order_seed);
-  for (uint64_t at = geometry.first_block; at < end_block; ++at) {
+  for (uint64_t at = first; at < end_block; ++at) {
     const uint64_t block = order.At(at);
     if (InterruptRequested()) return absl::CancelledError("interrupted");
     if (absl::Status status = RunBlock(block); !status.ok()) {
@@ -90,8 +97,30 @@ absl::Status BlockRunner::Run(const InstrumentedKernel& kernel, KernelEntry entr
       next_progress = context_.instructions + 50'000'000;
     }
   }
-  EndLaunch();
   return absl::OkStatus();
+}
+
+void BlockRunner::Redirect(BlockSink* sink, BlockObserver* observer,
+                           std::function<void(const std::string& text)> print) {
+  sink_ = sink;
+  observer_ = observer;
+  options_.print = std::move(print);
+  options_.progress = nullptr;
+}
+
+void BlockRunner::CountFrom(uint64_t instructions) {
+  context_.instructions = instructions;
+  context_.division_by_zero = 0;
+}
+
+void BlockRunner::Skip(uint64_t instructions, uint32_t division_by_zero) {
+  context_.instructions += instructions;
+  if (division_by_zero != 0) context_.division_by_zero = division_by_zero;
+}
+
+uint64_t BlockRunner::LargestBlock() const {
+  return RecordArena::BytesOf(thread_count_, options_.part_accesses + kernel_->step_addresses + 1,
+                              options_.part_instructions + kernel_->step_decisions + 1);
 }
 
 void BlockRunner::BeginBlock(uint64_t block) {

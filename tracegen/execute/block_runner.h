@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -50,6 +51,11 @@ inline uint32_t SharedBytes(const InstrumentedKernel& kernel, const Geometry& ge
   return (kernel.static_shared_bytes + 15) / 16 * 16 + geometry.dynamic_shared_bytes;
 }
 
+class DeviceMemory;
+
+// A process more costs some milliseconds, and a kernel whose blocks turn out to communicate what they have done.
+inline constexpr double kSecondsBeforeSpreading = 0.1;
+
 struct RunnerOptions {
   uint64_t part_instructions = trace::kChunkThreadInstructions;  // a block is cut in time at these
   uint64_t part_accesses = trace::kChunkAccesses;
@@ -73,6 +79,13 @@ struct RunnerOptions {
   uint32_t resident_blocks = 1;
   uint32_t slot = 0;
   uint64_t turn_instructions = 0;
+  // Of launches whose blocks are spread over processes (LaunchRunner): how many, 1 = none; the memory that they work
+  // on; how long a kernel has run before they are started; and who is told that the blocks of a kernel cannot be
+  // spread.
+  unsigned jobs = 1;
+  DeviceMemory* memory = nullptr;
+  double seconds_before_spreading = kSecondsBeforeSpreading;
+  std::function<void(const std::string& text)> note;  // may be empty
 };
 
 // Sees what the threads of a block have recorded, after the writer. Errors end the run.
@@ -83,6 +96,12 @@ class BlockObserver {
   // ThreadRecord says; addresses behind consumed[t] belong to the next part and may not have been written.
   virtual absl::Status AddBlock(uint64_t block, std::span<const trace::ThreadRecord> records,
                                 std::span<const uint64_t> consumed, bool last) = 0;
+
+  // Blocks of one launch may be shown to copies of an observer in other processes: then what a copy has found since the
+  // last call, and what adds it here. Findings are added in the order of blocks. False: all blocks come here.
+  virtual bool CanBeCopied() const { return false; }
+  virtual std::string TakeFindings() { return ""; }
+  virtual void AddFindings(std::string_view) {}
 };
 
 // One kernel launch after the other. A thread runs until it ends, waits for others (barrier, warp operation, a loop
@@ -103,6 +122,28 @@ class BlockRunner {
   // cannot complete, the bound on instructions. CancelledError: the run was interrupted by a signal.
   absl::Status Run(const InstrumentedKernel& kernel, KernelEntry entry, const void* const* arguments,
                    const Geometry& geometry, trace::TraceWriter* writer);
+
+  // Run in steps, without what Run says about memory alone: BeginLaunch, then RunBlocks for ranges of blocks,
+  // ascending, then EndLaunch unless there was an error. What `geometry` says about blocks is only whether block 0 is
+  // among them. `sink` may be null as the writer may.
+  void BeginLaunch(const InstrumentedKernel& kernel, KernelEntry entry, const void* const* arguments,
+                   const Geometry& geometry, BlockSink* sink);
+  absl::Status RunBlocks(uint64_t first, uint64_t end);
+  void EndLaunch();
+
+  // For blocks of a launch that a copy of this runner has run in another process (parallel_blocks.h). What a copy does
+  // before it runs blocks: records go to `sink` and `observer`, text to `print`.
+  void Redirect(BlockSink* sink, BlockObserver* observer, std::function<void(const std::string& text)> print);
+  // What it does before each range: counts from `instructions`, as if nothing had been divided by zero.
+  void CountFrom(uint64_t instructions);
+  // The original goes on as if it had run the blocks: their number of instructions, and division_by_zero() of the copy.
+  void Skip(uint64_t instructions, uint32_t division_by_zero);
+  uint32_t division_by_zero() const { return context_.division_by_zero; }
+  uint64_t clock() const { return context_.clock; }
+  BlockObserver* observer() const { return observer_; }
+  const RunnerOptions& options() const { return options_; }
+  // Bytes of records of a block that is not cut in time, at most.
+  uint64_t LargestBlock() const;
 
   // Who has waited for whose change of memory in the launch that ran last: what trace::v1::LaunchEnd tells.
   WaitMarks& waits() { return *waits_; }
@@ -226,11 +267,6 @@ class BlockRunner {
   void OpenBarrierOfRound();
   void LeaveRound(uint32_t next);  // threads from `next` on have not had their turn
   void LeaveRoundOfRunning();
-  // Takes over what a launch is; Run without its blocks.
-  void BeginLaunch(const InstrumentedKernel& kernel, KernelEntry entry, const void* const* arguments,
-                   const Geometry& geometry, BlockSink* sink);
-  // After the last block.
-  void EndLaunch();
   absl::Status RunBlock(uint64_t block);
   // Lets the threads of the block run until something is to be done about it.
   Stop Continue();

@@ -40,7 +40,7 @@ void* At(uint64_t address) { return reinterpret_cast<void*>(address); }
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<DeviceMemory>> DeviceMemory::Create(Sharing sharing) {
-  const bool shared = sharing == Sharing::kApplication;
+  const bool shared = sharing != Sharing::kPrivate;
   std::unique_ptr<DeviceMemory> memory(new DeviceMemory);
   for (size_t i = 0; i < std::size(kRegions); ++i) {
     const Region& region = kRegions[i];
@@ -66,7 +66,7 @@ absl::StatusOr<std::unique_ptr<DeviceMemory>> DeviceMemory::Create(Sharing shari
     }
   }
   memory->next_ = kGlobalBase + kAlignment;  // null and small offsets from it stay invalid
-  memory->capacity_ = shared ? kApplicationBytes : kGlobalBytes - kTailSlack - kAlignment;
+  memory->capacity_ = sharing == Sharing::kApplication ? kApplicationBytes : kGlobalBytes - kTailSlack - kAlignment;
   return memory;
 }
 
@@ -200,13 +200,23 @@ absl::StatusOr<std::unique_ptr<DeviceMemory::Scratch>> DeviceMemory::MakeScratch
   return scratch;
 }
 
-void DeviceMemory::Scratch::Reset() {
-  madvise(At(kGlobalBase), RoundUp(memory_.next_ + kTailSlack, kPage) - kGlobalBase, MADV_DONTNEED);
-}
+void DeviceMemory::Scratch::Reset() { madvise(At(kGlobalBase), memory_.accessible_end() - kGlobalBase, MADV_DONTNEED); }
 
 DeviceMemory::Scratch::~Scratch() {
   // Without its memory the process has nothing left to do.
   if (!memory_.MapGlobal(MAP_SHARED).ok()) std::abort();
+}
+
+uint64_t DeviceMemory::accessible_end() const { return RoundUp(next_ + kTailSlack, kPage); }
+
+absl::StatusOr<char*> DeviceMemory::MapAgain() const {
+  if (files_[0] < 0) return absl::FailedPreconditionError("device memory without a file has one view");
+  void* view =
+      mmap(nullptr, accessible_end() - kGlobalBase, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, files_[0], 0);
+  if (view == MAP_FAILED) {
+    return absl::ResourceExhaustedError(absl::StrCat("device memory cannot be mapped again: ", strerror(errno)));
+  }
+  return static_cast<char*>(view);
 }
 
 std::vector<trace::v1::Allocation> DeviceMemory::allocations() const {

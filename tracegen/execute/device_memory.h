@@ -17,8 +17,9 @@ namespace heddle::tracegen {
 // One per process at a time: the addresses are fixed.
 class DeviceMemory {
  public:
-  // Who sees the global and the constant window: this process, or also the traced application, through memory files.
-  enum class Sharing { kPrivate, kApplication };
+  // Who sees the global and the constant window: this process alone, or others too, through memory files: processes
+  // that it forks, or the traced application.
+  enum class Sharing { kPrivate, kWorkers, kApplication };
   // What an application may have allocated at once, as on a device with 16 GiB.
   static constexpr uint64_t kApplicationBytes = uint64_t{16} << 30;
 
@@ -56,6 +57,12 @@ class DeviceMemory {
   };
   // Errors: memory without files; the copy cannot be mapped.
   absl::StatusOr<std::unique_ptr<Scratch>> MakeScratch();
+
+  // A second view of global memory up to accessible_end(), which sees and changes what the files hold, whatever copy is
+  // in the window. It stays as long as the process. Errors: memory without files; it cannot be mapped.
+  absl::StatusOr<char*> MapAgain() const;
+  // Behind every address that kernels may access.
+  uint64_t accessible_end() const;
 
   // Those that are not freed, ascending by address.
   std::vector<trace::v1::Allocation> allocations() const;

@@ -7,6 +7,9 @@ namespace heddle::tracegen {
 
 LaunchRunner::LaunchRunner(RunnerOptions options) : resident_blocks_(std::max(options.resident_blocks, 1u)) {
   if (resident_blocks_ == 1) {
+    if (options.jobs > 1 && options.memory != nullptr && options.memory->global_file() >= 0) {
+      parallel_ = std::make_unique<ParallelBlocks>(options);
+    }
     single_ = std::make_unique<BlockRunner>(std::move(options));
   } else {
     resident_ = std::make_unique<ResidentBlocks>(std::move(options));
@@ -27,8 +30,10 @@ absl::Status LaunchRunner::Run(const LaunchForm* recorded, const LaunchForm* nat
       Geometry part = geometry;
       part.first_block = stretch.first;
       part.end_block = stretch.end;
-      absl::Status status =
-          single_->Run(*form.kernel, form.entry, form.arguments.data(), part, stretch.record ? writer : nullptr);
+      const bool may_spread = parallel_ != nullptr && stretch.record && writer != nullptr && program != nullptr;
+      absl::Status status = may_spread ? parallel_->Run(*single_, form, part, *program, *writer)
+                                       : single_->Run(*form.kernel, form.entry, form.arguments.data(), part,
+                                                      stretch.record ? writer : nullptr);
       if (!status.ok()) return status;
     }
   }

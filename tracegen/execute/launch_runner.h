@@ -11,13 +11,16 @@
 #include "absl/status/status.h"
 #include "tracegen/execute/block_runner.h"
 #include "tracegen/execute/device_memory.h"
+#include "tracegen/execute/launch_form.h"
+#include "tracegen/execute/parallel_blocks.h"
 #include "tracegen/execute/resident_blocks.h"
 
 namespace heddle::tracegen {
 
 class LaunchRunner {
  public:
-  // options.resident_blocks: how many blocks are live at once; 1: one after the other.
+  // options.resident_blocks: how many blocks are live at once; 1: one after the other, or, with the same outcome, those
+  // that are recorded in options.jobs processes, if options.memory has a file.
   explicit LaunchRunner(RunnerOptions options);
   ~LaunchRunner();
 
@@ -39,10 +42,13 @@ class LaunchRunner {
   const std::vector<std::string>& warnings() const;
   // The runner of launches whose blocks run one after the other; null if several are live at once.
   BlockRunner* single() { return single_.get(); }
+  // Null unless blocks may be spread over processes.
+  const ParallelBlocks* parallel() const { return parallel_.get(); }
 
  private:
   uint32_t resident_blocks_;
   std::unique_ptr<BlockRunner> single_;
+  std::unique_ptr<ParallelBlocks> parallel_;
   std::unique_ptr<ResidentBlocks> resident_;
 };
 

@@ -121,8 +121,10 @@ class RecipeRun {
     if (!canonical.ok()) return canonical.status();
     canonical_ = std::make_unique<CanonicalModule>(*std::move(canonical));
 
-    absl::StatusOr<std::unique_ptr<DeviceMemory>> memory = DeviceMemory::Create(
-        options_.certify != 0 ? DeviceMemory::Sharing::kApplication : DeviceMemory::Sharing::kPrivate);
+    absl::StatusOr<std::unique_ptr<DeviceMemory>> memory =
+        DeviceMemory::Create(options_.certify != 0  ? DeviceMemory::Sharing::kApplication
+                             : options_.threads > 1 ? DeviceMemory::Sharing::kWorkers
+                                                    : DeviceMemory::Sharing::kPrivate);
     if (!memory.ok()) return memory.status();
     memory_ = *std::move(memory);
     absl::StatusOr<RecipeBuffers> buffers = RecipeBuffers::Make(recipe_, *memory_);
@@ -241,7 +243,7 @@ class RecipeRun {
     return absl::OkStatus();
   }
 
-  RunnerOptions Options() const {
+  RunnerOptions Options() {
     RunnerOptions options;
     options.heap = heap_.get();
     options.lockstep = options_.lockstep;
@@ -249,6 +251,10 @@ class RecipeRun {
     if (options_.part_accesses != 0) options.part_accesses = options_.part_accesses;
     options.max_instructions = options_.max_instructions;
     options.resident_blocks = resident_blocks_;
+    options.jobs = options_.threads;
+    options.memory = memory_.get();
+    options.seconds_before_spreading = SecondsBeforeSpreading();
+    options.note = [this](const std::string& text) { summary_.notes.push_back(text); };
     if (options_.progress) {
       options.progress = [this](uint64_t blocks, uint64_t instructions) {
         absl::FPrintF(stderr, "\r%s: launch %u, block %u, %.1f M thread-instructions ", options_.output,
@@ -350,6 +356,10 @@ class RecipeRun {
     summary_.thread_instructions = totals.thread_instructions;
     summary_.accesses = totals.accesses;
     summary_.warnings.insert(summary_.warnings.end(), runner.warnings().begin(), runner.warnings().end());
+    if (runner.parallel() != nullptr) {
+      summary_.ranges_committed = runner.parallel()->counts().committed;
+      summary_.ranges_discarded = runner.parallel()->counts().discarded;
+    }
     if (options_.progress) absl::FPrintF(stderr, "\r\033[K");
     return absl::OkStatus();
   }

@@ -19,7 +19,9 @@ struct CaptureOptions {
   uint64_t max_instructions = 100'000'000'000;
   uint32_t resident_blocks = 1;  // of a launch that are live at once; a recipe may ask for more
   int zstd_level = 3;
-  unsigned threads = 1;   // that compress; the trace does not depend on it
+  // Threads that encode and compress, and processes that the blocks of long launches are spread over; the trace does
+  // not depend on it.
+  unsigned threads = 1;
   bool progress = false;  // on stderr
   bool check = true;      // run the recipe's checks after the last launch
   // Run everything without recording first, and refuse the trace if recording has changed any buffer.
@@ -46,7 +48,10 @@ struct CaptureSummary {
   double execute_seconds = 0;  // user CPU time: running and encoding
   double native_seconds = 0;   // the run without recording, with CaptureOptions::compare_with_native
   double compile_seconds = 0;
+  uint64_t ranges_committed = 0;  // of blocks that other processes ran (ParallelBlocks)
+  uint64_t ranges_discarded = 0;
   std::vector<std::string> warnings;  // about the kernels, each one line
+  std::vector<std::string> notes;     // about how they were captured, which the trace does not depend on
 };
 
 // Reads a recipe in text format. Errors name the file, the line, and the unknown or wrong key.

@@ -13,24 +13,11 @@
 
 #include "absl/status/status.h"
 #include "tracegen/execute/block_runner.h"
+#include "tracegen/execute/launch_form.h"
 #include "traces/format/part_encoder.h"
 #include "traces/format/program.h"
 
 namespace heddle::tracegen {
-
-// A kernel's host code with the arguments of a launch.
-struct LaunchForm {
-  const InstrumentedKernel* kernel = nullptr;
-  KernelEntry entry = nullptr;
-  std::vector<const void*> arguments;
-};
-
-// Blocks [first, end) of a launch, recorded or not.
-struct BlockStretch {
-  uint64_t first = 0;
-  uint64_t end = 0;
-  bool record = false;
-};
 
 // Blocks begin in ascending order as soon as one of N places is free. They take turns: a thread runs at most
 // kTurnInstructions before it gives way at a loop, a block until each of its threads had so much, or until all of them

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "absl/strings/match.h"
 
@@ -131,6 +132,31 @@ absl::Status SharedMemoryCheck::AddBlock(uint64_t block, std::span<const trace::
     FindUninitialized(block, threads);
   }
   return absl::OkStatus();
+}
+
+// Words: pairs of instructions and their counts, three each; then, if there is one, the first load of what is not
+// initialized.
+std::string SharedMemoryCheck::TakeFindings() {
+  std::vector<uint64_t> words = {hand_offs_.size()};
+  for (const auto& [pair, count] : hand_offs_) words.insert(words.end(), {pair.first, pair.second, count});
+  if (uninitialized_.has_value()) {
+    words.insert(words.end(), {uninitialized_->pc, uninitialized_->block, uninitialized_->thread});
+  }
+  hand_offs_.clear();
+  uninitialized_.reset();
+  in_block_ = false;
+  return std::string(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(uint64_t));
+}
+
+void SharedMemoryCheck::AddFindings(std::string_view findings) {
+  std::vector<uint64_t> words(findings.size() / sizeof(uint64_t));
+  std::memcpy(words.data(), findings.data(), words.size() * sizeof(uint64_t));
+  const uint64_t* next = words.data() + 1;
+  for (uint64_t i = 0; i < words[0]; ++i, next += 3) {
+    hand_offs_[{static_cast<trace::Pc>(next[0]), static_cast<trace::Pc>(next[1])}] += next[2];
+  }
+  if (uninitialized_.has_value() || next == words.data() + words.size()) return;
+  uninitialized_ = Uninitialized{static_cast<trace::Pc>(next[0]), next[1], static_cast<uint32_t>(next[2])};
 }
 
 SharedMemoryCheck::Units SharedMemoryCheck::UnitsOf(const Threads& threads, uint32_t thread, const Step& step) const {

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -43,6 +44,9 @@ class SharedMemoryCheck final : public BlockObserver {
 
   absl::Status AddBlock(uint64_t block, std::span<const trace::ThreadRecord> records,
                         std::span<const uint64_t> consumed, bool last) override;
+  bool CanBeCopied() const override { return true; }
+  std::string TakeFindings() override;
+  void AddFindings(std::string_view findings) override;
 
   // Number of loads by pair of instructions.
   const std::map<HandOff, uint64_t>& hand_offs() const { return hand_offs_; }

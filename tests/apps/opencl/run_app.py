@@ -37,8 +37,10 @@ def main():
         if len(sys.argv) > 2 and native != pathlib.Path(sys.argv[2]).read_bytes():
             sys.exit("the program prints\n" + native.decode(errors="replace"))
         traces = [folder / "first.htrace", folder / "second.htrace"]
-        for trace, stacks in zip(traces, ([], ["--own-stacks"])):
-            captured = run([capture, "-o", trace, "--resident-blocks", resident, *stacks, "--", program], plain)
+        # Blocks are spread at once, however short the launch.
+        plain["HEDDLE_SPREAD_AFTER"] = "0"
+        for trace, ways in zip(traces, (["--jobs", "1"], ["--jobs", "3", "--own-stacks"])):
+            captured = run([capture, "-o", trace, "--resident-blocks", resident, *ways, "--", program], plain)
             if captured != native:
                 sys.exit("captured, the program prints\n%s\nbut natively\n%s" %
                          (captured.decode(errors="replace"), native.decode(errors="replace")))

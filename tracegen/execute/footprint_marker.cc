@@ -1,0 +1,170 @@
+#include "tracegen/execute/footprint_marker.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "tracegen/instrument/thread_context.h"
+#include "traces/format/limits.h"
+
+namespace heddle::tracegen {
+namespace {
+
+using trace::v1::Instruction;
+
+// What chunk_ keeps before it starts over: paths that are known need no walk.
+constexpr size_t kMostAddresses = 1u << 18;
+constexpr size_t kMostPaths = 1u << 14;
+
+bool InWindow(uint64_t address, uint64_t base, uint64_t bytes) { return address - base < bytes; }
+
+}  // namespace
+
+std::string FootprintMarker::WhyNot(const trace::Program& program) {
+  for (trace::Pc pc = 0; pc < program.instruction_count(); ++pc) {
+    const Instruction& instruction = program.instruction(pc);
+    if (instruction.op() == trace::v1::OP_TEXTURE || instruction.space() == trace::v1::SPACE_TEXTURE) {
+      return "it uses textures or surfaces, of which not all texels are recorded";
+    }
+    const bool is_memory = instruction.op() == trace::v1::OP_LOAD || instruction.op() == trace::v1::OP_STORE ||
+                           instruction.op() == trace::v1::OP_ATOMIC;
+    if (is_memory && !trace::Program::HasAddress(instruction) && instruction.space() != trace::v1::SPACE_PARAM &&
+        instruction.space() != trace::v1::SPACE_LOCAL) {
+      return "it copies memory without recording where";
+    }
+  }
+  return "";
+}
+
+FootprintMarker::FootprintMarker(const trace::Program& program, uint32_t threads, bool uses_local, Footprint& footprint)
+    : program_(program), uses_local_(uses_local), footprint_(footprint), states_(threads) {
+  for (const trace::Pc pc : program.accesses()) {
+    const Instruction& instruction = program.instruction(pc);
+    const trace::v1::MemorySpace space = instruction.space();
+    Access& access = accesses_.emplace_back();
+    access.bytes = static_cast<uint16_t>(instruction.access_bytes());
+    access.reads = instruction.op() != trace::v1::OP_STORE;
+    access.writes = instruction.op() == trace::v1::OP_STORE || instruction.op() == trace::v1::OP_ATOMIC;
+    access.is_common =
+        space != trace::v1::SPACE_SHARED && space != trace::v1::SPACE_LOCAL && space != trace::v1::SPACE_PARAM;
+    access.is_local = uses_local && (space == trace::v1::SPACE_LOCAL || space == trace::v1::SPACE_GENERIC);
+  }
+  if (uses_local) local_.resize(kLocalBytes / 8);
+  chunk_.Reset(&program_);
+}
+
+void FootprintMarker::FindSteps() {
+  for (size_t p = paths_.size(); p < chunk_.paths().size(); ++p) {
+    const trace::PendingPath& path = chunk_.paths()[p];
+    const std::span<const uint16_t> sequence = chunk_.sequence().subspan(path.first_access, path.accesses);
+    const auto add = [&](auto wanted) {
+      for (uint32_t at = 0; at < sequence.size(); ++at) {
+        const Access& access = accesses_[sequence[at]];
+        if (wanted(access)) steps_.push_back({at, access.bytes, access.reads, access.writes});
+      }
+      return static_cast<uint32_t>(steps_.size());
+    };
+    PathSteps& steps = paths_.emplace_back();
+    steps.first_read = static_cast<uint32_t>(steps_.size());
+    steps.end_read = add([](const Access& access) { return access.is_common && access.reads; });
+    steps.end_write = add([](const Access& access) { return access.is_common && access.writes; });
+    steps.end_local = add([](const Access& access) { return access.is_local; });
+  }
+}
+
+absl::Status FootprintMarker::RefuseWrite(uint64_t address) const {
+  if (InWindow(address, kSharedBase, kSharedBytes)) return absl::OkStatus();
+  if (InWindow(address, kLocalBase, kLocalThreads * kLocalStride)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("a write to address 0x", absl::Hex(address), ", outside global memory"));
+}
+
+absl::Status FootprintMarker::Mark(std::span<const trace::ThreadRecord> threads, size_t first) {
+  FindSteps();
+  const std::span<const uint32_t> paths = chunk_.path_of_thread().subspan(first);
+  for (size_t t = 0; t < threads.size(); ++t) {
+    const PathSteps& path = paths_[paths[t]];
+    const uint64_t* addresses = threads[t].addresses.data();
+    for (uint32_t s = path.first_read; s < path.end_read; ++s) {
+      const uint64_t address = addresses[steps_[s].position];
+      if (footprint_.Holds(address)) footprint_.Read(address, steps_[s].bytes);
+    }
+  }
+  for (size_t t = 0; t < threads.size(); ++t) {
+    const PathSteps& path = paths_[paths[t]];
+    const uint64_t* addresses = threads[t].addresses.data();
+    for (uint32_t s = path.end_read; s < path.end_write; ++s) {
+      const uint64_t address = addresses[steps_[s].position];
+      if (footprint_.Holds(address)) {
+        footprint_.Write(address, steps_[s].bytes);
+      } else if (absl::Status status = RefuseWrite(address); !status.ok()) {
+        return status;
+      }
+    }
+    if (!uses_local_) continue;
+    if (absl::Status status = CheckLocal(threads[t], path); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FootprintMarker::CheckLocal(const trace::ThreadRecord& thread, const PathSteps& path) {
+  if (++stamp_ == 0) {
+    std::fill(local_.begin(), local_.end(), LocalGroup{});
+    stamp_ = 1;
+  }
+  for (uint32_t s = path.end_write; s < path.end_local; ++s) {
+    const Step& step = steps_[s];
+    const uint64_t offset = thread.addresses[step.position] - kLocalBase;
+    if (offset >= kLocalBytes || step.bytes > kLocalBytes - offset) continue;
+    for (uint64_t at = offset; at < offset + step.bytes;) {
+      const uint64_t end = std::min((at | 7) + 1, offset + step.bytes);
+      const auto mask = static_cast<uint8_t>(((1u << (end - at)) - 1) << (at & 7));
+      LocalGroup& group = local_[at >> 3];
+      if (group.stamp != stamp_) group = {stamp_, 0};
+      if (step.reads && (group.written & mask) != mask) {
+        return absl::FailedPreconditionError("local memory is read that the thread has not written");
+      }
+      if (step.writes) group.written |= mask;
+      at = end;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FootprintMarker::AddBlock(std::span<const trace::ThreadRecord> threads) {
+  if (chunk_.addresses().size() > kMostAddresses || chunk_.paths().size() > kMostPaths ||
+      chunk_.sequence().size() > kMostAddresses) {
+    chunk_.Reset(&program_);
+    paths_.clear();
+    steps_.clear();
+  }
+  const size_t first = chunk_.path_of_thread().size();
+  for (const trace::ThreadRecord& thread : threads) {
+    const absl::StatusOr<uint32_t> path = chunk_.AddWholeThread(thread, ~uint64_t{0});
+    if (!path.ok()) return path.status();
+  }
+  return Mark(threads, first);
+}
+
+absl::Status FootprintMarker::AddBlockPart(std::span<const trace::ThreadRecord> threads, bool last,
+                                           std::span<uint64_t> consumed) {
+  if (uses_local_) return absl::FailedPreconditionError("a block that is cut in time uses local memory");
+  if (!in_block_) states_.assign(threads.size(), trace::WalkState{program_.entry_block(), {}, false});
+  in_block_ = !last;
+  chunk_.Reset(&program_);
+  paths_.clear();
+  steps_.clear();
+  for (size_t t = 0; t < threads.size(); ++t) {
+    const absl::StatusOr<uint32_t> path = chunk_.AddThreadPart(threads[t], states_[t], last, ~uint64_t{0}, consumed[t]);
+    if (!path.ok()) return path.status();
+  }
+  const absl::Status status = Mark(threads, 0);
+  // Whole blocks that follow start from the entry, and so does their table of paths.
+  if (last) {
+    chunk_.Reset(&program_);
+    paths_.clear();
+    steps_.clear();
+  }
+  return status;
+}
+
+}  // namespace heddle::tracegen
