@@ -359,26 +359,6 @@ void BlockRunner::Suspend() {
   ResumeThread(self);
 }
 
-void BlockRunner::Leave(Fiber* fiber) {
-  Thread& thread = threads_[running_];
-  CloseSegment();
-  thread.fiber = fiber;
-  thread.block_base = context_.block_base;
-  thread.local_pointer = context_.local_pointer;
-  thread.location = context_.location;
-  thread.waiting = context_.waiting;
-  if (thread.progress != context_.progress) {
-    thread.progress = context_.progress;
-    waits_->Changed();
-  }
-}
-
-void BlockRunner::CloseSegment() { log_.Close(running_, context_.address_cursor, context_.decision_cursor); }
-
-bool BlockRunner::RecordFull() const {
-  return context_.instructions >= part_limit_ || context_.address_cursor >= part_address_limit_;
-}
-
 void BlockRunner::SetLimits() { SetLimits(context_.instructions, context_.address_cursor); }
 
 void BlockRunner::SetLimits(uint64_t instructions, const uint64_t* cursor) {
@@ -494,10 +474,6 @@ void BlockRunner::Fail(std::string message) {
   void* abandoned;
   heddle_switch_stack(&abandoned, launcher_);
   __builtin_unreachable();
-}
-
-uint64_t BlockRunner::LocalOf(uint32_t thread) const {
-  return kLocalBase + (uint64_t{options_.slot} * thread_count_ + thread) * kLocalStride;
 }
 
 void BlockRunner::Print(const std::string& text) const {

@@ -400,6 +400,31 @@ class BlockRunner {
   std::vector<std::string> warnings_;
 };
 
+// What every thread does at every barrier.
+inline void BlockRunner::Leave(Fiber* fiber) {
+  Thread& thread = threads_[running_];
+  CloseSegment();
+  thread.fiber = fiber;
+  thread.block_base = context_.block_base;
+  thread.local_pointer = context_.local_pointer;
+  thread.location = context_.location;
+  thread.waiting = context_.waiting;
+  if (thread.progress != context_.progress) {
+    thread.progress = context_.progress;
+    waits_->Changed();
+  }
+}
+
+inline void BlockRunner::CloseSegment() { log_.Close(running_, context_.address_cursor, context_.decision_cursor); }
+
+inline bool BlockRunner::RecordFull() const {
+  return context_.instructions >= part_limit_ || context_.address_cursor >= part_address_limit_;
+}
+
+inline uint64_t BlockRunner::LocalOf(uint32_t thread) const {
+  return kLocalBase + (uint64_t{options_.slot} * thread_count_ + thread) * kLocalStride;
+}
+
 // Asks the running capture to stop at the next opportunity; safe in a signal handler.
 void RequestInterrupt();
 bool InterruptRequested();

@@ -50,9 +50,13 @@ size_t BoundsCheck::FindOutside(std::span<const uint64_t> addresses) const {
   // Most threads access nothing but shared memory from one barrier to the next, or one array: that takes no look-ups.
   constexpr uint64_t kNotGlobal = kSharedBase & ~(kGlobalBase | (kGlobalBytes - 1));
   static_assert(kNotGlobal != 0 && kGlobalBase % kGlobalBytes == 0);
-  uint64_t common = kNotGlobal;
-  for (const uint64_t address : addresses) common &= address;
-  if (common != 0 || AllInOneRange(addresses)) return kNone;
+  if ((addresses.front() & kNotGlobal) != 0) {
+    uint64_t common = kNotGlobal;
+    for (const uint64_t address : addresses) common &= address;
+    if (common != 0) return kNone;
+  } else if (AllInOneRange(addresses)) {
+    return kNone;
+  }
   for (size_t i = 0; i < addresses.size(); ++i) {
     const uint64_t offset = addresses[i] - kGlobalBase;
     if (offset >= kGlobalBytes) continue;

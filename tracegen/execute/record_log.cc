@@ -21,15 +21,6 @@ void RecordLog::Begin(uint64_t addresses, uint64_t decisions) {
   segments_.clear();
 }
 
-void RecordLog::Close(uint32_t thread, const uint64_t* address_cursor, const uint8_t* decision_cursor) {
-  auto address = static_cast<uint64_t>(address_cursor - addresses_.get());
-  auto decision = static_cast<uint64_t>(decision_cursor - decisions_.get());
-  if (address == address_end_ && decision == decision_end_) return;
-  segments_.push_back({thread, decision_end_, decision, address_end_, address});
-  address_end_ = address;
-  decision_end_ = decision;
-}
-
 bool RecordLog::Gather(uint32_t threads, const BoundsCheck* bounds, std::vector<trace::ThreadRecord>& records) {
   records.assign(threads, trace::ThreadRecord{});
   count_.assign(threads, 0);

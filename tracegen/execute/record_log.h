@@ -66,6 +66,15 @@ class RecordLog {
   std::vector<uint8_t> joined_decisions_;
 };
 
+inline void RecordLog::Close(uint32_t thread, const uint64_t* address_cursor, const uint8_t* decision_cursor) {
+  auto address = static_cast<uint64_t>(address_cursor - addresses_.get());
+  auto decision = static_cast<uint64_t>(decision_cursor - decisions_.get());
+  if (address == address_end_ && decision == decision_end_) return;
+  segments_.push_back({thread, decision_end_, decision, address_end_, address});
+  address_end_ = address;
+  decision_end_ = decision;
+}
+
 }  // namespace heddle::tracegen
 
 #endif  // HEDDLE_TRACEGEN_EXECUTE_RECORD_LOG_H_
