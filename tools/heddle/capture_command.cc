@@ -11,6 +11,9 @@
 #ifndef HEDDLE_LIBEXEC_FROM_BIN
 #define HEDDLE_LIBEXEC_FROM_BIN "../libexec/heddle"
 #endif
+#ifndef HEDDLE_BUILT_WITH_CAPTURE
+#define HEDDLE_BUILT_WITH_CAPTURE 0
+#endif
 
 namespace heddle::tools {
 
@@ -26,6 +29,11 @@ int CaptureCommand(const std::vector<std::string>& arguments) {
     argv.push_back(nullptr);
     execv(program.c_str(), argv.data());
     return Complain(kFailed, program + ": cannot be started: " + std::strerror(errno));
+  }
+  if (HEDDLE_BUILT_WITH_CAPTURE != 0) {
+    return Complain(kFailed, "heddle-capture is not beside " + (here / "heddle").string() + ", nor in " +
+                                 (here / HEDDLE_LIBEXEC_FROM_BIN).lexically_normal().string() +
+                                 ": install both with `cmake --install`, or link to heddle instead of copying it");
   }
   return Complain(kFailed,
                   "this build of heddle has no capture, which needs LLVM 19: install it with `tools/install-packages "

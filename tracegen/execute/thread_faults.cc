@@ -130,7 +130,9 @@ std::string BlockRunner::FaultText(int signal, const void* address) const {
   std::string where = absl::StrCat("kernel '", kernel_->name, "', block (", context_.ctaid[0], ",", context_.ctaid[1],
                                    ",", context_.ctaid[2], "), thread ", Coordinates(running_));
   if (fibers_.InGuard(address)) {
-    return absl::StrCat(where, ": stack overflow: device functions call each other too deeply");
+    const Site site = context_.location == 0 ? Site{} : kernel_->blocks[context_.location - 1].site;
+    return absl::StrCat(where, ": stack overflow: device functions call each other too deeply",
+                        site.line != 0 ? absl::StrCat(", near ", site.ToString()) : "");
   }
   Site site = LastAccess(address);
   std::string at = site.line != 0 ? absl::StrCat(" at ", site.ToString()) : "";

@@ -58,7 +58,7 @@ __device__ __attribute__((noinline)) int down(int* p, int n) {
   return 3 * below + n;
 }
 __global__ void k(int* out) { out[0] = down(out, 1); })",
-        IntRecipe(1, 1, {0}), {"stack overflow", "thread (0,0,0)"});
+        IntRecipe(1, 1, {0}), {"stack overflow", "thread (0,0,0)", "near kernel.cu:"});
 }
 
 TEST_F(FailureTest, EndlessLoopReachesTheLimit) {

@@ -56,8 +56,11 @@ CUresult Load(const char* call, const void* data, std::unique_ptr<CUmod_st> modu
 
 CUresult LaunchFunction(const char* call, CUfunction function, const LaunchShape& shape, std::string parameters) {
   if (function == nullptr || !function->image->loaded()) return CUDA_ERROR_INVALID_HANDLE;
-  if (shape.grid.x == 0 || shape.grid.y == 0 || shape.grid.z == 0 || shape.block.x == 0 || shape.block.y == 0 ||
-      shape.block.z == 0 || shape.shared_bytes > static_cast<size_t>(function->max_dynamic_shared)) {
+  if (IsEmpty(shape)) {
+    Explain(call, "kernel " + function->name + ": " + EmptyShape(shape));
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (shape.shared_bytes > static_cast<size_t>(function->max_dynamic_shared)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   return Result(RunKernel(call, *function->image, function->name, shape, std::move(parameters)));

@@ -63,6 +63,18 @@ cudaError_t RunKernel(const char* call, CodeImage& image, const std::string& ker
   return cudaSuccess;
 }
 
+bool IsEmpty(const LaunchShape& shape) {
+  return shape.grid.x == 0 || shape.grid.y == 0 || shape.grid.z == 0 || shape.block.x == 0 || shape.block.y == 0 ||
+         shape.block.z == 0;
+}
+
+std::string EmptyShape(const LaunchShape& shape) {
+  const auto text = [](const dim3& d) {
+    return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + ")";
+  };
+  return "a grid of " + text(shape.grid) + " blocks of " + text(shape.block) + " threads has none; skip the launch";
+}
+
 cudaError_t Describe(const char* call, CodeImage& image, const std::string& kernel, device::KernelInfo* info) {
   return Fail(call, device::DeviceClient::Get().DescribeKernel(image.id(), kernel, info));
 }
@@ -71,11 +83,6 @@ namespace {
 
 thread_local std::vector<LaunchShape> configurations;  // of <<<...>>> and cudaConfigureCall
 thread_local std::string old_arguments;                // of cudaSetupArgument
-
-bool IsEmpty(const LaunchShape& shape) {
-  return shape.grid.x == 0 || shape.grid.y == 0 || shape.grid.z == 0 || shape.block.x == 0 || shape.block.y == 0 ||
-         shape.block.z == 0;
-}
 
 // `parameters` makes parameter memory once the kernel is known.
 template <typename Parameters>
@@ -93,7 +100,10 @@ cudaError_t Launch(const char* call, const void* function, const LaunchShape& sh
     Explain(call, "kernel " + kernel->name + " is not in the device code");
     return Fail(cudaErrorInvalidDeviceFunction);
   }
-  if (IsEmpty(shape)) return Fail(cudaErrorInvalidConfiguration);
+  if (IsEmpty(shape)) {
+    Explain(call, "kernel " + info->shown_name + ": " + EmptyShape(shape));
+    return Fail(cudaErrorInvalidConfiguration);
+  }
   if (shape.shared_bytes > static_cast<size_t>(kernel->max_dynamic_shared)) {
     Explain(call, "kernel " + info->shown_name + ": " + std::to_string(shape.shared_bytes) +
                       " bytes of dynamic shared memory, but " + std::to_string(kernel->max_dynamic_shared) +

@@ -16,6 +16,10 @@ struct LaunchShape {
   cudaStream_t stream = nullptr;
 };
 
+// Whether the launch has no threads, and how that is said.
+bool IsEmpty(const LaunchShape& shape);
+std::string EmptyShape(const LaunchShape& shape);
+
 // Parameter memory out of pointers to the arguments, in order.
 std::string PackArguments(const device::KernelInfo& kernel, void** arguments);
 
