@@ -174,14 +174,11 @@ absl::Status BlockWorker::Receive(Outcome* outcome) {
 }
 
 absl::Status BlockWorker::Run(uint64_t first, uint64_t end, uint64_t instructions, int arena) {
-  absl::Status status = Send({Command::Kind::kRun, arena, first, end, instructions});
-  runs_ = status.ok();
-  return status;
+  return Send({Command::Kind::kRun, arena, first, end, instructions});
 }
 
 absl::StatusOr<BlockWorker::Outcome> BlockWorker::Wait() {
   Outcome outcome;
-  runs_ = false;
   if (absl::Status status = Receive(&outcome); !status.ok()) return status;
   return outcome;
 }
