@@ -186,7 +186,9 @@ absl::StatusOr<BlockWorker::Outcome> BlockWorker::Wait() {
 absl::Status BlockWorker::Commit() {
   if (absl::Status status = Send({Command::Kind::kCommit, 0, 0, 0, 0}); !status.ok()) return status;
   Outcome done;
-  return Receive(&done);
+  absl::Status status = Receive(&done);
+  if (!absl::IsUnavailable(status)) return status;
+  return absl::InternalError("a process has ended while it put into memory what its blocks have written");
 }
 
 void BlockWorker::Serve(const Setting& setting) {

@@ -187,7 +187,11 @@ class ParallelBlocks::Launch {
         absl::Status status = EndWorkers();
         return status.ok() ? RunHere(end_of(w)) : status;
       }
-      if (absl::Status status = workers_[w]->Commit(); !status.ok()) return status;
+      if (absl::Status status = workers_[w]->Commit(); !status.ok()) {
+        if (!absl::IsUnavailable(status)) return status;
+        trouble = std::string(status.message());
+        return absl::OkStatus();
+      }
       ++kernel_.committed;
       ++counts_.committed;
       runner_.Skip(outcome->thread_instructions, outcome->division_by_zero);
