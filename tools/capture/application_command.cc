@@ -231,6 +231,7 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
   settings.folder = (*folder)->path();
   settings.zstd_level = options.zstd_level;
   settings.threads = options.threads;
+  settings.jobs = options.jobs;
   settings.progress = !options.quiet && isatty(STDERR_FILENO) != 0;
   settings.notes = !options.quiet;
   if (record_command_line) settings.command_line = absl::StrJoin(program, " ");

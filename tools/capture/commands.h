@@ -32,11 +32,12 @@ struct OutputOptions {
   std::string output;
   int zstd_level = 3;
   unsigned threads = 1;
+  unsigned jobs = 1;
   bool quiet = false;
   bool record_writers = false;
 };
 
-// Adds -o, --level, --fast, --small, --threads, --quiet and --record-writers.
+// Adds -o, --level, --fast, --small, --threads, --jobs, --quiet and --record-writers.
 void AddOutputOptions(CLI::App& app, OutputOptions& options);
 
 // If --record-writers asks for it, adds the column of last writers to a complete trace (traces/format). Tells where it

@@ -18,12 +18,16 @@ void AddOutputOptions(CLI::App& app, OutputOptions& options) {
       "--small", [&] { options.zstd_level = trace::kSmallLevel; }, "to keep and to share: level 19, slow to write");
   level->excludes(fast)->excludes(small);
   fast->excludes(small);
-  app.add_option(
-         "-j,--jobs,--threads", options.threads,
-         "threads that encode and compress, and processes that the blocks of long launches are spread over (the "
-         "trace is the same with any number)")
-      ->capture_default_str()
-      ->check(CLI::Range(1u, 64u));
+  CLI::Option* threads =
+      app.add_option("--threads", options.threads, "threads that compress (the trace is the same with any number)")
+          ->capture_default_str()
+          ->check(CLI::Range(1u, 64u));
+  app.add_option_function<unsigned>(
+         "-j,--jobs", [&options](const unsigned& jobs) { options.jobs = options.threads = jobs; },
+         "processes that the blocks of long launches are spread over, and threads that compress (the trace is the same "
+         "with any number); 1 process otherwise")
+      ->check(CLI::Range(1u, 64u))
+      ->excludes(threads);
   app.add_flag("--quiet", options.quiet, "print errors only");
   app.add_flag("--record-writers", options.record_writers,
                "list who wrote what threads read of other thread blocks' data, for `heddle replay --check-order`");

@@ -114,6 +114,7 @@ int CaptureRecipeCommand(int argc, char** argv) {
   options.output = output.output;
   options.zstd_level = output.zstd_level;
   options.threads = output.threads;
+  options.jobs = output.jobs;
   options.check = !no_check;
   options.progress = !output.quiet && isatty(STDERR_FILENO) != 0;
   InstallHandlers(options.output);

@@ -61,7 +61,7 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(Recording* recording) {
     options.max_instructions = recording->settings().max_instructions;
     options.lockstep = recording->settings().lockstep;
     options.resident_blocks = recording->settings().resident_blocks;
-    options.jobs = recording->settings().threads;
+    options.jobs = recording->settings().jobs;
     options.memory = made->memory_.get();
     options.seconds_before_spreading = SecondsBeforeSpreading();
     options.note = [recording](const std::string& text) {

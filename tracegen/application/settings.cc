@@ -111,6 +111,7 @@ std::string Encode(const CaptureSettings& settings) {
                {"resident_blocks", Number(settings.resident_blocks)},
                {"level", Number(static_cast<uint64_t>(settings.zstd_level))},
                {"threads", Number(settings.threads)},
+               {"jobs", Number(settings.jobs)},
                {"keep_partial", Number(settings.keep_partial)},
                {"progress", Number(settings.progress)},
                {"notes", Number(settings.notes)},
@@ -136,6 +137,7 @@ absl::StatusOr<CaptureSettings> DecodeSettings(const std::string& text) {
   settings.resident_blocks = static_cast<uint32_t>(reader.Number("resident_blocks"));
   settings.zstd_level = static_cast<int>(reader.Number("level"));
   settings.threads = static_cast<unsigned>(reader.Number("threads"));
+  settings.jobs = static_cast<unsigned>(reader.Number("jobs"));
   settings.keep_partial = reader.Flag("keep_partial");
   settings.progress = reader.Flag("progress");
   settings.notes = reader.Flag("notes");

@@ -32,7 +32,8 @@ struct CaptureSettings {
   bool own_stacks = false;                   // threads wait at barriers on stacks of their own
   uint32_t resident_blocks = 1;              // of a launch that are live at once
   int zstd_level = 3;
-  unsigned threads = 1;       // that encode and compress; processes that the blocks of long launches are spread over
+  unsigned threads = 1;       // that compress
+  unsigned jobs = 1;          // processes that the blocks of long launches are spread over
   bool keep_partial = false;  // leave what `heddle trace repack --recover` can read
   bool progress = false;      // on stderr
   bool notes = false;         // on stderr: how the capture goes about its work

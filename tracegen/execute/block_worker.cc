@@ -174,14 +174,11 @@ absl::Status BlockWorker::Receive(Outcome* outcome) {
 }
 
 absl::Status BlockWorker::Run(uint64_t first, uint64_t end, uint64_t instructions, int arena) {
-  absl::Status status = Send({Command::Kind::kRun, arena, first, end, instructions});
-  runs_ = status.ok();
-  return status;
+  return Send({Command::Kind::kRun, arena, first, end, instructions});
 }
 
 absl::StatusOr<BlockWorker::Outcome> BlockWorker::Wait() {
   Outcome outcome;
-  runs_ = false;
   if (absl::Status status = Receive(&outcome); !status.ok()) return status;
   return outcome;
 }
@@ -189,7 +186,9 @@ absl::StatusOr<BlockWorker::Outcome> BlockWorker::Wait() {
 absl::Status BlockWorker::Commit() {
   if (absl::Status status = Send({Command::Kind::kCommit, 0, 0, 0, 0}); !status.ok()) return status;
   Outcome done;
-  return Receive(&done);
+  absl::Status status = Receive(&done);
+  if (!absl::IsUnavailable(status)) return status;
+  return absl::InternalError("a process has ended while it put into memory what its blocks have written");
 }
 
 void BlockWorker::Serve(const Setting& setting) {

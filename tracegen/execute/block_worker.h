@@ -52,8 +52,8 @@ class BlockWorker {
   absl::Status Run(uint64_t first, uint64_t end, uint64_t instructions, int arena);
   // Waits for the end of the range. Errors: the process is gone; CancelledError: the capture is interrupted.
   absl::StatusOr<Outcome> Wait();
-  bool runs() const { return runs_; }
-  // Puts what the range has written into memory, where everybody sees it.
+  // Puts what the range has written into memory, where everybody sees it. Errors: UnavailableError if the process
+  // is gone and nothing was done; InternalError if it ended while it was at it; CancelledError.
   absl::Status Commit();
 
   // Of the range that was run last.
@@ -86,7 +86,6 @@ class BlockWorker {
 
   pid_t process_ = -1;
   int socket_ = -1;  // to the other process
-  bool runs_ = false;
   std::unique_ptr<Footprint> footprint_;
   std::array<std::unique_ptr<RecordArena>, kArenas> arenas_;
 };

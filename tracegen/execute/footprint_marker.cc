@@ -1,18 +1,19 @@
 #include "tracegen/execute/footprint_marker.h"
 
 #include <algorithm>
+#include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "tracegen/instrument/thread_context.h"
-#include "traces/format/limits.h"
 
 namespace heddle::tracegen {
 namespace {
 
 using trace::v1::Instruction;
 
-// What chunk_ keeps before it starts over: paths that are known need no walk.
-constexpr size_t kMostAddresses = 1u << 18;
+// Paths that are known need no walk; so many are kept.
+constexpr size_t kMostSteps = 1u << 20;
 constexpr size_t kMostPaths = 1u << 14;
 
 bool InWindow(uint64_t address, uint64_t base, uint64_t bytes) { return address - base < bytes; }
@@ -49,26 +50,50 @@ FootprintMarker::FootprintMarker(const trace::Program& program, uint32_t threads
     access.is_local = uses_local && (space == trace::v1::SPACE_LOCAL || space == trace::v1::SPACE_GENERIC);
   }
   if (uses_local) local_.resize(kLocalBytes / 8);
-  chunk_.Reset(&program_);
 }
 
-void FootprintMarker::FindSteps() {
-  for (size_t p = paths_.size(); p < chunk_.paths().size(); ++p) {
-    const trace::PendingPath& path = chunk_.paths()[p];
-    const std::span<const uint16_t> sequence = chunk_.sequence().subspan(path.first_access, path.accesses);
-    const auto add = [&](auto wanted) {
-      for (uint32_t at = 0; at < sequence.size(); ++at) {
-        const Access& access = accesses_[sequence[at]];
-        if (wanted(access)) steps_.push_back({at, access.bytes, access.reads, access.writes});
-      }
-      return static_cast<uint32_t>(steps_.size());
-    };
-    PathSteps& steps = paths_.emplace_back();
-    steps.first_read = static_cast<uint32_t>(steps_.size());
-    steps.end_read = add([](const Access& access) { return access.is_common && access.reads; });
-    steps.end_write = add([](const Access& access) { return access.is_common && access.writes; });
-    steps.end_local = add([](const Access& access) { return access.is_local; });
-  }
+FootprintMarker::PathSteps FootprintMarker::StepsOf(std::span<const uint16_t> sequence) {
+  const auto add = [&](auto wanted) {
+    for (uint32_t at = 0; at < sequence.size(); ++at) {
+      const Access& access = accesses_[sequence[at]];
+      if (wanted(access)) steps_.push_back({at, access.bytes, access.reads, access.writes});
+    }
+    return static_cast<uint32_t>(steps_.size());
+  };
+  PathSteps steps;
+  steps.first_read = static_cast<uint32_t>(steps_.size());
+  steps.end_read = add([](const Access& access) { return access.is_common && access.reads; });
+  steps.end_write = add([](const Access& access) { return access.is_common && access.writes; });
+  steps.end_local = add([](const Access& access) { return access.is_local; });
+  return steps;
+}
+
+absl::StatusOr<uint32_t> FootprintMarker::PathOf(const trace::ThreadRecord& thread) {
+  const absl::string_view key(reinterpret_cast<const char*>(thread.decisions.data()), thread.decisions.size());
+  if (const auto known = known_.find(key); known != known_.end()) return known->second;
+  trace::WalkState state{program_.entry_block(), {}, false};
+  trace::ByteDecisions decisions(thread.decisions.data(), thread.decisions.size());
+  uint64_t instructions = 0;
+  sequence_.clear();
+  const trace::WalkStatus status = trace::Walk(program_, trace::Extent::kRunsToExit, decisions, state, ~uint64_t{0},
+                                               instructions, [this](uint32_t, const trace::Block& block) {
+                                                 for (uint32_t i = 0; i < block.access_count; ++i) {
+                                                   sequence_.push_back(static_cast<uint16_t>(block.first_access + i));
+                                                 }
+                                               });
+  if (status != trace::WalkStatus::kOk) return absl::InvalidArgumentError(trace::WalkMessage(status));
+  const auto path = static_cast<uint32_t>(paths_.size());
+  paths_.push_back(StepsOf(sequence_));
+  path_accesses_.push_back(sequence_.size());
+  known_.emplace(std::string(key), path);
+  return path;
+}
+
+void FootprintMarker::ForgetPaths() {
+  known_.clear();
+  paths_.clear();
+  path_accesses_.clear();
+  steps_.clear();
 }
 
 absl::Status FootprintMarker::RefuseWrite(uint64_t address) const {
@@ -78,11 +103,9 @@ absl::Status FootprintMarker::RefuseWrite(uint64_t address) const {
       absl::StrCat("a write to address 0x", absl::Hex(address), ", outside global memory"));
 }
 
-absl::Status FootprintMarker::Mark(std::span<const trace::ThreadRecord> threads, size_t first) {
-  FindSteps();
-  const std::span<const uint32_t> paths = chunk_.path_of_thread().subspan(first);
+absl::Status FootprintMarker::Mark(std::span<const trace::ThreadRecord> threads) {
   for (size_t t = 0; t < threads.size(); ++t) {
-    const PathSteps& path = paths_[paths[t]];
+    const PathSteps& path = paths_[path_of_thread_[t]];
     const uint64_t* addresses = threads[t].addresses.data();
     for (uint32_t s = path.first_read; s < path.end_read; ++s) {
       const uint64_t address = addresses[steps_[s].position];
@@ -90,7 +113,7 @@ absl::Status FootprintMarker::Mark(std::span<const trace::ThreadRecord> threads,
     }
   }
   for (size_t t = 0; t < threads.size(); ++t) {
-    const PathSteps& path = paths_[paths[t]];
+    const PathSteps& path = paths_[path_of_thread_[t]];
     const uint64_t* addresses = threads[t].addresses.data();
     for (uint32_t s = path.end_read; s < path.end_write; ++s) {
       const uint64_t address = addresses[steps_[s].position];
@@ -131,18 +154,22 @@ absl::Status FootprintMarker::CheckLocal(const trace::ThreadRecord& thread, cons
 }
 
 absl::Status FootprintMarker::AddBlock(std::span<const trace::ThreadRecord> threads) {
-  if (chunk_.addresses().size() > kMostAddresses || chunk_.paths().size() > kMostPaths ||
-      chunk_.sequence().size() > kMostAddresses) {
-    chunk_.Reset(&program_);
-    paths_.clear();
-    steps_.clear();
+  if (steps_.size() > kMostSteps || paths_.size() > kMostPaths) ForgetPaths();
+  path_of_thread_.clear();
+  for (size_t t = 0; t < threads.size(); ++t) {
+    // Neighbouring threads often agree; comparing is cheaper than a look-up.
+    if (t > 0 && std::ranges::equal(threads[t].decisions, threads[t - 1].decisions)) {
+      path_of_thread_.push_back(path_of_thread_.back());
+    } else {
+      const absl::StatusOr<uint32_t> path = PathOf(threads[t]);
+      if (!path.ok()) return path.status();
+      path_of_thread_.push_back(*path);
+    }
+    if (path_accesses_[path_of_thread_[t]] != threads[t].addresses.size()) {
+      return absl::InvalidArgumentError("a thread has not the addresses that its path asks for");
+    }
   }
-  const size_t first = chunk_.path_of_thread().size();
-  for (const trace::ThreadRecord& thread : threads) {
-    const absl::StatusOr<uint32_t> path = chunk_.AddWholeThread(thread, ~uint64_t{0});
-    if (!path.ok()) return path.status();
-  }
-  return Mark(threads, first);
+  return Mark(threads);
 }
 
 absl::Status FootprintMarker::AddBlockPart(std::span<const trace::ThreadRecord> threads, bool last,
@@ -150,20 +177,20 @@ absl::Status FootprintMarker::AddBlockPart(std::span<const trace::ThreadRecord> 
   if (uses_local_) return absl::FailedPreconditionError("a block that is cut in time uses local memory");
   if (!in_block_) states_.assign(threads.size(), trace::WalkState{program_.entry_block(), {}, false});
   in_block_ = !last;
-  chunk_.Reset(&program_);
-  paths_.clear();
-  steps_.clear();
+  part_.Reset(&program_);
+  path_of_thread_.clear();
   for (size_t t = 0; t < threads.size(); ++t) {
-    const absl::StatusOr<uint32_t> path = chunk_.AddThreadPart(threads[t], states_[t], last, ~uint64_t{0}, consumed[t]);
+    const absl::StatusOr<uint32_t> path = part_.AddThreadPart(threads[t], states_[t], last, ~uint64_t{0}, consumed[t]);
     if (!path.ok()) return path.status();
+    path_of_thread_.push_back(*path);
   }
-  const absl::Status status = Mark(threads, 0);
-  // Whole blocks that follow start from the entry, and so does their table of paths.
-  if (last) {
-    chunk_.Reset(&program_);
-    paths_.clear();
-    steps_.clear();
+  // Paths of a part do not begin at the entry, so those of whole threads are no use here, nor these ones later.
+  ForgetPaths();
+  for (const trace::PendingPath& path : part_.paths()) {
+    paths_.push_back(StepsOf(part_.sequence().subspan(path.first_access, path.accesses)));
   }
+  const absl::Status status = Mark(threads);
+  ForgetPaths();
   return status;
 }
 

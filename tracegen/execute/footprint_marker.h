@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "tracegen/execute/footprint.h"
 #include "traces/format/pending_chunk.h"
 #include "traces/format/program.h"
@@ -65,10 +67,13 @@ class FootprintMarker {
     uint8_t written = 0;
   };
 
-  // The steps of the paths of chunk_ that are not known yet.
-  void FindSteps();
-  // Threads of chunk_ from `first` on have the records `threads`.
-  absl::Status Mark(std::span<const trace::ThreadRecord> threads, size_t first);
+  // The steps of a path whose accesses are those, by position in Program::accesses().
+  PathSteps StepsOf(std::span<const uint16_t> sequence);
+  // The path of a whole thread.
+  absl::StatusOr<uint32_t> PathOf(const trace::ThreadRecord& thread);
+  // What threads do that take the paths path_of_thread_.
+  absl::Status Mark(std::span<const trace::ThreadRecord> threads);
+  void ForgetPaths();
   absl::Status CheckLocal(const trace::ThreadRecord& thread, const PathSteps& path);
   absl::Status RefuseWrite(uint64_t address) const;
 
@@ -76,9 +81,13 @@ class FootprintMarker {
   const bool uses_local_;
   Footprint& footprint_;
   std::vector<Access> accesses_;  // by position in Program::accesses()
-  trace::PendingChunk chunk_;
   std::vector<Step> steps_;
-  std::vector<PathSteps> paths_;  // of chunk_
+  std::vector<PathSteps> paths_;
+  std::vector<uint64_t> path_accesses_;               // by path
+  absl::flat_hash_map<std::string, uint32_t> known_;  // paths of whole threads, by their decisions
+  std::vector<uint32_t> path_of_thread_;
+  std::vector<uint16_t> sequence_;
+  trace::PendingChunk part_;  // of a block that is cut in time
   std::vector<LocalGroup> local_;
   uint32_t stamp_ = 0;
   bool in_block_ = false;  // parts of it have been seen

@@ -106,24 +106,43 @@ class ParallelBlocks::Launch {
     const absl::StatusOr<trace::Program> program = trace::Program::Create(proto);
     if (!program.ok()) return program.status();
     if (const std::string reason = WhyNot(*program); !reason.empty()) return OneByOne(reason);
-    while (workers_.size() < options_.jobs) {
-      absl::StatusOr<std::unique_ptr<BlockWorker>> worker = BlockWorker::Start(
-          runner_, *program, form_.kernel->uses_local, geometry_.threads(), *options_.memory, kArenaBytes);
-      if (!worker.ok()) return OneByOne(std::string(worker.status().message()));
-      workers_.push_back(*std::move(worker));
-    }
-    range_ = 1;
     if (kernel_.seconds > 0) {
       const double rate = static_cast<double>(kernel_.blocks) / kernel_.seconds;
       range_ = std::max<uint64_t>(1, static_cast<uint64_t>(rate * kFirstRangeSeconds));
     }
     while (at_ < end_) {
-      if (absl::Status status = Round(); !status.ok()) return status;
-      if (kernel_.discarded <= 1 + kernel_.committed / kCommittedPerDiscarded) continue;
+      std::string trouble;
+      if (absl::Status status = EnsureWorkers(*program); !status.ok()) {
+        trouble = std::string(status.message());
+      } else if (status = Round(trouble); !status.ok()) {
+        return status;
+      }
+      if (trouble.empty() && kernel_.discarded > 1 + kernel_.committed / kCommittedPerDiscarded) {
+        trouble = "its blocks depend on one another, or do what has to be done in order";
+      }
+      if (trouble.empty()) continue;
       if (absl::Status status = Deliver(); !status.ok()) return status;
-      return OneByOne("its blocks depend on one another, or do what has to be done in order");
+      return OneByOne(trouble);
     }
     return Deliver();
+  }
+
+  absl::Status EnsureWorkers(const trace::Program& program) {
+    while (workers_.size() < options_.jobs) {
+      absl::StatusOr<std::unique_ptr<BlockWorker>> worker = BlockWorker::Start(
+          runner_, program, form_.kernel->uses_local, geometry_.threads(), *options_.memory, kArenaBytes);
+      if (!worker.ok()) return worker.status();
+      workers_.push_back(*std::move(worker));
+    }
+    return absl::OkStatus();
+  }
+
+  // Not all ranges of a round have been committed. What the other workers have seen, such as the first of a kernel's
+  // warnings, is not what this process has: new ones take over.
+  absl::Status EndWorkers() {
+    absl::Status status = Deliver();
+    workers_.clear();
+    return status;
   }
 
   // Whether the range fits behind those that have been committed.
@@ -139,8 +158,8 @@ class ParallelBlocks::Launch {
     });
   }
 
-  // One range per worker.
-  absl::Status Round() {
+  // One range per worker. `trouble`: why there can be no further rounds.
+  absl::Status Round(std::string& trouble) {
     arena_ = (arena_ + 1) % BlockWorker::kArenas;
     const Clock::time_point start = Clock::now();
     const uint64_t share = (end_ - at_ + workers_.size() - 1) / workers_.size();
@@ -148,24 +167,31 @@ class ParallelBlocks::Launch {
     const auto end_of = [range, begin = at_, this](size_t w) { return std::min(end_, begin + (w + 1) * range); };
     size_t busy = 0;
     for (uint64_t first = at_; busy < workers_.size() && first < end_; first = end_of(busy++)) {
-      BlockWorker& worker = *workers_[busy];
-      // A range that was thrown away before it had ended.
-      absl::Status status = worker.runs() ? worker.Wait().status() : absl::OkStatus();
-      if (status.ok()) status = worker.Run(first, end_of(busy), runner_.instructions(), arena_);
-      if (!status.ok()) return status;
+      absl::Status status = workers_[busy]->Run(first, end_of(busy), runner_.instructions(), arena_);
+      if (status.ok()) continue;
+      trouble = std::string(status.message());
+      return absl::OkStatus();
     }
     if (absl::Status status = Deliver(); !status.ok()) return status;
     uint64_t most_bytes = 0;
     for (size_t w = 0; w < busy; ++w) {
       absl::StatusOr<BlockWorker::Outcome> outcome = workers_[w]->Wait();
-      if (!outcome.ok()) return outcome.status();
+      if (absl::IsCancelled(outcome.status())) return outcome.status();
+      if (!outcome.ok()) {
+        trouble = std::string(outcome.status().message());
+        return absl::OkStatus();
+      }
       if (!Fits(*outcome, w)) {
         ++kernel_.discarded;
         ++counts_.discarded;
-        if (absl::Status status = Deliver(); !status.ok()) return status;
-        return RunHere(end_of(w));
+        absl::Status status = EndWorkers();
+        return status.ok() ? RunHere(end_of(w)) : status;
       }
-      if (absl::Status status = workers_[w]->Commit(); !status.ok()) return status;
+      if (absl::Status status = workers_[w]->Commit(); !status.ok()) {
+        if (!absl::IsUnavailable(status)) return status;
+        trouble = std::string(status.message());
+        return absl::OkStatus();
+      }
       ++kernel_.committed;
       ++counts_.committed;
       runner_.Skip(outcome->thread_instructions, outcome->division_by_zero);
@@ -176,7 +202,7 @@ class ParallelBlocks::Launch {
       if (at_ < end_of(w)) {
         // No room for more: the next ranges are shorter.
         range_ = std::max<uint64_t>(1, run - run / 4);
-        return absl::OkStatus();
+        return EndWorkers();
       }
     }
     if (SecondsSince(start) < kRoundSeconds && most_bytes < kArenaBytes / 2) range_ = range * 2;

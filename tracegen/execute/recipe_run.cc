@@ -122,9 +122,9 @@ class RecipeRun {
     canonical_ = std::make_unique<CanonicalModule>(*std::move(canonical));
 
     absl::StatusOr<std::unique_ptr<DeviceMemory>> memory =
-        DeviceMemory::Create(options_.certify != 0  ? DeviceMemory::Sharing::kApplication
-                             : options_.threads > 1 ? DeviceMemory::Sharing::kWorkers
-                                                    : DeviceMemory::Sharing::kPrivate);
+        DeviceMemory::Create(options_.certify != 0 ? DeviceMemory::Sharing::kApplication
+                             : options_.jobs > 1   ? DeviceMemory::Sharing::kWorkers
+                                                   : DeviceMemory::Sharing::kPrivate);
     if (!memory.ok()) return memory.status();
     memory_ = *std::move(memory);
     absl::StatusOr<RecipeBuffers> buffers = RecipeBuffers::Make(recipe_, *memory_);
@@ -251,7 +251,7 @@ class RecipeRun {
     if (options_.part_accesses != 0) options.part_accesses = options_.part_accesses;
     options.max_instructions = options_.max_instructions;
     options.resident_blocks = resident_blocks_;
-    options.jobs = options_.threads;
+    options.jobs = options_.jobs;
     options.memory = memory_.get();
     options.seconds_before_spreading = SecondsBeforeSpreading();
     options.note = [this](const std::string& text) { summary_.notes.push_back(text); };

@@ -19,9 +19,8 @@ struct CaptureOptions {
   uint64_t max_instructions = 100'000'000'000;
   uint32_t resident_blocks = 1;  // of a launch that are live at once; a recipe may ask for more
   int zstd_level = 3;
-  // Threads that encode and compress, and processes that the blocks of long launches are spread over; the trace does
-  // not depend on it.
-  unsigned threads = 1;
+  unsigned threads = 1;   // that compress; the trace does not depend on it
+  unsigned jobs = 1;      // processes that the blocks of long launches are spread over; nor on this
   bool progress = false;  // on stderr
   bool check = true;      // run the recipe's checks after the last launch
   // Run everything without recording first, and refuse the trace if recording has changed any buffer.

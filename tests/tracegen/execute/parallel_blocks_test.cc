@@ -25,7 +25,7 @@ class SpreadBlocks : public CaptureTest {
     std::string printed;
   };
   Outcome Run(const std::string& source, const std::string& recipe, unsigned jobs) {
-    options_.threads = jobs;
+    options_.threads = options_.jobs = jobs;
     testing::internal::CaptureStdout();
     Outcome outcome{Capture(source, recipe), "", ""};
     outcome.printed = testing::internal::GetCapturedStdout();
@@ -230,6 +230,20 @@ __global__ void k(int* out) {
 })",
                                             Launch(100, 32));
   EXPECT_EQ(summary.warnings.size(), 4u);
+}
+
+// What a process has warned about in a range that was thrown away has not been told.
+TEST_F(SpreadBlocks, ThatAreWarnedAboutAndDependOnOneAnother) {
+  const CaptureSummary summary = ExpectSame(R"(
+__global__ void k(int* out) {
+  int i = blockIdx.x;
+  out[i] = i % 10 == 3 ? out[i - 1] : i;
+  if (i % 4 == 0 && i > 12) out[i + 1000] = 100 / out[i + 500];
+  if (i % 5 == 0 && i > 20) out[i] += out[4096 + i];
+})",
+                                            Launch(200, 1));
+  EXPECT_EQ(summary.warnings.size(), 2u);
+  EXPECT_GT(summary.ranges_discarded, 0u);
 }
 
 TEST_F(SpreadBlocks, OfWhichOneFails) {
