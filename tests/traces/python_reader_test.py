@@ -69,8 +69,24 @@ def records_of(path):
     records = []
     while data[:4] == b"\x28\xb5\x2f\xfd":
         decompressor = zstandard.ZstdDecompressor().decompressobj()
-        records.append(trace_pb2.TraceFile.FromString(decompressor.decompress(data)).record[0])
+        records.extend(trace_pb2.TraceFile.FromString(decompressor.decompress(data)).record)
         data = decompressor.unused_data
+    return records
+
+
+def apart(records):
+    """The same records for a file in which no two chunks share a frame."""
+    index = records[-1].index
+    if "frames-1.4" in index.required_feature:
+        kinds = {"program": [], "launch": [], "chunk": [], "launch_end": []}
+        others = []
+        for number, record in enumerate(records[1:-1], 1):
+            kinds.get(record.WhichOneof("kind"), others).append(number)
+        index.program_frame[:], index.launch_frame[:] = kinds["program"], kinds["launch"]
+        index.launch_end_frame[:], index.other_frame[:] = kinds["launch_end"], others
+        for reference, number in zip(index.chunk, kinds["chunk"]):
+            reference.frame = number
+        index.required_feature.remove("frames-1.4")
     return records
 
 
@@ -182,7 +198,7 @@ def changed_records(directory, mutations):
     files = [os.path.join(directory, "small.htrace"), os.path.join(directory, "parts1.htrace"),
              os.path.join(directory, "bits1.htrace"),
              os.path.join(source_dir, "traces", "samples", "nqueens.htrace")]
-    originals = [records_of(path) for path in files]
+    originals = [apart(records_of(path)) for path in files]
     choose = random.Random(1)
     refusals = set()
     slowest = 0
