@@ -322,6 +322,19 @@ TEST(SharedFrames, MustBeAsTheIndexSays) {
               HasSubstr("shared by more than"));
 }
 
+TEST(SharedFrames, NoFlippedBitPassesUnnoticed) {
+  const std::string right = Write({});
+  std::mt19937 random(1);
+  int same = 0;
+  for (int i = 0; i < 1000; ++i) {
+    std::string damaged = right;
+    const size_t bit = random() % (8 * damaged.size());
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+    same += ReadEverything(damaged).ok();  // the digest is right then
+  }
+  EXPECT_LE(same, 10) << "some bits of Zstandard's headers mean nothing";
+}
+
 // Sizes of the frames that a joiner makes of chunks.
 std::vector<size_t> Joined(const std::vector<std::string>& chunks) {
   std::vector<size_t> frames;
