@@ -20,7 +20,7 @@ using testing::SplitFrames;
 using testing::WithIndex;
 
 // A small file: one program with calls, one launch of six blocks in several chunks, with annotations around.
-const std::string& SmallFile() {
+const std::string& WrittenFile() {
   static const std::string bytes = [] {
     testing::TemporaryFile file("small");
     const absl::Status status =
@@ -29,6 +29,12 @@ const std::string& SmallFile() {
     EXPECT_TRUE(status.ok()) << status;
     return testing::ReadFile(file.path());
   }();
+  return bytes;
+}
+
+// The same with a frame for every record, which tests can change one by one.
+const std::string& SmallFile() {
+  static const std::string bytes = AssembleFile(WithIndex(RecordsOf(WrittenFile())));
   return bytes;
 }
 
@@ -62,6 +68,7 @@ TEST(Container, IsASequenceOfFramesThatFormOneMessage) {
 TEST(Container, ForgedAnewIsTheSame) {
   EXPECT_EQ(ReadAll(AssembleFile(WithIndex(RecordsOf(SmallFile())))), absl::OkStatus());
   EXPECT_EQ(SplitFrames(SmallFile()), WithIndex(RecordsOf(SmallFile())));
+  EXPECT_EQ((*OpenBytes(SmallFile()))->digest(), (*OpenBytes(WrittenFile()))->digest());
 }
 
 TEST(Truncation, AtEveryByteIsRefused) {

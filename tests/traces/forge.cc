@@ -131,8 +131,11 @@ std::vector<std::string> WithIndex(std::vector<v1::Record> records) {
 std::vector<v1::Record> RecordsOf(const std::string& file) {
   std::vector<v1::Record> records;
   for (const std::string& raw : SplitFrames(file)) {
-    v1::Record record = ParseRecord(raw);
-    if (record.kind_case() != v1::Record::kIndex) records.push_back(std::move(record));
+    v1::TraceFile frame;  // several chunks may share one
+    frame.ParseFromString(raw);
+    for (v1::Record& record : *frame.mutable_record()) {
+      if (record.kind_case() != v1::Record::kIndex) records.push_back(std::move(record));
+    }
   }
   return records;
 }

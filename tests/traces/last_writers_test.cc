@@ -303,8 +303,8 @@ TEST(LastWriters, AddedTwiceAreTheSameAndNothingElseChanges) {
   const TemporaryFile again("plain.htrace");
   WriteTrace(again.path(), 3, true);
   const auto without = OpenTrace(again.path());
-  ASSERT_EQ(with->frame_count(), without->frame_count());
-  for (uint64_t frame = 0; frame + 1 < with->frame_count(); ++frame) {
+  ASSERT_EQ(with->record_count(), without->record_count());
+  for (uint64_t frame = 0; frame + 1 < with->record_count(); ++frame) {
     v1::Record a;
     v1::Record b;
     ASSERT_EQ(with->ReadRecord(frame, a), absl::OkStatus());

@@ -50,12 +50,17 @@ def read_everything(path):
 
 def assemble(records):
     """A file of these records, with right checksums and the right digest."""
+    return assemble_frames([[record] for record in records])
+
+
+def assemble_frames(records_of_frames):
+    """The same, where frames may have several records."""
     frames, table, digest = [], b"", hashlib.sha256()
     compressor = zstandard.ZstdCompressor(level=1, write_checksum=True)
-    for record in records:
-        if record is records[-1] and record.WhichOneof("kind") == "index":
-            record.index.content_sha256 = digest.digest()
-        raw = trace_pb2.TraceFile(record=[record]).SerializeToString()
+    for records in records_of_frames:
+        if records is records_of_frames[-1] and records[0].WhichOneof("kind") == "index":
+            records[0].index.content_sha256 = digest.digest()
+        raw = trace_pb2.TraceFile(record=records).SerializeToString()
         digest.update(raw)
         frames.append(compressor.compress(raw))
         table += struct.pack("<II", len(frames[-1]), len(raw))
@@ -69,9 +74,62 @@ def records_of(path):
     records = []
     while data[:4] == b"\x28\xb5\x2f\xfd":
         decompressor = zstandard.ZstdDecompressor().decompressobj()
-        records.append(trace_pb2.TraceFile.FromString(decompressor.decompress(data)).record[0])
+        records.extend(trace_pb2.TraceFile.FromString(decompressor.decompress(data)).record)
         data = decompressor.unused_data
     return records
+
+
+def apart(records):
+    """The same records for a file in which no two chunks share a frame."""
+    index = records[-1].index
+    if "frames-1.4" in index.required_feature:
+        kinds = {"program": [], "launch": [], "chunk": [], "launch_end": []}
+        others = []
+        for number, record in enumerate(records[1:-1], 1):
+            kinds.get(record.WhichOneof("kind"), others).append(number)
+        index.program_frame[:], index.launch_frame[:] = kinds["program"], kinds["launch"]
+        index.launch_end_frame[:], index.other_frame[:] = kinds["launch_end"], others
+        for reference, number in zip(index.chunk, kinds["chunk"]):
+            reference.frame = number
+        index.required_feature.remove("frames-1.4")
+    return records
+
+
+def together(records):
+    """The same records, by frames: all chunks of a launch share one."""
+    frames, frame_of = [], []
+    for record in records:
+        if frames and record.WhichOneof("kind") == frames[-1][0].WhichOneof("kind") == "chunk":
+            frames[-1].append(record)
+        else:
+            frames.append([record])
+        frame_of.append(len(frames) - 1)
+    index = records[-1].index
+    for numbers in (index.program_frame, index.launch_frame, index.launch_end_frame, index.other_frame):
+        numbers[:] = [frame_of[number] for number in numbers]
+    for reference in index.chunk:
+        reference.frame = frame_of[reference.frame]
+    index.required_feature.append("frames-1.4")
+    return frames
+
+
+def shared_frames(directory):
+    """Both readers read chunks that share frames; a chunk that the index does not name is refused."""
+    path = os.path.join(directory, "shared.htrace")
+    for mode in ("whole", "parts"):
+        original = os.path.join(directory, f"{mode}1.htrace")
+        frames = together(apart(records_of(original)))
+        index = frames[-1][0].index
+        assert len(index.chunk) > 2 and index.records > len(frames) - 1
+        with open(path, "wb") as file:
+            file.write(assemble_frames(frames))
+        assert compare(path) == compare(original) > 0
+        assert read_everything(path) is None
+        del index.chunk[-1]
+        with open(path, "wb") as file:
+            file.write(assemble_frames(frames))
+        assert "the index counts" in read_everything(path)
+        assert subprocess.run([dump_paths, path], capture_output=True).returncode != 0
 
 
 def mutate(message, choose):
@@ -182,7 +240,7 @@ def changed_records(directory, mutations):
     files = [os.path.join(directory, "small.htrace"), os.path.join(directory, "parts1.htrace"),
              os.path.join(directory, "bits1.htrace"),
              os.path.join(source_dir, "traces", "samples", "nqueens.htrace")]
-    originals = [records_of(path) for path in files]
+    originals = [apart(records_of(path)) for path in files]
     choose = random.Random(1)
     refusals = set()
     slowest = 0
@@ -248,6 +306,7 @@ def last_writers_are_read():
 last_writers_are_read()
 with tempfile.TemporaryDirectory() as folder:
     agree(folder)
+    shared_frames(folder)
     last = os.path.join(folder, "parts3.htrace")
     with open(last, "rb") as opened:
         cut(folder, opened.read())

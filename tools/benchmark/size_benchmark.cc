@@ -200,7 +200,7 @@ absl::StatusOr<Sizes> Measure(const std::string& file, uint64_t instructions, bo
       if (number++ % stride != stride / 2) continue;
       if (absl::Status status = (*reader)->ReadChunk(reference, chunk); !status.ok()) return status;
       sizes.thread_instructions += chunk.thread_instructions;
-      sizes.heddle += (*reader)->frame_bytes(reference.frame());
+      sizes.heddle += (*reader)->record_bytes(reference.frame());
       std::vector<std::vector<Visit>> visits;
       for (const trace::PathView& path : chunk.paths) visits.push_back(VisitsOf(*launch.program, path));
       WarpText text(*launch.program, chunk, visits);

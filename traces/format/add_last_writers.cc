@@ -69,8 +69,8 @@ absl::StatusOr<LastWriterSummary> AddLastWriters(const std::string& path, int zs
   std::vector<WrittenRead> reads;
   auto chunk = reader.index().chunk().begin();
   v1::Record record;
-  for (uint64_t frame = 0; frame < reader.frame_count(); ++frame) {
-    if (absl::Status status = reader.ReadRecord(frame, record); !status.ok()) return status;
+  for (uint64_t number = 0; number < reader.record_count(); ++number) {
+    if (absl::Status status = reader.ReadRecord(number, record); !status.ok()) return status;
     if (record.has_chunk()) {
       const LaunchView& launch = reader.launches()[chunk->launch()];
       if (launch_of_tracker != chunk->launch()) {
@@ -83,7 +83,10 @@ absl::StatusOr<LastWriterSummary> AddLastWriters(const std::string& path, int zs
       EncodeLastWriters(reads, *record.mutable_chunk());
       summary.reads += reads.size();
     } else if (record.has_index()) {
-      record.mutable_index()->set_content_sha256(writer.ContentDigest());
+      v1::Index& index = *record.mutable_index();
+      index = reader.index();
+      index.set_content_sha256(writer.ContentDigest());
+      if (absl::Status status = writer.NumberFrames(index); !status.ok()) return status;
     }
     if (absl::Status status = writer.Append(record); !status.ok()) return status;
   }

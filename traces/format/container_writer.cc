@@ -7,12 +7,14 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "traces/format/limits.h"
+#include "traces/format/shared_frames.h"
 
 namespace heddle::trace {
 namespace {
@@ -82,9 +84,16 @@ ContainerWriter::ContainerWriter(std::string path, std::string temporary, int fd
     : path_(std::move(path)),
       temporary_(std::move(temporary)),
       fd_(fd),
-      compressor_(zstd_level, threads, [this](absl::string_view compressed, size_t raw_bytes) {
-        frames_.push_back({static_cast<uint32_t>(compressed.size()), static_cast<uint32_t>(raw_bytes)});
-        return WriteAll(compressed.data(), compressed.size());
+      compressor_(zstd_level, threads,
+                  [this](absl::string_view compressed, size_t raw_bytes) {
+                    frames_.push_back({static_cast<uint32_t>(compressed.size()), static_cast<uint32_t>(raw_bytes)});
+                    return WriteAll(compressed.data(), compressed.size());
+                  }),
+      joiner_([this](absl::string_view raw, size_t records) {
+        const uint64_t first = frame_count_ + shared_.size();
+        for (size_t i = 1; i < records; ++i) shared_.push_back(first + i);
+        ++frame_count_;
+        return compressor_.Add(raw);
       }) {}
 
 ContainerWriter::~ContainerWriter() {
@@ -106,7 +115,13 @@ absl::Status ContainerWriter::WriteAll(const char* data, size_t size) {
   return absl::OkStatus();
 }
 
+absl::Status ContainerWriter::CheckCount() const {
+  if (records_ < kMaxFrames) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(path_, ": the format allows ", kMaxFrames, " records at most"));
+}
+
 absl::Status ContainerWriter::Append(v1::Record& record) {
+  if (absl::Status status = CheckCount(); !status.ok()) return status;
   record.set_ordinal(records_);
   const size_t body = record.ByteSizeLong();
   if (body + 6 > kMaxRecordBytes) {
@@ -126,21 +141,35 @@ absl::Status ContainerWriter::Append(v1::Record& record) {
     coded.SetSerializationDeterministic(true);
     record.SerializeWithCachedSizes(&coded);
   }
-  return AppendRaw(raw_);
+  ++records_;
+  sha_.Update(raw_.data(), raw_.size());
+  if (record.has_chunk()) return joiner_.Add(raw_);
+  if (absl::Status status = joiner_.Close(); !status.ok()) return status;
+  ++frame_count_;
+  return compressor_.Add(raw_);
 }
 
 absl::Status ContainerWriter::AppendRaw(absl::string_view raw) {
-  if (records_ >= kMaxFrames) {
-    return absl::ResourceExhaustedError(absl::StrCat(path_, ": the format allows ", kMaxFrames, " records at most"));
-  }
-  sha_.Update(raw.data(), raw.size());
+  if (absl::Status status = CheckCount(); !status.ok()) return status;
   ++records_;
+  sha_.Update(raw.data(), raw.size());
+  ++frame_count_;
   return compressor_.Add(raw);
 }
 
+absl::Status ContainerWriter::NumberFrames(v1::Index& index) {
+  if (absl::Status status = joiner_.Close(); !status.ok()) return status;
+  RecordsToFrames(shared_, index);
+  auto& features = *index.mutable_required_feature();
+  features.erase(std::remove(features.begin(), features.end(), kSharedFrameFeature), features.end());
+  if (!shared_.empty()) *features.Add() = kSharedFrameFeature;
+  return absl::OkStatus();
+}
+
 absl::Status ContainerWriter::CutBack(const Mark& mark) {
+  joiner_.Discard();
   if (absl::Status status = compressor_.Flush(); !status.ok()) return status;
-  while (frames_.size() > mark.records) {
+  while (frames_.size() > mark.frames) {
     bytes_ -= frames_.back().compressed;
     frames_.pop_back();
   }
@@ -148,6 +177,8 @@ absl::Status ContainerWriter::CutBack(const Mark& mark) {
     return SystemError("shorten", temporary_, errno);
   }
   records_ = mark.records;
+  frame_count_ = mark.frames;
+  while (!shared_.empty() && shared_.back() >= mark.records) shared_.pop_back();
   sha_ = mark.sha;
   return absl::OkStatus();
 }

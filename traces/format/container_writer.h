@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "proto/trace.pb.h"
 #include "traces/format/frame_compressor.h"
+#include "traces/format/frame_joiner.h"
 #include "traces/format/seek_table.h"
 
 namespace heddle::trace {
@@ -46,23 +47,29 @@ class ContainerWriter {
   ContainerWriter(const ContainerWriter&) = delete;
   ContainerWriter& operator=(const ContainerWriter&) = delete;
 
-  // Appends one record as a frame of its own; sets its ordinal. Errors: the record is above kMaxRecordBytes, no space
-  // (for it or, with several threads, for an earlier one).
+  // Appends one record; sets its ordinal. Chunks may share a frame with chunks next to them (FrameJoiner), other
+  // records have their own. Errors: the record is above kMaxRecordBytes, no space (for it or for an earlier one).
   absl::Status Append(v1::Record& record);
 
-  uint64_t frame_count() const { return records_; }
+  // Turns the numbers of records in an index that is to be appended next into numbers of frames, and names the
+  // required feature if there are shared frames, and only then. Errors: as Append.
+  absl::Status NumberFrames(v1::Index& index);
+
+  uint64_t record_count() const { return records_; }
   uint64_t bytes() const { return bytes_; }  // written so far; frames that are being compressed are not in it
 
-  // Appends a frame with exactly these contents, which a reader must find to be record number frame_count(). Errors: as
-  // Append.
+  // Appends a frame with exactly these contents. For files that are copied frame by frame; Append cannot follow.
+  // Errors: as Append.
   absl::Status AppendRaw(absl::string_view raw);
 
   // The end of what has been appended so far, to come back to.
   struct Mark {
     uint64_t records = 0;
+    uint64_t frames = 0;
     Sha256 sha;
   };
-  Mark End() const { return {records_, sha_}; }
+  // Right behind a record that is no chunk.
+  Mark End() const { return {records_, frame_count_, sha_}; }
   // Takes back what was appended behind `mark`. Errors: the file cannot be cut, or an earlier frame could not be
   // written.
   absl::Status CutBack(const Mark& mark);
@@ -79,16 +86,20 @@ class ContainerWriter {
  private:
   ContainerWriter(std::string path, std::string temporary, int fd, int zstd_level, unsigned threads);
   absl::Status WriteAll(const char* data, size_t size);
+  absl::Status CheckCount() const;  // whether there may be one more record
 
   std::string path_;
   std::string temporary_;
   int fd_;
   Sha256 sha_;
   uint64_t records_ = 0;
+  uint64_t frame_count_ = 0;        // handed to the compressor
+  std::vector<uint64_t> shared_;    // records in the frame of the record in front of them
   std::vector<FrameEntry> frames_;  // that are written
   uint64_t bytes_ = 0;
   std::string raw_;
   FrameCompressor compressor_;
+  FrameJoiner joiner_;
 };
 
 }  // namespace heddle::trace

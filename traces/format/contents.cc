@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "traces/format/geometry.h"
 #include "traces/format/limits.h"
+#include "traces/format/shared_frames.h"
 #include "traces/format/waits.h"
 
 namespace heddle::trace {
@@ -15,11 +16,13 @@ namespace {
 using Kind = v1::Record::KindCase;
 
 // Optional parts of the format that this version knows.
-bool IsKnownFeature(absl::string_view feature) { return feature == kChunkFeature || feature == kLaterChunkFeature; }
+bool IsKnownFeature(absl::string_view feature) {
+  return feature == kChunkFeature || feature == kLaterChunkFeature || feature == kSharedFrameFeature;
+}
 
 class Loader {
  public:
-  Loader(const FrameReader& file, Contents& contents)
+  Loader(FrameReader& file, Contents& contents)
       : file_(file),
         out_(contents),
         buffers_(file),
@@ -38,9 +41,9 @@ class Loader {
     return file_.Refuse(frame, frame < kinds_.size() ? KindName(kinds_[frame]) : "Index", rule);
   }
 
-  absl::Status Read(uint64_t frame, Kind kind) {
+  absl::Status Read(uint64_t record, Kind kind) {
     // A record beyond what is left is refused before it is parsed.
-    absl::Status status = file_.ReadRecord(frame, kind, *buffers_, most_bytes_ - total_bytes_);
+    absl::Status status = file_.ReadRecord(record, kind, *buffers_, most_bytes_ - total_bytes_);
     if (status.ok()) total_bytes_ += buffers_->parsed_bytes;
     return status;
   }
@@ -83,13 +86,21 @@ class Loader {
 
   absl::Status ReadIndex() {
     const uint64_t frame = file_.frame_count() - 1;
-    if (absl::Status status = Read(frame, v1::Record::kIndex); !status.ok()) return status;
+    if (absl::Status status =
+            file_.ReadAnyRecord(frame, KindName(v1::Record::kIndex), *buffers_, most_bytes_ - total_bytes_);
+        !status.ok()) {
+      return status;
+    }
+    total_bytes_ += buffers_->parsed_bytes;
+    const auto& features = buffers_->record.index().required_feature();
+    shares_ = std::find(features.begin(), features.end(), kSharedFrameFeature) != features.end();
+    // How many records there are shows when the index has been looked at.
+    const uint64_t ordinal = shares_ ? buffers_->record.index().records() : frame;
+    if (absl::Status status = file_.CheckRecord(frame, ordinal, v1::Record::kIndex, *buffers_); !status.ok()) {
+      return status;
+    }
     out_.index = std::move(*buffers_->record.mutable_index());
     if (absl::Status status = CheckFeatures(frame, "Index", out_.index.required_feature()); !status.ok()) return status;
-    if (out_.index.records() != frame) {
-      return Refuse(
-          frame, absl::StrCat("the index counts ", out_.index.records(), " records in front of it, there are ", frame));
-    }
     if (out_.index.content_sha256().size() != 32) return Refuse(frame, "content_sha256 does not have 32 bytes");
     struct Count {
       absl::string_view what;
@@ -104,11 +115,10 @@ class Loader {
         return Refuse(frame, absl::StrCat(count.count, " ", count.what, ", the limit is ", count.most));
       }
     }
-    out_.chunks.assign(out_.index.chunk().begin(), out_.index.chunk().end());
     return absl::OkStatus();
   }
 
-  // Gives every frame the kind that the index names for it; each must be named once.
+  // Gives every record the kind that the index names for its frame. A frame must be named once, or once per chunk.
   absl::Status NameFrames() {
     const uint64_t last = file_.frame_count() - 1;
     std::vector<Kind> kinds(file_.frame_count(), v1::Record::KIND_NOT_SET);
@@ -121,8 +131,18 @@ class Loader {
       ++named;
       return true;
     };
+    std::vector<uint64_t> first_record;  // by frame; at first how many records it has
+    if (shares_) first_record.assign(kinds.size() + 1, 1);
     uint64_t previous = 0;
-    for (const v1::ChunkReference& chunk : out_.chunks) {
+    for (const v1::ChunkReference& chunk : out_.index.chunk()) {
+      if (shares_ && chunk.frame() == previous && previous > 0) {
+        if (++first_record[previous] > kMaxSharedRecords || file_.frame(previous).decompressed > kMaxSharedFrameBytes) {
+          return file_.Refuse(last, "Index",
+                              absl::StrCat("chunk frame ", previous, " is shared by more than ", kMaxSharedRecords,
+                                           " chunks or has more than ", kMaxSharedFrameBytes, " bytes"));
+        }
+        continue;
+      }
       if (chunk.frame() <= previous || !name(chunk.frame(), v1::Record::kChunk)) {
         return file_.Refuse(last, "Index", absl::StrCat("chunk frame ", chunk.frame(), " is out of order or range"));
       }
@@ -146,7 +166,31 @@ class Loader {
     if (named != file_.frame_count()) {
       return file_.Refuse(last, "Index", absl::StrCat(file_.frame_count() - named, " frames are missing in it"));
     }
-    kinds_ = std::move(kinds);
+    return shares_ ? NumberRecords(kinds, std::move(first_record)) : TakeKinds(std::move(kinds));
+  }
+
+  absl::Status NumberRecords(const std::vector<Kind>& kinds, std::vector<uint64_t> counts) {
+    std::vector<Kind> kind_of_record;
+    uint64_t records = 0;
+    for (size_t frame = 0; frame < kinds.size(); ++frame) {
+      kind_of_record.insert(kind_of_record.end(), counts[frame], kinds[frame]);
+      records += std::exchange(counts[frame], records);
+    }
+    counts.back() = records;
+    FramesToRecords(out_.index);
+    file_.ShareFrames(std::move(counts));
+    return TakeKinds(std::move(kind_of_record));
+  }
+
+  absl::Status TakeKinds(std::vector<Kind> kind_of_record) {
+    kinds_ = std::move(kind_of_record);
+    const uint64_t last = kinds_.size() - 1;
+    if (out_.index.records() != last) {
+      return Refuse(
+          last, absl::StrCat("the index counts ", out_.index.records(), " records in front of it, there are ", last));
+    }
+    if (last >= kMaxFrames) return Refuse(last, absl::StrCat("more than ", kMaxFrames, " records"));
+    out_.chunks.assign(out_.index.chunk().begin(), out_.index.chunk().end());
     return absl::OkStatus();
   }
 
@@ -166,7 +210,7 @@ class Loader {
   absl::Status ReadRecords() {
     out_.programs.reserve(static_cast<size_t>(out_.index.program_frame_size()));
     out_.launches.reserve(static_cast<size_t>(out_.index.launch_frame_size()));
-    for (uint64_t frame = 1; frame + 1 < file_.frame_count(); ++frame) {
+    for (uint64_t frame = 1; frame + 1 < file_.record_count(); ++frame) {
       if (open_launch_ && kinds_[frame] != v1::Record::kChunk && kinds_[frame] != v1::Record::kLaunchEnd) {
         return Refuse(frame, "stands between a launch and its LaunchEnd");
       }
@@ -190,7 +234,7 @@ class Loader {
       }
       if (!status.ok()) return status;
     }
-    if (open_launch_) return Refuse(file_.frame_count() - 1, "the last launch has no LaunchEnd");
+    if (open_launch_) return Refuse(file_.record_count() - 1, "the last launch has no LaunchEnd");
     return absl::OkStatus();
   }
 
@@ -241,7 +285,7 @@ class Loader {
     const LaunchView& launch = out_.launches.back();
     const v1::ChunkReference& chunk = out_.chunks[next_chunk_++];
     const auto refuse = [&](absl::string_view rule) {
-      return Refuse(file_.frame_count() - 1, absl::StrCat("chunk in frame ", frame, ": ", rule));
+      return Refuse(file_.record_count() - 1, absl::StrCat("chunk in frame ", file_.FrameOf(frame), ": ", rule));
     };
     if (chunk.launch() != launch.launch.id()) return refuse("it belongs to another launch");
     if (chunk.block_count() == 0 || chunk.last_block() < chunk.first_block() ||
@@ -257,7 +301,7 @@ class Loader {
     };
     if (beyond(chunk.thread_instructions(), kMaxChunkThreadInstructions, out_.header.max_chunk_thread_instructions()) ||
         beyond(chunk.accesses(), kMaxChunkAccesses, out_.header.max_chunk_accesses()) ||
-        beyond(file_.frame(frame).decompressed, kMaxRecordBytes, out_.header.max_record_bytes())) {
+        beyond(file_.frame(file_.FrameOf(frame)).decompressed, kMaxRecordBytes, out_.header.max_record_bytes())) {
       return refuse("more thread-instructions or accesses than a chunk may hold");
     }
     if (chunk.part() > 0) {
@@ -339,15 +383,16 @@ class Loader {
 
   absl::Status CheckTotals() {
     if (out_.index.thread_instructions() != thread_instructions_ || out_.index.accesses() != accesses_) {
-      return file_.Refuse(file_.frame_count() - 1, "Index", "its totals are not the sums of the launches");
+      return file_.Refuse(file_.record_count() - 1, "Index", "its totals are not the sums of the launches");
     }
     return absl::OkStatus();
   }
 
-  const FrameReader& file_;
+  FrameReader& file_;
   Contents& out_;
   ScopedBuffers buffers_;
-  std::vector<Kind> kinds_;
+  bool shares_ = false;      // the index names kSharedFrameFeature
+  std::vector<Kind> kinds_;  // by record
   const uint64_t most_bytes_;
   uint64_t total_bytes_ = 0;
   bool open_launch_ = false;
@@ -360,6 +405,6 @@ class Loader {
 
 }  // namespace
 
-absl::Status ReadContents(const FrameReader& file, Contents& contents) { return Loader(file, contents).Run(); }
+absl::Status ReadContents(FrameReader& file, Contents& contents) { return Loader(file, contents).Run(); }
 
 }  // namespace heddle::trace

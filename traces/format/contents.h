@@ -13,6 +13,7 @@
 
 namespace heddle::trace {
 
+// What is called a frame in `index` and `chunks` is the number of a record (shared_frames.h).
 struct Contents {
   v1::FileHeader header;
   v1::Index index;
@@ -24,10 +25,10 @@ struct Contents {
   std::vector<v1::Annotation> annotations;
 };
 
-// Reads header, index and all records but chunks. Refuses: another major version, unknown required features, an index
-// that does not name every frame exactly once in an order that the format allows, totals that do not agree, chunks
-// above the limits, launches and certificates that refer to what is not there.
-absl::Status ReadContents(const FrameReader& file, Contents& contents);
+// Reads header, index and all records but chunks, and tells `file` which frames are shared. Refuses: another major
+// version, unknown required features, an index that does not name every frame exactly once in an order that the format
+// allows, totals that do not agree, chunks above the limits, launches and certificates that refer to what is not there.
+absl::Status ReadContents(FrameReader& file, Contents& contents);
 
 }  // namespace heddle::trace
 

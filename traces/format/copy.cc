@@ -13,18 +13,18 @@ namespace {
 
 // Launches and what stands between them, in order of the run.
 struct Item {
-  uint64_t frame = 0;
+  uint64_t record = 0;
   bool is_launch = false;
   uint32_t launch = 0;
 };
 
 std::vector<Item> ItemsOf(const v1::Index& index) {
   std::vector<Item> items;
-  for (uint64_t frame : index.other_frame()) items.push_back({frame, false, 0});
+  for (uint64_t record : index.other_frame()) items.push_back({record, false, 0});
   for (int i = 0; i < index.launch_frame_size(); ++i) {
     items.push_back({index.launch_frame(i), true, static_cast<uint32_t>(i)});
   }
-  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.frame < b.frame; });
+  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.record < b.record; });
   return items;
 }
 
@@ -105,7 +105,7 @@ absl::Status TraceCopier::Add(const TraceReader& reader, const CopySelection& se
   for (const Item& item : ItemsOf(reader.index())) {
     if (!item.is_launch) {
       v1::Record record;
-      if (absl::Status status = reader.ReadRecord(item.frame, record); !status.ok()) return status;
+      if (absl::Status status = reader.ReadRecord(item.record, record); !status.ok()) return status;
       if (absl::Status status = AddOther(record, new_id); !status.ok()) return status;
       continue;
     }

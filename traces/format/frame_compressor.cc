@@ -29,19 +29,21 @@ constexpr size_t kTerseFrame = 128u << 10;
 constexpr uint64_t kTerseInstructionsPerByte = 32;
 constexpr int kTerseFrameLevel = 22;
 
-bool MostlyRandom(const FrameSections& sections, size_t raw_bytes) { return sections.random_bytes * 3 > raw_bytes; }
-
 int LevelFor(int level, size_t raw_bytes, const FrameSections& sections) {
   if (level < kLeastRaised) return level;
-  if (raw_bytes <= kSmallFrame) return std::max(level, kSmallFrameLevel);
+  // What counts is the time per thread-instruction, and chunks have about as many of these whether they share a frame
+  // or not.
+  const size_t chunk_bytes = raw_bytes / std::max<uint64_t>(sections.chunks, 1);
+  if (chunk_bytes <= kSmallFrame) return std::max(level, kSmallFrameLevel);
   const bool terse = sections.thread_instructions / kTerseInstructionsPerByte >= raw_bytes;
   return raw_bytes <= kTerseFrame && terse ? kTerseFrameLevel : level;
 }
 
 // Whether a frame that took `size` bytes at `level` is worth another try at kMiddlingFrameLevel.
 bool DeservesMore(int level, size_t size, size_t raw_bytes, const FrameSections& sections) {
-  return level >= kLeastRaised && level < kMiddlingFrameLevel && raw_bytes <= kMiddlingFrame &&
-         !MostlyRandom(sections, raw_bytes) && !ZSTD_isError(size) && size * kLeastShrinking <= raw_bytes;
+  const size_t chunk_bytes = raw_bytes / std::max<uint64_t>(sections.chunks, 1);
+  return level >= kLeastRaised && level < kMiddlingFrameLevel && chunk_bytes <= kMiddlingFrame &&
+         !sections.MostlyRandom(raw_bytes) && !ZSTD_isError(size) && size * kLeastShrinking <= raw_bytes;
 }
 
 }  // namespace
@@ -71,7 +73,7 @@ struct FrameCompressor::Context {
     // levels that weigh both need no such help.
     constexpr int kLevelThatWeighs = 13;
     constexpr int kLongMatch = 7;
-    const bool by_chance = level < kLevelThatWeighs && MostlyRandom(sections, raw.size());
+    const bool by_chance = level < kLevelThatWeighs && sections.MostlyRandom(raw.size());
     ZSTD_CCtx_setParameter(zstd, ZSTD_c_minMatch, by_chance ? kLongMatch : 0);
     if (sections.ends.empty()) {
       job.size = ZSTD_compress2(zstd, job.compressed.data(), job.compressed.size(), raw.data(), raw.size());

@@ -30,8 +30,8 @@ uint64_t WindowOf(const std::string& frame, uint64_t content) {
   return base + base / 8 * (window & 7);
 }
 
-// The body of the one record that `raw` holds; empty data() if it holds anything else.
-bool SingleRecord(absl::string_view raw, absl::string_view& body) {
+// Takes the first record off `raw`.
+bool TakeRecord(absl::string_view& raw, absl::string_view& body) {
   constexpr char kTag = (v1::TraceFile::kRecordFieldNumber << 3) | 2;
   if (raw.empty() || raw[0] != kTag) return false;
   uint64_t size = 0;
@@ -42,8 +42,19 @@ bool SingleRecord(absl::string_view raw, absl::string_view& body) {
     size |= static_cast<uint64_t>(byte & 0x7f) << shift;
     if (byte < 0x80) break;
   }
-  body = raw.substr(at);
-  return body.size() == size;
+  if (size > raw.size() - at) return false;
+  body = raw.substr(at, size);
+  raw.remove_prefix(at + size);
+  return true;
+}
+
+// The body of record `number` of the `records` that `raw` must hold.
+bool FindRecord(absl::string_view raw, uint64_t number, uint64_t records, absl::string_view& body) {
+  for (uint64_t i = 0; i < records; ++i) {
+    absl::string_view other;
+    if (!TakeRecord(raw, i == number ? body : other)) return false;
+  }
+  return raw.empty();
 }
 
 // True if the record starts as writers make chunks: with an ordinal other than 0, then the chunk.
@@ -103,17 +114,43 @@ std::unique_ptr<FrameReader> FrameReader::WithFrames(std::unique_ptr<ByteSource>
   return reader;
 }
 
-absl::Status FrameReader::Refuse(uint64_t frame, absl::string_view what, absl::string_view rule) const {
+FrameReader::Place FrameReader::PlaceOf(uint64_t record) const {
+  if (record >= record_count() || first_record_.empty()) return {record, 0, 1};
+  const auto next = std::upper_bound(first_record_.begin(), first_record_.end(), record);
+  const uint64_t first = *(next - 1);
+  return {static_cast<uint64_t>(next - 1 - first_record_.begin()), record - first, *next - first};
+}
+
+uint64_t FrameReader::RecordBytes(uint64_t record) const {
+  const Place place = PlaceOf(record);
+  const uint64_t bytes = frames_[place.frame].compressed;
+  return bytes * (place.number + 1) / place.records - bytes * place.number / place.records;
+}
+
+absl::Status FrameReader::RefuseFrame(uint64_t frame, absl::string_view what, absl::string_view rule) const {
   return absl::DataLossError(absl::StrCat(name_, ": frame ", frame, what.empty() ? "" : ", ", what, ": ", rule));
 }
 
-std::unique_ptr<FrameReader::Buffers> FrameReader::Take() const {
+absl::Status FrameReader::Refuse(uint64_t record, absl::string_view what, absl::string_view rule) const {
+  const Place place = PlaceOf(record);
+  if (place.records == 1) return RefuseFrame(place.frame, what, rule);
+  return RefuseFrame(place.frame, absl::StrCat("record ", record, what.empty() ? "" : ", ", what), rule);
+}
+
+std::unique_ptr<FrameReader::Buffers> FrameReader::Take(uint64_t record) const {
   std::lock_guard<std::mutex> lock(mutex_);
   if (spare_.empty()) {
     auto buffers = std::make_unique<Buffers>();
     buffers->zstd.reset(ZSTD_createDCtx());
     ZSTD_DCtx_setParameter(buffers->zstd.get(), ZSTD_d_windowLogMax, kMaxWindowLog);
     return buffers;
+  }
+  if (!first_record_.empty()) {
+    const uint64_t frame = FrameOf(record);
+    const auto holds = [frame](const auto& buffers) { return buffers->held_frame == frame; };
+    if (const auto found = std::find_if(spare_.begin(), spare_.end(), holds); found != spare_.end()) {
+      std::swap(*found, spare_.back());
+    }
   }
   std::unique_ptr<Buffers> buffers = std::move(spare_.back());
   spare_.pop_back();
@@ -123,6 +160,7 @@ std::unique_ptr<FrameReader::Buffers> FrameReader::Take() const {
 void FrameReader::GiveBack(std::unique_ptr<Buffers> buffers) const {
   if (buffers->raw.capacity() > kMostKept) {
     std::string().swap(buffers->raw);
+    buffers->held_frame.reset();
     v1::Record().Swap(&buffers->record);
   }
   if (buffers->compressed.capacity() > kMostKept) std::string().swap(buffers->compressed);
@@ -131,83 +169,111 @@ void FrameReader::GiveBack(std::unique_ptr<Buffers> buffers) const {
 }
 
 absl::Status FrameReader::ReadRaw(uint64_t frame, Buffers& buffers) const {
-  if (frame >= frames_.size()) return Refuse(frame, "", absl::StrCat("the file has ", frames_.size(), " frames"));
+  if (frame >= frames_.size()) return RefuseFrame(frame, "", absl::StrCat("the file has ", frames_.size(), " frames"));
+  if (buffers.held_frame == frame) return absl::OkStatus();
+  buffers.held_frame.reset();
   const FrameEntry& entry = frames_[frame];
   constexpr size_t kLeastFrame = 9;
-  if (entry.compressed < kLeastFrame) return Refuse(frame, "", "too short for a Zstandard frame");
+  if (entry.compressed < kLeastFrame) return RefuseFrame(frame, "", "too short for a Zstandard frame");
   buffers.compressed.resize(entry.compressed);
   if (absl::Status status = source_->Read(offsets_[frame], buffers.compressed); !status.ok()) {
     return absl::Status(status.code(), absl::StrCat(name_, ": frame ", frame, ": ", status.message()));
   }
   const std::string& in = buffers.compressed;
   const unsigned long long content = ZSTD_getFrameContentSize(in.data(), in.size());
-  if (content == ZSTD_CONTENTSIZE_ERROR) return Refuse(frame, "", "not a Zstandard frame");
-  if (content == ZSTD_CONTENTSIZE_UNKNOWN) return Refuse(frame, "", "the frame does not declare its content size");
+  if (content == ZSTD_CONTENTSIZE_ERROR) return RefuseFrame(frame, "", "not a Zstandard frame");
+  if (content == ZSTD_CONTENTSIZE_UNKNOWN) return RefuseFrame(frame, "", "the frame does not declare its content size");
   if (content != entry.decompressed) {
-    return Refuse(frame, "",
-                  absl::StrCat("content size ", content, " differs from the seek table's ", entry.decompressed));
+    return RefuseFrame(frame, "",
+                       absl::StrCat("content size ", content, " differs from the seek table's ", entry.decompressed));
   }
   if (!(static_cast<uint8_t>(in[kDescriptorOffset]) & kChecksumBit))
-    return Refuse(frame, "", "the frame has no checksum");
+    return RefuseFrame(frame, "", "the frame has no checksum");
   // Zstandard ignores this bit; a flipped one must not pass unnoticed.
   if (static_cast<uint8_t>(in[kDescriptorOffset]) & kUnusedBit) {
-    return Refuse(frame, "", "a bit of the frame header is set that must be 0");
+    return RefuseFrame(frame, "", "a bit of the frame header is set that must be 0");
   }
   if (WindowOf(in, content) > uint64_t{1} << kMaxWindowLog) {
-    return Refuse(frame, "", absl::StrCat("the window is above 2^", kMaxWindowLog, " bytes"));
+    return RefuseFrame(frame, "", absl::StrCat("the window is above 2^", kMaxWindowLog, " bytes"));
   }
   const size_t length = ZSTD_findFrameCompressedSize(in.data(), in.size());
-  if (ZSTD_isError(length)) return Refuse(frame, "", ZSTD_getErrorName(length));
-  if (length != in.size()) return Refuse(frame, "", "more bytes in the seek table than in the frame");
+  if (ZSTD_isError(length)) return RefuseFrame(frame, "", ZSTD_getErrorName(length));
+  if (length != in.size()) return RefuseFrame(frame, "", "more bytes in the seek table than in the frame");
   buffers.raw.resize(content);
   const size_t size = ZSTD_decompressDCtx(buffers.zstd.get(), buffers.raw.data(), content, in.data(), in.size());
-  if (ZSTD_isError(size)) return Refuse(frame, "", ZSTD_getErrorName(size));
-  if (size != content) return Refuse(frame, "", "the content is shorter than declared");
+  if (ZSTD_isError(size)) return RefuseFrame(frame, "", ZSTD_getErrorName(size));
+  if (size != content) return RefuseFrame(frame, "", "the content is shorter than declared");
+  if (!first_record_.empty() && first_record_[frame + 1] - first_record_[frame] > 1) buffers.held_frame = frame;
   return absl::OkStatus();
 }
 
-absl::StatusOr<uint64_t> FrameReader::EstimateBody(uint64_t frame, absl::string_view what, Buffers& buffers,
-                                                   uint64_t most_parsed_bytes, absl::string_view& body) const {
+absl::StatusOr<uint64_t> FrameReader::CountRecords(uint64_t frame, Buffers& buffers) const {
   if (absl::Status status = ReadRaw(frame, buffers); !status.ok()) return status;
-  if (!SingleRecord(buffers.raw, body)) return Refuse(frame, what, "the frame does not hold exactly one record");
+  absl::string_view raw = buffers.raw;
+  absl::string_view body;
+  uint64_t records = 0;
+  for (; !raw.empty(); ++records) {
+    if (!TakeRecord(raw, body)) return RefuseFrame(frame, "", "the frame does not hold whole records");
+  }
+  return records;
+}
+
+absl::StatusOr<uint64_t> FrameReader::EstimateBody(uint64_t record, absl::string_view what, Buffers& buffers,
+                                                   uint64_t most_parsed_bytes, absl::string_view& body) const {
+  const Place place = PlaceOf(record);
+  if (absl::Status status = ReadRaw(place.frame, buffers); !status.ok()) return status;
+  if (!FindRecord(buffers.raw, place.number, place.records, body)) {
+    return Refuse(record, what,
+                  place.records == 1
+                      ? "the frame does not hold exactly one record"
+                      : absl::StrCat("the frame does not hold exactly the ", place.records, " records of the index"));
+  }
   absl::StatusOr<uint64_t> estimate =
       EstimateParsedBytes(*v1::Record::descriptor(), body, std::min(most_parsed_bytes, kMaxParsedBytes));
-  if (!estimate.ok()) return Refuse(frame, what, estimate.status().message());
+  if (!estimate.ok()) return Refuse(record, what, estimate.status().message());
   return estimate;
 }
 
-absl::StatusOr<uint64_t> FrameReader::EstimateRecord(uint64_t frame, absl::string_view what, Buffers& buffers,
+absl::StatusOr<uint64_t> FrameReader::EstimateRecord(uint64_t record, absl::string_view what, Buffers& buffers,
                                                      uint64_t most_parsed_bytes) const {
   absl::string_view body;
-  return EstimateBody(frame, what, buffers, most_parsed_bytes, body);
+  return EstimateBody(record, what, buffers, most_parsed_bytes, body);
 }
 
-absl::Status FrameReader::ReadAnyRecord(uint64_t frame, absl::string_view what, Buffers& buffers,
+absl::Status FrameReader::ReadAnyRecord(uint64_t record, absl::string_view what, Buffers& buffers,
                                         uint64_t most_parsed_bytes) const {
   absl::string_view body;
-  const absl::StatusOr<uint64_t> estimate = EstimateBody(frame, what, buffers, most_parsed_bytes, body);
+  const absl::StatusOr<uint64_t> estimate = EstimateBody(record, what, buffers, most_parsed_bytes, body);
   if (!estimate.ok()) return estimate.status();
   buffers.parsed_bytes = *estimate;
   if (!Parse(body, buffers)) {
-    return Refuse(frame, what, "the record is not a well-formed message");
+    return Refuse(record, what, "the record is not a well-formed message");
   }
   // The message owns its bytes now; decoding a large chunk needs the room.
-  if (buffers.raw.capacity() > kMostBeside) std::string().swap(buffers.raw);
+  if (buffers.raw.capacity() > kMostBeside) {
+    std::string().swap(buffers.raw);
+    buffers.held_frame.reset();
+  }
   if (buffers.compressed.capacity() > kMostBeside) std::string().swap(buffers.compressed);
   return absl::OkStatus();
 }
 
-absl::Status FrameReader::ReadRecord(uint64_t frame, v1::Record::KindCase kind, Buffers& buffers,
+absl::Status FrameReader::ReadRecord(uint64_t record, v1::Record::KindCase kind, Buffers& buffers,
                                      uint64_t most_parsed_bytes) const {
+  absl::Status status = ReadAnyRecord(record, KindName(kind), buffers, most_parsed_bytes);
+  return status.ok() ? CheckRecord(record, record, kind, buffers) : status;
+}
+
+absl::Status FrameReader::CheckRecord(uint64_t record, uint64_t ordinal, v1::Record::KindCase kind,
+                                      const Buffers& buffers) const {
   const absl::string_view what = KindName(kind);
-  if (absl::Status status = ReadAnyRecord(frame, what, buffers, most_parsed_bytes); !status.ok()) return status;
-  if (buffers.record.ordinal() != frame) {
+  if (buffers.record.ordinal() != ordinal) {
     return Refuse(
-        frame, what,
+        record, what,
         absl::StrCat("the record has ordinal ", buffers.record.ordinal(), ": frames were lost, doubled or reordered"));
   }
   if (kind != v1::Record::KIND_NOT_SET && buffers.record.kind_case() != kind) {
-    return Refuse(frame, what, absl::StrCat("a ", KindName(buffers.record.kind_case()), " stands here instead"));
+    return Refuse(record, what, absl::StrCat("a ", KindName(buffers.record.kind_case()), " stands here instead"));
   }
   return absl::OkStatus();
 }

@@ -29,12 +29,13 @@ class SectionFinder {
       if ((tag & 7) == kVarintType) {
         if (!Varint(at, end, size)) return;
         if (level == kChunk && tag >> 3 == v1::BlockChunk::kThreadInstructionsFieldNumber) {
-          found.thread_instructions = size;
+          found.thread_instructions += size;
         }
         continue;
       }
       if ((tag & 7) != kBytesType || !Varint(at, end, size) || size > end - at) return;
       const Level inner = Inner(level, tag >> 3);
+      found.chunks += inner == kChunk;
       if (level == kColumn && tag >> 3 == v1::AddressColumn::kResidualBitsFieldNumber) found.random_bytes += size;
       if (inner == kBytes) {
         if (size >= kLeastSection) {

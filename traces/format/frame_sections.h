@@ -16,10 +16,14 @@ struct FrameSections {
   // to them, which are random, must not share one.
   std::vector<size_t> ends;
   size_t random_bytes = 0;           // in layout BITS, below the leading ones: nothing can be saved there
-  uint64_t thread_instructions = 0;  // of the chunk
+  uint64_t thread_instructions = 0;  // of the chunks
+  uint64_t chunks = 0;
+
+  // Whether most of `raw_bytes` is bits that no level makes smaller.
+  bool MostlyRandom(size_t raw_bytes) const { return random_bytes * 3 > raw_bytes; }
 };
 
-// Contents that are no chunk, or no record, have no sections.
+// Contents that are no chunks, or no records, have no sections.
 FrameSections FindFrameSections(absl::string_view raw);
 
 }  // namespace heddle::trace

@@ -231,7 +231,7 @@ void AddBytes(v1::BlockChunk& chunk, uint64_t frame_bytes, Compressor& compresso
 absl::StatusOr<TraceInfo> DescribeTrace(const TraceReader& reader) {
   TraceInfo info;
   info.digest = reader.digest();
-  info.records = reader.frame_count();
+  info.records = reader.record_count();
   info.thread_instructions = reader.index().thread_instructions();
   info.accesses = reader.index().accesses();
   info.file_bytes = reader.file_bytes();
@@ -260,8 +260,8 @@ absl::StatusOr<TraceInfo> DescribeTrace(const TraceReader& reader) {
       meter.Add(decoded);
       AddAccesses(*view.program, decoded, columns);
       if (absl::Status status = reader.ReadChunk(reference, chunk); !status.ok()) return status;
-      launch.frame_bytes += reader.frame_bytes(reference.frame());
-      AddBytes(chunk, reader.frame_bytes(reference.frame()), compressor, launch, columns);
+      launch.frame_bytes += reader.record_bytes(reference.frame());
+      AddBytes(chunk, reader.record_bytes(reference.frame()), compressor, launch, columns);
     }
     meter.Finish();
     for (const auto& [pc, column] : columns) launch.columns.push_back(column);

@@ -90,14 +90,15 @@ std::span<const LaunchView> TraceReader::launches() const { return state_->conte
 std::span<const v1::Transfer> TraceReader::transfers() const { return state_->contents.transfers; }
 std::span<const v1::Certificate> TraceReader::certificates() const { return state_->contents.certificates; }
 std::span<const v1::Annotation> TraceReader::annotations() const { return state_->contents.annotations; }
-uint64_t TraceReader::frame_bytes(uint64_t frame) const { return state_->file->frame(frame).compressed; }
+uint64_t TraceReader::record_bytes(uint64_t record) const { return state_->file->RecordBytes(record); }
 uint64_t TraceReader::file_bytes() const { return state_->file->file_bytes(); }
+uint64_t TraceReader::record_count() const { return state_->file->record_count(); }
 uint64_t TraceReader::frame_count() const { return state_->file->frame_count(); }
 
 absl::Status TraceReader::ReadChunk(const v1::ChunkReference& reference, v1::BlockChunk& out) const {
   absl::StatusOr<size_t> index = state_->Locate(reference);
   if (!index.ok()) return index.status();
-  ScopedBuffers buffers(*state_->file);
+  ScopedBuffers buffers(*state_->file, reference.frame());
   if (absl::Status status = state_->file->ReadRecord(reference.frame(), v1::Record::kChunk, *buffers); !status.ok()) {
     return status;
   }
@@ -108,7 +109,7 @@ absl::Status TraceReader::ReadChunk(const v1::ChunkReference& reference, v1::Blo
 absl::Status TraceReader::ReadChunk(const v1::ChunkReference& reference, DecodedChunk& out) const {
   absl::StatusOr<size_t> index = state_->Locate(reference);
   if (!index.ok()) return index.status();
-  ScopedBuffers buffers(*state_->file);
+  ScopedBuffers buffers(*state_->file, reference.frame());
   if (absl::Status status = state_->file->ReadRecord(reference.frame(), v1::Record::kChunk, *buffers); !status.ok()) {
     return status;
   }
@@ -121,9 +122,9 @@ absl::Status TraceReader::ReadChunk(const v1::ChunkReference& reference, Decoded
   return absl::OkStatus();
 }
 
-absl::Status TraceReader::ReadRecord(uint64_t frame, v1::Record& out) const {
-  ScopedBuffers buffers(*state_->file);
-  absl::Status status = state_->file->ReadRecord(frame, v1::Record::KIND_NOT_SET, *buffers);
+absl::Status TraceReader::ReadRecord(uint64_t record, v1::Record& out) const {
+  ScopedBuffers buffers(*state_->file, record);
+  absl::Status status = state_->file->ReadRecord(record, v1::Record::KIND_NOT_SET, *buffers);
   if (status.ok()) out.Swap(&buffers->record);
   return status;
 }
@@ -131,7 +132,10 @@ absl::Status TraceReader::ReadRecord(uint64_t frame, v1::Record& out) const {
 absl::Status TraceReader::ReadRaw(uint64_t frame, std::string& out) const {
   ScopedBuffers buffers(*state_->file);
   absl::Status status = state_->file->ReadRaw(frame, *buffers);
-  if (status.ok()) out.swap(buffers->raw);
+  if (status.ok()) {
+    out.swap(buffers->raw);
+    buffers->held_frame.reset();
+  }
   return status;
 }
 
@@ -143,7 +147,7 @@ absl::Status TraceReader::VerifyDigest() const {
     sha.Update(buffers->raw.data(), buffers->raw.size());
   }
   if (sha.Finish() != index().content_sha256()) {
-    return state_->file->Refuse(frame_count() - 1, "Index", "content_sha256 is not the digest of the frames");
+    return state_->file->Refuse(record_count() - 1, "Index", "content_sha256 is not the digest of the frames");
   }
   return absl::OkStatus();
 }

@@ -62,13 +62,14 @@ class TraceReader {
   std::span<const v1::Certificate> certificates() const;
   std::span<const v1::Annotation> annotations() const;
 
-  // The encoded chunk in `frame`, checked against its reference.
+  // The encoded chunk of a reference, checked against it.
   absl::Status ReadChunk(const v1::ChunkReference& reference, v1::BlockChunk& out) const;
   // Reads and decodes. `out` is reused: its buffers grow to the largest chunk and stay.
   absl::Status ReadChunk(const v1::ChunkReference& reference, DecodedChunk& out) const;
 
-  // The record in `frame` as it stands in the file, whatever its kind; for tools that follow the order of the run.
-  absl::Status ReadRecord(uint64_t frame, v1::Record& out) const;
+  // A record as it stands in the file, whatever its kind; for tools that follow the order of the run. In index(), the
+  // numbers of frames are numbers of records.
+  absl::Status ReadRecord(uint64_t record, v1::Record& out) const;
   // The decompressed bytes of a frame.
   absl::Status ReadRaw(uint64_t frame, std::string& out) const;
 
@@ -78,8 +79,9 @@ class TraceReader {
   // The reference of the chunk that holds `block` (its first part); nullopt if the block was not recorded.
   std::optional<uint32_t> FindChunk(const LaunchView& launch, uint64_t block) const;
 
-  // Compressed size of a frame in bytes, for statistics.
-  uint64_t frame_bytes(uint64_t frame) const;
+  // Compressed size of a record in bytes, for statistics. Records that share a frame count as equally large.
+  uint64_t record_bytes(uint64_t record) const;
+  uint64_t record_count() const;
   uint64_t frame_count() const;
   uint64_t file_bytes() const;  // of the whole file
 

@@ -11,6 +11,7 @@
 #include "traces/format/frame_scan.h"
 #include "traces/format/geometry.h"
 #include "traces/format/limits.h"
+#include "traces/format/shared_frames.h"
 #include "traces/format/waits.h"
 
 namespace heddle::trace {
@@ -20,7 +21,7 @@ using Kind = v1::Record::KindCase;
 
 // A chunk that decodes.
 struct WholeChunk {
-  uint64_t frame = 0;  // by position in the file, not by number of the record
+  uint64_t record = 0;  // by position in the file, not by its ordinal
   uint64_t first_block = 0;
   uint64_t last_block = 0;
   uint64_t block_count = 0;
@@ -31,7 +32,7 @@ struct WholeChunk {
 // A record that goes into the new trace, in order of the file; chunks hang on their launch.
 struct Item {
   Kind kind = v1::Record::KIND_NOT_SET;
-  uint64_t frame = 0;
+  uint64_t record = 0;  // by position in the file
   // Of a launch:
   v1::Launch launch;
   Geometry geometry;
@@ -53,12 +54,14 @@ class Recovery {
       offsets_.push_back(frame.offset);
     }
     file_ = FrameReader::WithFrames(std::move(source_), name_, std::move(entries), offsets_);
+    CountRecords();
     size_t lost = 0;
-    for (uint64_t frame = 0; frame < file_->frame_count(); ++frame) {
-      for (; lost < scanned->lost.size() && scanned->lost[lost].offset < offsets_[frame]; ++lost) {
+    for (uint64_t record = 0; record < file_->record_count(); ++record) {
+      const uint64_t offset = offsets_[file_->FrameOf(record)];
+      for (; lost < scanned->lost.size() && scanned->lost[lost].offset < offset; ++lost) {
         TellLost(scanned->lost[lost], false);
       }
-      if (absl::Status status = ReadFrame(frame); !status.ok()) return status;
+      if (absl::Status status = LookAt(record); !status.ok()) return status;
     }
     for (; lost < scanned->lost.size(); ++lost) {
       TellLost(scanned->lost[lost], !scanned->has_seek_table && lost + 1 == scanned->lost.size());
@@ -85,7 +88,7 @@ class Recovery {
       if (item.kind == v1::Record::kLaunch) {
         status = WriteLaunch(item, **writer, *buffers, new_launch, new_program);
       } else {
-        status = file_->ReadAnyRecord(item.frame, KindName(item.kind), *buffers);
+        status = file_->ReadAnyRecord(item.record, KindName(item.kind), *buffers);
         v1::Record& record = buffers->record;
         if (!status.ok()) return status;
         if (item.kind == v1::Record::kTransfer) {
@@ -123,21 +126,36 @@ class Recovery {
                          at_end ? ": the file was cut off there" : ""));
   }
 
-  std::string FrameName(uint64_t frame, absl::string_view kind) const {
-    return absl::StrCat("the ", kind, " at byte ", offsets_[frame]);
+  std::string NameOf(uint64_t record, absl::string_view kind) const {
+    return absl::StrCat("the ", kind, " at byte ", offsets_[file_->FrameOf(record)]);
   }
 
-  // Looks at one frame; an error only if nothing at all can be recovered.
-  absl::Status ReadFrame(uint64_t frame) {
+  // Finds out which frames are shared by several records. One that cannot be read counts as one.
+  void CountRecords() {
     ScopedBuffers buffers(*file_);
-    if (absl::Status status = file_->ReadAnyRecord(frame, "record", *buffers); !status.ok()) {
-      Missing(absl::StrCat(FrameName(frame, "record"), " is damaged: ", Reason(status)));
+    std::vector<uint64_t> first_record = {0};
+    bool any_shared = false;
+    for (uint64_t frame = 0; frame < file_->frame_count(); ++frame) {
+      const absl::StatusOr<uint64_t> records = file_->CountRecords(frame, *buffers);
+      const bool shared = records.ok() && *records > 1 && *records <= kMaxSharedRecords &&
+                          file_->frame(frame).decompressed <= kMaxSharedFrameBytes;
+      first_record.push_back(first_record.back() + (shared ? *records : 1));
+      any_shared |= shared;
+    }
+    if (any_shared) file_->ShareFrames(std::move(first_record));
+  }
+
+  // Looks at one record; an error only if nothing at all can be recovered.
+  absl::Status LookAt(uint64_t number) {
+    ScopedBuffers buffers(*file_, number);
+    if (absl::Status status = file_->ReadAnyRecord(number, "record", *buffers); !status.ok()) {
+      Missing(absl::StrCat(NameOf(number, "record"), " is damaged: ", Reason(status)));
       return absl::OkStatus();
     }
     v1::Record& record = buffers->record;
     const Kind kind = record.kind_case();
     if (record.ordinal() != 0 ? record.ordinal() <= last_ordinal_ : !seen_.empty()) {
-      Missing(absl::StrCat(FrameName(frame, KindName(kind)), " has number ", record.ordinal(),
+      Missing(absl::StrCat(NameOf(number, KindName(kind)), " has number ", record.ordinal(),
                            " and is doubled or out of order"));
       return absl::OkStatus();
     }
@@ -161,10 +179,10 @@ class Recovery {
         reason = AddProgram(*record.mutable_program());
         break;
       case v1::Record::kLaunch:
-        reason = AddLaunch(frame, *record.mutable_launch());
+        reason = AddLaunch(number, *record.mutable_launch());
         break;
       case v1::Record::kChunk:
-        reason = AddChunk(frame, record.chunk());
+        reason = AddChunk(number, record.chunk());
         break;
       case v1::Record::kLaunchEnd:
         if (open_ && items_[*open_].launch.id() == record.launch_end().launch()) {
@@ -176,15 +194,16 @@ class Recovery {
         break;
       case v1::Record::kIndex:
         index_ = std::move(*record.mutable_index());
+        FramesToRecords(index_);
         break;
       case v1::Record::KIND_NOT_SET:
         reason = "it is of no kind that this program knows";
         break;
       default:
-        items_.push_back({kind, frame, {}, {}, {}, {}, {}});
+        items_.push_back({kind, number, {}, {}, {}, {}, {}});
         break;
     }
-    if (!reason.empty()) Missing(absl::StrCat(FrameName(frame, KindName(kind)), " cannot be used: ", reason));
+    if (!reason.empty()) Missing(absl::StrCat(NameOf(number, KindName(kind)), " cannot be used: ", reason));
     return absl::OkStatus();
   }
 
@@ -209,19 +228,19 @@ class Recovery {
     return "";
   }
 
-  std::string AddLaunch(uint64_t frame, v1::Launch& launch) {
+  std::string AddLaunch(uint64_t record, v1::Launch& launch) {
     open_.reset();
     if (!programs_.contains(launch.program())) return absl::StrCat("program ", launch.program(), " is missing");
     absl::StatusOr<Geometry> geometry = GeometryOf(launch);
     if (!geometry.ok()) return std::string(geometry.status().message());
     if (!v1::BlockSelection_Rule_IsValid(launch.selection().rule())) return "unknown rule of block selection";
     const bool recorded = launch.recorded();
-    items_.push_back({v1::Record::kLaunch, frame, std::move(launch), *geometry, {}, {}, {}});
+    items_.push_back({v1::Record::kLaunch, record, std::move(launch), *geometry, {}, {}, {}});
     if (recorded) open_ = items_.size() - 1;
     return "";
   }
 
-  std::string AddChunk(uint64_t frame, const v1::BlockChunk& chunk) {
+  std::string AddChunk(uint64_t record, const v1::BlockChunk& chunk) {
     if (!open_.has_value() || items_[*open_].launch.id() != chunk.launch()) {
       return absl::StrCat("launch ", chunk.launch(), " is missing (blocks from ", chunk.first_block(), " on)");
     }
@@ -230,7 +249,7 @@ class Recovery {
     absl::Status status = DecodeChunk(chunk, program, static_cast<uint32_t>(launch.geometry.block_threads), decoded_);
     if (!status.ok()) return std::string(status.message());
     if (decoded_.blocks.back() >= launch.geometry.grid_blocks) return "its blocks are outside the grid";
-    launch.chunks.push_back({frame, decoded_.blocks.front(), decoded_.blocks.back(), decoded_.blocks.size(),
+    launch.chunks.push_back({record, decoded_.blocks.front(), decoded_.blocks.back(), decoded_.blocks.size(),
                              chunk.part(), chunk.last_part()});
     return "";
   }
@@ -373,7 +392,7 @@ class Recovery {
     if (absl::Status status = writer.BeginLaunch(std::move(launch)); !status.ok()) return status;
     if (!item.launch.recorded()) return absl::OkStatus();
     for (const WholeChunk& chunk : item.chunks) {
-      if (absl::Status status = file_->ReadAnyRecord(chunk.frame, KindName(v1::Record::kChunk), buffers);
+      if (absl::Status status = file_->ReadAnyRecord(chunk.record, KindName(v1::Record::kChunk), buffers);
           !status.ok()) {
         return status;
       }

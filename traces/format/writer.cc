@@ -60,7 +60,7 @@ absl::StatusOr<const Program*> TraceWriter::AddProgram(v1::KernelProgram program
   if (!created.ok()) return s.Fail(created.status());
   v1::Record record;
   *record.mutable_program() = created->proto();
-  s.index.add_program_frame(s.file->frame_count());
+  s.index.add_program_frame(s.file->record_count());
   if (absl::Status status = s.Append(record); !status.ok()) return s.Fail(status);
   s.programs.push_back(*std::move(created));
   s.memories.emplace_back();
@@ -89,7 +89,7 @@ absl::Status TraceWriter::BeginLaunch(v1::Launch launch) {
   s.totals_before = s.totals;
   s.chunks_before = s.index.chunk_size();
   s.features_before = s.index.required_feature_size();
-  s.index.add_launch_frame(s.file->frame_count());
+  s.index.add_launch_frame(s.file->record_count());
   v1::Record record;
   *record.mutable_launch() = launch;
   if (absl::Status status = s.Append(record); !status.ok()) return s.Fail(status);
@@ -146,7 +146,7 @@ absl::Status TraceWriter::EndLaunch() {
   }
   if (absl::Status status = s.Flush(); !status.ok()) return s.Fail(status);
   s.open = false;
-  s.index.add_launch_end_frame(s.file->frame_count());
+  s.index.add_launch_end_frame(s.file->record_count());
   v1::Record record;
   *record.mutable_launch_end() = s.end;
   return s.Fail(s.Append(record));
@@ -201,7 +201,7 @@ absl::Status TraceWriter::AddOther(v1::Record& record) {
   if (s.finished || s.open) {
     return s.Fail(absl::FailedPreconditionError("transfers, certificates and annotations stand between launches"));
   }
-  s.index.add_other_frame(s.file->frame_count());
+  s.index.add_other_frame(s.file->record_count());
   return s.Fail(s.Append(record));
 }
 
@@ -210,10 +210,11 @@ absl::Status TraceWriter::Finish() {
   if (!s.error.ok()) return s.error;
   if (s.finished || s.open)
     return s.Fail(absl::FailedPreconditionError("Finish: a launch is still open, or called twice"));
-  s.index.set_records(s.file->frame_count());
+  s.index.set_records(s.file->record_count());
   s.index.set_thread_instructions(s.totals.thread_instructions);
   s.index.set_accesses(s.totals.accesses);
   s.index.set_content_sha256(s.file->ContentDigest());
+  if (absl::Status status = s.file->NumberFrames(s.index); !status.ok()) return s.Fail(status);
   v1::Record record;
   *record.mutable_index() = std::move(s.index);
   if (absl::Status status = s.Append(record); !status.ok()) return s.Fail(status);

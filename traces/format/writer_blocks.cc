@@ -45,7 +45,7 @@ absl::Status TraceWriter::State::AppendChunk(v1::Record& record, uint64_t last_b
   const v1::BlockChunk& chunk = record.chunk();
   if (index.required_feature_size() == 0 && NeedsLaterFeature(chunk)) index.add_required_feature(kLaterChunkFeature);
   v1::ChunkReference& reference = *index.add_chunk();
-  reference.set_frame(file->frame_count());
+  reference.set_frame(file->record_count());
   reference.set_launch(chunk.launch());
   reference.set_first_block(chunk.first_block());
   reference.set_block_count(chunk.block_count());

@@ -12,10 +12,13 @@ from proto import trace_pb2
 SKIPPABLE_MAGIC = 0x184D2A5E
 SEEK_TABLE_MAGIC = 0x8F92EAB1
 MAJOR_VERSION = 1
-KNOWN_FEATURES = ("chunks-1.1", "chunks-1.3")  # required ones
+SHARED_FRAMES = "frames-1.4"
+KNOWN_FEATURES = ("chunks-1.1", "chunks-1.3", SHARED_FRAMES)  # required ones
 MAX_FRAMES = 1 << 20
 MAX_RECORD_BYTES = 20 << 20
 MAX_WINDOW_BYTES = 1 << 27
+MAX_SHARED_BYTES = 4 << 20  # of a frame of several chunks
+MAX_SHARED_RECORDS = 256
 
 
 class Trace:
@@ -24,15 +27,19 @@ class Trace:
     def __init__(self, path):
         self._name = str(path)
         self._file = open(path, "rb")
+        self._shared = {}  # frame of several chunks: how many
+        self._ordinals = None  # of the first record of each frame; None: the number of the frame
+        self._held = (None, None)  # frame of several chunks, and what it holds
         try:
             self._frames = self._read_seek_table()
             self.header = self._record(0, "header")
             if self.header.major != MAJOR_VERSION:
                 raise TraceError(f"{path}: trace version {self.header.major}, this reader knows {MAJOR_VERSION}.x")
-            self.index = self._record(len(self._frames) - 1, "index")
+            self.index = self._read_index()
             for feature in (*self.header.required_feature, *self.index.required_feature):
                 if feature not in KNOWN_FEATURES:
                     raise TraceError(f"{path}: the trace needs \"{feature[:80]}\", which this reader does not know")
+            self._count_shared()
             self.programs = [self._record(frame, "program") for frame in self.index.program_frame]
             self._launches = [self._record(frame, "launch") for frame in self.index.launch_frame]
             self._accesses = [None] * len(self.programs)
@@ -60,10 +67,13 @@ class Trace:
         program = self.programs[launch.program]
         if self._accesses[launch.program] is None:
             self._accesses[launch.program] = accesses_of_blocks(program)
+        before, place = None, 0
         for reference in self.index.chunk:
+            place = place + 1 if reference.frame == before else 0
+            before = reference.frame
             if reference.launch != launch.id:
                 continue
-            message = self._record(reference.frame, "chunk")
+            message = self._record(reference.frame, "chunk", place)
             for field in ("launch", "first_block", "block_count", "part", "thread_instructions", "accesses"):
                 if getattr(message, field) != getattr(reference, field):
                     raise TraceError(f"{self._name}: frame {reference.frame}: {field} differs from the index")
@@ -126,14 +136,54 @@ class Trace:
             raise TraceError(f"{self._name}: frame {frame}: its size differs from the seek table")
         return raw
 
-    def _record(self, frame, kind):
+    def _records(self, frame):
+        if self._held[0] == frame:
+            return self._held[1]
         try:
-            file = trace_pb2.TraceFile.FromString(self._raw(frame))
+            records = trace_pb2.TraceFile.FromString(self._raw(frame)).record
         except DecodeError as error:
             raise TraceError(f"{self._name}: frame {frame}: not a well-formed message") from error
-        if len(file.record) != 1 or file.record[0].ordinal != frame or file.record[0].WhichOneof("kind") != kind:
+        if len(records) != self._shared.get(frame, 1):
+            raise TraceError(f"{self._name}: frame {frame}: holds {len(records)} records")
+        if frame in self._shared:
+            self._held = (frame, records)
+        return records
+
+    def _record(self, frame, kind, place=0):
+        record = self._records(frame)[place]
+        ordinal = (self._ordinals[frame] if self._ordinals else frame) + place
+        if record.ordinal != ordinal or record.WhichOneof("kind") != kind:
             raise TraceError(f"{self._name}: frame {frame}: does not hold the {kind} record that belongs here")
-        return getattr(file.record[0], kind)
+        return getattr(record, kind)
+
+    def _read_index(self):
+        frame = len(self._frames) - 1
+        record = self._records(frame)[0]
+        ordinal = record.index.records if SHARED_FRAMES in record.index.required_feature else frame
+        if record.ordinal != ordinal or record.WhichOneof("kind") != "index":
+            raise TraceError(f"{self._name}: frame {frame}: does not hold the index record that belongs here")
+        return record.index
+
+    def _count_shared(self):
+        """Finds the frames that several chunks share, and the ordinals behind them."""
+        if SHARED_FRAMES not in self.index.required_feature:
+            return
+        counts = [1] * len(self._frames)
+        before = None
+        for reference in self.index.chunk:
+            if not 0 < reference.frame < len(counts) - 1:
+                raise TraceError(f"{self._name}: the index has a chunk in frame {reference.frame}")
+            counts[reference.frame] += reference.frame == before
+            before = reference.frame
+        self._ordinals = [0]
+        for count in counts:
+            self._ordinals.append(self._ordinals[-1] + count)
+        self._shared = {frame: count for frame, count in enumerate(counts) if count > 1}
+        for frame, count in self._shared.items():
+            if count > MAX_SHARED_RECORDS or self._frames[frame][2] > MAX_SHARED_BYTES:
+                raise TraceError(f"{self._name}: frame {frame} is shared by {count} chunks or too large")
+        if self.index.records != self._ordinals[-2]:
+            raise TraceError(f"{self._name}: the index counts {self.index.records} records in front of it")
 
     def _check_contents(self):
         for program in self.programs:

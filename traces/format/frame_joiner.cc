@@ -1,0 +1,94 @@
+#include "traces/format/frame_joiner.h"
+
+#include "traces/format/frame_sections.h"
+#include "traces/format/shared_frames.h"
+
+namespace heddle::trace {
+namespace {
+
+// Chunks that are tried together: enough of them that parts of a block are followed by those of the next one.
+constexpr size_t kTrialRecords = 8;
+constexpr size_t kTrialBytes = 512u << 10;
+// Chunks between two trials if the first did not pay.
+constexpr size_t kAlone = 56;
+// A reader has to decompress all of a frame for each of its chunks: a few bytes less are not enough.
+constexpr size_t kLeastGain = 1024;  // bytes
+constexpr double kMostShare = 0.9;
+
+}  // namespace
+
+size_t FrameJoiner::CompressedSize(absl::string_view raw) {
+  if (zstd_ == nullptr) zstd_.reset(ZSTD_createCCtx());
+  constexpr int kQuickLevel = 2;
+  const size_t bound = ZSTD_compressBound(raw.size());
+  if (compressed_.size() < bound) compressed_.resize(bound);
+  const size_t size =
+      ZSTD_compressCCtx(zstd_.get(), compressed_.data(), compressed_.size(), raw.data(), raw.size(), kQuickLevel);
+  return ZSTD_isError(size) ? raw.size() : size;
+}
+
+bool FrameJoiner::Pays() {
+  if (FindFrameSections(raw_).MostlyRandom(raw_.size())) return false;
+  size_t apart = 0;
+  size_t begin = 0;
+  for (size_t end : ends_) {
+    apart += CompressedSize(absl::string_view(raw_).substr(begin, end - begin));
+    begin = end;
+  }
+  const size_t together = CompressedSize(raw_);
+  return together + kLeastGain <= apart && static_cast<double>(together) <= kMostShare * static_cast<double>(apart);
+}
+
+absl::Status FrameJoiner::Decide() {
+  if (pays_ || ends_.size() < 2) return absl::OkStatus();
+  pays_ = Pays();
+  if (pays_) return absl::OkStatus();
+  alone_ = kAlone;
+  size_t begin = 0;
+  for (size_t end : ends_) {
+    const absl::Status status = sink_(absl::string_view(raw_).substr(begin, end - begin), 1);
+    if (!status.ok()) return status;
+    begin = end;
+  }
+  raw_.clear();
+  ends_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status FrameJoiner::EndFrame() {
+  if (absl::Status status = Decide(); !status.ok()) return status;
+  if (ends_.empty()) return absl::OkStatus();
+  const absl::Status status = sink_(raw_, ends_.size());
+  raw_.clear();
+  ends_.clear();
+  pays_ = false;
+  return status;
+}
+
+absl::Status FrameJoiner::Add(absl::string_view raw) {
+  if (raw_.size() + raw.size() > kSharedFrameBytes || ends_.size() == kMaxSharedRecords) {
+    if (absl::Status status = EndFrame(); !status.ok()) return status;
+  }
+  if (alone_ > 0) {
+    --alone_;
+    return sink_(raw, 1);
+  }
+  raw_.append(raw.data(), raw.size());
+  ends_.push_back(raw_.size());
+  return ends_.size() == kTrialRecords || raw_.size() >= kTrialBytes ? Decide() : absl::OkStatus();
+}
+
+absl::Status FrameJoiner::Close() {
+  const absl::Status status = EndFrame();
+  alone_ = 0;
+  return status;
+}
+
+void FrameJoiner::Discard() {
+  raw_.clear();
+  ends_.clear();
+  pays_ = false;
+  alone_ = 0;
+}
+
+}  // namespace heddle::trace
