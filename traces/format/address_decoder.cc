@@ -336,15 +336,11 @@ absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& 
     if (needs_clearing_[c] != 0) cleared_.push_back(static_cast<uint16_t>(c));
   }
   CountInductions(walked, out);
-  PlanPaths(walked, out);
 
   out.addresses64.clear();
   out.offsets32.resize(out.accesses);
   bool narrow = WalkAll(walked, out, out.offsets32.data());
-  if (!ZeroedColumnsHold(narrow)) {
-    PlanPaths(walked, out);
-    narrow = WalkAll(walked, out, out.offsets32.data());
-  }
+  if (!ZeroedColumnsHold(narrow)) narrow = WalkAll(walked, out, out.offsets32.data());
   if (narrow) {
     out.base.assign(program.instruction_count(), 0);
     for (size_t c = 0; c < columns_; ++c) out.base[program.accesses()[c]] = cursors_[c].base;
@@ -359,15 +355,14 @@ absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& 
 
 void AddressDecoder::Trim() {
   constexpr size_t kMostKept = 48u << 20;  // bytes
-  size_t kept = added_.capacity() * sizeof(uint64_t) + roots_.capacity() * sizeof(Root);
+  size_t kept = planned_values_.capacity() * sizeof(PlannedValue);
   for (const Storage& storage : storage_) {
     kept += storage.residuals.capacity() * sizeof(int64_t) +
             (storage.addends.capacity() + storage.bases.capacity()) * sizeof(uint64_t);
   }
   if (kept <= kMostKept) return;
   std::vector<Storage>().swap(storage_);
-  std::vector<uint64_t>().swap(added_);
-  std::vector<Root>().swap(roots_);
+  std::vector<PlannedValue>().swap(planned_values_);
 }
 
 }  // namespace heddle::trace
