@@ -110,6 +110,7 @@ bool AddressDecoder::WalkThreads(const WalkedPaths& walked, const DecodedChunk& 
     const std::span<const uint16_t> columns = std::span(walked.columns).subspan(path.first_column, path.column_count);
     const uint16_t* sequence = walked.sequence.data() + path.first_access;
     Output* to = output + out.first_address[t];
+    if (accesses == 0) continue;
     PathPlan& plan = plans_[p];
     if (!plan.tried) {
       plan.tried = true;

@@ -79,11 +79,17 @@ class AddressDecoder {
     bool based = false;
   };
   static_assert(sizeof(Cursor) == 64);
+  // All numbers from `lowest` up to `highest`, with 2^64 taken as 0.
+  struct Reach {
+    uint64_t lowest = 0;
+    uint64_t highest = 0;
+  };
   struct Storage {
     std::vector<int64_t> residuals;  // plus the bias, but for CHAIN
     // TIME: residuals with the bases in between; SEPARABLE: steps; INDUCTION: by access, of one path after the other
     std::vector<uint64_t> addends;
     std::vector<uint64_t> bases;  // SEPARABLE, INDUCTION: by thread that runs the instruction
+    Reach bases_reach;            // of all of them
     uint64_t stride = 0;          // INDUCTION
     std::vector<uint64_t> biases;
     const uint64_t* first = nullptr;  // addend of the first access
@@ -105,11 +111,6 @@ class AddressDecoder {
     uint32_t state = 0;  // of a chain, see Slot
     uint64_t added = 0;
   };
-  // Least and most that is added to a value, the bases of the instructions subtracted; taken as a circle.
-  struct Reach {
-    uint64_t lowest = 0;
-    uint64_t highest = 0;
-  };
   // A reach that grows: from `first` by distances.
   struct FullReach {
     bool any = false;
@@ -117,45 +118,38 @@ class AddressDecoder {
     int64_t lowest = 0;
     int64_t highest = 0;
   };
-  // A value that is the base of a separable column.
-  struct PlannedBase {
-    Reach reach = {};
-    uint32_t column = 0;
-  };
-  // A value that is the address with which the thread in front left a chain.
-  struct PlannedCarry {
-    Reach reach = {};
-    uint32_t slot = 0;
-    bool reaches = false;  // some access counts from it
-    Latest last = {};      // with which this thread leaves it
-  };
-  // A value that an access makes: shifted(value `source` + before) + constant + the column's residual.
+  // A value that a thread has of its own: shifted(value `source` + before) + constant + what comes next in `stream`.
   struct PlannedValue {
+    const uint64_t** stream = nullptr;
     uint32_t source = 0;
-    uint32_t column = 0;
-    uint32_t residual = 0;  // number among the thread's residuals of the column
+    uint8_t stride = 0;  // bytes by which the stream moves on
     uint8_t left = 0;
     uint8_t right = 0;
-    uint64_t before = 0;
     uint64_t constant = 0;
-    Reach reach = {};
+    Reach reach = {};  // what is added to it, the bases of the instructions subtracted
+    uint64_t before = 0;
+  };
+  // A chain that goes on from thread to thread: a value that is its latest address.
+  struct PlannedCarry {
+    uint32_t slot = 0;
+    bool reaches = false;  // some access counts from it
+    Reach reach = {};      // as that of a PlannedValue
+    Latest last = {};      // with which a thread of the path leaves it
   };
   // How the threads of a path are walked.
   struct PathPlan {
     bool tried = false;
-    bool planned = false;   // else by cursors
-    bool finished = false;  // a thread of the path has been walked
-    bool shifts = false;    // a value is made by a shift
-    bool chained = false;   // by cursors: some column belongs to a chain
-    uint32_t base_count = 0;
-    uint32_t carry_count = 0;
-    uint32_t value_count = 0;
-    uint32_t residual_count = 0;
+    bool planned = false;      // else by cursors
+    bool chained = false;      // then: some column belongs to a chain
+    bool finished = false;     // a thread of the path has been walked
+    bool shifts = false;       // a value is made by a shift
+    bool certain = false;      // whatever the bases, 32-bit offsets hold what counts from them
+    uint32_t carry_count = 0;  // the values behind 0
+    uint32_t base_count = 0;   // those behind these: bases of separable columns
+    uint32_t value_count = 0;  // likewise, bases included
     uint64_t first_place = 0;  // likewise what is added
-    uint64_t first_base = 0;
-    uint64_t first_carry = 0;
     uint64_t first_value = 0;
-    uint64_t first_residual = 0;
+    uint64_t first_carry = 0;
   };
 
   static constexpr uint32_t kNoValue = ~uint32_t{0};
@@ -178,8 +172,9 @@ class AddressDecoder {
   void ReadTime(const v1::AddressColumn& column, std::span<const ThreadResiduals> threads, uint32_t index);
   // Works out what a path tells of its addresses; false if that is more than a plan holds.
   bool Plan(const WalkedPaths& walked, const WalkedPaths::Path& path, uint64_t accesses, PathPlan& plan);
+  void StartPlan(const WalkedPaths& walked, const WalkedPaths::Path& path, PathPlan& plan);
   void ForgetPlan(const PathPlan& plan);
-  template <bool kShifts, bool kCheck>
+  template <bool kShifts>
   uint64_t FindValues(const PathPlan& plan);
   template <typename Output>
   uint64_t FinishPlan(const uint16_t* sequence, uint64_t accesses, PathPlan& plan);
@@ -226,10 +221,9 @@ class AddressDecoder {
   std::vector<uint16_t> places_;   // by access: number of the value that it counts from
   std::vector<uint32_t> added32_;  // by access: what is added to the value; less the instruction's base
   std::vector<uint64_t> added64_;  // the same for 64-bit addresses
-  std::vector<PlannedBase> planned_bases_;
-  std::vector<PlannedCarry> planned_carries_;
   std::vector<PlannedValue> planned_values_;
-  std::vector<CountedColumn> planned_residuals_;
+  std::vector<PlannedCarry> planned_carries_;
+  std::vector<uint32_t> base_columns_;   // of the values that are bases; as long as planned_values_
   std::vector<uint64_t> values_;         // of the running thread: 0, bases, carries, values that accesses make
   std::vector<uint64_t> planned_added_;  // by access of the path that is planned
   std::vector<FullReach> reaches_;       // by value of the path that is planned
