@@ -97,7 +97,7 @@ uint64_t AddressDecoder::WalkThread(const uint16_t* sequence, uint64_t accesses,
 
 template <typename Output, bool kShifts>
 bool AddressDecoder::WalkThreads(const WalkedPaths& walked, const DecodedChunk& out, Output* output) {
-  constexpr uint64_t kFewUses = 4;  // of a path; a plan costs more than they do
+  constexpr uint64_t kFewUses = 8;  // of a path; a plan costs more than they do
   Rewind();
   plans_.assign(walked.paths.size(), PathPlan());
   uint64_t beyond = 0;
