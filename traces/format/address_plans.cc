@@ -56,7 +56,8 @@ void AddressDecoder::StartPlan(const WalkedPaths& walked, const WalkedPaths::Pat
   plan.value_count = plan.base_count;
 }
 
-bool AddressDecoder::Plan(const WalkedPaths& walked, const WalkedPaths::Path& path, uint64_t accesses, PathPlan& plan) {
+bool AddressDecoder::Plan(const WalkedPaths& walked, const WalkedPaths::Path& path, uint64_t accesses, bool alone,
+                          PathPlan& plan) {
   if (places_.size() + accesses > kMostPlannedAccesses) return false;
   StartPlan(walked, path, plan);
   places_.resize(plan.first_place + accesses);
@@ -97,6 +98,12 @@ bool AddressDecoder::Plan(const WalkedPaths& walked, const WalkedPaths::Path& pa
       address.state = cursor.state;
       latest_[cursor.target] = address;
     }
+  }
+  // Where nearly every access makes a value, or begins with a base, nothing is gained.
+  const uint64_t own = plan.value_count - (alone ? 0 : plan.base_count);
+  if (own * 4 > accesses * 3) {
+    ForgetPlan(plan);
+    return false;
   }
   base_columns_.resize(planned_values_.size());
   for (PlannedCarry& carry : std::span(planned_carries_).subspan(plan.first_carry)) carry.last = latest_[carry.slot];

@@ -114,7 +114,8 @@ bool AddressDecoder::WalkThreads(const WalkedPaths& walked, const DecodedChunk& 
     PathPlan& plan = plans_[p];
     if (!plan.tried) {
       plan.tried = true;
-      plan.planned = path.uses >= kFewUses && Plan(walked, path, accesses, plan);
+      const bool alone = t + 1 == threads || out.path_of_thread[t + 1] != p;
+      plan.planned = path.uses >= kFewUses && Plan(walked, path, accesses, alone, plan);
       for (size_t k = 0; !plan.planned && !chains_.empty() && k < columns.size(); ++k) {
         plan.chained |= cursors_[columns[k]].target != columns[k];
       }

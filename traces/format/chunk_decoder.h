@@ -170,8 +170,9 @@ class AddressDecoder {
                      const DecodedChunk& out);
   void ReadSteps(const v1::AddressColumn& column, uint32_t index);
   void ReadTime(const v1::AddressColumn& column, std::span<const ThreadResiduals> threads, uint32_t index);
-  // Works out what a path tells of its addresses; false if that is more than a plan holds.
-  bool Plan(const WalkedPaths& walked, const WalkedPaths::Path& path, uint64_t accesses, PathPlan& plan);
+  // Works out what a path tells of its addresses; false if that is more than a plan holds, or too little to pay.
+  // `alone`: no thread of the path follows at once.
+  bool Plan(const WalkedPaths& walked, const WalkedPaths::Path& path, uint64_t accesses, bool alone, PathPlan& plan);
   void StartPlan(const WalkedPaths& walked, const WalkedPaths::Path& path, PathPlan& plan);
   void ForgetPlan(const PathPlan& plan);
   template <bool kShifts>
