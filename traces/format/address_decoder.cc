@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "traces/format/chunk_decoder.h"
@@ -15,15 +16,22 @@ absl::Status Refuse(const v1::AddressColumn& column, absl::string_view rule) {
   return absl::DataLossError(absl::StrCat("column of instruction ", column.instruction(), ": ", rule));
 }
 
-// Sums of sums: what base_dd and step_dd store.
-void SumTwice(const google::protobuf::RepeatedField<int64_t>& second_differences, uint64_t* out) {
+// Sums of sums: what base_dd and step_dd store. Returns the bits that all sums have, and those that any has: none is
+// below the former or above the latter.
+std::pair<uint64_t, uint64_t> SumTwice(const google::protobuf::RepeatedField<int64_t>& second_differences,
+                                       uint64_t* out) {
   uint64_t value = 0;
   uint64_t delta = 0;
+  uint64_t all = ~uint64_t{0};
+  uint64_t any = 0;
   for (int64_t second : second_differences) {
     delta += static_cast<uint64_t>(second);
     value += delta;
     *out++ = value;
+    all &= value;
+    any |= value;
   }
+  return {all, any};
 }
 
 }  // namespace
@@ -156,7 +164,9 @@ void AddressDecoder::CountByThread(const v1::BlockChunk& chunk, const Program& p
 void AddressDecoder::ReadSteps(const v1::AddressColumn& column, uint32_t index) {
   Storage& storage = storage_[index];
   storage.bases.resize(static_cast<size_t>(column.base_dd_size()));
-  SumTwice(column.base_dd(), storage.bases.data());
+  const auto [lowest, highest] = SumTwice(column.base_dd(), storage.bases.data());
+  storage.bases_reach.lowest = lowest;
+  storage.bases_reach.highest = highest;
   storage.addends.resize(static_cast<size_t>(column.step_dd_size()) + 1);
   storage.addends[0] = 0;
   SumTwice(column.step_dd(), storage.addends.data() + 1);
@@ -336,15 +346,11 @@ absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& 
     if (needs_clearing_[c] != 0) cleared_.push_back(static_cast<uint16_t>(c));
   }
   CountInductions(walked, out);
-  PlanPaths(walked, out);
 
   out.addresses64.clear();
   out.offsets32.resize(out.accesses);
   bool narrow = WalkAll(walked, out, out.offsets32.data());
-  if (!ZeroedColumnsHold(narrow)) {
-    PlanPaths(walked, out);
-    narrow = WalkAll(walked, out, out.offsets32.data());
-  }
+  if (!ZeroedColumnsHold(narrow)) narrow = WalkAll(walked, out, out.offsets32.data());
   if (narrow) {
     out.base.assign(program.instruction_count(), 0);
     for (size_t c = 0; c < columns_; ++c) out.base[program.accesses()[c]] = cursors_[c].base;
@@ -359,15 +365,14 @@ absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& 
 
 void AddressDecoder::Trim() {
   constexpr size_t kMostKept = 48u << 20;  // bytes
-  size_t kept = added_.capacity() * sizeof(uint64_t) + roots_.capacity() * sizeof(Root);
+  size_t kept = planned_values_.capacity() * sizeof(PlannedValue);
   for (const Storage& storage : storage_) {
     kept += storage.residuals.capacity() * sizeof(int64_t) +
             (storage.addends.capacity() + storage.bases.capacity()) * sizeof(uint64_t);
   }
   if (kept <= kMostKept) return;
   std::vector<Storage>().swap(storage_);
-  std::vector<uint64_t>().swap(added_);
-  std::vector<Root>().swap(roots_);
+  std::vector<PlannedValue>().swap(planned_values_);
 }
 
 }  // namespace heddle::trace

@@ -79,11 +79,17 @@ class AddressDecoder {
     bool based = false;
   };
   static_assert(sizeof(Cursor) == 64);
+  // All numbers from `lowest` up to `highest`, with 2^64 taken as 0.
+  struct Reach {
+    uint64_t lowest = 0;
+    uint64_t highest = 0;
+  };
   struct Storage {
     std::vector<int64_t> residuals;  // plus the bias, but for CHAIN
     // TIME: residuals with the bases in between; SEPARABLE: steps; INDUCTION: by access, of one path after the other
     std::vector<uint64_t> addends;
     std::vector<uint64_t> bases;  // SEPARABLE, INDUCTION: by thread that runs the instruction
+    Reach bases_reach;            // of all of them
     uint64_t stride = 0;          // INDUCTION
     std::vector<uint64_t> biases;
     const uint64_t* first = nullptr;  // addend of the first access
@@ -99,32 +105,54 @@ class AddressDecoder {
     uint32_t column = 0;
     uint32_t count = 0;  // accesses of a thread
   };
-  // What all addresses of a column in a path count from.
-  struct Root {
-    uint32_t column = 0;  // a separable one: from its base in the thread; kNoColumn: the column is walked
-    uint64_t first = 0;   // what is added, at the first access
+  // What an address is: a value of the thread plus what the path tells. Value 0 is always 0.
+  struct Latest {
+    uint32_t value = 0;
+    uint32_t state = 0;  // of a chain, see Slot
+    uint64_t added = 0;
+  };
+  // A reach that grows: from `first` by distances.
+  struct FullReach {
+    bool any = false;
+    uint64_t first = 0;
     int64_t lowest = 0;
     int64_t highest = 0;
   };
-  // A column while threads of a rooted path are walked.
-  struct RootedColumn {
-    const uint64_t* bases = nullptr;  // by thread; nullptr: the column is walked
-    uint64_t base = 0;                // of the instruction
+  // A value that a thread has of its own: shifted(value `source` + before) + constant + what comes next in `stream`.
+  struct PlannedValue {
+    const uint64_t** stream = nullptr;
+    uint32_t source = 0;
+    uint8_t stride = 0;  // bytes by which the stream moves on
+    uint8_t left = 0;
+    uint8_t right = 0;
+    uint64_t constant = 0;
+    Reach reach = {};  // what is added to it, the bases of the instructions subtracted
+    uint64_t before = 0;
+  };
+  // A chain that goes on from thread to thread: a value that is its latest address.
+  struct PlannedCarry {
+    uint32_t slot = 0;
+    bool reaches = false;  // some access counts from it
+    Reach reach = {};      // as that of a PlannedValue
+    Latest last = {};      // with which a thread of the path leaves it
   };
   // How the threads of a path are walked.
   struct PathPlan {
-    bool chained = false;  // some column belongs to a chain
-    // Most addresses are the base of a separable column plus what the path alone tells. The columns of the others are
-    // walked access by access.
-    bool rooted = false;
-    uint64_t first_root = 0;      // in roots_
-    uint64_t first_position = 0;  // in positions_: of the accesses that are walked, within the path
-    uint32_t position_count = 0;
-    uint32_t walked_count = 0;
-    uint64_t first_walked = 0;  // in walked_columns_
+    bool tried = false;
+    bool planned = false;      // else by cursors
+    bool chained = false;      // then: some column belongs to a chain
+    bool finished = false;     // a thread of the path has been walked
+    bool shifts = false;       // a value is made by a shift
+    bool certain = false;      // whatever the bases, 32-bit offsets hold what counts from them
+    uint32_t carry_count = 0;  // the values behind 0
+    uint32_t base_count = 0;   // those behind these: bases of separable columns
+    uint32_t value_count = 0;  // likewise, bases included
+    uint64_t first_place = 0;  // likewise what is added
+    uint64_t first_value = 0;
+    uint64_t first_carry = 0;
   };
 
-  static constexpr uint32_t kNoColumn = ~uint32_t{0};
+  static constexpr uint32_t kNoValue = ~uint32_t{0};
 
   // The first address of an instruction lies in the middle of the 4 GiB that 32-bit offsets reach.
   static constexpr uint64_t BaseOf(uint64_t first_address) { return first_address - (uint64_t{1} << 31); }
@@ -142,21 +170,33 @@ class AddressDecoder {
                      const DecodedChunk& out);
   void ReadSteps(const v1::AddressColumn& column, uint32_t index);
   void ReadTime(const v1::AddressColumn& column, std::span<const ThreadResiduals> threads, uint32_t index);
-  void PlanPaths(const WalkedPaths& walked, const DecodedChunk& out);
-  // Works out the roots of a path and what is added to them; false if too few of its accesses have one.
-  bool FindRoots(const WalkedPaths& walked, const WalkedPaths::Path& path, uint64_t accesses, PathPlan& plan);
+  // Works out what a path tells of its addresses; false if that is more than a plan holds, or too little to pay.
+  // `alone`: no thread of the path follows at once.
+  bool Plan(const WalkedPaths& walked, const WalkedPaths::Path& path, uint64_t accesses, bool alone, PathPlan& plan);
+  void StartPlan(const WalkedPaths& walked, const WalkedPaths::Path& path, PathPlan& plan);
+  void ForgetPlan(const PathPlan& plan);
+  template <bool kShifts>
+  uint64_t FindValues(const PathPlan& plan);
+  template <typename Output>
+  uint64_t FinishPlan(const uint16_t* sequence, uint64_t accesses, PathPlan& plan);
+  template <typename Output>
+  uint64_t WalkShortThreads(const PathPlan& plan, uint64_t accesses, uint64_t threads, Output* output);
+  // Walks threads that follow one another in one planned path; returns the bits of all offsets that 32 bits cannot
+  // hold.
+  template <typename Output>
+  uint64_t WalkPlannedThreads(const uint16_t* sequence, uint64_t accesses, uint64_t threads, PathPlan& plan,
+                              Output* output);
+  std::vector<uint32_t>& AddedOf(uint32_t /*output*/) { return added32_; }
+  std::vector<uint64_t>& AddedOf(uint64_t /*output*/) { return added64_; }
   void Rewind();
   // Returns whether all columns have the base that 32-bit offsets count from.
   bool StartThread(std::span<const uint16_t> columns, std::span<const uint32_t> first_addends);
   // Where there are as few columns to be cleared, or chains, all are set at the start of each thread, otherwise those
   // that the thread before it, or this one, has to do with.
   static constexpr size_t kFew = 16;
-  // kBased: all columns have bases. `positions`: which accesses of the sequence, nullptr = the first `accesses`.
-  template <typename Output, bool kShifts, bool kChains, bool kBased, bool kSome = false>
-  uint64_t WalkThread(const uint16_t* sequence, uint64_t accesses, Output* output, const uint32_t* positions = nullptr);
-  template <typename Output>
-  uint64_t WalkRootedThreads(std::span<const uint16_t> columns, const Root* roots, const uint16_t* sequence,
-                             const uint64_t* added, uint64_t accesses, uint64_t threads, Output* output);
+  // kBased: all columns have bases.
+  template <typename Output, bool kShifts, bool kChains, bool kBased>
+  uint64_t WalkThread(const uint16_t* sequence, uint64_t accesses, Output* output);
   template <typename Output, bool kShifts>
   bool WalkThreads(const WalkedPaths& walked, const DecodedChunk& out, Output* output);
   template <typename Output>
@@ -178,19 +218,20 @@ class AddressDecoder {
   std::vector<uint64_t> first_run_;      // by column
   std::vector<CountedColumn> counted_;   // of one path after the other: columns whose accesses by thread matter
   std::vector<PathPlan> plans_;          // by path
-  std::vector<Root> roots_;              // of rooted paths, by column in the order of WalkedPaths::columns
-  std::vector<uint32_t> positions_;      // of rooted paths
-  std::vector<uint16_t> walked_columns_;
+  // Of one planned path after the other:
+  std::vector<uint16_t> places_;   // by access: number of the value that it counts from
+  std::vector<uint32_t> added32_;  // by access: what is added to the value; less the instruction's base
+  std::vector<uint64_t> added64_;  // the same for 64-bit addresses
+  std::vector<PlannedValue> planned_values_;
+  std::vector<PlannedCarry> planned_carries_;
+  std::vector<uint32_t> base_columns_;   // of the values that are bases; as long as planned_values_
+  std::vector<uint64_t> values_;         // of the running thread: 0, bases, carries, values that accesses make
+  std::vector<uint64_t> planned_added_;  // by access of the path that is planned
+  std::vector<FullReach> reaches_;       // by value of the path that is planned
+  std::vector<Latest> latest_;           // by slot, while a path is planned
+  std::vector<uint32_t> occurrence_;     // by column, likewise
   std::optional<InductionCounts> inductions_;
-  // Of the columns of paths, and of walked_columns_: where the path's addends begin. Empty without model INDUCTION.
-  std::vector<uint32_t> first_addend_;
-  std::vector<uint32_t> walked_first_addend_;
-  std::vector<uint64_t> added_;  // of rooted paths, by access; as long as the sequence
-  std::vector<RootedColumn> rooted_;
-  std::vector<uint64_t> column_offset_;  // by column: what WalkRootedThreads adds
-  std::vector<Root> column_root_;        // by column, while the roots of a path are worked out
-  std::vector<uint64_t> latest_added_;
-  std::vector<uint32_t> occurrence_;
+  std::vector<uint32_t> first_addend_;   // of the columns of paths: where the path's begin. Empty without INDUCTION
   std::vector<uint8_t> needs_clearing_;  // by column: a thread may look at its latest address before it has one
   std::vector<uint16_t> cleared_;        // the columns that do
   bool any_shift_ = false;

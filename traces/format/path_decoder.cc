@@ -395,14 +395,16 @@ class PathDecoder {
     std::vector<uint32_t> touched;  // blocks with accesses that the path has visited
     uint64_t instructions = 0;
     uint64_t accesses = 0;
+    constexpr uint32_t kFewDecisions = 64;
+    constexpr uint32_t kMoreFewDecisions = 256;
+    uint32_t few_decisions = kFewDecisions;  // of a path whose visits are not counted
     WalkState state;
     for (uint64_t p = 0; p < out_.paths.size(); ++p) {
       PathView& path = out_.paths[p];
       WalkedPaths::Path& walked = walked_.paths[p];
       walked.first_access = sequence_size_;
       const uint64_t budget = (kMaxChunkThreadInstructions - instructions) / walked.uses;
-      constexpr uint32_t kFewDecisions = 64;
-      const bool by_steps = path.decision_count <= kFewDecisions
+      const bool by_steps = path.decision_count <= few_decisions
                                 ? WalkSteps<false>(path, budget, path.thread_instructions)
                                 : WalkSteps<true>(path, budget, path.thread_instructions);
       if (!by_steps) {
@@ -426,6 +428,10 @@ class PathDecoder {
         return Refuse(absl::StrCat("more than ", kMaxChunkAccesses, " accesses"));
       }
       if (by_steps) {
+        // Where most strides of a path are visited once, looking at the visits of each is slower than at each access.
+        if (touched_strides_.size() * 2 > path.decision_count / PathSteps::kStrideDecisions) {
+          few_decisions = kMoreFewDecisions;
+        }
         ListStepColumns(walked);
       } else {
         ListColumns(walked, visits, touched);
