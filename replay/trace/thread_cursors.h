@@ -223,7 +223,7 @@ class ThreadCursors : public ChunkCache::User {
   std::vector<Place> places_;
   std::vector<std::vector<uint32_t>> call_stacks_;
   std::vector<JointRow> rows_;  // by thread / 32
-  bool calls_ = false;  // some call stack may not be empty
+  bool calls_ = false;          // some call stack may not be empty
   absl::Status status_;
   bool ok_ = true;
 };
