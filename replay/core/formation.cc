@@ -114,9 +114,18 @@ void Formation::AddThreads(ThreadId first, uint32_t count, BlockId block, uint32
 }
 
 void Formation::RemoveBlock(BlockId block, ThreadId first_thread, uint32_t hardware_threads) {
-  // Loops without an exit, which run over many threads at a time.
+  // Loops without an exit, which run over many threads at a time, in numbers of one width if they can.
   uint8_t* const alive = &alive_[first_thread];
   const BlockId* const block_of = &thread_block_[first_thread];
+  BlockId others = 0;
+  for (uint32_t i = 0; i < hardware_threads; ++i) others |= block_of[i] ^ block;
+  uint8_t unfinished = 0;
+  for (uint32_t i = 0; i < hardware_threads; ++i) unfinished |= alive[i] ^ kFinished;
+  if ((others | unfinished) == 0) {
+    std::fill_n(alive, hardware_threads, kAbsent);
+    thread_states_[static_cast<int>(ThreadState::kFinished)] -= hardware_threads;
+    return;
+  }
   uint16_t live = 0;
   for (uint32_t i = 0; i < hardware_threads; ++i) live |= alive[i] == kLive && block_of[i] == block;
   if (live != 0) {
@@ -260,11 +269,18 @@ void Formation::LoosenNow() {
 
 void Formation::LoosenGroups(SlotId slot, std::span<const PathGroup> groups, LaneMask exited) {
   const Lanes& lanes = table_.lanes[slot];
-  ForEachLane(exited, [&](int lane) {
-    const ThreadId thread = lanes.thread[lane];
-    thread_slot_[thread] = kNoSlot;
-    alive_[thread] = kFinished;
-  });
+  if (exited == lanes.mask && exited != 0 && AreNeighbours(lanes)) {
+    const auto count = static_cast<uint32_t>(std::popcount(exited));
+    const ThreadId first = lanes.thread[std::countr_zero(exited)];
+    std::fill_n(thread_slot_.begin() + first, count, kNoSlot);
+    std::fill_n(alive_.begin() + first, count, kFinished);
+  } else {
+    ForEachLane(exited, [&](int lane) {
+      const ThreadId thread = lanes.thread[lane];
+      thread_slot_[thread] = kNoSlot;
+      alive_[thread] = kFinished;
+    });
+  }
   MoveThreads(ThreadState::kDependency, ThreadState::kFinished, static_cast<uint64_t>(std::popcount(exited)));
   for (const PathGroup& group : groups) {
     ForEachLane(group.lanes, [&](int lane) { MakeLoose(lanes.thread[lane], group.at, kHeldResolving); });

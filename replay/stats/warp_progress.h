@@ -107,6 +107,11 @@ class WarpProgress {
   // Threads have exited. Calls `warp_exited()` for every home warp without a live thread left.
   template <typename Function>
   void Exited(const Lanes& lanes, LaneMask exited, Cycle now, uint64_t stalls, Function warp_exited) {
+    if (static_warps_) {  // all of one row
+      const uint32_t row = RowOf(lanes, exited);
+      if (ThreadsExited(row, static_cast<uint16_t>(std::popcount(exited)), now, stalls)) warp_exited(rows_[row].block);
+      return;
+    }
     while (exited != 0) {
       // Neighbours are mostly of one row.
       const uint32_t row = RowOf(lanes, exited);

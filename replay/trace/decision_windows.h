@@ -32,10 +32,10 @@ class DecisionWindows {
     taken_[thread] = 0;
     Unbind(thread);
   }
-  // Restart and Bind in one.
-  void Start(ThreadId thread, const uint8_t* bits, uint32_t count) {
-    taken_[thread] = 0;
-    end_[thread] = 0;
+  // Restart and Bind in one, for a thread that has taken `taken` decisions of the path.
+  void Start(ThreadId thread, const uint8_t* bits, uint32_t count, uint32_t taken = 0) {
+    taken_[thread] = taken;
+    end_[thread] = taken;
     paths_[thread] = {bits, count};
   }
   // The thread's path is `count` decisions long.

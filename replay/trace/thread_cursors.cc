@@ -13,10 +13,14 @@ ThreadCursors::ThreadCursors(const trace::LaunchView& launch, ChunkCache& cache,
   chunk_.resize(max_threads);
   places_.resize(max_threads);
   call_stacks_.resize(max_threads);
+  rows_.resize((static_cast<size_t>(max_threads) + JointRow::kThreads - 1) / JointRow::kThreads);
   cache_.AddUser(this);
 }
 
 ThreadCursors::~ThreadCursors() {
+  for (const JointRow& row : rows_) {
+    if (row.joint()) cache_.Release(*row.chunk, JointRow::kThreads);
+  }
   for (size_t thread = 0; thread < places_.size(); ++thread) Drop(static_cast<ThreadId>(thread));
   cache_.RemoveUser(this);
 }
@@ -24,11 +28,15 @@ ThreadCursors::~ThreadCursors() {
 void ThreadCursors::Start(ThreadId first, uint32_t count, const RecordedBlock& block, uint32_t index) {
   const uint32_t in_chunk = block.place * launch_.threads_per_block + index;
   const trace::DecodedChunk* chunk = ok_ ? Acquire(block.chunk, count) : nullptr;
+  for (uint32_t i = 0; i < count && calls_; ++i) call_stacks_[first + i].clear();
+  if (chunk != nullptr && count == JointRow::kThreads && first % JointRow::kThreads == 0 &&
+      rows_[first / JointRow::kThreads].Start(*chunk, block.chunk, in_chunk)) {
+    return;
+  }
   Place* const places = &places_[first];
   uint32_t* const next = &next_[first];
   uint32_t* const limit = &limit_[first];
   std::fill_n(chunk_.begin() + first, count, chunk);
-  for (uint32_t i = 0; i < count && calls_; ++i) call_stacks_[first + i].clear();
   if (chunk == nullptr) {  // the run ends with an error
     for (uint32_t i = 0; i < count; ++i) {
       places[i] = {.chunk = block.chunk, .thread_in_chunk = in_chunk + i};
@@ -67,6 +75,18 @@ const trace::DecodedChunk* ThreadCursors::Acquire(uint32_t chunk, uint32_t reade
   return nullptr;
 }
 
+void ThreadCursors::Separate(JointRow& row, ThreadId first) {
+  for (uint32_t i = 0; i < JointRow::kThreads; ++i) {
+    const auto thread = static_cast<ThreadId>(first + i);
+    places_[thread] = {.chunk = row.chunk_index, .thread_in_chunk = row.thread_in_chunk + i, .path = row.path};
+    chunk_[thread] = row.chunk;
+    next_[thread] = row.Begin(i) + row.next_access;
+    limit_[thread] = row.Begin(i + 1);
+    decisions_.Start(thread, row.path->decisions, row.path->decision_count, row.decisions_taken);
+  }
+  row.chunk = nullptr;
+}
+
 void ThreadCursors::Enter(ThreadId thread, const trace::DecodedChunk& chunk) {
   Place& place = places_[thread];
   place.path = &chunk.paths[chunk.path_of_thread[place.thread_in_chunk]];
@@ -78,6 +98,10 @@ void ThreadCursors::Enter(ThreadId thread, const trace::DecodedChunk& chunk) {
 
 bool ThreadCursors::Resolve(ThreadId thread) {
   if (!ok_) return false;
+  if (JointRow& row = rows_[thread / JointRow::kThreads]; row.joint()) {
+    Separate(row, static_cast<ThreadId>(thread - thread % JointRow::kThreads));
+    return true;
+  }
   const trace::DecodedChunk* chunk = Acquire(places_[thread].chunk, 1);
   if (chunk != nullptr) Enter(thread, *chunk);
   return chunk != nullptr;
@@ -99,12 +123,18 @@ void ThreadCursors::Drop(ThreadId thread) {
 }
 
 void ThreadCursors::Evicted(const trace::DecodedChunk& chunk) {
+  for (size_t row = 0; row < rows_.size(); ++row) {
+    if (rows_[row].chunk == &chunk) Separate(rows_[row], static_cast<ThreadId>(row * JointRow::kThreads));
+  }
   for (size_t thread = 0; thread < chunk_.size(); ++thread) {
     if (chunk_[thread] == &chunk) Drop(static_cast<ThreadId>(thread));
   }
 }
 
 void ThreadCursors::Progress(const AddProgress& add) const {
+  for (const JointRow& row : rows_) {
+    if (row.joint()) add(*row.chunk, row.Steps());
+  }
   const trace::DecodedChunk* chunk = nullptr;  // neighbours mostly read the same one
   uint64_t steps = 0;
   for (size_t thread = 0; thread < chunk_.size(); ++thread) {
@@ -173,6 +203,13 @@ const trace::PathView* ThreadCursors::LastPath(ThreadId thread) {
 }
 
 LaneMask ThreadCursors::Finish(const Lanes& lanes, LaneMask exited) {
+  if (JointRow* row = exited == lanes.mask ? JointRowOf(lanes) : nullptr;
+      row != nullptr && row->path->extent != trace::Extent::kCut) {
+    const bool used_up = row->UsedUp();
+    cache_.Release(*row->chunk, JointRow::kThreads);
+    row->chunk = nullptr;
+    return used_up ? exited : 0;
+  }
   LaneMask at_end = 0;
   // Neighbours mostly leave the same chunk: the cache is told once.
   const trace::DecodedChunk* left = nullptr;

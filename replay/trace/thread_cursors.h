@@ -13,6 +13,7 @@
 #include "replay/core/types.h"
 #include "replay/trace/chunk_cache.h"
 #include "replay/trace/decision_windows.h"
+#include "replay/trace/joint_row.h"
 #include "traces/format/limits.h"
 #include "traces/format/program.h"
 #include "traces/format/reader.h"
@@ -29,6 +30,10 @@ struct RecordedBlock {
 // chunks. A cursor whose chunk was evicted has no pointers and limits of zero, so that one comparison in the hot path
 // finds both the end of a part and a lost chunk; the slow path then fetches the chunk again, or goes on to the next
 // part of a block that was cut in time.
+//
+// Rows of 32 threads that start on the same path have one cursor in common (JointRow) until somebody moves only some of
+// them, or something else than decisions and accesses comes up. Until then their own cursors are like those of threads
+// without a chunk, so that the same slow path separates the row.
 //
 // A trace that ends too early or cannot be read again sets status(); the values handed out after that are meaningless.
 class ThreadCursors : public ChunkCache::User {
@@ -56,6 +61,10 @@ class ThreadCursors : public ChunkCache::User {
 
   // Moves each lane's thread beyond its next access.
   void SkipAddresses(const Lanes& lanes) {
+    if (JointRow* row = JointRowOf(lanes); row != nullptr && row->HasAccess()) {
+      ++row->next_access;
+      return;
+    }
     for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
       const ThreadId thread = lanes.thread[std::countr_zero(mask)];
       if (next_[thread] >= limit_[thread] && !RefillAddresses(thread)) continue;
@@ -91,6 +100,11 @@ class ThreadCursors : public ChunkCache::User {
 
   template <bool kTake>
   LaneMask NextDecisions(const Lanes& lanes) {
+    if (JointRow* row = JointRowOf(lanes); row != nullptr && row->HasDecision()) {
+      const LaneMask taken = row->Decision();
+      row->decisions_taken += kTake;
+      return taken;
+    }
     LaneMask taken = 0;
     const ThreadId* const threads = lanes.thread.data();
     if (lanes.mask == kFullRow && (kTake ? decisions_.TakeWarp(threads, taken) : decisions_.PeekWarp(threads, taken))) {
@@ -118,6 +132,11 @@ class ThreadCursors : public ChunkCache::User {
   // that what it says of the instruction is looked up once.
   template <uint32_t kStep>
   void ReadAddresses(const Lanes& lanes, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
+    if (JointRow* row = JointRowOf(lanes); row != nullptr && row->HasAccess()) {
+      row->Addresses(pc, out);
+      row->next_access += kStep;
+      return;
+    }
     if (lanes.mask == kFullRow && ReadRow<kStep>(lanes.thread.data(), pc, out)) return;
     const trace::DecodedChunk* chunk = nullptr;
     const uint32_t* offsets = nullptr;
@@ -164,13 +183,26 @@ class ThreadCursors : public ChunkCache::User {
     return true;
   }
 
+  // The common cursor of the threads, if they have one; null if there is none, or the lanes hold others.
+  JointRow* JointRowOf(const Lanes& lanes) {
+    if (lanes.mask != JointRow::kLanes) return nullptr;
+    const ThreadId first = lanes.thread[0];
+    JointRow& row = rows_[first / JointRow::kThreads];
+    if (!row.joint() || first % JointRow::kThreads != 0) return nullptr;
+    ThreadId apart = 0;
+    for (uint32_t i = 1; i < JointRow::kThreads; ++i) apart |= static_cast<ThreadId>(lanes.thread[i] - first - i);
+    return apart == 0 ? &row : nullptr;
+  }
+  // The threads of the row that begins with `first` get cursors of their own.
+  void Separate(JointRow& row, ThreadId first);
+
   bool RefillDecisions(ThreadId thread);
   bool RefillAddresses(ThreadId thread);
   // The chunk for `readers` more cursors; null if it cannot be read.
   const trace::DecodedChunk* Acquire(uint32_t chunk, uint32_t readers);
   // Points the cursor into its chunk.
   void Enter(ThreadId thread, const trace::DecodedChunk& chunk);
-  // Fetches the chunk of a cursor that has lost it.
+  // Fetches the chunk of a cursor that has lost it, or separates the thread's row.
   bool Resolve(ThreadId thread);
   // Forgets what points into the chunk; Drop also tells the cache.
   void Leave(ThreadId thread);
@@ -190,7 +222,8 @@ class ThreadCursors : public ChunkCache::User {
   std::vector<const trace::DecodedChunk*> chunk_;
   std::vector<Place> places_;
   std::vector<std::vector<uint32_t>> call_stacks_;
-  bool calls_ = false;  // some call stack may not be empty
+  std::vector<JointRow> rows_;  // by thread / 32
+  bool calls_ = false;          // some call stack may not be empty
   absl::Status status_;
   bool ok_ = true;
 };

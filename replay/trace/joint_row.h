@@ -1,0 +1,87 @@
+// One cursor for a row of hardware threads that read the same.
+#ifndef HEDDLE_REPLAY_TRACE_JOINT_ROW_H_
+#define HEDDLE_REPLAY_TRACE_JOINT_ROW_H_
+
+#include <array>
+#include <cstdint>
+
+#include "replay/core/types.h"
+#include "traces/format/decoded_chunk.h"
+
+namespace heddle::replay {
+
+// 32 neighbouring threads that take one path of one chunk and have taken equally many steps of it. Their accesses lie
+// one after the other in the chunk, equally many for each, so that one cursor tells where each of them is. That is so
+// from the start for most warps of regular kernels, and for as long as nobody moves some of the threads alone.
+struct JointRow {
+  static constexpr uint32_t kThreads = 32;
+  static constexpr LaneMask kLanes = (LaneMask{1} << kThreads) - 1;
+
+  const trace::DecodedChunk* chunk = nullptr;  // null: each thread has a cursor of its own
+  const trace::PathView* path = nullptr;
+  uint32_t chunk_index = 0;      // in LaunchView::chunks
+  uint32_t thread_in_chunk = 0;  // the first thread
+  uint32_t first_access = 0;     // of the first thread: index in the chunk
+  uint32_t accesses = 0;         // of each thread
+  uint32_t next_access = 0;      // of each thread, from 0
+  uint32_t decisions_taken = 0;  // by each thread
+
+  bool joint() const { return chunk != nullptr; }
+
+  // The threads from `first` on of a chunk, at the beginning of their path; false if they do not take the same one.
+  bool Start(const trace::DecodedChunk& of, uint32_t index, uint32_t first) {
+    const uint32_t* const paths = &of.path_of_thread[first];
+    uint32_t different = 0;
+    for (uint32_t i = 1; i < kThreads; ++i) different |= paths[i] ^ paths[0];
+    if (different != 0) return false;
+    const trace::PathView& common = of.paths[paths[0]];
+    const uint64_t begin = of.first_address[first];
+    if (of.first_address[first + kThreads] - begin != kThreads * common.accesses) return false;
+    *this = {.chunk = &of,
+             .path = &common,
+             .chunk_index = index,
+             .thread_in_chunk = first,
+             .first_access = static_cast<uint32_t>(begin),
+             .accesses = static_cast<uint32_t>(common.accesses)};
+    return true;
+  }
+
+  // Where the accesses of a thread begin and end in the chunk; threads count from 0.
+  uint32_t Begin(uint32_t thread) const { return first_access + thread * accesses; }
+
+  // The next two-way decision of the threads, if their path has one.
+  bool HasDecision() const { return decisions_taken < path->decision_count; }
+  LaneMask Decision() const {
+    return (path->decisions[decisions_taken >> 3] >> (decisions_taken & 7) & 1) != 0 ? kLanes : 0;
+  }
+
+  // The addresses of the threads' next access, made by the instruction at `pc`, if they have one.
+  bool HasAccess() const { return next_access < accesses; }
+  void Addresses(Pc pc, std::array<uint64_t, kMaxLanes>& out) const {
+    const uint32_t first = first_access + next_access;
+    if (chunk->offsets32.empty()) {
+      const uint64_t* const addresses = &chunk->addresses64[first];
+      for (uint32_t i = 0; i < kThreads; ++i) out[i] = addresses[size_t{i} * accesses];
+      return;
+    }
+    const uint32_t* const offsets = &chunk->offsets32[first];
+    const uint64_t base = chunk->base[pc];
+    for (uint32_t i = 0; i < kThreads; ++i) out[i] = base + offsets[size_t{i} * accesses];
+  }
+
+  // Whether the recording ends here, so that the threads may exit.
+  bool UsedUp() const {
+    return path->extent == trace::Extent::kRunsToExit && decisions_taken == path->decision_count &&
+           next_access == accesses && path->wide_count == 0;
+  }
+
+  // A number that grows with every step: what the threads' own cursors would add up to.
+  uint64_t Steps() const {
+    return uint64_t{kThreads} * (uint64_t{first_access} + next_access + decisions_taken) +
+           uint64_t{accesses} * (kThreads * (kThreads - 1) / 2);
+  }
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_TRACE_JOINT_ROW_H_
