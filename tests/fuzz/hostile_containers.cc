@@ -8,6 +8,7 @@
 #include "tests/traces/forge.h"
 #include "traces/format/limits.h"
 #include "traces/format/seek_table.h"
+#include "traces/format/shared_frames.h"
 
 namespace heddle::trace::testing {
 namespace {
@@ -75,6 +76,36 @@ std::string ManyFrames(uint64_t count, bool in_index) {
   return file + EncodeSeekTable(entries);
 }
 
+// The right trace, whose two blocks the index divides among `chunks` chunks (2) or names again and again in one frame;
+// `raw`, if not empty, is what that frame holds.
+std::string SharedFrame(uint64_t chunks, const std::string& raw) {
+  constexpr size_t kChunk = 3;
+  std::vector<std::string> frames = WithIndex(Right());
+  v1::Record end = ParseRecord(frames[kChunk + 1]);
+  end.set_ordinal(kChunk + chunks);
+  end.mutable_launch_end()->set_chunks(chunks);
+  frames[kChunk + 1] = SerializeRecord(end);
+  v1::Record record = ParseRecord(frames.back());
+  record.set_ordinal(kChunk + chunks + 1);
+  v1::Index& index = *record.mutable_index();
+  index.set_records(record.ordinal());
+  index.add_required_feature(kSharedFrameFeature);
+  v1::ChunkReference& first = *index.mutable_chunk(0);
+  first.set_block_count(1);
+  first.set_last_block(0);
+  for (uint64_t i = 1; i < chunks; ++i) {
+    v1::ChunkReference& next = *index.add_chunk();
+    next = first;
+    next.set_first_block(1);
+    next.set_last_block(1);
+    next.set_thread_instructions(0);
+    next.set_accesses(0);
+  }
+  frames.back() = SerializeRecord(record);
+  if (!raw.empty()) frames[kChunk] = raw;
+  return AssembleFile(frames);
+}
+
 std::string UnknownContentSize() {
   const std::vector<std::string> frames = WithIndex(Right());
   std::string file;
@@ -139,6 +170,19 @@ std::vector<HostileFile> HostileContainers() {
   files.push_back(
       {"a_million_records_beside_the_index", [] { return ManyFrames(kMaxFrames - 100, false); }, "missing"});
   files.push_back({"annotations_without_end", [] { return ManyFrames(kMaxOtherRecords + 1, true); }, "limit"});
+  files.push_back({"shared_frame_of_zeros", [] { return SharedFrame(2, std::string(kMaxSharedFrameBytes, '\0')); },
+                   "does not hold exactly the 2 records"});
+  files.push_back({"shared_frame_of_empty_records",
+                   [] {
+                     std::string raw;
+                     for (uint64_t i = 0; i < kMaxSharedFrameBytes / 2; ++i) raw += std::string("\x0a\0", 2);
+                     return SharedFrame(2, raw);
+                   },
+                   "does not hold exactly the 2 records"});
+  files.push_back({"shared_frame_beyond_the_limit",
+                   [] { return SharedFrame(2, std::string(kMaxSharedFrameBytes + 1, '\0')); },
+                   "is shared by more than"});
+  files.push_back({"100000_chunks_in_a_frame", [] { return SharedFrame(100'000, ""); }, "is shared by more than"});
   files.push_back({"unknown_content_size", UnknownContentSize, "content size"});
   files.push_back({"seek_table_beyond_the_file", SeekTableBeyondTheFile, "seek table"});
   files.push_back({"wrong_digest",

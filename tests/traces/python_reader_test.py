@@ -116,14 +116,14 @@ def together(records):
 def shared_frames(directory):
     """Both readers read chunks that share frames; a chunk that the index does not name is refused."""
     path = os.path.join(directory, "shared.htrace")
-    for mode in ("whole", "parts"):
-        original = os.path.join(directory, f"{mode}1.htrace")
+    for name in ("parts1", "parts2", "cut_bits1"):
+        original = os.path.join(directory, f"{name}.htrace")
         frames = together(apart(records_of(original)))
         index = frames[-1][0].index
-        assert len(index.chunk) > 2 and index.records > len(frames) - 1
+        assert index.records > len(frames) - 1
         with open(path, "wb") as file:
             file.write(assemble_frames(frames))
-        assert compare(path) == compare(original) > 0
+        assert compare(path) == compare(original)
         assert read_everything(path) is None
         del index.chunk[-1]
         with open(path, "wb") as file:
