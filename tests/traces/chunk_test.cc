@@ -194,6 +194,29 @@ TEST(Models, ThreadsThatGoOnFromOneAnotherCarryTheChain) {
   EXPECT_EQ(Decode(written.chunk), written.addresses);
 }
 
+// Paths that many threads take are decoded by what the path alone tells, others access by access; either goes on where
+// the other stopped, in chains, residuals and bases alike.
+TEST(Models, ThreadsOfCommonAndOfRarePathsFollowOneAnother) {
+  const auto rounds = [](uint64_t t) { return t % 4 == 3 ? 20 + t : 5 + t / 8 % 2; };
+  std::vector<uint64_t> first_of_thread = {0};
+  for (uint64_t t = 0; t < 96; ++t) first_of_thread.push_back(first_of_thread.back() + rounds(t));
+  const Pattern carried = [&](uint64_t t, uint64_t k) { return 0x900000000000 + 4 * (first_of_thread[t] + k); };
+  const Pattern gaps = [&](uint64_t t, uint64_t k) { return carried(t, k) + Hash(t, k) % 4; };
+  const Pattern gather = [](uint64_t t, uint64_t k) { return 0x100000000 + 4 * (Hash(t, k) & 0xffff); };
+  const Pattern half = [&](uint64_t t, uint64_t k) { return gather(t, k) / 2; };
+  const Pattern strides = [](uint64_t t, uint64_t k) { return 0x900000000000 + 1024 * t + (1 + t % 5) * 4 * k; };
+  const Pattern far = [](uint64_t t, uint64_t k) { return (t + k) << 31; };
+  const Pattern patterns[][3] = {{carried, Linear, Linear}, {carried, gaps, carried}, {Linear, gather, half},
+                                 {gaps, gather, gather},    {strides, Linear, gaps},  {far, carried, strides}};
+  bool carry = false;
+  for (const auto& [first, second, store] : patterns) {
+    const Written written = WriteLoop(first, second, store, 96, rounds);
+    for (const v1::Chain& chain : written.chunk.chain()) carry |= chain.carry();
+    EXPECT_EQ(Decode(written.chunk), written.addresses);
+  }
+  EXPECT_TRUE(carry);
+}
+
 TEST(Models, SparseDeviationsAreStoredSparsely) {
   const Written written = WriteLoop(
       Linear, Linear, [](uint64_t t, uint64_t k) { return Linear(t, k) + (Hash(t, k) % 97 == 0 ? 64 : 0); }, 256, 100);
