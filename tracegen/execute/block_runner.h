@@ -141,7 +141,6 @@ class BlockRunner {
   uint32_t division_by_zero() const { return context_.division_by_zero; }
   uint64_t clock() const { return context_.clock; }
   BlockObserver* observer() const { return observer_; }
-  const RunnerOptions& options() const { return options_; }
   // Bytes of records of a block that is not cut in time, at most.
   uint64_t LargestBlock() const;
 

@@ -1,5 +1,5 @@
 """Runs a test program through the ordinary OpenCL loader: natively, and captured twice, once
-with threads on stacks of their own. All runs end well and print the
+with threads on stacks of their own and blocks spread over processes. All runs end well and print the
 same (FILE.expected, if there is one); both traces are sound and have the same bytes.
 
 Usage: run_app.py PROGRAM [EXPECTED]. The environment names heddle, heddle-capture and the driver, and how many
