@@ -360,10 +360,13 @@ std::string Noise(size_t bytes, unsigned seed) {
   return out;
 }
 
+// An eighth of it is noise.
+std::string Calm(size_t bytes) { return Noise(bytes / 8, 1) + std::string(bytes - bytes / 8, '\0'); }
+
 TEST(FrameJoiner, KeepsToTheLimits) {
   EXPECT_THAT(Joined(std::vector<std::string>(600, Noise(1000, 1))), ElementsAre(256, 256, 88));
-  EXPECT_THAT(Joined(std::vector<std::string>(5, Noise(900'000, 1))), ElementsAre(2, 2, 1));
-  EXPECT_THAT(Joined(std::vector<std::string>(30, Noise(150'000, 1))), ElementsAre(13, 13, 4)) << "2 MiB each";
+  EXPECT_THAT(Joined(std::vector<std::string>(5, Calm(900'000))), ElementsAre(2, 2, 1));
+  EXPECT_THAT(Joined(std::vector<std::string>(30, Calm(150'000))), ElementsAre(13, 13, 4)) << "2 MiB each";
   EXPECT_THAT(Joined({Noise(3u << 20, 1)}), ElementsAre(1));
   EXPECT_THAT(Joined({}), ElementsAre());
 }
@@ -380,6 +383,11 @@ TEST(FrameJoiner, TriesAgainWhereTheFirstChunksHadNothingInCommon) {
 TEST(FrameJoiner, LeavesChunksApartThatGainLittle) {
   EXPECT_THAT(Joined(std::vector<std::string>(4, "some fifty bytes that are the same in each of them")),
               ElementsAre(1, 1, 1, 1));
+}
+
+TEST(FrameJoiner, LeavesChunksApartThatHardlyShrinkTogether) {
+  EXPECT_THAT(Joined(std::vector<std::string>(4, Noise(600'000, 1))), ElementsAre(1, 1, 1, 1)) << "to a half";
+  EXPECT_THAT(Joined(std::vector<std::string>(4, Noise(150'000, 1))), ElementsAre(4)) << "to a quarter";
 }
 
 }  // namespace

@@ -14,6 +14,8 @@ constexpr size_t kAlone = 56;
 // A reader has to decompress all of a frame for each of its chunks: a few bytes less are not enough.
 constexpr size_t kLeastGain = 1024;  // bytes
 constexpr double kMostShare = 0.9;
+// What does not shrink to a third takes Zstandard twice the time in a large frame.
+constexpr size_t kLeastShrinking = 3;
 
 }  // namespace
 
@@ -29,13 +31,14 @@ size_t FrameJoiner::CompressedSize(absl::string_view raw) {
 
 bool FrameJoiner::Pays() {
   if (FindFrameSections(raw_).MostlyRandom(raw_.size())) return false;
+  const size_t together = CompressedSize(raw_);
+  if (together * kLeastShrinking > raw_.size()) return false;
   size_t apart = 0;
   size_t begin = 0;
   for (size_t end : ends_) {
     apart += CompressedSize(absl::string_view(raw_).substr(begin, end - begin));
     begin = end;
   }
-  const size_t together = CompressedSize(raw_);
   return together + kLeastGain <= apart && static_cast<double>(together) <= kMostShare * static_cast<double>(apart);
 }
 
