@@ -40,9 +40,17 @@ bool BoundsCheck::AllInOneRange(std::span<const uint64_t> addresses) const {
   if (next == ranges_.begin()) return false;
   const Range& range = *std::prev(next);
   if (addresses.back() - range.base >= range.bytes) return false;
-  bool outside = false;
-  for (const uint64_t address : addresses) outside |= address - range.base >= range.bytes;
-  return !outside;
+  // No offset is larger than the bits of all of them together; that is below the size of most arrays, which are powers
+  // of two, or much larger than what a thread goes through.
+  uint64_t bits[4] = {};
+  size_t i = 0;
+  for (; i + 4 <= addresses.size(); i += 4) {
+    for (size_t k = 0; k < 4; ++k) bits[k] |= addresses[i + k] - range.base;
+  }
+  for (; i < addresses.size(); ++i) bits[0] |= addresses[i] - range.base;
+  if ((bits[0] | bits[1] | bits[2] | bits[3]) < range.bytes) return true;
+  return std::all_of(addresses.begin(), addresses.end(),
+                     [&range](uint64_t address) { return address - range.base < range.bytes; });
 }
 
 size_t BoundsCheck::FindOutside(std::span<const uint64_t> addresses) const {
