@@ -14,6 +14,7 @@
 namespace heddle::trace {
 namespace {
 
+using testing::ReadEverything;
 using testing::ReadFile;
 
 // Every trace of the repository: samples, and those that earlier versions wrote.
@@ -99,19 +100,6 @@ std::string RunBytes() {
   testing::TemporaryFile file("damage");
   EXPECT_EQ(testing::WriteRun(file.path()), absl::OkStatus());
   return ReadFile(file.path());
-}
-
-// The first complaint of a reader that reads everything.
-absl::Status ReadEverything(const std::string& bytes) {
-  auto reader = TraceReader::Open(FromMemory(bytes), "test");
-  if (!reader.ok()) return reader.status();
-  DecodedChunk chunk;
-  for (const LaunchView& launch : (*reader)->launches()) {
-    for (const v1::ChunkReference& reference : launch.chunks) {
-      if (absl::Status status = (*reader)->ReadChunk(reference, chunk); !status.ok()) return status;
-    }
-  }
-  return (*reader)->VerifyDigest();
 }
 
 TEST(Truncation, OfARunWithEverythingIsRefusedAtEveryByte) {

@@ -140,4 +140,16 @@ std::vector<v1::Record> RecordsOf(const std::string& file) {
   return records;
 }
 
+absl::Status ReadEverything(const std::string& bytes) {
+  auto reader = TraceReader::Open(FromMemory(bytes), "test");
+  if (!reader.ok()) return reader.status();
+  DecodedChunk chunk;
+  for (const LaunchView& launch : (*reader)->launches()) {
+    for (const v1::ChunkReference& reference : launch.chunks) {
+      if (absl::Status status = (*reader)->ReadChunk(reference, chunk); !status.ok()) return status;
+    }
+  }
+  return (*reader)->VerifyDigest();
+}
+
 }  // namespace heddle::trace::testing

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "proto/trace.pb.h"
 
 namespace heddle::trace::testing {
@@ -28,6 +29,9 @@ std::vector<std::string> WithIndex(std::vector<v1::Record> records);
 
 // All records of a file but its index, to be changed and passed to WithIndex.
 std::vector<v1::Record> RecordsOf(const std::string& file);
+
+// The first complaint of a reader that decodes every chunk of a file and verifies its digest.
+absl::Status ReadEverything(const std::string& bytes);
 
 }  // namespace heddle::trace::testing
 

@@ -28,6 +28,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::ReadEverything;
 using testing::TemporaryFile;
 
 constexpr uint32_t kThreads = 32;
@@ -254,19 +255,6 @@ TEST(Recovery, GetsTheChunksOfCompleteSharedFrames) {
   ExpectSound(*first);
   EXPECT_EQ(first->launches()[0].chunks.size(), kBlocks);
   EXPECT_EQ(first->launches()[1].chunks.size(), 0u);
-}
-
-// What a reader of everything complains about first.
-absl::Status ReadEverything(const std::string& bytes) {
-  auto reader = TraceReader::Open(FromMemory(bytes), "test");
-  if (!reader.ok()) return reader.status();
-  DecodedChunk chunk;
-  for (const LaunchView& launch : (*reader)->launches()) {
-    for (const v1::ChunkReference& reference : launch.chunks) {
-      if (absl::Status status = (*reader)->ReadChunk(reference, chunk); !status.ok()) return status;
-    }
-  }
-  return (*reader)->VerifyDigest();
 }
 
 TEST(SharedFrames, MustBeAsTheIndexSays) {
