@@ -1,4 +1,4 @@
-// Columns: every model and layout gives the addresses back, and every broken rule of a chunk is refused.
+// Columns: every model gives the addresses back, and every broken rule of a chunk is refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,6 @@
 #include "tests/traces/program_builder.h"
 #include "traces/format/decoded_chunk.h"
 #include "traces/format/limits.h"
-#include "traces/format/residuals.h"
 
 namespace heddle::trace {
 namespace {
@@ -231,87 +230,6 @@ TEST(Models, ExtremeAddressesSurvive) {
   };
   const Written written = WriteLoop(Linear, extreme, extreme);
   EXPECT_EQ(Decode(written.chunk), written.addresses);
-}
-
-struct LayoutCase {
-  const char* name;
-  v1::AddressColumn::Layout layout;
-  bool sparse;
-  bool scaled;
-};
-
-class Layouts : public ::testing::TestWithParam<LayoutCase> {};
-
-TEST_P(Layouts, GiveResidualsOfEveryWidthBack) {
-  for (int width = 1; width <= 8; ++width) {
-    for (uint32_t shift : {0u, 3u, 40u}) {
-      std::vector<int64_t> residuals;
-      for (uint64_t i = 0; i < 300; ++i) {
-        const int64_t value = static_cast<int64_t>(Hash(i, width) << 20 ^ Hash(i, 5)) >> (64 - 8 * width);
-        residuals.push_back(
-            GetParam().sparse && i % 4 != 1 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(value) << shift));
-      }
-      LayoutChoice choice{GetParam().layout, GetParam().sparse, GetParam().scaled};
-      const std::vector<ThreadResiduals> threads = {{100, ScaleOf(100)}, {0, 0}, {199, ScaleOf(199)}, {1, ScaleOf(1)}};
-      v1::AddressColumn column;
-      column.set_bias(5);
-      EncodeResiduals(residuals, threads, false, choice, column);
-      EXPECT_EQ(column.layout(), GetParam().layout);
-      EXPECT_EQ(column.sparse_gap().empty(), !GetParam().sparse);
-      EXPECT_EQ(column.scaled(), GetParam().scaled);
-      std::vector<int64_t> back;
-      ASSERT_EQ(DecodeResiduals(column, residuals.size(), threads, back), absl::OkStatus());
-      // What all residuals have in common may have become part of the bias.
-      for (int64_t& r : back)
-        r = static_cast<int64_t>(static_cast<uint64_t>(r) + static_cast<uint64_t>(column.bias()) - 5);
-      ASSERT_EQ(back, residuals) << "width " << width << " shift " << shift;
-    }
-  }
-}
-
-// Residuals of the forms: all above a large number, both signs, a single one.
-TEST(Layouts, BitsKeepWhateverIsCommonInTheBias) {
-  for (const std::vector<int64_t>& residuals :
-       {std::vector<int64_t>{1000, 1004, 1000, 5096}, {-8, 16, 24}, {7}, {-7, -7}, {INT64_MIN, INT64_MAX, 0}}) {
-    LayoutChoice choice{v1::AddressColumn::BITS, false, false};
-    v1::AddressColumn column;
-    EncodeResiduals(residuals, {}, false, choice, column);
-    std::vector<int64_t> back;
-    ASSERT_EQ(DecodeResiduals(column, residuals.size(), {}, back), absl::OkStatus());
-    for (int64_t& r : back) r = static_cast<int64_t>(static_cast<uint64_t>(r) + static_cast<uint64_t>(column.bias()));
-    EXPECT_EQ(back, residuals);
-  }
-}
-
-// 1000 + {0, 4, 0, 4096}: shifted by 2 the numbers are 0, 1, 0 and 1024, whose bit lengths are 0, 1, 0 and 11; only the
-// ten bits below the leading one of the last are left, all zero.
-TEST(Layouts, BitsAreLengthsAndTheBitsBelowTheLeadingOne) {
-  LayoutChoice choice{v1::AddressColumn::BITS, false, false};
-  v1::AddressColumn column;
-  EncodeResiduals(std::vector<int64_t>{1000, 1004, 1000, 5096}, {}, false, choice, column);
-  EXPECT_TRUE(column.nonnegative());
-  EXPECT_EQ(column.bias(), 1000);
-  EXPECT_EQ(column.shift(), 2);
-  EXPECT_EQ(column.residual(), std::string("\0\1\0\13", 4));
-  EXPECT_EQ(column.residual_bits(), std::string(2, '\0'));
-}
-
-INSTANTIATE_TEST_SUITE_P(All, Layouts,
-                         ::testing::Values(LayoutCase{"planes", v1::AddressColumn::PLANES, false, false},
-                                           LayoutCase{"planes_sparse", v1::AddressColumn::PLANES, true, false},
-                                           LayoutCase{"varint", v1::AddressColumn::VARINT, false, false},
-                                           LayoutCase{"varint_sparse", v1::AddressColumn::VARINT, true, false},
-                                           LayoutCase{"bits", v1::AddressColumn::BITS, false, false},
-                                           LayoutCase{"bits_sparse", v1::AddressColumn::BITS, true, false},
-                                           LayoutCase{"bits_scaled", v1::AddressColumn::BITS, false, true}),
-                         [](const auto& info) { return info.param.name; });
-
-TEST(Layouts, NothingButZerosTakesNoBytes) {
-  LayoutChoice choice;
-  v1::AddressColumn column;
-  EncodeResiduals(std::vector<int64_t>(1000, 0), {}, true, choice, column);
-  EXPECT_EQ(column.layout(), v1::AddressColumn::ZERO);
-  EXPECT_TRUE(column.residual().empty());
 }
 
 struct BrokenChunk {
