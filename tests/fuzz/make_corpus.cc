@@ -10,6 +10,7 @@
 #include "tests/fuzz/hostile_files.h"
 #include "tests/traces/forge.h"
 #include "tests/traces/program_builder.h"
+#include "tests/traces/repeating_blocks.h"
 
 using namespace heddle::trace;           // NOLINT(build/namespaces)
 using namespace heddle::trace::testing;  // NOLINT(build/namespaces)
@@ -53,6 +54,10 @@ absl::Status StoreSeeds(const std::string& directory) {
     StoreBoth(directory + "/seed-" + std::to_string(number), ReadFile(file.path()));
     ++number;
   }
+  TemporaryFile shared("seed");
+  const absl::Status status = WriteRepeatingBlocks(shared.path(), {.blocks = 12, .threads = 8, .loads = 48});
+  if (!status.ok()) return status;
+  Store(directory + "/seed-shared-frames-file", 'F', ReadFile(shared.path()));
   return absl::OkStatus();
 }
 

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/traces/forge.h"
 #include "tests/traces/program_builder.h"
+#include "tests/traces/repeating_blocks.h"
 #include "traces/format/add_last_writers.h"
 #include "traces/format/check.h"
 #include "traces/format/compare.h"
@@ -29,57 +30,14 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::ReadEverything;
+using testing::RepeatingBlocks;
 using testing::TemporaryFile;
 
-constexpr uint32_t kThreads = 32;
-constexpr size_t kLoads = 20;  // of each thread
-constexpr uint64_t kBlocks = 24;
+constexpr uint64_t kBlocks = 24;  // of each of two launches
 
-struct Options {
-  uint64_t different = 2;  // block b does what block b % different does
-  uint64_t chunk_thread_instructions = 1;
-  unsigned threads = 1;
-  bool abandons = false;  // a launch between the two others
-};
-
-// Two launches of 24 blocks that load at random distances.
-std::string Write(const Options& options) {
+std::string Write(const RepeatingBlocks& options) {
   TemporaryFile file("shared");
-  auto writer =
-      TraceWriter::Create(file.path(), testing::MakeHeader(),
-                          {.threads = options.threads, .chunk_thread_instructions = options.chunk_thread_instructions});
-  EXPECT_TRUE(writer.ok()) << writer.status();
-  const auto program = (*writer)->AddProgram(testing::ProgramBuilder("loads")
-                                                 .Block("head")
-                                                 .Alu()
-                                                 .Branch("exit", "body")
-                                                 .Block("body")
-                                                 .Load()
-                                                 .Jump("head")
-                                                 .Block("exit")
-                                                 .Exit()
-                                                 .Build());
-  EXPECT_TRUE(program.ok()) << program.status();
-  const auto add_block = [&](uint64_t block) {
-    std::mt19937_64 random(block % options.different);
-    std::vector<uint8_t> decisions(kLoads, 1);
-    decisions.push_back(0);
-    std::vector<std::vector<uint64_t>> addresses(kThreads);
-    std::vector<ThreadRecord> records;
-    for (std::vector<uint64_t>& thread : addresses) {
-      uint64_t address = 0x10000;
-      for (size_t i = 0; i < kLoads; ++i) thread.push_back(address += 4 * (random() % 64));
-      records.push_back({decisions, thread});
-    }
-    EXPECT_EQ((*writer)->AddBlock(block, records, TraceWriter::kNoExpectation), absl::OkStatus());
-  };
-  for (int launch = 0; launch < 3; ++launch) {
-    if (launch == 1 && !options.abandons) continue;
-    EXPECT_EQ((*writer)->BeginLaunch(testing::MakeLaunch(0, kBlocks, kThreads)), absl::OkStatus());
-    for (uint64_t block = 0; block < kBlocks; ++block) add_block(block);
-    EXPECT_EQ(launch == 1 ? (*writer)->AbandonLaunch() : (*writer)->EndLaunch(), absl::OkStatus());
-  }
-  EXPECT_EQ((*writer)->Finish(), absl::OkStatus());
+  EXPECT_EQ(testing::WriteRepeatingBlocks(file.path(), options), absl::OkStatus());
   return testing::ReadFile(file.path());
 }
 
@@ -129,8 +87,8 @@ TEST(SharedFrames, HoldTheSameThreadsAsOneLargeChunk) {
 TEST(SharedFrames, DoNotDependOnTheNumberOfThreadsOrOnWhatWasAbandoned) {
   const std::string bytes = Write({});
   for (unsigned threads : {1u, 2u, 5u}) {
-    EXPECT_EQ(Write({.threads = threads}), bytes);
-    EXPECT_EQ(Write({.threads = threads, .abandons = true}), bytes);
+    EXPECT_EQ(Write({.writer_threads = threads}), bytes);
+    EXPECT_EQ(Write({.writer_threads = threads, .abandons = true}), bytes);
   }
 }
 
