@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "replay/core/event_wheel.h"
 #include "replay/core/execution_units.h"
 #include "replay/core/flight_table.h"
@@ -104,6 +105,9 @@ class IBufferCore final : public SmCore {
     bool told_wait = false;  // LongLatencyStarted was called
     bool plain = false;      // offered, its threads of one row, nothing inserted: see ibuffer_plain.h
   };
+
+  // Mostly one, which lies in the list itself.
+  using SlotsOfRow = absl::InlinedVector<SlotId, 8>;
 
   // --- ibuffer_core.cc: the cycle
   void Credit(Cycle until) override {
@@ -269,6 +273,25 @@ class IBufferCore final : public SmCore {
   SlotId Fetch(Cycle now);
   uint32_t FetchCount(const Warp& warp) const;
 
+  // What every cycle looks at, in one line of the host's cache.
+  // The last answer of CoreWake, brought forward by what the memory has told since.
+  alignas(64) mutable Cycle core_wake_ = 0;
+  // In RunAlone, where nothing from outside wakes the memory: it sleeps before this cycle, and is as isolated as it
+  // was.
+  Cycle memory_wake_ = 0;
+  Cycle credited_ = 0;           // statistics include every cycle before this one
+  Cycle offer_cycle_ = 0;        // the cycle that an offer made now counts in
+  Cycle penalty_until_ = 0;      // some port is held before this cycle
+  Cycle memory_free_ = 0;        // the memory stage's input
+  uint32_t issued_ports_ = 0;    // in this cycle, as bits
+  bool memory_alone_ = false;    // RunMemoryAlone runs the memory, which has changed nothing so far
+  bool due_again_ = false;       // the memory has reported results for the present cycle
+  bool fetch_declined_ = false;  // the policy chose none in a cycle without an issue
+  struct Fetched {
+    SlotId slot = kNoSlot;
+    uint8_t count = 0;
+  } fetched_;  // in this or the last cycle, not decoded yet
+
   const BufferSetup& setup_;
   const bool one_in_flight_;  // the policy resolves every instruction
   const bool data_holds_;     // a warp waits for its own loads: the policy takes lanes as their data come
@@ -278,7 +301,7 @@ class IBufferCore final : public SmCore {
   std::vector<Warp> warps_;                     // by slot
   std::vector<uint8_t> buffered_;               // by slot: Warp::valid, as the fetch policy sees it
   std::vector<std::vector<RowLanes>> rows_of_;  // by slot, if of several rows
-  std::vector<std::vector<SlotId>> slots_of_;   // by row, ascending, if there is a scoreboard
+  std::vector<SlotsOfRow> slots_of_;            // by row, ascending, if there is a scoreboard
   WarpStandings standings_;
   FlightTable flights_;
   Scoreboard scoreboard_;
@@ -286,11 +309,8 @@ class IBufferCore final : public SmCore {
   EventWheel reformed_;  // slots that may issue from a cycle on
 
   std::vector<Cycle> port_free_;     // absolute times
-  Cycle penalty_until_ = 0;          // some port is held before this cycle
-  Cycle memory_free_ = 0;            // the memory stage's input
   std::vector<SlotId> issued_;       // by port, in this cycle
   std::vector<SlotId> last_issued_;  // by port, in this cycle or before
-  uint32_t issued_ports_ = 0;        // the same as bits
   SlotSet eligible_;
   std::vector<SlotId> fence_waits_;
   std::vector<SlotId> released_;    // slots that a result may have freed, for use in ProcessLanes
@@ -299,11 +319,6 @@ class IBufferCore final : public SmCore {
   SlotSet fetchable_;
   SlotSet fetchable_at_barrier_;
   const FetchView fetch_view_{fetchable_, fetchable_at_barrier_, buffered_, issued_, last_issued_};
-  struct Fetched {
-    SlotId slot = kNoSlot;
-    uint8_t count = 0;
-  } fetched_;                    // in this or the last cycle, not decoded yet
-  bool fetch_declined_ = false;  // the policy chose none in a cycle without an issue
   FetchCounters fetch_counters_;
 
   // Instructions with a result to come, once per row; and by row: of the row alone, and the port that its exited warp
@@ -312,17 +327,6 @@ class IBufferCore final : public SmCore {
   std::vector<uint32_t> row_results_due_;
   std::vector<uint8_t> exited_port_;
   std::vector<BlockId> retiring_;
-
-  // The last answer of CoreWake, brought forward by what the memory has told since.
-  mutable Cycle core_wake_ = 0;
-  bool memory_alone_ = false;  // RunMemoryAlone runs the memory, which has changed nothing so far
-  bool due_again_ = false;     // the memory has reported results for the present cycle
-  // In RunAlone, where nothing from outside wakes the memory: it sleeps before this cycle, and is as isolated as it
-  // was.
-  Cycle memory_wake_ = 0;
-
-  Cycle credited_ = 0;     // statistics include every cycle before this one
-  Cycle offer_cycle_ = 0;  // the cycle that an offer made now counts in
 };
 
 }  // namespace heddle::replay

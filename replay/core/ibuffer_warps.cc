@@ -63,7 +63,10 @@ void IBufferCore::DropBuffer(SlotId slot, Warp& warp) {
 
 void IBufferCore::LeaveRows(SlotId slot, const Warp& warp) {
   if (warp.threads == 0 || one_in_flight_) return;
-  ForEachRow(slot, warp, [&](uint32_t row, LaneMask) { std::erase(slots_of_[row], slot); });
+  ForEachRow(slot, warp, [&](uint32_t row, LaneMask) {
+    SlotsOfRow& slots = slots_of_[row];
+    slots.erase(std::remove(slots.begin(), slots.end(), slot), slots.end());
+  });
 }
 
 void IBufferCore::FindRows(SlotId slot, Warp& warp) {
@@ -109,7 +112,7 @@ void IBufferCore::FindRows(SlotId slot, Warp& warp) {
     warp.threads = static_cast<uint8_t>(threads);
     if (threads != 0 && !one_in_flight_) {
       ForEachRow(slot, warp, [&](uint32_t row, LaneMask) {
-        std::vector<SlotId>& slots = slots_of_[row];
+        SlotsOfRow& slots = slots_of_[row];
         slots.insert(std::lower_bound(slots.begin(), slots.end(), slot), slot);
       });
     }

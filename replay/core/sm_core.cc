@@ -26,14 +26,14 @@ SmCore::SmCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<Diverg
                MemorySystem& memory, uint32_t horizon)
     : context_(context),
       steps_(context.steps.data()),
-      sm_(sm),
+      memory_(memory.MakeSm(sm, *this)),
       policy_(std::move(policy)),
+      sm_(sm),
       interests_(policy_->interests()),
       issue_slots_(policy_->issue_slots()),
       formation_(SetupOf(context)),
       cursors_(context.launch, cache, context.max_threads),
       control_flow_(context, cursors_),
-      memory_(memory.MakeSm(sm, *this)),
       write_back_(std::max(memory_->usual_latency(), horizon)),
       blocks_(context.capacity),
       live_in_row_(context.max_threads / context.warp_size),
@@ -54,6 +54,7 @@ void SmCore::SetSchedulers(std::vector<std::unique_ptr<WarpScheduler>> scheduler
   for (const auto& scheduler : schedulers_) {
     watchers.push_back(scheduler.get());
     if (scheduler->watches_sm()) issue_watchers_.push_back(scheduler.get());
+    if (scheduler->watches_caches()) cache_watchers_.push_back(scheduler.get());
   }
   formation_.SetSchedulers(std::move(watchers));
 }
@@ -258,7 +259,7 @@ void SmCore::TellLongWait(SlotId slot) {
 }
 
 void SmCore::CacheEvent(const CacheNotice& notice) {
-  for (const auto& scheduler : schedulers_) scheduler->CacheEvent(notice);
+  for (WarpScheduler* watcher : cache_watchers_) watcher->CacheEvent(notice);
 }
 
 // --- issues

@@ -56,7 +56,7 @@ struct WarpArrival {
 //
 // Runs a cycle only when something can happen in it; skipped cycles are credited to the statistics with the state they
 // had. Running a cycle too early is harmless. `docs/timing.md` has the order within a cycle.
-class SmCore : public MemoryClient {
+class alignas(64) SmCore : public MemoryClient {
  public:
   SmCore(const SmCore&) = delete;
   SmCore& operator=(const SmCore&) = delete;
@@ -303,17 +303,28 @@ class SmCore : public MemoryClient {
   void ReleaseBarriers(Cycle now);
   bool barrier_opened() const { return !opened_.empty(); }
 
+  // What every cycle looks at comes first: two lines of the host's cache, which has forgotten the SM since its last
+  // turn.
   const LaunchContext& context_;
   const Step* const steps_;
-  const uint32_t sm_;
+  const std::unique_ptr<SmMemory> memory_;
   std::unique_ptr<DivergencePolicy> policy_;
+  Cycle now_ = 0;
+  Cycle last_progress_ = 0;
+  const uint32_t sm_;
   const uint32_t interests_;
   const int issue_slots_;
+  int resident_ = 0;
+  bool only_memory_ran_ = false;
+  bool ok_ = true;
+  bool hung_ = false;
+  std::vector<BlockId> opened_;  // blocks with a barrier that releases in the next cycle
+  std::vector<uint64_t> retired_;
+  std::vector<uint32_t> freed_rows_;
   Formation formation_;
   std::vector<std::unique_ptr<WarpScheduler>> schedulers_;
   ThreadCursors cursors_;
   ControlFlow control_flow_;
-  const std::unique_ptr<SmMemory> memory_;
   WriteBackQueue write_back_;
 
   std::vector<ResidentBlock> blocks_;
@@ -321,17 +332,11 @@ class SmCore : public MemoryClient {
   std::vector<uint16_t> live_in_row_;  // threads
   std::vector<BlockId> block_of_row_;  // of the present or the last warp
   std::vector<uint8_t> row_is_free_;
-  std::vector<uint32_t> freed_rows_;
-  int resident_ = 0;
   uint64_t admitted_ = 0;  // blocks, or warps where they come one by one
   uint64_t exited_threads_ = 0;
-  std::vector<uint64_t> retired_;
 
   PendingResolve pending_;
   std::array<uint64_t, kMaxLanes> addresses_{};
-  Cycle now_ = 0;
-  Cycle last_progress_ = 0;
-  bool only_memory_ran_ = false;
   SmCounters counters_;
   WarpProgress warp_progress_;
 
@@ -357,6 +362,7 @@ class SmCore : public MemoryClient {
   };
   std::vector<WarpIdentity> first_warp_;        // by row: of the first warp there
   std::vector<WarpScheduler*> issue_watchers_;  // schedulers that want IssuedOnSm
+  std::vector<WarpScheduler*> cache_watchers_;  // schedulers that want CacheEvent
   const bool issues_unwatched_;
   struct Deferred {
     SlotId slot;
@@ -366,12 +372,9 @@ class SmCore : public MemoryClient {
 
   std::vector<uint8_t> barriers_ahead_;  // by slot: barriers (of several blocks, if a policy mixes them) not open yet
   std::vector<Deferred> deferred_;
-  std::vector<BlockId> opened_;       // blocks with a barrier that releases in the next cycle
   std::vector<SlotId> opened_slots_;  // slots that arrived there, once per block of theirs
   std::vector<BlockId> releasing_;    // the same, released in this cycle
   std::vector<SlotId> resuming_;
-  bool ok_ = true;
-  bool hung_ = false;
   absl::Status status_;
 };
 

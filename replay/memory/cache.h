@@ -4,7 +4,9 @@
 #define HEDDLE_REPLAY_MEMORY_CACHE_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include "proto/machine.pb.h"
@@ -122,6 +124,17 @@ class Cache {
   static constexpr uint64_t kNoLine = ~uint64_t{0};
   static constexpr uint32_t kNoWay = ~uint32_t{0};
   static constexpr uint64_t kOnItsWay = uint64_t{1} << 63;
+  // Sets begin with a line of the host's cache, where they are not smaller than that.
+  template <typename T>
+  struct HostLineAllocator {
+    using value_type = T;
+    HostLineAllocator() = default;
+    template <typename U>
+    HostLineAllocator(const HostLineAllocator<U>&) {}
+    T* allocate(size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{64})); }
+    void deallocate(T* memory, size_t) { ::operator delete(memory, std::align_val_t{64}); }
+    bool operator==(const HostLineAllocator&) const = default;
+  };
   struct Way {
     uint64_t used = 0;  // order of the last use, from 1 on; | kOnItsWay for a reserved way
     LineState state = LineState::kInvalid;
@@ -161,8 +174,8 @@ class Cache {
   uint32_t line_bits_;
   uint32_t set_mask_;
   uint64_t uses_ = 0;
-  std::vector<uint64_t> tags_;
-  std::vector<Way> ways_;
+  std::vector<uint64_t, HostLineAllocator<uint64_t>> tags_;
+  std::vector<Way, HostLineAllocator<Way>> ways_;
   std::vector<Pending> pending_;  // by MSHR
   MshrTable mshrs_;
   CacheCounters counters_;

@@ -1,6 +1,7 @@
 #include "replay/memory/coalescer.h"
 
 #include <bit>
+#include <limits>
 
 #include "replay/core/lane_mask.h"
 
@@ -103,38 +104,30 @@ bool GroupFew(uint32_t bytes, LaneMask lanes, const LaneAddresses& addresses, Tr
   return true;
 }
 
-// Sorts by counting for each lane how many come before it, without a branch that cannot be predicted.
+// Counts for each lane how many come before it, without a branch that cannot be predicted; lanes of one piece have as
+// many. A Key holds all bits in which the addresses differ: the narrower it is, the more of them are compared at a
+// time.
+template <typename Key>
 void GroupMany(uint32_t bytes, LaneMask lanes, const LaneAddresses& addresses, TransactionList& out) {
   const uint64_t base = ~uint64_t{bytes - 1};
-  std::array<uint64_t, kMaxLanes> address;
-  std::array<uint8_t, kMaxLanes> lane;
-  std::array<uint32_t, kMaxLanes> before;
+  std::array<Key, kMaxLanes> key;
   uint32_t count = 0;
-  ForEachLane(lanes, [&](int of) {
-    const uint64_t mine = addresses[of] & base;
-    uint32_t behind = 0;
-    for (uint32_t other = 0; other < count; ++other) {
-      const uint32_t larger = address[other] > mine ? 1 : 0;
-      before[other] += larger;
-      behind += larger;
-    }
-    address[count] = mine;
-    lane[count] = static_cast<uint8_t>(of);
-    before[count] = count - behind;
-    ++count;
+  ForEachLane(lanes, [&](int lane) {
+    key[count++] = static_cast<Key>(addresses[lane] & base & uint64_t{std::numeric_limits<Key>::max()});
   });
-  std::array<uint8_t, kMaxLanes> sorted;
-  for (uint32_t index = 0; index < count; ++index) sorted[before[index]] = static_cast<uint8_t>(index);
-  uint64_t previous = ~uint64_t{0};  // no piece begins at an odd address
+  std::array<LaneMask, kMaxLanes> pieces{};  // by the number of lanes before them
+  const Key* next = key.data();
+  ForEachLane(lanes, [&](int lane) {
+    const Key mine = *next++;
+    Key before = 0;
+    for (uint32_t other = 0; other < count; ++other) before += key[other] < mine ? 1 : 0;
+    pieces[before] |= LaneMask{1} << lane;
+  });
   for (uint32_t place = 0; place < count; ++place) {
-    const uint32_t index = sorted[place];
-    const LaneMask bit = LaneMask{1} << lane[index];
-    if (address[index] == previous) {
-      out[out.size() - 1].lanes |= bit;
-    } else {
-      out.push_back({.address = address[index], .lanes = bit, .bytes = static_cast<uint16_t>(bytes)});
-      previous = address[index];
-    }
+    const LaneMask piece = pieces[place];
+    if (piece == 0) continue;
+    const uint64_t address = addresses[std::countr_zero(piece)] & base;
+    out.push_back({.address = address, .lanes = piece, .bytes = static_cast<uint16_t>(bytes)});
   }
 }
 
@@ -143,10 +136,15 @@ void GroupMany(uint32_t bytes, LaneMask lanes, const LaneAddresses& addresses, T
 void GroupLanes(uint32_t bytes, LaneMask lanes, const LaneAddresses& addresses, TransactionList& out) {
   const uint64_t base = ~uint64_t{bytes - 1};
   const uint64_t first = addresses[std::countr_zero(lanes)];
-  if ((Differences(first, lanes, addresses) & base) == 0) {
+  const uint64_t differences = Differences(first, lanes, addresses);
+  if ((differences & base) == 0) {
     out.push_back({.address = first & base, .lanes = lanes, .bytes = static_cast<uint16_t>(bytes)});
   } else if (!GroupFew(bytes, lanes, addresses, out)) {
-    GroupMany(bytes, lanes, addresses, out);
+    if (differences <= uint64_t{std::numeric_limits<int32_t>::max()}) {
+      GroupMany<int32_t>(bytes, lanes, addresses, out);
+    } else {
+      GroupMany<uint64_t>(bytes, lanes, addresses, out);
+    }
   }
 }
 

@@ -24,9 +24,7 @@ class SizedCrossbar final : public CrossbarCore {
         heads_(outputs),
         requests_(outputs),
         requests_by_buffer_(buffers_),
-        sizes_(output_capacity_ + 1),
-        heads_by_size_(size_t{outputs} * sizes_),
-        is_size_used_(sizes_) {
+        head_flits_(size_t{outputs} * buffers_) {
     if (network.allocator() == Network::ISLIP) {
       allocator_ = std::make_unique<IslipAllocator<kWords>>(buffers_, outputs, network.iterations());
     } else {
@@ -39,15 +37,15 @@ class SizedCrossbar final : public CrossbarCore {
   void Push(uint32_t input, uint32_t output, const MemoryRequest& request, uint32_t flits,
             uint64_t next_edge) override {
     const uint32_t buffer = BufferOf(input, output);
-    if (const Message* head = Enqueue(buffer, output, request, flits, next_edge); head != nullptr) {
-      BecomeHead(buffer, *head);
-      Refresh(output);
-    }
+    if (Enqueue(buffer, output, request, flits, next_edge)) BecomeHead(buffer, output, flits);
   }
 
   void Pop(uint32_t output, uint64_t next_edge) override {
     TakeWhole(output, next_edge);
-    if (outputs_[output].state != OutputState::kUnwanted) Refresh(output);
+    const Output& out = outputs_[output];
+    if (out.state == OutputState::kUnwanted) return;
+    if (out.state == OutputState::kReady && requests_[output] == heads_[output].wanting) return;  // none lacks room
+    Refresh(output);
   }
 
   void Tick(uint64_t edge) override {
@@ -64,18 +62,30 @@ class SizedCrossbar final : public CrossbarCore {
   }
 
  private:
-  // A message has come to the head of its queue; its output has to be refreshed.
-  void BecomeHead(uint32_t buffer, const Message& message) {
-    heads_[message.output].wanting.Insert(buffer);
-    if (message.flits >= sizes_) return;
-    HeadsOfSize(message.output, message.flits).Insert(buffer);
-    if (!is_size_used_[message.flits]) {
-      is_size_used_[message.flits] = true;
-      used_sizes_.insert(std::upper_bound(used_sizes_.begin(), used_sizes_.end(), message.flits), message.flits);
+  // A message of `flits` flits to the output has come to the head of its queue.
+  void BecomeHead(uint32_t buffer, uint32_t output, uint32_t flits) {
+    heads_[output].wanting.Insert(buffer);
+    head_flits_[size_t{output} * buffers_ + buffer] = static_cast<uint16_t>(flits);
+    Output& out = outputs_[output];
+    if (out.credits >= (reserves_ ? flits : 1)) {
+      if (out.state != OutputState::kReady) {
+        SetState(out, OutputState::kReady);
+        if (!requests_[output].empty()) SetRequests(output, {});  // those that asked blindly
+      }
+      AddRequest(output, buffer);
+    } else if (out.state != OutputState::kReady) {
+      SetState(out, OutputState::kBlocked);
+      if (blind_) AddRequest(output, buffer);
     }
   }
-  BitSet<kWords>& HeadsOfSize(uint32_t output, uint32_t flits) {
-    return heads_by_size_[size_t{output} * sizes_ + flits];
+  // The message at the head of its queue, which had begun to move, has left it.
+  void LeaveHead(uint32_t buffer, uint32_t output) {
+    Heads& heads = heads_[output];
+    heads.begun.Erase(buffer);
+    heads.wanting.Erase(buffer);
+    requests_.Erase(output, buffer);
+    if (rows_are_buffers_) requests_by_buffer_.Erase(buffer, output);
+    if (requests_[output].empty()) Refresh(output);
   }
 
   // One flit of the head message goes from the buffer to the output.
@@ -84,9 +94,8 @@ class SizedCrossbar final : public CrossbarCore {
     room_made_.Insert(input_of_buffer_[buffer]);
     Queue& queue = QueueOf(buffer, output);
     const bool last = --queue.left == 0;
-    BitSet<kWords>& begun = heads_[output].begun;
     // Within a message whose room is reserved nothing changes.
-    if (!last && begun.Contains(buffer)) return;
+    if (!last && heads_[output].begun.Contains(buffer)) return;
     const Message& message = HeadOf(buffer, queue);
     const bool first = queue.left + 1 == message.flits;
     if (first) counters_.input_wait += edge - message.first_edge;
@@ -95,19 +104,16 @@ class SizedCrossbar final : public CrossbarCore {
       --room;
     } else if (first) {
       room -= message.flits;
-      begun.Insert(buffer);
+      heads_[output].begun.Insert(buffer);
     }
     if (last) {
-      begun.Erase(buffer);
-      heads_[output].wanting.Erase(buffer);
-      if (message.flits < sizes_) HeadsOfSize(output, message.flits).Erase(buffer);
+      LeaveHead(buffer, output);
       if (const Message* next = FinishHead(buffer, output, edge); next != nullptr) {
-        BecomeHead(buffer, *next);
-        if (next->output != output) Refresh(next->output);  // fifo_inputs
+        BecomeHead(buffer, next->output, next->flits);  // to another output only with fifo_inputs
       }
     }
-    // With room for any message only the heads decide.
-    if (last || !reserves_ || (first && room < largest_)) Refresh(output);
+    // With room for any message only the heads decide. Who has begun alone stays alone.
+    if (!reserves_ || (first && room < largest_ && (last || requests_[output].size() != 1))) Refresh(output);
   }
 
   // Finds out anew who takes part in the matching for an output: after a change of its heads or its room.
@@ -123,10 +129,10 @@ class SizedCrossbar final : public CrossbarCore {
     } else {
       BitSet<kWords> fitting = heads_[output].begun;
       if (reserves_) {
-        for (const uint32_t flits : used_sizes_) {
-          if (flits > out.credits) break;
-          fitting.Add(HeadsOfSize(output, flits));
-        }
+        const uint16_t* const flits = &head_flits_[size_t{output} * buffers_];
+        wanting.Without(fitting).ForEach([&](uint32_t buffer) {
+          if (flits[buffer] <= out.credits) fitting.Insert(buffer);
+        });
       }
       const bool blocked = fitting.empty();
       SetState(out, blocked ? OutputState::kBlocked : OutputState::kReady);
@@ -146,6 +152,10 @@ class SizedCrossbar final : public CrossbarCore {
     }
     requests_.Assign(output, buffers);
   }
+  void AddRequest(uint32_t output, uint32_t buffer) {
+    requests_.Insert(output, buffer);
+    if (rows_are_buffers_) requests_by_buffer_.Insert(buffer, output);
+  }
 
   const uint32_t buffers_;
   std::unique_ptr<CrossbarAllocator<kWords>> allocator_;
@@ -162,12 +172,7 @@ class SizedCrossbar final : public CrossbarCore {
   // output that has room for none. By output.
   BitMatrix<kWords> requests_;
   BitMatrix<kWords> requests_by_buffer_;  // the same the other way round, if the allocator needs it
-  // By output and flits of the message, up to what an output holds at all: whose head has that many.
-  const uint32_t sizes_;
-  std::vector<BitSet<kWords>> heads_by_size_;
-  // Sizes that some message has had, ascending, and by size: there are few.
-  std::vector<uint32_t> used_sizes_;
-  std::vector<bool> is_size_used_;
+  std::vector<uint16_t> head_flits_;      // by output and buffer: of the message that wants to go there
   CrossbarGrants grants_{std::min(buffers_, static_cast<uint32_t>(outputs_.size()))};  // of the present edge
 };
 

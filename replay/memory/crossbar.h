@@ -47,10 +47,15 @@ class Crossbar {
   // Takes the oldest one, which gives its room back before edge `next_edge`.
   void Pop(uint32_t output, uint64_t next_edge) { core_->Pop(output, next_edge); }
 
-  // Calls `function(input)` for every input at which room was made since the last call, and forgets them.
+  // Calls `function(input)` for every input at which room was made since the last call, of those in `wanted` if that is
+  // given, and forgets all of them.
   template <typename Function>
   void TakeRoomMade(Function function) {
     core_->room_made().TakeEach(function);
+  }
+  template <typename Function>
+  void TakeRoomMade(const PortSet& wanted, Function function) {
+    core_->room_made().TakeEachOf(wanted, function);
   }
   // Forgets them.
   void ForgetRoomMade() { core_->room_made().Clear(); }

@@ -32,8 +32,8 @@ CrossbarCore::CrossbarCore(uint32_t inputs, uint32_t outputs, const machine::v1:
   arrivals_.resize(size_t{outputs} * output_capacity_);
 }
 
-const CrossbarCore::Message* CrossbarCore::Enqueue(uint32_t buffer, uint32_t output, const MemoryRequest& request,
-                                                   uint32_t flits, uint64_t first_edge) {
+bool CrossbarCore::Enqueue(uint32_t buffer, uint32_t output, const MemoryRequest& request, uint32_t flits,
+                           uint64_t first_edge) {
   Settle(first_edge);
   if (input_credits_[buffer] == input_capacity_) ++occupied_buffers_;
   input_credits_[buffer] -= flits;
@@ -52,11 +52,11 @@ const CrossbarCore::Message* CrossbarCore::Enqueue(uint32_t buffer, uint32_t out
   Queue& queue = QueueOf(buffer, output);
   if (queue.first == kNone) {
     queue = {.first = index, .last = index, .left = message.flits};
-    return &message;
+    return true;
   }
   MessageAt(buffer, queue.last).next = index;
   queue.last = index;
-  return nullptr;
+  return false;
 }
 
 const CrossbarCore::Message* CrossbarCore::FinishHead(uint32_t buffer, uint32_t output, uint64_t edge) {

@@ -35,12 +35,23 @@ class PortSet {
  public:
   explicit PortSet(uint32_t ports) : words_((ports + 63) / 64) {}
   void Insert(uint32_t port) { words_[port >> 6] |= uint64_t{1} << (port & 63); }
+  void Erase(uint32_t port) { words_[port >> 6] &= ~(uint64_t{1} << (port & 63)); }
+  bool Contains(uint32_t port) const { return (words_[port >> 6] >> (port & 63) & 1) != 0; }
   void Clear() { std::fill(words_.begin(), words_.end(), 0); }
   // Calls `function` with each, ascending, and empties the set.
   template <typename Function>
   void TakeEach(Function function) {
     for (uint32_t word = 0; word < words_.size(); ++word) {
       uint64_t rest = words_[word];
+      words_[word] = 0;
+      for (; rest != 0; rest &= rest - 1) function(word * 64 + static_cast<uint32_t>(std::countr_zero(rest)));
+    }
+  }
+  // The same with those that are in `wanted` as well.
+  template <typename Function>
+  void TakeEachOf(const PortSet& wanted, Function function) {
+    for (uint32_t word = 0; word < words_.size(); ++word) {
+      uint64_t rest = words_[word] & wanted.words_[word];
       words_[word] = 0;
       for (; rest != 0; rest &= rest - 1) function(word * 64 + static_cast<uint32_t>(std::countr_zero(rest)));
     }
@@ -118,9 +129,8 @@ class CrossbarCore {
     return queues_[fifo_inputs_ ? buffer : size_t{buffer} * outputs_.size() + output];
   }
   Message& HeadOf(uint32_t buffer, const Queue& queue) { return MessageAt(buffer, queue.first); }
-  // Puts a message into its queue. Returns it if it has become the head, else null.
-  const Message* Enqueue(uint32_t buffer, uint32_t output, const MemoryRequest& request, uint32_t flits,
-                         uint64_t first_edge);
+  // Puts a message into its queue. Returns whether it has become the head.
+  bool Enqueue(uint32_t buffer, uint32_t output, const MemoryRequest& request, uint32_t flits, uint64_t first_edge);
   // The head has left the buffer with its last flit at `edge`: it is whole at its output. Returns the next head of the
   // queue, null if the queue is empty.
   const Message* FinishHead(uint32_t buffer, uint32_t output, uint64_t edge);

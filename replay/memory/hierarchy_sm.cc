@@ -75,26 +75,9 @@ HierarchySm::HierarchySm(const Machine& machine, const AddressWindows& windows, 
   pipe_[kFromDataHits] = Ring<PipedHit>(LevelOf(FirstLevel::kData).hit_cycles * data_per_cycle);
 }
 
-void HierarchySm::RunCycle(Cycle now) {
-  if (now == last_run_) return;
-  if ((outstanding_ | queued_ | draining_ | filled_pipes_) == 0 && held_.empty() && !stage_.busy) {  // nothing to do
-    last_run_ = now;
-    wake_ = kNever;
-    return;
-  }
-  if (stage_.blocked) CreditBlocked(now - last_run_ - 1);
-  last_run_ = now;
-  if (outstanding_ != 0) TakeReply(now);
-  if ((draining_ | filled_pipes_) != 0) ReturnData(now);
-  if (!held_.empty()) MoveHeldWriteBack(now);
-  if (queued_ != 0) Send();
-  RunStage(now);
-  wake_ = WakeAfter(now);
-}
-
-Cycle HierarchySm::WakeAfter(Cycle now) {
+inline Cycle HierarchySm::WakeAfter(Cycle now) {
   if (draining_ != 0) return now + 1;
-  if (!held_.empty() && !LevelOf(FirstLevel::kData).queue.full()) return now + 1;
+  if (holds_any_ && !LevelOf(FirstLevel::kData).queue.full()) return now + 1;
   // Asks every queue, so that the port wakes for any of them.
   bool can_send = false;
   for (uint32_t mask = queued_; mask != 0; mask &= mask - 1) {
@@ -108,6 +91,25 @@ Cycle HierarchySm::WakeAfter(Cycle now) {
   // A blocked stage is unblocked by what has been looked at here, or from outside.
   if (stage_.busy && !stage_.blocked) wake = std::min(wake, stage_.ready);
   return std::max(wake, now + 1);
+}
+
+void HierarchySm::RunCycle(Cycle now) {
+  if (now == last_run_) return;
+  if ((outstanding_ | queued_ | draining_ | filled_pipes_) == 0 && !holds_any_ && !stage_.busy) {  // nothing to do
+    last_run_ = now;
+    wake_ = kNever;
+    return;
+  }
+  if (stage_.blocked) CreditBlocked(now - last_run_ - 1);
+  last_run_ = now;
+  if (outstanding_ != 0) {
+    if (const MemoryRequest* reply = port_.Reply(); reply != nullptr) TakeReply(*reply, now);
+  }
+  if ((draining_ | filled_pipes_) != 0) ReturnData(now);
+  if (holds_any_) MoveHeldWriteBack(now);
+  if (queued_ != 0) Send();
+  if (stage_.busy && now >= stage_.ready) RunStage(now);
+  wake_ = WakeAfter(now);
 }
 
 void HierarchySm::Submit(const WarpAccess& access, Cycle now) {
@@ -160,7 +162,7 @@ void HierarchySm::Queue(FirstLevel level, RequestKind kind, uint64_t address, ui
                                  .kind = kind,
                                  .cache = level,
                                  .passes = static_cast<uint8_t>(passes)});
-  queued_ |= 1u << index;
+  queued_ |= static_cast<uint8_t>(1u << index);
   ++outstanding_;
   ++counters_.level[index].requests[static_cast<int>(kind)];
   counters_.level[index].request_bytes += bytes;
@@ -184,8 +186,8 @@ void HierarchySm::Send() {
     port_.Send(queue.front());
     queue.pop_front();
     freed_ = true;
-    if (queue.empty()) queued_ &= ~(1u << index);
-    last_sent_ = index;
+    if (queue.empty()) queued_ &= static_cast<uint8_t>(~(1u << index));
+    last_sent_ = static_cast<uint8_t>(index);
     return;
   }
 }
@@ -212,7 +214,7 @@ uint32_t HierarchySm::NewDirect(const Waiter& waiter) {
 }
 
 bool HierarchySm::drained() const {
-  return !stage_.busy && outstanding_ == 0 && draining_ == 0 && held_.empty() && filled_pipes_ == 0 &&
+  return !stage_.busy && outstanding_ == 0 && draining_ == 0 && !holds_any_ && filled_pipes_ == 0 &&
          free_records_.size() == records_.size();
 }
 

@@ -21,7 +21,7 @@ namespace heddle::replay {
 // Memory stage, first-level caches and the SM's end of the network; the section "The memory of an SM" of docs/timing.md
 // has its rules. It sleeps between events: NextWake says when something is due, and replies or room in the network wake
 // it from outside.
-class HierarchySm : public SmMemory {
+class alignas(64) HierarchySm final : public SmMemory {
  public:
   // The machine must have passed its check and have a hierarchy. `windows`, `port` and `client` outlive this.
   HierarchySm(const machine::v1::Machine& machine, const AddressWindows& windows, uint32_t sm, NetworkPort& port,
@@ -37,7 +37,7 @@ class HierarchySm : public SmMemory {
   void SetProfile(MemoryProfile* profile) override { profile_ = profile; }
   bool drained() const override;
   // A line that drains may displace a dirty one, which leaves in the same cycle.
-  bool isolated() const override { return outstanding_ == 0 && draining_ == 0 && held_.empty(); }
+  bool isolated() const override { return outstanding_ == 0 && draining_ == 0 && !holds_any_; }
   std::string Explain() const override;
 
   // What was counted in the cycles before `end`.
@@ -92,7 +92,7 @@ class HierarchySm : public SmMemory {
     uint16_t entry = MshrTable::kNone;
     uint64_t line = 0;
   };
-  struct Stage {
+  struct alignas(64) Stage {
     bool busy = false;
     bool leaving = false;  // all steps are made, lane groups still pass
     bool blocked = false;  // the next step failed for `cause` of `level`, or as `returns_full` says
@@ -115,7 +115,7 @@ class HierarchySm : public SmMemory {
   Level& LevelOf(FirstLevel level) { return level_[Index(level)]; }
 
   // hierarchy_sm_returns.cc: what comes back.
-  void TakeReply(Cycle now);
+  void TakeReply(const MemoryRequest& reply, Cycle now);
   void TakeAcknowledgement(RecordId record, Cycle now);
   void ReturnData(Cycle now);
   uint32_t SourcesWithData(uint32_t turn_used, Cycle now) const;
@@ -133,14 +133,15 @@ class HierarchySm : public SmMemory {
 
   // hierarchy_sm_stage.cc: the memory stage.
   void CreditBlocked(Cycle cycles);
+  // The stage's next step, or its leaving, is due.
   void RunStage(Cycle now);
-  bool MakeStep(Cycle now);
+  [[gnu::always_inline]] inline bool MakeStep(Cycle now);
   bool SharedStep(const AccessStep& step, Cycle now);
   bool ReadOnlyStep(FirstLevel level, Source source, const AccessStep& step, Cycle now);
   bool MakeDataSteps(Cycle now);
   bool MakeAllDataSteps(Cycle now);
-  bool MakeDataStep(const AccessStep& step, Cycle now, bool hits_return);
-  bool LoadStep(const AccessStep& step, Cycle now, bool hits_return);
+  [[gnu::always_inline]] inline bool MakeDataStep(const AccessStep& step, Cycle now, bool hits_return);
+  [[gnu::always_inline]] inline bool LoadStep(const AccessStep& step, Cycle now, bool hits_return);
   bool DirectLoadStep(const AccessStep& step);
   bool StoreStep(const AccessStep& step, Cycle now);
   bool AtomicStep(const AccessStep& step, Cycle now);
@@ -160,38 +161,41 @@ class HierarchySm : public SmMemory {
   void Queue(FirstLevel level, RequestKind kind, uint64_t address, uint32_t bytes, uint32_t tag, uint32_t passes = 1);
   void QueueFetchOf(FirstLevel level, const CacheOutcome& outcome, uint64_t line);
   void Send();
-  Cycle WakeAfter(Cycle now);
+  [[gnu::always_inline]] inline Cycle WakeAfter(Cycle now);
   RecordId NewRecord();
   void FreeRecord(RecordId record) { free_records_.push_back(record); }
   uint32_t NewDirect(const Waiter& waiter);
 
+  // What every cycle looks at comes first, in one line of the host's cache, and the stage's part of it in the next.
   NetworkPort& port_;
   MemoryClient& client_;
+  Cycle last_run_ = kNever;
+  Cycle wake_ = kNever;
+  uint32_t outstanding_ = 0;  // requests queued and not replied to
+  uint8_t queued_ = 0;        // bit mask of levels whose miss queue is not empty
+  uint8_t draining_ = 0;      // bit mask of levels that drain
+  uint8_t filled_pipes_ = 0;  // bit mask of sources with hits in pipe_
+  uint8_t last_sent_ = 0;     // level
+  uint8_t last_return_ = 0;   // source
+  // Since the stage's last try a line has come, or an MSHR, a place in a queue, or one in a pipeline was freed. Nothing
+  // else lets a step be made that could not be made before.
+  bool freed_ = false;
+  bool holds_any_ = false;  // held_ is not empty
+  bool all_or_none_;
+  bool uses_pipes_;      // hits wait in pipe_ for their turn
+  bool per_lane_;        // no coalescing: a step counts as many cache accesses as it has lanes
+  uint32_t direct_ = 0;  // drains at the data cache if no MSHR does: the waiter of a direct reply
+  uint32_t returns_per_cycle_;
+  Stage stage_;
+
   uint16_t sm_;
   uint32_t issue_cycles_;
   uint32_t stage_cycles_;
   uint32_t shared_latency_;
-  uint32_t returns_per_cycle_;
-  bool all_or_none_;
-  bool uses_pipes_;      // hits wait in pipe_ for their turn
-  bool per_lane_;        // no coalescing: a step counts as many cache accesses as it has lanes
   uint32_t data_banks_;  // 0: ideal ports
   Cache::WritePolicy global_write_;
   Cache::WritePolicy local_write_;
   uint32_t usual_latency_;
-
-  Cycle last_run_ = kNever;
-  Cycle wake_ = kNever;
-  uint32_t queued_ = 0;        // bit mask of levels whose miss queue is not empty
-  uint32_t last_sent_ = 0;     // level
-  uint32_t last_return_ = 0;   // source
-  uint32_t draining_ = 0;      // bit mask of levels that drain
-  uint32_t filled_pipes_ = 0;  // bit mask of sources with hits in pipe_
-  uint32_t direct_ = 0;        // drains at the data cache if no MSHR does: the waiter of a direct reply
-  uint64_t outstanding_ = 0;   // requests queued and not replied to
-  // Since the stage's last try a line has come, or an MSHR, a place in a queue, or one in a pipeline was freed. Nothing
-  // else lets a step be made that could not be made before.
-  bool freed_ = false;
   std::array<Level, kFirstLevels> level_;
   std::array<Ring<PipedHit>, kSources> pipe_;
   Ring<HeldWriteBack> held_;
@@ -199,7 +203,6 @@ class HierarchySm : public SmMemory {
   std::vector<Hold> holds_;       // by MSHR of the data cache; kOnlyWriteBack: it has drained
   std::vector<Cycle> bank_used_;  // by bank of the data cache: last cycle in which it served a line, + 1
   std::vector<uint32_t> bank_load_;
-  Stage stage_;
   std::vector<Record> records_;
   std::vector<RecordId> free_records_;
   std::vector<Waiter> directs_;

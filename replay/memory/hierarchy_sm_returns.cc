@@ -8,16 +8,14 @@
 
 namespace heddle::replay {
 
-void HierarchySm::TakeReply(Cycle now) {
-  const MemoryRequest* reply = port_.Reply();
-  if (reply == nullptr) return;
-  const uint32_t tag = reply->tag;
-  const FirstLevel level = reply->cache;
-  if (reply->kind == RequestKind::kWrite) {
+void HierarchySm::TakeReply(const MemoryRequest& reply, Cycle now) {
+  const uint32_t tag = reply.tag;
+  const FirstLevel level = reply.cache;
+  if (reply.kind == RequestKind::kWrite) {
     if (tag != kNoRecord) TakeAcknowledgement(tag, now);
   } else {
     if (Drains(level)) return;
-    draining_ |= 1u << Index(level);
+    draining_ |= static_cast<uint8_t>(1u << Index(level));
     if ((tag & kDirect) != 0) {
       direct_ = tag & ~kDirect;
     } else {
@@ -28,6 +26,7 @@ void HierarchySm::TakeReply(Cycle now) {
       if (eviction.happened && level == FirstLevel::kData) NoticeEviction(eviction);
       if (eviction.dirty) {
         held_.push_back({entry, eviction.line});
+        holds_any_ = true;
         holds_[entry] = Hold::kWriteBack;
       }
     }
@@ -74,7 +73,7 @@ void HierarchySm::ReturnData(Cycle now) {
   uint32_t left = returns_per_cycle_;
   for (uint32_t sources; left != 0 && (sources = SourcesWithData(turn_used, now)) != 0; --left) {
     const uint32_t behind = sources & ~((2u << last_return_) - 1);
-    last_return_ = static_cast<uint32_t>(std::countr_zero(behind != 0 ? behind : sources));
+    last_return_ = static_cast<uint8_t>(std::countr_zero(behind != 0 ? behind : sources));
     ReturnFrom(static_cast<Source>(last_return_), turn_used, now);
   }
 }
@@ -107,7 +106,7 @@ void HierarchySm::ReturnFrom(Source source, uint32_t& turn_used, Cycle now) {
   Ring<PipedHit>& pipe = pipe_[source];
   const Waiter waiter = pipe.front().waiter;
   pipe.pop_front();
-  if (pipe.empty()) filled_pipes_ &= ~(1u << source);
+  if (pipe.empty()) filled_pipes_ &= static_cast<uint8_t>(~(1u << source));
   freed_ = true;
   Deliver(waiter, now, /*returned=*/false);
 }
@@ -116,7 +115,7 @@ void HierarchySm::DrainOne(FirstLevel level, Cycle now) {
   Level& of = LevelOf(level);
   if (of.draining == MshrTable::kNone) {
     // An atomic, or a load where there is no cache.
-    draining_ &= ~(1u << Index(level));
+    draining_ &= static_cast<uint8_t>(~(1u << Index(level)));
     free_directs_.push_back(direct_);
     Deliver(directs_[direct_], now, /*returned=*/true);
     return;
@@ -136,7 +135,7 @@ void HierarchySm::FinishEntry(FirstLevel level, Cycle now) {
   Level& of = LevelOf(level);
   const uint16_t entry = of.draining;
   of.draining = MshrTable::kNone;
-  draining_ &= ~(1u << Index(level));
+  draining_ &= static_cast<uint8_t>(~(1u << Index(level)));
   if (level == FirstLevel::kData && holds_[entry] == Hold::kWriteBack) {
     holds_[entry] = Hold::kOnlyWriteBack;
     return;
@@ -150,6 +149,7 @@ void HierarchySm::MoveHeldWriteBack(Cycle now) {
   if (data.queue.full()) return;
   const HeldWriteBack held = held_.front();
   held_.pop_front();
+  holds_any_ = !held_.empty();
   const uint32_t line_bits = data.cache->line_bits();
   Queue(FirstLevel::kData, RequestKind::kWrite, held.line << line_bits, 1u << line_bits, kNoRecord);
   if (holds_[held.entry] == Hold::kOnlyWriteBack) {
@@ -165,7 +165,7 @@ void HierarchySm::Hit(Source source, const Waiter& waiter, Cycle ready) {
     return;
   }
   pipe_[source].push_back({waiter, ready});
-  filled_pipes_ |= 1u << source;
+  filled_pipes_ |= static_cast<uint8_t>(1u << source);
 }
 
 void HierarchySm::Deliver(const Waiter& waiter, Cycle at, bool returned) {

@@ -38,9 +38,68 @@ bool HierarchySm::BlockedOnReturns() {
   return false;
 }
 
+inline bool HierarchySm::LoadStep(const AccessStep& step, Cycle now, bool hits_return) {
+  Level& level = LevelOf(FirstLevel::kData);
+  if (!HasPipeRoom(kFromDataHits)) return BlockedOnReturns();
+  const uint64_t line = level.cache->LineOf(step.address);
+  const CacheOutcome outcome = level.cache->Access(line, level.cache->SetOf(line), CacheOperation::kRead, global_write_,
+                                                   stage_.slot, level.queue.room(), now);
+  if (outcome.result == CacheResult::kReservationFail) return Blocked(FirstLevel::kData, outcome.cause);
+  CountLanes(step, outcome);
+  const Waiter waiter = {stage_.record, step.lanes};
+  if (outcome.result == CacheResult::kHit) {
+    if (hits_return) {
+      Deliver(waiter, now + level.hit_cycles, /*returned=*/true);
+    } else {
+      Hit(kFromDataHits, waiter, now + level.hit_cycles);
+    }
+    return true;
+  }
+  level.waiters[outcome.waiter] = waiter;
+  TellOffCore(stage_.record);
+  if (outcome.fetch) MissInData(outcome, line);
+  return true;
+}
+
+inline bool HierarchySm::MakeDataStep(const AccessStep& step, Cycle now, bool hits_return) {
+  if (stage_.op == OP_STORE) return StoreStep(step, now);
+  if (stage_.op == OP_ATOMIC) return AtomicStep(step, now);
+  if (LevelOf(FirstLevel::kData).cache == nullptr) return DirectLoadStep(step);
+  return LoadStep(step, now, hits_return);
+}
+
+// Makes the next step, or several of the data cache; false if a resource is missing.
+inline bool HierarchySm::MakeStep(Cycle now) {
+  Stage& stage = stage_;
+  const AccessStep& step = stage.plan[stage.next];
+  stage.ready = now + 1;
+  stage.done = now + 1;
+  switch (step.unit) {
+    case MemoryUnit::kShared:
+      return SharedStep(step, now);
+    case MemoryUnit::kConstant:
+      return ReadOnlyStep(FirstLevel::kConstant, kFromConstant, step, now);
+    case MemoryUnit::kTexture:
+      return ReadOnlyStep(FirstLevel::kTexture, kFromTexture, step, now);
+    case MemoryUnit::kUnknown:
+      if (stage.op != OP_STORE) {
+        if (!HasPipeRoom(kFromConstant)) return BlockedOnReturns();
+        Hit(kFromConstant, {stage.record, step.lanes}, now + LevelOf(FirstLevel::kConstant).hit_cycles);
+      }
+      ++stage.next;
+      return true;
+    case MemoryUnit::kData:
+      break;
+  }
+  if (all_or_none_) return MakeAllDataSteps(now);
+  if (data_banks_ != 1 && LevelOf(FirstLevel::kData).cache != nullptr) return MakeDataSteps(now);
+  if (!MakeDataStep(step, now, /*hits_return=*/false)) return false;
+  ++stage.next;
+  return true;
+}
+
 void HierarchySm::RunStage(Cycle now) {
   Stage& stage = stage_;
-  if (!stage.busy || now < stage.ready) return;
   if (stage.leaving) {
     stage.busy = stage.leaving = false;
     return;
@@ -68,32 +127,6 @@ void HierarchySm::StepsMade(Cycle now) {
   const Cycle last = std::max(stage.ready - 1, stage.hold_until);
   stage.busy = stage.leaving = last > now;
   stage.ready = last;
-}
-
-// Makes the next step, or several of the data cache; false if a resource is missing.
-bool HierarchySm::MakeStep(Cycle now) {
-  Stage& stage = stage_;
-  const AccessStep& step = stage.plan[stage.next];
-  stage.ready = now + 1;
-  stage.done = now + 1;
-  switch (step.unit) {
-    case MemoryUnit::kShared:
-      return SharedStep(step, now);
-    case MemoryUnit::kConstant:
-      return ReadOnlyStep(FirstLevel::kConstant, kFromConstant, step, now);
-    case MemoryUnit::kTexture:
-      return ReadOnlyStep(FirstLevel::kTexture, kFromTexture, step, now);
-    case MemoryUnit::kUnknown:
-      if (stage.op != OP_STORE) {
-        if (!HasPipeRoom(kFromConstant)) return BlockedOnReturns();
-        Hit(kFromConstant, {stage.record, step.lanes}, now + LevelOf(FirstLevel::kConstant).hit_cycles);
-      }
-      ++stage.next;
-      return true;
-    case MemoryUnit::kData:
-      break;
-  }
-  return all_or_none_ ? MakeAllDataSteps(now) : MakeDataSteps(now);
 }
 
 bool HierarchySm::SharedStep(const AccessStep& step, Cycle now) {
@@ -135,16 +168,11 @@ bool HierarchySm::ReadOnlyStep(FirstLevel of, Source source, const AccessStep& s
   return true;
 }
 
-// One access per bank and cycle, in order; those whose bank is taken are passed over. The first one that lacks a
-// resource ends the cycle.
+// Where there are several banks: one access per bank and cycle, in order; those whose bank is taken are passed over.
+// The first one that lacks a resource ends the cycle.
 bool HierarchySm::MakeDataSteps(Cycle now) {
   Stage& stage = stage_;
   AccessPlan& plan = stage.plan;
-  if (data_banks_ == 1 || LevelOf(FirstLevel::kData).cache == nullptr) {
-    if (!MakeDataStep(plan[stage.next], now, /*hits_return=*/false)) return false;
-    ++stage.next;
-    return true;
-  }
   const Cache& cache = *LevelOf(FirstLevel::kData).cache;
   bool conflict = false;
   bool made = false;
@@ -239,36 +267,6 @@ bool HierarchySm::MakeAllDataSteps(Cycle now) {
     if (!MakeDataStep(stage.plan[stage.next], now, any_miss)) return false;
   }
   stage.data_begun = false;
-  return true;
-}
-
-bool HierarchySm::MakeDataStep(const AccessStep& step, Cycle now, bool hits_return) {
-  if (stage_.op == OP_STORE) return StoreStep(step, now);
-  if (stage_.op == OP_ATOMIC) return AtomicStep(step, now);
-  if (LevelOf(FirstLevel::kData).cache == nullptr) return DirectLoadStep(step);
-  return LoadStep(step, now, hits_return);
-}
-
-bool HierarchySm::LoadStep(const AccessStep& step, Cycle now, bool hits_return) {
-  Level& level = LevelOf(FirstLevel::kData);
-  if (!HasPipeRoom(kFromDataHits)) return BlockedOnReturns();
-  const uint64_t line = level.cache->LineOf(step.address);
-  const CacheOutcome outcome = level.cache->Access(line, level.cache->SetOf(line), CacheOperation::kRead, global_write_,
-                                                   stage_.slot, level.queue.room(), now);
-  if (outcome.result == CacheResult::kReservationFail) return Blocked(FirstLevel::kData, outcome.cause);
-  CountLanes(step, outcome);
-  const Waiter waiter = {stage_.record, step.lanes};
-  if (outcome.result == CacheResult::kHit) {
-    if (hits_return) {
-      Deliver(waiter, now + level.hit_cycles, /*returned=*/true);
-    } else {
-      Hit(kFromDataHits, waiter, now + level.hit_cycles);
-    }
-    return true;
-  }
-  level.waiters[outcome.waiter] = waiter;
-  TellOffCore(stage_.record);
-  if (outcome.fetch) MissInData(outcome, line);
   return true;
 }
 

@@ -59,14 +59,21 @@ void L2Slice::BeginLaunch() {
 }
 
 Edge L2Slice::Run(Edge now, L2SliceLinks& links) {
-  CreditSkipped(now - next_unrun_);
+  if (now != next_unrun_) CreditSkipped(now - next_unrun_);
   next_unrun_ = now + 1;
-  EndAtomic(now);
-  SendReply(now, links);
-  ServeFill(now, links);
-  Look(now, links);
-  TakeIn(now, links);
-  return NextEdge(now, links);
+  // Most edges have something for one or two of the stages only.
+  if (atomic_busy_) EndAtomic(now);
+  if (reply_blocked_ || (!output_.empty() && output_.front().ready <= now)) SendReply(links);
+  serve_blocked_ = dram_queue_blocked_ = false;
+  if (serving_ != kNone || !returned_.empty()) ServeFill(now, links);
+  wait_ = Wait::kNone;
+  if (!input_.empty() && input_.front().ready <= now) Look(now, links);
+  const MemoryRequest* arrived = input_.full() ? nullptr : links.Arrived(slice_);
+  if (arrived != nullptr) {
+    input_.push_back({*arrived, std::max(now + 1, links.AfterRop())});
+    links.TakeArrived(slice_);
+  }
+  return NextEdge(now, arrived != nullptr, links);
 }
 
 // Nothing changed in the edges that were left out, so that each waited for what the last one that was run waited for.
@@ -91,18 +98,17 @@ void L2Slice::CreditSkipped(uint64_t edges) {
 }
 
 void L2Slice::EndAtomic(Edge now) {
-  if (!atomic_busy_ || now < atomic_done_ || output_.full()) return;
+  if (now < atomic_done_ || output_.full()) return;
   output_.push_back({atomic_, now + hit_cycles_ - 1});
   atomic_busy_ = false;
 }
 
-void L2Slice::SendReply(Edge now, L2SliceLinks& links) {
+void L2Slice::SendReply(L2SliceLinks& links) {
   if (reply_blocked_ && !network_has_room_) {
     ++counters_.network_wait;
     return;
   }
   reply_blocked_ = network_has_room_ = false;
-  if (output_.empty() || output_.front().ready > now) return;
   if (links.SendReply(slice_, output_.front().request)) {
     ++counters_.replies;
     output_.pop_front();
@@ -140,10 +146,7 @@ void L2Slice::QueueDramJob(uint64_t address, uint32_t bytes, uint32_t entry, boo
 }
 
 void L2Slice::ServeFill(Edge now, L2SliceLinks& links) {
-  serve_blocked_ = false;
-  dram_queue_blocked_ = false;
   if (serving_ == kNone) {
-    if (returned_.empty()) return;
     const uint32_t entry = returned_.front();
     if (cache_) {
       // A line that takes its way only now may push out a dirty one.
@@ -179,8 +182,6 @@ void L2Slice::ServeFill(Edge now, L2SliceLinks& links) {
 }
 
 void L2Slice::Look(Edge now, L2SliceLinks& links) {
-  wait_ = Wait::kNone;
-  if (input_.empty() || input_.front().ready > now) return;
   const MemoryRequest& request = input_.front().request;
   if (cache_) {
     LookWithCache(request, now, links);
@@ -268,15 +269,7 @@ void L2Slice::LookWithoutCache(const MemoryRequest& request, L2SliceLinks& links
   QueueDramJob(request.address, request.bytes, entry, request.kind == RequestKind::kWrite, links);
 }
 
-void L2Slice::TakeIn(Edge now, L2SliceLinks& links) {
-  if (input_.full()) return;
-  const MemoryRequest* arrived = links.Arrived(slice_);
-  if (arrived == nullptr) return;
-  input_.push_back({*arrived, std::max(now + 1, links.AfterRop())});
-  links.TakeArrived(slice_);
-}
-
-Edge L2Slice::NextEdge(Edge now, const L2SliceLinks& links) const {
+Edge L2Slice::NextEdge(Edge now, bool took, const L2SliceLinks& links) const {
   Edge next = kNoEdge;
   const auto at = [&](Edge edge) { next = std::min(next, std::max(edge, now + 1)); };
   // What waits for room in a queue of the slice goes on in the edge in which that is made, or in the next one.
@@ -284,7 +277,8 @@ Edge L2Slice::NextEdge(Edge now, const L2SliceLinks& links) const {
   if (atomic_busy_ && !(atomic_done_ <= now && output_.full())) at(atomic_done_);
   if ((serving_ != kNone || !returned_.empty()) && !serve_blocked_) at(now + 1);
   if (!input_.empty() && wait_ == Wait::kNone) at(input_.front().ready);
-  if (!input_.full() && next > now + 1 && links.Arrived(slice_) != nullptr) at(now + 1);
+  // Where nothing was there to be taken in, nothing is.
+  if (took && !input_.full() && next > now + 1 && links.Arrived(slice_) != nullptr) at(now + 1);
   return next;
 }
 

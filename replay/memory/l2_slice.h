@@ -125,14 +125,18 @@ class L2Slice {
   uint64_t LineOf(const MemoryRequest& request) const { return request.address >> line_bits_; }
   void CreditSkipped(uint64_t edges);
   void CountWait();
+  // An atomic is under way.
   void EndAtomic(Edge now);
-  void SendReply(Edge now, L2SliceLinks& links);
+  // A reply is blocked, or ready.
+  void SendReply(L2SliceLinks& links);
+  // A line is being served, or has come.
   void ServeFill(Edge now, L2SliceLinks& links);
+  // The oldest request is ready.
   void Look(Edge now, L2SliceLinks& links);
   void LookWithCache(const MemoryRequest& request, Edge now, L2SliceLinks& links);
   void LookWithoutCache(const MemoryRequest& request, L2SliceLinks& links);
-  void TakeIn(Edge now, L2SliceLinks& links);
-  Edge NextEdge(Edge now, const L2SliceLinks& links) const;
+  // After edge `now`, in which a request was taken in or not.
+  Edge NextEdge(Edge now, bool took, const L2SliceLinks& links) const;
 
   // Whether a request whose data are there can be answered now, and does so.
   bool CanAnswer(const MemoryRequest& request) const;

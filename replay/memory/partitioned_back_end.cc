@@ -97,12 +97,13 @@ void PartitionedBackEnd::BeginLaunch(uint64_t number) {
   }
   time_.emplace(periods_, map_.slices(), map_.controllers());
   std::fill(waits_for_room_.begin(), waits_for_room_.end(), 0);
+  waiting_for_room_ = 0;
   if (turns_) turns_->Clear();
   std::fill(reply_taken_.begin(), reply_taken_.end(), 0);
   std::fill(job_ready_.begin(), job_ready_.end(), kNoEdge);
   std::fill(ports_with_reply_.begin(), ports_with_reply_.end(), 0);
   ports_with_reply_count_ = 0;
-  std::fill(reply_blocked_.begin(), reply_blocked_.end(), 0);
+  reply_blocked_.Clear();
   blocked_replies_ = 0;
   jitter_ = Jitter(hierarchy.jitter_cycles(), seed_, number);
   if (jitter_.on()) delayed_.emplace(machine_.sms());
@@ -224,15 +225,20 @@ void PartitionedBackEnd::RunUp(Edge edge) {
   Crossbar& up = parts_->up;
   up.Tick(edge);
   up.TakeArrivals([&](uint32_t slice) { RequestArrived(slice, edge); });
-  up.TakeRoomMade([&](uint32_t port) {
-    if (turns_) turns_->RoomMade(port);
-    const uint32_t last = std::min<uint32_t>((port + 1) * sms_per_port_, machine_.sms());
-    for (uint32_t sm = port * sms_per_port_; sm < last; ++sm) {
-      if (waits_for_room_[sm] == 0 || !ports_[sm].RoomWasMade()) continue;
-      waits_for_room_[sm] = 0;
-      waker_->WakeSm(sm);
-    }
-  });
+  if (waiting_for_room_ == 0 && !turns_) {
+    up.ForgetRoomMade();
+  } else {
+    up.TakeRoomMade([&](uint32_t port) {
+      if (turns_) turns_->RoomMade(port);
+      const uint32_t last = std::min<uint32_t>((port + 1) * sms_per_port_, machine_.sms());
+      for (uint32_t sm = port * sms_per_port_; sm < last; ++sm) {
+        if (waits_for_room_[sm] == 0 || !ports_[sm].RoomWasMade()) continue;
+        waits_for_room_[sm] = 0;
+        --waiting_for_room_;
+        waker_->WakeSm(sm);
+      }
+    });
+  }
   if (up.has_work() || force_tick_) time_->network.Wake(kUp, edge + 1);
 }
 
@@ -261,14 +267,13 @@ void PartitionedBackEnd::RunDown(Edge edge) {
   if (blocked_replies_ == 0) {
     down.ForgetRoomMade();
   } else {
-    down.TakeRoomMade([&](uint32_t slice) {
-      if (reply_blocked_[slice] == 0) return;
+    down.TakeRoomMade(reply_blocked_, [&](uint32_t slice) {
       // A message leaves flit by flit; the reply waits until there is room for all of it.
       L2Slice& waiting = parts_->slices[slice];
       const MemoryRequest& reply = *waiting.blocked_reply();
       if (!down.HasRoom(slice, PortOf(reply.sm), down.FlitsOf(BytesDown(reply)))) return;
       waiting.NetworkHasRoom();
-      reply_blocked_[slice] = 0;
+      reply_blocked_.Erase(slice);
       --blocked_replies_;
       time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2));
     });
@@ -324,7 +329,7 @@ bool PartitionedBackEnd::SendReply(uint32_t slice, const MemoryRequest& reply) {
   const uint32_t flits = parts_->down.FlitsOf(BytesDown(reply));
   const uint32_t port = PortOf(reply.sm);
   if (!parts_->down.HasRoom(slice, port, flits)) {
-    reply_blocked_[slice] = 1;
+    reply_blocked_.Insert(slice);
     ++blocked_replies_;
     return false;
   }

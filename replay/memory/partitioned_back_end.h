@@ -110,12 +110,13 @@ class PartitionedBackEnd final : public MemoryBackEnd, private L2SliceLinks {
   std::optional<Time> time_;
   std::vector<Port> ports_;                 // by SM
   std::vector<uint8_t> waits_for_room_;     // by SM
+  uint32_t waiting_for_room_ = 0;           // SMs
   std::optional<PortTurns> turns_;          // where SMs share a port
   std::vector<Cycle> reply_taken_;          // by network port: the last core cycle in which a reply was taken, plus 1
   std::vector<uint64_t> ports_with_reply_;  // bit mask over network ports
   uint32_t ports_with_reply_count_ = 0;
   // Slices whose reply found no room and have not been told of any since, and how many there are.
-  std::vector<uint8_t> reply_blocked_;
+  PortSet reply_blocked_;
   uint32_t blocked_replies_ = 0;
   std::vector<uint32_t> next_slice_;  // by controller: whose DRAM queue comes first
   std::vector<Edge> job_ready_;       // by controller: when the first of its slices' oldest jobs is ready, or kNoEdge

@@ -23,6 +23,7 @@ class PartitionedBackEnd::Port : public NetworkPort {
     const Blocked blocked{slice_, flits_};
     if (CanSend(blocked)) return true;
     if (memory_.turns_) memory_.turns_->Wait(port_, BufferOf(slice_), sm_);
+    memory_.waiting_for_room_ += memory_.waits_for_room_[sm_] == 0;
     memory_.waits_for_room_[sm_] = 1;
     const auto last = blocked_.begin() + std::min<size_t>(blocked_count_, blocked_.size());
     if (std::find(blocked_.begin(), last, blocked) == last) {

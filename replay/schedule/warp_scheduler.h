@@ -66,6 +66,8 @@ class WarpScheduler {
   // The slot's next instruction has to wait for memory beyond the core / no longer waits.
   virtual void LongLatencyStarted(SlotId /*slot*/) {}
   virtual void LongLatencyEnded(SlotId /*slot*/) {}
+  // Whether CacheEvent is wanted.
+  virtual bool watches_caches() const { return false; }
   virtual void CacheEvent(const CacheNotice& /*notice*/) {}
 
   virtual std::span<const uint64_t> counters() const { return {}; }

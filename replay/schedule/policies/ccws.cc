@@ -100,6 +100,7 @@ class CacheConscious final : public HistoryScheduler {
     ++issues_;
     if (Now() < raised_until_) ++own_counter(kThrottledIssues);
   }
+  bool watches_caches() const override { return true; }
   void CacheEvent(const CacheNotice& notice) override {
     const SlotId slot = notice.slot;
     if (slot >= warps_.size() || !by_age_.Contains(slot) || !IsHere(slot)) return;
