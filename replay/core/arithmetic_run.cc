@@ -10,7 +10,7 @@ namespace {
 
 // A stretch of fewer cycles costs more than it saves; after one, this many are run without a try.
 constexpr Cycle kShort = 48;
-constexpr Cycle kPause = 256;
+constexpr Cycle kPause = 64;
 
 constexpr uint64_t BitOf(SlotId slot) { return uint64_t{1} << slot; }
 // By state.
