@@ -10,26 +10,67 @@ namespace {
 
 // A stretch of fewer cycles costs more than it saves; after one, this many are run without a try.
 constexpr Cycle kShort = 48;
-constexpr Cycle kPause = 256;
+constexpr Cycle kPause = 64;
 
 constexpr uint64_t BitOf(SlotId slot) { return uint64_t{1} << slot; }
-constexpr bool WaitsForData(WarpClass state) { return (MaskOf(state) & kDataClasses) != 0; }
+// By state.
+constexpr std::array kClassOf = {WarpClass::kStructural, WarpClass::kStructural,    WarpClass::kStructural,
+                                 WarpClass::kArithmetic, WarpClass::kArithmeticWaw, WarpClass::kControl,
+                                 WarpClass::kFetch};
+constexpr std::array kWaitsForData = {false, false, false, true, true, false, false};
 
 }  // namespace
 
 ArithmeticRun::ArithmeticRun(IBufferCore& core)
-    : core_(core), needs_(core.setup_.table.size(), kOther), ready_(static_cast<size_t>(core.context_.ports)) {
-  for (Pc pc = 0; pc < needs_.size(); ++pc) {
+    : core_(core), operations_(core.setup_.table.size()), slots_in_(static_cast<size_t>(core.context_.ports)) {
+  for (Pc pc = 0; pc < operations_.size(); ++pc) {
     const IssueStep& how = core.setup_.table[pc];
     const Step& step = core.steps_[pc];
     const trace::v1::Terminator end = core.context_.program.block(step.block).terminator;
     const bool branch =
         step.ends_block && how.hold == Hold::kControl && how.unit != UnitClass::kMemory && how.destinations == 0 &&
         (end == trace::v1::Terminator::FALL_THROUGH || end == trace::v1::Terminator::BRANCH_CONDITIONAL);
-    if (how.simple || branch) needs_[pc] = how.unit == UnitClass::kSp ? kSp : kSfu;
+    const RegisterWord& registers = core.setup_.table.word(pc);
+    Operation& operation = operations_[pc];
+    operation.reads = registers.reads;
+    operation.writes = registers.writes;
+    operation.sources = core.setup_.table.sources(how);
+    operation.interval = how.interval;
+    operation.before_last = how.before_last;
+    operation.latency = how.latency;
+    operation.unit = how.unit;
+    operation.branch = branch;
+    if (how.simple || branch) operation.ready = how.unit == UnitClass::kSp ? kReadySp : kReadySfu;
   }
-  due_.resize(std::bit_ceil(core.setup_.table.longest() + 64));  // what is later than usual makes it grow
-  mask_ = static_cast<uint32_t>(due_.size()) - 1;
+  Grow(/*now=*/0, std::bit_ceil(core.setup_.table.longest() + 64), room_);  // what is later than usual makes it grow
+}
+
+inline void ArithmeticRun::Set(SlotId slot, State state, Cycle from) {
+  Warp& warp = warps_[slot];
+  const State before = warp.state;
+  if (before == state) return;
+  auto& in = slots_in_[warp.port];
+  in[before] ^= BitOf(slot);
+  in[state] |= BitOf(slot);
+  warp_cycles_[before] += from;
+  warp_cycles_[state] -= from;
+  warp.state = state;
+}
+
+inline ArithmeticRun::State ArithmeticRun::StateOf(SlotId slot) const {
+  const IBufferCore::Warp& warp = core_.warps_[slot];
+  if (warp.valid == 0) return warp.flushed ? kControl : kFetch;
+  const Warp& own = warps_[slot];
+  const Operation& operation = operations_[warp.head];
+  if ((own.pending & operation.reads) != 0) return kArithmetic;
+  if ((own.pending & operation.writes) != 0) return kArithmeticWaw;
+  return warp.head + 1 == own.stop ? kReadyOther : operation.ready;
+}
+
+inline uint64_t ArithmeticRun::other_ready() const {
+  uint64_t slots = 0;
+  for (const auto& in : slots_in_) slots |= in[kReadyOther];
+  return slots;
 }
 
 // --- taking over and giving back
@@ -45,9 +86,14 @@ bool ArithmeticRun::Enter(Cycle next) {
     return false;
   }
   if (!TakeWarps() || !TakeResults()) return false;
-  data_threads_ = core.standings_.offered_data_threads();
-  counted_ = core.credited_;
-  cycles_ = issues_ = waiting_ = 0;
+  other_data_threads_ = core.standings_.offered_data_threads() - DataThreads();
+  counted_ = first_ = core.credited_;
+  waiting_ = 0;
+  warp_cycles_ = {};
+  for (uint64_t left = members_; left != 0; left &= left - 1) {
+    const SlotId slot = static_cast<SlotId>(std::countr_zero(left));
+    warp_cycles_[warps_[slot].state] -= core.standings_.Lend(slot);
+  }
   core.BeginCycle(next);
   return true;
 }
@@ -55,10 +101,8 @@ bool ArithmeticRun::Enter(Cycle next) {
 bool ArithmeticRun::TakeWarps() {
   IBufferCore& core = core_;
   const WarpTable& table = core.table();
-  members_ = other_ready_ = 0;
-  for (auto& needs : ready_) {
-    for (SlotSet& slots : needs) slots.Clear();
-  }
+  members_ = 0;
+  for (auto& slots : slots_in_) slots.fill(0);
   int live = 0;
   for (SlotId slot = 0; slot < std::min<size_t>(kSlots, core.warps_.size()); ++slot) {
     if (table.state[slot] == SlotState::kFree) continue;
@@ -66,7 +110,7 @@ bool ArithmeticRun::TakeWarps() {
     const IBufferCore::Warp& from = core.warps_[slot];
     const bool branches = table.state[slot] == SlotState::kInFlight && from.row != kMixedRows && from.threads != 0 &&
                           from.in_flight == IBufferCore::InFlight::kControl &&
-                          needs_[table.position[slot].pc()] != kOther;
+                          operations_[table.position[slot].pc()].ready != kReadyOther;
     if (!from.plain && !branches) {
       if (table.state[slot] == SlotState::kOffered) return false;
       continue;
@@ -75,17 +119,15 @@ bool ArithmeticRun::TakeWarps() {
     const Standing standing = core.standings_.of(slot);
     Warp& to = warps_[slot];
     to.pending = core.scoreboard_.pending(from.row);
-    to.since = core.standings_.since(slot);
     to.groups = core.Groups(table.lanes[slot].mask);
     to.stop = table.stop[slot].is_exit() ? ~Pc{0} : table.stop[slot].pc();
-    to.state = static_cast<uint8_t>(standing.state());
     to.port = standing.port();
-    to.need = kOther;
+    to.threads = from.threads;
+    to.issues = 0;
+    to.state = from.plain ? StateOf(slot) : kControl;
+    if (kClassOf[to.state] != standing.state()) return false;
     members_ |= BitOf(slot);
-    if (standing.state() != WarpClass::kStructural) continue;
-    if (from.head + 1 != to.stop) to.need = needs_[from.head];
-    ready_[to.port][to.need].Insert(slot);
-    if (to.need == kOther) other_ready_ |= BitOf(slot);
+    slots_in_[to.port][to.state] |= BitOf(slot);
   }
   return live == table.live && members_ != 0;
 }
@@ -124,44 +166,52 @@ bool ArithmeticRun::TakeResults() {
 
 void ArithmeticRun::Leave(Cycle now) {
   IBufferCore& core = core_;
+  core.standings_.SetTime(counted_);
+  uint64_t issues = 0;
   for (uint64_t left = members_; left != 0; left &= left - 1) {
     const SlotId slot = static_cast<SlotId>(std::countr_zero(left));
     const Warp& warp = warps_[slot];
     const IBufferCore::Warp& to = core.warps_[slot];
-    const WarpClass state = static_cast<WarpClass>(warp.state);
     Standing standing(WarpClass::kControl, warp.port, to.threads);  // in flight
     if (to.plain) {
+      const WarpClass state = kClassOf[warp.state];
       standing =
           state == WarpClass::kStructural ? to.offered.Needs(core.setup_.table[to.head].unit) : to.offered.In(state);
     }
-    core.standings_.Restore(slot, standing, warp.since);
+    warp_cycles_[warp.state] += counted_;
+    issues += warp.issues;
+    core.CountRowIssues(to.row, warp.threads, warp.issues);
+    core.standings_.Restore(slot, standing);
     core.scoreboard_.SetPending(to.row, warp.pending);
   }
+  // Every issue was counted as a cycle of the ready warp that it was.
+  warp_cycles_[kReadySp] -= issues;
+  for (size_t state = 0; state < kStates; ++state) core.standings_.CountLent(kClassOf[state], warp_cycles_[state]);
+  core.standings_.CountLent(issues);
   for (Cycle at = now; results_left_ != 0; ++at) {
-    List& list = due_[at & mask_];
-    for (uint32_t node = list.head; node != kNone; node = results_[node].next) {
-      const Result& result = results_[node];
+    const uint32_t list = at & mask_;
+    for (uint32_t place = at == now ? taken_ : 0; place < result_count_[list]; ++place) {
+      const Result& result = results_[list * room_ + place];
       const uint32_t row = core.warps_[result.slot].row;
       ++core.row_results_due_[row];
       core.write_back_.Add(at, result.branch ? Completion{result.slot, Completion::kBranch, 0}
                                              : Completion{row, Completion::kRegisters, result.pc});
       --results_left_;
     }
-    list.head = kNone;
+    result_count_[list] = 0;
   }
-  results_.clear();
-  free_ = kNone;
+  taken_ = 0;
 
   SmCounters& counters = core.counters_;
-  const uint64_t ports = static_cast<uint64_t>(core.context_.ports) * cycles_;
-  counters.resident_cycles += cycles_;
+  const uint64_t cycles = counted_ - first_;
+  const uint64_t ports = static_cast<uint64_t>(core.context_.ports) * cycles;
+  counters.resident_cycles += cycles;
   counters.scheduler_cycles += ports;
-  counters.issued += issues_;
-  counters.stall += ports - issues_ - waiting_;
+  counters.issued += issues;
+  counters.stall += ports - issues - waiting_;
   const uint64_t memory = core.standings_.memory_threads();
   (memory != 0 && memory == core.LiveThreads() ? counters.memory : counters.idle) += waiting_;
-  core.standings_.CreditWarps(cycles_);
-  core.standings_.SetTime(counted_);
+  core.standings_.CreditWarps(cycles);
   core.credited_ = core.offer_cycle_ = counted_;
   core.core_wake_ = 0;
 }
@@ -177,7 +227,7 @@ Cycle ArithmeticRun::Run(Cycle next, Cycle limit, Cycle& until) {
     core.now_ = now;
     core.formation_.SetNow(now);
     until = now + 1;
-    if (!TakeDue(now) || other_ready_ != 0) {
+    if (!TakeDue(now) || other_ready() != 0) {
       Leave(now);
       core.RunFromResults(now);
       if (now - next >= kShort) not_before_ = 0;
@@ -200,42 +250,74 @@ Cycle ArithmeticRun::Run(Cycle next, Cycle limit, Cycle& until) {
   return std::min(now, std::max(until, core.memory_wake_));
 }
 
-void ArithmeticRun::Count(Cycle until, uint32_t issued) {
+inline void ArithmeticRun::Count(Cycle until, uint32_t issued) {
   const uint64_t count = until - counted_;
-  cycles_ += count;
-  issues_ += static_cast<uint64_t>(std::popcount(issued));
-  waiting_ += core_.standings_.CreditPorts(count, issued) * count;
+  const uint32_t waiting = core_.standings_.CreditPorts(count, issued, [this](int port) { return Closest(port); });
+  waiting_ += waiting * count;
   if (issued == 0) {
     const Cycle idle_from = std::max(counted_, std::min(until, core_.penalty_until_));
-    if (until != idle_from) core_.CountIdle(until - idle_from, data_threads_);
+    if (until != idle_from) core_.CountIdle(until - idle_from, other_data_threads_ + DataThreads());
   }
   counted_ = until;
-  core_.standings_.SetTime(until);
+  core_.standings_.SetTime(until);  // for warps that are not taken over
+}
+
+inline WarpClassMask ArithmeticRun::Closest(int port) const {
+  const auto& in = slots_in_[static_cast<size_t>(port)];
+  if ((in[kReadySp] | in[kReadySfu] | in[kReadyOther]) != 0) return MaskOf(WarpClass::kStructural);
+  WarpClassMask classes = 0;
+  for (const State state : {kArithmetic, kArithmeticWaw, kControl, kFetch}) {
+    if (in[state] != 0) classes |= MaskOf(kClassOf[state]);
+  }
+  return classes;
+}
+
+uint64_t ArithmeticRun::DataThreads() const {
+  uint64_t threads = 0;
+  for (const auto& in : slots_in_) {
+    for (uint64_t left = in[kArithmetic] | in[kArithmeticWaw]; left != 0; left &= left - 1) {
+      threads += warps_[static_cast<size_t>(std::countr_zero(left))].threads;
+    }
+  }
+  return threads;
+}
+
+inline void ArithmeticRun::AddResult(Cycle at, SlotId slot, Pc pc, bool branch) {
+  while (at - core_.now_ > mask_) [[unlikely]]
+    Grow(core_.now_, 2 * (mask_ + 1), room_);
+  if (result_count_[at & mask_] == room_) [[unlikely]]
+    Grow(core_.now_, mask_ + 1, 2 * room_);
+  const uint32_t list = at & mask_;
+  results_[list * room_ + result_count_[list]++] = {pc, slot, branch};
+  ++results_left_;
 }
 
 bool ArithmeticRun::TakeDue(Cycle now) {
-  List& list = due_[now & mask_];
-  while (list.head != kNone) {
-    const uint32_t node = list.head;
-    Result& result = results_[node];
-    const SlotId slot = result.slot;
+  const uint32_t list = now & mask_;
+  const uint32_t count = result_count_[list];
+  if (count == 0) return true;
+  const Result* const results = results_.data() + size_t{list} * room_;
+  core_.last_progress_ = now;
+  for (uint32_t place = 0; place < count; ++place) {
+    const Result result = results[place];
     if (result.branch) {
-      if (!Branch(slot)) return false;
+      if (!Branch(result.slot, now)) {
+        taken_ = place;
+        results_left_ -= place;
+        return false;
+      }
     } else {
-      Warp& warp = warps_[slot];
-      warp.pending &= ~core_.setup_.table.word(result.pc).writes;
-      if (WaitsForData(static_cast<WarpClass>(warp.state))) Reclass(slot);
+      Warp& warp = warps_[result.slot];
+      warp.pending &= ~operations_[result.pc].writes;
+      if (kWaitsForData[warp.state]) Reclass(result.slot, now);
     }
-    core_.last_progress_ = now;
-    list.head = result.next;
-    result.next = free_;
-    free_ = node;
-    --results_left_;
   }
+  results_left_ -= count;
+  result_count_[list] = 0;
   return true;
 }
 
-bool ArithmeticRun::Branch(SlotId slot) {
+bool ArithmeticRun::Branch(SlotId slot, Cycle now) {
   IBufferCore& core = core_;
   const WarpTable& table = core.table();
   const trace::Program& program = core.context_.program;
@@ -262,7 +344,7 @@ bool ArithmeticRun::Branch(SlotId slot) {
     warp.head = next;
     warp.flushed = true;
   }
-  Reclass(slot);
+  Reclass(slot, now);
   core.UpdatePlainFetchable(slot, warp);
   return true;
 }
@@ -273,15 +355,15 @@ void ArithmeticRun::Select(Cycle now) {
   for (int port = 0; port < core.context_.ports; ++port) {
     core.issued_[port] = kNoSlot;
     if (now < core.port_free_[port]) continue;
-    const auto& ready = ready_[port];
-    const bool sp = !ready[kSp].empty() && now >= core.units_.NextFree(UnitClass::kSp);
-    const bool sfu = !ready[kSfu].empty() && now >= core.units_.NextFree(UnitClass::kSfu);
-    if (!sp && !sfu) continue;
-    if (sp && sfu) eligible_.AssignUnion(ready[kSp], ready[kSfu]);
-    const SlotSet& eligible = !sfu ? ready[kSp] : !sp ? ready[kSfu] : eligible_;
-    const SlotId slot = core.schedulers_[port]->Pick(eligible);
+    const auto& in = slots_in_[port];
+    uint64_t eligible = 0;
+    if (now >= core.units_.NextFree(UnitClass::kSp)) eligible = in[kReadySp];
+    if (now >= core.units_.NextFree(UnitClass::kSfu)) eligible |= in[kReadySfu];
+    if (eligible == 0) continue;
+    eligible_.AssignFirstWord(eligible);
+    const SlotId slot = core.schedulers_[port]->Pick(eligible_);
     if (slot == kNoSlot) continue;
-    if (slot >= kSlots || !eligible.Contains(slot)) {
+    if (slot >= kSlots || !eligible_.Contains(slot)) {
       core.FailPick(port, slot, now);
       continue;
     }
@@ -291,38 +373,38 @@ void ArithmeticRun::Select(Cycle now) {
   }
 }
 
-void ArithmeticRun::Issue(int port, SlotId slot, Cycle now) {
+inline void ArithmeticRun::Issue(int port, SlotId slot, Cycle now) {
   IBufferCore& core = core_;
   IBufferCore::Warp& warp = core.warps_[slot];
   Warp& own = warps_[slot];
   const Pc pc = warp.head;
-  const IssueStep& how = core.setup_.table[pc];
-  core.standings_.CountIssue(WarpClass::kStructural, own.since, now);
+  const Operation& operation = operations_[pc];
   core.issued_[port] = core.last_issued_[port] = slot;
-  core.CountRowIssue(now, slot, warp.row, warp.threads);
+  core.TellIssue(now, slot);
+  ++own.issues;
   core.buffered_[slot] = --warp.valid;
   warp.head = pc + 1;
   const Cycle start =
-      core.units_.Issue(how.unit, how.interval * own.groups, warp.row, core.setup_.table.sources(how), now);
-  const Cycle result = start + how.before_last * own.groups + how.latency;
-  if (how.hold == Hold::kControl) {
+      core.units_.Issue(operation.unit, operation.interval * own.groups, warp.row, operation.sources, now);
+  const Cycle result = start + operation.before_last * own.groups + operation.latency;
+  if (operation.branch) {
     AddResult(result, slot, pc, /*branch=*/true);
     core.formation_.Issue(slot);
     core.schedulers_[port]->Issued(slot);
     ForgetChanges();
     warp.plain = false;
     warp.in_flight = IBufferCore::InFlight::kControl;
-    Set(slot, WarpClass::kControl, kOther);
+    Set(slot, kControl, now + 1);
     if (warp.fetchable != IBufferCore::Fetchable::kNo) core.SetFetchable(slot, warp, /*room=*/false);
     return;
   }
-  if (how.destinations != 0) {
-    own.pending |= core.setup_.table.word(pc).writes;
+  if (operation.writes != 0) {
+    own.pending |= operation.writes;
     AddResult(result, slot, pc, /*branch=*/false);
   }
   core.schedulers_[port]->Issued(slot);
   core.formation_.MoveOn(slot, Position(pc + 1, /*depth=*/0));
-  Reclass(slot);
+  Reclass(slot, now + 1);
   core.UpdatePlainFetchable(slot, warp);
 }
 
@@ -336,7 +418,7 @@ void ArithmeticRun::Decode() {
   IBufferCore::Warp& warp = core.warps_[slot];
   core.TakeFetched(slot, warp);
   if (!warp.plain) return;  // it waits for its branch
-  Reclass(slot);
+  Reclass(slot, counted_);
   core.UpdatePlainFetchable(slot, warp);
 }
 
@@ -344,7 +426,7 @@ void ArithmeticRun::Fetch(Cycle now) {
   const SlotId slot = core_.Fetch(now);
   if (slot == kNoSlot) return;
   if (IsMember(slot)) {
-    Reclass(slot);
+    Reclass(slot, counted_);
   } else {
     core_.Reclass(slot);
   }
@@ -355,54 +437,16 @@ Cycle ArithmeticRun::NextWake(Cycle now) const {
   Cycle wake = kNever;
   for (int port = 0; port < core_.context_.ports; ++port) {
     const Cycle port_free = std::max(next, core_.port_free_[port]);
-    if (!ready_[port][kSp].empty()) wake = std::min(wake, std::max(port_free, core_.units_.NextFree(UnitClass::kSp)));
-    if (!ready_[port][kSfu].empty()) wake = std::min(wake, std::max(port_free, core_.units_.NextFree(UnitClass::kSfu)));
+    if (slots_in_[port][kReadySp] != 0)
+      wake = std::min(wake, std::max(port_free, core_.units_.NextFree(UnitClass::kSp)));
+    if (slots_in_[port][kReadySfu] != 0)
+      wake = std::min(wake, std::max(port_free, core_.units_.NextFree(UnitClass::kSfu)));
   }
-  if (other_ready_ != 0) wake = next;
+  if (other_ready() != 0) wake = next;
   if (results_left_ == 0) return wake;
   Cycle due = next;
-  while (due < wake && due_[due & mask_].head == kNone) ++due;
+  while (due < wake && result_count_[due & mask_] == 0) ++due;
   return due;
-}
-
-void ArithmeticRun::Reclass(SlotId slot) {
-  const IBufferCore::Warp& warp = core_.warps_[slot];
-  if (warp.valid == 0) {
-    Set(slot, warp.flushed ? WarpClass::kControl : WarpClass::kFetch, kOther);
-    return;
-  }
-  const Warp& own = warps_[slot];
-  const RegisterWord& registers = core_.setup_.table.word(warp.head);
-  if ((own.pending & registers.reads) != 0) {
-    Set(slot, WarpClass::kArithmetic, kOther);
-  } else if ((own.pending & registers.writes) != 0) {
-    Set(slot, WarpClass::kArithmeticWaw, kOther);
-  } else {
-    Set(slot, WarpClass::kStructural, warp.head + 1 == own.stop ? kOther : needs_[warp.head]);
-  }
-}
-
-void ArithmeticRun::Set(SlotId slot, WarpClass state, Need need) {
-  Warp& warp = warps_[slot];
-  const WarpClass from = static_cast<WarpClass>(warp.state);
-  if (from == state && warp.need == need) return;
-  const uint64_t bit = BitOf(slot);
-  if (from == WarpClass::kStructural) {
-    ready_[warp.port][warp.need].Erase(slot);
-    if (warp.need == kOther) other_ready_ &= ~bit;
-  }
-  if (state == WarpClass::kStructural) {
-    ready_[warp.port][need].Insert(slot);
-    if (need == kOther) other_ready_ |= bit;
-  }
-  if (from != state) {
-    const uint8_t threads = core_.warps_[slot].threads;
-    if (WaitsForData(from)) data_threads_ -= threads;
-    if (WaitsForData(state)) data_threads_ += threads;
-    core_.standings_.CountChange(warp.port, from, state, warp.since);
-  }
-  warp.state = static_cast<uint8_t>(state);
-  warp.need = need;
 }
 
 void ArithmeticRun::ForgetChanges() {
@@ -412,33 +456,19 @@ void ArithmeticRun::ForgetChanges() {
   }
 }
 
-void ArithmeticRun::Grow(Cycle now) {
-  const std::vector<List> old = due_;
-  const uint32_t mask = mask_;
-  due_.assign(2 * old.size(), List());
-  mask_ = static_cast<uint32_t>(due_.size()) - 1;
-  for (Cycle at = now; at <= now + mask; ++at) due_[at & mask_] = old[at & mask];
-}
-
-void ArithmeticRun::AddResult(Cycle at, SlotId slot, Pc pc, bool branch) {
-  while (at - core_.now_ > mask_) [[unlikely]]
-    Grow(core_.now_);
-  uint32_t node = free_;
-  if (node == kNone) {
-    node = static_cast<uint32_t>(results_.size());
-    results_.emplace_back();
-  } else {
-    free_ = results_[node].next;
+void ArithmeticRun::Grow(Cycle now, uint32_t cycles, uint32_t room) {
+  std::vector<Result> results(size_t{cycles} * room);
+  std::vector<uint32_t> counts(cycles, 0);
+  for (Cycle at = now; at < now + result_count_.size(); ++at) {
+    const uint32_t from = at & mask_;
+    const uint32_t to = at & (cycles - 1);
+    std::copy_n(results_.begin() + from * room_, result_count_[from], results.begin() + to * room);
+    counts[to] = result_count_[from];
   }
-  Result& result = results_[node];
-  result.next = kNone;
-  result.pc = pc;
-  result.slot = static_cast<uint8_t>(slot);
-  result.branch = branch;
-  List& list = due_[at & mask_];
-  (list.head == kNone ? list.head : results_[list.tail].next) = node;
-  list.tail = node;
-  ++results_left_;
+  results_ = std::move(results);
+  result_count_ = std::move(counts);
+  mask_ = cycles - 1;
+  room_ = room;
 }
 
 }  // namespace heddle::replay

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "replay/core/ibuffer_core.h"
@@ -30,31 +31,45 @@ class ArithmeticRun {
 
  private:
   static constexpr int kSlots = 64;
-  static constexpr uint32_t kNone = ~uint32_t{0};
-  // Ready warps by what they need. kOther: anything that is not for here.
-  enum Need : uint8_t { kSp, kSfu, kOther };
-  static constexpr int kNeeds = 3;
+  // What a warp stands for: its class, and if it is ready, what it needs.
+  enum State : uint8_t {
+    kReadySp,
+    kReadySfu,
+    kReadyOther,  // for anything that is not for here
+    kArithmetic,
+    kArithmeticWaw,
+    kControl,
+    kFetch,
+  };
+  static constexpr size_t kStates = 7;
 
+  // An instruction, as far as it is asked for here.
+  struct Operation {
+    uint64_t reads = 0;  // registers
+    uint64_t writes = 0;
+    std::span<const uint32_t> sources;
+    uint32_t interval = 0;  // as in IssueStep
+    uint32_t before_last = 0;
+    uint32_t latency = 0;
+    UnitClass unit = UnitClass::kSp;
+    State ready = kReadyOther;  // what a warp stands for that could issue it
+    bool branch = false;
+  };
   // What is known of a slot beyond IBufferCore::Warp, which stays in use.
   struct Warp {
     uint64_t pending = 0;  // registers of its row with a write pending
-    Cycle since = 0;       // as in WarpStandings
-    uint32_t groups = 0;   // of lanes that its instructions are issued in
-    Pc stop = 0;           // where the policy wants to be asked; ~0: nowhere
-    uint8_t state = 0;     // its WarpClass
-    Need need = kOther;    // structural
+    uint64_t issues = 0;
+    uint32_t groups = 0;  // of lanes that its instructions are issued in
+    Pc stop = 0;          // where the policy wants to be asked; ~0: nowhere
+    State state = kReadyOther;
     uint8_t port = 0;
+    uint8_t threads = 0;
   };
   // A result to come.
   struct Result {
-    uint32_t next = kNone;  // of the same cycle
     Pc pc = 0;
-    uint8_t slot = 0;
+    uint16_t slot = 0;
     bool branch = false;
-  };
-  struct List {
-    uint32_t head = kNone;
-    uint32_t tail = kNone;
   };
 
   // Whether everything is as it has to be; if so, takes over.
@@ -66,44 +81,53 @@ class ArithmeticRun {
 
   // The parts of a cycle. TakeDue is false if the next result is not for here.
   bool TakeDue(Cycle now);
-  bool Branch(SlotId slot);
+  bool Branch(SlotId slot, Cycle now);
   void Select(Cycle now);
-  void Issue(int port, SlotId slot, Cycle now);
+  [[gnu::always_inline]] inline void Issue(int port, SlotId slot, Cycle now);
   void Decode();
   void Fetch(Cycle now);
   Cycle NextWake(Cycle now) const;
   // Counts the cycles up to `until` that have not been counted; the ports in `issued` (bits) issued.
-  void Count(Cycle until, uint32_t issued);
+  [[gnu::always_inline]] inline void Count(Cycle until, uint32_t issued);
 
   bool IsMember(SlotId slot) const { return slot < kSlots && (members_ >> slot & 1) != 0; }
-  // What the slot stands for after its buffer or its registers have changed.
-  void Reclass(SlotId slot);
-  void Set(SlotId slot, WarpClass state, Need need);
+  // What the slot stands for after its buffer or its registers have changed, from cycle `from` on.
+  void Reclass(SlotId slot, Cycle from) { Set(slot, StateOf(slot), from); }
+  [[gnu::always_inline]] inline State StateOf(SlotId slot) const;
+  [[gnu::always_inline]] inline void Set(SlotId slot, State state, Cycle from);
+  // Slots that are ready for something that is not for here.
+  inline uint64_t other_ready() const;
+  // The class of the port's ready members; if there are none, the classes that its members are in.
+  [[gnu::always_inline]] inline WarpClassMask Closest(int port) const;
+  // In members that wait for data.
+  uint64_t DataThreads() const;
   // All changes of the formation have been dealt with here.
   void ForgetChanges();
-  void AddResult(Cycle at, SlotId slot, Pc pc, bool branch);
-  // Twice as many lists.
-  void Grow(Cycle now);
+  [[gnu::always_inline]] inline void AddResult(Cycle at, SlotId slot, Pc pc, bool branch);
+  // Room for more results per cycle, or for results that are farther away.
+  void Grow(Cycle now, uint32_t cycles, uint32_t room);
 
   IBufferCore& core_;
-  std::vector<Need> needs_;  // by PC
+  std::vector<Operation> operations_;  // by PC
   std::array<Warp, kSlots> warps_;
-  uint64_t members_ = 0;                            // slots that are taken over
-  std::vector<std::array<SlotSet, kNeeds>> ready_;  // by port
-  uint64_t other_ready_ = 0;                        // slots in ready_ of kOther, of all ports
+  uint64_t members_ = 0;                                 // slots that are taken over
+  std::vector<std::array<uint64_t, kStates>> slots_in_;  // by port: its members by what they stand for
   SlotSet eligible_;
-  uint64_t data_threads_ = 0;  // in warps that wait for data
+  // Integrals over time, but for what is still to be added for the present states: a warp that changes its state adds
+  // the time to the old one and takes it from the new one.
+  std::array<uint64_t, kStates> warp_cycles_{};
+  uint64_t other_data_threads_ = 0;  // in warps that wait for data and are not taken over
 
-  // Results by cycle, as in EventWheel; none is farther away than there are lists.
-  std::vector<List> due_;
+  // Results by cycle, as in EventWheel: of each of mask_ + 1 cycles, room for `room_`. None is farther away.
   std::vector<Result> results_;
-  uint32_t free_ = kNone;
-  uint64_t results_left_ = 0;
+  std::vector<uint32_t> result_count_;
   uint32_t mask_ = 0;
+  uint32_t room_ = 4;
+  uint32_t taken_ = 0;  // results of the present cycle
+  uint64_t results_left_ = 0;
 
-  Cycle counted_ = 0;  // all cycles before this one are
-  uint64_t cycles_ = 0;
-  uint64_t issues_ = 0;
+  Cycle first_ = 0;       // that is counted here
+  Cycle counted_ = 0;     // all cycles before this one are
   uint64_t waiting_ = 0;  // port cycles in which nothing was ready
   Cycle not_before_ = 0;  // after a stretch that did not pay
 };

@@ -28,7 +28,7 @@ void IBufferCore::TakeFetched(SlotId slot, Warp& warp) {
   fetched_.slot = kNoSlot;
 }
 
-uint32_t IBufferCore::FetchCount(const Warp& warp) const {
+inline uint32_t IBufferCore::FetchCount(const Warp& warp) const {
   const Pc first = warp.head + warp.valid;
   uint32_t count = std::min<uint32_t>(setup_.fetch_instructions, setup_.entries - warp.valid);
   count = std::min(count, setup_.table.size() - first);

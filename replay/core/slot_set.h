@@ -37,6 +37,11 @@ class SlotSet {
     summary_ = 0;
   }
 
+  // The slots below 64 in `bits`, for a set that never has others.
+  void AssignFirstWord(uint64_t bits) {
+    words_[0] = bits;
+    summary_ = bits != 0;
+  }
   // The members of both; either may be this set itself.
   void AssignUnion(const SlotSet& a, const SlotSet& b) {
     uint64_t words = summary_;

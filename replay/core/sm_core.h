@@ -258,6 +258,15 @@ class alignas(64) SmCore : public MemoryClient {
     warp_progress_.IssuedInRow(row);
     CountTracedIssue(now, slot, threads);
   }
+  // The same in two parts: all but the statistics, at the issue; the statistics of `issues` such issues, later.
+  void TellIssue(Cycle now, SlotId slot) {
+    last_progress_ = now;
+    for (WarpScheduler* watcher : issue_watchers_) watcher->IssuedOnSm(slot);
+  }
+  void CountRowIssues(uint32_t row, uint32_t threads, uint64_t issues) {
+    warp_progress_.IssuedInRow(row, issues);
+    CountTracedIssues(threads, issues);
+  }
   // Nobody but the statistics and schedulers wants to know of issues.
   bool issues_unwatched() const { return issues_unwatched_; }
   void Observe(int port, Cycle now, std::span<const SlotId> slots);
@@ -349,11 +358,13 @@ class alignas(64) SmCore : public MemoryClient {
   void BindToVirtualBlock(BlockId block, const WarpArrival::Virtual& virtual_block);
   // Of an issue by one slot: what schedulers and counters are told.
   void CountTracedIssue(Cycle now, SlotId slot, uint32_t threads) {
-    last_progress_ = now;
-    for (WarpScheduler* watcher : issue_watchers_) watcher->IssuedOnSm(slot);
-    ++counters_.warp_instructions;
-    counters_.thread_instructions += threads;
-    ++counters_.issues_by_size[threads - 1];
+    TellIssue(now, slot);
+    CountTracedIssues(threads, 1);
+  }
+  void CountTracedIssues(uint32_t threads, uint64_t issues) {
+    counters_.warp_instructions += issues;
+    counters_.thread_instructions += issues * threads;
+    counters_.issues_by_size[threads - 1] += issues;
   }
 
   struct WarpIdentity {

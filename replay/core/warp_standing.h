@@ -119,12 +119,17 @@ class WarpStandings {
   }
   // The same in two parts. CreditWarps may come later, as long as no warp comes or goes.
   [[gnu::always_inline]] uint32_t CreditPorts(uint64_t count, uint32_t issued) {
+    return CreditPorts(count, issued, [](int) { return WarpClassMask{0}; });
+  }
+  // The same with the warps that are lent: `lent(port)` is the classes that they are in.
+  template <typename Lent>
+  [[gnu::always_inline]] uint32_t CreditPorts(uint64_t count, uint32_t issued, Lent lent) {
     uint32_t waiting = 0;
-    for (const Port& port : ports_) {
+    for (size_t port = 0; port < ports_.size(); ++port) {
       if ((issued & 1) != 0) {
         ++counters_.issued;
       } else {
-        const WarpClass closest = kClosest[port.present];
+        const WarpClass closest = kClosest[ports_[port].present | lent(static_cast<int>(port))];
         lost_[Index(closest)] += count;
         waiting += closest != WarpClass::kStructural;
       }
@@ -155,26 +160,20 @@ class WarpStandings {
   uint64_t offered_data_threads() const { return offered_data_threads_; }
   uint64_t memory_threads() const { return memory_threads_; }
 
-  // For somebody who keeps a warp's standing on his own for a while (ArithmeticRun): `since` as it is here; issues and
-  // changes of class, which are counted at once; and the standing that he gives back in the end.
-  Cycle since(SlotId slot) const { return warps_[slot].since; }
-  void CountIssue(WarpClass state, Cycle& since, Cycle now) {
-    if (now > since) counters_.warp_class[Index(state)] += now - since;
-    since = now + 1;
-    ++counters_.warp_issues;
+  // For somebody who keeps the standings of some warps on his own for a while (ArithmeticRun). Lend returns the first
+  // cycle that is not in the warp's integrals; from then on the warp is not among those of its port. He counts its
+  // issues, and the cycles of its classes, before he gives the standing back that it has in the end.
+  Cycle Lend(SlotId slot) {
+    const Warp& warp = warps_[slot];
+    ports_[warp.standing.port()].Leave(warp.standing.state());
+    return warp.since;
   }
-  void CountChange(int port, WarpClass from, WarpClass to, Cycle& since) {
-    if (time_ > since) {
-      counters_.warp_class[Index(from)] += time_ - since;
-      since = time_;
-    }
-    Port& at = ports_[static_cast<size_t>(port)];
-    at.Leave(from);
-    at.Enter(to);
-  }
-  void Restore(SlotId slot, Standing to, Cycle since) {
+  void CountLent(uint64_t issues) { counters_.warp_issues += issues; }
+  void CountLent(WarpClass state, uint64_t cycles) { counters_.warp_class[Index(state)] += cycles; }
+  void Restore(SlotId slot, Standing to) {
     const Standing from = warps_[slot].standing;
-    warps_[slot] = {to, since};
+    warps_[slot] = {to, time_};
+    ports_[to.port()].Enter(to.state());
     if (from != to) Recount(slot, from, to);
   }
 

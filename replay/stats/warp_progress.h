@@ -94,8 +94,8 @@ class WarpProgress {
     if (static_warps_) ++rows_[RowOf(lanes, lanes.mask)].instructions;
   }
   // The same for a slot of threads of this row alone.
-  void IssuedInRow(uint32_t row) {
-    if (static_warps_) ++rows_[row].instructions;
+  void IssuedInRow(uint32_t row, uint64_t issues = 1) {
+    if (static_warps_) rows_[row].instructions += issues;
   }
   // The threads arrived at a barrier.
   void Arrived(const Lanes& lanes, Cycle now);
