@@ -12,18 +12,17 @@
 
 namespace heddle::tracegen {
 
-// A stretch of both logs, written by one thread without interruption.
+// A stretch of both logs, written by one thread without interruption: from the end of the one before it to these
+// places. Threads that wait at barriers leave one each time, so it is small.
 struct Segment {
   uint32_t thread = 0;
-  uint64_t first_decision = 0;
-  uint64_t end_decision = 0;
-  uint64_t first_address = 0;
-  uint64_t end_address = 0;
+  uint32_t end_address = 0;
+  uint32_t end_decision = 0;
 };
 
 class RecordLog {
  public:
-  // Makes room for this many entries and starts over.
+  // Makes room for this many entries, below 2^32, and starts over.
   void Begin(uint64_t addresses, uint64_t decisions);
 
   uint64_t* addresses() { return addresses_.get(); }
@@ -45,8 +44,6 @@ class RecordLog {
   void KeepRests(const std::vector<trace::ThreadRecord>& records, std::span<const uint64_t> consumed, uint64_t room,
                  std::vector<uint64_t*>& starts);
 
-  const uint64_t* end_address() const { return addresses_.get() + address_end_; }
-  const std::vector<Segment>& segments() const { return segments_; }
   uint64_t kept_addresses() const { return kept_addresses_; }
 
  private:
@@ -54,23 +51,26 @@ class RecordLog {
   std::unique_ptr<uint8_t[]> decisions_;
   uint64_t address_capacity_ = 0;
   uint64_t decision_capacity_ = 0;
-  uint64_t address_end_ = 0;  // of the last segment
-  uint64_t decision_end_ = 0;
+  uint32_t address_end_ = 0;  // of the last segment
+  uint32_t decision_end_ = 0;
   uint64_t kept_addresses_ = 0;
   std::vector<Segment> segments_;
-  // For Gather.
-  std::vector<uint32_t> count_;
-  std::vector<uint64_t> next_address_;
-  std::vector<uint64_t> next_decision_;
+  // For Gather: how much of a thread there is; then, of one with several segments, where the next one goes.
+  struct Part {
+    uint32_t segments = 0;
+    uint64_t addresses = 0;
+    uint64_t decisions = 0;
+  };
+  std::vector<Part> parts_;
   std::vector<uint64_t> joined_addresses_;
   std::vector<uint8_t> joined_decisions_;
 };
 
 inline void RecordLog::Close(uint32_t thread, const uint64_t* address_cursor, const uint8_t* decision_cursor) {
-  auto address = static_cast<uint64_t>(address_cursor - addresses_.get());
-  auto decision = static_cast<uint64_t>(decision_cursor - decisions_.get());
+  const auto address = static_cast<uint32_t>(address_cursor - addresses_.get());
+  const auto decision = static_cast<uint32_t>(decision_cursor - decisions_.get());
   if (address == address_end_ && decision == decision_end_) return;
-  segments_.push_back({thread, decision_end_, decision, address_end_, address});
+  segments_.push_back({thread, address, decision});
   address_end_ = address;
   decision_end_ = decision;
 }

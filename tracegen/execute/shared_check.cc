@@ -106,17 +106,24 @@ absl::Status SharedMemoryCheck::AddBlock(uint64_t block, std::span<const trace::
   steps_.clear();
   stretches_.clear();
   known_paths_.clear();
-  if (!in_block_) states_.assign(threads_, ThreadState{});
+  if (!in_block_) {
+    states_.assign(threads_, ThreadState{});
+    settled_ = kNever;
+  }
   const bool whole = last && !in_block_;
+  ThreadState start;  // of the thread before
   for (uint32_t t = 0; t < threads_; ++t) {
     const std::span<const uint8_t> decisions = records[t].decisions;
-    if (!whole) {
-      path_of_thread_[t] = StepsOf(records[t], last, states_[t]);
+    // Threads that decide alike take the same path.
+    if (t > 0 && states_[t] == start && records[t].exited == records[t - 1].exited &&
+        std::ranges::equal(decisions, records[t - 1].decisions)) {
+      path_of_thread_[t] = path_of_thread_[t - 1];
+      states_[t] = states_[t - 1];
       continue;
     }
-    // Threads that decide alike take the same path.
-    if (t > 0 && std::ranges::equal(decisions, records[t - 1].decisions)) {
-      path_of_thread_[t] = path_of_thread_[t - 1];
+    start = states_[t];
+    if (!whole) {
+      path_of_thread_[t] = StepsOf(records[t], last, states_[t]);
       continue;
     }
     const std::string_view key(reinterpret_cast<const char*>(decisions.data()), decisions.size());
@@ -169,11 +176,12 @@ SharedMemoryCheck::Units SharedMemoryCheck::UnitsOf(const Threads& threads, uint
 }
 
 // One number of barriers after the other, so that the first store to a place that is found is its first, and nothing is
-// left to be found when every place has had a plain one. (Not so for a block in parts, of which each begins anew.)
+// left to be found when every place has had a plain one. (Of a block in parts each part begins anew, and ends where
+// those before have found plain stores to every place.)
 void SharedMemoryCheck::NoteStores(uint64_t block, bool whole, const Threads& threads) {
   for (uint32_t t = 0; t < threads_; ++t) next_stretch_[t] = path_of_thread_[t].first;
   stored_units_ = 0;
-  for (uint32_t barriers = 1; barriers != kNever && !(whole && stored_units_ == unit_count());) {
+  for (uint32_t barriers = 1; barriers < settled_ && !(whole && stored_units_ == unit_count());) {
     uint32_t next_barriers = kNever;
     for (uint32_t t = 0; t < threads_; ++t) {
       uint32_t& s = next_stretch_[t];
@@ -214,10 +222,12 @@ void SharedMemoryCheck::FindUninitialized(uint64_t block, const Threads& threads
     all_plain = std::max(all_plain, first.block == block ? first.plain : kNever);
   }
   if (all == kNever) all_plain = kNever;
+  settled_ = std::max(all, all_plain);
   for (uint32_t t = 0; t < threads_; ++t) {
     for (uint32_t s = path_of_thread_[t].first; s < path_of_thread_[t].end; ++s) {
       const Stretch& stretch = stretches_[s];
       const uint32_t barriers = BarriersOf(stretch);
+      if (barriers >= settled_) break;
       const uint32_t doubtful = (barriers < all ? kLoad : 0) | (barriers < all_plain ? kAtomic : 0);
       if ((stretch.kinds & doubtful) == 0) continue;
       for (uint32_t i = stretch.first; i < stretch.end; ++i) {

@@ -93,6 +93,10 @@ class SharedMemoryCheck final : public BlockObserver {
   struct ThreadState {
     trace::WalkState walk;
     uint64_t interval = 0;
+    bool operator==(const ThreadState& other) const {
+      return interval == other.interval && walk.block == other.walk.block && walk.ended == other.walk.ended &&
+             walk.stack == other.walk.stack;
+    }
   };
   // The recorded threads of a block, or of a part of it.
   struct Threads {
@@ -170,6 +174,7 @@ class SharedMemoryCheck final : public BlockObserver {
   uint64_t stamp_ = 0;
   std::vector<Place> places_;
   std::vector<FirstStore> first_store_;
+  uint32_t settled_ = kNever;  // as FirstStore: by when every place of the block has had a plain store
   // For NoteStores.
   uint32_t stored_units_ = 0;           // of the block: places with a plain store
   std::vector<uint32_t> next_stretch_;  // by thread

@@ -117,11 +117,11 @@ void BlockRunner::Warn(const std::string& text) {
 Site BlockRunner::LastAccess(const void* address) const {
   if (context_.location == 0) return Site{};
   const RecordedBlock& block = kernel_->blocks[context_.location - 1];
-  Site site = block.site;
+  if (block.OneSite()) return block.access_sites.empty() ? block.site : block.access_sites.front();
   // The access that failed has already stored its address in the record of its block.
-  const uint64_t* record = context_.address_cursor - block.access_instructions.size();
-  for (size_t i = 0; i < block.access_instructions.size() && i < block.access_sites.size(); ++i) {
-    if (record[i] == reinterpret_cast<uint64_t>(address)) site = block.access_sites[i];
+  Site site = block.site;
+  for (size_t i = 0; i < block.access_sites.size(); ++i) {
+    if (context_.block_base[i] == reinterpret_cast<uint64_t>(address)) site = block.access_sites[i];
   }
   return site;
 }

@@ -303,6 +303,7 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
   if (absl::Status status = LowerLocalMemory(pass); !status.ok()) return status;
   if (absl::Status status = LowerIntrinsics(pass); !status.ok()) return status;
   LowerArithmetic(pass);
+  if (form.record) KeepContextInRegisters(pass);
   MakeEntry(pass);
   pass.is_reachable.insert(pass.module->getFunction(kEntryName));
   Retarget(pass);

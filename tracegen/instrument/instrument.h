@@ -3,6 +3,8 @@
 #ifndef HEDDLE_TRACEGEN_INSTRUMENT_INSTRUMENT_H_
 #define HEDDLE_TRACEGEN_INSTRUMENT_INSTRUMENT_H_
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +24,7 @@ struct Site {
   std::string file;   // base name, empty = unknown
   uint32_t line = 0;  // 0 = unknown
   std::string ToString() const;
+  bool operator==(const Site&) const = default;
 };
 
 // What an IR block records; ThreadContext::location counts these from 1. Code that does not record has these for the
@@ -31,6 +34,11 @@ struct RecordedBlock {
   std::vector<uint32_t> access_instructions;  // by position: the PTX instruction in the program
   std::vector<uint32_t> access_bytes;         // by position
   std::vector<Site> access_sites;             // by position
+
+  // Whether all accesses are at the same place in the source. If not, ThreadContext::block_base tells which one failed.
+  bool OneSite() const {
+    return std::adjacent_find(access_sites.begin(), access_sites.end(), std::not_equal_to()) == access_sites.end();
+  }
 };
 
 // A loop in which a thread may wait for a change of memory: it polls memory, and nothing that decides whether and where

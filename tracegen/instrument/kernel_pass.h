@@ -103,6 +103,7 @@ void LowerCalls(KernelPass& pass);                // through pointers, and of th
 void LowerDenormals(KernelPass& pass);            // single-precision results and operands that are flushed to zero
 absl::Status LowerIntrinsics(KernelPass& pass);   // nvvm intrinsics to host code or runtime calls
 void LowerArithmetic(KernelPass& pass);           // shifts, conversions, divisions as PTX defines them
+void KeepContextInRegisters(KernelPass& pass);    // what a recording reads and writes all the time
 // Last: the host function `entry`, which calls the kernel, becomes a coroutine that is left at barriers, where that is
 // possible (InstrumentedKernel::frame_bytes).
 absl::Status LeaveFramesAtBarriers(KernelPass& pass, llvm::Function& entry);

@@ -207,9 +207,13 @@ class Recorder {
     for (llvm::Instruction* i : body) {
       if (recorded.site.line == 0) recorded.site = pass_.SiteOf(*i);
     }
-    if (looks_at_limits) LookAtLimits(first);
-
+    const auto number = static_cast<uint32_t>(pass_.result->blocks.size() + 1);
     llvm::IRBuilder<> builder(first);
+    if (looks_at_limits) {
+      builder.SetInsertPoint(LookAtLimits(first)->getPrevNode());
+      pass_.StoreField(builder, offsetof(ThreadContext, location), builder.getInt32(number));
+      builder.SetInsertPoint(first);
+    }
     if (link.instructions > 0) {
       llvm::Value* count = pass_.LoadField(builder, offsetof(ThreadContext, instructions), pass_.i64());
       pass_.StoreField(builder, offsetof(ThreadContext, instructions),
@@ -221,8 +225,11 @@ class Recorder {
       pass_.StoreField(builder, offsetof(ThreadContext, address_cursor),
                        builder.CreateConstInBoundsGEP1_64(pass_.i64(), base, link.accesses));
     }
-    pass_.StoreField(builder, offsetof(ThreadContext, location),
-                     builder.getInt32(static_cast<uint32_t>(pass_.result->blocks.size() + 1)));
+    // Only what may fail, or wait, tells where it is.
+    if (llvm::any_of(body, [](llvm::Instruction* i) { return i->mayReadOrWriteMemory() || i->mayHaveSideEffects(); })) {
+      pass_.StoreField(builder, offsetof(ThreadContext, location), builder.getInt32(number));
+    }
+    llvm::Value* const start = base;
     uint32_t stored = 0;
     const llvm::Instruction* last = nullptr;
     for (llvm::Instruction* i : body) {
@@ -281,6 +288,10 @@ class Recorder {
       return absl::InternalError(absl::StrCat("kernel '", pass_.result->name, "': a block near ",
                                               recorded.site.ToString(), " records ", stored, " accesses, but PTX has ",
                                               link.accesses));
+    }
+    if (!recorded.OneSite()) {
+      builder.SetInsertPoint(llvm::cast<llvm::Instruction>(start)->getNextNode());
+      pass_.StoreField(builder, offsetof(ThreadContext, block_base), start);
     }
     pass_.result->blocks.push_back(std::move(recorded));
     return Decision(terminator);
@@ -366,8 +377,8 @@ class Recorder {
     llvm::IRBuilder<> builder(first);
     llvm::Value* count = pass_.LoadField(builder, offsetof(ThreadContext, instructions), pass_.i64());
     llvm::Value* limit = pass_.LoadField(builder, offsetof(ThreadContext, instruction_limit), pass_.i64());
-    llvm::Value* cursor = pass_.LoadField(builder, offsetof(ThreadContext, address_cursor), pass_.i64());
-    llvm::Value* end = pass_.LoadField(builder, offsetof(ThreadContext, address_limit), pass_.i64());
+    llvm::Value* cursor = pass_.LoadField(builder, offsetof(ThreadContext, address_cursor), pass_.pointer());
+    llvm::Value* end = pass_.LoadField(builder, offsetof(ThreadContext, address_limit), pass_.pointer());
     llvm::Value* full = builder.CreateOr(builder.CreateICmpUGE(count, limit), builder.CreateICmpUGE(cursor, end));
     llvm::MDNode* unlikely = llvm::MDBuilder(pass_.context()).createBranchWeights(1, 1 << 20);
     llvm::Instruction* slow = llvm::SplitBlockAndInsertIfThen(full, first, false, unlikely);

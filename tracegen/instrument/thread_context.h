@@ -33,17 +33,18 @@ inline constexpr uint64_t kFunctionStep = 16;
 inline constexpr uint32_t kWarpWidth = 32;
 
 // Context of the thread that runs now; one per worker, refilled when another thread takes over. The record cursors
-// simply continue: whatever lies between two switches belongs to the thread that ran between them.
+// simply continue: whatever lies between two switches belongs to the thread that ran between them. Generated code that
+// records keeps them, and `instructions`, in registers from one call with the context to the next.
 struct ThreadContext {
   uint64_t* address_cursor = nullptr;
   uint8_t* decision_cursor = nullptr;
   uint64_t instructions = 0;       // thread-instructions since the launch began
   uint64_t instruction_limit = 0;  // reaching it at a loop back-edge or function entry calls HeddleYield
   const uint64_t* address_limit = nullptr;
-  uint64_t* block_base = nullptr;  // record of the current IR block while the thread is suspended
+  uint64_t* block_base = nullptr;  // record of the current IR block while the thread is suspended, or may fail
   char* local_pointer = nullptr;   // next free byte of the thread's local memory
   char* local_limit = nullptr;
-  uint32_t location = 0;          // number of the IR block that was entered last, see InstrumentedKernel::blocks
+  uint32_t location = 0;          // number of the IR block that may fail or wait, see InstrumentedKernel::blocks
   uint32_t division_by_zero = 0;  // 1 + site of the last division by zero, 0 = none
   uint32_t tid[3] = {};
   uint32_t linear_tid = 0;

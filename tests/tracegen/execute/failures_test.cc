@@ -44,6 +44,28 @@ __global__ void k(int* out, long long far) {
         {"access to address 0x20", "thread (2,0,0)", "kernel.cu:5"});
 }
 
+// Of several accesses between two branches, the one that fails; also behind a barrier, where other threads have run.
+TEST_F(FailureTest, AccessAmongOthersNamesItsLine) {
+  Fails(R"(
+__global__ void k(int* out, long long far) {
+  out[0] = 1;
+  out[1] = 2;
+  out[far] = 7;
+  out[2] = 3;
+})",
+        IntRecipe(1, 4, {0, 0, 0}, "argument { i64: 10000000000 }"),
+        {"access to address 0x20", "thread (0,0,0)", "at kernel.cu:5"});
+  Fails(R"(
+__global__ void k(int* out, long long far) {
+  out[0] = 1;
+  __syncthreads();
+  out[1] = 2;
+  out[threadIdx.x == 2 ? far : 2] = 7;
+})",
+        IntRecipe(1, 4, {0, 0, 0}, "argument { i64: 10000000000 }"),
+        {"access to address 0x20", "thread (2,0,0)", "at kernel.cu:6"});
+}
+
 TEST_F(FailureTest, NullPointer) {
   Fails("__global__ void k(int* out, int* p) { out[0] = *p; }", IntRecipe(1, 1, {0}, "argument { u64: 0 }"),
         {"access to address 0x0", "kernel.cu:1"});
