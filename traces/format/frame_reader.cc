@@ -52,11 +52,11 @@ bool TakeRecord(absl::string_view& raw, absl::string_view& body) {
   return TakeBody((v1::TraceFile::kRecordFieldNumber << 3) | 2, raw, body);
 }
 
-// The body of record `number` of the `records` that `raw` must hold.
-bool FindRecord(absl::string_view raw, uint64_t number, uint64_t records, absl::string_view& body) {
+// Finds the bodies of the `records` that `raw` must hold.
+bool SplitRecords(absl::string_view raw, uint64_t records, std::vector<absl::string_view>& bodies) {
+  bodies.clear();
   for (uint64_t i = 0; i < records; ++i) {
-    absl::string_view other;
-    if (!TakeRecord(raw, i == number ? body : other)) return false;
+    if (!TakeRecord(raw, bodies.emplace_back())) return false;
   }
   return raw.empty();
 }
@@ -185,6 +185,7 @@ absl::Status FrameReader::ReadRaw(uint64_t frame, Buffers& buffers) const {
   if (frame >= frames_.size()) return RefuseFrame(frame, "", absl::StrCat("the file has ", frames_.size(), " frames"));
   if (buffers.held_frame == frame) return absl::OkStatus();
   buffers.held_frame.reset();
+  buffers.held_records.clear();
   const FrameEntry& entry = frames_[frame];
   constexpr size_t kLeastFrame = 9;
   if (entry.compressed < kLeastFrame) return RefuseFrame(frame, "", "too short for a Zstandard frame");
@@ -235,12 +236,15 @@ absl::StatusOr<uint64_t> FrameReader::EstimateBody(uint64_t record, absl::string
                                                    uint64_t most_parsed_bytes, absl::string_view& body) const {
   const Place place = PlaceOf(record);
   if (absl::Status status = ReadRaw(place.frame, buffers); !status.ok()) return status;
-  if (!FindRecord(buffers.raw, place.number, place.records, body)) {
+  // Once per frame: a shared one has up to 256 records, whose beginnings lie far apart in memory.
+  if (buffers.held_records.empty() && !SplitRecords(buffers.raw, place.records, buffers.held_records)) {
+    buffers.held_records.clear();
     return Refuse(record, what,
                   place.records == 1
                       ? "the frame does not hold exactly one record"
                       : absl::StrCat("the frame does not hold exactly the ", place.records, " records of the index"));
   }
+  body = buffers.held_records[place.number];
   absl::StatusOr<uint64_t> estimate =
       EstimateParsedBytes(*v1::Record::descriptor(), body, std::min(most_parsed_bytes, kMaxParsedBytes));
   if (!estimate.ok()) return Refuse(record, what, estimate.status().message());
