@@ -24,6 +24,7 @@ std::pair<uint64_t, uint64_t> SumTwice(const google::protobuf::RepeatedField<int
   uint64_t delta = 0;
   uint64_t all = ~uint64_t{0};
   uint64_t any = 0;
+#pragma GCC unroll 4
   for (int64_t second : second_differences) {
     delta += static_cast<uint64_t>(second);
     value += delta;

@@ -10,6 +10,11 @@ namespace {
 // Plans take up to some 60 bytes per access of a distinct path.
 constexpr size_t kMostPlannedAccesses = size_t{1} << 17;
 constexpr size_t kMostValues = size_t{1} << 16;  // a place takes 16 bits
+// Threads that are walked together, and the values of theirs that are not bases: what they read and write stays in the
+// first-level cache.
+constexpr uint64_t kShortThreads = 128;
+constexpr uint64_t kShortValues = 2048;
+constexpr uint64_t kShortAccesses = 64;
 
 }  // namespace
 
@@ -196,29 +201,58 @@ uint64_t AddressDecoder::FinishPlan(const uint16_t* sequence, uint64_t accesses,
   return beyond >> 32;
 }
 
-// Threads with few accesses and without values but bases: access after access.
+// Threads with few accesses, without carries and shifts: value after value, then access after access, each of all
+// threads.
 template <typename Output>
 uint64_t AddressDecoder::WalkShortThreads(const PathPlan& plan, uint64_t accesses, uint64_t threads, Output* output) {
   constexpr bool kWide = sizeof(Output) == 8;
+  static constexpr uint64_t kZeros[kShortThreads] = {};
+  uint64_t made[kShortValues];
+  const uint64_t* by_thread[2 * kShortAccesses + 1] = {kZeros};  // of each value: its elements
+  const auto values = std::span(planned_values_).subspan(plan.first_value, plan.value_count);
+  const auto bases = values.first(plan.base_count);
+  const auto others = values.subspan(plan.base_count);
+  uint64_t beyond = 0;
+  const auto check = [&](const uint64_t* elements, const Reach& reach) {
+    for (uint64_t t = 0; t < threads && !kWide; ++t) {
+      beyond |= (elements[t] + reach.lowest) | (elements[t] + reach.highest);
+    }
+  };
+  for (size_t v = 0; v < bases.size(); ++v) {
+    by_thread[v + 1] = *bases[v].stream;
+    if (!plan.certain) check(*bases[v].stream, bases[v].reach);
+  }
+  for (size_t v = 0; v < others.size(); ++v) {
+    const PlannedValue& value = others[v];
+    // A column has as many elements per thread as there are values that it makes.
+    uint64_t before = 0;
+    uint64_t step = 0;  // bytes from thread to thread
+    for (size_t other = 0; other < others.size(); ++other) {
+      if (others[other].stream != value.stream) continue;
+      before += other < v ? value.stride : 0;
+      step += value.stride;
+    }
+    const char* from = reinterpret_cast<const char*>(*value.stream) + before;
+    const uint64_t* const source = by_thread[value.source];
+    uint64_t* const to = made + v * threads;
+    for (uint64_t t = 0; t < threads; ++t, from += step) {
+      to[t] = source[t] + value.constant + *reinterpret_cast<const uint64_t*>(from);
+    }
+    by_thread[bases.size() + v + 1] = to;
+    check(to, value.reach);
+  }
+  for (const PlannedValue& value : values) {
+    const char* const from = reinterpret_cast<const char*>(*value.stream);
+    *value.stream = reinterpret_cast<const uint64_t*>(from + value.stride * threads);
+  }
   const uint16_t* const places = places_.data() + plan.first_place;
   const Output* const added = AddedOf(Output()).data() + plan.first_place;
-  const auto bases = std::span(planned_values_).subspan(plan.first_value, plan.base_count);
   for (uint64_t i = 0; i < accesses; ++i) {
     Output* to = output + i;
-    if (places[i] == 0) {
-      for (uint64_t t = 0; t < threads; ++t, to += accesses) *to = added[i];
-      continue;
-    }
-    const uint64_t* const from = *bases[places[i] - 1u].stream;
-    for (uint64_t t = 0; t < threads; ++t, to += accesses) *to = static_cast<Output>(from[t]) + added[i];
-  }
-  uint64_t beyond = 0;
-  for (const PlannedValue& base : bases) {
-    const uint64_t* const from = *base.stream;
-    for (uint64_t t = 0; t < threads && !kWide && !plan.certain; ++t) {
-      beyond |= (from[t] + base.reach.lowest) | (from[t] + base.reach.highest);
-    }
-    *base.stream = from + threads;
+    const uint64_t* const from = by_thread[places[i]];
+    const Output more = added[i];
+#pragma GCC unroll 4
+    for (uint64_t t = 0; t < threads; ++t, to += accesses) *to = static_cast<Output>(from[t]) + more;
   }
   return beyond >> 32;
 }
@@ -227,9 +261,7 @@ template <typename Output>
 uint64_t AddressDecoder::WalkPlannedThreads(const uint16_t* sequence, uint64_t accesses, uint64_t threads,
                                             PathPlan& plan, Output* output) {
   constexpr bool kWide = sizeof(Output) == 8;
-  constexpr uint64_t kShort = 32;     // accesses
-  constexpr uint64_t kLeastRun = 8;   // threads
-  constexpr uint64_t kAtOnce = 4096;  // accesses; what they write stays in the first-level cache
+  constexpr uint64_t kLeastRun = 8;  // threads
   const uint16_t* const places = places_.data() + plan.first_place;
   const uint64_t* const values = values_.data();
   const auto write = [&] {
@@ -245,9 +277,11 @@ uint64_t AddressDecoder::WalkPlannedThreads(const uint16_t* sequence, uint64_t a
     write();
     --threads;
   }
-  if (plan.carry_count == 0 && plan.value_count == plan.base_count && accesses <= kShort && threads >= kLeastRun) {
+  if (plan.carry_count == 0 && !plan.shifts && accesses <= kShortAccesses && threads >= kLeastRun) {
+    const uint64_t at_once =
+        std::min(kShortThreads, kShortValues / std::max<uint64_t>(1, plan.value_count - plan.base_count));
     while (threads > 0) {
-      const uint64_t some = std::min(threads, kAtOnce / kShort);
+      const uint64_t some = std::min(threads, at_once);
       beyond |= WalkShortThreads(plan, accesses, some, output);
       output += some * accesses;
       threads -= some;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "google/protobuf/io/coded_stream.h"
+#include "traces/format/chunk_parser.h"
 #include "traces/format/limits.h"
 #include "traces/format/parse_limit.h"
 
@@ -30,10 +30,9 @@ uint64_t WindowOf(const std::string& frame, uint64_t content) {
   return base + base / 8 * (window & 7);
 }
 
-// Takes the first record off `raw`.
-bool TakeRecord(absl::string_view& raw, absl::string_view& body) {
-  constexpr char kTag = (v1::TraceFile::kRecordFieldNumber << 3) | 2;
-  if (raw.empty() || raw[0] != kTag) return false;
+// Takes a field with `tag`, of wire type 2, off `raw`.
+bool TakeBody(char tag, absl::string_view& raw, absl::string_view& body) {
+  if (raw.empty() || raw[0] != tag) return false;
   uint64_t size = 0;
   size_t at = 1;
   for (int shift = 0;; shift += 7) {
@@ -48,41 +47,55 @@ bool TakeRecord(absl::string_view& raw, absl::string_view& body) {
   return true;
 }
 
-// The body of record `number` of the `records` that `raw` must hold.
-bool FindRecord(absl::string_view raw, uint64_t number, uint64_t records, absl::string_view& body) {
+// Takes the first record off `raw`.
+bool TakeRecord(absl::string_view& raw, absl::string_view& body) {
+  return TakeBody((v1::TraceFile::kRecordFieldNumber << 3) | 2, raw, body);
+}
+
+// Finds the bodies of the `records` that `raw` must hold.
+bool SplitRecords(absl::string_view raw, uint64_t records, std::vector<absl::string_view>& bodies) {
+  bodies.clear();
   for (uint64_t i = 0; i < records; ++i) {
-    absl::string_view other;
-    if (!TakeRecord(raw, i == number ? body : other)) return false;
+    if (!TakeRecord(raw, bodies.emplace_back())) return false;
   }
   return raw.empty();
 }
 
-// True if the record starts as writers make chunks: with an ordinal other than 0, then the chunk.
-bool StartsWithChunk(absl::string_view body) {
+// Splits a record that is as writers make those of chunks: an ordinal other than 0, the chunk, and nothing else. False
+// if it is not.
+bool SplitChunk(absl::string_view record, absl::string_view& ordinal, absl::string_view& chunk) {
   constexpr char kOrdinalTag = v1::Record::kOrdinalFieldNumber << 3;
   constexpr char kChunkTag = (v1::Record::kChunkFieldNumber << 3) | 2;
   size_t at = 0;
-  if (body.empty() || body[at++] != kOrdinalTag) return false;
-  while (at < body.size() && static_cast<uint8_t>(body[at]) >= 0x80) ++at;
-  return ++at < body.size() && body[at] == kChunkTag;
+  if (record.empty() || record[at++] != kOrdinalTag) return false;
+  while (at < record.size() && static_cast<uint8_t>(record[at]) >= 0x80) ++at;
+  if (++at >= record.size()) return false;
+  ordinal = record.substr(0, at);
+  record.remove_prefix(at);
+  return TakeBody(kChunkTag, record, chunk) && record.empty();
 }
 
 // Parses a record. A chunk goes into the message of the chunk before it, so that its fields need not grow from nothing.
 bool Parse(absl::string_view body, FrameReader::Buffers& buffers) {
-  const int size = static_cast<int>(body.size());
   // What the message holds on to can become the sum of what the chunks needed.
   constexpr uint64_t kMostKeptBytes = 32u << 20;
   buffers.kept_bytes += buffers.parsed_bytes;
-  if (!buffers.record.has_chunk() || !StartsWithChunk(body) || buffers.kept_bytes > kMostKeptBytes) {
+  std::unique_ptr<v1::BlockChunk> chunk;
+  if (buffers.record.has_chunk() && buffers.kept_bytes <= kMostKeptBytes) chunk.reset(buffers.record.release_chunk());
+  absl::string_view others = body;
+  absl::string_view chunk_bytes;
+  const bool chunk_only = SplitChunk(body, others, chunk_bytes);
+  if (!chunk_only) others = body;
+  if (chunk == nullptr || !chunk_only) {
     buffers.kept_bytes = buffers.parsed_bytes;
-    return buffers.record.ParseFromArray(body.data(), size);
+    chunk = std::make_unique<v1::BlockChunk>();
   }
-  std::unique_ptr<v1::BlockChunk> chunk(buffers.record.release_chunk());
-  buffers.record.Clear();
+  if (!buffers.record.ParseFromArray(others.data(), static_cast<int>(others.size()))) return false;
+  if (!chunk_only) return true;
   chunk->Clear();
+  if (!MergeChunk(chunk_bytes, *chunk)) return false;
   buffers.record.set_allocated_chunk(chunk.release());
-  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(body.data()), size);
-  return buffers.record.MergeFromCodedStream(&stream) && stream.ConsumedEntireMessage();
+  return true;
 }
 
 }  // namespace
@@ -172,6 +185,7 @@ absl::Status FrameReader::ReadRaw(uint64_t frame, Buffers& buffers) const {
   if (frame >= frames_.size()) return RefuseFrame(frame, "", absl::StrCat("the file has ", frames_.size(), " frames"));
   if (buffers.held_frame == frame) return absl::OkStatus();
   buffers.held_frame.reset();
+  buffers.held_records.clear();
   const FrameEntry& entry = frames_[frame];
   constexpr size_t kLeastFrame = 9;
   if (entry.compressed < kLeastFrame) return RefuseFrame(frame, "", "too short for a Zstandard frame");
@@ -222,12 +236,15 @@ absl::StatusOr<uint64_t> FrameReader::EstimateBody(uint64_t record, absl::string
                                                    uint64_t most_parsed_bytes, absl::string_view& body) const {
   const Place place = PlaceOf(record);
   if (absl::Status status = ReadRaw(place.frame, buffers); !status.ok()) return status;
-  if (!FindRecord(buffers.raw, place.number, place.records, body)) {
+  // Once per frame: a shared one has up to 256 records, whose beginnings lie far apart in memory.
+  if (buffers.held_records.empty() && !SplitRecords(buffers.raw, place.records, buffers.held_records)) {
+    buffers.held_records.clear();
     return Refuse(record, what,
                   place.records == 1
                       ? "the frame does not hold exactly one record"
                       : absl::StrCat("the frame does not hold exactly the ", place.records, " records of the index"));
   }
+  body = buffers.held_records[place.number];
   absl::StatusOr<uint64_t> estimate =
       EstimateParsedBytes(*v1::Record::descriptor(), body, std::min(most_parsed_bytes, kMaxParsedBytes));
   if (!estimate.ok()) return Refuse(record, what, estimate.status().message());

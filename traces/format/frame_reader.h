@@ -37,6 +37,7 @@ class FrameReader {
     std::string compressed;
     std::string raw;
     std::optional<uint64_t> held_frame;  // a shared one whose contents are in `raw`, for the next of its records
+    std::vector<absl::string_view> held_records;  // of that frame, in `raw`, once one was asked for
     v1::Record record;
     uint64_t parsed_bytes = 0;  // estimate of the record's size in memory
     uint64_t kept_bytes = 0;    // of the chunks that `record` has been used for since it was new

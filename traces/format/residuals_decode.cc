@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -35,7 +36,27 @@ class VarintReader {
   const uint8_t* end_;
 };
 
-constexpr uint32_t kShortBits = 57;  // can be had of 64 bits, whatever the position within the first byte
+constexpr uint32_t kMostLength = 64;
+// Bits that can be had of 64, whatever the position within the first byte.
+constexpr uint32_t kBitsAtOnce = 57;
+
+// By bit length: how many bits are stored of a number, which of a word these are, and the leading one, which is not
+// stored. A number of length 0 is 0.
+struct LengthTable {
+  static constexpr uint32_t kLengths = kBitsAtOnce + 2;  // the leading bit of a number of 58 bits is not stored
+  uint8_t stored[kLengths] = {};
+  uint64_t below[kLengths] = {};
+  uint64_t leading[kLengths] = {};
+};
+constexpr LengthTable kByLength = [] {
+  LengthTable table;
+  for (uint32_t length = 1; length < LengthTable::kLengths; ++length) {
+    table.stored[length] = static_cast<uint8_t>(length - 1);
+    table.leading[length] = uint64_t{1} << (length - 1);
+    table.below[length] = table.leading[length] - 1;
+  }
+  return table;
+}();
 
 // Reads numbers of known bit lengths, least significant bit first. Behind the end there are zeros; whether that
 // happened is asked once at the end.
@@ -44,30 +65,31 @@ class BitReader {
   explicit BitReader(absl::string_view bytes)
       : data_(reinterpret_cast<const uint8_t*>(bytes.data())),
         size_(bytes.size()),
-        words_end_(size_ < 8 ? 0 : (size_ - 7) * 8) {}
+        quads_end_(size_ < kQuadBytes ? 0 : (size_ - kQuadBytes + 1) * 8) {}
 
   // A number of at most 63 bits.
   uint64_t Read(uint32_t bits) {
-    if (bits <= kShortBits) [[likely]] {
+    if (bits <= kBitsAtOnce) [[likely]] {
       return ReadAtOnce(bits);
     }
     const uint64_t low = ReadAtOnce(32);
     return low | ReadAtOnce(bits - 32) << 32;
   }
-  // True if ReadShort may be asked.
-  bool HasWord() const { return position_ < words_end_; }
-  // A number of at most kShortBits.
-  uint64_t ReadShort(uint32_t bits) {
+  // True if Word may be asked four times, with at most kBitsAtOnce bits taken each time.
+  bool HasQuad() const { return position_ < quads_end_; }
+  // At least the next kBitsAtOnce bits.
+  uint64_t Word() const {
     uint64_t word;
     memcpy(&word, data_ + (position_ >> 3), 8);
-    word >>= position_ & 7;
-    position_ += bits;
-    return word & ((uint64_t{1} << bits) - 1);
+    return word >> (position_ & 7);
   }
+  void Take(uint64_t bits) { position_ += bits; }
   // True if exactly the given bytes were read, but for less than one byte.
   bool exhausted() const { return (position_ + 7) / 8 == size_; }
 
  private:
+  static constexpr uint64_t kQuadBytes = 4 * 8;
+
   uint64_t ReadAtOnce(uint32_t bits) {
     const uint64_t byte = position_ >> 3;
     uint64_t word = 0;
@@ -83,7 +105,7 @@ class BitReader {
 
   const uint8_t* data_;
   uint64_t size_;
-  uint64_t words_end_;     // of the positions in bytes with seven more behind them
+  uint64_t quads_end_;     // of the positions in bytes with three words more behind their own
   uint64_t position_ = 0;  // at most 2^24 residuals of 63 bits
 };
 
@@ -104,61 +126,93 @@ using PlaneReader = void (*)(const uint8_t*, size_t, uint32_t, int64_t*);
 constexpr PlaneReader kPlaneReaders[] = {nullptr,       ReadPlanes<1>, ReadPlanes<2>, ReadPlanes<3>, ReadPlanes<4>,
                                          ReadPlanes<5>, ReadPlanes<6>, ReadPlanes<7>, ReadPlanes<8>};
 
-// Reads `count` values whose bit lengths are raised by `scale`. False if a length is not one. Inlined, so that the
-// position within `bits`, a copy of the caller's, stays in a register whatever is stored to `out`.
-template <bool kNonnegative>
-[[gnu::always_inline]] inline bool ReadRun(const uint8_t* lengths, size_t count, uint32_t scale, uint32_t shift,
-                                           BitReader& bits, int64_t* out) {
-  constexpr uint32_t kMost = 64;
-  size_t i = 0;
-  // As far as the values are short and bytes are left, without asking whether one is 0.
-  for (; i < count && bits.HasWord(); ++i) {
-    const uint32_t nonzero = lengths[i] != 0;
-    const uint32_t length = lengths[i] - (scale & -nonzero);
-    if (length > kShortBits || length < nonzero) break;
-    const uint64_t value = bits.ReadShort(length - nonzero) | uint64_t{nonzero} << ((length - nonzero) & 63);
-    out[i] = kNonnegative ? static_cast<int64_t>(value << shift) : Restore(value, shift);
+// The bit lengths of scaled residuals without what their threads' scales add, at `out`, which has room for
+// kPadding more. False if a length is too small for that.
+constexpr size_t kPadding = 16;
+bool Unscale(std::span<const uint8_t> lengths, std::span<const ThreadResiduals> threads, uint8_t* out) {
+  uint8_t* next = out;
+  for (const ThreadResiduals& thread : threads) {
+    // Most threads have few: kPadding are written whatever their number, so that no branch depends on it.
+    memset(next, static_cast<int>(thread.scale), kPadding);
+    if (thread.count > kPadding) memset(next + kPadding, static_cast<int>(thread.scale), thread.count - kPadding);
+    next += thread.count;
   }
-  for (; i < count; ++i) {
-    uint64_t value = 0;
-    if (lengths[i] != 0) {
-      const uint32_t length = lengths[i] - scale;  // wraps to a number above kMost if it is too small
-      if (length - 1 >= kMost) return false;
-      value = bits.Read(length - 1) | uint64_t{1} << (length - 1);
+  uint8_t wrong[kPadding] = {};
+  for (size_t i = 0; i < lengths.size(); i += kPadding) {
+    uint8_t raised[kPadding] = {};
+    uint8_t scales[kPadding];
+    if (const size_t left = lengths.size() - i; left >= kPadding) [[likely]] {
+      memcpy(raised, lengths.data() + i, kPadding);
+    } else {
+      memcpy(raised, lengths.data() + i, left);
     }
-    out[i] = kNonnegative ? static_cast<int64_t>(value << shift) : Restore(value, shift);
+    memcpy(scales, out + i, kPadding);
+    for (size_t k = 0; k < kPadding; ++k) {
+      const uint8_t length = raised[k] > scales[k] ? static_cast<uint8_t>(raised[k] - scales[k]) : uint8_t{0};
+      wrong[k] |= length == 0 ? raised[k] : uint8_t{0};
+      scales[k] = length;
+    }
+    memcpy(out + i, scales, kPadding);
   }
-  return true;
+  return std::all_of(std::begin(wrong), std::end(wrong), [](uint8_t byte) { return byte == 0; });
 }
 
-// Reads one value for each of `lengths`, thread after thread if the lengths are raised by the threads' scales.
+// Reads one value for each of `lengths`. False if a length is not one.
 template <bool kNonnegative>
-bool ReadBits(std::span<const uint8_t> lengths, bool scaled, std::span<const ThreadResiduals> threads, uint32_t shift,
-              BitReader& reader, int64_t* out) {
-  BitReader bits = reader;
-  bool fine = true;
-  if (!scaled) {
-    fine = ReadRun<kNonnegative>(lengths.data(), lengths.size(), 0, shift, bits, out);
-  } else {
-    const uint8_t* next = lengths.data();
-    for (const ThreadResiduals& thread : threads) {
-      fine &= ReadRun<kNonnegative>(next, thread.count, thread.scale, shift, bits, out);
-      next += thread.count;
-      out += thread.count;
+bool ReadBits(std::span<const uint8_t> lengths, uint32_t shift, BitReader& reader, int64_t* out) {
+  BitReader bits = reader;  // stays in registers whatever is stored to `out`
+  const auto restore = [shift](uint64_t value) {
+    return kNonnegative ? static_cast<int64_t>(value << shift) : Restore(value, shift);
+  };
+  const auto take = [restore](uint64_t word, uint32_t length) {
+    return restore((word & kByLength.below[length]) | kByLength.leading[length]);
+  };
+  const uint8_t* next = lengths.data();
+  const uint8_t* const end = next + lengths.size();
+  while (next != end) {
+    constexpr uint32_t kOnes = 0x01010101;
+    constexpr uint32_t kTops = 0x80808080;
+    uint32_t four = kTops;
+    if (end - next >= 4) memcpy(&four, next, 4);
+    // A length of more than `most`, which is below 128, sets its byte's top bit, or has set it already.
+    const auto above = [four](uint32_t most) { return ((four + kOnes * (127 - most)) | four) & kTops; };
+    constexpr uint32_t kHalf = kBitsAtOnce / 2 + 1;
+    if (bits.HasQuad() && above(kHalf) == 0) [[likely]] {
+      for (int pair = 0; pair < 2; ++pair, next += 2) {
+        const uint64_t word = bits.Word();
+        const uint32_t stored = kByLength.stored[next[0]];
+        *out++ = take(word, next[0]);
+        *out++ = take(word >> stored, next[1]);
+        bits.Take(stored + kByLength.stored[next[1]]);
+      }
+    } else if (bits.HasQuad() && above(kBitsAtOnce + 1) == 0) {
+      for (int i = 0; i < 4; ++i, ++next) {
+        *out++ = take(bits.Word(), *next);
+        bits.Take(kByLength.stored[*next]);
+      }
+    } else {
+      const uint32_t length = *next++;
+      if (length > kMostLength) return false;
+      *out++ = restore(length == 0 ? 0 : bits.Read(length - 1) | uint64_t{1} << (length - 1));
     }
   }
   reader = bits;
-  return fine;
+  return true;
 }
 
 absl::Status DecodeBits(const v1::AddressColumn& column, uint64_t count, std::span<const ThreadResiduals> threads,
                         int64_t* out) {
-  const std::span lengths(reinterpret_cast<const uint8_t*>(column.residual().data()), count);
+  std::span lengths(reinterpret_cast<const uint8_t*>(column.residual().data()), count);
+  std::unique_ptr<uint8_t[]> unscaled;
+  bool fine = true;
+  if (column.scaled()) {
+    unscaled = std::make_unique_for_overwrite<uint8_t[]>(count + kPadding);
+    fine = Unscale(lengths, threads, unscaled.get());
+    lengths = std::span<const uint8_t>(unscaled.get(), count);
+  }
   BitReader bits(column.residual_bits());
   const auto read = column.nonnegative() ? ReadBits<true> : ReadBits<false>;
-  if (!read(lengths, column.scaled(), threads, column.shift(), bits, out)) {
-    return Malformed("a bit length is not between 1 and 64");
-  }
+  if (!fine || !read(lengths, column.shift(), bits, out)) return Malformed("a bit length is not between 1 and 64");
   if (!bits.exhausted()) return Malformed("residual_bits does not have the bits that the lengths ask for");
   return absl::OkStatus();
 }
