@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -73,6 +74,60 @@ TEST(Layouts, BitsAreLengthsAndTheBitsBelowTheLeadingOne) {
   EXPECT_EQ(column.shift(), 2);
   EXPECT_EQ(column.residual(), std::string("\0\1\0\13", 4));
   EXPECT_EQ(column.residual_bits(), std::string(2, '\0'));
+}
+
+// A column of layout BITS that holds `values`, bit after bit.
+v1::AddressColumn BitsOf(const std::vector<uint64_t>& values, uint32_t scale) {
+  v1::AddressColumn column;
+  column.set_layout(v1::AddressColumn::BITS);
+  column.set_nonnegative(true);
+  column.set_scaled(scale != 0);
+  column.set_residual_count(values.size());
+  std::string bits;
+  size_t position = 0;
+  for (const uint64_t value : values) {
+    const int length = std::bit_width(value);
+    column.mutable_residual()->push_back(static_cast<char>(length == 0 ? 0 : length + static_cast<int>(scale)));
+    for (int bit = 0; bit + 1 < length; ++bit, ++position) {
+      if (position % 8 == 0) bits.push_back(0);
+      bits.back() = static_cast<char>(bits.back() | ((value >> bit & 1) << (position % 8)));
+    }
+  }
+  column.set_residual_bits(bits);
+  return column;
+}
+
+// Short values are read in pairs, longer ones one by one, the last bytes with care: every length beside every other,
+// and every number of values.
+TEST(Layouts, BitsOfEveryLengthAreRead) {
+  for (uint32_t longest = 0; longest <= 64; ++longest) {
+    for (uint32_t shortest : {0u, longest, longest / 2}) {
+      for (uint64_t count : {1, 3, 4, 5, 63, 200}) {
+        const uint32_t scale = count > 5 && longest % 2 == 0 ? ScaleOf(count) : 0;
+        std::vector<uint64_t> values;
+        for (uint64_t i = 0; i < count; ++i) {
+          const uint32_t length = shortest + static_cast<uint32_t>(Hash(i, longest) % (longest - shortest + 1));
+          const uint64_t all = (Hash(i, 1) << 40 ^ Hash(i, 2) << 20 ^ Hash(i, 3)) | uint64_t{1} << 63;
+          values.push_back(length == 0 ? 0 : all >> (64 - length));
+        }
+        const v1::AddressColumn column = BitsOf(values, scale);
+        const std::vector<ThreadResiduals> threads = {{static_cast<uint32_t>(count), scale}};
+        std::vector<int64_t> back;
+        ASSERT_EQ(DecodeResiduals(column, count, threads, back), absl::OkStatus());
+        ASSERT_EQ(std::vector<uint64_t>(back.begin(), back.end()), values) << "lengths up to " << longest;
+        v1::AddressColumn wrong = column;
+        if (wrong.residual_bits().empty()) continue;
+        wrong.mutable_residual_bits()->pop_back();
+        EXPECT_FALSE(DecodeResiduals(wrong, count, threads, back).ok());
+        for (const int length : {65, 127, 128, 255, static_cast<int>(scale)}) {
+          if (length == 0) continue;
+          wrong = column;
+          (*wrong.mutable_residual())[count / 2] = static_cast<char>(scale != 0 && length == 65 ? 65 + scale : length);
+          EXPECT_FALSE(DecodeResiduals(wrong, count, threads, back).ok()) << "length " << length;
+        }
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Layouts,
