@@ -22,10 +22,11 @@ BitThread ThreadOf(uint64_t thread, const BitLoopOptions& options) {
   };
   for (uint32_t round = 0; round < options.rounds; ++round) {
     const uint64_t element = thread + uint64_t{options.blocks} * options.threads * round;
+    uint64_t load = 0;
     for (uint32_t bit = 0; bit < options.bits; ++bit) {
       const bool set = (element >> bit & 1) != 0;
       decide(set);
-      if (set) out.addresses.push_back(options.address(thread, bit));
+      if (set) out.addresses.push_back(options.address(thread, bit) + options.moved(thread, round, load++));
       decide(bit + 1 < options.bits);
     }
     out.addresses.push_back(0x900000000 + 4 * element);

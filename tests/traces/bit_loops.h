@@ -22,6 +22,10 @@ struct BitLoopOptions {
   uint32_t rounds = 4;  // elements of a thread: its number, and further ones as many threads on
   uint32_t bits = 13;
   uint32_t cut_behind = 0;  // not 0: each block is added in two parts, the first with so many decisions of every thread
+  // Added to the addresses of the loads of a round; `load` counts those of the round, from 0.
+  std::function<uint64_t(uint64_t thread, uint64_t round, uint64_t load)> moved = [](uint64_t, uint64_t, uint64_t) {
+    return 0;
+  };
   // Of the load by a thread (counted over the grid) for a bit.
   std::function<uint64_t(uint64_t thread, uint64_t bit)> address = [](uint64_t, uint64_t bit) {
     return 0x700000000 + 4 * bit;

@@ -1,7 +1,7 @@
 // Prints what tools/python/heddle/trace.py prints, with the C++ reader; or writes a random trace to compare on.
 //   dump_paths FILE                     prints paths
 //   dump_paths --addresses FILE         and addresses
-//   dump_paths --write FILE SEED MODE   MODE: whole, parts, small, bits or cut_bits
+//   dump_paths --write FILE SEED MODE   MODE: whole, parts, small, bits, cut_bits or moved
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -111,6 +111,26 @@ int main(int argc, char** argv) {
         argv[2], {.blocks = 1, .threads = 256, .cut_behind = cut, .address = [&](uint64_t thread, uint64_t bit) {
                     return 0x700000000 + (seed << 33) * (thread % 3) - 12 * bit;
                   }});
+    return written.ok() ? 0 : Fail(written.status());
+  }
+  if (mode == "moved") {
+    // By the seed: rows that begin anywhere; a walk of random steps from the same place; rows that follow one another.
+    const auto moved = [&](uint64_t thread, uint64_t round, uint64_t load) {
+      const auto random = [&](uint64_t i) { return ((thread * 64 + round) * 64 + i + 1) * 0x9e3779b97f4a7c15 >> 40; };
+      if (seed % 3 == 0) return 1000 * thread + 64 * round;
+      if (seed % 3 == 1) return random(0) * 64;
+      uint64_t place = thread * 0x9e3779b97f4a7c15 >> 24 << 12;
+      for (uint64_t i = 0; i < load; ++i) place += 4096 * (random(i) % 4 + 1);
+      return place;
+    };
+    const uint64_t step = seed % 3 == 2 ? 0 : 4;
+    const auto written =
+        WriteBitLoops(argv[2], {.blocks = 1,
+                                .threads = 256,
+                                .rounds = 16,
+                                .bits = seed % 3 == 2 ? 3u : 13u,
+                                .moved = moved,
+                                .address = [&](uint64_t, uint64_t bit) { return 0x700000000 + step * bit; }});
     return written.ok() ? 0 : Fail(written.status());
   }
   const absl::Status status =

@@ -15,6 +15,7 @@
 #include "tests/traces/bit_loops.h"
 #include "tests/traces/program_builder.h"
 #include "traces/format/decision_planes.h"
+#include "traces/format/induction_equations.h"
 #include "traces/format/limits.h"
 
 namespace heddle::trace {
@@ -70,12 +71,34 @@ TEST(Candidates, AreTheLoopAroundAnAccessSinceTheLoopAroundThat) {
   EXPECT_TRUE(InductionCandidates(*program, 0).empty());
 }
 
+TEST(Candidates, OfSumsAreAllLoopsAroundAndTheBlocksOfTheInnermost) {
+  auto program = Program::Create(testing::BitLoops());
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_THAT(
+      InductionSummands(*program, kBody),
+      ElementsAre(InductionCounter{kHead, kOuter}, InductionCounter{kOuter, 0}, InductionCounter{kBody + 1, kOuter}));
+  EXPECT_TRUE(InductionSummands(*program, 0).empty());
+}
+
+// a + 2 b = 8, b = 3, and what follows from them: a = 2; c can be anything.
+TEST(Equations, AreSolvedAsFarAsTheyGo) {
+  InductionEquations equations(3);
+  EXPECT_TRUE(equations.Add(std::vector<double>{1, 2, 0}, 8));
+  EXPECT_TRUE(equations.Add(std::vector<double>{0, 1, 0}, 3));
+  EXPECT_TRUE(equations.Add(std::vector<double>{2, 5, 0}, 19));
+  EXPECT_FALSE(equations.Add(std::vector<double>{1, 1, 0}, 6));
+  EXPECT_FALSE(equations.solved());
+  EXPECT_EQ(equations.Solution(0), 2);
+  EXPECT_EQ(equations.Solution(1), 3);
+  EXPECT_EQ(equations.Solution(2), 0);
+}
+
 // Rounds 0 1 1 | 1 0 1 of the inner loop run the load: it is the second and third round, then the first and third.
 TEST(Counts, BeginAnewWithEveryRoundAround) {
   auto program = Program::Create(testing::BitLoops());
   ASSERT_TRUE(program.ok());
   InductionCounts counts(*program);
-  ASSERT_TRUE(counts.Add(0, {kHead, kOuter}));
+  ASSERT_TRUE(counts.Add(0, {{kHead, kOuter}, 1}));
   const std::vector<uint8_t> decisions = {0, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 0};
   ByteDecisions all(decisions.data(), decisions.size());
   WalkState state;
@@ -83,6 +106,13 @@ TEST(Counts, BeginAnewWithEveryRoundAround) {
   EXPECT_EQ(counts.Walk(Extent::kRunsToExit, all, state, 1000, [&](uint32_t, uint64_t n) { seen.push_back(n); }),
             WalkStatus::kOk);
   EXPECT_THAT(seen, ElementsAre(2, 3, 1, 3));
+  ASSERT_TRUE(counts.Add(0, {{kOuter, 0}, 100}));
+  seen.clear();
+  ByteDecisions again(decisions.data(), decisions.size());
+  state = WalkState();
+  EXPECT_EQ(counts.Walk(Extent::kRunsToExit, again, state, 1000, [&](uint32_t, uint64_t n) { seen.push_back(n); }),
+            WalkStatus::kOk);
+  EXPECT_THAT(seen, ElementsAre(102, 103, 201, 203));
 }
 
 TEST(Counts, AreOfSoManyPairsOnly) {
@@ -91,10 +121,10 @@ TEST(Counts, AreOfSoManyPairsOnly) {
   InductionCounts counts(*program);
   size_t added = 0;
   for (uint32_t a = 0; a < 6; ++a) {
-    for (uint32_t b = 0; b < 6; ++b) added += a != b && counts.Add(0, {a, b});
+    for (uint32_t b = 0; b < 6; ++b) added += a != b && counts.Add(0, {{a, b}, 1});
   }
   EXPECT_EQ(added, kMostInductionCounters);
-  EXPECT_TRUE(counts.Add(1, {0, 1}));  // counted already
+  EXPECT_TRUE(counts.Add(1, {{0, 1}, 1}));  // counted already
 }
 
 struct Written {
@@ -165,6 +195,56 @@ TEST(Writer, FindsRowsOfThreadsDownwardsAndFarApart) {
   EXPECT_EQ(AddressesOf(*written.reader), written.addresses);
 }
 
+// A pointer that the outer loop moves, and the inner one from there.
+TEST(Writer, FindsArraysThatTwoLoopsGoThrough) {
+  testing::TemporaryFile file("induction");
+  const Written written =
+      Write(file, {.moved = [](uint64_t thread, uint64_t round, uint64_t) { return 1000 * thread - 52 * round; }});
+  const v1::AddressColumn& load = written.chunk.column(0);
+  EXPECT_EQ(load.model(), v1::AddressColumn::INDUCTION);
+  EXPECT_EQ(load.stride(), 4);
+  ASSERT_EQ(load.further_term_size(), 1);
+  EXPECT_EQ(load.further_term(0).counted_block(), kOuter);
+  EXPECT_EQ(load.further_term(0).reset_block(), 0);
+  EXPECT_EQ(load.further_term(0).stride(), -52);
+  EXPECT_EQ(AddressesOf(*written.reader), written.addresses);
+  EXPECT_THAT(written.reader->index().required_feature(), ElementsAre(kLaterChunkFeature, kColumnFeature));
+}
+
+// Rows that begin anywhere, and that threads go through.
+TEST(Writer, FindsArraysThatJumpNowAndThen) {
+  testing::TemporaryFile file("induction");
+  const Written written = Write(file, {.moved = [](uint64_t thread, uint64_t round, uint64_t) {
+                                  return ((thread * 4 + round) * 0x9e3779b97f4a7c15 >> 40) * 64;
+                                }});
+  const v1::AddressColumn& load = written.chunk.column(0);
+  EXPECT_EQ(load.model(), v1::AddressColumn::COUNTED);
+  EXPECT_EQ(load.stride(), 4);
+  EXPECT_FALSE(load.has_restart());
+  EXPECT_EQ(AddressesOf(*written.reader), written.addresses);
+}
+
+// Steps of which nothing is known, from the same place in every round.
+uint64_t RandomWalk(uint64_t thread, uint64_t round, uint64_t load) {
+  uint64_t place = thread * 0x9e3779b97f4a7c15 >> 24 << 12;
+  for (uint64_t i = 0; i < load; ++i) {
+    place += 4096 * ((((thread * 64 + round) * 64 + i) * 0xd6e8feb86659fd93 >> 60 & 3) + 1);
+  }
+  return place;
+}
+
+TEST(Writer, FindsWhereThreadsBeginAnew) {
+  testing::TemporaryFile file("induction");
+  const Written written = Write(
+      file, {.rounds = 16, .bits = 3, .moved = RandomWalk, .address = [](uint64_t, uint64_t) { return 0x700000000; }});
+  const v1::AddressColumn& load = written.chunk.column(0);
+  EXPECT_EQ(load.model(), v1::AddressColumn::COUNTED);
+  ASSERT_TRUE(load.has_restart());
+  EXPECT_EQ(load.restart().counted_block(), kOuter);
+  EXPECT_EQ(AddressesOf(*written.reader), written.addresses);
+  EXPECT_EQ(written.reader->VerifyDigest(), absl::OkStatus());
+}
+
 TEST(Writer, LeavesAlmostRegularAddressesToOtherModels) {
   testing::TemporaryFile file("induction");
   const Written written = Write(file, {.address = [](uint64_t thread, uint64_t bit) {
@@ -197,7 +277,9 @@ TEST(Writer, CutsBlocksAnywhere) {
     EXPECT_EQ(sorted, expected);
     v1::BlockChunk second;
     ASSERT_EQ(written.reader->ReadChunk(written.reader->launches()[0].chunks[1], second), absl::OkStatus());
-    EXPECT_EQ(second.column(0).model() == v1::AddressColumn::INDUCTION, cut % 27 == 0);
+    if (cut % 27 == 0) {
+      EXPECT_EQ(second.column(0).model(), v1::AddressColumn::INDUCTION);
+    }
   }
 }
 
@@ -238,7 +320,31 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"bases", [](auto& c) { c.mutable_column(0)->mutable_base_dd()->RemoveLast(); }, "base_dd"},
         BrokenRule{"steps", [](auto& c) { c.mutable_column(0)->add_step_dd(1); }, "step_dd"},
         BrokenRule{"residuals", [](auto& c) { c.mutable_column(0)->set_residual_count(1); }, "residual_count"},
-        BrokenRule{"blocks_of_another_model", [](auto& c) { c.mutable_column(1)->set_stride(4); }, "belong to model"}),
+        BrokenRule{"blocks_of_another_model", [](auto& c) { c.mutable_column(1)->set_stride(4); }, "belong to model"},
+        BrokenRule{"term_of_another_model", [](auto& c) { c.mutable_column(1)->add_further_term(); },
+                   "belong to model"},
+        BrokenRule{"term_of_one_block", [](auto& c) { c.mutable_column(0)->add_further_term(); }, "not two blocks"},
+        BrokenRule{"many_terms",
+                   [](auto& c) {
+                     for (int i = 0; i < 4; ++i) c.mutable_column(0)->add_further_term()->set_reset_block(kHead);
+                   },
+                   "more than 4 terms"},
+        BrokenRule{"restart_of_another_model", [](auto& c) { c.mutable_column(0)->mutable_restart(); },
+                   "restart belongs to"},
+        BrokenRule{"restart_of_one_block",
+                   [](auto& c) {
+                     c.mutable_column(0)->set_model(v1::AddressColumn::COUNTED);
+                     c.mutable_column(0)->mutable_restart();
+                   },
+                   "not two blocks"},
+        BrokenRule{"restart_with_a_stride",
+                   [](auto& c) {
+                     c.mutable_column(0)->set_model(v1::AddressColumn::COUNTED);
+                     c.mutable_column(0)->mutable_restart()->set_stride(1);
+                   },
+                   "no stride"},
+        BrokenRule{"counted_without_residuals",
+                   [](auto& c) { c.mutable_column(0)->set_model(v1::AddressColumn::COUNTED); }, "residual_count"}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -173,7 +173,8 @@ def mutate(message, choose):
 
 def agree(directory):
     accesses = 0
-    for mode in ("whole", "parts", "bits", "cut_bits"):
+    layouts = set()
+    for mode in ("whole", "parts", "bits", "cut_bits", "moved"):
         for seed in range(1, 3 if mode.endswith("bits") else 4):
             path = os.path.join(directory, f"{mode}{seed}.htrace")
             subprocess.run([dump_paths, "--write", path, str(seed), mode], check=True)
@@ -181,11 +182,17 @@ def agree(directory):
             if mode == "bits":
                 chunk = next(record.chunk for record in records_of(path) if record.WhichOneof("kind") == "chunk")
                 assert chunk.paths.decision_planes and chunk.column[0].model == trace_pb2.AddressColumn.INDUCTION
+            if mode == "moved":
+                column = next(record.chunk for record in records_of(path) if record.WhichOneof("kind") == "chunk").column[0]
+                assert (column.model == trace_pb2.AddressColumn.COUNTED) == (seed != 3)
+                assert len(column.further_term) == (seed == 3) and column.HasField("restart") == (seed == 2)
+                layouts.add(column.layout)
     for path in sorted(glob.glob(os.path.join(source_dir, "traces", "samples", "*.htrace")) +
                        glob.glob(os.path.join(source_dir, "tests", "traces", "fixtures", "1.*", "*.htrace"))):
         if os.path.getsize(path) < 100_000:
             accesses += compare(path)
     assert accesses > 10_000, accesses
+    assert trace_pb2.AddressColumn.DICTIONARY in layouts
 
 
 def compare(path):

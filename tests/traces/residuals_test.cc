@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ TEST_P(Layouts, GiveResidualsOfEveryWidthBack) {
             GetParam().sparse && i % 4 != 1 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(value) << shift));
       }
       LayoutChoice choice{GetParam().layout, GetParam().sparse, GetParam().scaled};
+      // Most residuals are not in the dictionary, and one that is does not occur.
+      const bool dictionary = GetParam().layout == v1::AddressColumn::DICTIONARY;
+      if (dictionary) choice.dictionary = {residuals[5], residuals[299], 12345};
       const std::vector<ThreadResiduals> threads = {{100, ScaleOf(100)}, {0, 0}, {199, ScaleOf(199)}, {1, ScaleOf(1)}};
       v1::AddressColumn column;
       column.set_bias(5);
@@ -80,10 +84,46 @@ INSTANTIATE_TEST_SUITE_P(All, Layouts,
                                            LayoutCase{"planes_sparse", v1::AddressColumn::PLANES, true, false},
                                            LayoutCase{"varint", v1::AddressColumn::VARINT, false, false},
                                            LayoutCase{"varint_sparse", v1::AddressColumn::VARINT, true, false},
+                                           LayoutCase{"dictionary", v1::AddressColumn::DICTIONARY, false, false},
                                            LayoutCase{"bits", v1::AddressColumn::BITS, false, false},
                                            LayoutCase{"bits_sparse", v1::AddressColumn::BITS, true, false},
                                            LayoutCase{"bits_scaled", v1::AddressColumn::BITS, false, true}),
                          [](const auto& info) { return info.param.name; });
+
+// Few different values that say nothing about one another: two fit into a byte.
+TEST(Layouts, FewValuesHaveADictionary) {
+  std::vector<int64_t> residuals;
+  for (uint64_t i = 0; i < 20'001; ++i) {
+    residuals.push_back(static_cast<int64_t>((Hash(Hash(i, 1) % 7, 9) & 0xffffff) << 20));
+  }
+  residuals[77] = -(int64_t{5} << 20);  // occurs once
+  LayoutChoice choice;
+  v1::AddressColumn column;
+  EncodeResiduals(residuals, {}, true, choice, column);
+  EXPECT_EQ(column.layout(), v1::AddressColumn::DICTIONARY);
+  EXPECT_EQ(column.dictionary_size(), 7);
+  EXPECT_EQ(column.residual().size(), 10'001u);
+  EXPECT_EQ(column.other_values().size(), 1u);
+  std::vector<int64_t> back;
+  ASSERT_EQ(DecodeResiduals(column, residuals.size(), {}, back), absl::OkStatus());
+  EXPECT_EQ(back, residuals);
+
+  const auto refused = [&](const std::function<void(v1::AddressColumn&)>& change) {
+    v1::AddressColumn changed = column;
+    change(changed);
+    return absl::IsDataLoss(DecodeResiduals(changed, residuals.size(), {}, back));
+  };
+  EXPECT_FALSE(refused([](auto&) {}));
+  EXPECT_TRUE(refused([](auto& c) { c.mutable_residual()->push_back('\0'); }));
+  EXPECT_TRUE(refused([](auto& c) { c.mutable_residual()->pop_back(); }));
+  EXPECT_TRUE(refused([](auto& c) { c.mutable_residual()->front() = 8; }));  // behind the place of other values
+  EXPECT_TRUE(refused([](auto& c) { c.clear_other_values(); }));
+  EXPECT_TRUE(refused([](auto& c) { c.mutable_other_values()->push_back('\1'); }));
+  EXPECT_TRUE(refused([](auto& c) { c.mutable_dictionary()->Resize(256, 1); }));
+  EXPECT_TRUE(refused([](auto& c) { c.mutable_dictionary()->Resize(16, 1); }));  // places of a byte
+  EXPECT_TRUE(refused([](auto& c) { c.set_sparse_gap(std::string(1, '\0')); }));
+  EXPECT_TRUE(refused([](auto& c) { c.set_layout(v1::AddressColumn::VARINT); }));
+}
 
 TEST(Layouts, NothingButZerosTakesNoBytes) {
   LayoutChoice choice;

@@ -25,7 +25,7 @@ using trace::TraceInfo;
 using trace::TraceReader;
 
 constexpr Table::Align kLeft = Table::Align::kLeft;
-constexpr const char* kModels[] = {"separable", "time", "relative", "chain", "induction"};
+constexpr const char* kModels[] = {"separable", "time", "relative", "chain", "induction", "counted"};
 
 std::string Extent(const trace::v1::Dim3& dim) {
   std::string text = absl::StrCat(std::max(dim.x(), 1u));

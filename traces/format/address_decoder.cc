@@ -76,6 +76,7 @@ absl::Status AddressDecoder::SetSource(const v1::AddressColumn& column, const Wa
       storage.biases[0] = 0;
       break;
     case v1::AddressColumn::TIME:
+    case v1::AddressColumn::COUNTED:
       needs_clearing_[index] = 1;
       cursor.source = index;
       storage.biases[0] = 0;
@@ -127,7 +128,9 @@ void AddressDecoder::CountByThread(const v1::BlockChunk& chunk, const Program& p
   first_run_.assign(columns_, kNoRuns);
   uint64_t runs = 0;
   for (const v1::AddressColumn& column : chunk.column()) {
-    if (column.model() != v1::AddressColumn::TIME && !column.scaled()) continue;
+    if (column.model() != v1::AddressColumn::TIME && column.model() != v1::AddressColumn::COUNTED && !column.scaled()) {
+      continue;
+    }
     const auto found = std::lower_bound(program.accesses().begin(), program.accesses().end(), column.instruction());
     if (found == program.accesses().end()) continue;  // refused later, as all that is wrong with a column
     const size_t c = static_cast<size_t>(found - program.accesses().begin());
@@ -196,57 +199,6 @@ void AddressDecoder::ReadTime(const v1::AddressColumn& column, std::span<const T
   storage.first = storage.addends.data();
 }
 
-absl::Status AddressDecoder::SetCounter(const v1::AddressColumn& column, const Program& program, uint32_t index) {
-  const InductionCounter counter{column.counted_block(), column.reset_block()};
-  if (column.model() != v1::AddressColumn::INDUCTION) {
-    if (counter == InductionCounter() && column.stride() == 0) return absl::OkStatus();
-    return Refuse(column, "counted_block, reset_block and stride belong to model INDUCTION");
-  }
-  if (counter.counted_block >= program.blocks().size() || counter.reset_block >= program.blocks().size() ||
-      counter.counted_block == counter.reset_block) {
-    return Refuse(column, "counted_block and reset_block are not two blocks of the program");
-  }
-  if (!inductions_.has_value()) inductions_.emplace(program);
-  if (!inductions_->Add(index, counter)) {
-    return Refuse(column,
-                  absl::StrCat("more than ", kMostInductionCounters, " pairs of counted_block and reset_block"));
-  }
-  storage_[index].stride = static_cast<uint64_t>(column.stride());
-  return absl::OkStatus();
-}
-
-void AddressDecoder::CountInductions(const WalkedPaths& walked, const DecodedChunk& out) {
-  first_addend_.clear();
-  if (!inductions_.has_value()) return;
-  first_addend_.assign(walked.columns.size(), 0);
-  std::vector<uint32_t> addends(columns_, 0);  // by column
-  std::vector<uint8_t> concerned(walked.paths.size(), 0);
-  for (size_t p = 0; p < walked.paths.size(); ++p) {
-    const WalkedPaths::Path& path = walked.paths[p];
-    for (uint64_t i = path.first_column; i < path.first_column + path.column_count; ++i) {
-      const uint32_t c = walked.columns[i];
-      if (!inductions_->Counts(c)) continue;
-      concerned[p] = 1;
-      first_addend_[i] = addends[c];
-      addends[c] += walked.counts[i];
-    }
-  }
-  std::vector<uint64_t*> next(columns_, nullptr);
-  for (uint32_t c = 0; c < columns_; ++c) {
-    if (!inductions_->Counts(c)) continue;
-    storage_[c].addends.resize(addends[c]);
-    storage_[c].first = next[c] = storage_[c].addends.data();
-  }
-  for (size_t p = 0; p < walked.paths.size(); ++p) {
-    if (concerned[p] == 0) continue;
-    inductions_->Write(out.paths[p], next);  // DecodePaths has walked it, so that nothing can go wrong
-  }
-  for (uint32_t c = 0; c < columns_; ++c) {
-    if (!inductions_->Counts(c)) continue;
-    for (uint64_t& addend : storage_[c].addends) addend *= storage_[c].stride;
-  }
-}
-
 absl::Status AddressDecoder::ReadColumn(const v1::AddressColumn& column, const WalkedPaths& walked,
                                         const Program& program, uint32_t index) {
   const WalkedPaths::Column& total = walked.totals[index];
@@ -259,12 +211,13 @@ absl::Status AddressDecoder::ReadColumn(const v1::AddressColumn& column, const W
     case v1::AddressColumn::RELATIVE:
     case v1::AddressColumn::CHAIN:
     case v1::AddressColumn::INDUCTION:
+    case v1::AddressColumn::COUNTED:
       break;
     default:
       return Refuse(column, absl::StrCat("unknown model ", static_cast<int>(column.model())));
   }
   const bool separable = column.model() == v1::AddressColumn::SEPARABLE;
-  const bool time = column.model() == v1::AddressColumn::TIME;
+  const bool time = column.model() == v1::AddressColumn::TIME || column.model() == v1::AddressColumn::COUNTED;
   const bool induction = column.model() == v1::AddressColumn::INDUCTION;
   if (static_cast<uint64_t>(column.base_dd_size()) != (separable || time || induction ? total.threads : 0)) {
     return Refuse(column, absl::StrCat("base_dd has ", column.base_dd_size(), " elements, ", total.threads,
@@ -282,7 +235,8 @@ absl::Status AddressDecoder::ReadColumn(const v1::AddressColumn& column, const W
     cursor.state = ++chain_read_[column.chain() - 1];
   }
   const uint64_t residuals = separable || induction ? 0 : total.accesses - (time ? total.threads : 0);
-  if (time && column.scaled()) return Refuse(column, "scaled needs a residual for every access, TIME has less");
+  if (time && column.scaled())
+    return Refuse(column, "scaled needs a residual for every access, TIME and COUNTED have less");
   std::span<const ThreadResiduals> threads;
   if (first_run_[index] != kNoRuns) threads = std::span(runs_).subspan(first_run_[index], total.threads);
   if (absl::Status status = DecodeResiduals(column, residuals, threads, storage_[index].residuals); !status.ok()) {
@@ -321,6 +275,7 @@ absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& 
   any_shift_ = false;
   any_zeroed_ = false;
   inductions_.reset();
+  restarts_.reset();
   if (absl::Status status = ReadChains(chunk); !status.ok()) return status;
   CountByThread(chunk, program, walked, out);
   // Records and columns that ran must be the same set, in the same order.
@@ -346,6 +301,7 @@ absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& 
     if (needs_clearing_[c] != 0) cleared_.push_back(static_cast<uint16_t>(c));
   }
   CountInductions(walked, out);
+  AddSums(walked, out);
 
   out.addresses64.clear();
   out.offsets32.resize(out.accesses);
@@ -367,8 +323,9 @@ void AddressDecoder::Trim() {
   constexpr size_t kMostKept = 48u << 20;  // bytes
   size_t kept = planned_values_.capacity() * sizeof(PlannedValue);
   for (const Storage& storage : storage_) {
-    kept += storage.residuals.capacity() * sizeof(int64_t) +
-            (storage.addends.capacity() + storage.bases.capacity()) * sizeof(uint64_t);
+    kept += storage.residuals.capacity() * sizeof(int64_t) + (storage.addends.capacity() + storage.bases.capacity() +
+                                                              storage.sums.capacity() + storage.restarts.capacity()) *
+                                                                 sizeof(uint64_t);
   }
   if (kept <= kMostKept) return;
   std::vector<Storage>().swap(storage_);

@@ -86,11 +86,13 @@ class AddressDecoder {
   };
   struct Storage {
     std::vector<int64_t> residuals;  // plus the bias, but for CHAIN
-    // TIME: residuals with the bases in between; SEPARABLE: steps; INDUCTION: by access, of one path after the other
+    // TIME, COUNTED: residuals with the bases in between; SEPARABLE: steps; INDUCTION: by access, of one path after the
+    // other
     std::vector<uint64_t> addends;
-    std::vector<uint64_t> bases;  // SEPARABLE, INDUCTION: by thread that runs the instruction
-    Reach bases_reach;            // of all of them
-    uint64_t stride = 0;          // INDUCTION
+    std::vector<uint64_t> sums;      // COUNTED: by access, of one path after the other
+    std::vector<uint64_t> restarts;  // likewise: a number that changes where the column begins anew
+    std::vector<uint64_t> bases;     // SEPARABLE, INDUCTION: by thread that runs the instruction
+    Reach bases_reach;               // of all of them
     std::vector<uint64_t> biases;
     const uint64_t* first = nullptr;  // addend of the first access
     bool zeroed = false;          // counts from 0, which its reference shifted by 63 is if its addresses are below 2^63
@@ -163,8 +165,13 @@ class AddressDecoder {
   absl::Status SetSource(const v1::AddressColumn& column, const WalkedPaths& walked, const Program& program,
                          uint32_t index);
   absl::Status SetCounter(const v1::AddressColumn& column, const Program& program, uint32_t index);
-  // Finds the addends of the columns of model INDUCTION.
+  // Finds the addends of the columns of model INDUCTION, and sums and restarts of those of model COUNTED.
   void CountInductions(const WalkedPaths& walked, const DecodedChunk& out);
+  template <typename OutOf>
+  void CountAlongPaths(const WalkedPaths& walked, const DecodedChunk& out, InductionCounts& counts, const OutOf& out_of,
+                       std::vector<uint32_t>& first);
+  // Makes of the addends of columns of model COUNTED, which are those of TIME so far, what follows from their sums.
+  void AddSums(const WalkedPaths& walked, const DecodedChunk& out);
   // Counts the accesses by thread of the columns where that matters.
   void CountByThread(const v1::BlockChunk& chunk, const Program& program, const WalkedPaths& walked,
                      const DecodedChunk& out);
@@ -231,7 +238,9 @@ class AddressDecoder {
   std::vector<Latest> latest_;           // by slot, while a path is planned
   std::vector<uint32_t> occurrence_;     // by column, likewise
   std::optional<InductionCounts> inductions_;
+  std::optional<InductionCounts> restarts_;
   std::vector<uint32_t> first_addend_;   // of the columns of paths: where the path's begin. Empty without INDUCTION
+  std::vector<uint32_t> first_restart_;  // likewise
   std::vector<uint8_t> needs_clearing_;  // by column: a thread may look at its latest address before it has one
   std::vector<uint16_t> cleared_;        // the columns that do
   bool any_shift_ = false;

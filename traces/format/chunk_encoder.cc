@@ -175,10 +175,23 @@ void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool 
       by_access = false;
       break;
     case v1::AddressColumn::INDUCTION:
-      record.set_counted_block(column.choice.counter.counted_block);
-      record.set_reset_block(column.choice.counter.reset_block);
-      record.set_stride(column.choice.stride);
+      StoreTerms(column.choice.terms, record);
       StoreBases(column.bases, record);
+      break;
+    case v1::AddressColumn::COUNTED:
+      StoreTerms(column.choice.terms, record);
+      if (column.choice.restart.has_value()) {
+        record.mutable_restart()->set_counted_block(column.choice.restart->counted_block);
+        record.mutable_restart()->set_reset_block(column.choice.restart->reset_block);
+      }
+      CountedResiduals(chunk, index, column.choice, ~size_t{0}, column.bases, differences);
+      for (int64_t& r : differences) {
+        r = static_cast<int64_t>(static_cast<uint64_t>(r) - static_cast<uint64_t>(column.choice.bias));
+      }
+      record.set_bias(column.choice.bias);
+      StoreBases(column.bases, record);
+      residuals = differences;
+      by_access = false;
       break;
     case v1::AddressColumn::CHAIN:
       for (int64_t bias : walk_biases_[index]) record.add_chain_bias(bias);
@@ -241,7 +254,8 @@ void ChunkEncoder::Choose(const PendingChunk& chunk, EncoderMemory& memory) {
     if (columns_[c].longest >= 0 && HasNearlyFreeBases(View(c))) costs[c] = 0;
   });
   for (uint32_t c : used_) {
-    if (columns_[c].longest < 0 && ChooseInduction(chunk, c, costs[c])) costs[c] = 0;
+    if (columns_[c].longest >= 0) continue;
+    if (ChooseInduction(chunk, c, costs[c]) || ChooseCounted(chunk, c, costs[c])) costs[c] = 0;
   }
   ChooseChains(std::move(chains), costs, memory);
 }
@@ -322,6 +336,10 @@ void ChunkEncoder::Keep(const PendingChunk& chunk, const EncoderMemory& memory) 
       case v1::AddressColumn::RELATIVE:
         fits = columns_[known.reference].values > 0 && (column.longest < 0 || !HasCheapBases(View(c)));
         break;
+      case v1::AddressColumn::COUNTED:
+        fits = column.longest < 0 && MayCount(CountersOf(known));
+        if (fits) Count(CountersOf(known));
+        break;
       case v1::AddressColumn::TIME:
         fits = column.longest < 0;
         break;
@@ -329,8 +347,8 @@ void ChunkEncoder::Keep(const PendingChunk& chunk, const EncoderMemory& memory) 
         fits = true;
         break;
       case v1::AddressColumn::INDUCTION:
-        fits = column.longest < 0 && MayCount(known.counter) && FitInduction(chunk, c, known.counter, known.stride);
-        if (fits) Count(known.counter);
+        fits = column.longest < 0 && MayCount(known.terms) && FitInduction(chunk, c, known.terms);
+        if (fits) Count(known.terms);
         break;
       default:
         break;

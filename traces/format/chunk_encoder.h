@@ -3,7 +3,6 @@
 #define HEDDLE_TRACES_FORMAT_CHUNK_ENCODER_H_
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -116,12 +115,25 @@ class ChunkEncoder {
   void ChooseChains(std::vector<ChainChoice> chains, std::span<const double> costs, EncoderMemory& memory);
   // Of a column that costs `bits`: INDUCTION if all its accesses are so and that is much less. True if it was chosen.
   bool ChooseInduction(const PendingChunk& chunk, uint32_t index, double bits);
-  // Distinct counters of the chunk so far: whether there may be this one too, and that there is.
-  bool MayCount(const InductionCounter& counter) const;
-  void Count(const InductionCounter& counter);
-  // Finds the bases of the column, if all its accesses follow `counter` by `stride`, of which nullopt is any.
-  bool FitInduction(const PendingChunk& chunk, uint32_t index, const InductionCounter& counter,
-                    std::optional<int64_t> stride);
+  // Distinct counters of the chunk so far: whether there may be these too, and that there are.
+  bool MayCount(std::span<const InductionTerm> terms) const;
+  void Count(std::span<const InductionTerm> terms);
+  // What the addresses of the column would have to add for each counter, as the first accesses tell: the terms that are
+  // not 0, or none if there is no such sum.
+  std::vector<InductionTerm> SolveInduction(const PendingChunk& chunk, uint32_t index,
+                                            std::span<const InductionCounter> counters) const;
+  // Finds the bases of the column, if all its accesses follow `terms`.
+  bool FitInduction(const PendingChunk& chunk, uint32_t index, std::span<const InductionTerm> terms);
+  // Of a column that costs `bits` as TIME or RELATIVE: COUNTED if that is much less. True if it was chosen.
+  bool ChooseCounted(const PendingChunk& chunk, uint32_t index, double bits);
+  // Terms, and one for the restart.
+  static std::vector<InductionTerm> CountersOf(const ModelChoice& choice);
+  // Finds what most accesses of a sample add for each counter.
+  std::vector<InductionTerm> GuessTerms(const PendingChunk& chunk, uint32_t index,
+                                        std::span<const InductionCounter> counters) const;
+  // Bases, and residuals with bias 0, of a column of model COUNTED; of at most so many accesses, but whole threads.
+  void CountedResiduals(const PendingChunk& chunk, uint32_t index, const ModelChoice& choice, size_t most,
+                        std::vector<uint64_t>& bases, std::vector<int64_t>& residuals) const;
   // Keeps the models of an earlier chunk where they fit.
   void Keep(const PendingChunk& chunk, const EncoderMemory& memory);
   // Records accesses of some threads, with the latest addresses of possible references and chains.

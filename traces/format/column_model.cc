@@ -242,4 +242,17 @@ void StoreSteps(std::span<const uint64_t> longest, v1::AddressColumn& out) {
   }
 }
 
+void StoreTerms(std::span<const InductionTerm> terms, v1::AddressColumn& out) {
+  if (terms.empty()) return;
+  out.set_counted_block(terms[0].counter.counted_block);
+  out.set_reset_block(terms[0].counter.reset_block);
+  out.set_stride(terms[0].stride);
+  for (const InductionTerm& term : terms.subspan(1)) {
+    v1::InductionTerm& further = *out.add_further_term();
+    further.set_counted_block(term.counter.counted_block);
+    further.set_reset_block(term.counter.reset_block);
+    further.set_stride(term.stride);
+  }
+}
+
 }  // namespace heddle::trace

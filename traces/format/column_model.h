@@ -3,6 +3,7 @@
 #define HEDDLE_TRACES_FORMAT_COLUMN_MODEL_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,10 +24,10 @@ struct ModelChoice {
   uint32_t reference = 0;  // RELATIVE: column, not instruction
   int32_t shift = 0;       // RELATIVE
   int64_t bias = 0;
-  uint32_t chain = 0;               // 1 + number of the chain that the column belongs to; 0 = none
-  std::vector<int64_t> chain_bias;  // CHAIN: by state, for all columns of the chain
-  InductionCounter counter;         // INDUCTION
-  int64_t stride = 0;               // INDUCTION
+  uint32_t chain = 0;                       // 1 + number of the chain that the column belongs to; 0 = none
+  std::vector<int64_t> chain_bias;          // CHAIN: by state, for all columns of the chain
+  std::vector<InductionTerm> terms;         // INDUCTION, COUNTED
+  std::optional<InductionCounter> restart;  // COUNTED
   LayoutChoice layout;
   bool exact = false;  // there were no residuals but 0
 };
@@ -82,6 +83,9 @@ void TimeResiduals(const ColumnView& column, int64_t bias, std::vector<int64_t>&
 void StoreBases(const ColumnView& column, v1::AddressColumn& out);
 void StoreBases(std::span<const uint64_t> bases, v1::AddressColumn& out);
 void StoreSteps(std::span<const uint64_t> longest, v1::AddressColumn& out);
+
+// Writes the terms of models INDUCTION and COUNTED.
+void StoreTerms(std::span<const InductionTerm> terms, v1::AddressColumn& out);
 
 }  // namespace heddle::trace
 

@@ -17,7 +17,8 @@ using Kind = v1::Record::KindCase;
 
 // Optional parts of the format that this version knows.
 bool IsKnownFeature(absl::string_view feature) {
-  return feature == kChunkFeature || feature == kLaterChunkFeature || feature == kSharedFrameFeature;
+  return feature == kChunkFeature || feature == kLaterChunkFeature || feature == kColumnFeature ||
+         feature == kSharedFrameFeature;
 }
 
 class Loader {

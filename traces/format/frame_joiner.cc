@@ -14,9 +14,10 @@ constexpr size_t kAlone = 56;
 // A reader has to decompress all of a frame for each of its chunks: a few bytes less are not enough.
 constexpr size_t kLeastGain = 1024;  // bytes
 constexpr double kMostShare = 0.9;
-// What shrinks less takes Zstandard twice the time in a large frame. (Scattered loads, whose files get a seventh
-// smaller that way, are at 2.7 to 3.6; kernels whose files lose a third and more begin at 3.8.)
+// What shrinks less takes Zstandard twice the time in a large frame, and must gain more by it. (Scattered loads, whose
+// files get a seventh smaller that way, are at 2.7 to 3.6.)
 constexpr double kLeastShrinking = 3.7;
+constexpr double kMostShareOfLittleShrinking = 0.75;
 
 }  // namespace
 
@@ -33,14 +34,15 @@ size_t FrameJoiner::CompressedSize(absl::string_view raw) {
 bool FrameJoiner::Pays() {
   if (FindFrameSections(raw_).MostlyRandom(raw_.size())) return false;
   const size_t together = CompressedSize(raw_);
-  if (static_cast<double>(together) * kLeastShrinking > static_cast<double>(raw_.size())) return false;
+  const bool shrinks = static_cast<double>(together) * kLeastShrinking <= static_cast<double>(raw_.size());
   size_t apart = 0;
   size_t begin = 0;
   for (size_t end : ends_) {
     apart += CompressedSize(absl::string_view(raw_).substr(begin, end - begin));
     begin = end;
   }
-  return together + kLeastGain <= apart && static_cast<double>(together) <= kMostShare * static_cast<double>(apart);
+  const double most = (shrinks ? kMostShare : kMostShareOfLittleShrinking) * static_cast<double>(apart);
+  return together + kLeastGain <= apart && static_cast<double>(together) <= most;
 }
 
 absl::Status FrameJoiner::Decide() {

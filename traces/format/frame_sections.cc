@@ -66,7 +66,9 @@ class SectionFinder {
       case kPaths:
         return field == v1::PathTable::kDecisionBitsFieldNumber ? kBytes : kOther;
       case kColumn:
-        return field == v1::AddressColumn::kResidualFieldNumber || field == v1::AddressColumn::kResidualBitsFieldNumber
+        return field == v1::AddressColumn::kResidualFieldNumber ||
+                       field == v1::AddressColumn::kResidualBitsFieldNumber ||
+                       field == v1::AddressColumn::kOtherValuesFieldNumber
                    ? kBytes
                    : kOther;
       default:

@@ -27,17 +27,18 @@ uint32_t LoopHead(const Program& program, uint32_t block, uint32_t first, uint32
 
 }  // namespace
 
-bool InductionCounts::Add(uint32_t column, const InductionCounter& counter) {
+bool InductionCounts::Add(uint32_t column, const InductionTerm& term) {
+  const InductionCounter& counter = term.counter;
   size_t index = 0;
   while (index < counters_.size() && counters_[index].blocks != counter) ++index;
   if (index == counters_.size()) {
-    if (index == kMostInductionCounters) return false;
+    if (index == most_) return false;
     counters_.push_back({counter, 0});
     concerned_[counter.counted_block] |= kCounts;
     concerned_[counter.reset_block] |= kCounts;
   }
-  if (counter_of_.empty()) counter_of_.assign(program_.accesses().size(), 0);
-  counter_of_[column] = static_cast<uint8_t>(index + 1);
+  if (terms_.empty()) terms_.resize(program_.accesses().size());
+  terms_[column].push_back({static_cast<uint32_t>(index), static_cast<uint64_t>(term.stride)});
   concerned_[program_.block_of(program_.accesses()[column])] |= kHasColumns;
   return true;
 }
@@ -60,9 +61,8 @@ uint32_t InductionCounts::MakeStride(uint32_t block, uint32_t decisions) {
     }
     for (uint32_t c = visited.first_access; c < visited.first_access + visited.access_count; ++c) {
       if (++visits_ > kMostVisits) return kNone;
-      if (counter_of_[c] == 0) continue;
-      const uint32_t counter = counter_of_[c] - 1u;
-      accesses_.push_back({c, counter, stride.effect[counter]});
+      for (const Term& term : terms_[c]) accesses_.push_back({c, false, term, stride.effect[term.counter]});
+      if (!terms_[c].empty()) accesses_.back().last = true;
     }
     if (visited.terminator == v1::BRANCH_CONDITIONAL) {
       current = ((decisions >> taken++) & 1) != 0 ? visited.taken : visited.successor;
@@ -81,9 +81,13 @@ uint32_t InductionCounts::MakeStride(uint32_t block, uint32_t decisions) {
 }
 
 inline void InductionCounts::Take(const Stride& stride, std::span<uint64_t*> next) {
+  uint64_t sum = 0;
   for (uint32_t i = stride.first_access; i < stride.first_access + stride.access_count; ++i) {
     const Access& access = accesses_[i];
-    *next[access.column]++ = (counters_[access.counter].count & access.effect.keep) + access.effect.add;
+    sum += ((counters_[access.term.counter].count & access.effect.keep) + access.effect.add) * access.term.stride;
+    if (!access.last) continue;
+    *next[access.column]++ = sum;
+    sum = 0;
   }
   for (size_t k = 0; k < counters_.size(); ++k) {
     counters_[k].count = (counters_[k].count & stride.effect[k].keep) + stride.effect[k].add;
@@ -109,7 +113,30 @@ void InductionCounts::Write(const PathView& path, std::span<uint64_t*> next) {
     }
   }
   PackedDecisions decisions(rest);
-  WalkOn(path.extent, decisions, state, path.thread_instructions, [&](uint32_t c, uint64_t n) { *next[c]++ = n; });
+  WalkOn(path.extent, decisions, state, path.thread_instructions, [&](uint32_t c, uint64_t sum) { *next[c]++ = sum; });
+}
+
+std::vector<InductionCounter> InductionSummands(const Program& program, uint32_t block) {
+  constexpr size_t kMostLoops = 4;
+  constexpr size_t kMostBlocks = 8;
+  const uint32_t function = program.block(block).function;
+  uint32_t entry = block;
+  while (entry > 0 && program.block(entry - 1).function == function) --entry;
+  std::vector<uint32_t> heads;  // innermost first
+  for (uint32_t last = block; last > entry && heads.size() < kMostLoops; last = heads.back() - 1) {
+    const uint32_t head = LoopHead(program, block, entry + 1, last);
+    if (head == kNoBlock) break;
+    heads.push_back(head);
+  }
+  std::vector<InductionCounter> summands;
+  for (size_t i = 0; i < heads.size(); ++i) summands.push_back({heads[i], i + 1 < heads.size() ? heads[i + 1] : entry});
+  if (heads.empty()) return summands;
+  const size_t most = summands.size() + kMostBlocks;
+  for (uint32_t b = heads[0] + 1; b < program.blocks().size() && summands.size() < most; ++b) {
+    if (program.block(b).function != function) break;
+    if (b != block && LoopHead(program, b, entry + 1, b) == heads[0]) summands.push_back({b, summands[0].reset_block});
+  }
+  return summands;
 }
 
 std::vector<InductionCounter> InductionCandidates(const Program& program, uint32_t block) {

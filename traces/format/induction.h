@@ -20,6 +20,12 @@ struct InductionCounter {
   bool operator==(const InductionCounter&) const = default;
 };
 
+// What a counter adds to an address: `stride` bytes each time.
+struct InductionTerm {
+  InductionCounter counter;
+  int64_t stride = 0;
+};
+
 // Distinct counters of a chunk's columns: every visit of a block may touch all of them.
 inline constexpr size_t kMostInductionCounters = 4;
 
@@ -27,20 +33,25 @@ inline constexpr size_t kMostInductionCounters = 4;
 class InductionCounts {
  public:
   // Prepares for walks over `program`, which must live as long.
-  explicit InductionCounts(const Program& program) : program_(program), concerned_(program.blocks().size(), 0) {}
+  // `most`: counters; only Walk may have more than kMostInductionCounters.
+  explicit InductionCounts(const Program& program, size_t most = kMostInductionCounters)
+      : program_(program), most_(most), concerned_(program.blocks().size(), 0) {}
 
-  // Has `column` (position in Program::accesses()) counted by `counter`; false if that would be too many counters.
-  bool Add(uint32_t column, const InductionCounter& counter);
+  // Adds `term` to `column` (position in Program::accesses()); false if that would be too many counters.
+  bool Add(uint32_t column, const InductionTerm& term);
 
-  // True if `column` has been added.
-  bool Counts(uint32_t column) const { return !counter_of_.empty() && counter_of_[column] != 0; }
+  // How far the counter that was added as number `index` (from 0, among different ones) has come.
+  uint64_t count(size_t index) const { return counters_[index].count; }
 
-  // Walks a path that has been walked before, and writes the counts of its accesses: those of column c from *next[c]
-  // on, which moves behind them.
+  // True if `column` has a term.
+  bool Counts(uint32_t column) const { return !terms_.empty() && !terms_[column].empty(); }
+
+  // Walks a path that has been walked before, and writes what the terms of its accesses sum up to: those of column c
+  // from *next[c] on, which moves behind them.
   void Write(const PathView& path, std::span<uint64_t*> next);
 
-  // Walks a path, as trace::Walk, and calls `emit(column, n)` for every access of the columns, in program order within
-  // a column.
+  // Walks a path, as trace::Walk, and calls `emit(column, sum)` for every access of the columns, in program order
+  // within a column.
   template <typename Decisions, typename Emit>
   WalkStatus Walk(Extent extent, Decisions& decisions, WalkState& state, uint64_t budget, const Emit& emit) {
     for (Counter& counter : counters_) counter.count = 0;
@@ -62,10 +73,15 @@ class InductionCounts {
     uint64_t keep = ~uint64_t{0};
     uint64_t add = 0;
   };
-  // An access in a stride: its count is what `effect` makes of the counter in front of the stride.
+  struct Term {
+    uint32_t counter = 0;
+    uint64_t stride = 0;
+  };
+  // A term of an access in a stride: its count is what `effect` makes of the counter in front of the stride.
   struct Access {
     uint32_t column = 0;
-    uint32_t counter = 0;
+    bool last = false;  // term of the access
+    Term term;
     Effect effect;
   };
   // What kStrideDecisions decisions lead to.
@@ -89,7 +105,10 @@ class InductionCounts {
                          }
                          if (concerned_[index] < kHasColumns) return;
                          for (uint32_t c = block.first_access; c < block.first_access + block.access_count; ++c) {
-                           if (counter_of_[c] != 0) emit(c, counters_[counter_of_[c] - 1].count);
+                           if (terms_[c].empty()) continue;
+                           uint64_t sum = 0;
+                           for (const Term& term : terms_[c]) sum += counters_[term.counter].count * term.stride;
+                           emit(c, sum);
                          }
                        });
   }
@@ -103,8 +122,9 @@ class InductionCounts {
   void Take(const Stride& stride, std::span<uint64_t*> next);
 
   const Program& program_;
-  std::vector<uint8_t> concerned_;   // by block
-  std::vector<uint8_t> counter_of_;  // by column: 1 + counter, 0 = none; empty before the first
+  const size_t most_;
+  std::vector<uint8_t> concerned_;        // by block
+  std::vector<std::vector<Term>> terms_;  // by column; empty before the first
   std::vector<Counter> counters_;
   std::vector<Stride> strides_;
   std::vector<uint32_t> stride_from_;  // by block and decisions; kNotMade, or kNone
@@ -115,6 +135,11 @@ class InductionCounts {
 // What a writer may try for an access in `block`: the head of the innermost loop around it, counted since the thread
 // was last at the head of the loop around that, or at the start of the function. Empty if there is no loop.
 std::vector<InductionCounter> InductionCandidates(const Program& program, uint32_t block);
+
+// What may add up for an access in `block`: the heads of the loops around it, each counted since the thread was last at
+// the head of the next loop around, or at the start of the function; and other blocks of the innermost loop, counted as
+// its head is. Nested loops of which each moves a pointer, and pointers that only some iterations move.
+std::vector<InductionCounter> InductionSummands(const Program& program, uint32_t block);
 
 }  // namespace heddle::trace
 

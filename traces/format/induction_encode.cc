@@ -1,73 +1,102 @@
 // The part of the encoder that finds addresses which follow the variable of a loop.
 #include <algorithm>
+#include <cmath>
 
 #include "traces/format/chunk_encoder.h"
+#include "traces/format/induction_equations.h"
 
 namespace heddle::trace {
-
-bool ChunkEncoder::MayCount(const InductionCounter& counter) const {
-  return counters_.size() < kMostInductionCounters ||
-         std::find(counters_.begin(), counters_.end(), counter) != counters_.end();
+bool ChunkEncoder::MayCount(std::span<const InductionTerm> terms) const {
+  size_t counters = counters_.size();
+  for (const InductionTerm& term : terms) {
+    counters += std::find(counters_.begin(), counters_.end(), term.counter) == counters_.end();
+  }
+  return counters <= kMostInductionCounters;
 }
 
-void ChunkEncoder::Count(const InductionCounter& counter) {
-  if (std::find(counters_.begin(), counters_.end(), counter) == counters_.end()) counters_.push_back(counter);
+void ChunkEncoder::Count(std::span<const InductionTerm> terms) {
+  for (const InductionTerm& term : terms) {
+    if (std::find(counters_.begin(), counters_.end(), term.counter) == counters_.end()) {
+      counters_.push_back(term.counter);
+    }
+  }
 }
 
-bool ChunkEncoder::FitInduction(const PendingChunk& chunk, uint32_t index, const InductionCounter& counter,
-                                std::optional<int64_t> stride) {
+std::vector<InductionTerm> ChunkEncoder::SolveInduction(const PendingChunk& chunk, uint32_t index,
+                                                        std::span<const InductionCounter> counters) const {
+  constexpr size_t kMostEquations = 1 << 14;
+  const ColumnView view = View(index);
+  InductionCounts counts(chunk.program(), counters.size());
+  for (const InductionCounter& counter : counters) counts.Add(index, {counter, 0});
+  InductionEquations equations(counters.size());
+  std::vector<uint8_t> met(chunk.paths().size(), 0);
+  std::vector<double> equation(counters.size());
+  std::vector<uint64_t> before(counters.size());
+  size_t thread = 0;  // of those that run the instruction
+  for (uint32_t p : chunk.path_of_thread()) {
+    const PendingPath& path = chunk.paths()[p];
+    const auto used = ColumnsOf(chunk, path);
+    if (std::none_of(used.begin(), used.end(), [&](const PathColumn& c) { return c.column == index; })) continue;
+    const std::span<const uint64_t> values = view.of(thread++);
+    if (met[p]++ != 0 || values.size() == 1) continue;
+    bool possible = true;
+    size_t k = 0;
+    WalkState state = chunk.start(path.start);
+    ByteDecisions decisions(chunk.decisions().data() + path.first_decision, path.decision_count);
+    counts.Walk(path.extent, decisions, state, path.thread_instructions, [&](uint32_t, uint64_t) {
+      for (size_t i = 0; i < counters.size(); ++i) {
+        equation[i] = static_cast<double>(static_cast<int64_t>(counts.count(i) - before[i]));
+        before[i] = counts.count(i);
+      }
+      if (k > 0 && possible) {
+        possible = equations.Add(equation, static_cast<double>(static_cast<int64_t>(values[k] - values[k - 1])));
+      }
+      ++k;
+    });
+    if (!possible) return {};
+    if (equations.solved() || equations.count() >= kMostEquations) break;
+  }
+  std::vector<InductionTerm> terms;
+  for (size_t i = 0; i < counters.size(); ++i) {
+    const double stride = equations.Solution(i);
+    if (stride != std::round(stride)) return {};
+    if (stride != 0) terms.push_back({counters[i], static_cast<int64_t>(stride)});
+  }
+  return terms.size() <= kMostInductionCounters ? terms : std::vector<InductionTerm>();
+}
+
+bool ChunkEncoder::FitInduction(const PendingChunk& chunk, uint32_t index, std::span<const InductionTerm> terms) {
   const ColumnView view = View(index);
   InductionCounts counts(chunk.program());
-  counts.Add(index, counter);
-  // By path, once it is met: where the counts of its accesses begin.
+  for (const InductionTerm& term : terms) counts.Add(index, term);
+  // By path, once it is met: where what the terms of its accesses sum up to begins.
   constexpr size_t kNotMet = ~size_t{0};
   constexpr size_t kNone = kNotMet - 1;
   std::vector<size_t> first(chunk.paths().size(), kNotMet);
   std::vector<uint64_t> all;
   std::vector<uint64_t>& bases = columns_[index].bases;
   bases.clear();
-  std::vector<uint64_t> early;  // first counts of the threads in front of the one that tells the stride
   for (uint32_t p : chunk.path_of_thread()) {
     if (first[p] == kNotMet) {
       const PendingPath& path = chunk.paths()[p];
-      const auto used = chunk.columns().subspan(path.first_column, path.column_count);
+      const auto used = ColumnsOf(chunk, path);
       const bool runs = std::any_of(used.begin(), used.end(), [&](const PathColumn& c) { return c.column == index; });
       first[p] = runs ? all.size() : kNone;
       if (!runs) continue;
       WalkState state = chunk.start(path.start);
       ByteDecisions decisions(chunk.decisions().data() + path.first_decision, path.decision_count);
       counts.Walk(path.extent, decisions, state, path.thread_instructions,
-                  [&](uint32_t, uint64_t n) { all.push_back(n); });
+                  [&](uint32_t, uint64_t sum) { all.push_back(sum); });
     }
     if (first[p] == kNone) continue;
     const std::span<const uint64_t> values = view.of(bases.size());
-    const uint64_t* n = all.data() + first[p];
-    for (size_t k = 1; k < values.size() && !stride.has_value(); ++k) {
-      const int64_t turns = static_cast<int64_t>(n[k] - n[0]);
-      const int64_t distance = static_cast<int64_t>(values[k] - values[0]);
-      if (turns == 0) continue;
-      if (turns == -1) {
-        stride = static_cast<int64_t>(-static_cast<uint64_t>(distance));
-      } else if (distance % turns == 0) {
-        stride = distance / turns;
-      } else {
-        return false;
-      }
-    }
-    const uint64_t per_turn = static_cast<uint64_t>(stride.value_or(0));
-    if (!stride.has_value()) {
-      early.push_back(n[0]);
-    } else if (!early.empty()) {
-      for (size_t t = 0; t < early.size(); ++t) bases[t] -= per_turn * early[t];
-      early.clear();
-    }
-    const uint64_t base = values[0] - per_turn * n[0];
+    const uint64_t* sum = all.data() + first[p];
+    const uint64_t base = values[0] - sum[0];
     uint64_t wrong = 0;
-    for (size_t k = 1; k < values.size(); ++k) wrong |= (values[k] - per_turn * n[k]) ^ base;
+    for (size_t k = 1; k < values.size(); ++k) wrong |= (values[k] - sum[k]) ^ base;
     if (wrong != 0) return false;
     bases.push_back(base);
   }
-  columns_[index].choice.stride = stride.value_or(0);
   return true;
 }
 
@@ -76,21 +105,24 @@ bool ChunkEncoder::ChooseInduction(const PendingChunk& chunk, uint32_t index, do
   constexpr double kLeastGain = 8 * 512;
   constexpr double kShare = 0.5;
   if (bits < kLeastGain) return false;
-  const Program& program = chunk.program();
-  ModelChoice& choice = columns_[index].choice;
-  for (const InductionCounter& counter : InductionCandidates(program, program.block_of(program.accesses()[index]))) {
-    if (!MayCount(counter) || !FitInduction(chunk, index, counter, std::nullopt)) continue;
+  const auto follows = [&](std::span<const InductionCounter> counters) {
+    std::vector<InductionTerm> terms = SolveInduction(chunk, index, counters);
+    if (terms.empty() || !MayCount(terms) || !FitInduction(chunk, index, terms)) return false;
     const double base_bits = BaseBits(columns_[index].bases);
-    if (base_bits + kLeastGain > bits || base_bits > kShare * bits) continue;
-    const int64_t stride = choice.stride;
+    if (base_bits + kLeastGain > bits || base_bits > kShare * bits) return false;
+    ModelChoice& choice = columns_[index].choice;
     choice = ModelChoice();
     choice.model = v1::AddressColumn::INDUCTION;
-    choice.counter = counter;
-    choice.stride = stride;
-    Count(counter);
+    Count(terms);
+    choice.terms = std::move(terms);
     return true;
+  };
+  const Program& program = chunk.program();
+  const uint32_t block = program.block_of(program.accesses()[index]);
+  for (const InductionCounter& counter : InductionCandidates(program, block)) {
+    if (follows(std::span(&counter, 1))) return true;
   }
-  return false;
+  return follows(InductionSummands(program, block));
 }
 
 }  // namespace heddle::trace

@@ -36,8 +36,8 @@ struct ByteCount {
 struct ColumnInfo {
   Pc instruction = 0;
   uint64_t accesses = 0;  // by all threads
-  static constexpr int kModels = 5;
-  uint64_t chunks_by_model[kModels] = {};  // SEPARABLE, TIME, RELATIVE, CHAIN, INDUCTION
+  static constexpr int kModels = 6;
+  uint64_t chunks_by_model[kModels] = {};  // SEPARABLE, TIME, RELATIVE, CHAIN, INDUCTION, COUNTED
   ByteCount bytes;
 };
 

@@ -15,6 +15,8 @@ inline constexpr uint32_t kUsualMinorVersion = 1;
 inline constexpr char kChunkFeature[] = "chunks-1.1";
 // Named in Index.required_feature of files with a chunk that uses what version 1.3 added.
 inline constexpr char kLaterChunkFeature[] = "chunks-1.3";
+// Likewise for what version 1.5 added.
+inline constexpr char kColumnFeature[] = "columns-1.5";
 
 // A writer closes a chunk at the first of these. A chunk may pass them by what one step of the writer adds; a reader
 // accepts up to the kMax values.

@@ -166,9 +166,10 @@ class Recovery {
     switch (kind) {
       case v1::Record::kHeader:
         if (record.header().major() != kMajorVersion ||
-            std::any_of(
-                record.header().required_feature().begin(), record.header().required_feature().end(),
-                [](const std::string& feature) { return feature != kChunkFeature && feature != kLaterChunkFeature; })) {
+            std::any_of(record.header().required_feature().begin(), record.header().required_feature().end(),
+                        [](const std::string& feature) {
+                          return feature != kChunkFeature && feature != kLaterChunkFeature && feature != kColumnFeature;
+                        })) {
           return absl::UnimplementedError(absl::StrCat(name_, ": trace version ", record.header().major(), ".",
                                                        record.header().minor(),
                                                        " or one of its features is not known to this program"));

@@ -22,8 +22,13 @@ inline int64_t UnZigZag(uint64_t value) { return static_cast<int64_t>((value >> 
 struct LayoutChoice {
   v1::AddressColumn::Layout layout = v1::AddressColumn::PLANES;
   bool sparse = false;
-  bool scaled = false;  // BITS, dense
+  bool scaled = false;                   // BITS, dense
+  std::vector<int64_t> dictionary = {};  // DICTIONARY: residuals
 };
+
+// Of layout DICTIONARY: entries that a place of half a byte, or of a byte, can tell, and still say that it is none.
+inline constexpr size_t kMostSmallEntries = 15;
+inline constexpr size_t kMostEntries = 255;
 
 // The residuals of one thread, which stand together.
 struct ThreadResiduals {

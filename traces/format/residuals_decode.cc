@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -163,6 +164,28 @@ absl::Status DecodeBits(const v1::AddressColumn& column, uint64_t count, std::sp
   return absl::OkStatus();
 }
 
+// Reads `count` values of layout DICTIONARY, of which the bytes hold so many.
+absl::Status DecodePlaces(const v1::AddressColumn& column, uint64_t count, int64_t* out) {
+  const size_t entries = static_cast<size_t>(column.dictionary_size());
+  const bool small = entries <= kMostSmallEntries;
+  std::array<int64_t, kMostEntries> values;
+  for (size_t i = 0; i < entries; ++i) values[i] = Restore(column.dictionary(static_cast<int>(i)), column.shift());
+  const auto* const places = reinterpret_cast<const uint8_t*>(column.residual().data());
+  VarintReader other(column.other_values());
+  for (uint64_t i = 0; i < count; ++i) {
+    const size_t place = small ? places[i / 2] >> (i % 2 * 4) & 15u : places[i];
+    if (place < entries) {
+      out[i] = values[place];
+      continue;
+    }
+    uint64_t z;
+    if (place > entries) return Malformed("a place lies behind the dictionary");
+    if (!other.Read(z)) return Malformed("other_values end early or are too long");
+    out[i] = Restore(z, column.shift());
+  }
+  return other.done() ? absl::OkStatus() : Malformed("other_values are left over");
+}
+
 // Reads the `count` stored values of a column.
 absl::Status DecodeStored(const v1::AddressColumn& column, uint64_t count, std::span<const ThreadResiduals> threads,
                           int64_t* out) {
@@ -171,6 +194,8 @@ absl::Status DecodeStored(const v1::AddressColumn& column, uint64_t count, std::
     case v1::AddressColumn::PLANES:
       kPlaneReaders[column.width()](reinterpret_cast<const uint8_t*>(data.data()), count, column.shift(), out);
       return absl::OkStatus();
+    case v1::AddressColumn::DICTIONARY:
+      return DecodePlaces(column, count, out);
     case v1::AddressColumn::BITS:
       return DecodeBits(column, count, threads, out);
     default:
@@ -207,6 +232,10 @@ absl::Status DecodeResiduals(const v1::AddressColumn& column, uint64_t count, st
   if (!bits && (!column.residual_bits().empty() || column.nonnegative() || column.scaled())) {
     return Malformed("residual_bits, nonnegative and scaled belong to layout BITS");
   }
+  const bool dictionary = column.layout() == v1::AddressColumn::DICTIONARY;
+  if (!dictionary && (column.dictionary_size() != 0 || !column.other_values().empty())) {
+    return Malformed("dictionary and other_values belong to layout DICTIONARY");
+  }
   if (column.scaled() && !gaps.empty()) return Malformed("sparse residuals cannot be scaled");
   // How many values the bytes hold; a varint takes a byte at least.
   uint64_t stored = data.size();
@@ -224,6 +253,15 @@ absl::Status DecodeResiduals(const v1::AddressColumn& column, uint64_t count, st
       stored = CountVarints(data);
       break;
     case v1::AddressColumn::BITS:
+      break;
+    case v1::AddressColumn::DICTIONARY:
+      if (static_cast<size_t>(column.dictionary_size()) > kMostEntries)
+        return Malformed("dictionary has above 255 values");
+      if (!gaps.empty()) return Malformed("sparse residuals have no dictionary");
+      // A byte holds two small places; of the last one half may be left over.
+      if (static_cast<size_t>(column.dictionary_size()) <= kMostSmallEntries) {
+        stored = data.size() == (count + 1) / 2 ? count : 2 * data.size();
+      }
       break;
     default:
       return Malformed("unknown residual layout");

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <memory>
+#include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "traces/format/residuals.h"
 
 namespace heddle::trace {
@@ -72,6 +75,7 @@ struct Bytes {
   std::string residual;
   std::string bits;
   std::string gap;
+  std::string other;  // DICTIONARY
 };
 
 // Numbers are put aside before their bytes are, so that nothing that is read may lie where something is written, and
@@ -137,7 +141,37 @@ void AppendBits(std::span<const int64_t> values, Transform transform, std::span<
   if (filled > 0) out.bits.push_back(static_cast<char>(word));
 }
 
-Bytes Store(std::span<const int64_t> residuals, std::span<const uint8_t> scales, LayoutChoice choice,
+// Places in the dictionary, and what it does not have.
+void AppendPlaces(std::span<const int64_t> values, const Transform& transform, std::span<const int64_t> dictionary,
+                  Bytes& out) {
+  absl::flat_hash_map<int64_t, uint8_t> place_of;
+  for (size_t i = 0; i < dictionary.size(); ++i) place_of.emplace(dictionary[i], static_cast<uint8_t>(i));
+  const bool small = dictionary.size() <= kMostSmallEntries;
+  out.residual.assign(small ? (values.size() + 1) / 2 : values.size(), '\0');
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto found = place_of.find(values[i]);
+    const size_t place = found == place_of.end() ? dictionary.size() : found->second;
+    if (found == place_of.end()) AppendVarint(out.other, transform(values[i]));
+    char& byte = out.residual[small ? i / 2 : i];
+    byte = static_cast<char>(static_cast<uint8_t>(byte) | place << (small ? i % 2 * 4 : 0));
+  }
+}
+
+// The commonest residuals, so many at most.
+std::vector<int64_t> CommonestOf(std::span<const int64_t> residuals, size_t most) {
+  absl::flat_hash_map<int64_t, size_t> often;
+  for (int64_t r : residuals) ++often[r];
+  std::vector<std::pair<size_t, int64_t>> order;
+  for (const auto& [residual, count] : often) {
+    if (count > 1) order.push_back({count, residual});
+  }
+  std::sort(order.begin(), order.end(), std::greater<>());
+  std::vector<int64_t> commonest;
+  for (size_t i = 0; i < std::min(most, order.size()); ++i) commonest.push_back(order[i].second);
+  return commonest;
+}
+
+Bytes Store(std::span<const int64_t> residuals, std::span<const uint8_t> scales, const LayoutChoice& choice,
             const Summary& summary) {
   Bytes bytes;
   std::vector<int64_t> kept;
@@ -163,6 +197,9 @@ Bytes Store(std::span<const int64_t> residuals, std::span<const uint8_t> scales,
       AppendBits(values, choice.sparse ? summary.plain : summary.from_lowest,
                  choice.scaled ? scales : std::span<const uint8_t>(), bytes);
       break;
+    case v1::AddressColumn::DICTIONARY:
+      AppendPlaces(values, summary.plain, choice.dictionary, bytes);
+      break;
     default:
       bytes.residual.reserve(values.size() * 2);
       for (int64_t r : values) AppendVarint(bytes.residual, summary.plain(r));
@@ -174,7 +211,8 @@ Bytes Store(std::span<const int64_t> residuals, std::span<const uint8_t> scales,
 class TrialCompressor {
  public:
   size_t Size(const Bytes& bytes) {
-    return Compressed(bytes.residual) + Compressed(bytes.gap) + bytes.bits.size();  // bits do not compress
+    return Compressed(bytes.residual) + Compressed(bytes.gap) + Compressed(bytes.other) +
+           bytes.bits.size();  // bits do not compress
   }
 
  private:
@@ -212,6 +250,24 @@ LayoutChoice CheapestLayout(std::span<const int64_t> residuals, std::span<const 
     if (size < best_size) {
       best_size = size;
       best = candidate;
+    }
+  }
+  // Readers of earlier versions do not know dictionaries, and a higher level finds more in what repeats itself than
+  // this one does, so that these must gain something: a share, and bytes of all residuals.
+  constexpr double kMostShare = 0.93;
+  constexpr double kLeastGain = 1024;
+  const double share = static_cast<double>(count) / static_cast<double>(residuals.size());
+  const double most_size =
+      std::min(kMostShare * static_cast<double>(best_size), static_cast<double>(best_size) - kLeastGain * share);
+  if (most_size <= 0) return best;
+  best_size = static_cast<size_t>(most_size);
+  for (const size_t most : {kMostSmallEntries, kMostEntries}) {
+    LayoutChoice candidate{Column::DICTIONARY, false, false, CommonestOf(residuals, most)};
+    const size_t entries = candidate.dictionary.size() * 3;  // bytes, of all residuals
+    const size_t size = compressor.Size(Store(sample, {}, candidate, summary)) + entries * count / residuals.size();
+    if (size < best_size) {
+      best_size = size;
+      best = std::move(candidate);
     }
   }
   return best;
@@ -254,6 +310,10 @@ void EncodeResiduals(std::span<const int64_t> residuals, std::span<const ThreadR
     column.set_nonnegative(transform.nonnegative);
     column.set_bias(static_cast<int64_t>(static_cast<uint64_t>(column.bias()) + transform.origin));
     column.set_scaled(used.scaled);
+  }
+  if (used.layout == v1::AddressColumn::DICTIONARY) {
+    for (int64_t residual : used.dictionary) column.add_dictionary(summary.plain(residual));
+    column.set_other_values(std::move(bytes.other));
   }
   column.set_residual(std::move(bytes.residual));
   column.set_residual_bits(std::move(bytes.bits));

@@ -18,6 +18,19 @@ bool NeedsLaterFeature(const v1::BlockChunk& chunk) {
                      [](const v1::AddressColumn& column) { return column.model() == v1::AddressColumn::INDUCTION; });
 }
 
+bool NeedsColumnFeature(const v1::BlockChunk& chunk) {
+  const auto& columns = chunk.column();
+  return std::any_of(columns.begin(), columns.end(), [](const v1::AddressColumn& column) {
+    return column.model() == v1::AddressColumn::COUNTED || column.further_term_size() != 0 ||
+           column.layout() == v1::AddressColumn::DICTIONARY;
+  });
+}
+
+void Require(const char* feature, v1::Index& index) {
+  const auto& known = index.required_feature();
+  if (std::find(known.begin(), known.end(), feature) == known.end()) index.add_required_feature(feature);
+}
+
 }  // namespace
 
 absl::Status TraceWriter::State::CheckBlock(uint64_t block, std::span<const ThreadRecord> threads) {
@@ -43,7 +56,8 @@ void TraceWriter::State::CountBlocks(uint64_t blocks, uint64_t threads) {
 
 absl::Status TraceWriter::State::AppendChunk(v1::Record& record, uint64_t last_block) {
   const v1::BlockChunk& chunk = record.chunk();
-  if (index.required_feature_size() == 0 && NeedsLaterFeature(chunk)) index.add_required_feature(kLaterChunkFeature);
+  if (NeedsLaterFeature(chunk)) Require(kLaterChunkFeature, index);
+  if (NeedsColumnFeature(chunk)) Require(kColumnFeature, index);
   v1::ChunkReference& reference = *index.add_chunk();
   reference.set_frame(file->record_count());
   reference.set_launch(chunk.launch());

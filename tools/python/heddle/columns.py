@@ -43,7 +43,8 @@ class _Column:
         self.reference = None
         self._bases = self._residuals = iter(())
         self._steps = []
-        self._added = []     # INDUCTION: by path, stride * n of each access
+        self._added = []     # INDUCTION, COUNTED: by path, the sum of each access
+        self._counts = []    # COUNTED: by path, a number of each access that changes where the thread begins anew
         self._base = 0
         self._occurrence = 0
 
@@ -56,10 +57,13 @@ class _Column:
             raise TraceError(f"column of instruction {message.instruction}: chain_bias has the wrong length")
         if chained and self.chain is None:
             raise TraceError(f"column of instruction {message.instruction}: model CHAIN needs a chain")
-        induction = message.model == AddressColumn.INDUCTION
-        if not induction and (message.counted_block, message.reset_block, message.stride) != (0, 0, 0):
+        counts = self.counts()
+        if not counts and (message.counted_block, message.reset_block, message.stride, len(message.further_term)) \
+                != (0, 0, 0, 0):
             raise TraceError(f"column of instruction {message.instruction}: not of model INDUCTION, but has blocks")
-        has_bases = message.model in (AddressColumn.SEPARABLE, AddressColumn.TIME, AddressColumn.INDUCTION)
+        if message.HasField("restart") and message.model != AddressColumn.COUNTED:
+            raise TraceError(f"column of instruction {message.instruction}: restart belongs to model COUNTED")
+        has_bases = message.model in (AddressColumn.SEPARABLE, AddressColumn.TIME) or counts
         if len(message.base_dd) != (self.threads if has_bases else 0):
             raise TraceError(f"column of instruction {message.instruction}: base_dd has the wrong length")
         if len(message.step_dd) != (self.most - 1 if message.model == AddressColumn.SEPARABLE else 0):
@@ -70,10 +74,10 @@ class _Column:
         if message.model in (AddressColumn.SEPARABLE, AddressColumn.INDUCTION):
             return
         first = 0
-        if message.model == AddressColumn.TIME:
+        if message.model in (AddressColumn.TIME, AddressColumn.COUNTED):
             first = 1
             if message.scaled:
-                raise TraceError(f"column of instruction {message.instruction}: scaled does not go with TIME")
+                raise TraceError(f"column of instruction {message.instruction}: scaled does not go with TIME and COUNTED")
         elif message.model == AddressColumn.CHAIN:
             pass
         elif message.model == AddressColumn.RELATIVE:
@@ -86,27 +90,48 @@ class _Column:
             raise TraceError(f"column of instruction {message.instruction}: unknown model {message.model}")
         self._residuals = iter(_residuals(message, [(count - first, total) for count, total in threads]))
 
-    def count(self, program, paths):
-        """INDUCTION: counts along the basic blocks of every path what its accesses count from."""
+    def counts(self):
+        """Whether the column counts along paths."""
+        return self.message.model in (AddressColumn.INDUCTION, AddressColumn.COUNTED)
+
+    def terms(self):
+        """The messages that have counted_block, reset_block and stride."""
         message = self.message
-        counted, reset = message.counted_block, message.reset_block
-        if counted >= len(program.block) or reset >= len(program.block) or counted == reset:
-            raise TraceError(f"column of instruction {message.instruction}: counted_block or reset_block is wrong")
+        none = (message.counted_block, message.reset_block, message.stride, len(message.further_term)) == (0, 0, 0, 0)
+        return [] if none and message.model == AddressColumn.COUNTED else [message, *message.further_term]
+
+    def restarts(self):
+        """Likewise, of which the counts tell where threads begin anew."""
+        return [self.message.restart] if self.message.HasField("restart") else []
+
+    def count(self, program, paths):
+        """Counts along the basic blocks of every path what its accesses count from."""
+        message = self.message
+        if len(message.further_term) >= MAX_INDUCTION_COUNTERS:
+            raise TraceError(f"column of instruction {message.instruction}: too many terms")
+        if any(restart.stride != 0 for restart in self.restarts()):
+            raise TraceError(f"column of instruction {message.instruction}: restart has no stride")
+        for term in self.terms() + self.restarts():
+            counted, reset = term.counted_block, term.reset_block
+            if counted >= len(program.block) or reset >= len(program.block) or counted == reset:
+                raise TraceError(f"column of instruction {message.instruction}: counted_block or reset_block is wrong")
         own = next(i for i, block in enumerate(program.block)
                    if 0 <= message.instruction - block.first_instruction < block.instruction_count)
         for path in paths:
-            places = numpy.arange(len(path))
-            counts = numpy.cumsum(path == counted)
-            resets = numpy.maximum.accumulate(numpy.where(path == reset, places, -1))
-            at = counts - numpy.where(resets >= 0, counts[resets], 0)
-            self._added.append([message.stride * int(n) for n in at[path == own]])
+            added = [0] * int((path == own).sum())
+            for term in self.terms():
+                added = [so_far + term.stride * n for so_far, n in zip(added, _count(term, path, own))]
+            self._added.append(added)
+            self._counts.extend(_count(restart, path, own) for restart in self.restarts())
 
     def start(self, path):
         """A thread begins, in the path of this number."""
-        if self.message.model in (AddressColumn.SEPARABLE, AddressColumn.TIME, AddressColumn.INDUCTION):
-            self._base = next(self._bases)
-        if self.message.model == AddressColumn.INDUCTION:
+        if self.message.model in (AddressColumn.SEPARABLE, AddressColumn.TIME) or self.counts():
+            self._base = self._start = next(self._bases)
+        if self.counts():
             self._steps = self._added[path]
+        if self.restarts():
+            self._places = self._counts[path]
         self._occurrence = 0
 
     def next(self):
@@ -119,6 +144,12 @@ class _Column:
         elif message.model == AddressColumn.CHAIN:
             chain = self.chain
             address = chain.latest + message.bias + message.chain_bias[chain.state] + next(self._residuals)
+        elif message.model == AddressColumn.COUNTED:
+            k = self._occurrence
+            if k > 0:
+                anew = self.restarts() and self._places[k] != self._places[k - 1]
+                self._start = (self._base if anew else self._start) + message.bias + next(self._residuals)
+            address = self._start + self._steps[k]
         elif self._occurrence == 0:
             address = self._base
         else:
@@ -153,17 +184,18 @@ def decode_addresses(program, chunk, path_of_thread, path_instructions, path_bas
             column.accesses += int(count) * int(threads)
             column.threads += int(threads)
             column.most = max(column.most, int(count))
-    counters = set()
+    counters, restarts = set(), set()
     for instruction, column in columns.items():
         if column.accesses == 0:
             raise TraceError(f"column of instruction {instruction}: no thread runs it")
         by_thread = counts[instruction][path_of_thread]
         runs = by_thread > 0
         column.prepare(columns, list(zip(by_thread[runs].tolist(), totals[path_of_thread][runs].tolist())))
-        if column.message.model == AddressColumn.INDUCTION:
-            counters.add((column.message.counted_block, column.message.reset_block))
+        if column.counts():
+            restarts.update((term.counted_block, term.reset_block) for term in column.restarts())
+            counters.update((term.counted_block, term.reset_block) for term in column.terms())
             column.count(program, path_basic_blocks)
-    if len(counters) > MAX_INDUCTION_COUNTERS:
+    if max(len(counters), len(restarts)) > MAX_INDUCTION_COUNTERS:
         raise TraceError("too many pairs of counted_block and reset_block")
     sequences = [[columns[int(i)] for i in instructions] for instructions in path_instructions]
     distinct = [list(dict.fromkeys(sequence)) for sequence in sequences]
@@ -179,6 +211,14 @@ def decode_addresses(program, chunk, path_of_thread, path_instructions, path_bas
             chain.start()
         out.extend([column.next() for column in sequences[path]])
     return numpy.array(out, dtype=numpy.uint64)
+
+
+def _count(term, path, own):
+    """How often the path has entered one block since it last entered another, whenever it is in the block `own`."""
+    counts = numpy.cumsum(path == term.counted_block)
+    resets = numpy.maximum.accumulate(numpy.where(path == term.reset_block, numpy.arange(len(path)), -1))
+    at = counts - numpy.where(resets >= 0, counts[resets], 0)
+    return [int(n) for n in at[path == own]]
 
 
 def _from_second_differences(differences):
@@ -204,6 +244,8 @@ def _residuals(column, threads):
     where = f"column of instruction {column.instruction}: "
     if column.residual_count != count or column.shift > 63 or column.order != AddressColumn.THREAD_MAJOR:
         raise TraceError(where + "residual_count, shift or order is wrong")
+    if column.layout != AddressColumn.DICTIONARY and (column.dictionary or column.other_values):
+        raise TraceError(where + "not of layout DICTIONARY, but has one")
     if column.layout == AddressColumn.ZERO:
         if column.residual or column.sparse_gap:
             raise TraceError(where + "layout ZERO has no residual bytes")
@@ -215,6 +257,8 @@ def _residuals(column, threads):
         stored = sum(plane << numpy.uint64(8 * i) for i, plane in enumerate(planes))
     elif column.layout == AddressColumn.VARINT:
         stored = _varints(column.residual)
+    elif column.layout == AddressColumn.DICTIONARY:
+        stored = _places(column, count, where)
     elif column.layout == AddressColumn.BITS:
         if column.scaled and column.sparse_gap:
             raise TraceError(where + "sparse residuals cannot be scaled")
@@ -235,6 +279,24 @@ def _residuals(column, threads):
     one = numpy.uint64(1)
     signed = ((stored >> one) ^ -(stored & one).astype(numpy.int64).astype(numpy.uint64)).view(numpy.int64)
     return [int(value) << column.shift for value in signed]
+
+
+def _places(column, count, where):
+    """Numbers of layout DICTIONARY: places in it, or behind it for those that it does not have."""
+    entries = len(column.dictionary)
+    if entries > 255 or column.sparse_gap:
+        raise TraceError(where + "too large a dictionary, or a sparse one")
+    places = numpy.frombuffer(column.residual, dtype=numpy.uint8)
+    if entries <= 15:
+        if len(places) != (count + 1) // 2:
+            raise TraceError(where + f"residual bytes do not hold {count} residuals")
+        places = numpy.stack((places & 15, places >> 4), axis=1).reshape(-1)[:count]
+    other = _varints(column.other_values)
+    if (places > entries).any() or int((places == entries).sum()) != len(other):
+        raise TraceError(where + "places do not fit the dictionary and other_values")
+    stored = numpy.append(numpy.array(column.dictionary, dtype=numpy.uint64), numpy.uint64(0))[places]
+    stored[places == entries] = other
+    return stored
 
 
 def _bits(column, threads, where):
