@@ -3,7 +3,6 @@
 #define HEDDLE_TRACES_FORMAT_CHUNK_ENCODER_H_
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "traces/format/residuals.h"
 
 namespace heddle::trace {
@@ -261,8 +262,17 @@ LayoutChoice CheapestLayout(std::span<const int64_t> residuals, std::span<const 
       std::min(kMostShare * static_cast<double>(best_size), static_cast<double>(best_size) - kLeastGain * share);
   if (most_size <= 0) return best;
   best_size = static_cast<size_t>(most_size);
+  // Scattered addresses need not be counted.
+  constexpr size_t kLook = 512;
+  const auto look = sample.first(std::min(kLook, count));
+  if (absl::flat_hash_set<int64_t>(look.begin(), look.end()).size() > kLook / 4) return best;
+  const std::vector<int64_t> commonest = CommonestOf(residuals, kMostEntries);
   for (const size_t most : {kMostSmallEntries, kMostEntries}) {
-    LayoutChoice candidate{Column::DICTIONARY, false, false, CommonestOf(residuals, most)};
+    const size_t entries_used = std::min(most, commonest.size());
+    LayoutChoice candidate{Column::DICTIONARY,
+                           false,
+                           false,
+                           {commonest.begin(), commonest.begin() + static_cast<ptrdiff_t>(entries_used)}};
     const size_t entries = candidate.dictionary.size() * 3;  // bytes, of all residuals
     const size_t size = compressor.Size(Store(sample, {}, candidate, summary)) + entries * count / residuals.size();
     if (size < best_size) {
