@@ -83,10 +83,10 @@ TEST(Candidates, OfSumsAreAllLoopsAroundAndTheBlocksOfTheInnermost) {
 // a + 2 b = 8, b = 3, and what follows from them: a = 2; c can be anything.
 TEST(Equations, AreSolvedAsFarAsTheyGo) {
   InductionEquations equations(3);
-  EXPECT_TRUE(equations.Add(std::vector<double>{1, 2, 0}, 8));
-  EXPECT_TRUE(equations.Add(std::vector<double>{0, 1, 0}, 3));
-  EXPECT_TRUE(equations.Add(std::vector<double>{2, 5, 0}, 19));
-  EXPECT_FALSE(equations.Add(std::vector<double>{1, 1, 0}, 6));
+  EXPECT_TRUE(equations.Add(std::vector<int64_t>{1, 2, 0}, 8));
+  EXPECT_TRUE(equations.Add(std::vector<int64_t>{0, 1, 0}, 3));
+  EXPECT_TRUE(equations.Add(std::vector<int64_t>{2, 5, 0}, 19));
+  EXPECT_FALSE(equations.Add(std::vector<int64_t>{1, 1, 0}, 6));
   EXPECT_FALSE(equations.solved());
   EXPECT_EQ(equations.Solution(0), 2);
   EXPECT_EQ(equations.Solution(1), 3);

@@ -6,9 +6,11 @@
 #include <span>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "proto/trace.pb.h"
 #include "traces/format/chain_model.h"
 #include "traces/format/column_model.h"
+#include "traces/format/induction_equations.h"
 #include "traces/format/pending_chunk.h"
 
 namespace heddle::trace {
@@ -118,6 +120,17 @@ class ChunkEncoder {
   // Distinct counters of the chunk so far: whether there may be these too, and that there are.
   bool MayCount(std::span<const InductionTerm> terms) const;
   void Count(std::span<const InductionTerm> terms);
+  // Whether steps of a thread are wanted.
+  enum class Take { kYes, kNot, kNoMore };
+  // Calls step(turns, distance) for the accesses of the column, but for the first of each thread: what the counters did
+  // since the access before, and how the address changed. `take` is asked in front of each thread with several
+  // accesses.
+  void ForEachStep(const PendingChunk& chunk, uint32_t index, std::span<const InductionCounter> counters,
+                   absl::FunctionRef<Take(uint32_t path, size_t accesses)> take,
+                   absl::FunctionRef<void(std::span<const int64_t> turns, int64_t distance)> step) const;
+  // The counters whose strides are not 0; none if a stride is no whole number, or there are too many.
+  static std::vector<InductionTerm> TermsOf(const InductionEquations& equations,
+                                            std::span<const InductionCounter> counters);
   // What the addresses of the column would have to add for each counter, as the first accesses tell: the terms that are
   // not 0, or none if there is no such sum.
   std::vector<InductionTerm> SolveInduction(const PendingChunk& chunk, uint32_t index,

@@ -1,11 +1,9 @@
 // The part of the encoder that finds addresses which follow the variables of loops most of the time.
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
 #include "traces/format/chunk_encoder.h"
-#include "traces/format/induction_equations.h"
 
 namespace heddle::trace {
 
@@ -20,35 +18,17 @@ std::vector<InductionTerm> ChunkEncoder::GuessTerms(const PendingChunk& chunk, u
   constexpr size_t kSample = 4096;     // accesses
   constexpr size_t kLeastOften = 16;   // that say the same
   constexpr double kLeastShare = 0.5;  // of those that count alike
-  const ColumnView view = View(index);
-  InductionCounts counts(chunk.program(), counters.size());
-  for (const InductionCounter& counter : counters) counts.Add(index, {counter, 0});
   // By what the counters did between two accesses of a thread: how the address changed, and how often.
   std::map<std::vector<int64_t>, std::map<int64_t, size_t>> seen;
   size_t sampled = 0;
-  std::vector<uint64_t> before(counters.size());
-  std::vector<int64_t> turns(counters.size());
-  size_t thread = 0;  // of those that run the instruction
-  for (uint32_t p : chunk.path_of_thread()) {
-    const PendingPath& path = chunk.paths()[p];
-    const auto used = ColumnsOf(chunk, path);
-    if (std::none_of(used.begin(), used.end(), [&](const PathColumn& c) { return c.column == index; })) continue;
-    const std::span<const uint64_t> values = view.of(thread++);
-    if (values.size() == 1) continue;
-    size_t k = 0;
-    WalkState state = chunk.start(path.start);
-    ByteDecisions decisions(chunk.decisions().data() + path.first_decision, path.decision_count);
-    counts.Walk(path.extent, decisions, state, path.thread_instructions, [&](uint32_t, uint64_t) {
-      for (size_t i = 0; i < counters.size(); ++i) {
-        turns[i] = static_cast<int64_t>(counts.count(i) - before[i]);
-        before[i] = counts.count(i);
-      }
-      if (k > 0) ++seen[turns][static_cast<int64_t>(values[k] - values[k - 1])];
-      ++k;
-    });
-    sampled += values.size();
-    if (sampled >= kSample) break;
-  }
+  const auto take = [&](uint32_t, size_t accesses) {
+    if (sampled >= kSample) return Take::kNoMore;
+    sampled += accesses;
+    return Take::kYes;
+  };
+  ForEachStep(chunk, index, counters, take, [&](std::span<const int64_t> turns, int64_t distance) {
+    ++seen[std::vector<int64_t>(turns.begin(), turns.end())][distance];
+  });
   struct Rule {
     size_t often;
     const std::vector<int64_t>* turns;
@@ -68,16 +48,9 @@ std::vector<InductionTerm> ChunkEncoder::GuessTerms(const PendingChunk& chunk, u
   std::stable_sort(rules.begin(), rules.end(), [](const Rule& a, const Rule& b) { return a.often > b.often; });
   InductionEquations equations(counters.size());
   for (const Rule& rule : rules) {
-    const std::vector<double> left(rule.turns->begin(), rule.turns->end());
-    equations.Add(left, static_cast<double>(rule.distance));  // what contradicts commoner ones is left out
+    equations.Add(*rule.turns, rule.distance);  // what contradicts commoner ones is left out
   }
-  std::vector<InductionTerm> terms;
-  for (size_t i = 0; i < counters.size(); ++i) {
-    const double stride = equations.Solution(i);
-    if (stride != std::round(stride)) return {};
-    if (stride != 0) terms.push_back({counters[i], static_cast<int64_t>(stride)});
-  }
-  return terms.size() <= kMostInductionCounters ? terms : std::vector<InductionTerm>();
+  return TermsOf(equations, counters);
 }
 
 void ChunkEncoder::CountedResiduals(const PendingChunk& chunk, uint32_t index, const ModelChoice& choice, size_t most,

@@ -1,11 +1,12 @@
 // The part of the encoder that finds addresses which follow the variable of a loop.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "traces/format/chunk_encoder.h"
-#include "traces/format/induction_equations.h"
 
 namespace heddle::trace {
+
 bool ChunkEncoder::MayCount(std::span<const InductionTerm> terms) const {
   size_t counters = counters_.size();
   for (const InductionTerm& term : terms) {
@@ -22,40 +23,40 @@ void ChunkEncoder::Count(std::span<const InductionTerm> terms) {
   }
 }
 
-std::vector<InductionTerm> ChunkEncoder::SolveInduction(const PendingChunk& chunk, uint32_t index,
-                                                        std::span<const InductionCounter> counters) const {
-  constexpr size_t kMostEquations = 1 << 14;
+void ChunkEncoder::ForEachStep(const PendingChunk& chunk, uint32_t index, std::span<const InductionCounter> counters,
+                               absl::FunctionRef<Take(uint32_t path, size_t accesses)> take,
+                               absl::FunctionRef<void(std::span<const int64_t> turns, int64_t distance)> step) const {
   const ColumnView view = View(index);
   InductionCounts counts(chunk.program(), counters.size());
   for (const InductionCounter& counter : counters) counts.Add(index, {counter, 0});
-  InductionEquations equations(counters.size());
-  std::vector<uint8_t> met(chunk.paths().size(), 0);
-  std::vector<double> equation(counters.size());
   std::vector<uint64_t> before(counters.size());
+  std::vector<int64_t> turns(counters.size());
   size_t thread = 0;  // of those that run the instruction
   for (uint32_t p : chunk.path_of_thread()) {
     const PendingPath& path = chunk.paths()[p];
     const auto used = ColumnsOf(chunk, path);
     if (std::none_of(used.begin(), used.end(), [&](const PathColumn& c) { return c.column == index; })) continue;
     const std::span<const uint64_t> values = view.of(thread++);
-    if (met[p]++ != 0 || values.size() == 1) continue;
-    bool possible = true;
+    if (values.size() == 1) continue;
+    const Take taken = take(p, values.size());
+    if (taken == Take::kNoMore) return;
+    if (taken == Take::kNot) continue;
     size_t k = 0;
     WalkState state = chunk.start(path.start);
     ByteDecisions decisions(chunk.decisions().data() + path.first_decision, path.decision_count);
     counts.Walk(path.extent, decisions, state, path.thread_instructions, [&](uint32_t, uint64_t) {
       for (size_t i = 0; i < counters.size(); ++i) {
-        equation[i] = static_cast<double>(static_cast<int64_t>(counts.count(i) - before[i]));
+        turns[i] = static_cast<int64_t>(counts.count(i) - before[i]);
         before[i] = counts.count(i);
       }
-      if (k > 0 && possible) {
-        possible = equations.Add(equation, static_cast<double>(static_cast<int64_t>(values[k] - values[k - 1])));
-      }
+      if (k > 0) step(turns, static_cast<int64_t>(values[k] - values[k - 1]));
       ++k;
     });
-    if (!possible) return {};
-    if (equations.solved() || equations.count() >= kMostEquations) break;
   }
+}
+
+std::vector<InductionTerm> ChunkEncoder::TermsOf(const InductionEquations& equations,
+                                                 std::span<const InductionCounter> counters) {
   std::vector<InductionTerm> terms;
   for (size_t i = 0; i < counters.size(); ++i) {
     const double stride = equations.Solution(i);
@@ -63,6 +64,22 @@ std::vector<InductionTerm> ChunkEncoder::SolveInduction(const PendingChunk& chun
     if (stride != 0) terms.push_back({counters[i], static_cast<int64_t>(stride)});
   }
   return terms.size() <= kMostInductionCounters ? terms : std::vector<InductionTerm>();
+}
+
+std::vector<InductionTerm> ChunkEncoder::SolveInduction(const PendingChunk& chunk, uint32_t index,
+                                                        std::span<const InductionCounter> counters) const {
+  constexpr size_t kMostEquations = 1 << 14;
+  InductionEquations equations(counters.size());
+  std::vector<uint8_t> met(chunk.paths().size(), 0);
+  bool possible = true;
+  const auto take = [&](uint32_t path, size_t) {
+    if (!possible || equations.solved() || equations.count() >= kMostEquations) return Take::kNoMore;
+    return met[path]++ == 0 ? Take::kYes : Take::kNot;
+  };
+  ForEachStep(chunk, index, counters, take, [&](std::span<const int64_t> turns, int64_t distance) {
+    if (possible) possible = equations.Add(turns, distance);
+  });
+  return possible ? TermsOf(equations, counters) : std::vector<InductionTerm>();
 }
 
 bool ChunkEncoder::FitInduction(const PendingChunk& chunk, uint32_t index, std::span<const InductionTerm> terms) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -19,14 +20,15 @@ class InductionEquations {
   size_t count() const { return count_; }
 
   // Sum over i of left[i] * unknown[i] = right; false if that contradicts the equations so far.
-  bool Add(std::span<const double> left, double right) {
+  bool Add(std::span<const int64_t> left, int64_t right) {
     ++count_;
     std::vector<double>& row = scratch_;
     row.assign(left.begin(), left.end());
-    row.push_back(right);
+    row.push_back(static_cast<double>(right));
     for (const Row& known : rows_) Subtract(known, row);
     const auto own = std::find_if(row.begin(), row.end() - 1, [](double x) { return std::abs(x) > kSmall; });
-    if (own == row.end() - 1) return std::abs(row.back()) <= kSmall * std::max(1.0, std::abs(right));
+    if (own == row.end() - 1)
+      return std::abs(row.back()) <= kSmall * std::max(1.0, std::abs(static_cast<double>(right)));
     const double factor = 1 / *own;
     Row added{static_cast<size_t>(own - row.begin()), row};
     for (double& x : added.values) x *= factor;
