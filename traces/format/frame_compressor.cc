@@ -21,7 +21,14 @@ constexpr size_t kSmallFrame = 32u << 10;
 constexpr int kSmallFrameLevel = 15;
 constexpr size_t kMiddlingFrame = 384u << 10;
 constexpr int kMiddlingFrameLevel = 9;
-constexpr size_t kLeastShrinking = 3;
+// A byte takes these levels about 3, 6 and 14 times the time of the usual one: what says much in few bytes may have it.
+// The first entry counts that a frame comes up to.
+struct Raised {
+  uint64_t instructions_per_byte;  // before compression
+  size_t shrinking;                // at the usual level
+  int level;
+};
+constexpr Raised kRaised[] = {{18, 3, 16}, {7, 6, 13}, {0, 3, kMiddlingFrameLevel}};
 constexpr int kLeastRaised = 3;  // below it, somebody wants to be fast
 // Of threads that do little but branch, parts are joined to frames that are small beside what they say, and the highest
 // level takes some milliseconds for a million of their thread-instructions.
@@ -39,11 +46,20 @@ int LevelFor(int level, size_t raw_bytes, const FrameSections& sections) {
   return raw_bytes <= kTerseFrame && terse ? kTerseFrameLevel : level;
 }
 
-// Whether a frame that took `size` bytes at `level` is worth another try at kMiddlingFrameLevel.
-bool DeservesMore(int level, size_t size, size_t raw_bytes, const FrameSections& sections) {
+// The level at which a frame that took `size` bytes at `level` is worth another try; `level` itself if it is not.
+int RaisedLevel(int level, size_t size, size_t raw_bytes, const FrameSections& sections) {
   const size_t chunk_bytes = raw_bytes / std::max<uint64_t>(sections.chunks, 1);
-  return level >= kLeastRaised && level < kMiddlingFrameLevel && chunk_bytes <= kMiddlingFrame &&
-         !sections.MostlyRandom(raw_bytes) && !ZSTD_isError(size) && size * kLeastShrinking <= raw_bytes;
+  if (level < kLeastRaised || level >= kMiddlingFrameLevel || chunk_bytes > kMiddlingFrame ||
+      sections.MostlyRandom(raw_bytes) || ZSTD_isError(size)) {
+    return level;
+  }
+  for (const Raised& raised : kRaised) {
+    if (sections.thread_instructions >= raised.instructions_per_byte * raw_bytes &&
+        size * raised.shrinking <= raw_bytes) {
+      return raised.level;
+    }
+  }
+  return level;
 }
 
 }  // namespace
@@ -63,7 +79,8 @@ struct FrameCompressor::Context {
     if (job.compressed.size() < bound) job.compressed.resize(bound);
     const int level = LevelFor(usual_level, raw.size(), sections);
     Compress(raw, sections, level, job);
-    if (DeservesMore(level, job.size, raw.size(), sections)) Compress(raw, sections, kMiddlingFrameLevel, job);
+    const int raised = RaisedLevel(level, job.size, raw.size(), sections);
+    if (raised != level) Compress(raw, sections, raised, job);
   }
 
   // A block ends at each of the frame's sections.
