@@ -60,7 +60,7 @@ TEST(ChunkParser, ReadsNumbersOfEveryLength) {
       chunk.add_path_number(static_cast<uint32_t>(value));
       chunk.mutable_paths()->add_decision_count(static_cast<uint32_t>(value));
       chunk.add_column()->add_base_dd(static_cast<int64_t>(value));
-      chunk.mutable_column(0)->add_base_dd(-static_cast<int64_t>(value));
+      chunk.mutable_column(0)->add_base_dd(static_cast<int64_t>(-value));
       chunk.mutable_column(0)->add_step_dd(i % 5 == 0 ? static_cast<int64_t>(value) : i);
     }
     v1::BlockChunk read;
