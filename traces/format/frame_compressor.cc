@@ -30,8 +30,13 @@ struct Raised {
   int level;
   int min_match;  // bytes; 0: the level's own
 };
-constexpr Raised kRaised[] = {{18, 3, 16, 0}, {7, 6, 12, 6}, {0, 3, kMiddlingFrameLevel, 0}};
+constexpr Raised kRaised[] = {{18, 3, 16, 0}, {7, 6, 12, 6}, {4, 3, kMiddlingFrameLevel, 0}};
 constexpr int kLeastRaised = 3;  // below it, somebody wants to be fast
+// Scattered addresses take so many bytes per thread-instruction that the usual level would take longer than the kernel
+// and everything else that records it; it would save a tenth.
+constexpr int kUsualLevel = 3;
+constexpr int kScatteredLevel = 1;
+constexpr uint64_t kScatteredInstructionsPerByte = 6;
 // Of threads that do little but branch, parts are joined to frames that are small beside what they say, and the highest
 // level takes some milliseconds for a million of their thread-instructions.
 constexpr size_t kTerseFrame = 128u << 10;
@@ -45,13 +50,16 @@ int LevelFor(int level, size_t raw_bytes, const FrameSections& sections) {
   const size_t chunk_bytes = raw_bytes / std::max<uint64_t>(sections.chunks, 1);
   if (chunk_bytes <= kSmallFrame) return std::max(level, kSmallFrameLevel);
   const bool terse = sections.thread_instructions / kTerseInstructionsPerByte >= raw_bytes;
-  return raw_bytes <= kTerseFrame && terse ? kTerseFrameLevel : level;
+  if (raw_bytes <= kTerseFrame && terse) return kTerseFrameLevel;
+  const bool scattered = sections.chunks != 0 && !sections.MostlyRandom(raw_bytes) &&
+                         sections.thread_instructions < kScatteredInstructionsPerByte * raw_bytes;
+  return level == kUsualLevel && scattered ? kScatteredLevel : level;
 }
 
-// How a frame that took `size` bytes at `level` is worth another try; null if it is not.
-const Raised* WorthMore(int level, size_t size, size_t raw_bytes, const FrameSections& sections) {
+// How a frame that took `size` bytes at `level` is worth another try, if `usual` is the usual level; null if it is not.
+const Raised* WorthMore(int usual, int level, size_t size, size_t raw_bytes, const FrameSections& sections) {
   const size_t chunk_bytes = raw_bytes / std::max<uint64_t>(sections.chunks, 1);
-  if (level < kLeastRaised || level >= kMiddlingFrameLevel || chunk_bytes > kMiddlingFrame ||
+  if (usual < kLeastRaised || level >= kMiddlingFrameLevel || chunk_bytes > kMiddlingFrame ||
       sections.MostlyRandom(raw_bytes) || ZSTD_isError(size)) {
     return nullptr;
   }
@@ -86,7 +94,7 @@ struct FrameCompressor::Context {
     constexpr int kLongMatch = 7;
     const bool by_chance = level < kLevelThatWeighs && sections.MostlyRandom(raw.size());
     Compress(raw, sections, level, by_chance ? kLongMatch : 0, job);
-    const Raised* const raised = WorthMore(level, job.size, raw.size(), sections);
+    const Raised* const raised = WorthMore(usual_level, level, job.size, raw.size(), sections);
     if (raised != nullptr) Compress(raw, sections, raised->level, raised->min_match, job);
   }
 
