@@ -83,10 +83,10 @@ std::string PlanesThatEndOneByOne() {
   return Assemble(std::move(records));
 }
 
-// `loads` in the first of eight blocks that a loop goes round, and a path through it of `rounds`. The loads' columns
-// count by block pairs that `pair` tells.
+// `loads` in the first of eight blocks that a loop goes round, and a path through it of `rounds`. `count` says what
+// the loads' columns count by.
 std::string Counters(uint32_t loads, uint32_t rounds, uint32_t columns,
-                     const std::function<std::pair<uint32_t, uint32_t>(uint32_t column)>& pair) {
+                     const std::function<void(uint32_t number, v1::AddressColumn& column)>& count) {
   ProgramBuilder builder("counters");
   constexpr uint32_t kBlocks = 8;
   builder.Block("entry").Alu();
@@ -118,24 +118,47 @@ std::string Counters(uint32_t loads, uint32_t rounds, uint32_t columns,
     v1::AddressColumn& column = *chunk.add_column();
     column.set_instruction(1 + c);
     column.set_model(v1::AddressColumn::INDUCTION);
-    const auto [counted, reset] = pair(c);
-    column.set_counted_block(counted);
-    column.set_reset_block(reset);
     column.set_stride(4);
     column.add_base_dd(0);
+    count(c, column);
   }
   *records[3].mutable_chunk() = std::move(chunk);
   return Assemble(std::move(records));
 }
 
 std::string CounterForEveryColumn() {
-  return Counters(50, 1, 50, [](uint32_t c) { return std::pair(1 + c % 8, (2 + c % 8 + c / 8) % 9); });
+  return Counters(50, 1, 50, [](uint32_t c, v1::AddressColumn& column) {
+    column.set_counted_block(1 + c % 8);
+    column.set_reset_block((2 + c % 8 + c / 8) % 9);
+  });
 }
 
 // As many counters as there may be, touched as often as a chunk lets them. What is wrong shows when it has been
 // decoded.
 std::string CountersOnEveryBlock() {
-  return Counters(8, 260'000, 8, [](uint32_t c) { return std::pair(1 + c % 4, 2 + c % 4); });
+  return Counters(8, 260'000, 8, [](uint32_t c, v1::AddressColumn& column) {
+    column.set_counted_block(1 + c % 4);
+    column.set_reset_block(2 + c % 4);
+  });
+}
+
+// The same with all that model COUNTED may have: sums of four terms, restarts of four pairs, and residuals, for every
+// access.
+std::string CountedOnEveryBlock(uint32_t rounds) {
+  return Counters(8, rounds, 8, [rounds](uint32_t c, v1::AddressColumn& column) {
+    column.set_model(v1::AddressColumn::COUNTED);
+    column.set_counted_block(1);
+    column.set_reset_block(2);
+    for (uint32_t further = 1; further < 4; ++further) {
+      v1::InductionTerm& term = *column.add_further_term();
+      term.set_counted_block(1 + further);
+      term.set_reset_block(2 + further);
+      term.set_stride(4);
+    }
+    column.mutable_restart()->set_counted_block(5 + c % 4);
+    column.mutable_restart()->set_reset_block(c % 4);
+    column.set_residual_count(rounds - 1);
+  });
 }
 
 }  // namespace
@@ -241,6 +264,9 @@ std::vector<HostileFile> HostileChunks() {
   files.push_back({"planes_that_end_one_by_one", PlanesThatEndOneByOne, "paths are left"});
   files.push_back({"a_counter_for_every_column", CounterForEveryColumn, "pairs of counted_block"});
   files.push_back({"counters_on_every_block", CountersOnEveryBlock, "the control flow says"});
+  files.push_back({"counted_on_every_block", [] { return CountedOnEveryBlock(131'000); }, "the control flow says"});
+  files.push_back(
+      {"counted_beyond_the_limit", [] { return CountedOnEveryBlock(131'100); }, "model COUNTED in a chunk"});
   add("no_column", [](auto& c) { c.mutable_column()->RemoveLast(); }, "has no column");
   add("a_column_twice", [](auto& c) { *c.add_column() = c.column(0); }, "no thread runs");
   add(

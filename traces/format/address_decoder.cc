@@ -288,6 +288,9 @@ absl::Status AddressDecoder::Decode(const v1::BlockChunk& chunk, const Program& 
                                              : absl::StrCat("the column of instruction ", program.accesses()[next],
                                                             " must come next"));
     }
+    if (column.model() == v1::AddressColumn::COUNTED && out.accesses > kMaxCountedAccesses) {
+      return Refuse(column, absl::StrCat("model COUNTED in a chunk of more than ", kMaxCountedAccesses, " accesses"));
+    }
     if (absl::Status status = ReadColumn(column, walked, program, static_cast<uint32_t>(next)); !status.ok()) {
       return status;
     }

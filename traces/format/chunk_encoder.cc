@@ -337,7 +337,7 @@ void ChunkEncoder::Keep(const PendingChunk& chunk, const EncoderMemory& memory) 
         fits = columns_[known.reference].values > 0 && (column.longest < 0 || !HasCheapBases(View(c)));
         break;
       case v1::AddressColumn::COUNTED:
-        fits = column.longest < 0 && MayCount(CountersOf(known));
+        fits = column.longest < 0 && MayBeCounted(chunk) && MayCount(CountersOf(known));
         if (fits) Count(CountersOf(known));
         break;
       case v1::AddressColumn::TIME:

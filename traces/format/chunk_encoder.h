@@ -11,6 +11,7 @@
 #include "traces/format/chain_model.h"
 #include "traces/format/column_model.h"
 #include "traces/format/induction_equations.h"
+#include "traces/format/limits.h"
 #include "traces/format/pending_chunk.h"
 
 namespace heddle::trace {
@@ -137,6 +138,8 @@ class ChunkEncoder {
                                             std::span<const InductionCounter> counters) const;
   // Finds the bases of the column, if all its accesses follow `terms`.
   bool FitInduction(const PendingChunk& chunk, uint32_t index, std::span<const InductionTerm> terms);
+  // Whether the chunk is small enough for model COUNTED.
+  static bool MayBeCounted(const PendingChunk& chunk) { return chunk.addresses().size() <= kMaxCountedAccesses; }
   // Of a column that costs `bits` as TIME or RELATIVE: COUNTED if that is much less. True if it was chosen.
   bool ChooseCounted(const PendingChunk& chunk, uint32_t index, double bits);
   // Terms, and one for the restart.

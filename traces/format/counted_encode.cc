@@ -103,7 +103,7 @@ bool ChunkEncoder::ChooseCounted(const PendingChunk& chunk, uint32_t index, doub
   constexpr double kLess = 0.95;    // a restart
   constexpr size_t kSample = 4096;  // residuals
   const ColumnView view = View(index);
-  if (bits < kLeastGain || view.values.size() < 2 * view.threads()) return false;
+  if (bits < kLeastGain || view.values.size() < 2 * view.threads() || !MayBeCounted(chunk)) return false;
   const Program& program = chunk.program();
   const std::vector<InductionCounter> counters =
       InductionSummands(program, program.block_of(program.accesses()[index]));

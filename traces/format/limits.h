@@ -37,6 +37,8 @@ inline constexpr uint64_t kMaxChunkThreads = 1u << 20;
 inline constexpr uint64_t kMaxChunkPaths = 1u << 18;  // distinct ones
 inline constexpr uint64_t kMaxChunkThreadInstructions = 8u << 20;
 inline constexpr uint64_t kMaxChunkAccesses = 2u << 20;
+// Of a chunk with columns of model COUNTED, for which sums, restarts and residuals are kept beside the addresses.
+inline constexpr uint64_t kMaxCountedAccesses = 1u << 20;
 inline constexpr uint32_t kMaxThreadsPerBlock = 1024;
 
 inline constexpr uint64_t kMaxFrames = 1u << 20;

@@ -1,7 +1,7 @@
 """The address columns of a chunk (section 4 of docs/format.md)."""
 import numpy
 
-from heddle.rules import MASK, MAX_INDUCTION_COUNTERS, TraceError
+from heddle.rules import MASK, MAX_COUNTED_ACCESSES, MAX_INDUCTION_COUNTERS, TraceError
 from proto import trace_pb2
 
 AddressColumn = trace_pb2.AddressColumn
@@ -184,6 +184,9 @@ def decode_addresses(program, chunk, path_of_thread, path_instructions, path_bas
             column.accesses += int(count) * int(threads)
             column.threads += int(threads)
             column.most = max(column.most, int(count))
+    if sum(column.accesses for column in columns.values()) > MAX_COUNTED_ACCESSES and \
+            any(column.message.model == AddressColumn.COUNTED for column in columns.values()):
+        raise TraceError("model COUNTED in a chunk of too many accesses")
     counters, restarts = set(), set()
     for instruction, column in columns.items():
         if column.accesses == 0:

@@ -2,6 +2,7 @@
 
 MAX_CHUNK_INSTRUCTIONS = 8 << 20  # thread-instructions
 MAX_CHUNK_ACCESSES = 2 << 20
+MAX_COUNTED_ACCESSES = 1 << 20  # of a chunk with columns of model COUNTED
 MAX_CHUNK_THREADS = 1 << 20
 MAX_CHUNK_PATHS = 1 << 18
 MAX_CALL_DEPTH = 4096
