@@ -21,9 +21,9 @@ constexpr size_t kSmallFrame = 32u << 10;
 constexpr int kSmallFrameLevel = 15;
 constexpr size_t kMiddlingFrame = 384u << 10;
 constexpr int kMiddlingFrameLevel = 9;
-// A byte takes these levels about 3, 5 and 14 times the time of the usual one: what says much in few bytes may have it.
-// The first entry counts that a frame comes up to. What repeats much does so in long matches; level 12 with these alone
-// saves what level 13 does, in a third of its time.
+// Level 9 takes a byte 6 to 10 times the time of the usual one, level 12 with long matches 9 to 25, level 16 60 times:
+// what says much in few bytes may have it. The first entry counts that a frame comes up to. What repeats much does so
+// in long matches; level 12 with these alone saves what level 13 does, in a third of its time.
 struct Raised {
   uint64_t instructions_per_byte;  // before compression
   size_t shrinking;                // at the usual level
@@ -31,10 +31,9 @@ struct Raised {
   int min_match;  // bytes; 0: the level's own
 };
 constexpr Raised kRaised[] = {{18, 3, 16, 0}, {7, 6, 12, 6}, {4, 3, kMiddlingFrameLevel, 0}};
-constexpr int kLeastRaised = 3;  // below it, somebody wants to be fast
+constexpr int kUsualLevel = 3;  // below it, somebody wants to be fast
 // Scattered addresses take so many bytes per thread-instruction that the usual level would take longer than the kernel
 // and everything else that records it; it would save a tenth.
-constexpr int kUsualLevel = 3;
 constexpr int kScatteredLevel = 1;
 constexpr uint64_t kScatteredInstructionsPerByte = 6;
 // Of threads that do little but branch, parts are joined to frames that are small beside what they say, and the highest
@@ -44,7 +43,7 @@ constexpr uint64_t kTerseInstructionsPerByte = 32;
 constexpr int kTerseFrameLevel = 22;
 
 int LevelFor(int level, size_t raw_bytes, const FrameSections& sections) {
-  if (level < kLeastRaised) return level;
+  if (level < kUsualLevel) return level;
   // What counts is the time per thread-instruction, and chunks have about as many of these whether they share a frame
   // or not.
   const size_t chunk_bytes = raw_bytes / std::max<uint64_t>(sections.chunks, 1);
@@ -59,7 +58,7 @@ int LevelFor(int level, size_t raw_bytes, const FrameSections& sections) {
 // How a frame that took `size` bytes at `level` is worth another try, if `usual` is the usual level; null if it is not.
 const Raised* WorthMore(int usual, int level, size_t size, size_t raw_bytes, const FrameSections& sections) {
   const size_t chunk_bytes = raw_bytes / std::max<uint64_t>(sections.chunks, 1);
-  if (usual < kLeastRaised || level >= kMiddlingFrameLevel || chunk_bytes > kMiddlingFrame ||
+  if (usual < kUsualLevel || level >= kMiddlingFrameLevel || chunk_bytes > kMiddlingFrame ||
       sections.MostlyRandom(raw_bytes) || ZSTD_isError(size)) {
     return nullptr;
   }
