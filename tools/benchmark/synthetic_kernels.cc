@@ -26,10 +26,11 @@ void Require(const absl::Status& status) {
   std::exit(1);
 }
 
-// Numbers of one thread: SplitMix64 (Steele, Lea, Flood 2014) from the thread's own start.
+// Numbers of one thread: SplitMix64 (Steele, Lea, Flood 2014) from the thread's own start. That is itself such a number:
+// with starts a step apart, every thread would have its neighbour's numbers, shifted by one.
 class Numbers {
  public:
-  explicit Numbers(uint64_t thread) : state_(thread * 0x9e3779b97f4a7c15) {}
+  explicit Numbers(uint64_t thread) : state_(thread) { state_ = Next(); }
   uint64_t Next() {
     uint64_t z = state_ += 0x9e3779b97f4a7c15;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
