@@ -13,32 +13,34 @@ namespace heddle::replay {
 
 // Every bank wants at most one command. It has to wait for what the bank itself has done (a time that does not change
 // while the bank wants the command) and for what all banks, or those of its group, have done (which changes with every
-// command). A search looks at the banks that want something: mostly a few of them, whose times are in a few cache
-// lines.
+// command). A search looks at the banks that want something, each without a branch: which of them is first cannot be
+// guessed.
 class DramCommandSearch {
  public:
   // Neighbouring banks form a group.
-  DramCommandSearch(uint32_t banks, uint32_t groups) : grouped_(groups > 1) {
+  DramCommandSearch(uint32_t banks, uint32_t groups) : groups_(groups) {
     for (uint32_t bank = 0; bank < banks; ++bank) group_[bank] = static_cast<uint8_t>(bank / (banks / groups));
   }
 
   // The bank, which wants nothing, wants `command`, which its own history allows from `own` on.
   void Want(uint32_t bank, DramCommand command, Bound own) {
     wanting_ |= uint64_t{1} << bank;
-    command_[bank] = command;
+    held_by_[bank] = static_cast<uint8_t>(HoldOf(command, group_[bank]));
     own_[bank] = own;
   }
   // The bank does not want its command any more.
   void Forget(uint32_t bank) { wanting_ &= ~(uint64_t{1} << bank); }
-  // Nobody (or nobody of the bank's group) is allowed `command` before `until`.
-  void Hold(DramCommand command, Bound until) { Raise(everywhere_[Index(command)], until); }
+  // Nobody is allowed `command` before `until`.
+  void Hold(DramCommand command, Bound until) {
+    for (uint32_t group = 0; group < groups_; ++group) Raise(holds_[HoldOf(command, group)], until);
+  }
+  // Nobody of the bank's group is allowed `command` before `until`.
   void HoldGroupOf(uint32_t bank, DramCommand command, Bound until) {
-    if (grouped_) Raise(in_group_[Index(command)][group_[bank]], until);
+    Raise(holds_[HoldOf(command, group_[bank])], until);
   }
   // Forgets all that was done; no bank wants anything.
   void Reset() {
-    everywhere_ = {};
-    in_group_ = {};
+    holds_ = {};
     first_ = {};
   }
 
@@ -60,9 +62,9 @@ class DramCommandSearch {
 
   // When the bank's command is allowed by itself, and why not before.
   Bound AllowedFrom(uint32_t bank) const {
-    const size_t command = Index(command_[bank]);
-    const Bound bound = std::max(own_[bank], everywhere_[command]);
-    return grouped_ ? std::max(bound, in_group_[command][group_[bank]]) : bound;
+    const Bound own = own_[bank];
+    const Bound hold = holds_[held_by_[bank]];
+    return own < hold ? hold : own;  // by value: the compiler makes a branch of std::max
   }
 
  private:
@@ -74,22 +76,24 @@ class DramCommandSearch {
   };
 
   void Offer(uint32_t bank, uint64_t earliest, First& first) const {
-    const uint64_t order = std::max(AllowedFrom(bank).EndOrder(), earliest << 4);
-    if (order >> 4 < first.order >> 4) first.banks = 0;
-    if (order >> 4 <= first.order >> 4) first.banks |= uint64_t{1} << bank;
-    first.order = std::min(first.order, order);
+    const uint64_t allowed = AllowedFrom(bank).EndOrder();
+    const uint64_t order = allowed < earliest << 4 ? earliest << 4 : allowed;
+    const uint64_t cycle = order >> 4;
+    const uint64_t first_cycle = first.order >> 4;
+    first.banks &= -uint64_t{cycle >= first_cycle};
+    first.banks |= uint64_t{cycle <= first_cycle} << bank;
+    first.order = order < first.order ? order : first.order;
   }
-  static constexpr size_t Index(DramCommand command) { return static_cast<size_t>(command); }
+  static size_t HoldOf(DramCommand command, uint32_t group) { return static_cast<size_t>(command) * kMaxBanks + group; }
   static void Raise(Bound& bound, Bound until) { bound = std::max(bound, until); }
 
-  const bool grouped_;
+  const uint32_t groups_;
   uint64_t wanting_ = 0;  // banks
   First first_;
-  std::array<Bound, kDramCommands> everywhere_;  // by command
-  std::array<DramCommand, kMaxBanks> command_{};
+  std::array<uint8_t, kMaxBanks> held_by_{};  // the hold on the bank's command
   std::array<uint8_t, kMaxBanks> group_{};
   std::array<Bound, kMaxBanks> own_;
-  std::array<std::array<Bound, kMaxBanks>, kDramCommands> in_group_;  // by command and group
+  std::array<Bound, size_t{kDramCommands} * kMaxBanks> holds_;  // by command and group
 };
 
 }  // namespace heddle::replay
