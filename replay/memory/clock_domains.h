@@ -100,12 +100,12 @@ class EdgeCalendar {
     const uint32_t place = static_cast<uint32_t>(at) & (kEdges - 1);
     wakes_[place * words_ + (component >> 6)] |= uint64_t{1} << (component & 63);
     occupied_[place >> 6] |= uint64_t{1} << (place & 63);
-    if (at < next_) next_ = at;
+    if (at < next_) SetNext(at);
   }
 
   // The first edge with a wake, kNoEdge if there is none, and its time.
   Edge next() const { return next_; }
-  Tick next_time() const { return next_ == kNoEdge ? ~Tick{0} : next_ * period_; }
+  Tick next_time() const { return next_time_; }
 
   // Enters the next edge and calls run(component) for its components, ascending. They may wake components at later
   // edges.
@@ -127,25 +127,29 @@ class EdgeCalendar {
  private:
   static constexpr uint32_t kEdges = 1024;
   static constexpr uint32_t kWords = kEdges / 64;
+  static constexpr Tick kNoTime = ~Tick{0};
 
   void FindNext() {
     const uint32_t start = static_cast<uint32_t>(first_) & (kEdges - 1);
     uint32_t word = start >> 6;
     uint64_t bits = occupied_[word] >> (start & 63);
     if (bits != 0) {  // mostly the next edge or one soon after
-      next_ = first_ + static_cast<uint32_t>(std::countr_zero(bits));
-      return;
+      return SetNext(first_ + static_cast<uint32_t>(std::countr_zero(bits)));
     }
     for (uint32_t i = 0; i < kWords; ++i) {
       word = (word + 1) % kWords;
       bits = occupied_[word];
       if (bits != 0) {
         const uint32_t place = word * 64 + static_cast<uint32_t>(std::countr_zero(bits));
-        next_ = first_ + ((place - start) & (kEdges - 1));
-        return;
+        return SetNext(first_ + ((place - start) & (kEdges - 1)));
       }
     }
     next_ = kNoEdge;
+    next_time_ = kNoTime;
+  }
+  void SetNext(Edge edge) {
+    next_ = edge;
+    next_time_ = edge * period_;
   }
 
   uint32_t words_;
@@ -154,6 +158,7 @@ class EdgeCalendar {
   Tick period_;
   Edge first_ = 0;  // no edge before this one is still to run
   Edge next_ = kNoEdge;
+  Tick next_time_ = kNoTime;
   std::vector<uint64_t> wakes_;
   std::array<uint64_t, kWords> occupied_{};
 };

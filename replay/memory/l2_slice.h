@@ -32,7 +32,8 @@ class L2SliceLinks {
   // The request that has come over the network for slice `slice`, null if none; and takes it.
   virtual const MemoryRequest* Arrived(uint32_t slice) const = 0;
   virtual void TakeArrived(uint32_t slice) = 0;
-  // Sends a reply into the network; false if that has no room: the slice is told, and run again, when it has.
+  // Sends a reply into the network; false if that has no room: the slice is told (NetworkHasRoom), and run again, when
+  // it has.
   virtual bool SendReply(uint32_t slice, const MemoryRequest& reply) = 0;
   // A job was put at the end of the slice's DRAM queue.
   virtual void DramJobQueued(uint32_t slice, Edge ready) = 0;
@@ -90,11 +91,7 @@ class L2Slice {
     input_.push_back({request, ready});
     return true;
   }
-  // The reply that waits for room in the network, null if none. It is not tried again before NetworkHasRoom was called,
-  // after which the slice must be run.
-  const MemoryRequest* blocked_reply() const {
-    return reply_blocked_ && !network_has_room_ ? &output_.front().request : nullptr;
-  }
+  // The network has room for the reply that it had none for: the slice must be run. It does not try before.
   void NetworkHasRoom() { network_has_room_ = true; }
   // Whether the slice waits for room in its DRAM queue: run it when there is some.
   bool waits_for_dram_queue() const { return dram_queue_blocked_; }

@@ -67,6 +67,7 @@ PartitionedBackEnd::PartitionedBackEnd(const machine::v1::Machine& machine, cons
       reply_taken_(PortOf(machine.sms() - 1) + 1),
       ports_with_reply_((reply_taken_.size() + 63) / 64),
       reply_blocked_(map.slices()),
+      blocked_reply_(map.slices()),
       next_slice_(map.controllers()),
       job_ready_(map.controllers()),
       jitter_(0, 0, 0) {
@@ -269,10 +270,9 @@ void PartitionedBackEnd::RunDown(Edge edge) {
   } else {
     down.TakeRoomMade(reply_blocked_, [&](uint32_t slice) {
       // A message leaves flit by flit; the reply waits until there is room for all of it.
-      L2Slice& waiting = parts_->slices[slice];
-      const MemoryRequest& reply = *waiting.blocked_reply();
-      if (!down.HasRoom(slice, PortOf(reply.sm), down.FlitsOf(BytesDown(reply)))) return;
-      waiting.NetworkHasRoom();
+      const BlockedReply& reply = blocked_reply_[slice];
+      if (!down.HasRoom(slice, reply.port, reply.flits)) return;
+      parts_->slices[slice].NetworkHasRoom();
       reply_blocked_.Erase(slice);
       --blocked_replies_;
       time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2));
@@ -330,6 +330,7 @@ bool PartitionedBackEnd::SendReply(uint32_t slice, const MemoryRequest& reply) {
   const uint32_t port = PortOf(reply.sm);
   if (!parts_->down.HasRoom(slice, port, flits)) {
     reply_blocked_.Insert(slice);
+    blocked_reply_[slice] = {port, flits};
     ++blocked_replies_;
     return false;
   }

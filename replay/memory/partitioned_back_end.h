@@ -115,9 +115,15 @@ class PartitionedBackEnd final : public MemoryBackEnd, private L2SliceLinks {
   std::vector<Cycle> reply_taken_;          // by network port: the last core cycle in which a reply was taken, plus 1
   std::vector<uint64_t> ports_with_reply_;  // bit mask over network ports
   uint32_t ports_with_reply_count_ = 0;
-  // Slices whose reply found no room and have not been told of any since, and how many there are.
+  // Slices whose reply found no room and have not been told of any since, how many there are, and by slice where the
+  // reply goes and what room it takes.
   PortSet reply_blocked_;
   uint32_t blocked_replies_ = 0;
+  struct BlockedReply {
+    uint32_t port = 0;
+    uint32_t flits = 0;
+  };
+  std::vector<BlockedReply> blocked_reply_;
   std::vector<uint32_t> next_slice_;  // by controller: whose DRAM queue comes first
   std::vector<Edge> job_ready_;       // by controller: when the first of its slices' oldest jobs is ready, or kNoEdge
   Jitter jitter_;
