@@ -61,6 +61,7 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
     buffer_setup_.emplace(context_.program, context_.steps, run.options.machine);
   }
   memory_.BeginLaunch();
+  if (series_.has_value()) memory_.BeginSampling();
   MakeSms();
   DispatchContext dispatch_context;
   dispatch_context.blocks = blocks_.count();

@@ -58,6 +58,8 @@ class MemoryBackEnd {
   // Checks the components against one another and writes their counters. Errors: Internal, naming component and
   // counter.
   virtual absl::Status EndLaunch(Cycle end, result::v1::LaunchResult& result) = 0;
+  // MemorySystem::BeginSampling.
+  virtual void BeginSampling() {}
   // Adds what was counted so far.
   virtual void AddSample(MemorySample& /*out*/) const {}
   virtual std::string Explain() const = 0;

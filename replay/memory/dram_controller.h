@@ -59,9 +59,11 @@ class DramController {
   void Push(const DramRequest& request, uint64_t cycle);
 
   // The first cycle whose Tick does something or in which a reply is due, as far as is known now; kNeverCycle if none.
-  uint64_t NextEvent() const {
-    return std::min({dispatch_at_, busy_ == 0 ? kNeverCycle : search_.next().cycle(), replies_.first_due()});
-  }
+  uint64_t NextEvent() const { return std::min(NextCommand(), NextReply()); }
+  // The same without replies.
+  uint64_t NextCommand() const { return std::min(dispatch_at_, busy_ == 0 ? kNeverCycle : search_.next().cycle()); }
+  // When the oldest reply is due; kNeverCycle if none.
+  uint64_t NextReply() const { return replies_.first_due(); }
   // Runs one cycle; cycles ascend, one that has been run is not run again.
   void Tick(uint64_t cycle);
 

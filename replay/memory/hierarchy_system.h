@@ -33,6 +33,7 @@ class HierarchySystem : public MemorySystem {
                                                       std::unique_ptr<MemoryBackEnd> back_end);
 
   void BeginLaunch() override;
+  void BeginSampling() override { back_end_->BeginSampling(); }
   std::unique_ptr<SmMemory> MakeSm(uint32_t sm, MemoryClient& client) override;
   Cycle NextEvent() const override { return back_end_->NextEvent(); }
   void Advance(Cycle now, SmWaker& waker) override { back_end_->Advance(now, waker); }

@@ -96,6 +96,10 @@ class L2Slice {
   // Whether the slice waits for room in its DRAM queue: run it when there is some.
   bool waits_for_dram_queue() const { return dram_queue_blocked_; }
 
+  // Jobs that the queue to DRAM has room for, and the most that one edge adds: a line and what it pushes out, and what
+  // a line that has come pushes out.
+  uint32_t dram_queue_room() const { return dram_queue_.room(); }
+  static constexpr uint32_t kMostJobsPerEdge = 3;
   // The oldest job for DRAM, null if none; and takes it.
   const DramJob* dram_job() const { return dram_queue_.empty() ? nullptr : &dram_queue_.front(); }
   void TakeDramJob() { dram_queue_.pop_front(); }

@@ -147,6 +147,9 @@ class MemorySystem {
   // level and that the counters agree with one another, and writes them. Errors: Internal, naming component and
   // counter.
   virtual absl::Status EndLaunch(Cycle end, result::v1::LaunchResult& result) = 0;
+  // Sample will be called in this launch, which begins. Otherwise a component may run ahead of the others, where they
+  // cannot tell, and count what it does before its time.
+  virtual void BeginSampling() {}
   // What was counted before core cycle `end`, in which nothing has run yet. False if the memory counts nothing.
   virtual bool Sample(Cycle /*end*/, MemorySample& /*out*/) const { return false; }
   // What every queue holds, for the report of a deadlock; empty if nothing.

@@ -70,6 +70,7 @@ PartitionedBackEnd::PartitionedBackEnd(const machine::v1::Machine& machine, cons
       blocked_reply_(map.slices()),
       next_slice_(map.controllers()),
       job_ready_(map.controllers()),
+      dram_ahead_(map.controllers()),
       jitter_(0, 0, 0) {
   for (uint32_t sm = 0; sm < machine.sms(); ++sm) ports_.emplace_back(*this, sm);
   if (sms_per_port_ > 1) turns_.emplace(PortOf(machine.sms() - 1) + 1, buffers_per_port_, sms_per_port_);
@@ -102,6 +103,8 @@ void PartitionedBackEnd::BeginLaunch(uint64_t number) {
   if (turns_) turns_->Clear();
   std::fill(reply_taken_.begin(), reply_taken_.end(), 0);
   std::fill(job_ready_.begin(), job_ready_.end(), kNoEdge);
+  std::fill(dram_ahead_.begin(), dram_ahead_.end(), 0);
+  sampled_ = false;
   std::fill(ports_with_reply_.begin(), ports_with_reply_.end(), 0);
   ports_with_reply_count_ = 0;
   reply_blocked_.Clear();
@@ -199,10 +202,12 @@ void PartitionedBackEnd::TakeDramJob(uint32_t controller, Edge edge) {
   job_ready_[controller] = ready;
 }
 
+// A controller hears of nothing but its slices' jobs, and of these long before it may take them. So it runs ahead,
+// while the host has its state at hand: through all edges before the first at which a job that is not queued yet can be
+// ready. Only replies wait for their time.
 void PartitionedBackEnd::RunDram(uint32_t controller, Edge edge) {
   DramController& dram = parts_->controllers[controller];
-  if (job_ready_[controller] <= edge && dram.HasRoom()) TakeDramJob(controller, edge);
-  if (dram.NextEvent() <= edge) dram.Tick(edge);
+  if (edge >= dram_ahead_[controller]) RunDramAhead(controller, edge);
   while (const DramReply* reply = dram.Reply(edge)) {
     const uint32_t slice = reply->request.slice;
     parts_->slices[slice].Returned(reply->request.tag, reply->write);
@@ -210,11 +215,41 @@ void PartitionedBackEnd::RunDram(uint32_t controller, Edge edge) {
     dram.PopReply();
     time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2));
   }
-  Edge next = dram.NextEvent();
-  // A job that found no room is tried again when the queue gives something to a bank, which is an event.
-  if (dram.HasRoom()) next = std::min(next, job_ready_[controller]);
+  Edge next = std::min(NextDramEvent(controller), dram.NextReply());
   if (force_tick_) next = edge + 1;
   time_->dram.Wake(controller, next == kNoEdge ? next : std::max(next, edge + 1));
+}
+
+Edge PartitionedBackEnd::NextDramEvent(uint32_t controller) const {
+  const DramController& dram = parts_->controllers[controller];
+  // A job that found no room is tried again when the queue gives something to a bank, which is an event.
+  return dram.HasRoom() ? std::min(dram.NextCommand(), job_ready_[controller]) : dram.NextCommand();
+}
+
+void PartitionedBackEnd::RunDramAhead(uint32_t controller, Edge edge) {
+  DramController& dram = parts_->controllers[controller];
+  const Edge end = DramAheadUntil(controller, edge);
+  for (Edge now = edge; now < end; now = std::max(now + 1, NextDramEvent(controller))) {
+    if (job_ready_[controller] <= now && dram.HasRoom()) TakeDramJob(controller, now);
+    if (dram.NextCommand() <= now) dram.Tick(now);
+  }
+  dram_ahead_[controller] = end;
+}
+
+// A job that is taken before its time leaves room in the slice's queue before its time: that may not be seen. So until
+// then the queue must have room for all that the slice can queue.
+Edge PartitionedBackEnd::DramAheadUntil(uint32_t controller, Edge edge) {
+  if (force_tick_ || sampled_) return edge + 1;
+  uint32_t room = ~uint32_t{0};
+  const uint32_t first = controller * slices_per_controller_;
+  for (uint32_t slice = first; slice < first + slices_per_controller_; ++slice) {
+    room = std::min(room, parts_->slices[slice].dram_queue_room());
+  }
+  // In the last of these edges there has to be room still for the most that a slice queues in one.
+  const Edge l2_edges = room / L2Slice::kMostJobsPerEdge;
+  if (l2_edges < 2) return edge + 1;
+  const Tick ticks = (l2_edges - 2) * time_->clocks.period(Domain::kL2);
+  return std::min(AfterDramPipe(), edge + 1 + ticks / time_->clocks.period(Domain::kDram));
 }
 
 void PartitionedBackEnd::RunSlice(uint32_t slice, Edge edge) {

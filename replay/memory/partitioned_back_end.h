@@ -39,6 +39,7 @@ class PartitionedBackEnd final : public MemoryBackEnd, private L2SliceLinks {
   bool drained() const override { return requests_under_way_ == 0 && dram_under_way_ == 0; }
   const PortCounters& port_counters() const override { return port_counters_; }
   absl::Status EndLaunch(Cycle end, result::v1::LaunchResult& result) override;
+  void BeginSampling() override { sampled_ = true; }
   void AddSample(MemorySample& out) const override;
   std::string Explain() const override;
 
@@ -68,6 +69,11 @@ class PartitionedBackEnd final : public MemoryBackEnd, private L2SliceLinks {
                      const AddressMap& map, const DramParameters& dram, uint64_t seed, bool force_tick);
 
   void RunDram(uint32_t controller, Edge edge);
+  void RunDramAhead(uint32_t controller, Edge edge);
+  // Up to which edge the controller can run ahead from `edge`, at least one further.
+  Edge DramAheadUntil(uint32_t controller, Edge edge);
+  // The next edge at which the controller takes a job or issues a command, as far as is known now.
+  Edge NextDramEvent(uint32_t controller) const;
   void TakeDramJob(uint32_t controller, Edge edge);
   void RunSlice(uint32_t slice, Edge edge);
   void RunUp(Edge edge);
@@ -126,6 +132,8 @@ class PartitionedBackEnd final : public MemoryBackEnd, private L2SliceLinks {
   std::vector<BlockedReply> blocked_reply_;
   std::vector<uint32_t> next_slice_;  // by controller: whose DRAM queue comes first
   std::vector<Edge> job_ready_;       // by controller: when the first of its slices' oldest jobs is ready, or kNoEdge
+  std::vector<Edge> dram_ahead_;      // by controller: all edges before this one have run, but for replies
+  bool sampled_ = false;              // counters have to keep time in this launch
   Jitter jitter_;
   std::optional<DelayedReplies> delayed_;  // with jitter
   Cycle now_ = 0;                          // core cycle

@@ -119,6 +119,21 @@ TEST(HierarchyLaunchTest, RunningEverythingInEveryCycleChangesNothing) {
   }
 }
 
+// A DRAM controller that runs ahead of the rest would count commands in bins before those of their time.
+TEST(HierarchyLaunchTest, TimeSeriesCountWhatHappensInTheTimeInWhichItHappens) {
+  RunOptions options;
+  options.machine = Gtx480();
+  options.metrics.bin_cycles = 100;
+  const auto trace = Scatter(6, 4);
+  const Outcome asleep = RunTrace(*trace, options);
+  ASSERT_TRUE(asleep.status.ok()) << asleep.status;
+  EXPECT_GT(asleep.launch().time_series().memory_system().dram_requests_size(), 10);
+  options.force_tick = true;
+  const Outcome awake = RunTrace(*trace, options);
+  ASSERT_TRUE(awake.status.ok()) << awake.status;
+  EXPECT_EQ(asleep.launch().time_series().DebugString(), awake.launch().time_series().DebugString());
+}
+
 // Threads that diverge, loop for different times, and read all over a region: their cores have cycles in which only the
 // memory has something to do, whatever forms the warps and chooses among them.
 std::unique_ptr<trace::TraceReader> DivergentScatter(uint32_t blocks) {

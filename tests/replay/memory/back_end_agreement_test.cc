@@ -57,8 +57,8 @@ machine::v1::Machine RandomMachine(Dice& dice) {
   cache.set_mshr_merges(dice.In(1, 4));
   cache.set_hit_cycles(dice.OneOf({1, 1, 2, 5}));
   cache.set_allocate(dice.Chance(50) ? machine::v1::Cache::ON_MISS : machine::v1::Cache::ON_FILL);
-  l2.set_rop_cycles(dice.OneOf({0, 0, 1, 5, 30}));
-  l2.set_dram_pipe_cycles(dice.OneOf({0, 0, 1, 5, 30}));
+  l2.set_rop_cycles(dice.OneOf({0, 1, 5, 30, 100}));
+  l2.set_dram_pipe_cycles(dice.OneOf({0, 1, 5, 30, 100}));
   l2.set_input_queue(dice.In(1, 4));
   l2.set_output_queue(dice.In(1, 4));
   l2.set_dram_queue(dice.In(2, 4));
