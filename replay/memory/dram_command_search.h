@@ -33,7 +33,7 @@ class DramCommandSearch {
   // Nobody (or nobody of the bank's group) is allowed `command` before `until`.
   void Hold(DramCommand command, Bound until) { Raise(everywhere_[Index(command)], until); }
   void HoldGroupOf(uint32_t bank, DramCommand command, Bound until) {
-    if (grouped_) Raise(in_group_[Index(command)][group_[bank]], until);
+    if (grouped_) Raise(in_group_[group_[bank]][Index(command)], until);
   }
   // Forgets all that was done; no bank wants anything.
   void Reset() {
@@ -62,7 +62,7 @@ class DramCommandSearch {
   Bound AllowedFrom(uint32_t bank) const {
     const size_t command = Index(command_[bank]);
     const Bound bound = std::max(own_[bank], everywhere_[command]);
-    return grouped_ ? std::max(bound, in_group_[command][group_[bank]]) : bound;
+    return grouped_ ? std::max(bound, in_group_[group_[bank]][command]) : bound;
   }
 
  private:
@@ -75,8 +75,9 @@ class DramCommandSearch {
 
   void Offer(uint32_t bank, uint64_t earliest, First& first) const {
     const uint64_t order = std::max(AllowedFrom(bank).EndOrder(), earliest << 4);
-    if (order >> 4 < first.order >> 4) first.banks = 0;
-    if (order >> 4 <= first.order >> 4) first.banks |= uint64_t{1} << bank;
+    // Without branches, which would be guessed wrong.
+    const uint64_t others = first.order >> 4 <= order >> 4 ? first.banks : 0;
+    first.banks = others | static_cast<uint64_t>(order >> 4 <= first.order >> 4) << bank;
     first.order = std::min(first.order, order);
   }
   static constexpr size_t Index(DramCommand command) { return static_cast<size_t>(command); }
@@ -89,7 +90,7 @@ class DramCommandSearch {
   std::array<DramCommand, kMaxBanks> command_{};
   std::array<uint8_t, kMaxBanks> group_{};
   std::array<Bound, kMaxBanks> own_;
-  std::array<std::array<Bound, kMaxBanks>, kDramCommands> in_group_;  // by command and group
+  std::array<std::array<Bound, kDramCommands>, kMaxBanks> in_group_;  // by group and command
 };
 
 }  // namespace heddle::replay
