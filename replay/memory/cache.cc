@@ -1,5 +1,6 @@
 #include "replay/memory/cache.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace heddle::replay {
@@ -15,31 +16,32 @@ void CacheCounters::Add(const CacheCounters& other) {
 }
 
 Cache::Cache(const machine::v1::Cache& config)
-    : allocate_on_fill_(config.allocate() == machine::v1::Cache::ON_FILL),
+    : sets_(size_t{2} * config.sets() * config.ways()),
       ways_per_set_(config.ways()),
       line_bits_(static_cast<uint32_t>(std::countr_zero(config.line_bytes()))),
       set_mask_(config.sets() - 1),
-      tags_(size_t{config.sets()} * config.ways(), kNoLine),
-      ways_(tags_.size()),
+      allocate_on_fill_(config.allocate() == machine::v1::Cache::ON_FILL),
       pending_(config.mshrs()),
-      mshrs_(config.mshrs(), config.mshr_merges()) {}
+      mshrs_(config.mshrs(), config.mshr_merges()) {
+  for (uint32_t set = 0; set < config.sets(); ++set) {
+    std::fill_n(FirstWay(set), ways_per_set_, kNoLine);
+  }
+}
 
 // Fills in what it is given instead of returning it: a copy of a structure just written in pieces waits for the pieces.
-void Cache::Replace(uint32_t way, uint64_t line, LineState state, SlotId owner, CacheEviction& eviction) {
-  Way& of = ways_[way];
-  if (of.state != LineState::kInvalid) {
+void Cache::Replace(uint64_t* way, uint64_t line, LineState state, uint16_t id, CacheEviction& eviction) {
+  uint64_t& word = WordOf(way);
+  if (word != 0) {
     eviction.happened = true;
-    eviction.dirty = of.state == LineState::kDirty;
-    eviction.owner = of.owner;
-    eviction.line = tags_[way];
+    eviction.dirty = StateOf(word) == LineState::kDirty;
+    eviction.owner = IdOf(word);
+    eviction.line = *way;
     ++counters_.evictions;
     if (eviction.dirty) ++counters_.write_backs;
   }
-  tags_[way] = line;
-  of.used = ++uses_ | (state == LineState::kReserved ? kOnItsWay : 0);
-  of.state = state;
-  of.owner = owner;
-  of.entry = MshrTable::kNone;
+  *way = line;
+  word = StateAndId(state, id);
+  Use(word);
 }
 
 CacheOutcome Cache::Fail(ReservationFail cause) {
@@ -47,7 +49,7 @@ CacheOutcome Cache::Fail(ReservationFail cause) {
   return {.cause = cause};
 }
 
-CacheOutcome Cache::WriteThrough(uint32_t way, uint16_t entry, WritePolicy policy, uint32_t queue_room) {
+CacheOutcome Cache::WriteThrough(uint64_t* way, uint16_t entry, WritePolicy policy, uint32_t queue_room) {
   if (queue_room == 0) return Fail(ReservationFail::kMissQueue);
   CacheOutcome outcome{.forward = true};
   ++counters_.accesses;
@@ -55,17 +57,17 @@ CacheOutcome Cache::WriteThrough(uint32_t way, uint16_t entry, WritePolicy polic
     // A line on its way is left alone, as in GPGPU-Sim 3.2.2.
     outcome.result = CacheResult::kPendingHit;
     ++counters_.pending_hits;
-  } else if (way == kNoWay) {
+  } else if (way == nullptr) {
     outcome.result = CacheResult::kMiss;
     ++counters_.misses;
   } else {
     outcome.result = CacheResult::kHit;
     ++counters_.hits;
     if (policy == machine::v1::Cache::WRITE_UPDATE) {
-      ways_[way].used = ++uses_;
+      Use(WordOf(way));
     } else {
-      tags_[way] = kNoLine;
-      ways_[way] = {};
+      *way = kNoLine;
+      WordOf(way) = 0;
     }
   }
   return outcome;
@@ -74,31 +76,32 @@ CacheOutcome Cache::WriteThrough(uint32_t way, uint16_t entry, WritePolicy polic
 CacheOutcome Cache::Access(uint64_t line, uint32_t set, CacheOperation operation, WritePolicy policy, SlotId owner,
                            uint32_t queue_room, Cycle now) {
   const bool write = operation != CacheOperation::kRead;
-  uint32_t way = FindWay(line, set);
-  const bool reserved = way != kNoWay && ways_[way].state == LineState::kReserved;
+  uint64_t* way = FindWay(line, set);
+  const LineState state = way == nullptr ? LineState::kInvalid : StateOf(WordOf(way));
   uint16_t entry = MshrTable::kNone;
-  if (way != kNoWay) {
-    entry = ways_[way].entry;
-  } else if (allocate_on_fill_) {
+  if (state == LineState::kReserved) {
+    entry = IdOf(WordOf(way));
+  } else if (way == nullptr && allocate_on_fill_) {
     entry = mshrs_.Find(line);
   }
 
   // A dirty line can only be met by a write that goes through if policies differ by memory space; it stays.
-  const bool dirty = way != kNoWay && ways_[way].state == LineState::kDirty;
+  const bool dirty = state == LineState::kDirty;
   if (write && policy != machine::v1::Cache::WRITE_BACK && !dirty) return WriteThrough(way, entry, policy, queue_room);
 
-  if (way != kNoWay && !reserved) {
+  if (way != nullptr && state != LineState::kReserved) {
     ++counters_.accesses;
     ++counters_.hits;
-    ways_[way].used = ++uses_;
-    if (write) ways_[way].state = LineState::kDirty;
+    uint64_t& word = WordOf(way);
+    if (write) word = (word & kUses) | StateAndId(LineState::kDirty, IdOf(word));
+    Use(word);
     return {.result = CacheResult::kHit};
   }
   if (entry != MshrTable::kNone) {
     if (!mshrs_.CanMerge(entry)) return Fail(ReservationFail::kMerge);
     ++counters_.accesses;
     ++counters_.pending_hits;
-    if (reserved) ways_[way].used = ++uses_ | kOnItsWay;
+    if (way != nullptr) Use(WordOf(way));
     pending_[entry].dirty |= write;
     return {.result = CacheResult::kPendingHit, .waits = true, .entry = entry, .waiter = mshrs_.Merge(entry)};
   }
@@ -109,73 +112,75 @@ CacheOutcome Cache::Access(uint64_t line, uint32_t set, CacheOperation operation
   uint32_t places = fetches ? 1 : 0;
   if (allocates) {
     way = FindVictim(set);
-    if (way == kNoWay) return Fail(ReservationFail::kWay);
-    if (ways_[way].state == LineState::kDirty) ++places;
+    if (way == nullptr) return Fail(ReservationFail::kWay);
+    if (StateOf(WordOf(way)) == LineState::kDirty) ++places;
   }
   if (fetches && mshrs_.free() == 0) return Fail(ReservationFail::kMshr);
   if (queue_room < places) return Fail(ReservationFail::kMissQueue);
   ++counters_.accesses;
   ++counters_.misses;
   CacheOutcome outcome{.result = CacheResult::kMiss, .fetch = fetches, .waits = fetches};
-  if (allocates) Replace(way, line, fetches ? LineState::kReserved : LineState::kDirty, owner, outcome.eviction);
-  if (fetches) {
-    outcome.entry = mshrs_.Allocate(line, now);
-    outcome.waiter = mshrs_.Merge(outcome.entry);
-    if (allocates) ways_[way].entry = outcome.entry;
-    pending_[outcome.entry] = {.way = allocates ? way : kNoWay, .set = set, .owner = owner, .dirty = write};
+  if (!fetches) {
+    Replace(way, line, LineState::kDirty, owner, outcome.eviction);
+    return outcome;
   }
+  outcome.entry = mshrs_.Allocate(line, now);
+  outcome.waiter = mshrs_.Merge(outcome.entry);
+  if (allocates) Replace(way, line, LineState::kReserved, outcome.entry, outcome.eviction);
+  pending_[outcome.entry] = {.way = allocates ? way : nullptr, .set = set, .owner = owner, .dirty = write};
   return outcome;
 }
 
 CacheEviction Cache::Fill(uint16_t entry) {
   const Pending& pending = pending_[entry];
   const LineState state = pending.dirty ? LineState::kDirty : LineState::kValid;
-  mshrs_.StartDrain(entry);
-  if (pending.way != kNoWay) {
-    Way& way = ways_[pending.way];
-    way.used &= ~kOnItsWay;
-    way.state = state;
-    way.entry = MshrTable::kNone;
-    return {};
-  }
   CacheEviction eviction;
-  Replace(FindVictim(pending.set), mshrs_.line(entry), state, pending.owner, eviction);
+  if (pending.way != nullptr) {
+    uint64_t& word = WordOf(pending.way);
+    word = (word & kUses) | StateAndId(state, pending.owner);
+  } else {
+    Replace(FindVictim(pending.set), mshrs_.line(entry), state, pending.owner, eviction);
+  }
+  mshrs_.StartDrain(entry);
   return eviction;
 }
 
 Cache::LineState Cache::Peek(uint64_t line, uint32_t set) const {
-  const uint32_t way = FindWay(line, set);
-  return way == kNoWay ? LineState::kInvalid : ways_[way].state;
+  const uint64_t* const way = FindWay(line, set);
+  return way == nullptr ? LineState::kInvalid : StateOf(WordOf(way));
 }
 
 uint16_t Cache::OnItsWay(uint64_t line, uint32_t set) const {
-  const uint32_t way = FindWay(line, set);
-  if (way != kNoWay) return ways_[way].entry;
-  return allocate_on_fill_ ? mshrs_.Find(line) : MshrTable::kNone;
+  const uint64_t* const way = FindWay(line, set);
+  if (way == nullptr) return allocate_on_fill_ ? mshrs_.Find(line) : MshrTable::kNone;
+  return StateOf(WordOf(way)) == LineState::kReserved ? IdOf(WordOf(way)) : MshrTable::kNone;
 }
 
 void Cache::Invalidate(uint64_t line, uint32_t set) {
-  const uint32_t way = FindWay(line, set);
-  if (way == kNoWay || ways_[way].state == LineState::kReserved) return;
-  tags_[way] = kNoLine;
-  ways_[way] = {};
+  uint64_t* const way = FindWay(line, set);
+  if (way == nullptr || StateOf(WordOf(way)) == LineState::kReserved) return;
+  *way = kNoLine;
+  WordOf(way) = 0;
 }
 
 bool Cache::Consistent() const {
   uint32_t reserved = 0;
-  for (uint32_t way = 0; way < ways_.size(); ++way) {
-    if ((ways_[way].state == LineState::kInvalid) != (tags_[way] == kNoLine)) return false;
-    if ((ways_[way].state == LineState::kInvalid) != (ways_[way].used == 0)) return false;
-    if ((ways_[way].state == LineState::kReserved) != ((ways_[way].used & kOnItsWay) != 0)) return false;
-    if (tags_[way] == kNoLine) continue;
-    const uint32_t set = way / ways_per_set_;
-    for (uint32_t other = set * ways_per_set_; other < way; ++other) {
-      if (tags_[other] == tags_[way]) return false;
+  for (uint32_t set = 0; set <= set_mask_; ++set) {
+    for (const uint64_t* way = FirstWay(set); way < FirstWay(set) + ways_per_set_; ++way) {
+      const uint64_t word = WordOf(way);
+      if ((*way == kNoLine) != (word == 0)) return false;
+      if (word == 0) continue;
+      const LineState state = StateOf(word);
+      if (state == LineState::kInvalid || (word & kUses) == 0) return false;
+      if ((state == LineState::kReserved) != ((word & kOnItsWay) != 0)) return false;
+      for (const uint64_t* other = FirstWay(set); other < way; ++other) {
+        if (*other == *way) return false;
+      }
+      if (state != LineState::kReserved) continue;
+      ++reserved;
+      const uint16_t entry = IdOf(word);
+      if (entry == MshrTable::kNone || mshrs_.line(entry) != *way || pending_[entry].way != way) return false;
     }
-    if (ways_[way].state != LineState::kReserved) continue;
-    ++reserved;
-    const uint16_t entry = ways_[way].entry;
-    if (entry == MshrTable::kNone || mshrs_.line(entry) != tags_[way] || pending_[entry].way != way) return false;
   }
   return mshrs_.Consistent() && reserved <= mshrs_.used();
 }

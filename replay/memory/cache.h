@@ -73,13 +73,15 @@ struct CacheOutcome {
 
 // Set-associative with least recent use. A line is a number (address / line bytes, or whatever the owner uses); the
 // owner names the set as well, so that an L2 slice can number its own sets. Storage is fixed at construction.
-class Cache {
+class alignas(64) Cache {
  public:
   using WritePolicy = machine::v1::Cache::Write;
   enum class LineState : uint8_t { kInvalid, kReserved, kValid, kDirty };
 
   // The configuration must have passed the check of machines: sets a power of two, no zero sizes.
   explicit Cache(const machine::v1::Cache& config);
+  Cache(Cache&&) = default;
+  Cache& operator=(Cache&&) = default;
 
   uint32_t line_bits() const { return line_bits_; }
   uint64_t LineOf(uint64_t address) const { return address >> line_bits_; }
@@ -94,11 +96,11 @@ class Cache {
 
   // A read that hits, as by Access; false if it does not, and nothing has changed.
   bool ReadHit(uint64_t line, uint32_t set) {
-    const uint32_t way = FindWay(line, set);
-    if (way == kNoWay || ways_[way].state == LineState::kReserved) return false;
+    uint64_t* const way = FindWay(line, set);
+    if (way == nullptr || StateOf(WordOf(way)) == LineState::kReserved) return false;
     ++counters_.accesses;
     ++counters_.hits;
-    ways_[way].used = ++uses_;
+    Use(WordOf(way));
     return true;
   }
 
@@ -122,8 +124,6 @@ class Cache {
 
  private:
   static constexpr uint64_t kNoLine = ~uint64_t{0};
-  static constexpr uint32_t kNoWay = ~uint32_t{0};
-  static constexpr uint64_t kOnItsWay = uint64_t{1} << 63;
   // Sets begin with a line of the host's cache, where they are not smaller than that.
   template <typename T>
   struct HostLineAllocator {
@@ -135,47 +135,68 @@ class Cache {
     void deallocate(T* memory, size_t) { ::operator delete(memory, std::align_val_t{64}); }
     bool operator==(const HostLineAllocator&) const = default;
   };
-  struct Way {
-    uint64_t used = 0;  // order of the last use, from 1 on; | kOnItsWay for a reserved way
-    LineState state = LineState::kInvalid;
-    SlotId owner = kNoSlot;
-    uint16_t entry = MshrTable::kNone;  // of a reserved line
-  };
+  // What a way holds besides its tag, in one word, so that the next victim is the way with the smallest: empty ways (0)
+  // before all others, reserved ones after all others, the rest in the order of their last use. From the highest bit:
+  // reserved, order of the last use from 1 on, state, and the owner, or, while the way is reserved, its MSHR.
+  static constexpr uint64_t kOnItsWay = uint64_t{1} << 63;
+  static constexpr int kUseShift = 18;
+  static constexpr uint64_t kUses = (kOnItsWay - 1) & ~uint64_t{0} << kUseShift;
+  static constexpr int kStateShift = 16;
+  static LineState StateOf(uint64_t word) { return static_cast<LineState>(word >> kStateShift & 3); }
+  static uint16_t IdOf(uint64_t word) { return static_cast<uint16_t>(word); }
+  static uint64_t StateAndId(LineState state, uint16_t id) {
+    return (state == LineState::kReserved ? kOnItsWay : 0) | static_cast<uint64_t>(state) << kStateShift | id;
+  }
+  void Use(uint64_t& word) { word = (word & ~kUses) | ++uses_ << kUseShift; }
+
   struct Pending {
-    uint32_t way = kNoWay;  // reserved one, if allocation is on a miss
+    uint64_t* way = nullptr;  // reserved one, if allocation is on a miss
     uint32_t set = 0;
     SlotId owner = kNoSlot;
     bool dirty = false;  // a write waits
   };
 
-  uint32_t FindWay(uint64_t line, uint32_t set) const {
-    const uint32_t first = set * ways_per_set_;
-    for (uint32_t way = first; way < first + ways_per_set_; ++way) {
-      if (tags_[way] == line) return way;
+  // A way is named by the place of its tag.
+  uint64_t* FirstWay(uint32_t set) { return &sets_[size_t{2} * set * ways_per_set_]; }
+  const uint64_t* FirstWay(uint32_t set) const { return &sets_[size_t{2} * set * ways_per_set_]; }
+  uint64_t& WordOf(uint64_t* way) { return way[ways_per_set_]; }
+  uint64_t WordOf(const uint64_t* way) const { return way[ways_per_set_]; }
+  // The way with the line; null if it has none.
+  const uint64_t* FindWay(uint64_t line, uint32_t set) const {
+    const uint64_t* const first = FirstWay(set);
+    for (const uint64_t* way = first; way != first + ways_per_set_; ++way) {
+      if (*way == line) return way;
     }
-    return kNoWay;
+    return nullptr;
   }
-  // The way that a new line of the set takes: an empty one, else the least recently used that is not reserved; kNoWay
-  // if all are reserved.
-  uint32_t FindVictim(uint32_t set) const {
-    const uint32_t first = set * ways_per_set_;
-    uint32_t victim = first;
-    for (uint32_t way = first + 1; way < first + ways_per_set_; ++way) {
-      victim = ways_[way].used < ways_[victim].used ? way : victim;
+  uint64_t* FindWay(uint64_t line, uint32_t set) {
+    return const_cast<uint64_t*>(static_cast<const Cache*>(this)->FindWay(line, set));
+  }
+  // The way that a new line of the set takes: an empty one, else the least recently used that is not reserved; null if
+  // all are reserved.
+  uint64_t* FindVictim(uint32_t set) {
+    uint64_t* const first = FirstWay(set);
+    uint64_t* victim = nullptr;
+    uint64_t least = kOnItsWay;
+    for (uint64_t* way = first; way != first + ways_per_set_; ++way) {
+      const uint64_t word = WordOf(way);
+      victim = word < least ? way : victim;
+      least = word < least ? word : least;
     }
-    return (ways_[victim].used & kOnItsWay) != 0 ? kNoWay : victim;
+    return victim;
   }
-  void Replace(uint32_t way, uint64_t line, LineState state, SlotId owner, CacheEviction& eviction);
+  // `id`: the owner, or the MSHR of a way that is reserved.
+  void Replace(uint64_t* way, uint64_t line, LineState state, uint16_t id, CacheEviction& eviction);
   CacheOutcome Fail(ReservationFail cause);
-  CacheOutcome WriteThrough(uint32_t way, uint16_t entry, WritePolicy policy, uint32_t queue_room);
+  CacheOutcome WriteThrough(uint64_t* way, uint16_t entry, WritePolicy policy, uint32_t queue_room);
 
-  bool allocate_on_fill_;
+  // By set: the tags of its ways, kNoLine for empty ones, then a word for each.
+  std::vector<uint64_t, HostLineAllocator<uint64_t>> sets_;
   uint32_t ways_per_set_;
   uint32_t line_bits_;
   uint32_t set_mask_;
+  bool allocate_on_fill_;
   uint64_t uses_ = 0;
-  std::vector<uint64_t, HostLineAllocator<uint64_t>> tags_;
-  std::vector<Way, HostLineAllocator<Way>> ways_;
   std::vector<Pending> pending_;  // by MSHR
   MshrTable mshrs_;
   CacheCounters counters_;

@@ -84,7 +84,9 @@ class DramCommandSearch {
     first.banks |= uint64_t{cycle <= first_cycle} << bank;
     first.order = order < first.order ? order : first.order;
   }
-  static size_t HoldOf(DramCommand command, uint32_t group) { return static_cast<size_t>(command) * kMaxBanks + group; }
+  static size_t HoldOf(DramCommand command, uint32_t group) {
+    return size_t{group} * kDramCommands + static_cast<size_t>(command);
+  }
   static void Raise(Bound& bound, Bound until) { bound = std::max(bound, until); }
 
   const uint32_t groups_;
@@ -93,7 +95,7 @@ class DramCommandSearch {
   std::array<uint8_t, kMaxBanks> held_by_{};  // the hold on the bank's command
   std::array<uint8_t, kMaxBanks> group_{};
   std::array<Bound, kMaxBanks> own_;
-  std::array<Bound, size_t{kDramCommands} * kMaxBanks> holds_;  // by command and group
+  std::array<Bound, size_t{kDramCommands} * kMaxBanks> holds_;  // by group and command
 };
 
 }  // namespace heddle::replay

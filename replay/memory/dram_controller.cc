@@ -31,12 +31,13 @@ void DramCounters::Add(const DramCounters& other) {
 }
 
 DramController::DramController(const DramParameters& parameters)
-    : parameters_(parameters),
+    : last_bank_(parameters.banks - 1),
       queue_limit_(parameters.queue),
+      fifo_(parameters.fifo),
+      queue_(parameters.fifo ? 1 : parameters.banks, parameters.queue),
       banks_(parameters.banks),
       search_(parameters.banks, parameters.bank_groups),
-      last_bank_(parameters.banks - 1),
-      queue_(parameters.fifo ? 1 : parameters.banks, parameters.queue) {}
+      parameters_(parameters) {}
 
 void DramController::BeginLaunch() {
   for (Bank& bank : banks_) bank.allowed = {};
@@ -46,7 +47,7 @@ void DramController::BeginLaunch() {
 
 void DramController::Push(const DramRequest& request, uint64_t cycle) {
   Settle(cycle);
-  queue_.Push(parameters_.fifo ? 0 : request.bank, request, cycle);
+  queue_.Push(fifo_ ? 0 : request.bank, request, cycle);
   if (CanDispatch()) dispatch_at_ = settled_;
 }
 
@@ -65,14 +66,14 @@ void DramController::Tick(uint64_t cycle) {
 }
 
 bool DramController::CanDispatch() const {
-  if (!parameters_.fifo) return (queue_.waiting() & ~busy_) != 0;
+  if (!fifo_) return (queue_.waiting() & ~busy_) != 0;
   return queue_.size() > 0 && (busy_ >> queue_.Oldest(0).request.bank & 1) == 0;
 }
 
 // Free banks take requests from the queue.
 void DramController::Dispatch(uint64_t cycle) {
   dispatch_at_ = kNeverCycle;
-  if (parameters_.fifo) {
+  if (fifo_) {
     while (CanDispatch()) {
       const DramQueueEntry entry = queue_.TakeOldest(0);
       Begin(entry.request.bank, entry, cycle);

@@ -49,7 +49,7 @@ class DramObserver {
 // section 5.1.3; docs/timing.md, "DRAM"). Time is the controller's cycle. Within a cycle: requests arrive (Push), then
 // Tick, then replies are taken. Cycles before NextEvent may be left out, running them is harmless: results are the
 // same.
-class DramController {
+class alignas(64) DramController {
  public:
   explicit DramController(const DramParameters& parameters);
 
@@ -122,20 +122,21 @@ class DramController {
   // Tells the search which command takes the bank's request on.
   void Want(uint32_t index);
 
-  const DramParameters parameters_;
-  const uint32_t queue_limit_;
-  std::vector<Bank> banks_;
-  uint64_t busy_ = 0;  // banks that serve a request
-  uint32_t busy_banks_ = 0;
-  DramCommandSearch search_;  // for the banks that serve a request
-  uint32_t last_bank_;        // that issued last
-  DramRequestQueue queue_;
-  DramReplyQueue replies_;
-
+  // What every event looks at comes first, in few lines of the host's cache.
   uint64_t dispatch_at_ = kNeverCycle;  // a waiting request may find its bank free
   uint64_t settled_ = 0;                // the counters hold for all cycles before this one
+  uint64_t busy_ = 0;                   // banks that serve a request
+  uint32_t busy_banks_ = 0;
+  uint32_t last_bank_;  // that issued last
+  const uint32_t queue_limit_;
+  const bool fifo_;
+  DramReplyQueue replies_;
+  DramRequestQueue queue_;
+  std::vector<Bank> banks_;
   DramCounters counters_;
   DramObserver* observer_ = nullptr;
+  DramCommandSearch search_;  // for the banks that serve a request
+  const DramParameters parameters_;
 };
 
 }  // namespace heddle::replay

@@ -22,11 +22,12 @@ struct DramReply {
 class DramReplyQueue {
  public:
   bool empty() const { return count_ == 0; }
-  uint64_t first_due() const { return count_ == 0 ? kNeverCycle : ring_[first_].due; }
+  uint64_t first_due() const { return first_due_; }
   const DramReply& front() const { return ring_[first_]; }
   void Pop() {
     first_ = (first_ + 1) & (ring_.size() - 1);
     --count_;
+    first_due_ = count_ == 0 ? kNeverCycle : front().due;
   }
   void Insert(const DramReply& reply) {
     if (count_ == ring_.size()) Grow();
@@ -34,6 +35,7 @@ class DramReplyQueue {
     // Replies come almost sorted: reads and writes differ in latency.
     for (; place > 0 && At(place - 1).due > reply.due; --place) At(place) = At(place - 1);
     At(place) = reply;
+    first_due_ = front().due;
   }
 
  private:
@@ -45,6 +47,7 @@ class DramReplyQueue {
     first_ = 0;
   }
 
+  uint64_t first_due_ = kNeverCycle;  // of the first one: who asks for it does not touch the ring
   std::vector<DramReply> ring_ = std::vector<DramReply>(32);
   uint64_t first_ = 0;
   uint64_t count_ = 0;

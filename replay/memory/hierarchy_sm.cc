@@ -47,6 +47,7 @@ HierarchySm::HierarchySm(const Machine& machine, const AddressWindows& windows, 
   all_or_none_ = memory.all_misses_or_none();
   uses_pipes_ = returns_per_cycle_ != 0 && !all_or_none_;
   per_lane_ = memory.coalescing() == machine::v1::Hierarchy::COALESCING_OFF;
+  counts_lanes_ = per_lane_;
   data_banks_ = data.ideal_ports() ? 0 : std::max(1u, data.banks());
   global_write_ = data.global_write();
   local_write_ = LocalPolicy(data);

@@ -34,7 +34,10 @@ class alignas(64) HierarchySm final : public SmMemory {
   bool StageFree() const override { return !stage_.busy; }
   void Submit(const WarpAccess& access, Cycle now) override;
   FetchResult Fetch(uint64_t address, uint32_t fetcher, Cycle now) override;
-  void SetProfile(MemoryProfile* profile) override { profile_ = profile; }
+  void SetProfile(MemoryProfile* profile) override {
+    profile_ = profile;
+    counts_lanes_ = per_lane_ || profile != nullptr;
+  }
   bool drained() const override;
   // A line that drains may displace a dirty one, which leaves in the same cycle.
   bool isolated() const override { return outstanding_ == 0 && draining_ == 0 && !holds_any_; }
@@ -80,12 +83,12 @@ class alignas(64) HierarchySm final : public SmMemory {
   // Places in the turns for the registers.
   enum Source : int { kFromShared, kFromTexture, kFromConstant, kFromDataHits, kFromReturns, kSources };
 
-  struct Level {
+  struct alignas(64) Level {
     std::unique_ptr<Cache> cache;  // null: the machine has none
     uint32_t hit_cycles = 1;
-    std::vector<Waiter> waiters;  // by number of the MSHRs' waiter
     uint16_t draining = MshrTable::kNone;
-    Ring<MemoryRequest> queue;  // misses and writes for the network
+    std::vector<Waiter> waiters;  // by number of the MSHRs' waiter
+    Ring<MemoryRequest> queue;    // misses and writes for the network
   };
   // A dirty line that a fill displaced, and the MSHR that is held until it has a place in the miss queue.
   struct HeldWriteBack {
@@ -183,7 +186,7 @@ class alignas(64) HierarchySm final : public SmMemory {
   bool holds_any_ = false;  // held_ is not empty
   bool all_or_none_;
   bool uses_pipes_;      // hits wait in pipe_ for their turn
-  bool per_lane_;        // no coalescing: a step counts as many cache accesses as it has lanes
+  bool counts_lanes_;    // per_lane_, or there is a profile
   uint32_t direct_ = 0;  // drains at the data cache if no MSHR does: the waiter of a direct reply
   uint32_t returns_per_cycle_;
   Stage stage_;
@@ -193,6 +196,7 @@ class alignas(64) HierarchySm final : public SmMemory {
   uint32_t stage_cycles_;
   uint32_t shared_latency_;
   uint32_t data_banks_;  // 0: ideal ports
+  bool per_lane_;        // no coalescing: a step counts as many cache accesses as it has lanes
   Cache::WritePolicy global_write_;
   Cache::WritePolicy local_write_;
   uint32_t usual_latency_;

@@ -45,7 +45,7 @@ inline bool HierarchySm::LoadStep(const AccessStep& step, Cycle now, bool hits_r
   const CacheOutcome outcome = level.cache->Access(line, level.cache->SetOf(line), CacheOperation::kRead, global_write_,
                                                    stage_.slot, level.queue.room(), now);
   if (outcome.result == CacheResult::kReservationFail) return Blocked(FirstLevel::kData, outcome.cause);
-  CountLanes(step, outcome);
+  if (counts_lanes_) CountLanes(step, outcome);
   const Waiter waiter = {stage_.record, step.lanes};
   if (outcome.result == CacheResult::kHit) {
     if (hits_return) {
@@ -291,7 +291,7 @@ bool HierarchySm::StoreStep(const AccessStep& step, Cycle now) {
   const CacheOutcome outcome = level.cache->Access(line, level.cache->SetOf(line), CacheOperation::kWrite,
                                                    PolicyOf(step), stage_.slot, level.queue.room(), now);
   if (outcome.result == CacheResult::kReservationFail) return Blocked(FirstLevel::kData, outcome.cause);
-  CountLanes(step, outcome);
+  if (counts_lanes_) CountLanes(step, outcome);
   if (outcome.forward || outcome.waits) ++record.left;
   if (outcome.waits) level.waiters[outcome.waiter] = {stage_.record, 0};
   if (outcome.forward) Queue(FirstLevel::kData, RequestKind::kWrite, step.address, step.bytes, stage_.record);

@@ -32,15 +32,15 @@ void L2SliceCounters::Add(const L2SliceCounters& other) {
 }
 
 L2Slice::L2Slice(const machine::v1::L2& l2, uint32_t slice, uint32_t rop_edges, uint32_t dram_pipe_edges)
-    : slice_(slice),
-      hit_cycles_(l2.slices_per_controller() != 0 ? l2.cache().hit_cycles() : 1),
+    : output_(l2.output_queue()),
+      slice_(slice),
+      input_(l2.input_queue() + rop_edges),
+      returned_(l2.slices_per_controller() != 0 ? l2.cache().mshrs() : kReturnedWithoutCache),
       line_bits_(l2.slices_per_controller() != 0 ? static_cast<uint32_t>(std::countr_zero(l2.cache().line_bytes()))
                                                  : kBlockBitsWithoutCache),
-      cache_config_(l2.cache()),
-      input_(l2.input_queue() + rop_edges),
-      output_(l2.output_queue()),
+      hit_cycles_(l2.slices_per_controller() != 0 ? l2.cache().hit_cycles() : 1),
       dram_queue_(l2.dram_queue() + dram_pipe_edges),
-      returned_(l2.slices_per_controller() != 0 ? l2.cache().mshrs() : kReturnedWithoutCache) {
+      cache_config_(l2.cache()) {
   if (l2.slices_per_controller() != 0) {
     cache_.emplace(l2.cache());
     waiting_.resize(cache_->mshrs().waiters());
@@ -63,11 +63,11 @@ Edge L2Slice::Run(Edge now, L2SliceLinks& links) {
   next_unrun_ = now + 1;
   // Most edges have something for one or two of the stages only.
   if (atomic_busy_) EndAtomic(now);
-  if (reply_blocked_ || (!output_.empty() && output_.front().ready <= now)) SendReply(links);
+  if (output_.ready() <= now) SendReply(links);
   serve_blocked_ = dram_queue_blocked_ = false;
   if (serving_ != kNone || !returned_.empty()) ServeFill(now, links);
   wait_ = Wait::kNone;
-  if (!input_.empty() && input_.front().ready <= now) Look(now, links);
+  if (input_.ready() <= now) Look(now, links);
   const MemoryRequest* arrived = input_.full() ? nullptr : links.Arrived(slice_);
   if (arrived != nullptr) {
     input_.push_back({*arrived, std::max(now + 1, links.AfterRop())});
@@ -270,15 +270,14 @@ void L2Slice::LookWithoutCache(const MemoryRequest& request, L2SliceLinks& links
 }
 
 Edge L2Slice::NextEdge(Edge now, bool took, const L2SliceLinks& links) const {
-  Edge next = kNoEdge;
-  const auto at = [&](Edge edge) { next = std::min(next, std::max(edge, now + 1)); };
   // What waits for room in a queue of the slice goes on in the edge in which that is made, or in the next one.
-  if (!output_.empty() && !reply_blocked_) at(output_.front().ready);
-  if (atomic_busy_ && !(atomic_done_ <= now && output_.full())) at(atomic_done_);
-  if ((serving_ != kNone || !returned_.empty()) && !serve_blocked_) at(now + 1);
-  if (!input_.empty() && wait_ == Wait::kNone) at(input_.front().ready);
+  Edge next = reply_blocked_ ? kNoEdge : output_.ready();
+  if (wait_ == Wait::kNone) next = std::min(next, input_.ready());
+  if (atomic_busy_ && !(atomic_done_ <= now && output_.full())) next = std::min(next, atomic_done_);
+  if ((serving_ != kNone || !returned_.empty()) && !serve_blocked_) next = now + 1;
+  next = std::max(next, now + 1);
   // Where nothing was there to be taken in, nothing is.
-  if (took && !input_.full() && next > now + 1 && links.Arrived(slice_) != nullptr) at(now + 1);
+  if (took && !input_.full() && next > now + 1 && links.Arrived(slice_) != nullptr) next = now + 1;
   return next;
 }
 

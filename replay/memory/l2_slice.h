@@ -69,7 +69,7 @@ struct L2SliceCounters {
 // docs/timing.md, "The L2". Within an edge the later stages go first: the atomic unit ends; the oldest reply leaves; a
 // waiter of a line that has come is served; the oldest request is looked at; a request is taken in. Edges in which
 // nothing could happen may be left out, running them is harmless.
-class L2Slice {
+class alignas(64) L2Slice {
  public:
   // The machine has been checked. `slice` counts over all controllers. `rop_edges` and `dram_pipe_edges` are the
   // lengths of the pipelines before the cache and before the DRAM controller, in edges of the L2: they hold one request
@@ -100,8 +100,9 @@ class L2Slice {
   // a line that has come pushes out.
   uint32_t dram_queue_room() const { return dram_queue_.room(); }
   static constexpr uint32_t kMostJobsPerEdge = 3;
-  // The oldest job for DRAM, null if none; and takes it.
-  const DramJob* dram_job() const { return dram_queue_.empty() ? nullptr : &dram_queue_.front(); }
+  // The oldest job for DRAM: from when on it may be taken (kNoEdge: there is none), what it is; and takes it.
+  Edge dram_job_ready() const { return dram_queue_.ready(); }
+  const DramJob& dram_job() const { return dram_queue_.front(); }
   void TakeDramJob() { dram_queue_.pop_front(); }
   // The data of a job have come, or have been written.
   void Returned(uint32_t entry, bool write);
@@ -144,28 +145,11 @@ class L2Slice {
   void Answer(const MemoryRequest& request, Edge ready, Edge now, L2SliceLinks& links);
   void QueueDramJob(uint64_t address, uint32_t bytes, uint32_t entry, bool write, L2SliceLinks& links);
 
+  // What every edge looks at comes first, in two lines of the host's cache.
+  Edge next_unrun_ = 0;
+  TimedRing<Waiting> output_;
   const uint32_t slice_;
-  const uint32_t hit_cycles_;
-  const uint32_t line_bits_;
-  std::optional<Cache> cache_;
-  machine::v1::Cache cache_config_;
-
-  Ring<Waiting> input_;  // ROP pipeline and queue
-  Ring<Waiting> output_;
-  Ring<DramJob> dram_queue_;
-  // Lines (without a cache: requests) that have come back and are not being served yet, and the one that is.
-  Ring<uint32_t> returned_;
-  uint32_t serving_ = kNone;
-  std::optional<MemoryRequest> in_hand_;  // the waiter of `serving_` that is to be answered next
-  // By waiter number of the MSHRs; without a cache: by entry of the requests in DRAM.
-  std::vector<MemoryRequest> waiting_;
-  std::vector<uint32_t> free_entries_;  // without a cache
-
-  // The atomic unit: one operation at a time, one lane of an address per edge. Its line is locked meanwhile.
-  bool atomic_busy_ = false;
-  Edge atomic_done_ = 0;
-  MemoryRequest atomic_;
-
+  uint32_t serving_ = kNone;  // the line (without a cache: the request) of those below that is being served
   // Why the oldest request waits since the last edge that was run; the same for a ready reply.
   Wait wait_ = Wait::kNone;
   ReservationFail wait_cause_ = ReservationFail::kWay;
@@ -173,9 +157,25 @@ class L2Slice {
   bool network_has_room_ = false;  // for the reply that is blocked
   bool serve_blocked_ = false;
   bool dram_queue_blocked_ = false;
-  Edge next_unrun_ = 0;
-  uint64_t dram_jobs_ = 0;  // not returned
+  bool atomic_busy_ = false;
+  TimedRing<Waiting> input_;  // ROP pipeline and queue
+  // Lines (without a cache: requests) that have come back and are not being served yet.
+  Ring<uint32_t> returned_;
+  const uint32_t line_bits_;
+  const uint32_t hit_cycles_;
+
   L2SliceCounters counters_;
+  uint64_t dram_jobs_ = 0;  // not returned
+  TimedRing<DramJob> dram_queue_;
+  std::optional<Cache> cache_;
+  // By waiter number of the MSHRs; without a cache: by entry of the requests in DRAM.
+  std::vector<MemoryRequest> waiting_;
+  std::optional<MemoryRequest> in_hand_;  // the waiter of `serving_` that is to be answered next
+  std::vector<uint32_t> free_entries_;    // without a cache
+  // The atomic unit: one operation at a time, one lane of an address per edge. Its line is locked meanwhile.
+  Edge atomic_done_ = 0;
+  MemoryRequest atomic_;
+  machine::v1::Cache cache_config_;
 };
 
 }  // namespace heddle::replay

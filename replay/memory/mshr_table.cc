@@ -31,7 +31,7 @@ uint16_t MshrTable::Allocate(uint64_t line, Cycle now) {
   free_[word] &= free_[word] - 1;
   ++used_;
   keys_[entry] = line;
-  entries_[entry] = {.line = line};
+  entries_[entry] = {};
   return entry;
 }
 
@@ -56,7 +56,7 @@ bool MshrTable::Consistent() const {
     if (!is_free) ++in_use;
     if (is_free && keys_[entry] != kNoLine) return false;
     if (keys_[entry] == kNoLine) continue;
-    if (keys_[entry] != entries_[entry].line || Find(keys_[entry]) != entry) return false;
+    if (Find(keys_[entry]) != entry) return false;
   }
   return in_use == used_;
 }

@@ -28,7 +28,8 @@ class MshrTable {
   // The entry that is on its way with this line; kNone if there is none. Entries that drain are not found: their line
   // is in the cache, or was there and has been evicted since.
   uint16_t Find(uint64_t line) const;
-  uint64_t line(uint16_t entry) const { return entries_[entry].line; }
+  // The line of an entry on its way.
+  uint64_t line(uint16_t entry) const { return keys_[entry]; }
   bool CanMerge(uint16_t entry) const { return entries_[entry].waiters < merges_; }
 
   // Takes the lowest free entry (there must be one) for a line. It has no waiter yet.
@@ -53,7 +54,6 @@ class MshrTable {
   static constexpr uint64_t kNoLine = ~uint64_t{0};
   static constexpr size_t kLanes = 8;  // keys compared at a time
   struct Entry {
-    uint64_t line = kNoLine;
     uint16_t waiters = 0;
     uint16_t woken = 0;
   };

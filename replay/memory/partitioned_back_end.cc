@@ -177,27 +177,27 @@ void PartitionedBackEnd::Advance(Cycle now, SmWaker& waker) {
 void PartitionedBackEnd::TakeDramJob(uint32_t controller, Edge edge) {
   const uint32_t first = controller * slices_per_controller_;
   uint32_t place = next_slice_[controller];
-  const DramJob* job = nullptr;
-  while ((job = parts_->slices[first + place].dram_job()) == nullptr || job->ready > edge) {
+  while (parts_->slices[first + place].dram_job_ready() > edge) {
     place = place + 1 == slices_per_controller_ ? 0 : place + 1;
   }
   L2Slice& slice = parts_->slices[first + place];
-  const DramLocation location = map_.Locate(job->address);
+  const DramJob& job = slice.dram_job();
+  const DramLocation location = map_.Locate(job.address);
   DramRequest request;
-  request.request.address = job->address;
-  request.request.tag = job->entry;
+  request.request.address = job.address;
+  request.request.tag = job.entry;
   request.request.slice = static_cast<uint16_t>(first + place);
   request.row = location.row;
   request.bank = static_cast<uint16_t>(location.bank);
-  request.bytes = job->bytes;
-  request.write = job->write;
+  request.bytes = job.bytes;
+  request.write = job.write;
   parts_->controllers[controller].Push(request, edge);
   slice.TakeDramJob();
   next_slice_[controller] = place + 1 == slices_per_controller_ ? 0 : place + 1;
   if (slice.waits_for_dram_queue()) time_->l2.Wake(first + place, time_->clocks.Soonest(Domain::kL2));
   Edge ready = kNoEdge;
   for (uint32_t i = first; i < first + slices_per_controller_; ++i) {
-    if (const DramJob* next = parts_->slices[i].dram_job(); next != nullptr) ready = std::min(ready, next->ready);
+    ready = std::min(ready, parts_->slices[i].dram_job_ready());
   }
   job_ready_[controller] = ready;
 }

@@ -14,7 +14,7 @@ namespace heddle::replay {
 
 // Routes and sends the requests of an SM, and hands its replies to it. Several SMs may share a port of the network
 // (`PortTurns` says who goes first).
-class PartitionedBackEnd::Port : public NetworkPort {
+class alignas(64) PartitionedBackEnd::Port final : public NetworkPort {
  public:
   Port(PartitionedBackEnd& memory, uint32_t sm) : memory_(memory), sm_(sm), port_(memory.PortOf(sm)) {}
 
@@ -96,13 +96,13 @@ class PartitionedBackEnd::Port : public NetworkPort {
   PartitionedBackEnd& memory_;
   const uint32_t sm_;
   const uint32_t port_;
-  // What found no room: one of each first-level cache at most, unless the SM changes its mind. A larger count than the
-  // array has places means that not all are known.
-  std::array<Blocked, kFirstLevels> blocked_{};
-  size_t blocked_count_ = 0;
   uint64_t address_ = 0;
   uint32_t slice_ = 0;
   uint32_t flits_ = 0;  // 0: nothing was routed yet
+  // What found no room: one of each first-level cache at most, unless the SM changes its mind. A larger count than the
+  // array has places means that not all are known.
+  size_t blocked_count_ = 0;
+  std::array<Blocked, kFirstLevels> blocked_{};
 };
 
 }  // namespace heddle::replay
