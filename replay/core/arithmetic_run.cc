@@ -119,7 +119,7 @@ bool ArithmeticRun::TakeWarps() {
     const Standing standing = core.standings_.of(slot);
     Warp& to = warps_[slot];
     to.pending = core.scoreboard_.pending(from.row);
-    to.groups = core.Groups(table.lanes[slot].mask);
+    to.groups = core.Groups(slot);
     to.stop = table.stop[slot].is_exit() ? ~Pc{0} : table.stop[slot].pc();
     to.port = standing.port();
     to.threads = from.threads;

@@ -39,7 +39,7 @@ class EventWheel {
   explicit EventWheel(uint32_t horizon) {
     const uint32_t size = std::bit_ceil(std::clamp<uint32_t>(horizon + 2, 64, 4096));
     mask_ = size - 1;
-    lists_.assign(size, List());
+    last_.assign(size, kNone);
     occupied_.assign(size / 64, 0);
   }
 
@@ -87,20 +87,21 @@ class EventWheel {
       Insert(far.at, far.event);
     }
     const uint32_t index = static_cast<uint32_t>(now) & mask_;
-    uint32_t node = lists_[index].head;
-    if (node == kNone) return;
-    lists_[index].head = kNone;
+    if (!Occupied(index)) return;  // mostly; the list itself has left the host's caches since its cycle came last
     occupied_[index >> 6] &= ~(uint64_t{1} << (index & 63));
-    while (node != kNone) {
+    const uint32_t last = last_[index];
+    uint32_t node = kNone;
+    uint32_t next = nodes_[last].next;
+    do {
+      node = next;
       Node& entry = nodes_[node];
       const Completion event = entry.event;
-      const uint32_t next = entry.next;
+      next = entry.next;
       entry.next = free_;
       free_ = node;
       --size_;
       function(event);
-      node = next;
-    }
+    } while (node != last);
   }
 
   // Whether accept(cycle, event) is true of every event, none of which is beyond the horizon. TakeAll calls
@@ -109,9 +110,13 @@ class EventWheel {
   bool All(Accept accept) const {
     if (!far_.empty()) return false;
     for (Cycle at = taken_; at <= taken_ + mask_; ++at) {
-      for (uint32_t node = lists_[at & mask_].head; node != kNone; node = nodes_[node].next) {
+      const uint32_t index = static_cast<uint32_t>(at) & mask_;
+      if (!Occupied(index)) continue;
+      uint32_t node = last_[index];
+      do {
+        node = nodes_[node].next;
         if (!accept(at, nodes_[node].event)) return false;
-      }
+      } while (node != last_[index]);
     }
     return true;
   }
@@ -121,7 +126,6 @@ class EventWheel {
       function(at, event);
       return true;
     });
-    std::fill(lists_.begin(), lists_.end(), List());
     std::fill(occupied_.begin(), occupied_.end(), 0);
     nodes_.clear();
     free_ = kNone;
@@ -132,11 +136,7 @@ class EventWheel {
   static constexpr uint32_t kNone = ~uint32_t{0};
   struct Node {
     Completion event;
-    uint32_t next = kNone;
-  };
-  struct List {
-    uint32_t head = kNone;
-    uint32_t tail = kNone;  // if it is not empty
+    uint32_t next = kNone;  // of the same cycle, behind the last one the first; of those that are not in use
   };
   struct Far {
     Cycle at;
@@ -157,23 +157,25 @@ class EventWheel {
     entry.event.id = event.id;
     entry.event.kind = event.kind;
     entry.event.lanes = event.lanes;
-    entry.next = kNone;
     const uint32_t index = static_cast<uint32_t>(at) & mask_;
-    List& list = lists_[index];
-    if (list.head == kNone) {
-      list.head = node;
-      occupied_[index >> 6] |= uint64_t{1} << (index & 63);
+    if (Occupied(index)) {
+      Node& last = nodes_[last_[index]];
+      entry.next = last.next;
+      last.next = node;
     } else {
-      nodes_[list.tail].next = node;
+      entry.next = node;
+      occupied_[index >> 6] |= uint64_t{1} << (index & 63);
     }
-    list.tail = node;
+    last_[index] = node;
   }
+
+  bool Occupied(uint32_t index) const { return (occupied_[index >> 6] >> (index & 63) & 1) != 0; }
 
   uint32_t mask_ = 0;
   Cycle taken_ = 0;
   size_t size_ = 0;
   uint32_t free_ = kNone;
-  std::vector<List> lists_;
+  std::vector<uint32_t> last_;  // by cycle, if it is occupied: the last event's node
   std::vector<uint64_t> occupied_;
   std::vector<Node> nodes_;
   std::vector<Far> far_;

@@ -212,7 +212,8 @@ class IBufferCore final : public SmCore {
   // The same for an instruction of a plain warp that is `simple`, if issues_unwatched().
   [[gnu::always_inline]] inline void IssuePlain(int port, SlotId slot, Warp& warp, const IssueStep& step, Cycle now);
   void MoveOn(int port, SlotId slot, const IssueStep& step);
-  uint32_t Groups(LaneMask lanes) const;
+  // Of lanes that an instruction of the slot is issued in.
+  uint32_t Groups(SlotId slot) const;
   // A number for an instruction of the slot that has a result to come.
   uint32_t Launch(SlotId slot, const Warp& warp, Pc pc);
   // The instruction in flight takes, or gives back, its registers.

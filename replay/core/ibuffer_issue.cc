@@ -66,8 +66,9 @@ void IBufferCore::FailPick(int port, SlotId slot, Cycle now) {
       absl::StrCat("the scheduler of port ", port, " picked slot ", slot, ", which is not eligible, in cycle ", now)));
 }
 
-uint32_t IBufferCore::Groups(LaneMask lanes) const {
+uint32_t IBufferCore::Groups(SlotId slot) const {
   if (!setup_.skip_empty_groups) return static_cast<uint32_t>(context_.issue_cycles);
+  LaneMask lanes = table().lanes[slot].mask;
   const LaneMask group = setup_.simd_width == kMaxLanes ? ~LaneMask{0} : (LaneMask{1} << setup_.simd_width) - 1;
   uint32_t groups = 0;
   for (; lanes != 0; lanes = setup_.simd_width == kMaxLanes ? 0 : lanes >> setup_.simd_width) {
@@ -92,7 +93,7 @@ void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
   const Step& step = steps_[at.pc()];
   const IssueStep& how = setup_.table[at.pc()];
   const LaneMask lanes = warps.lanes[slot].mask;
-  const uint32_t groups = Groups(lanes);
+  const uint32_t groups = Groups(slot);
   if (!one_in_flight_) {
     buffered_[slot] = --warp.valid;
     warp.head = at.pc() + 1;
@@ -160,7 +161,7 @@ inline void IBufferCore::IssuePlain(int port, SlotId slot, Warp& warp, const Iss
   issued_[port] = slot;
   last_issued_[port] = slot;
   CountRowIssue(now, slot, row, warp.threads);
-  const uint32_t groups = Groups(table().lanes[slot].mask);
+  const uint32_t groups = Groups(slot);
   buffered_[slot] = --warp.valid;
   warp.head = pc + 1;
   const Cycle start = units_.Issue(how.unit, how.interval * groups, row, setup_.table.sources(how), now);
@@ -190,7 +191,7 @@ void IBufferCore::IssueInserted(int port, SlotId slot, Cycle now) {
   const Warp& warp = warps_[slot];
   const IssueStep& how = setup_.table.inserted();
   const LaneMask lanes = table().lanes[slot].mask;
-  const Cycle start = units_.Issue(how.unit, how.interval * Groups(lanes), 0, {}, now);
+  const Cycle start = units_.Issue(how.unit, how.interval * Groups(slot), 0, {}, now);
   const uint32_t flight = Launch(slot, warp, table().position[slot].pc());
   flights_[flight].outstanding = lanes;
   flights_[flight].holds = true;

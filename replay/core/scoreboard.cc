@@ -45,6 +45,7 @@ void Scoreboard::Reserve(uint32_t row, LaneMask lanes, const IssueStep& step, ui
     write.depth = static_cast<uint16_t>(depth);
     write.producer = producer;
     at.filter.Add(filter);
+    ++listed_;
   }
 }
 
@@ -58,6 +59,7 @@ void Scoreboard::Release(uint32_t row, uint32_t instruction) {
     if (at.writes[i].instruction == instruction) {
       at.writes[i] = at.writes.back();
       at.writes.pop_back();
+      --listed_;
     } else {
       at.filter.Add(at.writes[i].filter);
       ++i;
@@ -72,8 +74,7 @@ void Scoreboard::MarkOffCore(uint32_t row, uint32_t instruction) {
 }
 
 bool Scoreboard::empty() const {
-  return std::all_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.writes.empty(); }) &&
-         std::all_of(words_.begin(), words_.end(), [](const Word& word) { return word.pending == 0; });
+  return listed_ == 0 && std::all_of(words_.begin(), words_.end(), [](const Word& word) { return word.pending == 0; });
 }
 
 void Scoreboard::RemoveStore(uint32_t row, uint32_t instruction) {

@@ -53,14 +53,13 @@ class Scoreboard {
   // What keeps threads `lanes` of the row from issuing the instruction at `pc`, which is `step`, at a call depth.
   [[gnu::always_inline]] Hazard Check(uint32_t row, LaneMask lanes, const IssueStep& step, Pc pc,
                                       uint32_t depth) const {
-    const Row& at = rows_[row];
     Hazard hazard;
     if (one_word_) {
       AddWord(words_[row], table_.word(pc), hazard);
-      if (!at.writes.empty()) [[unlikely]] {
-        Search(at, lanes, step, step.registers.AtDepth(depth), depth, hazard);
+      if (listed_ != 0) [[unlikely]] {
+        Search(rows_[row], lanes, step, step.registers.AtDepth(depth), depth, hazard);
       }
-    } else if (step.registers.AtDepth(depth).Meets(at.filter)) {
+    } else if (step.registers.AtDepth(depth).Meets(rows_[row].filter)) {
       CheckAll(row, lanes, step, pc, depth, hazard);
     }
     return hazard;
@@ -198,6 +197,7 @@ class Scoreboard {
   std::vector<Row> rows_;
   const uint32_t words_per_row_;
   const bool one_word_;      // and no calls
+  size_t listed_ = 0;        // writes that rows have in lists
   std::vector<Word> words_;  // by row
 };
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "replay/core/slot_set.h"
 #include "replay/core/types.h"
 
@@ -63,7 +64,7 @@ class SlotAges {
   uint16_t Insert(uint16_t previous, uint16_t word, uint64_t bits);
   void Erase(uint16_t run);
 
-  std::vector<Run> runs_;
+  absl::InlinedVector<Run, 4> runs_;  // mostly few
   std::vector<uint16_t> free_;
   std::vector<uint16_t> run_of_;  // by slot
   uint16_t first_ = kNoRun;

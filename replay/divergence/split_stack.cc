@@ -26,15 +26,13 @@ SplitStackPolicy::SplitStackPolicy(const DivergenceContext& context, const Optio
       options_({options.taken_first, options.depth == 0 ? 2 * static_cast<size_t>(context.warp_size) : options.depth,
                 options.merge_tails, options.reconvergence}),
       points_(context.program, options.reconvergence),
-      warps_(static_cast<size_t>(context.max_threads / context.warp_size) + 1) {
-  for (Warp& warp : warps_) warp.reserve(options_.depth + 2);
-}
+      warps_(static_cast<size_t>(context.max_threads / context.warp_size) + 1) {}
 
 void SplitStackPolicy::Admit(const BlockAdmission& admission, WarpEditor& editor) {
   uint32_t row = admission.first_thread / static_cast<uint32_t>(warp_size_);
   for (const LaneMask mask : admission.rows) {
     Warp& warp = warps_[row];
-    warp.clear();
+    warp.erase(warp.begin(), warp.end());  // keeps its room
     if (mask != 0) {
       Entry entry;
       entry.next = admission.entry;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "replay/divergence/divergence_policy.h"
 #include "replay/divergence/reconvergence_points.h"
 #include "replay/divergence/row_lanes.h"
@@ -59,8 +60,8 @@ class SplitStackPolicy : public DivergencePolicy {
     uint64_t turn = 0;      // a mark for the policy: when it gave way last
   };
   // From the bottom of the stack to its top. Entries that were pushed together have disjoint masks; each mask is a
-  // subset of the one of the entry that waits for it.
-  using Warp = std::vector<Entry>;
+  // subset of the one of the entry that waits for it. Most warps have one entry, which lies in the stack itself.
+  using Warp = absl::InlinedVector<Entry, 1>;
 
   // The entry to start now, or warp.size() if none: of those that CanStart. Asked again until there is none. The base's
   // answer is the stack's: the topmost, unless an entry runs.

@@ -112,6 +112,7 @@ WarpProgress::WarpProgress(uint32_t sm, int warp_size, int max_threads, int max_
       shift_(std::has_single_bit(warp_size_) ? std::countr_zero(warp_size_) : 0),
       static_warps_(static_warps),
       rows_((static_cast<size_t>(max_threads) + warp_size_ - 1) / warp_size_),
+      instructions_(rows_.size(), 0),
       blocks_(static_cast<size_t>(max_blocks)),
       totals_(totals) {
   times_.reserve(rows_.size());
@@ -130,6 +131,7 @@ void WarpProgress::Admit(BlockId id, ThreadId first_thread, std::span<const Lane
   for (uint32_t i = 0; i < block.rows; ++i) {
     Row& row = rows_[block.first_row + i];
     row = Row();
+    instructions_[block.first_row + i] = 0;
     row.block = id;
     row.live = static_cast<uint16_t>(std::popcount(rows[i]));
     row.open = true;
@@ -202,7 +204,7 @@ void WarpProgress::Retired(BlockId id, Cycle now, uint64_t stalls) {
     times_.push_back(row.exit - block.admitted);
     if (row.timeline != WarpTimelines::kNone) timelines_->AddPhase(row.timeline, row.start, row.exit, now);
     waits_.push_back(row.barrier_wait + (now - row.exit));
-    if (static_warps_) counts_.push_back(row.instructions);
+    if (static_warps_) counts_.push_back(instructions_[block.first_row + i]);
   }
   WarpProgressTotals::Block totals;
   totals.cycles = times_;

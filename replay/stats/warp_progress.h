@@ -91,11 +91,11 @@ class WarpProgress {
   void Record(BlockId block, uint64_t linear_index, WarpTimelines& timelines);
   // A slot issued an instruction of the trace.
   void Issued(const Lanes& lanes) {
-    if (static_warps_) ++rows_[RowOf(lanes, lanes.mask)].instructions;
+    if (static_warps_) ++instructions_[RowOf(lanes, lanes.mask)];
   }
   // The same for a slot of threads of this row alone.
   void IssuedInRow(uint32_t row, uint64_t issues = 1) {
-    if (static_warps_) rows_[row].instructions += issues;
+    if (static_warps_) instructions_[row] += issues;
   }
   // The threads arrived at a barrier.
   void Arrived(const Lanes& lanes, Cycle now);
@@ -125,7 +125,7 @@ class WarpProgress {
   }
   void Retired(BlockId block, Cycle now, uint64_t stalls);
   // That the row's warp has issued, if they are counted.
-  uint64_t instructions(uint32_t row) const { return rows_[row].instructions; }
+  uint64_t instructions(uint32_t row) const { return instructions_[row]; }
 
  private:
   struct Row {
@@ -137,7 +137,6 @@ class WarpProgress {
     Cycle arrival = 0;     // of the phase, once all live threads wait or have exited
     Cycle exit = 0;
     Cycle barrier_wait = 0;
-    uint64_t instructions = 0;
     uint32_t timeline = WarpTimelines::kNone;
   };
   struct Block {
@@ -164,6 +163,8 @@ class WarpProgress {
   const int shift_;  // log2 of the warp size if that is a power of two above 1, else 0: divisions show in the profile
   const bool static_warps_;
   std::vector<Row> rows_;
+  // By row; apart from the rest, which is not looked at for every instruction.
+  std::vector<uint64_t> instructions_;
   std::vector<Block> blocks_;
   WarpProgressTotals& totals_;
   WarpTimelines* timelines_ = nullptr;  // if some block's phases are recorded

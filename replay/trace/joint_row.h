@@ -2,6 +2,7 @@
 #ifndef HEDDLE_REPLAY_TRACE_JOINT_ROW_H_
 #define HEDDLE_REPLAY_TRACE_JOINT_ROW_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -25,6 +26,17 @@ struct JointRow {
   uint32_t accesses = 0;         // of each thread
   uint32_t next_access = 0;      // of each thread, from 0
   uint32_t decisions_taken = 0;  // by each thread
+  // What is known of accesses `looked_at` and following: bit i of `even` tells that the offsets of access i rise by
+  // equal steps from thread to thread. The accesses of a thread lie side by side, so that those of 32 threads for one
+  // instruction are spread over many lines of the host's cache, which has forgotten them until the next instruction.
+  static constexpr uint32_t kAhead = 4;
+  struct Series {
+    uint32_t first = 0;
+    uint32_t step = 0;
+  };
+  uint32_t looked_at = 0;
+  uint32_t even = 0;
+  std::array<Series, kAhead> ahead{};
 
   bool joint() const { return chunk != nullptr; }
 
@@ -43,6 +55,7 @@ struct JointRow {
              .thread_in_chunk = first,
              .first_access = static_cast<uint32_t>(begin),
              .accesses = static_cast<uint32_t>(common.accesses)};
+    LookAhead();
     return true;
   }
 
@@ -57,7 +70,15 @@ struct JointRow {
 
   // The addresses of the threads' next access, made by the instruction at `pc`, if they have one.
   bool HasAccess() const { return next_access < accesses; }
-  void Addresses(Pc pc, std::array<uint64_t, kMaxLanes>& out) const {
+  void Addresses(Pc pc, std::array<uint64_t, kMaxLanes>& out) {
+    if (next_access - looked_at >= kAhead) LookAhead();
+    const uint32_t place = next_access - looked_at;
+    if ((even >> place & 1) != 0) {
+      const uint64_t base = chunk->base[pc];
+      const Series series = ahead[place];
+      for (uint32_t i = 0; i < kThreads; ++i) out[i] = base + (series.first + i * series.step);
+      return;
+    }
     const uint32_t first = first_access + next_access;
     if (chunk->offsets32.empty()) {
       const uint64_t* const addresses = &chunk->addresses64[first];
@@ -67,6 +88,26 @@ struct JointRow {
     const uint32_t* const offsets = &chunk->offsets32[first];
     const uint64_t base = chunk->base[pc];
     for (uint32_t i = 0; i < kThreads; ++i) out[i] = base + offsets[size_t{i} * accesses];
+  }
+
+  // Looks at the next accesses, the lines of which are near one another.
+  void LookAhead() {
+    looked_at = next_access;
+    even = 0;
+    if (chunk->offsets32.empty() || !HasAccess()) return;
+    const uint32_t* const offsets = &chunk->offsets32[first_access + next_access];
+    for (uint32_t place = 0; place < std::min(kAhead, accesses - next_access); ++place) {
+      const Series series{offsets[place], offsets[accesses + place] - offsets[place]};
+      const auto differs = [&](uint32_t thread) {
+        return offsets[size_t{thread} * accesses + place] ^ (series.first + thread * series.step);
+      };
+      if (differs(kThreads - 1) != 0) continue;  // mostly tells
+      uint32_t different = 0;
+      for (uint32_t thread = 2; thread < kThreads; ++thread) different |= differs(thread);
+      if (different != 0) continue;
+      ahead[place] = series;
+      even |= 1u << place;
+    }
   }
 
   // Whether the recording ends here, so that the threads may exit.

@@ -40,6 +40,16 @@ class JointRows : public testing::TestWithParam<Setup> {
     bool HasAddress() const { return next_address < addresses.size(); }
   };
 
+  // Of four accesses one rises by equal steps from thread to thread, one falls, one rises but for a single thread, and
+  // one is at random.
+  static uint64_t Address(size_t access, uint64_t thread, uint64_t random) {
+    const uint64_t first = 0x1000'0000 + access * 4096;
+    if (access % 4 == 0) return first + thread * 4;
+    if (access % 4 == 1) return first + (kRow - thread) * 8;
+    if (access % 4 == 2) return first + thread * 128 + (thread == 17 ? 4 : 0);
+    return 0x1000'0000 + random;
+  }
+
   // Loops of one load. The first row of each block has 40 iterations in all of its threads, so that decisions fill more
   // than a word; in the second one every third thread has one more.
   void SetUp() override {
@@ -50,7 +60,9 @@ class JointRows : public testing::TestWithParam<Setup> {
       threads_[i].decisions.assign(trips, 1);
       threads_[i].decisions.back() = 0;
       threads_[i].addresses.resize(trips);
-      for (uint64_t& address : threads_[i].addresses) address = 0x1000'0000 + any(random_) * 4;
+      for (size_t access = 0; access < trips; ++access) {
+        threads_[i].addresses[access] = Address(access, i % kRow, any(random_) * 4);
+      }
     }
     const trace::testing::TemporaryFile file("joint_rows.htrace");
     trace::WriterOptions options;
