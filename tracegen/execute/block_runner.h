@@ -403,7 +403,6 @@ class BlockRunner {
   std::vector<std::string> warnings_;
 };
 
-// One by one, as they have just been written one by one: a load of several would have to wait for the stores.
 inline void BlockRunner::KeepOwn(Thread& thread, Fiber* fiber) {
   thread.fiber = fiber;
   thread.own.block_base = context_.own.block_base;

@@ -7,6 +7,7 @@
 #include <bit>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "tracegen/execute/block_runner.h"
 
 namespace heddle::tracegen {
@@ -97,7 +98,28 @@ bool BlockRunner::RunRounds(uint32_t first) {
   }
 }
 
-// What is done here for every thread is most of what a barrier costs.
+// What is done here and in RunRound for every thread is most of what a barrier costs.
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool BlockRunner::RunInRound(uint32_t index) {
+  Thread& thread = threads_[index];
+  running_ = index;
+  thread.state = State::kRunning;
+  if (round_begins_) {
+    context_.frame = FrameOf(index);
+    entry_(&context_, arguments_);
+  } else {
+    Resume(FrameOf(index));
+  }
+  if (context_.meeting == round_meeting_) {
+    thread.state = State::kAtBarrier;
+  } else if (!ArriveInRound()) {
+    return false;
+  }
+  thread.meeting = context_.meeting;
+  KeepOwn(thread, nullptr);
+  CloseSegment();
+  return true;
+}
+
 BlockRunner::RoundEnd BlockRunner::RunRound() {
   round_barrier_ = kNoBarrier;
   round_meeting_ = kNoMeeting;
@@ -123,27 +145,6 @@ BlockRunner::RoundEnd BlockRunner::RunRound() {
     if (!RunInRound(t)) return RoundEnd::kLeft;
   }
   return RoundEnd::kWhole;
-}
-
-inline bool BlockRunner::RunInRound(uint32_t index) {
-  Thread& thread = threads_[index];
-  running_ = index;
-  thread.state = State::kRunning;
-  if (round_begins_) {
-    context_.frame = FrameOf(index);
-    entry_(&context_, arguments_);
-  } else {
-    Resume(FrameOf(index));
-  }
-  if (context_.meeting == round_meeting_) {
-    thread.state = State::kAtBarrier;
-  } else if (!ArriveInRound()) {
-    return false;
-  }
-  thread.meeting = context_.meeting;
-  KeepOwn(thread, nullptr);
-  CloseSegment();
-  return true;
 }
 
 bool BlockRunner::ArriveInRound() {

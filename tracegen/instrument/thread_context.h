@@ -32,14 +32,15 @@ inline constexpr uint64_t kFunctionStep = 16;
 
 inline constexpr uint32_t kWarpWidth = 32;
 
-// What belongs to the running thread alone and is put back, all at once, when it goes on.
+// What belongs to the running thread alone and is put back, all at once, when it goes on. What it changes is not side
+// by side: a compiler would read it at once, which has to wait for stores one by one.
 struct alignas(16) ThreadOwn {
   uint32_t tid[3] = {};
   uint32_t linear_tid = 0;
   uint64_t* block_base = nullptr;  // record of the current IR block while the thread is suspended, or may fail
-  char* local_pointer = nullptr;   // next free byte of the thread's local memory
   char* local_limit = nullptr;
-  uint32_t location = 0;  // number of the IR block that may fail or wait, see InstrumentedKernel::blocks
+  char* local_pointer = nullptr;  // next free byte of the thread's local memory
+  uint32_t location = 0;          // number of the IR block that may fail or wait, see InstrumentedKernel::blocks
 };
 
 // Context of the thread that runs now; one per worker, refilled when another thread takes over. The record cursors
