@@ -55,6 +55,8 @@ void RecordLog::Begin(uint64_t addresses, uint64_t decisions) {
   runs_.assign(1, SegmentRun{});
 }
 
+void RecordLog::BeginRun(const SegmentRun& run) { runs_.push_back(run); }
+
 void RecordLog::CountParts(uint32_t threads) {
   parts_.assign(threads + 1, Part{});
   for (const SegmentRun& run : runs_) {

@@ -59,6 +59,7 @@ class RecordLog {
     uint32_t addresses = 0;
     uint32_t decisions = 0;
   };
+  void BeginRun(const SegmentRun& run);  // apart, so that Close is short enough to be inline
   // Steps of Gather: the parts, as sums of what each run adds to its first thread and takes from the one behind it; and
   // room for those of several segments.
   void CountParts(uint32_t threads);
@@ -86,7 +87,7 @@ inline void RecordLog::Close(uint32_t thread, const uint64_t* address_cursor, co
   if (last.first_thread + last.threads == thread && last.addresses == addresses && last.decisions == decisions) {
     ++last.threads;
   } else {
-    runs_.push_back({thread, 1, addresses, decisions});
+    BeginRun({thread, 1, addresses, decisions});
   }
 }
 
