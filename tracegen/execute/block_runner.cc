@@ -270,7 +270,7 @@ absl::Status BlockRunner::CutBlock(bool last) {
   std::vector<const uint64_t*> bases(thread_count_, nullptr);
   for (uint32_t t = 0; t < thread_count_; ++t) {
     if (threads_[t].state != State::kNotStarted && threads_[t].state != State::kExited)
-      bases[t] = threads_[t].block_base;
+      bases[t] = threads_[t].own.block_base;
   }
   std::vector<uint64_t> positions;
   log_.PositionsInRecords(bases, positions);
@@ -278,7 +278,7 @@ absl::Status BlockRunner::CutBlock(bool last) {
   log_.KeepRests(records_, consumed_, options_.part_accesses + kernel_->step_addresses + 1, starts);
   for (uint32_t t = 0; t < thread_count_; ++t) {
     if (bases[t] != nullptr && positions[t] >= consumed_[t])
-      threads_[t].block_base = starts[t] + (positions[t] - consumed_[t]);
+      threads_[t].own.block_base = starts[t] + (positions[t] - consumed_[t]);
   }
   BeginPart();
   return absl::OkStatus();
@@ -380,15 +380,10 @@ void BlockRunner::ResumeThread(uint32_t index) {
   Thread& thread = threads_[index];
   running_ = index;
   thread.state = State::kRunning;
-  context_.linear_tid = index;
-  std::copy(std::begin(thread.tid), std::end(thread.tid), context_.tid);
-  context_.local_limit = reinterpret_cast<char*>(LocalOf(index) + kLocalBytes);
+  context_.own = thread.own;
   context_.progress = thread.progress;
   context_.waiting = thread.waiting;
   context_.watches = waits_->watching();
-  context_.block_base = thread.block_base;
-  context_.local_pointer = thread.local_pointer;
-  context_.location = thread.location;
   SetLimits();
 }
 
@@ -403,15 +398,16 @@ void BlockRunner::StartThread(uint32_t thread) {
     context_.watches = waits_->watching();
     waits_->Changed();
   }
+  ThreadOwn& own = threads_[thread].own;
+  own = ThreadOwn{};
+  own.linear_tid = thread;
   // Threads begin in order, so the indices count up; no division in the path of short kernels.
-  context_.linear_tid = thread;
   if (!start_order_.empty()) {
     next_tid_[0] = thread % geometry_.block[0];
     next_tid_[1] = thread / geometry_.block[0] % geometry_.block[1];
     next_tid_[2] = thread / geometry_.block[0] / geometry_.block[1];
   }
-  std::copy(std::begin(next_tid_), std::end(next_tid_), context_.tid);
-  std::copy(std::begin(next_tid_), std::end(next_tid_), threads_[thread].tid);
+  std::copy(std::begin(next_tid_), std::end(next_tid_), own.tid);
   if (++next_tid_[0] == geometry_.block[0]) {
     next_tid_[0] = 0;
     if (++next_tid_[1] == geometry_.block[1]) {
@@ -420,9 +416,9 @@ void BlockRunner::StartThread(uint32_t thread) {
     }
   }
   const uint64_t local = LocalOf(thread);
-  context_.local_pointer = reinterpret_cast<char*>(local);
-  context_.local_limit = reinterpret_cast<char*>(local + kLocalBytes);
-  context_.location = 0;
+  own.local_pointer = reinterpret_cast<char*>(local);
+  own.local_limit = reinterpret_cast<char*>(local + kLocalBytes);
+  context_.own = own;
 }
 
 void BlockRunner::FinishThread() {
@@ -443,7 +439,7 @@ void BlockRunner::FinishThread() {
 
 void BlockRunner::Yield() {
   if (limits_are_estimates_) {
-    SetLimits(turn_instructions_, turn_cursor_);
+    SetLimits(context_.instruction_limit - instruction_share_, context_.address_limit - address_share_);
     if (context_.instructions < context_.instruction_limit && context_.address_cursor < context_.address_limit) return;
   }
   if (in_round_) LeaveRoundOfRunning();
@@ -455,7 +451,7 @@ void BlockRunner::Yield() {
   }
   thread.state = State::kReady;
   // Nothing of the block has been recorded yet, so no address is outstanding.
-  context_.block_base = nullptr;
+  context_.own.block_base = nullptr;
   Release(running_);
   Suspend();
 }

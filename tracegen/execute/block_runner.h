@@ -202,12 +202,10 @@ class BlockRunner {
 
   // The first cache line is all that a round needs.
   struct alignas(64) Thread {
-    State state = State::kNotStarted;
+    ThreadOwn own;
     Fiber* fiber = nullptr;  // of a thread that waits: its stack; null: it has left a frame
-    uint64_t* block_base = nullptr;
-    char* local_pointer = nullptr;
-    uint32_t location = 0;
-    uint32_t tid[3] = {};
+    uint32_t meeting = 0;    // ThreadContext::meeting, of a thread that has come to the barrier of a round
+    State state = State::kNotStarted;
     // What it waits for.
     uint32_t site = 0;
     uint32_t barrier = 0;
@@ -263,6 +261,8 @@ class BlockRunner {
   bool RunRounds(uint32_t first);
   RoundEnd RunRound();
   bool RunInRound(uint32_t thread);  // its context is set up; false: RoundEnd::kLeft
+  bool ArriveInRound();              // the running thread, at a barrier that needs a look; false: as before
+  bool ShareRecord();                // among the threads of a round; false: it is full
   void OpenBarrierOfRound();
   void LeaveRound(uint32_t next);  // threads from `next` on have not had their turn
   void LeaveRoundOfRunning();
@@ -294,15 +294,15 @@ class BlockRunner {
   void ResumeThread(uint32_t thread);
   void SetLimits();
   void SetLimits(uint64_t instructions, const uint64_t* cursor);  // of a thread that went on there
-  void EstimateLimits();
-  void ExtendLimits();     // as if a part began
-  void ScrambleReady();    // another thread to the head of ready_
-  void ReleaseTogether();  // lockstep: the threads of a warp that go on next
+  void ExtendLimits();                                            // as if a part began
+  void ScrambleReady();                                           // another thread to the head of ready_
+  void ReleaseTogether();                                         // lockstep: the threads of a warp that go on next
   bool RecordFull() const;
   // Gives the processor away; returns when the thread goes on.
   void Suspend();
   // Keeps what the running thread needs to go on: with `fiber` as its stack, or null.
   void Leave(Fiber* fiber);
+  void KeepOwn(Thread& thread, Fiber* fiber);  // the part of it that all kernels need
   // The fiber that runs next, or null with stop_ set: back to the launching stack.
   Fiber* Next();
   void CloseSegment();
@@ -370,6 +370,7 @@ class BlockRunner {
   // Kernels whose threads leave frames at barriers.
   static constexpr uint32_t kNoThread = ~uint32_t{0};
   static constexpr uint32_t kNoBarrier = ~uint32_t{0};
+  static constexpr uint32_t kNoMeeting = ~uint32_t{0};
   static constexpr uint64_t kSmallestShare = 64;  // instructions a thread may run before others get their turn
   std::unique_ptr<char, decltype(&std::free)> frame_memory_{nullptr, &std::free};
   char* frames_ = nullptr;
@@ -380,15 +381,18 @@ class BlockRunner {
   bool rounds_allowed_ = false;           // of the launch
   // A round: every thread of the block runs from one barrier to the next.
   bool in_round_ = false;
-  bool round_begins_ = false;          // threads begin in it
-  uint32_t round_first_ = kNoThread;   // that goes before the others
-  uint32_t round_barrier_ = 0;         // at which they meet, once one has come to it
-  bool last_arrived_ = false;          // the thread that ran last is at the barrier; it has not ended
-  uint64_t round_result_ = 0;          // of the barrier that the round began with
-  uint32_t share_shift_ = 0;           // 2 to this is no less than the number of threads that share what is left
-  bool limits_are_estimates_ = false;  // EstimateLimits, at:
-  uint64_t turn_instructions_ = 0;
-  const uint64_t* turn_cursor_ = nullptr;
+  bool round_begins_ = false;         // threads begin in it
+  uint32_t round_first_ = kNoThread;  // that goes before the others
+  uint32_t round_barrier_ = 0;        // at which they meet, once one has come to it
+  uint64_t round_result_ = 0;         // of the barrier that the round began with
+  uint32_t round_meeting_ = 0;        // ThreadContext::meeting that needs no look any more: a barrier that only waits
+  // What a thread that goes on in the round may add before it asks for its limits, as long as the record is no longer
+  // than this.
+  bool limits_are_estimates_ = false;
+  uint64_t instruction_share_ = 0;
+  uint64_t address_share_ = 0;
+  uint64_t shares_hold_to_instructions_ = 0;
+  const uint64_t* shares_hold_to_address_ = nullptr;
 
   Random random_{0};                   // order_seed
   std::vector<uint32_t> start_order_;  // of threads; empty = ascending
@@ -399,14 +403,17 @@ class BlockRunner {
   std::vector<std::string> warnings_;
 };
 
-// What every thread does at every barrier.
+inline void BlockRunner::KeepOwn(Thread& thread, Fiber* fiber) {
+  thread.fiber = fiber;
+  thread.own.block_base = context_.own.block_base;
+  thread.own.local_pointer = context_.own.local_pointer;
+  thread.own.location = context_.own.location;
+}
+
 inline void BlockRunner::Leave(Fiber* fiber) {
   Thread& thread = threads_[running_];
   CloseSegment();
-  thread.fiber = fiber;
-  thread.block_base = context_.block_base;
-  thread.local_pointer = context_.local_pointer;
-  thread.location = context_.location;
+  KeepOwn(thread, fiber);
   thread.waiting = context_.waiting;
   if (thread.progress != context_.progress) {
     thread.progress = context_.progress;

@@ -10,13 +10,31 @@ namespace {
 // Entries behind whatever is copied from and to, so that a few can be copied without asking how many they are.
 constexpr size_t kRoom = 8;
 
-// Stretches between two barriers are short, and calling memcpy for each would be most of the work.
+// Segments between two barriers are short, and calling memcpy for each would be most of the work.
 template <typename Entry>
 void Copy(Entry* to, const Entry* from, size_t count) {
-  if (count <= kRoom) {
+  if (count <= 2) {
+    std::memcpy(to, from, 2 * sizeof(Entry));
+  } else if (count <= kRoom) {
     std::memcpy(to, from, kRoom * sizeof(Entry));
   } else {
     std::memcpy(to, from, count * sizeof(Entry));
+  }
+}
+
+// Of so many entries per thread, one thread's behind the other's: adds them where the threads' own go on, or, where
+// that is null because there are no others, leaves them in their place. Their ends are where more would follow.
+template <typename Entry>
+void Distribute(Entry* from, uint32_t count, std::span<Entry*> ends) {
+  if (count == 0) return;
+  for (Entry*& end : ends) {
+    if (end == nullptr) {
+      end = from;
+    } else {
+      Copy(end, from, count);
+    }
+    end += count;
+    from += count;
   }
 }
 
@@ -31,63 +49,75 @@ void RecordLog::Begin(uint64_t addresses, uint64_t decisions) {
     decisions_.reset(new uint8_t[decisions + kRoom]);
     decision_capacity_ = decisions;
   }
-  address_end_ = 0;
-  decision_end_ = 0;
+  address_end_ = addresses_.get();
+  decision_end_ = decisions_.get();
   kept_addresses_ = 0;
-  segments_.clear();
+  runs_.assign(1, SegmentRun{});
+}
+
+void RecordLog::BeginRun(const SegmentRun& run) { runs_.push_back(run); }
+
+void RecordLog::CountParts(uint32_t threads) {
+  parts_.assign(threads + 1, Part{});
+  for (const SegmentRun& run : runs_) {
+    Part& first = parts_[run.first_thread];
+    ++first.segments;
+    first.addresses += run.addresses;
+    first.decisions += run.decisions;
+    Part& behind = parts_[run.first_thread + run.threads];
+    --behind.segments;
+    behind.addresses -= run.addresses;
+    behind.decisions -= run.decisions;
+  }
+  for (uint32_t t = 1; t < threads; ++t) {
+    parts_[t].segments += parts_[t - 1].segments;
+    parts_[t].addresses += parts_[t - 1].addresses;
+    parts_[t].decisions += parts_[t - 1].decisions;
+  }
+  parts_.pop_back();
+}
+
+void RecordLog::PlaceParts() {
+  size_t addresses = 0;
+  size_t decisions = 0;
+  for (const Part& part : parts_) {
+    if (part.segments < 2) continue;
+    addresses += part.addresses + kRoom;
+    decisions += part.decisions + kRoom;
+  }
+  if (joined_addresses_.size() < addresses) joined_addresses_.resize(addresses);
+  if (joined_decisions_.size() < decisions) joined_decisions_.resize(decisions);
+  address_ends_.assign(parts_.size(), nullptr);
+  decision_ends_.assign(parts_.size(), nullptr);
+  uint64_t* next_address = joined_addresses_.data();
+  uint8_t* next_decision = joined_decisions_.data();
+  for (size_t t = 0; t < parts_.size(); ++t) {
+    if (parts_[t].segments < 2) continue;
+    address_ends_[t] = next_address;
+    decision_ends_[t] = next_decision;
+    next_address += parts_[t].addresses + kRoom;
+    next_decision += parts_[t].decisions + kRoom;
+  }
 }
 
 bool RecordLog::Gather(uint32_t threads, const BoundsCheck* bounds, std::vector<trace::ThreadRecord>& records) {
-  records.assign(threads, trace::ThreadRecord{});
-  parts_.assign(threads, Part{});
-  Segment before;
-  for (const Segment& segment : segments_) {
-    Part& part = parts_[segment.thread];
-    ++part.segments;
-    part.addresses += segment.end_address - before.end_address;
-    part.decisions += segment.end_decision - before.end_decision;
-    before = segment;
-  }
-  uint64_t address = 0;
-  uint64_t decision = 0;
-  for (Part& part : parts_) {
-    if (part.segments < 2) continue;
-    address += std::exchange(part.addresses, address) + kRoom;
-    decision += std::exchange(part.decisions, decision) + kRoom;
-  }
-  if (joined_addresses_.size() < address) joined_addresses_.resize(address);
-  if (joined_decisions_.size() < decision) joined_decisions_.resize(decision);
-  for (uint32_t t = 0; t < threads; ++t) {
-    if (parts_[t].segments < 2) continue;
-    records[t].addresses = std::span(joined_addresses_.data() + parts_[t].addresses, 0);
-    records[t].decisions = std::span(joined_decisions_.data() + parts_[t].decisions, 0);
-  }
+  CountParts(threads);
+  PlaceParts();
   bool outside = false;
-  before = Segment();
-  for (const Segment& segment : segments_) {
-    trace::ThreadRecord& record = records[segment.thread];
-    Part& part = parts_[segment.thread];
-    const uint64_t* from = addresses_.get() + before.end_address;
-    const uint8_t* bits = decisions_.get() + before.end_decision;
-    const size_t addresses = segment.end_address - before.end_address;
-    const size_t decisions = segment.end_decision - before.end_decision;
-    before = segment;
-    if (bounds != nullptr && !outside) outside = bounds->FindOutside({from, addresses}) != BoundsCheck::kNone;
-    if (part.segments == 1) {
-      record.addresses = std::span(from, addresses);
-      record.decisions = std::span(bits, decisions);
-      continue;
-    }
-    Copy(joined_addresses_.data() + part.addresses, from, addresses);
-    Copy(joined_decisions_.data() + part.decisions, bits, decisions);
-    part.addresses += addresses;
-    part.decisions += decisions;
+  uint64_t* address = addresses_.get();
+  uint8_t* decision = decisions_.get();
+  for (const SegmentRun& run : runs_) {
+    const size_t addresses = size_t{run.addresses} * run.threads;
+    if (bounds != nullptr && !outside) outside = bounds->FindOutside({address, addresses}) != BoundsCheck::kNone;
+    Distribute(address, run.addresses, std::span(address_ends_).subspan(run.first_thread, run.threads));
+    Distribute(decision, run.decisions, std::span(decision_ends_).subspan(run.first_thread, run.threads));
+    address += addresses;
+    decision += size_t{run.decisions} * run.threads;
   }
+  records.assign(threads, trace::ThreadRecord{});
   for (uint32_t t = 0; t < threads; ++t) {
-    if (parts_[t].segments < 2) continue;
-    trace::ThreadRecord& record = records[t];
-    record.addresses = std::span(record.addresses.data(), joined_addresses_.data() + parts_[t].addresses);
-    record.decisions = std::span(record.decisions.data(), joined_decisions_.data() + parts_[t].decisions);
+    records[t].addresses = std::span(address_ends_[t] - parts_[t].addresses, parts_[t].addresses);
+    records[t].decisions = std::span(decision_ends_[t] - parts_[t].decisions, parts_[t].decisions);
   }
   return outside;
 }
@@ -95,15 +125,16 @@ bool RecordLog::Gather(uint32_t threads, const BoundsCheck* bounds, std::vector<
 void RecordLog::PositionsInRecords(std::span<const uint64_t* const> pointers, std::vector<uint64_t>& positions) {
   positions.assign(pointers.size(), 0);
   std::vector<uint64_t> next(pointers.size(), 0);
-  uint64_t first = 0;
-  for (const Segment& segment : segments_) {
-    const uint32_t thread = segment.thread;
-    if (pointers[thread] != nullptr) {
-      const auto at = static_cast<uint64_t>(pointers[thread] - addresses_.get());
-      if (at >= first && at < segment.end_address) positions[thread] = next[thread] + (at - first);
-      next[thread] += segment.end_address - first;
+  const uint64_t* address = addresses_.get();
+  for (const SegmentRun& run : runs_) {
+    for (uint32_t t = run.first_thread; t < run.first_thread + run.threads; ++t) {
+      const uint64_t* const end = address + run.addresses;
+      if (pointers[t] != nullptr && pointers[t] >= address && pointers[t] < end) {
+        positions[t] = next[t] + static_cast<uint64_t>(pointers[t] - address);
+      }
+      next[t] += run.addresses;
+      address = end;
     }
-    first = segment.end_address;
   }
 }
 
@@ -112,7 +143,7 @@ void RecordLog::KeepRests(const std::vector<trace::ThreadRecord>& records, std::
   uint64_t kept = 0;
   for (size_t t = 0; t < records.size(); ++t) kept += records[t].addresses.size() - consumed[t];
   std::unique_ptr<uint64_t[]> fresh(new uint64_t[kept + room + kRoom]);
-  std::vector<Segment> segments;
+  runs_.assign(1, SegmentRun{});
   uint64_t at = 0;
   starts.assign(records.size(), nullptr);
   for (size_t t = 0; t < records.size(); ++t) {
@@ -121,14 +152,13 @@ void RecordLog::KeepRests(const std::vector<trace::ThreadRecord>& records, std::
     if (rest.empty()) continue;
     std::memcpy(fresh.get() + at, rest.data(), rest.size_bytes());
     at += rest.size();
-    segments.push_back({static_cast<uint32_t>(t), static_cast<uint32_t>(at), 0});
+    runs_.push_back({static_cast<uint32_t>(t), 1, static_cast<uint32_t>(rest.size()), 0});
   }
   addresses_ = std::move(fresh);
   address_capacity_ = kept + room;
-  address_end_ = static_cast<uint32_t>(at);
+  address_end_ = addresses_.get() + at;
   kept_addresses_ = at;
-  decision_end_ = 0;
-  segments_ = std::move(segments);
+  decision_end_ = decisions_.get();
 }
 
 }  // namespace heddle::tracegen

@@ -12,12 +12,14 @@
 
 namespace heddle::tracegen {
 
-// A stretch of both logs, written by one thread without interruption: from the end of the one before it to these
-// places. Threads that wait at barriers leave one each time, so it is small.
-struct Segment {
-  uint32_t thread = 0;
-  uint32_t end_address = 0;
-  uint32_t end_decision = 0;
+// Segments are stretches of both logs, each written by one thread without interruption. Threads that wait at barriers
+// leave one each time, and most do what their neighbours do; so this is a run of them, one behind the other, by threads
+// with consecutive numbers, that are equally long.
+struct SegmentRun {
+  uint32_t first_thread = 0;
+  uint32_t threads = 0;
+  uint32_t addresses = 0;  // of each
+  uint32_t decisions = 0;
 };
 
 class RecordLog {
@@ -51,28 +53,42 @@ class RecordLog {
   std::unique_ptr<uint8_t[]> decisions_;
   uint64_t address_capacity_ = 0;
   uint64_t decision_capacity_ = 0;
-  uint32_t address_end_ = 0;  // of the last segment
-  uint32_t decision_end_ = 0;
-  uint64_t kept_addresses_ = 0;
-  std::vector<Segment> segments_;
-  // For Gather: how much of a thread there is; then, of one with several segments, where the next one goes.
+  // A thread's part of the logs.
   struct Part {
     uint32_t segments = 0;
-    uint64_t addresses = 0;
-    uint64_t decisions = 0;
+    uint32_t addresses = 0;
+    uint32_t decisions = 0;
   };
+  void BeginRun(const SegmentRun& run);  // apart, so that Close is short enough to be inline
+  // Steps of Gather: the parts, as sums of what each run adds to its first thread and takes from the one behind it; and
+  // room for those of several segments.
+  void CountParts(uint32_t threads);
+  void PlaceParts();
+
+  const uint64_t* address_end_ = nullptr;  // of the last segment
+  const uint8_t* decision_end_ = nullptr;
+  uint64_t kept_addresses_ = 0;
+  std::vector<SegmentRun> runs_;  // the first one is empty
+  // For Gather, by thread.
   std::vector<Part> parts_;
+  std::vector<uint64_t*> address_ends_;  // how far its record has been put together
+  std::vector<uint8_t*> decision_ends_;
   std::vector<uint64_t> joined_addresses_;
   std::vector<uint8_t> joined_decisions_;
 };
 
 inline void RecordLog::Close(uint32_t thread, const uint64_t* address_cursor, const uint8_t* decision_cursor) {
-  const auto address = static_cast<uint32_t>(address_cursor - addresses_.get());
-  const auto decision = static_cast<uint32_t>(decision_cursor - decisions_.get());
-  if (address == address_end_ && decision == decision_end_) return;
-  segments_.push_back({thread, address, decision});
-  address_end_ = address;
-  decision_end_ = decision;
+  const auto addresses = static_cast<uint32_t>(address_cursor - address_end_);
+  const auto decisions = static_cast<uint32_t>(decision_cursor - decision_end_);
+  if ((addresses | decisions) == 0) return;
+  address_end_ = address_cursor;
+  decision_end_ = decision_cursor;
+  SegmentRun& last = runs_.back();
+  if (last.first_thread + last.threads == thread && last.addresses == addresses && last.decisions == decisions) {
+    ++last.threads;
+  } else {
+    BeginRun({thread, 1, addresses, decisions});
+  }
 }
 
 }  // namespace heddle::tracegen

@@ -66,7 +66,7 @@ std::string BlockRunner::PlaceOfAccess(const trace::ThreadRecord& record, size_t
 }
 
 void BlockRunner::FailMisaligned(const uint64_t* record) {
-  const RecordedBlock& block = kernel_->blocks[context_.location - 1];
+  const RecordedBlock& block = kernel_->blocks[context_.own.location - 1];
   size_t wrong = 0;
   auto is_wrong = [&](size_t i) { return block.access_bytes[i] != 0 && record[i] % block.access_bytes[i] != 0; };
   while (wrong + 1 < block.access_bytes.size() && !is_wrong(wrong)) ++wrong;
@@ -102,8 +102,8 @@ std::string BlockRunner::Coordinates(uint32_t thread) const {
 std::string BlockRunner::Where(uint32_t thread) const {
   std::string text = absl::StrCat("block (", context_.ctaid[0], ",", context_.ctaid[1], ",", context_.ctaid[2],
                                   "), thread ", Coordinates(thread));
-  uint32_t location =
-      thread == running_ && threads_[thread].state == State::kRunning ? context_.location : threads_[thread].location;
+  uint32_t location = thread == running_ && threads_[thread].state == State::kRunning ? context_.own.location
+                                                                                      : threads_[thread].own.location;
   if (location != 0 && kernel_->blocks[location - 1].site.line != 0) {
     absl::StrAppend(&text, ", near ", kernel_->blocks[location - 1].site.ToString());
   }
@@ -115,13 +115,13 @@ void BlockRunner::Warn(const std::string& text) {
 }
 
 Site BlockRunner::LastAccess(const void* address) const {
-  if (context_.location == 0) return Site{};
-  const RecordedBlock& block = kernel_->blocks[context_.location - 1];
+  if (context_.own.location == 0) return Site{};
+  const RecordedBlock& block = kernel_->blocks[context_.own.location - 1];
   if (block.OneSite()) return block.access_sites.empty() ? block.site : block.access_sites.front();
   // The access that failed has already stored its address in the record of its block.
   Site site = block.site;
   for (size_t i = 0; i < block.access_sites.size(); ++i) {
-    if (context_.block_base[i] == reinterpret_cast<uint64_t>(address)) site = block.access_sites[i];
+    if (context_.own.block_base[i] == reinterpret_cast<uint64_t>(address)) site = block.access_sites[i];
   }
   return site;
 }
@@ -130,7 +130,7 @@ std::string BlockRunner::FaultText(int signal, const void* address) const {
   std::string where = absl::StrCat("kernel '", kernel_->name, "', block (", context_.ctaid[0], ",", context_.ctaid[1],
                                    ",", context_.ctaid[2], "), thread ", Coordinates(running_));
   if (fibers_.InGuard(address)) {
-    const Site site = context_.location == 0 ? Site{} : kernel_->blocks[context_.location - 1].site;
+    const Site site = context_.own.location == 0 ? Site{} : kernel_->blocks[context_.own.location - 1].site;
     return absl::StrCat(where, ": stack overflow: device functions call each other too deeply",
                         site.line != 0 ? absl::StrCat(", near ", site.ToString()) : "");
   }

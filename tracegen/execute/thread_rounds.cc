@@ -7,6 +7,7 @@
 #include <bit>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "tracegen/execute/block_runner.h"
 
 namespace heddle::tracegen {
@@ -97,54 +98,61 @@ bool BlockRunner::RunRounds(uint32_t first) {
   }
 }
 
-BlockRunner::RoundEnd BlockRunner::RunRound() {
-  share_shift_ = static_cast<uint32_t>(std::bit_width(uint64_t{thread_count_} - exited_));
-  round_barrier_ = kNoBarrier;
-  if (round_first_ != kNoThread) {
-    // It has not waited, so its share of the record is the one it had.
-    running_ = round_first_;
-    threads_[running_].state = State::kRunning;
-    if (!RunInRound(round_first_)) return RoundEnd::kLeft;
-  }
-  for (uint32_t t = 0; t < thread_count_; ++t) {
-    Thread& thread = threads_[t];
-    if (t == round_first_ || thread.state == State::kExited) continue;
-    if (RecordFull()) {
-      LeaveRound(t);
-      return RoundEnd::kRecordFull;
-    }
-    if (round_begins_) {
-      StartThread(next_thread_++);
-    } else {
-      running_ = t;
-      thread.state = State::kRunning;
-      context_.linear_tid = t;
-      std::copy(std::begin(thread.tid), std::end(thread.tid), context_.tid);
-      context_.block_base = thread.block_base;
-      context_.local_pointer = thread.local_pointer;
-      context_.local_limit = reinterpret_cast<char*>(LocalOf(t) + kLocalBytes);
-      context_.location = thread.location;
-    }
-    EstimateLimits();
-    if (!RunInRound(t)) return RoundEnd::kLeft;
-  }
-  return RoundEnd::kWhole;
-}
-
-bool BlockRunner::RunInRound(uint32_t index) {
+// What is done here and in RunRound for every thread is most of what a barrier costs.
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool BlockRunner::RunInRound(uint32_t index) {
+  Thread& thread = threads_[index];
+  running_ = index;
+  thread.state = State::kRunning;
   if (round_begins_) {
     context_.frame = FrameOf(index);
     entry_(&context_, arguments_);
   } else {
     Resume(FrameOf(index));
   }
+  if (context_.meeting == round_meeting_) {
+    thread.state = State::kAtBarrier;
+  } else if (!ArriveInRound()) {
+    return false;
+  }
+  thread.meeting = context_.meeting;
+  KeepOwn(thread, nullptr);
+  CloseSegment();
+  return true;
+}
+
+BlockRunner::RoundEnd BlockRunner::RunRound() {
+  round_barrier_ = kNoBarrier;
+  round_meeting_ = kNoMeeting;
+  // The first one has not waited, so its share of the record is the one it had.
+  if (round_first_ != kNoThread && !RunInRound(round_first_)) return RoundEnd::kLeft;
+  shares_hold_to_instructions_ = 0;
+  for (uint32_t t = 0; t < thread_count_; ++t) {
+    const Thread& thread = threads_[t];
+    if (thread.state == State::kExited || t == round_first_) continue;
+    if ((context_.instructions > shares_hold_to_instructions_ || context_.address_cursor > shares_hold_to_address_) &&
+        !ShareRecord()) {
+      LeaveRound(t);
+      return RoundEnd::kRecordFull;
+    }
+    if (round_begins_) {
+      StartThread(next_thread_++);
+    } else {
+      context_.own = thread.own;
+    }
+    limits_are_estimates_ = true;
+    context_.instruction_limit = context_.instructions + instruction_share_;
+    context_.address_limit = context_.address_cursor + address_share_;
+    if (!RunInRound(t)) return RoundEnd::kLeft;
+  }
+  return RoundEnd::kWhole;
+}
+
+bool BlockRunner::ArriveInRound() {
   if (!in_round_) return false;
-  Thread& thread = threads_[index];
+  Thread& thread = threads_[running_];
   if (context_.meeting == 0) {
-    CloseSegment();
     thread.state = State::kExited;
     ++exited_;
-    last_arrived_ = false;
     return true;
   }
   const FrameBarrier& barrier = kernel_->barriers[context_.meeting - 1];
@@ -153,31 +161,33 @@ bool BlockRunner::RunInRound(uint32_t index) {
     LeaveRoundOfRunning();
     return false;
   }
+  thread.state = State::kAtBarrier;
   BarrierCount& count = barriers_[barrier.id];
   count.reduction = barrier.reduction;
-  ++count.arrived;
-  count.count += barrier.reduction != BarrierReduction::kNone && context_.meeting_predicate != 0;
-  thread.state = State::kAtBarrier;
-  thread.barrier = barrier.id;
-  thread.site = barrier.site;
-  last_arrived_ = true;
-  Leave(nullptr);
+  const bool reduces = barrier.reduction != BarrierReduction::kNone;
+  count.count += reduces && context_.meeting_predicate != 0;
+  round_meeting_ = reduces ? kNoMeeting : context_.meeting;
   return true;
 }
 
 void BlockRunner::OpenBarrierOfRound() {
   BarrierCount& barrier = barriers_[round_barrier_];
+  barrier.arrived = thread_count_ - exited_;
   round_result_ = ResultOf(barrier);
   barrier = BarrierCount{};
   context_.meeting_result = static_cast<uint32_t>(round_result_);
-  round_first_ = last_arrived_ ? running_ : kNoThread;
+  round_first_ = threads_[running_].state == State::kAtBarrier ? running_ : kNoThread;
   round_begins_ = false;
 }
 
-void BlockRunner::LeaveRoundOfRunning() { LeaveRound(running_ == round_first_ ? 0 : running_ + 1); }
+void BlockRunner::LeaveRoundOfRunning() {
+  threads_[running_].state = State::kRunning;
+  LeaveRound(running_ == round_first_ ? 0 : running_ + 1);
+}
 
 void BlockRunner::LeaveRound(uint32_t next) {
   in_round_ = false;
+  round_meeting_ = kNoMeeting;
   for (uint32_t t = next; t < thread_count_ && !round_begins_; ++t) {
     if (t == round_first_ || threads_[t].state == State::kExited) continue;
     threads_[t].result = round_result_;
@@ -185,23 +195,32 @@ void BlockRunner::LeaveRound(uint32_t next) {
   }
   for (Warp& warp : warps_) warp = Warp{};
   for (uint32_t t = 0; t < thread_count_; ++t) {
+    Thread& thread = threads_[t];
     const uint32_t lane = 1u << t % kWarpWidth;
-    if (threads_[t].state != State::kExited) warps_[t / kWarpWidth].alive |= lane;
-    if (threads_[t].state == State::kAtBarrier) warps_[t / kWarpWidth].blocked |= lane;
+    if (thread.state != State::kExited) warps_[t / kWarpWidth].alive |= lane;
+    if (thread.state != State::kAtBarrier) continue;
+    thread.barrier = round_barrier_;
+    thread.site = kernel_->barriers[thread.meeting - 1].site;
+    ++barriers_[round_barrier_].arrived;
+    warps_[t / kWarpWidth].blocked |= lane;
   }
 }
 
-// Limits that are no higher than those of SetLimits, without its divisions; Yield asks for the right ones when they are
-// reached.
-void BlockRunner::EstimateLimits() {
-  limits_are_estimates_ = true;
-  turn_instructions_ = context_.instructions;
-  turn_cursor_ = context_.address_cursor;
-  const uint64_t left = part_limit_ - context_.instructions;
-  const auto addresses_left = static_cast<uint64_t>(part_address_limit_ - context_.address_cursor);
-  context_.instruction_limit = context_.instructions + std::min(left, std::max(kSmallestShare, left >> share_shift_));
-  context_.address_limit =
-      context_.address_cursor + std::min(addresses_left, std::max(kSmallestShare, addresses_left >> share_shift_));
+// Shares that are no larger than those of SetLimits, without its divisions, and that hold until half of what is left of
+// the record is used up; Yield asks for the right ones when they are reached. False: nothing is left.
+bool BlockRunner::ShareRecord() {
+  if (RecordFull()) return false;
+  const auto sharers_shift = static_cast<uint32_t>(std::bit_width(uint64_t{thread_count_} - exited_));
+  const auto share = [sharers_shift](uint64_t left, uint64_t& holds) {
+    holds = left / 2 < kSmallestShare ? 0 : left / 2;
+    return std::min(left, std::max(kSmallestShare, holds >> sharers_shift));
+  };
+  uint64_t holds = 0;
+  instruction_share_ = share(part_limit_ - context_.instructions, holds);
+  shares_hold_to_instructions_ = context_.instructions + holds;
+  address_share_ = share(static_cast<uint64_t>(part_address_limit_ - context_.address_cursor), holds);
+  shares_hold_to_address_ = context_.address_cursor + holds;
+  return true;
 }
 
 }  // namespace heddle::tracegen

@@ -33,7 +33,7 @@ void BlockRunner::Spin(uint32_t wait, uint64_t address) {
   context_.waiting = wait + 1;
   ++open.polls;
   waits_->Wait(open);
-  context_.block_base = nullptr;  // between two blocks of the program no address is outstanding
+  context_.own.block_base = nullptr;  // between two blocks of the program no address is outstanding
   Release(self);
   Suspend();
   waits_->Poll(open);

@@ -27,7 +27,7 @@ struct Site {
   bool operator==(const Site&) const = default;
 };
 
-// What an IR block records; ThreadContext::location counts these from 1. Code that does not record has these for the
+// What an IR block records; ThreadOwn::location counts these from 1. Code that does not record has these for the
 // places where it gives way, without accesses.
 struct RecordedBlock {
   Site site;
@@ -35,7 +35,7 @@ struct RecordedBlock {
   std::vector<uint32_t> access_bytes;         // by position
   std::vector<Site> access_sites;             // by position
 
-  // Whether all accesses are at the same place in the source. If not, ThreadContext::block_base tells which one failed.
+  // Whether all accesses are at the same place in the source. If not, ThreadOwn::block_base tells which one failed.
   bool OneSite() const {
     return std::adjacent_find(access_sites.begin(), access_sites.end(), std::not_equal_to()) == access_sites.end();
   }

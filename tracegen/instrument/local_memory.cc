@@ -52,9 +52,9 @@ void LowerFunction(KernelPass& pass, llvm::Function& function) {
   frame = (frame + 15) / 16 * 16;
 
   llvm::IRBuilder<> builder(&*function.getEntryBlock().getFirstInsertionPt());
-  llvm::Value* start = pass.LoadField(builder, offsetof(ThreadContext, local_pointer), pass.pointer());
+  llvm::Value* start = pass.LoadField(builder, offsetof(ThreadContext, own.local_pointer), pass.pointer());
   llvm::Value* next = builder.CreateConstGEP1_64(builder.getInt8Ty(), start, frame);
-  llvm::Value* limit = pass.LoadField(builder, offsetof(ThreadContext, local_limit), pass.pointer());
+  llvm::Value* limit = pass.LoadField(builder, offsetof(ThreadContext, own.local_limit), pass.pointer());
   llvm::Value* overflow = builder.CreateICmpUGT(next, limit);
   llvm::Instruction* here = &*builder.GetInsertPoint();
   for (FrameSlot& slot : slots) {
@@ -66,7 +66,7 @@ void LowerFunction(KernelPass& pass, llvm::Function& function) {
       builder.CreateMemCpy(address, llvm::MaybeAlign(1), slot.argument, llvm::MaybeAlign(1), slot.bytes);
     }
   }
-  pass.StoreField(builder, offsetof(ThreadContext, local_pointer), next);
+  pass.StoreField(builder, offsetof(ThreadContext, own.local_pointer), next);
   llvm::Instruction* slow = llvm::SplitBlockAndInsertIfThen(overflow, cast<llvm::Instruction>(overflow)->getNextNode(),
                                                             /*Unreachable=*/false);
   (void)here;
@@ -75,7 +75,7 @@ void LowerFunction(KernelPass& pass, llvm::Function& function) {
   for (llvm::BasicBlock& block : function) {
     if (!isa<llvm::ReturnInst>(block.getTerminator())) continue;
     builder.SetInsertPoint(block.getTerminator());
-    pass.StoreField(builder, offsetof(ThreadContext, local_pointer), start);
+    pass.StoreField(builder, offsetof(ThreadContext, own.local_pointer), start);
   }
   for (FrameSlot& slot : slots) {
     if (slot.allocation != nullptr) slot.allocation->eraseFromParent();

@@ -46,7 +46,7 @@ class Lowering {
     int axis = name.ends_with(".x") ? 0 : name.ends_with(".y") ? 1 : name.ends_with(".z") ? 2 : -1;
     if (axis >= 0) {
       StringRef stem = name.drop_back(2);
-      size_t offset = stem == "tid"      ? offsetof(ThreadContext, tid)
+      size_t offset = stem == "tid"      ? offsetof(ThreadContext, own.tid)
                       : stem == "ntid"   ? offsetof(ThreadContext, ntid)
                       : stem == "ctaid"  ? offsetof(ThreadContext, ctaid)
                       : stem == "nctaid" ? offsetof(ThreadContext, nctaid)
@@ -54,7 +54,7 @@ class Lowering {
       return offset == 0 ? nullptr : Field32(offset + 4 * static_cast<size_t>(axis));
     }
     if (name == "warpsize") return Number(kWarpWidth);
-    Value* linear = Field32(offsetof(ThreadContext, linear_tid));
+    Value* linear = Field32(offsetof(ThreadContext, own.linear_tid));
     Value* lane = builder_.CreateAnd(linear, kWarpWidth - 1);
     if (name == "laneid") return lane;
     if (name == "warpid") return builder_.CreateLShr(linear, 5);

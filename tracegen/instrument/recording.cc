@@ -162,10 +162,10 @@ class Recorder {
       llvm::Instruction* first = &*block->getFirstInsertionPt();
       llvm::Instruction* slow = LookAtLimits(first);
       llvm::IRBuilder<> builder(slow->getPrevNode());
-      pass_.StoreField(builder, offsetof(ThreadContext, location),
+      pass_.StoreField(builder, offsetof(ThreadContext, own.location),
                        builder.getInt32(static_cast<uint32_t>(pass_.result->blocks.size())));
       builder.SetInsertPoint(slow);
-      pass_.StoreField(builder, offsetof(ThreadContext, location),
+      pass_.StoreField(builder, offsetof(ThreadContext, own.location),
                        builder.getInt32(0));  // where a fault is, is unknown
       builder.SetInsertPoint(first);
       llvm::Value* count = pass_.LoadField(builder, offsetof(ThreadContext, instructions), pass_.i64());
@@ -183,10 +183,11 @@ class Recorder {
     const uint32_t pc = pass_.links.accesses.find(access)->second.front().instruction;
     if (!IsCommon(pass_.unit.program.instruction(static_cast<int>(pc)))) return base;
     llvm::IRBuilder<> builder(access);
-    if (base != nullptr) pass_.StoreField(builder, offsetof(ThreadContext, block_base), base);
+    if (base != nullptr) pass_.StoreField(builder, offsetof(ThreadContext, own.block_base), base);
     pass_.CallRuntime(builder, kLockstepFunction, builder.getVoidTy(),
                       {KernelPass::Context(builder), builder.getInt32(pc)});
-    return base == nullptr ? nullptr : pass_.LoadField(builder, offsetof(ThreadContext, block_base), pass_.pointer());
+    return base == nullptr ? nullptr
+                           : pass_.LoadField(builder, offsetof(ThreadContext, own.block_base), pass_.pointer());
   }
 
   absl::Status Block(llvm::BasicBlock& block, bool looks_at_limits) {
@@ -211,7 +212,7 @@ class Recorder {
     llvm::IRBuilder<> builder(first);
     if (looks_at_limits) {
       builder.SetInsertPoint(LookAtLimits(first)->getPrevNode());
-      pass_.StoreField(builder, offsetof(ThreadContext, location), builder.getInt32(number));
+      pass_.StoreField(builder, offsetof(ThreadContext, own.location), builder.getInt32(number));
       builder.SetInsertPoint(first);
     }
     if (link.instructions > 0) {
@@ -227,7 +228,7 @@ class Recorder {
     }
     // Only what may fail, or wait, tells where it is.
     if (llvm::any_of(body, [](llvm::Instruction* i) { return i->mayReadOrWriteMemory() || i->mayHaveSideEffects(); })) {
-      pass_.StoreField(builder, offsetof(ThreadContext, location), builder.getInt32(number));
+      pass_.StoreField(builder, offsetof(ThreadContext, own.location), builder.getInt32(number));
     }
     llvm::Value* const start = base;
     uint32_t stored = 0;
@@ -279,9 +280,9 @@ class Recorder {
       if (base != nullptr && Suspends(*i)) {
         // The runtime may move the record while the thread is suspended.
         builder.SetInsertPoint(i);
-        pass_.StoreField(builder, offsetof(ThreadContext, block_base), base);
+        pass_.StoreField(builder, offsetof(ThreadContext, own.block_base), base);
         builder.SetInsertPoint(i->getNextNode());
-        base = pass_.LoadField(builder, offsetof(ThreadContext, block_base), pass_.pointer());
+        base = pass_.LoadField(builder, offsetof(ThreadContext, own.block_base), pass_.pointer());
       }
     }
     if (stored != link.accesses) {
@@ -291,7 +292,7 @@ class Recorder {
     }
     if (!recorded.OneSite()) {
       builder.SetInsertPoint(llvm::cast<llvm::Instruction>(start)->getNextNode());
-      pass_.StoreField(builder, offsetof(ThreadContext, block_base), start);
+      pass_.StoreField(builder, offsetof(ThreadContext, own.block_base), start);
     }
     pass_.result->blocks.push_back(std::move(recorded));
     return Decision(terminator);

@@ -32,6 +32,17 @@ inline constexpr uint64_t kFunctionStep = 16;
 
 inline constexpr uint32_t kWarpWidth = 32;
 
+// What belongs to the running thread alone and is put back, all at once, when it goes on. What it changes is not side
+// by side: a compiler would read it at once, which has to wait for stores one by one.
+struct alignas(16) ThreadOwn {
+  uint32_t tid[3] = {};
+  uint32_t linear_tid = 0;
+  uint64_t* block_base = nullptr;  // record of the current IR block while the thread is suspended, or may fail
+  char* local_limit = nullptr;
+  char* local_pointer = nullptr;  // next free byte of the thread's local memory
+  uint32_t location = 0;          // number of the IR block that may fail or wait, see InstrumentedKernel::blocks
+};
+
 // Context of the thread that runs now; one per worker, refilled when another thread takes over. The record cursors
 // simply continue: whatever lies between two switches belongs to the thread that ran between them. Generated code that
 // records keeps them, and `instructions`, in registers from one call with the context to the next.
@@ -41,13 +52,8 @@ struct ThreadContext {
   uint64_t instructions = 0;       // thread-instructions since the launch began
   uint64_t instruction_limit = 0;  // reaching it at a loop back-edge or function entry calls HeddleYield
   const uint64_t* address_limit = nullptr;
-  uint64_t* block_base = nullptr;  // record of the current IR block while the thread is suspended, or may fail
-  char* local_pointer = nullptr;   // next free byte of the thread's local memory
-  char* local_limit = nullptr;
-  uint32_t location = 0;          // number of the IR block that may fail or wait, see InstrumentedKernel::blocks
+  ThreadOwn own;
   uint32_t division_by_zero = 0;  // 1 + site of the last division by zero, 0 = none
-  uint32_t tid[3] = {};
-  uint32_t linear_tid = 0;
   uint32_t ctaid[3] = {};
   uint32_t ntid[3] = {};
   uint32_t nctaid[3] = {};

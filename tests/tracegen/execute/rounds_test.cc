@@ -132,6 +132,22 @@ __global__ void k(int* out) {
              Launch(2, 160));
 }
 
+TEST_F(Rounds, DifferentPlacesOfOneBarrier) {
+  ExpectSame(R"(
+__global__ void k(int* out) {
+  int t = threadIdx.x, sum = 0;
+  for (int round = 0; round < 5; ++round) {
+    if ((t + round) % 3 == 0) { __syncthreads(); ++sum; } else { __syncthreads(); sum += out[t + 1] & 3; }
+    if (t % 2 == 0) sum += __nvvm_bar0_popc(t % (round + 2) == 0);
+    else sum += 3 * __nvvm_bar0_popc(t % 5 == 0);
+    if (t / 40 == round % 2) __syncthreads();
+    else sum += __nvvm_bar0_popc(t % 7 == 0);
+  }
+  out[t] = sum;
+})",
+             Launch(2, 80));
+}
+
 TEST_F(Rounds, LongAndShortTurns) {
   ExpectSame(R"(
 __global__ void k(int* out) {
