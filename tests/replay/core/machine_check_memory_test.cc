@@ -74,6 +74,27 @@ TEST(MachineCheckMemoryTest, ImpossibleMemoriesAreRefusedWithTheirField) {
     EXPECT_THAT(Refusal(wrong.assignments), HasSubstr(wrong.says)) << wrong.assignments[0];
 }
 
+// Every number is in its range, their product would take gigabytes of the host.
+TEST(MachineCheckMemoryTest, MachinesThatTheHostCannotHoldAreRefused) {
+  const std::string h = "memory.hierarchy.";
+  const std::vector<Case> cases = {
+      {{h + "l1_data.sets=65536", h + "l1_data.ways=1024"},
+       h + "l1_data: sets x ways make 1006632960 lines in the 15 caches of this kind: must be at most 16777216"},
+      {{h + "l1_constant.mshrs=4096", h + "l1_constant.mshr_merges=4096"},
+       h + "l1_constant: mshrs x mshr_merges make 251658240 accesses that may wait in the 15 caches"},
+      {{h + "l2.cache.sets=65536", h + "l2.cache.ways=1024"},
+       h + "l2.cache: sets x ways make 805306368 lines in the 12 caches"},
+      {{h + "l2.cache.mshrs=4096", h + "l2.cache.mshr_merges=4096"},
+       h + "l2.cache: mshrs x mshr_merges make 201326592"},
+      {{"sms=1024", "core.warp_size=1", "core.max_threads=4096"}, "sms = 1024: must be at most 256"},
+  };
+  for (const Case& wrong : cases)
+    EXPECT_THAT(Refusal(wrong.assignments), HasSubstr(wrong.says)) << wrong.assignments[0];
+  // An L2 of 1.6 GB, and more MSHRs than a modern SM has.
+  EXPECT_EQ(Refusal({h + "l2.cache.sets=16384", h + "l2.cache.ways=64"}), "");
+  EXPECT_EQ(Refusal({h + "l1_data.mshrs=512", h + "l1_data.mshr_merges=512"}), "");
+}
+
 TEST(MachineCheckMemoryTest, WhatAnIdealMemoryDoesNotUseIsNotLookedAt) {
   EXPECT_EQ(Refusal({"memory.hierarchy.ideal_beyond_l1_cycles=100", "memory.hierarchy.l2.dram_queue=0"}), "");
 }
