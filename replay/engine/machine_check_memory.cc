@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -153,6 +154,15 @@ absl::Status CheckFirstLevels(const machine::v1::Machine& machine) {
   }
   if (hierarchy.l1_instruction().sets() != 0) {
     checks.Add(CheckCache(checks.Path("l1_instruction"), hierarchy.l1_instruction(), machine.sms(), false));
+  }
+  // What always hits, or goes past a cache that is not there, still takes its time and waits in its queue.
+  const std::pair<const char*, const Cache&> levels[] = {{"l1_data", hierarchy.l1_data()},
+                                                         {"l1_texture", hierarchy.l1_texture()},
+                                                         {"l1_constant", hierarchy.l1_constant()},
+                                                         {"l1_instruction", hierarchy.l1_instruction()}};
+  for (const auto& [name, cache] : levels) {
+    checks.Range(absl::StrCat(name, ".hit_cycles"), cache.hit_cycles(), 0, kMaxLatency);
+    checks.Range(absl::StrCat(name, ".miss_queue"), cache.miss_queue(), 0, kMaxQueue);
   }
   if (hierarchy.all_misses_or_none()) {
     if (hierarchy.coalescing() != Hierarchy::COALESCING_OFF) {

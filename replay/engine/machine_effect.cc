@@ -58,8 +58,8 @@ std::string WithoutEffect(const machine::v1::Machine& machine, std::string_view 
       {true, "memory.hierarchy.l1_instruction.ideal_ports", kOneBank},
   };
   for (const Unread& one : unread) {
-    // What chooses whether a part is there is read.
-    if (!one.here || path.ends_with(".sets")) continue;
+    // What chooses whether a part is there is read; so is the time of what always hits.
+    if (!one.here || path.ends_with(".sets") || (one.why == kNoCache && path.ends_with(".hit_cycles"))) continue;
     const bool group = one.path.back() == '.';
     if (group ? path.starts_with(one.path) : path == one.path) {
       return absl::StrCat("--set ", std::string(assignment), " has no effect: ", std::string(one.why));

@@ -216,6 +216,7 @@ TEST(MachineOverride, SaysWhatHasNoEffect) {
   EXPECT_THAT(effect("ideal_gtx480", "memory.hierarchy.dram.timing.cl=9"), HasSubstr("ideal_beyond_l1_cycles"));
   EXPECT_THAT(effect("fermi_fixed", "clocks.core_mhz=700"), HasSubstr("memory.fixed counts core cycles"));
   EXPECT_THAT(effect("thesis_8800gtx", "memory.hierarchy.l1_texture.ways=2"), HasSubstr("there is no such cache"));
+  EXPECT_EQ(effect("thesis_8800gtx", "memory.hierarchy.l1_constant.hit_cycles=2"), "");
   EXPECT_EQ(effect("baws_gtx480", "core.units.sp=4"), "");
   EXPECT_EQ(effect("baws_gtx480", "core.skip_empty_groups=true"), "");
   EXPECT_EQ(effect("baws_gtx480", "memory.hierarchy.l1_texture.sets=0"), "");

@@ -47,6 +47,8 @@ TEST(MachineCheckMemoryTest, ImpossibleMemoriesAreRefusedWithTheirField) {
       {{h + "l1_data.mshr_merges=0"}, h + "l1_data.mshr_merges = 0"},
       {{h + "l1_data.miss_queue=0"}, h + "l1_data.miss_queue = 0"},
       {{h + "l1_data.hit_cycles=0"}, h + "l1_data.hit_cycles = 0"},
+      {{h + "l1_constant.sets=0", h + "l1_constant.hit_cycles=4294967295"}, h + "l1_constant.hit_cycles = 4294967295"},
+      {{h + "l1_data.sets=0", h + "l1_data.miss_queue=4294967295"}, h + "l1_data.miss_queue = 4294967295"},
       {{h + "l1_data.banks=0"}, h + "l1_data.banks = 0"},
       {{h + "l1_data.global_write=READ_ONLY"}, h + "l1_data.global_write"},
       {{h + "l1_texture.global_write=WRITE_BACK"}, h + "l1_texture.global_write"},
