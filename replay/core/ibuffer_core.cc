@@ -274,8 +274,9 @@ absl::Status IBufferCore::CheckDrained() const {
   }
   const FetchCounters& f = fetch_counters_;
   if (buffered() && f.instructions != counters_.warp_instructions + f.dropped) {
-    return absl::InternalError(absl::StrCat("SM ", sm_, ": ", f.instructions, " instructions entered a buffer, ",
-                                            counters_.warp_instructions, " issued and ", f.dropped, " were dropped"));
+    return absl::InternalError(absl::StrCat("SM ", sm_, ", cycle ", now_, ": ", f.instructions,
+                                            " instructions entered a buffer, ", counters_.warp_instructions,
+                                            " issued and ", f.dropped, " were dropped"));
   }
   return absl::OkStatus();
 }

@@ -35,6 +35,7 @@ std::string SmCore::ExplainDeadlock() const {
   if (resident_ == 0) return "";
   const WarpTable& table = formation_.table();
   bool at_barrier = false;
+  bool waits = false;  // for hardware
   std::vector<std::string> parts;
   for (BlockId id = 0; id < blocks_.size(); ++id) {
     const ResidentBlock& block = blocks_[id];
@@ -61,6 +62,7 @@ std::string SmCore::ExplainDeadlock() const {
         what = "wait for write-back, which the policy refuses";
       } else {
         what = WhatSlotWaitsFor(slot);
+        waits = true;
       }
       waiting[{formation_.position_of(thread), std::move(what)}].push_back(formation_.index_in_block(thread));
     }
@@ -78,9 +80,11 @@ std::string SmCore::ExplainDeadlock() const {
     parts.resize(kMostGroups);
     parts.push_back(absl::StrCat("and ", groups - kMostGroups, " more groups"));
   }
-  std::string text =
-      absl::StrCat(at_barrier ? "barrier" : "policy", " deadlock under divergence policy '", context_.policy_name,
-                   "' on SM ", sm_, " in cycle ", now_, ": ", absl::StrJoin(parts, "; "));
+  std::string text = absl::StrCat(waits        ? ""
+                                  : at_barrier ? "barrier "
+                                               : "policy ",
+                                  "deadlock under divergence policy '", context_.policy_name, "' on SM ", sm_,
+                                  " in cycle ", now_, ": ", absl::StrJoin(parts, "; "));
   if (const std::string why = policy_->Explain(table); !why.empty()) absl::StrAppend(&text, "; the policy says: ", why);
   return text;
 }

@@ -96,7 +96,7 @@ class LaunchSimulation : public SmWaker {
   // Writes the statistics that were asked for.
   absl::Status AddMetrics(result::v1::LaunchResult& result);
   // What only the front end with instruction buffers counts.
-  absl::Status AddBufferResult(const SmCounters& counters, result::v1::LaunchResult& result) const;
+  absl::Status AddBufferResult(result::v1::LaunchResult& result) const;
 
   // --- launch_dispatch.cc
   absl::StatusOr<BlockArrival> ArrivalOf(uint64_t position);

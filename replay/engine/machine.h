@@ -29,6 +29,9 @@ absl::StatusOr<machine::v1::Machine> LoadMachine(std::string_view name);
 // the result is not checked yet.
 absl::Status Override(machine::v1::Machine& machine, std::string_view assignment);
 
+// Why an assignment that has been applied changes nothing on this machine, as a sentence; empty if the field is read.
+std::string WithoutEffect(const machine::v1::Machine& machine, std::string_view assignment);
+
 // Refuses an impossible machine with the path of the field.
 absl::Status CheckMachine(const machine::v1::Machine& machine);
 

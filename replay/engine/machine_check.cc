@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "replay/engine/check_range.h"
 #include "replay/engine/machine.h"
 #include "replay/engine/machine_check_core.h"
@@ -12,6 +13,8 @@ namespace {
 
 // Keeps every counter far from overflow; no real machine comes near.
 constexpr uint64_t kMaxSms = 1024;
+// Warps of all SMs: some 900 bytes of the host each.
+constexpr uint64_t kMaxWarps = 1u << 20;
 
 // The thesis front end in front of a memory hierarchy is one in-order pipeline with a memory stage; with fixed
 // latencies there is none, and instructions complete independently of one another.
@@ -30,6 +33,13 @@ absl::Status CheckMachine(const machine::v1::Machine& machine) {
   if (machine.name().empty()) return absl::InvalidArgumentError("name: must not be empty");
   if (absl::Status status = CheckRange("sms", machine.sms(), 1, kMaxSms); !status.ok()) return status;
   if (absl::Status status = CheckCore(machine.core()); !status.ok()) return status;
+  const uint64_t warps = uint64_t{machine.sms()} * (machine.core().max_threads() / machine.core().warp_size());
+  if (warps > kMaxWarps) {
+    return Refuse(
+        "sms", machine.sms(),
+        absl::StrCat("at most ", kMaxWarps * machine.sms() / warps,
+                     " with core.max_threads / core.warp_size warps each, so that the simulation fits into memory"));
+  }
   if (machine.core().front_end() == machine::v1::Core::THESIS && machine.memory().has_hierarchy()) {
     if (absl::Status status = CheckPipelineWithMemoryStage(machine.core()); !status.ok()) return status;
   }

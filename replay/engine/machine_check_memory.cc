@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -28,6 +29,10 @@ constexpr uint64_t kMaxWays = 1024;
 constexpr uint64_t kMaxLineBytes = 256;
 constexpr uint64_t kMaxPorts = 1024;
 constexpr uint64_t kMaxBytes = 1u << 16;
+// Of one level of caches over the whole machine: lines (24 bytes of the host each), and accesses that its MSHRs have
+// room for (16 bytes). Each number may be in its range and their product still exhaust the host's memory.
+constexpr uint64_t kMaxLines = 1u << 24;
+constexpr uint64_t kMaxWaiters = 1u << 24;
 
 // The largest access of a warp to one place after coalescing, where there is no cache line that bounds it.
 constexpr uint64_t kMaxSegmentBytes = 128;
@@ -80,9 +85,26 @@ absl::Status CheckFixed(const machine::v1::Machine& machine) {
   return checks.status();
 }
 
-// A cache with `sets` > 0. `writes`: it sees stores.
+// Whether the host can hold a level of `copies` caches.
+absl::Status CheckStorage(const std::string& path, const Cache& cache, uint64_t copies) {
+  const auto check = [&](const char* fields, uint64_t product, const char* what, uint64_t bound) {
+    if (product * copies <= bound) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(path, ": ", fields, " make ", product * copies, " ", what,
+                                                   " in the ", copies, " caches of this kind: must be at most ", bound,
+                                                   ", so that the simulation fits into memory"));
+  };
+  if (absl::Status status = check("sets x ways", uint64_t{cache.sets()} * cache.ways(), "lines", kMaxLines);
+      !status.ok()) {
+    return status;
+  }
+  return check("mshrs x mshr_merges", uint64_t{cache.mshrs()} * cache.mshr_merges(), "accesses that may wait",
+               kMaxWaiters);
+}
+
+// A cache with `sets` > 0, of which the machine has `copies`. `writes`: it sees stores.
 // The L2 has its miss queue apart.
-absl::Status CheckCache(const std::string& path, const Cache& cache, bool writes, bool own_queue = true) {
+absl::Status CheckCache(const std::string& path, const Cache& cache, uint64_t copies, bool writes,
+                        bool own_queue = true) {
   Checks checks(path);
   checks.PowerOfTwo("sets", cache.sets(), 1, kMaxSets);
   checks.PowerOfTwo("line_bytes", cache.line_bytes(), 32, kMaxLineBytes);
@@ -108,6 +130,7 @@ absl::Status CheckCache(const std::string& path, const Cache& cache, bool writes
         "local_write", cache.local_write(),
         writes ? "a write policy, or READ_ONLY for that of global_write" : "READ_ONLY: this cache sees no stores");
   }
+  checks.Add(CheckStorage(path, cache, copies));
   return checks.status();
 }
 
@@ -121,16 +144,25 @@ absl::Status CheckFirstLevels(const machine::v1::Machine& machine) {
   checks.Range("shared.parts", hierarchy.shared().parts(), 1, machine.core().warp_size(), "parts of a warp");
   checks.Latency("shared.latency", hierarchy.shared().latency());
   if (hierarchy.l1_data().sets() != 0) {
-    checks.Add(CheckCache(checks.Path("l1_data"), hierarchy.l1_data(), true));
+    checks.Add(CheckCache(checks.Path("l1_data"), hierarchy.l1_data(), machine.sms(), true));
   }
   if (hierarchy.l1_texture().sets() != 0) {
-    checks.Add(CheckCache(checks.Path("l1_texture"), hierarchy.l1_texture(), false));
+    checks.Add(CheckCache(checks.Path("l1_texture"), hierarchy.l1_texture(), machine.sms(), false));
   }
   if (hierarchy.l1_constant().sets() != 0) {
-    checks.Add(CheckCache(checks.Path("l1_constant"), hierarchy.l1_constant(), false));
+    checks.Add(CheckCache(checks.Path("l1_constant"), hierarchy.l1_constant(), machine.sms(), false));
   }
   if (hierarchy.l1_instruction().sets() != 0) {
-    checks.Add(CheckCache(checks.Path("l1_instruction"), hierarchy.l1_instruction(), false));
+    checks.Add(CheckCache(checks.Path("l1_instruction"), hierarchy.l1_instruction(), machine.sms(), false));
+  }
+  // What always hits, or goes past a cache that is not there, still takes its time and waits in its queue.
+  const std::pair<const char*, const Cache&> levels[] = {{"l1_data", hierarchy.l1_data()},
+                                                         {"l1_texture", hierarchy.l1_texture()},
+                                                         {"l1_constant", hierarchy.l1_constant()},
+                                                         {"l1_instruction", hierarchy.l1_instruction()}};
+  for (const auto& [name, cache] : levels) {
+    checks.Range(absl::StrCat(name, ".hit_cycles"), cache.hit_cycles(), 0, kMaxLatency);
+    checks.Range(absl::StrCat(name, ".miss_queue"), cache.miss_queue(), 0, kMaxQueue);
   }
   if (hierarchy.all_misses_or_none()) {
     if (hierarchy.coalescing() != Hierarchy::COALESCING_OFF) {
@@ -203,7 +235,8 @@ absl::Status CheckL2(const Hierarchy& hierarchy) {
   checks.Range("output_queue", l2.output_queue(), 1, kMaxQueue);
   checks.Range("dram_queue", l2.dram_queue(), 2, kMaxQueue, "a miss may read one line and write another back");
   if (l2.slices_per_controller() == 0) return checks.status();
-  checks.Add(CheckCache(checks.Path("cache"), l2.cache(), true, false));
+  const uint64_t slices = uint64_t{l2.slices_per_controller()} * hierarchy.dram().controllers();
+  checks.Add(CheckCache(checks.Path("cache"), l2.cache(), slices, true, false));
   if (l2.cache().global_write() != Cache::WRITE_BACK || l2.cache().local_write() != Cache::READ_ONLY) {
     checks.Refuse("cache.global_write", l2.cache().global_write(), "WRITE_BACK, and cache.local_write unset");
   }

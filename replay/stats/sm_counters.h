@@ -55,7 +55,7 @@ struct CounterScale {
 };
 
 // Checks what must hold whatever was run: classes add up to the scheduler cycles, sizes to the issues and threads, and
-// thread states to the threads of idle cycles. Internal error naming the sum that is wrong.
+// idle cycles are no more than those with a resident block. Internal error naming the sum that is wrong.
 absl::Status CheckSums(const SmCounters& counters);
 
 // Writes the counters and the ratios that follow from them into a result. Ratios without a denominator stay absent.

@@ -110,6 +110,17 @@ class FailedRuns(CommandTest):
         self.assertIn("3", line)
         self.assert_folder_has()
 
+    def test_a_hang_is_reported_line_by_line(self):
+        # Buffers of the network that take half of two messages, and a cache that sends everything through them.
+        done = heddle("replay", SAMPLE, "--machine", "baws_gtx480", "--set", "memory.hierarchy.l1_data.sets=1",
+                      "--set", "memory.hierarchy.network.no_message_reservation=true")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        first, *lines = done.stderr.splitlines()
+        self.assertRegex(first, r"^heddle: launch \d+ \(bfs_level.*thread blocks are left$")
+        for beginning in ("  deadlock under divergence policy 'pdom' on SM 1 in cycle ", "  memory of SM 1: ",
+                          "  network to the SMs: "):
+            self.assertTrue(any(line.startswith(beginning) for line in lines), (beginning, lines))
+
     def test_a_block_that_does_not_fit(self):
         self.assert_refused(1, "replay", SAMPLE, "--set", "core.max_threads=32", "-o", self.folder / "r.json",
                             says=["bfs_level", "does not fit", "threads"])

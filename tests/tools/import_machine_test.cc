@@ -310,6 +310,14 @@ TEST(ImportMachine, NamesAndDefaultsOfVersion4) {
                              ::testing::Property(&OperationTiming::initiation_interval, 32))));
 }
 
+// In hundredths of a MHz the fastest clock would be beyond what a machine takes.
+TEST(ImportMachine, ClocksAreRoundedNoFinerThanAMachineTakes) {
+  const ImportedMachine imported = Import(FermiWith("-gpgpu_clock_domains 1481.37:1481.37:1481.37:2501.13"));
+  EXPECT_EQ(imported.machine.clocks().core_mhz(), 14814);
+  EXPECT_EQ(imported.machine.clocks().dram_mhz(), 25011);
+  EXPECT_THAT(NoteOn(imported, "-gpgpu_clock_domains"), HasSubstr("rounded to 1/10 MHz"));
+}
+
 TEST(ImportMachine, AccelSimsTraceConfigReplacesTheLatenciesOfPtx) {
   const auto imported =
       ImportMachine({{"gpgpusim.config", kFermi}, {"trace.config", "-trace_opcode_latency_initiation_sp 6,3\n"}},

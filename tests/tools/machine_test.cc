@@ -198,6 +198,33 @@ TEST(MachineOverride, SaysWhatIsWrong) {
   EXPECT_THAT(refusal("dispatch.spread_small_grids=yes"), HasSubstr("is not true or false"));
 }
 
+TEST(MachineOverride, SaysWhatHasNoEffect) {
+  const auto effect = [](const std::string& name, const std::string& assignment) {
+    machine::v1::Machine machine = Load(name);
+    EXPECT_TRUE(Override(machine, assignment).ok()) << assignment;
+    return WithoutEffect(machine, assignment);
+  };
+  EXPECT_EQ(effect("baws_gtx480", "core.pipeline_depth=16"),
+            "--set core.pipeline_depth=16 has no effect: core.front_end is IBUFFER");
+  EXPECT_THAT(effect("baws_gtx480", "core.thesis.bank_penalty_per_issue=true"), HasSubstr("no effect"));
+  EXPECT_THAT(effect("thesis_8800gtx", "core.thesis.pre_memory_stages=3"), HasSubstr("core.pipeline_depth counts"));
+  EXPECT_THAT(effect("baws_gtx480", "memory.hierarchy.l2.cache.miss_queue=3"), HasSubstr("l2.dram_queue"));
+  EXPECT_THAT(effect("baws_gtx480", "memory.hierarchy.l1_constant.banks=4"),
+              HasSubstr("only memory.hierarchy.l1_data"));
+  EXPECT_THAT(effect("thesis_8800gtx", "core.units.sp=4"), HasSubstr("core.front_end is THESIS"));
+  EXPECT_THAT(effect("thesis_8800gtx", "core.skip_empty_groups=true"), HasSubstr("core.front_end is THESIS"));
+  EXPECT_THAT(effect("ideal_gtx480", "memory.hierarchy.dram.timing.cl=9"), HasSubstr("ideal_beyond_l1_cycles"));
+  EXPECT_THAT(effect("fermi_fixed", "clocks.core_mhz=700"), HasSubstr("memory.fixed counts core cycles"));
+  EXPECT_THAT(effect("thesis_8800gtx", "memory.hierarchy.l1_texture.ways=2"), HasSubstr("there is no such cache"));
+  EXPECT_EQ(effect("thesis_8800gtx", "memory.hierarchy.l1_constant.hit_cycles=2"), "");
+  EXPECT_EQ(effect("baws_gtx480", "core.units.sp=4"), "");
+  EXPECT_EQ(effect("baws_gtx480", "core.skip_empty_groups=true"), "");
+  EXPECT_EQ(effect("baws_gtx480", "memory.hierarchy.l1_texture.sets=0"), "");
+  EXPECT_EQ(effect("baws_gtx480", "memory.hierarchy.l1_data.banks=2"), "");
+  EXPECT_EQ(effect("thesis_8800gtx", "core.pipeline_depth=16"), "");
+  EXPECT_EQ(effect("fermi_fixed", "core.pipeline_depth=16"), "");
+}
+
 TEST(MachineCheck, RefusesImpossibleMachinesWithThePath) {
   const auto refusal = [](const std::string& assignment) {
     machine::v1::Machine machine = Fermi();

@@ -239,6 +239,9 @@ int ReplayCommand(const ReplayArguments& arguments) {
     file.emplace(*std::move(created));
   }
   if (!arguments.quiet) {
+    for (const std::string& assignment : arguments.overrides) {
+      if (const std::string why = replay::WithoutEffect(options.machine, assignment); !why.empty()) Note(why);
+    }
     TellSkipped(plan->skipped);
     for (const std::string& path : traces.skipped) {
       Note(absl::StrCat("skipped ", path, ": no kernel of it matches --kernels \"", arguments.kernels, "\""));

@@ -6,14 +6,16 @@
 #include <cstdio>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 
 namespace heddle::tools {
 
 int Complain(int exit_status, const std::string& message) {
-  std::string line = message;
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  std::fprintf(stderr, "heddle: %s\n", line.c_str());
+  // Reports have several lines; those behind the first are indented, so that they are seen to belong to it.
+  std::fprintf(stderr, "heddle: %s\n",
+               absl::StrReplaceAll(absl::StripTrailingAsciiWhitespace(message), {{"\n", "\n  "}}).c_str());
   return exit_status;
 }
 

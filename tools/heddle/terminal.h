@@ -15,7 +15,7 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kFailed = 1;      // the run failed: a bad trace, a full disk, a kernel that a policy cannot run
 inline constexpr int kWrongUsage = 2;  // the command line, or a file that it names, is wrong; nothing was run
 
-// Prints "heddle: MESSAGE" as one line on standard error and returns `exit_status`.
+// Prints "heddle: MESSAGE" on standard error, with further lines of it indented, and returns `exit_status`.
 int Complain(int exit_status, const std::string& message);
 int Complain(int exit_status, const absl::Status& status);
 

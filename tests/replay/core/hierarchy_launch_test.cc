@@ -237,6 +237,8 @@ TEST(HierarchyLaunchTest, ANetworkThatLocksUpIsReportedWithItsQueues) {
   ASSERT_FALSE(outcome.status.ok());
   EXPECT_THAT(std::string(outcome.status.message()), HasSubstr("network to the SMs"));
   EXPECT_THAT(std::string(outcome.status.message()), HasSubstr("memory of SM"));
+  EXPECT_THAT(std::string(outcome.status.message()), HasSubstr("\ndeadlock under divergence policy 'pdom' on SM"))
+      << "which is neither the policy's doing nor that of a barrier";
 }
 
 TEST(HierarchyLaunchTest, NoiseChangesTimesAndNothingElse) {

@@ -47,6 +47,8 @@ TEST(MachineCheckMemoryTest, ImpossibleMemoriesAreRefusedWithTheirField) {
       {{h + "l1_data.mshr_merges=0"}, h + "l1_data.mshr_merges = 0"},
       {{h + "l1_data.miss_queue=0"}, h + "l1_data.miss_queue = 0"},
       {{h + "l1_data.hit_cycles=0"}, h + "l1_data.hit_cycles = 0"},
+      {{h + "l1_constant.sets=0", h + "l1_constant.hit_cycles=4294967295"}, h + "l1_constant.hit_cycles = 4294967295"},
+      {{h + "l1_data.sets=0", h + "l1_data.miss_queue=4294967295"}, h + "l1_data.miss_queue = 4294967295"},
       {{h + "l1_data.banks=0"}, h + "l1_data.banks = 0"},
       {{h + "l1_data.global_write=READ_ONLY"}, h + "l1_data.global_write"},
       {{h + "l1_texture.global_write=WRITE_BACK"}, h + "l1_texture.global_write"},
@@ -72,6 +74,27 @@ TEST(MachineCheckMemoryTest, ImpossibleMemoriesAreRefusedWithTheirField) {
   };
   for (const Case& wrong : cases)
     EXPECT_THAT(Refusal(wrong.assignments), HasSubstr(wrong.says)) << wrong.assignments[0];
+}
+
+// Every number is in its range, their product would take gigabytes of the host.
+TEST(MachineCheckMemoryTest, MachinesThatTheHostCannotHoldAreRefused) {
+  const std::string h = "memory.hierarchy.";
+  const std::vector<Case> cases = {
+      {{h + "l1_data.sets=65536", h + "l1_data.ways=1024"},
+       h + "l1_data: sets x ways make 1006632960 lines in the 15 caches of this kind: must be at most 16777216"},
+      {{h + "l1_constant.mshrs=4096", h + "l1_constant.mshr_merges=4096"},
+       h + "l1_constant: mshrs x mshr_merges make 251658240 accesses that may wait in the 15 caches"},
+      {{h + "l2.cache.sets=65536", h + "l2.cache.ways=1024"},
+       h + "l2.cache: sets x ways make 805306368 lines in the 12 caches"},
+      {{h + "l2.cache.mshrs=4096", h + "l2.cache.mshr_merges=4096"},
+       h + "l2.cache: mshrs x mshr_merges make 201326592"},
+      {{"sms=1024", "core.warp_size=1", "core.max_threads=4096"}, "sms = 1024: must be at most 256"},
+  };
+  for (const Case& wrong : cases)
+    EXPECT_THAT(Refusal(wrong.assignments), HasSubstr(wrong.says)) << wrong.assignments[0];
+  // An L2 of 1.6 GB, and more MSHRs than a modern SM has.
+  EXPECT_EQ(Refusal({h + "l2.cache.sets=16384", h + "l2.cache.ways=64"}), "");
+  EXPECT_EQ(Refusal({h + "l1_data.mshrs=512", h + "l1_data.mshr_merges=512"}), "");
 }
 
 TEST(MachineCheckMemoryTest, WhatAnIdealMemoryDoesNotUseIsNotLookedAt) {

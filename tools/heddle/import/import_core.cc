@@ -1,4 +1,5 @@
 // The SM: threads, registers, front end, execution units.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -16,6 +17,8 @@ namespace {
 constexpr ImportOutcome kDifferent = ImportOutcome::kDifferent;
 constexpr ImportOutcome kNotRepresented = ImportOutcome::kNotRepresented;
 
+constexpr double kMaxMhz = 100'000;  // of a machine
+
 // "CORE:NETWORK:L2:DRAM" in MHz. Only their ratios matter, so that fractions are scaled away.
 void ImportClocks(OptionReader& reader) {
   const OptionValue option = reader.Take({"-gpgpu_clock_domains"}, "500.0:2000.0:2000.0:2000.0");
@@ -31,8 +34,8 @@ void ImportClocks(OptionReader& reader) {
       return reader.Error(option, absl::StrCat("\"", parts[i], "\" is not a frequency in MHz"));
     }
   }
-  constexpr std::array<uint64_t, 4> kScales = {1, 10, 100, 1000};
-  for (const uint64_t scale : kScales) {
+  const double fastest = *std::max_element(mhz.begin(), mhz.end());
+  for (const uint64_t scale : {1, 10, 100, 1000}) {
     std::array<uint64_t, 4> whole{};
     bool exact = true;
     for (size_t i = 0; i < mhz.size(); ++i) {
@@ -41,9 +44,10 @@ void ImportClocks(OptionReader& reader) {
       const double error = scaled - static_cast<double>(whole[i]);
       exact &= error < 1e-6 && error > -1e-6;
     }
-    if (!exact && scale != kScales.back()) continue;
+    // No finer than a machine takes.
+    if (!exact && scale != 1000 && fastest * static_cast<double>(scale) * 10 <= kMaxMhz) continue;
     for (size_t i = 0; i < whole.size(); ++i) reader.Set(kPaths[i], whole[i], option.Source());
-    if (!exact) reader.Note(kDifferent, option, "rounded to thousandths of a MHz");
+    if (!exact) reader.Note(kDifferent, option, absl::StrCat("rounded to 1/", scale, " MHz"));
     if (scale != 1) {
       reader.Note(kDifferent, option, absl::StrCat("stands there times ", scale, ": only the ratios of clocks matter"));
     }
