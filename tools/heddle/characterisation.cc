@@ -72,7 +72,7 @@ absl::Status StudyWidths(const trace::TraceReader& reader, const Characterisatio
 }
 
 void AddLaunch(const result::v1::LaunchResult& launch, const trace::Program& program, uint32_t threads_per_block,
-               const machine::v1::Machine& machine, Characterisation::Timing& to) {
+               const machine::v1::Machine& machine, CharacterisationTiming& to) {
   to.cycles += launch.cycles();
   to.warp_instructions += launch.warp_instructions();
   for (const result::v1::InstructionCounters& one : launch.instruction_profile().instruction()) {
@@ -104,7 +104,7 @@ absl::Status Time(const trace::TraceReader& reader, const machine::v1::Machine& 
   options.metrics.per_instruction = true;
   const auto results = replay::Replay(reader, {replay::Configuration{}}, options);
   if (!results.ok()) return results.status();
-  Characterisation::Timing& timing = to.timing.emplace();
+  CharacterisationTiming& timing = to.timing.emplace();
   int next = 0;
   for (const trace::LaunchView& view : reader.launches()) {
     if (!view.launch.recorded()) continue;

@@ -13,6 +13,21 @@
 
 namespace heddle::tools {
 
+// One replay on a machine, with PDOM and loose round-robin.
+struct CharacterisationTiming {
+  uint64_t cycles = 0;
+  uint64_t warp_instructions = 0;
+  uint64_t branches = 0;          // conditional or wide ones, by warps
+  uint64_t splits = 0;            // of those, times that a warp's threads went on to different places
+  uint64_t data_accesses = 0;     // warp-instructions to global, local or texture memory
+  uint64_t transactions = 0;      // of those, after coalescing
+  uint64_t warp_cycles = 0;       // from dispatch to the retirement of the block, summed over warps
+  uint64_t barrier_cycles = 0;    // of those, waiting at a barrier or fence
+  uint64_t unequal_blocks = 0;    // blocks whose warps' instructions differ by more than a tenth of the least
+  uint64_t compared_blocks = 0;   // blocks with a value for that
+  uint64_t resident_threads = 0;  // per SM: the most of any launch, as its grid and the machine allow
+};
+
 // Of all recorded launches of one trace together. Instructions are PTX's; counts are of thread-instructions unless said
 // otherwise.
 struct Characterisation {
@@ -38,21 +53,7 @@ struct Characterisation {
   };
   std::vector<Width> widths;
 
-  // One replay on a machine, with PDOM and loose round-robin.
-  struct Timing {
-    uint64_t cycles = 0;
-    uint64_t warp_instructions = 0;
-    uint64_t branches = 0;          // conditional or wide ones, by warps
-    uint64_t splits = 0;            // of those, times that a warp's threads went on to different places
-    uint64_t data_accesses = 0;     // warp-instructions to global, local or texture memory
-    uint64_t transactions = 0;      // of those, after coalescing
-    uint64_t warp_cycles = 0;       // from dispatch to the retirement of the block, summed over warps
-    uint64_t barrier_cycles = 0;    // of those, waiting at a barrier or fence
-    uint64_t unequal_blocks = 0;    // blocks whose warps' instructions differ by more than a tenth of the least
-    uint64_t compared_blocks = 0;   // blocks with a value for that
-    uint64_t resident_threads = 0;  // per SM: the most of any launch, as its grid and the machine allow
-  };
-  std::optional<Timing> timing;
+  std::optional<CharacterisationTiming> timing;
 
   const Width* width(uint32_t warp_size) const;
   // Per cent: active lanes of the issued warps; 0 if nothing was issued.

@@ -55,8 +55,10 @@ int main(int argc, char** argv) {
     float factor;
     int length;
   } packed = {data, 2, n};
-  size_t size = sizeof(packed);
+  size_t size = 12;  // lacks the last argument
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+  EXPECT(cuLaunchKernel(scale, 2, 1, 1, 32, 1, 1, 0, NULL, NULL, extra) == CUDA_ERROR_INVALID_VALUE);
+  size = sizeof(packed);
   DRIVER(cuLaunchKernel(scale, 2, 1, 1, 32, 1, 1, 0, NULL, NULL, extra));
   DRIVER(cuFuncSetBlockShape(scale, 64, 1, 1));
   DRIVER(cuParamSetv(scale, 0, &data, sizeof(data)));
@@ -78,6 +80,43 @@ int main(int argc, char** argv) {
   int threads;
   DRIVER(cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, scale));
   EXPECT(threads == 1024);
+
+  // Rows 1 and 2 of 4, columns 2 to 4 of 10, through pitched memory and registered memory of the host.
+  CUdeviceptr rows;
+  size_t pitch;
+  DRIVER(cuMemAllocPitch(&rows, &pitch, 10 * sizeof(float), 4, 4));
+  CUDA_MEMCPY2D copy;
+  memset(&copy, 0, sizeof(copy));
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = host;
+  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.dstDevice = rows;
+  copy.dstPitch = pitch;
+  copy.WidthInBytes = 10 * sizeof(float);
+  copy.Height = 4;
+  DRIVER(cuMemcpy2D(&copy));
+  memset(&copy, 0, sizeof(copy));
+  copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.srcDevice = rows;
+  copy.srcPitch = pitch;
+  copy.srcXInBytes = 2 * sizeof(float);
+  copy.srcY = 1;
+  copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+  copy.dstHost = back;
+  copy.WidthInBytes = 3 * sizeof(float);
+  copy.Height = 2;
+  DRIVER(cuMemcpy2DAsync(&copy, NULL));
+  for (int i = 0; i < 6; ++i) EXPECT(back[i] == host[10 * (1 + i / 3) + 2 + i % 3]);
+  copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+  EXPECT(cuMemcpy2D(&copy) == CUDA_ERROR_INVALID_VALUE);
+  size_t heap;
+  DRIVER(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 1 << 24));
+  DRIVER(cuCtxGetLimit(&heap, CU_LIMIT_MALLOC_HEAP_SIZE));
+  EXPECT(heap == 1 << 24);
+  static float registered[n];
+  DRIVER(cuMemHostRegister(registered, sizeof(registered), 0));
+  DRIVER(cuMemHostUnregister(registered));
+  DRIVER(cuMemFree(rows));
   DRIVER(cuMemFree(data));
   DRIVER(cuModuleUnload(module));
   EXPECT(cuModuleGetFunction(&scale, module, "Scale") == CUDA_ERROR_INVALID_HANDLE);

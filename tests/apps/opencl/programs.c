@@ -49,7 +49,7 @@ int main(void) {
   EXPECT(file != NULL);
   fputs("#define FACTOR 5\n", file);
   fclose(file);
-  snprintf(options, sizeof(options), "-I %s -D EXTRA=4 -cl-fast-relaxed-math", folder);
+  snprintf(options, sizeof(options), "-I %s -D EXTRA=4 -cl-fast-relaxed-math -Werror", folder);
   cl_program program = BuildSource(scaled, options);
   unlink(path);
   rmdir(folder);

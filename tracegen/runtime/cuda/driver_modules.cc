@@ -61,8 +61,19 @@ CUresult LaunchFunction(const char* call, CUfunction function, const LaunchShape
     return CUDA_ERROR_INVALID_VALUE;
   }
   if (shape.shared_bytes > static_cast<size_t>(function->max_dynamic_shared)) {
+    Explain(call, "kernel " + function->name + ": " + std::to_string(shape.shared_bytes) +
+                      " bytes of dynamic shared memory, but " + std::to_string(function->max_dynamic_shared) +
+                      " are allowed; raise it with cuFuncSetAttribute");
     return CUDA_ERROR_INVALID_VALUE;
   }
+  // More bytes than the kernel takes are the padding at the end of a structure.
+  const size_t wanted = function->image->FindKernel(function->name)->parameter_bytes;
+  if (parameters.size() < wanted) {
+    Explain(call, "kernel " + function->name + " takes " + std::to_string(wanted) + " bytes of arguments, but " +
+                      std::to_string(parameters.size()) + " are given; compare the arguments with its parameters");
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  parameters.resize(wanted);
   return Result(RunKernel(call, *function->image, function->name, shape, std::move(parameters)));
 }
 
@@ -200,7 +211,6 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
     }
     if (buffer != nullptr) bytes.assign(static_cast<const char*>(buffer), size);
   }
-  bytes.resize(info->parameter_bytes);
   const LaunchShape shape = {dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z), shared_bytes, stream};
   return heddle::cuda::LaunchFunction("cuLaunchKernel", function, shape, std::move(bytes));
 }
@@ -244,10 +254,8 @@ CUresult cuLaunchGrid(CUfunction function, int width, int height) {
   const Guard guard;
   if (function == nullptr || !function->image->loaded()) return CUDA_ERROR_INVALID_HANDLE;
   if (width <= 0 || height <= 0) return CUDA_ERROR_INVALID_VALUE;
-  std::string bytes = function->parameters;
-  bytes.resize(function->image->FindKernel(function->name)->parameter_bytes);
   const LaunchShape shape = {dim3(width, height), function->block, function->shared_bytes, nullptr};
-  return heddle::cuda::LaunchFunction("cuLaunchGrid", function, shape, std::move(bytes));
+  return heddle::cuda::LaunchFunction("cuLaunchGrid", function, shape, function->parameters);
 }
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int block_size,

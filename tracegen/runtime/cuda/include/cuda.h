@@ -139,6 +139,39 @@ typedef enum CUjit_option_enum {
   CU_JIT_TARGET = 9
 } CUjit_option;
 
+// Limits have the numbers of cudaLimit.
+typedef enum CUlimit_enum {
+  CU_LIMIT_STACK_SIZE = 0,
+  CU_LIMIT_PRINTF_FIFO_SIZE = 1,
+  CU_LIMIT_MALLOC_HEAP_SIZE = 2
+} CUlimit;
+typedef enum CUmemorytype_enum {
+  CU_MEMORYTYPE_HOST = 1,
+  CU_MEMORYTYPE_DEVICE = 2,
+  CU_MEMORYTYPE_ARRAY = 3,
+  CU_MEMORYTYPE_UNIFIED = 4
+} CUmemorytype;
+typedef struct CUarray_st* CUarray;
+// Copies of rows. Arrays of the driver API are not there: a copy from or to one is an error.
+typedef struct CUDA_MEMCPY2D_st {
+  size_t srcXInBytes;
+  size_t srcY;
+  CUmemorytype srcMemoryType;
+  const void* srcHost;
+  CUdeviceptr srcDevice;
+  CUarray srcArray;
+  size_t srcPitch;
+  size_t dstXInBytes;
+  size_t dstY;
+  CUmemorytype dstMemoryType;
+  void* dstHost;
+  CUdeviceptr dstDevice;
+  CUarray dstArray;
+  size_t dstPitch;
+  size_t WidthInBytes;
+  size_t Height;
+} CUDA_MEMCPY2D;
+
 #define CU_LAUNCH_PARAM_END ((void*)0x00)
 #define CU_LAUNCH_PARAM_BUFFER_POINTER ((void*)0x01)
 #define CU_LAUNCH_PARAM_BUFFER_SIZE ((void*)0x02)
@@ -146,6 +179,8 @@ typedef enum CUjit_option_enum {
 #define CU_MEMHOSTALLOC_DEVICEMAP 0x02
 #define CU_MEMHOSTALLOC_WRITECOMBINED 0x04
 #define CU_MEM_ATTACH_GLOBAL 0x1
+#define CU_MEMHOSTREGISTER_PORTABLE 0x01
+#define CU_MEMHOSTREGISTER_DEVICEMAP 0x02
 
 CUresult cuInit(unsigned int flags);
 CUresult cuDriverGetVersion(int* version);
@@ -170,6 +205,9 @@ CUresult cuCtxGetCurrent(CUcontext* context);
 CUresult cuCtxGetDevice(CUdevice* device);
 CUresult cuCtxSynchronize(void);
 CUresult cuCtxSetCacheConfig(CUfunc_cache config);
+CUresult cuCtxGetApiVersion(CUcontext context, unsigned int* version);
+CUresult cuCtxGetLimit(size_t* value, CUlimit limit);
+CUresult cuCtxSetLimit(CUlimit limit, size_t value);
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device);
 CUresult cuDevicePrimaryCtxRelease(CUdevice device);
 CUresult cuDevicePrimaryCtxReset(CUdevice device);
@@ -183,6 +221,8 @@ CUresult cuMemAllocHost(void** pointer, size_t bytes);
 CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned int flags);
 CUresult cuMemFreeHost(void* pointer);
 CUresult cuMemHostGetDevicePointer(CUdeviceptr* device_pointer, void* pointer, unsigned int flags);
+CUresult cuMemHostRegister(void* pointer, size_t bytes, unsigned int flags);
+CUresult cuMemHostUnregister(void* pointer);
 CUresult cuMemGetAddressRange(CUdeviceptr* base, size_t* bytes, CUdeviceptr pointer);
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes);
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, size_t bytes);
@@ -192,6 +232,9 @@ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream 
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, size_t bytes, CUstream stream);
 CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, size_t bytes, CUstream stream);
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
+CUresult cuMemcpy2D(const CUDA_MEMCPY2D* copy);
+CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* copy);
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream stream);
 CUresult cuMemsetD8(CUdeviceptr pointer, unsigned char value, size_t count);
 CUresult cuMemsetD16(CUdeviceptr pointer, unsigned short value, size_t count);
 CUresult cuMemsetD32(CUdeviceptr pointer, unsigned int value, size_t count);

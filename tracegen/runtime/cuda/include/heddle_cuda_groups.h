@@ -64,6 +64,8 @@ class thread_block : public thread_group {
 };
 HEDDLE_DEVICE thread_block this_thread_block() { return thread_block(); }
 
+class coalesced_group;
+
 // The operations among the lanes of a part of a warp.
 template <typename Group>
 class heddle_lane_operations : public thread_group {
@@ -87,6 +89,10 @@ class heddle_lane_operations : public thread_group {
   HEDDLE_METHOD unsigned int Pack(unsigned int lanes) const {
     return static_cast<const Group*>(this)->PackLanes(lanes);
   }
+  template <typename Any>
+  friend HEDDLE_METHOD coalesced_group binary_partition(const heddle_lane_operations<Any>& group, bool predicate);
+  template <typename Any, typename T>
+  friend HEDDLE_METHOD coalesced_group labeled_partition(const heddle_lane_operations<Any>& group, T label);
 };
 
 template <unsigned int kSize, typename Parent = void>
@@ -165,16 +171,15 @@ HEDDLE_METHOD thread_group tiled_partition(const thread_group& parent, unsigned 
   const unsigned int lanes = heddle::LanesOfTile(size);
   return thread_group(parent.lanes_ == 0 ? lanes : lanes & parent.lanes_);
 }
-HEDDLE_DEVICE coalesced_group binary_partition(const coalesced_group& group, bool predicate) {
-  const unsigned int active = __activemask();
-  const unsigned int yes = __ballot_sync(active, predicate);
-  (void)group;
-  return coalesced_group(predicate ? yes : active & ~yes);
+// Parts of a group whose threads agree: a coalesced group or a tile, as its own lanes meet, whoever else is active.
+template <typename Group>
+HEDDLE_METHOD coalesced_group binary_partition(const heddle_lane_operations<Group>& group, bool predicate) {
+  const unsigned int yes = __ballot_sync(group.lanes_, predicate);
+  return coalesced_group(predicate ? yes : group.lanes_ & ~yes);
 }
-template <typename T>
-HEDDLE_DEVICE coalesced_group labeled_partition(const coalesced_group& group, T label) {
-  (void)group;
-  return coalesced_group(__match_any_sync(__activemask(), label));
+template <typename Group, typename T>
+HEDDLE_METHOD coalesced_group labeled_partition(const heddle_lane_operations<Group>& group, T label) {
+  return coalesced_group(__match_any_sync(group.lanes_, label));
 }
 
 // The whole grid. Its barrier counts arrivals in global memory, as the vendor's does: every block waits for all others,

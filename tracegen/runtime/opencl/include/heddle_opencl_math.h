@@ -2,6 +2,9 @@
 #ifndef HEDDLE_OPENCL_MATH_H_
 #define HEDDLE_OPENCL_MATH_H_
 
+// With -cl-fast-relaxed-math clang warns of every isinf() here; warnings are for the program, which may use -Werror.
+#pragma clang system_header
+
 #define HEDDLE_EXTERNAL __attribute__((const, nothrow))
 
 // Vector versions, from a scalar version and halves.
