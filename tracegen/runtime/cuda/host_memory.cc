@@ -1,4 +1,5 @@
 // Memory of the host that the device reaches: page-locked, and registered.
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,10 +24,27 @@ struct Pages {
   uint64_t length;
 };
 
+// Whether a page is of the calling thread's stack.
+bool OnOwnStack(const Pages& pages) {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+  void* stack = nullptr;
+  size_t bytes = 0;
+  const bool known = pthread_attr_getstack(&attributes, &stack, &bytes) == 0;
+  pthread_attr_destroy(&attributes);
+  const auto first = reinterpret_cast<uint64_t>(stack);
+  return known && pages.first < first + bytes && first < pages.first + pages.length;
+}
+
 // Memory that the program has of its own becomes visible to the device: its pages are exchanged for pages of the shared
 // window, with the contents kept, and mapped at both places.
 cudaError_t Register(const char* call, uint64_t host, uint64_t bytes, unsigned int flags) {
   const Pages pages(host, bytes);
+  if (OnOwnStack(pages)) {
+    // The pages are written while they are exchanged: return addresses would be lost.
+    Explain(call, "memory on the stack cannot be registered; take it from malloc or cudaMallocHost");
+    return Fail(cudaErrorNotSupported);
+  }
   uint64_t base = 0;
   // One page more, so that what is used can begin with a page.
   cudaError_t error = Allocate(call, pages.length + PageBytes(), MemoryKind::kRegistered, &base, flags);
