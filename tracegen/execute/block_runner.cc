@@ -16,6 +16,9 @@
 namespace heddle::tracegen {
 namespace {
 
+static_assert(trace::kChunkAccesses <= RecordLog::kMostEntries);
+static_assert(trace::kChunkThreadInstructions <= RecordLog::kMostEntries);
+
 constexpr uint64_t kLargestRandomShare = 2048;  // instructions that a thread may run under a random order, besides
 
 }  // namespace

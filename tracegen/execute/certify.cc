@@ -8,11 +8,13 @@
 #include "absl/strings/str_cat.h"
 #include "tracegen/execute/block_store.h"
 #include "tracegen/execute/path_difference.h"
+#include "tracegen/execute/record_log.h"
 
 namespace heddle::tracegen {
 namespace {
 
 constexpr uint64_t kWholeBlockEntries = uint64_t{16} << 20;
+static_assert(kWholeBlockEntries <= RecordLog::kMostEntries);
 // What a run in another order may take.
 constexpr uint64_t kMostTimesInstructions = 16;
 constexpr uint64_t kLeastInstructions = 100'000'000;

@@ -24,6 +24,9 @@ struct SegmentRun {
 
 class RecordLog {
  public:
+  // The most entries that whoever sets limits may ask for, besides those of one basic block: positions take 32 bits.
+  static constexpr uint64_t kMostEntries = uint64_t{1} << 31;
+
   // Makes room for this many entries, below 2^32, and starts over.
   void Begin(uint64_t addresses, uint64_t decisions);
 
