@@ -26,8 +26,8 @@ void Require(const absl::Status& status) {
   std::exit(1);
 }
 
-// Numbers of one thread: SplitMix64 (Steele, Lea, Flood 2014) from the thread's own start. That is itself such a number:
-// with starts a step apart, every thread would have its neighbour's numbers, shifted by one.
+// Numbers of one thread: SplitMix64 (Steele, Lea, Flood 2014) from the thread's own start. That is itself such a
+// number: with starts a step apart, every thread would have its neighbour's numbers, shifted by one.
 class Numbers {
  public:
   explicit Numbers(uint64_t thread) : state_(thread) { state_ = Next(); }

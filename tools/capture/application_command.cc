@@ -71,7 +71,7 @@ std::vector<ProcessTrace> UsableTraces(const std::vector<ProcessTrace>& processe
     const std::string& program = process.outcome.program;
     if (!process.finished) {
       *lost = true;
-      Tell("a device process was killed before it could complete its trace");
+      Tell("a device process has ended before it could complete its trace");
     } else if (!process.outcome.failure.empty()) {
       *lost = true;
       Tell(absl::StrCat(program, ": ", process.outcome.failure));
@@ -96,12 +96,14 @@ void KeepPartial(const std::vector<ProcessTrace>& processes, const std::string& 
 }
 
 // Why there may be no trace.
-void TellNothingRecorded(const std::vector<ProcessTrace>& processes, const std::string& program) {
+void TellNothingRecorded(const std::vector<ProcessTrace>& processes, bool lost, const std::string& program) {
   if (processes.empty()) {
     Tell(absl::StrCat(
         program,
         " has not used a device, so there is no trace. CUDA programs must be compiled with "
         "heddle-nvcc (make NVCC=heddle-nvcc) and OpenCL programs linked to the ICD loader (libOpenCL.so)"));
+  } else if (lost) {
+    Tell(absl::StrCat("no complete trace of ", program, " is left"));
   } else {
     Tell(absl::StrCat(program, " has used the device but completed no launch, so there is no trace"));
   }
@@ -122,7 +124,7 @@ int Finish(const CaptureFolder& folder, const CaptureSettings& settings, const O
     Tell(absl::StrCat(program[0], " has exited with status ", end.status));
   }
   if (usable.empty()) {
-    TellNothingRecorded(processes, program[0]);
+    TellNothingRecorded(processes, lost, program[0]);
     return Unless(end.status);
   }
   std::vector<std::string> files;

@@ -191,6 +191,8 @@ class Server {
     std::ofstream out(absl::StrCat(place_, ".outcome"), std::ios::binary);
     out << Encode(outcome);
     out.close();
+    // What is kept of the trace can have taken all of the disk.
+    if (!out && !outcome.failure.empty()) absl::FPrintF(stderr, "heddle-capture: %s\n", outcome.failure);
     return outcome.complete && out ? 0 : 1;
   }
 

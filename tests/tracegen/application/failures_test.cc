@@ -100,7 +100,7 @@ TEST_F(ApplicationTest, AKilledDeviceLeavesNoTrace) {
   const Run run = Capture("kill-device");
   EXPECT_EQ(run.status, 1);
   EXPECT_THAT(run.out, HasSubstr("later: 9 the device process (heddle-capture) has ended before its time"));
-  EXPECT_THAT(run.errors, HasSubstr("a device process was killed before it could complete its trace"));
+  EXPECT_THAT(run.errors, HasSubstr("a device process has ended before it could complete its trace"));
   EXPECT_FALSE(HasTrace());
   EXPECT_THAT(Leftovers(), IsEmpty());
 }
@@ -125,6 +125,7 @@ TEST_F(ApplicationTest, AFullDiskLeavesNoTrace) {
   EXPECT_EQ(run.status, 1);
   EXPECT_THAT(run.errors, HasSubstr("the trace cannot be written: "));
   EXPECT_THAT(run.errors, HasSubstr("free some space or choose another directory"));
+  EXPECT_THAT(run.errors, HasSubstr("no complete trace of"));
   EXPECT_FALSE(HasTrace());
   EXPECT_THAT(Leftovers(), IsEmpty());
 }
