@@ -126,7 +126,6 @@ class alignas(64) L2Slice {
 
   uint64_t LineOf(const MemoryRequest& request) const { return request.address >> line_bits_; }
   void CreditSkipped(uint64_t edges);
-  void CountWait();
   // An atomic is under way.
   void EndAtomic(Edge now);
   // A reply is blocked, or ready.

@@ -111,6 +111,10 @@ int main(int argc, char** argv) {
   EXPECT(cuMemcpy2D(&copy) == CUDA_ERROR_INVALID_VALUE);
   size_t heap;
   DRIVER(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 1 << 24));
+  unsigned int version = 0;
+  DRIVER(cuCtxGetApiVersion(nullptr, &version));
+  EXPECT(version >= 1000);
+  EXPECT(cuCtxGetApiVersion(nullptr, nullptr) == CUDA_ERROR_INVALID_VALUE);
   DRIVER(cuCtxGetLimit(&heap, CU_LIMIT_MALLOC_HEAP_SIZE));
   EXPECT(heap == 1 << 24);
   static float registered[n];

@@ -122,6 +122,7 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
   return Result(cudaDeviceSetCacheConfig(static_cast<cudaFuncCache>(config)));
 }
 CUresult cuCtxGetApiVersion(CUcontext, unsigned int* version) {
+  if (version == nullptr) return CUDA_ERROR_INVALID_VALUE;
   int number = 0;
   const CUresult result = Result(cudaDriverGetVersion(&number));
   *version = static_cast<unsigned int>(number);
