@@ -121,6 +121,12 @@ absl::Status TraceWriter::AddBlock(uint64_t block, std::span<const ThreadRecord>
   return state_->Fail(state_->AddBlock(block, threads, expected_thread_instructions));
 }
 
+absl::Status TraceWriter::AddBlock(uint64_t block, const SegmentedBlock& threads, uint64_t expected_thread_instructions,
+                                   std::vector<AddressBounds>& ranges) {
+  if (!state_->error.ok()) return state_->error;
+  return state_->Fail(state_->AddBlock(block, threads, expected_thread_instructions, ranges));
+}
+
 absl::Status TraceWriter::AddBlockPart(uint64_t block, std::span<const ThreadRecord> threads, bool last,
                                        std::span<uint64_t> consumed_addresses) {
   if (!state_->error.ok()) return state_->error;
