@@ -66,15 +66,14 @@ void PendingChunk::FindStretches(PendingPath& path) {
 
 void PendingChunk::AddMoves(PendingPath& path) {
   if (path.uses == 2) FindStretches(path);
-  place_of_thread_.back() = {moves_.size(), true};
-  moves_.resize(moves_.size() + path.column_count);
+  place_of_thread_.back() = {moves_.Add(path.column_count), true};
 }
 
 PendingChunk::Comparison PendingChunk::Compare(size_t thread) {
   const PendingPath& path = paths_[path_of_thread_[thread]];
-  return {given_.data() + path.first_given,
+  return {given_.at(path.first_given),
           column_sequence_.data() + path.first_access,
-          moves_.data() + place_of_thread_[thread].first,
+          moves_.at(place_of_thread_[thread].first),
           path.first_stretch,
           0,
           0};
@@ -129,11 +128,12 @@ void PendingChunk::AddThread(uint32_t path, const ThreadRecord& thread) {
     CompareNext(thread.addresses.data(), p.accesses, comparison);
     if (comparison.wrong == 0) return;
     ++p.unlike;
-    moves_.resize(moves_.size() - p.column_count);
+    moves_.TakeBack(p.column_count);
   }
   if (p.uses == 1) p.first_given = given_.size();
-  place_of_thread_.back() = {given_.size(), false};
-  given_.insert(given_.end(), thread.addresses.begin(), thread.addresses.begin() + static_cast<ptrdiff_t>(p.accesses));
+  const size_t at = given_.Add(p.accesses);
+  place_of_thread_.back() = {at, false};
+  std::copy_n(thread.addresses.data(), p.accesses, given_.at(at));
 }
 
 absl::StatusOr<uint32_t> PendingChunk::AddThreadWithoutAddresses(std::span<const uint8_t> decisions, uint64_t accesses,
@@ -145,8 +145,7 @@ absl::StatusOr<uint32_t> PendingChunk::AddThreadWithoutAddresses(std::span<const
     AddMoves(p);
   } else {
     if (p.uses == 1) p.first_given = given_.size();
-    place_of_thread_.back() = {given_.size(), false};
-    given_.resize(given_.size() + accesses);
+    place_of_thread_.back() = {given_.Add(accesses), false};
   }
   return path;
 }
@@ -156,7 +155,7 @@ void PendingChunk::AddAddresses(const SegmentedBlock& block) {
   const std::span<Place> places = std::span(place_of_thread_).subspan(begin);
   const auto is_moved = [](const Place& place) { return place.moved; };
   const auto copy = [this](std::span<const uint64_t> segment, uint64_t& to) {
-    std::copy(segment.begin(), segment.end(), given_.begin() + static_cast<ptrdiff_t>(to));
+    std::ranges::copy(segment, given_.at(to));
     to += segment.size();
   };
   // First those that others may be compared with.
@@ -178,9 +177,8 @@ void PendingChunk::AddAddresses(const SegmentedBlock& block) {
     if (comparisons_[t].wrong == 0) continue;
     any_unlike = true;
     ++paths_[path_of_thread_[begin + t]].unlike;
-    places[t] = {given_.size(), false};  // what was meant for its distances stays unused
-    next_given_[t] = given_.size();
-    given_.resize(given_.size() + block.access_count[t]);
+    next_given_[t] = given_.Add(block.access_count[t]);
+    places[t] = {next_given_[t], false};  // what was meant for its distances stays unused
   }
   if (!any_unlike) return;
   ForEachSegment(block, [&](uint32_t t, std::span<const uint64_t> segment) {
@@ -211,7 +209,7 @@ void PendingChunk::RangesOfLast(size_t threads, std::vector<AddressBounds>& rang
     const size_t first = ranges.size();
     ranges.resize(first + path.column_count);
     if (!places[t].moved) {
-      FindRanges(path, given_.data() + places[t].first, ranges.data() + first);
+      FindRanges(path, given_.at(places[t].first), ranges.data() + first);
       ++t;
       continue;
     }
@@ -227,7 +225,7 @@ void PendingChunk::RangesOfLast(size_t threads, std::vector<AddressBounds>& rang
       int64_t lowest = std::numeric_limits<int64_t>::max();
       int64_t highest = std::numeric_limits<int64_t>::min();
       for (size_t u = t; u < end; ++u) {
-        const auto move = static_cast<int64_t>(moves_[places[u].first + j]);
+        const auto move = static_cast<int64_t>(*moves_.at(places[u].first + j));
         lowest = std::min(lowest, move);
         highest = std::max(highest, move);
       }
@@ -246,10 +244,10 @@ void PendingChunk::RangesOfLast(size_t threads, std::vector<AddressBounds>& rang
 
 const uint64_t* PendingChunk::AddressesOf(size_t thread, std::vector<uint64_t>& room) const {
   const Place& place = place_of_thread_[thread];
-  if (!place.moved) return given_.data() + place.first;
+  if (!place.moved) return given_.at(place.first);
   const PendingPath& path = paths_[path_of_thread_[thread]];
-  const uint64_t* const moves = moves_.data() + place.first;
-  const uint64_t* const first = given_.data() + path.first_given;
+  const uint64_t* const moves = moves_.at(place.first);
+  const uint64_t* const first = given_.at(path.first_given);
   const uint16_t* const columns = column_sequence_.data() + path.first_access;
   if (room.size() < path.accesses) room.resize(path.accesses);
   for (uint64_t i = 0; i < path.accesses; ++i) room[i] = first[i] + moves[columns[i]];

@@ -37,8 +37,8 @@ void PendingChunk::Reset(const Program* program) {
   paths_.clear();
   path_of_thread_.clear();
   place_of_thread_.clear();
-  given_.clear();
-  moves_.clear();
+  given_.Clear();
+  moves_.Clear();
   accesses_ = 0;
   stretches_.clear();
   decisions_.clear();

@@ -2,9 +2,12 @@
 #ifndef HEDDLE_TRACES_FORMAT_PENDING_CHUNK_H_
 #define HEDDLE_TRACES_FORMAT_PENDING_CHUNK_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -50,6 +53,25 @@ struct PendingPath {
 // the first thread on the path, moved by one distance. Of such a thread only the distances are kept. They are found
 // while what the thread has recorded is in the host's caches, and spare the encoder nearly all its work.
 class PendingChunk {
+  // Numbers that are written soon after they have been added. What std::vector would clear first is left as it is.
+  class GrowingArray {
+   public:
+    void Clear() { size_ = 0; }
+    size_t size() const { return size_; }
+    // Returns the position of the first one.
+    size_t Add(size_t count) {
+      if (size_ + count > data_.size()) data_.resize(std::max(size_ + count, 2 * data_.size()));
+      return std::exchange(size_, size_ + count);
+    }
+    void TakeBack(size_t count) { size_ -= count; }
+    uint64_t* at(size_t position) { return data_.data() + position; }
+    const uint64_t* at(size_t position) const { return data_.data() + position; }
+
+   private:
+    std::vector<uint64_t> data_;
+    size_t size_ = 0;
+  };
+
  public:
   // Empties the chunk and prepares it for blocks of `program`.
   void Reset(const Program* program);
@@ -82,12 +104,12 @@ class PendingChunk {
   std::span<const uint64_t> moves(size_t thread) const {
     const Place& place = place_of_thread_[thread];
     if (!place.moved) return {};
-    return {moves_.data() + place.first, paths_[path_of_thread_[thread]].column_count};
+    return {moves_.at(place.first), paths_[path_of_thread_[thread]].column_count};
   }
   // The thread's addresses in program order. `room` is used if they are not kept as they are.
   const uint64_t* AddressesOf(size_t thread, std::vector<uint64_t>& room) const;
   // Those of the first thread on a path that is used.
-  const uint64_t* FirstAddresses(const PendingPath& path) const { return given_.data() + path.first_given; }
+  const uint64_t* FirstAddresses(const PendingPath& path) const { return given_.at(path.first_given); }
   std::span<const uint8_t> decisions() const { return decisions_; }
   std::span<const uint16_t> sequence() const { return sequence_; }
   // The same by positions among the path's columns.
@@ -152,8 +174,8 @@ class PendingChunk {
     bool moved = false;
   };
   std::vector<Place> place_of_thread_;
-  std::vector<uint64_t> given_;
-  std::vector<uint64_t> moves_;
+  GrowingArray given_;
+  GrowingArray moves_;
   uint64_t accesses_ = 0;
   std::vector<uint8_t> decisions_;
   std::vector<uint16_t> sequence_;         // program has at most 65,536 instructions
