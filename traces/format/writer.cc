@@ -162,6 +162,7 @@ absl::Status TraceWriter::AbandonLaunch() {
   State& s = *state_;
   if (!s.open) return s.Fail(absl::FailedPreconditionError("AbandonLaunch: no launch is open"));
   s.worker.Wait();
+  const absl::Status appended = s.under_way ? s.appended : absl::OkStatus();
   s.under_way = false;
   s.encoded.Clear();
   s.open = false;
@@ -175,6 +176,7 @@ absl::Status TraceWriter::AbandonLaunch() {
   s.pending.Reset(&s.programs[s.launch.program()]);
   s.pending_blocks.clear();
   s.error = s.file->CutBack(s.mark);
+  s.error.Update(appended);
   s.totals.bytes = s.file->bytes();
   return s.error;
 }

@@ -55,12 +55,11 @@ void TraceWriter::State::CountBlocks(uint64_t blocks, uint64_t threads) {
   totals.threads += threads;
 }
 
-absl::Status TraceWriter::State::AppendChunk(v1::Record& record, uint64_t last_block) {
-  const v1::BlockChunk& chunk = record.chunk();
+void TraceWriter::State::IndexChunk(const v1::BlockChunk& chunk, uint64_t record, uint64_t last_block) {
   if (NeedsLaterFeature(chunk)) Require(kLaterChunkFeature, index);
   if (NeedsColumnFeature(chunk)) Require(kColumnFeature, index);
   v1::ChunkReference& reference = *index.add_chunk();
-  reference.set_frame(file->record_count());
+  reference.set_frame(record);
   reference.set_launch(chunk.launch());
   reference.set_first_block(chunk.first_block());
   reference.set_block_count(chunk.block_count());
@@ -72,6 +71,10 @@ absl::Status TraceWriter::State::AppendChunk(v1::Record& record, uint64_t last_b
   end.set_accesses(end.accesses() + chunk.accesses());
   end.set_chunks(end.chunks() + 1);
   ++totals.chunks;
+}
+
+absl::Status TraceWriter::State::AppendChunk(v1::Record& record, uint64_t last_block) {
+  IndexChunk(record.chunk(), file->record_count(), last_block);
   return Append(record);
 }
 
@@ -93,8 +96,10 @@ absl::Status TraceWriter::State::CloseChunk() {
   pending.Reset(&programs[launch.program()]);
   pending_blocks.clear();
   under_way = true;
+  encoded_number = file->record_count();
   const auto encode = [this, &memory = memories[launch.program()], &chunk] {
     encoder.Encode(encoding, false, memory, chunk);
+    appended = file->Append(encoded);
   };
   if (encodes_aside) {
     worker.Start(encode);
@@ -108,9 +113,10 @@ absl::Status TraceWriter::State::Settle() {
   if (!under_way) return absl::OkStatus();
   worker.Wait();
   under_way = false;
-  absl::Status status = AppendChunk(encoded, encoded_last_block);
+  IndexChunk(encoded.chunk(), encoded_number, encoded_last_block);
   encoded.Clear();
-  return status;
+  totals.bytes = file->bytes();
+  return appended;
 }
 
 absl::Status TraceWriter::State::Flush() {

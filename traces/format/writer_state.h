@@ -56,9 +56,11 @@ struct TraceWriter::State {
   absl::Status CloseChunk();
   // Ends the open chunk, and appends it and the one before it.
   absl::Status Flush();
-  // Appends the chunk that is being encoded aside, if there is one.
+  // Waits for the chunk that is being encoded and appended aside, if there is one.
   absl::Status Settle();
   absl::Status AppendChunk(v1::Record& record, uint64_t last_block);
+  // Notes the chunk that will be, or has become, that record of the file.
+  void IndexChunk(const v1::BlockChunk& chunk, uint64_t record, uint64_t last_block);
   void CountBlocks(uint64_t blocks, uint64_t threads);
 
   std::unique_ptr<ContainerWriter> file;
@@ -91,12 +93,14 @@ struct TraceWriter::State {
   PendingChunk pending;
   std::vector<uint64_t> pending_blocks;
 
-  // The chunk that is being encoded, on another thread if there are several; `encoder`, `encoding`, `encoded` and the
-  // program's memory are that thread's until Settle.
+  // The chunk that is being encoded and appended, on another thread if there are several; `encoder`, `encoding`,
+  // `encoded`, `appended`, `file` and the program's memory are that thread's until Settle.
   const bool encodes_aside;
   ChunkEncoder encoder;
   PendingChunk encoding;
   v1::Record encoded;
+  absl::Status appended;
+  uint64_t encoded_number = 0;  // of the record
   uint64_t encoded_last_block = 0;
   bool under_way = false;
 
