@@ -125,11 +125,11 @@ void ExpectKept(const PendingChunk& chunk, const std::vector<Thread>& threads) {
     SCOPED_TRACE(t);
     const PendingPath& path = chunk.paths()[chunk.path_of_thread()[t]];
     ASSERT_EQ(path.accesses, threads[t].addresses.size());
-    const uint64_t* const kept = chunk.AddressesOf(t, room);
+    const uint64_t* const kept = chunk.addresses().Of(t, room);
     EXPECT_EQ(std::vector<uint64_t>(kept, kept + path.accesses), threads[t].addresses);
     accesses += path.accesses;
   }
-  EXPECT_EQ(chunk.accesses(), accesses);
+  EXPECT_EQ(chunk.addresses().accesses(), accesses);
 }
 
 TEST(MovedThreads, KeepTheirAddresses) {
@@ -147,11 +147,10 @@ TEST(MovedThreads, KeepTheirAddresses) {
       const Segments cut = Cut(block, random);
       for (const Thread& thread : block) {
         ASSERT_TRUE(chunk.AddWholeThread({thread.decisions, thread.addresses}, ~uint64_t{0}).ok());
-        ASSERT_TRUE(segmented.AddThreadWithoutAddresses(thread.decisions, thread.addresses.size(), ~uint64_t{0}).ok());
+        ASSERT_TRUE(segmented.AddThreadOfBlock(thread.decisions, thread.addresses.size(), ~uint64_t{0}).ok());
       }
-      segmented.AddAddresses(cut.block());
       std::vector<AddressBounds> bounds;
-      segmented.RangesOfLast(block.size(), bounds);
+      segmented.AddAddresses(cut.block(), bounds);
       for (const Thread& thread : block) {
         for (const uint64_t address : thread.addresses) {
           EXPECT_TRUE(bounds.empty() || std::ranges::any_of(bounds, [address](const AddressBounds& b) {
@@ -188,24 +187,31 @@ TEST(MovedThreads, OnlyDistancesAreKeptOfThem) {
   }
   for (size_t t = 0; t < block.size(); ++t) {
     if (t == 0 || t == 7) {
-      EXPECT_TRUE(chunk.moves(t).empty());
+      EXPECT_TRUE(chunk.addresses().moves(t).empty());
     } else {
-      EXPECT_EQ(std::vector<uint64_t>(chunk.moves(t).begin(), chunk.moves(t).end()), std::vector<uint64_t>(5, 64 * t));
+      EXPECT_EQ(std::vector<uint64_t>(chunk.addresses().moves(t).begin(), chunk.addresses().moves(t).end()),
+                std::vector<uint64_t>(5, 64 * t));
     }
   }
   ExpectKept(chunk, block);
 }
 
-TEST(MovedThreads, TellTheRangesOfABlock) {
+std::vector<AddressBounds> RangesOf(const std::vector<Thread>& block) {
+  std::mt19937_64 random(9);
   const Program program = Nest();
   PendingChunk chunk;
   chunk.Reset(&program);
-  const std::vector<Thread> block = Alike();
   for (const Thread& thread : block) {
-    ASSERT_TRUE(chunk.AddWholeThread({thread.decisions, thread.addresses}, ~uint64_t{0}).ok());
+    EXPECT_TRUE(chunk.AddThreadOfBlock(thread.decisions, thread.addresses.size(), ~uint64_t{0}).ok());
   }
   std::vector<AddressBounds> bounds;
-  chunk.RangesOfLast(block.size(), bounds);
+  chunk.AddAddresses(Cut(block, random).block(), bounds);
+  ExpectKept(chunk, block);
+  return bounds;
+}
+
+TEST(MovedThreads, TellTheRangesOfABlock) {
+  const std::vector<AddressBounds> bounds = RangesOf(Alike());
   // Of the first thread, and of all others: by instruction in the order in which they are met.
   ASSERT_EQ(bounds.size(), 10u);
   EXPECT_EQ(bounds[0].lowest, 4096u);
@@ -217,19 +223,12 @@ TEST(MovedThreads, TellTheRangesOfABlock) {
 }
 
 TEST(MovedThreads, ThoseThatScatterTellNoRanges) {
-  const Program program = Nest();
-  PendingChunk chunk;
-  chunk.Reset(&program);
   std::mt19937_64 random(9);
   std::vector<Thread> block = Alike();
   for (Thread& thread : block) {
     for (uint64_t& address : thread.addresses) address += random() % 1000;
-    ASSERT_TRUE(chunk.AddWholeThread({thread.decisions, thread.addresses}, ~uint64_t{0}).ok());
   }
-  std::vector<AddressBounds> bounds;
-  chunk.RangesOfLast(block.size(), bounds);
-  EXPECT_TRUE(bounds.empty());
-  ExpectKept(chunk, block);
+  EXPECT_TRUE(RangesOf(block).empty());
 }
 
 std::string Written(bool in_segments) {

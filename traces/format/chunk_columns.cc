@@ -29,7 +29,7 @@ void ChunkEncoder::CountAccesses(const PendingChunk& chunk) {
 
 void ChunkEncoder::Expect(const PendingChunk& chunk, const EncoderMemory& memory) {
   // It takes the order of accesses of every path, which pays if several threads take it.
-  if (chunk.accesses() < 2 * chunk.sequence().size()) return;
+  if (chunk.addresses().accesses() < 2 * chunk.sequence().size()) return;
   const Program& program = chunk.program();
   const std::span<const Pc> accesses = program.accesses();
   for (uint32_t c : used_) {
@@ -69,7 +69,7 @@ void ChunkEncoder::FindModels(const PendingChunk& chunk) {
     for (const PathColumn& used : chunk.ColumnsOf(paths[p])) {
       Longest& known = longest[used.column];
       if (used.count < known.count) continue;
-      if (used.count == known.count && paths[p].first_given > paths[known.path].first_given) continue;
+      if (used.count == known.count && chunk.addresses().IsEarlier(known.path, p)) continue;
       known = {used.count, p};
     }
   }
@@ -99,7 +99,7 @@ void ChunkEncoder::OrderByColumn(const PendingChunk& chunk, uint32_t path_index)
   }
   const uint16_t* sequence = chunk.sequence().data() + path.first_access;
   for (uint32_t i = 0; i < path.accesses; ++i) *next_order_[sequence[i]]++ = i;
-  const uint64_t* const first = chunk.FirstAddresses(path);
+  const uint64_t* const first = chunk.addresses().OfFirst(path_index);
   for (uint64_t i = path.first_access; i < path.first_access + path.accesses; ++i) {
     first_by_column_[i] = first[order_[i]];
   }
@@ -168,18 +168,18 @@ void ChunkEncoder::ScatterPass(const PendingChunk& chunk, const EncoderMemory& m
     const uint32_t path_index = chunk.path_of_thread()[t];
     const PendingPath& path = chunk.paths()[path_index];
     const std::span<const PathColumn> columns = chunk.ColumnsOf(path);
-    if (std::span<const uint64_t> moves = chunk.moves(t); !moves.empty()) {
+    if (std::span<const uint64_t> moves = chunk.addresses().moves(t); !moves.empty()) {
       // Most of its neighbours are like it, and their distances follow these.
       size_t count = 1;
       for (; t + 1 < chunk.path_of_thread().size() && chunk.path_of_thread()[t + 1] == path_index; ++t, ++count) {
-        const std::span<const uint64_t> next = chunk.moves(t + 1);
+        const std::span<const uint64_t> next = chunk.addresses().moves(t + 1);
         if (next.data() != moves.data() + count * moves.size()) break;
       }
       OrderByColumn(chunk, path_index);
       ScatterMoved(chunk, path, {moves.data(), count * moves.size()}, memory);
       continue;
     }
-    const uint64_t* address = chunk.AddressesOf(t, room_);
+    const uint64_t* address = chunk.addresses().Of(t, room_);
     if (path.uses == 1 && !skips) {
       for (const PathColumn& used : columns) NoteStart(used.column);
       const uint16_t* sequence = chunk.sequence().data() + path.first_access;

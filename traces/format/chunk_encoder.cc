@@ -144,7 +144,7 @@ std::vector<ThreadResiduals> ChunkEncoder::ThreadsOf(const PendingChunk& chunk, 
 
 unsigned ChunkEncoder::ThreadsFor(const PendingChunk& chunk) const {
   constexpr size_t kWorthThreads = 1u << 14;
-  return chunk.accesses() < kWorthThreads ? 1 : threads_;
+  return chunk.addresses().accesses() < kWorthThreads ? 1 : threads_;
 }
 
 void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool trial, v1::AddressColumn& record) {
@@ -397,7 +397,7 @@ void ChunkEncoder::Encode(const PendingChunk& chunk, bool cut, EncoderMemory& me
     for (uint32_t c : used_) memory.choices[c] = columns_[c].choice;
   }
   out.set_thread_instructions(chunk.thread_instructions());
-  out.set_accesses(chunk.accesses());
+  out.set_accesses(chunk.addresses().accesses());
 }
 
 }  // namespace heddle::trace

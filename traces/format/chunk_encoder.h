@@ -144,7 +144,7 @@ class ChunkEncoder {
   // Finds the bases of the column, if all its accesses follow `terms`.
   bool FitInduction(const PendingChunk& chunk, uint32_t index, std::span<const InductionTerm> terms);
   // Whether the chunk is small enough for model COUNTED.
-  static bool MayBeCounted(const PendingChunk& chunk) { return chunk.accesses() <= kMaxCountedAccesses; }
+  static bool MayBeCounted(const PendingChunk& chunk) { return chunk.addresses().accesses() <= kMaxCountedAccesses; }
   // Of a column that costs `bits` as TIME or RELATIVE: COUNTED if that is much less. True if it was chosen.
   bool ChooseCounted(const PendingChunk& chunk, uint32_t index, double bits);
   // Terms, and one for the restart.

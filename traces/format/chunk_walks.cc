@@ -16,7 +16,7 @@ void ChunkEncoder::SampleThread(const PendingChunk& chunk, size_t thread, size_t
   for (const PathColumn& used : used_columns) columns_[used.column].sampled = true;
   for (ChainState& chain : chain_states_) chain.state = 0;
   std::vector<uint32_t> taken(columns_.size(), 0);
-  const uint64_t* const address = chunk.AddressesOf(thread, room_);
+  const uint64_t* const address = chunk.addresses().Of(thread, room_);
   const uint16_t* sequence = chunk.sequence().data() + path.first_access;
   for (uint64_t i = 0; i < std::min(path.accesses, kMostAccesses); ++i) {
     const uint32_t c = sequence[i];
@@ -169,7 +169,7 @@ inline void ChunkEncoder::WalkAccess(uint32_t column, uint64_t value) {
 void ChunkEncoder::WalkThread(const PendingChunk& chunk, size_t thread) {
   const uint32_t path_index = chunk.path_of_thread()[thread];
   const PendingPath& path = chunk.paths()[path_index];
-  const uint64_t* const address = chunk.FirstAddresses(path);
+  const uint64_t* const address = chunk.addresses().OfFirst(path_index);
   const uint16_t* const sequence = chunk.sequence().data() + path.first_access;
   if (path.uses == 1) {
     for (uint64_t i = 0; i < path.accesses; ++i) WalkAccess(sequence[i], address[i]);
@@ -177,15 +177,15 @@ void ChunkEncoder::WalkThread(const PendingChunk& chunk, size_t thread) {
   }
   std::vector<WalkStep>& steps = walk_steps_[path_index];
   if (steps.empty()) {
-    const uint16_t* const numbers = chunk.column_sequence().data() + path.first_access;
+    const std::span<const uint16_t> numbers = chunk.addresses().ColumnsOf(path_index);
     for (uint32_t i = 0; i < path.accesses; ++i) {
       if (walk_columns_[sequence[i]].matters) steps.push_back({i, sequence[i], numbers[i]});
     }
   }
-  if (const std::span<const uint64_t> moves = chunk.moves(thread); !moves.empty()) {
+  if (const std::span<const uint64_t> moves = chunk.addresses().moves(thread); !moves.empty()) {
     for (const WalkStep& step : steps) WalkAccess(step.column, address[step.access] + moves[step.number]);
   } else {
-    const uint64_t* const own = chunk.AddressesOf(thread, room_);
+    const uint64_t* const own = chunk.addresses().Of(thread, room_);
     for (const WalkStep& step : steps) WalkAccess(step.column, own[step.access]);
   }
 }

@@ -1,8 +1,6 @@
-// The part of a PendingChunk that takes in addresses.
-#include <algorithm>
-#include <limits>
+#include "traces/format/pending_addresses.h"
 
-#include "traces/format/pending_chunk.h"
+#include <limits>
 
 namespace heddle::trace {
 namespace {
@@ -21,24 +19,111 @@ void ForEachSegment(const SegmentedBlock& block, Take take) {
 
 }  // namespace
 
-bool PendingChunk::CountThread(uint32_t path) {
-  constexpr uint64_t kAccessesPerColumn = 2;  // at least, or distances are no fewer than addresses
-  constexpr uint64_t kUnlike = 8;             // so many threads, and half of all: there is little hope for more
-  PendingPath& p = paths_[path];
-  thread_instructions_ += p.thread_instructions;
-  accesses_ += p.accesses;
-  path_of_thread_.push_back(path);
-  place_of_thread_.emplace_back();
-  if (p.uses++ == 0) return false;
-  if (p.accesses == 0 || p.accesses < kAccessesPerColumn * p.column_count) return false;
-  return p.unlike <= kUnlike || p.unlike <= p.uses / 2;
+void PendingAddresses::Clear() {
+  paths_.clear();
+  columns_.clear();
+  stretches_.clear();
+  ranges_.clear();
+  threads_.clear();
+  given_.Clear();
+  moves_.Clear();
+  accesses_ = 0;
 }
 
-void PendingChunk::FindStretches(PendingPath& path) {
+void PendingAddresses::AddPath(std::span<const uint16_t> columns, uint32_t column_count) {
+  Path& path = paths_.emplace_back();
+  path.first_access = columns_.size();
+  path.accesses = columns.size();
+  path.column_count = column_count;
+  columns_.insert(columns_.end(), columns.begin(), columns.end());
+}
+
+bool PendingAddresses::MayBeMoved(const Path& path) {
+  constexpr uint64_t kAccessesPerColumn = 2;  // at least, or distances are no fewer than addresses
+  constexpr uint64_t kUnlike = 8;             // so many threads, and half of all: there is little hope for more
+  if (path.uses == 0 || path.accesses == 0 || path.accesses < kAccessesPerColumn * path.column_count) return false;
+  return path.unlike <= kUnlike || path.unlike <= path.uses / 2;
+}
+
+void PendingAddresses::AddMoved(uint32_t path) {
+  Path& p = paths_[path];
+  if (++p.uses == 2) FindStretches(p);
+  accesses_ += p.accesses;
+  threads_.push_back({path, true, moves_.Add(p.column_count)});
+}
+
+void PendingAddresses::AddGiven(uint32_t path) {
+  Path& p = paths_[path];
+  const size_t at = given_.Add(p.accesses);
+  if (++p.uses == 1) p.first_given = at;
+  accesses_ += p.accesses;
+  threads_.push_back({path, false, at});
+}
+
+void PendingAddresses::AddThread(uint32_t path, const uint64_t* addresses) {
+  Path& p = paths_[path];
+  if (MayBeMoved(p)) {
+    AddMoved(path);
+    Comparison comparison = Compare(threads_.back());
+    CompareNext(addresses, p.accesses, comparison);
+    if (comparison.wrong == 0) return;
+    ++p.unlike;
+    moves_.TakeBack(p.column_count);
+    threads_.back() = {path, false, given_.Add(p.accesses)};
+  } else {
+    AddGiven(path);
+  }
+  std::copy_n(addresses, p.accesses, given_.at(threads_.back().first));
+}
+
+void PendingAddresses::AddThreadOfBlock(uint32_t path) {
+  if (MayBeMoved(paths_[path])) {
+    AddMoved(path);
+  } else {
+    AddGiven(path);
+  }
+}
+
+void PendingAddresses::AddBlock(const SegmentedBlock& block) {
+  const std::span<Thread> threads = std::span(threads_).last(block.threads.size());
+  const auto copy = [this](std::span<const uint64_t> segment, size_t& to) {
+    std::ranges::copy(segment, given_.at(to));
+    to += segment.size();
+  };
+  // First those that others may be compared with.
+  next_given_.resize(threads.size());
+  for (size_t t = 0; t < threads.size(); ++t) next_given_[t] = threads[t].first;
+  if (!std::ranges::all_of(threads, &Thread::moved)) {
+    ForEachSegment(block, [&](uint32_t t, std::span<const uint64_t> segment) {
+      if (!threads[t].moved) copy(segment, next_given_[t]);
+    });
+  }
+  if (std::ranges::none_of(threads, &Thread::moved)) return;
+  comparisons_.resize(threads.size());
+  for (size_t t = 0; t < threads.size(); ++t) comparisons_[t] = threads[t].moved ? Compare(threads[t]) : Comparison();
+  ForEachSegment(block, [&](uint32_t t, std::span<const uint64_t> segment) {
+    if (threads[t].moved && comparisons_[t].wrong == 0) CompareNext(segment.data(), segment.size(), comparisons_[t]);
+  });
+  bool any_unlike = false;
+  for (size_t t = 0; t < threads.size(); ++t) {
+    if (comparisons_[t].wrong == 0) continue;
+    any_unlike = true;
+    Path& path = paths_[threads[t].path];
+    ++path.unlike;
+    next_given_[t] = given_.Add(path.accesses);
+    threads[t] = {threads[t].path, false, next_given_[t]};  // what was meant for its distances stays unused
+  }
+  if (!any_unlike) return;
+  ForEachSegment(block, [&](uint32_t t, std::span<const uint64_t> segment) {
+    if (comparisons_[t].wrong != 0) copy(segment, next_given_[t]);
+  });
+}
+
+void PendingAddresses::FindStretches(Path& path) {
   constexpr uint32_t kShort = 6;  // accesses
   path.first_stretch = stretches_.size();
-  const uint16_t* const columns = column_sequence_.data() + path.first_access;
-  uint32_t known = 0;  // columns are numbered by first use
+  const uint16_t* const columns = columns_.data() + path.first_access;
+  uint32_t known = 0;
   const auto kind_at = [&](uint64_t i) {
     if (columns[i] == known) return Stretch::Kind::kNew;
     if (i + 1 == path.accesses || columns[i + 1] == columns[i] + 1) return Stretch::Kind::kAscending;
@@ -46,40 +131,36 @@ void PendingChunk::FindStretches(PendingPath& path) {
   };
   for (uint64_t i = 0; i < path.accesses;) {
     Stretch next = {0, columns[i], kind_at(i)};
-    const uint32_t step = next.kind == Stretch::Kind::kSame || next.kind == Stretch::Kind::kMixed ? 0 : 1;
     const bool is_new = next.kind == Stretch::Kind::kNew;
+    const uint32_t step = is_new || next.kind == Stretch::Kind::kAscending ? 1 : 0;
     do {
       known += is_new;
       ++next.accesses;
       ++i;
-    } while (i < path.accesses && (columns[i] == known) == is_new && next.kind != Stretch::Kind::kMixed &&
+    } while (i < path.accesses && next.kind != Stretch::Kind::kMixed && (columns[i] == known) == is_new &&
              columns[i] == columns[i - 1] + step);
     if (!is_new && next.accesses < kShort) next.kind = Stretch::Kind::kMixed;
-    Stretch* const last = stretches_.size() == path.first_stretch ? nullptr : &stretches_.back();
-    if (last != nullptr && last->kind == Stretch::Kind::kMixed && next.kind == Stretch::Kind::kMixed) {
-      last->accesses += next.accesses;
+    const bool goes_on = stretches_.size() > path.first_stretch && next.kind == Stretch::Kind::kMixed &&
+                         stretches_.back().kind == Stretch::Kind::kMixed;
+    if (goes_on) {
+      stretches_.back().accesses += next.accesses;
     } else {
       stretches_.push_back(next);
     }
   }
 }
 
-void PendingChunk::AddMoves(PendingPath& path) {
-  if (path.uses == 2) FindStretches(path);
-  place_of_thread_.back() = {moves_.Add(path.column_count), true};
+PendingAddresses::Comparison PendingAddresses::Compare(const Thread& thread) {
+  const Path& path = paths_[thread.path];
+  Comparison comparison;
+  comparison.first = given_.at(path.first_given);
+  comparison.column = columns_.data() + path.first_access;
+  comparison.moves = moves_.at(thread.first);
+  comparison.stretch = path.first_stretch;
+  return comparison;
 }
 
-PendingChunk::Comparison PendingChunk::Compare(size_t thread) {
-  const PendingPath& path = paths_[path_of_thread_[thread]];
-  return {given_.at(path.first_given),
-          column_sequence_.data() + path.first_access,
-          moves_.at(place_of_thread_[thread].first),
-          path.first_stretch,
-          0,
-          0};
-}
-
-void PendingChunk::CompareNext(const uint64_t* addresses, uint64_t count, Comparison& comparison) const {
+void PendingAddresses::CompareNext(const uint64_t* addresses, uint64_t count, Comparison& comparison) const {
   constexpr uint64_t kBetweenLooks = 128;  // accesses
   const uint64_t* first = comparison.first;
   const uint16_t* column = comparison.column;
@@ -120,75 +201,21 @@ void PendingChunk::CompareNext(const uint64_t* addresses, uint64_t count, Compar
   comparison = {first, column, moves, static_cast<size_t>(stretch - stretches_.data()), done, wrong};
 }
 
-void PendingChunk::AddThread(uint32_t path, const ThreadRecord& thread) {
-  PendingPath& p = paths_[path];
-  if (CountThread(path)) {
-    AddMoves(p);
-    Comparison comparison = Compare(place_of_thread_.size() - 1);
-    CompareNext(thread.addresses.data(), p.accesses, comparison);
-    if (comparison.wrong == 0) return;
-    ++p.unlike;
-    moves_.TakeBack(p.column_count);
-  }
-  if (p.uses == 1) p.first_given = given_.size();
-  const size_t at = given_.Add(p.accesses);
-  place_of_thread_.back() = {at, false};
-  std::copy_n(thread.addresses.data(), p.accesses, given_.at(at));
+const uint64_t* PendingAddresses::Of(size_t thread, std::vector<uint64_t>& room) const {
+  const Thread& place = threads_[thread];
+  if (!place.moved) return given_.at(place.first);
+  const Path& path = paths_[place.path];
+  const uint64_t* const moves = moves_.at(place.first);
+  const uint64_t* const first = given_.at(path.first_given);
+  const uint16_t* const columns = columns_.data() + path.first_access;
+  if (room.size() < path.accesses) room.resize(path.accesses);
+  for (uint64_t i = 0; i < path.accesses; ++i) room[i] = first[i] + moves[columns[i]];
+  return room.data();
 }
 
-absl::StatusOr<uint32_t> PendingChunk::AddThreadWithoutAddresses(std::span<const uint8_t> decisions, uint64_t accesses,
-                                                                 uint64_t budget) {
-  const absl::StatusOr<uint32_t> path = WholePath(decisions, accesses, budget);
-  if (!path.ok()) return path;
-  PendingPath& p = paths_[*path];
-  if (CountThread(*path)) {
-    AddMoves(p);
-  } else {
-    if (p.uses == 1) p.first_given = given_.size();
-    place_of_thread_.back() = {given_.Add(accesses), false};
-  }
-  return path;
-}
-
-void PendingChunk::AddAddresses(const SegmentedBlock& block) {
-  const size_t begin = place_of_thread_.size() - block.threads.size();
-  const std::span<Place> places = std::span(place_of_thread_).subspan(begin);
-  const auto is_moved = [](const Place& place) { return place.moved; };
-  const auto copy = [this](std::span<const uint64_t> segment, uint64_t& to) {
-    std::ranges::copy(segment, given_.at(to));
-    to += segment.size();
-  };
-  // First those that others may be compared with.
-  next_given_.resize(places.size());
-  for (size_t t = 0; t < places.size(); ++t) next_given_[t] = places[t].first;
-  if (!std::ranges::all_of(places, is_moved)) {
-    ForEachSegment(block, [&](uint32_t t, std::span<const uint64_t> segment) {
-      if (!places[t].moved) copy(segment, next_given_[t]);
-    });
-  }
-  if (std::ranges::none_of(places, is_moved)) return;
-  comparisons_.resize(places.size());
-  for (size_t t = 0; t < places.size(); ++t) comparisons_[t] = places[t].moved ? Compare(begin + t) : Comparison();
-  ForEachSegment(block, [&](uint32_t t, std::span<const uint64_t> segment) {
-    if (places[t].moved && comparisons_[t].wrong == 0) CompareNext(segment.data(), segment.size(), comparisons_[t]);
-  });
-  bool any_unlike = false;
-  for (size_t t = 0; t < places.size(); ++t) {
-    if (comparisons_[t].wrong == 0) continue;
-    any_unlike = true;
-    ++paths_[path_of_thread_[begin + t]].unlike;
-    next_given_[t] = given_.Add(block.access_count[t]);
-    places[t] = {next_given_[t], false};  // what was meant for its distances stays unused
-  }
-  if (!any_unlike) return;
-  ForEachSegment(block, [&](uint32_t t, std::span<const uint64_t> segment) {
-    if (comparisons_[t].wrong != 0) copy(segment, next_given_[t]);
-  });
-}
-
-void PendingChunk::FindRanges(const PendingPath& path, const uint64_t* addresses, AddressBounds* ranges) const {
+void PendingAddresses::FindRanges(const Path& path, const uint64_t* addresses, AddressBounds* ranges) const {
   std::fill_n(ranges, path.column_count, AddressBounds{~uint64_t{0}, 0});
-  const uint16_t* const column = column_sequence_.data() + path.first_access;
+  const uint16_t* const column = columns_.data() + path.first_access;
   for (uint64_t i = 0; i < path.accesses; ++i) {
     AddressBounds& range = ranges[column[i]];
     range.lowest = std::min(range.lowest, addresses[i]);
@@ -196,62 +223,57 @@ void PendingChunk::FindRanges(const PendingPath& path, const uint64_t* addresses
   }
 }
 
-void PendingChunk::RangesOfLast(size_t threads, std::vector<AddressBounds>& ranges) {
-  constexpr size_t kMostGiven = 8;                 // one of so many threads
+bool PendingAddresses::FindRangesOfMoved(std::span<const Thread> threads, AddressBounds* ranges) {
   constexpr uint64_t kWidest = uint64_t{1} << 62;  // so that no sum of two widths overflows
+  Path& path = paths_[threads.front().path];
+  if (!path.has_ranges) {
+    path.has_ranges = true;
+    path.first_range = ranges_.size();
+    ranges_.resize(ranges_.size() + path.column_count);
+    FindRanges(path, given_.at(path.first_given), ranges_.data() + path.first_range);
+  }
+  for (uint32_t column = 0; column < path.column_count; ++column) {
+    int64_t lowest = std::numeric_limits<int64_t>::max();
+    int64_t highest = std::numeric_limits<int64_t>::min();
+    for (const Thread& thread : threads) {
+      const auto move = static_cast<int64_t>(*moves_.at(thread.first + column));
+      lowest = std::min(lowest, move);
+      highest = std::max(highest, move);
+    }
+    const AddressBounds& of_first = ranges_[path.first_range + column];
+    if (of_first.highest - of_first.lowest >= kWidest ||
+        static_cast<uint64_t>(highest) - static_cast<uint64_t>(lowest) >= kWidest) {
+      return false;
+    }
+    ranges[column] = {of_first.lowest + static_cast<uint64_t>(lowest),
+                      of_first.highest + static_cast<uint64_t>(highest)};
+  }
+  return true;
+}
+
+void PendingAddresses::RangesOfLatest(size_t threads, std::vector<AddressBounds>& ranges) {
+  constexpr size_t kGiven = 8;  // more than one of so many threads is too much to look at
   ranges.clear();
-  const size_t begin = place_of_thread_.size() - threads;
-  const std::span<const Place> places = std::span(place_of_thread_).subspan(begin);
-  const auto given = std::ranges::count_if(places, [](const Place& place) { return !place.moved; });
-  if (static_cast<size_t>(given) > threads / kMostGiven) return;
+  const std::span<const Thread> latest = std::span(threads_).last(threads);
+  const auto moved = static_cast<size_t>(std::ranges::count_if(latest, &Thread::moved));
+  if (threads - moved > threads / kGiven) return;
   for (size_t t = 0; t < threads;) {
-    PendingPath& path = paths_[path_of_thread_[begin + t]];
-    const size_t first = ranges.size();
-    ranges.resize(first + path.column_count);
-    if (!places[t].moved) {
-      FindRanges(path, given_.at(places[t].first), ranges.data() + first);
+    const Path& path = paths_[latest[t].path];
+    const size_t begin = ranges.size();
+    ranges.resize(begin + path.column_count);
+    if (!latest[t].moved) {
+      FindRanges(path, given_.at(latest[t].first), ranges.data() + begin);
       ++t;
       continue;
     }
-    if (!path.has_ranges) {
-      path.has_ranges = true;
-      first_ranges_.resize(columns_.size());
-      FindRanges(path, FirstAddresses(path), first_ranges_.data() + path.first_column);
-    }
-    // Threads in a row on one path.
     size_t end = t + 1;
-    while (end < threads && places[end].moved && path_of_thread_[begin + end] == path_of_thread_[begin + t]) ++end;
-    for (uint32_t j = 0; j < path.column_count; ++j) {
-      int64_t lowest = std::numeric_limits<int64_t>::max();
-      int64_t highest = std::numeric_limits<int64_t>::min();
-      for (size_t u = t; u < end; ++u) {
-        const auto move = static_cast<int64_t>(*moves_.at(places[u].first + j));
-        lowest = std::min(lowest, move);
-        highest = std::max(highest, move);
-      }
-      const AddressBounds& of_first = first_ranges_[path.first_column + j];
-      if (of_first.highest - of_first.lowest >= kWidest ||
-          static_cast<uint64_t>(highest) - static_cast<uint64_t>(lowest) >= kWidest) {
-        ranges.clear();
-        return;
-      }
-      ranges[first + j] = {of_first.lowest + static_cast<uint64_t>(lowest),
-                           of_first.highest + static_cast<uint64_t>(highest)};
+    while (end < threads && latest[end].moved && latest[end].path == latest[t].path) ++end;
+    if (!FindRangesOfMoved(latest.subspan(t, end - t), ranges.data() + begin)) {
+      ranges.clear();
+      return;
     }
     t = end;
   }
-}
-
-const uint64_t* PendingChunk::AddressesOf(size_t thread, std::vector<uint64_t>& room) const {
-  const Place& place = place_of_thread_[thread];
-  if (!place.moved) return given_.at(place.first);
-  const PendingPath& path = paths_[path_of_thread_[thread]];
-  const uint64_t* const moves = moves_.at(place.first);
-  const uint64_t* const first = given_.at(path.first_given);
-  const uint16_t* const columns = column_sequence_.data() + path.first_access;
-  if (room.size() < path.accesses) room.resize(path.accesses);
-  for (uint64_t i = 0; i < path.accesses; ++i) room[i] = first[i] + moves[columns[i]];
-  return room.data();
 }
 
 }  // namespace heddle::trace

@@ -36,14 +36,9 @@ void PendingChunk::Reset(const Program* program) {
   program_ = program;
   paths_.clear();
   path_of_thread_.clear();
-  place_of_thread_.clear();
-  given_.Clear();
-  moves_.Clear();
-  accesses_ = 0;
-  stretches_.clear();
+  addresses_.Clear();
   decisions_.clear();
   sequence_.clear();
-  column_sequence_.clear();
   columns_.clear();
   starts_.assign(1, WalkState{program->entry_block(), {}, false});
   ends_.clear();
@@ -92,6 +87,7 @@ absl::StatusOr<uint32_t> PendingChunk::NewPath(uint64_t hash, std::span<const ui
   path.extent = extent;
   path.first_access = sequence_.size();
   path.first_column = static_cast<uint32_t>(columns_.size());
+  number_sequence_.clear();
   WalkState state = starts_[start];
   ByteDecisions decisions(taken.data(), taken.size());
   const WalkStatus status =
@@ -102,7 +98,7 @@ absl::StatusOr<uint32_t> PendingChunk::NewPath(uint64_t hash, std::span<const ui
             column_numbers_[c] = static_cast<uint16_t>(columns_.size() - path.first_column);
             columns_.push_back({c, 0});
           }
-          column_sequence_.push_back(column_numbers_[c]);
+          number_sequence_.push_back(column_numbers_[c]);
         }
       });
   path.accesses = sequence_.size() - path.first_access;
@@ -113,7 +109,6 @@ absl::StatusOr<uint32_t> PendingChunk::NewPath(uint64_t hash, std::span<const ui
   }
   if (status != WalkStatus::kOk) {
     sequence_.resize(path.first_access);
-    column_sequence_.resize(path.first_access);
     columns_.resize(path.first_column);
     if (status == WalkStatus::kTooLong) {
       return absl::ResourceExhaustedError(
@@ -130,6 +125,7 @@ absl::StatusOr<uint32_t> PendingChunk::NewPath(uint64_t hash, std::span<const ui
     ends_.push_back(std::move(state));
     WalkTail(path);
   }
+  addresses_.AddPath(number_sequence_, path.column_count);
   paths_.push_back(path);
   Insert(static_cast<uint32_t>(paths_.size()) - 1);
   return static_cast<uint32_t>(paths_.size()) - 1;
@@ -142,6 +138,17 @@ void PendingChunk::WalkTail(PendingPath& path) {
   const WalkStatus status = Walk(*program_, Extent::kRunsToExit, none, state, kMaxChunkThreadInstructions, instructions,
                                  [&](uint32_t, const Block& block) { path.tail_accesses += block.access_count; });
   path.tail_exits = status == WalkStatus::kOk;
+}
+
+void PendingChunk::CountThread(uint32_t path) {
+  ++paths_[path].uses;
+  thread_instructions_ += paths_[path].thread_instructions;
+  path_of_thread_.push_back(path);
+}
+
+void PendingChunk::AddThread(uint32_t path, const ThreadRecord& thread) {
+  CountThread(path);
+  addresses_.AddThread(path, thread.addresses.data());
 }
 
 absl::StatusOr<uint32_t> PendingChunk::WholePath(std::span<const uint8_t> decisions, uint64_t accesses,
@@ -176,6 +183,20 @@ absl::StatusOr<uint32_t> PendingChunk::AddWholeThread(const ThreadRecord& thread
   const absl::StatusOr<uint32_t> path = WholePath(thread.decisions, thread.addresses.size(), budget);
   if (path.ok()) AddThread(*path, thread);
   return path;
+}
+
+absl::StatusOr<uint32_t> PendingChunk::AddThreadOfBlock(std::span<const uint8_t> decisions, uint64_t accesses,
+                                                        uint64_t budget) {
+  const absl::StatusOr<uint32_t> path = WholePath(decisions, accesses, budget);
+  if (!path.ok()) return path;
+  CountThread(*path);
+  addresses_.AddThreadOfBlock(*path);
+  return path;
+}
+
+void PendingChunk::AddAddresses(const SegmentedBlock& block, std::vector<AddressBounds>& ranges) {
+  addresses_.AddBlock(block);
+  addresses_.RangesOfLatest(block.threads.size(), ranges);
 }
 
 uint32_t PendingChunk::InternStart(const WalkState& state) {

@@ -134,7 +134,7 @@ absl::Status TraceWriter::State::MakeRoom(uint64_t block, std::span<const Thread
                                                      " must be added in parts"));
   }
   if (pending.path_of_thread().size() + threads.size() > kMaxChunkThreads ||
-      (!pending.empty() && pending.accesses() + accesses > kMaxBlockAccesses)) {
+      (!pending.empty() && pending.addresses().accesses() + accesses > kMaxBlockAccesses)) {
     return CloseChunk();
   }
   return absl::OkStatus();
@@ -169,7 +169,7 @@ absl::Status TraceWriter::State::AddThreads(uint64_t block, size_t count, AddThr
 }
 
 absl::Status TraceWriter::State::EndBlock() {
-  if (pending.thread_instructions() >= chunk_thread_instructions || pending.accesses() >= chunk_accesses ||
+  if (pending.thread_instructions() >= chunk_thread_instructions || pending.addresses().accesses() >= chunk_accesses ||
       pending.encoded_bytes() >= kChunkBytes) {
     return CloseChunk();
   }
@@ -191,11 +191,10 @@ absl::Status TraceWriter::State::AddBlock(uint64_t block, const SegmentedBlock& 
   const uint64_t accesses = std::accumulate(segments.access_count.begin(), segments.access_count.end(), uint64_t{0});
   if (absl::Status status = MakeRoom(block, threads, accesses); !status.ok()) return status;
   const auto add = [&](size_t t, uint64_t budget) {
-    return pending.AddThreadWithoutAddresses(threads[t].decisions, segments.access_count[t], budget);
+    return pending.AddThreadOfBlock(threads[t].decisions, segments.access_count[t], budget);
   };
   if (absl::Status status = AddThreads(block, threads.size(), add, accesses, expected); !status.ok()) return status;
-  pending.AddAddresses(segments);
-  pending.RangesOfLast(threads.size(), ranges);
+  pending.AddAddresses(segments, ranges);
   return EndBlock();
 }
 
