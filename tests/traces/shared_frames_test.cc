@@ -326,6 +326,15 @@ TEST(FrameJoiner, TriesAgainWhereTheFirstChunksHadNothingInCommon) {
   EXPECT_EQ(Joined(chunks), expected);
 }
 
+// A trial takes as long as the frame, so that one holds for 16 frames.
+TEST(FrameJoiner, TriesAgainWhereChunksHaveNothingInCommonAnyMore) {
+  std::vector<std::string> chunks(4, Calm(900'000));
+  for (unsigned i = 0; i < 40; ++i) chunks.push_back(Noise(900'000, i));
+  std::vector<size_t> expected(16, 2);
+  expected.insert(expected.end(), chunks.size() - 32, 1);
+  EXPECT_EQ(Joined(chunks), expected);
+}
+
 TEST(FrameJoiner, LeavesChunksApartThatGainLittle) {
   EXPECT_THAT(Joined(std::vector<std::string>(4, "some fifty bytes that are the same in each of them")),
               ElementsAre(1, 1, 1, 1));

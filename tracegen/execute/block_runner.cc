@@ -223,15 +223,18 @@ absl::Status BlockRunner::RunBlock(uint64_t block) {
 absl::Status BlockRunner::FinishBlock() {
   if (sink_ == nullptr && !KeepsBlocks()) return absl::OkStatus();
   if (cut_) return CutBlock(true);
-  if (log_.Gather(thread_count_, BoundsToCheck(), records_)) WarnOfAccessOutside();
+  log_.Finish(thread_count_);
+  BlockRecords records(log_);
   if (sink_ != nullptr) {
-    absl::Status status = sink_->AddBlock(block_, records_, context_.instructions - block_start_instructions_);
+    absl::Status status = sink_->AddBlock(block_, records, context_.instructions - block_start_instructions_);
     if (!status.ok()) return status;
   }
+  const BoundsCheck* const bounds = BoundsToCheck();
+  if (bounds != nullptr && !bounds->Holds(records.ranges()) && log_.FindOutside(*bounds)) WarnOfAccessOutside();
   if (observer_ == nullptr) return absl::OkStatus();
-  consumed_.assign(thread_count_, 0);
-  for (uint32_t t = 0; t < thread_count_; ++t) consumed_[t] = records_[t].addresses.size();
-  return observer_->AddBlock(block_, records_, consumed_, true);
+  consumed_.resize(thread_count_);
+  for (uint32_t t = 0; t < thread_count_; ++t) consumed_[t] = log_.access_count(t);
+  return observer_->AddBlock(block_, records, consumed_, true);
 }
 
 absl::Status BlockRunner::CutBlock(bool last) {
@@ -254,18 +257,22 @@ absl::Status BlockRunner::CutBlock(bool last) {
     return absl::OkStatus();
   }
   cut_ = true;
-  const bool outside = log_.Gather(thread_count_, BoundsToCheck(), records_);
-  for (uint32_t t = 0; t < thread_count_; ++t) records_[t].exited = threads_[t].state == State::kExited;
+  log_.Finish(thread_count_);
+  log_.Join();
+  const std::span<trace::ThreadRecord> records = log_.records();
+  for (uint32_t t = 0; t < thread_count_; ++t) records[t].exited = threads_[t].state == State::kExited;
   consumed_.assign(thread_count_, 0);
-  if (absl::Status status = sink_->AddBlockPart(block_, records_, last, consumed_); !status.ok()) {
+  if (absl::Status status = sink_->AddBlockPart(block_, records, last, consumed_); !status.ok()) {
     return status;
   }
-  if (outside) WarnOfAccessOutside();
+  const BoundsCheck* const bounds = BoundsToCheck();
+  if (bounds != nullptr && log_.FindOutside(*bounds)) WarnOfAccessOutside();
   if (observer_ != nullptr) {
     if (last) {
-      for (uint32_t t = 0; t < thread_count_; ++t) consumed_[t] = records_[t].addresses.size();
+      for (uint32_t t = 0; t < thread_count_; ++t) consumed_[t] = log_.access_count(t);
     }
-    if (absl::Status status = observer_->AddBlock(block_, records_, consumed_, last); !status.ok()) return status;
+    BlockRecords whole(log_);
+    if (absl::Status status = observer_->AddBlock(block_, whole, consumed_, last); !status.ok()) return status;
   }
   if (last) return absl::OkStatus();
   // The records of blocks that were entered after a thread's last decision go over into the next part, and with them
@@ -278,7 +285,7 @@ absl::Status BlockRunner::CutBlock(bool last) {
   std::vector<uint64_t> positions;
   log_.PositionsInRecords(bases, positions);
   std::vector<uint64_t*> starts;
-  log_.KeepRests(records_, consumed_, options_.part_accesses + kernel_->step_addresses + 1, starts);
+  log_.KeepRests(consumed_, options_.part_accesses + kernel_->step_addresses + 1, starts);
   for (uint32_t t = 0; t < thread_count_; ++t) {
     if (bases[t] != nullptr && positions[t] >= consumed_[t])
       threads_[t].own.block_base = starts[t] + (positions[t] - consumed_[t]);

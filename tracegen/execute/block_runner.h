@@ -94,8 +94,8 @@ class BlockObserver {
   virtual ~BlockObserver() = default;
   // A block of which nothing has been handed over is whole if `last` is true at once. Threads of a part pass what
   // ThreadRecord says; addresses behind consumed[t] belong to the next part and may not have been written.
-  virtual absl::Status AddBlock(uint64_t block, std::span<const trace::ThreadRecord> records,
-                                std::span<const uint64_t> consumed, bool last) = 0;
+  virtual absl::Status AddBlock(uint64_t block, BlockRecords& records, std::span<const uint64_t> consumed,
+                                bool last) = 0;
 
   // Blocks of one launch may be shown to copies of an observer in other processes: then what a copy has found since the
   // last call, and what adds it here. Findings are added in the order of blocks. False: all blocks come here.
@@ -398,7 +398,6 @@ class BlockRunner {
   std::vector<uint32_t> start_order_;  // of threads; empty = ascending
   uint32_t next_warp_ = 0;             // lockstep: whose turn it is
   std::string failure_;
-  std::vector<trace::ThreadRecord> records_;
   std::vector<uint64_t> consumed_;
   std::vector<std::string> warnings_;
 };

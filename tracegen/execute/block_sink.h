@@ -6,6 +6,7 @@
 #include <span>
 
 #include "absl/status/status.h"
+#include "tracegen/execute/block_records.h"
 #include "traces/format/writer.h"
 
 namespace heddle::tracegen {
@@ -14,8 +15,7 @@ namespace heddle::tracegen {
 class BlockSink {
  public:
   virtual ~BlockSink() = default;
-  virtual absl::Status AddBlock(uint64_t block, std::span<const trace::ThreadRecord> threads,
-                                uint64_t expected_thread_instructions) = 0;
+  virtual absl::Status AddBlock(uint64_t block, BlockRecords& threads, uint64_t expected_thread_instructions) = 0;
   virtual absl::Status AddBlockPart(uint64_t block, std::span<const trace::ThreadRecord> threads, bool last,
                                     std::span<uint64_t> consumed_addresses) = 0;
 };
@@ -24,9 +24,9 @@ class BlockSink {
 class WriterSink : public BlockSink {
  public:
   explicit WriterSink(trace::TraceWriter& writer) : writer_(writer) {}
-  absl::Status AddBlock(uint64_t block, std::span<const trace::ThreadRecord> threads,
-                        uint64_t expected_thread_instructions) override {
-    return writer_.AddBlock(block, threads, expected_thread_instructions);
+  absl::Status AddBlock(uint64_t block, BlockRecords& threads, uint64_t expected_thread_instructions) override {
+    if (!threads.is_segmented()) return writer_.AddBlock(block, threads.joined(), expected_thread_instructions);
+    return writer_.AddBlock(block, threads.segmented(), expected_thread_instructions, threads.ranges());
   }
   absl::Status AddBlockPart(uint64_t block, std::span<const trace::ThreadRecord> threads, bool last,
                             std::span<uint64_t> consumed_addresses) override {

@@ -63,9 +63,9 @@ class BlockWorker::Sink final : public BlockSink {
     arena_ = &arena;
     marker_.StartOver();
   }
-  absl::Status AddBlock(uint64_t block, std::span<const trace::ThreadRecord> threads, uint64_t expected) override {
-    absl::Status status = marker_.AddBlock(threads);
-    return status.ok() ? arena_->PutBlock(block, threads, expected) : status;
+  absl::Status AddBlock(uint64_t block, BlockRecords& threads, uint64_t expected) override {
+    absl::Status status = marker_.AddBlock(threads.joined());
+    return status.ok() ? arena_->PutBlock(block, threads.joined(), expected) : status;
   }
   absl::Status AddBlockPart(uint64_t block, std::span<const trace::ThreadRecord> threads, bool last,
                             std::span<uint64_t> consumed) override {
@@ -89,8 +89,7 @@ class BlockWorker::Observer final : public BlockObserver {
     full_ = false;
     if (inner_ != nullptr) (void)inner_->TakeFindings();
   }
-  absl::Status AddBlock(uint64_t block, std::span<const trace::ThreadRecord> records,
-                        std::span<const uint64_t> consumed, bool last) override {
+  absl::Status AddBlock(uint64_t block, BlockRecords& records, std::span<const uint64_t> consumed, bool last) override {
     if (inner_ != nullptr) {
       if (absl::Status status = inner_->AddBlock(block, records, consumed, last); !status.ok()) return status;
     }

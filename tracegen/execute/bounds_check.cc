@@ -33,12 +33,26 @@ void BoundsCheck::SetAllocations(const std::vector<trace::v1::Allocation>& alloc
   }
 }
 
+const BoundsCheck::Range* BoundsCheck::Before(uint64_t address) const {
+  const auto next = std::upper_bound(ranges_.begin(), ranges_.end(), address,
+                                     [](uint64_t at, const Range& range) { return at < range.base; });
+  return next == ranges_.begin() ? nullptr : &*std::prev(next);
+}
+
+bool BoundsCheck::Holds(std::span<const trace::AddressBounds> ranges) const {
+  const auto holds = [this](const trace::AddressBounds& asked) {
+    if (asked.lowest > asked.highest) return false;
+    if (asked.highest < kGlobalBase || asked.lowest >= kGlobalBase + kGlobalBytes) return true;
+    const Range* const range = Before(asked.lowest);
+    return range != nullptr && asked.highest - range->base < range->bytes;
+  };
+  return !ranges.empty() && std::ranges::all_of(ranges, holds);
+}
+
 bool BoundsCheck::AllInOneRange(std::span<const uint64_t> addresses) const {
-  const uint64_t first = addresses.front();
-  auto next = std::upper_bound(ranges_.begin(), ranges_.end(), first,
-                               [](uint64_t at, const Range& range) { return at < range.base; });
-  if (next == ranges_.begin()) return false;
-  const Range& range = *std::prev(next);
+  const Range* const before = Before(addresses.front());
+  if (before == nullptr) return false;
+  const Range& range = *before;
   if (addresses.back() - range.base >= range.bytes) return false;
   // No offset is larger than the bits of all of them together; that is below the size of most arrays, which are powers
   // of two, or much larger than what a thread goes through.
@@ -75,13 +89,11 @@ size_t BoundsCheck::FindOutside(std::span<const uint64_t> addresses) const {
 }
 
 std::string BoundsCheck::Describe(uint64_t address) const {
-  auto next = std::upper_bound(ranges_.begin(), ranges_.end(), address,
-                               [](uint64_t at, const Range& range) { return at < range.base; });
   if (ranges_.empty()) return "where nothing is allocated";
-  if (next == ranges_.begin()) return "in front of everything that is allocated";
-  const Range& range = *std::prev(next);
-  return absl::StrCat(address - range.base - range.bytes, " bytes behind the end of '", range.name, "' (", range.bytes,
-                      " bytes)");
+  const Range* const range = Before(address);
+  if (range == nullptr) return "in front of everything that is allocated";
+  return absl::StrCat(address - range->base - range->bytes, " bytes behind the end of '", range->name, "' (",
+                      range->bytes, " bytes)");
 }
 
 }  // namespace heddle::tracegen

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "proto/trace.pb.h"
+#include "traces/format/segmented_block.h"
 
 namespace heddle::tracegen {
 
@@ -23,6 +24,8 @@ class BoundsCheck {
   void SetAllocations(const std::vector<trace::v1::Allocation>& allocations);
   // Position of the first global address that lies in no allocation, or kNone.
   size_t FindOutside(std::span<const uint64_t> addresses) const;
+  // True if no address in these ranges lies outside. False says nothing, nor does an empty list.
+  bool Holds(std::span<const trace::AddressBounds> ranges) const;
   // Where an address lies: "16 bytes behind the end of 'a' (400 bytes)".
   std::string Describe(uint64_t address) const;
 
@@ -34,6 +37,8 @@ class BoundsCheck {
     bool operator==(const Range&) const = default;
   };
 
+  // The range in which an address lies or behind which it lies; null if it is in front of all.
+  const Range* Before(uint64_t address) const;
   // False says nothing: it only looks at the range of the first address, of which there is one.
   bool AllInOneRange(std::span<const uint64_t> addresses) const;
 

@@ -24,10 +24,9 @@ class Keeper final : public BlockObserver {
  public:
   Keeper(const CertifiedLaunch& launch, BlockStore& store) : launch_(launch), store_(store) {}
 
-  absl::Status AddBlock(uint64_t block, std::span<const trace::ThreadRecord> records, std::span<const uint64_t>,
-                        bool) override {
+  absl::Status AddBlock(uint64_t block, BlockRecords& records, std::span<const uint64_t>, bool) override {
     if (launch_.is_recorded && !launch_.is_recorded(block)) return absl::OkStatus();
-    return store_.Put(block, records);
+    return store_.Put(block, records.joined());
   }
 
  private:
@@ -40,17 +39,17 @@ class Comparer final : public BlockObserver {
  public:
   Comparer(const trace::Program& program, BlockStore& store) : difference_(program), store_(store) {}
 
-  absl::Status AddBlock(uint64_t block, std::span<const trace::ThreadRecord> records, std::span<const uint64_t>,
-                        bool) override {
+  absl::Status AddBlock(uint64_t block, BlockRecords& records, std::span<const uint64_t>, bool) override {
     if (!store_.Has(block)) return absl::OkStatus();
     absl::StatusOr<const StoredBlock*> kept = store_.Get(block);
     if (!kept.ok()) {
       store_failed_ = true;
       return kept.status();
     }
-    for (size_t t = 0; t < records.size(); ++t) {
-      difference_.Compare((*kept)->decisions_of(t), (*kept)->addresses_of(t), records[t].decisions,
-                          records[t].addresses);
+    const std::span<const trace::ThreadRecord> threads = records.joined();
+    for (size_t t = 0; t < threads.size(); ++t) {
+      difference_.Compare((*kept)->decisions_of(t), (*kept)->addresses_of(t), threads[t].decisions,
+                          threads[t].addresses);
     }
     return absl::OkStatus();
   }

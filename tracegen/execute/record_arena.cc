@@ -114,7 +114,8 @@ absl::Status RecordArena::Deliver(BlockSink& sink, const std::function<void(std:
     }
     absl::Status status;
     if (header.kind == Kind::kBlock) {
-      status = sink.AddBlock(header.block, threads, header.thread_instructions);
+      BlockRecords records(threads);
+      status = sink.AddBlock(header.block, records, header.thread_instructions);
     } else {
       consumed.assign(threads.size(), 0);
       status = sink.AddBlockPart(header.block, threads, header.kind == Kind::kLastPart, consumed);

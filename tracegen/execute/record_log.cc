@@ -52,14 +52,14 @@ void RecordLog::Begin(uint64_t addresses, uint64_t decisions) {
   address_end_ = addresses_.get();
   decision_end_ = decisions_.get();
   kept_addresses_ = 0;
-  runs_.assign(1, SegmentRun{});
+  runs_.assign(1, trace::SegmentRun{});
 }
 
-void RecordLog::BeginRun(const SegmentRun& run) { runs_.push_back(run); }
+void RecordLog::BeginRun(const trace::SegmentRun& run) { runs_.push_back(run); }
 
 void RecordLog::CountParts(uint32_t threads) {
   parts_.assign(threads + 1, Part{});
-  for (const SegmentRun& run : runs_) {
+  for (const trace::SegmentRun& run : runs_) {
     Part& first = parts_[run.first_thread];
     ++first.segments;
     first.addresses += run.addresses;
@@ -77,56 +77,90 @@ void RecordLog::CountParts(uint32_t threads) {
   parts_.pop_back();
 }
 
-void RecordLog::PlaceParts() {
-  size_t addresses = 0;
-  size_t decisions = 0;
-  for (const Part& part : parts_) {
-    if (part.segments < 2) continue;
-    addresses += part.addresses + kRoom;
-    decisions += part.decisions + kRoom;
-  }
-  if (joined_addresses_.size() < addresses) joined_addresses_.resize(addresses);
-  if (joined_decisions_.size() < decisions) joined_decisions_.resize(decisions);
-  address_ends_.assign(parts_.size(), nullptr);
+void RecordLog::JoinDecisions() {
+  size_t room = 0;
+  for (const Part& part : parts_) room += part.segments < 2 ? 0 : part.decisions + kRoom;
+  if (joined_decisions_.size() < room) joined_decisions_.resize(room);
   decision_ends_.assign(parts_.size(), nullptr);
-  uint64_t* next_address = joined_addresses_.data();
-  uint8_t* next_decision = joined_decisions_.data();
+  uint8_t* next = joined_decisions_.data();
   for (size_t t = 0; t < parts_.size(); ++t) {
     if (parts_[t].segments < 2) continue;
-    address_ends_[t] = next_address;
-    decision_ends_[t] = next_decision;
-    next_address += parts_[t].addresses + kRoom;
-    next_decision += parts_[t].decisions + kRoom;
+    decision_ends_[t] = next;
+    next += parts_[t].decisions + kRoom;
+  }
+  uint8_t* decision = decisions_.get();
+  for (const trace::SegmentRun& run : runs_) {
+    Distribute(decision, run.decisions, std::span(decision_ends_).subspan(run.first_thread, run.threads));
+    decision += size_t{run.decisions} * run.threads;
+  }
+  for (size_t t = 0; t < parts_.size(); ++t) {
+    records_[t].decisions = std::span(decision_ends_[t] - parts_[t].decisions, parts_[t].decisions);
   }
 }
 
-bool RecordLog::Gather(uint32_t threads, const BoundsCheck* bounds, std::vector<trace::ThreadRecord>& records) {
+void RecordLog::FindFirstSegments() {
+  is_joined_ = true;
+  const uint64_t* address = addresses_.get();
+  for (const trace::SegmentRun& run : runs_) {
+    if (run.addresses == 0) continue;
+    for (uint32_t t = run.first_thread; t < run.first_thread + run.threads; ++t, address += run.addresses) {
+      if (records_[t].addresses.empty()) {
+        records_[t].addresses = std::span(address, run.addresses);
+      } else {
+        is_joined_ = false;
+      }
+    }
+  }
+}
+
+void RecordLog::Finish(uint32_t threads) {
   CountParts(threads);
-  PlaceParts();
-  bool outside = false;
-  uint64_t* address = addresses_.get();
-  uint8_t* decision = decisions_.get();
-  for (const SegmentRun& run : runs_) {
+  records_.assign(threads, trace::ThreadRecord{});
+  access_counts_.resize(threads);
+  for (uint32_t t = 0; t < threads; ++t) access_counts_[t] = parts_[t].addresses;
+  JoinDecisions();
+  FindFirstSegments();
+}
+
+bool RecordLog::FindOutside(const BoundsCheck& bounds) const {
+  const uint64_t* address = addresses_.get();
+  for (const trace::SegmentRun& run : runs_) {
     const size_t addresses = size_t{run.addresses} * run.threads;
-    if (bounds != nullptr && !outside) outside = bounds->FindOutside({address, addresses}) != BoundsCheck::kNone;
-    Distribute(address, run.addresses, std::span(address_ends_).subspan(run.first_thread, run.threads));
-    Distribute(decision, run.decisions, std::span(decision_ends_).subspan(run.first_thread, run.threads));
+    if (bounds.FindOutside({address, addresses}) != BoundsCheck::kNone) return true;
     address += addresses;
-    decision += size_t{run.decisions} * run.threads;
   }
-  records.assign(threads, trace::ThreadRecord{});
-  for (uint32_t t = 0; t < threads; ++t) {
-    records[t].addresses = std::span(address_ends_[t] - parts_[t].addresses, parts_[t].addresses);
-    records[t].decisions = std::span(decision_ends_[t] - parts_[t].decisions, parts_[t].decisions);
+  return false;
+}
+
+void RecordLog::Join() {
+  if (is_joined_) return;
+  is_joined_ = true;
+  const auto is_apart = [this](size_t t) { return records_[t].addresses.size() < parts_[t].addresses; };
+  size_t room = 0;
+  for (size_t t = 0; t < parts_.size(); ++t) room += is_apart(t) ? parts_[t].addresses + kRoom : 0;
+  if (joined_addresses_.size() < room) joined_addresses_.resize(room);
+  address_ends_.assign(parts_.size(), nullptr);
+  uint64_t* next = joined_addresses_.data();
+  for (size_t t = 0; t < parts_.size(); ++t) {
+    if (!is_apart(t)) continue;
+    address_ends_[t] = next;
+    next += parts_[t].addresses + kRoom;
   }
-  return outside;
+  uint64_t* address = addresses_.get();
+  for (const trace::SegmentRun& run : runs_) {
+    Distribute(address, run.addresses, std::span(address_ends_).subspan(run.first_thread, run.threads));
+    address += size_t{run.addresses} * run.threads;
+  }
+  for (size_t t = 0; t < parts_.size(); ++t) {
+    records_[t].addresses = std::span(address_ends_[t] - parts_[t].addresses, parts_[t].addresses);
+  }
 }
 
 void RecordLog::PositionsInRecords(std::span<const uint64_t* const> pointers, std::vector<uint64_t>& positions) {
   positions.assign(pointers.size(), 0);
   std::vector<uint64_t> next(pointers.size(), 0);
   const uint64_t* address = addresses_.get();
-  for (const SegmentRun& run : runs_) {
+  for (const trace::SegmentRun& run : runs_) {
     for (uint32_t t = run.first_thread; t < run.first_thread + run.threads; ++t) {
       const uint64_t* const end = address + run.addresses;
       if (pointers[t] != nullptr && pointers[t] >= address && pointers[t] < end) {
@@ -138,16 +172,15 @@ void RecordLog::PositionsInRecords(std::span<const uint64_t* const> pointers, st
   }
 }
 
-void RecordLog::KeepRests(const std::vector<trace::ThreadRecord>& records, std::span<const uint64_t> consumed,
-                          uint64_t room, std::vector<uint64_t*>& starts) {
+void RecordLog::KeepRests(std::span<const uint64_t> consumed, uint64_t room, std::vector<uint64_t*>& starts) {
   uint64_t kept = 0;
-  for (size_t t = 0; t < records.size(); ++t) kept += records[t].addresses.size() - consumed[t];
+  for (size_t t = 0; t < records_.size(); ++t) kept += records_[t].addresses.size() - consumed[t];
   std::unique_ptr<uint64_t[]> fresh(new uint64_t[kept + room + kRoom]);
-  runs_.assign(1, SegmentRun{});
+  runs_.assign(1, trace::SegmentRun{});
   uint64_t at = 0;
-  starts.assign(records.size(), nullptr);
-  for (size_t t = 0; t < records.size(); ++t) {
-    std::span<const uint64_t> rest = records[t].addresses.subspan(consumed[t]);
+  starts.assign(records_.size(), nullptr);
+  for (size_t t = 0; t < records_.size(); ++t) {
+    std::span<const uint64_t> rest = records_[t].addresses.subspan(consumed[t]);
     starts[t] = fresh.get() + at;
     if (rest.empty()) continue;
     std::memcpy(fresh.get() + at, rest.data(), rest.size_bytes());

@@ -8,19 +8,10 @@
 #include <vector>
 
 #include "tracegen/execute/bounds_check.h"
+#include "traces/format/segmented_block.h"
 #include "traces/format/writer.h"
 
 namespace heddle::tracegen {
-
-// Segments are stretches of both logs, each written by one thread without interruption. Threads that wait at barriers
-// leave one each time, and most do what their neighbours do; so this is a run of them, one behind the other, by threads
-// with consecutive numbers, that are equally long.
-struct SegmentRun {
-  uint32_t first_thread = 0;
-  uint32_t threads = 0;
-  uint32_t addresses = 0;  // of each
-  uint32_t decisions = 0;
-};
 
 class RecordLog {
  public:
@@ -36,18 +27,25 @@ class RecordLog {
   // Everything from the end of the last segment up to the two cursors was written by `thread`.
   void Close(uint32_t thread, const uint64_t* address_cursor, const uint8_t* decision_cursor);
 
-  // One record per thread, pointing into the logs or, for threads with several segments, into a copy. True if an
-  // address lies outside `bounds` (which may be null): it is looked for here, while the addresses are in the cache.
-  bool Gather(uint32_t threads, const BoundsCheck* bounds, std::vector<trace::ThreadRecord>& records);
+  // Ends a block or a part of one. One record per thread: its decisions, and the addresses of its first segment, which
+  // for most threads without barriers are all.
+  void Finish(uint32_t threads);
+  std::span<trace::ThreadRecord> records() { return records_; }
+  uint64_t access_count(uint32_t thread) const { return access_counts_[thread]; }
+  // Whether an address lies outside `bounds`.
+  bool FindOutside(const BoundsCheck& bounds) const;
+  // Puts the addresses of threads with several segments together, once; then records() are complete.
+  void Join();
+  bool is_joined() const { return is_joined_; }
+  // The segments as they are.
+  trace::SegmentedBlock segmented() const { return {runs_, addresses_.get(), records_, access_counts_}; }
 
-  // Where pointers[thread], which leads into the address log (or is null), lies in that thread's record as Gather put
-  // it together.
+  // Where pointers[thread], which leads into the address log (or is null), lies in that thread's record.
   void PositionsInRecords(std::span<const uint64_t* const> pointers, std::vector<uint64_t>& positions);
 
-  // Starts over with what each thread must pass again: the end of its record from consumed[thread] on. `room` more
-  // addresses fit behind. starts[thread] receives where the thread's rest begins.
-  void KeepRests(const std::vector<trace::ThreadRecord>& records, std::span<const uint64_t> consumed, uint64_t room,
-                 std::vector<uint64_t*>& starts);
+  // Starts over with what each thread must pass again: the end of its record, which is joined, from consumed[thread]
+  // on. `room` more addresses fit behind. starts[thread] receives where the thread's rest begins.
+  void KeepRests(std::span<const uint64_t> consumed, uint64_t room, std::vector<uint64_t*>& starts);
 
   uint64_t kept_addresses() const { return kept_addresses_; }
 
@@ -62,18 +60,22 @@ class RecordLog {
     uint32_t addresses = 0;
     uint32_t decisions = 0;
   };
-  void BeginRun(const SegmentRun& run);  // apart, so that Close is short enough to be inline
-  // Steps of Gather: the parts, as sums of what each run adds to its first thread and takes from the one behind it; and
-  // room for those of several segments.
+  void BeginRun(const trace::SegmentRun& run);  // apart, so that Close is short enough to be inline
+  // Steps of Finish: the parts, as sums of what each run adds to its first thread and takes from the one behind it; and
+  // all decisions, and the first addresses, of each thread.
   void CountParts(uint32_t threads);
-  void PlaceParts();
+  void JoinDecisions();
+  void FindFirstSegments();
 
   const uint64_t* address_end_ = nullptr;  // of the last segment
   const uint8_t* decision_end_ = nullptr;
   uint64_t kept_addresses_ = 0;
-  std::vector<SegmentRun> runs_;  // the first one is empty
-  // For Gather, by thread.
+  std::vector<trace::SegmentRun> runs_;  // the first one is empty
+  // By thread.
   std::vector<Part> parts_;
+  std::vector<uint64_t> access_counts_;
+  std::vector<trace::ThreadRecord> records_;
+  bool is_joined_ = false;
   std::vector<uint64_t*> address_ends_;  // how far its record has been put together
   std::vector<uint8_t*> decision_ends_;
   std::vector<uint64_t> joined_addresses_;
@@ -86,7 +88,7 @@ inline void RecordLog::Close(uint32_t thread, const uint64_t* address_cursor, co
   if ((addresses | decisions) == 0) return;
   address_end_ = address_cursor;
   decision_end_ = decision_cursor;
-  SegmentRun& last = runs_.back();
+  trace::SegmentRun& last = runs_.back();
   if (last.first_thread + last.threads == thread && last.addresses == addresses && last.decisions == decisions) {
     ++last.threads;
   } else {

@@ -19,8 +19,8 @@ class ResidentBlocks::Sink : public BlockSink {
  public:
   explicit Sink(ResidentBlocks& owner) : owner_(owner) {}
 
-  absl::Status AddBlock(uint64_t block, std::span<const trace::ThreadRecord> threads, uint64_t expected) override {
-    return owner_.AddBlock(block, threads, expected);
+  absl::Status AddBlock(uint64_t block, BlockRecords& threads, uint64_t expected) override {
+    return owner_.AddBlock(block, threads.joined(), expected);
   }
   absl::Status AddBlockPart(uint64_t block, std::span<const trace::ThreadRecord> threads, bool last,
                             std::span<uint64_t> consumed) override {

@@ -66,13 +66,12 @@ SharedMemoryCheck::SharedMemoryCheck(const trace::Program& program, uint32_t thr
 }
 
 // Walks the path of a thread, or of its part, and appends what may be accesses to shared memory to steps_.
-SharedMemoryCheck::Path SharedMemoryCheck::StepsOf(const trace::ThreadRecord& record, bool last, ThreadState& state) {
+SharedMemoryCheck::Path SharedMemoryCheck::StepsOf(std::span<const uint8_t> taken, bool to_exit, ThreadState& state) {
   Path path;
   path.first = path.end = static_cast<uint32_t>(stretches_.size());
-  trace::ByteDecisions decisions(record.decisions.data(), record.decisions.size());
+  trace::ByteDecisions decisions(taken.data(), taken.size());
   uint64_t instructions = 0;
   uint32_t position = 0;
-  const bool to_exit = last || record.exited;
   trace::Walk(program_, to_exit ? trace::Extent::kRunsToExit : trace::Extent::kCut, decisions, state.walk, ~uint64_t{0},
               instructions, [&](uint32_t index, const trace::Block& block) {
                 for (uint32_t i = first_item_[index]; i < first_item_[index + 1]; ++i) {
@@ -101,8 +100,8 @@ SharedMemoryCheck::Path SharedMemoryCheck::StepsOf(const trace::ThreadRecord& re
   return path;
 }
 
-absl::Status SharedMemoryCheck::AddBlock(uint64_t block, std::span<const trace::ThreadRecord> records,
-                                         std::span<const uint64_t> consumed, bool last) {
+absl::Status SharedMemoryCheck::AddBlock(uint64_t block, BlockRecords& records, std::span<const uint64_t> consumed,
+                                         bool last) {
   steps_.clear();
   stretches_.clear();
   known_paths_.clear();
@@ -113,22 +112,22 @@ absl::Status SharedMemoryCheck::AddBlock(uint64_t block, std::span<const trace::
   const bool whole = last && !in_block_;
   ThreadState start;  // of the thread before
   for (uint32_t t = 0; t < threads_; ++t) {
-    const std::span<const uint8_t> decisions = records[t].decisions;
+    const std::span<const uint8_t> decisions = records.decisions(t);
     // Threads that decide alike take the same path.
-    if (t > 0 && states_[t] == start && records[t].exited == records[t - 1].exited &&
-        std::ranges::equal(decisions, records[t - 1].decisions)) {
+    if (t > 0 && states_[t] == start && records.exited(t) == records.exited(t - 1) &&
+        std::ranges::equal(decisions, records.decisions(t - 1))) {
       path_of_thread_[t] = path_of_thread_[t - 1];
       states_[t] = states_[t - 1];
       continue;
     }
     start = states_[t];
     if (!whole) {
-      path_of_thread_[t] = StepsOf(records[t], last, states_[t]);
+      path_of_thread_[t] = StepsOf(decisions, last || records.exited(t), states_[t]);
       continue;
     }
     const std::string_view key(reinterpret_cast<const char*>(decisions.data()), decisions.size());
     const auto [known, fresh] = known_paths_.try_emplace(key);
-    if (fresh) known->second = StepsOf(records[t], true, states_[t]);
+    if (fresh) known->second = StepsOf(decisions, true, states_[t]);
     path_of_thread_[t] = known->second;
   }
   in_block_ = !last;
@@ -169,7 +168,7 @@ void SharedMemoryCheck::AddFindings(std::string_view findings) {
 SharedMemoryCheck::Units SharedMemoryCheck::UnitsOf(const Threads& threads, uint32_t thread, const Step& step) const {
   // What lies behind the end of a part may not have been written.
   if (step.position >= threads.consumed[thread]) return {};
-  const uint64_t offset = threads.records[thread].addresses[step.position] - kSharedBase;
+  const uint64_t offset = threads.records.address(thread, step.position) - kSharedBase;
   if (offset >= shared_bytes_ || step.bytes > shared_bytes_ - offset) return {};
   return {static_cast<uint32_t>(offset >> unit_bits_),
           static_cast<uint32_t>((offset + step.bytes - 1) >> unit_bits_) + 1};

@@ -42,8 +42,7 @@ class SharedMemoryCheck final : public BlockObserver {
   // Of one launch of `program`, which must outlive the check, with so many threads and so much shared memory per block.
   SharedMemoryCheck(const trace::Program& program, uint32_t threads, uint32_t shared_bytes);
 
-  absl::Status AddBlock(uint64_t block, std::span<const trace::ThreadRecord> records,
-                        std::span<const uint64_t> consumed, bool last) override;
+  absl::Status AddBlock(uint64_t block, BlockRecords& records, std::span<const uint64_t> consumed, bool last) override;
   bool CanBeCopied() const override { return true; }
   std::string TakeFindings() override;
   void AddFindings(std::string_view findings) override;
@@ -100,7 +99,7 @@ class SharedMemoryCheck final : public BlockObserver {
   };
   // The recorded threads of a block, or of a part of it.
   struct Threads {
-    std::span<const trace::ThreadRecord> records;
+    BlockRecords& records;
     std::span<const uint64_t> consumed;
   };
   // Units of shared memory that an access concerns.
@@ -142,7 +141,7 @@ class SharedMemoryCheck final : public BlockObserver {
   static bool MayHandOff(uint32_t kinds) { return (kinds & (kinds - 1)) != 0; }
   // 1 + number of barriers in front of it.
   static uint32_t BarriersOf(const Stretch& stretch) { return static_cast<uint32_t>(1 + (stretch.interval >> 32)); }
-  Path StepsOf(const trace::ThreadRecord& record, bool last, ThreadState& state);
+  Path StepsOf(std::span<const uint8_t> taken, bool to_exit, ThreadState& state);
   Units UnitsOf(const Threads& threads, uint32_t thread, const Step& step) const;
   uint32_t unit_count() const { return (shared_bytes_ + (1u << unit_bits_) - 1) >> unit_bits_; }
   void NoteStores(uint64_t block, bool whole, const Threads& threads);

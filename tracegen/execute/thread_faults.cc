@@ -22,18 +22,20 @@ const BoundsCheck* BlockRunner::BoundsToCheck() const {
 }
 
 void BlockRunner::WarnOfAccessOutside() {
+  log_.Join();
+  const std::span<const trace::ThreadRecord> records = log_.records();
   for (uint32_t t = 0; t < thread_count_; ++t) {
     // Of a thread that goes on in the next part, what is behind the consumed addresses may not have been written yet.
-    const std::span<const uint64_t> addresses = records_[t].addresses;
-    const bool all = !cut_ || records_[t].exited;
+    const std::span<const uint64_t> addresses = records[t].addresses;
+    const bool all = !cut_ || records[t].exited;
     const size_t position = bounds_.FindOutside(all ? addresses : addresses.first(consumed_[t]));
     if (position == BoundsCheck::kNone) continue;
     warned_of_bounds_ = true;
     kernels_outside_.insert(kernel_->name);
-    const uint64_t address = records_[t].addresses[position];
+    const uint64_t address = records[t].addresses[position];
     Warn(absl::StrCat("kernel '", kernel_->name, "', block (", context_.ctaid[0], ",", context_.ctaid[1], ",",
                       context_.ctaid[2], "), thread ", Coordinates(t), ": access to address 0x", absl::Hex(address),
-                      PlaceOfAccess(records_[t], position), ", ",
+                      PlaceOfAccess(records[t], position), ", ",
                       options_.describe_address ? options_.describe_address(address) : bounds_.Describe(address),
                       "; further ones of this kernel are not told"));
     return;

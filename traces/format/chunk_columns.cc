@@ -14,7 +14,7 @@ ColumnView ChunkEncoder::View(uint32_t index) const {
 
 void ChunkEncoder::CountAccesses(const PendingChunk& chunk) {
   for (const PendingPath& path : chunk.paths()) {
-    for (const PathColumn& used : ColumnsOf(chunk, path)) {
+    for (const PathColumn& used : chunk.ColumnsOf(path)) {
       columns_[used.column].values += path.uses * used.count;
       columns_[used.column].threads += path.uses;
     }
@@ -23,12 +23,13 @@ void ChunkEncoder::CountAccesses(const PendingChunk& chunk) {
     if (columns_[c].values > 0) used_.push_back(c);
   }
   order_.resize(chunk.sequence().size());
+  first_by_column_.resize(chunk.sequence().size());
   has_order_.assign(chunk.paths().size(), false);
 }
 
 void ChunkEncoder::Expect(const PendingChunk& chunk, const EncoderMemory& memory) {
   // It takes the order of accesses of every path, which pays if several threads take it.
-  if (chunk.addresses().size() < 2 * chunk.sequence().size()) return;
+  if (chunk.addresses().accesses() < 2 * chunk.sequence().size()) return;
   const Program& program = chunk.program();
   const std::span<const Pc> accesses = program.accesses();
   for (uint32_t c : used_) {
@@ -57,54 +58,51 @@ void ChunkEncoder::ExpectNothingOfReferences(const EncoderMemory& memory) {
 
 void ChunkEncoder::FindModels(const PendingChunk& chunk) {
   // The thread that runs the instruction most often, the first of several, says how its addresses go on.
-  std::vector<uint64_t> first_address(chunk.paths().size(), 0);
-  std::vector<bool> seen(chunk.paths().size(), false);
-  uint64_t address = 0;
-  for (uint32_t path : chunk.path_of_thread()) {
-    if (!seen[path]) first_address[path] = address;
-    seen[path] = true;
-    address += chunk.paths()[path].accesses;
-  }
   struct Longest {
     uint64_t count = 0;
-    uint64_t address = 0;
     uint32_t path = 0;
   };
   std::vector<Longest> longest(columns_.size());
-  for (uint32_t p = 0; p < chunk.paths().size(); ++p) {
-    if (!seen[p]) continue;
-    for (const PathColumn& used : ColumnsOf(chunk, chunk.paths()[p])) {
+  const std::span<const PendingPath> paths = chunk.paths();
+  for (uint32_t p = 0; p < paths.size(); ++p) {
+    if (paths[p].uses == 0) continue;
+    for (const PathColumn& used : chunk.ColumnsOf(paths[p])) {
       Longest& known = longest[used.column];
-      if (used.count < known.count || (used.count == known.count && first_address[p] > known.address)) continue;
-      known = {used.count, first_address[p], p};
+      if (used.count < known.count) continue;
+      if (used.count == known.count && chunk.addresses().IsEarlier(known.path, p)) continue;
+      known = {used.count, p};
     }
   }
-  for (uint32_t p = 0; p < chunk.paths().size(); ++p) {
-    const PendingPath& path = chunk.paths()[p];
-    const uint64_t* const addresses = chunk.addresses().data() + first_address[p];
-    const uint32_t* order = order_.data() + path.first_access;
-    for (const PathColumn& used : ColumnsOf(chunk, path)) {
+  for (uint32_t p = 0; p < paths.size(); ++p) {
+    if (paths[p].uses == 0) continue;
+    const uint64_t* first = first_by_column_.data() + paths[p].first_access;
+    for (const PathColumn& used : chunk.ColumnsOf(paths[p])) {
       Column& column = columns_[used.column];
-      if (column.expected == Expected::kSeparable && seen[p] && longest[used.column].path == p) {
-        if (!has_order_[p]) OrderByColumn(chunk, path);
-        has_order_[p] = true;
-        column.model.resize(used.count);
-        for (uint32_t k = 0; k < used.count; ++k) column.model[k] = addresses[order[k]];
+      if (column.expected == Expected::kSeparable && longest[used.column].path == p) {
+        OrderByColumn(chunk, p);
+        column.model.assign(first, first + used.count);
       }
-      order += used.count;
+      first += used.count;
     }
   }
 }
 
-void ChunkEncoder::OrderByColumn(const PendingChunk& chunk, const PendingPath& path) {
+void ChunkEncoder::OrderByColumn(const PendingChunk& chunk, uint32_t path_index) {
+  if (has_order_[path_index]) return;
+  has_order_[path_index] = true;
+  const PendingPath& path = chunk.paths()[path_index];
   next_order_.resize(columns_.size());
   uint32_t* next = order_.data() + path.first_access;
-  for (const PathColumn& used : ColumnsOf(chunk, path)) {
+  for (const PathColumn& used : chunk.ColumnsOf(path)) {
     next_order_[used.column] = next;
     next += used.count;
   }
   const uint16_t* sequence = chunk.sequence().data() + path.first_access;
   for (uint32_t i = 0; i < path.accesses; ++i) *next_order_[sequence[i]]++ = i;
+  const uint64_t* const first = chunk.addresses().OfFirst(path_index);
+  for (uint64_t i = path.first_access; i < path.first_access + path.accesses; ++i) {
+    first_by_column_[i] = first[order_[i]];
+  }
 }
 
 void ChunkEncoder::PlaceColumns() {
@@ -129,6 +127,8 @@ void ChunkEncoder::Scatter(const PendingChunk& chunk, const EncoderMemory& memor
   next_value_.resize(columns_.size());
   next_start_.resize(columns_.size());
   order_of_column_.resize(columns_.size());
+  first_of_column_.resize(columns_.size());
+  number_of_column_.resize(columns_.size());
   const auto is_expected = [this](uint32_t c) { return columns_[c].expected != Expected::kNothing; };
   const bool any_expected = std::any_of(used_.begin(), used_.end(), is_expected);
   ScatterPass(chunk, memory, any_expected);
@@ -164,11 +164,22 @@ void ChunkEncoder::ScatterPass(const PendingChunk& chunk, const EncoderMemory& m
     next_value_[c] = values_.data() + columns_[c].first_value;
     next_start_[c] = starts_.data() + columns_[c].first_start;
   }
-  constexpr uint64_t kLine = 64 / sizeof(uint64_t);  // of the cache
-  const uint64_t* address = chunk.addresses().data();
-  for (uint32_t path_index : chunk.path_of_thread()) {
+  for (size_t t = 0; t < chunk.path_of_thread().size(); ++t) {
+    const uint32_t path_index = chunk.path_of_thread()[t];
     const PendingPath& path = chunk.paths()[path_index];
-    const std::span<const PathColumn> columns = ColumnsOf(chunk, path);
+    const std::span<const PathColumn> columns = chunk.ColumnsOf(path);
+    if (std::span<const uint64_t> moves = chunk.addresses().moves(t); !moves.empty()) {
+      // Most of its neighbours are like it, and their distances follow these.
+      size_t count = 1;
+      for (; t + 1 < chunk.path_of_thread().size() && chunk.path_of_thread()[t + 1] == path_index; ++t, ++count) {
+        const std::span<const uint64_t> next = chunk.addresses().moves(t + 1);
+        if (next.data() != moves.data() + count * moves.size()) break;
+      }
+      OrderByColumn(chunk, path_index);
+      ScatterMoved(chunk, path, {moves.data(), count * moves.size()}, memory);
+      continue;
+    }
+    const uint64_t* address = chunk.addresses().Of(t, room_);
     if (path.uses == 1 && !skips) {
       for (const PathColumn& used : columns) NoteStart(used.column);
       const uint16_t* sequence = chunk.sequence().data() + path.first_access;
@@ -176,10 +187,10 @@ void ChunkEncoder::ScatterPass(const PendingChunk& chunk, const EncoderMemory& m
       continue;
     }
     // Column by column, so that no address waits for the place of the one before it.
-    if (!has_order_[path_index]) OrderByColumn(chunk, path);
-    has_order_[path_index] = true;
+    OrderByColumn(chunk, path_index);
     const uint32_t* order = order_.data() + path.first_access;
     // The next thread's addresses are asked for in time: this one's are not read in the order in which they lie.
+    constexpr uint64_t kLine = 64 / sizeof(uint64_t);  // of the cache
     for (uint64_t i = 0; i < path.accesses; i += kLine) __builtin_prefetch(address + path.accesses + i);
     for (const PathColumn& used : columns) {
       Column& column = columns_[used.column];
@@ -196,7 +207,6 @@ void ChunkEncoder::ScatterPass(const PendingChunk& chunk, const EncoderMemory& m
       }
       order += used.count;
     }
-    address += path.accesses;
   }
   for (uint32_t c : used_) {
     if (columns_[c].expected == Expected::kNothing && !columns_[c].placed)
@@ -226,6 +236,57 @@ void ChunkEncoder::Compare(const uint64_t* address, std::span<const uint32_t> or
   }
   column.wrong |= wrong;
   column.bases.push_back(base);
+}
+
+void ChunkEncoder::ScatterMoved(const PendingChunk& chunk, const PendingPath& path, std::span<const uint64_t> moves,
+                                const EncoderMemory& memory) {
+  const std::span<const PathColumn> columns = chunk.ColumnsOf(path);
+  const uint64_t* first = first_by_column_.data() + path.first_access;
+  for (size_t j = 0; j < columns.size(); ++j) {
+    const uint32_t c = columns[j].column;
+    const uint32_t count = columns[j].count;
+    Column& column = columns_[c];
+    first_of_column_[c] = first;
+    number_of_column_[c] = j;
+    if (column.placed) {
+      // Done by an earlier pass.
+    } else if (column.expected == Expected::kNothing) {
+      for (size_t m = j; m < moves.size(); m += columns.size()) {
+        NoteStart(c);
+        uint64_t* const values = next_value_[c];
+        for (uint32_t k = 0; k < count; ++k) values[k] = first[k] + moves[m];
+        next_value_[c] += count;
+      }
+    } else {
+      // The first thread on the path has been compared with what is expected: if it is right, a column that is
+      // SEPARABLE is right, and one that is at a fixed distance from its reference is if both have moved equally.
+      if (column.expected == Expected::kRelative) {
+        column.wrong |= RelativeOfMoved(first, count, j, columns.size(), moves, memory.choices[c]);
+      }
+      for (size_t m = j; m < moves.size(); m += columns.size()) column.bases.push_back(first[0] + moves[m]);
+    }
+    first += count;
+  }
+}
+
+uint64_t ChunkEncoder::RelativeOfMoved(const uint64_t* first, uint32_t count, size_t number, size_t columns,
+                                       std::span<const uint64_t> moves, const ModelChoice& known) const {
+  const uint64_t* const reference = first_of_column_[known.reference];
+  const size_t reference_number = number_of_column_[known.reference];
+  uint64_t wrong = 0;
+  for (size_t m = 0; m < moves.size(); m += columns) {
+    const uint64_t move = moves[m + number];
+    const uint64_t reference_move = moves[m + reference_number];
+    if (known.shift == 0) {
+      wrong |= move ^ reference_move;
+      continue;
+    }
+    for (uint32_t k = 0; k < count; ++k) {
+      wrong |=
+          (first[k] + move - Shifted(reference[k] + reference_move, known.shift)) ^ static_cast<uint64_t>(known.bias);
+    }
+  }
+  return wrong;
 }
 
 }  // namespace heddle::trace

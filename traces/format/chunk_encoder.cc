@@ -130,7 +130,7 @@ std::vector<ThreadResiduals> ChunkEncoder::ThreadsOf(const PendingChunk& chunk, 
   std::vector<uint32_t> count_of_path(chunk.paths().size(), 0);
   for (size_t p = 0; p < chunk.paths().size(); ++p) {
     const PendingPath& path = chunk.paths()[p];
-    for (const PathColumn& used : ColumnsOf(chunk, path)) {
+    for (const PathColumn& used : chunk.ColumnsOf(path)) {
       if (used.column == column) count_of_path[p] = used.count;
     }
   }
@@ -144,7 +144,7 @@ std::vector<ThreadResiduals> ChunkEncoder::ThreadsOf(const PendingChunk& chunk, 
 
 unsigned ChunkEncoder::ThreadsFor(const PendingChunk& chunk) const {
   constexpr size_t kWorthThreads = 1u << 14;
-  return chunk.addresses().size() < kWorthThreads ? 1 : threads_;
+  return chunk.addresses().accesses() < kWorthThreads ? 1 : threads_;
 }
 
 void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool trial, v1::AddressColumn& record) {
@@ -397,7 +397,7 @@ void ChunkEncoder::Encode(const PendingChunk& chunk, bool cut, EncoderMemory& me
     for (uint32_t c : used_) memory.choices[c] = columns_[c].choice;
   }
   out.set_thread_instructions(chunk.thread_instructions());
-  out.set_accesses(chunk.addresses().size());
+  out.set_accesses(chunk.addresses().accesses());
 }
 
 }  // namespace heddle::trace

@@ -85,14 +85,12 @@ class ChunkEncoder {
   struct WalkStep {
     uint32_t access = 0;  // among the path's accesses
     uint32_t column = 0;
+    uint32_t number = 0;  // of the column, among the path's
   };
 
   void EncodePaths(const PendingChunk& chunk, bool cut, v1::BlockChunk& out);
   // Turns decisions to planes if that pays.
   void TurnDecisions(bool trial, EncoderMemory& memory, v1::PathTable& table);
-  static std::span<const PathColumn> ColumnsOf(const PendingChunk& chunk, const PendingPath& path) {
-    return chunk.columns().subspan(path.first_column, path.column_count);
-  }
   void CountAccesses(const PendingChunk& chunk);
   // Columns that were SEPARABLE in earlier chunks, or RELATIVE without residuals, need not be sorted if they still are:
   // chooses them, and what threads are compared with.
@@ -107,8 +105,15 @@ class ChunkEncoder {
   void PlaceColumns();
   void NoteStart(uint32_t column);  // of a thread
   void Compare(const uint64_t* address, std::span<const uint32_t> order, const ModelChoice& known, Column& column);
-  // Fills order_ for a path.
-  void OrderByColumn(const PendingChunk& chunk, const PendingPath& path);
+  // The same for threads in a row, on one path, of which the chunk keeps `moves`.
+  void ScatterMoved(const PendingChunk& chunk, const PendingPath& path, std::span<const uint64_t> moves,
+                    const EncoderMemory& memory);
+  // Not 0 if threads with these moves are not at the distance from their reference that is expected; `first` are the
+  // addresses of the first thread on the path, `number` the position of the column among its `columns`.
+  uint64_t RelativeOfMoved(const uint64_t* first, uint32_t count, size_t number, size_t columns,
+                           std::span<const uint64_t> moves, const ModelChoice& known) const;
+  // Fills order_ and first_by_column_ for a path, if that has not been done.
+  void OrderByColumn(const PendingChunk& chunk, uint32_t path_index);
   // Not of columns that are `expected`.
   ColumnView View(uint32_t column) const;
   // Decides models and chains anew, from samples.
@@ -139,7 +144,7 @@ class ChunkEncoder {
   // Finds the bases of the column, if all its accesses follow `terms`.
   bool FitInduction(const PendingChunk& chunk, uint32_t index, std::span<const InductionTerm> terms);
   // Whether the chunk is small enough for model COUNTED.
-  static bool MayBeCounted(const PendingChunk& chunk) { return chunk.addresses().size() <= kMaxCountedAccesses; }
+  static bool MayBeCounted(const PendingChunk& chunk) { return chunk.addresses().accesses() <= kMaxCountedAccesses; }
   // Of a column that costs `bits` as TIME or RELATIVE: COUNTED if that is much less. True if it was chosen.
   bool ChooseCounted(const PendingChunk& chunk, uint32_t index, double bits);
   // Terms, and one for the restart.
@@ -154,13 +159,13 @@ class ChunkEncoder {
   void Keep(const PendingChunk& chunk, const EncoderMemory& memory);
   // Records accesses of some threads, with the latest addresses of possible references and chains.
   void Sample(const PendingChunk& chunk);
-  void SampleThread(const PendingChunk& chunk, uint64_t first_address, const PendingPath& path, size_t most_samples);
+  void SampleThread(const PendingChunk& chunk, size_t thread, size_t most_samples);
   // Residuals of the columns that need the order of the program.
   void PlanChains(const Program& program, const EncoderMemory& memory, v1::BlockChunk& out);
   void WalkResiduals(const PendingChunk& chunk, v1::BlockChunk& out);
   // Moves what all residuals of a state have in common to the state's bias, if that takes fewer bits.
   void TightenBiases(uint32_t column);
-  void WalkThread(const PendingChunk& chunk, uint32_t path_index, const uint64_t* address);
+  void WalkThread(const PendingChunk& chunk, size_t thread);
   void WalkAccess(uint32_t column, uint64_t value);
   std::vector<ThreadResiduals> ThreadsOf(const PendingChunk& chunk, uint32_t column) const;
   // Fills the record of one column; several columns may be encoded at the same time.
@@ -179,10 +184,15 @@ class ChunkEncoder {
   uint64_t starts_in_use_ = 0;
   std::vector<uint64_t*> next_value_;  // by column
   std::vector<uint32_t*> next_start_;
-  std::vector<uint32_t> order_;  // of a path: its accesses by column
-  std::vector<bool> has_order_;  // by path
+  std::vector<uint32_t> order_;            // of a path: its accesses by column
+  std::vector<uint64_t> first_by_column_;  // likewise the addresses of the first thread that takes it
+  std::vector<bool> has_order_;            // by path
   std::vector<uint32_t*> next_order_;
-  std::vector<const uint32_t*> order_of_column_;  // of the thread that is being compared
+  // Of the thread that is being compared: where the column is in order_, or in first_by_column_ and among the moves.
+  std::vector<const uint32_t*> order_of_column_;
+  std::vector<const uint64_t*> first_of_column_;
+  std::vector<size_t> number_of_column_;
+  std::vector<uint64_t> room_;  // for addresses of a thread
   std::vector<uint64_t> latest_;
   std::vector<ChainState> chain_states_;
   std::vector<uint32_t> number_of_chain_;  // by chain of the memory: 1 + number in the chunk, 0 = not used

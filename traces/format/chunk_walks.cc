@@ -8,15 +8,15 @@
 
 namespace heddle::trace {
 
-void ChunkEncoder::SampleThread(const PendingChunk& chunk, uint64_t first_address, const PendingPath& path,
-                                size_t most_samples) {
+void ChunkEncoder::SampleThread(const PendingChunk& chunk, size_t thread, size_t most_samples) {
   constexpr uint64_t kMostAccesses = 8192;
   constexpr uint32_t kMostPerThread = 64;
-  const auto used_columns = ColumnsOf(chunk, path);
+  const PendingPath& path = chunk.paths()[chunk.path_of_thread()[thread]];
+  const auto used_columns = chunk.ColumnsOf(path);
   for (const PathColumn& used : used_columns) columns_[used.column].sampled = true;
   for (ChainState& chain : chain_states_) chain.state = 0;
   std::vector<uint32_t> taken(columns_.size(), 0);
-  const uint64_t* address = chunk.addresses().data() + first_address;
+  const uint64_t* const address = chunk.addresses().Of(thread, room_);
   const uint16_t* sequence = chunk.sequence().data() + path.first_access;
   for (uint64_t i = 0; i < std::min(path.accesses, kMostAccesses); ++i) {
     const uint32_t c = sequence[i];
@@ -59,7 +59,6 @@ void ChunkEncoder::Sample(const PendingChunk& chunk) {
     for (const Candidate& candidate : columns_[c].candidates) chains = std::max<size_t>(chains, candidate.chain + 1);
   }
   chain_states_.assign(chains, ChainState());
-  uint64_t first_address = 0;
   uint64_t extra = 0;
   uint64_t run = 0;
   uint64_t run_threads = 0;
@@ -78,7 +77,7 @@ void ChunkEncoder::Sample(const PendingChunk& chunk) {
       run_accesses += path.accesses;
     } else if (extra < kMostExtra) {
       // A column that the runs miss.
-      for (const PathColumn& used : ColumnsOf(chunk, path)) {
+      for (const PathColumn& used : chunk.ColumnsOf(path)) {
         const Column& column = columns_[used.column];
         if (!column.sampled && (!column.sample.references.empty() || !column.candidates.empty())) take = true;
       }
@@ -88,10 +87,9 @@ void ChunkEncoder::Sample(const PendingChunk& chunk) {
       if (!followed) {
         for (ChainState& chain : chain_states_) chain.known = false;
       }
-      SampleThread(chunk, first_address, path, kSamples * run);
+      SampleThread(chunk, t, kSamples * run);
     }
     followed = take;
-    first_address += path.accesses;
   }
 }
 
@@ -168,20 +166,28 @@ inline void ChunkEncoder::WalkAccess(uint32_t column, uint64_t value) {
   latest_[column] = value;
 }
 
-void ChunkEncoder::WalkThread(const PendingChunk& chunk, uint32_t path_index, const uint64_t* address) {
+void ChunkEncoder::WalkThread(const PendingChunk& chunk, size_t thread) {
+  const uint32_t path_index = chunk.path_of_thread()[thread];
   const PendingPath& path = chunk.paths()[path_index];
-  const uint16_t* sequence = chunk.sequence().data() + path.first_access;
+  const uint64_t* const address = chunk.addresses().OfFirst(path_index);
+  const uint16_t* const sequence = chunk.sequence().data() + path.first_access;
   if (path.uses == 1) {
     for (uint64_t i = 0; i < path.accesses; ++i) WalkAccess(sequence[i], address[i]);
     return;
   }
   std::vector<WalkStep>& steps = walk_steps_[path_index];
   if (steps.empty()) {
+    const std::span<const uint16_t> numbers = chunk.addresses().ColumnsOf(path_index);
     for (uint32_t i = 0; i < path.accesses; ++i) {
-      if (walk_columns_[sequence[i]].matters) steps.push_back({i, sequence[i]});
+      if (walk_columns_[sequence[i]].matters) steps.push_back({i, sequence[i], numbers[i]});
     }
   }
-  for (const WalkStep& step : steps) WalkAccess(step.column, address[step.access]);
+  if (const std::span<const uint64_t> moves = chunk.addresses().moves(thread); !moves.empty()) {
+    for (const WalkStep& step : steps) WalkAccess(step.column, address[step.access] + moves[step.number]);
+  } else {
+    const uint64_t* const own = chunk.addresses().Of(thread, room_);
+    for (const WalkStep& step : steps) WalkAccess(step.column, own[step.access]);
+  }
 }
 
 void ChunkEncoder::TightenBiases(uint32_t c) {
@@ -234,28 +240,24 @@ void ChunkEncoder::WalkResiduals(const PendingChunk& chunk, v1::BlockChunk& out)
   std::vector<uint8_t> concerned(chunk.paths().size(), 0);
   for (size_t p = 0; p < concerned.size(); ++p) {
     const PendingPath& path = chunk.paths()[p];
-    for (const PathColumn& used : ColumnsOf(chunk, path)) {
+    for (const PathColumn& used : chunk.ColumnsOf(path)) {
       concerned[p] |= columns_[used.column].walks || walk_columns_[used.column].chain != 0;
     }
   }
   walk_steps_.assign(chunk.paths().size(), {});
   latest_.assign(columns_.size(), 0);
-  uint64_t first_address = 0;
-  for (uint32_t path_index : chunk.path_of_thread()) {
-    const PendingPath& path = chunk.paths()[path_index];
-    if (concerned[path_index]) {
-      for (const PathColumn& used : ColumnsOf(chunk, path)) {
-        if (walk_columns_[used.column].chain == 0) continue;
-        ChainState& chain = chain_states_[walk_columns_[used.column].chain - 1];
-        chain.state = 0;
-        if (!chain.carry) chain.latest = 0;
-      }
-      WalkThread(chunk, path_index, chunk.addresses().data() + first_address);
-      for (const PathColumn& used : ColumnsOf(chunk, path)) {
-        latest_[used.column] = 0;
-      }
+  for (size_t t = 0; t < chunk.path_of_thread().size(); ++t) {
+    const uint32_t path_index = chunk.path_of_thread()[t];
+    if (!concerned[path_index]) continue;
+    const std::span<const PathColumn> columns = chunk.ColumnsOf(chunk.paths()[path_index]);
+    for (const PathColumn& used : columns) {
+      if (walk_columns_[used.column].chain == 0) continue;
+      ChainState& chain = chain_states_[walk_columns_[used.column].chain - 1];
+      chain.state = 0;
+      if (!chain.carry) chain.latest = 0;
     }
-    first_address += path.accesses;
+    WalkThread(chunk, t);
+    for (const PathColumn& used : columns) latest_[used.column] = 0;
   }
   for (uint32_t c : used_) {
     if (columns_[c].choice.model == v1::AddressColumn::CHAIN) TightenBiases(c);

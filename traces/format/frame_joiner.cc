@@ -11,6 +11,9 @@ constexpr size_t kTrialRecords = 8;
 constexpr size_t kTrialBytes = 512u << 10;
 // Chunks between two trials if the first did not pay.
 constexpr size_t kAlone = 56;
+// Frames between two trials if the first paid. A trial compresses its chunks twice, which for a frame of a few large
+// chunks is as much as the frame itself takes.
+constexpr size_t kTogether = 15;
 // A reader has to decompress all of a frame for each of its chunks: a few bytes less are not enough.
 constexpr size_t kLeastGain = 1024;  // bytes
 constexpr double kMostShare = 0.9;
@@ -48,7 +51,10 @@ bool FrameJoiner::Pays() {
 absl::Status FrameJoiner::Decide() {
   if (pays_ || ends_.size() < 2) return absl::OkStatus();
   pays_ = Pays();
-  if (pays_) return absl::OkStatus();
+  if (pays_) {
+    together_ = kTogether;
+    return absl::OkStatus();
+  }
   alone_ = kAlone;
   size_t begin = 0;
   for (size_t end : ends_) {
@@ -67,7 +73,8 @@ absl::Status FrameJoiner::EndFrame() {
   const absl::Status status = sink_(raw_, ends_.size());
   raw_.clear();
   ends_.clear();
-  pays_ = false;
+  pays_ = pays_ && together_ > 0;
+  if (pays_) --together_;
   return status;
 }
 
@@ -86,7 +93,7 @@ absl::Status FrameJoiner::Add(absl::string_view raw) {
 
 absl::Status FrameJoiner::Close() {
   const absl::Status status = EndFrame();
-  alone_ = 0;
+  Discard();
   return status;
 }
 
@@ -95,6 +102,7 @@ void FrameJoiner::Discard() {
   ends_.clear();
   pays_ = false;
   alone_ = 0;
+  together_ = 0;
 }
 
 }  // namespace heddle::trace

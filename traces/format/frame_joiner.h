@@ -17,8 +17,8 @@ namespace heddle::trace {
 
 // Takes the serialized records of chunks in their order, and hands on the contents of frames. The first chunks of a
 // launch are tried: if one frame of them is 3.7 times smaller than what is in it, and a tenth less than each by itself,
-// chunks go on to share frames, up to the limits of shared_frames.h; if not, each has its own, and it is tried again
-// some chunks later. What is decided depends on the contents alone. Memory: one shared frame.
+// chunks go on to share frames, up to the limits of shared_frames.h; if not, each has its own. It is tried again some
+// frames, or chunks, later. What is decided depends on the contents alone. Memory: one shared frame.
 class FrameJoiner {
  public:
   // Takes the contents of a frame, and how many records they are. Its errors are those of Add and Close.
@@ -50,6 +50,7 @@ class FrameJoiner {
   std::vector<size_t> ends_;  // of the records in it
   bool pays_ = false;         // known of what is kept
   size_t alone_ = 0;          // further chunks that are not tried
+  size_t together_ = 0;       // further frames that are not
   std::unique_ptr<ZSTD_CCtx, Free> zstd_;
   std::string compressed_;
 };

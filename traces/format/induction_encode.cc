@@ -34,7 +34,7 @@ void ChunkEncoder::ForEachStep(const PendingChunk& chunk, uint32_t index, std::s
   size_t thread = 0;  // of those that run the instruction
   for (uint32_t p : chunk.path_of_thread()) {
     const PendingPath& path = chunk.paths()[p];
-    const auto used = ColumnsOf(chunk, path);
+    const auto used = chunk.ColumnsOf(path);
     if (std::none_of(used.begin(), used.end(), [&](const PathColumn& c) { return c.column == index; })) continue;
     const std::span<const uint64_t> values = view.of(thread++);
     if (values.size() == 1) continue;
@@ -96,7 +96,7 @@ bool ChunkEncoder::FitInduction(const PendingChunk& chunk, uint32_t index, std::
   for (uint32_t p : chunk.path_of_thread()) {
     if (first[p] == kNotMet) {
       const PendingPath& path = chunk.paths()[p];
-      const auto used = ColumnsOf(chunk, path);
+      const auto used = chunk.ColumnsOf(path);
       const bool runs = std::any_of(used.begin(), used.end(), [&](const PathColumn& c) { return c.column == index; });
       first[p] = runs ? all.size() : kNone;
       if (!runs) continue;

@@ -21,8 +21,8 @@ absl::Status PartEncoder::Walk(std::span<const ThreadRecord> threads, bool last,
   for (size_t t = 0; t < threads.size(); ++t) {
     absl::StatusOr<uint32_t> path = chunk.AddThreadPart(
         threads[t], states[t], last, kMaxChunkThreadInstructions - chunk.thread_instructions(), consumed[t]);
-    if (path.ok() &&
-        (chunk.thread_instructions() > kMaxChunkThreadInstructions || chunk.addresses().size() > kMaxBlockAccesses)) {
+    if (path.ok() && (chunk.thread_instructions() > kMaxChunkThreadInstructions ||
+                      chunk.addresses().accesses() > kMaxBlockAccesses)) {
       path = absl::ResourceExhaustedError("the part is too long: add smaller ones");
     }
     if (!path.ok()) {
@@ -55,7 +55,7 @@ absl::Status PartEncoder::AddSlice(std::span<const ThreadRecord> threads, bool l
   std::vector<WalkState> before;
   if (limits.thread_instructions != 0) before = states_;
   if (absl::Status status = Walk(threads, last, states_, pending_, consumed); !status.ok()) return status;
-  const JoinLimits size = {pending_.thread_instructions(), pending_.addresses().size(), pending_.encoded_bytes()};
+  const JoinLimits size = {pending_.thread_instructions(), pending_.addresses().accesses(), pending_.encoded_bytes()};
   const auto fits = [&] {
     return joined_size_.thread_instructions + size.thread_instructions <= limits.thread_instructions &&
            joined_size_.accesses + size.accesses <= limits.accesses && joined_size_.bytes + size.bytes <= limits.bytes;

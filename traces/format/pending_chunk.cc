@@ -36,7 +36,7 @@ void PendingChunk::Reset(const Program* program) {
   program_ = program;
   paths_.clear();
   path_of_thread_.clear();
-  addresses_.clear();
+  addresses_.Clear();
   decisions_.clear();
   sequence_.clear();
   columns_.clear();
@@ -45,20 +45,21 @@ void PendingChunk::Reset(const Program* program) {
   start_of_.clear();
   table_.assign(1024, 0);
   column_counts_.assign(program->accesses().size(), 0);
+  column_numbers_.resize(program->accesses().size());
   thread_instructions_ = 0;
 }
 
-bool PendingChunk::Same(const PendingPath& path, const ThreadRecord& thread, uint32_t start, Extent extent) const {
-  return path.decision_count == thread.decisions.size() && path.start == start && path.extent == extent &&
+bool PendingChunk::Same(const PendingPath& path, std::span<const uint8_t> taken, uint32_t start, Extent extent) const {
+  return path.decision_count == taken.size() && path.start == start && path.extent == extent &&
          (path.decision_count == 0 ||
-          memcmp(decisions_.data() + path.first_decision, thread.decisions.data(), path.decision_count) == 0);
+          memcmp(decisions_.data() + path.first_decision, taken.data(), path.decision_count) == 0);
 }
 
-uint32_t PendingChunk::Find(uint64_t hash, const ThreadRecord& thread, uint32_t start, Extent extent) const {
+uint32_t PendingChunk::Find(uint64_t hash, std::span<const uint8_t> taken, uint32_t start, Extent extent) const {
   const size_t mask = table_.size() - 1;
   for (size_t slot = hash & mask; table_[slot] != 0; slot = (slot + 1) & mask) {
     const uint32_t path = table_[slot] - 1;
-    if (paths_[path].hash == hash && Same(paths_[path], thread, start, extent)) return path;
+    if (paths_[path].hash == hash && Same(paths_[path], taken, start, extent)) return path;
   }
   return kNoPath;
 }
@@ -78,21 +79,26 @@ void PendingChunk::Insert(uint32_t path) {
   table_[slot] = path + 1;
 }
 
-absl::StatusOr<uint32_t> PendingChunk::NewPath(uint64_t hash, const ThreadRecord& thread, uint32_t start, Extent extent,
-                                               uint64_t budget) {
+absl::StatusOr<uint32_t> PendingChunk::NewPath(uint64_t hash, std::span<const uint8_t> taken, uint32_t start,
+                                               Extent extent, uint64_t budget) {
   PendingPath path;
   path.hash = hash;
   path.start = start;
   path.extent = extent;
   path.first_access = sequence_.size();
   path.first_column = static_cast<uint32_t>(columns_.size());
+  number_sequence_.clear();
   WalkState state = starts_[start];
-  ByteDecisions decisions(thread.decisions.data(), thread.decisions.size());
+  ByteDecisions decisions(taken.data(), taken.size());
   const WalkStatus status =
       Walk(*program_, extent, decisions, state, budget, path.thread_instructions, [&](uint32_t, const Block& block) {
         for (uint32_t c = block.first_access; c < block.first_access + block.access_count; ++c) {
           sequence_.push_back(static_cast<uint16_t>(c));
-          if (column_counts_[c]++ == 0) columns_.push_back({c, 0});
+          if (column_counts_[c]++ == 0) {
+            column_numbers_[c] = static_cast<uint16_t>(columns_.size() - path.first_column);
+            columns_.push_back({c, 0});
+          }
+          number_sequence_.push_back(column_numbers_[c]);
         }
       });
   path.accesses = sequence_.size() - path.first_access;
@@ -112,13 +118,14 @@ absl::StatusOr<uint32_t> PendingChunk::NewPath(uint64_t hash, const ThreadRecord
     return absl::InvalidArgumentError(absl::StrCat(WalkMessage(status), " (at block ", state.block, ")"));
   }
   path.first_decision = decisions_.size();
-  path.decision_count = static_cast<uint32_t>(thread.decisions.size());
-  decisions_.insert(decisions_.end(), thread.decisions.begin(), thread.decisions.end());
+  path.decision_count = static_cast<uint32_t>(taken.size());
+  decisions_.insert(decisions_.end(), taken.begin(), taken.end());
   if (extent == Extent::kCut) {
     path.end = static_cast<uint32_t>(ends_.size());
     ends_.push_back(std::move(state));
     WalkTail(path);
   }
+  addresses_.AddPath(number_sequence_, path.column_count);
   paths_.push_back(path);
   Insert(static_cast<uint32_t>(paths_.size()) - 1);
   return static_cast<uint32_t>(paths_.size()) - 1;
@@ -133,41 +140,63 @@ void PendingChunk::WalkTail(PendingPath& path) {
   path.tail_exits = status == WalkStatus::kOk;
 }
 
-void PendingChunk::AddThread(uint32_t path, const ThreadRecord& thread) {
-  PendingPath& p = paths_[path];
-  ++p.uses;
-  thread_instructions_ += p.thread_instructions;
+void PendingChunk::CountThread(uint32_t path) {
+  ++paths_[path].uses;
+  thread_instructions_ += paths_[path].thread_instructions;
   path_of_thread_.push_back(path);
-  addresses_.insert(addresses_.end(), thread.addresses.begin(),
-                    thread.addresses.begin() + static_cast<ptrdiff_t>(p.accesses));
 }
 
-absl::StatusOr<uint32_t> PendingChunk::AddWholeThread(const ThreadRecord& thread, uint64_t budget) {
+void PendingChunk::AddThread(uint32_t path, const ThreadRecord& thread) {
+  CountThread(path);
+  addresses_.AddThread(path, thread.addresses.data());
+}
+
+absl::StatusOr<uint32_t> PendingChunk::WholePath(std::span<const uint8_t> decisions, uint64_t accesses,
+                                                 uint64_t budget) {
   uint32_t path = kNoPath;
   // Neighbouring threads often agree; comparing is cheaper than hashing.
-  if (!path_of_thread_.empty() && Same(paths_[path_of_thread_.back()], thread, 0, Extent::kRunsToExit)) {
+  if (!path_of_thread_.empty() && Same(paths_[path_of_thread_.back()], decisions, 0, Extent::kRunsToExit)) {
     path = path_of_thread_.back();
   } else {
-    const uint64_t hash = Hash(thread.decisions.data(), thread.decisions.size(), 0);
-    path = Find(hash, thread, 0, Extent::kRunsToExit);
+    const uint64_t hash = Hash(decisions.data(), decisions.size(), 0);
+    path = Find(hash, decisions, 0, Extent::kRunsToExit);
     if (path == kNoPath) {
-      absl::StatusOr<uint32_t> added = NewPath(hash, thread, 0, Extent::kRunsToExit, budget);
+      absl::StatusOr<uint32_t> added = NewPath(hash, decisions, 0, Extent::kRunsToExit, budget);
       if (!added.ok()) {
         if (absl::IsOutOfRange(added.status())) {
           return absl::InvalidArgumentError(
-              absl::StrCat("a block asks for a decision behind the last of ", thread.decisions.size()));
+              absl::StrCat("a block asks for a decision behind the last of ", decisions.size()));
         }
         return added.status();
       }
       path = *added;
     }
   }
-  if (paths_[path].accesses != thread.addresses.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("the path has ", paths_[path].accesses, " accesses, but ",
-                                                   thread.addresses.size(), " were given"));
+  if (paths_[path].accesses != accesses) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the path has ", paths_[path].accesses, " accesses, but ", accesses, " were given"));
   }
-  AddThread(path, thread);
   return path;
+}
+
+absl::StatusOr<uint32_t> PendingChunk::AddWholeThread(const ThreadRecord& thread, uint64_t budget) {
+  const absl::StatusOr<uint32_t> path = WholePath(thread.decisions, thread.addresses.size(), budget);
+  if (path.ok()) AddThread(*path, thread);
+  return path;
+}
+
+absl::StatusOr<uint32_t> PendingChunk::AddThreadOfBlock(std::span<const uint8_t> decisions, uint64_t accesses,
+                                                        uint64_t budget) {
+  const absl::StatusOr<uint32_t> path = WholePath(decisions, accesses, budget);
+  if (!path.ok()) return path;
+  CountThread(*path);
+  addresses_.AddThreadOfBlock(*path);
+  return path;
+}
+
+void PendingChunk::AddAddresses(const SegmentedBlock& block, std::vector<AddressBounds>& ranges) {
+  addresses_.AddBlock(block);
+  addresses_.RangesOfLatest(block.threads.size(), ranges);
 }
 
 uint32_t PendingChunk::InternStart(const WalkState& state) {
@@ -187,9 +216,9 @@ absl::StatusOr<uint32_t> PendingChunk::AddThreadPart(const ThreadRecord& thread,
     }
     constexpr uint32_t kEntry = 0;
     constexpr uint64_t kEndedHash = 1;
-    uint32_t path = Find(kEndedHash, thread, kEntry, Extent::kEnded);
+    uint32_t path = Find(kEndedHash, thread.decisions, kEntry, Extent::kEnded);
     if (path == kNoPath) {
-      absl::StatusOr<uint32_t> added = NewPath(kEndedHash, thread, kEntry, Extent::kEnded, budget);
+      absl::StatusOr<uint32_t> added = NewPath(kEndedHash, thread.decisions, kEntry, Extent::kEnded, budget);
       if (!added.ok()) return added.status();
       path = *added;
     }
@@ -199,14 +228,14 @@ absl::StatusOr<uint32_t> PendingChunk::AddThreadPart(const ThreadRecord& thread,
   }
   const uint32_t start = InternStart(state);
   const uint64_t whole_hash = Hash(thread.decisions.data(), thread.decisions.size(), 2 * start);
-  uint32_t path = Find(whole_hash, thread, start, Extent::kRunsToExit);
+  uint32_t path = Find(whole_hash, thread.decisions, start, Extent::kRunsToExit);
   const bool exits = thread.exited || last;
   if (!exits || path == kNoPath || paths_[path].accesses != given) {
     // Not the known way to the exit. A thread that has not exited stops behind its last decision.
     const uint64_t cut_hash = whole_hash + 1;
-    uint32_t cut = Find(cut_hash, thread, start, Extent::kCut);
+    uint32_t cut = Find(cut_hash, thread.decisions, start, Extent::kCut);
     if (cut == kNoPath) {
-      absl::StatusOr<uint32_t> added = NewPath(cut_hash, thread, start, Extent::kCut, budget);
+      absl::StatusOr<uint32_t> added = NewPath(cut_hash, thread.decisions, start, Extent::kCut, budget);
       if (!added.ok()) return added.status();
       cut = *added;
     }
@@ -216,7 +245,7 @@ absl::StatusOr<uint32_t> PendingChunk::AddThreadPart(const ThreadRecord& thread,
                                                      " accesses, but ", given, " were given"));
     }
     if (exits && p.tail_exits && given == p.accesses + p.tail_accesses) {
-      absl::StatusOr<uint32_t> added = NewPath(whole_hash, thread, start, Extent::kRunsToExit, budget);
+      absl::StatusOr<uint32_t> added = NewPath(whole_hash, thread.decisions, start, Extent::kRunsToExit, budget);
       if (!added.ok()) return added.status();
       path = *added;
     } else if (exits) {

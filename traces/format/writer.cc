@@ -121,6 +121,12 @@ absl::Status TraceWriter::AddBlock(uint64_t block, std::span<const ThreadRecord>
   return state_->Fail(state_->AddBlock(block, threads, expected_thread_instructions));
 }
 
+absl::Status TraceWriter::AddBlock(uint64_t block, const SegmentedBlock& threads, uint64_t expected_thread_instructions,
+                                   std::vector<AddressBounds>& ranges) {
+  if (!state_->error.ok()) return state_->error;
+  return state_->Fail(state_->AddBlock(block, threads, expected_thread_instructions, ranges));
+}
+
 absl::Status TraceWriter::AddBlockPart(uint64_t block, std::span<const ThreadRecord> threads, bool last,
                                        std::span<uint64_t> consumed_addresses) {
   if (!state_->error.ok()) return state_->error;
@@ -156,6 +162,7 @@ absl::Status TraceWriter::AbandonLaunch() {
   State& s = *state_;
   if (!s.open) return s.Fail(absl::FailedPreconditionError("AbandonLaunch: no launch is open"));
   s.worker.Wait();
+  const absl::Status appended = s.under_way ? s.appended : absl::OkStatus();
   s.under_way = false;
   s.encoded.Clear();
   s.open = false;
@@ -169,6 +176,7 @@ absl::Status TraceWriter::AbandonLaunch() {
   s.pending.Reset(&s.programs[s.launch.program()]);
   s.pending_blocks.clear();
   s.error = s.file->CutBack(s.mark);
+  s.error.Update(appended);
   s.totals.bytes = s.file->bytes();
   return s.error;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -44,6 +45,9 @@ struct ThreadRecord {
   bool exited = false;
 };
 
+struct SegmentedBlock;  // segmented_block.h
+struct AddressBounds;
+
 struct WriterTotals {
   uint64_t blocks = 0;
   uint64_t threads = 0;
@@ -75,6 +79,10 @@ class TraceWriter {
   // the block in linear order. `expected_thread_instructions` is an independent count of what the block ran; a
   // difference is an internal error (pass kNoExpectation to skip the comparison).
   absl::Status AddBlock(uint64_t block, std::span<const ThreadRecord> threads, uint64_t expected_thread_instructions);
+  // The same, before the addresses have been put together by thread. `ranges` receives few ranges that hold every
+  // address, roughly one for each instruction; none if it takes a look at each address to tell them.
+  absl::Status AddBlock(uint64_t block, const SegmentedBlock& threads, uint64_t expected_thread_instructions,
+                        std::vector<AddressBounds>& ranges);
   static constexpr uint64_t kNoExpectation = ~uint64_t{0};
 
   // Adds one time slice of a block that is too long for a chunk. A thread that has not exited is cut right behind its

@@ -1,5 +1,6 @@
 // The part of a TraceWriter that takes in blocks, and makes chunks of them.
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -54,12 +55,11 @@ void TraceWriter::State::CountBlocks(uint64_t blocks, uint64_t threads) {
   totals.threads += threads;
 }
 
-absl::Status TraceWriter::State::AppendChunk(v1::Record& record, uint64_t last_block) {
-  const v1::BlockChunk& chunk = record.chunk();
+void TraceWriter::State::IndexChunk(const v1::BlockChunk& chunk, uint64_t record, uint64_t last_block) {
   if (NeedsLaterFeature(chunk)) Require(kLaterChunkFeature, index);
   if (NeedsColumnFeature(chunk)) Require(kColumnFeature, index);
   v1::ChunkReference& reference = *index.add_chunk();
-  reference.set_frame(file->record_count());
+  reference.set_frame(record);
   reference.set_launch(chunk.launch());
   reference.set_first_block(chunk.first_block());
   reference.set_block_count(chunk.block_count());
@@ -71,6 +71,10 @@ absl::Status TraceWriter::State::AppendChunk(v1::Record& record, uint64_t last_b
   end.set_accesses(end.accesses() + chunk.accesses());
   end.set_chunks(end.chunks() + 1);
   ++totals.chunks;
+}
+
+absl::Status TraceWriter::State::AppendChunk(v1::Record& record, uint64_t last_block) {
+  IndexChunk(record.chunk(), file->record_count(), last_block);
   return Append(record);
 }
 
@@ -92,8 +96,10 @@ absl::Status TraceWriter::State::CloseChunk() {
   pending.Reset(&programs[launch.program()]);
   pending_blocks.clear();
   under_way = true;
+  encoded_number = file->record_count();
   const auto encode = [this, &memory = memories[launch.program()], &chunk] {
     encoder.Encode(encoding, false, memory, chunk);
+    appended = file->Append(encoded);
   };
   if (encodes_aside) {
     worker.Start(encode);
@@ -107,9 +113,10 @@ absl::Status TraceWriter::State::Settle() {
   if (!under_way) return absl::OkStatus();
   worker.Wait();
   under_way = false;
-  absl::Status status = AppendChunk(encoded, encoded_last_block);
+  IndexChunk(encoded.chunk(), encoded_number, encoded_last_block);
   encoded.Clear();
-  return status;
+  totals.bytes = file->bytes();
+  return appended;
 }
 
 absl::Status TraceWriter::State::Flush() {
@@ -117,26 +124,28 @@ absl::Status TraceWriter::State::Flush() {
   return Settle();
 }
 
-absl::Status TraceWriter::State::AddBlock(uint64_t block, std::span<const ThreadRecord> threads, uint64_t expected) {
+absl::Status TraceWriter::State::MakeRoom(uint64_t block, std::span<const ThreadRecord> threads, uint64_t accesses) {
   if (absl::Status status = CheckBlock(block, threads); !status.ok()) return status;
   const absl::string_view in_parts_rule = "the block before is being added in parts and has not had its last";
   if (in_parts) return absl::FailedPreconditionError(absl::StrCat("block ", block, ": ", in_parts_rule));
-  uint64_t accesses = 0;
-  for (const ThreadRecord& thread : threads) accesses += thread.addresses.size();
-  const uint64_t most_instructions = kMaxChunkThreadInstructions - chunk_thread_instructions;
   if (accesses > kMaxBlockAccesses) {
     return absl::ResourceExhaustedError(absl::StrCat("launch ", launch.id(), ", block ", block, ": ", accesses,
                                                      " accesses; a block of more than ", kMaxBlockAccesses,
                                                      " must be added in parts"));
   }
   if (pending.path_of_thread().size() + threads.size() > kMaxChunkThreads ||
-      (!pending.empty() && pending.addresses().size() + accesses > kMaxBlockAccesses)) {
-    if (absl::Status status = CloseChunk(); !status.ok()) return status;
+      (!pending.empty() && pending.addresses().accesses() + accesses > kMaxBlockAccesses)) {
+    return CloseChunk();
   }
+  return absl::OkStatus();
+}
+
+absl::Status TraceWriter::State::AddThreads(uint64_t block, size_t count, AddThread add, uint64_t accesses,
+                                            uint64_t expected) {
+  const uint64_t most_instructions = kMaxChunkThreadInstructions - chunk_thread_instructions;
   const uint64_t before = pending.thread_instructions();
-  for (size_t t = 0; t < threads.size(); ++t) {
-    const uint64_t budget = before + most_instructions - pending.thread_instructions();
-    absl::StatusOr<uint32_t> path = pending.AddWholeThread(threads[t], budget);
+  for (size_t t = 0; t < count; ++t) {
+    absl::StatusOr<uint32_t> path = add(t, before + most_instructions - pending.thread_instructions());
     if (path.ok() && pending.thread_instructions() - before > most_instructions) {
       path = absl::ResourceExhaustedError("the block is too long: add it in parts");
     }
@@ -155,12 +164,38 @@ absl::Status TraceWriter::State::AddBlock(uint64_t block, std::span<const Thread
   totals.accesses += accesses;
   pending_blocks.push_back(block);
   next_block = block + 1;
-  CountBlocks(1, threads.size());
-  if (pending.thread_instructions() >= chunk_thread_instructions || pending.addresses().size() >= chunk_accesses ||
+  CountBlocks(1, count);
+  return absl::OkStatus();
+}
+
+absl::Status TraceWriter::State::EndBlock() {
+  if (pending.thread_instructions() >= chunk_thread_instructions || pending.addresses().accesses() >= chunk_accesses ||
       pending.encoded_bytes() >= kChunkBytes) {
     return CloseChunk();
   }
   return absl::OkStatus();
+}
+
+absl::Status TraceWriter::State::AddBlock(uint64_t block, std::span<const ThreadRecord> threads, uint64_t expected) {
+  uint64_t accesses = 0;
+  for (const ThreadRecord& thread : threads) accesses += thread.addresses.size();
+  if (absl::Status status = MakeRoom(block, threads, accesses); !status.ok()) return status;
+  const auto add = [&](size_t t, uint64_t budget) { return pending.AddWholeThread(threads[t], budget); };
+  if (absl::Status status = AddThreads(block, threads.size(), add, accesses, expected); !status.ok()) return status;
+  return EndBlock();
+}
+
+absl::Status TraceWriter::State::AddBlock(uint64_t block, const SegmentedBlock& segments, uint64_t expected,
+                                          std::vector<AddressBounds>& ranges) {
+  const std::span<const ThreadRecord> threads = segments.threads;
+  const uint64_t accesses = std::accumulate(segments.access_count.begin(), segments.access_count.end(), uint64_t{0});
+  if (absl::Status status = MakeRoom(block, threads, accesses); !status.ok()) return status;
+  const auto add = [&](size_t t, uint64_t budget) {
+    return pending.AddThreadOfBlock(threads[t].decisions, segments.access_count[t], budget);
+  };
+  if (absl::Status status = AddThreads(block, threads.size(), add, accesses, expected); !status.ok()) return status;
+  pending.AddAddresses(segments, ranges);
+  return EndBlock();
 }
 
 absl::Status TraceWriter::State::AddPart(v1::BlockChunk& chunk) {

@@ -9,12 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "proto/trace.pb.h"
 #include "traces/format/chunk_encoder.h"
 #include "traces/format/container_writer.h"
 #include "traces/format/part_encoder.h"
 #include "traces/format/pending_chunk.h"
+#include "traces/format/segmented_block.h"
 #include "traces/format/worker_thread.h"
 #include "traces/format/writer.h"
 
@@ -36,6 +39,14 @@ struct TraceWriter::State {
 
   absl::Status CheckBlock(uint64_t block, std::span<const ThreadRecord> threads);
   absl::Status AddBlock(uint64_t block, std::span<const ThreadRecord> threads, uint64_t expected);
+  absl::Status AddBlock(uint64_t block, const SegmentedBlock& threads, uint64_t expected,
+                        std::vector<AddressBounds>& ranges);
+  // Of both: makes room for a block, and adds its threads.
+  absl::Status MakeRoom(uint64_t block, std::span<const ThreadRecord> threads, uint64_t accesses);
+  using AddThread = absl::FunctionRef<absl::StatusOr<uint32_t>(size_t thread, uint64_t budget)>;
+  absl::Status AddThreads(uint64_t block, size_t count, AddThread add, uint64_t accesses, uint64_t expected);
+  // Closes the chunk if it is full.
+  absl::Status EndBlock();
   absl::Status AddBlockPart(uint64_t block, std::span<const ThreadRecord> threads, bool last,
                             std::span<uint64_t> consumed);
   absl::Status AddChunk(v1::BlockChunk chunk, uint64_t last_block);
@@ -45,9 +56,11 @@ struct TraceWriter::State {
   absl::Status CloseChunk();
   // Ends the open chunk, and appends it and the one before it.
   absl::Status Flush();
-  // Appends the chunk that is being encoded aside, if there is one.
+  // Waits for the chunk that is being encoded and appended aside, if there is one.
   absl::Status Settle();
   absl::Status AppendChunk(v1::Record& record, uint64_t last_block);
+  // Notes the chunk that will be, or has become, that record of the file.
+  void IndexChunk(const v1::BlockChunk& chunk, uint64_t record, uint64_t last_block);
   void CountBlocks(uint64_t blocks, uint64_t threads);
 
   std::unique_ptr<ContainerWriter> file;
@@ -80,12 +93,14 @@ struct TraceWriter::State {
   PendingChunk pending;
   std::vector<uint64_t> pending_blocks;
 
-  // The chunk that is being encoded, on another thread if there are several; `encoder`, `encoding`, `encoded` and the
-  // program's memory are that thread's until Settle.
+  // The chunk that is being encoded and appended, on another thread if there are several; `encoder`, `encoding`,
+  // `encoded`, `appended`, `file` and the program's memory are that thread's until Settle.
   const bool encodes_aside;
   ChunkEncoder encoder;
   PendingChunk encoding;
   v1::Record encoded;
+  absl::Status appended;
+  uint64_t encoded_number = 0;  // of the record
   uint64_t encoded_last_block = 0;
   bool under_way = false;
 

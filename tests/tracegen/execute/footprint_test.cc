@@ -121,8 +121,8 @@ struct Copies final : public BlockSink {
     }
     return absl::OkStatus();
   }
-  absl::Status AddBlock(uint64_t block, std::span<const trace::ThreadRecord> threads, uint64_t instructions) override {
-    return Add(block, threads, instructions, true);
+  absl::Status AddBlock(uint64_t block, BlockRecords& threads, uint64_t instructions) override {
+    return Add(block, threads.joined(), instructions, true);
   }
   absl::Status AddBlockPart(uint64_t block, std::span<const trace::ThreadRecord> threads, bool last,
                             std::span<uint64_t>) override {

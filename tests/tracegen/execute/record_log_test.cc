@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "tracegen/execute/random.h"
@@ -39,9 +41,32 @@ class Rounds {
   }
 
   void ExpectGathered() {
-    std::vector<trace::ThreadRecord> records;
-    EXPECT_FALSE(log_.Gather(static_cast<uint32_t>(expected_.size()), nullptr, records));
+    log_.Finish(static_cast<uint32_t>(expected_.size()));
+    const std::span<const trace::ThreadRecord> records = log_.records();
     ASSERT_EQ(records.size(), expected_.size());
+    // What is known before the addresses are put together.
+    std::vector<std::vector<uint64_t>> segments(expected_.size());
+    const trace::SegmentedBlock block = log_.segmented();
+    const uint64_t* address = block.addresses;
+    for (const trace::SegmentRun& run : block.runs) {
+      for (uint32_t t = run.first_thread; t < run.first_thread + run.threads; ++t, address += run.addresses) {
+        segments[t].insert(segments[t].end(), address, address + run.addresses);
+      }
+    }
+    EXPECT_EQ(address, address_);
+    for (size_t t = 0; t < records.size(); ++t) {
+      SCOPED_TRACE(t);
+      EXPECT_EQ(segments[t], expected_[t].addresses);
+      EXPECT_EQ(block.access_count[t], expected_[t].addresses.size());
+      EXPECT_EQ(log_.access_count(static_cast<uint32_t>(t)), expected_[t].addresses.size());
+      EXPECT_EQ(records[t].addresses.empty(), expected_[t].addresses.empty());
+      EXPECT_TRUE(std::equal(records[t].addresses.begin(), records[t].addresses.end(), expected_[t].addresses.begin()));
+      if (log_.is_joined()) {
+        EXPECT_EQ(records[t].addresses.size(), expected_[t].addresses.size());
+      }
+    }
+    log_.Join();
+    EXPECT_TRUE(log_.is_joined());
     for (size_t t = 0; t < records.size(); ++t) {
       SCOPED_TRACE(t);
       EXPECT_EQ(std::vector<uint64_t>(records[t].addresses.begin(), records[t].addresses.end()),
@@ -66,9 +91,7 @@ TEST(RecordLog, OneSegmentPerThreadStaysInTheLog) {
   const uint64_t* const first = rounds.log().addresses();
   for (uint32_t t = 0; t < 3; ++t) rounds.Write(t, 4, t);
   rounds.ExpectGathered();
-  std::vector<trace::ThreadRecord> records;
-  rounds.log().Gather(3, nullptr, records);
-  EXPECT_EQ(records[1].addresses.data(), first + 4);
+  EXPECT_EQ(rounds.log().records()[1].addresses.data(), first + 4);
 }
 
 TEST(RecordLog, ThreadsInStepAndNot) {
@@ -110,8 +133,9 @@ TEST(RecordLog, PositionsAndRests) {
   rounds.log().PositionsInRecords(pointers, positions);
   EXPECT_EQ(positions, (std::vector<uint64_t>{3, 8, 13, 0}));
 
-  std::vector<trace::ThreadRecord> records;
-  rounds.log().Gather(4, nullptr, records);
+  rounds.log().Finish(4);
+  rounds.log().Join();
+  const std::span<trace::ThreadRecord> records = rounds.log().records();
   const std::vector<uint64_t> consumed = {15, 13, 0, 14};
   std::vector<std::vector<uint64_t>> rests;
   for (size_t t = 0; t < 4; ++t) {
@@ -119,14 +143,15 @@ TEST(RecordLog, PositionsAndRests) {
     rests.emplace_back(rest.begin(), rest.end());
   }
   std::vector<uint64_t*> starts;
-  rounds.log().KeepRests(records, consumed, 10, starts);
+  rounds.log().KeepRests(consumed, 10, starts);
   EXPECT_EQ(rounds.log().kept_addresses(), 18u);
   // Thread 1 goes on behind what was kept.
   uint64_t* next = rounds.log().addresses() + rounds.log().kept_addresses();
   *next++ = 1000;
   rounds.log().Close(1, next, rounds.log().decisions());
   rests[1].push_back(1000);
-  rounds.log().Gather(4, nullptr, records);
+  rounds.log().Finish(4);
+  rounds.log().Join();
   for (size_t t = 0; t < 4; ++t) {
     EXPECT_EQ(std::vector<uint64_t>(records[t].addresses.begin(), records[t].addresses.end()), rests[t]);
     EXPECT_TRUE(records[t].decisions.empty());

@@ -186,7 +186,8 @@ void ExpectTheSame(const Case& c) {
       records.push_back(thread.record());
       consumed.push_back(thread.addresses.size());
     }
-    ASSERT_EQ(check.AddBlock(block, records, consumed, true), absl::OkStatus());
+    BlockRecords whole(records);
+    ASSERT_EQ(check.AddBlock(block, whole, consumed, true), absl::OkStatus());
     AddBlock(block, accesses, expected);
   }
   EXPECT_EQ(check.hand_offs(), expected.hand_offs);
@@ -219,7 +220,8 @@ TEST(SharedMemoryCheck, ABarrierOrdersStoresAndLoads) {
     std::vector<trace::ThreadRecord> records;
     for (uint64_t t = 0; t < 32; ++t) addresses.push_back({kSharedBase + 4 * t, kSharedBase + 4 * (31 - t)});
     for (const std::vector<uint64_t>& thread : addresses) records.push_back({{}, thread});
-    ASSERT_EQ(check.AddBlock(0, records, std::vector<uint64_t>(32, 2), true), absl::OkStatus());
+    BlockRecords whole(records);
+    ASSERT_EQ(check.AddBlock(0, whole, std::vector<uint64_t>(32, 2), true), absl::OkStatus());
     const HandOffs none;
     const HandOffs all = {{{0, 1}, 32}};
     EXPECT_EQ(check.hand_offs(), with_barrier ? none : all);

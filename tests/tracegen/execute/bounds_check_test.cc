@@ -1,0 +1,66 @@
+// Addresses outside everything that is allocated, one by one and by ranges.
+#include "tracegen/execute/bounds_check.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tracegen/execute/random.h"
+#include "tracegen/instrument/thread_context.h"
+
+namespace heddle::tracegen {
+namespace {
+
+using trace::AddressBounds;
+
+BoundsCheck Two() {
+  std::vector<trace::v1::Allocation> allocations(2);
+  allocations[0].set_base(kGlobalBase + 512);
+  allocations[0].set_bytes(100);
+  allocations[0].set_name("a");
+  allocations[1].set_base(kGlobalBase + 1024);
+  allocations[1].set_bytes(1000);
+  allocations[1].set_name("b");
+  BoundsCheck check;
+  check.SetAllocations(allocations);
+  return check;
+}
+
+bool Holds(const BoundsCheck& check, uint64_t lowest, uint64_t highest) {
+  const AddressBounds bounds[] = {{lowest, highest}};
+  return check.Holds(bounds);
+}
+
+TEST(BoundsCheck, HoldsRangesWithinOneAllocation) {
+  const BoundsCheck check = Two();
+  EXPECT_TRUE(Holds(check, kGlobalBase + 512, kGlobalBase + 611));
+  EXPECT_FALSE(Holds(check, kGlobalBase + 512, kGlobalBase + 612));
+  EXPECT_FALSE(Holds(check, kGlobalBase + 511, kGlobalBase + 600));
+  EXPECT_TRUE(Holds(check, kGlobalBase + 1024, kGlobalBase + 2023));
+  EXPECT_FALSE(Holds(check, kGlobalBase + 600, kGlobalBase + 1100));  // the gap between them
+  EXPECT_TRUE(Holds(check, kSharedBase, kSharedBase + 4096));
+  EXPECT_FALSE(Holds(check, kGlobalBase - 8, kGlobalBase + 600));
+  EXPECT_FALSE(Holds(check, kGlobalBase + 600, kGlobalBase + 520));
+  EXPECT_FALSE(check.Holds({}));
+  const AddressBounds one_outside[] = {{kSharedBase, kSharedBase}, {kGlobalBase, kGlobalBase}};
+  EXPECT_FALSE(check.Holds(one_outside));
+}
+
+TEST(BoundsCheck, WhatIsHeldHasNothingOutside) {
+  const BoundsCheck check = Two();
+  Random random(3);
+  int held = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const uint64_t lowest = kGlobalBase + random.Below(2100);
+    const uint64_t highest = lowest + random.Below(60);
+    if (!Holds(check, lowest, highest)) continue;
+    ++held;
+    for (uint64_t address = lowest; address <= highest; ++address) {
+      ASSERT_EQ(check.FindOutside({&address, 1}), BoundsCheck::kNone);
+    }
+  }
+  EXPECT_GT(held, 1000);
+}
+
+}  // namespace
+}  // namespace heddle::tracegen
