@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -125,15 +126,12 @@ class WarpStandings {
   template <typename Lent>
   [[gnu::always_inline]] uint32_t CreditPorts(uint64_t count, uint32_t issued, Lent lent) {
     uint32_t waiting = 0;
-    for (uint32_t port = 0; port < port_count_; ++port) {
-      if ((issued & 1) != 0) {
-        ++counters_.issued;
-      } else {
-        const WarpClass closest = kClosest[ports_[port].present | lent(static_cast<int>(port))];
-        lost_[Index(closest)] += count;
-        waiting += closest != WarpClass::kStructural;
-      }
-      issued >>= 1;
+    counters_.issued += static_cast<uint64_t>(std::popcount(issued));
+    for (uint32_t others = ((1u << port_count_) - 1) & ~issued; others != 0; others &= others - 1) {
+      const auto port = static_cast<uint32_t>(std::countr_zero(others));
+      const WarpClass closest = kClosest[ports_[port].present | lent(static_cast<int>(port))];
+      lost_[Index(closest)] += count;
+      waiting += closest != WarpClass::kStructural;
     }
     return waiting;
   }
