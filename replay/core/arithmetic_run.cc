@@ -115,7 +115,7 @@ bool ArithmeticRun::TakeWarps() {
       if (table.state[slot] == SlotState::kOffered) return false;
       continue;
     }
-    if (core.slots_of_[from.row].size() != 1 || !core.scoreboard_.OnlyArithmetic(from.row)) return false;
+    if (core.rows_[from.row].slots.size() != 1 || !core.scoreboard_.OnlyArithmetic(from.row)) return false;
     const Standing standing = core.standings_.of(slot);
     Warp& to = warps_[slot];
     to.pending = core.scoreboard_.pending(from.row);
@@ -138,7 +138,7 @@ bool ArithmeticRun::TakeResults() {
   const auto slot_of = [&](const Completion& item) {
     SlotId slot = kNoSlot;
     if (item.kind == Completion::kRegisters) {
-      if (core.slots_of_[item.id].size() == 1) slot = core.slots_of_[item.id].front();
+      if (core.rows_[item.id].slots.size() == 1) slot = core.rows_[item.id].slots.front();
     } else if (item.kind == Completion::kBranch) {
       slot = static_cast<SlotId>(item.id);
     } else if (item.kind == Completion::kLanes) {
@@ -153,7 +153,7 @@ bool ArithmeticRun::TakeResults() {
   if (!all) return false;
   core.write_back_.TakeAll([&](Cycle at, const Completion& item) {
     const SlotId slot = slot_of(item);
-    --core.row_results_due_[core.warps_[slot].row];
+    --core.rows_[core.warps_[slot].row].results_due;
     if (item.kind == Completion::kRegisters) {
       AddResult(at, slot, static_cast<Pc>(item.lanes), /*branch=*/false);
       return;
@@ -193,7 +193,7 @@ void ArithmeticRun::Leave(Cycle now) {
     for (uint32_t place = at == now ? taken_ : 0; place < result_count_[list]; ++place) {
       const Result& result = results_[list * room_ + place];
       const uint32_t row = core.warps_[result.slot].row;
-      ++core.row_results_due_[row];
+      ++core.rows_[row].results_due;
       core.write_back_.Add(at, result.branch ? Completion{result.slot, Completion::kBranch, 0}
                                              : Completion{row, Completion::kRegisters, result.pc});
       --results_left_;

@@ -30,7 +30,12 @@ class ExecutionUnits {
   }
 
   // The first cycle in which an instruction of the class (not memory) can issue.
-  Cycle NextFree(UnitClass unit) const { return classes_[static_cast<int>(unit)].next_free; }
+  Cycle NextFree(UnitClass unit) const { return next_free_[static_cast<size_t>(unit)]; }
+  // The classes, as bits, of which an instruction can issue in cycle `now`.
+  uint32_t FreeClasses(Cycle now) const {
+    static_assert(static_cast<int>(UnitClass::kSp) == 0 && static_cast<int>(UnitClass::kSfu) == 1);
+    return static_cast<uint32_t>(now >= next_free_[0]) | static_cast<uint32_t>(now >= next_free_[1]) << 1;
+  }
 
   // Issues an instruction in cycle `now`, not before NextFree. It takes the unit's input for `busy` cycles. Returns the
   // cycle in which its execution starts. `warp` and `sources`: see OperandCollector.
@@ -40,7 +45,7 @@ class ExecutionUnits {
     one.units.TakeFirst(now + busy);
     const Cycle start = std::max(now + operand_read_, operands_.Collect(warp, sources, now));
     one.collectors.TakeFirst(start);
-    one.next_free = std::max(one.units.first(), one.collectors.first());
+    next_free_[static_cast<size_t>(unit)] = std::max(one.units.first(), one.collectors.first());
     return start;
   }
 
@@ -85,9 +90,9 @@ class ExecutionUnits {
   struct Class {
     FreeTimes units;
     FreeTimes collectors;  // none = no limit
-    Cycle next_free = 0;
   };
 
+  std::array<Cycle, 2> next_free_{};  // by class
   const uint32_t operand_read_;
   OperandCollector operands_;
   std::array<Class, 2> classes_;  // SP, SFU

@@ -285,6 +285,16 @@ class Formation {
   // The lane that a thread has in its static warp.
   int HomeLane(ThreadId thread) const { return lane_bits_ != 0 ? thread & lane_bits_ : thread % warp_size_; }
 
+  // What every cycle looks at lies together: the host's caches have forgotten the SM since its last turn.
+  Cycle now_ = 0;
+  std::vector<TimerEntry> timers_;  // heap
+  std::vector<SlotId> changed_;
+  int prioritised_ = 0;  // offered slots with a priority above 0
+  bool noting_ = false;
+  uint64_t offer_sequence_ = 0;
+  std::vector<WarpScheduler*> schedulers_;
+  std::array<uint64_t, kThreadStates> thread_states_{};
+
   const int warp_size_;
   const int lane_bits_;  // warp size - 1 if that is a power of two above 1, else 0: divisions show in the profile
   const int max_threads_;
@@ -296,18 +306,14 @@ class Formation {
   SlotSet free_;
   std::vector<SlotSet> offered_by_port_;  // only with several ports
   SlotSet scratch_;                       // what Eligible returns when priorities differ
-  int prioritised_ = 0;                   // offered slots with a priority above 0
-  bool priorities_ = false;               // some slot has ever had one
+  bool priorities_ = false;               // some slot has ever had a priority above 0
   std::vector<uint32_t> inserted_;
-  std::vector<WarpScheduler*> schedulers_;
-  Cycle now_ = 0;
   struct Continued {
     bool is = false;
     uint8_t port = 0;
     uint64_t age = 0;
   } continued_;  // what the next slot takes over
   uint64_t formed_sequence_ = 0;
-  uint64_t offer_sequence_ = 0;
 
   std::vector<SlotId> thread_slot_;
   std::vector<Position> thread_position_;  // of loose threads
@@ -315,7 +321,6 @@ class Formation {
   std::vector<uint32_t> thread_index_;
   std::vector<uint8_t> alive_;
   std::vector<uint8_t> held_;
-  std::array<uint64_t, kThreadStates> thread_states_{};
 
   // Resolving slot with a single outcome whose threads have not been made loose yet; Continue then costs nothing.
   SlotId pending_slot_ = kNoSlot;
@@ -323,11 +328,7 @@ class Formation {
   LaneMask resolving_lanes_ = 0;
   bool loosened_ = false;  // threads of the resolving slot were made loose one by one
 
-  bool noting_ = false;
   std::vector<uint8_t> noted_;  // by slot
-  std::vector<SlotId> changed_;
-
-  std::vector<TimerEntry> timers_;  // heap
   uint64_t timer_sequence_ = 0;
   bool failed_ = false;
   absl::Status failure_;

@@ -91,11 +91,7 @@ bool Formation::AreNeighbours(const Lanes& lanes) {
   const int low = std::countr_zero(lanes.mask);
   const LaneMask from_low = lanes.mask >> low;
   if ((from_low & (from_low + 1)) != 0) return false;
-  const int count = std::popcount(lanes.mask);
-  const ThreadId* thread = &lanes.thread[low];
-  ThreadId different = 0;
-  for (int i = 0; i < count; ++i) different |= static_cast<ThreadId>(thread[i] - thread[0] - i);
-  return different == 0;
+  return FollowOneAnother(&lanes.thread[low], static_cast<uint32_t>(std::popcount(lanes.mask)));
 }
 
 bool Formation::NeighboursMayEnter(Position at, const Lanes& lanes) const {
@@ -173,8 +169,14 @@ void Formation::Enter(SlotId slot, const Lanes& lanes) {
   const int low = std::countr_zero(lanes.mask);
   const auto count = static_cast<uint32_t>(std::popcount(lanes.mask));
   const ThreadId first = lanes.thread[low];
-  const auto held = held_.begin() + first;
-  if (AreNeighbours(lanes) && std::count(held, held + count, *held) == count) {
+  uint8_t* const held = &held_[first];
+  bool alike = AreNeighbours(lanes);
+  if (alike) {
+    uint8_t differs = 0;
+    for (uint32_t i = 0; i < count; ++i) differs |= held[i] ^ held[0];
+    alike = differs == 0;
+  }
+  if (alike) {
     std::copy_n(&lanes.thread[low], count, &inside.thread[low]);
     std::fill_n(thread_slot_.begin() + first, count, slot);
     MoveThreads(StateOf(static_cast<Held>(*held)), state, count);

@@ -33,17 +33,14 @@ IBufferCore::IBufferCore(const LaunchContext& context, const BufferSetup& setup,
       warps_(table().state.size()),
       buffered_(table().state.size(), 0),
       rows_of_(table().state.size()),
-      slots_of_(context.max_threads / context.warp_size),
+      rows_(live_in_row_.size()),
       standings_(static_cast<int>(table().state.size()), context.ports),
       scoreboard_(static_cast<uint32_t>(context.max_threads / context.warp_size), setup.table),
       units_(setup.units),
-      reformed_(setup.reformed_warp_cycles),
-      port_free_(context.ports, 0),
-      issued_(context.ports, kNoSlot),
-      last_issued_(context.ports, kNoSlot),
-      row_results_due_(live_in_row_.size(), 0),
-      exited_port_(live_in_row_.size(), kNoPort) {
+      reformed_(setup.reformed_warp_cycles) {
   formation_.NoteChanges();
+  issued_.fill(kNoSlot);
+  last_issued_.fill(kNoSlot);
 }
 
 IBufferCore::~IBufferCore() = default;
@@ -116,7 +113,7 @@ bool IBufferCore::RunMemoryAlone(Cycle now) {
   memory_->RunCycle(now);
   if (memory_alone_ && !stage_was_free && memory_->StageFree()) {
     for (int port = 0; port < context_.ports; ++port) {
-      if (!standings_.ready(port, UnitClass::kMemory).empty()) Disturb();
+      if ((standings_.ready_units(port) >> static_cast<int>(UnitClass::kMemory) & 1) != 0) Disturb();
     }
   }
   return std::exchange(memory_alone_, false);
@@ -195,12 +192,14 @@ Cycle IBufferCore::CoreWake(Cycle now) const {
   const Cycle next = now + 1;
   if (pending_.active || write_back_.held() != 0 || barrier_opened() || !long_waits_.empty()) return next;
   if (resident_ > 0 && (context_.force_tick || (interests_ & kEveryCycle) != 0)) return next;
+  if (next >= penalty_until_ && (standings_.ready_units() & units_.FreeClasses(next)) != 0) return next;  // mostly
   Cycle wake = std::max(next, formation_.next_timer());
-  for (int port = 0; port < context_.ports && wake != next; ++port) {
-    if (!standings_.AnyReady(port)) continue;
+  for (uint32_t ports = standings_.ready_ports(); ports != 0 && wake != next; ports &= ports - 1) {
+    const int port = std::countr_zero(ports);
+    const uint32_t units = standings_.ready_units(port);
     const Cycle port_free = std::max(next, port_free_[port]);
     const auto ready_from = [&](UnitClass unit, Cycle free) {
-      if (!standings_.ready(port, unit).empty()) wake = std::min(wake, std::max(port_free, free));
+      if ((units >> static_cast<int>(unit) & 1) != 0) wake = std::min(wake, std::max(port_free, free));
     };
     ready_from(UnitClass::kSp, units_.NextFree(UnitClass::kSp));
     ready_from(UnitClass::kSfu, units_.NextFree(UnitClass::kSfu));
@@ -233,14 +232,15 @@ void IBufferCore::WarpsAdmitted(uint32_t first_row, uint32_t rows) {
 }
 
 void IBufferCore::RowExited(SlotId slot, uint32_t row) {
-  exited_port_[row] = table().port[slot];
-  standings_.RowExited(exited_port_[row]);
-  if (row_results_due_[row] == 0) FreeRow(row);
+  rows_[row].exited_port = table().port[slot];
+  standings_.RowExited(rows_[row].exited_port);
+  if (rows_[row].results_due == 0) FreeRow(row);
 }
 
 void IBufferCore::LeaveRow(uint32_t row) {
-  if (exited_port_[row] != kNoPort) standings_.RowsLeft(exited_port_[row], 1);
-  exited_port_[row] = kNoPort;
+  uint8_t& exited_port = rows_[row].exited_port;
+  if (exited_port != kNoPort) standings_.RowsLeft(exited_port, 1);
+  exited_port = kNoPort;
   scoreboard_.ForgetStores(row);
 }
 

@@ -2,6 +2,7 @@
 #ifndef HEDDLE_REPLAY_CORE_IBUFFER_CORE_H_
 #define HEDDLE_REPLAY_CORE_IBUFFER_CORE_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -103,11 +104,17 @@ class IBufferCore final : public SmCore {
     bool waits_for_line = false;
     bool flushed = false;    // its buffer was dropped, and no fetch has gone out since
     bool told_wait = false;  // LongLatencyStarted was called
+    bool in_order = false;   // its threads are of one row, and lane i holds thread i of it
     bool plain = false;      // offered, its threads of one row, nothing inserted: see ibuffer_plain.h
   };
 
-  // Mostly one, which lies in the list itself.
-  using SlotsOfRow = absl::InlinedVector<SlotId, 8>;
+  // What is known of a row of warp-size hardware threads, in half a line of the host's cache.
+  static constexpr uint8_t kNoPort = 0xff;
+  struct alignas(32) Row {
+    uint32_t results_due = 0;              // instructions with a result to come, once for each of their rows
+    uint8_t exited_port = kNoPort;         // that its exited warp counts for
+    absl::InlinedVector<SlotId, 8> slots;  // with threads of the row, ascending, if there is a scoreboard; mostly one
+  };
 
   // --- ibuffer_core.cc: the cycle
   void Credit(Cycle until) override {
@@ -229,7 +236,7 @@ class IBufferCore final : public SmCore {
   void IssueInserted(int port, SlotId slot, Cycle now);
   // The slot is in flight from now on.
   void HoldSlot(int port, SlotId slot, InFlight why, uint32_t flight);
-  void SubmitAccess(SlotId slot, uint32_t flight, const Step& step, Cycle now);
+  void SubmitAccess(SlotId slot, const Warp& warp, LaneMask lanes, uint32_t flight, const Step& step, Cycle now);
   // The slot is done with its instruction, in the cycle of its issue.
   void FinishAtIssue(SlotId slot);
   bool StoresPending(SlotId slot, const Warp& warp) const;
@@ -250,7 +257,7 @@ class IBufferCore final : public SmCore {
   void ProcessRegisters(uint32_t row, Pc pc);
   // One of the row's results has come.
   void CountResult(uint32_t row) {
-    if (--row_results_due_[row] == 0 && live_in_row_[row] == 0) RowDone(row);
+    if (--rows_[row].results_due == 0 && live_in_row_[row] == 0) RowDone(row);
   }
   // The row has no live thread, and none of its instructions has a result to come.
   void RowDone(uint32_t row);
@@ -291,8 +298,12 @@ class IBufferCore final : public SmCore {
   struct Fetched {
     SlotId slot = kNoSlot;
     uint8_t count = 0;
-  } fetched_;  // in this or the last cycle, not decoded yet
-
+  } fetched_;                                  // in this or the last cycle, not decoded yet
+  std::array<SlotId, kMaxPorts> issued_;       // by port, in this cycle
+  std::array<SlotId, kMaxPorts> last_issued_;  // by port, in this cycle or before
+  std::vector<SlotId> long_waits_;             // slots that may have to be told of
+  std::vector<BlockId> retiring_;
+  std::array<Cycle, kMaxPorts> port_free_{};  // by port: absolute times
   const BufferSetup& setup_;
   const bool one_in_flight_;  // the policy resolves every instruction
   const bool data_holds_;     // a warp waits for its own loads: the policy takes lanes as their data come
@@ -302,32 +313,23 @@ class IBufferCore final : public SmCore {
   std::vector<Warp> warps_;                     // by slot
   std::vector<uint8_t> buffered_;               // by slot: Warp::valid, as the fetch policy sees it
   std::vector<std::vector<RowLanes>> rows_of_;  // by slot, if of several rows
-  std::vector<SlotsOfRow> slots_of_;            // by row, ascending, if there is a scoreboard
+  std::vector<Row> rows_;
   WarpStandings standings_;
   FlightTable flights_;
   Scoreboard scoreboard_;
   ExecutionUnits units_;
   EventWheel reformed_;  // slots that may issue from a cycle on
 
-  std::vector<Cycle> port_free_;     // absolute times
-  std::vector<SlotId> issued_;       // by port, in this cycle
-  std::vector<SlotId> last_issued_;  // by port, in this cycle or before
   SlotSet eligible_;
   std::vector<SlotId> fence_waits_;
-  std::vector<SlotId> released_;    // slots that a result may have freed, for use in ProcessLanes
-  std::vector<SlotId> long_waits_;  // slots that may have to be told of
+  std::vector<SlotId> released_;  // slots that a result may have freed, for use in ProcessLanes
 
   SlotSet fetchable_;
   SlotSet fetchable_at_barrier_;
-  const FetchView fetch_view_{fetchable_, fetchable_at_barrier_, buffered_, issued_, last_issued_};
+  const FetchView fetch_view_{fetchable_, fetchable_at_barrier_, buffered_,
+                              std::span(issued_).first(static_cast<size_t>(context_.ports)),
+                              std::span(last_issued_).first(static_cast<size_t>(context_.ports))};
   FetchCounters fetch_counters_;
-
-  // Instructions with a result to come, once per row; and by row: of the row alone, and the port that its exited warp
-  // counts for.
-  static constexpr uint8_t kNoPort = 0xff;
-  std::vector<uint32_t> row_results_due_;
-  std::vector<uint8_t> exited_port_;
-  std::vector<BlockId> retiring_;
 };
 
 }  // namespace heddle::replay

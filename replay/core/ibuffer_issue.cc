@@ -9,30 +9,32 @@
 namespace heddle::replay {
 
 void IBufferCore::Select(Cycle now) {
-  issued_ports_ = 0;
-  for (int port = 0; port < context_.ports; ++port) {
-    issued_[port] = kNoSlot;
-    if (now < port_free_[port] || !standings_.AnyReady(port)) continue;
+  for (; issued_ports_ != 0; issued_ports_ &= issued_ports_ - 1) issued_[std::countr_zero(issued_ports_)] = kNoSlot;
+  uint32_t left = ~0u;  // ports whose turn is still to come, and that nothing holds
+  if (now < penalty_until_) [[unlikely]] {
+    for (int port = 0; port < context_.ports; ++port) left &= ~(static_cast<uint32_t>(now < port_free_[port]) << port);
+  }
+  // Asked anew each time: what a port issues may change what others could.
+  while (const uint32_t ports = standings_.ready_ports() & left) {
+    const int port = std::countr_zero(ports);
+    left &= ~0u << 1 << port;
     if (TryPort(port, now)) issued_ports_ |= 1u << port;
   }
 }
 
 // The slots of the port that could issue now; null if there is none.
 inline const SlotSet* IBufferCore::Eligible(int port, Cycle now) {
-  const SlotSet* found = nullptr;
-  const auto add = [&](const SlotSet& ready) {
-    if (found == nullptr) {
-      found = &ready;
-    } else {
-      eligible_.AssignUnion(*found, ready);
-      found = &eligible_;
-    }
-  };
-  const SlotSet* const ready = &standings_.ready(port, UnitClass::kSp);  // one set per unit
-  static_assert(static_cast<int>(UnitClass::kSfu) == 1 && static_cast<int>(UnitClass::kMemory) == 2);
-  if (!ready[0].empty() && now >= units_.NextFree(UnitClass::kSp)) add(ready[0]);
-  if (!ready[1].empty() && now >= units_.NextFree(UnitClass::kSfu)) add(ready[1]);
-  if (!ready[2].empty() && MemoryFree(now)) add(ready[2]);
+  constexpr uint32_t kMemory = 1u << static_cast<int>(UnitClass::kMemory);
+  const uint32_t ready = standings_.ready_units(port);
+  uint32_t units = ready & units_.FreeClasses(now);
+  if ((ready & kMemory) != 0 && MemoryFree(now)) units |= kMemory;
+  if (units == 0) return nullptr;
+  const SlotSet* const sets = &standings_.ready(port, UnitClass::kSp);  // one set per unit
+  const SlotSet* found = &sets[std::countr_zero(units)];
+  while ((units &= units - 1) != 0) {
+    eligible_.AssignUnion(*found, sets[std::countr_zero(units)]);
+    found = &eligible_;
+  }
   return found;
 }
 
@@ -81,18 +83,23 @@ void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
   standings_.Issued(slot, now);
   issued_[port] = slot;
   last_issued_[port] = slot;
-  const bool inserted = formation_.inserted(slot) != 0;
-  CountOneIssue(port, now, slot, inserted);
+  Warp& warp = warps_[slot];
+  const bool inserted = !warp.plain && formation_.inserted(slot) != 0;
+  if (warp.plain && issues_unwatched()) {
+    CountRowIssue(now, slot, warp.row, warp.threads);
+  } else {
+    CountOneIssue(port, now, slot, inserted);
+  }
   if (inserted) {
     IssueInserted(port, slot, now);
     return;
   }
-  Warp& warp = warps_[slot];
   const WarpTable& warps = table();
   const Position at = warps.position[slot];
   const Step& step = steps_[at.pc()];
   const IssueStep& how = setup_.table[at.pc()];
-  const LaneMask lanes = warps.lanes[slot].mask;
+  // The table's lanes are several lines of the host's cache, which mostly has forgotten them.
+  const LaneMask lanes = warp.in_order ? warp.own : warps.lanes[slot].mask;
   const uint32_t groups = Groups(slot);
   if (!one_in_flight_) {
     buffered_[slot] = --warp.valid;
@@ -127,7 +134,7 @@ void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
     flights_[flight].holds = holds;
     flights_[flight].writes = writes;
     if (how.unit == UnitClass::kMemory) {
-      SubmitAccess(slot, flight, step, now);
+      SubmitAccess(slot, warp, lanes, flight, step, now);
     } else {
       if (writes) ReserveRegisters(flight, flights_[flight], at, Scoreboard::kArithmetic);
       write_back_.Add(result, {flight, Completion::kLanes, lanes});
@@ -148,7 +155,7 @@ void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
   // Other warps with threads of these rows may have to wait for the registers now. (This one has been looked at; it may
   // have left the row since, so that the only warp there is another.)
   ForEachRowOf(flight, flights_[flight], [&](uint32_t row, LaneMask) {
-    for (const SlotId other : slots_of_[row]) {
+    for (const SlotId other : rows_[row].slots) {
       if (other != slot) Reclass(other);
     }
   });
@@ -167,7 +174,7 @@ inline void IBufferCore::IssuePlain(int port, SlotId slot, Warp& warp, const Iss
   const Cycle start = units_.Issue(how.unit, how.interval * groups, row, setup_.table.sources(how), now);
   if (how.destinations != 0) {  // nothing but registers of one row waits for the result
     scoreboard_.ReserveBits(row, pc, Scoreboard::kArithmetic);
-    ++row_results_due_[row];
+    ++rows_[row].results_due;
     write_back_.Add(start + how.before_last * groups + how.latency, {row, Completion::kRegisters, pc});
   }
   const Position next(pc + 1, /*depth=*/0);
@@ -182,7 +189,7 @@ inline void IBufferCore::IssuePlain(int port, SlotId slot, Warp& warp, const Iss
     UpdatePlainFetchable(slot, warp);
   }
   if (how.destinations == 0) return;
-  for (const SlotId other : slots_of_[row]) {
+  for (const SlotId other : rows_[row].slots) {
     if (other != slot) Reclass(other);
   }
 }
@@ -246,7 +253,7 @@ uint32_t IBufferCore::Launch(SlotId slot, const Warp& warp, Pc pc) {
   flight.row = warp.row;
   flight.pc = pc;
   if (warp.row == kMixedRows) flights_.rows(id) = rows_of_[slot];
-  ForEachRowOf(id, flight, [&](uint32_t row, LaneMask) { ++row_results_due_[row]; });
+  ForEachRowOf(id, flight, [&](uint32_t row, LaneMask) { ++rows_[row].results_due; });
   return id;
 }
 
@@ -260,19 +267,22 @@ void IBufferCore::ReserveRegisters(uint32_t id, const Flight& flight, Position a
   });
 }
 
-void IBufferCore::SubmitAccess(SlotId slot, uint32_t id, const Step& step, Cycle now) {
+void IBufferCore::SubmitAccess(SlotId slot, const Warp& warp, LaneMask mask, uint32_t id, const Step& step, Cycle now) {
   const Lanes& lanes = table().lanes[slot];
   const Position at = table().position[slot];
   const IssueStep& how = setup_.table[at.pc()];
   const bool generic = step.space == trace::v1::SPACE_GENERIC;
   const bool addresses = step.has_address && (generic || memory_->needs_addresses());
   if (addresses) {
-    cursors_.TakeAddresses(lanes, at.pc(), addresses_);
+    const bool whole_row = warp.in_order && mask == JointRow::kLanes && context_.warp_size == JointRow::kThreads;
+    if (!whole_row || !cursors_.TakeRowAddresses(warp.row, at.pc(), addresses_)) {
+      cursors_.TakeAddresses(lanes, at.pc(), addresses_);
+    }
   } else if (step.has_address) {
     cursors_.SkipAddresses(lanes);
   }
   Flight& flight = flights_[id];
-  flight.beyond_shared = ReachesBeyondShared(step, lanes.mask, addresses);
+  flight.beyond_shared = ReachesBeyondShared(step, mask, addresses);
   if (flight.writes) {
     const uint8_t producer = !how.gets_data         ? Scoreboard::kArithmetic
                              : flight.beyond_shared ? Scoreboard::kMemory | Scoreboard::kBeyondShared
@@ -286,7 +296,7 @@ void IBufferCore::SubmitAccess(SlotId slot, uint32_t id, const Step& step, Cycle
       ForEachRowOf(id, flight, [&](uint32_t row, LaneMask own) { scoreboard_.AddStore(row, own, id); });
     }
   }
-  SubmitToMemory(id, slot, lanes.mask, lanes.thread, addresses, now);
+  SubmitToMemory(id, slot, mask, lanes.thread, addresses, now);
   if (memory_wake_ != 0) memory_wake_ = 1;
 }
 

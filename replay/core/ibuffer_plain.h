@@ -44,7 +44,7 @@ inline void IBufferCore::UpdatePlainFetchable(SlotId slot, Warp& warp) {
 }
 
 inline void IBufferCore::ReclassWaiting(uint32_t row) {
-  for (const SlotId slot : slots_of_[row]) {
+  for (const SlotId slot : rows_[row].slots) {
     if (!standings_.of(slot).waits_for_data()) continue;
     Warp& warp = warps_[slot];
     if (warp.plain) {

@@ -69,7 +69,7 @@ void IBufferCore::RowDone(uint32_t row) {
 
 bool IBufferCore::ResultsDue(BlockId block) const {
   for (uint32_t row = 0; row < block_of_row_.size(); ++row) {
-    if (block_of_row_[row] == block && row_results_due_[row] != 0) return true;
+    if (block_of_row_[row] == block && rows_[row].results_due != 0) return true;
   }
   return false;
 }
@@ -101,7 +101,7 @@ bool IBufferCore::ProcessLanes(uint32_t id, LaneMask lanes) {
     for (const RowLanes& one : flights_.rows(id)) {
       give_back(one.row);
       if (!flight.writes) continue;
-      for (const SlotId other : slots_of_[one.row]) {
+      for (const SlotId other : rows_[one.row].slots) {
         if (waits_for_data(other)) released_.push_back(other);
       }
     }

@@ -64,7 +64,7 @@ void IBufferCore::DropBuffer(SlotId slot, Warp& warp) {
 void IBufferCore::LeaveRows(SlotId slot, const Warp& warp) {
   if (warp.threads == 0 || one_in_flight_) return;
   ForEachRow(slot, warp, [&](uint32_t row, LaneMask) {
-    SlotsOfRow& slots = slots_of_[row];
+    auto& slots = rows_[row].slots;
     slots.erase(std::remove(slots.begin(), slots.end(), slot), slots.end());
   });
 }
@@ -78,14 +78,11 @@ void IBufferCore::FindRows(SlotId slot, Warp& warp) {
   LaneMask own = 0;
   bool single = true;
   // Mostly every thread is in its own lane, so that lanes from the first on need not be looked at one by one.
-  ThreadId apart = 0;
-  if ((lanes.mask & (lanes.mask + 1)) == 0) {
-    const auto base = static_cast<ThreadId>(first * warp_size);
-    for (uint32_t i = 0; i < threads; ++i) apart |= static_cast<ThreadId>(lanes.thread[i] - base - i);
+  warp.in_order = lanes.mask != 0 && (lanes.mask & (lanes.mask + 1)) == 0 && lanes.thread[0] == first * warp_size &&
+                  FollowOneAnother(lanes.thread.data(), threads);
+  if (warp.in_order) {
     own = lanes.mask;
-  }
-  if (own == 0 || apart != 0) {
-    own = 0;
+  } else {
     ForEachLane(lanes.mask, [&](int lane) {
       const uint32_t place = lanes.thread[lane] - first * warp_size;  // wraps below the row
       if (place < warp_size) {
@@ -112,7 +109,7 @@ void IBufferCore::FindRows(SlotId slot, Warp& warp) {
     warp.threads = static_cast<uint8_t>(threads);
     if (threads != 0 && !one_in_flight_) {
       ForEachRow(slot, warp, [&](uint32_t row, LaneMask) {
-        SlotsOfRow& slots = slots_of_[row];
+        auto& slots = rows_[row].slots;
         slots.insert(std::lower_bound(slots.begin(), slots.end(), slot), slot);
       });
     }

@@ -78,7 +78,7 @@ bool Scoreboard::empty() const {
 }
 
 void Scoreboard::RemoveStore(uint32_t row, uint32_t instruction) {
-  std::erase_if(rows_[row].stores, [=](const Store& store) { return store.instruction == instruction; });
+  stores_ -= std::erase_if(rows_[row].stores, [=](const Store& store) { return store.instruction == instruction; });
 }
 
 }  // namespace heddle::replay

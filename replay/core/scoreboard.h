@@ -75,8 +75,10 @@ class Scoreboard {
 
   // The same, by bits, for the instruction at `pc` of a slot of this row alone.
   void ReserveBits(uint32_t row, Pc pc, uint8_t producer) {
-    if (one_word_ && producer == kArithmetic) {
-      words_[row].pending |= table_.word(pc).writes;
+    if (one_word_) {
+      const uint64_t writes = table_.word(pc).writes;
+      words_[row].pending |= writes;
+      if (producer != kArithmetic) AddProducer(words_[row], writes, producer);
       return;
     }
     Word* word = &words_[size_t{row} * words_per_row_];
@@ -131,9 +133,14 @@ class Scoreboard {
   // Stores on their way.
   void AddStore(uint32_t row, LaneMask lanes, uint32_t instruction) {
     rows_[row].stores.push_back({lanes, instruction});
+    ++stores_;
   }
   void RemoveStore(uint32_t row, uint32_t instruction);
-  void ForgetStores(uint32_t row) { rows_[row].stores.clear(); }
+  void ForgetStores(uint32_t row) {
+    if (stores_ == 0) return;  // mostly: only programs with a fence list any
+    stores_ -= rows_[row].stores.size();
+    rows_[row].stores.clear();
+  }
   bool HasStore(uint32_t row, LaneMask lanes) const {
     for (const Store& store : rows_[row].stores) {
       if ((store.lanes & lanes) != 0) return true;
@@ -198,6 +205,7 @@ class Scoreboard {
   const uint32_t words_per_row_;
   const bool one_word_;      // and no calls
   size_t listed_ = 0;        // writes that rows have in lists
+  size_t stores_ = 0;        // that rows have
   std::vector<Word> words_;  // by row
 };
 

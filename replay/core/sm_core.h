@@ -312,7 +312,13 @@ class alignas(64) SmCore : public MemoryClient {
   void ReleaseBarriers(Cycle now);
   bool barrier_opened() const { return !opened_.empty(); }
 
-  // What every cycle looks at comes first: two lines of the host's cache, which has forgotten the SM since its last
+  struct Deferred {
+    SlotId slot;
+    uint8_t barrier;
+    bool is_barrier;  // else a long wait
+  };
+
+  // What every cycle looks at comes first, in few lines of the host's cache, which has forgotten the SM since its last
   // turn.
   const LaunchContext& context_;
   const Step* const steps_;
@@ -327,14 +333,17 @@ class alignas(64) SmCore : public MemoryClient {
   bool only_memory_ran_ = false;
   bool ok_ = true;
   bool hung_ = false;
-  std::vector<BlockId> opened_;  // blocks with a barrier that releases in the next cycle
   std::vector<uint64_t> retired_;
   std::vector<uint32_t> freed_rows_;
-  Formation formation_;
+  std::vector<BlockId> opened_;     // blocks with a barrier that releases in the next cycle
+  std::vector<BlockId> releasing_;  // blocks with a barrier that releases in this cycle
+  std::vector<Deferred> deferred_;
   std::vector<std::unique_ptr<WarpScheduler>> schedulers_;
+  PendingResolve pending_;
+  WriteBackQueue write_back_;
+  Formation formation_;
   ThreadCursors cursors_;
   ControlFlow control_flow_;
-  WriteBackQueue write_back_;
 
   std::vector<ResidentBlock> blocks_;
   // By row of warp-size hardware threads:
@@ -344,9 +353,8 @@ class alignas(64) SmCore : public MemoryClient {
   uint64_t admitted_ = 0;  // blocks, or warps where they come one by one
   uint64_t exited_threads_ = 0;
 
-  PendingResolve pending_;
   std::array<uint64_t, kMaxLanes> addresses_{};
-  SmCounters counters_;
+  alignas(64) SmCounters counters_;
   WarpProgress warp_progress_;
 
  private:
@@ -375,17 +383,9 @@ class alignas(64) SmCore : public MemoryClient {
   std::vector<WarpScheduler*> issue_watchers_;  // schedulers that want IssuedOnSm
   std::vector<WarpScheduler*> cache_watchers_;  // schedulers that want CacheEvent
   const bool issues_unwatched_;
-  struct Deferred {
-    SlotId slot;
-    uint8_t barrier;
-    bool is_barrier;  // else a long wait
-  };
-
   std::vector<uint8_t> barriers_ahead_;  // by slot: barriers (of several blocks, if a policy mixes them) not open yet
-  std::vector<Deferred> deferred_;
-  std::vector<SlotId> opened_slots_;  // slots that arrived there, once per block of theirs
-  std::vector<BlockId> releasing_;    // the same, released in this cycle
-  std::vector<SlotId> resuming_;
+  std::vector<SlotId> opened_slots_;     // slots that arrived at a barrier of opened_, once per block of theirs
+  std::vector<SlotId> resuming_;         // the same of releasing_
   absl::Status status_;
 };
 

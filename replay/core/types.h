@@ -19,6 +19,7 @@ using ThreadId = uint16_t;  // a hardware thread of one SM: its home lane is Thr
 
 inline constexpr int kMaxLanes = 64;
 inline constexpr int kMaxSlots = 4096;  // per SM; also the most hardware threads
+inline constexpr int kMaxPorts = 4;     // schedulers of an SM
 inline constexpr SlotId kNoSlot = 0xffff;
 inline constexpr uint32_t kInstructionBytes = 8;  // of a PC, and in the instruction cache
 inline constexpr Cycle kNever = ~Cycle{0};

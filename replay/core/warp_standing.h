@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -61,7 +62,7 @@ class WarpStandings {
   WarpStandings(int slots, int ports)
       : warps_(static_cast<size_t>(slots)),
         ready_(static_cast<size_t>(ports * kUnitClasses)),
-        ports_(static_cast<size_t>(ports)) {}
+        port_count_(static_cast<uint32_t>(ports)) {}
 
   // Changes from here on count from cycle `first` on; the cycles before have been credited.
   void SetTime(Cycle first) { time_ = first; }
@@ -125,15 +126,12 @@ class WarpStandings {
   template <typename Lent>
   [[gnu::always_inline]] uint32_t CreditPorts(uint64_t count, uint32_t issued, Lent lent) {
     uint32_t waiting = 0;
-    for (size_t port = 0; port < ports_.size(); ++port) {
-      if ((issued & 1) != 0) {
-        ++counters_.issued;
-      } else {
-        const WarpClass closest = kClosest[ports_[port].present | lent(static_cast<int>(port))];
-        lost_[Index(closest)] += count;
-        waiting += closest != WarpClass::kStructural;
-      }
-      issued >>= 1;
+    counters_.issued += static_cast<uint64_t>(std::popcount(issued));
+    for (uint32_t others = ((1u << port_count_) - 1) & ~issued; others != 0; others &= others - 1) {
+      const auto port = static_cast<uint32_t>(std::countr_zero(others));
+      const WarpClass closest = kClosest[ports_[port].present | lent(static_cast<int>(port))];
+      lost_[Index(closest)] += count;
+      waiting += closest != WarpClass::kStructural;
     }
     return waiting;
   }
@@ -151,7 +149,15 @@ class WarpStandings {
   const SlotSet& ready(int port, UnitClass unit) const {
     return ready_[static_cast<size_t>(port * kUnitClasses + static_cast<int>(unit))];
   }
-  bool AnyReady(int port) const { return (present(port) & MaskOf(WarpClass::kStructural)) != 0; }
+  // Classes of units for which some warp of the port is ready; ports that have one: as bits.
+  uint32_t ready_units(int port) const { return ports_[static_cast<size_t>(port)].ready_units; }
+  uint32_t ready_ports() const { return ready_ports_; }
+  // The same classes for all ports.
+  uint32_t ready_units() const {
+    uint32_t units = 0;
+    for (uint32_t port = 0; port < port_count_; ++port) units |= ports_[port].ready_units;
+    return units;
+  }
   // Classes that a warp of the port is in, and the oldest of its warps in one of `classes` (kNoSlot if there is none).
   // `formed` is the age of every slot, smaller is older. Looks at all warps.
   WarpClassMask present(int port) const { return ports_[static_cast<size_t>(port)].present; }
@@ -189,6 +195,7 @@ class WarpStandings {
   struct Port {
     std::array<uint16_t, kWarpClasses> counts{};
     WarpClassMask present = 0;
+    uint16_t ready_units = 0;  // bits of the sets in ready_ that are not empty
     void Enter(WarpClass one) {
       ++counts[Index(one)];
       present |= MaskOf(one);
@@ -208,19 +215,32 @@ class WarpStandings {
 
   // A warp comes, goes, or changes its port.
   void Change(SlotId slot, Standing to);
-  SlotSet& ReadyOf(Standing one) {
-    return ready_[static_cast<size_t>(one.port() * kUnitClasses + static_cast<int>(one.unit()))];
+  void AddReady(SlotId slot, Standing one) {
+    ready_[ReadyIndex(one)].Insert(slot);
+    ports_[one.port()].ready_units |= static_cast<uint16_t>(1u << static_cast<int>(one.unit()));
+    ready_ports_ |= 1u << one.port();
+  }
+  void RemoveReady(SlotId slot, Standing one) {
+    SlotSet& ready = ready_[ReadyIndex(one)];
+    ready.Erase(slot);
+    if (!ready.empty()) return;
+    Port& port = ports_[one.port()];
+    port.ready_units &= static_cast<uint16_t>(~(1u << static_cast<int>(one.unit())));
+    if (port.ready_units == 0) ready_ports_ &= ~(1u << one.port());
+  }
+  static size_t ReadyIndex(Standing one) {
+    return static_cast<size_t>(one.port() * kUnitClasses + static_cast<int>(one.unit()));
   }
   // Keeps the sets of ready warps and the numbers of threads that wait in step.
   [[gnu::always_inline]] void Recount(SlotId slot, Standing from, Standing to) {
     if (from.state() == WarpClass::kStructural) {
-      ReadyOf(from).Erase(slot);
+      RemoveReady(slot, from);
     } else if (from.waits_for_data()) {
       if (from.offered()) offered_data_threads_ -= from.threads();
       if (from.beyond_shared()) memory_threads_ -= from.threads();
     }
     if (to.state() == WarpClass::kStructural) {
-      ReadyOf(to).Insert(slot);
+      AddReady(slot, to);
     } else if (to.waits_for_data()) {
       if (to.offered()) offered_data_threads_ += to.threads();
       if (to.beyond_shared()) memory_threads_ += to.threads();
@@ -229,14 +249,17 @@ class WarpStandings {
 
   std::vector<Warp> warps_;
   std::vector<SlotSet> ready_;  // by port and unit
-  std::vector<Port> ports_;
-  std::array<uint64_t, kWarpClasses + 1> lost_{};  // port cycles without issue by the class closest to it
+  // What every cycle needs, in few lines of the host's cache.
+  const uint32_t port_count_;
+  alignas(64) uint32_t ready_ports_ = 0;
   Cycle time_ = 0;
   uint64_t live_ = 0;             // slots with a class
   uint64_t exited_ = 0;           // rows
   uint64_t issued_and_gone_ = 0;  // warps that issued in this cycle and ended in it
   uint64_t offered_data_threads_ = 0;
   uint64_t memory_threads_ = 0;
+  std::array<Port, kMaxPorts> ports_{};
+  std::array<uint64_t, kWarpClasses + 1> lost_{};  // port cycles without issue by the class closest to it
   StallCounters counters_;
 };
 

@@ -19,7 +19,6 @@ using machine::v1::OperationTiming;
 using machine::v1::ThesisPipeline;
 
 // Bounds that keep every counter and event time far from overflow; no real machine comes near.
-constexpr uint64_t kMaxSchedulers = 4;
 constexpr uint64_t kMaxBlocksPerSm = 1024;
 constexpr uint64_t kMaxRegisters = 1u << 24;
 constexpr uint64_t kMaxSharedMemory = 1u << 30;
@@ -46,7 +45,7 @@ absl::Status CheckResources(const Core& core) {
   if (absl::Status status = First({
           CheckRange("core.warp_size", core.warp_size(), 1, kMaxLanes),
           CheckRange("core.simd_width", core.simd_width(), 1, kMaxLanes),
-          CheckRange("core.schedulers", core.schedulers(), 1, kMaxSchedulers),
+          CheckRange("core.schedulers", core.schedulers(), 1, kMaxPorts),
           CheckRange("core.max_threads", core.max_threads(), 1, kMaxSlots),
           CheckRange("core.max_blocks", core.max_blocks(), 1, kMaxBlocksPerSm),
           CheckRange("core.registers", core.registers(), 0, kMaxRegisters, "0 means no limit"),

@@ -52,7 +52,6 @@ constexpr WarpClass ClosestOf(WarpClassMask classes) {
 struct StallCounters {
   // Scheduler view: port cycles without issue, by the class closest to issue that a warp of the port is in.
   uint64_t port_cycles = 0;
-  uint64_t issued = 0;
   uint64_t structural = 0;
   uint64_t data_memory = 0;
   uint64_t data_arithmetic = 0;
@@ -63,6 +62,7 @@ struct StallCounters {
   uint64_t barrier = 0;
   uint64_t exit = 0;
   uint64_t empty = 0;  // the port has no warp
+  uint64_t issued = 0;
   // Warp view.
   uint64_t warp_cycles = 0;
   uint64_t warp_issues = 0;

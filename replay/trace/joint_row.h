@@ -8,24 +8,26 @@
 
 #include "replay/core/types.h"
 #include "traces/format/decoded_chunk.h"
+#include "traces/format/limits.h"
 
 namespace heddle::replay {
 
 // 32 neighbouring threads that take one path of one chunk and have taken equally many steps of it. Their accesses lie
 // one after the other in the chunk, equally many for each, so that one cursor tells where each of them is. That is so
 // from the start for most warps of regular kernels, and for as long as nobody moves some of the threads alone.
-struct JointRow {
+//
+// One line of the host's cache: an access of a warp looks here, and mostly at nothing else of its cursors.
+struct alignas(64) JointRow {
   static constexpr uint32_t kThreads = 32;
   static constexpr LaneMask kLanes = (LaneMask{1} << kThreads) - 1;
+  static constexpr uint32_t kFirstAccess = (1u << 28) - 1;
 
   const trace::DecodedChunk* chunk = nullptr;  // null: each thread has a cursor of its own
   const trace::PathView* path = nullptr;
-  uint32_t chunk_index = 0;      // in LaunchView::chunks
-  uint32_t thread_in_chunk = 0;  // the first thread
-  uint32_t first_access = 0;     // of the first thread: index in the chunk
-  uint32_t accesses = 0;         // of each thread
-  uint32_t next_access = 0;      // of each thread, from 0
-  uint32_t decisions_taken = 0;  // by each thread
+  uint32_t first_access : 28 = 0;  // of the first thread: index in the chunk
+  uint32_t even : 4 = 0;           // see below
+  uint32_t next_access = 0;        // of each thread, from 0
+  uint32_t decisions_taken = 0;    // by each thread
   // What is known of accesses `looked_at` and following: bit i of `even` tells that the offsets of access i rise by
   // equal steps from thread to thread. The accesses of a thread lie side by side, so that those of 32 threads for one
   // instruction are spread over many lines of the host's cache, which has forgotten them until the next instruction.
@@ -34,14 +36,16 @@ struct JointRow {
     uint32_t first = 0;
     uint32_t step = 0;
   };
+  static_assert(trace::kMaxChunkAccesses < uint64_t{1} << 28 && kAhead == 4, "first_access and even");
   uint32_t looked_at = 0;
-  uint32_t even = 0;
   std::array<Series, kAhead> ahead{};
 
   bool joint() const { return chunk != nullptr; }
+  // Of each thread.
+  uint32_t accesses() const { return static_cast<uint32_t>(path->accesses); }
 
   // The threads from `first` on of a chunk, at the beginning of their path; false if they do not take the same one.
-  bool Start(const trace::DecodedChunk& of, uint32_t index, uint32_t first) {
+  bool Start(const trace::DecodedChunk& of, uint32_t first) {
     const uint32_t* const paths = &of.path_of_thread[first];
     uint32_t different = 0;
     for (uint32_t i = 1; i < kThreads; ++i) different |= paths[i] ^ paths[0];
@@ -49,18 +53,13 @@ struct JointRow {
     const trace::PathView& common = of.paths[paths[0]];
     const uint64_t begin = of.first_address[first];
     if (of.first_address[first + kThreads] - begin != kThreads * common.accesses) return false;
-    *this = {.chunk = &of,
-             .path = &common,
-             .chunk_index = index,
-             .thread_in_chunk = first,
-             .first_access = static_cast<uint32_t>(begin),
-             .accesses = static_cast<uint32_t>(common.accesses)};
+    *this = {.chunk = &of, .path = &common, .first_access = static_cast<uint32_t>(begin) & kFirstAccess};
     LookAhead();
     return true;
   }
 
   // Where the accesses of a thread begin and end in the chunk; threads count from 0.
-  uint32_t Begin(uint32_t thread) const { return first_access + thread * accesses; }
+  uint32_t Begin(uint32_t thread) const { return first_access + thread * accesses(); }
 
   // The next two-way decision of the threads, if their path has one.
   bool HasDecision() const { return decisions_taken < path->decision_count; }
@@ -69,7 +68,7 @@ struct JointRow {
   }
 
   // The addresses of the threads' next access, made by the instruction at `pc`, if they have one.
-  bool HasAccess() const { return next_access < accesses; }
+  bool HasAccess() const { return next_access < path->accesses; }
   void Addresses(Pc pc, std::array<uint64_t, kMaxLanes>& out) {
     if (next_access - looked_at >= kAhead) LookAhead();
     const uint32_t place = next_access - looked_at;
@@ -80,14 +79,15 @@ struct JointRow {
       return;
     }
     const uint32_t first = first_access + next_access;
+    const size_t accesses = path->accesses;
     if (chunk->offsets32.empty()) {
       const uint64_t* const addresses = &chunk->addresses64[first];
-      for (uint32_t i = 0; i < kThreads; ++i) out[i] = addresses[size_t{i} * accesses];
+      for (uint32_t i = 0; i < kThreads; ++i) out[i] = addresses[i * accesses];
       return;
     }
     const uint32_t* const offsets = &chunk->offsets32[first];
     const uint64_t base = chunk->base[pc];
-    for (uint32_t i = 0; i < kThreads; ++i) out[i] = base + offsets[size_t{i} * accesses];
+    for (uint32_t i = 0; i < kThreads; ++i) out[i] = base + offsets[i * accesses];
   }
 
   // Looks at the next accesses, the lines of which are near one another.
@@ -96,30 +96,51 @@ struct JointRow {
     even = 0;
     if (chunk->offsets32.empty() || !HasAccess()) return;
     const uint32_t* const offsets = &chunk->offsets32[first_access + next_access];
-    for (uint32_t place = 0; place < std::min(kAhead, accesses - next_access); ++place) {
+    const size_t accesses = path->accesses;
+    const uint32_t places = static_cast<uint32_t>(std::min<size_t>(kAhead, accesses - next_access));
+    uint32_t found = 0;
+    if (accesses == places && AllEven(offsets, places)) {  // side by side: quicker than one access after the other
+      for (uint32_t place = 0; place < places; ++place) {
+        ahead[place] = {offsets[place], offsets[accesses + place] - offsets[place]};
+      }
+      even = ((1u << places) - 1) & 15;
+      return;
+    }
+    for (uint32_t place = 0; place < places; ++place) {
       const Series series{offsets[place], offsets[accesses + place] - offsets[place]};
       const auto differs = [&](uint32_t thread) {
-        return offsets[size_t{thread} * accesses + place] ^ (series.first + thread * series.step);
+        return offsets[thread * accesses + place] ^ (series.first + thread * series.step);
       };
       if (differs(kThreads - 1) != 0) continue;  // mostly tells
       uint32_t different = 0;
       for (uint32_t thread = 2; thread < kThreads; ++thread) different |= differs(thread);
       if (different != 0) continue;
       ahead[place] = series;
-      even |= 1u << place;
+      found |= 1u << place;
     }
+    even = found & 15;
+  }
+
+  // Whether the offsets of all accesses, of which each thread has `accesses`, rise by equal steps.
+  static bool AllEven(const uint32_t* offsets, uint32_t accesses) {
+    const uint32_t* const second = offsets + accesses;
+    const uint32_t* const third = second + accesses;
+    uint32_t different = 0;
+    for (uint32_t i = 0; i < (kThreads - 2) * accesses; ++i)
+      different |= (third[i] - second[i]) ^ (second[i] - offsets[i]);
+    return different == 0;
   }
 
   // Whether the recording ends here, so that the threads may exit.
   bool UsedUp() const {
     return path->extent == trace::Extent::kRunsToExit && decisions_taken == path->decision_count &&
-           next_access == accesses && path->wide_count == 0;
+           next_access == path->accesses && path->wide_count == 0;
   }
 
   // A number that grows with every step: what the threads' own cursors would add up to.
   uint64_t Steps() const {
     return uint64_t{kThreads} * (uint64_t{first_access} + next_access + decisions_taken) +
-           uint64_t{accesses} * (kThreads * (kThreads - 1) / 2);
+           path->accesses * (kThreads * (kThreads - 1) / 2);
   }
 };
 

@@ -14,6 +14,7 @@ ThreadCursors::ThreadCursors(const trace::LaunchView& launch, ChunkCache& cache,
   places_.resize(max_threads);
   call_stacks_.resize(max_threads);
   rows_.resize((static_cast<size_t>(max_threads) + JointRow::kThreads - 1) / JointRow::kThreads);
+  origins_.resize(rows_.size());
   cache_.AddUser(this);
 }
 
@@ -30,7 +31,8 @@ void ThreadCursors::Start(ThreadId first, uint32_t count, const RecordedBlock& b
   const trace::DecodedChunk* chunk = ok_ ? Acquire(block.chunk, count) : nullptr;
   for (uint32_t i = 0; i < count && calls_; ++i) call_stacks_[first + i].clear();
   if (chunk != nullptr && count == JointRow::kThreads && first % JointRow::kThreads == 0 &&
-      rows_[first / JointRow::kThreads].Start(*chunk, block.chunk, in_chunk)) {
+      rows_[first / JointRow::kThreads].Start(*chunk, in_chunk)) {
+    origins_[first / JointRow::kThreads] = {block.chunk, in_chunk};
     return;
   }
   Place* const places = &places_[first];
@@ -76,9 +78,10 @@ const trace::DecodedChunk* ThreadCursors::Acquire(uint32_t chunk, uint32_t reade
 }
 
 void ThreadCursors::Separate(JointRow& row, ThreadId first) {
+  const Origin& origin = origins_[first / JointRow::kThreads];
   for (uint32_t i = 0; i < JointRow::kThreads; ++i) {
     const auto thread = static_cast<ThreadId>(first + i);
-    places_[thread] = {.chunk = row.chunk_index, .thread_in_chunk = row.thread_in_chunk + i, .path = row.path};
+    places_[thread] = {.chunk = origin.chunk, .thread_in_chunk = origin.thread_in_chunk + i, .path = row.path};
     chunk_[thread] = row.chunk;
     next_[thread] = row.Begin(i) + row.next_access;
     limit_[thread] = row.Begin(i + 1);

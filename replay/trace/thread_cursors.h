@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "replay/core/lane_mask.h"
 #include "replay/core/types.h"
 #include "replay/trace/chunk_cache.h"
 #include "replay/trace/decision_windows.h"
@@ -75,7 +76,15 @@ class ThreadCursors : public ChunkCache::User {
   void PeekAddresses(const Lanes& lanes, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
     ReadAddresses<0>(lanes, pc, out);
   }
-  // The same, and moves each thread beyond that access.
+  // The same for the 32 threads of a row in the order of the lanes, if they have one cursor: else nothing, and false.
+  bool TakeRowAddresses(uint32_t row, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
+    JointRow& joint = rows_[row];
+    if (!joint.joint() || !joint.HasAccess()) return false;
+    joint.Addresses(pc, out);
+    ++joint.next_access;
+    return true;
+  }
+  // PeekAddresses, and moves each thread beyond that access.
   void TakeAddresses(const Lanes& lanes, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
     ReadAddresses<1>(lanes, pc, out);
   }
@@ -124,6 +133,11 @@ class ThreadCursors : public ChunkCache::User {
     uint32_t thread_in_chunk = 0;
     uint32_t next_wide = 0;
     const trace::PathView* path = nullptr;
+  };
+  // Where the first thread of a joint row is recorded.
+  struct Origin {
+    uint32_t chunk = 0;  // index in LaunchView::chunks
+    uint32_t thread_in_chunk = 0;
   };
   // Indices of accesses in a chunk fit into 32 bits.
   static_assert(trace::kMaxChunkAccesses < uint64_t{1} << 32);
@@ -189,9 +203,7 @@ class ThreadCursors : public ChunkCache::User {
     const ThreadId first = lanes.thread[0];
     JointRow& row = rows_[first / JointRow::kThreads];
     if (!row.joint() || first % JointRow::kThreads != 0) return nullptr;
-    ThreadId apart = 0;
-    for (uint32_t i = 1; i < JointRow::kThreads; ++i) apart |= static_cast<ThreadId>(lanes.thread[i] - first - i);
-    return apart == 0 ? &row : nullptr;
+    return FollowOneAnother(lanes.thread.data(), JointRow::kThreads) ? &row : nullptr;
   }
   // The threads of the row that begins with `first` get cursors of their own.
   void Separate(JointRow& row, ThreadId first);
@@ -222,8 +234,9 @@ class ThreadCursors : public ChunkCache::User {
   std::vector<const trace::DecodedChunk*> chunk_;
   std::vector<Place> places_;
   std::vector<std::vector<uint32_t>> call_stacks_;
-  std::vector<JointRow> rows_;  // by thread / 32
-  bool calls_ = false;          // some call stack may not be empty
+  std::vector<JointRow> rows_;   // by thread / 32
+  std::vector<Origin> origins_;  // of joint rows
+  bool calls_ = false;           // some call stack may not be empty
   absl::Status status_;
   bool ok_ = true;
 };

@@ -50,13 +50,15 @@ class JointRows : public testing::TestWithParam<Setup> {
     return 0x1000'0000 + random;
   }
 
-  // Loops of one load. The first row of each block has 40 iterations in all of its threads, so that decisions fill more
-  // than a word; in the second one every third thread has one more.
+  // Loops of one load. The first row of a block has 40 iterations in all of its threads, so that decisions fill more
+  // than a word, or so few that all accesses are looked at together: with equal steps, and one without. In the second
+  // row every third thread has one more.
+  static constexpr std::array<size_t, kBlocks> kTrips = {40, 2, 4};
   void SetUp() override {
     threads_.resize(kAll);
     std::uniform_int_distribution<uint64_t> any(0, GetParam().span / 4);
     for (uint32_t i = 0; i < kAll; ++i) {
-      const size_t trips = i % kThreads >= kRow && i % 3 == 0 ? 41 : 40;
+      const size_t trips = kTrips[i / kThreads] + (i % kThreads >= kRow && i % 3 == 0 ? 1 : 0);
       threads_[i].decisions.assign(trips, 1);
       threads_[i].decisions.back() = 0;
       threads_[i].addresses.resize(trips);
@@ -117,7 +119,14 @@ class JointRows : public testing::TestWithParam<Setup> {
   void TakeAddresses(const Lanes& row, bool peek) {
     const Lanes lanes = Those(row, [](const Thread& thread) { return thread.HasAddress(); });
     std::array<uint64_t, kMaxLanes> found{};
-    peek ? cursors_->PeekAddresses(lanes, 0, found) : cursors_->TakeAddresses(lanes, 0, found);
+    const uint32_t number = lanes.thread[0] / kRow;
+    const bool in_order = lanes.mask == JointRow::kLanes && lanes.thread == RowOf(number).thread;
+    const bool as_row = !peek && in_order && random_() % 2 == 0 && cursors_->TakeRowAddresses(number, 0, found);
+    if (peek) {
+      cursors_->PeekAddresses(lanes, 0, found);
+    } else if (!as_row) {
+      cursors_->TakeAddresses(lanes, 0, found);
+    }
     for (LaneMask rest = lanes.mask; rest != 0; rest &= rest - 1) {
       const int lane = std::countr_zero(rest);
       Thread& thread = ThreadOf(lanes, lane);
