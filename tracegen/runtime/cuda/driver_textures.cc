@@ -137,6 +137,7 @@ CUresult FindReference(CUmodule module, const char* name, bool surface, CUtexref
 
 // Makes the descriptor what has been set so far, and puts it behind the variable.
 CUresult Update(const char* call, CUtexref reference) {
+  if (cudaError_t error = ContextError(call); error != cudaSuccess) return Result(error);
   uint64_t shown = 0;
   if (reference->bound) {
     cudaResourceDesc resource = reference->resource;

@@ -167,6 +167,7 @@ std::map<const void*, Binding>& Bindings() {
 
 // Puts `image` behind the reference at `host`.
 cudaError_t Bind(const char* call, const void* host, const textureReference* reference, const HeddleImage& image) {
+  if (cudaError_t error = ContextError(call); error != cudaSuccess) return Fail(error);
   const Variable* variable = nullptr;
   const device::VariableInfo* place = nullptr;
   if (cudaError_t error = CodeRegistry::Get().Locate(call, host, &variable, &place); error != cudaSuccess) {
@@ -267,6 +268,7 @@ cudaError_t cudaBindSurfaceToArray(const surfaceReference* surface, cudaArray_co
 
 cudaError_t cudaUnbindTexture(const textureReference* texture) {
   const Guard guard;
+  if (cudaError_t error = heddle::cuda::ContextError("cudaUnbindTexture"); error != cudaSuccess) return Fail(error);
   auto found = heddle::cuda::Bindings().find(texture);
   if (found == heddle::cuda::Bindings().end()) return cudaSuccess;
   std::memset(reinterpret_cast<void*>(found->second.variable), 0, sizeof(uint64_t));
