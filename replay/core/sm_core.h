@@ -123,10 +123,13 @@ class alignas(64) SmCore : public MemoryClient {
   // Writes what only this front end counts.
   virtual void FillResult(result::v1::LaunchResult& /*result*/) const {}
 
-  // Nothing has issued or completed for kNoProgressLimit cycles though a block is resident: nothing will any more. (An
-  // SM whose policy runs every cycle never falls silent, so that a hang does not show by itself.)
+  // Nothing has issued or completed for kNoProgressLimit cycles though a block is resident: nothing will any more,
+  // unless the memory is slow. (An SM whose policy runs every cycle never falls silent, so that a hang does not show by
+  // itself.)
   static constexpr Cycle kNoProgressLimit = Cycle{1} << 20;
   bool hung() const { return hung_; }
+  // The last cycle in which something issued or completed, or a block came.
+  Cycle last_progress() const { return last_progress_; }
   // In the cycle that was run last only the memory had something to do, and nothing came of it for the core: nothing
   // has retired or failed.
   bool only_memory_ran() const { return only_memory_ran_; }

@@ -16,9 +16,17 @@ constexpr uint64_t kProgressCycles = 1 << 14;
 constexpr size_t kSmBytes = size_t{5} << 18;  // what an SM takes, with its part of the memory and a share of the rest
 // The most that an SM runs ahead of the others, in cycles; enough for it to pay.
 constexpr Cycle kAheadCycles = 4000;
-// A machine that issues nothing for so long hangs: every latency is at most 10^5 cycles, and the requests that can be
-// under way at once keep a memory busy for far less.
+// A machine with fixed latencies that issues nothing for so long hangs: every latency is at most 10^5 cycles.
 constexpr Cycle kHangCycles = Cycle{1} << 23;
+// A DRAM that has requests answers one within so many cycles of its clock: that takes a column access per byte of a
+// line at most, each of at most 10^4 cycles. What goes through the network takes far less of its own.
+constexpr Cycle kServiceCycles = Cycle{1} << 22;
+
+// How often the fastest clock ticks in a cycle of the slowest, rounded up.
+Cycle ClockRatio(const machine::v1::Clocks& clocks) {
+  const auto [slow, fast] = std::minmax({clocks.core_mhz(), clocks.network_mhz(), clocks.l2_mhz(), clocks.dram_mhz()});
+  return slow == 0 ? 1 : (fast + slow - 1) / slow;
+}
 
 // Dimensions of grid and block beyond the first of each.
 uint32_t ExtraDimensions(const trace::v1::Launch& launch) {
@@ -38,6 +46,9 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
       calendar_(sm_count_ + 1) {
   PreferHugePages(sm_count_ * kSmBytes);
   residency_ = Residency(occupancy.blocks);
+  const machine::v1::Machine& machine = run.options.machine;
+  if (machine.memory().has_hierarchy()) service_cycles_ = kServiceCycles * ClockRatio(machine.clocks());
+  served_ = memory_.served_requests();
   limit_ = residency_ < static_cast<uint64_t>(occupancy.blocks) ? "grid" : occupancy.limit;
   const CheckedConfiguration& configuration = run.configuration;
   const PolicyInfo& info = configuration.divergence->info;
@@ -167,6 +178,19 @@ Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
   return ahead.next;
 }
 
+void LaunchSimulation::NoteServed() {
+  if (memory_.served_requests() == served_) return;
+  served_ = memory_.served_requests();
+  served_at_ = now_;
+}
+
+// An SM that waits for a slow memory: behind the requests of others it may be its turn after any time.
+bool LaunchSimulation::IsServed(const SmCore& sm) {
+  if (sm.memory().drained()) return false;
+  NoteServed();
+  return now_ - std::max(sm.last_progress(), served_at_) <= service_cycles_;
+}
+
 absl::Status LaunchSimulation::Run() {
   room_ = residency_ * sm_count_;
   // The first round comes before cycle 0, so that the first issue is in cycle 0.
@@ -210,9 +234,9 @@ absl::Status LaunchSimulation::Run() {
       }
       ahead.stopped = false;
       if (!sm.ok()) return sm.status();
-      if (sm.hung()) {
+      if (sm.hung() && !IsServed(sm)) {
         return Deadlock(absl::StrCat("nothing was issued or completed on SM ", component, " in ",
-                                     SmCore::kNoProgressLimit, " cycles:"));
+                                     now - sm.last_progress(), " cycles:"));
       }
       for (const uint64_t position : sm.retired()) {
         dispatcher_->Retired(component, position);
@@ -243,7 +267,8 @@ absl::Status LaunchSimulation::Run() {
         issued = instructions;
         progress = now;
       }
-      if (now - progress > kHangCycles) {
+      NoteServed();
+      if (now - std::max(progress, served_at_) > std::max(kHangCycles, 2 * service_cycles_)) {
         return Deadlock(absl::StrCat("nothing has issued for ", now - progress, " cycles:"));
       }
       if (run_.progress && !run_.progress(instructions)) return absl::CancelledError("stopped on request");

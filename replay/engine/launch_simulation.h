@@ -77,6 +77,10 @@ class LaunchSimulation : public SmWaker {
   // Runs an SM that has run cycle `now` on alone, as long as nothing outside it can matter to it: that keeps what it
   // works on in the host's caches. Returns the next cycle in which the SM is to be looked at.
   Cycle RunAhead(uint32_t sm, Cycle now);
+  // Notes when DRAM has answered requests since the last call.
+  void NoteServed();
+  // Whether an SM that has been silent for long may wait for a memory that goes on answering.
+  bool IsServed(const SmCore& sm);
   // What every waiting thread, resource and queue waits for. `found`: how the hang was noticed.
   absl::Status Deadlock(const std::string& found) const;
   // All blocks have retired, and nothing is under way in the memory.
@@ -109,6 +113,9 @@ class LaunchSimulation : public SmWaker {
   LaunchContext context_;
   const RecordedBlocks blocks_;
   MemorySystem& memory_;
+  Cycle service_cycles_ = 0;  // in which a DRAM that has requests answers one; 0 without DRAM
+  uint64_t served_ = 0;       // MemorySystem::served_requests, as of served_at_
+  Cycle served_at_ = 0;
   const uint32_t sm_count_;
   Calendar calendar_;  // component sm_count_ is the dispatcher
   uint64_t residency_ = 0;

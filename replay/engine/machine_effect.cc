@@ -62,7 +62,7 @@ std::string WithoutEffect(const machine::v1::Machine& machine, std::string_view 
     if (!one.here || path.ends_with(".sets") || (one.why == kNoCache && path.ends_with(".hit_cycles"))) continue;
     const bool group = one.path.back() == '.';
     if (group ? path.starts_with(one.path) : path == one.path) {
-      return absl::StrCat("--set ", std::string(assignment), " has no effect: ", std::string(one.why));
+      return absl::StrCat(std::string(assignment), " has no effect: ", std::string(one.why));
     }
   }
   return "";

@@ -62,6 +62,8 @@ class MemoryBackEnd {
   virtual void BeginSampling() {}
   // Adds what was counted so far.
   virtual void AddSample(MemorySample& /*out*/) const {}
+  // MemorySystem::served_requests.
+  virtual uint64_t served_requests() const { return 0; }
   virtual std::string Explain() const = 0;
 };
 

@@ -41,6 +41,7 @@ class HierarchySystem : public MemorySystem {
   // The SMs' parts must still be there. Errors name the cycle, too.
   absl::Status EndLaunch(Cycle end, result::v1::LaunchResult& result) override;
   bool Sample(Cycle end, MemorySample& out) const override;
+  uint64_t served_requests() const override { return back_end_->served_requests(); }
   std::string Explain() const override { return back_end_->Explain(); }
 
  private:

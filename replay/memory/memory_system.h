@@ -152,6 +152,9 @@ class MemorySystem {
   virtual void BeginSampling() {}
   // What was counted before core cycle `end`, in which nothing has run yet. False if the memory counts nothing.
   virtual bool Sample(Cycle /*end*/, MemorySample& /*out*/) const { return false; }
+  // Requests that DRAM has answered since the machine began; 0 if there is none. While it grows, SMs that wait do not
+  // hang.
+  virtual uint64_t served_requests() const { return 0; }
   // What every queue holds, for the report of a deadlock; empty if nothing.
   virtual std::string Explain() const = 0;
 };

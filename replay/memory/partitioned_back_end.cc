@@ -212,6 +212,7 @@ void PartitionedBackEnd::RunDram(uint32_t controller, Edge edge) {
     const uint32_t slice = reply->request.slice;
     parts_->slices[slice].Returned(reply->request.tag, reply->write);
     --dram_under_way_;
+    ++dram_served_;
     dram.PopReply();
     time_->l2.Wake(slice, time_->clocks.Soonest(Domain::kL2));
   }

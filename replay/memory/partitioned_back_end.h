@@ -41,6 +41,7 @@ class PartitionedBackEnd final : public MemoryBackEnd, private L2SliceLinks {
   absl::Status EndLaunch(Cycle end, result::v1::LaunchResult& result) override;
   void BeginSampling() override { sampled_ = true; }
   void AddSample(MemorySample& out) const override;
+  uint64_t served_requests() const override { return dram_served_; }
   std::string Explain() const override;
 
  private:
@@ -140,6 +141,7 @@ class PartitionedBackEnd final : public MemoryBackEnd, private L2SliceLinks {
   SmWaker* waker_ = nullptr;               // during Advance
   uint64_t requests_under_way_ = 0;
   uint64_t dram_under_way_ = 0;
+  uint64_t dram_served_ = 0;  // requests that a controller has answered, in all launches
   PortCounters port_counters_;
 };
 

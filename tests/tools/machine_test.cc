@@ -205,7 +205,7 @@ TEST(MachineOverride, SaysWhatHasNoEffect) {
     return WithoutEffect(machine, assignment);
   };
   EXPECT_EQ(effect("baws_gtx480", "core.pipeline_depth=16"),
-            "--set core.pipeline_depth=16 has no effect: core.front_end is IBUFFER");
+            "core.pipeline_depth=16 has no effect: core.front_end is IBUFFER");
   EXPECT_THAT(effect("baws_gtx480", "core.thesis.bank_penalty_per_issue=true"), HasSubstr("no effect"));
   EXPECT_THAT(effect("thesis_8800gtx", "core.thesis.pre_memory_stages=3"), HasSubstr("core.pipeline_depth counts"));
   EXPECT_THAT(effect("baws_gtx480", "memory.hierarchy.l2.cache.miss_queue=3"), HasSubstr("l2.dram_queue"));

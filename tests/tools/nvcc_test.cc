@@ -122,7 +122,7 @@ TEST(NvccCommands, DeviceAndHostCodeAreOptimisedApart) {
   const CudaSource source = {"x.cu", "x.cu", false, "1"};
   const Command device = DeviceCommand(options, SomePlaces(), source, "out.bc");
   EXPECT_THAT(device, AllOf(Contains("-O2"), Not(Contains("-O3")), Contains("-fno-unroll-loops"), Contains("-DX=1"),
-                            Contains("-fgpu-approx-transcendentals")));
+                            Contains("-fgpu-approx-transcendentals"), Contains("-fno-delete-null-pointer-checks")));
   const Command host = HostCommand(options, SomePlaces(), source, "code", "out.o");
   EXPECT_THAT(host, AllOf(Contains("-O3"), Contains("-g"), Contains("-Wno-source-uses-openmp"), Contains("code")));
   const std::string text = DeviceCodeText(options, SomePlaces(), source);

@@ -54,6 +54,13 @@ class Reproduce(CommandTest):
     def page(self):
         return (self.folder / "out" / "ours.md").read_text()
 
+    def test_a_field_that_the_machine_does_not_read_is_told(self):
+        paper = self.folder / "ours.textproto"
+        paper.write_text(PAPER.replace('set: "core.warp_size=16" }', 'set: "core.skip_empty_groups=true" }', 1))
+        done = heddle("reproduce", paper, "-o", self.folder / "out", "--traces", SAMPLES, "--recipes", self.folder, "--plan")
+        self.assertIn("heddle: note: ours: machine fermi_fixed: core.skip_empty_groups=true has no effect: "
+                      "core.front_end is THESIS\n", done.stderr)
+
     def test_every_claim_is_scored_or_has_a_reason(self):
         told = self.reproduce()
         self.assertIn("2 of 3 structural claims", told)

@@ -10,6 +10,17 @@ class Results(CommandTest):
         self.assertEqual([(r["divergence"]["name"], r["scheduler"]["name"]) for r in runs],
                          [("nrec", "lrr"), ("nrec", "gto"), ("pdom", "lrr"), ("pdom", "gto")])
 
+    def test_a_slow_memory_is_not_taken_for_a_hang(self):
+        # One controller with an endless queue, whose every command waits for 10^4 cycles, at a 7th and a 700th of the
+        # core's clock: SMs whose memory stage tries again in every cycle wait for millions.
+        slow = [f"memory.hierarchy.dram.timing.{time}=10000" for time in ("rc", "ras", "rp", "rcd", "ccd", "cl")]
+        slow += ["memory.hierarchy.dram.controllers=1", "memory.hierarchy.dram.queue=0"]
+        for mhz in (100, 1):
+            sets = [word for one in slow + [f"clocks.dram_mhz={mhz}"] for word in ("--set", one)]
+            done = heddle("replay", SAMPLES / "spmv.htrace", "--machine", "baws_gtx480", "--json", *sets)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertGreater(json.loads(done.stdout)["total"]["cycles"], 1 << 22)
+
     def test_total_is_the_sum_over_the_launches(self):
         for run in results(SAMPLE, "--divergence", "nrec,pdom,dwf,mimd"):
             for counter in ("cycles", "warp_instructions", "thread_instructions"):

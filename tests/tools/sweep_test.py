@@ -86,6 +86,19 @@ class Planning(SweepTest):
         self.assertEqual([p["set"] for p in self.points(folder)],
                          [["core.schedulers=1", "sms=1"], ["core.schedulers=2", "sms=2"], ["core.schedulers=4", "sms=4"]])
 
+    def test_a_field_that_the_machine_does_not_read_is_told(self):
+        head = f'name: "a" trace: "{SAMPLES}/bfs.htrace" machine: "thesis_8800gtx" machine: "baws_gtx480" '
+        spec = self.folder / "spec.textproto"
+        spec.write_text(head + 'parameter { name: "core.skip_empty_groups" value: "true" value: "false" }')
+        told = heddle("sweep", "plan", spec, "-o", self.folder / "sweep").stderr.splitlines()
+        self.assertEqual(told, [f"heddle: note: machine thesis_8800gtx: core.skip_empty_groups={value} has no effect: "
+                                "core.front_end is THESIS" for value in ("false", "true")])
+        # Where another parameter decides whether the field is read, it is read somewhere.
+        spec.write_text(head.replace('machine: "thesis_8800gtx" ', "") + """
+          parameter { name: "memory.hierarchy.l1_texture.sets" value: "0" value: "4" }
+          parameter { name: "memory.hierarchy.l1_texture.ways" value: "2" value: "4" }""")
+        self.assertEqual(heddle("sweep", "plan", spec, "-o", self.folder / "sweep").stderr, "")
+
     def test_contradictions_are_refused(self):
         head = f'name: "a" trace: "{SAMPLES}/bfs.htrace" '
         self.refused(head + 'shedulers: "lrr"', ["line 1", '"shedulers"'])

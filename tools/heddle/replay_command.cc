@@ -240,7 +240,9 @@ int ReplayCommand(const ReplayArguments& arguments) {
   }
   if (!arguments.quiet) {
     for (const std::string& assignment : arguments.overrides) {
-      if (const std::string why = replay::WithoutEffect(options.machine, assignment); !why.empty()) Note(why);
+      if (const std::string why = replay::WithoutEffect(options.machine, assignment); !why.empty()) {
+        Note(absl::StrCat("--set ", why));
+      }
     }
     TellSkipped(plan->skipped);
     for (const std::string& path : traces.skipped) {

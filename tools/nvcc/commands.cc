@@ -120,6 +120,8 @@ Command DeviceCommand(const Options& options, const Places& places, const CudaSo
   const int target = std::atoi(options.target.c_str() + 3);
   Append(command, {"--cuda-device-only", "-emit-llvm", "-c", "-gline-tables-only", "-w", options.device_optimization,
                    "-Xclang", "-target-feature", "-Xclang", target > 80 ? "+ptx78" : "+ptx70"});
+  // An access through a pointer that is known to be null is to fail, not to vanish.
+  command.emplace_back("-fno-delete-null-pointer-checks");
   if (options.no_unroll) command.emplace_back("-fno-unroll-loops");
   if (options.fast_math) command.emplace_back("-fgpu-approx-transcendentals");
   if (options.flush_denormals || options.fast_math) command.emplace_back("-fgpu-flush-denormals-to-zero");

@@ -1,6 +1,13 @@
 #include "tracegen/frontend/device_arguments.h"
 
 namespace heddle::tracegen {
+namespace {
+
+// An access through a pointer that the compiler knows to be null stays in the program, and fails as any other access to
+// where nothing lies.
+constexpr char kKeepNullAccesses[] = "-fno-delete-null-pointer-checks";
+
+}  // namespace
 
 std::vector<std::string> DeviceArguments(Language language, const std::string& target) {
   std::vector<std::string> arguments;
@@ -29,7 +36,7 @@ std::vector<std::string> DeviceArguments(Language language, const std::string& t
                  "-cl-ext=+cl_khr_3d_image_writes,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics"};
   }
   for (const char* argument : {"-Xclang", "-target-feature", "-Xclang", "+ptx70", "-emit-llvm", "-c",
-                               "-gline-tables-only", "-fno-color-diagnostics"}) {
+                               "-gline-tables-only", "-fno-color-diagnostics", kKeepNullAccesses}) {
     arguments.push_back(argument);
   }
   return arguments;

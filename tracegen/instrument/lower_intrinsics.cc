@@ -335,6 +335,8 @@ bool LowerAssert(KernelPass& pass, llvm::CallInst* call) {
   return true;
 }
 
+static_assert(kSharedWindow == kSharedBase);
+
 absl::Status LowerInlineAssembly(KernelPass& pass, llvm::CallInst* call) {
   const std::string text = llvm::cast<llvm::InlineAsm>(call->getCalledOperand())->getAsmString();
   absl::StatusOr<std::vector<InlineInstruction>> instructions = ParseInlinePtx(text);

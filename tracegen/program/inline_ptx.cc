@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "llvm/IR/InlineAsm.h"
@@ -35,6 +36,14 @@ std::vector<absl::string_view> SplitAtTop(absl::string_view text, char at) {
   return pieces;
 }
 
+bool ParseDigits(absl::string_view text, unsigned base, uint64_t* value) {
+  for (char c : text) {
+    if (c < '0' || c >= static_cast<char>('0' + base)) return false;
+    *value = *value * base + static_cast<unsigned>(c - '0');
+  }
+  return !text.empty();
+}
+
 bool ParseNumber(absl::string_view text, InlineOperand* operand) {
   if (absl::StartsWith(text, "0f") || absl::StartsWith(text, "0F") || absl::StartsWith(text, "0d") ||
       absl::StartsWith(text, "0D")) {
@@ -46,7 +55,9 @@ bool ParseNumber(absl::string_view text, InlineOperand* operand) {
   uint64_t value = 0;
   if (absl::StartsWith(text, "0x") || absl::StartsWith(text, "0X")) {
     if (!absl::SimpleHexAtoi(text, &value)) return false;
-  } else if (!absl::SimpleAtoi(text, &value)) {
+  } else if (absl::ConsumePrefix(&text, "0b") || absl::ConsumePrefix(&text, "0B")) {
+    if (!ParseDigits(text, 2, &value)) return false;
+  } else if (!ParseDigits(text, absl::StartsWith(text, "0") ? 8 : 10, &value)) {
     return false;
   }
   operand->number = negative ? ~value + 1 : value;
@@ -150,7 +161,7 @@ bool InlineInstruction::Has(std::string_view modifier) const {
 }
 
 bool InlineInstruction::IsMemory() const {
-  return base() == "ld" || base() == "st" || base() == "atom" || base() == "red";
+  return base() == "ld" || base() == "ldu" || base() == "st" || base() == "atom" || base() == "red";
 }
 
 bool InlineInstruction::Meets() const {
@@ -162,21 +173,31 @@ absl::StatusOr<std::vector<InlineInstruction>> ParseInlinePtx(std::string_view t
   std::vector<InlineInstruction> instructions;
   for (const std::string& statement : Statements(absl::string_view(text.data(), text.size()))) {
     if (absl::StartsWith(statement, ".reg")) continue;
-    if (statement[0] == '@') return absl::UnimplementedError("a predicated instruction");
-    if (absl::StrContains(statement, ":")) {
-      if (absl::StrContains(statement, "::")) return absl::UnimplementedError("an instruction of a newer PTX");
+    // "::" belongs to modifiers of caches.
+    if (absl::StrContains(absl::StrReplaceAll(statement, {{"::", ""}}), ":")) {
       return absl::UnimplementedError("a label");
     }
     if (statement[0] == '.') return absl::UnimplementedError(absl::StrCat("the directive '", statement, "'"));
     InlineInstruction instruction;
     instruction.text = statement;
     absl::string_view rest = statement;
+    if (absl::ConsumePrefix(&rest, "@")) {
+      const size_t guard_end = std::min(rest.find(' '), rest.size());
+      absl::StatusOr<InlineOperand> guard = ParseOperand(rest.substr(0, guard_end));
+      if (!guard.ok()) return guard.status();
+      instruction.guard = *std::move(guard);
+      rest = absl::StripLeadingAsciiWhitespace(rest.substr(guard_end));
+    }
     const size_t end = std::min(rest.find(' '), rest.size());
     instruction.parts = absl::StrSplit(rest.substr(0, end), '.');
     for (absl::string_view operand : SplitAtTop(rest.substr(end), ',')) {
       absl::StatusOr<InlineOperand> parsed = ParseOperand(operand);
       if (!parsed.ok()) return parsed.status();
       instruction.operands.push_back(*std::move(parsed));
+    }
+    // What has no value to choose would have to be left out: a branch.
+    if (instruction.guard && (instruction.IsMemory() || instruction.Meets() || instruction.operands.size() < 2)) {
+      return absl::UnimplementedError(absl::StrCat("a predicated '", instruction.base(), "'"));
     }
     instructions.push_back(std::move(instruction));
   }
@@ -187,7 +208,7 @@ bool BecomesIr(const std::vector<InlineInstruction>& instructions) {
   bool meets = false;
   bool only_moves = true;
   for (const InlineInstruction& instruction : instructions) {
-    meets = meets || instruction.Meets();
+    meets = meets || instruction.Meets() || instruction.guard.has_value();
     only_moves = only_moves && instruction.base() == "mov";
   }
   return meets || only_moves;

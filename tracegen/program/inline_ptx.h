@@ -2,6 +2,7 @@
 #ifndef HEDDLE_TRACEGEN_PROGRAM_INLINE_PTX_H_
 #define HEDDLE_TRACEGEN_PROGRAM_INLINE_PTX_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "llvm/IR/Instructions.h"
 
 namespace heddle::tracegen {
+
+// Where generic addresses of shared memory begin (kSharedBase of instrument/thread_context.h).
+inline constexpr uint64_t kSharedWindow = 0x2100'0000'0000;
 
 // One operand of an instruction of inline PTX.
 struct InlineOperand {
@@ -26,19 +30,20 @@ struct InlineOperand {
 };
 
 struct InlineInstruction {
-  std::string text;                // as written
-  std::vector<std::string> parts;  // of the opcode, cut at points
+  std::string text;                    // as written
+  std::optional<InlineOperand> guard;  // the predicate that it is executed under
+  std::vector<std::string> parts;      // of the opcode, cut at points
   std::vector<InlineOperand> operands;
 
   const std::string& base() const { return parts.front(); }
   bool Has(std::string_view modifier) const;
-  bool IsMemory() const;  // ld, st, atom, red
+  bool IsMemory() const;  // ld, ldu, st, atom, red
   // Hands the processor to other threads: shuffles, votes, matches, barriers.
   bool Meets() const;
 };
 
-// Takes the text of an asm statement apart. Errors: predicated instructions, labels, and anything else that is no list
-// of plain instructions with declarations of registers.
+// Takes the text of an asm statement apart. Errors: labels, predicated instructions that do more than compute a value,
+// and anything else that is no list of plain instructions with declarations of registers.
 absl::StatusOr<std::vector<InlineInstruction>> ParseInlinePtx(std::string_view text);
 
 // The memory instruction of an asm statement, its address (a pointer or a number of 32 or 64 bits) and offset.
@@ -50,8 +55,8 @@ struct InlineAccess {
 };
 InlineAccess InlineAccessOf(const llvm::CallInst& call);
 
-// Whether the statement has to become IR before code generation (it meets other threads, or only moves values);
-// otherwise its text stays in the PTX, and only its execution on the host needs IR.
+// Whether the statement has to become IR before code generation (it meets other threads, has predicated instructions,
+// or only moves values); otherwise its text stays in the PTX, and only its execution on the host needs IR.
 bool BecomesIr(const std::vector<InlineInstruction>& instructions);
 
 // Puts IR of the same meaning before the call, with intrinsics of NVPTX where PTX has no equal in IR, and returns what

@@ -1,10 +1,14 @@
 #include "tracegen/program/inline_ptx_arithmetic.h"
 
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/Module.h"
+#include "tracegen/program/inline_ptx_modifiers.h"
 
 namespace heddle::tracegen {
 
@@ -38,9 +42,22 @@ Value* InlinePtxArithmetic::Extend(Value* value, unsigned bits, bool is_signed) 
 
 Value* InlinePtxArithmetic::Saturate(Value* value) {
   if (!Has("sat")) return value;
-  if (Type().is_float) return Intrinsic(Type().bits == 32 ? "llvm.nvvm.saturate.f" : "llvm.nvvm.saturate.d", {value});
+  llvm::Type* type = value->getType();
+  if (type->isFloatTy() || type->isDoubleTy()) {
+    return Intrinsic(type->isFloatTy() ? "llvm.nvvm.saturate.f" : "llvm.nvvm.saturate.d", {value});
+  }
   Fail();
   return value;
+}
+
+Value* InlinePtxArithmetic::Flush(Value* value) {
+  if (!Has("ftz") || !value->getType()->isFloatTy()) return value;
+  llvm::Type* type = value->getType();
+  Value* small = builder_.CreateFCmpOLT(
+      builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value),
+      llvm::ConstantFP::get(type, llvm::APFloat::getSmallestNormalized(type->getFltSemantics())));
+  Value* zero = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, llvm::ConstantFP::get(type, 0.0), value);
+  return builder_.CreateSelect(small, zero, value);
 }
 
 Value* InlinePtxArithmetic::Floating() {
@@ -55,8 +72,8 @@ Value* InlinePtxArithmetic::Floating() {
   if (Has("approx") || Has("full")) mode = "approx";
   const std::string name = absl::StrCat("llvm.nvvm.", base, ".", mode, suffix);
   if (base == "mov") return In(1);
-  if (base == "neg") return builder_.CreateFNeg(In(1));
-  if (base == "abs") return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, In(1));
+  if (base == "neg") return builder_.CreateFNeg(Flush(In(1)));
+  if (base == "abs") return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, Flush(In(1)));
   if (base == "min") return Intrinsic(absl::StrCat("llvm.nvvm.fmin", suffix), {In(1), In(2)});
   if (base == "max") return Intrinsic(absl::StrCat("llvm.nvvm.fmax", suffix), {In(1), In(2)});
   if (base == "copysign") return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, In(2), In(1));
@@ -67,7 +84,15 @@ Value* InlinePtxArithmetic::Floating() {
   if (base == "fma" || base == "mad") {
     return Saturate(Intrinsic(absl::StrCat("llvm.nvvm.fma.", mode, suffix), {In(1), In(2), In(3)}));
   }
-  if (base == "rcp" && mode == "approx") return Intrinsic(absl::StrCat("llvm.nvvm.rcp.rn", suffix), {In(1)});
+  if (base == "rcp" && mode == "approx") {
+    return Intrinsic(type.bits == 64 ? "llvm.nvvm.rcp.rn.d" : absl::StrCat("llvm.nvvm.rcp.rn", suffix), {In(1)});
+  }
+  if (base == "tanh") {
+    // LLVM 19 has no intrinsic of it.
+    llvm::FunctionCallee function =
+        call().getModule()->getOrInsertFunction("__nv_tanhf", builder_.getFloatTy(), builder_.getFloatTy());
+    return builder_.CreateCall(function, {In(1)});
+  }
   if (base == "rcp" || base == "sqrt" || base == "rsqrt" || base == "ex2" || base == "lg2" || base == "sin" ||
       base == "cos") {
     return Intrinsic(name, {In(1)});
@@ -116,9 +141,11 @@ Value* InlinePtxArithmetic::Integral() {
   }
   if (base == "bfe") return ExtractField();
   if (base == "bfi") return InsertField();
-  if (base == "prmt" && at().parts.size() == 2) return Intrinsic("llvm.nvvm.prmt", {In32(1), In32(2), In32(3)});
+  if (base == "prmt") return Permute();
   if (base == "lop3") return ThreeInputLogic();
   if (base == "shf") return FunnelShift();
+  if (base == "dp4a" || base == "dp2a") return DotProduct();
+  if (const std::string lanes = LaneOperation(base); !lanes.empty()) return Lanes(lanes);
   return nullptr;
 }
 
@@ -141,6 +168,7 @@ Value* InlinePtxArithmetic::Sum() {
   const std::string& base = at().base();
   const unsigned bits = Type().bits;
   if (Has("sat")) {
+    if (!Type().is_signed || bits != 32) return nullptr;
     const auto id = base == "add" ? llvm::Intrinsic::sadd_sat : llvm::Intrinsic::ssub_sat;
     return builder_.CreateBinaryIntrinsic(id, In(1), In(2));
   }
@@ -162,6 +190,7 @@ Value* InlinePtxArithmetic::Product() {
   const unsigned bits = type.bits;
   Value* product = builder_.CreateMul(Extend(In(1), 2 * bits, type.is_signed), Extend(In(2), 2 * bits, type.is_signed));
   const bool adds = base != "mul";
+  if (Has("sat")) return nullptr;
   if (Has("wide")) {
     return adds ? builder_.CreateAdd(product, Read(3, PtxType{2 * bits, false, false})) : product;
   }
@@ -243,6 +272,89 @@ Value* InlinePtxArithmetic::FunnelShift() {
   if (Has("l")) both = builder_.CreateLShr(builder_.CreateShl(both, amount), 32);
   if (Has("r")) both = builder_.CreateLShr(both, amount);
   return builder_.CreateTrunc(both, builder_.getInt32Ty());
+}
+
+Value* InlinePtxArithmetic::Permute() {
+  // The selectors that a mode stands for, by the last two bits of the third operand (PTX ISA, prmt).
+  static const std::pair<const char*, uint64_t> kModes[] = {
+      {"f4e", 0x6543'5432'4321'3210}, {"b4e", 0x0123'7012'6701'5670}, {"rc8", 0x3333'2222'1111'0000},
+      {"ecl", 0x3333'3222'3211'3210}, {"ecr", 0x3210'2210'1110'0000}, {"rc16", 0x3232'1010'3232'1010},
+  };
+  Value* selectors = In32(3);
+  for (const auto& [mode, table] : kModes) {
+    if (!Has(mode)) continue;
+    Value* shift = builder_.CreateShl(Extend(builder_.CreateAnd(selectors, 3), 64, false), 4);
+    selectors = builder_.CreateTrunc(builder_.CreateLShr(Integer(64, table), shift), builder_.getInt32Ty());
+  }
+  return Intrinsic("llvm.nvvm.prmt", {In32(1), In32(2), selectors});
+}
+
+Value* InlinePtxArithmetic::Lane(Value* word, unsigned i, unsigned bits, bool is_signed) {
+  Value* high = builder_.CreateShl(word, 32 - bits * (i + 1));
+  return is_signed ? builder_.CreateAShr(high, 32 - bits) : builder_.CreateLShr(high, 32 - bits);
+}
+
+Value* InlinePtxArithmetic::DotProduct() {
+  if (types().size() != 2 || at().operands.size() != 4) return nullptr;
+  const bool halves = at().base() == "dp2a";
+  if (halves && !Has("lo") && !Has("hi")) return nullptr;
+  const unsigned count = halves ? 2 : 4, first = Has("hi") ? 2 : 0;
+  Value* a = In32(1);
+  Value* b = In32(2);
+  Value* sum = In32(3);
+  for (unsigned i = 0; i < count; ++i) {
+    sum = builder_.CreateAdd(sum, builder_.CreateMul(Lane(a, i, 32 / count, types()[0].is_signed),
+                                                     Lane(b, first + i, 8, types()[1].is_signed)));
+  }
+  return sum;
+}
+
+Value* InlinePtxArithmetic::Lanes(const std::string& operation) {
+  const bool compares = operation == "vset";
+  if (types().size() != (compares ? 2 : 3) || at().operands.size() != 4) return nullptr;
+  const PtxType& of_a = types()[types().size() - 2];
+  const unsigned count = at().base().back() == '2' ? 2 : 4, bits = 32 / count;
+  Value* words[2] = {In32(1), In32(2)};
+  Value* whole = Has("add") ? In32(3) : Integer(32, 0);
+  for (unsigned i = 0; i < count; ++i) {
+    Value* a = Lane(words[0], i, bits, of_a.is_signed);
+    Value* b = Lane(words[1], i, bits, types().back().is_signed);
+    Value* lane = nullptr;
+    auto choose = [&](llvm::CmpInst::Predicate test, Value* yes, Value* no) {
+      lane = builder_.CreateSelect(builder_.CreateICmp(test, a, b), yes, no);
+    };
+    if (operation == "vadd") lane = builder_.CreateAdd(a, b);
+    if (operation == "vsub") lane = builder_.CreateSub(a, b);
+    if (operation == "vavrg") {
+      Value* sum = builder_.CreateAdd(a, b);
+      Value* up = Extend(builder_.CreateICmpSGE(sum, Integer(32, 0)), 32, false);
+      lane = builder_.CreateAShr(builder_.CreateAdd(sum, up), 1);
+    }
+    if (operation == "vabsdiff") choose(llvm::CmpInst::ICMP_SGT, builder_.CreateSub(a, b), builder_.CreateSub(b, a));
+    if (operation == "vmin") choose(llvm::CmpInst::ICMP_SLT, a, b);
+    if (operation == "vmax") choose(llvm::CmpInst::ICMP_SGT, a, b);
+    static const std::pair<const char*, llvm::CmpInst::Predicate> kTests[] = {
+        {"eq", llvm::CmpInst::ICMP_EQ},  {"ne", llvm::CmpInst::ICMP_NE},  {"lt", llvm::CmpInst::ICMP_SLT},
+        {"le", llvm::CmpInst::ICMP_SLE}, {"gt", llvm::CmpInst::ICMP_SGT}, {"ge", llvm::CmpInst::ICMP_SGE}};
+    for (const auto& [name, test] : kTests) {
+      if (compares && Has(name)) choose(test, Integer(32, 1), Integer(32, 0));
+    }
+    if (lane == nullptr) return nullptr;
+    if (Has("sat")) {
+      const bool is_signed = types()[0].is_signed;
+      const uint64_t most = (uint64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+      const uint64_t least = is_signed ? ~most : 0;
+      lane = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, lane, Integer(32, most));
+      lane = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, lane, Integer(32, least & 0xffffffff));
+    }
+    if (Has("add")) {
+      whole = builder_.CreateAdd(whole, lane);
+    } else {
+      Value* cut = builder_.CreateAnd(lane, Integer(32, (uint64_t{1} << bits) - 1));
+      whole = builder_.CreateOr(whole, builder_.CreateShl(cut, bits * i));
+    }
+  }
+  return whole;
 }
 
 }  // namespace heddle::tracegen

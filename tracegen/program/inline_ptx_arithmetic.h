@@ -16,8 +16,10 @@ class InlinePtxArithmetic : public InlinePtxOperands {
   llvm::Value* Arithmetic() { return Type().is_float ? Floating() : Integral(); }
 
   llvm::Value* Extend(llvm::Value* value, unsigned bits, bool is_signed);
-  // Between 0 and 1, where the instruction says .sat.
+  // A floating-point value between 0 and 1, where the instruction says .sat.
   llvm::Value* Saturate(llvm::Value* value);
+  // A zero of the same sign for a subnormal number of single precision, where the instruction says .ftz.
+  llvm::Value* Flush(llvm::Value* value);
 
  private:
   llvm::Value* Floating();
@@ -37,6 +39,13 @@ class InlinePtxArithmetic : public InlinePtxOperands {
   llvm::Value* InsertField();
   llvm::Value* ThreeInputLogic();
   llvm::Value* FunnelShift();
+  llvm::Value* Permute();
+  // A dot product of bytes with bytes or halves, added to a third operand.
+  llvm::Value* DotProduct();
+  // Part `i` of a word that has parts of `bits`, as 32 bits.
+  llvm::Value* Lane(llvm::Value* word, unsigned i, unsigned bits, bool is_signed);
+  // vadd4, vmin2 ...: the same for all bytes or halves of two words.
+  llvm::Value* Lanes(const std::string& operation);
 
   llvm::Value* carry_ = nullptr;  // of the last instruction with .cc
 };

@@ -10,6 +10,7 @@
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "tracegen/program/inline_ptx.h"
 #include "tracegen/program/inline_ptx_arithmetic.h"
+#include "tracegen/program/inline_ptx_modifiers.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -25,7 +26,7 @@ class Emitter final : public InlinePtxArithmetic {
   absl::StatusOr<Value*> Run(const std::vector<InlineInstruction>& instructions) {
     for (const InlineInstruction& instruction : instructions) {
       Take(instruction);
-      if (!Emit() || failed()) return absl::UnimplementedError(instruction.text);
+      if (!Emit() || failed()) return absl::UnimplementedError(absl::StrCat(instruction.text, reason_));
     }
     return Result();
   }
@@ -37,6 +38,7 @@ class Emitter final : public InlinePtxArithmetic {
         base == "pmevent" || base == "brkpt") {
       return true;  // one thread runs at a time, and what it writes is seen at once
     }
+    if (!HasKnownModifiers(at())) return false;
     if (at().Meets()) return Meeting();
     if (at().IsMemory()) return Memory();
     if (base == "mov") return Move();
@@ -46,8 +48,9 @@ class Emitter final : public InlinePtxArithmetic {
       Value* condition = Predicate(3);
       return Out(builder_.CreateSelect(condition, In(1), In(2)));
     }
+    if (base == "slct") return Choose();
     if (base == "isspacep") return Out(SpaceTest());
-    if (base == "cvta") return Out(In(1));
+    if (base == "cvta") return Out(GenericAddress());
     if (Value* value = Arithmetic()) return Out(value);
     return false;
   }
@@ -83,10 +86,13 @@ class Emitter final : public InlinePtxArithmetic {
     const PtxType to = types()[0], from = types()[1];
     Value* value = Read(1, from);
     llvm::Type* type = TypeOf(to);
+    // A register that is wider than an integer holds it extended, as its type says.
+    auto out = [&](Value* integer) { return Out(to.bits < 32 ? Extend(integer, 32, to.is_signed) : integer); };
     if (!to.is_float && !from.is_float) {
-      if (Has("sat")) return false;
-      return Out(from.is_signed ? builder_.CreateSExtOrTrunc(value, type) : builder_.CreateZExtOrTrunc(value, type));
+      if (Has("sat")) value = Clamp(Extend(value, 128, from.is_signed), to);
+      return out(from.is_signed ? builder_.CreateSExtOrTrunc(value, type) : builder_.CreateZExtOrTrunc(value, type));
     }
+    if (from.is_float) value = Flush(value);
     auto rounded = [&](Value* v) -> Value* {
       const llvm::Intrinsic::ID id = Has("rni")   ? llvm::Intrinsic::roundeven
                                      : Has("rzi") ? llvm::Intrinsic::trunc
@@ -99,22 +105,55 @@ class Emitter final : public InlinePtxArithmetic {
       Value* whole = rounded(value);
       if (whole == nullptr) return false;
       const llvm::Intrinsic::ID id = to.is_signed ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
-      return Out(builder_.CreateIntrinsic(id, {type, whole->getType()}, {whole}));
+      return out(builder_.CreateIntrinsic(id, {type, whole->getType()}, {whole}));
     }
     if (!from.is_float) {
       for (const char* mode : {"rz", "rm", "rp"}) {
         if (!Has(mode)) continue;
-        return Out(Intrinsic(absl::StrCat("llvm.nvvm.", from.is_signed ? "" : "u", from.bits == 64 ? "ll" : "i", "2",
-                                          to.bits == 64 ? "d." : "f.", mode),
-                             {value}));
+        Value* number = Intrinsic(absl::StrCat("llvm.nvvm.", from.is_signed ? "" : "u", from.bits == 64 ? "ll" : "i",
+                                               "2", to.bits == 64 ? "d." : "f.", mode),
+                                  {value});
+        return number != nullptr && Out(Saturate(number));
       }
       if (!Has("rn")) return false;
-      return Out(from.is_signed ? builder_.CreateSIToFP(value, type) : builder_.CreateUIToFP(value, type));
+      return Out(Saturate(from.is_signed ? builder_.CreateSIToFP(value, type) : builder_.CreateUIToFP(value, type)));
     }
-    if (Value* whole = rounded(value); whole != nullptr && to.bits == from.bits) return Out(Saturate(whole));
-    if (to.bits > from.bits) return Out(builder_.CreateFPExt(value, type));
-    if (to.bits < from.bits && Has("rn")) return Out(builder_.CreateFPTrunc(value, type));
-    return to.bits == from.bits && Out(Saturate(value));
+    if (Value* whole = rounded(value); whole != nullptr) return to.bits == from.bits && Out(Saturate(whole));
+    if (to.bits > from.bits) return Out(Saturate(builder_.CreateFPExt(value, type)));
+    if (to.bits == from.bits) return Out(Saturate(value));
+    for (const char* mode : {"rz", "rm", "rp"}) {
+      if (!Has(mode)) continue;
+      Value* number = to.bits == 32 ? Intrinsic(absl::StrCat("llvm.nvvm.d2f.", mode), {value}) : nullptr;
+      return number != nullptr && Out(Saturate(Flush(number)));
+    }
+    return Has("rn") && Out(Saturate(Flush(builder_.CreateFPTrunc(value, type))));
+  }
+
+  // An integer of 128 bits within the range of a type.
+  Value* Clamp(Value* value, const PtxType& type) {
+    const llvm::APInt most = type.is_signed ? llvm::APInt::getSignedMaxValue(type.bits).zext(128)
+                                            : llvm::APInt::getMaxValue(type.bits).zext(128);
+    const llvm::APInt least =
+        type.is_signed ? llvm::APInt::getSignedMinValue(type.bits).sext(128) : llvm::APInt::getZero(128);
+    value = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value, builder_.getInt(most));
+    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, value, builder_.getInt(least));
+  }
+
+  // slct.dtype.ctype d, a, b, c: a if c is not negative.
+  bool Choose() {
+    if (types().size() != 2) return false;
+    Value* test = Flush(In(3));
+    Value* first = Type().is_float ? builder_.CreateFCmpOGE(test, llvm::Constant::getNullValue(test->getType()))
+                                   : builder_.CreateICmpSGE(test, llvm::Constant::getNullValue(test->getType()));
+    return Out(builder_.CreateSelect(first, Read(1, types()[0]), Read(2, types()[0])));
+  }
+
+  // Addresses of a space are generic ones already, but for those that count from the start of shared memory.
+  Value* GenericAddress() {
+    Value* address = In(1);
+    if (Has("to") || !Has("shared") || Type().bits != 64) return address;
+    Value* counts = builder_.CreateICmpULT(address, Integer(64, uint64_t{1} << 32));
+    return builder_.CreateSelect(counts, builder_.CreateAdd(address, Integer(64, kSharedWindow)), address);
   }
 
   bool Compare() {
@@ -137,8 +176,8 @@ class Emitter final : public InlinePtxArithmetic {
         {"leu", llvm::CmpInst::FCMP_ULE}, {"gtu", llvm::CmpInst::FCMP_UGT}, {"geu", llvm::CmpInst::FCMP_UGE},
         {"num", llvm::CmpInst::FCMP_ORD}, {"nan", llvm::CmpInst::FCMP_UNO}};
     if (at().parts.size() < 3) return false;
-    Value* a = In(1);
-    Value* b = In(2);
+    Value* a = Flush(In(1));
+    Value* b = Flush(In(2));
     Value* result = nullptr;
     if (Type().is_float) {
       auto found = kFloats.find(at().parts[1]);
@@ -150,14 +189,18 @@ class Emitter final : public InlinePtxArithmetic {
       }
     }
     if (result == nullptr) return false;
-    if (Has("and")) result = builder_.CreateAnd(result, Predicate(3));
-    if (Has("or")) result = builder_.CreateOr(result, Predicate(3));
-    if (Has("xor")) result = builder_.CreateXor(result, Predicate(3));
-    if (at().base() == "setp") {
+    auto combined = [&](Value* test) {
+      if (Has("and")) return builder_.CreateAnd(test, Predicate(3));
+      if (Has("or")) return builder_.CreateOr(test, Predicate(3));
+      return Has("xor") ? builder_.CreateXor(test, Predicate(3)) : test;
+    };
+    if (at().base() == "setp" && at().operands[0].kind == Kind::kPair) {
       const InlineOperand& to = at().operands[0];
-      if (to.kind != Kind::kPair) return Out(result);
-      return Write(to.elements[0], result) && Write(to.elements[1], builder_.CreateNot(result));
+      Value* both[2] = {combined(result), combined(builder_.CreateNot(result))};
+      return Write(to.elements[0], both[0]) && Write(to.elements[1], both[1]);
     }
+    result = combined(result);
+    if (at().base() == "setp") return Out(result);
     if (types().size() != 2) return false;
     return Out(types()[0].is_float ? builder_.CreateUIToFP(result, TypeOf(types()[0]))
                                    : builder_.CreateSExt(result, TypeOf(types()[0])));
@@ -172,11 +215,22 @@ class Emitter final : public InlinePtxArithmetic {
     return nullptr;
   }
 
+  // Whether the code is compiled for a device of at least this compute capability.
+  bool Needs(unsigned capability) {
+    unsigned target = 0;
+    const llvm::StringRef cpu = call().getFunction()->getFnAttribute("target-cpu").getValueAsString();
+    if (!cpu.starts_with("sm_") || cpu.substr(3).getAsInteger(10, target) || target >= capability) return true;
+    reason_ = absl::StrCat(", which needs compute capability ", capability / 10, ".", capability % 10);
+    return false;
+  }
+
   bool Meeting() {
     const std::string& base = at().base();
+    if ((base == "match" && !Needs(70)) || (base == "redux" && !Needs(80))) return false;
     auto mask_or_active = [&](size_t i) { return Has("sync") ? In32(i) : Intrinsic("llvm.nvvm.activemask", {}); };
     if (base == "activemask") return Out(Intrinsic("llvm.nvvm.activemask", {}));
     if (base == "bar" || base == "barrier") {
+      if (Has("red")) return ReduceAtBarrier();
       if (Has("warp")) return Intrinsic("llvm.nvvm.bar.warp.sync", {In32(0)}) != nullptr;
       if (!Has("sync") || at().operands.empty()) return false;
       if (at().operands.size() == 1) return Intrinsic("llvm.nvvm.barrier.sync", {In32(0)}) != nullptr;
@@ -197,11 +251,37 @@ class Emitter final : public InlinePtxArithmetic {
       const char* mode = Has("all") ? "all" : Has("any") ? "any" : Has("uni") ? "uni" : "ballot";
       return Out(Intrinsic(absl::StrCat("llvm.nvvm.vote.", mode, ".sync"), {mask_or_active(2), Predicate(1)}));
     }
-    if (base == "match" && Has("any")) {
+    if (base == "match") {
       const char* type = Type().bits == 64 ? "i64" : "i32";
-      return Out(Intrinsic(absl::StrCat("llvm.nvvm.match.any.sync.", type), {In32(2), In(1)}));
+      if (Has("any")) return Out(Intrinsic(absl::StrCat("llvm.nvvm.match.any.sync.", type), {In32(2), In(1)}));
+      const InlineOperand& to = at().operands[0];
+      Value* matched = Intrinsic(absl::StrCat("llvm.nvvm.match.all.sync.", type, "p"), {In32(2), In(1)});
+      if (matched == nullptr) return false;
+      Value* lanes = builder_.CreateExtractValue(matched, 0);
+      if (to.kind != Kind::kPair) return Out(lanes);
+      return Write(to.elements[0], lanes) && Write(to.elements[1], builder_.CreateExtractValue(matched, 1));
+    }
+    if (base == "redux") {
+      const bool is_unsigned = !Type().is_signed;
+      const char* operation = Has("add")   ? "add"
+                              : Has("min") ? (is_unsigned ? "umin" : "min")
+                              : Has("max") ? (is_unsigned ? "umax" : "max")
+                              : Has("and") ? "and"
+                              : Has("or")  ? "or"
+                                           : "xor";
+      return Out(Intrinsic(absl::StrCat("llvm.nvvm.redux.sync.", operation), {In32(1), In32(2)}));
     }
     return false;
+  }
+
+  // bar.red.OP d, 0, p, for the whole block.
+  bool ReduceAtBarrier() {
+    if (at().operands.size() != 3 || at().operands[1].kind != Kind::kNumber || at().operands[1].number != 0)
+      return false;
+    const char* operation = Has("popc") ? "popc" : Has("and") ? "and" : "or";
+    Value* count = Intrinsic(absl::StrCat("llvm.nvvm.barrier0.", operation), {Extend(Predicate(2), 32, false)});
+    if (count == nullptr) return false;
+    return Out(Has("popc") ? count : builder_.CreateIsNotNull(count));
   }
 
   bool Memory() {
@@ -213,7 +293,7 @@ class Emitter final : public InlinePtxArithmetic {
     const unsigned count = Has("v4") ? 4 : Has("v2") ? 2 : 1;
     const unsigned step = Type().bits / 8;
     // Volatile, so that the host compiler keeps what the program asked for.
-    if (base == "ld") {
+    if (base == "ld" || base == "ldu") {
       for (unsigned i = 0; i < count; ++i) {
         Value* place = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), pointer, uint64_t{i} * step);
         Value* value = builder_.CreateAlignedLoad(element, place, llvm::Align(1), true);
@@ -264,6 +344,7 @@ class Emitter final : public InlinePtxArithmetic {
   }
 
   PointerTo pointer_to_;
+  std::string reason_;  // why an instruction that is known cannot be had
 };
 
 }  // namespace

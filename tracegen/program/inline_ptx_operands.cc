@@ -1,6 +1,8 @@
 #include "tracegen/program/inline_ptx_operands.h"
 
+#include <initializer_list>
 #include <optional>
+#include <tuple>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -14,7 +16,9 @@ namespace {
 using llvm::Value;
 using Kind = InlineOperand::Kind;
 
-std::optional<PtxType> ParseType(absl::string_view part) {
+}  // namespace
+
+std::optional<PtxType> ParsePtxType(absl::string_view part) {
   if (part == "pred") return PtxType{1, false, false};
   uint32_t bits = 0;
   if (part.size() < 2 || absl::string_view("busf").find(part[0]) == absl::string_view::npos) return std::nullopt;
@@ -23,16 +27,15 @@ std::optional<PtxType> ParseType(absl::string_view part) {
   return PtxType{bits, part[0] == 's', part[0] == 'f'};
 }
 
-}  // namespace
-
 InlinePtxOperands::InlinePtxOperands(llvm::CallInst& call) : builder_(&call), call_(call) { ReadArguments(); }
 
 void InlinePtxOperands::Take(const InlineInstruction& instruction) {
   types_.clear();
   for (size_t i = 1; i < instruction.parts.size(); ++i) {
-    if (std::optional<PtxType> type = ParseType(instruction.parts[i])) types_.push_back(*type);
+    if (std::optional<PtxType> type = ParsePtxType(instruction.parts[i])) types_.push_back(*type);
   }
   at_ = &instruction;
+  guard_ = instruction.guard ? Read(*instruction.guard, builder_.getInt1Ty()) : nullptr;
 }
 
 void InlinePtxOperands::ReadArguments() {
@@ -88,6 +91,13 @@ Value* InlinePtxOperands::Number(const InlineOperand& operand, llvm::Type* type)
 }
 
 Value* InlinePtxOperands::Special(const InlineOperand& operand, llvm::Type* type) {
+  // Halves of a counter of 64 bits.
+  for (const auto& [half, whole, shift] : std::initializer_list<std::tuple<const char*, const char*, int>>{
+           {"clock_hi", "clock64", 32}, {"globaltimer_lo", "globaltimer", 0}, {"globaltimer_hi", "globaltimer", 32}}) {
+    if (operand.name != half) continue;
+    Value* counter = Intrinsic(absl::StrCat("llvm.nvvm.read.ptx.sreg.", whole), {});
+    return counter == nullptr ? Fail(type) : As(builder_.CreateLShr(counter, shift), type);
+  }
   const std::string name = absl::StrCat("llvm.nvvm.read.ptx.sreg.", absl::StrReplaceAll(operand.name, {{"_", "."}}));
   Value* value = Intrinsic(name, {});
   return value == nullptr ? Fail(type) : As(value, type);
@@ -126,10 +136,18 @@ Value* InlinePtxOperands::Read(size_t i, const PtxType& type) {
 }
 
 bool InlinePtxOperands::Write(const InlineOperand& operand, Value* value) {
+  // Where the guard is false, what was there before stays; if nothing was, it may be anything.
+  auto guarded = [&](Value* before, Value* now) {
+    return guard_ == nullptr || before == nullptr ? now
+                                                  : builder_.CreateSelect(guard_, now, As(before, now->getType()));
+  };
   if (operand.kind == Kind::kRegister) {
-    if (operand.name != "_") registers_[operand.name] = value;
+    if (operand.name == "_") return true;
+    Value*& place = registers_[operand.name];
+    place = guarded(place, value);
   } else if (operand.kind == Kind::kArgument && operand.argument < outputs_) {
-    arguments_[operand.argument] = As(value, OutputType(operand.argument));
+    Value*& place = arguments_[operand.argument];
+    place = guarded(place, As(value, OutputType(operand.argument)));
   } else {
     return false;
   }

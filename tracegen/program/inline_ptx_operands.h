@@ -21,13 +21,16 @@ struct PtxType {
   bool is_float = false;
 };
 
+// The type that a part of an opcode names; nothing if it names none, or one that is not known (f16x2, bf16).
+std::optional<PtxType> ParsePtxType(absl::string_view part);
+
 // The operands of an asm statement, instruction by instruction: values of registers that the text declares, of inputs
 // and of outputs so far. What cannot be read is poison, and failed() says so from then on.
 class InlinePtxOperands {
  public:
   explicit InlinePtxOperands(llvm::CallInst& call);
 
-  // Goes on to the next instruction, which has to outlive the calls that are about it.
+  // Goes on to the next instruction, which has to outlive the calls that are about it, and reads its guard.
   void Take(const InlineInstruction& instruction);
   bool failed() const { return failed_; }
 
@@ -50,7 +53,7 @@ class InlinePtxOperands {
   // A predicate is written as a register of the text, never as an argument.
   llvm::Value* Predicate(size_t i) { return Read(i, PtxType{1, false, false}); }
 
-  // False if nothing can be written there.
+  // Under the instruction's guard, if it has one. False if nothing can be written there.
   bool Write(const InlineOperand& operand, llvm::Value* value);
   // To the first operand; false also if there is no value.
   bool Out(llvm::Value* value) { return value != nullptr && !at_->operands.empty() && Write(at_->operands[0], value); }
@@ -76,6 +79,7 @@ class InlinePtxOperands {
   unsigned outputs_ = 0;
   std::map<std::string, llvm::Value*, std::less<>> registers_;
   const InlineInstruction* at_ = nullptr;
+  llvm::Value* guard_ = nullptr;  // of the instruction; null: none
   std::vector<PtxType> types_;
   bool failed_ = false;
 };

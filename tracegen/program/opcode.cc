@@ -83,6 +83,8 @@ v1::OpClass Arithmetic(const Parts& parts) {
                      "bfind", "fns", "bfe", "bfi", "bmsk", "prmt", "sad", "addc", "subc", "isspacep", "szext"})) {
     return v1::OP_INT_ALU;
   }
+  // On the bytes or halves of words: vadd4, vset2 ...
+  if (base.size() > 3 && base[0] == 'v' && (base.back() == '2' || base.back() == '4')) return v1::OP_INT_ALU;
   return v1::OP_UNKNOWN;
 }
 

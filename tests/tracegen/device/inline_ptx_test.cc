@@ -1,5 +1,7 @@
 // Inline PTX: the statements that programs use are recorded as they are written, and compute what PTX says.
+#include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 #include "tests/tracegen/execute/capture_fixture.h"
 
@@ -15,10 +17,23 @@ uint32_t Permute(uint32_t a, uint32_t b, uint32_t selectors) {
   return result;
 }
 
+// Byte i of a word, as a signed number.
+int Signed(uint32_t word, int i) { return static_cast<int8_t>(word >> 8 * i); }
+int Unsigned(uint32_t word, int i) { return static_cast<uint8_t>(word >> 8 * i); }
+
+// A word whose bytes are those of two words, combined.
+template <typename Function>
+uint32_t Bytes(Function function) {
+  uint32_t word = 0;
+  for (int i = 0; i < 4; ++i) word |= static_cast<uint32_t>(function(i) & 255) << 8 * i;
+  return word;
+}
+
 class InlinePtxTest : public CaptureTest {
  protected:
   // One thread of `threads` evaluates each statement; a statement sets r from a and b (unsigned), t is the thread.
-  void Expect(const std::vector<std::pair<std::string, uint32_t>>& statements, uint32_t threads = 1) {
+  void Expect(const std::vector<std::pair<std::string, uint32_t>>& statements, uint32_t threads = 1,
+              const std::string& target = "sm_70") {
     std::string source = "__global__ void k(unsigned* out, unsigned a, unsigned b) {\n  unsigned r, t = threadIdx.x;\n";
     std::vector<double> expected;
     for (const auto& [statement, value] : statements) {
@@ -27,7 +42,7 @@ class InlinePtxTest : public CaptureTest {
     }
     source += "}\n";
     const std::string recipe = absl::StrCat(
-        "buffer { name: \"out\" type: U32 count: ", expected.size(), " fill { zeros {} } }\n",
+        "target: \"", target, "\"\nbuffer { name: \"out\" type: U32 count: ", expected.size(), " fill { zeros {} } }\n",
         "launch { kernel: \"k\" block { x: ", threads, " } argument { buffer: \"out\" } argument { u32: ", kA,
         " } argument { u32: ", kB, " } }\ncheck { buffer: \"out\" expected { ", Values(expected), " } }\n");
     Succeeds(source, recipe);
@@ -119,13 +134,123 @@ __global__ void k(int* out) {
   EXPECT_TRUE(streams);
 }
 
+TEST_F(InlinePtxTest, DotProductsAndLanes) {
+  const std::string two = R"( : "=r"(r) : "r"(a), "r"(b), "r"(7))";
+  int dot_signed = 7, dot_mixed = 7, sum = 7;
+  uint32_t dot_unsigned = 7;
+  for (int i = 0; i < 4; ++i) {
+    dot_signed += Signed(kA, i) * Signed(kB, i);
+    dot_unsigned += Unsigned(kA, i) * Unsigned(kB, i);
+    dot_mixed += Unsigned(kA, i) * Signed(kB, i);
+    sum += std::abs(Unsigned(kA, i) - Unsigned(kB, i));
+  }
+  const auto low = static_cast<int16_t>(kA & 0xffff), high = static_cast<int16_t>(kA >> 16);
+  auto clamp = [](int value, int least, int most) { return std::clamp(value, least, most); };
+  Expect({
+      {"\"dp4a.s32.s32 %0, %1, %2, %3;\"" + two, static_cast<uint32_t>(dot_signed)},
+      {"\"dp4a.u32.u32 %0, %1, %2, %3;\"" + two, dot_unsigned},
+      {"\"dp4a.u32.s32 %0, %1, %2, %3;\"" + two, static_cast<uint32_t>(dot_mixed)},
+      {"\"dp2a.lo.s32.s32 %0, %1, %2, %3;\"" + two,
+       static_cast<uint32_t>(low * Signed(kB, 0) + high * Signed(kB, 1) + 7)},
+      {"\"dp2a.hi.u32.u32 %0, %1, %2, %3;\"" + two, (kA & 0xffff) * Unsigned(kB, 2) + (kA >> 16) * Unsigned(kB, 3) + 7},
+      {"\"vadd4.u32.u32.u32 %0, %1, %2, %3;\"" + two, Bytes([](int i) { return Unsigned(kA, i) + Unsigned(kB, i); })},
+      {"\"vadd4.u32.u32.u32.sat %0, %1, %2, %3;\"" + two,
+       Bytes([&](int i) { return clamp(Unsigned(kA, i) + Unsigned(kB, i), 0, 255); })},
+      {"\"vsub4.s32.s32.s32.sat %0, %1, %2, %3;\"" + two,
+       Bytes([&](int i) { return clamp(Signed(kA, i) - Signed(kB, i), -128, 127); })},
+      {"\"vsub4.u32.u32.u32.sat %0, %1, %2, %3;\"" + two,
+       Bytes([&](int i) { return clamp(Unsigned(kA, i) - Unsigned(kB, i), 0, 255); })},
+      {"\"vavrg4.s32.s32.s32 %0, %1, %2, %3;\"" + two,
+       Bytes([](int i) { return (Signed(kA, i) + Signed(kB, i) + (Signed(kA, i) + Signed(kB, i) >= 0)) >> 1; })},
+      {"\"vabsdiff4.u32.u32.u32 %0, %1, %2, %3;\"" + two,
+       Bytes([](int i) { return std::abs(Unsigned(kA, i) - Unsigned(kB, i)); })},
+      {"\"vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;\"" + two, static_cast<uint32_t>(sum)},
+      {"\"vmin4.s32.s32.s32 %0, %1, %2, %3;\"" + two,
+       Bytes([](int i) { return std::min(Signed(kA, i), Signed(kB, i)); })},
+      {"\"vmax2.u32.u32.u32 %0, %1, %2, %3;\"" + two, 0xdeedbeef},
+      {"\"vset4.s32.s32.gt %0, %1, %2, %3;\"" + two,
+       Bytes([](int i) { return Signed(kA, i) > Signed(kB, i) ? 1 : 0; })},
+      // The forms of prmt with a mode (PTX ISA, prmt): bytes of {b, a} from 1 on, forwards and backwards, and so on.
+      {"\"prmt.b32.f4e %0, %1, %2, 1;\"" + two, Permute(kA, kB, 0x4321)},
+      {"\"prmt.b32.b4e %0, %1, %2, 1;\"" + two, Permute(kA, kB, 0x6701)},
+      {"\"prmt.b32.rc8 %0, %1, %2, 2;\"" + two, Permute(kA, kB, 0x2222)},
+      {"\"prmt.b32.ecl %0, %1, %2, 1;\"" + two, Permute(kA, kB, 0x3211)},
+      {"\"prmt.b32.ecr %0, %1, %2, 2;\"" + two, Permute(kA, kB, 0x2210)},
+      {"\"prmt.b32.rc16 %0, %1, %2, 7;\"" + two, Permute(kA, kB, 0x3232)},
+  });
+  EXPECT_EQ(Count(trace::v1::OP_INT_MUL), 5);
+}
+
+TEST_F(InlinePtxTest, PredicatesSaturationAndSubnormalNumbers) {
+  Expect({
+      {R"("{ .reg .pred p; setp.gt.u32 p, %1, 5; @p add.u32 %0, %1, 1; @!p mov.u32 %0, 9; }" : "=r"(r) : "r"(a))",
+       kA + 1},
+      {R"("{ .reg .pred p; setp.lt.u32 p, %1, 5; @p add.u32 %0, %0, 1; }" : "+r"(r) : "r"(a))", 0},
+      {R"("{ .reg .pred p, q; setp.eq.and.u32 p|q, %1, %1, 0; selp.u32 %0, 1, 0, q; }" : "=r"(r) : "r"(a))", 0},
+      {R"("slct.u32.s32 %0, 3, 4, %1;" : "=r"(r) : "r"(a))", 4},
+      {R"("mov.u32 %0, 0x10; add.u32 %0, %0, 010; add.u32 %0, %0, 0b10;" : "=r"(r))", 26},
+      {R"("cvt.sat.u8.s32 %0, %1;" : "=r"(r) : "r"(a))", 0},
+      {R"("cvt.sat.s8.s32 %0, %1;" : "=r"(r) : "r"(a))", 0xffffff80},
+      {R"("cvt.s8.s32 %0, 0x180;" : "=r"(r))", 0xffffff80},
+      {R"("cvt.rzi.s16.f32 %0, 0fC1F00000;" : "=r"(r))", 0xffffffe2},
+      {R"("cvt.rpi.s32.f32 %0, 0f00000001;" : "=r"(r))", 1},
+      {R"("cvt.rpi.ftz.s32.f32 %0, 0f00000001;" : "=r"(r))", 0},
+      {R"("{ .reg .f32 f; cvt.rn.sat.f32.f64 f, %1; mov.b32 %0, f; }" : "=r"(r) : "d"(1.5))", 0x3f800000},
+      {R"("{ .reg .f32 f; cvt.rz.f32.f64 f, %1; mov.b32 %0, f; }" : "=r"(r) : "d"(0x1.ffffffp0))", 0x3fffffff},
+      {R"("{ .reg .f32 f; abs.ftz.f32 f, 0f80000001; mov.b32 %0, f; }" : "=r"(r))", 0},
+      {R"("{ .reg .f32 f; abs.f32 f, 0f80000001; mov.b32 %0, f; }" : "=r"(r))", 1},
+      {R"("{ .reg .pred p; setp.lt.ftz.f32 p, 0f00000000, 0f00000001; selp.u32 %0, 1, 0, p; }" : "=r"(r))", 0},
+      {R"("{ .reg .f32 f; tanh.approx.f32 f, 0f00000000; mov.b32 %0, f; }" : "=r"(r))", 0},
+      {R"("{ .reg .u64 w; cvta.shared.u64 w, %1; shr.u64 w, w, 32; cvt.u32.u64 %0, w; }" : "=r"(r) : "l"(12ull))",
+       0x2100},
+  });
+}
+
+TEST_F(InlinePtxTest, WarpsReduceMatchAndScan) {
+  Expect(
+      {
+          {R"("redux.sync.add.s32 %0, %1, 0xffffffff;" : "=r"(r) : "r"(t))", 31 * 16},
+          {R"("redux.sync.max.u32 %0, %1, 0xffffffff;" : "=r"(r) : "r"(a + t))", kA + 31},
+          {R"("redux.sync.or.b32 %0, %1, 0xffffffff;" : "=r"(r) : "r"(t))", 31},
+          {R"("{ .reg .pred p; match.all.sync.b32 %0|p, %1, 0xffffffff; }" : "=r"(r) : "r"(b))", 0xffffffff},
+          {R"("{ .reg .pred p; setp.lt.u32 p, %1, 10; bar.red.popc.u32 %0, 0, p; }" : "=r"(r) : "r"(t))", 10},
+          // A step of a scan, as libraries have it: the sum is taken only from lanes that are there.
+          {R"("{ .reg .u32 n; .reg .pred p; shfl.sync.up.b32 n|p, %1, 1, 0x0, 0xffffffff; @p add.u32 n, n, %1; )"
+           R"(mov.u32 %0, n; }" : "=r"(r) : "r"(t + 5))",
+           5},
+      },
+      32, "sm_80");
+}
+
+TEST_F(InlinePtxTest, LoadsMayNameCachesOfNewerDevices) {
+  Succeeds(R"(
+__global__ void k(int* out) {
+  int a, b;
+  asm volatile("ld.global.nc.L1::no_allocate.L2::128B.u32 %0, [%1];" : "=r"(a) : "l"(out + 1));
+  asm volatile("ldu.global.u32 %0, [%1];" : "=r"(b) : "l"(out + 2));
+  out[0] = a + b;
+})",
+           absl::StrCat("buffer { name: \"out\" type: I32 count: 3 fill { iota { start: 5 } } }\n"
+                        "launch { kernel: \"k\" block { x: 1 } argument { buffer: \"out\" } }\n"
+                        "check { buffer: \"out\" expected { ",
+                        Values({13, 6, 7}), " } }\n"));
+}
+
 TEST_F(InlinePtxTest, WhatIsNotKnownIsRefusedWithItsLine) {
   Fails("__global__ void k(int* out) {\n  asm(\"vadd.u32.u32.u32 %0, %0, %0;\" : \"+r\"(out[0]));\n}",
         IntRecipe(1, 1, {0}), {"kernel.cu:2", "inline PTX", "vadd"});
-  Fails(
-      "__global__ void k(int* out) {\n  asm(\"{ .reg .pred p; setp.eq.u32 p, %0, 0; @p add.u32 %0, %0, 1; }\" : "
-      "\"+r\"(out[0]));\n}",
-      IntRecipe(1, 1, {0}), {"kernel.cu:2", "predicated"});
+  const std::vector<std::pair<std::string, std::string>> refused = {
+      {"{ .reg .pred p; setp.eq.u32 p, %0, 0; @p bar.sync 0; }", "predicated 'bar'"},
+      {"add.f16x2 %0, %0, %0;", "add.f16x2"},
+      {"mad.hi.sat.s32 %0, %0, %0, %0;", "mad.hi.sat"},
+      {"min.NaN.f32 %0, %0, %0;", "min.NaN"},
+      {"L: add.u32 %0, %0, 1;", "a label"},
+      {"redux.sync.add.s32 %0, %0, -1;", "needs compute capability 8.0"},
+  };
+  for (const auto& [text, what] : refused) {
+    Fails(absl::StrCat("__global__ void k(int* out) {\n  asm(\"", text, "\" : \"+r\"(out[0]));\n}"),
+          IntRecipe(1, 1, {0}), {"kernel.cu:2", what});
+  }
 }
 
 }  // namespace

@@ -71,6 +71,25 @@ TEST_F(FailureTest, NullPointer) {
         {"access to address 0x0", "kernel.cu:1"});
 }
 
+// The compiler may take such an access for one that is never reached, and remove it with all that is left to do.
+TEST_F(FailureTest, NullPointerThatTheCompilerSees) {
+  Fails(R"(
+__global__ void k(int* out) {
+  if (threadIdx.x == 3)
+    *(int*)0 = 1;
+  out[0] = 2;
+})",
+        IntRecipe(1, 4, {0}), {"access to address 0x0", "thread (3,0,0)", "kernel.cu:4"});
+  Fails(R"(
+__device__ int* Find(int i) { return i < 5 ? nullptr : (int*)0; }
+__global__ void k(int* out) {
+  out[0] = *Find(threadIdx.x);
+})",
+        IntRecipe(1, 4, {0}), {"access to address 0x0", "thread (0,0,0)", "kernel.cu:4"});
+  Fails("kernel void k(global int* out) { *(global int*)0 = 1; out[0] = 2; }", IntRecipe(1, 1, {0}),
+        {"access to address 0x0", "kernel.cl:1"}, "cl");
+}
+
 TEST_F(FailureTest, EndlessRecursionIsAStackOverflow) {
   Fails(R"(
 __device__ __attribute__((noinline)) int down(int* p, int n) {

@@ -151,6 +151,7 @@ class Reproducer {
     const absl::StatusOr<RunPlan> plan = RunPlan::Make(
         claims, {path, traces, paper_traces, asked.jitter, asked.sensitivity, asked.suspected, arguments_.causes});
     if (!plan.ok()) return plan.status();
+    for (const std::string& note : plan->plan().notes) Note(absl::StrCat(name, ": ", note));
     if (absl::Status status = plan->Write(path); !status.ok()) return status;
     if (arguments_.plan_only) {
       const absl::Status status =

@@ -11,6 +11,7 @@
 #include "replay/engine/machine.h"
 #include "tools/heddle/digest.h"
 #include "tools/heddle/sweep/model_version.h"
+#include "tools/heddle/sweep/unread_fields.h"
 #include "tools/heddle/trace_file.h"
 
 namespace heddle::tools::reproduce {
@@ -83,6 +84,7 @@ class PlanMaker {
       }
     }
     for (const auto& [trace, points] : plan_.points_) plan_.plan_.points += points.size();
+    plan_.plan_.notes = unread_.Notes();
     return std::move(plan_);
   }
 
@@ -235,6 +237,7 @@ class PlanMaker {
       if (absl::Status status = replay::Override(made.machine, NoiseSetting()); !status.ok()) return status;
     }
     if (absl::Status status = replay::CheckMachine(made.machine); !status.ok()) return status;
+    unread_.Add(run.machine(), made.machine, {run.set().begin(), run.set().end()});
     made.digest = sweep::MachineDigest(made.machine);
     return &machines_.emplace(id, std::move(made)).first->second;
   }
@@ -244,6 +247,7 @@ class PlanMaker {
   RunPlan plan_;
   std::map<std::pair<std::string, bool>, KnownTrace> traces_;  // by kernel and whether of the paper's geometry
   std::map<std::string, KnownMachine> machines_;               // by name and settings
+  sweep::UnreadFields unread_;
 };
 
 absl::StatusOr<RunPlan> RunPlan::Make(const PaperClaims& claims, const PlanOptions& options) {

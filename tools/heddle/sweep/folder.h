@@ -49,6 +49,7 @@ struct Plan {
   std::vector<PlannedParameter> parameters;
   RunSettings settings;
   std::vector<std::pair<std::string, uint64_t>> left_out;  // reasons, and how many points each concerns
+  std::vector<std::string> notes;                          // for who plans it; not in plan.json
 
   // The trace of that name; null if there is none.
   const PlannedTrace* FindTrace(std::string_view trace) const;

@@ -22,6 +22,7 @@
 #include "tools/heddle/output.h"
 #include "tools/heddle/policy_list.h"
 #include "tools/heddle/sweep/model_version.h"
+#include "tools/heddle/sweep/unread_fields.h"
 #include "tools/heddle/trace_file.h"
 #include "traces/format/container_writer.h"
 
@@ -293,6 +294,7 @@ absl::StatusOr<Expansion> Expand(const Spec& spec, const std::string& folder) {
       static_cast<uint64_t>(spec.sweep.trace_size()) * spec.sweep.kernels_size() * spec.sweep.seed_size();
   std::map<std::string, uint64_t> left_out;
   uint64_t points = 0;
+  UnreadFields unread;
   for (const std::string& text : spec.sweep.machine()) {
     const auto named = LoadNamed(spec, text, expansion);
     if (!named.ok()) return named.status();
@@ -300,6 +302,7 @@ absl::StatusOr<Expansion> Expand(const Spec& spec, const std::string& folder) {
     for (const std::vector<size_t>& row : spec.rows) {
       auto setting = MakeSetting(spec, row, named->first, named->second, *policies);
       if (!setting.ok()) return setting.status();
+      unread.Add(named->first, setting->machine, setting->planned.set);
       if (absl::Status status = AddPolicies(*setting, points_each, left_out); !status.ok()) return status;
       points += setting->planned.policies.size() * points_each;
       if (points > kMostPoints) {
@@ -316,6 +319,7 @@ absl::StatusOr<Expansion> Expand(const Spec& spec, const std::string& folder) {
     }
   }
   plan.left_out.assign(left_out.begin(), left_out.end());
+  plan.notes = unread.Notes();
   if (points == 0) return Refuse(absl::StrCat("no combination of the policies goes: ", plan.left_out.front().first));
   return expansion;
 }

@@ -49,6 +49,7 @@ int PlanCommand(const std::string& spec_path, const std::string& folder) {
                                                    ? absl::StrCat(spec_path, ": ", plan.status().message())
                                                    : std::string(plan.status().message()));
   }
+  for (const std::string& note : plan->notes) Note(note);
   std::string text =
       absl::StrCat(folder, ": ", Counted(plan->points, "point", "points"), " of ",
                    Counted(plan->traces.size(), "trace", "traces"), ", model ", plan->model_version, "\n");

@@ -74,11 +74,7 @@ struct DeviceClient::State {
   // Calls `function` with the mutex held. Not in the child of a fork: there a thread that is gone may hold it.
   template <typename Function>
   Result Locked(Function function) {
-    if (is_fork_child) {
-      return {Error::kNoDevice,
-              "this process is the child of a fork: the device belongs to its parent. Use the device in one of them "
-              "only, or execute a program in the child"};
-    }
+    if (Result mine = CheckProcess(); !mine.ok()) return mine;
     std::lock_guard lock(mutex);
     return function();
   }
@@ -195,6 +191,14 @@ DeviceClient& DeviceClient::Get() {
 void DeviceClient::AddDeviceProgram(std::string path) {
   std::lock_guard lock(state_->mutex);
   state_->programs.push_back(std::move(path));
+}
+
+Result DeviceClient::CheckProcess() {
+  if (!is_fork_child) return {};
+  return {
+      Error::kNoDevice,
+      "this process is the child of a fork: the device belongs to its parent. Use the device in one of them only, or "
+      "execute a program in the child"};
 }
 
 Result DeviceClient::Connect() {

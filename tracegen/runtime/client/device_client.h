@@ -32,6 +32,9 @@ class DeviceClient {
   // program, or the one beside the shared library.
   void AddDeviceProgram(std::string path);
 
+  // kNoDevice with a message in the child of a fork whose parent has connected: the device is the parent's.
+  static Result CheckProcess();
+
   // Starts the device process and maps its memory; implicit in all other functions. kNoDevice with a message that says
   // what to do.
   Result Connect();

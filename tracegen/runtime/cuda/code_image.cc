@@ -153,7 +153,7 @@ cudaError_t CodeRegistry::Locate(const char* call, const void* host_or_name, con
 }
 
 void CodeRegistry::PushManaged() {
-  if (!has_managed_) return;
+  if (!has_managed_ || !device::DeviceClient::CheckProcess().ok()) return;
   for (const auto& [host, variable] : variables_) {
     if (variable.kind != VariableKind::kManaged || !variable.image->loaded()) continue;
     const device::VariableInfo* place = variable.image->FindVariable(variable.name);
@@ -162,7 +162,7 @@ void CodeRegistry::PushManaged() {
 }
 
 void CodeRegistry::PullManaged() {
-  if (!has_managed_) return;
+  if (!has_managed_ || !device::DeviceClient::CheckProcess().ok()) return;
   for (const auto& [host, variable] : variables_) {
     if (variable.kind != VariableKind::kManaged || !variable.image->loaded()) continue;
     const device::VariableInfo* place = variable.image->FindVariable(variable.name);

@@ -66,6 +66,7 @@ void FillTextures(cudaDeviceProp* p) {
 
 using heddle::cuda::CheckDevice;
 using heddle::cuda::ChosenDevice;
+using heddle::cuda::ContextError;
 using heddle::cuda::DeviceModel;
 using heddle::cuda::Fail;
 using heddle::cuda::Guard;
@@ -76,10 +77,13 @@ extern "C" {
 cudaError_t cudaGetDeviceCount(int* count) {
   if (count == nullptr) return Fail(cudaErrorInvalidValue);
   *count = 1;
-  return cudaSuccess;
+  return heddle::device::DeviceClient::CheckProcess().ok() ? cudaSuccess : Fail(cudaErrorInitializationError);
 }
 
-cudaError_t cudaSetDevice(int device) { return CheckDevice(device); }
+cudaError_t cudaSetDevice(int device) {
+  if (cudaError_t error = ContextError("cudaSetDevice"); error != cudaSuccess) return error;
+  return CheckDevice(device);
+}
 
 cudaError_t cudaGetDevice(int* device) {
   if (device == nullptr) return Fail(cudaErrorInvalidValue);
@@ -223,7 +227,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, enum cudaDeviceAttr attribute, in
 cudaError_t cudaDeviceSynchronize() {
   const Guard guard;
   Timeline::Get().SynchronizeAll();
-  return heddle::cuda::KernelError();
+  return ContextError("cudaDeviceSynchronize");
 }
 
 cudaError_t cudaDeviceReset() {

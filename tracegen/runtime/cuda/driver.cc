@@ -29,31 +29,6 @@ CUresult SetWords(const char* call, CUdeviceptr pointer, unsigned int value, int
                                    {count * value_bytes, 1, 1}, stream));
 }
 
-// One side of a copy of rows: where its first byte is. False: an array, or no kind of memory.
-bool StartOf(CUmemorytype type, const void* host, CUdeviceptr device, size_t x_bytes, size_t y, size_t pitch,
-             char** start) {
-  if (type != CU_MEMORYTYPE_HOST && type != CU_MEMORYTYPE_DEVICE && type != CU_MEMORYTYPE_UNIFIED) return false;
-  void* base = type == CU_MEMORYTYPE_HOST ? const_cast<void*>(host) : Pointer(device);
-  *start = static_cast<char*>(base) + y * pitch + x_bytes;
-  return true;
-}
-
-CUresult CopyRows(const char* call, const CUDA_MEMCPY2D* copy, CUstream stream, bool synchronous) {
-  const Guard guard;
-  if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  // A pitch of 0 stands for rows without gaps.
-  const size_t to_pitch = copy->dstPitch != 0 ? copy->dstPitch : copy->dstXInBytes + copy->WidthInBytes;
-  const size_t from_pitch = copy->srcPitch != 0 ? copy->srcPitch : copy->srcXInBytes + copy->WidthInBytes;
-  char *to = nullptr, *from = nullptr;
-  if (copy->dstXInBytes + copy->WidthInBytes > to_pitch || copy->srcXInBytes + copy->WidthInBytes > from_pitch ||
-      !StartOf(copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstXInBytes, copy->dstY, to_pitch, &to) ||
-      !StartOf(copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcXInBytes, copy->srcY, from_pitch, &from)) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  return Result(heddle::cuda::Copy(call, {to, to_pitch, 0}, {from, from_pitch, 0},
-                                   {copy->WidthInBytes, copy->Height, 1}, cudaMemcpyDefault, stream, synchronous));
-}
-
 }  // namespace
 
 extern "C" {
@@ -198,11 +173,6 @@ CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, size_t bytes, CUstream st
 }
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
   return Result(cudaMemcpyAsync(Pointer(to), Pointer(from), bytes, cudaMemcpyDeviceToDevice, stream));
-}
-CUresult cuMemcpy2D(const CUDA_MEMCPY2D* copy) { return CopyRows("cuMemcpy2D", copy, nullptr, true); }
-CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* copy) { return CopyRows("cuMemcpy2DUnaligned", copy, nullptr, true); }
-CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream stream) {
-  return CopyRows("cuMemcpy2DAsync", copy, stream, false);
 }
 CUresult cuMemsetD8(CUdeviceptr pointer, unsigned char value, size_t count) {
   return SetWords("cuMemsetD8", pointer, value, 1, count, nullptr);

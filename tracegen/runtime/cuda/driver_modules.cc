@@ -10,6 +10,7 @@
 
 #include "tracegen/runtime/cuda/code_image.h"
 #include "tracegen/runtime/cuda/device_model.h"
+#include "tracegen/runtime/cuda/driver_textures.h"
 #include "tracegen/runtime/cuda/launch.h"
 #include "tracegen/runtime/cuda/state.h"
 
@@ -115,6 +116,7 @@ CUresult cuModuleUnload(CUmodule module) {
   const Guard guard;
   if (Modules().erase(module) == 0) return CUDA_ERROR_INVALID_HANDLE;
   const std::unique_ptr<CUmod_st> owned(module);
+  heddle::cuda::ForgetReferences(module);
   heddle::cuda::CodeRegistry::Get().Unwatch(&owned->image);
   return Result(owned->image.Unload("cuModuleUnload"));
 }

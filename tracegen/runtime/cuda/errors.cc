@@ -1,4 +1,6 @@
 // Errors: translation of the device's, the last error of a thread, names and texts.
+#include <pthread.h>
+
 #include <cstdio>
 #include <set>
 #include <string>
@@ -34,7 +36,7 @@ cudaError_t Translate(const device::Result& result) {
     case device::Error::kOk:
       return cudaSuccess;
     case device::Error::kNoDevice:
-      return cudaErrorNoDevice;
+      return device::DeviceClient::CheckProcess().ok() ? cudaErrorNoDevice : cudaErrorInitializationError;
     case device::Error::kInvalidValue:
       return cudaErrorInvalidValue;
     case device::Error::kOutOfMemory:
@@ -58,8 +60,11 @@ cudaError_t Translate(const device::Result& result) {
 }  // namespace
 
 std::recursive_mutex& Guard::Mutex() {
-  static auto& mutex = *new std::recursive_mutex;
-  return mutex;
+  // A thread that the child of a fork does not have may hold it: the child begins with a new one.
+  static auto*& mutex = *new std::recursive_mutex*(new std::recursive_mutex);
+  [[maybe_unused]] static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { mutex = new std::recursive_mutex; });
+  return *mutex;
 }
 
 cudaError_t Fail(cudaError_t error) {
@@ -77,7 +82,10 @@ cudaError_t Fail(const char* call, const device::Result& result) {
   return Fail(sticky ? sticky_error : error);
 }
 
-cudaError_t KernelError() { return sticky_error; }
+cudaError_t ContextError(const char* call) {
+  if (const device::Result mine = device::DeviceClient::CheckProcess(); !mine.ok()) return Fail(call, mine);
+  return sticky_error;
+}
 
 void Explain(const char* call, const std::string& message) {
   static auto& said = *new std::set<std::string>;

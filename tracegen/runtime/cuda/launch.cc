@@ -23,6 +23,7 @@ std::string PackArguments(const device::KernelInfo& kernel, void** arguments) {
 
 cudaError_t RunKernel(const char* call, CodeImage& image, const std::string& kernel, const LaunchShape& shape,
                       std::string parameters) {
+  if (cudaError_t error = ContextError(call); error != cudaSuccess) return Fail(error);
   CUstream_st* stream = Timeline::Get().Find(shape.stream);
   if (stream == nullptr) return Fail(cudaErrorInvalidResourceHandle);
   const device::KernelInfo* info = image.FindKernel(kernel);

@@ -107,6 +107,7 @@ bool IsValidRange(uint64_t address, uint64_t bytes) {
 
 cudaError_t Copy(const char* call, Layout to, Layout from, Block block, cudaMemcpyKind kind, cudaStream_t handle,
                  bool synchronous) {
+  if (cudaError_t error = ContextError(call); error != cudaSuccess) return Fail(error);
   CUstream_st* stream = Timeline::Get().Find(handle);
   if (stream == nullptr) return Fail(cudaErrorInvalidResourceHandle);
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return Fail(cudaErrorInvalidMemcpyDirection);
@@ -141,6 +142,7 @@ cudaError_t Copy(const char* call, Layout to, Layout from, Block block, cudaMemc
 }
 
 cudaError_t Fill(const char* call, Layout to, int value, int value_bytes, Block block, cudaStream_t handle) {
+  if (cudaError_t error = ContextError(call); error != cudaSuccess) return Fail(error);
   CUstream_st* stream = Timeline::Get().Find(handle);
   if (stream == nullptr) return Fail(cudaErrorInvalidResourceHandle);
   if (block.bytes == 0 || block.rows == 0 || block.slices == 0) return cudaSuccess;

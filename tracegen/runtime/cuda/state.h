@@ -26,8 +26,10 @@ cudaError_t Fail(cudaError_t error);
 // The same for an answer of the device: its message, if it is no usual outcome of a call, goes to stderr (once).
 // `call` is the function of the API.
 cudaError_t Fail(const char* call, const device::Result& result);
-// The error of a kernel that has failed before, which every later call that waits returns; cudaSuccess if none has.
-cudaError_t KernelError();
+// Why nothing can be done with the device any more: the error of a kernel that has failed before, or, in the child of a
+// fork, that the device is the parent's, which is explained. cudaSuccess if nothing is wrong. Every call that waits, or
+// that touches device memory before it asks the device process, returns it.
+cudaError_t ContextError(const char* call);
 // Says on stderr, once per text, why a call fails.
 void Explain(const char* call, const std::string& message);
 

@@ -2,6 +2,7 @@
 #include "tracegen/runtime/cuda/state.h"
 #include "tracegen/runtime/cuda/timeline.h"
 
+using heddle::cuda::ContextError;
 using heddle::cuda::Fail;
 using heddle::cuda::Guard;
 using heddle::cuda::Timeline;
@@ -9,12 +10,12 @@ using heddle::cuda::Timeline;
 namespace {
 
 // All work is done when it is submitted; what is left of waiting is the device's time.
-cudaError_t WaitFor(cudaStream_t handle) {
+cudaError_t WaitFor(const char* call, cudaStream_t handle) {
   const Guard guard;
   CUstream_st* stream = Timeline::Get().Find(handle);
   if (stream == nullptr) return Fail(cudaErrorInvalidResourceHandle);
   Timeline::Get().Synchronize(stream);
-  return heddle::cuda::KernelError();
+  return ContextError(call);
 }
 
 }  // namespace
@@ -34,6 +35,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flag
   if (stream == nullptr || (flags & ~static_cast<unsigned int>(cudaStreamNonBlocking)) != 0) {
     return Fail(cudaErrorInvalidValue);
   }
+  if (cudaError_t error = ContextError("cudaStreamCreate"); error != cudaSuccess) return error;
   *stream = Timeline::Get().NewStream(flags, priority);
   return cudaSuccess;
 }
@@ -71,7 +73,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned int flags) {
   if (callback == nullptr || flags != 0) return Fail(cudaErrorInvalidValue);
-  const cudaError_t status = WaitFor(stream);
+  const cudaError_t status = WaitFor("cudaStreamAddCallback", stream);
   if (status == cudaErrorInvalidResourceHandle) return status;
   callback(stream, status, data);
   return cudaSuccess;
@@ -79,13 +81,13 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   if (function == nullptr) return Fail(cudaErrorInvalidValue);
-  if (cudaError_t status = WaitFor(stream); status != cudaSuccess) return status;
+  if (cudaError_t status = WaitFor("cudaLaunchHostFunc", stream); status != cudaSuccess) return status;
   function(data);
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return WaitFor(stream); }
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return WaitFor(stream); }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return WaitFor("cudaStreamSynchronize", stream); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return WaitFor("cudaStreamQuery", stream); }
 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void*, size_t, unsigned int) {
   const Guard guard;
@@ -97,6 +99,7 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlag
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
   const Guard guard;
   if (event == nullptr) return Fail(cudaErrorInvalidValue);
+  if (cudaError_t error = ContextError("cudaEventCreate"); error != cudaSuccess) return error;
   *event = Timeline::Get().NewEvent(flags);
   return cudaSuccess;
 }
@@ -106,7 +109,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
   CUstream_st* stream = Timeline::Get().Find(handle);
   if (stream == nullptr || !Timeline::Get().IsEvent(event)) return Fail(cudaErrorInvalidResourceHandle);
   Timeline::Get().Record(event, stream);
-  return cudaSuccess;
+  return ContextError("cudaEventRecord");
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int) {
@@ -121,7 +124,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   const Guard guard;
   if (!Timeline::Get().IsEvent(event)) return Fail(cudaErrorInvalidResourceHandle);
-  return heddle::cuda::KernelError();
+  return ContextError("cudaEventSynchronize");
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {

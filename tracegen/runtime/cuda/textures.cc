@@ -11,7 +11,6 @@
 #include "tracegen/runtime/cuda/device_model.h"
 #include "tracegen/runtime/cuda/memory.h"
 #include "tracegen/runtime/cuda/state.h"
-#include "tracegen/runtime/device_image.h"
 
 namespace heddle::cuda {
 namespace {
@@ -137,12 +136,8 @@ cudaError_t CreateObject(const char* call, unsigned long long* handle, const cud
   if (handle == nullptr || resource == nullptr) return Fail(cudaErrorInvalidValue);
   HeddleImage image = {};
   Object object = {*resource, {}};
-  const bool normalized = description != nullptr && description->readMode == cudaReadModeNormalizedFloat;
-  cudaError_t error = FillFromResource(*resource, normalized, &image);
-  if (error == cudaSuccess && description != nullptr) {
-    object.description = *description;
-    error = FillSampler(*description, &image);
-  }
+  if (description != nullptr) object.description = *description;
+  cudaError_t error = MakeImage(*resource, description, &image);
   uint64_t address = 0;
   if (error == cudaSuccess) error = Allocate(call, sizeof(image), MemoryKind::kInternal, &address);
   if (error != cudaSuccess) return error;
@@ -172,6 +167,7 @@ std::map<const void*, Binding>& Bindings() {
 
 // Puts `image` behind the reference at `host`.
 cudaError_t Bind(const char* call, const void* host, const textureReference* reference, const HeddleImage& image) {
+  if (cudaError_t error = ContextError(call); error != cudaSuccess) return Fail(error);
   const Variable* variable = nullptr;
   const device::VariableInfo* place = nullptr;
   if (cudaError_t error = CodeRegistry::Get().Locate(call, host, &variable, &place); error != cudaSuccess) {
@@ -206,6 +202,13 @@ cudaError_t BindMemory(const char* call, size_t* offset, const textureReference*
 }
 
 }  // namespace
+
+cudaError_t MakeImage(const cudaResourceDesc& resource, const cudaTextureDesc* description, HeddleImage* image) {
+  *image = {};
+  const bool normalized = description != nullptr && description->readMode == cudaReadModeNormalizedFloat;
+  const cudaError_t error = FillFromResource(resource, normalized, image);
+  return error == cudaSuccess && description != nullptr ? FillSampler(*description, image) : error;
+}
 
 void RefreshTextureReferences() {
   for (const auto& [host, binding] : Bindings()) {
@@ -265,6 +268,7 @@ cudaError_t cudaBindSurfaceToArray(const surfaceReference* surface, cudaArray_co
 
 cudaError_t cudaUnbindTexture(const textureReference* texture) {
   const Guard guard;
+  if (cudaError_t error = heddle::cuda::ContextError("cudaUnbindTexture"); error != cudaSuccess) return Fail(error);
   auto found = heddle::cuda::Bindings().find(texture);
   if (found == heddle::cuda::Bindings().end()) return cudaSuccess;
   std::memset(reinterpret_cast<void*>(found->second.variable), 0, sizeof(uint64_t));

@@ -145,32 +145,6 @@ typedef enum CUlimit_enum {
   CU_LIMIT_PRINTF_FIFO_SIZE = 1,
   CU_LIMIT_MALLOC_HEAP_SIZE = 2
 } CUlimit;
-typedef enum CUmemorytype_enum {
-  CU_MEMORYTYPE_HOST = 1,
-  CU_MEMORYTYPE_DEVICE = 2,
-  CU_MEMORYTYPE_ARRAY = 3,
-  CU_MEMORYTYPE_UNIFIED = 4
-} CUmemorytype;
-typedef struct CUarray_st* CUarray;
-// Copies of rows. Arrays of the driver API are not there: a copy from or to one is an error.
-typedef struct CUDA_MEMCPY2D_st {
-  size_t srcXInBytes;
-  size_t srcY;
-  CUmemorytype srcMemoryType;
-  const void* srcHost;
-  CUdeviceptr srcDevice;
-  CUarray srcArray;
-  size_t srcPitch;
-  size_t dstXInBytes;
-  size_t dstY;
-  CUmemorytype dstMemoryType;
-  void* dstHost;
-  CUdeviceptr dstDevice;
-  CUarray dstArray;
-  size_t dstPitch;
-  size_t WidthInBytes;
-  size_t Height;
-} CUDA_MEMCPY2D;
 
 #define CU_LAUNCH_PARAM_END ((void*)0x00)
 #define CU_LAUNCH_PARAM_BUFFER_POINTER ((void*)0x01)
@@ -232,9 +206,6 @@ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream 
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, size_t bytes, CUstream stream);
 CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, size_t bytes, CUstream stream);
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
-CUresult cuMemcpy2D(const CUDA_MEMCPY2D* copy);
-CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* copy);
-CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* copy, CUstream stream);
 CUresult cuMemsetD8(CUdeviceptr pointer, unsigned char value, size_t count);
 CUresult cuMemsetD16(CUdeviceptr pointer, unsigned short value, size_t count);
 CUresult cuMemsetD32(CUdeviceptr pointer, unsigned int value, size_t count);
@@ -284,5 +255,7 @@ CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end);
 #ifdef __cplusplus
 }
 #endif
+
+#include "heddle_cuda_driver_arrays.h"
 
 #endif  // HEDDLE_CUDA_DRIVER_API_H_

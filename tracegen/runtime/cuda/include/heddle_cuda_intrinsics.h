@@ -139,29 +139,50 @@ HEDDLE_DEVICE int __rhadd(int x, int y) { return static_cast<int>((static_cast<l
 HEDDLE_DEVICE unsigned int __uhadd(unsigned int x, unsigned int y) { return (x & y) + ((x ^ y) >> 1); }
 HEDDLE_DEVICE unsigned int __urhadd(unsigned int x, unsigned int y) { return (x | y) - ((x ^ y) >> 1); }
 
-// Dot products of bytes, and of 16-bit numbers with the low or high bytes.
-HEDDLE_DEVICE int __dp4a(int x, int y, int z) {
-  for (int i = 0; i < 4; ++i) z += static_cast<signed char>(x >> 8 * i) * static_cast<signed char>(y >> 8 * i);
-  return z;
+// Dot products of bytes, and of 16-bit numbers with the low or high bytes: an instruction since compute capability 6.1.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 610
+#define HEDDLE_DOT(name, opcode, type, ...)                              \
+  HEDDLE_DEVICE type name(type x, type y, type z) {                      \
+    type sum;                                                            \
+    asm(opcode " %0, %1, %2, %3;" : "=r"(sum) : "r"(x), "r"(y), "r"(z)); \
+    return sum;                                                          \
+  }
+#else
+#define HEDDLE_DOT(name, opcode, type, ...) \
+  HEDDLE_DEVICE type name(type x, type y, type z) { return z + __VA_ARGS__; }
+#endif
+#define HEDDLE_BYTE(word, i, byte) static_cast<byte>((word) >> 8 * (i))
+#define HEDDLE_DOTS(type, half, byte, code)                                                                          \
+  HEDDLE_DOT(__dp4a, "dp4a." code, type,                                                                             \
+             HEDDLE_BYTE(x, 0, byte) * HEDDLE_BYTE(y, 0, byte) + HEDDLE_BYTE(x, 1, byte) * HEDDLE_BYTE(y, 1, byte) + \
+                 HEDDLE_BYTE(x, 2, byte) * HEDDLE_BYTE(y, 2, byte) +                                                 \
+                 HEDDLE_BYTE(x, 3, byte) * HEDDLE_BYTE(y, 3, byte))                                                  \
+  HEDDLE_DOT(__dp2a_lo, "dp2a.lo." code, type,                                                                       \
+             static_cast<half>(x) * HEDDLE_BYTE(y, 0, byte) + static_cast<half>(x >> 16) * HEDDLE_BYTE(y, 1, byte))  \
+  HEDDLE_DOT(__dp2a_hi, "dp2a.hi." code, type,                                                                       \
+             static_cast<half>(x) * HEDDLE_BYTE(y, 2, byte) + static_cast<half>(x >> 16) * HEDDLE_BYTE(y, 3, byte))
+HEDDLE_DOTS(int, short, signed char, "s32.s32")
+HEDDLE_DOTS(unsigned int, unsigned short, unsigned char, "u32.u32")
+#undef HEDDLE_DOTS
+#undef HEDDLE_BYTE
+#undef HEDDLE_DOT
+HEDDLE_DEVICE int __dp4a(char4 x, char4 y, int z) {
+  return __dp4a(__builtin_bit_cast(int, x), __builtin_bit_cast(int, y), z);
 }
-HEDDLE_DEVICE unsigned int __dp4a(unsigned int x, unsigned int y, unsigned int z) {
-  for (int i = 0; i < 4; ++i) z += (x >> 8 * i & 0xff) * (y >> 8 * i & 0xff);
-  return z;
-}
-HEDDLE_DEVICE int __dp4a(char4 x, char4 y, int z) { return z + x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w; }
 HEDDLE_DEVICE unsigned int __dp4a(uchar4 x, uchar4 y, unsigned int z) {
-  return z + x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w;
+  return __dp4a(__builtin_bit_cast(unsigned int, x), __builtin_bit_cast(unsigned int, y), z);
 }
-HEDDLE_DEVICE int __dp2a_lo(int x, int y, int z) {
-  return z + static_cast<short>(x) * static_cast<signed char>(y) +
-         static_cast<short>(x >> 16) * static_cast<signed char>(y >> 8);
+HEDDLE_DEVICE int __dp2a_lo(short2 x, char4 y, int z) {
+  return __dp2a_lo(__builtin_bit_cast(int, x), __builtin_bit_cast(int, y), z);
 }
-HEDDLE_DEVICE int __dp2a_hi(int x, int y, int z) { return __dp2a_lo(x, y >> 16, z); }
-HEDDLE_DEVICE unsigned int __dp2a_lo(unsigned int x, unsigned int y, unsigned int z) {
-  return z + (x & 0xffff) * (y & 0xff) + (x >> 16) * (y >> 8 & 0xff);
+HEDDLE_DEVICE unsigned int __dp2a_lo(ushort2 x, uchar4 y, unsigned int z) {
+  return __dp2a_lo(__builtin_bit_cast(unsigned int, x), __builtin_bit_cast(unsigned int, y), z);
 }
-HEDDLE_DEVICE unsigned int __dp2a_hi(unsigned int x, unsigned int y, unsigned int z) {
-  return __dp2a_lo(x, y >> 16, z);
+HEDDLE_DEVICE int __dp2a_hi(short2 x, char4 y, int z) {
+  return __dp2a_hi(__builtin_bit_cast(int, x), __builtin_bit_cast(int, y), z);
+}
+HEDDLE_DEVICE unsigned int __dp2a_hi(ushort2 x, uchar4 y, unsigned int z) {
+  return __dp2a_hi(__builtin_bit_cast(unsigned int, x), __builtin_bit_cast(unsigned int, y), z);
 }
 
 // --- loads and stores with a hint for the caches: what is loaded and stored is the same

@@ -31,6 +31,23 @@ struct heddle_fetch;
   HEDDLE_INTRINSIC heddle_##kind##x4 __heddle_tex_unified_2d_level_v4##kind##_f32(heddle_handle, float, float, float); \
   HEDDLE_INTRINSIC heddle_##kind##x4 __heddle_tex_unified_3d_level_v4##kind##_f32(heddle_handle, float, float, float,  \
                                                                                   float);                              \
+  HEDDLE_INTRINSIC heddle_##kind##x4 __heddle_tex_unified_1d_array_level_v4##kind##_f32(heddle_handle, int, float,     \
+                                                                                        float);                        \
+  HEDDLE_INTRINSIC heddle_##kind##x4 __heddle_tex_unified_2d_array_level_v4##kind##_f32(heddle_handle, int, float,     \
+                                                                                        float, float);                 \
+  HEDDLE_INTRINSIC heddle_##kind##x4 __heddle_tex_unified_cube_level_v4##kind##_f32(heddle_handle, float, float,       \
+                                                                                    float, float);                     \
+  HEDDLE_INTRINSIC heddle_##kind##x4 __heddle_tex_unified_cube_array_level_v4##kind##_f32(heddle_handle, int, float,   \
+                                                                                          float, float, float);        \
+  HEDDLE_INTRINSIC heddle_##kind##x4 __heddle_tex_unified_1d_grad_v4##kind##_f32(heddle_handle, float, float, float);  \
+  HEDDLE_INTRINSIC heddle_##kind##x4 __heddle_tex_unified_2d_grad_v4##kind##_f32(heddle_handle, float, float, float,   \
+                                                                                 float, float, float);                 \
+  HEDDLE_INTRINSIC heddle_##kind##x4 __heddle_tex_unified_3d_grad_v4##kind##_f32(                                      \
+      heddle_handle, float, float, float, float, float, float, float, float, float);                                   \
+  HEDDLE_INTRINSIC heddle_##kind##x4 __heddle_tex_unified_1d_array_grad_v4##kind##_f32(heddle_handle, int, float,      \
+                                                                                       float, float);                  \
+  HEDDLE_INTRINSIC heddle_##kind##x4 __heddle_tex_unified_2d_array_grad_v4##kind##_f32(                                \
+      heddle_handle, int, float, float, float, float, float, float);                                                   \
   HEDDLE_INTRINSIC heddle_##kind##x4 __heddle_tld4_unified_r_2d_v4##kind##_f32(heddle_handle, float, float);           \
   HEDDLE_INTRINSIC heddle_##kind##x4 __heddle_tld4_unified_g_2d_v4##kind##_f32(heddle_handle, float, float);           \
   HEDDLE_INTRINSIC heddle_##kind##x4 __heddle_tld4_unified_b_2d_v4##kind##_f32(heddle_handle, float, float);           \
@@ -64,6 +81,33 @@ struct heddle_fetch;
     }                                                                                                                  \
     HEDDLE_METHOD V three_level(heddle_handle h, float x, float y, float z, float level) {                             \
       return __heddle_tex_unified_3d_level_v4##kind##_f32(h, x, y, z, level);                                          \
+    }                                                                                                                  \
+    HEDDLE_METHOD V one_layered_level(heddle_handle h, float x, int layer, float level) {                              \
+      return __heddle_tex_unified_1d_array_level_v4##kind##_f32(h, layer, x, level);                                   \
+    }                                                                                                                  \
+    HEDDLE_METHOD V two_layered_level(heddle_handle h, float x, float y, int layer, float level) {                     \
+      return __heddle_tex_unified_2d_array_level_v4##kind##_f32(h, layer, x, y, level);                                \
+    }                                                                                                                  \
+    HEDDLE_METHOD V cube_level(heddle_handle h, float x, float y, float z, float level) {                              \
+      return __heddle_tex_unified_cube_level_v4##kind##_f32(h, x, y, z, level);                                        \
+    }                                                                                                                  \
+    HEDDLE_METHOD V cube_layered_level(heddle_handle h, float x, float y, float z, int layer, float level) {           \
+      return __heddle_tex_unified_cube_array_level_v4##kind##_f32(h, layer, x, y, z, level);                           \
+    }                                                                                                                  \
+    HEDDLE_METHOD V one_grad(heddle_handle h, float x, float dx, float dy) {                                           \
+      return __heddle_tex_unified_1d_grad_v4##kind##_f32(h, x, dx, dy);                                                \
+    }                                                                                                                  \
+    HEDDLE_METHOD V two_grad(heddle_handle h, float x, float y, float2 dx, float2 dy) {                                \
+      return __heddle_tex_unified_2d_grad_v4##kind##_f32(h, x, y, dx.x, dx.y, dy.x, dy.y);                             \
+    }                                                                                                                  \
+    HEDDLE_METHOD V three_grad(heddle_handle h, float x, float y, float z, float4 dx, float4 dy) {                     \
+      return __heddle_tex_unified_3d_grad_v4##kind##_f32(h, x, y, z, dx.x, dx.y, dx.z, dy.x, dy.y, dy.z);              \
+    }                                                                                                                  \
+    HEDDLE_METHOD V one_layered_grad(heddle_handle h, float x, int layer, float dx, float dy) {                        \
+      return __heddle_tex_unified_1d_array_grad_v4##kind##_f32(h, layer, x, dx, dy);                                   \
+    }                                                                                                                  \
+    HEDDLE_METHOD V two_layered_grad(heddle_handle h, float x, float y, int layer, float2 dx, float2 dy) {             \
+      return __heddle_tex_unified_2d_array_grad_v4##kind##_f32(h, layer, x, y, dx.x, dx.y, dy.x, dy.y);                \
     }                                                                                                                  \
     HEDDLE_METHOD V gather(heddle_handle h, float x, float y, int component) {                                         \
       switch (component) {                                                                                             \
@@ -166,6 +210,25 @@ HEDDLE_TEX(tex1DLod, one_level, float x HEDDLE_C float level, x HEDDLE_C level)
 HEDDLE_TEX(tex2DLod, two_level, float x HEDDLE_C float y HEDDLE_C float level, x HEDDLE_C y HEDDLE_C level)
 HEDDLE_TEX(tex3DLod, three_level, float x HEDDLE_C float y HEDDLE_C float z HEDDLE_C float level,
            x HEDDLE_C y HEDDLE_C z HEDDLE_C level)
+HEDDLE_TEX(tex1DLayeredLod, one_layered_level, float x HEDDLE_C int layer HEDDLE_C float level,
+           x HEDDLE_C layer HEDDLE_C level)
+HEDDLE_TEX(tex2DLayeredLod, two_layered_level, float x HEDDLE_C float y HEDDLE_C int layer HEDDLE_C float level,
+           x HEDDLE_C y HEDDLE_C layer HEDDLE_C level)
+HEDDLE_TEX(texCubemapLod, cube_level, float x HEDDLE_C float y HEDDLE_C float z HEDDLE_C float level,
+           x HEDDLE_C y HEDDLE_C z HEDDLE_C level)
+HEDDLE_TEX(texCubemapLayeredLod, cube_layered_level,
+           float x HEDDLE_C float y HEDDLE_C float z HEDDLE_C int layer HEDDLE_C float level,
+           x HEDDLE_C y HEDDLE_C z HEDDLE_C layer HEDDLE_C level)
+HEDDLE_TEX(tex1DGrad, one_grad, float x HEDDLE_C float dx HEDDLE_C float dy, x HEDDLE_C dx HEDDLE_C dy)
+HEDDLE_TEX(tex2DGrad, two_grad, float x HEDDLE_C float y HEDDLE_C float2 dx HEDDLE_C float2 dy,
+           x HEDDLE_C y HEDDLE_C dx HEDDLE_C dy)
+HEDDLE_TEX(tex3DGrad, three_grad, float x HEDDLE_C float y HEDDLE_C float z HEDDLE_C float4 dx HEDDLE_C float4 dy,
+           x HEDDLE_C y HEDDLE_C z HEDDLE_C dx HEDDLE_C dy)
+HEDDLE_TEX(tex1DLayeredGrad, one_layered_grad, float x HEDDLE_C int layer HEDDLE_C float dx HEDDLE_C float dy,
+           x HEDDLE_C layer HEDDLE_C dx HEDDLE_C dy)
+HEDDLE_TEX(tex2DLayeredGrad, two_layered_grad,
+           float x HEDDLE_C float y HEDDLE_C int layer HEDDLE_C float2 dx HEDDLE_C float2 dy,
+           x HEDDLE_C y HEDDLE_C layer HEDDLE_C dx HEDDLE_C dy)
 HEDDLE_TEX(tex2Dgather, gather, float x HEDDLE_C float y HEDDLE_C int component = 0, x HEDDLE_C y HEDDLE_C component)
 #undef HEDDLE_TEX
 
@@ -308,6 +371,9 @@ HEDDLE_SURF(surf2D, 2d, int x HEDDLE_C int y, x HEDDLE_C y)
 HEDDLE_SURF(surf3D, 3d, int x HEDDLE_C int y HEDDLE_C int z, x HEDDLE_C y HEDDLE_C z)
 HEDDLE_SURF(surf1DLayered, 1d_array, int x HEDDLE_C int layer, x HEDDLE_C layer)
 HEDDLE_SURF(surf2DLayered, 2d_array, int x HEDDLE_C int y HEDDLE_C int layer, x HEDDLE_C y HEDDLE_C layer)
+// The faces of a cube are layers; those of a layered one count on, 6 per cube.
+HEDDLE_SURF(surfCubemap, 2d_array, int x HEDDLE_C int y HEDDLE_C int face, x HEDDLE_C y HEDDLE_C face)
+HEDDLE_SURF(surfCubemapLayered, 2d_array, int x HEDDLE_C int y HEDDLE_C int face, x HEDDLE_C y HEDDLE_C face)
 #undef HEDDLE_SURF
 #undef HEDDLE_C
 #undef HEDDLE_METHOD
