@@ -4,15 +4,11 @@
 #include <cstring>
 
 #include "traces/format/decision_planes.h"
-#include "traces/format/parallel_for.h"
 
 namespace heddle::trace {
 namespace {
 
 constexpr uint32_t kNoNumber = ~uint32_t{0};
-
-// Chunks in which all models are tried anew; between them the choices of the last trial hold.
-bool IsTrial(uint64_t chunk) { return chunk < 2 || chunk % 16 == 0; }
 
 // Appends decisions of 0 or 1, one per byte, as bits, least significant first.
 void AppendBits(const uint8_t* decisions, size_t count, std::string& out) {
@@ -142,9 +138,9 @@ std::vector<ThreadResiduals> ChunkEncoder::ThreadsOf(const PendingChunk& chunk, 
   return threads;
 }
 
-unsigned ChunkEncoder::ThreadsFor(const PendingChunk& chunk) const {
+bool ChunkEncoder::IsWorthThreads(const PendingChunk& chunk) {
   constexpr size_t kWorthThreads = 1u << 14;
-  return chunk.addresses().accesses() < kWorthThreads ? 1 : threads_;
+  return chunk.addresses().accesses() >= kWorthThreads;
 }
 
 void ChunkEncoder::EncodeColumn(const PendingChunk& chunk, uint32_t index, bool trial, v1::AddressColumn& record) {
@@ -247,7 +243,7 @@ void ChunkEncoder::Choose(const PendingChunk& chunk, EncoderMemory& memory) {
   std::vector<ChainChoice> chains = FindChains();
   Sample(chunk);
   std::vector<double> costs(columns_.size(), 0);
-  ParallelFor(used_.size(), ThreadsFor(chunk), [&](size_t u) {
+  threads_.ForEach(used_.size(), IsWorthThreads(chunk), [&](size_t u) {
     const uint32_t c = used_[u];
     costs[c] = ChooseModel(View(c), columns_[c].longest >= 0, columns_[c].sample, columns_[c].choice);
     // For the sake of such a column there need not be a chain.
@@ -359,6 +355,23 @@ void ChunkEncoder::Keep(const PendingChunk& chunk, const EncoderMemory& memory) 
   }
 }
 
+bool ChunkEncoder::Remember(EncoderMemory& memory) const {
+  bool same = true;
+  for (uint32_t c : used_) {
+    const ModelChoice& known = memory.choices[c];
+    const ModelChoice& found = columns_[c].choice;
+    same = same && found.model == known.model && found.reference == known.reference && found.shift == known.shift &&
+           found.chain == known.chain;
+  }
+  // Chains have new numbers. A column without accesses in this chunk may not keep one.
+  for (ModelChoice& choice : memory.choices) {
+    if (choice.model == v1::AddressColumn::CHAIN) choice = ModelChoice();
+    choice.chain = 0;
+  }
+  for (uint32_t c : used_) memory.choices[c] = columns_[c].choice;
+  return same;
+}
+
 void ChunkEncoder::Encode(const PendingChunk& chunk, bool cut, EncoderMemory& memory, v1::BlockChunk& out) {
   const uint32_t column_count = static_cast<uint32_t>(chunk.program().accesses().size());
   EncodePaths(chunk, cut, out);
@@ -367,22 +380,17 @@ void ChunkEncoder::Encode(const PendingChunk& chunk, bool cut, EncoderMemory& me
   used_.clear();
   counters_.clear();
   memory.choices.resize(column_count);
-  const bool trial = IsTrial(memory.chunks++);
+  const bool trial = memory.trials.IsDue();
   CountAccesses(chunk);
   if (!trial) Expect(chunk, memory);
   Scatter(chunk, memory);
-  const unsigned threads = ThreadsFor(chunk);
-  ParallelFor(used_.size(), threads, [&](size_t u) {
+  const bool parallel = IsWorthThreads(chunk);
+  threads_.ForEach(used_.size(), parallel, [&](size_t u) {
     Column& column = columns_[used_[u]];
     if (column.expected == Expected::kNothing) column.longest = FindSeparable(View(used_[u]));
   });
   TurnDecisions(trial, memory, *out.mutable_paths());
   if (trial) {
-    // Chains get new numbers. A column without accesses in this chunk may not keep one.
-    for (ModelChoice& choice : memory.choices) {
-      if (choice.model == v1::AddressColumn::CHAIN) choice = ModelChoice();
-      choice.chain = 0;
-    }
     Choose(chunk, memory);
   } else {
     Keep(chunk, memory);
@@ -391,13 +399,16 @@ void ChunkEncoder::Encode(const PendingChunk& chunk, bool cut, EncoderMemory& me
   WalkResiduals(chunk, out);
   out.mutable_column()->Reserve(static_cast<int>(used_.size()));
   for (size_t u = 0; u < used_.size(); ++u) out.add_column();
-  ParallelFor(used_.size(), threads,
-              [&](size_t u) { EncodeColumn(chunk, used_[u], trial, *out.mutable_column(static_cast<int>(u))); });
-  if (trial) {
-    for (uint32_t c : used_) memory.choices[c] = columns_[c].choice;
-  }
+  threads_.ForEach(used_.size(), parallel,
+                   [&](size_t u) { EncodeColumn(chunk, used_[u], trial, *out.mutable_column(static_cast<int>(u))); });
   out.set_thread_instructions(chunk.thread_instructions());
   out.set_accesses(chunk.addresses().accesses());
+  const TrialSchedule::Size size = {out.ByteSizeLong(), out.accesses()};
+  if (trial) {
+    memory.trials.NoteTrial(Remember(memory), size);
+  } else {
+    memory.trials.NoteChunk(size);
+  }
 }
 
 }  // namespace heddle::trace

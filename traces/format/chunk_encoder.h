@@ -13,6 +13,8 @@
 #include "traces/format/induction_equations.h"
 #include "traces/format/limits.h"
 #include "traces/format/pending_chunk.h"
+#include "traces/format/trial_schedule.h"
+#include "traces/format/worker_pool.h"
 
 namespace heddle::trace {
 
@@ -20,7 +22,7 @@ namespace heddle::trace {
 struct EncoderMemory {
   std::vector<ModelChoice> choices;  // by column
   std::vector<ChainChoice> chains;
-  uint64_t chunks = 0;
+  TrialSchedule trials;
   bool planes = false;  // decisions stand by number instead of by path
 };
 
@@ -155,6 +157,8 @@ class ChunkEncoder {
   // Bases, and residuals with bias 0, of a column of model COUNTED; of at most so many accesses, but whole threads.
   void CountedResiduals(const PendingChunk& chunk, uint32_t index, const ModelChoice& choice, size_t most,
                         std::vector<uint64_t>& bases, std::vector<int64_t>& residuals) const;
+  // Remembers what a trial has chosen. Whether that is what was known.
+  bool Remember(EncoderMemory& memory) const;
   // Keeps the models of an earlier chunk where they fit.
   void Keep(const PendingChunk& chunk, const EncoderMemory& memory);
   // Records accesses of some threads, with the latest addresses of possible references and chains.
@@ -170,10 +174,9 @@ class ChunkEncoder {
   std::vector<ThreadResiduals> ThreadsOf(const PendingChunk& chunk, uint32_t column) const;
   // Fills the record of one column; several columns may be encoded at the same time.
   void EncodeColumn(const PendingChunk& chunk, uint32_t index, bool trial, v1::AddressColumn& record);
-  // As many threads as the chunk is worth.
-  unsigned ThreadsFor(const PendingChunk& chunk) const;
+  static bool IsWorthThreads(const PendingChunk& chunk);
 
-  const unsigned threads_;
+  WorkerPool threads_;
   std::vector<Column> columns_;
   std::vector<uint32_t> used_;              // columns with values, ascending
   std::vector<InductionCounter> counters_;  // of INDUCTION

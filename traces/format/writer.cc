@@ -103,8 +103,7 @@ absl::Status TraceWriter::BeginLaunch(v1::Launch launch) {
   s.block_threads = geometry->block_threads;
   s.next_block = 0;
   // A launch may have little in common with the one before it: its first chunk gets a trial of its own.
-  EncoderMemory& memory = s.memories[s.launch.program()];
-  memory.chunks = std::min<uint64_t>(memory.chunks, 1);
+  s.memories[s.launch.program()].trials.BeginLaunch();
   s.pending.Reset(&s.programs[s.launch.program()]);
   s.pending_blocks.clear();
   return absl::OkStatus();

@@ -1,0 +1,85 @@
+// When models are tried anew: often at first, seldom once trials find what was known, soon if chunks grow.
+#include "traces/format/trial_schedule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace heddle::trace {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr TrialSchedule::Size kUsual = {8'000, 100'000};
+
+// Chunks, of those up to `end`, that are trials; `at` is the number of the next one.
+template <typename SizeOf, typename Same>
+std::vector<int> Trials(TrialSchedule& schedule, int at, int end, SizeOf size_of, Same same) {
+  std::vector<int> trials;
+  for (; at < end; ++at) {
+    if (schedule.IsDue()) {
+      trials.push_back(at);
+      schedule.NoteTrial(same(at), size_of(at));
+    } else {
+      schedule.NoteChunk(size_of(at));
+    }
+  }
+  return trials;
+}
+
+TrialSchedule::Size Usual(int) { return kUsual; }
+bool Always(int) { return true; }
+bool Never(int) { return false; }
+
+TEST(TrialScheduleTest, PausesDoubleWhileTrialsFindWhatWasKnown) {
+  TrialSchedule schedule;
+  EXPECT_THAT(Trials(schedule, 0, 1100, Usual, Always), ElementsAre(0, 1, 16, 48, 112, 240, 496, 752, 1008));
+}
+
+TEST(TrialScheduleTest, EverySixteenthChunkIfTrialsFindSomethingNew) {
+  TrialSchedule schedule;
+  EXPECT_THAT(Trials(schedule, 0, 80, Usual, Never), ElementsAre(0, 1, 16, 32, 48, 64));
+}
+
+TEST(TrialScheduleTest, ATrialThatFindsSomethingNewBeginsAgainWithShortPauses) {
+  TrialSchedule schedule;
+  EXPECT_THAT(Trials(schedule, 0, 200, Usual, [](int chunk) { return chunk != 48; }),
+              ElementsAre(0, 1, 16, 48, 64, 96, 160));
+}
+
+TEST(TrialScheduleTest, ChunksThatGrowAskForATrial) {
+  TrialSchedule schedule;
+  const auto grows = [](int chunk) { return chunk < 60 ? kUsual : TrialSchedule::Size{16'000, 100'000}; };
+  EXPECT_THAT(Trials(schedule, 0, 130, grows, Always), ElementsAre(0, 1, 16, 48, 64, 80, 112));
+}
+
+TEST(TrialScheduleTest, WithMoreAccessesAChunkMayTakeMoreBytes) {
+  TrialSchedule schedule;
+  const auto larger = [](int chunk) { return chunk < 60 ? kUsual : TrialSchedule::Size{16'000, 200'000}; };
+  EXPECT_THAT(Trials(schedule, 0, 130, larger, Always), ElementsAre(0, 1, 16, 48, 112));
+}
+
+TEST(TrialScheduleTest, WhatEachChunkBeginsWithDoesNotCount) {
+  TrialSchedule schedule;
+  const auto tiny = [](int chunk) {
+    return chunk < 60 ? TrialSchedule::Size{200, 100'000} : TrialSchedule::Size{200, 10};
+  };
+  EXPECT_THAT(Trials(schedule, 0, 130, tiny, Always), ElementsAre(0, 1, 16, 48, 112));
+}
+
+TEST(TrialScheduleTest, ALaunchBeginsWithATrial) {
+  TrialSchedule schedule;
+  Trials(schedule, 0, 300, Usual, Always);
+  schedule.BeginLaunch();
+  EXPECT_THAT(Trials(schedule, 1, 60, Usual, Always), ElementsAre(1, 16, 48));
+}
+
+TEST(TrialScheduleTest, AnEmptyChunkIsNoReason) {
+  TrialSchedule schedule;
+  const auto empty = [](int chunk) { return chunk == 20 ? TrialSchedule::Size{} : kUsual; };
+  EXPECT_THAT(Trials(schedule, 0, 100, empty, Always), ElementsAre(0, 1, 16, 48));
+}
+
+}  // namespace
+}  // namespace heddle::trace
