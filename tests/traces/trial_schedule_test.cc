@@ -34,7 +34,7 @@ bool Never(int) { return false; }
 
 TEST(TrialScheduleTest, PausesDoubleWhileTrialsFindWhatWasKnown) {
   TrialSchedule schedule;
-  EXPECT_THAT(Trials(schedule, 0, 1100, Usual, Always), ElementsAre(0, 1, 16, 48, 112, 240, 496, 752, 1008));
+  EXPECT_THAT(Trials(schedule, 0, 1100, Usual, Always), ElementsAre(0, 1, 32, 96, 224, 480, 736, 992));
 }
 
 TEST(TrialScheduleTest, EverySixteenthChunkIfTrialsFindSomethingNew) {
@@ -44,20 +44,20 @@ TEST(TrialScheduleTest, EverySixteenthChunkIfTrialsFindSomethingNew) {
 
 TEST(TrialScheduleTest, ATrialThatFindsSomethingNewBeginsAgainWithShortPauses) {
   TrialSchedule schedule;
-  EXPECT_THAT(Trials(schedule, 0, 200, Usual, [](int chunk) { return chunk != 48; }),
-              ElementsAre(0, 1, 16, 48, 64, 96, 160));
+  EXPECT_THAT(Trials(schedule, 0, 200, Usual, [](int chunk) { return chunk != 96; }),
+              ElementsAre(0, 1, 32, 96, 112, 144));
 }
 
 TEST(TrialScheduleTest, ChunksThatGrowAskForATrial) {
   TrialSchedule schedule;
   const auto grows = [](int chunk) { return chunk < 60 ? kUsual : TrialSchedule::Size{16'000, 100'000}; };
-  EXPECT_THAT(Trials(schedule, 0, 130, grows, Always), ElementsAre(0, 1, 16, 48, 64, 80, 112));
+  EXPECT_THAT(Trials(schedule, 0, 130, grows, Always), ElementsAre(0, 1, 32, 64, 80, 112));
 }
 
 TEST(TrialScheduleTest, WithMoreAccessesAChunkMayTakeMoreBytes) {
   TrialSchedule schedule;
   const auto larger = [](int chunk) { return chunk < 60 ? kUsual : TrialSchedule::Size{16'000, 200'000}; };
-  EXPECT_THAT(Trials(schedule, 0, 130, larger, Always), ElementsAre(0, 1, 16, 48, 112));
+  EXPECT_THAT(Trials(schedule, 0, 130, larger, Always), ElementsAre(0, 1, 32, 96));
 }
 
 TEST(TrialScheduleTest, WhatEachChunkBeginsWithDoesNotCount) {
@@ -65,20 +65,22 @@ TEST(TrialScheduleTest, WhatEachChunkBeginsWithDoesNotCount) {
   const auto tiny = [](int chunk) {
     return chunk < 60 ? TrialSchedule::Size{200, 100'000} : TrialSchedule::Size{200, 10};
   };
-  EXPECT_THAT(Trials(schedule, 0, 130, tiny, Always), ElementsAre(0, 1, 16, 48, 112));
+  EXPECT_THAT(Trials(schedule, 0, 130, tiny, Always), ElementsAre(0, 1, 32, 96));
 }
 
-TEST(TrialScheduleTest, ALaunchBeginsWithATrial) {
+TEST(TrialScheduleTest, ALaunchBeginsWithATrialAndKeepsThePauseIfThatFindsWhatWasKnown) {
   TrialSchedule schedule;
   Trials(schedule, 0, 300, Usual, Always);
   schedule.BeginLaunch();
-  EXPECT_THAT(Trials(schedule, 1, 60, Usual, Always), ElementsAre(1, 16, 48));
+  EXPECT_THAT(Trials(schedule, 1, 300, Usual, Always), ElementsAre(1, 256));
+  schedule.BeginLaunch();
+  EXPECT_THAT(Trials(schedule, 1, 60, Usual, [](int chunk) { return chunk != 1; }), ElementsAre(1, 16, 48));
 }
 
 TEST(TrialScheduleTest, AnEmptyChunkIsNoReason) {
   TrialSchedule schedule;
   const auto empty = [](int chunk) { return chunk == 20 ? TrialSchedule::Size{} : kUsual; };
-  EXPECT_THAT(Trials(schedule, 0, 100, empty, Always), ElementsAre(0, 1, 16, 48));
+  EXPECT_THAT(Trials(schedule, 0, 100, empty, Always), ElementsAre(0, 1, 32, 96));
 }
 
 }  // namespace

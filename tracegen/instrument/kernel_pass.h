@@ -12,6 +12,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "tracegen/instrument/instrument.h"
 #include "tracegen/instrument/thread_context.h"
@@ -66,6 +67,8 @@ struct KernelPass {
   llvm::LLVMContext& context() const { return module->getContext(); }
   llvm::Type* i32() const { return llvm::Type::getInt32Ty(context()); }
   llvm::Type* i64() const { return llvm::Type::getInt64Ty(context()); }
+  // Weights of a branch that is hardly ever taken.
+  llvm::MDNode* unlikely() const { return llvm::MDBuilder(context()).createBranchWeights(1, 1 << 20); }
   llvm::PointerType* pointer() const { return llvm::PointerType::get(context(), 0); }
 
   // The context argument of the function that holds `builder`'s insertion point.

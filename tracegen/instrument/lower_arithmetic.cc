@@ -3,6 +3,7 @@
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "tracegen/instrument/kernel_pass.h"
 
 namespace heddle::tracegen {
@@ -66,10 +67,11 @@ void LowerDivision(KernelPass& pass, llvm::BinaryOperator* division) {
   Value* divisor = builder.CreateSelect(unsafe, llvm::ConstantInt::get(type, 1), b);
   Value* result = builder.CreateBinOp(division->getOpcode(), a, divisor);
   result = builder.CreateSelect(zero, remainder ? a : llvm::Constant::getAllOnesValue(type), result);
-  Value* site = builder.getInt32(pass.AddSite(*division) + 1);
-  Value* last = pass.LoadField(builder, offsetof(ThreadContext, division_by_zero), pass.i32());
-  pass.StoreField(builder, offsetof(ThreadContext, division_by_zero), builder.CreateSelect(zero, site, last));
   division->replaceAllUsesWith(result);
+  // Behind a branch, so that who does not divide by zero does not wait for memory at every division.
+  builder.SetInsertPoint(llvm::SplitBlockAndInsertIfThen(zero, division, /*Unreachable=*/false, pass.unlikely()));
+  Value* site = builder.getInt32(pass.AddSite(*division) + 1);
+  pass.StoreField(builder, offsetof(ThreadContext, division_by_zero), site);
   division->eraseFromParent();
 }
 

@@ -12,7 +12,6 @@
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "tracegen/instrument/kernel_pass.h"
 #include "tracegen/program/link.h"
@@ -87,9 +86,8 @@ class AlignmentCheck {
     }
     if (wrong == nullptr) return;
     if (auto* known = llvm::dyn_cast<llvm::Constant>(wrong); known != nullptr && known->isNullValue()) return;
-    llvm::MDNode* unlikely = llvm::MDBuilder(pass_.context()).createBranchWeights(1, 1 << 20);
     llvm::Instruction* slow =
-        llvm::SplitBlockAndInsertIfThen(builder.CreateIsNotNull(wrong), before, /*Unreachable=*/true, unlikely);
+        llvm::SplitBlockAndInsertIfThen(builder.CreateIsNotNull(wrong), before, /*Unreachable=*/true, pass_.unlikely());
     builder.SetInsertPoint(slow);
     pass_.CallRuntime(builder, kMisalignedFunction, builder.getVoidTy(), {KernelPass::Context(builder), base});
   }
@@ -381,8 +379,7 @@ class Recorder {
     llvm::Value* cursor = pass_.LoadField(builder, offsetof(ThreadContext, address_cursor), pass_.pointer());
     llvm::Value* end = pass_.LoadField(builder, offsetof(ThreadContext, address_limit), pass_.pointer());
     llvm::Value* full = builder.CreateOr(builder.CreateICmpUGE(count, limit), builder.CreateICmpUGE(cursor, end));
-    llvm::MDNode* unlikely = llvm::MDBuilder(pass_.context()).createBranchWeights(1, 1 << 20);
-    llvm::Instruction* slow = llvm::SplitBlockAndInsertIfThen(full, first, false, unlikely);
+    llvm::Instruction* slow = llvm::SplitBlockAndInsertIfThen(full, first, false, pass_.unlikely());
     builder.SetInsertPoint(slow);
     pass_.CallRuntime(builder, kYieldFunction, builder.getVoidTy(), {KernelPass::Context(builder)});
     return slow;

@@ -10,7 +10,6 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "tracegen/instrument/kernel_pass.h"
 #include "tracegen/program/link.h"
@@ -238,7 +237,7 @@ class Waits {
     llvm::Value* watches = pass_.LoadField(builder, offsetof(ThreadContext, watches), pass_.i64());
     llvm::Value* told = builder.CreateAnd(changed, builder.CreateIsNotNull(watches));
     llvm::Instruction* next = &*builder.GetInsertPoint();
-    builder.SetInsertPoint(llvm::SplitBlockAndInsertIfThen(told, next, /*Unreachable=*/false, Unlikely()));
+    builder.SetInsertPoint(llvm::SplitBlockAndInsertIfThen(told, next, /*Unreachable=*/false, pass_.unlikely()));
     pass_.CallRuntime(builder, kWroteFunction, builder.getVoidTy(),
                       {KernelPass::Context(builder), Number(builder, access.address), builder.getInt64(access.bytes)});
   }
@@ -264,7 +263,7 @@ class Waits {
     const auto number = static_cast<uint32_t>(pass_.result->waits.size());
     StopWaiting(builder, number, builder.CreateNot(same));
     builder.SetInsertPoint(
-        llvm::SplitBlockAndInsertIfThen(same, edge->getTerminator(), /*Unreachable=*/false, Unlikely()));
+        llvm::SplitBlockAndInsertIfThen(same, edge->getTerminator(), /*Unreachable=*/false, pass_.unlikely()));
     const Access polled = loop.poll_every_time ? PolledAt(builder, *loop.poll) : Access{};
     pass_.CallRuntime(builder, kSpinFunction, builder.getVoidTy(),
                       {KernelPass::Context(builder), builder.getInt32(number), Number(builder, polled.address)});
@@ -301,8 +300,6 @@ class Waits {
     if (auto* load = dyn_cast<llvm::LoadInst>(&poll)) return {load->getPointerOperand(), 0};
     return AccessOf(builder, poll);
   }
-
-  llvm::MDNode* Unlikely() { return llvm::MDBuilder(pass_.context()).createBranchWeights(1, 1 << 20); }
 
   KernelPass& pass_;
   const llvm::DataLayout& layout_;

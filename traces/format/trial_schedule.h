@@ -7,10 +7,10 @@
 
 namespace heddle::trace {
 
-// In the first two chunks of a program, then at every sixteenth, and less often while trials find what was known: a
-// trial takes ten times the time of a chunk whose models are known, and a regular kernel never changes its mind.
-// Between trials the choices of the last one hold; a chunk that takes many more bytes than it did asks for the next
-// trial.
+// In the first two chunks of a program and the first of every further launch, then at sixteenths, and less often while
+// trials find what was known: a trial takes ten times the time of a chunk whose models are known, and a regular kernel
+// never changes its mind. Between trials the choices of the last one hold; a chunk that takes many more bytes than it
+// did asks for the next trial.
 class TrialSchedule {
  public:
   // Of a chunk.
@@ -23,8 +23,7 @@ class TrialSchedule {
   bool IsDue() const { return chunks_ < 2 || (chunks_ % kOften == 0 && (chunks_ >= next_trial_ || grown_)); }
   // The chunk was a trial; `same`: all that it chose was known.
   void NoteTrial(bool same, Size size) {
-    const bool confirms = same && !grown_ && chunks_ >= kOften;
-    pause_ = confirms ? std::min(2 * pause_, kSeldom) : kOften;
+    pause_ = same && !grown_ && chunks_ > 0 ? std::min(2 * pause_, kSeldom) : kOften;
     next_trial_ = chunks_ / kOften * kOften + pause_;
     at_trial_ = size;
     grown_ = false;
@@ -39,10 +38,7 @@ class TrialSchedule {
     ++chunks_;
   }
   // A new launch of the program may have little in common with the one before it.
-  void BeginLaunch() {
-    chunks_ = std::min<uint64_t>(chunks_, 1);
-    pause_ = next_trial_ = kOften;
-  }
+  void BeginLaunch() { chunks_ = std::min<uint64_t>(chunks_, 1); }
 
  private:
   static constexpr uint64_t kOften = 16;
@@ -50,7 +46,7 @@ class TrialSchedule {
 
   uint64_t chunks_ = 0;
   uint64_t pause_ = kOften;  // chunks from one trial to the next
-  uint64_t next_trial_ = kOften;
+  uint64_t next_trial_ = 0;
   Size at_trial_;
   bool grown_ = false;
 };
