@@ -65,6 +65,21 @@ struct BuildOptions {
   uint32_t max_registers = 0;
 };
 
+// The built-in functions need OpenCL C 1.2, which contains 1.0 and 1.1: a program of these sees only its version.
+absl::Status ReadStandard(const std::string& word, BuildOptions& options) {
+  const std::string_view version = std::string_view(word).substr(std::string_view("-cl-std=").size());
+  if (version == "CL1.0" || version == "CL1.1") {
+    const char* const define = version == "CL1.0" ? "-D__OPENCL_C_VERSION__=100" : "-D__OPENCL_C_VERSION__=110";
+    options.arguments.insert(options.arguments.end(), {"-U__OPENCL_C_VERSION__", define});
+  } else if (version != "CL1.2" && version != "CL2.0") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("option ", word, ": known are CL1.0, CL1.1, CL1.2 (the device's version) and CL2.0"));
+  } else {
+    options.standard = word;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<BuildOptions> ReadOptions(const device::BuildOpenClRequest& request, std::string* log) {
   // OpenCL 1.2, section 5.6.4; clang knows them by the same names.
   static constexpr const char* kPassed[] = {"-w",
@@ -98,7 +113,7 @@ absl::StatusOr<BuildOptions> ReadOptions(const device::BuildOpenClRequest& reque
     } else if (std::find(std::begin(kPassed), std::end(kPassed), word) != std::end(kPassed)) {
       if (word != "-g") options.arguments.push_back(word);  // line tables are there anyway
     } else if (StartsWith(word, "-cl-std=")) {
-      options.standard = word;
+      if (absl::Status status = ReadStandard(word, options); !status.ok()) return status;
     } else if (word == "-cl-opt-disable") {
       options.optimization = "-O0";
     } else if (word == "-O0" || word == "-O1" || word == "-O2" || word == "-O3") {
@@ -173,9 +188,10 @@ absl::StatusOr<OpenClBinary> CompileOpenCl(const device::BuildOpenClRequest& req
   for (std::string& argument : DeviceHeaderArguments(Language::kOpenCl, *headers)) {
     arguments.push_back(std::move(argument));
   }
-  arguments.insert(arguments.end(), {"-DHEDDLE_OPENCL_PROGRAM=1", "-cl-kernel-arg-info", options->standard,
-                                     options->optimization, absl::StrCat("-fmacro-prefix-map=", directory.path(), "/="),
-                                     absl::StrCat("-I", directory.File("headers"))});
+  arguments.insert(arguments.end(),
+                   {"-DHEDDLE_OPENCL_PROGRAM=1", "-D__OPENCL_VERSION__=120", "-cl-kernel-arg-info", options->standard,
+                    options->optimization, absl::StrCat("-fmacro-prefix-map=", directory.path(), "/="),
+                    absl::StrCat("-I", directory.File("headers"))});
   std::string text(request.source);
   text.append(" ").append(request.options);
   for (const device::SourceHeader& header : request.headers) text.append(header.text);

@@ -18,6 +18,8 @@ static const char *part1 =
     "#include \"shared/helper.h\"\n__kernel void use(__global int *x) { x[get_global_id(0)] = "
     "helper(x[get_global_id(0)]); }\n";
 static const char *part2 = "int helper(int x) { return x * x + 1; }\n";
+static const char *versions =
+    "__kernel void version(__global int *x) { x[0] = __OPENCL_C_VERSION__; x[1] = __OPENCL_VERSION__; }\n";
 static const char *helper_header = "int helper(int x);\n";
 
 enum { kCount = 16 };
@@ -38,6 +40,35 @@ static void RunScale(cl_program program, int factor, int extra) {
   CALL(clReleaseMemObject(b));
 }
 
+/* Libraries ask for the version that they were written for. */
+static void BuildForVersions(void) {
+  static const char *const options[] = {"", "-cl-std=CL1.0 -Werror", "-cl-std=CL1.1 -Werror", "-cl-std=CL1.2"};
+  static const int expected[] = {120, 100, 110, 120};
+  static char log[4096];
+  size_t i;
+  cl_int error;
+  for (i = 0; i < sizeof(expected) / sizeof(expected[0]); ++i) {
+    int found[2] = {0, 0};
+    cl_program program = BuildSource(versions, options[i]);
+    cl_kernel kernel = MakeKernel(program, "version");
+    cl_mem buffer = MakeBuffer(CL_MEM_READ_WRITE, sizeof(found), NULL);
+    SetBuffer(kernel, 0, buffer);
+    Run1(kernel, 1, 0);
+    Read(buffer, found, sizeof(found));
+    EXPECT_ELEMENT(i, found[0], expected[i]);
+    EXPECT_ELEMENT(i, found[1], 120);
+    CALL(clReleaseMemObject(buffer));
+    CALL(clReleaseKernel(kernel));
+    CALL(clReleaseProgram(program));
+  }
+  cl_program program = clCreateProgramWithSource(context, 1, &versions, NULL, &error);
+  CALL(error);
+  EXPECT(clBuildProgram(program, 1, &device, "-cl-std=CL3.0", NULL, NULL) != CL_SUCCESS);
+  CALL(clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL));
+  EXPECT(strstr(log, "CL3.0") != NULL && strstr(log, "CL1.2") != NULL);
+  CALL(clReleaseProgram(program));
+}
+
 int main(void) {
   char folder[] = "/tmp/heddle-programs-XXXXXX", path[128], options[256];
   static char log[16384];
@@ -54,6 +85,7 @@ int main(void) {
   unlink(path);
   rmdir(folder);
   RunScale(program, 5, 4);
+  BuildForVersions();
   CALL(clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, sizeof(log), log, NULL));
   EXPECT(strcmp(log, options) == 0);
 

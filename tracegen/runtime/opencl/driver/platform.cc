@@ -147,7 +147,14 @@ cl_int Identity(cl_device_info what, const Answer& answer) {
 
 // cl_nv_device_attribute_query: programs ask for the warp's width this way.
 cl_int AttributeQuery(cl_device_info what, const Answer& answer) {
+  // Not in all versions of CL/cl_ext.h.
+  constexpr cl_device_info kPciBusId = 0x4008;
+  constexpr cl_device_info kPciSlotId = 0x4009;
   switch (what) {
+    case kPciBusId:
+      return answer.Value<cl_uint>(0);
+    case kPciSlotId:
+      return answer.Value<cl_uint>(4 << 3);  // device 4, function 0
     case CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV:
       return answer.Value<cl_uint>(7);
     case CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV:
