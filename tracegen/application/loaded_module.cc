@@ -119,13 +119,16 @@ absl::StatusOr<std::unique_ptr<LoadedModule>> LoadedModule::Load(std::string bit
   if (module->options_.name.empty()) module->options_.name = "device code";
   module->allocate_ = allocate;
   module->constant_bytes_ = constant_bytes;
-  llvm::LLVMContext context;
-  absl::StatusOr<std::unique_ptr<llvm::Module>> raw = ReadBitcode(module->bitcode_, module->options_.name, context);
+  auto context = std::make_unique<llvm::LLVMContext>();
+  absl::StatusOr<std::unique_ptr<llvm::Module>> raw = ReadBitcode(module->bitcode_, module->options_.name, *context);
   if (!raw.ok()) return raw.status();
   if (absl::Status status = module->Describe(**raw); !status.ok()) return status;
-  module->whole_ = module->MakeCanonical(nullptr).status();
+  module->whole_ = module->MakeCanonical(std::move(context), *std::move(raw)).status();
   if (!module->whole_.ok()) {
     // Kernel by kernel, later. The host asks for variables by name before.
+    context = std::make_unique<llvm::LLVMContext>();
+    raw = ReadBitcode(module->bitcode_, module->options_.name, *context);
+    if (!raw.ok()) return raw.status();
     module->takes_addresses_ = !AddressTakenFunctions(**raw).empty();
     if (absl::Status status = module->Place(**raw); !status.ok()) return status;
   }
@@ -155,12 +158,9 @@ absl::Status LoadedModule::Place(const llvm::Module& module) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<const CanonicalModule*> LoadedModule::MakeCanonical(const std::string* only) {
-  auto context = std::make_unique<llvm::LLVMContext>();
-  absl::StatusOr<std::unique_ptr<llvm::Module>> module = ReadBitcode(bitcode_, options_.name, *context);
-  if (!module.ok()) return module.status();
-  if (only != nullptr) KeepKernel(**module, *only);
-  absl::StatusOr<CanonicalModule> canonical = Canonicalize(std::move(context), *std::move(module), options_.target);
+absl::StatusOr<const CanonicalModule*> LoadedModule::MakeCanonical(std::unique_ptr<llvm::LLVMContext> context,
+                                                                   std::unique_ptr<llvm::Module> module) {
+  absl::StatusOr<CanonicalModule> canonical = Canonicalize(std::move(context), std::move(module), options_.target);
   if (!canonical.ok()) return canonical.status();
   canonical_.push_back(std::make_unique<CanonicalModule>(*std::move(canonical)));
   if (absl::Status status = Place(*canonical_.back()->module); !status.ok()) {
@@ -221,7 +221,11 @@ absl::StatusOr<LoadedKernel*> LoadedModule::Kernel(const std::string& name) {
   } else if (takes_addresses_) {
     return whole_;  // a function's address depends on which functions there are, so it would differ between kernels
   } else {
-    absl::StatusOr<const CanonicalModule*> canonical = MakeCanonical(&name);
+    auto context = std::make_unique<llvm::LLVMContext>();
+    absl::StatusOr<std::unique_ptr<llvm::Module>> module = ReadBitcode(bitcode_, options_.name, *context);
+    if (!module.ok()) return module.status();
+    KeepKernel(**module, name);
+    absl::StatusOr<const CanonicalModule*> canonical = MakeCanonical(std::move(context), *std::move(module));
     if (!canonical.ok()) return canonical.status();
     kernel->canonical = *canonical;
   }

@@ -71,8 +71,9 @@ class LoadedModule {
   LoadedModule() = default;
   absl::Status Describe(const llvm::Module& module);
   absl::Status Place(const llvm::Module& module);
-  // Canonical form of the whole module, or with `only` of one kernel of it.
-  absl::StatusOr<const CanonicalModule*> MakeCanonical(const std::string* only);
+  // Adds a canonical form, of the whole module or of one kernel of it.
+  absl::StatusOr<const CanonicalModule*> MakeCanonical(std::unique_ptr<llvm::LLVMContext> context,
+                                                       std::unique_ptr<llvm::Module> module);
 
   std::string bitcode_;
   device::ModuleOptions options_;
