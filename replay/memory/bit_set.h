@@ -33,7 +33,8 @@ class BitSet {
   // The smallest member that is at least `from`, else the smallest. The set must not be empty.
   uint32_t FirstCyclic(uint32_t from) const {
     if constexpr (kWords == 1) {  // without a branch, which would be guessed wrong
-      return (static_cast<uint32_t>(std::countr_zero(std::rotr(words_[0], static_cast<int>(from)))) + from) & 63;
+      // Not std::countr_zero, which asks for zero.
+      return (static_cast<uint32_t>(__builtin_ctzll(std::rotr(words_[0], static_cast<int>(from)))) + from) & 63;
     }
     const uint32_t start = WordOf(from);
     if (const uint64_t rest = words_[start] & ~uint64_t{0} << (from & 63)) return start * 64 + std::countr_zero(rest);

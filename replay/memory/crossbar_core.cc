@@ -13,6 +13,7 @@ CrossbarCore::CrossbarCore(uint32_t inputs, uint32_t outputs, const machine::v1:
       input_capacity_(network.input_buffer_flits()),
       output_capacity_(network.output_buffer_flits()),
       fifo_inputs_(network.fifo_inputs()),
+      queues_per_buffer_(fifo_inputs_ ? 1 : outputs),
       reserves_(!network.no_message_reservation()),
       outputs_(outputs),
       room_made_(inputs),
@@ -28,7 +29,7 @@ CrossbarCore::CrossbarCore(uint32_t inputs, uint32_t outputs, const machine::v1:
     messages_[i].next = index + 1 == input_capacity_ ? kNone : index + 1;
   }
   free_.assign(buffers, 0);
-  queues_.resize(fifo_inputs_ ? buffers : size_t{buffers} * outputs);
+  queues_.resize(size_t{buffers} * queues_per_buffer_);
   arrivals_.resize(size_t{outputs} * output_capacity_);
 }
 
@@ -122,9 +123,8 @@ std::string CrossbarCore::Explain(const std::string& name) const {
     if (input_credits_[buffer] == input_capacity_) continue;
     absl::StrAppendFormat(&text, "%s: input %d, buffer %d: %d of %d flits, for output", name, buffer / speedup_,
                           buffer % speedup_, input_capacity_ - input_credits_[buffer], input_capacity_);
-    const size_t queues = fifo_inputs_ ? 1 : outputs_.size();
-    for (size_t i = 0; i < queues; ++i) {
-      const Queue& queue = queues_[buffer * queues + i];
+    for (size_t i = 0; i < queues_per_buffer_; ++i) {
+      const Queue& queue = queues_[buffer * queues_per_buffer_ + i];
       if (queue.first == kNone) continue;
       absl::StrAppend(&text, " ", messages_[buffer * input_capacity_ + queue.first].output);
     }

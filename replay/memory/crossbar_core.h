@@ -126,7 +126,7 @@ class CrossbarCore {
   uint32_t BufferOf(uint32_t input, uint32_t output) const { return input * speedup_ + lane_of_output_[output]; }
   // The queue in which the buffer keeps messages to the output, and its head; one must be there.
   Queue& QueueOf(uint32_t buffer, uint32_t output) {
-    return queues_[fifo_inputs_ ? buffer : size_t{buffer} * outputs_.size() + output];
+    return queues_[size_t{buffer} * queues_per_buffer_ + (fifo_inputs_ ? 0 : output)];
   }
   Message& HeadOf(uint32_t buffer, const Queue& queue) { return MessageAt(buffer, queue.first); }
   // Puts a message into its queue. Returns whether it has become the head.
@@ -146,6 +146,7 @@ class CrossbarCore {
   const uint32_t input_capacity_;   // flits per buffer
   const uint32_t output_capacity_;  // flits
   const bool fifo_inputs_;
+  const uint32_t queues_per_buffer_;
   const bool reserves_;                    // outputs reserve room for whole messages
   std::vector<uint32_t> input_of_buffer_;  // buffer / speedup
   std::vector<uint32_t> input_credits_;    // by buffer

@@ -9,8 +9,6 @@ namespace {
 
 constexpr size_t Index(DramCommand command) { return static_cast<size_t>(command); }
 
-void Raise(Bound& bound, const Bound& to) { bound = std::max(bound, to); }
-
 }  // namespace
 
 void DramCounters::Add(const DramCounters& other) {
@@ -36,32 +34,51 @@ DramController::DramController(const DramParameters& parameters)
       fifo_(parameters.fifo),
       queue_(parameters.fifo ? 1 : parameters.banks, parameters.queue),
       banks_(parameters.banks),
-      search_(parameters.banks, parameters.bank_groups),
+      search_(parameters),
       parameters_(parameters) {}
 
 void DramController::BeginLaunch() {
-  for (Bank& bank : banks_) bank.allowed = {};
   search_.Reset();
   settled_ = 0;
 }
 
+DramCounters DramController::counters() const {
+  DramCounters counters = counters_;
+  // Spans of what goes on end with the cycles that have been counted.
+  counters.queue_length += queue_.size() * settled_;
+  counters.active_cycles += busy_ != 0 ? settled_ : 0;
+  counters.active_banks += static_cast<uint64_t>(std::popcount(busy_)) * settled_;
+  counters.reads = issued_[Index(DramCommand::kRead)];
+  counters.writes = issued_[Index(DramCommand::kWrite)];
+  counters.precharges = issued_[Index(DramCommand::kPrecharge)];
+  counters.activates = issued_[Index(DramCommand::kActivate)];
+  counters.bus_busy = (counters.reads + counters.writes) * parameters_.timing.burst_cycles;
+  return counters;
+}
+
+void DramController::ResetCounters() {
+  counters_ = {};
+  issued_ = {};
+}
+
 void DramController::Push(const DramRequest& request, uint64_t cycle) {
-  Settle(cycle);
   queue_.Push(fifo_ ? 0 : request.bank, request, cycle);
-  if (CanDispatch()) dispatch_at_ = settled_;
+  const uint64_t from = std::max(cycle, settled_);
+  counters_.queue_length -= from;
+  if (CanDispatch()) dispatch_at_ = from;
 }
 
 void DramController::Tick(uint64_t cycle) {
   if (cycle < settled_) return;
   Settle(cycle);
+  search_.Advance(cycle);
   if (cycle >= dispatch_at_) Dispatch(cycle);
-  Account(1);
   settled_ = cycle + 1;
   if (busy_ == 0) return;
-  if (search_.next().cycle() <= cycle) {
+  if (search_.cycle() <= cycle) {
     Issue(cycle);
   } else {
-    ++counters_.blocked[static_cast<int>(search_.next().because())];
+    ++counters_.blocked[static_cast<size_t>(search_.because())];
   }
 }
 
@@ -94,108 +111,70 @@ void DramController::Dispatch(uint64_t cycle) {
 void DramController::Begin(uint32_t index, const DramQueueEntry& entry, uint64_t cycle) {
   Bank& bank = banks_[index];
   bank.request = entry;
-  bank.activated = false;
-  bank.accessed = false;
+  bank.fresh = 1;
   bank.accesses_left = parameters_.AccessesFor(entry.request.bytes);
   ++(entry.request.write ? counters_.write_requests : counters_.read_requests);
+  counters_.queue_length += cycle;
+  counters_.active_banks -= cycle;
+  counters_.active_cycles -= busy_ == 0 ? cycle : 0;
   busy_ |= uint64_t{1} << index;
-  ++busy_banks_;
-  Want(index);
+  // Fung's thesis, Figure 5.4b.
+  const DramCommand access = entry.request.write ? DramCommand::kWrite : DramCommand::kRead;
+  bank.after = {access, access, DramCommand::kActivate, access};
+  bank.wants = access;
+  if (!bank.open) {
+    bank.wants = DramCommand::kActivate;
+  } else if (bank.row != entry.request.row) {
+    bank.wants = DramCommand::kPrecharge;
+  }
+  search_.Want(index, bank.wants);
   search_.FindWith(index, cycle);
 }
 
-// Fung's thesis, Figure 5.4b.
-void DramController::Want(uint32_t index) {
-  Bank& bank = banks_[index];
-  if (!bank.open) {
-    bank.wants = DramCommand::kActivate;
-  } else if (bank.row != bank.request.request.row) {
-    bank.wants = DramCommand::kPrecharge;
-  } else {
-    bank.wants = bank.request.request.write ? DramCommand::kWrite : DramCommand::kRead;
-  }
-  search_.Want(index, bank.wants, bank.allowed[Index(bank.wants)]);
-}
-
-// The first bank that can, in turn after the one that issued last.
+// The first bank that can, in turn after the one that issued last. Which command that is cannot be guessed: only the
+// end of a request makes a branch.
 void DramController::Issue(uint64_t cycle) {
-  const uint64_t ready = search_.ready();
-  const uint64_t after = last_bank_ + 1 == DramParameters::kMaxBanks ? 0 : ready >> (last_bank_ + 1);
-  const uint32_t index = after != 0 ? last_bank_ + 1 + std::countr_zero(after) : std::countr_zero(ready);
+  static_assert(DramParameters::kMaxBanks == 64);
+  const uint32_t after = last_bank_ + 1;
+  const int steps = std::countr_zero(std::rotr(search_.ready(), static_cast<int>(after)));
+  const uint32_t index = (after + static_cast<uint32_t>(steps)) % DramParameters::kMaxBanks;
   last_bank_ = index;
   Bank& bank = banks_[index];
+  const size_t command = Index(bank.wants);
   if (observer_ != nullptr) {
-    const bool closes = bank.wants == DramCommand::kPrecharge;
-    observer_->OnCommand(cycle, bank.wants, index, closes ? bank.row : bank.request.request.row);
+    observer_->OnCommand(cycle, bank.wants, index, bank.open ? bank.row : bank.request.request.row);
   }
-  search_.Forget(index);
-  bool done = false;
-  switch (bank.wants) {
-    case DramCommand::kActivate:
-      Activate(bank, cycle);
-      break;
-    case DramCommand::kPrecharge:
-      Precharge(bank, cycle);
-      break;
-    case DramCommand::kRead:
-    case DramCommand::kWrite:
-      done = AccessColumn(index, cycle);
-      break;
-  }
-  if (done) {
-    busy_ &= ~(uint64_t{1} << index);
-    --busy_banks_;
-    if (CanDispatch()) dispatch_at_ = cycle + 1;
+  ++issued_[command];
+  search_.Issued(index, cycle);
+
+  static constexpr std::array<uint8_t, kDramCommands> kAccesses = {1, 1, 0, 0};
+  static constexpr std::array<uint8_t, kDramCommands> kLeavesOpen = {1, 1, 0, 1};
+  counters_.row_hits += bank.fresh & kAccesses[command];
+  bank.fresh &= 1 - kLeavesOpen[command];
+  bank.open = kLeavesOpen[command];
+  bank.row = bank.request.request.row;  // or will be, after the activate that comes next
+  bank.wants = bank.after[command];
+  bank.accesses_left -= kAccesses[command];
+  if (bank.accesses_left == 0) {
+    End(index, cycle);
   } else {
-    Want(index);
+    search_.Want(index, bank.wants);
   }
   search_.Find(cycle + 1);
 }
 
-void DramController::Activate(Bank& bank, uint64_t cycle) {
-  const DramTiming& timing = parameters_.timing;
-  ++counters_.activates;
-  bank.open = true;
-  bank.activated = true;
-  bank.row = bank.request.request.row;
-  for (int command = 0; command < kDramCommands; ++command) {
-    Raise(bank.allowed[command], timing.activate_to[command].After(cycle));
-  }
-  search_.Hold(DramCommand::kActivate, timing.activate_to_activate_any_bank.After(cycle));
-}
-
-void DramController::Precharge(Bank& bank, uint64_t cycle) {
-  ++counters_.precharges;
-  bank.open = false;
-  Raise(bank.allowed[Index(DramCommand::kActivate)], parameters_.timing.precharge_to_activate.After(cycle));
-}
-
-bool DramController::AccessColumn(uint32_t index, uint64_t cycle) {
-  Bank& bank = banks_[index];
-  const DramTiming& timing = parameters_.timing;
-  const DramRequest& request = bank.request.request;
-  const size_t first = Index(bank.wants);
-  for (const DramCommand second : {DramCommand::kRead, DramCommand::kWrite}) {
-    search_.Hold(second, timing.column_to_column[first][Index(second)].After(cycle));
-    search_.HoldGroupOf(index, second, timing.column_to_column_in_group[first][Index(second)].After(cycle));
-  }
-  Bound& precharge = bank.allowed[Index(DramCommand::kPrecharge)];
-  if (request.write) {
-    ++counters_.writes;
-    Raise(precharge, timing.write_to_precharge.After(cycle));
-  } else {
-    ++counters_.reads;
-    Raise(precharge, timing.read_to_precharge.After(cycle));
-    search_.HoldGroupOf(index, DramCommand::kPrecharge, timing.read_to_precharge_in_group.After(cycle));
-  }
-  counters_.bus_busy += timing.burst_cycles;
-  if (!bank.activated && !bank.accessed) ++counters_.row_hits;
-  bank.accessed = true;
-  if (--bank.accesses_left > 0) return false;
-  const uint64_t due = cycle + timing.to_data[first] + timing.burst_cycles;
-  if (!request.write) counters_.read_latency += due - bank.request.arrival;
-  replies_.Insert({.request = request.request, .write = request.write, .due = due});
-  return true;
+// The last column access of the bank's request is issued.
+void DramController::End(uint32_t index, uint64_t cycle) {
+  const DramQueueEntry& entry = banks_[index].request;
+  const uint64_t due =
+      cycle + parameters_.timing.to_data[entry.request.write ? 1 : 0] + parameters_.timing.burst_cycles;
+  counters_.read_latency += entry.request.write ? 0 : due - entry.arrival;
+  replies_.Insert({.request = entry.request.request, .write = entry.request.write, .due = due});
+  search_.Forget(index);
+  busy_ &= ~(uint64_t{1} << index);
+  counters_.active_banks += cycle + 1;
+  counters_.active_cycles += busy_ == 0 ? cycle + 1 : 0;
+  if (CanDispatch()) dispatch_at_ = cycle + 1;
 }
 
 std::string DramController::Explain(const std::string& name) const {

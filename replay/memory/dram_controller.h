@@ -61,7 +61,7 @@ class alignas(64) DramController {
   // The first cycle whose Tick does something or in which a reply is due, as far as is known now; kNeverCycle if none.
   uint64_t NextEvent() const { return std::min(NextCommand(), NextReply()); }
   // The same without replies.
-  uint64_t NextCommand() const { return std::min(dispatch_at_, busy_ == 0 ? kNeverCycle : search_.next().cycle()); }
+  uint64_t NextCommand() const { return std::min(dispatch_at_, search_.cycle()); }
   // When the oldest reply is due; kNeverCycle if none.
   uint64_t NextReply() const { return replies_.first_due(); }
   // Runs one cycle; cycles ascend, one that has been run is not run again.
@@ -77,14 +77,12 @@ class alignas(64) DramController {
   // Brings the counters up to date with all cycles before `cycle`.
   void Settle(uint64_t cycle) {
     if (cycle <= settled_) return;
-    // Nothing has changed since the last Tick, except that requests have arrived; they count from then on.
-    const uint64_t cycles = cycle - settled_;
-    Account(cycles);
-    if (busy_ != 0) counters_.blocked[static_cast<int>(search_.next().because())] += cycles;
+    // Nothing has been issued since the last Tick.
+    if (busy_ != 0) counters_.blocked[static_cast<size_t>(search_.because())] += cycle - settled_;
     settled_ = cycle;
   }
-  const DramCounters& counters() const { return counters_; }
-  void ResetCounters() { counters_ = {}; }
+  DramCounters counters() const;
+  void ResetCounters();
   // Time starts again at cycle 0: the controller must be drained. Rows stay open, nothing that was issued before holds
   // up a command.
   void BeginLaunch();
@@ -95,12 +93,12 @@ class alignas(64) DramController {
 
  private:
   struct Bank {
-    std::array<Bound, kDramCommands> allowed;  // by this bank's own history
-    uint32_t row = 0;                          // open, or last opened
+    uint32_t row = 0;  // of the last request
     DramCommand wants = DramCommand::kActivate;
-    bool open = false;
-    bool activated = false;       // for the present request
-    bool accessed = false;        // at least once, for the present request
+    uint8_t open = 0;   // 1: the row is open
+    uint8_t fresh = 0;  // 1: no activate and no column access yet for the present request
+    // For the present request, by the command that was issued: the next one that it needs.
+    std::array<DramCommand, kDramCommands> after = {};
     uint32_t accesses_left = 0;   // of the present request
     DramQueueEntry request = {};  // the present request
   };
@@ -109,31 +107,22 @@ class alignas(64) DramController {
   bool CanDispatch() const;
   void Dispatch(uint64_t cycle);
   void Begin(uint32_t index, const DramQueueEntry& entry, uint64_t cycle);
-  void Account(uint64_t cycles) {
-    counters_.queue_length += cycles * queue_.size();
-    counters_.active_cycles += busy_ != 0 ? cycles : 0;
-    counters_.active_banks += cycles * busy_banks_;
-  }
   void Issue(uint64_t cycle);
-  void Activate(Bank& bank, uint64_t cycle);
-  void Precharge(Bank& bank, uint64_t cycle);
-  // Whether that was the last one of the bank's request.
-  bool AccessColumn(uint32_t index, uint64_t cycle);
-  // Tells the search which command takes the bank's request on.
-  void Want(uint32_t index);
+  void End(uint32_t index, uint64_t cycle);
 
   // What every event looks at comes first, in few lines of the host's cache.
   uint64_t dispatch_at_ = kNeverCycle;  // a waiting request may find its bank free
   uint64_t settled_ = 0;                // the counters hold for all cycles before this one
   uint64_t busy_ = 0;                   // banks that serve a request
-  uint32_t busy_banks_ = 0;
-  uint32_t last_bank_;  // that issued last
+  uint32_t last_bank_;                  // that issued last
   const uint32_t queue_limit_;
   const bool fifo_;
   DramReplyQueue replies_;
   DramRequestQueue queue_;
   std::vector<Bank> banks_;
+  // Of what began but has not ended, what is summed over cycles lacks the end: counters().
   DramCounters counters_;
+  std::array<uint64_t, kDramCommands> issued_{};
   DramObserver* observer_ = nullptr;
   DramCommandSearch search_;  // for the banks that serve a request
   const DramParameters parameters_;

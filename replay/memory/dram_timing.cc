@@ -12,9 +12,7 @@ absl::Status Refuse(std::string_view field, std::string_view why) {
   return absl::InvalidArgumentError(absl::StrFormat("memory.hierarchy.dram.%s: %s", field, why));
 }
 
-// Longer than any real constraint by far. A queue of requests that each take a few of them is served before an SM that
-// waits for it counts as hung (SmCore::kNoProgressLimit), and sums of several fit into 32 bits.
-constexpr uint32_t kLongest = 10'000;
+constexpr uint32_t kLongest = DramParameters::kLongest;
 
 // first - second, not below zero.
 uint32_t Less(uint32_t first, uint32_t second) { return first > second ? first - second : 0; }

@@ -45,21 +45,7 @@ class Bound {
 
   uint64_t cycle() const { return value_ >> 4; }
   DramConstraint because() const { return static_cast<DramConstraint>(15 - (value_ & 15)); }
-  // This span after `cycle`.
-  Bound After(uint64_t cycle) const {
-    Bound bound;
-    bound.value_ = value_ + (cycle << 4);
-    return bound;
-  }
   auto operator<=>(const Bound&) const = default;
-
-  // Orders by cycle, of equal ones the first in the list of constraints first: the least of several ends first.
-  uint64_t EndOrder() const { return value_ ^ 15; }
-  static Bound FromEndOrder(uint64_t order) {
-    Bound bound;
-    bound.value_ = order ^ 15;
-    return bound;
-  }
 
  private:
   uint64_t value_ = 15;  // no time, the first constraint
@@ -90,6 +76,11 @@ struct DramParameters {
   uint32_t AccessesFor(uint32_t bytes) const { return bytes <= atom_bytes ? 1 : (bytes + atom_bytes - 1) / atom_bytes; }
 
   static constexpr uint32_t kMaxBanks = 64;
+  // Cycles of one parameter. Longer than any real constraint by far, and a queue of requests that each take a few of
+  // them is served before an SM that waits for it counts as hung (SmCore::kNoProgressLimit).
+  static constexpr uint32_t kLongest = 10'000;
+  // Cycles of one span of DramTiming: a sum of three, and the turn of the bus.
+  static constexpr uint32_t kLongestBound = 3 * kLongest + 2;
   uint32_t banks = 0;
   uint32_t bank_groups = 1;  // neighbouring banks form a group
   uint32_t queue = 0;        // requests that wait for a bank; 0 = no limit

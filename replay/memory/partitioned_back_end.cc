@@ -71,6 +71,7 @@ PartitionedBackEnd::PartitionedBackEnd(const machine::v1::Machine& machine, cons
       next_slice_(map.controllers()),
       job_ready_(map.controllers()),
       dram_ahead_(map.controllers()),
+      dram_wake_(map.controllers()),
       jitter_(0, 0, 0) {
   for (uint32_t sm = 0; sm < machine.sms(); ++sm) ports_.emplace_back(*this, sm);
   if (sms_per_port_ > 1) turns_.emplace(PortOf(machine.sms() - 1) + 1, buffers_per_port_, sms_per_port_);
@@ -104,6 +105,7 @@ void PartitionedBackEnd::BeginLaunch(uint64_t number) {
   std::fill(reply_taken_.begin(), reply_taken_.end(), 0);
   std::fill(job_ready_.begin(), job_ready_.end(), kNoEdge);
   std::fill(dram_ahead_.begin(), dram_ahead_.end(), 0);
+  std::fill(dram_wake_.begin(), dram_wake_.end(), kNoEdge);
   sampled_ = false;
   std::fill(ports_with_reply_.begin(), ports_with_reply_.end(), 0);
   ports_with_reply_count_ = 0;
@@ -218,7 +220,8 @@ void PartitionedBackEnd::RunDram(uint32_t controller, Edge edge) {
   }
   Edge next = std::min(NextDramEvent(controller), dram.NextReply());
   if (force_tick_) next = edge + 1;
-  time_->dram.Wake(controller, next == kNoEdge ? next : std::max(next, edge + 1));
+  dram_wake_[controller] = next == kNoEdge ? next : std::max(next, edge + 1);
+  time_->dram.Wake(controller, dram_wake_[controller]);
 }
 
 Edge PartitionedBackEnd::NextDramEvent(uint32_t controller) const {
@@ -380,6 +383,8 @@ void PartitionedBackEnd::DramJobQueued(uint32_t slice, Edge ready) {
   ++dram_under_way_;
   const uint32_t controller = slice / slices_per_controller_;
   job_ready_[controller] = std::min(job_ready_[controller], ready);
+  if (ready >= dram_wake_[controller]) return;  // it looks for jobs then
+  dram_wake_[controller] = ready;
   time_->dram.Wake(controller, ready);
 }
 

@@ -134,6 +134,7 @@ class PartitionedBackEnd final : public MemoryBackEnd, private L2SliceLinks {
   std::vector<uint32_t> next_slice_;  // by controller: whose DRAM queue comes first
   std::vector<Edge> job_ready_;       // by controller: when the first of its slices' oldest jobs is ready, or kNoEdge
   std::vector<Edge> dram_ahead_;      // by controller: all edges before this one have run, but for replies
+  std::vector<Edge> dram_wake_;       // by controller: the edge for which it was woken last, or kNoEdge
   bool sampled_ = false;              // counters have to keep time in this launch
   Jitter jitter_;
   std::optional<DelayedReplies> delayed_;  // with jitter

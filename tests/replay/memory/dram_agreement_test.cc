@@ -40,10 +40,13 @@ void CheckOrder(const machine::v1::Dram& dram, const std::vector<Served>& served
   }
 }
 
+enum class Traffic {
+  kDense,       // up to two requests per cycle
+  kWithPauses,  // a few requests after pauses of hundreds of cycles
+};
+
 // `force`: the controller under test runs every cycle.
-void Compare(uint64_t seed, bool force) {
-  Random random(seed);
-  const machine::v1::Dram dram = RandomDram(random);
+void Compare(const machine::v1::Dram& dram, Random& random, Traffic traffic, bool force) {
   const absl::StatusOr<DramParameters> parameters = DramParameters::Make(dram);
   ASSERT_TRUE(parameters.ok()) << parameters.status();
   DramController controller(*parameters);
@@ -51,15 +54,17 @@ void Compare(uint64_t seed, bool force) {
   controller.set_observer(&log);
   ReferenceDram reference(dram);
 
-  const uint64_t traffic_cycles = random.In(20, 400);
+  const bool dense = traffic == Traffic::kDense;
+  const uint64_t traffic_cycles = dense ? random.In(20, 400) : random.In(5'000, 20'000);
   const uint32_t rows = random.In(1, 4);
   const uint64_t write_chance = random.OneOf({0, 20, 50, 100});
   uint64_t push_chance = 30;
   std::vector<DramRequest> requests;
   std::vector<Served> served;
   for (uint64_t cycle = 0; cycle < traffic_cycles || !reference.drained() || !controller.drained(); ++cycle) {
-    ASSERT_LT(cycle, 500'000u) << "never drained";
-    if (cycle % 16 == 0) push_chance = random.OneOf({0, 3, 15, 50, 100});
+    ASSERT_LT(cycle, 2'000'000u) << "never drained";
+    if (dense && cycle % 16 == 0) push_chance = random.OneOf({0, 3, 15, 50, 100});
+    if (!dense) push_chance = cycle % 500 < 2 ? 50 : 0;
     for (int tries = 0; cycle < traffic_cycles && tries < 2 && random.Chance(push_chance); ++tries) {
       ASSERT_EQ(controller.HasRoom(), reference.HasRoom()) << "cycle " << cycle;
       if (!controller.HasRoom()) break;
@@ -96,13 +101,64 @@ void Compare(uint64_t seed, bool force) {
 
 TEST(DramAgreement, SkippingCyclesChangesNothing) {
   for (uint64_t seed = 0; seed < 4'000; ++seed) {
-    ASSERT_NO_FATAL_FAILURE(Compare(seed, /*force=*/false)) << "seed " << seed;
+    Random random(seed);
+    ASSERT_NO_FATAL_FAILURE(Compare(RandomDram(random), random, Traffic::kDense, /*force=*/false)) << "seed " << seed;
   }
 }
 
 TEST(DramAgreement, RunningEveryCycleChangesNothing) {
   for (uint64_t seed = 0; seed < 1'000; ++seed) {
-    ASSERT_NO_FATAL_FAILURE(Compare(seed, /*force=*/true)) << "seed " << seed;
+    Random random(seed);
+    ASSERT_NO_FATAL_FAILURE(Compare(RandomDram(random), random, Traffic::kDense, /*force=*/true)) << "seed " << seed;
+  }
+}
+
+// The search keeps times in few bits from a base that moves with time.
+TEST(DramAgreement, LongTimesAndPausesChangeNothing) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    Random random(seed);
+    machine::v1::Dram dram = RandomDram(random);
+    machine::v1::DramTiming& t = *dram.mutable_timing();
+    const uint32_t longest = random.OneOf({1'000, 10'000});
+    const auto maybe = [&](uint32_t cycles) { return random.Chance(40) ? random.In(1, longest) : cycles; };
+    t.set_cl(maybe(t.cl()));
+    t.set_wl(maybe(t.wl()));
+    t.set_rcd(maybe(t.rcd()));
+    t.set_ras(maybe(t.ras()));
+    t.set_rp(maybe(t.rp()));
+    t.set_rc(maybe(t.rc()));
+    t.set_rrd(maybe(t.rrd()));
+    t.set_ccd_group(maybe(t.ccd_group()));
+    t.set_wtr(maybe(t.wtr()));
+    t.set_wr(maybe(t.wr()));
+    t.set_rtp(maybe(t.rtp()));
+    ASSERT_NO_FATAL_FAILURE(Compare(dram, random, Traffic::kWithPauses, /*force=*/false)) << "seed " << seed;
+  }
+}
+
+// Cycles that need more bits than a time has, after a pause of any length.
+TEST(DramAgreement, TheLengthOfAPauseDoesNotMatter) {
+  const absl::StatusOr<DramParameters> parameters = DramParameters::Make(Gtx480Dram());
+  ASSERT_TRUE(parameters.ok()) << parameters.status();
+  std::vector<DramLogEntry> expected;
+  for (const uint64_t second : {2'000ul, 2'048ul, 33'000ul, 70'000ul, (1ul << 28) - 1, 1ul << 32, 1ul << 45}) {
+    DramController controller(*parameters);
+    DramLog log;
+    controller.set_observer(&log);
+    for (const uint64_t first : {uint64_t{0}, second}) {  // another row of the same banks
+      log.entries.clear();
+      for (uint32_t i = 0; i < 12; ++i) {
+        controller.Push({.row = first != 0, .bytes = 128, .bank = static_cast<uint16_t>(i % 5)}, first);
+      }
+      for (uint64_t cycle = first; !controller.drained(); cycle = std::max(cycle + 1, controller.NextEvent())) {
+        controller.Tick(cycle);
+        while (controller.Reply(cycle) != nullptr) controller.PopReply();
+      }
+      for (DramLogEntry& entry : log.entries) entry.cycle -= first;
+    }
+    ASSERT_EQ(log.entries.size(), 5 + 5 + 12 * 2);  // precharges, activates, reads
+    if (expected.empty()) expected = log.entries;
+    ASSERT_EQ(log.entries, expected) << "second requests in cycle " << second;
   }
 }
 
