@@ -122,7 +122,8 @@ class DramCommandSearch {
     first >>= kReasonBits;
     second >>= kReasonBits;
 #if defined(__SSE2__)
-    return (Lanes)_mm_packs_epi32((__m128i)first, (__m128i)second);
+    return reinterpret_cast<Lanes>(
+        _mm_packs_epi32(reinterpret_cast<__m128i>(first), reinterpret_cast<__m128i>(second)));
 #else
     Lanes cycles;
     for (uint32_t i = 0; i < kDramCommands; ++i) {
@@ -143,7 +144,8 @@ class DramCommandSearch {
   // One bit per lane that is false, those of `low` first.
   static uint32_t MaskOf(Lanes low, Lanes high) {
 #if defined(__SSE2__)
-    return 0xffff & ~static_cast<uint32_t>(_mm_movemask_epi8(_mm_packs_epi16((__m128i)low, (__m128i)high)));
+    return 0xffff & ~static_cast<uint32_t>(_mm_movemask_epi8(
+                        _mm_packs_epi16(reinterpret_cast<__m128i>(low), reinterpret_cast<__m128i>(high))));
 #else
     uint32_t mask = 0;
     for (uint32_t lane = 0; lane < kLanes; ++lane) {

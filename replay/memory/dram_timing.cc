@@ -101,7 +101,7 @@ absl::StatusOr<DramParameters> DramParameters::Make(const machine::v1::Dram& dra
   const uint64_t atom = uint64_t{dram.burst_length()} * dram.bus_bytes() * dram.chips_per_controller();
   if (atom > kLongest)
     return Refuse("burst_length", "times bus_bytes and chips_per_controller is more than a million bytes.");
-  if (const absl::Status times = CheckTimes(dram.timing()); !times.ok()) return times;
+  if (absl::Status times = CheckTimes(dram.timing()); !times.ok()) return times;
 
   DramParameters made;
   made.banks = dram.banks();

@@ -36,6 +36,7 @@ class DramLog : public DramObserver {
   }
   std::vector<std::string> Described() const {
     std::vector<std::string> described;
+    described.reserve(entries.size());
     for (const DramLogEntry& entry : entries) described.push_back(Describe(entry));
     return described;
   }
