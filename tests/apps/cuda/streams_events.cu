@@ -45,6 +45,22 @@ int main() {
   EXPECT(milliseconds > 0.005f && milliseconds < 10);
   EXPECT(cudaEventQuery(stop) == cudaSuccess && cudaStreamQuery(first) == cudaSuccess);
   EXPECT(cudaEventElapsedTime(&milliseconds, middle, stop) == cudaErrorInvalidResourceHandle);
+  // Hints about caches are kept.
+  cudaStreamAttrValue hint = {}, found = {};
+  hint.accessPolicyWindow.base_ptr = device;
+  hint.accessPolicyWindow.num_bytes = n * sizeof(int);
+  hint.accessPolicyWindow.hitRatio = 0.5f;
+  hint.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
+  hint.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
+  CALL(cudaStreamSetAttribute(first, cudaStreamAttributeAccessPolicyWindow, &hint));
+  CALL(cudaStreamCopyAttributes(second, first));
+  CALL(cudaStreamGetAttribute(second, cudaStreamAttributeAccessPolicyWindow, &found));
+  EXPECT(found.accessPolicyWindow.base_ptr == device && found.accessPolicyWindow.hitRatio == 0.5f &&
+         found.accessPolicyWindow.missProp == cudaAccessPropertyStreaming);
+  hint.accessPolicyWindow.hitRatio = 2;
+  EXPECT(cudaStreamSetAttribute(first, cudaStreamAttributeAccessPolicyWindow, &hint) == cudaErrorInvalidValue);
+  EXPECT(cudaStreamSetAttribute(first, static_cast<cudaStreamAttrID>(99), &hint) == cudaErrorInvalidValue);
+  CALL(cudaCtxResetPersistingL2Cache());
   unsigned int flags;
   CALL(cudaStreamGetFlags(second, &flags));
   EXPECT(flags == cudaStreamNonBlocking);

@@ -58,6 +58,55 @@ cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned int* flags) {
   return cudaSuccess;
 }
 
+cudaError_t cudaStreamSetAttribute(cudaStream_t handle, enum cudaStreamAttrID attribute,
+                                   const union cudaStreamAttrValue* value) {
+  const Guard guard;
+  CUstream_st* stream = Timeline::Get().Find(handle);
+  if (stream == nullptr) return Fail(cudaErrorInvalidResourceHandle);
+  if (value == nullptr) return Fail(cudaErrorInvalidValue);
+  switch (attribute) {
+    case cudaStreamAttributeAccessPolicyWindow: {
+      const float ratio = value->accessPolicyWindow.hitRatio;
+      if (!(ratio >= 0 && ratio <= 1)) return Fail(cudaErrorInvalidValue);
+      stream->access_policy = value->accessPolicyWindow;
+      return cudaSuccess;
+    }
+    case cudaStreamAttributeSynchronizationPolicy:
+      stream->synchronization = value->syncPolicy;
+      return cudaSuccess;
+  }
+  return Fail(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t handle, enum cudaStreamAttrID attribute,
+                                   union cudaStreamAttrValue* value) {
+  const Guard guard;
+  const CUstream_st* stream = Timeline::Get().Find(handle);
+  if (stream == nullptr) return Fail(cudaErrorInvalidResourceHandle);
+  if (value == nullptr) return Fail(cudaErrorInvalidValue);
+  switch (attribute) {
+    case cudaStreamAttributeAccessPolicyWindow:
+      value->accessPolicyWindow = stream->access_policy;
+      return cudaSuccess;
+    case cudaStreamAttributeSynchronizationPolicy:
+      value->syncPolicy = stream->synchronization;
+      return cudaSuccess;
+  }
+  return Fail(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+  const Guard guard;
+  CUstream_st* target = Timeline::Get().Find(to);
+  const CUstream_st* source = Timeline::Get().Find(from);
+  if (target == nullptr || source == nullptr) return Fail(cudaErrorInvalidResourceHandle);
+  target->access_policy = source->access_policy;
+  target->synchronization = source->synchronization;
+  return cudaSuccess;
+}
+
+cudaError_t cudaCtxResetPersistingL2Cache() { return ContextError("cudaCtxResetPersistingL2Cache"); }
+
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   const Guard guard;
   return Timeline::Get().DeleteStream(stream) ? cudaSuccess : Fail(cudaErrorInvalidResourceHandle);

@@ -15,6 +15,8 @@
 struct CUstream_st {
   uint64_t id = 0;  // in traces; 0 = the default stream
   unsigned int flags = cudaStreamDefault;
+  cudaAccessPolicyWindow access_policy = {};  // a hint without effect
+  cudaSynchronizationPolicy synchronization = cudaSyncPolicyAuto;
   int priority = 0;
   uint64_t ready_ns = 0;               // when everything in it has been done
   uint64_t last_launch = 0;            // number of the last launch in it + 1; 0 = none
