@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -93,6 +94,18 @@ TEST(NvccOptions, ListsForOtherTools) {
   EXPECT_EQ(Parse("-Xptxas -O1,-v x.cu").device_optimization, "-O1");
 }
 
+TEST(NvccOptions, HeadersAreFoundInTheFoldersThatAreGiven) {
+  const std::string folder = ::testing::TempDir() + "/nvcc_headers";
+  std::filesystem::create_directories(folder + "/thrust");
+  std::ofstream(folder + "/thrust/sort.h") << "\n";
+  const std::string header = "thrust/sort.h";
+  EXPECT_TRUE(FindsHeader(Parse("-I" + folder + " x.cu"), header));
+  EXPECT_TRUE(FindsHeader(Parse("-isystem " + folder + " x.cu"), header));
+  EXPECT_FALSE(FindsHeader(Parse("-I" + folder + " x.cu"), "thrust/no_such_header.h"));
+  EXPECT_FALSE(FindsHeader(Parse("-I" + folder + " x.cu"), "thrust"));
+  EXPECT_TRUE(FindsHeader(Parse("x.cu"), "stdio.h"));
+}
+
 TEST(NvccOptions, UnknownOnesAreToldAndOthersTaken) {
   const Options options = Parse("--frobnicate -lineinfo --threads 0 -expt-relaxed-constexpr -m64 x.cu");
   EXPECT_THAT(options.warnings, ElementsAre("--frobnicate: this option is unknown and ignored"));
@@ -175,14 +188,18 @@ TEST(NvccSource, StaticTextures) {
 TEST(NvccSource, UnsupportedConstructsAreNamedWithTheirLine) {
   using ::testing::ElementsAre;
   using ::testing::HasSubstr;
-  EXPECT_THAT(DescribeUnsupported("a.cu", "#include <stdio.h>\n# include <thrust/sort.h>\n#include \"cub/cub.cuh\"\n"),
-              ElementsAre(HasSubstr("a.cu:2: the library thrust is not supported"),
-                          HasSubstr("a.cu:3: the library cub is not supported")));
-  EXPECT_THAT(DescribeUnsupported("a.cu", "#include <cublas_v2.h>"), ElementsAre(HasSubstr("the library cublas")));
+  const FindHeader all = [](const std::string&) { return true; };
+  const FindHeader only_cub = [](const std::string& header) { return header == "cub/cub.cuh"; };
+  EXPECT_THAT(DescribeUnsupported("a.cu", "#include <stdio.h>\n# include <thrust/sort.h>\n#include \"cub/cub.cuh\"\n",
+                                  only_cub),
+              ElementsAre(HasSubstr("a.cu:2: the library thrust is not installed")));
+  EXPECT_THAT(DescribeUnsupported("a.cu", "#include <cublas_v2.h>", all),
+              ElementsAre(HasSubstr("a.cu:1: the library cublas is not supported")));
   EXPECT_THAT(DescribeUnsupported("a.cu",
                                   "__global__ void k();\n"
                                   "__global__ void parent(int* p) {\n  if (p) { p[0] = 1; }\n"
-                                  "  k<<<1, 2>>>();\n}\n"),
+                                  "  k<<<1, 2>>>();\n}\n",
+                                  all),
               ElementsAre(HasSubstr("a.cu:4: device code launches a kernel (dynamic parallelism)")));
 }
 
@@ -194,7 +211,8 @@ TEST(NvccSource, WhatIsSupportedIsNotNamed) {
                                   "__global__ void k() { /* k<<<1, 1>>>() } */ }\n"
                                   "__device__ int f(int);\nstruct S { int a[2]; };\n"
                                   "__host__ __device__ void both() { k<<<1, 1>>>(); }\n"
-                                  "int main() { k<<<1, 1>>>(); char c = '{'; long n = 1'000; }\n"),
+                                  "int main() { k<<<1, 1>>>(); char c = '{'; long n = 1'000; }\n",
+                                  [](const std::string&) { return false; }),
               ::testing::IsEmpty());
 }
 

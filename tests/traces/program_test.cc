@@ -186,6 +186,21 @@ TEST(PostDominators, TrapsDoNotTakePart) {
               ::testing::ElementsAre(3, kEnd, kEnd, 6, 6, 6, kEnd));
 }
 
+TEST(PostDominators, LoopsThatOnlyATrapEndsTakeNoPart) {
+  EXPECT_THAT(PostDominators(ProgramBuilder("u")
+                                 .Block("a")
+                                 .Branch("h", "x")
+                                 .Block("h")
+                                 .Branch("bad", "h")
+                                 .Block("bad")
+                                 .Op(v1::OP_EXIT)
+                                 .Flags(v1::FLAG_CANNOT_RETURN)
+                                 .Exit()
+                                 .Block("x")
+                                 .Exit()),
+              ::testing::ElementsAre(3, kEnd, kEnd, kEnd));
+}
+
 TEST(PostDominators, EndlessLoopsAreConnectedToTheEnd) {
   EXPECT_THAT(PostDominators(ProgramBuilder("w")
                                  .Block("a")

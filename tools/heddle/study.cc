@@ -95,11 +95,11 @@ void NameKernels(std::vector<Study::Kernel>& kernels) {
     if (of_name[kernel.trace].size() > 1) absl::StrAppend(&kernel.name, "@", kernel.digest.substr(0, 6));
     if (of_digest[kernel.digest].size() > 1) absl::StrAppend(&kernel.name, "/", ShortKernelName(kernel.kernel));
   }
-  // Instances of a template share the short name.
-  std::map<std::string, int> uses;
+  // Instances of a template can share the short name.
+  std::map<std::string, int> uses, seen;
   for (const Study::Kernel& kernel : kernels) ++uses[kernel.name];
   for (Study::Kernel& kernel : kernels) {
-    if (uses[kernel.name] > 1) absl::StrAppend(&kernel.name, " ", kernel.kernel);
+    if (uses[kernel.name] > 1) absl::StrAppend(&kernel.name, " #", ++seen[kernel.name]);
   }
 }
 

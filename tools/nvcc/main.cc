@@ -183,7 +183,8 @@ int Build::CompileCuda(const std::string& input, const std::string& output) {
   if (int status = Execute(DeviceCommand(options_, places_, source, bitcode)); status != 0) {
     // clang has told what it does not understand, which need not be what the user does not have.
     const std::string text = ReadFile(source.path).value_or("");
-    for (const std::string& line : DescribeUnsupported(source.path, JoinLaunchBrackets(text))) Fail(line);
+    const auto find = [this](const std::string& header) { return FindsHeader(options_, header); };
+    for (const std::string& line : DescribeUnsupported(source.path, JoinLaunchBrackets(text), find)) Fail(line);
     return status;
   }
   if (int status = WriteDeviceCode(source, bitcode, device_code); status != 0) return status;

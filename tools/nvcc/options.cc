@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -15,6 +16,9 @@
 #include "tools/nvcc/words.h"
 
 namespace heddle::nvcc {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 // Compute capabilities that clang 19 generates code for and the device headers support.
@@ -457,6 +461,17 @@ std::optional<Options> ParseOptions(const std::vector<std::string>& arguments, s
     return std::nullopt;
   }
   return options;
+}
+
+bool FindsHeader(const Options& options, const std::string& header) {
+  std::error_code ignored;
+  const auto has = [&](const fs::path& folder) { return fs::is_regular_file(folder / header, ignored); };
+  for (size_t i = 0; i < options.preprocessor.size(); ++i) {
+    const std::string& word = options.preprocessor[i];
+    if (word.starts_with("-I") && has(word.substr(2))) return true;
+    if (word == "-isystem" && i + 1 < options.preprocessor.size() && has(options.preprocessor[i + 1])) return true;
+  }
+  return has("/usr/local/include") || has("/usr/include");
 }
 
 }  // namespace heddle::nvcc

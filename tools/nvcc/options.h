@@ -66,6 +66,9 @@ struct Options {
 // option lacks its value, a response file cannot be read, or what is asked for cannot be made.
 std::optional<Options> ParseOptions(const std::vector<std::string>& arguments, std::string* error);
 
+// Whether a header is in a folder given with -I or -isystem, or in one of the system's.
+bool FindsHeader(const Options& options, const std::string& header);
+
 }  // namespace heddle::nvcc
 
 #endif  // HEDDLE_TOOLS_NVCC_OPTIONS_H_

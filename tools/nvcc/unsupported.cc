@@ -8,8 +8,9 @@ namespace heddle::nvcc {
 namespace {
 
 // Libraries of a toolkit that have neither headers nor code here.
-constexpr std::string_view kLibraries[] = {"thrust",   "cub",   "cublas", "cufft", "curand",
-                                           "cusparse", "cudnn", "nvrtc",  "npp",   "cutlass"};
+constexpr std::string_view kLibraries[] = {"cublas", "cufft", "curand", "cusparse", "cudnn", "nvrtc", "npp", "cutlass"};
+// Libraries of headers alone, which compile where they are installed.
+constexpr std::string_view kHeaderLibraries[] = {"thrust", "cub"};
 
 // The text with blanks in place of comments, and, unless they follow #include, of what strings and characters hold.
 std::string WithoutComments(std::string_view text) {
@@ -48,8 +49,8 @@ bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
 
 std::string Place(const std::string& path, size_t line) { return path + ":" + std::to_string(line) + ": "; }
 
-// Of '#include <thrust/sort.h>': "thrust". Empty if the line includes none of the libraries.
-std::string_view IncludedLibrary(std::string_view line) {
+// Of '#include <thrust/sort.h>', if that header is not found: why. Empty if the line includes none of the libraries.
+std::string MissingLibrary(std::string_view line, const FindHeader& find) {
   const auto skip = [&line] {
     while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) line.remove_prefix(1);
   };
@@ -65,17 +66,28 @@ std::string_view IncludedLibrary(std::string_view line) {
   skip();
   const bool own = line.starts_with("\"");  // may be a file of the program, unless it is in a library's folder
   if (!take("<") && !take("\"")) return {};
-  for (const std::string_view library : kLibraries) {
-    if (!line.starts_with(library) || line.size() == library.size()) continue;
+  const auto is_of = [line, own](std::string_view library) {
+    if (!line.starts_with(library) || line.size() == library.size()) return false;
     const char next = line[library.size()];
-    if (next == '/' || (!own && std::islower(static_cast<unsigned char>(next)) == 0)) return library;
+    return next == '/' || (!own && std::islower(static_cast<unsigned char>(next)) == 0);
+  };
+  for (const std::string_view library : kLibraries) {
+    if (!is_of(library)) continue;
+    return "the library " + std::string(library) +
+           " is not supported: heddle-nvcc has the CUDA runtime and driver API, and no libraries on top";
+  }
+  for (const std::string_view library : kHeaderLibraries) {
+    if (!is_of(library) || find(std::string(line.substr(0, line.find_first_of(">\""))))) continue;
+    return "the library " + std::string(library) +
+           " is not installed: its own headers are compiled as they are (Debian: lib" + std::string(library) +
+           "-dev); give their folder with -I if it is not /usr/include";
   }
   return {};
 }
 
 }  // namespace
 
-std::vector<std::string> DescribeUnsupported(const std::string& path, std::string_view text) {
+std::vector<std::string> DescribeUnsupported(const std::string& path, std::string_view text, const FindHeader& find) {
   const std::string plain = WithoutComments(text);
   std::vector<std::string> found;
   size_t line = 1;
@@ -86,11 +98,8 @@ std::vector<std::string> DescribeUnsupported(const std::string& path, std::strin
   bool device_function = false;  // __global__ or __device__ has been read, and no body or end of a declaration since
   for (size_t i = 0; i <= plain.size(); ++i) {
     if (i == plain.size() || plain[i] == '\n') {
-      const std::string_view library = IncludedLibrary(std::string_view(plain).substr(line_start, i - line_start));
-      if (!library.empty()) {
-        found.push_back(Place(path, line) + "the library " + std::string(library) +
-                        " is not supported: heddle-nvcc has the CUDA runtime and driver API, and no libraries on top");
-      }
+      const std::string why = MissingLibrary(std::string_view(plain).substr(line_start, i - line_start), find);
+      if (!why.empty()) found.push_back(Place(path, line) + why);
       ++line;
       line_start = i + 1;
       continue;

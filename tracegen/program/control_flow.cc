@@ -94,15 +94,16 @@ std::vector<int> PostDominators(const Graph& graph) {
     for (int to : graph.successors[node]) predecessors[to].push_back(node);
     if (graph.successors[node].empty() && graph.returns[node]) predecessors[end].push_back(node);
   }
-  // Nodes from which `start` can be reached.
-  auto reach_back = [&](std::vector<bool>& reached, int start) {
+  // Nodes from which `start` can be reached without passing one of `without`.
+  const std::vector<bool> none(count + 1, false);
+  auto reach_back = [&](std::vector<bool>& reached, int start, const std::vector<bool>& without) {
     std::vector<int> work = {start};
     reached[start] = true;
     while (!work.empty()) {
       const int node = work.back();
       work.pop_back();
       for (int from : predecessors[node]) {
-        if (!reached[from]) {
+        if (!reached[from] && !without[from]) {
           reached[from] = true;
           work.push_back(from);
         }
@@ -110,15 +111,15 @@ std::vector<int> PostDominators(const Graph& graph) {
     }
   };
   std::vector<bool> takes_part(count + 1, false), stops(count + 1, false);
-  reach_back(takes_part, end);
+  reach_back(takes_part, end, none);
   for (int node = 0; node < count; ++node) {
-    if (graph.successors[node].empty() && !stops[node]) reach_back(stops, node);
+    if (graph.successors[node].empty() && !stops[node]) reach_back(stops, node, none);
   }
   const GraphOrder order = OrderNodes(graph);
-  for (int node : order.nodes) {
-    if (takes_part[node] || stops[node]) continue;
-    predecessors[end].push_back(node);  // the first node of an endless loop
-    reach_back(takes_part, node);
+  for (auto last = order.nodes.rbegin(); last != order.nodes.rend(); ++last) {
+    if (takes_part[*last] || stops[*last]) continue;
+    predecessors[end].push_back(*last);  // the latch of an endless loop
+    reach_back(takes_part, *last, stops);
   }
   // Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", on the reversed graph.
   std::vector<int> post_order(count + 1, -1), sequence;

@@ -149,7 +149,8 @@ class Builder {
     const v1::OpClass op = out.opcode.op;
     const bool is_return = op == v1::OP_RETURN;
     if (is_return && function_.is_kernel) out.opcode.op = v1::OP_EXIT;
-    out.cannot_return = op == v1::OP_EXIT;
+    // An `exit` that the program asks for is a thread's regular end; the compiler's stands behind what cannot return.
+    out.cannot_return = op == v1::OP_EXIT && !(instruction.inline_assembly && instruction.opcode == "exit");
     if (out.opcode.op == v1::OP_LOAD || out.opcode.op == v1::OP_STORE) {
       // Parameters of a device function are registers to any assembler.
       const bool moves = out.opcode.space == v1::SPACE_PARAM && !function_.is_kernel;

@@ -66,7 +66,13 @@ absl::Status CheckCallees(const llvm::Function& kernel) {
                          ", which reads the index of its block or thread; let it be inlined, or hand the index over"));
       }
       const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-      if (call == nullptr || call->isInlineAsm()) continue;
+      if (call == nullptr) continue;
+      if (const auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand())) {
+        if (!llvm::StringRef(assembly->getAsmString()).contains("exit")) continue;
+        return absl::UnimplementedError(absl::StrCat("kernel ", BaseName(kernel.getName().str()),
+                                                     " ends threads with inline PTX 'exit', behind which no block can "
+                                                     "come next; let it return"));
+      }
       if (const llvm::Function* callee = call->getCalledFunction(); callee != nullptr) {
         if (!callee->isDeclaration() && seen.insert(callee).second) todo.push_back(callee);
         continue;

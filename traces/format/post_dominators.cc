@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "traces/format/check.h"
@@ -78,33 +79,40 @@ class FunctionGraph {
     predecessors_[to].push_back(from);
   }
 
-  // Blocks that end in a trap, and blocks that lead to nothing else.
+  // Blocks that end in a trap, and blocks from which a trap can be reached, but not the end.
   void FindDead() {
-    dead_.assign(end_, false);
-    std::vector<uint32_t> left(end_, 0);
-    std::vector<std::vector<uint32_t>> callers(end_);
-    std::vector<uint32_t> work;
+    std::vector<std::vector<uint32_t>> sources(end_);
+    std::vector<uint32_t> traps, ends;
     for (uint32_t b = 0; b < end_; ++b) {
-      ForEachSuccessor(b, [&](uint32_t s) {
-        ++left[b];
-        callers[s].push_back(b);
-      });
       const Block& block = program_.block(first_ + b);
+      bool trap = false;
       for (Pc pc = block.first; pc < block.first + block.count; ++pc) {
-        if (program_.instruction(pc).flags() & v1::FLAG_CANNOT_RETURN) dead_[b] = true;
+        trap |= (program_.instruction(pc).flags() & v1::FLAG_CANNOT_RETURN) != 0;
       }
-      if (dead_[b]) work.push_back(b);
+      if (trap) {
+        traps.push_back(b);
+        continue;
+      }
+      if (block.terminator == v1::RETURN || block.terminator == v1::EXIT) ends.push_back(b);
+      ForEachSuccessor(b, [&](uint32_t s) { sources[s].push_back(b); });
     }
-    while (!work.empty()) {
-      const uint32_t b = work.back();
-      work.pop_back();
-      for (uint32_t from : callers[b]) {
-        if (--left[from] == 0 && !dead_[from]) {
-          dead_[from] = true;
+    const auto reach_back = [&](std::vector<uint32_t> work) {
+      std::vector<bool> reached(end_, false);
+      for (uint32_t b : work) reached[b] = true;
+      while (!work.empty()) {
+        const uint32_t b = work.back();
+        work.pop_back();
+        for (uint32_t from : sources[b]) {
+          if (reached[from]) continue;
+          reached[from] = true;
           work.push_back(from);
         }
       }
-    }
+      return reached;
+    };
+    const std::vector<bool> ending = reach_back(std::move(ends));
+    dead_ = reach_back(std::move(traps));
+    for (uint32_t b = 0; b < end_; ++b) dead_[b] = dead_[b] && !ending[b];
   }
 
   // While blocks are left that never reach the end, the one with the highest index gets an edge to it. Blocks stand in

@@ -42,9 +42,18 @@ TEST(PostDominators, BlocksThatCannotReturnTakeNoPart) {
 }
 
 TEST(PostDominators, EndlessLoopIsConnectedToTheEnd) {
-  // 1 and 4 loop for ever.
+  // 1 and 4 loop for ever, 4 being the latch.
   const Graph graph{{{1, 2}, {4}, {3}, {}, {1}}, {false, false, false, true, false}};
-  EXPECT_THAT(PostDominators(graph), ElementsAre(kFunctionEnd, kFunctionEnd, 3, kFunctionEnd, 1));
+  EXPECT_THAT(PostDominators(graph), ElementsAre(kFunctionEnd, 4, 3, kFunctionEnd, kFunctionEnd));
+}
+
+TEST(PostDominators, LoopThatOnlyATrapEndsTakesNoPart) {
+  // 1 and 4 loop until a trap, 5: 0 still rejoins at 2.
+  const Graph graph{{{1, 2}, {4}, {3}, {}, {1, 5}, {}}, {false, false, false, true, false, false}};
+  EXPECT_THAT(PostDominators(graph), ElementsAre(2, kFunctionEnd, 3, kFunctionEnd, kFunctionEnd, kFunctionEnd));
+  // Nor does 1 if it may loop for ever instead, in 4.
+  const Graph choice{{{1, 2}, {4, 5}, {3}, {}, {4}, {}}, {false, false, false, true, false, false}};
+  EXPECT_THAT(PostDominators(choice), ElementsAre(2, kFunctionEnd, 3, kFunctionEnd, kFunctionEnd, kFunctionEnd));
 }
 
 TEST(ControlDependence, FollowsTheBranchThatDecides) {

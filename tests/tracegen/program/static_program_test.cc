@@ -173,6 +173,21 @@ TEST(StaticProgram, AssertionDoesNotMoveTheReconvergencePoint) {
   }
 }
 
+// As a `return` there would be, and unlike a trap.
+TEST(StaticProgram, ExitOfTheProgramIsARegularEnd) {
+  const Snippet snippet = MustRead(R"(__global__ void k(int* a) {
+  if (a[threadIdx.x] > 0) {
+    a[threadIdx.x] = 5;
+    asm volatile("exit;");
+  }
+  a[threadIdx.x + 100] = 1;
+})");
+  EXPECT_EQ(snippet.PostDominator(snippet.BlockOfLine(2)), -1);
+  const std::vector<v1::Instruction> ends = snippet.All(v1::OP_EXIT);
+  EXPECT_EQ(ends.size(), 2u);
+  for (const v1::Instruction& end : ends) EXPECT_FALSE(end.flags() & v1::FLAG_CANNOT_RETURN);
+}
+
 TEST(StaticProgram, UniformBranchesAreMarked) {
   const Snippet snippet = MustRead(R"(__global__ void k(int* a, int n) {
   if (n > 5) a[0] = 1;

@@ -62,6 +62,15 @@ TEST(VirtualBlockCosts, EarlyReturnsAndTraps) {
   EXPECT_GE(cost.iteration, 2u);
 }
 
+TEST(VirtualBlockCosts, ThreadsThatExitAreRefused) {
+  absl::StatusOr<DeviceModule> module =
+      CompileText("__global__ void k(int* a) { if (a[threadIdx.x] == 0) asm volatile(\"exit;\"); a[0] = 1; }", ".cu");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const absl::StatusOr<std::vector<VirtualBlockCost>> costs = MeasureVirtualBlocks(*module->module, "sm_70");
+  EXPECT_EQ(costs.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(costs.status().message()), testing::HasSubstr("k ends threads with inline PTX 'exit'"));
+}
+
 TEST(VirtualBlockCosts, FunctionsThatReadAnIndexAreRefused) {
   absl::StatusOr<DeviceModule> module = CompileText(
       "__device__ __noinline__ int f() { return blockIdx.x; } __global__ void k(int* a) { a[threadIdx.x] = f(); }",

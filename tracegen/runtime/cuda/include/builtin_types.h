@@ -1,10 +1,10 @@
 // All types of the CUDA runtime API.
-#ifndef HEDDLE_BUILTIN_TYPES_H_
-#define HEDDLE_BUILTIN_TYPES_H_
+#ifndef __BUILTIN_TYPES_H__
+#define __BUILTIN_TYPES_H__
 
 #include "driver_types.h"
 #include "surface_types.h"
 #include "texture_types.h"
 #include "vector_types.h"
 
-#endif  // HEDDLE_BUILTIN_TYPES_H_
+#endif  // __BUILTIN_TYPES_H__

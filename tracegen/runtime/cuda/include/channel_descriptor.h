@@ -1,6 +1,6 @@
 // Channel formats of textures, by element type.
-#ifndef HEDDLE_CHANNEL_DESCRIPTOR_H_
-#define HEDDLE_CHANNEL_DESCRIPTOR_H_
+#ifndef __CHANNEL_DESCRIPTOR_H__
+#define __CHANNEL_DESCRIPTOR_H__
 
 #include "driver_types.h"
 
@@ -46,4 +46,4 @@ HEDDLE_FORMATS(float, 32, cudaChannelFormatKindFloat)
 #undef HEDDLE_FORMATS
 #endif  // __cplusplus
 
-#endif  // HEDDLE_CHANNEL_DESCRIPTOR_H_
+#endif  // __CHANNEL_DESCRIPTOR_H__

@@ -1,9 +1,9 @@
 // Name that programs include.
-#ifndef HEDDLE_COOPERATIVE_GROUPS_H_
-#define HEDDLE_COOPERATIVE_GROUPS_H_
+#ifndef _COOPERATIVE_GROUPS_H_
+#define _COOPERATIVE_GROUPS_H_
 
 #ifdef __CUDA__
 #include "heddle_cuda_groups.h"
 #endif
 
-#endif  // HEDDLE_COOPERATIVE_GROUPS_H_
+#endif  // _COOPERATIVE_GROUPS_H_

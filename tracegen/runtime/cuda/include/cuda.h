@@ -1,6 +1,6 @@
 // The CUDA driver API, as far as programs use it, for C and C++ (CUDA 11). There is one device and one context.
-#ifndef HEDDLE_CUDA_DRIVER_API_H_
-#define HEDDLE_CUDA_DRIVER_API_H_
+#ifndef __cuda_cuda_h__
+#define __cuda_cuda_h__
 
 #include <stddef.h>
 #include <stdint.h>
@@ -258,4 +258,4 @@ CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end);
 
 #include "heddle_cuda_driver_arrays.h"
 
-#endif  // HEDDLE_CUDA_DRIVER_API_H_
+#endif  // __cuda_cuda_h__

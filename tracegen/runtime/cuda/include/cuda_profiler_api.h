@@ -1,7 +1,7 @@
 // Name that programs include; the profiler's functions are in cuda_runtime_api.h.
-#ifndef HEDDLE_CUDA_PROFILER_API_H_
-#define HEDDLE_CUDA_PROFILER_API_H_
+#ifndef __CUDA_PROFILER_H__
+#define __CUDA_PROFILER_H__
 
 #include "cuda_runtime_api.h"
 
-#endif  // HEDDLE_CUDA_PROFILER_API_H_
+#endif  // __CUDA_PROFILER_H__

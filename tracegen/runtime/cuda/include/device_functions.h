@@ -1,7 +1,7 @@
 // Name that programs include: device functions are there in every .cu file.
-#ifndef HEDDLE_DEVICE_FUNCTIONS_H_
-#define HEDDLE_DEVICE_FUNCTIONS_H_
+#ifndef __DEVICE_FUNCTIONS_H__
+#define __DEVICE_FUNCTIONS_H__
 
 #include "vector_types.h"
 
-#endif  // HEDDLE_DEVICE_FUNCTIONS_H_
+#endif  // __DEVICE_FUNCTIONS_H__

@@ -1,7 +1,7 @@
 // Name that programs include; nothing to configure.
-#ifndef HEDDLE_HOST_CONFIG_H_
-#define HEDDLE_HOST_CONFIG_H_
+#ifndef __HOST_CONFIG_H__
+#define __HOST_CONFIG_H__
 
 #include "host_defines.h"
 
-#endif  // HEDDLE_HOST_CONFIG_H_
+#endif  // __HOST_CONFIG_H__

@@ -1,6 +1,6 @@
 // Attributes of the CUDA language. In plain C and C++ they mean nothing.
-#ifndef HEDDLE_HOST_DEFINES_H_
-#define HEDDLE_HOST_DEFINES_H_
+#ifndef __HOST_DEFINES_H__
+#define __HOST_DEFINES_H__
 
 #ifdef __CUDA__
 #ifndef __host__
@@ -54,4 +54,4 @@
 #define __specialization_static static
 #endif
 
-#endif  // HEDDLE_HOST_DEFINES_H_
+#endif  // __HOST_DEFINES_H__

@@ -1,6 +1,6 @@
 // CUDA's names of constants.
-#ifndef HEDDLE_MATH_CONSTANTS_H_
-#define HEDDLE_MATH_CONSTANTS_H_
+#ifndef __MATH_CONSTANTS_H__
+#define __MATH_CONSTANTS_H__
 
 #ifdef __CUDA_ARCH__
 #define CUDART_INF_F __int_as_float(0x7f800000)
@@ -54,4 +54,4 @@
 #define CUDART_LN2 0.69314718055994530942
 #define CUDART_LNT 2.30258509299404568402
 
-#endif  // HEDDLE_MATH_CONSTANTS_H_
+#endif  // __MATH_CONSTANTS_H__

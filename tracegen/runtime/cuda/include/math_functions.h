@@ -1,7 +1,7 @@
 // Name that programs include: device functions are there in every .cu file.
-#ifndef HEDDLE_MATH_FUNCTIONS_H_
-#define HEDDLE_MATH_FUNCTIONS_H_
+#ifndef __MATH_FUNCTIONS_H__
+#define __MATH_FUNCTIONS_H__
 
 #include "vector_types.h"
 
-#endif  // HEDDLE_MATH_FUNCTIONS_H_
+#endif  // __MATH_FUNCTIONS_H__

@@ -1,6 +1,6 @@
 // Surface references and objects. On the device a reference is one 64-bit value, the surface object bound to it.
-#ifndef HEDDLE_SURFACE_TYPES_H_
-#define HEDDLE_SURFACE_TYPES_H_
+#ifndef __SURFACE_TYPES_H__
+#define __SURFACE_TYPES_H__
 
 #include "driver_types.h"
 
@@ -32,4 +32,4 @@ struct __attribute__((device_builtin_surface_type)) surface<void, kType> : publi
 };
 #endif  // __CUDA__
 
-#endif  // HEDDLE_SURFACE_TYPES_H_
+#endif  // __SURFACE_TYPES_H__

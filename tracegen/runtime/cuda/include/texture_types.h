@@ -1,6 +1,6 @@
 // Texture references and objects. On the device a reference is one 64-bit value, the texture object bound to it.
-#ifndef HEDDLE_TEXTURE_TYPES_H_
-#define HEDDLE_TEXTURE_TYPES_H_
+#ifndef __TEXTURE_TYPES_H__
+#define __TEXTURE_TYPES_H__
 
 #include "driver_types.h"
 
@@ -73,4 +73,4 @@ struct __attribute__((device_builtin_texture_type)) texture : public textureRefe
 };
 #endif  // __CUDA__
 
-#endif  // HEDDLE_TEXTURE_TYPES_H_
+#endif  // __TEXTURE_TYPES_H__
