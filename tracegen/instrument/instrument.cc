@@ -29,22 +29,41 @@ constexpr char kEntryName[] = "heddle_entry";
 // Data layout of x86-64 Linux; sizes and offsets of every type that device code may hold in memory equal NVPTX's.
 constexpr char kHostLayout[] = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128";
 
-void CollectReachable(KernelPass& pass) {
-  std::vector<llvm::Function*> work = {pass.kernel};
-  pass.is_reachable.insert(pass.kernel);
+// Functions of the canonical module that the kernel may call, itself first.
+std::vector<const llvm::Function*> ReachableFunctions(const KernelPass& pass) {
+  std::vector<const llvm::Function*> reachable;
+  std::vector<const llvm::Function*> work = {pass.unit.function};
+  llvm::DenseSet<const llvm::Function*> seen = {pass.unit.function};
   while (!work.empty()) {
-    llvm::Function* function = work.back();
+    const llvm::Function* function = work.back();
     work.pop_back();
-    pass.functions.push_back(function);
-    for (llvm::Instruction& instruction : llvm::instructions(*function)) {
-      auto* call = dyn_cast<llvm::CallBase>(&instruction);
+    reachable.push_back(function);
+    for (const llvm::Instruction& instruction : llvm::instructions(*function)) {
+      const auto* call = dyn_cast<llvm::CallBase>(&instruction);
       std::vector<llvm::Function*> callees = pass.CalleesOf(instruction);
       if (call != nullptr && call->getCalledFunction() != nullptr) callees.push_back(call->getCalledFunction());
-      for (llvm::Function* callee : callees) {
-        if (!callee->isDeclaration() && pass.is_reachable.insert(callee).second) work.push_back(callee);
+      for (const llvm::Function* callee : callees) {
+        if (!callee->isDeclaration() && seen.insert(callee).second) work.push_back(callee);
       }
     }
   }
+  return reachable;
+}
+
+// Clones the module, with the bodies of the kernel's functions alone: libraries of templates have hundreds of kernels.
+std::unique_ptr<llvm::Module> CloneForKernel(KernelPass& pass, llvm::ValueToValueMapTy& map) {
+  const std::vector<const llvm::Function*> reachable = ReachableFunctions(pass);
+  const llvm::DenseSet<const llvm::GlobalValue*> kept(reachable.begin(), reachable.end());
+  std::unique_ptr<llvm::Module> clone = llvm::CloneModule(
+      *pass.canonical.module, map,
+      [&kept](const llvm::GlobalValue* value) { return !isa<llvm::Function>(value) || kept.contains(value); });
+  for (const llvm::Function* function : reachable) {
+    pass.functions.push_back(cast<llvm::Function>(map.lookup(function)));
+    pass.is_reachable.insert(pass.functions.back());
+  }
+  pass.kernel = pass.functions.front();
+  pass.module = clone.get();
+  return clone;
 }
 
 // Brings the links over to the clone.
@@ -266,14 +285,11 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
     result.kernel_instructions +=
         unit.program.block(static_cast<int>(function_blocks.first_block() + i)).instruction_count();
   }
-  llvm::ValueToValueMapTy map;
-  std::unique_ptr<llvm::Module> clone = llvm::CloneModule(*module.module, map);
   KernelPass pass(module, unit, globals, form.record);
   pass.lockstep = form.lockstep;
-  pass.module = clone.get();
-  pass.kernel = cast<llvm::Function>(map.lookup(unit.function));
   pass.result = &result;
-  CollectReachable(pass);
+  llvm::ValueToValueMapTy map;
+  const std::unique_ptr<llvm::Module> clone = CloneForKernel(pass, map);
   MapLinks(pass, map);
   if (absl::Status status = CheckSupported(pass); !status.ok()) return status;
   absl::StatusOr<std::vector<KernelParameter>> parameters = DescribeParameters(*unit.function);

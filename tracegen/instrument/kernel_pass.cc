@@ -36,14 +36,15 @@ absl::Status KernelPass::Unsupported(const llvm::Instruction& instruction, const
 std::vector<llvm::Function*> KernelPass::CalleesOf(const llvm::Instruction& call) const {
   std::vector<llvm::Function*> callees;
   if (!IsIndirectCall(call) || !call.getDebugLoc()) return callees;
-  auto found = indirect.find(call.getDebugLoc().getLine());
-  if (found == indirect.end()) return callees;
-  for (const std::string& name : found->second) callees.push_back(module->getFunction(name));
+  auto found = canonical.index.indirect.find(call.getDebugLoc().getLine());
+  if (found == canonical.index.indirect.end()) return callees;
+  const llvm::Module& own = *call.getModule();
+  for (const std::string& name : found->second) callees.push_back(own.getFunction(name));
   return callees;
 }
 
 uint64_t KernelPass::PointerTo(llvm::StringRef function) const {
-  const std::vector<const llvm::Function*> functions = AddressTakenFunctions(*canonical.module);
+  const std::vector<const llvm::Function*>& functions = canonical.index.address_taken;
   for (size_t i = 0; i < functions.size(); ++i) {
     if (functions[i]->getName() == function) return kFunctionBase + (i + 1) * kFunctionStep;
   }

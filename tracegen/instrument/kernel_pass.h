@@ -34,18 +34,13 @@ struct PollingLoop {
 // State of the pass over one kernel.
 struct KernelPass {
   KernelPass(const CanonicalModule& canonical, const KernelUnit& unit, const GlobalLayout& globals, bool record)
-      : canonical(canonical),
-        unit(unit),
-        globals(globals),
-        record(record),
-        indirect(FindIndirectCalls(*canonical.module)) {}
+      : canonical(canonical), unit(unit), globals(globals), record(record) {}
 
   const CanonicalModule& canonical;
   const KernelUnit& unit;
   const GlobalLayout& globals;
   bool record;
   bool lockstep = false;
-  IndirectCalls indirect;
 
   llvm::Module* module = nullptr;          // the clone
   llvm::Function* kernel = nullptr;        // in the clone
@@ -77,8 +72,8 @@ struct KernelPass {
   static llvm::Value* Field(llvm::IRBuilder<>& builder, size_t offset);
   llvm::LoadInst* LoadField(llvm::IRBuilder<>& builder, size_t offset, llvm::Type* type) const;
   void StoreField(llvm::IRBuilder<>& builder, size_t offset, llvm::Value* value) const;
-  // Functions that a call through a pointer can lead to, by the decision that a thread records; empty for other
-  // instructions.
+  // Functions that a call through a pointer can lead to, in the module of the call, by the decision that a thread
+  // records; empty for other instructions.
   std::vector<llvm::Function*> CalleesOf(const llvm::Instruction& call) const;
   // What a pointer to a function of the module is worth.
   uint64_t PointerTo(llvm::StringRef function) const;

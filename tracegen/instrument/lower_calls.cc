@@ -76,9 +76,8 @@ bool LowerSystemCall(KernelPass& pass, llvm::CallInst& call) {
 }  // namespace
 
 void PlaceFunctions(KernelPass& pass) {
-  const std::vector<const llvm::Function*> functions = AddressTakenFunctions(*pass.canonical.module);
   std::vector<llvm::Constant*> constants;
-  for (const llvm::Function* function : functions) {
+  for (const llvm::Function* function : pass.canonical.index.address_taken) {
     constants.push_back(pass.module->getFunction(function->getName()));
   }
   llvm::convertUsersOfConstantsToInstructions(constants);

@@ -13,11 +13,11 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/raw_ostream.h"
+#include "tracegen/program/code_index.h"
 #include "tracegen/program/codegen.h"
 #include "tracegen/program/flow.h"
 #include "tracegen/program/link.h"
 #include "tracegen/program/prepare.h"
-#include "tracegen/program/ptx_parser.h"
 #include "tracegen/program/static_program.h"
 
 namespace heddle::tracegen {
@@ -71,25 +71,19 @@ bool MakeVolatile(CanonicalModule& canonical, uint32_t number, llvm::Instruction
 }
 
 // Accesses of the module whose PTX is not where, or what, the IR says.
-absl::StatusOr<std::set<uint32_t>> FindMovedAccesses(const CanonicalModule& canonical) {
-  absl::StatusOr<std::vector<PtxFunction>> functions = ParsePtx(canonical.ptx);
-  if (!functions.ok()) return functions.status();
-  std::set<std::string> defined;
-  for (const PtxFunction& function : *functions) defined.insert(function.name);
-  const std::vector<const llvm::Instruction*> by_number = InstructionsByNumber(*canonical.module);
-  const IndirectCalls indirect = FindIndirectCalls(*canonical.module);
+absl::StatusOr<std::set<uint32_t>> FindMovedAccesses(const CanonicalModule& canonical, const CodeIndex& index) {
   std::set<uint32_t> moved;
-  for (const PtxFunction& ptx : *functions) {
+  for (const PtxFunction& ptx : index.functions) {
     const llvm::Function* function = canonical.module->getFunction(ptx.name);
     if (function == nullptr)
       return absl::InternalError(absl::StrCat("the PTX has a function ", ptx.name, " of its own"));
     uint32_t failed = 0;
-    absl::StatusOr<FlowFunction> flow = BuildFlow(ptx, defined, indirect, &failed);
+    absl::StatusOr<FlowFunction> flow = BuildFlow(ptx, index.defined, index.indirect, &failed);
     if (!flow.ok()) {
       return absl::Status(flow.status().code(), absl::StrCat(canonical.Where(failed), ": ", flow.status().message()));
     }
     FunctionLinks links;
-    absl::Status status = LinkFunction(canonical, *function, *flow, by_number, &links, &moved);
+    absl::Status status = LinkFunction(canonical, *function, *flow, index.by_number, &links, &moved);
     if (!status.ok()) return status;
   }
   return moved;
@@ -136,13 +130,17 @@ absl::StatusOr<CanonicalModule> Canonicalize(std::unique_ptr<llvm::LLVMContext> 
     absl::StatusOr<std::string> ptx = EmitPtx(*canonical.module, **machine);
     if (absl::Status status = check(ptx.status()); !status.ok()) return status;
     canonical.ptx = *std::move(ptx);
-    absl::StatusOr<std::set<uint32_t>> moved = FindMovedAccesses(canonical);
+    absl::StatusOr<CodeIndex> index = IndexCode(*canonical.module, canonical.ptx);
+    if (!index.ok()) return check(index.status());
+    absl::StatusOr<std::set<uint32_t>> moved = FindMovedAccesses(canonical, *index);
     if (!moved.ok()) return check(moved.status());
-    if (moved->empty()) break;
-    std::vector<const llvm::Instruction*> by_number = InstructionsByNumber(*canonical.module);
+    if (moved->empty()) {
+      canonical.index = *std::move(index);
+      break;
+    }
     bool changed = false;
     for (uint32_t number : *moved) {
-      auto* instruction = const_cast<llvm::Instruction*>(by_number[number]);  // of our own module
+      auto* instruction = const_cast<llvm::Instruction*>(index->by_number[number]);  // of our own module
       changed |= MakeVolatile(canonical, number, instruction);
     }
     if (!changed) {

@@ -1,7 +1,5 @@
 #include "tracegen/program/static_program.h"
 
-#include <openssl/sha.h>
-
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -45,17 +43,10 @@ struct ProgramFunction {
 
 class ProgramBuilder {
  public:
-  ProgramBuilder(const CanonicalModule& module, KernelUnit* unit) : module_(module), unit_(*unit) {}
+  ProgramBuilder(const CanonicalModule& module, KernelUnit* unit)
+      : module_(module), unit_(*unit), code_(module.index) {}
 
   absl::Status Build() {
-    absl::StatusOr<std::vector<PtxFunction>> parsed = ParsePtx(module_.ptx);
-    if (!parsed.ok()) return parsed.status();
-    for (PtxFunction& function : *parsed) {
-      defined_.insert(function.name);
-      ptx_.emplace(function.name, std::move(function));
-    }
-    by_number_ = InstructionsByNumber(*module_.module);
-    indirect_ = FindIndirectCalls(*module_.module);
     if (absl::Status status = AddFunction(unit_.function->getName().str()); !status.ok()) return status;
     for (size_t i = 0; i < functions_.size(); ++i) {
       for (const FlowNode& node : functions_[i].flow.nodes) {
@@ -76,18 +67,18 @@ class ProgramBuilder {
 
  private:
   absl::Status AddFunction(const std::string& name) {
-    auto found = ptx_.find(name);
-    if (found == ptx_.end()) return absl::InternalError(absl::StrCat("the PTX has no function ", name));
+    const PtxFunction* ptx = code_.Find(name);
+    if (ptx == nullptr) return absl::InternalError(absl::StrCat("the PTX has no function ", name));
     ProgramFunction function;
     function.ir = module_.module->getFunction(name);
     uint32_t failed = 0;
-    absl::StatusOr<FlowFunction> flow = BuildFlow(found->second, defined_, indirect_, &failed);
+    absl::StatusOr<FlowFunction> flow = BuildFlow(*ptx, code_.defined, code_.indirect, &failed);
     if (!flow.ok()) {
       return absl::Status(flow.status().code(), absl::StrCat(module_.Where(failed), ": ", flow.status().message()));
     }
     function.flow = *std::move(flow);
     std::set<uint32_t> moved;
-    absl::Status status = LinkFunction(module_, *function.ir, function.flow, by_number_, &function.links, &moved);
+    absl::Status status = LinkFunction(module_, *function.ir, function.flow, code_.by_number, &function.links, &moved);
     if (!status.ok()) return status;
     if (!moved.empty()) {
       return absl::InternalError(
@@ -107,17 +98,17 @@ class ProgramBuilder {
 
   // Whether the function, or one that it calls, has a barrier of the thread block.
   bool MayMeetBarrier(const std::string& name, std::set<std::string>& seen) const {
-    const auto found = ptx_.find(name);
-    if (found == ptx_.end() || !seen.insert(name).second) return false;
-    for (const PtxRawBlock& block : found->second.blocks) {
+    const PtxFunction* ptx = code_.Find(name);
+    if (ptx == nullptr || !seen.insert(name).second) return false;
+    for (const PtxRawBlock& block : ptx->blocks) {
       for (const PtxInstruction& instruction : block.instructions) {
         if (ClassifyOpcode(instruction.opcode).op == v1::OP_BARRIER) return true;
         if (!absl::StartsWith(instruction.opcode, "call")) continue;
         for (const std::string& operand : instruction.operands) {
           if (MayMeetBarrier(operand, seen)) return true;
         }
-        const auto targets = indirect_.find(instruction.id);
-        if (targets == indirect_.end()) continue;
+        const auto targets = code_.indirect.find(instruction.id);
+        if (targets == code_.indirect.end()) continue;
         for (const std::string& target : targets->second) {
           if (MayMeetBarrier(target, seen)) return true;
         }
@@ -254,7 +245,7 @@ class ProgramBuilder {
     if (from.opcode.is_volatile && !ours) flags |= v1::FLAG_VOLATILE;
     if (from.cannot_return) flags |= v1::FLAG_CANNOT_RETURN;
     if (function.hoistable[index][i]) flags |= v1::FLAG_HOISTABLE;
-    if (from.opcode.space != v1::SPACE_NONE && !RecordsAddress(from, by_number_)) flags |= v1::FLAG_NO_ADDRESS;
+    if (from.opcode.space != v1::SPACE_NONE && !RecordsAddress(from, code_.by_number)) flags |= v1::FLAG_NO_ADDRESS;
     if (node.end == FlowEnd::kConditional && i + 1 == node.instructions.size() && IsUniform(function, node)) {
       flags |= v1::FLAG_UNIFORM;
     }
@@ -339,17 +330,12 @@ class ProgramBuilder {
     program.set_register_count(registers);
     program.set_local_bytes(static_cast<uint32_t>(local));
     program.set_static_shared_bytes(static_cast<uint32_t>(StaticSharedBytes()));
-    unsigned char digest[SHA256_DIGEST_LENGTH];
-    SHA256(reinterpret_cast<const unsigned char*>(module_.ptx.data()), module_.ptx.size(), digest);
-    program.set_ptx_sha256(digest, sizeof(digest));
+    program.set_ptx_sha256(code_.ptx_sha256);
   }
 
   const CanonicalModule& module_;
   KernelUnit& unit_;
-  std::set<std::string> defined_;
-  std::map<std::string, PtxFunction> ptx_;
-  std::vector<const llvm::Instruction*> by_number_;
-  IndirectCalls indirect_;
+  const CodeIndex& code_;
   std::deque<ProgramFunction> functions_;  // grows while its elements are read
   std::map<std::string, uint32_t> index_;
 };

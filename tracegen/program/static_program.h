@@ -16,6 +16,7 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "proto/trace.pb.h"
+#include "tracegen/program/code_index.h"
 
 namespace heddle::tracegen {
 
@@ -74,6 +75,7 @@ struct CanonicalModule {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
   std::string ptx;
+  CodeIndex index;                        // of `module` and `ptx`
   std::vector<std::string> source_files;  // base names; Instruction.source_file counts from 1
   std::string compiler;                   // such as "clang 19.1.7"
   std::vector<SourceLine> lines;          // of instruction number i at i - 1

@@ -1,0 +1,29 @@
+#include "tracegen/program/code_index.h"
+
+#include <openssl/sha.h>
+
+#include <utility>
+
+#include "tracegen/program/link.h"
+
+namespace heddle::tracegen {
+
+absl::StatusOr<CodeIndex> IndexCode(const llvm::Module& module, const std::string& ptx) {
+  absl::StatusOr<std::vector<PtxFunction>> functions = ParsePtx(ptx);
+  if (!functions.ok()) return functions.status();
+  CodeIndex index;
+  index.functions = *std::move(functions);
+  for (size_t i = 0; i < index.functions.size(); ++i) {
+    index.position.emplace(index.functions[i].name, i);
+    index.defined.insert(index.functions[i].name);
+  }
+  index.by_number = InstructionsByNumber(module);
+  index.address_taken = AddressTakenFunctions(module);
+  index.indirect = FindIndirectCalls(module);
+  unsigned char digest[SHA256_DIGEST_LENGTH];
+  SHA256(reinterpret_cast<const unsigned char*>(ptx.data()), ptx.size(), digest);
+  index.ptx_sha256.assign(reinterpret_cast<const char*>(digest), sizeof(digest));
+  return index;
+}
+
+}  // namespace heddle::tracegen
