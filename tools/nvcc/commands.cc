@@ -30,15 +30,16 @@ std::string Standard(const Options& options) {
 
 // What both passes of clang over a .cu file have in common.
 Command ClangCommand(const Options& options, const Places& places, const CudaSource& source) {
-  Command command = {
-      places.clang, "-x", "cuda", "-std=" + Standard(options), "--cuda-gpu-arch=" + options.target,
-      // No vendor toolkit: neither its headers nor its device library nor its path is looked for.
-      "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-Xclang", "-target-sdk-version=11.0", "-fuse-cuid=none",
-      "-Wno-unknown-cuda-version", "-isystem", places.clang_wrappers, "-isystem", places.headers, "-include",
-      places.headers + "/heddle_cuda.h", "-include", places.headers + "/cuda_runtime.h",
-      // 'x.template f(y)' for a deduced f, as in CUB: an error of newer standards that nvcc lets pass.
-      "-Wno-missing-template-arg-list-after-template-kw", "-D__CUDACC_VER_MAJOR__=11", "-D__CUDACC_VER_MINOR__=0",
-      "-D__CUDACC_VER_BUILD__=194", "-D__CUDACC_EXTENDED_LAMBDA__", "-D__CUDACC_RELAXED_CONSTEXPR__"};
+  Command command = {places.clang, "-x", "cuda", "-std=" + Standard(options), "--cuda-gpu-arch=" + options.target,
+                     // No vendor toolkit: neither its headers nor its device library nor its path is looked for.
+                     "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-Xclang", "-target-sdk-version=11.0",
+                     "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-isystem", places.clang_wrappers, "-isystem",
+                     places.headers, "-include", places.headers + "/heddle_cuda.h", "-include",
+                     places.headers + "/cuda_runtime.h",
+                     // 'x.template f(y)' for a deduced f, as in CUB: an error of newer standards that nvcc lets pass.
+                     "-Wno-missing-template-arg-list-after-template-kw", "-D__NVCC__=1", "-D__CUDACC_VER_MAJOR__=11",
+                     "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=194", "-D__CUDACC_EXTENDED_LAMBDA__",
+                     "-D__CUDACC_RELAXED_CONSTEXPR__"};
   if (options.relocatable) Append(command, {"-fgpu-rdc", "-D__CUDACC_RDC__", "-Xclang", "-cuid=" + source.identity});
   if (source.text_path != source.path) {
     const std::string folder = fs::path(source.path).parent_path().string();

@@ -43,8 +43,8 @@ std::vector<std::string> DeviceArguments(Language language, const std::string& t
 }
 
 std::vector<std::string> DeviceHeaderArguments(Language language, const std::string& folder) {
-  const std::string name = language == Language::kCuda ? "cuda" : "opencl";
-  return {"-I" + folder, "-include", folder + "/heddle_" + name + ".h"};
+  if (language == Language::kCuda) return {"-I" + folder, "-include", folder + "/heddle_cuda.h", "-D__NVCC__=1"};
+  return {"-I" + folder, "-include", folder + "/heddle_opencl.h"};
 }
 
 }  // namespace heddle::tracegen

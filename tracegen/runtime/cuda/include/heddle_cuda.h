@@ -13,7 +13,6 @@
 #define __align__(n) __attribute__((aligned(n)))
 
 #define __CUDACC__ 1
-#define __NVCC__ 1
 
 // clang-format off: the order matters
 #include "heddle_cuda_vector_types.h"
