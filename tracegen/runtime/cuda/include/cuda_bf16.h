@@ -1,9 +1,9 @@
 // Name that programs include.
-#ifndef HEDDLE_CUDA_BF16_H_
-#define HEDDLE_CUDA_BF16_H_
+#ifndef __CUDA_BF16_H__
+#define __CUDA_BF16_H__
 
 #ifdef __CUDA__
 #include "heddle_cuda_bfloat16.h"
 #endif
 
-#endif  // HEDDLE_CUDA_BF16_H_
+#endif  // __CUDA_BF16_H__

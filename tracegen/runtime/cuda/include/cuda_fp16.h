@@ -1,9 +1,9 @@
 // Name that programs include.
-#ifndef HEDDLE_CUDA_FP16_H_
-#define HEDDLE_CUDA_FP16_H_
+#ifndef __CUDA_FP16_H__
+#define __CUDA_FP16_H__
 
 #ifdef __CUDA__
 #include "heddle_cuda_half.h"
 #endif
 
-#endif  // HEDDLE_CUDA_FP16_H_
+#endif  // __CUDA_FP16_H__

@@ -1,7 +1,7 @@
 // The CUDA runtime API with its C++ overloads. heddle-nvcc includes it before every .cu file, after the language itself
 // (heddle_cuda.h); C and C++ files include it themselves.
-#ifndef HEDDLE_CUDA_RUNTIME_H_
-#define HEDDLE_CUDA_RUNTIME_H_
+#ifndef __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_H__
 
 #include "channel_descriptor.h"
 #include "cuda_runtime_api.h"
@@ -224,4 +224,4 @@ inline __host__ cudaError_t cudaBindSurfaceToArray(const surface<T, kType>& refe
 #endif  // __CUDA__
 #endif  // __cplusplus
 
-#endif  // HEDDLE_CUDA_RUNTIME_H_
+#endif  // __CUDA_RUNTIME_H__

@@ -1,7 +1,7 @@
 // The CUDA runtime API (CUDA 11), for C and C++. What is declared here is implemented; see docs/capturing.md for what
 // differs from a device.
-#ifndef HEDDLE_CUDA_RUNTIME_API_H_
-#define HEDDLE_CUDA_RUNTIME_API_H_
+#ifndef __CUDA_RUNTIME_API_H__
+#define __CUDA_RUNTIME_API_H__
 
 #include "builtin_types.h"
 #include "host_defines.h"
@@ -229,4 +229,4 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_b
 #endif
 #undef HEDDLE_DEFAULT
 
-#endif  // HEDDLE_CUDA_RUNTIME_API_H_
+#endif  // __CUDA_RUNTIME_API_H__

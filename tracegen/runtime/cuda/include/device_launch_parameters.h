@@ -1,7 +1,7 @@
 // Built-in variables of kernels (threadIdx and others) are always there.
-#ifndef HEDDLE_DEVICE_LAUNCH_PARAMETERS_H_
-#define HEDDLE_DEVICE_LAUNCH_PARAMETERS_H_
+#ifndef __DEVICE_LAUNCH_PARAMETERS_H__
+#define __DEVICE_LAUNCH_PARAMETERS_H__
 
 #include "vector_types.h"
 
-#endif  // HEDDLE_DEVICE_LAUNCH_PARAMETERS_H_
+#endif  // __DEVICE_LAUNCH_PARAMETERS_H__

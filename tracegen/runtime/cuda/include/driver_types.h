@@ -1,6 +1,6 @@
 // Types of the CUDA runtime API, for C and C++ (CUDA 11).
-#ifndef HEDDLE_DRIVER_TYPES_H_
-#define HEDDLE_DRIVER_TYPES_H_
+#ifndef __DRIVER_TYPES_H__
+#define __DRIVER_TYPES_H__
 
 #include <limits.h>
 #include <stddef.h>
@@ -399,4 +399,4 @@ enum cudaDeviceAttr {
   cudaDevAttrReservedSharedMemoryPerBlock = 111
 };
 
-#endif  // HEDDLE_DRIVER_TYPES_H_
+#endif  // __DRIVER_TYPES_H__

@@ -1,6 +1,6 @@
 // Makers of CUDA's vector types, for C, C++ and CUDA.
-#ifndef HEDDLE_VECTOR_FUNCTIONS_H_
-#define HEDDLE_VECTOR_FUNCTIONS_H_
+#ifndef __VECTOR_FUNCTIONS_H__
+#define __VECTOR_FUNCTIONS_H__
 
 #include "host_defines.h"
 #include "vector_types.h"
@@ -39,4 +39,4 @@ HEDDLE_MAKERS(double, double)
 #undef HEDDLE_MAKERS
 #undef HEDDLE_MAKER
 
-#endif  // HEDDLE_VECTOR_FUNCTIONS_H_
+#endif  // __VECTOR_FUNCTIONS_H__

@@ -1,7 +1,7 @@
 // CUDA's vector types and dim3, for C, C++ and CUDA. Sizes and alignments are those of the language (CUDA C++
 // Programming Guide, "Built-in Vector Types").
-#ifndef HEDDLE_VECTOR_TYPES_H_
-#define HEDDLE_VECTOR_TYPES_H_
+#ifndef __VECTOR_TYPES_H__
+#define __VECTOR_TYPES_H__
 
 #include "host_defines.h"
 
@@ -39,4 +39,4 @@ struct dim3 {
 };
 typedef struct dim3 dim3;
 
-#endif  // HEDDLE_VECTOR_TYPES_H_
+#endif  // __VECTOR_TYPES_H__
