@@ -16,6 +16,9 @@
     }                                                             \
   } while (0)
 
+// So many that two blocks of more than 256 threads do not fit.
+size_t SharedBytes(int threads) { return threads > 256 ? 49 << 10 : 16 << 10; }
+
 int main(int argc, char** argv) {
   const char* path = argc > 1 ? argv[1] : "driver_api_module.cubin";
   DRIVER(cuInit(0));
@@ -80,6 +83,16 @@ int main(int argc, char** argv) {
   int threads;
   DRIVER(cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, scale));
   EXPECT(threads == 1024);
+  int compute_mode, grid_size;
+  DRIVER(cuDeviceGetAttribute(&compute_mode, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, device));
+  EXPECT(compute_mode == CU_COMPUTEMODE_DEFAULT);
+  // A V100 has 80 multiprocessors, with 2048 threads and 96 KiB of shared memory each.
+  DRIVER(cuOccupancyMaxPotentialBlockSize(&grid_size, &threads, scale, NULL, 0, 0));
+  EXPECT(grid_size == 160 && threads == 1024);
+  DRIVER(cuOccupancyMaxPotentialBlockSize(&grid_size, &threads, scale, NULL, 40 << 10, 500));
+  EXPECT(grid_size == 160 && threads == 500);
+  DRIVER(cuOccupancyMaxPotentialBlockSize(&grid_size, &threads, scale, SharedBytes, 0, 0));
+  EXPECT(grid_size == 480 && threads == 256);
 
   // Rows 1 and 2 of 4, columns 2 to 4 of 10, through pitched memory and registered memory of the host.
   CUdeviceptr rows;

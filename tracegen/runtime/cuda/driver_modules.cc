@@ -1,4 +1,5 @@
 // Modules, functions and launches of the driver API.
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -269,6 +270,33 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction fun
       heddle::cuda::Describe("cuOccupancyMaxActiveBlocksPerMultiprocessor", *function->image, function->name, &info);
   if (error == cudaSuccess) *blocks = heddle::cuda::ResidentBlocks(info, block_size, dynamic_shared_bytes);
   return Result(error);
+}
+
+CUresult cuOccupancyMaxPotentialBlockSize(int* min_grid_size, int* block_size, CUfunction function,
+                                          CUoccupancyB2DSize shared_bytes, size_t dynamic_shared_bytes,
+                                          int block_size_limit) {
+  const Guard guard;
+  if (min_grid_size == nullptr || block_size == nullptr || function == nullptr || block_size_limit < 0) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  heddle::device::KernelInfo info;
+  const cudaError_t error =
+      heddle::cuda::Describe("cuOccupancyMaxPotentialBlockSize", *function->image, function->name, &info);
+  if (error != cudaSuccess) return Result(error);
+  constexpr int kWarp = 32;
+  int limit = info.max_threads != 0 ? static_cast<int>(info.max_threads) : heddle::cuda::kMaxThreadsPerBlock;
+  if (block_size_limit != 0) limit = std::min(limit, block_size_limit);
+  int most = 0;
+  for (int size = (limit + kWarp - 1) / kWarp * kWarp; size > 0; size -= kWarp) {
+    const int threads = std::min(size, limit);
+    const size_t bytes = shared_bytes != nullptr ? shared_bytes(threads) : dynamic_shared_bytes;
+    const int blocks = heddle::cuda::ResidentBlocks(info, threads, bytes);
+    if (blocks * threads <= most) continue;
+    most = blocks * threads;
+    *block_size = threads;
+    *min_grid_size = blocks * heddle::cuda::ChosenDevice().multiprocessors;
+  }
+  return CUDA_SUCCESS;
 }
 
 }  // extern "C"

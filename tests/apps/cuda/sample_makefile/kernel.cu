@@ -2,6 +2,10 @@
 #include <cuda_runtime.h>
 #include <device_launch_parameters.h>
 
+#if !defined(__DRIVER_TYPES_H__) || !defined(__CUDA_RUNTIME_H__)
+#error "the runtime's headers do not have their usual guards"
+#endif
+
 __global__ void Saxpy(int n, float a, const float* __restrict__ x, float* __restrict__ y) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) y[i] = a * x[i] + y[i];
 }

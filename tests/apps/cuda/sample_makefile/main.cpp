@@ -3,6 +3,16 @@
 
 #include "check.h"
 
+// Headers that come with samples ask whether those of the toolkit were included, by the names of their guards.
+#if !defined(__DRIVER_TYPES_H__) || !defined(__CUDA_RUNTIME_H__) || !defined(__CUDA_RUNTIME_API_H__) || \
+    !defined(__VECTOR_TYPES_H__) || defined(__cuda_cuda_h__)
+#error "the runtime's headers do not have their usual guards"
+#endif
+#include <cuda.h>
+#ifndef __cuda_cuda_h__
+#error "the driver's header does not have its usual guard"
+#endif
+
 extern "C" void LaunchSaxpy(int n, float a, const float* x, float* y, cudaStream_t stream);
 
 int main() {

@@ -126,6 +126,11 @@ typedef enum CUfunc_cache_enum {
   CU_FUNC_CACHE_PREFER_L1 = 2,
   CU_FUNC_CACHE_PREFER_EQUAL = 3
 } CUfunc_cache;
+typedef enum CUcomputemode_enum {
+  CU_COMPUTEMODE_DEFAULT = 0,
+  CU_COMPUTEMODE_PROHIBITED = 2,
+  CU_COMPUTEMODE_EXCLUSIVE_PROCESS = 3
+} CUcomputemode;
 typedef enum CUjit_option_enum {
   CU_JIT_MAX_REGISTERS = 0,
   CU_JIT_THREADS_PER_BLOCK = 1,
@@ -239,6 +244,13 @@ CUresult cuLaunch(CUfunction function);
 CUresult cuLaunchGrid(CUfunction function, int width, int height);
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int block_size,
                                                      size_t dynamic_shared_bytes);
+// The bytes of dynamic shared memory that a block of `block_size` threads needs.
+typedef size_t (*CUoccupancyB2DSize)(int block_size);
+// The block size with the most threads on a multiprocessor, the largest of several, and the blocks that fill the
+// device. `dynamic_shared_bytes` counts where `shared_bytes` is null; a limit of 0 is that of the kernel.
+CUresult cuOccupancyMaxPotentialBlockSize(int* min_grid_size, int* block_size, CUfunction function,
+                                          CUoccupancyB2DSize shared_bytes, size_t dynamic_shared_bytes,
+                                          int block_size_limit);
 
 CUresult cuStreamCreate(CUstream* stream, unsigned int flags);
 CUresult cuStreamDestroy(CUstream stream);
