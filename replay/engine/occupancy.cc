@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/engine/machine.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::replay {
 namespace {
@@ -64,9 +65,10 @@ absl::StatusOr<Occupancy> ComputeOccupancy(const machine::v1::Machine& machine, 
   const Resource* bound = nullptr;
   Occupancy occupancy = Bound(resources, bound);
   if (occupancy.blocks == 0) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "a block of kernel ", program.name(), " (launch ", launch.id(), ") does not fit on an SM of machine ",
-        machine.name(), ": it needs ", bound->need, " ", bound->what, ", the SM has ", bound->have));
+    return absl::FailedPreconditionError(absl::StrCat("a block of kernel ", trace::BriefKernelName(program.name()),
+                                                      " (launch ", launch.id(), ") does not fit on an SM of machine ",
+                                                      machine.name(), ": it needs ", bound->need, " ", bound->what,
+                                                      ", the SM has ", bound->have));
   }
   return occupancy;
 }

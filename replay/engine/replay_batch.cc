@@ -9,6 +9,7 @@
 #include "replay/engine/replay_launch.h"
 #include "replay/engine/replay_result.h"
 #include "replay/memory/make_memory_system.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::replay {
 namespace {
@@ -79,11 +80,11 @@ std::vector<absl::StatusOr<result::v1::Result>> BatchReplayer::Replay(std::span<
       if (!result.ok()) {
         // Who was reading when the run ended no longer does.
         cache_ = std::make_unique<ChunkCache>(reader_, cache_bytes_);
-        state.status =
-            absl::Status(result.status().code(),
-                         absl::StrCat("launch ", launch->launch.id(), " (", launch->program->name(), ") under ",
-                                      runs[i].configuration.divergence.name, " and ",
-                                      runs[i].configuration.scheduler.name, ": ", result.status().message()));
+        state.status = absl::Status(
+            result.status().code(),
+            absl::StrCat("launch ", launch->launch.id(), " (", trace::BriefKernelName(launch->program->name()),
+                         ") under ", runs[i].configuration.divergence.name, " and ",
+                         runs[i].configuration.scheduler.name, ": ", result.status().message()));
       } else {
         state.results.push_back(*std::move(result));
       }

@@ -12,14 +12,16 @@
 #include "replay/engine/run_queue.h"
 #include "replay/memory/make_memory_system.h"
 #include "replay/trace/chunk_cache.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::replay {
 namespace {
 
 absl::Status AddPlace(const absl::Status& status, const trace::LaunchView& launch, const Configuration& configuration) {
-  return absl::Status(status.code(), absl::StrCat("launch ", launch.launch.id(), " (", launch.program->name(),
-                                                  ") under ", configuration.divergence.name, " and ",
-                                                  configuration.scheduler.name, ": ", status.message()));
+  return absl::Status(
+      status.code(),
+      absl::StrCat("launch ", launch.launch.id(), " (", trace::BriefKernelName(launch.program->name()), ") under ",
+                   configuration.divergence.name, " and ", configuration.scheduler.name, ": ", status.message()));
 }
 
 // All runs, with what they share.

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "replay/divergence/divergence_policy.h"
 #include "replay/engine/replay_result.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::replay {
 namespace {
@@ -139,8 +140,9 @@ std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
   std::map<std::string, KernelValidity> kernels;
   for (const trace::LaunchView* launch : launches) {
     if (launch->totals.blocks() != launch->grid_blocks) {
-      notes.push_back(absl::StrCat("launch ", launch->launch.id(), " (", launch->program->name(),
-                                   "): ", launch->totals.blocks(), " of ", launch->grid_blocks,
+      notes.push_back(absl::StrCat("launch ", launch->launch.id(), " (",
+                                   trace::BriefKernelName(launch->program->name()), "): ", launch->totals.blocks(),
+                                   " of ", launch->grid_blocks,
                                    " thread blocks were recorded: cycles are those of a smaller launch, and the tail "
                                    "of its blocks (DWR, DWS) and what a scheduler counts by phases of the launch are "
                                    "left out"));
@@ -151,8 +153,8 @@ std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
   for (const trace::LaunchView* launch : launches) {
     const uint64_t waits = static_cast<uint64_t>(launch->totals.wait_size()) + launch->totals.waits_not_listed();
     if (waits == 0) continue;
-    notes.push_back(absl::StrCat("launch ", launch->launch.id(), " (", launch->program->name(), "): threads waited ",
-                                 waits, waits == 1 ? " time" : " times",
+    notes.push_back(absl::StrCat("launch ", launch->launch.id(), " (", trace::BriefKernelName(launch->program->name()),
+                                 "): threads waited ", waits, waits == 1 ? " time" : " times",
                                  " in a loop for another thread's write while recording; how often they polled then is "
                                  "replayed, not decided anew by the order of this run"));
   }
@@ -176,9 +178,9 @@ absl::Status CheckLockstep(const trace::TraceReader& reader, const trace::Launch
     const trace::v1::Instruction& store = launch.program->instruction(certificate.hand_off(0).writer());
     const trace::v1::Instruction& load = launch.program->instruction(certificate.hand_off(0).reader());
     return absl::FailedPreconditionError(absl::StrCat(
-        "kernel '", launch.program->name(), "' relies on the threads of a warp running in lockstep: what line ",
-        store.source_line(), " stores in shared memory, line ", load.source_line(),
-        " loads in other threads without synchronization; ",
+        "kernel '", trace::BriefKernelName(launch.program->name()),
+        "' relies on the threads of a warp running in lockstep: what line ", store.source_line(),
+        " stores in shared memory, line ", load.source_line(), " loads in other threads without synchronization; ",
         narrow ? absl::StrCat("the machine's warps have ", options.machine.core().warp_size(), " threads")
                : absl::StrCat("divergence policy '", divergence.name, "' puts threads of different warps together"),
         ", so no device could run it so. --force-regrouping replays it all the same"));

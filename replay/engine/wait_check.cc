@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::replay {
 namespace {
@@ -91,11 +92,11 @@ absl::Status CheckGridWaits(const trace::LaunchView& launch, uint64_t resident_b
   }
   if (example == nullptr) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
-      "launch ", launch.launch.id(), " (", launch.program->name(), ") would hang on this machine: it holds ",
-      resident_blocks, " of the grid's ", launch.grid_blocks, " blocks at once, and at least as many wait at ",
-      PlaceOf(*launch.program, example->instruction()), " for block ", example->writer_block(),
-      ", which cannot begin before one of them ends; record it with a grid of at most ", resident_blocks,
-      " blocks, or choose a larger machine"));
+      "launch ", launch.launch.id(), " (", trace::BriefKernelName(launch.program->name()),
+      ") would hang on this machine: it holds ", resident_blocks, " of the grid's ", launch.grid_blocks,
+      " blocks at once, and at least as many wait at ", PlaceOf(*launch.program, example->instruction()), " for block ",
+      example->writer_block(), ", which cannot begin before one of them ends; record it with a grid of at most ",
+      resident_blocks, " blocks, or choose a larger machine"));
 }
 
 absl::Status CheckWarpLocks(const trace::LaunchView& launch, uint32_t warp_size) {
@@ -109,9 +110,9 @@ absl::Status CheckWarpLocks(const trace::LaunchView& launch, uint32_t warp_size)
     if (is_new) known->second = ReleasesBeforeMeeting(*launch.program, wait.instruction());
     if (known->second) continue;
     return absl::FailedPreconditionError(absl::StrCat(
-        "launch ", launch.launch.id(), " (", launch.program->name(), ") would never end: in block ", wait.block(),
-        ", thread ", wait.thread(), " waits at ", PlaceOf(*launch.program, wait.instruction()),
-        " for a lock that thread ", wait.writer_thread(),
+        "launch ", launch.launch.id(), " (", trace::BriefKernelName(launch.program->name()),
+        ") would never end: in block ", wait.block(), ", thread ", wait.thread(), " waits at ",
+        PlaceOf(*launch.program, wait.instruction()), " for a lock that thread ", wait.writer_thread(),
         " of the same warp holds, which waits for the others where the paths of the loop meet before it gives the lock "
         "back (livelock); policies that let the parts of a warp run independently, such as its, do not hang"));
   }

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/heddle/table.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tools {
 namespace {
@@ -142,7 +143,7 @@ std::string InstructionReport(const result::v1::Result& result, const std::strin
   for (const std::string& name : names) {
     const Kernel& kernel = kernels.at(name);
     const size_t shown = std::min(kernel.rows.size(), most);
-    absl::StrAppend(&text, "\nInstructions of ", ShortKernelName(name), " under ", run, ": the ", shown, " of ",
+    absl::StrAppend(&text, "\nInstructions of ", trace::ShortKernelName(name), " under ", run, ": the ", shown, " of ",
                     kernel.rows.size(), " that took most of the issue ports' cycles\n", KernelTable(kernel, most));
   }
   return text;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/heddle/instruction_text.h"
 #include "traces/format/decoded_chunk.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tools {
 namespace {
@@ -200,8 +201,8 @@ std::string OrderCheck::Note(uint32_t configuration, uint32_t launch) const {
       order->instructions.begin(), order->instructions.end(),
       [](const ReadOrder::Instruction& a, const ReadOrder::Instruction& b) { return a.overtook < b.overtook; });
   const ReadOrder::Example& first = worst->examples.front();
-  return absl::StrCat("launch ", launch, " (", program.name(), "): ", total.overtook, " of ", total.reads,
-                      " reads of what another block wrote overtook their writer; most at ",
+  return absl::StrCat("launch ", launch, " (", trace::BriefKernelName(program.name()), "): ", total.overtook, " of ",
+                      total.reads, " reads of what another block wrote overtook their writer; most at ",
                       PlaceOf(reader_, program, static_cast<trace::Pc>(worst - order->instructions.begin())),
                       ", first by block ", first.block, ", thread ", first.thread, " in cycle ", first.cycle,
                       ", of what block ", first.write.block, ", thread ", first.write.thread, " wrote at ",

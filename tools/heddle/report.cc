@@ -11,6 +11,7 @@
 #include "tools/heddle/run_labels.h"
 #include "tools/heddle/series_report.h"
 #include "tools/heddle/table.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tools {
 namespace {
@@ -183,7 +184,7 @@ std::string Count(uint64_t count, const char* singular, const char* plural) {
 std::string Title(const Result& result) {
   std::vector<std::string> kernels;
   for (const LaunchResult& launch : result.launch()) {
-    const std::string name = ShortKernelName(launch.kernel());
+    const std::string name = trace::ShortKernelName(launch.kernel());
     if (std::find(kernels.begin(), kernels.end(), name) == kernels.end()) kernels.push_back(name);
   }
   constexpr size_t kMost = 3;  // names; then the title has to end
@@ -209,7 +210,8 @@ std::string Residency(const LaunchResult& launch) {
 std::string Residencies(const Result& result) {
   std::vector<std::string> lines;
   for (const LaunchResult& launch : result.launch()) {
-    std::string line = absl::StrCat("Blocks of ", ShortKernelName(launch.kernel()), ": ", Residency(launch), ".\n");
+    std::string line =
+        absl::StrCat("Blocks of ", trace::ShortKernelName(launch.kernel()), ": ", Residency(launch), ".\n");
     if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
   }
   constexpr size_t kMost = 4;  // then --per-launch has them
@@ -260,7 +262,7 @@ std::string ResultReport(const std::vector<Result>& results, bool per_launch) {
     for (int i = 0; i < results[0].launch_size(); ++i) {
       const LaunchResult& launch = results[0].launch(i);
       const uint64_t threads_per_block = launch.blocks() == 0 ? 0 : launch.threads() / launch.blocks();
-      absl::StrAppend(&text, "\nLaunch ", launch.launch(), ": ", ShortKernelName(launch.kernel()), ", ",
+      absl::StrAppend(&text, "\nLaunch ", launch.launch(), ": ", trace::ShortKernelName(launch.kernel()), ", ",
                       Count(launch.blocks(), "block", "blocks"), " of ", Count(threads_per_block, "thread", "threads"),
                       ", ", Residency(launch), "\n");
       const auto of_launch = [i](const Result& result) { return OfLaunch(result.launch(i)); };

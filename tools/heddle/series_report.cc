@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/heddle/table.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tools {
 namespace {
@@ -127,8 +128,8 @@ std::string SeriesReport(const result::v1::Result& result, const std::string& ru
             [](const LaunchResult* a, const LaunchResult* b) { return a->launch() < b->launch(); });
   std::string text;
   for (const LaunchResult* launch : launches) {
-    absl::StrAppend(&text, "\nLaunch ", launch->launch(), ", ", ShortKernelName(launch->kernel()), ", under ", run,
-                    ": ", WithThousands(launch->cycles()), " cycles in ",
+    absl::StrAppend(&text, "\nLaunch ", launch->launch(), ", ", trace::ShortKernelName(launch->kernel()), ", under ",
+                    run, ": ", WithThousands(launch->cycles()), " cycles in ",
                     WithThousands(static_cast<uint64_t>(launch->time_series().warp_instructions_size())), " bins of ",
                     WithThousands(launch->time_series().bin_cycles()), "\n",
                     LaunchSeries(*launch, result.provenance().machine().core().warp_size()));

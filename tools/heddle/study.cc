@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "tools/heddle/run_labels.h"
 #include "tools/heddle/table.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tools {
 namespace {
@@ -91,9 +92,9 @@ void NameKernels(std::vector<Study::Kernel>& kernels) {
   }
   for (Study::Kernel& kernel : kernels) {
     kernel.name = Stem(kernel.trace);
-    if (kernel.name.empty()) kernel.name = ShortKernelName(kernel.kernel);
+    if (kernel.name.empty()) kernel.name = trace::ShortKernelName(kernel.kernel);
     if (of_name[kernel.trace].size() > 1) absl::StrAppend(&kernel.name, "@", kernel.digest.substr(0, 6));
-    if (of_digest[kernel.digest].size() > 1) absl::StrAppend(&kernel.name, "/", ShortKernelName(kernel.kernel));
+    if (of_digest[kernel.digest].size() > 1) absl::StrAppend(&kernel.name, "/", trace::ShortKernelName(kernel.kernel));
   }
   // Instances of a template can share the short name.
   std::map<std::string, int> uses, seen;
@@ -189,9 +190,9 @@ class Sorter {
         known = true;
       } else {
         return absl::InvalidArgumentError(
-            absl::StrCat("two results of ", ShortKernelName(name), " in trace ", result.provenance().trace_name(), ", ",
-                         study_.runs[run].name, " on ", study_.machines[study_.runs[run].machine].name,
-                         " differ: ", before->second, " and ", cycles,
+            absl::StrCat("two results of ", trace::ShortKernelName(name), " in trace ",
+                         result.provenance().trace_name(), ", ", study_.runs[run].name, " on ",
+                         study_.machines[study_.runs[run].machine].name, " differ: ", before->second, " and ", cycles,
                          " cycles; they are of different versions of heddle, or of different choices of launches: "
                          "give only one of them"));
       }

@@ -1,9 +1,7 @@
 #include "tools/heddle/table.h"
 
 #include <algorithm>
-#include <string_view>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
@@ -25,64 +23,6 @@ std::string WithUnit(uint64_t bytes) {
 }
 
 std::string Decimal(double number, int decimals) { return absl::StrFormat("%.*f", decimals, number); }
-
-namespace {
-
-std::string WithoutParameters(const std::string& name) {
-  if (!name.ends_with(')')) return name;
-  int depth = 0;
-  for (size_t i = name.size(); i-- > 0;) {
-    if (name[i] == ')') ++depth;
-    if (name[i] == '(' && --depth == 0) return i == 0 ? name : name.substr(0, i);
-  }
-  return name;
-}
-
-// Only names of template instances are demangled with their return type.
-std::string WithoutReturnType(const std::string& name) {
-  int depth = 0;
-  for (size_t i = name.size(); i-- > 0;) {
-    if (name[i] == '>' || name[i] == ')') ++depth;
-    if (name[i] == '<' || name[i] == '(') --depth;
-    if (name[i] == ' ' && depth == 0) return name.substr(i + 1);
-  }
-  return name;
-}
-
-// "a::f<b::c::g<b::d>, h<int>::i>" -> "a::f<g<...>, h<...>::i>".
-std::string WithBriefArguments(const std::string& name) {
-  std::string shorter;
-  int depth = 0;
-  for (size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    depth -= c == '>';
-    if (c == '>' && depth == 1) shorter += "...";
-    if (depth == 1 && name.compare(i, 2, "::") == 0 && absl::ascii_isalnum(shorter.back())) {
-      while (absl::ascii_isalnum(shorter.back()) || shorter.back() == '_') shorter.pop_back();
-      ++i;
-    } else if (depth < 2) {
-      shorter += c;
-    }
-    depth += c == '<';
-  }
-  return shorter;
-}
-
-}  // namespace
-
-std::string ShortKernelName(const std::string& name) {
-  constexpr size_t kMost = 80;  // characters; instances of library templates have names of thousands
-  std::string brief = WithoutParameters(name);
-  if (brief.ends_with('>')) brief = WithoutReturnType(brief);
-  if (brief.size() > kMost) brief = WithBriefArguments(brief);
-  const size_t arguments = brief.find('<');
-  if (brief.size() > kMost && arguments != std::string::npos) {
-    constexpr std::string_view kRest = "...>";
-    brief.resize(std::max(kMost - kRest.size(), arguments + 1));
-    brief += kRest;
-  }
-  return brief;
-}
 
 std::string Table::Text(int indent) const {
   std::vector<size_t> width;

@@ -15,10 +15,6 @@ std::string WithUnit(uint64_t bytes);
 // Fixed number of decimals.
 std::string Decimal(double number, int decimals);
 
-// A kernel's demangled name without its parameter list and return type: "void bfs_level<int>(int*, int)" ->
-// "bfs_level<int>". Of longer ones than 80 characters, template arguments are told briefly: "sort<policy<...>, ...>".
-std::string ShortKernelName(const std::string& name);
-
 class Table {
  public:
   enum class Align { kLeft, kRight };

@@ -9,6 +9,7 @@
 #include "proto/timeline.pb.h"
 #include "replay/stats/instruction_profile.h"
 #include "tools/heddle/table.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tools {
 namespace {
@@ -179,7 +180,7 @@ class File {
     machine_ = writer_.Track("machine", 0, 1);
     Cycle start = 0;
     for (const result::v1::LaunchResult& launch : result_.launch()) {
-      writer_.Begin(launches_, start, ShortKernelName(launch.kernel()),
+      writer_.Begin(launches_, start, trace::ShortKernelName(launch.kernel()),
                     {{"launch", launch.launch()}, {"cycles", launch.cycles()}});
       writer_.End(launches_, start + launch.cycles());
       const auto recorded = recording_.launches().find(launch.launch());

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/heddle/instruction_text.h"
 #include "tools/heddle/table.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tools {
 namespace {
@@ -73,7 +74,7 @@ std::string CertificateText(const trace::TraceReader& reader, const trace::Trace
     };
     const auto source = [&](trace::Pc pc) { return SourcePlace(reader.header(), program.instruction(pc)); };
     if (++rows[0] <= kMostRows) {
-      launches.AddRow({number, ShortKernelName(launch.kernel), Orders(certificate), Outcome(certificate),
+      launches.AddRow({number, trace::ShortKernelName(launch.kernel), Orders(certificate), Outcome(certificate),
                        certificate.lockstep() ? "yes" : "no"});
     }
     for (const trace::v1::InstructionVariance& variance : certificate.instruction()) {

@@ -15,6 +15,7 @@
 #include "tools/heddle/trace_file.h"
 #include "tools/heddle/trace_selection.h"
 #include "tools/heddle/writers_report.h"
+#include "traces/format/kernel_name.h"
 #include "traces/format/last_writers.h"
 #include "traces/format/walk.h"
 
@@ -190,8 +191,8 @@ class ThreadPrinter {
                                  const trace::PathView& path, uint64_t first) {
     std::string& text = sink_.text();
     const bool cut = chunk.part > 0 || !chunk.last_part;
-    absl::StrAppend(&text, "launch ", launch_.launch.id(), " ", ShortKernelName(launch_.program->name()), ", block ",
-                    block, ", thread ", thread, cut ? absl::StrCat(", part ", chunk.part) : "", ": ",
+    absl::StrAppend(&text, "launch ", launch_.launch.id(), " ", trace::ShortKernelName(launch_.program->name()),
+                    ", block ", block, ", thread ", thread, cut ? absl::StrCat(", part ", chunk.part) : "", ": ",
                     Counted(path.thread_instructions, "instruction", "instructions"), ", ",
                     Counted(path.accesses, "access", "accesses"),
                     path.extent == trace::Extent::kEnded ? " (it had exited before)" : "", "\n");
@@ -265,7 +266,7 @@ absl::Status DumpLaunch(const TraceReader& reader, const trace::LaunchView& laun
                         bool json, Sink& sink, bool& open) {
   if (!launch.launch.recorded()) {
     if (!json) {
-      absl::StrAppend(&sink.text(), "launch ", launch.launch.id(), " ", ShortKernelName(launch.program->name()),
+      absl::StrAppend(&sink.text(), "launch ", launch.launch.id(), " ", trace::ShortKernelName(launch.program->name()),
                       ": not recorded\n");
     }
     return absl::OkStatus();

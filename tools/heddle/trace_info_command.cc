@@ -14,6 +14,7 @@
 #include "tools/heddle/waits_report.h"
 #include "tools/heddle/writers_report.h"
 #include "traces/format/info.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tools {
 namespace {
@@ -79,12 +80,12 @@ std::string Launches(const TraceReader& reader, const TraceInfo& info) {
     const LaunchInfo& launch = info.launches[i];
     const trace::v1::Launch& shape = reader.launches()[i].launch;
     if (launch.recorded) {
-      table.AddRow({absl::StrCat(launch.id), ShortKernelName(launch.kernel), Extent(shape.grid()),
+      table.AddRow({absl::StrCat(launch.id), trace::ShortKernelName(launch.kernel), Extent(shape.grid()),
                     Extent(shape.block()), launch.blocks == launch.grid_blocks ? "all" : WithThousands(launch.blocks),
                     WithThousands(launch.thread_instructions), WithThousands(launch.accesses),
                     WithThousands(launch.frame_bytes), PerInstruction(launch.frame_bytes, launch.thread_instructions)});
     } else {
-      table.AddRow({absl::StrCat(launch.id), ShortKernelName(launch.kernel), Extent(shape.grid()),
+      table.AddRow({absl::StrCat(launch.id), trace::ShortKernelName(launch.kernel), Extent(shape.grid()),
                     Extent(shape.block()), "not recorded", "-", "-", "-", "-"});
     }
   }
@@ -104,7 +105,7 @@ std::string Divergence(const TraceInfo& info) {
     if (!launch.recorded) continue;
     const trace::DivergenceSummary& divergence = launch.divergence;
     table.AddRow(
-        {absl::StrCat(launch.id), ShortKernelName(launch.kernel),
+        {absl::StrCat(launch.id), trace::ShortKernelName(launch.kernel),
          launch.thread_instructions == 0 ? "-" : absl::StrCat(Decimal(100 * divergence.lane_activity_bound, 1), " %"),
          WithThousands(divergence.warps), WithThousands(divergence.uniform_warps),
          WithThousands(divergence.warp_branches), WithThousands(divergence.divergent_warp_branches),
@@ -154,7 +155,7 @@ std::string Sizes(const TraceReader& reader, const TraceInfo& info) {
                {"bits each"},
                {"share"}});
   for (const auto& [id, kernel] : kernels) {
-    const std::string name = ShortKernelName(kernel.program->name());
+    const std::string name = trace::ShortKernelName(kernel.program->name());
     table.AddRow({name, "paths", "-", "-", "-", bytes(kernel.paths), "-", Share(kernel.paths, whole)});
     for (const auto& [pc, column] : kernel.columns) {
       const trace::v1::Instruction& instruction = kernel.program->instruction(pc);

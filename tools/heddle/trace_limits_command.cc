@@ -7,6 +7,7 @@
 #include "tools/heddle/terminal.h"
 #include "tools/heddle/trace_commands.h"
 #include "tools/heddle/trace_file.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tools {
 namespace {
@@ -41,7 +42,7 @@ std::string Text(const std::vector<LaunchLimits>& launches, const LimitOptions& 
                {"too long"}});
   for (const LaunchLimits& launch : launches) {
     const std::string id = absl::StrCat(launch.launch);
-    const std::string kernel = ShortKernelName(launch.kernel);
+    const std::string kernel = trace::ShortKernelName(launch.kernel);
     bound.AddRow(
         {id, kernel, WithThousands(launch.thread_instructions), WithThousands(launch.lane_activity_issues),
          absl::StrCat(Decimal(Activity(launch.thread_instructions, launch.lane_activity_issues, options.warp_size), 1),

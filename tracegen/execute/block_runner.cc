@@ -12,6 +12,7 @@
 #include "tracegen/execute/block_order.h"
 #include "tracegen/execute/fault_handler.h"
 #include "tracegen/execute/record_arena.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -61,7 +62,8 @@ void BlockRunner::BeginLaunch(const InstrumentedKernel& kernel, KernelEntry entr
 
 void BlockRunner::EndLaunch() {
   if (context_.division_by_zero != 0) {
-    Warn(absl::StrCat("kernel '", kernel_->name, "' divides by zero at ", SiteText(context_.division_by_zero - 1),
+    Warn(absl::StrCat("kernel '", trace::BriefKernelName(kernel_->name), "' divides by zero at ",
+                      SiteText(context_.division_by_zero - 1),
                       ": the quotient is all ones, the remainder is the dividend, as on a GPU"));
   }
 }
@@ -186,8 +188,8 @@ absl::Status BlockRunner::EmptyRecord() {
   if (InterruptRequested()) return absl::CancelledError("interrupted");
   if (context_.instructions >= options_.max_instructions) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("kernel '", kernel_->name, "', ", Where(running_), ": the run has reached its limit of ",
-                     options_.max_instructions,
+        absl::StrCat("kernel '", trace::BriefKernelName(kernel_->name), "', ", Where(running_),
+                     ": the run has reached its limit of ", options_.max_instructions,
                      " thread-instructions; raise it with --max-instructions if this is no endless loop"));
   }
   return CutBlock(false);
@@ -243,8 +245,8 @@ absl::Status BlockRunner::CutBlock(bool last) {
     const auto decisions = static_cast<uint64_t>(context_.decision_cursor - log_.decisions());
     if (addresses + options_.part_accesses > options_.whole_block_entries ||
         decisions + options_.part_instructions > options_.whole_block_entries) {
-      return absl::ResourceExhaustedError(absl::StrCat("kernel '", kernel_->name, "': block ", block_,
-                                                       " records more than can be kept of one block (",
+      return absl::ResourceExhaustedError(absl::StrCat("kernel '", trace::BriefKernelName(kernel_->name), "': block ",
+                                                       block_, " records more than can be kept of one block (",
                                                        options_.whole_block_entries, " accesses or decisions)"));
     }
     ExtendLimits();
@@ -474,7 +476,7 @@ void BlockRunner::Release(uint32_t thread) {
 }
 
 void BlockRunner::Fail(std::string message) {
-  failure_ = absl::StrCat("kernel '", kernel_->name, "', ", Where(running_), ": ", message);
+  failure_ = absl::StrCat("kernel '", trace::BriefKernelName(kernel_->name), "', ", Where(running_), ": ", message);
   std::string().swap(message);  // the stack is abandoned
   stop_ = Stop::kFailed;
   void* abandoned;

@@ -9,6 +9,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "tracegen/execute/math_library.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -26,8 +27,8 @@ const absl::flat_hash_map<std::string, void*>& Functions() {
 }
 
 absl::Status Wrap(llvm::Error error, const std::string& kernel) {
-  return absl::InternalError(
-      absl::StrCat("kernel '", kernel, "' cannot be compiled for the host: ", llvm::toString(std::move(error))));
+  return absl::InternalError(absl::StrCat("kernel '", trace::BriefKernelName(kernel),
+                                          "' cannot be compiled for the host: ", llvm::toString(std::move(error))));
 }
 
 // Names that the kernel calls and nobody defines.
@@ -36,12 +37,12 @@ absl::Status CheckDeclarations(const InstrumentedKernel& kernel) {
     if (!function.isDeclaration() || function.isIntrinsic()) continue;
     if (Functions().contains(function.getName().str())) continue;
     std::string name = function.getName().str();
-    return absl::UnimplementedError(
-        absl::StrCat("kernel '", kernel.name, "': the device function '", name, "' is not supported"));
+    return absl::UnimplementedError(absl::StrCat("kernel '", trace::BriefKernelName(kernel.name),
+                                                 "': the device function '", name, "' is not supported"));
   }
   for (const llvm::GlobalVariable& variable : kernel.module->globals()) {
     if (variable.isDeclaration()) {
-      return absl::UnimplementedError(absl::StrCat("kernel '", kernel.name, "': the variable '",
+      return absl::UnimplementedError(absl::StrCat("kernel '", trace::BriefKernelName(kernel.name), "': the variable '",
                                                    variable.getName().str(), "' is declared but not defined"));
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tracegen {
 
@@ -45,7 +46,8 @@ absl::Status CheckShared(const std::string& kernel, uint64_t static_bytes, uint6
   if (static_bytes <= kMaxStaticShared && DynamicSharedStart(static_bytes) + dynamic_bytes <= kMaxShared) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat("kernel '", kernel, "' needs ", static_bytes, " + ", dynamic_bytes,
+  return absl::InvalidArgumentError(absl::StrCat("kernel '", trace::BriefKernelName(kernel), "' needs ", static_bytes,
+                                                 " + ", dynamic_bytes,
                                                  " bytes of shared memory (static + dynamic), but a block has at most ",
                                                  kMaxStaticShared, " static and ", kMaxShared, " in all"));
 }

@@ -1,6 +1,7 @@
 #include "tracegen/execute/launch_validity.h"
 
 #include "absl/strings/str_cat.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tracegen {
 
@@ -30,15 +31,16 @@ std::vector<std::string> LaunchValidity::Warnings() const {
   if (!lockstep_ && !shared_->hand_offs().empty()) {
     const auto& [writer, reader] = shared_->hand_offs().begin()->first;
     warnings.push_back(absl::StrCat(
-        "kernel '", kernel_.name, "': threads of a warp share data without synchronization: what is stored at ",
-        PlaceOf(writer), " is loaded by other threads at ", PlaceOf(reader),
-        ", with no barrier and no warp operation in between",
+        "kernel '", trace::BriefKernelName(kernel_.name),
+        "': threads of a warp share data without synchronization: what is stored at ", PlaceOf(writer),
+        " is loaded by other threads at ", PlaceOf(reader), ", with no barrier and no warp operation in between",
         "; if the code relies on warps that run in lockstep, its results are wrong: capture it with --lockstep"));
   }
   if (const auto& first = shared_->uninitialized(); first.has_value()) {
-    warnings.push_back(absl::StrCat("kernel '", kernel_.name, "': shared memory is read at ", PlaceOf(first->pc),
-                                    " that no thread of the block has written (first by block ", first->block,
-                                    ", thread ", first->thread, "): here it is zero, on a device it is arbitrary"));
+    warnings.push_back(absl::StrCat("kernel '", trace::BriefKernelName(kernel_.name), "': shared memory is read at ",
+                                    PlaceOf(first->pc), " that no thread of the block has written (first by block ",
+                                    first->block, ", thread ", first->thread,
+                                    "): here it is zero, on a device it is arbitrary"));
   }
   return warnings;
 }

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "tracegen/execute/footprint_marker.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -89,8 +90,8 @@ class ParallelBlocks::Launch {
   absl::Status OneByOne(const std::string& reason) {
     workers_.clear();
     if (!std::exchange(kernel_.one_by_one, true) && options_.note) {
-      options_.note(
-          absl::StrCat("kernel '", form_.kernel->name, "': ", reason, ": its blocks run one after the other"));
+      options_.note(absl::StrCat("kernel '", trace::BriefKernelName(form_.kernel->name), "': ", reason,
+                                 ": its blocks run one after the other"));
     }
     return at_ < end_ ? RunHere(end_) : absl::OkStatus();
   }

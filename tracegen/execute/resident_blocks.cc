@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tracegen/execute/fault_handler.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -70,8 +71,9 @@ absl::Status ResidentBlocks::Run(const LaunchForm* recorded, const LaunchForm* n
   const InstrumentedKernel& kernel = *(recorded != nullptr ? recorded : native)->kernel;
   live_blocks_ = LiveBlocks(options_.resident_blocks, geometry, kernel.uses_local);
   if (const uint64_t wanted = std::min<uint64_t>(options_.resident_blocks, geometry.blocks()); live_blocks_ < wanted) {
-    warnings_.push_back(absl::StrCat("kernel '", kernel.name, "': ", live_blocks_, " of its blocks are live at once, ",
-                                     "not ", wanted, ": there is room for the stacks of ",
+    warnings_.push_back(absl::StrCat("kernel '", trace::BriefKernelName(kernel.name), "': ", live_blocks_,
+                                     " of its blocks are live at once, ", "not ", wanted,
+                                     ": there is room for the stacks of ",
                                      kernel.uses_local ? kMaxThreadsWithLocal : kMaxThreads, " threads"));
   }
   writer_ = writer;

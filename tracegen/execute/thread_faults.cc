@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "tracegen/execute/block_runner.h"
+#include "traces/format/kernel_name.h"
 #include "traces/format/walk.h"
 
 namespace heddle::tracegen {
@@ -33,9 +34,9 @@ void BlockRunner::WarnOfAccessOutside() {
     warned_of_bounds_ = true;
     kernels_outside_.insert(kernel_->name);
     const uint64_t address = records[t].addresses[position];
-    Warn(absl::StrCat("kernel '", kernel_->name, "', block (", context_.ctaid[0], ",", context_.ctaid[1], ",",
-                      context_.ctaid[2], "), thread ", Coordinates(t), ": access to address 0x", absl::Hex(address),
-                      PlaceOfAccess(records[t], position), ", ",
+    Warn(absl::StrCat("kernel '", trace::BriefKernelName(kernel_->name), "', block (", context_.ctaid[0], ",",
+                      context_.ctaid[1], ",", context_.ctaid[2], "), thread ", Coordinates(t), ": access to address 0x",
+                      absl::Hex(address), PlaceOfAccess(records[t], position), ", ",
                       options_.describe_address ? options_.describe_address(address) : bounds_.Describe(address),
                       "; further ones of this kernel are not told"));
     return;
@@ -129,8 +130,8 @@ Site BlockRunner::LastAccess(const void* address) const {
 }
 
 std::string BlockRunner::FaultText(int signal, const void* address) const {
-  std::string where = absl::StrCat("kernel '", kernel_->name, "', block (", context_.ctaid[0], ",", context_.ctaid[1],
-                                   ",", context_.ctaid[2], "), thread ", Coordinates(running_));
+  std::string where = absl::StrCat("kernel '", trace::BriefKernelName(kernel_->name), "', block (", context_.ctaid[0],
+                                   ",", context_.ctaid[1], ",", context_.ctaid[2], "), thread ", Coordinates(running_));
   if (fibers_.InGuard(address)) {
     const Site site = context_.own.location == 0 ? Site{} : kernel_->blocks[context_.own.location - 1].site;
     return absl::StrCat(where, ": stack overflow: device functions call each other too deeply",

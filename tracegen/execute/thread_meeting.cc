@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tracegen/execute/block_runner.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -351,8 +352,9 @@ absl::Status BlockRunner::StuckError() const {
       ++found->threads;
     }
   }
-  std::string text = absl::StrCat("kernel '", kernel_->name, "', block (", context_.ctaid[0], ",", context_.ctaid[1],
-                                  ",", context_.ctaid[2], "): threads wait for others that never come: ");
+  std::string text =
+      absl::StrCat("kernel '", trace::BriefKernelName(kernel_->name), "', block (", context_.ctaid[0], ",",
+                   context_.ctaid[1], ",", context_.ctaid[2], "): threads wait for others that never come: ");
   for (size_t i = 0; i < groups.size() && i < 4; ++i) {
     if (i > 0) text += "; ";
     absl::StrAppend(&text, "thread ", Coordinates(groups[i].first));

@@ -1,6 +1,7 @@
 // Threads that wait for a change of memory in loops.
 #include "absl/strings/str_cat.h"
 #include "tracegen/execute/block_runner.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tracegen {
 
@@ -63,9 +64,9 @@ absl::Status BlockRunner::IdleError(const std::string& more) const {
   std::string others;
   if (ready_count_ > 1) others = absl::StrCat(", with ", ready_count_ - 1, " other threads of its block");
   return absl::FailedPreconditionError(
-      absl::StrCat("kernel '", kernel_->name, "', block (", context_.ctaid[0], ",", context_.ctaid[1], ",",
-                   context_.ctaid[2], "), thread ", Coordinates(first), ": waits in a loop at ", wait.site.ToString(),
-                   " for a change of ", what, " that nobody makes", others, "; ", more));
+      absl::StrCat("kernel '", trace::BriefKernelName(kernel_->name), "', block (", context_.ctaid[0], ",",
+                   context_.ctaid[1], ",", context_.ctaid[2], "), thread ", Coordinates(first), ": waits in a loop at ",
+                   wait.site.ToString(), " for a change of ", what, " that nobody makes", others, "; ", more));
 }
 
 }  // namespace heddle::tracegen

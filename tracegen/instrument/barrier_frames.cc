@@ -22,6 +22,7 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "tracegen/instrument/kernel_pass.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -214,7 +215,8 @@ absl::Status LeaveFramesAtBarriers(KernelPass& pass, llvm::Function& entry) {
   RunCoroutinePasses(*pass.module, entry.getName());
   pass.result->frame_bytes = builder.TakeFrameBytes();
   if (pass.result->frame_bytes == 0) {
-    return absl::InternalError(absl::StrCat("kernel '", pass.result->name, "': the size of its frames is not known"));
+    return absl::InternalError(
+        absl::StrCat("kernel '", trace::BriefKernelName(pass.result->name), "': the size of its frames is not known"));
   }
   return absl::OkStatus();
 }

@@ -17,6 +17,7 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "tracegen/instrument/kernel_pass.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -260,8 +261,9 @@ absl::Status MoveToOwnContext(KernelPass& pass) {
   auto parsed = llvm::parseBitcodeFile(llvm::MemoryBufferRef(llvm::StringRef(bytes.data(), bytes.size()), "kernel"),
                                        *pass.result->context);
   if (!parsed) {
-    return absl::InternalError(absl::StrCat("kernel '", pass.result->name, "': instrumented code cannot be read back: ",
-                                            llvm::toString(parsed.takeError())));
+    return absl::InternalError(
+        absl::StrCat("kernel '", trace::BriefKernelName(pass.result->name),
+                     "': instrumented code cannot be read back: ", llvm::toString(parsed.takeError())));
   }
   pass.result->module = std::move(*parsed);
   return absl::OkStatus();
@@ -294,8 +296,8 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
   if (absl::Status status = CheckSupported(pass); !status.ok()) return status;
   absl::StatusOr<std::vector<KernelParameter>> parameters = DescribeParameters(*unit.function);
   if (!parameters.ok()) {
-    return absl::Status(parameters.status().code(),
-                        absl::StrCat("kernel '", result.name, "': ", parameters.status().message()));
+    return absl::Status(parameters.status().code(), absl::StrCat("kernel '", trace::BriefKernelName(result.name),
+                                                                 "': ", parameters.status().message()));
   }
   result.parameters = *std::move(parameters);
   result.bounds = DescribeBounds(*unit.function);
@@ -330,8 +332,9 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   if (llvm::verifyModule(*pass.module, &stream)) {
-    return absl::InternalError(absl::StrCat(
-        "kernel '", result.name, "': instrumented code is not valid: ", problem.substr(0, problem.find('\n'))));
+    return absl::InternalError(
+        absl::StrCat("kernel '", trace::BriefKernelName(result.name),
+                     "': instrumented code is not valid: ", problem.substr(0, problem.find('\n'))));
   }
   if (absl::Status status = MoveToOwnContext(pass); !status.ok()) return status;
   return result;

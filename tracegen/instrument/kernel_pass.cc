@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tracegen {
 
@@ -29,8 +30,8 @@ uint32_t KernelPass::AddSite(const llvm::Instruction& instruction) {
 
 absl::Status KernelPass::Unsupported(const llvm::Instruction& instruction, const std::string& what) const {
   Site site = SiteOf(instruction);
-  return absl::UnimplementedError(
-      absl::StrCat("kernel '", result->name, "': ", what, " at ", site.ToString(), " is not supported"));
+  return absl::UnimplementedError(absl::StrCat("kernel '", trace::BriefKernelName(result->name), "': ", what, " at ",
+                                               site.ToString(), " is not supported"));
 }
 
 std::vector<llvm::Function*> KernelPass::CalleesOf(const llvm::Instruction& call) const {

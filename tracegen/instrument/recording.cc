@@ -15,6 +15,7 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "tracegen/instrument/kernel_pass.h"
 #include "tracegen/program/link.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -192,8 +193,9 @@ class Recorder {
     auto found = pass_.links.blocks.find(&block);
     llvm::Instruction* first = &*block.getFirstInsertionPt();
     if (found == pass_.links.blocks.end()) {
-      return absl::InternalError(absl::StrCat("kernel '", pass_.result->name, "': a block of function '",
-                                              block.getParent()->getName().str(), "' has no link to PTX"));
+      return absl::InternalError(absl::StrCat("kernel '", trace::BriefKernelName(pass_.result->name),
+                                              "': a block of function '", block.getParent()->getName().str(),
+                                              "' has no link to PTX"));
     }
     const BlockLink link = found->second;
     std::vector<llvm::Instruction*> body;
@@ -284,9 +286,9 @@ class Recorder {
       }
     }
     if (stored != link.accesses) {
-      return absl::InternalError(absl::StrCat("kernel '", pass_.result->name, "': a block near ",
-                                              recorded.site.ToString(), " records ", stored, " accesses, but PTX has ",
-                                              link.accesses));
+      return absl::InternalError(absl::StrCat("kernel '", trace::BriefKernelName(pass_.result->name),
+                                              "': a block near ", recorded.site.ToString(), " records ", stored,
+                                              " accesses, but PTX has ", link.accesses));
     }
     if (!recorded.OneSite()) {
       builder.SetInsertPoint(llvm::cast<llvm::Instruction>(start)->getNextNode());
@@ -323,9 +325,9 @@ class Recorder {
     if (edges.empty()) return absl::OkStatus();
     unsigned successors = terminator->getNumSuccessors();
     if (edges.size() != successors) {
-      return absl::InternalError(absl::StrCat("kernel '", pass_.result->name, "': a branch near ",
-                                              pass_.SiteOf(*terminator).ToString(), " has ", successors,
-                                              " successors, but ", edges.size(), " links"));
+      return absl::InternalError(absl::StrCat("kernel '", trace::BriefKernelName(pass_.result->name),
+                                              "': a branch near ", pass_.SiteOf(*terminator).ToString(), " has ",
+                                              successors, " successors, but ", edges.size(), " links"));
     }
     for (const EdgeLink& edge : edges) {
       if (edge.accesses != 0) return pass_.Unsupported(*terminator, "a memory access on a branch edge");

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "traces/format/block_slices.h"
 #include "traces/format/container_writer.h"
+#include "traces/format/kernel_name.h"
 #include "traces/format/last_writer_tracker.h"
 #include "traces/format/last_writers.h"
 #include "traces/format/reader.h"
@@ -56,9 +57,9 @@ absl::StatusOr<LastWriterSummary> AddLastWriters(const std::string& path, int zs
   for (const LaunchView& launch : reader.launches()) {
     if (launch.launch.resident_blocks() < 2) continue;
     return absl::FailedPreconditionError(
-        absl::StrCat(reader.name(), ": launch ", launch.launch.id(), " (", launch.program->name(), ") ran with ",
-                     launch.launch.resident_blocks(), " blocks live at once; last writers are known only where one ",
-                     "block ran after the other"));
+        absl::StrCat(reader.name(), ": launch ", launch.launch.id(), " (", BriefKernelName(launch.program->name()),
+                     ") ran with ", launch.launch.resident_blocks(),
+                     " blocks live at once; last writers are known only where one ", "block ran after the other"));
   }
   absl::StatusOr<std::unique_ptr<ContainerWriter>> created = ContainerWriter::Create(path, zstd_level, threads);
   if (!created.ok()) return created.status();

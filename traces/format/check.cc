@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "traces/format/findings.h"
+#include "traces/format/kernel_name.h"
 #include "traces/format/launch_check.h"
 
 namespace heddle::trace {
@@ -20,7 +21,7 @@ void CheckProgram(const Program& program, Findings& findings) {
     if (stored == computed[b]) continue;
     findings.Add(
         Finding::Severity::kError, "post-dominator",
-        [&] { return absl::StrCat("program ", program.id(), " (", program.name(), "), block ", b); },
+        [&] { return absl::StrCat("program ", program.id(), " (", BriefKernelName(program.name()), "), block ", b); },
         [&] {
           return absl::StrCat("the file says ", BlockName(stored), ", the control flow says ", BlockName(computed[b]));
         });

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "traces/format/block_slices.h"
 #include "traces/format/container_writer.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::trace {
 namespace {
@@ -149,7 +150,7 @@ absl::Status TraceCopier::AddLaunch(const TraceReader& reader, const LaunchView&
   if (!count.ok()) return count.status();
   if (launch.launch.recorded() && launch.totals.blocks() > 0 && *count == 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat(reader.name(), ": launch ", launch.launch.id(), " (", launch.program->name(),
+        absl::StrCat(reader.name(), ": launch ", launch.launch.id(), " (", BriefKernelName(launch.program->name()),
                      ") has none of these blocks; it has ", launch.totals.blocks(), " blocks, from ",
                      launch.chunks.front().first_block(), " to ", launch.chunks.back().last_block()));
   }

@@ -13,6 +13,7 @@
 #include "tools/heddle/accelsim/line_file.h"
 #include "tools/heddle/accelsim/sass.h"
 #include "traces/format/block_slices.h"
+#include "traces/format/kernel_name.h"
 #include "traces/format/walk.h"
 
 namespace heddle::tools::accelsim {
@@ -275,7 +276,8 @@ class LaunchExport {
 };
 
 absl::Status CheckLaunch(const trace::TraceReader& reader, const trace::LaunchView& launch) {
-  const std::string place = absl::StrCat("launch ", launch.launch.id(), " (", launch.program->name(), "): ");
+  const std::string place =
+      absl::StrCat("launch ", launch.launch.id(), " (", trace::BriefKernelName(launch.program->name()), "): ");
   if (launch.totals.blocks() != launch.grid_blocks) {
     return absl::FailedPreconditionError(absl::StrCat(place, "has ", launch.totals.blocks(), " of the ",
                                                       launch.grid_blocks,
