@@ -18,6 +18,7 @@
 #include "tracegen/program/flow.h"
 #include "tracegen/program/link.h"
 #include "tracegen/program/prepare.h"
+#include "tracegen/program/scalarize.h"
 #include "tracegen/program/static_program.h"
 
 namespace heddle::tracegen {
@@ -89,6 +90,17 @@ absl::StatusOr<std::set<uint32_t>> FindMovedAccesses(const CanonicalModule& cano
   return moved;
 }
 
+// The functions of the accesses with these numbers; all of the module if one of them is not known.
+llvm::DenseSet<const llvm::Function*> FunctionsOf(const CodeIndex& index, const std::set<uint32_t>& numbers) {
+  llvm::DenseSet<const llvm::Function*> functions;
+  for (uint32_t number = 1; number < index.by_number.size(); ++number) {
+    const llvm::Instruction* instruction = index.by_number[number];
+    if (instruction == nullptr || !(numbers.contains(0) || numbers.contains(number))) continue;
+    functions.insert(instruction->getFunction());
+  }
+  return functions;
+}
+
 }  // namespace
 
 std::string CanonicalModule::Where(uint32_t number) const {
@@ -126,6 +138,7 @@ absl::StatusOr<CanonicalModule> Canonicalize(std::unique_ptr<llvm::LLVMContext> 
     return check(absl::InternalError(absl::StrCat("canonical IR is broken: ", broken.substr(0, broken.find('\n')))));
   }
   // Each round keeps at least one more access in place, and few are ever moved.
+  bool scalarized = false;
   while (true) {
     absl::StatusOr<std::string> ptx = EmitPtx(*canonical.module, **machine);
     if (absl::Status status = check(ptx.status()); !status.ok()) return status;
@@ -142,6 +155,10 @@ absl::StatusOr<CanonicalModule> Canonicalize(std::unique_ptr<llvm::LLVMContext> 
     for (uint32_t number : *moved) {
       auto* instruction = const_cast<llvm::Instruction*>(index->by_number[number]);  // of our own module
       changed |= MakeVolatile(canonical, number, instruction);
+    }
+    if (!changed && !scalarized) {
+      ScalarizeVectors(canonical, FunctionsOf(*index, *moved), **machine);
+      changed = scalarized = true;
     }
     if (!changed) {
       return check(absl::UnimplementedError(

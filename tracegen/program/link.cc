@@ -160,7 +160,7 @@ class Linker {
 
   void LinkAccesses() {
     std::map<uint32_t, std::vector<FlowAccess>> groups;  // by IR number, in PTX order
-    std::set<int> strange_nodes;
+    std::map<int, std::vector<FlowAccess>> strange;      // by node
     for (size_t n = 0; n < flow_.nodes.size(); ++n) {
       const FlowNode& node = flow_.nodes[n];
       uint32_t position = 0;
@@ -171,7 +171,7 @@ class Linker {
         const llvm::Instruction* ir =
             AccessNamedBy(instruction.id < by_number_.size() ? by_number_[instruction.id] : nullptr);
         if (ir == nullptr || MemoryOperandOf(*ir).pointer == nullptr || ir->getFunction() != &function_) {
-          strange_nodes.insert(access.node);
+          strange[access.node].push_back(access);
         } else if (links_.nodes[ir->getParent()] != access.node) {
           moved_.insert(NumberOf(*ir));
         } else {
@@ -189,8 +189,9 @@ class Linker {
       links_.accesses[ir] = llvm::SmallVector<FlowAccess, 2>(group.begin(), group.end());
     }
     // A PTX access that names no IR access was merged from several of its block, or was moved and lost its line: then
-    // it is one of those that have no PTX.
-    for (int n : strange_nodes) {
+    // it is one of those that have no PTX. Or what uses its value has given it its own line: then the order tells.
+    for (const auto& [n, accesses] : strange) {
+      if (LinkInOrder(accesses)) continue;
       const size_t before = moved_.size();
       for (const auto& [block, node] : links_.nodes) {
         if (node == n) MoveUnlinked(*block);
@@ -199,6 +200,35 @@ class Linker {
       for (const llvm::BasicBlock& block : function_) MoveUnlinked(block);
       if (moved_.size() == before) moved_.insert(0);
     }
+  }
+
+  // Volatile accesses of a block keep their order. Links those that nothing names to those of the IR that are not
+  // linked, if these are as many, of the same kinds and sizes.
+  bool LinkInOrder(const std::vector<FlowAccess>& accesses) {
+    const llvm::BasicBlock* block = nullptr;
+    for (const auto& [candidate, node] : links_.nodes) {
+      if (node == accesses.front().node) block = candidate;
+    }
+    if (block == nullptr) return false;
+    std::vector<const llvm::Instruction*> unlinked;
+    for (const llvm::Instruction& instruction : *block) {
+      if (MemoryOperandOf(instruction).pointer != nullptr && links_.accesses.count(&instruction) == 0) {
+        unlinked.push_back(&instruction);
+      }
+    }
+    if (unlinked.size() != accesses.size()) return false;
+    for (size_t i = 0; i < accesses.size(); ++i) {
+      const FlowInstruction& ptx = flow_.nodes[accesses[i].node].instructions[accesses[i].instruction];
+      const bool load = llvm::isa<llvm::LoadInst>(unlinked[i]);
+      if (!ptx.opcode.is_volatile || !unlinked[i]->isVolatile() ||
+          (!load && !llvm::isa<llvm::StoreInst>(unlinked[i])) ||
+          ptx.opcode.op != (load ? trace::v1::OP_LOAD : trace::v1::OP_STORE) ||
+          ptx.opcode.access_bytes != MemoryOperandOf(*unlinked[i]).bytes) {
+        return false;
+      }
+    }
+    for (size_t i = 0; i < accesses.size(); ++i) links_.accesses[unlinked[i]] = {accesses[i]};
+    return true;
   }
 
   void MoveUnlinked(const llvm::BasicBlock& block) {

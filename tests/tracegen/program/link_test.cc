@@ -1,5 +1,6 @@
 // The links between IR and PTX are total both ways.
 #include <set>
+#include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -174,6 +175,51 @@ TEST(Links, NarrowedAndVectorAccesses) {
   v[i + 1].y = x.z;
   d[i] = make_double2(x.x, d[i + 1].y);
 })"));
+}
+
+// The code generator takes vectors of bytes apart, or puts them together in a register, and gives loads the lines of
+// what uses them.
+TEST(Links, VectorsOfSmallIntegers) {
+  const std::string names = R"(
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define V JOIN(T, N)
+#define WIDE JOIN(int, N)
+#define WIDEN(v) JOIN(convert_, WIDE)(v)
+#define LOAD(i, p) JOIN(vload, N)(i, p)
+#define STORE(v, i, p) JOIN(vstore, N)(v, i, p)
+)";
+  const std::string kernels[] = {R"(
+kernel void k(global const T* in, global int* out, int step) {
+  int i = get_local_id(0);
+  STORE(WIDEN(LOAD(0, in + i * step)), i, out);
+})",
+                                 R"(
+kernel void k(global const T* in, global V* out, int step) {
+  local V tile[32];
+  int i = get_local_id(0);
+  tile[i] = LOAD(0, in + i * step);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[i] = tile[31 - i];
+})",
+                                 R"(
+kernel void k(global const T* in, global int* out, global V* vectors, int n) {
+  int i = get_local_id(0);
+  WIDE sum = (WIDE)(0);
+  for (int j = 0; j < n; ++j) {
+    if (in[j] > 3) sum += WIDEN(LOAD(j, in)) * (int)LOAD(i, in).s0;
+  }
+  STORE(sum, i, out);
+  vectors[i] = JOIN(JOIN(convert_, V), _sat)(sum) + LOAD(i, in + n);
+})"};
+  for (const char* kind :
+       {"#define T uchar\n#define N 2", "#define T uchar\n#define N 3", "#define T uchar\n#define N 4",
+        "#define T char\n#define N 8", "#define T short\n#define N 3"}) {
+    for (const std::string& kernel : kernels) {
+      SCOPED_TRACE(kind + kernel);
+      ExpectTotal(MustRead(kind + names + kernel, ".cl"));
+    }
+  }
 }
 
 TEST(Links, AtomicsSharedLocalConstant) {
