@@ -1,6 +1,6 @@
-// What kernels call to launch kernels. The host's half of a source only has to see the declarations, in device functions
-// of templates that it never uses (Thrust and CUB have them); the device's half has none, so that a kernel that does
-// launch others fails to compile.
+// What kernels call to launch kernels. The host's half of a source only has to see the declarations, in device
+// functions of templates that it never uses (Thrust and CUB have them); the device's half has none, so that a kernel
+// that does launch others fails to compile.
 #ifndef __CUDA_DEVICE_RUNTIME_API_H__
 #define __CUDA_DEVICE_RUNTIME_API_H__
 
