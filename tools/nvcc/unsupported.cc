@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <iterator>
 
 namespace heddle::nvcc {
 namespace {
@@ -71,8 +72,11 @@ std::string MissingLibrary(std::string_view line, const FindHeader& find) {
     const char next = line[library.size()];
     return next == '/' || (!own && std::islower(static_cast<unsigned char>(next)) == 0);
   };
-  for (const std::string_view library : kLibraries) {
-    if (!is_of(library)) continue;
+  const std::string_view* found = std::find_if(std::begin(kLibraries), std::end(kLibraries), is_of);
+  const std::string_view library = line.starts_with("cuda/")       ? "libcu++"  // <cuda/barrier>, <cuda/std/atomic>
+                                   : found != std::end(kLibraries) ? *found
+                                                                   : std::string_view();
+  if (!library.empty()) {
     return "the library " + std::string(library) +
            " is not supported: heddle-nvcc has the CUDA runtime and driver API, and no libraries on top";
   }

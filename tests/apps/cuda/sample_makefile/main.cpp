@@ -12,6 +12,7 @@
 #ifndef __cuda_cuda_h__
 #error "the driver's header does not have its usual guard"
 #endif
+#include <nvToolsExt.h>
 
 extern "C" void LaunchSaxpy(int n, float a, const float* x, float* y, cudaStream_t stream);
 
@@ -29,7 +30,14 @@ int main() {
   CALL(cudaMemcpy(device_y, y.data(), n * sizeof(float), cudaMemcpyHostToDevice));
   cudaStream_t stream;
   CALL(cudaStreamCreate(&stream));
+  nvtxEventAttributes_t range = {};
+  range.version = NVTX_VERSION;
+  range.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  range.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  range.message.ascii = "saxpy";
+  nvtxRangePushEx(&range);
   LaunchSaxpy(n, 3.0f, device_x, device_y, stream);
+  nvtxRangePop();
   CALL(cudaStreamSynchronize(stream));
   CALL(cudaMemcpy(back.data(), device_y, n * sizeof(float), cudaMemcpyDeviceToHost));
   for (int i = 0; i < n; ++i) EXPECT(back[i] == 5 * i);

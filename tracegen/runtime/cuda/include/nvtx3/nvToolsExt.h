@@ -1,0 +1,2 @@
+// Name that programs include.
+#include "../nvToolsExt.h"
