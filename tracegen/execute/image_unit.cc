@@ -332,6 +332,7 @@ const char* FetchTexture(const ImageOperation& operation, uint64_t* values, uint
     }
   }
   for (size_t c = 0; c < 4; ++c) values[c] = texel[c];
+  *address &= ~uint64_t{3};  // of the word that holds a smaller texel: a fetch counts as an access to 4 bytes
   return nullptr;
 }
 

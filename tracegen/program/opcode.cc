@@ -107,7 +107,7 @@ Opcode ClassifyOpcode(std::string_view text) {
     opcode.op = v1::OP_TEXTURE;
     opcode.space = v1::SPACE_TEXTURE;
     // The size of a texel is known only when the program runs. It is a power of two and aligned, so its first four
-    // bytes lie in the same sector as all of it.
+    // bytes, or the word that it is a part of, lie in the same sector as all of it.
     opcode.access_bytes = 4;
   } else if (base == "suld") {
     opcode.op = v1::OP_TEXTURE;

@@ -75,6 +75,16 @@ TEST_F(ImageTest, PointFetchTakesTheTexelThatTheCoordinateLiesIn) {
   EXPECT_EQ(address_, AddressOf(0, 3));
 }
 
+TEST_F(ImageTest, SmallTexelsAreAddressedByTheWordThatHoldsThem) {
+  image_->channel_type = HEDDLE_CHANNEL_UNSIGNED_8;
+  image_->texel_bytes = 1;
+  Texel(0, 1, 0) = Float(0x04030201);
+  for (uint32_t x = 0; x < 4; ++x) {
+    EXPECT_EQ(Run("tex.unified.2d.v4u32.f32", {Bits(static_cast<float>(x)), Bits(1.0f)})[0], x + 1);
+    EXPECT_EQ(address_, AddressOf(0, 1)) << "an access to 4 bytes, which must be aligned";
+  }
+}
+
 TEST_F(ImageTest, NormalisedCoordinatesWrapAndMirror) {
   image_->sampler.normalized = 1;
   image_->sampler.address_mode[0] = HEDDLE_ADDRESS_WRAP;
