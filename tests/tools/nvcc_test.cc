@@ -179,6 +179,9 @@ TEST(NvccSource, UnsupportedConstructsAreNamedWithTheirLine) {
               ElementsAre(HasSubstr("a.cu:2: the library thrust is not supported"),
                           HasSubstr("a.cu:3: the library cub is not supported")));
   EXPECT_THAT(DescribeUnsupported("a.cu", "#include <cublas_v2.h>"), ElementsAre(HasSubstr("the library cublas")));
+  EXPECT_THAT(
+      DescribeUnsupported("a.cu", "#include <cuda_runtime.h>\n#include <cuda/barrier>\n#include <nvToolsExt.h>"),
+      ElementsAre(HasSubstr("a.cu:2: the library libcu++"), HasSubstr("a.cu:3: the library nvToolsExt")));
   EXPECT_THAT(DescribeUnsupported("a.cu",
                                   "__global__ void k();\n"
                                   "__global__ void parent(int* p) {\n  if (p) { p[0] = 1; }\n"

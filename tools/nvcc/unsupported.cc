@@ -8,8 +8,9 @@ namespace heddle::nvcc {
 namespace {
 
 // Libraries of a toolkit that have neither headers nor code here.
-constexpr std::string_view kLibraries[] = {"thrust",   "cub",   "cublas", "cufft", "curand",
-                                           "cusparse", "cudnn", "nvrtc",  "npp",   "cutlass"};
+constexpr std::string_view kLibraries[] = {"thrust",   "cub",   "cublas", "cufft",      "curand",  "cusparse",
+                                           "cusolver", "cudnn", "nccl",   "nvrtc",      "nvgraph", "nvjpeg",
+                                           "nvml",     "npp",   "nvtx3",  "nvToolsExt", "cutlass"};
 
 // The text with blanks in place of comments, and, unless they follow #include, of what strings and characters hold.
 std::string WithoutComments(std::string_view text) {
@@ -70,6 +71,7 @@ std::string_view IncludedLibrary(std::string_view line) {
     const char next = line[library.size()];
     if (next == '/' || (!own && std::islower(static_cast<unsigned char>(next)) == 0)) return library;
   }
+  if (line.starts_with("cuda/")) return "libcu++";
   return {};
 }
 
