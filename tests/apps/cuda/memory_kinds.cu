@@ -116,6 +116,39 @@ void Managed() {
   CALL(cudaFree(data));
 }
 
+void Pools() {
+  int supported;
+  CALL(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, 0));
+  EXPECT(supported == 1);
+  cudaMemPool_t pool, current;
+  CALL(cudaDeviceGetDefaultMemPool(&pool, 0));
+  CALL(cudaDeviceGetMemPool(&current, 0));
+  EXPECT(pool == current && cudaDeviceGetDefaultMemPool(&pool, 1) == cudaErrorInvalidDevice);
+  unsigned long long threshold = ~0ull, kept = 0;
+  CALL(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+  CALL(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept));
+  EXPECT(kept == threshold);
+  int reuse = 0;
+  CALL(cudaMemPoolSetAttribute(pool, cudaMemPoolReuseAllowOpportunistic, &reuse));
+  CALL(cudaMemPoolGetAttribute(pool, cudaMemPoolReuseFollowEventDependencies, &reuse));
+  EXPECT(reuse == 1);
+  CALL(cudaMemPoolGetAttribute(pool, cudaMemPoolReuseAllowOpportunistic, &reuse));
+  EXPECT(reuse == 0);
+  EXPECT(cudaMemPoolSetAttribute(pool, static_cast<cudaMemPoolAttr>(99), &reuse) == cudaErrorInvalidValue);
+  int* data;
+  int host[70] = {};
+  EXPECT(cudaMallocFromPoolAsync(&data, sizeof(host), nullptr, 0) == cudaErrorInvalidValue);
+  CALL(cudaMallocFromPoolAsync(&data, sizeof(host), pool, 0));
+  CALL(cudaMemcpyAsync(data, host, sizeof(host), cudaMemcpyHostToDevice, 0));
+  Increment<<<2, 64>>>(data, 70);
+  CALL(cudaMemcpyAsync(host, data, sizeof(host), cudaMemcpyDeviceToHost, 0));
+  CALL(cudaFreeAsync(data, 0));
+  CALL(cudaStreamSynchronize(0));
+  for (int i = 0; i < 70; ++i) EXPECT(host[i] == 1);
+  CALL(cudaMemPoolTrimTo(pool, 0));
+  cudaGetLastError();
+}
+
 int main() {
   cudaGetLastError();
   Pitched();
@@ -123,6 +156,7 @@ int main() {
   PageLocked();
   Registered();
   Managed();
+  Pools();
   size_t free_before, free_after, total;
   CALL(cudaMemGetInfo(&free_before, &total));
   void* block;

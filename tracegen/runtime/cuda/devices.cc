@@ -212,6 +212,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, enum cudaDeviceAttr attribute, in
     HEDDLE_ATTRIBUTE(cudaDevAttrReservedSharedMemoryPerBlock, reservedSharedMemPerBlock)
 #undef HEDDLE_ATTRIBUTE
     case cudaDevAttrHostRegisterSupported:
+    case cudaDevAttrMemoryPoolsSupported:
       *value = 1;
       return cudaSuccess;
     case cudaDevAttrCanFlushRemoteWrites:

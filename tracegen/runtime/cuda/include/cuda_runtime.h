@@ -46,6 +46,10 @@ inline __host__ cudaError_t cudaMallocAsync(T** pointer, size_t size, cudaStream
   return ::cudaMallocAsync(reinterpret_cast<void**>(pointer), size, stream);
 }
 template <class T>
+inline __host__ cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
+  return ::cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), size, pool, stream);
+}
+template <class T>
 inline __host__ cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height) {
   return ::cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height);
 }
