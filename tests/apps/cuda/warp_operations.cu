@@ -17,6 +17,10 @@ __global__ void Work(int* out) {
   int some = 0;
   if (lane < 8) {
     some = __shfl_xor_sync(0xffu, lane * 10, 4);
+    // Lanes 8 to 31 do not take part, and add nothing.
+    int few = lane;
+    for (int offset = 16; offset > 0; offset /= 2) few += __shfl_down_sync(0xffu, few, offset);
+    some += __shfl_sync(0xffu, few, 0) * 10000;
     some += __any_sync(0xffu, lane == 7) * 1000 + __all_sync(0xffu, lane < 8) * 2000;
   }
   __syncwarp();
@@ -40,7 +44,7 @@ int main() {
     EXPECT(host[i][0] == 496 && host[i][1] == lane * (lane + 1) / 2 && host[i][2] == (lane ^ 1));
     EXPECT(static_cast<unsigned int>(host[i][3]) == 0xaaaaaaaau);
     EXPECT(static_cast<unsigned int>(host[i][4]) == 0xfu << (lane / 4 * 4));
-    EXPECT(host[i][5] == (lane < 8 ? (lane ^ 4) * 10 + 3000 : 0));
+    EXPECT(host[i][5] == (lane < 8 ? (lane ^ 4) * 10 + 283000 : 0));
   }
   return Finish();
 }
