@@ -212,7 +212,7 @@ absl::Status BlockRunner::RunBlock(uint64_t block) {
         break;
       case Stop::kIdle:
         return IdleError(geometry_.blocks() == 1
-                             ? "the grid has no other blocks"
+                             ? "the grid has no other blocks, and the host waits for the kernel"
                              : absl::StrCat("the grid has ", geometry_.blocks(),
                                             " blocks, which run one after the other here: --resident-blocks N lets N "
                                             "of them live at once"));

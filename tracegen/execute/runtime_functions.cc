@@ -35,7 +35,7 @@ void Trap(ThreadContext* context, uint32_t site) {
 void Assert(ThreadContext* context, uint32_t, const char* expression, const char* file, uint32_t line, const char*) {
   const char* slash = std::strrchr(file, '/');
   Runner(context).Fail(
-      absl::StrCat(slash != nullptr ? slash + 1 : file, ":", line, ": assertion `", expression, "` failed"));
+      absl::StrCat("assertion `", expression, "` failed at ", slash != nullptr ? slash + 1 : file, ":", line));
 }
 
 void Exit(ThreadContext* context) { Runner(context).ExitThread(); }

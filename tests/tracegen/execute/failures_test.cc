@@ -20,7 +20,7 @@ __global__ void k(int* out) {
   assert(threadIdx.x < 3);
   out[threadIdx.x] = 1;
 })",
-        IntRecipe(2, 8, {0}), {"kernel.cu:3", "assertion `threadIdx.x < 3` failed", "block (0,0,0)", "thread (3,0,0)"});
+        IntRecipe(2, 8, {0}), {"assertion `threadIdx.x < 3` failed at kernel.cu:3", "block (0,0,0)", "thread (3,0,0)"});
 }
 
 TEST_F(FailureTest, TrapNamesItsLine) {
@@ -119,7 +119,8 @@ __global__ void k(volatile int* out) {
   while (out[0] == 0) {
   }
 })",
-        IntRecipe(1, 1, {0}), {"waits in a loop at kernel.cu:3", "that nobody makes", "thread (0,0,0)"});
+        IntRecipe(1, 1, {0}),
+        {"waits in a loop at kernel.cu:3", "that nobody makes", "thread (0,0,0)", "the host waits for the kernel"});
 }
 
 TEST_F(FailureTest, BarrierThatCannotCompleteNamesTheThreads) {
