@@ -18,7 +18,7 @@ template <typename SizeOf, typename Same>
 std::vector<int> Trials(TrialSchedule& schedule, int at, int end, SizeOf size_of, Same same) {
   std::vector<int> trials;
   for (; at < end; ++at) {
-    if (schedule.IsDue()) {
+    if (schedule.IsDue() || schedule.IsDueAfterAll(/*known=*/true, size_of(at))) {
       trials.push_back(at);
       schedule.NoteTrial(same(at), size_of(at));
     } else {
@@ -68,13 +68,45 @@ TEST(TrialScheduleTest, WhatEachChunkBeginsWithDoesNotCount) {
   EXPECT_THAT(Trials(schedule, 0, 130, tiny, Always), ElementsAre(0, 1, 32, 96));
 }
 
-TEST(TrialScheduleTest, ALaunchBeginsWithATrialAndKeepsThePauseIfThatFindsWhatWasKnown) {
+TEST(TrialScheduleTest, AFurtherLaunchKeepsChoicesAndPauseIfItsFirstChunkIsAsSmallAsWithThem) {
   TrialSchedule schedule;
   Trials(schedule, 0, 300, Usual, Always);
   schedule.BeginLaunch();
-  EXPECT_THAT(Trials(schedule, 1, 300, Usual, Always), ElementsAre(1, 256));
+  EXPECT_THAT(Trials(schedule, 1, 300, Usual, Always), ElementsAre(256));
   schedule.BeginLaunch();
-  EXPECT_THAT(Trials(schedule, 1, 60, Usual, [](int chunk) { return chunk != 1; }), ElementsAre(1, 16, 48));
+  EXPECT_THAT(Trials(schedule, 1, 300, Usual, Never), ElementsAre(256, 272, 288));
+}
+
+TEST(TrialScheduleTest, ALaunchWhoseFirstChunkIsNotLikeTheOneThatWasTriedBeginsWithATrial) {
+  for (const TrialSchedule::Size other :
+       {TrialSchedule::Size{9'001, 100'000}, {7'111, 100'000}, {8'000, 112'501}, {8'000, 88'888}}) {
+    TrialSchedule schedule;
+    Trials(schedule, 0, 300, Usual, Always);
+    schedule.BeginLaunch();
+    EXPECT_THAT(Trials(
+                    schedule, 1, 60, [&](int) { return other; }, [](int chunk) { return chunk != 1; }),
+                ElementsAre(1, 16, 48));
+    schedule.BeginLaunch();  // that is usual now
+    EXPECT_THAT(Trials(schedule, 1, 16, [&](int) { return other; }, Always), ElementsAre());
+  }
+}
+
+TEST(TrialScheduleTest, ALaunchWhoseFirstChunkRunsOtherInstructionsBeginsWithATrial) {
+  TrialSchedule schedule;
+  Trials(schedule, 0, 20, Usual, Always);
+  EXPECT_FALSE(schedule.IsDueAfterAll(/*known=*/false, kUsual));  // within a launch
+  schedule.BeginLaunch();
+  EXPECT_FALSE(schedule.IsDue());
+  EXPECT_TRUE(schedule.IsDueAfterAll(/*known=*/false, kUsual));
+}
+
+TEST(TrialScheduleTest, TheSecondChunkIsATrialInWhateverLaunch) {
+  TrialSchedule schedule;
+  EXPECT_THAT(Trials(schedule, 0, 1, Usual, Always), ElementsAre(0));
+  schedule.BeginLaunch();
+  EXPECT_THAT(Trials(schedule, 1, 2, Usual, Always), ElementsAre(1));
+  schedule.BeginLaunch();
+  EXPECT_THAT(Trials(schedule, 1, 16, Usual, Always), ElementsAre());
 }
 
 TEST(TrialScheduleTest, AnEmptyChunkIsNoReason) {

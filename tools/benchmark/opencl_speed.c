@@ -1,7 +1,8 @@
 /* How fast an OpenCL implementation runs kernels of four kinds: heddle-benchmark-opencl [SCALE [SHARE]]. One line per
- * kernel: its name, work-items, and seconds from enqueue to finish (the best of three runs after a first one, so that
- * no compiler is in it), then a number made of the results, which must be the same everywhere. With SHARE above 1 only
- * one work-item of about so many runs, those in the middle, and once: for implementations that are slow.
+ * kernel: its name, work-items, and seconds from enqueue to finish (the best of ten runs after a first one: no compiler
+ * is in it, and a machine that others use leaves some of them alone), then a number made of the results, which must be
+ * the same everywhere. With SHARE above 1 only one work-item of about so many runs, those in the middle, and once: for
+ * implementations that are slow.
  * opencl-speed compares implementations. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -105,7 +106,7 @@ int main(int argc, char **argv) {
     const size_t part = groups > share ? groups / share : 1; /* of the work-groups in a row */
     const size_t global[2] = {part * local, kernels[k].global[1]};
     const size_t offset[2] = {(groups - part) / 2 * local, 0};
-    const int runs = share == 1 ? 4 : 1;
+    const int runs = share == 1 ? 11 : 1;
     double best = 1e30;
     for (int run = 0; run < runs; ++run) {
       Check(clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, bytes, words, 0, NULL, NULL), "writing");

@@ -368,11 +368,37 @@ bool ChunkEncoder::Remember(EncoderMemory& memory) const {
     if (choice.model == v1::AddressColumn::CHAIN) choice = ModelChoice();
     choice.chain = 0;
   }
-  for (uint32_t c : used_) memory.choices[c] = columns_[c].choice;
+  for (uint32_t c : used_) {
+    memory.choices[c] = columns_[c].choice;
+    memory.choices[c].tried = true;
+  }
   return same;
 }
 
+bool ChunkEncoder::AllTried(const EncoderMemory& memory) const {
+  return std::all_of(used_.begin(), used_.end(), [&](uint32_t c) { return memory.choices[c].tried; });
+}
+
 void ChunkEncoder::Encode(const PendingChunk& chunk, bool cut, EncoderMemory& memory, v1::BlockChunk& out) {
+  bool trial = memory.trials.IsDue();
+  TrialSchedule::Size size = EncodeWith(trial, chunk, cut, memory, out);
+  if (!trial && memory.trials.IsDueAfterAll(AllTried(memory), size)) {
+    out.clear_path_number();
+    out.clear_paths();
+    out.clear_chain();
+    out.clear_column();
+    trial = true;
+    size = EncodeWith(trial, chunk, cut, memory, out);
+  }
+  if (trial) {
+    memory.trials.NoteTrial(Remember(memory), size);
+  } else {
+    memory.trials.NoteChunk(size);
+  }
+}
+
+TrialSchedule::Size ChunkEncoder::EncodeWith(bool trial, const PendingChunk& chunk, bool cut, EncoderMemory& memory,
+                                             v1::BlockChunk& out) {
   const uint32_t column_count = static_cast<uint32_t>(chunk.program().accesses().size());
   EncodePaths(chunk, cut, out);
   columns_.resize(column_count);
@@ -380,7 +406,6 @@ void ChunkEncoder::Encode(const PendingChunk& chunk, bool cut, EncoderMemory& me
   used_.clear();
   counters_.clear();
   memory.choices.resize(column_count);
-  const bool trial = memory.trials.IsDue();
   CountAccesses(chunk);
   if (!trial) Expect(chunk, memory);
   Scatter(chunk, memory);
@@ -403,12 +428,7 @@ void ChunkEncoder::Encode(const PendingChunk& chunk, bool cut, EncoderMemory& me
                    [&](size_t u) { EncodeColumn(chunk, used_[u], trial, *out.mutable_column(static_cast<int>(u))); });
   out.set_thread_instructions(chunk.thread_instructions());
   out.set_accesses(chunk.addresses().accesses());
-  const TrialSchedule::Size size = {out.ByteSizeLong(), out.accesses()};
-  if (trial) {
-    memory.trials.NoteTrial(Remember(memory), size);
-  } else {
-    memory.trials.NoteChunk(size);
-  }
+  return {out.ByteSizeLong(), out.accesses()};
 }
 
 }  // namespace heddle::trace

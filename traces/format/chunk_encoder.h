@@ -90,6 +90,9 @@ class ChunkEncoder {
     uint32_t number = 0;  // of the column, among the path's
   };
 
+  // Encodes the chunk with models that are tried anew, or with those that are known.
+  TrialSchedule::Size EncodeWith(bool trial, const PendingChunk& chunk, bool cut, EncoderMemory& memory,
+                                 v1::BlockChunk& out);
   void EncodePaths(const PendingChunk& chunk, bool cut, v1::BlockChunk& out);
   // Turns decisions to planes if that pays.
   void TurnDecisions(bool trial, EncoderMemory& memory, v1::PathTable& table);
@@ -159,6 +162,8 @@ class ChunkEncoder {
                         std::vector<uint64_t>& bases, std::vector<int64_t>& residuals) const;
   // Remembers what a trial has chosen. Whether that is what was known.
   bool Remember(EncoderMemory& memory) const;
+  // Whether trials have chosen models for all columns of the chunk.
+  bool AllTried(const EncoderMemory& memory) const;
   // Keeps the models of an earlier chunk where they fit.
   void Keep(const PendingChunk& chunk, const EncoderMemory& memory);
   // Records accesses of some threads, with the latest addresses of possible references and chains.

@@ -30,6 +30,7 @@ struct ModelChoice {
   std::optional<InductionCounter> restart;  // COUNTED
   LayoutChoice layout;
   bool exact = false;  // there were no residuals but 0
+  bool tried = false;  // a trial has chosen it
 };
 
 // Addresses of one column, thread by thread.

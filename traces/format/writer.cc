@@ -102,7 +102,6 @@ absl::Status TraceWriter::BeginLaunch(v1::Launch launch) {
   s.grid_blocks = geometry->grid_blocks;
   s.block_threads = geometry->block_threads;
   s.next_block = 0;
-  // A launch may have little in common with the one before it: its first chunk gets a trial of its own.
   s.memories[s.launch.program()].trials.BeginLaunch();
   s.pending.Reset(&s.programs[s.launch.program()]);
   s.pending_blocks.clear();
