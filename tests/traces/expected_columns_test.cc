@@ -38,57 +38,66 @@ using Address = std::function<uint64_t(const Access&)>;
 uint64_t Scattered(uint64_t number) { return kArray + (number * 0x9e3779b97f4a7c15 >> 40) * 4; }
 uint64_t NumberOf(const Access& a) { return (a.block * kThreads + a.thread) * kRounds + a.round; }
 
-// Models of the three columns, by chunk. Adds a failure where what is read is not what was written.
-std::vector<std::vector<v1::AddressColumn::Model>> WriteAndRead(const Address& address,
+// Models of the three columns, by chunk, of launches of one program. Adds a failure where what is read is not what was
+// written.
+std::vector<std::vector<v1::AddressColumn::Model>> WriteAndRead(const std::vector<Address>& launches,
                                                                 const std::function<uint64_t(uint64_t)>& rounds) {
   testing::TemporaryFile file("expected");
   const Program program = ThreeLoads();
   auto writer = TraceWriter::Create(file.path(), testing::MakeHeader(), {.chunk_thread_instructions = 1});
   EXPECT_TRUE(writer.ok()) << writer.status();
   EXPECT_EQ((*writer)->AddProgram(program.proto()).status(), absl::OkStatus());
-  EXPECT_EQ((*writer)->BeginLaunch(testing::MakeLaunch(0, kBlocks, kThreads)), absl::OkStatus());
   std::vector<std::vector<uint64_t>> expected;
-  for (uint64_t block = 0; block < kBlocks; ++block) {
-    std::vector<std::vector<uint64_t>> addresses(kThreads);
-    std::vector<std::vector<uint8_t>> decisions(kThreads);
-    std::vector<ThreadRecord> records;
-    for (uint64_t t = 0; t < kThreads; ++t) {
-      for (uint64_t round = 0; round < rounds(t); ++round) {
-        decisions[t].push_back(1);
-        for (uint32_t load = 0; load < 3; ++load) addresses[t].push_back(address({block, t, round, load}));
+  for (const Address& address : launches) {
+    EXPECT_EQ((*writer)->BeginLaunch(testing::MakeLaunch(0, kBlocks, kThreads)), absl::OkStatus());
+    for (uint64_t block = 0; block < kBlocks; ++block) {
+      std::vector<std::vector<uint64_t>> addresses(kThreads);
+      std::vector<std::vector<uint8_t>> decisions(kThreads);
+      std::vector<ThreadRecord> records;
+      for (uint64_t t = 0; t < kThreads; ++t) {
+        for (uint64_t round = 0; round < rounds(t); ++round) {
+          decisions[t].push_back(1);
+          for (uint32_t load = 0; load < 3; ++load) addresses[t].push_back(address({block, t, round, load}));
+        }
+        decisions[t].push_back(0);
+        records.push_back({decisions[t], addresses[t]});
+        expected.push_back(addresses[t]);
       }
-      decisions[t].push_back(0);
-      records.push_back({decisions[t], addresses[t]});
-      expected.push_back(addresses[t]);
+      EXPECT_EQ((*writer)->AddBlock(block, records, TraceWriter::kNoExpectation), absl::OkStatus());
     }
-    EXPECT_EQ((*writer)->AddBlock(block, records, TraceWriter::kNoExpectation), absl::OkStatus());
+    EXPECT_EQ((*writer)->EndLaunch(), absl::OkStatus());
   }
-  EXPECT_EQ((*writer)->EndLaunch(), absl::OkStatus());
   EXPECT_EQ((*writer)->Finish(), absl::OkStatus());
 
   auto reader = TraceReader::Open(file.path());
   EXPECT_TRUE(reader.ok()) << reader.status();
   std::vector<std::vector<v1::AddressColumn::Model>> models;
-  const LaunchView& launch = (*reader)->launches()[0];
   DecodedChunk chunk;
   size_t thread = 0;
-  for (const v1::ChunkReference& reference : launch.chunks) {
-    v1::BlockChunk record;
-    EXPECT_EQ((*reader)->ReadChunk(reference, record), absl::OkStatus());
-    EXPECT_EQ((*reader)->ReadChunk(reference, chunk), absl::OkStatus());
-    models.emplace_back();
-    for (const v1::AddressColumn& column : record.column()) models.back().push_back(column.model());
-    for (size_t t = 0; t + 1 < chunk.first_address.size(); ++t, ++thread) {
-      std::vector<uint64_t> read;
-      uint64_t position = chunk.first_address[t];
-      for (uint64_t round = 0; position < chunk.first_address[t + 1]; ++round) {
-        for (const Pc pc : launch.program->accesses()) read.push_back(chunk.address(position++, pc));
+  for (const LaunchView& launch : (*reader)->launches()) {
+    for (const v1::ChunkReference& reference : launch.chunks) {
+      v1::BlockChunk record;
+      EXPECT_EQ((*reader)->ReadChunk(reference, record), absl::OkStatus());
+      EXPECT_EQ((*reader)->ReadChunk(reference, chunk), absl::OkStatus());
+      models.emplace_back();
+      for (const v1::AddressColumn& column : record.column()) models.back().push_back(column.model());
+      for (size_t t = 0; t + 1 < chunk.first_address.size(); ++t, ++thread) {
+        std::vector<uint64_t> read;
+        uint64_t position = chunk.first_address[t];
+        while (position < chunk.first_address[t + 1]) {
+          for (const Pc pc : launch.program->accesses()) read.push_back(chunk.address(position++, pc));
+        }
+        EXPECT_EQ(read, expected[thread]) << "thread " << thread;
       }
-      EXPECT_EQ(read, expected[thread]) << "thread " << thread;
     }
   }
-  EXPECT_EQ(thread, kBlocks * kThreads);
+  EXPECT_EQ(thread, launches.size() * kBlocks * kThreads);
   return models;
+}
+
+std::vector<std::vector<v1::AddressColumn::Model>> WriteAndRead(const Address& address,
+                                                                const std::function<uint64_t(uint64_t)>& rounds) {
+  return WriteAndRead(std::vector<Address>{address}, rounds);
 }
 
 uint64_t AllRounds(uint64_t) { return kRounds; }
@@ -161,6 +170,25 @@ TEST(Expected, AReferenceIsSortedWhenItIsNeeded) {
           return a.load == 0 ? first : a.load == 1 ? second : third;
         },
         rounds);
+  }
+}
+
+// The first chunk of a further launch is encoded with what is known, and anew, with all models, if that was much worse.
+TEST(Expected, ALaunchUnlikeTheOneBeforeItFindsItsOwnModels) {
+  const Address line = [](const Access& a) { return kArray + a.thread * 400 + a.round * 4 + 65536 * a.load; };
+  const Address pairs = [](const Access& a) {
+    return Scattered(NumberOf({a.block, a.thread, a.round, 0})) + 8 * a.load;
+  };
+  for (const auto& rounds : {AllRounds, RoundsByThread}) {
+    const auto models = WriteAndRead({line, pairs, pairs, line}, rounds);
+    ASSERT_EQ(models.size(), 4 * kBlocks);
+    for (uint32_t chunk = 0; chunk < kBlocks; ++chunk) {
+      SCOPED_TRACE(chunk);
+      EXPECT_EQ(models[chunk][1], kSeparable);
+      EXPECT_EQ(models[kBlocks + chunk][1], kRelative);
+      EXPECT_EQ(models[2 * kBlocks + chunk][1], kRelative);
+      EXPECT_EQ(models[3 * kBlocks + chunk][1], kSeparable);
+    }
   }
 }
 

@@ -68,7 +68,7 @@ TEST(TrialScheduleTest, WhatEachChunkBeginsWithDoesNotCount) {
   EXPECT_THAT(Trials(schedule, 0, 130, tiny, Always), ElementsAre(0, 1, 32, 96));
 }
 
-TEST(TrialScheduleTest, AFurtherLaunchKeepsChoicesAndPauseIfItsFirstChunkIsAsSmallAsWithThem) {
+TEST(TrialScheduleTest, AFurtherLaunchKeepsChoicesAndPauseIfItsFirstChunkIsLikeTheOneThatWasTried) {
   TrialSchedule schedule;
   Trials(schedule, 0, 300, Usual, Always);
   schedule.BeginLaunch();

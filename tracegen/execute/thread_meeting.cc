@@ -308,7 +308,7 @@ void BlockRunner::Resolve(uint32_t warp, uint32_t lanes) {
         if (IsShuffle(operation)) {
           ShuffleSource source = SourceLane(operation, lane, thread.b, thread.c);
           // A lane that does not take part has no value to give. What then comes is undefined; programs that add it up,
-          // such as the reductions of the vendor's samples, need the 0 that devices give.
+          // such as the reductions of the vendor's samples, count on 0.
           const uint64_t value = lanes >> source.lane & 1 ? threads[source.lane].value & 0xffffffff : 0;
           thread.result = value | (source.in_range ? kPredicate : 0);
         } else {

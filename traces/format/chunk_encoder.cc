@@ -380,13 +380,11 @@ bool ChunkEncoder::AllTried(const EncoderMemory& memory) const {
 }
 
 void ChunkEncoder::Encode(const PendingChunk& chunk, bool cut, EncoderMemory& memory, v1::BlockChunk& out) {
+  const v1::BlockChunk beginning = out;  // a few numbers
   bool trial = memory.trials.IsDue();
   TrialSchedule::Size size = EncodeWith(trial, chunk, cut, memory, out);
-  if (!trial && memory.trials.IsDueAfterAll(AllTried(memory), size)) {
-    out.clear_path_number();
-    out.clear_paths();
-    out.clear_chain();
-    out.clear_column();
+  if (memory.trials.IsDueAfterAll(AllTried(memory), size)) {
+    out = beginning;
     trial = true;
     size = EncodeWith(trial, chunk, cut, memory, out);
   }
