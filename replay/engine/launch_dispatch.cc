@@ -21,7 +21,9 @@ absl::Status LaunchSimulation::Dispatch(Cycle first) {
   const absl::Status status = context_.by_warp ? DispatchWarps(first) : DispatchBlocks(first);
   if (!grid_assigned_ && dispatcher_->done()) {
     grid_assigned_ = true;
-    for (const auto& sm : sms_) sm->GridAssigned();
+    for (const auto& sm : sms_) {
+      if (sm != nullptr) sm->GridAssigned();
+    }
   }
   return status;
 }
@@ -44,8 +46,9 @@ absl::Status LaunchSimulation::DispatchBlocks(Cycle first) {
     ++occupancy_[sm].resident;
     ++resident_;
     --room_;
-    sms_[sm]->Admit(*arrival, first);
-    if (!sms_[sm]->ok()) return sms_[sm]->status();
+    SmCore& core = SmAt(sm);
+    core.Admit(*arrival, first);
+    if (!core.ok()) return core.status();
     calendar_.Wake(sm, first);
   }
   if (dispatcher_->done()) return absl::OkStatus();
@@ -61,7 +64,7 @@ absl::Status LaunchSimulation::DispatchWarps(Cycle first) {
   while (const std::optional<WarpAssignment> assignment = dispatcher_->NextWarp(first)) {
     const uint32_t sm = assignment->sm;
     if (sm >= sm_count_ || assignment->block >= blocks_.count() || assignment->warp >= context_.rows_per_block ||
-        !sms_[sm]->RowIsFree(assignment->row)) {
+        !SmAt(sm).RowIsFree(assignment->row)) {
       return absl::InternalError(absl::StrCat("the dispatcher sent warp ", assignment->warp, " of block ",
                                               assignment->block, " to row ", assignment->row, " of SM ", sm,
                                               ": there is no such warp or no such free row"));
@@ -76,8 +79,9 @@ absl::Status LaunchSimulation::DispatchWarps(Cycle first) {
     if (assignment->virtual_block.has_value()) {
       warp.virtual_block = {assignment->virtual_block->place, assignment->virtual_block->iteration};
     }
-    sms_[sm]->AdmitWarp(warp, first);
-    if (!sms_[sm]->ok()) return sms_[sm]->status();
+    SmCore& core = SmAt(sm);
+    core.AdmitWarp(warp, first);
+    if (!core.ok()) return core.status();
     calendar_.Wake(sm, first);
   }
   if (const Cycle next = dispatcher_->NextFirst(); next != kNever) calendar_.Wake(sm_count_, std::max(next - 1, first));

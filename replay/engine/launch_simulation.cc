@@ -44,12 +44,12 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
       memory_(run.memory),
       sm_count_(run.options.machine.sms()),
       calendar_(sm_count_ + 1) {
-  PreferHugePages(sm_count_ * kSmBytes);
   residency_ = Residency(occupancy.blocks);
   const machine::v1::Machine& machine = run.options.machine;
   if (machine.memory().has_hierarchy()) service_cycles_ = kServiceCycles * ClockRatio(machine.clocks());
   served_ = memory_.served_requests();
   limit_ = residency_ < static_cast<uint64_t>(occupancy.blocks) ? "grid" : occupancy.limit;
+  PreferHugePages(std::min<uint64_t>(sm_count_, blocks_.count()) * kSmBytes);
   const CheckedConfiguration& configuration = run.configuration;
   const PolicyInfo& info = configuration.divergence->info;
   const PolicyInfo& dispatch = configuration.dispatch->info;
@@ -73,7 +73,8 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   }
   memory_.BeginLaunch();
   if (series_.has_value()) memory_.BeginSampling();
-  MakeSms();
+  sms_.resize(sm_count_);
+  buffer_cores_.resize(sm_count_);
   DispatchContext dispatch_context;
   dispatch_context.blocks = blocks_.count();
   dispatch_context.sms = sm_count_;
@@ -82,7 +83,9 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   dispatch_context.partial_blocks_per_sm = static_cast<uint32_t>(Residency(by_warp.blocks));
   dispatch_context.rows_per_sm = static_cast<uint32_t>(by_warp.warps);
   dispatch_context.extra_dimensions = ExtraDimensions(run.launch.launch);
-  dispatch_context.instructions = [this](uint32_t sm, uint32_t row) { return sms_[sm]->InstructionsOfRow(row); };
+  dispatch_context.instructions = [this](uint32_t sm, uint32_t row) {
+    return sms_[sm] == nullptr ? 0 : sms_[sm]->InstructionsOfRow(row);
+  };
   dispatcher_ = configuration.dispatch->make(dispatch_context, configuration.dispatch_parameters);
   occupancy_.assign(sm_count_, {0, static_cast<int>(residency_)});
   ahead_.resize(sm_count_);
@@ -104,45 +107,44 @@ void LaunchSimulation::PrepareMetrics() {
   if (metrics.timeline_blocks != 0) context_.timelines = &timelines_.emplace(metrics.timeline_blocks);
 }
 
-void LaunchSimulation::MakeSms() {
+void LaunchSimulation::MakeSm(uint32_t sm) {
   const CheckedConfiguration& configuration = run_.configuration;
-  for (uint32_t sm = 0; sm < sm_count_; ++sm) {
-    const DivergenceContext policy_context{context_.program, context_.warp_size, context_.max_threads,
-                                           context_.capacity, context_.ports};
-    std::unique_ptr<DivergencePolicy> policy =
-        configuration.divergence->make(policy_context, configuration.divergence_parameters);
-    std::unique_ptr<SmCore> core;
-    if (buffer_setup_.has_value()) {
-      auto buffer = std::make_unique<IBufferCore>(context_, *buffer_setup_, sm, std::move(policy), run_.cache, memory_);
-      buffer_cores_.push_back(buffer.get());
-      core = std::move(buffer);
-    } else {
-      core = std::make_unique<ThesisCore>(context_, sm, std::move(policy), run_.cache, memory_);
-    }
-    std::vector<std::unique_ptr<WarpScheduler>> schedulers;
-    for (int port = 0; port < context_.ports; ++port) {
-      const SchedulerContext scheduler_context{core->table(),        context_.program,  context_.warp_size,
-                                               context_.max_threads, context_.capacity, port,
-                                               context_.ports,       &core->clock()};
-      schedulers.push_back(configuration.scheduler->make(scheduler_context, configuration.scheduler_parameters));
-      if (context_.observer == nullptr || !context_.observer->wants_waits()) continue;
-      schedulers.back() =
-          std::make_unique<ObservedScheduler>(std::move(schedulers.back()), *core, scheduler_context, context_, sm);
-    }
-    core->SetSchedulers(std::move(schedulers));
-    if (buffer_setup_.has_value()) {
-      const FetchContext fetch_context{core->table(),          core->schedulers(),
-                                       buffer_setup_->entries, buffer_setup_->fetch_when_free_slot,
-                                       context_.warp_size,     context_.ports};
-      buffer_cores_.back()->SetFetchPolicy(configuration.fetch->make(fetch_context, configuration.fetch_parameters));
-    }
-    sms_.push_back(std::move(core));
+  const DivergenceContext policy_context{context_.program, context_.warp_size, context_.max_threads, context_.capacity,
+                                         context_.ports};
+  std::unique_ptr<DivergencePolicy> policy =
+      configuration.divergence->make(policy_context, configuration.divergence_parameters);
+  std::unique_ptr<SmCore> core;
+  if (buffer_setup_.has_value()) {
+    auto buffer = std::make_unique<IBufferCore>(context_, *buffer_setup_, sm, std::move(policy), run_.cache, memory_);
+    buffer_cores_[sm] = buffer.get();
+    core = std::move(buffer);
+  } else {
+    core = std::make_unique<ThesisCore>(context_, sm, std::move(policy), run_.cache, memory_);
   }
+  std::vector<std::unique_ptr<WarpScheduler>> schedulers;
+  for (int port = 0; port < context_.ports; ++port) {
+    const SchedulerContext scheduler_context{core->table(),        context_.program,  context_.warp_size,
+                                             context_.max_threads, context_.capacity, port,
+                                             context_.ports,       &core->clock()};
+    schedulers.push_back(configuration.scheduler->make(scheduler_context, configuration.scheduler_parameters));
+    if (context_.observer == nullptr || !context_.observer->wants_waits()) continue;
+    schedulers.back() =
+        std::make_unique<ObservedScheduler>(std::move(schedulers.back()), *core, scheduler_context, context_, sm);
+  }
+  core->SetSchedulers(std::move(schedulers));
+  if (buffer_setup_.has_value()) {
+    const FetchContext fetch_context{core->table(),          core->schedulers(),
+                                     buffer_setup_->entries, buffer_setup_->fetch_when_free_slot,
+                                     context_.warp_size,     context_.ports};
+    buffer_cores_[sm]->SetFetchPolicy(configuration.fetch->make(fetch_context, configuration.fetch_parameters));
+  }
+  sms_[sm] = std::move(core);
 }
 
 absl::Status LaunchSimulation::Deadlock(const std::string& found) const {
   std::vector<std::string> lines;
   for (uint32_t sm = 0; sm < sm_count_; ++sm) {
+    if (sms_[sm] == nullptr) continue;
     if (std::string threads = sms_[sm]->ExplainDeadlock(); !threads.empty()) lines.push_back(std::move(threads));
     if (std::string memory = sms_[sm]->memory().Explain(); !memory.empty()) {
       lines.push_back(absl::StrCat("memory of SM ", sm, ": ", memory));
@@ -155,7 +157,7 @@ absl::Status LaunchSimulation::Deadlock(const std::string& found) const {
 
 bool LaunchSimulation::Done() const {
   return retired_ == blocks_.count() && memory_.drained() &&
-         std::all_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->memory().drained(); });
+         std::all_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm == nullptr || sm->memory().drained(); });
 }
 
 // An SM cannot be reached from outside while no request of it is under way and it can get no block: it is full, or none
@@ -274,7 +276,9 @@ absl::Status LaunchSimulation::Run() {
       if (run_.progress && !run_.progress(instructions)) return absl::CancelledError("stopped on request");
     }
   }
-  for (const auto& sm : sms_) sm->CreditUntil(end_);
+  for (const auto& sm : sms_) {
+    if (sm != nullptr) sm->CreditUntil(end_);
+  }
   return absl::OkStatus();
 }
 

@@ -132,7 +132,7 @@ class MemorySystem {
 
   // A launch begins at core cycle 0: the memory is drained, the first-level caches are empty.
   virtual void BeginLaunch() = 0;
-  // The memory of one SM for this launch.
+  // The memory of one SM for this launch, at any time of it; once per SM.
   virtual std::unique_ptr<SmMemory> MakeSm(uint32_t sm, MemoryClient& client) = 0;
 
   // The first core cycle before which Advance has something to do; kNever if nothing is under way outside the SMs.
