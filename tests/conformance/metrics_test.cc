@@ -145,6 +145,18 @@ void ExpectInstructionsAddUp(const LaunchResult& launch, bool coalesces) {
   EXPECT_EQ(transactions, expected);
 }
 
+// Every cache of every SM is counted in every cycle, of SMs without a block, too.
+void ExpectOccupancyOfAllCaches(const LaunchResult& launch, uint64_t sms) {
+  for (const result::v1::CacheCounters& cache :
+       {launch.l1_data(), launch.l1_texture(), launch.l1_constant(), launch.l1_instruction()}) {
+    uint64_t cycles = 0;
+    for (const uint64_t count : cache.mshr_occupancy()) cycles += count;
+    if (cache.mshr_occupancy_size() != 0) {
+      EXPECT_EQ(cycles, sms * launch.cycles());
+    }
+  }
+}
+
 // Phases of a warp follow one another from the dispatch of its block to the retirement, which all warps of the block
 // share.
 void ExpectTimelinesHold(const LaunchResult& launch) {
@@ -220,6 +232,7 @@ void ExpectMetricsHold(const trace::TraceReader& reader, const std::vector<Confi
       ExpectBinsAddUp(launch);
       ExpectInstructionsAddUp(launch, coalesces);
       ExpectTimelinesHold(launch);
+      ExpectOccupancyOfAllCaches(launch, options.machine.sms());
     }
   }
 }
@@ -258,12 +271,12 @@ TEST(Metrics, HoldOnRandomProgramsWithInstructionBuffers) {
 }
 
 void ExpectMetricsHoldOnSample(const std::string& sample, const std::string& machine,
-                               const std::vector<std::string>& policies) {
+                               const std::vector<std::string>& policies, uint32_t sms = 3) {
   const auto reader = trace::TraceReader::Open(std::string(HEDDLE_SAMPLES_DIR) + "/" + sample + ".htrace");
   ASSERT_TRUE(reader.ok()) << reader.status();
   ReplayOptions options;
   options.machine = LoadMachine(machine).value();
-  options.machine.set_sms(3);
+  options.machine.set_sms(sms);
   std::vector<Configuration> configurations;
   for (const std::string& policy : policies) {
     configurations.emplace_back().divergence = PolicySpec::FromText(policy);
@@ -273,6 +286,13 @@ void ExpectMetricsHoldOnSample(const std::string& sample, const std::string& mac
 
 TEST(Metrics, HoldBeforeTheMemoryOfAGtx480) { ExpectMetricsHoldOnSample("bfs", "baws_gtx480", {"pdom", "tbc", "dwf"}); }
 TEST(Metrics, HoldBeforeTheMemoryOfThe8800Gtx) { ExpectMetricsHoldOnSample("bfs", "thesis_8800gtx", {"pdom", "dwf"}); }
+
+// The sample has eight blocks.
+TEST(Metrics, HoldWhereSomeSmsGetNoBlock) {
+  for (const std::string machine : {"baws_gtx480", "thesis_8800gtx"}) {
+    ExpectMetricsHoldOnSample("bfs", machine, {"pdom", "dwf"}, 12);
+  }
+}
 
 // LWM is asked once more for a sub-warp that the memory's stage did not take in its turn: every issue counts once.
 TEST(Metrics, LwmCountsSubWarpsThatTheMemoryTakesLaterOnce) {
