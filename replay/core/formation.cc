@@ -23,7 +23,7 @@ Formation::Formation(const Setup& setup)
   table_.state.assign(slots, SlotState::kFree);
   table_.position.assign(slots, Position::Exit());
   table_.stop.assign(slots, Position::Exit());
-  table_.lanes.resize(slots);
+  table_.lanes.reserve(slots);  // they would be half of what it takes to set up an SM, and few are used
   table_.block.assign(slots, 0);
   table_.formed.assign(slots, 0);
   table_.offered_at.assign(slots, 0);

@@ -73,6 +73,7 @@ SlotId Formation::Allocate(std::string_view operation) {
   }
   table_.priority[slot] = 0;
   table_.group[slot] = 0;
+  if (slot >= table_.lanes.size()) table_.lanes.resize(size_t{slot} + 1);
   table_.lanes[slot].mask = 0;
   inserted_[slot] = 0;
   return slot;

@@ -30,14 +30,13 @@ IBufferCore::IBufferCore(const LaunchContext& context, const BufferSetup& setup,
       one_in_flight_((interests_ & kEveryInstruction) != 0),
       data_holds_((interests_ & kLaneReturns) != 0),
       plain_(!one_in_flight_ && !context.by_warp && setup.table.flat()),
-      warps_(table().state.size()),
       buffered_(table().state.size(), 0),
-      rows_of_(table().state.size()),
       rows_(live_in_row_.size()),
       standings_(static_cast<int>(table().state.size()), context.ports),
       scoreboard_(static_cast<uint32_t>(context.max_threads / context.warp_size), setup.table),
       units_(setup.units),
       reformed_(setup.reformed_warp_cycles) {
+  warps_.reserve(table().state.size());
   formation_.NoteChanges();
   issued_.fill(kNoSlot);
   last_issued_.fill(kNoSlot);

@@ -310,9 +310,9 @@ class IBufferCore final : public SmCore {
   const bool plain_;          // a warp may be plain: buffers, whole blocks, and a program without calls
   std::unique_ptr<FetchPolicy> fetch_policy_;
   std::unique_ptr<ArithmeticRun> arithmetic_;   // null if policies or watchers leave no room for it
-  std::vector<Warp> warps_;                     // by slot
+  std::vector<Warp> warps_;                     // by slot, up to the highest that has been taken so far
   std::vector<uint8_t> buffered_;               // by slot: Warp::valid, as the fetch policy sees it
-  std::vector<std::vector<RowLanes>> rows_of_;  // by slot, if of several rows
+  std::vector<std::vector<RowLanes>> rows_of_;  // by slot, if of several rows; none as long as no slot is
   std::vector<Row> rows_;
   WarpStandings standings_;
   FlightTable flights_;

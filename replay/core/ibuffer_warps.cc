@@ -15,6 +15,7 @@ void IBufferCore::TakeAllChanges() {
 }
 
 void IBufferCore::Changed(SlotId slot, bool threads) {
+  if (slot >= warps_.size()) warps_.resize(size_t{slot} + 1);
   Warp& warp = warps_[slot];
   const WarpTable& warps = table();
   const SlotState state = warps.state[slot];
@@ -96,6 +97,7 @@ void IBufferCore::FindRows(SlotId slot, Warp& warp) {
     LeaveRows(slot, warp);
     warp.row = single ? static_cast<uint16_t>(first) : kMixedRows;
     if (!single) {
+      if (rows_of_.empty()) rows_of_.resize(table().state.size());
       std::vector<RowLanes>& rows = rows_of_[slot];
       rows.clear();
       ForEachLane(lanes.mask, [&](int lane) {

@@ -33,9 +33,9 @@ enum class HeldReason : uint8_t {
 // Slot numbers are allocated deterministically: always the smallest free one.
 struct WarpTable {
   std::vector<SlotState> state;
-  std::vector<Position> position;  // of all threads of the slot
-  std::vector<Position> stop;      // arriving here calls the policy; Position::Exit() = nowhere
-  std::vector<Lanes> lanes;
+  std::vector<Position> position;    // of all threads of the slot
+  std::vector<Position> stop;        // arriving here calls the policy; Position::Exit() = nowhere
+  std::vector<Lanes> lanes;          // up to the highest slot that has been taken so far
   std::vector<BlockId> block;        // block of the slot's threads (of its first lane, if a policy mixes blocks)
   std::vector<uint64_t> formed;      // order of formation on this SM: the slot's age, smaller is older
   std::vector<uint64_t> offered_at;  // order of the latest offer on this SM, for first-in-first-out

@@ -12,7 +12,6 @@ ThreadCursors::ThreadCursors(const trace::LaunchView& launch, ChunkCache& cache,
   limit_.resize(max_threads);
   chunk_.resize(max_threads);
   places_.resize(max_threads);
-  call_stacks_.resize(max_threads);
   rows_.resize((static_cast<size_t>(max_threads) + JointRow::kThreads - 1) / JointRow::kThreads);
   origins_.resize(rows_.size());
   cache_.AddUser(this);

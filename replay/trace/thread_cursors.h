@@ -91,10 +91,10 @@ class ThreadCursors : public ChunkCache::User {
 
   // Blocks that end in a call whose continuation is pending; its size is the thread's call depth.
   std::vector<uint32_t>& call_stack(ThreadId thread) {
+    if (!calls_) call_stacks_.resize(chunk_.size());
     calls_ = true;
     return call_stacks_[thread];
   }
-  const std::vector<uint32_t>& call_stack(ThreadId thread) const { return call_stacks_[thread]; }
 
   absl::Status status() const { return status_; }
   bool ok() const { return ok_; }
@@ -233,10 +233,10 @@ class ThreadCursors : public ChunkCache::User {
   std::vector<uint32_t> limit_;  // 0 without a chunk
   std::vector<const trace::DecodedChunk*> chunk_;
   std::vector<Place> places_;
-  std::vector<std::vector<uint32_t>> call_stacks_;
-  std::vector<JointRow> rows_;   // by thread / 32
-  std::vector<Origin> origins_;  // of joint rows
-  bool calls_ = false;           // some call stack may not be empty
+  std::vector<std::vector<uint32_t>> call_stacks_;  // if there has been a call
+  std::vector<JointRow> rows_;                      // by thread / 32
+  std::vector<Origin> origins_;                     // of joint rows
+  bool calls_ = false;                              // some call stack may not be empty
   absl::Status status_;
   bool ok_ = true;
 };
