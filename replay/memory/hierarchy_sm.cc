@@ -96,6 +96,8 @@ inline Cycle HierarchySm::WakeAfter(Cycle now) {
 
 void HierarchySm::RunCycle(Cycle now) {
   if (now == last_run_) return;
+  // The core runs in many cycles in which the memory sleeps. What a blocked stage counts is made up for later.
+  if (const bool news = port_.TakeNews(); now < wake_ && !news) return;
   if ((outstanding_ | queued_ | draining_ | filled_pipes_) == 0 && !holds_any_ && !stage_.busy) {  // nothing to do
     last_run_ = now;
     wake_ = kNever;

@@ -2,6 +2,8 @@
 #ifndef HEDDLE_REPLAY_MEMORY_NETWORK_PORT_H_
 #define HEDDLE_REPLAY_MEMORY_NETWORK_PORT_H_
 
+#include <utility>
+
 #include "replay/memory/memory_request.h"
 
 namespace heddle::replay {
@@ -10,6 +12,8 @@ namespace heddle::replay {
 // that it is for.
 class NetworkPort {
  public:
+  // `announces`: the port calls NoteNews whenever it wakes the SM.
+  explicit NetworkPort(bool announces = false) : announces_(announces) {}
   virtual ~NetworkPort() = default;
   // Whether Send may be called with this request now. If not, the SM is woken when room has been made.
   virtual bool HasRoom(const MemoryRequest& request) = 0;
@@ -18,6 +22,15 @@ class NetworkPort {
   // The reply that has come for this SM, null if none. The SM is woken when one comes, and while one is left.
   virtual const MemoryRequest* Reply() const = 0;
   virtual void TakeReply() = 0;
+
+  // The SM is being woken: a reply is there for it, or room for a request.
+  void NoteNews() { news_ = true; }
+  // Whether there may have been such news since the last call.
+  bool TakeNews() { return !announces_ || std::exchange(news_, false); }
+
+ private:
+  const bool announces_;
+  bool news_ = false;
 };
 
 }  // namespace heddle::replay

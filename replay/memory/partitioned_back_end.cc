@@ -168,7 +168,9 @@ void PartitionedBackEnd::Advance(Cycle now, SmWaker& waker) {
   if (ports_with_reply_count_ != 0) {
     for (size_t word = 0; word < ports_with_reply_.size(); ++word) {
       for (uint64_t bits = ports_with_reply_[word]; bits != 0; bits &= bits - 1) {
-        waker.WakeSm(parts_->down.Peek(static_cast<uint32_t>(word * 64 + std::countr_zero(bits)))->sm);
+        const uint32_t sm = parts_->down.Peek(static_cast<uint32_t>(word * 64 + std::countr_zero(bits)))->sm;
+        ports_[sm].NoteNews();
+        waker.WakeSm(sm);
       }
     }
   }
@@ -275,6 +277,7 @@ void PartitionedBackEnd::RunUp(Edge edge) {
         if (waits_for_room_[sm] == 0 || !ports_[sm].RoomWasMade()) continue;
         waits_for_room_[sm] = 0;
         --waiting_for_room_;
+        ports_[sm].NoteNews();
         waker_->WakeSm(sm);
       }
     });
