@@ -66,8 +66,8 @@ class LaunchSimulation : public SmWaker {
   // --- launch_simulation.cc: the parts and time
   // The statistics that only some runs collect.
   void PrepareMetrics();
-  // The SM, which is made when it gets its first block: launches are often smaller than the machine, and an SM takes
-  // some 0.5 MB.
+  // The SM, which is made when it gets its first block: launches are often smaller than the machine, and then most of
+  // their time would go into SMs that they never use.
   SmCore& SmAt(uint32_t sm) {
     if (sms_[sm] == nullptr) MakeSm(sm);
     return *sms_[sm];
@@ -132,7 +132,7 @@ class LaunchSimulation : public SmWaker {
   std::optional<MemoryProfile> memory_profile_;
   std::optional<WarpTimelines> timelines_;
   std::optional<TimeSeries> series_;
-  Cycle next_bin_ = kNever;  // the present bin ends before this cycle
+  Cycle next_bin_ = kNever;                   // the present bin ends before this cycle
   std::vector<std::unique_ptr<SmCore>> sms_;  // null as long as they have not had a block
   std::vector<IBufferCore*> buffer_cores_;    // the same, if they have buffers
   std::unique_ptr<BlockDispatcher> dispatcher_;
