@@ -93,6 +93,7 @@ class alignas(64) SmCore : public MemoryClient {
   // Checks what must hold when the last block has retired. Errors: Internal, naming what is left over.
   virtual absl::Status CheckDrained() const { return absl::OkStatus(); }
 
+  uint32_t number() const { return sm_; }
   int resident() const { return resident_; }
   // Who a resident thread or block is, for those that watch.
   uint64_t grid_index(BlockId block) const { return blocks_[block].linear_index; }

@@ -21,9 +21,7 @@ absl::Status LaunchSimulation::Dispatch(Cycle first) {
   const absl::Status status = context_.by_warp ? DispatchWarps(first) : DispatchBlocks(first);
   if (!grid_assigned_ && dispatcher_->done()) {
     grid_assigned_ = true;
-    for (const auto& sm : sms_) {
-      if (sm != nullptr) sm->GridAssigned();
-    }
+    for (const auto& sm : sms_) sm->GridAssigned();
   }
   return status;
 }

@@ -25,15 +25,12 @@ LaunchCounters LaunchSimulation::CountUntil(Cycle until) {
   LaunchCounters counters;
   counters.has_stalls = buffer_setup_.has_value();
   for (const auto& sm : sms_) {
-    if (sm == nullptr) continue;
     sm->CreditUntil(until);
     counters.sm.Add(sm->counters());
     counters.exited_threads += sm->exited_threads();
     counters.dispatched_blocks += static_cast<uint64_t>(sm->resident());
   }
-  for (const IBufferCore* core : buffer_cores_) {
-    if (core != nullptr) counters.stalls.Add(core->stalls());
-  }
+  for (const IBufferCore* core : buffer_cores_) counters.stalls.Add(core->stalls());
   counters.has_memory = memory_.Sample(until, counters.memory);
   counters.dispatched_blocks += retired_;
   counters.retired_blocks = retired_;
@@ -66,7 +63,6 @@ absl::Status LaunchSimulation::AddBufferResult(result::v1::LaunchResult& result)
   StallCounters stalls;
   result::v1::FetchCounts& counts = *result.mutable_fetch();
   for (const IBufferCore* core : buffer_cores_) {
-    if (core == nullptr) continue;
     stalls.Add(core->stalls());
     counts.set_fetches(counts.fetches() + core->fetch_counters().fetches);
     counts.set_instructions(counts.instructions() + core->fetch_counters().instructions);
@@ -97,10 +93,9 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
   Combine(dispatch, dispatcher_->counters(), *result.mutable_dispatch_counter());
   for (size_t i = 0; i < sms_.size(); ++i) {
     const auto& sm = sms_[i];
-    if (sm == nullptr) continue;
     std::optional<StallCounters> stalls;
     if (buffer_setup_.has_value()) stalls = buffer_cores_[i]->stalls();
-    if (absl::Status status = CheckSm(i, end_, sm->counters(), stalls); !status.ok()) return status;
+    if (absl::Status status = CheckSm(sm->number(), end_, sm->counters(), stalls); !status.ok()) return status;
     if (absl::Status status = sm->CheckDrained(); !status.ok()) return status;
     counters.Add(sm->counters());
     const std::span<const uint64_t> values = sm->policy().counters();

@@ -73,8 +73,7 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   }
   memory_.BeginLaunch();
   if (series_.has_value()) memory_.BeginSampling();
-  sms_.resize(sm_count_);
-  buffer_cores_.resize(sm_count_);
+  sm_at_.resize(sm_count_);
   DispatchContext dispatch_context;
   dispatch_context.blocks = blocks_.count();
   dispatch_context.sms = sm_count_;
@@ -84,7 +83,7 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   dispatch_context.rows_per_sm = static_cast<uint32_t>(by_warp.warps);
   dispatch_context.extra_dimensions = ExtraDimensions(run.launch.launch);
   dispatch_context.instructions = [this](uint32_t sm, uint32_t row) {
-    return sms_[sm] == nullptr ? 0 : sms_[sm]->InstructionsOfRow(row);
+    return sm_at_[sm] == nullptr ? 0 : sm_at_[sm]->InstructionsOfRow(row);
   };
   dispatcher_ = configuration.dispatch->make(dispatch_context, configuration.dispatch_parameters);
   occupancy_.assign(sm_count_, {0, static_cast<int>(residency_)});
@@ -116,7 +115,7 @@ void LaunchSimulation::MakeSm(uint32_t sm) {
   std::unique_ptr<SmCore> core;
   if (buffer_setup_.has_value()) {
     auto buffer = std::make_unique<IBufferCore>(context_, *buffer_setup_, sm, std::move(policy), run_.cache, memory_);
-    buffer_cores_[sm] = buffer.get();
+    buffer_cores_.push_back(buffer.get());
     core = std::move(buffer);
   } else {
     core = std::make_unique<ThesisCore>(context_, sm, std::move(policy), run_.cache, memory_);
@@ -136,17 +135,18 @@ void LaunchSimulation::MakeSm(uint32_t sm) {
     const FetchContext fetch_context{core->table(),          core->schedulers(),
                                      buffer_setup_->entries, buffer_setup_->fetch_when_free_slot,
                                      context_.warp_size,     context_.ports};
-    buffer_cores_[sm]->SetFetchPolicy(configuration.fetch->make(fetch_context, configuration.fetch_parameters));
+    buffer_cores_.back()->SetFetchPolicy(configuration.fetch->make(fetch_context, configuration.fetch_parameters));
   }
-  sms_[sm] = std::move(core);
+  sm_at_[sm] = core.get();
+  sms_.push_back(std::move(core));
 }
 
 absl::Status LaunchSimulation::Deadlock(const std::string& found) const {
   std::vector<std::string> lines;
   for (uint32_t sm = 0; sm < sm_count_; ++sm) {
-    if (sms_[sm] == nullptr) continue;
-    if (std::string threads = sms_[sm]->ExplainDeadlock(); !threads.empty()) lines.push_back(std::move(threads));
-    if (std::string memory = sms_[sm]->memory().Explain(); !memory.empty()) {
+    if (sm_at_[sm] == nullptr) continue;
+    if (std::string threads = sm_at_[sm]->ExplainDeadlock(); !threads.empty()) lines.push_back(std::move(threads));
+    if (std::string memory = sm_at_[sm]->memory().Explain(); !memory.empty()) {
       lines.push_back(absl::StrCat("memory of SM ", sm, ": ", memory));
     }
   }
@@ -157,7 +157,7 @@ absl::Status LaunchSimulation::Deadlock(const std::string& found) const {
 
 bool LaunchSimulation::Done() const {
   return retired_ == blocks_.count() && memory_.drained() &&
-         std::all_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm == nullptr || sm->memory().drained(); });
+         std::all_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->memory().drained(); });
 }
 
 // An SM cannot be reached from outside while no request of it is under way and it can get no block: it is full, or none
@@ -165,7 +165,7 @@ bool LaunchSimulation::Done() const {
 Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
   SmCore::Stretch& ahead = ahead_[index];
   if (now + 1 < ahead.until) return ahead.next;
-  SmCore& sm = *sms_[index];
+  SmCore& sm = *sm_at_[index];
   const Cycle next = sm.NextWake(now);
   ahead = {now + 1, next, false};
   if (!sm.memory().isolated()) return next;
@@ -222,7 +222,7 @@ absl::Status LaunchSimulation::Run() {
         dispatch = true;
         continue;
       }
-      SmCore& sm = *sms_[component];
+      SmCore& sm = *sm_at_[component];
       SmCore::Stretch& ahead = ahead_[component];
       if (now >= ahead.until) {
         sm.RunCycle(now);
@@ -276,9 +276,7 @@ absl::Status LaunchSimulation::Run() {
       if (run_.progress && !run_.progress(instructions)) return absl::CancelledError("stopped on request");
     }
   }
-  for (const auto& sm : sms_) {
-    if (sm != nullptr) sm->CreditUntil(end_);
-  }
+  for (const auto& sm : sms_) sm->CreditUntil(end_);
   return absl::OkStatus();
 }
 

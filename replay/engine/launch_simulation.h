@@ -69,8 +69,8 @@ class LaunchSimulation : public SmWaker {
   // The SM, which is made when it gets its first block: launches are often smaller than the machine, and then most of
   // their time would go into SMs that they never use.
   SmCore& SmAt(uint32_t sm) {
-    if (sms_[sm] == nullptr) MakeSm(sm);
-    return *sms_[sm];
+    if (sm_at_[sm] == nullptr) MakeSm(sm);
+    return *sm_at_[sm];
   }
   void MakeSm(uint32_t sm);
   // Blocks per SM where the resources of an SM allow `blocks`: GPGPU-Sim spreads a grid that is smaller than what the
@@ -93,7 +93,7 @@ class LaunchSimulation : public SmWaker {
   bool Done() const;
   uint64_t ThreadInstructions() const {
     uint64_t sum = 0;
-    for (const auto& sm : sms_) sum += sm == nullptr ? 0 : sm->counters().thread_instructions;
+    for (const auto& sm : sms_) sum += sm->counters().thread_instructions;
     return sum;
   }
 
@@ -133,8 +133,9 @@ class LaunchSimulation : public SmWaker {
   std::optional<WarpTimelines> timelines_;
   std::optional<TimeSeries> series_;
   Cycle next_bin_ = kNever;                   // the present bin ends before this cycle
-  std::vector<std::unique_ptr<SmCore>> sms_;  // null as long as they have not had a block
+  std::vector<std::unique_ptr<SmCore>> sms_;  // in the order of their first blocks
   std::vector<IBufferCore*> buffer_cores_;    // the same, if they have buffers
+  std::vector<SmCore*> sm_at_;                // by number; null as long as the SM has not had a block
   std::unique_ptr<BlockDispatcher> dispatcher_;
   std::vector<SmOccupancy> occupancy_;
   std::vector<SmCore::Stretch> ahead_;  // by SM: what it has run beyond the time of the others

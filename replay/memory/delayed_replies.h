@@ -8,7 +8,6 @@
 
 #include "replay/core/types.h"
 #include "replay/memory/memory_request.h"
-#include "replay/memory/memory_system.h"
 
 namespace heddle::replay {
 
@@ -41,14 +40,15 @@ class DelayedReplies {
   uint64_t under_way() const { return under_way_; }
   // The first cycle in which a reply is there; not later than that of any reply that is left.
   Cycle next() const { return next_; }
-  // Wakes the SMs for which a reply is there in cycle `now`.
-  void Wake(Cycle now, SmWaker& waker) {
+  // Calls wake(sm) for the SMs for which a reply is there in cycle `now`.
+  template <typename Function>
+  void Wake(Cycle now, Function wake) {
     if (now < next_) return;
     next_ = kNever;
     for (uint32_t sm = 0; sm < queues_.size(); ++sm) {
       if (queues_[sm].empty()) continue;
       const Cycle at = queues_[sm].front().at;
-      if (at <= now) waker.WakeSm(sm);
+      if (at <= now) wake(sm);
       // What is left after this cycle is there in the next one.
       next_ = std::min(next_, std::max(at, now + 1));
     }

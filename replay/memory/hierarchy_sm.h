@@ -27,6 +27,7 @@ class alignas(64) HierarchySm final : public SmMemory {
   HierarchySm(const machine::v1::Machine& machine, const AddressWindows& windows, uint32_t sm, NetworkPort& port,
               MemoryClient& client);
 
+  uint32_t number() const { return sm_; }
   bool needs_addresses() const override { return true; }
   uint32_t usual_latency() const override { return usual_latency_; }
   void RunCycle(Cycle now) override;

@@ -1,6 +1,5 @@
 #include "replay/memory/hierarchy_system.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -41,8 +40,7 @@ void HierarchySystem::BeginLaunch() {
 
 std::unique_ptr<SmMemory> HierarchySystem::MakeSm(uint32_t sm, MemoryClient& client) {
   auto memory = std::make_unique<HierarchySm>(machine_, windows_, sm, back_end_->port(sm), client);
-  sms_.resize(std::max<size_t>(sms_.size(), sm + 1));
-  sms_[sm] = memory.get();
+  sms_.push_back(memory.get());
   return memory;
 }
 
@@ -90,17 +88,15 @@ absl::Status HierarchySystem::EndLaunch(Cycle end, result::v1::LaunchResult& res
 
 absl::Status HierarchySystem::CheckAndWrite(Cycle end, result::v1::LaunchResult& result) {
   SmMemoryCounters sum;
-  uint64_t idle_sms = machine_.sms();
-  for (size_t sm = 0; sm < sms_.size(); ++sm) {
-    if (sms_[sm] == nullptr) continue;
-    --idle_sms;
-    if (!sms_[sm]->drained()) {
+  for (const HierarchySm* sm : sms_) {
+    if (!sm->drained()) {
       return absl::InternalError(
-          absl::StrCat("the memory of SM ", sm, " is not drained at the end of the launch: ", sms_[sm]->Explain()));
+          absl::StrCat("the memory of SM ", sm->number(), " is not drained at the end of the launch: ", sm->Explain()));
     }
-    sum.Add(sms_[sm]->Counters(end));
+    sum.Add(sm->Counters(end));
   }
   // SMs that have had nothing to do have caches, too.
+  const uint64_t idle_sms = machine_.sms() - sms_.size();
   for (FirstLevelCounters& level : sum.level) {
     if (!level.mshr_occupancy.empty()) level.mshr_occupancy[0] += idle_sms * end;
   }
@@ -112,9 +108,7 @@ absl::Status HierarchySystem::CheckAndWrite(Cycle end, result::v1::LaunchResult&
 }
 
 bool HierarchySystem::Sample(Cycle end, MemorySample& out) const {
-  for (const HierarchySm* sm : sms_) {
-    if (sm != nullptr) sm->AddSample(end, out);
-  }
+  for (const HierarchySm* sm : sms_) sm->AddSample(end, out);
   back_end_->AddSample(out);
   return true;
 }

@@ -54,7 +54,7 @@ class HierarchySystem : public MemorySystem {
   const machine::v1::Machine machine_;
   const AddressWindows windows_;
   std::unique_ptr<MemoryBackEnd> back_end_;
-  std::vector<const HierarchySm*> sms_;  // of this launch, by number; null: has nothing to do
+  std::vector<const HierarchySm*> sms_;  // of this launch; the others have nothing to do
   uint64_t launches_ = 0;
 };
 

@@ -42,7 +42,7 @@ NetworkPort& IdealBackEnd::port(uint32_t sm) { return ports_[sm]; }
 
 void IdealBackEnd::Advance(Cycle now, SmWaker& waker) {
   now_ = now;
-  replies_.Wake(now, waker);
+  replies_.Wake(now, [&waker](uint32_t sm) { waker.WakeSm(sm); });
 }
 
 absl::Status IdealBackEnd::EndLaunch(Cycle /*end*/, result::v1::LaunchResult& /*result*/) {

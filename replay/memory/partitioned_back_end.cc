@@ -164,13 +164,11 @@ void PartitionedBackEnd::Advance(Cycle now, SmWaker& waker) {
     }
   }
   time.clocks.Enter(Domain::kCore, now);
-  if (delayed_) delayed_->Wake(now, waker);
+  if (delayed_) delayed_->Wake(now, [this](uint32_t sm) { WakeSm(sm); });
   if (ports_with_reply_count_ != 0) {
     for (size_t word = 0; word < ports_with_reply_.size(); ++word) {
       for (uint64_t bits = ports_with_reply_[word]; bits != 0; bits &= bits - 1) {
-        const uint32_t sm = parts_->down.Peek(static_cast<uint32_t>(word * 64 + std::countr_zero(bits)))->sm;
-        ports_[sm].NoteNews();
-        waker.WakeSm(sm);
+        WakeSm(parts_->down.Peek(static_cast<uint32_t>(word * 64 + std::countr_zero(bits)))->sm);
       }
     }
   }
@@ -263,6 +261,11 @@ void PartitionedBackEnd::RunSlice(uint32_t slice, Edge edge) {
   time_->l2.Wake(slice, force_tick_ ? edge + 1 : next);
 }
 
+void PartitionedBackEnd::WakeSm(uint32_t sm) {
+  ports_[sm].NoteNews();
+  waker_->WakeSm(sm);
+}
+
 void PartitionedBackEnd::RunUp(Edge edge) {
   Crossbar& up = parts_->up;
   up.Tick(edge);
@@ -277,8 +280,7 @@ void PartitionedBackEnd::RunUp(Edge edge) {
         if (waits_for_room_[sm] == 0 || !ports_[sm].RoomWasMade()) continue;
         waits_for_room_[sm] = 0;
         --waiting_for_room_;
-        ports_[sm].NoteNews();
-        waker_->WakeSm(sm);
+        WakeSm(sm);
       }
     });
   }

@@ -77,6 +77,8 @@ class PartitionedBackEnd final : public MemoryBackEnd, private L2SliceLinks {
   Edge NextDramEvent(uint32_t controller) const;
   void TakeDramJob(uint32_t controller, Edge edge);
   void RunSlice(uint32_t slice, Edge edge);
+  // During Advance: something has come for the SM.
+  void WakeSm(uint32_t sm);
   void RunUp(Edge edge);
   void RequestArrived(uint32_t slice, Edge edge);
   void RunDown(Edge edge);

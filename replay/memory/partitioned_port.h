@@ -16,12 +16,9 @@ namespace heddle::replay {
 // (`PortTurns` says who goes first).
 class alignas(64) PartitionedBackEnd::Port final : public NetworkPort {
  public:
-  // Replies with jitter wake the SM on their own, and who runs every cycle wants to run all of it.
+  // Who runs every cycle wants to run all of it.
   Port(PartitionedBackEnd& memory, uint32_t sm)
-      : NetworkPort(/*announces=*/memory.machine_.memory().hierarchy().jitter_cycles() == 0 && !memory.force_tick_),
-        memory_(memory),
-        sm_(sm),
-        port_(memory.PortOf(sm)) {}
+      : NetworkPort(/*announces=*/!memory.force_tick_), memory_(memory), sm_(sm), port_(memory.PortOf(sm)) {}
 
   bool HasRoom(const MemoryRequest& request) override {
     Route(request);

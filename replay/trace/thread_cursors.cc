@@ -28,7 +28,9 @@ ThreadCursors::~ThreadCursors() {
 void ThreadCursors::Start(ThreadId first, uint32_t count, const RecordedBlock& block, uint32_t index) {
   const uint32_t in_chunk = block.place * launch_.threads_per_block + index;
   const trace::DecodedChunk* chunk = ok_ ? Acquire(block.chunk, count) : nullptr;
-  for (uint32_t i = 0; i < count && calls_; ++i) call_stacks_[first + i].clear();
+  if (!call_stacks_.empty()) {
+    for (uint32_t i = 0; i < count; ++i) call_stacks_[first + i].clear();
+  }
   if (chunk != nullptr && count == JointRow::kThreads && first % JointRow::kThreads == 0 &&
       rows_[first / JointRow::kThreads].Start(*chunk, in_chunk)) {
     origins_[first / JointRow::kThreads] = {block.chunk, in_chunk};

@@ -91,8 +91,7 @@ class ThreadCursors : public ChunkCache::User {
 
   // Blocks that end in a call whose continuation is pending; its size is the thread's call depth.
   std::vector<uint32_t>& call_stack(ThreadId thread) {
-    if (!calls_) call_stacks_.resize(chunk_.size());
-    calls_ = true;
+    if (call_stacks_.empty()) call_stacks_.resize(chunk_.size());
     return call_stacks_[thread];
   }
 
@@ -233,10 +232,9 @@ class ThreadCursors : public ChunkCache::User {
   std::vector<uint32_t> limit_;  // 0 without a chunk
   std::vector<const trace::DecodedChunk*> chunk_;
   std::vector<Place> places_;
-  std::vector<std::vector<uint32_t>> call_stacks_;  // if there has been a call
+  std::vector<std::vector<uint32_t>> call_stacks_;  // none as long as there has been no call
   std::vector<JointRow> rows_;                      // by thread / 32
   std::vector<Origin> origins_;                     // of joint rows
-  bool calls_ = false;                              // some call stack may not be empty
   absl::Status status_;
   bool ok_ = true;
 };

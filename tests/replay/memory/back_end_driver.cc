@@ -77,8 +77,16 @@ namespace {
 
 class Waker : public SmWaker {
  public:
-  void WakeSm(uint32_t sm) override { woken.insert(sm); }
+  explicit Waker(MemoryBackEnd& memory) : memory_(memory) {}
+  void WakeSm(uint32_t sm) override {
+    woken.insert(sm);
+    if (!memory_.port(sm).TakeNews()) woken_without_news = true;
+  }
   std::set<uint32_t> woken;
+  bool woken_without_news = false;
+
+ private:
+  MemoryBackEnd& memory_;
 };
 
 }  // namespace
@@ -90,7 +98,7 @@ DrivenLaunch Drive(MemoryBackEnd& memory, uint32_t sms, const std::vector<Script
   std::vector<Cycle> sent(script.size());
   for (uint32_t i = 0; i < script.size(); ++i) to_send[script[i].sm].push_back(i);
   memory.BeginLaunch(launch);
-  Waker waker;
+  Waker waker(memory);
   std::set<Cycle> own;  // cycles for which the script asks
   own.insert(0);
   for (const ScriptedRequest& request : script) own.insert(request.from);
@@ -113,6 +121,10 @@ DrivenLaunch Drive(MemoryBackEnd& memory, uint32_t sms, const std::vector<Script
     own.erase(own.begin(), own.upper_bound(now));
     waker.woken.clear();
     memory.Advance(now, waker);
+    if (waker.woken_without_news) {
+      driven.status = absl::InternalError(absl::StrCat("an SM is woken in cycle ", now, " whose port has no news"));
+      return driven;
+    }
     for (uint32_t sm = 0; sm < sms; ++sm) {
       NetworkPort& port = memory.port(sm);
       if (const MemoryRequest* reply = port.Reply(); reply != nullptr) {
