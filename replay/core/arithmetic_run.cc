@@ -115,7 +115,7 @@ bool ArithmeticRun::TakeWarps() {
       if (table.state[slot] == SlotState::kOffered) return false;
       continue;
     }
-    if (core.rows_[from.row].slots.size() != 1 || !core.scoreboard_.OnlyArithmetic(from.row)) return false;
+    if (core.rows_[from.row].only == kNoSlot || !core.scoreboard_.OnlyArithmetic(from.row)) return false;
     const Standing standing = core.standings_.of(slot);
     Warp& to = warps_[slot];
     to.pending = core.scoreboard_.pending(from.row);
@@ -138,7 +138,7 @@ bool ArithmeticRun::TakeResults() {
   const auto slot_of = [&](const Completion& item) {
     SlotId slot = kNoSlot;
     if (item.kind == Completion::kRegisters) {
-      if (core.rows_[item.id].slots.size() == 1) slot = core.rows_[item.id].slots.front();
+      slot = core.rows_[item.id].only;
     } else if (item.kind == Completion::kBranch) {
       slot = static_cast<SlotId>(item.id);
     } else if (item.kind == Completion::kLanes) {

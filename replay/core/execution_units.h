@@ -54,10 +54,16 @@ class ExecutionUnits {
   // mostly the latest, so that it finds its place at once.
   class FreeTimes {
    public:
+    FreeTimes() = default;
+    FreeTimes(const FreeTimes&) = delete;
+    FreeTimes& operator=(const FreeTimes&) = delete;
+
     void Resize(uint32_t count) {
       count_ = count;
-      times_.assign(std::bit_ceil(count + 1), 0);
-      mask_ = static_cast<uint32_t>(times_.size()) - 1;
+      mask_ = std::bit_ceil(count + 1) - 1;
+      if (mask_ < few_.size()) return;
+      many_.assign(mask_ + 1, 0);
+      times_ = many_.data();
     }
     // The time from which on one is free; always, if there are none.
     Cycle first() const { return times_[head_]; }
@@ -69,7 +75,7 @@ class ExecutionUnits {
       }
       head_ = (head_ + 1) & mask_;
       uint32_t place = (head_ + count_ - 1) & mask_;
-      Cycle* const times = times_.data();
+      Cycle* const times = times_;
       if (times[(place - 1) & mask_] <= until) [[likely]] {
         times[place] = until;
         return;
@@ -82,10 +88,13 @@ class ExecutionUnits {
     }
 
    private:
-    std::vector<Cycle> times_ = {0};  // a power of two, more than there are things
+    // A power of two, more than there are things; beside the rest, so that few lines of the host's cache are touched.
+    Cycle* times_ = few_.data();
     uint32_t mask_ = 0;
     uint32_t head_ = 0;
     uint32_t count_ = 0;
+    std::array<Cycle, 8> few_{};
+    std::vector<Cycle> many_;
   };
   struct Class {
     FreeTimes units;

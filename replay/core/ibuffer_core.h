@@ -112,8 +112,10 @@ class IBufferCore final : public SmCore {
   static constexpr uint8_t kNoPort = 0xff;
   struct alignas(32) Row {
     uint32_t results_due = 0;              // instructions with a result to come, once for each of their rows
+    SlotId only = kNoSlot;                 // the slot, if there is exactly one in `slots`
     uint8_t exited_port = kNoPort;         // that its exited warp counts for
     absl::InlinedVector<SlotId, 8> slots;  // with threads of the row, ascending, if there is a scoreboard; mostly one
+    void NoteSlots() { only = slots.size() == 1 ? slots.front() : kNoSlot; }  // after a change of `slots`
   };
 
   // --- ibuffer_core.cc: the cycle
@@ -199,7 +201,9 @@ class IBufferCore final : public SmCore {
   [[gnu::always_inline]] inline void ReclassPlain(SlotId slot, Warp& warp);
   [[gnu::always_inline]] inline void UpdatePlainFetchable(SlotId slot, Warp& warp);
   // Looks again at the warps with threads of the row that wait for data.
-  inline void ReclassWaiting(uint32_t row);
+  [[gnu::always_inline]] inline void ReclassWaiting(uint32_t row);
+  [[gnu::always_inline]] inline void ReclassIfWaiting(SlotId slot);
+  [[gnu::noinline]] void ReclassSeveralWaiting(uint32_t row);
 
   // --- ibuffer_issue.cc
   void Select(Cycle now);

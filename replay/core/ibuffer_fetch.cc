@@ -8,7 +8,6 @@
 namespace heddle::replay {
 
 void IBufferCore::Decode() {
-  if (fetched_.slot == kNoSlot) return;
   const SlotId slot = fetched_.slot;
   Warp& warp = warps_[slot];
   TakeFetched(slot, warp);

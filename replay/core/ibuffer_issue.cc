@@ -9,7 +9,8 @@
 namespace heddle::replay {
 
 void IBufferCore::Select(Cycle now) {
-  for (; issued_ports_ != 0; issued_ports_ &= issued_ports_ - 1) issued_[std::countr_zero(issued_ports_)] = kNoSlot;
+  issued_.fill(kNoSlot);
+  issued_ports_ = 0;
   uint32_t left = ~0u;  // ports whose turn is still to come, and that nothing holds
   if (now < penalty_until_) [[unlikely]] {
     for (int port = 0; port < context_.ports; ++port) left &= ~(static_cast<uint32_t>(now < port_free_[port]) << port);
@@ -188,7 +189,7 @@ inline void IBufferCore::IssuePlain(int port, SlotId slot, Warp& warp, const Iss
     ReclassPlain(slot, warp);
     UpdatePlainFetchable(slot, warp);
   }
-  if (how.destinations == 0) return;
+  if (how.destinations == 0 || rows_[row].only == slot) return;
   for (const SlotId other : rows_[row].slots) {
     if (other != slot) Reclass(other);
   }

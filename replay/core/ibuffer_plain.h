@@ -43,16 +43,22 @@ inline void IBufferCore::UpdatePlainFetchable(SlotId slot, Warp& warp) {
   }
 }
 
-inline void IBufferCore::ReclassWaiting(uint32_t row) {
-  for (const SlotId slot : rows_[row].slots) {
-    if (!standings_.of(slot).waits_for_data()) continue;
-    Warp& warp = warps_[slot];
-    if (warp.plain) {
-      ReclassPlain(slot, warp);
-    } else {
-      Reclass(slot);
-    }
+inline void IBufferCore::ReclassIfWaiting(SlotId slot) {
+  if (!standings_.of(slot).waits_for_data()) return;
+  Warp& warp = warps_[slot];
+  if (warp.plain) {
+    ReclassPlain(slot, warp);
+  } else {
+    Reclass(slot);
   }
+}
+
+inline void IBufferCore::ReclassWaiting(uint32_t row) {
+  if (const SlotId only = rows_[row].only; only != kNoSlot) {
+    ReclassIfWaiting(only);
+    return;
+  }
+  ReclassSeveralWaiting(row);
 }
 
 }  // namespace heddle::replay

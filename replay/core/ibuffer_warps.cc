@@ -62,11 +62,16 @@ void IBufferCore::DropBuffer(SlotId slot, Warp& warp) {
   buffered_[slot] = 0;
 }
 
+void IBufferCore::ReclassSeveralWaiting(uint32_t row) {
+  for (const SlotId slot : rows_[row].slots) ReclassIfWaiting(slot);
+}
+
 void IBufferCore::LeaveRows(SlotId slot, const Warp& warp) {
   if (warp.threads == 0 || one_in_flight_) return;
   ForEachRow(slot, warp, [&](uint32_t row, LaneMask) {
     auto& slots = rows_[row].slots;
     slots.erase(std::remove(slots.begin(), slots.end(), slot), slots.end());
+    rows_[row].NoteSlots();
   });
 }
 
@@ -113,6 +118,7 @@ void IBufferCore::FindRows(SlotId slot, Warp& warp) {
       ForEachRow(slot, warp, [&](uint32_t row, LaneMask) {
         auto& slots = rows_[row].slots;
         slots.insert(std::lower_bound(slots.begin(), slots.end(), slot), slot);
+        rows_[row].NoteSlots();
       });
     }
     return;

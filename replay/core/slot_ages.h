@@ -27,10 +27,13 @@ class SlotAges {
 
   // The oldest member that is in `slots`; kNoSlot if there is none.
   SlotId OldestIn(const SlotSet& slots) const {
-    for (uint16_t run = first_; run != kNoRun; run = runs_[run].next) {
-      if (const uint64_t bits = runs_[run].bits & slots.word(runs_[run].word)) {
-        return static_cast<SlotId>(runs_[run].word * 64 + std::countr_zero(bits));
+    const Run* const runs = runs_.data();  // once: it is asked for every issue
+    for (uint16_t number = first_; number != kNoRun;) {
+      const Run& run = runs[number];
+      if (const uint64_t bits = run.bits & slots.word(run.word)) {
+        return static_cast<SlotId>(run.word * 64 + std::countr_zero(bits));
       }
+      number = run.next;
     }
     return kNoSlot;
   }

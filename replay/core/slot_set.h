@@ -17,8 +17,9 @@ class SlotSet {
     words_[slot >> 6] |= uint64_t{1} << (slot & 63);
     summary_ |= uint64_t{1} << (slot >> 6);
   }
-  void Erase(SlotId slot) {
-    if ((words_[slot >> 6] &= ~(uint64_t{1} << (slot & 63))) == 0) summary_ &= ~(uint64_t{1} << (slot >> 6));
+  void Erase(SlotId slot) {  // without a branch, which would often be guessed wrong
+    const uint64_t left = words_[slot >> 6] &= ~(uint64_t{1} << (slot & 63));
+    summary_ &= ~(uint64_t{left == 0} << (slot >> 6));
   }
   // Insert and Erase for slots 64 * word and following, as bits; not none.
   void InsertBits(uint32_t word, uint64_t bits) {

@@ -152,12 +152,6 @@ class WarpStandings {
   // Classes of units for which some warp of the port is ready; ports that have one: as bits.
   uint32_t ready_units(int port) const { return ports_[static_cast<size_t>(port)].ready_units; }
   uint32_t ready_ports() const { return ready_ports_; }
-  // The same classes for all ports.
-  uint32_t ready_units() const {
-    uint32_t units = 0;
-    for (uint32_t port = 0; port < port_count_; ++port) units |= ports_[port].ready_units;
-    return units;
-  }
   // Classes that a warp of the port is in, and the oldest of its warps in one of `classes` (kNoSlot if there is none).
   // `formed` is the age of every slot, smaller is older. Looks at all warps.
   WarpClassMask present(int port) const { return ports_[static_cast<size_t>(port)].present; }
@@ -200,8 +194,9 @@ class WarpStandings {
       ++counts[Index(one)];
       present |= MaskOf(one);
     }
-    void Leave(WarpClass one) {
-      if (--counts[Index(one)] == 0) present &= static_cast<WarpClassMask>(~MaskOf(one));
+    void Leave(WarpClass one) {  // without a branch, which would often be guessed wrong
+      const uint32_t none = --counts[Index(one)] == 0;
+      present &= static_cast<WarpClassMask>(~(none << Index(one)));
     }
   };
   static constexpr auto kClosest = [] {
@@ -223,10 +218,9 @@ class WarpStandings {
   void RemoveReady(SlotId slot, Standing one) {
     SlotSet& ready = ready_[ReadyIndex(one)];
     ready.Erase(slot);
-    if (!ready.empty()) return;
     Port& port = ports_[one.port()];
-    port.ready_units &= static_cast<uint16_t>(~(1u << static_cast<int>(one.unit())));
-    if (port.ready_units == 0) ready_ports_ &= ~(1u << one.port());
+    port.ready_units &= static_cast<uint16_t>(~(uint32_t{ready.empty()} << static_cast<int>(one.unit())));
+    ready_ports_ &= ~(uint32_t{port.ready_units == 0} << one.port());
   }
   static size_t ReadyIndex(Standing one) {
     return static_cast<size_t>(one.port() * kUnitClasses + static_cast<int>(one.unit()));

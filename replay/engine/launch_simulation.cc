@@ -162,13 +162,19 @@ bool LaunchSimulation::Done() const {
 
 // An SM cannot be reached from outside while no request of it is under way and it can get no block: it is full, or none
 // is left. A block that it retires is dispatched for when all have come to that cycle.
-Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
+inline Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
   SmCore::Stretch& ahead = ahead_[index];
   if (now + 1 < ahead.until) return ahead.next;
   SmCore& sm = *sm_at_[index];
   const Cycle next = sm.NextWake(now);
   ahead = {now + 1, next, false};
-  if (!sm.memory().isolated()) return next;
+  return sm.memory().isolated() ? RunAlone(index, now) : next;
+}
+
+Cycle LaunchSimulation::RunAlone(uint32_t index, Cycle now) {
+  SmCore& sm = *sm_at_[index];
+  SmCore::Stretch& ahead = ahead_[index];
+  const Cycle next = ahead.next;
   const SmOccupancy& occupancy = occupancy_[index];
   if (context_.force_tick || context_.by_warp) return next;
   if (occupancy.resident < occupancy.capacity && !dispatcher_->done()) return next;

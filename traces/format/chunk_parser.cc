@@ -72,8 +72,14 @@ bool ReadPacked(absl::string_view bytes, RepeatedField<Number>& out) {
   Number* to = out.AddNAlreadyReserved(count);
   p = bytes.data();
   while (end - p >= 2 * kAtOnce) {
-    // Numbers of one byte up to the first longer one: eight are written, whatever their number.
     const uint64_t word = Load(p);
+    if (word == (word & 0x7f) * kOnes) {  // eight times the same number, as where addresses are in step
+      std::fill_n(to, kAtOnce, restore(word & 0x7f));
+      p += kAtOnce;
+      to += kAtOnce;
+      continue;
+    }
+    // Numbers of one byte up to the first longer one: eight are written, whatever their number.
     constexpr bool kSigned = std::is_signed_v<Number>;
     using Byte = std::conditional_t<kSigned, int8_t, uint8_t>;
     const uint64_t bytes = kSigned ? ((word >> 1) & kHalves) ^ (word & kOnes) * 0xff : word;

@@ -203,14 +203,17 @@ class PathDecoder {
     const bool distances = chunk_.path_number_size() == 0;  // version 1.0
     const uint32_t* references = distances ? chunk_.path_ref().data() : chunk_.path_number().data();
     uint32_t used = 0;
-    for (size_t t = 0; t < threads; ++t) {
+    for (size_t t = 0; t < threads;) {
       const uint32_t reference = references[t];
       if (reference > used || (reference == 0 && used >= out_.paths.size())) {
         return Refuse(absl::StrCat(reference_name(), " of thread ", t, " names a path that does not exist"));
       }
       const uint32_t path = reference == 0 ? used++ : distances ? used - reference : reference - 1;
-      out_.path_of_thread[t] = path;
-      ++walked_.paths[path].uses;
+      size_t end = t + 1;  // mostly many threads in a row take one path
+      while (reference != 0 && end < threads && references[end] == reference) ++end;
+      std::fill(out_.path_of_thread.begin() + t, out_.path_of_thread.begin() + end, path);
+      walked_.paths[path].uses += end - t;
+      t = end;
     }
     if (used != out_.paths.size()) return Refuse("paths are left that no thread takes");
     return absl::OkStatus();
