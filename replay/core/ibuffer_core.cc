@@ -247,7 +247,8 @@ void IBufferCore::LeaveRow(uint32_t row) {
 void IBufferCore::SharedReleased() {
   core_wake_ = 0;
   TakeChanges();
-  for (SlotId slot = 0; slot < warps_.size(); ++slot) {
+  for (size_t i = 0; i < warps_.size(); ++i) {
+    const auto slot = static_cast<SlotId>(i);
     if (warps_[slot].threads != 0 && table().state[slot] == SlotState::kOffered) Reclass(slot);
   }
 }

@@ -48,7 +48,8 @@ void SlotAges::Add(SlotId slot) {
 void SlotAges::Remove(SlotId slot) {
   const uint16_t run = run_of_[slot];
   run_of_[slot] = kNoRun;
-  if ((runs_[run].bits &= ~BitOf(slot)) == 0) Erase(run);
+  const uint64_t left = runs_[run].bits &= ~BitOf(slot);
+  if (left == 0) Erase(run);
 }
 
 void SlotAges::Move(SlotId slot, const std::vector<uint64_t>& formed) {

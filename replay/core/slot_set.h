@@ -27,7 +27,8 @@ class SlotSet {
     summary_ |= uint64_t{1} << word;
   }
   void EraseBits(uint32_t word, uint64_t bits) {
-    if ((words_[word] &= ~bits) == 0) summary_ &= ~(uint64_t{1} << word);
+    const uint64_t left = words_[word] &= ~bits;
+    summary_ &= ~(uint64_t{left == 0} << word);
   }
   bool Contains(SlotId slot) const { return words_[slot >> 6] >> (slot & 63) & 1; }
   bool empty() const { return summary_ == 0; }

@@ -147,7 +147,7 @@ class WarpStandings {
 
   // Warps that lack nothing but a unit of the class.
   const SlotSet& ready(int port, UnitClass unit) const {
-    return ready_[static_cast<size_t>(port * kUnitClasses + static_cast<int>(unit))];
+    return ready_[static_cast<size_t>(port) * kUnitClasses + static_cast<size_t>(unit)];
   }
   // Classes of units for which some warp of the port is ready; ports that have one: as bits.
   uint32_t ready_units(int port) const { return ports_[static_cast<size_t>(port)].ready_units; }
@@ -222,9 +222,7 @@ class WarpStandings {
     port.ready_units &= static_cast<uint16_t>(~(uint32_t{ready.empty()} << static_cast<int>(one.unit())));
     ready_ports_ &= ~(uint32_t{port.ready_units == 0} << one.port());
   }
-  static size_t ReadyIndex(Standing one) {
-    return static_cast<size_t>(one.port() * kUnitClasses + static_cast<int>(one.unit()));
-  }
+  static size_t ReadyIndex(Standing one) { return size_t{one.port()} * kUnitClasses + static_cast<size_t>(one.unit()); }
   // Keeps the sets of ready warps and the numbers of threads that wait in step.
   [[gnu::always_inline]] void Recount(SlotId slot, Standing from, Standing to) {
     if (from.state() == WarpClass::kStructural) {

@@ -130,7 +130,7 @@ class alignas(64) Cache {
     using value_type = T;
     HostLineAllocator() = default;
     template <typename U>
-    HostLineAllocator(const HostLineAllocator<U>&) {}
+    explicit HostLineAllocator(const HostLineAllocator<U>&) {}
     T* allocate(size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{64})); }
     void deallocate(T* memory, size_t) { ::operator delete(memory, std::align_val_t{64}); }
     bool operator==(const HostLineAllocator&) const = default;
