@@ -51,7 +51,7 @@ absl::Status LaunchSimulation::AddMetrics(result::v1::LaunchResult& result) {
   profile_->Fill(context_.program, run_.reader.header(), static_cast<uint32_t>(context_.warp_size),
                  buffer_setup_.has_value(), memory_profile_.has_value() ? &*memory_profile_ : nullptr,
                  *result.mutable_instruction_profile());
-  const absl::Status status = CheckSums(result.instruction_profile(), result);
+  absl::Status status = CheckSums(result.instruction_profile(), result);
   if (status.ok()) return status;
   return absl::Status(status.code(), absl::StrCat("the profile of the instructions, when the launch ended in cycle ",
                                                   end_, ": ", status.message()));

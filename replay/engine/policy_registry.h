@@ -142,6 +142,7 @@ class PolicyRegistry {
     const auto it = entries_.find(name);
     if (it != entries_.end()) return &it->second;
     std::vector<std::string> known;
+    known.reserve(entries_.size());
     for (const auto& [key, entry] : entries_) known.push_back(key);
     return UnknownPolicyError(kind, name, known);
   }

@@ -58,6 +58,7 @@ class Runner {
  private:
   std::vector<size_t> Launches() const {
     std::vector<size_t> launches;
+    launches.reserve(traces_.size());
     for (const TraceRuns& trace : traces_) launches.push_back(trace.launches.size());
     return launches;
   }

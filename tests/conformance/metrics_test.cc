@@ -239,6 +239,7 @@ void ExpectMetricsHold(const trace::TraceReader& reader, const std::vector<Confi
 
 std::vector<Configuration> Draw(Random& random, const std::vector<AcceptedConfiguration>& all, size_t count) {
   std::vector<Configuration> drawn;
+  drawn.reserve(count);
   for (size_t i = 0; i < count; ++i) drawn.push_back(all[random.Below(all.size())].configuration);
   return drawn;
 }

@@ -240,6 +240,7 @@ TEST(PostDominators, OfRandomProgramsFollowTheDefinition) {
       return out;
     };
     std::vector<std::vector<bool>> escape;
+    escape.reserve(count);
     for (uint32_t p = 0; p < count; ++p) escape.push_back(escapes(p));
     const std::vector<uint32_t> found = ComputePostDominators(*program);
     for (uint32_t b = 0; b < count; ++b) {
@@ -313,6 +314,7 @@ CheckReport Check(const CheckCase& setup) {
   EXPECT_EQ((*writer)->BeginLaunch(launch), absl::OkStatus());
   const std::vector<uint64_t> addresses[2] = {{0x1000000, 0x8000}, {setup.shared, setup.global}};
   std::vector<ThreadRecord> records;
+  records.reserve(2);
   for (int t = 0; t < 2; ++t) records.push_back({std::span(setup.decisions).subspan(t, 1), addresses[t]});
   EXPECT_EQ((*writer)->AddBlock(3, records, TraceWriter::kNoExpectation), absl::OkStatus());
   EXPECT_EQ((*writer)->EndLaunch(), absl::OkStatus());

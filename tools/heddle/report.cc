@@ -17,7 +17,6 @@ namespace heddle::tools {
 namespace {
 
 using result::v1::LaunchResult;
-using result::v1::PolicyChoice;
 using result::v1::Result;
 
 // The numbers of a row, of one launch or of all; means, if the row has several runs.

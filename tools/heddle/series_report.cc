@@ -1,6 +1,7 @@
 #include "tools/heddle/series_report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -77,7 +78,7 @@ std::string Line(const Values& values, double most) {
   std::string text;
   for (const double value : values) {
     size_t level = 0;
-    if (value > 0) level = 1 + static_cast<size_t>(value / most * static_cast<double>(kLevels.size() - 2) + 0.5);
+    if (value > 0) level = 1 + static_cast<size_t>(std::lround(value / most * static_cast<double>(kLevels.size() - 2)));
     text += kLevels[std::min(level, kLevels.size() - 1)];
   }
   return text;

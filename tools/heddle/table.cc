@@ -44,6 +44,7 @@ std::string Table::Text(int indent) const {
   };
   add_line([&](size_t c) -> const std::string& { return columns_[c].title; });
   std::vector<std::string> rule;
+  rule.reserve(width.size());
   for (const size_t w : width) rule.emplace_back(w, '-');
   add_line([&](size_t c) -> const std::string& { return rule[c]; });
   for (const auto& row : rows_) add_line([&](size_t c) -> const std::string& { return row[c]; });

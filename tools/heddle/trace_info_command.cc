@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -145,7 +146,7 @@ std::string Sizes(const TraceReader& reader, const TraceInfo& info) {
       for (int m = 0; m < ColumnInfo::kModels; ++m) sum.chunks_by_model[m] += column.chunks_by_model[m];
     }
   }
-  const auto bytes = [](double number) { return WithThousands(static_cast<uint64_t>(number + 0.5)); };
+  const auto bytes = [](double number) { return WithThousands(static_cast<uint64_t>(std::llround(number))); };
   Table table({{"kernel", kLeft},
                {"what", kLeft},
                {"source", kLeft},

@@ -69,10 +69,10 @@ class Parser {
   void Fail(const std::string& message) {
     if (error_.empty()) error_ = message;
   }
-  void Value(std::initializer_list<const char*> names, WithValue action) {
+  void Value(std::initializer_list<const char*> names, const WithValue& action) {
     for (const char* name : names) with_value_[name] = action;
   }
-  void Flag(std::initializer_list<const char*> names, Plain action) {
+  void Flag(std::initializer_list<const char*> names, const Plain& action) {
     for (const char* name : names) plain_[name] = action;
   }
   static bool IsTrue(const std::string& value) { return value == "true" || value == "1" || value.empty(); }

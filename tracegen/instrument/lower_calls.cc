@@ -77,6 +77,7 @@ bool LowerSystemCall(KernelPass& pass, llvm::CallInst& call) {
 
 void PlaceFunctions(KernelPass& pass) {
   std::vector<llvm::Constant*> constants;
+  constants.reserve(pass.canonical.index.address_taken.size());
   for (const llvm::Function* function : pass.canonical.index.address_taken) {
     constants.push_back(pass.module->getFunction(function->getName()));
   }

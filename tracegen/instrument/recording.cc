@@ -21,7 +21,6 @@ namespace heddle::tracegen {
 namespace {
 
 using llvm::dyn_cast;
-using llvm::isa;
 
 // Targets of retreating edges: every cycle of the control flow passes through one of them.
 llvm::DenseSet<llvm::BasicBlock*> LoopHeads(llvm::Function& function) {

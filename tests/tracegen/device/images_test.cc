@@ -126,7 +126,7 @@ TEST_F(ImageTest, LinearFetchIsTheWeightedMeanOfTheFootprint) {
 }
 
 TEST_F(ImageTest, ThreeDimensionsLayersAndCubes) {
-  auto fetch = [&](const char* intrinsic, std::vector<uint64_t> operands) {
+  auto fetch = [&](const char* intrinsic, const std::vector<uint64_t>& operands) {
     return Float(Run(intrinsic, operands)[0]);
   };
   EXPECT_EQ(fetch("tex.unified.3d.v4f32.f32", {Bits(1), Bits(2), Bits(2)}), 221);
@@ -278,6 +278,7 @@ __global__ void describe(HeddleImage* image, float* texels) {
 
 TEST_F(CaptureTest, OneFetchIsOneInstructionAndOneAddress) {
   std::vector<double> expected;
+  expected.reserve(8);
   for (int t = 0; t < 8; ++t) expected.push_back(8 * t + (t == 0 ? 0.0 : t - 0.5) + 1);
   Succeeds(std::string(kDescribe) + R"(
 __global__ void k(float* out, HeddleImage* image) {
@@ -303,6 +304,7 @@ __global__ void k(float* out, HeddleImage* image) {
 
 TEST_F(CaptureTest, TextureReferencesAndSurfacesInKernels) {
   std::vector<double> expected;
+  expected.reserve(8);
   for (int t = 0; t < 8; ++t) expected.push_back(8 * t + t + (8 + t) + 100 + 0.5 * t);
   Succeeds(std::string(kDescribe) + R"(
 __device__ float fetch(float x, float y) { return tex2D(reference, x + 0.5f, y + 0.5f); }

@@ -2,6 +2,7 @@
 #include <set>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "llvm/IR/InstIterator.h"
@@ -217,7 +218,7 @@ kernel void k(global const T* in, global int* out, global V* vectors, int n) {
         "#define T char\n#define N 8", "#define T short\n#define N 3"}) {
     for (const std::string& kernel : kernels) {
       SCOPED_TRACE(kind + kernel);
-      ExpectTotal(MustRead(kind + names + kernel, ".cl"));
+      ExpectTotal(MustRead(absl::StrCat(kind, names, kernel), ".cl"));
     }
   }
 }

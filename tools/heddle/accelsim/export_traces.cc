@@ -304,6 +304,7 @@ absl::StatusOr<ExportSummary> ExportTraces(const trace::TraceReader& reader, con
     int launch;  // -1: something else
   };
   std::vector<Item> items;
+  items.reserve(static_cast<size_t>(reader.index().launch_frame_size() + reader.index().other_frame_size()));
   for (int i = 0; i < reader.index().launch_frame_size(); ++i) items.push_back({reader.index().launch_frame(i), i});
   for (const uint64_t frame : reader.index().other_frame()) items.push_back({frame, -1});
   std::ranges::sort(items, {}, &Item::frame);
