@@ -160,8 +160,6 @@ bool LaunchSimulation::Done() const {
          std::all_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->memory().drained(); });
 }
 
-// An SM cannot be reached from outside while no request of it is under way and it can get no block: it is full, or none
-// is left. A block that it retires is dispatched for when all have come to that cycle.
 inline Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
   SmCore::Stretch& ahead = ahead_[index];
   if (now + 1 < ahead.until) return ahead.next;
@@ -171,6 +169,8 @@ inline Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
   return sm.memory().isolated() ? RunAlone(index, now) : next;
 }
 
+// An SM cannot be reached from outside while no request of it is under way and it can get no block: it is full, or none
+// is left. A block that it retires is dispatched for when all have come to that cycle.
 Cycle LaunchSimulation::RunAlone(uint32_t index, Cycle now) {
   SmCore& sm = *sm_at_[index];
   SmCore::Stretch& ahead = ahead_[index];

@@ -77,7 +77,7 @@ class PartitionedBackEnd final : public MemoryBackEnd, private L2SliceLinks {
   Edge NextDramEvent(uint32_t controller) const;
   void TakeDramJob(uint32_t controller, Edge edge);
   void RunSlice(uint32_t slice, Edge edge);
-  // During Advance: something has come for the SM.
+  // During Advance: a reply, or room for a request, is there for the SM; its port has news.
   void WakeSm(uint32_t sm);
   void RunUp(Edge edge);
   void RequestArrived(uint32_t slice, Edge edge);
