@@ -84,7 +84,8 @@ bool ReadPacked(absl::string_view bytes, RepeatedField<Number>& out) {
     using Byte = std::conditional_t<kSigned, int8_t, uint8_t>;
     const uint64_t bytes = kSigned ? ((word >> 1) & kHalves) ^ (word & kOnes) * 0xff : word;
 #pragma GCC unroll 8
-    for (int i = 0; i < kAtOnce; ++i) to[i] = static_cast<Byte>(bytes >> (8 * i));  // NOLINT: the sign is meant
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): the sign is meant
+    for (int i = 0; i < kAtOnce; ++i) to[i] = static_cast<Byte>(bytes >> (8 * i));
     const uint64_t longer = word & kContinued;
     const int singles = std::countr_zero(longer) / 8;  // 8 if there is none
     p += singles;
