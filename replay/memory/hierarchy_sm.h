@@ -40,8 +40,11 @@ class alignas(64) HierarchySm final : public SmMemory {
     counts_lanes_ = per_lane_ || profile != nullptr;
   }
   bool drained() const override;
-  // A line that drains may displace a dirty one, which leaves in the same cycle.
-  bool isolated() const override { return outstanding_ == 0 && draining_ == 0 && !holds_any_; }
+  // A line that drains may displace a dirty one, which leaves in the same cycle. What the stage has may miss, and a
+  // request asks for its way in the cycle in which it is queued: at a port of its own the SM will find room.
+  bool isolated() const override {
+    return outstanding_ == 0 && draining_ == 0 && !holds_any_ && !(stage_.busy && port_.shared());
+  }
   std::string Explain() const override;
 
   // What was counted in the cycles before `end`.

@@ -12,8 +12,9 @@ namespace heddle::replay {
 // that it is for.
 class NetworkPort {
  public:
-  // `announces`: the port calls NoteNews whenever it wakes the SM.
-  explicit NetworkPort(bool announces = false) : announces_(announces) {}
+  // `announces`: the port calls NoteNews whenever it wakes the SM. `shared`: other SMs use it, too, so that HasRoom may
+  // give the SM a place in their line.
+  explicit NetworkPort(bool announces = false, bool shared = false) : announces_(announces), shared_(shared) {}
   virtual ~NetworkPort() = default;
   // Whether Send may be called with this request now. If not, the SM is woken when room has been made.
   virtual bool HasRoom(const MemoryRequest& request) = 0;
@@ -23,6 +24,7 @@ class NetworkPort {
   virtual const MemoryRequest* Reply() const = 0;
   virtual void TakeReply() = 0;
 
+  bool shared() const { return shared_; }
   // The SM is being woken: a reply is there for it, or room for a request.
   void NoteNews() { news_ = true; }
   // Whether there may have been such news since the last call.
@@ -30,6 +32,7 @@ class NetworkPort {
 
  private:
   const bool announces_;
+  const bool shared_;
   bool news_ = false;
 };
 

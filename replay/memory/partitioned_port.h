@@ -18,7 +18,10 @@ class alignas(64) PartitionedBackEnd::Port final : public NetworkPort {
  public:
   // Who runs every cycle wants to run all of it.
   Port(PartitionedBackEnd& memory, uint32_t sm)
-      : NetworkPort(/*announces=*/!memory.force_tick_), memory_(memory), sm_(sm), port_(memory.PortOf(sm)) {}
+      : NetworkPort(/*announces=*/!memory.force_tick_, /*shared=*/memory.sms_per_port_ > 1),
+        memory_(memory),
+        sm_(sm),
+        port_(memory.PortOf(sm)) {}
 
   bool HasRoom(const MemoryRequest& request) override {
     Route(request);

@@ -78,6 +78,62 @@ TEST(RunAheadTest, ChangesNoCounter) {
   }
 }
 
+// A block of three computes for long and loads once at its end; the others store line after line.
+std::unique_ptr<trace::TraceReader> OneInThreeComputes(uint32_t blocks) {
+  const auto program = ProgramBuilder("one_in_three")
+                           .Block("head")
+                           .Alu(1)
+                           .Branch("stream", "compute")
+                           .Block("stream")
+                           .Store()
+                           .Alu(1)
+                           .Branch("out", "stream")
+                           .Block("compute")
+                           .Alu(20)
+                           .Branch("last", "compute")
+                           .Block("last")
+                           .Load()
+                           .Alu(2)
+                           .Block("out")
+                           .Exit()
+                           .Build();
+  constexpr uint64_t kRounds = 50;
+  std::vector<ThreadTrace> threads;
+  for (uint64_t t = 0; t < uint64_t{blocks} * kThreads; ++t) {
+    const bool computes = t / kThreads % 3 == 0;
+    ThreadTrace thread;
+    thread.decisions.push_back(computes);
+    for (uint64_t round = 0; round < kRounds; ++round) {
+      thread.decisions.push_back(round + 1 < kRounds);
+      if (!computes) thread.addresses.push_back(0x7800'0000 + (round * blocks * kThreads + t) * 128);
+    }
+    if (computes) thread.addresses.push_back(0x7000'0000 + t * 4);
+    threads.push_back(thread);
+  }
+  return MakeTrace(program, blocks, threads);
+}
+
+// Where SMs share a port of the network, they wait in line for it: one that is ahead must not take its place before its
+// time.
+TEST(RunAheadTest, TakesNoPlaceInTheLineOfASharedPort) {
+  for (const char* name : {"capri_fx5800", "harp_fermi"}) {
+    for (const uint32_t blocks : {6u, 15u}) {
+      const auto trace = OneInThreeComputes(blocks);
+      RunOptions options;
+      options.machine = LoadMachine(name).value();
+      ASSERT_GT(options.machine.memory().hierarchy().network().sms_per_port(), 1);
+      options.machine.set_sms(6);
+      options.machine.mutable_core()->set_max_blocks(1);
+      const Outcome ahead = RunTrace(*trace, options);
+      ASSERT_TRUE(ahead.status.ok()) << name << ": " << ahead.status;
+      options.force_tick = true;
+      const Outcome in_step = RunTrace(*trace, options);
+      ASSERT_TRUE(in_step.status.ok()) << name << ": " << in_step.status;
+      EXPECT_EQ(ahead.launch().DebugString(), in_step.launch().DebugString()) << name << ", blocks: " << blocks;
+    }
+  }
+}
+
 // The bound on cycles is met in the same cycle with the same blocks left, wherever the SMs are.
 TEST(RunAheadTest, StopsAtTheBoundOnCycles) {
   const auto trace = Stretches(40);
