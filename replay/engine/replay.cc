@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <map>
-#include <regex>
 #include <string>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "replay/engine/run_all.h"
 #include "replay/engine/validity.h"
 #include "replay/stats/sm_counters.h"
+#include "traces/format/kernel_pattern.h"
 
 // Given by the build.
 #ifndef HEDDLE_VERSION
@@ -49,18 +49,13 @@ result::v1::Provenance ProvenanceOf(const trace::TraceReader& reader, const Conf
 absl::StatusOr<std::vector<const trace::LaunchView*>> SelectLaunches(const trace::TraceReader& reader,
                                                                      const std::string& kernels) {
   std::vector<const trace::LaunchView*> selected;
-  std::regex pattern;
-  try {
-    pattern.assign(kernels, std::regex::extended);
-  } catch (const std::regex_error& error) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the kernel pattern '", kernels, "' is not a regular expression: ", error.what()));
-  }
+  const absl::StatusOr<trace::KernelPattern> pattern = trace::KernelPattern::Parse(kernels);
+  if (!pattern.ok()) return absl::InvalidArgumentError(absl::StrCat("kernels ", pattern.status().message()));
   bool recorded = false;
   for (const trace::LaunchView& launch : reader.launches()) {
     if (!launch.launch.recorded()) continue;
     recorded = true;
-    if (kernels.empty() || std::regex_search(launch.program->name(), pattern)) selected.push_back(&launch);
+    if (pattern->Matches(launch.program->name())) selected.push_back(&launch);
   }
   if (!recorded) return absl::FailedPreconditionError(absl::StrCat(reader.name(), ": no launch is recorded in it"));
   if (selected.empty()) {

@@ -180,7 +180,8 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
   std::string choice;
   bool record_command_line = false;
   AddOutputOptions(app, options);
-  app.add_option("--kernels", settings.kernels, "record only kernels whose name matches (regular expression)");
+  app.add_option("--kernels", settings.kernels,
+                 "record only kernels whose name has a match of this regular expression (POSIX extended)");
   app.add_option("--launches", launches, "record only launches A-B of each process, counted from 0");
   CLI::Option* blocks = app.add_option("--max-blocks", settings.max_blocks,
                                        "record at most so many thread blocks of a launch; the others only run")

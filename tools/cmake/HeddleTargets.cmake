@@ -5,6 +5,8 @@ find_package(Protobuf REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+# No imported target: its -pthread among the options of the compiler would set precompiled headers aside.
+pkg_check_modules(RE2 REQUIRED re2)
 
 # Assertions stay on in release builds: they cost one to three per cent and catch what would be a wrong number.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")

@@ -1,12 +1,12 @@
 #include "tools/heddle/trace_selection.h"
 
 #include <algorithm>
-#include <regex>
 #include <set>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "traces/format/kernel_pattern.h"
 
 namespace heddle::tools {
 namespace {
@@ -23,15 +23,11 @@ absl::Status SelectKernels(const std::string& expression, const trace::TraceRead
                            std::vector<bool>& launches) {
   if (expression.empty()) return absl::OkStatus();
   std::set<std::string> names;
-  try {  // the standard library throws, we do not
-    const std::regex pattern(expression, std::regex::extended);
-    for (const trace::LaunchView& launch : reader.launches()) {
-      names.insert(launch.program->name());
-      if (!std::regex_search(launch.program->name(), pattern)) launches[launch.launch.id()] = false;
-    }
-  } catch (const std::regex_error& error) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--kernels \"", expression, "\": not a regular expression: ", error.what()));
+  const absl::StatusOr<trace::KernelPattern> pattern = trace::KernelPattern::Parse(expression);
+  if (!pattern.ok()) return absl::InvalidArgumentError(absl::StrCat("--kernels ", pattern.status().message()));
+  for (const trace::LaunchView& launch : reader.launches()) {
+    names.insert(launch.program->name());
+    if (!pattern->Matches(launch.program->name())) launches[launch.launch.id()] = false;
   }
   if (std::find(launches.begin(), launches.end(), true) != launches.end()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("--kernels \"", expression, "\": none of the selected launches runs ",

@@ -25,7 +25,8 @@ constexpr std::chrono::milliseconds kProgressStep(200);
 
 Recording::Recording(CaptureSettings settings, std::string path)
     : settings_(std::move(settings)), path_(std::move(path)), start_(std::chrono::steady_clock::now()) {
-  if (!settings_.kernels.empty()) kernels_.emplace(settings_.kernels, std::regex::extended);
+  // A wrong expression has been refused with the command line (CheckKernels).
+  if (auto pattern = trace::KernelPattern::Parse(settings_.kernels); pattern.ok()) kernels_ = *std::move(pattern);
   header_.set_producer(kProducer);
   header_.set_abstraction_level("ptx");
   for (const trace::v1::AddressWindow& window : DeviceMemory::Windows()) *header_.add_window() = window;
@@ -64,7 +65,7 @@ LaunchPlan Recording::Plan(const trace::v1::KernelProgram& kernel, uint64_t grid
                            uint32_t dynamic_shared_bytes) const {
   LaunchPlan plan;
   plan.recorded = outcome_.launches >= settings_.first_launch && outcome_.launches <= settings_.last_launch &&
-                  (!kernels_.has_value() || std::regex_search(kernel.name(), *kernels_));
+                  kernels_.Matches(kernel.name());
   if (!plan.recorded) return plan;
   trace::v1::BlockSelection::Rule rule = settings_.block_rule;
   const uint64_t wave =

@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -16,6 +14,7 @@
 #include "proto/trace.pb.h"
 #include "tracegen/application/block_choice.h"
 #include "tracegen/application/settings.h"
+#include "traces/format/kernel_pattern.h"
 #include "traces/format/writer.h"
 
 namespace heddle::tracegen {
@@ -92,7 +91,7 @@ class Recording {
 
   const CaptureSettings settings_;
   const std::string path_;
-  std::optional<std::regex> kernels_;
+  trace::KernelPattern kernels_;
   trace::v1::FileHeader header_;
   std::vector<std::string> optimizations_;
   bool header_grew_ = false;

@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <map>
-#include <regex>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -11,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "traces/format/kernel_pattern.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -188,13 +188,8 @@ absl::Status ReadBlockChoice(const std::string& text, CaptureSettings& settings)
 }
 
 absl::Status CheckKernels(const std::string& expression) {
-  try {
-    std::regex pattern(expression, std::regex::extended);
-  } catch (const std::regex_error& error) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--kernels ", expression, ": not a regular expression: ", error.what()));
-  }
-  return absl::OkStatus();
+  const absl::Status status = trace::KernelPattern::Parse(expression).status();
+  return status.ok() ? status : absl::InvalidArgumentError(absl::StrCat("--kernels ", status.message()));
 }
 
 std::string DescribeChoice(const CaptureSettings& settings) {

@@ -13,8 +13,6 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
-#include <optional>
-#include <regex>
 #include <thread>
 #include <utility>
 
@@ -24,6 +22,7 @@
 #include "tools/heddle/corpus/corpus.h"
 #include "tools/heddle/digest.h"
 #include "tools/heddle/trace_file.h"
+#include "traces/format/kernel_pattern.h"
 
 namespace heddle::tools::corpus {
 namespace {
@@ -111,14 +110,8 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> SharedFiles(con
 absl::StatusOr<std::vector<Kernel>> FindKernels(const BuildRequest& request) {
   const absl::StatusOr<std::string> ending = Ending(request.size);
   if (!ending.ok()) return ending.status();
-  std::optional<std::regex> only;
-  if (!request.only.empty()) {
-    try {  // the library throws, we do not
-      only.emplace(request.only, std::regex::extended);
-    } catch (const std::regex_error& error) {
-      return absl::InvalidArgumentError(absl::StrCat("--only ", request.only, ": ", error.what()));
-    }
-  }
+  const absl::StatusOr<trace::KernelPattern> only = trace::KernelPattern::Parse(request.only);
+  if (!only.ok()) return absl::InvalidArgumentError(absl::StrCat("--only ", only.status().message()));
   std::error_code error;
   std::vector<Kernel> kernels;
   for (const fs::directory_entry& entry : fs::directory_iterator(request.kernels, error)) {
@@ -128,14 +121,14 @@ absl::StatusOr<std::vector<Kernel>> FindKernels(const BuildRequest& request) {
     kernel.recipe = absl::StrCat(kernel.folder, "/", kernel.name, *ending);
     std::error_code missing;
     if (!entry.is_directory(missing) || !fs::is_regular_file(kernel.recipe, missing)) continue;
-    if (only.has_value() && !std::regex_search(kernel.name, *only)) continue;
+    if (!only->Matches(kernel.name)) continue;
     if (absl::Status status = CheckPortable(kernel.name); !status.ok()) return status;
     kernels.push_back(std::move(kernel));
   }
   if (error) return absl::NotFoundError(absl::StrCat(request.kernels, ": cannot be read: ", error.message()));
   if (kernels.empty()) {
     return absl::NotFoundError(absl::StrCat(request.kernels, ": has no kernel NAME with a recipe NAME/NAME", *ending,
-                                            only.has_value() ? absl::StrCat(" that matches ", request.only) : ""));
+                                            request.only.empty() ? "" : absl::StrCat(" that matches ", request.only)));
   }
   std::ranges::sort(kernels, {}, &Kernel::name);
   for (Kernel& kernel : kernels) {

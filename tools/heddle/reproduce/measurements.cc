@@ -1,6 +1,5 @@
 #include "tools/heddle/reproduce/measurements.h"
 
-#include <regex>
 #include <utility>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "tools/heddle/result_files.h"
 #include "tools/heddle/sweep/model_version.h"
 #include "tools/heddle/trace_file.h"
+#include "traces/format/kernel_pattern.h"
 #include "traces/format/program.h"
 
 namespace heddle::tools::reproduce {
@@ -131,10 +131,11 @@ absl::StatusOr<Measurements::Numbers> Measurements::Limits(const v1::Run& run, c
       return status;
     }
   }
-  const std::regex pattern(kernel.kernels(), std::regex::extended);  // the plan has refused a wrong one
+  const absl::StatusOr<trace::KernelPattern> pattern = trace::KernelPattern::Parse(kernel.kernels());
+  if (!pattern.ok()) return pattern.status();
   Numbers numbers;
   for (const nlohmann::ordered_json& launch : launches["launch"]) {
-    if (!kernel.kernels().empty() && !std::regex_search(launch.value("kernel", ""), pattern)) continue;
+    if (!pattern->Matches(launch.value("kernel", ""))) continue;
     for (const auto& [field, value] : launch.items()) {
       if (value.is_number()) numbers[field] += value.get<double>();
     }

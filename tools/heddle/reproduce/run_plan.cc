@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <regex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +12,7 @@
 #include "tools/heddle/sweep/model_version.h"
 #include "tools/heddle/sweep/unread_fields.h"
 #include "tools/heddle/trace_file.h"
+#include "traces/format/kernel_pattern.h"
 
 namespace heddle::tools::reproduce {
 
@@ -200,17 +200,15 @@ class PlanMaker {
     known.planned.path = absolute.lexically_relative(fs::absolute(options_.folder, error).lexically_normal()).string();
     known.planned.digest = (*reader)->digest();
     bool matches = false;
-    std::regex pattern;
-    try {  // the standard library throws, we do not
-      pattern.assign(kernel.kernels(), std::regex::extended);
-    } catch (const std::regex_error& why) {
-      known.problem = absl::StrCat("\"", kernel.kernels(), "\" is not a regular expression: ", why.what());
+    const absl::StatusOr<trace::KernelPattern> pattern = trace::KernelPattern::Parse(kernel.kernels());
+    if (!pattern.ok()) {
+      known.problem = std::string(pattern.status().message());
       return known;
     }
     for (const trace::LaunchView& launch : (*reader)->launches()) {
       if (!launch.launch.recorded()) continue;
       known.planned.thread_instructions += launch.totals.thread_instructions();
-      matches = matches || kernel.kernels().empty() || std::regex_search(launch.program->name(), pattern);
+      matches = matches || pattern->Matches(launch.program->name());
     }
     if (!matches) {
       known.problem = absl::StrCat(*path, ": no recorded kernel matches \"", kernel.kernels(), "\"");
