@@ -58,6 +58,7 @@ class ExecutionUnits {
     FreeTimes(const FreeTimes&) = delete;
     FreeTimes& operator=(const FreeTimes&) = delete;
 
+    // How many there are, all free. Once, before anything else.
     void Resize(uint32_t count) {
       count_ = count;
       mask_ = std::bit_ceil(count + 1) - 1;

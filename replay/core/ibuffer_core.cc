@@ -191,12 +191,12 @@ Cycle IBufferCore::CoreWake(Cycle now) const {
   const Cycle next = now + 1;
   if (pending_.active || write_back_.held() != 0 || barrier_opened() || !long_waits_.empty()) return next;
   if (resident_ > 0 && (context_.force_tick || (interests_ & kEveryCycle) != 0)) return next;
-  const uint32_t free = next >= penalty_until_ ? units_.FreeClasses(next) : 0;
+  const uint32_t free_classes = next >= penalty_until_ ? units_.FreeClasses(next) : 0;
   Cycle wake = std::max(next, formation_.next_timer());
   for (uint32_t ports = standings_.ready_ports(); ports != 0 && wake != next; ports &= ports - 1) {
     const int port = std::countr_zero(ports);
     const uint32_t units = standings_.ready_units(port);
-    if ((units & free) != 0) return next;  // mostly
+    if ((units & free_classes) != 0) return next;  // mostly
     const Cycle port_free = std::max(next, port_free_[port]);
     const auto ready_from = [&](UnitClass unit, Cycle free) {
       if ((units >> static_cast<int>(unit) & 1) != 0) wake = std::min(wake, std::max(port_free, free));

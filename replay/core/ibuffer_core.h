@@ -194,6 +194,8 @@ class IBufferCore final : public SmCore {
       for (const RowLanes& one : rows_of_[slot]) function(one.row, one.lanes);
     }
   }
+  // Of ReclassWaiting, for rows with threads in several slots.
+  [[gnu::noinline]] void ReclassSeveralWaiting(uint32_t row);
 
   // --- ibuffer_plain.h: the same for plain warps, at their head
   [[gnu::always_inline]] inline Standing PlainStanding(const Warp& warp) const;
@@ -203,7 +205,6 @@ class IBufferCore final : public SmCore {
   // Looks again at the warps with threads of the row that wait for data.
   [[gnu::always_inline]] inline void ReclassWaiting(uint32_t row);
   [[gnu::always_inline]] inline void ReclassIfWaiting(SlotId slot);
-  [[gnu::noinline]] void ReclassSeveralWaiting(uint32_t row);
 
   // --- ibuffer_issue.cc
   void Select(Cycle now);

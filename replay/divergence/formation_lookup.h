@@ -15,11 +15,9 @@ namespace heddle::replay {
 // a PC its owner knows.
 class FormationLookup {
  public:
-  // No entries: a table without limits.
+  // No entries: a table without limits; else `ways` divides them.
   FormationLookup(uint32_t entries, uint32_t ways)
-      : ways_(entries == 0 ? 0 : ways),
-        sets_(entries == 0 ? 0 : (entries + ways - 1) / ways),
-        entries_(sets_ * ways_) {}
+      : ways_(entries == 0 ? 0 : ways), sets_(entries == 0 ? 0 : entries / ways), entries_(sets_ * ways_) {}
 
   // Enters a warp at `pc`. Returns the warp that had to leave for it, kNoSlot if none.
   SlotId Insert(Pc pc, SlotId slot) {

@@ -65,6 +65,19 @@ absl::StatusOr<std::string> Canonical(const PolicyInfo& info, const ParameterSpe
   return absl::InternalError(absl::StrCat(info.name, ": parameter ", spec.name, " has no type"));
 }
 
+// ParameterSpec::only_if, taken apart.
+struct Condition {
+  explicit Condition(std::string_view text) {
+    const size_t equals = text.find('=');
+    is_equal = equals == 0 || text[equals - 1] != '!';
+    name = text.substr(0, is_equal ? equals : equals - 1);
+    value = text.substr(equals + 1);
+  }
+  std::string_view name;
+  std::string_view value;
+  bool is_equal = true;
+};
+
 }  // namespace
 
 absl::StatusOr<Parameters> Parameters::Parse(const PolicyInfo& info, std::string_view text) {
@@ -100,7 +113,31 @@ absl::StatusOr<Parameters> Parameters::Parse(const PolicyInfo& info, std::string
     if (!value.ok()) Stop(absl::StrCat("bad default in a policy's declaration: ", value.status().message()));
     parameters.values_.emplace(spec.name, *std::move(value));
   }
+  for (const ParameterSpec& spec : info.parameters) {
+    if (spec.ways_of.empty() || parameters.Integer(spec.ways_of) % parameters.Integer(spec.name) == 0) continue;
+    return Refuse(info, absl::StrCat(spec.name, "=", parameters.Value(spec.name), " does not divide ", spec.ways_of,
+                                     "=", parameters.Value(spec.ways_of), ": all sets of a table have equally many"));
+  }
   return parameters;
+}
+
+bool IsRead(const PolicyInfo& info, const ParameterSpec& spec, const Parameters& parameters) {
+  if (spec.only_if.empty()) return true;
+  const Condition condition(spec.only_if);
+  const ParameterSpec* const decides = FindSpec(info, condition.name);
+  if (decides == nullptr) Stop(absl::StrCat(info.name, ": ", spec.name, " depends on a parameter that there is not"));
+  return IsRead(info, *decides, parameters) &&
+         (parameters.values().find(condition.name)->second == condition.value) == condition.is_equal;
+}
+
+std::string WithoutEffect(const PolicyInfo& info, const Parameters& parameters, std::string_view assignment) {
+  const ParameterSpec* spec = FindSpec(info, assignment.substr(0, assignment.find('=')));
+  if (spec == nullptr || IsRead(info, *spec, parameters)) return "";
+  // The outermost condition that does not hold is the reason.
+  do spec = FindSpec(info, Condition(spec->only_if).name);
+  while (!IsRead(info, *spec, parameters));
+  return absl::StrCat(Text(assignment), " has no effect: ", spec->name, "=",
+                      parameters.values().find(spec->name)->second);
 }
 
 const std::string& Parameters::Value(std::string_view name) const {

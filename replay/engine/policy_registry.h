@@ -28,6 +28,12 @@ struct ParameterSpec {
   int64_t minimum = 0;             // kInteger
   int64_t maximum = 0;
   std::vector<std::string> choices = {};  // kChoice
+  // "order=gto" or "order!=lrr": read only if that parameter, declared before this one, is read and has, or has not,
+  // that value; empty = always.
+  std::string only_if = {};
+  // kInteger, the ways of a table: the parameter of the table's entries, declared before this one, which they have to
+  // divide.
+  std::string ways_of = {};
   std::string description = {};
   std::string source = {};  // where the rule or the default comes from
 };
@@ -104,6 +110,12 @@ class Parameters {
   const std::string& Value(std::string_view name) const;
   std::map<std::string, std::string, std::less<>> values_;
 };
+
+// Whether any rule of the policy reads the parameter (ParameterSpec::only_if) when all have these values.
+bool IsRead(const PolicyInfo& info, const ParameterSpec& spec, const Parameters& parameters);
+// For an assignment "KEY=VALUE" of a text that has been parsed into `parameters`: "greedy=last_issue has no effect:
+// order=lrr" if no rule reads it, else empty.
+std::string WithoutEffect(const PolicyInfo& info, const Parameters& parameters, std::string_view assignment);
 
 // Whether a divergence policy with these parameters may put a thread in a lane that is not its home lane.
 bool MaySitInAnyLane(const PolicyInfo& info, const Parameters& parameters);

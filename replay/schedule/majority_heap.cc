@@ -6,7 +6,7 @@ namespace heddle::replay {
 
 MajorityHeap::MajorityHeap(const Setup& setup)
     : setup_(setup),
-      lookup_sets_((setup.lut_entries + setup.lut_ways - 1) / setup.lut_ways),
+      lookup_sets_(setup.lut_entries / setup.lut_ways),
       lookup_(static_cast<size_t>(lookup_sets_) * setup.lut_ways),
       groups_(kMaxSlots + 1),
       members_(kMaxSlots) {

@@ -45,16 +45,19 @@ TEST(DwfHardware, TablesOfAnySizeInBothEngines) {
     SCOPED_TRACE(random_case.Text());
     Random random(MixAll({seed, 5}));
     const auto number = [&](uint64_t most) { return 1 + random.Below(most); };
+    const auto table = [&](uint64_t most_sets) {
+      const uint64_t ways = number(4);
+      return absl::StrCat("lut_entries=", number(most_sets) * ways, ",lut_ways=", ways);
+    };
     std::vector<AcceptedConfiguration> configurations;
     for (int i = 0; i < 2; ++i) {
       AcceptedConfiguration& checked = configurations.emplace_back();
       checked.regroups = true;
       checked.swizzled = true;
-      checked.configuration.divergence = {"dwf", absl::StrCat("resources=limited,lut_entries=", number(8),
-                                                              ",lut_ways=", number(4), ",pool_entries=", number(6))};
+      checked.configuration.divergence = {"dwf",
+                                          absl::StrCat("resources=limited,", table(3), ",pool_entries=", number(6))};
       checked.configuration.scheduler = {
-          "dmaj", absl::StrCat("heap=hardware,heap_entries=", number(4), ",lut_entries=", number(6),
-                               ",lut_ways=", number(3), ",heap_ports=", number(3))};
+          "dmaj", absl::StrCat("heap=hardware,heap_entries=", number(4), ",", table(2), ",heap_ports=", number(3))};
       if (random.Chance(30)) checked.configuration.scheduler = {random.OneOf({"gto", "dpc", "two_level", "swl"}), ""};
     }
     ExpectEqual(*random_case.reader, random_case.machine, configurations);

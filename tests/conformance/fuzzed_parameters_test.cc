@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "replay/dispatch/block_dispatcher.h"
@@ -38,15 +40,30 @@ std::string Draw(const ParameterSpec& parameter, Random& random) {
   return absl::StrCat(parameter.minimum + static_cast<int64_t>(random.Below(std::min<uint64_t>(range, 12) + 1)));
 }
 
+std::string OneDivisor(const std::string& text, int64_t most, Random& random) {
+  int64_t number = 0;
+  EXPECT_TRUE(absl::SimpleAtoi(text, &number));
+  int64_t divisor = 1 + static_cast<int64_t>(random.Below(static_cast<uint64_t>(std::min(number, most))));
+  while (number % divisor != 0) --divisor;
+  return absl::StrCat(divisor);
+}
+
 template <typename Registry>
 PolicySpec Draw(Random& random) {
   const auto& entries = Registry::Get().entries();
   auto entry = entries.begin();
   std::advance(entry, static_cast<std::ptrdiff_t>(random.Below(entries.size())));
   PolicySpec policy{entry->first, ""};
+  std::map<std::string, std::string> values;
   for (const ParameterSpec& parameter : entry->second.info.parameters) {
-    if (random.Chance(40)) continue;  // the default
-    const std::string value = Draw(parameter, random);
+    std::string& value = values[parameter.name] = parameter.default_value;
+    if (!parameter.ways_of.empty()) {
+      value = OneDivisor(values.at(parameter.ways_of), parameter.maximum, random);
+    } else if (random.Chance(40)) {
+      continue;  // the default
+    } else {
+      value = Draw(parameter, random);
+    }
     absl::StrAppend(&policy.parameters, policy.parameters.empty() ? "" : ",", parameter.name, "=", value);
   }
   return policy;

@@ -130,6 +130,8 @@ Json ParameterJson(const ParameterSpec& parameter) {
       break;
   }
   json["unit"] = parameter.unit;
+  json["only_if"] = parameter.only_if;
+  json["ways_of"] = parameter.ways_of;
   json["description"] = parameter.description;
   json["source"] = parameter.source;
   return json;
@@ -190,8 +192,10 @@ std::string Details(const Seam& seam, const PolicyInfo& info) {
     for (const ParameterSpec& parameter : info.parameters) {
       absl::StrAppend(&text, "  ", parameter.name, ": ", Range(parameter),
                       parameter.unit.empty() ? "" : absl::StrCat(" ", parameter.unit), "; default ",
-                      parameter.default_value, "\n      ", parameter.description, "\n      Source: ", parameter.source,
-                      "\n");
+                      parameter.default_value,
+                      parameter.only_if.empty() ? "" : absl::StrCat("; read only if ", parameter.only_if),
+                      parameter.ways_of.empty() ? "" : absl::StrCat("; divides ", parameter.ways_of), "\n      ",
+                      parameter.description, "\n      Source: ", parameter.source, "\n");
     }
   }
   text += "\n";

@@ -25,7 +25,8 @@ std::vector<std::string> Names() {
 // The policies of one list, each checked by itself.
 template <typename Registry>
 absl::StatusOr<std::vector<PolicySpec>> CheckedPolicies(const std::string& option, const char* kind,
-                                                        const std::string& text) {
+                                                        const std::string& text,
+                                                        std::vector<std::string>& without_effect) {
   const auto refuse = [&option](absl::Status status) {
     return absl::Status(status.code(), absl::StrCat(option, ": ", status.message()));
   };
@@ -49,6 +50,11 @@ absl::StatusOr<std::vector<PolicySpec>> CheckedPolicies(const std::string& optio
       if (PolicyText(earlier) == PolicyText(policy)) {
         return refuse(absl::InvalidArgumentError(absl::StrCat(PolicyText(policy), " is given twice")));
       }
+    }
+    for (const absl::string_view assignment : absl::StrSplit(policy.parameters, ',')) {
+      const std::string why =
+          replay::WithoutEffect((*entry)->info, *parameters, {assignment.data(), assignment.size()});
+      if (!why.empty()) without_effect.push_back(absl::StrCat(option, " ", policy.name, ": ", why));
     }
     policies.push_back(policy);
   }
@@ -93,18 +99,20 @@ absl::StatusOr<std::vector<PolicySpec>> SplitPolicies(const std::string& text) {
 }
 
 absl::StatusOr<RunPlan> PlanRuns(const PolicyLists& lists, const machine::v1::Machine* machine) {
-  const auto divergence =
-      CheckedPolicies<replay::DivergenceRegistry>("--divergence", "divergence policy", lists.divergence);
+  RunPlan plan;
+  const auto divergence = CheckedPolicies<replay::DivergenceRegistry>("--divergence", "divergence policy",
+                                                                      lists.divergence, plan.without_effect);
   if (!divergence.ok()) return divergence.status();
-  const auto scheduler = CheckedPolicies<replay::SchedulerRegistry>("--scheduler", "scheduler", lists.scheduler);
+  const auto scheduler =
+      CheckedPolicies<replay::SchedulerRegistry>("--scheduler", "scheduler", lists.scheduler, plan.without_effect);
   if (!scheduler.ok()) return scheduler.status();
-  const auto dispatch = CheckedPolicies<replay::DispatchRegistry>("--dispatch", "dispatcher", lists.dispatch);
+  const auto dispatch =
+      CheckedPolicies<replay::DispatchRegistry>("--dispatch", "dispatcher", lists.dispatch, plan.without_effect);
   if (!dispatch.ok()) return dispatch.status();
-
-  const auto fetch = CheckedPolicies<replay::FetchRegistry>("--fetch", "fetch policy", lists.fetch);
+  const auto fetch =
+      CheckedPolicies<replay::FetchRegistry>("--fetch", "fetch policy", lists.fetch, plan.without_effect);
   if (!fetch.ok()) return fetch.status();
 
-  RunPlan plan;
   for (const PolicySpec& d : *divergence) {
     for (const PolicySpec& s : *scheduler) {
       for (const PolicySpec& b : *dispatch) {

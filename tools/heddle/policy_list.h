@@ -33,6 +33,7 @@ struct SkippedRun {
 struct RunPlan {
   std::vector<replay::Configuration> runs;  // divergence slowest, fetch fastest
   std::vector<SkippedRun> skipped;
+  std::vector<std::string> without_effect;  // a sentence for each parameter that is given and that no rule reads
 };
 
 // The product of the lists; "all" stands for every policy of a kind. Unknown names, wrong parameters and policies given

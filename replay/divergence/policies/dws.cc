@@ -228,6 +228,7 @@ HEDDLE_DIVERGENCE_POLICY(
                  .unit = "instructions",
                  .minimum = 1,
                  .maximum = 65536,
+                 .only_if = "branch=short_block",
                  .description = "longest block at the post-dominator with branch=short_block",
                  .source = "the paper"},
                 {.name = "memory",
@@ -241,6 +242,7 @@ HEDDLE_DIVERGENCE_POLICY(
                  .type = ParameterType::kChoice,
                  .default_value = "branch_bypass",
                  .choices = {"branch_limited", "branch_bypass"},
+                 .only_if = "memory!=none",
                  .description = "how far threads run ahead of a load: to the end of the basic block, or past branches "
                                 "to the reconvergence point",
                  .source = "the paper's BranchLimited and BranchBypass re-convergence"},

@@ -102,13 +102,16 @@ HardwareMajority::Setup HeapSetup(const Parameters& parameters) {
   return setup;
 }
 
-ParameterSpec Size(const char* name, const char* value, int64_t minimum, const char* unit, const char* description) {
+ParameterSpec Size(const char* name, const char* value, int64_t minimum, const char* unit, const char* description,
+                   const char* ways_of = "") {
   return {.name = name,
           .type = ParameterType::kInteger,
           .default_value = value,
           .unit = unit,
           .minimum = minimum,
           .maximum = kMaxSlots,
+          .only_if = "heap=hardware",
+          .ways_of = ways_of,
           .description = description,
           .source = "Fung, Tables 5.2 and 7.1"};
 }
@@ -149,23 +152,24 @@ HEDDLE_WARP_SCHEDULER(
                  .choices = {"threads", "warps"},
                  .description = "what the majority is a majority of",
                  .source = "Fung, section 4.4 (threads) and 4.3 (the most common PC)"},
-                {.name = "reelect",
-                 .type = ParameterType::kChoice,
-                 .default_value = "lazy",
-                 .choices = {"lazy", "eager"},
-                 .description = "lazy: when the majority's warps have run out; eager: at every issue (heap=ideal only)",
-                 .source = "Fung, section 4.3"},
                 {.name = "heap",
                  .type = ParameterType::kChoice,
                  .default_value = "ideal",
                  .choices = {"ideal", "hardware"},
                  .description = "how the majority is found: at once, or by a max-heap with the sizes and ports of the "
-                                "next parameters",
+                                "last parameters",
                  .source = "Fung, section 6.3: infinite resources; section 4.4: the heap"},
+                {.name = "reelect",
+                 .type = ParameterType::kChoice,
+                 .default_value = "lazy",
+                 .choices = {"lazy", "eager"},
+                 .only_if = "heap=ideal",
+                 .description = "lazy: when the majority's warps have run out; eager: at every issue",
+                 .source = "Fung, section 4.3"},
                 Size("heap_entries", "64", 1, "groups",
                      "of the max-heap; warps of a PC for which there is no room wait outside (ours)"),
                 Size("lut_entries", "128", 1, "groups", "of the table that finds a PC's group in the heap"),
-                Size("lut_ways", "8", 1, "groups", "of a set of that table"),
+                Size("lut_ways", "8", 1, "groups", "of a set of that table", "lut_entries"),
                 Size("heap_ports", "2", 0, "ports",
                      "read ports and write ports, each, of heap and table; a swap takes two of both; 0 = swaps "
                      "take no time"),

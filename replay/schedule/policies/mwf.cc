@@ -47,6 +47,7 @@ HEDDLE_WARP_SCHEDULER(
                         .type = ParameterType::kChoice,
                         .default_value = "per_block",
                         .choices = {"per_block", "last_issue"},
+                        .only_if = "order=gto",
                         .description = "order=gto: the greedy warp is the block's last issued one, or the port's",
                         .source = "our reading of section 4.1.1"},
                        {.name = "count_exits",

@@ -70,14 +70,14 @@ machine::v1::Machine RandomBufferMachine(uint64_t seed, const MachineNeeds& need
   if (random.Chance(50)) buffer.set_fetch_when(machine::v1::InstructionBuffer::FREE_SLOT);
   buffer.set_reformed_warp_cycles(static_cast<uint32_t>(random.In(1, 4)));
   machine::v1::ExecutionUnits& units = *core.mutable_units();
-  units.set_sp(static_cast<uint32_t>(random.In(1, 3)));
+  units.set_sp(random.OneOf({1u, 1u, 2u, 3u, 8u, 9u, 33u}));  // some as many as a ring of them wraps at
   units.set_sfu(static_cast<uint32_t>(random.In(1, 2)));
   units.set_operand_read_cycles(random.OneOf({0u, 0u, 1u, 3u}));
   units.set_write_back_cycles(random.OneOf({0u, 0u, 1u, 2u}));
   units.set_memory_issue_cycles(random.OneOf({1u, 1u, 2u, 4u}));
   if (random.Chance(30)) {
     units.set_register_banks(random.OneOf({1u, 2u, 4u, 16u}));
-    units.set_sp_collectors(random.OneOf({0u, 1u, 2u, 6u}));
+    units.set_sp_collectors(random.OneOf({0u, 1u, 2u, 6u, 9u, 33u}));
     units.set_sfu_collectors(random.OneOf({0u, 1u, 3u}));
   }
   for (int operation = machine::v1::OperationTiming::INT_ALU; operation <= machine::v1::OperationTiming::CONVERT;

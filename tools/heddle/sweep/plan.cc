@@ -4,7 +4,6 @@
 #include <array>
 #include <filesystem>
 #include <map>
-#include <regex>
 #include <set>
 
 #include "absl/container/flat_hash_map.h"
@@ -25,6 +24,7 @@
 #include "tools/heddle/sweep/unread_fields.h"
 #include "tools/heddle/trace_file.h"
 #include "traces/format/container_writer.h"
+#include "traces/format/kernel_pattern.h"
 
 namespace heddle::tools::sweep {
 namespace {
@@ -76,19 +76,15 @@ using Matches = std::map<std::pair<std::string, std::string>, bool>;
 absl::StatusOr<Matches> MatchKernels(const Spec& spec, const Plan& plan) {
   Matches matches;
   for (const std::string& expression : spec.sweep.kernels()) {
-    std::regex pattern;
-    try {  // the standard library throws, we do not
-      pattern.assign(expression, std::regex::extended);
-    } catch (const std::regex_error& error) {
-      return Refuse(absl::StrCat("kernels: \"", expression, "\" is not a regular expression: ", error.what()));
-    }
+    const absl::StatusOr<trace::KernelPattern> pattern = trace::KernelPattern::Parse(expression);
+    if (!pattern.ok()) return Refuse(absl::StrCat("kernels: ", pattern.status().message()));
     bool any = false;
     for (const PlannedTrace& trace : plan.traces) {
       const auto reader = OpenTrace((fs::path(spec.folder) / spec.sweep.trace(&trace - plan.traces.data())).string());
       if (!reader.ok()) return reader.status();
       bool here = false;
       for (const trace::LaunchView& launch : (*reader)->launches()) {
-        here = here || (launch.launch.recorded() && std::regex_search(launch.program->name(), pattern));
+        here = here || (launch.launch.recorded() && pattern->Matches(launch.program->name()));
       }
       matches[{expression, trace.name}] = here;
       any = any || here;
@@ -119,8 +115,12 @@ absl::StatusOr<std::vector<std::string>> PoliciesOf(const std::string& what, con
     if (!entry.ok()) return Prefixed(what, entry.status());
     const auto parameters = replay::Parameters::Parse((*entry)->info, policy.parameters);
     if (!parameters.ok()) return Prefixed(what, parameters.status());
-    const std::string meaning =
-        absl::StrCat(policy.name, ":", absl::StrJoin(parameters->values(), ",", absl::PairFormatter("=")));
+    // Entries that differ only in what no rule reads are the same.
+    std::string meaning = policy.name;
+    for (const replay::ParameterSpec& spec : (*entry)->info.parameters) {
+      if (!replay::IsRead((*entry)->info, spec, *parameters)) continue;
+      absl::StrAppend(&meaning, ",", spec.name, "=", parameters->values().find(spec.name)->second);
+    }
     if (!canonical.insert(meaning).second) {
       return Refuse(absl::StrCat(what, ": ", text, " is the same as another entry of the list"));
     }
@@ -303,6 +303,13 @@ absl::StatusOr<Expansion> Expand(const Spec& spec, const std::string& folder) {
       auto setting = MakeSetting(spec, row, named->first, named->second, *policies);
       if (!setting.ok()) return setting.status();
       unread.Add(named->first, setting->machine, setting->planned.set);
+      for (const std::string& policy : setting->policies[0])
+        unread.AddPolicy<replay::DivergenceRegistry>("divergence", policy);
+      for (const std::string& policy : setting->policies[1])
+        unread.AddPolicy<replay::SchedulerRegistry>("scheduler", policy);
+      for (const std::string& policy : setting->policies[2])
+        unread.AddPolicy<replay::DispatchRegistry>("dispatch", policy);
+      for (const std::string& policy : setting->policies[3]) unread.AddPolicy<replay::FetchRegistry>("fetch", policy);
       if (absl::Status status = AddPolicies(*setting, points_each, left_out); !status.ok()) return status;
       points += setting->planned.policies.size() * points_each;
       if (points > kMostPoints) {
