@@ -45,6 +45,9 @@ class WrongNames(CommandTest):
     def test_kernels(self):
         self.assert_refused(2, "replay", SAMPLE, "--kernels", "nothing_like_it", says=["nothing_like_it", "bfs_level"])
         self.assert_refused(2, "replay", SAMPLE, "--kernels", "bfs[", says=["bfs[", "regular expression"])
+        # Whatever the expression, the answer comes at once.
+        self.assert_refused(2, "replay", SAMPLE, "--kernels", "(.*)*(.*)*(.*)*x$", says=["matches none"])
+        self.assert_refused(2, "replay", SAMPLE, "--kernels", "(" * 100_000, says=["regular expression"])
 
 
 class BadTraces(CommandTest):
@@ -64,6 +67,9 @@ class BadTraces(CommandTest):
         missing = self.folder / "bsf.htrace"
         for command in self.COMMANDS:
             self.assert_refused(2, *command, missing, says=[str(missing), "No such file", "bfs.htrace"])
+        dangling = self.folder / "dangling.htrace"
+        dangling.symlink_to("nowhere.htrace")
+        self.assertNotIn("did you mean", self.assert_refused(2, "replay", dangling))
 
     def test_a_folder_and_an_unreadable_file(self):
         self.assert_refused(2, "replay", self.folder, says=["is a folder"])
@@ -158,8 +164,58 @@ class FailedRuns(CommandTest):
         copy = self.folder / "copy.htrace"
         copy.write_bytes(pathlib.Path(SAMPLE).read_bytes())
         (self.folder / "link").symlink_to(copy)
-        self.assert_refused(2, "replay", copy, "-o", self.folder / "link", says=["is the trace itself"])
+        for option in ("-o", "--draw", "--timeline"):
+            self.assert_refused(2, "replay", copy, option, self.folder / "link", says=[option, "is the trace itself"])
         self.assertEqual(copy.read_bytes(), pathlib.Path(SAMPLE).read_bytes())
+
+    def test_results_never_replace_another_input(self):
+        machine = self.folder / "mine.textproto"
+        machine.write_text(heddle("machines", "fermi_fixed").stdout)
+        for option in ("-o", "--draw", "--timeline"):
+            self.assert_refused(2, "replay", SAMPLE, "--machine", machine, option, machine,
+                                says=[option, "is the machine's file"])
+        config = self.folder / "gpgpusim.config"
+        config.write_text("-gpgpu_n_clusters 4\n")
+        self.assert_refused(2, "machines", "import", config, "-o", config, says=["is the configuration itself"])
+        self.assertEqual(config.read_text(), "-gpgpu_n_clusters 4\n")
+
+    def test_outputs_never_replace_each_other(self):
+        one = self.folder / "one"
+        self.assert_refused(2, "replay", SAMPLE, "-o", one, "--draw", self.folder / "." / "one", says=["-o and --draw"])
+        self.assert_refused(2, "replay", SAMPLE, "-o", "-", "--timeline", "-", says=["standard output"])
+        self.assert_refused(2, "replay", SAMPLE, "--json", "--draw", "-", says=["--json and --draw"])
+        self.assert_folder_has()
+        drawn = heddle("replay", SAMPLE, "--draw", "-")
+        self.assertTrue(drawn.stdout.startswith("<svg") and drawn.stdout.rstrip().endswith("</svg>"), drawn.stdout[:80])
+
+    def test_values_without_a_meaning(self):
+        for value in ("-5", "0", "18446744073709551616", "1e3", "nan"):
+            self.assert_refused(2, "replay", SAMPLE, "--max-cycles", value, says=["--max-cycles", "whole number"])
+            self.assert_refused(2, "replay", SAMPLE, "--warp-phases", value, says=["--warp-phases", "whole number"])
+            self.assert_refused(2, "trace", "limits", SAMPLE, "--first-threads", value, says=["--first-threads"])
+            self.assert_refused(2, "sweep", "emit", self.folder, "--slurm", "--points-per-job", value,
+                                says=["--points-per-job"])
+        for value in ("nan", "-1", "inf", "1e9"):
+            self.assert_refused(2, "sweep", "emit", self.folder, "--slurm", "--minutes", value, says=["--minutes"])
+        for day in ("2024-13-45", "2024-02-30", "24-1-1", "today", ""):
+            self.assert_refused(2, "corpus", "init", self.folder / "c", "--name", "c", "--description", "d",
+                                "--license", "MIT", "--author", "a", "--date", day, says=["--date"])
+        for option in ("-o", "--draw", "--timeline"):
+            self.assert_refused(2, "replay", SAMPLE, option, "", says=[option])
+        self.assert_refused(2, "replay", SAMPLE, "--draw", self.folder / "x.png", says=["SVG"])
+        self.assert_folder_has()
+
+    def test_options_that_need_another(self):
+        self.assert_refused(2, "replay", SAMPLE, "--draw-cycles", "0-9", says=["--draw-cycles", "--draw"])
+        self.assert_refused(2, "replay", SAMPLE, "--draw-sm", "1", says=["--draw-sm", "--draw"])
+        self.assert_refused(2, "policies", "dwf", "--machine", "harp_fermi", says=["--machine", "--cost"])
+
+    def test_what_has_no_effect_is_told(self):
+        told = heddle("replay", SAMPLE, "--set", "sms=1", "--set", "sms=2", "--divergence",
+                      "dwf:pool_entries=1,lane_aware=true").stderr
+        self.assertEqual(told.splitlines(), ["heddle: note: --set sms=1 has no effect: --set sms=2 is behind it",
+                                             "heddle: note: --divergence dwf: pool_entries=1 has no effect: "
+                                             "resources=unlimited"])
 
     def test_an_interrupted_run_leaves_nothing(self):
         for sent, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):

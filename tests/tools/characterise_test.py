@@ -23,6 +23,22 @@ class Characterise(CommandTest):
             self.assertAlmostEqual(float(row["bytes_per_instruction"]),
                                    file.stat().st_size / int(row["thread_instructions"]), places=4)
 
+    def test_launches_that_lost_all_blocks_have_no_share(self):
+        cut = self.folder / "cut.htrace"
+        whole = (SAMPLES / "bfs.htrace").read_bytes()
+        for size in range(2000, len(whole), 1500):
+            cut.write_bytes(whole[:size])
+            recovered = self.folder / "recovered.htrace"
+            if heddle("trace", "repack", "--recover", cut, "-o", recovered).returncode != 0:
+                continue  # nothing was complete
+            for options in ([], ["--no-timing"]):
+                done = heddle("characterise", recovered, "--csv", *options)
+                if done.returncode == 0:
+                    row, = csv.DictReader(io.StringIO(done.stdout))
+                    self.assertEqual(row["simd_efficiency_32"] == "-", row["thread_instructions"] == "0")
+                else:
+                    self.assertIn("heddle: ", done.stderr, f"cut at {size}: status {done.returncode}")
+
     def test_efficiency_is_that_of_a_replay_and_below_the_bound(self):
         for file in sorted(SAMPLES.glob("*.htrace")):
             row, = table(file, "--no-timing")

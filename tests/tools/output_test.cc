@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -91,6 +92,54 @@ TEST_F(OutputFileTest, AFolderOrAMissingFolderIsRefusedAtOnce) {
   EXPECT_THAT(std::string(OutputFile::Create(folder_.string()).status().message()), HasSubstr("is a folder"));
   EXPECT_THAT(std::string(OutputFile::Create(Path("no/r.json")).status().message()),
               HasSubstr("cannot create the file: No such file or directory"));
+}
+
+TEST_F(OutputFileTest, TheEmptyNameIsRefusedAtOnce) {
+  EXPECT_TRUE(absl::IsInvalidArgument(OutputFile::Create("").status()));
+}
+
+TEST_F(OutputFileTest, ASignalRemovesAllThatAreNotComplete) {
+  EXPECT_EXIT(
+      {
+        HandleSignals();
+        auto one = OutputFile::Create(Path("one"));
+        auto two = OutputFile::Create(Path("two"));
+        auto complete = OutputFile::Create(Path("three"));
+        if (complete.ok()) static_cast<void>(complete->Commit());
+        raise(SIGTERM);
+      },
+      ::testing::ExitedWithCode(128 + SIGTERM), "interrupted; nothing was written");
+  EXPECT_THAT(Files(), ::testing::ElementsAre("three"));
+}
+
+// A writer that is no OutputFile renames its file before it can say so.
+TEST_F(OutputFileTest, ASignalBehindTheRenameDoesNotSayThatNothingWasWritten) {
+  EXPECT_EXIT(
+      {
+        HandleSignals();
+        RemoveWhenInterrupted(Path("renamed.tmp"));
+        raise(SIGTERM);
+      },
+      ::testing::ExitedWithCode(128 + SIGTERM), "heddle: interrupted\n$");
+}
+
+TEST_F(OutputFileTest, NoOutputIsAnInput) {
+  std::ofstream(Path("in")) << "text";
+  fs::create_symlink("in", Path("link"));
+  EXPECT_EQ(std::string(CheckNotAnInput("-o", Path("link"), {Path("other"), Path("in")}, "an input").message()),
+            "-o " + Path("link") + ": is an input");
+  EXPECT_TRUE(CheckNotAnInput("-o", Path("out"), {Path("in")}, "an input").ok());
+  EXPECT_TRUE(CheckNotAnInput("-o", "/dev/null", {"/dev/null"}, "an input").ok());
+  EXPECT_TRUE(CheckNotAnInput("-o", "-", {"-"}, "an input").ok());
+}
+
+TEST_F(OutputFileTest, OutputsAreDifferent) {
+  EXPECT_EQ(std::string(CheckDifferentOutputs({{"-o", Path("a")}, {"--draw", Path("./a")}}).message()),
+            "-o and --draw: one of them goes to " + Path("./a"));
+  EXPECT_THAT(std::string(CheckDifferentOutputs({{"-o", "-"}, {"--draw", "-"}}).message()),
+              HasSubstr("standard output"));
+  EXPECT_TRUE(CheckDifferentOutputs({{"-o", ""}, {"--draw", ""}, {"--timeline", Path("a")}}).ok());
+  EXPECT_TRUE(CheckDifferentOutputs({{"-o", "/dev/null"}, {"--draw", "/dev/null"}}).ok());
 }
 
 }  // namespace

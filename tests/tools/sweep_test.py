@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import os
+import pathlib
 import resource
 import signal
 import sqlite3
@@ -302,6 +303,16 @@ class Collecting(SweepTest):
         with sqlite3.connect(self.folder / "t.db") as database:
             stored = database.execute("SELECT key, cycles FROM results").fetchall()
         self.assertEqual(stored, [(row["key"], int(row["cycles"])) for row in rows])
+        # Where a database goes it behaves as every other output.
+        self.sweep("collect", folder, "--sqlite", "/dev/null")
+        self.assertTrue(pathlib.Path("/dev/null").is_char_device())
+        (self.folder / "link.db").symlink_to("u.db")
+        (self.folder / "u.db").touch()
+        self.sweep("collect", folder, "--sqlite", self.folder / "link.db")
+        self.assertTrue((self.folder / "link.db").is_symlink())
+        self.assertEqual((self.folder / "u.db").read_bytes(), (self.folder / "t.db").read_bytes())
+        self.assert_refused(2, "sweep", "collect", folder, "--sqlite", self.folder / "x", "-o", self.folder / "x",
+                            says=["--sqlite", str(self.folder / "x")])
         launches = list(csv.DictReader(io.StringIO(self.sweep("collect", folder, "--per-launch"))))
         self.assertEqual(sum(int(row["cycles"]) for row in launches), sum(int(row["cycles"]) for row in rows))
 
@@ -313,7 +324,10 @@ class Collecting(SweepTest):
         for text, says in ((good[:100], "no JSON"), (good.replace('"schema":1', '"schema":7', 1), "schema 7"),
                            (second.read_text(), "another point"), ("{}", "no key")):
             first.write_text(text)
-            self.assert_refused(1, "sweep", "collect", folder, says=[first.name, says])
+            self.assert_refused(1, "sweep", "collect", folder, says=[first.name, says, "delete the file"])
+        first.unlink()
+        self.assertIn("1 done, 1 had", self.sweep("run", folder, "--points", "0-1"))
+        self.sweep("collect", folder)
 
     def test_effects_of_a_screening_design(self):
         names = ["core.schedulers", "sms"]

@@ -48,6 +48,8 @@ std::string Packed(std::mt19937_64& random) {
     const uint64_t value = bits == 0 ? 0 : random() >> (64 - bits);
     const uint64_t rare = random() % 50;
     body += Varint(rare == 0 ? random() : value, rare == 1 ? static_cast<int>(random() % 4) : 0);
+    // Often one number many times.
+    for (uint64_t again = random() % 10 == 0 ? 8 + random() % 17 : 0; again > 0; --again) body += Varint(value);
   }
   return body;
 }

@@ -46,6 +46,11 @@ void CountClasses(const trace::Program& program, const replay::BlockLimit& limit
   }
 }
 
+// A launch's program, by the launch's id.
+const trace::Program& ProgramOf(const trace::TraceReader& reader, uint32_t launch) {
+  return *reader.launches()[launch].program;
+}
+
 absl::Status StudyWidths(const trace::TraceReader& reader, const CharacterisationOptions& options,
                          Characterisation& to) {
   for (const uint32_t warp_size : options.warp_sizes) {
@@ -60,10 +65,8 @@ absl::Status StudyWidths(const trace::TraceReader& reader, const Characterisatio
       width.least_issues += launch.lane_activity_issues;
     }
     if (to.widths.empty()) {
-      size_t next = 0;
-      for (const trace::LaunchView& view : reader.launches()) {
-        if (!view.launch.recorded()) continue;
-        for (const replay::BlockLimit& block : (*launches)[next++].blocks) CountClasses(*view.program, block, to);
+      for (const LaunchLimits& launch : *launches) {
+        for (const replay::BlockLimit& block : launch.blocks) CountClasses(ProgramOf(reader, launch.launch), block, to);
       }
     }
     to.widths.push_back(width);
@@ -105,17 +108,15 @@ absl::Status Time(const trace::TraceReader& reader, const machine::v1::Machine& 
   const auto results = replay::Replay(reader, {replay::Configuration{}}, options);
   if (!results.ok()) return results.status();
   CharacterisationTiming& timing = to.timing.emplace();
-  int next = 0;
-  for (const trace::LaunchView& view : reader.launches()) {
-    if (!view.launch.recorded()) continue;
-    const result::v1::LaunchResult& launch = results->front().launch(next++);
+  for (const result::v1::LaunchResult& launch : results->front().launch()) {
+    const trace::LaunchView& view = reader.launches()[launch.launch()];
     AddLaunch(launch, *view.program, view.threads_per_block, machine, timing);
   }
   return absl::OkStatus();
 }
 
-double Efficiency(uint64_t thread_instructions, uint64_t issues, uint32_t warp_size) {
-  if (issues == 0) return 0;
+std::optional<double> Efficiency(uint64_t thread_instructions, uint64_t issues, uint32_t warp_size) {
+  if (issues == 0) return std::nullopt;
   return 100 * static_cast<double>(thread_instructions) / (static_cast<double>(issues) * warp_size);
 }
 
@@ -126,14 +127,14 @@ const Characterisation::Width* Characterisation::width(uint32_t warp_size) const
   return found == widths.end() ? nullptr : &*found;
 }
 
-double Characterisation::SimdEfficiency(uint32_t warp_size) const {
+std::optional<double> Characterisation::SimdEfficiency(uint32_t warp_size) const {
   const Width* const found = width(warp_size);
-  return found == nullptr ? 0 : Efficiency(thread_instructions, found->issues, warp_size);
+  return found == nullptr ? std::nullopt : Efficiency(thread_instructions, found->issues, warp_size);
 }
 
-double Characterisation::LeastIssuesEfficiency(uint32_t warp_size) const {
+std::optional<double> Characterisation::LeastIssuesEfficiency(uint32_t warp_size) const {
   const Width* const found = width(warp_size);
-  return found == nullptr ? 0 : Efficiency(thread_instructions, found->least_issues, warp_size);
+  return found == nullptr ? std::nullopt : Efficiency(thread_instructions, found->least_issues, warp_size);
 }
 
 absl::StatusOr<Characterisation> Characterise(const trace::TraceReader& reader,
@@ -158,10 +159,10 @@ absl::StatusOr<Characterisation> Characterise(const trace::TraceReader& reader,
 }
 
 std::string Classes(const Characterisation& one) {
-  if (!one.timing.has_value()) return "";
-  const double efficiency = one.SimdEfficiency(32);
-  std::string text = efficiency >= 95 ? "C" : one.timing->resident_threads <= 512 ? "A" : "B";
-  if (efficiency < 87) text += ", divergent";
+  const std::optional<double> efficiency = one.SimdEfficiency(32);
+  if (!one.timing.has_value() || !efficiency.has_value()) return "";
+  std::string text = *efficiency >= 95 ? "C" : one.timing->resident_threads <= 512 ? "A" : "B";
+  if (*efficiency < 87) text += ", divergent";
   if (100 * one.timing->barrier_cycles > 15 * one.timing->warp_cycles) text += ", barrier";
   if (2 * one.timing->unequal_blocks > one.timing->compared_blocks) text += ", unequal warps";
   return text;

@@ -56,9 +56,9 @@ struct Characterisation {
   std::optional<CharacterisationTiming> timing;
 
   const Width* width(uint32_t warp_size) const;
-  // Per cent: active lanes of the issued warps; 0 if nothing was issued.
-  double SimdEfficiency(uint32_t warp_size) const;
-  double LeastIssuesEfficiency(uint32_t warp_size) const;
+  // Per cent: active lanes of the issued warps; nothing if none was issued.
+  std::optional<double> SimdEfficiency(uint32_t warp_size) const;
+  std::optional<double> LeastIssuesEfficiency(uint32_t warp_size) const;
 };
 
 struct CharacterisationOptions {
@@ -69,7 +69,7 @@ struct CharacterisationOptions {
 // Errors: those of reading the trace, and of the replay.
 absl::StatusOr<Characterisation> Characterise(const trace::TraceReader& reader, const CharacterisationOptions& options);
 
-// Which of the papers' classes a program belongs to, in the words of docs/workloads.md; empty without timing.
+// Which of the papers' classes a program belongs to, in the words of docs/workloads.md; empty without timing or issues.
 //   CAPRI, Table 2: "divergent" below 87 % of SIMD efficiency (its own lie at 83 % and below, the others above 90 %).
 //   HARP, Table 5: type C without divergence (95 % and more), else A with few threads (at most 256 per scheduler with
 //   two schedulers per SM), else B.

@@ -1,4 +1,6 @@
 // The tables of `heddle characterise`.
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -16,6 +18,8 @@ std::string Ratio(uint64_t part, uint64_t whole, int decimals) {
   return whole == 0 ? "-" : Decimal(static_cast<double>(part) / static_cast<double>(whole), decimals);
 }
 
+std::string PerCent(std::optional<double> number) { return number.has_value() ? Decimal(*number, 1) : "-"; }
+
 // One row; the same cells in both tables, but for the separators of thousands.
 std::vector<std::string> Cells(const Characterisation& one, std::string (*number)(uint64_t)) {
   std::vector<std::string> cells = {one.trace,
@@ -29,9 +33,9 @@ std::vector<std::string> Cells(const Characterisation& one, std::string (*number
                                     Share(one.control, one.thread_instructions),
                                     Ratio(one.barriers, one.threads, 1)};
   for (const Characterisation::Width& width : one.widths) {
-    cells.push_back(Decimal(one.SimdEfficiency(width.warp_size), 1));
+    cells.push_back(PerCent(one.SimdEfficiency(width.warp_size)));
   }
-  cells.push_back(Decimal(one.LeastIssuesEfficiency(32), 1));
+  cells.push_back(PerCent(one.LeastIssuesEfficiency(32)));
   cells.push_back(Ratio(one.bytes, one.thread_instructions, 4));
   if (one.timing.has_value()) {
     cells.push_back(Share(one.timing->splits, one.timing->branches));

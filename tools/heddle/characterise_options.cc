@@ -72,10 +72,7 @@ absl::StatusOr<std::vector<Characterisation>> All(const std::vector<std::string>
   progress.Clear();
   std::vector<Characterisation> all;
   for (size_t i = 0; i < paths.size(); ++i) {
-    if (!found[i].ok()) {
-      const absl::Status& status = found[i].status();
-      return absl::Status(status.code(), absl::StrCat(paths[i], ": ", status.message()));
-    }
+    if (!found[i].ok()) return found[i].status();
     all.push_back(*std::move(found[i]));
   }
   return all;
@@ -95,7 +92,7 @@ bool CharacteriseOptions::Run(int& status) const {
     }
     options.machine = *std::move(machine);
   }
-  if (absl::Status same = CheckNotTheTrace(a.output, a.traces); !same.ok()) {
+  if (absl::Status same = CheckNotAnInput("-o", a.output, a.traces, "the trace itself"); !same.ok()) {
     status = Complain(kWrongUsage, same);
     return true;
   }

@@ -38,6 +38,10 @@ int ImportCommand(const ImportArguments& arguments) {
     if (!text.ok()) return Complain(kWrongUsage, text.status());
     configs.push_back({arguments.files.size() == 1 ? "" : fs::path(path).filename().string(), *std::move(text)});
   }
+  if (absl::Status status = CheckNotAnInput("-o", arguments.output, arguments.files, "the configuration itself");
+      !status.ok()) {
+    return Complain(kWrongUsage, status);
+  }
   const fs::path folder = fs::path(arguments.files.front()).parent_path();
   const auto read_network = [&folder](const std::string& file) -> std::optional<std::string> {
     absl::StatusOr<std::string> text = ReadFile((folder / file).string());

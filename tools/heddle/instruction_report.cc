@@ -105,7 +105,7 @@ std::string KernelTable(const Kernel& kernel, size_t most) {
                                         {"mostly to", Table::Align::kLeft}};
   if (memory) {
     columns.push_back({"lines"});
-    columns.push_back({"load to use"});
+    columns.push_back({"load to use, cycles"});
   }
   Table table(columns);
   for (const Row* row : rows) {

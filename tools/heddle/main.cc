@@ -13,6 +13,7 @@
 #include "tools/heddle/commands.h"
 #include "tools/heddle/corpus/corpus_options.h"
 #include "tools/heddle/new_policy_command.h"
+#include "tools/heddle/option_checks.h"
 #include "tools/heddle/output.h"
 #include "tools/heddle/policy_cost_command.h"
 #include "tools/heddle/policy_library.h"
@@ -85,7 +86,8 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
       .add_option("--set", replay.overrides, "Field of the machine as PATH=VALUE, such as core.schedulers=1; repeat")
       ->expected(1)
       ->take_all();
-  command.add_option("--max-cycles", replay.max_cycles, "Stop with an error when a launch takes more cycles");
+  command.add_option("--max-cycles", replay.max_cycles, "Stop with an error when a launch takes more cycles")
+      ->check(PositiveWholeNumber());
   command
       .add_option("--jobs", replay.jobs,
                   "Threads that run traces, pairs of policies, and launches that are independent;\n"
@@ -99,8 +101,9 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
       ->check(CLI::Range(2, 1000));
   command.add_flag("--force-regrouping", replay.force_regrouping,
                    "Also policies that regroup threads of kernels that rely on warps in lockstep");
-  command.add_option("-o,--output", replay.output,
-                     "File for the results, one line of JSON per run; - is standard output");
+  command
+      .add_option("-o,--output", replay.output, "File for the results, one line of JSON per run; - is standard output")
+      ->check(NotEmpty());
   command.add_flag("--json", replay.json, "Print the results as JSON instead of the table");
   command.add_flag("--per-launch", replay.per_launch, "A table for every launch, too");
   command.add_flag("--per-instruction", replay.metrics.per_instruction,
@@ -115,18 +118,23 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
   command
       .add_option("--warp-phases", replay.metrics.timeline_blocks,
                   "When the warps of the first so many thread blocks of each launch ran and waited at barriers; JSON")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--draw", replay.draw.output, "SVG file with a drawing of one run: who issued, who waited");
-  command.add_option("--draw-cycles", replay.draw.cycles, "Cycles of the drawing, FIRST-LAST; the first 240");
-  command.add_option("--draw-sm", replay.draw.sm, "SM of the drawing")->capture_default_str();
+      ->check(PositiveWholeNumber());
+  CLI::Option& draw =
+      *command.add_option("--draw", replay.draw.output, "SVG file with a drawing of one run: who issued, who waited");
+  draw.check(NotEmpty());
+  command.add_option("--draw-cycles", replay.draw.cycles, "Cycles of the drawing, FIRST-LAST; the first 240")
+      ->needs(&draw);
+  command.add_option("--draw-sm", replay.draw.sm, "SM of the drawing")->capture_default_str()->needs(&draw);
   command
       .add_option("--draw-show", replay.draw.show,
                   "Issue slots by lane, warps over time, or both; or how far the threads are, over the whole launch")
       ->check(CLI::IsMember({"lanes", "warps", "both", "progress"}))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(&draw);
   CLI::Option& timeline =
       *command.add_option("--timeline", replay.timeline.output,
                           "File for Perfetto (.pftrace): what warps and ports of one run did, cycle by cycle");
+  timeline.check(NotEmpty());
   command.add_option("--timeline-cycles", replay.timeline.cycles, "Cycles of it in each launch, FIRST-LAST; all")
       ->needs(&timeline);
   command.add_option("--sm", replay.timeline.sms, "SMs of it, such as 0,4-7; all")->needs(&timeline);
@@ -177,10 +185,13 @@ int Run(int argc, char** argv) {
   const reproduce::ReproduceOptions reproduce(app);
   CLI::App& policies = *app.add_subcommand("policies", "What there is behind the seams, with parameters and sources");
   policies.add_option("NAME", arguments.name, "Everything about this policy");
-  policies.add_flag("--cost", arguments.cost,
-                    "The storage of NAME in hardware, as its paper tabulates it; parameters and lists as for replay:\n"
-                    "dwf:resources=limited,dmaj");
-  policies.add_option("--machine", arguments.cost_machine, "Machine whose core --cost is for")->capture_default_str();
+  CLI::Option& cost = *policies.add_flag(
+      "--cost", arguments.cost,
+      "The storage of NAME in hardware, as its paper tabulates it; parameters and lists as for replay:\n"
+      "dwf:resources=limited,dmaj");
+  policies.add_option("--machine", arguments.cost_machine, "Machine whose core --cost is for")
+      ->capture_default_str()
+      ->needs(&cost);
   CLI::App& machines = *app.add_subcommand("machines", "The machines there are");
   machines.add_option("NAME", arguments.name, "Print this machine, with the source of every value");
   CLI::App& import =
@@ -188,7 +199,8 @@ int Run(int argc, char** argv) {
   import.add_option("FILE", arguments.import.files, "gpgpusim.config, and what comes with it (trace.config)")
       ->required();
   import.add_option("--name", arguments.import.name, "Name of the machine; else that of the first file");
-  import.add_option("-o,--output", arguments.import.output, "File for the machine, such as mine.textproto");
+  import.add_option("-o,--output", arguments.import.output, "File for the machine, such as mine.textproto")
+      ->check(NotEmpty());
   import.footer(
       "\nValues carry the line that they come from. What is not represented, or in another way, is listed on top of "
       "the\n"
@@ -210,7 +222,8 @@ int Run(int argc, char** argv) {
   // CLI11 would say only that the argument was not expected.
   const std::vector<std::string> commands = CommandNames(app);
   if (!words.empty() && !words[0].starts_with("-") && std::ranges::find(commands, words[0]) == commands.end()) {
-    return Complain(kWrongUsage, replay::UnknownNameMessage("command", words[0], commands));
+    return Complain(kWrongUsage,
+                    absl::StrCat(replay::UnknownNameMessage("command", words[0], commands), "; see `heddle --help`"));
   }
   try {  // CLI11 throws, we do not
     app.parse(argc, argv);

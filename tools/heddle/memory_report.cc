@@ -52,7 +52,7 @@ std::string MemoryReport(const std::vector<result::v1::Result>& results, std::ve
   }
   if (!any) return "";
   for (const char* title :
-       {"L1 misses", "with pending", "L2 misses", "DRAM lines", "row hits", "DRAM busy", "load to use"}) {
+       {"L1 misses", "with pending", "L2 misses", "DRAM lines", "row hits", "DRAM busy", "load to use, cycles"}) {
     columns.push_back({title});
   }
   Table table(std::move(columns));

@@ -7,8 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,8 +19,10 @@
 namespace heddle::tools {
 namespace {
 
-// Read by the signal handler: the temporary file to remove, or empty. Written while signals are blocked.
-char temporary_to_remove[PATH_MAX] = "";
+// Read by the signal handler: the temporary files to remove, or empty. Written while signals are blocked. The first is
+// that of RemoveWhenInterrupted; a command has at most three OutputFiles at a time.
+constexpr int kTemporaries = 4;
+char temporaries[kTemporaries][PATH_MAX] = {};
 
 bool standard_output_is_closed = false;
 
@@ -34,22 +39,40 @@ class BlockSignals {
   sigset_t before_;
 };
 
-void RememberTemporary(const std::string& path) {
+void Set(int slot, const std::string& path) {
   const BlockSignals block;
-  strncpy(temporary_to_remove, path.c_str(), sizeof(temporary_to_remove) - 1);
+  strncpy(temporaries[slot], path.c_str(), PATH_MAX - 1);
+}
+
+// The slot of a file, or with "" a free one, among those of OutputFiles; kTemporaries if there is none.
+int SlotOf(const std::string& path) {
+  int slot = 1;
+  while (slot < kTemporaries && path != temporaries[slot]) ++slot;
+  return slot;
+}
+
+void RememberTemporary(const std::string& path) {
+  if (const int slot = SlotOf(""); slot < kTemporaries) Set(slot, path);
+}
+
+void ForgetTemporary(const std::string& path) {
+  if (const int slot = SlotOf(path); slot < kTemporaries) Set(slot, "");
 }
 
 // Only calls that are allowed in a signal handler.
 void EndBySignal(int signal) {
-  const bool unfinished = temporary_to_remove[0] != '\0';
-  if (unfinished) unlink(temporary_to_remove);
+  // A writer's file may have got its final name just now: then there is nothing to remove, and something was written.
+  bool unfinished = false;
+  for (const char* temporary : temporaries) {
+    if (temporary[0] != '\0' && unlink(temporary) == 0) unfinished = true;
+  }
   const char* message = unfinished ? "\nheddle: interrupted; nothing was written\n" : "\nheddle: interrupted\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, message, strlen(message));
   _exit(128 + signal);
 }
 
 // Returns 0, or the errno of the write that failed.
-int WriteAll(int file, const std::string& text) {
+int WriteAll(int file, std::string_view text) {
   for (size_t done = 0; done < text.size();) {
     const ssize_t written = write(file, text.data() + done, text.size() - done);
     if (written < 0 && errno == EINTR) continue;
@@ -61,7 +84,7 @@ int WriteAll(int file, const std::string& text) {
 
 }  // namespace
 
-absl::Status WriteStandardOutput(const std::string& text) {
+absl::Status WriteStandardOutput(std::string_view text) {
   const int error = WriteAll(STDOUT_FILENO, text);
   if (error == EPIPE) standard_output_is_closed = true;
   if (error == 0 || error == EPIPE) return absl::OkStatus();
@@ -70,10 +93,44 @@ absl::Status WriteStandardOutput(const std::string& text) {
 
 bool StandardOutputIsClosed() { return standard_output_is_closed; }
 
-void RemoveWhenInterrupted(const std::string& temporary) { RememberTemporary(temporary); }
+void RemoveWhenInterrupted(const std::string& temporary) { Set(0, temporary); }
+
+absl::Status CheckNotAnInput(const std::string& option, const std::string& output,
+                             const std::vector<std::string>& inputs, const std::string& what) {
+  std::error_code error;
+  if (output == "-" || (std::filesystem::exists(output, error) && !std::filesystem::is_regular_file(output, error))) {
+    return absl::OkStatus();
+  }
+  for (const std::string& input : inputs) {
+    if (output == input || std::filesystem::equivalent(output, input, error)) {
+      return absl::InvalidArgumentError(absl::StrCat(option, " ", output, ": is ", what));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDifferentOutputs(const std::vector<NamedOutput>& outputs) {
+  // Names that lead to one file, which need not exist yet; to devices and pipes several may write.
+  const auto same = [](const std::string& one, const std::string& other) {
+    std::error_code error;
+    if (one != "-" && std::filesystem::exists(one, error) && !std::filesystem::is_regular_file(one, error))
+      return false;
+    return std::filesystem::equivalent(one, other, error) ||
+           std::filesystem::weakly_canonical(one, error) == std::filesystem::weakly_canonical(other, error);
+  };
+  for (auto one = outputs.begin(); one != outputs.end(); ++one) {
+    for (auto other = outputs.begin(); other != one; ++other) {
+      if (one->path.empty() || other->path.empty() || !same(one->path, other->path)) continue;
+      return absl::InvalidArgumentError(absl::StrCat(other->option, " and ", one->option, ": one of them goes to ",
+                                                     one->path == "-" ? "standard output" : one->path));
+    }
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
   if (path == "-") return OutputFile(path, "", -1);
+  if (path.empty()) return absl::InvalidArgumentError("the name of the output file is empty");
   struct stat info;
   std::string target = path;
   if (stat(path.c_str(), &info) == 0) {
@@ -107,14 +164,14 @@ OutputFile::~OutputFile() {
   if (file_ >= 0) close(file_);
   if (temporary_.empty()) return;
   unlink(temporary_.c_str());
-  RememberTemporary("");
+  ForgetTemporary(temporary_);
 }
 
 absl::Status OutputFile::Failed(const char* what) const {
   return absl::DataLossError(absl::StrCat(path_, ": ", what, ": ", strerror(errno), "; nothing was written"));
 }
 
-absl::Status OutputFile::Write(const std::string& text) {
+absl::Status OutputFile::Write(std::string_view text) {
   if (is_standard_output()) return WriteStandardOutput(text);
   if (const int error = WriteAll(file_, text); error != 0) {
     errno = error;
@@ -131,8 +188,8 @@ absl::Status OutputFile::Commit() {
   if (temporary_.empty()) return absl::OkStatus();
   const BlockSignals block;
   if (rename(temporary_.c_str(), path_.c_str()) != 0) return Failed("cannot rename the finished file");
+  ForgetTemporary(temporary_);
   temporary_.clear();
-  RememberTemporary("");
   return absl::OkStatus();
 }
 

@@ -3,6 +3,8 @@
 #define HEDDLE_TOOLS_HEDDLE_OUTPUT_H_
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -10,23 +12,36 @@
 namespace heddle::tools {
 
 // Writes all of `text` to standard output. A reader that has gone away (`| head`) is not an error: the rest is dropped.
-absl::Status WriteStandardOutput(const std::string& text);
+absl::Status WriteStandardOutput(std::string_view text);
 
 // True once that has happened: a command with much to print may stop.
 bool StandardOutputIsClosed();
+
+// Refuses an output that is one of the files which it is made from, whatever it is called: "--draw x: is the trace
+// itself" for the option "--draw" and what = "the trace itself". "-" and devices never are.
+absl::Status CheckNotAnInput(const std::string& option, const std::string& output,
+                             const std::vector<std::string>& inputs, const std::string& what);
+
+// An option and the file that it names; empty = not given.
+struct NamedOutput {
+  std::string option;
+  std::string path;
+};
+// Refuses outputs of one command that would replace one another, or mix on standard output.
+absl::Status CheckDifferentOutputs(const std::vector<NamedOutput>& outputs);
 
 // The result file of a run. Created before the run, so that a wrong folder is told at once and not after an hour.
 class OutputFile {
  public:
   // "-" is standard output. A name that exists and is no regular file (a pipe, a device) is written to directly; else
-  // the contents go to a temporary file beside it.
+  // the contents go to a temporary file beside it. InvalidArgument for a name that cannot be a file's.
   static absl::StatusOr<OutputFile> Create(const std::string& path);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   // Removes the temporary file if there was no Commit.
   ~OutputFile();
 
-  absl::Status Write(const std::string& text);
+  absl::Status Write(std::string_view text);
   // Flushes to the disk and renames. Errors leave nothing under the final name.
   absl::Status Commit();
 
@@ -41,11 +56,12 @@ class OutputFile {
   int file_ = -1;
 };
 
-// Makes Ctrl-C and the signal of `kill` remove the temporary file of an OutputFile and end the program with 130 or 143;
-// makes a closed pipe an error of write instead of the end of the program. Called once, at the start.
+// Makes Ctrl-C and the signal of `kill` remove the temporary files of all OutputFiles and end the program with 130 or
+// 143; makes a closed pipe an error of write instead of the end of the program. Called once, at the start.
 void HandleSignals();
 
-// The file that a signal removes from now on; empty = none. For writers that are no OutputFile.
+// The file that a signal removes from now on, too; empty = none. For the one writer that is no OutputFile. Once the
+// file has its final name, a signal leaves it alone.
 void RemoveWhenInterrupted(const std::string& temporary);
 
 }  // namespace heddle::tools

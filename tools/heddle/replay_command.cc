@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <regex>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
@@ -21,6 +20,7 @@
 #include "tools/heddle/terminal.h"
 #include "tools/heddle/trace_file.h"
 #include "tools/heddle/traces_report.h"
+#include "traces/format/kernel_pattern.h"
 
 namespace heddle::tools {
 namespace {
@@ -88,22 +88,17 @@ absl::StatusOr<std::vector<std::string>> RecordedKernels(const trace::TraceReade
 // before anything runs.
 absl::Status SelectTraces(const std::string& expression, Traces& traces) {
   std::vector<std::string> known;
-  try {                                                          // the standard library throws, we do not
-    const std::regex pattern(expression, std::regex::extended);  // as the replay reads it
-    for (size_t i = 0; i < traces.open.size(); ++i) {
-      const absl::StatusOr<std::vector<std::string>> kernels = RecordedKernels(*traces.open[i]);
-      if (!kernels.ok()) return kernels.status();
-      if (std::any_of(kernels->begin(), kernels->end(),
-                      [&](const std::string& name) { return std::regex_search(name, pattern); })) {
-        traces.replayed.push_back(traces.open[i].get());
-      } else {
-        traces.skipped.push_back(traces.open[i]->name());
-        known.insert(known.end(), kernels->begin(), kernels->end());
-      }
+  const absl::StatusOr<trace::KernelPattern> pattern = trace::KernelPattern::Parse(expression);
+  if (!pattern.ok()) return absl::InvalidArgumentError(absl::StrCat("--kernels ", pattern.status().message()));
+  for (size_t i = 0; i < traces.open.size(); ++i) {
+    const absl::StatusOr<std::vector<std::string>> kernels = RecordedKernels(*traces.open[i]);
+    if (!kernels.ok()) return kernels.status();
+    if (std::ranges::any_of(*kernels, [&pattern](const std::string& name) { return pattern->Matches(name); })) {
+      traces.replayed.push_back(traces.open[i].get());
+    } else {
+      traces.skipped.push_back(traces.open[i]->name());
+      known.insert(known.end(), kernels->begin(), kernels->end());
     }
-  } catch (const std::regex_error& error) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--kernels \"", expression, "\": not a regular expression: ", error.what()));
   }
   if (!traces.replayed.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("--kernels \"", expression, "\": matches none of the ",
@@ -130,6 +125,16 @@ absl::Status SkipUnfit(const Traces& traces, const replay::ReplayOptions& option
   }
   plan.runs = std::move(fit);
   return plan.runs.empty() ? absl::FailedPreconditionError(plan.skipped.back().reason) : absl::OkStatus();
+}
+
+// Assignments of --set that a later one to the same field takes the place of.
+void TellReplaced(const std::vector<std::string>& overrides) {
+  const auto field = [](const std::string& assignment) { return assignment.substr(0, assignment.find('=')); };
+  for (auto one = overrides.begin(); one != overrides.end(); ++one) {
+    const auto later = std::find_if(std::next(one), overrides.end(),
+                                    [&](const std::string& other) { return field(other) == field(*one); });
+    if (later != overrides.end()) Note(absl::StrCat("--set ", *one, " has no effect: --set ", *later, " is behind it"));
+  }
 }
 
 // A few with their reasons; of many only the first.
@@ -175,6 +180,32 @@ absl::StatusOr<std::vector<std::vector<result::v1::Result>>> ReplayWithOrder(
   return results;
 }
 
+int UsageOrFailure(const absl::Status& status) { return absl::IsInvalidArgument(status) ? kWrongUsage : kFailed; }
+
+// That no output replaces an input, or another one.
+absl::Status CheckOutputs(const ReplayArguments& arguments) {
+  const std::vector<NamedOutput> outputs = {{"-o", arguments.output},
+                                            {"--json", arguments.json ? "-" : ""},
+                                            {"--draw", arguments.draw.output},
+                                            {"--timeline", arguments.timeline.output}};
+  for (const NamedOutput& output : outputs) {
+    if (output.path.empty()) continue;
+    absl::Status status = CheckNotAnInput(output.option, output.path, arguments.traces, "the trace itself");
+    if (arguments.machine.ends_with(".textproto")) {
+      status.Update(CheckNotAnInput(output.option, output.path, {arguments.machine}, "the machine's file"));
+    }
+    if (!status.ok()) return status;
+  }
+  for (const char* picture : {".png", ".pdf", ".jpg", ".jpeg"}) {
+    if (!arguments.draw.output.ends_with(picture)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--draw ", arguments.draw.output, ": the drawing is SVG; call it .svg"));
+  }
+  // Results on standard output that are asked for twice are still there once.
+  if (arguments.output == "-") return CheckDifferentOutputs({outputs[0], outputs[2], outputs[3]});
+  return CheckDifferentOutputs(outputs);
+}
+
 // A report for every trace, and for several a table over all of them.
 std::string Reports(const std::vector<std::vector<result::v1::Result>>& results,
                     const std::vector<const trace::TraceReader*>& traces, bool per_launch) {
@@ -182,7 +213,10 @@ std::string Reports(const std::vector<std::vector<result::v1::Result>>& results,
   std::string text;
   std::vector<std::string> names;
   for (size_t i = 0; i < traces.size(); ++i) {
-    names.push_back(std::filesystem::path(traces[i]->name()).stem().string());
+    // Two files of one name are told apart by their folders.
+    const auto stem = [](const trace::TraceReader* trace) { return std::filesystem::path(trace->name()).stem(); };
+    const bool twice = std::ranges::count(traces, stem(traces[i]), stem) > 1;
+    names.push_back(twice ? traces[i]->name() : stem(traces[i]).string());
     absl::StrAppend(&text, names.back(), ": ", ResultReport(results[i], per_launch), "\n");
   }
   return text + TracesReport(results, names);
@@ -211,7 +245,7 @@ int ReplayCommand(const ReplayArguments& arguments) {
     traces.open.push_back(*std::move(trace));
   }
   if (const absl::Status status = SelectTraces(arguments.kernels, traces); !status.ok()) {
-    return Complain(absl::IsInvalidArgument(status) ? kWrongUsage : kFailed, status);
+    return Complain(UsageOrFailure(status), status);
   }
   if (const absl::Status status = SkipUnfit(traces, options, *plan); !status.ok()) return Complain(kFailed, status);
 
@@ -224,26 +258,24 @@ int ReplayCommand(const ReplayArguments& arguments) {
     }
   }
 
+  if (const absl::Status status = CheckOutputs(arguments); !status.ok()) return Complain(kWrongUsage, status);
   const bool json_on_output = arguments.json || arguments.output == "-";
+  const bool table_on_output =
+      !arguments.quiet && !json_on_output && arguments.draw.output != "-" && arguments.timeline.output != "-";
   std::optional<OutputFile> file;
   if (!arguments.output.empty() && arguments.output != "-") {
-    for (const std::string& path : arguments.traces) {
-      std::error_code no_such_file;
-      if (std::filesystem::equivalent(arguments.output, path, no_such_file)) {
-        return Complain(kWrongUsage, absl::StrCat("-o ", arguments.output, ": is the trace itself"));
-      }
-    }
     absl::StatusOr<OutputFile> created = OutputFile::Create(arguments.output);
-    if (!created.ok())
-      return Complain(absl::IsInvalidArgument(created.status()) ? kWrongUsage : kFailed, created.status());
+    if (!created.ok()) return Complain(UsageOrFailure(created.status()), created.status());
     file.emplace(*std::move(created));
   }
   if (!arguments.quiet) {
+    TellReplaced(arguments.overrides);
     for (const std::string& assignment : arguments.overrides) {
       if (const std::string why = replay::WithoutEffect(options.machine, assignment); !why.empty()) {
         Note(absl::StrCat("--set ", why));
       }
     }
+    for (const std::string& why : plan->without_effect) Note(why);
     TellSkipped(plan->skipped);
     for (const std::string& path : traces.skipped) {
       Note(absl::StrCat("skipped ", path, ": no kernel of it matches --kernels \"", arguments.kernels, "\""));
@@ -254,7 +286,7 @@ int ReplayCommand(const ReplayArguments& arguments) {
   std::unique_ptr<ReplayDrawing> drawing;
   if (!arguments.draw.output.empty()) {
     auto created = ReplayDrawing::Create(arguments.draw, options.machine, seeded, traces.replayed.size());
-    if (!created.ok()) return Complain(kWrongUsage, created.status());
+    if (!created.ok()) return Complain(UsageOrFailure(created.status()), created.status());
     drawing = *std::move(created);
     options.observer = drawing->observer();
   }
@@ -262,7 +294,7 @@ int ReplayCommand(const ReplayArguments& arguments) {
   std::unique_ptr<ReplayTimeline> timeline;
   if (!arguments.timeline.output.empty()) {
     auto created = ReplayTimeline::Create(arguments.timeline, options, runs);
-    if (!created.ok()) return Complain(kWrongUsage, created.status());
+    if (!created.ok()) return Complain(UsageOrFailure(created.status()), created.status());
     timeline = *std::move(created);
   }
   Progress progress(absl::StrCat("replaying ", runs, runs == 1 ? " run" : " runs"), !arguments.quiet);
@@ -299,7 +331,7 @@ int ReplayCommand(const ReplayArguments& arguments) {
   absl::Status written;
   if (json_on_output) {
     written = WriteStandardOutput(lines);
-  } else if (!arguments.quiet) {
+  } else if (table_on_output) {
     written = WriteStandardOutput(Reports(*results, traces.replayed, arguments.per_launch));
   }
   return written.ok() ? kSuccess : Complain(kFailed, written);

@@ -115,11 +115,9 @@ absl::Status CheckArguments(const ReportArguments& arguments) {
   } else if (!arguments.json && arguments.output.empty()) {
     return absl::InvalidArgumentError("-o: needs a file for the page, such as report.html");
   }
-  for (const std::string& path : arguments.results) {
-    std::error_code error;
-    if (to_file && fs::equivalent(path, arguments.output, error)) {
-      return absl::InvalidArgumentError(absl::StrCat("-o ", arguments.output, ": is one of the results"));
-    }
+  if (to_file) {
+    absl::Status status = CheckNotAnInput("-o", arguments.output, arguments.results, "one of the results");
+    if (!status.ok()) return status;
   }
   for (const std::string& folder : arguments.sources) {
     std::error_code error;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "tools/heddle/option_checks.h"
 
 namespace heddle::tools {
 
@@ -11,8 +12,10 @@ ReportOptions::ReportOptions(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("report", "Results as a page to look at, or as figures for a paper");
   command.add_option("RESULTS", arguments_.results, "Files of `heddle replay --json`, or folders with such files")
       ->required();
-  command.add_option("-o,--output", arguments_.output,
-                     "The page (one .html file that needs no network), or the figure: .pdf, .svg or .png");
+  command
+      .add_option("-o,--output", arguments_.output,
+                  "The page (one .html file that needs no network), or the figure: .pdf, .svg or .png")
+      ->check(NotEmpty());
   command.add_option("--title", arguments_.title, "Title of the page");
   command
       .add_option("--source", arguments_.sources,

@@ -33,7 +33,7 @@ absl::Status CheckOutput(const std::string& output, const std::vector<std::strin
     return absl::InvalidArgumentError(absl::StrCat(
         "-o ", output, ": is ", S_ISDIR(info.st_mode) ? "a folder" : "a device or a pipe", ", not a regular file"));
   }
-  return CheckNotTheTrace(output, inputs);
+  return CheckNotAnInput("-o", output, inputs, "the trace itself");
 }
 
 WriterOptions OptionsOf(const TraceOutput& output, uint64_t chunk = 0) {

@@ -328,7 +328,7 @@ int TraceDumpCommand(const DumpArguments& arguments) {
   const absl::StatusOr<SelectedParts> parts = ReadSelection(arguments.selection, **reader);
   if (!parts.ok()) return Complain(kWrongUsage, parts.status());
   const std::string output = arguments.output.empty() ? "-" : arguments.output;
-  if (const absl::Status status = CheckNotTheTrace(output, {arguments.trace}); !status.ok()) {
+  if (const absl::Status status = CheckNotAnInput("-o", output, {arguments.trace}, "the trace itself"); !status.ok()) {
     return Complain(kWrongUsage, status);
   }
   absl::StatusOr<OutputFile> file = OutputFile::Create(output);

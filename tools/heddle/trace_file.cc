@@ -27,7 +27,9 @@ std::string NearestTrace(const std::string& path) {
   std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() == ".htrace") names.push_back(it->path().filename().string());
+    std::error_code dangling;
+    if (it->path().extension() == ".htrace" && fs::exists(it->path(), dangling))
+      names.push_back(it->path().filename().string());
   }
   std::sort(names.begin(), names.end());
   const std::string nearest = replay::NearestName(wanted.filename().string(), names);
@@ -48,16 +50,6 @@ absl::StatusOr<std::unique_ptr<trace::TraceReader>> OpenTrace(const std::string&
   // Whatever the reader calls it: the file is there, so it is the trace that is wrong.
   if (!reader.ok()) return absl::DataLossError(reader.status().message());
   return reader;
-}
-
-absl::Status CheckNotTheTrace(const std::string& output, const std::vector<std::string>& traces) {
-  for (const std::string& trace : traces) {
-    std::error_code no_such_file;
-    if (output == trace || fs::equivalent(output, trace, no_such_file)) {
-      return absl::InvalidArgumentError(absl::StrCat("-o ", output, ": is the trace itself"));
-    }
-  }
-  return absl::OkStatus();
 }
 
 int TraceErrorStatus(const absl::Status& status) { return absl::IsNotFound(status) ? kWrongUsage : kFailed; }

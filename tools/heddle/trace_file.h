@@ -15,9 +15,6 @@ namespace heddle::tools {
 // name, if one is near; a file that is no valid trace gives the reader's refusal.
 absl::StatusOr<std::unique_ptr<trace::TraceReader>> OpenTrace(const std::string& path);
 
-// Refuses an output that is one of the traces it is made from ("-" never is).
-absl::Status CheckNotTheTrace(const std::string& output, const std::vector<std::string>& traces);
-
 // Exit status for an error of OpenTrace: wrong usage if there is no such file, else a failed run.
 int TraceErrorStatus(const absl::Status& status);
 

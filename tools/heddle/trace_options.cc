@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/heddle/option_checks.h"
 #include "tools/heddle/trace_commands.h"
 
 namespace heddle::tools {
@@ -60,7 +61,7 @@ struct TraceOptions::Arguments {
 namespace {
 
 void AddOutput(CLI::App& command, TraceOutput& output) {
-  command.add_option("-o,--output", output.path, "The new trace")->required();
+  command.add_option("-o,--output", output.path, "The new trace")->required()->check(NotEmpty());
   CLI::Option* level = command.add_option("--level", output.level, "Zstandard level, 1 to 22 (3)");
   level->check(CLI::Range(1, 22));
   CLI::Option* fast = command.add_flag_callback("--fast", [&output] { output.level = 1; }, "Quick to write: level 1");
@@ -68,11 +69,6 @@ void AddOutput(CLI::App& command, TraceOutput& output) {
       "--small", [&output] { output.level = 19; }, "To keep and to share: level 19, slow to write");
   level->excludes(fast)->excludes(small);
   fast->excludes(small);
-}
-
-// Without a text an option would mean everything, as if it were not there.
-CLI::Validator NotEmpty() {
-  return CLI::Validator([](std::string& text) { return text.empty() ? std::string("an empty text") : ""; }, "");
 }
 
 void AddLaunches(CLI::App& command, TraceSelection& selection) {
@@ -104,8 +100,10 @@ TraceOptions::TraceOptions(CLI::App& app) : arguments_(std::make_unique<Argument
       ->capture_default_str();
   a.limits->add_flag("--free-lanes", a.free_lanes, "Threads may sit in any lane");
   a.limits->add_flag("--swizzle", limits.swizzle, "Odd warps swap the home lanes of neighbours");
-  a.limits->add_option("--first-threads", limits.first_threads,
-                       "Reconvergence study of the first so many threads of a launch only (Fung: 128)");
+  a.limits
+      ->add_option("--first-threads", limits.first_threads,
+                   "Reconvergence study of the first so many threads of a launch only (Fung: 128)")
+      ->check(PositiveWholeNumber());
   for (CLI::App* command : {a.info, a.check, a.limits}) {
     command->add_option("TRACE", a.trace, "Trace file")->required();
     command->add_flag("--json", a.json, "Print JSON");
@@ -122,7 +120,7 @@ TraceOptions::TraceOptions(CLI::App& app) : arguments_(std::make_unique<Argument
       ->check(NotEmpty());
   a.dump->add_flag("--program", dump.program, "The static programs instead: blocks, branches, instructions");
   a.dump->add_flag("--json", dump.json, "Print JSON, one line per thread or program");
-  a.dump->add_option("-o,--output", dump.output, "File to write to");
+  a.dump->add_option("-o,--output", dump.output, "File to write to")->check(NotEmpty());
   a.dump->footer(std::string(kDumpFooter) + kRanges);
 
   a.diff = trace.add_subcommand("diff", "Compare two traces");

@@ -82,10 +82,10 @@ bool ReadPacked(absl::string_view bytes, RepeatedField<Number>& out) {
     // Numbers of one byte up to the first longer one: eight are written, whatever their number.
     constexpr bool kSigned = std::is_signed_v<Number>;
     using Byte = std::conditional_t<kSigned, int8_t, uint8_t>;
-    const uint64_t bytes = kSigned ? ((word >> 1) & kHalves) ^ (word & kOnes) * 0xff : word;
+    const uint64_t restored = kSigned ? ((word >> 1) & kHalves) ^ (word & kOnes) * 0xff : word;
 #pragma GCC unroll 8
     // NOLINTNEXTLINE(bugprone-signed-char-misuse): the sign is meant
-    for (int i = 0; i < kAtOnce; ++i) to[i] = static_cast<Byte>(bytes >> (8 * i));
+    for (int i = 0; i < kAtOnce; ++i) to[i] = static_cast<Byte>(restored >> (8 * i));
     const uint64_t longer = word & kContinued;
     const int singles = std::countr_zero(longer) / 8;  // 8 if there is none
     p += singles;

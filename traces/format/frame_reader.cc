@@ -210,12 +210,19 @@ absl::Status FrameReader::ReadRaw(uint64_t frame, Buffers& buffers) const {
   if (WindowOf(in, content) > uint64_t{1} << kMaxWindowLog) {
     return RefuseFrame(frame, "", absl::StrCat("the window is above 2^", kMaxWindowLog, " bytes"));
   }
+  // What the library calls it tells a person little.
+  const auto damaged = [&](size_t error) {
+    return RefuseFrame(
+        frame, "",
+        absl::StrCat("the bytes are damaged (Zstandard: ", ZSTD_getErrorName(error),
+                     "); copy the file again, or keep what is whole with `heddle trace repack --recover`"));
+  };
   const size_t length = ZSTD_findFrameCompressedSize(in.data(), in.size());
-  if (ZSTD_isError(length)) return RefuseFrame(frame, "", ZSTD_getErrorName(length));
+  if (ZSTD_isError(length)) return damaged(length);
   if (length != in.size()) return RefuseFrame(frame, "", "more bytes in the seek table than in the frame");
   buffers.raw.resize(content);
   const size_t size = ZSTD_decompressDCtx(buffers.zstd.get(), buffers.raw.data(), content, in.data(), in.size());
-  if (ZSTD_isError(size)) return RefuseFrame(frame, "", ZSTD_getErrorName(size));
+  if (ZSTD_isError(size)) return damaged(size);
   if (size != content) return RefuseFrame(frame, "", "the content is shorter than declared");
   if (!first_record_.empty() && first_record_[frame + 1] - first_record_[frame] > 1) buffers.held_frame = frame;
   return absl::OkStatus();

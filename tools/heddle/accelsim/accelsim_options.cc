@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/heddle/accelsim/export_traces.h"
 #include "tools/heddle/accelsim/import_traces.h"
+#include "tools/heddle/option_checks.h"
 #include "tools/heddle/output.h"
 #include "tools/heddle/table.h"
 #include "tools/heddle/terminal.h"
@@ -84,7 +85,7 @@ AccelSimOptions::AccelSimOptions(CLI::App& app) : arguments_(std::make_unique<Ar
   CLI::App& trace = *app.get_subcommand("trace");
   a.from = trace.add_subcommand("import", "Make a trace of Accel-Sim's");
   a.from->add_option("--accelsim", a.folder, "Folder with kernelslist.g")->required();
-  a.from->add_option("-o,--output", a.trace, "The new trace")->required();
+  a.from->add_option("-o,--output", a.trace, "The new trace")->required()->check(NotEmpty());
   a.from->add_option("--level", a.level, "Zstandard level, 1 to 22")->check(CLI::Range(1, 22))->capture_default_str();
   a.from->footer(kImportFooter);
   a.to = trace.add_subcommand("export", "Make traces for Accel-Sim of one of ours");

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/heddle/corpus/build.h"
 #include "tools/heddle/corpus/corpus.h"
+#include "tools/heddle/option_checks.h"
 #include "tools/heddle/output.h"
 #include "tools/heddle/table.h"
 #include "tools/heddle/terminal.h"
@@ -42,7 +43,8 @@ std::string Today() {
   // What reproducible builds take instead of the clock (reproducible-builds.org/specs/source-date-epoch).
   if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH"); epoch != nullptr) {
     int64_t seconds = 0;
-    if (absl::SimpleAtoi(epoch, &seconds)) now = static_cast<time_t>(seconds);
+    constexpr int64_t kLast = 253'402'300'799;  // of year 9999
+    if (absl::SimpleAtoi(epoch, &seconds) && seconds >= 0 && seconds <= kLast) now = static_cast<time_t>(seconds);
   }
   struct tm utc;
   gmtime_r(&now, &utc);
@@ -137,7 +139,7 @@ CorpusOptions::CorpusOptions(CLI::App& app) : arguments_(std::make_unique<Argume
   a.init->add_option("--description", a.about.description, "One sentence")->required();
   a.init->add_option("--license", a.about.license, "SPDX name or address; of files that have no other")->required();
   a.init->add_option("--author", a.about.author, "Who publishes it")->required();
-  a.init->add_option("--date", a.about.date, "Of publication, YYYY-MM-DD; today");
+  a.init->add_option("--date", a.about.date, "Of publication, YYYY-MM-DD; today")->check(CalendarDay());
 
   a.add = corpus.add_subcommand("add", "Copy files into a corpus, and describe them");
   AddRequest& request = a.request;
@@ -168,7 +170,9 @@ CorpusOptions::CorpusOptions(CLI::App& app) : arguments_(std::make_unique<Argume
   with_kernels(*a.build->add_option("--name", build.about.name, "Of a new corpus; else SIZE-workloads"));
   with_kernels(*a.build->add_option("--license", build.about.license, "Of a new corpus")->capture_default_str());
   with_kernels(*a.build->add_option("--author", build.about.author, "Of a new corpus")->capture_default_str());
-  with_kernels(*a.build->add_option("--date", build.about.date, "Of a new corpus; $SOURCE_DATE_EPOCH, or today"));
+  with_kernels(
+      *a.build->add_option("--date", build.about.date, "Of a new corpus, YYYY-MM-DD; $SOURCE_DATE_EPOCH, or today")
+           ->check(CalendarDay()));
   a.verify =
       corpus.add_subcommand("verify", "Checksums, licences, descriptions, and every trace as `trace check` does");
   a.list = corpus.add_subcommand("list", "The traces of a corpus");

@@ -37,7 +37,7 @@ OptionValue OptionReader::Take(std::initializer_list<std::string_view> names, st
 uint64_t OptionReader::Number(const OptionValue& option, const std::string& text) {
   uint64_t number = 0;
   if (!absl::SimpleAtoi(text, &number)) {
-    Error(option, absl::StrCat("\"", text, "\" is not a whole number"));
+    Error(option, absl::StrCat("\"", text, "\" is no whole number below 2^64"));
     return 0;
   }
   return number;

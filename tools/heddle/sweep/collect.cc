@@ -128,6 +128,9 @@ absl::StatusOr<ResultTable> Collect(const SweepFolder& folder, const CollectOpti
       if (read.ok() && results[i].key != points[i].key) {
         read = absl::DataLossError(absl::StrCat(file, ": is the result of another point, ", results[i].key));
       }
+      if (absl::IsDataLoss(read)) {
+        read = absl::DataLossError(absl::StrCat(read.message(), "; delete the file and run the sweep again"));
+      }
       if (!read.ok()) {
         // All are read nevertheless, so that the complaint does not depend on the number of threads.
         const std::lock_guard lock(mutex);

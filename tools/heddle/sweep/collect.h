@@ -46,8 +46,8 @@ absl::StatusOr<ResultTable> Collect(const SweepFolder& folder, const CollectOpti
 // Comma-separated values (RFC 4180, lines end with a line feed): a line of names, then the rows.
 std::string CsvText(const ResultTable& table);
 
-// A new database with the table `results`; what was there under the name is replaced when it is complete. Unimplemented
-// in a build without SQLite.
+// A new database with the table `results`, in a file or where OutputFile goes besides ("-", pipes). Twice the table's
+// memory. Unimplemented in a build without SQLite; InvalidArgument as OutputFile::Create.
 absl::Status WriteSqlite(const ResultTable& table, const std::string& path);
 
 }  // namespace heddle::tools::sweep

@@ -5,12 +5,13 @@
 #ifdef HEDDLE_HAVE_SQLITE
 
 #include <sqlite3.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
+#include <cstdlib>
 #include <memory>
+#include <string_view>
+
+#include "tools/heddle/output.h"
 
 namespace heddle::tools::sweep {
 namespace {
@@ -21,6 +22,9 @@ std::string Quoted(const std::string& name) {
 
 struct CloseDatabase {
   void operator()(sqlite3* database) const { sqlite3_close(database); }
+};
+struct FreeBytes {
+  void operator()(unsigned char* bytes) const { sqlite3_free(bytes); }
 };
 struct EndStatement {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -73,21 +77,24 @@ bool Fill(sqlite3* database, const ResultTable& table) {
 }  // namespace
 
 absl::Status WriteSqlite(const ResultTable& table, const std::string& path) {
-  const std::string temporary = absl::StrCat(path, ".tmp.", getpid());
+  absl::StatusOr<OutputFile> file = OutputFile::Create(path);
+  if (!file.ok()) return file.status();
+  // Made in memory, where the table is already, and written as every other result is: pipes and links stay what they
+  // are, and there is nothing under the name until it is complete.
   sqlite3* raw = nullptr;
-  const int opened = sqlite3_open_v2(temporary.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
-  std::unique_ptr<sqlite3, CloseDatabase> database(raw);
-  if (opened != SQLITE_OK || !Fill(raw, table)) {
-    const std::string reason = raw == nullptr ? "out of memory" : sqlite3_errmsg(raw);
-    database.reset();
-    unlink(temporary.c_str());
-    return absl::UnavailableError(absl::StrCat(path, ": cannot write the database: ", reason));
+  const int opened = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const std::unique_ptr<sqlite3, CloseDatabase> database(raw);
+  sqlite3_int64 size = 0;
+  std::unique_ptr<unsigned char, FreeBytes> bytes;
+  if (opened == SQLITE_OK && Fill(raw, table)) bytes.reset(sqlite3_serialize(raw, "main", &size, 0));
+  if (bytes == nullptr) {
+    return absl::UnavailableError(
+        absl::StrCat(path, ": cannot make the database: ", raw == nullptr ? "out of memory" : sqlite3_errmsg(raw)));
   }
-  database.reset();
-  if (rename(temporary.c_str(), path.c_str()) == 0) return absl::OkStatus();
-  const int error = errno;
-  unlink(temporary.c_str());
-  return absl::UnavailableError(absl::StrCat(path, ": cannot rename the finished file: ", strerror(error)));
+  absl::Status status =
+      file->Write(std::string_view(reinterpret_cast<const char*>(bytes.get()), static_cast<size_t>(size)));
+  if (status.ok()) status = file->Commit();
+  return status;
 }
 
 }  // namespace heddle::tools::sweep

@@ -267,8 +267,8 @@ absl::Status ResultReader::Read(absl::string_view text, bool per_launch, ResultR
   }
   if (rows.key.empty()) return absl::DataLossError("is no result of a sweep: it has no key");
   if (scanner.schema() != replay::kResultSchema) {
-    return absl::DataLossError(absl::StrCat("has schema ", scanner.schema(), " of results, this program reads ",
-                                            replay::kResultSchema, "; run the sweep again with it"));
+    return absl::DataLossError(
+        absl::StrCat("has schema ", scanner.schema(), " of results, this program reads ", replay::kResultSchema));
   }
   rows.total.counters.reserve(seen_.size());
   for (const uint32_t number : seen_) rows.total.counters.emplace_back(number, sums_[number]);

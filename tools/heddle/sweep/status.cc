@@ -84,8 +84,8 @@ absl::StatusOr<SweepStatus> StatusOf(const SweepFolder& folder) {
 }
 
 std::string StatusText(const Plan& plan, const SweepStatus& status) {
-  std::string text = absl::StrCat("Sweep ", plan.name, ", ", WithThousands(status.points), " points, model ",
-                                  plan.model_version, "\n");
+  std::string text = absl::StrCat("Sweep ", plan.name, ", ", WithThousands(status.points),
+                                  status.points == 1 ? " point, model " : " points, model ", plan.model_version, "\n");
   absl::StrAppend(&text, "  done     ", WithThousands(status.done), "\n  failed   ", WithThousands(status.failed),
                   "\n  running  ", WithThousands(status.running), "\n  waiting  ", WithThousands(status.waiting), "\n");
   constexpr size_t kShown = 10;

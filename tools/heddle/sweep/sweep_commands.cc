@@ -148,6 +148,10 @@ int StatusCommand(const std::string& path, bool json) {
 }
 
 int CollectCommand(const CollectArguments& arguments) {
+  if (absl::Status status = CheckDifferentOutputs({{"-o", arguments.output}, {"--sqlite", arguments.sqlite}});
+      !status.ok()) {
+    return Complaint(status);
+  }
   const absl::StatusOr<SweepFolder> folder = SweepFolder::Open(arguments.folder);
   if (!folder.ok()) return Complaint(folder.status());
   const absl::StatusOr<ResultTable> table = Collect(*folder, {arguments.per_launch, arguments.jobs});
@@ -157,7 +161,7 @@ int CollectCommand(const CollectArguments& arguments) {
                       " failed) and no row"));
   }
   if (!arguments.sqlite.empty()) {
-    if (absl::Status status = WriteSqlite(*table, arguments.sqlite); !status.ok()) return Complain(kFailed, status);
+    if (absl::Status status = WriteSqlite(*table, arguments.sqlite); !status.ok()) return Complaint(status);
     if (arguments.output.empty()) return kSuccess;
   }
   return WriteOut(arguments.output, CsvText(*table));

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "tools/heddle/option_checks.h"
 #include "tools/heddle/sweep/sweep_commands.h"
 
 namespace heddle::tools::sweep {
@@ -74,16 +75,16 @@ SweepOptions::SweepOptions(CLI::App& app) : arguments_(std::make_unique<Argument
   engine.add_flag("--snakemake", a.snakemake, "A Snakefile with one rule per job: snakemake -k -s DIR/Snakefile -c N");
   engine.add_flag("--joblist", a.job_list, "One command per line: parallel < DIR/jobs.txt, or xargs");
   engine.require_option(1);
-  a.emit->add_option("-o,--output", emit.output, "File to write, - = standard output");
+  a.emit->add_option("-o,--output", emit.output, "File to write, - = standard output")->check(NotEmpty());
   a.emit->add_option("--minutes", emit.chunks.minutes, "What a job should take on one core")
-      ->check(CLI::Range(0.01, 1e5))
+      ->check(NumberFromTo(0.01, 1e5))
       ->capture_default_str();
   a.emit
       ->add_option("--rate", emit.chunks.instructions_per_second,
                    "Thread-instructions per second of one core, for the estimate")
-      ->check(CLI::Range(1.0, 1e12))
+      ->check(NumberFromTo(1, 1e12))
       ->capture_default_str();
-  a.emit->add_option("--points-per-job", emit.chunks.points, "Instead of an estimate");
+  a.emit->add_option("--points-per-job", emit.chunks.points, "Instead of an estimate")->check(PositiveWholeNumber());
   a.emit->add_option("--most-jobs", emit.chunks.most_chunks, "Jobs grow if there would be more")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -103,8 +104,9 @@ SweepOptions::SweepOptions(CLI::App& app) : arguments_(std::make_unique<Argument
   CollectArguments& collect = a.collect_arguments;
   a.collect->footer(kCollectFooter);
   a.collect->add_option("DIR", collect.folder, "Folder of the sweep")->required();
-  a.collect->add_option("-o,--output", collect.output, "CSV file; else standard output");
-  a.collect->add_option("--sqlite", collect.sqlite, "Also, or only, an SQLite database with the table `results`");
+  a.collect->add_option("-o,--output", collect.output, "CSV file; else standard output")->check(NotEmpty());
+  a.collect->add_option("--sqlite", collect.sqlite, "Also, or only, an SQLite database with the table `results`")
+      ->check(NotEmpty());
   a.collect->add_flag("--per-launch", collect.per_launch, "A row for every launch of every point");
   a.collect->add_option("--jobs", collect.jobs, "Threads that read")->check(CLI::Range(1, 1024))->capture_default_str();
 
