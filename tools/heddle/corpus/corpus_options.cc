@@ -187,6 +187,7 @@ CorpusOptions::CorpusOptions(CLI::App& app) : arguments_(std::make_unique<Argume
   a.get->add_option("-o,--output", a.source.folder, "New folder")->required();
   a.get->add_option("--sha256", a.source.sha256, "That the archive must have");
   a.get->add_option("--most-bytes", a.source.most_bytes, "Refuse larger ones, packed or unpacked")
+      ->check(PositiveWholeNumber())
       ->capture_default_str();
 }
 

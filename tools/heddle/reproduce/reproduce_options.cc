@@ -27,7 +27,7 @@ ReproduceOptions::ReproduceOptions(CLI::App& app) : parsed_(std::make_unique<Par
       .add_option("--size", a.size,
                   "Inputs of the kernels: tiny (to try it), small (default), paper (the paper's geometry, where a "
                   "kernel has it)")
-      ->transform(CLI::CheckedTransformer(sizes));
+      ->transform(CLI::CheckedTransformer(sizes).description("SIZE"));
   command.add_option("--traces", a.traces,
                      "Folder of traces, RECIPE.htrace; missing ones are recorded there; else "
                      "OUTPUT/traces");
@@ -45,7 +45,7 @@ ReproduceOptions::ReproduceOptions(CLI::App& app) : parsed_(std::make_unique<Par
           "--tests", a.tests,
           "Inputs for --jitter and --sensitivity instead of those of --size: smaller ones; every claim is shown "
           "with both")
-      ->transform(CLI::CheckedTransformer(sizes));
+      ->transform(CLI::CheckedTransformer(sizes).description("SIZE"));
   command
       .add_option("--causes", a.causes,
                   "For claims that do not come out also run each suspect, with the inputs of --size, if it needs at "
