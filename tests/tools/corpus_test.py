@@ -362,7 +362,7 @@ class Building(CorpusTest):
         kernels = self.kernels("spmv")
         for says, status, *options in (("--size huge", 2, "--kernels", kernels, "--size", "huge"),
                                        ("has no kernel", 2, "--kernels", kernels, "--only", "nothing"),
-                                       ("--only (", 2, "--kernels", kernels, "--only", "("),
+                                       ('--only "("', 2, "--kernels", kernels, "--only", "("),
                                        ("nowhere", 2, "--kernels", self.folder / "nowhere"),
                                        ("--kernels", 2, "--size", "tiny")):
             self.assert_refused(status, "corpus", "build", self.folder / "new", *options, says=[says])

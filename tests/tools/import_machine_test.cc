@@ -362,7 +362,7 @@ TEST(ImportMachine, Version2HasTheThesisFrontEnd) {
 
 TEST(ImportMachine, MalformedValuesAreErrorsWithTheirLine) {
   EXPECT_THAT(Refusal(FermiWith("-gpgpu_n_mem six")), AllOf(HasSubstr("line 4: -gpgpu_n_mem"), HasSubstr("\"six\"")));
-  EXPECT_THAT(Refusal(FermiWith("-gpgpu_n_mem -6")), HasSubstr("\"-6\" is not a whole number"));
+  EXPECT_THAT(Refusal(FermiWith("-gpgpu_n_mem -6")), HasSubstr("\"-6\" is no whole number below 2^64"));
   EXPECT_THAT(Refusal(FermiWith("-gpgpu_clock_domains 700:700:924")), HasSubstr("is not CORE:NETWORK:L2:DRAM"));
   EXPECT_THAT(Refusal(FermiWith("-gpgpu_clock_domains 700:0:700:924")), HasSubstr("\"0\" is not a frequency"));
   EXPECT_THAT(Refusal(FermiWith("-gpgpu_shader_core_pipeline 1536")), HasSubstr("is not THREADS:WARP SIZE"));
@@ -373,14 +373,14 @@ TEST(ImportMachine, MalformedValuesAreErrorsWithTheirLine) {
   EXPECT_THAT(Refusal(FermiWith("-gpgpu_dram_scheduler 7")), HasSubstr("is not 0 (FIFO) or 1 (FR-FCFS)"));
   EXPECT_THAT(Refusal(FermiWith("-network_mode 3")), HasSubstr("is not 1 (BookSim) or 2 (crossbar)"));
   EXPECT_THAT(Refusal(FermiWith("-gpgpu_dram_partition_queues 8:8")), HasSubstr("is not four lengths"));
-  EXPECT_THAT(Refusal(FermiWith("-gpgpu_coalesce_arch ")), HasSubstr("\"\" is not a whole number"));
+  EXPECT_THAT(Refusal(FermiWith("-gpgpu_coalesce_arch ")), HasSubstr("\"\" is no whole number below 2^64"));
   const auto timing = [](const std::string& text) {
     return Refusal(std::string(kFermi) + "-gpgpu_dram_timing_opt " + text);
   };
   EXPECT_THAT(timing("16:2:6"), HasSubstr("has 3 values: must be 10 or 14"));
   EXPECT_THAT(timing("nbk=16:XYZ=2"), HasSubstr("unknown timing \"XYZ\""));
   EXPECT_THAT(timing("nbk=16:CCD=2"), HasSubstr("the timing RRD is missing"));
-  EXPECT_THAT(timing("nbk=16:CCD=two"), HasSubstr("\"two\" is not a whole number"));
+  EXPECT_THAT(timing("nbk=16:CCD=two"), HasSubstr("\"two\" is no whole number below 2^64"));
   EXPECT_THAT(Refusal(""), HasSubstr("there is no option in it"));
 }
 
