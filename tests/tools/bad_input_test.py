@@ -16,6 +16,7 @@ class WrongNames(CommandTest):
                             says=["--divergence", '"pdon"', 'did you mean "pdom"?', "nrec", "mimd"])
         self.assert_refused(2, "replay", SAMPLE, "--scheduler", "lrr,gt", says=["--scheduler", '"gt"', '"gto"', "fifo"])
         self.assert_refused(2, "replay", SAMPLE, "--dispatch", "blocks", says=["--dispatch", "thread_blocks"])
+        self.assert_refused(2, "replay", SAMPLE, "--divergence", "gto", says=["gto is for --scheduler"])
 
     def test_unknown_and_wrong_parameters(self):
         self.assert_refused(2, "replay", SAMPLE, "--divergence", "dwf:lane_awre=true", says=["lane_awre", "lane_aware"])

@@ -1,5 +1,8 @@
 #include "tools/heddle/policy_list.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "replay/dispatch/block_dispatcher.h"
@@ -22,6 +25,19 @@ std::vector<std::string> Names() {
   return names;
 }
 
+// "is for --scheduler" for a name that another option takes; empty if none does.
+std::string BehindAnotherSeam(const std::string& name) {
+  const std::pair<const char*, std::vector<std::string>> seams[] = {
+      {"--divergence", Names<replay::DivergenceRegistry>()},
+      {"--scheduler", Names<replay::SchedulerRegistry>()},
+      {"--dispatch", Names<replay::DispatchRegistry>()},
+      {"--fetch", Names<replay::FetchRegistry>()}};
+  for (const auto& [option, names] : seams) {
+    if (std::ranges::find(names, name) != names.end()) return absl::StrCat("is for ", option);
+  }
+  return "";
+}
+
 // The policies of one list, each checked by itself.
 template <typename Registry>
 absl::StatusOr<std::vector<PolicySpec>> CheckedPolicies(const std::string& option, const char* kind,
@@ -40,7 +56,8 @@ absl::StatusOr<std::vector<PolicySpec>> CheckedPolicies(const std::string& optio
   for (const PolicySpec& policy : *split) {
     const auto entry = Registry::Get().Find(kind, policy.name);
     if (!entry.ok()) {
-      const std::string elsewhere = PolicyElsewhere(policy.name);
+      std::string elsewhere = PolicyElsewhere(policy.name);
+      if (elsewhere.empty()) elsewhere = BehindAnotherSeam(policy.name);
       if (elsewhere.empty()) return refuse(entry.status());
       return refuse(absl::InvalidArgumentError(absl::StrCat(policy.name, " ", elsewhere)));
     }
