@@ -19,7 +19,8 @@ endif()
 # replace, and the replay loses speed.
 add_library(heddle_options INTERFACE)
 target_include_directories(heddle_options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
-target_compile_options(heddle_options INTERFACE -Wall -Wextra -Wno-sign-compare)
+# Whatever the processor the code is compiled for, results are the same: no product and sum rounded as one.
+target_compile_options(heddle_options INTERFACE -Wall -Wextra -Wno-sign-compare -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 warns of overlapping copies inside std::string that cannot happen (GCC bug 105329).
   target_compile_options(heddle_options INTERFACE -Wno-restrict)
