@@ -1,5 +1,8 @@
 #include <CLI/CLI.hpp>
-#include <map>
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -7,6 +10,24 @@
 #include "tools/heddle/reproduce/reproduce_command.h"
 
 namespace heddle::tools::reproduce {
+namespace {
+
+// In the order of InputSize.
+constexpr std::array<const char*, 3> kSizes = {"tiny", "small", "paper"};
+
+// Turns a size's name into its number, which is what an option of type InputSize is read from.
+CLI::Validator SizeByName() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const auto size = std::find(kSizes.begin(), kSizes.end(), text);
+        if (size == kSizes.end()) return absl::StrCat(text, " not in {", absl::StrJoin(kSizes, ","), "}");
+        text = std::to_string(std::distance(kSizes.begin(), size));
+        return std::string();
+      },
+      "SIZE");
+}
+
+}  // namespace
 
 struct ReproduceOptions::Parsed {
   CLI::App* command = nullptr;
@@ -21,13 +42,11 @@ ReproduceOptions::ReproduceOptions(CLI::App& app) : parsed_(std::make_unique<Par
       ->required();
   command.add_option("-o,--output", a.folder, "Folder of results and pages; to go on after an interruption, run again")
       ->required();
-  const std::map<std::string, InputSize> sizes = {
-      {"tiny", InputSize::kTiny}, {"small", InputSize::kSmall}, {"paper", InputSize::kPaper}};
   command
       .add_option("--size", a.size,
                   "Inputs of the kernels: tiny (to try it), small (default), paper (the paper's geometry, where a "
                   "kernel has it)")
-      ->transform(CLI::CheckedTransformer(sizes).description("SIZE"));
+      ->transform(SizeByName());
   command.add_option("--traces", a.traces,
                      "Folder of traces, RECIPE.htrace; missing ones are recorded there; else "
                      "OUTPUT/traces");
@@ -45,7 +64,7 @@ ReproduceOptions::ReproduceOptions(CLI::App& app) : parsed_(std::make_unique<Par
           "--tests", a.tests,
           "Inputs for --jitter and --sensitivity instead of those of --size: smaller ones; every claim is shown "
           "with both")
-      ->transform(CLI::CheckedTransformer(sizes).description("SIZE"));
+      ->transform(SizeByName());
   command
       .add_option("--causes", a.causes,
                   "For claims that do not come out also run each suspect, with the inputs of --size, if it needs at "
