@@ -114,7 +114,8 @@ absl::StatusOr<Parameters> Parameters::Parse(const PolicyInfo& info, std::string
     parameters.values_.emplace(spec.name, *std::move(value));
   }
   for (const ParameterSpec& spec : info.parameters) {
-    if (spec.ways_of.empty() || parameters.Integer(spec.ways_of) % parameters.Integer(spec.name) == 0) continue;
+    if (spec.ways_of.empty() || !IsRead(info, spec, parameters)) continue;
+    if (parameters.Integer(spec.ways_of) % parameters.Integer(spec.name) == 0) continue;
     return Refuse(info, absl::StrCat(spec.name, "=", parameters.Value(spec.name), " does not divide ", spec.ways_of,
                                      "=", parameters.Value(spec.ways_of), ": all sets of a table have equally many"));
   }

@@ -116,6 +116,7 @@ TEST(Ways, DivideTheEntriesOfTheirTable) {
   EXPECT_EQ(std::string(Parameters::Parse(dwf, "resources=limited,lut_entries=1").status().message()),
             "dwf: lut_ways=4 does not divide lut_entries=1: all sets of a table have equally many");
   EXPECT_TRUE(Parameters::Parse(dwf, "resources=limited,lut_entries=6,lut_ways=3").ok());
+  EXPECT_TRUE(Parameters::Parse(dwf, "resources=unlimited,lut_entries=1").ok()) << "there is no table";
 }
 
 template <typename Registry>

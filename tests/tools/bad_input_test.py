@@ -190,7 +190,7 @@ class FailedRuns(CommandTest):
         self.assertTrue(drawn.stdout.startswith("<svg") and drawn.stdout.rstrip().endswith("</svg>"), drawn.stdout[:80])
 
     def test_values_without_a_meaning(self):
-        for value in ("-5", "0", "18446744073709551616", "1e3", "nan"):
+        for value in ("-5", "0", "010", "18446744073709551616", "1e3", "nan"):
             self.assert_refused(2, "replay", SAMPLE, "--max-cycles", value, says=["--max-cycles", "whole number"])
             self.assert_refused(2, "replay", SAMPLE, "--warp-phases", value, says=["--warp-phases", "whole number"])
             self.assert_refused(2, "trace", "limits", SAMPLE, "--first-threads", value, says=["--first-threads"])

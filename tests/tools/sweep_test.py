@@ -79,6 +79,12 @@ class Planning(SweepTest):
         self.assertEqual(left_out[0]["points"], 1)
         self.assertIn("pdom", left_out[0]["reason"])
 
+    def test_policies_that_differ_where_a_swept_parameter_is_read_are_two(self):
+        two = f'name: "a" trace: "{SAMPLES}/bfs.htrace" divergence: "dwf:pool_entries=8" divergence: "dwf:pool_entries=128" '
+        self.refused(two, ["same"])
+        folder = self.plan(two + 'parameter { name: "divergence.resources" value: "limited" }')
+        self.assertEqual(len({p["key"] for p in self.points(folder)}), 2)
+
     def test_ranges_levels_and_pairs(self):
         folder = self.plan(f'''name: "a" trace: "{SAMPLES}/bfs.htrace" design: PAIRED
           parameter {{ name: "core.schedulers" range {{ from: 1 to: 4 factor: 2 }} }}

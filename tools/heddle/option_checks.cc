@@ -36,7 +36,9 @@ CLI::Validator PositiveWholeNumber() {
   return CLI::Validator(
       [](std::string& text) -> std::string {
         uint64_t number = 0;
-        if (IsDigits(text) && absl::SimpleAtoi(text, &number) && number >= 1 && number <= uint64_t{1} << 62) return "";
+        // A leading 0 would be read as octal afterwards.
+        if (IsDigits(text) && text[0] != '0' && absl::SimpleAtoi(text, &number) && number <= uint64_t{1} << 62)
+          return "";
         return absl::StrCat("\"", text, "\" is no whole number from 1 to 2^62");
       },
       "");

@@ -99,7 +99,8 @@ absl::StatusOr<Matches> MatchKernels(const Spec& spec, const Plan& plan) {
 // The names behind a seam.
 template <typename Registry>
 absl::StatusOr<std::vector<std::string>> PoliciesOf(const std::string& what, const char* kind,
-                                                    const google::protobuf::RepeatedPtrField<std::string>& list) {
+                                                    const google::protobuf::RepeatedPtrField<std::string>& list,
+                                                    bool swept) {
   std::vector<std::string> texts;
   std::set<std::string> canonical;
   for (const std::string& entry : list) {
@@ -115,10 +116,10 @@ absl::StatusOr<std::vector<std::string>> PoliciesOf(const std::string& what, con
     if (!entry.ok()) return Prefixed(what, entry.status());
     const auto parameters = replay::Parameters::Parse((*entry)->info, policy.parameters);
     if (!parameters.ok()) return Prefixed(what, parameters.status());
-    // Entries that differ only in what no rule reads are the same.
+    // Entries that differ only in what no rule reads are the same, unless a swept parameter makes a rule read it.
     std::string meaning = policy.name;
     for (const replay::ParameterSpec& spec : (*entry)->info.parameters) {
-      if (!replay::IsRead((*entry)->info, spec, *parameters)) continue;
+      if (!swept && !replay::IsRead((*entry)->info, spec, *parameters)) continue;
       absl::StrAppend(&meaning, ",", spec.name, "=", parameters->values().find(spec.name)->second);
     }
     if (!canonical.insert(meaning).second) {
@@ -131,13 +132,15 @@ absl::StatusOr<std::vector<std::string>> PoliciesOf(const std::string& what, con
 using PolicyTexts = std::array<std::vector<std::string>, 4>;  // by kKinds
 
 absl::StatusOr<PolicyTexts> AllPolicies(const proto::Sweep& sweep) {
-  auto divergence = PoliciesOf<replay::DivergenceRegistry>("divergence", "divergence policy", sweep.divergence());
+  const bool swept = sweep.parameter_size() > 0;
+  auto divergence =
+      PoliciesOf<replay::DivergenceRegistry>("divergence", "divergence policy", sweep.divergence(), swept);
   if (!divergence.ok()) return divergence.status();
-  auto scheduler = PoliciesOf<replay::SchedulerRegistry>("scheduler", "scheduler", sweep.scheduler());
+  auto scheduler = PoliciesOf<replay::SchedulerRegistry>("scheduler", "scheduler", sweep.scheduler(), swept);
   if (!scheduler.ok()) return scheduler.status();
-  auto dispatch = PoliciesOf<replay::DispatchRegistry>("dispatch", "dispatcher", sweep.dispatch());
+  auto dispatch = PoliciesOf<replay::DispatchRegistry>("dispatch", "dispatcher", sweep.dispatch(), swept);
   if (!dispatch.ok()) return dispatch.status();
-  auto fetch = PoliciesOf<replay::FetchRegistry>("fetch", "fetch policy", sweep.fetch());
+  auto fetch = PoliciesOf<replay::FetchRegistry>("fetch", "fetch policy", sweep.fetch(), swept);
   if (!fetch.ok()) return fetch.status();
   return PolicyTexts{*divergence, *scheduler, *dispatch, *fetch};
 }
