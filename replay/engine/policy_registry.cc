@@ -65,7 +65,7 @@ absl::StatusOr<std::string> Canonical(const PolicyInfo& info, const ParameterSpe
   return absl::InternalError(absl::StrCat(info.name, ": parameter ", spec.name, " has no type"));
 }
 
-// ParameterSpec::only_if, taken apart.
+// ParameterSpec::only_if, taken apart; a text without "=" never comes here (CheckDeclaration).
 struct Condition {
   explicit Condition(std::string_view text) {
     const size_t equals = text.find('=');
@@ -78,9 +78,79 @@ struct Condition {
   bool is_equal = true;
 };
 
+// The parameter of that name which is declared before `spec`; null if there is none.
+const ParameterSpec* EarlierSpec(const PolicyInfo& info, const ParameterSpec& spec, std::string_view name) {
+  const ParameterSpec* const found = FindSpec(info, name);
+  return found != nullptr && found < &spec ? found : nullptr;
+}
+
+absl::Status CheckCondition(const PolicyInfo& info, const ParameterSpec& spec) {
+  const auto refuse = [&](const std::string& what) {
+    return Refuse(info, absl::StrCat("parameter ", spec.name, ": only_if \"", spec.only_if, "\" ", what));
+  };
+  if (spec.only_if.find('=') == std::string::npos) return refuse("is written NAME=VALUE or NAME!=VALUE");
+  const Condition condition(spec.only_if);
+  const ParameterSpec* const decides = EarlierSpec(info, spec, condition.name);
+  if (decides == nullptr) return refuse("names no parameter that is declared before this one");
+  const absl::StatusOr<std::string> value = Canonical(info, *decides, condition.value);
+  if (!value.ok() || *value != condition.value) {
+    return refuse(absl::StrCat("names a value that ", decides->name, " never has"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckWays(const PolicyInfo& info, const ParameterSpec& spec) {
+  const auto refuse = [&](const std::string& what) {
+    return Refuse(info, absl::StrCat("parameter ", spec.name, ": ways_of \"", spec.ways_of, "\" ", what));
+  };
+  const ParameterSpec* const entries = EarlierSpec(info, spec, spec.ways_of);
+  if (entries == nullptr) return refuse("names no parameter that is declared before this one");
+  if (spec.type != ParameterType::kInteger || entries->type != ParameterType::kInteger) {
+    return refuse("is for integers");
+  }
+  if (spec.minimum < 1) return refuse("needs a minimum of 1: a table of 0 ways has no sets");
+  return absl::OkStatus();
+}
+
 }  // namespace
 
+absl::Status CheckDeclaration(const PolicyInfo& info) {
+  for (const ParameterSpec& spec : info.parameters) {
+    if (spec.name.empty() || spec.name.find_first_of("=!,:") != std::string::npos) {
+      return Refuse(info, absl::StrCat("\"", spec.name, "\" cannot be a parameter's name"));
+    }
+    if (FindSpec(info, spec.name) != &spec) {
+      return Refuse(info, absl::StrCat("parameter ", spec.name, " is declared twice"));
+    }
+    if (const auto value = Canonical(info, spec, spec.default_value); !value.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(value.status().message(), ", its default"));
+    }
+    absl::Status status = spec.only_if.empty() ? absl::OkStatus() : CheckCondition(info, spec);
+    if (status.ok() && !spec.ways_of.empty()) status = CheckWays(info, spec);
+    if (!status.ok()) return status;
+  }
+  return Parameters::Parse(info, "").status();
+}
+
+void StopOnBadDeclaration(const PolicyInfo& info) {
+  if (const absl::Status status = CheckDeclaration(info); !status.ok()) {
+    Stop(absl::StrCat("a policy's declaration is wrong: ", status.message()));
+  }
+}
+
 absl::StatusOr<Parameters> Parameters::Parse(const PolicyInfo& info, std::string_view text) {
+  absl::StatusOr<Parameters> parameters = ParseSome(info, text);
+  if (!parameters.ok()) return parameters;
+  for (const ParameterSpec& spec : info.parameters) {
+    if (spec.ways_of.empty() || !IsRead(info, spec, *parameters)) continue;
+    if (parameters->Integer(spec.ways_of) % parameters->Integer(spec.name) == 0) continue;
+    return Refuse(info, absl::StrCat(spec.name, "=", parameters->Value(spec.name), " does not divide ", spec.ways_of,
+                                     "=", parameters->Value(spec.ways_of), ": all sets of a table have equally many"));
+  }
+  return parameters;
+}
+
+absl::StatusOr<Parameters> Parameters::ParseSome(const PolicyInfo& info, std::string_view text) {
   Parameters parameters;
   if (!text.empty()) {
     for (const std::string& item_text : std::vector<std::string>(absl::StrSplit(Text(text), ','))) {
@@ -112,12 +182,6 @@ absl::StatusOr<Parameters> Parameters::Parse(const PolicyInfo& info, std::string
     absl::StatusOr<std::string> value = Canonical(info, spec, spec.default_value);
     if (!value.ok()) Stop(absl::StrCat("bad default in a policy's declaration: ", value.status().message()));
     parameters.values_.emplace(spec.name, *std::move(value));
-  }
-  for (const ParameterSpec& spec : info.parameters) {
-    if (spec.ways_of.empty() || !IsRead(info, spec, parameters)) continue;
-    if (parameters.Integer(spec.ways_of) % parameters.Integer(spec.name) == 0) continue;
-    return Refuse(info, absl::StrCat(spec.name, "=", parameters.Value(spec.name), " does not divide ", spec.ways_of,
-                                     "=", parameters.Value(spec.ways_of), ": all sets of a table have equally many"));
   }
   return parameters;
 }

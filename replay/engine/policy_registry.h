@@ -31,8 +31,8 @@ struct ParameterSpec {
   // "order=gto" or "order!=lrr": read only if that parameter, declared before this one, is read and has, or has not,
   // that value; empty = always.
   std::string only_if = {};
-  // kInteger, the ways of a table: the parameter of the table's entries, declared before this one, which they have to
-  // divide.
+  // kInteger with a minimum of 1 or more, the ways of a table: the parameter of the table's entries, declared before
+  // this one, which they have to divide.
   std::string ways_of = {};
   std::string description = {};
   std::string source = {};  // where the rule or the default comes from
@@ -99,6 +99,9 @@ class Parameters {
  public:
   // `text` is "key=value,key=value" or empty. Errors list the known keys, the range or the choices.
   static absl::StatusOr<Parameters> Parse(const PolicyInfo& info, std::string_view text);
+  // The same without what parameters demand of one another (ParameterSpec::ways_of), for a text to which others are yet
+  // to be added.
+  static absl::StatusOr<Parameters> ParseSome(const PolicyInfo& info, std::string_view text);
 
   bool Bool(std::string_view name) const;
   int64_t Integer(std::string_view name) const;
@@ -110,6 +113,12 @@ class Parameters {
   const std::string& Value(std::string_view name) const;
   std::map<std::string, std::string, std::less<>> values_;
 };
+
+// What is wrong with a policy's declaration, with the names of policy and parameter: a default out of its range, a
+// condition on a parameter that is not declared before, ways that may be 0.
+absl::Status CheckDeclaration(const PolicyInfo& info);
+// Stops the program if something is: a policy comes from code that was compiled, so nobody could go on.
+void StopOnBadDeclaration(const PolicyInfo& info);
 
 // Whether any rule of the policy reads the parameter (ParameterSpec::only_if) when all have these values.
 bool IsRead(const PolicyInfo& info, const ParameterSpec& spec, const Parameters& parameters);
@@ -139,8 +148,10 @@ class PolicyRegistry {
     return registry;
   }
 
-  // Called by HEDDLE_REGISTER_POLICY before main. Stops the program on a name that is taken.
+  // Called by HEDDLE_REGISTER_POLICY before main. Stops the program on a name that is taken, and on a declaration that
+  // contradicts itself.
   bool Register(PolicyInfo info, Factory make) {
+    StopOnBadDeclaration(info);
     std::string name = info.name;
     if (!entries_.emplace(name, Entry{std::move(info), std::move(make)}).second) DuplicateName(name);
     return true;

@@ -85,6 +85,23 @@ class Planning(SweepTest):
         folder = self.plan(two + 'parameter { name: "divergence.resources" value: "limited" }')
         self.assertEqual(len({p["key"] for p in self.points(folder)}), 2)
 
+    def test_entries_and_ways_of_a_table_are_swept_together(self):
+        # Each alone does not go with the other's default, lut_entries=64 and lut_ways=4.
+        head = f'name: "a" trace: "{SAMPLES}/bfs.htrace" divergence: "dwf:resources=limited" '
+        self.refused(head + """parameter { name: "divergence.lut_entries" value: "4" value: "6" }
+                               parameter { name: "divergence.lut_ways" value: "2" value: "4" }""",
+                     ["divergence with divergence.lut_entries=6, divergence.lut_ways=4 is impossible",
+                      "lut_ways=4 does not divide lut_entries=6"])
+        self.refused(head + 'parameter { name: "divergence.lut_ways" value: "0" }', ["parameter divergence.lut_ways: dwf"])
+        folder = self.plan(head + """parameter { name: "table"
+            level { name: "small" set: "divergence.lut_entries=1" set: "divergence.lut_ways=1" }
+            level { name: "odd" set: "divergence.lut_entries=9" set: "divergence.lut_ways=3" } }""")
+        self.assertEqual([p["divergence"] for p in self.points(folder)],
+                         ["dwf:resources=limited,lut_entries=1,lut_ways=1", "dwf:resources=limited,lut_entries=9,lut_ways=3"])
+        folder = self.plan(head + """design: PAIRED parameter { name: "divergence.lut_entries" value: "1" value: "6" }
+            parameter { name: "divergence.lut_ways" value: "1" value: "3" }""", "paired")
+        self.assertEqual(len(self.points(folder)), 2)
+
     def test_ranges_levels_and_pairs(self):
         folder = self.plan(f'''name: "a" trace: "{SAMPLES}/bfs.htrace" design: PAIRED
           parameter {{ name: "core.schedulers" range {{ from: 1 to: 4 factor: 2 }} }}
@@ -113,6 +130,7 @@ class Planning(SweepTest):
         self.refused(head + 'scheduler: "lrr" scheduler: "lrr"', ["scheduler", "twice"])
         self.refused(head + 'divergence: "dwf" divergence: "dwf:lane_aware=true"', ["same"])
         self.refused(head + 'divergence: "pdon"', ["pdon", "pdom"])
+        self.refused(head + 'divergence: "gto"', ["divergence: gto is for scheduler"])
         self.refused(head + 'trace: "no.htrace"', ["no.htrace", "No such file"])
         self.refused(head + 'kernels: "nothing"', ["nothing", "matches no"])
         self.refused(head + 'seed: 1 seed: 2', ["seed", "no noise"])
@@ -322,15 +340,42 @@ class Collecting(SweepTest):
         launches = list(csv.DictReader(io.StringIO(self.sweep("collect", folder, "--per-launch"))))
         self.assertEqual(sum(int(row["cycles"]) for row in launches), sum(int(row["cycles"]) for row in rows))
 
+    def test_a_database_that_does_not_fit_on_the_disk_leaves_nothing(self):
+        folder = self.plan(SMALL)
+        self.sweep("run", folder)
+        target = self.folder / "t.db"
+        target.write_text("old")
+        self.assert_refused(1, "sweep", "collect", folder, "--sqlite", target, says=[str(target), "nothing was written"],
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)))
+        self.assertEqual(target.read_text(), "old")
+        self.assertEqual([p.name for p in self.folder.glob("t.db*")], ["t.db"])
+
+    def test_outputs_never_replace_the_sweeps_own_files(self):
+        folder = self.plan(SMALL)
+        self.sweep("run", folder, "--points", "0")
+        before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        result, = folder.glob("results/*/*.json")
+        (self.folder / "link").symlink_to(folder)
+        for output in (folder / "plan.json", folder / "points.jsonl", result, folder / "results" / "table.csv",
+                       self.folder / "link" / "failed" / "x", self.folder / "link" / "plan.json", folder / "lock",
+                       SAMPLES / "bfs.htrace"):
+            for command in (["collect", folder, "-o"], ["collect", folder, "--sqlite"], ["emit", folder, "--joblist", "-o"]):
+                self.assert_refused(2, "sweep", *command, output, says=[command[-1], "sweep"])
+        self.assertEqual({path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}, before)
+
     def test_damaged_and_foreign_results_are_refused(self):
         folder = self.plan(SMALL)
         self.sweep("run", folder, "--points", "0-1")
         first, second = sorted(folder.glob("results/*/*.json"))
         good = first.read_text()
-        for text, says in ((good[:100], "no JSON"), (good.replace('"schema":1', '"schema":7', 1), "schema 7"),
+        for text, says in ((good[:100], "no JSON"), (good.replace('"schema":1', '"schema":0', 1), "schema 0"),
                            (second.read_text(), "another point"), ("{}", "no key")):
             first.write_text(text)
             self.assert_refused(1, "sweep", "collect", folder, says=[first.name, says, "delete the file"])
+        # What a newer program wrote is nothing to throw away.
+        first.write_text(good.replace('"schema":1', '"schema":7', 1))
+        line = self.assert_refused(1, "sweep", "collect", folder, says=[first.name, "schema 7", "newer heddle"])
+        self.assertNotIn("delete", line)
         first.unlink()
         self.assertIn("1 done, 1 had", self.sweep("run", folder, "--points", "0-1"))
         self.sweep("collect", folder)

@@ -25,19 +25,6 @@ std::vector<std::string> Names() {
   return names;
 }
 
-// "is for --scheduler" for a name that another option takes; empty if none does.
-std::string BehindAnotherSeam(const std::string& name) {
-  const std::pair<const char*, std::vector<std::string>> seams[] = {
-      {"--divergence", Names<replay::DivergenceRegistry>()},
-      {"--scheduler", Names<replay::SchedulerRegistry>()},
-      {"--dispatch", Names<replay::DispatchRegistry>()},
-      {"--fetch", Names<replay::FetchRegistry>()}};
-  for (const auto& [option, names] : seams) {
-    if (std::ranges::find(names, name) != names.end()) return absl::StrCat("is for ", option);
-  }
-  return "";
-}
-
 // The policies of one list, each checked by itself.
 template <typename Registry>
 absl::StatusOr<std::vector<PolicySpec>> CheckedPolicies(const std::string& option, const char* kind,
@@ -57,7 +44,8 @@ absl::StatusOr<std::vector<PolicySpec>> CheckedPolicies(const std::string& optio
     const auto entry = Registry::Get().Find(kind, policy.name);
     if (!entry.ok()) {
       std::string elsewhere = PolicyElsewhere(policy.name);
-      if (elsewhere.empty()) elsewhere = BehindAnotherSeam(policy.name);
+      const std::string seam = SeamOf(policy.name);
+      if (elsewhere.empty() && !seam.empty()) elsewhere = absl::StrCat("is for --", seam);
       if (elsewhere.empty()) return refuse(entry.status());
       return refuse(absl::InvalidArgumentError(absl::StrCat(policy.name, " ", elsewhere)));
     }
@@ -82,6 +70,17 @@ absl::StatusOr<std::vector<PolicySpec>> CheckedPolicies(const std::string& optio
 
 std::string PolicyText(const PolicySpec& policy) {
   return policy.parameters.empty() ? policy.name : absl::StrCat(policy.name, ":", policy.parameters);
+}
+
+std::string SeamOf(const std::string& name) {
+  const std::pair<const char*, std::vector<std::string>> seams[] = {{"divergence", Names<replay::DivergenceRegistry>()},
+                                                                    {"scheduler", Names<replay::SchedulerRegistry>()},
+                                                                    {"dispatch", Names<replay::DispatchRegistry>()},
+                                                                    {"fetch", Names<replay::FetchRegistry>()}};
+  for (const auto& [seam, names] : seams) {
+    if (std::ranges::find(names, name) != names.end()) return seam;
+  }
+  return "";
 }
 
 std::vector<std::string> DivergenceNames() { return Names<replay::DivergenceRegistry>(); }

@@ -44,6 +44,9 @@ absl::StatusOr<RunPlan> PlanRuns(const PolicyLists& lists, const machine::v1::Ma
 // "name" or "name:key=value,...", as on the command line.
 std::string PolicyText(const replay::PolicySpec& policy);
 
+// "divergence", "scheduler", "dispatch" or "fetch": the seam behind which there is a policy of that name; else empty.
+std::string SeamOf(const std::string& name);
+
 // Names of all registered policies of a kind, ascending.
 std::vector<std::string> DivergenceNames();
 std::vector<std::string> SchedulerNames();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "replay/dispatch/block_dispatcher.h"
@@ -174,6 +175,58 @@ TEST(ParameterTextDeathTest, AskingForWhatWasNotDeclaredStopsTheProgram) {
   EXPECT_DEATH(parameters->Bool("slow"), "asks for parameter \"slow\", which it did not declare");
   EXPECT_DEATH(parameters->Bool("entries"), "parameter \"entries\" is not declared as a bool");
   EXPECT_DEATH(parameters->Integer("order"), "parameter \"order\" is not declared as an integer");
+}
+
+// --- declarations that contradict themselves
+
+std::string WrongWith(const ParameterSpec& added) {
+  PolicyInfo info = Sample();
+  info.parameters.push_back(added);
+  return std::string(CheckDeclaration(info).message());
+}
+
+TEST(Declaration, NamesParametersThatAreDeclaredBefore) {
+  EXPECT_EQ(WrongWith({.name = "x", .default_value = "0", .only_if = "order=down"}), "");
+  EXPECT_EQ(WrongWith({.name = "x", .default_value = "0", .only_if = "fast!=true"}), "");
+  EXPECT_EQ(WrongWith({.name = "x", .default_value = "0", .only_if = "order"}),
+            "sample: parameter x: only_if \"order\" is written NAME=VALUE or NAME!=VALUE");
+  for (const char* name : {"x", "later", ""}) {
+    EXPECT_THAT(WrongWith({.name = "x", .default_value = "0", .only_if = absl::StrCat(name, "=1")}),
+                AllOf(HasSubstr("sample: parameter x: "), HasSubstr("names no parameter that is declared before")));
+  }
+  for (const char* condition : {"order=sideways", "fast=1", "entries=65", "entries=08", "order=", "order=!=up"}) {
+    EXPECT_THAT(WrongWith({.name = "x", .default_value = "0", .only_if = condition}),
+                AllOf(HasSubstr("sample: parameter x: "), HasSubstr("never has")));
+  }
+  PolicyInfo forward = Sample();
+  forward.parameters[0].only_if = "order=up";
+  EXPECT_THAT(std::string(CheckDeclaration(forward).message()), HasSubstr("sample: parameter fast: only_if"));
+}
+
+TEST(Declaration, GivesTablesAtLeastOneWay) {
+  const auto ways = [](int64_t minimum, const std::string& table) {
+    return ParameterSpec{.name = "ways", .default_value = "4", .minimum = minimum, .maximum = 64, .ways_of = table};
+  };
+  EXPECT_EQ(WrongWith(ways(1, "entries")), "");
+  EXPECT_EQ(WrongWith(ways(0, "entries")),
+            "sample: parameter ways: ways_of \"entries\" needs a minimum of 1: a table of 0 ways has no sets");
+  EXPECT_THAT(WrongWith(ways(1, "order")), HasSubstr("is for integers"));
+  EXPECT_THAT(WrongWith(ways(1, "ways")), HasSubstr("names no parameter that is declared before"));
+}
+
+TEST(Declaration, HasDefaultsThatFit) {
+  EXPECT_EQ(WrongWith({.name = "x", .default_value = "1"}),
+            "sample: parameter x is an integer from 0 to 0, not \"1\", its default");
+  EXPECT_THAT(WrongWith({.name = "x", .type = ParameterType::kBool}), HasSubstr("not \"\", its default"));
+  EXPECT_EQ(WrongWith({.name = "order", .default_value = "0"}), "sample: parameter order is declared twice");
+  EXPECT_EQ(WrongWith({.name = "a=b", .default_value = "0"}), "sample: \"a=b\" cannot be a parameter's name");
+}
+
+TEST(DeclarationDeathTest, AWrongOneStopsTheProgramWhenItIsRegistered) {
+  PolicyInfo info = Sample();
+  info.parameters[1].minimum = 9;
+  EXPECT_DEATH(SchedulerRegistry::Get().Register(info, nullptr),
+               "a policy's declaration is wrong: sample: parameter entries is an integer from 9 to 64");
 }
 
 // --- traits that depend on parameters

@@ -19,6 +19,7 @@
 #include "tools/heddle/digest.h"
 #include "tools/heddle/json.h"
 #include "tools/heddle/output.h"
+#include "tools/heddle/policies_elsewhere.h"
 #include "tools/heddle/policy_list.h"
 #include "tools/heddle/sweep/model_version.h"
 #include "tools/heddle/sweep/unread_fields.h"
@@ -96,6 +97,21 @@ absl::StatusOr<Matches> MatchKernels(const Spec& spec, const Plan& plan) {
 
 // --------------------------------------------------------------------------------------------------------- policies
 
+// Whether the parameters of a policy are good; of a policy that is known. `whole` if nothing will be added to them.
+template <typename Registry>
+absl::StatusOr<replay::Parameters> ParametersOf(const std::string& text, bool whole) {
+  const replay::PolicySpec policy = replay::PolicySpec::FromText(text);
+  const auto entry = Registry::Get().Find("policy", policy.name);
+  if (!entry.ok()) return entry.status();
+  return whole ? replay::Parameters::Parse((*entry)->info, policy.parameters)
+               : replay::Parameters::ParseSome((*entry)->info, policy.parameters);
+}
+
+// By kKinds.
+constexpr std::array<absl::StatusOr<replay::Parameters> (*)(const std::string&, bool), 4> kParametersOf = {
+    ParametersOf<replay::DivergenceRegistry>, ParametersOf<replay::SchedulerRegistry>,
+    ParametersOf<replay::DispatchRegistry>, ParametersOf<replay::FetchRegistry>};
+
 // The names behind a seam.
 template <typename Registry>
 absl::StatusOr<std::vector<std::string>> PoliciesOf(const std::string& what, const char* kind,
@@ -113,8 +129,15 @@ absl::StatusOr<std::vector<std::string>> PoliciesOf(const std::string& what, con
   for (const std::string& text : texts) {
     const replay::PolicySpec policy = replay::PolicySpec::FromText(text);
     const auto entry = Registry::Get().Find(kind, policy.name);
-    if (!entry.ok()) return Prefixed(what, entry.status());
-    const auto parameters = replay::Parameters::Parse((*entry)->info, policy.parameters);
+    if (!entry.ok()) {
+      std::string elsewhere = PolicyElsewhere(policy.name);
+      const std::string seam = SeamOf(policy.name);
+      if (elsewhere.empty() && !seam.empty()) elsewhere = absl::StrCat("is for ", seam);
+      if (elsewhere.empty()) return Prefixed(what, entry.status());
+      return Refuse(absl::StrCat(what, ": ", policy.name, " ", elsewhere));
+    }
+    // Ways and entries of a table may be swept together: what they demand of each other is checked by setting.
+    const auto parameters = ParametersOf<Registry>(text, !swept);
     if (!parameters.ok()) return Prefixed(what, parameters.status());
     // Entries that differ only in what no rule reads are the same, unless a swept parameter makes a rule read it.
     std::string meaning = policy.name;
@@ -188,6 +211,16 @@ absl::StatusOr<Setting> MakeSetting(const Spec& spec, const std::vector<size_t>&
                      absl::StrJoin(setting.planned.parameters, ", ", absl::PairFormatter("=")), " is impossible"),
         status);
   }
+  for (size_t kind = 0; kind < kKinds.size(); ++kind) {
+    for (const std::string& text : setting.policies[kind]) {
+      const auto parameters = kParametersOf[kind](text, /*whole=*/true);
+      if (parameters.ok()) continue;
+      return Prefixed(
+          absl::StrCat(kKinds[kind], " with ",
+                       absl::StrJoin(setting.planned.parameters, ", ", absl::PairFormatter("=")), " is impossible"),
+          parameters.status());
+    }
+  }
   setting.planned.digest = MachineDigest(setting.machine);
   return setting;
 }
@@ -197,7 +230,8 @@ bool IsPolicyField(const std::string& assignment) {
   return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
 }
 
-// Checked before anything is expanded, so that the message names the parameter: a policy that lacks it.
+// Checked before anything is expanded, so that the message names the parameter: a policy that lacks it, a value out of
+// its range.
 absl::Status CheckPolicyParameters(const Spec& spec, const PolicyTexts& policies) {
   for (const SweepParameter& parameter : spec.parameters) {
     for (const ParameterLevel& level : parameter.levels) {
@@ -206,11 +240,9 @@ absl::Status CheckPolicyParameters(const Spec& spec, const PolicyTexts& policies
         const std::string kind = assignment.substr(0, assignment.find('.'));
         const size_t index = std::find(kKinds.begin(), kKinds.end(), kind) - kKinds.begin();
         for (const std::string& text : policies[index]) {
-          replay::Configuration one;
-          replay::PolicySpec* const specs[] = {&one.divergence, &one.scheduler, &one.dispatch, &one.fetch};
-          *specs[index] = replay::PolicySpec::FromText(WithParameter(text, assignment.substr(kind.size() + 1)));
-          const auto canonical = CanonicalPolicies(one, true);
-          if (!canonical.ok()) return Prefixed(absl::StrCat("parameter ", parameter.name), canonical.status());
+          const auto parameters =
+              kParametersOf[index](WithParameter(text, assignment.substr(kind.size() + 1)), /*whole=*/false);
+          if (!parameters.ok()) return Prefixed(absl::StrCat("parameter ", parameter.name), parameters.status());
         }
       }
     }
