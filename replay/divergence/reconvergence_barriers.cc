@@ -67,6 +67,7 @@ void ReconvergenceBarriers::Free(uint32_t index) {
 
 int ReconvergenceBarriers::Reserve(Position point, BlockId block, const Lanes& lanes) {
   int missed = 0;
+  const bool by_point = setup_.match == Match::kPoint && !setup_.per_warp;
   ForEachLane(lanes.mask, [&](int lane) {
     const ThreadId thread = lanes.thread[lane];
     const uint32_t set = setup_.per_warp ? 0 : set_of_row_[thread / static_cast<uint32_t>(setup_.warp_size)];
@@ -75,7 +76,7 @@ int ReconvergenceBarriers::Reserve(Position point, BlockId block, const Lanes& l
         if (barriers_[held].point == point) return;
       }
     }
-    if (setup_.match == Match::kPoint && !setup_.per_warp) {
+    if (by_point) {
       const uint32_t end = std::min(static_cast<uint32_t>(barriers_.size()), (set + 1) * setup_.ways);
       for (uint32_t i = set * setup_.ways; i < end; ++i) {
         const Barrier& barrier = barriers_[i];
@@ -86,7 +87,7 @@ int ReconvergenceBarriers::Reserve(Position point, BlockId block, const Lanes& l
       }
     }
     uint32_t index = own_[set];
-    if (index == kNone || setup_.match == Match::kPoint) {
+    if (index == kNone || by_point) {
       index = Take(set);
       if (index == kNone) {
         ++missed;

@@ -63,6 +63,7 @@ HEDDLE_DIVERGENCE_POLICY(
                  .type = ParameterType::kChoice,
                  .default_value = "threads",
                  .choices = {"threads", "warps"},
+                 .only_if = "waiting_lookup!=0",
                  .description = "what joins a warp of the Waiting-Lookup: the threads whose lanes are free there, or "
                                 "whole warps only",
                  .source = "section 4.2.1"},
@@ -70,6 +71,7 @@ HEDDLE_DIVERGENCE_POLICY(
                  .type = ParameterType::kChoice,
                  .default_value = "restamp",
                  .choices = {"restamp", "insertion"},
+                 .only_if = "ready_lookup!=0",
                  .description = "whether a merge makes a warp of the Ready-Lookup the youngest",
                  .source = "Figure 10 needs it; section 4.2.3 says FIFO"},
                 {.name = "lookup_low_water",
@@ -84,6 +86,7 @@ HEDDLE_DIVERGENCE_POLICY(
                  .type = ParameterType::kChoice,
                  .default_value = "second_level",
                  .choices = {"second_level", "both"},
+                 .only_if = "first_level!=0",
                  .description =
                      "which ready warps lookup_low_water counts: those of the Second-Level, or of both levels",
                  .source = "section 4.2.3: the Second-Level"},
@@ -93,6 +96,7 @@ HEDDLE_DIVERGENCE_POLICY(
                  .unit = "warps",
                  .minimum = 1,
                  .maximum = 64,
+                 .only_if = "ready_lookup!=0",
                  .description = "warps that may leave the Ready-Lookup in a cycle",
                  .source = "section 4.3: one by one"},
                 {.name = "second_level_port",
@@ -108,6 +112,7 @@ HEDDLE_DIVERGENCE_POLICY(
                  .unit = "cycles",
                  .minimum = 0,
                  .maximum = 1024,
+                 .only_if = "ready_lookup!=0",
                  .description = "from leaving the Ready-Lookup until the warp is ready",
                  .source = "section 7.3.2, section 4.3: selected in the following cycle"},
                 {.name = "barrier_delay",
@@ -124,6 +129,7 @@ HEDDLE_DIVERGENCE_POLICY(
                  .unit = "cycles",
                  .minimum = 0,
                  .maximum = 1024,
+                 .only_if = "first_level!=0",
                  .description =
                      "from leaving the Second-Level until the warp may issue; 0 = it moves while the cycle's "
                      "warp is selected",
@@ -151,13 +157,14 @@ HEDDLE_DIVERGENCE_POLICY(
                  .unit = "barriers",
                  .minimum = 1,
                  .maximum = 65536,
-                 .only_if = "barriers=table",
+                 .only_if = "barrier_entries!=0",
                  .description = "entries of a set of the barrier table",
                  .source = "Table 4"},
                 {.name = "barrier_match",
                  .type = ParameterType::kChoice,
                  .default_value = "event",
                  .choices = {"event", "point"},
+                 .only_if = "barrier_entries!=0",
                  .description =
                      "event: a diverged warp has barriers of its own; point: its threads enter any barrier of "
                      "their set at that point with their lane free",

@@ -76,6 +76,7 @@ HEDDLE_DIVERGENCE_POLICY(
                 {.name = "synchronise",
                  .type = ParameterType::kBool,
                  .default_value = "true",
+                 .only_if = "co_issue!=swi",
                  .description = "whether the second path waits at a reconvergence point while the first is between it "
                                 "and its branch",
                  .source = "the paper's reconvergence constraints"},
