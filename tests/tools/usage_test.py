@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import unittest
 
 from heddle_command import CAPTURE, HEDDLE, SAMPLE, SOURCE, CommandTest, heddle, main
 
@@ -152,6 +153,18 @@ class Capture(CommandTest):
         else:
             self.assert_refused(1, "capture", "-o", self.folder / "x.htrace", "x.textproto",
                                 says=["no capture", "tools/install-packages capture", "cmake --preset release"])
+
+    @unittest.skipUnless(CAPTURE, "a build without capture")
+    def test_values_without_a_meaning(self):
+        for option in ("--max-instructions", "--max-blocks", "--certify", "--resident-blocks", "--level", "--jobs"):
+            for value in ("-5", "0", "010", "nan", "18446744073709551616"):
+                for program in ((["--", "true"],) if option == "--max-blocks" else (["--", "true"], ["x.textproto"])):
+                    done = subprocess.run([CAPTURE, "-o", self.folder / "x.htrace", f"{option}={value}", *program],
+                                          capture_output=True, text=True, check=False)
+                    self.assertEqual(done.returncode, 2, done.stderr)
+                    self.assertIn(option, done.stderr)
+                    self.assertIn("whole number", done.stderr)
+        self.assert_folder_has()
 
     def test_everything_but_capture_needs_no_llvm(self):
         libraries = subprocess.run(["ldd", HEDDLE], capture_output=True, text=True, check=True).stdout

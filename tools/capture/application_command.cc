@@ -18,6 +18,7 @@
 #include "tools/capture/capture_folder.h"
 #include "tools/capture/commands.h"
 #include "tools/capture/run_program.h"
+#include "tools/heddle/option_checks.h"
 #include "tracegen/application/settings.h"
 #include "tracegen/execute/launch_limits.h"
 
@@ -181,18 +182,21 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
   bool record_command_line = false;
   AddOutputOptions(app, options);
   app.add_option("--kernels", settings.kernels,
-                 "record only kernels whose name has a match of this regular expression (POSIX extended)");
-  app.add_option("--launches", launches, "record only launches A-B of each process, counted from 0");
+                 "record only kernels whose name has a match of this regular expression (POSIX extended)")
+      ->check(tools::NotEmpty());
+  app.add_option("--launches", launches, "record only launches A-B of each process, counted from 0")
+      ->check(tools::NotEmpty());
   CLI::Option* blocks = app.add_option("--max-blocks", settings.max_blocks,
                                        "record at most so many thread blocks of a launch; the others only run")
-                            ->check(CLI::Range(uint64_t{1}, ~uint64_t{0}));
+                            ->check(tools::PositiveWholeNumber());
   app.add_option("--block-choice", choice, "which blocks: waves (as many as fill a device), first, even or random:SEED")
+      ->check(tools::NotEmpty())
       ->needs(blocks);
   CLI::Option* certify =
       app.add_option(
              "--certify", settings.certify,
              "run every launch so many times again, with threads and blocks in other orders, and store what changes")
-          ->check(CLI::Range(1u, 1000u));
+          ->check(tools::WholeNumberFromTo(1, 1000));
   CLI::Option* lockstep = app.add_flag(
       "--lockstep", settings.lockstep,
       "run the threads of a warp together from memory access to memory access, for code that relies on it");
@@ -200,10 +204,10 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
                "let threads wait at barriers on stacks of their own: the same trace, made more slowly");
   app.add_option("--max-instructions", settings.max_instructions,
                  "thread-instructions of a process after which it is given up")
-      ->check(CLI::Range(uint64_t{1}, ~uint64_t{0}));
+      ->check(tools::PositiveWholeNumber());
   app.add_option("--resident-blocks", settings.resident_blocks,
                  "blocks of a launch that are live at once and take turns: for blocks that wait for one another")
-      ->check(CLI::Range(uint32_t{1}, kMaxResidentBlocks))
+      ->check(tools::WholeNumberFromTo(1, kMaxResidentBlocks))
       ->excludes(certify)
       ->excludes(lockstep)
       ->excludes("--record-writers");

@@ -1,6 +1,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tools/capture/commands.h"
+#include "tools/heddle/option_checks.h"
 #include "traces/format/add_last_writers.h"
 #include "traces/format/last_writer_tracker.h"
 #include "traces/format/writer.h"
@@ -10,8 +11,9 @@ namespace heddle::tracegen {
 void AddOutputOptions(CLI::App& app, OutputOptions& options) {
   options.threads = trace::UsualThreads();
   app.add_option("-o,--output", options.output, "trace file to write (.htrace)")->required();
-  CLI::Option* level =
-      app.add_option("--level", options.zstd_level, "Zstandard level")->capture_default_str()->check(CLI::Range(1, 22));
+  CLI::Option* level = app.add_option("--level", options.zstd_level, "Zstandard level")
+                           ->capture_default_str()
+                           ->check(tools::WholeNumberFromTo(1, 22));
   CLI::Option* fast =
       app.add_flag_callback("--fast", [&] { options.zstd_level = trace::kFastLevel; }, "quick to write: level 1");
   CLI::Option* small = app.add_flag_callback(
@@ -21,12 +23,12 @@ void AddOutputOptions(CLI::App& app, OutputOptions& options) {
   CLI::Option* threads =
       app.add_option("--threads", options.threads, "threads that compress (the trace is the same with any number)")
           ->capture_default_str()
-          ->check(CLI::Range(1u, 64u));
+          ->check(tools::WholeNumberFromTo(1, 64));
   app.add_option_function<unsigned>(
          "-j,--jobs", [&options](const unsigned& jobs) { options.jobs = options.threads = jobs; },
          "processes that the blocks of long launches are spread over, and threads that compress (the trace is the same "
          "with any number); 1 process otherwise")
-      ->check(CLI::Range(1u, 64u))
+      ->check(tools::WholeNumberFromTo(1, 64))
       ->excludes(threads);
   app.add_flag("--quiet", options.quiet, "print errors only");
   app.add_flag("--record-writers", options.record_writers,

@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "tools/capture/commands.h"
+#include "tools/heddle/option_checks.h"
 #include "tracegen/execute/block_runner.h"
 #include "tracegen/execute/launch_limits.h"
 #include "tracegen/execute/recipe_run.h"
@@ -83,12 +84,12 @@ int CaptureRecipeCommand(int argc, char** argv) {
   app.add_option("recipe", recipe, "recipe (.textproto)")->required();
   app.add_option("--max-instructions", options.max_instructions, "thread-instructions after which a run is given up")
       ->capture_default_str()
-      ->check(CLI::Range(uint64_t{1}, ~uint64_t{0}));
+      ->check(tools::PositiveWholeNumber());
   CLI::Option* certify =
       app.add_option(
              "--certify", options.certify,
              "run every launch so many times again, with threads and blocks in other orders, and store what changes")
-          ->check(CLI::Range(1u, 1000u));
+          ->check(tools::WholeNumberFromTo(1, 1000));
   CLI::Option* lockstep = app.add_flag(
       "--lockstep", options.lockstep,
       "run the threads of a warp together from memory access to memory access, for code that relies on it");
@@ -96,7 +97,7 @@ int CaptureRecipeCommand(int argc, char** argv) {
                "let threads wait at barriers on stacks of their own: the same trace, made more slowly");
   app.add_option("--resident-blocks", options.resident_blocks,
                  "blocks of a launch that are live at once and take turns: for blocks that wait for one another")
-      ->check(CLI::Range(uint32_t{1}, kMaxResidentBlocks))
+      ->check(tools::WholeNumberFromTo(1, kMaxResidentBlocks))
       ->excludes(certify)
       ->excludes(lockstep)
       ->excludes("--record-writers");

@@ -13,6 +13,13 @@ namespace {
 
 bool IsDigits(absl::string_view text) { return !text.empty() && std::ranges::all_of(text, absl::ascii_isdigit); }
 
+bool IsWholeNumber(absl::string_view text, uint64_t least, uint64_t most) {
+  uint64_t number = 0;
+  // CLI11 would read what has a leading 0 as octal afterwards.
+  return IsDigits(text) && (text[0] != '0' || text.size() == 1) && absl::SimpleAtoi(text, &number) && number >= least &&
+         number <= most;
+}
+
 bool IsCalendarDay(absl::string_view text) {
   if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
   int year = 0;
@@ -32,13 +39,19 @@ CLI::Validator NotEmpty() {
   return CLI::Validator([](std::string& text) { return text.empty() ? std::string("an empty text") : ""; }, "");
 }
 
+CLI::Validator WholeNumberFromTo(uint64_t least, uint64_t most) {
+  return CLI::Validator(
+      [least, most](std::string& text) -> std::string {
+        if (IsWholeNumber(text, least, most)) return "";
+        return absl::StrCat("\"", text, "\" is no whole number from ", least, " to ", most);
+      },
+      absl::StrCat("from ", least, " to ", most));
+}
+
 CLI::Validator PositiveWholeNumber() {
   return CLI::Validator(
       [](std::string& text) -> std::string {
-        uint64_t number = 0;
-        // A leading 0 would be read as octal afterwards.
-        if (IsDigits(text) && text[0] != '0' && absl::SimpleAtoi(text, &number) && number <= uint64_t{1} << 62)
-          return "";
+        if (IsWholeNumber(text, 1, uint64_t{1} << 62)) return "";
         return absl::StrCat("\"", text, "\" is no whole number from 1 to 2^62");
       },
       "");

@@ -22,8 +22,10 @@ ReportOptions::ReportOptions(CLI::App& app) {
                   "Folder with source files of the kernels, whose lines are shown beside the instructions; repeat")
       ->expected(1)
       ->take_all();
-  command.add_option("--figure", arguments_.figure,
-                     absl::StrCat("Draw a figure with matplotlib instead: ", absl::StrJoin(FigureNames(), ", ")));
+  command
+      .add_option("--figure", arguments_.figure,
+                  absl::StrCat("Draw a figure with matplotlib instead: ", absl::StrJoin(FigureNames(), ", ")))
+      ->check(NotEmpty());
   command.add_flag("--json", arguments_.json, "Print what the page shows as JSON instead");
   command.footer(
       "\nWhat the results have is shown: hot instructions if they were made with --per-instruction, the course over "

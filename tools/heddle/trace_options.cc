@@ -63,7 +63,7 @@ namespace {
 void AddOutput(CLI::App& command, TraceOutput& output) {
   command.add_option("-o,--output", output.path, "The new trace")->required()->check(NotEmpty());
   CLI::Option* level = command.add_option("--level", output.level, "Zstandard level, 1 to 22 (3)");
-  level->check(CLI::Range(1, 22));
+  level->check(WholeNumberFromTo(1, 22));
   CLI::Option* fast = command.add_flag_callback("--fast", [&output] { output.level = 1; }, "Quick to write: level 1");
   CLI::Option* small = command.add_flag_callback(
       "--small", [&output] { output.level = 19; }, "To keep and to share: level 19, slow to write");
@@ -93,7 +93,7 @@ TraceOptions::TraceOptions(CLI::App& app) : arguments_(std::make_unique<Argument
       "limits", "How few issues warps could need, whatever the policy: lane activity, optimal reconvergence");
   replay::LimitOptions& limits = a.limit_options;
   a.limits->add_option("--warp-size", limits.warp_size, "Threads of a warp")
-      ->check(CLI::Range(1, 64))
+      ->check(WholeNumberFromTo(1, 64))
       ->capture_default_str();
   a.limits->add_option("--scope", a.scope, "Whose threads may share a warp in the lane-activity bound")
       ->check(CLI::IsMember({"block", "kernel"}))
@@ -135,7 +135,7 @@ TraceOptions::TraceOptions(CLI::App& app) : arguments_(std::make_unique<Argument
   AddOutput(*a.repack, repack.output);
   CLI::Option* chunk =
       a.repack->add_option("--chunk", repack.chunk, "Close chunks at this many thread-instructions (1048576)");
-  chunk->check(CLI::Range(uint64_t{1}, uint64_t{4} << 20));
+  chunk->check(WholeNumberFromTo(1, uint64_t{4} << 20));
   CLI::Option* encode = a.repack->add_flag("--encode", repack.encode, "Encode all chunks anew, as capture does today");
   a.repack->add_flag("--recover", repack.recover, "Keep what is complete of a damaged file")
       ->excludes(chunk)

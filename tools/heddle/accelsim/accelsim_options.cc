@@ -86,7 +86,9 @@ AccelSimOptions::AccelSimOptions(CLI::App& app) : arguments_(std::make_unique<Ar
   a.from = trace.add_subcommand("import", "Make a trace of Accel-Sim's");
   a.from->add_option("--accelsim", a.folder, "Folder with kernelslist.g")->required();
   a.from->add_option("-o,--output", a.trace, "The new trace")->required()->check(NotEmpty());
-  a.from->add_option("--level", a.level, "Zstandard level, 1 to 22")->check(CLI::Range(1, 22))->capture_default_str();
+  a.from->add_option("--level", a.level, "Zstandard level, 1 to 22")
+      ->check(WholeNumberFromTo(1, 22))
+      ->capture_default_str();
   a.from->footer(kImportFooter);
   a.to = trace.add_subcommand("export", "Make traces for Accel-Sim of one of ours");
   a.to->add_option("TRACE", a.trace, "Trace file")->required();

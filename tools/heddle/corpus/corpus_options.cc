@@ -38,19 +38,32 @@ int Print(const std::string& text, int status = kSuccess) {
   return written.ok() ? status : Complain(kFailed, written);
 }
 
-std::string Today() {
+absl::StatusOr<std::string> Today() {
   time_t now = time(nullptr);
   // What reproducible builds take instead of the clock (reproducible-builds.org/specs/source-date-epoch).
   if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH"); epoch != nullptr) {
     int64_t seconds = 0;
     constexpr int64_t kLast = 253'402'300'799;  // of year 9999
-    if (absl::SimpleAtoi(epoch, &seconds) && seconds >= 0 && seconds <= kLast) now = static_cast<time_t>(seconds);
+    if (!absl::SimpleAtoi(epoch, &seconds) || seconds < 0 || seconds > kLast) {
+      return absl::InvalidArgumentError(absl::StrCat("SOURCE_DATE_EPOCH=", epoch,
+                                                     ": is no number of seconds since 1970, ",
+                                                     "up to the year 9999; correct or unset it, or give --date"));
+    }
+    now = static_cast<time_t>(seconds);
   }
   struct tm utc;
   gmtime_r(&now, &utc);
   char text[16];
   strftime(text, sizeof(text), "%Y-%m-%d", &utc);
   return text;
+}
+
+// Fills in the date of publication if none is given.
+absl::Status AddDate(Crate::About& about) {
+  if (!about.date.empty()) return absl::OkStatus();
+  absl::StatusOr<std::string> today = Today();
+  if (today.ok()) about.date = *std::move(today);
+  return today.status();
 }
 
 int Add(const std::string& folder, const AddRequest& request) {
@@ -146,10 +159,13 @@ CorpusOptions::CorpusOptions(CLI::App& app) : arguments_(std::make_unique<Argume
   a.add->add_option("DIR", a.folder, "Folder of the corpus")->required();
   a.add->add_option("FILE", request.files, "Traces (to data/traces/) and other files");
   a.add->add_option("--under", request.under, "Folder in data/ of files that are no traces")->capture_default_str();
-  a.add->add_option("--license", request.license, "SPDX name or address; else the corpus's");
-  a.add->add_option("--sources", request.sources, "A folder with what the traces were made from: copied as a whole");
-  a.add->add_option("--recipe", request.recipe,
-                    "The recipe in it, so that `heddle corpus build` can make the trace again");
+  a.add->add_option("--license", request.license, "SPDX name or address; else the corpus's")->check(NotEmpty());
+  a.add->add_option("--sources", request.sources, "A folder with what the traces were made from: copied as a whole")
+      ->check(NotEmpty());
+  a.add
+      ->add_option("--recipe", request.recipe,
+                   "The recipe in it, so that `heddle corpus build` can make the trace again")
+      ->check(NotEmpty());
 
   a.build = corpus.add_subcommand(
       "build", "Record every trace that has a recipe again, and compare the digests; with --kernels, fill the corpus");
@@ -162,12 +178,14 @@ CorpusOptions::CorpusOptions(CLI::App& app) : arguments_(std::make_unique<Argume
   const auto with_kernels = [&](CLI::Option& option) { return option.needs(&kernels); };
   with_kernels(
       *a.build->add_option("--size", build.size, "Recipes: tiny, small, large or paper")->capture_default_str());
-  with_kernels(*a.build->add_option("--only", build.only, "Kernels with a match of this regular expression"));
+  with_kernels(
+      *a.build->add_option("--only", build.only, "Kernels with a match of this regular expression")->check(NotEmpty()));
   with_kernels(*a.build->add_option("--jobs", build.jobs, "Recordings at once")
-                    ->check(CLI::Range(1, 1024))
+                    ->check(WholeNumberFromTo(1, 1024))
                     ->capture_default_str());
   with_kernels(*a.build->add_flag("--again", build.again, "Record what is up to date, too"));
-  with_kernels(*a.build->add_option("--name", build.about.name, "Of a new corpus; else SIZE-workloads"));
+  with_kernels(
+      *a.build->add_option("--name", build.about.name, "Of a new corpus; else SIZE-workloads")->check(NotEmpty()));
   with_kernels(*a.build->add_option("--license", build.about.license, "Of a new corpus")->capture_default_str());
   with_kernels(*a.build->add_option("--author", build.about.author, "Of a new corpus")->capture_default_str());
   with_kernels(
@@ -180,12 +198,12 @@ CorpusOptions::CorpusOptions(CLI::App& app) : arguments_(std::make_unique<Argume
   for (CLI::App* command : {a.build, a.verify, a.list, a.pack}) {
     command->add_option("DIR", a.folder, "Folder of the corpus")->required();
   }
-  a.pack->add_option("-o,--output", a.output, "Folder for the three files")->required();
+  a.pack->add_option("-o,--output", a.output, "Folder for the three files")->required()->check(NotEmpty());
 
   a.get = corpus.add_subcommand("get", "Fetch a corpus, verify it, and only then put it in its place");
   a.get->add_option("SOURCE", a.source.source, "Folder, tar, or http(s):// or file:// address of a tar")->required();
-  a.get->add_option("-o,--output", a.source.folder, "New folder")->required();
-  a.get->add_option("--sha256", a.source.sha256, "That the archive must have");
+  a.get->add_option("-o,--output", a.source.folder, "New folder")->required()->check(NotEmpty());
+  a.get->add_option("--sha256", a.source.sha256, "That the archive must have")->check(NotEmpty());
   a.get->add_option("--most-bytes", a.source.most_bytes, "Refuse larger ones, packed or unpacked")
       ->check(PositiveWholeNumber())
       ->capture_default_str();
@@ -197,18 +215,19 @@ bool CorpusOptions::Run(int& status) const {
   Arguments& a = *arguments_;
   const auto done = [](const absl::Status& result) { return result.ok() ? kSuccess : Complaint(result); };
   if (a.init->parsed()) {
-    if (a.about.date.empty()) a.about.date = Today();
-    status = done(InitCorpus(a.folder, a.about));
+    const absl::Status dated = AddDate(a.about);
+    status = done(dated.ok() ? InitCorpus(a.folder, a.about) : dated);
   } else if (a.add->parsed()) {
     status = Add(a.folder, a.request);
   } else if (a.build->parsed()) {
     BuildRequest& build = a.build_request;
     build.folder = a.folder;
     if (build.about.name.empty()) build.about.name = build.size + "-workloads";
-    if (build.about.date.empty()) build.about.date = Today();
     build.about.description =
         absl::StrCat("The kernels of a workload suite, recorded from their ", build.size, " recipes");
-    status = Build(build);
+    // Without --kernels no corpus is made, and none needs a date.
+    const absl::Status dated = build.kernels.empty() ? absl::OkStatus() : AddDate(build.about);
+    status = dated.ok() ? Build(build) : Complaint(dated);
   } else if (a.verify->parsed()) {
     status = Verify(a.folder);
   } else if (a.list->parsed()) {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "tools/heddle/option_checks.h"
 #include "tools/heddle/reproduce/claims.h"
 #include "tools/heddle/reproduce/reproduce_command.h"
 
@@ -41,22 +42,26 @@ ReproduceOptions::ReproduceOptions(CLI::App& app) : parsed_(std::make_unique<Par
   command.add_option("PAPER", a.papers, absl::StrCat("all, FILE.textproto, or: ", absl::StrJoin(ListPapers(), ", ")))
       ->required();
   command.add_option("-o,--output", a.folder, "Folder of results and pages; to go on after an interruption, run again")
-      ->required();
+      ->required()
+      ->check(NotEmpty());
   command
       .add_option("--size", a.size,
                   "Inputs of the kernels: tiny (to try it), small (default), paper (the paper's geometry, where a "
                   "kernel has it)")
       ->transform(SizeByName());
-  command.add_option("--traces", a.traces,
-                     "Folder of traces, RECIPE.htrace; missing ones are recorded there; else "
-                     "OUTPUT/traces");
-  command.add_option("--recipes", a.recipes, "Folder of the kernels; else traces/kernels of the source tree");
-  command.add_option("--jobs", a.jobs, "Threads")->check(CLI::Range(1, 1024))->capture_default_str();
+  command
+      .add_option("--traces", a.traces,
+                  "Folder of traces, RECIPE.htrace; missing ones are recorded there; else "
+                  "OUTPUT/traces")
+      ->check(NotEmpty());
+  command.add_option("--recipes", a.recipes, "Folder of the kernels; else traces/kernels of the source tree")
+      ->check(NotEmpty());
+  command.add_option("--jobs", a.jobs, "Threads")->check(WholeNumberFromTo(1, 1024))->capture_default_str();
   command
       .add_option("--jitter", a.jitter,
                   "Run everything so many times with a little noise on the memory's latencies; effects within it do "
                   "not count")
-      ->check(CLI::Range(2, 1000));
+      ->check(WholeNumberFromTo(2, 1000));
   command.add_flag("--sensitivity", a.sensitivity,
                    "Also with the other choice at every point that the paper leaves open: which conclusions change?");
   command
@@ -69,8 +74,9 @@ ReproduceOptions::ReproduceOptions(CLI::App& app) : parsed_(std::make_unique<Par
       .add_option("--causes", a.causes,
                   "For claims that do not come out also run each suspect, with the inputs of --size, if it needs at "
                   "most so many replays")
-      ->check(CLI::Range(1, 1'000'000));
-  command.add_option("--page", a.page, "File for the page of all papers; else OUTPUT/reproduction.md");
+      ->check(WholeNumberFromTo(1, 1'000'000));
+  command.add_option("--page", a.page, "File for the page of all papers; else OUTPUT/reproduction.md")
+      ->check(NotEmpty());
   command
       .add_flag("--plan", a.plan_only,
                 "Only write the sweeps OUTPUT/PAPER, for `heddle sweep run` or `emit`; then run this again")

@@ -53,18 +53,22 @@ SweepOptions::SweepOptions(CLI::App& app) : arguments_(std::make_unique<Argument
 
   a.plan = sweep.add_subcommand("plan", "Expand a specification into a folder of points");
   a.plan->add_option("SPEC", a.spec, "Specification, NAME.textproto (proto/sweep.proto)")->required();
-  a.plan->add_option("-o,--output", a.folder, "Folder of the sweep; results that are there stay")->required();
+  a.plan->add_option("-o,--output", a.folder, "Folder of the sweep; results that are there stay")
+      ->required()
+      ->check(NotEmpty());
 
   a.run = sweep.add_subcommand("run", "Run the points that have no result");
   RunArguments& run = a.run_arguments;
   a.run->add_option("DIR", run.folder, "Folder of the sweep")->required();
-  a.run->add_option("--points", run.points, "Only these points, counted from 0: 0-99, 7,12-, ...");
+  a.run->add_option("--points", run.points, "Only these points, counted from 0: 0-99, 7,12-, ...")->check(NotEmpty());
   a.run->add_option("--jobs", run.jobs, "Threads; they share decoded traces")
-      ->check(CLI::Range(1, 1024))
+      ->check(WholeNumberFromTo(1, 1024))
       ->capture_default_str();
   a.run->add_flag("--retry-failed", run.retry_failed, "Also points that failed before");
-  a.run->add_option("--plan", run.plan,
-                    "Refuse if the sweep was planned anew: first digits of points_digest in plan.json");
+  a.run
+      ->add_option("--plan", run.plan,
+                   "Refuse if the sweep was planned anew: first digits of points_digest in plan.json")
+      ->check(NotEmpty());
   a.run->add_flag("--quiet", run.quiet, "No progress on a terminal");
 
   a.emit = sweep.add_subcommand("emit", "Write a file for an engine that runs many jobs, with what is missing");
@@ -86,14 +90,14 @@ SweepOptions::SweepOptions(CLI::App& app) : arguments_(std::make_unique<Argument
       ->capture_default_str();
   a.emit->add_option("--points-per-job", emit.chunks.points, "Instead of an estimate")->check(PositiveWholeNumber());
   a.emit->add_option("--most-jobs", emit.chunks.most_chunks, "Jobs grow if there would be more")
-      ->check(CLI::Range(1, 1000))
+      ->check(WholeNumberFromTo(1, 1000))
       ->capture_default_str();
-  a.emit->add_option("--cores", emit.emit.cores, "Of a job")->check(CLI::Range(1, 1024))->capture_default_str();
+  a.emit->add_option("--cores", emit.emit.cores, "Of a job")->check(WholeNumberFromTo(1, 1024))->capture_default_str();
   a.emit->add_option("--throttle", emit.emit.throttle, "Jobs of a Slurm array at once")
-      ->check(CLI::Range(1, 1000))
+      ->check(WholeNumberFromTo(1, 1000))
       ->capture_default_str();
   a.emit->add_option("--sbatch", emit.emit.extra, "More options of sbatch: \"--partition=long --time=60\"");
-  a.emit->add_option("--heddle", emit.emit.program, "Program that the jobs start; else this one");
+  a.emit->add_option("--heddle", emit.emit.program, "Program that the jobs start; else this one")->check(NotEmpty());
   a.emit->add_flag("--retry-failed", emit.emit.retry_failed, "Jobs for failed points too");
 
   a.status = sweep.add_subcommand("status", "How many points are done, running, waiting, failed and why");
@@ -108,15 +112,18 @@ SweepOptions::SweepOptions(CLI::App& app) : arguments_(std::make_unique<Argument
   a.collect->add_option("--sqlite", collect.sqlite, "Also, or only, an SQLite database with the table `results`")
       ->check(NotEmpty());
   a.collect->add_flag("--per-launch", collect.per_launch, "A row for every launch of every point");
-  a.collect->add_option("--jobs", collect.jobs, "Threads that read")->check(CLI::Range(1, 1024))->capture_default_str();
+  a.collect->add_option("--jobs", collect.jobs, "Threads that read")
+      ->check(WholeNumberFromTo(1, 1024))
+      ->capture_default_str();
 
   a.effects = sweep.add_subcommand("effects", "Which parameters matter: the effects of a Plackett-Burman design");
   a.effects->add_option("DIR", a.folder, "Folder of the sweep")->required();
   a.effects->add_option("--metric", a.effects_options.metric, "A number of the collected table")->capture_default_str();
-  a.effects->add_option(
-      "--baseline", a.effects_options.baseline,
-      "Divergence policy that the others are compared with: effects on its metric / theirs, which with "
-      "cycles is the speed-up");
+  a.effects
+      ->add_option("--baseline", a.effects_options.baseline,
+                   "Divergence policy that the others are compared with: effects on its metric / theirs, which with "
+                   "cycles is the speed-up")
+      ->check(NotEmpty());
   a.effects->add_flag("--json", a.json, "Print JSON");
 }
 
