@@ -106,6 +106,15 @@ class BadTraces(CommandTest):
             self.assertIn(str(self.file), done.stderr + done.stdout)
         self.assertLess(accepted, 5)
 
+    def test_a_damaged_frame_is_told_once(self):
+        changed = bytearray(self.bytes)
+        changed[len(changed) // 2] ^= 1
+        self.file.write_bytes(changed)
+        done = heddle("trace", "check", self.file)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertEqual(done.stdout.count("the bytes are damaged"), 1, done.stdout)
+        self.assertIn("error: chunk: launch ", done.stdout)
+
     def test_bytes_behind_the_end(self):
         self.file.write_bytes(self.bytes + b"more")
         self.assert_all_refuse(1, [str(self.file)])
@@ -179,10 +188,23 @@ class FailedRuns(CommandTest):
         config.write_text("-gpgpu_n_clusters 4\n")
         self.assert_refused(2, "machines", "import", config, "-o", config, says=["is the configuration itself"])
         self.assertEqual(config.read_text(), "-gpgpu_n_clusters 4\n")
+        self.assert_refused(2, "characterise", SAMPLE, "--machine", machine, "-o", machine, says=["is the machine's file"])
+        preset = self.folder / "mine.preset"
+        preset.write_text("scheduler: gto\n")
+        self.assert_refused(2, "replay", SAMPLE, "--quiet", "--preset", preset, "-o", preset,
+                            says=["is the preset's file"])
+        folder = self.folder / "results"
+        folder.mkdir()
+        self.assertEqual(heddle("replay", SAMPLE, "-o", folder / "a.jsonl").returncode, 0)
+        (folder / "again.html").symlink_to("a.jsonl")
+        before = (folder / "a.jsonl").read_bytes()
+        for output in ("a.jsonl", "again.html"):
+            self.assert_refused(2, "report", folder, "-o", folder / output, says=["-o", "is one of the results"])
+        self.assertEqual((folder / "a.jsonl").read_bytes(), before)
 
     def test_outputs_never_replace_each_other(self):
         one = self.folder / "one"
-        self.assert_refused(2, "replay", SAMPLE, "-o", one, "--draw", self.folder / "." / "one", says=["-o and --draw"])
+        self.assert_refused(2, "replay", SAMPLE, "-o", one, "--draw", f"{self.folder}/./one", says=["-o and --draw"])
         self.assert_refused(2, "replay", SAMPLE, "-o", "-", "--timeline", "-", says=["standard output"])
         self.assert_refused(2, "replay", SAMPLE, "--json", "--draw", "-", says=["--json and --draw"])
         self.assert_folder_has()
@@ -201,8 +223,26 @@ class FailedRuns(CommandTest):
         for day in ("2024-13-45", "2024-02-30", "24-1-1", "today", ""):
             self.assert_refused(2, "corpus", "init", self.folder / "c", "--name", "c", "--description", "d",
                                 "--license", "MIT", "--author", "a", "--date", day, says=["--date"])
-        for option in ("-o", "--draw", "--timeline"):
-            self.assert_refused(2, "replay", SAMPLE, option, "", says=[option])
+        for option in ("-o", "--draw", "--timeline", "--kernels", "--preset"):
+            self.assert_refused(2, "replay", SAMPLE, option, "", says=[option, "empty"])
+        self.assert_refused(2, "replay", SAMPLE, "--draw", "-", "--draw-cycles", "", says=["--draw-cycles", "empty"])
+        for option in ("--sm", "--timeline-cycles"):
+            self.assert_refused(2, "replay", SAMPLE, "--timeline", "-", option, "", says=[option, "empty"])
+        self.assert_refused(2, "corpus", "build", self.folder / "c", "--kernels", "k", "--only", "", says=["--only"])
+        self.assert_refused(2, "corpus", "get", "c.tar", "-o", self.folder / "c", "--sha256", "", says=["--sha256"])
+        self.assert_refused(2, "reproduce", "all", "-o", self.folder / "r", "--page", "", says=["--page", "empty"])
+        self.assert_refused(2, "sweep", "run", self.folder / "s", "--points", "", says=["--points", "empty"])
+        # A leading 0 would be read as octal, and a sign as a huge number.
+        for value in ("010", "-1", "1e3", "0x10", "2000000"):
+            for command in (["replay", SAMPLE, "--jobs"], ["replay", SAMPLE, "--draw", "-", "--draw-sm"],
+                            ["replay", SAMPLE, "--jitter"], ["characterise", SAMPLE, "--jobs"],
+                            ["trace", "limits", SAMPLE, "--warp-size"], ["sweep", "run", self.folder, "--jobs"],
+                            ["trace", "repack", SAMPLE, "-o", self.folder / "t", "--level"]):
+                self.assert_refused(2, *command, value, says=[command[-1], "whole number"])
+        for epoch in ("", "today", "-1", "99999999999999"):
+            self.assert_refused(2, "corpus", "init", self.folder / "c", "--name", "c", "--description", "d", "--license",
+                                "MIT", "--author", "a", env={**os.environ, "SOURCE_DATE_EPOCH": epoch},
+                                says=[f"SOURCE_DATE_EPOCH={epoch}:", "--date"])
         self.assert_refused(2, "replay", SAMPLE, "--draw", self.folder / "x.png", says=["SVG"])
         self.assert_folder_has()
 

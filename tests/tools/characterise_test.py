@@ -26,7 +26,8 @@ class Characterise(CommandTest):
     def test_launches_that_lost_all_blocks_have_no_share(self):
         cut = self.folder / "cut.htrace"
         whole = (SAMPLES / "bfs.htrace").read_bytes()
-        for size in range(2000, len(whole), 1500):
+        lost = set()
+        for size in (600, 1200, 1800, 1850, *range(2000, len(whole), 1500)):
             cut.write_bytes(whole[:size])
             recovered = self.folder / "recovered.htrace"
             if heddle("trace", "repack", "--recover", cut, "-o", recovered).returncode != 0:
@@ -36,8 +37,10 @@ class Characterise(CommandTest):
                 if done.returncode == 0:
                     row, = csv.DictReader(io.StringIO(done.stdout))
                     self.assertEqual(row["simd_efficiency_32"] == "-", row["thread_instructions"] == "0")
+                    lost.add(row["thread_instructions"] == "0")
                 else:
-                    self.assertIn("heddle: ", done.stderr, f"cut at {size}: status {done.returncode}")
+                    self.assertIn(f"heddle: {recovered}: ", done.stderr, f"cut at {size}: status {done.returncode}")
+        self.assertEqual(lost, {False, True}, "the cuts have to lose all blocks, and some")
 
     def test_efficiency_is_that_of_a_replay_and_below_the_bound(self):
         for file in sorted(SAMPLES.glob("*.htrace")):
@@ -87,6 +90,9 @@ class Characterise(CommandTest):
         broken = self.folder / "broken.htrace"
         broken.write_bytes(b"no trace")
         self.assert_refused(1, "characterise", SAMPLE, broken, says=["broken.htrace"])
+        # A replay that fails tells of which trace it was.
+        self.assert_refused(1, "characterise", SAMPLE, SAMPLES / "reduction.htrace", "--machine", "toy",
+                            says=[f"{SAMPLES}/reduction.htrace: launch 0", "shuffles"])
         self.assert_folder_has("broken.htrace")
 
 

@@ -51,6 +51,11 @@ class NewPolicy(CommandTest):
         self.assertEqual(started["total"]["warp_instructions"], nrec["total"]["warp_instructions"],
                          "the starting file never rejoins either")
         self.assertGreater(runs[1]["launch"][0]["scheduler_counter"]["turns"], 0)
+        before = library.read_bytes()
+        for option in ("-o", "--draw"):
+            self.assert_refused(2, "replay", SAMPLE, "--policy-library", library, option, library,
+                                says=[option, "is a library of policies"])
+        self.assertEqual(library.read_bytes(), before)
         self.assert_refused(2, "replay", SAMPLE, "--policy-library", library, "--policy-library", library,
                             says=["registers no policy"])
 

@@ -11,6 +11,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "absl/strings/str_cat.h"
+
 namespace heddle::tools {
 namespace {
 
@@ -20,7 +22,10 @@ using ::testing::HasSubstr;
 class OutputFileTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / ("output_test_" + std::to_string(getpid()));
+    // Processes of their own, so that what other tests have written does not count; in the same folder.
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    setenv("OUTPUT_TEST_PROCESS", std::to_string(getpid()).c_str(), /*overwrite=*/0);
+    folder_ = fs::path(::testing::TempDir()) / absl::StrCat("output_test_", getenv("OUTPUT_TEST_PROCESS"));
     fs::create_directories(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }
@@ -73,6 +78,22 @@ TEST_F(OutputFileTest, ReplacesWhatASymbolicLinkLeadsTo) {
   EXPECT_EQ(Contents(Path("real.json")), "new");
 }
 
+TEST_F(OutputFileTest, MakesWhatASymbolicLinkLeadsTo) {
+  fs::create_directory(Path("folder"));
+  fs::create_symlink("folder/real.json", Path("link.json"));
+  fs::create_symlink(Path("link.json"), Path("link of link"));
+  auto file = OutputFile::Create(Path("link of link"));
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_TRUE(file->Write("new").ok());
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_TRUE(fs::is_symlink(Path("link of link")) && fs::is_symlink(Path("link.json")));
+  EXPECT_EQ(Contents(Path("folder/real.json")), "new");
+  fs::create_symlink("circle", Path("circle"));
+  EXPECT_THAT(std::string(OutputFile::Create(Path("circle")).status().message()),
+              HasSubstr("levels of symbolic links"));
+  EXPECT_THAT(Files(), ::testing::UnorderedElementsAre("circle", "folder", "link.json", "link of link"));
+}
+
 TEST_F(OutputFileTest, AFullDeviceIsAnErrorThatSaysSo) {
   auto file = OutputFile::Create("/dev/full");
   ASSERT_TRUE(file.ok()) << file.status();
@@ -104,12 +125,23 @@ TEST_F(OutputFileTest, ASignalRemovesAllThatAreNotComplete) {
         HandleSignals();
         auto one = OutputFile::Create(Path("one"));
         auto two = OutputFile::Create(Path("two"));
-        auto complete = OutputFile::Create(Path("three"));
-        if (complete.ok()) static_cast<void>(complete->Commit());
         raise(SIGTERM);
       },
       ::testing::ExitedWithCode(128 + SIGTERM), "interrupted; nothing was written");
-  EXPECT_THAT(Files(), ::testing::ElementsAre("three"));
+  EXPECT_THAT(Files(), ::testing::IsEmpty());
+}
+
+TEST_F(OutputFileTest, ASignalBehindACompleteFileDoesNotSayThatNothingWasWritten) {
+  EXPECT_EXIT(
+      {
+        HandleSignals();
+        auto complete = OutputFile::Create(Path("one"));
+        auto two = OutputFile::Create(Path("two"));
+        if (complete.ok()) static_cast<void>(complete->Commit());
+        raise(SIGTERM);
+      },
+      ::testing::ExitedWithCode(128 + SIGTERM), "interrupted; what was complete before is there");
+  EXPECT_THAT(Files(), ::testing::ElementsAre("one"));
 }
 
 // A writer that is no OutputFile renames its file before it can say so.
@@ -138,8 +170,33 @@ TEST_F(OutputFileTest, OutputsAreDifferent) {
             "-o and --draw: one of them goes to " + Path("./a"));
   EXPECT_THAT(std::string(CheckDifferentOutputs({{"-o", "-"}, {"--draw", "-"}}).message()),
               HasSubstr("standard output"));
+  // Names without a folder, of files that are not there yet, and links that lead to nothing yet.
+  fs::current_path(folder_);
+  EXPECT_FALSE(CheckDifferentOutputs({{"-o", "new"}, {"--draw", "./new"}}).ok());
+  EXPECT_FALSE(CheckDifferentOutputs({{"-o", "new"}, {"--draw", Path("new")}}).ok());
+  fs::create_symlink("new", Path("link"));
+  EXPECT_FALSE(CheckDifferentOutputs({{"-o", "new"}, {"--draw", "link"}}).ok());
+  // A file of that name is not standard output.
+  EXPECT_TRUE(CheckDifferentOutputs({{"-o", "./-"}, {"--draw", "-"}}).ok());
+  EXPECT_TRUE(CheckDifferentOutputs({{"-o", "-"}, {"--draw", "./-"}}).ok());
+  EXPECT_FALSE(CheckDifferentOutputs({{"-o", "./-"}, {"--draw", Path("-")}}).ok());
+  // Names that cannot be followed to an end are different all the same.
+  fs::create_symlink("one circle", Path("one circle"));
+  fs::create_symlink("other circle", Path("other circle"));
+  EXPECT_TRUE(CheckDifferentOutputs({{"-o", "one circle/a"}, {"--draw", "other circle/a"}}).ok());
+  fs::current_path("/");
   EXPECT_TRUE(CheckDifferentOutputs({{"-o", ""}, {"--draw", ""}, {"--timeline", Path("a")}}).ok());
   EXPECT_TRUE(CheckDifferentOutputs({{"-o", "/dev/null"}, {"--draw", "/dev/null"}}).ok());
+}
+
+TEST_F(OutputFileTest, WhatIsInAFolder) {
+  fs::create_directory(Path("folder"));
+  fs::create_symlink("folder", Path("link"));
+  EXPECT_TRUE(IsInFolder(Path("folder/new"), Path("folder")));
+  EXPECT_TRUE(IsInFolder(Path("link/new/deep"), Path("folder")));
+  EXPECT_TRUE(IsInFolder(Path("folder"), Path("link")));
+  EXPECT_FALSE(IsInFolder(Path("folder.json"), Path("folder")));
+  EXPECT_FALSE(IsInFolder(Path("folder/../new"), Path("folder")));
 }
 
 }  // namespace

@@ -7,9 +7,11 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "replay/engine/machine.h"
 #include "tools/heddle/characterisation.h"
+#include "tools/heddle/option_checks.h"
 #include "tools/heddle/output.h"
 #include "tools/heddle/terminal.h"
 #include "tools/heddle/trace_file.h"
@@ -36,7 +38,7 @@ CharacteriseOptions::CharacteriseOptions(CLI::App& app) : arguments_(std::make_u
   a.command->add_flag("--csv", a.csv, "Comma-separated values instead of a Markdown table");
   a.command->add_option("-o,--output", a.output, "File for the table; - is standard output")->capture_default_str();
   a.command->add_option("--jobs", a.jobs, "Traces that are looked at side by side")
-      ->check(CLI::Range(1, 1024))
+      ->check(WholeNumberFromTo(1, 1024))
       ->capture_default_str();
   a.command->footer(
       "\nSIMD % Wn: active lanes of warps of n threads that reconverge at post-dominators; bound: the most that any\n"
@@ -58,6 +60,13 @@ absl::StatusOr<std::vector<Characterisation>> All(const std::vector<std::string>
       const auto reader = OpenTrace(paths[i]);
       if (reader.ok()) {
         found[i] = Characterise(**reader, options);
+        if (!found[i].ok()) {
+          const absl::string_view what = found[i].status().message();
+          // Errors of the file name it already.
+          if (!absl::StartsWith(what, absl::StrCat(paths[i], ":"))) {
+            found[i] = absl::Status(found[i].status().code(), absl::StrCat(paths[i], ": ", what));
+          }
+        }
       } else {
         found[i] = reader.status();
       }
@@ -92,7 +101,11 @@ bool CharacteriseOptions::Run(int& status) const {
     }
     options.machine = *std::move(machine);
   }
-  if (absl::Status same = CheckNotAnInput("-o", a.output, a.traces, "the trace itself"); !same.ok()) {
+  absl::Status same = CheckNotAnInput("-o", a.output, a.traces, "the trace itself");
+  if (a.machine.ends_with(".textproto")) {
+    same.Update(CheckNotAnInput("-o", a.output, {a.machine}, "the machine's file"));
+  }
+  if (!same.ok()) {
     status = Complain(kWrongUsage, same);
     return true;
   }

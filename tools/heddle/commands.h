@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "replay/engine/replay.h"
 #include "tools/heddle/policy_list.h"
 #include "tools/heddle/replay_drawing.h"
@@ -17,10 +18,13 @@ namespace heddle::tools {
 // Starts heddle-capture, the program that needs LLVM, with the same arguments in place of this process. It is beside
 // this program or in libexec/heddle; a build without LLVM has none.
 int CaptureCommand(const std::vector<std::string>& arguments);
+// Its path, or why there is none and what to do.
+absl::StatusOr<std::string> CaptureProgram();
 
 struct ReplayArguments {
   std::vector<std::string> traces;  // at least one
   std::string preset;               // that machine and policies come from, as far as they are not given; empty = none
+  std::vector<std::string> libraries;  // --policy-library, loaded already
   std::string machine = "fermi_fixed";
   PolicyLists policies;
   std::vector<std::string> overrides;  // --set

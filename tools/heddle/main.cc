@@ -69,10 +69,12 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
   command.add_option("TRACE", replay.traces, "Trace files")->required();
   command.add_option("--machine", replay.machine, "Machine name (`heddle machines`) or FILE.textproto")
       ->capture_default_str();
-  command.add_option("--preset", replay.preset,
-                     absl::StrCat("A paper's machine and policies in one word, or FILE.preset; the options below go "
-                                  "before it:\n",
-                                  absl::StrJoin(PresetNames(), ", ")));
+  command
+      .add_option("--preset", replay.preset,
+                  absl::StrCat("A paper's machine and policies in one word, or FILE.preset; the options below go "
+                               "before it:\n",
+                               absl::StrJoin(PresetNames(), ", ")))
+      ->check(NotEmpty());
   command.add_option("--divergence", replay.policies.divergence, "How warps are formed and split; or all")
       ->capture_default_str();
   command.add_option("--scheduler", replay.policies.scheduler, "Which warp issues; or all")->capture_default_str();
@@ -80,8 +82,10 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
   command.add_option("--fetch", replay.policies.fetch, "Which warp is fetched for (machines with IBUFFER); or all")
       ->capture_default_str();
-  command.add_option("--kernels", replay.kernels,
-                     "Only kernels whose name has a match of this regular expression (POSIX extended)");
+  command
+      .add_option("--kernels", replay.kernels,
+                  "Only kernels whose name has a match of this regular expression (POSIX extended)")
+      ->check(NotEmpty());
   command
       .add_option("--set", replay.overrides, "Field of the machine as PATH=VALUE, such as core.schedulers=1; repeat")
       ->expected(1)
@@ -92,13 +96,13 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
       .add_option("--jobs", replay.jobs,
                   "Threads that run traces, pairs of policies, and launches that are independent;\n"
                   "the results do not depend on it")
-      ->check(CLI::Range(1, 1024))
+      ->check(WholeNumberFromTo(1, 1024))
       ->capture_default_str();
   command
       .add_option("--jitter", replay.jitter,
                   "Run everything so many times with a little noise on the memory's latencies, and mark differences\n"
                   "that it explains")
-      ->check(CLI::Range(2, 1000));
+      ->check(WholeNumberFromTo(2, 1000));
   command.add_flag("--force-regrouping", replay.force_regrouping,
                    "Also policies that regroup threads of kernels that rely on warps in lockstep");
   command
@@ -114,7 +118,7 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
   command
       .add_option("--bins", replay.metrics.bin_cycles,
                   "Counters over time, in bins of so many cycles (wider ones in long launches)")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
+      ->check(WholeNumberFromTo(1, uint64_t{1} << 40));
   command
       .add_option("--warp-phases", replay.metrics.timeline_blocks,
                   "When the warps of the first so many thread blocks of each launch ran and waited at barriers; JSON")
@@ -123,8 +127,12 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
       *command.add_option("--draw", replay.draw.output, "SVG file with a drawing of one run: who issued, who waited");
   draw.check(NotEmpty());
   command.add_option("--draw-cycles", replay.draw.cycles, "Cycles of the drawing, FIRST-LAST; the first 240")
+      ->check(NotEmpty())
       ->needs(&draw);
-  command.add_option("--draw-sm", replay.draw.sm, "SM of the drawing")->capture_default_str()->needs(&draw);
+  command.add_option("--draw-sm", replay.draw.sm, "SM of the drawing")
+      ->check(WholeNumberFromTo(0, 1'000'000))
+      ->capture_default_str()
+      ->needs(&draw);
   command
       .add_option("--draw-show", replay.draw.show,
                   "Issue slots by lane, warps over time, or both; or how far the threads are, over the whole launch")
@@ -136,8 +144,9 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
                           "File for Perfetto (.pftrace): what warps and ports of one run did, cycle by cycle");
   timeline.check(NotEmpty());
   command.add_option("--timeline-cycles", replay.timeline.cycles, "Cycles of it in each launch, FIRST-LAST; all")
+      ->check(NotEmpty())
       ->needs(&timeline);
-  command.add_option("--sm", replay.timeline.sms, "SMs of it, such as 0,4-7; all")->needs(&timeline);
+  command.add_option("--sm", replay.timeline.sms, "SMs of it, such as 0,4-7; all")->check(NotEmpty())->needs(&timeline);
   command.add_flag("--quiet", replay.quiet, "No table, notes or progress");
 }
 
@@ -198,7 +207,8 @@ int Run(int argc, char** argv) {
       *machines.add_subcommand("import", "Make a machine file of a configuration of GPGPU-Sim or Accel-Sim");
   import.add_option("FILE", arguments.import.files, "gpgpusim.config, and what comes with it (trace.config)")
       ->required();
-  import.add_option("--name", arguments.import.name, "Name of the machine; else that of the first file");
+  import.add_option("--name", arguments.import.name, "Name of the machine; else that of the first file")
+      ->check(NotEmpty());
   import.add_option("-o,--output", arguments.import.output, "File for the machine, such as mine.textproto")
       ->check(NotEmpty());
   import.footer(
@@ -247,6 +257,7 @@ int Run(int argc, char** argv) {
   if (const absl::Status loaded = LoadPolicyLibraries(arguments.libraries); !loaded.ok()) {
     return Complain(kWrongUsage, loaded);
   }
+  arguments.replay.libraries = arguments.libraries;
   if (policies.parsed() && arguments.cost) {
     return PolicyCostCommand(arguments.name, arguments.cost_machine, arguments.json);
   }

@@ -24,6 +24,9 @@ namespace {
 constexpr int kTemporaries = 4;
 char temporaries[kTemporaries][PATH_MAX] = {};
 
+// Read by the signal handler, too: that something has its final name, or went into a pipe or a device.
+volatile sig_atomic_t something_is_written = 0;
+
 bool standard_output_is_closed = false;
 
 class BlockSignals {
@@ -66,7 +69,9 @@ void EndBySignal(int signal) {
   for (const char* temporary : temporaries) {
     if (temporary[0] != '\0' && unlink(temporary) == 0) unfinished = true;
   }
-  const char* message = unfinished ? "\nheddle: interrupted; nothing was written\n" : "\nheddle: interrupted\n";
+  const char* message = !unfinished            ? "\nheddle: interrupted\n"
+                        : something_is_written ? "\nheddle: interrupted; what was complete before is there\n"
+                                               : "\nheddle: interrupted; nothing was written\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, message, strlen(message));
   _exit(128 + signal);
 }
@@ -82,9 +87,40 @@ int WriteAll(int file, std::string_view text) {
   return 0;
 }
 
+// What a path leads to, which need not exist: where the file goes that is written under that name.
+std::filesystem::path TargetOf(const std::string& path) {
+  std::filesystem::path target = path;
+  std::error_code error;
+  constexpr int kMostLinks = 40;  // as the kernel's
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(target, error); ++i) {
+    const std::filesystem::path next = std::filesystem::read_symlink(target, error);
+    if (error) break;
+    target = (target.has_parent_path() ? target.parent_path() : ".") / next;
+  }
+  return target;
+}
+
+// One spelling for all names of a file, which need not exist.
+std::filesystem::path OneSpelling(const std::string& path) {
+  std::error_code error;
+  std::filesystem::path absolute = std::filesystem::absolute(TargetOf(path), error);
+  if (error) return path;
+  std::filesystem::path canonical = std::filesystem::weakly_canonical(absolute, error);
+  return error ? absolute.lexically_normal() : canonical;
+}
+
+// Whether two outputs go to one file, which need not exist yet; to devices and pipes several may write.
+bool IsSameOutput(const std::string& one, const std::string& other) {
+  if (one == "-" || other == "-") return one == other;
+  std::error_code error;
+  if (std::filesystem::exists(one, error) && !std::filesystem::is_regular_file(one, error)) return false;
+  return std::filesystem::equivalent(one, other, error) || OneSpelling(one) == OneSpelling(other);
+}
+
 }  // namespace
 
 absl::Status WriteStandardOutput(std::string_view text) {
+  if (!text.empty()) something_is_written = 1;
   const int error = WriteAll(STDOUT_FILENO, text);
   if (error == EPIPE) standard_output_is_closed = true;
   if (error == 0 || error == EPIPE) return absl::OkStatus();
@@ -110,17 +146,9 @@ absl::Status CheckNotAnInput(const std::string& option, const std::string& outpu
 }
 
 absl::Status CheckDifferentOutputs(const std::vector<NamedOutput>& outputs) {
-  // Names that lead to one file, which need not exist yet; to devices and pipes several may write.
-  const auto same = [](const std::string& one, const std::string& other) {
-    std::error_code error;
-    if (one != "-" && std::filesystem::exists(one, error) && !std::filesystem::is_regular_file(one, error))
-      return false;
-    return std::filesystem::equivalent(one, other, error) ||
-           std::filesystem::weakly_canonical(one, error) == std::filesystem::weakly_canonical(other, error);
-  };
   for (auto one = outputs.begin(); one != outputs.end(); ++one) {
     for (auto other = outputs.begin(); other != one; ++other) {
-      if (one->path.empty() || other->path.empty() || !same(one->path, other->path)) continue;
+      if (one->path.empty() || other->path.empty() || !IsSameOutput(one->path, other->path)) continue;
       return absl::InvalidArgumentError(absl::StrCat(other->option, " and ", one->option, ": one of them goes to ",
                                                      one->path == "-" ? "standard output" : one->path));
     }
@@ -128,11 +156,15 @@ absl::Status CheckDifferentOutputs(const std::vector<NamedOutput>& outputs) {
   return absl::OkStatus();
 }
 
+bool IsInFolder(const std::string& path, const std::string& folder) {
+  const std::filesystem::path relative = OneSpelling(path).lexically_relative(OneSpelling(folder));
+  return !relative.empty() && *relative.begin() != "..";
+}
+
 absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
   if (path == "-") return OutputFile(path, "", -1);
   if (path.empty()) return absl::InvalidArgumentError("the name of the output file is empty");
   struct stat info;
-  std::string target = path;
   if (stat(path.c_str(), &info) == 0) {
     if (S_ISDIR(info.st_mode)) return absl::InvalidArgumentError(absl::StrCat(path, ": is a folder, not a file"));
     if (!S_ISREG(info.st_mode)) {
@@ -140,9 +172,11 @@ absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
       if (file < 0) return absl::UnavailableError(absl::StrCat(path, ": cannot write: ", strerror(errno)));
       return OutputFile(path, "", file);
     }
-    // A symbolic link stays one: what it leads to is replaced.
-    if (char real[PATH_MAX]; realpath(path.c_str(), real) != nullptr) target = real;
+  } else if (errno != ENOENT) {  // a circle of links, for one
+    return absl::UnavailableError(absl::StrCat(path, ": cannot create the file: ", strerror(errno)));
   }
+  // A symbolic link stays one: what it leads to is replaced, or made.
+  const std::string target = TargetOf(path).string();
   const std::string temporary = absl::StrCat(target, ".tmp.", getpid());
   if (temporary.size() >= PATH_MAX) return absl::InvalidArgumentError(absl::StrCat(path, ": the name is too long"));
   const BlockSignals block;
@@ -173,6 +207,7 @@ absl::Status OutputFile::Failed(const char* what) const {
 
 absl::Status OutputFile::Write(std::string_view text) {
   if (is_standard_output()) return WriteStandardOutput(text);
+  if (temporary_.empty() && !text.empty()) something_is_written = 1;
   if (const int error = WriteAll(file_, text); error != 0) {
     errno = error;
     return Failed("cannot write");
@@ -189,6 +224,7 @@ absl::Status OutputFile::Commit() {
   const BlockSignals block;
   if (rename(temporary_.c_str(), path_.c_str()) != 0) return Failed("cannot rename the finished file");
   ForgetTemporary(temporary_);
+  something_is_written = 1;
   temporary_.clear();
   return absl::OkStatus();
 }

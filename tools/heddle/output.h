@@ -22,6 +22,9 @@ bool StandardOutputIsClosed();
 absl::Status CheckNotAnInput(const std::string& option, const std::string& output,
                              const std::vector<std::string>& inputs, const std::string& what);
 
+// Whether the file of that name, which need not exist, is the folder or in it, whatever links lead there.
+bool IsInFolder(const std::string& path, const std::string& folder);
+
 // An option and the file that it names; empty = not given.
 struct NamedOutput {
   std::string option;
@@ -34,7 +37,8 @@ absl::Status CheckDifferentOutputs(const std::vector<NamedOutput>& outputs);
 class OutputFile {
  public:
   // "-" is standard output. A name that exists and is no regular file (a pipe, a device) is written to directly; else
-  // the contents go to a temporary file beside it. InvalidArgument for a name that cannot be a file's.
+  // the contents go to a temporary file beside it, or beside what it leads to. InvalidArgument for a name that cannot
+  // be a file's.
   static absl::StatusOr<OutputFile> Create(const std::string& path);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
@@ -46,6 +50,9 @@ class OutputFile {
   absl::Status Commit();
 
   bool is_standard_output() const { return path_ == "-"; }
+  // The file beside the final one that Commit will rename, for who fills it by its name instead of with Write; empty if
+  // what is written goes to its place directly.
+  const std::string& temporary() const { return temporary_; }
 
  private:
   OutputFile(std::string path, std::string temporary, int file);
@@ -57,7 +64,8 @@ class OutputFile {
 };
 
 // Makes Ctrl-C and the signal of `kill` remove the temporary files of all OutputFiles and end the program with 130 or
-// 143; makes a closed pipe an error of write instead of the end of the program. Called once, at the start.
+// 143, telling that nothing was written if that is so; makes a closed pipe an error of write instead of the end of the
+// program. Called once, at the start.
 void HandleSignals();
 
 // The file that a signal removes from now on, too; empty = none. For the one writer that is no OutputFile. Once the

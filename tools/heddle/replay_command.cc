@@ -194,6 +194,10 @@ absl::Status CheckOutputs(const ReplayArguments& arguments) {
     if (arguments.machine.ends_with(".textproto")) {
       status.Update(CheckNotAnInput(output.option, output.path, {arguments.machine}, "the machine's file"));
     }
+    if (arguments.preset.ends_with(".preset")) {
+      status.Update(CheckNotAnInput(output.option, output.path, {arguments.preset}, "the preset's file"));
+    }
+    status.Update(CheckNotAnInput(output.option, output.path, arguments.libraries, "a library of policies"));
     if (!status.ok()) return status;
   }
   for (const char* picture : {".png", ".pdf", ".jpg", ".jpeg"}) {

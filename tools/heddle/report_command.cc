@@ -116,7 +116,9 @@ absl::Status CheckArguments(const ReportArguments& arguments) {
     return absl::InvalidArgumentError("-o: needs a file for the page, such as report.html");
   }
   if (to_file) {
-    absl::Status status = CheckNotAnInput("-o", arguments.output, arguments.results, "one of the results");
+    const absl::StatusOr<std::vector<std::string>> results = ResultFiles(arguments.results);
+    if (!results.ok()) return results.status();
+    absl::Status status = CheckNotAnInput("-o", arguments.output, *results, "one of the results");
     if (!status.ok()) return status;
   }
   for (const std::string& folder : arguments.sources) {

@@ -73,19 +73,27 @@ absl::StatusOr<std::vector<std::string>> FilesBelow(const std::string& folder) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Result>> ReadResults(const std::vector<std::string>& paths) {
-  std::vector<Result> results;
+absl::StatusOr<std::vector<std::string>> ResultFiles(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
   for (const std::string& path : paths) {
-    std::vector<std::string> files = {path};
     std::error_code error;
-    if (fs::is_directory(path, error)) {
-      absl::StatusOr<std::vector<std::string>> below = FilesBelow(path);
-      if (!below.ok()) return below.status();
-      files = *std::move(below);
+    if (!fs::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
     }
-    for (const std::string& file : files) {
-      if (absl::Status status = ReadFile(file, results); !status.ok()) return status;
-    }
+    const absl::StatusOr<std::vector<std::string>> below = FilesBelow(path);
+    if (!below.ok()) return below.status();
+    files.insert(files.end(), below->begin(), below->end());
+  }
+  return files;
+}
+
+absl::StatusOr<std::vector<Result>> ReadResults(const std::vector<std::string>& paths) {
+  const absl::StatusOr<std::vector<std::string>> files = ResultFiles(paths);
+  if (!files.ok()) return files.status();
+  std::vector<Result> results;
+  for (const std::string& file : *files) {
+    if (absl::Status status = ReadFile(file, results); !status.ok()) return status;
   }
   if (results.empty()) {
     return absl::InvalidArgumentError(

@@ -10,6 +10,9 @@
 
 namespace heddle::tools {
 
+// The files that ReadResults reads, in its order.
+absl::StatusOr<std::vector<std::string>> ResultFiles(const std::vector<std::string>& paths);
+
 // The results in files and folders, in the order given; those of a folder by path. A file has one result of `heddle
 // replay --json` per line; fields that are not in result.proto (a sweep's parameters) are passed over. Of a folder, all
 // *.json and *.jsonl below its `results` count if it has one (a sweep), else all below itself.

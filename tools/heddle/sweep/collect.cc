@@ -124,7 +124,7 @@ absl::StatusOr<ResultTable> Collect(const SweepFolder& folder, const CollectOpti
       const std::string file = folder.ResultFile(points[i].key);
       const absl::StatusOr<std::string> text = ReadWholeFile(file);
       absl::Status read = text.ok() ? readers[thread].Read(*text, options.per_launch, results[i]) : text.status();
-      if (text.ok() && !read.ok()) read = absl::DataLossError(absl::StrCat(file, ": ", read.message()));
+      if (text.ok() && !read.ok()) read = absl::Status(read.code(), absl::StrCat(file, ": ", read.message()));
       if (read.ok() && results[i].key != points[i].key) {
         read = absl::DataLossError(absl::StrCat(file, ": is the result of another point, ", results[i].key));
       }

@@ -74,25 +74,51 @@ bool Fill(sqlite3* database, const ResultTable& table) {
   return run("COMMIT");
 }
 
+using Database = std::unique_ptr<sqlite3, CloseDatabase>;
+
+absl::Status Failed(const std::string& path, sqlite3* database) {
+  return absl::UnavailableError(absl::StrCat(
+      path, ": cannot make the database: ", database == nullptr ? "out of memory" : sqlite3_errmsg(database),
+      "; nothing was written"));
+}
+
+// Fills the file's temporary, which nobody else knows: without locks, which some file systems of clusters lack, and
+// without a journal, whose file a signal would leave behind.
+absl::Status FillTemporary(const ResultTable& table, const std::string& path, const std::string& temporary) {
+  sqlite3* raw = nullptr;
+  const int opened = sqlite3_open_v2(temporary.c_str(), &raw, SQLITE_OPEN_READWRITE, "unix-none");
+  const Database database(raw);
+  const bool filled = opened == SQLITE_OK &&
+                      sqlite3_exec(raw, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", nullptr, nullptr,
+                                   nullptr) == SQLITE_OK &&
+                      Fill(raw, table);
+  return filled ? absl::OkStatus() : Failed(path, raw);
+}
+
+// The bytes of the database, made in memory.
+absl::Status WriteBytes(const ResultTable& table, const std::string& path, OutputFile& file) {
+  sqlite3* raw = nullptr;
+  const int opened = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const Database database(raw);
+  if (opened != SQLITE_OK || !Fill(raw, table)) return Failed(path, raw);
+  sqlite3_int64 size = 0;
+  const std::unique_ptr<unsigned char, FreeBytes> bytes(sqlite3_serialize(raw, "main", &size, 0));
+  if (bytes == nullptr) {
+    return absl::UnavailableError(absl::StrCat(path,
+                                               ": the database does not fit into memory as one piece, as what is "
+                                               "no regular file needs; name a regular file"));
+  }
+  return file.Write(std::string_view(reinterpret_cast<const char*>(bytes.get()), static_cast<size_t>(size)));
+}
+
 }  // namespace
 
 absl::Status WriteSqlite(const ResultTable& table, const std::string& path) {
   absl::StatusOr<OutputFile> file = OutputFile::Create(path);
   if (!file.ok()) return file.status();
-  // Made in memory, where the table is already, and written as every other result is: pipes and links stay what they
-  // are, and there is nothing under the name until it is complete.
-  sqlite3* raw = nullptr;
-  const int opened = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
-  const std::unique_ptr<sqlite3, CloseDatabase> database(raw);
-  sqlite3_int64 size = 0;
-  std::unique_ptr<unsigned char, FreeBytes> bytes;
-  if (opened == SQLITE_OK && Fill(raw, table)) bytes.reset(sqlite3_serialize(raw, "main", &size, 0));
-  if (bytes == nullptr) {
-    return absl::UnavailableError(
-        absl::StrCat(path, ": cannot make the database: ", raw == nullptr ? "out of memory" : sqlite3_errmsg(raw)));
-  }
+  // SQLite writes only to files that it may seek in; a pipe gets what such a file would hold.
   absl::Status status =
-      file->Write(std::string_view(reinterpret_cast<const char*>(bytes.get()), static_cast<size_t>(size)));
+      file->temporary().empty() ? WriteBytes(table, path, *file) : FillTemporary(table, path, file->temporary());
   if (status.ok()) status = file->Commit();
   return status;
 }

@@ -266,6 +266,11 @@ absl::Status ResultReader::Read(absl::string_view text, bool per_launch, ResultR
     return absl::DataLossError(absl::StrCat("is no JSON, from byte ", scanner.position(), " on"));
   }
   if (rows.key.empty()) return absl::DataLossError("is no result of a sweep: it has no key");
+  if (scanner.schema() > replay::kResultSchema) {
+    return absl::FailedPreconditionError(absl::StrCat("has schema ", scanner.schema(),
+                                                      " of results, this program reads ", replay::kResultSchema,
+                                                      ": use a newer heddle, such as the one that wrote it"));
+  }
   if (scanner.schema() != replay::kResultSchema) {
     return absl::DataLossError(
         absl::StrCat("has schema ", scanner.schema(), " of results, this program reads ", replay::kResultSchema));

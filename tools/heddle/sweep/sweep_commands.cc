@@ -34,6 +34,21 @@ int WriteOut(const std::string& path, const std::string& text) {
   return status.ok() ? kSuccess : Complain(kFailed, status);
 }
 
+// That an output is none of the files which the sweep lives on, wherever in it they are or may come to be.
+absl::Status CheckNotOfSweep(const std::string& option, const std::string& output, const SweepFolder& folder) {
+  if (output.empty() || output == "-") return absl::OkStatus();
+  std::vector<std::string> traces;
+  for (const PlannedTrace& trace : folder.plan().traces) traces.push_back(folder.TracePath(trace));
+  absl::Status status = CheckNotAnInput(option, output, {folder.PlanFile(), folder.PointsFile(), folder.LockFile()},
+                                        "one of the sweep's own files");
+  status.Update(CheckNotAnInput(option, output, traces, "a trace of the sweep"));
+  for (const char* part : {"/results", "/failed", "/machines"}) {
+    if (!status.ok() || !IsInFolder(output, folder.path() + part)) continue;
+    status = absl::InvalidArgumentError(absl::StrCat(option, " ", output, ": is among the sweep's own files"));
+  }
+  return status;
+}
+
 std::string Counted(uint64_t count, const char* singular, const char* plural) {
   return absl::StrCat(WithThousands(count), " ", count == 1 ? singular : plural);
 }
@@ -104,6 +119,7 @@ int RunCommand(const RunArguments& arguments) {
 int EmitCommand(const EmitArguments& arguments) {
   const absl::StatusOr<SweepFolder> folder = SweepFolder::Open(arguments.folder);
   if (!folder.ok()) return Complaint(folder.status());
+  if (absl::Status own = CheckNotOfSweep("-o", arguments.output, *folder); !own.ok()) return Complaint(own);
   const absl::StatusOr<std::vector<Chunk>> chunks = MissingChunks(*folder, arguments.chunks);
   if (!chunks.ok()) return Complaint(chunks.status());
   if (chunks->empty()) {
@@ -154,6 +170,9 @@ int CollectCommand(const CollectArguments& arguments) {
   }
   const absl::StatusOr<SweepFolder> folder = SweepFolder::Open(arguments.folder);
   if (!folder.ok()) return Complaint(folder.status());
+  absl::Status own = CheckNotOfSweep("-o", arguments.output, *folder);
+  own.Update(CheckNotOfSweep("--sqlite", arguments.sqlite, *folder));
+  if (!own.ok()) return Complaint(own);
   const absl::StatusOr<ResultTable> table = Collect(*folder, {arguments.per_launch, arguments.jobs});
   if (!table.ok()) return Complain(kFailed, table.status());
   if (const uint64_t missing = table->points - table->results; missing != 0) {
