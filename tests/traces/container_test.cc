@@ -1,12 +1,14 @@
 // A damaged or forged container is refused with the file, the frame and the rule; nothing crashes on the way.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zstd_errors.h>
 
 #include <functional>
 
 #include "tests/traces/forge.h"
 #include "tests/traces/program_builder.h"
 #include "traces/format/check.h"
+#include "traces/format/frame_reader.h"
 #include "traces/format/seek_table.h"
 
 namespace heddle::trace {
@@ -308,6 +310,16 @@ TEST(UnknownFields, OfANewerMinorVersionAreSkipped) {
 TEST(Open, NamesFilesThatAreMissingOrNoFiles) {
   EXPECT_TRUE(absl::IsNotFound(TraceReader::Open("/nonexistent/x.htrace").status()));
   EXPECT_THAT(std::string(TraceReader::Open("/tmp").status().message()), HasSubstr("regular file"));
+}
+
+TEST(UnpackingErrorTest, WantOfMemoryIsNoDamage) {
+  const auto error = [](ZSTD_ErrorCode code) { return static_cast<size_t>(-static_cast<int>(code)); };
+  const absl::Status memory = UnpackingError("f: frame 3", error(ZSTD_error_memory_allocation));
+  EXPECT_EQ(memory.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(std::string(memory.message()), "f: frame 3: there is not enough memory to unpack it");
+  const absl::Status damage = UnpackingError("f: frame 3", error(ZSTD_error_checksum_wrong));
+  EXPECT_EQ(damage.code(), absl::StatusCode::kDataLoss);
+  EXPECT_NE(std::string(damage.message()).find("f: frame 3: the bytes are damaged"), std::string::npos);
 }
 
 }  // namespace

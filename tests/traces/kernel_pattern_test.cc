@@ -46,6 +46,19 @@ TEST(KernelPatternTest, SaysWhatIsWrong) {
   EXPECT_THAT(KernelPattern::Parse("(a").status().message(), HasSubstr("missing )"));
 }
 
+// RE2 would take them for ordinary characters.
+TEST(KernelPatternTest, ClassesOfEquivalentCharactersAreRefused) {
+  for (const char* expression : {"[[=a=]]", "[[.a.]]", "x[^b[=a=]]", "[]c[.a.]]", "[[:digit:][=a=]]"}) {
+    EXPECT_THAT(KernelPattern::Parse(expression).status().message(),
+                AllOf(HasSubstr(expression), HasSubstr("not supported")));
+  }
+  EXPECT_TRUE(Matches("[.=]", "a=b"));
+  EXPECT_TRUE(Matches("[a=[]", "["));
+  EXPECT_TRUE(Matches("\\[=", "a[=b"));
+  EXPECT_TRUE(Matches("[[:digit:]=.]", "="));
+  EXPECT_TRUE(Matches("[]][.]", "]."));
+}
+
 // A matcher that tries one possibility after the other takes 2^60 steps for these.
 TEST(KernelPatternTest, NoExpressionTakesForEver) {
   const std::string name(60, 'a');

@@ -38,11 +38,12 @@ bool CheckReport::ok() const {
 absl::StatusOr<CheckReport> CheckTrace(const TraceReader& reader) {
   CheckReport report;
   Findings findings(report.findings);
-  if (absl::Status status = reader.VerifyDigest(); absl::IsDataLoss(status)) {
+  const absl::Status digest = reader.VerifyDigest();
+  if (absl::IsDataLoss(digest)) {
     findings.Add(
-        Finding::Severity::kError, "digest", [] { return "file"; }, [&] { return std::string(status.message()); });
-  } else if (!status.ok()) {
-    return status;
+        Finding::Severity::kError, "digest", [] { return "file"; }, [&] { return std::string(digest.message()); });
+  } else if (!digest.ok()) {
+    return digest;
   }
   for (const Program& program : reader.programs()) {
     findings.StartScope();
@@ -51,6 +52,13 @@ absl::StatusOr<CheckReport> CheckTrace(const TraceReader& reader) {
   for (const LaunchView& launch : reader.launches()) {
     findings.StartScope();
     if (absl::Status status = LaunchChecker(reader, launch, findings, report).Run(); !status.ok()) return status;
+  }
+  // A frame that cannot be read has no digest; if it is a chunk's, its launch has told of it.
+  const auto told_again = [&digest](const Finding& finding) {
+    return finding.rule != "digest" && finding.message == digest.message();
+  };
+  if (!digest.ok() && std::any_of(report.findings.begin(), report.findings.end(), told_again)) {
+    report.findings.erase(report.findings.begin());
   }
   return report;
 }

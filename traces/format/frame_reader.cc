@@ -1,5 +1,7 @@
 #include "traces/format/frame_reader.h"
 
+#include <zstd_errors.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -105,6 +107,16 @@ absl::string_view KindName(v1::Record::KindCase kind) {
   return v1::Record::descriptor()->FindFieldByNumber(kind)->message_type()->name();
 }
 
+absl::Status UnpackingError(absl::string_view place, size_t error) {
+  if (ZSTD_getErrorCode(error) == ZSTD_error_memory_allocation) {
+    return absl::ResourceExhaustedError(absl::StrCat(place, ": there is not enough memory to unpack it"));
+  }
+  // What the library calls it tells a person little.
+  return absl::DataLossError(
+      absl::StrCat(place, ": the bytes are damaged (Zstandard: ", ZSTD_getErrorName(error),
+                   "); copy the file again, or keep what is whole with `heddle trace repack --recover`"));
+}
+
 absl::StatusOr<std::unique_ptr<FrameReader>> FrameReader::Open(std::unique_ptr<ByteSource> source, std::string name) {
   std::unique_ptr<FrameReader> reader(new FrameReader(std::move(source), std::move(name)));
   if (absl::Status status = ReadSeekTable(*reader->source_, reader->frames_); !status.ok()) {
@@ -155,7 +167,9 @@ std::unique_ptr<FrameReader::Buffers> FrameReader::Take(uint64_t record) const {
   if (spare_.empty()) {
     auto buffers = std::make_unique<Buffers>();
     buffers->zstd.reset(ZSTD_createDCtx());
-    ZSTD_DCtx_setParameter(buffers->zstd.get(), ZSTD_d_windowLogMax, kMaxWindowLog);
+    if (buffers->zstd != nullptr) {
+      ZSTD_DCtx_setParameter(buffers->zstd.get(), ZSTD_d_windowLogMax, kMaxWindowLog);
+    }
     return buffers;
   }
   if (!first_record_.empty()) {
@@ -210,19 +224,16 @@ absl::Status FrameReader::ReadRaw(uint64_t frame, Buffers& buffers) const {
   if (WindowOf(in, content) > uint64_t{1} << kMaxWindowLog) {
     return RefuseFrame(frame, "", absl::StrCat("the window is above 2^", kMaxWindowLog, " bytes"));
   }
-  // What the library calls it tells a person little.
-  const auto damaged = [&](size_t error) {
-    return RefuseFrame(
-        frame, "",
-        absl::StrCat("the bytes are damaged (Zstandard: ", ZSTD_getErrorName(error),
-                     "); copy the file again, or keep what is whole with `heddle trace repack --recover`"));
-  };
+  const std::string place = absl::StrCat(name_, ": frame ", frame);
   const size_t length = ZSTD_findFrameCompressedSize(in.data(), in.size());
-  if (ZSTD_isError(length)) return damaged(length);
+  if (ZSTD_isError(length)) return UnpackingError(place, length);
   if (length != in.size()) return RefuseFrame(frame, "", "more bytes in the seek table than in the frame");
+  if (buffers.zstd == nullptr) {
+    return UnpackingError(place, static_cast<size_t>(-static_cast<int>(ZSTD_error_memory_allocation)));
+  }
   buffers.raw.resize(content);
   const size_t size = ZSTD_decompressDCtx(buffers.zstd.get(), buffers.raw.data(), content, in.data(), in.size());
-  if (ZSTD_isError(size)) return damaged(size);
+  if (ZSTD_isError(size)) return UnpackingError(place, size);
   if (size != content) return RefuseFrame(frame, "", "the content is shorter than declared");
   if (!first_record_.empty() && first_record_[frame + 1] - first_record_[frame] > 1) buffers.held_frame = frame;
   return absl::OkStatus();

@@ -25,6 +25,10 @@ namespace heddle::trace {
 // Name of a record's kind as users see it, such as "BlockChunk".
 absl::string_view KindName(v1::Record::KindCase kind);
 
+// Why Zstandard could not unpack what is at `place`: DataLoss for damaged bytes, ResourceExhausted for want of memory,
+// which says nothing about the file. `error` is one of ZSTD_isError.
+absl::Status UnpackingError(absl::string_view place, size_t error);
+
 // Frames and records have the same numbers unless ShareFrames has told otherwise.
 class FrameReader {
  public:

@@ -16,7 +16,7 @@ namespace heddle::trace {
 
 // A POSIX extended regular expression that a name has to contain a match of. Names are long (template arguments) and
 // expressions come from anywhere, so matching takes time and memory linear in the name's length, whatever the
-// expression; there are therefore no back references.
+// expression; there are therefore no back references, nor are there classes of equivalent characters ([[=a=]]).
 class KernelPattern {
  public:
   // Matches every name.
