@@ -1,7 +1,9 @@
 """`heddle reproduce`: a small paper of our own from worked examples and samples, and the claims of the real ones."""
 import json
+import shutil
+import subprocess
 
-from heddle_command import SAMPLES, CommandTest, heddle, main
+from heddle_command import HEDDLE, SAMPLES, SOURCE, CommandTest, heddle, main
 
 # Two structural claims, an effect, an order that does not hold, rows with a kernel that is missing, and one that cannot
 # be computed. `one_block` is what the third claim turns on.
@@ -38,6 +40,17 @@ finding { claim: "order" text: "It was claimed the wrong way round." }
 
 
 class Reproduce(CommandTest):
+    def test_that_nothing_can_be_recorded_is_told_once(self):
+        # A copy has no heddle-capture beside it, whatever the build.
+        alone = self.folder / "alone" / "heddle"
+        alone.parent.mkdir()
+        shutil.copy2(HEDDLE, alone)
+        done = subprocess.run([alone, "reproduce", "harp2014", "--size", "tiny", "-o", self.folder / "out", "--plan",
+                               "--recipes", SOURCE / "traces" / "kernels"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        line, = done.stderr.splitlines()
+        self.assertRegex(line, "heddle-capture is not beside|no capture")
+
     def reproduce(self, *arguments, text=PAPER, status=0):
         paper = self.folder / "ours.textproto"
         paper.write_text(text)

@@ -1,4 +1,5 @@
 """The shell scripts: wrong usage, package names that agree with the documentation, and what README promises."""
+import os
 import re
 import subprocess
 
@@ -25,6 +26,19 @@ class Scripts(CommandTest):
         text = (SOURCE / "docs" / "dependencies.md").read_text()
         explained = set(re.findall(r"^\| `([a-z0-9.+-]+)`", text, flags=re.MULTILINE))
         self.assertEqual(listed, explained)
+
+    def test_an_npm_from_elsewhere_is_not_installed_again(self):
+        log = self.folder / "log"
+        for name, text in (("npm", ""), ("dpkg-query", ""), ("id", "echo 0"), ("apt-get", f'echo "$@" >> {log}')):
+            (self.folder / name).write_text(f"#!/bin/sh\n{text}\n")
+            (self.folder / name).chmod(0o755)
+        done = subprocess.run([str(SOURCE / "tools/install-packages"), "report"], capture_output=True, text=True,
+                              check=False, env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        installed = log.read_text().split()
+        self.assertIn("python3-pandas", installed)
+        self.assertNotIn("npm", installed)
+        self.assertIn("npm", run("tools/install-packages", "--print", "report").stdout.split())
 
     def test_no_text_mentions_a_machine(self):
         for script in ("tools/install-packages", "tools/quickstart", "tools/check", "tools/tidy", "tools/bundle", ".ci/run"):

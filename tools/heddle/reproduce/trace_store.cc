@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "tools/heddle/commands.h"
 #include "tools/heddle/terminal.h"
 
 #ifndef HEDDLE_SOURCE_DIR
@@ -60,6 +61,12 @@ absl::StatusOr<std::string> TraceStore::Look(const claims::v1::Kernel& kernel) c
 }
 
 absl::Status TraceStore::Record(const std::string& recipe, const std::string& trace) const {
+  if (const absl::StatusOr<std::string> program = CaptureProgram(); !program.ok()) {
+    static bool told = false;  // the same of every kernel
+    if (!told) Note(std::string(program.status().message()));
+    told = true;
+    return absl::FailedPreconditionError(absl::StrCat(trace, " is not there, and this heddle cannot record it"));
+  }
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) return absl::UnavailableError(absl::StrCat(folder_, ": cannot create the folder: ", error.message()));
