@@ -285,6 +285,13 @@ class Refusals(AccelSimTest):
         (folder / "kernel-1.traceg.xz").write_bytes(lzma.compress(HEADER.encode() + b"0" * (1 << 26)))
         self.refuse(folder, "longer than 64 KiB")
 
+    def test_traces_that_are_imported_are_never_replaced(self):
+        folder = self.export(SAMPLES / "bfs.htrace")
+        before = {path: path.read_bytes() for path in folder.iterdir()}
+        for path in before:
+            self.assert_refused(2, "trace", "import", "--accelsim", folder, "-o", path, says=["-o", "to import"])
+        self.assertEqual({path: path.read_bytes() for path in folder.iterdir()}, before)
+
     def test_a_disk_that_is_full(self):
         folder = self.export(SAMPLES / "bfs.htrace")
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))

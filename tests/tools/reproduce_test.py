@@ -191,6 +191,9 @@ class Reproduce(CommandTest):
         refused(PAPER.replace('finding { claim: "order"', 'finding { claim: "odor"'), "odor")
         refused(PAPER + "claim { }", "")
         refused(PAPER + "chaim { }", "line")
+        paper = self.folder / "mine.textproto"
+        paper.write_text(PAPER)
+        self.assert_refused(2, "reproduce", paper, "-o", self.folder / "out", "--page", paper, says=("--page", "claims"))
         self.assert_refused(2, "reproduce", "fung2009", "-o", self.folder / "out", says=("fung2008",))
 
     def test_the_papers_are_what_they_should_be(self):

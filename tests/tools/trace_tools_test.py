@@ -94,6 +94,18 @@ class Outputs(TraceTest):
         self.assert_refused(2, "trace", "dump", copy, "-o", copy, says=["is the trace itself"])
         self.assertEqual(copy.read_bytes(), pathlib.Path(SAMPLE).read_bytes())
 
+    def test_a_link_stays_one(self):
+        for command in self.COMMANDS:
+            (self.folder / "link").symlink_to("real.htrace")
+            for _ in range(2):  # to nothing, and to a file
+                done = heddle("trace", *command, SAMPLE, "-o", self.folder / "link")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue((self.folder / "link").is_symlink())
+                self.assertGreater((self.folder / "real.htrace").stat().st_size, 1000)
+            self.assert_folder_has("link", "real.htrace")
+            (self.folder / "link").unlink()
+            (self.folder / "real.htrace").unlink()
+
     def test_outputs_that_cannot_be(self):
         for command in self.COMMANDS:
             self.assert_refused(2, "trace", *command, SAMPLE, "-o", self.folder, says=["is a folder"])

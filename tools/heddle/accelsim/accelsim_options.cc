@@ -1,7 +1,9 @@
 #include "tools/heddle/accelsim/accelsim_options.h"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tools/heddle/accelsim/export_traces.h"
@@ -42,9 +44,19 @@ std::string Count(uint64_t number, const char* one, const char* many) {
 
 int ImportCommand(const std::string& folder, const std::string& output, int level) {
   if (output == "-") return Complain(kWrongUsage, "-o -: a trace needs a file, it cannot go to standard output");
+  std::vector<std::string> inputs;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    inputs.push_back(it->path().string());
+  }
+  // A trace of ours may lie among Accel-Sim's, and be made anew.
+  std::erase_if(inputs, [](const std::string& path) { return path.ends_with(".htrace"); });
+  if (const absl::Status status = CheckNotAnInput("-o", output, inputs, "one of the traces to import"); !status.ok()) {
+    return Complaint(status);
+  }
   Progress progress("Importing", true);
-  const auto summary =
-      ImportTraces(folder, output, level, [&](uint64_t done, uint64_t total) { progress.Update(done, total); });
+  const auto summary = ImportTraces(folder, OutputTarget(output), level,
+                                    [&](uint64_t done, uint64_t total) { progress.Update(done, total); });
   progress.Clear();
   if (!summary.ok()) return Complaint(summary.status());
   for (const std::string& note : summary->notes) Note(note);

@@ -236,6 +236,11 @@ int ReproduceCommand(const ReproduceArguments& arguments) {
       papers.push_back(paper);
     }
   }
+  std::vector<std::string> files = arguments.papers;
+  std::erase_if(files, [](const std::string& paper) { return !paper.ends_with(".textproto"); });
+  if (absl::Status status = CheckNotAnInput("--page", arguments.page, files, "the claims themselves"); !status.ok()) {
+    return Complain(kWrongUsage, status);
+  }
   std::error_code error;
   fs::create_directories(arguments.folder, error);
   if (error) return Complain(kFailed, absl::StrCat(arguments.folder, ": cannot create the folder: ", error.message()));
