@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "replay/core/thesis_core.h"
-#include "replay/engine/huge_pages.h"
 #include "replay/engine/observed_scheduler.h"
+#include "traces/format/huge_pages.h"
 
 namespace heddle::replay {
 namespace {
@@ -49,7 +49,7 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   if (machine.memory().has_hierarchy()) service_cycles_ = kServiceCycles * ClockRatio(machine.clocks());
   served_ = memory_.served_requests();
   limit_ = residency_ < static_cast<uint64_t>(occupancy.blocks) ? "grid" : occupancy.limit;
-  PreferHugePages(std::min<uint64_t>(sm_count_, blocks_.count()) * kSmBytes);
+  trace::PreferHugePages(std::min<uint64_t>(sm_count_, blocks_.count()) * kSmBytes);
   const CheckedConfiguration& configuration = run.configuration;
   const PolicyInfo& info = configuration.divergence->info;
   const PolicyInfo& dispatch = configuration.dispatch->info;

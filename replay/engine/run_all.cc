@@ -24,6 +24,11 @@ absl::Status AddPlace(const absl::Status& status, const trace::LaunchView& launc
                    configuration.divergence.name, " and ", configuration.scheduler.name, ": ", status.message()));
 }
 
+// What is kept of decoded chunks that nobody reads where every block is read once: chunks that blocks come back to are
+// those of dispatchers that do not take blocks in their order. More would be memory that the host touches for the first
+// time, which costs more than decoding.
+constexpr uint64_t kReadOnceBytes = 8u << 20;
+
 // All runs, with what they share.
 class Runner {
  public:
@@ -78,12 +83,18 @@ class Runner {
     return sum * configurations_.size();
   }
 
+  // Of decoded chunks, for one thread.
+  uint64_t CacheBytes() const {
+    const uint64_t bytes = options_.cache_bytes / threads_;
+    return configurations_.size() == 1 ? std::min(bytes, kReadOnceBytes) : bytes;
+  }
+
   void Work(size_t thread) {
     std::unique_ptr<ChunkCache> cache;  // of the trace that the thread is at
     size_t cached = 0;
     while (const std::optional<RunQueue::Run> run = queue_.Take()) {
       if (cache == nullptr || cached != run->trace) {
-        cache = std::make_unique<ChunkCache>(*traces_[run->trace].reader, options_.cache_bytes / threads_);
+        cache = std::make_unique<ChunkCache>(*traces_[run->trace].reader, CacheBytes());
         cached = run->trace;
       }
       const trace::LaunchView& launch = *traces_[run->trace].launches[run->launch];

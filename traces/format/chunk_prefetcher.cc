@@ -3,7 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "traces/format/huge_pages.h"
+
 namespace heddle::trace {
+namespace {
+
+constexpr size_t kChunkBytes = size_t{16} << 20;  // some decoded chunks and what they are made of
+
+}  // namespace
 
 ChunkPrefetcher::ChunkPrefetcher(const TraceReader& reader)
     : reader_(reader), enabled_(std::thread::hardware_concurrency() > 1) {}
@@ -20,6 +27,7 @@ ChunkPrefetcher::~ChunkPrefetcher() {
 }
 
 void ChunkPrefetcher::Work() {
+  PreferHugePages(kChunkBytes);
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return state_ == State::kWanted || state_ == State::kStop; });

@@ -1,4 +1,4 @@
-#include "replay/engine/huge_pages.h"
+#include "traces/format/huge_pages.h"
 
 #include <sys/mman.h>
 
@@ -11,7 +11,7 @@
 #include <malloc.h>
 #endif
 
-namespace heddle::replay {
+namespace heddle::trace {
 
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
 namespace {
@@ -47,4 +47,4 @@ void PreferHugePages(size_t bytes) {
 void PreferHugePages(size_t /*bytes*/) {}
 #endif
 
-}  // namespace heddle::replay
+}  // namespace heddle::trace

@@ -1,4 +1,4 @@
-#include "replay/engine/huge_pages.h"
+#include "traces/format/huge_pages.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-namespace heddle::replay {
+namespace heddle::trace {
 namespace {
 
 // The flags of the mapping that holds `address`, as the kernel tells them; empty if it does not.
@@ -47,4 +47,4 @@ TEST(HugePages, WhatIsAllocatedNextIsAdvised) {
 }
 
 }  // namespace
-}  // namespace heddle::replay
+}  // namespace heddle::trace
