@@ -79,7 +79,7 @@ bool ArithmeticRun::Enter(Cycle next) {
   IBufferCore& core = core_;
   if (next < not_before_) return false;
   not_before_ = next + kPause;  // unless it pays
-  if (core.resident_ == 0 || !core.ok() || core.pending_.active || core.write_back_.held() != 0 ||
+  if (core.resident_ == 0 || !core.ok() || core.resolve_waits_ || core.write_back_.held() != 0 ||
       core.barrier_opened() || core.AnyDeferred() || core.due_again_ || core.formation_.next_timer() != kNever ||
       core.formation_.prioritised() || core.formation_.AnyChange() || !core.long_waits_.empty() ||
       !core.retiring_.empty()) {

@@ -34,8 +34,9 @@ struct PathGroups {
 // Reads the threads' recorded decisions. Not for use by two SMs: the cursors belong to one.
 class ControlFlow {
  public:
-  ControlFlow(const LaunchContext& context, ThreadCursors& cursors)
-      : program_(context.program), steps_(context.steps.data()), cursors_(cursors) {}
+  // `alarm` is set when status() becomes an error, for who asks in every cycle; it outlives this.
+  ControlFlow(const LaunchContext& context, ThreadCursors& cursors, bool& alarm)
+      : program_(context.program), steps_(context.steps.data()), cursors_(cursors), alarm_(alarm) {}
 
   // A terminator after which the threads of a slot may go different ways.
   static bool Decides(trace::v1::Terminator terminator);
@@ -76,6 +77,7 @@ class ControlFlow {
   const trace::Program& program_;
   const Step* const steps_;
   ThreadCursors& cursors_;
+  bool& alarm_;
   absl::Status status_;
 };
 

@@ -3,6 +3,7 @@
 #define HEDDLE_REPLAY_CORE_EVENT_WHEEL_H_
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -40,8 +41,14 @@ class EventWheel {
     const uint32_t size = std::bit_ceil(std::clamp<uint32_t>(horizon + 2, 64, 4096));
     mask_ = size - 1;
     last_.assign(size, kNone);
-    occupied_.assign(size / 64, 0);
+    words_ = size / 64;
+    if (words_ <= few_.size()) return;
+    many_.assign(words_, 0);
+    occupied_ = many_.data();
   }
+
+  EventWheel(const EventWheel&) = delete;
+  EventWheel& operator=(const EventWheel&) = delete;
 
   bool empty() const { return size_ == 0; }
 
@@ -63,12 +70,12 @@ class EventWheel {
     const uint32_t start = static_cast<uint32_t>(taken_ + 1) & mask_;
     uint32_t word = start >> 6;
     uint64_t bits = occupied_[word] & (~uint64_t{0} << (start & 63));
-    for (size_t i = 0; i <= occupied_.size(); ++i) {
+    for (uint32_t i = 0; i <= words_; ++i) {
       if (bits != 0) {
         const uint32_t at = word * 64 + static_cast<uint32_t>(std::countr_zero(bits));
         return std::min(far, taken_ + 1 + ((at - start) & mask_));
       }
-      word = word + 1 == occupied_.size() ? 0 : word + 1;
+      word = word + 1 == words_ ? 0 : word + 1;
       bits = occupied_[word];
     }
     return far;
@@ -126,7 +133,7 @@ class EventWheel {
       function(at, event);
       return true;
     });
-    std::fill(occupied_.begin(), occupied_.end(), 0);
+    std::fill_n(occupied_, words_, 0);
     nodes_.clear();
     free_ = kNone;
     size_ = 0;
@@ -171,14 +178,18 @@ class EventWheel {
 
   bool Occupied(uint32_t index) const { return (occupied_[index >> 6] >> (index & 63) & 1) != 0; }
 
+  // What every cycle looks at comes first.
   uint32_t mask_ = 0;
+  uint32_t words_ = 0;  // of occupied_
   Cycle taken_ = 0;
   size_t size_ = 0;
+  uint64_t* occupied_ = few_.data();
+  std::array<uint64_t, 4> few_{};  // beside the rest, so that few lines of the host's cache are touched
+  std::vector<Far> far_;
   uint32_t free_ = kNone;
   std::vector<uint32_t> last_;  // by cycle, if it is occupied: the last event's node
-  std::vector<uint64_t> occupied_;
   std::vector<Node> nodes_;
-  std::vector<Far> far_;
+  std::vector<uint64_t> many_;  // occupied_ of long horizons
   uint64_t sequence_ = 0;
 };
 

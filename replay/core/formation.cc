@@ -17,23 +17,14 @@ Formation::Formation(const Setup& setup)
       ports_(setup.ports),
       any_lane_(setup.any_lane),
       policy_name_(setup.policy_name),
-      editor_(*this) {
-  // Every slot holds a thread, save parked ones that wait for a Place; twice the threads leaves room for those.
-  const int slots = std::min(kMaxSlots, std::max(64, 2 * max_threads_));
-  table_.state.assign(slots, SlotState::kFree);
-  table_.position.assign(slots, Position::Exit());
-  table_.stop.assign(slots, Position::Exit());
-  table_.lanes.reserve(slots);  // they would be half of what it takes to set up an SM, and few are used
-  table_.block.assign(slots, 0);
-  table_.formed.assign(slots, 0);
-  table_.offered_at.assign(slots, 0);
-  table_.port.assign(slots, 0);
-  table_.priority.assign(slots, 0);
-  table_.group.assign(slots, 0);
-  table_.held.assign(slots, HeldReason::kInactive);
+      alarm_(setup.alarm),
+      editor_(*this),
+      // Every slot holds a thread, save parked ones that wait for a Place; twice the threads leaves room for those.
+      table_(std::min(kMaxSlots, std::max(64, 2 * max_threads_))) {
+  const size_t slots = table_.state.size();
   inserted_.assign(slots, 0);
   noted_.assign(slots, 0);
-  for (int slot = 0; slot < slots; ++slot) free_.Insert(static_cast<SlotId>(slot));
+  for (size_t slot = 0; slot < slots; ++slot) free_.Insert(static_cast<SlotId>(slot));
   if (ports_ > 1) offered_by_port_.resize(ports_);
   thread_slot_.assign(max_threads_, kNoSlot);
   thread_position_.assign(max_threads_, Position::Exit());
@@ -75,8 +66,8 @@ ThreadState Formation::StateOf(HeldReason reason) {
 // --- failures
 
 void Formation::Fail(std::string_view operation, SlotId slot, std::string_view what) {
-  if (failed_) return;
-  failed_ = true;
+  if (failed()) return;
+  if (alarm_ != nullptr) *alarm_ = true;
   std::string message =
       absl::StrCat("internal error: divergence policy '", policy_name_, "': ", std::string(operation));
   if (slot != kNoSlot) absl::StrAppend(&message, " of slot ", slot);
@@ -85,8 +76,8 @@ void Formation::Fail(std::string_view operation, SlotId slot, std::string_view w
 }
 
 void Formation::MeetLimit(std::string_view what) {
-  if (failed_) return;
-  failed_ = true;
+  if (failed()) return;
+  if (alarm_ != nullptr) *alarm_ = true;
   failure_ = absl::FailedPreconditionError(
       absl::StrCat("divergence policy '", policy_name_, "' met a limit in cycle ", now_, ": ", std::string(what)));
 }
@@ -189,8 +180,7 @@ void Formation::IssueTogether(std::span<const SlotId> slots, uint64_t threads) {
 void Formation::AdvanceTogether(std::span<const SlotId> slots, std::span<const Position> at) {
   const uint8_t* const ports = table_.port.data();
   SlotState* const state = table_.state.data();
-  Position* const position = table_.position.data();
-  uint64_t* const offered_at = table_.offered_at.data();
+  SlotRow* const rows = table_.rows.data();
   const Lanes* const lanes = table_.lanes.data();
   uint64_t threads = 0;
   while (!slots.empty()) {
@@ -206,9 +196,9 @@ void Formation::AdvanceTogether(std::span<const SlotId> slots, std::span<const P
         [&](size_t i) {
           const SlotId slot = own[i];
           assert(state[slot] == SlotState::kInFlight);
-          position[slot] = at[i];
+          rows[slot].position = at[i];
+          rows[slot].offered_at = sequence + i;
           state[slot] = SlotState::kOffered;
-          offered_at[slot] = sequence + i;
           threads += static_cast<uint64_t>(std::popcount(lanes[slot].mask));
           return slot;
         },

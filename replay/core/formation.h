@@ -41,6 +41,7 @@ class Formation {
     int ports = 1;
     bool any_lane = false;    // PolicyTraits::any_lane
     std::string policy_name;  // for messages
+    bool* alarm = nullptr;    // set when a rule is broken or a limit met, for who asks in every cycle
   };
 
   explicit Formation(const Setup& setup);
@@ -153,11 +154,11 @@ class Formation {
   bool PopTimer(uint64_t& tag);
 
   // --- failures
-  // Records a broken rule; the first one stays.
+  // Records a broken rule; the first one stays. Either sets Setup::alarm.
   void Fail(std::string_view operation, SlotId slot, std::string_view what);
   // The run needs more than a parameter of the policy allows: ends it like Fail, but as a refusal.
   void MeetLimit(std::string_view what);
-  bool failed() const { return failed_; }
+  bool failed() const { return !failure_.ok(); }
   // The first failure (an internal error, or FailedPrecondition for a limit), or OK.
   const absl::Status& status() const { return failure_; }
 
@@ -301,6 +302,7 @@ class Formation {
   const int ports_;
   const bool any_lane_;
   const std::string policy_name_;
+  bool* const alarm_;
   WarpEditor editor_;
   WarpTable table_;
   SlotSet free_;
@@ -330,7 +332,6 @@ class Formation {
 
   std::vector<uint8_t> noted_;  // by slot
   uint64_t timer_sequence_ = 0;
-  bool failed_ = false;
   absl::Status failure_;
 };
 

@@ -67,7 +67,7 @@ SlotId Formation::Allocate(std::string_view operation) {
   table_.port[slot] = static_cast<uint8_t>(slot % ports_);
   if (continued_.is) {
     table_.formed[slot] = continued_.age;
-    table_.ages.Move(slot, table_.formed);
+    table_.ages.Move(slot, table_.rows);
     table_.port[slot] = continued_.port;
     continued_.is = false;
   }
@@ -409,7 +409,7 @@ void Formation::SetAge(SlotId slot, uint64_t formed) {
     return;
   }
   table_.formed[slot] = formed;
-  table_.ages.Move(slot, table_.formed);
+  table_.ages.Move(slot, table_.rows);
   Note(slot, kThreadsNoted);
 }
 

@@ -26,8 +26,8 @@ BufferSetup::BufferSetup(const trace::Program& program, std::span<const Step> st
 IBufferCore::IBufferCore(const LaunchContext& context, const BufferSetup& setup, uint32_t sm,
                          std::unique_ptr<DivergencePolicy> policy, ChunkCache& cache, MemorySystem& memory)
     : SmCore(context, sm, std::move(policy), cache, memory, setup.table.longest()),
-      setup_(setup),
       one_in_flight_((interests_ & kEveryInstruction) != 0),
+      setup_(setup),
       data_holds_((interests_ & kLaneReturns) != 0),
       plain_(!one_in_flight_ && !context.by_warp && setup.table.flat()),
       buffered_(table().state.size(), 0),
@@ -126,11 +126,9 @@ void IBufferCore::Disturb() {
 
 void IBufferCore::RunCycle(Cycle now) {
   if (now < core_wake_) {
-    only_memory_ran_ = RunMemoryAlone(now);
-    if (only_memory_ran_) return;
+    if (RunMemoryAlone(now)) return;
     core_wake_ = 0;
   } else {
-    only_memory_ran_ = false;
     Credit(now);
     BeginCycle(now);
     Complete(now);
@@ -189,7 +187,7 @@ Cycle IBufferCore::NextWake(Cycle now) const {
 
 Cycle IBufferCore::CoreWake(Cycle now) const {
   const Cycle next = now + 1;
-  if (pending_.active || write_back_.held() != 0 || barrier_opened() || !long_waits_.empty()) return next;
+  if (resolve_waits_ || write_back_.held() != 0 || barrier_opened() || !long_waits_.empty()) return next;
   if (resident_ > 0 && (context_.force_tick || (interests_ & kEveryCycle) != 0)) return next;
   const uint32_t free_classes = next >= penalty_until_ ? units_.FreeClasses(next) : 0;
   Cycle wake = std::max(next, formation_.next_timer());

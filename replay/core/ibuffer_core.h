@@ -51,6 +51,7 @@ class IBufferCore final : public SmCore {
 
   void RunCycle(Cycle now) override;
   Cycle NextWake(Cycle now) const override;
+  Cycle RunTurn(Cycle now) override { return RunTurnOf(*this, now); }
   Stretch RunAlone(Cycle next, Cycle limit) override;
   void CreditUntil(Cycle until) override { Credit(until); }
   // Blocks retire at the end of a cycle.
@@ -250,7 +251,7 @@ class IBufferCore final : public SmCore {
   // A result that the memory has reported.
   void AddResult(Cycle at, const Completion& result);
   void Complete(Cycle now) {
-    if (one_in_flight_ || pending_.active) CompleteWaiting(now);
+    if (one_in_flight_ || resolve_waits_) CompleteWaiting(now);
     TakeDue(now);
   }
   // What comes before the results that are due: offers that take effect, and what a policy has refused so far.
@@ -297,6 +298,7 @@ class IBufferCore final : public SmCore {
   Cycle penalty_until_ = 0;      // some port is held before this cycle
   Cycle memory_free_ = 0;        // the memory stage's input
   uint32_t issued_ports_ = 0;    // in this cycle, as bits
+  const bool one_in_flight_;     // the policy resolves every instruction
   bool memory_alone_ = false;    // RunMemoryAlone runs the memory, which has changed nothing so far
   bool due_again_ = false;       // the memory has reported results for the present cycle
   bool fetch_declined_ = false;  // the policy chose none in a cycle without an issue
@@ -310,9 +312,8 @@ class IBufferCore final : public SmCore {
   std::vector<BlockId> retiring_;
   std::array<Cycle, kMaxPorts> port_free_{};  // by port: absolute times
   const BufferSetup& setup_;
-  const bool one_in_flight_;  // the policy resolves every instruction
-  const bool data_holds_;     // a warp waits for its own loads: the policy takes lanes as their data come
-  const bool plain_;          // a warp may be plain: buffers, whole blocks, and a program without calls
+  const bool data_holds_;  // a warp waits for its own loads: the policy takes lanes as their data come
+  const bool plain_;       // a warp may be plain: buffers, whole blocks, and a program without calls
   std::unique_ptr<FetchPolicy> fetch_policy_;
   std::unique_ptr<ArithmeticRun> arithmetic_;   // null if policies or watchers leave no room for it
   std::vector<Warp> warps_;                     // by slot, up to the highest that has been taken so far

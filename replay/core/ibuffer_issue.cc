@@ -238,7 +238,7 @@ void IBufferCore::MoveOn(int port, SlotId slot, const IssueStep& how) {
 }
 
 void IBufferCore::FinishAtIssue(SlotId slot) {
-  if (pending_.active) {
+  if (resolve_waits_) {
     warps_[slot].in_flight = InFlight::kResolve;
     write_back_.Hold({slot, Completion::kFinish, 0});
   } else {

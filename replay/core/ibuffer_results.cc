@@ -10,7 +10,7 @@ void IBufferCore::CompleteWaiting(Cycle now) {
   if (one_in_flight_) {
     reformed_.Take(now, [this](const Completion& item) { Reclass(static_cast<SlotId>(item.id)); });
   }
-  if (pending_.active) {
+  if (resolve_waits_) {
     const bool accepted = AskPolicy();
     TakeChanges();
     if (accepted) write_back_.TakeHeld([this](const Completion& item) { return Process(item); });
@@ -18,7 +18,7 @@ void IBufferCore::CompleteWaiting(Cycle now) {
 }
 
 void IBufferCore::TakeDue(Cycle now) {
-  write_back_.TakeDue(now, pending_.active, [this](const Completion& item) {
+  write_back_.TakeDue(now, resolve_waits_, [this](const Completion& item) {
     if (item.kind != Completion::kRegisters) return Process(item);
     last_progress_ = now_;
     ProcessRegisters(item.id, static_cast<Pc>(item.lanes));
@@ -37,7 +37,7 @@ bool IBufferCore::Process(const Completion& item) {
       return ProcessLanes(item.id, item.lanes);
     case Completion::kAcknowledged:
       Acknowledge(item.id);
-      return !pending_.active;
+      return !resolve_waits_;
     case Completion::kResume:
       accepted = ResumeFromBarrier(static_cast<SlotId>(item.id));
       break;
@@ -151,7 +151,7 @@ void IBufferCore::Acknowledge(uint32_t id) {
 
 void IBufferCore::LanesDone(AccessId access, LaneMask lanes, Cycle at, bool /*returned*/) {
   Flight& flight = flights_[access];
-  if (at == now_ && !pending_.active && (flight.outstanding & ~lanes) != 0 && !(flight.holds && data_holds_)) {
+  if (at == now_ && !resolve_waits_ && (flight.outstanding & ~lanes) != 0 && !(flight.holds && data_holds_)) {
     // Nobody looks at some of the lanes of an instruction: write-back has nothing else to do in this cycle.
     flight.outstanding &= ~lanes;
     last_progress_ = now_;

@@ -32,7 +32,7 @@ void IBufferCore::ProfilePorts(uint64_t count, uint32_t issued) {
     const WarpClassMask classes = standings_.present(port);
     const PortLoss loss = PortLossOf(classes);
     const bool data = loss == PortLoss::kDataMemory || loss == PortLoss::kDataArithmetic;
-    ProfileLoss(standings_.Oldest(port, ClassesOf(loss), table().formed), loss, data && (classes & kReads) == 0, count);
+    ProfileLoss(standings_.Oldest(port, ClassesOf(loss), table().rows), loss, data && (classes & kReads) == 0, count);
   }
 }
 

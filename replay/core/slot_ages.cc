@@ -52,9 +52,11 @@ void SlotAges::Remove(SlotId slot) {
   if (left == 0) Erase(run);
 }
 
-void SlotAges::Move(SlotId slot, const std::vector<uint64_t>& formed) {
+void SlotAges::Move(SlotId slot, std::span<const SlotRow> rows) {
   Remove(slot);
-  const auto is_older = [&](SlotId other) { return std::pair(formed[other], other) < std::pair(formed[slot], slot); };
+  const auto is_older = [&](SlotId other) {
+    return std::pair(rows[other].formed, other) < std::pair(rows[slot].formed, slot);
+  };
   // The last run with an older slot, and its older slots.
   uint16_t behind = kNoRun;
   uint64_t older = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "replay/core/slot_row.h"
 #include "replay/core/slot_set.h"
 #include "replay/core/types.h"
 
@@ -22,8 +23,8 @@ class SlotAges {
   // The slot is the youngest of all from now on. It must not be a member.
   void Add(SlotId slot);
   void Remove(SlotId slot);
-  // The member's age has been changed to formed[slot]; of the same age, the lower slot is older.
-  void Move(SlotId slot, const std::vector<uint64_t>& formed);
+  // The member's age has been changed to rows[slot].formed; of the same age, the lower slot is older.
+  void Move(SlotId slot, std::span<const SlotRow> rows);
 
   // The oldest member that is in `slots`; kNoSlot if there is none.
   SlotId OldestIn(const SlotSet& slots) const {

@@ -60,7 +60,7 @@ void SmCore::ReleaseBarriers(Cycle now) {
   std::sort(resuming_.begin(), resuming_.end());
   for (const SlotId slot : resuming_) {
     if (--barriers_ahead_[slot] != 0 || formation_.table().state[slot] != SlotState::kBarrier) continue;
-    if (pending_.active) {
+    if (resolve_waits_) {
       write_back_.Hold({slot, Completion::kResume, 0});
     } else {
       ResumeFromBarrier(slot);

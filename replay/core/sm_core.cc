@@ -10,13 +10,14 @@
 namespace heddle::replay {
 namespace {
 
-Formation::Setup SetupOf(const LaunchContext& context) {
+Formation::Setup SetupOf(const LaunchContext& context, bool* alarm) {
   Formation::Setup setup;
   setup.warp_size = context.warp_size;
   setup.max_threads = context.max_threads;
   setup.ports = context.ports;
   setup.any_lane = context.any_lane;
   setup.policy_name = context.policy_name;
+  setup.alarm = alarm;
   return setup;
 }
 
@@ -32,9 +33,9 @@ SmCore::SmCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<Diverg
       interests_(policy_->interests()),
       issue_slots_(policy_->issue_slots()),
       write_back_(std::max(memory_->usual_latency(), horizon)),
-      formation_(SetupOf(context)),
-      cursors_(context.launch, cache, context.max_threads),
-      control_flow_(context, cursors_),
+      formation_(SetupOf(context, &failed_)),
+      cursors_(context.launch, cache, context.max_threads, failed_),
+      control_flow_(context, cursors_, failed_),
       blocks_(context.capacity),
       live_in_row_(context.max_threads / context.warp_size),
       block_of_row_(live_in_row_.size(), kNoBlock),
@@ -60,8 +61,8 @@ void SmCore::SetSchedulers(std::vector<std::unique_ptr<WarpScheduler>> scheduler
 }
 
 void SmCore::Fail(const absl::Status& status) {
-  if (!ok_) return;
-  ok_ = false;
+  if (!status_.ok()) return;
+  failed_ = true;
   status_ = status;
 }
 

@@ -77,6 +77,9 @@ class alignas(64) SmCore : public MemoryClient {
   // The next cycle in which something can happen, kNever if nothing will without help from outside. Call it after
   // RunCycle(now) or Admit.
   virtual Cycle NextWake(Cycle now) const = 0;
+  // Both in one, for who runs the SM again and again: returns NextWake(now), or `now` if there is more to know: a block
+  // has retired, a row was freed, something failed or hangs, or the SM may run alone.
+  virtual Cycle RunTurn(Cycle now) = 0;
   // Cycles that the SM has run without the others.
   struct Stretch {
     Cycle until = 0;  // the first cycle after those that were run
@@ -111,7 +114,7 @@ class alignas(64) SmCore : public MemoryClient {
   uint64_t InstructionsOfRow(uint32_t row) const { return warp_progress_.instructions(row); }
   // The first cycle that the blocks retired by RunCycle(now) do not need any more.
   virtual Cycle EndOfRetired(Cycle now) const = 0;
-  bool ok() const { return !formation_.failed() && cursors_.ok() && ok_ && control_flow_.status().ok(); }
+  bool ok() const { return !failed_; }
   // The first error: of the policy, of the recording, or a deadlock that this SM found.
   absl::Status status() const;
 
@@ -131,9 +134,6 @@ class alignas(64) SmCore : public MemoryClient {
   bool hung() const { return hung_; }
   // The last cycle in which something issued or completed, or a block came.
   Cycle last_progress() const { return last_progress_; }
-  // In the cycle that was run last only the memory had something to do, and nothing came of it for the core: nothing
-  // has retired or failed.
-  bool only_memory_ran() const { return only_memory_ran_; }
   // One line on what every thread of the SM waits for; empty if no block is resident.
   std::string ExplainDeadlock() const;
 
@@ -157,9 +157,8 @@ class alignas(64) SmCore : public MemoryClient {
     BlockId former = kNoBlock;      // of the same virtual block, has threads left
     std::vector<Barrier> barriers;  // by dense number
   };
-  // A resolve, kept while the policy refuses it.
+  // A resolve, kept while the policy refuses it (resolve_waits_).
   struct PendingResolve {
-    bool active = false;
     bool take = false;  // lanes of an in-flight slot
     Resolution resolution;
     Lanes lanes;
@@ -170,7 +169,14 @@ class alignas(64) SmCore : public MemoryClient {
   SmCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<DivergencePolicy> policy, ChunkCache& cache,
          MemorySystem& memory, uint32_t horizon);
 
-  // RunAlone for a front end, whose functions are known here.
+  // RunTurn and RunAlone for a front end, whose functions are known here.
+  template <typename FrontEnd>
+  static Cycle RunTurnOf(FrontEnd& core, Cycle now) {
+    core.RunCycle(now);
+    const bool more =
+        core.failed_ || core.hung_ || !core.retired_.empty() || !core.freed_rows_.empty() || core.memory_->isolated();
+    return more ? now : core.NextWake(now);
+  }
   template <typename FrontEnd>
   static Stretch RunStretch(FrontEnd& core, Cycle next, Cycle limit) {
     Stretch stretch{next, next, false};
@@ -334,9 +340,9 @@ class alignas(64) SmCore : public MemoryClient {
   const uint32_t interests_;
   const int issue_slots_;
   int resident_ = 0;
-  bool only_memory_ran_ = false;
-  bool ok_ = true;
+  bool failed_ = false;  // something has: status() says what
   bool hung_ = false;
+  bool resolve_waits_ = false;  // pending_ is one that the policy has refused, or is being asked about
   std::vector<uint64_t> retired_;
   std::vector<uint32_t> freed_rows_;
   std::vector<BlockId> opened_;     // blocks with a barrier that releases in the next cycle

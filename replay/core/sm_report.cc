@@ -71,7 +71,7 @@ std::string SmCore::ExplainDeadlock() const {
                                    key.first.pc() * 8, " ", key.second));
     }
   }
-  if (pending_.active) {
+  if (resolve_waits_) {
     parts.insert(parts.begin(), absl::StrCat("the policy refuses the write-back of slot ", pending_.resolution.slot,
                                              " at pc ", pending_.resolution.from.pc() * 8));
   }

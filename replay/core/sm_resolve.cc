@@ -98,7 +98,7 @@ bool SmCore::Resolve(SlotId slot, ResolveReason reason, bool take) {
   }
   if (context_.profile != nullptr && resolution.groups.size() + (exited != 0) > 1) context_.profile->Split(at.pc());
   pending_.take = take;
-  pending_.active = true;
+  resolve_waits_ = true;
   if (take) {
     formation_.BeginTake(slot, pending_.lanes.mask, resolution.groups, exited);
   } else {
@@ -111,7 +111,7 @@ bool SmCore::Resolve(SlotId slot, ResolveReason reason, bool take) {
 bool SmCore::AskPolicy() {
   const Resolution& resolution = pending_.resolution;
   if (policy_->Resolve(resolution, formation_.editor()) == Verdict::kRefused) return false;
-  pending_.active = false;
+  resolve_waits_ = false;
   last_progress_ = now_;
   if (pending_.take) {
     formation_.EndTake(pending_.lanes);

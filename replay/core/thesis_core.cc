@@ -96,7 +96,7 @@ Cycle ThesisCore::NextWake(Cycle now) const {
   const Cycle next = now + 1;
   const bool busy = resident_ > 0;
   if (busy && (context_.force_tick || (interests_ & kEveryCycle) != 0)) return next;
-  if (pending_.active || write_back_.held() != 0 || barrier_opened()) return next;
+  if (resolve_waits_ || write_back_.held() != 0 || barrier_opened()) return next;
   Cycle wake = std::min({write_back_.Next(), std::max(next, formation_.next_timer()), memory_->NextWake(now)});
   if (pipeline_ != nullptr) wake = std::min(wake, pipeline_->NextWake(now));
   for (int port = 0; port < context_.ports; ++port) {
@@ -141,13 +141,13 @@ void ThesisCore::WaitsOffCore(AccessId access) {
 
 void ThesisCore::Complete(Cycle now) {
   const auto process = [this](const Completion& item) { return Process(item); };
-  if (!pending_.active || AskPolicy()) write_back_.TakeHeld(process);
+  if (!resolve_waits_ || AskPolicy()) write_back_.TakeHeld(process);
   TakeDue(now);
 }
 
 void ThesisCore::TakeDue(Cycle now) {
   write_back_.TakeDue(
-      now, pending_.active, [this](const Completion& item) { return Process(item); },
+      now, resolve_waits_, [this](const Completion& item) { return Process(item); },
       [this](const Completion& item) { HoldBack(item); });
 }
 
@@ -178,8 +178,7 @@ bool ThesisCore::Process(const Completion& item) {
 bool ThesisCore::ProcessIssue(uint32_t number) {
   last_progress_ = now_;
   std::vector<SlotId>& slots = issues_[number];
-  const Position* const position = table().position.data();
-  const Position* const stop = table().stop.data();
+  const SlotRow* const rows = table().rows.data();
   const Lanes* const lanes = table().lanes.data();
   const bool asks = (interests_ & kEveryInstruction) != 0;
   const bool asks_at_ends = (interests_ & (kEveryInstruction | kEveryBlockEnd)) != 0;
@@ -196,13 +195,13 @@ bool ThesisCore::ProcessIssue(uint32_t number) {
       write_back_.Hold({slot, Completion::kFinish, lanes[slot].mask});
       continue;
     }
-    const Position at = position[slot];
+    const Position at = rows[slot].position;
     const Step& step = steps_[at.pc()];
     Position next(at.pc() + 1, at.depth());
     const bool goes_on = step.ends_block
-                             ? !asks_at_ends && stop[slot].is_exit() &&
+                             ? !asks_at_ends && rows[slot].stop.is_exit() &&
                                    control_flow_.NextOfOne(lanes[slot], at, context_.program.block(step.block), next)
-                             : !asks && next != stop[slot];
+                             : !asks && next != rows[slot].stop;
     if (goes_on) {
       advancing[count] = slot;
       to[count++] = next;

@@ -23,6 +23,7 @@ class ThesisCore final : public SmCore, private ThesisPipeline::Core {
 
   void RunCycle(Cycle now) override;
   Cycle NextWake(Cycle now) const override;
+  Cycle RunTurn(Cycle now) override { return RunTurnOf(*this, now); }
   Stretch RunAlone(Cycle next, Cycle limit) override { return RunStretch(*this, next, limit); }
   void CreditUntil(Cycle until) override { Credit(until); }
   // Blocks retire at the start of a cycle, by the exits that are written back in it.
@@ -68,7 +69,7 @@ class ThesisCore final : public SmCore, private ThesisPipeline::Core {
   LaneMask LanesOf(SlotId slot) const override { return table().lanes[slot].mask; }
   void SubmitAccess(AccessId id, const ThesisPipeline::Access& access, Cycle now) override;
   void WriteBack(SlotId slot, LaneMask lanes) override;
-  bool write_back_blocked() const override { return pending_.active; }
+  bool write_back_blocked() const override { return resolve_waits_; }
   void WarpsAdmitted(uint32_t first_row, uint32_t rows) override;
   void Acknowledge(AccessId id);
   bool FenceWaits(SlotId slot) const;

@@ -14,7 +14,7 @@ namespace heddle::replay {
 void ThesisCore::Select(Cycle now) {
   // Behind a blocked write-back the front end goes on until the stages of the pipeline are full, so that a policy whose
   // tables drain by issuing can get out.
-  const bool blocked = write_back_.held() + pending_.active > context_.pipeline_depth;
+  const bool blocked = write_back_.held() + resolve_waits_ > context_.pipeline_depth;
   counters_.scheduler_cycles += context_.ports;
   undecided_.clear();
   for (int port = 0; port < context_.ports; ++port) {
@@ -79,7 +79,7 @@ int ThesisCore::IssueSeveral(int port, Cycle now) {
   candidates_ = Eligible(port);
   WarpScheduler& scheduler = *schedulers_[port];
   const Lanes* const lanes = table().lanes.data();
-  const Position* const position = table().position.data();
+  const SlotRow* const rows = table().rows.data();
   const bool may_refuse = (interests_ & kIssue) != 0;
   const bool restricts = policy_->restricts_issues();
   // Whether the scheduler may know an order. A policy that is asked may change warps, so that no order holds.
@@ -98,7 +98,7 @@ int ThesisCore::IssueSeveral(int port, Cycle now) {
   int penalty = 0;
   const bool plainly = pipeline_ == nullptr && !may_refuse && !restricts;
   const auto is_plain = [&](SlotId slot) {
-    const Step& step = steps_[position[slot].pc()];
+    const Step& step = steps_[rows[slot].position.pc()];
     return step.kind == Step::kPlain && !step.scripted && formation_.inserted(slot) == 0;
   };
   const auto issue = [&] {

@@ -39,7 +39,7 @@ void ThesisCore::SubmitAccess(AccessId id, const ThesisPipeline::Access& access,
 }
 
 void ThesisCore::WriteBack(SlotId slot, LaneMask lanes) {
-  if (pending_.active) {
+  if (resolve_waits_) {
     write_back_.Hold({slot, Completion::kFinish, lanes});
   } else {
     ProcessLanes(slot, lanes);

@@ -37,7 +37,7 @@ StallCounters WarpStandings::counters() const {
   return counters;
 }
 
-SlotId WarpStandings::Oldest(int port, WarpClassMask classes, std::span<const uint64_t> formed) const {
+SlotId WarpStandings::Oldest(int port, WarpClassMask classes, std::span<const SlotRow> rows) const {
   SlotId oldest = kNoSlot;
   uint64_t left = classes == 0 ? 0 : live_;
   for (size_t slot = 0; left != 0; ++slot) {
@@ -45,7 +45,7 @@ SlotId WarpStandings::Oldest(int port, WarpClassMask classes, std::span<const ui
     if (standing.state() == WarpClass::kNone) continue;
     --left;
     if (standing.port() != port || (classes & MaskOf(standing.state())) == 0) continue;
-    if (oldest == kNoSlot || formed[slot] < formed[oldest]) oldest = static_cast<SlotId>(slot);
+    if (oldest == kNoSlot || rows[slot].formed < rows[oldest].formed) oldest = static_cast<SlotId>(slot);
   }
   return oldest;
 }

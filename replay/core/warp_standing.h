@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "replay/core/issue_table.h"
+#include "replay/core/slot_row.h"
 #include "replay/core/slot_set.h"
 #include "replay/core/types.h"
 #include "replay/stats/stall_counters.h"
@@ -153,9 +154,9 @@ class WarpStandings {
   uint32_t ready_units(int port) const { return ports_[static_cast<size_t>(port)].ready_units; }
   uint32_t ready_ports() const { return ready_ports_; }
   // Classes that a warp of the port is in, and the oldest of its warps in one of `classes` (kNoSlot if there is none).
-  // `formed` is the age of every slot, smaller is older. Looks at all warps.
+  // `rows` are those of the warp table. Looks at all warps.
   WarpClassMask present(int port) const { return ports_[static_cast<size_t>(port)].present; }
-  SlotId Oldest(int port, WarpClassMask classes, std::span<const uint64_t> formed) const;
+  SlotId Oldest(int port, WarpClassMask classes, std::span<const SlotRow> rows) const;
   // Threads in offered warps that wait for data; in warps that wait for data from beyond shared memory.
   uint64_t offered_data_threads() const { return offered_data_threads_; }
   uint64_t memory_threads() const { return memory_threads_; }

@@ -231,9 +231,8 @@ absl::Status LaunchSimulation::Run() {
       SmCore& sm = *sm_at_[component];
       SmCore::Stretch& ahead = ahead_[component];
       if (now >= ahead.until) {
-        sm.RunCycle(now);
-        if (sm.only_memory_ran() && !sm.memory().isolated()) {
-          calendar_.Wake(component, sm.NextWake(now));
+        if (const Cycle wake = sm.RunTurn(now); wake != now) {
+          calendar_.Wake(component, wake);
           continue;
         }
       } else if (!ahead.stopped || now != ahead.next) {  // it has run this cycle, and nothing came of it

@@ -33,8 +33,9 @@ class SlotQueue {
     links_[kEnd].previous = slot;
   }
 
-  // Adds behind the last member whose key is not larger; a member moves there. Cheap where keys normally grow.
-  void InsertByKey(SlotId slot, const std::vector<uint64_t>& key) {
+  // Adds behind the last member whose key[slot] is not larger; a member moves there. Cheap where keys normally grow.
+  template <typename Keys>
+  void InsertByKey(SlotId slot, const Keys& key) {
     Erase(slot);
     SlotId before = links_[kEnd].previous;
     while (before != kEnd && key[before] > key[slot]) before = links_[before].previous;

@@ -6,8 +6,8 @@
 
 namespace heddle::replay {
 
-ThreadCursors::ThreadCursors(const trace::LaunchView& launch, ChunkCache& cache, int max_threads)
-    : launch_(launch), cache_(cache), decisions_(static_cast<size_t>(max_threads)) {
+ThreadCursors::ThreadCursors(const trace::LaunchView& launch, ChunkCache& cache, int max_threads, bool& alarm)
+    : launch_(launch), cache_(cache), decisions_(static_cast<size_t>(max_threads)), alarm_(alarm) {
   next_.resize(max_threads);
   limit_.resize(max_threads);
   chunk_.resize(max_threads);
@@ -63,6 +63,7 @@ void ThreadCursors::Start(ThreadId first, uint32_t count, const RecordedBlock& b
 bool ThreadCursors::Fail(ThreadId thread, const std::string& what) {
   if (ok_) {
     ok_ = false;
+    alarm_ = true;
     status_ = absl::InternalError(absl::StrCat("thread ", places_[thread].thread_in_chunk % launch_.threads_per_block,
                                                " of a block in chunk ", places_[thread].chunk, " of launch ",
                                                launch_.launch.id(), ": ", what));
@@ -74,6 +75,7 @@ const trace::DecodedChunk* ThreadCursors::Acquire(uint32_t chunk, uint32_t reade
   absl::StatusOr<const trace::DecodedChunk*> found = cache_.Acquire(launch_.chunks[chunk], readers);
   if (found.ok()) return *found;
   ok_ = false;
+  alarm_ = true;
   status_ = found.status();
   return nullptr;
 }

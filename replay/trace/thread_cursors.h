@@ -39,7 +39,8 @@ struct RecordedBlock {
 // A trace that ends too early or cannot be read again sets status(); the values handed out after that are meaningless.
 class ThreadCursors : public ChunkCache::User {
  public:
-  ThreadCursors(const trace::LaunchView& launch, ChunkCache& cache, int max_threads);
+  // `alarm` is set when the recording turns out to be wrong, for who asks in every cycle; it outlives this.
+  ThreadCursors(const trace::LaunchView& launch, ChunkCache& cache, int max_threads, bool& alarm);
   ~ThreadCursors() override;
   ThreadCursors(const ThreadCursors&) = delete;
   ThreadCursors& operator=(const ThreadCursors&) = delete;
@@ -235,6 +236,7 @@ class ThreadCursors : public ChunkCache::User {
   std::vector<std::vector<uint32_t>> call_stacks_;  // none as long as there has been no call
   std::vector<JointRow> rows_;                      // by thread / 32
   std::vector<Origin> origins_;                     // of joint rows
+  bool& alarm_;
   absl::Status status_;
   bool ok_ = true;
 };

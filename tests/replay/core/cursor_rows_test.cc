@@ -56,7 +56,7 @@ class CursorRows : public testing::TestWithParam<Setup> {
     trace_ = trace::TraceReader::Open(trace::FromMemory(trace::testing::ReadFile(file.path())), "rows").value();
     ASSERT_EQ(trace_->launches()[0].chunks.size(), kBlocks);
     cache_ = std::make_unique<ChunkCache>(*trace_, GetParam().cache_bytes);
-    cursors_ = std::make_unique<ThreadCursors>(trace_->launches()[0], *cache_, kAll);
+    cursors_ = std::make_unique<ThreadCursors>(trace_->launches()[0], *cache_, kAll, alarm_);
     for (uint32_t block = 0; block < kBlocks; ++block) {
       cursors_->Start(static_cast<ThreadId>(block * kThreads), kThreads, {.chunk = block, .place = 0}, 0);
     }
@@ -90,6 +90,7 @@ class CursorRows : public testing::TestWithParam<Setup> {
   std::vector<std::vector<uint64_t>> addresses_;  // by thread
   std::unique_ptr<trace::TraceReader> trace_;
   std::unique_ptr<ChunkCache> cache_;
+  bool alarm_ = false;
   std::unique_ptr<ThreadCursors> cursors_;
 };
 

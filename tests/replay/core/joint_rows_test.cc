@@ -92,7 +92,7 @@ class JointRows : public testing::TestWithParam<Setup> {
     ASSERT_TRUE(writer->Finish().ok());
     trace_ = trace::TraceReader::Open(trace::FromMemory(trace::testing::ReadFile(file.path())), "rows").value();
     cache_ = std::make_unique<ChunkCache>(*trace_, GetParam().cache_bytes);
-    cursors_ = std::make_unique<ThreadCursors>(trace_->launches()[0], *cache_, kAll);
+    cursors_ = std::make_unique<ThreadCursors>(trace_->launches()[0], *cache_, kAll, alarm_);
     for (uint32_t first = 0; first < kAll; first += kRow) {
       cursors_->Start(static_cast<ThreadId>(first), kRow, {.chunk = first / kThreads, .place = 0}, first % kThreads);
     }
@@ -176,6 +176,7 @@ class JointRows : public testing::TestWithParam<Setup> {
   std::vector<Thread> threads_;
   std::unique_ptr<trace::TraceReader> trace_;
   std::unique_ptr<ChunkCache> cache_;
+  bool alarm_ = false;
   std::unique_ptr<ThreadCursors> cursors_;
 };
 

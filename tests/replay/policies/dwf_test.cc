@@ -120,7 +120,7 @@ TEST(Dwf, ThreadsAtDifferentCallDepthsDoNotShareAWarp) {
 TEST(Dwf, BankPenaltyIsTheMostThreadsOfOneHomeLane) {
   Scenario scenario;
   scenario.Block('A', 1, "").ThreadBlock(std::vector<std::string>(96, "A"));
-  WarpTable table;
+  WarpTable table(1);
   table.lanes.resize(1);
   table.lanes[0].mask = 0x3f;
   const ThreadId ids[] = {3, 35, 67, 7, 39, 9};

@@ -21,19 +21,10 @@ namespace heddle::replay {
 // core would, and tells the scheduler what it has to be told.
 class SchedulerBench {
  public:
-  explicit SchedulerBench(const std::string& text, int slots = 64) {
+  explicit SchedulerBench(const std::string& text, int slots = 64) : table_(slots) {
     scenario_.Block('A', 1, "BC", 'D').Block('B', 4, "D").Block('C', 4, "D").Block('D', 4, "").ThreadBlock({"ABD"});
     scenario_.Memory('D', 0, trace::v1::SPACE_GLOBAL);
-    table_.state.assign(slots, SlotState::kFree);
-    table_.position.assign(slots, Position(0, 0));
-    table_.stop.assign(slots, Position::Exit());
     table_.lanes.resize(slots);
-    table_.block.assign(slots, 0);
-    table_.formed.assign(slots, 0);
-    table_.offered_at.assign(slots, 0);
-    table_.port.assign(slots, 0);
-    table_.priority.assign(slots, 0);
-    table_.group.assign(slots, 0);
     const size_t colon = text.find(':');
     const auto entry = SchedulerRegistry::Get().Find("scheduler", text.substr(0, colon));
     if (!entry.ok()) Stop(entry.status());
