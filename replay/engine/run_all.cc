@@ -24,9 +24,9 @@ absl::Status AddPlace(const absl::Status& status, const trace::LaunchView& launc
                    configuration.divergence.name, " and ", configuration.scheduler.name, ": ", status.message()));
 }
 
-// What is kept of decoded chunks that nobody reads where every block is read once: chunks that blocks come back to are
-// those of dispatchers that do not take blocks in their order. More would be memory that the host touches for the first
-// time, which costs more than decoding.
+// What is kept of decoded chunks that nobody is reading, where one configuration reads every block once. Some: a
+// dispatcher need not take blocks in their order, and so may come back to a chunk. Not more: every further chunk would
+// be memory that the host touches for the first time (docs/performance.md).
 constexpr uint64_t kReadOnceBytes = 8u << 20;
 
 // All runs, with what they share.

@@ -134,6 +134,17 @@ TEST_P(CursorRows, AnAccessBeyondTheEndIsAnError) {
   EXPECT_FALSE(cursors_->ok());
 }
 
+TEST_P(CursorRows, AThreadThatAsksForMoreThanItHasIsAnErrorThatRaisesTheAlarm) {
+  const Lanes lanes = Groups().front();
+  std::array<uint64_t, kMaxLanes> found{};
+  for (uint32_t access = 0; access < kAccesses; ++access) cursors_->TakeAddresses(lanes, 0, found);
+  EXPECT_TRUE(cursors_->ok());
+  EXPECT_FALSE(alarm_);
+  cursors_->TakeAddresses(lanes, 0, found);
+  EXPECT_FALSE(cursors_->ok());
+  EXPECT_TRUE(alarm_);
+}
+
 INSTANTIATE_TEST_SUITE_P(Traces, CursorRows,
                          testing::Values(Setup{1 << 20, 1 << 24}, Setup{1 << 20, 1}, Setup{uint64_t{1} << 40, 1 << 24},
                                          Setup{uint64_t{1} << 40, 1}));

@@ -54,6 +54,18 @@ class FormationTest : public testing::Test {
   Lanes before_;
 };
 
+TEST_F(FormationTest, ABrokenRuleAndALimitRaiseTheAlarm) {
+  for (const bool limit : {false, true}) {
+    bool alarm = false;
+    Formation::Setup setup = FourWide();
+    setup.alarm = &alarm;
+    Formation formation(setup);
+    EXPECT_FALSE(alarm);
+    limit ? formation.MeetLimit("is too small") : formation.Fail("Spawn", kNoSlot, "is wrong");
+    EXPECT_TRUE(alarm && formation.failed());
+  }
+}
+
 // A scheduler that writes down what it is told.
 class Watcher : public WarpScheduler {
  public:
