@@ -24,11 +24,6 @@ absl::Status AddPlace(const absl::Status& status, const trace::LaunchView& launc
                    configuration.divergence.name, " and ", configuration.scheduler.name, ": ", status.message()));
 }
 
-// What is kept of decoded chunks that nobody is reading, where one configuration reads every block once. Some: a
-// dispatcher need not take blocks in their order, and so may come back to a chunk. Not more: every further chunk would
-// be memory that the host touches for the first time (docs/performance.md).
-constexpr uint64_t kReadOnceBytes = 8u << 20;
-
 // All runs, with what they share.
 class Runner {
  public:
@@ -86,7 +81,7 @@ class Runner {
   // Of decoded chunks, for one thread.
   uint64_t CacheBytes() const {
     const uint64_t bytes = options_.cache_bytes / threads_;
-    return configurations_.size() == 1 ? std::min(bytes, kReadOnceBytes) : bytes;
+    return configurations_.size() == 1 ? std::min(bytes, ChunkCache::kReadOnceBytes) : bytes;
   }
 
   void Work(size_t thread) {

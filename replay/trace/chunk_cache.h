@@ -40,6 +40,11 @@ class ChunkCache {
 
   static constexpr uint64_t kStretch = 3;
 
+  // Bytes that suffice where every block is read once, by one configuration. Some: a dispatcher need not take blocks in
+  // their order, and so may come back to a chunk. Not more: every further chunk would be memory that the host touches
+  // for the first time (docs/performance.md).
+  static constexpr uint64_t kReadOnceBytes = 8u << 20;
+
   ChunkCache(const trace::TraceReader& reader, uint64_t bytes) : prefetcher_(reader), bytes_(bytes) {}
   ChunkCache(const ChunkCache&) = delete;
   ChunkCache& operator=(const ChunkCache&) = delete;

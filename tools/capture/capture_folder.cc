@@ -18,6 +18,7 @@
 #include "absl/strings/str_join.h"
 #include "tracegen/version.h"
 #include "traces/format/copy.h"
+#include "traces/format/link_target.h"
 #include "traces/format/reader.h"
 #include "traces/format/writer.h"
 
@@ -35,7 +36,7 @@ std::string ReadWhole(const std::string& path) {
 
 absl::Status Rename(const std::string& from, const std::string& to) {
   std::error_code error;
-  fs::rename(from, to, error);
+  fs::rename(from, trace::LinkTarget(to), error);
   if (!error) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat("cannot complete ", to, ": ", error.message()));
 }
@@ -67,11 +68,11 @@ absl::StatusOr<std::unique_ptr<CaptureFolder>> CaptureFolder::Create(const std::
   if (fs::exists(output, error) && !fs::is_regular_file(output, error)) {
     return absl::InvalidArgumentError(absl::StrCat("cannot write ", output, ": it exists and is not a regular file"));
   }
-  const fs::path place = fs::absolute(output, error);
+  const fs::path place = fs::absolute(trace::LinkTarget(output), error);
   std::string path =
       (place.parent_path() / absl::StrCat(".", place.filename().string(), ".capture-", getpid())).string();
   if (mkdir(path.c_str(), 0700) != 0) {
-    return absl::UnavailableError(absl::StrCat("cannot write beside ", output, ": ", strerror(errno)));
+    return absl::UnavailableError(absl::StrCat("cannot write beside ", place.string(), ": ", strerror(errno)));
   }
   return std::unique_ptr<CaptureFolder>(new CaptureFolder(std::move(path)));
 }

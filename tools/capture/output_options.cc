@@ -57,9 +57,10 @@ std::string DescribeTrace(const std::string& path, const TraceSummary& summary) 
   const std::string recorded =
       summary.recorded == summary.launches ? "" : absl::StrCat(" (", summary.recorded, " recorded)");
   return absl::StrFormat(
-      "%s: %u launches%s, %u threads, %u thread-instructions, %u bytes (%.4f per thread-instruction), "
+      "%s: %u %s%s, %u threads, %u thread-instructions, %u bytes (%.4f per thread-instruction), "
       "%.1f M thread-instructions/s",
-      path, summary.launches, recorded, summary.threads, summary.thread_instructions, summary.bytes,
+      path, summary.launches, summary.launches == 1 ? "launch" : "launches", recorded, summary.threads,
+      summary.thread_instructions, summary.bytes,
       instructions > 0 ? static_cast<double>(summary.bytes) / instructions : 0.0,
       summary.seconds > 0 ? instructions / summary.seconds * 1e-6 : 0.0);
 }

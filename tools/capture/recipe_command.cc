@@ -15,6 +15,7 @@
 #include "tracegen/execute/block_runner.h"
 #include "tracegen/execute/launch_limits.h"
 #include "tracegen/execute/recipe_run.h"
+#include "traces/format/link_target.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -49,9 +50,10 @@ void HandleFatalError(void*, const char* reason, bool) {
 }
 
 void InstallHandlers(const std::string& output) {
+  const std::string target = trace::LinkTarget(output);
   std::array<std::string, 100>& names = TemporaryNames();
   for (size_t i = 0; i < names.size(); ++i) {
-    names[i] = absl::StrCat(output, ".tmp-", getpid());
+    names[i] = absl::StrCat(target, ".tmp-", getpid());
     if (i > 0) absl::StrAppend(&names[i], "-", i);
   }
   struct sigaction action = {};

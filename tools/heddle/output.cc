@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "traces/format/link_target.h"
 
 namespace heddle::tools {
 namespace {
@@ -90,7 +91,7 @@ int WriteAll(int file, std::string_view text) {
 // One spelling for all names of a file, which need not exist.
 std::filesystem::path OneSpelling(const std::string& path) {
   std::error_code error;
-  std::filesystem::path absolute = std::filesystem::absolute(OutputTarget(path), error);
+  std::filesystem::path absolute = std::filesystem::absolute(trace::LinkTarget(path), error);
   if (error) return path;
   std::filesystem::path canonical = std::filesystem::weakly_canonical(absolute, error);
   return error ? absolute.lexically_normal() : canonical;
@@ -143,18 +144,6 @@ absl::Status CheckDifferentOutputs(const std::vector<NamedOutput>& outputs) {
   return absl::OkStatus();
 }
 
-std::string OutputTarget(const std::string& path) {
-  std::filesystem::path target = path;
-  std::error_code error;
-  constexpr int kMostLinks = 40;  // as the kernel's
-  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(target, error); ++i) {
-    const std::filesystem::path next = std::filesystem::read_symlink(target, error);
-    if (error) break;
-    target = (target.has_parent_path() ? target.parent_path() : ".") / next;
-  }
-  return target.string();
-}
-
 bool IsInFolder(const std::string& path, const std::string& folder) {
   const std::filesystem::path relative = OneSpelling(path).lexically_relative(OneSpelling(folder));
   return !relative.empty() && *relative.begin() != "..";
@@ -175,7 +164,7 @@ absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
     return absl::UnavailableError(absl::StrCat(path, ": cannot create the file: ", strerror(errno)));
   }
   // A symbolic link stays one: what it leads to is replaced, or made.
-  const std::string target = OutputTarget(path);
+  const std::string target = trace::LinkTarget(path);
   const std::string temporary = absl::StrCat(target, ".tmp.", getpid());
   if (temporary.size() >= PATH_MAX) return absl::InvalidArgumentError(absl::StrCat(path, ": the name is too long"));
   const BlockSignals block;

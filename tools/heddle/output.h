@@ -25,10 +25,6 @@ absl::Status CheckNotAnInput(const std::string& option, const std::string& outpu
 // Whether the file of that name, which need not exist, is the folder or in it, whatever links lead there.
 bool IsInFolder(const std::string& path, const std::string& folder);
 
-// What a path leads to, which need not exist: where a file goes that is written under that name, so that a symbolic
-// link stays one. For writers that are no OutputFile.
-std::string OutputTarget(const std::string& path);
-
 // An option and the file that it names; empty = not given.
 struct NamedOutput {
   std::string option;

@@ -68,7 +68,7 @@ int TellResult(const std::string& path, uint64_t bytes_before) {
 absl::Status WriteTrace(const TraceOutput& output, uint64_t chunk, trace::v1::FileHeader header,
                         const std::function<absl::Status(TraceWriter&)>& copy) {
   absl::StatusOr<std::unique_ptr<TraceWriter>> writer =
-      TraceWriter::Create(OutputTarget(output.path), std::move(header), OptionsOf(output, chunk));
+      TraceWriter::Create(output.path, std::move(header), OptionsOf(output, chunk));
   if (!writer.ok()) return writer.status();
   RemoveWhenInterrupted((*writer)->temporary_file());
   absl::Status status = copy(**writer);
@@ -90,7 +90,7 @@ int Recover(const RepackArguments& arguments) {
   if (!source.ok()) return Complain(kFailed, source.status());
   const uint64_t bytes = (*source)->size();
   const absl::StatusOr<trace::RecoveryReport> report =
-      trace::RecoverTrace(*std::move(source), arguments.trace, OutputTarget(arguments.output.path),
+      trace::RecoverTrace(*std::move(source), arguments.trace, arguments.output.path,
                           OptionsOf(arguments.output), RemoveWhenInterrupted);
   RemoveWhenInterrupted("");
   if (!report.ok()) return Complain(kFailed, report.status());
@@ -114,7 +114,7 @@ int TraceRepackCommand(const RepackArguments& arguments) {
   const auto update = [&progress](uint64_t done, uint64_t total) { progress.Update(done, total); };
   absl::Status status;
   if (arguments.chunk == 0 && !arguments.encode) {
-    status = trace::RecompressTrace(**reader, OutputTarget(arguments.output.path),
+    status = trace::RecompressTrace(**reader, arguments.output.path,
                                     OptionsOf(arguments.output).zstd_level, RemoveWhenInterrupted, update);
     RemoveWhenInterrupted("");
   } else {

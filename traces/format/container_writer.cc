@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "traces/format/limits.h"
+#include "traces/format/link_target.h"
 #include "traces/format/shared_frames.h"
 
 namespace heddle::trace {
@@ -67,17 +68,19 @@ absl::StatusOr<std::unique_ptr<ContainerWriter>> ContainerWriter::Create(const s
   if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     return absl::InvalidArgumentError(absl::StrCat("cannot write ", path, ": it exists and is not a regular file"));
   }
+  const std::string target = LinkTarget(path);
   for (int attempt = 0; attempt < 100; ++attempt) {
-    std::string temporary = absl::StrCat(path, ".tmp-", getpid());
+    std::string temporary = absl::StrCat(target, ".tmp-", getpid());
     if (attempt > 0) absl::StrAppend(&temporary, "-", attempt);
     int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0) {
-      return std::unique_ptr<ContainerWriter>(new ContainerWriter(path, std::move(temporary), fd, zstd_level, threads));
+      return std::unique_ptr<ContainerWriter>(
+          new ContainerWriter(target, std::move(temporary), fd, zstd_level, threads));
     }
     if (errno != EEXIST) return SystemError("create", temporary, errno);
   }
-  return absl::AlreadyExistsError(
-      absl::StrCat("cannot create a temporary file beside ", path, ": remove ", path, ".tmp-* that earlier runs left"));
+  return absl::AlreadyExistsError(absl::StrCat("cannot create a temporary file beside ", target, ": remove ", target,
+                                               ".tmp-* that earlier runs left"));
 }
 
 ContainerWriter::ContainerWriter(std::string path, std::string temporary, int fd, int zstd_level, unsigned threads)

@@ -40,7 +40,8 @@ class Sha256 {
 class ContainerWriter {
  public:
   // Errors: the directory does not exist or may not be written, or the final name is taken by something that is not a
-  // regular file (a rename would destroy a device or a pipe). The file does not depend on `threads`, which compress.
+  // regular file (a rename would destroy a device or a pipe). A symbolic link stays one, and its target is written. The
+  // file does not depend on `threads`, which compress.
   static absl::StatusOr<std::unique_ptr<ContainerWriter>> Create(const std::string& path, int zstd_level,
                                                                  unsigned threads = 1);
   ~ContainerWriter();

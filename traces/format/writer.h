@@ -61,8 +61,8 @@ struct WriterTotals {
 // Finish at last. After an error every further call returns the same error. Without Finish nothing is left behind.
 class TraceWriter {
  public:
-  // Opens a temporary file beside `path`, so that a rename completes it. The header's version and promises are filled
-  // in; `header.minor` may ask for a newer minor version than the usual one.
+  // Opens a temporary file beside `path`, or beside what it leads to, so that a rename completes it. The header's
+  // version and promises are filled in; `header.minor` may ask for a newer minor version than the usual one.
   static absl::StatusOr<std::unique_ptr<TraceWriter>> Create(const std::string& path, v1::FileHeader header,
                                                              const WriterOptions& options = {});
   ~TraceWriter();

@@ -15,6 +15,16 @@ TEST_F(ApplicationTest, RunsNativelyWithoutACapture) {
   EXPECT_EQ(run.errors, "");
 }
 
+TEST_F(ApplicationTest, ALinkStaysOneAndItsTargetIsWritten) {
+  std::filesystem::create_symlink("real.htrace", Trace("link"));
+  const Run run = Shell(absl::StrCat(HEDDLE_CAPTURE_PROGRAM " -o ", Trace("link"),
+                                     " -- " HEDDLE_DEVICE_TEST_PROGRAM " compute ", folder_));
+  EXPECT_EQ(run.status, 0) << run.errors;
+  EXPECT_TRUE(std::filesystem::is_symlink(Trace("link")));
+  EXPECT_NE(Open("real"), nullptr);
+  EXPECT_THAT(Leftovers(), IsEmpty());
+}
+
 TEST_F(ApplicationTest, CaptureHasAllLaunchesInOrder) {
   const Run run = Capture("compute");
   EXPECT_EQ(run.status, 0);

@@ -74,7 +74,7 @@ TEST_F(ProgramTest, SuccessPrintsOneLine) {
   WriteRecipe("__global__ void k(int* out) { out[threadIdx.x] = 1; }", IntRecipe(1, 2, {1, 1}));
   EXPECT_EQ(RunProgram({"-o", Path("out.htrace"), Path("recipe.textproto"), "--native"}), 0) << Read(Path("stderr"));
   std::string out = Read(Path("stdout"));
-  EXPECT_THAT(out, HasSubstr("1 launches, 2 threads"));
+  EXPECT_THAT(out, HasSubstr("1 launch, 2 threads"));
   EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 1);
   EXPECT_EQ(Read(Path("stderr")), "");
   EXPECT_TRUE(std::filesystem::exists(Path("out.htrace")));
@@ -127,6 +127,16 @@ TEST_F(ProgramTest, TheTraceReplacesNothingThatTheCaptureReads) {
     EXPECT_EQ(RunProgram({"-o", Path(name), Path("recipe.textproto")}), 2) << name;
     EXPECT_THAT(Read(Path("stderr")), HasSubstr("which the capture reads"));
     EXPECT_EQ(Read(Path(name)), before);
+  }
+}
+
+TEST_F(ProgramTest, ALinkStaysOneAndItsTargetIsWritten) {
+  WriteRecipe("__global__ void k(int* out) { out[0] = 2; }", IntRecipe(1, 1, {2}));
+  std::filesystem::create_symlink("real.htrace", Path("link.htrace"));
+  for (const char* what : {"to nothing", "to a trace"}) {
+    EXPECT_EQ(RunProgram({"-o", Path("link.htrace"), Path("recipe.textproto")}), 0) << what;
+    EXPECT_TRUE(std::filesystem::is_symlink(Path("link.htrace"))) << what;
+    EXPECT_TRUE(std::filesystem::is_regular_file(Path("real.htrace"))) << what;
   }
 }
 

@@ -55,7 +55,7 @@ int ImportCommand(const std::string& folder, const std::string& output, int leve
     return Complaint(status);
   }
   Progress progress("Importing", true);
-  const auto summary = ImportTraces(folder, OutputTarget(output), level,
+  const auto summary = ImportTraces(folder, output, level,
                                     [&](uint64_t done, uint64_t total) { progress.Update(done, total); });
   progress.Clear();
   if (!summary.ok()) return Complaint(summary.status());

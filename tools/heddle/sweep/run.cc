@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "replay/engine/machine.h"
 #include "replay/engine/replay_batch.h"
+#include "replay/trace/chunk_cache.h"
 #include "tools/heddle/json.h"
 #include "tools/heddle/sweep/model_version.h"
 #include "tools/heddle/sweep/point_locks.h"
@@ -62,6 +63,7 @@ class Runner {
   struct OpenedTrace {
     std::once_flag once;
     std::unique_ptr<trace::TraceReader> reader;
+    size_t points = 0;  // that are missing
     bool usable = false;
   };
 
@@ -90,7 +92,9 @@ class Runner {
           return absl::DataLossError(absl::StrCat(folder_.PointsFile(), ": point ", numbered.number, " names trace ",
                                                   numbered.point.trace, ", which ", folder_.PlanFile(), " lacks"));
         }
-        traces_.try_emplace(numbered.point.trace, std::make_unique<OpenedTrace>());
+        auto& trace = traces_[numbered.point.trace];
+        if (trace == nullptr) trace = std::make_unique<OpenedTrace>();
+        ++trace->points;
         missing_.push_back(std::move(numbered));
       }
     }
@@ -113,7 +117,8 @@ class Runner {
         continue;
       }
       if (replayer == nullptr || of != name) {
-        replayer = std::make_unique<replay::BatchReplayer>(*trace.reader, cache_bytes_);
+        const uint64_t once = std::min(cache_bytes_, replay::ChunkCache::kReadOnceBytes);
+        replayer = std::make_unique<replay::BatchReplayer>(*trace.reader, trace.points == 1 ? once : cache_bytes_);
         of = name;
       }
       RunBatch(batch, *replayer);
