@@ -51,7 +51,7 @@ struct LaunchContext {
   int warp_size;
   int issue_cycles;  // core cycles that a warp's issue takes: ceil(warp size / SIMD width)
   int ports;
-  uint32_t pipeline_depth;
+  uint32_t pipeline_depth;  // the machine's; the run takes the stage off that the policy goes past
   // Thesis front end: register banks, and whether instructions go through a pipeline to a memory stage (else their
   // latencies are fixed).
   machine::v1::ThesisPipeline::BankPenalty bank_penalty;

@@ -61,6 +61,9 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   context_.policy_name = info.name;
   context_.any_lane = MaySitInAnyLane(info, configuration.divergence_parameters);
   context_.static_warps = info.traits.static_warps;
+  if (machine.core().thesis().register_read_bypass() && (info.traits.static_warps || info.traits.mixed_pcs)) {
+    --context_.pipeline_depth;
+  }
   PrepareMetrics();
   context_.warp_progress = &warp_progress_.emplace(residency_ * sm_count_);
   context_.swizzle = SwizzlesHomeLanes(info, configuration.divergence_parameters);
@@ -71,6 +74,7 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   if (run.options.machine.core().front_end() == machine::v1::Core::IBUFFER) {
     buffer_setup_.emplace(context_.program, context_.steps, run.options.machine);
   }
+  memory_.Transferred(run.reader.transfers().first(run.launch.transfers_before));
   memory_.BeginLaunch();
   if (series_.has_value()) memory_.BeginSampling();
   sm_at_.resize(sm_count_);

@@ -23,8 +23,8 @@ absl::Status CheckPipelineWithMemoryStage(const machine::v1::Core& core) {
     return absl::InvalidArgumentError(
         "core.scripted_latency: only with memory.fixed, there is no such thing in a pipeline");
   }
-  return CheckRange("core.pipeline_depth", core.pipeline_depth(), 3, kMaxLatency,
-                    "issue, the memory stage, and write-back come one after another");
+  return CheckRange("core.pipeline_depth", core.pipeline_depth(), core.thesis().register_read_bypass() ? 4 : 3,
+                    kMaxLatency, "issue, the memory stage, and write-back come one after another");
 }
 
 }  // namespace

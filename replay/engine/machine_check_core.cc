@@ -34,10 +34,13 @@ absl::Status First(std::initializer_list<absl::Status> checks) {
   return absl::OkStatus();
 }
 
+uint64_t IssueCycles(const Core& core) {
+  return (uint64_t{core.warp_size()} + core.simd_width() - 1) / core.simd_width();
+}
+
 // An instruction cannot be done before all its lane groups have entered the pipeline.
 absl::Status CheckLatency(const Core& core, const std::string& path, uint64_t cycles) {
-  const uint64_t issue = (uint64_t{core.warp_size()} + core.simd_width() - 1) / core.simd_width();
-  return CheckRange(path, cycles, issue, kMaxLatency,
+  return CheckRange(path, cycles, IssueCycles(core), kMaxLatency,
                     "at least ceil(core.warp_size / core.simd_width), the cycles a warp takes to issue");
 }
 
@@ -83,6 +86,11 @@ absl::Status CheckThesis(const Core& core) {
   return First({
       CheckRange("core.pipeline_depth", core.pipeline_depth(), 1, kMaxLatency),
       CheckLatency(core, "core.pipeline_depth", core.pipeline_depth()),
+      thesis.register_read_bypass()
+          ? CheckRange("core.pipeline_depth", core.pipeline_depth(), IssueCycles(core) + 1, kMaxLatency,
+                       "core.thesis.register_read_bypass takes a stage away, and what is left must last as long as a "
+                       "warp takes to issue")
+          : absl::OkStatus(),
       CheckRange("core.thesis.pre_memory_stages", thesis.pre_memory_stages(), 0, core.pipeline_depth() - 1,
                  "they are part of core.pipeline_depth"),
       CheckScriptedLatencies(core),

@@ -121,6 +121,10 @@ absl::Status CheckCache(const std::string& path, const Cache& cache, uint64_t co
   checks.Latency("hit_cycles", cache.hit_cycles());
   checks.PowerOfTwo("banks", cache.banks(), 1, kMaxSets);
   if (!Cache::Allocate_IsValid(cache.allocate())) checks.Refuse("allocate", cache.allocate(), "ON_MISS or ON_FILL");
+  if (!Cache::PendingHits_IsValid(cache.pending_hits()) || (!own_queue && cache.pending_hits() != Cache::JOIN_MSHR)) {
+    checks.Refuse("pending_hits", cache.pending_hits(),
+                  own_queue ? "JOIN_MSHR, OWN_MSHR or OWN_REQUEST" : "JOIN_MSHR: a slice of the L2 merges");
+  }
   if (!Cache::Write_IsValid(cache.global_write()) || writes != (cache.global_write() != Cache::READ_ONLY)) {
     checks.Refuse("global_write", cache.global_write(),
                   writes ? "WRITE_EVICT, WRITE_UPDATE or WRITE_BACK" : "READ_ONLY: this cache sees no stores");

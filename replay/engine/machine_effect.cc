@@ -26,6 +26,7 @@ std::string WithoutEffect(const machine::v1::Machine& machine, std::string_view 
   constexpr std::string_view kThesis = "core.front_end is THESIS";
   constexpr std::string_view kIdeal = "memory.hierarchy.ideal_beyond_l1_cycles replaces it";
   constexpr std::string_view kNoCache = "sets = 0: there is no such cache";
+  constexpr std::string_view kNoMerging = "pending_hits is OWN_REQUEST: nothing is merged";
   constexpr std::string_view kOneBank = "only memory.hierarchy.l1_data has banks";
   const Unread unread[] = {
       {buffers, "core.thesis.", kBuffers},
@@ -47,6 +48,17 @@ std::string WithoutEffect(const machine::v1::Machine& machine, std::string_view 
       {memory.l1_instruction().sets() == 0, "memory.hierarchy.l1_instruction.", kNoCache},
       {memory.l2().slices_per_controller() == 0, "memory.hierarchy.l2.cache.",
        "memory.hierarchy.l2.slices_per_controller = 0: there is no L2"},
+      {memory.l1_data().pending_hits() == machine::v1::Cache::OWN_REQUEST, "memory.hierarchy.l1_data.mshr_merges",
+       kNoMerging},
+      {memory.l1_texture().pending_hits() == machine::v1::Cache::OWN_REQUEST, "memory.hierarchy.l1_texture.mshr_merges",
+       kNoMerging},
+      {memory.l1_constant().pending_hits() == machine::v1::Cache::OWN_REQUEST,
+       "memory.hierarchy.l1_constant.mshr_merges", kNoMerging},
+      {memory.l1_instruction().pending_hits() == machine::v1::Cache::OWN_REQUEST,
+       "memory.hierarchy.l1_instruction.mshr_merges", kNoMerging},
+      {true, "memory.hierarchy.l1_instruction.hit_cycles", "what a fetch finds is decoded in the next cycle"},
+      {memory.network().allocator() == machine::v1::Network::ISLIP, "memory.hierarchy.network.seed",
+       "only PIM chooses at random"},
       {true, "memory.hierarchy.l2.cache.miss_queue", "it is memory.hierarchy.l2.dram_queue"},
       {true, "memory.hierarchy.l2.cache.banks", kOneBank},
       {true, "memory.hierarchy.l2.cache.ideal_ports", kOneBank},

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "proto/result.pb.h"
@@ -41,10 +42,18 @@ struct PortCounters {
   }
 };
 
+// Bytes of the device's memory, both ends included.
+struct AddressRange {
+  uint64_t first = 0;
+  uint64_t last = 0;
+};
+
 // Over all launches of a run; MemorySystem has the rules of the calls.
 class MemoryBackEnd {
  public:
   virtual ~MemoryBackEnd() = default;
+  // Between launches: lines with a byte of the ranges are dropped, without being written.
+  virtual void Invalidate(std::vector<AddressRange> /*ranges*/) {}
   // A launch begins at core cycle 0. `number` counts the launches of the run.
   virtual void BeginLaunch(uint64_t number) = 0;
   // The port of an SM, for all launches.

@@ -21,8 +21,9 @@ Cache::Cache(const machine::v1::Cache& config)
       line_bits_(static_cast<uint32_t>(std::countr_zero(config.line_bytes()))),
       set_mask_(config.sets() - 1),
       allocate_on_fill_(config.allocate() == machine::v1::Cache::ON_FILL),
+      pending_hits_(config.pending_hits()),
       pending_(config.mshrs()),
-      mshrs_(config.mshrs(), config.mshr_merges()) {
+      mshrs_(config.mshrs(), config.mshr_merges(), config.pending_hits() == machine::v1::Cache::OWN_MSHR) {
   for (uint32_t set = 0; set < config.sets(); ++set) {
     std::fill_n(FirstWay(set), ways_per_set_, kNoLine);
   }
@@ -73,6 +74,27 @@ CacheOutcome Cache::WriteThrough(uint64_t* way, uint16_t entry, WritePolicy poli
   return outcome;
 }
 
+// `way`: reserved for the line, null with allocation on a fill. `entry`: the line is on its way for it.
+CacheOutcome Cache::PendingHit(uint64_t* way, uint16_t entry, bool write, uint32_t queue_room, Cycle now) {
+  const bool again = pending_hits_ == machine::v1::Cache::OWN_REQUEST;
+  if (!again && mshrs_.Full(entry)) return Fail(ReservationFail::kMerge);
+  if ((again || mshrs_.one_each()) && mshrs_.free() == 0) return Fail(ReservationFail::kMshr);
+  if (again && queue_room == 0) return Fail(ReservationFail::kMissQueue);
+  ++counters_.accesses;
+  ++counters_.pending_hits;
+  if (way != nullptr) Use(WordOf(way));
+  pending_[entry].dirty |= write;
+  if (again) {
+    entry = mshrs_.AllocateApart(now);
+    pending_[entry] = {.again = true};
+  }
+  return {.result = CacheResult::kPendingHit,
+          .fetch = again,
+          .waits = true,
+          .entry = entry,
+          .waiter = mshrs_.Merge(entry, now)};
+}
+
 CacheOutcome Cache::Access(uint64_t line, uint32_t set, CacheOperation operation, WritePolicy policy, SlotId owner,
                            uint32_t queue_room, Cycle now) {
   const bool write = operation != CacheOperation::kRead;
@@ -97,14 +119,7 @@ CacheOutcome Cache::Access(uint64_t line, uint32_t set, CacheOperation operation
     Use(word);
     return {.result = CacheResult::kHit};
   }
-  if (entry != MshrTable::kNone) {
-    if (!mshrs_.CanMerge(entry)) return Fail(ReservationFail::kMerge);
-    ++counters_.accesses;
-    ++counters_.pending_hits;
-    if (way != nullptr) Use(WordOf(way));
-    pending_[entry].dirty |= write;
-    return {.result = CacheResult::kPendingHit, .waits = true, .entry = entry, .waiter = mshrs_.Merge(entry)};
-  }
+  if (entry != MshrTable::kNone) return PendingHit(way, entry, write, queue_room, now);
 
   // A miss.
   const bool fetches = operation != CacheOperation::kWriteLine;
@@ -125,7 +140,7 @@ CacheOutcome Cache::Access(uint64_t line, uint32_t set, CacheOperation operation
     return outcome;
   }
   outcome.entry = mshrs_.Allocate(line, now);
-  outcome.waiter = mshrs_.Merge(outcome.entry);
+  outcome.waiter = mshrs_.Merge(outcome.entry, now);
   if (allocates) Replace(way, line, LineState::kReserved, outcome.entry, outcome.eviction);
   pending_[outcome.entry] = {.way = allocates ? way : nullptr, .set = set, .owner = owner, .dirty = write};
   return outcome;
@@ -135,7 +150,9 @@ CacheEviction Cache::Fill(uint16_t entry) {
   const Pending& pending = pending_[entry];
   const LineState state = pending.dirty ? LineState::kDirty : LineState::kValid;
   CacheEviction eviction;
-  if (pending.way != nullptr) {
+  if (pending.again) {
+    // Nothing: the first request of the line has brought it, or will.
+  } else if (pending.way != nullptr) {
     uint64_t& word = WordOf(pending.way);
     word = (word & kUses) | StateAndId(state, pending.owner);
   } else {

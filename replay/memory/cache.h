@@ -63,7 +63,8 @@ struct CacheEviction {
 struct CacheOutcome {
   CacheResult result = CacheResult::kReservationFail;
   ReservationFail cause = ReservationFail::kWay;  // of a reservation fail
-  bool fetch = false;                             // ask the next level for the line, for `entry`
+  bool fetch = false;                             // ask the next level for the line, for `entry`; also of a pending
+                                                  // hit that asks for it again
   bool forward = false;                           // send the write itself to the next level
   bool waits = false;                             // the access waits in `entry` as `waiter`
   uint16_t entry = MshrTable::kNone;
@@ -104,16 +105,31 @@ class alignas(64) Cache {
     return true;
   }
 
-  // The line of an MSHR has come: it is valid from now on (dirty, if a write waited for it), and the MSHR drains. With
-  // allocation on a fill this evicts; the owner must have room for a write-back then.
+  // The line of an MSHR has come: it is valid from now on (dirty, if a write waited for it), unless another MSHR of the
+  // line has to do with that, and the MSHR drains. With allocation on a fill this evicts; the owner must have room for
+  // a write-back then.
   CacheEviction Fill(uint16_t entry);
 
   // Whether the line is there, or reserved for; does not touch the order of use.
   LineState Peek(uint64_t line, uint32_t set) const;
+  // What a pending hit takes.
+  machine::v1::Cache::PendingHits pending_hits() const { return pending_hits_; }
   // The MSHR that the line is on its way for; MshrTable::kNone if it is not on its way.
   uint16_t OnItsWay(uint64_t line, uint32_t set) const;
   // Drops the line if it is there and not reserved, without counting it as an eviction.
   void Invalidate(uint64_t line, uint32_t set);
+  // The same for all lines for which drop(line) is true.
+  template <typename Drop>
+  void InvalidateIf(const Drop& drop) {
+    for (uint32_t set = 0; set <= set_mask_; ++set) {
+      uint64_t* const first = FirstWay(set);
+      for (uint64_t* way = first; way != first + ways_per_set_; ++way) {
+        if (*way == kNoLine || StateOf(WordOf(way)) == LineState::kReserved || !drop(*way)) continue;
+        *way = kNoLine;
+        WordOf(way) = 0;
+      }
+    }
+  }
 
   MshrTable& mshrs() { return mshrs_; }
   const MshrTable& mshrs() const { return mshrs_; }
@@ -154,6 +170,7 @@ class alignas(64) Cache {
     uint32_t set = 0;
     SlotId owner = kNoSlot;
     bool dirty = false;  // a write waits
+    bool again = false;  // the line was on its way already: its first MSHR fills it
   };
 
   // A way is named by the place of its tag.
@@ -188,6 +205,7 @@ class alignas(64) Cache {
   // `id`: the owner, or the MSHR of a way that is reserved.
   void Replace(uint64_t* way, uint64_t line, LineState state, uint16_t id, CacheEviction& eviction);
   CacheOutcome Fail(ReservationFail cause);
+  CacheOutcome PendingHit(uint64_t* way, uint16_t entry, bool write, uint32_t queue_room, Cycle now);
   CacheOutcome WriteThrough(uint64_t* way, uint16_t entry, WritePolicy policy, uint32_t queue_room);
 
   // By set: the tags of its ways, kNoLine for empty ones, then a word for each.
@@ -196,6 +214,7 @@ class alignas(64) Cache {
   uint32_t line_bits_;
   uint32_t set_mask_;
   bool allocate_on_fill_;
+  machine::v1::Cache::PendingHits pending_hits_;
   uint64_t uses_ = 0;
   std::vector<Pending> pending_;  // by MSHR
   MshrTable mshrs_;

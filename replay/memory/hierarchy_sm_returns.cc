@@ -120,7 +120,8 @@ void HierarchySm::DrainOne(FirstLevel level, Cycle now) {
     Deliver(directs_[direct_], now, /*returned=*/true);
     return;
   }
-  const Waiter waiter = of.waiters[of.cache->mshrs().TakeWaiter(of.draining)];
+  const Waiter waiter = of.waiters[of.cache->mshrs().TakeWaiter(of.draining, now)];
+  freed_ |= of.cache->mshrs().one_each();
   if (of.cache->mshrs().Drained(of.draining)) FinishEntry(level, now);
   if (level == FirstLevel::kInstruction) {
     client_.FetchArrived(waiter.record);

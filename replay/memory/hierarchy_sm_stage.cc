@@ -217,6 +217,7 @@ bool HierarchySm::AllMissesFit(uint32_t end, bool& any) {
   const Level& level = LevelOf(FirstLevel::kData);
   any = level.cache == nullptr || stage_.op == OP_ATOMIC;
   uint32_t misses = 0;
+  uint32_t merged = 0;  // that take an MSHR nevertheless
   uint32_t sends = 0;
   for (uint32_t index = stage_.next; index < end; ++index) {
     const AccessStep& step = stage_.plan[index];
@@ -234,14 +235,18 @@ bool HierarchySm::AllMissesFit(uint32_t end, bool& any) {
     } else if (state == Cache::LineState::kInvalid || state == Cache::LineState::kReserved) {
       any = true;
       const uint16_t entry = level.cache->OnItsWay(line, set);
-      if (entry == MshrTable::kNone) {
+      if (entry == MshrTable::kNone || level.cache->pending_hits() == machine::v1::Cache::OWN_REQUEST) {
         ++misses;
-      } else if (!level.cache->mshrs().CanMerge(entry)) {
+      } else if (level.cache->mshrs().Full(entry)) {
         return FailedOn(FirstLevel::kData, ReservationFail::kMerge);
+      } else if (level.cache->mshrs().one_each()) {
+        ++merged;
       }
     }
   }
-  if (misses != 0 && misses > level.cache->mshrs().free()) return FailedOn(FirstLevel::kData, ReservationFail::kMshr);
+  if (const uint32_t mshrs = misses + merged; mshrs != 0 && mshrs > level.cache->mshrs().free()) {
+    return FailedOn(FirstLevel::kData, ReservationFail::kMshr);
+  }
   if (misses + sends > level.queue.room()) return FailedOn(FirstLevel::kData, ReservationFail::kMissQueue);
   return true;
 }

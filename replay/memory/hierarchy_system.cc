@@ -1,5 +1,6 @@
 #include "replay/memory/hierarchy_system.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -29,6 +30,18 @@ std::unique_ptr<HierarchySystem> HierarchySystem::WithBackEnd(const machine::v1:
                                                               const AddressWindows& windows,
                                                               std::unique_ptr<MemoryBackEnd> back_end) {
   return std::unique_ptr<HierarchySystem>(new HierarchySystem(machine, windows, std::move(back_end)));
+}
+
+void HierarchySystem::Transferred(std::span<const trace::v1::Transfer> transfers) {
+  std::vector<AddressRange> written;
+  for (; transfers_ < transfers.size(); ++transfers_) {
+    const trace::v1::Transfer& transfer = transfers[transfers_];
+    if (transfer.direction() == trace::v1::Transfer::DEVICE_TO_HOST || transfer.bytes() == 0) continue;
+    // The end must not wrap around in an untrusted trace.
+    const uint64_t more = std::min(transfer.bytes() - 1, ~uint64_t{0} - transfer.address());
+    written.push_back({transfer.address(), transfer.address() + more});
+  }
+  if (!written.empty()) back_end_->Invalidate(std::move(written));
 }
 
 void HierarchySystem::BeginLaunch() {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ class HierarchySystem : public MemorySystem {
                                                       const AddressWindows& windows,
                                                       std::unique_ptr<MemoryBackEnd> back_end);
 
+  void Transferred(std::span<const trace::v1::Transfer> transfers) override;
   void BeginLaunch() override;
   void BeginSampling() override { back_end_->BeginSampling(); }
   std::unique_ptr<SmMemory> MakeSm(uint32_t sm, MemoryClient& client) override;
@@ -56,6 +58,7 @@ class HierarchySystem : public MemorySystem {
   std::unique_ptr<MemoryBackEnd> back_end_;
   std::vector<const HierarchySm*> sms_;  // of this launch; the others have nothing to do
   uint64_t launches_ = 0;
+  size_t transfers_ = 0;  // that are done
 };
 
 }  // namespace heddle::replay

@@ -47,6 +47,17 @@ L2Slice::L2Slice(const machine::v1::L2& l2, uint32_t slice, uint32_t rop_edges, 
   }
 }
 
+void L2Slice::Invalidate(std::span<const AddressRange> ranges) {
+  if (!cache_) return;
+  cache_->InvalidateIf([&](uint64_t line) {
+    const uint64_t first = line << line_bits_;
+    const uint64_t last = first + (uint64_t{1} << line_bits_) - 1;
+    // The first range that does not end before the line.
+    const auto range = std::ranges::lower_bound(ranges, first, {}, &AddressRange::last);
+    return range != ranges.end() && range->first <= last;
+  });
+}
+
 void L2Slice::BeginLaunch() {
   next_unrun_ = 0;
   atomic_done_ = 0;
@@ -163,7 +174,7 @@ void L2Slice::ServeFill(Edge now, L2SliceLinks& links) {
     returned_.pop_front();
   }
   if (!in_hand_) {
-    in_hand_ = waiting_[cache_ ? cache_->mshrs().TakeWaiter(static_cast<uint16_t>(serving_)) : serving_];
+    in_hand_ = waiting_[cache_ ? cache_->mshrs().TakeWaiter(static_cast<uint16_t>(serving_), now) : serving_];
   }
   if (!CanAnswer(*in_hand_)) {
     serve_blocked_ = true;

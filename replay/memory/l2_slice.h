@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "proto/machine.pb.h"
+#include "replay/memory/back_end.h"
 #include "replay/memory/cache.h"
 #include "replay/memory/clock_domains.h"
 #include "replay/memory/memory_request.h"
@@ -76,6 +78,8 @@ class alignas(64) L2Slice {
   // per edge, besides the queues.
   L2Slice(const machine::v1::L2& l2, uint32_t slice, uint32_t rop_edges, uint32_t dram_pipe_edges);
 
+  // Between launches: drops the lines with a byte of the ranges, which ascend and do not overlap.
+  void Invalidate(std::span<const AddressRange> ranges);
   // Time starts again at edge 0; nothing may be under way. The lines stay; counters start at zero.
   void BeginLaunch();
 

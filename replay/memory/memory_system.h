@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "absl/status/status.h"
@@ -130,6 +131,9 @@ class MemorySystem {
  public:
   virtual ~MemorySystem() = default;
 
+  // Between launches: `transfers` are those of the trace before the launch that comes next, from its beginning on, so
+  // that every call gives those of the call before again. What they have written is no longer in any cache.
+  virtual void Transferred(std::span<const trace::v1::Transfer> /*transfers*/) {}
   // A launch begins at core cycle 0: the memory is drained, the first-level caches are empty.
   virtual void BeginLaunch() = 0;
   // The memory of one SM for this launch, at any time of it; once per SM.

@@ -4,8 +4,9 @@
 
 namespace heddle::replay {
 
-MshrTable::MshrTable(uint32_t entries, uint32_t merges)
+MshrTable::MshrTable(uint32_t entries, uint32_t merges, bool one_each)
     : merges_(merges),
+      one_each_(one_each),
       keys_((entries + kLanes - 1) / kLanes * kLanes, kNoLine),
       entries_(entries),
       free_((entries + 63) / 64),
@@ -24,12 +25,11 @@ uint16_t MshrTable::Find(uint64_t line) const {
 }
 
 uint16_t MshrTable::Allocate(uint64_t line, Cycle now) {
-  Credit(now);
+  Use(1, now);
   size_t word = 0;
   while (free_[word] == 0) ++word;
   const auto entry = static_cast<uint16_t>(word * 64 + static_cast<size_t>(std::countr_zero(free_[word])));
   free_[word] &= free_[word] - 1;
-  ++used_;
   keys_[entry] = line;
   entries_[entry] = {};
   return entry;
@@ -38,8 +38,7 @@ uint16_t MshrTable::Allocate(uint64_t line, Cycle now) {
 void MshrTable::StartDrain(uint16_t entry) { keys_[entry] = kNoLine; }
 
 void MshrTable::Release(uint16_t entry, Cycle now) {
-  Credit(now);
-  --used_;
+  Use(-1, now);
   free_[entry / 64] |= uint64_t{1} << entry % 64;
 }
 
@@ -54,6 +53,8 @@ bool MshrTable::Consistent() const {
   for (size_t entry = 0; entry < entries_.size(); ++entry) {
     const bool is_free = (free_[entry / 64] >> entry % 64 & 1) != 0;
     if (!is_free) ++in_use;
+    const Entry& waiting = entries_[entry];
+    if (!is_free && one_each_ && waiting.waiters > waiting.woken) in_use += waiting.waiters - waiting.woken - 1u;
     if (is_free && keys_[entry] != kNoLine) return false;
     if (keys_[entry] == kNoLine) continue;
     if (Find(keys_[entry]) != entry) return false;

@@ -18,11 +18,13 @@ class MshrTable {
  public:
   static constexpr uint16_t kNone = 0xffff;
 
-  // `merges`: waiters per entry, the first included. Both at least 1, `entries` below kNone.
-  MshrTable(uint32_t entries, uint32_t merges);
+  // `merges`: waiters per entry, the first included. Both at least 1, `entries` below kNone. `one_each`: every waiter
+  // but the last of an entry, which the entry itself stands for, takes one of `entries` besides.
+  MshrTable(uint32_t entries, uint32_t merges, bool one_each = false);
 
   uint32_t waiters() const { return static_cast<uint32_t>(entries_.size()) * merges_; }
   uint32_t used() const { return used_; }
+  bool one_each() const { return one_each_; }
   uint32_t free() const { return static_cast<uint32_t>(entries_.size()) - used_; }
 
   // The entry that is on its way with this line; kNone if there is none. Entries that drain are not found: their line
@@ -30,18 +32,27 @@ class MshrTable {
   uint16_t Find(uint64_t line) const;
   // The line of an entry on its way.
   uint64_t line(uint16_t entry) const { return keys_[entry]; }
-  bool CanMerge(uint16_t entry) const { return entries_[entry].waiters < merges_; }
+  bool Full(uint16_t entry) const { return entries_[entry].waiters == merges_; }
 
   // Takes the lowest free entry (there must be one) for a line. It has no waiter yet.
   uint16_t Allocate(uint64_t line, Cycle now);
-  // Adds a waiter to an entry on its way that CanMerge; its number.
-  uint32_t Merge(uint16_t entry) { return Waiter(entry, entries_[entry].waiters++); }
+  // The same for an access that asks for a line again: Find does not find it.
+  uint16_t AllocateApart(Cycle now) { return Allocate(kNoLine, now); }
+  // Adds a waiter to an entry on its way that is not Full, and with one_each only if there is a free one; its number.
+  uint32_t Merge(uint16_t entry, Cycle now) {
+    if (one_each_ && entries_[entry].waiters != 0) Use(1, now);
+    return Waiter(entry, entries_[entry].waiters++);
+  }
   // The line has come.
   void StartDrain(uint16_t entry);
   // Whether a draining entry has no waiters left; else the next of them, which TakeWaiter lets go.
   bool Drained(uint16_t entry) const { return entries_[entry].woken == entries_[entry].waiters; }
   uint32_t NextWaiter(uint16_t entry) const { return Waiter(entry, entries_[entry].woken); }
-  uint32_t TakeWaiter(uint16_t entry) { return Waiter(entry, entries_[entry].woken++); }
+  uint32_t TakeWaiter(uint16_t entry, Cycle now) {
+    const uint32_t waiter = Waiter(entry, entries_[entry].woken++);
+    if (one_each_ && !Drained(entry)) Use(-1, now);
+    return waiter;
+  }
   // Frees a drained entry.
   void Release(uint16_t entry, Cycle now);
 
@@ -60,12 +71,14 @@ class MshrTable {
 
   uint32_t Waiter(uint16_t entry, uint32_t place) const { return entry * merges_ + place; }
   // Credits the time since the last change to the number of entries that were in use, before it changes.
-  void Credit(Cycle now) {
+  void Use(int more, Cycle now) {
     occupancy_[used_] += now - since_;
     since_ = now;
+    used_ += static_cast<uint32_t>(more);
   }
 
   uint32_t merges_;
+  bool one_each_;
   uint32_t used_ = 0;
   Cycle since_ = 0;
   std::vector<uint64_t> keys_;  // lines on their way, else kNoLine; padded to whole groups

@@ -81,6 +81,21 @@ PartitionedBackEnd::~PartitionedBackEnd() = default;
 
 NetworkPort& PartitionedBackEnd::port(uint32_t sm) { return ports_[sm]; }
 
+void PartitionedBackEnd::Invalidate(std::vector<AddressRange> ranges) {
+  if (!parts_) return;
+  std::ranges::sort(ranges, {}, &AddressRange::first);
+  // Each range begins behind the end of the one before.
+  std::vector<AddressRange> apart;
+  for (const AddressRange& range : ranges) {
+    if (apart.empty() || range.first > apart.back().last) {
+      apart.push_back(range);
+    } else {
+      apart.back().last = std::max(apart.back().last, range.last);
+    }
+  }
+  for (L2Slice& slice : parts_->slices) slice.Invalidate(apart);
+}
+
 void PartitionedBackEnd::BeginLaunch(uint64_t number) {
   const machine::v1::Hierarchy& hierarchy = machine_.memory().hierarchy();
   const uint32_t ports = static_cast<uint32_t>(reply_taken_.size());

@@ -32,6 +32,7 @@ class PartitionedBackEnd final : public MemoryBackEnd, private L2SliceLinks {
                                                                   bool force_tick);
   ~PartitionedBackEnd() override;
 
+  void Invalidate(std::vector<AddressRange> ranges) override;
   void BeginLaunch(uint64_t number) override;
   NetworkPort& port(uint32_t sm) override;
   Cycle NextEvent() const override;

@@ -61,8 +61,8 @@ void FillResult(const SmCounters& counters, const CounterScale& scale, uint64_t 
     out.set_ipc(static_cast<double>(counters.thread_instructions) / static_cast<double>(cycles));
   }
   if (counters.warp_instructions != 0) {
-    // HARP, equation 2, per issue; and CAPRI's SIMD utilisation over issue slots. They are equal while all lane groups
-    // of a warp take their cycle.
+    // HARP, equation 2, per issue; and CAPRI's SIMD utilisation over issue slots. They are equal, as the lanes of
+    // groups that are skipped count as lanes without a thread (docs/metrics.md).
     out.set_lane_activity(Percent(counters.thread_instructions, counters.warp_instructions * scale.warp_size));
     out.set_simd_utilisation(out.lane_activity());
   }

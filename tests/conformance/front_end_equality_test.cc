@@ -27,7 +27,8 @@ TEST(FrontEndEquality, TheThesisPipelineBeforeAnyMemory) {
     random_case.machine.mutable_memory()->mutable_hierarchy();
     core.clear_scripted_latency();
     const uint32_t issue_cycles = (core.warp_size() + core.simd_width() - 1) / core.simd_width();
-    core.set_pipeline_depth(std::max(issue_cycles, 3u) + static_cast<uint32_t>(random.Below(16)));
+    core.mutable_thesis()->set_register_read_bypass(random.Chance(30));
+    core.set_pipeline_depth(std::max(issue_cycles + 1, 4u) + static_cast<uint32_t>(random.Below(16)));
     core.mutable_thesis()->set_register_bank_penalty(
         static_cast<machine::v1::ThesisPipeline::BankPenalty>(random.Below(3)));
     core.mutable_thesis()->set_bank_penalty_per_issue(random.Chance(50));

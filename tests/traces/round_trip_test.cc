@@ -391,6 +391,8 @@ TEST(Runs, KeepLaunchesTransfersCertificatesAndAnnotationsInOrder) {
   EXPECT_TRUE((*reader)->launches()[1].chunks.empty());
   ASSERT_EQ((*reader)->transfers().size(), 1);
   EXPECT_EQ((*reader)->transfers()[0].bytes(), 77);
+  EXPECT_EQ((*reader)->launches()[0].transfers_before, 1);
+  EXPECT_EQ((*reader)->launches()[1].transfers_before, 1);
   EXPECT_EQ((*reader)->certificates().size(), 1);
   EXPECT_EQ((*reader)->annotations().size(), 1);
 }

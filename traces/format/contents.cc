@@ -277,6 +277,7 @@ class Loader {
     open_launch_ = launch.recorded();
     sums_ = v1::LaunchEnd();
     first_chunk_ = next_chunk_;
+    view.transfers_before = out_.transfers.size();
     out_.launches.push_back(std::move(view));
     return absl::OkStatus();
   }

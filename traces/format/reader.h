@@ -36,7 +36,8 @@ struct LaunchView {
   const Program* program = nullptr;
   v1::LaunchEnd totals;  // zeros if not recorded
   uint32_t threads_per_block = 0;
-  uint64_t grid_blocks = 0;  // of the whole grid, recorded or not
+  uint64_t grid_blocks = 0;       // of the whole grid, recorded or not
+  uint64_t transfers_before = 0;  // so many of TraceReader::transfers() came before the launch
   // References into TraceReader::chunks(), in file order: by first block, then part.
   std::span<const v1::ChunkReference> chunks;
 };

@@ -222,6 +222,30 @@ uint64_t SecondIssue(uint32_t simd_width, machine::v1::ThesisPipeline::BankPenal
   return outcome.log.issues().size() < 2 ? 0 : outcome.log.issues()[1].cycle;
 }
 
+// Cycles between the two instructions of a single warp.
+uint64_t Reissue(const std::string& divergence, bool bypass) {
+  RunOptions options;
+  options.machine.mutable_core()->set_pipeline_depth(8);
+  options.machine.mutable_core()->mutable_thesis()->set_register_read_bypass(bypass);
+  options.divergence = divergence;
+  const Outcome outcome =
+      RunTrace(*MakeTrace(ProgramBuilder("two").Alu(1).Exit().Build(), 1, std::vector<ThreadTrace>(4)), options);
+  EXPECT_TRUE(outcome.status.ok()) << outcome.status;
+  const auto& issues = outcome.log.issues();
+  return issues.size() != 2 ? 0 : issues[1].cycle - issues[0].cycle;
+}
+
+TEST(RegisterRead, OnlyPoliciesThatMixWarpsGoThroughTheStage) {  // Fung's thesis, section 5.1.1
+  for (const char* divergence : {"pdom", "nrec", "its", "mimd"}) {
+    EXPECT_EQ(Reissue(divergence, false), 8) << divergence;
+    EXPECT_EQ(Reissue(divergence, true), 7) << divergence;
+  }
+  for (const char* divergence : {"dwf", "tbc"}) {
+    EXPECT_GE(Reissue(divergence, false), 8) << divergence;
+    EXPECT_EQ(Reissue(divergence, true), Reissue(divergence, false)) << divergence;
+  }
+}
+
 TEST(RegisterBanks, ThreeThreadsOfOneHomeLaneCostThreeTwelveOrEightCyclesMore) {
   using machine::v1::ThesisPipeline;
   EXPECT_EQ(SecondIssue(32, ThesisPipeline::BANK_PENALTY_NONE, false), 1);

@@ -38,7 +38,7 @@ class CacheTest : public testing::Test {
   // The line comes; its waiters leave.
   CacheEviction Fill(uint16_t entry) {
     const CacheEviction eviction = cache_.Fill(entry);
-    while (!cache_.mshrs().Drained(entry)) cache_.mshrs().TakeWaiter(entry);
+    while (!cache_.mshrs().Drained(entry)) cache_.mshrs().TakeWaiter(entry, now_);
     cache_.mshrs().Release(entry, now_);
     EXPECT_TRUE(cache_.Consistent());
     return eviction;
@@ -69,8 +69,8 @@ TEST_F(CacheTest, WaitersLeaveInTheOrderInWhichTheyCame) {
   const CacheOutcome miss = Read(7);
   const CacheOutcome pending = Read(7);
   cache_.Fill(miss.entry);
-  EXPECT_EQ(cache_.mshrs().TakeWaiter(miss.entry), miss.waiter);
-  EXPECT_EQ(cache_.mshrs().TakeWaiter(miss.entry), pending.waiter);
+  EXPECT_EQ(cache_.mshrs().TakeWaiter(miss.entry, now_), miss.waiter);
+  EXPECT_EQ(cache_.mshrs().TakeWaiter(miss.entry, now_), pending.waiter);
   EXPECT_TRUE(cache_.mshrs().Drained(miss.entry));
 }
 
@@ -117,11 +117,65 @@ TEST_F(CacheTest, RunsOutOfMshrs) {
   EXPECT_EQ(Read(2).result, CacheResult::kPendingHit);
 }
 
+TEST_F(CacheTest, APendingHitMayTakeAnMshrOfItsOwn) {  // Fung's thesis, section 5.1.1, memory stage
+  Config config = Small();
+  config.set_mshrs(3);
+  config.set_mshr_merges(3);
+  config.set_pending_hits(Config::OWN_MSHR);
+  cache_ = Cache(config);
+  now_ = 10;
+  const CacheOutcome first = Read(1);
+  const CacheOutcome second = Read(1);
+  EXPECT_EQ(second.result, CacheResult::kPendingHit);
+  EXPECT_FALSE(second.fetch);
+  EXPECT_EQ(second.entry, first.entry);
+  EXPECT_EQ(cache_.mshrs().used(), 2);
+  Read(2);
+  EXPECT_EQ(Read(1).cause, ReservationFail::kMshr);
+  EXPECT_EQ(Read(3).cause, ReservationFail::kWay);
+  now_ = 20;
+  cache_.Fill(first.entry);
+  EXPECT_EQ(cache_.mshrs().TakeWaiter(first.entry, now_), first.waiter);
+  EXPECT_EQ(cache_.mshrs().used(), 2) << "one is left of the line, and the other line's";
+  EXPECT_TRUE(cache_.Consistent());
+  EXPECT_EQ(cache_.mshrs().TakeWaiter(first.entry, now_), second.waiter);
+  cache_.mshrs().Release(first.entry, now_);
+  EXPECT_EQ(cache_.mshrs().used(), 1);
+  EXPECT_TRUE(cache_.Consistent());
+  EXPECT_THAT(cache_.mshrs().Occupancy(25), ElementsAre(10, 5, 0, 10));
+}
+
+TEST_F(CacheTest, APendingHitMayAskAgain) {  // GPGPU-Sim 2.x without merging between warps
+  for (const Config::Allocate allocate : {Config::ON_MISS, Config::ON_FILL}) {
+    Config config = Small(allocate);
+    config.set_mshrs(3);
+    config.set_pending_hits(Config::OWN_REQUEST);
+    cache_ = Cache(config);
+    const CacheOutcome first = Read(1);
+    EXPECT_EQ(Read(1, 0, /*room=*/0).cause, ReservationFail::kMissQueue);
+    const CacheOutcome second = Read(1);
+    EXPECT_EQ(second.result, CacheResult::kPendingHit);
+    EXPECT_TRUE(second.fetch && second.waits);
+    EXPECT_NE(second.entry, first.entry);
+    EXPECT_FALSE(second.eviction.happened);
+    Write(1, Config::WRITE_BACK);
+    EXPECT_EQ(Read(1).cause, ReservationFail::kMshr);
+    // The reply to the first request brings the line, dirty as a store waits; the others bring data for their waiter.
+    Fill(first.entry);
+    EXPECT_EQ(cache_.Peek(1, 0), Cache::LineState::kDirty);
+    EXPECT_EQ(Read(1).result, CacheResult::kHit);
+    EXPECT_FALSE(Fill(second.entry).happened);
+    EXPECT_EQ(cache_.Peek(1, 0), Cache::LineState::kDirty);
+    EXPECT_EQ(cache_.mshrs().used(), 1);
+    EXPECT_EQ(cache_.counters().pending_hits, 2);
+  }
+}
+
 TEST_F(CacheTest, AnMshrThatDrainsTakesNoMore) {
   const CacheOutcome first = Read(1);
   Read(1);
   cache_.Fill(first.entry);
-  cache_.mshrs().TakeWaiter(first.entry);
+  cache_.mshrs().TakeWaiter(first.entry, now_);
   EXPECT_EQ(Read(1).result, CacheResult::kHit);
   // Evicted while its MSHR still drains: asked for again, with another MSHR.
   cache_.Invalidate(1, 0);

@@ -36,6 +36,9 @@ class FaultyBackEnd final : public MemoryBackEnd, private NetworkPort {
   const PortCounters& port_counters() const override { return counters_; }
   absl::Status EndLaunch(Cycle /*end*/, result::v1::LaunchResult& /*result*/) override { return absl::OkStatus(); }
   std::string Explain() const override { return {}; }
+  void Invalidate(std::vector<AddressRange> ranges) override { invalidated.push_back(std::move(ranges)); }
+
+  std::vector<std::vector<AddressRange>> invalidated;
 
  private:
   bool HasRoom(const MemoryRequest& /*request*/) override { return true; }
@@ -116,6 +119,41 @@ absl::Status EndOfLaunch(FaultyBackEnd::Fault fault) {
   }
   result::v1::LaunchResult result;
   return system->EndLaunch(kEnd, result);
+}
+
+// Which bytes the back end forgets, copies of the trace up to a launch at a time.
+TEST(HierarchySystemTest, TransfersThatWriteTheDeviceInvalidateWhatTheyWrite) {
+  auto owned = std::make_unique<FaultyBackEnd>([](auto&, auto&, const auto&) { return true; });
+  const std::vector<std::vector<AddressRange>>& invalidated = owned->invalidated;
+  const auto system = HierarchySystem::WithBackEnd(MachineWithSms(), AddressWindows(), std::move(owned));
+  using trace::v1::Transfer;
+  std::vector<Transfer> transfers;
+  const auto add = [&](Transfer::Direction direction, uint64_t address, uint64_t bytes) {
+    Transfer& transfer = transfers.emplace_back();
+    transfer.set_direction(direction);
+    transfer.set_address(address);
+    transfer.set_bytes(bytes);
+  };
+  system->Transferred(transfers);
+  add(Transfer::DEVICE_TO_HOST, 0x1000, 64);
+  add(Transfer::FILL, 0x1000, 0);
+  system->Transferred(transfers);
+  EXPECT_TRUE(invalidated.empty()) << "nothing was written";
+  add(Transfer::HOST_TO_DEVICE, 0x1000, 64);
+  add(Transfer::DEVICE_TO_DEVICE, 0x2000, 1);
+  system->Transferred(transfers);
+  add(Transfer::FILL, 0x3000, ~uint64_t{0});  // beyond the end of all addresses
+  system->Transferred(transfers);
+  system->Transferred(transfers);
+  ASSERT_EQ(invalidated.size(), 2) << "every transfer once";
+  ASSERT_EQ(invalidated[0].size(), 2);
+  EXPECT_EQ(invalidated[0][0].first, 0x1000);
+  EXPECT_EQ(invalidated[0][0].last, 0x103f);
+  EXPECT_EQ(invalidated[0][1].first, 0x2000);
+  EXPECT_EQ(invalidated[0][1].last, 0x2000);
+  ASSERT_EQ(invalidated[1].size(), 1);
+  EXPECT_EQ(invalidated[1][0].first, 0x3000);
+  EXPECT_EQ(invalidated[1][0].last, ~uint64_t{0});
 }
 
 void ExpectError(const absl::Status& status, const std::string& part, const std::string& numbers) {

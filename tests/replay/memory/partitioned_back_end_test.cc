@@ -310,6 +310,25 @@ TEST(PartitionedBackEndTest, TheL2StaysWarmBetweenLaunchesUnlessItIsFlushed) {
   }
 }
 
+TEST(PartitionedBackEndTest, WhatIsWrittenBetweenLaunchesIsNoLongerInTheL2) {
+  // Lines of 128 bytes: 0, 1, 2 (dirty), 8. Written: the last byte of line 0, line 2 and some, nothing of 1 and 8.
+  const std::vector<ScriptedRequest> script = {
+      {0, 0, Read(0)}, {0, 0, Read(128)}, {1, 3, Write(256, 32)}, {1, 9, Read(1024)}};
+  const std::vector<std::vector<AddressRange>> orders = {{{127, 127}, {256, 511}, {300, 301}, {1152, ~uint64_t{0}}},
+                                                         {{1152, 1152}, {256, 300}, {120, 127}, {290, 1023}}};
+  for (const std::vector<AddressRange>& ranges : orders) {
+    const auto memory = Make(BackEndMachine());
+    memory->Invalidate(ranges);  // before any launch: nothing to drop
+    ASSERT_TRUE(Drive(*memory, 2, script).status.ok());
+    memory->Invalidate(ranges);
+    const DrivenLaunch second = Drive(*memory, 2, script, false, 1);
+    ASSERT_TRUE(second.status.ok()) << second.status;
+    EXPECT_EQ(second.result.l2().cache().misses(), 2);
+    EXPECT_EQ(second.result.l2().cache().hits(), 2);
+    EXPECT_EQ(second.result.l2().cache().evictions(), 0);
+  }
+}
+
 TEST(PartitionedBackEndTest, SleepingComponentsCostNothing) {
   // One read, alone: a handful of cycles are run, not the 5000 that pass.
   machine::v1::Machine machine = BackEndMachine();

@@ -31,6 +31,7 @@ void RandomMemoryCase::MakeCache(Cache& cache, uint32_t line_bytes) {
   cache.set_hit_cycles(OneOf({1u, 2u, 7u}));
   cache.set_banks(1);
   cache.set_allocate(OneOf({Cache::ON_MISS, Cache::ON_FILL}));
+  cache.set_pending_hits(OneOf({Cache::JOIN_MSHR, Cache::JOIN_MSHR, Cache::OWN_MSHR, Cache::OWN_REQUEST}));
 }
 
 void RandomMemoryCase::MakeMachine() {

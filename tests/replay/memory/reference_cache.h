@@ -26,6 +26,7 @@ struct ReferenceMshr {
   std::deque<ReferenceWaiter> waiters;
   size_t accepted = 0;
   bool on_its_way = true;
+  bool again = false;  // asks for a line that another has asked for, which fills it
   bool written = false;
   bool holds_write_back = false;
 };
@@ -60,9 +61,17 @@ struct ReferenceCache {
   }
   std::shared_ptr<ReferenceMshr> OnItsWay(uint64_t line) {
     for (const auto& mshr : mshrs) {
-      if (mshr->on_its_way && mshr->line == line) return mshr;
+      if (mshr->on_its_way && !mshr->again && mshr->line == line) return mshr;
     }
     return nullptr;
+  }
+  size_t MshrsInUse() const {
+    size_t used = mshrs.size();
+    if (config.pending_hits() != machine::v1::Cache::OWN_MSHR) return used;
+    for (const auto& mshr : mshrs) {
+      if (mshr->waiters.size() > 1) used += mshr->waiters.size() - 1;
+    }
+    return used;
   }
   void Touch(uint64_t line) {
     std::list<Line>& set = SetOf(line);
@@ -122,12 +131,24 @@ struct ReferenceCache {
       return Counted(out);
     }
     if (pending != nullptr) {
-      if (pending->accepted == config.mshr_merges()) return Fail(ReservationFail::kMerge);
+      const bool again = config.pending_hits() == machine::v1::Cache::OWN_REQUEST;
+      if (!again && pending->accepted == config.mshr_merges()) return Fail(ReservationFail::kMerge);
+      if (config.pending_hits() != machine::v1::Cache::JOIN_MSHR && MshrsInUse() == config.mshrs()) {
+        return Fail(ReservationFail::kMshr);
+      }
+      if (again && queue_room == 0) return Fail(ReservationFail::kMissQueue);
       ++pending->accepted;
       pending->written |= write;
       Touch(line);
       out.result = CacheResult::kPendingHit;
       out.mshr = pending;
+      if (again) {
+        out.mshr = std::make_shared<ReferenceMshr>();
+        out.mshr->line = line;
+        out.mshr->again = true;
+        mshrs.push_back(out.mshr);
+        out.fetch = true;
+      }
       return Counted(out);
     }
     if (there != nullptr) {
@@ -142,7 +163,7 @@ struct ReferenceCache {
       if (Victim(line) == nullptr) return Fail(ReservationFail::kWay);
       if (Victim(line)->dirty) ++places;
     }
-    if (mshrs.size() == config.mshrs()) return Fail(ReservationFail::kMshr);
+    if (MshrsInUse() == config.mshrs()) return Fail(ReservationFail::kMshr);
     if (queue_room < places) return Fail(ReservationFail::kMissQueue);
     if (!on_fill) out.evicted = Insert({.line = line, .reserved = true, .owner = owner});
     out.mshr = std::make_shared<ReferenceMshr>();
@@ -159,6 +180,7 @@ struct ReferenceCache {
   // The line has come.
   std::optional<Line> Fill(ReferenceMshr& mshr) {
     mshr.on_its_way = false;
+    if (mshr.again) return {};
     if (config.allocate() == machine::v1::Cache::ON_FILL) {
       return Insert({.line = mshr.line, .dirty = mshr.written, .owner = mshr.owner});
     }

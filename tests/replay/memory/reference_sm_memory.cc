@@ -29,7 +29,7 @@ ReferenceSmMemory::ReferenceSmMemory(const machine::v1::Machine& machine, const 
 void ReferenceSmMemory::RunCycle(Cycle now) {
   if (now > 0) {
     for (Level& level : level_) {
-      if (level.cache != nullptr) ++level.cache->occupancy[level.cache->mshrs.size()];
+      if (level.cache != nullptr) ++level.cache->occupancy[level.cache->MshrsInUse()];
     }
   }
   TakeReply(now);
@@ -220,7 +220,7 @@ SmMemoryCounters ReferenceSmMemory::Counters() const {
     if (cache == nullptr) continue;
     counters.level[index].cache.Add(cache->counters);
     counters.level[index].mshr_occupancy = cache->occupancy;
-    ++counters.level[index].mshr_occupancy[cache->mshrs.size()];
+    ++counters.level[index].mshr_occupancy[cache->MshrsInUse()];
   }
   return counters;
 }

@@ -94,6 +94,7 @@ bool ReferenceSmMemory::AllFit(const std::vector<Step>& group, bool& any_miss) {
   const Level& level = level_[kDataLevel];
   const trace::v1::OpClass op = instructions_.at(current_).access.op;
   size_t misses = 0;
+  size_t merged = 0;  // that take an MSHR each
   size_t sends = 0;
   for (const Step& step : group) {
     if (level.cache == nullptr) {
@@ -113,16 +114,20 @@ bool ReferenceSmMemory::AllFit(const std::vector<Step>& group, bool& any_miss) {
       ++sends;
     } else if (mshr != nullptr) {
       any_miss = true;
-      if (mshr->accepted == level.config.mshr_merges()) {
+      if (level.config.pending_hits() == machine::v1::Cache::OWN_REQUEST) {
+        ++misses;
+      } else if (mshr->accepted == level.config.mshr_merges()) {
         ++counters_.level[kDataLevel].cache.reservation_fails[static_cast<int>(ReservationFail::kMerge)];
         return false;
+      } else if (level.config.pending_hits() == machine::v1::Cache::OWN_MSHR) {
+        ++merged;
       }
     } else if (there == nullptr) {
       any_miss = true;
       ++misses;
     }
   }
-  if (level.cache != nullptr && misses > level.config.mshrs() - level.cache->mshrs.size()) {
+  if (level.cache != nullptr && misses + merged > level.config.mshrs() - level.cache->MshrsInUse()) {
     ++counters_.level[kDataLevel].cache.reservation_fails[static_cast<int>(ReservationFail::kMshr)];
     return false;
   }

@@ -51,7 +51,7 @@ ReferenceCore::Slotting ReferenceCore::SelectPort(Cycle now, int port) {
 
 // Not if write-back is blocked and the stages of the pipeline are full.
 bool ReferenceCore::HasRoom(int /*port*/) const {
-  return queue_.size() + asked_.has_value() <= launch_.machine->core().pipeline_depth();
+  return queue_.size() + asked_.has_value() <= launch_.PipelineDepth();
 }
 
 // Fung's thesis, section 5.1.1.
@@ -152,7 +152,7 @@ std::map<Cycle, LaneMask> ReferenceCore::Latencies(Cycle now, SlotId slot, Fligh
     if (!flight.inserted) {
       if (const uint32_t scripted = ScriptedLatency(flight.pc, lanes)) return {{now + scripted, lanes.mask}};
     }
-    return {{now + core.pipeline_depth(), lanes.mask}};
+    return {{now + launch_.PipelineDepth(), lanes.mask}};
   }
   std::map<Cycle, LaneMask> done;
   bool off_core = false;

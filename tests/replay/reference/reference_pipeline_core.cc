@@ -39,12 +39,12 @@ void ReferencePipelineCore::Start(Cycle now, SlotId slot, Flight& flight) {
 }
 
 void ReferencePipelineCore::Entered(Cycle now, int port, const std::vector<SlotId>& slots, int penalty) {
-  const Cycle depth = launch_.machine->core().pipeline_depth();
+  const Cycle depth = launch_.PipelineDepth();
   pipelines_[port].on_way.push_back({now + depth - 1 + static_cast<Cycle>(penalty), slots});
 }
 
 bool ReferencePipelineCore::HasRoom(int port) const {
-  const size_t stages = launch_.machine->core().pipeline_depth() - 1;
+  const size_t stages = launch_.PipelineDepth() - 1;
   const size_t period = static_cast<size_t>(issue_cycles_);
   return pipelines_[port].on_way.size() < (stages + period - 1) / period;
 }

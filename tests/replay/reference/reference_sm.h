@@ -43,6 +43,13 @@ struct ReferenceLaunch {
   IssueObserver* observer = nullptr;
   ReferenceWarpProgress* warp_progress = nullptr;
   uint32_t launch = 0;
+
+  // Thesis front end: cycles from issue to write-back.
+  Cycle PipelineDepth() const {
+    const PolicyTraits& traits = divergence->info.traits;
+    const bool bypass = machine->core().thesis().register_read_bypass() && (traits.static_warps || traits.mixed_pcs);
+    return machine->core().pipeline_depth() - (bypass ? 1 : 0);
+  }
 };
 
 class ReferenceSm {
