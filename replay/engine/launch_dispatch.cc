@@ -33,12 +33,17 @@ absl::Status LaunchSimulation::DispatchBlocks(Cycle first) {
     const std::optional<Assignment> assignment = dispatcher_->Next(occupancy_, accepted);
     if (!assignment.has_value()) break;
     const uint32_t sm = assignment->sm;
-    if (sm >= sm_count_ || accepted_[sm] || occupancy_[sm].resident >= occupancy_[sm].capacity ||
-        assignment->block >= blocks_.count()) {
-      return absl::InternalError(absl::StrCat("the dispatcher sent block ", assignment->block, " to SM ", sm,
-                                              ", which has no room or has taken a block in this cycle"));
-    }
-    const absl::StatusOr<BlockArrival> arrival = ArrivalOf(assignment->block);
+    const uint64_t block = assignment->block;
+    const auto wrong = [&](const auto&... why) {
+      return absl::InternalError(absl::StrCat("the dispatcher sent block ", block, " to SM ", sm, why...));
+    };
+    if (sm >= sm_count_) return wrong(", but the machine has ", sm_count_, " SMs");
+    if (block >= blocks_.count()) return wrong(", but the launch has ", blocks_.count(), " blocks");
+    if (sent_[block]) return wrong(", but had sent that block before");
+    if (accepted_[sm]) return wrong(", which has taken a block in this cycle");
+    if (occupancy_[sm].resident >= occupancy_[sm].capacity) return wrong(", which has no room");
+    sent_[block] = true;
+    const absl::StatusOr<BlockArrival> arrival = ArrivalOf(block);
     if (!arrival.ok()) return arrival.status();
     accepted_[sm] = true;
     ++occupancy_[sm].resident;

@@ -93,6 +93,7 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   occupancy_.assign(sm_count_, {0, static_cast<int>(residency_)});
   ahead_.resize(sm_count_);
   accepted_ = std::make_unique<bool[]>(sm_count_);
+  if (!context_.by_warp) sent_.resize(blocks_.count());
 }
 
 void LaunchSimulation::PrepareMetrics() {

@@ -142,6 +142,7 @@ class LaunchSimulation : public SmWaker {
   std::vector<SmOccupancy> occupancy_;
   std::vector<SmCore::Stretch> ahead_;  // by SM: what it has run beyond the time of the others
   std::unique_ptr<bool[]> accepted_;
+  std::vector<bool> sent_;  // by block; where whole blocks are sent
   bool grid_assigned_ = false;
   uint64_t room_ = 0;  // blocks that would still fit
   uint64_t resident_ = 0;

@@ -1,8 +1,10 @@
 #include "replay/engine/policy_registry.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -114,7 +116,17 @@ absl::Status CheckWays(const PolicyInfo& info, const ParameterSpec& spec) {
 
 }  // namespace
 
+bool IsPolicyName(std::string_view name) {
+  return !name.empty() && absl::ascii_islower(name[0]) && std::all_of(name.begin(), name.end(), [](char c) {
+    return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '_';
+  });
+}
+
 absl::Status CheckDeclaration(const PolicyInfo& info) {
+  if (!IsPolicyName(info.name)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", info.name, "\" is no name for a policy: lower-case letters, digits and _, a letter first"));
+  }
   for (const ParameterSpec& spec : info.parameters) {
     if (spec.name.empty() || spec.name.find_first_of("=!,:") != std::string::npos) {
       return Refuse(info, absl::StrCat("\"", spec.name, "\" cannot be a parameter's name"));
@@ -152,6 +164,7 @@ absl::StatusOr<Parameters> Parameters::Parse(const PolicyInfo& info, std::string
 
 absl::StatusOr<Parameters> Parameters::ParseSome(const PolicyInfo& info, std::string_view text) {
   Parameters parameters;
+  parameters.policy_ = info.name;
   if (!text.empty()) {
     for (const std::string& item_text : std::vector<std::string>(absl::StrSplit(Text(text), ','))) {
       const std::string_view item = item_text;
@@ -208,7 +221,7 @@ std::string WithoutEffect(const PolicyInfo& info, const Parameters& parameters, 
 const std::string& Parameters::Value(std::string_view name) const {
   const auto it = values_.find(name);
   if (it == values_.end())
-    Stop(absl::StrCat("a policy asks for parameter \"", Text(name), "\", which it did not declare"));
+    Stop(absl::StrCat("policy ", policy_, " asks for parameter \"", Text(name), "\", which it did not declare"));
   return it->second;
 }
 
@@ -246,5 +259,7 @@ absl::Status UnknownPolicyError(std::string_view kind, std::string_view name, co
 void StopOnDuplicatePolicy(const std::string& name) {
   Stop(absl::StrCat("two files register the policy name \"", name, "\""));
 }
+
+void StopOnNoPolicy(const std::string& name) { Stop(absl::StrCat("the factory of policy ", name, " returned null")); }
 
 }  // namespace heddle::replay

@@ -111,9 +111,12 @@ class Parameters {
 
  private:
   const std::string& Value(std::string_view name) const;
+  std::string policy_;
   std::map<std::string, std::string, std::less<>> values_;
 };
 
+// Lower-case letters, digits and underscores, a letter first: other names could not be given in a command.
+bool IsPolicyName(std::string_view name);
 // What is wrong with a policy's declaration, with the names of policy and parameter: a default out of its range, a
 // condition on a parameter that is not declared before, ways that may be 0.
 absl::Status CheckDeclaration(const PolicyInfo& info);
@@ -134,6 +137,10 @@ bool SwizzlesHomeLanes(const PolicyInfo& info, const Parameters& parameters);
 
 absl::Status UnknownPolicyError(std::string_view kind, std::string_view name, const std::vector<std::string>& known);
 
+// Stop the program with a message: the policy is wrong, not the run.
+[[noreturn]] void StopOnDuplicatePolicy(const std::string& name);
+[[noreturn]] void StopOnNoPolicy(const std::string& name);
+
 template <typename Policy, typename Context>
 class PolicyRegistry {
  public:
@@ -148,12 +155,17 @@ class PolicyRegistry {
     return registry;
   }
 
-  // Called by HEDDLE_REGISTER_POLICY before main. Stops the program on a name that is taken, and on a declaration that
-  // contradicts itself.
+  // Called by HEDDLE_REGISTER_POLICY before main. Stops the program on a name that is taken, on a declaration that
+  // contradicts itself, and later on if the factory makes nothing.
   bool Register(PolicyInfo info, Factory make) {
     StopOnBadDeclaration(info);
     std::string name = info.name;
-    if (!entries_.emplace(name, Entry{std::move(info), std::move(make)}).second) DuplicateName(name);
+    Factory checked = [name, make = std::move(make)](const Context& context, const Parameters& parameters) {
+      std::unique_ptr<Policy> policy = make(context, parameters);
+      if (policy == nullptr) StopOnNoPolicy(name);
+      return policy;
+    };
+    if (!entries_.emplace(name, Entry{std::move(info), std::move(checked)}).second) StopOnDuplicatePolicy(name);
     return true;
   }
 
@@ -171,16 +183,8 @@ class PolicyRegistry {
   }
 
  private:
-  [[noreturn]] static void DuplicateName(const std::string& name);
   std::map<std::string, Entry, std::less<>> entries_;
 };
-
-[[noreturn]] void StopOnDuplicatePolicy(const std::string& name);
-
-template <typename Policy, typename Context>
-void PolicyRegistry<Policy, Context>::DuplicateName(const std::string& name) {
-  StopOnDuplicatePolicy(name);
-}
 
 }  // namespace heddle::replay
 

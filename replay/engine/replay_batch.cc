@@ -4,12 +4,10 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "replay/engine/machine.h"
 #include "replay/engine/replay_launch.h"
 #include "replay/engine/replay_result.h"
 #include "replay/memory/make_memory_system.h"
-#include "traces/format/kernel_name.h"
 
 namespace heddle::replay {
 namespace {
@@ -80,11 +78,7 @@ std::vector<absl::StatusOr<result::v1::Result>> BatchReplayer::Replay(std::span<
       if (!result.ok()) {
         // Who was reading when the run ended no longer does.
         cache_ = std::make_unique<ChunkCache>(reader_, cache_bytes_);
-        state.status = absl::Status(
-            result.status().code(),
-            absl::StrCat("launch ", launch->launch.id(), " (", trace::BriefKernelName(launch->program->name()),
-                         ") under ", runs[i].configuration.divergence.name, " and ",
-                         runs[i].configuration.scheduler.name, ": ", result.status().message()));
+        state.status = AtRun(result.status(), *launch, runs[i].configuration);
       } else {
         state.results.push_back(*std::move(result));
       }

@@ -8,6 +8,7 @@
 #include "replay/engine/machine.h"
 #include "replay/engine/validity.h"
 #include "replay/engine/wait_check.h"
+#include "traces/format/kernel_name.h"
 
 namespace heddle::replay {
 namespace {
@@ -47,6 +48,17 @@ absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run) {
   LaunchSimulation simulation(run, *occupancy);
   if (absl::Status status = simulation.Run(); !status.ok()) return status;
   return simulation.Result();
+}
+
+absl::Status AtRun(const absl::Status& error, const trace::LaunchView& launch, const Configuration& configuration) {
+  std::string place = absl::StrCat("launch ", launch.launch.id(), " (", trace::BriefKernelName(launch.program->name()),
+                                   ") under ", configuration.divergence.name, " and ", configuration.scheduler.name);
+  const Configuration usual;
+  if (configuration.fetch.name != usual.fetch.name) absl::StrAppend(&place, ", fetch ", configuration.fetch.name);
+  if (configuration.dispatch.name != usual.dispatch.name) {
+    absl::StrAppend(&place, ", dispatch ", configuration.dispatch.name);
+  }
+  return absl::Status(error.code(), absl::StrCat(place, ": ", error.message()));
 }
 
 }  // namespace heddle::replay

@@ -51,6 +51,9 @@ struct LaunchRun {
 // error of a policy; without launch and kernel, which the caller adds.
 absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run);
 
+// Its error with the place: "launch 0 (bfs) under pdom and lrr: ..."; other policies only where they are not the usual.
+absl::Status AtRun(const absl::Status& error, const trace::LaunchView& launch, const Configuration& configuration);
+
 }  // namespace heddle::replay
 
 #endif  // HEDDLE_REPLAY_ENGINE_REPLAY_LAUNCH_H_

@@ -17,13 +17,6 @@
 namespace heddle::replay {
 namespace {
 
-absl::Status AddPlace(const absl::Status& status, const trace::LaunchView& launch, const Configuration& configuration) {
-  return absl::Status(
-      status.code(),
-      absl::StrCat("launch ", launch.launch.id(), " (", trace::BriefKernelName(launch.program->name()), ") under ",
-                   configuration.divergence.name, " and ", configuration.scheduler.name, ": ", status.message()));
-}
-
 // All runs, with what they share.
 class Runner {
  public:
@@ -98,7 +91,7 @@ class Runner {
       if (result.ok()) {
         results_[run->trace][run->configuration][run->launch] = *std::move(result);
       } else {
-        status = AddPlace(result.status(), launch, configurations_[run->configuration]);
+        status = AtRun(result.status(), launch, configurations_[run->configuration]);
         if (traces_.size() > 1) {
           status =
               absl::Status(status.code(), absl::StrCat(traces_[run->trace].reader->name(), ": ", status.message()));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -131,6 +133,72 @@ void AddLockstep(const std::map<std::string, KernelValidity>& kernels, std::vect
   }
 }
 
+// What several launches of a kernel have in common: a program may launch a kernel thousands of times.
+struct SomeLaunches {
+  const trace::LaunchView* first = nullptr;
+  uint64_t launches = 0;
+  uint64_t number = 0;  // of what is told, over these launches
+  uint64_t whole = 0;   // of which `number` is a part
+
+  void Add(const trace::LaunchView& launch, uint64_t more, uint64_t out_of) {
+    if (first == nullptr) first = &launch;
+    ++launches;
+    number += more;
+    whole += out_of;
+  }
+};
+
+// In the order of their first launches.
+class ByKernel {
+ public:
+  void Add(const trace::LaunchView& launch, uint64_t number, uint64_t whole) {
+    const auto [it, inserted] = place_.emplace(launch.program->name(), all_.size());
+    if (inserted) all_.emplace_back();
+    all_[it->second].Add(launch, number, whole);
+  }
+  const std::vector<SomeLaunches>& all() const { return all_; }
+
+ private:
+  std::map<std::string, size_t> place_;
+  std::vector<SomeLaunches> all_;
+};
+
+// "launch 3 (bfs): " or "3,000 launches of bfs, launch 3 the first: ".
+std::string Which(const SomeLaunches& some) {
+  const std::string name = trace::BriefKernelName(some.first->program->name());
+  const uint32_t id = some.first->launch.id();
+  if (some.launches == 1) return absl::StrCat("launch ", id, " (", name, "): ");
+  return absl::StrCat(some.launches, " launches of ", name, ", launch ", id, " the first: ");
+}
+
+void AddPartialLaunches(const std::vector<const trace::LaunchView*>& launches, std::vector<std::string>& notes) {
+  ByKernel partial;
+  for (const trace::LaunchView* launch : launches) {
+    const uint64_t blocks = launch->totals.blocks();
+    if (blocks != launch->grid_blocks) partial.Add(*launch, blocks, launch->grid_blocks);
+  }
+  for (const SomeLaunches& some : partial.all()) {
+    notes.push_back(
+        absl::StrCat(Which(some), some.number, " of ", some.whole, " thread blocks were recorded: cycles are those of ",
+                     some.launches == 1 ? "a smaller launch" : "smaller launches", ", and the tail of ",
+                     some.launches == 1 ? "its" : "their",
+                     " blocks (DWR, DWS) and what a scheduler counts by phases of the launch are left out"));
+  }
+}
+
+void AddWaits(const std::vector<const trace::LaunchView*>& launches, std::vector<std::string>& notes) {
+  ByKernel waiting;
+  for (const trace::LaunchView* launch : launches) {
+    const uint64_t waits = static_cast<uint64_t>(launch->totals.wait_size()) + launch->totals.waits_not_listed();
+    if (waits != 0) waiting.Add(*launch, waits, 0);
+  }
+  for (const SomeLaunches& some : waiting.all()) {
+    notes.push_back(absl::StrCat(Which(some), "threads waited ", some.number, some.number == 1 ? " time" : " times",
+                                 " in a loop for another thread's write while recording; how often they polled then is "
+                                 "replayed, not decided anew by the order of this run"));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
@@ -139,25 +207,11 @@ std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
   const std::map<uint32_t, const Certificate*> certificates = ByLaunch(reader);
   std::map<std::string, KernelValidity> kernels;
   for (const trace::LaunchView* launch : launches) {
-    if (launch->totals.blocks() != launch->grid_blocks) {
-      notes.push_back(absl::StrCat("launch ", launch->launch.id(), " (",
-                                   trace::BriefKernelName(launch->program->name()), "): ", launch->totals.blocks(),
-                                   " of ", launch->grid_blocks,
-                                   " thread blocks were recorded: cycles are those of a smaller launch, and the tail "
-                                   "of its blocks (DWR, DWS) and what a scheduler counts by phases of the launch are "
-                                   "left out"));
-    }
     const auto found = certificates.find(launch->launch.id());
     kernels[launch->program->name()].Add(*launch, found == certificates.end() ? nullptr : found->second);
   }
-  for (const trace::LaunchView* launch : launches) {
-    const uint64_t waits = static_cast<uint64_t>(launch->totals.wait_size()) + launch->totals.waits_not_listed();
-    if (waits == 0) continue;
-    notes.push_back(absl::StrCat("launch ", launch->launch.id(), " (", trace::BriefKernelName(launch->program->name()),
-                                 "): threads waited ", waits, waits == 1 ? " time" : " times",
-                                 " in a loop for another thread's write while recording; how often they polled then is "
-                                 "replayed, not decided anew by the order of this run"));
-  }
+  AddPartialLaunches(launches, notes);
+  AddWaits(launches, notes);
   uint64_t unrecorded = 0;
   for (const trace::LaunchView& launch : reader.launches()) unrecorded += !launch.launch.recorded();
   if (unrecorded != 0) {

@@ -350,7 +350,11 @@ TEST(ImportMachine, Version2HasTheThesisFrontEnd) {
   const machine::v1::Hierarchy& memory = machine.memory().hierarchy();
   EXPECT_EQ(memory.network().sms_per_port(), 3);
   EXPECT_EQ(memory.l1_data().sets(), 128);
-  EXPECT_EQ(memory.l1_data().mshr_merges(), 6);
+  EXPECT_EQ(memory.l1_data().pending_hits(), machine::v1::Cache::OWN_REQUEST) << "6 = texture (4) and constants (2)";
+  EXPECT_EQ(memory.l1_texture().pending_hits(), machine::v1::Cache::JOIN_MSHR);
+  EXPECT_EQ(memory.l1_constant().pending_hits(), machine::v1::Cache::JOIN_MSHR);
+  EXPECT_EQ(imported.sources.at("memory.hierarchy.l1_data.pending_hits"),
+            "line 5: -gpgpu_interwarp_mshr_merge (bit 1)");
   EXPECT_EQ(memory.l1_data().global_write(), machine::v1::Cache::WRITE_BACK);
   EXPECT_EQ(memory.l2().slices_per_controller(), 0);
   EXPECT_EQ(memory.dram().queue(), 32);

@@ -11,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "replay/dispatch/block_dispatcher.h"
 #include "replay/divergence/divergence_policy.h"
+#include "replay/engine/policy_registry.h"
 #include "replay/engine/suggest.h"
 #include "replay/fetch/fetch_policy.h"
 #include "replay/schedule/warp_scheduler.h"
@@ -19,12 +20,6 @@
 
 namespace heddle::tools {
 namespace {
-
-bool IsName(std::string_view name) {
-  return !name.empty() && absl::ascii_islower(name[0]) && std::all_of(name.begin(), name.end(), [](char c) {
-    return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '_';
-  });
-}
 
 // "two_level" -> "TwoLevel".
 std::string ClassName(std::string_view name) {
@@ -58,7 +53,7 @@ int NewPolicyCommand(const std::string& seam, const std::string& name, const std
     return Complain(kWrongUsage,
                     replay::UnknownNameMessage("seam", seam, {"dispatch", "divergence", "fetch", "scheduler"}));
   }
-  if (!IsName(name)) {
+  if (!replay::IsPolicyName(name)) {
     return Complain(kWrongUsage, absl::StrCat("new-policy: \"", name,
                                               "\" is no name for a policy: lower-case letters, digits and _, a letter "
                                               "first"));

@@ -3,10 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "replay/dispatch/block_dispatcher.h"
+#include "replay/schedule/warp_scheduler.h"
 #include "tests/replay/core/engine_harness.h"
 
 namespace heddle::replay {
@@ -380,6 +386,50 @@ TEST(BrokenPolicy, IsStoppedWithLaunchKernelPolicyAndSlot) {
   EXPECT_EQ(outcome.status.code(), absl::StatusCode::kInternal);
   EXPECT_THAT(outcome.status.message(), HasSubstr("launch 0 (victim) under loses and lrr"));
   EXPECT_THAT(outcome.status.message(), HasSubstr("slot 0 in cycle 1"));
+}
+
+// Sends what it is given, one after another.
+class Sending : public BlockDispatcher {
+ public:
+  explicit Sending(std::vector<Assignment> sends) : sends_(std::move(sends)) {}
+  std::optional<Assignment> Next(std::span<const SmOccupancy>, std::span<const bool>) override {
+    return done() ? std::nullopt : std::optional(sends_[next_++]);
+  }
+  bool done() const override { return next_ == sends_.size(); }
+
+ private:
+  std::vector<Assignment> sends_;
+  size_t next_ = 0;
+};
+
+TEST(BrokenPolicy, ADispatcherIsToldWhatIsWrongWithAnAssignment) {
+  const struct {
+    const char* name;
+    std::vector<Assignment> sends;
+    const char* says;
+  } wrong[] = {
+      {"sends_elsewhere", {{1, 0}}, "sent block 0 to SM 1, but the machine has 1 SMs"},
+      {"sends_nothing", {{0, 2}}, "sent block 2 to SM 0, but the launch has 2 blocks"},
+      {"sends_again", {{0, 1}, {0, 1}}, "sent block 1 to SM 0, but had sent that block before"},
+      {"sends_two", {{0, 0}, {0, 1}}, "sent block 1 to SM 0, which has taken a block in this cycle"},
+  };
+  const auto trace = MakeTrace(ProgramBuilder("k").Exit().Build(), 2, std::vector<ThreadTrace>(8));
+  for (const auto& [name, sends, says] : wrong) {
+    DispatchRegistry::Get().Register(
+        {.name = name, .summary = "wrong", .source = "tests"},
+        [sends](const DispatchContext&, const Parameters&) { return std::make_unique<Sending>(sends); });
+    const Outcome outcome = RunTrace(*trace, {.dispatch = name});
+    EXPECT_EQ(outcome.status.code(), absl::StatusCode::kInternal);
+    EXPECT_THAT(outcome.status.message(), HasSubstr(says));
+    EXPECT_THAT(outcome.status.message(), HasSubstr(absl::StrCat("under pdom and lrr, dispatch ", name, ": ")));
+  }
+}
+
+TEST(BrokenPolicyDeathTest, AFactoryThatMakesNothingStopsTheProgram) {
+  SchedulerRegistry::Get().Register({.name = "makes_nothing", .summary = "wrong", .source = "tests"},
+                                    [](const SchedulerContext&, const Parameters&) { return nullptr; });
+  const auto trace = MakeTrace(ProgramBuilder("k").Exit().Build(), 1, std::vector<ThreadTrace>(4));
+  EXPECT_DEATH(RunTrace(*trace, {.scheduler = "makes_nothing"}), "the factory of policy makes_nothing returned null");
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ constexpr uint32_t kThreads = 32;
 // and, if blocks are left out, as a sample.
 class ValidityTest : public ::testing::Test {
  protected:
-  void Write(const std::vector<Certificate>& certificates, uint64_t recorded_blocks = 2) {
+  void Write(const std::vector<Certificate>& certificates, uint64_t recorded_blocks = 2, int launches = 1) {
     auto writer = trace::TraceWriter::Create(file_.path(), trace::testing::MakeHeader());
     ASSERT_TRUE(writer.ok()) << writer.status();
     trace::v1::KernelProgram kernel = ProgramBuilder("k")
@@ -47,13 +47,15 @@ class ValidityTest : public ::testing::Test {
       launch.mutable_selection()->set_rule(trace::v1::BlockSelection::FIRST);
       launch.mutable_selection()->set_blocks(recorded_blocks);
     }
-    ASSERT_TRUE((*writer)->BeginLaunch(launch).ok());
     const std::vector<uint64_t> addresses = {0x1000000, 0x1000000};
-    for (uint64_t block = 0; block < recorded_blocks; ++block) {
-      const std::vector<trace::ThreadRecord> records(kThreads, {{}, addresses, false});
-      ASSERT_EQ((*writer)->AddBlock(block, records, 5 * kThreads), absl::OkStatus());
+    for (int i = 0; i < launches; ++i) {
+      ASSERT_TRUE((*writer)->BeginLaunch(launch).ok());
+      for (uint64_t block = 0; block < recorded_blocks; ++block) {
+        const std::vector<trace::ThreadRecord> records(kThreads, {{}, addresses, false});
+        ASSERT_EQ((*writer)->AddBlock(block, records, 5 * kThreads), absl::OkStatus());
+      }
+      ASSERT_EQ((*writer)->EndLaunch(), absl::OkStatus());
     }
-    ASSERT_EQ((*writer)->EndLaunch(), absl::OkStatus());
     for (const Certificate& certificate : certificates) {
       ASSERT_EQ((*writer)->AddCertificate(certificate), absl::OkStatus());
     }
@@ -96,6 +98,15 @@ Certificate Certified(uint32_t runs) {
 TEST_F(ValidityTest, ATraceWithoutCertificateSaysSo) {
   Write({});
   EXPECT_THAT(Notes(), ElementsAre(HasSubstr("not certified")));
+}
+
+TEST_F(ValidityTest, LaunchesInPartAreToldOncePerKernel) {
+  Write({}, /*recorded_blocks=*/1);
+  EXPECT_THAT(Notes(),
+              ElementsAre(HasSubstr("launch 0 (k): 1 of 2 thread blocks were recorded"), HasSubstr("certified")));
+  Write({}, /*recorded_blocks=*/1, /*launches=*/3);
+  EXPECT_THAT(Notes(), ElementsAre(HasSubstr("3 launches of k, launch 0 the first: 3 of 6 thread blocks were recorded"),
+                                   HasSubstr("certified")));
 }
 
 TEST_F(ValidityTest, UnchangedIsSaidWithTheNumberOfOrders) {

@@ -172,7 +172,7 @@ TEST(ParameterText, IsRefusedIfMalformedOrDoubled) {
 TEST(ParameterTextDeathTest, AskingForWhatWasNotDeclaredStopsTheProgram) {
   const auto parameters = Parameters::Parse(Sample(), "");
   ASSERT_TRUE(parameters.ok());
-  EXPECT_DEATH(parameters->Bool("slow"), "asks for parameter \"slow\", which it did not declare");
+  EXPECT_DEATH(parameters->Bool("slow"), "policy sample asks for parameter \"slow\", which it did not declare");
   EXPECT_DEATH(parameters->Bool("entries"), "parameter \"entries\" is not declared as a bool");
   EXPECT_DEATH(parameters->Integer("order"), "parameter \"order\" is not declared as an integer");
 }
@@ -201,6 +201,16 @@ TEST(Declaration, NamesParametersThatAreDeclaredBefore) {
   PolicyInfo forward = Sample();
   forward.parameters[0].only_if = "order=up";
   EXPECT_THAT(std::string(CheckDeclaration(forward).message()), HasSubstr("sample: parameter fast: only_if"));
+}
+
+TEST(Declaration, HasANameThatCanBeGivenInACommand) {
+  PolicyInfo info = Sample();
+  EXPECT_EQ(CheckDeclaration(info), absl::OkStatus());
+  for (const char* name : {"", "Bad", "two words", "a:b", "1st", "_x", "a,b", "a=b"}) {
+    info.name = name;
+    EXPECT_EQ(CheckDeclaration(info).message(),
+              absl::StrCat("\"", name, "\" is no name for a policy: lower-case letters, digits and _, a letter first"));
+  }
 }
 
 TEST(Declaration, GivesTablesAtLeastOneWay) {

@@ -62,13 +62,12 @@ void SetCachePolicies(OptionReader& reader, const std::string& path, const Cache
   reader.Set(path + ".local_write", local_back ? "WRITE_BACK" : through ? "WRITE_UPDATE" : "WRITE_EVICT", source);
 }
 
-// `banks` and `hit`: how many and where from. Without MSHRs in the text: `merges` and our choice of the rest.
+// `banks` and `hit`: how many and where from.
 struct CacheExtras {
   uint64_t hit_cycles = 1;
   std::string hit_source = "GPGPU-Sim: the data of a hit come in the cycle of the access";
   uint64_t banks = 1;
   std::string banks_source = "GPGPU-Sim: one access per cycle";
-  uint64_t merges = 8;
 };
 
 // Returns whether there is such a cache.
@@ -94,7 +93,7 @@ bool SetCache(OptionReader& reader, const std::string& path, const OptionValue& 
   reader.Set(path + ".line_bytes", cache.line_bytes, source);
   reader.Set(path + ".ways", cache.ways, source);
   reader.Set(path + ".mshrs", cache.mshrs == 0 ? 64 : cache.mshrs, missing);
-  reader.Set(path + ".mshr_merges", cache.mshrs == 0 ? extras.merges : cache.merges, missing);
+  reader.Set(path + ".mshr_merges", cache.mshrs == 0 ? 8 : cache.merges, missing);
   reader.Set(path + ".miss_queue", cache.mshrs == 0 ? 8 : cache.miss_queue, missing);
   reader.Set(path + ".hit_cycles", extras.hit_cycles, extras.hit_source);
   reader.Set(path + ".banks", extras.banks, extras.banks_source);
@@ -120,7 +119,20 @@ void ImportSharedMemory(OptionReader& reader) {
   }
 }
 
-void ImportDataCache(OptionReader& reader) {
+// Version 2.x: which caches merge the misses of different warps is a bit mask. Those of one warp are one access here.
+struct MergingBetweenWarps {
+  OptionValue option;
+  uint64_t mask = 0;
+};
+enum MergingBit : uint64_t { kMergesData = 1, kMergesConstant = 2, kMergesTexture = 4 };
+
+void SetMerging(OptionReader& reader, const std::string& path, const MergingBetweenWarps& merging, MergingBit bit) {
+  if (!reader.version2()) return;
+  reader.Set(path + ".pending_hits", (merging.mask & bit) != 0 ? "JOIN_MSHR" : "OWN_REQUEST",
+             absl::StrCat(merging.option.Source(), " (bit ", static_cast<uint64_t>(bit), ")"));
+}
+
+void ImportDataCache(OptionReader& reader, const MergingBetweenWarps& merging) {
   const std::string path = kHierarchy + "l1_data";
   CacheExtras extras;
   OptionValue option = reader.Take({"-gpgpu_cache:dl1"}, reader.version2() ? "256:128:1:L" : "none");
@@ -130,12 +142,11 @@ void ImportDataCache(OptionReader& reader) {
     const OptionValue banks = reader.Take({"-gpgpu_n_cache_bank"}, "1");
     extras.banks = reader.Number(banks);
     extras.banks_source = banks.Source();
-    const OptionValue merges = reader.Take({"-gpgpu_interwarp_mshr_merge"}, "0");
-    if (const uint64_t most = reader.Number(merges); most != 0) extras.merges = most;
     const OptionValue conflicts = reader.Take({"-gpgpu_cache_bkconflict"}, "0");
     const bool conflict = reader.Flag(conflicts);
     if (SetCache(reader, path, option, CacheRole::kData, extras)) {
       reader.Set(path + ".ideal_ports", conflict ? "false" : "true", conflicts.Source());
+      SetMerging(reader, path, merging, kMergesData);
     }
     return;
   }
@@ -148,11 +159,13 @@ void ImportDataCache(OptionReader& reader) {
   SetCache(reader, path, option, CacheRole::kData, extras);
 }
 
-void ImportReadOnlyCaches(OptionReader& reader) {
+void ImportReadOnlyCaches(OptionReader& reader, const MergingBetweenWarps& merging) {
   const bool version2 = reader.version2();
-  SetCache(reader, kHierarchy + "l1_texture",
-           reader.Take({"-gpgpu_tex_cache:l1"}, version2 ? "512:64:2:L" : "8:128:5,L:R:m:N,F:128:4,128:2"),
-           CacheRole::kReadOnly);
+  if (SetCache(reader, kHierarchy + "l1_texture",
+               reader.Take({"-gpgpu_tex_cache:l1"}, version2 ? "512:64:2:L" : "8:128:5,L:R:m:N,F:128:4,128:2"),
+               CacheRole::kReadOnly)) {
+    SetMerging(reader, kHierarchy + "l1_texture", merging, kMergesTexture);
+  }
   const OptionValue constant =
       reader.Take({"-gpgpu_const_cache:l1"}, version2 ? "64:64:2:L" : "64:64:2,L:R:f:N,A:2:32,4");
   const OptionValue instruction = reader.Take({"-gpgpu_cache:il1"}, version2 ? "none" : "4:256:4,L:R:f:N,A:2:32,4");
@@ -162,7 +175,9 @@ void ImportReadOnlyCaches(OptionReader& reader) {
     reader.Set(kHierarchy + "l1_instruction.sets", 0, absl::StrCat(perfect.Source(), " (always hits)"));
     return;
   }
-  SetCache(reader, kHierarchy + "l1_constant", constant, CacheRole::kReadOnly);
+  if (SetCache(reader, kHierarchy + "l1_constant", constant, CacheRole::kReadOnly)) {
+    SetMerging(reader, kHierarchy + "l1_constant", merging, kMergesConstant);
+  }
   SetCache(reader, kHierarchy + "l1_instruction", instruction, CacheRole::kReadOnly);
 }
 
@@ -178,8 +193,13 @@ void ImportFirstLevels(OptionReader& reader) {
   }
   reader.Set(kHierarchy + "all_misses_or_none", "false", "GPGPU-Sim");
   ImportSharedMemory(reader);
-  ImportDataCache(reader);
-  ImportReadOnlyCaches(reader);
+  MergingBetweenWarps merging;
+  if (reader.version2()) {
+    merging.option = reader.Take({"-gpgpu_interwarp_mshr_merge"}, "0");
+    merging.mask = reader.Number(merging.option);
+  }
+  ImportDataCache(reader, merging);
+  ImportReadOnlyCaches(reader, merging);
   const OptionValue flush = reader.Take({"-gpgpu_flush_l1_cache", "-gpgpu_flush_cache"}, "0");
   if (flush.given() && !reader.Flag(flush)) {
     reader.Note(kDifferent, flush, "first-level caches are emptied between launches");
