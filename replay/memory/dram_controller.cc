@@ -23,9 +23,9 @@ void DramCounters::Add(const DramCounters& other) {
   queue_length += other.queue_length;
   active_cycles += other.active_cycles;
   active_banks += other.active_banks;
-  read_latency += other.read_latency;
   starvation_caps += other.starvation_caps;
   for (int i = 0; i < kDramConstraints; ++i) blocked[i] += other.blocked[i];
+  read_latency.Add(other.read_latency);
 }
 
 DramController::DramController(const DramParameters& parameters)
@@ -168,7 +168,7 @@ void DramController::End(uint32_t index, uint64_t cycle) {
   const DramQueueEntry& entry = banks_[index].request;
   const uint64_t due =
       cycle + parameters_.timing.to_data[entry.request.write ? 1 : 0] + parameters_.timing.burst_cycles;
-  counters_.read_latency += entry.request.write ? 0 : due - entry.arrival;
+  if (!entry.request.write) counters_.read_latency.Record(due - entry.arrival);
   replies_.Insert({.request = entry.request.request, .write = entry.request.write, .due = due});
   search_.Forget(index);
   busy_ &= ~(uint64_t{1} << index);

@@ -12,6 +12,7 @@
 #include "replay/memory/dram_reply_queue.h"
 #include "replay/memory/dram_request_queue.h"
 #include "replay/memory/dram_timing.h"
+#include "replay/memory/latency_histogram.h"
 #include "replay/memory/memory_request.h"
 
 namespace heddle::replay {
@@ -29,10 +30,10 @@ struct DramCounters {
   uint64_t queue_length = 0;     // requests that wait for a bank, summed over cycles
   uint64_t active_cycles = 0;    // cycles in which at least one bank serves a request
   uint64_t active_banks = 0;     // banks that serve a request, summed over cycles; / active_cycles = bank parallelism
-  uint64_t read_latency = 0;     // cycles from the arrival of a read to the end of its data, summed
   uint64_t starvation_caps = 0;  // times that the cap made an old request go before a row hit
   // Active cycles without a command, by what the command that could be issued first waits for.
   std::array<uint64_t, kDramConstraints> blocked{};
+  LatencyHistogram read_latency;  // cycles from the arrival of a read to the end of its data
 
   void Add(const DramCounters& other);
   bool operator==(const DramCounters&) const = default;

@@ -18,6 +18,17 @@ void WriteFirstLevel(const FirstLevelCounters& counters, result::v1::CacheCounte
   out.set_request_bytes(counters.request_bytes);
 }
 
+// The bins that have something.
+void WriteHistogram(const LatencyHistogram& latency,
+                    google::protobuf::RepeatedPtrField<result::v1::LatencyCount>& out) {
+  for (uint32_t bin = 0; bin < LatencyHistogram::kBins; ++bin) {
+    if (latency.counts()[bin] == 0) continue;
+    result::v1::LatencyCount& count = *out.Add();
+    count.set_lowest_cycles(LatencyHistogram::LowestOf(bin));
+    count.set_count(latency.counts()[bin]);
+  }
+}
+
 }  // namespace
 
 void WriteCache(const CacheCounters& counters, const std::vector<uint64_t>& mshr_occupancy,
@@ -68,12 +79,7 @@ void WriteSmCounters(const SmMemoryCounters& counters, const machine::v1::Hierar
   out.set_shared_passes(counters.shared_passes);
   out.set_return_stall_cycles(counters.return_stall_cycles);
   const LatencyHistogram& latency = counters.load_to_use;
-  for (uint32_t bin = 0; bin < LatencyHistogram::kBins; ++bin) {
-    if (latency.counts()[bin] == 0) continue;
-    result::v1::LatencyCount& count = *out.add_load_to_use();
-    count.set_lowest_cycles(LatencyHistogram::LowestOf(bin));
-    count.set_count(latency.counts()[bin]);
-  }
+  WriteHistogram(latency, *out.mutable_load_to_use());
   out.set_load_to_use_sum(latency.sum());
   if (latency.count() != 0) out.set_load_to_use_mean(Ratio(latency.sum(), latency.count()));
 }
@@ -134,7 +140,8 @@ void WriteDram(const DramCounters& counters, uint64_t cycles, uint64_t controlle
   out.set_queue_length_sum(counters.queue_length);
   out.set_active_cycles(counters.active_cycles);
   out.set_active_banks_sum(counters.active_banks);
-  out.set_read_latency_sum(counters.read_latency);
+  out.set_read_latency_sum(counters.read_latency.sum());
+  WriteHistogram(counters.read_latency, *out.mutable_read_latency());
   out.set_starvation_caps(counters.starvation_caps);
   for (int i = 0; i < kDramConstraints; ++i) {
     (*out.mutable_blocked())[std::string(NameOf(static_cast<DramConstraint>(i)))] = counters.blocked[i];

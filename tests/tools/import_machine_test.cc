@@ -354,7 +354,7 @@ TEST(ImportMachine, Version2HasTheThesisFrontEnd) {
   EXPECT_EQ(memory.l1_texture().pending_hits(), machine::v1::Cache::JOIN_MSHR);
   EXPECT_EQ(memory.l1_constant().pending_hits(), machine::v1::Cache::JOIN_MSHR);
   EXPECT_EQ(imported.sources.at("memory.hierarchy.l1_data.pending_hits"),
-            "line 5: -gpgpu_interwarp_mshr_merge (bit 1)");
+            "line 8: -gpgpu_interwarp_mshr_merge (bit 1)");
   EXPECT_EQ(memory.l1_data().global_write(), machine::v1::Cache::WRITE_BACK);
   EXPECT_EQ(memory.l2().slices_per_controller(), 0);
   EXPECT_EQ(memory.dram().queue(), 32);

@@ -249,7 +249,9 @@ TEST(DramStatistics, ARowConflict) {
   EXPECT_EQ(c.queue_length, 13u);   // the second waits in cycles 0 to 12
   EXPECT_EQ(c.active_cycles, 47u);  // cycles 0 to 46
   EXPECT_EQ(c.active_banks, 47u);
-  EXPECT_EQ(c.read_latency, 23u + 57u);
+  EXPECT_EQ(c.read_latency.sum(), 23u + 57u);
+  EXPECT_EQ(c.read_latency.counts()[LatencyHistogram::BinOf(23)], 1u);
+  EXPECT_EQ(c.read_latency.counts()[LatencyHistogram::BinOf(57)], 1u);
   std::array<uint64_t, kDramConstraints> blocked{};
   blocked[static_cast<int>(DramConstraint::kRcd)] = 22;  // 1 to 11, 35 to 45
   blocked[static_cast<int>(DramConstraint::kRas)] = 8;   // 13 to 20

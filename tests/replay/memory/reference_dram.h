@@ -207,7 +207,7 @@ class ReferenceDram {
     if (request.left == request.accesses && !request.activated) ++counters_.row_hits;
     if (--request.left > 0) return;
     replies_.emplace_back(bus_free_, request.request.request);
-    if (!write) counters_.read_latency += bus_free_ - request.arrival;
+    if (!write) counters_.read_latency.Record(bus_free_ - request.arrival);
     bank.request.reset();
   }
 
