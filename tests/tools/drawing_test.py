@@ -1,4 +1,5 @@
 """`heddle replay --draw`: what is drawn is what issued, and what cannot be drawn is refused."""
+import re
 import xml.etree.ElementTree as ElementTree
 
 from heddle_command import SAMPLE, SOURCE, CommandTest, heddle, main, results
@@ -27,6 +28,18 @@ class Drawing(CommandTest):
         self.assertEqual(len(self.boxes(root, "k")), result["total"]["thread_instructions"])
         texts = [t.text for t in root.iter(f"{SVG}text")]
         self.assertIn("14 issues in cycles 0 to 13, lane activity 60.7 %", texts)
+
+    def test_every_shape_has_a_colour_without_variables_and_media_queries(self):
+        """Only browsers know those; librsvg and Inkscape draw in black what they cannot read."""
+        for show in ("both", "progress"):
+            root = self.draw(LOOP, "--machine", "toy", "--scheduler", "lrr", "--draw-show", show)
+            plain, dark = (style.text.strip() for style in root.iter(f"{SVG}style"))
+            self.assertNotRegex(plain, r"@|var\(")
+            self.assertTrue(dark.startswith("@media (prefers-color-scheme:dark){") and dark.endswith("}"), dark)
+            coloured = set(re.findall(r"\.(\w+)\{[^}]*(?:fill|stroke):#", plain))
+            for shape in ("rect", "path", "polygon", "polyline"):
+                for one in root.iter(f"{SVG}{shape}"):
+                    self.assertIn(one.get("class"), coloured, show)
 
     def test_warps_that_wait_for_their_turn(self):
         # Six warps are ready in cycle 0; one issues. A greedy warp passes the others over until it waits for memory.

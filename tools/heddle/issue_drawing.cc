@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "tools/heddle/drawing_style.h"
 
 namespace heddle::tools {
 namespace {
@@ -25,19 +26,19 @@ constexpr int kAxis = 22;      // height of the labels below a panel
 
 // Fills of Okabe and Ito's palette, made lighter where black text would be hard to read on them. They do in light as in
 // dark; only paper, ink and lines change.
-constexpr char kStyle[] = R"svg(<style>
-svg{--paper:#ffffff;--ink:#1a1a1a;--soft:#5c5c5c;--line:#d0d0d0;--empty:#f3f3f3;--wait:#5c5c5c}
-@media (prefers-color-scheme:dark){svg{--paper:#15181c;--ink:#ececec;--soft:#a8adb3;--line:#3c4147;--empty:#20242a;--wait:#b9bec4}}
-.paper{fill:var(--paper)}
-text{font:12px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:var(--ink)}
-.t{font-size:14px;font-weight:bold}.s{fill:var(--soft)}.m{text-anchor:middle}.e{text-anchor:end}
-.c{fill:#111;font-size:11px;text-anchor:middle}
-.l{stroke:var(--line);fill:none}.n{fill:var(--empty);stroke:var(--line);stroke-width:.5}
-.w{fill:none;stroke:var(--wait);stroke-width:1.5}.h{fill:none;stroke:var(--wait);stroke-width:1.5;stroke-dasharray:2 2}
-.b{fill:url(#bar);stroke:var(--soft);stroke-width:.5}
+constexpr char kLight[] = R"svg(.c{fill:#111111;font-size:11px;text-anchor:middle}
+.n{fill:#f3f3f3;stroke:#d0d0d0;stroke-width:.5}
+.w{fill:none;stroke:#5c5c5c;stroke-width:1.5}.h{fill:none;stroke:#5c5c5c;stroke-width:1.5;stroke-dasharray:2 2}
+.b{fill:url(#bar);stroke:#5c5c5c;stroke-width:.5}.bar{stroke:#5c5c5c;stroke-width:2.5}
 .k0{fill:#56b4e9}.k1{fill:#e69f00}.k2{fill:#35b894}.k3{fill:#f0e442}.k4{fill:#5b9bd5}.k5{fill:#e8804a}.k6{fill:#d9a0c1}.k7{fill:#b5b5b5}
-</style>
-<defs><pattern id="bar" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M0 0V5" style="stroke:var(--soft);stroke-width:2.5"/></pattern></defs>
+)svg";
+constexpr char kDark[] = R"svg(.c{fill:#111111}
+.n{fill:#20242a;stroke:#3c4147}
+.w,.h{stroke:#b9bec4}
+.b,.bar{stroke:#a8adb3}
+)svg";
+constexpr char kHatching[] =
+    R"svg(<defs><pattern id="bar" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="bar" d="M0 0V5"/></pattern></defs>
 )svg";
 
 std::string Escaped(const std::string& text) {
@@ -82,8 +83,8 @@ class Drawing {
     const int height = top_ + kMargin;
     return absl::StrCat("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", width, " ", height, "\" width=\"",
                         width, "\" height=\"", height, "\" role=\"img\">\n<title>", Escaped(options_.title),
-                        "</title>\n", kStyle, "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n", body_,
-                        "</svg>\n");
+                        "</title>\n", DrawingStyle(kLight, kDark), kHatching,
+                        "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n", body_, "</svg>\n");
   }
 
  private:

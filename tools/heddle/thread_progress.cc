@@ -4,20 +4,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "tools/heddle/drawing_style.h"
 #include "tools/heddle/table.h"
 
 namespace heddle::tools {
 namespace {
 
-constexpr char kStyle[] = R"svg(<style>
-svg{--paper:#ffffff;--ink:#1a1a1a;--soft:#5c5c5c;--line:#d0d0d0}
-@media (prefers-color-scheme:dark){svg{--paper:#15181c;--ink:#ececec;--soft:#a8adb3;--line:#3c4147}}
-.paper{fill:var(--paper)}
-text{font:12px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:var(--ink)}
-.t{font-size:14px;font-weight:bold}.s{fill:var(--soft)}.m{text-anchor:middle}.e{text-anchor:end}
-.l{stroke:var(--line);fill:none}.all{fill:#56b4e9;fill-opacity:.35}.most{fill:#56b4e9;fill-opacity:.75}
-.median{stroke:var(--ink);stroke-width:1.5;fill:none}
-</style>
+constexpr char kLight[] = R"svg(.all{fill:#56b4e9;fill-opacity:.35}.most{fill:#56b4e9;fill-opacity:.75}
+.median{stroke:#1a1a1a;stroke-width:1.5;fill:none}
+)svg";
+constexpr char kDark[] = R"svg(.median{stroke:#ececec}
 )svg";
 constexpr int kLeft = 96;
 constexpr int kTop = 56;
@@ -88,9 +84,9 @@ std::string DrawThreadProgress(const ThreadProgress& progress, const std::string
   const int height = kTop + kHeight + 66;
   const int legend = kTop + kHeight + 44;
   return absl::StrCat("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", width, " ", height, "\" width=\"",
-                      width, "\" height=\"", height, "\" role=\"img\">\n<title>", name, "</title>\n", kStyle,
-                      "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n", text(12, 26, "t", name),
-                      text(12, 46, "s", "instructions executed, by thread"),
+                      width, "\" height=\"", height, "\" role=\"img\">\n<title>", name, "</title>\n",
+                      DrawingStyle(kLight, kDark), "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
+                      text(12, 26, "t", name), text(12, 46, "s", "instructions executed, by thread"),
                       band("all", 0, ThreadProgress::kQuantiles - 1), band("most", 1, ThreadProgress::kQuantiles - 2),
                       "<polyline class=\"median\" points=\"", median, "\"/>\n", "<path class=\"l\" d=\"M", kLeft, " ",
                       kTop, "v", kHeight, "h", kWidth, "\"/>\n", text(kLeft - 8, kTop + 10, "s e", WithThousands(most)),
