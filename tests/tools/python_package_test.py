@@ -71,6 +71,18 @@ print(json.dumps(out))
             done = self.python("-c", f"from heddle import results; results.read({str(bad)!r})")
             self.assertIn(says, done.stderr.splitlines()[-1])
 
+    @unittest.skipIf(NO_PANDAS, NO_PANDAS)
+    def test_of_a_sweep_the_results_of_its_plan_are_read(self):
+        folder = self.folder / "sweep"
+        run, other = (json.loads(line) for line in self.results.read_text().splitlines()[:2])
+        for key, result in (("ab12", run), ("cd34", other)):
+            (folder / "results" / key[:2]).mkdir(parents=True)
+            (folder / "results" / key[:2] / f"{key}.json").write_text(json.dumps({**result, "key": key}))
+        (folder / "points.jsonl").write_text('{"key":"ab12"}\n{"key":"ef56"}\n')
+        done = self.python("-c", f"from heddle import results; print(*results.read({str(folder)!r})['divergence'])")
+        self.assertEqual(done.stdout, "pdom\n")
+        self.assertIn("left out 1 result of points that are not in its plan", done.stderr)
+
     @unittest.skipIf(NO_MATPLOTLIB, NO_MATPLOTLIB)
     def test_every_figure_is_drawn_and_the_same_twice(self):
         names = re.search(r"matplotlib instead: ([a-z, \n]+)", re.sub(r"\s+", " ", heddle("report", "--help").stdout)).group(1).split(", ")

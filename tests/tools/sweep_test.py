@@ -273,6 +273,20 @@ class Running(SweepTest):
         (folder / "plan.json").write_text(json.dumps(plan))
         self.assert_refused(1, "sweep", "run", folder, says=["0.0.1+123", "plan the sweep again"])
 
+    def test_a_report_shows_the_points_of_the_present_plan(self):
+        one = f'name: "a" trace: "{SAMPLES}/nqueens.htrace" divergence: "pdom" scheduler: "lrr" parameter {{ name: "sms" value: "1" }}'
+        folder = self.plan(one)
+        self.sweep("run", folder)
+        self.plan(one.replace('value: "1"', 'value: "2"'))
+        line = self.assert_refused(1, "report", folder, "--json", says=["left out 1 result of points", "not in its plan"])
+        self.assertIn("heddle sweep run", line)
+        self.sweep("run", folder)
+        done = heddle("report", folder, "--json")
+        self.assertEqual([machine["name"] for machine in json.loads(done.stdout)["machines"]], ["fermi_fixed sms=2"])
+        self.assertEqual(done.stderr, f"heddle: note: {folder}: left out 1 result of points that are not in its plan\n")
+        # The files themselves can still be asked for.
+        self.assertEqual(len(json.loads(heddle("report", folder / "results", "--json").stdout)["machines"]), 2)
+
 
 class Emitting(SweepTest):
     def test_a_job_list_runs_with_xargs_and_then_nothing_is_missing(self):

@@ -101,7 +101,6 @@ int DrawFigure(const ReportArguments& arguments, const std::string& data) {
 }
 
 absl::Status CheckArguments(const ReportArguments& arguments) {
-  const bool to_file = !arguments.output.empty() && arguments.output != "-";
   if (!arguments.figure.empty()) {
     const std::vector<std::string> names = FigureNames();
     if (std::find(names.begin(), names.end(), arguments.figure) == names.end()) {
@@ -114,12 +113,6 @@ absl::Status CheckArguments(const ReportArguments& arguments) {
     if (arguments.json) return absl::InvalidArgumentError("--figure and --json: one of them");
   } else if (!arguments.json && arguments.output.empty()) {
     return absl::InvalidArgumentError("-o: needs a file for the page, such as report.html");
-  }
-  if (to_file) {
-    const absl::StatusOr<std::vector<std::string>> results = ResultFiles(arguments.results);
-    if (!results.ok()) return results.status();
-    absl::Status status = CheckNotAnInput("-o", arguments.output, *results, "one of the results");
-    if (!status.ok()) return status;
   }
   for (const std::string& folder : arguments.sources) {
     std::error_code error;
@@ -143,10 +136,17 @@ std::vector<std::string> FigureNames() { return {"heatmap", "speedup", "stalls",
 
 int ReportCommand(const ReportArguments& arguments) {
   if (const absl::Status status = CheckArguments(arguments); !status.ok()) return Complain(kWrongUsage, status);
-  const absl::StatusOr<std::vector<result::v1::Result>> results = ReadResults(arguments.results);
+  const absl::StatusOr<ResultFiles> found = FindResults(arguments.results);
+  if (!found.ok()) return Complain(absl::IsNotFound(found.status()) ? kWrongUsage : kFailed, found.status());
+  if (!arguments.output.empty() && arguments.output != "-") {
+    const absl::Status status = CheckNotAnInput("-o", arguments.output, found->files, "one of the results");
+    if (!status.ok()) return Complain(kWrongUsage, status);
+  }
+  const absl::StatusOr<std::vector<result::v1::Result>> results = ReadResultFiles(found->files);
   if (!results.ok()) return Complain(absl::IsNotFound(results.status()) ? kWrongUsage : kFailed, results.status());
   const absl::StatusOr<Study> study = MakeStudy(*results);
   if (!study.ok()) return Complain(kFailed, study.status());
+  for (const std::string& note : found->notes) Note(note);
   if (study->duplicates != 0) {
     Note(absl::StrCat(study->duplicates, study->duplicates == 1 ? " result is" : " results are",
                       " there more than once and shown once"));

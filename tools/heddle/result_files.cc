@@ -7,8 +7,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
@@ -20,6 +23,7 @@ namespace fs = std::filesystem;
 using result::v1::Result;
 
 constexpr uint32_t kSchema = 1;
+constexpr char kHowToGetResults[] = "`heddle replay TRACE -o results.jsonl` writes some";
 
 absl::Status Refused(const std::string& path, size_t line, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat(path, ":", line, ": ", why));
@@ -56,50 +60,96 @@ absl::Status ReadFile(const std::string& path, std::vector<Result>& results) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::string>> FilesBelow(const std::string& folder) {
+// The keys of a sweep's points; nothing if the folder has no list of points. The sweep's own reader of them
+// (sweep/folder.h) stands above this one.
+absl::StatusOr<std::optional<absl::flat_hash_set<std::string>>> PlannedKeys(const std::string& folder) {
+  const std::string path = (fs::path(folder) / "points.jsonl").string();
+  std::error_code error;
+  if (!fs::exists(path, error)) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return absl::NotFoundError(absl::StrCat(path, ": cannot be read: ", std::strerror(errno)));
+  absl::flat_hash_set<std::string> keys;
+  std::string line;
+  for (size_t number = 1; std::getline(file, line); ++number) {
+    const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!json.is_object() || !json.contains("key") || !json["key"].is_string()) {
+      return Refused(path, number, "is no point of a sweep; plan the sweep again");
+    }
+    keys.insert(json["key"].get<std::string>());
+  }
+  if (file.bad()) return absl::UnavailableError(absl::StrCat(path, ": reading failed"));
+  return keys;
+}
+
+absl::Status AddFilesBelow(const std::string& folder, ResultFiles& found) {
   const fs::path inner = fs::path(folder) / "results";
   std::error_code error;
-  const fs::path root = fs::is_directory(inner, error) ? inner : fs::path(folder);
+  const bool sweep = fs::is_directory(inner, error);
+  const fs::path root = sweep ? inner : fs::path(folder);
+  std::optional<absl::flat_hash_set<std::string>> planned;
+  if (sweep) {
+    absl::StatusOr<std::optional<absl::flat_hash_set<std::string>>> keys = PlannedKeys(folder);
+    if (!keys.ok()) return keys.status();
+    planned = *std::move(keys);
+  }
   std::vector<std::string> files;
+  size_t left_out = 0;
   for (auto it = fs::recursive_directory_iterator(root, error); !error && it != fs::recursive_directory_iterator();
        it.increment(error)) {
     const std::string ending = it->path().extension().string();
-    if (it->is_regular_file() && (ending == ".json" || ending == ".jsonl")) files.push_back(it->path().string());
+    if (!it->is_regular_file() || (ending != ".json" && ending != ".jsonl")) continue;
+    if (planned.has_value() && !planned->contains(it->path().stem().string())) {
+      ++left_out;
+    } else {
+      files.push_back(it->path().string());
+    }
   }
   if (error) return absl::NotFoundError(absl::StrCat(root.string(), ": ", error.message()));
   std::sort(files.begin(), files.end());
-  return files;
+  found.files.insert(found.files.end(), files.begin(), files.end());
+  if (left_out != 0) {
+    found.notes.push_back(absl::StrCat(folder, ": left out ", left_out, left_out == 1 ? " result" : " results",
+                                       " of points that are not in its plan"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> ResultFiles(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
+absl::StatusOr<ResultFiles> FindResults(const std::vector<std::string>& paths) {
+  ResultFiles found;
   for (const std::string& path : paths) {
     std::error_code error;
     if (!fs::is_directory(path, error)) {
-      files.push_back(path);
-      continue;
+      found.files.push_back(path);
+    } else if (absl::Status status = AddFilesBelow(path, found); !status.ok()) {
+      return status;
     }
-    const absl::StatusOr<std::vector<std::string>> below = FilesBelow(path);
-    if (!below.ok()) return below.status();
-    files.insert(files.end(), below->begin(), below->end());
   }
-  return files;
+  if (found.files.empty()) {
+    const std::string left_out = absl::StrJoin(found.notes, "; ");
+    return absl::InvalidArgumentError(
+        left_out.empty() ? absl::StrCat(absl::StrJoin(paths, ", "), ": no results; ", kHowToGetResults)
+                         : absl::StrCat(left_out, ", and there are no others; `heddle sweep run` makes them"));
+  }
+  return found;
 }
 
-absl::StatusOr<std::vector<Result>> ReadResults(const std::vector<std::string>& paths) {
-  const absl::StatusOr<std::vector<std::string>> files = ResultFiles(paths);
-  if (!files.ok()) return files.status();
+absl::StatusOr<std::vector<Result>> ReadResultFiles(const std::vector<std::string>& files) {
   std::vector<Result> results;
-  for (const std::string& file : *files) {
+  for (const std::string& file : files) {
     if (absl::Status status = ReadFile(file, results); !status.ok()) return status;
   }
   if (results.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(absl::StrJoin(paths, ", "), ": no results; `heddle replay TRACE -o results.jsonl` writes some"));
+    return absl::InvalidArgumentError(absl::StrCat(absl::StrJoin(files, ", "), ": no results; ", kHowToGetResults));
   }
   return results;
+}
+
+absl::StatusOr<std::vector<Result>> ReadResults(const std::vector<std::string>& paths) {
+  const absl::StatusOr<ResultFiles> found = FindResults(paths);
+  if (!found.ok()) return found.status();
+  return ReadResultFiles(found->files);
 }
 
 }  // namespace heddle::tools

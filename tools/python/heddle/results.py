@@ -14,6 +14,7 @@ Counters are integers; a number that a run does not have is missing (pandas.NA),
 import json
 import os
 import pathlib
+import warnings
 
 import pandas
 
@@ -29,7 +30,8 @@ NOT_FLAT = ("instruction_profile", "time_series", "warp_timeline")  # lists of m
 
 def read(*paths, per="run"):
     """A table of the results in files and folders. Of a folder, all *.json and *.jsonl below its `results` count if it has
-    one (a sweep), else all below itself. ValueError for what is no result, naming file and line."""
+    one (a sweep), else all below itself. Of a sweep, results of points that are not in its present plan are left out with a
+    warning. ValueError for what is no result, naming file and line."""
     if per not in LEVELS:
         raise ValueError(f'per="{per}": known are {", ".join(LEVELS)}')
     rows = [row for result in load(*paths) for row in _rows(result, per)]
@@ -56,8 +58,27 @@ def _files(path):
     if not path.is_dir():
         return [path]
     root = path / "results" if (path / "results").is_dir() else path
-    return sorted(pathlib.Path(folder) / name for folder, _, names in os.walk(root) for name in names
-                  if name.endswith((".json", ".jsonl")))
+    files = sorted(pathlib.Path(folder) / name for folder, _, names in os.walk(root) for name in names
+                   if name.endswith((".json", ".jsonl")))
+    points = path / "points.jsonl"
+    if root == path or not points.exists():
+        return files
+    # The folder keeps the results of earlier plans and of other versions of the model.
+    keys = _keys(points)
+    planned = [file for file in files if file.stem in keys]
+    if left_out := len(files) - len(planned):
+        warnings.warn(f"{path}: left out {left_out} result{'s' * (left_out > 1)} of points that are not in its plan", stacklevel=4)
+    return planned
+
+
+def _keys(points):
+    keys = set()
+    for number, line in enumerate(points.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            keys.add(json.loads(line)["key"])
+        except (json.JSONDecodeError, KeyError, TypeError) as error:
+            raise ValueError(f"{points}:{number}: is no point of a sweep; plan the sweep again") from error
+    return keys
 
 
 def _checked(line, place):
