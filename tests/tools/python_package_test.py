@@ -96,11 +96,69 @@ print(json.dumps(out))
                 self.assertEqual((done.returncode, done.stderr), (0, ""), name)
                 drawn.append(file.read_bytes())
             self.assertEqual(drawn[0], drawn[-1])
-            self.assertIn("dwf lrr", drawn[0].decode(), name)
+            self.assertRegex(drawn[0].decode(), r">[^<]*\bdwf\b", name)
         for ending, magic in (("pdf", b"%PDF"), ("png", b"\x89PNG")):
             file = self.folder / f"speedup.{ending}"
             self.assertEqual(heddle("report", self.results, "--figure", "speedup", "-o", file).returncode, 0)
             self.assertTrue(file.read_bytes().startswith(magic))
+
+    def texts(self, figure, *replay):
+        """The texts of a figure of a replay, and what `heddle report` says."""
+        path = self.folder / "own.jsonl"
+        self.assertEqual(heddle("replay", *replay, "--quiet", "-o", path).returncode, 0)
+        done = heddle("report", path, "--figure", figure, "-o", self.folder / "own.svg")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return re.findall(r">([^<>]+)</text>", (self.folder / "own.svg").read_text()), done.stderr
+
+    @unittest.skipIf(NO_MATPLOTLIB, NO_MATPLOTLIB)
+    def test_speed_ups_of_all_runs_are_drawn_and_named_by_what_differs(self):
+        texts, said = self.texts("speedup", SAMPLES / "nqueens.htrace", "--scheduler", "lrr,gto,oldest,two_level")
+        self.assertLessEqual({"lrr", "gto", "oldest", "two_level", "speed-up over lrr"}, set(texts))
+        self.assertEqual(said, "")
+        texts, _ = self.texts("speedup", SAMPLES / "nqueens.htrace", "--divergence", "pdom,dwf", "--scheduler", "lrr,gto")
+        self.assertLessEqual({"pdom lrr", "pdom gto", "dwf lrr", "dwf gto"}, set(texts))
+
+    @unittest.skipIf(NO_MATPLOTLIB, NO_MATPLOTLIB)
+    def test_runs_that_have_no_room_are_named(self):
+        texts, said = self.texts("speedup", SAMPLES / "nqueens.htrace", "--divergence", "nrec,dwf,mimd,pdom,dws,its", "--scheduler",
+                                 "lrr,gto,oldest")
+        self.assertIn("draws 16 of 18 runs and leaves out", said)
+        left_out = said.split("leaves out ")[1].split(";")[0].split(", ")
+        self.assertEqual(len(left_out), 2)
+        self.assertFalse(set(left_out) & set(texts))
+        self.assertIn("speed-up over pdom lrr", texts)
+
+    def drawn(self, figure, code):
+        """Draws a figure of own.jsonl, runs `code` on it, and returns what that prints as JSON."""
+        heddle("report", self.folder / "own.jsonl", "--json", "-o", self.folder / "own.json")
+        done = self.python("-c", f"""
+import json
+from heddle import figures
+figure = figures.draw(json.load(open({str(self.folder / "own.json")!r})), {figure!r})
+figure.canvas.draw()
+{code}""")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    @unittest.skipIf(NO_MATPLOTLIB, NO_MATPLOTLIB)
+    def test_the_lowest_panel_of_each_column_has_numbers(self):
+        # Five kernels: two in the last line of three columns.
+        self.texts("stalls", *sorted(SAMPLES.glob("*.htrace")))
+        numbers = self.drawn("stalls", "print(json.dumps([[t.label1.get_visible() for t in a.xaxis.get_major_ticks()][0] for a in figure.axes]))")
+        self.assertEqual(numbers, [False, False, True, True, True, True])
+
+    @unittest.skipIf(NO_MATPLOTLIB, NO_MATPLOTLIB)
+    def test_the_roofline_tells_runs_and_kernels_apart(self):
+        texts, _ = self.texts("roofline", SAMPLES / "spmv.htrace", SAMPLES / "bfs.htrace", "--machine", "baws_gtx480", "--divergence",
+                              "pdom,nrec,dwf", "--scheduler", "lrr,gto,oldest,two_level")
+        self.assertLessEqual({"bfs", "spmv", "dwf gto"}, set(texts))
+        styles, free = self.drawn("roofline", """
+axes, = figure.axes
+points = [line for line in axes.lines if line.get_marker() not in ("None", "")]
+free = axes.get_legend().get_window_extent().y0 >= axes.get_window_extent().y1
+print(json.dumps([[[line.get_color(), line.get_marker()] for line in points], bool(free)]))""")
+        self.assertEqual(len({tuple(style) for style in styles}), 12)
+        self.assertTrue(free, "the legend lies over the roofs")
 
     @unittest.skipIf(NO_MATPLOTLIB, NO_MATPLOTLIB)
     def test_a_figure_of_what_the_results_do_not_have_is_refused(self):

@@ -3,7 +3,8 @@
     python3 -m heddle.figures NAME DATA OUTPUT      DATA: of `heddle report --json`; OUTPUT: .pdf, .svg or .png
 
 As a module, draw(data, name) gives the matplotlib figure to change it further. Text in PDF files stays text; the same data
-give the same file. Colours are those of the page, and hatching tells the classes apart in grey.
+give the same file. Colours are those of the page, and hatching tells the classes apart in grey. Runs are named by the
+policies in which they differ.
 """
 import json
 import math
@@ -24,6 +25,9 @@ STYLE = {"pdf.fonttype": 42, "svg.hashsalt": "heddle", "svg.fonttype": "none", "
          "ytick.major.width": 0.5, "legend.frameon": False}
 COLORS = ["#3b6fb6", "#e58a45", "#3d8f5a", "#e0607e", "#8e4a9e", "#63b8d8", "#7a3b2e", "#d9b23c"]
 HATCHES = ["", "////", "....", "\\\\\\\\", "xxxx", "----", "||||", "++++"]
+MARKERS = "os^Dvp*h"
+MOST_BARS = 16  # of a kernel: with more nobody finds a run in the legend again
+SEAMS = ("divergence", "scheduler", "dispatch", "fetch")
 STALLS = [("issued", COLORS[0], ""), ("no unit free", COLORS[5], "...."), ("memory", COLORS[3], "////"),
           ("arithmetic", COLORS[7], "\\\\\\\\"), ("branch", COLORS[4], "xxxx"), ("fetch", COLORS[2], "----"),
           ("policy", COLORS[1], "++++"), ("barrier", COLORS[6], "||||"), ("exited", "#a9adb3", "////"),
@@ -44,14 +48,17 @@ class Table:
         self.runs = [i for i, run in enumerate(data["runs"]) if run["machine"] == self.machine]
         self.cells = {(cell["k"], cell["r"]): cell for cell in data["cells"]}
         self.kernels = [k for k in range(len(data["kernels"])) if any((k, r) in self.cells for r in self.runs)]
+        self.differing = [seam for seam in SEAMS if len({data["runs"][r][seam] for r in self.runs}) > 1]
+        self.notes = []  # what a reader of the figure has to know and cannot see in it
 
     def kernel(self, k):
         """Its name."""
         return self.data["kernels"][k]["name"]
 
     def run(self, r):
-        """Its name."""
-        return self.data["runs"][r]["name"]
+        """Its name: the policies in which the runs differ; all that the results name if there is one run."""
+        policies = [self.data["runs"][r][seam] for seam in self.differing]
+        return " ".join(filter(None, policies)) or self.data["runs"][r]["name"]
 
     def speedup(self, k, r):
         """Over the baseline; None where one was not run or took no time."""
@@ -85,20 +92,36 @@ def heatmap(table):
     return figure
 
 
+def _style(i):
+    """Colour, and number of the hatch or marker, of the i-th run: another pair for each of 64."""
+    return COLORS[i % len(COLORS)], (i + i // len(COLORS)) % len(HATCHES)
+
+
+def _legend_above(axes, names, inches, fontsize=7):
+    """A legend above the axes, in as many columns as there is room for; makes the figure higher by its lines."""
+    columns = max(1, min(len(names), int(72 * inches / (0.52 * fontsize * (max(map(len, names)) + 6)))))
+    lines = math.ceil(len(names) / columns)
+    figure = axes.figure
+    figure.set_size_inches(figure.get_figwidth(), figure.get_figheight() + lines * 1.6 * fontsize / 72)
+    axes.legend(ncol=columns, loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=fontsize, columnspacing=1.2)
+
+
 def speedup(table):
-    """Grouped bars: one run of each divergence policy, kernel by kernel."""
-    runs, seen = [], set()
-    for r in table.runs:
-        if (name := table.data["runs"][r]["divergence"]) not in seen and len(runs) < len(COLORS):
-            seen.add(name)
-            runs.append(r)
-    figure, axes = plt.subplots(figsize=(WIDTH, 2.1))
+    """Grouped bars: all runs, kernel by kernel."""
+    runs = table.runs[:MOST_BARS]
+    if table.base not in runs:
+        runs[-1] = table.base
+    left_out = [table.run(r) for r in table.runs if r not in runs]
+    if left_out:
+        table.notes.append(f"draws {len(runs)} of {len(table.runs)} runs and leaves out {', '.join(left_out)}; heatmap shows all")
+    figure, axes = plt.subplots(figsize=(WIDTH, 2.0))
     names = [table.kernel(k) for k in table.kernels] + ["geo. mean"]
     width = 0.8 / len(runs)
     for i, r in enumerate(runs):
         values = [table.speedup(k, r) or math.nan for k in table.kernels] + [table.mean(r) or math.nan]
         at = [x + (i - (len(runs) - 1) / 2) * width for x in range(len(names))]
-        axes.bar(at, values, width, label=table.run(r), color=COLORS[i], hatch=HATCHES[i], edgecolor="black", linewidth=0.3)
+        color, hatch = _style(i)
+        axes.bar(at, values, width, label=table.run(r), color=color, hatch=HATCHES[hatch], edgecolor="black", linewidth=0.3)
         for x, k in zip(at, table.kernels):
             cell, base = table.cells.get((k, r), {}), table.cells.get((k, table.base))
             if "range" in cell and base:
@@ -108,7 +131,7 @@ def speedup(table):
     axes.set_xticks(range(len(names)), names, rotation=30 if len(names) > 8 else 0, ha="right" if len(names) > 8 else "center")
     axes.set_ylabel(f"speed-up over {table.run(table.base)}")
     axes.margins(x=0.01)
-    axes.legend(ncol=len(runs), loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    _legend_above(axes, [table.run(r) for r in runs], WIDTH)
     return figure
 
 
@@ -121,6 +144,8 @@ def _stacked(table, parts, label):
     handles, longest = {}, 0.0
     for axes in grid.flat[len(table.kernels):]:
         axes.axis("off")
+    for axes in grid.flat[len(table.kernels) - columns:len(table.kernels)]:
+        axes.tick_params(labelbottom=True)  # the lowest of its column: only the last line has numbers by itself
     for axes, k in zip(grid.flat, table.kernels):
         runs = [r for r in table.runs if (k, r) in table.cells]
         base = sum(parts(table.cells.get((k, table.base), table.cells[k, runs[0]]))[1]) or 1
@@ -182,30 +207,56 @@ def sizes(table):
 def roofline(table):
     """IPC over thread-instructions per byte of DRAM traffic, under the roofs of issue ports and DRAM."""
     machine = table.data["machines"][table.machine]
-    points = {r: [(cell["ti"] / (cell["dram"]["accesses"] * machine["dram_access_bytes"]), cell["ipc"])
-                  for k in table.kernels if "dram" in (cell := table.cells.get((k, r), {})) and cell["dram"]["accesses"]]
-              for r in table.runs}
-    everything = [point for of_run in points.values() for point in of_run]
-    if not everything:
+    points = {(k, r): (cell["ti"] / (cell["dram"]["accesses"] * machine["dram_access_bytes"]), cell["ipc"])
+              for r in table.runs for k in table.kernels
+              if "dram" in (cell := table.cells.get((k, r), {})) and cell["dram"]["accesses"]}
+    if not points:
         raise ValueError("no run has DRAM traffic: the machine's latencies are fixed, or nothing left its caches")
-    figure, axes = plt.subplots(figsize=(3.4, 2.6))
+    figure, axes = plt.subplots(figsize=(3.4, 2.4))
     peak, bandwidth = machine["peak_ipc"], machine["dram_bytes_per_cycle"]
-    left, right = min(x for x, _ in everything) / 2, max([x for x, _ in everything] + [peak / bandwidth]) * 2
+    intensities = [x for x, _ in points.values()]
+    left, right = min(intensities) / 2, max(intensities + [peak / bandwidth]) * 2
     axes.plot([left, peak / bandwidth, right], [left * bandwidth, peak, peak], color="black", linewidth=1)
-    for i, (r, of_run) in enumerate(points.items()):
-        axes.plot(*zip(*of_run), "os^Dvp*h"[i % 8], markersize=3, label=table.run(r), color=COLORS[i % len(COLORS)])
     axes.set(xscale="log", yscale="log", xlabel="thread-instructions per byte of DRAM traffic", ylabel="IPC")
-    axes.legend(fontsize=5, ncol=2)
+    runs = [r for r in table.runs if any((k, r) in points for k in table.kernels)]
+    for i, r in enumerate(runs):
+        color, marker = _style(i)
+        axes.plot(*zip(*(points[k, r] for k in table.kernels if (k, r) in points)), MARKERS[marker], markersize=3,
+                  label=table.run(r), color=color)
+    _name_kernels(axes, {table.kernel(k): of_kernel for k in table.kernels
+                         if (of_kernel := [points[k, r] for r in runs if (k, r) in points])})
+    _legend_above(axes, [table.run(r) for r in runs], 3.4, fontsize=5)
     return figure
+
+
+def _name_kernels(axes, points):
+    """A thin line through the points of each kernel, and its name at the highest, above the names that are in its way."""
+    width, height = (72 * inches for inches in axes.figure.get_size_inches())
+    limits = [[math.log(end) for end in ends] for ends in (axes.get_xlim(), axes.get_ylim())]
+    taken = []  # left and right end, and height, of names, in points
+    for name, of_kernel in sorted(points.items(), key=lambda item: max(y for _, y in item[1])):
+        axes.plot(*zip(*sorted(of_kernel, key=lambda point: point[1])), color="#a9adb3", linewidth=0.5, zorder=1)
+        highest = max(of_kernel, key=lambda point: point[1])
+        x, y = (size * (math.log(value) - low) / (high - low) for value, (low, high), size in zip(highest, limits, (width, height)))
+        reach, shift = 1.5 * len(name), 3.0  # a letter of 5 points is 3 wide
+        while any(a < x + reach and x - reach < b and abs(y + shift - at) < 5.5 for a, b, at in taken):
+            shift += 1
+        taken.append((x - reach, x + reach, y + shift))
+        axes.annotate(name, highest, (0, shift), textcoords="offset points", fontsize=5, ha="center", va="bottom")
 
 
 FIGURES = {function.__name__: function for function in (heatmap, speedup, stalls, threads, sizes, roofline)}
 
 
 def draw(data, name):
-    """The figure of that name. ValueError if the results do not have what it shows."""
+    """The figure of that name; prints a note if it does not show all runs. ValueError if the results do not have what it
+    shows."""
+    table = Table(data)
     with matplotlib.rc_context(STYLE):
-        return FIGURES[name](Table(data))
+        figure = FIGURES[name](table)
+    for note in table.notes:
+        print(f"heddle: note: --figure {name}: {note}", file=sys.stderr)
+    return figure
 
 
 def main(arguments):
