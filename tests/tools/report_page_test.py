@@ -110,6 +110,32 @@ class Page(CommandTest):
         self.assertEqual(self.window.value("[heddleReport.state.kernel, heddleReport.state.b]"), [0, 1])
         self.assertEqual(self.window.value("document.activeElement.dataset.run"), "1")
 
+    def test_schedulers_under_one_divergence_policy_are_all_in_the_first_chart(self):
+        path = self.folder / "schedulers.jsonl"
+        heddle("replay", SAMPLES / "nqueens.htrace", "--scheduler", "lrr,gto,oldest", "--quiet", "-o", path)
+        self.open(path)
+        chosen = "[...document.querySelectorAll('#speedups .chip.on')].map(c => c.innerText)"
+        self.show("speedups")
+        self.assertEqual(self.window.value(chosen), ["pdom lrr", "pdom gto", "pdom oldest"])
+
+    def test_of_more_runs_than_colours_one_per_policy_is_in_the_first_chart(self):
+        path = self.folder / "many.jsonl"
+        heddle("replay", SAMPLES / "nqueens.htrace", "--divergence", "pdom,dwf,nrec", "--scheduler", "lrr,gto,oldest", "--quiet", "-o", path)
+        self.open(path)
+        self.assertEqual(self.window.value("heddleReport.state.bars.map(r => heddleReport.study.runs[r].name)"),
+                         ["pdom lrr", "dwf lrr", "nrec lrr"])
+
+    def test_headings_of_what_was_run_stand_above_their_cells(self):
+        self.open(self.samples())
+        self.window.value("document.querySelector('#provenance').scrollIntoView()")
+        self.window.wait("document.querySelectorAll('#provenance table').length === 2")
+        for line in ("thead tr", "tbody tr"):
+            kernels, runs = self.window.value(
+                f"[...document.querySelectorAll('#provenance table')].map(t => "
+                f"[...t.querySelector('{line}').children].map(c => getComputedStyle(c).textAlign))")
+            self.assertEqual(kernels, ["left"] * 4 + ["right"] * 3, line)
+            self.assertEqual(runs, ["left"] * 7, line)
+
     def test_themes_and_narrow_windows(self):
         self.open(self.samples())
         light = self.window.value("getComputedStyle(document.body).backgroundColor")

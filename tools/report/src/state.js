@@ -1,3 +1,15 @@
+// As many runs as there are colours.
+const MOST_BARS = 8;
+
+// The runs whose bars are shown at first: all if colours suffice, else one of each policy of the first kind in which the
+// runs differ, divergence before scheduler.
+function firstBars(study, runs) {
+  if (runs.length <= MOST_BARS) return [...runs];
+  const policies = (kind) => new Set(runs.map((run) => study.runs[run][kind]));
+  const differs = ['divergence', 'scheduler', 'dispatch', 'fetch'].find((kind) => policies(kind).size > 1);
+  return [...policies(differs)].map((policy) => runs.find((run) => study.runs[run][differs] === policy)).slice(0, MOST_BARS);
+}
+
 // What is chosen in the page. Views subscribe and draw themselves again when something they show has changed.
 export class State {
   constructor(study) {
@@ -37,12 +49,7 @@ export class State {
       this.kernel = study.cells.find((cell) => runs.includes(cell.r)).k;
       this.b = runs.find((run) => run !== this.a && study.cell(this.kernel, run)) ?? this.a;
     }
-    // One run of each divergence policy, as far as colours go.
-    const seen = new Set();
-    this.bars = runs.filter((run) => {
-      const {divergence} = study.runs[run];
-      return !seen.has(divergence) && seen.add(divergence);
-    }).slice(0, 8);
+    this.bars = firstBars(study, runs);
     if (!study.metricsOf(machine).some((metric) => metric.id === this.metric)) this.metric = 'speedup';
   }
 
