@@ -21,6 +21,10 @@ class Drawing(CommandTest):
     def boxes(root, kind):
         return [r for r in root.iter(f"{SVG}rect") if r.get("class").startswith(kind) and r.get("height") != "10"]
 
+    @staticmethod
+    def texts(root):
+        return " ".join(t.text for t in root.iter(f"{SVG}text"))
+
     def test_one_box_per_thread_that_issued(self):
         run = ["--machine", "toy", "--divergence", "pdom", "--scheduler", "fifo"]
         root = self.draw(FIGURE, *run, "--draw-show", "lanes")
@@ -61,8 +65,51 @@ class Drawing(CommandTest):
 
     def test_a_stretch_of_a_long_run(self):
         root = self.draw(SAMPLE, "--draw-cycles", "1000-1100", "--draw-sm", "0")
-        texts = " ".join(t.text for t in root.iter(f"{SVG}text"))
-        self.assertIn("in cycles 1000 to 1100 of", texts)
+        self.assertIn("in cycles 1000 to 1100 of", self.texts(root))
+
+    def test_a_drawing_begins_with_the_first_issue_of_the_sm(self):
+        """The first fetches miss the instruction cache, so that nothing issues for long."""
+        root = self.draw(SAMPLE, "--machine", "baws_gtx480")
+        first, last = map(int, re.search(r"issues in cycles (\d+) to (\d+) of", self.texts(root)).groups())
+        self.assertGreater(first, 240)
+        self.assertEqual(last, first + 239)
+        # There is an issue in the first column.
+        edge = min(int(frame.get("x")) for frame in self.boxes(root, "n"))
+        self.assertEqual(min(int(box.get("x")) for box in self.boxes(root, "k")), edge)
+        self.assert_refused(1, "replay", SAMPLE, "--quiet", "--machine", "baws_gtx480", "--draw", self.folder / "none.svg",
+                            "--draw-cycles", f"0-{first - 1}",
+                            says=["issued nothing in cycles 0 to", "launch 1 of bfs_level", f"first issue was in cycle {first},",
+                                  "last issue in cycle", "--draw-cycles"])
+
+    def test_the_launch_is_named_and_can_be_chosen(self):
+        (run,) = results(SAMPLE)
+        cycles = {launch["launch"]: launch["cycles"] for launch in run["launch"]}
+        for options, launch in ((), 1), (("--draw-launch", 3), 3):
+            root = self.draw(SAMPLE, *options, "--draw-cycles", "0-99")
+            self.assertIn(f": launch {launch} of bfs_level", root.find(f"{SVG}title").text)
+            last = int(re.search(r"in cycles 0 to 99 of (\d+)", self.texts(root)).group(1))
+            self.assertLessEqual(last, cycles[launch])
+        progress = self.draw(SAMPLE, "--draw-launch", 3, "--draw-show", "progress")
+        self.assertIn(": launch 3 of bfs_level", progress.find(f"{SVG}title").text)
+        one = self.draw(FIGURE, "--machine", "toy", "--scheduler", "fifo", "--draw-launch", 0)
+        self.assertNotIn("launch", one.find(f"{SVG}title").text, "it is the trace's only one")
+
+    def test_a_warp_that_waits_for_memory_is_still_there(self):
+        # After its load every warp waits for 50 cycles; the window ends before the first one goes on.
+        slow = [LOOP, "--machine", "toy", "--scheduler", "lrr", "--set", "memory.fixed.global_cycles=50", "--draw-show", "warps"]
+
+        def lines(cycles):
+            root = self.draw(*slow, "--draw-cycles", cycles)
+            ends = [int(p.get("d").split("H")[1]) for p in root.iter(f"{SVG}path") if p.get("class") == "a"]
+            return ends[:-1], len(self.boxes(root, "k")), self.texts(root)  # the last one is in the legend
+
+        ends, issues, texts = lines("0-29")
+        self.assertEqual((len(ends), len(set(ends))), (6, 1), "all six warps to the end of the window")
+        self.assertIn("waits, cannot issue", texts)
+        # Where only some of them issue, the others have their rows.
+        ends, issues, _ = lines("20-58")
+        self.assertEqual(len(ends), 6)
+        self.assertLess(issues, 20)
 
     def test_how_far_the_threads_are(self):
         """Under majority scheduling the minority of CAPRI's Figure 1 is left behind; the oldest first leaves nobody."""
@@ -83,7 +130,11 @@ class Drawing(CommandTest):
         self.assert_refused(2, "replay", SAMPLE, "--draw", out, "--draw-cycles", "9", says=["FIRST-LAST"])
         self.assert_refused(2, "replay", SAMPLE, "--draw", out, "--draw-cycles", "0-99999", says=["room"])
         self.assert_refused(2, "replay", SAMPLE, "--draw", out, "--draw-sm", "15", says=["0 to 14"])
+        self.assert_refused(2, "replay", SAMPLE, "--draw", out, "--draw-launch", "9", says=["--draw-launch 9", "9 launches, 0 to 8"])
+        self.assert_refused(2, "replay", SAMPLE, "--draw", out, "--draw-launch", "0", says=["--draw-launch 0", "not recorded"])
+        self.assert_refused(2, "replay", SAMPLE, "--draw-launch", "1", says=["--draw"])
         self.assert_folder_has()
+        self.assert_refused(1, "replay", SAMPLE, "--quiet", "--draw", out, "--draw-sm", "14", says=["SM 14 issued nothing in any launch"])
         self.assert_refused(1, "replay", SAMPLE, "--quiet", "--draw", out, "--draw-cycles", "9000000-9000001",
                             says=["issued nothing", "last issue"])
         self.assert_folder_has()

@@ -28,13 +28,15 @@ constexpr int kAxis = 22;      // height of the labels below a panel
 // dark; only paper, ink and lines change.
 constexpr char kLight[] = R"svg(.c{fill:#111111;font-size:11px;text-anchor:middle}
 .n{fill:#f3f3f3;stroke:#d0d0d0;stroke-width:.5}
-.w{fill:none;stroke:#5c5c5c;stroke-width:1.5}.h{fill:none;stroke:#5c5c5c;stroke-width:1.5;stroke-dasharray:2 2}
+.a{fill:none;stroke:#8c8c8c;stroke-width:1.5}
+.w{fill:#ffffff;stroke:#5c5c5c;stroke-width:1.5}.h{fill:#ffffff;stroke:#5c5c5c;stroke-width:1.5;stroke-dasharray:2 2}
 .b{fill:url(#bar);stroke:#5c5c5c;stroke-width:.5}.bar{stroke:#5c5c5c;stroke-width:2.5}
 .k0{fill:#56b4e9}.k1{fill:#e69f00}.k2{fill:#35b894}.k3{fill:#f0e442}.k4{fill:#5b9bd5}.k5{fill:#e8804a}.k6{fill:#d9a0c1}.k7{fill:#b5b5b5}
 )svg";
 constexpr char kDark[] = R"svg(.c{fill:#111111}
 .n{fill:#20242a;stroke:#3c4147}
-.w,.h{stroke:#b9bec4}
+.a{stroke:#7d858e}
+.w,.h{fill:#15181c;stroke:#b9bec4}
 .b,.bar{stroke:#a8adb3}
 )svg";
 constexpr char kHatching[] =
@@ -64,6 +66,10 @@ class Drawing {
     for (const auto& wait : recording.waits()) {
       for (const Thread& thread : wait.threads) warps_.insert(WarpOf(thread));
     }
+    // Some that have begun do nothing but wait in these cycles.
+    for (const auto& [warp, life] : recording.lives()) {
+      if (life.first < end_ && life.last >= recording.first()) warps_.insert(warp);
+    }
     size_t label = 6;
     if (options.warps) {
       for (const Warp& warp : warps_) label = std::max(label, WarpName(warp).size());
@@ -88,7 +94,7 @@ class Drawing {
   }
 
  private:
-  using Warp = std::pair<uint64_t, uint32_t>;  // thread block, warp of it
+  using Warp = IssueRecording::Warp;
 
   Warp WarpOf(const Thread& thread) const { return {thread.block, thread.thread / options_.warp_size}; }
   std::string WarpName(const Warp& warp) const {
@@ -107,6 +113,10 @@ class Drawing {
   void Rectangle(int x, int y, int width, int height, const std::string& style) {
     absl::StrAppend(&body_, "<rect x=\"", x, "\" y=\"", y, "\" width=\"", width, "\" height=\"", height, "\" class=\"",
                     style, "\"/>\n");
+  }
+  // Of a warp that has begun.
+  void Line(int from, int to, int y) {
+    absl::StrAppend(&body_, "<path class=\"a\" d=\"M", from, " ", y, "H", to, "\"/>\n");
   }
   std::string Colour(Pc pc) {
     const uint32_t block = program_.block_of(pc);
@@ -201,7 +211,8 @@ class Drawing {
   }
 
   // One row per home warp. A box as high as the warp's share of threads that issued; hatched from its arrival at a
-  // barrier on; an outline where it could have issued and another warp did.
+  // barrier on; an outline where it could have issued and another warp did; a line wherever it has begun and is not at
+  // its end, which shows where it waits for anything else.
   void WarpPanel() {
     constexpr int kRow = 20;
     Write(kMargin, top_ + 12, "", "warps over time");
@@ -226,11 +237,12 @@ class Drawing {
           lives[warp].arrived.push_back(issue.cycle);
       }
     }
-    for (const auto& [warp, life] : lives) {
-      const Cycle born = life.issued.empty() ? recording_.first() : *life.issued.begin();
-      const Cycle died = life.issued.empty() ? end_ : *life.issued.rbegin() + 1;
-      const int x = static_cast<int>(X(born));
-      absl::StrAppend(&body_, "<path class=\"l\" d=\"M", x, " ", row_of[warp] + 10, "H", X(died), "\"/>\n");
+    for (const auto& [warp, life] : recording_.lives()) {
+      const Cycle born = std::max(life.first, recording_.first());
+      const Cycle died = std::min(life.last + 1, end_);
+      if (born >= died) continue;
+      Line(static_cast<int>(X(born)), static_cast<int>(X(died)), row_of[warp] + 10);
+      under_way_ = true;
     }
     Barriers(row_of, lives, kRow);
     Waits(row_of, lives, kRow);
@@ -273,8 +285,10 @@ class Drawing {
           until = std::min(until, wait.cycle);
         }
         if (until <= arrival + 1) continue;
-        Rectangle(static_cast<int>(X(arrival + 1)), row_of[warp] + 4, static_cast<int>(X(until) - X(arrival + 1)) - 1,
-                  row - 9, "b");
+        const int x = static_cast<int>(X(arrival + 1));
+        const int width = static_cast<int>(X(until)) - x - 1;
+        Rectangle(x, row_of[warp] + 4, width, row - 9, "paper");  // over the line
+        Rectangle(x, row_of[warp] + 4, width, row - 9, "b");
         barriers_ = true;
       }
     }
@@ -304,7 +318,11 @@ class Drawing {
         x = kMargin;
         top_ += kLine;
       }
-      Rectangle(x, top_ + 3, 16, 10, style);
+      if (style == "a") {
+        Line(x, x + 16, top_ + 8);
+      } else {
+        Rectangle(x, top_ + 3, 16, 10, style);
+      }
       Write(x + 22, top_ + 12, "s", text);
       x += width;
       widest_ = std::max(widest_, x);
@@ -315,6 +333,7 @@ class Drawing {
     if (passed_over_) entry("w", "could issue, another warp does");
     if (held_) entry("h", "could issue, scheduler lets none");
     if (barriers_) entry("b", "at a barrier");
+    if (under_way_) entry("a", "waits, cannot issue");
     if (x > kMargin) top_ += kLine;
   }
 
@@ -331,6 +350,7 @@ class Drawing {
   bool passed_over_ = false;
   bool held_ = false;
   bool barriers_ = false;
+  bool under_way_ = false;
   std::string body_;
 };
 

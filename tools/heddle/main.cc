@@ -126,12 +126,19 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
   CLI::Option& draw =
       *command.add_option("--draw", replay.draw.output, "SVG file with a drawing of one run: who issued, who waited");
   draw.check(NotEmpty());
-  command.add_option("--draw-cycles", replay.draw.cycles, "Cycles of the drawing, FIRST-LAST; the first 240")
+  command
+      .add_option("--draw-cycles", replay.draw.cycles,
+                  "Cycles of the drawing, FIRST-LAST; 240 from the SM's first issue on")
       ->check(NotEmpty())
       ->needs(&draw);
   command.add_option("--draw-sm", replay.draw.sm, "SM of the drawing")
       ->check(WholeNumberFromTo(0, 1'000'000))
       ->capture_default_str()
+      ->needs(&draw);
+  command
+      .add_option("--draw-launch", replay.draw.launch,
+                  "Launch of the drawing, by number; the first in which the SM issues")
+      ->check(WholeNumberFromTo(0, 1'000'000'000))
       ->needs(&draw);
   command
       .add_option("--draw-show", replay.draw.show,

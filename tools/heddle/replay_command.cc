@@ -289,7 +289,7 @@ int ReplayCommand(const ReplayArguments& arguments) {
   const std::vector<replay::Configuration> seeded = WithSeeds(plan->runs, arguments.jitter);
   std::unique_ptr<ReplayDrawing> drawing;
   if (!arguments.draw.output.empty()) {
-    auto created = ReplayDrawing::Create(arguments.draw, options.machine, seeded, traces.replayed.size());
+    auto created = ReplayDrawing::Create(arguments.draw, options.machine, seeded, traces.replayed, arguments.kernels);
     if (!created.ok()) return Complain(UsageOrFailure(created.status()), created.status());
     drawing = *std::move(created);
     options.observer = drawing->observer();

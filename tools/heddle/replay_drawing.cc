@@ -9,19 +9,21 @@
 #include "absl/strings/str_split.h"
 #include "tools/heddle/issue_drawing.h"
 #include "tools/heddle/policy_list.h"
+#include "traces/format/kernel_pattern.h"
 
 namespace heddle::tools {
 namespace {
 
 using replay::Cycle;
 
-constexpr Cycle kDefaultCycles = 240;
+constexpr uint64_t kDefaultCycles = 240;
 constexpr Cycle kMostCycles = 4000;  // a drawing of 8,000 pixels; beyond that nobody sees anything
 
-absl::Status ParseCycles(const std::string& text, Cycle& first, Cycle& last) {
-  first = 0;
-  last = kDefaultCycles - 1;
+absl::Status ParseCycles(const std::string& text, RecordedPart& part) {
+  part.cycles = kDefaultCycles;
   if (text.empty()) return absl::OkStatus();
+  Cycle first = 0;
+  Cycle last = 0;
   const std::vector<std::string> ends = absl::StrSplit(text, '-');
   if (ends.size() != 2 || !absl::SimpleAtoi(ends[0], &first) || !absl::SimpleAtoi(ends[1], &last) || last < first) {
     return absl::InvalidArgumentError(
@@ -31,44 +33,76 @@ absl::Status ParseCycles(const std::string& text, Cycle& first, Cycle& last) {
     return absl::InvalidArgumentError(absl::StrCat("--draw-cycles ", text, ": are ", last - first + 1,
                                                    " cycles, and a drawing has room for ", kMostCycles));
   }
+  part.first = first;
+  part.cycles = last - first + 1;
   return absl::OkStatus();
+}
+
+std::string LaunchText(const trace::LaunchView& launch) {
+  return absl::StrCat("launch ", launch.launch.id(), " of ", launch.program->name());
+}
+
+// That the launch is there, and is replayed with this --kernels.
+absl::Status CheckLaunch(uint32_t id, const trace::TraceReader& trace, const std::string& kernels) {
+  const auto refuse = [id](const std::string& why) {
+    return absl::InvalidArgumentError(absl::StrCat("--draw-launch ", id, ": ", why));
+  };
+  const size_t count = trace.launches().size();
+  if (id >= count) {
+    return refuse(absl::StrCat("the trace has ", count,
+                               count == 1 ? " launch, number 0" : absl::StrCat(" launches, 0 to ", count - 1)));
+  }
+  const trace::LaunchView& launch = trace.launches()[id];
+  if (!launch.launch.recorded()) return refuse("was not recorded; `heddle trace info` shows which were");
+  const absl::StatusOr<trace::KernelPattern> pattern = trace::KernelPattern::Parse(kernels);
+  if (!pattern.ok()) return pattern.status();
+  if (pattern->Matches(launch.program->name())) return absl::OkStatus();
+  return refuse(absl::StrCat("is of ", launch.program->name(), ", which --kernels \"", kernels, "\" leaves out"));
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ReplayDrawing>> ReplayDrawing::Create(const DrawArguments& arguments,
-                                                                     const machine::v1::Machine& machine,
-                                                                     const std::vector<replay::Configuration>& runs,
-                                                                     size_t traces) {
-  if (runs.size() != 1 || traces != 1) {
-    return absl::InvalidArgumentError(absl::StrCat("--draw: a drawing is of one run, these are ", runs.size() * traces,
+absl::StatusOr<std::unique_ptr<ReplayDrawing>> ReplayDrawing::Create(
+    const DrawArguments& arguments, const machine::v1::Machine& machine, const std::vector<replay::Configuration>& runs,
+    const std::vector<const trace::TraceReader*>& traces, const std::string& kernels) {
+  if (runs.size() != 1 || traces.size() != 1) {
+    return absl::InvalidArgumentError(absl::StrCat("--draw: a drawing is of one run, these are ",
+                                                   runs.size() * traces.size(),
                                                    ": name one trace and one policy of each kind, without --jitter"));
   }
   if (arguments.sm >= machine.sms()) {
     return absl::InvalidArgumentError(
         absl::StrCat("--draw-sm ", arguments.sm, ": machine ", machine.name(), " has SMs 0 to ", machine.sms() - 1));
   }
-  Cycle first = 0;
-  Cycle last = 0;
-  if (const absl::Status status = ParseCycles(arguments.cycles, first, last); !status.ok()) return status;
+  if (arguments.launch.has_value()) {
+    const absl::Status status = CheckLaunch(*arguments.launch, *traces[0], kernels);
+    if (!status.ok()) return status;
+  }
+  RecordedPart part;
+  part.sm = arguments.sm;
+  part.launch = arguments.launch;
+  part.warp_size = machine.core().warp_size();
+  if (const absl::Status status = ParseCycles(arguments.cycles, part); !status.ok()) return status;
   absl::StatusOr<OutputFile> file = OutputFile::Create(arguments.output);
   if (!file.ok()) return file.status();
-  return std::unique_ptr<ReplayDrawing>(new ReplayDrawing(arguments, machine, runs[0], first, last, *std::move(file)));
+  return std::unique_ptr<ReplayDrawing>(new ReplayDrawing(arguments, machine, runs[0], part, *std::move(file)));
 }
 
 ReplayDrawing::ReplayDrawing(const DrawArguments& arguments, const machine::v1::Machine& machine,
-                             const replay::Configuration& run, Cycle first, Cycle last, OutputFile file)
+                             const replay::Configuration& run, const RecordedPart& part, OutputFile file)
     : arguments_(arguments),
       machine_(machine),
       run_(run),
-      recording_(arguments.sm, first, last),
-      progress_(arguments.sm),
+      recording_(part),
+      progress_(part.sm, part.launch),
       file_(std::move(file)) {}
 
-std::string ReplayDrawing::Title(const trace::Program& program) const {
+std::string ReplayDrawing::Title(const trace::TraceReader& trace, const trace::LaunchView& launch) const {
   std::string title = absl::StrCat(PolicyText(run_.divergence), " with ", PolicyText(run_.scheduler));
   if (run_.dispatch.name != "thread_blocks") absl::StrAppend(&title, ", ", PolicyText(run_.dispatch));
-  absl::StrAppend(&title, ": ", program.name(), " on ", machine_.name());
+  // A trace of one launch has nothing that it could be mistaken for.
+  const bool several = trace.launches().size() > 1;
+  absl::StrAppend(&title, ": ", several ? LaunchText(launch) : launch.program->name(), " on ", machine_.name());
   if (machine_.sms() > 1) absl::StrAppend(&title, ", SM ", recording_.sm());
   return title;
 }
@@ -76,26 +110,30 @@ std::string ReplayDrawing::Title(const trace::Program& program) const {
 absl::Status ReplayDrawing::Write(const trace::TraceReader& trace) {
   const bool progress = arguments_.show == "progress";
   const std::optional<uint32_t> drawn = progress ? progress_.launch() : recording_.launch();
-  const trace::Program* program = nullptr;
-  for (const trace::LaunchView& launch : trace.launches()) {
-    if (drawn == launch.launch.id()) program = launch.program;
+  if (!drawn.has_value()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("--draw: SM ", arguments_.sm, " issued nothing in ",
+                     arguments_.launch.has_value() ? LaunchText(trace.launches()[*arguments_.launch]) : "any launch",
+                     ": choose another with --draw-sm"));
   }
-  if (program == nullptr || (!progress && recording_.issues().empty())) {
+  const trace::LaunchView& launch = trace.launches()[*drawn];
+  if (!progress && recording_.issues().empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
         "--draw: SM ", recording_.sm(), " issued nothing in cycles ", recording_.first(), " to ", recording_.last(),
-        program == nullptr ? "" : absl::StrCat("; its last issue was in cycle ", recording_.last_issue())));
+        " of ", LaunchText(launch), ": its first issue was in cycle ", recording_.first_issue(),
+        ", its last issue in cycle ", recording_.last_issue(), "; choose others with --draw-cycles"));
   }
   std::string text;
   if (progress) {
-    text = DrawThreadProgress(progress_, Title(*program));
+    text = DrawThreadProgress(progress_, Title(trace, launch));
   } else {
     DrawingOptions options;
-    options.title = Title(*program);
+    options.title = Title(trace, launch);
     options.warp_size = machine_.core().warp_size();
     options.ports = machine_.core().schedulers();
     options.lanes = arguments_.show != "warps";
     options.warps = arguments_.show != "lanes";
-    text = DrawIssues(recording_, *program, options);
+    text = DrawIssues(recording_, *launch.program, options);
   }
   if (const absl::Status status = file_.Write(text); !status.ok()) return status;
   return file_.Commit();

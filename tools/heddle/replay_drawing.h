@@ -21,34 +21,37 @@ namespace heddle::tools {
 
 // What is asked for on the command line.
 struct DrawArguments {
-  std::string output;         // --draw; empty = no drawing
-  std::string cycles = "";    // --draw-cycles FIRST-LAST; empty = the first 240
-  uint32_t sm = 0;            // --draw-sm
-  std::string show = "both";  // --draw-show: lanes, warps, both, progress
+  std::string output;              // --draw; empty = no drawing
+  std::string cycles = "";         // --draw-cycles FIRST-LAST; empty = 240 from the SM's first issue on
+  uint32_t sm = 0;                 // --draw-sm
+  std::optional<uint32_t> launch;  // --draw-launch; absent = the first in which the SM issues
+  std::string show = "both";       // --draw-show: lanes, warps, both, progress
 };
 
 // A drawing under way: watches the replay, and writes the file afterwards.
 class ReplayDrawing {
  public:
-  // Checks what can be checked before the run, and creates the file. Errors: InvalidArgument, in the words of the
-  // options.
+  // Checks what can be checked before the run, and creates the file. `kernels` is the expression of --kernels. Errors:
+  // InvalidArgument, in the words of the options.
   static absl::StatusOr<std::unique_ptr<ReplayDrawing>> Create(const DrawArguments& arguments,
                                                                const machine::v1::Machine& machine,
                                                                const std::vector<replay::Configuration>& runs,
-                                                               size_t traces);
+                                                               const std::vector<const trace::TraceReader*>& traces,
+                                                               const std::string& kernels);
 
   replay::IssueObserver* observer() {
     if (arguments_.show == "progress") return &progress_;
     return &recording_;
   }
-  // After the run. Errors: FailedPrecondition if the SM issued nothing in these cycles; those of writing.
+  // After the run. Errors: FailedPrecondition if the SM issued nothing in the launch or in these cycles; those of
+  // writing.
   absl::Status Write(const trace::TraceReader& trace);
 
  private:
-  std::string Title(const trace::Program& program) const;
+  std::string Title(const trace::TraceReader& trace, const trace::LaunchView& launch) const;
 
   ReplayDrawing(const DrawArguments& arguments, const machine::v1::Machine& machine, const replay::Configuration& run,
-                replay::Cycle first, replay::Cycle last, OutputFile file);
+                const RecordedPart& part, OutputFile file);
 
   const DrawArguments arguments_;
   const machine::v1::Machine& machine_;

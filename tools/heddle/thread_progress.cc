@@ -24,8 +24,8 @@ constexpr int kHeight = 260;
 
 void ThreadProgress::Issued(const replay::IssueEvent& event) {
   if (event.sm != sm_) return;
-  if (!launch_.has_value()) launch_ = event.launch;
-  if (*launch_ != event.launch) return;
+  if (launch_.has_value() ? *launch_ != event.launch : wanted_.value_or(event.launch) != event.launch) return;
+  launch_ = event.launch;
   for (; next_ <= event.cycle; next_ += step_) {
     if (samples_.size() == kMostSamples) {
       for (size_t i = 0; 2 * i + 1 < samples_.size(); ++i) samples_[i] = samples_[2 * i + 1];

@@ -15,9 +15,9 @@
 
 namespace heddle::tools {
 
-// Instructions that the threads of one SM have executed, in the first launch that it hears of: minimum, deciles and
-// maximum over all threads that have begun, at regular times. Few samples whatever the length: when there are too many,
-// every other one is dropped and the time between them doubles.
+// Instructions that the threads of one SM have executed in one launch: minimum, deciles and maximum over all threads
+// that have begun, at regular times. Few samples whatever the length: when there are too many, every other one is
+// dropped and the time between them doubles.
 class ThreadProgress : public replay::IssueObserver {
  public:
   static constexpr size_t kQuantiles = 11;  // minimum, nine deciles, maximum
@@ -27,19 +27,22 @@ class ThreadProgress : public replay::IssueObserver {
     std::array<uint64_t, kQuantiles> instructions{};
   };
 
-  explicit ThreadProgress(uint32_t sm) : sm_(sm) {}
+  // Without a launch the first in which the SM issues.
+  ThreadProgress(uint32_t sm, std::optional<uint32_t> launch) : sm_(sm), wanted_(launch) {}
 
   void Issued(const replay::IssueEvent& event) override;
 
   // Up to and with the state behind the last issue. Empty if the SM issued nothing.
   std::vector<Sample> Samples() const;
   replay::Cycle last_issue() const { return last_issue_; }
+  // The launch; nothing if the SM issued nothing in it.
   std::optional<uint32_t> launch() const { return launch_; }
 
  private:
   Sample Now(replay::Cycle cycle) const;
 
   const uint32_t sm_;
+  const std::optional<uint32_t> wanted_;
   std::optional<uint32_t> launch_;
   std::map<std::pair<uint64_t, uint32_t>, uint64_t> instructions_;  // by thread block and thread
   std::vector<Sample> samples_;
