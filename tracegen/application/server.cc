@@ -205,8 +205,9 @@ class Server {
 }  // namespace
 
 int ServeApplication(int socket) {
-  // The application's terminal is not ours: its end tells us when to go.
-  for (int signal : {SIGINT, SIGHUP, SIGQUIT, SIGTSTP, SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+  // The application's end tells us when to go, not what is sent to its terminal or to all processes of its group
+  // (timeout, scancel): what it has launched is still to be put into the trace.
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   // The application must not wait for this process as a child of its own.
   if (const pid_t child = fork(); child != 0) {
     if (child < 0) absl::FPrintF(stderr, "heddle-capture: cannot start the device process: %s\n", strerror(errno));

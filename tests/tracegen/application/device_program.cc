@@ -329,6 +329,7 @@ int main(int argc, char** argv) {
       {"none", [] { std::printf("nothing\n"); }},
       {"exit", [] { Compute(), std::fflush(stdout), _exit(5); }},
       {"killed", [] { Compute(), std::fflush(stdout), kill(getpid(), SIGKILL); }},
+      {"end-group", [] { Compute(), std::fflush(stdout), kill(0, SIGTERM); }},
       {"endless", Endless},
       {"fault", Fault},
       {"refusals", Refusals},

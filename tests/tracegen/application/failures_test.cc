@@ -73,6 +73,19 @@ TEST_F(ApplicationTest, AKilledProgramKeepsWhatWasComplete) {
   EXPECT_EQ(reader->launches().size(), 3u);
 }
 
+// As timeout and batch systems end a run.
+TEST_F(ApplicationTest, ASignalToAllProcessesOfTheGroupKeepsWhatWasComplete) {
+  std::filesystem::remove(Trace());
+  const Run run = Shell(absl::StrCat("setsid --wait " HEDDLE_CAPTURE_PROGRAM " -o ", Trace(),
+                                     " -- " HEDDLE_DEVICE_TEST_PROGRAM " end-group ", folder_));
+  EXPECT_EQ(run.status, 143);
+  EXPECT_THAT(run.errors, HasSubstr("was ended by signal 15 (Terminated)"));
+  const auto reader = Open();
+  ASSERT_NE(reader, nullptr);
+  EXPECT_EQ(reader->launches().size(), 3u);
+  EXPECT_THAT(Leftovers(), IsEmpty());
+}
+
 TEST_F(ApplicationTest, AProgramThatIsKilledDuringALaunchDoesNotWaitForIt) {
   const Run run = Capture("endless");
   EXPECT_EQ(run.status, 137);
