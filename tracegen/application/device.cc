@@ -74,9 +74,11 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(Recording* recording) {
     options.progress = [recording](uint64_t block, uint64_t instructions) {
       recording->ShowProgress(block, instructions);
     };
-  } else if (const char* live = std::getenv(kResidentBlocksVariable); live != nullptr) {
-    if (!absl::SimpleAtoi(live, &options.resident_blocks) || options.resident_blocks < 1 ||
-        options.resident_blocks > kMaxResidentBlocks) {
+  } else {
+    options.resident_blocks_setting = "the environment variable HEDDLE_RESIDENT_BLOCKS=";
+    if (const char* live = std::getenv(kResidentBlocksVariable);
+        live != nullptr && (!absl::SimpleAtoi(live, &options.resident_blocks) || options.resident_blocks < 1 ||
+                            options.resident_blocks > kMaxResidentBlocks)) {
       return absl::InvalidArgumentError(absl::StrCat("the environment variable ", kResidentBlocksVariable, " is '",
                                                      live, "', no number from 1 to ", kMaxResidentBlocks));
     }

@@ -214,8 +214,8 @@ absl::Status BlockRunner::RunBlock(uint64_t block) {
         return IdleError(geometry_.blocks() == 1
                              ? "the grid has no other blocks, and the host waits for the kernel"
                              : absl::StrCat("the grid has ", geometry_.blocks(),
-                                            " blocks, which run one after the other here: --resident-blocks N lets N "
-                                            "of them live at once"));
+                                            " blocks, which run one after the other here: ",
+                                            options_.resident_blocks_setting, "N lets N of them live at once"));
       default:
         return StopError(stop);
     }

@@ -77,6 +77,7 @@ struct RunnerOptions {
   // Of blocks that are live at once (ResidentBlocks): how many; which of them this runner runs; and how many
   // instructions a thread runs before it gives way, 0 = a share of the record.
   uint32_t resident_blocks = 1;
+  const char* resident_blocks_setting = "--resident-blocks ";  // how messages tell the user to choose their number
   uint32_t slot = 0;
   uint64_t turn_instructions = 0;
   // Of launches whose blocks are spread over processes (LaunchRunner): how many, 1 = none; the memory that they work

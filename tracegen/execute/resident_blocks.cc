@@ -201,8 +201,8 @@ absl::Status ResidentBlocks::Deadlock() {
     const uint64_t blocks = geometry_.blocks();
     return slot.runner->IdleError(
         live_blocks_ == blocks ? absl::StrCat("all ", blocks, " blocks of the grid are live: a deadlock of the program")
-                               : absl::StrCat("all live blocks wait, ", live_blocks_, " of ", blocks,
-                                              ": --resident-blocks N lets N of them live at once"));
+                               : absl::StrCat("all live blocks wait, ", live_blocks_, " of ", blocks, ": ",
+                                              options_.resident_blocks_setting, "N lets N of them live at once"));
   }
   return absl::InternalError("no block is live, yet the launch has not ended");
 }

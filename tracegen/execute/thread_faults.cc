@@ -90,7 +90,8 @@ void BlockRunner::RequireResidentGrid(uint32_t site) {
                                ? std::string("which run one after the other here")
                                : absl::StrCat("of which ", options_.resident_blocks, " are live at once");
   Fail(absl::StrCat("a barrier of the whole grid at ", SiteText(site), ": the grid has ", geometry_.blocks(),
-                    " blocks, ", live, "; --resident-blocks ", geometry_.blocks(), " lets all of them live at once"));
+                    " blocks, ", live, "; ", options_.resident_blocks_setting, geometry_.blocks(),
+                    " lets all of them live at once"));
 }
 
 std::string BlockRunner::SiteText(uint32_t site) const {

@@ -331,6 +331,7 @@ int main(int argc, char** argv) {
       {"killed", [] { Compute(), std::fflush(stdout), kill(getpid(), SIGKILL); }},
       {"end-group", [] { Compute(), std::fflush(stdout), kill(0, SIGTERM); }},
       {"endless", Endless},
+      {"grid-barrier", [] { Launch(Request(Load({"kernels.bc"}), "MeetGrid", 4, 32, Arguments())); }},
       {"fault", Fault},
       {"refusals", Refusals},
       {"fork", Fork},

@@ -242,6 +242,17 @@ TEST_F(ApplicationTest, TheDeviceProcessAnswersWhateverItIsSent) {
   EXPECT_EQ(read(device.socket(), &byte, 1), 0);
 }
 
+TEST_F(ApplicationTest, ABarrierOfTheGridNamesWhatLetsBlocksLiveAtOnce) {
+  EXPECT_THAT(Native("grid-barrier").out,
+              HasSubstr("the environment variable HEDDLE_RESIDENT_BLOCKS=4 lets all of them live at once"));
+  EXPECT_THAT(Capture("grid-barrier").out, HasSubstr("; --resident-blocks 4 lets all of them live at once"));
+  EXPECT_EQ(Shell(absl::StrCat("HEDDLE_RESIDENT_BLOCKS=4 HEDDLE_DEVICE_PROGRAM=" HEDDLE_CAPTURE_PROGRAM
+                               " " HEDDLE_DEVICE_TEST_PROGRAM " grid-barrier ",
+                               folder_))
+                .out,
+            "");
+}
+
 TEST_F(ApplicationTest, AMissingDeviceProgramIsNamed) {
   const Run run =
       Shell(absl::StrCat("HEDDLE_DEVICE_PROGRAM=/nowhere " HEDDLE_DEVICE_TEST_PROGRAM " compute ", folder_));

@@ -30,3 +30,7 @@ __global__ void ShuffleSum(int* data) {
   for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffff, value, step);
   data[threadIdx.x] = value;
 }
+
+// What a barrier of the whole grid asks for first (cooperative_groups.h).
+extern "C" __device__ void __heddle_resident_grid();
+__global__ void MeetGrid() { __heddle_resident_grid(); }
