@@ -39,6 +39,7 @@ void BlockRunner::BeginLaunch(const InstrumentedKernel& kernel, KernelEntry entr
   sink_ = sink;
   thread_count_ = geometry.threads();
   shared_bytes_ = SharedBytes(kernel, geometry);
+  bounds_.SetShared(geometry.dynamic_shared_bytes == 0 ? kernel.static_shared_bytes : shared_bytes_);
   threads_.assign(thread_count_, Thread{});
   polling_.assign(kernel.waits.empty() ? 0 : thread_count_, Polling{});
   warps_.assign((thread_count_ + kWarpWidth - 1) / kWarpWidth, Warp{});

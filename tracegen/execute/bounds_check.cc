@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "tracegen/instrument/thread_context.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -42,7 +41,9 @@ const BoundsCheck::Range* BoundsCheck::Before(uint64_t address) const {
 bool BoundsCheck::Holds(std::span<const trace::AddressBounds> ranges) const {
   const auto holds = [this](const trace::AddressBounds& asked) {
     if (asked.lowest > asked.highest) return false;
-    if (asked.highest < kGlobalBase || asked.lowest >= kGlobalBase + kGlobalBytes) return true;
+    if (asked.highest < kGlobalBase || asked.lowest >= kGlobalBase + kGlobalBytes) {
+      return asked.highest < shared_end_ || asked.lowest >= kSharedBase + kSharedBytes;
+    }
     const Range* const range = Before(asked.lowest);
     return range != nullptr && asked.highest - range->base < range->bytes;
   };
@@ -74,12 +75,17 @@ size_t BoundsCheck::FindOutside(std::span<const uint64_t> addresses) const {
   static_assert(kNotGlobal != 0 && kGlobalBase % kGlobalBytes == 0);
   if ((addresses.front() & kNotGlobal) != 0) {
     uint64_t common = kNotGlobal;
-    for (const uint64_t address : addresses) common &= address;
-    if (common != 0) return kNone;
+    bool behind = false;
+    for (const uint64_t address : addresses) {
+      common &= address;
+      behind |= IsBehindShared(address);
+    }
+    if (common != 0 && !behind) return kNone;
   } else if (AllInOneRange(addresses)) {
     return kNone;
   }
   for (size_t i = 0; i < addresses.size(); ++i) {
+    if (IsBehindShared(addresses[i])) return i;
     const uint64_t offset = addresses[i] - kGlobalBase;
     if (offset >= kGlobalBytes) continue;
     const uint64_t granule = offset >> kGranuleBits;
@@ -89,6 +95,10 @@ size_t BoundsCheck::FindOutside(std::span<const uint64_t> addresses) const {
 }
 
 std::string BoundsCheck::Describe(uint64_t address) const {
+  if (IsShared(address)) {
+    return absl::StrCat(address - shared_end_, " bytes behind the end of the block's shared memory (",
+                        shared_end_ - kSharedBase, " bytes)");
+  }
   if (ranges_.empty()) return "where nothing is allocated";
   const Range* const range = Before(address);
   if (range == nullptr) return "in front of everything that is allocated";

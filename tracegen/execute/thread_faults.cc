@@ -37,7 +37,8 @@ void BlockRunner::WarnOfAccessOutside() {
     Warn(absl::StrCat("kernel '", trace::BriefKernelName(kernel_->name), "', block (", context_.ctaid[0], ",",
                       context_.ctaid[1], ",", context_.ctaid[2], "), thread ", Coordinates(t), ": access to address 0x",
                       absl::Hex(address), PlaceOfAccess(records[t], position), ", ",
-                      options_.describe_address ? options_.describe_address(address) : bounds_.Describe(address),
+                      options_.describe_address && !BoundsCheck::IsShared(address) ? options_.describe_address(address)
+                                                                                   : bounds_.Describe(address),
                       "; further ones of this kernel are not told"));
     return;
   }

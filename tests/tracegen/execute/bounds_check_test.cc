@@ -46,6 +46,22 @@ TEST(BoundsCheck, HoldsRangesWithinOneAllocation) {
   EXPECT_FALSE(check.Holds(one_outside));
 }
 
+TEST(BoundsCheck, SharedMemoryEndsWhereThatOfTheBlockDoes) {
+  BoundsCheck check = Two();
+  check.SetShared(256);
+  EXPECT_TRUE(Holds(check, kSharedBase, kSharedBase + 255));
+  EXPECT_FALSE(Holds(check, kSharedBase, kSharedBase + 256));
+  EXPECT_TRUE(Holds(check, kConstantBase, kConstantBase + 4096));
+  const std::vector<uint64_t> only_shared = {kSharedBase, kSharedBase + 255, kSharedBase + 300};
+  const std::vector<uint64_t> mixed = {kGlobalBase + 512, kSharedBase + 256, kConstantBase};
+  EXPECT_EQ(check.FindOutside(only_shared), 2u);
+  EXPECT_EQ(check.FindOutside(mixed), 1u);
+  EXPECT_EQ(check.FindOutside(std::span(only_shared).first(2)), BoundsCheck::kNone);
+  EXPECT_EQ(check.Describe(kSharedBase + 300), "44 bytes behind the end of the block's shared memory (256 bytes)");
+  check.SetShared(0);
+  EXPECT_EQ(check.FindOutside(only_shared), 0u);
+}
+
 TEST(BoundsCheck, WhatIsHeldHasNothingOutside) {
   const BoundsCheck check = Two();
   Random random(3);

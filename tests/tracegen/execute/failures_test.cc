@@ -241,6 +241,25 @@ __global__ void k(volatile int* out, int rounds) {
   EXPECT_THAT(summary.warnings[0], ::testing::HasSubstr("0 bytes behind the end of 'out' (8 bytes)"));
 }
 
+TEST_F(FailureTest, AccessBehindTheSharedMemoryOfTheBlockIsAWarningWithItsPlaceOncePerKernel) {
+  const std::string kernel = R"(
+__global__ void k(int* out) {
+  volatile __shared__ int tile[64];
+  extern __shared__ int more[];
+  tile[threadIdx.x * 100 % 128] = threadIdx.x;
+  more[threadIdx.x & 1] = 1;
+  out[threadIdx.x] = threadIdx.x;
+})";
+  const CaptureSummary outside = Succeeds(kernel, IntRecipe(2, 2, {0, 1}, "dynamic_shared_bytes: 8"));
+  ASSERT_EQ(outside.warnings.size(), 1);
+  EXPECT_THAT(outside.warnings[0],
+              ::testing::HasSubstr(
+                  "kernel 'k(int*)', block (0,0,0), thread (1,0,0): access to address 0x210000000190 at kernel.cu:5, "
+                  "136 bytes behind the end of the block's shared memory (264 bytes)"));
+  // As much dynamic shared memory as is used.
+  EXPECT_THAT(Succeeds(kernel, IntRecipe(2, 2, {0, 1}, "dynamic_shared_bytes: 256")).warnings, ::testing::IsEmpty());
+}
+
 TEST_F(FailureTest, WrongOutputNamesTheElement) {
   Fails("__global__ void k(int* out) { out[threadIdx.x] = threadIdx.x; }", IntRecipe(1, 3, {0, 1, 5}),
         {"the output is wrong: out[2] is 2, expected 5"});
