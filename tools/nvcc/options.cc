@@ -14,15 +14,13 @@
 #include <vector>
 
 #include "tools/nvcc/words.h"
+#include "tracegen/frontend/targets.h"
 
 namespace heddle::nvcc {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-// Compute capabilities that clang 19 generates code for and the device headers support.
-constexpr int kTargets[] = {30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90};
 
 bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
@@ -431,8 +429,8 @@ bool Parser::ParseOne(const std::vector<std::string>& arguments, size_t& i) {
 void Parser::Finish() {
   if (!targets_.empty()) {
     const int wanted = *std::max_element(targets_.begin(), targets_.end());
-    int chosen = kTargets[0];
-    for (int target : kTargets) {
+    int chosen = tracegen::kComputeCapabilities[0];
+    for (int target : tracegen::kComputeCapabilities) {
       if (target <= wanted) chosen = target;
     }
     options_.target = "sm_" + std::to_string(chosen);

@@ -1,5 +1,6 @@
 #include "tracegen/execute/recipe_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -8,9 +9,11 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "tracegen/execute/launch_limits.h"
 #include "tracegen/execute/recipe_run.h"
+#include "tracegen/frontend/targets.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -31,6 +34,10 @@ const google::protobuf::FieldDescriptor* Field(const google::protobuf::Descripto
   return type->FindFieldByName(name);
 }
 
+bool IsTarget(const std::string& text) {
+  return std::ranges::any_of(kComputeCapabilities, [&text](int number) { return text == absl::StrCat("sm_", number); });
+}
+
 absl::Status CheckRecipe(const RecipeFile& file) {
   const recipe::v1::Recipe& recipe = file.recipe;
   auto fail = [&file](const std::string& message) {
@@ -41,6 +48,12 @@ absl::Status CheckRecipe(const RecipeFile& file) {
   if (!recipe.optimization().empty() && recipe.optimization() != "-O0" && recipe.optimization() != "-O1" &&
       recipe.optimization() != "-O2" && recipe.optimization() != "-O3") {
     return fail(absl::StrCat("optimization '", recipe.optimization(), "' is not one of -O0, -O1, -O2, -O3"));
+  }
+  if (!recipe.target().empty() && !IsTarget(recipe.target())) {
+    const auto name = [](std::string* out, int number) { absl::StrAppend(out, "sm_", number); };
+    return file.Error(
+        "target", -1,
+        absl::StrCat("target '", recipe.target(), "' is not one of ", absl::StrJoin(kComputeCapabilities, ", ", name)));
   }
   std::set<std::string> names;
   for (int i = 0; i < recipe.buffer_size(); ++i) {

@@ -152,6 +152,9 @@ class RecipeRun {
     std::unique_ptr<Kernel>& kernel = kernels_[launch.kernel()];
     if (kernel == nullptr) {
       absl::StatusOr<KernelUnit> unit = ReadKernel(*canonical_, launch.kernel());
+      if (absl::IsNotFound(unit.status())) {
+        return recipe_.Error("launch", index, "kernel", -1, std::string(unit.status().message()));
+      }
       if (!unit.ok()) return unit.status();
       kernel = std::make_unique<Kernel>();
       kernel->unit = *std::move(unit);

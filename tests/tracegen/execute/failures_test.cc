@@ -265,6 +265,20 @@ TEST_F(FailureTest, WrongOutputNamesTheElement) {
         {"the output is wrong: out[2] is 2, expected 5"});
 }
 
+TEST_F(FailureTest, KernelsAndTargetsThatAreNotThereAreNamedWithTheirPlaceInTheRecipe) {
+  const std::string kernel = "__global__ void mine(int* out) { out[0] = 1; }";
+  const std::string buffer = "buffer { name: \"out\" type: I32 count: 1 }\n";
+  Fails(kernel, buffer + "launch {\n  kernel: \"mien\" argument { buffer: \"out\" }\n}",
+        {"recipe.textproto:4: there is no kernel 'mien'; the file has: mine"});
+  const std::string launch = "launch { kernel: \"mine\" argument { buffer: \"out\" } }\n";
+  for (const char* target : {"banana", "sm_20", "sm_71", "sm_100", "70"}) {
+    Fails(kernel, absl::StrCat(buffer, launch, "target: \"", target, "\"\n"),
+          {absl::StrCat("recipe.textproto:4: target '", target, "' is not one of sm_30, "), ", sm_70, ", ", sm_90"});
+  }
+  for (const char* target : {"sm_30", "sm_90"})
+    Succeeds(kernel, absl::StrCat(buffer, launch, "target: \"", target, "\"\n"));
+}
+
 TEST_F(FailureTest, FullDiskLeavesNothing) {
   // Random addresses make a trace that is larger than everything the compiler writes.
   const std::string source =
