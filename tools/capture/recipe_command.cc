@@ -2,15 +2,18 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "tools/capture/commands.h"
+#include "tools/capture/not_a_recipe.h"
 #include "tools/heddle/option_checks.h"
 #include "tracegen/execute/block_runner.h"
 #include "tracegen/execute/launch_limits.h"
@@ -69,6 +72,16 @@ void InstallHandlers(const std::string& output) {
   llvm::install_fatal_error_handler(HandleFatalError);
 }
 
+// Whoever gives several words, or a program, has forgotten what separates a program from our options.
+std::string HintAtDashes(const CLI::App& app, const std::string& recipe) {
+  const std::vector<std::string> words = app.remaining();
+  if (words.empty()) return "";
+  const bool all_positional =
+      std::ranges::none_of(words, [](const std::string& word) { return word.starts_with('-'); });
+  if (!all_positional && !IsProgram(recipe)) return "";
+  return "; put -- before a program and its arguments: heddle capture -o TRACE -- PROGRAM ARGUMENTS...";
+}
+
 }  // namespace
 
 int CaptureRecipeCommand(int argc, char** argv) {
@@ -111,7 +124,12 @@ int CaptureRecipeCommand(int argc, char** argv) {
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    absl::FPrintF(stderr, "heddle-capture: %s (see heddle-capture --help)\n", error.what());
+    absl::FPrintF(stderr, "heddle-capture: %s%s (see heddle-capture --help)\n", error.what(),
+                  HintAtDashes(app, recipe));
+    return kWrongUsage;
+  }
+  if (const std::string reason = WhyNoRecipe(recipe); !reason.empty()) {
+    absl::FPrintF(stderr, "heddle-capture: %s\n", reason);
     return kWrongUsage;
   }
   options.output = output.output;

@@ -13,7 +13,9 @@
 namespace heddle::tracegen {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ProgramTest : public CaptureTest {
  protected:
@@ -91,6 +93,30 @@ TEST_F(ProgramTest, WrongUsageIsStatusTwo) {
   EXPECT_EQ(RunProgram({"-o", Path("out.htrace")}), 2);
   EXPECT_EQ(RunProgram({"-o", Path("out.htrace"), "recipe.textproto", "--levels", "3"}), 2);
   EXPECT_THAT(Read(Path("stderr")), HasSubstr("--levels"));
+}
+
+TEST_F(ProgramTest, WhatIsNoRecipeIsToldWhatItIsAndWhatToDo) {
+  Write("script", "#!/bin/sh\n");
+  Write("app.cu", "__global__ void k() {}");
+  Write("app.cl", "kernel void k() {}");
+  const auto refused = [this](std::vector<std::string> words) {
+    words.insert(words.begin(), {"-o", Path("out.htrace")});
+    EXPECT_EQ(RunProgram(words), 2);
+    const std::string error = Read(Path("stderr"));
+    EXPECT_EQ(std::count(error.begin(), error.end(), '\n'), 1);
+    return error;
+  };
+  EXPECT_THAT(refused({HEDDLE_CAPTURE_PROGRAM}), HasSubstr("heddle-capture is a program: put -- before it"));
+  EXPECT_THAT(refused({Path("script")}), HasSubstr("script is a program: put -- before it"));
+  EXPECT_THAT(refused({Path("app.cu")}),
+              AllOf(HasSubstr("app.cu is CUDA source: capture takes a recipe"), HasSubstr("traces/kernels/README.md"),
+                    HasSubstr("compile it with heddle-nvcc")));
+  EXPECT_THAT(refused({Path("app.cl")}), HasSubstr("app.cl is OpenCL source: capture takes a recipe"));
+  EXPECT_THAT(refused({"app", "4096"}), AllOf(HasSubstr("4096"), HasSubstr("put -- before a program")));
+  EXPECT_THAT(refused({Path("script"), "--size", "4"}),
+              AllOf(HasSubstr("--size"), HasSubstr("put -- before a program")));
+  EXPECT_THAT(refused({"recipe.textproto", "--size", "4"}), Not(HasSubstr("put --")));
+  ExpectNothingWritten();
 }
 
 TEST_F(ProgramTest, AFailedRunIsStatusOneAndOneLine) {
