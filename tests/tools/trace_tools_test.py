@@ -119,12 +119,24 @@ class Outputs(TraceTest):
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 
-        self.out.write_text("old")
+        old = pathlib.Path(SAMPLE).read_bytes()
+        self.out.write_bytes(old)
         for command in self.COMMANDS:
             self.assert_refused(1, "trace", *command, SAMPLE, "-o", self.out, says=["File too large"],
                                 preexec_fn=limit)
-            self.assertEqual(self.out.read_text(), "old")
+            self.assertEqual(self.out.read_bytes(), old)
         self.assert_folder_has("out.htrace")
+
+    def test_a_file_that_is_no_trace_is_not_replaced(self):
+        notes = self.folder / "notes.txt"
+        notes.write_text("weeks of work\n")
+        (self.folder / "link").symlink_to(notes)
+        for command in self.COMMANDS:
+            for output in (notes, self.folder / "link"):
+                self.assert_refused(2, "trace", *command, SAMPLE, "-o", output,
+                                    says=["14 bytes", "no Heddle trace", "choose another name"])
+        self.assertEqual(notes.read_text(), "weeks of work\n")
+        self.assert_folder_has("link", "notes.txt")
 
     def test_missing_and_broken_traces(self):
         bad = self.folder / "bad.htrace"

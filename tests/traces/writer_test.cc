@@ -3,15 +3,19 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <zstd.h>
 
 #include <filesystem>
+#include <fstream>
 
+#include "absl/strings/str_cat.h"
 #include "tests/traces/program_builder.h"
 #include "traces/format/limits.h"
 
 namespace heddle::trace {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::MakeHeader;
 using testing::MakeLaunch;
@@ -150,6 +154,41 @@ TEST(Atomicity, DevicesAndDirectoriesAreNotReplaced) {
   EXPECT_THAT(std::string(TraceWriter::Create("/tmp", MakeHeader()).status().message()),
               HasSubstr("not a regular file"));
   EXPECT_TRUE(absl::IsNotFound(TraceWriter::Create("/nonexistent/a.htrace", MakeHeader()).status()));
+}
+
+TEST(Atomicity, FilesThatAreNoTracesAreNotReplaced) {
+  std::string compressed(1000, '\0');
+  const std::string others = "\nwhat somebody else has compressed";
+  compressed.resize(ZSTD_compress(compressed.data(), compressed.size(), others.data(), others.size(), 3));
+  for (const std::string& contents : {std::string("notes\n"),
+                                      std::string("\x7f"
+                                                  "ELF"),
+                                      std::string(1, '\n'), compressed}) {
+    TemporaryFile file("notes.txt");
+    std::ofstream(file.path(), std::ios::binary) << contents;
+    const absl::Status status = TraceWriter::Create(file.path(), MakeHeader()).status();
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr(file.path()), HasSubstr(absl::StrCat(contents.size(), " bytes")),
+                      HasSubstr("no Heddle trace"), HasSubstr("choose another name, or remove it")));
+    EXPECT_EQ(testing::ReadFile(file.path()), contents);
+    EXPECT_EQ(FilesBeside(file.path()), 1);
+  }
+}
+
+TEST(Atomicity, EmptyFilesAndTracesAreReplacedEvenWhereTheyAreDamaged) {
+  TemporaryFile whole("whole");
+  ASSERT_EQ(testing::WriteRandomTrace(whole.path(), Loop(), 1, 4, 32), absl::OkStatus());
+  const std::string trace = testing::ReadFile(whole.path());
+  std::string damaged = trace;
+  for (size_t i = 20; i < 40; ++i) damaged[i] = static_cast<char>(~damaged[i]);
+  for (const std::string& contents :
+       {std::string(), trace, trace.substr(0, trace.size() / 2), trace.substr(0, 50), damaged}) {
+    TemporaryFile file("older");
+    std::ofstream(file.path(), std::ios::binary) << contents;
+    EXPECT_EQ(testing::WriteRandomTrace(file.path(), Loop(), 1, 4, 32), absl::OkStatus()) << contents.size();
+    EXPECT_EQ(testing::ReadFile(file.path()), trace);
+  }
 }
 
 TEST(FullDisk, IsAClearErrorThatStays) {

@@ -12,15 +12,21 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "tools/capture/capture_folder.h"
 #include "tools/capture/commands.h"
 #include "tools/capture/run_program.h"
 #include "tools/heddle/option_checks.h"
 #include "tracegen/application/settings.h"
 #include "tracegen/execute/launch_limits.h"
+#include "traces/format/kernel_name.h"
+#include "traces/format/reader.h"
+#include "traces/format/replaceable.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -34,6 +40,24 @@ void Tell(const std::string& line) { absl::FPrintF(stderr, "heddle-capture: %s\n
 std::string OwnProgram() {
   std::error_code error;
   return fs::read_symlink("/proc/self/exe", error).string();
+}
+
+// The file that a shell would run.
+std::string FindProgram(const std::string& name) {
+  if (absl::StrContains(name, '/')) return name;
+  const char* folders = std::getenv("PATH");
+  for (const absl::string_view folder : absl::StrSplit(folders == nullptr ? "" : folders, ':')) {
+    const std::string file = (fs::path(std::string(folder)) / name).string();
+    if (access(file.c_str(), X_OK) == 0) return file;
+  }
+  return name;
+}
+
+absl::Status CheckNotTheProgram(const std::string& output, const std::string& program) {
+  std::error_code error;  // a file that does not exist is no other file
+  if (!fs::equivalent(output, FindProgram(program), error)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the trace would replace ", output, ", which is the program: choose another name for -o"));
 }
 
 // The OpenCL driver: beside this program, or in the library folder of the installation. Empty if it was not built.
@@ -86,8 +110,10 @@ void KeepPartial(const std::vector<ProcessTrace>& processes, const std::string& 
   int number = 0;
   for (const ProcessTrace& process : processes) {
     if (process.incomplete.empty()) continue;
-    const std::string name =
-        ++number == 1 ? absl::StrCat(output, ".partial") : absl::StrCat(output, ".partial", number);
+    std::string name;
+    do {
+      name = ++number == 1 ? absl::StrCat(output, ".partial") : absl::StrCat(output, ".partial", number);
+    } while (!trace::CheckReplaceable(name).ok());
     std::error_code error;
     fs::rename(process.incomplete, name, error);
     if (error) continue;
@@ -226,6 +252,7 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
   if (status.ok() && !launches.empty()) status = ReadLaunches(launches, settings);
   if (status.ok() && !choice.empty()) status = ReadBlockChoice(choice, settings);
   if (status.ok() && program.empty()) status = absl::InvalidArgumentError("name the program to run behind --");
+  if (status.ok()) status = CheckNotTheProgram(options.output, program[0]);
   if (!status.ok()) {
     Tell(std::string(status.message()));
     return kWrongUsage;

@@ -20,6 +20,7 @@
 #include "traces/format/copy.h"
 #include "traces/format/link_target.h"
 #include "traces/format/reader.h"
+#include "traces/format/replaceable.h"
 #include "traces/format/writer.h"
 
 namespace heddle::tracegen {
@@ -39,6 +40,15 @@ absl::Status Rename(const std::string& from, const std::string& to) {
   fs::rename(from, trace::LinkTarget(to), error);
   if (!error) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat("cannot complete ", to, ": ", error.message()));
+}
+
+// The next name in a row that costs nobody a file.
+std::string NextName(const std::string& prefix, int* number) {
+  std::string name;
+  do {
+    name = absl::StrCat(prefix, ++*number);
+  } while (!trace::CheckReplaceable(name).ok());
+  return name;
 }
 
 absl::Status Merge(const std::vector<std::unique_ptr<trace::TraceReader>>& readers, const trace::MergedHeader& header,
@@ -64,10 +74,8 @@ absl::Status Merge(const std::vector<std::unique_ptr<trace::TraceReader>>& reade
 
 absl::StatusOr<std::unique_ptr<CaptureFolder>> CaptureFolder::Create(const std::string& output) {
   if (output.empty()) return absl::InvalidArgumentError("-o is empty: name the trace file to write");
+  if (absl::Status status = trace::CheckReplaceable(output); !status.ok()) return status;
   std::error_code error;
-  if (fs::exists(output, error) && !fs::is_regular_file(output, error)) {
-    return absl::InvalidArgumentError(absl::StrCat("cannot write ", output, ": it exists and is not a regular file"));
-  }
   const fs::path place = fs::absolute(trace::LinkTarget(output), error);
   std::string path =
       (place.parent_path() / absl::StrCat(".", place.filename().string(), ".capture-", getpid())).string();
@@ -130,9 +138,10 @@ absl::Status PlaceTraces(const std::vector<ProcessTrace>& traces, const std::str
     return Merge(readers, *header, output, options);
   }
   files->clear();
-  for (size_t i = 0; i < traces.size(); ++i) {
-    files->push_back(absl::StrCat(output, ".", i + 1));
-    if (absl::Status status = Rename(traces[i].trace, files->back()); !status.ok()) return status;
+  int number = 0;
+  for (const ProcessTrace& trace : traces) {
+    files->push_back(NextName(absl::StrCat(output, "."), &number));
+    if (absl::Status status = Rename(trace.trace, files->back()); !status.ok()) return status;
   }
   return absl::OkStatus();
 }

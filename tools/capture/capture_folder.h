@@ -41,8 +41,8 @@ class CaptureFolder {
 };
 
 // Moves the traces to `output`: one trace becomes that file, several are merged into it, in their order. If they cannot
-// be merged (other targets or options of the compiler), they become `output`.1, `output`.2, ...: `files` gets the
-// names.
+// be merged (other targets or options of the compiler), they become `output`.1, `output`.2, ... (numbers of files that
+// are no traces are left out): `files` gets the names.
 absl::Status PlaceTraces(const std::vector<ProcessTrace>& traces, const std::string& output, int zstd_level,
                          unsigned threads, std::vector<std::string>* files);
 

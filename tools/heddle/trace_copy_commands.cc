@@ -15,6 +15,7 @@
 #include "tools/heddle/trace_selection.h"
 #include "traces/format/copy.h"
 #include "traces/format/recover.h"
+#include "traces/format/replaceable.h"
 
 namespace heddle::tools {
 namespace {
@@ -25,7 +26,7 @@ using trace::WriterOptions;
 
 constexpr char kProducer[] = "heddle " HEDDLE_VERSION;
 
-// Refuses an output that is one of the inputs, or cannot be a trace.
+// Refuses an output that is one of the inputs, or cannot be a trace, or would cost a file that is none.
 absl::Status CheckOutput(const std::string& output, const std::vector<std::string>& inputs) {
   if (output == "-") return absl::InvalidArgumentError("-o -: a trace needs a file, it cannot go to standard output");
   struct stat info;
@@ -33,7 +34,8 @@ absl::Status CheckOutput(const std::string& output, const std::vector<std::strin
     return absl::InvalidArgumentError(absl::StrCat(
         "-o ", output, ": is ", S_ISDIR(info.st_mode) ? "a folder" : "a device or a pipe", ", not a regular file"));
   }
-  return CheckNotAnInput("-o", output, inputs, "the trace itself");
+  if (absl::Status status = CheckNotAnInput("-o", output, inputs, "the trace itself"); !status.ok()) return status;
+  return trace::CheckReplaceable(output);
 }
 
 WriterOptions OptionsOf(const TraceOutput& output, uint64_t chunk = 0) {

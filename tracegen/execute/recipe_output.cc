@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "tracegen/execute/recipe_file.h"
 #include "tracegen/execute/recipe_run.h"
+#include "traces/format/replaceable.h"
 
 namespace heddle::tracegen {
 
@@ -36,7 +37,7 @@ absl::Status CheckOutput(const std::string& recipe_path, const std::string& outp
     return absl::InvalidArgumentError(
         absl::StrCat("the trace would replace ", input, ", which the capture reads: choose another name for -o"));
   }
-  return absl::OkStatus();
+  return trace::CheckReplaceable(output);
 }
 
 }  // namespace heddle::tracegen

@@ -57,8 +57,8 @@ struct CaptureSummary {
 absl::StatusOr<recipe::v1::Recipe> ReadRecipe(const std::string& path);
 
 // Whether a trace may be written to `output`. InvalidArgumentError where that would replace the recipe, or a file that
-// the recipe names, or where `output` is no name. Everything else that is wrong with the recipe is left to
-// CaptureRecipe.
+// the recipe names, or any file that is no trace, or where `output` is no name. Everything else that is wrong with the
+// recipe is left to CaptureRecipe.
 absl::Status CheckOutput(const std::string& recipe_path, const std::string& output);
 
 // Compiles, runs and records. The file appears under its final name only when everything, checks included, succeeded.

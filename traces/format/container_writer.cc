@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -15,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "traces/format/limits.h"
 #include "traces/format/link_target.h"
+#include "traces/format/replaceable.h"
 #include "traces/format/shared_frames.h"
 
 namespace heddle::trace {
@@ -64,10 +64,7 @@ absl::StatusOr<std::unique_ptr<ContainerWriter>> ContainerWriter::Create(const s
     return absl::InvalidArgumentError(absl::StrCat("compression level ", zstd_level, " is not between ",
                                                    ZSTD_minCLevel(), " and ", ZSTD_maxCLevel()));
   }
-  struct stat info{};
-  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
-    return absl::InvalidArgumentError(absl::StrCat("cannot write ", path, ": it exists and is not a regular file"));
-  }
+  if (absl::Status status = CheckReplaceable(path); !status.ok()) return status;
   const std::string target = LinkTarget(path);
   for (int attempt = 0; attempt < 100; ++attempt) {
     std::string temporary = absl::StrCat(target, ".tmp-", getpid());

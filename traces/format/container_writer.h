@@ -39,9 +39,9 @@ class Sha256 {
 // the temporary file.
 class ContainerWriter {
  public:
-  // Errors: the directory does not exist or may not be written, or the final name is taken by something that is not a
-  // regular file (a rename would destroy a device or a pipe). A symbolic link stays one, and its target is written. The
-  // file does not depend on `threads`, which compress.
+  // Errors: the directory does not exist or may not be written, or the final name is taken by something that a trace
+  // may not replace (CheckReplaceable: a device, a pipe, a file that is no trace). A symbolic link stays one, and its
+  // target is written. The file does not depend on `threads`, which compress.
   static absl::StatusOr<std::unique_ptr<ContainerWriter>> Create(const std::string& path, int zstd_level,
                                                                  unsigned threads = 1);
   ~ContainerWriter();

@@ -158,6 +158,34 @@ TEST_F(ApplicationTest, AMissingProgramIsNamed) {
   EXPECT_THAT(Leftovers(), IsEmpty());
 }
 
+TEST_F(ApplicationTest, TheTraceReplacesNeitherTheProgramNorAnotherFileThatIsNoTrace) {
+  std::filesystem::copy_file(HEDDLE_DEVICE_TEST_PROGRAM, Path("app"));
+  std::filesystem::create_symlink("app", Path("link"));
+  std::filesystem::create_hard_link(Path("app"), Path("twin"));
+  std::ofstream(Path("notes.txt")) << "weeks of work";
+  const auto size = std::filesystem::file_size(Path("app"));
+  const auto capture = [](const std::string& output, const std::string& program) {
+    return Shell(absl::StrCat("PATH=", folder_, ":$PATH " HEDDLE_CAPTURE_PROGRAM " -o ", Path(output), " -- ", program,
+                              " compute ", folder_));
+  };
+  for (const char* output : {"app", "link", "twin"}) {
+    for (const std::string& program : {Path("app"), Path("link"), std::string("app")}) {
+      const Run run = capture(output, program);
+      EXPECT_EQ(run.status, 2) << output;
+      EXPECT_EQ(run.out, "") << "it must not have been run";
+      EXPECT_THAT(run.errors, HasSubstr("which is the program: choose another name for -o"));
+    }
+  }
+  const Run run = capture("notes.txt", Path("app"));
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.out, "");
+  EXPECT_THAT(run.errors, HasSubstr("is no Heddle trace; choose another name, or remove it first"));
+  EXPECT_EQ(ReadFile(Path("notes.txt")), "weeks of work");
+  EXPECT_EQ(std::filesystem::file_size(Path("app")), size);
+  EXPECT_TRUE(std::filesystem::is_symlink(Path("link")));
+  EXPECT_THAT(Leftovers(), IsEmpty());
+}
+
 TEST_F(ApplicationTest, WrongOptionsAreRefusedBeforeTheProgramRuns) {
   for (const char* options : {"--kernels '('", "--launches 5-2", "--launches x", "--max-blocks 2 --block-choice some",
                               "--block-choice first", "--max-blocks 0"}) {

@@ -156,6 +156,14 @@ TEST_F(ProgramTest, TheTraceReplacesNothingThatTheCaptureReads) {
   }
 }
 
+TEST_F(ProgramTest, NorDoesItReplaceAnythingElseThatIsNoTrace) {
+  WriteRecipe("__global__ void k(int* out) { out[0] = 2; }", IntRecipe(1, 1, {2}));
+  Write("notes.txt", "weeks of work");
+  EXPECT_EQ(RunProgram({"-o", Path("notes.txt"), Path("recipe.textproto")}), 2);
+  EXPECT_THAT(Read(Path("stderr")), HasSubstr("is no Heddle trace; choose another name, or remove it first"));
+  EXPECT_EQ(Read(Path("notes.txt")), "weeks of work");
+}
+
 TEST_F(ProgramTest, ALinkStaysOneAndItsTargetIsWritten) {
   WriteRecipe("__global__ void k(int* out) { out[0] = 2; }", IntRecipe(1, 1, {2}));
   std::filesystem::create_symlink("real.htrace", Path("link.htrace"));

@@ -13,6 +13,7 @@
 #include "tools/heddle/table.h"
 #include "tools/heddle/terminal.h"
 #include "tools/heddle/trace_file.h"
+#include "traces/format/replaceable.h"
 #include "traces/format/writer.h"
 
 namespace heddle::tools::accelsim {
@@ -54,6 +55,7 @@ int ImportCommand(const std::string& folder, const std::string& output, int leve
   if (const absl::Status status = CheckNotAnInput("-o", output, inputs, "one of the traces to import"); !status.ok()) {
     return Complaint(status);
   }
+  if (const absl::Status status = trace::CheckReplaceable(output); !status.ok()) return Complaint(status);
   Progress progress("Importing", true);
   const auto summary = ImportTraces(folder, output, level,
                                     [&](uint64_t done, uint64_t total) { progress.Update(done, total); });
