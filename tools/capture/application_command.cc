@@ -136,6 +136,29 @@ void TellNothingRecorded(const std::vector<ProcessTrace>& processes, bool lost, 
   }
 }
 
+// Why a trace has launches, but none that was recorded: what there was to choose from.
+std::string DescribeEmptyTrace(const std::string& path) {
+  std::string text = "warning: no launch was recorded: check --kernels and --launches";
+  const auto reader = trace::TraceReader::Open(path);
+  if (!reader.ok()) return text;
+  std::vector<std::string> names;
+  for (const trace::LaunchView& launch : (*reader)->launches()) {
+    std::string name = trace::BriefKernelName(launch.program->name());
+    if (absl::c_linear_search(names, name)) continue;
+    names.push_back(std::move(name));
+  }
+  constexpr size_t kMostNames = 20;
+  if (names.size() > kMostNames) {
+    const size_t more = names.size() - kMostNames;
+    names.resize(kMostNames);
+    names.push_back(absl::StrCat(more, " more"));
+  }
+  const size_t launches = (*reader)->launches().size();
+  absl::StrAppend(&text, "; there ", launches == 1 ? "was 1 launch" : absl::StrCat("were ", launches, " launches"),
+                  ", of ", absl::StrJoin(names, ", "));
+  return text;
+}
+
 // Exit status when there is no trace, or not all of it.
 int Unless(int status) { return status != 0 ? status : kFailure; }
 
@@ -176,7 +199,7 @@ int Finish(const CaptureFolder& folder, const CaptureSettings& settings, const O
                       "of its own"));
   }
   if (lost) Tell("the trace holds the launches that were complete before that");
-  for (size_t i = 0; i < files.size() && !options.quiet; ++i) {
+  for (size_t i = 0; i < files.size(); ++i) {
     TraceSummary summary;
     for (size_t t = 0; t < usable.size(); ++t) {
       if (files.size() > 1 && t != i) continue;
@@ -189,8 +212,8 @@ int Finish(const CaptureFolder& folder, const CaptureSettings& settings, const O
     std::error_code error;
     summary.bytes = fs::file_size(files[i], error);
     summary.seconds = seconds;
-    absl::FPrintF(stderr, "%s\n", DescribeTrace(files[i], summary));
-    if (summary.recorded == 0) Tell("no launch was recorded: check --kernels and --launches");
+    if (!options.quiet) absl::FPrintF(stderr, "%s\n", DescribeTrace(files[i], summary));
+    if (summary.recorded == 0) Tell(DescribeEmptyTrace(files[i]));
   }
   return lost ? Unless(end.status) : end.status;
 }

@@ -143,6 +143,13 @@ TEST_F(ApplicationTest, AFullDiskLeavesNoTrace) {
   EXPECT_THAT(Leftovers(), IsEmpty());
 }
 
+TEST_F(ApplicationTest, NoLaunchOfTheChosenKernelsNamesThoseThatThereWere) {
+  const Run run = Capture("compute", "--quiet --kernels nothing");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_THAT(run.errors, HasSubstr("warning: no launch was recorded: check --kernels and --launches; there were 3 "
+                                    "launches, of Scale(float*, float, int), Count(int)"));
+}
+
 TEST_F(ApplicationTest, AProgramWithoutKernelsIsToldWhatToDo) {
   const Run run = Capture("none");
   EXPECT_EQ(run.status, 1);
