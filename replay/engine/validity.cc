@@ -8,8 +8,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "replay/divergence/divergence_policy.h"
 #include "replay/engine/replay_result.h"
+#include "traces/format/annotations.h"
 #include "traces/format/kernel_name.h"
 
 namespace heddle::replay {
@@ -199,6 +203,22 @@ void AddWaits(const std::vector<const trace::LaunchView*>& launches, std::vector
   }
 }
 
+// What the trace says about its own end. An annotation has a line for everything that is missing; the first one tells
+// why, `heddle trace info` prints them all.
+void AddEarlyEnd(const trace::TraceReader& reader, std::vector<std::string>& notes) {
+  for (const trace::v1::Annotation& annotation : reader.annotations()) {
+    const std::vector<absl::string_view> lines = absl::StrSplit(annotation.value(), '\n');
+    const absl::string_view reason = absl::StripPrefix(lines.front(), trace::kRunEnded);
+    const std::string more =
+        lines.size() == 1 ? "" : absl::StrCat("; and ", lines.size() - 1, " more (`heddle trace info`)");
+    if (annotation.key() == trace::kCaptureEndKey) {
+      notes.push_back(absl::StrCat("the recording ended early: ", reason, more));
+    } else if (annotation.key() == trace::kRecoverKey) {
+      notes.push_back(absl::StrCat("recovered from a damaged trace: ", reason, more));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
@@ -218,6 +238,7 @@ std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
     notes.push_back(absl::StrCat(unrecorded, unrecorded == 1 ? " launch" : " launches", " of the run ",
                                  unrecorded == 1 ? "was" : "were", " not recorded"));
   }
+  AddEarlyEnd(reader, notes);
   AddCertificates(kernels, notes);
   AddLockstep(kernels, notes);
   return notes;

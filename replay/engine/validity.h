@@ -12,7 +12,8 @@
 
 namespace heddle::replay {
 
-// Notes for a result over these launches: blocks and launches that were not recorded, certificates, lockstep.
+// Notes for a result over these launches: blocks and launches that were not recorded, why the trace is incomplete,
+// certificates, lockstep.
 std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
                                        const std::vector<const trace::LaunchView*>& launches);
 

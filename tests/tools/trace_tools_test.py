@@ -62,6 +62,14 @@ class Repack(TraceTest):
         text = trace("repack", "--recover", cut, "-o", self.out)
         self.assertIn("the file was cut off there", text)
         self.assertIn("recorded blocks are missing", text)
+        missing = text.splitlines()[1:-1]
+        noted = info(self.out)["annotation"]
+        self.assertEqual([note["key"] for note in noted], ["heddle.recover"])
+        self.assertEqual(noted[0]["value"].splitlines(), [line.strip() for line in missing])
+        shown = trace("info", self.out)
+        for line in missing:
+            self.assertIn(line.strip(), shown)
+        self.assertIn("Note: recovered from a damaged trace: ", heddle("replay", self.out).stdout)
         self.assert_sound(self.out)
         self.assertGreater(info(self.out)["thread_instructions"], 0)
         self.assertLess(info(self.out)["thread_instructions"], info(SAMPLE)["thread_instructions"])

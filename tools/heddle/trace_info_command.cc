@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "tools/heddle/instruction_text.h"
 #include "tools/heddle/json.h"
 #include "tools/heddle/output.h"
@@ -64,6 +65,17 @@ std::string Header(const std::string& path, const TraceReader& reader, const Tra
                   header.warp_width() == 0 ? "no kernel depends on it"
                                            : absl::StrCat(header.warp_width(), " is what shuffles and votes saw"),
                   "\n");
+  return text;
+}
+
+// What whoever wrote the trace has noted, such as why it ends where it does.
+std::string Annotations(const TraceReader& reader) {
+  if (reader.annotations().empty()) return "";
+  std::string text = "\nNotes\n";
+  for (const trace::v1::Annotation& annotation : reader.annotations()) {
+    const std::string value = absl::StrReplaceAll(annotation.value(), {{"\n", "\n    "}});
+    absl::StrAppend(&text, "  ", annotation.key(), ": ", value, "\n");
+  }
   return text;
 }
 
@@ -241,7 +253,11 @@ Json InfoJson(const std::string& path, const TraceReader& reader, const TraceInf
                {"thread_instructions", info.thread_instructions},
                {"accesses", info.accesses},
                {"header", ToJson(reader.header())},
+               {"annotation", Json::array()},
                {"launch", Json::array()}};
+  for (const trace::v1::Annotation& annotation : reader.annotations()) {
+    json["annotation"].push_back({{"key", annotation.key()}, {"value", annotation.value()}});
+  }
   for (size_t i = 0; i < info.launches.size(); ++i) {
     json["launch"].push_back(LaunchJson(reader, i, info.launches[i], writers));
   }
@@ -257,11 +273,11 @@ int TraceInfoCommand(const std::string& path, bool json) {
   if (!info.ok()) return Complain(kFailed, info.status());
   const absl::StatusOr<std::vector<WriterPair>> writers = CountWriters(**reader);
   if (!writers.ok()) return Complain(kFailed, writers.status());
-  const absl::Status written =
-      WriteStandardOutput(json ? JsonLine(InfoJson(path, **reader, *info, *writers)) + "\n"
-                               : absl::StrCat(Header(path, **reader, *info), Launches(**reader, *info),
-                                              Divergence(*info), Sizes(**reader, *info), WaitsReport(**reader),
-                                              WritersText(*writers), CertificateText(**reader, *info)));
+  const absl::Status written = WriteStandardOutput(
+      json ? JsonLine(InfoJson(path, **reader, *info, *writers)) + "\n"
+           : absl::StrCat(Header(path, **reader, *info), Annotations(**reader), Launches(**reader, *info),
+                          Divergence(*info), Sizes(**reader, *info), WaitsReport(**reader), WritersText(*writers),
+                          CertificateText(**reader, *info)));
   return written.ok() ? kSuccess : Complain(kFailed, written);
 }
 

@@ -12,6 +12,7 @@
 #include "tracegen/execute/device_memory.h"
 #include "tracegen/instrument/thread_context.h"
 #include "tracegen/version.h"
+#include "traces/format/annotations.h"
 #include "traces/format/copy.h"
 #include "traces/format/limits.h"
 #include "traces/format/reader.h"
@@ -234,8 +235,8 @@ CaptureOutcome Recording::Finish() {
     outcome_.thread_instructions = totals.thread_instructions;
     if (!outcome_.failure.empty()) {
       trace::v1::Annotation annotation;
-      annotation.set_key("heddle.capture.end");
-      annotation.set_value(absl::StrCat("the run ended here: ", outcome_.failure));
+      annotation.set_key(std::string(trace::kCaptureEndKey));
+      annotation.set_value(absl::StrCat(trace::kRunEnded, outcome_.failure));
       Break(writer_->AddAnnotation(annotation)).IgnoreError();
     }
     if (error_.ok()) Break(writer_->Finish()).IgnoreError();

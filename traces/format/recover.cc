@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "traces/format/annotations.h"
 #include "traces/format/frame_reader.h"
 #include "traces/format/frame_scan.h"
 #include "traces/format/geometry.h"
@@ -104,7 +105,7 @@ class Recovery {
     }
     if (!report_.missing.empty()) {
       v1::Annotation note;
-      note.set_key("heddle.recover");
+      note.set_key(std::string(kRecoverKey));
       constexpr size_t kMostTold = 100;
       const size_t told = std::min(kMostTold, report_.missing.size());
       note.set_value(

@@ -29,7 +29,8 @@ constexpr uint32_t kThreads = 32;
 // and, if blocks are left out, as a sample.
 class ValidityTest : public ::testing::Test {
  protected:
-  void Write(const std::vector<Certificate>& certificates, uint64_t recorded_blocks = 2, int launches = 1) {
+  void Write(const std::vector<Certificate>& certificates, uint64_t recorded_blocks = 2, int launches = 1,
+             const std::vector<trace::v1::Annotation>& annotations = {}) {
     auto writer = trace::TraceWriter::Create(file_.path(), trace::testing::MakeHeader());
     ASSERT_TRUE(writer.ok()) << writer.status();
     trace::v1::KernelProgram kernel = ProgramBuilder("k")
@@ -58,6 +59,9 @@ class ValidityTest : public ::testing::Test {
     }
     for (const Certificate& certificate : certificates) {
       ASSERT_EQ((*writer)->AddCertificate(certificate), absl::OkStatus());
+    }
+    for (const trace::v1::Annotation& annotation : annotations) {
+      ASSERT_EQ((*writer)->AddAnnotation(annotation), absl::OkStatus());
     }
     ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
     auto reader = trace::TraceReader::Open(file_.path());
@@ -128,6 +132,23 @@ TEST_F(ValidityTest, ChangesAreSaidWithTheirShare) {
   load.set_decisions_changed(32);
   Write({certificate});
   EXPECT_THAT(Notes(), ElementsAre(AllOf(HasSubstr("k: paths change under 4 other orders"), HasSubstr("(10 %"))));
+}
+
+TEST_F(ValidityTest, WhyTheTraceIsIncompleteIsSaid) {
+  const auto annotation = [](const std::string& key, const std::string& value) {
+    trace::v1::Annotation made;
+    made.set_key(key);
+    made.set_value(value);
+    return made;
+  };
+  Write({Certified(5)}, 2, 1,
+        {annotation("heddle.capture.end", "the run ended here: launch 1: kernel 'k': trap at k.cu:3"),
+         annotation("heddle.recover", "bytes 90 to 99 hold no complete record\nrecord 4 is missing"),
+         annotation("heddle.extract", "launches 0")});
+  EXPECT_THAT(Notes(), ElementsAre("the recording ended early: launch 1: kernel 'k': trap at k.cu:3",
+                                   "recovered from a damaged trace: bytes 90 to 99 hold no complete record; and 1 "
+                                   "more (`heddle trace info`)",
+                                   HasSubstr("unchanged")));
 }
 
 TEST_F(ValidityTest, AnOrderThatFailedIsSaid) {

@@ -7,6 +7,7 @@
 
 #include "tests/tracegen/application/application_fixture.h"
 #include "tracegen/runtime/protocol/messages.h"
+#include "traces/format/annotations.h"
 #include "traces/format/recover.h"
 
 namespace heddle::tracegen {
@@ -16,6 +17,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 TEST_F(ApplicationTest, UseAfterFreeNamesEverythingAndIsSticky) {
   const auto what =
@@ -30,6 +32,10 @@ TEST_F(ApplicationTest, UseAfterFreeNamesEverythingAndIsSticky) {
   const auto reader = Open();
   ASSERT_NE(reader, nullptr);
   EXPECT_THAT(Kernels(*reader), ElementsAre("Write"));
+  // The trace itself says so, in the words that replays repeat.
+  ASSERT_EQ(reader->annotations().size(), 1u);
+  EXPECT_EQ(reader->annotations()[0].key(), trace::kCaptureEndKey);
+  EXPECT_THAT(reader->annotations()[0].value(), StartsWith(absl::StrCat(trace::kRunEnded, "launch 1: kernel 'Write")));
 }
 
 TEST_F(ApplicationTest, RefusesWhatNoDeviceCouldDo) {
