@@ -91,9 +91,8 @@ int Recover(const RepackArguments& arguments) {
   absl::StatusOr<std::unique_ptr<trace::ByteSource>> source = trace::OpenFile(arguments.trace);
   if (!source.ok()) return Complain(kFailed, source.status());
   const uint64_t bytes = (*source)->size();
-  const absl::StatusOr<trace::RecoveryReport> report =
-      trace::RecoverTrace(*std::move(source), arguments.trace, arguments.output.path,
-                          OptionsOf(arguments.output), RemoveWhenInterrupted);
+  const absl::StatusOr<trace::RecoveryReport> report = trace::RecoverTrace(
+      *std::move(source), arguments.trace, arguments.output.path, OptionsOf(arguments.output), RemoveWhenInterrupted);
   RemoveWhenInterrupted("");
   if (!report.ok()) return Complain(kFailed, report.status());
   std::string text = absl::StrCat(arguments.trace, ": ", WithThousands(report->records), " complete records; ",
@@ -116,8 +115,8 @@ int TraceRepackCommand(const RepackArguments& arguments) {
   const auto update = [&progress](uint64_t done, uint64_t total) { progress.Update(done, total); };
   absl::Status status;
   if (arguments.chunk == 0 && !arguments.encode) {
-    status = trace::RecompressTrace(**reader, arguments.output.path,
-                                    OptionsOf(arguments.output).zstd_level, RemoveWhenInterrupted, update);
+    status = trace::RecompressTrace(**reader, arguments.output.path, OptionsOf(arguments.output).zstd_level,
+                                    RemoveWhenInterrupted, update);
     RemoveWhenInterrupted("");
   } else {
     const TraceReader* input = reader->get();

@@ -57,8 +57,8 @@ int ImportCommand(const std::string& folder, const std::string& output, int leve
   }
   if (const absl::Status status = trace::CheckReplaceable(output); !status.ok()) return Complaint(status);
   Progress progress("Importing", true);
-  const auto summary = ImportTraces(folder, output, level,
-                                    [&](uint64_t done, uint64_t total) { progress.Update(done, total); });
+  const auto summary =
+      ImportTraces(folder, output, level, [&](uint64_t done, uint64_t total) { progress.Update(done, total); });
   progress.Clear();
   if (!summary.ok()) return Complaint(summary.status());
   for (const std::string& note : summary->notes) Note(note);
