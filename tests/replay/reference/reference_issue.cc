@@ -143,7 +143,6 @@ v1::MemorySpace ReferenceCore::SpaceOf(uint64_t address) const {
 
 std::map<Cycle, LaneMask> ReferenceCore::Latencies(Cycle now, SlotId slot, Flight& flight) const {
   const Lanes& lanes = formation_.table().lanes[slot];
-  const machine::v1::Core& core = launch_.machine->core();
   const machine::v1::FixedLatency& fixed = launch_.machine->memory().fixed();
   const v1::Instruction& instruction = program().instruction(flight.pc);
   const bool is_memory = instruction.op() == v1::OP_LOAD || instruction.op() == v1::OP_STORE ||
