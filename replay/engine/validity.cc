@@ -34,6 +34,21 @@ std::string PerCent(uint64_t part, uint64_t whole) {
   return absl::StrFormat("%.3g %%", whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
+// What several launches of a kernel have in common: a program may launch a kernel thousands of times.
+struct SomeLaunches {
+  const trace::LaunchView* first = nullptr;
+  uint64_t launches = 0;
+  uint64_t number = 0;  // of what is told, over these launches
+  uint64_t whole = 0;   // of which `number` is a part
+
+  void Add(const trace::LaunchView& launch, uint64_t more, uint64_t out_of) {
+    if (first == nullptr) first = &launch;
+    ++launches;
+    number += more;
+    whole += out_of;
+  }
+};
+
 // A kernel over its launches.
 struct KernelValidity {
   uint64_t launches = 0;
@@ -49,9 +64,15 @@ struct KernelValidity {
   size_t accesses = 0;
   uint64_t hand_offs = 0;  // launches
   uint64_t lockstep = 0;   // launches
+  SomeLaunches partial;    // thread blocks that were recorded
+  SomeLaunches waiting;    // waits for another thread
 
   void Add(const trace::LaunchView& launch, const Certificate* certificate) {
     ++launches;
+    const trace::v1::LaunchEnd& totals = launch.totals;
+    if (totals.blocks() != launch.grid_blocks) partial.Add(launch, totals.blocks(), launch.grid_blocks);
+    const uint64_t waits = static_cast<uint64_t>(totals.wait_size()) + totals.waits_not_listed();
+    if (waits != 0) waiting.Add(launch, waits, waits);
     if (certificate == nullptr) return;
     hand_offs += certificate->hand_off_size() != 0;
     lockstep += certificate->lockstep();
@@ -137,36 +158,6 @@ void AddLockstep(const std::map<std::string, KernelValidity>& kernels, std::vect
   }
 }
 
-// What several launches of a kernel have in common: a program may launch a kernel thousands of times.
-struct SomeLaunches {
-  const trace::LaunchView* first = nullptr;
-  uint64_t launches = 0;
-  uint64_t number = 0;  // of what is told, over these launches
-  uint64_t whole = 0;   // of which `number` is a part
-
-  void Add(const trace::LaunchView& launch, uint64_t more, uint64_t out_of) {
-    if (first == nullptr) first = &launch;
-    ++launches;
-    number += more;
-    whole += out_of;
-  }
-};
-
-// In the order of their first launches.
-class ByKernel {
- public:
-  void Add(const trace::LaunchView& launch, uint64_t number, uint64_t whole) {
-    const auto [it, inserted] = place_.emplace(launch.program->name(), all_.size());
-    if (inserted) all_.emplace_back();
-    all_[it->second].Add(launch, number, whole);
-  }
-  const std::vector<SomeLaunches>& all() const { return all_; }
-
- private:
-  std::map<std::string, size_t> place_;
-  std::vector<SomeLaunches> all_;
-};
-
 // "launch 3 (bfs): " or "3,000 launches of bfs, launch 3 the first: ".
 std::string Which(const SomeLaunches& some) {
   const std::string name = trace::BriefKernelName(some.first->program->name());
@@ -175,13 +166,10 @@ std::string Which(const SomeLaunches& some) {
   return absl::StrCat(some.launches, " launches of ", name, ", launch ", id, " the first: ");
 }
 
-void AddPartialLaunches(const std::vector<const trace::LaunchView*>& launches, std::vector<std::string>& notes) {
-  ByKernel partial;
-  for (const trace::LaunchView* launch : launches) {
-    const uint64_t blocks = launch->totals.blocks();
-    if (blocks != launch->grid_blocks) partial.Add(*launch, blocks, launch->grid_blocks);
-  }
-  for (const SomeLaunches& some : partial.all()) {
+void AddPartialLaunches(const std::map<std::string, KernelValidity>& kernels, std::vector<std::string>& notes) {
+  for (const auto& [name, kernel] : kernels) {
+    const SomeLaunches& some = kernel.partial;
+    if (some.launches == 0) continue;
     notes.push_back(
         absl::StrCat(Which(some), some.number, " of ", some.whole, " thread blocks were recorded: cycles are those of ",
                      some.launches == 1 ? "a smaller launch" : "smaller launches", ", and the tail of ",
@@ -190,13 +178,10 @@ void AddPartialLaunches(const std::vector<const trace::LaunchView*>& launches, s
   }
 }
 
-void AddWaits(const std::vector<const trace::LaunchView*>& launches, std::vector<std::string>& notes) {
-  ByKernel waiting;
-  for (const trace::LaunchView* launch : launches) {
-    const uint64_t waits = static_cast<uint64_t>(launch->totals.wait_size()) + launch->totals.waits_not_listed();
-    if (waits != 0) waiting.Add(*launch, waits, 0);
-  }
-  for (const SomeLaunches& some : waiting.all()) {
+void AddWaits(const std::map<std::string, KernelValidity>& kernels, std::vector<std::string>& notes) {
+  for (const auto& [name, kernel] : kernels) {
+    const SomeLaunches& some = kernel.waiting;
+    if (some.launches == 0) continue;
     notes.push_back(absl::StrCat(Which(some), "threads waited ", some.number, some.number == 1 ? " time" : " times",
                                  " in a loop for another thread's write while recording; how often they polled then is "
                                  "replayed, not decided anew by the order of this run"));
@@ -230,8 +215,8 @@ std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
     const auto found = certificates.find(launch->launch.id());
     kernels[launch->program->name()].Add(*launch, found == certificates.end() ? nullptr : found->second);
   }
-  AddPartialLaunches(launches, notes);
-  AddWaits(launches, notes);
+  AddPartialLaunches(kernels, notes);
+  AddWaits(kernels, notes);
   uint64_t unrecorded = 0;
   for (const trace::LaunchView& launch : reader.launches()) unrecorded += !launch.launch.recorded();
   if (unrecorded != 0) {

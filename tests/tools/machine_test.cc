@@ -216,6 +216,11 @@ TEST(MachineOverride, SaysWhatHasNoEffect) {
   EXPECT_THAT(effect("ideal_gtx480", "memory.hierarchy.dram.timing.cl=9"), HasSubstr("ideal_beyond_l1_cycles"));
   EXPECT_THAT(effect("fermi_fixed", "clocks.core_mhz=700"), HasSubstr("memory.fixed counts core cycles"));
   EXPECT_THAT(effect("thesis_8800gtx", "memory.hierarchy.l1_texture.ways=2"), HasSubstr("there is no such cache"));
+  EXPECT_THAT(effect("baws_gtx480", "memory.hierarchy.l1_instruction.hit_cycles=2"), HasSubstr("no effect"));
+  EXPECT_THAT(effect("baws_gtx480", "memory.hierarchy.network.seed=2"), HasSubstr("only PIM"));
+  EXPECT_THAT(effect("capri_fx5800", "memory.hierarchy.l1_data.mshr_merges=2"), HasSubstr("nothing is merged"));
+  EXPECT_EQ(effect("capri_fx5800", "memory.hierarchy.l1_texture.mshr_merges=2"), "");
+  EXPECT_EQ(effect("thesis_8800gtx", "memory.hierarchy.network.seed=2"), "");
   EXPECT_EQ(effect("thesis_8800gtx", "memory.hierarchy.l1_constant.hit_cycles=2"), "");
   EXPECT_EQ(effect("baws_gtx480", "core.units.sp=4"), "");
   EXPECT_EQ(effect("baws_gtx480", "core.skip_empty_groups=true"), "");
@@ -272,6 +277,11 @@ TEST(MachineCheck, RefusesImpossibleFrontEndsWithThePath) {
   EXPECT_THAT(refusal("thesis_8800gtx", "core.thesis.pre_memory_stages=15"),
               HasSubstr("core.thesis.pre_memory_stages = 15: must be 0 to 14"));
   EXPECT_THAT(refusal("thesis_8800gtx", "core.scripted_latency[0].cycles=9"), HasSubstr("only with memory.fixed"));
+  EXPECT_THAT(refusal("thesis_8800gtx", "core.pipeline_depth=4"),
+              AllOf(HasSubstr("core.pipeline_depth = 4: must be 5"), HasSubstr("register_read_bypass")));
+  EXPECT_THAT(baws("memory.hierarchy.l2.cache.pending_hits=OWN_MSHR"),
+              HasSubstr("memory.hierarchy.l2.cache.pending_hits = 1: must be JOIN_MSHR"));
+  EXPECT_EQ(baws("memory.hierarchy.l1_data.pending_hits=OWN_REQUEST"), "accepted");
   EXPECT_THAT(refusal("capri_fx5800", "core.pipeline_depth=2"), HasSubstr("core.pipeline_depth = 2: must be 3"));
 }
 

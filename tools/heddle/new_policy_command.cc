@@ -1,6 +1,5 @@
 #include "tools/heddle/new_policy_command.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <string_view>
 #include <vector>
