@@ -33,6 +33,7 @@ struct BufferSetup {
   uint8_t fetch_instructions = 0;
   bool fetch_when_free_slot = false;
   uint32_t reformed_warp_cycles = 0;
+  uint32_t memory_interval = 1;    // of memory instructions, times their lane groups
   uint32_t line_instructions = 0;  // of the instruction cache; 0 = no cache, fetches reach as far as they like
   uint32_t simd_width = 0;
   bool skip_empty_groups = false;

@@ -108,7 +108,7 @@ void IBufferCore::Issue(int port, SlotId slot, Cycle now) {
   }
   Cycle result = 0;
   if (how.unit == UnitClass::kMemory) {
-    memory_free_ = now + groups;
+    memory_free_ = now + setup_.memory_interval * groups;
   } else {
     const uint32_t row = warp.row != kMixedRows ? warp.row
                                                 : warps.lanes[slot].thread[std::countr_zero(lanes)] /

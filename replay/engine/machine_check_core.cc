@@ -1,5 +1,6 @@
 #include "replay/engine/machine_check_core.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <set>
@@ -26,6 +27,8 @@ constexpr uint64_t kMaxUnits = 64;
 constexpr uint64_t kMaxBufferEntries = 64;
 constexpr uint64_t kMaxRegisterBanks = 1024;
 constexpr uint64_t kMaxCollectors = 1024;
+// As many memory instructions, of some KiB each, may be on their way to the memory stage of an SM.
+constexpr uint64_t kMaxMemoryIssueLatency = 1024;
 
 absl::Status First(std::initializer_list<absl::Status> checks) {
   for (const absl::Status& status : checks) {
@@ -142,13 +145,22 @@ absl::Status CheckTimings(const ExecutionUnits& units) {
 }
 
 absl::Status CheckUnits(const ExecutionUnits& units) {
+  if (units.has_memory_issue_cycles()) {
+    const uint32_t cycles = std::max(1u, units.memory_issue_cycles());
+    return absl::InvalidArgumentError(
+        absl::StrCat("core.units.memory_issue_cycles = ", units.memory_issue_cycles(),
+                     ": is two fields now, write memory_issue_latency: ", cycles,
+                     " and memory_initiation_interval: 1 (a warp per cycle) in its place"));
+  }
   return First({
       CheckRange("core.units.sp", units.sp(), 1, kMaxUnits),
       CheckRange("core.units.sfu", units.sfu(), 1, kMaxUnits),
       CheckRange("core.units.operand_read_cycles", units.operand_read_cycles(), 0, kMaxLatency),
       CheckRange("core.units.write_back_cycles", units.write_back_cycles(), 0, kMaxLatency),
-      CheckRange("core.units.memory_issue_cycles", units.memory_issue_cycles(), 1, kMaxLatency,
+      CheckRange("core.units.memory_issue_latency", units.memory_issue_latency(), 1, kMaxMemoryIssueLatency,
                  "the memory stage comes after issue"),
+      CheckRange("core.units.memory_initiation_interval", units.memory_initiation_interval(), 1, kMaxLatency,
+                 "one warp per cycle at most"),
       CheckRange("core.units.register_banks", units.register_banks(), 0, kMaxRegisterBanks,
                  "0 means that operands are always there in time"),
       CheckRange("core.units.sp_collectors", units.sp_collectors(), 0, kMaxCollectors, "0 means no limit"),

@@ -40,8 +40,16 @@ HierarchySm::HierarchySm(const Machine& machine, const AddressWindows& windows, 
   const machine::v1::Core& core = machine.core();
   const machine::v1::Hierarchy& memory = machine.memory().hierarchy();
   const machine::v1::Cache& data = memory.l1_data();
-  issue_cycles_ = core.front_end() == machine::v1::Core::IBUFFER ? std::max(1u, core.units().memory_issue_cycles()) : 1;
   stage_cycles_ = (core.warp_size() + core.simd_width() - 1) / core.simd_width();
+  issue_cycles_ = 1;
+  hold_cycles_ = stage_cycles_;
+  if (core.front_end() == machine::v1::Core::IBUFFER) {
+    issue_cycles_ = std::max(1u, core.units().memory_issue_latency());
+    hold_cycles_ *= std::max(1u, core.units().memory_initiation_interval());
+  }
+  approach_places_ = (issue_cycles_ - 1 + hold_cycles_ - 1) / hold_cycles_;
+  approaching_ = Ring<Approaching>(std::max(1u, approach_places_));
+  free_plans_.reserve(approach_places_ + 1);
   shared_latency_ = std::max(1u, memory.shared().latency());
   returns_per_cycle_ = memory.returns_per_cycle();
   all_or_none_ = memory.all_misses_or_none();
@@ -116,26 +124,26 @@ void HierarchySm::RunCycle(Cycle now) {
 }
 
 void HierarchySm::Submit(const WarpAccess& access, Cycle now) {
-  Stage& stage = stage_;
-  planner_.Plan(access, stage.plan, counters_);
-  stage.busy = true;
-  stage.leaving = false;
-  stage.blocked = false;
-  stage.data_begun = false;
-  stage.op = access.op;
-  stage.slot = access.slot;
-  stage.next = 0;
-  stage.lanes = access.lanes;
-  stage.ready = now + issue_cycles_;
-  stage.hold_until = stage.ready + stage_cycles_ - 1;
-  stage.record = NewRecord();
+  AccessPlan& plan = *NewPlan();
+  planner_.Plan(access, plan, counters_);
+  const Approaching next = {.op = access.op,
+                            .slot = access.slot,
+                            .record = NewRecord(),
+                            .lanes = access.lanes,
+                            .ready = now + issue_cycles_,
+                            .plan = &plan};
   // With all misses or none, what comes back comes back as one.
-  const bool joined = stage.plan.joined || (all_or_none_ && !stage.plan.uniform());
-  Record& record = records_[stage.record];
+  const bool joined = plan.joined || (all_or_none_ && !plan.uniform());
+  Record& record = records_[next.record];
   record = {.id = access.id, .pc = access.pc, .submitted = now, .lanes = access.lanes, .joined = joined};
-  if (access.op != trace::v1::OP_STORE) record.left = stage.plan.size();
-  if (profile_ != nullptr) profile_->Entered(access, stage.plan, planner_);
-  wake_ = std::min(wake_, stage.ready);
+  if (access.op != trace::v1::OP_STORE) record.left = plan.size();
+  if (profile_ != nullptr) profile_->Entered(access, plan, planner_);
+  if (stage_.busy) {
+    approaching_.push_back(next);
+    return;
+  }
+  Enter(next, next.ready);
+  wake_ = std::min(wake_, stage_.ready);
 }
 
 FetchResult HierarchySm::Fetch(uint64_t address, uint32_t fetcher, Cycle now) {
@@ -195,6 +203,16 @@ void HierarchySm::Send() {
   }
 }
 
+AccessPlan* HierarchySm::NewPlan() {
+  if (free_plans_.empty()) {
+    plans_.push_back(std::make_unique<AccessPlan>());
+    return plans_.back().get();
+  }
+  AccessPlan* const plan = free_plans_.back();
+  free_plans_.pop_back();
+  return plan;
+}
+
 HierarchySm::RecordId HierarchySm::NewRecord() {
   if (free_records_.empty()) {
     records_.emplace_back();
@@ -247,7 +265,8 @@ std::string HierarchySm::Explain() const {
   std::string text;
   if (stage_.busy) {
     absl::StrAppend(&text, "memory stage: ", trace::v1::OpClass_Name(stage_.op), " of warp ", stage_.slot, ", ",
-                    stage_.plan.size() - stage_.next, " accesses left");
+                    stage_.plan->size() - stage_.next, " accesses left");
+    if (!approaching_.empty()) absl::StrAppend(&text, ", ", approaching_.size(), " instructions behind it");
     if (stage_.returns_full) {
       absl::StrAppend(&text, ", waits for the registers");
     } else if (stage_.blocked) {

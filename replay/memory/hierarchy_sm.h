@@ -32,7 +32,7 @@ class alignas(64) HierarchySm final : public SmMemory {
   uint32_t usual_latency() const override { return usual_latency_; }
   void RunCycle(Cycle now) override;
   Cycle NextWake(Cycle now) const override { return wake_ > now ? wake_ : now + 1; }
-  bool StageFree() const override { return !stage_.busy; }
+  bool StageFree() const override { return !stage_.busy || approaching_.size() < approach_places_; }
   void Submit(const WarpAccess& access, Cycle now) override;
   FetchResult Fetch(uint64_t address, uint32_t fetcher, Cycle now) override;
   void SetProfile(MemoryProfile* profile) override {
@@ -115,7 +115,16 @@ class alignas(64) HierarchySm final : public SmMemory {
     Cycle hold_until = 0;  // last cycle that the lane groups need
     Cycle done = 0;        // data of a store have left
     LaneMask lanes = 0;
-    AccessPlan plan;
+    AccessPlan* plan = nullptr;
+  };
+  // A memory instruction on its way to the stage, behind the one that `stage_` holds.
+  struct Approaching {
+    trace::v1::OpClass op = trace::v1::OP_UNKNOWN;
+    SlotId slot = kNoSlot;
+    RecordId record = kNoRecord;
+    LaneMask lanes = 0;
+    Cycle ready = 0;  // first cycle in the stage, if nothing is in front of it
+    AccessPlan* plan = nullptr;
   };
 
   static int Index(FirstLevel level) { return static_cast<int>(level); }
@@ -159,6 +168,8 @@ class alignas(64) HierarchySm final : public SmMemory {
   void CountLanes(const AccessStep& step, const CacheOutcome& outcome);
   void ProfileLanes(const AccessStep& step, const CacheOutcome& outcome);
   void StepsMade(Cycle now);
+  void Enter(const Approaching& next, Cycle earliest);
+  void LeaveStage(Cycle now);
   bool Blocked(FirstLevel level, ReservationFail cause);
   bool FailedOn(FirstLevel level, ReservationFail cause);
   bool BlockedOnReturns();
@@ -169,6 +180,7 @@ class alignas(64) HierarchySm final : public SmMemory {
   void QueueFetchOf(FirstLevel level, const CacheOutcome& outcome, uint64_t line);
   void Send();
   [[gnu::always_inline]] inline Cycle WakeAfter(Cycle now);
+  AccessPlan* NewPlan();
   RecordId NewRecord();
   void FreeRecord(RecordId record) { free_records_.push_back(record); }
   uint32_t NewDirect(const Waiter& waiter);
@@ -194,10 +206,13 @@ class alignas(64) HierarchySm final : public SmMemory {
   uint32_t direct_ = 0;  // drains at the data cache if no MSHR does: the waiter of a direct reply
   uint32_t returns_per_cycle_;
   Stage stage_;
+  uint32_t approach_places_;  // on the way to the stage, may be 0
+  Ring<Approaching> approaching_;
 
   uint16_t sm_;
   uint32_t issue_cycles_;
-  uint32_t stage_cycles_;
+  uint32_t stage_cycles_;  // lane groups of a warp
+  uint32_t hold_cycles_;   // least cycles of an instruction in the stage
   uint32_t shared_latency_;
   uint32_t data_banks_;  // 0: ideal ports
   bool per_lane_;        // no coalescing: a step counts as many cache accesses as it has lanes
@@ -215,6 +230,8 @@ class alignas(64) HierarchySm final : public SmMemory {
   std::vector<RecordId> free_records_;
   std::vector<Waiter> directs_;
   std::vector<uint32_t> free_directs_;
+  std::vector<std::unique_ptr<AccessPlan>> plans_;  // as many as were ever on their way at once
+  std::vector<AccessPlan*> free_plans_;
   AccessPlanner planner_;
   SmMemoryCounters counters_;
   MemoryProfile* profile_ = nullptr;  // only if asked for

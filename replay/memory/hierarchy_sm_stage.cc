@@ -71,7 +71,7 @@ inline bool HierarchySm::MakeDataStep(const AccessStep& step, Cycle now, bool hi
 // Makes the next step, or several of the data cache; false if a resource is missing.
 inline bool HierarchySm::MakeStep(Cycle now) {
   Stage& stage = stage_;
-  const AccessStep& step = stage.plan[stage.next];
+  const AccessStep& step = (*stage.plan)[stage.next];
   stage.ready = now + 1;
   stage.done = now + 1;
   switch (step.unit) {
@@ -101,7 +101,7 @@ inline bool HierarchySm::MakeStep(Cycle now) {
 void HierarchySm::RunStage(Cycle now) {
   Stage& stage = stage_;
   if (stage.leaving) {
-    stage.busy = stage.leaving = false;
+    LeaveStage(now);
     return;
   }
   if (stage.blocked && !freed_) {
@@ -110,7 +110,7 @@ void HierarchySm::RunStage(Cycle now) {
   }
   freed_ = false;
   stage.blocked = stage.returns_full = false;
-  if (MakeStep(now) && stage.next == stage.plan.size()) StepsMade(now);
+  if (MakeStep(now) && stage.next == stage.plan->size()) StepsMade(now);
 }
 
 void HierarchySm::StepsMade(Cycle now) {
@@ -125,8 +125,35 @@ void HierarchySm::StepsMade(Cycle now) {
     }
   }
   const Cycle last = std::max(stage.ready - 1, stage.hold_until);
-  stage.busy = stage.leaving = last > now;
+  if (last == now) return LeaveStage(now);
+  stage.leaving = true;
   stage.ready = last;
+}
+
+// `earliest`: the first cycle that the stage has for it.
+void HierarchySm::Enter(const Approaching& next, Cycle earliest) {
+  Stage& stage = stage_;
+  stage.busy = true;
+  stage.leaving = false;
+  stage.blocked = false;
+  stage.data_begun = false;
+  stage.op = next.op;
+  stage.slot = next.slot;
+  stage.next = 0;
+  stage.record = next.record;
+  stage.ready = std::max(next.ready, earliest);
+  stage.hold_until = stage.ready + hold_cycles_ - 1;
+  stage.lanes = next.lanes;
+  stage.plan = next.plan;
+}
+
+// Whoever has closed up behind follows in the next cycle.
+void HierarchySm::LeaveStage(Cycle now) {
+  free_plans_.push_back(stage_.plan);
+  stage_.busy = stage_.leaving = false;
+  if (approaching_.empty()) return;
+  Enter(approaching_.front(), now + 1);
+  approaching_.pop_front();
 }
 
 bool HierarchySm::SharedStep(const AccessStep& step, Cycle now) {
@@ -172,7 +199,7 @@ bool HierarchySm::ReadOnlyStep(FirstLevel of, Source source, const AccessStep& s
 // The first one that lacks a resource ends the cycle.
 bool HierarchySm::MakeDataSteps(Cycle now) {
   Stage& stage = stage_;
-  AccessPlan& plan = stage.plan;
+  AccessPlan& plan = *stage.plan;
   const Cache& cache = *LevelOf(FirstLevel::kData).cache;
   bool conflict = false;
   bool made = false;
@@ -206,7 +233,7 @@ uint32_t HierarchySm::WorstBank(uint32_t end) {
   bank_load_.assign(bank_load_.size(), 0);
   uint32_t worst = 0;
   for (uint32_t index = stage_.next; index < end; ++index) {
-    worst = std::max(worst, ++bank_load_[cache->LineOf(stage_.plan[index].address) % data_banks_]);
+    worst = std::max(worst, ++bank_load_[cache->LineOf((*stage_.plan)[index].address) % data_banks_]);
   }
   return worst;
 }
@@ -220,7 +247,7 @@ bool HierarchySm::AllMissesFit(uint32_t end, bool& any) {
   uint32_t merged = 0;  // that take an MSHR nevertheless
   uint32_t sends = 0;
   for (uint32_t index = stage_.next; index < end; ++index) {
-    const AccessStep& step = stage_.plan[index];
+    const AccessStep& step = (*stage_.plan)[index];
     if (level.cache == nullptr) {
       ++sends;
       continue;
@@ -256,7 +283,7 @@ bool HierarchySm::AllMissesFit(uint32_t end, bool& any) {
 bool HierarchySm::MakeAllDataSteps(Cycle now) {
   Stage& stage = stage_;
   uint32_t end = stage.next;
-  while (end < stage.plan.size() && stage.plan[end].group == stage.plan[stage.next].group) ++end;
+  while (end < stage.plan->size() && (*stage.plan)[end].group == (*stage.plan)[stage.next].group) ++end;
   if (!stage.data_begun) {
     stage.data_begun = true;
     const uint32_t cycles = WorstBank(end);
@@ -269,7 +296,7 @@ bool HierarchySm::MakeAllDataSteps(Cycle now) {
   bool any_miss = false;
   if (!AllMissesFit(end, any_miss)) return false;
   for (; stage.next < end; ++stage.next) {
-    if (!MakeDataStep(stage.plan[stage.next], now, any_miss)) return false;
+    if (!MakeDataStep((*stage.plan)[stage.next], now, any_miss)) return false;
   }
   stage.data_begun = false;
   return true;

@@ -97,7 +97,8 @@ class SmMemory {
   // wakes the SM then); kNever if there is none.
   virtual Cycle NextWake(Cycle now) const = 0;
 
-  // Whether the memory stage takes an access in this cycle. It becomes free only in RunCycle.
+  // Whether an access may be submitted in this cycle: there is room in the memory stage or on the way to it. Under the
+  // thesis front end, which has no such way, the last access has left the stage. It becomes free only in RunCycle.
   virtual bool StageFree() const = 0;
   // Gives the memory stage an access; StageFree() must hold. Its first access to a cache or bank is in a later cycle.
   virtual void Submit(const WarpAccess& access, Cycle now) = 0;

@@ -67,6 +67,8 @@ void ExpectEqualBeforeScriptedMemory(const trace::TraceReader& reader, const mac
   SCOPED_TRACE(configuration.Text());
   const uint32_t stage_cycles =
       (machine.core().warp_size() + machine.core().simd_width() - 1) / machine.core().simd_width();
+  const uint32_t places =
+      machine.core().front_end() == machine::v1::Core::IBUFFER ? 1 + static_cast<uint32_t>(seed % 4) : 1;
   IssueLog engine_log;
   ReplayOptions options;
   options.machine = machine;
@@ -74,7 +76,7 @@ void ExpectEqualBeforeScriptedMemory(const trace::TraceReader& reader, const mac
   options.force_tick = force_tick;
   const auto checked = CheckConfiguration(configuration.configuration);
   ASSERT_TRUE(checked.ok()) << checked.status();
-  ScriptedMemory memory(seed, stage_cycles);
+  ScriptedMemory memory(seed, stage_cycles, places);
   ChunkCache cache(reader, 256u << 20);
   std::vector<result::v1::LaunchResult> launches;
   for (const trace::LaunchView& launch : reader.launches()) {
@@ -85,7 +87,7 @@ void ExpectEqualBeforeScriptedMemory(const trace::TraceReader& reader, const mac
     launches.push_back(*result);
   }
   IssueLog reference_log;
-  ScriptedMemory reference_memory(seed, stage_cycles);
+  ScriptedMemory reference_memory(seed, stage_cycles, places);
   const auto reference =
       ReplayByReference(reader, configuration.configuration, machine, &reference_log, {.memory = &reference_memory});
   ASSERT_TRUE(reference.ok()) << reference.status();

@@ -68,7 +68,6 @@ std::vector<Trial> Trials(uint64_t programs) {
       if (memory) {
         *random_case.machine.mutable_memory() = gtx480.memory();
         *random_case.machine.mutable_clocks() = gtx480.clocks();
-        random_case.machine.mutable_core()->mutable_units()->set_memory_issue_cycles(0);
       }
       trials.push_back({absl::StrCat(memory ? "memory " : "", random_case.Text()), std::move(random_case.reader),
                         random_case.machine});

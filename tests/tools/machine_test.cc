@@ -265,7 +265,13 @@ TEST(MachineCheck, RefusesImpossibleFrontEndsWithThePath) {
   EXPECT_THAT(baws("core.ibuffer.reformed_warp_cycles=0"), HasSubstr("core.ibuffer.reformed_warp_cycles = 0"));
   EXPECT_THAT(baws("core.units.sp=0"), HasSubstr("core.units.sp = 0"));
   EXPECT_THAT(baws("core.units.sfu=0"), HasSubstr("core.units.sfu = 0"));
-  EXPECT_THAT(baws("core.units.memory_issue_cycles=0"), HasSubstr("core.units.memory_issue_cycles = 0"));
+  EXPECT_THAT(baws("core.units.memory_issue_latency=0"), HasSubstr("core.units.memory_issue_latency = 0"));
+  EXPECT_THAT(baws("core.units.memory_issue_latency=1025"), HasSubstr("must be 1 to 1024"));
+  EXPECT_THAT(baws("core.units.memory_initiation_interval=0"), HasSubstr("core.units.memory_initiation_interval = 0"));
+  // The field of older files, which was both.
+  EXPECT_THAT(baws("core.units.memory_issue_cycles=5"),
+              HasSubstr("core.units.memory_issue_cycles = 5: is two fields now, write memory_issue_latency: 5 and "
+                        "memory_initiation_interval: 1"));
   EXPECT_THAT(baws("core.units.timing[INT_DIV].latency=0"), HasSubstr("core.units.timing[INT_DIV].latency = 0"));
   EXPECT_THAT(baws("core.units.timing[TENSOR].latency=4"),
               HasSubstr("core.units.timing[TENSOR].initiation_interval = 0"));

@@ -28,7 +28,8 @@ RunOptions Small() {
   Buffer(options).set_reformed_warp_cycles(2);
   Units(options).set_sp(1);
   Units(options).set_sfu(1);
-  Units(options).set_memory_issue_cycles(1);
+  Units(options).set_memory_issue_latency(1);
+  Units(options).set_memory_initiation_interval(1);
   AddTiming(options, OperationTiming::INT_ALU, 4, 1, OperationTiming::SP_UNIT);
   AddTiming(options, OperationTiming::SFU, 10, 3, OperationTiming::SFU_UNIT);
   machine::v1::FixedLatency& fixed = *options.machine.mutable_memory()->mutable_fixed();

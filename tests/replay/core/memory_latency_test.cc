@@ -49,7 +49,7 @@ struct Latencies {
     const machine::v1::Hierarchy& memory = machine.memory().hierarchy();
     const machine::v1::DramTiming& dram = memory.dram().timing();
     // The load reaches the memory stage, and the next one issues in the cycle in which its data are there.
-    const uint64_t stage = machine.core().units().memory_issue_cycles();
+    const uint64_t stage = machine.core().units().memory_issue_latency();
     l1 = stage + memory.l1_data().hit_cycles();
     // A miss is queued in the cycle of the stage, and sent in the next one. The network moves the request's only flit,
     // the slice takes it in and looks at it when its ROP cycles are over; the network moves the reply's five flits

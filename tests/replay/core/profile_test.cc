@@ -67,7 +67,8 @@ RunOptions Buffers() {
   core.mutable_ibuffer()->set_reformed_warp_cycles(2);
   core.mutable_units()->set_sp(1);
   core.mutable_units()->set_sfu(1);
-  core.mutable_units()->set_memory_issue_cycles(1);
+  core.mutable_units()->set_memory_issue_latency(1);
+  core.mutable_units()->set_memory_initiation_interval(1);
   machine::v1::OperationTiming& timing = *core.mutable_units()->add_timing();
   timing.set_operation(machine::v1::OperationTiming::INT_ALU);
   timing.set_latency(4);

@@ -41,7 +41,8 @@ void RandomMemoryCase::MakeMachine() {
   core.set_warp_size(OneOf({4u, 8u, 16u, 32u, 32u, 64u}));
   core.set_simd_width(std::max(1u, core.warp_size() / OneOf({1u, 1u, 2u, 4u})));
   core.set_max_threads(128);
-  core.mutable_units()->set_memory_issue_cycles(1 + Below(3));
+  core.mutable_units()->set_memory_issue_latency(OneOf({1u, 2u, 3u, 5u, 8u}));
+  core.mutable_units()->set_memory_initiation_interval(OneOf({1u, 1u, 1u, 2u, 5u}));
   Hierarchy& memory = *machine.mutable_memory()->mutable_hierarchy();
   memory.set_coalescing(OneOf({Hierarchy::COALESCING_OFF, Hierarchy::COMPUTE_13, Hierarchy::COMPUTE_20}));
   memory.mutable_shared()->set_banks(OneOf({4u, 16u, 32u, 33u}));

@@ -21,6 +21,12 @@ ReferenceSmMemory::ReferenceSmMemory(const machine::v1::Machine& machine, const 
     level.queue_places = std::max(1u, level.config.miss_queue());
     if (level.config.sets() != 0) level.cache = std::make_unique<ReferenceCache>(level.config);
   }
+  hold_ = groups_;
+  if (machine.core().front_end() == machine::v1::Core::IBUFFER) {
+    latency_ = machine.core().units().memory_issue_latency();
+    hold_ = groups_ * machine.core().units().memory_initiation_interval();
+    places_ = 1 + (latency_ - 1) / hold_ + ((latency_ - 1) % hold_ != 0 ? 1 : 0);
+  }
   const uint32_t banks = memory_.l1_data().ideal_ports() ? kMaxLanes : std::max(1u, memory_.l1_data().banks());
   pipe_places_ = {memory_.shared().latency(), level_[kTextureLevel].hit_cycles, level_[kConstantLevel].hit_cycles,
                   level_[kDataLevel].hit_cycles * banks, 0};
@@ -150,16 +156,10 @@ bool ReferenceSmMemory::FromSource(int source, std::array<bool, kFirstLevels>& t
 }
 
 void ReferenceSmMemory::Submit(const WarpAccess& access, Cycle now) {
-  busy_ = true;
-  current_ = ++instructions_so_far_;
+  const int number = ++instructions_so_far_;
   const std::vector<Step> steps = PlanOf(access);
-  steps_.assign(steps.begin(), steps.end());
-  conflicts_waited_ = false;
-  const uint32_t issue_cycles =
-      machine_.core().front_end() == machine::v1::Core::IBUFFER ? machine_.core().units().memory_issue_cycles() : 1;
-  next_step_ = now + issue_cycles;
-  hold_until_ = next_step_ + groups_ - 1;
-  Instruction& instruction = instructions_[current_];
+  coming_.push_back({number, {steps.begin(), steps.end()}, now + latency_});
+  Instruction& instruction = instructions_[number];
   instruction.access = access;
   instruction.submitted = now;
   instruction.data_to_come = steps.size();
@@ -210,7 +210,7 @@ void ReferenceSmMemory::OffCore(int id) {
 bool ReferenceSmMemory::drained() const {
   const bool over =
       std::all_of(instructions_.begin(), instructions_.end(), [](const auto& it) { return it.second.over; });
-  return !busy_ && over && purposes_.empty() && !CanDrain(kInstructionLevel) && held_.empty();
+  return !busy_ && coming_.empty() && over && purposes_.empty() && !CanDrain(kInstructionLevel) && held_.empty();
 }
 
 SmMemoryCounters ReferenceSmMemory::Counters() const {

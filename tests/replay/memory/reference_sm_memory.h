@@ -29,7 +29,7 @@ class ReferenceSmMemory : public SmMemory {
   // To be called in every cycle, once.
   void RunCycle(Cycle now) override;
   Cycle NextWake(Cycle now) const override { return now + 1; }
-  bool StageFree() const override { return !busy_; }
+  bool StageFree() const override { return coming_.size() + (busy_ ? 1 : 0) < places_; }
   void Submit(const WarpAccess& access, Cycle now) override;
   FetchResult Fetch(uint64_t address, uint32_t fetcher, Cycle now) override;
   bool drained() const override;
@@ -62,6 +62,12 @@ class ReferenceSmMemory : public SmMemory {
     bool returned = false;
     bool over = false;
     Cycle last = 0;
+  };
+  // On its way to the stage.
+  struct Coming {
+    int instruction = 0;
+    std::deque<Step> steps;
+    Cycle earliest = 0;
   };
   struct Hit {
     ReferenceWaiter waiter;
@@ -132,6 +138,10 @@ class ReferenceSmMemory : public SmMemory {
   int last_sent_ = 0;
   int last_source_ = 0;
 
+  std::deque<Coming> coming_;
+  size_t places_ = 1;     // of the stage and on the way to it
+  uint32_t latency_ = 1;  // from issue to the stage
+  uint32_t hold_ = 1;     // cycles in the stage, at least
   bool busy_ = false;
   int current_ = 0;
   std::deque<Step> steps_;

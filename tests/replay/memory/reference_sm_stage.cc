@@ -12,6 +12,15 @@ constexpr uint64_t kProgramBase = uint64_t{1} << 46;
 }  // namespace
 
 void ReferenceSmMemory::Stage(Cycle now) {
+  if (!busy_ && !coming_.empty() && coming_.front().earliest <= now) {
+    busy_ = true;
+    current_ = coming_.front().instruction;
+    steps_ = coming_.front().steps;
+    coming_.pop_front();
+    conflicts_waited_ = false;
+    next_step_ = now;
+    hold_until_ = now + hold_ - 1;
+  }
   if (!busy_) return;
   if (!steps_.empty()) {
     if (now < next_step_) return;

@@ -48,7 +48,8 @@ machine::v1::Machine Gtx480() {
   core.set_warp_size(32);
   core.set_simd_width(32);
   core.set_max_threads(1536);
-  core.mutable_units()->set_memory_issue_cycles(1);
+  core.mutable_units()->set_memory_issue_latency(1);
+  core.mutable_units()->set_memory_initiation_interval(1);
   machine::v1::Hierarchy& memory = *machine.mutable_memory()->mutable_hierarchy();
   memory.set_coalescing(machine::v1::Hierarchy::COMPUTE_20);
   memory.mutable_shared()->set_banks(32);

@@ -35,7 +35,8 @@ machine::v1::Machine Fermi() {
   machine.mutable_core()->set_warp_size(32);
   machine.mutable_core()->set_simd_width(32);
   machine.mutable_core()->set_max_threads(64);
-  machine.mutable_core()->mutable_units()->set_memory_issue_cycles(1);
+  machine.mutable_core()->mutable_units()->set_memory_issue_latency(1);
+  machine.mutable_core()->mutable_units()->set_memory_initiation_interval(1);
   Hierarchy& memory = *machine.mutable_memory()->mutable_hierarchy();
   memory.set_coalescing(Hierarchy::COMPUTE_20);
   memory.mutable_shared()->set_banks(32);
@@ -155,6 +156,34 @@ TEST_F(SmMemoryTiming, OneInstructionPerCycleOneStepPerCycle) {
   Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
   Run();
   EXPECT_THAT(Issued(), ElementsAre(0, 1, 4));
+}
+
+TEST_F(SmMemoryTiming, ALongWayToTheStageLimitsNoRate) {
+  machine_.mutable_core()->mutable_units()->set_memory_issue_latency(5);
+  for (int warp = 0; warp < 8; ++warp) Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow);
+  Run();
+  EXPECT_THAT(Issued(), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(Done(), ElementsAre(15, 16, 17, 18, 19, 20, 21, 22));  // 5 to the stage, 10 to the data
+}
+
+TEST_F(SmMemoryTiming, BehindAStallInstructionsCloseUp) {
+  machine_.mutable_core()->mutable_units()->set_memory_issue_latency(5);
+  Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow, 32);  // eight words per bank
+  for (int warp = 1; warp < 9; ++warp) Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow);
+  Run();
+  // One in the stage and four on the way. The first makes its passes in 5 to 12, the others one per cycle from 13 on.
+  EXPECT_THAT(Issued(), ElementsAre(0, 1, 2, 3, 4, 12, 13, 14, 15));
+  EXPECT_THAT(Done(), ElementsAre(5 + 7 + 10, 23, 24, 25, 26, 27, 28, 29, 30));
+}
+
+TEST_F(SmMemoryTiming, AnInitiationIntervalIsAnOccupancy) {
+  machine_.mutable_core()->mutable_units()->set_memory_issue_latency(5);
+  machine_.mutable_core()->mutable_units()->set_memory_initiation_interval(3);
+  for (int warp = 0; warp < 5; ++warp) Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow);
+  Run();
+  // In the stage from 5, 8, 11, 14, and 17 on; the four cycles before it hold two. (The core spaces issues by itself.)
+  EXPECT_THAT(Issued(), ElementsAre(0, 1, 2, 7, 10));
+  EXPECT_THAT(Done(), ElementsAre(15, 18, 21, 24, 27));
 }
 
 TEST_F(SmMemoryTiming, LanesComeWithTheirLines) {

@@ -74,7 +74,8 @@ machine::v1::Machine RandomBufferMachine(uint64_t seed, const MachineNeeds& need
   units.set_sfu(static_cast<uint32_t>(random.In(1, 2)));
   units.set_operand_read_cycles(random.OneOf({0u, 0u, 1u, 3u}));
   units.set_write_back_cycles(random.OneOf({0u, 0u, 1u, 2u}));
-  units.set_memory_issue_cycles(random.OneOf({1u, 1u, 2u, 4u}));
+  units.set_memory_issue_latency(random.OneOf({1u, 1u, 2u, 4u, 7u}));
+  units.set_memory_initiation_interval(random.OneOf({1u, 1u, 1u, 2u, 5u}));
   if (random.Chance(30)) {
     units.set_register_banks(random.OneOf({1u, 2u, 4u, 16u}));
     units.set_sp_collectors(random.OneOf({0u, 1u, 2u, 6u, 9u, 33u}));

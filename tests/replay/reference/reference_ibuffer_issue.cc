@@ -136,7 +136,8 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
 
   const bool under_way = work.holds || work.access || !work.writes.empty();
   if (work.access) {
-    memory_input_free_ = now_ + units_.GroupsOf(lanes.mask);
+    const uint32_t interval = launch_.machine->core().units().memory_initiation_interval();
+    memory_input_free_ = now_ + interval * units_.GroupsOf(lanes.mask);
     SubmitAccess(works_[work.number] = work, lanes);
   } else {
     const machine::v1::ExecutionUnits& units = launch_.machine->core().units();

@@ -61,7 +61,8 @@ machine::v1::Machine SmallMachine() {
           units {
             sp: 1
             sfu: 1
-            memory_issue_cycles: 1
+            memory_issue_latency: 1
+            memory_initiation_interval: 1
             timing { operation: INT_ALU latency: 4 initiation_interval: 1 }
             timing { operation: SFU latency: 10 initiation_interval: 3 unit: SFU_UNIT }
           }

@@ -12,10 +12,11 @@ namespace heddle::replay {
 
 // What an SM's n-th access and n-th fetch do follows from seed, SM, n, and what the core says of them: accesses hold
 // the stage for `stage_cycles` or longer, hit, miss as a whole, or miss in parts that return one by one; stores are
-// acknowledged late; fetches hit, miss, or are refused.
+// acknowledged late; fetches hit, miss, or are refused. Up to `places` accesses are in the stage or on the way to it.
 class ScriptedMemory final : public MemorySystem {
  public:
-  ScriptedMemory(uint64_t seed, uint32_t stage_cycles) : seed_(seed), stage_cycles_(stage_cycles) {}
+  ScriptedMemory(uint64_t seed, uint32_t stage_cycles, uint32_t places)
+      : seed_(seed), stage_cycles_(stage_cycles), places_(places) {}
 
   void BeginLaunch() override { ++launches_; }
   std::unique_ptr<SmMemory> MakeSm(uint32_t sm, MemoryClient& client) override;
@@ -28,6 +29,7 @@ class ScriptedMemory final : public MemorySystem {
  private:
   uint64_t seed_;
   uint32_t stage_cycles_;
+  uint32_t places_;
   uint64_t launches_ = 0;
 };
 
