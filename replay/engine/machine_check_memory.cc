@@ -256,6 +256,9 @@ absl::Status CheckDram(const Hierarchy& hierarchy) {
   Checks checks(kHierarchy + ".dram");
   checks.Range("controllers", dram.controllers(), 1, kMaxPorts);
   if (!Dram::Scheduler_IsValid(dram.scheduler())) checks.Refuse("scheduler", dram.scheduler(), "FR_FCFS or FIFO");
+  if (!Dram::BankGrouping_IsValid(dram.bank_grouping())) {
+    checks.Refuse("bank_grouping", dram.bank_grouping(), "NEIGHBOURS or INTERLEAVED");
+  }
   checks.Range("queue", dram.queue(), 0, kMaxQueue, "0 means no limit");
   if (!checks.status().ok()) return checks.status();
   return DramParameters::Make(dram).status();

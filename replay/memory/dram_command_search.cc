@@ -12,7 +12,9 @@ DramCommandSearch::DramCommandSearch(const DramParameters& parameters)
   wanted_.fill(Every(kNothing));
   groups_.fill(Lanes{});
   for (uint32_t bank = 0; bank < parameters.banks; ++bank) {
-    group_[bank] = static_cast<uint8_t>(bank / (parameters.banks / parameters.bank_groups));
+    group_[bank] =
+        static_cast<uint8_t>(parameters.interleaved_groups ? bank % parameters.bank_groups
+                                                           : bank / (parameters.banks / parameters.bank_groups));
     groups_[bank / kLanes][bank % kLanes] = group_[bank];
   }
   Reset();

@@ -106,6 +106,7 @@ absl::StatusOr<DramParameters> DramParameters::Make(const machine::v1::Dram& dra
   DramParameters made;
   made.banks = dram.banks();
   made.bank_groups = groups;
+  made.interleaved_groups = dram.bank_grouping() == machine::v1::Dram::INTERLEAVED;
   made.queue = dram.queue();
   made.starvation_cap = dram.starvation_cap();
   made.fifo = dram.scheduler() == machine::v1::Dram::FIFO;

@@ -82,8 +82,9 @@ struct DramParameters {
   // Cycles of one span of DramTiming: a sum of three, and the turn of the bus.
   static constexpr uint32_t kLongestBound = 3 * kLongest + 2;
   uint32_t banks = 0;
-  uint32_t bank_groups = 1;  // neighbouring banks form a group
-  uint32_t queue = 0;        // requests that wait for a bank; 0 = no limit
+  uint32_t bank_groups = 1;
+  bool interleaved_groups = false;  // a group has every bank_groups-th bank, not neighbours
+  uint32_t queue = 0;               // requests that wait for a bank; 0 = no limit
   uint32_t starvation_cap = 0;
   bool fifo = false;
   uint32_t atom_bytes = 0;  // of one column access, all chips together

@@ -155,18 +155,23 @@ TEST(DramTable, Gtx480) {
   EXPECT_THAT(Serve(dram, {{.bank = 0, .bytes = 64}, {.bank = 1, .bytes = 64}}).last_data, ElementsAre(25, 31));
 }
 
-// Column accesses to one bank group are 3 cycles apart, to different ones 2. (Banks 0 to 3 are a group.)
+// Column accesses to one bank group are 3 cycles apart, to different ones 2. Banks 0 to 3 are a group, or if groups are
+// interleaved 0, 4, 8 and 12.
 TEST(DramTable, BankGroups) {
-  const auto reads = [](uint32_t other_bank) {
+  Dram dram = Gtx480Dram();
+  const auto reads = [&](uint32_t other_bank) {
     // The rows of both banks are open when the two last accesses come.
-    return Serve(Gtx480Dram(), {{.bank = 0, .row = 1, .bytes = 64},
-                                {.bank = other_bank, .row = 1, .bytes = 64},
-                                {.bank = 0, .row = 1, .bytes = 64, .arrival = 100},
-                                {.bank = other_bank, .row = 1, .bytes = 64, .arrival = 100}})
+    return Serve(dram, {{.bank = 0, .row = 1, .bytes = 64},
+                        {.bank = other_bank, .row = 1, .bytes = 64},
+                        {.bank = 0, .row = 1, .bytes = 64, .arrival = 100},
+                        {.bank = other_bank, .row = 1, .bytes = 64, .arrival = 100}})
         .last_data;
   };
   EXPECT_EQ(reads(1)[3] - reads(1)[2], 3u);
   EXPECT_EQ(reads(4)[3] - reads(4)[2], 2u);
+  dram.set_bank_grouping(Dram::INTERLEAVED);
+  EXPECT_EQ(reads(1)[3] - reads(1)[2], 2u);
+  EXPECT_EQ(reads(4)[3] - reads(4)[2], 3u);
 }
 
 // Write recovery: the row of a written bank closes WL + burst + WR cycles after the write.

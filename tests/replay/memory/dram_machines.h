@@ -73,6 +73,7 @@ inline machine::v1::Dram RandomDram(Random& random) {
   dram.set_starvation_cap(random.OneOf({0, 0, 1, 2, 7}));
   const uint32_t groups = random.OneOf({0, 1, 2, 4});
   dram.set_bank_groups(groups);
+  if (random.Chance(50)) dram.set_bank_grouping(machine::v1::Dram::INTERLEAVED);
   dram.set_banks((groups == 0 ? 1 : groups) * random.In(1, random.Chance(5) ? 16 : 4));
   dram.set_bus_bytes(random.OneOf({4, 8}));
   dram.set_burst_length(random.OneOf({4, 8}));

@@ -23,6 +23,7 @@ class ReferenceDram {
         burst_((dram.burst_length() + dram.data_rate() - 1) / dram.data_rate()),
         banks_(dram.banks()),
         groups_(std::max(dram.bank_groups(), 1u)),
+        interleaved_(dram.bank_grouping() == machine::v1::Dram::INTERLEAVED),
         last_bank_(dram.banks() - 1) {}
 
   bool HasRoom() const { return dram_.queue() == 0 || queue_.size() < dram_.queue(); }
@@ -225,7 +226,10 @@ class ReferenceDram {
     }
   }
 
-  uint32_t GroupOf(uint32_t bank) const { return bank / (banks_.size() / groups_.size()); }
+  uint32_t GroupOf(uint32_t bank) const {
+    if (interleaved_) return bank % groups_.size();
+    return bank / (banks_.size() / groups_.size());
+  }
 
   const machine::v1::Dram dram_;
   const machine::v1::DramTiming t_;
@@ -233,6 +237,7 @@ class ReferenceDram {
   std::vector<Request> queue_;  // by age
   std::vector<Bank> banks_;
   std::vector<Group> groups_;
+  bool interleaved_;
   uint32_t last_bank_;
   uint32_t rrd_ = 0, ccd_ = 0, wtr_ = 0, rtw_ = 0;
   std::vector<uint64_t> bus_;  // cycles with data

@@ -72,6 +72,13 @@ void ImportTiming(OptionReader& reader, uint64_t burst_cycles) {
   const std::string path = kDram + "timing.";
   reader.Set(kDram + "banks", value["nbk"], source);
   reader.Set(kDram + "bank_groups", value["nbkgrp"], source);
+  const OptionValue grouping = reader.Take({"-dram_bnkgrp_indexing_policy"}, "0");
+  if (grouping.text != "0" && grouping.text != "1") {
+    reader.Error(grouping, absl::StrCat("\"", grouping.text, "\" is not 0 (higher bits) or 1 (lower bits)"));
+  }
+  if (value["nbkgrp"] > 1) {
+    reader.Set(kDram + "bank_grouping", grouping.text == "1" ? "INTERLEAVED" : "NEIGHBOURS", grouping.Source());
+  }
   reader.Set(path + "cl", value["CL"], source);
   reader.Set(path + "wl", value["WL"], source);
   reader.Set(path + "rcd", value["RCD"], source);

@@ -36,7 +36,6 @@ constexpr Missing kMissing[] = {
     {"concurrent_kernel_sm", "0", "launches run one after another"},
     {"const_port_per_bank", "", "a bank serves one access per cycle"},
     {"dram_bnk_indexing_policy", "0", "banks are taken from the address map as it is"},
-    {"dram_bnkgrp_indexing_policy", "", "the group of a bank is its number mod the number of groups"},
     {"dram_dual_bus_interface", "0", "one command per DRAM cycle"},
     {"dram_elimnate_rw_turnaround", "0", "turning the bus takes its time"},
     {"dram_return_queue_size", "0", "the return queue has no limit"},
