@@ -29,10 +29,9 @@ constexpr uint64_t kMaxWays = 1024;
 constexpr uint64_t kMaxLineBytes = 256;
 constexpr uint64_t kMaxPorts = 1024;
 constexpr uint64_t kMaxBytes = 1u << 16;
-// Of one level of caches over the whole machine: lines (24 bytes of the host each), and accesses that its MSHRs have
-// room for (16 bytes). Each number may be in its range and their product still exhaust the host's memory.
+// Of one level of caches over the whole machine: lines (24 bytes of the host each). As with kMaxWaiters each number may
+// be in its range and their product still exhaust the host's memory.
 constexpr uint64_t kMaxLines = 1u << 24;
-constexpr uint64_t kMaxWaiters = 1u << 24;
 
 // The largest access of a warp to one place after coalescing, where there is no cache line that bounds it.
 constexpr uint64_t kMaxSegmentBytes = 128;

@@ -159,13 +159,24 @@ TEST(CacheText, FollowsTheVersions) {
   };
   EXPECT_EQ(read("none"), "none");
   EXPECT_EQ(read("128:64:4:L"), "128x64x4 L---- 0/0/0/0") << "2.x";
+  EXPECT_EQ(read("64:64:2:L:R:f"), "64x64x2 LRf-- 0/0/0/0") << "before 3.0";
   EXPECT_EQ(read("4:256:4:L:R:f,A:2:32,4"), "4x256x4 LRf-- 2/32/4/0") << "3.0";
+  EXPECT_EQ(read("8:128:5:L:R:m,F:128:4,128:2"), "8x128x5 LRm-- 128/4/128/0") << "3.0";
+  EXPECT_EQ(read("32:128:4:L:B:m:A:P:N:32:8:8"), "32x128x4 LBmN- 32/8/8/0") << "between 3.1 and 3.2";
+  EXPECT_EQ(read("32:128:4:L:B:m:A:P:N:32:8,8"), "32x128x4 LBmN- 32/8/8/0");
+  EXPECT_EQ(read("64:256:8:L:B:m:A:S:W:32:4:4"), "64x256x8 LBmW- 32/4/4/0");
+  EXPECT_EQ(read("4:128:24:L:R:m:F:P:N:128:4:128:2"), "4x128x24 LRmN- 128/4/128/0");
+  EXPECT_EQ(read("4:128:24:L:R:m:F:P:N:128:4,128:2"), "4x128x24 LRmN- 128/4/128/0");
+  EXPECT_EQ(read("32:128:4:L:L:m:A:N:32:8:8"), "32x128x4 LLmN- 32/8/8/0");
+  EXPECT_EQ(read("4:128:24:L:R:m:F:N:128:4:128:2"), "4x128x24 LRmN- 128/4/128/0");
   EXPECT_EQ(read("32:128:4,L:L:m:N,A:32:8,8"), "32x128x4 LLmN- 32/8/8/0") << "3.1";
   EXPECT_EQ(read("N:64:128:8,L:B:m:W:H,A:32:4,4:0,32"), "64x128x8 LBmWH 32/4/4/32") << "3.2";
   EXPECT_EQ(read("S:4:128:64,L:T:m:L:L,A:512:8,16:0,32"), "4x128x64 sectors LTmLL 512/8/16/32") << "4.x";
   for (const char* wrong :
        {"", "32:128", "32:128:0,L:L:m:N,A:32:8,8", "32:128:4", "32:128:4,Q:L:m:N,A:32:8,8", "32:128:4,L:L:m:N,A:32,8",
-        "32:128:4,L:L:m:N,A:32:8", "32:128:four,L:L:m:N,A:32:8,8", "32:128:4,L:L:m:N,A:32:8,8,32,1"}) {
+        "32:128:4:L:B:m:A:N:32:8", "32:128:4:L:B:m:A:P:S:N:32:8:8", "32:128:4:L:B:m:N:A:32:8:8",
+        "32:128:4:L:B:m:A:N:0:8:8", "32:128:4:L:B:m:A:N:32:8:8:2:0", "32:128:4,L:L:m:N,A:32:8",
+        "32:128:four,L:L:m:N,A:32:8,8", "32:128:4,L:L:m:N,A:32:8,8,32,1"}) {
     EXPECT_EQ(read(wrong), "refused") << wrong;
   }
 }
@@ -263,6 +274,64 @@ TEST(ImportMachine, DifferencesOfCachesAndUnitsAreTold) {
   EXPECT_THAT(Options(imported, ImportOutcome::kNotRepresented), Contains("-gpgpu_max_insn_issue_per_warp"));
   EXPECT_EQ(imported.machine.core().units().timing(1).unit(), OperationTiming::SP_UNIT)
       << "integer multiplications leave the SFU where there are integer units";
+}
+
+// Up to version 3.1 data caches wrote in one way, and most configurations have the letter of a read-only cache.
+TEST(ImportMachine, DataCachesOfVersion3WithoutAPolicyOfWrites) {
+  for (const char* text : {"32:128:4:L:R:m,A:32:8,8", "32:128:4:L:B:m,A:32:8,8", "32:128:4:L:B:m:A:P:N:32:8:8"}) {
+    const ImportedMachine imported = Import(FermiWith(std::string("-gpgpu_cache:dl1 ") + text));
+    const machine::v1::Cache& cache = imported.machine.memory().hierarchy().l1_data();
+    EXPECT_EQ(cache.sets(), 32) << text;
+    EXPECT_EQ(cache.mshr_merges(), 8) << text;
+    EXPECT_EQ(cache.global_write(), machine::v1::Cache::WRITE_EVICT) << text;
+    EXPECT_EQ(cache.local_write(), machine::v1::Cache::WRITE_BACK) << text;
+    EXPECT_THAT(NoteOn(imported, "-gpgpu_cache:dl1"), HasSubstr("whatever the letter")) << text;
+  }
+  const ImportedMachine evicts = Import(FermiWith("-gpgpu_cache:dl1 32:128:4:L:E:m:A:N:32:8:8"));
+  EXPECT_EQ(evicts.machine.memory().hierarchy().l1_data().local_write(), machine::v1::Cache::WRITE_EVICT);
+  const ImportedMachine l2 = Import(FermiWith("-gpgpu_cache:dl2 64:128:8:L:R:m,A:32:4,4"));
+  EXPECT_EQ(l2.machine.memory().hierarchy().l2().cache().global_write(), machine::v1::Cache::WRITE_BACK);
+  EXPECT_THAT(NoteOn(l2, "-gpgpu_cache:dl2"), HasSubstr("a global store drops the line"));
+}
+
+// 1024 MSHRs for 1024 accesses each, in twelve slices: more than a model has room for, and than any program needs.
+TEST(ImportMachine, MergesAreBoundedByWhatTheModelHasRoomFor) {
+  const ImportedMachine imported = Import(FermiWith("-gpgpu_cache:dl2 N:64:128:16,L:B:m:W:L,A:2048:1024,4:0,32"));
+  const machine::v1::Cache& cache = imported.machine.memory().hierarchy().l2().cache();
+  EXPECT_EQ(cache.mshrs(), 2048);
+  EXPECT_EQ(cache.mshr_merges(), (uint64_t{1} << 24) / 2048 / 12);
+  EXPECT_THAT(NoteOn(imported, "-gpgpu_cache:dl2"), HasSubstr("at most 682 accesses wait for a line, not 1024"));
+  EXPECT_THAT(NoteOn(Import(FermiWith("-gpgpu_cache:dl2 N:64:128:16,L:B:m:W:L,A:1024:1024,4")), "-gpgpu_cache:dl2"),
+              Not(HasSubstr("accesses wait")));
+}
+
+// Policy 1 takes the lower bits of a bank's number for its group, policy 0, the default, the higher ones.
+TEST(ImportMachine, BankGroupsFollowThePolicyOfTheConfiguration) {
+  using machine::v1::Dram;
+  const auto grouping = [](const std::string& text) {
+    return Import(text).machine.memory().hierarchy().dram().bank_grouping();
+  };
+  EXPECT_EQ(grouping(kFermi), Dram::NEIGHBOURS);
+  EXPECT_EQ(grouping(FermiWith("-dram_bnkgrp_indexing_policy 0")), Dram::NEIGHBOURS);
+  EXPECT_EQ(grouping(FermiWith("-dram_bnkgrp_indexing_policy 1")), Dram::INTERLEAVED);
+  EXPECT_EQ(NoteOn(Import(FermiWith("-dram_bnkgrp_indexing_policy 1")), "-dram_bnkgrp_indexing_policy"), "no note");
+  EXPECT_THAT(Refusal(FermiWith("-dram_bnkgrp_indexing_policy 2")), HasSubstr("is not 0 (higher bits) or 1"));
+}
+
+TEST(ImportMachine, TimingsWithoutBankGroups) {
+  const ImportedMachine imported =
+      Import(std::string(kFermi) + "-gpgpu_dram_timing_opt 16:2:8:12:25:10:35:10:7:6:11\n");
+  const machine::v1::Dram& dram = imported.machine.memory().hierarchy().dram();
+  EXPECT_EQ(dram.bank_groups(), 0);
+  EXPECT_EQ(dram.timing().wtr(), 6);
+  EXPECT_TRUE(dram.timing().wtr_from_data());
+  EXPECT_EQ(dram.timing().wr(), 11);
+}
+
+TEST(ImportMachine, MemoryInstructionsArePipelined) {
+  const machine::v1::ExecutionUnits units = Import(kFermi).machine.core().units();
+  EXPECT_GT(units.memory_issue_latency(), 1);
+  EXPECT_EQ(units.memory_initiation_interval(), 1);
 }
 
 TEST(ImportMachine, TheLastOfTwoValuesCountsAndTheFirstIsTold) {
@@ -381,7 +450,7 @@ TEST(ImportMachine, MalformedValuesAreErrorsWithTheirLine) {
   const auto timing = [](const std::string& text) {
     return Refusal(std::string(kFermi) + "-gpgpu_dram_timing_opt " + text);
   };
-  EXPECT_THAT(timing("16:2:6"), HasSubstr("has 3 values: must be 10 or 14"));
+  EXPECT_THAT(timing("16:2:6"), HasSubstr("has 3 values: must be 10, 11 or 14"));
   EXPECT_THAT(timing("nbk=16:XYZ=2"), HasSubstr("unknown timing \"XYZ\""));
   EXPECT_THAT(timing("nbk=16:CCD=2"), HasSubstr("the timing RRD is missing"));
   EXPECT_THAT(timing("nbk=16:CCD=two"), HasSubstr("\"two\" is no whole number below 2^64"));

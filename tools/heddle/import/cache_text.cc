@@ -32,6 +32,29 @@ bool ReadPolicies(const Pieces& pieces, size_t first, CacheText& cache) {
          ReadLetter(pieces, first + 4, "LHPCX", cache.set_index) && pieces.size() <= first + 5;
 }
 
+// What follows the ways where colons stand throughout: REPLACEMENT:WRITE:ALLOCATE:MSHR KIND:WRITE
+// ALLOCATE:MSHRS:MERGES: MISS QUEUE, perhaps with the result queue of a texture cache behind it, and with P or S (a
+// private or shared cache) before WRITE ALLOCATE.
+bool ReadColons(const Pieces& pieces, CacheText& cache) {
+  if (!ReadPolicies({pieces.begin(), pieces.begin() + 6}, 3, cache) ||
+      !ReadLetter(pieces, 6, "FTAS", cache.mshr_kind)) {
+    return false;
+  }
+  size_t next = 7;
+  char scope = 0;
+  if (ReadLetter(pieces, next, "PS", scope)) ++next;
+  if (!ReadLetter(pieces, next, "NWFL", cache.write_allocate)) return false;
+  ++next;
+  uint64_t results = 0;
+  return ReadNumber(pieces, next, cache.mshrs) && cache.mshrs != 0 && ReadNumber(pieces, next + 1, cache.merges) &&
+         ReadNumber(pieces, next + 2, cache.miss_queue) &&
+         (pieces.size() == next + 3 || (pieces.size() == next + 4 && ReadNumber(pieces, next + 3, results)));
+}
+
+// Pieces with REPLACEMENT:WRITE:ALLOCATE behind the shape, and with what follows where colons stand throughout.
+constexpr size_t kPiecesUpTo31 = 6;
+constexpr size_t kLeastPiecesOfColons = 9;
+
 }  // namespace
 
 std::optional<CacheText> ParseCacheText(const std::string& text) {
@@ -54,9 +77,17 @@ std::optional<CacheText> ParseCacheText(const std::string& text) {
   }
   if (cache.sets == 0 || cache.line_bytes == 0 || cache.ways == 0) return std::nullopt;
   size_t next = 1;
+  cache.one_way_to_write = shape.size() == kPiecesUpTo31 || shape.size() >= kLeastPiecesOfColons;
+  if (shape.size() >= kLeastPiecesOfColons) {
+    Pieces all = shape;  // a comma may stand for any of the last colons
+    for (size_t group = 1; group < groups.size(); ++group) {
+      all.insert(all.end(), groups[group].begin(), groups[group].end());
+    }
+    return ReadColons(all, cache) ? std::optional(cache) : std::nullopt;
+  }
   if (shape.size() > 3) {  // up to 3.1 the policies follow in the same group
     if (!ReadPolicies(shape, 3, cache)) return std::nullopt;
-    if (groups.size() == 1) return cache;  // 2.x ends here
+    if (groups.size() == 1) return cache;  // 2.x ends here, and so do the first texts of 3.0
   } else {
     if (groups.size() < 2 || groups[1].size() < 3 || !ReadPolicies(groups[1], 0, cache)) return std::nullopt;
     next = 2;

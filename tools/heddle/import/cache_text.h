@@ -1,4 +1,5 @@
-// How GPGPU-Sim writes a cache: "32:128:4,L:L:m:N:H,A:32:8,8", with changes from version to version.
+// How GPGPU-Sim writes a cache: "32:128:4,L:L:m:N:H,A:32:8,8", with changes from version to version. (The development
+// between 3.1 and 3.2 had colons throughout: "32:128:4:L:B:m:A:N:32:8:8", for a time with a letter before the N.)
 #ifndef HEDDLE_TOOLS_HEDDLE_IMPORT_CACHE_TEXT_H_
 #define HEDDLE_TOOLS_HEDDLE_IMPORT_CACHE_TEXT_H_
 
@@ -10,6 +11,10 @@ namespace heddle::tools {
 
 // Letters are those of the text; 0 where it has none.
 struct CacheText {
+  // Up to 3.1: a data cache does the same whatever `write` says: global stores drop the line and go on, local ones are
+  // written back (the last of these versions took an E for those, too).
+  bool one_way_to_write = false;
+
   bool none = false;     // "none": there is no such cache
   bool sectors = false;  // 4.x, "S:": lines of four sectors of 32 bytes
   uint64_t sets = 0;
@@ -29,7 +34,8 @@ struct CacheText {
 
 inline constexpr char kCacheForm[] =
     "SETS:LINE BYTES:WAYS,REPLACEMENT:WRITE:ALLOCATE:WRITE ALLOCATE:SET INDEX,MSHR KIND:MSHRS:MERGES,MISS QUEUE "
-    "(or SETS:LINE BYTES:WAYS:REPLACEMENT of version 2.x, or none)";
+    "(or SETS:LINE BYTES:WAYS:REPLACEMENT:WRITE:ALLOCATE,MSHR KIND:MSHRS:MERGES,MISS QUEUE of versions 3.0 and 3.1, or "
+    "SETS:LINE BYTES:WAYS:REPLACEMENT of version 2.x, or none)";
 
 // Nothing if the text is not of a form that some version reads.
 std::optional<CacheText> ParseCacheText(const std::string& text);

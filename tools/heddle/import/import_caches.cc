@@ -1,4 +1,5 @@
 // The caches: shared memory, first level, L2.
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "replay/engine/machine_check_memory.h"
 #include "tools/heddle/import/cache_text.h"
 #include "tools/heddle/import/option_reader.h"
 
@@ -40,7 +42,16 @@ std::vector<std::string> CacheDifferences(const CacheText& cache, CacheRole role
   if (role != CacheRole::kReadOnly && back && cache.write_allocate == 'N') {
     differences.push_back("stores that miss allocate");
   }
-  if (role == CacheRole::kL2 && cache.write != 0 && !back) differences.push_back("the L2 writes back");
+  if (role == CacheRole::kL2 && cache.one_way_to_write && cache.write_allocate == 0) {
+    differences.push_back("the L2 writes back and allocates (versions 3.0 and 3.1: a global store drops the line)");
+  } else if (role == CacheRole::kL2 && cache.write != 0 && !back) {
+    differences.push_back("the L2 writes back");
+  }
+  if (role == CacheRole::kData && cache.one_way_to_write) {
+    differences.push_back(absl::StrCat("global stores drop the line and go on",
+                                       cache.write == 'E' ? "" : ", local ones write back and allocate",
+                                       " (versions up to 3.1, whatever the letter; there no store that misses does)"));
+  }
   return differences;
 }
 
@@ -55,6 +66,10 @@ void SetCachePolicies(OptionReader& reader, const std::string& path, const Cache
     case CacheRole::kData:
       break;
   }
+  if (cache.one_way_to_write) {
+    reader.Set(path + ".global_write", "WRITE_EVICT", source);
+    return reader.Set(path + ".local_write", cache.write == 'E' ? "WRITE_EVICT" : "WRITE_BACK", source);
+  }
   const bool back = cache.write == 'B' || cache.write == 0;  // version 2.x writes back
   const bool through = cache.write == 'T';
   reader.Set(path + ".global_write", back ? "WRITE_BACK" : through ? "WRITE_UPDATE" : "WRITE_EVICT", source);
@@ -62,13 +77,25 @@ void SetCachePolicies(OptionReader& reader, const std::string& path, const Cache
   reader.Set(path + ".local_write", local_back ? "WRITE_BACK" : through ? "WRITE_UPDATE" : "WRITE_EVICT", source);
 }
 
-// `banks` and `hit`: how many and where from.
+// Numbers that stand elsewhere, and where from.
 struct CacheExtras {
   uint64_t hit_cycles = 1;
   std::string hit_source = "GPGPU-Sim: the data of a hit come in the cycle of the access";
   uint64_t banks = 1;
   std::string banks_source = "GPGPU-Sim: one access per cycle";
+  uint64_t copies = 1;  // in the machine
 };
+
+// Accesses per line on its way, or what of them fits into the model's memory. No program comes near: so many would have
+// to wait for one line.
+uint64_t MergesThatFit(OptionReader& reader, const OptionValue& option, const CacheText& cache, uint64_t copies) {
+  const uint64_t fit = replay::kMaxWaiters / std::max<uint64_t>(1, cache.mshrs) / std::max<uint64_t>(1, copies);
+  if (cache.merges <= fit || fit == 0) return cache.merges;
+  reader.Note(kDifferent, option,
+              absl::StrCat("at most ", fit, " accesses wait for a line, not ", cache.merges, ": in all ", copies,
+                           " caches of this kind there is room for ", replay::kMaxWaiters));
+  return fit;
+}
 
 // Returns whether there is such a cache.
 bool SetCache(OptionReader& reader, const std::string& path, const OptionValue& option, CacheRole role,
@@ -83,17 +110,18 @@ bool SetCache(OptionReader& reader, const std::string& path, const OptionValue& 
     if (role != CacheRole::kL2) reader.Set(path + ".sets", 0, absl::StrCat(option.Source(), " (none)"));
     return false;
   }
-  if (role == CacheRole::kData && cache.write == 'R') {
+  if (role == CacheRole::kData && cache.write == 'R' && !cache.one_way_to_write) {
     reader.Error(option, "a data cache must have a write policy: B, T, E or L in place of R");
     return false;
   }
   const std::string source = option.Source();
-  const std::string missing = cache.mshrs == 0 ? "our choice: the text of version 2.x has none" : source;
+  const std::string missing = cache.mshrs == 0 ? "our choice: the text has none" : source;
   reader.Set(path + ".sets", cache.sets, source);
   reader.Set(path + ".line_bytes", cache.line_bytes, source);
   reader.Set(path + ".ways", cache.ways, source);
   reader.Set(path + ".mshrs", cache.mshrs == 0 ? 64 : cache.mshrs, missing);
-  reader.Set(path + ".mshr_merges", cache.mshrs == 0 ? 8 : cache.merges, missing);
+  reader.Set(path + ".mshr_merges", cache.mshrs == 0 ? 8 : MergesThatFit(reader, option, cache, extras.copies),
+             missing);
   reader.Set(path + ".miss_queue", cache.mshrs == 0 ? 8 : cache.miss_queue, missing);
   reader.Set(path + ".hit_cycles", extras.hit_cycles, extras.hit_source);
   reader.Set(path + ".banks", extras.banks, extras.banks_source);
@@ -135,6 +163,7 @@ void SetMerging(OptionReader& reader, const std::string& path, const MergingBetw
 void ImportDataCache(OptionReader& reader, const MergingBetweenWarps& merging) {
   const std::string path = kHierarchy + "l1_data";
   CacheExtras extras;
+  extras.copies = reader.machine().sms();
   OptionValue option = reader.Take({"-gpgpu_cache:dl1"}, reader.version2() ? "256:128:1:L" : "none");
   if (reader.version2()) {
     const OptionValue none = reader.Take({"-gpgpu_no_dl1"}, "0");
@@ -161,9 +190,11 @@ void ImportDataCache(OptionReader& reader, const MergingBetweenWarps& merging) {
 
 void ImportReadOnlyCaches(OptionReader& reader, const MergingBetweenWarps& merging) {
   const bool version2 = reader.version2();
+  CacheExtras extras;
+  extras.copies = reader.machine().sms();
   if (SetCache(reader, kHierarchy + "l1_texture",
                reader.Take({"-gpgpu_tex_cache:l1"}, version2 ? "512:64:2:L" : "8:128:5,L:R:m:N,F:128:4,128:2"),
-               CacheRole::kReadOnly)) {
+               CacheRole::kReadOnly, extras)) {
     SetMerging(reader, kHierarchy + "l1_texture", merging, kMergesTexture);
   }
   const OptionValue constant =
@@ -175,10 +206,10 @@ void ImportReadOnlyCaches(OptionReader& reader, const MergingBetweenWarps& mergi
     reader.Set(kHierarchy + "l1_instruction.sets", 0, absl::StrCat(perfect.Source(), " (always hits)"));
     return;
   }
-  if (SetCache(reader, kHierarchy + "l1_constant", constant, CacheRole::kReadOnly)) {
+  if (SetCache(reader, kHierarchy + "l1_constant", constant, CacheRole::kReadOnly, extras)) {
     SetMerging(reader, kHierarchy + "l1_constant", merging, kMergesConstant);
   }
-  SetCache(reader, kHierarchy + "l1_instruction", instruction, CacheRole::kReadOnly);
+  SetCache(reader, kHierarchy + "l1_instruction", instruction, CacheRole::kReadOnly, extras);
 }
 
 }  // namespace
@@ -214,7 +245,9 @@ void ImportL2(OptionReader& reader) {
   const OptionValue option =
       reader.Take({"-gpgpu_cache:dl2"}, reader.version2() ? "none" : "64:128:8,L:B:m:N,A:16:4,4");
   const OptionValue slices = reader.Take({"-gpgpu_n_sub_partition_per_mchannel"}, "1");
-  if (SetCache(reader, path + "cache", option, CacheRole::kL2)) {
+  CacheExtras extras;
+  extras.copies = uint64_t{reader.machine().memory().hierarchy().dram().controllers()} * reader.Number(slices);
+  if (SetCache(reader, path + "cache", option, CacheRole::kL2, extras)) {
     reader.SetNumber(path + "slices_per_controller", slices);
   } else {
     reader.Set(path + "slices_per_controller", 0, absl::StrCat(option.Source(), " (none)"));

@@ -17,10 +17,12 @@ namespace {
 
 const std::string kDram = "memory.hierarchy.dram.";
 
-// The order in which the values stand if they are not named; version 2.x has the first ten, its last one tWTR.
+// The order in which the values stand if they are not named; version 2.x has the first ten, its last one tWTR, and the
+// first configurations of 3.x end with WR.
 constexpr std::array<const char*, 14> kTimingNames = {"nbk", "CCD", "RRD",  "RCD", "RAS",    "RP",   "RC",
                                                       "CL",  "WL",  "CDLR", "WR",  "nbkgrp", "CCDL", "RTPL"};
 constexpr size_t kVersion2Timings = 10;
+constexpr size_t kFirstVersion3Timings = 11;
 
 struct TimingText {
   std::map<std::string, uint64_t> value;
@@ -32,9 +34,11 @@ std::optional<TimingText> ParseTiming(OptionReader& reader, const OptionValue& o
   const std::string text = absl::StrReplaceAll(option.text, {{" ", ""}});
   const std::vector<std::string> pieces = absl::StrSplit(text, ':', absl::SkipEmpty());
   const bool named = text.find('=') != std::string::npos;
-  if (!named && pieces.size() != kVersion2Timings && pieces.size() != kTimingNames.size()) {
-    reader.Error(option, absl::StrCat("\"", text, "\" has ", pieces.size(), " values: must be ", kVersion2Timings,
-                                      " or ", kTimingNames.size(), ", or named, as in nbk=16:CCD=2:..."));
+  if (!named && pieces.size() != kVersion2Timings && pieces.size() != kFirstVersion3Timings &&
+      pieces.size() != kTimingNames.size()) {
+    reader.Error(
+        option, absl::StrCat("\"", text, "\" has ", pieces.size(), " values: must be ", kVersion2Timings, ", ",
+                             kFirstVersion3Timings, " or ", kTimingNames.size(), ", or named, as in nbk=16:CCD=2:..."));
     return std::nullopt;
   }
   timing.from_command = !named && pieces.size() == kVersion2Timings;

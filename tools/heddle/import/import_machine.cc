@@ -61,8 +61,8 @@ absl::StatusOr<ImportedMachine> ImportMachine(
   ImportCore(reader);
   ImportFirstLevels(reader);
   ImportNetwork(reader, *network);
-  ImportL2(reader);
   ImportDram(reader);
+  ImportL2(reader);  // how many slices there are in all depends on the controllers
   ImportRest(reader);
   if (!reader.status().ok()) return reader.status();
   if (const absl::Status status = replay::CheckMachine(imported.machine); !status.ok()) {
