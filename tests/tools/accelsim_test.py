@@ -218,6 +218,28 @@ class Guards(AccelSimTest):
         self.assertEqual(self.pcs(trace), [[0, 4, 5, 1, 2, 4, 5, 3]] * 4)
 
 
+class Opcodes(AccelSimTest):
+    # What compilers for Hopper and Blackwell write that is a thread's own work, and its class here.
+    TAKEN = {"OP_MOVE": "PREEXIT ACQBULK ACQSHMINIT SETMAXREG USETMAXREG.DEALLOC.CTAPOOL ENDCOLLECTIVE CS2UR.64",
+             "OP_STORE": "STSM.16.M88.4", "OP_LOAD": "LDCU.64 LDGMC.E", "OP_ATOMIC": "REDG.E.ADD",
+             "OP_INT_ALU": "UIMNMX UVIADD", "OP_FP32": "FADD2 FFMA2 VHMNMX UFADD UFSETP", "OP_CONVERT": "UI2F UF2I",
+             "OP_WARP": "CREDUX.MAX", "OP_TENSOR": "OMMA"}
+    ADDRESS = {"STSM": "4 1 0x7f0000000000 4", "LDGMC": "4 1 0x7f1000000000 4", "REDG": "4 1 0x7f1000000000 4"}
+
+    def test_those_of_hopper_and_blackwell(self):
+        lines, expected = [], []
+        for op_class, names in self.TAKEN.items():
+            for name in names.split():
+                address = self.ADDRESS.get(name.split(".")[0], "0")
+                lines.append("%04x 0000000f 0 %s 0 %s" % (16 * len(lines), name, address))
+                expected.append(op_class)
+        lines.append("%04x 0000000f 0 EXIT 0 0" % (16 * len(lines)))
+        trace = self.take(self.write("\n".join(lines)))
+        program = heddle("trace", "dump", trace, "--program", "--json").stdout
+        found = [instruction["op"] for instruction in json.loads(program.splitlines()[0])["program"]["instruction"]]
+        self.assertEqual(found, expected + ["OP_EXIT"])
+
+
 class Marks(AccelSimTest):
     def test_the_trace_says_what_it_cannot_support(self):
         trace = self.take(self.write("0000 0000000f 1 R1 MOV 0 0\n0010 0000000f 0 EXIT 0 0\n"))
@@ -253,6 +275,8 @@ class Refusals(AccelSimTest):
                              (("\n#END_TB\n", ""), "cut off"), (("0,0,0", "1,0,0"), "outside the grid"),
                              (("warp = 0", "warp = 1"), "no warp"), (("0000000f 1 R1", "0000001f 1 R1"), "lane 4"),
                              (("0 EXIT 0 0", "0 NOP 0 0"), "without an exit"), (("MOV", "UTMALDG"), "whole warp"),
+                             (("MOV", "WARPGROUPSET"), "whole warp"), (("MOV", "UTCQMMA"), "whole warp"),
+                             (("MOV", "STAS"), "another block"),
                              (("MOV", "FROB"), "FROB is not known"), (("R1 MOV", "R1 MOV 7"), "operands"),
                              (("0010 0000000f", "0010 00000007"), "without an exit"),
                              (("#END_TB\n", "#END_TB\n\n#BEGIN_TB\n\nthread block = 0,0,0\n"), "twice")):

@@ -14,7 +14,9 @@ namespace {
 
 using namespace trace::v1;  // OpClass and MemorySpace by their short names
 
-// Opcodes by class, from NVIDIA's list of instruction sets (CUDA Binary Utilities, Kepler to Hopper).
+// Opcodes by class, from NVIDIA's list of instruction sets (CUDA Binary Utilities, Kepler to Blackwell). What only asks
+// the hardware for something (registers for a warp, the start of the next grid) or waits for another grid is a move: a
+// launch runs when those before it are over.
 struct Opcodes {
   SassClass what;
   absl::string_view names;  // separated by blanks
@@ -23,38 +25,41 @@ constexpr Opcodes kOpcodes[] = {
     {{.op = OP_MOVE},
      "MOV MOV32I MOVM PRMT SEL S2R CS2R B2R R2B P2R R2P R2UR S2UR UMOV UPRMT USEL UP2UR UR2UP BMOV BSSY BREAK YIELD "
      "NOP "
-     "DEPBAR LDGDEPBAR NANOSLEEP LEPC GETLMEMBASE SETLMEMBASE PMTRIG CSMTEST SSY PBK PCNT PRET RPCMOV SETCTAID QSPC"},
+     "DEPBAR LDGDEPBAR NANOSLEEP LEPC GETLMEMBASE SETLMEMBASE PMTRIG CSMTEST SSY PBK PCNT PRET RPCMOV SETCTAID QSPC "
+     "CS2UR ULEPC ACQBLK ACQBULK ACQSHMINIT PREEXIT SETMAXREG USETMAXREG ENDCOLLECTIVE BPT"},
     {{.op = OP_INT_ALU},
      "BMSK BREV BFE BFI FLO IABS IADD IADD3 IADD32I ICMP IMNMX ISCADD ISCADD32I ISET ISETP LEA LOP LOP3 LOP32I POPC "
      "SGXT "
      "SHF SHL SHR VABSDIFF VABSDIFF4 VIADD VIADDMNMX VIMNMX VIMNMX3 PLOP3 PSETP PSET CSET CSETP UBMSK UBREV UCLEA UFLO "
-     "UIADD3 UISETP ULEA ULOP ULOP3 ULOP32I UPLOP3 UPOPC UPSETP USGXT USHF USHL USHR"},
+     "UIADD3 UISETP ULEA ULOP ULOP3 ULOP32I UPLOP3 UPOPC UPSETP USGXT USHF USHL USHR UIABS UIMNMX UVIADD UVIMNMX "
+     "UVIMNMX3"},
     {{.op = OP_INT_MUL}, "IMAD IMAD32I IMADSP IMUL IMUL32I XMAD IDP IDP4A UIMAD"},
     {{.op = OP_FP32},
      "FADD FADD32I FCHK FCMP FFMA FFMA32I FMNMX FMUL FMUL32I FSEL FSET FSETP FSWZADD RRO HADD2 HADD2_32I HFMA2 "
      "HFMA2_32I "
-     "HMNMX2 HMUL2 HMUL2_32I HSET2 HSETP2"},
+     "HMNMX2 HMUL2 HMUL2_32I HSET2 HSETP2 VHMNMX FADD2 FFMA2 FMUL2 FMNMX3 FHADD FHFMA UFADD UFFMA UFMNMX UFMUL UFSEL "
+     "UFSET UFSETP"},
     {{.op = OP_FP64}, "DADD DFMA DMNMX DMUL DSET DSETP"},
     {{.op = OP_SFU}, "MUFU"},
-    {{.op = OP_CONVERT}, "F2F F2FP F2I F2IP FRND I2F I2FP I2I I2IP UF2FP"},
-    {{.op = OP_TENSOR}, "HMMA IMMA DMMA BMMA QMMA"},
-    {{.op = OP_LOAD, .space = SPACE_GLOBAL}, "LDG LDGSTS"},
+    {{.op = OP_CONVERT}, "F2F F2FP F2I F2IP FRND I2F I2FP I2I I2IP UF2F UF2FP UF2I UF2IP UFRND UI2F UI2FP UI2I UI2IP"},
+    {{.op = OP_TENSOR}, "HMMA IMMA DMMA BMMA QMMA OMMA"},
+    {{.op = OP_LOAD, .space = SPACE_GLOBAL}, "LDG LDGMC LDGSTS"},
     {{.op = OP_LOAD, .space = SPACE_SHARED}, "LDS LDSM"},
     {{.op = OP_LOAD, .space = SPACE_LOCAL}, "LDL"},
     {{.op = OP_LOAD, .space = SPACE_GENERIC}, "LD"},
-    {{.op = OP_LOAD, .space = SPACE_CONSTANT}, "LDC ULDC"},
+    {{.op = OP_LOAD, .space = SPACE_CONSTANT}, "LDC LDCU ULDC"},
     {{.op = OP_STORE, .space = SPACE_GLOBAL}, "STG"},
-    {{.op = OP_STORE, .space = SPACE_SHARED}, "STS"},
+    {{.op = OP_STORE, .space = SPACE_SHARED}, "STS STSM"},
     {{.op = OP_STORE, .space = SPACE_LOCAL}, "STL"},
     {{.op = OP_STORE, .space = SPACE_GENERIC}, "ST"},
-    {{.op = OP_ATOMIC, .space = SPACE_GLOBAL}, "ATOMG RED"},
+    {{.op = OP_ATOMIC, .space = SPACE_GLOBAL}, "ATOMG RED REDG"},
     {{.op = OP_ATOMIC, .space = SPACE_SHARED}, "ATOMS"},
     {{.op = OP_ATOMIC, .space = SPACE_GENERIC}, "ATOM"},
     {{.op = OP_TEXTURE, .space = SPACE_TEXTURE},
      "TEX TEXS TLD TLD4 TLD4S TLDS TMML TXD TXQ SULD SUST SURED SUATOM SUQUERY"},
     {{.op = OP_BARRIER}, "BAR"},
     {{.op = OP_FENCE}, "MEMBAR ERRBAR FENCE CCTL CCTLL CCTLT CGAERRBAR"},
-    {{.op = OP_WARP}, "SHFL VOTE VOTEU VOTE_VTG MATCH ELECT REDUX WARPSYNC"},
+    {{.op = OP_WARP}, "SHFL VOTE VOTEU VOTE_VTG MATCH ELECT REDUX CREDUX WARPSYNC"},
     {{.op = OP_BRANCH, .jumps = true}, "BRA BRX BRXU JMP JMX JMXU BSYNC SYNC BRK CONT"},
     {{.op = OP_CALL, .jumps = true}, "CALL CAL JCAL"},
     {{.op = OP_RETURN, .jumps = true}, "RET RTT"},
@@ -62,8 +67,12 @@ constexpr Opcodes kOpcodes[] = {
 };
 
 constexpr absl::string_view kNotPerThread[] = {
-    "UBLKCP", "UBLKPF",       "UBLKRED", "UTMALDG", "UTMAPF", "UTMAREDG",  "UTMASTG",     "UTMACCTL",
-    "SYNCS",  "UTMACMDFLUSH", "ARRIVES", "HGMMA",   "QGMMA",  "WARPGROUP", "UCGABAR_ARV", "UCGABAR_WAIT"};
+    "UBLKCP", "UBLKPF",       "UBLKRED", "UTMALDG",   "UTMAPF",       "UTMAREDG",    "UTMASTG",      "UTMACCTL",
+    "SYNCS",  "UTMACMDFLUSH", "ARRIVES", "WARPGROUP", "WARPGROUPSET", "UCGABAR_ARV", "UCGABAR_WAIT", "HGMMA",
+    "IGMMA",  "BGMMA",        "QGMMA",   "LDT",       "LDTM",         "STT",         "STTM"};
+// Their addresses are of the shared memory of another block of the cluster.
+constexpr absl::string_view kOfAnotherBlock[] = {"STAS", "REDAS"};
+constexpr absl::string_view kTensorMemory = "UTC";  // all of the fifth generation's tensor core begin so
 
 const std::map<absl::string_view, SassClass>& Table() {
   static const auto& table = *new std::map<absl::string_view, SassClass>([] {
@@ -91,7 +100,11 @@ std::string Width(uint32_t bytes) { return bytes < 4 ? absl::StrCat(".U", 8 * by
 absl::StatusOr<SassClass> ClassifySass(absl::string_view opcode) {
   const size_t point = std::min(opcode.find('.'), opcode.size());
   const absl::string_view name = opcode.substr(0, point);
-  if (std::ranges::find(kNotPerThread, name) != std::end(kNotPerThread)) {
+  if (std::ranges::find(kOfAnotherBlock, name) != std::end(kOfAnotherBlock)) {
+    return absl::UnimplementedError(
+        absl::StrCat(name, " goes to the shared memory of another block, which a trace of single threads cannot hold"));
+  }
+  if (std::ranges::find(kNotPerThread, name) != std::end(kNotPerThread) || absl::StartsWith(name, kTensorMemory)) {
     return absl::UnimplementedError(
         absl::StrCat(name, " is work of a whole warp or more, which a trace of single threads cannot hold"));
   }
