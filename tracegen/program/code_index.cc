@@ -5,8 +5,25 @@
 #include <utility>
 
 #include "tracegen/program/link.h"
+#include "tracegen/program/prepare.h"
 
 namespace heddle::tracegen {
+namespace {
+
+// An `exit` that stands for `unreachable` is assembly, but none of the program's.
+void TellUnreachableFromExit(CodeIndex& index) {
+  for (PtxFunction& function : index.functions) {
+    for (PtxRawBlock& block : function.blocks) {
+      for (PtxInstruction& instruction : block.instructions) {
+        if (!instruction.inline_assembly || instruction.id >= index.by_number.size()) continue;
+        const llvm::Instruction* written = index.by_number[instruction.id];
+        if (written != nullptr && IsUnreachableMark(*written)) instruction.inline_assembly = false;
+      }
+    }
+  }
+}
+
+}  // namespace
 
 absl::StatusOr<CodeIndex> IndexCode(const llvm::Module& module, const std::string& ptx) {
   absl::StatusOr<std::vector<PtxFunction>> functions = ParsePtx(ptx);
@@ -18,6 +35,7 @@ absl::StatusOr<CodeIndex> IndexCode(const llvm::Module& module, const std::strin
     index.defined.insert(index.functions[i].name);
   }
   index.by_number = InstructionsByNumber(module);
+  TellUnreachableFromExit(index);
   index.address_taken = AddressTakenFunctions(module);
   index.indirect = FindIndirectCalls(module);
   unsigned char digest[SHA256_DIGEST_LENGTH];

@@ -86,13 +86,68 @@ GraphOrder OrderNodes(const Graph& graph) {
   return order;
 }
 
+bool ReachesEnd(const Graph& graph) {
+  std::vector<bool> reached(graph.successors.size(), false);
+  std::vector<int> work = {0};
+  reached[0] = true;
+  while (!work.empty()) {
+    const int node = work.back();
+    work.pop_back();
+    if (graph.Stops(node)) continue;
+    if (graph.successors[node].empty()) return true;
+    for (int to : graph.successors[node]) {
+      if (reached[to]) continue;
+      reached[to] = true;
+      work.push_back(to);
+    }
+  }
+  return false;
+}
+
+std::vector<bool> FindDeadEnds(const Graph& graph) {
+  const int count = static_cast<int>(graph.successors.size());
+  std::vector<std::vector<int>> predecessors(count);
+  std::vector<int> ends, stops;
+  for (int node = 0; node < count; ++node) {
+    if (graph.Stops(node)) {
+      stops.push_back(node);
+    } else if (graph.successors[node].empty()) {
+      ends.push_back(node);
+    } else {
+      for (int to : graph.successors[node]) predecessors[to].push_back(node);
+    }
+  }
+  const auto reach_back = [&](std::vector<int> work) {
+    std::vector<bool> reached(count, false);
+    for (int node : work) reached[node] = true;
+    while (!work.empty()) {
+      const int node = work.back();
+      work.pop_back();
+      for (int from : predecessors[node]) {
+        if (reached[from]) continue;
+        reached[from] = true;
+        work.push_back(from);
+      }
+    }
+    return reached;
+  };
+  std::vector<bool> dead(count, false);
+  for (int node : stops) dead[node] = true;
+  const std::vector<bool> ending = reach_back(ends);
+  if (count == 0 || !ending[0]) return dead;
+  const std::vector<bool> stopping = reach_back(stops);
+  for (int node : OrderNodes(graph).nodes) dead[node] = dead[node] || (!ending[node] && !stopping[node]);
+  return dead;
+}
+
 std::vector<int> PostDominators(const Graph& graph) {
   const int count = static_cast<int>(graph.successors.size());
   const int end = count;
   std::vector<std::vector<int>> predecessors(count + 1);
   for (int node = 0; node < count; ++node) {
+    if (graph.Stops(node)) continue;
     for (int to : graph.successors[node]) predecessors[to].push_back(node);
-    if (graph.successors[node].empty() && graph.returns[node]) predecessors[end].push_back(node);
+    if (graph.successors[node].empty()) predecessors[end].push_back(node);
   }
   // Nodes from which `start` can be reached without passing one of `without`.
   const std::vector<bool> none(count + 1, false);
@@ -113,7 +168,7 @@ std::vector<int> PostDominators(const Graph& graph) {
   std::vector<bool> takes_part(count + 1, false), stops(count + 1, false);
   reach_back(takes_part, end, none);
   for (int node = 0; node < count; ++node) {
-    if (graph.successors[node].empty() && !stops[node]) reach_back(stops, node, none);
+    if (graph.Stops(node) && !stops[node]) reach_back(stops, node, none);
   }
   const GraphOrder order = OrderNodes(graph);
   for (auto last = order.nodes.rbegin(); last != order.nodes.rend(); ++last) {
@@ -143,6 +198,7 @@ std::vector<int> PostDominators(const Graph& graph) {
   std::vector<std::vector<int>> followers(count);
   for (int from : predecessors[end]) followers[from].push_back(end);
   for (int node = 0; node < count; ++node) {
+    if (graph.Stops(node)) continue;
     for (int to : graph.successors[node]) {
       if (takes_part[to]) followers[node].push_back(to);
     }

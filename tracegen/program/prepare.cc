@@ -32,6 +32,8 @@
 namespace heddle::tracegen {
 namespace {
 
+constexpr char kUnreachableMark[] = "exit;";  // that LLVM's back end puts in front of `unreachable`, as inline assembly
+
 // Device headers are not what a user wants to see as the place of an instruction: the call into them is.
 bool IsDeviceHeader(llvm::StringRef file) {
   const llvm::StringRef base = llvm::sys::path::filename(file);
@@ -214,6 +216,32 @@ void ExpandMemoryIntrinsic(llvm::MemIntrinsic& intrinsic) {
   intrinsic.eraseFromParent();
 }
 
+// A switch whose default cannot be reached is lowered without comparisons for it if the lowering sees an `unreachable`
+// there. By now the back end has put an `exit` in front of it.
+void ExposeUnreachableDefaults(llvm::Function& function) {
+  for (llvm::BasicBlock& block : llvm::make_early_inc_range(function)) {
+    auto* choice = llvm::dyn_cast<llvm::SwitchInst>(block.getTerminator());
+    if (choice == nullptr) continue;
+    llvm::BasicBlock* target = choice->getDefaultDest();
+    const llvm::Instruction* first = target->getFirstNonPHIOrDbg();
+    if (!IsUnreachableMark(*first)) continue;
+    llvm::BasicBlock* bare = llvm::BasicBlock::Create(function.getContext(), "", &function);
+    new llvm::UnreachableInst(function.getContext(), bare);
+    target->removePredecessor(&block);
+    choice->setDefaultDest(bare);
+  }
+}
+
+// Puts the `exit` in front of an `unreachable` that is still there without one: code would run off its end.
+void MarkUnreachable(llvm::Function& function) {
+  llvm::FunctionType* type = llvm::FunctionType::get(llvm::Type::getVoidTy(function.getContext()), false);
+  for (llvm::BasicBlock& block : function) {
+    auto* end = llvm::dyn_cast<llvm::UnreachableInst>(&block.front());
+    if (end == nullptr) continue;
+    llvm::IRBuilder<>(end).CreateCall(type, llvm::InlineAsm::get(type, kUnreachableMark, "", /*hasSideEffects=*/true));
+  }
+}
+
 bool IsDeviceCall(const llvm::Instruction& instruction) {
   if (IsIndirectCall(instruction)) return true;
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
@@ -317,6 +345,14 @@ std::vector<llvm::Function*> KernelsOf(const llvm::Module& module) {
   return kernels;
 }
 
+bool IsUnreachableMark(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  if (call == nullptr) return false;
+  const auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand());
+  return assembly != nullptr && assembly->getAsmString() == kUnreachableMark &&
+         llvm::isa_and_nonnull<llvm::UnreachableInst>(call->getNextNonDebugInstruction());
+}
+
 bool IsFailureCall(llvm::StringRef name) { return name == "__assertfail"; }
 
 absl::Status PrepareModule(llvm::Module& module) {
@@ -358,10 +394,12 @@ void NormalizeModule(llvm::Module& module, llvm::TargetMachine& machine) {
   AnalysisManagers managers(machine);
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
+    ExposeUnreachableDefaults(function);
     llvm::FunctionPassManager passes;
     passes.addPass(llvm::LowerSwitchPass());
     passes.run(function, managers.function);
     llvm::removeUnreachableBlocks(function);
+    MarkUnreachable(function);
     NormalizeFunction(function);
     FuseMultiplyAdds(function);
     llvm::FunctionPassManager clean;

@@ -16,6 +16,10 @@ namespace heddle::tracegen {
 // The kernels of a module, in its order (nvvm.annotations).
 std::vector<llvm::Function*> KernelsOf(const llvm::Module& module);
 
+// True for the `exit` that LLVM's back end puts in front of an `unreachable`: no thread comes there. An `exit` that the
+// program itself has asked for is a thread's regular end; the back end's own follows it where the program cannot go on.
+bool IsUnreachableMark(const llvm::Instruction& instruction);
+
 // True for functions that end the run when called: assertion failure.
 bool IsFailureCall(llvm::StringRef name);
 

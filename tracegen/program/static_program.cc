@@ -34,6 +34,7 @@ struct ProgramFunction {
   FunctionLinks links;
   Graph graph;  // over flow.nodes; edges already lead past empty nodes
   GraphOrder order;
+  std::vector<bool> dead_ends;  // by node: see FindDeadEnds
   std::vector<int> post_dominators;
   RegisterNeed registers;
   std::vector<std::vector<bool>> hoistable;
@@ -56,6 +57,8 @@ class ProgramBuilder {
         }
       }
     }
+    FindCallsThatStay();
+    for (ProgramFunction& function : functions_) Analyse(function);
     Number();
     for (ProgramFunction& function : functions_) {
       EmitFunction(function);
@@ -87,13 +90,38 @@ class ProgramBuilder {
     std::set<std::string> seen;
     if (function.flow.is_kernel && MayMeetBarrier(name, seen)) SeparateReturns(function.flow);
     if (status = BuildGraph(function); !status.ok()) return status;
-    function.order = OrderNodes(function.graph);
-    function.post_dominators = PostDominators(function.graph);
-    function.registers = CountRegisters(function.flow, function.graph);
-    function.hoistable = FindHoistable(function.flow, function.graph);
     index_[name] = static_cast<uint32_t>(functions_.size());
     functions_.push_back(std::move(function));
     return absl::OkStatus();
+  }
+
+  // Calls of functions that neither return nor end the thread as it asks for: those that trap, or loop for ever.
+  void FindCallsThatStay() {
+    std::vector<bool> ends(functions_.size(), false);  // functions with a way through
+    for (ProgramFunction& function : functions_) function.graph.stays.assign(function.flow.nodes.size(), false);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (size_t f = 0; f < functions_.size(); ++f) {
+        ProgramFunction& function = functions_[f];
+        for (size_t i = 0; i < function.flow.nodes.size(); ++i) {
+          const FlowNode& node = function.flow.nodes[i];
+          if (node.end != FlowEnd::kCall) continue;
+          function.graph.stays[i] = std::none_of(node.callees.begin(), node.callees.end(),
+                                                 [&](const std::string& callee) { return ends[index_.at(callee)]; });
+        }
+        if (ends[f] || !ReachesEnd(function.graph)) continue;
+        ends[f] = changed = true;
+      }
+    }
+  }
+
+  static void Analyse(ProgramFunction& function) {
+    function.order = OrderNodes(function.graph);
+    function.dead_ends = FindDeadEnds(function.graph);
+    function.graph.stays = function.dead_ends;
+    function.post_dominators = PostDominators(function.graph);
+    function.registers = CountRegisters(function.flow, function.graph);
+    function.hoistable = FindHoistable(function.flow, function.graph);
   }
 
   // Whether the function, or one that it calls, has a barrier of the thread block.
@@ -243,12 +271,11 @@ class ProgramBuilder {
     out->set_mnemonic(ours ? absl::StrReplaceAll(from.mnemonic, {{".volatile", ""}}) : from.mnemonic);
     uint32_t flags = 0;
     if (from.opcode.is_volatile && !ours) flags |= v1::FLAG_VOLATILE;
-    if (from.cannot_return) flags |= v1::FLAG_CANNOT_RETURN;
+    const bool last = i + 1 == node.instructions.size();
+    if (from.cannot_return || (last && function.dead_ends[index])) flags |= v1::FLAG_CANNOT_RETURN;
     if (function.hoistable[index][i]) flags |= v1::FLAG_HOISTABLE;
     if (from.opcode.space != v1::SPACE_NONE && !RecordsAddress(from, code_.by_number)) flags |= v1::FLAG_NO_ADDRESS;
-    if (node.end == FlowEnd::kConditional && i + 1 == node.instructions.size() && IsUniform(function, node)) {
-      flags |= v1::FLAG_UNIFORM;
-    }
+    if (node.end == FlowEnd::kConditional && last && IsUniform(function, node)) flags |= v1::FLAG_UNIFORM;
     out->set_flags(flags);
     if (from.id > 0 && from.id <= module_.lines.size()) {
       out->set_source_file(module_.lines[from.id - 1].file);

@@ -56,6 +56,24 @@ TEST(PostDominators, LoopThatOnlyATrapEndsTakesNoPart) {
   EXPECT_THAT(PostDominators(choice), ElementsAre(2, kFunctionEnd, 3, kFunctionEnd, kFunctionEnd, kFunctionEnd));
 }
 
+TEST(PostDominators, NodesThatControlNeverLeavesTakeNoPart) {
+  // 1 calls what never comes back to 3.
+  const Graph graph{{{1, 2}, {3}, {3}, {}}, {false, false, false, true}, {false, true, false, false}};
+  EXPECT_THAT(PostDominators(graph), ElementsAre(2, kFunctionEnd, 3, kFunctionEnd));
+}
+
+TEST(FindDeadEnds, EndlessLoopsBesideAWayToTheEnd) {
+  // 1 and 2 loop for ever, 3 ends.
+  const Graph beside{{{1, 3}, {2}, {1}, {}}, {false, false, false, true}};
+  EXPECT_THAT(FindDeadEnds(beside), ElementsAre(false, true, true, false));
+  // Without 3 they are all there is.
+  const Graph alone{{{1}, {2}, {1}}, {false, false, false}};
+  EXPECT_THAT(FindDeadEnds(alone), ElementsAre(false, false, false));
+  // A loop that a trap, 2, can end is none.
+  const Graph trap{{{1, 3}, {1, 2}, {}, {}}, {false, false, false, true}};
+  EXPECT_THAT(FindDeadEnds(trap), ElementsAre(false, false, true, false));
+}
+
 TEST(ControlDependence, FollowsTheBranchThatDecides) {
   const Graph diamond{{{1, 2}, {3}, {3}, {}}, {false, false, false, true}};
   const std::vector<std::vector<int>> dependence = ControlDependence(diamond, PostDominators(diamond));

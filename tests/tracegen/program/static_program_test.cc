@@ -188,6 +188,148 @@ TEST(StaticProgram, ExitOfTheProgramIsARegularEnd) {
   for (const v1::Instruction& end : ends) EXPECT_FALSE(end.flags() & v1::FLAG_CANNOT_RETURN);
 }
 
+// A matcher: cleanups at the end of every iteration, `goto` into and out of the loop, and a full switch.
+std::string Matcher(const std::string& last_label) {
+  return R"(struct Cursor {
+  int* place;
+  int at = 0;
+  __device__ explicit Cursor(int* p) : place(p) {}
+  __device__ ~Cursor() { *place = at; }
+};
+__device__ int child(const int* node, int letter) {
+  switch (letter) {
+    case 0: return node[0];
+    case 1: return node[1] + 1;
+    case 2: return node[2] * 3;
+)" + last_label +
+         R"(
+  }
+}
+__global__ void k(const int* tree, const int* text, int* out, int n) {
+  for (int start = threadIdx.x; start < n; start += 32) {
+    Cursor cursor(out + start);
+    int node = 0;
+  again:
+    int letter = text[start + cursor.at];
+    if (letter < 0) goto done;
+    node = child(tree + 4 * node, letter);
+    if (node == 0) continue;
+    ++cursor.at;
+    if (tree[4 * node + 3] > letter) goto again;
+    out[start + n] = node;
+  done:
+    out[start + 2 * n] += cursor.at;
+  }
+})";
+}
+
+// LLVM's back end writes an `exit` for `unreachable`. It is no way to the end of the kernel.
+TEST(StaticProgram, UnreachableDoesNotMoveTheReconvergencePoint) {
+  const std::string reachable = Matcher("    default: return node[3] - node[0];");
+  const std::string unreachable =
+      Matcher("    case 3: return node[3] - node[0];\n    default: __builtin_unreachable();");
+  for (const char* optimization : {"-O0", "-O1", "-O2"}) {
+    CompileOptions options;
+    options.optimization = optimization;
+    const Snippet without = MustRead(reachable, ".cu", options);
+    const Snippet with = MustRead(unreachable, ".cu", options);
+    for (const Snippet* snippet : {&without, &with}) {
+      for (uint32_t block : snippet->Ending(v1::BRANCH_CONDITIONAL)) {
+        EXPECT_GE(snippet->PostDominator(block), 0) << optimization << ", branch " << block;
+      }
+    }
+    // The lowering of the switch compares with what can come, and with nothing else.
+    EXPECT_LE(with.Ending(v1::BRANCH_CONDITIONAL).size(), without.Ending(v1::BRANCH_CONDITIONAL).size())
+        << optimization;
+  }
+}
+
+// Where it is reached by a branch of its own, as behind a test of the program's.
+TEST(StaticProgram, BranchesToUnreachableAreMarked) {
+  const Snippet snippet = MustRead(R"(__device__ __attribute__((noinline)) void never() { __builtin_unreachable(); }
+__global__ void k(int* a, int n) {
+  for (int j = 0; j < n; ++j) {
+    if (a[j + threadIdx.x] > 7) {
+      a[j] = 3;
+      if (a[j + 1] == 5) {
+        asm volatile("membar.gl;");
+        never();
+      }
+    }
+    a[j + 200] += j;
+  }
+})",
+                                   ".cu", [] {
+                                     CompileOptions options;
+                                     options.optimization = "-O0";
+                                     return options;
+                                   }());
+  size_t marked = 0;
+  for (const v1::Instruction& end : snippet.All(v1::OP_EXIT)) marked += (end.flags() & v1::FLAG_CANNOT_RETURN) != 0;
+  EXPECT_GT(marked, 0u);
+  for (uint32_t block : snippet.Ending(v1::BRANCH_CONDITIONAL)) {
+    EXPECT_GE(snippet.PostDominator(block), 0) << "branch " << block;
+  }
+}
+
+// As with a trap in its place: who calls the function does not come back.
+TEST(StaticProgram, CallsThatNeverComeBackDoNotMoveTheReconvergencePoint) {
+  const Snippet snippet = MustRead(R"(__device__ __attribute__((noinline)) void fail(int* a) {
+  a[7] = 1;
+  asm volatile("trap;");
+}
+__device__ __attribute__((noinline)) void report(int* a) { a[8] = 2; fail(a); }
+__global__ void k(int* a, int n) {
+  for (int j = 0; j < n; ++j) {
+    if (a[j + threadIdx.x] > 7) {
+      if (a[j + 1] == 5) {
+        report(a);
+        return;
+      }
+      a[j + 300] = 3;
+    }
+    a[j + 200] += j;
+  }
+})");
+  for (uint32_t line : {8, 9}) {  // within the loop
+    const int meet = snippet.PostDominator(snippet.BlockOfLine(line));
+    ASSERT_GE(meet, 0) << "line " << line;
+    EXPECT_GT(snippet.program().block(meet).loop_depth(), 0u) << "line " << line;
+  }
+  for (uint32_t block : snippet.Ending(v1::CALL)) {
+    const v1::BasicBlock& at = snippet.program().block(block);
+    const v1::Instruction& call = snippet.program().instruction(at.first_instruction() + at.instruction_count() - 1);
+    EXPECT_TRUE(call.flags() & v1::FLAG_CANNOT_RETURN) << "call in block " << block;
+  }
+}
+
+TEST(StaticProgram, LoopsWithoutAnExitDoNotMoveTheReconvergencePoint) {
+  const Snippet snippet = MustRead(R"(__global__ void k(int* a) {
+  int i = threadIdx.x;
+  if (a[i] > 0) {
+    if (a[i + 50] == 4) {
+      while (true) {
+        if (atomicAdd(a + 7, 1) > 100) atomicAdd(a + 8, 1);
+      }
+    }
+    a[i + 100] = 1;
+  }
+  a[i + 200] = 2;
+})");
+  EXPECT_GE(snippet.PostDominator(snippet.BlockOfLine(3)), 0);
+  EXPECT_GE(snippet.PostDominator(snippet.BlockOfLine(4)), 0);
+  // A kernel without an end has its reconvergence points within the loop.
+  const Snippet endless = MustRead(R"(__global__ void k(int* a) {
+  while (true) {
+    if (atomicAdd(a + 7, 1) > 100) atomicAdd(a + 8, 1);
+    atomicAdd(a + 9, 1);
+  }
+})");
+  const std::vector<uint32_t> branches = endless.Ending(v1::BRANCH_CONDITIONAL);
+  ASSERT_FALSE(branches.empty());
+  for (uint32_t branch : branches) EXPECT_GE(endless.PostDominator(branch), 0);
+}
+
 TEST(StaticProgram, UniformBranchesAreMarked) {
   const Snippet snippet = MustRead(R"(__global__ void k(int* a, int n) {
   if (n > 5) a[0] = 1;
