@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
 #include "tests/replay/reference/random.h"
 
@@ -12,7 +13,8 @@ namespace v1 = trace::v1;
 
 class Translator {
  public:
-  Translator(uint64_t seed, bool memory) : random_(seed), registers_(MixAll({seed, 31})), memory_(memory) {
+  Translator(uint64_t seed, bool memory)
+      : random_(seed), registers_(MixAll({seed, 31})), traps_(MixAll({seed, 59})), memory_(memory) {
     program_.set_name("random_kernel");
   }
 
@@ -134,7 +136,8 @@ class Translator {
         loops_.back().breaks.push_back(Close(v1::FALL_THROUGH));
         break;
       case Statement::Kind::kExit:
-        AddOp(v1::OP_EXIT);
+        // Some are traps, which threads run as well; reconvergence takes no account of them.
+        if (v1::Instruction* exit = AddOp(v1::OP_EXIT); traps_.Chance(40)) exit->set_flags(v1::FLAG_CANNOT_RETURN);
         Close(v1::EXIT);
         break;
     }
@@ -282,21 +285,46 @@ class Translator {
     }
   }
 
-  // Iterates the sets "post-dominators of a block" down from "all" until nothing changes.
+  bool Traps(const v1::BasicBlock& block) const {
+    const v1::Instruction& end = program_.instruction(block.first_instruction() + block.instruction_count() - 1);
+    return (end.flags() & v1::FLAG_CANNOT_RETURN) != 0;
+  }
+
+  // Blocks, by index in the function, from which control can come to the end by another way than a trap.
+  std::vector<bool> FindEnding(const v1::Function& function) const {
+    std::vector<bool> ending(function.block_count(), false);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (uint32_t b = function.block_count(); b-- > 0;) {
+        const v1::BasicBlock& block = program_.block(function.first_block() + b);
+        bool now = block.successor_size() == 0 && !Traps(block);
+        for (uint32_t s : block.successor()) now = now || ending[s - function.first_block()];
+        if (now && !ending[b]) ending[b] = changed = true;
+      }
+    }
+    return ending;
+  }
+
+  // Iterates the sets "post-dominators of a block" down from "all" until nothing changes. Blocks that only traps follow
+  // take no part.
   void SetPostDominators(const v1::Function& function) {
     const uint32_t first = function.first_block();
     const uint32_t last = first + function.block_count();
+    const std::vector<bool> ending = FindEnding(function);
     std::set<uint32_t> all;
     for (uint32_t b = first; b < last; ++b) all.insert(b);
     std::vector<std::set<uint32_t>> sets(function.block_count(), all);
     for (bool changed = true; changed;) {
       changed = false;
       for (uint32_t b = last; b-- > first;) {
+        if (!ending[b - first]) continue;
         const v1::BasicBlock& block = program_.block(b);
         std::set<uint32_t> next;
+        bool is_first = true;
         for (int s = 0; s < block.successor_size(); ++s) {
+          if (!ending[block.successor(s) - first]) continue;
           const std::set<uint32_t>& other = sets[block.successor(s) - first];
-          if (s == 0) {
+          if (std::exchange(is_first, false)) {
             next = other;
           } else {
             std::erase_if(next, [&](uint32_t member) { return !other.contains(member); });
@@ -311,6 +339,7 @@ class Translator {
     }
     // The immediate one is post-dominated by all the others, so its own set is one smaller.
     for (uint32_t b = first; b < last; ++b) {
+      if (!ending[b - first]) continue;
       const size_t size = sets[b - first].size();
       for (uint32_t candidate : sets[b - first]) {
         if (candidate == b || sets[candidate - first].size() + 1 != size) continue;
@@ -321,6 +350,7 @@ class Translator {
 
   Random random_;
   Random registers_;  // its own, so that the control flow of a seed does not depend on the operands
+  Random traps_;      // likewise
   bool memory_;
   bool open_ = false;
   int function_ = 0;
