@@ -66,35 +66,60 @@ class RoundTrip(AccelSimTest):
             imported = self.take(self.export(original, name=sample), f"{sample}.htrace")
             before, after = dump(original, "--blocks", "0-1"), dump(imported, "--blocks", "0-1")
             launches = sorted({t[0] for t in before})  # launches that were not recorded are left out
-            run = {launch: set() for launch in launches}  # PCs that any thread of the launch runs
-            for launch, _, _, instructions in dump(original):
-                run[launch].update(i["pc"] for i in instructions)
             self.assertEqual(len(before), len(after))
             for (launch, block, thread, old), (new_launch, new_block, new_thread, new) in zip(before, after):
                 self.assertEqual((launches.index(launch), block, thread), (new_launch, new_block, new_thread))
-                rank = {pc: 8 * i for i, pc in enumerate(sorted(run[launch]))}
-                self.assertEqual([(rank[i["pc"]], i.get("address")) for i in old],
-                                 [(i["pc"], i.get("address")) for i in new])
+                self.assertEqual([(i["pc"], i.get("address")) for i in old], [(i["pc"], i.get("address")) for i in new])
 
     def test_replays_under_pdom_count_the_same(self):
-        memory = ("data_loads", "data_stores", "data_atomics", "transactions", "shared_accesses", "shared_parts", "shared_passes")
         for sample in ("bfs", "spmv", "reduction", "mandelbrot"):
             original = SAMPLES / f"{sample}.htrace"
             imported = self.take(self.export(original, "--xz", name=sample), f"{sample}.htrace")
             old, new = (results(t, "--machine", "baws_gtx480", "--divergence", "pdom", "--scheduler", "lrr")[0]["launch"]
                         for t in (original, imported))
-            self.assertEqual(len(old), len(new))
-            same = 0
-            for a, b in zip(old, new):
-                for counter in ("warp_instructions", "thread_instructions", "lane_activity", "issues_by_size", "barriers",
-                                "divergence_counter"):
-                    self.assertEqual(a[counter], b[counter], (sample, counter))
-                for counter in memory:
-                    self.assertEqual(a["memory_instructions"][counter], b["memory_instructions"][counter], (sample, counter))
-                same += {**a, "launch": 0} == {**b, "launch": 0}
-            # Launches that run all of their kernel have the same PCs, and so every counter and cycle is the same; else
-            # the instruction cache holds other lines.
-            self.assertGreaterEqual(same, 4 if sample == "bfs" else 0)
+            # Launches that were not recorded are left out, so that the others have other numbers.
+            self.assertEqual([{**a, "launch": 0} for a in old], [{**b, "launch": 0} for b in new], sample)
+
+    def test_blocks_that_machine_code_has_in_another_order(self):
+        """Worked examples whose blocks go on, without a branch, at one that does not follow them."""
+        for name, more in (("short_circuit", 0), ("capri_1", 1), ("harp_6", 1), ("fung_4_1", 2)):
+            original = SAMPLES.parent / "worked" / f"{name}.htrace"
+            imported = self.take(self.export(original, name=name), f"{name}.htrace")
+            old, new = (results(t, "--divergence", "pdom", "--machine", "baws_gtx480")[0]["total"] for t in (original, imported))
+            # Of two blocks that go on at the same one, only one can stand in front of it; the other gets a branch.
+            self.assertEqual(new["warp_instructions"] - old["warp_instructions"], more, name)
+
+    def test_code_that_no_thread_ran_keeps_its_room(self):
+        trace = self.take(self.write("""
+            0000 0000000f 1 R1 MOV 0 0
+            0010 0000000f 0 BRA 1 R1 0
+            0080 0000000f 0 EXIT 0 0"""))
+        self.assertEqual([i["pc"] for i in dump(trace)[0][3]], [0, 8, 64])
+        # A PC far away takes no room.
+        trace = self.take(self.write("""
+            0000 0000000f 1 R1 MOV 0 0
+            0010 0000000f 0 BRA 1 R1 0
+            fffffff0 0000000f 0 EXIT 0 0"""), "far.htrace")
+        self.assertEqual([i["pc"] for i in dump(trace)[0][3]], [0, 8, 16])
+
+    def test_branches_that_no_thread_takes(self):
+        """Behind a jump only the immediate says that they are run: that of a file of ours does."""
+        body = """
+            0000 0000000f 1 R1 MOV 0 0
+            0010 0000000f 0 BRA 0 0 64
+            0040 00000000 0 BRA 1 R1 0 128
+            0050 0000000f 1 R2 IADD3 1 R1 0
+            0060 00000003 0 BRA 1 R2 0 128
+            0070 0000000c 1 R3 IADD3 1 R2 0
+            0080 0000000f 0 EXIT 0 0"""
+        ours = HEADER.replace("nvbit version = 1.5.3", "nvbit version = none (heddle 1)")
+        for header, run in ((HEADER, [0, 1, 5, 6, 7, 8]), (ours, [0, 1, 4, 5, 6, 7, 8])):
+            trace = self.take(self.write(body, header))
+            self.assertEqual([i["pc"] // 8 for i in dump(trace)[3][3]], run)
+        # And where a branch leads that no thread took: the first one meets the other way only at the exit.
+        program = json.loads(heddle("trace", "dump", trace, "--program", "--json").stdout.splitlines()[0])
+        blocks = program.get("program", program)["block"]
+        self.assertEqual([len(b.get("successor", [])) for b in blocks if b["first_instruction"] <= 4][-1], 2)
 
     def test_a_second_round_changes_nothing(self):
         one = self.take(self.export(SAMPLES / "bfs.htrace", name="a"), "one.htrace")
@@ -199,9 +224,9 @@ class Guards(AccelSimTest):
             0030 00000007 1 R3 FADD 1 R2 0
             0040 00000000 0 STG.E 2 R1 R3 4 1 0x0 0
             0050 00000007 0 EXIT 0 0"""))
-        # The store, which no thread does, is not in the program.
+        # The store, which no thread does, is not in the program, but keeps its room.
         # Between load and exit stands the join (2) of threads that load and threads that do not.
-        self.assertEqual(self.pcs(trace), [[0, 2, 4, 5], [0, 1, 2, 4, 5], [0, 1, 2, 4, 5], [0, 2, 3]])
+        self.assertEqual(self.pcs(trace), [[0, 2, 4, 6], [0, 1, 2, 4, 6], [0, 1, 2, 4, 6], [0, 2, 3]])
         total = results(trace, "--divergence", "pdom")[0]["total"]
         self.assertEqual((total["warp_instructions"], total["thread_instructions"]), (5 + 1, 13 + 4))
 
@@ -215,7 +240,7 @@ class Guards(AccelSimTest):
             0050 0000000f 1 R1 FMUL 1 R1 0
             0060 0000000f 0 RET.REL 0 0
             0030 0000000f 0 EXIT 0 0"""))
-        self.assertEqual(self.pcs(trace), [[0, 4, 5, 1, 2, 4, 5, 3]] * 4)
+        self.assertEqual(self.pcs(trace), [[0, 5, 6, 1, 2, 5, 6, 3]] * 4)
 
 
 class Opcodes(AccelSimTest):
@@ -266,7 +291,9 @@ class Refusals(AccelSimTest):
         for change, says in ((("version = 4", "version = 9"), "version 9"), (("version = 4", "version = 2"), "version 2"),
                              (("-accelsim tracer version = 4\n", ""), "tracer version"),
                              (("block dim = (4,", "block dim = (4096,"), "1024 threads"), (("(1,1,1)\n-block", "(1,1)\n-block"), "grid dim"),
-                             (("-nregs", "-speed"), "speed")):
+                             (("-nregs", "-speed"), "speed"),
+                             (("-nregs = 8", "-nregs = 8\n-heddle moved = 0 4 0 2 4 4"), "heddle moved"),
+                             (("-nregs = 8", "-nregs = 8\n-heddle moved = 0 4 99999999999"), "heddle moved")):
             self.refuse(self.write(self.GOOD, HEADER.replace(*change)), "kernel-1.traceg, line", says)
 
     def test_broken_counts_and_masks(self):

@@ -4,11 +4,13 @@
 #include <bit>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "replay/analysis/warp_paths.h"
+#include "tools/heddle/accelsim/code_layout.h"
 #include "tools/heddle/accelsim/kernel_file.h"
 #include "tools/heddle/accelsim/line_file.h"
 #include "tools/heddle/accelsim/sass.h"
@@ -25,7 +27,6 @@ using replay::Pc;
 using replay::ThreadPath;
 using trace::v1::Dim3;
 
-constexpr uint32_t kPcBytes = 16;
 constexpr int kBinaryVersion = 70;  // whose opcodes sass.h gives
 // Most operands that Accel-Sim's reader takes (MAX_DST and MAX_SRC in trace_parser.h).
 constexpr int kMostDst = 1;
@@ -55,12 +56,56 @@ struct Line {
   std::string operands;  // " DST_COUNT [R..] OPCODE SRC_COUNT [R..] WIDTH"
   uint64_t immediate = 0;
   bool has_address = false;
-  bool falls_through_next = false;  // conditional branch whose fall-through is the next instruction
+  Pc falls_to = trace::kNoPc;  // conditional branch: where the lanes go on that do not take it
 };
 
+struct CodeText {
+  std::vector<Line> lines;                        // by instruction
+  std::vector<std::optional<Line>> jumps_behind;  // by block: a branch that only machine code needs
+  std::string moved;                              // lines of the header: see KernelHeader.moved
+};
+
+// Where the trace has what stands elsewhere in the code; nothing if branches of the code's own are in between.
+std::string MovedText(const trace::Program& program, const CodeLayout& layout) {
+  std::vector<KernelHeader::Moved> runs;
+  const auto add = [&](uint32_t b) {
+    const trace::Block& block = program.block(b);
+    if (!runs.empty() && runs.back().place + runs.back().count == block.first) {
+      runs.back().count += block.count;
+    } else {
+      runs.push_back({layout.places[b].first, block.count, block.first});
+    }
+  };
+  for (const uint32_t b : layout.order) {
+    if (layout.places[b].jumps_behind) return "";
+    add(b);
+  }
+  std::string text;
+  if (runs.size() < 2) return text;
+  constexpr size_t kRunsPerLine = 1000;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (i % kRunsPerLine == 0) absl::StrAppend(&text, i == 0 ? "-" : "\n-", kMovedHeader, " =");
+    absl::StrAppend(&text, " ", runs[i].first, " ", runs[i].count, " ", runs[i].place);
+  }
+  return text + "\n";
+}
+
+std::string PcText(uint64_t position) { return absl::StrCat(absl::Hex(position * kOurPcBytes, absl::kZeroPad4), " "); }
+
 // The text of a program. Refuses what machine code cannot have.
-absl::StatusOr<std::vector<Line>> LinesOf(const trace::Program& program, uint64_t& lost_registers) {
-  std::vector<Line> lines;
+absl::StatusOr<CodeText> TextOf(const trace::Program& program, uint64_t& lost_registers) {
+  std::vector<bool> jumps;
+  for (const trace::Block& block : program.blocks()) {
+    const absl::StatusOr<std::string> last = SassOf(program.instruction(block.first + block.count - 1));
+    const absl::StatusOr<SassClass> what = last.ok() ? ClassifySass(*last) : last.status();
+    jumps.push_back(what.ok() && what->jumps);
+  }
+  const CodeLayout layout = LayOut(program, jumps);
+  const auto place = [&](uint32_t block) { return uint64_t{layout.places[block].first} * kOurPcBytes; };
+  CodeText text;
+  text.moved = MovedText(program, layout);
+  text.jumps_behind.resize(program.blocks().size());
+  std::vector<Line>& lines = text.lines;
   for (uint32_t b = 0; b < program.blocks().size(); ++b) {
     const trace::Block& block = program.block(b);
     for (Pc pc = block.first; pc < block.first + block.count; ++pc) {
@@ -71,7 +116,7 @@ absl::StatusOr<std::vector<Line>> LinesOf(const trace::Program& program, uint64_
             absl::StrCat("instruction ", pc, " (", instruction.mnemonic(), "): ", opcode.status().message()));
       }
       Line& line = lines.emplace_back();
-      line.pc = absl::StrCat(absl::Hex(pc * kPcBytes, absl::kZeroPad4), " ");
+      line.pc = PcText(layout.places[b].first + (pc - block.first));
       const auto append = [&](const google::protobuf::RepeatedField<uint32_t>& registers, int most) {
         const int count = std::min(registers.size(), most);
         lost_registers += static_cast<uint64_t>(registers.size() - count);
@@ -89,26 +134,24 @@ absl::StatusOr<std::vector<Line>> LinesOf(const trace::Program& program, uint64_
       if (instruction.op() == trace::v1::OP_BARRIER) line.immediate = instruction.barrier_id();
     }
     Line& last = lines.back();
-    const Pc last_pc = block.first + block.count - 1;
-    const absl::StatusOr<SassClass> what = ClassifySass(*SassOf(program.instruction(last_pc)));
-    if (!what.ok()) return what.status();
-    const Pc next = block.successor == trace::kNoBlock ? trace::kNoPc : program.block(block.successor).first;
-    if (!what->jumps && next != last_pc + 1) {
-      return absl::UnimplementedError(absl::StrCat("basic block ", b, " goes on at block ", block.successor,
-                                                   ", which does not follow it, ",
-                                                   "without a branch: machine code cannot"));
-    }
     if (block.terminator == trace::v1::BRANCH_CONDITIONAL) {
-      if (!what->jumps) {
+      if (!jumps[b]) {
         return absl::UnimplementedError(absl::StrCat("basic block ", b, " branches without a branch at its end"));
       }
-      last.falls_through_next = next == last_pc + 1;
-      last.immediate = uint64_t{program.block(block.taken).first} * kPcBytes;
-    } else if (what->op == trace::v1::OP_BRANCH && next != trace::kNoPc) {
-      last.immediate = uint64_t{next} * kPcBytes;
+      last.falls_to = program.block(layout.FallThrough(program, b)).first;
+      last.immediate = place(layout.Goal(program, b));
+    } else if (block.terminator == trace::v1::CALL) {
+      last.immediate = place(program.targets()[block.first_target]);
+    } else if (block.terminator == trace::v1::FALL_THROUGH && jumps[b]) {
+      last.immediate = place(block.successor);
     }
+    if (!layout.places[b].jumps_behind) continue;
+    Line& jump = text.jumps_behind[b].emplace();
+    jump.pc = PcText(layout.places[b].first + block.count);
+    jump.operands = " 0 BRA 0 0";
+    jump.immediate = place(layout.FallThrough(program, b));
   }
-  return lines;
+  return text;
 }
 
 // Appends addresses in the most compact of the format's forms, as the tracer does.
@@ -147,12 +190,12 @@ struct BlockThread {
 
 class LaunchExport {
  public:
-  LaunchExport(const trace::TraceReader& reader, const trace::LaunchView& launch, std::vector<Line> lines,
-               LineWriter& file, ExportSummary& summary)
+  LaunchExport(const trace::TraceReader& reader, const trace::LaunchView& launch, CodeText code, LineWriter& file,
+               ExportSummary& summary)
       : reader_(reader),
         launch_(launch),
         program_(*launch.program),
-        lines_(std::move(lines)),
+        code_(std::move(code)),
         pieces_(program_),
         file_(file),
         summary_(summary) {}
@@ -187,8 +230,9 @@ class LaunchExport {
                     absl::Hex(BaseOf(reader_, trace::v1::SPACE_SHARED, kUsualSharedBase), absl::kZeroPad16),
                     "\n-local mem base_addr = 0x",
                     absl::Hex(BaseOf(reader_, trace::v1::SPACE_LOCAL, kUsualLocalBase), absl::kZeroPad16),
-                    "\n-nvbit version = none (heddle ", HEDDLE_VERSION, ")\n-accelsim tracer version = ", kNewestTracer,
-                    "\n-enable lineinfo = 0\n\n#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num "
+                    "\n-nvbit version = ", kOurNvbitVersion, HEDDLE_VERSION,
+                    ")\n-accelsim tracer version = ", kNewestTracer, "\n-enable lineinfo = 0\n", code_.moved,
+                    "\n#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num "
                     "[reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate\n\n");
   }
 
@@ -222,21 +266,28 @@ class LaunchExport {
     std::vector<const ThreadPath*> paths;
     for (const BlockThread& thread : threads) paths.push_back(&thread.path);
     const replay::Alignment issues = replay::ReconvergingAtPostDominators(paths, pieces_);
+    std::array<size_t, kWarpThreads> step{};  // of the thread's path that comes next
     uint64_t count = 0;
-    for (const replay::AlignedColumn& column : issues) count += pieces_.weights()[column.piece];
+    for (const replay::AlignedColumn& column : issues) {
+      const auto lanes = static_cast<uint32_t>(column.lanes);
+      Advance(lanes, step);
+      count += pieces_.weights()[column.piece];
+      if (const Line* jump = JumpBehind(column.piece); jump != nullptr && Jumping(column, threads, step) != 0) ++count;
+    }
     summary_.warp_instructions += count;
     absl::StrAppend(&text_, "\nwarp = ", number, "\ninsts = ", count, "\n");
-    std::array<size_t, kWarpThreads> step{};     // of the thread's path that comes next
+    step.fill(0);
     std::array<size_t, kWarpThreads> address{};  // of its addresses
     std::array<uint64_t, kWarpThreads> values{};
     for (const replay::AlignedColumn& column : issues) {
       const auto lanes = static_cast<uint32_t>(column.lanes);
-      for (uint32_t left = lanes; left != 0; left &= left - 1) ++step[static_cast<size_t>(std::countr_zero(left))];
+      Advance(lanes, step);
       const Pc first = pieces_[column.piece].at.pc();
       const Pc end = first + pieces_.weights()[column.piece];
       for (Pc pc = first; pc < end; ++pc) {
-        const Line& line = lines_[pc];
-        const uint32_t mask = line.falls_through_next ? Taken(pc, lanes, threads, step) : lanes;
+        const Line& line = code_.lines[pc];
+        const uint32_t mask =
+            line.falls_to != trace::kNoPc ? lanes & ~GoingTo(line.falls_to, lanes, threads, step) : lanes;
         absl::StrAppend(&text_, line.pc, absl::Hex(mask, absl::kZeroPad8), line.operands);
         if (line.has_address) {
           for (uint32_t left = lanes; left != 0; left &= left - 1) {
@@ -247,27 +298,54 @@ class LaunchExport {
         }
         absl::StrAppend(&text_, " ", line.immediate, " \n");
       }
+      if (const Line* jump = JumpBehind(column.piece); jump != nullptr) {
+        const uint32_t mask = Jumping(column, threads, step);
+        if (mask != 0) {
+          absl::StrAppend(&text_, jump->pc, absl::Hex(mask, absl::kZeroPad8), jump->operands, " ", jump->immediate,
+                          " \n");
+        }
+      }
       if (text_.size() < kFlushBytes) continue;
       if (absl::Status status = file_.Take(text_); !status.ok()) return status;
     }
     return absl::OkStatus();
   }
 
-  // Of the lanes at a conditional branch those that take it: a mask holds lanes whose guard is true.
-  uint32_t Taken(Pc pc, uint32_t lanes, std::span<const BlockThread> threads,
-                 const std::array<size_t, kWarpThreads>& step) const {
-    uint32_t taken = 0;
+  static void Advance(uint32_t lanes, std::array<size_t, kWarpThreads>& step) {
+    for (uint32_t left = lanes; left != 0; left &= left - 1) ++step[static_cast<size_t>(std::countr_zero(left))];
+  }
+
+  // The branch that only machine code has behind a piece; null if there is none.
+  const Line* JumpBehind(uint32_t piece) const {
+    const Pc last = pieces_[piece].at.pc() + pieces_.weights()[piece] - 1;
+    const uint32_t block = program_.block_of(last);
+    const std::optional<Line>& jump = code_.jumps_behind[block];
+    return jump.has_value() && last + 1 == program_.block(block).first + program_.block(block).count ? &*jump : nullptr;
+  }
+
+  // The lanes that run it: at a conditional branch those that do not take that.
+  uint32_t Jumping(const replay::AlignedColumn& column, std::span<const BlockThread> threads,
+                   const std::array<size_t, kWarpThreads>& step) const {
+    const auto lanes = static_cast<uint32_t>(column.lanes);
+    const Pc falls_to = code_.lines[pieces_[column.piece].at.pc() + pieces_.weights()[column.piece] - 1].falls_to;
+    return falls_to == trace::kNoPc ? lanes : GoingTo(falls_to, lanes, threads, step);
+  }
+
+  // Of the lanes those whose next step is at `pc`.
+  uint32_t GoingTo(Pc pc, uint32_t lanes, std::span<const BlockThread> threads,
+                   const std::array<size_t, kWarpThreads>& step) const {
+    uint32_t going = 0;
     for (uint32_t left = lanes; left != 0; left &= left - 1) {
       const auto lane = static_cast<size_t>(std::countr_zero(left));
-      if (pieces_[threads[lane].path[step[lane]].piece].at.pc() != pc + 1) taken |= uint32_t{1} << lane;
+      if (pieces_[threads[lane].path[step[lane]].piece].at.pc() == pc) going |= uint32_t{1} << lane;
     }
-    return taken;
+    return going;
   }
 
   const trace::TraceReader& reader_;
   const trace::LaunchView& launch_;
   const trace::Program& program_;
-  const std::vector<Line> lines_;  // by instruction
+  const CodeText code_;
   replay::PieceTable pieces_;
   LineWriter& file_;
   ExportSummary& summary_;
@@ -311,20 +389,20 @@ absl::StatusOr<ExportSummary> ExportTraces(const trace::TraceReader& reader, con
 
   ExportSummary summary;
   // Everything that can be refused is refused before the first file is written.
-  std::vector<std::vector<Line>> lines(reader.launches().size());
-  for (size_t i = 0; i < lines.size(); ++i) {
+  std::vector<CodeText> code(reader.launches().size());
+  for (size_t i = 0; i < code.size(); ++i) {
     const trace::LaunchView& launch = reader.launches()[i];
     if (!launch.launch.recorded()) {
       summary.notes.push_back(absl::StrCat("launch ", i, " was not recorded and is left out"));
       continue;
     }
     if (absl::Status status = CheckLaunch(reader, launch); !status.ok()) return status;
-    absl::StatusOr<std::vector<Line>> of_program = LinesOf(*launch.program, summary.lost_registers);
+    absl::StatusOr<CodeText> of_program = TextOf(*launch.program, summary.lost_registers);
     if (!of_program.ok()) {
       return absl::Status(of_program.status().code(),
                           absl::StrCat("kernel ", launch.program->name(), ": ", of_program.status().message()));
     }
-    lines[i] = *std::move(of_program);
+    code[i] = *std::move(of_program);
   }
   if (summary.lost_registers > 0) {
     summary.notes.push_back(absl::StrCat(summary.lost_registers,
@@ -351,7 +429,7 @@ absl::StatusOr<ExportSummary> ExportTraces(const trace::TraceReader& reader, con
     const std::string name = absl::StrCat("kernel-", item.launch + 1, compress ? ".traceg.xz" : ".traceg");
     absl::StatusOr<LineWriter> file = LineWriter::Create(absl::StrCat(folder, "/", name));
     if (!file.ok()) return file.status();
-    LaunchExport writer(reader, launch, std::move(lines[static_cast<size_t>(item.launch)]), *file, summary);
+    LaunchExport writer(reader, launch, std::move(code[static_cast<size_t>(item.launch)]), *file, summary);
     absl::Status status = writer.Write([&](uint64_t instructions) {
       if (progress) progress(done + instructions, reader.index().thread_instructions());
     });

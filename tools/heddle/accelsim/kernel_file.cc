@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "traces/format/geometry.h"
+#include "traces/format/program.h"
 
 namespace heddle::tools::accelsim {
 namespace {
@@ -72,12 +73,31 @@ absl::Status Invalid(absl::string_view what) { return absl::InvalidArgumentError
 
 }  // namespace
 
+bool KernelHeader::IsOurs() const { return absl::StartsWith(nvbit_version, kOurNvbitVersion); }
+
 absl::StatusOr<KernelFile> KernelFile::Open(const std::string& path) {
   absl::StatusOr<LineReader> lines = LineReader::Open(path);
   if (!lines.ok()) return lines.status();
   KernelFile file(*std::move(lines));
   if (absl::Status status = file.ReadHeader(); !status.ok()) return status;
   return file;
+}
+
+// "FIRST COUNT PLACE FIRST COUNT PLACE ...", ascending. Where a line does not hold them all, several follow one
+// another.
+bool KernelFile::ReadMoved(absl::string_view text) {
+  while (!text.empty()) {
+    KernelHeader::Moved moved;
+    for (uint32_t* number : {&moved.first, &moved.count, &moved.place}) {
+      if (!TakeNumber(text, 10, *number) || *number > trace::kMaxInstructions) return false;
+    }
+    const bool ascends =
+        header_.moved.empty() || moved.first >= header_.moved.back().first + header_.moved.back().count;
+    if (!ascends || moved.count == 0) return false;
+    header_.moved.push_back(moved);
+    text = absl::StripLeadingAsciiWhitespace(text);
+  }
+  return true;
 }
 
 absl::Status KernelFile::ReadHeaderLine(absl::string_view line) {
@@ -108,6 +128,8 @@ absl::Status KernelFile::ReadHeaderLine(absl::string_view line) {
     header_.nvbit_version = std::string(value);
   } else if (name == "accelsim tracer version") {
     good = ParseNumber(value, 10, header_.tracer_version);
+  } else if (name == kMovedHeader) {
+    good = ReadMoved(value);
   } else if (name == "enable lineinfo") {
     good = ParseNumber(value, 10, number) && number <= 1;
     header_.has_lines = number == 1;
@@ -260,9 +282,9 @@ absl::Status KernelFile::ParseInstruction(absl::string_view line, uint32_t lanes
   if (width != 0) {
     if (absl::Status status = ParseAddresses(rest); !status.ok()) return status;
   }
-  int64_t immediate = 0;
+  out.immediate = 0;
   const absl::string_view last = TakeWord(rest);
-  if (!last.empty() && !ParseNumber(last, 10, immediate)) return Invalid("ends with a word that is no immediate");
+  if (!last.empty() && !ParseNumber(last, 10, out.immediate)) return Invalid("ends with a word that is no immediate");
   if (!TakeWord(rest).empty()) return Invalid("has more words than an instruction has");
   return absl::OkStatus();
 }

@@ -20,6 +20,10 @@
 namespace heddle::tools::accelsim {
 
 inline constexpr uint32_t kWarpThreads = 32;
+inline constexpr uint32_t kOurPcBytes = 16;  // from an instruction to the next one in files that export writes
+inline constexpr char kMovedHeader[] = "heddle moved";  // see KernelHeader.moved
+// In place of NVBit's version in files that `heddle trace export` writes; our own version follows.
+inline constexpr char kOurNvbitVersion[] = "none (heddle ";
 inline constexpr uint32_t kOldestTracer = 3;
 inline constexpr uint32_t kNewestTracer = 5;
 inline constexpr uint64_t kMostRegisters = 255;  // that a thread of any GPU has
@@ -41,6 +45,17 @@ struct KernelHeader {
   std::string nvbit_version;
   uint32_t tracer_version = 0;
   bool has_lines = false;  // every instruction begins with its source line
+  // Instructions that stand elsewhere in the program that was exported, by their numbers (PC / kOurPcBytes): those from
+  // `first` on from `place` on, ascending by `first`. Files of ours only; empty = all stand where they stood.
+  struct Moved {
+    uint32_t first = 0;
+    uint32_t count = 0;
+    uint32_t place = 0;
+  };
+  std::vector<Moved> moved;
+
+  // Whether `heddle trace export` wrote the file: then the immediate of a branch is the PC that it leads to.
+  bool IsOurs() const;
 };
 
 // One instruction that a warp issued.
@@ -53,6 +68,7 @@ struct WarpInstruction {
   std::vector<uint32_t> src;
   uint32_t access_bytes = 0;                     // per lane; 0 = no memory access
   std::array<uint64_t, kWarpThreads> address{};  // of the lanes in `mask`
+  int64_t immediate = 0;
 };
 
 // Reads a kernel's trace from its beginning to its end.
@@ -77,6 +93,7 @@ class KernelFile {
   explicit KernelFile(LineReader lines) : lines_(std::move(lines)) {}
   absl::Status ReadHeader();
   absl::Status ReadHeaderLine(absl::string_view line);
+  bool ReadMoved(absl::string_view text);
   absl::Status ReadBlock(const Visitor& visitor);
   absl::Status ParseInstruction(absl::string_view line, uint32_t lanes);
   absl::Status ParseAddresses(absl::string_view& rest);

@@ -1,6 +1,7 @@
 #include "tools/heddle/accelsim/observed_program.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -17,12 +18,25 @@ constexpr size_t kMostHops = size_t{1} << 22;
 constexpr size_t kMostSuccessors = 256;  // a decision is one byte
 constexpr uint32_t kZeroRegister = 255;  // R255 reads as 0 and is written nowhere
 constexpr uint32_t kUnused = ~uint32_t{0};
+// Code that no thread ran keeps its room as long as the program has at most so many instructions per one that was seen,
+// and so many more: a PC far away in a hostile file costs little.
+constexpr uint64_t kMostSpread = 8;
+constexpr uint64_t kMostGap = 256;
 
 // Our numbers count from 1; the zero register has none. Export writes our registers from 256 on behind R255.
 void AddRegisters(const std::vector<uint32_t>& from, google::protobuf::RepeatedField<uint32_t>& to) {
   for (const uint32_t number : from) {
     if (number != kZeroRegister) to.Add(number < kZeroRegister ? number + 1 : number);
   }
+}
+
+// What stands where no thread came by: it takes room, and nothing leads to it.
+trace::v1::Instruction NotRun(bool last_of_gap) {
+  trace::v1::Instruction out;
+  out.set_op(last_of_gap ? trace::v1::OP_EXIT : trace::v1::OP_MOVE);
+  out.set_mnemonic(last_of_gap ? "EXIT.UNSEEN" : "NOP.UNSEEN");
+  if (last_of_gap) out.set_flags(trace::v1::FLAG_CANNOT_RETURN);
+  return out;
 }
 
 }  // namespace
@@ -57,6 +71,7 @@ absl::StatusOr<uint32_t> ObservedProgram::Observe(const WarpInstruction& instruc
   observed.dst = instruction.dst;
   observed.src = instruction.src;
   observed.source_line = instruction.source_line;
+  observed.immediate = instruction.immediate;
   observed.has_address = instruction.access_bytes != 0;
   if (observed.has_address) {
     if (what->space == trace::v1::SPACE_NONE) {
@@ -82,8 +97,10 @@ absl::StatusOr<std::vector<uint32_t>> ObservedProgram::Steps(uint32_t from, uint
   if (from != kStart && instructions_[from].what.ends) {
     return absl::DataLossError(absl::StrCat("a thread goes on at ", Name(to), " behind ", Name(from)));
   }
-  if (from == kStart || !instructions_[from].what.jumps) {
-    const uint32_t first = from == kStart ? 0 : rank_[from] + 1;
+  if (from == kStart || !instructions_[from].what.jumps || instructions_[from].target != kEnd) {
+    const uint32_t first = from == kStart                    ? 0
+                           : !instructions_[from].what.jumps ? rank_[from] + 1
+                                                             : rank_[instructions_[from].target];
     if (rank_[to] < first) {
       return absl::DataLossError(absl::StrCat("a thread goes back from ", Name(from), " to ", Name(to),
                                               " without a jump: some of its instructions are missing"));
@@ -146,11 +163,78 @@ void ObservedProgram::AddJoins() {
   if (!joined.empty()) Sort();
 }
 
+void ObservedProgram::FindTargets() {
+  for (Observed& observed : instructions_) {
+    if (observed.what.op != trace::v1::OP_BRANCH && observed.what.op != trace::v1::OP_CALL) continue;
+    if (observed.immediate < 0 || observed.immediate > std::numeric_limits<uint32_t>::max()) continue;
+    observed.target_pc = static_cast<uint32_t>(observed.immediate);
+    observed.target = NumberOf(observed.target_pc);
+  }
+}
+
+void ObservedProgram::AddWaysNotTaken(const std::vector<bool>& run,
+                                      std::vector<std::vector<uint32_t>>& successors) const {
+  for (uint32_t number = 0; number < instructions_.size(); ++number) {
+    const Observed& branch = instructions_[number];
+    if (!run[number] || branch.what.op != trace::v1::OP_BRANCH || branch.target == kEnd) continue;
+    if (run[branch.target]) successors[number].push_back(branch.target);
+    // A branch with a guard can fall through.
+    if (branch.src.empty() || rank_[number] + 1 == order_.size()) continue;
+    const uint32_t next = order_[rank_[number] + 1];
+    if (run[next] && instructions_[next].pc == branch.pc + kOurPcBytes) successors[number].push_back(next);
+  }
+}
+
+void ObservedProgram::PutBack(const std::vector<KernelHeader::Moved>& moved) {
+  const auto place_of = [&](uint32_t pc) {
+    const uint32_t at = pc / kOurPcBytes;
+    const auto behind = std::ranges::upper_bound(moved, at, {}, &KernelHeader::Moved::first);
+    const auto run = behind == moved.begin() ? moved.end() : behind - 1;
+    const bool is_moved = run != moved.end() && at - run->first < run->count;
+    return is_moved ? (run->place + (at - run->first)) * kOurPcBytes : pc;
+  };
+  for (Observed& observed : instructions_) {
+    observed.place_pc = place_of(observed.pc);
+    if (observed.target_pc != kUnused) last_pc_ = std::max(last_pc_, place_of(observed.target_pc));
+  }
+}
+
+std::vector<uint32_t> ObservedProgram::Places(const std::vector<bool>& run) const {
+  std::vector<uint32_t> ordered = order_;
+  std::ranges::stable_sort(ordered, {}, [this](uint32_t number) { return instructions_[number].place_pc; });
+  uint32_t step = 0;  // bytes from a PC to the next one
+  uint32_t first = kUnused, last = 0, count = 0;
+  for (const uint32_t number : ordered) {
+    if (!run[number]) continue;
+    const uint32_t pc = instructions_[number].place_pc;
+    if (first == kUnused) first = last = pc;
+    step = std::gcd(step, pc - last);
+    last = pc;
+    ++count;
+  }
+  // A branch tells that there is more.
+  const uint32_t end = last_pc_ > last && step != 0 && (last_pc_ - last) % step == 0 ? last_pc_ : last;
+  const uint64_t all = step == 0 ? 1 : (end - first) / step + 1;
+  const bool fill = step != 0 && all <= trace::kMaxInstructions / 2 && all <= kMostSpread * uint64_t{count} + kMostGap;
+  std::vector<uint32_t> numbers;
+  for (const uint32_t number : ordered) {
+    if (!run[number]) continue;
+    const uint32_t pc = instructions_[number].place_pc;
+    if (fill && !numbers.empty() && pc > last + step) numbers.insert(numbers.end(), (pc - last) / step - 1, kUnused);
+    numbers.push_back(number);
+    last = pc;
+  }
+  if (fill) numbers.insert(numbers.end(), (end - last) / step, kUnused);
+  return numbers;
+}
+
 absl::StatusOr<KernelProgram> ObservedProgram::Build(const KernelHeader& header) {
   if (instructions_.empty()) return absl::DataLossError("the kernel has no instructions");
   if (hops_.size() > kMostHops) return absl::ResourceExhaustedError("the kernel's flow has too many different ways");
+  if (header.IsOurs()) FindTargets();
   Sort();
   AddJoins();
+  PutBack(header.IsOurs() ? header.moved : std::vector<KernelHeader::Moved>());
   const auto count = static_cast<uint32_t>(instructions_.size());
 
   // In a fixed order, so that the same trace gives the same refusal.
@@ -179,13 +263,12 @@ absl::StatusOr<KernelProgram> ObservedProgram::Build(const KernelHeader& header)
     steps[h] = *std::move(path);
   }
 
-  // Places of the instructions in the program; what no thread ran is not in it.
+  if (header.IsOurs()) AddWaysNotTaken(run, successors);
+
+  const std::vector<uint32_t> numbers = Places(run);  // by place; kUnused where nothing is known
   std::vector<uint32_t> place(count, kUnused);
-  std::vector<uint32_t> numbers;  // by place
-  for (const uint32_t number : order_) {
-    if (!run[number]) continue;
-    place[number] = static_cast<uint32_t>(numbers.size());
-    numbers.push_back(number);
+  for (uint32_t at = 0; at < numbers.size(); ++at) {
+    if (numbers[at] != kUnused) place[numbers[at]] = at;
   }
   if (place[entry] != 0) {
     return absl::DataLossError(absl::StrCat("threads begin with ", Name(entry), ", behind ", Name(numbers[0])));
@@ -194,6 +277,11 @@ absl::StatusOr<KernelProgram> ObservedProgram::Build(const KernelHeader& header)
   std::vector<bool> leads(size + 1, false);
   leads[0] = leads[size] = true;
   for (uint32_t at = 0; at < size; ++at) {
+    if (numbers[at] == kUnused) {
+      leads[at] = leads[at] || numbers[at - 1] != kUnused;
+      leads[at + 1] = leads[at + 1] || numbers[at + 1] != kUnused;
+      continue;
+    }
     std::vector<uint32_t>& next = successors[numbers[at]];
     for (uint32_t& number : next) number = place[number];
     std::ranges::sort(next);
@@ -219,6 +307,10 @@ absl::StatusOr<KernelProgram> ObservedProgram::Build(const KernelHeader& header)
     block_of[at] = static_cast<uint32_t>(program.block_size() - 1);
     trace::v1::BasicBlock& block = *program.mutable_block(program.block_size() - 1);
     block.set_instruction_count(at - block.first_instruction() + 1);
+    if (numbers[at] == kUnused) {
+      *program.add_instruction() = NotRun(leads[at + 1]);
+      continue;
+    }
     *program.add_instruction() = InstructionOf(instructions_[numbers[at]]);
     for (const uint32_t number : program.instruction(static_cast<int>(at)).dst()) {
       most_register = std::max(most_register, number);
@@ -226,6 +318,10 @@ absl::StatusOr<KernelProgram> ObservedProgram::Build(const KernelHeader& header)
   }
   for (trace::v1::BasicBlock& block : *program.mutable_block()) {
     const uint32_t last = block.first_instruction() + block.instruction_count() - 1;
+    if (numbers[last] == kUnused) {
+      block.set_terminator(trace::v1::EXIT);
+      continue;
+    }
     const std::vector<uint32_t>& next = successors[numbers[last]];
     for (const uint32_t to : next) block.add_successor(block_of[to]);
     block.set_terminator(next.empty()       ? trace::v1::EXIT

@@ -75,6 +75,10 @@ class ObservedProgram {
     std::vector<uint32_t> src;
     uint32_t access_bytes = 0;
     uint32_t source_line = 0;
+    uint32_t place_pc = 0;  // in the program that is built
+    int64_t immediate = 0;
+    uint32_t target_pc = ~uint32_t{0};
+    uint32_t target = kEnd;  // number of the instruction that a branch leads to, if the file says it
     bool has_address = false;
     bool is_join = false;  // ours; stands in front of the instruction of the same PC
     uint32_t latest_hop = kStart;
@@ -85,8 +89,15 @@ class ObservedProgram {
   static bool GoneAround(const Observed& instruction) {
     return instruction.has_address || instruction.what.op == trace::v1::OP_BARRIER || instruction.what.ends;
   }
+  void FindTargets();
   void Sort();
   void AddJoins();
+  void PutBack(const std::vector<KernelHeader::Moved>& moved);
+  // Successors that branches have, though no thread went there: of files of ours, which name them.
+  void AddWaysNotTaken(const std::vector<bool>& run, std::vector<std::vector<uint32_t>>& successors) const;
+  // Numbers of the instructions in the order of the program, with a place of its own for every PC in between that no
+  // thread came by (as far as that is sparing), so that lines of code hold what they held on the GPU.
+  std::vector<uint32_t> Places(const std::vector<bool>& run) const;
   // Numbers of the instructions that a hop runs: those passed, then `to` unless it is kEnd.
   absl::StatusOr<std::vector<uint32_t>> Steps(uint32_t from, uint32_t to) const;
   std::string Name(uint32_t number) const;
@@ -96,6 +107,7 @@ class ObservedProgram {
   absl::flat_hash_map<uint32_t, uint32_t> by_pc_;
   absl::flat_hash_set<uint64_t> hops_;
   bool uses_warp_operations_ = false;
+  uint32_t last_pc_ = 0;         // that a branch is known to lead to
   std::vector<uint32_t> order_;  // numbers by ascending PC
   std::vector<uint32_t> rank_;   // by number: position in order_
   absl::flat_hash_map<uint64_t, Hop> built_;
