@@ -5,7 +5,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -34,19 +36,25 @@ struct ErrorKeeper final : llvm::DiagnosticHandler {
 };
 
 // With relocatable device code, clang renames a static variable that the host uses to NAME__static__HASH or
-// NAME__intern__HASH, but may leave earlier uses with a declaration of NAME. Both are the same variable.
+// NAME__intern__HASH, but may leave earlier uses with a declaration of NAME, or with a definition of its own where all
+// static variables are kept. All are the same variable, of one size: their types differ where the initial value needs a
+// structure of its own.
 void ResolveRenamedStatics(llvm::Module& module) {
-  for (llvm::GlobalVariable& declared : llvm::make_early_inc_range(module.globals())) {
-    if (!declared.isDeclaration() || !declared.hasName()) continue;
-    for (llvm::GlobalVariable& defined : module.globals()) {
-      if (defined.isDeclaration() || defined.getValueType() != declared.getValueType()) continue;
-      llvm::StringRef suffix = defined.getName();
-      if (!suffix.consume_front(declared.getName())) continue;
-      if (!suffix.starts_with("__static__") && !suffix.starts_with("__intern__")) continue;
-      declared.replaceAllUsesWith(&defined);
-      declared.eraseFromParent();
-      break;
+  llvm::StringMap<llvm::GlobalVariable*> renamed;  // by their names in the source
+  for (llvm::GlobalVariable& defined : module.globals()) {
+    if (defined.isDeclaration()) continue;
+    for (llvm::StringRef mark : {"__static__", "__intern__"}) {
+      const size_t at = defined.getName().rfind(mark);
+      if (at != llvm::StringRef::npos && at > 0) renamed[defined.getName().substr(0, at)] = &defined;
     }
+  }
+  if (renamed.empty()) return;
+  for (llvm::GlobalVariable& other : llvm::make_early_inc_range(module.globals())) {
+    if (!other.hasName() || !(other.isDeclaration() || other.hasLocalLinkage())) continue;
+    const auto found = renamed.find(other.getName());
+    if (found == renamed.end() || found->second == &other || found->second->getType() != other.getType()) continue;
+    other.replaceAllUsesWith(found->second);
+    other.eraseFromParent();
   }
 }
 
@@ -70,6 +78,7 @@ absl::StatusOr<std::unique_ptr<llvm::Module>> ReadBitcode(std::string_view bitco
     return absl::InvalidArgumentError(
         absl::StrCat(name, ": bitcode for '", triple, "'; compile it for nvptx64-nvidia-cuda"));
   }
+  ResolveRenamedStatics(**module);
   LowerOpenCl(**module);
   return std::move(*module);
 }
@@ -82,7 +91,6 @@ absl::StatusOr<std::unique_ptr<llvm::Module>> LinkBitcode(const std::vector<std:
     const std::string part_name = parts.size() == 1 ? name : absl::StrCat(name, ", part ", i + 1);
     absl::StatusOr<std::unique_ptr<llvm::Module>> part = ReadBitcode(parts[i], part_name, context);
     if (!part.ok()) return part.status();
-    ResolveRenamedStatics(**part);
     if (linked == nullptr) {
       linked = *std::move(part);
       continue;
