@@ -85,6 +85,130 @@ TEST(NvccOptions, Phases) {
   EXPECT_EQ(Parse("-cubin x.cu").device_code_ending, ".cubin");
 }
 
+TEST(NvccOptions, VersionsOfCuda) {
+  EXPECT_EQ(Parse("x.cu").cuda_version.number(), 12040u);
+  EXPECT_EQ(Parse("--cuda-version 11.8 x.cu").cuda_version.number(), 11080u);
+  EXPECT_EQ(Parse("--cuda-version=9 x.cu").cuda_version.number(), 9000u);
+  for (const char* wrong : {"13.0", "4.2", "12.40", "twelve", "12.", "12.4x", "-1"}) {
+    EXPECT_THAT(ErrorOf(std::string("--cuda-version=") + wrong + " x.cu"), HasSubstr("from 5.0 to 12.9")) << wrong;
+  }
+  EXPECT_THAT(VersionText({11, 8}), HasSubstr("release 11.8, V11.8."));
+  const CudaSource source = {"x.cu", "x.cu", false, "1"};
+  const Options old = Parse("--cuda-version 11.8 x.cu");
+  EXPECT_THAT(DeviceCommand(old, SomePlaces(), source, "out.bc"),
+              AllOf(Contains("-DHEDDLE_CUDA_VERSION=11080"), Contains("-D__CUDACC_VER_MAJOR__=11"),
+                    Contains("-D__CUDACC_VER_MINOR__=8"), Contains("-std=gnu++14")));
+  EXPECT_THAT(DeviceCodeText(old, SomePlaces(), source), HasSubstr("\ncuda_version=11080\n"));
+  EXPECT_THAT(HostCommand(Parse("x.cu"), SomePlaces(), source, "code", "out.o"), Contains("-std=gnu++17"));
+}
+
+// The options of nvcc's public documentation that the other tests do not have: none is unknown.
+TEST(NvccOptions, AllOfNvcc) {
+  for (const char* line : {"-objtemp",
+                           "--objdir-as-tempdir",
+                           "--pre-include a.h",
+                           "-arbin ar",
+                           "-cudart none",
+                           "-cudadevrt static",
+                           "-ldir /x",
+                           "-target-dir x",
+                           "--link",
+                           "-dw",
+                           "-lineinfo=true",
+                           "-opt-info inline",
+                           "-Ofc max",
+                           "-dlto",
+                           "--gen-opt-lto",
+                           "--split-compile 2",
+                           "--split-compile-extended=2",
+                           "--jobserver",
+                           "-ftemplate-depth 900",
+                           "-ftemplate-backtrace-limit=3",
+                           "-noeh",
+                           "--no-exceptions",
+                           "-nohdinitlist",
+                           "-nohdmoveforward",
+                           "-expt-extended-lambda",
+                           "--machine 64",
+                           "-Xarchive --thin",
+                           "-Xnvlink -v",
+                           "--static-global-template-stub=true",
+                           "--device-entity-has-hidden-visibility=true",
+                           "-forward-unknown-to-host-linker",
+                           "-noprof",
+                           "-t 4",
+                           "--time x",
+                           "--run-args a",
+                           "-idp /",
+                           "-ddp /",
+                           "-dp /",
+                           "--no-align-double",
+                           "-nodlink",
+                           "-default-stream legacy",
+                           "-e kernel",
+                           "-prec-div=false",
+                           "-prec-sqrt=false",
+                           "-extra-device-vectorization",
+                           "-astoolspatch",
+                           "-keep-device-functions",
+                           "-jtd 3",
+                           "--source-in-ptx",
+                           "-restrict",
+                           "-Wno-deprecated-gpu-targets",
+                           "-Wno-deprecated-declarations",
+                           "-Wreorder",
+                           "-Wdefault-stream-launch",
+                           "-Wmissing-launch-bounds",
+                           "-Wext-lambda-captures-this",
+                           "-Werror all-warnings",
+                           "-err-no",
+                           "-no-err-no",
+                           "-diag-error 1",
+                           "-diag-suppress 1",
+                           "-diag-warn 1",
+                           "-res-usage",
+                           "-device-stack-protector",
+                           "-qpp-config x",
+                           "--minimal",
+                           "-fdevice-time-trace",
+                           "-brief-diagnostics",
+                           "-frandom-seed x",
+                           "-reloc-ptx",
+                           "-compress-mode size",
+                           "-no-compress",
+                           "-ewp",
+                           "-Xcudafe --diag_suppress=1",
+                           "-use-local-env",
+                           "-allow-unsupported-compiler",
+                           "-shared",
+                           "-m64",
+                           "-run",
+                           "-O 3",
+                           "-G=false",
+                           "-c=true"}) {
+    EXPECT_THAT(Parse(std::string(line) + " x.cu").warnings, ElementsAre()) << line;
+  }
+  EXPECT_EQ(Parse("-O 3 x.cu").host_optimization, "-O3");
+  EXPECT_THAT(Parse("-O x.cu").inputs, ElementsAre("x.cu"));
+  EXPECT_FALSE(Parse("-G=false x.cu").device_debug);
+  EXPECT_THAT(ErrorOf("-G=perhaps x.cu"), HasSubstr("true or false"));
+  EXPECT_THAT(Parse("-noeh x.cu").host, ElementsAre("-fno-exceptions"));
+  EXPECT_THAT(Parse("-ftemplate-depth 900 x.cu").preprocessor, ElementsAre("-ftemplate-depth=900"));
+  EXPECT_EQ(Parse("--list-gpu-code").phase, Phase::kListCode);
+  EXPECT_EQ(Parse("-cuda x.cu").phase, Phase::kHostSource);
+  for (const char* refused : {"-ltoir", "-optix-ir", "-clean", "-r", "-hls gen-lcs", "-aug-hls"}) {
+    EXPECT_THAT(ErrorOf(std::string(refused) + " x.cu"), ::testing::MatchesRegex("-[a-z-]+: .+; .+")) << refused;
+  }
+}
+
+TEST(NvccCommands, AssemblyBecomesSourceForTheHostCompiler) {
+  EXPECT_EQ(HostSource("\t.text\n"), "__asm__(R\"heddle(\n\t.text\n)heddle\");\n");
+  EXPECT_THAT(HostSource("a)heddle\"b"), HasSubstr("R\"heddle_("));
+  const CudaSource source = {"x.cu", "x.cu", false, "1"};
+  EXPECT_THAT(HostCommand(Parse("-cuda x.cu"), SomePlaces(), source, "code", "x.s"),
+              AllOf(Contains("-S"), Contains("-fno-integrated-as"), Not(Contains("-c"))));
+}
+
 TEST(NvccOptions, ListsForOtherTools) {
   EXPECT_THAT(Parse("-Xcompiler -fPIC,-Wall -Xcompiler '-O3 -g' x.cu").host,
               ElementsAre("-fPIC", "-Wall", "-O3", "-g"));
@@ -182,6 +306,17 @@ TEST(NvccSource, StaticTextures) {
   EXPECT_TRUE(HasStaticTexture("static\nsurface<void, 2> s;"));
   EXPECT_FALSE(HasStaticTexture("texture<float, 2> t; static int texture_size;"));
   EXPECT_FALSE(HasStaticTexture("// static texture<float> t;"));
+}
+
+TEST(NvccSource, StaticTexturesOfRelocatableCodeGetANamespace) {
+  EXPECT_EQ(NameStaticTextures("static texture<float,\n 1> a, b;\nint static_texture; // static texture<int> c;\n"
+                               "static\tsurface<void, 2> s; /* ; */ f(\";\");",
+                               "h1"),
+            "inline namespace h1 {  texture<float,\n 1> a, b; }\nint static_texture; // static texture<int> c;\n"
+            "inline namespace h1 { \tsurface<void, 2> s; } /* ; */ f(\";\");");
+  for (const char* text : {"texture<float, 2> t;", "static int t;", "static texture<float, 2> t"}) {
+    EXPECT_EQ(NameStaticTextures(text, "h1"), text);
+  }
 }
 
 TEST(NvccSource, UnsupportedConstructsAreNamedWithTheirLine) {

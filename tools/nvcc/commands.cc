@@ -13,6 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int kCudaBuild = 99;  // of the version; no toolkit's
+
 void Append(Command& command, std::initializer_list<std::string_view> words) {
   for (std::string_view word : words) command.emplace_back(word);
 }
@@ -23,23 +25,26 @@ void Append(Command& command, const std::vector<std::string>& words) {
 // nvcc's standards are gcc's; CUDA's headers need C++11.
 std::string Standard(const Options& options) {
   const std::string& given = options.standard;
-  if (given.empty()) return "gnu++14";
+  if (given.empty()) return options.cuda_version.major >= 12 ? "gnu++17" : "gnu++14";
   if (given == "c++98" || given == "c++03" || given == "gnu++98" || given == "gnu++03") return "gnu++11";
   return given;
 }
 
 // What both passes of clang over a .cu file have in common.
 Command ClangCommand(const Options& options, const Places& places, const CudaSource& source) {
-  Command command = {places.clang, "-x", "cuda", "-std=" + Standard(options), "--cuda-gpu-arch=" + options.target,
-                     // No vendor toolkit: neither its headers nor its device library nor its path is looked for.
-                     "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-Xclang", "-target-sdk-version=11.0",
-                     "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-isystem", places.clang_wrappers, "-isystem",
-                     places.headers, "-include", places.headers + "/heddle_cuda.h", "-include",
-                     places.headers + "/cuda_runtime.h",
-                     // 'x.template f(y)' for a deduced f, as in CUB: an error of newer standards that nvcc lets pass.
-                     "-Wno-missing-template-arg-list-after-template-kw", "-D__NVCC__=1", "-D__CUDACC_VER_MAJOR__=11",
-                     "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=194", "-D__CUDACC_EXTENDED_LAMBDA__",
-                     "-D__CUDACC_RELAXED_CONSTEXPR__"};
+  Command command = {
+      places.clang, "-x", "cuda", "-std=" + Standard(options), "--cuda-gpu-arch=" + options.target,
+      // No vendor toolkit: neither its headers nor its device library nor its path is looked for.
+      "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-Xclang", "-target-sdk-version=11.0", "-fuse-cuid=none",
+      "-Wno-unknown-cuda-version", "-isystem", places.clang_wrappers, "-isystem", places.headers, "-include",
+      places.headers + "/heddle_cuda.h", "-include", places.headers + "/cuda_runtime.h",
+      // 'x.template f(y)' for a deduced f, as in CUB: an error of newer standards that nvcc lets pass.
+      "-Wno-missing-template-arg-list-after-template-kw",
+      // Other errors of clang that are warnings, or nothing, to nvcc and gcc: {300} for a byte,
+      // "("NAME")" for a macro, and what C++17 no longer has.
+      "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal", "-Wno-register", "-Wno-dynamic-exception-spec",
+      "-D__NVCC__=1", "-D__CUDACC_EXTENDED_LAMBDA__", "-D__CUDACC_RELAXED_CONSTEXPR__"};
+  for (std::string& define : VersionDefines(options.cuda_version)) command.push_back(std::move(define));
   if (options.relocatable) Append(command, {"-fgpu-rdc", "-D__CUDACC_RDC__", "-Xclang", "-cuid=" + source.identity});
   if (source.text_path != source.path) {
     const std::string folder = fs::path(source.path).parent_path().string();
@@ -84,7 +89,10 @@ void AppendPhase(Command& command, const Options& options, const std::string& ou
     if (!options.output.empty()) Append(command, {"-o", options.output});
     Append(command, options.dependency);
   } else {
-    Append(command, {"-c", "-o", output});
+    // Assembly goes through the assembler of gcc later, which does not know all of clang's directives.
+    if (options.phase == Phase::kHostSource) Append(command, {"-S", "-fno-addrsig", "-fno-integrated-as"});
+    if (options.phase != Phase::kHostSource) command.emplace_back("-c");
+    Append(command, {"-o", output});
     Append(command, options.dependency);
   }
 }
@@ -105,7 +113,8 @@ bool IsVendorLibrary(const std::string& word) {
 Language LanguageOf(const std::string& input, const Options& options) {
   std::string ending = fs::path(input).extension().string();
   const bool source_ending = ending == ".cu" || ending == ".c" || ending == ".cpp" || ending == ".cc" ||
-                             ending == ".cxx" || ending == ".C" || ending == ".c++";
+                             ending == ".cxx" || ending == ".C" || ending == ".c++" || ending == ".ii" ||
+                             ending == ".i";
   if (!options.language.empty()) {
     // -x says what unknown names are, but not that an object is a source.
     if (ending == ".o" || ending == ".a" || ending == ".so" || ending == ".obj") return Language::kNone;
@@ -114,7 +123,7 @@ Language LanguageOf(const std::string& input, const Options& options) {
   }
   if (!source_ending) return Language::kNone;
   if (ending == ".cu") return Language::kCuda;
-  return ending == ".c" ? Language::kC : Language::kCxx;
+  return ending == ".c" || ending == ".i" ? Language::kC : Language::kCxx;
 }
 
 Command DeviceCommand(const Options& options, const Places& places, const CudaSource& source,
@@ -138,11 +147,8 @@ Command DeviceCommand(const Options& options, const Places& places, const CudaSo
 Command HostCommand(const Options& options, const Places& places, const CudaSource& source,
                     const std::string& device_code, const std::string& output) {
   Command command = ClangCommand(options, places, source);
-  Append(command,
-         {"--cuda-host-only",
-          // What clang makes errors of and gcc and nvcc do not.
-          "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal", "-Wno-register", "-Wno-unknown-warning-option",
-          "-Wno-unused-command-line-argument", "-Wno-ignored-optimization-argument"});
+  Append(command, {"--cuda-host-only", "-Wno-unknown-warning-option", "-Wno-unused-command-line-argument",
+                   "-Wno-ignored-optimization-argument"});
   AppendHostOptions(command, options);
   AppendOpenMpHeader(command, options, places);
   if (options.relocatable) {
@@ -166,6 +172,7 @@ Command PlainCommand(const Options& options, const Places& places, Language lang
   if (!options.language.empty()) Append(command, {"-x", language == Language::kC ? "c" : "c++"});
   if (!options.standard.empty() && language == Language::kCxx) command.push_back("-std=" + options.standard);
   Append(command, options.preprocessor);
+  command.push_back("-DHEDDLE_CUDA_VERSION=" + std::to_string(options.cuda_version.number()));
   // Behind the program's own folders.
   Append(command, {"-isystem", places.headers});
   Append(command, options.host);
@@ -201,7 +208,8 @@ std::string DeviceCodeText(const Options& options, const Places& places, const C
   if (options.fast_math) text += " -fgpu-approx-transcendentals";
   if (options.flush_denormals || options.fast_math) text += " -fgpu-flush-denormals-to-zero";
   if (!options.contract) text += " -ffp-contract=off";
-  text += "\nmax_registers=" + std::to_string(options.max_registers) + "\n";
+  text += "\nmax_registers=" + std::to_string(options.max_registers) +
+          "\ncuda_version=" + std::to_string(options.cuda_version.number()) + "\n";
   if (!places.device_program.empty()) text += "device_program=" + places.device_program + "\n";
   return text;
 }
@@ -213,6 +221,26 @@ std::string DeviceProgramSource(const Places& places) {
     quoted += c;
   }
   return "const char heddle_device_program[] = \"" + quoted + "\";\n";
+}
+
+std::vector<std::string> VersionDefines(const CudaVersion& version) {
+  const std::string number = std::to_string(version.number());
+  return {"-DHEDDLE_CUDA_VERSION=" + number, "-D__CUDACC_VER_MAJOR__=" + std::to_string(version.major),
+          "-D__CUDACC_VER_MINOR__=" + std::to_string(version.minor),
+          "-D__CUDACC_VER_BUILD__=" + std::to_string(kCudaBuild)};
+}
+
+std::string VersionText(const CudaVersion& version) {
+  const std::string release = std::to_string(version.major) + "." + std::to_string(version.minor);
+  return "heddle-nvcc: Heddle's stand-in for nvcc: NVIDIA (R) Cuda compiler driver\nCuda compilation tools, release " +
+         release + ", V" + release + "." + std::to_string(kCudaBuild) + "\n";
+}
+
+std::string HostSource(const std::string& assembly) {
+  // A delimiter that the assembly does not have.
+  std::string mark = "heddle";
+  while (assembly.find(")" + mark + "\"") != std::string::npos) mark += "_";
+  return "__asm__(R\"" + mark + "(\n" + assembly + ")" + mark + "\");\n";
 }
 
 }  // namespace heddle::nvcc

@@ -43,6 +43,14 @@ std::string DeviceCodeText(const Options& options, const Places& places, const C
 // A C source that is linked into programs: where heddle-capture is, for those without device code of their own.
 std::string DeviceProgramSource(const Places& places);
 
+// The macros that say which version of CUDA this is, as -D options.
+std::vector<std::string> VersionDefines(const CudaVersion& version);
+// The answer to --version, with what build systems look for in it (CMake: its first line).
+std::string VersionText(const CudaVersion& version);
+
+// C++ that a host compiler makes the same object of as an assembler makes of `assembly`: what -cuda writes.
+std::string HostSource(const std::string& assembly);
+
 }  // namespace heddle::nvcc
 
 #endif  // HEDDLE_TOOLS_NVCC_COMMANDS_H_

@@ -1,6 +1,7 @@
 // heddle-nvcc: stands in for nvcc. Compiles CUDA sources with clang, keeps the device code as LLVM bitcode inside the
 // object, and links with Heddle's CUDA runtime. The program then runs anywhere, without a GPU, and `heddle capture`
 // records its kernels.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,6 +20,8 @@
 #include "tools/nvcc/process.h"
 #include "tools/nvcc/source_text.h"
 #include "tools/nvcc/unsupported.h"
+#include "tools/nvcc/words.h"
+#include "tracegen/frontend/targets.h"
 #include "tracegen/runtime/cuda/device_code.h"
 
 namespace heddle::nvcc {
@@ -31,6 +34,8 @@ constexpr char kHelp[] =
     "\n"
     "  -o FILE  -c  -dc  -dlink  -shared  -lib  -E  -M  -MM        what to make\n"
     "  -cubin  -ptx  -fatbin                                       device code alone, for cuModuleLoad\n"
+    "  -cuda                                                       C++ for the host compiler, with device code in it\n"
+    "  -run                                                        starts the program once it is linked\n"
     "  -I -D -U -include -isystem  -L -l  -std  -x cu|c|c++        as with every compiler\n"
     "  -O0 .. -O3  -g  -G  -pg  -w                                 host code (device code: -O2 unless -G)\n"
     "  -arch=sm_70  -code  -gencode                                compute capability; the highest that is named\n"
@@ -44,14 +49,10 @@ constexpr char kHelp[] =
     "Of its own:\n"
     "  --no-unroll              loops of device code are not unrolled\n"
     "  --device-optimize LEVEL  0 to 3, optimisation of device code (default 2)\n"
+    "  --cuda-version VERSION   what CUDART_VERSION and __CUDACC_VER_MAJOR__ say (default 12.4)\n"
     "  --toolkit                prints a folder laid out as a CUDA toolkit, for CUDA_PATH of makefiles\n"
     "\n"
     "Files that end in .cu are CUDA; .c, .cc, .cpp and others go to the host compiler. See docs/capturing.md.\n";
-
-// With what build systems look for in nvcc's answer (CMake: its first line).
-constexpr char kVersion[] =
-    "heddle-nvcc: Heddle's stand-in for nvcc: NVIDIA (R) Cuda compiler driver\n"
-    "Cuda compilation tools, release 11.0, V11.0.194\n";
 
 // What nvcc -v says of itself, and CMake reads: the toolkit, and what it adds to the link.
 void DescribeToolkit(const Options& options, const Places& places) {
@@ -110,9 +111,9 @@ int Build::Execute(const Command& command) {
 }
 
 std::string Build::ObjectName(const std::string& input) const {
-  const bool single = options_.inputs.size() == 1 || options_.phase == Phase::kPreprocess;
-  if (!options_.output.empty() && single) return options_.output;
+  if (!options_.output.empty()) return options_.output;
   const fs::path folder = options_.output_folder;
+  if (options_.phase == Phase::kHostSource) return (folder / fs::path(input).filename()).string() + ".cpp.ii";
   const std::string ending = options_.phase == Phase::kDeviceCode ? options_.device_code_ending : ".o";
   return (folder / fs::path(input).stem()).string() + ending;
 }
@@ -120,8 +121,12 @@ std::string Build::ObjectName(const std::string& input) const {
 int Build::ReadSource(CudaSource& source) {
   std::optional<std::string> text = ReadFile(source.path);
   if (!text) return Fail(source.path + ": cannot read this file");
-  source.keep_static_variables = HasStaticTexture(*text);
-  const std::string joined = JoinLaunchBrackets(*text);
+  std::string joined = JoinLaunchBrackets(*text);
+  if (options_.relocatable) {
+    joined = NameStaticTextures(joined, "heddle_" + source.identity);
+  } else {
+    source.keep_static_variables = HasStaticTexture(*text);
+  }
   if (joined == *text) return 0;
   source.text_path = work_.File(std::to_string(number_) + "-" + fs::path(source.path).filename().string());
   std::ofstream out(source.text_path, std::ios::binary);
@@ -189,7 +194,15 @@ int Build::CompileCuda(const std::string& input, const std::string& output) {
   }
   if (int status = WriteDeviceCode(source, bitcode, device_code); status != 0) return status;
   if (device_code_only) return 0;
-  if (int status = Execute(HostCommand(options_, places_, source, device_code, output)); status != 0) return status;
+  const bool makes_source = options_.phase == Phase::kHostSource;
+  const std::string made = makes_source ? stem + ".s" : output;
+  if (int status = Execute(HostCommand(options_, places_, source, device_code, made)); status != 0) return status;
+  if (makes_source && !options_.dry_run) {
+    std::ofstream out(output, std::ios::binary);
+    out << HostSource(ReadFile(made).value_or(""));
+    out.close();
+    if (!out) return Fail(output + ": cannot write this file");
+  }
   return RestoreDependencies(source, output);
 }
 
@@ -198,11 +211,14 @@ int Build::Compile(const std::string& input, Language language, const std::strin
   std::error_code ignored;
   if (!fs::exists(input, ignored)) return Fail(input + ": no such file");
   if (language == Language::kCuda) return CompileCuda(input, output);
+  if (options_.phase == Phase::kHostSource) return 0;  // it is what -cuda makes of CUDA sources
   return Execute(PlainCommand(options_, places_, language, input, output));
 }
 
 int Build::MakeLibrary(const std::vector<std::string>& objects) {
-  Command command = {"ar", "rcs", options_.output.empty() ? "a.a" : options_.output};
+  Command command = {options_.archiver.empty() ? "ar" : options_.archiver, "rcs"};
+  command.insert(command.end(), options_.archive.begin(), options_.archive.end());
+  command.push_back(options_.output.empty() ? "a.a" : options_.output);
   command.insert(command.end(), objects.begin(), objects.end());
   return Execute(command);
 }
@@ -220,7 +236,11 @@ int Build::Link(std::vector<std::string> objects) {
     if (int status = Execute({places_.host_c, "-fPIC", "-c", source, "-o", object}); status != 0) return status;
     objects.push_back(object);
   }
-  return Execute(LinkCommand(options_, places_, objects));
+  int status = Execute(LinkCommand(options_, places_, objects));
+  if (status != 0 || !options_.run) return status;
+  Command command = {fs::absolute(options_.output.empty() ? "a.out" : options_.output).string()};
+  command.insert(command.end(), options_.run_arguments.begin(), options_.run_arguments.end());
+  return Execute(command);
 }
 
 int Build::Make() {
@@ -231,15 +251,26 @@ int Build::Make() {
     return Execute({places_.host_c, "-x", "c", "-c", "/dev/null", "-o", output});
   }
   const bool objects_only = options_.phase == Phase::kCompile || options_.phase == Phase::kPreprocess ||
-                            options_.phase == Phase::kDependencies || options_.phase == Phase::kDeviceCode;
-  if (objects_only && !options_.output.empty() && options_.inputs.size() > 1 &&
-      options_.phase != Phase::kDependencies) {
-    return Fail("-o with -c and several inputs: leave -o away, or compile one after the other");
+                            options_.phase == Phase::kDependencies || options_.phase == Phase::kDeviceCode ||
+                            options_.phase == Phase::kHostSource;
+  // Libraries and objects may be there too (-lm -o x.o -c x.c): they do not count.
+  const auto sources = std::count_if(options_.inputs.begin(), options_.inputs.end(), [this](const std::string& input) {
+    return input[0] != '-' && LanguageOf(input, options_) != Language::kNone;
+  });
+  if (objects_only && !options_.output.empty() && sources > 1 && options_.phase != Phase::kDependencies &&
+      options_.phase != Phase::kPreprocess) {
+    return Fail("-o with -c and several sources: leave -o away, or compile one after the other");
   }
   std::vector<std::string> objects;
   for (const std::string& input : options_.inputs) {
     const Language language = input[0] == '-' ? Language::kNone : LanguageOf(input, options_);
     if (language == Language::kNone) {
+      if (const std::string ending = fs::path(input).extension().string();
+          !objects_only && (ending == ".ptx" || ending == ".cubin" || ending == ".fatbin")) {
+        return Fail(
+            input +
+            ": device code alone is not linked into programs, which load it with cuModuleLoad; give the source");
+      }
       if (objects_only && input[0] != '-') {
         std::fprintf(stderr, "heddle-nvcc: warning: %s: not a source file, and nothing is linked\n", input.c_str());
       }
@@ -257,8 +288,20 @@ int Build::Make() {
   return Link(std::move(objects));
 }
 
+// Options that the environment puts in front of those of the command line, and behind them; nvcc's names.
+void AddEnvironment(std::vector<std::string>& arguments) {
+  const auto words = [](const char* name) {
+    const char* text = std::getenv(name);
+    return SplitWords(text != nullptr ? text : "");
+  };
+  const std::vector<std::string> first = words("NVCC_PREPEND_FLAGS"), last = words("NVCC_APPEND_FLAGS");
+  arguments.insert(arguments.begin(), first.begin(), first.end());
+  arguments.insert(arguments.end(), last.begin(), last.end());
+}
+
 int Main(int argc, char** argv) {
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  AddEnvironment(arguments);
   std::string error;
   if (arguments.size() == 1 && arguments[0] == "--toolkit") {
     std::error_code ignored;
@@ -271,9 +314,21 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "heddle-nvcc: %s\n", error.c_str());
     return 2;
   }
-  if (options->phase == Phase::kVersion || options->phase == Phase::kHelp) {
-    std::fputs(options->phase == Phase::kVersion ? kVersion : kHelp, stdout);
-    return 0;
+  switch (options->phase) {
+    case Phase::kVersion:
+      std::fputs(VersionText(options->cuda_version).c_str(), stdout);
+      return 0;
+    case Phase::kHelp:
+      std::fputs(kHelp, stdout);
+      return 0;
+    case Phase::kListCode:
+    case Phase::kListArchitectures:
+      for (int target : tracegen::kComputeCapabilities) {
+        std::printf("%s_%d\n", options->phase == Phase::kListCode ? "sm" : "compute", target);
+      }
+      return 0;
+    default:
+      break;
   }
   for (const std::string& warning : options->warnings) {
     std::fprintf(stderr, "heddle-nvcc: warning: %s\n", warning.c_str());

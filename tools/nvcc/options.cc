@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -10,9 +11,11 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "tools/nvcc/ignored_options.h"
 #include "tools/nvcc/words.h"
 #include "tracegen/frontend/targets.h"
 
@@ -109,9 +112,13 @@ void Parser::MakePhases() {
       options_.device_code_ending = std::string(".") + name;
     });
   }
-  for (const char* name : {"cuda", "ltoir", "optix-ir"}) {
-    Flag({name}, [this, name] { Fail(std::string("-") + name + ": this output is not made"); });
-  }
+  Flag({"cuda"}, [this] { options_.phase = Phase::kHostSource; });
+  Flag({"run"}, [this] { options_.run = true; });
+  Value({"run-args"}, [this](const std::string& v) {
+    for (std::string& word : SplitList(v)) options_.run_arguments.push_back(std::move(word));
+  });
+  Flag({"list-gpu-code", "code-ls"}, [this] { options_.phase = Phase::kListCode; });
+  Flag({"list-gpu-arch", "arch-ls"}, [this] { options_.phase = Phase::kListArchitectures; });
   Flag({"shared"}, [this] { options_.pic_or_shared = true; });
   Flag({"dryrun"}, [this] { options_.dry_run = true; });
   Flag({"v", "verbose"}, [this] { options_.verbose = true; });
@@ -178,7 +185,19 @@ void Parser::MakeCodeOptions() {
     }
     AddTarget(names);
   });
-  Value({"dopt"}, [](const std::string&) {});
+  Value({"cuda-version"}, [this](const std::string& v) {
+    const std::optional<CudaVersion> version = ParseCudaVersion(v);
+    if (version) {
+      options_.cuda_version = *version;
+    } else {
+      Fail("--cuda-version " + v + ": this is no version from 5.0 to 12.9, such as 11.8");
+    }
+  });
+  for (const char* name : {"ftemplate-depth", "ftemplate-backtrace-limit"}) {
+    Value({name},
+          [this, name](const std::string& v) { options_.preprocessor.push_back(std::string("-") + name + "=" + v); });
+  }
+  Flag({"no-exceptions", "noeh"}, [this] { options_.host.emplace_back("-fno-exceptions"); });
   Value({"default-stream"}, [this](const std::string& v) { options_.per_thread_stream = v == "per-thread"; });
   // The host compiler and the linker.
   Value({"ccbin", "compiler-bindir"}, [this](const std::string& v) { options_.host_compiler = v; });
@@ -194,6 +213,11 @@ void Parser::MakeCodeOptions() {
       }
     }
   });
+  Value({"arbin", "archiver-binary"}, [this](const std::string& v) { options_.archiver = v; });
+  Value({"Xarchive", "Xarchiver", "archive-options"}, [this](const std::string& v) {
+    for (std::string& word : SplitList(v)) options_.archive.push_back(std::move(word));
+  });
+  Flag({"forward-unknown-to-host-compiler", "forward-unknown-opts"}, [this] { forward_unknown_ = true; });
   Value({"Xptxas", "ptxas-options"}, [this](const std::string& v) {
     // The optimisation level of the vendor's assembler is the only one that says something about the code.
     for (const std::string& word : SplitList(v)) {
@@ -210,98 +234,16 @@ void Parser::MakeCodeOptions() {
   });
 }
 
-// Options that change nothing here: they choose what the vendor's tools do, or what clang does anyway.
 void Parser::MakeIgnored() {
-  for (const char* name : {"lineinfo",
-                           "generate-line-info",
-                           "m64",
-                           "expt-relaxed-constexpr",
-                           "expt-extended-lambda",
-                           "extended-lambda",
-                           "restrict",
-                           "res-usage",
-                           "resource-usage",
-                           "src-in-ptx",
-                           "source-in-ptx",
-                           "noprof",
-                           "clean",
-                           "clean-targets",
-                           "forward-unknown-to-host-linker",
-                           "ewp",
-                           "extensible-whole-program",
-                           "no-compress",
-                           "dont-use-profile",
-                           "use-local-env",
-                           "run",
-                           "objtemp",
-                           "extra-device-vectorization",
-                           "no-device-link",
-                           "nodlink",
-                           "cudadevrt",
-                           "display-error-number",
-                           "no-display-error-number",
-                           "disp-error-number",
-                           "dlto",
-                           "lto",
-                           "keep-device-functions",
-                           "Wreorder",
-                           "Wdefault-stream-launch",
-                           "Wmissing-launch-bounds",
-                           "Wext-lambda-captures-this",
-                           "deviceemu",
-                           "time",
-                           "no-host-device-initializer-list",
-                           "no-host-device-move-forward",
-                           "disable-extern-shared-init"}) {
-    Flag({name}, [] {});
+  for (const char* name : IgnoredFlags()) Flag({name}, [] {});
+  for (const char* name : IgnoredOptionsWithValue()) Value({name}, [](const std::string&) {});
+  for (const RefusedOption& option : RefusedFlags()) {
+    Flag({option.name}, [this, option] { Fail(std::string("-") + option.name + ": " + option.why); });
   }
-  for (const char* name : {"cudart",
-                           "machine",
-                           "m",
-                           "threads",
-                           "t",
-                           "split-compile",
-                           "prec-div",
-                           "prec-sqrt",
-                           "Xnvlink",
-                           "nvlink-options",
-                           "Xcudafe",
-                           "Xfatbin",
-                           "fatbin-options",
-                           "Xarchive",
-                           "archive-options",
-                           "Xarchiver",
-                           "diag-suppress",
-                           "diag-error",
-                           "diag-warn",
-                           "nvlink-diag",
-                           "libdevice-directory",
-                           "ldir",
-                           "target-directory",
-                           "target-dir",
-                           "tdir",
-                           "cudadevrt",
-                           "static-global-template-stub",
-                           "compress-mode",
-                           "entries",
-                           "e",
-                           "drive-prefix",
-                           "dependency-drive-prefix",
-                           "input-drive-prefix",
-                           "arbin",
-                           "archiver-binary",
-                           "idp",
-                           "ddp",
-                           "dp",
-                           "dlink-time-opt",
-                           "qpp-config",
-                           "allow-unsupported-compiler-version"}) {
-    Value({name}, [](const std::string&) {});
+  for (const RefusedOption& option : RefusedOptionsWithValue()) {
+    Value({option.name},
+          [this, option](const std::string&) { Fail(std::string("-") + option.name + ": " + option.why); });
   }
-  Flag({"forward-unknown-to-host-compiler"}, [this] { forward_unknown_ = true; });
-  Flag({"allow-unsupported-compiler"}, [] {});
-  Value({"Werror"}, [](const std::string&) {});
-  Flag({"m32"}, [this] { Fail("-m32: device code is made for 64-bit hosts only; use -m64"); });
 }
 
 void Parser::MakeTable() {
@@ -372,7 +314,12 @@ bool Parser::ParseJoined(const std::string& argument, const std::vector<std::str
       if (value(2, &text)) options_.inputs.push_back("-l" + text);
       return true;
     case 'O':
-      options_.host_optimization = argument.size() == 2 ? "-O2" : argument;
+      options_.host_optimization = argument;
+      if (argument.size() == 2) {
+        const bool level = i + 1 < arguments.size() && arguments[i + 1].size() == 1 &&
+                           std::isdigit(static_cast<unsigned char>(arguments[i + 1][0])) != 0;
+        options_.host_optimization = level ? "-O" + arguments[++i] : "-O2";
+      }
       return true;
     case 'W':
       if (StartsWith(argument, "-Wl,")) {
@@ -413,8 +360,14 @@ bool Parser::ParseOne(const std::vector<std::string>& arguments, size_t& i) {
     found->second(value);
     return error_.empty();
   }
-  if (auto found = plain_.find(name); found != plain_.end() && equals == std::string::npos) {
-    found->second();
+  if (auto found = plain_.find(name); found != plain_.end()) {
+    // nvcc takes -lineinfo=true as well.
+    const std::string value = equals == std::string::npos ? "true" : argument.substr(equals + 1);
+    if (IsTrue(value)) {
+      found->second();
+    } else if (value != "false" && value != "0") {
+      Fail(argument + ": its value is true or false");
+    }
     return error_.empty();
   }
   if (dashes == 1 && ParseJoined(argument, arguments, i)) return error_.empty();
@@ -459,6 +412,21 @@ std::optional<Options> ParseOptions(const std::vector<std::string>& arguments, s
     return std::nullopt;
   }
   return options;
+}
+
+std::optional<CudaVersion> ParseCudaVersion(const std::string& text) {
+  CudaVersion version;
+  const char* end = text.data() + text.size();
+  auto [at, error] = std::from_chars(text.data(), end, version.major);
+  if (error != std::errc()) return std::nullopt;
+  version.minor = 0;
+  if (at != end && *at == '.') {
+    const auto [behind, wrong] = std::from_chars(at + 1, end, version.minor);
+    if (wrong != std::errc()) return std::nullopt;
+    at = behind;
+  }
+  const bool known = version.major >= 5 && version.major <= 12 && version.minor <= 9;
+  return at == end && known ? std::optional(version) : std::nullopt;
 }
 
 bool FindsHeader(const Options& options, const std::string& header) {

@@ -17,9 +17,23 @@ enum class Phase {
   kDependencies,  // -M, -MM
   kLibrary,       // -lib: to a static library
   kDeviceCode,    // -cubin, -ptx, -fatbin: device code alone, for cuModuleLoad
+  kHostSource,    // -cuda: C++ that a host compiler makes the object of
+  kListCode,      // --list-gpu-code
+  kListArchitectures,
   kVersion,
   kHelp,
 };
+
+// What CUDART_VERSION, CUDA_VERSION and __CUDACC_VER_MAJOR__ tell programs.
+struct CudaVersion {
+  unsigned major = 12;
+  unsigned minor = 4;
+
+  unsigned number() const { return major * 1000 + minor * 10; }  // such as 12040
+};
+// "11.8", or "12" for 12.0. Nothing if it is no version from 5.0 to 12.9: later ones have functions with other
+// parameters.
+std::optional<CudaVersion> ParseCudaVersion(const std::string& text);
 
 struct Options {
   Phase phase = Phase::kLink;
@@ -44,6 +58,7 @@ struct Options {
   bool no_warnings = false;    // -w
   bool profile = false;        // -pg
   std::string target = "sm_70";
+  CudaVersion cuda_version;
   unsigned max_registers = 0;
   bool per_thread_stream = false;  // -default-stream per-thread
 
@@ -53,6 +68,11 @@ struct Options {
   std::vector<std::string> search;             // -L
   std::vector<std::string> dependency;         // -MD, -MF ... as given
   bool system_headers_in_dependencies = true;  // -M against -MM
+
+  std::string archiver;              // -arbin; empty = ar
+  std::vector<std::string> archive;  // -Xarchive
+  bool run = false;                  // -run: the program, once it is linked
+  std::vector<std::string> run_arguments;
 
   bool dry_run = false;
   bool verbose = false;

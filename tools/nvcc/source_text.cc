@@ -45,6 +45,43 @@ size_t SplitBracket(std::string_view text, size_t at, char bracket) {
   return third;
 }
 
+constexpr std::string_view kStatic = "static";
+
+// Where "static texture<...>" starts, at `from` or behind it.
+size_t FindStaticTexture(std::string_view text, size_t from) {
+  for (size_t i = from; i < text.size();) {
+    if (const size_t behind = SkipLiteral(text, i); behind != i) {
+      i = behind;
+      continue;
+    }
+    if (text.substr(i, kStatic.size()) == kStatic && (i == 0 || !IsWordCharacter(text[i - 1]))) {
+      size_t word = i + kStatic.size();
+      while (word < text.size() && std::isspace(static_cast<unsigned char>(text[word])) != 0) ++word;
+      for (std::string_view name : {"texture", "surface"}) {
+        if (word > i + kStatic.size() && text.substr(word, name.size()) == name && word + name.size() < text.size() &&
+            (text[word + name.size()] == '<' || IsBlank(text[word + name.size()]))) {
+          return i;
+        }
+      }
+    }
+    ++i;
+  }
+  return std::string_view::npos;
+}
+
+// The semicolon that ends what starts at `from`; the text's size if there is none.
+size_t EndOfDeclaration(std::string_view text, size_t from) {
+  for (size_t i = from; i < text.size();) {
+    if (const size_t behind = SkipLiteral(text, i); behind != i) {
+      i = behind;
+      continue;
+    }
+    if (text[i] == ';') return i;
+    ++i;
+  }
+  return text.size();
+}
+
 }  // namespace
 
 std::string JoinLaunchBrackets(std::string_view text) {
@@ -73,25 +110,21 @@ std::string JoinLaunchBrackets(std::string_view text) {
   return result;
 }
 
-bool HasStaticTexture(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    if (const size_t behind = SkipLiteral(text, i); behind != i) {
-      i = behind;
-      continue;
-    }
-    if (text.substr(i, 6) == "static" && (i == 0 || !IsWordCharacter(text[i - 1]))) {
-      size_t word = i + 6;
-      while (word < text.size() && std::isspace(static_cast<unsigned char>(text[word])) != 0) ++word;
-      for (std::string_view name : {"texture", "surface"}) {
-        if (word > i + 6 && text.substr(word, name.size()) == name && word + name.size() < text.size() &&
-            (text[word + name.size()] == '<' || IsBlank(text[word + name.size()]))) {
-          return true;
-        }
-      }
-    }
-    ++i;
+bool HasStaticTexture(std::string_view text) { return FindStaticTexture(text, 0) != std::string_view::npos; }
+
+std::string NameStaticTextures(std::string_view text, const std::string& name) {
+  std::string result;
+  size_t done = 0;
+  for (size_t at; (at = FindStaticTexture(text, done)) != std::string_view::npos;) {
+    const size_t end = EndOfDeclaration(text, at);
+    if (end == text.size()) break;
+    result.append(text.substr(done, at - done));
+    result.append("inline namespace " + name + " { ");
+    result.append(text.substr(at + kStatic.size(), end + 1 - at - kStatic.size()));
+    result.append(" }");
+    done = end + 1;
   }
-  return false;
+  return result.append(text.substr(done));
 }
 
 }  // namespace heddle::nvcc

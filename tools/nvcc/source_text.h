@@ -15,6 +15,10 @@ std::string JoinLaunchBrackets(std::string_view text);
 // told to keep all.
 bool HasStaticTexture(std::string_view text);
 
+// `text` with each of them in an inline namespace `name` instead, so that relocatable code of several files may have
+// the same names. Lines stay.
+std::string NameStaticTextures(std::string_view text, const std::string& name);
+
 }  // namespace heddle::nvcc
 
 #endif  // HEDDLE_TOOLS_NVCC_SOURCE_TEXT_H_

@@ -25,9 +25,52 @@ std::string_view ValueOf(std::string_view text, std::string_view key) {
   return {};
 }
 
+uint64_t NumberAt(const char* at) {
+  uint64_t number;
+  std::memcpy(&number, at, sizeof(number));
+  return number;
+}
+
+constexpr size_t kMagicBytes = sizeof(DeviceCodeHeader::magic);
+
 }  // namespace
 
+size_t DeviceCodeBytes(std::string_view data) {
+  if (data.size() < sizeof(DeviceCodeHeader)) return 0;
+  if (std::memcmp(data.data(), kDeviceCodeMagic, kMagicBytes) == 0) {
+    DeviceCodeHeader header;
+    std::memcpy(&header, data.data(), sizeof(header));
+    const uint64_t room = data.size() - sizeof(header);
+    const bool fits = header.text_bytes <= room && header.bitcode_bytes <= room - header.text_bytes;
+    return fits ? sizeof(header) + header.text_bytes + header.bitcode_bytes : 0;
+  }
+  if (std::memcmp(data.data(), kLinkedCodeMagic, kMagicBytes) != 0) return 0;
+  size_t at = kMagicBytes + sizeof(uint64_t);
+  for (uint64_t part = NumberAt(data.data() + kMagicBytes); part > 0; --part) {
+    if (data.size() - at < sizeof(uint64_t)) return 0;
+    const uint64_t bytes = NumberAt(data.data() + at);
+    at += sizeof(uint64_t);
+    const std::string_view code = data.substr(at, std::min<uint64_t>(bytes, data.size() - at));
+    const bool plain = code.substr(0, kMagicBytes) == std::string_view(kDeviceCodeMagic, kMagicBytes);
+    if (bytes != code.size() || !plain || DeviceCodeBytes(code) != bytes) return 0;
+    at += bytes;
+  }
+  return at;
+}
+
 bool CodeImage::Add(const void* code) {
+  if (std::memcmp(code, kLinkedCodeMagic, kMagicBytes) == 0) {
+    const char* at = static_cast<const char*>(code) + kMagicBytes;
+    uint64_t parts = NumberAt(at);
+    at += sizeof(parts);
+    for (; parts > 0; --parts) {
+      const uint64_t bytes = NumberAt(at);
+      at += sizeof(bytes);
+      if (!Add(at)) return false;
+      at += bytes;
+    }
+    return true;
+  }
   DeviceCodeHeader header;
   std::memcpy(&header, code, sizeof(header));
   if (std::memcmp(header.magic, kDeviceCodeMagic, sizeof(header.magic)) != 0) return false;
@@ -40,6 +83,7 @@ bool CodeImage::Add(const void* code) {
     options_.target = ValueOf(text, "target");
     options_.optimization = ValueOf(text, "optimization");
   }
+  cuda_version_ = std::max(cuda_version_, std::atoi(std::string(ValueOf(text, "cuda_version")).c_str()));
   const auto registers =
       static_cast<uint32_t>(std::strtoul(std::string(ValueOf(text, "max_registers")).c_str(), nullptr, 10));
   if (registers != 0) {
@@ -186,6 +230,12 @@ int CodeRegistry::target() const {
   int target = 0;
   for (const auto& image : images_) target = std::max(target, image->target());
   return target == 0 ? 70 : target;
+}
+
+int CodeRegistry::cuda_version() const {
+  int version = 0;
+  for (const auto& image : images_) version = std::max(version, image->cuda_version());
+  return version == 0 ? CUDART_VERSION : version;
 }
 
 bool CodeRegistry::IsInVariable(uint64_t address, uint64_t bytes) const {

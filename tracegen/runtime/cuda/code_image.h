@@ -17,10 +17,14 @@
 namespace heddle::cuda {
 
 // One module of the device: the code of one object, or of all relocatable objects of a program or shared library.
+// How many bytes device code that starts with `data` has, linked or not (device_code.h); 0 if it is none, or not all
+// there.
+size_t DeviceCodeBytes(std::string_view data);
+
 // Loaded at the first use of one of its kernels or variables.
 class CodeImage {
  public:
-  // Adds embedded device code, see device_code.h. False if it is none.
+  // Adds embedded device code, linked or not, see device_code.h. False if it is none.
   bool Add(const void* code);
 
   // `call` is the function of the API that needs it, for messages.
@@ -38,11 +42,14 @@ class CodeImage {
   bool loaded() const { return loaded_; }
   // Compute capability, as 70; 0 if there is no code.
   int target() const;
+  // What CUDART_VERSION was, such as 12040; 0 if there is no code.
+  int cuda_version() const { return cuda_version_; }
 
  private:
   std::vector<std::string_view> bitcode_;
   device::ModuleOptions options_;
   device::ModuleInfo info_;
+  int cuda_version_ = 0;
   bool loaded_ = false;
   cudaError_t failure_ = cudaSuccess;  // a module that cannot be loaded is not tried again
 };
@@ -94,6 +101,8 @@ class CodeRegistry {
   const std::map<const void*, Variable>& variables() const { return variables_; }
   // Highest compute capability that code was made for; 70 if there is none.
   int target() const;
+  // Latest version of CUDA that code was made for; that of the headers if there is none.
+  int cuda_version() const;
   // An image that is loaded by itself (cuModuleLoad): its variables are memory of the device, too.
   void Watch(const CodeImage* image) { others_.insert(image); }
   void Unwatch(const CodeImage* image) { others_.erase(image); }

@@ -7,14 +7,18 @@
 namespace heddle::cuda {
 
 // First bytes of embedded device code; then `text_bytes` of "key=value" lines, then `bitcode_bytes` of LLVM bitcode.
-// Keys: name (source file), target (such as sm_70), optimization (as clang got it), max_registers, device_program (path
-// of heddle-capture).
+// Keys: name (source file), target (such as sm_70), optimization (as clang got it), max_registers, cuda_version (such
+// as 12040), device_program (path of heddle-capture).
 struct DeviceCodeHeader {
   char magic[8];
   uint64_t text_bytes;
   uint64_t bitcode_bytes;
 };
 inline constexpr char kDeviceCodeMagic[] = "HEDDLEDC";  // 8 bytes without the end
+
+// First bytes of what cuLinkComplete makes; then the number of parts (uint64_t), and each part as above behind its size
+// (uint64_t).
+inline constexpr char kLinkedCodeMagic[] = "HEDDLEDL";
 
 }  // namespace heddle::cuda
 

@@ -308,7 +308,8 @@ cudaError_t cudaGetDeviceFlags(unsigned int* flags) {
 cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
 cudaError_t cudaRuntimeGetVersion(int* version) {
   if (version == nullptr) return Fail(cudaErrorInvalidValue);
-  *version = CUDART_VERSION;
+  const Guard guard;
+  *version = heddle::cuda::CodeRegistry::Get().cuda_version();
   return cudaSuccess;
 }
 

@@ -1,4 +1,4 @@
-// The CUDA driver API, as far as programs use it, for C and C++ (CUDA 11). There is one device and one context.
+// The CUDA driver API, as far as programs use it, for C and C++. There is one device and one context.
 #ifndef __cuda_cuda_h__
 #define __cuda_cuda_h__
 
@@ -6,9 +6,10 @@
 #include <stdint.h>
 
 #include "heddle_cuda_errors.h"
+#include "heddle_cuda_version.h"
 #include "host_defines.h"
 
-#define CUDA_VERSION 11000
+#define CUDA_VERSION HEDDLE_CUDA_VERSION
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,12 +1,13 @@
-// The CUDA runtime API (CUDA 11), for C and C++. What is declared here is implemented; see docs/capturing.md for what
+// The CUDA runtime API, for C and C++. What is declared here is implemented; see docs/capturing.md for what
 // differs from a device.
 #ifndef __CUDA_RUNTIME_API_H__
 #define __CUDA_RUNTIME_API_H__
 
 #include "builtin_types.h"
+#include "heddle_cuda_version.h"
 #include "host_defines.h"
 
-#define CUDART_VERSION 11000
+#define CUDART_VERSION HEDDLE_CUDA_VERSION
 #define __CUDART_API_VERSION CUDART_VERSION
 
 #ifdef __cplusplus
