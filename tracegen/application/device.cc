@@ -16,6 +16,7 @@
 #include "tracegen/execute/launch_limits.h"
 #include "tracegen/execute/launch_record.h"
 #include "tracegen/execute/launch_validity.h"
+#include "tracegen/execute/live_blocks.h"
 #include "tracegen/frontend/bitcode.h"
 #include "tracegen/frontend/opencl_build.h"
 
@@ -286,7 +287,7 @@ absl::Status Device::BeginRecord(const device::LaunchRequest& request, const Pre
   record.set_program(*kernel.number);
   if (const uint32_t live = recording_->settings().resident_blocks; live > 1) {
     const bool uses_local = (launch.recorded != nullptr ? launch.recorded : launch.native)->kernel.uses_local;
-    record.set_resident_blocks(ResidentBlocks::LiveBlocks(live, launch.geometry, uses_local));
+    record.set_resident_blocks(LiveBlocks(live, launch.geometry, uses_local));
   }
   runner_->SetBounds(memory_->allocations(), &kernel.unit.program);
   record.set_stream(StreamNumber(request.stream));

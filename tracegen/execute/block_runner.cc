@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "tracegen/execute/block_order.h"
 #include "tracegen/execute/fault_handler.h"
+#include "tracegen/execute/live_blocks.h"
 #include "tracegen/execute/record_arena.h"
 #include "traces/format/kernel_name.h"
 
@@ -216,7 +217,8 @@ absl::Status BlockRunner::RunBlock(uint64_t block) {
                              ? "the grid has no other blocks, and the host waits for the kernel"
                              : absl::StrCat("the grid has ", geometry_.blocks(),
                                             " blocks, which run one after the other here: ",
-                                            options_.resident_blocks_setting, "N lets N of them live at once"));
+                                            LiveBlocksAdvice(geometry_, kernel_->uses_local, 1,
+                                                             options_.resident_blocks_setting, /*all=*/false)));
       default:
         return StopError(stop);
     }

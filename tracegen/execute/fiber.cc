@@ -2,6 +2,9 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
+#include <cerrno>
+
 // System V ABI for x86-64: rbx, rbp and r12 to r15 survive calls. The floating-point control words are the same in all
 // fibers, so they are not switched.
 asm(R"(
@@ -77,9 +80,33 @@ heddle_fiber_start:
 extern "C" void heddle_fiber_start();
 
 namespace heddle::tracegen {
+namespace {
+
+// Stacks lie here, with gaps between them. The system puts mappings of its own far above, so nothing else gets into a
+// gap, and a stack takes one of the process's mappings (the system allows 65,530) where a page without rights would
+// make it two.
+constexpr uint64_t kStackRegion = 0x1800'0000'0000;
+constexpr uint64_t kStackRegionEnd = 0x2000'0000'0000;
+std::atomic<uint64_t> next_stack = kStackRegion;  // of all pools; places are not used again
+
+// A place for a gap and a stack above it; null if there is no memory.
+char* MapStack() {
+  constexpr uint64_t kPlace = FiberPool::kGuardBytes + FiberPool::kStackBytes;
+  for (;;) {
+    const uint64_t place = next_stack.fetch_add(kPlace);
+    if (place + kPlace > kStackRegionEnd) return nullptr;
+    void* stack = reinterpret_cast<void*>(place + FiberPool::kGuardBytes);
+    void* got = mmap(stack, FiberPool::kStackBytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got == stack) return reinterpret_cast<char*>(place);
+    if (errno != EEXIST) return nullptr;
+  }
+}
+
+}  // namespace
 
 FiberPool::~FiberPool() {
-  for (auto& fiber : fibers_) munmap(fiber->guard, kGuardBytes + kStackBytes);
+  for (auto& fiber : fibers_) munmap(fiber->guard + kGuardBytes, kStackBytes);
 }
 
 Fiber* FiberPool::Get() {
@@ -88,12 +115,10 @@ Fiber* FiberPool::Get() {
     free_.pop_back();
     return fiber;
   }
-  void* memory = mmap(nullptr, kGuardBytes + kStackBytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  mprotect(memory, kGuardBytes, PROT_NONE);
+  char* place = MapStack();
+  if (place == nullptr) return nullptr;
   auto fiber = std::make_unique<Fiber>();
-  fiber->guard = static_cast<char*>(memory);
+  fiber->guard = place;
   fiber->top = fiber->guard + kGuardBytes + kStackBytes;
   Prepare(fiber.get(), fibers_.size());
   fibers_.push_back(std::move(fiber));

@@ -22,11 +22,11 @@ void heddle_enter_kernel(void (*entry)(ThreadContext*, const void* const*), Thre
 [[noreturn]] void heddle_leave_kernel(void* unwind);
 }
 
-// A stack with a guard page below it.
+// A stack with a gap below it, in which nothing is mapped.
 struct Fiber {
   void* stack_pointer = nullptr;  // while it does not run
   void* unwind = nullptr;         // for heddle_leave_kernel
-  char* guard = nullptr;          // lowest address; one page that faults
+  char* guard = nullptr;          // start of the gap; accesses fault
   char* top = nullptr;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tracegen/execute/live_blocks.h"
+
 namespace heddle::tracegen {
 
 LaunchRunner::LaunchRunner(RunnerOptions options) : resident_blocks_(std::max(options.resident_blocks, 1u)) {
@@ -43,8 +45,7 @@ absl::Status LaunchRunner::Run(const LaunchForm* recorded, const LaunchForm* nat
 }
 
 absl::Status LaunchRunner::MapLocal(DeviceMemory& memory, const Geometry& geometry) const {
-  return memory.MapLocal(geometry.threads() *
-                         ResidentBlocks::LiveBlocks(resident_blocks_, geometry, /*uses_local=*/true));
+  return memory.MapLocal(geometry.threads() * LiveBlocks(resident_blocks_, geometry, /*uses_local=*/true));
 }
 
 void LaunchRunner::SetBounds(const std::vector<trace::v1::Allocation>& allocations,

@@ -24,6 +24,7 @@
 #include "tracegen/execute/launch_record.h"
 #include "tracegen/execute/launch_runner.h"
 #include "tracegen/execute/launch_validity.h"
+#include "tracegen/execute/live_blocks.h"
 #include "tracegen/execute/newest_version.h"
 #include "tracegen/execute/output_check.h"
 #include "tracegen/execute/recipe_buffers.h"
@@ -180,8 +181,8 @@ class RecipeRun {
       return recipe_.Error("launch", index, "more parameters than parameter memory holds");
     }
     if (kernel->recorded.uses_local) {
-      if (absl::Status status = memory_->MapLocal(
-              prepared->geometry.threads() * ResidentBlocks::LiveBlocks(resident_blocks_, prepared->geometry, true));
+      if (absl::Status status =
+              memory_->MapLocal(prepared->geometry.threads() * LiveBlocks(resident_blocks_, prepared->geometry, true));
           !status.ok())
         return status;
     }
@@ -383,7 +384,7 @@ class RecipeRun {
     if (summary_.launches > 0) record.add_depends_on(static_cast<uint32_t>(summary_.launches - 1));
     record.set_recorded(!launch.unrecorded());
     if (resident_blocks_ > 1) {
-      record.set_resident_blocks(ResidentBlocks::LiveBlocks(resident_blocks_, geometry, kernel.recorded.uses_local));
+      record.set_resident_blocks(LiveBlocks(resident_blocks_, geometry, kernel.recorded.uses_local));
     }
     if (absl::Status status = writer_->BeginLaunch(std::move(record)); !status.ok()) return status;
     std::vector<const void*> arguments = PlaceArguments(kernel.recorded, prepared.parameters);

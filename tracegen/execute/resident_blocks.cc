@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tracegen/execute/fault_handler.h"
+#include "tracegen/execute/live_blocks.h"
 #include "traces/format/kernel_name.h"
 
 namespace heddle::tracegen {
@@ -53,11 +54,6 @@ ResidentBlocks::ResidentBlocks(RunnerOptions options) : options_(std::move(optio
 
 ResidentBlocks::~ResidentBlocks() = default;
 
-uint32_t ResidentBlocks::LiveBlocks(uint32_t wanted, const Geometry& geometry, bool uses_local) {
-  const uint32_t room = (uses_local ? kMaxThreadsWithLocal : kMaxThreads) / geometry.threads();
-  return static_cast<uint32_t>(std::min<uint64_t>(geometry.blocks(), std::min(wanted, std::max(room, 1u))));
-}
-
 void ResidentBlocks::SetHeap(DeviceHeap* heap) {
   options_.heap = heap;
   for (Slot& slot : slots_) slot.runner->SetHeap(heap);
@@ -74,7 +70,7 @@ absl::Status ResidentBlocks::Run(const LaunchForm* recorded, const LaunchForm* n
     warnings_.push_back(absl::StrCat("kernel '", trace::BriefKernelName(kernel.name), "': ", live_blocks_,
                                      " of its blocks are live at once, ", "not ", wanted,
                                      ": there is room for the stacks of ",
-                                     kernel.uses_local ? kMaxThreadsWithLocal : kMaxThreads, " threads"));
+                                     kernel.uses_local ? kMaxLiveThreadsWithLocal : kMaxLiveThreads, " threads"));
   }
   writer_ = writer;
   program_proto_ = program;
@@ -200,9 +196,11 @@ absl::Status ResidentBlocks::Deadlock() {
     if (!slot.live) continue;
     const uint64_t blocks = geometry_.blocks();
     return slot.runner->IdleError(
-        live_blocks_ == blocks ? absl::StrCat("all ", blocks, " blocks of the grid are live: a deadlock of the program")
-                               : absl::StrCat("all live blocks wait, ", live_blocks_, " of ", blocks, ": ",
-                                              options_.resident_blocks_setting, "N lets N of them live at once"));
+        live_blocks_ == blocks
+            ? absl::StrCat("all ", blocks, " blocks of the grid are live: a deadlock of the program")
+            : absl::StrCat("all live blocks wait, ", live_blocks_, " of ", blocks, ": ",
+                           LiveBlocksAdvice(geometry_, slot.runner->kernel_->uses_local, live_blocks_,
+                                            options_.resident_blocks_setting, /*all=*/false)));
   }
   return absl::InternalError("no block is live, yet the launch has not ended");
 }

@@ -26,17 +26,11 @@ namespace heddle::tracegen {
 class ResidentBlocks {
  public:
   static constexpr uint64_t kTurnInstructions = 1024;
-  // Threads whose stacks, and stacks and local memories, the system's limit on mappings (65,530) leaves room for.
-  static constexpr uint32_t kMaxThreads = 24 << 10;
-  static constexpr uint32_t kMaxThreadsWithLocal = 12 << 10;
   static constexpr uint64_t kMaxKeptBytes = 128 << 20;
 
   // options.resident_blocks: N.
   explicit ResidentBlocks(RunnerOptions options);
   ~ResidentBlocks();
-
-  // Blocks of such a launch that are live at once: N, or as many as there is room for.
-  static uint32_t LiveBlocks(uint32_t wanted, const Geometry& geometry, bool uses_local);
 
   // Runs all stretches, which cover the grid in ascending order. `recorded` and `native` are needed where a stretch is
   // or is not recorded; `program` is that of the recorded form. Errors: those of BlockRunner::Run; FailedPrecondition

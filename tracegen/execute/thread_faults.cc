@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "tracegen/execute/block_runner.h"
+#include "tracegen/execute/live_blocks.h"
 #include "traces/format/kernel_name.h"
 #include "traces/format/walk.h"
 
@@ -91,8 +92,9 @@ void BlockRunner::RequireResidentGrid(uint32_t site) {
                                ? std::string("which run one after the other here")
                                : absl::StrCat("of which ", options_.resident_blocks, " are live at once");
   Fail(absl::StrCat("a barrier of the whole grid at ", SiteText(site), ": the grid has ", geometry_.blocks(),
-                    " blocks, ", live, "; ", options_.resident_blocks_setting, geometry_.blocks(),
-                    " lets all of them live at once"));
+                    " blocks, ", live, "; ",
+                    LiveBlocksAdvice(geometry_, kernel_->uses_local, options_.resident_blocks,
+                                     options_.resident_blocks_setting, /*all=*/true)));
 }
 
 std::string BlockRunner::SiteText(uint32_t site) const {
