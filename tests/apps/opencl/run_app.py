@@ -2,8 +2,9 @@
 with threads on stacks of their own and blocks spread over processes. All runs end well and print the
 same (FILE.expected, if there is one); both traces are sound and have the same bytes.
 
-Usage: run_app.py PROGRAM [EXPECTED]. The environment names heddle, heddle-capture and the driver, and how many
-work-groups are live at once (HEDDLE_RESIDENT_BLOCKS).
+Usage: run_app.py PROGRAM [EXPECTED]. The environment names heddle, heddle-capture and the driver, how many
+work-groups are live at once (HEDDLE_RESIDENT_BLOCKS), and whether a kernel fails, so that captures end with 1
+(HEDDLE_FAULT).
 """
 
 import os
@@ -13,9 +14,9 @@ import sys
 import tempfile
 
 
-def run(command, environment):
+def run(command, environment, status=0):
     result = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=250)
-    if result.returncode != 0:
+    if result.returncode != status:
         sys.exit("%s\nends with %d\n%s%s" % (" ".join(map(str, command)), result.returncode,
                                              result.stdout.decode(errors="replace"),
                                              result.stderr.decode(errors="replace")))
@@ -40,7 +41,8 @@ def main():
         # Blocks are spread at once, however short the launch.
         plain["HEDDLE_SPREAD_AFTER"] = "0"
         for trace, ways in zip(traces, (["--jobs", "1"], ["--jobs", "3", "--own-stacks"])):
-            captured = run([capture, "-o", trace, "--resident-blocks", resident, *ways, "--", program], plain)
+            captured = run([capture, "-o", trace, "--resident-blocks", resident, *ways, "--", program], plain,
+                           status=int(os.environ.get("HEDDLE_FAULT", "0")))
             if captured != native:
                 sys.exit("captured, the program prints\n%s\nbut natively\n%s" %
                          (captured.decode(errors="replace"), native.decode(errors="replace")))

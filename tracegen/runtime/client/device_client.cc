@@ -66,7 +66,8 @@ struct DeviceClient::State {
   std::mutex mutex;
   std::vector<std::string> programs;
   bool connected = false;
-  Result sticky;  // an error that all later calls return
+  Result sticky;                     // an error that all later calls return
+  std::atomic<bool> failed = false;  // there is one
   int socket = -1;
   uint64_t sequence = 0;
   std::atomic<bool> recording = false;
@@ -80,6 +81,7 @@ struct DeviceClient::State {
   }
 
   // These are called with the mutex held.
+  void Stick(Result error);
   Result Ready();
   Result Connect();
   Result Disconnected();
@@ -89,10 +91,15 @@ struct DeviceClient::State {
   Result Receive(MessageKind kind, std::string& body, std::vector<int>* descriptors);
 };
 
+void DeviceClient::State::Stick(Result error) {
+  sticky = std::move(error);
+  failed = true;
+}
+
 Result DeviceClient::State::Disconnected() {
-  sticky = {Error::kDisconnected,
-            "the device process (heddle-capture) has ended before its time: its message is above, or it was killed, "
-            "perhaps because memory is short"};
+  Stick({Error::kDisconnected,
+         "the device process (heddle-capture) has ended before its time: its message is above, or it was killed, "
+         "perhaps because memory is short"});
   if (const int old = open_socket.exchange(-1); old >= 0) close(old);
   socket = -1;
   return sticky;
@@ -127,7 +134,7 @@ Result DeviceClient::State::Call(MessageKind kind, const Request& request, Reply
     shutdown(socket, SHUT_RDWR);
     return Disconnected();
   }
-  if (result.error == Error::kKernelFault || result.error == Error::kDisconnected) sticky = result;
+  if (result.error == Error::kKernelFault || result.error == Error::kDisconnected) Stick(result);
   return result;
 }
 
@@ -170,7 +177,7 @@ Result DeviceClient::State::Connect() {
   if (result.ok()) result = MapWindow(windows[1], files[1], reply.constant_base, reply.constant_bytes);
   for (int file : files) close(file);
   if (!result.ok()) {
-    sticky = result;
+    Stick(result);
     if (const int old = open_socket.exchange(-1); old >= 0) close(old);
     socket = -1;
     return result;
@@ -199,6 +206,11 @@ Result DeviceClient::CheckProcess() {
       Error::kNoDevice,
       "this process is the child of a fork: the device belongs to its parent. Use the device in one of them only, or "
       "execute a program in the child"};
+}
+
+Result DeviceClient::StickyError() {
+  if (!state_->failed) return CheckProcess();
+  return state_->Locked([&] { return state_->sticky; });
 }
 
 Result DeviceClient::Connect() {

@@ -35,6 +35,9 @@ class DeviceClient {
   // kNoDevice with a message in the child of a fork whose parent has connected: the device is the parent's.
   static Result CheckProcess();
 
+  // The sticky error, if there has been one. Asks and starts nothing, and does not wait for a kernel that runs.
+  Result StickyError();
+
   // Starts the device process and maps its memory; implicit in all other functions. kNoDevice with a message that says
   // what to do.
   Result Connect();

@@ -44,6 +44,8 @@ device::DeviceClient& Client() {
   return client;
 }
 
+cl_int DeviceFault() { return ErrorCode(Client().StickyError()); }
+
 cl_int ErrorCode(const device::Result& result) {
   using device::Error;
   if (result.ok()) return CL_SUCCESS;

@@ -57,6 +57,10 @@ uint64_t MaxAllocationBytes();
 // The client, told where the device program is. Every use of the device process goes through here.
 device::DeviceClient& Client();
 
+// CL_SUCCESS, or what every call that has to do with the device returns once a kernel has failed or the device process
+// has ended.
+cl_int DeviceFault();
+
 // What OpenCL calls an error of the device process. Its message is written to stderr, each text once: the error numbers
 // of OpenCL cannot carry it.
 cl_int ErrorCode(const device::Result& result);

@@ -12,6 +12,7 @@ cl_command_queue MakeQueue(cl_context context, cl_device_id device, cl_command_q
                            cl_int* errcode_ret) {
   if (!IsValid(context)) return Fail<_cl_command_queue>(CL_INVALID_CONTEXT, errcode_ret);
   if (device != Device()) return Fail<_cl_command_queue>(CL_INVALID_DEVICE, errcode_ret);
+  if (const cl_int fault = DeviceFault(); fault != CL_SUCCESS) return Fail<_cl_command_queue>(fault, errcode_ret);
   static std::atomic<uint64_t> queues{0};
   cl_command_queue queue = Make<_cl_command_queue>();
   queue->context = Ref<_cl_context>(context);
@@ -80,7 +81,7 @@ cl_int CL_API_CALL SetCommandQueueProperty(cl_command_queue queue, cl_command_qu
 }
 
 // Commands have run, or wait for something that flushing cannot bring about.
-cl_int CL_API_CALL Flush(cl_command_queue queue) { return IsValid(queue) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE; }
+cl_int CL_API_CALL Flush(cl_command_queue queue) { return IsValid(queue) ? DeviceFault() : CL_INVALID_COMMAND_QUEUE; }
 
 cl_int CL_API_CALL Finish(cl_command_queue queue) {
   return IsValid(queue) ? Scheduler::Get().Finish(queue) : CL_INVALID_COMMAND_QUEUE;

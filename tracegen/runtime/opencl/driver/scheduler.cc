@@ -46,6 +46,7 @@ cl_int Scheduler::Check(const WaitList& waits, const _cl_context* context) {
 cl_int Scheduler::Submit(cl_command_queue queue, cl_command_type type, const WaitList& waits, Work work,
                          cl_event* event_ret, bool blocking, Ordering ordering) {
   if (cl_int error = Check(waits, queue->context.get()); error != CL_SUCCESS) return error;
+  if (cl_int error = DeviceFault(); error != CL_SUCCESS) return error;
   cl_event event = Make<_cl_event>();
   const Ref<_cl_event> kept(event);
   event->context = queue->context;
@@ -128,6 +129,8 @@ void Scheduler::Run(_cl_event* event, Lock& lock) {
   lock.unlock();
   if (waits_failed) {
     outcome.error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  } else if (const cl_int fault = DeviceFault(); fault != CL_SUCCESS) {
+    outcome.error = fault;  // of a command that was enqueued before
   } else if (work) {
     outcome = work(order);
   }
@@ -223,7 +226,7 @@ cl_int Scheduler::Wait(const WaitList& events) {
     HostHasWaitedFor(event->launches);
     if (event->status < 0) error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   }
-  return error;
+  return error != CL_SUCCESS ? error : DeviceFault();
 }
 
 cl_int Scheduler::Finish(cl_command_queue queue) {
@@ -232,7 +235,9 @@ cl_int Scheduler::Finish(cl_command_queue queue) {
   changed_.wait(lock, [&] { return queue->pending == 0; });
   host_time_ = std::max(host_time_, device_time_);
   HostHasWaitedFor(queue->launches);
-  return std::exchange(queue->error, CL_SUCCESS);
+  const cl_int error = std::exchange(queue->error, CL_SUCCESS);
+  const cl_int fault = DeviceFault();
+  return fault != CL_SUCCESS ? fault : error;
 }
 
 cl_int Scheduler::Status(cl_event event) {

@@ -106,7 +106,8 @@ class Scheduler {
   static cl_int Check(const WaitList& waits, const _cl_context* context);
 
   // Enqueues a command. With `blocking` it returns when the command is complete, with the command's error. `event`
-  // unless null gets the command's event. Errors: those of Check, and the command's own if it has run already.
+  // unless null gets the command's event. Errors: those of Check, DeviceFault, and the command's own if it has run
+  // already.
   cl_int Submit(cl_command_queue queue, cl_command_type type, const WaitList& waits, Work work, cl_event* event,
                 bool blocking = false, Ordering ordering = Ordering::kCommand);
 
@@ -114,9 +115,9 @@ class Scheduler {
   // CL_INVALID_OPERATION if it has been set before.
   cl_int SetUserStatus(cl_event event, cl_int status);
 
-  // CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if one of them has failed.
+  // CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if one of them has failed; else DeviceFault.
   cl_int Wait(const WaitList& events);
-  // Until all commands of the queue are complete. The error of one that failed.
+  // Until all commands of the queue are complete. DeviceFault, or the error of one that failed.
   cl_int Finish(cl_command_queue queue);
 
   cl_int Status(cl_event event);
