@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "llvm/IR/Constants.h"
@@ -92,20 +93,6 @@ absl::StatusOr<device::KernelInfo> DescribeKernel(const llvm::Function& kernel) 
   return info;
 }
 
-// Only `kernel` stays one; the others become functions that nobody calls.
-void KeepKernel(llvm::Module& module, const std::string& kernel) {
-  llvm::NamedMDNode* annotations = module.getNamedMetadata("nvvm.annotations");
-  if (annotations == nullptr) return;
-  std::vector<llvm::MDNode*> kept;
-  for (llvm::MDNode* node : annotations->operands()) {
-    const auto* function =
-        node->getNumOperands() > 0 ? llvm::mdconst::dyn_extract_or_null<llvm::Function>(node->getOperand(0)) : nullptr;
-    if (function == nullptr || function->getName() == kernel) kept.push_back(node);
-  }
-  annotations->clearOperands();
-  for (llvm::MDNode* node : kept) annotations->addOperand(node);
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<LoadedModule>> LoadedModule::Load(std::string bitcode,
@@ -188,6 +175,13 @@ CodeFacts LoadedModule::Facts(const LoadedKernel& kernel) const {
   facts.meets_warps = kernel.unit.program.uses_warp_operations() || kernel.recorded.kernel.meets_warp ||
                       kernel.native.kernel.meets_warp;
   return facts;
+}
+
+uint32_t LoadedModule::capability() const {
+  uint32_t number = 0;
+  const bool known =
+      absl::StartsWith(options_.target, "sm_") && absl::SimpleAtoi(options_.target.substr(3, 2), &number);
+  return known ? number : 70;
 }
 
 std::vector<device::VariableInfo> LoadedModule::Variables() const {

@@ -55,6 +55,8 @@ class LoadedModule {
   // What the host sees; kernels as they were found, without what compiling tells.
   const std::vector<device::KernelInfo>& kernels() const { return kernel_infos_; }
   std::vector<device::VariableInfo> Variables() const;
+  // Compute capability that it was compiled for, such as 70.
+  uint32_t capability() const;
   // What a trace's header says about the module, as far as it is known before a kernel is needed; about a kernel, with
   // the source files in the order that its instructions count.
   CodeFacts Facts() const;

@@ -10,7 +10,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "tracegen/frontend/bitcode.h"
 #include "tracegen/frontend/device_headers.h"
@@ -21,26 +20,6 @@ namespace heddle::tracegen {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The first "FILE:LINE:COLUMN: error: MESSAGE" of clang as "FILE:LINE: MESSAGE", or its first line.
-std::string FirstError(const std::string& messages) {
-  for (absl::string_view line : absl::StrSplit(messages, '\n')) {
-    for (absl::string_view mark : {": fatal error: ", ": error: "}) {
-      const size_t at = line.find(mark);
-      if (at == absl::string_view::npos) continue;
-      absl::string_view place = line.substr(0, at);
-      if (const size_t column = place.rfind(':');
-          column != absl::string_view::npos && column > 0 && place.rfind(':', column - 1) != absl::string_view::npos) {
-        place = place.substr(0, column);
-      }
-      return absl::StrCat(place, ": ", line.substr(at + mark.size()));
-    }
-  }
-  for (absl::string_view line : absl::StrSplit(messages, '\n')) {
-    if (!line.empty()) return std::string(line);
-  }
-  return "clang failed without a message";
-}
 
 absl::StatusOr<std::vector<std::string>> CompilerArguments(const std::string& path, Language language,
                                                            const CompileOptions& options) {
@@ -72,7 +51,7 @@ absl::StatusOr<std::string> MakeBitcode(const std::string& path, Language langua
   arguments->insert(arguments->end(), {path, "-o", output});
   absl::StatusOr<ClangResult> result = RunClang(*arguments, directory);
   if (!result.ok()) return result.status();
-  if (!result->ok) return absl::InvalidArgumentError(FirstError(result->messages));
+  if (!result->ok) return absl::InvalidArgumentError(FirstCompilerError(result->messages));
   return output;
 }
 

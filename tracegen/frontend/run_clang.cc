@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
 
@@ -35,6 +36,25 @@ std::string ReadText(const std::string& path) {
   std::stringstream text;
   text << in.rdbuf();
   return text.str();
+}
+
+std::string FirstCompilerError(const std::string& messages) {
+  for (absl::string_view line : absl::StrSplit(messages, '\n')) {
+    for (absl::string_view mark : {": fatal error: ", ": error: "}) {
+      const size_t at = line.find(mark);
+      if (at == absl::string_view::npos) continue;
+      absl::string_view place = line.substr(0, at);
+      if (const size_t column = place.rfind(':');
+          column != absl::string_view::npos && column > 0 && place.rfind(':', column - 1) != absl::string_view::npos) {
+        place = place.substr(0, column);
+      }
+      return absl::StrCat(place, ": ", line.substr(at + mark.size()));
+    }
+  }
+  for (absl::string_view line : absl::StrSplit(messages, '\n')) {
+    if (!line.empty()) return std::string(line);
+  }
+  return "clang failed without a message";
 }
 
 absl::StatusOr<ClangResult> RunClang(const std::vector<std::string>& arguments, const TemporaryDirectory& directory) {

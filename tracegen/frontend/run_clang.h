@@ -34,6 +34,9 @@ struct ClangResult {
 // Runs clang 19 with `arguments`; `directory` takes its messages. Errors: clang is not installed or cannot be started.
 absl::StatusOr<ClangResult> RunClang(const std::vector<std::string>& arguments, const TemporaryDirectory& directory);
 
+// Of a compiler's messages the first "FILE:LINE:COLUMN: error: MESSAGE" as "FILE:LINE: MESSAGE", or the first line.
+std::string FirstCompilerError(const std::string& messages);
+
 // The contents of a file; empty if it cannot be read.
 std::string ReadText(const std::string& path);
 

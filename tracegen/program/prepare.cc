@@ -323,6 +323,19 @@ struct AnalysisManagers {
 
 }  // namespace
 
+void KeepKernel(llvm::Module& module, const std::string& kernel) {
+  llvm::NamedMDNode* annotations = module.getNamedMetadata("nvvm.annotations");
+  if (annotations == nullptr) return;
+  std::vector<llvm::MDNode*> kept;
+  for (llvm::MDNode* node : annotations->operands()) {
+    const auto* function =
+        node->getNumOperands() > 0 ? llvm::mdconst::dyn_extract_or_null<llvm::Function>(node->getOperand(0)) : nullptr;
+    if (function == nullptr || function->getName() == kernel) kept.push_back(node);
+  }
+  annotations->clearOperands();
+  for (llvm::MDNode* node : kept) annotations->addOperand(node);
+}
+
 std::vector<llvm::Function*> KernelsOf(const llvm::Module& module) {
   std::vector<llvm::Function*> marked;
   const llvm::NamedMDNode* annotations = module.getNamedMetadata("nvvm.annotations");

@@ -20,6 +20,9 @@ std::vector<llvm::Function*> KernelsOf(const llvm::Module& module);
 // program itself has asked for is a thread's regular end; the back end's own follows it where the program cannot go on.
 bool IsUnreachableMark(const llvm::Instruction& instruction);
 
+// Only `kernel` stays one; the others become functions that nobody calls.
+void KeepKernel(llvm::Module& module, const std::string& kernel);
+
 // True for functions that end the run when called: assertion failure.
 bool IsFailureCall(llvm::StringRef name);
 

@@ -178,8 +178,9 @@ absl::Status MoveInvariantCode(llvm::Function& kernel) {
   return absl::OkStatus();
 }
 
-// The same module in a context of its own.
-absl::StatusOr<CanonicalModule> CanonicalCopy(const llvm::Module& module, const std::string& target, bool wrapped) {
+// The same module in a context of its own; with one of its kernels, unless `kernel` is empty.
+absl::StatusOr<CanonicalModule> CanonicalCopy(const llvm::Module& module, const std::string& target, bool wrapped,
+                                              const std::string& kernel) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::WriteBitcodeToFile(module, stream);
@@ -187,9 +188,10 @@ absl::StatusOr<CanonicalModule> CanonicalCopy(const llvm::Module& module, const 
   llvm::Expected<std::unique_ptr<llvm::Module>> copy =
       llvm::parseBitcodeFile(llvm::MemoryBufferRef(llvm::StringRef(bytes.data(), bytes.size()), "module"), *context);
   if (!copy) return absl::InternalError(llvm::toString(copy.takeError()));
+  if (!kernel.empty()) KeepKernel(**copy, kernel);
   if (wrapped) {
-    for (llvm::Function* kernel : KernelsOf(**copy)) {
-      if (absl::Status status = WrapInVirtualBlocks(*kernel, NextIndices::kHardware); !status.ok()) return status;
+    for (llvm::Function* function : KernelsOf(**copy)) {
+      if (absl::Status status = WrapInVirtualBlocks(*function, NextIndices::kHardware); !status.ok()) return status;
     }
   }
   return Canonicalize(std::move(context), std::move(*copy), target);
@@ -200,6 +202,59 @@ uint32_t Returns(const trace::v1::KernelProgram& program, const trace::v1::Basic
   const auto last = static_cast<int>(block.first_instruction() + block.instruction_count() - 1);
   return block.terminator() == trace::v1::EXIT &&
          (program.instruction(last).flags() & trace::v1::FLAG_CANNOT_RETURN) == 0;
+}
+
+// The costs of all kernels of the module, or of one.
+absl::StatusOr<std::vector<VirtualBlockCost>> Measure(const llvm::Module& module, const std::string& target,
+                                                      const std::string& kernel) {
+  absl::StatusOr<CanonicalModule> plain = CanonicalCopy(module, target, false, kernel);
+  if (!plain.ok()) return plain.status();
+  absl::StatusOr<CanonicalModule> wrapped = CanonicalCopy(module, target, true, kernel);
+  if (!wrapped.ok()) return wrapped.status();
+  std::vector<VirtualBlockCost> costs;
+  for (const KernelName& name : ListKernels(*plain)) {
+    absl::StatusOr<KernelUnit> before = ReadKernel(*plain, name.mangled);
+    if (!before.ok()) return before.status();
+    absl::StatusOr<KernelUnit> after = ReadKernel(*wrapped, name.mangled);
+    if (!after.ok()) return after.status();
+    VirtualBlockCost& cost = costs.emplace_back();
+    cost.kernel = name.name;
+    cost.registers = before->program.register_count();
+    cost.extra_registers = static_cast<int32_t>(after->program.register_count()) - static_cast<int32_t>(cost.registers);
+    const trace::v1::Function& own = before->program.function(0);
+    uint32_t returns = 0;
+    for (uint32_t b = own.first_block(); b < own.first_block() + own.block_count(); ++b) {
+      const trace::v1::BasicBlock& block = before->program.block(static_cast<int>(b));
+      cost.instructions += block.instruction_count();
+      returns += Returns(before->program, block);
+    }
+    uint32_t in_loop = 0;
+    bool in_front = true;  // blocks are in reverse post-order; what is behind the loop traps, or is the one return
+    const trace::v1::Function& loop = after->program.function(0);
+    for (uint32_t b = loop.first_block(); b < loop.first_block() + loop.block_count(); ++b) {
+      const trace::v1::BasicBlock& block = after->program.block(static_cast<int>(b));
+      in_front &= block.loop_depth() == 0;
+      if (!in_front) {
+        in_loop += block.instruction_count() - Returns(after->program, block);
+        continue;
+      }
+      for (uint32_t i = 0; i < block.instruction_count(); ++i) {
+        const trace::v1::Instruction& instruction =
+            after->program.instruction(static_cast<int>(block.first_instruction() + i));
+        const bool ours =
+            instruction.source_file() != 0 && wrapped->source_files[instruction.source_file() - 1] == kWrapperFile;
+        ++(ours ? cost.once : cost.hoisted);
+      }
+    }
+    // In the loop a return goes on with the next block. Instructions of the kernel that the wrapper's make superfluous
+    // (reads of the indices, or of the grid's size) make up for some of the wrapper's; more of them than it has are
+    // none of the loop's any more either, as if they had moved.
+    const int64_t stay = static_cast<int64_t>(cost.instructions) - returns - cost.hoisted;
+    const int64_t more = static_cast<int64_t>(in_loop) - stay;
+    cost.iteration = static_cast<uint32_t>(std::max<int64_t>(more, 0));
+    cost.hoisted += static_cast<uint32_t>(std::max<int64_t>(-more, 0));
+  }
+  return costs;
 }
 
 }  // namespace
@@ -289,54 +344,26 @@ absl::Status WrapInVirtualBlocks(llvm::Function& kernel, NextIndices next) {
 
 absl::StatusOr<std::vector<VirtualBlockCost>> MeasureVirtualBlocks(const llvm::Module& module,
                                                                    const std::string& target) {
-  absl::StatusOr<CanonicalModule> plain = CanonicalCopy(module, target, false);
-  if (!plain.ok()) return plain.status();
-  absl::StatusOr<CanonicalModule> wrapped = CanonicalCopy(module, target, true);
-  if (!wrapped.ok()) return wrapped.status();
+  const std::vector<llvm::Function*> kernels = KernelsOf(module);
+  if (kernels.empty()) return absl::InvalidArgumentError("there are no kernels in this device code");
+  absl::StatusOr<std::vector<VirtualBlockCost>> all = Measure(module, target, "");
+  if (all.ok() || kernels.size() == 1) return all;
   std::vector<VirtualBlockCost> costs;
-  for (const KernelName& name : ListKernels(*plain)) {
-    absl::StatusOr<KernelUnit> before = ReadKernel(*plain, name.mangled);
-    if (!before.ok()) return before.status();
-    absl::StatusOr<KernelUnit> after = ReadKernel(*wrapped, name.mangled);
-    if (!after.ok()) return after.status();
+  absl::Status first;
+  bool any = false;
+  for (const llvm::Function* kernel : kernels) {
+    absl::StatusOr<std::vector<VirtualBlockCost>> one = Measure(module, target, kernel->getName().str());
+    if (one.ok() && one->size() == 1) {
+      costs.push_back(std::move(one->front()));
+      any = true;
+      continue;
+    }
+    first.Update(one.status());
     VirtualBlockCost& cost = costs.emplace_back();
-    cost.kernel = name.name;
-    cost.registers = before->program.register_count();
-    cost.extra_registers = static_cast<int32_t>(after->program.register_count()) - static_cast<int32_t>(cost.registers);
-    const trace::v1::Function& own = before->program.function(0);
-    uint32_t returns = 0;
-    for (uint32_t b = own.first_block(); b < own.first_block() + own.block_count(); ++b) {
-      const trace::v1::BasicBlock& block = before->program.block(static_cast<int>(b));
-      cost.instructions += block.instruction_count();
-      returns += Returns(before->program, block);
-    }
-    uint32_t in_loop = 0;
-    bool in_front = true;  // blocks are in reverse post-order; what is behind the loop traps, or is the one return
-    const trace::v1::Function& loop = after->program.function(0);
-    for (uint32_t b = loop.first_block(); b < loop.first_block() + loop.block_count(); ++b) {
-      const trace::v1::BasicBlock& block = after->program.block(static_cast<int>(b));
-      in_front &= block.loop_depth() == 0;
-      if (!in_front) {
-        in_loop += block.instruction_count() - Returns(after->program, block);
-        continue;
-      }
-      for (uint32_t i = 0; i < block.instruction_count(); ++i) {
-        const trace::v1::Instruction& instruction =
-            after->program.instruction(static_cast<int>(block.first_instruction() + i));
-        const bool ours =
-            instruction.source_file() != 0 && wrapped->source_files[instruction.source_file() - 1] == kWrapperFile;
-        ++(ours ? cost.once : cost.hoisted);
-      }
-    }
-    // In the loop a return goes on with the next block. Instructions of the kernel that the wrapper's make superfluous
-    // (reads of the indices, or of the grid's size) make up for some of the wrapper's; more of them than it has are
-    // none of the loop's any more either, as if they had moved.
-    const int64_t stay = static_cast<int64_t>(cost.instructions) - returns - cost.hoisted;
-    const int64_t more = static_cast<int64_t>(in_loop) - stay;
-    cost.iteration = static_cast<uint32_t>(std::max<int64_t>(more, 0));
-    cost.hoisted += static_cast<uint32_t>(std::max<int64_t>(-more, 0));
+    cost.kernel = BaseName(kernel->getName().str());
+    cost.failure = std::string(one.status().message());
   }
-  return costs;
+  return any ? absl::StatusOr<std::vector<VirtualBlockCost>>(std::move(costs)) : first;
 }
 
 }  // namespace heddle::tracegen

@@ -39,10 +39,12 @@ struct VirtualBlockCost {
   uint32_t once = 0;       // instructions of the wrapper in front of the loop
   uint32_t iteration = 0;  // of the wrapper in the loop: all that the loop has and the kernel has not
   uint32_t hoisted = 0;    // of the kernel, that have moved in front of the loop
+  std::string failure;     // why there are no numbers; empty if there are
 };
 
-// Wraps every kernel of the module, generates PTX with and without the wrapper by the same passes, and counts.
-// Errors: those of WrapInVirtualBlocks and Canonicalize.
+// Wraps every kernel of the module, generates PTX with and without the wrapper by the same passes, and counts. A kernel
+// for which that fails (the errors of WrapInVirtualBlocks and Canonicalize) says so and does no harm to the others,
+// which are measured one by one then. Errors: all kernels fail, the first one's; a module without kernels.
 absl::StatusOr<std::vector<VirtualBlockCost>> MeasureVirtualBlocks(const llvm::Module& module,
                                                                    const std::string& target);
 
