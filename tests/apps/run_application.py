@@ -14,6 +14,7 @@ and messages. FILE is a .cu file, whose lines
 // marked: TEXT                    is in a note of a replay (with the options of the first "replay:", if there is one)
 // replay: OPTIONS                 a replay that must succeed
 // replay-refused: OPTIONS | TEXT  a replay that must be refused with this text
+// faults: TEXT                    a kernel fails, which the program expects: captures end with 1, and say this
 """
 import argparse
 import filecmp
@@ -25,10 +26,10 @@ import subprocess
 import sys
 
 
-def run(command, folder, env=None):
+def run(command, folder, env=None, status=0):
     result = subprocess.run([str(word) for word in command], cwd=folder, env=env, capture_output=True, text=True,
                             timeout=240)
-    if result.returncode != 0:
+    if result.returncode != status:
         sys.exit(f"{' '.join(map(str, command))}: ended with {result.returncode}\n{result.stdout}{result.stderr}")
     return result
 
@@ -108,8 +109,10 @@ def main():
     # Blocks are spread at once, however short the launch.
     environment = dict(os.environ, HEDDLE_SPREAD_AFTER="0")
     messages = []
+    faults = wishes(args.source, "faults")
     for trace, ways in zip(traces, (["--jobs", "1"], ["--jobs", "3", "--own-stacks"])):
-        captured = run([heddle, "capture", "--quiet", *options, *ways, "-o", trace, "--", program], work, environment)
+        captured = run([heddle, "capture", "--quiet", *options, *ways, "-o", trace, "--", program], work, environment,
+                       status=1 if faults else 0)
         if captured.stdout != native.stdout:
             sys.exit(f"natively it prints\n{native.stdout}\nand captured\n{captured.stdout}")
         messages.append(captured.stderr)
@@ -118,6 +121,9 @@ def main():
     run([heddle, "trace", "check", traces[0]], work)
     if not filecmp.cmp(*traces, shallow=False):
         sys.exit("two captures are not the same bytes")
+    for text in faults:
+        if text not in messages[0]:
+            sys.exit(f"a capture does not say '{text}'\n{messages[0]}")
     check_replays(args.source, heddle, traces[0], work)
     shutil.rmtree(work, ignore_errors=True)
 

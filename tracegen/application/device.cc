@@ -31,13 +31,20 @@ constexpr uint64_t kLaunchNanoseconds = 3000;
 constexpr uint64_t kInstructionsPerNanosecond = 1000;
 // Largest constant memory that programs are told of (CUDA C++ Programming Guide); more is accepted.
 constexpr uint32_t kShownConstantBytes = 64 << 10;
-// Size of a kernel's parameters (same table).
-constexpr uint32_t kMaxParameterBytes = 4096;
+// Size of a kernel's parameters (same table, since CUDA 12.1: more from compute capability 7.0 on).
+constexpr uint32_t kMaxParameterBytes = 32764;
+constexpr uint32_t kMaxParameterBytesBefore70 = 4096;
 
 // What a launch can print; more is lost, as from the full buffer of a device.
 constexpr size_t kMaxPrintedBytes = size_t{64} << 20;
 
 Result Fail(Error error, const absl::Status& status) { return {error, std::string(status.message())}; }
+
+// The outcome of a request for memory.
+Result FailMemory(const absl::Status& status) {
+  if (status.ok()) return {};
+  return Fail(absl::IsResourceExhausted(status) ? Error::kOutOfMemory : Error::kInvalidValue, status);
+}
 
 Result FailCompile(const absl::Status& status) {
   return Fail(absl::IsNotFound(status) ? Error::kUnknownKernel : Error::kUnsupported, status);
@@ -161,6 +168,21 @@ Result Device::Free(uint64_t address) {
   return status.ok() ? Result{} : Fail(Error::kInvalidValue, status);
 }
 
+Result Device::Reserve(const device::ReserveRequest& request, uint64_t* address) {
+  absl::StatusOr<uint64_t> reserved = memory_->Reserve(request.bytes, request.alignment, request.wanted);
+  if (!reserved.ok()) return FailMemory(reserved.status());
+  *address = *reserved;
+  return {};
+}
+
+Result Device::Release(uint64_t address) { return FailMemory(memory_->Release(address)); }
+
+Result Device::Map(const device::MapRequest& request) {
+  return FailMemory(memory_->Map(request.address, request.bytes, request.name));
+}
+
+Result Device::Unmap(uint64_t address) { return FailMemory(memory_->Unmap(address)); }
+
 device::DeviceLimits Device::Limits() const {
   device::DeviceLimits limits;
   limits.total_bytes = memory_->capacity();
@@ -218,10 +240,11 @@ Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* lau
     return {Error::kInvalidLaunch, absl::StrCat("kernel '", info.shown_name, "' takes ", info.parameter_bytes,
                                                 " bytes of parameters, but ", request.parameters.size(), " are given")};
   }
-  if (info.parameter_bytes > kMaxParameterBytes) {
-    return {Error::kInvalidLaunch,
-            absl::StrCat("kernel '", info.shown_name, "' takes ", info.parameter_bytes,
-                         " bytes of parameters, but a device has room for ", kMaxParameterBytes)};
+  const bool old = launch->module->capability() < 70;
+  if (const uint32_t most = old ? kMaxParameterBytesBefore70 : kMaxParameterBytes; info.parameter_bytes > most) {
+    return {Error::kInvalidLaunch, absl::StrCat("kernel '", info.shown_name, "' takes ", info.parameter_bytes,
+                                                " bytes of parameters, but a device has room for ", most,
+                                                old ? "; from -arch=sm_70 on there is room for 32764" : "")};
   }
   for (uint64_t dependency : request.dependencies) {
     if (dependency >= launches_) {

@@ -36,6 +36,10 @@ class Device {
   device::Result DescribeKernel(const device::KernelName& kernel, device::KernelInfo* info);
   device::Result Allocate(const device::AllocateRequest& request, uint64_t* address);
   device::Result Free(uint64_t address);
+  device::Result Reserve(const device::ReserveRequest& request, uint64_t* address);
+  device::Result Release(uint64_t address);
+  device::Result Map(const device::MapRequest& request);
+  device::Result Unmap(uint64_t address);
   // kKernelFault after a kernel has failed: the trace ends before it.
   device::Result Launch(const device::LaunchRequest& request, device::LaunchReply* reply);
   void NoteTransfer(const device::TransferNote& note);

@@ -170,6 +170,15 @@ class Server {
             reader, reply, [&](auto& request, auto* answer) { return device_->Allocate(request, answer); });
       case MessageKind::kFree:
         return Call<uint64_t>(reader, reply, [&](uint64_t address) { return device_->Free(address); });
+      case MessageKind::kReserve:
+        return Call<device::ReserveRequest, uint64_t>(
+            reader, reply, [&](auto& request, auto* answer) { return device_->Reserve(request, answer); });
+      case MessageKind::kRelease:
+        return Call<uint64_t>(reader, reply, [&](uint64_t address) { return device_->Release(address); });
+      case MessageKind::kMap:
+        return Call<device::MapRequest>(reader, reply, [&](auto& request) { return device_->Map(request); });
+      case MessageKind::kUnmap:
+        return Call<uint64_t>(reader, reply, [&](uint64_t address) { return device_->Unmap(address); });
       case MessageKind::kLaunch:
         return Call<device::LaunchRequest, device::LaunchReply>(
             reader, reply, [&](auto& request, auto* answer) { return device_->Launch(request, answer); });

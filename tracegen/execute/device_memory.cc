@@ -110,7 +110,7 @@ absl::StatusOr<uint64_t> DeviceMemory::Allocate(uint64_t bytes, const std::strin
 
 absl::Status DeviceMemory::Free(uint64_t address) {
   const auto found = allocations_.find(address);
-  if (found == allocations_.end()) {
+  if (found == allocations_.end() || found->second.mapped) {
     return absl::InvalidArgumentError(
         absl::StrCat("0x", absl::Hex(address), " is not the start of an allocation: ", Describe(address)));
   }
@@ -122,23 +122,28 @@ absl::Status DeviceMemory::Free(uint64_t address) {
   const uint64_t last_page = std::max(range.end / kPage * kPage, first_page);
   std::memset(At(address), 0, first_page - address);
   std::memset(At(last_page), 0, range.end - last_page);
-  if (first_page < last_page) {
-    const uint64_t bytes = last_page - first_page;
-    // A kernel that still uses them should fail. That they stay accessible is no harm, so errors do not matter (a
-    // process has a bounded number of separate ranges).
-    mprotect(At(first_page), bytes, PROT_NONE);
-    if (files_[0] >= 0) {
-      fallocate(files_[0], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first_page - kGlobalBase),
-                static_cast<off_t>(bytes));
-    } else {
-      madvise(At(first_page), bytes, MADV_DONTNEED);
-    }
-  }
-  uint64_t start = address;
-  uint64_t end = range.end;
+  if (first_page < last_page) ClosePages(first_page, last_page - first_page);
+  const uint64_t end = range.end;
   freed_[address] = std::move(range);
+  GivePlace(address, end);
+  return absl::OkStatus();
+}
+
+void DeviceMemory::ClosePages(uint64_t first_page, uint64_t bytes) {
+  // A kernel that still uses them should fail. That they stay accessible is no harm, so errors do not matter (a process
+  // has a bounded number of separate ranges).
+  mprotect(At(first_page), bytes, PROT_NONE);
+  if (files_[0] >= 0) {
+    fallocate(files_[0], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first_page - kGlobalBase),
+              static_cast<off_t>(bytes));
+  } else {
+    madvise(At(first_page), bytes, MADV_DONTNEED);
+  }
+}
+
+void DeviceMemory::GivePlace(uint64_t start, uint64_t end) {
   // Joined with its free neighbours.
-  auto after = free_.lower_bound(address);
+  auto after = free_.lower_bound(start);
   if (after != free_.end() && after->first == end) {
     end = after->second;
     after = free_.erase(after);
@@ -152,7 +157,103 @@ absl::Status DeviceMemory::Free(uint64_t address) {
   } else {
     free_.emplace(start, end);
   }
+}
+
+bool DeviceMemory::TakePlaceAt(uint64_t address, uint64_t bytes) {
+  if (address >= next_ && address - kGlobalBase < kGlobalBytes - kTailSlack &&
+      bytes <= kGlobalBase + kGlobalBytes - kTailSlack - address) {
+    const uint64_t start = std::exchange(next_, address + bytes);
+    if (start != address) free_.emplace(start, address);
+    return true;
+  }
+  auto place = free_.upper_bound(address);
+  if (place == free_.begin()) return false;
+  const auto [start, end] = *--place;
+  if (address >= end || bytes > end - address) return false;
+  free_.erase(place);
+  if (start != address) free_.emplace(start, address);
+  if (address + bytes != end) free_.emplace(address + bytes, end);
+  return true;
+}
+
+absl::StatusOr<uint64_t> DeviceMemory::Reserve(uint64_t bytes, uint64_t alignment, uint64_t wanted) {
+  if (bytes == 0 || bytes % kPage != 0 || alignment == 0 || (alignment & (alignment - 1)) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("a reservation of ", bytes, " bytes aligned to ", alignment,
+                                                   ": whole pages are needed, and a power of two"));
+  }
+  alignment = std::max(alignment, kPage);
+  uint64_t address = wanted;
+  if (wanted == 0 || wanted % alignment != 0 || !TakePlaceAt(wanted, bytes)) {
+    // A place that holds an aligned one, of which the rest is given back.
+    const uint64_t place = bytes > kGlobalBytes - alignment ? 0 : TakePlace(bytes + alignment);
+    if (place == 0) {
+      return absl::ResourceExhaustedError(absl::StrCat("no ", bytes, " bytes of addresses are free"));
+    }
+    address = RoundUp(place, alignment);
+    if (address != place) GivePlace(place, address);
+    GivePlace(address + bytes, place + bytes + alignment);
+  }
+  // The slack behind an allocation may have been open.
+  mprotect(At(address), bytes, PROT_NONE);
+  freed_.erase(freed_.lower_bound(address), freed_.lower_bound(address + bytes));
+  reserved_[address] = address + bytes;
+  return address;
+}
+
+absl::Status DeviceMemory::Release(uint64_t address) {
+  const auto found = reserved_.find(address);
+  if (found == reserved_.end()) {
+    return absl::InvalidArgumentError(absl::StrCat("0x", absl::Hex(address), " is not the start of a reservation"));
+  }
+  if (const auto first = allocations_.lower_bound(address);
+      first != allocations_.end() && first->first < found->second) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("memory is still mapped at 0x", absl::Hex(first->first), " of this reservation"));
+  }
+  const uint64_t end = found->second;
+  reserved_.erase(found);
+  GivePlace(address, end);
   return absl::OkStatus();
+}
+
+absl::Status DeviceMemory::Map(uint64_t address, uint64_t bytes, const std::string& name) {
+  auto place = reserved_.upper_bound(address);
+  const bool reserved = place != reserved_.begin() && address < (--place)->second && bytes <= place->second - address;
+  if (!reserved || bytes == 0 || address % kPage != 0 || bytes % kPage != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(bytes, " bytes at 0x", absl::Hex(address), " are not whole pages of one reservation"));
+  }
+  auto next = allocations_.lower_bound(address + bytes);
+  if (next != allocations_.begin() && std::prev(next)->second.end > address) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("memory is mapped already at 0x", absl::Hex(std::prev(next)->first)));
+  }
+  if (bytes > free_bytes() || mprotect(At(address), bytes, PROT_READ | PROT_WRITE) != 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("'", name, "' needs ", bytes, " bytes, but device memory has only ", free_bytes(), " left"));
+  }
+  used_ += bytes;
+  freed_.erase(freed_.lower_bound(address), freed_.lower_bound(address + bytes));
+  allocations_[address] = {bytes, address + bytes, name, /*mapped=*/true};
+  return absl::OkStatus();
+}
+
+absl::Status DeviceMemory::Unmap(uint64_t address) {
+  const auto found = allocations_.find(address);
+  if (found == allocations_.end() || !found->second.mapped) {
+    return absl::InvalidArgumentError(absl::StrCat("no memory is mapped at 0x", absl::Hex(address)));
+  }
+  Range range = std::move(found->second);
+  allocations_.erase(found);
+  used_ -= range.bytes;
+  ClosePages(address, range.bytes);
+  freed_[address] = std::move(range);
+  return absl::OkStatus();
+}
+
+uint64_t DeviceMemory::OpenEnd(const Range& range) const {
+  if (range.mapped) return range.end;
+  return RoundUp(range.end == next_ ? range.end + kTailSlack : range.end, kPage);
 }
 
 std::string DeviceMemory::Describe(uint64_t address) const {
@@ -169,7 +270,15 @@ std::string DeviceMemory::Describe(uint64_t address) const {
                         " bytes)");
   };
   if (const auto freed = around(freed_); freed != freed_.end() && address < freed->second.end) {
-    return absl::StrCat(place(freed->first, freed->second), ", which has been freed");
+    return absl::StrCat(place(freed->first, freed->second),
+                        freed->second.mapped ? ", which has been unmapped" : ", which has been freed");
+  }
+  if (const auto next = reserved_.upper_bound(address);
+      next != reserved_.begin() && address < std::prev(next)->second) {
+    const auto mapped = around(allocations_);
+    if (mapped == allocations_.end() || address >= mapped->second.end) {
+      return "in reserved addresses where no memory is mapped";
+    }
   }
   if (const auto live = around(allocations_);
       live != allocations_.end() && address < live->second.end + (uint64_t{1} << 20)) {
@@ -187,7 +296,7 @@ absl::Status DeviceMemory::MapGlobal(int flags) const {
   }
   for (const auto& [address, range] : allocations_) {
     const uint64_t first_page = address / kPage * kPage;
-    const uint64_t last_page = RoundUp(range.end == next_ ? range.end + kTailSlack : range.end, kPage);
+    const uint64_t last_page = OpenEnd(range);
     if (mprotect(At(first_page), last_page - first_page, PROT_READ | PROT_WRITE) != 0) return failed();
   }
   return absl::OkStatus();

@@ -34,6 +34,17 @@ class DeviceMemory {
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes, const std::string& name);
   // Gives an allocation back. Its pages become inaccessible to kernels. Errors: no allocation starts there.
   absl::Status Free(uint64_t address);
+  // Takes addresses without memory behind them: a whole number of pages, aligned to `alignment` (a power of two), at
+  // `wanted` if that is free. Accesses there fail. Errors: no such place.
+  absl::StatusOr<uint64_t> Reserve(uint64_t bytes, uint64_t alignment, uint64_t wanted);
+  // Gives reserved addresses back. Errors: no reservation starts there, or memory is still mapped into it.
+  absl::Status Release(uint64_t address);
+  // Puts zeroed memory at a range of pages within a reservation; it is an allocation like others, without slack.
+  // Errors: a range that is not whole pages of one reservation, or where memory is mapped already; no memory left.
+  absl::Status Map(uint64_t address, uint64_t bytes, const std::string& name);
+  // Takes it away again, contents included. Errors: no mapping starts there.
+  absl::Status Unmap(uint64_t address);
+
   // What lies, or lay, at an address that a kernel may not access: "in 'a', which has been freed".
   std::string Describe(uint64_t address) const;
   // Makes local memory usable for the first `threads` threads of a block.
@@ -80,6 +91,7 @@ class DeviceMemory {
     uint64_t bytes = 0;  // asked for
     uint64_t end = 0;    // of its place, with slack
     std::string name;
+    bool mapped = false;  // into a reservation
   };
 
   DeviceMemory() = default;
@@ -87,6 +99,14 @@ class DeviceMemory {
   absl::Status MapGlobal(int flags) const;
   // Takes a place of `bytes`, the lowest that is free. 0 if there is none.
   uint64_t TakePlace(uint64_t bytes);
+  // The same for a place that starts at `address`. False if it is not free.
+  bool TakePlaceAt(uint64_t address, uint64_t bytes);
+  // Gives a place back.
+  void GivePlace(uint64_t start, uint64_t end);
+  // Zeroes pages, closes them, and gives their memory back.
+  void ClosePages(uint64_t first_page, uint64_t bytes);
+  // Up to where pages of an allocation are open.
+  uint64_t OpenEnd(const Range& range) const;
 
   uint64_t next_ = 0;  // behind it everything is free
   uint64_t capacity_ = 0;
@@ -94,8 +114,9 @@ class DeviceMemory {
   uint32_t local_threads_ = 0;
   int files_[2] = {-1, -1};
   std::map<uint64_t, Range> allocations_;
-  std::map<uint64_t, Range> freed_;    // what was last at places that are free now, for messages
-  std::map<uint64_t, uint64_t> free_;  // start to end, below next_
+  std::map<uint64_t, Range> freed_;        // what was last at places that are free now, for messages
+  std::map<uint64_t, uint64_t> free_;      // start to end, below next_
+  std::map<uint64_t, uint64_t> reserved_;  // start to end
 };
 
 }  // namespace heddle::tracegen

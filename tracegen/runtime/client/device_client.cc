@@ -257,6 +257,26 @@ Result DeviceClient::Free(uint64_t address) {
   return state_->Locked([&] { return state_->Call(MessageKind::kFree, address, static_cast<uint64_t*>(nullptr)); });
 }
 
+Result DeviceClient::Reserve(uint64_t bytes, uint64_t alignment, uint64_t wanted, uint64_t* address) {
+  return state_->Locked(
+      [&] { return state_->Call(MessageKind::kReserve, ReserveRequest{bytes, alignment, wanted}, address); });
+}
+
+Result DeviceClient::Release(uint64_t address) {
+  return state_->Locked([&] { return state_->Call(MessageKind::kRelease, address, static_cast<uint64_t*>(nullptr)); });
+}
+
+Result DeviceClient::Map(uint64_t address, uint64_t bytes, std::string_view name) {
+  return state_->Locked([&] {
+    return state_->Call(MessageKind::kMap, MapRequest{address, bytes, std::string(name)},
+                        static_cast<uint64_t*>(nullptr));
+  });
+}
+
+Result DeviceClient::Unmap(uint64_t address) {
+  return state_->Locked([&] { return state_->Call(MessageKind::kUnmap, address, static_cast<uint64_t*>(nullptr)); });
+}
+
 Result DeviceClient::Launch(const LaunchRequest& request, LaunchReply* reply) {
   return state_->Locked([&] { return state_->Call(MessageKind::kLaunch, request, reply); });
 }

@@ -65,6 +65,13 @@ class DeviceClient {
   // `address` is the start of an allocation, or 0 (does nothing). kInvalidValue otherwise.
   Result Free(uint64_t address);
 
+  // Device addresses without memory, at `wanted` if that is not 0 and free; memory within them; and the way back.
+  // DeviceMemory has the rules; kInvalidValue or kOutOfMemory.
+  Result Reserve(uint64_t bytes, uint64_t alignment, uint64_t wanted, uint64_t* address);
+  Result Release(uint64_t address);
+  Result Map(uint64_t address, uint64_t bytes, std::string_view name);
+  Result Unmap(uint64_t address);
+
   // Runs a kernel to its end. Also on errors, what the kernel printed before is in reply->printed.
   Result Launch(const LaunchRequest& request, LaunchReply* reply);
 

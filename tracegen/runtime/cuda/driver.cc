@@ -67,6 +67,14 @@ CUresult cuDeviceTotalMem(size_t* bytes, CUdevice device) {
   return result;
 }
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
+  // The runtime has no such attributes.
+  if (attribute == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED ||
+      attribute == CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED) {
+    if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
+    *value = attribute == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED ? 1 : 0;
+    return CUDA_SUCCESS;
+  }
   return Result(cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device));
 }
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
@@ -80,6 +88,12 @@ CUresult cuCtxCreate(CUcontext* context, unsigned int, CUdevice device) {
   if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
   *context = TheContext();
   return Result(cudaFree(nullptr));
+}
+CUresult cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam*, int, unsigned int flags, CUdevice device) {
+  return cuCtxCreate(context, flags, device);
+}
+CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams*, unsigned int flags, CUdevice device) {
+  return cuCtxCreate(context, flags, device);
 }
 CUresult cuCtxDestroy(CUcontext context) { return context == TheContext() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT; }
 CUresult cuCtxAttach(CUcontext* context, unsigned int) { return cuCtxGetCurrent(context); }

@@ -43,7 +43,7 @@ CUresult Result(cudaError_t error) { return static_cast<CUresult>(error); }
 
 CUresult Load(const char* call, const void* data, std::unique_ptr<CUmod_st> module, CUmodule* out) {
   if (out == nullptr || data == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (std::memcmp(data, kDeviceCodeMagic, sizeof(DeviceCodeHeader::magic)) != 0 || !module->image.Add(data)) {
+  if (!module->image.Add(data)) {
     Explain(call,
             "this is no device code of heddle-nvcc (PTX text and the vendor's binaries cannot be loaded): make "
             "the module with heddle-nvcc -cubin, -ptx or -fatbin");
@@ -97,7 +97,8 @@ CUresult cuModuleLoad(CUmodule* module, const char* path) {
   text << in.rdbuf();
   auto made = std::make_unique<CUmod_st>();
   made->storage = text.str();
-  if (made->storage.size() < sizeof(heddle::cuda::DeviceCodeHeader)) made->storage.resize(64);
+  // Something else, or a part of device code: as something else.
+  if (heddle::cuda::DeviceCodeBytes(made->storage) == 0) made->storage.assign(64, '\0');
   const void* data = made->storage.data();
   return heddle::cuda::Load("cuModuleLoad", data, std::move(made), module);
 }
@@ -231,13 +232,14 @@ CUresult cuFuncSetSharedSize(CUfunction function, unsigned int bytes) {
 }
 
 CUresult cuParamSetSize(CUfunction function, unsigned int bytes) {
-  if (function == nullptr || bytes > 4096) return CUDA_ERROR_INVALID_VALUE;
+  if (function == nullptr || bytes > heddle::cuda::kMaxParameterBytes) return CUDA_ERROR_INVALID_VALUE;
   function->parameters.resize(bytes);
   return CUDA_SUCCESS;
 }
 
 CUresult cuParamSetv(CUfunction function, int offset, void* data, unsigned int bytes) {
-  if (function == nullptr || offset < 0 || offset + bytes > 4096) return CUDA_ERROR_INVALID_VALUE;
+  constexpr unsigned int kMost = heddle::cuda::kMaxParameterBytes;
+  if (function == nullptr || offset < 0 || bytes > kMost || offset + bytes > kMost) return CUDA_ERROR_INVALID_VALUE;
   if (function->parameters.size() < offset + bytes) function->parameters.resize(offset + bytes);
   std::memcpy(function->parameters.data() + offset, data, bytes);
   return CUDA_SUCCESS;

@@ -172,7 +172,8 @@ cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared_bytes, cudaSt
 }
 
 cudaError_t cudaSetupArgument(const void* argument, size_t size, size_t offset) {
-  if (argument == nullptr || offset + size > 4096) return Fail(cudaErrorInvalidValue);
+  constexpr size_t kMost = heddle::cuda::kMaxParameterBytes;
+  if (argument == nullptr || offset > kMost || size > kMost - offset) return Fail(cudaErrorInvalidValue);
   std::string& bytes = heddle::cuda::old_arguments;
   if (bytes.size() < offset + size) bytes.resize(offset + size);
   std::memcpy(bytes.data() + offset, argument, size);

@@ -9,6 +9,9 @@
 
 namespace heddle::cuda {
 
+// Most bytes of arguments that a kernel may take; below compute capability 7.0 the device process refuses earlier.
+inline constexpr size_t kMaxParameterBytes = 32764;
+
 struct LaunchShape {
   dim3 grid;
   dim3 block;

@@ -100,7 +100,15 @@ const Allocation* FindRegistered(uint64_t host) {
 bool IsValidRange(uint64_t address, uint64_t bytes) {
   if (bytes == 0) return true;
   if (const Allocation* allocation = FindAllocation(address)) {
-    return bytes <= allocation->bytes - (address - allocation->address);
+    for (;;) {
+      const uint64_t here = allocation->bytes - (address - allocation->address);
+      if (bytes <= here) return true;
+      const MemoryKind kind = allocation->kind;
+      address += here;
+      bytes -= here;
+      allocation = FindAllocation(address);
+      if (kind != MemoryKind::kVirtual || allocation == nullptr || allocation->kind != kind) return false;
+    }
   }
   return CodeRegistry::Get().IsInVariable(address, bytes);
 }

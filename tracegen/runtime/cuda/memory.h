@@ -9,7 +9,7 @@
 
 namespace heddle::cuda {
 
-enum class MemoryKind { kDevice, kHost, kManaged, kRegistered, kArray, kInternal };
+enum class MemoryKind { kDevice, kHost, kManaged, kRegistered, kArray, kInternal, kVirtual };
 
 struct Allocation {
   uint64_t address = 0;
@@ -35,7 +35,8 @@ const Allocation* FindAllocation(uint64_t address);
 // The registered host memory that a pointer of the host lies in, or null.
 const Allocation* FindRegistered(uint64_t host);
 
-// Whether a copy may touch these bytes of device memory: they belong to one allocation or variable.
+// Whether a copy may touch these bytes of device memory: they belong to one allocation or variable, or to memory that
+// is mapped side by side.
 bool IsValidRange(uint64_t address, uint64_t bytes);
 
 // Rows of a copy or fill: `rows` times `bytes`, `pitch` apart, `slices` times `slice_bytes` apart.

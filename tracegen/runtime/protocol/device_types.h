@@ -140,7 +140,7 @@ struct DeviceLimits {
   uint32_t max_static_shared_bytes = 48 << 10;  // per block
   uint32_t max_shared_bytes = 96 << 10;         // per block, dynamic shared memory included
   uint32_t max_constant_bytes = 64 << 10;
-  uint32_t max_parameter_bytes = 4096;
+  uint32_t max_parameter_bytes = 32764;
   uint32_t warp_width = 32;
 };
 

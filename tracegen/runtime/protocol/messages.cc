@@ -250,6 +250,28 @@ void Read(Reader& from, AllocateRequest& value) {
   from.Text(value.name);
 }
 
+void Write(Writer& to, const ReserveRequest& value) {
+  to.Number(value.bytes);
+  to.Number(value.alignment);
+  to.Number(value.wanted);
+}
+void Read(Reader& from, ReserveRequest& value) {
+  from.Number(value.bytes);
+  from.Number(value.alignment);
+  from.Number(value.wanted);
+}
+
+void Write(Writer& to, const MapRequest& value) {
+  to.Number(value.address);
+  to.Number(value.bytes);
+  to.Text(value.name);
+}
+void Read(Reader& from, MapRequest& value) {
+  from.Number(value.address);
+  from.Number(value.bytes);
+  from.Text(value.name);
+}
+
 void Write(Writer& to, const LaunchRequest& value) {
   to.Number(value.module);
   to.Text(value.kernel);

@@ -31,6 +31,10 @@ enum class MessageKind : uint16_t {
   kLaunch = 8,
   kTransfer = 9,
   kLimits = 10,
+  kReserve = 11,
+  kRelease = 12,
+  kMap = 13,
+  kUnmap = 14,
 };
 
 // One field after the other, by overloads of Write and Read for each structure below.
@@ -65,6 +69,16 @@ struct AllocateRequest {
   uint64_t bytes = 0;
   std::string name;
 };
+struct ReserveRequest {
+  uint64_t bytes = 0;
+  uint64_t alignment = 0;
+  uint64_t wanted = 0;  // address; 0 = any
+};
+struct MapRequest {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  std::string name;
+};
 struct TransferNote {
   TransferDirection direction = TransferDirection::kHostToDevice;
   uint64_t address = 0;
@@ -81,11 +95,13 @@ void Write(Writer& to, const ModuleInfo& value);
 void Write(Writer& to, const KernelName& value);
 void Write(Writer& to, const KernelInfo& value);
 void Write(Writer& to, const AllocateRequest& value);
+void Write(Writer& to, const ReserveRequest& value);
+void Write(Writer& to, const MapRequest& value);
 void Write(Writer& to, const LaunchRequest& value);
 void Write(Writer& to, const LaunchReply& value);
 void Write(Writer& to, const TransferNote& value);
 void Write(Writer& to, const DeviceLimits& value);
-inline void Write(Writer& to, uint64_t value) { to.Number(value); }  // kUnloadModule, kFree; the reply of kAllocate
+inline void Write(Writer& to, uint64_t value) { to.Number(value); }  // kUnloadModule, kFree ...; the reply of kAllocate
 
 void Read(Reader& from, Result& value);
 void Read(Reader& from, HelloRequest& value);
@@ -96,6 +112,8 @@ void Read(Reader& from, ModuleInfo& value);
 void Read(Reader& from, KernelName& value);
 void Read(Reader& from, KernelInfo& value);
 void Read(Reader& from, AllocateRequest& value);
+void Read(Reader& from, ReserveRequest& value);
+void Read(Reader& from, MapRequest& value);
 void Read(Reader& from, LaunchRequest& value);
 void Read(Reader& from, LaunchReply& value);
 void Read(Reader& from, TransferNote& value);

@@ -93,7 +93,10 @@ typedef enum CUdevice_attribute_enum {
   CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR = 82,
   CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY = 83,
   CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH = 95,
-  CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
+  CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
+  CU_DEVICE_ATTRIBUTE_VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED = 102,
+  CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = 102,
+  CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED = 103
 } CUdevice_attribute;
 
 typedef enum CUfunction_attribute_enum {
@@ -115,6 +118,25 @@ typedef enum CUctx_flags_enum {
   CU_CTX_BLOCKING_SYNC = 0x04,
   CU_CTX_MAP_HOST = 0x08
 } CUctx_flags;
+// What a context is created with; neither changes anything.
+typedef enum CUexecAffinityType_enum { CU_EXEC_AFFINITY_TYPE_SM_COUNT = 0, CU_EXEC_AFFINITY_TYPE_MAX } CUexecAffinityType;
+typedef struct CUexecAffinityParam_st {
+  CUexecAffinityType type;
+  union {
+    struct {
+      unsigned int val;
+    } smCount;
+  } param;
+} CUexecAffinityParam;
+typedef struct CUctxCigParam_st {
+  int sharedDataType;
+  void* sharedData;
+} CUctxCigParam;
+typedef struct CUctxCreateParams_st {
+  CUexecAffinityParam* execAffinityParams;
+  int numExecAffinityParams;
+  CUctxCigParam* cigParams;
+} CUctxCreateParams;
 typedef enum CUstream_flags_enum { CU_STREAM_DEFAULT = 0, CU_STREAM_NON_BLOCKING = 1 } CUstream_flags;
 typedef enum CUevent_flags_enum {
   CU_EVENT_DEFAULT = 0,
@@ -142,7 +164,12 @@ typedef enum CUjit_option_enum {
   CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
   CU_JIT_OPTIMIZATION_LEVEL = 7,
   CU_JIT_TARGET_FROM_CUCONTEXT = 8,
-  CU_JIT_TARGET = 9
+  CU_JIT_TARGET = 9,
+  CU_JIT_FALLBACK_STRATEGY = 10,
+  CU_JIT_GENERATE_DEBUG_INFO = 11,
+  CU_JIT_LOG_VERBOSE = 12,
+  CU_JIT_GENERATE_LINE_INFO = 13,
+  CU_JIT_CACHE_MODE = 14
 } CUjit_option;
 
 // Limits have the numbers of cudaLimit.
@@ -175,6 +202,9 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device);
 
 CUresult cuCtxCreate(CUcontext* context, unsigned int flags, CUdevice device);
+CUresult cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam* parameters, int count, unsigned int flags,
+                        CUdevice device);
+CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* parameters, unsigned int flags, CUdevice device);
 CUresult cuCtxDestroy(CUcontext context);
 CUresult cuCtxAttach(CUcontext* context, unsigned int flags);
 CUresult cuCtxDetach(CUcontext context);
@@ -267,8 +297,19 @@ CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end);
 
 #ifdef __cplusplus
 }
+// The forms of later versions have the same names.
+static inline CUresult cuCtxCreate(CUcontext* context, CUctxCreateParams* parameters, unsigned int flags,
+                                   CUdevice device) {
+  return cuCtxCreate_v4(context, parameters, flags, device);
+}
+static inline CUresult cuCtxCreate(CUcontext* context, CUexecAffinityParam* parameters, int count, unsigned int flags,
+                                   CUdevice device) {
+  return cuCtxCreate_v3(context, parameters, count, flags, device);
+}
 #endif
 
 #include "heddle_cuda_driver_arrays.h"
+#include "heddle_cuda_driver_link.h"
+#include "heddle_cuda_driver_virtual.h"
 
 #endif  // __cuda_cuda_h__

@@ -1,0 +1,3 @@
+// The other half.
+__device__ int seven = 7;
+__device__ int Transform(int value) { return value; }
