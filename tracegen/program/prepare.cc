@@ -26,6 +26,7 @@
 #include "llvm/Transforms/Utils/LowerSwitch.h"
 #include "tracegen/program/contraction.h"
 #include "tracegen/program/device_calls.h"
+#include "tracegen/program/element_alignment.h"
 #include "tracegen/program/inline_ptx.h"
 #include "tracegen/program/opcode.h"
 
@@ -393,6 +394,7 @@ absl::Status PrepareModule(llvm::Module& module) {
   llvm::ModuleAnalysisManager analyses;
   llvm::PassBuilder().registerModuleAnalyses(analyses);
   llvm::GlobalDCEPass().run(module, analyses);
+  LowerMemberAlignment(module);  // while functions still say that they are not optimised
   for (llvm::Function& function : module) {
     // Such functions would be selected by another, simpler code generator.
     function.removeFnAttr(llvm::Attribute::OptimizeNone);

@@ -190,6 +190,17 @@ __global__ void k(char* out) {
         IntRecipe(1, 1, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}), {"access of 16 bytes", "no multiple of 16", "kernel.cu:5"});
 }
 
+// A copy of a whole structure, as its type promises it.
+TEST_F(FailureTest, MisalignedStructure) {
+  Fails(R"(
+struct __align__(8) Pair { int x, y; };
+__global__ void k(char* out) {
+  Pair* p = (Pair*)(out + 4);
+  p[1] = p[0];
+})",
+        IntRecipe(1, 1, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}), {"access of 8 bytes", "no multiple of 8", "kernel.cu:5"});
+}
+
 TEST_F(FailureTest, MisalignedAccessStopsANativeRunToo) {
   options_.compare_with_native = true;
   Fails(

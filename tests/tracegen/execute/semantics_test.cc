@@ -54,6 +54,36 @@ TEST_F(CaptureTest, MinAndMaxPreferNumbersToNan) {
            IntRecipe(1, 1, {6, 6}, Inputs(0, 0, "6.5", "inf")));
 }
 
+// Members of a structure at an address that only its members' alignment divides: each access is aligned, as the program
+// has it. It is only the merging of neighbours that were not.
+TEST_F(CaptureTest, MembersOfAStructureNeedNoMoreThanTheirOwnAlignment) {
+  const std::string source = R"(
+struct __attribute__((aligned(8))) Pair { int x, y; };
+struct __attribute__((aligned(16))) Four { int x, y, z, w; };
+struct __attribute__((aligned(4))) Bytes { unsigned char x, y, z, w; };
+__global__ void k(int* out, int a, int b) {
+  Pair* pair = (Pair*)(out + 1);
+  pair->x = a;
+  pair->y = b;
+  Four* four = (Four*)(out + 5);
+  four->x = 0;
+  four->y = 0;
+  four->z = 0;
+  four->w = 0;
+  Pair* from = (Pair*)(out + 1);
+  out[3] = from->x + 3 * from->y;
+  Bytes* bytes = (Bytes*)((char*)(out + 9) + 1);
+  bytes->x = 1;
+  bytes->y = 2;
+  bytes->z = 3;
+  out[10] = bytes->x + 10 * bytes->y + 100 * bytes->z;
+})";
+  for (const char* flag : {"", "optimization: \"-O0\"\n"}) {
+    Succeeds(source, absl::StrCat(flag, IntRecipe(1, 1, {0, 5, 7, 26, 0, 0, 0, 0, 0, 0x03020100, 321},
+                                                  "argument { i32: 5 } argument { i32: 7 }")));
+  }
+}
+
 TEST_F(CaptureTest, LocalArraysKeepTheirContentsAndHaveLocalAddresses) {
   Succeeds(R"(
 __global__ void k(int* out, int n) {

@@ -72,6 +72,31 @@ __global__ void k(float4* v, int* a, int n) {
   EXPECT_EQ(snippet.All(v1::OP_BARRIER)[0].barrier_id(), 0u);
 }
 
+// Neighbours become one access where their alignment is certain: in a copy of a whole structure, whose type promises
+// it, and in a variable. Accesses to members through a pointer stay on their own.
+TEST(Instruction, NeighboursAreMergedWhereTheirAlignmentIsCertain) {
+  const std::string types = "struct __attribute__((aligned(16))) Four { float x, y, z, w; };\n";
+  const Snippet whole = MustRead(types +
+                                 "__global__ void k(Four* a, float* b) {\n"
+                                 "  Four v = a[threadIdx.x];\n"
+                                 "  b[threadIdx.x] = v.x * v.y + v.z * v.w;\n}");
+  EXPECT_EQ(whole.Starting("ld.global.v4").size(), 1u);
+  const Snippet members = MustRead(types +
+                                   "__global__ void k(Four* a, float* b) {\n"
+                                   "  Four* p = a + threadIdx.x;\n"
+                                   "  b[threadIdx.x] = p->x * p->y + p->z * p->w;\n}");
+  EXPECT_EQ(members.Starting("ld.global.v4").size(), 0u);
+  EXPECT_EQ(members.Starting("ld.global.f32").size(), 4u);
+  const Snippet variable =
+      MustRead(types +
+               "__global__ void k(Four* a, float* b) {\n"
+               "  __shared__ Four s[32];\n"
+               "  s[threadIdx.x ^ 5] = a[threadIdx.x];\n"
+               "  __syncthreads();\n"
+               "  b[threadIdx.x] = s[threadIdx.x].x * s[threadIdx.x].y + s[threadIdx.x].z * s[threadIdx.x].w;\n}");
+  EXPECT_EQ(variable.Starting("ld.shared.v4").size(), 1u);
+}
+
 TEST(Instruction, AtomicsAndReductions) {
   const Snippet snippet =
       MustRead(R"(__global__ void k(int* a, unsigned* u, float* f, double* d, unsigned long long* q) {

@@ -1,0 +1,70 @@
+#include "tracegen/program/element_alignment.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Operator.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+namespace heddle::tracegen {
+namespace {
+
+constexpr uint64_t kWord = 4;   // bytes
+constexpr int kMostSteps = 64;  // from an address to its variable; code that is never run may go in circles
+
+// Whether the tag says that a member of a structure is accessed. What was copied as part of a whole structure has the
+// tag of its own type.
+bool IsMember(const llvm::Instruction& access) {
+  const llvm::MDNode* tag = access.getMetadata(llvm::LLVMContext::MD_tbaa);
+  return tag != nullptr && tag->getNumOperands() >= 3 && llvm::isa_and_nonnull<llvm::MDNode>(tag->getOperand(0)) &&
+         tag->getOperand(0) != tag->getOperand(1);
+}
+
+// What is certain whatever the types say: the place of a variable of the program, of an element of an aligned array.
+llvm::Align CertainAlignment(llvm::Value* pointer, const llvm::DataLayout& layout) {
+  llvm::Align kept(uint64_t{1} << 32);
+  llvm::Value* at = pointer;
+  for (int steps = 0; steps < kMostSteps; ++steps) {
+    if (auto* cast = llvm::dyn_cast<llvm::AddrSpaceCastOperator>(at)) {
+      at = cast->getPointerOperand();
+    } else if (auto* element = llvm::dyn_cast<llvm::GEPOperator>(at)) {
+      kept = std::min(kept, element->getMaxPreservedAlignment(layout));
+      at = element->getPointerOperand();
+    } else {
+      return std::min(kept, llvm::getKnownAlignment(at, layout));
+    }
+  }
+  return llvm::Align();
+}
+
+}  // namespace
+
+void LowerMemberAlignment(llvm::Module& module) {
+  const llvm::DataLayout& layout = module.getDataLayout();
+  const auto lowered = [&](llvm::Value* pointer, uint64_t bytes) {
+    return std::max(llvm::Align(llvm::PowerOf2Ceil(bytes)), CertainAlignment(pointer, layout));
+  };
+  for (llvm::Function& function : module) {
+    // Without optimisation accesses have no tags, and whole structures are copied by intrinsics.
+    const bool all = function.hasFnAttribute(llvm::Attribute::OptimizeNone);
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      if (auto* fill = llvm::dyn_cast<llvm::MemSetInst>(&instruction)) {
+        // LLVM makes these of zeros that are stored to one member after the other.
+        fill->setDestAlignment(std::min(fill->getDestAlign().valueOrOne(), lowered(fill->getRawDest(), kWord)));
+        continue;
+      }
+      auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+      auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+      if ((load == nullptr && store == nullptr) || !(all || IsMember(instruction))) continue;
+      const uint64_t bytes = layout.getTypeStoreSize(llvm::getLoadStoreType(&instruction));
+      const llvm::Align align = lowered(llvm::getLoadStorePointerOperand(&instruction), bytes);
+      if (llvm::getLoadStoreAlignment(&instruction) <= align) continue;
+      load != nullptr ? load->setAlignment(align) : store->setAlignment(align);
+    }
+  }
+}
+
+}  // namespace heddle::tracegen
