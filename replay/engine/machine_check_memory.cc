@@ -110,13 +110,13 @@ absl::Status CheckCache(const std::string& path, const Cache& cache, uint64_t co
   checks.Range("ways", cache.ways(), 1, kMaxWays);
   checks.Range("mshrs", cache.mshrs(), 1, kMaxQueue);
   checks.Range("mshr_merges", cache.mshr_merges(), 1, kMaxQueue, "the access that missed included");
-  // A miss may read one line and write another back.
+  // A miss may read one line and write another back, and an atomic first writes its own line back.
   const bool writes_back = cache.global_write() == Cache::WRITE_BACK || cache.local_write() == Cache::WRITE_BACK;
-  checks.Range("miss_queue", cache.miss_queue(),
-               !own_queue                                          ? 0
-               : writes_back && cache.allocate() == Cache::ON_MISS ? 2
-                                                                   : 1,
-               kMaxQueue);
+  if (own_queue && writes_back) {
+    checks.Range("miss_queue", cache.miss_queue(), 2, kMaxQueue, "a request and a line that is written back");
+  } else {
+    checks.Range("miss_queue", cache.miss_queue(), own_queue ? 1 : 0, kMaxQueue);
+  }
   checks.Latency("hit_cycles", cache.hit_cycles());
   checks.PowerOfTwo("banks", cache.banks(), 1, kMaxSets);
   if (!Cache::Allocate_IsValid(cache.allocate())) checks.Refuse("allocate", cache.allocate(), "ON_MISS or ON_FILL");

@@ -46,6 +46,8 @@ TEST(MachineCheckMemoryTest, ImpossibleMemoriesAreRefusedWithTheirField) {
       {{h + "l1_data.mshrs=0"}, h + "l1_data.mshrs = 0"},
       {{h + "l1_data.mshr_merges=0"}, h + "l1_data.mshr_merges = 0"},
       {{h + "l1_data.miss_queue=0"}, h + "l1_data.miss_queue = 0"},
+      {{h + "l1_data.allocate=ON_FILL", h + "l1_data.global_write=WRITE_BACK", h + "l1_data.miss_queue=1"},
+       h + "l1_data.miss_queue = 1: must be 2"},
       {{h + "l1_data.hit_cycles=0"}, h + "l1_data.hit_cycles = 0"},
       {{h + "l1_constant.sets=0", h + "l1_constant.hit_cycles=4294967295"}, h + "l1_constant.hit_cycles = 4294967295"},
       {{h + "l1_data.sets=0", h + "l1_data.miss_queue=4294967295"}, h + "l1_data.miss_queue = 4294967295"},
