@@ -105,6 +105,12 @@ class alignas(64) Cache {
     return true;
   }
 
+  // The same for a read that the owner serves with a line that the cache had, and has given up.
+  void CountHit() {
+    ++counters_.accesses;
+    ++counters_.hits;
+  }
+
   // The line of an MSHR has come: it is valid from now on (dirty, if a write waited for it), unless another MSHR of the
   // line has to do with that, and the MSHR drains. With allocation on a fill this evicts; the owner must have room for
   // a write-back then.

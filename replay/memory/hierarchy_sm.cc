@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -99,6 +101,7 @@ inline Cycle HierarchySm::WakeAfter(Cycle now) {
   }
   // A blocked stage is unblocked by what has been looked at here, or from outside.
   if (stage_.busy && !stage_.blocked) wake = std::min(wake, stage_.ready);
+  assert((wake != kNever || outstanding_ != 0 || !stage_.busy) && "a step waits, and nothing is under way");
   return std::max(wake, now + 1);
 }
 
@@ -151,7 +154,13 @@ FetchResult HierarchySm::Fetch(uint64_t address, uint32_t fetcher, Cycle now) {
   if (level.cache == nullptr) return FetchResult::kHit;
   Cache& cache = *level.cache;
   const uint64_t line = cache.LineOf(address);
+  if (fetcher >= line_for_.size()) line_for_.resize(fetcher + 1, kNoLine);
+  const uint64_t its_own = std::exchange(line_for_[fetcher], kNoLine);
   if (cache.ReadHit(line, cache.SetOf(line))) return FetchResult::kHit;
+  if (its_own == line) {
+    cache.CountHit();
+    return FetchResult::kHit;
+  }
   const CacheOutcome outcome = cache.Access(line, cache.SetOf(line), CacheOperation::kRead,
                                             machine::v1::Cache::READ_ONLY, kNoSlot, level.queue.room(), now);
   if (outcome.result == CacheResult::kReservationFail) return FetchResult::kRefused;

@@ -232,6 +232,12 @@ class alignas(64) HierarchySm final : public SmMemory {
   std::vector<uint32_t> free_directs_;
   std::vector<std::unique_ptr<AccessPlan>> plans_;  // as many as were ever on their way at once
   std::vector<AccessPlan*> free_plans_;
+  // Lines of the program that have come for a fetcher which has not fetched since, by fetcher: they are its own to
+  // fetch from once, even if the cache has given their way to another line meanwhile. Otherwise warps that miss in the
+  // same set could take the lines from one another for ever.
+  static constexpr uint64_t kNoLine = ~uint64_t{0};
+  std::vector<uint64_t> line_for_;
+  uint64_t arrived_line_ = kNoLine;  // that the instruction cache tells its waiters of
   AccessPlanner planner_;
   SmMemoryCounters counters_;
   MemoryProfile* profile_ = nullptr;  // only if asked for

@@ -21,6 +21,7 @@ void HierarchySm::TakeReply(const MemoryRequest& reply, Cycle now) {
     } else {
       const auto entry = static_cast<uint16_t>(tag);
       LevelOf(level).draining = entry;
+      if (level == FirstLevel::kInstruction) arrived_line_ = LevelOf(level).cache->LineOf(reply.address - kProgramBase);
       freed_ = true;
       const CacheEviction eviction = LevelOf(level).cache->Fill(entry);
       if (eviction.happened && level == FirstLevel::kData) NoticeEviction(eviction);
@@ -124,6 +125,7 @@ void HierarchySm::DrainOne(FirstLevel level, Cycle now) {
   freed_ |= of.cache->mshrs().one_each();
   if (of.cache->mshrs().Drained(of.draining)) FinishEntry(level, now);
   if (level == FirstLevel::kInstruction) {
+    line_for_[waiter.record] = arrived_line_;
     client_.FetchArrived(waiter.record);
   } else if (waiter.lanes == 0) {
     TakeAcknowledgement(waiter.record, now);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "absl/strings/str_cat.h"
 
@@ -280,6 +281,12 @@ void L2Slice::LookWithoutCache(const MemoryRequest& request, L2SliceLinks& links
   QueueDramJob(request.address, request.bytes, entry, request.kind == RequestKind::kWrite, links);
 }
 
+// What a slice may wait for: docs/timing.md, "Why no machine hangs".
+bool L2Slice::WaitsForLater() const {
+  const bool holds = !input_.empty() || !output_.empty() || !returned_.empty() || serving_ != kNone || atomic_busy_;
+  return !holds || reply_blocked_ || dram_jobs_ != 0;
+}
+
 Edge L2Slice::NextEdge(Edge now, bool took, const L2SliceLinks& links) const {
   // What waits for room in a queue of the slice goes on in the edge in which that is made, or in the next one.
   Edge next = reply_blocked_ ? kNoEdge : output_.ready();
@@ -287,6 +294,7 @@ Edge L2Slice::NextEdge(Edge now, bool took, const L2SliceLinks& links) const {
   if (atomic_busy_ && !(atomic_done_ <= now && output_.full())) next = std::min(next, atomic_done_);
   if ((serving_ != kNone || !returned_.empty()) && !serve_blocked_) next = now + 1;
   next = std::max(next, now + 1);
+  assert((next != kNoEdge || WaitsForLater()) && "a slice holds something and waits for nothing");
   // Where nothing was there to be taken in, nothing is.
   if (took && !input_.full() && next > now + 1 && links.Arrived(slice_) != nullptr) next = now + 1;
   return next;

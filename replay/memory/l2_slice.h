@@ -140,6 +140,8 @@ class alignas(64) L2Slice {
   void Look(Edge now, L2SliceLinks& links);
   void LookWithCache(const MemoryRequest& request, Edge now, L2SliceLinks& links);
   void LookWithoutCache(const MemoryRequest& request, L2SliceLinks& links);
+  // Nothing is held, or the network's room, DRAM's queue or its answers are what is waited for.
+  bool WaitsForLater() const;
   // After edge `now`, in which a request was taken in or not.
   Edge NextEdge(Edge now, bool took, const L2SliceLinks& links) const;
 

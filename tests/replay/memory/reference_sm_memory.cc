@@ -106,6 +106,7 @@ void ReferenceSmMemory::Drain(int index, Cycle now) {
     level.cache->ReleaseIfDone(mshr);
   }
   if (index == kInstructionLevel) {
+    lines_for_[static_cast<uint32_t>(waiter.instruction)] = mshr->line;
     client_.FetchArrived(static_cast<uint32_t>(waiter.instruction));
   } else if (waiter.lanes == 0) {
     Acknowledge(waiter.instruction, now);
@@ -173,6 +174,16 @@ FetchResult ReferenceSmMemory::Fetch(uint64_t address, uint32_t fetcher, Cycle /
   Level& level = level_[kInstructionLevel];
   if (level.cache == nullptr) return FetchResult::kHit;
   const uint64_t line = address / level.config.line_bytes();
+  // The line that has come for this fetch serves it, whether the cache still has it or not.
+  const auto own = lines_for_.find(fetcher);
+  const bool has_come = own != lines_for_.end() && own->second == line;
+  lines_for_.erase(fetcher);
+  const ReferenceCache::Line* const there = level.cache->Find(line);
+  if (has_come && (there == nullptr || there->reserved)) {
+    ++level.cache->counters.accesses;
+    ++level.cache->counters.hits;
+    return FetchResult::kHit;
+  }
   const auto result = level.cache->Access(line, false, {}, kNoSlot, level.room());
   if (result.result == CacheResult::kHit) return FetchResult::kHit;
   if (result.result == CacheResult::kReservationFail) return FetchResult::kRefused;

@@ -133,6 +133,7 @@ class ReferenceSmMemory : public SmMemory {
   std::deque<std::pair<std::shared_ptr<ReferenceMshr>, uint64_t>> held_;
   std::map<uint32_t, Purpose> purposes_;
   std::map<int, Instruction> instructions_;
+  std::map<uint32_t, uint64_t> lines_for_;  // by fetcher: the line of the program that has come for its next fetch
   bool direct_drains_ = false;
   ReferenceWaiter direct_;
   int last_sent_ = 0;

@@ -445,6 +445,45 @@ TEST_F(SmMemoryTiming, FetchesWaitForTheirLine) {
   EXPECT_EQ(port_->sent[0].request.address, HierarchySm::kProgramBase);
 }
 
+// Who fetches, and which of its fetches have a line by now.
+struct Fetcher final : MemoryClient {
+  void LanesDone(AccessId, LaneMask, Cycle, bool) override {}
+  void StoreAcknowledged(AccessId, Cycle) override {}
+  void WaitsOffCore(AccessId) override {}
+  void FetchArrived(uint32_t fetcher) override { arrived.push_back(fetcher); }
+  void CacheEvent(const CacheNotice&) override {}
+  std::vector<uint32_t> arrived;
+};
+
+// Two that want different lines of one way could otherwise take it from each other for ever.
+TEST_F(SmMemoryTiming, ALineServesWhoAskedForItOnceEvenIfTheCacheHasLostIt) {
+  memory().mutable_l1_instruction()->set_sets(1);
+  memory().mutable_l1_instruction()->set_ways(1);
+  ScriptedPort port(script_);
+  Fetcher fetcher;
+  HierarchySm sm(machine_, windows_, 0, port, fetcher);
+  Cycle now = 0;
+  const auto run_until_arrived = [&](size_t count) {
+    for (; fetcher.arrived.size() < count && now < 1000; ++now) {
+      port.Begin(now);
+      sm.RunCycle(now);
+    }
+  };
+  ASSERT_EQ(sm.Fetch(0, 0, now), FetchResult::kPending);
+  run_until_arrived(1);
+  ASSERT_THAT(fetcher.arrived, ElementsAre(0));
+  ASSERT_EQ(sm.Fetch(128, 1, now), FetchResult::kPending);  // takes the only way before 0 has fetched
+  EXPECT_EQ(sm.Fetch(0, 2, now), FetchResult::kRefused) << "did not ask for the line";
+  EXPECT_EQ(sm.Fetch(8, 0, now), FetchResult::kHit);
+  EXPECT_EQ(sm.Fetch(8, 0, now), FetchResult::kRefused) << "once";
+  run_until_arrived(2);
+  ASSERT_EQ(sm.Fetch(0, 0, now), FetchResult::kPending);
+  EXPECT_EQ(sm.Fetch(256, 1, now), FetchResult::kRefused) << "another line than the one that came";
+  EXPECT_EQ(sm.Fetch(128, 1, now), FetchResult::kRefused) << "which it has given up by that";
+  EXPECT_EQ(sm.Counters(now).level[static_cast<int>(FirstLevel::kInstruction)].cache.hits, 1);
+  run_until_arrived(3);
+}
+
 TEST_F(SmMemoryTiming, TransactionsPerInstruction) {
   Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory, 12).pc = 3;
   Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow).pc = 4;

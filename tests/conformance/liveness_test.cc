@@ -1,0 +1,57 @@
+// No legal machine hangs: docs/timing.md, "Why no machine hangs", says why. Here machines in which everything is scarce
+// run random programs to their ends.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "replay/engine/machine.h"
+#include "replay/engine/replay.h"
+#include "tests/conformance/configurations.h"
+#include "tests/conformance/random_case.h"
+#include "tests/conformance/small_hierarchy.h"
+#include "tests/replay/reference/random.h"
+
+namespace heddle::replay {
+namespace {
+
+// The schedulers take turns, and now and then another divergence policy.
+Configuration DrawConfiguration(Random& random, const machine::v1::Machine& machine) {
+  const std::vector<AcceptedConfiguration> all = ForMachine(DefaultConfigurations().accepted, machine);
+  std::vector<Configuration> some;
+  const bool any = random.Chance(25);
+  for (const AcceptedConfiguration& one : all) {
+    if (any || one.configuration.divergence.name == "pdom") some.push_back(one.configuration);
+  }
+  return some[random.Below(some.size())];
+}
+
+void RunToTheEnd(const RandomCase& random_case, uint64_t seed) {
+  Random random(MixAll({seed, 101}));
+  ReplayOptions options;
+  options.machine = random_case.machine;
+  SetSmallHierarchy(seed, options.machine);
+  SCOPED_TRACE("seed " + std::to_string(seed) + ", machine { " + options.machine.ShortDebugString() + " }");
+  const absl::Status legal = CheckMachine(options.machine);
+  ASSERT_TRUE(legal.ok()) << legal;
+  const Configuration configuration = DrawConfiguration(random, options.machine);
+  const auto results = Replay(*random_case.reader, {configuration}, options);
+  ASSERT_TRUE(results.ok()) << results.status();
+}
+
+TEST(Liveness, SmallMachinesWithInstructionBuffersRunToTheirEnds) {
+  for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Programs(300); ++seed) {
+    RunToTheEnd(MakeBufferCase(seed), seed);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Liveness, SmallMachinesWithTheThesisFrontEndRunToTheirEnds) {
+  for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Programs(100); ++seed) {
+    RunToTheEnd(MakeRandomCase(seed), seed);
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace heddle::replay
