@@ -15,6 +15,7 @@
 #include "proto/result.pb.h"
 #include "replay/core/types.h"
 #include "replay/engine/policy_registry.h"
+#include "replay/trace/decoding_counters.h"
 #include "traces/format/reader.h"
 
 namespace heddle::replay {
@@ -132,7 +133,12 @@ struct ReplayOptions {
   machine::v1::Machine machine;
   std::vector<std::string> overrides;  // --set arguments that were applied, for the provenance
   std::string kernels = "";            // regular expression on kernel names; empty = all
-  uint64_t cache_bytes = 256u << 20;   // bound on decoded trace data held at once, by all threads
+  // Bound on decoded trace data held at once, by all threads. What the resident thread blocks of a run read stays
+  // decoded up to it; beyond it chunks are decoded more than once (replay/trace/chunk_cache.h has the rules). A quarter
+  // of it at most is for what comes next or will be read again.
+  uint64_t cache_bytes = kDefaultCacheBytes;
+  static constexpr uint64_t kDefaultCacheBytes = uint64_t{1} << 30;
+  DecodingCounters* decoding = nullptr;  // what decoding took is added at the end, if given
   // Threads that run traces, configurations, and launches where these are independent; the results do not depend on it.
   // Runs with an observer have one.
   uint32_t jobs = 1;

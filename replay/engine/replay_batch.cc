@@ -40,11 +40,17 @@ absl::Status Prepare(const trace::TraceReader& reader, const BatchRun& run, Stat
 
 }  // namespace
 
-BatchReplayer::BatchReplayer(const trace::TraceReader& reader, uint64_t cache_bytes)
+BatchReplayer::BatchReplayer(const trace::TraceReader& reader, CacheBounds bounds)
     : reader_(reader),
-      cache_bytes_(cache_bytes),
+      bounds_(bounds),
       windows_(reader.header()),
-      cache_(std::make_unique<ChunkCache>(reader, cache_bytes)) {}
+      cache_(std::make_unique<ChunkCache>(reader, bounds)) {}
+
+DecodingCounters BatchReplayer::decoding() const {
+  DecodingCounters all = earlier_;
+  all.Add(cache_->counters());
+  return all;
+}
 
 std::vector<absl::StatusOr<result::v1::Result>> BatchReplayer::Replay(std::span<const BatchRun> runs,
                                                                       const std::function<bool()>& go_on) {
@@ -77,7 +83,8 @@ std::vector<absl::StatusOr<result::v1::Result>> BatchReplayer::Replay(std::span<
                                   [&go_on](uint64_t) { return go_on(); }});
       if (!result.ok()) {
         // Who was reading when the run ended no longer does.
-        cache_ = std::make_unique<ChunkCache>(reader_, cache_bytes_);
+        earlier_.Add(cache_->counters());
+        cache_ = std::make_unique<ChunkCache>(reader_, bounds_);
         state.status = AtRun(result.status(), *launch, runs[i].configuration);
       } else {
         state.results.push_back(*std::move(result));

@@ -28,19 +28,23 @@ struct BatchRun {
 // once at all. Several replayers may read the same trace from several threads.
 class BatchReplayer {
  public:
-  // `reader` must outlive the object. `cache_bytes` bounds the decoded data, as ReplayOptions::cache_bytes.
-  BatchReplayer(const trace::TraceReader& reader, uint64_t cache_bytes);
+  // `reader` must outlive the object. `bounds` are those of the decoded data.
+  BatchReplayer(const trace::TraceReader& reader, CacheBounds bounds);
 
   // One outcome per run, in their order, and each the same as that of Replay for this run alone: a run that fails does
   // not touch the others. `go_on` is asked now and then; false ends all unfinished runs as Cancelled.
   std::vector<absl::StatusOr<result::v1::Result>> Replay(std::span<const BatchRun> runs,
                                                          const std::function<bool()>& go_on);
 
+  // What decoding has taken so far.
+  DecodingCounters decoding() const;
+
  private:
   const trace::TraceReader& reader_;
-  const uint64_t cache_bytes_;
+  const CacheBounds bounds_;
   const AddressWindows windows_;
   std::unique_ptr<ChunkCache> cache_;
+  DecodingCounters earlier_;  // of caches that were given up
 };
 
 }  // namespace heddle::replay

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -44,6 +45,7 @@ class Runner {
       for (size_t thread = 1; thread < threads_; ++thread) others.emplace_back([this, thread] { Work(thread); });
       Work(0);
     }
+    if (options_.decoding != nullptr) options_.decoding->Add(decoding_);
     if (!queue_.status().ok()) return queue_.status();
     return std::move(results_);
   }
@@ -71,18 +73,21 @@ class Runner {
     return sum * configurations_.size();
   }
 
-  // Of decoded chunks, for one thread.
-  uint64_t CacheBytes() const {
-    const uint64_t bytes = options_.cache_bytes / threads_;
-    return configurations_.size() == 1 ? std::min(bytes, ChunkCache::kReadOnceBytes) : bytes;
+  // The cache's work is over.
+  void Count(const ChunkCache* cache) {
+    if (cache == nullptr) return;
+    const std::lock_guard lock(mutex_);
+    decoding_.Add(cache->counters());
   }
 
   void Work(size_t thread) {
+    const CacheBounds bounds = CacheBounds::Of(options_.cache_bytes / threads_, configurations_.size() == 1);
     std::unique_ptr<ChunkCache> cache;  // of the trace that the thread is at
     size_t cached = 0;
     while (const std::optional<RunQueue::Run> run = queue_.Take()) {
       if (cache == nullptr || cached != run->trace) {
-        cache = std::make_unique<ChunkCache>(*traces_[run->trace].reader, CacheBytes());
+        Count(cache.get());
+        cache = std::make_unique<ChunkCache>(*traces_[run->trace].reader, bounds);
         cached = run->trace;
       }
       const trace::LaunchView& launch = *traces_[run->trace].launches[run->launch];
@@ -100,6 +105,7 @@ class Runner {
       progress_.Finish(thread, launch.totals.thread_instructions());
       queue_.Done(*run, status);
     }
+    Count(cache.get());
   }
 
   absl::StatusOr<result::v1::LaunchResult> RunOne(const RunQueue::Run& run, size_t thread, ChunkCache& cache) {
@@ -134,6 +140,8 @@ class Runner {
   std::vector<AddressWindows> windows_;                  // by trace
   std::vector<std::unique_ptr<MemorySystem>> memories_;  // by trace and configuration, if sequential
   std::vector<TraceResults> results_;                    // by trace
+  std::mutex mutex_;                                     // of decoding_
+  DecodingCounters decoding_;
 };
 
 }  // namespace

@@ -31,7 +31,8 @@ void ThreadCursors::Start(ThreadId first, uint32_t count, const RecordedBlock& b
   if (!call_stacks_.empty()) {
     for (uint32_t i = 0; i < count; ++i) call_stacks_[first + i].clear();
   }
-  if (chunk != nullptr && count == JointRow::kThreads && first % JointRow::kThreads == 0 &&
+  const bool narrowed = chunk != nullptr && IsNarrowed(*chunk);
+  if (chunk != nullptr && !narrowed && count == JointRow::kThreads && first % JointRow::kThreads == 0 &&
       rows_[first / JointRow::kThreads].Start(*chunk, in_chunk)) {
     origins_[first / JointRow::kThreads] = {block.chunk, in_chunk};
     return;
@@ -48,13 +49,23 @@ void ThreadCursors::Start(ThreadId first, uint32_t count, const RecordedBlock& b
     }
     return;
   }
+  if (narrowed) {
+    for (uint32_t i = 0; i < count; ++i) {
+      const auto thread = static_cast<ThreadId>(first + i);
+      places[i] = {.chunk = block.chunk, .thread_in_chunk = in_chunk + i};
+      next[i] = 0;
+      decisions_.Restart(thread);
+      Enter(thread, *chunk);
+    }
+    return;
+  }
   const trace::PathView* const paths = chunk->paths.data();
   const uint32_t* const path_of = &chunk->path_of_thread[in_chunk];
   const uint64_t* const first_address = &chunk->first_address[in_chunk];
   for (uint32_t i = 0; i < count; ++i) {
     const trace::PathView& path = paths[path_of[i]];
-    places[i] = {.chunk = block.chunk, .thread_in_chunk = in_chunk + i, .path = &path};
     next[i] = static_cast<uint32_t>(first_address[i]);
+    places[i] = {.chunk = block.chunk, .thread_in_chunk = in_chunk + i, .begin = next[i], .path = &path};
     limit[i] = static_cast<uint32_t>(first_address[i + 1]);
     decisions_.Start(static_cast<ThreadId>(first + i), path.decisions, path.decision_count);
   }
@@ -84,7 +95,8 @@ void ThreadCursors::Separate(JointRow& row, ThreadId first) {
   const Origin& origin = origins_[first / JointRow::kThreads];
   for (uint32_t i = 0; i < JointRow::kThreads; ++i) {
     const auto thread = static_cast<ThreadId>(first + i);
-    places_[thread] = {.chunk = origin.chunk, .thread_in_chunk = origin.thread_in_chunk + i, .path = row.path};
+    places_[thread] = {
+        .chunk = origin.chunk, .thread_in_chunk = origin.thread_in_chunk + i, .begin = row.Begin(i), .path = row.path};
     chunk_[thread] = row.chunk;
     next_[thread] = row.Begin(i) + row.next_access;
     limit_[thread] = row.Begin(i + 1);
@@ -98,8 +110,19 @@ void ThreadCursors::Enter(ThreadId thread, const trace::DecodedChunk& chunk) {
   place.path = &chunk.paths[chunk.path_of_thread[place.thread_in_chunk]];
   decisions_.Bind(thread, place.path->decisions, place.path->decision_count);
   chunk_[thread] = &chunk;
-  next_[thread] += static_cast<uint32_t>(chunk.first_address[place.thread_in_chunk]);
-  limit_[thread] = static_cast<uint32_t>(chunk.first_address[place.thread_in_chunk + 1]);
+  if (!IsNarrowed(chunk)) {
+    place.begin = static_cast<uint32_t>(chunk.first_address[place.thread_in_chunk]);
+    next_[thread] += place.begin;
+    limit_[thread] = static_cast<uint32_t>(chunk.first_address[place.thread_in_chunk + 1]);
+    return;
+  }
+  // Where the first access would be if all of them were there: so that indices tell how many accesses have been made.
+  const uint32_t made = next_[thread];
+  const AccessWindow* const window = cache_.Window(chunk, place.thread_in_chunk);
+  const bool inside = window != nullptr && made - window->first < window->count;
+  place.begin = inside ? window->place - window->first : 0 - made;
+  next_[thread] = place.begin + made;
+  limit_[thread] = inside ? window->place + window->count : 0;
 }
 
 bool ThreadCursors::Resolve(ThreadId thread) {
@@ -114,7 +137,7 @@ bool ThreadCursors::Resolve(ThreadId thread) {
 }
 
 void ThreadCursors::Leave(ThreadId thread) {
-  next_[thread] -= static_cast<uint32_t>(chunk_[thread]->first_address[places_[thread].thread_in_chunk]);
+  next_[thread] = AccessesMade(thread);
   limit_[thread] = 0;
   chunk_[thread] = nullptr;
   decisions_.Unbind(thread);
@@ -134,6 +157,36 @@ void ThreadCursors::Evicted(const trace::DecodedChunk& chunk) {
   }
   for (size_t thread = 0; thread < chunk_.size(); ++thread) {
     if (chunk_[thread] == &chunk) Drop(static_cast<ThreadId>(thread));
+  }
+}
+
+void ThreadCursors::AddReaders(const trace::v1::ChunkReference& reference, std::vector<ChunkReader>& readers) const {
+  const auto found =
+      std::lower_bound(launch_.chunks.begin(), launch_.chunks.end(), reference.frame(),
+                       [](const trace::v1::ChunkReference& chunk, uint64_t frame) { return chunk.frame() < frame; });
+  if (found == launch_.chunks.end() || found->frame() != reference.frame()) return;
+  const auto chunk = static_cast<uint32_t>(found - launch_.chunks.begin());
+  for (size_t row = 0; row < rows_.size(); ++row) {
+    if (!rows_[row].joint() || origins_[row].chunk != chunk) continue;
+    for (uint32_t i = 0; i < JointRow::kThreads; ++i) {
+      readers.push_back({origins_[row].thread_in_chunk + i, rows_[row].next_access});
+    }
+  }
+  for (size_t thread = 0; thread < places_.size(); ++thread) {
+    if (places_[thread].chunk != chunk) continue;
+    readers.push_back({places_[thread].thread_in_chunk,
+                       chunk_[thread] == nullptr ? next_[thread] : AccessesMade(static_cast<ThreadId>(thread))});
+  }
+}
+
+void ThreadCursors::Narrowed(const trace::DecodedChunk& old, const trace::DecodedChunk& narrowed) {
+  for (size_t row = 0; row < rows_.size(); ++row) {
+    if (rows_[row].chunk == &old) Separate(rows_[row], static_cast<ThreadId>(row * JointRow::kThreads));
+  }
+  for (size_t thread = 0; thread < chunk_.size(); ++thread) {
+    if (chunk_[thread] != &old) continue;
+    Leave(static_cast<ThreadId>(thread));
+    Enter(static_cast<ThreadId>(thread), narrowed);
   }
 }
 
@@ -161,7 +214,7 @@ bool ThreadCursors::NextPart(ThreadId thread) {
   if (next >= launch_.chunks.size() || launch_.chunks[next].part() != launch_.chunks[place.chunk].part() + 1) {
     return Fail(thread, "the next part of its block is missing");
   }
-  if (next_[thread] != limit_[thread] || !decisions_.used_up(thread) || place.next_wide != place.path->wide_count) {
+  if (!MadeAllAccesses(thread) || !decisions_.used_up(thread) || place.next_wide != place.path->wide_count) {
     return Fail(thread, "a part of its recording was not used up");
   }
   Drop(thread);
@@ -171,6 +224,18 @@ bool ThreadCursors::NextPart(ThreadId thread) {
   decisions_.Restart(thread);
   next_[thread] = 0;
   return Resolve(thread);
+}
+
+bool ThreadCursors::NextWindow(ThreadId thread) {
+  const Place& place = places_[thread];
+  if (const absl::Status status = cache_.NextWindows(launch_.chunks[place.chunk]); !status.ok()) {
+    ok_ = false;
+    alarm_ = true;
+    status_ = status;
+    return false;
+  }
+  if (place.path == nullptr && !Resolve(thread)) return false;
+  return next_[thread] < limit_[thread] || Fail(thread, "its next accesses cannot be read");
 }
 
 bool ThreadCursors::RefillDecisions(ThreadId thread) {
@@ -185,6 +250,10 @@ bool ThreadCursors::RefillDecisions(ThreadId thread) {
 bool ThreadCursors::RefillAddresses(ThreadId thread) {
   if (places_[thread].path == nullptr && !Resolve(thread)) return false;
   while (next_[thread] >= limit_[thread]) {
+    if (!MadeAllAccesses(thread)) {
+      if (!NextWindow(thread)) return false;
+      continue;
+    }
     if (NextPart(thread)) continue;
     return Fail(thread, "its recording has no address left for a memory instruction");
   }
@@ -235,7 +304,7 @@ LaneMask ThreadCursors::Finish(const Lanes& lanes, LaneMask exited) {
       if (path == nullptr) continue;
     }
     const bool used_up = path->extent == trace::Extent::kRunsToExit && decisions_.used_up(thread) &&
-                         next_[thread] == limit_[thread] && place.next_wide == path->wide_count;
+                         MadeAllAccesses(thread) && place.next_wide == path->wide_count;
     at_end |= LaneMask{used_up} << lane;
     if (chunk_[thread] != left) [[unlikely]] {
       release();
@@ -246,6 +315,7 @@ LaneMask ThreadCursors::Finish(const Lanes& lanes, LaneMask exited) {
     next_[thread] = limit_[thread] = 0;
     decisions_.Unbind(thread);
     place.path = nullptr;
+    place.chunk = kNowhere;
   }
   release();
   return at_end;

@@ -36,6 +36,8 @@ struct RecordedBlock {
 // them, or something else than decisions and accesses comes up. Until then their own cursors are like those of threads
 // without a chunk, so that the same slow path separates the row.
 //
+// Of a chunk that the cache has narrowed a cursor has a window only; behind that the slow path asks for the next one.
+//
 // A trace that ends too early or cannot be read again sets status(); the values handed out after that are meaningless.
 class ThreadCursors : public ChunkCache::User {
  public:
@@ -101,6 +103,8 @@ class ThreadCursors : public ChunkCache::User {
 
   void Evicted(const trace::DecodedChunk& chunk) override;
   void Progress(const AddProgress& add) const override;
+  void AddReaders(const trace::v1::ChunkReference& reference, std::vector<ChunkReader>& readers) const override;
+  void Narrowed(const trace::DecodedChunk& old, const trace::DecodedChunk& narrowed) override;
 
  private:
   // Threads that are looked at together, if they are neighbours and all take part.
@@ -128,10 +132,12 @@ class ThreadCursors : public ChunkCache::User {
     return taken;
   }
   // The rest: only the slow path looks here.
+  static constexpr uint32_t kNowhere = ~uint32_t{0};
   struct Place {
-    uint32_t chunk = 0;  // index in LaunchView::chunks
+    uint32_t chunk = kNowhere;  // index in LaunchView::chunks; kNowhere if no thread is there, or its row is joint
     uint32_t thread_in_chunk = 0;
     uint32_t next_wide = 0;
+    uint32_t begin = 0;  // with a chunk: the index there of its first access, modulo 2^32: see Enter
     const trace::PathView* path = nullptr;
   };
   // Where the first thread of a joint row is recorded.
@@ -219,6 +225,12 @@ class ThreadCursors : public ChunkCache::User {
   // Forgets what points into the chunk; Drop also tells the cache.
   void Leave(ThreadId thread);
   void Drop(ThreadId thread);
+  // Accesses that the thread has made of this part.
+  uint32_t AccessesMade(ThreadId thread) const { return next_[thread] - places_[thread].begin; }
+  // Whether these are all; the cursor must have a chunk.
+  bool MadeAllAccesses(ThreadId thread) const { return AccessesMade(thread) == places_[thread].path->accesses; }
+  // Gets a thread that has accesses left, and is at the end of its window, the next window.
+  bool NextWindow(ThreadId thread);
   // The path of the last part of the thread's recording, which it moves to; null if that fails.
   const trace::PathView* LastPath(ThreadId thread);
   // From the end of a part that was cut in time to the thread's next part. False at the end of the recording.
@@ -229,7 +241,7 @@ class ThreadCursors : public ChunkCache::User {
   ChunkCache& cache_;
   DecisionWindows decisions_;
   // By thread; what is read of all threads of a warp lies apart.
-  std::vector<uint32_t> next_;   // access: index in the chunk; offset in the thread's range without a chunk
+  std::vector<uint32_t> next_;   // access: index in the chunk; number of the access without a chunk
   std::vector<uint32_t> limit_;  // 0 without a chunk
   std::vector<const trace::DecodedChunk*> chunk_;
   std::vector<Place> places_;

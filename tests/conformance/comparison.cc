@@ -77,7 +77,7 @@ void ExpectEqualBeforeScriptedMemory(const trace::TraceReader& reader, const mac
   const auto checked = CheckConfiguration(configuration.configuration);
   ASSERT_TRUE(checked.ok()) << checked.status();
   ScriptedMemory memory(seed, stage_cycles, places);
-  ChunkCache cache(reader, 256u << 20);
+  ChunkCache cache(reader, CacheBounds::Of(ReplayOptions::kDefaultCacheBytes, /*once=*/true));
   std::vector<result::v1::LaunchResult> launches;
   for (const trace::LaunchView& launch : reader.launches()) {
     if (!launch.launch.recorded()) continue;

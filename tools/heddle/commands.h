@@ -12,6 +12,7 @@
 #include "tools/heddle/policy_list.h"
 #include "tools/heddle/replay_drawing.h"
 #include "tools/heddle/replay_timeline.h"
+#include "tools/heddle/trace_memory.h"
 
 namespace heddle::tools {
 
@@ -32,7 +33,8 @@ struct ReplayArguments {
   std::string output;                  // -o: "-" = standard output; empty = none
   uint64_t max_cycles = 0;
   uint32_t jobs = 1;
-  bool force_regrouping = false;  // --force-regrouping
+  uint64_t trace_memory = kTraceMemory;  // --trace-memory
+  bool force_regrouping = false;         // --force-regrouping
   uint32_t jitter = 0;            // runs with noise on the memory's latencies, per pair of policies; 0 = one without
   bool json = false;              // results on standard output instead of the table
   bool per_launch = false;        // a table for each launch

@@ -98,6 +98,9 @@ void AddReplay(CLI::App& app, Arguments& arguments) {
                   "the results do not depend on it")
       ->check(WholeNumberFromTo(1, 1024))
       ->capture_default_str();
+  command.add_option("--trace-memory", replay.trace_memory, kTraceMemoryHelp)
+      ->check(WholeNumberFromTo(1, kMostTraceMemory))
+      ->capture_default_str();
   command
       .add_option("--jitter", replay.jitter,
                   "Run everything so many times with a little noise on the memory's latencies, and mark differences\n"

@@ -240,6 +240,9 @@ int ReplayCommand(const ReplayArguments& arguments) {
   options.max_cycles = arguments.max_cycles;
   options.force_regrouping = arguments.force_regrouping;
   options.jobs = arguments.jobs;
+  options.cache_bytes = arguments.trace_memory << 20;
+  replay::DecodingCounters decoding;
+  options.decoding = &decoding;
   options.metrics = arguments.metrics;
 
   Traces traces;
@@ -310,6 +313,7 @@ int ReplayCommand(const ReplayArguments& arguments) {
   auto results = arguments.check_order ? ReplayWithOrder(traces.replayed, seeded, options, checks)
                                        : replay::ReplayTraces(traces.replayed, seeded, options);
   progress.Clear();
+  if (!arguments.quiet) TellDecoding(decoding, arguments.trace_memory);
   if (!results.ok()) return Complain(kFailed, results.status());
   if (drawing != nullptr) {
     if (const absl::Status status = drawing->Write(*traces.replayed[0]); !status.ok()) return Complain(kFailed, status);

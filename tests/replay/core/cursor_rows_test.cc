@@ -27,7 +27,8 @@ constexpr uint32_t kAccesses = 8;
 
 struct Setup {
   uint64_t span;         // addresses lie below; above 4 GiB, chunks keep 64 bits of them
-  uint64_t cache_bytes;  // of decoded chunks
+  uint64_t cache_bytes;  // of decoded chunks; few: chunks are narrowed, and few windows of accesses come at a time
+  uint64_t most_bytes;   // few: chunks go and come back
 };
 
 class CursorRows : public testing::TestWithParam<Setup> {
@@ -55,7 +56,8 @@ class CursorRows : public testing::TestWithParam<Setup> {
     ASSERT_TRUE(writer->Finish().ok());
     trace_ = trace::TraceReader::Open(trace::FromMemory(trace::testing::ReadFile(file.path())), "rows").value();
     ASSERT_EQ(trace_->launches()[0].chunks.size(), kBlocks);
-    cache_ = std::make_unique<ChunkCache>(*trace_, GetParam().cache_bytes);
+    cache_ = std::make_unique<ChunkCache>(
+        *trace_, CacheBounds{GetParam().cache_bytes, GetParam().cache_bytes, GetParam().most_bytes});
     cursors_ = std::make_unique<ThreadCursors>(trace_->launches()[0], *cache_, kAll, alarm_);
     for (uint32_t block = 0; block < kBlocks; ++block) {
       cursors_->Start(static_cast<ThreadId>(block * kThreads), kThreads, {.chunk = block, .place = 0}, 0);
@@ -146,8 +148,9 @@ TEST_P(CursorRows, AThreadThatAsksForMoreThanItHasIsAnErrorThatRaisesTheAlarm) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, CursorRows,
-                         testing::Values(Setup{1 << 20, 1 << 24}, Setup{1 << 20, 1}, Setup{uint64_t{1} << 40, 1 << 24},
-                                         Setup{uint64_t{1} << 40, 1}));
+                         testing::Values(Setup{1 << 20, 1 << 24, 1 << 24}, Setup{1 << 20, 1, 1 << 24},
+                                         Setup{1 << 20, 1, 1}, Setup{uint64_t{1} << 40, 1 << 24, 1 << 24},
+                                         Setup{uint64_t{1} << 40, 1, 1 << 24}, Setup{uint64_t{1} << 40, 1, 1}));
 
 }  // namespace
 }  // namespace heddle::replay

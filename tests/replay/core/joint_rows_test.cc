@@ -26,7 +26,8 @@ constexpr uint32_t kAll = kBlocks * kThreads;
 
 struct Setup {
   uint64_t span;         // addresses lie below; above 4 GiB, chunks keep 64 bits of them
-  uint64_t cache_bytes;  // of decoded chunks; few: chunks go and come back
+  uint64_t cache_bytes;  // of decoded chunks; few: chunks are narrowed, and few windows of accesses come at a time
+  uint64_t most_bytes;   // few: chunks go and come back
 };
 
 class JointRows : public testing::TestWithParam<Setup> {
@@ -91,7 +92,8 @@ class JointRows : public testing::TestWithParam<Setup> {
     ASSERT_TRUE(writer->EndLaunch().ok());
     ASSERT_TRUE(writer->Finish().ok());
     trace_ = trace::TraceReader::Open(trace::FromMemory(trace::testing::ReadFile(file.path())), "rows").value();
-    cache_ = std::make_unique<ChunkCache>(*trace_, GetParam().cache_bytes);
+    cache_ = std::make_unique<ChunkCache>(
+        *trace_, CacheBounds{GetParam().cache_bytes, GetParam().cache_bytes, GetParam().most_bytes});
     cursors_ = std::make_unique<ThreadCursors>(trace_->launches()[0], *cache_, kAll, alarm_);
     for (uint32_t first = 0; first < kAll; first += kRow) {
       cursors_->Start(static_cast<ThreadId>(first), kRow, {.chunk = first / kThreads, .place = 0}, first % kThreads);
@@ -241,8 +243,9 @@ TEST_P(JointRows, WhatIsBeyondTheEndIsAnError) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, JointRows,
-                         testing::Values(Setup{1 << 20, 1 << 24}, Setup{1 << 20, 1}, Setup{uint64_t{1} << 40, 1 << 24},
-                                         Setup{uint64_t{1} << 40, 1}));
+                         testing::Values(Setup{1 << 20, 1 << 24, 1 << 24}, Setup{1 << 20, 1, 1 << 24},
+                                         Setup{1 << 20, 1, 1}, Setup{uint64_t{1} << 40, 1 << 24, 1 << 24},
+                                         Setup{uint64_t{1} << 40, 1, 1 << 24}, Setup{uint64_t{1} << 40, 1, 1}));
 
 }  // namespace
 }  // namespace heddle::replay

@@ -107,7 +107,7 @@ class Runner {
     std::string of;  // the trace that it replays
     while (true) {
       const std::vector<NumberedPoint> batch = Take();
-      if (batch.empty()) return;
+      if (batch.empty()) return Count(replayer.get());
       const std::string& name = batch.front().point.trace;
       OpenedTrace& trace = Open(name);
       if (!trace.usable) {
@@ -117,12 +117,20 @@ class Runner {
         continue;
       }
       if (replayer == nullptr || of != name) {
-        const uint64_t once = std::min(cache_bytes_, replay::ChunkCache::kReadOnceBytes);
-        replayer = std::make_unique<replay::BatchReplayer>(*trace.reader, trace.points == 1 ? once : cache_bytes_);
+        Count(replayer.get());
+        const auto bounds = replay::CacheBounds::Of(cache_bytes_, /*once=*/trace.points == 1);
+        replayer = std::make_unique<replay::BatchReplayer>(*trace.reader, bounds);
         of = name;
       }
       RunBatch(batch, *replayer);
     }
+  }
+
+  // The replayer's work is over.
+  void Count(const replay::BatchReplayer* replayer) {
+    if (replayer == nullptr) return;
+    const std::lock_guard lock(mutex_);
+    summary_.decoding.Add(replayer->decoding());
   }
 
   // The next points of one trace that nobody else runs, locked; empty at the end.
@@ -150,7 +158,8 @@ class Runner {
       }
       if (batch.empty()) {
         const PlannedTrace& trace = *folder_.plan().FindTrace(numbered.point.trace);
-        const bool fits = trace.thread_instructions <= cache_bytes_ / kDecodedBytesPerInstruction;
+        const uint64_t kept = replay::CacheBounds::Of(cache_bytes_, /*once=*/false).unread;
+        const bool fits = trace.thread_instructions <= kept / kDecodedBytesPerInstruction;
         most = fits ? 1 : kBatch;
       }
       batch.push_back(std::move(numbered));

@@ -9,15 +9,17 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "replay/engine/replay.h"
 #include "tools/heddle/sweep/folder.h"
 
 namespace heddle::tools::sweep {
 
 struct RunOptions {
-  trace::NumberRanges points;         // numbers of points; default all
-  uint32_t jobs = 1;                  // threads
-  bool retry_failed = false;          // also those that failed before
-  uint64_t cache_bytes = 256u << 20;  // bound on decoded trace data, by all threads
+  trace::NumberRanges points;  // numbers of points; default all
+  uint32_t jobs = 1;           // threads
+  bool retry_failed = false;   // also those that failed before
+  // Bound on decoded trace data, by all threads.
+  uint64_t cache_bytes = replay::ReplayOptions::kDefaultCacheBytes;
   // Called from one thread at a time, with points that are finished and in all. May be empty.
   std::function<void(uint64_t done, uint64_t total)> progress;
 };
@@ -32,6 +34,7 @@ struct RunSummary {
   uint64_t unreadable = 0;            // not run since their trace is not there or is another one
   std::vector<std::string> problems;  // of the traces; one line each
   bool without_locks = false;         // the file system has none
+  replay::DecodingCounters decoding;
 };
 
 // Each point is run by one process at a time, and published as a whole. What goes wrong within a run is that point's

@@ -90,6 +90,7 @@ int RunCommand(const RunArguments& arguments) {
     options.points = *std::move(points);
   }
   options.jobs = arguments.jobs;
+  options.cache_bytes = arguments.trace_memory << 20;
   options.retry_failed = arguments.retry_failed;
   Progress progress("running points", !arguments.quiet);
   options.progress = [&progress](uint64_t done, uint64_t total) { progress.Update(done, total); };
@@ -101,6 +102,7 @@ int RunCommand(const RunArguments& arguments) {
     Note(absl::StrCat(arguments.folder, " is on a file system without locks: two runs at once may do a point twice, ",
                       "with the same result"));
   }
+  if (!arguments.quiet) TellDecoding(summary->decoding, arguments.trace_memory);
   for (const std::string& problem : summary->problems) Note(problem);
   std::string text = absl::StrCat(Counted(summary->points, "point", "points"), ": ", WithThousands(summary->done),
                                   " done, ", WithThousands(summary->already_done), " had results");

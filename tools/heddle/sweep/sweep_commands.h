@@ -8,6 +8,7 @@
 
 #include "tools/heddle/sweep/effects.h"
 #include "tools/heddle/sweep/emit.h"
+#include "tools/heddle/trace_memory.h"
 
 namespace heddle::tools::sweep {
 
@@ -18,6 +19,7 @@ struct RunArguments {
   std::string points;  // --points; empty = all
   std::string plan;    // --plan: first digits of the points' digest; empty = any
   uint32_t jobs = 1;
+  uint64_t trace_memory = kTraceMemory;  // --trace-memory
   bool retry_failed = false;
   bool quiet = false;  // no progress, no notes
 };

@@ -64,6 +64,9 @@ SweepOptions::SweepOptions(CLI::App& app) : arguments_(std::make_unique<Argument
   a.run->add_option("--jobs", run.jobs, "Threads; they share decoded traces")
       ->check(WholeNumberFromTo(1, 1024))
       ->capture_default_str();
+  a.run->add_option("--trace-memory", run.trace_memory, kTraceMemoryHelp)
+      ->check(WholeNumberFromTo(1, kMostTraceMemory))
+      ->capture_default_str();
   a.run->add_flag("--retry-failed", run.retry_failed, "Also points that failed before");
   a.run
       ->add_option("--plan", run.plan,
