@@ -81,5 +81,12 @@ class Reconvergence(CommandTest):
                     self.assertAlmostEqual(lanes / plain[policy], 1, delta=0.1, msg=f"{policy} {last} {check} {optimization}")
 
 
+    def test_a_dump_tells_them_from_ends(self):
+        self.lanes(REACHABLE, "assert(node >= 0);")
+        text = heddle("trace", "dump", "--program", self.folder / "walk.htrace").stdout
+        self.assertRegex(text, r"block \d+: traps, or is never reached")
+        self.assertRegex(text, r"block \d+: exits")
+
+
 if __name__ == "__main__":
     main()

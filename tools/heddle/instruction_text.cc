@@ -32,6 +32,8 @@ std::string BlockEndText(const trace::Program& program, uint32_t number) {
   const trace::v1::BasicBlock& proto = program.proto().block(static_cast<int>(number));
   std::vector<std::string> callees;
   for (uint32_t callee : proto.callee()) callees.push_back(program.proto().function(static_cast<int>(callee)).name());
+  const trace::v1::Instruction& last = program.instruction(block.first + block.count - 1);
+  const bool stays = (last.flags() & trace::v1::FLAG_CANNOT_RETURN) != 0;
   std::string text;
   switch (block.terminator) {
     case trace::v1::BRANCH_CONDITIONAL:
@@ -48,7 +50,7 @@ std::string BlockEndText(const trace::Program& program, uint32_t number) {
       text = "returns";
       break;
     case trace::v1::EXIT:
-      text = "exits";
+      text = stays ? "traps, or is never reached" : "exits";
       break;
     default:
       text = absl::StrCat("goes on at block ", block.successor);
@@ -60,6 +62,7 @@ std::string BlockEndText(const trace::Program& program, uint32_t number) {
                     block.post_dominator == trace::kNoBlock ? "the end of the function"
                                                             : absl::StrCat("block ", block.post_dominator));
   }
+  if (stays && block.terminator != trace::v1::EXIT) absl::StrAppend(&text, "; never comes to an end");
   if (block.loop_depth > 0) absl::StrAppend(&text, "; loop depth ", block.loop_depth);
   return text;
 }
