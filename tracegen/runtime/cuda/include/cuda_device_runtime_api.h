@@ -9,6 +9,8 @@
 extern "C" __device__ void* cudaGetParameterBuffer(size_t alignment, size_t size);
 extern "C" __device__ cudaError_t cudaLaunchDevice(void* function, void* parameters, dim3 grid, dim3 block,
                                                    unsigned int shared_bytes, cudaStream_t stream);
+// cudaDeviceSynchronize in kernels, from CUDA 11.6 on.
+extern "C" __device__ cudaError_t __cudaDeviceSynchronizeDeprecationAvoidance(void);
 #endif
 
 #endif  // __CUDA_DEVICE_RUNTIME_API_H__
