@@ -61,7 +61,8 @@ def build_source(source, nvcc, work):
     options = " ".join(re.findall(r"^// nvcc: (.*)$", text, re.M)).split()
     for module in re.findall(r"^// module: (.*)$", text, re.M):
         path = source.parent / module
-        run([nvcc, "-cubin", "-arch=sm_70", path, "-o", path.stem + ".cubin"], work)
+        for ending in ("cubin", "ptx"):
+            run([nvcc, f"-{ending}", "-arch=sm_70", path, "-o", f"{path.stem}.{ending}"], work)
     run([nvcc, "-O1", *options, source, "-o", "program"], work)
     return work / "program"
 

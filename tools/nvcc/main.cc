@@ -22,6 +22,7 @@
 #include "tools/nvcc/unsupported.h"
 #include "tools/nvcc/words.h"
 #include "tracegen/frontend/targets.h"
+#include "tracegen/runtime/cuda/code_text.h"
 #include "tracegen/runtime/cuda/device_code.h"
 
 namespace heddle::nvcc {
@@ -144,9 +145,10 @@ int Build::WriteDeviceCode(const CudaSource& source, const std::string& bitcode,
   std::memcpy(header.magic, cuda::kDeviceCodeMagic, sizeof(header.magic));
   header.text_bytes = text.size();
   header.bitcode_bytes = code->size();
+  const std::string whole = std::string(reinterpret_cast<const char*>(&header), sizeof(header)) + text + *code;
+  const bool as_text = options_.phase == Phase::kDeviceCode && options_.device_code_ending == ".ptx";
   std::ofstream out(path, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(&header), sizeof(header));
-  out << text << *code;
+  out << (as_text ? cuda::CodeToText(whole) : whole);
   out.close();
   return out ? 0 : Fail(path + ": cannot write this file");
 }

@@ -86,6 +86,12 @@ int main(int argc, char** argv) {
   int compute_mode, grid_size;
   DRIVER(cuDeviceGetAttribute(&compute_mode, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, device));
   EXPECT(compute_mode == CU_COMPUTEMODE_DEFAULT);
+  int layers = 0, peers = -1;
+  DRIVER(cuDeviceGetAttribute(&layers, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS, device));
+  EXPECT(layers == 2048);
+  DRIVER(cuDeviceGetAttribute(&peers, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, device));
+  DRIVER(cuDeviceCanAccessPeer(&peers, device, device));
+  EXPECT(peers == 0 && cuCtxEnablePeerAccess(context, 0) == CUDA_ERROR_INVALID_DEVICE);
   // A V100 has 80 multiprocessors, with 2048 threads and 96 KiB of shared memory each.
   DRIVER(cuOccupancyMaxPotentialBlockSize(&grid_size, &threads, scale, NULL, 0, 0));
   EXPECT(grid_size == 160 && threads == 1024);

@@ -52,6 +52,26 @@ int main() {
   DRIVER(cuMemcpyDtoH(host, out, sizeof(host)));
   for (int i = 0; i < 32; ++i) EXPECT(host[i] == i * 7 + 1);
   DRIVER(cuModuleUnload(module));
+  // As programs treat PTX: text that ends with a zero.
+  file = fopen("driver_link_function_module.ptx", "r");
+  memset(code, 0, sizeof(code));
+  EXPECT(fread(code, 1, sizeof(code) - 1, file) > size);
+  fclose(file);
+  DRIVER(cuModuleLoadData(&module, code));
+  size_t seven_bytes = 0;
+  DRIVER(cuModuleGetGlobal(&out, &seven_bytes, module, "seven"));
+  EXPECT(seven_bytes == sizeof(int));
+  DRIVER(cuModuleUnload(module));
+  DRIVER(cuModuleLoad(&module, "driver_link_function_module.ptx"));
+  DRIVER(cuModuleUnload(module));
+  DRIVER(cuLinkCreate(0, NULL, NULL, &state));
+  DRIVER(cuLinkAddFile(state, CU_JIT_INPUT_PTX, "driver_link_module.ptx", 0, NULL, NULL));
+  DRIVER(cuLinkAddData(state, CU_JIT_INPUT_PTX, code, strlen(code) + 1, "function", 0, NULL, NULL));
+  DRIVER(cuLinkComplete(state, &image, &bytes));
+  DRIVER(cuModuleLoadData(&module, image));
+  DRIVER(cuLinkDestroy(state));
+  code[strlen(code) / 2] = '?';
+  EXPECT(cuModuleLoadData(&module, code) == CUDA_ERROR_INVALID_IMAGE);
   DRIVER(cuCtxDestroy(context));
   return Finish();
 }

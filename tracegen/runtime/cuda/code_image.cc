@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "tracegen/runtime/cuda/code_text.h"
 #include "tracegen/runtime/cuda/state.h"
 
 namespace heddle::cuda {
@@ -59,6 +60,11 @@ size_t DeviceCodeBytes(std::string_view data) {
 }
 
 bool CodeImage::Add(const void* code) {
+  // Bytes behind a zero, or behind other code, need not exist.
+  if (std::strncmp(static_cast<const char*>(code), kCodeTextStart.data(), kCodeTextStart.size()) == 0) {
+    const std::string& decoded = decoded_.emplace_back(CodeFromText(static_cast<const char*>(code)));
+    return DeviceCodeBytes(decoded) != 0 && Add(decoded.data());
+  }
   if (std::memcmp(code, kLinkedCodeMagic, kMagicBytes) == 0) {
     const char* at = static_cast<const char*>(code) + kMagicBytes;
     uint64_t parts = NumberAt(at);

@@ -3,6 +3,7 @@
 #define HEDDLE_TRACEGEN_RUNTIME_CUDA_CODE_IMAGE_H_
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <set>
@@ -24,7 +25,7 @@ size_t DeviceCodeBytes(std::string_view data);
 // Loaded at the first use of one of its kernels or variables.
 class CodeImage {
  public:
-  // Adds embedded device code, linked or not, see device_code.h. False if it is none.
+  // Adds embedded device code, linked or not (device_code.h), or as text (code_text.h). False if it is none.
   bool Add(const void* code);
 
   // `call` is the function of the API that needs it, for messages.
@@ -47,6 +48,7 @@ class CodeImage {
 
  private:
   std::vector<std::string_view> bitcode_;
+  std::list<std::string> decoded_;  // what was text
   device::ModuleOptions options_;
   device::ModuleInfo info_;
   int cuda_version_ = 0;

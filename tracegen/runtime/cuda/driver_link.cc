@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "tracegen/runtime/cuda/code_image.h"
+#include "tracegen/runtime/cuda/code_text.h"
 #include "tracegen/runtime/cuda/state.h"
 
 // Where a log goes that the program has asked for.
@@ -72,6 +73,10 @@ bool AddParts(CUlinkState state, std::string_view data) {
 }
 
 CUresult Add(const char* call, CUlinkState state, CUjitInputType type, std::string_view data, const std::string& name) {
+  if (data.substr(0, kCodeTextStart.size()) == kCodeTextStart) {
+    const std::string text(data);  // with a zero behind it
+    if (AddParts(state, CodeFromText(text.c_str()))) return CUDA_SUCCESS;
+  }
   if (AddParts(state, data) || type == CU_JIT_INPUT_LIBRARY) return CUDA_SUCCESS;  // as the vendor's, without code
   const bool text = type == CU_JIT_INPUT_PTX || data.find(".version") != std::string_view::npos;
   return FailLink(state, text ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_INVALID_IMAGE, call,

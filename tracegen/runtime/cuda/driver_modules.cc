@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tracegen/runtime/cuda/code_image.h"
+#include "tracegen/runtime/cuda/code_text.h"
 #include "tracegen/runtime/cuda/device_model.h"
 #include "tracegen/runtime/cuda/driver_textures.h"
 #include "tracegen/runtime/cuda/launch.h"
@@ -98,7 +99,8 @@ CUresult cuModuleLoad(CUmodule* module, const char* path) {
   auto made = std::make_unique<CUmod_st>();
   made->storage = text.str();
   // Something else, or a part of device code: as something else.
-  if (heddle::cuda::DeviceCodeBytes(made->storage) == 0) made->storage.assign(64, '\0');
+  const bool is_text = made->storage.rfind(heddle::cuda::kCodeTextStart, 0) == 0;
+  if (!is_text && heddle::cuda::DeviceCodeBytes(made->storage) == 0) made->storage.assign(64, '\0');
   const void* data = made->storage.data();
   return heddle::cuda::Load("cuModuleLoad", data, std::move(made), module);
 }
