@@ -40,6 +40,8 @@ Command ClangCommand(const Options& options, const Places& places, const CudaSou
       places.headers + "/heddle_cuda.h", "-include", places.headers + "/cuda_runtime.h",
       // 'x.template f(y)' for a deduced f, as in CUB: an error of newer standards that nvcc lets pass.
       "-Wno-missing-template-arg-list-after-template-kw",
+      // f(...) as an overload for everything else, which templates of libraries never call.
+      "-Xclang", "-fcuda-allow-variadic-functions",
       // Other errors of clang that are warnings, or nothing, to nvcc and gcc: {300} for a byte,
       // "("NAME")" for a macro, and what C++17 no longer has.
       "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal", "-Wno-register", "-Wno-dynamic-exception-spec",

@@ -39,15 +39,6 @@ typedef union nvtxMessageValue_t {
   nvtxStringHandle_t registered;
 } nvtxMessageValue_t;
 
-typedef union nvtxPayloadValue_t {
-  uint64_t ullValue;
-  int64_t llValue;
-  double dValue;
-  uint32_t uiValue;
-  int32_t iValue;
-  float fValue;
-} nvtxPayloadValue_t;
-
 typedef struct nvtxEventAttributes_v2 {
   uint16_t version;
   uint16_t size;
@@ -56,7 +47,14 @@ typedef struct nvtxEventAttributes_v2 {
   uint32_t color;
   int32_t payloadType;
   int32_t reserved0;
-  nvtxPayloadValue_t payload;
+  union payload_t {
+    uint64_t ullValue;
+    int64_t llValue;
+    double dValue;
+    uint32_t uiValue;
+    int32_t iValue;
+    float fValue;
+  } payload;
   int32_t messageType;
   nvtxMessageValue_t message;
 } nvtxEventAttributes_v2;
