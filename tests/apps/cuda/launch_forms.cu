@@ -56,6 +56,23 @@ int main() {
   CALL(cudaMemcpy(back, ints, sizeof(back), cudaMemcpyDeviceToHost));
   for (int i = 0; i < n; ++i) EXPECT(back[i] == i * scale);
 
+  // Since CUDA 11.8; arguments are converted.
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim = {1, 1, 1};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(1);
+  config.blockDim = dim3(n);
+  config.attrs = attributes;
+  config.numAttrs = 2;
+  CALL(cudaLaunchKernelEx(&config, Fill<int, 2>, ints, 'd'));
+  CALL(cudaMemcpy(back, ints, sizeof(back), cudaMemcpyDeviceToHost));
+  for (int i = 0; i < n; ++i) EXPECT(back[i] == 100 + 2 * i);
+  attributes[1].val.clusterDim.x = 2;
+  EXPECT(cudaLaunchKernelEx(&config, Fill<int, 2>, ints, 1) == cudaErrorNotSupported);
+
   Hidden<<<1, 1>>>(ints);
   Static<<<1, 1>>>(ints);
   CALL(cudaMemcpy(&number, ints, sizeof(number), cudaMemcpyDeviceToHost));

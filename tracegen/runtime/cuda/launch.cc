@@ -165,6 +165,24 @@ cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 bl
       [&](const heddle::device::KernelInfo& info) { return heddle::cuda::PackArguments(info, arguments); });
 }
 
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
+  if (config == nullptr || (config->attrs == nullptr && config->numAttrs != 0)) return Fail(cudaErrorInvalidValue);
+  bool cooperative = false;
+  for (unsigned int i = 0; i < config->numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = config->attrs[i];
+    const auto& cluster = attribute.val.clusterDim;
+    if (attribute.id == cudaLaunchAttributeCooperative) cooperative = attribute.val.cooperative != 0;
+    if (attribute.id == cudaLaunchAttributeClusterDimension && (cluster.x > 1 || cluster.y > 1 || cluster.z > 1)) {
+      heddle::cuda::Explain("cudaLaunchKernelExC", "clusters of blocks are not supported; launch without them");
+      return Fail(cudaErrorNotSupported);
+    }
+  }
+  return heddle::cuda::Launch(
+      "cudaLaunchKernelExC", function, {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream},
+      cooperative,
+      [&](const heddle::device::KernelInfo& info) { return heddle::cuda::PackArguments(info, arguments); });
+}
+
 cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream) {
   heddle::cuda::old_arguments.clear();
   heddle::cuda::configurations.push_back({grid, block, shared_bytes, stream});

@@ -90,6 +90,17 @@ inline __host__ cudaError_t cudaLaunchKernel(T* function, dim3 grid, dim3 block,
                                              size_t shared_bytes = 0, cudaStream_t stream = 0) {
   return ::cudaLaunchKernel(reinterpret_cast<const void*>(function), grid, block, arguments, shared_bytes, stream);
 }
+// Arguments are converted to the kernel's parameters, as in a launch with <<<>>>.
+template <typename... Parameters, typename... Arguments>
+inline __host__ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                                               Arguments&&... arguments) {
+  const auto launch = [&](Parameters... converted) {
+    void* pointers[sizeof...(Parameters) + 1] = {
+        const_cast<void*>(static_cast<const volatile void*>(__builtin_addressof(converted)))...};
+    return ::cudaLaunchKernelExC(config, reinterpret_cast<const void*>(kernel), pointers);
+  };
+  return launch(static_cast<Arguments&&>(arguments)...);
+}
 template <class T>
 inline __host__ cudaError_t cudaLaunchCooperativeKernel(T* function, dim3 grid, dim3 block, void** arguments,
                                                         size_t shared_bytes = 0, cudaStream_t stream = 0) {

@@ -96,6 +96,8 @@ cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**
                              cudaStream_t stream);
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                                         size_t shared_bytes, cudaStream_t stream);
+// Attributes that only say how launches may overlap change nothing; clusters of more than one block are refused.
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments);
 cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared_bytes HEDDLE_DEFAULT(0),
                               cudaStream_t stream HEDDLE_DEFAULT(0));
 cudaError_t cudaSetupArgument(const void* argument, size_t size, size_t offset);
