@@ -29,6 +29,7 @@
 #include "tracegen/program/element_alignment.h"
 #include "tracegen/program/inline_ptx.h"
 #include "tracegen/program/opcode.h"
+#include "tracegen/program/unaligned_access.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -260,6 +261,9 @@ void NormalizeFunction(llvm::Function& function) {
                store && store->getValueOperand()->getType()->isAggregateType()) {
       ExpandAggregateAccess(instruction, layout);
     }
+  }
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    ExpandUnalignedAccess(instruction, layout);
   }
   // A branch whose two ways lead to one block says nothing about which was taken: give one way a block of its own.
   for (llvm::BasicBlock& block : llvm::make_early_inc_range(function)) {

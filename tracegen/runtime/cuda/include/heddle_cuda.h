@@ -35,6 +35,7 @@ extern "C" __device__ void* malloc(__SIZE_TYPE__ bytes) __attribute__((malloc, n
 extern "C" __device__ void free(void* pointer) __attribute__((nothrow));
 
 // clang-format off: later ones use earlier ones
+#include "heddle_cuda_memory.h"
 #include "heddle_cuda_math.h"
 #include "heddle_cuda_intrinsics.h"
 #include "heddle_cuda_simd.h"
