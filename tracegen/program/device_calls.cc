@@ -44,6 +44,9 @@ std::string ExplainUndefined(llvm::StringRef function) {
       {"cudaGetParameterBuffer", "a kernel launch in device code (dynamic parallelism)"},
       {"cudaLaunchDevice", "a kernel launch in device code (dynamic parallelism)"},
       {"__heddle_tensor", "a tensor-core operation (wmma)"},
+      {"__heddle_asynchronous_copy", "an asynchronous copy into shared memory (__pipeline_memcpy_async and its like)"},
+      {"__heddle_split_barrier", "a split barrier (__mbarrier_arrive and its like)"},
+      {"__heddle_wide_atomic", "an atomic operation on 16 bytes"},
       {"cuda", "the runtime function"},
       {"__cxa_guard", "a static variable with a constructor in device code"},
       {"__cxa_throw", "throwing exceptions in device code"},
@@ -56,6 +59,39 @@ std::string ExplainUndefined(llvm::StringRef function) {
     return absl::StrCat(construct.meaning, " is not supported");
   }
   return absl::StrCat("the device function '", function.str(), "' is declared, but not defined");
+}
+
+std::string ExplainInlinePtx(absl::string_view text, absl::string_view why) {
+  struct Construct {
+    const char* part;  // of the statement
+    const char* meaning;
+  };
+  static constexpr Construct kConstructs[] = {
+      {"mma.", "a tensor-core operation"},
+      {"ldmatrix", "a tensor-core operation"},
+      {"stmatrix", "a tensor-core operation"},
+      {"cp.async", "an asynchronous copy; copy with loads and stores"},
+      {"mbarrier", "a split barrier; use __syncthreads"},
+      {"bar.arrive", "a split barrier; use __syncthreads"},
+      {"barrier.cluster", "a barrier of a cluster of thread blocks"},
+      {"mapa", "shared memory of another block of a cluster"},
+  };
+  // One line, however long the statement is.
+  constexpr size_t kShown = 80;
+  std::string shown;
+  for (const char c : text) {
+    const bool blank = static_cast<unsigned char>(c) <= ' ' || c == '\x7f';
+    if (!blank) shown += c;
+    if (blank && !shown.empty() && shown.back() != ' ') shown += ' ';
+  }
+  if (shown.size() > kShown) shown = absl::StrCat(shown.substr(0, kShown), "...");
+  for (const Construct& construct : kConstructs) {
+    if (!absl::StrContains(text, construct.part)) continue;
+    return absl::StrCat("inline PTX '", shown, "' is not supported: it is ", construct.meaning);
+  }
+  const bool says_more = why != text && !absl::StrContains(text, why);
+  return absl::StrCat("inline PTX '", shown, "' is not supported", says_more ? absl::StrCat(" (", why, ")") : "",
+                      "; write it with built-in functions");
 }
 
 bool TranslateImageCall(llvm::CallInst& call) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
@@ -23,6 +24,10 @@ std::optional<uint32_t> SystemCallMicroOps(std::string_view function);
 // Why a function that is declared and not defined cannot be called: names the construct of the language that it comes
 // from where that is known.
 std::string ExplainUndefined(llvm::StringRef function);
+
+// Why the statement of inline PTX `text` cannot be compiled, in one line: the construct that it belongs to where that
+// is known, else `why`.
+std::string ExplainInlinePtx(absl::string_view text, absl::string_view why);
 
 // The device headers call __heddle_A_B_C for LLVM's intrinsic llvm.nvvm.A.B.C on textures and surfaces, which C++
 // cannot name: handles are 64-bit numbers or pointers, results vectors of the elements. Puts the intrinsic in place of

@@ -67,10 +67,7 @@ absl::Status Refuse(const llvm::Instruction& instruction, absl::string_view what
 // can execute it.
 absl::Status TranslateAssembly(llvm::CallInst& call, const llvm::InlineAsm& assembly) {
   const std::string text = assembly.getAsmString();
-  auto refuse = [&](absl::string_view why) {
-    return Refuse(
-        call, absl::StrCat("inline PTX '", text, "' is not supported (", why, "); write it with built-in functions"));
-  };
+  auto refuse = [&](absl::string_view why) { return Refuse(call, ExplainInlinePtx(text, why)); };
   absl::StatusOr<std::vector<InlineInstruction>> instructions = ParseInlinePtx(text);
   if (!instructions.ok()) return refuse(instructions.status().message());
   const bool is_exit =
