@@ -12,6 +12,10 @@
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __align__(n) __attribute__((aligned(n)))
 
+// Clusters with a size are not supported; the message stands at the line of the kernel.
+#define __cluster_dims__(...) \
+  _Pragma("GCC error \"thread block clusters (__cluster_dims__) are not supported: each block is its own cluster\"")
+
 #define __CUDACC__ 1
 
 // clang-format off: the order matters
@@ -39,9 +43,12 @@ extern "C" __device__ void free(void* pointer) __attribute__((nothrow));
 #include "heddle_cuda_math.h"
 #include "heddle_cuda_intrinsics.h"
 #include "heddle_cuda_simd.h"
+#include "heddle_cuda_dpx.h"
 #include "heddle_cuda_atomic.h"
 #include "heddle_cuda_sync.h"
+#include "heddle_cuda_cluster.h"
 #include "heddle_cuda_texture.h"
+#include "heddle_cuda_texture_sparse.h"
 #include <new>  // clang's, with new and delete of device code
 // clang-format on
 

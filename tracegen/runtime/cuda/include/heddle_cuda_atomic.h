@@ -73,4 +73,45 @@ HEDDLE_SCOPES2(atomicCAS, unsigned short)
 #undef HEDDLE_SCOPES1
 #undef HEDDLE_SCOPES2
 
+// What compute capability 9 adds. Templates, as programs for other devices define such functions themselves.
+template <bool kHolds, typename T>
+struct heddle_enable {};
+template <typename T>
+struct heddle_enable<true, T> {
+  typedef T type;
+};
+// Of vectors each element for itself.
+#define HEDDLE_VECTOR_ATOMIC(scope)                                                                             \
+  template <typename T>                                                                                         \
+  HEDDLE_DEVICE typename heddle_enable<__is_same(T, float2), T>::type atomicAdd##scope(T* address, T value) {   \
+    return T{atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};                                 \
+  }                                                                                                             \
+  template <typename T>                                                                                         \
+  HEDDLE_DEVICE typename heddle_enable<__is_same(T, float4), T>::type atomicAdd##scope(T* address, T value) {   \
+    return T{atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y), atomicAdd(&address->z, value.z), \
+             atomicAdd(&address->w, value.w)};                                                                  \
+  }
+HEDDLE_VECTOR_ATOMIC()
+HEDDLE_VECTOR_ATOMIC(_block)
+HEDDLE_VECTOR_ATOMIC(_system)
+#undef HEDDLE_VECTOR_ATOMIC
+// Exchanges of 16 bytes, which a launch refuses.
+extern "C" __device__ void __heddle_wide_atomic();
+#define HEDDLE_WIDE_ATOMIC(scope)                                                                                     \
+  template <typename T>                                                                                               \
+  HEDDLE_DEVICE typename heddle_enable<sizeof(T) == 16 && alignof(T) == 16, T>::type atomicExch##scope(T*, T value) { \
+    __heddle_wide_atomic();                                                                                           \
+    return value;                                                                                                     \
+  }                                                                                                                   \
+  template <typename T>                                                                                               \
+  HEDDLE_DEVICE                                                                                                       \
+      typename heddle_enable<sizeof(T) == 16 && alignof(T) == 16, T>::type atomicCAS##scope(T*, T, T value) {         \
+    __heddle_wide_atomic();                                                                                           \
+    return value;                                                                                                     \
+  }
+HEDDLE_WIDE_ATOMIC()
+HEDDLE_WIDE_ATOMIC(_block)
+HEDDLE_WIDE_ATOMIC(_system)
+#undef HEDDLE_WIDE_ATOMIC
+
 #endif  // HEDDLE_CUDA_ATOMIC_H_

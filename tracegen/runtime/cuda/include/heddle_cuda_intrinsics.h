@@ -198,9 +198,35 @@ HEDDLE_LOAD(__ldcg)
 HEDDLE_LOAD(__ldcs)
 HEDDLE_LOAD(__ldlu)
 #undef HEDDLE_LOAD
+// Loaded anew each time: one volatile access of the size of the type.
+template <__SIZE_TYPE__ kBytes>
+struct heddle_bits_of;
+template <>
+struct heddle_bits_of<1> {
+  typedef unsigned char type;
+};
+template <>
+struct heddle_bits_of<2> {
+  typedef unsigned short type;
+};
+template <>
+struct heddle_bits_of<4> {
+  typedef unsigned int type;
+};
+template <>
+struct heddle_bits_of<8> {
+  typedef unsigned long long type;
+};
+template <>
+struct heddle_bits_of<16> {
+  typedef unsigned int type __attribute__((ext_vector_type(4)));
+};
 template <typename T>
 HEDDLE_DEVICE T __ldcv(const T* pointer) {
-  return *const_cast<const volatile T*>(pointer);
+  // A vector of two whose alignment is that of one of its elements would be a misaligned access.
+  typedef typename heddle_bits_of<sizeof(T)>::type Bits;
+  static_assert(alignof(T) == alignof(Bits), "__ldcv loads CUDA's own types");
+  return __builtin_bit_cast(T, *reinterpret_cast<const volatile Bits*>(pointer));
 }
 #define HEDDLE_STORE(name)                       \
   template <typename T>                          \
@@ -224,6 +250,18 @@ HEDDLE_DEVICE __SIZE_TYPE__ __cvta_generic_to_shared(const void* pointer) {
 }
 HEDDLE_DEVICE __SIZE_TYPE__ __cvta_generic_to_global(const void* pointer) {
   return (__SIZE_TYPE__)(__attribute__((address_space(1))) const void*)pointer;
+}
+HEDDLE_DEVICE __SIZE_TYPE__ __cvta_generic_to_constant(const void* pointer) {
+  return (__SIZE_TYPE__)(__attribute__((address_space(4))) const void*)pointer;
+}
+HEDDLE_DEVICE __SIZE_TYPE__ __cvta_generic_to_local(const void* pointer) {
+  return (__SIZE_TYPE__)(__attribute__((address_space(5))) const void*)pointer;
+}
+HEDDLE_DEVICE void* __cvta_constant_to_generic(__SIZE_TYPE__ pointer) {
+  return (void*)(__attribute__((address_space(4))) void*)pointer;
+}
+HEDDLE_DEVICE void* __cvta_local_to_generic(__SIZE_TYPE__ pointer) {
+  return (void*)(__attribute__((address_space(5))) void*)pointer;
 }
 HEDDLE_DEVICE void* __cvta_shared_to_generic(__SIZE_TYPE__ pointer) {
   return (void*)(__attribute__((address_space(3))) void*)pointer;

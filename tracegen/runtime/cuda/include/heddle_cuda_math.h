@@ -105,6 +105,8 @@ HEDDLE_DEVICE float powif(float x, int y) { return __nv_powif(x, y); }
 HEDDLE_DEVICE double powi(double x, int y) { return __nv_powi(x, y); }
 HEDDLE_DEVICE float __fdividef(float x, float y) { return __nv_fast_fdividef(x, y); }
 HEDDLE_DEVICE float fdividef(float x, float y) { return x / y; }
+HEDDLE_DEVICE double fdivide(double x, double y) { return x / y; }
+HEDDLE_DEVICE float fdivide(float x, float y) { return x / y; }
 HEDDLE_DEVICE float __tanhf(float x) { return __nv_tanhf(x); }
 
 HEDDLE_DEVICE void sincosf(float x, float* s, float* c) {
@@ -124,6 +126,7 @@ HEDDLE_DEVICE void sincospif(float x, float* s, float* c) {
   *s = __nv_sinpif(x);
   *c = __nv_cospif(x);
 }
+HEDDLE_DEVICE void sincospi(float x, float* s, float* c) { sincospif(x, s, c); }
 HEDDLE_DEVICE void sincospi(double x, double* s, double* c) {
   *s = __nv_sinpi(x);
   *c = __nv_cospi(x);

@@ -91,7 +91,8 @@ HEDDLE_MATCH(unsigned long long, 64, unsigned long long)
 HEDDLE_MATCH(double, 64, unsigned long long)
 #undef HEDDLE_MATCH
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+// The host pass knows all of them: kernels that use them are parsed there, too.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 HEDDLE_DEVICE int __reduce_add_sync(unsigned int mask, int value) { return __nvvm_redux_sync_add(value, mask); }
 HEDDLE_DEVICE int __reduce_min_sync(unsigned int mask, int value) { return __nvvm_redux_sync_min(value, mask); }
 HEDDLE_DEVICE int __reduce_max_sync(unsigned int mask, int value) { return __nvvm_redux_sync_max(value, mask); }
