@@ -23,6 +23,18 @@ HEDDLE_DEVICE unsigned int LanesOfTile(unsigned int size) {
   const unsigned int left = ThreadsOfBlock() - (ThreadOfBlock() & ~31u);
   return left >= 32 ? all : all & ((1u << left) - 1);
 }
+// A shuffle of any type that may be copied byte by byte, up to 32 bytes, word by word.
+template <typename T, typename Shuffle>
+HEDDLE_DEVICE T ShuffleWords(T value, Shuffle shuffle) {
+  static_assert(sizeof(T) <= 32 && __is_trivially_copyable(T),
+                "shuffles of cooperative groups move types of at most 32 bytes that can be copied byte by byte");
+  constexpr unsigned int kWords = (sizeof(T) + 3) / 4;
+  unsigned int words[kWords] = {};
+  __builtin_memcpy(words, &value, sizeof(T));
+  _Pragma("unroll") for (unsigned int i = 0; i < kWords; ++i) words[i] = shuffle(words[i]);
+  __builtin_memcpy(static_cast<void*>(&value), words, sizeof(T));
+  return value;
+}
 static __device__ unsigned int grid_arrivals;
 static __device__ volatile unsigned int grid_round;
 }  // namespace heddle
@@ -61,6 +73,10 @@ class thread_block : public thread_group {
   static HEDDLE_METHOD dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
   static HEDDLE_METHOD dim3 group_dim() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
   static HEDDLE_METHOD dim3 dim_threads() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
+  // The two halves of a barrier: the threads meet in the second.
+  struct arrival_token {};
+  static HEDDLE_METHOD arrival_token barrier_arrive() { return arrival_token(); }
+  static HEDDLE_METHOD void barrier_wait(arrival_token = arrival_token()) { __syncthreads(); }
 };
 HEDDLE_DEVICE thread_block this_thread_block() { return thread_block(); }
 
@@ -97,58 +113,80 @@ class heddle_lane_operations : public thread_group {
 
 template <unsigned int kSize, typename Parent = void>
 class thread_block_tile : public heddle_lane_operations<thread_block_tile<kSize, Parent>> {
-  static_assert(kSize > 0 && kSize <= 32 && (kSize & (kSize - 1)) == 0, "tiles have 1, 2, 4, 8, 16 or 32 threads");
+  static_assert(kSize > 0 && kSize <= 32 && (kSize & (kSize - 1)) == 0,
+                "tiles of 1, 2, 4, 8, 16 or 32 threads are supported, not those of several warps");
   typedef heddle_lane_operations<thread_block_tile<kSize, Parent>> Base;
 
  public:
-  HEDDLE_METHOD thread_block_tile() : Base(heddle::LanesOfTile(kSize)) {}
-  template <typename Other>
-  HEDDLE_METHOD thread_block_tile(const thread_block_tile<kSize, Other>&) : thread_block_tile() {}
+  HEDDLE_METHOD thread_block_tile()
+      : Base(heddle::LanesOfTile(kSize)),
+        number_(heddle::ThreadOfBlock() / kSize),
+        tiles_((heddle::ThreadsOfBlock() + kSize - 1) / kSize) {}
+  HEDDLE_METHOD explicit thread_block_tile(const thread_block&) : thread_block_tile() {}
+  // A part of a larger tile, or the same tile with its parent forgotten.
+  template <unsigned int kOther, typename Other>
+  HEDDLE_METHOD thread_block_tile(const thread_block_tile<kOther, Other>& tile)
+      : Base(heddle::LanesOfTile(kSize)),
+        number_(kOther == kSize ? tile.meta_group_rank() : tile.thread_rank() / kSize),
+        tiles_(kOther == kSize ? tile.meta_group_size() : kOther / kSize) {
+    static_assert(kOther >= kSize, "a tile is divided into smaller ones");
+  }
   static HEDDLE_METHOD constexpr unsigned int size() { return kSize; }
   static HEDDLE_METHOD constexpr unsigned int num_threads() { return kSize; }
   static HEDDLE_METHOD unsigned int thread_rank() { return heddle::Lane() & (kSize - 1); }
-  static HEDDLE_METHOD unsigned int meta_group_rank() { return heddle::ThreadOfBlock() / kSize; }
-  static HEDDLE_METHOD unsigned int meta_group_size() { return (heddle::ThreadsOfBlock() + kSize - 1) / kSize; }
+  // Among the tiles that its parent was divided into.
+  HEDDLE_METHOD unsigned int meta_group_rank() const { return number_; }
+  HEDDLE_METHOD unsigned int meta_group_size() const { return tiles_; }
   template <typename T>
-  HEDDLE_METHOD T shfl(T value, int rank) const {
-    return __shfl_sync(this->lanes_, value, rank, kSize);
+  HEDDLE_METHOD T shfl(const T& value, int rank) const {
+    return heddle::ShuffleWords(value, [&](unsigned int word) { return __shfl_sync(this->lanes_, word, rank, kSize); });
   }
   template <typename T>
-  HEDDLE_METHOD T shfl_up(T value, unsigned int delta) const {
-    return __shfl_up_sync(this->lanes_, value, delta, kSize);
+  HEDDLE_METHOD T shfl_up(const T& value, unsigned int delta) const {
+    return heddle::ShuffleWords(value,
+                                [&](unsigned int word) { return __shfl_up_sync(this->lanes_, word, delta, kSize); });
   }
   template <typename T>
-  HEDDLE_METHOD T shfl_down(T value, unsigned int delta) const {
-    return __shfl_down_sync(this->lanes_, value, delta, kSize);
+  HEDDLE_METHOD T shfl_down(const T& value, unsigned int delta) const {
+    return heddle::ShuffleWords(value,
+                                [&](unsigned int word) { return __shfl_down_sync(this->lanes_, word, delta, kSize); });
   }
   template <typename T>
-  HEDDLE_METHOD T shfl_xor(T value, int mask) const {
-    return __shfl_xor_sync(this->lanes_, value, mask, kSize);
+  HEDDLE_METHOD T shfl_xor(const T& value, unsigned int mask) const {
+    return heddle::ShuffleWords(
+        value, [&](unsigned int word) { return __shfl_xor_sync(this->lanes_, word, static_cast<int>(mask), kSize); });
   }
   HEDDLE_METHOD unsigned int PackLanes(unsigned int lanes) const {
     return lanes >> (heddle::Lane() & ~(kSize - 1)) & (0xffffffffu >> (32 - kSize));
   }
+
+ private:
+  unsigned int number_;
+  unsigned int tiles_;
 };
 
 class coalesced_group : public heddle_lane_operations<coalesced_group> {
  public:
-  HEDDLE_METHOD explicit coalesced_group(unsigned int lanes) : heddle_lane_operations<coalesced_group>(lanes) {}
+  HEDDLE_METHOD explicit coalesced_group(unsigned int lanes, unsigned int number = 0, unsigned int groups = 1)
+      : heddle_lane_operations<coalesced_group>(lanes), number_(number), groups_(groups) {}
   HEDDLE_METHOD unsigned int size() const { return __popc(lanes_); }
   HEDDLE_METHOD unsigned int num_threads() const { return __popc(lanes_); }
   HEDDLE_METHOD unsigned int thread_rank() const { return __popc(lanes_ & __nvvm_read_ptx_sreg_lanemask_lt()); }
+  HEDDLE_METHOD unsigned int meta_group_rank() const { return number_; }
+  HEDDLE_METHOD unsigned int meta_group_size() const { return groups_; }
   template <typename T>
-  HEDDLE_METHOD T shfl(T value, unsigned int rank) const {
-    return __shfl_sync(lanes_, value, static_cast<int>(LaneOf(rank % size())), 32);
+  HEDDLE_METHOD T shfl(const T& value, unsigned int rank) const {
+    return FromLane(value, LaneOf(rank % size()));
   }
   template <typename T>
-  HEDDLE_METHOD T shfl_up(T value, unsigned int delta) const {
+  HEDDLE_METHOD T shfl_up(const T& value, unsigned int delta) const {
     const unsigned int rank = thread_rank();
-    return __shfl_sync(lanes_, value, static_cast<int>(rank >= delta ? LaneOf(rank - delta) : heddle::Lane()), 32);
+    return FromLane(value, rank >= delta ? LaneOf(rank - delta) : heddle::Lane());
   }
   template <typename T>
-  HEDDLE_METHOD T shfl_down(T value, unsigned int delta) const {
+  HEDDLE_METHOD T shfl_down(const T& value, unsigned int delta) const {
     const unsigned int rank = thread_rank() + delta;
-    return __shfl_sync(lanes_, value, static_cast<int>(rank < size() ? LaneOf(rank) : heddle::Lane()), 32);
+    return FromLane(value, rank < size() ? LaneOf(rank) : heddle::Lane());
   }
   HEDDLE_METHOD unsigned int PackLanes(unsigned int lanes) const {
     unsigned int packed = 0;
@@ -159,28 +197,79 @@ class coalesced_group : public heddle_lane_operations<coalesced_group> {
   }
 
  private:
+  template <typename T>
+  HEDDLE_METHOD T FromLane(const T& value, unsigned int lane) const {
+    return heddle::ShuffleWords(
+        value, [&](unsigned int word) { return __shfl_sync(lanes_, word, static_cast<int>(lane), 32); });
+  }
   HEDDLE_METHOD unsigned int LaneOf(unsigned int rank) const { return __fns(lanes_, 0, static_cast<int>(rank) + 1); }
+  friend HEDDLE_METHOD coalesced_group tiled_partition(const coalesced_group& parent, unsigned int size);
+
+  unsigned int number_;
+  unsigned int groups_;
 };
 HEDDLE_DEVICE coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
+HEDDLE_DEVICE thread_block_tile<1> this_thread() { return thread_block_tile<1>(); }
 
 template <unsigned int kSize, typename Parent>
-HEDDLE_DEVICE thread_block_tile<kSize, Parent> tiled_partition(const Parent&) {
-  return thread_block_tile<kSize, Parent>();
+HEDDLE_DEVICE thread_block_tile<kSize, Parent> tiled_partition(const Parent& parent) {
+  return thread_block_tile<kSize, Parent>(parent);
 }
 HEDDLE_METHOD thread_group tiled_partition(const thread_group& parent, unsigned int size) {
   const unsigned int lanes = heddle::LanesOfTile(size);
   return thread_group(parent.lanes_ == 0 ? lanes : lanes & parent.lanes_);
 }
+// Parts of `size` threads with successive ranks.
+HEDDLE_METHOD coalesced_group tiled_partition(const coalesced_group& parent, unsigned int size) {
+  const unsigned int number = parent.thread_rank() / size;
+  unsigned int lanes = 0, rank = 0;
+  for (unsigned int rest = parent.lanes_; rest != 0; rest &= rest - 1, ++rank) {
+    if (rank / size == number) lanes |= rest & (0 - rest);
+  }
+  return coalesced_group(lanes, number, (parent.size() + size - 1) / size);
+}
 // Parts of a group whose threads agree: a coalesced group or a tile, as its own lanes meet, whoever else is active.
 template <typename Group>
 HEDDLE_METHOD coalesced_group binary_partition(const heddle_lane_operations<Group>& group, bool predicate) {
   const unsigned int yes = __ballot_sync(group.lanes_, predicate);
-  return coalesced_group(predicate ? yes : group.lanes_ & ~yes);
+  return coalesced_group(predicate ? yes : group.lanes_ & ~yes, predicate ? 1 : 0, 2);
 }
 template <typename Group, typename T>
 HEDDLE_METHOD coalesced_group labeled_partition(const heddle_lane_operations<Group>& group, T label) {
   return coalesced_group(__match_any_sync(group.lanes_, label));
 }
+
+// Scratch memory of tiles of several warps, which there are not.
+template <unsigned int kThreads = 1024>
+struct block_tile_memory {
+  static_assert(kThreads == 0,
+                "tiles of several warps (block_tile_memory) are not supported: tiles have 32 threads at most");
+};
+
+// The cluster of a kernel that is launched without a cluster's size: the block.
+class cluster_group : public thread_group {
+ public:
+  struct arrival_token {};
+  HEDDLE_METHOD cluster_group() : thread_group(0) {}
+  static HEDDLE_METHOD void sync() { __syncthreads(); }
+  static HEDDLE_METHOD arrival_token barrier_arrive() { return arrival_token(); }
+  static HEDDLE_METHOD void barrier_wait(arrival_token = arrival_token()) { __syncthreads(); }
+  static HEDDLE_METHOD unsigned int query_shared_rank(const void*) { return 0; }
+  template <typename T>
+  static HEDDLE_METHOD T* map_shared_rank(T* pointer, int) {
+    return pointer;
+  }
+  static HEDDLE_METHOD dim3 block_index() { return dim3(0, 0, 0); }
+  static HEDDLE_METHOD unsigned int block_rank() { return 0; }
+  static HEDDLE_METHOD dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
+  static HEDDLE_METHOD unsigned int thread_rank() { return heddle::ThreadOfBlock(); }
+  static HEDDLE_METHOD dim3 dim_blocks() { return dim3(1, 1, 1); }
+  static HEDDLE_METHOD dim3 dim_threads() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
+  static HEDDLE_METHOD unsigned int num_blocks() { return 1; }
+  static HEDDLE_METHOD unsigned int num_threads() { return heddle::ThreadsOfBlock(); }
+  static HEDDLE_METHOD unsigned int size() { return heddle::ThreadsOfBlock(); }
+};
+HEDDLE_DEVICE cluster_group this_cluster() { return cluster_group(); }
 
 // The whole grid. Its barrier counts arrivals in global memory, as the vendor's does: every block waits for all others,
 // so it works only where all of them are live at once.
@@ -206,6 +295,9 @@ class grid_group {
     }
     __syncthreads();
   }
+  struct arrival_token {};
+  HEDDLE_METHOD arrival_token barrier_arrive() const { return arrival_token(); }
+  HEDDLE_METHOD void barrier_wait(arrival_token = arrival_token()) const { sync(); }
   HEDDLE_METHOD unsigned long long size() const {
     return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z * heddle::ThreadsOfBlock();
   }
@@ -236,69 +328,10 @@ HEDDLE_DEVICE unsigned long long group_size(const Group& group) {
   return group.size();
 }
 
-// --- reductions and scans (cooperative_groups/reduce.h, scan.h)
-
-#define HEDDLE_OPERATOR(name, result)                                           \
-  template <typename T>                                                         \
-  struct name {                                                                 \
-    HEDDLE_METHOD T operator()(const T& a, const T& b) const { return result; } \
-  };
-HEDDLE_OPERATOR(plus, a + b)
-HEDDLE_OPERATOR(less, a < b ? a : b)
-HEDDLE_OPERATOR(greater, a > b ? a : b)
-HEDDLE_OPERATOR(bit_and, a& b)
-HEDDLE_OPERATOR(bit_or, a | b)
-HEDDLE_OPERATOR(bit_xor, a ^ b)
-#undef HEDDLE_OPERATOR
-
-template <unsigned int kSize, typename Parent, typename T, typename Operation>
-HEDDLE_DEVICE T reduce(const thread_block_tile<kSize, Parent>& group, T value, Operation operation) {
-  for (unsigned int step = kSize / 2; step > 0; step /= 2) {
-    value = operation(value, group.shfl_xor(value, static_cast<int>(step)));
-  }
-  return value;
-}
-template <typename T, typename Operation>
-HEDDLE_DEVICE T reduce(const coalesced_group& group, T value, Operation operation) {
-  const unsigned int rank = group.thread_rank(), size = group.size();
-  for (unsigned int step = 1; step < size; step *= 2) {
-    const T other = group.shfl_down(value, step);
-    if (rank + step < size) value = operation(value, other);
-  }
-  return group.shfl(value, 0);
-}
-template <typename Group, typename T, typename Operation>
-HEDDLE_DEVICE T inclusive_scan(const Group& group, T value, Operation operation) {
-  const unsigned int rank = group.thread_rank();
-  for (unsigned int step = 1; step < group.size(); step *= 2) {
-    const T other = group.shfl_up(value, step);
-    if (rank >= step) value = operation(other, value);
-  }
-  return value;
-}
-template <typename Group, typename T>
-HEDDLE_DEVICE T inclusive_scan(const Group& group, T value) {
-  return inclusive_scan(group, value, plus<T>());
-}
-template <typename Group, typename T>
-HEDDLE_DEVICE T exclusive_scan(const Group& group, T value) {
-  const T before = group.shfl_up(inclusive_scan(group, value, plus<T>()), 1);
-  return group.thread_rank() == 0 ? T() : before;
-}
-
-// --- copies into shared memory (cooperative_groups/memcpy_async.h): complete at once
-
-template <typename Group, typename T>
-HEDDLE_DEVICE void memcpy_async(const Group& group, T* to, const T* from, unsigned long bytes) {
-  for (unsigned long i = group.thread_rank(); i < bytes / sizeof(T); i += group.size()) to[i] = from[i];
-}
-template <typename Group>
-HEDDLE_DEVICE void wait(const Group& group) {
-  group.sync();
-}
-
 #undef HEDDLE_METHOD
 
 }  // namespace cooperative_groups
+
+#include "heddle_cuda_group_functions.h"
 
 #endif  // HEDDLE_CUDA_GROUPS_H_
