@@ -16,73 +16,83 @@
 #endif
 
 #ifdef __cplusplus
+// Also of pointers and symbols that are const or volatile.
+template <class T>
+inline __host__ void** HeddleAnyPointer(T** pointer) {
+  return (void**)pointer;
+}
+template <class T>
+inline __host__ const void* HeddleAnySymbol(const T& symbol) {
+  return (const void*)&symbol;
+}
+
 // Every overload does what the function of that name in cuda_runtime_api.h does, with the type of a pointer, a symbol
 // or a kernel taken as it is.
 template <class T>
 inline __host__ cudaError_t cudaMalloc(T** pointer, size_t size) {
-  return ::cudaMalloc(reinterpret_cast<void**>(pointer), size);
+  return ::cudaMalloc(HeddleAnyPointer(pointer), size);
 }
 template <class T>
 inline __host__ cudaError_t cudaMallocHost(T** pointer, size_t size, unsigned int flags = cudaHostAllocDefault) {
-  return ::cudaHostAlloc(reinterpret_cast<void**>(pointer), size, flags);
+  return ::cudaHostAlloc(HeddleAnyPointer(pointer), size, flags);
 }
 inline __host__ cudaError_t cudaMallocHost(void** pointer, size_t size, unsigned int flags) {
   return ::cudaHostAlloc(pointer, size, flags);
 }
 template <class T>
 inline __host__ cudaError_t cudaHostAlloc(T** pointer, size_t size, unsigned int flags) {
-  return ::cudaHostAlloc(reinterpret_cast<void**>(pointer), size, flags);
+  return ::cudaHostAlloc(HeddleAnyPointer(pointer), size, flags);
 }
 template <class T>
 inline __host__ cudaError_t cudaHostGetDevicePointer(T** device_pointer, void* host_pointer, unsigned int flags) {
-  return ::cudaHostGetDevicePointer(reinterpret_cast<void**>(device_pointer), host_pointer, flags);
+  return ::cudaHostGetDevicePointer(HeddleAnyPointer(device_pointer), host_pointer, flags);
 }
 template <class T>
 inline __host__ cudaError_t cudaMallocManaged(T** pointer, size_t size, unsigned int flags = cudaMemAttachGlobal) {
-  return ::cudaMallocManaged(reinterpret_cast<void**>(pointer), size, flags);
+  return ::cudaMallocManaged(HeddleAnyPointer(pointer), size, flags);
 }
 template <class T>
 inline __host__ cudaError_t cudaMallocAsync(T** pointer, size_t size, cudaStream_t stream) {
-  return ::cudaMallocAsync(reinterpret_cast<void**>(pointer), size, stream);
+  return ::cudaMallocAsync(HeddleAnyPointer(pointer), size, stream);
 }
 template <class T>
 inline __host__ cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
-  return ::cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), size, pool, stream);
+  return ::cudaMallocFromPoolAsync(HeddleAnyPointer(pointer), size, pool, stream);
 }
 template <class T>
 inline __host__ cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height) {
-  return ::cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height);
+  return ::cudaMallocPitch(HeddleAnyPointer(pointer), pitch, width, height);
 }
 
 template <class T>
 inline __host__ cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t count, size_t offset = 0,
                                                cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-  return ::cudaMemcpyToSymbol(reinterpret_cast<const void*>(&symbol), from, count, offset, kind);
+  return ::cudaMemcpyToSymbol(HeddleAnySymbol(symbol), from, count, offset, kind);
 }
 template <class T>
 inline __host__ cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t count, size_t offset = 0,
                                                  cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-  return ::cudaMemcpyFromSymbol(to, reinterpret_cast<const void*>(&symbol), count, offset, kind);
+  return ::cudaMemcpyFromSymbol(to, HeddleAnySymbol(symbol), count, offset, kind);
 }
 template <class T>
 inline __host__ cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t count, size_t offset = 0,
                                                     cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                                     cudaStream_t stream = 0) {
-  return ::cudaMemcpyToSymbolAsync(reinterpret_cast<const void*>(&symbol), from, count, offset, kind, stream);
+  return ::cudaMemcpyToSymbolAsync(HeddleAnySymbol(symbol), from, count, offset, kind, stream);
 }
 template <class T>
 inline __host__ cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t count, size_t offset = 0,
                                                       cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                                       cudaStream_t stream = 0) {
-  return ::cudaMemcpyFromSymbolAsync(to, reinterpret_cast<const void*>(&symbol), count, offset, kind, stream);
+  return ::cudaMemcpyFromSymbolAsync(to, HeddleAnySymbol(symbol), count, offset, kind, stream);
 }
 template <class T>
 inline __host__ cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
-  return ::cudaGetSymbolAddress(pointer, reinterpret_cast<const void*>(&symbol));
+  return ::cudaGetSymbolAddress(pointer, HeddleAnySymbol(symbol));
 }
 template <class T>
 inline __host__ cudaError_t cudaGetSymbolSize(size_t* size, const T& symbol) {
-  return ::cudaGetSymbolSize(size, reinterpret_cast<const void*>(&symbol));
+  return ::cudaGetSymbolSize(size, HeddleAnySymbol(symbol));
 }
 
 template <class T>

@@ -239,4 +239,6 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_b
 #endif
 #undef HEDDLE_DEFAULT
 
+#include "heddle_cuda_graphics.h"
+
 #endif  // __CUDA_RUNTIME_API_H__

@@ -1,0 +1,21 @@
+// The driver API's profiler, which is always off.
+#ifndef HEDDLE_CUDA_DRIVER_PROFILER_H_
+#define HEDDLE_CUDA_DRIVER_PROFILER_H_
+
+#include "cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum CUoutput_mode_enum { CU_OUT_KEY_VALUE_PAIR = 0, CU_OUT_CSV = 1 } CUoutput_mode;
+
+CUresult cuProfilerInitialize(const char* configuration_file, const char* output_file, CUoutput_mode mode);
+CUresult cuProfilerStart(void);
+CUresult cuProfilerStop(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // HEDDLE_CUDA_DRIVER_PROFILER_H_
