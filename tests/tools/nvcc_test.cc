@@ -12,7 +12,6 @@
 #include "tools/nvcc/commands.h"
 #include "tools/nvcc/options.h"
 #include "tools/nvcc/source_text.h"
-#include "tools/nvcc/unsupported.h"
 #include "tools/nvcc/words.h"
 
 namespace heddle::nvcc {
@@ -317,39 +316,6 @@ TEST(NvccSource, StaticTexturesOfRelocatableCodeGetANamespace) {
   for (const char* text : {"texture<float, 2> t;", "static int t;", "static texture<float, 2> t"}) {
     EXPECT_EQ(NameStaticTextures(text, "h1"), text);
   }
-}
-
-TEST(NvccSource, UnsupportedConstructsAreNamedWithTheirLine) {
-  using ::testing::ElementsAre;
-  using ::testing::HasSubstr;
-  const FindHeader all = [](const std::string&) { return true; };
-  const FindHeader only_cub = [](const std::string& header) { return header == "cub/cub.cuh"; };
-  EXPECT_THAT(DescribeUnsupported("a.cu", "#include <stdio.h>\n# include <thrust/sort.h>\n#include \"cub/cub.cuh\"\n",
-                                  only_cub),
-              ElementsAre(HasSubstr("a.cu:2: the library thrust is not installed")));
-  EXPECT_THAT(DescribeUnsupported("a.cu", "#include <cublas_v2.h>", all),
-              ElementsAre(HasSubstr("a.cu:1: the library cublas is not supported")));
-  EXPECT_THAT(DescribeUnsupported("a.cu", "#include <cuda_runtime.h>\n#include <cuda/barrier>", all),
-              ElementsAre(HasSubstr("a.cu:2: the library libcu++ is not supported")));
-  EXPECT_THAT(DescribeUnsupported("a.cu",
-                                  "__global__ void k();\n"
-                                  "__global__ void parent(int* p) {\n  if (p) { p[0] = 1; }\n"
-                                  "  k<<<1, 2>>>();\n}\n",
-                                  all),
-              ElementsAre(HasSubstr("a.cu:4: device code launches a kernel (dynamic parallelism)")));
-}
-
-TEST(NvccSource, WhatIsSupportedIsNotNamed) {
-  EXPECT_THAT(DescribeUnsupported("a.cu",
-                                  "// #include <thrust/sort.h>\n/*\n#include <cub/cub.cuh> */\n"
-                                  "#include \"cub.h\"\n#include <cubes.h>\n"
-                                  "const char* s = \"#include <thrust/sort.h> {\";\n"
-                                  "__global__ void k() { /* k<<<1, 1>>>() } */ }\n"
-                                  "__device__ int f(int);\nstruct S { int a[2]; };\n"
-                                  "__host__ __device__ void both() { k<<<1, 1>>>(); }\n"
-                                  "int main() { k<<<1, 1>>>(); char c = '{'; long n = 1'000; }\n",
-                                  [](const std::string&) { return false; }),
-              ::testing::IsEmpty());
 }
 
 }  // namespace

@@ -27,6 +27,10 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
 // heddle-capture --virtual-blocks FILE...: what VTW's wrapper costs the kernels of recipes or device code.
 int VirtualBlocksCommand(int argc, char** argv);
 
+// heddle-capture --constants FILE: prints bytes and name of each __constant__ variable in device code (LLVM bitcode), one
+// per line, for heddle-nvcc.
+int ConstantsCommand(const std::string& path);
+
 // What both kinds of capture have: where the trace goes and how it is compressed.
 struct OutputOptions {
   std::string output;

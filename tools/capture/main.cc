@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--device") == 0) {
     return heddle::tracegen::ServeApplication(heddle::device::kDeviceDescriptor);
   }
+  if (argc == 3 && std::strcmp(argv[1], "--constants") == 0) return heddle::tracegen::ConstantsCommand(argv[2]);
   if (argc > 1 && std::strcmp(argv[1], "--virtual-blocks") == 0) {
     return heddle::tracegen::VirtualBlocksCommand(argc - 1, argv + 1);
   }

@@ -77,9 +77,9 @@ void AppendHostOptions(Command& command, const Options& options) {
   if (options.no_warnings) command.emplace_back("-w");
 }
 
-void AppendOpenMpHeader(Command& command, const Options& options, const Places& places) {
-  const bool used = std::find(options.host.begin(), options.host.end(), "-fopenmp") != options.host.end();
-  if (used) Append(command, {"-idirafter", places.headers + "/openmp"});
+// nvcc finds gcc's omp.h, which clang cannot read, with and without -fopenmp.
+void AppendOpenMpHeader(Command& command, const Places& places) {
+  Append(command, {"-idirafter", places.headers + "/openmp"});
 }
 
 void AppendPhase(Command& command, const Options& options, const std::string& output) {
@@ -141,8 +141,18 @@ Command DeviceCommand(const Options& options, const Places& places, const CudaSo
   if (options.flush_denormals || options.fast_math) command.emplace_back("-fgpu-flush-denormals-to-zero");
   if (!options.contract) command.emplace_back("-ffp-contract=off");
   if (source.keep_static_variables) command.emplace_back("-fkeep-persistent-storage-variables");
-  AppendOpenMpHeader(command, options, places);
+  AppendOpenMpHeader(command, places);
+  // Which files it consists of.
+  Append(command, {"-MD", "-MF", output + ".d"});
   Append(command, {source.text_path, "-o", output});
+  return command;
+}
+
+Command DependencyCommand(const Options& options, const Places& places, const CudaSource& source) {
+  Command command = ClangCommand(options, places, source);
+  Append(command, {"--cuda-device-only", "-M", "-MG", "-w"});
+  AppendOpenMpHeader(command, places);
+  command.push_back(source.text_path);
   return command;
 }
 
@@ -152,7 +162,7 @@ Command HostCommand(const Options& options, const Places& places, const CudaSour
   Append(command, {"--cuda-host-only", "-Wno-unknown-warning-option", "-Wno-unused-command-line-argument",
                    "-Wno-ignored-optimization-argument"});
   AppendHostOptions(command, options);
-  AppendOpenMpHeader(command, options, places);
+  AppendOpenMpHeader(command, places);
   if (options.relocatable) {
     // clang's list of a relocatable unit's kernels and variables, and a constructor that hands it to the runtime.
     Append(command, {"-Xclang", "--offload-new-driver"});

@@ -2,6 +2,7 @@
 // object, and links with Heddle's CUDA runtime. The program then runs anywhere, without a GPU, and `heddle capture`
 // records its kernels.
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "tools/nvcc/commands.h"
+#include "tools/nvcc/included_files.h"
 #include "tools/nvcc/options.h"
 #include "tools/nvcc/places.h"
 #include "tools/nvcc/process.h"
@@ -95,6 +97,9 @@ class Build {
   int CompileCuda(const std::string& input, const std::string& output);
   int ReadSource(CudaSource& source);
   int WriteDeviceCode(const CudaSource& source, const std::string& bitcode, const std::string& path);
+  std::vector<std::string> IncludedFiles(const CudaSource& source);
+  void ExplainFailure(const CudaSource& source);
+  int CheckConstants(const CudaSource& source, const std::string& bitcode);
   int RestoreDependencies(const CudaSource& source, const std::string& output);
   std::string ObjectName(const std::string& input) const;
   int MakeLibrary(const std::vector<std::string>& objects);
@@ -171,6 +176,68 @@ int Build::RestoreDependencies(const CudaSource& source, const std::string& outp
   return out ? 0 : Fail(path + ": cannot write this file");
 }
 
+// The files that make up the source, and names that were not found; nothing if that cannot be known.
+std::vector<std::string> Build::IncludedFiles(const CudaSource& source) {
+  std::string rule;
+  if (RunQuietly(DependencyCommand(options_, places_, source), &rule) != 0) return {};
+  std::vector<std::string> files = NamesOfRule(rule);
+  std::replace(files.begin(), files.end(), source.text_path, source.path);
+  return files;
+}
+
+// clang has told what it does not understand, which need not be what the user does not have.
+void Build::ExplainFailure(const CudaSource& source) {
+  if (options_.dry_run) return;
+  const std::vector<std::string> files = IncludedFiles(source);
+  const auto find = [&](const std::string& header) {
+    if (!files.empty()) return FindInclusion(files, header);
+    return FindsHeader(options_, header) ? Inclusion::kFound : Inclusion::kMissing;
+  };
+  std::vector<std::string> own = FilesOfProgram(files, places_.headers);
+  if (own.empty()) own.push_back(source.path);
+  for (const std::string& file : own) {
+    const std::string text = ReadFile(file).value_or("");
+    for (const std::string& line : DescribeUnsupported(file, JoinLaunchBrackets(text), find)) Fail(line);
+  }
+}
+
+// A device has 64 KiB of constant memory. The sizes are in the device code, which only heddle-capture can read: it is
+// asked for sources that say __constant__ at all.
+int Build::CheckConstants(const CudaSource& source, const std::string& bitcode) {
+  constexpr uint64_t kBytes = 64 << 10;
+  if (options_.dry_run || places_.device_program.empty()) return 0;
+  std::vector<std::pair<std::string, std::string>> texts;  // of files that say __constant__
+  const std::string rule = ReadFile(bitcode + ".d").value_or("");
+  for (const std::string& file : FilesOfProgram(NamesOfRule(rule), places_.headers)) {
+    const std::string& path = file == source.text_path ? source.path : file;
+    std::string text = ReadFile(path).value_or("");
+    if (text.find("__constant__") != std::string::npos) texts.emplace_back(path, std::move(text));
+  }
+  std::string list;
+  if (texts.empty() || RunQuietly({places_.device_program, "--constants", bitcode}, &list) != 0) return 0;
+  uint64_t total = 0, largest = 0;
+  std::string name, variable;
+  std::istringstream lines(list);
+  for (uint64_t bytes; lines >> bytes && std::getline(lines >> std::ws, variable);) {
+    total += bytes;
+    if (bytes > largest) {
+      largest = bytes;
+      name = variable;
+    }
+  }
+  if (total <= kBytes) return 0;
+  std::string place = source.path + ": ";
+  for (const auto& [path, text] : texts) {
+    // Without its namespace, class or function.
+    const size_t scope = name.rfind("::");
+    const std::string base = scope == std::string::npos ? name : name.substr(scope + 2);
+    if (const size_t line = LineOfConstant(text, base); line != 0) place = path + ":" + std::to_string(line) + ": ";
+  }
+  return Fail(place + "__constant__ variables take " + std::to_string(total) + " bytes, of which '" + name +
+              "' takes " + std::to_string(largest) + ", but constant memory has " + std::to_string(kBytes) +
+              "; make them __device__ variables or pass a pointer");
+}
+
 int Build::CompileCuda(const std::string& input, const std::string& output) {
   CudaSource source;
   source.path = source.text_path = input;
@@ -188,12 +255,10 @@ int Build::CompileCuda(const std::string& input, const std::string& output) {
   const bool device_code_only = options_.phase == Phase::kDeviceCode;
   const std::string device_code = device_code_only ? output : stem + ".devicecode";
   if (int status = Execute(DeviceCommand(options_, places_, source, bitcode)); status != 0) {
-    // clang has told what it does not understand, which need not be what the user does not have.
-    const std::string text = ReadFile(source.path).value_or("");
-    const auto find = [this](const std::string& header) { return FindsHeader(options_, header); };
-    for (const std::string& line : DescribeUnsupported(source.path, JoinLaunchBrackets(text), find)) Fail(line);
+    ExplainFailure(source);
     return status;
   }
+  if (int status = CheckConstants(source, bitcode); status != 0) return status;
   if (int status = WriteDeviceCode(source, bitcode, device_code); status != 0) return status;
   if (device_code_only) return 0;
   const bool makes_source = options_.phase == Phase::kHostSource;

@@ -1,5 +1,6 @@
 #include "tools/nvcc/process.h"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,13 +18,15 @@ extern char** environ;
 
 namespace heddle::nvcc {
 
-int Run(const Command& command) {
+namespace {
+
+int Run(const Command& command, const posix_spawn_file_actions_t* actions) {
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   pid_t child = 0;
-  if (const int error = posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ); error != 0) {
+  if (const int error = posix_spawnp(&child, arguments[0], actions, nullptr, arguments.data(), environ); error != 0) {
     std::fprintf(stderr, "heddle-nvcc: cannot run %s: %s\n", arguments[0], std::strerror(error));
     return 127;
   }
@@ -32,6 +35,27 @@ int Run(const Command& command) {
     if (errno != EINTR) return 127;
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+int Run(const Command& command) { return Run(command, nullptr); }
+
+int RunQuietly(const Command& command, std::string* output) {
+  output->clear();
+  std::FILE* file = std::tmpfile();
+  if (file == nullptr) return 127;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, fileno(file), STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  const int status = Run(command, &actions);
+  posix_spawn_file_actions_destroy(&actions);
+  std::rewind(file);
+  char buffer[4096];
+  for (size_t count; (count = std::fread(buffer, 1, sizeof(buffer), file)) > 0;) output->append(buffer, count);
+  std::fclose(file);
+  return status;
 }
 
 std::string ShellText(const Command& command) {

@@ -12,6 +12,8 @@ using Command = std::vector<std::string>;
 // Runs `command` and waits for it: its exit status, 128 + the signal that ended it, or 127 if it cannot be started
 // (a message says so).
 int Run(const Command& command);
+// The same without its messages, and with what it prints in `output`.
+int RunQuietly(const Command& command, std::string* output);
 
 // `command` as a line for a shell.
 std::string ShellText(const Command& command);

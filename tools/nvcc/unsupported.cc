@@ -14,6 +14,34 @@ constexpr std::string_view kLibraries[] = {"cublas", "cufft",   "curand", "cuspa
 // Libraries of headers alone, which compile where they are installed.
 constexpr std::string_view kHeaderLibraries[] = {"thrust", "cub"};
 
+// Parts of the toolkit's own headers that are not there.
+struct MissingPart {
+  std::string_view prefix;  // of the header's name, or of a word
+  std::string_view text;
+};
+constexpr MissingPart kHeaders[] = {
+    {"cuda_fp8", "8-bit floating-point numbers (cuda_fp8.h) are not supported; use half or bfloat16"},
+    {"cuda_fp6", "6-bit floating-point numbers (cuda_fp6.h) are not supported; use half or bfloat16"},
+    {"cuda_fp4", "4-bit floating-point numbers (cuda_fp4.h) are not supported; use half or bfloat16"},
+    {"cudaGL.h", "the driver API's OpenGL interface is not supported"},
+    {"cudaEGL", "the EGL interface is not supported"},
+    {"cuda_egl_interop.h", "the EGL interface is not supported"},
+    {"cudaVDPAU", "the VDPAU interface is not supported"},
+    {"cuda_vdpau_interop.h", "the VDPAU interface is not supported"},
+    {"cuda_d3d", "the Direct3D interface is not supported"},
+};
+// Words of programs. Each is told once per file.
+constexpr MissingPart kInterfaces[] = {
+    {"cudaGraphics", ""},  // of OpenGL: declared
+    {"cudaGraph", "CUDA graphs are not supported; launch the kernels one by one on a stream"},
+    {"cudaStreamBeginCapture", "CUDA graphs are not supported; launch the kernels one by one on a stream"},
+    {"cuGraphics", ""},
+    {"cuGraph", "CUDA graphs are not supported; launch the kernels one by one on a stream"},
+    {"cuStreamBeginCapture", "CUDA graphs are not supported; launch the kernels one by one on a stream"},
+    {"cudaIpc", "sharing memory between processes (cudaIpc...) is not supported"},
+    {"cudaMipmapped", "mipmapped arrays are not supported; textures have one level"},
+};
+
 // The text with blanks in place of comments, and, unless they follow #include, of what strings and characters hold.
 std::string WithoutComments(std::string_view text) {
   std::string plain(text);
@@ -66,23 +94,31 @@ std::string MissingLibrary(std::string_view line, const FindHeader& find) {
   skip();
   if (!take("include")) return {};
   skip();
-  const bool own = line.starts_with("\"");  // may be a file of the program, unless it is in a library's folder
+  const bool quoted = line.starts_with("\"");
   if (!take("<") && !take("\"")) return {};
-  const auto is_of = [line, own](std::string_view library) {
-    if (!line.starts_with(library) || line.size() == library.size()) return false;
-    const char next = line[library.size()];
+  const std::string header(line.substr(0, line.find_first_of(">\"")));
+  const Inclusion inclusion = find(header);
+  // What is in a library's folder, or, unless it may be a file of the program, has the library's name.
+  const auto is_of = [&header](std::string_view library, bool own) {
+    if (!header.starts_with(library) || header.size() == library.size()) return false;
+    const char next = header[library.size()];
     return next == '/' || (!own && std::islower(static_cast<unsigned char>(next)) == 0);
   };
-  const std::string_view* found = std::find_if(std::begin(kLibraries), std::end(kLibraries), is_of);
-  const std::string_view library = line.starts_with("cuda/")       ? "libcu++"  // <cuda/barrier>, <cuda/std/atomic>
-                                   : found != std::end(kLibraries) ? *found
-                                                                   : std::string_view();
-  if (!library.empty()) {
+  for (const MissingPart& part : kHeaders) {
+    if (header.starts_with(part.prefix) && inclusion == Inclusion::kMissing) return std::string(part.text);
+  }
+  const std::string_view* found =
+      std::find_if(std::begin(kLibraries), std::end(kLibraries),
+                   [&](std::string_view name) { return is_of(name, quoted && inclusion != Inclusion::kMissing); });
+  const std::string_view library = header.starts_with("cuda/") || header == "nv/target" ? "libcu++"  // <cuda/barrier>
+                                   : found != std::end(kLibraries)                      ? *found
+                                                                                        : std::string_view();
+  if (!library.empty() && inclusion != Inclusion::kNone) {
     return "the library " + std::string(library) +
            " is not supported: heddle-nvcc has the CUDA runtime and driver API, and no libraries on top";
   }
   for (const std::string_view library : kHeaderLibraries) {
-    if (!is_of(library) || find(std::string(line.substr(0, line.find_first_of(">\""))))) continue;
+    if (!is_of(library, quoted) || inclusion != Inclusion::kMissing) continue;
     return "the library " + std::string(library) +
            " is not installed: its own headers are compiled as they are (Debian: lib" + std::string(library) +
            "-dev); give their folder with -I if it is not /usr/include";
@@ -101,6 +137,7 @@ std::vector<std::string> DescribeUnsupported(const std::string& path, std::strin
   size_t device_depth = 0;       // that the body of a device function has; 0 = outside
   bool host_function = false;    // the same for __host__
   bool device_function = false;  // __global__ or __device__ has been read, and no body or end of a declaration since
+  std::vector<std::string_view> told;
   for (size_t i = 0; i <= plain.size(); ++i) {
     if (i == plain.size() || plain[i] == '\n') {
       const std::string why = MissingLibrary(std::string_view(plain).substr(line_start, i - line_start), find);
@@ -116,6 +153,14 @@ std::vector<std::string> DescribeUnsupported(const std::string& path, std::strin
       const std::string_view word = rest.substr(0, end);
       if (device_depth == 0 && (word == "__global__" || word == "__device__")) device_function = true;
       if (device_depth == 0 && word == "__host__") host_function = true;
+      for (const MissingPart& part : kInterfaces) {
+        if (!word.starts_with(part.prefix)) continue;
+        if (!part.text.empty() && std::find(told.begin(), told.end(), part.text) == told.end()) {
+          told.push_back(part.text);
+          found.push_back(Place(path, line) + std::string(word) + ": " + std::string(part.text));
+        }
+        break;
+      }
       i += end - 1;
     } else if (plain[i] == '{') {
       ++depth;
@@ -134,6 +179,20 @@ std::vector<std::string> DescribeUnsupported(const std::string& path, std::strin
     }
   }
   return found;
+}
+
+size_t LineOfConstant(std::string_view text, std::string_view name) {
+  constexpr std::string_view kConstant = "__constant__";
+  const std::string plain = WithoutComments(text);
+  for (size_t at = plain.find(kConstant); at != std::string::npos; at = plain.find(kConstant, at + 1)) {
+    // The declaration's names come before its values.
+    const size_t end = std::min(plain.find_first_of(";={", at), plain.size());
+    for (size_t i = plain.find(name, at); i < end; i = plain.find(name, i + 1)) {
+      const bool whole = !IsWord(plain[i - 1]) && (i + name.size() == plain.size() || !IsWord(plain[i + name.size()]));
+      if (whole) return 1 + static_cast<size_t>(std::count(plain.begin(), plain.begin() + static_cast<long>(i), '\n'));
+    }
+  }
+  return 0;
 }
 
 }  // namespace heddle::nvcc

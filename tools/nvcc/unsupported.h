@@ -2,6 +2,7 @@
 #ifndef HEDDLE_TOOLS_NVCC_UNSUPPORTED_H_
 #define HEDDLE_TOOLS_NVCC_UNSUPPORTED_H_
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -9,14 +10,21 @@
 
 namespace heddle::nvcc {
 
-// Whether a header such as "thrust/sort.h" is in one of the folders where the compiler looks.
-using FindHeader = std::function<bool(const std::string& header)>;
+// What became of an include: it is in a part that the preprocessor leaves out, there is no such header, or there is
+// one.
+enum class Inclusion { kNone, kMissing, kFound };
+
+// Of a header as it is written, such as "thrust/sort.h".
+using FindHeader = std::function<Inclusion(const std::string& header)>;
 
 // One line per construct, such as "a.cu:12: a kernel launches a kernel (dynamic parallelism), ...": includes of
-// libraries that are not there, and launches within functions that run on the device. For after a compilation that has
-// failed; comments, strings and character literals do not count. Only the text itself is looked at, not what it
-// includes.
+// libraries that are not there, launches within functions that run on the device, parts of CUDA's interfaces that there
+// are not. For after a compilation that has failed; comments, strings and character literals do not count. Only the
+// text itself is looked at, not what it includes.
 std::vector<std::string> DescribeUnsupported(const std::string& path, std::string_view text, const FindHeader& find);
+
+// The line, from 1, on which `text` declares a __constant__ variable of this name; 0 if it does not.
+size_t LineOfConstant(std::string_view text, std::string_view name);
 
 }  // namespace heddle::nvcc
 

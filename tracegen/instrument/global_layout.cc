@@ -18,13 +18,6 @@ using llvm::cast;
 using llvm::dyn_cast;
 using llvm::isa;
 
-std::string SourceName(llvm::StringRef symbol) {
-  // Internal variables that the host must reach carry a suffix of the compiler.
-  size_t suffix = symbol.find("__static__");
-  std::string name = llvm::demangle(symbol.substr(0, suffix == llvm::StringRef::npos ? symbol.size() : suffix).str());
-  return name;
-}
-
 // Writes the bytes of constants as the device sees them.
 class ConstantWriter {
  public:
@@ -120,6 +113,13 @@ bool IsPlaced(const llvm::GlobalVariable& variable) {
 }
 
 }  // namespace
+
+std::string SourceName(llvm::StringRef symbol) {
+  // Internal variables that the host must reach carry a suffix of the compiler.
+  size_t suffix = symbol.find("__static__");
+  std::string name = llvm::demangle(symbol.substr(0, suffix == llvm::StringRef::npos ? symbol.size() : suffix).str());
+  return name;
+}
 
 const PlacedGlobal* GlobalLayout::FindSymbol(const std::string& symbol) const {
   for (const PlacedGlobal& global : globals) {

@@ -12,6 +12,9 @@
 
 namespace heddle::tracegen {
 
+// The name of a variable in the source, given its symbol in the module.
+std::string SourceName(llvm::StringRef symbol);
+
 // A `__device__` or `__constant__` variable.
 struct PlacedGlobal {
   std::string symbol;  // in the module
