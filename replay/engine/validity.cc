@@ -14,6 +14,7 @@
 #include "replay/divergence/divergence_policy.h"
 #include "replay/engine/replay_result.h"
 #include "traces/format/annotations.h"
+#include "traces/format/instruction_place.h"
 #include "traces/format/kernel_name.h"
 
 namespace heddle::replay {
@@ -31,6 +32,8 @@ std::map<uint32_t, const Certificate*> ByLaunch(const trace::TraceReader& reader
 }
 
 std::string PerCent(uint64_t part, uint64_t whole) {
+  // What another order ran more often than the recorded one counts as changed, too.
+  if (part > whole) return "more than 100 %";
   return absl::StrFormat("%.3g %%", whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
@@ -235,12 +238,12 @@ absl::Status CheckLockstep(const trace::TraceReader& reader, const trace::Launch
   if (options.force_regrouping || (divergence.traits.static_warps && !narrow)) return absl::OkStatus();
   for (const Certificate& certificate : reader.certificates()) {
     if (certificate.launch() != launch.launch.id() || certificate.hand_off_size() == 0) continue;
-    const trace::v1::Instruction& store = launch.program->instruction(certificate.hand_off(0).writer());
-    const trace::v1::Instruction& load = launch.program->instruction(certificate.hand_off(0).reader());
+    const auto place = [&](uint32_t pc) { return trace::InstructionPlace(reader.header(), *launch.program, pc); };
     return absl::FailedPreconditionError(absl::StrCat(
         "kernel '", trace::BriefKernelName(launch.program->name()),
-        "' relies on the threads of a warp running in lockstep: what line ", store.source_line(),
-        " stores in shared memory, line ", load.source_line(), " loads in other threads without synchronization; ",
+        "' relies on the threads of a warp running in lockstep: what ", place(certificate.hand_off(0).writer()),
+        " stores in shared memory, ", place(certificate.hand_off(0).reader()),
+        " loads in other threads without synchronization; ",
         narrow ? absl::StrCat("the machine's warps have ", options.machine.core().warp_size(), " threads")
                : absl::StrCat("divergence policy '", divergence.name, "' puts threads of different warps together"),
         ", so no device could run it so. --force-regrouping replays it all the same"));

@@ -354,15 +354,44 @@ TEST(Checker, ReportsUnequalBarrierCounts) {
 
 TEST(Checker, ReportsAccessesOutsideAllocations) {
   ExpectFinding(Check({.global = 0x8040}), Finding::Severity::kWarning, "allocation",
-                "launch 0, block 3, thread 1, instruction 4");
+                "launch 0, block 3, thread 1, PC 32");
 }
 
 TEST(Checker, ReportsAccessesOutsideTheirWindow) {
-  ExpectFinding(Check({.shared = 0x2000000}), Finding::Severity::kWarning, "window", "thread 1, instruction 3");
+  ExpectFinding(Check({.shared = 0x2000000}), Finding::Severity::kWarning, "window", "thread 1, PC 24");
 }
 
 TEST(Checker, ReportsMisalignedAccesses) {
-  ExpectFinding(Check({.shared = 0x1000004}), Finding::Severity::kWarning, "alignment", "thread 1, instruction 3");
+  ExpectFinding(Check({.shared = 0x1000004}), Finding::Severity::kWarning, "alignment", "thread 1, PC 24");
+}
+
+TEST(Checker, TellsAKindOfWarningOnceForAllLaunches) {
+  testing::TemporaryFile file("check");
+  v1::FileHeader header = testing::MakeHeader();
+  header.add_source_file("b.cu");
+  auto writer = TraceWriter::Create(file.path(), header);
+  v1::KernelProgram program = BarrierProgram();
+  program.mutable_instruction(3)->set_source_file(1);
+  program.mutable_instruction(3)->set_source_line(12);
+  ASSERT_TRUE((*writer)->AddProgram(program).ok());
+  const std::vector<uint64_t> good = {0x1000000, 0x8000};
+  const std::vector<uint64_t> outside = {0x2000000, 0x8000};
+  const std::vector<uint8_t> decisions = {1};
+  for (uint32_t launch = 0; launch < 100; ++launch) {
+    ASSERT_EQ((*writer)->BeginLaunch(testing::MakeLaunch(0, 1, 2)), absl::OkStatus());
+    const std::vector<uint64_t>& addresses = launch < 10 ? good : outside;
+    const std::vector<ThreadRecord> threads(2, ThreadRecord{decisions, addresses});
+    ASSERT_EQ((*writer)->AddBlock(0, threads, TraceWriter::kNoExpectation), absl::OkStatus());
+    ASSERT_EQ((*writer)->EndLaunch(), absl::OkStatus());
+  }
+  ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+  const auto reader = TraceReader::Open(file.path());
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const auto report = CheckTrace(**reader);
+  ASSERT_TRUE(report.ok());
+  ExpectFinding(*report, Finding::Severity::kWarning, "window", "launch 10, block 0, thread 0, b.cu:12 (PC 24)");
+  EXPECT_EQ(report->findings[0].count, 180u);
+  EXPECT_EQ(report->findings[0].launches, 90u);
 }
 
 TEST(Checker, ComparesPostDominators) {

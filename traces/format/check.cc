@@ -45,12 +45,18 @@ absl::StatusOr<CheckReport> CheckTrace(const TraceReader& reader) {
   } else if (!digest.ok()) {
     return digest;
   }
+  if (reader.unprintable_texts() != 0) {
+    findings.Add(
+        Finding::Severity::kError, "text", [] { return "file"; },
+        [&] { return absl::StrCat(reader.first_unprintable_text(), ": texts have no control characters"); });
+    report.findings.back().count = reader.unprintable_texts();
+  }
   for (const Program& program : reader.programs()) {
-    findings.StartScope();
+    findings.StartProgram();
     CheckProgram(program, findings);
   }
   for (const LaunchView& launch : reader.launches()) {
-    findings.StartScope();
+    findings.StartLaunch();
     if (absl::Status status = LaunchChecker(reader, launch, findings, report).Run(); !status.ok()) return status;
   }
   // A frame that cannot be read has no digest; if it is a chunk's, its launch has told of it.

@@ -19,7 +19,9 @@ struct Finding {
   std::string rule;   // short and stable, such as "barrier-counts"
   std::string place;  // launch, block, thread, instruction
   std::string message;
-  uint64_t count = 1;  // further findings of the same rule in the same launch are counted, not listed
+  // Further findings of the same rule are counted, not listed: errors of the same launch or program, warnings of any.
+  uint64_t count = 1;
+  uint64_t launches = 0;  // in which there are any; 0 if the rule is not about launches
 };
 
 struct CheckReport {
@@ -31,9 +33,10 @@ struct CheckReport {
   bool ok() const;  // no finding is an error
 };
 
-// Decodes every chunk and verifies: the digest; totals of chunks, launches and index; entry and exit of every thread;
-// post-dominators recomputed from the control flow; every thread that runs a branch later reaches its reconvergence
-// point or exits; equal barrier counts within a block; accesses within declared allocations and windows; alignment.
+// Decodes every chunk and verifies: the digest; that texts are printable; totals of chunks, launches and index; entry
+// and exit of every thread; post-dominators recomputed from the control flow; every thread that runs a branch later
+// reaches its reconvergence point or exits; equal barrier counts within a block; accesses within declared allocations
+// and windows; alignment.
 absl::StatusOr<CheckReport> CheckTrace(const TraceReader& reader);
 
 // Immediate post-dominators of a function's blocks by the rules of the format, in the form of Block::post_dominator.

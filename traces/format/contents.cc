@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "traces/format/geometry.h"
 #include "traces/format/limits.h"
+#include "traces/format/printable_records.h"
 #include "traces/format/shared_frames.h"
 #include "traces/format/waits.h"
 
@@ -20,6 +21,9 @@ bool IsKnownFeature(absl::string_view feature) {
   return feature == kChunkFeature || feature == kLaterChunkFeature || feature == kColumnFeature ||
          feature == kSharedFrameFeature;
 }
+
+// Whether bytes lie beyond the last address.
+bool WrapsAround(uint64_t base, uint64_t bytes) { return bytes != 0 && base + (bytes - 1) < base; }
 
 class Loader {
  public:
@@ -45,8 +49,25 @@ class Loader {
   absl::Status Read(uint64_t record, Kind kind) {
     // A record beyond what is left is refused before it is parsed.
     absl::Status status = file_.ReadRecord(record, kind, *buffers_, most_bytes_ - total_bytes_);
-    if (status.ok()) total_bytes_ += buffers_->parsed_bytes;
-    return status;
+    if (!status.ok()) return status;
+    total_bytes_ += buffers_->parsed_bytes;
+    return LookAtTexts(record);
+  }
+
+  absl::Status LookAtTexts(uint64_t record) {
+    const TextReport report = MakePrintable(buffers_->record);
+    if (!report.too_long.empty()) {
+      return file_.Refuse(record, KindName(buffers_->record.kind_case()),
+                          absl::StrCat(report.too_long, " is longer than the ", kMaxNameBytes,
+                                       " bytes of a name or the ", kMaxNoteBytes, " of a note"));
+    }
+    if (report.changed == 0) return absl::OkStatus();
+    if (out_.unprintable_texts == 0) {
+      out_.unprintable_frame = record;
+      out_.unprintable = report.first;
+    }
+    out_.unprintable_texts += report.changed;
+    return absl::OkStatus();
   }
 
   absl::Status CheckFeatures(uint64_t frame, absl::string_view record,
@@ -93,6 +114,7 @@ class Loader {
       return status;
     }
     total_bytes_ += buffers_->parsed_bytes;
+    if (absl::Status status = LookAtTexts(frame); !status.ok()) return status;
     const auto& features = buffers_->record.index().required_feature();
     shares_ = std::find(features.begin(), features.end(), kSharedFrameFeature) != features.end();
     // How many records there are shows when the index has been looked at.
@@ -268,6 +290,9 @@ class Loader {
     for (uint32_t earlier : launch.depends_on()) {
       if (earlier >= launch.id()) return Refuse(frame, "the launch depends on a later one");
     }
+    for (const v1::Allocation& allocation : launch.allocation()) {
+      if (WrapsAround(allocation.base(), allocation.bytes())) return Refuse(frame, "an allocation wraps around");
+    }
     if (!v1::BlockSelection_Rule_IsValid(launch.selection().rule())) {
       return Refuse(frame, "unknown rule of block selection");
     }
@@ -352,6 +377,9 @@ class Loader {
     kinds_[frame] = record.kind_case();
     switch (record.kind_case()) {
       case v1::Record::kTransfer:
+        if (WrapsAround(record.transfer().address(), record.transfer().bytes())) {
+          return Refuse(frame, "the transfer wraps around");
+        }
         out_.transfers.push_back(std::move(*record.mutable_transfer()));
         break;
       case v1::Record::kCertificate:

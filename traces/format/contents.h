@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -23,11 +24,16 @@ struct Contents {
   std::vector<v1::Transfer> transfers;
   std::vector<v1::Certificate> certificates;
   std::vector<v1::Annotation> annotations;
+  // Of texts that were not printable, and have been made so: how many, the frame of the first, and what it says.
+  uint64_t unprintable_texts = 0;
+  uint64_t unprintable_frame = 0;
+  std::string unprintable;
 };
 
-// Reads header, index and all records but chunks, and tells `file` which frames are shared. Refuses: another major
-// version, unknown required features, an index that does not name every frame exactly once in an order that the format
-// allows, totals that do not agree, chunks above the limits, launches and certificates that refer to what is not there.
+// Reads header, index and all records but chunks, makes their texts printable, and tells `file` which frames are
+// shared. Refuses: another major version, unknown required features, an index that does not name every frame exactly
+// once in an order that the format allows, totals that do not agree, chunks and texts above the limits, allocations and
+// transfers that wrap around, launches and certificates that refer to what is not there.
 absl::Status ReadContents(FrameReader& file, Contents& contents);
 
 }  // namespace heddle::trace

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "absl/strings/ascii.h"
+#include "traces/format/printable.h"
 
 namespace heddle::trace {
 namespace {
@@ -62,7 +63,9 @@ std::string ShortKernelName(const std::string& name) {
     brief.resize(std::max(kMost - kRest.size(), arguments + 1));
     brief += kRest;
   }
-  return brief;
+  // Whatever is still longer has hardly been made by a compiler.
+  constexpr size_t kMostOfOddNames = 2 * kMost;
+  return CutText(brief, kMostOfOddNames);
 }
 
 std::string BriefKernelName(const std::string& name) { return name.size() <= kMost ? name : ShortKernelName(name); }

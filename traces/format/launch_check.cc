@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "absl/strings/str_cat.h"
+#include "traces/format/instruction_place.h"
 #include "traces/format/last_writers.h"
 
 namespace heddle::trace {
@@ -137,8 +138,9 @@ absl::Status LaunchChecker::CheckLastWriters(const v1::ChunkReference& reference
     const v1::OpClass writer = program_.instruction(read.write.instruction).op();
     if (reader == v1::OP_STORE || (writer != v1::OP_STORE && writer != v1::OP_ATOMIC)) {
       tell([&] {
-        return absl::StrCat("instruction ", read.write.instruction, " is said to write what instruction ",
-                            read.instruction, " reads, but they do not");
+        const auto name = [&](Pc pc) { return InstructionPlace(reader_.header(), program_, pc); };
+        return absl::StrCat(name(read.write.instruction), " is said to write what ", name(read.instruction),
+                            " reads, but they do not");
       });
       break;
     }
@@ -243,7 +245,9 @@ void LaunchChecker::CheckThread(size_t thread) {
 void LaunchChecker::CheckAddress(size_t thread, Pc pc, uint64_t address) {
   const v1::Instruction& instruction = program_.instruction(pc);
   const uint64_t bytes = instruction.access_bytes();
-  const auto place = [&] { return absl::StrCat(Place(thread), ", instruction ", pc); };
+  const auto place = [&] {
+    return absl::StrCat(Place(thread), ", ", InstructionPlace(reader_.header(), program_, pc));
+  };
   const auto what = [&](absl::string_view rule) {
     return absl::StrCat(bytes, " bytes at address 0x", absl::Hex(address), " ", rule);
   };

@@ -2,6 +2,7 @@
 #ifndef HEDDLE_TRACES_FORMAT_LIMITS_H_
 #define HEDDLE_TRACES_FORMAT_LIMITS_H_
 
+#include <cstddef>
 #include <cstdint>
 
 namespace heddle::trace {
@@ -45,6 +46,11 @@ inline constexpr uint64_t kMaxFrames = 1u << 20;
 inline constexpr uint64_t kMaxPrograms = 1u << 12;
 inline constexpr uint64_t kMaxLaunches = 1u << 17;
 inline constexpr uint64_t kMaxOtherRecords = 1u << 17;  // transfers, certificates and annotations
+
+// Bytes of a name (of a kernel, function, file, allocation, ...) and of a text in sentences (notes, command lines).
+// What a compiler demangles of nested templates takes some thousands.
+inline constexpr size_t kMaxNameBytes = 1u << 16;
+inline constexpr size_t kMaxNoteBytes = 1u << 20;
 
 // Memory of parsed records: of one record, and of all records but chunks together. The latter grows with the file,
 // because honest small records take some times as much in memory as in the file; no factor of a thousand is honest.

@@ -8,6 +8,8 @@
 #include "traces/format/container_writer.h"
 #include "traces/format/contents.h"
 #include "traces/format/frame_reader.h"
+#include "traces/format/printable.h"
+#include "traces/format/printable_records.h"
 
 namespace heddle::trace {
 
@@ -73,7 +75,7 @@ absl::StatusOr<std::unique_ptr<TraceReader>> TraceReader::Open(const std::string
 }
 
 absl::StatusOr<std::unique_ptr<TraceReader>> TraceReader::Open(std::unique_ptr<ByteSource> source, std::string name) {
-  absl::StatusOr<std::unique_ptr<FrameReader>> file = FrameReader::Open(std::move(source), std::move(name));
+  absl::StatusOr<std::unique_ptr<FrameReader>> file = FrameReader::Open(std::move(source), Printable(name));
   if (!file.ok()) return file.status();
   auto state = std::make_unique<State>();
   state->file = *std::move(file);
@@ -90,6 +92,11 @@ std::span<const LaunchView> TraceReader::launches() const { return state_->conte
 std::span<const v1::Transfer> TraceReader::transfers() const { return state_->contents.transfers; }
 std::span<const v1::Certificate> TraceReader::certificates() const { return state_->contents.certificates; }
 std::span<const v1::Annotation> TraceReader::annotations() const { return state_->contents.annotations; }
+uint64_t TraceReader::unprintable_texts() const { return state_->contents.unprintable_texts; }
+std::string TraceReader::first_unprintable_text() const {
+  const Contents& contents = state_->contents;
+  return absl::StrCat("frame ", state_->file->FrameOf(contents.unprintable_frame), ", ", contents.unprintable);
+}
 uint64_t TraceReader::record_bytes(uint64_t record) const { return state_->file->RecordBytes(record); }
 uint64_t TraceReader::file_bytes() const { return state_->file->file_bytes(); }
 uint64_t TraceReader::record_count() const { return state_->file->record_count(); }
@@ -125,8 +132,10 @@ absl::Status TraceReader::ReadChunk(const v1::ChunkReference& reference, Decoded
 absl::Status TraceReader::ReadRecord(uint64_t record, v1::Record& out) const {
   ScopedBuffers buffers(*state_->file, record);
   absl::Status status = state_->file->ReadRecord(record, v1::Record::KIND_NOT_SET, *buffers);
-  if (status.ok()) out.Swap(&buffers->record);
-  return status;
+  if (!status.ok()) return status;
+  out.Swap(&buffers->record);
+  if (!out.has_chunk()) MakePrintable(out);
+  return absl::OkStatus();
 }
 
 absl::Status TraceReader::ReadRaw(uint64_t frame, std::string& out) const {

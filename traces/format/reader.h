@@ -53,7 +53,7 @@ class TraceReader {
   TraceReader(const TraceReader&) = delete;
   TraceReader& operator=(const TraceReader&) = delete;
 
-  const std::string& name() const;  // as shown in messages
+  const std::string& name() const;  // as shown in messages: printable
   const v1::FileHeader& header() const;
   const v1::Index& index() const;
   std::string digest() const;  // hexadecimal SHA-256 of the contents
@@ -63,13 +63,18 @@ class TraceReader {
   std::span<const v1::Certificate> certificates() const;
   std::span<const v1::Annotation> annotations() const;
 
+  // The texts of all of these are printable (printable.h). Of those that were not before they were read: how many, and
+  // about the first "frame 1, KernelProgram.name is ...".
+  uint64_t unprintable_texts() const;
+  std::string first_unprintable_text() const;
+
   // The encoded chunk of a reference, checked against it.
   absl::Status ReadChunk(const v1::ChunkReference& reference, v1::BlockChunk& out) const;
   // Reads and decodes. `out` is reused: its buffers grow to the largest chunk and stay.
   absl::Status ReadChunk(const v1::ChunkReference& reference, DecodedChunk& out) const;
 
-  // A record as it stands in the file, whatever its kind; for tools that follow the order of the run. In index(), the
-  // numbers of frames are numbers of records.
+  // A record of the file, whatever its kind, with printable texts; for tools that follow the order of the run. In
+  // index(), the numbers of frames are numbers of records.
   absl::Status ReadRecord(uint64_t record, v1::Record& out) const;
   // The decompressed bytes of a frame.
   absl::Status ReadRaw(uint64_t frame, std::string& out) const;

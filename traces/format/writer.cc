@@ -8,9 +8,19 @@
 #include "traces/format/container_writer.h"
 #include "traces/format/geometry.h"
 #include "traces/format/limits.h"
+#include "traces/format/printable_records.h"
 #include "traces/format/writer_state.h"
 
 namespace heddle::trace {
+namespace {
+
+// Whatever a program calls its kernels and files: no trace has a text that its readers would have to change or refuse.
+void MakeTextsFit(google::protobuf::Message& message) {
+  MakePrintable(message);
+  CutTexts(message);
+}
+
+}  // namespace
 
 unsigned UsualThreads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 4u); }
 
@@ -45,6 +55,7 @@ absl::StatusOr<std::unique_ptr<TraceWriter>> TraceWriter::Create(const std::stri
   header.set_max_record_bytes(kMaxRecordBytes);
   v1::Record record;
   *record.mutable_header() = std::move(header);
+  MakeTextsFit(*record.mutable_header());
   if (absl::Status status = state->Append(record); !status.ok()) return status;
   return std::unique_ptr<TraceWriter>(new TraceWriter(std::move(state)));
 }
@@ -56,6 +67,7 @@ absl::StatusOr<const Program*> TraceWriter::AddProgram(v1::KernelProgram program
     return s.Fail(absl::FailedPreconditionError("AddProgram comes before BeginLaunch or after EndLaunch"));
   }
   program.set_id(static_cast<uint32_t>(s.programs.size()));
+  MakeTextsFit(program);
   absl::StatusOr<Program> created = Program::Create(std::move(program));
   if (!created.ok()) return s.Fail(created.status());
   v1::Record record;
@@ -91,6 +103,7 @@ absl::Status TraceWriter::BeginLaunch(v1::Launch launch) {
   s.features_before = s.index.required_feature_size();
   s.index.add_launch_frame(s.file->record_count());
   v1::Record record;
+  MakeTextsFit(launch);
   *record.mutable_launch() = launch;
   if (absl::Status status = s.Append(record); !status.ok()) return s.Fail(status);
   ++s.launches;
@@ -207,6 +220,7 @@ absl::Status TraceWriter::AddOther(v1::Record& record) {
   if (s.finished || s.open) {
     return s.Fail(absl::FailedPreconditionError("transfers, certificates and annotations stand between launches"));
   }
+  MakeTextsFit(record);
   s.index.add_other_frame(s.file->record_count());
   return s.Fail(s.Append(record));
 }
