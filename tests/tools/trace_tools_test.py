@@ -34,6 +34,63 @@ class TraceTest(CommandTest):
         self.assertIn(": ok (", trace("check", path))
 
 
+class Check(TraceTest):
+    def test_several_traces_are_checked_each_by_itself(self):
+        self.assertEqual(trace("check", SAMPLE, OTHER), trace("check", SAMPLE) + trace("check", OTHER))
+        damaged = self.folder / "damaged.htrace"
+        content = bytearray(pathlib.Path(SAMPLE).read_bytes())
+        content[len(content) // 2] ^= 1
+        damaged.write_bytes(content)
+        done = heddle("trace", "check", damaged, OTHER)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"{damaged}: not ok (", done.stdout)
+        self.assertIn(f"{OTHER}: ok (", done.stdout)
+        done = heddle("trace", "check", "--json", OTHER, self.folder / "none.htrace", damaged)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual([json.loads(line)["ok"] for line in done.stdout.splitlines()], [True, False])
+
+
+class Info(TraceTest):
+    def test_many_launches_are_summed_up_by_kernel(self):
+        few = info(SAMPLE)["launch"]
+        times = 20 // len(few) + 1
+        trace("merge", *[SAMPLE] * times, OTHER, "-o", self.out)
+        launches = info(self.out)["launch"]
+        self.assertGreater(len(launches), 20)
+        text = trace("info", self.out)
+        kernels = text.split("\nKernels\n")[1].split("\n\n")[0].splitlines()[2:]
+        names = sorted({launch["kernel"].split("(")[0] for launch in launches})
+        self.assertGreater(len(names), 1)
+        self.assertEqual(sorted(line.split()[0] for line in kernels), names)
+        for line in kernels:
+            name, count, recorded, blocks, instructions, accesses = line.split()[:6]
+            of_kernel = [launch for launch in launches if launch["kernel"].split("(")[0] == name]
+            number = sum(launch["recorded"] for launch in of_kernel)
+            self.assertEqual((int(count), recorded), (len(of_kernel), "all" if number == len(of_kernel) else str(number)))
+            for cell, field in ((blocks, "blocks"), (instructions, "thread_instructions"), (accesses, "accesses")):
+                self.assertEqual(int(cell.replace(",", "")), sum(launch[field] for launch in of_kernel), field)
+        self.assertNotIn("\nLaunches\n", text)
+        self.assertIn(f"\n{len(launches)} launches, summed up by kernel here and below; --per-launch lists them\n", text)
+        # A sum over the same launches several times has the same lane activity.
+        divergence = text.split("\nDivergence in ")[1].split("\n\n")[0].splitlines()[4:]
+        executed = {name: [l for l in launches if l["kernel"].split("(")[0] == name and l["recorded"]] for name in names}
+        self.assertEqual(sorted(line.split()[1] for line in divergence), [name for name in names if executed[name]])
+        for line in divergence:
+            count, name, activity = line.split()[:3]
+            instructions = sum(l["thread_instructions"] for l in executed[name])
+            lanes = sum(l["thread_instructions"] / l["divergence"]["lane_activity_bound"] for l in executed[name])
+            self.assertEqual(int(count), len(executed[name]))
+            self.assertAlmostEqual(float(activity), instructions / lanes, delta=0.051)
+        listed = trace("info", "--per-launch", self.out).split("\nLaunches\n")[1].split("\n\n")[0].splitlines()[2:]
+        self.assertEqual([int(line.split()[0]) for line in listed], list(range(len(launches))))
+
+    def test_few_launches_are_listed(self):
+        text = trace("info", OTHER)
+        self.assertIn("\nLaunches\n", text)
+        self.assertEqual("\nKernels\n" in text, len({l["kernel"] for l in info(OTHER)["launch"]}) <
+                         len(info(OTHER)["launch"]))
+
+
 class Repack(TraceTest):
     def test_another_level_keeps_the_digest(self):
         before = info(SAMPLE)

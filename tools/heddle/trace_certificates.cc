@@ -1,7 +1,10 @@
 #include "tools/heddle/trace_certificates.h"
 
-#include <algorithm>
-#include <vector>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tools/heddle/instruction_text.h"
@@ -38,69 +41,150 @@ std::string Outcome(const Certificate& certificate) {
                       access == 1 ? " access changed" : " accesses changed");
 }
 
+// What another order ran more often than the recorded one counts as changed, too: there may be more changes than
+// executions.
 std::string Share(uint64_t part, uint64_t whole) {
   if (part == 0) return "-";
+  if (part > whole) return absl::StrCat(WithThousands(part), " (more than ran)");
   return absl::StrCat(WithThousands(part), " (",
-                      whole == 0 ? "-" : Decimal(100 * static_cast<double>(part) / static_cast<double>(whole), 2),
-                      " %)");
+                      Decimal(100 * static_cast<double>(part) / static_cast<double>(whole), 2), " %)");
 }
 
 std::string More(size_t rows) {
   return rows <= kMostRows ? "" : absl::StrCat("  and ", rows - kMostRows, " more, see --json\n");
 }
 
-}  // namespace
+// What tables have of an instruction.
+struct Place {
+  std::string name;
+  std::string source;
+};
 
-std::string CertificateText(const trace::TraceReader& reader, const trace::TraceInfo& info) {
-  Table launches({{"launch"}, {"kernel", kLeft}, {"other orders", kLeft}, {"outcome", kLeft}, {"lockstep", kLeft}});
-  Table changes({{"launch"},
+// Rows of the three tables, by launch, or summed up over the launches of a program that came out alike.
+class Rows {
+ public:
+  Rows(const trace::TraceReader& reader, bool per_launch) : reader_(reader), per_launch_(per_launch) {}
+
+  void Add(const trace::LaunchView& launch, const Certificate& certificate) {
+    // By launch nothing is ever added to a row: its number is part of the key.
+    const uint64_t scope = per_launch_ ? launch.launch.id() : launch.program->id();
+    Outcomes& outcome = outcomes_[{scope, Orders(certificate), Outcome(certificate), certificate.lockstep()}];
+    Begin(outcome, launch);
+    for (const trace::v1::InstructionVariance& variance : certificate.instruction()) {
+      Change& change = changes_[{scope, variance.instruction()}];
+      Begin(change, launch);
+      change.executions += variance.executions();
+      change.decisions += variance.decisions_changed();
+      change.addresses += variance.addresses_changed();
+      change.threads += variance.threads();
+    }
+    for (const trace::v1::WarpHandOff& hand_off : certificate.hand_off()) {
+      HandOff& row = hand_offs_[{scope, hand_off.writer(), hand_off.reader()}];
+      Begin(row, launch);
+      row.count += hand_off.count();
+    }
+  }
+
+  std::string Text() const {
+    if (outcomes_.empty()) return "\nCertificate: none (this trace was captured once, in one order of threads)\n";
+    const char* const first = per_launch_ ? "launch" : "launches";
+    Table launches({{first}, {"kernel", kLeft}, {"other orders", kLeft}, {"outcome", kLeft}, {"lockstep", kLeft}});
+    ForSome(outcomes_, [&](const auto& key, const Outcomes& row) {
+      launches.AddRow({absl::StrCat(row.number), trace::ShortKernelName(row.program->name()), std::get<1>(key),
+                       std::get<2>(key), std::get<3>(key) ? "yes" : "no"});
+    });
+    std::string text = absl::StrCat("\nCertificates: launches that ran again with threads and blocks in other orders\n",
+                                    launches.Text(2), More(outcomes_.size()));
+    if (!changes_.empty()) absl::StrAppend(&text, ChangesText(first));
+    if (!hand_offs_.empty()) absl::StrAppend(&text, HandOffsText(first));
+    return text;
+  }
+
+ private:
+  struct Row {
+    const trace::Program* program = nullptr;
+    uint64_t number = 0;  // of the launch, or how many there are
+  };
+  struct Outcomes : Row {};
+  struct Change : Row {
+    uint64_t executions = 0;
+    uint64_t decisions = 0;
+    uint64_t addresses = 0;
+    uint64_t threads = 0;
+  };
+  struct HandOff : Row {
+    uint64_t count = 0;
+  };
+
+  void Begin(Row& row, const trace::LaunchView& launch) const {
+    row.program = launch.program;
+    row.number = per_launch_ ? launch.launch.id() : row.number + 1;
+  }
+  Place PlaceOf(const trace::Program& program, trace::Pc pc) const {
+    const trace::v1::Instruction& instruction = program.instruction(pc);
+    return {absl::StrCat(instruction.mnemonic(), " at ", uint64_t{pc} * 8), SourcePlace(reader_.header(), instruction)};
+  }
+  template <typename Rows, typename Show>
+  static void ForSome(const Rows& rows, const Show& show) {
+    size_t shown = 0;
+    for (const auto& [key, row] : rows) {
+      if (shown++ == kMostRows) return;
+      show(key, row);
+    }
+  }
+
+  std::string ChangesText(const char* first) const {
+    Table table({{first},
                  {"instruction", kLeft},
                  {"source", kLeft},
                  {"executions"},
                  {"decided otherwise"},
                  {"other addresses"},
                  {"threads"}});
-  Table hand_offs(
-      {{"launch"}, {"stored by", kLeft}, {"source", kLeft}, {"loaded by", kLeft}, {"source", kLeft}, {"loads"}});
-  size_t rows[3] = {};
+    bool more_than_ran = false;
+    ForSome(changes_, [&](const auto& key, const Change& row) {
+      const Place place = PlaceOf(*row.program, key.second);
+      table.AddRow({absl::StrCat(row.number), place.name, place.source, WithThousands(row.executions),
+                    Share(row.decisions, row.executions), Share(row.addresses, row.executions),
+                    WithThousands(row.threads)});
+      more_than_ran |= row.decisions > row.executions || row.addresses > row.executions;
+    });
+    return absl::StrCat("\nInstructions that changed (of the orders, that with the most changes)\n", table.Text(2),
+                        More(changes_.size()),
+                        more_than_ran
+                            ? "  more than ran: another order ran the instruction more often than this trace, "
+                              "and each run more counts as changed\n"
+                            : "");
+  }
+
+  std::string HandOffsText(const char* first) const {
+    Table table({{first}, {"stored by", kLeft}, {"source", kLeft}, {"loaded by", kLeft}, {"source", kLeft}, {"loads"}});
+    ForSome(hand_offs_, [&](const auto& key, const HandOff& row) {
+      const Place writer = PlaceOf(*row.program, std::get<1>(key));
+      const Place loader = PlaceOf(*row.program, std::get<2>(key));
+      table.AddRow(
+          {absl::StrCat(row.number), writer.name, writer.source, loader.name, loader.source, WithThousands(row.count)});
+    });
+    return absl::StrCat("\nShared memory through which threads of a warp pass data without synchronization\n",
+                        table.Text(2), More(hand_offs_.size()));
+  }
+
+  const trace::TraceReader& reader_;
+  const bool per_launch_;
+  std::map<std::tuple<uint64_t, std::string, std::string, bool>, Outcomes> outcomes_;
+  std::map<std::pair<uint64_t, trace::Pc>, Change> changes_;
+  std::map<std::tuple<uint64_t, trace::Pc, trace::Pc>, HandOff> hand_offs_;
+};
+
+}  // namespace
+
+std::string CertificateText(const trace::TraceReader& reader, const trace::TraceInfo& info, bool per_launch) {
+  Rows rows(reader, per_launch);
   for (size_t i = 0; i < info.launches.size(); ++i) {
     const LaunchInfo& launch = info.launches[i];
-    if (!launch.certificate.has_value()) continue;
-    const Certificate& certificate = *launch.certificate;
-    const trace::Program& program = *reader.launches()[i].program;
-    const std::string number = absl::StrCat(launch.id);
-    const auto name = [&](trace::Pc pc) {
-      return absl::StrCat(program.instruction(pc).mnemonic(), " at ", uint64_t{pc} * 8);
-    };
-    const auto source = [&](trace::Pc pc) { return SourcePlace(reader.header(), program.instruction(pc)); };
-    if (++rows[0] <= kMostRows) {
-      launches.AddRow({number, trace::ShortKernelName(launch.kernel), Orders(certificate), Outcome(certificate),
-                       certificate.lockstep() ? "yes" : "no"});
-    }
-    for (const trace::v1::InstructionVariance& variance : certificate.instruction()) {
-      if (++rows[1] > kMostRows) continue;
-      changes.AddRow({number, name(variance.instruction()), source(variance.instruction()),
-                      WithThousands(variance.executions()), Share(variance.decisions_changed(), variance.executions()),
-                      Share(variance.addresses_changed(), variance.executions()), WithThousands(variance.threads())});
-    }
-    for (const trace::v1::WarpHandOff& hand_off : certificate.hand_off()) {
-      if (++rows[2] > kMostRows) continue;
-      hand_offs.AddRow({number, name(hand_off.writer()), source(hand_off.writer()), name(hand_off.reader()),
-                        source(hand_off.reader()), WithThousands(hand_off.count())});
-    }
+    if (launch.certificate.has_value()) rows.Add(reader.launches()[i], *launch.certificate);
   }
-  if (rows[0] == 0) return "\nCertificate: none (this trace was captured once, in one order of threads)\n";
-  std::string text = absl::StrCat("\nCertificates: launches that ran again with threads and blocks in other orders\n",
-                                  launches.Text(2), More(rows[0]));
-  if (rows[1] != 0) {
-    absl::StrAppend(&text, "\nInstructions that changed (of the orders, that with the most changes)\n", changes.Text(2),
-                    More(rows[1]));
-  }
-  if (rows[2] != 0) {
-    absl::StrAppend(&text, "\nShared memory through which threads of a warp pass data without synchronization\n",
-                    hand_offs.Text(2), More(rows[2]));
-  }
-  return text;
+  return rows.Text();
 }
 
 }  // namespace heddle::tools

@@ -9,9 +9,9 @@
 
 namespace heddle::tools {
 
-// A line per certified launch, the instructions that changed under other orders, and those that share data within warps
-// without synchronization, with their places in the source.
-std::string CertificateText(const trace::TraceReader& reader, const trace::TraceInfo& info);
+// A line per certified launch, or per kernel and outcome, the instructions that changed under other orders, and those
+// that share data within warps without synchronization, with their places in the source.
+std::string CertificateText(const trace::TraceReader& reader, const trace::TraceInfo& info, bool per_launch);
 
 }  // namespace heddle::tools
 

@@ -31,15 +31,24 @@ nlohmann::ordered_json ReportJson(const std::string& path, const trace::CheckRep
                                 {"place", finding.place},
                                 {"message", finding.message},
                                 {"count", finding.count}});
+    if (finding.launches != 0) json["findings"].back()["launches"] = finding.launches;
   }
   return json;
+}
+
+// " (and 11,999 more, in 2,000 launches)".
+std::string More(const trace::Finding& finding) {
+  if (finding.count < 2) return "";
+  return absl::StrCat(" (and ", WithThousands(finding.count - 1), " more",
+                      finding.launches > 1 ? absl::StrCat(", in ", WithThousands(finding.launches), " launches") : "",
+                      ")");
 }
 
 std::string ReportText(const std::string& path, const trace::CheckReport& report) {
   std::string text;
   for (const trace::Finding& finding : report.findings) {
     absl::StrAppend(&text, SeverityName(finding), ": ", finding.rule, ": ", finding.place, ": ", finding.message,
-                    finding.count > 1 ? absl::StrCat(" (and ", WithThousands(finding.count - 1), " more)") : "", "\n");
+                    More(finding), "\n");
   }
   absl::StrAppend(&text, path, ": ", report.ok() ? "ok" : "not ok", " (", WithThousands(report.chunks), " chunks, ",
                   WithThousands(report.threads), " threads, ", WithThousands(report.thread_instructions),
@@ -47,17 +56,24 @@ std::string ReportText(const std::string& path, const trace::CheckReport& report
   return text;
 }
 
-}  // namespace
-
-int TraceCheckCommand(const std::string& path, bool json) {
+int CheckOne(const std::string& path, bool json) {
   const auto reader = OpenTrace(path);
   if (!reader.ok()) return Complain(TraceErrorStatus(reader.status()), reader.status());
   const absl::StatusOr<trace::CheckReport> report = trace::CheckTrace(**reader);
   if (!report.ok()) return Complain(kFailed, report.status());
   const absl::Status written =
-      WriteStandardOutput(json ? JsonLine(ReportJson(path, *report)) + "\n" : ReportText(path, *report));
+      WriteStandardOutput(json ? JsonLine(ReportJson(path, *report)) + "\n" : ReportText((*reader)->name(), *report));
   if (!written.ok()) return Complain(kFailed, written);
   return report->ok() ? kSuccess : kFailed;
+}
+
+}  // namespace
+
+int TraceCheckCommand(const std::vector<std::string>& paths, bool json) {
+  int status = kSuccess;
+  // A damaged trace says nothing about the others.
+  for (const std::string& path : paths) status = std::max(status, CheckOne(path, json));
+  return status;
 }
 
 }  // namespace heddle::tools

@@ -12,9 +12,10 @@
 
 namespace heddle::tools {
 
-int TraceInfoCommand(const std::string& path, bool json);
-// Exit status 1 if the trace breaks a rule of the format.
-int TraceCheckCommand(const std::string& path, bool json);
+// Of many launches, kernels are summed up, unless each launch is asked for.
+int TraceInfoCommand(const std::string& path, bool per_launch, bool json);
+// Each trace by itself. Exit status 1 if one breaks a rule of the format, 2 if one is not there.
+int TraceCheckCommand(const std::vector<std::string>& paths, bool json);
 // How few issues warps could need: lane-activity bound and optimal reconvergence.
 int TraceLimitsCommand(const std::string& path, const replay::LimitOptions& options, bool json);
 // Exit status 1 if the traces differ.

@@ -17,6 +17,7 @@
 #include "tools/heddle/writers_report.h"
 #include "traces/format/info.h"
 #include "traces/format/kernel_name.h"
+#include "traces/format/printable.h"
 
 namespace heddle::tools {
 namespace {
@@ -28,6 +29,7 @@ using trace::TraceInfo;
 using trace::TraceReader;
 
 constexpr Table::Align kLeft = Table::Align::kLeft;
+constexpr size_t kMostInLine = 200;  // characters of a name
 constexpr const char* kModels[] = {"separable", "time", "relative", "chain", "induction", "counted"};
 
 std::string Extent(const trace::v1::Dim3& dim) {
@@ -59,8 +61,12 @@ std::string Header(const std::string& path, const TraceReader& reader, const Tra
   absl::StrAppend(&text, "Format       ", header.major(), ".", header.minor());
   // What shows only when chunks have been encoded.
   for (const std::string& feature : reader.index().required_feature()) absl::StrAppend(&text, " with ", feature);
-  absl::StrAppend(&text, ", level ", header.abstraction_level(), ", written by ", header.producer(), "\n");
-  absl::StrAppend(&text, "Compiled     ", header.target(), ", ", header.compiler(), " ", header.optimization(), "\n");
+  absl::StrAppend(&text, ", level ", trace::CutText(header.abstraction_level(), kMostInLine), ", written by ",
+                  trace::CutText(header.producer(), kMostInLine), "\n");
+  absl::StrAppend(
+      &text, "Compiled     ",
+      trace::CutText(absl::StrCat(header.target(), ", ", header.compiler(), " ", header.optimization()), kMostInLine),
+      "\n");
   absl::StrAppend(&text, "Warp width   ",
                   header.warp_width() == 0 ? "no kernel depends on it"
                                            : absl::StrCat(header.warp_width(), " is what shuffles and votes saw"),
@@ -71,12 +77,77 @@ std::string Header(const std::string& path, const TraceReader& reader, const Tra
 // What whoever wrote the trace has noted, such as why it ends where it does.
 std::string Annotations(const TraceReader& reader) {
   if (reader.annotations().empty()) return "";
+  constexpr size_t kMostShown = 4000;  // of a note
   std::string text = "\nNotes\n";
   for (const trace::v1::Annotation& annotation : reader.annotations()) {
-    const std::string value = absl::StrReplaceAll(annotation.value(), {{"\n", "\n    "}});
-    absl::StrAppend(&text, "  ", annotation.key(), ": ", value, "\n");
+    const std::string value = absl::StrReplaceAll(trace::CutText(annotation.value(), kMostShown), {{"\n", "\n    "}});
+    absl::StrAppend(&text, "  ", trace::CutText(annotation.key(), kMostInLine), ": ", value, "\n");
   }
   return text;
+}
+
+// The launches of one kernel together.
+struct KernelSum {
+  std::string name;
+  uint64_t launches = 0;
+  uint64_t recorded = 0;  // of them
+  uint64_t blocks = 0;    // recorded, as all below
+  uint64_t thread_instructions = 0;
+  uint64_t accesses = 0;
+  uint64_t frame_bytes = 0;
+  double lanes = 0;  // that warps offer where their threads diverge as little as any policy can make them
+  trace::DivergenceSummary divergence;
+};
+
+// In the order of their first launches.
+std::vector<KernelSum> SumKernels(const TraceReader& reader, const TraceInfo& info) {
+  std::vector<KernelSum> sums;
+  std::map<uint32_t, size_t> place_of;  // by program
+  for (size_t i = 0; i < info.launches.size(); ++i) {
+    const LaunchInfo& launch = info.launches[i];
+    const auto [place, is_new] = place_of.emplace(reader.launches()[i].program->id(), sums.size());
+    if (is_new) sums.emplace_back().name = trace::ShortKernelName(launch.kernel);
+    KernelSum& sum = sums[place->second];
+    ++sum.launches;
+    if (!launch.recorded) continue;
+    ++sum.recorded;
+    sum.blocks += launch.blocks;
+    sum.thread_instructions += launch.thread_instructions;
+    sum.accesses += launch.accesses;
+    sum.frame_bytes += launch.frame_bytes;
+    const trace::DivergenceSummary& divergence = launch.divergence;
+    if (divergence.lane_activity_bound > 0) {
+      sum.lanes += static_cast<double>(launch.thread_instructions) / divergence.lane_activity_bound;
+    }
+    sum.divergence.warps += divergence.warps;
+    sum.divergence.uniform_warps += divergence.uniform_warps;
+    sum.divergence.warp_branches += divergence.warp_branches;
+    sum.divergence.divergent_warp_branches += divergence.divergent_warp_branches;
+    sum.divergence.distinct_paths += divergence.distinct_paths;
+  }
+  for (KernelSum& sum : sums) {
+    if (sum.lanes > 0) sum.divergence.lane_activity_bound = static_cast<double>(sum.thread_instructions) / sum.lanes;
+  }
+  return sums;
+}
+
+std::string Kernels(const std::vector<KernelSum>& kernels) {
+  Table table({{"kernel", kLeft},
+               {"launches"},
+               {"recorded"},
+               {"blocks recorded"},
+               {"thread-instructions"},
+               {"accesses"},
+               {"bytes"},
+               {"per instruction"}});
+  for (const KernelSum& kernel : kernels) {
+    table.AddRow({kernel.name, WithThousands(kernel.launches),
+                  kernel.recorded == kernel.launches ? "all" : WithThousands(kernel.recorded),
+                  WithThousands(kernel.blocks), WithThousands(kernel.thread_instructions),
+                  WithThousands(kernel.accesses), WithThousands(kernel.frame_bytes),
+                  PerInstruction(kernel.frame_bytes, kernel.thread_instructions)});
+  }
+  return absl::StrCat("\nKernels\n", table.Text(2));
 }
 
 std::string Launches(const TraceReader& reader, const TraceInfo& info) {
@@ -105,8 +176,9 @@ std::string Launches(const TraceReader& reader, const TraceInfo& info) {
   return absl::StrCat("\nLaunches\n", table.Text(2));
 }
 
-std::string Divergence(const TraceInfo& info) {
-  Table table({{"launch"},
+// By kernel, with the number of launches in front, or by launch, with its number.
+std::string Divergence(const TraceInfo& info, const std::vector<KernelSum>& kernels, bool per_launch) {
+  Table table({{per_launch ? "launch" : "launches"},
                {"kernel", kLeft},
                {"lane activity"},
                {"warps"},
@@ -114,15 +186,23 @@ std::string Divergence(const TraceInfo& info) {
                {"branches"},
                {"divergent"},
                {"distinct paths"}});
-  for (const LaunchInfo& launch : info.launches) {
-    if (!launch.recorded) continue;
-    const trace::DivergenceSummary& divergence = launch.divergence;
-    table.AddRow(
-        {absl::StrCat(launch.id), trace::ShortKernelName(launch.kernel),
-         launch.thread_instructions == 0 ? "-" : absl::StrCat(Decimal(100 * divergence.lane_activity_bound, 1), " %"),
-         WithThousands(divergence.warps), WithThousands(divergence.uniform_warps),
-         WithThousands(divergence.warp_branches), WithThousands(divergence.divergent_warp_branches),
-         WithThousands(divergence.distinct_paths)});
+  const auto add = [&table](uint64_t number, const std::string& kernel, uint64_t thread_instructions,
+                            const trace::DivergenceSummary& divergence) {
+    table.AddRow({absl::StrCat(number), kernel,
+                  thread_instructions == 0 ? "-" : absl::StrCat(Decimal(100 * divergence.lane_activity_bound, 1), " %"),
+                  WithThousands(divergence.warps), WithThousands(divergence.uniform_warps),
+                  WithThousands(divergence.warp_branches), WithThousands(divergence.divergent_warp_branches),
+                  WithThousands(divergence.distinct_paths)});
+  };
+  if (per_launch) {
+    for (const LaunchInfo& launch : info.launches) {
+      if (!launch.recorded) continue;
+      add(launch.id, trace::ShortKernelName(launch.kernel), launch.thread_instructions, launch.divergence);
+    }
+  } else {
+    for (const KernelSum& kernel : kernels) {
+      if (kernel.recorded != 0) add(kernel.recorded, kernel.name, kernel.thread_instructions, kernel.divergence);
+    }
   }
   return absl::StrCat(
       "\nDivergence in static warps of 32 threads (lane activity: the most that any reconvergence of these warps can "
@@ -186,6 +266,25 @@ std::string Sizes(const TraceReader& reader, const TraceInfo& info) {
     table.AddRow({name, "other", "-", "-", "-", bytes(kernel.other), "-", Share(kernel.other, whole)});
   }
   return absl::StrCat("\nSize of the chunks, compressed\n", table.Text(2));
+}
+
+// Everything but JSON. Few launches are listed; of many, kernels are summed up unless each launch is asked for.
+std::string InfoText(const std::string& path, const TraceReader& reader, const TraceInfo& info,
+                     const std::vector<WriterPair>& writers, bool all_launches) {
+  constexpr size_t kFewLaunches = 20;
+  const std::vector<KernelSum> kernels = SumKernels(reader, info);
+  const bool per_launch = all_launches || info.launches.size() <= kFewLaunches;
+  std::string text = absl::StrCat(Header(path, reader, info), Annotations(reader));
+  if (kernels.size() < info.launches.size()) text += Kernels(kernels);
+  if (per_launch) {
+    text += Launches(reader, info);
+  } else {
+    absl::StrAppend(&text, "\n", WithThousands(info.launches.size()),
+                    " launches, summed up by kernel here and below; --per-launch lists them\n");
+  }
+  absl::StrAppend(&text, Divergence(info, kernels, per_launch), Sizes(reader, info), WaitsReport(reader, per_launch),
+                  WritersText(writers, per_launch), CertificateText(reader, info, per_launch));
+  return text;
 }
 
 // ------------------------------------------------------------------------------------------------------------- JSON
@@ -266,18 +365,16 @@ Json InfoJson(const std::string& path, const TraceReader& reader, const TraceInf
 
 }  // namespace
 
-int TraceInfoCommand(const std::string& path, bool json) {
+int TraceInfoCommand(const std::string& path, bool per_launch, bool json) {
   const auto reader = OpenTrace(path);
   if (!reader.ok()) return Complain(TraceErrorStatus(reader.status()), reader.status());
   const absl::StatusOr<TraceInfo> info = trace::DescribeTrace(**reader);
   if (!info.ok()) return Complain(kFailed, info.status());
   const absl::StatusOr<std::vector<WriterPair>> writers = CountWriters(**reader);
   if (!writers.ok()) return Complain(kFailed, writers.status());
-  const absl::Status written = WriteStandardOutput(
-      json ? JsonLine(InfoJson(path, **reader, *info, *writers)) + "\n"
-           : absl::StrCat(Header(path, **reader, *info), Annotations(**reader), Launches(**reader, *info),
-                          Divergence(*info), Sizes(**reader, *info), WaitsReport(**reader), WritersText(*writers),
-                          CertificateText(**reader, *info)));
+  const absl::Status written =
+      WriteStandardOutput(json ? JsonLine(InfoJson(path, **reader, *info, *writers)) + "\n"
+                               : InfoText((*reader)->name(), **reader, *info, *writers, per_launch));
   return written.ok() ? kSuccess : Complain(kFailed, written);
 }
 

@@ -1,6 +1,8 @@
 #include "tools/heddle/trace_options.h"
 
 #include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
 
 #include "tools/heddle/option_checks.h"
 #include "tools/heddle/trace_commands.h"
@@ -47,8 +49,10 @@ struct TraceOptions::Arguments {
   CLI::App* extract = nullptr;
   CLI::App* merge = nullptr;
   std::string trace;
+  std::vector<std::string> checked;
   std::string other;
   bool json = false;
+  bool per_launch = false;
   replay::LimitOptions limit_options;
   bool free_lanes = false;
   std::string scope = "block";
@@ -88,6 +92,7 @@ TraceOptions::TraceOptions(CLI::App& app) : arguments_(std::make_unique<Argument
   CLI::App& trace = *app.add_subcommand("trace", "Look into traces, and make new ones of them");
   trace.require_subcommand(1);
   a.info = trace.add_subcommand("info", "Launches, sizes, and how the kernel diverges");
+  a.info->add_flag("--per-launch", a.per_launch, "Every launch, also of many; else their sums by kernel");
   a.check = trace.add_subcommand("check", "Verify everything that can be verified without replaying");
   a.limits = trace.add_subcommand(
       "limits", "How few issues warps could need, whatever the policy: lane activity, optimal reconvergence");
@@ -104,10 +109,10 @@ TraceOptions::TraceOptions(CLI::App& app) : arguments_(std::make_unique<Argument
       ->add_option("--first-threads", limits.first_threads,
                    "Reconvergence study of the first so many threads of a launch only (Fung: 128)")
       ->check(PositiveWholeNumber());
-  for (CLI::App* command : {a.info, a.check, a.limits}) {
-    command->add_option("TRACE", a.trace, "Trace file")->required();
-    command->add_flag("--json", a.json, "Print JSON");
-  }
+  a.check->add_option("TRACE", a.checked, "Trace files")->required();
+  for (CLI::App* command : {a.info, a.limits}) command->add_option("TRACE", a.trace, "Trace file")->required();
+  a.check->add_flag("--json", a.json, "Print JSON, one line per trace");
+  for (CLI::App* command : {a.info, a.limits}) command->add_flag("--json", a.json, "Print JSON");
 
   a.dump = trace.add_subcommand("dump", "Print what threads did, instruction by instruction");
   DumpArguments& dump = a.dump_arguments;
@@ -160,9 +165,9 @@ TraceOptions::~TraceOptions() = default;
 bool TraceOptions::Run(int& status) const {
   const Arguments& a = *arguments_;
   if (a.info->parsed()) {
-    status = TraceInfoCommand(a.trace, a.json);
+    status = TraceInfoCommand(a.trace, a.per_launch, a.json);
   } else if (a.check->parsed()) {
-    status = TraceCheckCommand(a.trace, a.json);
+    status = TraceCheckCommand(a.checked, a.json);
   } else if (a.limits->parsed()) {
     replay::LimitOptions limits = a.limit_options;
     limits.lane_fixed = !a.free_lanes;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tools/heddle/instruction_text.h"
@@ -20,8 +21,7 @@ struct Polls {
   std::set<uint64_t> addresses;
 };
 
-std::map<uint32_t, Polls> ByInstruction(const trace::LaunchView& launch) {
-  std::map<uint32_t, Polls> by_instruction;
+void AddWaits(const trace::LaunchView& launch, std::map<uint32_t, Polls>& by_instruction) {
   for (const trace::v1::Wait& wait : launch.totals.wait()) {
     Polls& polls = by_instruction[wait.instruction()];
     ++polls.waits;
@@ -29,13 +29,42 @@ std::map<uint32_t, Polls> ByInstruction(const trace::LaunchView& launch) {
     if (wait.writer_known()) ++(wait.writer_block() == wait.block() ? polls.within_block : polls.other_block);
     if (wait.address() != 0) polls.addresses.insert(wait.address());
   }
+}
+
+std::map<uint32_t, Polls> ByInstruction(const trace::LaunchView& launch) {
+  std::map<uint32_t, Polls> by_instruction;
+  AddWaits(launch, by_instruction);
   return by_instruction;
+}
+
+// Launches that share a row: one, or all of a program.
+struct Waits {
+  const trace::Program* program = nullptr;
+  uint64_t number = 0;  // of the launch, or how many there are
+  std::map<uint32_t, Polls> by_instruction;
+};
+
+std::vector<Waits> Gather(const trace::TraceReader& reader, bool per_launch) {
+  std::vector<Waits> all;
+  std::map<uint32_t, size_t> place_of;  // by program
+  for (const trace::LaunchView& launch : reader.launches()) {
+    if (launch.totals.wait_size() == 0) continue;
+    if (per_launch) {
+      all.push_back({launch.program, launch.launch.id(), ByInstruction(launch)});
+      continue;
+    }
+    const auto [place, is_new] = place_of.emplace(launch.program->id(), all.size());
+    if (is_new) all.emplace_back().program = launch.program;
+    ++all[place->second].number;
+    AddWaits(launch, all[place->second].by_instruction);
+  }
+  return all;
 }
 
 }  // namespace
 
-std::string WaitsReport(const trace::TraceReader& reader) {
-  Table table({{"launch"},
+std::string WaitsReport(const trace::TraceReader& reader, bool per_launch) {
+  Table table({{per_launch ? "launch" : "launches"},
                {"polls", Table::Align::kLeft},
                {"source", Table::Align::kLeft},
                {"addresses"},
@@ -45,12 +74,12 @@ std::string WaitsReport(const trace::TraceReader& reader) {
                {"by another"}});
   bool any = false;
   uint64_t not_listed = 0;
-  for (const trace::LaunchView& launch : reader.launches()) {
-    not_listed += launch.totals.waits_not_listed();
-    for (const auto& [pc, polls] : ByInstruction(launch)) {
-      const trace::v1::Instruction& instruction = launch.program->instruction(pc);
+  for (const trace::LaunchView& launch : reader.launches()) not_listed += launch.totals.waits_not_listed();
+  for (const Waits& waits : Gather(reader, per_launch)) {
+    for (const auto& [pc, polls] : waits.by_instruction) {
+      const trace::v1::Instruction& instruction = waits.program->instruction(pc);
       any = true;
-      table.AddRow({absl::StrCat(launch.launch.id()), absl::StrCat(instruction.mnemonic(), " at ", pc * 8),
+      table.AddRow({absl::StrCat(waits.number), absl::StrCat(instruction.mnemonic(), " at ", pc * 8),
                     SourcePlace(reader.header(), instruction), absl::StrCat(polls.addresses.size()),
                     absl::StrCat(polls.waits), absl::StrCat(polls.polls), absl::StrCat(polls.within_block),
                     absl::StrCat(polls.other_block)});

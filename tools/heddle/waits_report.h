@@ -9,8 +9,8 @@
 
 namespace heddle::tools {
 
-// A table with a row per launch and polling instruction; empty if nobody waited.
-std::string WaitsReport(const trace::TraceReader& reader);
+// A table with a row per polling instruction, and per launch or for all launches of a kernel; empty if nobody waited.
+std::string WaitsReport(const trace::TraceReader& reader, bool per_launch);
 
 // The same of one launch: a list, by instruction.
 nlohmann::ordered_json WaitsJson(const trace::TraceReader& reader, const trace::LaunchView& launch);

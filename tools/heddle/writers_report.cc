@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -57,7 +58,7 @@ absl::StatusOr<std::vector<WriterPair>> CountWriters(const trace::TraceReader& r
     const trace::Program& program = *launch.program;
     for (const auto& [instructions, count] : counts) {
       const auto [by, of] = instructions;
-      pairs.push_back({launch.launch.id(), by, of, TextOf(program, by), TextOf(program, of),
+      pairs.push_back({launch.launch.id(), program.id(), by, of, TextOf(program, by), TextOf(program, of),
                        SourcePlace(reader.header(), program.instruction(by)),
                        SourcePlace(reader.header(), program.instruction(of)), count.reads, count.least_distance});
     }
@@ -65,16 +66,39 @@ absl::StatusOr<std::vector<WriterPair>> CountWriters(const trace::TraceReader& r
   return pairs;
 }
 
-std::string WritersText(const std::vector<WriterPair>& pairs) {
+namespace {
+
+// One row for the launches of a kernel; `launch` becomes how many there are.
+std::vector<WriterPair> SumLaunches(const std::vector<WriterPair>& pairs) {
+  std::vector<WriterPair> sums;
+  std::map<std::tuple<uint32_t, trace::Pc, trace::Pc>, size_t> place_of;
+  for (const WriterPair& pair : pairs) {
+    const auto [place, is_new] = place_of.emplace(std::tuple(pair.program, pair.reader, pair.writer), sums.size());
+    if (is_new) {
+      sums.push_back(pair);
+      sums.back().launch = 1;
+      continue;
+    }
+    WriterPair& sum = sums[place->second];
+    ++sum.launch;
+    sum.reads += pair.reads;
+    sum.least_distance = std::min(sum.least_distance, pair.least_distance);
+  }
+  return sums;
+}
+
+}  // namespace
+
+std::string WritersText(const std::vector<WriterPair>& pairs, bool per_launch) {
   if (pairs.empty()) return "";
-  Table table({{"launch"},
+  Table table({{per_launch ? "launch" : "launches"},
                {"reads", Table::Align::kLeft},
                {"source", Table::Align::kLeft},
                {"written by", Table::Align::kLeft},
                {"source", Table::Align::kLeft},
                {"times"},
                {"nearest block"}});
-  for (const WriterPair& pair : pairs) {
+  for (const WriterPair& pair : per_launch ? pairs : SumLaunches(pairs)) {
     table.AddRow({absl::StrCat(pair.launch), pair.reader_text, pair.reader_place, pair.writer_text, pair.writer_place,
                   WithThousands(pair.reads), absl::StrCat(pair.least_distance)});
   }

@@ -17,6 +17,7 @@ namespace heddle::tools {
 // Reads by one instruction of what another one had written, in a launch.
 struct WriterPair {
   uint32_t launch = 0;
+  uint32_t program = 0;
   trace::Pc reader = 0;
   trace::Pc writer = 0;
   std::string reader_text;  // opcode and PC
@@ -34,8 +35,8 @@ absl::Status ReadLastWriters(const trace::TraceReader& reader, const trace::Laun
 // All pairs, by launch, reading and writing instruction. Reads every chunk if the trace has such columns.
 absl::StatusOr<std::vector<WriterPair>> CountWriters(const trace::TraceReader& reader);
 
-// A table; empty if there is nothing to tell.
-std::string WritersText(const std::vector<WriterPair>& pairs);
+// A table, by launch or with the sums over all launches of a kernel; empty if there is nothing to tell.
+std::string WritersText(const std::vector<WriterPair>& pairs, bool per_launch);
 
 // The pairs of one launch.
 nlohmann::ordered_json WritersJson(const std::vector<WriterPair>& pairs, uint32_t launch);
