@@ -45,6 +45,35 @@ class Drawing(CommandTest):
                 for one in root.iter(f"{SVG}{shape}"):
                     self.assertIn(one.get("class"), coloured, show)
 
+    def test_no_two_blocks_of_a_drawing_share_a_colour(self):
+        seen = 0
+        for sample in ("bfs", "nqueens", "mandelbrot", "hash_join"):
+            path = SOURCE / "traces" / "samples" / f"{sample}.htrace"
+            if not path.exists():
+                continue
+            for cycles in ("0-999", "1000-3999"):
+                out = self.folder / "out.svg"
+                if heddle("replay", path, "--quiet", "--draw", out, "--draw-cycles", cycles).returncode != 0:
+                    continue
+                root = ElementTree.parse(out).getroot()
+                texts = [t.text for t in root.iter(f"{SVG}text")]
+                blocks = [t for t in texts if re.fullmatch(r"block (\w+)", t)]
+                legend = [r.get("class") for r in root.iter(f"{SVG}rect") if r.get("width") == "16" and
+                          r.get("height") == "10" and re.fullmatch(r"k\d+", r.get("class"))]
+                if not legend:
+                    self.assertTrue(any("of which some share a colour" in t for t in texts), sample)
+                    continue
+                self.assertEqual(len(set(legend)), len(legend), (sample, blocks))
+                seen = max(seen, len(legend))
+                fills = dict(re.findall(r"\.(k\d+)\{fill:(#\w+)\}", "".join(s.text for s in root.iter(f"{SVG}style"))))
+                self.assertEqual(len({fills[kind] for kind in legend}), len(legend), "the colours themselves")
+        self.assertGreater(seen, 8, "no drawing has had more blocks than there are usual colours")
+
+    def test_the_legend_explains_lower_boxes(self):
+        explained = "height of a box: share of the warp's threads that issue"
+        self.assertIn(explained, self.texts(self.draw(FIGURE, "--machine", "toy", "--scheduler", "fifo")))
+        self.assertNotIn(explained, self.texts(self.draw(FIGURE, "--machine", "toy", "--draw-show", "lanes")))
+
     def test_warps_that_wait_for_their_turn(self):
         # Six warps are ready in cycle 0; one issues. A greedy warp passes the others over until it waits for memory.
         root = self.draw(LOOP, "--machine", "toy", "--scheduler", "gto", "--draw-show", "warps", "--draw-cycles", "0-0")

@@ -53,6 +53,25 @@ TEST(ResultReport, ShowsARowPerRunWithSpeedUpOverPdom) {
             "Blocks of bfs_level: 8 per SM (bounded by blocks; also with 8 registers more or fewer).\n");
 }
 
+TEST(ResultReport, OneRunHasNoSpeedUp) {
+  EXPECT_THAT(ResultReport({ResultOf("pdom", "lrr", 2000)}, true), Not(HasSubstr("speed-up")));
+}
+
+TEST(ResultReport, TitleNamesPoliciesThatAllRunsWereGiven) {
+  std::vector<result::v1::Result> results = {ResultOf("nrec", "lrr", 4000), ResultOf("pdom", "lrr", 2000)};
+  for (result::v1::Result& result : results) result.mutable_fetch()->set_name("round_robin");
+  EXPECT_THAT(ResultReport(results, false), AllOf(Not(HasSubstr("dispatch")), Not(HasSubstr("fetch round"))));
+  for (result::v1::Result& result : results) {
+    result.mutable_dispatch()->set_name("warps");
+    result.mutable_fetch()->set_name("cff");
+  }
+  EXPECT_THAT(ResultReport(results, false), HasSubstr("machine toy, dispatch warps, fetch cff, trace 0123456789ab\n"));
+  // In which the runs differ, the table shows.
+  results[0].mutable_fetch()->set_name("fef");
+  EXPECT_THAT(ResultReport(results, false), AllOf(HasSubstr("machine toy, dispatch warps, trace"),
+                                                  HasSubstr("divergence  scheduler  fetch  cycles")));
+}
+
 TEST(ResultReport, TellsHowTheResidencyDependsOnTheRegisters) {
   result::v1::Result result = ResultOf("pdom", "lrr", 1000);
   result.mutable_launch(0)->set_residency_limit("registers");
@@ -116,7 +135,8 @@ TEST(ResultReport, ANumberThatIsNotDefinedIsADash) {
   run.mutable_total()->clear_ipc();
   run.mutable_total()->clear_lane_activity();
   run.mutable_launch(0)->clear_depth_utilisation();
-  EXPECT_THAT(ResultReport({run}, false), HasSubstr("lrr             0    -              -           -         -\n"));
+  EXPECT_THAT(ResultReport({run, run}, false),
+              HasSubstr("lrr             0    -              -           -         -\n"));
 }
 
 TEST(ResultReport, PerLaunchAddsATableForEachLaunch) {

@@ -49,6 +49,25 @@ class SweepTest(CommandTest):
         self.assertFalse((self.folder / "sweep" / "plan.json").exists())
 
 
+class Links(SweepTest):
+    def test_results_stay_in_the_folder(self):
+        for link in ("results", "failed", "results/00"):
+            folder = self.plan(SMALL, name=link.replace("/", "_"))
+            outside = self.folder / f"outside_{link.replace('/', '_')}"
+            outside.mkdir()
+            (folder / link).parent.mkdir(exist_ok=True)
+            (folder / link).symlink_to(outside)
+            self.assert_refused(1, "sweep", "run", folder, says=[f"{folder / link}: is a link to {outside}"])
+            self.assertEqual(list(outside.iterdir()), [])
+
+    def test_the_folder_itself_may_be_a_link(self):
+        folder = self.plan(SMALL)
+        link = self.folder / "link"
+        link.symlink_to(folder)
+        self.sweep("run", link)
+        self.assertEqual(len(self.results(folder)), len(self.points(folder)))
+
+
 class Planning(SweepTest):
     def test_the_product_of_all_lists(self):
         folder = self.plan(SMALL)

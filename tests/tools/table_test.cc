@@ -34,5 +34,28 @@ TEST(Table, AlignsTextLeftAndNumbersRight) {
             "  a_long_name       7\n");
 }
 
+TEST(Table, CellsAreOneLineOfBoundedLength) {
+  Table table({{"name", Table::Align::kLeft}, {"number"}});
+  table.AddRow({"two\nlines\x1b[31m", "1"});
+  table.AddRow({std::string(1000, 'k'), "2"});
+  EXPECT_EQ(table.Text(), "name" + std::string(198, ' ') + "number\n" + std::string(200, '-') + "  ------\n" +
+                              "two\\nlines\\u001b[31m" + std::string(200 - 20 + 7, ' ') + "1\n" +
+                              std::string(197, 'k') + "...       2\n");
+}
+
+TEST(Table, IsBrokenToFitAWidth) {
+  Table table({{"name", Table::Align::kLeft}, {"first"}, {"second"}, {"a very long title"}});
+  table.AddRow({"a", "1", "22", "333"});
+  EXPECT_EQ(table.TextWithin(20),
+            "name  first  second\n"
+            "----  -----  ------\n"
+            "a         1      22\n"
+            "\n"
+            "name  a very long title\n"
+            "----  -----------------\n"
+            "a                   333\n");
+  EXPECT_EQ(table.TextWithin(80), table.Text());
+}
+
 }  // namespace
 }  // namespace heddle::tools

@@ -12,6 +12,7 @@
 #include "tools/heddle/import/import_machine.h"
 #include "tools/heddle/output.h"
 #include "tools/heddle/terminal.h"
+#include "traces/format/printable.h"
 
 namespace heddle::tools {
 namespace {
@@ -54,7 +55,8 @@ int ImportCommand(const ImportArguments& arguments) {
     return Complain(kFailed, absl::Status(imported.status().code(),
                                           absl::StrCat(arguments.files.front(), ": ", imported.status().message())));
   }
-  const std::string text = ImportText(*imported, arguments.files);
+  // It quotes the configuration.
+  const std::string text = trace::PrintableText(ImportText(*imported, arguments.files));
   if (arguments.output.empty() || arguments.output == "-") {
     const absl::Status written = WriteStandardOutput(text);
     return written.ok() ? kSuccess : Complain(kFailed, written);

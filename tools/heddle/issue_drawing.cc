@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "tools/heddle/drawing_style.h"
+#include "tools/heddle/xml_text.h"
 
 namespace heddle::tools {
 namespace {
@@ -18,7 +18,8 @@ using replay::Pc;
 using replay::WaitEvent;
 using Thread = replay::IssueEvent::Lane;
 
-constexpr int kColours = 8;
+constexpr uint32_t kUsualColours = 8;
+constexpr uint32_t kColours = 16;
 constexpr int kMargin = 12;
 constexpr int kCharacter = 7;  // width of a character of 12 pixels
 constexpr int kLine = 18;      // height of a line of text
@@ -33,6 +34,10 @@ constexpr char kLight[] = R"svg(.c{fill:#111111;font-size:11px;text-anchor:middl
 .b{fill:url(#bar);stroke:#5c5c5c;stroke-width:.5}.bar{stroke:#5c5c5c;stroke-width:2.5}
 .k0{fill:#56b4e9}.k1{fill:#e69f00}.k2{fill:#35b894}.k3{fill:#f0e442}.k4{fill:#5b9bd5}.k5{fill:#e8804a}.k6{fill:#d9a0c1}.k7{fill:#b5b5b5}
 )svg";
+// Of drawings with more blocks than that.
+constexpr char kFurther[] =
+    R"svg(.k8{fill:#a6d854}.k9{fill:#b39ddb}.k10{fill:#c8a27a}.k11{fill:#9be3dd}.k12{fill:#f4a6a0}.k13{fill:#b8b04a}.k14{fill:#8fa9a0}.k15{fill:#dccdf2}
+)svg";
 constexpr char kDark[] = R"svg(.c{fill:#111111}
 .n{fill:#20242a;stroke:#3c4147}
 .a{stroke:#7d858e}
@@ -42,10 +47,6 @@ constexpr char kDark[] = R"svg(.c{fill:#111111}
 constexpr char kHatching[] =
     R"svg(<defs><pattern id="bar" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="bar" d="M0 0V5"/></pattern></defs>
 )svg";
-
-std::string Escaped(const std::string& text) {
-  return absl::StrReplaceAll(text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
-}
 
 std::string BlockName(uint32_t block) {
   return block < 26 ? std::string(1, static_cast<char>('A' + block)) : absl::StrCat(block);
@@ -88,9 +89,9 @@ class Drawing {
     const int width = std::max(static_cast<int>(X(end_)), widest_) + kMargin;
     const int height = top_ + kMargin;
     return absl::StrCat("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", width, " ", height, "\" width=\"",
-                        width, "\" height=\"", height, "\" role=\"img\">\n<title>", Escaped(options_.title),
-                        "</title>\n", DrawingStyle(kLight, kDark), kHatching,
-                        "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n", body_, "</svg>\n");
+                        width, "\" height=\"", height, "\" role=\"img\">\n<title>", XmlText(options_.title),
+                        "</title>\n", DrawingStyle(absl::StrCat(kLight, further_colours_ ? kFurther : ""), kDark),
+                        kHatching, "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n", body_, "</svg>\n");
   }
 
  private:
@@ -108,7 +109,7 @@ class Drawing {
   }
 
   void Write(int x, int y, const char* style, const std::string& text) {
-    absl::StrAppend(&body_, "<text x=\"", x, "\" y=\"", y, "\" class=\"", style, "\">", Escaped(text), "</text>\n");
+    absl::StrAppend(&body_, "<text x=\"", x, "\" y=\"", y, "\" class=\"", style, "\">", XmlText(text), "</text>\n");
   }
   void Rectangle(int x, int y, int width, int height, const std::string& style) {
     absl::StrAppend(&body_, "<rect x=\"", x, "\" y=\"", y, "\" width=\"", width, "\" height=\"", height, "\" class=\"",
@@ -118,10 +119,23 @@ class Drawing {
   void Line(int from, int to, int y) {
     absl::StrAppend(&body_, "<path class=\"a\" d=\"M", from, " ", y, "H", to, "\"/>\n");
   }
-  std::string Colour(Pc pc) {
-    const uint32_t block = program_.block_of(pc);
-    blocks_.insert(block);
-    return absl::StrCat("k", block % kColours);
+  std::string Colour(Pc pc) { return ColourOf(program_.block_of(pc)); }
+  // A colour of its own for every block as long as there are some.
+  std::string ColourOf(uint32_t block) {
+    const auto [colour, is_new] = colours_.emplace(block, block % kUsualColours);
+    if (is_new) {
+      std::set<uint32_t> taken;
+      for (const auto& [other, its] : colours_) {
+        if (other != block) taken.insert(its);
+      }
+      if (taken.contains(colour->second) && taken.size() < kColours) {
+        // The usual ones are left for the blocks that they belong to.
+        colour->second = kUsualColours;
+        while (taken.contains(colour->second)) colour->second = (colour->second + 1) % kColours;
+      }
+      further_colours_ |= colour->second >= kUsualColours;
+    }
+    return absl::StrCat("k", colour->second);
   }
   std::string Name(Pc pc) const {
     const uint32_t block = program_.block_of(pc);
@@ -267,6 +281,7 @@ class Drawing {
     for (const auto& [warp, share] : shares) {
       const int full = row - 3;
       const int height = std::max<int>(5, full * static_cast<int>(share.first) / static_cast<int>(options_.warp_size));
+      lower_boxes_ |= share.first < options_.warp_size;
       const int x = static_cast<int>(X(issue.cycle));
       const int y = row_of[warp] + 1 + full - height;
       Rectangle(x, y, width_of_cycle_ - 1, height, Colour(share.second));
@@ -327,9 +342,12 @@ class Drawing {
       x += width;
       widest_ = std::max(widest_, x);
     };
-    if (blocks_.size() <= 2 * kColours) {
-      for (const uint32_t block : blocks_) entry(absl::StrCat("k", block % kColours), "block " + BlockName(block));
+    if (colours_.size() <= kColours) {
+      for (const auto& [block, colour] : colours_) entry(absl::StrCat("k", colour), "block " + BlockName(block));
+    } else {
+      entry("n", absl::StrCat(colours_.size(), " blocks, of which some share a colour"));
     }
+    if (lower_boxes_) entry("n", "height of a box: share of the warp's threads that issue");
     if (passed_over_) entry("w", "could issue, another warp does");
     if (held_) entry("h", "could issue, scheduler lets none");
     if (barriers_) entry("b", "at a barrier");
@@ -346,7 +364,9 @@ class Drawing {
   int left_ = 0;  // where cycles begin
   int top_ = 0;   // where the next part goes
   int widest_ = 0;
-  std::set<uint32_t> blocks_;  // that were drawn
+  std::map<uint32_t, uint32_t> colours_;  // of the blocks that were drawn
+  bool further_colours_ = false;          // beyond the usual ones
+  bool lower_boxes_ = false;              // of warps that did not issue with all threads
   bool passed_over_ = false;
   bool held_ = false;
   bool barriers_ = false;

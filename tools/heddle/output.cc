@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "traces/format/link_target.h"
+#include "traces/format/printable.h"
 
 namespace heddle::tools {
 namespace {
@@ -107,12 +108,20 @@ bool IsSameOutput(const std::string& one, const std::string& other) {
 
 }  // namespace
 
-absl::Status WriteStandardOutput(std::string_view text) {
-  if (!text.empty()) something_is_written = 1;
-  const int error = WriteAll(STDOUT_FILENO, text);
+namespace {
+
+absl::Status WriteToStandardOutput(std::string_view bytes) {
+  if (!bytes.empty()) something_is_written = 1;
+  const int error = WriteAll(STDOUT_FILENO, bytes);
   if (error == EPIPE) standard_output_is_closed = true;
   if (error == 0 || error == EPIPE) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat("cannot write to standard output: ", strerror(error)));
+}
+
+}  // namespace
+
+absl::Status WriteStandardOutput(std::string_view text) {
+  return trace::IsPrintableText(text) ? WriteToStandardOutput(text) : WriteToStandardOutput(trace::PrintableText(text));
 }
 
 bool StandardOutputIsClosed() { return standard_output_is_closed; }
@@ -194,9 +203,13 @@ absl::Status OutputFile::Failed(const char* what) const {
 }
 
 absl::Status OutputFile::Write(std::string_view text) {
-  if (is_standard_output()) return WriteStandardOutput(text);
-  if (temporary_.empty() && !text.empty()) something_is_written = 1;
-  if (const int error = WriteAll(file_, text); error != 0) {
+  return is_standard_output() ? WriteStandardOutput(text) : WriteBytes(text);
+}
+
+absl::Status OutputFile::WriteBytes(std::string_view bytes) {
+  if (is_standard_output()) return WriteToStandardOutput(bytes);
+  if (temporary_.empty() && !bytes.empty()) something_is_written = 1;
+  if (const int error = WriteAll(file_, bytes); error != 0) {
     errno = error;
     return Failed("cannot write");
   }

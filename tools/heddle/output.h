@@ -11,7 +11,9 @@
 
 namespace heddle::tools {
 
-// Writes all of `text` to standard output. A reader that has gone away (`| head`) is not an error: the rest is dropped.
+// Writes all of `text` to standard output, with control characters other than line ends and tabs as escapes
+// (traces/format/printable.h): what a trace, a result or a file name holds must not act on a terminal. A reader that
+// has gone away (`| head`) is not an error: the rest is dropped.
 absl::Status WriteStandardOutput(std::string_view text);
 
 // True once that has happened: a command with much to print may stop.
@@ -45,7 +47,10 @@ class OutputFile {
   // Removes the temporary file if there was no Commit.
   ~OutputFile();
 
+  // Text: to standard output as WriteStandardOutput does, to a file as it is.
   absl::Status Write(std::string_view text);
+  // Bytes as they are, wherever they go: for what is no text.
+  absl::Status WriteBytes(std::string_view bytes);
   // Flushes to the disk and renames. Errors leave nothing under the final name.
   absl::Status Commit();
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "tools/heddle/issue_drawing.h"
 #include "tools/heddle/policy_list.h"
+#include "traces/format/kernel_name.h"
 #include "traces/format/kernel_pattern.h"
 
 namespace heddle::tools {
@@ -39,7 +40,7 @@ absl::Status ParseCycles(const std::string& text, RecordedPart& part) {
 }
 
 std::string LaunchText(const trace::LaunchView& launch) {
-  return absl::StrCat("launch ", launch.launch.id(), " of ", launch.program->name());
+  return absl::StrCat("launch ", launch.launch.id(), " of ", trace::BriefKernelName(launch.program->name()));
 }
 
 // That the launch is there, and is replayed with this --kernels.
@@ -57,7 +58,8 @@ absl::Status CheckLaunch(uint32_t id, const trace::TraceReader& trace, const std
   const absl::StatusOr<trace::KernelPattern> pattern = trace::KernelPattern::Parse(kernels);
   if (!pattern.ok()) return pattern.status();
   if (pattern->Matches(launch.program->name())) return absl::OkStatus();
-  return refuse(absl::StrCat("is of ", launch.program->name(), ", which --kernels \"", kernels, "\" leaves out"));
+  return refuse(absl::StrCat("is of ", trace::BriefKernelName(launch.program->name()), ", which --kernels \"", kernels,
+                             "\" leaves out"));
 }
 
 }  // namespace
@@ -102,7 +104,8 @@ std::string ReplayDrawing::Title(const trace::TraceReader& trace, const trace::L
   if (run_.dispatch.name != "thread_blocks") absl::StrAppend(&title, ", ", PolicyText(run_.dispatch));
   // A trace of one launch has nothing that it could be mistaken for.
   const bool several = trace.launches().size() > 1;
-  absl::StrAppend(&title, ": ", several ? LaunchText(launch) : launch.program->name(), " on ", machine_.name());
+  absl::StrAppend(&title, ": ", several ? LaunchText(launch) : trace::BriefKernelName(launch.program->name()), " on ",
+                  machine_.name());
   if (machine_.sms() > 1) absl::StrAppend(&title, ", SM ", recording_.sm());
   return title;
 }

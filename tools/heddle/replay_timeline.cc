@@ -96,7 +96,7 @@ absl::Status ReplayTimeline::Write(const trace::TraceReader& trace, result::v1::
         absl::StrCat("--timeline: these SMs do nothing in these cycles; the longest launch takes ",
                      WithThousands(longest), " cycles"));
   }
-  absl::Status status = file_.Write(TimelineFile(recording_, trace, result));
+  absl::Status status = file_.WriteBytes(TimelineFile(recording_, trace, result));
   if (status.ok()) status = file_.Commit();
   for (result::v1::LaunchResult& launch : *result.mutable_launch()) {
     if (own_bins_) launch.clear_time_series();

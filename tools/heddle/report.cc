@@ -12,6 +12,7 @@
 #include "tools/heddle/series_report.h"
 #include "tools/heddle/table.h"
 #include "traces/format/kernel_name.h"
+#include "traces/format/printable.h"
 
 namespace heddle::tools {
 namespace {
@@ -106,7 +107,9 @@ std::string Rows(const Labels& labels, const std::vector<Numbers>& numbers, size
   std::vector<Table::Column> columns = labels.Columns();
   columns.push_back({"cycles"});
   if (jitter) columns.push_back({"jitter"});
-  for (const char* title : {"IPC", "lane activity", "depth used", "speed-up"}) columns.push_back({title});
+  for (const char* title : {"IPC", "lane activity", "depth used"}) columns.push_back({title});
+  const bool compares = numbers.size() > 1;  // a run is no faster than itself
+  if (compares) columns.push_back({"speed-up"});
   if (jitter) columns.push_back({"", Table::Align::kLeft});
   Table table(columns);
   for (size_t i = 0; i < numbers.size(); ++i) {
@@ -117,9 +120,11 @@ std::string Rows(const Labels& labels, const std::vector<Numbers>& numbers, size
     row.push_back(run.ipc.has_value() ? Decimal(*run.ipc, 2) : "-");
     row.push_back(Percent(run.lane_activity));
     row.push_back(Percent(run.depth_utilisation));
-    const uint64_t base = numbers[baseline].cycles;
-    const bool defined = run.cycles != 0 && base != 0;
-    row.push_back(defined ? Decimal(static_cast<double>(base) / static_cast<double>(run.cycles), 2) : "-");
+    if (compares) {
+      const uint64_t base = numbers[baseline].cycles;
+      const bool defined = run.cycles != 0 && base != 0;
+      row.push_back(defined ? Decimal(static_cast<double>(base) / static_cast<double>(run.cycles), 2) : "-");
+    }
     if (jitter) {
       const bool overlap = run.least <= numbers[baseline].most && numbers[baseline].least <= run.most;
       row.push_back(i != baseline && overlap ? "within jitter" : "");
@@ -180,7 +185,20 @@ std::string Count(uint64_t count, const char* singular, const char* plural) {
   return absl::StrCat(WithThousands(count), " ", count == 1 ? singular : plural);
 }
 
-std::string Title(const Result& result) {
+// Policies that all rows have in common stand in no column; what nobody gets without asking for it is named all the
+// same.
+std::string CommonPolicies(const Labels& labels) {
+  std::string text;
+  if (!labels.show_dispatch && labels.dispatch.front() != "thread_blocks") {
+    absl::StrAppend(&text, ", dispatch ", labels.dispatch.front());
+  }
+  // Machines without instruction buffers have none.
+  const std::string& fetch = labels.fetch.front();
+  if (!labels.show_fetch && !fetch.empty() && fetch != "round_robin") absl::StrAppend(&text, ", fetch ", fetch);
+  return text;
+}
+
+std::string Title(const Result& result, const Labels& labels) {
   std::vector<std::string> kernels;
   for (const LaunchResult& launch : result.launch()) {
     const std::string name = trace::ShortKernelName(launch.kernel());
@@ -189,10 +207,11 @@ std::string Title(const Result& result) {
   constexpr size_t kMost = 3;  // names; then the title has to end
   std::string names = absl::StrJoin(kernels.begin(), kernels.begin() + std::min(kernels.size(), kMost), ", ");
   if (kernels.size() > kMost) absl::StrAppend(&names, " and ", kernels.size() - kMost, " more");
-  return absl::StrCat(
-      kernels.size() == 1 ? "Kernel " : "Kernels ", names, " (", Count(result.launch_size(), "launch", "launches"),
-      ", ", Count(result.total().thread_instructions(), "thread-instruction", "thread-instructions"), "), machine ",
-      result.provenance().machine().name(), ", trace ", result.provenance().trace_digest().substr(0, 12), "\n");
+  return absl::StrCat(kernels.size() == 1 ? "Kernel " : "Kernels ", names, " (",
+                      Count(result.launch_size(), "launch", "launches"), ", ",
+                      Count(result.total().thread_instructions(), "thread-instruction", "thread-instructions"),
+                      "), machine ", result.provenance().machine().name(), CommonPolicies(labels), ", trace ",
+                      result.provenance().trace_digest().substr(0, 12), "\n");
 }
 
 // "6 per SM (bounded by registers; 4 with 8 registers more per thread, 8 with 8 fewer)".
@@ -228,7 +247,7 @@ std::string ResultReport(const std::vector<Result>& results, bool per_launch) {
   const bool jitter = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.size > 1; });
   const Labels labels = LabelRuns(results, rows);
   const size_t baseline = Baseline(results, rows);
-  std::string text = absl::StrCat(Title(results[0]), "\n",
+  std::string text = absl::StrCat(Title(results[0], labels), "\n",
                                   Rows(labels, RowNumbers(results, rows, OfAllLaunches), baseline, jitter, 0));
   if (rows.size() > 1) {
     absl::StrAppend(&text, "\nSpeed-up: cycles of ", labels.divergence[baseline], " with ", labels.scheduler[baseline],
@@ -276,7 +295,8 @@ std::string ResultReport(const std::vector<Result>& results, bool per_launch) {
     }
   }
   if (!notes.empty()) text += "\n";
-  for (const std::string& note : notes) absl::StrAppend(&text, "Note: ", note, "\n");
+  constexpr size_t kMostOfNote = 2000;  // the JSON has the rest
+  for (const std::string& note : notes) absl::StrAppend(&text, "Note: ", trace::CutText(note, kMostOfNote), "\n");
   return text;
 }
 

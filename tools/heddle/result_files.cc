@@ -12,9 +12,11 @@
 #include <system_error>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "traces/format/printable_records.h"
 
 namespace heddle::tools {
 namespace {
@@ -23,6 +25,7 @@ namespace fs = std::filesystem;
 using result::v1::Result;
 
 constexpr uint32_t kSchema = 1;
+constexpr absl::string_view kFrameMagic = "\x28\xb5\x2f\xfd";  // that traces begin with
 constexpr char kHowToGetResults[] = "`heddle replay TRACE -o results.jsonl` writes some";
 
 absl::Status Refused(const std::string& path, size_t line, absl::string_view why) {
@@ -38,6 +41,10 @@ absl::Status ReadFile(const std::string& path, std::vector<Result>& results) {
   for (size_t number = 1; std::getline(file, line); ++number) {
     const absl::string_view text = absl::StripAsciiWhitespace(line);
     if (text.empty()) continue;
+    if (number == 1 && absl::StartsWith(text, kFrameMagic)) {
+      return absl::InvalidArgumentError(absl::StrCat(path, ": is a trace, not a result; `heddle replay ", path,
+                                                     " -o results.jsonl` makes some of it"));
+    }
     Result result;
     if (const auto parsed = google::protobuf::util::JsonStringToMessage(
             google::protobuf::StringPiece(text.data(), text.size()), &result, options);
@@ -54,6 +61,7 @@ absl::Status ReadFile(const std::string& path, std::vector<Result>& results) {
                      absl::StrCat("results of schema ", result.schema(), ", this heddle reads schema ", kSchema,
                                   "; run the replay again, or use the heddle that wrote them"));
     }
+    trace::MakePrintable(result);
     results.push_back(std::move(result));
   }
   if (file.bad()) return absl::UnavailableError(absl::StrCat(path, ": reading failed"));

@@ -1,9 +1,11 @@
 #include "tools/heddle/table.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "traces/format/printable.h"
 
 namespace heddle::tools {
 
@@ -24,19 +26,52 @@ std::string WithUnit(uint64_t bytes) {
 
 std::string Decimal(double number, int decimals) { return absl::StrFormat("%.*f", decimals, number); }
 
-std::string Table::Text(int indent) const {
+void Table::AddRow(std::vector<std::string> cells) {
+  constexpr size_t kMost = 200;
+  for (std::string& cell : cells) {
+    if (cell.size() > kMost || !trace::IsPrintable(cell)) cell = trace::CutText(trace::Printable(cell), kMost);
+  }
+  rows_.push_back(std::move(cells));
+}
+
+std::vector<size_t> Table::Widths() const {
   std::vector<size_t> width;
   for (size_t c = 0; c < columns_.size(); ++c) {
     width.push_back(columns_[c].title.size());
     for (const auto& row : rows_) width[c] = std::max(width[c], row[c].size());
   }
+  return width;
+}
+
+std::string Table::Text(int indent) const {
+  std::vector<size_t> all(columns_.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  return Text(indent, all, Widths());
+}
+
+std::string Table::TextWithin(size_t width) const {
+  const std::vector<size_t> widths = Widths();
+  std::string text;
+  for (size_t next = 1; next < columns_.size();) {
+    std::vector<size_t> shown = {0};
+    size_t used = widths[0];
+    do {
+      used += 2 + widths[next];
+      shown.push_back(next++);
+    } while (next < columns_.size() && used + 2 + widths[next] <= width);
+    absl::StrAppend(&text, text.empty() ? "" : "\n", Text(0, shown, widths));
+  }
+  return text;
+}
+
+std::string Table::Text(int indent, const std::vector<size_t>& shown, const std::vector<size_t>& width) const {
   std::string text;
   const auto add_line = [&](const auto& cell) {
     std::string line(indent, ' ');
-    for (size_t c = 0; c < columns_.size(); ++c) {
+    for (const size_t c : shown) {
       const std::string& content = cell(c);
       const std::string padding(width[c] - content.size(), ' ');
-      if (c != 0) line += "  ";
+      if (c != shown.front()) line += "  ";
       line += columns_[c].align == Align::kLeft ? content + padding : padding + content;
     }
     line.erase(line.find_last_not_of(' ') + 1);

@@ -1,5 +1,6 @@
 #include "tools/heddle/terminal.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,13 +10,22 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "traces/format/printable.h"
 
 namespace heddle::tools {
 
-int Complain(int exit_status, const std::string& message) {
+namespace {
+
+// A message quotes names of files and of what is in them.
+std::string Shown(const std::string& message) {
   // Reports have several lines; those behind the first are indented, so that they are seen to belong to it.
-  std::fprintf(stderr, "heddle: %s\n",
-               absl::StrReplaceAll(absl::StripTrailingAsciiWhitespace(message), {{"\n", "\n  "}}).c_str());
+  return absl::StrReplaceAll(absl::StripTrailingAsciiWhitespace(trace::PrintableText(message)), {{"\n", "\n  "}});
+}
+
+}  // namespace
+
+int Complain(int exit_status, const std::string& message) {
+  std::fprintf(stderr, "heddle: %s\n", Shown(message).c_str());
   return exit_status;
 }
 
@@ -23,7 +33,15 @@ int Complain(int exit_status, const absl::Status& status) {
   return Complain(exit_status, std::string(status.message()));
 }
 
-void Note(const std::string& message) { std::fprintf(stderr, "heddle: note: %s\n", message.c_str()); }
+void Note(const std::string& message) { std::fprintf(stderr, "heddle: note: %s\n", Shown(message).c_str()); }
+
+std::optional<size_t> TerminalWidth() {
+  if (isatty(STDOUT_FILENO) == 0) return std::nullopt;
+  constexpr size_t kUsualWidth = 80;
+  struct winsize size = {};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualWidth;
+  return size.ws_col;
+}
 
 Progress::Progress(std::string label, bool wanted)
     : label_(std::move(label)),
@@ -38,7 +56,7 @@ void Progress::Update(uint64_t done, uint64_t total) {
   last_ = now;
   const double share = total == 0 ? 0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  std::string line = absl::StrFormat("%s: %.0f %%", label_, 100 * share);
+  std::string line = absl::StrFormat("%s: %.0f %%", trace::Printable(label_), 100 * share);
   if (seconds > 2 && share > 0.01) absl::StrAppendFormat(&line, ", %.0f s left", seconds / share * (1 - share));
   std::fprintf(stderr, "\r\033[K%s", line.c_str());
   shown_ = true;

@@ -3,7 +3,9 @@
 #define HEDDLE_TOOLS_HEDDLE_TERMINAL_H_
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -21,6 +23,9 @@ int Complain(int exit_status, const absl::Status& status);
 
 // Prints "heddle: note: MESSAGE".
 void Note(const std::string& message);
+
+// Columns of the terminal that standard output is; nothing if it is none.
+std::optional<size_t> TerminalWidth();
 
 // One line on standard error that is rewritten in place, at most ten times a second; nothing if that is no terminal.
 class Progress {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "tools/heddle/drawing_style.h"
 #include "tools/heddle/table.h"
+#include "tools/heddle/xml_text.h"
 
 namespace heddle::tools {
 namespace {
@@ -76,7 +76,7 @@ std::string DrawThreadProgress(const ThreadProgress& progress, const std::string
   };
   std::string median = absl::StrCat(kLeft, ",", kTop + kHeight, " ");
   for (const auto& sample : samples) median += point(sample, ThreadProgress::kQuantiles / 2);
-  const std::string name = absl::StrReplaceAll(title, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}});
+  const std::string name = XmlText(title);
   const auto text = [](int x, int y, const char* style, const std::string& words) {
     return absl::StrCat("<text x=\"", x, "\" y=\"", y, "\" class=\"", style, "\">", words, "</text>\n");
   };

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/heddle/sweep/counter_columns.h"
+#include "traces/format/printable.h"
 
 namespace heddle::tools::sweep {
 namespace {
@@ -47,6 +48,10 @@ std::vector<std::string> RowOf(const Point& point, const ResultRows& result, con
   }
   if (numbers.ipc.has_value()) cells[first + kFirstCount] = Shortest(*numbers.ipc);
   if (numbers.lane_activity.has_value()) cells[first + kFirstCount + 1] = Shortest(*numbers.lane_activity);
+  // A folder of results may come from elsewhere.
+  for (std::string& cell : cells) {
+    if (!trace::IsPrintable(cell)) cell = trace::Printable(cell);
+  }
   return cells;
 }
 
@@ -67,7 +72,7 @@ std::vector<ResultColumn> ColumnsOf(const Plan& plan, bool per_launch, const std
   for (const absl::string_view name : kFirst) columns.push_back({std::string(name), Type::kInteger});
   columns.push_back({"ipc", Type::kReal});
   columns.push_back({"lane_activity", Type::kReal});
-  for (const std::string& name : counters) columns.push_back({name, Type::kInteger});
+  for (const std::string& name : counters) columns.push_back({trace::Printable(name), Type::kInteger});
   return columns;
 }
 

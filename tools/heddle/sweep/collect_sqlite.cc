@@ -108,7 +108,7 @@ absl::Status WriteBytes(const ResultTable& table, const std::string& path, Outpu
                                                ": the database does not fit into memory as one piece, as what is "
                                                "no regular file needs; name a regular file"));
   }
-  return file.Write(std::string_view(reinterpret_cast<const char*>(bytes.get()), static_cast<size_t>(size)));
+  return file.WriteBytes(std::string_view(reinterpret_cast<const char*>(bytes.get()), static_cast<size_t>(size)));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/heddle/digest.h"
 #include "tools/heddle/json.h"
+#include "tools/heddle/output.h"
 
 namespace heddle::tools::sweep {
 namespace {
@@ -161,6 +162,21 @@ absl::StatusOr<std::vector<NumberedPoint>> SweepFolder::Points(const trace::Numb
     start = end + 1;
   }
   return points;
+}
+
+absl::Status SweepFolder::CheckNoLinksOut() const {
+  std::vector<fs::path> folders = {fs::path(path_) / "results", fs::path(path_) / "failed"};
+  std::error_code error;
+  for (fs::directory_iterator it(folders[0], error), end; !error && it != end; it.increment(error)) {
+    folders.push_back(it->path());
+  }
+  for (const fs::path& folder : folders) {
+    if (!fs::is_symlink(folder, error) || IsInFolder(folder.string(), path_)) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat(folder.string(), ": is a link to ", fs::read_symlink(folder, error).string(),
+                     ", out of the sweep's folder; ", "put a folder in its place, or let the sweep itself lie there"));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<absl::flat_hash_set<std::string>> SweepFolder::Results() const {

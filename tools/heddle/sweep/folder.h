@@ -91,6 +91,10 @@ class SweepFolder {
   absl::StatusOr<absl::flat_hash_set<std::string>> Results() const;
   absl::StatusOr<absl::flat_hash_set<std::string>> Failures() const;
 
+  // That what a run writes stays in the folder, which may come from elsewhere: FailedPrecondition if results/, failed/
+  // or a folder in them is a link that leads out of it.
+  absl::Status CheckNoLinksOut() const;
+
   // The reason in failed/KEY.json.
   absl::StatusOr<std::string> FailureReason(absl::string_view key) const;
 

@@ -329,6 +329,7 @@ class Runner {
 }  // namespace
 
 absl::StatusOr<RunSummary> RunPoints(const SweepFolder& folder, const RunOptions& options) {
+  if (absl::Status status = folder.CheckNoLinksOut(); !status.ok()) return status;
   absl::StatusOr<PointLocks> locks = PointLocks::Open(folder.LockFile());
   if (!locks.ok()) return locks.status();
   return Runner(folder, options, *std::move(locks)).Run();

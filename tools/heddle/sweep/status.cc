@@ -7,8 +7,10 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "tools/heddle/sweep/point_locks.h"
 #include "tools/heddle/table.h"
+#include "traces/format/printable.h"
 
 namespace heddle::tools::sweep {
 namespace {
@@ -84,8 +86,9 @@ absl::StatusOr<SweepStatus> StatusOf(const SweepFolder& folder) {
 }
 
 std::string StatusText(const Plan& plan, const SweepStatus& status) {
-  std::string text = absl::StrCat("Sweep ", plan.name, ", ", WithThousands(status.points),
-                                  status.points == 1 ? " point, model " : " points, model ", plan.model_version, "\n");
+  std::string text = absl::StrCat("Sweep ", trace::Printable(plan.name), ", ", WithThousands(status.points),
+                                  status.points == 1 ? " point, model " : " points, model ",
+                                  trace::Printable(plan.model_version), "\n");
   absl::StrAppend(&text, "  done     ", WithThousands(status.done), "\n  failed   ", WithThousands(status.failed),
                   "\n  running  ", WithThousands(status.running), "\n  waiting  ", WithThousands(status.waiting), "\n");
   constexpr size_t kShown = 10;
@@ -93,7 +96,7 @@ std::string StatusText(const Plan& plan, const SweepStatus& status) {
     const SweepStatus::Reason& reason = status.reasons[i];
     absl::StrAppend(&text, i == 0 ? "Failures:\n" : "", "  ", WithThousands(reason.points),
                     reason.points == 1 ? " point" : " points", " (", reason.example, reason.points == 1 ? "" : ", ...",
-                    "): ", reason.reason, "\n");
+                    "): ", absl::StrReplaceAll(reason.reason, {{"\n", "\n    "}}), "\n");
   }
   if (status.reasons.size() > kShown) {
     absl::StrAppend(&text, "  and ", status.reasons.size() - kShown, " more reasons in failed/\n");
