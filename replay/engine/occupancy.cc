@@ -1,6 +1,7 @@
 // How many blocks of a launch an SM holds.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string>
 
@@ -56,6 +57,18 @@ Occupancy Bound(const std::array<Resource, 4>& resources, const Resource*& bound
   return {static_cast<int>(fit), bound->name};
 }
 
+// The setting with which one block fits: the number as devices have it, which is a power of two or whole warps.
+std::string Remedy(const Resource& resource, const machine::v1::Core& core) {
+  const absl::string_view name = resource.name;
+  const bool threads = name == "threads";
+  const uint64_t enough = threads ? RoundUp(resource.need, core.warp_size()) : std::bit_ceil(resource.need);
+  const absl::string_view field = threads               ? "max_threads"
+                                  : name == "blocks"    ? "max_blocks"
+                                  : name == "registers" ? "registers"
+                                                        : "shared_memory_bytes";
+  return absl::StrCat("`--set core.", field, "=", enough, "`");
+}
+
 }  // namespace
 
 absl::StatusOr<Occupancy> ComputeOccupancy(const machine::v1::Machine& machine, const trace::Program& program,
@@ -65,10 +78,10 @@ absl::StatusOr<Occupancy> ComputeOccupancy(const machine::v1::Machine& machine, 
   const Resource* bound = nullptr;
   Occupancy occupancy = Bound(resources, bound);
   if (occupancy.blocks == 0) {
-    return absl::FailedPreconditionError(absl::StrCat("a block of kernel ", trace::BriefKernelName(program.name()),
-                                                      " (launch ", launch.id(), ") does not fit on an SM of machine ",
-                                                      machine.name(), ": it needs ", bound->need, " ", bound->what,
-                                                      ", the SM has ", bound->have));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "a block of kernel ", trace::BriefKernelName(program.name()), " (launch ", launch.id(),
+        ") does not fit on an SM of machine ", machine.name(), ": it needs ", bound->need, " ", bound->what,
+        ", the SM has ", bound->have, "; replay it on a larger machine, or with ", Remedy(*bound, machine.core())));
   }
   return occupancy;
 }

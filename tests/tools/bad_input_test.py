@@ -84,6 +84,16 @@ class BadTraces(CommandTest):
             self.file.write_bytes(contents)
             self.assert_all_refuse(1, [str(self.file)])
 
+    def test_files_of_other_kinds_are_recognised(self):
+        heddle("replay", SAMPLE, "--quiet", "-o", self.file)
+        self.assert_all_refuse(1, [f"{self.file}: is a result of `heddle replay`, not a trace", "heddle report"])
+        self.file.write_bytes(pathlib.Path(HEDDLE).read_bytes()[:10_000])
+        self.assert_all_refuse(1, [f"{self.file}: is a program, not a trace", "heddle capture"])
+        self.file.write_text("-kernel name = k\n")
+        self.assert_all_refuse(1, [f"{self.file}: is a trace of Accel-Sim", "heddle trace import"])
+        self.assert_refused(1, "report", SAMPLE, "-o", self.folder / "page.html",
+                            says=[f"{SAMPLE}: is a trace, not a result", f"heddle replay {SAMPLE} -o "])
+
     def test_a_truncated_file(self):
         for kept in (1, 100, len(self.bytes) // 2, len(self.bytes) - 1):
             self.file.write_bytes(self.bytes[:kept])
@@ -139,7 +149,7 @@ class FailedRuns(CommandTest):
 
     def test_a_block_that_does_not_fit(self):
         self.assert_refused(1, "replay", SAMPLE, "--set", "core.max_threads=32", "-o", self.folder / "r.json",
-                            says=["bfs_level", "does not fit", "threads"])
+                            says=["bfs_level", "does not fit", "threads", "`--set core.max_threads=128`"])
         self.assert_folder_has()
 
     def test_a_table_of_a_policy_that_is_too_small(self):

@@ -1,9 +1,15 @@
 """`heddle characterise`: its numbers are those of the commands that show one of them each."""
 import csv
+import fcntl
 import io
 import json
+import os
+import pty
+import struct
+import subprocess
+import termios
 
-from heddle_command import SAMPLE, SAMPLES, CommandTest, heddle, main, results
+from heddle_command import HEDDLE, SAMPLE, SAMPLES, CommandTest, heddle, main, results
 
 
 def table(*arguments):
@@ -73,6 +79,31 @@ class Characterise(CommandTest):
         self.assertNotIn("divergent", rows["reduction"]["classes"])
         # Few threads, and a tree at the end that leaves 94 % of the lanes.
         self.assertTrue(rows["reduction"]["classes"].startswith("A"), rows["reduction"]["classes"])
+
+    def test_on_a_terminal_the_table_fits_it(self):
+        for columns in (80, 120):
+            controller, terminal = pty.openpty()
+            fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+            done = subprocess.Popen([HEDDLE, "characterise", SAMPLE, SAMPLES / "reduction.htrace"], stdout=terminal,
+                                    stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+            os.close(terminal)
+            text = b""
+            try:
+                while piece := os.read(controller, 1 << 16):
+                    text += piece
+            except OSError:  # the other end is closed
+                pass
+            os.close(controller)
+            self.assertEqual(done.wait(timeout=240), 0)
+            lines = text.decode().replace("\r\n", "\n").splitlines()
+            self.assertLessEqual(max(map(len, lines)), columns)
+            # Every column of the file is there, and every table names the traces.
+            titles = heddle("characterise", SAMPLE).stdout.splitlines()[0].strip("| ").split(" | ")
+            self.assertGreater(len(titles), 20)
+            heads = [line for line in lines if line.startswith("kernel ")]
+            for title in titles:
+                self.assertTrue(any(title in line for line in heads), title)
+            self.assertEqual(sum(line.startswith("reduction ") for line in lines), len(heads))
 
     def test_the_markdown_table_has_as_many_cells_in_every_row_and_jobs_change_nothing(self):
         files = sorted(SAMPLES.glob("*.htrace"))

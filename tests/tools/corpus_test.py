@@ -180,7 +180,9 @@ class Exchanging(CorpusTest):
         subprocess.run(["sha256sum", "--quiet", "-c", "two.tar.sha256"], cwd=self.folder / "a", check=True)
         for source in (corpus, self.folder / "a/two.tar", f"file://{self.folder}/a/two.tar"):
             new = self.folder / "new"
-            self.run_heddle("get", source, "-o", new)
+            told = self.run_heddle("get", source, "-o", new)
+            self.assertRegex(told, rf"^{new}: corpus two, 2 traces, [\d,]+ thread-instructions, verified; "
+                                   rf"`heddle corpus list {new}` shows them\n$")
             self.assertEqual(subprocess.run(["diff", "-r", corpus, new], check=False).returncode, 0)
             self.assertEqual([p.name for p in self.folder.iterdir() if p.name.startswith("new")], ["new"])
             shutil.rmtree(new)

@@ -30,6 +30,15 @@ class NewPolicy(CommandTest):
             self.assertIn(f"TEST(My{seam.capitalize()}, ", (self.folder / f"my_{seam}_test.cc").read_text())
         # started_policies_test builds and runs what is written.
 
+    def test_it_makes_the_folder(self):
+        folder = self.folder / "of" / "policies"
+        done = heddle("new-policy", "scheduler", "mine", "--folder", folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(sorted(p.name for p in folder.iterdir()), ["mine.cc", "mine_test.cc"])
+        (self.folder / "file").write_text("")
+        self.assert_refused(1, "new-policy", "scheduler", "mine", "--folder", self.folder / "file" / "x",
+                            says=["--folder", "cannot be made"])
+
     def test_it_refuses(self):
         self.assert_refused(2, "new-policy", "schedule", "x", says=["scheduler"])
         self.assert_refused(2, "new-policy", "scheduler", "My-Policy", says=["lower-case"])

@@ -79,6 +79,8 @@ std::string Classes(const Characterisation& one);
 
 // A table in Markdown, and comma-separated values with a title line: one row per trace.
 std::string CharacterisationMarkdown(const std::vector<Characterisation>& all);
+// The same for a terminal of `width` columns, in several tables.
+std::string CharacterisationText(const std::vector<Characterisation>& all, size_t width);
 std::string CharacterisationCsv(const std::vector<Characterisation>& all);
 
 }  // namespace heddle::tools

@@ -4,8 +4,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "tools/heddle/characterisation.h"
 #include "tools/heddle/table.h"
+#include "traces/format/printable.h"
 
 namespace heddle::tools {
 namespace {
@@ -53,26 +55,47 @@ std::string Plain(uint64_t number) { return absl::StrCat(number); }
 
 }  // namespace
 
-std::string CharacterisationMarkdown(const std::vector<Characterisation>& all) {
-  if (all.empty()) return "";
+namespace {
+
+// Of all tables but the values for programs.
+std::vector<std::string> Titles(const Characterisation& one) {
   std::vector<std::string> titles = {"kernel",        "launches", "blocks",    "threads",   "static instr.",
                                      "thread-instr.", "memory %", "special %", "control %", "barriers / thread"};
-  for (const Characterisation::Width& width : all[0].widths)
-    titles.push_back(absl::StrCat("SIMD % W", width.warp_size));
+  for (const Characterisation::Width& width : one.widths) titles.push_back(absl::StrCat("SIMD % W", width.warp_size));
   titles.insert(titles.end(), {"bound % W32", "bytes / instr."});
-  if (all[0].timing.has_value()) {
+  if (one.timing.has_value()) {
     titles.insert(titles.end(), {"branches that split %", "transactions / access", "barrier %", "unequal blocks %",
                                  "threads / SM", "cycles", "classes"});
   }
+  return titles;
+}
+
+}  // namespace
+
+std::string CharacterisationMarkdown(const std::vector<Characterisation>& all) {
+  if (all.empty()) return "";
+  const std::vector<std::string> titles = Titles(all[0]);
   std::string text = absl::StrCat("| ", absl::StrJoin(titles, " | "), " |\n|---");
   for (size_t i = 1; i < titles.size(); ++i) absl::StrAppend(&text, titles[i] == "classes" ? "|---" : "|--:");
   absl::StrAppend(&text, "|\n");
   for (const Characterisation& one : all) {
     std::vector<std::string> cells = Cells(one, WithThousands);
-    cells[0] = absl::StrCat("`", cells[0], "`");
+    // A file may be called anything; within a code span only these two mean something.
+    cells[0] = absl::StrCat("`", absl::StrReplaceAll(trace::Printable(cells[0]), {{"|", "\\|"}, {"`", "'"}}), "`");
     absl::StrAppend(&text, "| ", absl::StrJoin(cells, " | "), " |\n");
   }
   return text;
+}
+
+std::string CharacterisationText(const std::vector<Characterisation>& all, size_t width) {
+  if (all.empty()) return "";
+  std::vector<Table::Column> columns;
+  for (const std::string& title : Titles(all[0])) {
+    columns.push_back({title, title == "kernel" || title == "classes" ? Table::Align::kLeft : Table::Align::kRight});
+  }
+  Table table(columns);
+  for (const Characterisation& one : all) table.AddRow(Cells(one, WithThousands));
+  return table.TextWithin(width);
 }
 
 std::string CharacterisationCsv(const std::vector<Characterisation>& all) {
@@ -98,6 +121,10 @@ std::string CharacterisationCsv(const std::vector<Characterisation>& all) {
   std::string text = absl::StrCat(absl::StrJoin(titles, ","), "\n");
   for (const Characterisation& one : all) {
     std::vector<std::string> cells = Cells(one, Plain);
+    cells[0] = trace::Printable(cells[0]);
+    if (cells[0].find_first_of(",\"") != std::string::npos) {
+      cells[0] = absl::StrCat("\"", absl::StrReplaceAll(cells[0], {{"\"", "\"\""}}), "\"");
+    }
     if (one.timing.has_value()) cells.back() = absl::StrCat("\"", cells.back(), "\"");
     absl::StrAppend(&text, absl::StrJoin(cells, ","), "\n");
   }

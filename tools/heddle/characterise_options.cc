@@ -35,7 +35,8 @@ CharacteriseOptions::CharacteriseOptions(CLI::App& app) : arguments_(std::make_u
   a.command->add_option("--machine", a.machine, "Machine for what needs one, replayed with pdom and lrr")
       ->capture_default_str();
   a.command->add_flag("--no-timing", a.no_timing, "Only what needs no machine");
-  a.command->add_flag("--csv", a.csv, "Comma-separated values instead of a Markdown table");
+  a.command->add_flag("--csv", a.csv,
+                      "Comma-separated values instead of a table: Markdown, or on a terminal what fits it");
   a.command->add_option("-o,--output", a.output, "File for the table; - is standard output")->capture_default_str();
   a.command->add_option("--jobs", a.jobs, "Traces that are looked at side by side")
       ->check(WholeNumberFromTo(1, 1024))
@@ -121,7 +122,10 @@ bool CharacteriseOptions::Run(int& status) const {
     status = Complain(TraceErrorStatus(all.status()), all.status());
     return true;
   }
-  absl::Status written = file->Write(a.csv ? CharacterisationCsv(*all) : CharacterisationMarkdown(*all));
+  const std::optional<size_t> width = a.output == "-" ? TerminalWidth() : std::nullopt;
+  absl::Status written = file->Write(a.csv               ? CharacterisationCsv(*all)
+                                     : width.has_value() ? CharacterisationText(*all, *width)
+                                                         : CharacterisationMarkdown(*all));
   if (written.ok()) written = file->Commit();
   status = written.ok() ? kSuccess : Complain(kFailed, written);
   return true;

@@ -23,6 +23,7 @@
 #include "tools/heddle/sweep/sweep_options.h"
 #include "tools/heddle/terminal.h"
 #include "tools/heddle/trace_options.h"
+#include "tools/heddle/usage_errors.h"
 
 namespace heddle::tools {
 namespace {
@@ -174,7 +175,7 @@ int WrongUsage(const CLI::App& app, const CLI::ParseError& error) {
     parsed = parsed->get_subcommands().front();
     absl::StrAppend(&command, " ", parsed->get_name());
   }
-  return Complain(kWrongUsage, absl::StrCat(error.what(), "; see `", command, " --help`"));
+  return Complain(kWrongUsage, absl::StrCat(UsageMessage(app, error), "; see `", command, " --help`"));
 }
 
 int Run(int argc, char** argv) {
@@ -248,9 +249,7 @@ int Run(int argc, char** argv) {
   try {  // CLI11 throws, we do not
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const CLI::App* asked = &app;
-    while (!asked->get_subcommands().empty()) asked = asked->get_subcommands().front();
-    const absl::Status written = WriteStandardOutput(asked->help());
+    const absl::Status written = WriteStandardOutput(app.help());  // of the command that was asked for
     return written.ok() ? kSuccess : Complain(kFailed, written);
   } catch (const CLI::CallForVersion& version) {
     const absl::Status written = WriteStandardOutput(absl::StrCat(version.what(), "\n"));

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -67,6 +68,11 @@ int NewPolicyCommand(const std::string& seam, const std::string& name, const std
     if (std::filesystem::exists(path)) {
       return Complain(kWrongUsage, absl::StrCat("new-policy: ", path, " is there already, and is left as it is"));
     }
+  }
+  std::error_code error;
+  std::filesystem::create_directories(base.parent_path(), error);
+  if (error) {
+    return Complain(kFailed, absl::StrCat("new-policy: --folder ", folder, ": cannot be made: ", error.message()));
   }
   const auto text = [&](const char* form) {
     return absl::StrReplaceAll(form, {{"@NAME@", name}, {"@CLASS@", ClassName(name)}, {"@SEAM@", seam}});

@@ -8,9 +8,11 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "replay/engine/suggest.h"
 #include "tools/heddle/terminal.h"
@@ -37,6 +39,24 @@ std::string NearestTrace(const std::string& path) {
   return absl::StrCat(" (did you mean \"", (wanted.parent_path() / nearest).string(), "\"?)");
 }
 
+// What a file is that was taken for a trace and is something else of ours, and what to do with it; or empty.
+std::string OtherKindOfFile(const std::string& path) {
+  char start[1 << 12] = {};
+  std::ifstream file(path, std::ios::binary);
+  file.read(start, sizeof(start));
+  const absl::string_view text(start, static_cast<size_t>(file.gcount()));
+  if (absl::StartsWith(text, "{") && absl::StrContains(text, "\"heddle_version\"")) {
+    return "is a result of `heddle replay`, not a trace; `heddle report` shows it";
+  }
+  if (absl::StartsWith(text, "\177ELF")) {
+    return "is a program, not a trace; `heddle capture -o TRACE -- PROGRAM` records one of it";
+  }
+  if (absl::StartsWith(text, "-kernel name")) {
+    return "is a trace of Accel-Sim; `heddle trace import --accelsim FOLDER -o TRACE` makes one of ours of it";
+  }
+  return "";
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<trace::TraceReader>> OpenTrace(const std::string& path) {
@@ -48,7 +68,10 @@ absl::StatusOr<std::unique_ptr<trace::TraceReader>> OpenTrace(const std::string&
   if (access(path.c_str(), R_OK) != 0) return absl::NotFoundError(absl::StrCat(path, ": ", strerror(errno)));
   absl::StatusOr<std::unique_ptr<trace::TraceReader>> reader = trace::TraceReader::Open(path);
   // Whatever the reader calls it: the file is there, so it is the trace that is wrong.
-  if (!reader.ok()) return absl::DataLossError(reader.status().message());
+  if (!reader.ok()) {
+    const std::string other = OtherKindOfFile(path);
+    return absl::DataLossError(other.empty() ? reader.status().message() : absl::StrCat(path, ": ", other));
+  }
   return reader;
 }
 

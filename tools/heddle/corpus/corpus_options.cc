@@ -15,6 +15,7 @@
 #include "tools/heddle/output.h"
 #include "tools/heddle/table.h"
 #include "tools/heddle/terminal.h"
+#include "traces/format/printable.h"
 
 namespace heddle::tools::corpus {
 namespace {
@@ -102,6 +103,18 @@ int Build(BuildRequest request) {
     good = good && (trace.good || !trace.has_recipe);
   }
   return Print(text, good ? kSuccess : kFailed);
+}
+
+// What `get` has brought: it has been verified.
+int TellFetched(const std::string& folder) {
+  const auto crate = ReadCrate(folder);
+  if (!crate.ok()) return Complaint(crate.status());
+  const std::vector<DescribedTrace> traces = crate->Traces();
+  uint64_t thread_instructions = 0;
+  for (const DescribedTrace& trace : traces) thread_instructions += trace.thread_instructions;
+  return Print(absl::StrCat(folder, ": corpus ", trace::Printable(crate->name()), ", ", WithThousands(traces.size()),
+                            traces.size() == 1 ? " trace, " : " traces, ", WithThousands(thread_instructions),
+                            " thread-instructions, verified; `heddle corpus list ", folder, "` shows them\n"));
 }
 
 int List(const std::string& folder) {
@@ -242,7 +255,7 @@ bool CorpusOptions::Run(int& status) const {
     };
     const absl::Status result = GetCorpus(a.source);
     progress.Clear();
-    status = done(result);
+    status = result.ok() ? TellFetched(a.source.folder) : done(result);
   } else {
     return false;
   }
