@@ -2,6 +2,7 @@
 import os
 import pathlib
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -143,8 +144,9 @@ class FailedRuns(CommandTest):
         self.assertEqual(done.returncode, 1, done.stderr)
         first, *lines = done.stderr.splitlines()
         self.assertRegex(first, r"^heddle: launch \d+ \(bfs_level.*thread blocks are left$")
-        for beginning in ("  deadlock under divergence policy 'pdom' on SM 1 in cycle ", "  memory of SM 1: ",
-                          "  network to the SMs: "):
+        sm = re.match(r"  deadlock under divergence policy 'pdom' on SM (\d+) in cycle ", lines[0])
+        self.assertTrue(sm, lines)
+        for beginning in (f"  memory of SM {sm[1]}: ", "  network to the SMs: "):
             self.assertTrue(any(line.startswith(beginning) for line in lines), (beginning, lines))
 
     def test_a_block_that_does_not_fit(self):

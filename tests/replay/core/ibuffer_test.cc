@@ -231,6 +231,16 @@ TEST(InstructionBuffer, OneMemoryInstructionPerCycle) {
   EXPECT_EQ(Issues(outcome, /*threads=*/true), "2:0@0 3:1@0 4:0@4 5:2@0 5:1@4 7:2@4");
 }
 
+TEST(InstructionBuffer, AMemoryInstructionPerInitiationInterval) {
+  RunOptions options = Small();
+  options.machine.mutable_core()->set_schedulers(2);
+  Units(options).set_memory_initiation_interval(3);
+  trace::v1::KernelProgram program = ProgramBuilder("loads").Load().Load().Exit().Build();
+  for (int i = 0; i < 2; ++i) SetRegisters(program, i, {static_cast<uint32_t>(i + 1)}, {});
+  const Outcome outcome = RunBlock(program, 8, options, {}, {0x1000, 0x2000});
+  EXPECT_EQ(Issues(outcome, /*threads=*/true), "2:0@0 5:1@0 7:2@0 8:0@4 11:1@4 13:2@4");
+}
+
 // ------------------------------------------------------------------------------------------ barriers, fences, exits
 
 TEST(InstructionBuffer, WarpsArriveAtABarrierWithLoadsOutstandingAndGoOnInTheNextCycle) {

@@ -1,5 +1,5 @@
-// A pointer chase through everything: core, first-level cache, network, L2 and DRAM of a GTX 480 that are idle. What
-// every load takes follows from the machine's numbers and the rules of docs/timing.md, to the cycle.
+// Through everything: core, first-level cache, network, L2 and DRAM of machines that are idle. A pointer chase: what every
+// load takes follows from the machine's numbers and the rules of docs/timing.md, to the cycle. And what a full stage takes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -101,6 +101,35 @@ TEST(MemoryLatencyTest, APointerChaseFindsEveryLevel) {
   ASSERT_EQ(pushed.size(), 4u);
   EXPECT_EQ(pushed[2], expected.l2);
   EXPECT_EQ(pushed[3], expected.l1);
+}
+
+// Warps that load from shared memory without conflicts: cycles from `loads` of each of them.
+uint64_t SharedLoads(const machine::v1::Machine& machine, int loads) {
+  ProgramBuilder builder("shared");
+  for (int i = 0; i < loads; ++i) builder.Load(trace::v1::SPACE_SHARED);
+  std::vector<trace::testing::ThreadTrace> threads;
+  for (uint64_t thread = 0; thread < 1024; ++thread) {
+    threads.push_back(Thread({}, std::vector<uint64_t>(static_cast<size_t>(loads), 4 * thread)));
+  }
+  RunOptions options;
+  options.machine = machine;
+  const Outcome outcome = RunTrace(*MakeTrace(builder.Exit().Build(), 1, threads), options);
+  EXPECT_TRUE(outcome.status.ok()) << outcome.status;
+  return outcome.status.ok() ? outcome.launch().cycles() : 0;
+}
+
+// The way to the memory stage is a pipeline: however long it is, a warp can enter the stage in every cycle.
+TEST(MemoryLatencyTest, MachinesWithAScoreboardTakeAWarpPerCycle) {
+  for (const char* name : {"baws_gtx480", "vtw_gtx480", "ideal_gtx480", "volta_80sm"}) {
+    machine::v1::Machine machine = LoadMachine(name).value();
+    machine.set_sms(1);
+    constexpr uint64_t kMoreAccesses = 32 * 16;
+    const uint64_t cycles = SharedLoads(machine, 32) - SharedLoads(machine, 16);
+    EXPECT_GE(cycles, kMoreAccesses) << name;
+    EXPECT_LT(cycles, kMoreAccesses * 5 / 4) << name;
+    machine.mutable_core()->mutable_units()->set_memory_initiation_interval(4);
+    EXPECT_GE(SharedLoads(machine, 32) - SharedLoads(machine, 16), 4 * kMoreAccesses) << name;
+  }
 }
 
 }  // namespace

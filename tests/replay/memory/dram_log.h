@@ -55,7 +55,10 @@ inline std::string CheckDramLog(const machine::v1::Dram& dram, const std::vector
   const machine::v1::DramTiming& t = dram.timing();
   const uint64_t burst = (dram.burst_length() + dram.data_rate() - 1) / dram.data_rate();
   const bool grouped = dram.bank_groups() > 1;
-  const uint32_t per_group = grouped ? dram.banks() / dram.bank_groups() : dram.banks();
+  const auto group_of = [&](uint32_t bank) {
+    if (dram.bank_grouping() == machine::v1::Dram::INTERLEAVED) return bank % dram.bank_groups();
+    return bank / (dram.banks() / dram.bank_groups());
+  };
   std::vector<Bank> banks(dram.banks());
   std::optional<uint64_t> previous;
   uint64_t bus_free = 0;
@@ -69,7 +72,7 @@ inline std::string CheckDramLog(const machine::v1::Dram& dram, const std::vector
     };
     const auto after_any = [&](DramCommand first, uint64_t cycles, const char* rule, bool same_group) {
       for (uint32_t other = 0; other < banks.size(); ++other) {
-        if (!same_group || other / per_group == now.bank / per_group) after(banks[other], first, cycles, rule);
+        if (!same_group || group_of(other) == group_of(now.bank)) after(banks[other], first, cycles, rule);
       }
     };
     if (previous.has_value() && now.cycle <= *previous) wrong = "two commands in a cycle";
