@@ -318,6 +318,22 @@ TEST(ImportMachine, BankGroupsFollowThePolicyOfTheConfiguration) {
   EXPECT_THAT(Refusal(FermiWith("-dram_bnkgrp_indexing_policy 2")), HasSubstr("is not 0 (higher bits) or 1"));
 }
 
+// Banks that the map never selects are not there; without timings it says how many there are.
+TEST(ImportMachine, BanksAreThoseThatTheAddressMapSelects) {
+  const std::string map =
+      "-gpgpu_mem_addr_mapping dramid@8;00000000.00000000.00000000.00000000.0000RRRR.RRRRRRRR.RBBBCCCC.CCSSSSSS";
+  const ImportedMachine fewer = Import(FermiWith(map));
+  EXPECT_EQ(fewer.machine.memory().hierarchy().dram().banks(), 8);
+  EXPECT_EQ(fewer.machine.memory().hierarchy().dram().bank_groups(), 2) << "of four banks, as before";
+  EXPECT_THAT(NoteOn(fewer, "-gpgpu_dram_timing_opt"), HasSubstr("8 banks, as the address map selects, not 16"));
+  EXPECT_EQ(
+      Import(FermiWith(map) + "-dram_bnkgrp_indexing_policy 1\n").machine.memory().hierarchy().dram().bank_groups(), 4);
+  const std::string text = kFermi;
+  const ImportedMachine untimed = Import(text.substr(0, text.find("-gpgpu_dram_timing_opt")));
+  EXPECT_EQ(untimed.machine.memory().hierarchy().dram().banks(), 16);
+  EXPECT_EQ(untimed.machine.memory().hierarchy().dram().bank_groups(), 1);
+}
+
 TEST(ImportMachine, TimingsWithoutBankGroups) {
   const ImportedMachine imported =
       Import(std::string(kFermi) + "-gpgpu_dram_timing_opt 16:2:8:12:25:10:35:10:7:6:11\n");

@@ -1,4 +1,5 @@
 // The DRAM: controllers, chips, timing, address map.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -14,6 +15,8 @@
 
 namespace heddle::tools {
 namespace {
+
+constexpr ImportOutcome kDifferent = ImportOutcome::kDifferent;
 
 const std::string kDram = "memory.hierarchy.dram.";
 
@@ -66,7 +69,13 @@ std::optional<TimingText> ParseTiming(OptionReader& reader, const OptionValue& o
   return timing;
 }
 
-void ImportTiming(OptionReader& reader, uint64_t burst_cycles) {
+// Banks that an address map selects, 1 if it has no bits for them.
+uint64_t BanksOf(const std::string& map) {
+  return uint64_t{1} << std::ranges::count_if(map.substr(map.find(';') + 1),
+                                              [](char c) { return c == 'B' || c == 'b'; });
+}
+
+void ImportTiming(OptionReader& reader, uint64_t burst_cycles, uint64_t banks_of_map) {
   const OptionValue option = reader.Take(
       {"-gpgpu_dram_timing_opt"}, reader.version2() ? "4:2:8:12:21:13:34:9:4:5" : "4:2:8:12:21:13:34:9:4:5:13:1:0:0");
   std::optional<TimingText> parsed = ParseTiming(reader, option);
@@ -74,14 +83,23 @@ void ImportTiming(OptionReader& reader, uint64_t burst_cycles) {
   std::map<std::string, uint64_t>& value = parsed->value;
   const std::string source = option.Source();
   const std::string path = kDram + "timing.";
-  reader.Set(kDram + "banks", value["nbk"], source);
-  reader.Set(kDram + "bank_groups", value["nbkgrp"], source);
   const OptionValue grouping = reader.Take({"-dram_bnkgrp_indexing_policy"}, "0");
   if (grouping.text != "0" && grouping.text != "1") {
     reader.Error(grouping, absl::StrCat("\"", grouping.text, "\" is not 0 (higher bits) or 1 (lower bits)"));
   }
+  const bool interleaved = grouping.text == "1";
+  const uint64_t banks = value["nbk"];
+  if (banks_of_map < banks || (banks_of_map != banks && !option.given())) {
+    reader.Note(kDifferent, option, absl::StrCat(banks_of_map, " banks, as the address map selects, not ", banks));
+    value["nbk"] = banks_of_map;
+    if (banks_of_map < banks) {  // the others are never used, nor are their groups
+      value["nbkgrp"] = interleaved ? std::min(value["nbkgrp"], banks_of_map) : value["nbkgrp"] * banks_of_map / banks;
+    }
+  }
+  reader.Set(kDram + "banks", value["nbk"], source);
+  reader.Set(kDram + "bank_groups", value["nbkgrp"], source);
   if (value["nbkgrp"] > 1) {
-    reader.Set(kDram + "bank_grouping", grouping.text == "1" ? "INTERLEAVED" : "NEIGHBOURS", grouping.Source());
+    reader.Set(kDram + "bank_grouping", interleaved ? "INTERLEAVED" : "NEIGHBOURS", grouping.Source());
   }
   reader.Set(path + "cl", value["CL"], source);
   reader.Set(path + "wl", value["WL"], source);
@@ -104,8 +122,7 @@ void ImportTiming(OptionReader& reader, uint64_t burst_cycles) {
   reader.Set(path + "rtp_group", value["RTPL"], source);
 }
 
-void ImportAddressMap(OptionReader& reader) {
-  const OptionValue option = reader.Take({"-gpgpu_mem_addr_mapping"}, "");
+void ImportAddressMap(OptionReader& reader, const OptionValue& option) {
   reader.Take({"-gpgpu_mem_address_mask"}, "1");  // chooses among default masks, which the text replaces
   if (!option.given()) {
     reader.Error(option, "without it the masks depend on the version of GPGPU-Sim: add the option with the map to use");
@@ -141,8 +158,9 @@ void ImportDram(OptionReader& reader) {
   const OptionValue rate = reader.Take({"-dram_data_command_freq_ratio"}, "2");
   reader.SetNumber(kDram + "burst_length", burst);
   reader.SetNumber(kDram + "data_rate", rate);
-  ImportTiming(reader, reader.Number(burst) / std::max<uint64_t>(reader.Number(rate), 1));
-  ImportAddressMap(reader);
+  const OptionValue map = reader.Take({"-gpgpu_mem_addr_mapping"}, "");
+  ImportTiming(reader, reader.Number(burst) / std::max<uint64_t>(reader.Number(rate), 1), BanksOf(map.text));
+  ImportAddressMap(reader, map);
 }
 
 }  // namespace heddle::tools
