@@ -143,7 +143,7 @@ void ImportSharedMemory(OptionReader& reader) {
   if (reader.version2() && !latency.given()) {
     reader.Set(path + "latency", 1, "GPGPU-Sim 2.x: written back after the memory stage");
   } else {
-    reader.SetNumber(path + "latency", latency);
+    reader.Set(path + "latency", reader.Number(latency) + 1, absl::StrCat(latency.Source(), ", and write-back"));
   }
 }
 

@@ -186,7 +186,8 @@ void ImportUnits(OptionReader& reader) {
   const std::string stages = "the stages of GPGPU-Sim's core";
   reader.Set("core.units.operand_read_cycles", 5, stages);
   reader.Set("core.units.write_back_cycles", 1, stages);
-  reader.Set("core.units.memory_issue_latency", 5, stages);
+  // The load-store unit runs last and moves the collectors on: one cycle less than to the other units.
+  reader.Set("core.units.memory_issue_latency", 4, stages);
   reader.Set("core.units.memory_initiation_interval", 1, "GPGPU-Sim: the load-store unit takes a warp per cycle");
 
   Timings timings(reader);
