@@ -55,9 +55,10 @@ Inclusion FindInclusion(const std::vector<std::string>& files, const std::string
 std::vector<std::string> FilesOfProgram(const std::vector<std::string>& files, const std::string& headers) {
   std::vector<std::string> own;
   std::error_code ignored;
+  const std::string own_headers = fs::absolute(headers, ignored).lexically_normal().string() + "/";
   for (const std::string& file : files) {
     const std::string path = fs::absolute(file, ignored).lexically_normal().string();
-    bool foreign = path.starts_with(headers + "/");
+    bool foreign = path.starts_with(own_headers);
     for (const char* folder : {"/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/", "/usr/local/lib/"}) {
       foreign = foreign || path.starts_with(folder);
     }
