@@ -73,15 +73,41 @@ HEDDLE_DEVICE auto invoke_one_broadcast(const Group& group, Function function, A
 
 // --- copies into shared memory (cooperative_groups/memcpy_async.h): complete at once
 
-template <typename Group, typename T>
-HEDDLE_DEVICE void memcpy_async(const Group& group, T* to, const T* from, unsigned long bytes) {
-  for (unsigned long i = group.thread_rank(); i < bytes / sizeof(T); i += group.size()) to[i] = from[i];
+// A number of bytes, or one whose alignment is promised.
+template <typename Group, typename T, typename Size>
+HEDDLE_DEVICE void memcpy_async(const Group& group, T* to, const T* from, const Size& bytes) {
+  const unsigned long count = static_cast<unsigned long>(bytes) / sizeof(T);
+  for (unsigned long i = group.thread_rank(); i < count; i += group.size()) to[i] = from[i];
+}
+// As many elements as both sides have.
+template <typename Group, typename T, typename ToSize, typename FromSize>
+HEDDLE_DEVICE void memcpy_async(const Group& group, T* to, const ToSize& to_count, const T* from,
+                                const FromSize& from_count) {
+  const unsigned long a = static_cast<unsigned long>(to_count), b = static_cast<unsigned long>(from_count);
+  for (unsigned long i = group.thread_rank(); i < (a < b ? a : b); i += group.size()) to[i] = from[i];
 }
 template <typename Group>
 HEDDLE_DEVICE void wait(const Group& group) {
   group.sync();
 }
+// Until all but the last `kStages` copies are complete.
+template <unsigned int kStages, typename Group>
+HEDDLE_DEVICE void wait_prior(const Group& group) {
+  group.sync();
+}
 
 }  // namespace cooperative_groups
+
+namespace cuda {
+
+template <__SIZE_TYPE__ kAlignment>
+struct aligned_size_t {
+  __SIZE_TYPE__ value;
+  static constexpr __SIZE_TYPE__ align = kAlignment;
+  __host__ __device__ explicit aligned_size_t(__SIZE_TYPE__ bytes) : value(bytes) {}
+  __host__ __device__ operator __SIZE_TYPE__() const { return value; }
+};
+
+}  // namespace cuda
 
 #endif  // HEDDLE_CUDA_GROUP_FUNCTIONS_H_
