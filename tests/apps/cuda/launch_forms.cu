@@ -52,6 +52,7 @@ int main() {
   for (int i = 0; i < n; ++i) EXPECT(back[i] == 100 + i);
 
   const int scale = 9;
+  static_assert(!__nv_is_extended_device_lambda_closure_type(dim3), "asked for by libraries");
   ForEach<<<2, 8>>>(n, [=] __device__(int i) { ints[i] = i * scale; });
   CALL(cudaMemcpy(back, ints, sizeof(back), cudaMemcpyDeviceToHost));
   for (int i = 0; i < n; ++i) EXPECT(back[i] == i * scale);

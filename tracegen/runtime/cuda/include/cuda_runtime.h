@@ -13,6 +13,10 @@
 
 #ifdef __CUDA__
 #include "heddle_cuda_host.h"
+// What nvcc knows of its extended lambdas: here they are lambdas like others, whose result the host may ask for.
+#define __nv_is_extended_device_lambda_closure_type(...) false
+#define __nv_is_extended_host_device_lambda_closure_type(...) false
+#define __nv_is_extended_device_lambda_with_preserved_return_type(...) false
 #endif
 
 #ifdef __cplusplus
