@@ -5,14 +5,12 @@
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 namespace heddle::tracegen {
 namespace {
 
-constexpr uint64_t kWord = 4;   // bytes
 constexpr int kMostSteps = 64;  // from an address to its variable; code that is never run may go in circles
 
 // Whether the tag says that a member of a structure is accessed. What was copied as part of a whole structure has the
@@ -44,23 +42,16 @@ llvm::Align CertainAlignment(llvm::Value* pointer, const llvm::DataLayout& layou
 
 void LowerMemberAlignment(llvm::Module& module) {
   const llvm::DataLayout& layout = module.getDataLayout();
-  const auto lowered = [&](llvm::Value* pointer, uint64_t bytes) {
-    return std::max(llvm::Align(llvm::PowerOf2Ceil(bytes)), CertainAlignment(pointer, layout));
-  };
   for (llvm::Function& function : module) {
     // Without optimisation accesses have no tags, and whole structures are copied by intrinsics.
     const bool all = function.hasFnAttribute(llvm::Attribute::OptimizeNone);
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      if (auto* fill = llvm::dyn_cast<llvm::MemSetInst>(&instruction)) {
-        // LLVM makes these of zeros that are stored to one member after the other.
-        fill->setDestAlignment(std::min(fill->getDestAlign().valueOrOne(), lowered(fill->getRawDest(), kWord)));
-        continue;
-      }
       auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
       auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
       if ((load == nullptr && store == nullptr) || !(all || IsMember(instruction))) continue;
       const uint64_t bytes = layout.getTypeStoreSize(llvm::getLoadStoreType(&instruction));
-      const llvm::Align align = lowered(llvm::getLoadStorePointerOperand(&instruction), bytes);
+      const llvm::Align align = std::max(llvm::Align(llvm::PowerOf2Ceil(bytes)),
+                                         CertainAlignment(llvm::getLoadStorePointerOperand(&instruction), layout));
       if (llvm::getLoadStoreAlignment(&instruction) <= align) continue;
       load != nullptr ? load->setAlignment(align) : store->setAlignment(align);
     }

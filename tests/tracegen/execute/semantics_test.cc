@@ -66,10 +66,10 @@ __global__ void k(int* out, int a, int b) {
   pair->x = a;
   pair->y = b;
   Four* four = (Four*)(out + 5);
-  four->x = 0;
-  four->y = 0;
-  four->z = 0;
-  four->w = 0;
+  four->x = a;
+  four->y = b;
+  four->z = a;
+  four->w = b;
   Pair* from = (Pair*)(out + 1);
   out[3] = from->x + 3 * from->y;
   Bytes* bytes = (Bytes*)((char*)(out + 9) + 1);
@@ -79,7 +79,7 @@ __global__ void k(int* out, int a, int b) {
   out[10] = bytes->x + 10 * bytes->y + 100 * bytes->z;
 })";
   for (const char* flag : {"", "optimization: \"-O0\"\n"}) {
-    Succeeds(source, absl::StrCat(flag, IntRecipe(1, 1, {0, 5, 7, 26, 0, 0, 0, 0, 0, 0x03020100, 321},
+    Succeeds(source, absl::StrCat(flag, IntRecipe(1, 1, {0, 5, 7, 26, 0, 5, 7, 5, 7, 0x03020100, 321},
                                                   "argument { i32: 5 } argument { i32: 7 }")));
   }
 }
