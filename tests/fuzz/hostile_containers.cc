@@ -146,7 +146,7 @@ std::vector<HostileFile> HostileContainers() {
                      body += std::string(kMaxRecordBytes - 64, 'a');
                      return WithFrame(1, RawRecord(1, 3, body));
                    },
-                   "has no instructions"});
+                   "KernelProgram.name is longer than the 65536 bytes of a name"});
   files.push_back({"many_features",
                    [] {
                      std::string body;
