@@ -1,6 +1,7 @@
 """Help, version, lists, and what a wrong command line is answered with."""
 import json
 import os
+import re
 import subprocess
 import unittest
 
@@ -21,6 +22,31 @@ class Help(CommandTest):
                        "--json", "--per-launch", "--quiet", "--max-cycles", "--jobs", "--jitter"):
             self.assertIn(option, done.stdout)
 
+    def test_help_of_nested_commands_names_them_in_full(self):
+        for command in (["trace", "info"], ["machines", "import"], ["sweep", "plan"], ["replay"]):
+            done = heddle(*command, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn(f"Usage: heddle {' '.join(command)} ", done.stdout)
+
+    @unittest.skipUnless(CAPTURE, "built without capture")
+    def test_help_of_capture_has_the_options_of_programs_and_of_recipes(self):
+        for arguments in (["--help"], ["--help", "--"], ["--help", "--", "program"]):
+            done = heddle("capture", *arguments)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("Usage: heddle capture -o TRACE [OPTIONS] -- PROGRAM", done.stdout)
+            for option in ("--kernels", "--launches", "--max-blocks", "--record-command-line", "--native", "--certify",
+                           "--output"):
+                self.assertEqual(len(re.findall(rf"(?m)^  (?:-o,)?{option}\b", done.stdout)), 1, option)
+
+    @unittest.skipUnless(CAPTURE, "built without capture")
+    def test_unknown_options_of_capture(self):
+        for arguments, option in ((["-o", "x", "--certfy", "2", "recipe.textproto"], "--certify"),
+                                  (["-o", "x", "--kernel", "k", "--", "/bin/true"], "--kernels")):
+            done = heddle("capture", *arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+            self.assertIn(f"did you mean {option}?", done.stderr)
+
     def test_version(self):
         done = heddle("--version")
         self.assertEqual(done.returncode, 0)
@@ -33,7 +59,15 @@ class Help(CommandTest):
 
     def test_unknown_and_missing_arguments(self):
         self.assert_refused(2, "replay", says=["TRACE", "heddle replay --help"])
-        self.assert_refused(2, "replay", SAMPLE, "--divergense", "pdom", says=["--divergense"])
+        for option in ("--divergense", "--divergance=pdom", "-divergence"):
+            self.assert_refused(2, "replay", SAMPLE, option, says=[f"unknown option {option.split('=')[0]}",
+                                                                  "did you mean --divergence?", "heddle replay --help"])
+        self.assert_refused(2, "trace", "info", SAMPLE, "--jsn", says=["--jsn", "did you mean --json?"])
+        self.assert_refused(2, "sweep", "run", "--job", "3", says=["--job", "did you mean --jobs?"])
+        self.assert_refused(2, "--versoin", says=["did you mean --version?"])
+        line = self.assert_refused(2, "replay", SAMPLE, "--completely-unlike-any", says=["--completely-unlike-any"])
+        self.assertNotIn("did you mean", line)
+        self.assert_refused(2, "trace", "inof", SAMPLE, says=['unknown trace command "inof"', 'did you mean "info"?'])
         self.assert_refused(2, "replay", SAMPLE, "--max-cycles", "many", says=["many"])
         self.assert_refused(2, "trace", "info", says=["TRACE", "heddle trace info --help"])
 

@@ -22,6 +22,7 @@
 #include "tools/capture/commands.h"
 #include "tools/capture/run_program.h"
 #include "tools/heddle/option_checks.h"
+#include "tools/heddle/usage_errors.h"
 #include "tracegen/application/settings.h"
 #include "tracegen/execute/launch_limits.h"
 #include "traces/format/kernel_name.h"
@@ -34,8 +35,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kNoProgram = 127;  // as shells say it
-
-void Tell(const std::string& line) { absl::FPrintF(stderr, "heddle-capture: %s\n", line); }
 
 std::string OwnProgram() {
   std::error_code error;
@@ -99,7 +98,7 @@ std::vector<ProcessTrace> UsableTraces(const std::vector<ProcessTrace>& processe
       Tell("a device process has ended before it could complete its trace");
     } else if (!process.outcome.failure.empty()) {
       *lost = true;
-      Tell(absl::StrCat(program, ": ", process.outcome.failure));
+      if (!process.outcome.told) Tell(absl::StrCat(program, ": ", process.outcome.failure));
     }
     if (!process.trace.empty() && process.outcome.launches > 0) usable.push_back(process);
   }
@@ -198,7 +197,7 @@ int Finish(const CaptureFolder& folder, const CaptureSettings& settings, const O
                       " processes have launched kernels that were compiled differently: each has a trace "
                       "of its own"));
   }
-  if (lost) Tell("the trace holds the launches that were complete before that");
+  if (lost) Tell("the trace holds the launches that were complete before the failure");
   for (size_t i = 0; i < files.size(); ++i) {
     TraceSummary summary;
     for (size_t t = 0; t < usable.size(); ++t) {
@@ -218,29 +217,36 @@ int Finish(const CaptureFolder& folder, const CaptureSettings& settings, const O
   return lost ? Unless(end.status) : end.status;
 }
 
-}  // namespace
+constexpr char kWithAProgram[] = "Options with a program";
 
-int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> program) {
-  CLI::App app{"Runs a program and records what every thread of its CUDA or OpenCL kernels does into a trace file."};
-  app.name("heddle-capture");
-  app.footer("Usage with a program: heddle capture -o TRACE [OPTIONS] -- PROGRAM ARGUMENTS...");
+// What the command line of a capture of a program says.
+struct Arguments {
   OutputOptions options;
   CaptureSettings settings;
   std::string launches;
   std::string choice;
   bool record_command_line = false;
-  AddOutputOptions(app, options);
+};
+
+void AddOptions(CLI::App& app, Arguments& arguments) {
+  CaptureSettings& settings = arguments.settings;
+  AddOutputOptions(app, arguments.options);
   app.add_option("--kernels", settings.kernels,
                  "record only kernels whose name has a match of this regular expression (POSIX extended)")
-      ->check(tools::NotEmpty());
-  app.add_option("--launches", launches, "record only launches A-B of each process, counted from 0")
-      ->check(tools::NotEmpty());
+      ->check(tools::NotEmpty())
+      ->group(kWithAProgram);
+  app.add_option("--launches", arguments.launches, "record only launches A-B of each process, counted from 0")
+      ->check(tools::NotEmpty())
+      ->group(kWithAProgram);
   CLI::Option* blocks = app.add_option("--max-blocks", settings.max_blocks,
                                        "record at most so many thread blocks of a launch; the others only run")
-                            ->check(tools::PositiveWholeNumber());
-  app.add_option("--block-choice", choice, "which blocks: waves (as many as fill a device), first, even or random:SEED")
+                            ->check(tools::PositiveWholeNumber())
+                            ->group(kWithAProgram);
+  app.add_option("--block-choice", arguments.choice,
+                 "which blocks: waves (as many as fill a device), first, even or random:SEED")
       ->check(tools::NotEmpty())
-      ->needs(blocks);
+      ->needs(blocks)
+      ->group(kWithAProgram);
   CLI::Option* certify =
       app.add_option(
              "--certify", settings.certify,
@@ -261,14 +267,41 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
       ->excludes(lockstep)
       ->excludes("--record-writers");
   app.add_flag("--keep-partial", settings.keep_partial,
-               "if there is no trace in the end, leave what `heddle trace repack --recover` can read");
-  app.add_flag("--record-command-line", record_command_line, "put the command line into the trace");
+               "if there is no trace in the end, leave what `heddle trace repack --recover` can read")
+      ->group(kWithAProgram);
+  app.add_flag("--record-command-line", arguments.record_command_line, "put the command line into the trace")
+      ->group(kWithAProgram);
+}
+
+}  // namespace
+
+std::string ProgramOptionsHelp() {
+  CLI::App app;
+  Arguments arguments;
+  AddOptions(app, arguments);
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_group() != kWithAProgram) option->group("");  // hidden
+  }
+  return CLI::Formatter().make_groups(&app, CLI::AppFormatMode::Normal);
+}
+
+int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> program) {
+  CLI::App app;
+  Arguments arguments;
+  OutputOptions& options = arguments.options;
+  CaptureSettings& settings = arguments.settings;
+  const std::string& launches = arguments.launches;
+  const std::string& choice = arguments.choice;
+  AddOptions(app, arguments);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
+  } catch (const CLI::CallForHelp&) {
+    char name[] = "heddle-capture";
+    char help[] = "--help";
+    char* words[] = {name, help, nullptr};
+    return CaptureRecipeCommand(2, words);
   } catch (const CLI::ParseError& error) {
-    absl::FPrintF(stderr, "heddle-capture: %s (see heddle-capture --help -- PROGRAM)\n", error.what());
+    Tell(absl::StrCat(tools::UsageMessage(app, error), " (see heddle capture --help)"));
     return kWrongUsage;
   }
   absl::Status status = CheckKernels(settings.kernels);
@@ -279,6 +312,9 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
   if (!status.ok()) {
     Tell(std::string(status.message()));
     return kWrongUsage;
+  }
+  for (const std::string& left : TidyUpAfterKilled(options.output)) {
+    if (!options.quiet) Tell(absl::StrCat("note: ", left));
   }
   absl::StatusOr<std::unique_ptr<CaptureFolder>> folder = CaptureFolder::Create(options.output);
   if (!folder.ok()) {
@@ -291,7 +327,7 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
   settings.jobs = options.jobs;
   settings.progress = !options.quiet && isatty(STDERR_FILENO) != 0;
   settings.notes = !options.quiet;
-  if (record_command_line) settings.command_line = absl::StrJoin(program, " ");
+  if (arguments.record_command_line) settings.command_line = absl::StrJoin(program, " ");
   absl::StatusOr<std::map<std::string, std::string>> environment = Environment(settings);
   if (!environment.ok()) {
     Tell(std::string(environment.status().message()));

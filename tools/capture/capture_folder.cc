@@ -1,6 +1,7 @@
 #include "tools/capture/capture_folder.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tracegen/version.h"
@@ -33,6 +35,32 @@ std::string ReadWhole(const std::string& path) {
   std::stringstream text;
   text << in.rdbuf();
   return text.str();
+}
+
+// Locked by the capture that a folder belongs to.
+constexpr char kOwner[] = "/owner";
+constexpr char kInfix[] = ".capture-";
+
+// Whether somebody holds the lock of a file; not if there is no such file.
+bool IsLocked(const std::string& path) {
+  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0) return false;
+  const bool locked = flock(file, LOCK_EX | LOCK_NB) != 0;
+  close(file);
+  return locked;
+}
+
+// Whether a capture's folder is used: by the capture, or by a device process, which locks the file of its number.
+bool IsUsed(const fs::path& folder, pid_t capture) {
+  std::error_code error;
+  const bool has_owner = fs::exists(folder.string() + kOwner, error);
+  // Just made, or by a capture that did not lock it yet.
+  if (!has_owner && (kill(capture, 0) == 0 || errno != ESRCH)) return true;
+  if (has_owner && IsLocked(folder.string() + kOwner)) return true;
+  for (int number = 1; fs::exists(folder / absl::StrCat(number), error); ++number) {
+    if (IsLocked((folder / absl::StrCat(number)).string())) return true;
+  }
+  return false;
 }
 
 absl::Status Rename(const std::string& from, const std::string& to) {
@@ -77,17 +105,58 @@ absl::StatusOr<std::unique_ptr<CaptureFolder>> CaptureFolder::Create(const std::
   if (absl::Status status = trace::CheckReplaceable(output); !status.ok()) return status;
   std::error_code error;
   const fs::path place = fs::absolute(trace::LinkTarget(output), error);
-  std::string path =
-      (place.parent_path() / absl::StrCat(".", place.filename().string(), ".capture-", getpid())).string();
+  std::string path = (place.parent_path() / absl::StrCat(".", place.filename().string(), kInfix, getpid())).string();
   if (mkdir(path.c_str(), 0700) != 0) {
     return absl::UnavailableError(absl::StrCat("cannot write beside ", place.string(), ": ", strerror(errno)));
   }
-  return std::unique_ptr<CaptureFolder>(new CaptureFolder(std::move(path)));
+  const int owner = open(absl::StrCat(path, kOwner).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (owner >= 0) flock(owner, LOCK_EX | LOCK_NB);  // nobody else knows it
+  return std::unique_ptr<CaptureFolder>(new CaptureFolder(std::move(path), owner));
 }
 
 CaptureFolder::~CaptureFolder() {
   std::error_code ignored;
+  if (owner_ >= 0) close(owner_);
   fs::remove_all(path_, ignored);
+}
+
+std::vector<std::string> TidyUpAfterKilled(const std::string& output) {
+  std::error_code error;
+  const fs::path place = fs::absolute(trace::LinkTarget(output), error);
+  std::vector<std::string> removed;
+  std::vector<std::string> left;
+  for (fs::directory_iterator it(place.parent_path(), error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    const size_t infix = name.rfind(kInfix);
+    pid_t capture = 0;
+    std::error_code unknown;
+    if (!absl::StartsWith(name, ".") || infix == std::string::npos ||
+        !absl::SimpleAtoi(name.substr(infix + sizeof(kInfix) - 1), &capture) || capture <= 0 ||
+        it->is_symlink(unknown) || !it->is_directory(unknown) || IsUsed(it->path(), capture)) {
+      continue;
+    }
+    const bool is_ours =
+        name.substr(1, infix - 1) == place.filename().string() && fs::exists(it->path().string() + kOwner, unknown);
+    if (is_ours && fs::remove_all(it->path(), unknown) > 0 && !unknown) {
+      removed.push_back(name);
+    } else {
+      left.push_back(name);
+    }
+  }
+  std::vector<std::string> sentences;
+  if (!removed.empty()) {
+    sentences.push_back(absl::StrCat("removed what a capture had left that was killed: ", removed.front(),
+                                     removed.size() == 1 ? "" : absl::StrCat(" and ", removed.size() - 1, " more")));
+  }
+  if (!left.empty()) {
+    const bool one = left.size() == 1;
+    sentences.push_back(absl::StrCat(
+        left.front(), one ? "" : absl::StrCat(" and ", left.size() - 1, " more"), " beside ", place.filename().string(),
+        one ? " is what a killed capture of another trace has left"
+            : " are what killed captures of other traces have left",
+        ": remove ", one ? "it" : "them", ", or keep what is whole with `heddle trace repack --recover`"));
+  }
+  return sentences;
 }
 
 std::vector<ProcessTrace> CaptureFolder::Collect() const {

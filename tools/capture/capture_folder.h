@@ -24,7 +24,8 @@ struct ProcessTrace {
 // A private folder beside the final trace, so that a rename completes it; removed with everything in it at the end.
 class CaptureFolder {
  public:
-  // Errors: the folder of `output` does not exist or may not be written; `output` is something else than a file.
+  // It is locked as long as this object lives. Errors: the folder of `output` does not exist or may not be written;
+  // `output` is something else than a file.
   static absl::StatusOr<std::unique_ptr<CaptureFolder>> Create(const std::string& output);
   ~CaptureFolder();
   CaptureFolder(const CaptureFolder&) = delete;
@@ -36,9 +37,15 @@ class CaptureFolder {
   std::vector<ProcessTrace> Collect() const;
 
  private:
-  explicit CaptureFolder(std::string path) : path_(std::move(path)) {}
+  CaptureFolder(std::string path, int owner) : path_(std::move(path)), owner_(owner) {}
   std::string path_;
+  int owner_;  // the file that is locked
 };
+
+// Removes the folders that captures of `output` have left which were killed, and returns what to tell about that, and
+// about what captures of other traces have left beside it, which may be wanted. Empty if there is nothing to tell. What
+// a capture or one of its device processes still uses, here or on another machine, is left alone.
+std::vector<std::string> TidyUpAfterKilled(const std::string& output);
 
 // Moves the traces to `output`: one trace becomes that file, several are merged into it, in their order. If they cannot
 // be merged (other targets or options of the compiler), they become `output`.1, `output`.2, ... (numbers of files that

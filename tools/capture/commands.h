@@ -31,6 +31,12 @@ int VirtualBlocksCommand(int argc, char** argv);
 // per line, for heddle-nvcc.
 int ConstantsCommand(const std::string& path);
 
+// Prints "heddle-capture: LINE" on standard error; what acts on a terminal instead of being seen becomes escapes.
+void Tell(const std::string& line);
+
+// The options that only a capture of a program has, as part of a help text.
+std::string ProgramOptionsHelp();
+
 // What both kinds of capture have: where the trace goes and how it is compressed.
 struct OutputOptions {
   std::string output;

@@ -4,9 +4,23 @@
 #include "tools/heddle/option_checks.h"
 #include "traces/format/add_last_writers.h"
 #include "traces/format/last_writer_tracker.h"
+#include "traces/format/printable.h"
 #include "traces/format/writer.h"
 
 namespace heddle::tracegen {
+
+namespace {
+
+// 1234567 -> "1,234,567".
+std::string WithThousands(uint64_t number) {
+  std::string text = absl::StrCat(number);
+  for (int i = static_cast<int>(text.size()) - 3; i > 0; i -= 3) text.insert(static_cast<size_t>(i), 1, ',');
+  return text;
+}
+
+}  // namespace
+
+void Tell(const std::string& line) { absl::FPrintF(stderr, "heddle-capture: %s\n", trace::PrintableText(line)); }
 
 void AddOutputOptions(CLI::App& app, OutputOptions& options) {
   options.threads = trace::UsualThreads();
@@ -44,10 +58,10 @@ absl::Status RecordWriters(const std::string& trace, const OutputOptions& option
                         absl::StrCat("the trace is complete, but --record-writers: ", added.status().message()));
   }
   if (added->overflowed_launches != 0) {
-    absl::FPrintF(stderr,
-                  "heddle-capture: warning: %u launches write to more than %u pages of 4 KiB, which is all that "
-                  "writers are kept of: the trace does not say who wrote what is read of the rest\n",
-                  added->overflowed_launches, trace::LastWriterTracker::kMostPages);
+    Tell(absl::StrCat("warning: ", WithThousands(added->overflowed_launches), " launches write to more than ",
+                      WithThousands(trace::LastWriterTracker::kMostPages),
+                      " pages of 4 KiB, which is all that writers are kept of: the trace does not say who wrote what "
+                      "is read of the rest"));
   }
   return absl::OkStatus();
 }
@@ -55,12 +69,12 @@ absl::Status RecordWriters(const std::string& trace, const OutputOptions& option
 std::string DescribeTrace(const std::string& path, const TraceSummary& summary) {
   const auto instructions = static_cast<double>(summary.thread_instructions);
   const std::string recorded =
-      summary.recorded == summary.launches ? "" : absl::StrCat(" (", summary.recorded, " recorded)");
+      summary.recorded == summary.launches ? "" : absl::StrCat(" (", WithThousands(summary.recorded), " recorded)");
   return absl::StrFormat(
-      "%s: %u %s%s, %u threads, %u thread-instructions, %u bytes (%.4f per thread-instruction), "
+      "%s: %s %s%s, %s threads, %s thread-instructions, %s bytes (%.4f per thread-instruction), "
       "%.1f M thread-instructions/s",
-      path, summary.launches, summary.launches == 1 ? "launch" : "launches", recorded, summary.threads,
-      summary.thread_instructions, summary.bytes,
+      trace::Printable(path), WithThousands(summary.launches), summary.launches == 1 ? "launch" : "launches", recorded,
+      WithThousands(summary.threads), WithThousands(summary.thread_instructions), WithThousands(summary.bytes),
       instructions > 0 ? static_cast<double>(summary.bytes) / instructions : 0.0,
       summary.seconds > 0 ? instructions / summary.seconds * 1e-6 : 0.0);
 }

@@ -15,6 +15,7 @@
 #include "tools/capture/commands.h"
 #include "tools/capture/not_a_recipe.h"
 #include "tools/heddle/option_checks.h"
+#include "tools/heddle/usage_errors.h"
 #include "tracegen/execute/block_runner.h"
 #include "tracegen/execute/launch_limits.h"
 #include "tracegen/execute/recipe_run.h"
@@ -45,9 +46,9 @@ void HandleInterrupt(int) {
 
 // LLVM would abort.
 void HandleFatalError(void*, const char* reason, bool) {
-  std::string line = absl::StrCat("heddle-capture: LLVM cannot generate code for this kernel: ", reason);
+  std::string line = absl::StrCat("LLVM cannot generate code for this kernel: ", reason);
   if (size_t end = line.find('\n'); end != std::string::npos) line.resize(end);
-  absl::FPrintF(stderr, "%s\n", line);
+  Tell(line);
   RemoveTemporaryFile();
   _exit(kFailure);
 }
@@ -82,15 +83,22 @@ std::string HintAtDashes(const CLI::App& app, const std::string& recipe) {
   return "; put -- before a program and its arguments: heddle capture -o TRACE -- PROGRAM ARGUMENTS...";
 }
 
+// Of both ways to capture: whoever asks need not know yet that there are two.
+std::string CaptureHelp(const CLI::App& app) {
+  return absl::StrCat(
+      "Records what every thread of CUDA or OpenCL kernels does into a trace file.\n"
+      "Usage: heddle capture -o TRACE [OPTIONS] -- PROGRAM ARGUMENTS...   the kernels that a program launches\n"
+      "       heddle capture -o TRACE [OPTIONS] RECIPE.textproto          kernels as a recipe launches them\n"
+      "       heddle capture --virtual-blocks FILES                       what VTW's loop over virtual thread blocks "
+      "costs them\n",
+      CLI::Formatter().make_groups(&app, CLI::AppFormatMode::Normal), ProgramOptionsHelp());
+}
+
 }  // namespace
 
 int CaptureRecipeCommand(int argc, char** argv) {
-  CLI::App app{"Records what every thread of a kernel does, as a recipe describes it, into a trace file."};
-  app.name("heddle-capture");
-  app.footer(
-      "A program with CUDA or OpenCL kernels: heddle capture -o TRACE [OPTIONS] -- PROGRAM ARGUMENTS...\n"
-      "Its options: heddle capture --help --\n"
-      "What VTW's loop over virtual thread blocks costs kernels: heddle capture --virtual-blocks FILES");
+  CLI::App app;
+  app.name("heddle capture");
   CaptureOptions options;
   OutputOptions output;
   std::string recipe;
@@ -116,20 +124,22 @@ int CaptureRecipeCommand(int argc, char** argv) {
       ->excludes(certify)
       ->excludes(lockstep)
       ->excludes("--record-writers");
+  constexpr char kWithARecipe[] = "Options with a recipe";
   app.add_flag("--native", options.compare_with_native,
-               "also run without recording, and fail if recording has changed a result");
-  app.add_flag("--no-check", no_check, "do not run the recipe's checks");
+               "also run without recording, and fail if recording has changed a result")
+      ->group(kWithARecipe);
+  app.add_flag("--no-check", no_check, "do not run the recipe's checks")->group(kWithARecipe);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
+  } catch (const CLI::CallForHelp&) {
+    absl::PrintF("%s", CaptureHelp(app));
+    return 0;
   } catch (const CLI::ParseError& error) {
-    absl::FPrintF(stderr, "heddle-capture: %s%s (see heddle-capture --help)\n", error.what(),
-                  HintAtDashes(app, recipe));
+    Tell(absl::StrCat(tools::UsageMessage(app, error), HintAtDashes(app, recipe), " (see heddle capture --help)"));
     return kWrongUsage;
   }
   if (const std::string reason = WhyNoRecipe(recipe); !reason.empty()) {
-    absl::FPrintF(stderr, "heddle-capture: %s\n", reason);
+    Tell(reason);
     return kWrongUsage;
   }
   options.output = output.output;
@@ -140,27 +150,27 @@ int CaptureRecipeCommand(int argc, char** argv) {
   options.progress = !output.quiet && isatty(STDERR_FILENO) != 0;
   InstallHandlers(options.output);
   if (absl::Status status = CheckOutput(recipe, options.output); !status.ok()) {
-    absl::FPrintF(stderr, "heddle-capture: %s\n", std::string(status.message()));
+    Tell(std::string(status.message()));
     return absl::IsInvalidArgument(status) ? kWrongUsage : kFailure;
   }
   absl::StatusOr<CaptureSummary> summary = CaptureRecipe(recipe, options);
   if (!summary.ok()) {
     if (options.progress) absl::FPrintF(stderr, "\r\033[K");
     if (absl::IsCancelled(summary.status())) {
-      absl::FPrintF(stderr, "heddle-capture: interrupted, nothing was written\n");
+      Tell("interrupted, nothing was written");
       return kInterrupted;
     }
-    absl::FPrintF(stderr, "heddle-capture: %s\n", std::string(summary.status().message()));
+    Tell(std::string(summary.status().message()));
     return kFailure;
   }
   if (absl::Status status = RecordWriters(options.output, output); !status.ok()) {
-    absl::FPrintF(stderr, "heddle-capture: %s\n", std::string(status.message()));
+    Tell(std::string(status.message()));
     return kFailure;
   }
   if (!output.quiet) {
-    for (const std::string& note : summary->notes) absl::FPrintF(stderr, "heddle-capture: note: %s\n", note);
+    for (const std::string& note : summary->notes) Tell(absl::StrCat("note: ", note));
   }
-  for (const std::string& warning : summary->warnings) absl::FPrintF(stderr, "heddle-capture: warning: %s\n", warning);
+  for (const std::string& warning : summary->warnings) Tell(absl::StrCat("warning: ", warning));
   if (!output.quiet) {
     absl::PrintF("%s\n", DescribeTrace(options.output,
                                        {summary->launches, summary->launches, summary->threads,

@@ -406,7 +406,8 @@ Result Device::Launch(const device::LaunchRequest& request, device::LaunchReply*
     const bool line_unknown = absl::IsInternal(ran) && launch.recorded == nullptr;
     Result result = {Error::kKernelFault, absl::StrCat("launch ", launches_, ": ", what,
                                                        line_unknown ? "; `heddle capture` tells the source line" : "")};
-    if (recording_ != nullptr) recording_->AbandonLaunch(result.message).IgnoreError();
+    // A program that is there prints what its launches are answered.
+    if (recording_ != nullptr) recording_->AbandonLaunch(result.message, !absl::IsCancelled(ran)).IgnoreError();
     ShowWarnings(launch);
     return result;
   }

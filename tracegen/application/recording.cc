@@ -15,6 +15,7 @@
 #include "traces/format/annotations.h"
 #include "traces/format/copy.h"
 #include "traces/format/limits.h"
+#include "traces/format/printable.h"
 #include "traces/format/reader.h"
 
 namespace heddle::tracegen {
@@ -192,9 +193,10 @@ absl::Status Recording::EndLaunch(trace::v1::Certificate* certificate) {
   return Break(std::move(status));
 }
 
-absl::Status Recording::AbandonLaunch(const std::string& reason) {
+absl::Status Recording::AbandonLaunch(const std::string& reason, bool told) {
   if (!error_.ok()) return error_;
   outcome_.failure = reason;
+  outcome_.told = told;
   if (!std::exchange(in_launch_, false)) return absl::OkStatus();
   return Break(writer_->AbandonLaunch());
 }
@@ -217,8 +219,9 @@ void Recording::ShowProgress(uint64_t block, uint64_t thread_instructions) {
   const double seconds = std::chrono::duration<double>(now - start_).count();
   const auto instructions = static_cast<double>(thread_instructions);
   absl::FPrintF(stderr, "\r\033[K%s: launch %u %.40s, block %u of %u, %.1f M thread-instructions, %.1f M/s, %.1f MB ",
-                outcome_.program, outcome_.launches, kernel_name_, block, grid_blocks_, instructions * 1e-6,
-                seconds > 0 ? instructions * 1e-6 / seconds : 0.0, static_cast<double>(writer_->totals().bytes) * 1e-6);
+                trace::Printable(outcome_.program), outcome_.launches, trace::Printable(kernel_name_), block,
+                grid_blocks_, instructions * 1e-6, seconds > 0 ? instructions * 1e-6 / seconds : 0.0,
+                static_cast<double>(writer_->totals().bytes) * 1e-6);
   std::fflush(stderr);
 }
 
@@ -243,6 +246,7 @@ CaptureOutcome Recording::Finish() {
   }
   if (!error_.ok()) {
     outcome_.complete = false;
+    outcome_.told = false;
     outcome_.failure = absl::StrCat("the trace cannot be written: ", error_.message());
   }
   writer_.reset();

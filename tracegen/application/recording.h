@@ -67,8 +67,9 @@ class Recording {
   trace::TraceWriter* writer() { return in_launch_ ? writer_.get() : nullptr; }
   // `certificate`: what the recording can stand for, without the launch's number; null if there is nothing to tell.
   absl::Status EndLaunch(trace::v1::Certificate* certificate);
-  // The launch has failed: the trace ends before it. Errors: those of the file, after which there is no trace.
-  absl::Status AbandonLaunch(const std::string& reason);
+  // The launch has failed: the trace ends before it. `told`: the program prints the reason itself. Errors: those of the
+  // file, after which there is no trace.
+  absl::Status AbandonLaunch(const std::string& reason, bool told);
 
   // A copy or fill between launches.
   absl::Status AddTransfer(const trace::v1::Transfer& transfer);

@@ -218,6 +218,7 @@ std::string Encode(const CaptureOutcome& outcome) {
                {"threads", Number(outcome.threads)},
                {"thread_instructions", Number(outcome.thread_instructions)},
                {"failure", outcome.failure},
+               {"told", Number(outcome.told)},
                {"complete", Number(outcome.complete)}});
 }
 
@@ -233,6 +234,7 @@ absl::StatusOr<CaptureOutcome> DecodeOutcome(const std::string& text) {
   outcome.threads = reader.Number("threads");
   outcome.thread_instructions = reader.Number("thread_instructions");
   outcome.failure = reader.Text("failure");
+  outcome.told = reader.Flag("told");
   outcome.complete = reader.Flag("complete");
   if (!reader.ok()) return absl::InvalidArgumentError("an incomplete outcome");
   return outcome;

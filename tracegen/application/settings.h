@@ -63,6 +63,7 @@ struct CaptureOutcome {
   uint64_t threads = 0;
   uint64_t thread_instructions = 0;
   std::string failure;   // why there is no trace, or why it ends early; empty if all went well
+  bool told = false;     // the program has printed `failure` itself
   bool complete = true;  // false: there is no trace
 };
 std::string Encode(const CaptureOutcome& outcome);

@@ -29,7 +29,7 @@ TEST_F(ApplicationTest, CaptureHasAllLaunchesInOrder) {
   const Run run = Capture("compute");
   EXPECT_EQ(run.status, 0);
   EXPECT_EQ(run.out, "right\n");
-  EXPECT_THAT(run.errors, HasSubstr("3 launches, 2112 threads"));
+  EXPECT_THAT(run.errors, HasSubstr("3 launches, 2,112 threads"));
   EXPECT_THAT(Leftovers(), IsEmpty());
   const auto reader = Open();
   ASSERT_NE(reader, nullptr);
@@ -159,7 +159,7 @@ TEST_F(ApplicationTest, MemoryDoesNotGrowWithBlocksAndLaunches) {
   EXPECT_EQ(run.status, 0) << run.errors;
   EXPECT_THAT(run.out, HasSubstr("right\n"));
   EXPECT_LT(std::atoi(run.out.c_str()), 500) << "megabytes; LLVM's code takes about a hundred of them";
-  EXPECT_THAT(run.errors, HasSubstr("2001 launches, 9664000 threads"));
+  EXPECT_THAT(run.errors, HasSubstr("2,001 launches, 9,664,000 threads"));
 }
 
 TEST_F(ApplicationTest, ProcessesOfARunAreMerged) {
