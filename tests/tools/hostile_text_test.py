@@ -8,7 +8,7 @@ import subprocess
 import unicodedata
 import xml.dom.minidom
 
-from heddle_command import HEDDLE, SAMPLES, CommandTest, heddle, main
+from heddle_command import BUILD, HEDDLE, SAMPLES, CommandTest, heddle, main
 
 TAINT = os.environ["HEDDLE_TAINT_TRACE"]
 # A colour, a title, markup, another writing direction, a line end, a colour by C1, quotes.
@@ -122,6 +122,18 @@ class HostileText(CommandTest):
         for file in plain.iterdir():
             self.assert_clean(exported / file.name)
             self.assertEqual(len((exported / file.name).read_text().splitlines()), len(file.read_text().splitlines()))
+
+    def test_the_python_reader(self):
+        environment = {**os.environ, "PYTHONPATH": str(BUILD / "python")}
+        python = "/usr/bin/python3"  # Debian's packages belong to it
+        if subprocess.run([python, "-c", "import google.protobuf, numpy, zstandard"], stderr=subprocess.DEVNULL,
+                          check=False).returncode != 0:
+            self.skipTest("its packages are not installed")
+        done = subprocess.run([python, "-m", "heddle.trace", str(self.trace)], env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=240, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(acting(done.stdout), [])
+        self.assertIn(b"RED", done.stdout)
 
     def test_sweeps(self):
         spec = self.folder / "spec.textproto"

@@ -24,6 +24,11 @@ from heddle.writers import last_writers
 __all__ = ["Chunk", "Trace", "TraceError", "accesses_of_blocks", "last_writers", "threads_per_block"]
 
 
+def printable(text):
+    """The text with what acts on a terminal instead of being seen as escapes."""
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in str(text))
+
+
 def main(arguments):
     """Prints what threads did, for people and for tests."""
     with_addresses = len(arguments) == 3 and arguments[1] == "--addresses"
@@ -35,7 +40,8 @@ def main(arguments):
             opened.verify()
             for launch in opened.launches():
                 size = threads_per_block(launch)
-                print(f"launch {launch.id} {opened.programs[launch.program].name} {size} {int(launch.recorded)}")
+                print(f"launch {launch.id} {printable(opened.programs[launch.program].name)} {size} "
+                      f"{int(launch.recorded)}")
                 for chunk in opened.chunks(launch):
                     for thread in range(len(chunk.path_of_thread)):
                         place = f"{chunk.blocks[thread // size]} {chunk.part} {thread % size}:"
@@ -44,7 +50,7 @@ def main(arguments):
                             pairs = zip(chunk.access_instructions(thread), chunk.addresses(thread))
                             print(place, *(f"{instruction}@{address:x}" for instruction, address in pairs))
     except (TraceError, OSError) as error:
-        print(error, file=sys.stderr)
+        print(printable(error), file=sys.stderr)
         return 1
     return 0
 
