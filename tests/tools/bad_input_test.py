@@ -247,7 +247,8 @@ class FailedRuns(CommandTest):
         # A leading 0 would be read as octal, and a sign as a huge number.
         for value in ("010", "-1", "1e3", "0x10", "2000000"):
             for command in (["replay", SAMPLE, "--jobs"], ["replay", SAMPLE, "--draw", "-", "--draw-sm"],
-                            ["replay", SAMPLE, "--jitter"], ["characterise", SAMPLE, "--jobs"],
+                            ["replay", SAMPLE, "--jitter"], ["replay", SAMPLE, "--trace-memory"],
+                            ["sweep", "run", self.folder, "--trace-memory"], ["characterise", SAMPLE, "--jobs"],
                             ["trace", "limits", SAMPLE, "--warp-size"], ["sweep", "run", self.folder, "--jobs"],
                             ["trace", "repack", SAMPLE, "-o", self.folder / "t", "--level"]):
                 self.assert_refused(2, *command, value, says=[command[-1], "whole number"])

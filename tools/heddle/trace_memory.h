@@ -11,7 +11,7 @@ namespace heddle::tools {
 
 // In MiB.
 inline constexpr uint64_t kTraceMemory = replay::ReplayOptions::kDefaultCacheBytes >> 20;
-inline constexpr uint64_t kMostTraceMemory = uint64_t{1} << 24;
+inline constexpr uint64_t kMostTraceMemory = uint64_t{1} << 20;
 inline constexpr char kTraceMemoryHelp[] =
     "MiB of decoded trace data that may be kept, by all threads; if the thread blocks on the SMs read more,\n"
     "parts are decoded again, and a note says how often";
