@@ -405,6 +405,10 @@ class Loader {
     for (const v1::WarpHandOff& hand_off : certificate.hand_off()) {
       last = std::max({last, hand_off.writer(), hand_off.reader()});
     }
+    for (const v1::WarpWait& wait : certificate.warp_wait()) last = std::max(last, wait.instruction());
+    for (const v1::Race& race : certificate.race()) last = std::max({last, race.writer(), race.other()});
+    for (const v1::MemoryDifference& difference : certificate.memory()) last = std::max(last, difference.writer());
+    for (const v1::OutsideRead& read : certificate.outside_read()) last = std::max(last, read.instruction());
     if (last >= program.instruction_count()) {
       return Refuse(frame, absl::StrCat("instruction ", last, " is not in the program"));
     }

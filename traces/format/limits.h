@@ -8,7 +8,7 @@
 namespace heddle::trace {
 
 inline constexpr uint32_t kMajorVersion = 1;
-inline constexpr uint32_t kMinorVersion = 2;  // newest that a header is given; the index names what 1.3 added
+inline constexpr uint32_t kMinorVersion = 6;  // newest that a header is given; the index names what 1.3 added
 // What a writer calls its files unless their header asks for a newer one: nothing later is needed to read them.
 inline constexpr uint32_t kUsualMinorVersion = 1;
 
