@@ -239,11 +239,14 @@ absl::Status CheckLockstep(const trace::TraceReader& reader, const trace::Launch
   for (const Certificate& certificate : reader.certificates()) {
     if (certificate.launch() != launch.launch.id() || certificate.hand_off_size() == 0) continue;
     const auto place = [&](uint32_t pc) { return trace::InstructionPlace(reader.header(), *launch.program, pc); };
+    const trace::v1::WarpHandOff& first = certificate.hand_off(0);
+    const bool overwrites = launch.program->instruction(first.reader()).op() == trace::v1::OP_STORE;
     return absl::FailedPreconditionError(absl::StrCat(
         "kernel '", trace::BriefKernelName(launch.program->name()),
-        "' relies on the threads of a warp running in lockstep: what ", place(certificate.hand_off(0).writer()),
-        " stores in shared memory, ", place(certificate.hand_off(0).reader()),
-        " loads in other threads without synchronization; ",
+        "' relies on the threads of a warp running in lockstep: what ",
+        place(overwrites ? first.reader() : first.writer()), " stores in shared memory, ",
+        place(overwrites ? first.writer() : first.reader()), overwrites ? " overwrites" : " loads",
+        " in other threads without synchronization; ",
         narrow ? absl::StrCat("the machine's warps have ", options.machine.core().warp_size(), " threads")
                : absl::StrCat("divergence policy '", divergence.name, "' puts threads of different warps together"),
         ", so no device could run it so. --force-regrouping replays it all the same"));

@@ -158,12 +158,19 @@ class Rows {
   }
 
   std::string HandOffsText(const char* first) const {
-    Table table({{first}, {"stored by", kLeft}, {"source", kLeft}, {"loaded by", kLeft}, {"source", kLeft}, {"loads"}});
+    Table table({{first},
+                 {"stored by", kLeft},
+                 {"source", kLeft},
+                 {"used by", kLeft},
+                 {"source", kLeft},
+                 {"how", kLeft},
+                 {"times"}});
     ForSome(hand_offs_, [&](const auto& key, const HandOff& row) {
       const Place writer = PlaceOf(*row.program, std::get<1>(key));
-      const Place loader = PlaceOf(*row.program, std::get<2>(key));
-      table.AddRow(
-          {absl::StrCat(row.number), writer.name, writer.source, loader.name, loader.source, WithThousands(row.count)});
+      const Place user = PlaceOf(*row.program, std::get<2>(key));
+      const bool overwritten = row.program->instruction(std::get<2>(key)).op() == trace::v1::OP_STORE;
+      table.AddRow({absl::StrCat(row.number), writer.name, writer.source, user.name, user.source,
+                    overwritten ? "overwritten" : "loaded", WithThousands(row.count)});
     });
     return absl::StrCat("\nShared memory through which threads of a warp pass data without synchronization\n",
                         table.Text(2), More(hand_offs_.size()));

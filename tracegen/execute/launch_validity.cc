@@ -5,11 +5,21 @@
 
 namespace heddle::tracegen {
 
+std::vector<uint32_t> StoredConstants(const InstrumentedKernel& kernel, const trace::Program& program) {
+  std::vector<uint32_t> constants(program.instruction_count());
+  for (const RecordedBlock& block : kernel.blocks) {
+    for (size_t i = 0; i < block.access_constants.size(); ++i) {
+      constants[block.access_instructions[i]] = block.access_constants[i];
+    }
+  }
+  return constants;
+}
+
 LaunchValidity::LaunchValidity(const InstrumentedKernel& kernel, const trace::Program& program,
                                const Geometry& geometry, bool lockstep)
-    : kernel_(kernel), lockstep_(lockstep) {
+    : kernel_(kernel), program_(program), lockstep_(lockstep) {
   const uint32_t bytes = SharedBytes(kernel, geometry);
-  if (bytes != 0) shared_.emplace(program, geometry.threads(), bytes);
+  if (bytes != 0) shared_.emplace(program, geometry.threads(), bytes, StoredConstants(kernel, program));
 }
 
 bool LaunchValidity::Complete(trace::v1::Certificate& certificate) const {
@@ -22,7 +32,8 @@ bool LaunchValidity::Complete(trace::v1::Certificate& certificate) const {
       hand_off.set_count(count);
     }
   }
-  return lockstep_ || certificate.runs() != 0 || certificate.hand_off_size() != 0 || !certificate.failure().empty();
+  return lockstep_ || certificate.runs() != 0 ||
+         certificate.hand_off_size() != 0 || !certificate.failure().empty();
 }
 
 std::vector<std::string> LaunchValidity::Warnings() const {
@@ -30,10 +41,13 @@ std::vector<std::string> LaunchValidity::Warnings() const {
   if (!shared_.has_value()) return warnings;
   if (!lockstep_ && !shared_->hand_offs().empty()) {
     const auto& [writer, reader] = shared_->hand_offs().begin()->first;
+    const bool overwrites = program_.instruction(reader).op() == trace::v1::OP_STORE;
     warnings.push_back(absl::StrCat(
         "kernel '", trace::BriefKernelName(kernel_.name),
-        "': threads of a warp share data without synchronization: what is stored at ", PlaceOf(writer),
-        " is loaded by other threads at ", PlaceOf(reader), ", with no barrier and no warp operation in between",
+        "': threads of a warp share data without synchronization: what is stored at ",
+        overwrites ? absl::StrCat(PlaceOf(reader), " is overwritten by other threads at ", PlaceOf(writer))
+                   : absl::StrCat(PlaceOf(writer), " is loaded by other threads at ", PlaceOf(reader)),
+        ", with no barrier and no warp operation in between",
         "; if the code relies on warps that run in lockstep, its results are wrong: capture it with --lockstep"));
   }
   if (const auto& first = shared_->uninitialized(); first.has_value()) {

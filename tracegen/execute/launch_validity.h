@@ -2,6 +2,7 @@
 #ifndef HEDDLE_TRACEGEN_EXECUTE_LAUNCH_VALIDITY_H_
 #define HEDDLE_TRACEGEN_EXECUTE_LAUNCH_VALIDITY_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,12 +13,14 @@
 
 namespace heddle::tracegen {
 
+// By instruction a number that stands for the constant that it stores, 0 = none is known. The kernel records.
+std::vector<uint32_t> StoredConstants(const InstrumentedKernel& kernel, const trace::Program& program);
+
 // Watches one launch. The kernel is the form that records.
 class LaunchValidity {
  public:
   LaunchValidity(const InstrumentedKernel& kernel, const trace::Program& program, const Geometry& geometry,
                  bool lockstep);
-
   // For BlockRunner::SetObserver while the launch is recorded; null if there is nothing to look for.
   BlockObserver* observer() { return shared_.has_value() ? &*shared_ : nullptr; }
 
@@ -31,6 +34,7 @@ class LaunchValidity {
   std::string PlaceOf(trace::Pc pc) const;
 
   const InstrumentedKernel& kernel_;
+  const trace::Program& program_;
   bool lockstep_;
   std::optional<SharedMemoryCheck> shared_;  // if the launch has shared memory
 };

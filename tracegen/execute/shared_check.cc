@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/match.h"
 
@@ -31,10 +32,12 @@ uint64_t OrderOf(const trace::Program& program, trace::Pc pc) {
 
 }  // namespace
 
-SharedMemoryCheck::SharedMemoryCheck(const trace::Program& program, uint32_t threads, uint32_t shared_bytes)
+SharedMemoryCheck::SharedMemoryCheck(const trace::Program& program, uint32_t threads, uint32_t shared_bytes,
+                                     std::vector<uint32_t> constants)
     : program_(program),
       threads_(threads),
       shared_bytes_(shared_bytes),
+      constants_(std::move(constants)),
       path_of_thread_(threads),
       lanes_(kWarpWidth),
       next_stretch_(threads) {
@@ -91,7 +94,7 @@ SharedMemoryCheck::Path SharedMemoryCheck::StepsOf(std::span<const uint8_t> take
                   Stretch& stretch = stretches_.back();
                   ++stretch.end;
                   stretch.kinds |= item.kind;
-                  path.mixed |= MayHandOff(stretch.kinds);
+                  path.mixed |= MayHandOff(stretch.kinds, stretch.end - stretch.first > 1);
                   steps_.push_back({position + item.position, item.pc, item.order, item.bytes, item.kind});
                 }
                 position += block.access_count;
@@ -261,13 +264,19 @@ void SharedMemoryCheck::FindHandOffs(uint32_t warp, const Threads& threads) {
     }
     if (interval == kNoInterval) return;
     uint32_t kinds = 0;
+    const Step* step = nullptr;  // of all lanes, if each has one
+    bool several = false;
     for (uint32_t lane = 0; lane < lanes; ++lane) {
       const bool takes_part =
           next[lane] != path_of_thread_[first + lane].end && stretches_[next[lane]].interval == interval;
       stretch_of_lane_[lane] = takes_part ? &stretches_[next[lane]++] : nullptr;
-      if (takes_part) kinds |= stretch_of_lane_[lane]->kinds;
+      if (!takes_part) continue;
+      const Stretch& stretch = *stretch_of_lane_[lane];
+      kinds |= stretch.kinds;
+      if (step == nullptr) step = &steps_[stretch.first];
+      several |= stretch.end - stretch.first > 1 || steps_[stretch.first].pc != step->pc;
     }
-    if (!MayHandOff(kinds)) continue;
+    if (!MayHandOff(kinds, several)) continue;
     ++stamp_;
     if (!FindHandOffsInStep(warp, threads)) FindHandOffsIn(warp, threads);
   }
@@ -288,11 +297,29 @@ bool SharedMemoryCheck::FindHandOffsInStep(uint32_t warp, const Threads& threads
       if (units_.back().first == units_.back().end) return false;
     }
   }
+  const auto lanes = static_cast<uint32_t>(units_.size() / (same->end - same->first));
+  if (same->kinds == kStore && StepsLieApart(lanes)) return true;
   const Units* units = units_.data();
   for (uint32_t i = same->first; i < same->end; ++i) {
+    ++step_;
     for (uint32_t lane = 0; lane < kWarpWidth; ++lane) {
       if (stretch_of_lane_[lane] != nullptr) Touch(lane, steps_[i].pc, steps_[i].kind, *units++);
     }
+    EndStep();
+  }
+  return true;
+}
+
+bool SharedMemoryCheck::StepsLieApart(uint32_t lanes) const {
+  Units all = {~0u, 0};  // of the steps before
+  for (size_t i = 0; i < units_.size(); i += lanes) {
+    Units step = units_[i];
+    for (uint32_t lane = 1; lane < lanes; ++lane) {
+      step.first = std::min(step.first, units_[i + lane].first);
+      step.end = std::max(step.end, units_[i + lane].end);
+    }
+    if (i != 0 && step.first < all.end && all.first < step.end) return false;
+    all = {std::min(all.first, step.first), std::max(all.end, step.end)};
   }
   return true;
 }
@@ -313,22 +340,23 @@ void SharedMemoryCheck::FindHandOffsIn(uint32_t warp, const Threads& threads) {
       if (next[lane] != lanes_[lane].size()) order = std::min(order, lanes_[lane][next[lane]].order);
     }
     if (order == ~uint64_t{0}) return;
+    ++step_;
     for (uint32_t lane = 0; lane < kWarpWidth; ++lane) {
       if (next[lane] == lanes_[lane].size() || lanes_[lane][next[lane]].order != order) continue;
       const Access& access = lanes_[lane][next[lane]++];
       Touch(lane, access.pc, access.kind, access.units);
     }
+    EndStep();
   }
 }
 
 void SharedMemoryCheck::Touch(uint32_t lane, trace::Pc pc, Kind kind, Units units) {
   const uint32_t self = 1u << lane;
-  const auto is_of_others = [self](const Latest& latest) { return (latest.lanes & ~self) != 0; };
   const auto reads = [&](const Latest& written) {
-    if (is_of_others(written) && (written.lanes & self) == 0) ++hand_offs_[{written.pc, pc}];
+    if (written.IsOfOthers(self)) ++hand_offs_[{written.pc, pc}];
   };
-  const auto overwrites = [&](const Latest& read) {
-    if (is_of_others(read)) ++hand_offs_[{pc, read.pc}];
+  const auto overwrites = [&](const LatestTwo& read) {
+    if (const trace::Pc* other = read.ByOther(self)) ++hand_offs_[{pc, *other}];
   };
   for (uint32_t unit = units.first; unit < units.end; ++unit) {
     Place& place = places_[unit];
@@ -344,16 +372,32 @@ void SharedMemoryCheck::Touch(uint32_t lane, trace::Pc pc, Kind kind, Units unit
         break;
       case kStore:
         overwrites(place.load);
-        overwrites(place.atomic);
-        place.store.Add(pc, self);
+        overwrites(place.atomic_of);
+        if (place.store.step != step_ && place.store.lanes != 0) {
+          if (StoreTheSame(place.store.pc, pc)) {
+            place.store.step = step_;
+          } else {
+            overwritten_.push_back({unit, place.store.pc, place.store.lanes});
+          }
+        }
+        place.store.Add(step_, pc, self);
         break;
       default:
         reads(place.store);
         overwrites(place.load);
-        place.atomic.Add(pc, self);
+        place.atomic.Add(step_, pc, self);
+        place.atomic_of.Add(pc, self);
         break;
     }
   }
+}
+
+void SharedMemoryCheck::EndStep() {
+  for (const Overwritten& old : overwritten_) {
+    const Latest& store = places_[old.unit].store;
+    if ((old.lanes & ~store.lanes) != 0) ++hand_offs_[{store.pc, old.pc}];
+  }
+  overwritten_.clear();
 }
 
 }  // namespace heddle::tracegen

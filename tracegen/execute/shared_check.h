@@ -25,29 +25,35 @@ namespace heddle::tracegen {
 // Barriers and warp operations divide what a thread does into intervals: number of barriers passed, and of warp
 // operations since the last one. Between two accesses by different threads of a warp in intervals of the same number
 // there is nothing that orders them. Such accesses are gone through in the order that a warp in lockstep has (lowest
-// instruction first, as BlockRunner's lockstep), whatever the order in which the threads happened to run. A hand-off is
-// a load of what another thread has stored last, unless the thread itself has stored there by the same instruction; or
-// a store to what another thread has loaded. Atomics are both, but not among themselves. Warp operations count whatever
-// their mask, so that a hand-off behind one for other threads is missed; so is one between parts of a block that is cut
-// in time.
+// instruction first, as BlockRunner's lockstep), whatever the order in which the threads happened to run; threads that
+// are at the same instruction run it together. A hand-off is
+// * a load of what another thread has stored last, unless the thread itself has taken part in that store;
+// * a store to what another thread has loaded;
+// * a store over that of another thread, unless that thread takes part in it: whoever runs last would leave its value.
+// Stores of the same constant count as one, as it does not matter whose comes last. Atomics are loads and stores, but
+// not among themselves. Warp operations count whatever their mask, so that a hand-off behind one for other threads is
+// missed; so is one between parts of a block that is cut in time.
 //
-// Most kernels pass quickly: an interval in which a warp only loads, or only stores, needs no look at addresses, nor do
+// Most kernels pass quickly: an interval in which a warp only loads, or stores once, needs no look at addresses, nor do
 // loads behind a barrier by which all of shared memory has been stored to.
 //
 // A load of a place that no thread has stored to before the same barrier reads what is not initialized.
 class SharedMemoryCheck final : public BlockObserver {
  public:
-  using HandOff = std::pair<trace::Pc, trace::Pc>;  // instruction that stores, instruction that loads
+  // Instruction that stores, and the one that loads, or that stores what the first one overwrites.
+  using HandOff = std::pair<trace::Pc, trace::Pc>;
 
   // Of one launch of `program`, which must outlive the check, with so many threads and so much shared memory per block.
-  SharedMemoryCheck(const trace::Program& program, uint32_t threads, uint32_t shared_bytes);
+  // `constants`: by instruction a number that stands for the constant that it stores, 0 = none is known; may be empty.
+  SharedMemoryCheck(const trace::Program& program, uint32_t threads, uint32_t shared_bytes,
+                    std::vector<uint32_t> constants = {});
 
   absl::Status AddBlock(uint64_t block, BlockRecords& records, std::span<const uint64_t> consumed, bool last) override;
   bool CanBeCopied() const override { return true; }
   std::string TakeFindings() override;
   void AddFindings(std::string_view findings) override;
 
-  // Number of loads by pair of instructions.
+  // Number of loads, or of places stored over, by pair of instructions.
   const std::map<HandOff, uint64_t>& hand_offs() const { return hand_offs_; }
   // The first load, and its block, of what was not initialized.
   struct Uninitialized {
@@ -113,22 +119,52 @@ class SharedMemoryCheck final : public BlockObserver {
     trace::Pc pc = 0;
     Kind kind = kLoad;
   };
-  // What the latest instruction of a kind that accessed a place was, and for which lanes of the warp.
+  // The latest instruction of a kind that accessed a place, and the lanes of the warp that ran it together.
   struct Latest {
+    uint64_t step = 0;
     trace::Pc pc = 0;
     uint32_t lanes = 0;
-    void Add(trace::Pc by, uint32_t lane) {
-      if (by != pc) lanes = 0;
+    void Add(uint64_t at, trace::Pc by, uint32_t lane) {
+      if (at != step) lanes = 0;
+      step = at;
       pc = by;
       lanes |= lane;
+    }
+    bool IsOfOthers(uint32_t lane) const { return (lanes & ~lane) != 0 && (lanes & lane) == 0; }
+  };
+  // The latest access of a kind, and the latest one by another lane than that one's.
+  struct LatestTwo {
+    trace::Pc pc = 0;
+    trace::Pc other_pc = 0;
+    uint32_t lane = 0;
+    uint32_t other_lane = 0;
+    void Add(trace::Pc by, uint32_t of) {
+      if (of != lane) {
+        other_pc = pc;
+        other_lane = lane;
+      }
+      pc = by;
+      lane = of;
+    }
+    // The latest one by another lane than `self`; null if there is none.
+    const trace::Pc* ByOther(uint32_t self) const {
+      if (lane != self) return lane != 0 ? &pc : nullptr;
+      return other_lane != 0 ? &other_pc : nullptr;
     }
   };
   // Of one warp and interval.
   struct Place {
     uint64_t stamp = 0;
     Latest store;
-    Latest load;
     Latest atomic;
+    LatestTwo load;
+    LatestTwo atomic_of;
+  };
+  // What a place's latest store was before that of the present step.
+  struct Overwritten {
+    uint32_t unit = 0;
+    trace::Pc pc = 0;
+    uint32_t lanes = 0;
   };
   // When a place was first stored to: 1 + number of barriers before, kNever = not yet.
   struct FirstStore {
@@ -138,7 +174,10 @@ class SharedMemoryCheck final : public BlockObserver {
   };
   static constexpr uint32_t kNever = ~uint32_t{0};
 
-  static bool MayHandOff(uint32_t kinds) { return (kinds & (kinds - 1)) != 0; }
+  // Of accesses of these kinds, `several` or one by each thread.
+  static bool MayHandOff(uint32_t kinds, bool several) {
+    return (kinds & (kinds - 1)) != 0 || (kinds == kStore && several);
+  }
   // 1 + number of barriers in front of it.
   static uint32_t BarriersOf(const Stretch& stretch) { return static_cast<uint32_t>(1 + (stretch.interval >> 32)); }
   Path StepsOf(std::span<const uint8_t> taken, bool to_exit, ThreadState& state);
@@ -152,12 +191,20 @@ class SharedMemoryCheck final : public BlockObserver {
   void FindHandOffsIn(uint32_t warp, const Threads& threads);
   // If all threads take the same steps, all of them in shared memory. False: nothing was done.
   bool FindHandOffsInStep(uint32_t warp, const Threads& threads);
+  // Whether units_ of one step after the other, `lanes` of each, lie apart, as far as their bounds tell.
+  bool StepsLieApart(uint32_t lanes) const;
+  // The accesses of one step: first all lanes, then its end.
   void Touch(uint32_t lane, trace::Pc pc, Kind kind, Units units);
+  void EndStep();
+  bool StoreTheSame(trace::Pc a, trace::Pc b) const {
+    return !constants_.empty() && constants_[a] != 0 && constants_[a] == constants_[b];
+  }
 
   const trace::Program& program_;
   uint32_t threads_;
   uint32_t shared_bytes_;
   uint32_t unit_bits_ = 2;  // a unit has 2^unit_bits_ bytes
+  const std::vector<uint32_t> constants_;
   std::vector<Item> items_;
   std::vector<uint32_t> first_item_;  // by basic block, and one more
   bool in_block_ = false;             // parts of the block have been seen
@@ -171,7 +218,9 @@ class SharedMemoryCheck final : public BlockObserver {
   std::vector<std::vector<Access>> lanes_;
   std::vector<Units> units_;
   uint64_t stamp_ = 0;
+  uint64_t step_ = 0;
   std::vector<Place> places_;
+  std::vector<Overwritten> overwritten_;  // in the present step
   std::vector<FirstStore> first_store_;
   uint32_t settled_ = kNever;  // as FirstStore: by when every place of the block has had a plain store
   // For NoteStores.

@@ -34,6 +34,9 @@ struct RecordedBlock {
   std::vector<uint32_t> access_instructions;  // by position: the PTX instruction in the program
   std::vector<uint32_t> access_bytes;         // by position
   std::vector<Site> access_sites;             // by position
+  // By position: a number that stands for the constant that is stored, the same for the same bytes of a kernel; 0 = it
+  // is none, or no store.
+  std::vector<uint32_t> access_constants;
 
   // Whether all accesses are at the same place in the source. If not, ThreadOwn::block_base tells which one failed.
   bool OneSite() const {

@@ -3,6 +3,7 @@
 #define HEDDLE_TRACEGEN_INSTRUMENT_KERNEL_PASS_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,8 @@ struct KernelPass {
   // Filled by FindWaits if the kernel has polling loops: them, and everything that may change memory or a clock.
   std::vector<PollingLoop> polling_loops;
   std::vector<llvm::Instruction*> changes;
+  // By size and bits of constants that are stored: their numbers in RecordedBlock.
+  std::map<std::pair<uint64_t, uint64_t>, uint32_t> constants;
 
   // Source place of an instruction of the clone (or of its function, when it has none).
   Site SiteOf(const llvm::Instruction& instruction) const;

@@ -116,6 +116,26 @@ bool IsCommon(const trace::v1::Instruction& access) {
          access.space() == trace::v1::SPACE_GENERIC;
 }
 
+// RecordedBlock::access_constants of an access of so many bytes.
+uint32_t ConstantOf(KernelPass& pass, const llvm::Instruction& access, uint64_t bytes) {
+  const auto* store = dyn_cast<llvm::StoreInst>(&access);
+  if (store == nullptr) return 0;
+  const auto* constant = dyn_cast<llvm::Constant>(store->getValueOperand());
+  if (constant == nullptr || pass.module->getDataLayout().getTypeStoreSize(constant->getType()) != bytes) return 0;
+  constexpr uint32_t kZero = 1;  // of any size
+  if (constant->isNullValue()) return kZero;
+  uint64_t bits = 0;
+  if (const auto* integer = dyn_cast<llvm::ConstantInt>(constant); integer != nullptr && bytes <= 8) {
+    bits = integer->getZExtValue();
+  } else if (const auto* number = dyn_cast<llvm::ConstantFP>(constant); number != nullptr && bytes <= 8) {
+    bits = number->getValueAPF().bitcastToAPInt().getZExtValue();
+  } else {
+    return 0;
+  }
+  const auto next = static_cast<uint32_t>(kZero + 1 + pass.constants.size());
+  return pass.constants.try_emplace({bytes, bits}, next).first->second;
+}
+
 class Recorder {
  public:
   explicit Recorder(KernelPass& pass) : pass_(pass) {}
@@ -204,6 +224,7 @@ class Recorder {
     recorded.access_instructions.resize(link.accesses);
     recorded.access_bytes.resize(link.accesses);
     recorded.access_sites.resize(link.accesses);
+    recorded.access_constants.resize(link.accesses);
     for (llvm::Instruction* i : body) {
       if (recorded.site.line == 0) recorded.site = pass_.SiteOf(*i);
     }
@@ -271,6 +292,7 @@ class Recorder {
           recorded.access_bytes[access.position] = linked.access_bytes();
           recorded.access_instructions[access.position] = access.instruction;
           recorded.access_sites[access.position] = pass_.SiteOf(*i);
+          recorded.access_constants[access.position] = ConstantOf(pass_, *i, linked.access_bytes());
           ++stored;
         }
         if (i == last) check.Finish(i, base);

@@ -186,6 +186,71 @@ __global__ void k(int* out) {
            }());
 }
 
+// A thread stores to what another one has loaded, whose own load comes behind that.
+TEST_F(LockstepTest, AStoreToWhatAnotherThreadHasLoadedIsToldAndMarked) {
+  const std::string source = R"(
+__global__ void k(int* out) {
+  __shared__ int s[32];
+  s[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  s[threadIdx.x] += s[threadIdx.x ^ 8];
+  __syncthreads();
+  out[threadIdx.x] = s[threadIdx.x];
+})";
+  std::vector<double> expected;
+  for (int i = 0; i < 32; ++i) expected.push_back(i + (i ^ 8));
+  options_.check = false;
+  const CaptureSummary summary = Succeeds(source, IntRecipe(1, 32, expected));
+  EXPECT_THAT(summary.warnings, Contains(AllOf(HasSubstr("kernel.cu:6"), HasSubstr("--lockstep"))));
+  EXPECT_TRUE(HandOffs().contains({6, 6}));
+  options_.check = true;
+  options_.lockstep = true;
+  Succeeds(source, IntRecipe(1, 32, expected));
+  EXPECT_TRUE(HandOffs().contains({6, 6}));
+}
+
+// Every thread clears the whole array, then stores its own element.
+TEST_F(LockstepTest, AStoreOverThoseOfOtherThreadsIsToldAndMarked) {
+  const std::string source = R"(
+__global__ void k(int* out) {
+  __shared__ volatile int s[32];
+  for (int i = 0; i < 32; ++i) s[i] = 0;
+  s[threadIdx.x] = threadIdx.x + 1;
+  __syncthreads();
+  out[threadIdx.x] = s[threadIdx.x];
+})";
+  std::vector<double> expected;
+  for (int i = 0; i < 32; ++i) expected.push_back(i + 1);
+  options_.check = false;
+  const CaptureSummary summary = Succeeds(source, IntRecipe(1, 32, expected));
+  EXPECT_THAT(summary.warnings,
+              Contains(AllOf(HasSubstr("stored at kernel.cu:4 is overwritten by other threads at kernel.cu:5"),
+                             HasSubstr("--lockstep"))));
+  EXPECT_TRUE(HandOffs().contains({5, 4}));
+  options_.check = true;
+  options_.lockstep = true;
+  Succeeds(source, IntRecipe(1, 32, expected));
+}
+
+// Threads store over one another, but always the same value, and to places of their own.
+TEST_F(LockstepTest, StoresOfTheSameConstantAndToOwnPlacesAreNoHandOff) {
+  const CaptureSummary summary = Succeeds(R"(
+__global__ void k(int* out) {
+  __shared__ volatile int s[64];
+  __shared__ volatile int found;
+  s[threadIdx.x] = 3;
+  s[threadIdx.x + 32] = 4;
+  if (threadIdx.x == 3) found = 1;
+  s[threadIdx.x] = 5;
+  if (threadIdx.x > 20) found = 1;
+  __syncthreads();
+  out[threadIdx.x] = s[threadIdx.x] + s[threadIdx.x + 32] + found;
+})",
+                                          IntRecipe(1, 32, std::vector<double>(32, 10)));
+  EXPECT_THAT(summary.warnings, IsEmpty());
+  EXPECT_THAT(reader_->certificates(), IsEmpty());
+}
+
 TEST_F(LockstepTest, SharedMemoryThatNobodyHasWrittenIsTold) {
   const CaptureSummary summary = Succeeds(R"(
 __global__ void k(int* out) {

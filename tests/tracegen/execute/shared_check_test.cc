@@ -9,6 +9,7 @@
 #include <optional>
 #include <random>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "tests/traces/program_builder.h"
@@ -63,31 +64,37 @@ std::vector<Access> SharedAccessesOf(const Program& program, const ThreadTrace& 
   return accesses;
 }
 
-// Which threads of a warp have loaded, stored to, or changed a word last, and where.
-struct Word {
-  struct Latest {
-    trace::Pc pc = 0;
-    std::vector<size_t> lanes;
-    bool HasOther(size_t lane) const {
-      return std::any_of(lanes.begin(), lanes.end(), [lane](size_t other) { return other != lane; });
-    }
-    bool Has(size_t lane) const { return std::find(lanes.begin(), lanes.end(), lane) != lanes.end(); }
-    void Add(trace::Pc by, size_t lane) {
-      if (by != pc) lanes.clear();
-      pc = by;
-      lanes.push_back(lane);
-    }
-  };
-  Latest load, store, atomic;
+// What happened to a word in an interval: the threads that run an instruction together have the same step.
+struct Event {
+  uint64_t step = 0;
+  trace::Pc pc = 0;
+  size_t lane = 0;
+  trace::v1::OpClass op = trace::v1::OP_LOAD;
 };
+
+// The events of the latest step of a kind before `step`.
+std::vector<Event> LatestStep(const std::vector<Event>& events, trace::v1::OpClass op, uint64_t step) {
+  std::vector<Event> latest;
+  for (const Event& event : events) {
+    if (event.op != op || event.step >= step) continue;
+    if (!latest.empty() && latest[0].step != event.step) latest.clear();
+    latest.push_back(event);
+  }
+  return latest;
+}
+
+bool HasLane(const std::vector<Event>& events, size_t lane) {
+  return std::any_of(events.begin(), events.end(), [lane](const Event& event) { return event.lane == lane; });
+}
 
 // One warp in lockstep: of all threads' next accesses those of the earliest interval, and there of the lowest
 // instruction, go first.
-void AddHandOffs(const std::vector<std::vector<Access>>& lanes, HandOffs& found) {
+void AddHandOffs(const std::vector<std::vector<Access>>& lanes, const std::vector<uint32_t>& constants,
+                 HandOffs& found) {
   std::vector<size_t> next(lanes.size(), 0);
-  std::map<uint64_t, Word> words;
+  std::map<uint64_t, std::vector<Event>> words;
   std::tuple<uint64_t, uint64_t> interval;
-  for (;;) {
+  for (uint64_t step = 1;; ++step) {
     const Access* first = nullptr;
     for (size_t l = 0; l < lanes.size(); ++l) {
       if (next[l] == lanes[l].size()) continue;
@@ -97,30 +104,59 @@ void AddHandOffs(const std::vector<std::vector<Access>>& lanes, HandOffs& found)
     const auto when = first->when();
     if (interval != std::tuple(first->barriers, first->meetings)) words.clear();
     interval = {first->barriers, first->meetings};
+    std::map<uint64_t, std::vector<Event>> now;
     for (size_t l = 0; l < lanes.size(); ++l) {
       if (next[l] == lanes[l].size() || lanes[l][next[l]].when() != when) continue;
       const Access& access = lanes[l][next[l]++];
-      Word& word = words[access.address];
-      const bool loads = access.op != trace::v1::OP_STORE;
-      const bool stores = access.op != trace::v1::OP_LOAD;
+      now[access.address].push_back({step, access.pc, l, access.op});
+    }
+    for (auto& [address, events] : now) {
+      std::vector<Event>& word = words[address];
+      const trace::Pc pc = events[0].pc;
+      const trace::v1::OpClass op = events[0].op;
+      const bool loads = op != trace::v1::OP_STORE;
+      const bool stores = op != trace::v1::OP_LOAD;
       const bool is_atomic = loads && stores;
-      const auto reads = [&](const Word::Latest& written) {
-        if (written.HasOther(l) && !written.Has(l)) ++found[{written.pc, access.pc}];
-      };
-      if (loads) reads(word.store);
-      if (loads && !is_atomic) reads(word.atomic);
-      if (stores && word.load.HasOther(l)) ++found[{access.pc, word.load.pc}];
-      if (stores && !is_atomic && word.atomic.HasOther(l)) ++found[{access.pc, word.atomic.pc}];
-      (is_atomic ? word.atomic : stores ? word.store : word.load).Add(access.pc, l);
+      std::vector<Event> stored = LatestStep(word, trace::v1::OP_STORE, step);
+      const std::vector<Event> changed = LatestStep(word, trace::v1::OP_ATOMIC, step);
+      for (const Event& event : events) {
+        const auto reads = [&](const std::vector<Event>& written) {
+          if (!written.empty() && !HasLane(written, event.lane)) ++found[{written[0].pc, pc}];
+        };
+        if (loads) reads(stored);
+        if (loads && !is_atomic) reads(changed);
+        const auto overwrites = [&](trace::v1::OpClass read) {
+          for (auto other = word.rbegin(); other != word.rend(); ++other) {
+            if (other->op != read || other->lane == event.lane) continue;
+            ++found[{pc, other->pc}];
+            return;
+          }
+        };
+        if (stores) overwrites(trace::v1::OP_LOAD);
+        if (stores && !is_atomic) overwrites(trace::v1::OP_ATOMIC);
+      }
+      if (op == trace::v1::OP_STORE && !stored.empty()) {
+        const uint32_t constant = constants[pc];
+        if (constant != 0 && constants[stored[0].pc] == constant) {
+          for (const Event& event : stored) {
+            if (!HasLane(events, event.lane)) events.push_back({step, pc, event.lane, op});
+          }
+        } else if (std::any_of(stored.begin(), stored.end(),
+                               [&](const Event& event) { return !HasLane(events, event.lane); })) {
+          ++found[{pc, stored[0].pc}];
+        }
+      }
+      word.insert(word.end(), events.begin(), events.end());
     }
   }
 }
 
-void AddBlock(uint64_t block, const std::vector<std::vector<Access>>& threads, Found& found) {
+void AddBlock(uint64_t block, const std::vector<std::vector<Access>>& threads, const std::vector<uint32_t>& constants,
+              Found& found) {
   for (size_t first = 0; first < threads.size(); first += kWarpWidth) {
     const size_t end = std::min<size_t>(threads.size(), first + kWarpWidth);
     AddHandOffs({threads.begin() + static_cast<ptrdiff_t>(first), threads.begin() + static_cast<ptrdiff_t>(end)},
-                found.hand_offs);
+                constants, found.hand_offs);
   }
   const auto is_stored_before = [&](const Access& load) {
     for (const std::vector<Access>& accesses : threads) {
@@ -165,7 +201,9 @@ void ExpectTheSame(const Case& c) {
   }
   absl::StatusOr<Program> program = Program::Create(proto);
   ASSERT_TRUE(program.ok()) << program.status();
-  SharedMemoryCheck check(*program, c.threads, 4 * kWords);
+  std::vector<uint32_t> constants(program->instruction_count());
+  for (uint32_t& constant : constants) constant = static_cast<uint32_t>(below(3));  // 0: it stores none
+  SharedMemoryCheck check(*program, c.threads, 4 * kWords, constants);
   Found expected;
   for (uint64_t block = 0; block < 3; ++block) {
     std::vector<ThreadTrace> threads;
@@ -188,7 +226,7 @@ void ExpectTheSame(const Case& c) {
     }
     BlockRecords whole(records);
     ASSERT_EQ(check.AddBlock(block, whole, consumed, true), absl::OkStatus());
-    AddBlock(block, accesses, expected);
+    AddBlock(block, accesses, constants, expected);
   }
   EXPECT_EQ(check.hand_offs(), expected.hand_offs);
   ASSERT_EQ(check.uninitialized().has_value(), expected.uninitialized.has_value());
@@ -227,6 +265,53 @@ TEST(SharedMemoryCheck, ABarrierOrdersStoresAndLoads) {
     EXPECT_EQ(check.hand_offs(), with_barrier ? none : all);
     EXPECT_FALSE(check.uninitialized().has_value());
   }
+}
+
+// What a warp of threads does that each run the same instructions, with addresses of their own; without a barrier.
+HandOffs FoundIn(const Program& program, const std::vector<std::vector<uint64_t>>& words,
+                 std::vector<uint32_t> constants = {}) {
+  const auto threads = static_cast<uint32_t>(words.size());
+  SharedMemoryCheck check(program, threads, 256, std::move(constants));
+  std::vector<std::vector<uint64_t>> addresses = words;
+  std::vector<trace::ThreadRecord> records;
+  for (std::vector<uint64_t>& thread : addresses) {
+    for (uint64_t& address : thread) address = kSharedBase + 4 * address;
+    records.push_back({{}, thread});
+  }
+  BlockRecords whole(records);
+  EXPECT_EQ(check.AddBlock(0, whole, std::vector<uint64_t>(threads, words[0].size()), true), absl::OkStatus());
+  return check.hand_offs();
+}
+
+// s[i] += s[i ^ 8], whichever of the two is loaded first: the thread's own load does not hide the other one's.
+TEST(SharedMemoryCheck, AStoreToWhatAnotherThreadHasLoadedIsFoundBehindOwnLoads) {
+  using trace::testing::ProgramBuilder;
+  constexpr auto kShared = trace::v1::SPACE_SHARED;
+  const Program program = ProgramBuilder("k").Block("b").Load(kShared).Load(kShared).Store(kShared).Exit().Create();
+  for (const bool own_first : {true, false}) {
+    std::vector<std::vector<uint64_t>> words;
+    for (uint64_t t = 0; t < 32; ++t) words.push_back({own_first ? t : t ^ 8, own_first ? t ^ 8 : t, t});
+    EXPECT_EQ(FoundIn(program, words), (HandOffs{{{2, own_first ? 1 : 0}, 32}}));
+  }
+  std::vector<std::vector<uint64_t>> own;
+  for (uint64_t t = 0; t < 32; ++t) own.push_back({t, t, t});
+  EXPECT_EQ(FoundIn(program, own), HandOffs());
+}
+
+// Every thread stores to all words, then to its own one.
+TEST(SharedMemoryCheck, AStoreOverThoseOfOtherThreadsIsFound) {
+  using trace::testing::ProgramBuilder;
+  constexpr auto kShared = trace::v1::SPACE_SHARED;
+  const Program program = ProgramBuilder("k").Block("b").Store(kShared).Store(kShared).Store(kShared).Exit().Create();
+  std::vector<std::vector<uint64_t>> words;
+  for (uint64_t t = 0; t < 2; ++t) words.push_back({0, 1, t});
+  EXPECT_EQ(FoundIn(program, words), (HandOffs{{{2, 0}, 1}, {{2, 1}, 1}}));
+  EXPECT_EQ(FoundIn(program, words, {7, 7, 7}), HandOffs()) << "the same constant";
+  EXPECT_EQ(FoundIn(program, words, {7, 7, 8}), (HandOffs{{{2, 0}, 1}, {{2, 1}, 1}}));
+  // All threads store to one word, several times: each one's last store is that of all.
+  EXPECT_EQ(FoundIn(program, {{5, 5, 5}, {5, 5, 5}}), HandOffs());
+  // Words of their own, in turn.
+  EXPECT_EQ(FoundIn(program, {{0, 2, 0}, {1, 3, 1}}), HandOffs());
 }
 
 }  // namespace
