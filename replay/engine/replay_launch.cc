@@ -38,12 +38,9 @@ absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run) {
   if (!occupancy.ok()) return occupancy.status();
   const uint64_t resident = static_cast<uint64_t>(occupancy->blocks) * run.options.machine.sms();
   if (absl::Status status = CheckGridWaits(run.launch, resident); !status.ok()) return status;
-  if (run.configuration.divergence->info.traits.waits_at_post_dominators) {
-    absl::Status status = CheckWarpLocks(run.launch, run.options.machine.core().warp_size());
-    if (!status.ok()) {
-      return absl::Status(status.code(),
-                          absl::StrCat("under ", run.configuration.divergence->info.name, " ", status.message()));
-    }
+  if (absl::Status status = CheckWarpLocks(run.reader, run.launch, run.configuration.divergence->info, run.options);
+      !status.ok()) {
+    return status;
   }
   LaunchSimulation simulation(run, *occupancy);
   if (absl::Status status = simulation.Run(); !status.ok()) return status;

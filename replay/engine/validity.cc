@@ -69,6 +69,10 @@ struct KernelValidity {
   uint64_t lockstep = 0;   // launches
   SomeLaunches partial;    // thread blocks that were recorded
   SomeLaunches waiting;    // waits for another thread
+  SomeLaunches locks;      // that threads of a warp take together
+  SomeLaunches signals;    // memory that threads poll and others of their warp change
+  uint32_t lock_line = 0;
+  uint32_t signal_line = 0;
 
   void Add(const trace::LaunchView& launch, const Certificate* certificate) {
     ++launches;
@@ -77,6 +81,12 @@ struct KernelValidity {
     const uint64_t waits = static_cast<uint64_t>(totals.wait_size()) + totals.waits_not_listed();
     if (waits != 0) waiting.Add(launch, waits, waits);
     if (certificate == nullptr) return;
+    for (const trace::v1::WarpWait& wait : certificate->warp_wait()) {
+      SomeLaunches& some = wait.lock() ? locks : signals;
+      uint32_t& line = wait.lock() ? lock_line : signal_line;
+      if (some.first == nullptr) line = launch.program->instruction(wait.instruction()).source_line();
+      some.Add(launch, wait.count(), wait.count());
+    }
     hand_offs += certificate->hand_off_size() != 0;
     lockstep += certificate->lockstep();
     if (certificate->runs() == 0) return;
@@ -149,6 +159,14 @@ void AddCertificates(const std::map<std::string, KernelValidity>& kernels, std::
   if (uncertified != 0) notes.push_back(absl::StrCat("not certified", Of(uncertified, launches)));
 }
 
+// "launch 3 (bfs): " or "3,000 launches of bfs, launch 3 the first: ".
+std::string Which(const SomeLaunches& some) {
+  const std::string name = trace::BriefKernelName(some.first->program->name());
+  const uint32_t id = some.first->launch.id();
+  if (some.launches == 1) return absl::StrCat("launch ", id, " (", name, "): ");
+  return absl::StrCat(some.launches, " launches of ", name, ", launch ", id, " the first: ");
+}
+
 void AddLockstep(const std::map<std::string, KernelValidity>& kernels, std::vector<std::string>& notes) {
   for (const auto& [name, kernel] : kernels) {
     if (kernel.hand_offs == 0) continue;
@@ -159,14 +177,6 @@ void AddLockstep(const std::map<std::string, KernelValidity>& kernels, std::vect
                                      : "; it was not recorded in lockstep, so that its data and paths may be wrong "
                                        "(`heddle capture --lockstep`)"));
   }
-}
-
-// "launch 3 (bfs): " or "3,000 launches of bfs, launch 3 the first: ".
-std::string Which(const SomeLaunches& some) {
-  const std::string name = trace::BriefKernelName(some.first->program->name());
-  const uint32_t id = some.first->launch.id();
-  if (some.launches == 1) return absl::StrCat("launch ", id, " (", name, "): ");
-  return absl::StrCat(some.launches, " launches of ", name, ", launch ", id, " the first: ");
 }
 
 void AddPartialLaunches(const std::map<std::string, KernelValidity>& kernels, std::vector<std::string>& notes) {
@@ -188,6 +198,25 @@ void AddWaits(const std::map<std::string, KernelValidity>& kernels, std::vector<
     notes.push_back(absl::StrCat(Which(some), "threads waited ", some.number, some.number == 1 ? " time" : " times",
                                  " in a loop for another thread's write while recording; how often they polled then is "
                                  "replayed, not decided anew by the order of this run"));
+  }
+}
+
+// What waits would be there if threads of a warp ran together.
+void AddWarpWaits(const std::map<std::string, KernelValidity>& kernels, std::vector<std::string>& notes) {
+  for (const auto& [name, kernel] : kernels) {
+    if (kernel.locks.launches != 0) {
+      notes.push_back(absl::StrCat(Which(kernel.locks), "threads of a warp take one lock together at line ",
+                                   kernel.lock_line, " (", kernel.locks.number,
+                                   kernel.locks.number == 1 ? " time" : " times",
+                                   "); waits that did not happen while recording are not replayed"));
+    }
+    if (kernel.signals.launches != 0) {
+      notes.push_back(absl::StrCat(
+          Which(kernel.signals), "a loop polls at line ", kernel.signal_line,
+          " what another thread of the warp changes later (", kernel.signals.number,
+          kernel.signals.number == 1 ? " time" : " times",
+          "): a device whose warps wait at post-dominators may hang there, which is replayed as if it did not"));
+    }
   }
 }
 
@@ -220,6 +249,7 @@ std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
   }
   AddPartialLaunches(kernels, notes);
   AddWaits(kernels, notes);
+  AddWarpWaits(kernels, notes);
   uint64_t unrecorded = 0;
   for (const trace::LaunchView& launch : reader.launches()) unrecorded += !launch.launch.recorded();
   if (unrecorded != 0) {

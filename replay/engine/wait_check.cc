@@ -8,6 +8,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "replay/divergence/divergence_policy.h"
+#include "replay/engine/replay_result.h"
 #include "traces/format/kernel_name.h"
 
 namespace heddle::replay {
@@ -115,6 +117,49 @@ absl::Status CheckWarpLocks(const trace::LaunchView& launch, uint32_t warp_size)
         PlaceOf(*launch.program, wait.instruction()), " for a lock that thread ", wait.writer_thread(),
         " of the same warp holds, which waits for the others where the paths of the loop meet before it gives the lock "
         "back (livelock); policies that let the parts of a warp run independently, such as its, do not hang"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckWarpLocks(const trace::LaunchView& launch, const trace::v1::Certificate& certificate,
+                            uint32_t warp_size) {
+  for (const trace::v1::WarpWait& wait : certificate.warp_wait()) {
+    if (!wait.lock() || wait.thread() / warp_size != wait.other_thread() / warp_size) continue;
+    if (ReleasesBeforeMeeting(*launch.program, wait.instruction())) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "launch ", launch.launch.id(), " (", trace::BriefKernelName(launch.program->name()),
+        ") would never end: in block ", wait.block(), ", threads ", wait.other_thread(), " and ", wait.thread(),
+        " of one warp take the same lock together at ", PlaceOf(*launch.program, wait.instruction()),
+        "; the one that gets it waits for the other where the paths of the loop meet before it gives the "
+        "lock back (livelock). While recording, one had given it back before the other came; policies "
+        "that let the parts of a warp run independently, such as its, do not hang"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckWarpLocks(const trace::TraceReader& reader, const trace::LaunchView& launch,
+                            const PolicyInfo& divergence, const ReplayOptions& options) {
+  if (!divergence.traits.waits_at_post_dominators) return absl::OkStatus();
+  const uint32_t warp_size = options.machine.core().warp_size();
+  absl::Status status = CheckWarpLocks(launch, warp_size);
+  for (const trace::v1::Certificate& certificate : reader.certificates()) {
+    if (status.ok() && certificate.launch() == launch.launch.id()) {
+      status = CheckWarpLocks(launch, certificate, warp_size);
+    }
+  }
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat("under ", divergence.name, " ", status.message()));
+}
+
+absl::Status CheckWarpLocks(const trace::TraceReader& reader, const Configuration& configuration,
+                            const ReplayOptions& options) {
+  const auto divergence = DivergenceRegistry::Get().Find("divergence policy", configuration.divergence.name);
+  if (!divergence.ok()) return divergence.status();
+  const auto launches = SelectLaunches(reader, options.kernels);
+  if (!launches.ok()) return launches.status();
+  for (const trace::LaunchView* launch : *launches) {
+    if (absl::Status status = CheckWarpLocks(reader, *launch, (*divergence)->info, options); !status.ok())
+      return status;
   }
   return absl::OkStatus();
 }

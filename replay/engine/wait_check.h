@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "replay/engine/policy_registry.h"
+#include "replay/engine/replay.h"
 #include "traces/format/reader.h"
 
 namespace heddle::replay {
@@ -21,6 +23,18 @@ absl::Status CheckGridWaits(const trace::LaunchView& launch, uint64_t resident_b
 // cannot give it back before it meets the others at the immediate post-dominator of the branch that ends the waiting:
 // a warp that waits there for all its threads never goes on.
 absl::Status CheckWarpLocks(const trace::LaunchView& launch, uint32_t warp_size);
+
+// The same for locks that threads of a warp take together, according to the launch's certificate, even if nobody had to
+// wait for them while recording.
+absl::Status CheckWarpLocks(const trace::LaunchView& launch, const trace::v1::Certificate& certificate,
+                            uint32_t warp_size);
+
+// Both of one launch, and for all launches that options.kernels selects; for policies whose warps wait at immediate
+// post-dominators alone. The message names the policy.
+absl::Status CheckWarpLocks(const trace::TraceReader& reader, const trace::LaunchView& launch,
+                            const PolicyInfo& divergence, const ReplayOptions& options);
+absl::Status CheckWarpLocks(const trace::TraceReader& reader, const Configuration& configuration,
+                            const ReplayOptions& options);
 
 }  // namespace heddle::replay
 

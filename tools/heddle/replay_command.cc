@@ -10,6 +10,7 @@
 #include "replay/engine/machine.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/validity.h"
+#include "replay/engine/wait_check.h"
 #include "tools/heddle/commands.h"
 #include "tools/heddle/json.h"
 #include "tools/heddle/order_check.h"
@@ -116,7 +117,10 @@ absl::Status SkipUnfit(const Traces& traces, const replay::ReplayOptions& option
   std::vector<replay::Configuration> fit;
   for (const replay::Configuration& run : plan.runs) {
     absl::Status status;
-    for (const trace::TraceReader* trace : traces.replayed) status.Update(CheckLockstep(*trace, run, options));
+    for (const trace::TraceReader* trace : traces.replayed) {
+      status.Update(CheckLockstep(*trace, run, options));
+      status.Update(CheckWarpLocks(*trace, run, options));
+    }
     if (status.ok()) {
       fit.push_back(run);
     } else {

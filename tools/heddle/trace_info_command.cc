@@ -13,6 +13,7 @@
 #include "tools/heddle/trace_certificates.h"
 #include "tools/heddle/trace_commands.h"
 #include "tools/heddle/trace_file.h"
+#include "tools/heddle/trace_findings.h"
 #include "tools/heddle/waits_report.h"
 #include "tools/heddle/writers_report.h"
 #include "traces/format/info.h"
@@ -283,7 +284,7 @@ std::string InfoText(const std::string& path, const TraceReader& reader, const T
                     " launches, summed up by kernel here and below; --per-launch lists them\n");
   }
   absl::StrAppend(&text, Divergence(info, kernels, per_launch), Sizes(reader, info), WaitsReport(reader, per_launch),
-                  WritersText(writers, per_launch), CertificateText(reader, info, per_launch));
+                  WritersText(writers, per_launch), CertificateText(reader, info, per_launch), FindingsText(reader));
   return text;
 }
 

@@ -213,6 +213,12 @@ absl::Status BlockRunner::RunBlock(uint64_t block) {
         if (absl::Status status = EmptyRecord(); !status.ok()) return status;
         break;
       case Stop::kIdle:
+        if (const uint32_t held = HeldBack(); held != kNoThread) {
+          return IdleError(absl::StrCat("in lockstep (--lockstep) thread ", Coordinates(held),
+                                        ", which has left the loop, does not go on before the others of its warp: a "
+                                        "device whose warps wait for all their threads hangs here; without --lockstep "
+                                        "each thread goes on by itself"));
+        }
         return IdleError(geometry_.blocks() == 1
                              ? "the grid has no other blocks, and the host waits for the kernel"
                              : absl::StrCat("the grid has ", geometry_.blocks(),
@@ -337,7 +343,7 @@ Fiber* BlockRunner::Next() {
     return nullptr;
   }
   if (next_thread_ < thread_count_) return fibers_.Get();
-  if (ready_count_ == 0 && options_.lockstep) ReleaseTogether();
+  if (options_.lockstep && (ready_count_ == 0 || (!kernel_->waits.empty() && AllIdle()))) ReleaseTogether();
   if (ready_count_ == 0) {
     stop_ = Stop::kStuck;
     return nullptr;

@@ -297,7 +297,18 @@ class BlockRunner {
   void SetLimits(uint64_t instructions, const uint64_t* cursor);  // of a thread that went on there
   void ExtendLimits();                                            // as if a part began
   void ScrambleReady();                                           // another thread to the head of ready_
-  void ReleaseTogether();                                         // lockstep: the threads of a warp that go on next
+  // Lockstep: lets the threads of a warp that go on next go on. Of a warp whose threads furthest behind poll in vain,
+  // those that are still in the loop; none, as on a device, if all others have left it.
+  void ReleaseTogether();
+  // Lockstep: a thread that waits for others of its warp which poll in vain; kNoThread if there is none.
+  uint32_t HeldBack() const;
+  struct WarpFront {
+    uint64_t lowest = ~uint64_t{0};   // position of the threads in front of an access that are furthest behind
+    uint64_t polling = ~uint64_t{0};  // and of those that poll in vain
+    uint32_t loop = 0;                // in which these do: WaitSite
+  };
+  WarpFront FrontOf(uint32_t warp) const;
+  uint64_t PositionOf(uint32_t pc) const { return pc + (pc < kernel_->kernel_instructions ? uint64_t{1} << 32 : 0); }
   bool RecordFull() const;
   // Gives the processor away; returns when the thread goes on.
   void Suspend();

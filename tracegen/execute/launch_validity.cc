@@ -1,5 +1,8 @@
 #include "tracegen/execute/launch_validity.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "absl/strings/str_cat.h"
 #include "traces/format/kernel_name.h"
 
@@ -15,11 +18,54 @@ std::vector<uint32_t> StoredConstants(const InstrumentedKernel& kernel, const tr
   return constants;
 }
 
+absl::Status Observers::AddBlock(uint64_t block, BlockRecords& records, std::span<const uint64_t> consumed, bool last) {
+  for (BlockObserver* observer : observers_) {
+    if (absl::Status status = observer->AddBlock(block, records, consumed, last); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+bool Observers::CanBeCopied() const {
+  return std::ranges::all_of(observers_, [](const BlockObserver* observer) { return observer->CanBeCopied(); });
+}
+
+// Of one after the other, each behind its length.
+std::string Observers::TakeFindings() {
+  std::string all;
+  for (BlockObserver* observer : observers_) {
+    const std::string findings = observer->TakeFindings();
+    const uint64_t bytes = findings.size();
+    all.append(reinterpret_cast<const char*>(&bytes), sizeof(bytes));
+    all += findings;
+  }
+  return all;
+}
+
+void Observers::AddFindings(std::string_view findings) {
+  for (BlockObserver* observer : observers_) {
+    uint64_t bytes = 0;
+    std::memcpy(&bytes, findings.data(), sizeof(bytes));
+    observer->AddFindings(findings.substr(sizeof(bytes), bytes));
+    findings.remove_prefix(sizeof(bytes) + bytes);
+  }
+}
+
 LaunchValidity::LaunchValidity(const InstrumentedKernel& kernel, const trace::Program& program,
                                const Geometry& geometry, bool lockstep)
     : kernel_(kernel), program_(program), lockstep_(lockstep) {
   const uint32_t bytes = SharedBytes(kernel, geometry);
-  if (bytes != 0) shared_.emplace(program, geometry.threads(), bytes, StoredConstants(kernel, program));
+  if (bytes != 0) {
+    shared_.emplace(program, geometry.threads(), bytes, StoredConstants(kernel, program));
+    observers_.Add(&*shared_);
+  }
+  std::vector<uint32_t> polls;
+  for (const WaitSite& wait : kernel.waits) {
+    if (std::ranges::find(kernel.locks, wait.instruction) == kernel.locks.end()) polls.push_back(wait.instruction);
+  }
+  if (!polls.empty() || !kernel.locks.empty()) {
+    waits_.emplace(program, geometry.threads(), kernel.locks, polls);
+    observers_.Add(&*waits_);
+  }
 }
 
 bool LaunchValidity::Complete(trace::v1::Certificate& certificate) const {
@@ -32,8 +78,11 @@ bool LaunchValidity::Complete(trace::v1::Certificate& certificate) const {
       hand_off.set_count(count);
     }
   }
+  if (waits_.has_value()) {
+    for (const auto& [pc, wait] : waits_->waits()) *certificate.add_warp_wait() = wait;
+  }
   return lockstep_ || certificate.runs() != 0 ||
-         certificate.hand_off_size() != 0 || !certificate.failure().empty();
+         certificate.hand_off_size() != 0 || certificate.warp_wait_size() != 0 || !certificate.failure().empty();
 }
 
 std::vector<std::string> LaunchValidity::Warnings() const {

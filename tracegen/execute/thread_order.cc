@@ -18,28 +18,50 @@ void BlockRunner::ScrambleReady() {
 // it.
 void BlockRunner::BeforeAccess(uint32_t pc) {
   Thread& thread = threads_[running_];
-  const bool in_kernel = pc < kernel_->kernel_instructions;
-  thread.position = pc + (in_kernel ? uint64_t{1} << 32 : 0);
+  thread.position = PositionOf(pc);
   thread.state = State::kAtAccess;
   Suspend();
+}
+
+BlockRunner::WarpFront BlockRunner::FrontOf(uint32_t warp) const {
+  WarpFront front;
+  const uint32_t first = warp * kWarpWidth;
+  const uint32_t end = std::min(first + kWarpWidth, thread_count_);
+  for (uint32_t t = first; t < end; ++t) {
+    const Thread& thread = threads_[t];
+    if (thread.state == State::kAtAccess) {
+      front.lowest = std::min(front.lowest, thread.position);
+    } else if (thread.state == State::kReady && thread.position < front.polling) {
+      // Only threads that poll in vain are ready while others are released.
+      front.polling = thread.position;
+      front.loop = polling_[t].wait - 1;
+    }
+  }
+  return front;
 }
 
 void BlockRunner::ReleaseTogether() {
   for (size_t tried = 0; tried < warps_.size(); ++tried) {
     const uint32_t warp = next_warp_;
     next_warp_ = warp + 1 == warps_.size() ? 0 : warp + 1;
+    const WarpFront front = FrontOf(warp);
+    if (front.lowest == ~uint64_t{0}) continue;
+    if (front.polling < front.lowest && front.lowest > PositionOf(kernel_->waits[front.loop].last_access)) continue;
     const uint32_t first = warp * kWarpWidth;
     const uint32_t end = std::min(first + kWarpWidth, thread_count_);
-    uint64_t lowest = ~uint64_t{0};
     for (uint32_t t = first; t < end; ++t) {
-      if (threads_[t].state == State::kAtAccess) lowest = std::min(lowest, threads_[t].position);
-    }
-    if (lowest == ~uint64_t{0}) continue;
-    for (uint32_t t = first; t < end; ++t) {
-      if (threads_[t].state == State::kAtAccess && threads_[t].position == lowest) Release(t);
+      if (threads_[t].state == State::kAtAccess && threads_[t].position == front.lowest) Release(t);
     }
     return;
   }
+}
+
+uint32_t BlockRunner::HeldBack() const {
+  if (!options_.lockstep) return kNoThread;
+  for (uint32_t t = 0; t < thread_count_; ++t) {
+    if (threads_[t].state == State::kAtAccess) return t;
+  }
+  return kNoThread;
 }
 
 }  // namespace heddle::tracegen

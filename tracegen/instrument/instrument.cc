@@ -312,8 +312,7 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
       if (argument.hasByValAttr() && function != pass.kernel) result.uses_local = true;
     }
   }
-  // In lockstep the threads of a warp wait for one another at every access, whether a loop polls or not.
-  if (!form.lockstep) FindWaits(pass);
+  FindWaits(pass);
   if (absl::Status status = InsertRecording(pass); !status.ok()) return status;
   InsertWaits(pass);
   LowerCalls(pass);

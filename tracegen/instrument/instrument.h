@@ -49,6 +49,9 @@ struct RecordedBlock {
 struct WaitSite {
   Site site;                 // of the access that polls
   uint32_t instruction = 0;  // that polls, in the program
+  // Lowest and highest instruction of the loop that accesses memory.
+  uint32_t first_access = 0;
+  uint32_t last_access = 0;
 };
 
 // A barrier of which all numbers are known when the kernel is compiled.
@@ -82,6 +85,8 @@ struct InstrumentedKernel {
   std::vector<Site> sites;            // what the site numbers passed to the runtime mean
   std::vector<RecordedBlock> blocks;  // location - 1
   std::vector<WaitSite> waits;        // what kSpinFunction's numbers mean; empty: no thread can wait in a loop
+  // Instructions that try to take a lock, in loops that end with their success alone.
+  std::vector<uint32_t> locks;
   // Not 0: at the barriers below a thread leaves a frame of so many bytes in ThreadContext::frame (its first word is
   // the function that goes on with it, `void resume(void* frame)`) and returns, with ThreadContext::meeting saying why.
   uint64_t frame_bytes = 0;

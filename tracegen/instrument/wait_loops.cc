@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
@@ -62,17 +64,19 @@ bool Polls(const KernelPass& pass, const llvm::Instruction& instruction, const l
   return isa<llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(instruction) || IsAssembly(instruction);
 }
 
-// Everything within the loop that what its branches do depends on; phis of the head are its state.
+// Everything within the loop that what its branches do depends on, or those alone that leave it; phis of the head are
+// its state.
 struct Control {
   llvm::DenseSet<const llvm::Value*> slice;
   std::vector<llvm::PHINode*> phis;
 };
 
-Control ControlOf(const llvm::Loop& loop) {
+Control ControlOf(const llvm::Loop& loop, bool exits_only) {
   Control control;
   std::vector<llvm::Value*> work;
   for (llvm::BasicBlock* block : loop.blocks()) {
     llvm::Instruction* terminator = block->getTerminator();
+    if (exits_only && !loop.isLoopExiting(block)) continue;
     if (auto* branch = dyn_cast<llvm::BranchInst>(terminator); branch != nullptr && branch->isConditional()) {
       work.push_back(branch->getCondition());
     } else if (auto* choice = dyn_cast<llvm::SwitchInst>(terminator)) {
@@ -90,8 +94,54 @@ Control ControlOf(const llvm::Loop& loop) {
   return control;
 }
 
+// Whether the instruction tries to take a lock, the same one in every iteration: an atomic operation that puts the same
+// value into the same place each time, so that once it has failed, somebody else must change that place. One that could
+// leave nothing behind only looks.
+bool TriesToLock(const KernelPass& pass, const llvm::Instruction& instruction, const llvm::Loop& loop) {
+  const auto all_invariant = [&] {
+    return std::all_of(instruction.op_begin(), instruction.op_end(),
+                       [&](const llvm::Use& operand) { return IsInvariant(operand.get(), loop); });
+  };
+  if (const auto* exchange = dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
+    return all_invariant() && exchange->getCompareOperand() != exchange->getNewValOperand();
+  }
+  if (const auto* update = dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
+    const auto* value = dyn_cast<llvm::ConstantInt>(update->getValOperand());
+    return all_invariant() &&
+           (update->getOperation() == llvm::AtomicRMWInst::Xchg ||
+            (update->getOperation() == llvm::AtomicRMWInst::Or && value != nullptr && !value->isZero()));
+  }
+  const auto links = pass.links.accesses.find(&instruction);
+  if (!IsAssembly(instruction) || links == pass.links.accesses.end() || links->second.empty()) return false;
+  const std::string& mnemonic =
+      pass.unit.program.instruction(static_cast<int>(links->second.front().instruction)).mnemonic();
+  return all_invariant() && (absl::StrContains(mnemonic, ".cas") || absl::StrContains(mnemonic, ".exch"));
+}
+
+// Attempts to take a lock on whose success alone it depends whether the loop ends.
+void FindLocks(KernelPass& pass, const llvm::Loop& loop) {
+  const Control control = ControlOf(loop, /*exits_only=*/true);
+  llvm::SmallVector<llvm::BasicBlock*, 4> latches;
+  loop.getLoopLatches(latches);
+  for (const llvm::PHINode* phi : control.phis) {
+    for (llvm::BasicBlock* latch : latches) {
+      if (Advances(*phi, phi->getIncomingValueForBlock(latch))) return;  // it gives up some time
+    }
+  }
+  for (llvm::BasicBlock* block : loop.blocks()) {
+    for (const llvm::Instruction& instruction : *block) {
+      if (!control.slice.contains(&instruction) || !TriesToLock(pass, instruction, loop)) continue;
+      const auto links = pass.links.accesses.find(&instruction);
+      if (links == pass.links.accesses.end() || links->second.empty()) continue;
+      std::vector<uint32_t>& locks = pass.result->locks;
+      const uint32_t pc = links->second.front().instruction;
+      if (std::find(locks.begin(), locks.end(), pc) == locks.end()) locks.push_back(pc);
+    }
+  }
+}
+
 void FindInLoop(KernelPass& pass, const llvm::Loop& loop, const llvm::DominatorTree& dominators) {
-  const Control control = ControlOf(loop);
+  const Control control = ControlOf(loop, /*exits_only=*/false);
   PollingLoop found;
   found.head = loop.getHeader();
   for (llvm::BasicBlock* block : loop.blocks()) {
@@ -120,12 +170,25 @@ void FindInLoop(KernelPass& pass, const llvm::Loop& loop, const llvm::DominatorT
     const llvm::Type* type = phi->getType();
     if (!type->isIntegerTy() && !type->isPointerTy() && !type->isFloatingPointTy()) return;
     bool changes = false;
+    bool always_advances = true;
     for (llvm::BasicBlock* latch : latches) {
       const llvm::Value* next = phi->getIncomingValueForBlock(latch);
-      if (Advances(*phi, next)) return;
+      always_advances = always_advances && Advances(*phi, next);
       changes = changes || next != phi;
     }
+    if (always_advances) return;
     if (changes) found.state.push_back(phi);
+  }
+  found.first_access = ~uint32_t{0};
+  for (llvm::BasicBlock* block : loop.blocks()) {
+    for (const llvm::Instruction& instruction : *block) {
+      const auto links = pass.links.accesses.find(&instruction);
+      if (links == pass.links.accesses.end()) continue;
+      for (const AccessLink& link : links->second) {
+        found.first_access = std::min(found.first_access, link.instruction);
+        found.last_access = std::max(found.last_access, link.instruction);
+      }
+    }
   }
   pass.polling_loops.push_back(std::move(found));
 }
@@ -170,6 +233,8 @@ class Waits {
     WaitSite site;
     site.site = pass_.SiteOf(*loop.poll);
     site.instruction = pass_.links.accesses.find(loop.poll)->second.front().instruction;
+    site.first_access = loop.first_access;
+    site.last_access = loop.last_access;
     llvm::IRBuilder<> builder(&*loop.head->getFirstInsertionPt());
     llvm::Value* progress = pass_.LoadField(builder, offsetof(ThreadContext, progress), pass_.i64());
     for (llvm::Instruction* latch : loop.latches) Latch(loop, *latch, progress);
@@ -312,7 +377,10 @@ void FindWaits(KernelPass& pass) {
   for (llvm::Function* function : pass.functions) {
     const llvm::DominatorTree dominators(*function);
     const llvm::LoopInfo loops(dominators);
-    for (const llvm::Loop* loop : loops.getLoopsInPreorder()) FindInLoop(pass, *loop, dominators);
+    for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
+      FindInLoop(pass, *loop, dominators);
+      FindLocks(pass, *loop);
+    }
   }
   if (pass.polling_loops.empty()) return;
   for (llvm::Function* function : pass.functions) {

@@ -123,6 +123,30 @@ TEST(WarpLocks, ACriticalSectionWithinTheLoopIsFine) {
   EXPECT_TRUE(CheckWarpLocks(launch, 32).ok());
 }
 
+trace::v1::Certificate TakenTogether(uint32_t thread, uint32_t other_thread, bool lock) {
+  trace::v1::Certificate certificate;
+  trace::v1::WarpWait& wait = *certificate.add_warp_wait();
+  wait.set_instruction(0);
+  wait.set_lock(lock);
+  wait.set_count(1);
+  wait.set_thread(thread);
+  wait.set_other_thread(other_thread);
+  return certificate;
+}
+
+TEST(WarpLocks, ALockThatThreadsOfAWarpTakeTogetherIsALivelockEvenIfNobodyWaited) {
+  const trace::Program program = Lock(false);
+  const trace::LaunchView launch = LaunchOf(program, 1);
+  const absl::Status refused = CheckWarpLocks(launch, TakenTogether(17, 15, true), 32);
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(refused.message(), HasSubstr("threads 15 and 17 of one warp"));
+  EXPECT_THAT(refused.message(), HasSubstr("instruction 0 (atom.global.cas.b32)"));
+  EXPECT_TRUE(CheckWarpLocks(launch, TakenTogether(17, 15, true), 16).ok()) << "narrow warps";
+  EXPECT_TRUE(CheckWarpLocks(launch, TakenTogether(17, 15, false), 32).ok()) << "a signal";
+  const trace::Program within = Lock(true);
+  EXPECT_TRUE(CheckWarpLocks(LaunchOf(within, 1), TakenTogether(17, 15, true), 32).ok());
+}
+
 TEST(WarpLocks, AFlagIsNoLock) {
   const trace::Program program = Flag();
   trace::LaunchView launch = LaunchOf(program, 1);

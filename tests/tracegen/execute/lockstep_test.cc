@@ -251,6 +251,46 @@ __global__ void k(int* out) {
   EXPECT_THAT(reader_->certificates(), IsEmpty());
 }
 
+TEST_F(LockstepTest, ALockThatIsGivenBackBehindTheLoopIsAnErrorAndNoHang) {
+  options_.lockstep = true;
+  Fails(R"(
+__global__ void k(int* out) {
+  while (atomicCAS(out, 0, 1) != 0) {
+  }
+  out[1]++;
+  __threadfence();
+  atomicExch(out, 0);
+})",
+        IntRecipe(2, 64, {0, 128}),
+        {"kernel 'k(int*)'", "block (0,0,0)", "waits in a loop at kernel.cu:3", "--lockstep"});
+}
+
+// Other warps, and threads that are still in the loop, go on while a thread polls in vain.
+TEST_F(LockstepTest, WaitsThatOtherWarpsOrTheLoopItselfEndAreOver) {
+  options_.lockstep = true;
+  Succeeds(R"(
+__global__ void k(int* out) {
+  volatile int* v = out;
+  if (threadIdx.x < 32) {
+    while (v[2] == 0) {
+    }
+  } else {
+    for (int i = 0; i < 100; ++i) v[3] = i;
+    v[2] = 1;
+  }
+  int left = 2;
+  while (left > 0) {
+    if (atomicCAS(out, 0, 1) == 0) {
+      v[1] = v[1] + 1;
+      __threadfence();
+      atomicExch(out, 0);
+      --left;
+    }
+  }
+})",
+           IntRecipe(1, 64, {0, 128, 1, 99}));
+}
+
 TEST_F(LockstepTest, SharedMemoryThatNobodyHasWrittenIsTold) {
   const CaptureSummary summary = Succeeds(R"(
 __global__ void k(int* out) {

@@ -193,6 +193,89 @@ __global__ void k(int* out) {
   EXPECT_EQ(handed.front().first, 0u);
 }
 
+// Each thread takes the lock and gives it back in its turn, so that nobody waits.
+TEST_F(CaptureTest, ALockThatThreadsOfAWarpTakeTogetherIsMarkedEvenIfNobodyWaited) {
+  Succeeds(R"(
+__global__ void k(int* out) {
+  while (atomicCAS(out, 0, 1) != 0) {
+  }
+  out[1]++;
+  __threadfence();
+  atomicExch(out, 0);
+})",
+           IntRecipe(2, 64, {0, 128}));
+  EXPECT_EQ(reader_->launches()[0].totals.wait_size(), 0);
+  ASSERT_EQ(reader_->certificates().size(), 1);
+  const trace::v1::Certificate& certificate = reader_->certificates()[0];
+  ASSERT_EQ(certificate.warp_wait_size(), 1);
+  const trace::v1::WarpWait& wait = certificate.warp_wait(0);
+  EXPECT_TRUE(wait.lock());
+  EXPECT_EQ(reader_->programs()[0].instruction(wait.instruction()).source_line(), 3);
+  EXPECT_EQ(wait.count(), 4 * 31) << "of each warp all but one";
+  EXPECT_EQ(wait.address(), 0x200000000200);
+  EXPECT_EQ(wait.block(), 0);
+  EXPECT_EQ(wait.other_thread(), 0);
+  EXPECT_EQ(wait.thread(), 1);
+}
+
+// One lane at a time comes to the lock; locks of their own; and a compare-and-swap that waits for nobody.
+TEST_F(CaptureTest, LocksThatNoTwoThreadsOfAWarpTakeTogetherAreNotMarked) {
+  Succeeds(R"(
+__global__ void k(int* out) {
+  for (int turn = 0; turn < 32; ++turn) {
+    if (threadIdx.x == turn) {
+      while (atomicCAS(out, 0, 1) != 0) {
+      }
+      out[1]++;
+      __threadfence();
+      atomicExch(out, 0);
+    }
+  }
+})",
+           IntRecipe(2, 32, {0, 64}));
+  EXPECT_EQ(reader_->certificates().size(), 0);
+  Succeeds(R"(
+__global__ void k(int* out) {
+  while (atomicCAS(out + threadIdx.x, 0, 1) != 0) {
+  }
+  __threadfence();
+  atomicExch(out + threadIdx.x, 0);
+})",
+           IntRecipe(2, 2, {0, 0}));
+  EXPECT_EQ(reader_->certificates().size(), 0);
+  Succeeds(R"(
+__global__ void k(int* out) {
+  int old = out[0], assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(out, assumed, assumed + 3);
+  } while (old != assumed);
+})",
+           IntRecipe(2, 32, {192}));
+  for (const trace::v1::Certificate& certificate : reader_->certificates()) {
+    for (const trace::v1::WarpWait& wait : certificate.warp_wait()) EXPECT_FALSE(wait.lock());
+  }
+}
+
+// A ticket lock: each thread polls until the one in front of it is done.
+TEST_F(CaptureTest, APollOfWhatAnotherThreadOfTheWarpChangesLaterIsMarked) {
+  Succeeds(R"(
+__global__ void k(int* out) {
+  volatile int* serving = out + 1;
+  const int ticket = atomicAdd(out, 1);
+  while (*serving != ticket) {
+  }
+  __threadfence();
+  *serving = ticket + 1;
+})",
+           IntRecipe(1, 32, {32, 32}));
+  ASSERT_EQ(reader_->certificates().size(), 1);
+  const trace::v1::Certificate& certificate = reader_->certificates()[0];
+  ASSERT_EQ(certificate.warp_wait_size(), 1);
+  EXPECT_FALSE(certificate.warp_wait(0).lock());
+  EXPECT_EQ(reader_->programs()[0].instruction(certificate.warp_wait(0).instruction()).source_line(), 5);
+}
+
 TEST_F(CaptureTest, KernelsWithoutSpinsAreTheSameWithLiveBlocks) {
   const char* source = R"(
 __global__ void k(int* out) {

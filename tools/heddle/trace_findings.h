@@ -1,0 +1,17 @@
+// What certificates of a trace say about memory and about threads that wait, for `heddle trace info`.
+#ifndef HEDDLE_TOOLS_HEDDLE_TRACE_FINDINGS_H_
+#define HEDDLE_TOOLS_HEDDLE_TRACE_FINDINGS_H_
+
+#include <string>
+
+#include "traces/format/reader.h"
+
+namespace heddle::tools {
+
+// Tables of threads of a warp that wait for one another if they run together; those
+// that have rows.
+std::string FindingsText(const trace::TraceReader& reader);
+
+}  // namespace heddle::tools
+
+#endif  // HEDDLE_TOOLS_HEDDLE_TRACE_FINDINGS_H_
