@@ -71,6 +71,8 @@ struct KernelValidity {
   SomeLaunches waiting;    // waits for another thread
   SomeLaunches locks;      // that threads of a warp take together
   SomeLaunches signals;    // memory that threads poll and others of their warp change
+  SomeLaunches outside;  // reads outside allocations
+  uint32_t outside_line = 0;
   uint32_t lock_line = 0;
   uint32_t signal_line = 0;
 
@@ -86,6 +88,14 @@ struct KernelValidity {
       uint32_t& line = wait.lock() ? lock_line : signal_line;
       if (some.first == nullptr) line = launch.program->instruction(wait.instruction()).source_line();
       some.Add(launch, wait.count(), wait.count());
+    }
+    uint64_t outside_reads = 0;
+    for (const trace::v1::OutsideRead& read : certificate->outside_read()) outside_reads += read.count();
+    if (outside_reads != 0) {
+      if (outside.first == nullptr) {
+        outside_line = launch.program->instruction(certificate->outside_read(0).instruction()).source_line();
+      }
+      outside.Add(launch, outside_reads, outside_reads);
     }
     hand_offs += certificate->hand_off_size() != 0;
     lockstep += certificate->lockstep();
@@ -220,6 +230,17 @@ void AddWarpWaits(const std::map<std::string, KernelValidity>& kernels, std::vec
   }
 }
 
+void AddOutsideReads(const std::map<std::string, KernelValidity>& kernels, std::vector<std::string>& notes) {
+  for (const auto& [name, kernel] : kernels) {
+    const SomeLaunches& some = kernel.outside;
+    if (some.launches == 0) continue;
+    notes.push_back(absl::StrCat(Which(some), some.number, some.number == 1 ? " read" : " reads",
+                                 " outside all allocations, the first at line ", kernel.outside_line,
+                                 ", which the recording let pass (--allow-bounds): on a device they may fail, or get "
+                                 "other values"));
+  }
+}
+
 // What the trace says about its own end. An annotation has a line for everything that is missing; the first one tells
 // why, `heddle trace info` prints them all.
 void AddEarlyEnd(const trace::TraceReader& reader, std::vector<std::string>& notes) {
@@ -250,6 +271,7 @@ std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
   AddPartialLaunches(kernels, notes);
   AddWaits(kernels, notes);
   AddWarpWaits(kernels, notes);
+  AddOutsideReads(kernels, notes);
   uint64_t unrecorded = 0;
   for (const trace::LaunchView& launch : reader.launches()) unrecorded += !launch.launch.recorded();
   if (unrecorded != 0) {

@@ -255,6 +255,10 @@ void AddOptions(CLI::App& app, Arguments& arguments) {
   CLI::Option* lockstep = app.add_flag(
       "--lockstep", settings.lockstep,
       "run the threads of a warp together from memory access to memory access, for code that relies on it");
+  app.add_flag(
+      "--allow-bounds", settings.allow_bounds,
+      "let kernels read global memory outside all allocations, as devices often do: they get what lies there, or "
+      "zero, and the trace says which instructions did");
   app.add_flag("--own-stacks", settings.own_stacks,
                "let threads wait at barriers on stacks of their own: the same trace, made more slowly");
   app.add_option("--max-instructions", settings.max_instructions,

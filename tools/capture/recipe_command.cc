@@ -116,6 +116,10 @@ int CaptureRecipeCommand(int argc, char** argv) {
   CLI::Option* lockstep = app.add_flag(
       "--lockstep", options.lockstep,
       "run the threads of a warp together from memory access to memory access, for code that relies on it");
+  app.add_flag(
+      "--allow-bounds", options.allow_bounds,
+      "let kernels read global memory outside all allocations, as devices often do: they get what lies there, or "
+      "zero, and the trace says which instructions did");
   app.add_flag("--own-stacks", options.own_stacks,
                "let threads wait at barriers on stacks of their own: the same trace, made more slowly");
   app.add_option("--resident-blocks", options.resident_blocks,

@@ -57,6 +57,7 @@ std::string FindingsText(const trace::TraceReader& reader) {
               {"such as block"},
               {"thread"},
               {"for thread"}});
+  Rows outside({{"launch"}, {"reads", kLeft}, {"source", kLeft}, {"times"}, {"first address", kLeft}});
   for (const Certificate& certificate : reader.certificates()) {
     const Words words{reader, reader.launches()[certificate.launch()]};
     const std::string number = absl::StrCat(certificate.launch());
@@ -65,8 +66,14 @@ std::string FindingsText(const trace::TraceReader& reader) {
                  wait.lock() ? "a lock" : "a change of memory", WithThousands(wait.count()), absl::StrCat(wait.block()),
                  absl::StrCat(wait.thread()), absl::StrCat(wait.other_thread())});
     }
+    for (const trace::v1::OutsideRead& read : certificate.outside_read()) {
+      outside.Add({number, words.Name(read.instruction()), words.Source(read.instruction()),
+                   WithThousands(read.count()), absl::StrCat("0x", absl::Hex(read.address()))});
+    }
   }
-  return waits.Text("Threads that wait for others of their warp if they run together");
+  return absl::StrCat(
+      waits.Text("Threads that wait for others of their warp if they run together"),
+      outside.Text("Reads outside all allocations, which the recording let pass (they got what lay there, or zero)"));
 }
 
 }  // namespace heddle::tools

@@ -8,7 +8,7 @@
 
 namespace heddle::tools {
 
-// Tables of threads of a warp that wait for one another if they run together; those
+// Tables of threads of a warp that wait for one another if they run together, and of reads outside allocations; those
 // that have rows.
 std::string FindingsText(const trace::TraceReader& reader);
 

@@ -69,6 +69,7 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(Recording* recording) {
     options.max_instructions = recording->settings().max_instructions;
     options.lockstep = recording->settings().lockstep;
     options.resident_blocks = recording->settings().resident_blocks;
+    options.allow_outside_reads = recording->settings().allow_bounds;
     options.jobs = recording->settings().jobs;
     options.memory = made->memory_.get();
     options.seconds_before_spreading = SecondsBeforeSpreading();
@@ -84,6 +85,8 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(Recording* recording) {
     };
   } else {
     options.resident_blocks_setting = "the environment variable HEDDLE_RESIDENT_BLOCKS=";
+    options.allow_outside_reads = std::getenv(kAllowBoundsVariable) != nullptr;
+    options.allow_outside_reads_setting = "the environment variable HEDDLE_ALLOW_BOUNDS=1";
     if (const char* live = std::getenv(kResidentBlocksVariable);
         live != nullptr && (!absl::SimpleAtoi(live, &options.resident_blocks) || options.resident_blocks < 1 ||
                             options.resident_blocks > kMaxResidentBlocks)) {
@@ -353,6 +356,7 @@ absl::StatusOr<trace::v1::Certificate> Device::Certify(const PreparedLaunch& lau
   options.folder = settings.folder;
   options.max_instructions = settings.max_instructions;
   options.lockstep = settings.lockstep;
+  options.allow_outside_reads = settings.allow_bounds;
   const std::vector<const void*> arguments = PlaceArguments(launch.recorded->kernel, launch.parameters);
   const auto is_recorded = [&launch](uint64_t block) {
     const auto& ranges = launch.plan.blocks;
@@ -389,6 +393,7 @@ Result Device::Launch(const device::LaunchRequest& request, device::LaunchReply*
     }
     validity.emplace(launch.recorded->kernel, *launch.kernel->program, launch.geometry,
                      recording_->settings().lockstep);
+    if (recording_->settings().allow_bounds) validity->CountOutsideReads(memory_->allocations());
     absl::StatusOr<trace::v1::Certificate> certified = Certify(launch);
     ran = certified.status();
     if (certified.ok()) certificate = *std::move(certified);

@@ -39,6 +39,7 @@ Recording::Recording(CaptureSettings settings, std::string path)
   if (settings_.resident_blocks > 1) {
     (*header_.mutable_provenance())["resident_blocks"] = absl::StrCat(settings_.resident_blocks);
   }
+  if (settings_.allow_bounds) (*header_.mutable_provenance())["bounds"] = "reads allowed";
 }
 
 Recording::~Recording() = default;

@@ -108,6 +108,7 @@ std::string Encode(const CaptureSettings& settings) {
                {"certify", Number(settings.certify)},
                {"lockstep", Number(settings.lockstep)},
                {"own_stacks", Number(settings.own_stacks)},
+               {"allow_bounds", Number(settings.allow_bounds)},
                {"resident_blocks", Number(settings.resident_blocks)},
                {"level", Number(static_cast<uint64_t>(settings.zstd_level))},
                {"threads", Number(settings.threads)},
@@ -134,6 +135,7 @@ absl::StatusOr<CaptureSettings> DecodeSettings(const std::string& text) {
   settings.certify = static_cast<uint32_t>(reader.Number("certify"));
   settings.lockstep = reader.Flag("lockstep");
   settings.own_stacks = reader.Flag("own_stacks");
+  settings.allow_bounds = reader.Flag("allow_bounds");
   settings.resident_blocks = static_cast<uint32_t>(reader.Number("resident_blocks"));
   settings.zstd_level = static_cast<int>(reader.Number("level"));
   settings.threads = static_cast<unsigned>(reader.Number("threads"));

@@ -17,6 +17,9 @@ inline constexpr char kResidentBlocksVariable[] = "HEDDLE_RESIDENT_BLOCKS";
 // Set: CaptureSettings::own_stacks, for these programs.
 inline constexpr char kOwnStacksVariable[] = "HEDDLE_OWN_STACKS";
 
+// Set: CaptureSettings::allow_bounds, for these programs.
+inline constexpr char kAllowBoundsVariable[] = "HEDDLE_ALLOW_BOUNDS";
+
 // Which part of a run is recorded, and where to. Everything that is not recorded is executed all the same.
 struct CaptureSettings {
   std::string folder;   // for the traces of the processes: 1.htrace, 2.htrace, ... in order of their start
@@ -30,6 +33,7 @@ struct CaptureSettings {
   uint32_t certify = 0;                      // every launch again under so many other orders
   bool lockstep = false;                     // threads of a warp run together
   bool own_stacks = false;                   // threads wait at barriers on stacks of their own
+  bool allow_bounds = false;                 // reads outside all allocations pass
   uint32_t resident_blocks = 1;              // of a launch that are live at once
   int zstd_level = 3;
   unsigned threads = 1;       // that compress

@@ -82,11 +82,11 @@ absl::Status BlockRunner::Run(const InstrumentedKernel& kernel, KernelEntry entr
 }
 
 absl::Status BlockRunner::RunBlocks(uint64_t first, uint64_t end_block) {
-  FaultHandler handler;
+  FaultHandler handler(options_.allow_outside_reads);
   uint64_t next_progress = 0;
   // A fault in the kernel continues here.
   if (sigsetjmp(*handler.target(), 0) != 0) {
-    absl::Status status = absl::InternalError(FaultText(handler.signal(), handler.address()));
+    absl::Status status = absl::InternalError(FaultText(handler));
     fibers_.Reset();
     return status;
   }

@@ -52,6 +52,7 @@ inline uint32_t SharedBytes(const InstrumentedKernel& kernel, const Geometry& ge
 }
 
 class DeviceMemory;
+class FaultHandler;
 
 // A process more costs some milliseconds, and a kernel whose blocks turn out to communicate what they have done.
 inline constexpr double kSecondsBeforeSpreading = 0.1;
@@ -80,6 +81,9 @@ struct RunnerOptions {
   const char* resident_blocks_setting = "--resident-blocks ";  // how messages tell the user to choose their number
   uint32_t slot = 0;
   uint64_t turn_instructions = 0;
+  // Reads outside all allocations pass (FaultHandler); and how messages tell the user to let them.
+  bool allow_outside_reads = false;
+  const char* allow_outside_reads_setting = "--allow-bounds";
   // Of launches whose blocks are spread over processes (LaunchRunner): how many, 1 = none; the memory that they work
   // on; how long a kernel has run before they are started; and who is told that the blocks of a kernel cannot be
   // spread.
@@ -330,7 +334,7 @@ class BlockRunner {
   absl::Status StuckError() const;
   std::string Where(uint32_t thread) const;
   std::string Coordinates(uint32_t thread) const;
-  std::string FaultText(int signal, const void* address) const;
+  std::string FaultText(const FaultHandler& fault) const;
   Site LastAccess(const void* address) const;
   void Warn(const std::string& text);
   const BoundsCheck* BoundsToCheck() const;  // null: nothing is checked

@@ -122,6 +122,7 @@ class Certifier {
     options.heap = heap_;
     options.order_seed = seed;
     options.lockstep = options_.lockstep;
+    options.allow_outside_reads = options_.allow_outside_reads;
     options.whole_block_entries = kWholeBlockEntries;
     BlockRunner runner(std::move(options));
     runner.SetObserver(&observer);

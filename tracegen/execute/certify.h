@@ -24,6 +24,7 @@ struct CertifyOptions {
   std::string folder;                        // for a file that holds the launch's records meanwhile
   uint64_t max_instructions = ~uint64_t{0};  // of a run in the usual order
   bool lockstep = false;
+  bool allow_outside_reads = false;  // as in RunnerOptions
 };
 
 // A launch that is about to run.

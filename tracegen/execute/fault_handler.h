@@ -4,6 +4,7 @@
 
 #include <csetjmp>
 #include <csignal>
+#include <cstdint>
 #include <memory>
 
 namespace heddle::tracegen {
@@ -12,7 +13,9 @@ namespace heddle::tracegen {
 // handled on a stack of their own, because the kernel's may be the reason.
 class FaultHandler {
  public:
-  FaultHandler();
+  // `allow_reads`: where generated code reads what ReadsAllowedAt says and nothing is accessible, it gets zeros and
+  // goes on: the page becomes readable, and stays so. 256 MiB in all; a read of more is a fault.
+  explicit FaultHandler(bool allow_reads = false);
   ~FaultHandler();
   FaultHandler(const FaultHandler&) = delete;
   FaultHandler& operator=(const FaultHandler&) = delete;
@@ -20,9 +23,13 @@ class FaultHandler {
   // Faults outside generated code are faults of this program: they end it as usual.
   static void SetActive(bool active);
 
+  // Global memory, and what lies up to 1 GiB in front of it or behind it: where an index that is a little wrong leads.
+  static bool ReadsAllowedAt(uint64_t address);
+
   sigjmp_buf* target();
   int signal() const;
   const void* address() const;
+  bool is_read() const;  // of SIGSEGV
 
  private:
   static constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};

@@ -52,7 +52,7 @@ void Observers::AddFindings(std::string_view findings) {
 
 LaunchValidity::LaunchValidity(const InstrumentedKernel& kernel, const trace::Program& program,
                                const Geometry& geometry, bool lockstep)
-    : kernel_(kernel), program_(program), lockstep_(lockstep) {
+    : kernel_(kernel), program_(program), lockstep_(lockstep), threads_(geometry.threads()) {
   const uint32_t bytes = SharedBytes(kernel, geometry);
   if (bytes != 0) {
     shared_.emplace(program, geometry.threads(), bytes, StoredConstants(kernel, program));
@@ -68,6 +68,11 @@ LaunchValidity::LaunchValidity(const InstrumentedKernel& kernel, const trace::Pr
   }
 }
 
+void LaunchValidity::CountOutsideReads(const std::vector<trace::v1::Allocation>& allocations) {
+  outside_.emplace(program_, threads_, allocations);
+  observers_.Add(&*outside_);
+}
+
 bool LaunchValidity::Complete(trace::v1::Certificate& certificate) const {
   certificate.set_lockstep(lockstep_);
   if (shared_.has_value()) {
@@ -81,7 +86,10 @@ bool LaunchValidity::Complete(trace::v1::Certificate& certificate) const {
   if (waits_.has_value()) {
     for (const auto& [pc, wait] : waits_->waits()) *certificate.add_warp_wait() = wait;
   }
-  return lockstep_ || certificate.runs() != 0 ||
+  if (outside_.has_value()) {
+    for (const auto& [pc, read] : outside_->reads()) *certificate.add_outside_read() = read;
+  }
+  return lockstep_ || certificate.outside_read_size() != 0 || certificate.runs() != 0 ||
          certificate.hand_off_size() != 0 || certificate.warp_wait_size() != 0 || !certificate.failure().empty();
 }
 

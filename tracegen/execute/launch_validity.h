@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "proto/trace.pb.h"
 #include "tracegen/execute/block_runner.h"
+#include "tracegen/execute/outside_reads.h"
 #include "tracegen/execute/shared_check.h"
 #include "tracegen/execute/warp_wait_check.h"
 
@@ -44,6 +45,9 @@ class LaunchValidity {
   LaunchValidity(const LaunchValidity&) = delete;
   LaunchValidity& operator=(const LaunchValidity&) = delete;
 
+  // From here on counts reads outside these.
+  void CountOutsideReads(const std::vector<trace::v1::Allocation>& allocations);
+
   // For BlockRunner::SetObserver while the launch is recorded; null if there is nothing to look for.
   BlockObserver* observer() { return observers_.empty() ? nullptr : &observers_; }
 
@@ -61,6 +65,8 @@ class LaunchValidity {
   bool lockstep_;
   std::optional<SharedMemoryCheck> shared_;  // if the launch has shared memory
   std::optional<WarpWaitCheck> waits_;       // if the kernel has loops that wait
+  std::optional<OutsideReads> outside_;
+  uint32_t threads_;
   Observers observers_;
 };
 

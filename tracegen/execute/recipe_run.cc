@@ -251,6 +251,7 @@ class RecipeRun {
     RunnerOptions options;
     options.heap = heap_.get();
     options.lockstep = options_.lockstep;
+    options.allow_outside_reads = options_.allow_bounds;
     if (options_.part_instructions != 0) options.part_instructions = options_.part_instructions;
     if (options_.part_accesses != 0) options.part_accesses = options_.part_accesses;
     options.max_instructions = options_.max_instructions;
@@ -307,6 +308,7 @@ class RecipeRun {
     if (resident_blocks_ > 1) {
       (*header.mutable_provenance())["resident_blocks"] = absl::StrCat(resident_blocks_);
     }
+    if (options_.allow_bounds) (*header.mutable_provenance())["bounds"] = "reads allowed";
     if (header.provenance().contains("resident_blocks")) header.set_minor(trace::kMinorVersion);
     auto writer = trace::TraceWriter::Create(options_.output, std::move(header), WriterOptions());
     if (!writer.ok()) return writer.status();
@@ -402,6 +404,7 @@ class RecipeRun {
     absl::StatusOr<trace::v1::Certificate> certificate = Certify(kernel, arguments.data(), geometry);
     if (!certificate.ok()) return certificate.status();
     LaunchValidity validity(kernel.recorded, *kernel.program, geometry, options_.lockstep);
+    if (options_.allow_bounds) validity.CountOutsideReads(memory_->allocations());
     runner.SetObserver(validity.observer());
     absl::Status status = runner.Run(&form, &form, {&all, 1}, geometry, &kernel.unit.program, writer_.get());
     runner.SetObserver(nullptr);
@@ -423,6 +426,7 @@ class RecipeRun {
     options.folder = std::filesystem::path(options_.output).parent_path().string();
     options.max_instructions = options_.max_instructions;
     options.lockstep = options_.lockstep;
+    options.allow_outside_reads = options_.allow_bounds;
     absl::StatusOr<trace::v1::Certificate> certificate =
         CertifyLaunch({kernel.recorded, kernel.recorded_code->entry(), arguments, geometry, *kernel.program, nullptr},
                       options, *memory_, heap_.get());

@@ -28,8 +28,9 @@ struct CaptureOptions {
   // For tests of checks: the middle eighth of the buffer that check number so-and-so looks at is changed before the
   // checks run. -1 = none.
   int damage_output_of_check = -1;
-  uint32_t certify = 0;   // capture every launch again under so many other orders of threads and blocks
-  bool lockstep = false;  // run the threads of a warp together
+  uint32_t certify = 0;       // capture every launch again under so many other orders of threads and blocks
+  bool lockstep = false;      // run the threads of a warp together
+  bool allow_bounds = false;  // reads outside all allocations pass
   // Let threads wait at barriers on stacks of their own, as everywhere else: the same trace, made more slowly.
   bool own_stacks = false;
   // A block is cut in time at these; 0 = the format's own limits.

@@ -90,10 +90,10 @@ absl::Status ResidentBlocks::Run(const LaunchForm* recorded, const LaunchForm* n
     slot.runner->options_.resident_blocks = live_blocks_;
     slot.runner->SetBounds(allocations_, program);
   }
-  FaultHandler handler;
+  FaultHandler handler(options_.allow_outside_reads);
   // A fault in the kernel continues here.
   if (sigsetjmp(*handler.target(), 0) != 0) {
-    absl::Status status = absl::InternalError(active_->runner->FaultText(handler.signal(), handler.address()));
+    absl::Status status = absl::InternalError(active_->runner->FaultText(handler));
     Reset();
     return status;
   }

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "tracegen/execute/block_runner.h"
+#include "tracegen/execute/fault_handler.h"
 #include "tracegen/execute/live_blocks.h"
 #include "traces/format/kernel_name.h"
 #include "traces/format/walk.h"
@@ -133,7 +134,9 @@ Site BlockRunner::LastAccess(const void* address) const {
   return site;
 }
 
-std::string BlockRunner::FaultText(int signal, const void* address) const {
+std::string BlockRunner::FaultText(const FaultHandler& fault) const {
+  const int signal = fault.signal();
+  const void* address = fault.address();
   std::string where = absl::StrCat("kernel '", trace::BriefKernelName(kernel_->name), "', block (", context_.ctaid[0],
                                    ",", context_.ctaid[1], ",", context_.ctaid[2], "), thread ", Coordinates(running_));
   if (fibers_.InGuard(address)) {
@@ -147,7 +150,10 @@ std::string BlockRunner::FaultText(int signal, const void* address) const {
   if (signal == SIGILL) return absl::StrCat(where, ": illegal instruction", at);
   std::string what = "where nothing is allocated";
   if (options_.describe_address) what = options_.describe_address(reinterpret_cast<uint64_t>(address));
-  return absl::StrCat(where, ": access to address 0x", absl::Hex(reinterpret_cast<uint64_t>(address)), ", ", what, at);
+  const auto number = reinterpret_cast<uint64_t>(address);
+  const bool may_pass = fault.is_read() && !options_.allow_outside_reads && FaultHandler::ReadsAllowedAt(number);
+  return absl::StrCat(where, ": access to address 0x", absl::Hex(number), ", ", what, at,
+                      may_pass ? absl::StrCat(" (", options_.allow_outside_reads_setting, " lets reads pass)") : "");
 }
 
 }  // namespace heddle::tracegen

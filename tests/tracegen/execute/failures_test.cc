@@ -66,6 +66,62 @@ __global__ void k(int* out, long long far) {
         {"access to address 0x20", "thread (2,0,0)", "at kernel.cu:6"});
 }
 
+// An index that is wrong at the edges: in front of the first allocation, and far behind the last one.
+constexpr char kReadOutside[] = R"(
+__global__ void k(int* out, int before, int behind) {
+  int t = threadIdx.x;
+  out[t] = 5 + (t == 1 ? out[before] : 0) +
+           (t == 2 ? out[behind] : 0);
+})";
+
+TEST_F(FailureTest, AReadOutsideSaysHowToLetItPass) {
+  Fails(kReadOutside, IntRecipe(1, 4, {5, 5, 5, 5}, "argument { i32: -2048 } argument { i32: 0 }"),
+        {"access to address 0x1fff", "thread (1,0,0)", "at kernel.cu:4", "--allow-bounds lets reads pass"});
+}
+
+TEST_F(FailureTest, ReadsOutsideAreZeroAndMarkedIfTheyAreAllowed) {
+  options_.allow_bounds = true;
+  options_.certify = 1;  // the same goes for other orders
+  expected_warning_ = "allocation";
+  Succeeds(kReadOutside, IntRecipe(2, 4, {5, 5, 5, 5}, "argument { i32: -2048 } argument { i32: 100000000 }"));
+  EXPECT_EQ(reader_->header().provenance().at("bounds"), "reads allowed");
+  ASSERT_EQ(reader_->certificates().size(), 1);
+  const trace::v1::Certificate& certificate = reader_->certificates()[0];
+  EXPECT_EQ(certificate.failure(), "");
+  ASSERT_EQ(certificate.outside_read_size(), 2);
+  std::vector<uint64_t> addresses;
+  for (const trace::v1::OutsideRead& read : certificate.outside_read()) {
+    EXPECT_EQ(read.count(), 2) << "once per block";
+    addresses.push_back(read.address());
+    const uint32_t line = reader_->programs()[0].instruction(read.instruction()).source_line();
+    EXPECT_EQ(line, read.address() < 0x200000000200 ? 4 : 5);
+  }
+  EXPECT_THAT(addresses, ::testing::UnorderedElementsAre(0x200000000200 - 4 * 2048, 0x200000000200 + 400000000));
+}
+
+TEST_F(FailureTest, ReadsThatReachAnotherAllocationGetWhatLiesThere) {
+  options_.allow_bounds = true;
+  Succeeds(R"(
+__global__ void k(int* out, const int* other) {
+  out[0] = out[other - out + 1];
+})",
+           IntRecipe(1, 1, {9}, "argument { buffer: \"other\" }",
+                     "buffer { name: \"other\" type: I32 count: 2 fill { values { value: [8, 9] } } }\n"));
+  EXPECT_TRUE(reader_->certificates().empty()) << "nothing lies outside all allocations";
+}
+
+TEST_F(FailureTest, StoresOutsideAndReadsOfNothingKnownFailAllTheSame) {
+  options_.allow_bounds = true;
+  Fails(R"(
+__global__ void k(int* out, int before) {
+  out[0] = out[before];
+  out[before] = 1;
+})",
+        IntRecipe(1, 1, {0}, "argument { i32: -2048 }"), {"access to address 0x1fff", "at kernel.cu:4"});
+  Fails("__global__ void k(int* out, int* p) { out[0] = *p; }", IntRecipe(1, 1, {0}, "argument { u64: 0 }"),
+        {"access to address 0x0", "kernel.cu:1"});
+}
+
 TEST_F(FailureTest, NullPointer) {
   Fails("__global__ void k(int* out, int* p) { out[0] = *p; }", IntRecipe(1, 1, {0}, "argument { u64: 0 }"),
         {"access to address 0x0", "kernel.cu:1"});
