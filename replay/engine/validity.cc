@@ -71,6 +71,9 @@ struct KernelValidity {
   SomeLaunches waiting;    // waits for another thread
   SomeLaunches locks;      // that threads of a warp take together
   SomeLaunches signals;    // memory that threads poll and others of their warp change
+  SomeLaunches races;      // places of global memory
+  uint32_t race_lines[2] = {};
+  SomeLaunches memory;   // bytes that another order left otherwise
   SomeLaunches outside;  // reads outside allocations
   uint32_t outside_line = 0;
   uint32_t lock_line = 0;
@@ -97,6 +100,18 @@ struct KernelValidity {
       }
       outside.Add(launch, outside_reads, outside_reads);
     }
+    if (certificate->race_size() != 0) {
+      uint64_t places = 0;
+      for (const trace::v1::Race& race : certificate->race()) places += race.places();
+      if (races.first == nullptr) {
+        race_lines[0] = launch.program->instruction(certificate->race(0).writer()).source_line();
+        race_lines[1] = launch.program->instruction(certificate->race(0).other()).source_line();
+      }
+      races.Add(launch, places, places);
+    }
+    uint64_t different = 0;
+    for (const trace::v1::MemoryDifference& difference : certificate->memory()) different += difference.bytes();
+    if (different != 0) memory.Add(launch, different, different);
     hand_offs += certificate->hand_off_size() != 0;
     lockstep += certificate->lockstep();
     if (certificate->runs() == 0) return;
@@ -175,6 +190,21 @@ std::string Which(const SomeLaunches& some) {
   const uint32_t id = some.first->launch.id();
   if (some.launches == 1) return absl::StrCat("launch ", id, " (", name, "): ");
   return absl::StrCat(some.launches, " launches of ", name, ", launch ", id, " the first: ");
+}
+
+void AddRaces(const std::map<std::string, KernelValidity>& kernels, std::vector<std::string>& notes) {
+  for (const auto& [name, kernel] : kernels) {
+    if (kernel.races.launches != 0) {
+      notes.push_back(absl::StrCat(Which(kernel.races), "races in global memory, such as line ", kernel.race_lines[0],
+                                   " with line ", kernel.race_lines[1],
+                                   ": values, and what they decide, are those of the recorded order"));
+    }
+    if (kernel.memory.launches != 0) {
+      notes.push_back(absl::StrCat(Which(kernel.memory), "another order of threads and blocks leaves ",
+                                   kernel.memory.number, kernel.memory.number == 1 ? " byte" : " bytes",
+                                   " of memory otherwise"));
+    }
+  }
 }
 
 void AddLockstep(const std::map<std::string, KernelValidity>& kernels, std::vector<std::string>& notes) {
@@ -280,6 +310,7 @@ std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
   }
   AddEarlyEnd(reader, notes);
   AddCertificates(kernels, notes);
+  AddRaces(kernels, notes);
   AddLockstep(kernels, notes);
   return notes;
 }

@@ -36,9 +36,16 @@ std::string Outcome(const Certificate& certificate) {
     decide += variance.decisions_changed() != 0;
     access += variance.addresses_changed() != 0;
   }
-  if (decide == 0 && access == 0) return "unchanged";
-  return absl::StrCat(decide, decide == 1 ? " branch and " : " branches and ", access,
-                      access == 1 ? " access changed" : " accesses changed");
+  std::string text = "unchanged";
+  if (decide != 0 || access != 0) {
+    text = absl::StrCat(decide, decide == 1 ? " branch and " : " branches and ", access,
+                        access == 1 ? " access changed" : " accesses changed");
+  }
+  if (certificate.memory_size() != 0) absl::StrAppend(&text, ", memory changed");
+  if (certificate.race_size() != 0) {
+    absl::StrAppend(&text, ", ", certificate.race_size(), certificate.race_size() == 1 ? " race" : " races");
+  }
+  return text;
 }
 
 // What another order ran more often than the recorded one counts as changed, too: there may be more changes than

@@ -44,11 +44,32 @@ struct Words {
     return absl::StrCat(launch.program->instruction(pc).mnemonic(), " at ", uint64_t{pc} * 8);
   }
   std::string Source(uint32_t pc) const { return SourcePlace(reader.header(), launch.program->instruction(pc)); }
+  static std::string Thread(uint64_t block, uint32_t thread) { return absl::StrCat(block, ", ", thread); }
+  // "byte 16 of 'a'".
+  std::string Place(uint64_t address) const {
+    for (const trace::v1::Allocation& allocation : launch.launch.allocation()) {
+      if (address - allocation.base() >= allocation.bytes()) continue;
+      return absl::StrCat("byte ", address - allocation.base(), " of '", allocation.name(), "'");
+    }
+    return absl::StrCat("0x", absl::Hex(address));
+  }
 };
 
 }  // namespace
 
 std::string FindingsText(const trace::TraceReader& reader) {
+  Rows races({{"launch"},
+              {"stored by", kLeft},
+              {"source", kLeft},
+              {"used by", kLeft},
+              {"source", kLeft},
+              {"how", kLeft},
+              {"places"},
+              {"such as", kLeft},
+              {"by block, thread", kLeft},
+              {"and by", kLeft}});
+  Rows memory(
+      {{"launch"}, {"allocation", kLeft}, {"bytes"}, {"of"}, {"from", kLeft}, {"stored by", kLeft}, {"source", kLeft}});
   Rows waits({{"launch"},
               {"waits at", kLeft},
               {"source", kLeft},
@@ -61,6 +82,25 @@ std::string FindingsText(const trace::TraceReader& reader) {
   for (const Certificate& certificate : reader.certificates()) {
     const Words words{reader, reader.launches()[certificate.launch()]};
     const std::string number = absl::StrCat(certificate.launch());
+    for (const trace::v1::Race& race : certificate.race()) {
+      const bool overwritten = words.launch.program->instruction(race.other()).op() == trace::v1::OP_STORE;
+      races.Add({number, words.Name(race.writer()), words.Source(race.writer()), words.Name(race.other()),
+                 words.Source(race.other()), overwritten ? "overwritten" : "loaded", WithThousands(race.places()),
+                 words.Place(race.address()), Words::Thread(race.writer_block(), race.writer_thread()),
+                 Words::Thread(race.other_block(), race.other_thread())});
+    }
+    for (const trace::v1::MemoryDifference& difference : certificate.memory()) {
+      std::string name;
+      uint64_t bytes = 0;
+      for (const trace::v1::Allocation& allocation : words.launch.launch.allocation()) {
+        if (allocation.base() != difference.base()) continue;
+        name = allocation.name();
+        bytes = allocation.bytes();
+      }
+      memory.Add({number, name, WithThousands(difference.bytes()), WithThousands(bytes),
+                  words.Place(difference.address()), words.Name(difference.writer()),
+                  words.Source(difference.writer())});
+    }
     for (const trace::v1::WarpWait& wait : certificate.warp_wait()) {
       waits.Add({number, words.Name(wait.instruction()), words.Source(wait.instruction()),
                  wait.lock() ? "a lock" : "a change of memory", WithThousands(wait.count()), absl::StrCat(wait.block()),
@@ -72,6 +112,8 @@ std::string FindingsText(const trace::TraceReader& reader) {
     }
   }
   return absl::StrCat(
+      races.Text("Races in global memory: accesses of different threads that nothing orders"),
+      memory.Text("Memory that a run in another order left otherwise (of the orders, that with the most bytes)"),
       waits.Text("Threads that wait for others of their warp if they run together"),
       outside.Text("Reads outside all allocations, which the recording let pass (they got what lay there, or zero)"));
 }

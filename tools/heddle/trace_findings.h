@@ -8,8 +8,8 @@
 
 namespace heddle::tools {
 
-// Tables of threads of a warp that wait for one another if they run together, and of reads outside allocations; those
-// that have rows.
+// Tables of races in global memory, of memory that other orders leave otherwise, of threads of a warp that wait for one
+// another if they run together, and of reads outside allocations; those that have rows.
 std::string FindingsText(const trace::TraceReader& reader);
 
 }  // namespace heddle::tools

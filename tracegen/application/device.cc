@@ -426,7 +426,7 @@ Result Device::Launch(const device::LaunchRequest& request, device::LaunchReply*
   }
   ShowWarnings(launch);
   if (validity.has_value()) {
-    for (const std::string& warning : validity->Warnings()) Warn(warning);
+    for (const std::string& warning : validity->Warnings(certificate)) Warn(warning);
   }
   reply->launch = launches_++;
   reply->duration_ns = kLaunchNanoseconds + (runner_->instructions() - before) / kInstructionsPerNanosecond;

@@ -4,9 +4,12 @@
 #include <map>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tracegen/execute/block_store.h"
+#include "tracegen/execute/global_races.h"
+#include "tracegen/execute/launch_validity.h"
 #include "tracegen/execute/path_difference.h"
 #include "tracegen/execute/record_log.h"
 
@@ -68,7 +71,8 @@ class Certifier {
   Certifier(const CertifiedLaunch& launch, const CertifyOptions& options, DeviceHeap* heap)
       : launch_(launch), options_(options), heap_(heap) {}
 
-  absl::StatusOr<trace::v1::Certificate> Run(DeviceMemory::Scratch& scratch, BlockStore& store) {
+  absl::StatusOr<trace::v1::Certificate> Run(DeviceMemory::Scratch& scratch, BlockStore& store,
+                                             const std::vector<trace::v1::Allocation>& allocations) {
     const DeviceHeap::State heap = heap_ != nullptr ? heap_->Save() : DeviceHeap::State();
     const auto start_over = [&] {
       scratch.Reset();
@@ -77,6 +81,9 @@ class Certifier {
     Keeper keeper(launch_, store);
     uint64_t instructions = 0;
     absl::Status status = RunOnce(std::nullopt, options_.max_instructions, keeper, &instructions);
+    GlobalRaces races(launch_.program, launch_.geometry.threads(), StoredConstants(launch_.kernel, launch_.program),
+                      store);
+    if (status.ok()) status = races.KeepMemory();
     start_over();
     if (!status.ok()) return status;
     const uint64_t limit = std::max(instructions * kMostTimesInstructions, kLeastInstructions);
@@ -88,6 +95,7 @@ class Certifier {
     for (uint32_t run = 0; run < options_.runs && status.ok(); ++run) {
       Comparer comparer(launch_.program, store);
       status = RunOnce(kFirstOrderSeed + run, limit, comparer, &instructions);
+      if (status.ok()) races.CompareMemory();
       start_over();
       if (absl::IsCancelled(status) || comparer.store_failed()) return status;
       if (!status.ok()) {
@@ -101,6 +109,7 @@ class Certifier {
         count.threads = std::max(count.threads, change.threads);
       }
     }
+    if (status = races.Find(allocations, certificate); !status.ok()) return status;
     if (most.empty()) return certificate;
     absl::StatusOr<std::vector<uint64_t>> executions = Executions(store);
     if (!executions.ok()) return executions.status();
@@ -160,7 +169,7 @@ absl::StatusOr<trace::v1::Certificate> Certify(const CertifiedLaunch& launch, co
   if (!store.ok()) return store.status();
   absl::StatusOr<std::unique_ptr<DeviceMemory::Scratch>> scratch = memory.MakeScratch();
   if (!scratch.ok()) return scratch.status();
-  return Certifier(launch, options, heap).Run(**scratch, **store);
+  return Certifier(launch, options, heap).Run(**scratch, **store, memory.allocations());
 }
 
 }  // namespace

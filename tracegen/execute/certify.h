@@ -43,7 +43,11 @@ struct CertifiedLaunch {
 // Where the run in the usual order fails, a block records more than 16 M accesses, or there is no space for the file,
 // the certificate has no runs, and a failure that says why. Its launch is left open. Errors: CancelledError alone.
 //
-// Memory: pages that the kernel writes, once more; one block's records twice; 24 bytes per block.
+// Races in global memory are looked for in the records of the usual order, and memory is compared after each order
+// (GlobalRaces).
+//
+// Memory: pages that the kernel writes, twice more, and what GlobalRaces takes; one block's records twice; 24 bytes per
+// block.
 absl::StatusOr<trace::v1::Certificate> CertifyLaunch(const CertifiedLaunch& launch, const CertifyOptions& options,
                                                      DeviceMemory& memory, DeviceHeap* heap);
 

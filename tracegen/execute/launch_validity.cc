@@ -93,8 +93,18 @@ bool LaunchValidity::Complete(trace::v1::Certificate& certificate) const {
          certificate.hand_off_size() != 0 || certificate.warp_wait_size() != 0 || !certificate.failure().empty();
 }
 
-std::vector<std::string> LaunchValidity::Warnings() const {
+std::vector<std::string> LaunchValidity::Warnings(const trace::v1::Certificate& certificate) const {
   std::vector<std::string> warnings;
+  if (certificate.race_size() != 0) {
+    const trace::v1::Race& race = certificate.race(0);
+    const bool loads = program_.instruction(race.other()).op() != trace::v1::OP_STORE;
+    warnings.push_back(absl::StrCat(
+        "kernel '", trace::BriefKernelName(kernel_.name), "': a race in global memory: what is stored at ",
+        PlaceOf(race.writer()), loads ? " is loaded by other threads at " : " is stored over by other threads at ",
+        PlaceOf(race.other()),
+        ", and nothing orders them: values depend on the order of threads (`heddle trace info` "
+        "lists all such pairs)"));
+  }
   if (!shared_.has_value()) return warnings;
   if (!lockstep_ && !shared_->hand_offs().empty()) {
     const auto& [writer, reader] = shared_->hand_offs().begin()->first;

@@ -54,8 +54,8 @@ class LaunchValidity {
   // Adds what was found to what is known already (runs under other orders). False if there is nothing to tell.
   bool Complete(trace::v1::Certificate& certificate) const;
 
-  // What the user should know, with source lines; the same kernel gives the same lines.
-  std::vector<std::string> Warnings() const;
+  // What the user should know of this and of the certificate, with source lines; the same kernel gives the same lines.
+  std::vector<std::string> Warnings(const trace::v1::Certificate& certificate) const;
 
  private:
   std::string PlaceOf(trace::Pc pc) const;

@@ -409,7 +409,7 @@ class RecipeRun {
     absl::Status status = runner.Run(&form, &form, {&all, 1}, geometry, &kernel.unit.program, writer_.get());
     runner.SetObserver(nullptr);
     if (!status.ok()) return status;
-    for (const std::string& warning : validity.Warnings()) Warn(warning);
+    for (const std::string& warning : validity.Warnings(*certificate)) Warn(warning);
     if (status = writer_->EndLaunch(); !status.ok()) return status;
     certificate->set_launch(static_cast<uint32_t>(summary_.launches++));
     if (!validity.Complete(*certificate)) return absl::OkStatus();

@@ -183,6 +183,32 @@ TEST_F(ValidityTest, PoliciesThatRegroupThreadsAreRefusedForKernelsThatRelyOnLoc
   EXPECT_FALSE(Run("dwf").ok());
 }
 
+TEST_F(ValidityTest, FindingsInCertificatesAreNotes) {
+  Certificate certificate;
+  trace::v1::Race& race = *certificate.add_race();
+  race.set_writer(2);
+  race.set_other(3);
+  race.set_places(7);
+  certificate.add_memory()->set_bytes(12);
+  trace::v1::WarpWait& lock = *certificate.add_warp_wait();
+  lock.set_instruction(2);
+  lock.set_lock(true);
+  lock.set_count(5);
+  trace::v1::WarpWait& signal = *certificate.add_warp_wait();
+  signal.set_instruction(3);
+  signal.set_count(1);
+  trace::v1::OutsideRead& read = *certificate.add_outside_read();
+  read.set_instruction(3);
+  read.set_count(1234);
+  Write({certificate});
+  EXPECT_THAT(
+      absl::StrJoin(Notes(), "\n"),
+      AllOf(HasSubstr("races in global memory, such as line 41 with line 42"),
+            HasSubstr("leaves 12 bytes of memory otherwise"), HasSubstr("one lock together at line 41 (5 times)"),
+            HasSubstr("polls at line 42 what another thread of the warp changes later (1 time)"),
+            HasSubstr("1234 reads outside all allocations, the first at line 42")));
+}
+
 TEST_F(ValidityTest, KernelsWithoutHandOffsMayBeRegrouped) {
   Write({Certified(1)});
   EXPECT_TRUE(Run("dwf").ok());

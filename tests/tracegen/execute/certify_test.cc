@@ -180,6 +180,99 @@ __global__ void k(int* out) {
   EXPECT_THAT(Certificate().instruction(), SizeIs(0));
 }
 
+// Threads of several warps add to one word, one whole loop iteration after the other, so that no order shows it.
+TEST_F(CertifyTest, ThreadsThatAddToOnePlaceWithoutAtomicsRace) {
+  const CaptureSummary summary = Succeeds(R"(
+__global__ void k(int* out) {
+  for (int j = 0; j < 3; ++j)
+    out[threadIdx.x % 32] += j;
+})",
+                                          IntRecipe(1, 128, std::vector<double>(32, 12)));
+  const trace::v1::Certificate certificate = Certificate();
+  EXPECT_THAT(certificate.instruction(), SizeIs(0)) << "paths and addresses are the same";
+  EXPECT_THAT(certificate.memory(), SizeIs(0));
+  ASSERT_THAT(certificate.race(), SizeIs(1));
+  const trace::v1::Race& race = certificate.race(0);
+  EXPECT_EQ(reader_->programs()[0].instruction(race.writer()).op(), trace::v1::OP_STORE);
+  EXPECT_EQ(reader_->programs()[0].instruction(race.other()).op(), trace::v1::OP_LOAD);
+  EXPECT_EQ(LineOf(race.writer()), 4);
+  EXPECT_EQ(race.places(), 32);
+  EXPECT_EQ(race.address(), 0x200000000200);
+  EXPECT_NE(race.writer_thread() / 32, race.other_thread() / 32);
+  EXPECT_THAT(summary.warnings, ::testing::Contains(::testing::AllOf(HasSubstr("kernel.cu:4"), HasSubstr("race"))));
+}
+
+TEST_F(CertifyTest, BlocksThatReadWhatOthersWriteRace) {
+  options_.check = false;
+  Succeeds(R"(
+__global__ void k(int* out) {
+  out[blockIdx.x] = 1 + out[(blockIdx.x + 1) % gridDim.x];
+})",
+           IntRecipe(4, 1, {0, 0, 0, 0}));
+  const trace::v1::Certificate certificate = Certificate();
+  ASSERT_THAT(certificate.race(), SizeIs(1));
+  EXPECT_EQ(certificate.race(0).places(), 4);
+  ASSERT_THAT(certificate.memory(), SizeIs(1)) << "another order of blocks gives other values";
+  EXPECT_EQ(certificate.memory(0).base(), 0x200000000200);
+  EXPECT_EQ(LineOf(certificate.memory(0).writer()), 3);
+}
+
+// Whose store comes last shows in memory if the values differ.
+TEST_F(CertifyTest, StoresOverOneAnotherRaceIfTheirValuesDiffer) {
+  options_.check = false;
+  Succeeds(R"(
+__global__ void k(int* out) {
+  out[0] = threadIdx.x;
+  out[1] = threadIdx.x < 1000 ? 7 : 8;
+  if (threadIdx.x % 2 == 0) out[2] = 1;
+  else
+    out[2] = 1;
+})",
+           IntRecipe(1, 64, {0, 0, 0}));
+  const trace::v1::Certificate certificate = Certificate();
+  ASSERT_THAT(certificate.race(), SizeIs(1));
+  EXPECT_EQ(LineOf(certificate.race(0).writer()), 3);
+  EXPECT_EQ(LineOf(certificate.race(0).other()), 3);
+  EXPECT_EQ(certificate.race(0).places(), 1);
+  ASSERT_THAT(certificate.memory(), SizeIs(1));
+  EXPECT_EQ(certificate.memory(0).address(), 0x200000000200);
+}
+
+// Locks, the last block that adds up what the others have left, barriers, and atomics alone.
+TEST_F(CertifyTest, OrderedAccessesDoNotRace) {
+  options_.check = false;
+  const CaptureSummary summary = Succeeds(R"(
+__global__ void k(int* out) {
+  __shared__ bool last;
+  const int t = threadIdx.x;
+  bool done = false;
+  while (!done) {
+    if (atomicCAS(out, 0, 1) == 0) {
+      out[1]++;
+      __threadfence();
+      atomicExch(out, 0);
+      done = true;
+    }
+  }
+  atomicAdd(out + 2, 1);
+  out[16 + blockIdx.x * 64 + t] = t;
+  __syncthreads();
+  out[16 + blockIdx.x * 64 + t] += t;
+  __threadfence();
+  __syncthreads();
+  if (t == 0) last = atomicAdd(out + 3, 1) == gridDim.x - 1;
+  __syncthreads();
+  if (last && t == 0) {
+    int sum = 0;
+    for (int i = 0; i < 128; ++i) sum += out[16 + i];
+    out[4] = sum;
+  }
+})",
+                                          IntRecipe(2, 64, std::vector<double>(16 + 128, 0)));
+  EXPECT_THAT(Certificate().race(), SizeIs(0));
+  EXPECT_THAT(summary.warnings, IsEmpty());
+}
+
 TEST(BlockOrder, VisitsEveryBlockOnce) {
   for (uint64_t seed = 0; seed < 5; ++seed) {
     for (uint64_t first : {0, 7}) {
