@@ -70,7 +70,9 @@ struct LaunchContext {
   bool static_warps = false;
   bool mixed_pcs = false;
   bool force_tick = false;
-  std::string policy_name;
+  std::string policy_name;  // of the divergence policy
+  std::string scheduler_name;
+  std::string fetch_name;
   IssueObserver* observer = nullptr;
   bool observes_states = false;                 // the observer wants them
   WarpProgressTotals* warp_progress = nullptr;  // sums over all SMs; always there in a run

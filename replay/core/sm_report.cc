@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "replay/core/sm_core.h"
 
 namespace heddle::replay {
@@ -15,6 +16,10 @@ namespace {
 
 // More than a full SM normally has: groups are of one block, place and reason.
 constexpr size_t kMostGroups = 256;
+
+// What WhatSlotWaitsFor says of slots for which a scheduler, or the fetch policy, has to do something.
+constexpr absl::string_view kReady = "are ready, but are not issued";
+constexpr absl::string_view kUnfetched = "wait to be fetched for";
 
 // "0-31, 33": ascending numbers as ranges.
 std::string Ranges(std::vector<uint32_t> numbers) {
@@ -36,6 +41,8 @@ std::string SmCore::ExplainDeadlock() const {
   const WarpTable& table = formation_.table();
   bool at_barrier = false;
   bool waits = false;  // for hardware
+  bool unfetched = false;
+  std::vector<SlotSet> ready(schedulers_.size());  // by port
   std::vector<std::string> parts;
   for (BlockId id = 0; id < blocks_.size(); ++id) {
     const ResidentBlock& block = blocks_[id];
@@ -63,6 +70,8 @@ std::string SmCore::ExplainDeadlock() const {
       } else {
         what = WhatSlotWaitsFor(slot);
         waits = true;
+        unfetched |= what == kUnfetched;
+        if (what == kReady && table.port[slot] < ready.size()) ready[table.port[slot]].Insert(slot);
       }
       waiting[{formation_.position_of(thread), std::move(what)}].push_back(formation_.index_in_block(thread));
     }
@@ -80,11 +89,20 @@ std::string SmCore::ExplainDeadlock() const {
     parts.resize(kMostGroups);
     parts.push_back(absl::StrCat("and ", groups - kMostGroups, " more groups"));
   }
-  std::string text = absl::StrCat(waits        ? ""
-                                  : at_barrier ? "barrier "
-                                               : "policy ",
-                                  "deadlock under divergence policy '", context_.policy_name, "' on SM ", sm_,
-                                  " in cycle ", now_, ": ", absl::StrJoin(parts, "; "));
+  // Who has nothing to do with it is not named. Pick has no side effects.
+  bool held_back = false;
+  for (size_t port = 0; port < ready.size(); ++port) {
+    held_back |= !ready[port].empty() && schedulers_[port]->Pick(ready[port]) == kNoSlot;
+  }
+  const std::string whose = held_back   ? absl::StrCat("scheduler '", context_.scheduler_name, "'")
+                            : unfetched ? absl::StrCat("fetch policy '", context_.fetch_name, "'")
+                                        : absl::StrCat("divergence policy '", context_.policy_name, "'");
+  std::string text =
+      absl::StrCat(waits        ? ""
+                   : at_barrier ? "barrier "
+                                : "policy ",
+                   "deadlock under ", whose, " on SM ", sm_, " in cycle ", now_, ": ", absl::StrJoin(parts, "; "));
+  if (held_back) absl::StrAppend(&text, "; the scheduler lets none of the warps that are ready issue");
   if (const std::string why = policy_->Explain(table); !why.empty()) absl::StrAppend(&text, "; the policy says: ", why);
   return text;
 }

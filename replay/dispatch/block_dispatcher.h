@@ -11,6 +11,7 @@
 #include <span>
 
 #include "replay/core/types.h"
+#include "replay/engine/policy_origin.h"
 #include "replay/engine/policy_registry.h"
 
 namespace heddle::replay {
@@ -75,19 +76,22 @@ class BlockDispatcher {
 struct DispatchContext {
   uint64_t blocks = 0;  // recorded blocks of the launch
   uint32_t sms = 1;
-  // For dispatchers of single warps:
   uint32_t warps_per_block = 1;
   uint32_t blocks_per_sm = 1;          // that fit, from the occupancy rule
   uint32_t partial_blocks_per_sm = 1;  // that fit if their warps come one by one
   uint32_t rows_per_sm = 1;            // rows of warp-size hardware threads with registers for a warp
   uint32_t extra_dimensions = 0;       // of grid and block, beyond the first of each
-  // Instructions that the present or last warp of a row has issued.
+  // Instructions that the present or last warp of a row of warp-size hardware threads has issued until now; 0 under
+  // divergence policies without static warps. A dispatcher that wants to ask keeps a copy, and no SM is then ahead of
+  // the others in time.
   std::function<uint64_t(uint32_t sm, uint32_t row)> instructions;
 };
 
 using DispatchRegistry = PolicyRegistry<BlockDispatcher, DispatchContext>;
 
-#define HEDDLE_BLOCK_DISPATCHER(...) HEDDLE_REGISTER_POLICY(::heddle::replay::DispatchRegistry, __VA_ARGS__)
+#define HEDDLE_BLOCK_DISPATCHER(...)                                                                        \
+  HEDDLE_REGISTER_AT_SEAM("dispatch", ::heddle::replay::BlockDispatcher, ::heddle::replay::DispatchContext, \
+                          ::heddle::replay::DispatchRegistry, __VA_ARGS__)
 
 }  // namespace heddle::replay
 

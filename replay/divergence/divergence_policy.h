@@ -11,6 +11,7 @@
 
 #include "replay/core/types.h"
 #include "replay/core/warp_editor.h"
+#include "replay/engine/policy_origin.h"
 #include "replay/engine/policy_registry.h"
 #include "traces/format/program.h"
 
@@ -131,7 +132,9 @@ struct DivergenceContext {
 
 using DivergenceRegistry = PolicyRegistry<DivergencePolicy, DivergenceContext>;
 
-#define HEDDLE_DIVERGENCE_POLICY(...) HEDDLE_REGISTER_POLICY(::heddle::replay::DivergenceRegistry, __VA_ARGS__)
+#define HEDDLE_DIVERGENCE_POLICY(...)                                                                            \
+  HEDDLE_REGISTER_AT_SEAM("divergence", ::heddle::replay::DivergencePolicy, ::heddle::replay::DivergenceContext, \
+                          ::heddle::replay::DivergenceRegistry, __VA_ARGS__)
 
 }  // namespace heddle::replay
 

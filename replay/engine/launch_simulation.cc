@@ -1,12 +1,14 @@
 #include "replay/engine/launch_simulation.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "replay/core/thesis_core.h"
 #include "replay/engine/observed_scheduler.h"
+#include "replay/engine/policy_watch.h"
 #include "traces/format/huge_pages.h"
 
 namespace heddle::replay {
@@ -59,6 +61,8 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   // Two iterations of a virtual block may be under way at once, and a block may be there in part.
   if (context_.by_warp) context_.capacity = std::max(2 * context_.capacity, by_warp.blocks);
   context_.policy_name = info.name;
+  context_.scheduler_name = configuration.scheduler->info.name;
+  context_.fetch_name = configuration.fetch->info.name;
   context_.any_lane = MaySitInAnyLane(info, configuration.divergence_parameters);
   context_.static_warps = info.traits.static_warps;
   if (machine.core().thesis().register_read_bypass() && (info.traits.static_warps || info.traits.mixed_pcs)) {
@@ -86,10 +90,16 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   dispatch_context.partial_blocks_per_sm = static_cast<uint32_t>(Residency(by_warp.blocks));
   dispatch_context.rows_per_sm = static_cast<uint32_t>(by_warp.warps);
   dispatch_context.extra_dimensions = ExtraDimensions(run.launch.launch);
-  dispatch_context.instructions = [this](uint32_t sm, uint32_t row) {
-    return sm_at_[sm] == nullptr ? 0 : sm_at_[sm]->InstructionsOfRow(row);
+  const auto copies = std::make_shared<bool>();
+  dispatch_context.instructions = [this, copies](uint32_t sm, uint32_t row) {
+    const bool is_there = sm < sm_count_ && row < static_cast<uint32_t>(context_.max_threads / context_.warp_size);
+    return is_there && sm_at_[sm] != nullptr ? sm_at_[sm]->InstructionsOfRow(row) : 0;
   };
-  dispatcher_ = configuration.dispatch->make(dispatch_context, configuration.dispatch_parameters);
+  const auto own_copies = copies.use_count();
+  WatchedPolicy* watched = nullptr;
+  dispatcher_ = MakeWatched(*configuration.dispatch, dispatch_context, configuration.dispatch_parameters, "dispatcher",
+                            -1, watched);
+  dispatcher_asks_ = copies.use_count() > own_copies;
   occupancy_.assign(sm_count_, {0, static_cast<int>(residency_)});
   ahead_.resize(sm_count_);
   accepted_ = std::make_unique<bool[]>(sm_count_);
@@ -115,8 +125,10 @@ void LaunchSimulation::MakeSm(uint32_t sm) {
   const CheckedConfiguration& configuration = run_.configuration;
   const DivergenceContext policy_context{context_.program, context_.warp_size, context_.max_threads, context_.capacity,
                                          context_.ports};
-  std::unique_ptr<DivergencePolicy> policy =
-      configuration.divergence->make(policy_context, configuration.divergence_parameters);
+  WatchedPolicy* watched = nullptr;
+  std::unique_ptr<DivergencePolicy> policy = MakeWatched(
+      *configuration.divergence, policy_context, configuration.divergence_parameters, "divergence policy", sm, watched);
+  std::vector<WatchedPolicy*> all_watched = {watched};
   std::unique_ptr<SmCore> core;
   if (buffer_setup_.has_value()) {
     auto buffer = std::make_unique<IBufferCore>(context_, *buffer_setup_, sm, std::move(policy), run_.cache, memory_);
@@ -130,7 +142,9 @@ void LaunchSimulation::MakeSm(uint32_t sm) {
     const SchedulerContext scheduler_context{core->table(),        context_.program,  context_.warp_size,
                                              context_.max_threads, context_.capacity, port,
                                              context_.ports,       &core->clock()};
-    schedulers.push_back(configuration.scheduler->make(scheduler_context, configuration.scheduler_parameters));
+    schedulers.push_back(MakeWatched(*configuration.scheduler, scheduler_context, configuration.scheduler_parameters,
+                                     "scheduler", sm, watched));
+    all_watched.push_back(watched);
     if (context_.observer == nullptr || !context_.observer->wants_waits()) continue;
     schedulers.back() =
         std::make_unique<ObservedScheduler>(std::move(schedulers.back()), *core, scheduler_context, context_, sm);
@@ -140,7 +154,13 @@ void LaunchSimulation::MakeSm(uint32_t sm) {
     const FetchContext fetch_context{core->table(),          core->schedulers(),
                                      buffer_setup_->entries, buffer_setup_->fetch_when_free_slot,
                                      context_.warp_size,     context_.ports};
-    buffer_cores_.back()->SetFetchPolicy(configuration.fetch->make(fetch_context, configuration.fetch_parameters));
+    buffer_cores_.back()->SetFetchPolicy(
+        MakeWatched(*configuration.fetch, fetch_context, configuration.fetch_parameters, "fetch policy", sm, watched));
+    all_watched.push_back(watched);
+  }
+  // An SM may be ahead of the machine. Not before the core is sure to stay.
+  for (WatchedPolicy* const one : all_watched) {
+    if (one != nullptr) one->clock = &core->clock();
   }
   sm_at_[sm] = core.get();
   sms_.push_back(std::move(core));
@@ -181,7 +201,7 @@ Cycle LaunchSimulation::RunAlone(uint32_t index, Cycle now) {
   SmCore::Stretch& ahead = ahead_[index];
   const Cycle next = ahead.next;
   const SmOccupancy& occupancy = occupancy_[index];
-  if (context_.force_tick || context_.by_warp) return next;
+  if (context_.force_tick || context_.by_warp || dispatcher_asks_) return next;
   if (occupancy.resident < occupancy.capacity && !dispatcher_->done()) return next;
   if (run_.configuration.scheduler->info.traits.hears_grid_assigned && !grid_assigned_) return next;
   Cycle limit = now + kAheadCycles;

@@ -57,6 +57,8 @@ class LaunchSimulation : public SmWaker {
 
   // Runs the launch to its end. Call it once.
   absl::Status Run();
+  // The present cycle of the machine; an SM may be ahead of it.
+  const Cycle& clock() const { return now_; }
   // What was counted, after Run, checked for sums that must agree.
   absl::StatusOr<result::v1::LaunchResult> Result();
 
@@ -144,7 +146,8 @@ class LaunchSimulation : public SmWaker {
   std::unique_ptr<bool[]> accepted_;
   std::vector<bool> sent_;  // by block; where whole blocks are sent
   bool grid_assigned_ = false;
-  uint64_t room_ = 0;  // blocks that would still fit
+  bool dispatcher_asks_ = false;  // of the instructions of rows: no SM may be ahead of the others
+  uint64_t room_ = 0;             // blocks that would still fit
   uint64_t resident_ = 0;
   uint64_t retired_ = 0;
   Cycle now_ = 0;

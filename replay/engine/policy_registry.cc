@@ -1,14 +1,13 @@
 #include "replay/engine/policy_registry.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "replay/engine/policy_error.h"
 #include "replay/engine/suggest.h"
 
 namespace heddle::replay {
@@ -17,10 +16,7 @@ namespace {
 // Debian's Abseil has a string_view of its own.
 absl::string_view Text(std::string_view text) { return {text.data(), text.size()}; }
 
-[[noreturn]] void Stop(const std::string& message) {
-  std::fprintf(stderr, "heddle: %s\n", message.c_str());
-  std::abort();
-}
+[[noreturn]] void Stop(const std::string& message) { throw PolicyError(message); }
 
 const ParameterSpec* FindSpec(const PolicyInfo& info, std::string_view key) {
   for (const ParameterSpec& spec : info.parameters) {

@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "replay/engine/policy_origin.h"
 
 namespace heddle::replay {
 
@@ -43,6 +44,14 @@ struct CounterSpec {
   std::string unit = {};
   std::string description = {};
   enum class Combine { kSum, kMaximum } combine = Combine::kSum;  // over SMs and ports
+};
+
+// A policy of the same seam to which this one comes down on some machines.
+struct SamePolicy {
+  std::string policy = {};
+  // "core.ibuffer.fetch_when=EMPTY": the field and its value, as `--set` writes them, with which the two decide alike
+  // whenever the parameters that both have are equal.
+  std::string machine = {};
 };
 
 // Properties that decide which policies go together.
@@ -91,10 +100,11 @@ struct PolicyInfo {
   PolicyTraits traits = {};
   std::vector<ParameterSpec> parameters = {};
   std::vector<CounterSpec> counters = {};
+  std::vector<SamePolicy> same_as = {};
 };
 
 // Checked values of a policy's parameters, defaults filled in. Asking for a name or type that was not declared is a
-// programming error and stops the program.
+// programming error and throws PolicyError, which ends the run with that text.
 class Parameters {
  public:
   // `text` is "key=value,key=value" or empty. Errors list the known keys, the range or the choices.
@@ -120,7 +130,7 @@ bool IsPolicyName(std::string_view name);
 // What is wrong with a policy's declaration, with the names of policy and parameter: a default out of its range, a
 // condition on a parameter that is not declared before, ways that may be 0.
 absl::Status CheckDeclaration(const PolicyInfo& info);
-// Stops the program if something is: a policy comes from code that was compiled, so nobody could go on.
+// Throws PolicyError if something is.
 void StopOnBadDeclaration(const PolicyInfo& info);
 
 // Whether any rule of the policy reads the parameter (ParameterSpec::only_if) when all have these values.
@@ -137,7 +147,7 @@ bool SwizzlesHomeLanes(const PolicyInfo& info, const Parameters& parameters);
 
 absl::Status UnknownPolicyError(std::string_view kind, std::string_view name, const std::vector<std::string>& known);
 
-// Stop the program with a message: the policy is wrong, not the run.
+// Throw PolicyError: the policy is wrong, not the run.
 [[noreturn]] void StopOnDuplicatePolicy(const std::string& name);
 [[noreturn]] void StopOnNoPolicy(const std::string& name);
 
@@ -148,6 +158,7 @@ class PolicyRegistry {
   struct Entry {
     PolicyInfo info;
     Factory make;
+    PolicyOrigin origin;
   };
 
   static PolicyRegistry& Get() {
@@ -155,8 +166,8 @@ class PolicyRegistry {
     return registry;
   }
 
-  // Called by HEDDLE_REGISTER_POLICY before main. Stops the program on a name that is taken, on a declaration that
-  // contradicts itself, and later on if the factory makes nothing.
+  // Called by HEDDLE_REGISTER_AT_SEAM before main, or while a library is loaded. Throws PolicyError on a name that is
+  // taken, on a declaration that contradicts itself, and later on if the factory makes nothing.
   bool Register(PolicyInfo info, Factory make) {
     StopOnBadDeclaration(info);
     std::string name = info.name;
@@ -165,7 +176,8 @@ class PolicyRegistry {
       if (policy == nullptr) StopOnNoPolicy(name);
       return policy;
     };
-    if (!entries_.emplace(name, Entry{std::move(info), std::move(checked)}).second) StopOnDuplicatePolicy(name);
+    if (!entries_.emplace(name, Entry{std::move(info), std::move(checked), PresentOrigin()}).second)
+      StopOnDuplicatePolicy(name);
     return true;
   }
 
@@ -187,11 +199,5 @@ class PolicyRegistry {
 };
 
 }  // namespace heddle::replay
-
-#define HEDDLE_CONCAT_INNER(a, b) a##b
-#define HEDDLE_CONCAT(a, b) HEDDLE_CONCAT_INNER(a, b)
-// HEDDLE_REGISTER_POLICY(Registry, PolicyInfo{...}, factory)
-#define HEDDLE_REGISTER_POLICY(Registry, ...) \
-  [[maybe_unused]] static const bool HEDDLE_CONCAT(policy_registered_, __LINE__) = Registry::Get().Register(__VA_ARGS__)
 
 #endif  // HEDDLE_REPLAY_ENGINE_POLICY_REGISTRY_H_

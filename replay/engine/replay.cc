@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/engine/machine.h"
+#include "replay/engine/model_version.h"
 #include "replay/engine/replay_result.h"
 #include "replay/engine/run_all.h"
 #include "replay/engine/validity.h"
@@ -28,8 +29,23 @@ result::v1::PolicyChoice Choice(const PolicyInfo& info, const Parameters& parame
   return choice;
 }
 
+// Adds a policy whose code the model's version does not cover.
+void AddLibrary(const PolicyOrigin& origin, const std::string& policy, result::v1::Provenance& provenance) {
+  if (origin.code == nullptr) return;
+  result::v1::PolicyLibrary* library = nullptr;
+  for (result::v1::PolicyLibrary& known : *provenance.mutable_policy_library()) {
+    if (known.digest() == origin.code->digest()) library = &known;
+  }
+  if (library == nullptr) {
+    library = provenance.add_policy_library();
+    library->set_name(origin.code->name());
+    library->set_digest(origin.code->digest());
+  }
+  library->add_policy(policy);
+}
+
 result::v1::Provenance ProvenanceOf(const trace::TraceReader& reader, const Configuration& configuration,
-                                    const ReplayOptions& options) {
+                                    const CheckedConfiguration& checked, const ReplayOptions& options) {
   result::v1::Provenance provenance;
   provenance.set_heddle_version(HEDDLE_VERSION);
   provenance.set_trace_digest(reader.digest());
@@ -41,6 +57,14 @@ result::v1::Provenance ProvenanceOf(const trace::TraceReader& reader, const Conf
   *provenance.mutable_machine() = options.machine;
   for (const std::string& assignment : options.overrides) provenance.add_override(assignment);
   provenance.set_seed(configuration.seed);
+  provenance.set_kernels(options.kernels);
+  provenance.set_model_version(ModelVersion());
+  AddLibrary(checked.divergence->origin, checked.divergence->info.name, provenance);
+  AddLibrary(checked.scheduler->origin, checked.scheduler->info.name, provenance);
+  AddLibrary(checked.dispatch->origin, checked.dispatch->info.name, provenance);
+  if (options.machine.core().front_end() == machine::v1::Core::IBUFFER) {
+    AddLibrary(checked.fetch->origin, checked.fetch->info.name, provenance);
+  }
   return provenance;
 }
 
@@ -87,7 +111,7 @@ result::v1::Result MakeResult(const trace::TraceReader& reader, const std::vecto
                               const ReplayOptions& options, std::vector<result::v1::LaunchResult> launch_results) {
   result::v1::Result result;
   result.set_schema(kResultSchema);
-  *result.mutable_provenance() = ProvenanceOf(reader, configuration, options);
+  *result.mutable_provenance() = ProvenanceOf(reader, configuration, checked, options);
   *result.mutable_divergence() = Choice(checked.divergence->info, checked.divergence_parameters);
   *result.mutable_scheduler() = Choice(checked.scheduler->info, checked.scheduler_parameters);
   *result.mutable_dispatch() = Choice(checked.dispatch->info, checked.dispatch_parameters);
@@ -174,9 +198,8 @@ absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader&
   return std::move(results->front());
 }
 
-absl::StatusOr<std::vector<std::vector<result::v1::Result>>> ReplayTraces(
-    std::span<const trace::TraceReader* const> traces, const std::vector<Configuration>& configurations,
-    const ReplayOptions& options) {
+absl::StatusOr<RunOutcomes> ReplayEach(std::span<const trace::TraceReader* const> traces,
+                                       const std::vector<Configuration>& configurations, const ReplayOptions& options) {
   if (absl::Status status = CheckMachine(options.machine); !status.ok()) return status;
   std::vector<CheckedConfiguration> checked;
   for (const Configuration& configuration : configurations) {
@@ -191,14 +214,34 @@ absl::StatusOr<std::vector<std::vector<result::v1::Result>>> ReplayTraces(
     if (!launches.ok()) return launches.status();
     runs.push_back({reader, *std::move(launches)});
   }
-  absl::StatusOr<std::vector<TraceResults>> launch_results = RunAll(runs, configurations, checked, options);
-  if (!launch_results.ok()) return launch_results.status();
+  std::vector<TraceResults> launch_results = RunAll(runs, configurations, checked, options);
 
-  std::vector<std::vector<result::v1::Result>> results(runs.size());
+  RunOutcomes outcomes(runs.size());
   for (size_t t = 0; t < runs.size(); ++t) {
     for (size_t i = 0; i < configurations.size(); ++i) {
-      results[t].push_back(MakeResult(*runs[t].reader, runs[t].launches, configurations[i], checked[i], options,
-                                      std::move((*launch_results)[t][i])));
+      auto& launches = launch_results[t][i];
+      if (!launches.ok()) {
+        outcomes[t].emplace_back(launches.status());
+      } else {
+        outcomes[t].emplace_back(MakeResult(*runs[t].reader, runs[t].launches, configurations[i], checked[i], options,
+                                            *std::move(launches)));
+      }
+    }
+  }
+  return outcomes;
+}
+
+absl::StatusOr<std::vector<std::vector<result::v1::Result>>> ReplayTraces(
+    std::span<const trace::TraceReader* const> traces, const std::vector<Configuration>& configurations,
+    const ReplayOptions& options) {
+  absl::StatusOr<RunOutcomes> outcomes = ReplayEach(traces, configurations, options);
+  if (!outcomes.ok()) return outcomes.status();
+  std::vector<std::vector<result::v1::Result>> results;
+  for (auto& of_trace : *outcomes) {
+    results.emplace_back();
+    for (absl::StatusOr<result::v1::Result>& outcome : of_trace) {
+      if (!outcome.ok()) return outcome.status();
+      results.back().push_back(*std::move(outcome));
     }
   }
   return results;

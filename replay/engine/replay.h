@@ -160,8 +160,17 @@ absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader&
                                                        const std::vector<Configuration>& configurations,
                                                        const ReplayOptions& options);
 
-// The same for several traces, each as by itself: one list of results per trace, in their order. With several traces an
-// error names the trace.
+// What came of each run, by trace and then by configuration.
+using RunOutcomes = std::vector<std::vector<absl::StatusOr<result::v1::Result>>>;
+
+// The same for several traces, each as by itself. A run that fails leaves the others alone; with several traces its
+// error names the trace. Runs that had not ended when `progress` said no are Cancelled. The status of the whole is for
+// what nothing can be run with: a wrong machine, configurations that do not go, kernels that a trace does not have.
+absl::StatusOr<RunOutcomes> ReplayEach(std::span<const trace::TraceReader* const> traces,
+                                       const std::vector<Configuration>& configurations, const ReplayOptions& options);
+
+// The same if all of it is wanted or nothing: one list of results per trace, in their order, or the error of the first
+// run in that order that has one.
 absl::StatusOr<std::vector<std::vector<result::v1::Result>>> ReplayTraces(
     std::span<const trace::TraceReader* const> traces, const std::vector<Configuration>& configurations,
     const ReplayOptions& options);

@@ -1,11 +1,15 @@
 #include "replay/engine/replay_launch.h"
 
 #include <cstdint>
+#include <exception>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "replay/engine/launch_simulation.h"
 #include "replay/engine/machine.h"
+#include "replay/engine/policy_error.h"
+#include "replay/engine/policy_watch.h"
 #include "replay/engine/validity.h"
 #include "replay/engine/wait_check.h"
 #include "traces/format/kernel_name.h"
@@ -21,6 +25,37 @@ absl::Status CheckWarpWidth(const LaunchRun& run) {
   return absl::FailedPreconditionError(
       absl::StrCat("the kernel uses shuffles or votes, which were recorded for warps of ", recorded,
                    " threads; the machine's warps have ", machine, ": set core.warp_size to ", recorded, " or more"));
+}
+
+// "launch 0 (bfs) under pdom and lrr"; other policies only where they are not the usual.
+std::string PlaceOf(const trace::LaunchView& launch, const std::string& divergence, const std::string& scheduler,
+                    const std::string& fetch, const std::string& dispatch) {
+  std::string place = absl::StrCat("launch ", launch.launch.id(), " (", trace::BriefKernelName(launch.program->name()),
+                                   ") under ", divergence, " and ", scheduler);
+  const Configuration usual;
+  if (fetch != usual.fetch.name) absl::StrAppend(&place, ", fetch ", fetch);
+  if (dispatch != usual.dispatch.name) absl::StrAppend(&place, ", dispatch ", dispatch);
+  return place;
+}
+
+absl::StatusOr<result::v1::LaunchResult> Simulate(const LaunchRun& run, const Occupancy& occupancy) {
+  const CheckedConfiguration& policies = run.configuration;
+  RunMark mark(PlaceOf(run.launch, policies.divergence->info.name, policies.scheduler->info.name,
+                       policies.fetch->info.name, policies.dispatch->info.name));
+  std::optional<LaunchSimulation> simulation;  // still there when the present call is asked for
+  // Policies are whoever's code. What they throw ends the run; nothing of it is used any more.
+  try {
+    simulation.emplace(run, occupancy);
+    mark.SetClock(&simulation->clock());
+    if (absl::Status status = simulation->Run(); !status.ok()) return status;
+    return simulation->Result();
+  } catch (const PolicyError& error) {
+    return absl::InternalError(error.what());
+  } catch (const std::exception& exception) {
+    return absl::InternalError(absl::StrCat("an exception", PresentCall(), ": ", exception.what()));
+  } catch (...) {
+    return absl::InternalError(absl::StrCat("an exception", PresentCall(), ", of a type that has no text"));
+  }
 }
 
 }  // namespace
@@ -42,19 +77,12 @@ absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run) {
       !status.ok()) {
     return status;
   }
-  LaunchSimulation simulation(run, *occupancy);
-  if (absl::Status status = simulation.Run(); !status.ok()) return status;
-  return simulation.Result();
+  return Simulate(run, *occupancy);
 }
 
 absl::Status AtRun(const absl::Status& error, const trace::LaunchView& launch, const Configuration& configuration) {
-  std::string place = absl::StrCat("launch ", launch.launch.id(), " (", trace::BriefKernelName(launch.program->name()),
-                                   ") under ", configuration.divergence.name, " and ", configuration.scheduler.name);
-  const Configuration usual;
-  if (configuration.fetch.name != usual.fetch.name) absl::StrAppend(&place, ", fetch ", configuration.fetch.name);
-  if (configuration.dispatch.name != usual.dispatch.name) {
-    absl::StrAppend(&place, ", dispatch ", configuration.dispatch.name);
-  }
+  const std::string place = PlaceOf(launch, configuration.divergence.name, configuration.scheduler.name,
+                                    configuration.fetch.name, configuration.dispatch.name);
   return absl::Status(error.code(), absl::StrCat(place, ": ", error.message()));
 }
 

@@ -36,18 +36,30 @@ class Runner {
     for (const TraceRuns& trace : traces) {
       windows_.emplace_back(trace.reader->header());
       results_.emplace_back(configurations.size(), std::vector<result::v1::LaunchResult>(trace.launches.size()));
+      errors_.emplace_back(configurations.size());
     }
   }
 
-  absl::StatusOr<std::vector<TraceResults>> Run() {
+  std::vector<TraceResults> Run() {
     {
       std::vector<std::jthread> others;
       for (size_t thread = 1; thread < threads_; ++thread) others.emplace_back([this, thread] { Work(thread); });
       Work(0);
     }
     if (options_.decoding != nullptr) options_.decoding->Add(decoding_);
-    if (!queue_.status().ok()) return queue_.status();
-    return std::move(results_);
+    std::vector<TraceResults> outcomes(traces_.size());
+    for (size_t trace = 0; trace < traces_.size(); ++trace) {
+      for (size_t i = 0; i < configurations_.size(); ++i) {
+        absl::Status error = errors_[trace][i].status;
+        if (error.ok() && !queue_.Ended(trace, i)) error = absl::CancelledError("stopped on request");
+        if (error.ok()) {
+          outcomes[trace].emplace_back(std::move(results_[trace][i]));
+        } else {
+          outcomes[trace].emplace_back(std::move(error));
+        }
+      }
+    }
+    return outcomes;
   }
 
  private:
@@ -76,7 +88,7 @@ class Runner {
   // The cache's work is over.
   void Count(const ChunkCache* cache) {
     if (cache == nullptr) return;
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(decoding_mutex_);
     decoding_.Add(cache->counters());
   }
 
@@ -92,20 +104,30 @@ class Runner {
       }
       const trace::LaunchView& launch = *traces_[run->trace].launches[run->launch];
       absl::StatusOr<result::v1::LaunchResult> result = RunOne(*run, thread, *cache);
-      absl::Status status;
       if (result.ok()) {
         results_[run->trace][run->configuration][run->launch] = *std::move(result);
+      } else if (absl::IsCancelled(result.status())) {
+        queue_.Stop();
       } else {
-        status = AtRun(result.status(), launch, configurations_[run->configuration]);
-        if (traces_.size() > 1) {
-          status =
-              absl::Status(status.code(), absl::StrCat(traces_[run->trace].reader->name(), ": ", status.message()));
-        }
+        Count(cache.get());
+        cache.reset();  // who was reading when the run ended no longer does
+        Failed(*run, AtRun(result.status(), launch, configurations_[run->configuration]));
       }
       progress_.Finish(thread, launch.totals.thread_instructions());
-      queue_.Done(*run, status);
+      queue_.Done(*run, result.ok());
     }
     Count(cache.get());
+  }
+
+  // Of several launches that fail the first one counts, as with one thread.
+  void Failed(const RunQueue::Run& run, const absl::Status& status) {
+    const std::lock_guard lock(errors_mutex_);
+    RunError& error = errors_[run.trace][run.configuration];
+    if (!error.status.ok() && error.launch < run.launch) return;
+    error.launch = run.launch;
+    error.status = status;
+    if (traces_.size() == 1) return;
+    error.status = absl::Status(status.code(), absl::StrCat(traces_[run.trace].reader->name(), ": ", status.message()));
   }
 
   absl::StatusOr<result::v1::LaunchResult> RunOne(const RunQueue::Run& run, size_t thread, ChunkCache& cache) {
@@ -125,7 +147,7 @@ class Runner {
     absl::StatusOr<result::v1::LaunchResult> result =
         ReplayLaunch({*trace.reader, *trace.launches[run.launch], checked_[run.configuration],
                       static_cast<uint32_t>(run.configuration), options_, cache, *memory, std::move(report)});
-    if (run.launch + 1 == trace.launches.size()) memory.reset();
+    if (run.launch + 1 == trace.launches.size() || !result.ok()) memory.reset();
     return result;
   }
 
@@ -139,17 +161,22 @@ class Runner {
   RunQueue queue_;
   std::vector<AddressWindows> windows_;                  // by trace
   std::vector<std::unique_ptr<MemorySystem>> memories_;  // by trace and configuration, if sequential
-  std::vector<TraceResults> results_;                    // by trace
-  std::mutex mutex_;                                     // of decoding_
+  std::mutex decoding_mutex_;
   DecodingCounters decoding_;
+  // By trace, configuration and launch.
+  std::vector<std::vector<std::vector<result::v1::LaunchResult>>> results_;
+  struct RunError {
+    size_t launch = 0;
+    absl::Status status;
+  };
+  std::mutex errors_mutex_;
+  std::vector<std::vector<RunError>> errors_;  // by trace and configuration
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<TraceResults>> RunAll(const std::vector<TraceRuns>& traces,
-                                                 const std::vector<Configuration>& configurations,
-                                                 const std::vector<CheckedConfiguration>& checked,
-                                                 const ReplayOptions& options) {
+std::vector<TraceResults> RunAll(const std::vector<TraceRuns>& traces, const std::vector<Configuration>& configurations,
+                                 const std::vector<CheckedConfiguration>& checked, const ReplayOptions& options) {
   return Runner(traces, configurations, checked, options).Run();
 }
 

@@ -10,12 +10,13 @@ RunQueue::RunQueue(const std::vector<size_t>& launches, size_t configurations, b
 
 std::optional<RunQueue::Run> RunQueue::Earliest() const {
   std::optional<Run> earliest;
+  if (stopped_) return earliest;
   for (size_t i = 0; i < streams_.size(); ++i) {
     const Stream& stream = streams_[i];
     const Run run{i / configurations_, stream.next, i % configurations_};
     const size_t launches = launches_before_[run.trace + 1] - launches_before_[run.trace];
-    if (stream.next == launches || (sequential_ && stream.busy)) continue;
-    if (Order(run) < limit_ && (!earliest.has_value() || Order(run) < Order(*earliest))) earliest = run;
+    if (stream.failed || stream.next == launches || (sequential_ && stream.busy)) continue;
+    if (!earliest.has_value() || Order(run) < Order(*earliest)) earliest = run;
   }
   return earliest;
 }
@@ -35,15 +36,25 @@ std::optional<RunQueue::Run> RunQueue::Take() {
   }
 }
 
-void RunQueue::Done(const Run& run, const absl::Status& status) {
+void RunQueue::Done(const Run& run, bool good) {
   const std::lock_guard lock(mutex_);
-  StreamOf(run).busy = false;
+  Stream& stream = StreamOf(run);
+  stream.busy = false;
+  stream.good += good ? 1 : 0;
+  stream.failed |= !good;
   --under_way_;
-  if (!status.ok() && Order(run) < limit_) {
-    limit_ = Order(run);
-    status_ = status;
-  }
   changed_.notify_all();
+}
+
+void RunQueue::Stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  changed_.notify_all();
+}
+
+bool RunQueue::Ended(size_t trace, size_t configuration) const {
+  return streams_[trace * configurations_ + configuration].good ==
+         launches_before_[trace + 1] - launches_before_[trace];
 }
 
 }  // namespace heddle::replay

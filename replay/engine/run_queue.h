@@ -8,15 +8,13 @@
 #include <optional>
 #include <vector>
 
-#include "absl/status/status.h"
-
 namespace heddle::replay {
 
 // Hands out every (trace, launch, configuration) once, to any number of threads, as early as possible in the order in
 // which one thread does them: trace by trace, launch by launch, and within a launch by configuration, so that decoded
 // data are shared. A configuration whose memory keeps its contents from launch to launch (`sequential`) has one launch
-// of a trace under way at a time, in order. After an error only what comes before it in that order is still handed out:
-// the error that counts is then the one that a single thread would have met.
+// of a trace under way at a time, in order. Of a trace under a configuration nothing is handed out any more once one of
+// its launches has failed; the others go on.
 class RunQueue {
  public:
   struct Run {
@@ -30,16 +28,20 @@ class RunQueue {
 
   // Blocks while there may be more to do; nothing if there is not.
   std::optional<Run> Take();
-  void Done(const Run& run, const absl::Status& status);
+  void Done(const Run& run, bool good);
+  // Nothing is handed out any more.
+  void Stop();
 
-  // Of the first run in order that failed; OK if none did.
-  const absl::Status& status() const { return status_; }
+  // Whether all launches of the trace under the configuration are done, and good. Only when no thread takes any more.
+  bool Ended(size_t trace, size_t configuration) const;
 
  private:
   // The launches of one trace under one configuration.
   struct Stream {
     size_t next = 0;  // the launch that has not been handed out yet
+    size_t good = 0;  // that are done
     bool busy = false;
+    bool failed = false;
   };
   Stream& StreamOf(const Run& run) { return streams_[run.trace * configurations_ + run.configuration]; }
   size_t Order(const Run& run) const {
@@ -55,8 +57,7 @@ class RunQueue {
   std::condition_variable changed_;
   std::vector<Stream> streams_;  // by trace, then configuration
   size_t under_way_ = 0;
-  size_t limit_ = static_cast<size_t>(-1);  // order of the first run that failed
-  absl::Status status_;
+  bool stopped_ = false;
 };
 
 }  // namespace heddle::replay

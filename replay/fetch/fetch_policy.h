@@ -12,6 +12,7 @@
 
 #include "replay/core/types.h"
 #include "replay/core/warp_table.h"
+#include "replay/engine/policy_origin.h"
 #include "replay/engine/policy_registry.h"
 #include "replay/schedule/warp_scheduler.h"
 
@@ -52,7 +53,9 @@ struct FetchContext {
 
 using FetchRegistry = PolicyRegistry<FetchPolicy, FetchContext>;
 
-#define HEDDLE_FETCH_POLICY(...) HEDDLE_REGISTER_POLICY(::heddle::replay::FetchRegistry, __VA_ARGS__)
+#define HEDDLE_FETCH_POLICY(...)                                                                  \
+  HEDDLE_REGISTER_AT_SEAM("fetch", ::heddle::replay::FetchPolicy, ::heddle::replay::FetchContext, \
+                          ::heddle::replay::FetchRegistry, __VA_ARGS__)
 
 }  // namespace heddle::replay
 

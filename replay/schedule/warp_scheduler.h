@@ -11,6 +11,7 @@
 
 #include "replay/core/types.h"
 #include "replay/core/warp_table.h"
+#include "replay/engine/policy_origin.h"
 #include "replay/engine/policy_registry.h"
 #include "traces/format/program.h"
 
@@ -100,7 +101,9 @@ struct SchedulerContext {
 
 using SchedulerRegistry = PolicyRegistry<WarpScheduler, SchedulerContext>;
 
-#define HEDDLE_WARP_SCHEDULER(...) HEDDLE_REGISTER_POLICY(::heddle::replay::SchedulerRegistry, __VA_ARGS__)
+#define HEDDLE_WARP_SCHEDULER(...)                                                                          \
+  HEDDLE_REGISTER_AT_SEAM("scheduler", ::heddle::replay::WarpScheduler, ::heddle::replay::SchedulerContext, \
+                          ::heddle::replay::SchedulerRegistry, __VA_ARGS__)
 
 }  // namespace heddle::replay
 

@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import time
 
-from heddle_command import HEDDLE, SAMPLES, CommandTest, heddle, main, results
+from heddle_command import BUILD, HEDDLE, SAMPLES, SOURCE, CommandTest, heddle, main, results
 
 SMALL = f'''
 name: "small"
@@ -134,13 +134,31 @@ class Planning(SweepTest):
         spec = self.folder / "spec.textproto"
         spec.write_text(head + 'parameter { name: "core.skip_empty_groups" value: "true" value: "false" }')
         told = heddle("sweep", "plan", spec, "-o", self.folder / "sweep").stderr.splitlines()
-        self.assertEqual(told, [f"heddle: note: machine thesis_8800gtx: core.skip_empty_groups={value} has no effect: "
-                                "core.front_end is THESIS" for value in ("false", "true")])
+        self.assertEqual(told[:2], [f"heddle: note: machine thesis_8800gtx: core.skip_empty_groups={value} has no effect: "
+                                    "core.front_end is THESIS" for value in ("false", "true")])
+        self.assertEqual(told[2:], ["heddle: note: 1 of 4 replays are the same as another one: thesis_8800gtx "
+                                    "core.skip_empty_groups=false under pdom, lrr, thread_blocks, round_robin and thesis_8800gtx "
+                                    "core.skip_empty_groups=true under pdom, lrr, thread_blocks, round_robin"])
         # Where another parameter decides whether the field is read, it is read somewhere.
         spec.write_text(head.replace('machine: "thesis_8800gtx" ', "") + """
           parameter { name: "memory.hierarchy.l1_texture.sets" value: "0" value: "4" }
           parameter { name: "memory.hierarchy.l1_texture.ways" value: "2" value: "4" }""")
-        self.assertEqual(heddle("sweep", "plan", spec, "-o", self.folder / "sweep").stderr, "")
+        told, = heddle("sweep", "plan", spec, "-o", self.folder / "sweep").stderr.splitlines()
+        self.assertIn("1 of 4 replays are the same as another one: baws_gtx480 memory.hierarchy.l1_texture.sets=0", told)
+
+    def test_policies_that_decide_alike_on_a_machine_are_told(self):
+        spec = self.folder / "spec.textproto"
+        head = f'name: "a" trace: "{SAMPLES}/bfs.htrace" trace: "{SAMPLES}/nqueens.htrace" machine: "baws_gtx480" '
+        spec.write_text(head + 'fetch: "round_robin" fetch: "fef" parameter { name: "core.ibuffer.fetch_when" value: "EMPTY" value: "FREE_SLOT" }')
+        told = heddle("sweep", "plan", spec, "-o", self.folder / "sweep").stderr.splitlines()
+        self.assertEqual(told, ["heddle: note: on machine baws_gtx480 fetch policy fef decides as round_robin does: "
+                                "core.ibuffer.fetch_when=EMPTY",
+                                "heddle: note: 2 of 8 replays are the same as another one: baws_gtx480 "
+                                "core.ibuffer.fetch_when=EMPTY under pdom, lrr, thread_blocks, fef and baws_gtx480 "
+                                "core.ibuffer.fetch_when=EMPTY under pdom, lrr, thread_blocks, round_robin"])
+        self.sweep("run", self.folder / "sweep")
+        launches = [json.loads(line)["launch"] for line in self.results(self.folder / "sweep").values()]
+        self.assertEqual(len({json.dumps(one) for one in launches}), 6, "as it was told")
 
     def test_contradictions_are_refused(self):
         head = f'name: "a" trace: "{SAMPLES}/bfs.htrace" '
@@ -430,6 +448,109 @@ class Collecting(SweepTest):
         self.assertEqual([d["divergence"] for d in speed_up["designs"]], ["dwf"])
         self.assert_refused(2, "sweep", "effects", folder, "--metric", "cycle", says=["cycle", "cycles"])
         self.assert_refused(2, "sweep", "effects", self.plan(SMALL, "other"), says=["FULL_FACTORIAL"])
+
+
+class PolicyLibraries(SweepTest):
+    """Sweeps with policies that are not of the tree."""
+    SCHEDULER = """
+#include "replay/schedule/warp_scheduler.h"
+namespace heddle::replay {
+struct Chosen final : WarpScheduler {
+  SlotId Pick(const SlotSet& eligible) const override { return %s; }
+};
+HEDDLE_WARP_SCHEDULER({.name = "chosen", .summary = "x", .source = "x"},
+                      [](const SchedulerContext&, const Parameters&) { return std::make_unique<Chosen>(); });
+}
+"""
+    PICKS = ("eligible.First()", "[&] { SlotId last = kNoSlot; eligible.ForEach([&](SlotId s) { last = s; }); return last; }()")
+
+    def setUp(self):
+        super().setUp()
+        self.library = self.folder / "lib" / "chosen.so"
+        self.library.parent.mkdir()
+
+    def compile(self, pick):
+        """The scheduler, anew under the same name: the file, not what a program has loaded."""
+        source = self.folder / "chosen.cc"
+        source.write_text(self.SCHEDULER % pick)
+        fresh = self.folder / "fresh.so"
+        subprocess.run([os.environ["CXX"], "-std=c++20", "-O0", "-fPIC", "-shared", f"-I{SOURCE}", f"-I{BUILD}", source, "-o", fresh],
+                       check=True)
+        fresh.replace(self.library)
+
+    def planned(self, name="sweep"):
+        spec = self.folder / "spec.textproto"
+        spec.write_text(f'name: "mine" trace: "{SAMPLES}/bfs.htrace" machine: "baws_gtx480" scheduler: "gto" scheduler: "chosen"')
+        done = heddle("sweep", "plan", spec, "-o", self.folder / name, "--policy-library", self.library)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.folder / name
+
+    def test_a_library_that_changed_gives_no_stale_results(self):
+        keys, cycles = [], []
+        for pick in self.PICKS:
+            self.compile(pick)
+            folder = self.planned()
+            keys.append([point["key"] for point in self.points(folder)])
+            self.assertIn(f"{1 + (pick == self.PICKS[0])} done", self.sweep("run", folder))
+            rows = {row["scheduler"]: row for row in csv.DictReader(io.StringIO(self.sweep("collect", folder)))}
+            run = json.loads(heddle("replay", SAMPLES / "bfs.htrace", "--machine", "baws_gtx480", "--scheduler", "chosen",
+                                    "--policy-library", self.library, "--json").stdout)
+            self.assertEqual(int(rows["chosen"]["cycles"]), run["total"]["cycles"])
+            cycles.append(run["total"]["cycles"])
+            digest = hashlib.sha256(self.library.read_bytes()).hexdigest()
+            self.assertEqual(run["provenance"]["policy_library"], [{"name": "chosen.so", "digest": digest, "policy": ["chosen"]}])
+            result = json.loads(next(text for key, text in self.results(folder).items() if key == keys[-1][1]))
+            self.assertEqual(result["provenance"]["policy_library"], run["provenance"]["policy_library"])
+            self.assertEqual(result["provenance"]["model_version"], json.loads((folder / "plan.json").read_text())["model_version"])
+        self.assertEqual(keys[0][0], keys[1][0], "gto is the same")
+        self.assertNotEqual(keys[0][1], keys[1][1])
+        self.assertNotEqual(cycles[0], cycles[1])
+
+    def test_the_plan_knows_its_libraries_and_tells_of_others(self):
+        self.compile(self.PICKS[0])
+        folder = self.planned()
+        libraries = json.loads((folder / "plan.json").read_text())["policy_libraries"]
+        self.assertEqual([one["path"] for one in libraries], ["../lib/chosen.so"])
+        moved = self.folder / "moved.so"
+        moved.write_bytes(self.library.read_bytes())
+        self.compile(self.PICKS[1])
+        self.assert_refused(2, "sweep", "run", folder, says=["plan.json", "chosen.so", "is another file by now", "plan again"])
+        self.assertIn("is another file by now", heddle("sweep", "status", folder).stderr)
+        self.assert_refused(2, "sweep", "run", folder, "--policy-library", self.library, says=["was not planned with", "chosen.so"])
+        self.assertIn("2 done", self.sweep("run", folder, "--policy-library", moved), "the same library elsewhere")
+        self.library.unlink()
+        self.assert_refused(2, "sweep", "emit", folder, "--joblist", says=["is not there"])
+        for command in (["status", folder], ["collect", folder]):
+            self.assertEqual(heddle("sweep", *command, "--policy-library", moved).stderr, "")
+
+    def test_jobs_have_the_library(self):
+        self.compile(self.PICKS[0])
+        folder = self.planned()
+        for engine in ("--slurm", "--snakemake", "--joblist"):
+            text = self.sweep("emit", folder, engine, "-o", "-")
+            self.assertIn(f"--policy-library {self.library}", text, engine)
+        job, = self.sweep("emit", folder, "--joblist", "-o", "-").splitlines()
+        done = subprocess.run(job, shell=True, cwd="/", capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("2 done", done.stdout)
+
+    def test_a_paper_may_name_policies_of_a_library(self):
+        self.compile(self.PICKS[0])
+        paper = self.folder / "ours.textproto"
+        paper.write_text("""name: "ours" title: "Ours" comparison: "One sample."
+kernel { name: "search" trace: "bfs" }
+run { name: "gto" machine: "fermi_fixed" scheduler: "gto" }
+run { name: "mine" like: "gto" scheduler: "chosen" }
+claim { id: "same" where: "Section 1" statement: "Both run the same" kind: STRUCTURAL
+  value: "of(search, thread_instructions@mine / thread_instructions@gto)" paper: 1 }
+""")
+        arguments = ["reproduce", paper, "-o", self.folder / "out", "--traces", SAMPLES, "--recipes", self.folder]
+        self.assertEqual(heddle(*arguments).returncode, 2)
+        done = heddle(*arguments, "--policy-library", self.library)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("1 of 1 structural claims", done.stdout)
+        plan = json.loads((self.folder / "out" / "ours" / "plan.json").read_text())
+        self.assertEqual(len(plan["policy_libraries"]), 1)
 
 
 if __name__ == "__main__":

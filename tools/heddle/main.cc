@@ -227,11 +227,7 @@ int Run(int argc, char** argv) {
       "the\n"
       "file with its line; docs/from-accel-sim.md has the map.");
   for (CLI::App* command : {&policies, app.get_subcommand("replay")}) {
-    command
-        ->add_option("--policy-library", arguments.libraries,
-                     "Shared library with policies of your own (docs/new-policy.md); repeat")
-        ->expected(1)
-        ->take_all();
+    AddPolicyLibraryOption(*command, arguments.libraries);
   }
   CLI::App& new_policy =
       *app.add_subcommand("new-policy", "Write a starting file for a policy of your own, and its test");

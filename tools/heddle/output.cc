@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "replay/engine/policy_watch.h"
 #include "traces/format/link_target.h"
 #include "traces/format/printable.h"
 
@@ -28,6 +29,10 @@ char temporaries[kTemporaries][PATH_MAX] = {};
 
 // Read by the signal handler, too: that something has its final name, or went into a pipe or a device.
 volatile sig_atomic_t something_is_written = 0;
+
+// Of NoteInterrupts: whether one lives, and the signal that came since.
+volatile sig_atomic_t interrupts_are_noted = 0;
+volatile sig_atomic_t noted_interrupt = 0;
 
 bool standard_output_is_closed = false;
 
@@ -64,18 +69,61 @@ void ForgetTemporary(const std::string& path) {
   if (const int slot = SlotOf(path); slot < kTemporaries) Set(slot, "");
 }
 
-// Only calls that are allowed in a signal handler.
-void EndBySignal(int signal) {
-  // A writer's file may have got its final name just now: then there is nothing to remove, and something was written.
+// Removes the temporary files; whether there was one. A writer's file may have got its final name just now: then there
+// is nothing to remove, and something was written.
+bool RemoveTemporaries() {
   bool unfinished = false;
   for (const char* temporary : temporaries) {
     if (temporary[0] != '\0' && unlink(temporary) == 0) unfinished = true;
   }
+  return unfinished;
+}
+
+// Only calls that are allowed in a signal handler, here and in what follows.
+void WriteError(const char* text, size_t size) {
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, size);
+}
+
+void EndBySignal(int signal) {
+  if (interrupts_are_noted != 0 && noted_interrupt == 0) {
+    noted_interrupt = signal;
+    return;
+  }
+  const bool unfinished = RemoveTemporaries();
   const char* message = !unfinished            ? "\nheddle: interrupted\n"
                         : something_is_written ? "\nheddle: interrupted; what was complete before is there\n"
                                                : "\nheddle: interrupted; nothing was written\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, message, strlen(message));
+  WriteError(message, strlen(message));
   _exit(128 + signal);
+}
+
+// The thread that crashed runs this. It ends as without, so that debuggers and core dumps see it.
+void TellCrash(int signal) {
+  const bool unfinished = RemoveTemporaries();
+  char text[1024];
+  size_t used = 0;
+  const auto add = [&](const char* more) {
+    const size_t size = std::min(strlen(more), sizeof(text) - used);
+    memcpy(text + used, more, size);
+    used += size;
+  };
+  add("heddle: ");
+  used += replay::DescribePresentRun(text + used, sizeof(text) - used);
+  add("crashed");
+  used += replay::DescribePresentCall(text + used, sizeof(text) - used);
+  add(signal == SIGSEGV   ? " (segmentation fault: a wrong address)"
+      : signal == SIGBUS  ? " (bus error: a wrong address)"
+      : signal == SIGFPE  ? " (a division by zero, or an integer overflow of one)"
+      : signal == SIGILL  ? " (an illegal instruction)"
+      : signal == SIGABRT ? " (aborted)"
+                          : "");
+  if (unfinished) add(something_is_written ? "; what was complete before is there" : "; nothing was written");
+  add("\n");
+  WriteError(text, used);
+  struct sigaction usual = {};
+  usual.sa_handler = SIG_DFL;
+  sigaction(signal, &usual, nullptr);
+  raise(signal);
 }
 
 // Returns 0, or the errno of the write that failed.
@@ -230,9 +278,19 @@ absl::Status OutputFile::Commit() {
   return absl::OkStatus();
 }
 
+NoteInterrupts::NoteInterrupts() {
+  noted_interrupt = 0;
+  interrupts_are_noted = 1;
+}
+
+NoteInterrupts::~NoteInterrupts() { interrupts_are_noted = 0; }
+
+int NoteInterrupts::status() const { return noted_interrupt == 0 ? 0 : 128 + noted_interrupt; }
+
 void HandleSignals() {
   struct sigaction action = {};
   action.sa_handler = EndBySignal;
+  action.sa_flags = SA_RESTART;
   sigfillset(&action.sa_mask);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     // nohup and background jobs of a script ignore some of these: leave that as it is.
@@ -240,6 +298,19 @@ void HandleSignals() {
     if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
     sigaction(signal, &action, nullptr);
   }
+#ifndef __SANITIZE_ADDRESS__  // which has handlers of its own
+  // A policy that calls itself without end has used up the stack. (Of the first thread; others end without a word
+  // then.)
+  static char stack[1 << 16];
+  stack_t alternative = {};
+  alternative.ss_sp = stack;
+  alternative.ss_size = sizeof(stack);
+  struct sigaction crash = {};
+  crash.sa_handler = TellCrash;
+  crash.sa_flags = SA_ONSTACK;
+  if (sigaltstack(&alternative, nullptr) != 0) crash.sa_flags = 0;
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(signal, &crash, nullptr);
+#endif
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit on file sizes fails with an error that says so
 }

@@ -69,9 +69,22 @@ class OutputFile {
 };
 
 // Makes Ctrl-C and the signal of `kill` remove the temporary files of all OutputFiles and end the program with 130 or
-// 143, telling that nothing was written if that is so; makes a closed pipe an error of write instead of the end of the
-// program. Called once, at the start.
+// 143, telling that nothing was written if that is so; makes a crash do the same, with a line that names the run and
+// the policy's call that it happened in, before it ends the program as it would have; makes a closed pipe an error of
+// write instead of the end of the program. Called once, at the start.
 void HandleSignals();
+
+// While such an object lives, the first Ctrl-C, or signal of `kill`, is only noted, so that what is complete can be
+// written; the second one ends the program at once. One at a time.
+class NoteInterrupts {
+ public:
+  NoteInterrupts();
+  ~NoteInterrupts();
+  NoteInterrupts(const NoteInterrupts&) = delete;
+  NoteInterrupts& operator=(const NoteInterrupts&) = delete;
+  // The exit status of a program that was ended by the signal; 0 if none came.
+  int status() const;
+};
 
 // The file that a signal removes from now on, too; empty = none. For the one writer that is no OutputFile. Once the
 // file has its final name, a signal leaves it alone.

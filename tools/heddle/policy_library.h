@@ -7,12 +7,28 @@
 
 #include "absl/status/status.h"
 
+namespace CLI {
+class App;
+}
+
 namespace heddle::tools {
 
+// Adds --policy-library, which may be repeated, to a command.
+void AddPolicyLibraryOption(CLI::App& command, std::vector<std::string>& paths);
+
 // Loads the libraries for the rest of the program; their policies register themselves. They must have been compiled
-// with the headers and the compiler of this program. Errors: InvalidArgument if a file cannot be loaded, or brings no
-// policy.
+// with the headers and the compiler of this program. Errors: InvalidArgument if a file cannot be loaded, was compiled
+// with other headers, or brings no policy.
 absl::Status LoadPolicyLibraries(const std::vector<std::string>& paths);
+
+// A library that a sweep was planned with.
+struct NamedLibrary {
+  std::string path;
+  std::string digest;
+};
+// Loads those of `libraries` that are not loaded yet. InvalidArgument, with `who` at its beginning: one is not there,
+// or is another file than then; or another library is loaded.
+absl::Status LoadMissingLibraries(const std::string& who, const std::vector<NamedLibrary>& libraries);
 
 }  // namespace heddle::tools
 

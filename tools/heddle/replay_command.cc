@@ -1,14 +1,17 @@
 // `heddle replay`: traces under every combination of the policies that the command line names.
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "replay/engine/machine.h"
 #include "replay/engine/replay.h"
+#include "replay/engine/same_runs.h"
 #include "replay/engine/validity.h"
 #include "replay/engine/wait_check.h"
 #include "tools/heddle/commands.h"
@@ -18,6 +21,7 @@
 #include "tools/heddle/replay_drawing.h"
 #include "tools/heddle/replay_timeline.h"
 #include "tools/heddle/report.h"
+#include "tools/heddle/table.h"
 #include "tools/heddle/terminal.h"
 #include "tools/heddle/trace_file.h"
 #include "tools/heddle/traces_report.h"
@@ -108,7 +112,13 @@ absl::Status SelectTraces(const std::string& expression, Traces& traces) {
 }
 
 std::string RunText(const replay::Configuration& run) {
-  return absl::StrCat(PolicyText(run.divergence), " with ", PolicyText(run.scheduler));
+  std::string text = absl::StrCat(PolicyText(run.divergence), " with ", PolicyText(run.scheduler));
+  const replay::Configuration usual;
+  if (PolicyText(run.dispatch) != PolicyText(usual.dispatch)) {
+    absl::StrAppend(&text, ", dispatch ", PolicyText(run.dispatch));
+  }
+  if (PolicyText(run.fetch) != PolicyText(usual.fetch)) absl::StrAppend(&text, ", fetch ", PolicyText(run.fetch));
+  return text;
 }
 
 // Takes out of the plan what cannot be replayed with what is known of the traces. FailedPrecondition if nothing is
@@ -156,32 +166,35 @@ void TellSkipped(const std::vector<SkippedRun>& skipped) {
 }
 
 // Replays trace after trace, each watched by a check of its own, whose notes go into the results.
-absl::StatusOr<std::vector<std::vector<result::v1::Result>>> ReplayWithOrder(
-    const std::vector<const trace::TraceReader*>& traces, const std::vector<replay::Configuration>& runs,
-    replay::ReplayOptions options, std::vector<std::unique_ptr<OrderCheck>>& checks) {
-  std::vector<std::vector<result::v1::Result>> results;
+absl::StatusOr<replay::RunOutcomes> ReplayWithOrder(const std::vector<const trace::TraceReader*>& traces,
+                                                    const std::vector<replay::Configuration>& runs,
+                                                    replay::ReplayOptions options,
+                                                    std::vector<std::unique_ptr<OrderCheck>>& checks) {
+  replay::RunOutcomes outcomes;
   // Which of two issues on different SMs is the earlier one shows only if all SMs keep the same time.
   options.force_tick = true;
   for (const trace::TraceReader* trace : traces) {
     checks.push_back(std::make_unique<OrderCheck>(*trace));
     const OrderCheck& check = *checks.back();
     options.observer = checks.back().get();
-    absl::StatusOr<std::vector<result::v1::Result>> of_trace = replay::Replay(*trace, runs, options);
-    if (!of_trace.ok()) {
-      if (traces.size() == 1) return of_trace.status();
-      return absl::Status(of_trace.status().code(), absl::StrCat(trace->name(), ": ", of_trace.status().message()));
-    }
+    const trace::TraceReader* const one[] = {trace};
+    absl::StatusOr<replay::RunOutcomes> of_trace = replay::ReplayEach(one, runs, options);
+    if (!of_trace.ok()) return of_trace.status();
     if (!check.status().ok()) return check.status();
-    for (uint32_t run = 0; run < of_trace->size(); ++run) {
-      for (const result::v1::LaunchResult& launch : (*of_trace)[run].launch()) {
-        if (std::string note = check.Note(run, launch.launch()); !note.empty()) {
-          (*of_trace)[run].add_note(std::move(note));
-        }
+    for (uint32_t run = 0; run < runs.size(); ++run) {
+      absl::StatusOr<result::v1::Result>& outcome = of_trace->front()[run];
+      if (!outcome.ok()) {
+        if (traces.size() == 1 || absl::IsCancelled(outcome.status())) continue;
+        outcome = absl::Status(outcome.status().code(), absl::StrCat(trace->name(), ": ", outcome.status().message()));
+        continue;
+      }
+      for (const result::v1::LaunchResult& launch : outcome->launch()) {
+        if (std::string note = check.Note(run, launch.launch()); !note.empty()) outcome->add_note(std::move(note));
       }
     }
-    results.push_back(*std::move(of_trace));
+    outcomes.push_back(std::move(of_trace->front()));
   }
-  return results;
+  return outcomes;
 }
 
 int UsageOrFailure(const absl::Status& status) { return absl::IsInvalidArgument(status) ? kWrongUsage : kFailed; }
@@ -214,20 +227,104 @@ absl::Status CheckOutputs(const ReplayArguments& arguments) {
   return CheckDifferentOutputs(outputs);
 }
 
-// A report for every trace, and for several a table over all of them.
+// A report for every trace, and for several whose runs have all ended a table over all of them.
 std::string Reports(const std::vector<std::vector<result::v1::Result>>& results,
                     const std::vector<const trace::TraceReader*>& traces, bool per_launch) {
   if (traces.size() == 1) return ResultReport(results[0], per_launch);
   std::string text;
   std::vector<std::string> names;
+  bool alike = true;
   for (size_t i = 0; i < traces.size(); ++i) {
+    alike &= results[i].size() == results[0].size();
     // Two files of one name are told apart by their folders.
     const auto stem = [](const trace::TraceReader* trace) { return std::filesystem::path(trace->name()).stem(); };
     const bool twice = std::ranges::count(traces, stem(traces[i]), stem) > 1;
     names.push_back(twice ? traces[i]->name() : stem(traces[i]).string());
-    absl::StrAppend(&text, names.back(), ": ", ResultReport(results[i], per_launch), "\n");
+    if (!results[i].empty()) {
+      absl::StrAppend(&text, names.back(), ": ", ResultReport(results[i], per_launch), "\n");
+    }
   }
-  return text + TracesReport(results, names);
+  return alike ? text + TracesReport(results, names) : text;
+}
+
+// Runs that are declared to be the same, before they are run: one line, with the reason.
+void TellDeclaredSame(const std::vector<replay::Configuration>& runs, const machine::v1::Machine& machine) {
+  std::set<std::string> reasons;
+  std::map<std::string, const replay::Configuration*> first;
+  std::vector<std::string> pairs;
+  for (const replay::Configuration& run : runs) {
+    const replay::RunMeaning meaning = replay::MeaningOf(run, machine);
+    reasons.insert(meaning.reasons.begin(), meaning.reasons.end());
+    const auto [known, added] = first.emplace(meaning.text, &run);
+    if (!added) pairs.push_back(absl::StrCat(RunText(run), " is the same run as ", RunText(*known->second)));
+  }
+  for (const std::string& reason : reasons) Note(absl::StrCat("on machine ", machine.name(), " ", reason));
+  if (pairs.empty()) return;
+  Note(absl::StrCat(pairs[0], pairs.size() == 1 ? "" : absl::StrCat("; and ", pairs.size() - 1, " more like this")));
+}
+
+// Runs that are not declared to be the same, and came to the same in every counter on every trace: one line, however
+// many there are. `results`: by trace, then by run of `runs`.
+void TellFoundSame(const std::vector<std::vector<result::v1::Result>>& results,
+                   const std::vector<replay::Configuration>& runs, const machine::v1::Machine& machine) {
+  std::vector<std::vector<size_t>> groups;
+  std::vector<bool> seen(runs.size(), false);
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (seen[i]) continue;
+    std::vector<size_t> group = {i};
+    for (size_t j = i + 1; j < runs.size(); ++j) {
+      if (seen[j] || replay::MeaningOf(runs[i], machine).text == replay::MeaningOf(runs[j], machine).text) continue;
+      if (std::ranges::all_of(results, [&](const auto& one) { return replay::HaveSameCounters(one[i], one[j]); })) {
+        group.push_back(j);
+        seen[j] = true;
+      }
+    }
+    if (group.size() > 1) groups.push_back(std::move(group));
+  }
+  if (groups.empty()) return;
+  constexpr size_t kMost = 3;  // groups, and members of each
+  std::string text;
+  for (size_t i = 0; i < std::min(groups.size(), kMost); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : "; ");
+    for (size_t k = 0; k < std::min(groups[i].size(), kMost); ++k) {
+      absl::StrAppend(&text, k == 0 ? "" : " = ", RunText(runs[groups[i][k]]));
+    }
+    if (groups[i].size() > kMost) absl::StrAppend(&text, " = ", groups[i].size() - kMost, " more");
+  }
+  if (groups.size() > kMost) absl::StrAppend(&text, "; and ", groups.size() - kMost, " more groups");
+  Note(absl::StrCat("the same in every counter but those of policies",
+                    results.size() == 1 ? "" : absl::StrCat(", on all ", results.size(), " traces"), ": ", text));
+}
+
+// What came of the runs: those that ended, by trace, and what is told of the others.
+struct Finished {
+  std::vector<std::vector<result::v1::Result>> results;
+  std::vector<std::vector<uint32_t>> numbers;  // of the results: which configuration
+  std::vector<std::string> errors;             // one line for each trace with runs that failed
+  size_t runs = 0;                             // that ended
+};
+
+Finished Sort(replay::RunOutcomes outcomes) {
+  Finished finished;
+  for (auto& of_trace : outcomes) {
+    finished.results.emplace_back();
+    finished.numbers.emplace_back();
+    std::string error;
+    size_t failed = 0;
+    for (uint32_t i = 0; i < of_trace.size(); ++i) {
+      if (of_trace[i].ok()) {
+        finished.results.back().push_back(*std::move(of_trace[i]));
+        finished.numbers.back().push_back(i);
+        ++finished.runs;
+      } else if (!absl::IsCancelled(of_trace[i].status()) && failed++ == 0) {
+        error = std::string(of_trace[i].status().message());
+      }
+    }
+    if (failed > 1)
+      absl::StrAppend(&error, "\n", failed - 1, failed == 2 ? " more run of" : " more runs of", " this trace failed");
+    if (failed != 0) finished.errors.push_back(std::move(error));
+  }
+  return finished;
 }
 
 }  // namespace
@@ -250,10 +347,21 @@ int ReplayCommand(const ReplayArguments& arguments) {
   options.metrics = arguments.metrics;
 
   Traces traces;
+  // A wrong name is told before anything runs. A damaged trace is none that others have to wait for.
+  std::vector<absl::Status> damaged;
   for (const std::string& path : arguments.traces) {
     absl::StatusOr<std::unique_ptr<trace::TraceReader>> trace = OpenTrace(path);
-    if (!trace.ok()) return Complain(TraceErrorStatus(trace.status()), trace.status());
-    traces.open.push_back(*std::move(trace));
+    if (trace.ok()) {
+      traces.open.push_back(*std::move(trace));
+    } else if (absl::IsNotFound(trace.status())) {
+      return Complain(kWrongUsage, trace.status());
+    } else {
+      damaged.push_back(trace.status());
+    }
+  }
+  if (traces.open.empty()) {
+    for (const absl::Status& status : damaged) Complain(kFailed, status);
+    return kFailed;
   }
   if (const absl::Status status = SelectTraces(arguments.kernels, traces); !status.ok()) {
     return Complain(UsageOrFailure(status), status);
@@ -287,6 +395,7 @@ int ReplayCommand(const ReplayArguments& arguments) {
       }
     }
     for (const std::string& why : plan->without_effect) Note(why);
+    TellDeclaredSame(plan->runs, options.machine);
     TellSkipped(plan->skipped);
     for (const std::string& path : traces.skipped) {
       Note(absl::StrCat("skipped ", path, ": no kernel of it matches --kernels \"", arguments.kernels, "\""));
@@ -309,29 +418,43 @@ int ReplayCommand(const ReplayArguments& arguments) {
     timeline = *std::move(created);
   }
   Progress progress(absl::StrCat("replaying ", runs, runs == 1 ? " run" : " runs"), !arguments.quiet);
-  options.progress = [&progress](uint64_t done, uint64_t total) {
+  std::optional<NoteInterrupts> interrupts(std::in_place);
+  options.progress = [&](uint64_t done, uint64_t total) {
     progress.Update(done, total);
-    return true;
+    return interrupts->status() == 0;
   };
   std::vector<std::unique_ptr<OrderCheck>> checks;  // by trace, if they are asked for
-  auto results = arguments.check_order ? ReplayWithOrder(traces.replayed, seeded, options, checks)
-                                       : replay::ReplayTraces(traces.replayed, seeded, options);
+  auto outcomes = arguments.check_order ? ReplayWithOrder(traces.replayed, seeded, options, checks)
+                                        : replay::ReplayEach(traces.replayed, seeded, options);
   progress.Clear();
   if (!arguments.quiet) TellDecoding(decoding, arguments.trace_memory);
-  if (!results.ok()) return Complain(kFailed, results.status());
+  const int interrupted = interrupts->status();
+  interrupts.reset();
+  if (!outcomes.ok()) return Complain(kFailed, outcomes.status());
+  Finished finished = Sort(*std::move(outcomes));
+  for (const absl::Status& status : damaged) Complain(kFailed, status);
+  for (const std::string& error : finished.errors) Complain(kFailed, error);
+  const bool failed = !damaged.empty() || !finished.errors.empty();
+  const int status_so_far = interrupted != 0 ? interrupted : failed ? kFailed : kSuccess;
+  if (finished.runs == 0) {
+    return interrupted == 0 ? kFailed : Complain(interrupted, "interrupted; nothing was written");
+  }
+  if (finished.runs == runs && !arguments.quiet && arguments.jitter == 0) {
+    TellFoundSame(finished.results, plan->runs, options.machine);
+  }
   if (drawing != nullptr) {
     if (const absl::Status status = drawing->Write(*traces.replayed[0]); !status.ok()) return Complain(kFailed, status);
   }
   if (timeline != nullptr) {
-    const absl::Status status = timeline->Write(*traces.replayed[0], (*results)[0][0]);
+    const absl::Status status = timeline->Write(*traces.replayed[0], finished.results[0][0]);
     if (!status.ok()) return Complain(kFailed, status);
   }
 
   std::string lines;
-  for (size_t t = 0; t < results->size(); ++t) {
-    for (uint32_t run = 0; run < (*results)[t].size(); ++run) {
-      nlohmann::ordered_json json = ToJson((*results)[t][run]);
-      if (!checks.empty()) checks[t]->AddTo(run, json);
+  for (size_t t = 0; t < finished.results.size(); ++t) {
+    for (size_t i = 0; i < finished.results[t].size(); ++i) {
+      nlohmann::ordered_json json = ToJson(finished.results[t][i]);
+      if (!checks.empty()) checks[t]->AddTo(finished.numbers[t][i], json);
       absl::StrAppend(&lines, JsonLine(json), "\n");
     }
   }
@@ -344,9 +467,17 @@ int ReplayCommand(const ReplayArguments& arguments) {
   if (json_on_output) {
     written = WriteStandardOutput(lines);
   } else if (table_on_output) {
-    written = WriteStandardOutput(Reports(*results, traces.replayed, arguments.per_launch));
+    written = WriteStandardOutput(Reports(finished.results, traces.replayed, arguments.per_launch));
   }
-  return written.ok() ? kSuccess : Complain(kFailed, written);
+  if (!written.ok()) return Complain(kFailed, written);
+  if (status_so_far == kSuccess) return kSuccess;
+  const std::string where = file.has_value()  ? absl::StrCat("in ", arguments.output)
+                            : json_on_output  ? "on standard output"
+                            : table_on_output ? "in the table"
+                                              : "complete";
+  return Complain(status_so_far,
+                  absl::StrCat(interrupted != 0 ? "interrupted; " : "", WithThousands(finished.runs), " of ",
+                               WithThousands(runs), runs == 1 ? " run is " : " runs are ", where));
 }
 
 }  // namespace heddle::tools

@@ -51,6 +51,7 @@ HEDDLE_FETCH_POLICY(
                         .default_value = "true",
                         .description = "warps that wait at a barrier are fetched for, too",
                         .source = "Liu et al. (BAWS), section 1"}},
+        .same_as = {{.policy = "round_robin", .machine = "core.ibuffer.fetch_when=EMPTY"}},
     },
     [](const FetchContext&, const Parameters& parameters) { return std::make_unique<FewestEntriesFirst>(parameters); });
 

@@ -162,6 +162,7 @@ TEST(Deadlock, OfAPolicyThatTicksForEverIsFound) {
   options.max_cycles = 0;
   const Outcome outcome = RunTrace(*MakeTrace(program, 1, std::vector<ThreadTrace>(4)), options);
   EXPECT_THAT(outcome.status.message(), AllOf(HasSubstr("nothing was issued or completed"),
+                                              HasSubstr("deadlock under divergence policy 'livelocks'"),
                                               HasSubstr("threads 0-3 at pc 0 are ready, but are not issued")));
 }
 

@@ -210,7 +210,7 @@ TEST(Hang, OfTheFetchIsReported) {
   options.fetch = "never";
   EXPECT_THAT(Hang(options).message(),
               AllOf(HasSubstr("nothing was issued or completed on SM 0"), HasSubstr("block 0 threads 0-7 at pc 0"),
-                    HasSubstr("wait to be fetched for")));
+                    HasSubstr("deadlock under fetch policy 'never' on SM 0"), HasSubstr("wait to be fetched for")));
 }
 
 TEST(Hang, OfTheSchedulerIsReported) {
@@ -223,7 +223,9 @@ TEST(Hang, OfTheSchedulerIsReported) {
   RunOptions options = Small();
   options.scheduler = "declines";
   EXPECT_THAT(Hang(options).message(), AllOf(HasSubstr("nothing was issued or completed on SM 0"),
-                                             HasSubstr("threads 0-7 at pc 0 are ready, but are not issued")));
+                                             HasSubstr("deadlock under scheduler 'declines' on SM 0"),
+                                             HasSubstr("threads 0-7 at pc 0 are ready, but are not issued"),
+                                             HasSubstr("the scheduler lets none of the warps that are ready issue")));
 }
 
 }  // namespace

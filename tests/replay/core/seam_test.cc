@@ -425,11 +425,30 @@ TEST(BrokenPolicy, ADispatcherIsToldWhatIsWrongWithAnAssignment) {
   }
 }
 
-TEST(BrokenPolicyDeathTest, AFactoryThatMakesNothingStopsTheProgram) {
+TEST(BrokenPolicy, AFactoryThatMakesNothingEndsTheRun) {
   SchedulerRegistry::Get().Register({.name = "makes_nothing", .summary = "wrong", .source = "tests"},
                                     [](const SchedulerContext&, const Parameters&) { return nullptr; });
   const auto trace = MakeTrace(ProgramBuilder("k").Exit().Build(), 1, std::vector<ThreadTrace>(4));
-  EXPECT_DEATH(RunTrace(*trace, {.scheduler = "makes_nothing"}), "the factory of policy makes_nothing returned null");
+  const Outcome outcome = RunTrace(*trace, {.scheduler = "makes_nothing"});
+  EXPECT_THAT(outcome.status.message(), HasSubstr("the factory of policy makes_nothing returned null"));
+}
+
+TEST(BrokenPolicy, WhatItThrowsEndsTheRunAndNamesCallAndCycle) {
+  struct Throws final : WarpScheduler {
+    explicit Throws(const Cycle* clock) : clock(clock) {}
+    SlotId Pick(const SlotSet& eligible) const override {
+      if (*clock >= 40) throw 5;
+      return eligible.First();
+    }
+    const Cycle* clock;
+  };
+  SchedulerRegistry::Get().Register(
+      {.name = "throws", .summary = "wrong", .source = "tests"},
+      [](const SchedulerContext& context, const Parameters&) { return std::make_unique<Throws>(context.clock); });
+  const auto trace = MakeTrace(ProgramBuilder("k").Alu(60).Exit().Build(), 1, std::vector<ThreadTrace>(4));
+  const Outcome outcome = RunTrace(*trace, {.scheduler = "throws"});
+  EXPECT_EQ(outcome.status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(outcome.status.message(), HasSubstr("an exception in Pick of scheduler 'throws' on SM 0 in cycle 4"));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ TEST(RunQueue, OneThreadGoesLaunchByLaunchOverTheConfigurations) {
     std::vector<std::string> order;
     while (const std::optional<RunQueue::Run> run = queue.Take()) {
       order.push_back(Text(run));
-      queue.Done(*run, absl::OkStatus());
+      queue.Done(*run, true);
     }
     EXPECT_THAT(order, ElementsAre("launch 0 configuration 0", "launch 0 configuration 1", "launch 1 configuration 0",
                                    "launch 1 configuration 1"));
@@ -39,10 +39,10 @@ TEST(RunQueue, LaunchesOfASequentialConfigurationWaitForOneAnother) {
   const auto second = queue.Take();
   EXPECT_EQ(Text(first), "launch 0 configuration 0");
   EXPECT_EQ(Text(second), "launch 0 configuration 1");
-  queue.Done(*second, absl::OkStatus());
+  queue.Done(*second, true);
   const auto third = queue.Take();
   EXPECT_EQ(Text(third), "launch 1 configuration 1") << "the other configuration's first launch is under way";
-  queue.Done(*first, absl::OkStatus());
+  queue.Done(*first, true);
   EXPECT_EQ(Text(queue.Take()), "launch 1 configuration 0");
 }
 
@@ -59,42 +59,50 @@ TEST(RunQueue, TracesFollowOneAnotherAndAreIndependent) {
   const auto second = queue.Take();
   EXPECT_EQ(Text(second), "launch 0 configuration 0") << "the first trace's second launch has to wait";
   EXPECT_EQ(second->trace, 2u) << "the second trace has no launch";
-  queue.Done(*first, absl::OkStatus());
+  queue.Done(*first, true);
   const auto third = queue.Take();
   EXPECT_EQ(Text(third), "launch 1 configuration 0");
   EXPECT_EQ(third->trace, 0u);
-  queue.Done(*second, absl::InternalError("in the last trace"));
-  queue.Done(*third, absl::InternalError("in the first trace"));
+  queue.Done(*second, true);
+  queue.Done(*third, true);
   EXPECT_EQ(Text(queue.Take()), "nothing");
-  EXPECT_EQ(queue.status().message(), "in the first trace");
+  for (size_t trace = 0; trace < 3; ++trace) EXPECT_TRUE(queue.Ended(trace, 0));
 }
 
-TEST(RunQueue, TheErrorIsTheFirstOneInOrderAndNothingBehindItIsHandedOut) {
-  RunQueue queue({3}, 2, false);
-  const auto a = queue.Take();  // launch 0, configuration 0
-  const auto b = queue.Take();  // launch 0, configuration 1
-  const auto c = queue.Take();  // launch 1, configuration 0
-  queue.Done(*c, absl::InternalError("later"));
-  EXPECT_EQ(queue.status().message(), "later");
-  queue.Done(*b, absl::InternalError("earlier"));
-  queue.Done(*a, absl::OkStatus());
-  EXPECT_EQ(Text(queue.Take()), "nothing");
-  EXPECT_EQ(queue.status().message(), "earlier");
+TEST(RunQueue, AfterAFailureOnlyThatTraceUnderThatConfigurationIsLeftAlone) {
+  for (const bool sequential : {false, true}) {
+    RunQueue queue({2, 1}, 2, sequential);
+    std::vector<std::string> order;
+    while (const std::optional<RunQueue::Run> run = queue.Take()) {
+      order.push_back(absl::StrCat("trace ", run->trace, " ", Text(run)));
+      queue.Done(*run, !(run->trace == 0 && run->launch == 0 && run->configuration == 1));
+    }
+    EXPECT_THAT(order, ElementsAre("trace 0 launch 0 configuration 0", "trace 0 launch 0 configuration 1",
+                                   "trace 0 launch 1 configuration 0", "trace 1 launch 0 configuration 0",
+                                   "trace 1 launch 0 configuration 1"));
+    EXPECT_TRUE(queue.Ended(0, 0));
+    EXPECT_FALSE(queue.Ended(0, 1));
+    EXPECT_TRUE(queue.Ended(1, 1));
+  }
 }
 
-TEST(RunQueue, WhatComesBeforeAnErrorIsStillHandedOut) {
+TEST(RunQueue, LaunchesBeforeOneThatFailedAreAllHandedOut) {
+  RunQueue queue({3}, 1, false);
+  const auto first = queue.Take();
+  const auto second = queue.Take();
+  queue.Done(*second, false);
+  queue.Done(*first, true);
+  EXPECT_EQ(first->launch, 0u) << "whatever comes before a failure has run, so that the first failure is known";
+  EXPECT_EQ(Text(queue.Take()), "nothing");
+}
+
+TEST(RunQueue, NothingIsHandedOutOnceStopped) {
   RunQueue queue({2}, 2, true);
-  const auto a = queue.Take();
-  const auto b = queue.Take();
-  queue.Done(*b, absl::OkStatus());
-  const auto c = queue.Take();  // launch 1, configuration 1
-  queue.Done(*c, absl::InternalError("last of all"));
-  queue.Done(*a, absl::OkStatus());
-  const auto d = queue.Take();
-  EXPECT_EQ(Text(d), "launch 1 configuration 0") << "one thread would have come to it first";
-  queue.Done(*d, absl::InternalError("before"));
+  const auto first = queue.Take();
+  queue.Done(*first, true);
+  queue.Stop();
   EXPECT_EQ(Text(queue.Take()), "nothing");
-  EXPECT_EQ(queue.status().message(), "before");
+  EXPECT_FALSE(queue.Ended(0, 0));
 }
 
 TEST(RunQueue, ManyThreadsDoEverythingOnceAndSequentialOnesInOrder) {
@@ -112,7 +120,7 @@ TEST(RunQueue, ManyThreadsDoEverythingOnceAndSequentialOnesInOrder) {
           while (const std::optional<RunQueue::Run> run = queue.Take()) {
             ++done[run->launch * kConfigurations + run->configuration];
             if (sequential && next[run->configuration]++ != run->launch) ++out_of_order;
-            queue.Done(*run, absl::OkStatus());
+            queue.Done(*run, true);
           }
         });
       }

@@ -9,7 +9,10 @@
 #include "gtest/gtest.h"
 #include "replay/dispatch/block_dispatcher.h"
 #include "replay/divergence/divergence_policy.h"
+#include "replay/engine/machine.h"
+#include "replay/engine/policy_error.h"
 #include "replay/engine/policy_registry.h"
+#include "replay/fetch/fetch_policy.h"
 #include "replay/schedule/warp_scheduler.h"
 
 namespace heddle::replay {
@@ -92,6 +95,22 @@ TEST(Registry, AnUnknownNameListsTheKnownOnesAndTheNearest) {
                     HasSubstr("dwf"), HasSubstr("mimd"), HasSubstr("nrec")));
 }
 
+// What a policy says of machines on which it decides as another one does.
+TEST(Registry, PoliciesThatComeDownToOthersNameThemAndAField) {
+  const auto check = [](const auto& registry, const PolicyInfo& info) {
+    for (const SamePolicy& same : info.same_as) {
+      SCOPED_TRACE(info.name);
+      EXPECT_TRUE(registry.entries().contains(same.policy)) << same.policy;
+      machine::v1::Machine machine = *LoadMachine("baws_gtx480");
+      EXPECT_TRUE(Override(machine, same.machine).ok()) << same.machine;
+    }
+  };
+  for (const PolicyInfo& info : Infos<DivergenceRegistry>()) check(DivergenceRegistry::Get(), info);
+  for (const PolicyInfo& info : Infos<SchedulerRegistry>()) check(SchedulerRegistry::Get(), info);
+  for (const PolicyInfo& info : Infos<DispatchRegistry>()) check(DispatchRegistry::Get(), info);
+  for (const PolicyInfo& info : Infos<FetchRegistry>()) check(FetchRegistry::Get(), info);
+}
+
 // --- parameters
 
 PolicyInfo Sample() {
@@ -172,9 +191,18 @@ TEST(ParameterText, IsRefusedIfMalformedOrDoubled) {
 TEST(ParameterTextDeathTest, AskingForWhatWasNotDeclaredStopsTheProgram) {
   const auto parameters = Parameters::Parse(Sample(), "");
   ASSERT_TRUE(parameters.ok());
-  EXPECT_DEATH(parameters->Bool("slow"), "policy sample asks for parameter \"slow\", which it did not declare");
-  EXPECT_DEATH(parameters->Bool("entries"), "parameter \"entries\" is not declared as a bool");
-  EXPECT_DEATH(parameters->Integer("order"), "parameter \"order\" is not declared as an integer");
+  const auto error = [](auto ask) -> std::string {
+    try {
+      ask();
+    } catch (const PolicyError& wrong) {
+      return wrong.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(error([&] { parameters->Bool("slow"); }),
+            "policy sample asks for parameter \"slow\", which it did not declare");
+  EXPECT_EQ(error([&] { parameters->Bool("entries"); }), "parameter \"entries\" is not declared as a bool");
+  EXPECT_EQ(error([&] { parameters->Integer("order"); }), "parameter \"order\" is not declared as an integer");
 }
 
 // --- declarations that contradict themselves
@@ -232,11 +260,16 @@ TEST(Declaration, HasDefaultsThatFit) {
   EXPECT_EQ(WrongWith({.name = "a=b", .default_value = "0"}), "sample: \"a=b\" cannot be a parameter's name");
 }
 
-TEST(DeclarationDeathTest, AWrongOneStopsTheProgramWhenItIsRegistered) {
+TEST(Declaration, AWrongOneIsRefusedWhenItIsRegistered) {
   PolicyInfo info = Sample();
   info.parameters[1].minimum = 9;
-  EXPECT_DEATH(SchedulerRegistry::Get().Register(info, nullptr),
-               "a policy's declaration is wrong: sample: parameter entries is an integer from 9 to 64");
+  try {
+    SchedulerRegistry::Get().Register(info, nullptr);
+    FAIL() << "it was taken";
+  } catch (const PolicyError& wrong) {
+    EXPECT_THAT(wrong.what(),
+                HasSubstr("a policy's declaration is wrong: sample: parameter entries is an integer from 9 to 64"));
+  }
 }
 
 // --- traits that depend on parameters

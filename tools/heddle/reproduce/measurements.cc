@@ -6,12 +6,12 @@
 #include "absl/strings/str_cat.h"
 #include "replay/analysis/limit_study.h"
 #include "replay/engine/machine.h"
+#include "replay/engine/model_version.h"
 #include "tools/heddle/json.h"
 #include "tools/heddle/policy_cost_command.h"
 #include "tools/heddle/policy_list.h"
 #include "tools/heddle/reproduce/metrics.h"
 #include "tools/heddle/result_files.h"
-#include "tools/heddle/sweep/model_version.h"
 #include "tools/heddle/trace_file.h"
 #include "traces/format/kernel_pattern.h"
 #include "traces/format/program.h"
@@ -110,7 +110,7 @@ absl::StatusOr<Measurements::Numbers> Measurements::Limits(const v1::Run& run, c
                                        options.reconvergence ? "all" : "regrouping");
   const std::string file = absl::StrCat(folder_.path(), "/analysis/", key, ".json");
   nlohmann::ordered_json launches;
-  const std::string version = sweep::ModelVersion();
+  const std::string version = replay::ModelVersion();
   if (const absl::StatusOr<std::string> text = sweep::ReadWholeFile(file); text.ok()) {
     launches = nlohmann::ordered_json::parse(*text, nullptr, false);
   }

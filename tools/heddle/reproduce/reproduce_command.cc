@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/heddle/output.h"
+#include "tools/heddle/policy_library.h"
 #include "tools/heddle/reproduce/claims.h"
 #include "tools/heddle/reproduce/measurements.h"
 #include "tools/heddle/reproduce/reproduction.h"
@@ -41,6 +42,9 @@ std::string CommandLine(const ReproduceArguments& arguments) {
   std::string line = "heddle reproduce";
   for (const std::string& paper : arguments.papers) absl::StrAppend(&line, " ", paper);
   absl::StrAppend(&line, " -o reproduction --size ", SizeName(arguments.size));
+  for (const std::string& library : arguments.libraries) {
+    absl::StrAppend(&line, " --policy-library ", fs::path(library).filename().string());
+  }
   if (arguments.jitter != 0) absl::StrAppend(&line, " --jitter ", arguments.jitter);
   if (arguments.sensitivity) absl::StrAppend(&line, " --sensitivity");
   if (arguments.tests.has_value()) absl::StrAppend(&line, " --tests ", SizeName(*arguments.tests));
@@ -227,6 +231,9 @@ class Reproducer {
 }  // namespace
 
 int ReproduceCommand(const ReproduceArguments& arguments) {
+  if (const absl::Status loaded = LoadPolicyLibraries(arguments.libraries); !loaded.ok()) {
+    return Complain(kWrongUsage, loaded);
+  }
   std::vector<std::string> papers;
   for (const std::string& paper : arguments.papers) {
     if (paper == "all") {

@@ -17,11 +17,12 @@ class App;
 namespace heddle::tools::reproduce {
 
 struct ReproduceArguments {
-  std::vector<std::string> papers;  // names, files, or `all`
-  std::string folder;               // a sweep per paper, pages, and traces if none are named
-  std::string traces;               // empty = FOLDER/traces
-  std::string recipes;              // empty = the source tree's
-  std::string page;                 // empty = FOLDER/reproduction.md
+  std::vector<std::string> papers;     // names, files, or `all`
+  std::string folder;                  // a sweep per paper, pages, and traces if none are named
+  std::string traces;                  // empty = FOLDER/traces
+  std::vector<std::string> libraries;  // of policies that claims name
+  std::string recipes;                 // empty = the source tree's
+  std::string page;                    // empty = FOLDER/reproduction.md
   InputSize size = InputSize::kSmall;
   std::optional<InputSize> tests;  // inputs for noise and variations; as `size` if there are none
   uint32_t jobs = 1;

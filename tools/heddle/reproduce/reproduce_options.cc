@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tools/heddle/option_checks.h"
+#include "tools/heddle/policy_library.h"
 #include "tools/heddle/reproduce/claims.h"
 #include "tools/heddle/reproduce/reproduce_command.h"
 
@@ -81,6 +82,7 @@ ReproduceOptions::ReproduceOptions(CLI::App& app) : parsed_(std::make_unique<Par
       .add_flag("--plan", a.plan_only,
                 "Only write the sweeps OUTPUT/PAPER, for `heddle sweep run` or `emit`; then run this again")
       ->excludes("--causes");
+  AddPolicyLibraryOption(command, a.libraries);
   command.add_flag("--quiet", a.quiet, "No progress on a terminal");
   command.footer(
       "\nWrites OUTPUT/PAPER.md and .json (with --tests also PAPER.SIZE.md and .json) for every paper: claim, the "

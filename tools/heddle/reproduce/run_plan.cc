@@ -8,8 +8,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "replay/engine/machine.h"
+#include "replay/engine/model_version.h"
 #include "tools/heddle/digest.h"
-#include "tools/heddle/sweep/model_version.h"
+#include "tools/heddle/sweep/equal_runs.h"
 #include "tools/heddle/sweep/unread_fields.h"
 #include "tools/heddle/trace_file.h"
 #include "traces/format/kernel_pattern.h"
@@ -65,7 +66,8 @@ class PlanMaker {
   PlanMaker(const PaperClaims& claims, const PlanOptions& options) : claims_(claims), options_(options) {
     plan_.plan_.name = claims.paper.name();
     plan_.plan_.description = claims.paper.title();
-    plan_.plan_.model_version = sweep::ModelVersion();
+    plan_.plan_.model_version = replay::ModelVersion();
+    plan_.plan_.libraries = sweep::LoadedLibraries(options.folder);
     plan_.plan_.design = "FULL_FACTORIAL";
     plan_.seeds_ = options.jitter == 0 ? 1 : options.jitter;
   }
@@ -85,6 +87,7 @@ class PlanMaker {
     }
     for (const auto& [trace, points] : plan_.points_) plan_.plan_.points += points.size();
     plan_.plan_.notes = unread_.Notes();
+    for (std::string& note : equal_.Notes(1)) plan_.plan_.notes.push_back(std::move(note));
     return std::move(plan_);
   }
 
@@ -95,6 +98,7 @@ class PlanMaker {
     std::string problem;
   };
   struct KnownMachine {
+    machine::v1::Machine base;  // before anything is set
     machine::v1::Machine machine;
     std::string digest;
     bool noise = false;
@@ -176,7 +180,15 @@ class PlanMaker {
     point.key = sweep::KeyOf(trace.planned.digest, point.kernels, (*machine)->digest, *canonical, point.seed,
                              plan_.plan_.settings);
     const std::string key = point.key;
-    plan_.points_[point.trace].emplace(key, std::move(point));
+    // Runs that are written alike are one replay; here it is about those that are not.
+    const std::string name =
+        absl::StrCat(kernel_name, " on ", point.machine, point.set.empty() ? "" : " ", absl::StrJoin(point.set, " "),
+                     " under ", point.divergence, ", ", point.scheduler, ", ", point.dispatch, ", ", point.fetch);
+    const auto [unused, is_new] = plan_.points_[point.trace].emplace(key, point);
+    if (is_new) {
+      equal_.Add(absl::StrCat(point.trace, " ", point.kernels), name, (*machine)->base, (*machine)->machine, point.set,
+                 configuration);
+    }
     return RunPlan::Entry{key, ""};
   }
 
@@ -195,9 +207,7 @@ class PlanMaker {
       return known;
     }
     known.planned.name = fs::path(*path).stem().string();
-    std::error_code error;
-    const fs::path absolute = fs::absolute(*path, error).lexically_normal();
-    known.planned.path = absolute.lexically_relative(fs::absolute(options_.folder, error).lexically_normal()).string();
+    known.planned.path = sweep::PathFrom(options_.folder, *path);
     known.planned.digest = (*reader)->digest();
     bool matches = false;
     const absl::StatusOr<trace::KernelPattern> pattern = trace::KernelPattern::Parse(kernel.kernels());
@@ -226,7 +236,7 @@ class PlanMaker {
     if (known != machines_.end()) return &known->second;
     absl::StatusOr<machine::v1::Machine> machine = replay::LoadMachine(run.machine());
     if (!machine.ok()) return machine.status();
-    KnownMachine made{*std::move(machine), "", false};
+    KnownMachine made{*machine, *machine, "", false};
     for (const std::string& assignment : run.set()) {
       if (absl::Status status = replay::Override(made.machine, assignment); !status.ok()) return status;
     }
@@ -246,6 +256,7 @@ class PlanMaker {
   std::map<std::pair<std::string, bool>, KnownTrace> traces_;  // by kernel and whether of the paper's geometry
   std::map<std::string, KnownMachine> machines_;               // by name and settings
   sweep::UnreadFields unread_;
+  sweep::EqualRuns equal_;
 };
 
 absl::StatusOr<RunPlan> RunPlan::Make(const PaperClaims& claims, const PlanOptions& options) {

@@ -29,7 +29,11 @@ std::string Range(const Chunk& chunk) {
 // The command that runs the points in `points`, a text that the shell sees as it is.
 std::string Command(const SweepFolder& folder, const EmitOptions& options, const std::string& points,
                     const std::string& jobs) {
-  return absl::StrCat(ShellQuoted(options.program), " sweep run ", ShellQuoted(Absolute(folder.path())),
+  std::string libraries;
+  for (const std::string& library : options.libraries) {
+    absl::StrAppend(&libraries, " --policy-library ", ShellQuoted(Absolute(library)));
+  }
+  return absl::StrCat(ShellQuoted(options.program), " sweep run ", ShellQuoted(Absolute(folder.path())), libraries,
                       " --quiet --plan ", folder.plan().points_digest.substr(0, 12), " --jobs ", jobs, " --points ",
                       points, options.retry_failed ? " --retry-failed" : "");
 }

@@ -32,11 +32,12 @@ absl::StatusOr<std::vector<Chunk>> MissingChunks(const SweepFolder& folder, cons
 enum class Engine { kSlurm, kSnakemake, kJobList };
 
 struct EmitOptions {
-  std::string program;        // path of heddle
-  uint32_t cores = 1;         // of a job
-  uint32_t throttle = 100;    // jobs at once; Slurm
-  std::string extra;          // further options of `sbatch`, such as "--partition=long --time=60"; Slurm
-  bool retry_failed = false;  // jobs run failed points again
+  std::string program;                 // path of heddle
+  uint32_t cores = 1;                  // of a job
+  uint32_t throttle = 100;             // jobs at once; Slurm
+  std::vector<std::string> libraries;  // of policies, --policy-library
+  std::string extra;                   // further options of `sbatch`, such as "--partition=long --time=60"; Slurm
+  bool retry_failed = false;           // jobs run failed points again
 };
 
 // The text of an sbatch script (an array of at most 1,000 elements), a Snakefile (one rule per chunk), or a list of

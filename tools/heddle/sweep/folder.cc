@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "replay/engine/policy_origin.h"
 #include "tools/heddle/digest.h"
 #include "tools/heddle/json.h"
 #include "tools/heddle/output.h"
@@ -61,6 +62,11 @@ absl::StatusOr<Plan> ReadPlan(const std::string& path) {
     for (const Json& trace : json.at("traces")) {
       plan.traces.push_back({trace.at("name"), trace.at("path"), trace.at("digest"), trace.at("thread_instructions")});
     }
+    if (json.contains("policy_libraries")) {
+      for (const Json& library : json["policy_libraries"]) {
+        plan.libraries.push_back({library.at("path"), library.at("digest")});
+      }
+    }
     for (const Json& parameter : json.at("parameters")) {
       plan.parameters.push_back({parameter.at("name"), parameter.at("levels")});
     }
@@ -88,6 +94,10 @@ Json PlanJson(const Plan& plan) {
                       {"digest", trace.digest},
                       {"thread_instructions", trace.thread_instructions}});
   }
+  Json libraries = Json::array();
+  for (const PlannedLibrary& library : plan.libraries) {
+    libraries.push_back({{"path", library.path}, {"digest", library.digest}});
+  }
   Json parameters = Json::array();
   for (const PlannedParameter& parameter : plan.parameters) {
     parameters.push_back({{"name", parameter.name}, {"levels", parameter.levels}});
@@ -106,6 +116,7 @@ Json PlanJson(const Plan& plan) {
           {"bins", plan.settings.metrics.bin_cycles},
           {"warp_phases", plan.settings.metrics.timeline_blocks},
           {"traces", traces},
+          {"policy_libraries", libraries},
           {"parameters", parameters},
           {"left_out", left_out}};
 }
@@ -128,6 +139,16 @@ std::string SweepFolder::FailureFile(absl::string_view key) const {
 
 std::string SweepFolder::TracePath(const PlannedTrace& trace) const {
   return (fs::path(path_) / trace.path).lexically_normal().string();
+}
+
+std::vector<NamedLibrary> SweepFolder::Libraries() const {
+  std::vector<NamedLibrary> libraries;
+  for (const PlannedLibrary& library : plan_.libraries) {
+    // One that is in the present folder keeps a slash.
+    const fs::path path = (fs::path(path_) / library.path).lexically_normal();
+    libraries.push_back({path.has_parent_path() ? path.string() : "./" + path.string(), library.digest});
+  }
+  return libraries;
 }
 
 std::string SweepFolder::MachineName(const Point& point) const {
@@ -206,6 +227,21 @@ absl::StatusOr<std::string> SweepFolder::FailureReason(absl::string_view key) co
     return absl::DataLossError(absl::StrCat(path, ": is no record of a failure"));
   }
   return json["reason"].get<std::string>();
+}
+
+std::string PathFrom(const std::string& folder, const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error).lexically_normal();
+  const std::string relative = absolute.lexically_relative(fs::absolute(folder, error).lexically_normal()).string();
+  return relative.empty() ? absolute.string() : relative;
+}
+
+std::vector<PlannedLibrary> LoadedLibraries(const std::string& folder) {
+  std::vector<PlannedLibrary> libraries;
+  for (const replay::PolicyLibrary& library : replay::LoadedPolicyLibraries()) {
+    libraries.push_back({PathFrom(folder, library.code->path()), library.code->digest()});
+  }
+  return libraries;
 }
 
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {

@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "tools/heddle/policy_library.h"
 #include "tools/heddle/sweep/point.h"
 #include "traces/format/number_ranges.h"
 
@@ -38,6 +39,12 @@ struct PlannedParameter {
   std::vector<std::string> levels;
 };
 
+// A shared library with policies that points are run with.
+struct PlannedLibrary {
+  std::string path;  // as found from the sweep's folder, like a trace's
+  std::string digest;
+};
+
 struct Plan {
   std::string name;
   std::string description;
@@ -46,6 +53,7 @@ struct Plan {
   uint64_t points = 0;
   std::string points_digest;  // SHA-256 of points.jsonl
   std::vector<PlannedTrace> traces;
+  std::vector<PlannedLibrary> libraries;
   std::vector<PlannedParameter> parameters;
   RunSettings settings;
   std::vector<std::pair<std::string, uint64_t>> left_out;  // reasons, and how many points each concerns
@@ -80,6 +88,8 @@ class SweepFolder {
   std::string ResultFile(absl::string_view key) const;
   std::string FailureFile(absl::string_view key) const;
   std::string TracePath(const PlannedTrace& trace) const;
+  // The libraries of policies, with their paths from the present folder.
+  std::vector<NamedLibrary> Libraries() const;
   // What LoadMachine takes for the machine of a point.
   std::string MachineName(const Point& point) const;
 
@@ -102,6 +112,12 @@ class SweepFolder {
   std::string path_;
   Plan plan_;
 };
+
+// The path as found from the folder: relative to it, unless it is on another root.
+std::string PathFrom(const std::string& folder, const std::string& path);
+
+// All libraries of policies that are loaded, for a plan in the folder.
+std::vector<PlannedLibrary> LoadedLibraries(const std::string& folder);
 
 // The whole file. NotFound with the system's reason.
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path);

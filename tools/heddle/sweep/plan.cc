@@ -13,6 +13,7 @@
 #include "replay/dispatch/block_dispatcher.h"
 #include "replay/divergence/divergence_policy.h"
 #include "replay/engine/machine.h"
+#include "replay/engine/model_version.h"
 #include "replay/engine/policy_registry.h"
 #include "replay/fetch/fetch_policy.h"
 #include "replay/schedule/warp_scheduler.h"
@@ -21,7 +22,7 @@
 #include "tools/heddle/output.h"
 #include "tools/heddle/policies_elsewhere.h"
 #include "tools/heddle/policy_list.h"
-#include "tools/heddle/sweep/model_version.h"
+#include "tools/heddle/sweep/equal_runs.h"
 #include "tools/heddle/sweep/unread_fields.h"
 #include "tools/heddle/trace_file.h"
 #include "traces/format/container_writer.h"
@@ -56,10 +57,7 @@ absl::Status AddTraces(const Spec& spec, const std::string& folder, Plan& plan, 
       return Refuse(absl::StrCat("trace: two traces are called ", trace.name, " (", other->path, " and ", path,
                                  "): points name traces by their files' names, so these must differ"));
     }
-    std::error_code error;
-    const fs::path absolute = fs::absolute(path, error).lexically_normal();
-    trace.path = absolute.lexically_relative(fs::absolute(folder, error).lexically_normal()).string();
-    if (trace.path.empty()) trace.path = absolute.string();
+    trace.path = PathFrom(folder, path);
     trace.digest = (*reader)->digest();
     for (const trace::LaunchView& launch : (*reader)->launches()) {
       if (!launch.launch.recorded()) continue;
@@ -276,6 +274,21 @@ absl::StatusOr<std::pair<std::string, machine::v1::Machine>> LoadNamed(const Spe
   return std::pair{name, *std::move(machine)};
 }
 
+replay::Configuration AsConfiguration(const PlannedMachine::Policies& policies) {
+  replay::Configuration configuration;
+  configuration.divergence = replay::PolicySpec::FromText(policies.divergence);
+  configuration.scheduler = replay::PolicySpec::FromText(policies.scheduler);
+  configuration.dispatch = replay::PolicySpec::FromText(policies.dispatch);
+  configuration.fetch = replay::PolicySpec::FromText(policies.fetch);
+  return configuration;
+}
+
+// "baws_gtx480 core.schedulers=2 under pdom, gto, thread_blocks, fef".
+std::string RunName(const PlannedMachine& machine, const PlannedMachine::Policies& policies) {
+  return absl::StrCat(machine.name, machine.set.empty() ? "" : " ", absl::StrJoin(machine.set, " "), " under ",
+                      policies.divergence, ", ", policies.scheduler, ", ", policies.dispatch, ", ", policies.fetch);
+}
+
 // The combinations of policies that go on the setting's machine; the others are counted by reason.
 absl::Status AddPolicies(Setting& setting, uint64_t points_each, std::map<std::string, uint64_t>& left_out) {
   const bool fetches = setting.machine.core().front_end() == machine::v1::Core::IBUFFER;
@@ -283,11 +296,7 @@ absl::Status AddPolicies(Setting& setting, uint64_t points_each, std::map<std::s
     for (const std::string& scheduler : setting.policies[1]) {
       for (const std::string& dispatch : setting.policies[2]) {
         for (const std::string& fetch : setting.policies[3]) {
-          replay::Configuration configuration;
-          configuration.divergence = replay::PolicySpec::FromText(divergence);
-          configuration.scheduler = replay::PolicySpec::FromText(scheduler);
-          configuration.dispatch = replay::PolicySpec::FromText(dispatch);
-          configuration.fetch = replay::PolicySpec::FromText(fetch);
+          const replay::Configuration configuration = AsConfiguration({divergence, scheduler, dispatch, fetch, ""});
           if (const absl::Status goes = replay::Validate(configuration, &setting.machine); !goes.ok()) {
             left_out[std::string(goes.message())] += points_each;
             continue;
@@ -309,7 +318,8 @@ absl::StatusOr<Expansion> Expand(const Spec& spec, const std::string& folder) {
   Plan& plan = expansion.plan;
   plan.name = spec.sweep.name();
   plan.description = spec.sweep.description();
-  plan.model_version = ModelVersion();
+  plan.model_version = replay::ModelVersion();
+  plan.libraries = LoadedLibraries(folder);
   plan.design = proto::Design_Name(spec.sweep.design());
   plan.settings.max_cycles = spec.sweep.max_cycles();
   plan.settings.metrics = {spec.sweep.per_instruction(), spec.sweep.bins(), spec.sweep.warp_phases()};
@@ -330,6 +340,7 @@ absl::StatusOr<Expansion> Expand(const Spec& spec, const std::string& folder) {
   std::map<std::string, uint64_t> left_out;
   uint64_t points = 0;
   UnreadFields unread;
+  EqualRuns equal;
   for (const std::string& text : spec.sweep.machine()) {
     const auto named = LoadNamed(spec, text, expansion);
     if (!named.ok()) return named.status();
@@ -346,6 +357,10 @@ absl::StatusOr<Expansion> Expand(const Spec& spec, const std::string& folder) {
         unread.AddPolicy<replay::DispatchRegistry>("dispatch", policy);
       for (const std::string& policy : setting->policies[3]) unread.AddPolicy<replay::FetchRegistry>("fetch", policy);
       if (absl::Status status = AddPolicies(*setting, points_each, left_out); !status.ok()) return status;
+      for (const PlannedMachine::Policies& policies : setting->planned.policies) {
+        equal.Add("", RunName(setting->planned, policies), named->second, setting->machine, setting->planned.set,
+                  AsConfiguration(policies));
+      }
       points += setting->planned.policies.size() * points_each;
       if (points > kMostPoints) {
         return Refuse(absl::StrCat("the sweep has more than ", kMostPoints, " points: split it"));
@@ -362,6 +377,7 @@ absl::StatusOr<Expansion> Expand(const Spec& spec, const std::string& folder) {
   }
   plan.left_out.assign(left_out.begin(), left_out.end());
   plan.notes = unread.Notes();
+  for (std::string& note : equal.Notes(points_each)) plan.notes.push_back(std::move(note));
   if (points == 0) return Refuse(absl::StrCat("no combination of the policies goes: ", plan.left_out.front().first));
   return expansion;
 }

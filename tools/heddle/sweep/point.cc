@@ -7,12 +7,13 @@
 #include "absl/strings/str_join.h"
 #include "replay/dispatch/block_dispatcher.h"
 #include "replay/divergence/divergence_policy.h"
+#include "replay/engine/model_version.h"
+#include "replay/engine/policy_origin.h"
 #include "replay/engine/policy_registry.h"
 #include "replay/fetch/fetch_policy.h"
 #include "replay/schedule/warp_scheduler.h"
 #include "tools/heddle/digest.h"
 #include "tools/heddle/json.h"
-#include "tools/heddle/sweep/model_version.h"
 
 namespace heddle::tools::sweep {
 namespace {
@@ -25,7 +26,10 @@ absl::StatusOr<std::string> Canonical(const char* kind, const replay::PolicySpec
   if (!entry.ok()) return entry.status();
   const auto parameters = replay::Parameters::Parse((*entry)->info, policy.parameters);
   if (!parameters.ok()) return parameters.status();
-  return absl::StrCat(policy.name, ":", absl::StrJoin(parameters->values(), ",", absl::PairFormatter("=")));
+  // The model's version says nothing of code that is not the tree's: two builds of it are two policies.
+  const replay::PolicyCode* const code = (*entry)->origin.code;
+  return absl::StrCat(policy.name, ":", absl::StrJoin(parameters->values(), ",", absl::PairFormatter("=")),
+                      code == nullptr ? "" : absl::StrCat(" of ", code->digest()));
 }
 
 }  // namespace
@@ -119,8 +123,8 @@ std::string MachineDigest(const machine::v1::Machine& machine) {
 std::string KeyOf(absl::string_view trace_digest, absl::string_view kernels, absl::string_view machine_digest,
                   absl::string_view canonical_policies, uint64_t seed, const RunSettings& settings) {
   const replay::MetricOptions& metrics = settings.metrics;
-  return Sha256Of(absl::StrCat(absl::StrCat("model ", ModelVersion(), "\ntrace ", trace_digest, "\nkernels ", kernels,
-                                            "\nmachine ", machine_digest, "\n"),
+  return Sha256Of(absl::StrCat(absl::StrCat("model ", replay::ModelVersion(), "\ntrace ", trace_digest, "\nkernels ",
+                                            kernels, "\nmachine ", machine_digest, "\n"),
                                canonical_policies,
                                absl::StrCat("seed ", seed, "\nmax_cycles ", settings.max_cycles, "\nmetrics ",
                                             static_cast<int>(metrics.per_instruction), " ", metrics.bin_cycles, " ",

@@ -46,9 +46,10 @@ struct RunSettings {
   replay::MetricOptions metrics;
 };
 
-// The policies of a configuration with the value of every parameter they have, defaults included, one line each: texts
-// that mean the same give the same lines. `fetches`: whether the machine has a fetch stage; without it there is no line
-// of a fetch policy. Errors: unknown names, wrong parameters.
+// The policies of a configuration with the value of every parameter they have, defaults included, and the digest of
+// their code if that is not the tree's, one line each: texts that mean the same give the same lines. `fetches`: whether
+// the machine has a fetch stage; without it there is no line of a fetch policy. Errors: unknown names, wrong
+// parameters.
 absl::StatusOr<std::string> CanonicalPolicies(const replay::Configuration& configuration, bool fetches);
 
 // SHA-256 of the machine in Protocol Buffers' deterministic encoding.

@@ -14,10 +14,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "replay/engine/machine.h"
+#include "replay/engine/model_version.h"
 #include "replay/engine/replay_batch.h"
 #include "replay/trace/chunk_cache.h"
 #include "tools/heddle/json.h"
-#include "tools/heddle/sweep/model_version.h"
 #include "tools/heddle/sweep/point_locks.h"
 #include "tools/heddle/trace_file.h"
 
@@ -69,10 +69,10 @@ class Runner {
 
   absl::Status FindMissing() {
     const Plan& plan = folder_.plan();
-    if (plan.model_version != ModelVersion()) {
+    if (plan.model_version != replay::ModelVersion()) {
       return absl::FailedPreconditionError(
           absl::StrCat(folder_.PlanFile(), ": was planned for model ", plan.model_version, ", this program is ",
-                       ModelVersion(), "; its results would not be those of the plan: plan the sweep again"));
+                       replay::ModelVersion(), "; its results would not be those of the plan: plan the sweep again"));
     }
     absl::StatusOr<std::vector<NumberedPoint>> points = folder_.Points(options_.points);
     if (!points.ok()) return points.status();
@@ -222,8 +222,8 @@ class Runner {
                                   *canonical, point.seed, settings);
     if (key != point.key) {
       return absl::FailedPreconditionError(absl::StrCat("point ", numbered.number, ": machine ", point.machine,
-                                                        " or a policy's defaults are no longer ",
-                                                        "what they were when the sweep was planned; plan it again"));
+                                                        " or a policy, its code or its defaults, is no longer ",
+                                                        "what it was when the sweep was planned; plan it again"));
     }
     run.options.machine = *std::move(machine);
     run.options.overrides = point.set;
@@ -288,7 +288,7 @@ class Runner {
     const Json json = {{"schema", 1},
                        {"key", point.key},
                        {"point", PointJson(point)},
-                       {"model_version", ModelVersion()},
+                       {"model_version", replay::ModelVersion()},
                        {"code", absl::StatusCodeToString(reason.code())},
                        {"reason", std::string(reason.message())}};
     const std::string file = folder_.FailureFile(point.key);

@@ -5,8 +5,10 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "replay/engine/policy_origin.h"
 #include "tools/heddle/json.h"
 #include "tools/heddle/output.h"
+#include "tools/heddle/policy_library.h"
 #include "tools/heddle/sweep/collect.h"
 #include "tools/heddle/sweep/plan.h"
 #include "tools/heddle/sweep/run.h"
@@ -83,6 +85,9 @@ int RunCommand(const RunArguments& arguments) {
                     absl::StrCat("--plan ", arguments.plan, ": ", arguments.folder,
                                  " was planned anew since, and its points have other numbers: emit again"));
   }
+  if (absl::Status status = LoadMissingLibraries(folder->PlanFile(), folder->Libraries()); !status.ok()) {
+    return Complaint(status);
+  }
   RunOptions options;
   if (!arguments.points.empty()) {
     auto points = trace::NumberRanges::Parse(arguments.points, "--points");
@@ -122,6 +127,9 @@ int EmitCommand(const EmitArguments& arguments) {
   const absl::StatusOr<SweepFolder> folder = SweepFolder::Open(arguments.folder);
   if (!folder.ok()) return Complaint(folder.status());
   if (absl::Status own = CheckNotOfSweep("-o", arguments.output, *folder); !own.ok()) return Complaint(own);
+  if (absl::Status status = LoadMissingLibraries(folder->PlanFile(), folder->Libraries()); !status.ok()) {
+    return Complaint(status);
+  }
   const absl::StatusOr<std::vector<Chunk>> chunks = MissingChunks(*folder, arguments.chunks);
   if (!chunks.ok()) return Complaint(chunks.status());
   if (chunks->empty()) {
@@ -129,6 +137,9 @@ int EmitCommand(const EmitArguments& arguments) {
     return kSuccess;
   }
   EmitOptions emit = arguments.emit;
+  for (const replay::PolicyLibrary& library : replay::LoadedPolicyLibraries()) {
+    emit.libraries.push_back(library.code->path());
+  }
   // What tools/bundle makes starts this program through a script, and says which.
   if (const char* script = std::getenv("HEDDLE_PROGRAM"); emit.program.empty() && script != nullptr) {
     emit.program = script;
@@ -158,6 +169,10 @@ int EmitCommand(const EmitArguments& arguments) {
 int StatusCommand(const std::string& path, bool json) {
   const absl::StatusOr<SweepFolder> folder = SweepFolder::Open(path);
   if (!folder.ok()) return Complaint(folder.status());
+  // A job would refuse: better told now.
+  if (absl::Status fits = LoadMissingLibraries(folder->PlanFile(), folder->Libraries()); !fits.ok()) {
+    Note(std::string(fits.message()));
+  }
   const absl::StatusOr<SweepStatus> status = StatusOf(*folder);
   if (!status.ok()) return Complaint(status.status());
   const absl::Status written = WriteStandardOutput(json ? JsonLine(StatusJson(folder->plan(), *status)) + "\n"

@@ -2,9 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "tools/heddle/option_checks.h"
+#include "tools/heddle/policy_library.h"
 #include "tools/heddle/sweep/sweep_commands.h"
+#include "tools/heddle/terminal.h"
 
 namespace heddle::tools::sweep {
 namespace {
@@ -38,6 +41,7 @@ struct SweepOptions::Arguments {
   std::string spec;
   std::string folder;
   bool json = false;
+  std::vector<std::string> libraries;
   bool slurm = false, snakemake = false, job_list = false;
   RunArguments run_arguments;
   EmitArguments emit_arguments;
@@ -128,12 +132,21 @@ SweepOptions::SweepOptions(CLI::App& app) : arguments_(std::make_unique<Argument
                    "cycles is the speed-up")
       ->check(NotEmpty());
   a.effects->add_flag("--json", a.json, "Print JSON");
+
+  // The plan keeps where they are, so that only who moved them has to say so again.
+  for (CLI::App* const command : {a.plan, a.run, a.emit, a.status, a.collect}) {
+    AddPolicyLibraryOption(*command, a.libraries);
+  }
 }
 
 SweepOptions::~SweepOptions() = default;
 
 bool SweepOptions::Run(int& status) const {
   Arguments& a = *arguments_;
+  if (const absl::Status loaded = LoadPolicyLibraries(a.libraries); !loaded.ok()) {
+    status = Complain(kWrongUsage, loaded);
+    return true;
+  }
   if (a.plan->parsed()) {
     status = PlanCommand(a.spec, a.folder);
   } else if (a.run->parsed()) {
