@@ -135,8 +135,12 @@ TEST(ResultReport, ANumberThatIsNotDefinedIsADash) {
   run.mutable_total()->clear_ipc();
   run.mutable_total()->clear_lane_activity();
   run.mutable_launch(0)->clear_depth_utilisation();
-  EXPECT_THAT(ResultReport({run, run}, false),
-              HasSubstr("lrr             0    -              -           -         -\n"));
+  EXPECT_THAT(ResultReport({run, ResultOf("pdom", "gto", 10)}, false),
+              HasSubstr("lrr             0      -              -           -         -\n"));
+}
+
+TEST(ResultReport, ARunAloneIsComparedWithNothing) {
+  EXPECT_THAT(ResultReport({ResultOf("pdom", "lrr", 1000)}, false), Not(HasSubstr("peed-up")));
 }
 
 TEST(ResultReport, PerLaunchAddsATableForEachLaunch) {

@@ -55,6 +55,33 @@ class Results(CommandTest):
         self.assertEqual(provenance["abstraction_level"], "ptx")
         self.assertRegex(provenance["heddle_version"], r"^\d+\.\d+\.\d+$")
         self.assertEqual(run["schema"], 1)
+        self.assertRegex(provenance["model_version"], r"^\d+\.\d+\.\d+\+[0-9a-f]{12}$")
+        self.assertEqual((provenance["kernels"], provenance["policy_library"]), ("", []))
+        run, = results(SAMPLE, "--kernels", "^bfs")
+        self.assertEqual(run["provenance"]["kernels"], "^bfs")
+
+    def test_a_table_shows_what_is_not_as_usual_and_compares_nothing_with_itself(self):
+        text = heddle("replay", SAMPLE, "--machine", "baws_gtx480", "--divergence", "its:yield=long_latency", "--fetch", "cff").stdout
+        self.assertIn("its:yield=long_latency", text)
+        self.assertIn("cff", text)
+        self.assertNotIn("peed-up", text)
+        self.assertIn("speed-up", heddle("replay", SAMPLE, "--scheduler", "lrr,gto").stdout)
+        self.assertRegex(heddle("replay", SAMPLE, "--divergence", "its:yield=none").stdout, r"\nits +lrr", "that is the default")
+
+    def test_runs_that_come_to_the_same_are_told(self):
+        fetches = [SAMPLE, "--machine", "baws_gtx480", "--fetch", "round_robin,fef"]
+        told = heddle("replay", *fetches).stderr.splitlines()
+        self.assertEqual(told, ["heddle: note: on machine baws_gtx480 fetch policy fef decides as round_robin does: "
+                                "core.ibuffer.fetch_when=EMPTY",
+                                "heddle: note: pdom with lrr, fetch fef is the same run as pdom with lrr"])
+        one, other = results(*fetches)
+        self.assertEqual(one["launch"], other["launch"], "as it is declared")
+        self.assertEqual(heddle("replay", *fetches, "--set", "core.ibuffer.fetch_when=FREE_SLOT").stderr, "")
+        # Parameters that no rule reads, and what nobody declares: where no warp ever parts nothing is left to a policy.
+        unread = heddle("replay", SAMPLE, "--divergence", "dwf,dwf:pool_entries=8").stderr.splitlines()
+        self.assertEqual(unread[-1], "heddle: note: dwf:pool_entries=8 with lrr is the same run as dwf with lrr")
+        found = heddle("replay", SAMPLES / "nqueens.htrace", "--divergence", "pdom,nrec", "--set", "core.warp_size=1").stderr
+        self.assertEqual(found, "heddle: note: the same in every counter but those of policies: pdom with lrr = nrec with lrr\n")
 
     def test_counters_that_a_policy_declares_are_in_its_results(self):
         declared = json.loads(heddle("policies", "--json").stdout)

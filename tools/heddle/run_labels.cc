@@ -5,6 +5,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "replay/dispatch/block_dispatcher.h"
+#include "replay/divergence/divergence_policy.h"
+#include "replay/engine/replay.h"
+#include "replay/fetch/fetch_policy.h"
+#include "replay/schedule/warp_scheduler.h"
 
 namespace heddle::tools {
 namespace {
@@ -12,8 +17,20 @@ namespace {
 using result::v1::PolicyChoice;
 using result::v1::Result;
 
-// Only parameters that are not the policy's defaults tell runs apart, but a result has no defaults: those in which the
-// runs of this report differ are shown.
+// The value of a parameter by default; empty if the policy, or the parameter, is not known here.
+template <typename Registry>
+std::string Default(const std::string& policy, const std::string& parameter) {
+  const auto entry = Registry::Get().entries().find(policy);
+  if (entry == Registry::Get().entries().end()) return "";
+  for (const replay::ParameterSpec& spec : entry->second.info.parameters) {
+    if (spec.name == parameter) return spec.default_value;
+  }
+  return "";
+}
+
+// Shown are parameters in which the runs of this report differ, and those that are not as the policy has them by
+// default.
+template <typename Registry>
 std::string Label(const PolicyChoice& choice, const std::vector<const PolicyChoice*>& all) {
   std::vector<std::string> shown;
   for (const auto& [name, value] :
@@ -22,7 +39,8 @@ std::string Label(const PolicyChoice& choice, const std::vector<const PolicyChoi
       const auto it = other->parameter().find(name);
       return other->name() == choice.name() && it != other->parameter().end() && it->second != value;
     });
-    if (differs) shown.push_back(absl::StrCat(name, "=", value));
+    const std::string usual = Default<Registry>(choice.name(), name);
+    if (differs || (!usual.empty() && value != usual)) shown.push_back(absl::StrCat(name, "=", value));
   }
   return shown.empty() ? choice.name() : absl::StrCat(choice.name(), ":", absl::StrJoin(shown, ","));
 }
@@ -64,12 +82,16 @@ Labels LabelRuns(const std::vector<Result>& results, const std::vector<Row>& row
   Labels labels;
   for (const Row& row : rows) {
     const Result& result = results[row.first];
-    labels.divergence.push_back(Label(result.divergence(), divergence));
-    labels.scheduler.push_back(Label(result.scheduler(), scheduler));
-    labels.dispatch.push_back(Label(result.dispatch(), dispatch));
-    labels.fetch.push_back(Label(result.fetch(), fetch));
-    labels.show_fetch |= labels.fetch.back() != labels.fetch.front();
-    labels.show_dispatch |= labels.dispatch.back() != labels.dispatch.front();
+    labels.divergence.push_back(Label<replay::DivergenceRegistry>(result.divergence(), divergence));
+    labels.scheduler.push_back(Label<replay::SchedulerRegistry>(result.scheduler(), scheduler));
+    labels.dispatch.push_back(Label<replay::DispatchRegistry>(result.dispatch(), dispatch));
+    labels.fetch.push_back(Label<replay::FetchRegistry>(result.fetch(), fetch));
+    // A machine without instruction buffers has no fetch policy.
+    const bool own_fetch = result.has_fetch() && labels.fetch.back() != replay::Configuration().fetch.name;
+    const bool own_dispatch =
+        result.has_dispatch() && labels.dispatch.back() != replay::Configuration().dispatch.name;
+    labels.show_fetch |= own_fetch || labels.fetch.back() != labels.fetch.front();
+    labels.show_dispatch |= own_dispatch || labels.dispatch.back() != labels.dispatch.front();
   }
   return labels;
 }

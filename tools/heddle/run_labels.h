@@ -18,10 +18,11 @@ struct Row {
 };
 std::vector<Row> GroupBySeeds(const std::vector<result::v1::Result>& results);
 
-// By row: the names of the policies, with those parameters in which the rows differ.
+// By row: the names of the policies, with those parameters in which the rows differ, or that are not the policy's
+// defaults.
 struct Labels {
   std::vector<std::string> divergence, scheduler, dispatch, fetch;
-  bool show_dispatch = false;
+  bool show_dispatch = false;  // a row has another one than the usual
   bool show_fetch = false;
 
   // The first columns of a table of runs, and a run's cells in them.
