@@ -63,6 +63,63 @@ print(json.dumps(out))
         self.assertEqual([row["cycles"] for row in tables["launch"]], [launch["cycles"] for run in runs for launch in run["launch"]])
         self.assertEqual(sum(row["thread_instructions"] for row in tables["instruction"]), sum(run["total"]["thread_instructions"] for run in runs))
 
+    def documented(self):
+        """The lines of the example in docs/reports.md that make tables, reading self.results."""
+        example = re.search(r"```python\nfrom heddle import results, trace\n(.*?)```", (SOURCE / "docs/reports.md").read_text(), re.S).group(1)
+        lines = [line.split("#")[0].rstrip() for line in example.splitlines() if line.startswith("runs")]
+        self.assertEqual([line.split("(")[0] for line in lines], ["runs = results.read", "runs.pivot"])
+        return "from heddle import results\n" + lines[0].replace('"all.jsonl"', repr(str(self.results))) + "\ntable = " + lines[1]
+
+    @unittest.skipIf(NO_PANDAS, NO_PANDAS)
+    def test_the_documented_table_keeps_runs_apart_that_differ_in_anything(self):
+        self.results = self.folder / "unlike.jsonl"
+        runs = (["--divergence", "pdom,its:yield=none,its:yield=long_latency", "--scheduler", "gto"],
+                ["--divergence", "pdom", "--scheduler", "gto", "--set", "core.schedulers=1"],
+                ["--divergence", "pdom", "--scheduler", "gto", "--machine", "volta_80sm"],
+                ["--divergence", "pdom", "--scheduler", "gto", "--kernels", "bfs_level"])
+        with open(self.results, "w", encoding="utf-8") as lines:
+            for run in runs:
+                machine = [] if "--machine" in run else ["--machine", "baws_gtx480"]
+                done = heddle("replay", SAMPLES / "bfs.htrace", *machine, *run, "--json", "--quiet")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                lines.write(done.stdout)
+        done = self.python("-c", self.documented() + "\nprint(table.to_json(orient='split'))")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        table = json.loads(done.stdout)
+        written = [json.loads(line)["total"]["cycles"] for line in self.results.read_text().splitlines()]
+        self.assertEqual(len(table["columns"]), 6)
+        self.assertEqual(table["index"], ["bfs.htrace"])
+        self.assertEqual(sorted(table["data"][0]), sorted(written))
+        named = dict(zip(table["columns"], table["data"][0]))
+        self.assertEqual(named["its:yield=long_latency baws_gtx480"], written[2])
+        self.assertEqual(named["pdom baws_gtx480 set.core.schedulers=1"], written[3])
+        self.assertEqual(named["pdom baws_gtx480 kernels=bfs_level"], written[5])
+
+    @unittest.skipIf(NO_PANDAS, NO_PANDAS)
+    def test_the_documented_table_refuses_two_numbers_for_one_place(self):
+        self.results = self.folder / "seeds.jsonl"
+        heddle("replay", SAMPLES / "bfs.htrace", "--machine", "baws_gtx480", "--jitter", 2, "--quiet", "-o", self.results)
+        done = self.python("-c", self.documented())
+        self.assertIn("duplicate entries", done.stderr.splitlines()[-1])
+        mean = self.documented().rsplit("\n", 1)[0] + """
+print(runs.pivot_table(index="trace", columns="run", values="cycles", aggfunc="mean").iloc[0, 0])"""
+        cycles = [json.loads(line)["total"]["cycles"] for line in self.results.read_text().splitlines()]
+        self.assertAlmostEqual(float(self.python("-c", mean).stdout), sum(cycles) / 2)
+
+    @unittest.skipIf(NO_PANDAS, NO_PANDAS)
+    def test_traces_of_one_name_and_machines_of_one_name_are_told_apart(self):
+        run = json.loads(self.results.read_text().splitlines()[0])
+        other = json.loads(json.dumps(run))
+        other["provenance"]["trace_digest"] = "0123456789" + run["provenance"]["trace_digest"][10:]
+        wider = json.loads(json.dumps(run))
+        wider["provenance"]["machine"]["core"]["warp_size"] = 64
+        self.results = self.folder / "named.jsonl"
+        self.results.write_text("".join(json.dumps(one) + "\n" for one in (run, other, wider)))
+        done = self.python("-c", self.documented() + "\nprint(list(table.index), list(table.columns))")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("bfs.htrace 01234567", done.stdout)
+        self.assertEqual(done.stdout.count("pdom lrr machine "), 2)
+
     @unittest.skipIf(NO_PANDAS, NO_PANDAS)
     def test_what_is_no_result_is_refused_with_its_place(self):
         bad = self.folder / "bad.jsonl"

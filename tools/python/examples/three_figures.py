@@ -21,7 +21,7 @@ folder.mkdir(parents=True, exist_ok=True)
 
 # --- 1. Speed-up over pdom: one table of all runs, one line to turn it.
 runs = results.read(results_file)
-runs["run"] = runs["divergence"] + " " + runs["scheduler"]
+# `run` names all that distinguishes the runs; what is left to average are the seeds of --jitter.
 cycles = runs.pivot_table(index="trace", columns="run", values="cycles", aggfunc="mean", sort=False).astype(float)
 base = next((name for name in cycles.columns if name.startswith("pdom")), cycles.columns[0])
 speed_up = cycles.rdiv(cycles[base], axis=0)

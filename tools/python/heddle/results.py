@@ -2,15 +2,18 @@
 
     from heddle import results
     runs = results.read("all.jsonl")                       # one row per run
-    runs.pivot_table(index="trace", columns="divergence", values="cycles")
+    runs.pivot(index="trace", columns="run", values="cycles")   # refuses two numbers for one place
     results.read("sweep/", per="launch")                   # one row per launch
     results.read("hot.jsonl", per="instruction")           # one row per instruction, of results with --per-instruction
 
-Columns: `trace`, `machine`, `divergence`, `scheduler`, `dispatch`, `fetch`, `seed`; every number of proto/result.proto under its
+Columns: `trace` (the file's name, with the digest where two traces have one name); `run`, the name of all that distinguishes a
+run beside trace and seed: policies, all their parameters, machine and overrides, kernels, versions of model and libraries, of
+which it shows those in which the rows differ; `machine`, `divergence`, `scheduler`, `dispatch`, `fetch`, `seed`; every number of proto/result.proto under its
 own name, those of a message within with a dot (`stalls.issued`, `l1_data.misses`, `divergence_counter.splits`); parameters as
 `parameter.divergence.NAME`; overrides of the machine as `set.NAME`; what a sweep put beside the result as `point.NAME`.
 Counters are integers; a number that a run does not have is missing (pandas.NA), not zero.
 """
+import hashlib
 import json
 import os
 import pathlib
@@ -34,7 +37,9 @@ def read(*paths, per="run"):
     warning. ValueError for what is no result, naming file and line."""
     if per not in LEVELS:
         raise ValueError(f'per="{per}": known are {", ".join(LEVELS)}')
-    rows = [row for result in load(*paths) for row in _rows(result, per)]
+    results = list(load(*paths))
+    names = _names(results)
+    rows = [row for result, name in zip(results, names) for row in _rows(result, per, name)]
     table = pandas.DataFrame(rows)
     for column in table.columns:
         # Integers stay integers where some rows lack them.
@@ -104,9 +109,63 @@ def _flat(message, prefix=""):
     return out
 
 
-def _identity(result):
+def _choice(result, seam):
+    """A policy with all its parameters: its name, and the texts "name=value"."""
+    choice = result.get(seam) or {}
+    return choice.get("name"), sorted(f"{name}={value}" for name, value in choice.get("parameter", {}).items())
+
+
+def _parts(result):
+    """All that distinguishes a run but trace and seed, as pairs of a kind and a text; the policies apart from these."""
     provenance = result["provenance"]
-    out = {"trace": provenance["trace_name"], "digest": provenance["trace_digest"],
+    # The noise is part of the machine; its seed is not.
+    overrides = [f"set.{override}" for override in provenance["override"]]
+    machine = json.dumps(provenance["machine"], sort_keys=True)
+    libraries = sorted(f"{one['name']} {one['digest'][:8]}" for one in provenance.get("policy_library", []))
+    return {"machine": provenance["machine"]["name"], "set": " ".join(overrides), "fields": f"machine {_short(machine)}",
+            "kernels": f"kernels={provenance['kernels']}" if provenance.get("kernels") else "",
+            "model": f"model {provenance.get('model_version', provenance['heddle_version'])}",
+            "libraries": " ".join(libraries)}
+
+
+def _short(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _names(results):
+    """By result: the names of its trace and of its run. Results with the same name of run are alike in all but trace and seed."""
+    digests = {}
+    for result in results:
+        digests.setdefault(result["provenance"]["trace_name"], set()).add(result["provenance"]["trace_digest"])
+    parts = [_parts(result) for result in results]
+    choices = [{seam: _choice(result, seam) for seam in SEAMS} for result in results]
+    differ = {kind for kind in (parts[0] if parts else ()) if len({one[kind] for one in parts}) > 1}
+    # What name and overrides of a machine tell needs no digest of its fields.
+    if len({(one["machine"], one["set"]) for one in parts}) == len({(one["machine"], one["set"], one["fields"]) for one in parts}):
+        differ.discard("fields")
+    common = {}  # by seam and policy: the parameters that all its runs have
+    for choice in choices:
+        for seam, (name, parameters) in choice.items():
+            common[seam, name] = common.get((seam, name), set(parameters)) & set(parameters)
+    seams = [seam for seam in SEAMS if len({str(choice[seam]) for choice in choices}) > 1]
+    names = []
+    for result, part, choice in zip(results, parts, choices):
+        words = []
+        for seam in seams or ["divergence", "scheduler"]:
+            name, parameters = choice[seam]
+            own = [parameter for parameter in parameters if parameter not in common[seam, name]]
+            words.append((name or "none") + (":" + ",".join(own) if own else ""))
+        words += [part[kind] for kind in part if kind in differ and part[kind]]
+        trace = result["provenance"]["trace_name"]
+        if len(digests[trace]) > 1:
+            trace += f" {result['provenance']['trace_digest'][:8]}"
+        names.append({"trace": trace, "run": " ".join(words)})
+    return names
+
+
+def _identity(result, names):
+    provenance = result["provenance"]
+    out = {**names, "digest": provenance["trace_digest"],
            "machine": provenance["machine"]["name"], "seed": provenance["seed"]}
     for seam in SEAMS:
         choice = result.get(seam, {})
@@ -120,8 +179,8 @@ def _identity(result):
     return out
 
 
-def _rows(result, per):
-    identity = _identity(result)
+def _rows(result, per, names):
+    identity = _identity(result, names)
     if per == "run":
         # Counters add up over launches; ratios do not, so that only those of `total` are there.
         sums = {}
