@@ -139,10 +139,6 @@ TEST(ResultReport, ANumberThatIsNotDefinedIsADash) {
               HasSubstr("lrr             0      -              -           -         -\n"));
 }
 
-TEST(ResultReport, ARunAloneIsComparedWithNothing) {
-  EXPECT_THAT(ResultReport({ResultOf("pdom", "lrr", 1000)}, false), Not(HasSubstr("peed-up")));
-}
-
 TEST(ResultReport, PerLaunchAddsATableForEachLaunch) {
   EXPECT_THAT(ResultReport({ResultOf("pdom", "lrr", 2000)}, true),
               HasSubstr("\nLaunch 0: bfs_level, 2 blocks of 64 threads, 8 per SM (bounded by blocks; also "
