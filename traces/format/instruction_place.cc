@@ -11,8 +11,10 @@ std::string InstructionPlace(const v1::FileHeader& header, const Program& progra
   const v1::Instruction& instruction = program.instruction(pc);
   const std::string number = absl::StrCat("PC ", pc * kPcBytes);
   const int file = static_cast<int>(instruction.source_file()) - 1;
-  if (file < 0 || file >= header.source_file_size() || instruction.source_line() == 0) return number;
-  return absl::StrCat(header.source_file(file), ":", instruction.source_line(), " (", number, ")");
+  if (instruction.source_line() == 0) return number;
+  const bool known = file >= 0 && file < header.source_file_size();
+  return absl::StrCat(known ? absl::StrCat(header.source_file(file), ":") : "line ", instruction.source_line(), " (",
+                      number, ")");
 }
 
 }  // namespace heddle::trace

@@ -9,7 +9,7 @@
 
 namespace heddle::trace {
 
-// "bfs.cu:12 (PC 96)", or "PC 96" for an instruction without a source line.
+// "bfs.cu:12 (PC 96)", "line 12 (PC 96)" if the file is not known, or "PC 96" for an instruction without a source line.
 std::string InstructionPlace(const v1::FileHeader& header, const Program& program, Pc pc);
 
 }  // namespace heddle::trace

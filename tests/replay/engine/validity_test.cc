@@ -169,7 +169,7 @@ TEST_F(ValidityTest, PoliciesThatRegroupThreadsAreRefusedForKernelsThatRelyOnLoc
     const auto refused = Run(policy);
     ASSERT_FALSE(refused.ok()) << policy;
     EXPECT_THAT(std::string(refused.status().message()),
-                AllOf(HasSubstr("lockstep"), HasSubstr(policy), HasSubstr("41"), HasSubstr("42"),
+                AllOf(HasSubstr("lockstep"), HasSubstr(policy), HasSubstr("line 41 (PC "), HasSubstr("line 42 (PC "),
                       HasSubstr("--force-regrouping")));
     EXPECT_TRUE(Run(policy, true).ok()) << policy;
   }
