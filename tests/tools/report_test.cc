@@ -136,7 +136,7 @@ TEST(ResultReport, ANumberThatIsNotDefinedIsADash) {
   run.mutable_total()->clear_lane_activity();
   run.mutable_launch(0)->clear_depth_utilisation();
   EXPECT_THAT(ResultReport({run, ResultOf("pdom", "gto", 10)}, false),
-              HasSubstr("lrr             0      -              -           -         -\n"));
+              HasSubstr("lrr             0        -              -           -         -\n"));
 }
 
 TEST(ResultReport, PerLaunchAddsATableForEachLaunch) {
