@@ -16,7 +16,7 @@ class DocumentedPolicies(CommandTest):
         return done.stdout
 
     def replay(self, sample, *arguments):
-        return [json.loads(line) for line in self.run_extended("replay", sample, *arguments, "--json").splitlines()]
+        return [json.loads(line) for line in self.run_extended("replay", sample, *arguments, "--json", "--quiet").splitlines()]
 
     def test_they_are_listed(self):
         policies = json.loads(self.run_extended("policies", "--json"))
