@@ -65,6 +65,8 @@ SharedMemoryCheck::SharedMemoryCheck(const trace::Program& program, uint32_t thr
   }
   first_item_.push_back(static_cast<uint32_t>(items_.size()));
   places_.resize((shared_bytes >> unit_bits_) + 1);
+  const bool any_atomic = std::ranges::any_of(items_, [](const Item& item) { return item.kind == kAtomic; });
+  if (any_atomic) atomic_places_.resize(places_.size());
   first_store_.resize((shared_bytes >> unit_bits_) + 1);
 }
 
@@ -94,7 +96,8 @@ SharedMemoryCheck::Path SharedMemoryCheck::StepsOf(std::span<const uint8_t> take
                   Stretch& stretch = stretches_.back();
                   ++stretch.end;
                   stretch.kinds |= item.kind;
-                  path.mixed |= MayHandOff(stretch.kinds, stretch.end - stretch.first > 1);
+                  path.mixed |= MayHandOff(stretch.kinds, /*several=*/false);
+                  path.stores |= stretch.kinds == kStore && stretch.end - stretch.first > 1;
                   steps_.push_back({position + item.position, item.pc, item.order, item.bytes, item.kind});
                 }
                 position += block.access_count;
@@ -135,7 +138,8 @@ absl::Status SharedMemoryCheck::AddBlock(uint64_t block, BlockRecords& records, 
   }
   in_block_ = !last;
   const Threads threads{records, consumed};
-  for (uint32_t warp = 0; warp * kWarpWidth < threads_; ++warp) FindHandOffs(warp, threads);
+  const bool looks_at_stores = block % kStoresSampled == 0;
+  for (uint32_t warp = 0; warp * kWarpWidth < threads_; ++warp) FindHandOffs(warp, looks_at_stores, threads);
   if (!uninitialized_.has_value()) {
     NoteStores(block, whole, threads);
     FindUninitialized(block, threads);
@@ -248,11 +252,13 @@ void SharedMemoryCheck::FindUninitialized(uint64_t block, const Threads& threads
   }
 }
 
-void SharedMemoryCheck::FindHandOffs(uint32_t warp, const Threads& threads) {
+void SharedMemoryCheck::FindHandOffs(uint32_t warp, bool looks_at_stores, const Threads& threads) {
   const uint32_t first = warp * kWarpWidth;
   const uint32_t lanes = std::min<uint32_t>(kWarpWidth, threads_ - first);
   const Path& path = path_of_thread_[first];
-  if (!path.mixed && std::all_of(&path, &path + lanes, [&path](const Path& other) { return other == path; })) return;
+  if (!path.mixed && !(path.stores && looks_at_stores) &&
+      std::all_of(&path, &path + lanes, [&path](const Path& other) { return other == path; }))
+    return;
   uint32_t next[kWarpWidth] = {};
   for (uint32_t lane = 0; lane < lanes; ++lane) next[lane] = path_of_thread_[first + lane].first;
   stretch_of_lane_.fill(nullptr);
@@ -276,8 +282,8 @@ void SharedMemoryCheck::FindHandOffs(uint32_t warp, const Threads& threads) {
       if (step == nullptr) step = &steps_[stretch.first];
       several |= stretch.end - stretch.first > 1 || steps_[stretch.first].pc != step->pc;
     }
-    if (!MayHandOff(kinds, several)) continue;
-    ++stamp_;
+    if (!MayHandOff(kinds, several && looks_at_stores)) continue;
+    BeginInterval();
     if (!FindHandOffsInStep(warp, threads)) FindHandOffsIn(warp, threads);
   }
 }
@@ -350,29 +356,35 @@ void SharedMemoryCheck::FindHandOffsIn(uint32_t warp, const Threads& threads) {
   }
 }
 
+void SharedMemoryCheck::BeginInterval() {
+  step_ = 0;
+  if (++stamp_ != 0) return;
+  for (Place& place : places_) place.stamp = 0;
+  for (AtomicPlace& place : atomic_places_) place.stamp = 0;
+  stamp_ = 1;
+}
+
 void SharedMemoryCheck::Touch(uint32_t lane, trace::Pc pc, Kind kind, Units units) {
   const uint32_t self = 1u << lane;
+  const auto number = static_cast<uint8_t>(1 + lane);
   const auto reads = [&](const Latest& written) {
     if (written.IsOfOthers(self)) ++hand_offs_[{written.pc, pc}];
   };
   const auto overwrites = [&](const LatestTwo& read) {
-    if (const trace::Pc* other = read.ByOther(self)) ++hand_offs_[{pc, *other}];
+    if (const trace::Pc* other = read.ByOther(number)) ++hand_offs_[{pc, *other}];
   };
   for (uint32_t unit = units.first; unit < units.end; ++unit) {
-    Place& place = places_[unit];
-    if (place.stamp != stamp_) {
-      place = Place();
-      place.stamp = stamp_;
-    }
+    Place& place = At(places_, unit);
+    AtomicPlace* const atomic = atomic_places_.empty() ? nullptr : &At(atomic_places_, unit);
     switch (kind) {
       case kLoad:
         reads(place.store);
-        reads(place.atomic);
-        place.load.Add(pc, self);
+        if (atomic != nullptr) reads(atomic->latest);
+        place.load.Add(pc, number);
         break;
       case kStore:
         overwrites(place.load);
-        overwrites(place.atomic_of);
+        if (atomic != nullptr) overwrites(atomic->of_lanes);
         if (place.store.step != step_ && place.store.lanes != 0) {
           if (StoreTheSame(place.store.pc, pc)) {
             place.store.step = step_;
@@ -385,14 +397,15 @@ void SharedMemoryCheck::Touch(uint32_t lane, trace::Pc pc, Kind kind, Units unit
       default:
         reads(place.store);
         overwrites(place.load);
-        place.atomic.Add(step_, pc, self);
-        place.atomic_of.Add(pc, self);
+        atomic->latest.Add(step_, pc, self);
+        atomic->of_lanes.Add(pc, number);
         break;
     }
   }
 }
 
 void SharedMemoryCheck::EndStep() {
+  if (overwritten_.empty()) return;
   for (const Overwritten& old : overwritten_) {
     const Latest& store = places_[old.unit].store;
     if ((old.lanes & ~store.lanes) != 0) ++hand_offs_[{store.pc, old.pc}];

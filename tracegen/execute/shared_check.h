@@ -35,7 +35,8 @@ namespace heddle::tracegen {
 // missed; so is one between parts of a block that is cut in time.
 //
 // Most kernels pass quickly: an interval in which a warp only loads, or stores once, needs no look at addresses, nor do
-// loads behind a barrier by which all of shared memory has been stored to.
+// loads behind a barrier by which all of shared memory has been stored to. Intervals in which a warp only stores,
+// several times, as when it fills arrays, are looked at in one of kStoresSampled blocks.
 //
 // A load of a place that no thread has stored to before the same barrier reads what is not initialized.
 class SharedMemoryCheck final : public BlockObserver {
@@ -92,7 +93,8 @@ class SharedMemoryCheck final : public BlockObserver {
   struct Path {
     uint32_t first = 0;  // range of stretches_
     uint32_t end = 0;
-    bool mixed = false;  // some stretch may hold both ends of a hand-off
+    bool mixed = false;   // some stretch may hold both ends of a hand-off
+    bool stores = false;  // some stretch has several stores and nothing else
     bool operator==(const Path&) const = default;
   };
   struct ThreadState {
@@ -121,24 +123,24 @@ class SharedMemoryCheck final : public BlockObserver {
   };
   // The latest instruction of a kind that accessed a place, and the lanes of the warp that ran it together.
   struct Latest {
-    uint64_t step = 0;
+    uint32_t step = 0;
     trace::Pc pc = 0;
     uint32_t lanes = 0;
-    void Add(uint64_t at, trace::Pc by, uint32_t lane) {
+    void Add(uint32_t at, trace::Pc by, uint32_t lane) {
       if (at != step) lanes = 0;
       step = at;
       pc = by;
       lanes |= lane;
     }
-    bool IsOfOthers(uint32_t lane) const { return (lanes & ~lane) != 0 && (lanes & lane) == 0; }
+    bool IsOfOthers(uint32_t lane) const { return lanes != 0 && (lanes & lane) == 0; }
   };
   // The latest access of a kind, and the latest one by another lane than that one's.
   struct LatestTwo {
     trace::Pc pc = 0;
     trace::Pc other_pc = 0;
-    uint32_t lane = 0;
-    uint32_t other_lane = 0;
-    void Add(trace::Pc by, uint32_t of) {
+    uint8_t lane = 0;  // 1 + number, as are all here; 0: there is none
+    uint8_t other_lane = 0;
+    void Add(trace::Pc by, uint8_t of) {
       if (of != lane) {
         other_pc = pc;
         other_lane = lane;
@@ -147,18 +149,21 @@ class SharedMemoryCheck final : public BlockObserver {
       lane = of;
     }
     // The latest one by another lane than `self`; null if there is none.
-    const trace::Pc* ByOther(uint32_t self) const {
+    const trace::Pc* ByOther(uint8_t self) const {
       if (lane != self) return lane != 0 ? &pc : nullptr;
       return other_lane != 0 ? &other_pc : nullptr;
     }
   };
-  // Of one warp and interval.
+  // Of one warp and interval. Atomics are apart, as few kernels have some.
   struct Place {
-    uint64_t stamp = 0;
+    uint32_t stamp = 0;
     Latest store;
-    Latest atomic;
     LatestTwo load;
-    LatestTwo atomic_of;
+  };
+  struct AtomicPlace {
+    uint32_t stamp = 0;
+    Latest latest;
+    LatestTwo of_lanes;
   };
   // What a place's latest store was before that of the present step.
   struct Overwritten {
@@ -178,6 +183,7 @@ class SharedMemoryCheck final : public BlockObserver {
   static bool MayHandOff(uint32_t kinds, bool several) {
     return (kinds & (kinds - 1)) != 0 || (kinds == kStore && several);
   }
+  static constexpr uint64_t kStoresSampled = 16;  // the first one of so many
   // 1 + number of barriers in front of it.
   static uint32_t BarriersOf(const Stretch& stretch) { return static_cast<uint32_t>(1 + (stretch.interval >> 32)); }
   Path StepsOf(std::span<const uint8_t> taken, bool to_exit, ThreadState& state);
@@ -186,7 +192,7 @@ class SharedMemoryCheck final : public BlockObserver {
   void NoteStores(uint64_t block, bool whole, const Threads& threads);
   void NoteStoresOf(const Stretch& stretch, uint32_t thread, uint64_t block, const Threads& threads);
   void FindUninitialized(uint64_t block, const Threads& threads);
-  void FindHandOffs(uint32_t warp, const Threads& threads);
+  void FindHandOffs(uint32_t warp, bool looks_at_stores, const Threads& threads);
   // Of the stretches stretch_of_lane_ of one interval.
   void FindHandOffsIn(uint32_t warp, const Threads& threads);
   // If all threads take the same steps, all of them in shared memory. False: nothing was done.
@@ -196,6 +202,17 @@ class SharedMemoryCheck final : public BlockObserver {
   // The accesses of one step: first all lanes, then its end.
   void Touch(uint32_t lane, trace::Pc pc, Kind kind, Units units);
   void EndStep();
+  void BeginInterval();
+  // The place, as new if it has not been touched in this interval.
+  template <typename P>
+  P& At(std::vector<P>& places, uint32_t unit) const {
+    P& place = places[unit];
+    if (place.stamp != stamp_) {
+      place = P();
+      place.stamp = stamp_;
+    }
+    return place;
+  }
   bool StoreTheSame(trace::Pc a, trace::Pc b) const {
     return !constants_.empty() && constants_[a] != 0 && constants_[a] == constants_[b];
   }
@@ -217,10 +234,11 @@ class SharedMemoryCheck final : public BlockObserver {
   std::array<const Stretch*, kWarpWidth> stretch_of_lane_ = {};
   std::vector<std::vector<Access>> lanes_;
   std::vector<Units> units_;
-  uint64_t stamp_ = 0;
-  uint64_t step_ = 0;
+  uint32_t stamp_ = 0;
+  uint32_t step_ = 0;  // of the interval
   std::vector<Place> places_;
-  std::vector<Overwritten> overwritten_;  // in the present step
+  std::vector<AtomicPlace> atomic_places_;  // empty if the program has none
+  std::vector<Overwritten> overwritten_;    // in the present step
   std::vector<FirstStore> first_store_;
   uint32_t settled_ = kNever;  // as FirstStore: by when every place of the block has had a plain store
   // For NoteStores.

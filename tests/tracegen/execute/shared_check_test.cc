@@ -205,7 +205,8 @@ void ExpectTheSame(const Case& c) {
   for (uint32_t& constant : constants) constant = static_cast<uint32_t>(below(3));  // 0: it stores none
   SharedMemoryCheck check(*program, c.threads, 4 * kWords, constants);
   Found expected;
-  for (uint64_t block = 0; block < 3; ++block) {
+  for (uint64_t b = 0; b < 3; ++b) {
+    const uint64_t block = 16 * b;  // stores alone are looked at in these
     std::vector<ThreadTrace> threads;
     std::vector<trace::ThreadRecord> records;
     std::vector<uint64_t> consumed;
@@ -269,7 +270,7 @@ TEST(SharedMemoryCheck, ABarrierOrdersStoresAndLoads) {
 
 // What a warp of threads does that each run the same instructions, with addresses of their own; without a barrier.
 HandOffs FoundIn(const Program& program, const std::vector<std::vector<uint64_t>>& words,
-                 std::vector<uint32_t> constants = {}) {
+                 std::vector<uint32_t> constants = {}, uint64_t block = 0) {
   const auto threads = static_cast<uint32_t>(words.size());
   SharedMemoryCheck check(program, threads, 256, std::move(constants));
   std::vector<std::vector<uint64_t>> addresses = words;
@@ -279,7 +280,7 @@ HandOffs FoundIn(const Program& program, const std::vector<std::vector<uint64_t>
     records.push_back({{}, thread});
   }
   BlockRecords whole(records);
-  EXPECT_EQ(check.AddBlock(0, whole, std::vector<uint64_t>(threads, words[0].size()), true), absl::OkStatus());
+  EXPECT_EQ(check.AddBlock(block, whole, std::vector<uint64_t>(threads, words[0].size()), true), absl::OkStatus());
   return check.hand_offs();
 }
 
@@ -312,6 +313,9 @@ TEST(SharedMemoryCheck, AStoreOverThoseOfOtherThreadsIsFound) {
   EXPECT_EQ(FoundIn(program, {{5, 5, 5}, {5, 5, 5}}), HandOffs());
   // Words of their own, in turn.
   EXPECT_EQ(FoundIn(program, {{0, 2, 0}, {1, 3, 1}}), HandOffs());
+  // Where a warp does nothing but store, one block in 16 stands for all.
+  EXPECT_EQ(FoundIn(program, words, {}, 1), HandOffs());
+  EXPECT_EQ(FoundIn(program, words, {}, 32), (HandOffs{{{2, 0}, 1}, {{2, 1}, 1}}));
 }
 
 }  // namespace
