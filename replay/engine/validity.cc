@@ -102,10 +102,11 @@ struct KernelValidity {
     }
     if (certificate->race_size() != 0) {
       uint64_t places = 0;
-      for (const trace::v1::Race& race : certificate->race()) places += race.places();
-      if (races.first == nullptr) {
-        race_lines[0] = launch.program->instruction(certificate->race(0).writer()).source_line();
-        race_lines[1] = launch.program->instruction(certificate->race(0).other()).source_line();
+      for (const trace::v1::Race& race : certificate->race()) {
+        places += race.places();
+        const uint32_t lines[2] = {launch.program->instruction(race.writer()).source_line(),
+                                   launch.program->instruction(race.other()).source_line()};
+        if (race_lines[0] == 0 && lines[0] != 0 && lines[1] != 0) std::copy_n(lines, 2, race_lines);
       }
       races.Add(launch, places, places);
     }
@@ -195,8 +196,10 @@ std::string Which(const SomeLaunches& some) {
 void AddRaces(const std::map<std::string, KernelValidity>& kernels, std::vector<std::string>& notes) {
   for (const auto& [name, kernel] : kernels) {
     if (kernel.races.launches != 0) {
-      notes.push_back(absl::StrCat(Which(kernel.races), "races in global memory, such as line ", kernel.race_lines[0],
-                                   " with line ", kernel.race_lines[1],
+      const std::string example = kernel.race_lines[0] == 0 ? ""
+                                                            : absl::StrCat(", such as line ", kernel.race_lines[0],
+                                                                           " with line ", kernel.race_lines[1]);
+      notes.push_back(absl::StrCat(Which(kernel.races), "races in global memory", example,
                                    ": values, and what they decide, are those of the recorded order"));
     }
     if (kernel.memory.launches != 0) {

@@ -96,7 +96,13 @@ bool LaunchValidity::Complete(trace::v1::Certificate& certificate) const {
 std::vector<std::string> LaunchValidity::Warnings(const trace::v1::Certificate& certificate) const {
   std::vector<std::string> warnings;
   if (certificate.race_size() != 0) {
-    const trace::v1::Race& race = certificate.race(0);
+    // Accesses that the compiler has moved may be without a line.
+    const auto has_lines = [this](const trace::v1::Race& race) {
+      return program_.instruction(race.writer()).source_line() != 0 &&
+             program_.instruction(race.other()).source_line() != 0;
+    };
+    const auto told = std::ranges::find_if(certificate.race(), has_lines);
+    const trace::v1::Race& race = told == certificate.race().end() ? certificate.race(0) : *told;
     const bool loads = program_.instruction(race.other()).op() != trace::v1::OP_STORE;
     warnings.push_back(absl::StrCat(
         "kernel '", trace::BriefKernelName(kernel_.name), "': a race in global memory: what is stored at ",
