@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every device function of the list every_function.txt compiles, runs, and does on the device what it does on the host.
+"""Every device function of the list every_function.txt compiles, runs, is recorded, and does on the device what it does on
+the host.
 
 The list has lines "(TYPES): NAMES": functions that take these types. "host" in front: host code has them, too;
 "unlaunched": they are compiled only. A program is made of it with one call of each, in kernels of some dozen calls, and for
@@ -181,11 +182,14 @@ def program(functions):
 def main():
     functions = read_list(HERE / "every_function.txt")
     nvcc = pathlib.Path(os.environ["HEDDLE_BIN"]) / "heddle-nvcc"
+    heddle = nvcc.with_name("heddle")
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "every_function.cu"
         source.write_text(program(functions))
-        for command in ([nvcc, "-O0", "-arch=sm_90", "-std=c++17", source, "-o", f"{folder}/program"],
-                        [f"{folder}/program"]):
+        for command in ([nvcc, "-O0", "-w", "-arch=sm_90", "-std=c++17", source, "-o", f"{folder}/program"],
+                        [f"{folder}/program"],
+                        [heddle, "capture", "--quiet", "-o", f"{folder}/trace.htrace", "--", f"{folder}/program"],
+                        [heddle, "trace", "check", f"{folder}/trace.htrace"]):
             done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
             print(done.stdout + done.stderr[-4000:], end="")
             if done.returncode != 0:
