@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/nvcc/commands.h"
 #include "tools/nvcc/included_files.h"
 #include "tools/nvcc/unsupported.h"
 
@@ -81,6 +82,11 @@ TEST(NvccSource, LinesOfConstantVariables) {
   EXPECT_EQ(LineOfConstant(text, "big"), 6u);
   EXPECT_EQ(LineOfConstant(text, "biggest"), 2u);
   EXPECT_EQ(LineOfConstant(text, "bi"), 0u);
+}
+
+TEST(NvccFiles, TheCommandThatTellsThem) {
+  EXPECT_THAT(DependencyCommand({"g++", "-DX=1", "-MD", "-MF", "x.d", "-MT", "x", "-O2", "-c", "-o", "x.o", "x.cpp"}),
+              ElementsAre("g++", "-DX=1", "-O2", "x.cpp", "-M", "-MG", "-w"));
 }
 
 TEST(NvccFiles, NamesOfARuleOfMake) {

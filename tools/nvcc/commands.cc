@@ -148,11 +148,18 @@ Command DeviceCommand(const Options& options, const Places& places, const CudaSo
   return command;
 }
 
-Command DependencyCommand(const Options& options, const Places& places, const CudaSource& source) {
-  Command command = ClangCommand(options, places, source);
-  Append(command, {"--cuda-device-only", "-M", "-MG", "-w"});
-  AppendOpenMpHeader(command, places);
-  command.push_back(source.text_path);
+Command DependencyCommand(const Command& compile) {
+  Command command;
+  for (size_t i = 0; i < compile.size(); ++i) {
+    const std::string& word = compile[i];
+    if (word == "-o" || word == "-MF" || word == "-MT" || word == "-MQ") {
+      ++i;  // and its value
+    } else if (word != "-c" && word != "-S" && word != "-emit-llvm" && word != "-MD" && word != "-MMD" &&
+               word != "-MP") {
+      command.push_back(word);
+    }
+  }
+  Append(command, {"-M", "-MG", "-w"});
   return command;
 }
 

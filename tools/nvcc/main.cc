@@ -97,8 +97,9 @@ class Build {
   int CompileCuda(const std::string& input, const std::string& output);
   int ReadSource(CudaSource& source);
   int WriteDeviceCode(const CudaSource& source, const std::string& bitcode, const std::string& path);
-  std::vector<std::string> IncludedFiles(const CudaSource& source);
-  void ExplainFailure(const CudaSource& source);
+  std::vector<std::string> IncludedFiles(const CudaSource& source, const Command& compile);
+  int CompileOrExplain(const CudaSource& source, const Command& compile);
+  void ExplainFailure(const CudaSource& source, const Command& compile);
   int CheckConstants(const CudaSource& source, const std::string& bitcode);
   int RestoreDependencies(const CudaSource& source, const std::string& output);
   std::string ObjectName(const std::string& input) const;
@@ -177,18 +178,18 @@ int Build::RestoreDependencies(const CudaSource& source, const std::string& outp
 }
 
 // The files that make up the source, and names that were not found; nothing if that cannot be known.
-std::vector<std::string> Build::IncludedFiles(const CudaSource& source) {
+std::vector<std::string> Build::IncludedFiles(const CudaSource& source, const Command& compile) {
   std::string rule;
-  if (RunQuietly(DependencyCommand(options_, places_, source), &rule) != 0) return {};
+  if (RunQuietly(DependencyCommand(compile), &rule) != 0) return {};
   std::vector<std::string> files = NamesOfRule(rule);
   std::replace(files.begin(), files.end(), source.text_path, source.path);
   return files;
 }
 
 // clang has told what it does not understand, which need not be what the user does not have.
-void Build::ExplainFailure(const CudaSource& source) {
+void Build::ExplainFailure(const CudaSource& source, const Command& compile) {
   if (options_.dry_run) return;
-  const std::vector<std::string> files = IncludedFiles(source);
+  const std::vector<std::string> files = IncludedFiles(source, compile);
   const auto find = [&](const std::string& header) {
     if (!files.empty()) return FindInclusion(files, header);
     return FindsHeader(options_, header) ? Inclusion::kFound : Inclusion::kMissing;
@@ -199,6 +200,12 @@ void Build::ExplainFailure(const CudaSource& source) {
     const std::string text = ReadFile(file).value_or("");
     for (const std::string& line : DescribeUnsupported(file, JoinLaunchBrackets(text), find)) Fail(line);
   }
+}
+
+int Build::CompileOrExplain(const CudaSource& source, const Command& compile) {
+  const int status = Execute(compile);
+  if (status != 0) ExplainFailure(source, compile);
+  return status;
 }
 
 // A device has 64 KiB of constant memory. The sizes are in the device code, which only heddle-capture can read: it is
@@ -254,8 +261,7 @@ int Build::CompileCuda(const std::string& input, const std::string& output) {
   const std::string bitcode = stem + ".bc";
   const bool device_code_only = options_.phase == Phase::kDeviceCode;
   const std::string device_code = device_code_only ? output : stem + ".devicecode";
-  if (int status = Execute(DeviceCommand(options_, places_, source, bitcode)); status != 0) {
-    ExplainFailure(source);
+  if (int status = CompileOrExplain(source, DeviceCommand(options_, places_, source, bitcode)); status != 0) {
     return status;
   }
   if (int status = CheckConstants(source, bitcode); status != 0) return status;
@@ -263,7 +269,9 @@ int Build::CompileCuda(const std::string& input, const std::string& output) {
   if (device_code_only) return 0;
   const bool makes_source = options_.phase == Phase::kHostSource;
   const std::string made = makes_source ? stem + ".s" : output;
-  if (int status = Execute(HostCommand(options_, places_, source, device_code, made)); status != 0) return status;
+  if (int status = CompileOrExplain(source, HostCommand(options_, places_, source, device_code, made)); status != 0) {
+    return status;
+  }
   if (makes_source && !options_.dry_run) {
     std::ofstream out(output, std::ios::binary);
     out << HostSource(ReadFile(made).value_or(""));
@@ -279,7 +287,9 @@ int Build::Compile(const std::string& input, Language language, const std::strin
   if (!fs::exists(input, ignored)) return Fail(input + ": no such file");
   if (language == Language::kCuda) return CompileCuda(input, output);
   if (options_.phase == Phase::kHostSource) return 0;  // it is what -cuda makes of CUDA sources
-  return Execute(PlainCommand(options_, places_, language, input, output));
+  CudaSource source;
+  source.path = source.text_path = input;
+  return CompileOrExplain(source, PlainCommand(options_, places_, language, input, output));
 }
 
 int Build::MakeLibrary(const std::vector<std::string>& objects) {

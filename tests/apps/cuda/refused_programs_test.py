@@ -65,6 +65,14 @@ class Refusals(unittest.TestCase):
             other="#include <vector>\n")
         self.assertNotIn("cudnn", said)  # the preprocessor leaves it out
 
+    def test_libraries_that_only_host_code_includes(self):
+        said = self.refused_by_compiler("#ifndef __CUDA_ARCH__\n#include <cufft.h>\n#endif\nint main() {}\n",
+                                        "heddle-nvcc: x.cu:2: the library cufft is not supported")
+        self.assertEqual(said.count("the library"), 1)
+        (self.work / "y.cpp").write_text("#include <vector>\n#include \"fft.h\"\nint main() {}\n")
+        self.refused_by_compiler("int main() {}\n", "heddle-nvcc: fft.h:1: the library cufft is not supported",
+                                 options=("y.cpp",), fft="#include <cufft.h>\n")
+
     def test_headers_of_the_toolkit(self):
         self.refused_by_compiler("#include <cuda_fp8.h>\nint main() {}\n", "x.cu:1: 8-bit floating-point numbers")
         self.refused_by_compiler("#include <cuda_egl_interop.h>\nint main() {}\n", "x.cu:1: the EGL interface")
