@@ -75,6 +75,13 @@ TEST(NvccSource, PartsOfTheInterfacesAreToldOnce) {
                           HasSubstr("a.cu:5: cudaIpcMemHandle_t: sharing memory between processes")));
 }
 
+TEST(NvccSource, LaterDeviceFunctionsAreTold) {
+  const FindHeader all = [](const std::string&) { return Inclusion::kFound; };
+  EXPECT_THAT(
+      DescribeUnsupported("a.cu", "__device__ int f(int* p) {\n  return __nv_atomic_load_n(p, 0, 0);\n}\n", all),
+      ElementsAre(HasSubstr("a.cu:2: __nv_atomic_load_n: atomic functions by memory order")));
+}
+
 TEST(NvccSource, LinesOfConstantVariables) {
   const std::string text =
       "// __constant__ int big[9];\n__constant__ int biggest[2], small = big;\nint big;\n"

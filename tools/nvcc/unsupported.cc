@@ -38,6 +38,9 @@ constexpr MissingPart kInterfaces[] = {
     {"cuGraphics", ""},
     {"cuGraph", "CUDA graphs are not supported; launch the kernels one by one on a stream"},
     {"cuStreamBeginCapture", "CUDA graphs are not supported; launch the kernels one by one on a stream"},
+    {"__nv_atomic_", "atomic functions by memory order (CUDA 12.8) are not supported; use atomicAdd and its like"},
+    {"__nv_fp8", "8-bit floating-point numbers are not supported; use half or bfloat16"},
+    {"__nv_cvt_", "8-bit floating-point numbers are not supported; use half or bfloat16"},
     {"cudaIpc", "sharing memory between processes (cudaIpc...) is not supported"},
     {"cudaMipmapped", "mipmapped arrays are not supported; textures have one level"},
 };
