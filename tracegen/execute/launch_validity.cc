@@ -58,12 +58,8 @@ LaunchValidity::LaunchValidity(const InstrumentedKernel& kernel, const trace::Pr
     shared_.emplace(program, geometry.threads(), bytes, StoredConstants(kernel, program));
     observers_.Add(&*shared_);
   }
-  std::vector<uint32_t> polls;
-  for (const WaitSite& wait : kernel.waits) {
-    if (std::ranges::find(kernel.locks, wait.instruction) == kernel.locks.end()) polls.push_back(wait.instruction);
-  }
-  if (!polls.empty() || !kernel.locks.empty()) {
-    waits_.emplace(program, geometry.threads(), kernel.locks, polls);
+  if (!kernel.awaited.empty()) {
+    waits_.emplace(program, geometry.threads(), kernel.awaited);
     observers_.Add(&*waits_);
   }
 }

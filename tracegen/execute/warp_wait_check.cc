@@ -5,16 +5,14 @@
 
 namespace heddle::tracegen {
 
-WarpWaitCheck::WarpWaitCheck(const trace::Program& program, uint32_t threads, std::span<const uint32_t> locks,
-                             std::span<const uint32_t> polls)
+WarpWaitCheck::WarpWaitCheck(const trace::Program& program, uint32_t threads, std::span<const uint32_t> awaited)
     : program_(program), threads_(threads), roles_(program.instruction_count(), kNone), lanes_(kWarpWidth) {
+  const auto op = [&program](trace::Pc pc) { return program.instruction(pc).op(); };
+  const bool polls = std::ranges::any_of(awaited, [&](uint32_t pc) { return op(pc) == trace::v1::OP_LOAD; });
   for (uint32_t pc = 0; pc < program.instruction_count(); ++pc) {
-    const trace::v1::Instruction& instruction = program.instruction(pc);
-    const bool writes = instruction.op() == trace::v1::OP_STORE || instruction.op() == trace::v1::OP_ATOMIC;
-    if (writes && !polls.empty()) roles_[pc] = kWrite;
+    if (polls && (op(pc) == trace::v1::OP_STORE || op(pc) == trace::v1::OP_ATOMIC)) roles_[pc] = kWrite;
   }
-  for (const uint32_t pc : polls) roles_[pc] = kPoll;
-  for (const uint32_t pc : locks) roles_[pc] = kLock;
+  for (const uint32_t pc : awaited) roles_[pc] = op(pc) == trace::v1::OP_LOAD ? kPoll : kLock;
   for (const trace::Block& block : program.blocks()) {
     const std::span<const trace::Pc> accesses = program.accesses_of(block);
     looks_.push_back(std::ranges::any_of(accesses, [this](trace::Pc pc) { return roles_[pc] != kNone; }));

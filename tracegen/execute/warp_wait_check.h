@@ -28,10 +28,8 @@ namespace heddle::tracegen {
 // Kernels without loops that wait need none of this.
 class WarpWaitCheck final : public BlockObserver {
  public:
-  // Of one launch of `program`, which must outlive the check. `locks`: instructions that try to take a lock in a loop
-  // (InstrumentedKernel::locks); `polls`: other ones that poll memory in a loop.
-  WarpWaitCheck(const trace::Program& program, uint32_t threads, std::span<const uint32_t> locks,
-                std::span<const uint32_t> polls);
+  // Of one launch of `program`, which must outlive the check. `awaited`: InstrumentedKernel::awaited.
+  WarpWaitCheck(const trace::Program& program, uint32_t threads, std::span<const uint32_t> awaited);
 
   absl::Status AddBlock(uint64_t block, BlockRecords& records, std::span<const uint64_t> consumed, bool last) override;
   bool CanBeCopied() const override { return true; }

@@ -85,8 +85,9 @@ struct InstrumentedKernel {
   std::vector<Site> sites;            // what the site numbers passed to the runtime mean
   std::vector<RecordedBlock> blocks;  // location - 1
   std::vector<WaitSite> waits;        // what kSpinFunction's numbers mean; empty: no thread can wait in a loop
-  // Instructions that try to take a lock, in loops that end with their success alone.
-  std::vector<uint32_t> locks;
+  // Accesses on whose outcome alone it depends whether their loop ends: atomic operations that try to take a lock, and
+  // loads.
+  std::vector<uint32_t> awaited;
   // Not 0: at the barriers below a thread leaves a frame of so many bytes in ThreadContext::frame (its first word is
   // the function that goes on with it, `void resume(void* frame)`) and returns, with ThreadContext::meeting saying why.
   uint64_t frame_bytes = 0;

@@ -118,8 +118,8 @@ bool TriesToLock(const KernelPass& pass, const llvm::Instruction& instruction, c
   return all_invariant() && (absl::StrContains(mnemonic, ".cas") || absl::StrContains(mnemonic, ".exch"));
 }
 
-// Attempts to take a lock on whose success alone it depends whether the loop ends.
-void FindLocks(KernelPass& pass, const llvm::Loop& loop) {
+// Attempts to take a lock, and loads, on which alone it depends whether the loop ends.
+void FindAwaited(KernelPass& pass, const llvm::Loop& loop) {
   const Control control = ControlOf(loop, /*exits_only=*/true);
   llvm::SmallVector<llvm::BasicBlock*, 4> latches;
   loop.getLoopLatches(latches);
@@ -128,14 +128,14 @@ void FindLocks(KernelPass& pass, const llvm::Loop& loop) {
       if (Advances(*phi, phi->getIncomingValueForBlock(latch))) return;  // it gives up some time
     }
   }
+  std::vector<uint32_t>& awaited = pass.result->awaited;
   for (llvm::BasicBlock* block : loop.blocks()) {
     for (const llvm::Instruction& instruction : *block) {
-      if (!control.slice.contains(&instruction) || !TriesToLock(pass, instruction, loop)) continue;
-      const auto links = pass.links.accesses.find(&instruction);
-      if (links == pass.links.accesses.end() || links->second.empty()) continue;
-      std::vector<uint32_t>& locks = pass.result->locks;
-      const uint32_t pc = links->second.front().instruction;
-      if (std::find(locks.begin(), locks.end(), pc) == locks.end()) locks.push_back(pc);
+      if (!control.slice.contains(&instruction) || !Polls(pass, instruction, loop)) continue;
+      const uint32_t pc = pass.links.accesses.find(&instruction)->second.front().instruction;
+      const bool loads = pass.unit.program.instruction(static_cast<int>(pc)).op() == trace::v1::OP_LOAD;
+      if (!loads && !TriesToLock(pass, instruction, loop)) continue;
+      if (std::find(awaited.begin(), awaited.end(), pc) == awaited.end()) awaited.push_back(pc);
     }
   }
 }
@@ -379,7 +379,7 @@ void FindWaits(KernelPass& pass) {
     const llvm::LoopInfo loops(dominators);
     for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
       FindInLoop(pass, *loop, dominators);
-      FindLocks(pass, *loop);
+      FindAwaited(pass, *loop);
     }
   }
   if (pass.polling_loops.empty()) return;
