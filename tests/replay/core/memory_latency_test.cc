@@ -1,5 +1,6 @@
-// Through everything: core, first-level cache, network, L2 and DRAM of machines that are idle. A pointer chase: what every
-// load takes follows from the machine's numbers and the rules of docs/timing.md, to the cycle. And what a full stage takes.
+// Through everything: core, first-level cache, network, L2 and DRAM of machines that are idle. A pointer chase: what
+// every load takes follows from the machine's numbers and the rules of docs/timing.md, to the cycle. And the rate of a
+// full memory stage.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
