@@ -19,10 +19,7 @@ TEST(BufferEquality, RandomProgramsOnRandomMachines) {
     const RandomCase random_case = MakeBufferCase(seed);
     SCOPED_TRACE(random_case.Text());
     Random random(MixAll({seed, 71}));
-    const std::vector<AcceptedConfiguration> all = ForMachine(
-        random.Chance(60) ? DefaultConfigurations().accepted : VariedConfigurations().accepted, random_case.machine);
-    std::vector<AcceptedConfiguration> drawn;
-    for (int i = 0; i < 3; ++i) drawn.push_back(all[random.Below(all.size())]);
+    const std::vector<AcceptedConfiguration> drawn = DrawConfigurations(random, random_case.machine, 3);
     ComparisonOptions options;
     options.cache_bytes = random.OneOf<uint64_t>({1, 10'000, 256u << 20});
     options.force_tick = random.Chance(30);
@@ -35,10 +32,11 @@ TEST(BufferEquality, RandomProgramsOnRandomMachines) {
 // pair with one parameter changed, and so on in turns.
 TEST(BufferEquality, EveryPair) {
   constexpr size_t kPairsPerProgram = 12;
-  std::vector<AcceptedConfiguration> pairs = DefaultConfigurations().accepted;
+  std::vector<AcceptedConfiguration> pairs = DefaultConfigurations(Seams::kAll).accepted;
   const uint64_t runs = Programs(pairs.size());
-  const std::vector<AcceptedConfiguration> varied = VariedConfigurations().accepted;
+  const std::vector<AcceptedConfiguration> varied = VariedConfigurations(Seams::kAll).accepted;
   pairs.insert(pairs.end(), varied.begin(), varied.end());
+  ASSERT_FALSE(pairs.empty());
   uint64_t seed = 10'000 + FirstSeed();
   for (uint64_t next = 0; next < runs; ++seed) {
     const RandomCase random_case = MakeBufferCase(seed);

@@ -37,7 +37,9 @@ std::string Difference(const std::vector<LoggedIssue>& engine, const std::vector
 }
 
 void ExpectEqual(const trace::TraceReader& reader, const machine::v1::Machine& machine,
-                 const std::vector<AcceptedConfiguration>& configurations, const ComparisonOptions& options) {
+                 const std::vector<AcceptedConfiguration>& all, const ComparisonOptions& options) {
+  std::vector<AcceptedConfiguration> configurations = all;
+  std::erase_if(configurations, [](const AcceptedConfiguration& one) { return one.by_warp; });
   std::vector<Configuration> plain;
   for (const AcceptedConfiguration& checked : configurations) plain.push_back(checked.configuration);
   IssueLog engine_log(plain.size());
@@ -50,6 +52,7 @@ void ExpectEqual(const trace::TraceReader& reader, const machine::v1::Machine& m
   ASSERT_TRUE(engine.ok()) << engine.status();
   for (size_t c = 0; c < plain.size(); ++c) {
     SCOPED_TRACE(configurations[c].Text());
+    NoteChecked(plain[c]);
     IssueLog reference_log;
     const auto reference = ReplayByReference(reader, plain[c], machine, &reference_log);
     ASSERT_TRUE(reference.ok()) << reference.status();
@@ -64,6 +67,8 @@ void ExpectEqual(const trace::TraceReader& reader, const machine::v1::Machine& m
 
 void ExpectEqualBeforeScriptedMemory(const trace::TraceReader& reader, const machine::v1::Machine& machine,
                                      const AcceptedConfiguration& configuration, uint64_t seed, bool force_tick) {
+  if (configuration.by_warp) return;
+  NoteChecked(configuration.configuration);
   SCOPED_TRACE(configuration.Text());
   const uint32_t stage_cycles =
       (machine.core().warp_size() + machine.core().simd_width() - 1) / machine.core().simd_width();

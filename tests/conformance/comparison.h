@@ -25,9 +25,9 @@ struct ComparisonOptions {
 };
 
 // Replays under all configurations at once with the engine, one by one with the reference engine, and expects equal
-// launch results, totals and issues.
+// launch results, totals and issues. Those whose dispatcher gives single warps are left out: the reference has none.
 void ExpectEqual(const trace::TraceReader& reader, const machine::v1::Machine& machine,
-                 const std::vector<AcceptedConfiguration>& configurations, const ComparisonOptions& options = {});
+                 const std::vector<AcceptedConfiguration>& all, const ComparisonOptions& options = {});
 
 // The same before a scripted memory of this seed, which does whatever the interface of memories allows.
 void ExpectEqualBeforeScriptedMemory(const trace::TraceReader& reader, const machine::v1::Machine& machine,

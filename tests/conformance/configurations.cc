@@ -1,13 +1,17 @@
 #include "tests/conformance/configurations.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <string>
 
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "gtest/gtest.h"
+#include "replay/dispatch/block_dispatcher.h"
+#include "replay/engine/policy_origin.h"
+#include "replay/fetch/fetch_policy.h"
 #include "replay/schedule/warp_scheduler.h"
 
 namespace heddle::replay {
@@ -38,20 +42,65 @@ std::vector<std::string> Words(const char* variable) {
 // looks.
 [[maybe_unused]] const bool libraries_are_loaded = [] {
   for (const std::string& library : Words("HEDDLE_CONFORMANCE_LIBRARIES")) {
-    if (dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) continue;
-    std::fprintf(stderr, "HEDDLE_CONFORMANCE_LIBRARIES: %s\n", dlerror());
+    const auto loaded = LoadPolicyLibrary(library);
+    if (loaded.ok()) continue;
+    std::fprintf(stderr, "HEDDLE_CONFORMANCE_LIBRARIES: %s\n", std::string(loaded.status().message()).c_str());
     std::exit(EXIT_FAILURE);
   }
   return true;
 }();
 
+const std::vector<std::string>& Only() {
+  static const std::vector<std::string>& only = *new std::vector<std::string>(Words("HEDDLE_CONFORMANCE_ONLY"));
+  return only;
+}
+
+bool Has(const Configuration& configuration, const std::string& name) {
+  return name == configuration.divergence.name || name == configuration.scheduler.name ||
+         name == configuration.dispatch.name || name == configuration.fetch.name;
+}
+
 // Whether the configuration is among those that HEDDLE_CONFORMANCE_ONLY asks for: all, or those of the named policies.
 bool IsWanted(const Configuration& configuration) {
-  static const std::vector<std::string>& only = *new std::vector<std::string>(Words("HEDDLE_CONFORMANCE_ONLY"));
-  return only.empty() || std::ranges::any_of(only, [&](const std::string& name) {
-           return name == configuration.divergence.name || name == configuration.scheduler.name;
-         });
+  return Only().empty() || std::ranges::any_of(Only(), [&](const auto& name) { return Has(configuration, name); });
 }
+
+template <typename Registry>
+std::vector<std::string> Names() {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : Registry::Get().entries()) names.push_back(name);
+  return names;
+}
+
+// Policies of HEDDLE_CONFORMANCE_ONLY that something was run and checked with.
+std::set<std::string>& Checked() {
+  static std::set<std::string>& checked = *new std::set<std::string>();
+  return checked;
+}
+
+// Tests of nothing pass: whoever asks for some policies learns if there was none, or if this program did nothing with
+// one.
+class WantedPolicies : public testing::Environment {
+ public:
+  void SetUp() override {
+    const std::vector<std::string> kinds[] = {Names<DivergenceRegistry>(), Names<SchedulerRegistry>(),
+                                              Names<DispatchRegistry>(), Names<FetchRegistry>()};
+    for (const std::string& name : Only()) {
+      if (std::ranges::any_of(kinds, [&](const auto& names) { return std::ranges::count(names, name) != 0; })) continue;
+      FAIL() << "HEDDLE_CONFORMANCE_ONLY: there is no policy \"" << name
+             << "\"; divergence: " << absl::StrJoin(kinds[0], ", ") << "; scheduler: " << absl::StrJoin(kinds[1], ", ")
+             << "; dispatch: " << absl::StrJoin(kinds[2], ", ") << "; fetch: " << absl::StrJoin(kinds[3], ", ");
+    }
+  }
+  void TearDown() override {
+    for (const std::string& name : Only()) {
+      EXPECT_TRUE(Checked().contains(name))
+          << "HEDDLE_CONFORMANCE_ONLY: nothing was run with " << name << ", so that nothing is known of it";
+    }
+  }
+};
+[[maybe_unused]] const testing::Environment* const wanted_policies =
+    testing::AddGlobalTestEnvironment(new WantedPolicies);
 
 uint64_t FromEnvironment(const char* variable, uint64_t otherwise) {
   const char* text = std::getenv(variable);
@@ -74,8 +123,12 @@ void Add(const Configuration& configuration, AllConfigurations& all) {
   checked.swizzled = SwizzlesHomeLanes(info, *parameters);
   const auto scope = parameters->values().find("scope");
   checked.mixes_blocks = scope != parameters->values().end() && scope->second != "block";
-  checked.default_parameters =
-      configuration.divergence.parameters.empty() && configuration.scheduler.parameters.empty();
+  const PolicyTraits& dispatch = DispatchRegistry::Get().entries().at(configuration.dispatch.name).info.traits;
+  checked.by_warp = dispatch.by_warp;
+  checked.may_not_fit = !dispatch.extra_registers_parameter.empty();
+  checked.default_parameters = configuration.divergence.parameters.empty() &&
+                               configuration.scheduler.parameters.empty() &&
+                               configuration.dispatch.parameters.empty() && configuration.fetch.parameters.empty();
   all.accepted.push_back(checked);
 }
 
@@ -85,10 +138,48 @@ std::string AcceptedConfiguration::Text() const {
   const auto text = [](const PolicySpec& spec) {
     return spec.parameters.empty() ? spec.name : spec.name + ":" + spec.parameters;
   };
-  return text(configuration.divergence) + " / " + text(configuration.scheduler);
+  const Configuration usual;
+  std::string all = text(configuration.divergence) + " / " + text(configuration.scheduler);
+  if (text(configuration.dispatch) != text(usual.dispatch)) all += ", dispatch " + text(configuration.dispatch);
+  if (text(configuration.fetch) != text(usual.fetch)) all += ", fetch " + text(configuration.fetch);
+  return all;
 }
 
-AllConfigurations DefaultConfigurations() {
+namespace {
+
+// Adds the policies of a further seam, with default parameters or with variations of these, next to every divergence
+// policy and next to every scheduler.
+template <typename Registry>
+void AddSeam(PolicySpec Configuration::* part, bool varied, AllConfigurations& all) {
+  const std::string usual = (Configuration().*part).name;
+  for (const auto& [name, entry] : Registry::Get().entries()) {
+    for (const std::string& parameters : varied ? Variations(entry.info) : std::vector<std::string>{""}) {
+      if (name == usual && parameters.empty()) continue;  // that is among the pairs
+      Configuration configuration;
+      configuration.*part = {name, parameters};
+      for (const std::string& divergence : Names<DivergenceRegistry>()) {
+        configuration.divergence = {divergence, ""};
+        Add(configuration, all);
+      }
+      configuration.divergence = Configuration().divergence;
+      for (const std::string& scheduler : Names<SchedulerRegistry>()) {
+        if (scheduler == Configuration().scheduler.name) continue;
+        configuration.scheduler = {scheduler, ""};
+        Add(configuration, all);
+      }
+    }
+  }
+}
+
+void AddOtherSeams(Seams seams, bool varied, AllConfigurations& all) {
+  if (seams == Seams::kPairs) return;
+  AddSeam<DispatchRegistry>(&Configuration::dispatch, varied, all);
+  AddSeam<FetchRegistry>(&Configuration::fetch, varied, all);
+}
+
+}  // namespace
+
+AllConfigurations DefaultConfigurations(Seams seams) {
   AllConfigurations all;
   for (const auto& [divergence, unused_policy] : DivergenceRegistry::Get().entries()) {
     for (const auto& [scheduler, unused_scheduler] : SchedulerRegistry::Get().entries()) {
@@ -98,10 +189,11 @@ AllConfigurations DefaultConfigurations() {
       Add(configuration, all);
     }
   }
+  AddOtherSeams(seams, false, all);
   return all;
 }
 
-AllConfigurations VariedConfigurations() {
+AllConfigurations VariedConfigurations(Seams seams) {
   AllConfigurations all;
   for (const auto& [divergence, policy] : DivergenceRegistry::Get().entries()) {
     for (const auto& [scheduler, entry] : SchedulerRegistry::Get().entries()) {
@@ -119,7 +211,33 @@ AllConfigurations VariedConfigurations() {
       }
     }
   }
+  AddOtherSeams(seams, true, all);
   return all;
+}
+
+bool OnlySomeAreWanted() { return !Only().empty(); }
+
+void NoteChecked(const Configuration& configuration) {
+  for (const std::string& name : Only()) {
+    if (Has(configuration, name)) Checked().insert(name);
+  }
+}
+
+std::vector<AcceptedConfiguration> DrawConfigurations(Random& random, const machine::v1::Machine& machine,
+                                                      size_t count) {
+  static const std::vector<AcceptedConfiguration>& normal =
+      *new std::vector<AcceptedConfiguration>(DefaultConfigurations(Seams::kAll).accepted);
+  static const std::vector<AcceptedConfiguration>& varied =
+      *new std::vector<AcceptedConfiguration>(VariedConfigurations(Seams::kAll).accepted);
+  std::vector<AcceptedConfiguration> drawn;
+  for (size_t i = 0; i < count; ++i) {
+    const std::vector<AcceptedConfiguration>& first = random.Chance(60) ? normal : varied;
+    const std::vector<AcceptedConfiguration>& from = first.empty() ? normal : first;
+    if (from.empty()) break;
+    const AcceptedConfiguration& one = from[random.Below(from.size())];
+    if (Validate(one.configuration, &machine).ok()) drawn.push_back(one);
+  }
+  return drawn;
 }
 
 std::vector<AcceptedConfiguration> ForMachine(const std::vector<AcceptedConfiguration>& all,

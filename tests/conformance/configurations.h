@@ -8,6 +8,7 @@
 
 #include "replay/divergence/divergence_policy.h"
 #include "replay/engine/replay.h"
+#include "tests/replay/reference/random.h"
 
 namespace heddle::replay {
 
@@ -19,8 +20,10 @@ struct AcceptedConfiguration {
   bool swizzled = false;      // home lanes of odd rows are swapped
   bool mixes_blocks = false;  // a warp may hold threads of several blocks: parameter "scope" is not "block"
   bool regroups = false;      // threads of a full warp may fill up a partial one
+  bool by_warp = false;       // the dispatcher gives single warps: the reference engine has none of those
+  bool may_not_fit = false;   // the dispatcher takes registers, with which a block may be too large for an SM
   bool default_parameters = true;
-  std::string Text() const;  // "dwf:swizzle=none / gto"
+  std::string Text() const;  // "dwf:swizzle=none / gto"; also dispatcher and fetch policy where they are not the usual
 };
 
 struct RefusedConfiguration {
@@ -33,13 +36,31 @@ struct AllConfigurations {
   std::vector<RefusedConfiguration> refused;
 };
 
-// Every divergence policy with every scheduler, with default parameters. Policies of shared libraries are among them if
-// the environment variable HEDDLE_CONFORMANCE_LIBRARIES names these, separated by commas; HEDDLE_CONFORMANCE_ONLY keeps
-// only the pairs that one of the named policies is in.
-AllConfigurations DefaultConfigurations();
+// Which policies are combined.
+enum class Seams {
+  kPairs,  // every divergence policy with every scheduler
+  kAll,    // also the other dispatchers and fetch policies, each with every divergence policy and with every scheduler
+};
 
-// The same pairs with one parameter of one side changed: every choice but the default, and every boolean turned round.
-AllConfigurations VariedConfigurations();
+// With default parameters. Policies of shared libraries are among them if the environment variable
+// HEDDLE_CONFORMANCE_LIBRARIES names these, separated by commas; HEDDLE_CONFORMANCE_ONLY keeps only the combinations
+// that one of the named policies, of whatever kind, is in. A name that nothing has, and one that a program ran nothing
+// with, are failures of the program: its tests would have said nothing.
+AllConfigurations DefaultConfigurations(Seams seams = Seams::kPairs);
+
+// The same with one parameter of one policy changed: every choice but the default, and every boolean turned round.
+AllConfigurations VariedConfigurations(Seams seams = Seams::kPairs);
+
+// Whether HEDDLE_CONFORMANCE_ONLY leaves out some of the policies.
+bool OnlySomeAreWanted();
+
+// To be called of whatever has been run and checked.
+void NoteChecked(const Configuration& configuration);
+
+// `count` drawn from both lists of all seams that go with the machine, two of five with a parameter changed; fewer, or
+// none, where there are none.
+std::vector<AcceptedConfiguration> DrawConfigurations(Random& random, const machine::v1::Machine& machine,
+                                                      size_t count);
 
 // Those of `all` that go with the machine.
 std::vector<AcceptedConfiguration> ForMachine(const std::vector<AcceptedConfiguration>& all,

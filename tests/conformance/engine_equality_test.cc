@@ -1,7 +1,9 @@
 // The event-driven engine against the plain reference engine: the same result in every field, and the same issues in
 // the same cycles, whatever the program, the policies and the machine.
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -17,18 +19,6 @@
 namespace heddle::replay {
 namespace {
 
-// `count` of all configurations, drawn with `random`.
-std::vector<AcceptedConfiguration> Draw(Random& random, size_t count) {
-  static const std::vector<AcceptedConfiguration> normal = DefaultConfigurations().accepted;
-  static const std::vector<AcceptedConfiguration> varied = VariedConfigurations().accepted;
-  std::vector<AcceptedConfiguration> drawn;
-  for (size_t i = 0; i < count; ++i) {
-    const std::vector<AcceptedConfiguration>& from = random.Chance(60) ? normal : varied;
-    drawn.push_back(from[random.Below(from.size())]);
-  }
-  return drawn;
-}
-
 TEST(EngineEquality, RandomProgramsOnRandomMachines) {
   for (uint64_t seed = 1; seed <= Programs(100); ++seed) {
     const RandomCase random_case = MakeRandomCase(seed);
@@ -37,7 +27,7 @@ TEST(EngineEquality, RandomProgramsOnRandomMachines) {
     ComparisonOptions options;
     options.cache_bytes = random.OneOf<uint64_t>({1, 10'000, 256u << 20});
     options.force_tick = random.Chance(30);
-    ExpectEqual(*random_case.reader, random_case.machine, Draw(random, 4), options);
+    ExpectEqual(*random_case.reader, random_case.machine, DrawConfigurations(random, random_case.machine, 4), options);
     if (HasFailure()) return;
   }
 }
@@ -46,7 +36,8 @@ TEST(EngineEquality, EveryPairWithDefaultParametersOnTheSamePrograms) {
   for (uint64_t seed = 10'001; seed <= 10'000 + Programs(4); ++seed) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
-    ExpectEqual(*random_case.reader, random_case.machine, DefaultConfigurations().accepted);
+    ExpectEqual(*random_case.reader, random_case.machine,
+                ForMachine(DefaultConfigurations(Seams::kAll).accepted, random_case.machine));
     if (HasFailure()) return;
   }
 }
@@ -55,7 +46,28 @@ TEST(EngineEquality, EveryPairWithEveryParameterVaried) {
   for (uint64_t seed = 20'001; seed <= 20'000 + Programs(2); ++seed) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
-    ExpectEqual(*random_case.reader, random_case.machine, VariedConfigurations().accepted);
+    ExpectEqual(*random_case.reader, random_case.machine,
+                ForMachine(VariedConfigurations(Seams::kAll).accepted, random_case.machine));
+    if (HasFailure()) return;
+  }
+}
+
+// What fetches, on machines that do; tests/conformance/buffer_equality_test.cc has everything else there.
+TEST(EngineEquality, EveryFetchPolicyWithInstructionBuffers) {
+  std::vector<AcceptedConfiguration> all = DefaultConfigurations(Seams::kAll).accepted;
+  for (AcceptedConfiguration& varied : VariedConfigurations(Seams::kAll).accepted) all.push_back(std::move(varied));
+  std::erase_if(all, [](const AcceptedConfiguration& one) {
+    return one.configuration.fetch.name == Configuration().fetch.name && one.configuration.fetch.parameters.empty();
+  });
+  if (all.empty()) GTEST_SKIP() << "no fetch policy is wanted";
+  constexpr size_t kPerProgram = 12;
+  size_t next = 0;
+  for (uint64_t seed = 80'001; seed <= 80'000 + Programs(20); ++seed) {
+    const RandomCase random_case = MakeBufferCase(seed);
+    SCOPED_TRACE(random_case.Text());
+    std::vector<AcceptedConfiguration> some;
+    for (size_t i = 0; i < std::min(kPerProgram, all.size()); ++i) some.push_back(all[next++ % all.size()]);
+    ExpectEqual(*random_case.reader, random_case.machine, ForMachine(some, random_case.machine));
     if (HasFailure()) return;
   }
 }
@@ -77,7 +89,7 @@ void ExpectEqualOnTinyGrids(uint32_t blocks, uint32_t warps_per_block, uint64_t 
     Random random(seed);
     ComparisonOptions options;
     options.force_tick = random.Chance(50);
-    ExpectEqual(*reader, machine, Draw(random, 4), options);
+    ExpectEqual(*reader, machine, DrawConfigurations(random, machine, 4), options);
     if (testing::Test::HasFailure()) return;
   }
 }
@@ -112,7 +124,10 @@ TEST(EngineEquality, TicksEveryCycleOrSleepsAlike) {
     SCOPED_TRACE(random_case.Text());
     Random random(seed);
     std::vector<Configuration> configurations;
-    for (const AcceptedConfiguration& checked : Draw(random, 6)) configurations.push_back(checked.configuration);
+    for (const AcceptedConfiguration& checked : DrawConfigurations(random, random_case.machine, 6)) {
+      configurations.push_back(checked.configuration);
+    }
+    if (configurations.empty()) continue;
     ReplayOptions options;
     options.machine = random_case.machine;
     IssueLog sleeping(configurations.size());

@@ -12,13 +12,6 @@
 namespace heddle::replay {
 namespace {
 
-const AcceptedConfiguration& Draw(Random& random) {
-  static const std::vector<AcceptedConfiguration> normal = DefaultConfigurations().accepted;
-  static const std::vector<AcceptedConfiguration> varied = VariedConfigurations().accepted;
-  const std::vector<AcceptedConfiguration>& from = random.Chance(60) ? normal : varied;
-  return from[random.Below(from.size())];
-}
-
 TEST(FrontEndEquality, TheThesisPipelineBeforeAnyMemory) {
   for (uint64_t seed = 1; seed <= Programs(120); ++seed) {
     RandomCase random_case = MakeRandomCase(MixAll({seed, 61}));
@@ -33,8 +26,8 @@ TEST(FrontEndEquality, TheThesisPipelineBeforeAnyMemory) {
         static_cast<machine::v1::ThesisPipeline::BankPenalty>(random.Below(3)));
     core.mutable_thesis()->set_bank_penalty_per_issue(random.Chance(50));
     SCOPED_TRACE("seed " + std::to_string(seed) + ", " + random_case.Text());
-    for (int i = 0; i < 3; ++i) {
-      ExpectEqualBeforeScriptedMemory(*random_case.reader, random_case.machine, Draw(random), seed, random.Chance(30));
+    for (const AcceptedConfiguration& drawn : DrawConfigurations(random, random_case.machine, 3)) {
+      ExpectEqualBeforeScriptedMemory(*random_case.reader, random_case.machine, drawn, seed, random.Chance(30));
     }
     if (HasFailure()) return;
   }
@@ -50,9 +43,7 @@ TEST(FrontEndEquality, InstructionBuffersBeforeAnyMemory) {
       cache.set_line_bytes(32);
     }
     SCOPED_TRACE("seed " + std::to_string(seed) + ", " + random_case.Text());
-    for (int i = 0; i < 3; ++i) {
-      const AcceptedConfiguration& drawn = Draw(random);
-      if (!Validate(drawn.configuration, &random_case.machine).ok()) continue;
+    for (const AcceptedConfiguration& drawn : DrawConfigurations(random, random_case.machine, 3)) {
       ExpectEqualBeforeScriptedMemory(*random_case.reader, random_case.machine, drawn, seed, random.Chance(30));
     }
     if (HasFailure()) return;

@@ -1,9 +1,13 @@
 // The engine against the reference engine under policies that use every freedom of the seams, at random.
 #include <map>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "replay/dispatch/block_dispatcher.h"
 #include "replay/divergence/divergence_policy.h"
 #include "replay/engine/replay.h"
 #include "tests/conformance/comparison.h"
@@ -20,6 +24,53 @@ AcceptedConfiguration Capricious(uint64_t seed, const std::string& divergence, c
   checked.configuration.divergence = {divergence, "seed=" + std::to_string(seed) + ",scope=" + scope};
   checked.configuration.scheduler = {scheduler, ""};
   return checked;
+}
+
+// Sends the next block to the SM whose warps have issued least, as far as the dispatcher is told.
+class LeastIssued final : public BlockDispatcher {
+ public:
+  explicit LeastIssued(const DispatchContext& context) : context_(context) {}
+  std::optional<Assignment> Next(std::span<const SmOccupancy> sms, std::span<const bool> accepted) override {
+    std::optional<uint32_t> best;
+    uint64_t least = 0;
+    for (uint32_t sm = 0; sm < context_.sms; ++sm) {
+      if (accepted[sm] || sms[sm].resident >= sms[sm].capacity) continue;
+      uint64_t sum = 0;
+      for (uint32_t row = 0; row < context_.warps_per_block * context_.blocks_per_sm; ++row) {
+        sum += context_.instructions(sm, row);
+      }
+      if (!best.has_value() || sum < least) best = sm, least = sum;
+    }
+    if (!best.has_value() || done()) return std::nullopt;
+    return Assignment{*best, next_++};
+  }
+  bool done() const override { return next_ == context_.blocks; }
+
+ private:
+  const DispatchContext context_;
+  uint64_t next_ = 0;
+};
+HEDDLE_BLOCK_DISPATCHER(PolicyInfo{.name = "least_issued", .summary = "for this test", .source = "tests"},
+                        [](const DispatchContext& context, const Parameters&) {
+                          return std::make_unique<LeastIssued>(context);
+                        });
+
+// No SM is then ahead of the others, which would show how much its warps are going to issue.
+TEST(SeamEquality, ADispatcherSeesWhatWarpsHaveIssuedUntilNow) {
+  for (uint64_t seed = 1; seed <= Programs(80); ++seed) {
+    const RandomCase random_case = MakeRandomCase(MixAll({seed, 80}));
+    SCOPED_TRACE(random_case.Text());
+    Random random(MixAll({seed, 81}));
+    std::vector<AcceptedConfiguration> configurations(3);
+    const char* const divergence[] = {"pdom", "nrec", "its"};
+    for (size_t i = 0; i < 3; ++i) {
+      configurations[i].configuration.divergence = {divergence[i], ""};
+      configurations[i].configuration.scheduler = {random.OneOf({"lrr", "gto", "fifo"}), ""};
+      configurations[i].configuration.dispatch = {"least_issued", ""};
+    }
+    ExpectEqual(*random_case.reader, random_case.machine, configurations);
+    if (HasFailure()) return;
+  }
 }
 
 TEST(SeamEquality, WhateverAPolicyDoes) {

@@ -68,20 +68,44 @@ class NewPolicy(CommandTest):
         self.assert_refused(2, "replay", SAMPLE, "--policy-library", library, "--policy-library", library,
                             says=["registers no policy"])
 
-    def test_a_library_passes_the_conformance_tests(self):
-        heddle("new-policy", "divergence", "my_divergence", "--folder", self.folder)
-        library = self.compiled(EXAMPLE, self.folder / "my_divergence.cc")
-        environment = {**os.environ, "HEDDLE_CONFORMANCE_LIBRARIES": str(library),
-                       "HEDDLE_CONFORMANCE_ONLY": "cta_groups,my_divergence", "HEDDLE_CONFORMANCE_PROGRAMS": "20"}
-        for program, tests in (("policy_rules_test", "PolicyRules.*-*DeclaredCounters*"), ("engine_equality_test", "*")):
-            done = subprocess.run([BUILD / "tests" / program, f"--gtest_filter={tests}"], env=environment, text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-            self.assertEqual(done.returncode, 0, done.stdout[-3000:])
-        environment["HEDDLE_CONFORMANCE_LIBRARIES"] = str(self.folder / "none.so")
-        done = subprocess.run([BUILD / "tests" / "policy_rules_test"], env=environment, text=True,
+    def conformance(self, library, only, program, tests="*"):
+        """What a conformance program says of these policies."""
+        environment = {**os.environ, "HEDDLE_CONFORMANCE_LIBRARIES": str(library), "HEDDLE_CONFORMANCE_ONLY": only,
+                       "HEDDLE_CONFORMANCE_PROGRAMS": "10"}
+        return subprocess.run([BUILD / "tests" / program, f"--gtest_filter={tests}"], env=environment, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+
+    def test_libraries_pass_the_conformance_tests_whatever_the_seam(self):
+        for seam in SEAMS:
+            heddle("new-policy", seam, f"my_{seam}", "--folder", self.folder)
+        library = self.compiled(EXAMPLE, *(self.folder / f"my_{seam}.cc" for seam in SEAMS))
+        for name in ("cta_groups", *(f"my_{seam}" for seam in SEAMS)):
+            for program in ("policy_rules_test", "engine_equality_test"):
+                with self.subTest(name, program=program):
+                    done = self.conformance(library, name, program)
+                    self.assertEqual(done.returncode, 0, done.stdout[-3000:])
+        for program in ("policy_rules_test", "engine_equality_test"):
+            done = self.conformance(library, "my_divergence,my-fetch", program)
+            self.assertNotEqual(done.returncode, 0, "a name that nothing has is no success")
+            self.assertIn('there is no policy "my-fetch"; divergence: ', done.stdout)
+            self.assertIn("my_dispatch", done.stdout, "what there is")
+        done = self.conformance(library, "my_dispatch", "policy_rules_test", "Registries.*")
+        self.assertNotEqual(done.returncode, 0, "nothing was run with it")
+        self.assertIn("nothing was run with my_dispatch", done.stdout)
+        done = self.conformance(self.folder / "none.so", "gto", "policy_rules_test")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("none.so", done.stdout)
+
+    def test_a_wrong_dispatcher_does_not_pass(self):
+        heddle("new-policy", "dispatch", "my_dispatch", "--folder", self.folder)
+        source = self.folder / "my_dispatch.cc"
+        text = source.read_text()
+        wrong = re.sub(r"(std::optional<Assignment> Next\([^{]*\{)", r"\1 throw 5;", text, count=1)
+        self.assertNotEqual(wrong, text)
+        source.write_text(wrong)
+        done = self.conformance(self.compiled(source), "my_dispatch", "engine_equality_test", "*OneBlockOfOneWarp*")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("an exception in Next of dispatcher 'my_dispatch'", done.stdout)
 
     def test_folders_named_to_cmake(self):
         # Configures a build with them and compiles what comes from outside; all the rest would be the same once more.
@@ -107,6 +131,7 @@ class NewPolicy(CommandTest):
             words = [word.replace(str(build), str(BUILD)) for word in shlex.split(command)]  # the generated headers
             del words[words.index("-o"):words.index("-o") + 2]
             subprocess.run([*words, "-fsyntax-only"], cwd=build, check=True)
+        self.assert_model_covers(build, EXAMPLE.parent, self.folder / "mine")
         # A policy's object goes into the program and into the conformance tests as those of the tree do.
         if (build / "build.ninja").exists():
             ninja = (build / "build.ninja").read_text()
@@ -120,6 +145,24 @@ class NewPolicy(CommandTest):
                               stderr=subprocess.STDOUT, text=True, check=False)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("has no .cc file", done.stdout)
+
+    def assert_model_covers(self, build, *folders):
+        """The digest that sweeps go by is over the sources in these folders, what they include there, and no tests."""
+        listed = (build / "replay" / "model_sources.txt").read_text().splitlines()
+        expected = [str(file) for folder in folders for file in folder.iterdir() if not file.name.endswith("_test.cc")]
+        self.assertEqual(sorted(name for name in listed if name.startswith("/")), sorted(expected))
+        files, made = self.folder / "files.txt", self.folder / "version.h"
+
+        def version(names):
+            files.write_text("\n".join(names) + "\n")
+            subprocess.run([os.environ["CMAKE"], f"-DROOT={SOURCE}", f"-DFILES={files}", "-DVERSION=1", f"-DOUTPUT={made}", "-P",
+                            SOURCE / "tools" / "cmake" / "ModelVersion.cmake"], check=True)
+            return made.read_text()
+        without = version([name for name in listed if not name.startswith("/")])
+        first = version(listed)
+        mine = self.folder / "mine" / "my_fetch.cc"
+        mine.write_text(mine.read_text() + "// changed\n")
+        self.assertEqual(len({without, first, version(listed)}), 3)
 
     def test_libraries_that_cannot_be_loaded(self):
         self.assert_refused(2, "replay", SAMPLE, "--policy-library", self.folder / "none.so", says=["none.so"])

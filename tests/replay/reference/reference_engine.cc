@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -150,8 +151,20 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
         cores.push_back(std::make_unique<ReferenceCore>(launch, sm, capacity));
       }
     }
-    const std::unique_ptr<BlockDispatcher> dispatcher =
-        (*dispatch)->make(DispatchContext{blocks->size(), machine.sms(), 1, 1, 1, 1, 0, {}}, *dispatch_parameters);
+    DispatchContext dispatch_context;
+    dispatch_context.blocks = blocks->size();
+    dispatch_context.sms = machine.sms();
+    const uint32_t warp = machine.core().warp_size();
+    const auto rows = static_cast<uint32_t>((view.threads_per_block + warp - 1) / warp);
+    dispatch_context.warps_per_block = rows;
+    dispatch_context.blocks_per_sm = static_cast<uint32_t>(residency.blocks);
+    for (const trace::v1::Dim3& size : {view.launch.grid(), view.launch.block()}) {
+      dispatch_context.extra_dimensions += static_cast<uint32_t>(size.y() > 1) + static_cast<uint32_t>(size.z() > 1);
+    }
+    dispatch_context.instructions = [&warp_progress, rows](uint32_t sm, uint32_t row) {
+      return warp_progress.InstructionsOf({sm, row / rows}, row);
+    };
+    const std::unique_ptr<BlockDispatcher> dispatcher = (*dispatch)->make(dispatch_context, *dispatch_parameters);
 
     ReferenceStatistics statistics;
     uint64_t retired = 0;
@@ -199,6 +212,10 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     out.set_kernel(view.program->name());
     FillResult(statistics, static_cast<int>(machine.core().warp_size()), out);
     if (buffers) FillBufferResult(statistics, out);
+    const std::span<const uint64_t> counted = dispatcher->counters();
+    for (size_t i = 0; i < (*dispatch)->info.counters.size(); ++i) {
+      (*out.mutable_dispatch_counter())[(*dispatch)->info.counters[i].name] = counted[i];
+    }
     warp_progress.Fill(*out.mutable_warp_progress());
     out.set_blocks(blocks->size());
     out.set_threads(blocks->size() * view.threads_per_block);

@@ -35,6 +35,13 @@ class ReferenceWarpProgress {
   void Released(Place place) { histories_.at(place).moments.push_back(Moment{.release = true}); }
   // A warp with this lowest thread issued an instruction.
   void Issued(Place place, ThreadId lowest) { ++histories_.at(place).instructions[lowest / warp_size_]; }
+  // How often the present or last warp of the row issued, as a dispatcher is told; `place` is that of its block.
+  uint64_t InstructionsOf(Place place, uint32_t row) const {
+    const auto history = histories_.find(place);
+    if (!static_warps_ || history == histories_.end()) return 0;
+    const auto issues = history->second.instructions.find(row);
+    return issues == history->second.instructions.end() ? 0 : issues->second;
+  }
   // The block has left; `end` is the first cycle without it.
   void Retired(Place place, Cycle end, uint64_t stalls);
 
