@@ -27,8 +27,8 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
 // heddle-capture --virtual-blocks FILE...: what VTW's wrapper costs the kernels of recipes or device code.
 int VirtualBlocksCommand(int argc, char** argv);
 
-// heddle-capture --constants FILE: prints bytes and name of each __constant__ variable in device code (LLVM bitcode), one
-// per line, for heddle-nvcc.
+// heddle-capture --constants FILE: prints bytes and name of each __constant__ variable in device code (LLVM bitcode),
+// one per line, for heddle-nvcc.
 int ConstantsCommand(const std::string& path);
 
 // Prints "heddle-capture: LINE" on standard error; what acts on a terminal instead of being seen becomes escapes.

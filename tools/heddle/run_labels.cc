@@ -88,8 +88,7 @@ Labels LabelRuns(const std::vector<Result>& results, const std::vector<Row>& row
     labels.fetch.push_back(Label<replay::FetchRegistry>(result.fetch(), fetch));
     // A machine without instruction buffers has no fetch policy.
     const bool own_fetch = result.has_fetch() && labels.fetch.back() != replay::Configuration().fetch.name;
-    const bool own_dispatch =
-        result.has_dispatch() && labels.dispatch.back() != replay::Configuration().dispatch.name;
+    const bool own_dispatch = result.has_dispatch() && labels.dispatch.back() != replay::Configuration().dispatch.name;
     labels.show_fetch |= own_fetch || labels.fetch.back() != labels.fetch.front();
     labels.show_dispatch |= own_dispatch || labels.dispatch.back() != labels.dispatch.front();
   }

@@ -28,8 +28,8 @@ struct CudaSource {
 // Device pass: LLVM bitcode into `output`.
 Command DeviceCommand(const Options& options, const Places& places, const CudaSource& source,
                       const std::string& output);
-// Of a command that compiles one source: prints, as a rule of make, the files that it reads, also those that it does not
-// find.
+// Of a command that compiles one source: prints, as a rule of make, the files that it reads, also those that it does
+// not find.
 Command DependencyCommand(const Command& compile);
 // Host pass, with the device code in the file `device_code` inside (empty: none, for -E and -M).
 Command HostCommand(const Options& options, const Places& places, const CudaSource& source,

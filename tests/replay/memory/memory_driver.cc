@@ -21,8 +21,8 @@ Cycle MemoryDriver::Run(SmMemory& memory, const std::vector<DrivenAccess>& acces
   for (now_ = 0; now_ < options.most_cycles; ++now_) {
     bool awake = port_.Begin(now_) || now_ >= wake || !options.asleep || (options.extra && options.extra(now_));
     // As a core with a ready instruction. A stage that is not free becomes so in a cycle of the memory.
-    awake |= next < accesses.size() &&
-             (accesses[next].from == now_ || (accesses[next].from < now_ && memory.StageFree()));
+    awake |=
+        next < accesses.size() && (accesses[next].from == now_ || (accesses[next].from < now_ && memory.StageFree()));
     for (size_t index = 0; index < fetches.size(); ++index) awake |= fetches[index].from == now_ || refused[index];
     if (!awake) continue;
     ++cycles_run;

@@ -1,4 +1,5 @@
-// sums[0] grows by 31 times the file's factor, and 100; the last digit is the file's own type, the millions its texture.
+// sums[0] grows by 31 times the file's factor, and 100; the last digit is the file's own type, the millions its
+// texture.
 #include <cstdio>
 
 int First(int change);

@@ -158,7 +158,10 @@ typedef enum CUctx_flags_enum {
   CU_CTX_MAP_HOST = 0x08
 } CUctx_flags;
 // What a context is created with; neither changes anything.
-typedef enum CUexecAffinityType_enum { CU_EXEC_AFFINITY_TYPE_SM_COUNT = 0, CU_EXEC_AFFINITY_TYPE_MAX } CUexecAffinityType;
+typedef enum CUexecAffinityType_enum {
+  CU_EXEC_AFFINITY_TYPE_SM_COUNT = 0,
+  CU_EXEC_AFFINITY_TYPE_MAX
+} CUexecAffinityType;
 typedef struct CUexecAffinityParam_st {
   CUexecAffinityType type;
   union {
