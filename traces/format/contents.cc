@@ -62,6 +62,11 @@ class Loader {
                                        " bytes of a name or the ", kMaxNoteBytes, " of a note"));
     }
     if (report.changed == 0) return absl::OkStatus();
+    if (report.grown > most_bytes_ - total_bytes_) {
+      return file_.Refuse(record, KindName(buffers_->record.kind_case()),
+                          "its texts have more control characters than memory is meant for");
+    }
+    total_bytes_ += report.grown;
     if (out_.unprintable_texts == 0) {
       out_.unprintable_frame = record;
       out_.unprintable = report.first;

@@ -117,11 +117,15 @@ TextReport MakePrintable(Message& message) {
   TextReport report;
   ForEachText(message, TextFieldsOf(*message.GetDescriptor()),
               [&report](const TextFields::Text& field, const std::string& text) -> std::optional<std::string> {
-                if (text.size() > MostBytes(field.is_note) && report.too_long.empty()) {
-                  report.too_long = NameOf(*field.field);
-                }
+                const size_t most = MostBytes(field.is_note);
+                const bool is_long = text.size() > most;
+                if (is_long && report.too_long.empty()) report.too_long = NameOf(*field.field);
                 if (field.is_note ? IsPrintableText(text) : IsPrintable(text)) return std::nullopt;
-                std::string now = field.is_note ? PrintableText(text) : Printable(text);
+                // An escape is six times as long as what it stands for.
+                const std::string cut = is_long ? CutText(text, most) : "";
+                const std::string& kept = is_long ? cut : text;
+                std::string now = field.is_note ? PrintableText(kept) : Printable(kept);
+                if (now.size() > text.size()) report.grown += now.size() - text.size();
                 if (report.changed++ == 0) {
                   report.first =
                       absl::StrCat(NameOf(*field.field), " is \"", CutText(Printable(now), kMostShown), "\"");
