@@ -91,6 +91,13 @@ absl::StatusOr<std::unique_ptr<llvm::Module>> LinkBitcode(const std::vector<std:
     const std::string part_name = parts.size() == 1 ? name : absl::StrCat(name, ", part ", i + 1);
     absl::StatusOr<std::unique_ptr<llvm::Module>> part = ReadBitcode(parts[i], part_name, context);
     if (!part.ok()) return part.status();
+    // The linked module is read again: what is a file's own must not be taken for another file's variable then.
+    for (llvm::GlobalVariable& variable : (*part)->globals()) {
+      constexpr unsigned kShared = 3;  // which the host never names
+      if (!variable.hasInternalLinkage() || variable.getAddressSpace() == kShared) continue;
+      if (variable.getName().contains("__static__")) continue;
+      variable.setName(absl::StrCat(variable.getName().str(), "__static__part", i + 1));
+    }
     if (linked == nullptr) {
       linked = *std::move(part);
       continue;

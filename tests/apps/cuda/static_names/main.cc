@@ -4,11 +4,12 @@
 
 int First(int change);
 int Second(int change);
+int Third();
 
 int main() {
-  const int got[] = {First(0), Second(0), First(4), Second(0)};
-  const int wanted[] = {2001622, 3001933, 2003862, 3003863};
-  for (int i = 0; i < 4; ++i) {
+  const int got[] = {First(0), Second(0), First(4), Second(0), Third()};
+  const int wanted[] = {2001622, 3001933, 2003862, 3003863, 52};
+  for (int i = 0; i < 5; ++i) {
     if (got[i] == wanted[i]) continue;
     std::printf("result %d is %d, not %d\n", i, got[i], wanted[i]);
     return 1;
