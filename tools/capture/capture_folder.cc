@@ -109,8 +109,10 @@ absl::StatusOr<std::unique_ptr<CaptureFolder>> CaptureFolder::Create(const std::
   if (mkdir(path.c_str(), 0700) != 0) {
     return absl::UnavailableError(absl::StrCat("cannot write beside ", place.string(), ": ", strerror(errno)));
   }
-  const int owner = open(absl::StrCat(path, kOwner).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (owner >= 0) flock(owner, LOCK_EX | LOCK_NB);  // nobody else knows it
+  // It gets its name when it is locked: until then others go by the process.
+  const std::string unnamed = absl::StrCat(path, "/owner.new");
+  const int owner = open(unnamed.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (owner >= 0 && flock(owner, LOCK_EX | LOCK_NB) == 0) rename(unnamed.c_str(), absl::StrCat(path, kOwner).c_str());
   return std::unique_ptr<CaptureFolder>(new CaptureFolder(std::move(path), owner));
 }
 

@@ -378,7 +378,6 @@ void AddEnvironment(std::vector<std::string>& arguments) {
 
 int Main(int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
-  AddEnvironment(arguments);
   std::string error;
   if (arguments.size() == 1 && arguments[0] == "--toolkit") {
     std::error_code ignored;
@@ -386,6 +385,7 @@ int Main(int argc, char** argv) {
     std::printf("%s\n", (here / "../lib/heddle/toolkit").lexically_normal().c_str());
     return 0;
   }
+  AddEnvironment(arguments);
   const std::optional<Options> options = ParseOptions(arguments, &error);
   if (!options) {
     std::fprintf(stderr, "heddle-nvcc: %s\n", error.c_str());

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kHandlerStackBytes = 64 << 10;
 constexpr uint64_t kAround = uint64_t{1} << 30;  // global memory, ReadsAllowedAt
 constexpr uint64_t kPage = 4096;
-constexpr int kMostPages = 64 << 10;
+constexpr int kMostPages = 16 << 10;  // each may take two of the 65,530 mappings of a process
 
 sigjmp_buf fault_target;
 volatile sig_atomic_t fault_signal = 0;
@@ -23,7 +23,7 @@ volatile sig_atomic_t generated_code_runs = 0;
 void* volatile fault_address = nullptr;
 volatile sig_atomic_t fault_is_read = 0;
 volatile sig_atomic_t reads_allowed = 0;
-volatile sig_atomic_t pages_opened = 0;
+volatile sig_atomic_t pages_opened = 0;  // of all handlers: pages stay open
 std::atomic<bool> interrupt_requested{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
@@ -50,7 +50,6 @@ bool InterruptRequested() { return interrupt_requested.load(std::memory_order_re
 
 FaultHandler::FaultHandler(bool allow_reads) : stack_(new char[kHandlerStackBytes]) {
   reads_allowed = allow_reads;
-  pages_opened = 0;
   stack_t stack = {};
   stack.ss_sp = stack_.get();
   stack.ss_size = kHandlerStackBytes;

@@ -14,7 +14,7 @@ namespace heddle::tracegen {
 class FaultHandler {
  public:
   // `allow_reads`: where generated code reads what ReadsAllowedAt says and nothing is accessible, it gets zeros and
-  // goes on: the page becomes readable, and stays so. 256 MiB in all; a read of more is a fault.
+  // goes on: the page becomes readable, and stays so. 64 MiB in all; a read of more is a fault.
   explicit FaultHandler(bool allow_reads = false);
   ~FaultHandler();
   FaultHandler(const FaultHandler&) = delete;

@@ -86,15 +86,15 @@ namespace {
 // gap, and a stack takes one of the process's mappings (the system allows 65,530) where a page without rights would
 // make it two.
 constexpr uint64_t kStackRegion = 0x1800'0000'0000;
-constexpr uint64_t kStackRegionEnd = 0x2000'0000'0000;
-std::atomic<uint64_t> next_stack = kStackRegion;  // of all pools; places are not used again
+constexpr uint64_t kStackRegionEnd = 0x1f00'0000'0000;  // well below what FaultHandler makes readable
+std::atomic<uint64_t> next_stack = 0;                   // of all pools; places are taken in turn
 
 // A place for a gap and a stack above it; null if there is no memory.
 char* MapStack() {
   constexpr uint64_t kPlace = FiberPool::kGuardBytes + FiberPool::kStackBytes;
   for (;;) {
-    const uint64_t place = next_stack.fetch_add(kPlace);
-    if (place + kPlace > kStackRegionEnd) return nullptr;
+    constexpr uint64_t kPlaces = (kStackRegionEnd - kStackRegion) / kPlace;  // many more than mappings
+    const uint64_t place = kStackRegion + next_stack.fetch_add(1) % kPlaces * kPlace;
     void* stack = reinterpret_cast<void*>(place + FiberPool::kGuardBytes);
     void* got = mmap(stack, FiberPool::kStackBytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK | MAP_FIXED_NOREPLACE, -1, 0);

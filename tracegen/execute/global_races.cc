@@ -114,11 +114,12 @@ absl::Status GlobalRaces::KeepMemory() {
   for (const uint64_t block : blocks) {
     absl::Status status = ForEachAccess(block, [this](const Access& access, uint64_t address) {
       const uint64_t thread = 1 + access.block * threads_ + access.thread;
-      ForEachUnit(address, *access.item, [this, thread](uint64_t unit) {
+      ForEachUnit(address, *access.item, [this, thread, &access](uint64_t unit) {
         Use* use = UseOf(unit);
         if (use == nullptr || !use->written) return;
         if (use->thread == 0) use->thread = thread;
         use->shared |= use->thread != thread;
+        use->between |= (use->thread - 1) / threads_ != access.block;
       });
     });
     if (!status.ok()) return status;
@@ -266,6 +267,7 @@ absl::Status GlobalRaces::FindInBlock(uint64_t block) {
           }
         }
       }
+      if (!UseOf(unit)->between) continue;
       BlockSamples& blocks =
           between_[unit]
               .try_emplace(a->first, BlockSamples{{Access{.thread = kNoSample}, Access{.thread = kNoSample}}})

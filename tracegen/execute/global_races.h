@@ -29,8 +29,8 @@ namespace heddle::tracegen {
 // * stores of the same constant, and stores to places that hold the same in the end in every order that was tried.
 // Barriers and warp operations order threads as in SharedMemoryCheck.
 //
-// Memory: 16 bytes per place that the launch writes, for up to 64 MiB of such places in pages of 4 KiB; others are not
-// looked at.
+// Memory: 16 bytes per place that the launch writes, for up to 64 MiB of such places in pages of 4 KiB (others are not
+// looked at), and some 100 for each instruction that uses a place which several blocks use.
 class GlobalRaces {
  public:
   // The program and the blocks, which are those of the usual order, must outlive the object. `threads`: per block.
@@ -78,7 +78,8 @@ class GlobalRaces {
   struct Use {
     uint64_t thread = 0;  // 1 + the first one that accessed it, over all blocks
     bool written = false;
-    bool shared = false;  // by several threads
+    bool shared = false;   // by several threads
+    bool between = false;  // by several blocks
   };
   using Page = std::array<Use, size_t{1} << kPageBits>;
   // Atomic and volatile accesses to a place by a thread.

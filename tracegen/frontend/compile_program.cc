@@ -25,6 +25,7 @@ std::string_view BitcodeOf(std::string_view code) {
   cuda::DeviceCodeHeader header;
   if (code.size() < sizeof(header)) return {};
   std::memcpy(&header, code.data(), sizeof(header));
+  if (std::memcmp(header.magic, cuda::kDeviceCodeMagic, sizeof(header.magic)) != 0) return {};
   code.remove_prefix(sizeof(header));
   const bool fits = header.text_bytes <= code.size() && header.bitcode_bytes <= code.size() - header.text_bytes;
   return fits ? code.substr(header.text_bytes, header.bitcode_bytes) : std::string_view();

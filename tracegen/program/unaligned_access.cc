@@ -53,7 +53,7 @@ llvm::Value* ToBits(llvm::IRBuilder<>& builder, llvm::Value* value, uint64_t byt
 bool ExpandUnalignedAccess(llvm::Instruction& access, const llvm::DataLayout& layout) {
   auto* load = llvm::dyn_cast<llvm::LoadInst>(&access);
   auto* store = llvm::dyn_cast<llvm::StoreInst>(&access);
-  if ((load == nullptr || !load->isUnordered()) && (store == nullptr || !store->isUnordered())) return false;
+  if ((load == nullptr || load->isAtomic()) && (store == nullptr || store->isAtomic())) return false;
   llvm::Type* type = llvm::getLoadStoreType(&access);
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
   llvm::Type* element = vector != nullptr ? vector->getElementType() : type;

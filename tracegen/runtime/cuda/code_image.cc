@@ -65,7 +65,7 @@ bool CodeImage::Add(const void* code) {
     const std::string& decoded = decoded_.emplace_back(CodeFromText(static_cast<const char*>(code)));
     return DeviceCodeBytes(decoded) != 0 && Add(decoded.data());
   }
-  if (std::memcmp(code, kLinkedCodeMagic, kMagicBytes) == 0) {
+  if (std::strncmp(static_cast<const char*>(code), kLinkedCodeMagic, kMagicBytes) == 0) {
     const char* at = static_cast<const char*>(code) + kMagicBytes;
     uint64_t parts = NumberAt(at);
     at += sizeof(parts);
@@ -77,9 +77,9 @@ bool CodeImage::Add(const void* code) {
     }
     return true;
   }
+  if (std::strncmp(static_cast<const char*>(code), kDeviceCodeMagic, kMagicBytes) != 0) return false;
   DeviceCodeHeader header;
   std::memcpy(&header, code, sizeof(header));
-  if (std::memcmp(header.magic, kDeviceCodeMagic, sizeof(header.magic)) != 0) return false;
   const char* text_start = static_cast<const char*>(code) + sizeof(header);
   const std::string_view text(text_start, header.text_bytes);
   bitcode_.emplace_back(text_start + header.text_bytes, header.bitcode_bytes);

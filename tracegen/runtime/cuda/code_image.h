@@ -17,11 +17,11 @@
 
 namespace heddle::cuda {
 
-// One module of the device: the code of one object, or of all relocatable objects of a program or shared library.
 // How many bytes device code that starts with `data` has, linked or not (device_code.h); 0 if it is none, or not all
 // there.
 size_t DeviceCodeBytes(std::string_view data);
 
+// One module of the device: the code of one object, or of all relocatable objects of a program or shared library.
 // Loaded at the first use of one of its kernels or variables.
 class CodeImage {
  public:

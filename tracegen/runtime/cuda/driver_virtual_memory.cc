@@ -73,7 +73,7 @@ CUresult Open(uint64_t address, Placed& placed) {
   Memory& memory = *placed.memory;
   std::memcpy(reinterpret_cast<void*>(address), memory.contents.data(),
               std::min<uint64_t>(memory.contents.size(), placed.bytes));
-  memory.contents = {};
+  if (memory.contents.size() <= placed.bytes) memory.contents = {};  // else a part of it is not placed
   Allocation allocation;
   allocation.address = allocation.base = address;
   allocation.bytes = placed.bytes;
@@ -86,7 +86,10 @@ CUresult Open(uint64_t address, Placed& placed) {
 CUresult Close(const char* call, uint64_t address, Placed& placed) {
   Memory& memory = *placed.memory;
   // Nobody can map it again after the last reference.
-  if (memory.references > 0) memory.contents.assign(reinterpret_cast<const char*>(address), placed.bytes);
+  if (memory.references > 0) {
+    memory.contents.resize(std::max<size_t>(memory.contents.size(), placed.bytes));
+    std::memcpy(memory.contents.data(), reinterpret_cast<const char*>(address), placed.bytes);
+  }
   Forget(address);
   return Result(Fail(call, device::DeviceClient::Get().Unmap(address)));
 }

@@ -1,4 +1,4 @@
-// Types of the CUDA runtime API, for C and C++ (CUDA 11).
+// Types of the CUDA runtime API, for C and C++.
 #ifndef __DRIVER_TYPES_H__
 #define __DRIVER_TYPES_H__
 
