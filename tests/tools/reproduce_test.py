@@ -189,6 +189,7 @@ class Reproduce(CommandTest):
         refused(PAPER.replace('suspect: "width"', 'suspect: "length"'), "claim order", "length")
         refused(PAPER.replace('without: "queens"', 'without: "quins"'), "variation no_queens", "quins")
         refused(PAPER.replace('finding { claim: "order"', 'finding { claim: "odor"'), "odor")
+        refused(PAPER.replace('name: "ours"', 'name: "our paper"'), "our paper", "other characters than letters")
         refused(PAPER + "claim { }", "")
         refused(PAPER + "chaim { }", "line")
         paper = self.folder / "mine.textproto"

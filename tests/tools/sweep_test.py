@@ -310,6 +310,16 @@ class Running(SweepTest):
         (folder / "plan.json").write_text(json.dumps(plan))
         self.assert_refused(1, "sweep", "run", folder, says=["0.0.1+123", "plan the sweep again"])
 
+    def test_a_name_that_a_shell_would_read_is_refused(self):
+        folder = self.plan(SMALL)
+        plan = json.loads((folder / "plan.json").read_text())
+        for name in ("", "a b", "a\ntouch here", "a;b", "$(a)", "\u00e9"):
+            plan["name"] = name
+            (folder / "plan.json").write_text(json.dumps(plan))
+            for command in (["emit", folder, "--slurm"], ["status", folder], ["run", folder]):
+                self.assert_refused(1, "sweep", *command, says=["plan.json: its name", "other characters than letters"])
+        self.assertFalse((folder / "sweep.sbatch").exists())
+
     def test_a_report_shows_the_points_of_the_present_plan(self):
         one = f'name: "a" trace: "{SAMPLES}/nqueens.htrace" divergence: "pdom" scheduler: "lrr" parameter {{ name: "sms" value: "1" }}'
         folder = self.plan(one)
@@ -469,10 +479,10 @@ HEDDLE_WARP_SCHEDULER({.name = "chosen", .summary = "x", .source = "x"},
         self.library = self.folder / "lib" / "chosen.so"
         self.library.parent.mkdir()
 
-    def compile(self, pick):
+    def compile(self, pick, more=""):
         """The scheduler, anew under the same name: the file, not what a program has loaded."""
         source = self.folder / "chosen.cc"
-        source.write_text(self.SCHEDULER % pick)
+        source.write_text(self.SCHEDULER % pick + more)
         fresh = self.folder / "fresh.so"
         subprocess.run([os.environ["CXX"], "-std=c++20", "-O0", "-fPIC", "-shared", f"-I{SOURCE}", f"-I{BUILD}", source, "-o", fresh],
                        check=True)
@@ -491,7 +501,7 @@ HEDDLE_WARP_SCHEDULER({.name = "chosen", .summary = "x", .source = "x"},
             self.compile(pick)
             folder = self.planned()
             keys.append([point["key"] for point in self.points(folder)])
-            self.assertIn(f"{1 + (pick == self.PICKS[0])} done", self.sweep("run", folder))
+            self.assertIn(f"{1 + (pick == self.PICKS[0])} done", self.sweep("run", folder, "--policy-library", self.library))
             rows = {row["scheduler"]: row for row in csv.DictReader(io.StringIO(self.sweep("collect", folder)))}
             run = json.loads(heddle("replay", SAMPLES / "bfs.htrace", "--machine", "baws_gtx480", "--scheduler", "chosen",
                                     "--policy-library", self.library, "--json").stdout)
@@ -523,12 +533,45 @@ HEDDLE_WARP_SCHEDULER({.name = "chosen", .summary = "x", .source = "x"},
         for command in (["status", folder], ["collect", folder]):
             self.assertEqual(heddle("sweep", *command, "--policy-library", moved).stderr, "")
 
+    def test_code_that_a_plan_names_is_run_only_if_it_is_asked_for(self):
+        mark = self.folder / "ran"
+        self.compile(self.PICKS[0], "#include <cstdio>\n__attribute__((constructor)) static void Run() "
+                                    f'{{ std::fclose(std::fopen("{mark}", "w")); }}\n')
+        folder = self.planned()
+        self.assertTrue(mark.exists(), "plan was given the library")
+        mark.unlink()
+        for command in (["status", folder], ["status", folder, "--json"], ["collect", folder],
+                        ["emit", folder, "--joblist", "-o", "-"], ["emit", folder, "--slurm"]):
+            done = heddle("sweep", *command)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertFalse(mark.exists(), command)
+            self.assertEqual("the jobs run code that the plan names" in done.stderr, command[0] == "emit", command)
+        self.assert_refused(2, "sweep", "run", folder, says=[f"the plan names code {self.library}; ",
+                                                             f"give --policy-library {self.library} if you trust it"])
+        self.assertFalse(mark.exists(), "refused, not run")
+        self.assertIn("2 done", self.sweep("run", folder, "--policy-library", self.library))
+        self.assertTrue(mark.exists())
+
+    def test_a_library_that_is_no_file_is_not_waited_for(self):
+        self.compile(self.PICKS[0])
+        folder = self.planned()
+        self.library.unlink()
+        os.mkfifo(self.library)
+        self.assertIn("is not there", heddle("sweep", "status", folder).stderr)
+        self.assert_refused(2, "sweep", "emit", folder, "--joblist", says=["is not there"])
+
     def test_jobs_have_the_library(self):
         self.compile(self.PICKS[0])
         folder = self.planned()
         for engine in ("--slurm", "--snakemake", "--joblist"):
             text = self.sweep("emit", folder, engine, "-o", "-")
             self.assertIn(f"--policy-library {self.library}", text, engine)
+        moved = self.folder / "moved.so"
+        moved.write_bytes(self.library.read_bytes())
+        done = heddle("sweep", "emit", folder, "--joblist", "-o", "-", "--policy-library", moved)
+        self.assertEqual(done.stderr, "")
+        self.assertIn(f"--policy-library {moved}", done.stdout)
+        self.assertNotIn("chosen.so", done.stdout)
         job, = self.sweep("emit", folder, "--joblist", "-o", "-").splitlines()
         done = subprocess.run(job, shell=True, cwd="/", capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "replay/engine/policy_origin.h"
@@ -25,28 +27,36 @@ absl::Status LoadPolicyLibraries(const std::vector<std::string>& paths) {
   return absl::OkStatus();
 }
 
-absl::Status LoadMissingLibraries(const std::string& who, const std::vector<NamedLibrary>& libraries) {
-  for (const replay::PolicyLibrary& loaded : replay::LoadedPolicyLibraries()) {
-    const auto is_it = [&](const NamedLibrary& library) { return loaded.code->digest() == library.digest; };
+absl::StatusOr<std::vector<FoundLibrary>> FindLibraries(const std::string& who,
+                                                        const std::vector<NamedLibrary>& libraries) {
+  const std::vector<replay::PolicyLibrary>& loaded = replay::LoadedPolicyLibraries();
+  for (const replay::PolicyLibrary& one : loaded) {
+    const auto is_it = [&](const NamedLibrary& library) { return one.code->digest() == library.digest; };
     if (std::ranges::any_of(libraries, is_it)) continue;
-    return absl::InvalidArgumentError(absl::StrCat(who, ": was not planned with --policy-library ", loaded.code->path(),
-                                                   " as it is now; plan again"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(who, ": was not planned with --policy-library ", one.code->path(), " as it is now; plan again"));
   }
+  std::vector<FoundLibrary> found;
   for (const NamedLibrary& library : libraries) {
-    const auto is_it = [&](const replay::PolicyLibrary& loaded) { return loaded.code->digest() == library.digest; };
-    if (std::ranges::any_of(replay::LoadedPolicyLibraries(), is_it)) continue;
+    const auto is_it = [&](const replay::PolicyLibrary& one) { return one.code->digest() == library.digest; };
+    if (const auto one = std::ranges::find_if(loaded, is_it); one != loaded.end()) {
+      found.push_back({one->code->path(), /*loaded=*/true});
+      continue;
+    }
     const auto refuse = [&](const absl::string_view what) {
       return absl::InvalidArgumentError(
           absl::StrCat(who, ": was planned with the policies of ", library.path, ", which ", what,
-                       "; plan again, or name the library that it was planned ", "with as --policy-library"));
+                       "; plan again, or name the library that it was planned with as --policy-library"));
     };
+    std::error_code error;
+    // Reading a pipe or a device might never end.
+    if (!std::filesystem::is_regular_file(library.path, error)) return refuse("is not there");
     const absl::StatusOr<std::string> digest = Sha256OfFile(library.path);
-    if (!digest.ok()) return refuse("is not there");
+    if (!digest.ok()) return refuse("cannot be read");
     if (*digest != library.digest) return refuse("is another file by now");
-    const auto loaded = replay::LoadPolicyLibrary(library.path);
-    if (!loaded.ok()) return absl::Status(loaded.status().code(), absl::StrCat(who, ": ", loaded.status().message()));
+    found.push_back({library.path, /*loaded=*/false});
   }
-  return absl::OkStatus();
+  return found;
 }
 
 }  // namespace heddle::tools

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace CLI {
 class App;
@@ -26,9 +27,15 @@ struct NamedLibrary {
   std::string path;
   std::string digest;
 };
-// Loads those of `libraries` that are not loaded yet. InvalidArgument, with `who` at its beginning: one is not there,
-// or is another file than then; or another library is loaded.
-absl::Status LoadMissingLibraries(const std::string& who, const std::vector<NamedLibrary>& libraries);
+struct FoundLibrary {
+  std::string path;
+  bool loaded = false;  // with --policy-library, from `path`
+};
+// Where `libraries` are, in their order: the file that is loaded, else the one that is named. Only reads them: a sweep
+// that comes from elsewhere names code which nobody here has asked for. InvalidArgument, with `who` at its beginning:
+// one is not there, or is another file than then; or another library is loaded.
+absl::StatusOr<std::vector<FoundLibrary>> FindLibraries(const std::string& who,
+                                                        const std::vector<NamedLibrary>& libraries);
 
 }  // namespace heddle::tools
 

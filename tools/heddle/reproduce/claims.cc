@@ -62,6 +62,10 @@ class Checker {
 
   absl::Status Check() {
     if (paper_.name().empty() || paper_.title().empty()) return Refuse("it needs a name and a title");
+    if (!sweep::IsSweepName(paper_.name())) {  // its runs are a sweep of that name
+      return Refuse(
+          absl::StrCat("name: \"", paper_.name(), "\" has other characters than letters, digits, '_', '-', '.'"));
+    }
     if (absl::Status status = Kernels(); !status.ok()) return status;
     if (absl::Status status = Runs(); !status.ok()) return status;
     for (const v1::Variation& variation : paper_.variation()) {

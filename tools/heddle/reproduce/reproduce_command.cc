@@ -12,6 +12,7 @@
 #include "tools/heddle/reproduce/measurements.h"
 #include "tools/heddle/reproduce/reproduction.h"
 #include "tools/heddle/reproduce/run_plan.h"
+#include "tools/heddle/sweep/emit.h"
 #include "tools/heddle/sweep/folder.h"
 #include "tools/heddle/sweep/run.h"
 #include "tools/heddle/table.h"
@@ -43,7 +44,7 @@ std::string CommandLine(const ReproduceArguments& arguments) {
   for (const std::string& paper : arguments.papers) absl::StrAppend(&line, " ", paper);
   absl::StrAppend(&line, " -o reproduction --size ", SizeName(arguments.size));
   for (const std::string& library : arguments.libraries) {
-    absl::StrAppend(&line, " --policy-library ", fs::path(library).filename().string());
+    absl::StrAppend(&line, " --policy-library ", sweep::ShellQuoted(fs::path(library).filename().string()));
   }
   if (arguments.jitter != 0) absl::StrAppend(&line, " --jitter ", arguments.jitter);
   if (arguments.sensitivity) absl::StrAppend(&line, " --sensitivity");

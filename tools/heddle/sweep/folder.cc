@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "replay/engine/policy_origin.h"
 #include "tools/heddle/digest.h"
@@ -73,6 +75,10 @@ absl::StatusOr<Plan> ReadPlan(const std::string& path) {
     for (const Json& reason : json.at("left_out")) plan.left_out.emplace_back(reason.at("reason"), reason.at("points"));
   } catch (const Json::exception& exception) {
     return refuse(absl::StrCat("is no plan: ", exception.what()));
+  }
+  if (!IsSweepName(plan.name)) {
+    return refuse(
+        "its name is empty, or has other characters than letters, digits, '_', '-', '.'; plan the sweep again");
   }
   return plan;
 }
@@ -227,6 +233,12 @@ absl::StatusOr<std::string> SweepFolder::FailureReason(absl::string_view key) co
     return absl::DataLossError(absl::StrCat(path, ": is no record of a failure"));
   }
   return json["reason"].get<std::string>();
+}
+
+bool IsSweepName(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+    return absl::ascii_isalnum(c) || c == '_' || c == '-' || c == '.';
+  });
 }
 
 std::string PathFrom(const std::string& folder, const std::string& path) {

@@ -39,11 +39,9 @@ struct PlannedParameter {
   std::vector<std::string> levels;
 };
 
-// A shared library with policies that points are run with.
-struct PlannedLibrary {
-  std::string path;  // as found from the sweep's folder, like a trace's
-  std::string digest;
-};
+// A shared library with policies that points are run with; its path is as found from the sweep's folder, like a
+// trace's.
+using PlannedLibrary = NamedLibrary;
 
 struct Plan {
   std::string name;
@@ -112,6 +110,9 @@ class SweepFolder {
   std::string path_;
   Plan plan_;
 };
+
+// What a sweep may be called: letters, digits, '_', '-', '.', at least one. It goes into the scripts of jobs.
+bool IsSweepName(std::string_view name);
 
 // The path as found from the folder: relative to it, unless it is on another root.
 std::string PathFrom(const std::string& folder, const std::string& path);

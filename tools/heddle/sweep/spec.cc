@@ -11,10 +11,10 @@
 #include <set>
 #include <sstream>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "replay/engine/suggest.h"
+#include "tools/heddle/sweep/folder.h"
 
 namespace heddle::tools::sweep {
 namespace {
@@ -185,8 +185,7 @@ absl::StatusOr<DesignRows> Rows(proto::Design design, const std::vector<SweepPar
 
 absl::Status CheckLists(proto::Sweep& sweep) {
   if (sweep.name().empty()) return Refuse("the sweep has no name");
-  if (!std::ranges::all_of(
-          sweep.name(), [](unsigned char c) { return absl::ascii_isalnum(c) || c == '_' || c == '-' || c == '.'; })) {
+  if (!IsSweepName(sweep.name())) {
     return Refuse(
         absl::StrCat("name: \"", sweep.name(), "\" has other characters than letters, digits, '_', '-', '.'"));
   }

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "replay/engine/policy_origin.h"
 #include "tools/heddle/json.h"
 #include "tools/heddle/output.h"
 #include "tools/heddle/policy_library.h"
@@ -51,6 +50,20 @@ absl::Status CheckNotOfSweep(const std::string& option, const std::string& outpu
   return status;
 }
 
+// That the command line names all code that the sweep was planned with: who runs a sweep of somebody else has not
+// asked for what its plan.json names.
+absl::Status CheckLibrariesAreAskedFor(const SweepFolder& folder) {
+  const absl::StatusOr<std::vector<FoundLibrary>> libraries = FindLibraries(folder.PlanFile(), folder.Libraries());
+  if (!libraries.ok()) return libraries.status();
+  for (const FoundLibrary& library : *libraries) {
+    if (library.loaded) continue;
+    return absl::InvalidArgumentError(absl::StrCat(folder.PlanFile(), ": the plan names code ", library.path,
+                                                   "; give --policy-library ", ShellQuoted(library.path),
+                                                   " if you trust it"));
+  }
+  return absl::OkStatus();
+}
+
 std::string Counted(uint64_t count, const char* singular, const char* plural) {
   return absl::StrCat(WithThousands(count), " ", count == 1 ? singular : plural);
 }
@@ -85,9 +98,7 @@ int RunCommand(const RunArguments& arguments) {
                     absl::StrCat("--plan ", arguments.plan, ": ", arguments.folder,
                                  " was planned anew since, and its points have other numbers: emit again"));
   }
-  if (absl::Status status = LoadMissingLibraries(folder->PlanFile(), folder->Libraries()); !status.ok()) {
-    return Complaint(status);
-  }
+  if (absl::Status status = CheckLibrariesAreAskedFor(*folder); !status.ok()) return Complaint(status);
   RunOptions options;
   if (!arguments.points.empty()) {
     auto points = trace::NumberRanges::Parse(arguments.points, "--points");
@@ -127,9 +138,8 @@ int EmitCommand(const EmitArguments& arguments) {
   const absl::StatusOr<SweepFolder> folder = SweepFolder::Open(arguments.folder);
   if (!folder.ok()) return Complaint(folder.status());
   if (absl::Status own = CheckNotOfSweep("-o", arguments.output, *folder); !own.ok()) return Complaint(own);
-  if (absl::Status status = LoadMissingLibraries(folder->PlanFile(), folder->Libraries()); !status.ok()) {
-    return Complaint(status);
-  }
+  const auto libraries = FindLibraries(folder->PlanFile(), folder->Libraries());
+  if (!libraries.ok()) return Complaint(libraries.status());
   const absl::StatusOr<std::vector<Chunk>> chunks = MissingChunks(*folder, arguments.chunks);
   if (!chunks.ok()) return Complaint(chunks.status());
   if (chunks->empty()) {
@@ -137,8 +147,9 @@ int EmitCommand(const EmitArguments& arguments) {
     return kSuccess;
   }
   EmitOptions emit = arguments.emit;
-  for (const replay::PolicyLibrary& library : replay::LoadedPolicyLibraries()) {
-    emit.libraries.push_back(library.code->path());
+  for (const FoundLibrary& library : *libraries) {
+    emit.libraries.push_back(library.path);
+    if (!library.loaded) Note(absl::StrCat("the jobs run code that the plan names: ", library.path));
   }
   // What tools/bundle makes starts this program through a script, and says which.
   if (const char* script = std::getenv("HEDDLE_PROGRAM"); emit.program.empty() && script != nullptr) {
@@ -170,8 +181,8 @@ int StatusCommand(const std::string& path, bool json) {
   const absl::StatusOr<SweepFolder> folder = SweepFolder::Open(path);
   if (!folder.ok()) return Complaint(folder.status());
   // A job would refuse: better told now.
-  if (absl::Status fits = LoadMissingLibraries(folder->PlanFile(), folder->Libraries()); !fits.ok()) {
-    Note(std::string(fits.message()));
+  if (const auto libraries = FindLibraries(folder->PlanFile(), folder->Libraries()); !libraries.ok()) {
+    Note(std::string(libraries.status().message()));
   }
   const absl::StatusOr<SweepStatus> status = StatusOf(*folder);
   if (!status.ok()) return Complaint(status.status());

@@ -133,7 +133,8 @@ SweepOptions::SweepOptions(CLI::App& app) : arguments_(std::make_unique<Argument
       ->check(NotEmpty());
   a.effects->add_flag("--json", a.json, "Print JSON");
 
-  // The plan keeps where they are, so that only who moved them has to say so again.
+  // The plan keeps where they are and what is in them; code of theirs runs only where they are named again. Others than
+  // `plan` and `run` want the option only if a library was moved.
   for (CLI::App* const command : {a.plan, a.run, a.emit, a.status, a.collect}) {
     AddPolicyLibraryOption(*command, a.libraries);
   }
