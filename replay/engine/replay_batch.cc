@@ -69,6 +69,11 @@ std::vector<absl::StatusOr<result::v1::Result>> BatchReplayer::Replay(std::span<
     for (size_t i = 0; i < runs.size(); ++i) {
       State& state = states[i];
       if (state.Ended() || state.launches[state.next] != launch) continue;
+      // A short launch does not ask by itself.
+      if (!go_on()) {
+        state.status = absl::CancelledError("stopped on request");
+        continue;
+      }
       const ReplayOptions& options = runs[i].options;
       // A memory of fixed latency has no state; an L2 keeps its lines from launch to launch.
       if (state.memory == nullptr || options.machine.memory().has_fixed()) {

@@ -113,7 +113,7 @@ class Runner {
         cache.reset();  // who was reading when the run ended no longer does
         Failed(*run, AtRun(result.status(), launch, configurations_[run->configuration]));
       }
-      progress_.Finish(thread, launch.totals.thread_instructions());
+      if (!progress_.Finish(thread, launch.totals.thread_instructions())) queue_.Stop();
       queue_.Done(*run, result.ok());
     }
     Count(cache.get());

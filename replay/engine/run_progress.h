@@ -10,7 +10,7 @@
 
 namespace heddle::replay {
 
-// Calls `report` with the thread-instructions of all threads, from one thread at a time.
+// Calls `report` with the thread-instructions of all threads, from one thread at a time; an empty `report` never stops.
 class RunProgress {
  public:
   using Report = std::function<bool(uint64_t done, uint64_t total)>;
@@ -21,18 +21,24 @@ class RunProgress {
   bool Update(size_t thread, uint64_t done) {
     const std::lock_guard lock(mutex_);
     running_[thread] = done;
-    uint64_t sum = finished_;
-    for (const uint64_t run : running_) sum += run;
-    stopped_ = stopped_ || !report_(sum, total_);
-    return !stopped_;
+    return Tell();
   }
-  void Finish(size_t thread, uint64_t done) {
+  // The present run of `thread` has ended, with so many; false: stop. Of a short run this is the only report.
+  bool Finish(size_t thread, uint64_t done) {
     const std::lock_guard lock(mutex_);
     running_[thread] = 0;
     finished_ += done;
+    return Tell();
   }
 
  private:
+  bool Tell() {
+    uint64_t sum = finished_;
+    for (const uint64_t run : running_) sum += run;
+    if (report_) stopped_ = stopped_ || !report_(sum, total_);
+    return !stopped_;
+  }
+
   const Report& report_;
   const uint64_t total_;
   std::mutex mutex_;

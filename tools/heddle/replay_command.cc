@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -173,7 +174,16 @@ absl::StatusOr<replay::RunOutcomes> ReplayWithOrder(const std::vector<const trac
   replay::RunOutcomes outcomes;
   // Which of two issues on different SMs is the earlier one shows only if all SMs keep the same time.
   options.force_tick = true;
+  bool stopped = false;  // on request, for all traces
+  options.progress = [&stopped, progress = std::move(options.progress)](uint64_t done, uint64_t total) {
+    stopped = stopped || (progress && !progress(done, total));
+    return !stopped;
+  };
   for (const trace::TraceReader* trace : traces) {
+    if (stopped) {
+      outcomes.emplace_back(runs.size(), absl::CancelledError("stopped on request"));
+      continue;
+    }
     checks.push_back(std::make_unique<OrderCheck>(*trace));
     const OrderCheck& check = *checks.back();
     options.observer = checks.back().get();
@@ -267,13 +277,16 @@ void TellDeclaredSame(const std::vector<replay::Configuration>& runs, const mach
 // many there are. `results`: by trace, then by run of `runs`.
 void TellFoundSame(const std::vector<std::vector<result::v1::Result>>& results,
                    const std::vector<replay::Configuration>& runs, const machine::v1::Machine& machine) {
+  std::vector<std::string> meanings;
+  meanings.reserve(runs.size());
+  for (const replay::Configuration& run : runs) meanings.push_back(replay::MeaningOf(run, machine).text);
   std::vector<std::vector<size_t>> groups;
   std::vector<bool> seen(runs.size(), false);
   for (size_t i = 0; i < runs.size(); ++i) {
     if (seen[i]) continue;
     std::vector<size_t> group = {i};
     for (size_t j = i + 1; j < runs.size(); ++j) {
-      if (seen[j] || replay::MeaningOf(runs[i], machine).text == replay::MeaningOf(runs[j], machine).text) continue;
+      if (seen[j] || meanings[i] == meanings[j]) continue;
       if (std::ranges::all_of(results, [&](const auto& one) { return replay::HaveSameCounters(one[i], one[j]); })) {
         group.push_back(j);
         seen[j] = true;
