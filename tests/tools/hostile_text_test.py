@@ -53,6 +53,9 @@ class HostileText(CommandTest):
                         ["trace", "limits"], ["trace", "limits", "--json"], ["characterise"], ["characterise", "--csv"]):
             out, _ = self.run_clean(*command, self.trace)
             self.assertIn("evil" if command[0] == "characterise" else "RED", out)
+            if command == ["trace", "info"]:
+                self.assertIn("Races in global memory", out)
+                self.assertIn("Reads outside all allocations", out)
         self.run_clean("trace", "diff", SAMPLE, self.trace, status=1)
         dump = self.folder / "dump.txt"
         self.run_clean("trace", "dump", "--program", self.trace, "-o", dump)

@@ -66,6 +66,10 @@ int main(int argc, char** argv) {
   heddle::trace::v1::Certificate& certificate = *records.emplace_back().mutable_certificate();
   certificate.set_runs(1);
   certificate.set_failure("x");
+  certificate.add_race()->set_places(1);
+  certificate.add_memory()->set_bytes(1);
+  certificate.add_warp_wait()->set_count(1);
+  certificate.add_outside_read()->set_count(1);
   for (heddle::trace::v1::Record& record : records) Taint(record, argv[3]);
   // The reader of notes looks for some by their keys.
   records.emplace_back().mutable_annotation()->set_key("heddle.capture.end");

@@ -64,6 +64,8 @@ class Help(CommandTest):
                                                                   "did you mean --divergence?", "heddle replay --help"])
         self.assert_refused(2, "trace", "info", SAMPLE, "--jsn", says=["--jsn", "did you mean --json?"])
         self.assert_refused(2, "sweep", "run", "--job", "3", says=["--job", "did you mean --jobs?"])
+        for word in ("--=x", "-=x"):
+            self.assert_refused(2, "replay", SAMPLE, word, says=["unknown option"])
         self.assert_refused(2, "--versoin", says=["did you mean --version?"])
         line = self.assert_refused(2, "replay", SAMPLE, "--completely-unlike-any", says=["--completely-unlike-any"])
         self.assertNotIn("did you mean", line)

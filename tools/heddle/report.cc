@@ -185,20 +185,7 @@ std::string Count(uint64_t count, const char* singular, const char* plural) {
   return absl::StrCat(WithThousands(count), " ", count == 1 ? singular : plural);
 }
 
-// Policies that all rows have in common stand in no column; what nobody gets without asking for it is named all the
-// same.
-std::string CommonPolicies(const Labels& labels) {
-  std::string text;
-  if (!labels.show_dispatch && labels.dispatch.front() != "thread_blocks") {
-    absl::StrAppend(&text, ", dispatch ", labels.dispatch.front());
-  }
-  // Machines without instruction buffers have none.
-  const std::string& fetch = labels.fetch.front();
-  if (!labels.show_fetch && !fetch.empty() && fetch != "round_robin") absl::StrAppend(&text, ", fetch ", fetch);
-  return text;
-}
-
-std::string Title(const Result& result, const Labels& labels) {
+std::string Title(const Result& result) {
   std::vector<std::string> kernels;
   for (const LaunchResult& launch : result.launch()) {
     const std::string name = trace::ShortKernelName(launch.kernel());
@@ -207,11 +194,10 @@ std::string Title(const Result& result, const Labels& labels) {
   constexpr size_t kMost = 3;  // names; then the title has to end
   std::string names = absl::StrJoin(kernels.begin(), kernels.begin() + std::min(kernels.size(), kMost), ", ");
   if (kernels.size() > kMost) absl::StrAppend(&names, " and ", kernels.size() - kMost, " more");
-  return absl::StrCat(kernels.size() == 1 ? "Kernel " : "Kernels ", names, " (",
-                      Count(result.launch_size(), "launch", "launches"), ", ",
-                      Count(result.total().thread_instructions(), "thread-instruction", "thread-instructions"),
-                      "), machine ", result.provenance().machine().name(), CommonPolicies(labels), ", trace ",
-                      result.provenance().trace_digest().substr(0, 12), "\n");
+  return absl::StrCat(
+      kernels.size() == 1 ? "Kernel " : "Kernels ", names, " (", Count(result.launch_size(), "launch", "launches"),
+      ", ", Count(result.total().thread_instructions(), "thread-instruction", "thread-instructions"), "), machine ",
+      result.provenance().machine().name(), ", trace ", result.provenance().trace_digest().substr(0, 12), "\n");
 }
 
 // "6 per SM (bounded by registers; 4 with 8 registers more per thread, 8 with 8 fewer)".
@@ -247,7 +233,7 @@ std::string ResultReport(const std::vector<Result>& results, bool per_launch) {
   const bool jitter = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.size > 1; });
   const Labels labels = LabelRuns(results, rows);
   const size_t baseline = Baseline(results, rows);
-  std::string text = absl::StrCat(Title(results[0], labels), "\n",
+  std::string text = absl::StrCat(Title(results[0]), "\n",
                                   Rows(labels, RowNumbers(results, rows, OfAllLaunches), baseline, jitter, 0));
   if (rows.size() > 1) {
     absl::StrAppend(&text, "\nSpeed-up: cycles of ", labels.divergence[baseline], " with ", labels.scheduler[baseline],

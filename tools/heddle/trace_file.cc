@@ -69,7 +69,7 @@ absl::StatusOr<std::unique_ptr<trace::TraceReader>> OpenTrace(const std::string&
   absl::StatusOr<std::unique_ptr<trace::TraceReader>> reader = trace::TraceReader::Open(path);
   // Whatever the reader calls it: the file is there, so it is the trace that is wrong.
   if (!reader.ok()) {
-    const std::string other = OtherKindOfFile(path);
+    const std::string other = S_ISREG(info.st_mode) ? OtherKindOfFile(path) : "";  // a pipe would be waited for
     return absl::DataLossError(other.empty() ? reader.status().message() : absl::StrCat(path, ": ", other));
   }
   return reader;

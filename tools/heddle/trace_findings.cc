@@ -1,6 +1,10 @@
 #include "tools/heddle/trace_findings.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,22 +21,53 @@ using trace::v1::Certificate;
 constexpr Table::Align kLeft = Table::Align::kLeft;
 constexpr size_t kMostRows = 200;  // of a table
 
-// One table; rows behind the first ones are only counted.
+// One table: rows by launch, or summed up over the launches of a program. Of a sum, what stands beside the count is
+// that of the first launch.
 class Rows {
  public:
-  explicit Rows(std::vector<Table::Column> columns) : table_(std::move(columns)) {}
-  void Add(std::vector<std::string> cells) {
-    if (++rows_ <= kMostRows) table_.AddRow(std::move(cells));
+  // `columns` without the first one, which is the launch, or how many there are. `counted`: the column, among these, in
+  // which the count goes.
+  Rows(bool per_launch, std::vector<Table::Column> columns, size_t counted)
+      : per_launch_(per_launch), columns_(std::move(columns)), counted_(counted) {
+    columns_.insert(columns_.begin(), {per_launch ? "launch" : "launches"});
   }
+
+  // Findings of the same `what` in a program are the same.
+  void Add(const trace::LaunchView& launch, const std::string& what, uint64_t count, std::vector<std::string> cells) {
+    const uint64_t scope = per_launch_ ? launch.launch.id() : launch.program->id();
+    const auto [place, is_new] = place_of_.emplace(std::pair(scope, what), rows_.size());
+    if (is_new) rows_.push_back({0, 0, std::move(cells)});
+    Row& row = rows_[place->second];
+    row.number = per_launch_ ? launch.launch.id() : row.number + 1;
+    row.count += count;
+  }
+
   std::string Text(absl::string_view heading) const {
-    if (rows_ == 0) return "";
-    return absl::StrCat("\n", heading, "\n", table_.Text(2),
-                        rows_ > kMostRows ? absl::StrCat("  and ", rows_ - kMostRows, " more, see --json\n") : "");
+    if (rows_.empty()) return "";
+    Table table(columns_);
+    for (size_t i = 0; i < std::min(rows_.size(), kMostRows); ++i) {
+      std::vector<std::string> cells = rows_[i].cells;
+      cells.insert(cells.begin() + static_cast<std::ptrdiff_t>(counted_), WithThousands(rows_[i].count));
+      cells.insert(cells.begin(), absl::StrCat(rows_[i].number));
+      table.AddRow(std::move(cells));
+    }
+    const size_t more = rows_.size() - std::min(rows_.size(), kMostRows);
+    return absl::StrCat("\n", heading, "\n", table.Text(2),
+                        more == 0 ? "" : absl::StrCat("  and ", more, " more, see --json\n"));
   }
 
  private:
-  Table table_;
-  size_t rows_ = 0;
+  struct Row {
+    uint64_t number = 0;  // of the launch, or how many there are
+    uint64_t count = 0;
+    std::vector<std::string> cells;  // without these two
+  };
+
+  const bool per_launch_;
+  std::vector<Table::Column> columns_;
+  const size_t counted_;
+  std::vector<Row> rows_;
+  std::map<std::pair<uint64_t, std::string>, size_t> place_of_;
 };
 
 // Instructions and addresses of a launch in words.
@@ -55,11 +90,17 @@ struct Words {
   }
 };
 
+// What the second of two accesses does to what the first has stored.
+const char* Use(trace::v1::OpClass op) {
+  if (op == trace::v1::OP_STORE) return "overwritten";
+  return op == trace::v1::OP_ATOMIC ? "updated" : "loaded";
+}
+
 }  // namespace
 
-std::string FindingsText(const trace::TraceReader& reader) {
-  Rows races({{"launch"},
-              {"stored by", kLeft},
+std::string FindingsText(const trace::TraceReader& reader, bool per_launch) {
+  Rows races(per_launch,
+             {{"stored by", kLeft},
               {"source", kLeft},
               {"used by", kLeft},
               {"source", kLeft},
@@ -67,48 +108,52 @@ std::string FindingsText(const trace::TraceReader& reader) {
               {"places"},
               {"such as", kLeft},
               {"by block, thread", kLeft},
-              {"and by", kLeft}});
-  Rows memory(
-      {{"launch"}, {"allocation", kLeft}, {"bytes"}, {"of"}, {"from", kLeft}, {"stored by", kLeft}, {"source", kLeft}});
-  Rows waits({{"launch"},
-              {"waits at", kLeft},
+              {"and by", kLeft}},
+             5);
+  Rows memory(per_launch,
+              {{"allocation", kLeft}, {"bytes"}, {"of"}, {"from", kLeft}, {"stored by", kLeft}, {"source", kLeft}}, 1);
+  Rows waits(per_launch,
+             {{"waits at", kLeft},
               {"source", kLeft},
               {"for", kLeft},
               {"times"},
               {"such as block"},
               {"thread"},
-              {"for thread"}});
-  Rows outside({{"launch"}, {"reads", kLeft}, {"source", kLeft}, {"times"}, {"first address", kLeft}});
+              {"for thread"}},
+             3);
+  Rows outside(per_launch, {{"reads", kLeft}, {"source", kLeft}, {"times"}, {"first address", kLeft}}, 2);
   for (const Certificate& certificate : reader.certificates()) {
-    const Words words{reader, reader.launches()[certificate.launch()]};
-    const std::string number = absl::StrCat(certificate.launch());
+    const trace::LaunchView& launch = reader.launches()[certificate.launch()];
+    const Words words{reader, launch};
     for (const trace::v1::Race& race : certificate.race()) {
-      const bool overwritten = words.launch.program->instruction(race.other()).op() == trace::v1::OP_STORE;
-      races.Add({number, words.Name(race.writer()), words.Source(race.writer()), words.Name(race.other()),
-                 words.Source(race.other()), overwritten ? "overwritten" : "loaded", WithThousands(race.places()),
+      races.Add(launch, absl::StrCat(race.writer(), " ", race.other()), race.places(),
+                {words.Name(race.writer()), words.Source(race.writer()), words.Name(race.other()),
+                 words.Source(race.other()), Use(launch.program->instruction(race.other()).op()),
                  words.Place(race.address()), Words::Thread(race.writer_block(), race.writer_thread()),
                  Words::Thread(race.other_block(), race.other_thread())});
     }
     for (const trace::v1::MemoryDifference& difference : certificate.memory()) {
       std::string name;
       uint64_t bytes = 0;
-      for (const trace::v1::Allocation& allocation : words.launch.launch.allocation()) {
+      for (const trace::v1::Allocation& allocation : launch.launch.allocation()) {
         if (allocation.base() != difference.base()) continue;
         name = allocation.name();
         bytes = allocation.bytes();
       }
-      memory.Add({number, name, WithThousands(difference.bytes()), WithThousands(bytes),
-                  words.Place(difference.address()), words.Name(difference.writer()),
+      memory.Add(launch, name, difference.bytes(),
+                 {name, WithThousands(bytes), words.Place(difference.address()), words.Name(difference.writer()),
                   words.Source(difference.writer())});
     }
     for (const trace::v1::WarpWait& wait : certificate.warp_wait()) {
-      waits.Add({number, words.Name(wait.instruction()), words.Source(wait.instruction()),
-                 wait.lock() ? "a lock" : "a change of memory", WithThousands(wait.count()), absl::StrCat(wait.block()),
-                 absl::StrCat(wait.thread()), absl::StrCat(wait.other_thread())});
+      waits.Add(launch, absl::StrCat(wait.instruction(), wait.lock() ? " lock" : ""), wait.count(),
+                {words.Name(wait.instruction()), words.Source(wait.instruction()),
+                 wait.lock() ? "a lock" : "a change of memory", absl::StrCat(wait.block()), absl::StrCat(wait.thread()),
+                 absl::StrCat(wait.other_thread())});
     }
     for (const trace::v1::OutsideRead& read : certificate.outside_read()) {
-      outside.Add({number, words.Name(read.instruction()), words.Source(read.instruction()),
-                   WithThousands(read.count()), absl::StrCat("0x", absl::Hex(read.address()))});
+      outside.Add(launch, absl::StrCat(read.instruction()), read.count(),
+                  {words.Name(read.instruction()), words.Source(read.instruction()),
+                   absl::StrCat("0x", absl::Hex(read.address()))});
     }
   }
   return absl::StrCat(

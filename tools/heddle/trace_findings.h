@@ -9,8 +9,9 @@
 namespace heddle::tools {
 
 // Tables of races in global memory, of memory that other orders leave otherwise, of threads of a warp that wait for one
-// another if they run together, and of reads outside allocations; those that have rows.
-std::string FindingsText(const trace::TraceReader& reader);
+// another if they run together, and of reads outside allocations; those that have rows. By launch, or summed up over
+// the launches of a kernel.
+std::string FindingsText(const trace::TraceReader& reader, bool per_launch);
 
 }  // namespace heddle::tools
 

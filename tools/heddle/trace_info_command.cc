@@ -284,7 +284,8 @@ std::string InfoText(const std::string& path, const TraceReader& reader, const T
                     " launches, summed up by kernel here and below; --per-launch lists them\n");
   }
   absl::StrAppend(&text, Divergence(info, kernels, per_launch), Sizes(reader, info), WaitsReport(reader, per_launch),
-                  WritersText(writers, per_launch), CertificateText(reader, info, per_launch), FindingsText(reader));
+                  WritersText(writers, per_launch), CertificateText(reader, info, per_launch),
+                  FindingsText(reader, per_launch));
   return text;
 }
 

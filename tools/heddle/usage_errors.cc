@@ -1,5 +1,6 @@
 #include "tools/heddle/usage_errors.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -21,9 +22,10 @@ std::vector<std::string> LongNames(const CLI::App& app) {
 std::string UnknownOption(const CLI::App& app, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
   // A single dash before a long name is a slip, too; one letter is like any other.
-  const std::string letters = name.substr(name.find_first_not_of('-'));
+  const std::string letters = name.substr(std::min(name.find_first_not_of('-'), name.size()));  // "--=x" has none
   const std::string nearest = letters.size() < 2 ? "" : replay::NearestName(letters, LongNames(app));
-  return absl::StrCat("unknown option ", name, nearest.empty() ? "" : absl::StrCat(": did you mean --", nearest, "?"));
+  return absl::StrCat("unknown option ", letters.empty() ? word : name,
+                      nearest.empty() ? "" : absl::StrCat(": did you mean --", nearest, "?"));
 }
 
 }  // namespace
