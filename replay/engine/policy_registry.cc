@@ -1,6 +1,7 @@
 #include "replay/engine/policy_registry.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -136,6 +137,19 @@ absl::Status CheckDeclaration(const PolicyInfo& info) {
     absl::Status status = spec.only_if.empty() ? absl::OkStatus() : CheckCondition(info, spec);
     if (status.ok() && !spec.ways_of.empty()) status = CheckWays(info, spec);
     if (!status.ok()) return status;
+  }
+  const std::pair<const std::string&, ParameterType> named[] = {
+      {info.traits.lane_aware_parameter, ParameterType::kBool},
+      {info.traits.swizzle_parameter, ParameterType::kChoice},
+      {info.traits.delay_parameter, ParameterType::kInteger},
+      {info.traits.extra_registers_parameter, ParameterType::kInteger}};
+  for (const auto& [name, type] : named) {
+    if (name.empty()) continue;
+    const ParameterSpec* const spec = FindSpec(info, name);
+    if (spec == nullptr || spec->type != type) {
+      return Refuse(
+          info, absl::StrCat("its traits name parameter \"", name, "\", which is not declared, or is of another type"));
+    }
   }
   return Parameters::Parse(info, "").status();
 }

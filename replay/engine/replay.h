@@ -133,9 +133,9 @@ struct ReplayOptions {
   machine::v1::Machine machine;
   std::vector<std::string> overrides;  // --set arguments that were applied, for the provenance
   std::string kernels = "";            // regular expression on kernel names; empty = all
-  // Bound on decoded trace data held at once, by all threads. What the resident thread blocks of a run read stays
-  // decoded up to it; beyond it chunks are decoded more than once (replay/trace/chunk_cache.h has the rules). A quarter
-  // of it at most is for what comes next or will be read again.
+  // Of decoded trace data, for all threads; each may hold three times its share, or 48 MiB if that is more. What
+  // resident thread blocks read stays decoded up to it; beyond it chunks are decoded more than once (chunk_cache.h has
+  // the rules). A quarter of it at most is for what comes next or will be read again.
   uint64_t cache_bytes = kDefaultCacheBytes;
   static constexpr uint64_t kDefaultCacheBytes = uint64_t{1} << 30;
   DecodingCounters* decoding = nullptr;  // what decoding took is added at the end, if given

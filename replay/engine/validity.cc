@@ -244,18 +244,21 @@ void AddWaits(const std::map<std::string, KernelValidity>& kernels, std::vector<
   }
 }
 
+// Nothing where the trace has no lines.
+std::string AtLine(uint32_t line) { return line == 0 ? "" : absl::StrCat(" at line ", line); }
+
 // What waits would be there if threads of a warp ran together.
 void AddWarpWaits(const std::map<std::string, KernelValidity>& kernels, std::vector<std::string>& notes) {
   for (const auto& [name, kernel] : kernels) {
     if (kernel.locks.launches != 0) {
-      notes.push_back(absl::StrCat(Which(kernel.locks), "threads of a warp take one lock together at line ",
-                                   kernel.lock_line, " (", kernel.locks.number,
+      notes.push_back(absl::StrCat(Which(kernel.locks), "threads of a warp take one lock together",
+                                   AtLine(kernel.lock_line), " (", kernel.locks.number,
                                    kernel.locks.number == 1 ? " time" : " times",
                                    "); waits that did not happen while recording are not replayed"));
     }
     if (kernel.signals.launches != 0) {
       notes.push_back(absl::StrCat(
-          Which(kernel.signals), "a loop polls at line ", kernel.signal_line,
+          Which(kernel.signals), "a loop polls", AtLine(kernel.signal_line),
           " what another thread of the warp changes later (", kernel.signals.number,
           kernel.signals.number == 1 ? " time" : " times",
           "): a device whose warps wait at post-dominators may hang there, which is replayed as if it did not"));
@@ -268,7 +271,8 @@ void AddOutsideReads(const std::map<std::string, KernelValidity>& kernels, std::
     const SomeLaunches& some = kernel.outside;
     if (some.launches == 0) continue;
     notes.push_back(absl::StrCat(Which(some), some.number, some.number == 1 ? " read" : " reads",
-                                 " outside all allocations, the first at line ", kernel.outside_line,
+                                 " outside all allocations", kernel.outside_line == 0 ? "" : ", the first",
+                                 AtLine(kernel.outside_line),
                                  ", which the recording let pass (--allow-bounds): on a device they may fail, or get "
                                  "other values"));
   }

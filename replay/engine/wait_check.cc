@@ -123,9 +123,12 @@ absl::Status CheckWarpLocks(const trace::LaunchView& launch, uint32_t warp_size)
 
 absl::Status CheckWarpLocks(const trace::LaunchView& launch, const trace::v1::Certificate& certificate,
                             uint32_t warp_size) {
+  std::map<uint32_t, bool> releases;  // by instruction
   for (const trace::v1::WarpWait& wait : certificate.warp_wait()) {
     if (!wait.lock() || wait.thread() / warp_size != wait.other_thread() / warp_size) continue;
-    if (ReleasesBeforeMeeting(*launch.program, wait.instruction())) continue;
+    const auto [known, is_new] = releases.emplace(wait.instruction(), true);
+    if (is_new) known->second = ReleasesBeforeMeeting(*launch.program, wait.instruction());
+    if (known->second) continue;
     return absl::FailedPreconditionError(absl::StrCat(
         "launch ", launch.launch.id(), " (", trace::BriefKernelName(launch.program->name()),
         ") would never end: in block ", wait.block(), ", threads ", wait.other_thread(), " and ", wait.thread(),

@@ -188,7 +188,7 @@ TEST(ParameterText, IsRefusedIfMalformedOrDoubled) {
   EXPECT_EQ(ErrorOf("entries=2,entries=2"), "sample: parameter entries is given twice");
 }
 
-TEST(ParameterTextDeathTest, AskingForWhatWasNotDeclaredStopsTheProgram) {
+TEST(ParameterText, AskingForWhatWasNotDeclaredIsAPolicyError) {
   const auto parameters = Parameters::Parse(Sample(), "");
   ASSERT_TRUE(parameters.ok());
   const auto error = [](auto ask) -> std::string {
