@@ -271,6 +271,13 @@ TEST(NvccCommands, VendorLibrariesAreLeftOut) {
                           "-lcudart_static", "-lpthread", "-ldl", "-lm"));
 }
 
+TEST(NvccCommands, LibrariesMayStandInFrontOfWhatNeedsThem) {
+  const Options options = Parse("-lgomp x.o -lm y.o -o program");
+  EXPECT_THAT(LinkCommand(options, SomePlaces(), options.inputs),
+              ElementsAre("g++", "-o", "program", "x.o", "y.o", "-lgomp", "-lm", "-L/t/lib64", "-lcudart_static",
+                          "-lpthread", "-ldl", "-lm"));
+}
+
 TEST(NvccCommands, ProgramsWithoutDeviceCodeKnowWhereTheDeviceIs) {
   Places places = SomePlaces();
   places.device_program = "/opt/a \"b\"/bin/heddle-capture";

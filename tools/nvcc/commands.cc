@@ -212,8 +212,11 @@ Command LinkCommand(const Options& options, const Places& places, const std::vec
   for (const std::string& word : options.host) command.push_back(word);
   Append(command, {"-o", options.output.empty() ? "a.out" : options.output});
   Append(command, options.search);
-  for (const std::string& input : inputs) {
-    if (!IsVendorLibrary(input)) command.push_back(input);
+  // nvcc hands all of them to the linker as one group, so that libraries may stand in front of what needs them.
+  for (const bool libraries : {false, true}) {
+    for (const std::string& input : inputs) {
+      if (input.starts_with("-l") == libraries && !IsVendorLibrary(input)) command.push_back(input);
+    }
   }
   Append(command, options.linker);
   Append(command, {"-L" + places.toolkit + "/lib64", "-lcudart_static", "-lpthread", "-ldl", "-lm"});
