@@ -26,10 +26,10 @@ class WrongPolicies(CommandTest):
         super().setUpClass()
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
-        cls.library = compile_library(pathlib.Path(folder.name) / "wrong.so", WRONG / "schedulers.cc", WRONG / "divergence.cc")
+        cls.policies = compile_library(pathlib.Path(folder.name) / "wrong.so", WRONG / "schedulers.cc", WRONG / "divergence.cc")
 
     def replay(self, *arguments):
-        return heddle("replay", SAMPLE, "--policy-library", self.library, "--set", "sms=1", *arguments)
+        return heddle("replay", SAMPLE, "--policy-library", self.policies, "--set", "sms=1", *arguments)
 
     def assert_says(self, says, *arguments, status=1):
         """The run ends with `status` and one message that has all of `says`."""
