@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -46,26 +47,14 @@ class Watch : public Policy {
   Watch(std::unique_ptr<Policy> policy, const WatchedPolicy& what) : policy_(std::move(policy)), what_(what) {}
 
  protected:
-  template <typename Result, typename... Parameters, typename... Arguments>
-  Result Call(const char* name, Result (Policy::*function)(Parameters...), Arguments&&... arguments) const {
+  template <typename Function, typename... Arguments>
+  auto Call(const char* name, Function function, Arguments&&... arguments) const {
     const PolicyCall call(what_, name);
-    if constexpr (std::is_void_v<Result>) {
-      (policy_.get()->*function)(std::forward<Arguments>(arguments)...);
+    if constexpr (std::is_void_v<std::invoke_result_t<Function, Policy&, Arguments...>>) {
+      std::invoke(function, *policy_, std::forward<Arguments>(arguments)...);
       call.End();
     } else {
-      Result result = (policy_.get()->*function)(std::forward<Arguments>(arguments)...);
-      call.End();
-      return result;
-    }
-  }
-  template <typename Result, typename... Parameters, typename... Arguments>
-  Result Call(const char* name, Result (Policy::*function)(Parameters...) const, Arguments&&... arguments) const {
-    const PolicyCall call(what_, name);
-    if constexpr (std::is_void_v<Result>) {
-      (policy_.get()->*function)(std::forward<Arguments>(arguments)...);
-      call.End();
-    } else {
-      Result result = (policy_.get()->*function)(std::forward<Arguments>(arguments)...);
+      auto result = std::invoke(function, *policy_, std::forward<Arguments>(arguments)...);
       call.End();
       return result;
     }
