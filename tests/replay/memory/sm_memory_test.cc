@@ -2,138 +2,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "replay/memory/hierarchy_sm.h"
 #include "replay/memory/memory_profile.h"
-#include "tests/replay/memory/memory_driver.h"
-#include "tests/replay/memory/random_memory_case.h"
+#include "tests/replay/memory/sm_memory_timing.h"
 
 namespace heddle::replay {
 namespace {
 
 using machine::v1::Cache;
-using machine::v1::Hierarchy;
 using testing::Contains;
 using testing::ElementsAre;
-using trace::v1::OP_ATOMIC;
 using trace::v1::OP_LOAD;
 using trace::v1::OP_STORE;
-using trace::v1::OP_TEXTURE;
-using trace::v1::SPACE_CONSTANT;
-using trace::v1::SPACE_GENERIC;
 using trace::v1::SPACE_GLOBAL;
 using trace::v1::SPACE_LOCAL;
-using trace::v1::SPACE_PARAM;
 using trace::v1::SPACE_SHARED;
-using trace::v1::SPACE_TEXTURE;
-
-// A Fermi-like SM: 32 lanes, L1 with 4 sets of 2 ways of 128 bytes, hits after 20 cycles. A request leaves the
-// network's buffer one cycle after it was sent, and is answered 100 cycles later.
-machine::v1::Machine Fermi() {
-  machine::v1::Machine machine;
-  machine.set_sms(2);
-  machine.mutable_core()->set_front_end(machine::v1::Core::IBUFFER);
-  machine.mutable_core()->set_warp_size(32);
-  machine.mutable_core()->set_simd_width(32);
-  machine.mutable_core()->set_max_threads(64);
-  machine.mutable_core()->mutable_units()->set_memory_issue_latency(1);
-  machine.mutable_core()->mutable_units()->set_memory_initiation_interval(1);
-  Hierarchy& memory = *machine.mutable_memory()->mutable_hierarchy();
-  memory.set_coalescing(Hierarchy::COMPUTE_20);
-  memory.mutable_shared()->set_banks(32);
-  memory.mutable_shared()->set_parts(1);
-  memory.mutable_shared()->set_broadcast(true);
-  memory.mutable_shared()->set_latency(10);
-  Cache& data = *memory.mutable_l1_data();
-  data.set_sets(4);
-  data.set_line_bytes(128);
-  data.set_ways(2);
-  data.set_mshrs(8);
-  data.set_mshr_merges(4);
-  data.set_miss_queue(8);
-  data.set_hit_cycles(20);
-  data.set_global_write(Cache::WRITE_EVICT);
-  data.set_local_write(Cache::WRITE_BACK);
-  *memory.mutable_l1_constant() = data;
-  memory.mutable_l1_constant()->set_hit_cycles(5);
-  *memory.mutable_l1_texture() = data;
-  memory.mutable_l1_texture()->set_hit_cycles(30);
-  *memory.mutable_l1_instruction() = data;
-  return machine;
-}
-
-constexpr ScriptedPort::Script kNetwork = {.latency = 100};
-
-class SmMemoryTiming : public testing::Test {
- protected:
-  SmMemoryTiming() : machine_(Fermi()), header_(WindowsForTests()), windows_(header_) {}
-
-  Hierarchy& memory() { return *machine_.mutable_memory()->mutable_hierarchy(); }
-  // The thesis's: every lane an access to a banked write-back cache, all misses of a warp or none. Returns that cache.
-  Cache& ThesisMemory() {
-    machine_.mutable_core()->set_front_end(machine::v1::Core::THESIS);
-    memory().set_coalescing(Hierarchy::COALESCING_OFF);
-    memory().set_all_misses_or_none(true);
-    Cache& data = *memory().mutable_l1_data();
-    data.set_allocate(Cache::ON_FILL);
-    data.set_global_write(Cache::WRITE_BACK);
-    data.set_hit_cycles(1);
-    return data;
-  }
-
-  // An access of 4 bytes per lane at base + stride * lane, issued at `from` or when the stage is free.
-  WarpAccess& Add(Cycle from, trace::v1::OpClass op, trace::v1::MemorySpace space, uint64_t base, uint64_t stride = 4) {
-    DrivenAccess driven;
-    driven.from = from;
-    driven.access = {.slot = static_cast<SlotId>(accesses_.size()),
-                     .op = op,
-                     .space = space,
-                     .bytes = 4,
-                     .lanes = machine_.core().warp_size() == 32 ? 0xffffffff : 0xff};
-    for (uint32_t lane = 0; lane < 32; ++lane) {
-      driven.addresses[lane] = base + stride * lane;
-      driven.threads[lane] = static_cast<ThreadId>(lane);
-    }
-    accesses_.push_back(driven);
-    return accesses_.back().access;
-  }
-
-  void Run() {
-    port_ = std::make_unique<ScriptedPort>(script_);
-    driver_ = std::make_unique<MemoryDriver>(*port_);
-    memory_ = std::make_unique<HierarchySm>(machine_, windows_, 1, *port_, *driver_);
-    end_ = driver_->Run(*memory_, accesses_, fetches_, {});
-    ASSERT_NE(end_, 0) << "hangs: " << memory_->Explain();
-    counters_ = memory_->Counters(end_);
-    for (size_t access = 0; access < accesses_.size(); ++access) {
-      EXPECT_EQ(driver_->lanes_done[access], accesses_[access].access.lanes);
-    }
-    uint64_t requests = 0;
-    for (const FirstLevelCounters& level : counters_.level) {
-      for (const uint64_t kind : level.requests) requests += kind;
-    }
-    EXPECT_EQ(requests, counters_.replies);
-    EXPECT_EQ(requests, port_->sent.size());
-  }
-  const CacheCounters& Data() const { return counters_.level[0].cache; }
-  uint64_t Fails(ReservationFail cause) const { return Data().reservation_fails[static_cast<int>(cause)]; }
-  std::vector<Cycle> Issued() const { return driver_->issued; }
-  std::vector<Cycle> Done() const { return driver_->done; }
-
-  machine::v1::Machine machine_;
-  trace::v1::FileHeader header_;
-  AddressWindows windows_;
-  ScriptedPort::Script script_ = kNetwork;
-  std::vector<DrivenAccess> accesses_;
-  std::vector<DrivenFetch> fetches_;
-  std::unique_ptr<ScriptedPort> port_;
-  std::unique_ptr<MemoryDriver> driver_;
-  std::unique_ptr<HierarchySm> memory_;
-  SmMemoryCounters counters_;
-  Cycle end_ = 0;
-};
-
-// Issue 0, first step 1 (miss), request leaves 2, leaves the buffer 3, answered 103, data in the same cycle.
-constexpr Cycle kMiss = 103;
 
 TEST_F(SmMemoryTiming, MissAndHit) {
   Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
@@ -295,85 +177,6 @@ TEST_F(SmMemoryTiming, LocalStoresStayUntilTheirLineIsEvicted) {
   EXPECT_EQ(counters_.level[0].requests[static_cast<int>(RequestKind::kWrite)], 1);
 }
 
-TEST_F(SmMemoryTiming, SharedMemoryTakesItsPasses) {
-  Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow);
-  Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow, 16);  // four lanes per bank
-  Add(0, OP_STORE, SPACE_SHARED, kSharedWindow, 8);
-  Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow);
-  Run();
-  EXPECT_THAT(Issued(), ElementsAre(0, 1, 5, 7));
-  EXPECT_THAT(Done(), ElementsAre(1 + 10, 2 + 3 + 10, 6 + 1 + 1, 8 + 10));
-  EXPECT_EQ(driver_->acknowledged[2], 8);
-  EXPECT_EQ(counters_.shared_passes, 1 + 4 + 2 + 1);
-  EXPECT_EQ(counters_.shared_parts, 4);
-}
-
-TEST_F(SmMemoryTiming, AWideWarpHidesItsConflicts) {
-  // 32 lanes on 8: four cycles in the stage anyway.
-  machine_.mutable_core()->set_simd_width(8);
-  Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow, 16);
-  Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow, 32);  // eight passes
-  Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow);
-  Run();
-  EXPECT_THAT(Issued(), ElementsAre(0, 4, 12));
-  EXPECT_THAT(Done(), ElementsAre(1 + 10, 5 + 4 + 10, 13 + 10));
-}
-
-TEST_F(SmMemoryTiming, ConstantsTakeAPassPerAddress) {
-  Add(0, OP_LOAD, SPACE_CONSTANT, kConstantWindow, 0);
-  Add(200, OP_LOAD, SPACE_CONSTANT, kConstantWindow, 0);
-  Add(300, OP_LOAD, SPACE_CONSTANT, kConstantWindow, 4);
-  Add(300, OP_LOAD, SPACE_CONSTANT, kConstantWindow, 0);
-  Run();
-  EXPECT_THAT(Done(), ElementsAre(kMiss, 206, 301 + 31 + 5, 332 + 1 + 5));
-  EXPECT_THAT(Issued(), ElementsAre(0, 200, 300, 332));
-}
-
-TEST_F(SmMemoryTiming, ParametersWithoutAddressHit) {
-  Add(0, OP_LOAD, SPACE_PARAM, 0);
-  accesses_[0].has_addresses = false;
-  Run();
-  EXPECT_THAT(Done(), ElementsAre(6));
-  EXPECT_EQ(counters_.level[2].cache.accesses, 0);
-}
-
-TEST_F(SmMemoryTiming, TexturesHaveTheirCache) {
-  Add(0, OP_TEXTURE, SPACE_TEXTURE, kGlobalMemory);
-  Add(200, OP_TEXTURE, SPACE_TEXTURE, kGlobalMemory);
-  Run();
-  EXPECT_THAT(Done(), ElementsAre(kMiss, 231));
-  EXPECT_EQ(port_->sent[0].request.cache, FirstLevel::kTexture);
-  EXPECT_EQ(Data().accesses, 0);
-}
-
-TEST_F(SmMemoryTiming, GenericAccessesAreSortedByWindow) {
-  Add(0, OP_LOAD, SPACE_GENERIC, 0);
-  for (int lane = 0; lane < 32; ++lane) {
-    accesses_[0].addresses[lane] = (lane % 2 == 0 ? kSharedWindow : kGlobalMemory) + 4 * static_cast<uint64_t>(lane);
-  }
-  Run();
-  EXPECT_THAT(driver_->log, Contains("1 lanes 55555555 of 0 at 11"));
-  EXPECT_THAT(driver_->log, Contains("104 lanes aaaaaaaa of 0 at 104 returned"));
-}
-
-TEST_F(SmMemoryTiming, AtomicsGoToThePartition) {
-  Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
-  Add(200, OP_ATOMIC, SPACE_GLOBAL, kGlobalMemory, 0);
-  Add(400, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
-  Run();
-  EXPECT_THAT(Done(), ElementsAre(kMiss, 200 + kMiss, 400 + kMiss));  // the line is gone
-  EXPECT_EQ(port_->sent[1].request.kind, RequestKind::kAtomic);
-  EXPECT_EQ(port_->sent[1].request.passes, 32);
-  EXPECT_EQ(port_->sent[1].request.bytes, 128);
-}
-
-TEST_F(SmMemoryTiming, AtomicsOfAFewLanesCarryFewOperands) {
-  Add(0, OP_ATOMIC, SPACE_GLOBAL, kGlobalMemory).lanes = 0x7;
-  Run();
-  EXPECT_EQ(port_->sent[0].request.bytes, 12);
-  EXPECT_EQ(port_->sent[0].request.passes, 1);
-}
-
 TEST_F(SmMemoryTiming, WithoutADataCacheLoadsReadSectors) {
   memory().mutable_l1_data()->set_sets(0);
   Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory);
@@ -431,59 +234,6 @@ TEST_F(SmMemoryTiming, ThesisBankConflictsStallFirst) {
   EXPECT_EQ(counters_.data_conflict_cycles, 8);
 }
 
-TEST_F(SmMemoryTiming, FetchesWaitForTheirLine) {
-  fetches_ = {{0, 0}, {0, 64}, {0, 128}, {300, 8}};
-  Run();
-  EXPECT_THAT(driver_->log, Contains("0 fetch 0 1"));
-  EXPECT_THAT(driver_->log, Contains("0 fetch 1 1"));  // the same line
-  // Asked for in 0, sent in 1, there in 102.
-  EXPECT_THAT(driver_->log, Contains("102 arrived 0"));
-  EXPECT_THAT(driver_->log, Contains("102 fetch 0 0"));
-  EXPECT_THAT(driver_->log, Contains("103 arrived 1"));
-  EXPECT_THAT(driver_->log, Contains("104 fetch 2 0"));
-  EXPECT_THAT(driver_->log, Contains("300 fetch 3 0"));
-  EXPECT_EQ(port_->sent[0].request.address, HierarchySm::kProgramBase);
-}
-
-// Who fetches, and which of its fetches have a line by now.
-struct Fetcher final : MemoryClient {
-  void LanesDone(AccessId, LaneMask, Cycle, bool) override {}
-  void StoreAcknowledged(AccessId, Cycle) override {}
-  void WaitsOffCore(AccessId) override {}
-  void FetchArrived(uint32_t fetcher) override { arrived.push_back(fetcher); }
-  void CacheEvent(const CacheNotice&) override {}
-  std::vector<uint32_t> arrived;
-};
-
-// Two that want different lines of one way could otherwise take it from each other for ever.
-TEST_F(SmMemoryTiming, ALineServesWhoAskedForItOnceEvenIfTheCacheHasLostIt) {
-  memory().mutable_l1_instruction()->set_sets(1);
-  memory().mutable_l1_instruction()->set_ways(1);
-  ScriptedPort port(script_);
-  Fetcher fetcher;
-  HierarchySm sm(machine_, windows_, 0, port, fetcher);
-  Cycle now = 0;
-  const auto run_until_arrived = [&](size_t count) {
-    for (; fetcher.arrived.size() < count && now < 1000; ++now) {
-      port.Begin(now);
-      sm.RunCycle(now);
-    }
-  };
-  ASSERT_EQ(sm.Fetch(0, 0, now), FetchResult::kPending);
-  run_until_arrived(1);
-  ASSERT_THAT(fetcher.arrived, ElementsAre(0));
-  ASSERT_EQ(sm.Fetch(128, 1, now), FetchResult::kPending);  // takes the only way before 0 has fetched
-  EXPECT_EQ(sm.Fetch(0, 2, now), FetchResult::kRefused) << "did not ask for the line";
-  EXPECT_EQ(sm.Fetch(8, 0, now), FetchResult::kHit);
-  EXPECT_EQ(sm.Fetch(8, 0, now), FetchResult::kRefused) << "once";
-  run_until_arrived(2);
-  ASSERT_EQ(sm.Fetch(0, 0, now), FetchResult::kPending);
-  EXPECT_EQ(sm.Fetch(256, 1, now), FetchResult::kRefused) << "another line than the one that came";
-  EXPECT_EQ(sm.Fetch(128, 1, now), FetchResult::kRefused) << "which it has given up by that";
-  EXPECT_EQ(sm.Counters(now).level[static_cast<int>(FirstLevel::kInstruction)].cache.hits, 1);
-  run_until_arrived(3);
-}
-
 TEST_F(SmMemoryTiming, TransactionsPerInstruction) {
   Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory, 12).pc = 3;
   Add(0, OP_LOAD, SPACE_SHARED, kSharedWindow).pc = 4;
@@ -523,17 +273,6 @@ TEST_F(SmMemoryTiming, ExplainsWhatItWaitsFor) {
       sm.Explain(),
       "memory stage: OP_LOAD of warp 0, 1 accesses left, waits for an MSHR of the data cache; data cache: 1 MSHRs "
       "in use, 0 of 8 places of the miss queue; 1 requests without a reply");
-}
-
-TEST(LatencyHistogram, BinsAreExactThenFourPerPowerOfTwo) {
-  for (uint64_t cycles = 0; cycles < 100000; ++cycles) {
-    const uint32_t bin = LatencyHistogram::BinOf(cycles);
-    ASSERT_GE(cycles, LatencyHistogram::LowestOf(bin));
-    ASSERT_LT(cycles, LatencyHistogram::LowestOf(bin + 1));
-  }
-  EXPECT_EQ(LatencyHistogram::BinOf(7), 7);
-  EXPECT_EQ(LatencyHistogram::BinOf(9), 8);
-  EXPECT_EQ(LatencyHistogram::BinOf(~uint64_t{0}), LatencyHistogram::kBins - 1);
 }
 
 }  // namespace
