@@ -1,15 +1,9 @@
 """`heddle characterise`: its numbers are those of the commands that show one of them each."""
 import csv
-import fcntl
 import io
 import json
-import os
-import pty
-import struct
-import subprocess
-import termios
 
-from heddle_command import HEDDLE, SAMPLE, SAMPLES, CommandTest, heddle, main, results
+from heddle_command import SAMPLE, SAMPLES, CommandTest, heddle, heddle_on_a_terminal, main, results
 
 
 def table(*arguments):
@@ -82,20 +76,9 @@ class Characterise(CommandTest):
 
     def test_on_a_terminal_the_table_fits_it(self):
         for columns in (80, 120):
-            controller, terminal = pty.openpty()
-            fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-            done = subprocess.Popen([HEDDLE, "characterise", SAMPLE, SAMPLES / "reduction.htrace"], stdout=terminal,
-                                    stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
-            os.close(terminal)
-            text = b""
-            try:
-                while piece := os.read(controller, 1 << 16):
-                    text += piece
-            except OSError:  # the other end is closed
-                pass
-            os.close(controller)
-            self.assertEqual(done.wait(timeout=240), 0)
-            lines = text.decode().replace("\r\n", "\n").splitlines()
+            status, text = heddle_on_a_terminal("characterise", SAMPLE, SAMPLES / "reduction.htrace", columns=columns)
+            self.assertEqual(status, 0)
+            lines = text.decode().splitlines()
             self.assertLessEqual(max(map(len, lines)), columns)
             # Every column of the file is there, and every table names the traces.
             titles = heddle("characterise", SAMPLE).stdout.splitlines()[0].strip("| ").split(" | ")

@@ -1,10 +1,14 @@
 """Runs the built `heddle` for the tests of this folder. CMakeLists.txt says where it is."""
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import signal
+import struct
 import subprocess
 import tempfile
+import termios
 import unittest
 
 HEDDLE = os.environ["HEDDLE"]
@@ -29,6 +33,23 @@ def results(*arguments):
     done = heddle("replay", *arguments, "--json")
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def heddle_on_a_terminal(*arguments, columns=80, stderr=subprocess.DEVNULL):
+    """Runs `heddle` with a terminal as its output; exit status, and the bytes that the terminal got, lines as in files."""
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    running = subprocess.Popen([HEDDLE, *map(str, arguments)], stdout=terminal, stdin=subprocess.DEVNULL,
+                               stderr=terminal if stderr is subprocess.STDOUT else stderr)
+    os.close(terminal)
+    shown = b""
+    try:
+        while piece := os.read(controller, 1 << 16):
+            shown += piece
+    except OSError:  # the other end is closed
+        pass
+    os.close(controller)
+    return running.wait(timeout=240), shown.replace(b"\r\n", b"\n")
 
 
 class CommandTest(unittest.TestCase):

@@ -2,13 +2,12 @@
 import json
 import os
 import pathlib
-import pty
 import re
 import subprocess
 import unicodedata
 import xml.dom.minidom
 
-from heddle_command import BUILD, HEDDLE, SAMPLES, CommandTest, heddle, main
+from heddle_command import BUILD, HEDDLE, SAMPLES, CommandTest, heddle, heddle_on_a_terminal, main
 
 TAINT = os.environ["HEDDLE_TAINT_TRACE"]
 # A colour, a title, markup, another writing direction, a line end, a colour by C1, quotes.
@@ -172,20 +171,10 @@ class HostileText(CommandTest):
         self.run_clean("replay", SAMPLE, "--divergence", "\x1b[31m", status=2)
 
     def test_on_a_terminal(self):
-        controller, terminal = pty.openpty()
-        done = subprocess.Popen([HEDDLE, "trace", "limits", str(self.trace)], stdout=terminal, stderr=terminal,
-                                stdin=subprocess.DEVNULL)
-        os.close(terminal)
-        shown = b""
-        try:
-            while piece := os.read(controller, 1 << 16):
-                shown += piece
-        except OSError:  # the other end is closed
-            pass
-        os.close(controller)
-        self.assertEqual(done.wait(timeout=240), 0)
+        status, shown = heddle_on_a_terminal("trace", "limits", self.trace, stderr=subprocess.STDOUT)
+        self.assertEqual(status, 0)
         self.assertIn(b"RED", shown)
-        self.assertEqual(acting(shown.replace(b"\r\n", b"\n")), [])
+        self.assertEqual(acting(shown), [])
 
     def test_long_names_are_cut(self):
         self.taint(SAMPLE, self.trace, "k" * 60_000)

@@ -2,6 +2,7 @@
 #include "absl/strings/str_format.h"
 #include "tools/capture/commands.h"
 #include "tools/heddle/option_checks.h"
+#include "tools/heddle/with_thousands.h"
 #include "traces/format/add_last_writers.h"
 #include "traces/format/last_writer_tracker.h"
 #include "traces/format/printable.h"
@@ -9,16 +10,7 @@
 
 namespace heddle::tracegen {
 
-namespace {
-
-// 1234567 -> "1,234,567".
-std::string WithThousands(uint64_t number) {
-  std::string text = absl::StrCat(number);
-  for (int i = static_cast<int>(text.size()) - 3; i > 0; i -= 3) text.insert(static_cast<size_t>(i), 1, ',');
-  return text;
-}
-
-}  // namespace
+using tools::WithThousands;
 
 void Tell(const std::string& line) { absl::FPrintF(stderr, "heddle-capture: %s\n", trace::PrintableText(line)); }
 

@@ -9,12 +9,6 @@
 
 namespace heddle::tools {
 
-std::string WithThousands(uint64_t number) {
-  std::string text = std::to_string(number);
-  for (int i = static_cast<int>(text.size()) - 3; i > 0; i -= 3) text.insert(i, 1, ',');
-  return text;
-}
-
 std::string WithUnit(uint64_t bytes) {
   constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
   if (bytes < 1000) return absl::StrCat(bytes, " B");

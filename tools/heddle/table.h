@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "tools/heddle/with_thousands.h"
+
 namespace heddle::tools {
 
-// 1234567 -> "1,234,567".
-std::string WithThousands(uint64_t number);
 // Bytes in the largest unit that leaves a number of at least 1: "982 B", "1.4 MB" (1 kB = 1000 B).
 std::string WithUnit(uint64_t bytes);
 // Fixed number of decimals.

@@ -31,8 +31,7 @@ constexpr uint64_t kLaunchNanoseconds = 3000;
 constexpr uint64_t kInstructionsPerNanosecond = 1000;
 // Largest constant memory that programs are told of (CUDA C++ Programming Guide); more is accepted.
 constexpr uint32_t kShownConstantBytes = 64 << 10;
-// Size of a kernel's parameters (same table, since CUDA 12.1: more from compute capability 7.0 on).
-constexpr uint32_t kMaxParameterBytes = 32764;
+// Size of a kernel's parameters below compute capability 7.0 (same table).
 constexpr uint32_t kMaxParameterBytesBefore70 = 4096;
 
 // What a launch can print; more is lost, as from the full buffer of a device.
@@ -196,7 +195,6 @@ device::DeviceLimits Device::Limits() const {
   limits.max_static_shared_bytes = kMaxStaticShared;
   limits.max_shared_bytes = kMaxShared;
   limits.max_constant_bytes = kShownConstantBytes;
-  limits.max_parameter_bytes = kMaxParameterBytes;
   limits.warp_width = kWarpWidth;
   return limits;
 }
@@ -244,10 +242,13 @@ Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* lau
                                                 " bytes of parameters, but ", request.parameters.size(), " are given")};
   }
   const bool old = launch->module->capability() < 70;
-  if (const uint32_t most = old ? kMaxParameterBytesBefore70 : kMaxParameterBytes; info.parameter_bytes > most) {
-    return {Error::kInvalidLaunch, absl::StrCat("kernel '", info.shown_name, "' takes ", info.parameter_bytes,
-                                                " bytes of parameters, but a device has room for ", most,
-                                                old ? "; from -arch=sm_70 on there is room for 32764" : "")};
+  if (const uint32_t most = old ? kMaxParameterBytesBefore70 : device::kMaxParameterBytes;
+      info.parameter_bytes > most) {
+    return {
+        Error::kInvalidLaunch,
+        absl::StrCat("kernel '", info.shown_name, "' takes ", info.parameter_bytes,
+                     " bytes of parameters, but a device has room for ", most,
+                     old ? absl::StrCat("; from -arch=sm_70 on there is room for ", device::kMaxParameterBytes) : "")};
   }
   for (uint64_t dependency : request.dependencies) {
     if (dependency >= launches_) {

@@ -6,11 +6,12 @@
 
 #include "tracegen/runtime/cuda/code_image.h"
 #include "tracegen/runtime/cuda/timeline.h"
+#include "tracegen/runtime/protocol/device_types.h"
 
 namespace heddle::cuda {
 
-// Most bytes of arguments that a kernel may take; below compute capability 7.0 the device process refuses earlier.
-inline constexpr size_t kMaxParameterBytes = 32764;
+// Below compute capability 7.0 the device process refuses earlier.
+using device::kMaxParameterBytes;
 
 struct LaunchShape {
   dim3 grid;

@@ -130,6 +130,9 @@ struct LaunchReply {
 
 enum class TransferDirection : uint8_t { kHostToDevice = 1, kDeviceToHost = 2, kDeviceToDevice = 3, kFill = 4 };
 
+// Most bytes of a kernel's parameters, from compute capability 7.0 on (CUDA C++ Programming Guide, since CUDA 12.1).
+inline constexpr uint32_t kMaxParameterBytes = 32764;
+
 // Limits of the device (compute capability 7.0; CUDA C++ Programming Guide, table of technical specifications).
 struct DeviceLimits {
   uint64_t total_bytes = 0;  // of device memory
@@ -140,7 +143,7 @@ struct DeviceLimits {
   uint32_t max_static_shared_bytes = 48 << 10;  // per block
   uint32_t max_shared_bytes = 96 << 10;         // per block, dynamic shared memory included
   uint32_t max_constant_bytes = 64 << 10;
-  uint32_t max_parameter_bytes = 32764;
+  uint32_t max_parameter_bytes = kMaxParameterBytes;
   uint32_t warp_width = 32;
 };
 
