@@ -23,36 +23,45 @@ constexpr uint32_t kAccesses = 1000;  // of a thread
 constexpr uint64_t kChunkBytes = uint64_t{kThreads} * kAccesses * sizeof(uint32_t);
 static_assert(kBlocks * kChunkBytes > 28u << 20);
 
-class Decoding : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    const trace::testing::TemporaryFile file("decoding.htrace");
-    trace::WriterOptions options;
-    options.chunk_thread_instructions = 1;
-    auto writer = trace::TraceWriter::Create(file.path(), trace::testing::MakeHeader(), options).value();
-    ProgramBuilder loop("loop");
-    ASSERT_TRUE(writer->AddProgram(loop.Block("head").Load().Branch("exit", "head").Block("exit").Exit().Build()).ok());
-    ASSERT_TRUE(writer->BeginLaunch(trace::testing::MakeLaunch(0, kBlocks, kThreads)).ok());
-    std::vector<uint8_t> decisions(kAccesses, 1);
-    decisions.back() = 0;
-    for (uint32_t block = 0; block < kBlocks; ++block) {
+// A launch whose blocks are recorded in so many parts, each a chunk.
+std::unique_ptr<trace::TraceReader> Record(uint32_t parts) {
+  const trace::testing::TemporaryFile file("decoding.htrace");
+  trace::WriterOptions options;
+  options.chunk_thread_instructions = 1;
+  auto writer = trace::TraceWriter::Create(file.path(), trace::testing::MakeHeader(), options).value();
+  ProgramBuilder loop("loop");
+  EXPECT_TRUE(writer->AddProgram(loop.Block("head").Load().Branch("exit", "head").Block("exit").Exit().Build()).ok());
+  EXPECT_TRUE(writer->BeginLaunch(trace::testing::MakeLaunch(0, kBlocks, kThreads)).ok());
+  const uint32_t of_part = kAccesses / parts;
+  std::vector<uint8_t> decisions(of_part, 1);
+  for (uint32_t block = 0; block < kBlocks; ++block) {
+    for (uint32_t part = 0; part < parts; ++part) {
+      const bool last = part + 1 == parts;
+      decisions.back() = last ? 0 : 1;
       std::vector<std::vector<uint64_t>> addresses(kThreads);
       std::vector<trace::ThreadRecord> records;
       for (uint32_t thread = 0; thread < kThreads; ++thread) {
-        for (uint64_t i = 0; i < kAccesses; ++i) {
+        for (uint64_t i = part * of_part; i < (part + 1) * of_part; ++i) {
           addresses[thread].push_back(0x1000'0000 + ((block * kThreads + thread) * 977 + i * 331) % 4096 * 4);
         }
         records.push_back({decisions, addresses[thread]});
+        records.back().exited = last;
       }
-      ASSERT_TRUE(writer->AddBlock(block, records, trace::TraceWriter::kNoExpectation).ok());
+      std::vector<uint64_t> consumed(kThreads);
+      EXPECT_TRUE(parts == 1 ? writer->AddBlock(block, records, trace::TraceWriter::kNoExpectation).ok()
+                             : writer->AddBlockPart(block, records, last, consumed).ok());
     }
-    ASSERT_TRUE(writer->EndLaunch().ok());
-    ASSERT_TRUE(writer->Finish().ok());
-    reader_ = trace::TraceReader::Open(trace::FromMemory(trace::testing::ReadFile(file.path())), "decoding")
-                  .value()
-                  .release();
-    ASSERT_EQ(reader_->launches()[0].chunks.size(), kBlocks);
   }
+  EXPECT_TRUE(writer->EndLaunch().ok());
+  EXPECT_TRUE(writer->Finish().ok());
+  auto reader = trace::TraceReader::Open(trace::FromMemory(trace::testing::ReadFile(file.path())), "decoding").value();
+  EXPECT_EQ(reader->launches()[0].chunks.size(), kBlocks * parts);
+  return reader;
+}
+
+class Decoding : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { reader_ = Record(1).release(); }
   static void TearDownTestSuite() { delete reader_; }
 
   // Every block of the launch is resident from the beginning to the end.
@@ -78,12 +87,12 @@ class Decoding : public testing::Test {
   }
   static std::vector<result::v1::Result> Run(const machine::v1::Machine& machine,
                                              const std::vector<Configuration>& runs, uint64_t cache_bytes,
-                                             DecodingCounters& decoding) {
+                                             DecodingCounters& decoding, const trace::TraceReader* reader = reader_) {
     ReplayOptions options;
     options.machine = machine;
     options.cache_bytes = cache_bytes;
     options.decoding = &decoding;
-    auto results = Replay(*reader_, runs, options);
+    auto results = Replay(*reader, runs, options);
     EXPECT_TRUE(results.ok()) << results.status();
     return results.ok() ? *std::move(results) : std::vector<result::v1::Result>();
   }
@@ -128,6 +137,22 @@ TEST_F(Decoding, WithLessMemoryChunksAreDecodedAgainAFewTimes) {
   EXPECT_GT(decoding.again, 0);
   EXPECT_LE(decoding.chunks, 2 * 16 * kBlocks);
   EXPECT_LE(decoding.most_bytes, kBytes + 4 * kChunkBytes);
+}
+
+// Threads come to the next part of their block one after the other.
+TEST_F(Decoding, WithLessMemoryThePartsOfBlocksAreDecodedAgainAFewTimes) {
+  constexpr uint32_t kParts = 4;
+  constexpr uint64_t kBytes = 2u << 20;
+  const auto reader = Record(kParts);
+  DecodingCounters enough;
+  const auto expected = Run(Wide(), Schedulers({"gto"}), ReplayOptions::kDefaultCacheBytes, enough, reader.get());
+  EXPECT_EQ(enough.chunks, kParts * kBlocks);
+  DecodingCounters decoding;
+  const auto results = Run(Wide(), Schedulers({"gto"}), kBytes, decoding, reader.get());
+  ASSERT_EQ(results.size(), expected.size());
+  EXPECT_EQ(results[0].launch(0).ShortDebugString(), expected[0].launch(0).ShortDebugString());
+  EXPECT_GT(decoding.again, 0);
+  EXPECT_LE(decoding.chunks, 16 * kParts * kBlocks);
 }
 
 TEST_F(Decoding, ABatchKeepsWhatItsBlocksRead) {
