@@ -24,13 +24,6 @@ using trace::v1::Certificate;
 
 constexpr uint32_t kRecordedWarpWidth = 32;  // of capture
 
-// By launch; the last one where there are several.
-std::map<uint32_t, const Certificate*> ByLaunch(const trace::TraceReader& reader) {
-  std::map<uint32_t, const Certificate*> certificates;
-  for (const Certificate& certificate : reader.certificates()) certificates[certificate.launch()] = &certificate;
-  return certificates;
-}
-
 std::string PerCent(uint64_t part, uint64_t whole) {
   // What another order ran more often than the recorded one counts as changed, too.
   if (part > whole) return "more than 100 %";
@@ -299,11 +292,10 @@ void AddEarlyEnd(const trace::TraceReader& reader, std::vector<std::string>& not
 std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
                                        const std::vector<const trace::LaunchView*>& launches) {
   std::vector<std::string> notes;
-  const std::map<uint32_t, const Certificate*> certificates = ByLaunch(reader);
   std::map<std::string, KernelValidity> kernels;
   for (const trace::LaunchView* launch : launches) {
-    const auto found = certificates.find(launch->launch.id());
-    kernels[launch->program->name()].Add(*launch, found == certificates.end() ? nullptr : found->second);
+    const auto certificates = reader.CertificatesOf(launch->launch.id());  // the last one counts
+    kernels[launch->program->name()].Add(*launch, certificates.empty() ? nullptr : &certificates.back());
   }
   AddPartialLaunches(kernels, notes);
   AddWaits(kernels, notes);
@@ -326,8 +318,8 @@ absl::Status CheckLockstep(const trace::TraceReader& reader, const trace::Launch
                            const PolicyInfo& divergence, const ReplayOptions& options) {
   const bool narrow = options.machine.core().warp_size() < kRecordedWarpWidth;
   if (options.force_regrouping || (divergence.traits.static_warps && !narrow)) return absl::OkStatus();
-  for (const Certificate& certificate : reader.certificates()) {
-    if (certificate.launch() != launch.launch.id() || certificate.hand_off_size() == 0) continue;
+  for (const Certificate& certificate : reader.CertificatesOf(launch.launch.id())) {
+    if (certificate.hand_off_size() == 0) continue;
     const auto place = [&](uint32_t pc) { return trace::InstructionPlace(reader.header(), *launch.program, pc); };
     const trace::v1::WarpHandOff& first = certificate.hand_off(0);
     const bool overwrites = launch.program->instruction(first.reader()).op() == trace::v1::OP_STORE;

@@ -145,10 +145,8 @@ absl::Status CheckWarpLocks(const trace::TraceReader& reader, const trace::Launc
   if (!divergence.traits.waits_at_post_dominators) return absl::OkStatus();
   const uint32_t warp_size = options.machine.core().warp_size();
   absl::Status status = CheckWarpLocks(launch, warp_size);
-  for (const trace::v1::Certificate& certificate : reader.certificates()) {
-    if (status.ok() && certificate.launch() == launch.launch.id()) {
-      status = CheckWarpLocks(launch, certificate, warp_size);
-    }
+  for (const trace::v1::Certificate& certificate : reader.CertificatesOf(launch.launch.id())) {
+    if (status.ok()) status = CheckWarpLocks(launch, certificate, warp_size);
   }
   if (status.ok()) return status;
   return absl::Status(status.code(), absl::StrCat("under ", divergence.name, " ", status.message()));

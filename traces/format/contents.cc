@@ -38,6 +38,7 @@ class Loader {
                       &Loader::ReadRecords, &Loader::CheckTotals}) {
       if (absl::Status status = (this->*step)(); !status.ok()) return status;
     }
+    std::ranges::stable_sort(out_.certificates, {}, &v1::Certificate::launch);
     return absl::OkStatus();
   }
 

@@ -22,7 +22,7 @@ struct Contents {
   std::vector<Program> programs;
   std::vector<LaunchView> launches;
   std::vector<v1::Transfer> transfers;
-  std::vector<v1::Certificate> certificates;
+  std::vector<v1::Certificate> certificates;  // by launch
   std::vector<v1::Annotation> annotations;
   // Of texts that were not printable, and have been made so: how many, the frame of the first, and what it says.
   uint64_t unprintable_texts = 0;

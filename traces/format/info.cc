@@ -248,8 +248,8 @@ absl::StatusOr<TraceInfo> DescribeTrace(const TraceReader& reader) {
     launch.thread_instructions = view.totals.thread_instructions();
     launch.accesses = view.totals.accesses();
     launch.chunks = view.totals.chunks();
-    for (const v1::Certificate& certificate : reader.certificates()) {
-      if (certificate.launch() == launch.id) launch.certificate = certificate;
+    if (const auto certificates = reader.CertificatesOf(launch.id); !certificates.empty()) {
+      launch.certificate = certificates.back();
     }
     DivergenceMeter meter(*view.program, launch.divergence);
     std::map<Pc, ColumnInfo> columns;

@@ -91,6 +91,10 @@ std::span<const Program> TraceReader::programs() const { return state_->contents
 std::span<const LaunchView> TraceReader::launches() const { return state_->contents.launches; }
 std::span<const v1::Transfer> TraceReader::transfers() const { return state_->contents.transfers; }
 std::span<const v1::Certificate> TraceReader::certificates() const { return state_->contents.certificates; }
+
+std::span<const v1::Certificate> TraceReader::CertificatesOf(uint32_t launch) const {
+  return std::ranges::equal_range(certificates(), launch, {}, &v1::Certificate::launch);
+}
 std::span<const v1::Annotation> TraceReader::annotations() const { return state_->contents.annotations; }
 uint64_t TraceReader::unprintable_texts() const { return state_->contents.unprintable_texts; }
 std::string TraceReader::first_unprintable_text() const {

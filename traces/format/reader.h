@@ -60,7 +60,8 @@ class TraceReader {
   std::span<const Program> programs() const;
   std::span<const LaunchView> launches() const;  // all, in order of the run
   std::span<const v1::Transfer> transfers() const;
-  std::span<const v1::Certificate> certificates() const;
+  std::span<const v1::Certificate> certificates() const;  // by launch, those of a launch in order of the file
+  std::span<const v1::Certificate> CertificatesOf(uint32_t launch) const;
   std::span<const v1::Annotation> annotations() const;
 
   // The texts of all of these are printable (printable.h). Of those that were not before they were read: how many, and
