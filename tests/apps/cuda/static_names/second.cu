@@ -1,7 +1,7 @@
 #define START 3
 #include "names.h"
 
-// A texture of its own, too, here: those of headers keep their name, and are not found.
+// A texture of its own, too, here: with -rdc=true those of headers are not found.
 static texture<int, 1, cudaReadModeElementType> line;
 static __global__ void Fetch(int* out) { *out = tex1Dfetch(line, 1); }
 
