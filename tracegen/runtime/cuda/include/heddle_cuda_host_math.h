@@ -79,38 +79,9 @@ HEDDLE_SINGLE(normcdf)
 HEDDLE_SINGLE(normcdfinv)
 #undef HEDDLE_SINGLE
 
-// --- the smaller and the larger number
-
-#define HEDDLE_MIN_MAX(type)                                     \
-  HEDDLE_HOST type min(type x, type y) { return x < y ? x : y; } \
-  HEDDLE_HOST type max(type x, type y) { return x > y ? x : y; }
-HEDDLE_MIN_MAX(int)
-HEDDLE_MIN_MAX(unsigned int)
-HEDDLE_MIN_MAX(long)
-HEDDLE_MIN_MAX(unsigned long)
-HEDDLE_MIN_MAX(long long)
-HEDDLE_MIN_MAX(unsigned long long)
-#undef HEDDLE_MIN_MAX
-HEDDLE_HOST float min(float x, float y) { return ::fminf(x, y); }
-HEDDLE_HOST float max(float x, float y) { return ::fmaxf(x, y); }
-HEDDLE_HOST double min(double x, double y) { return ::fmin(x, y); }
-HEDDLE_HOST double max(double x, double y) { return ::fmax(x, y); }
-#define HEDDLE_MIXED_MIN_MAX(wide, narrow)                                        \
-  HEDDLE_HOST wide min(narrow x, wide y) { return min(static_cast<wide>(x), y); } \
-  HEDDLE_HOST wide min(wide x, narrow y) { return min(x, static_cast<wide>(y)); } \
-  HEDDLE_HOST wide max(narrow x, wide y) { return max(static_cast<wide>(x), y); } \
-  HEDDLE_HOST wide max(wide x, narrow y) { return max(x, static_cast<wide>(y)); }
-HEDDLE_MIXED_MIN_MAX(unsigned int, int)
-HEDDLE_MIXED_MIN_MAX(unsigned long, long)
-HEDDLE_MIXED_MIN_MAX(unsigned long long, long long)
-HEDDLE_MIXED_MIN_MAX(double, float)
-#undef HEDDLE_MIXED_MIN_MAX
-HEDDLE_HOST unsigned int umin(unsigned int x, unsigned int y) { return min(x, y); }
-HEDDLE_HOST unsigned int umax(unsigned int x, unsigned int y) { return max(x, y); }
-HEDDLE_HOST long long llmin(long long x, long long y) { return min(x, y); }
-HEDDLE_HOST long long llmax(long long x, long long y) { return max(x, y); }
-HEDDLE_HOST unsigned long long ullmin(unsigned long long x, unsigned long long y) { return min(x, y); }
-HEDDLE_HOST unsigned long long ullmax(unsigned long long x, unsigned long long y) { return max(x, y); }
+#define HEDDLE_SIDE HEDDLE_HOST
+#include "heddle_cuda_min_max.h"
+#undef HEDDLE_SIDE
 
 #undef HEDDLE_HOST
 

@@ -293,36 +293,9 @@ HEDDLE_DEVICE long long llabs(long long x) { return x < 0 ? -x : x; }
 HEDDLE_DEVICE float abs(float x) { return __builtin_fabsf(x); }
 HEDDLE_DEVICE double abs(double x) { return __builtin_fabs(x); }
 
-#define HEDDLE_MIN_MAX(type)                                       \
-  HEDDLE_DEVICE type min(type x, type y) { return x < y ? x : y; } \
-  HEDDLE_DEVICE type max(type x, type y) { return x > y ? x : y; }
-HEDDLE_MIN_MAX(int)
-HEDDLE_MIN_MAX(unsigned int)
-HEDDLE_MIN_MAX(long)
-HEDDLE_MIN_MAX(unsigned long)
-HEDDLE_MIN_MAX(long long)
-HEDDLE_MIN_MAX(unsigned long long)
-#undef HEDDLE_MIN_MAX
-#define HEDDLE_MIXED_MIN_MAX(wide, narrow)                                          \
-  HEDDLE_DEVICE wide min(narrow x, wide y) { return min(static_cast<wide>(x), y); } \
-  HEDDLE_DEVICE wide min(wide x, narrow y) { return min(x, static_cast<wide>(y)); } \
-  HEDDLE_DEVICE wide max(narrow x, wide y) { return max(static_cast<wide>(x), y); } \
-  HEDDLE_DEVICE wide max(wide x, narrow y) { return max(x, static_cast<wide>(y)); }
-HEDDLE_MIXED_MIN_MAX(unsigned int, int)
-HEDDLE_MIXED_MIN_MAX(unsigned long, long)
-HEDDLE_MIXED_MIN_MAX(unsigned long long, long long)
-HEDDLE_DEVICE float min(float x, float y) { return __builtin_fminf(x, y); }
-HEDDLE_DEVICE float max(float x, float y) { return __builtin_fmaxf(x, y); }
-HEDDLE_DEVICE double min(double x, double y) { return __builtin_fmin(x, y); }
-HEDDLE_DEVICE double max(double x, double y) { return __builtin_fmax(x, y); }
-HEDDLE_MIXED_MIN_MAX(double, float)
-#undef HEDDLE_MIXED_MIN_MAX
-HEDDLE_DEVICE unsigned int umin(unsigned int x, unsigned int y) { return min(x, y); }
-HEDDLE_DEVICE unsigned int umax(unsigned int x, unsigned int y) { return max(x, y); }
-HEDDLE_DEVICE long long llmin(long long x, long long y) { return min(x, y); }
-HEDDLE_DEVICE long long llmax(long long x, long long y) { return max(x, y); }
-HEDDLE_DEVICE unsigned long long ullmin(unsigned long long x, unsigned long long y) { return min(x, y); }
-HEDDLE_DEVICE unsigned long long ullmax(unsigned long long x, unsigned long long y) { return max(x, y); }
+#define HEDDLE_SIDE HEDDLE_DEVICE
+#include "heddle_cuda_min_max.h"
+#undef HEDDLE_SIDE
 
 #undef HEDDLE_CALL
 #undef HEDDLE_FAST
