@@ -73,6 +73,17 @@ int main() {
   DRIVER(cuMemSetAccess(next, 3 * piece, &access, 1));
   DRIVER(cuMemcpyDtoH(host, next, 3 * piece));
   EXPECT(host[0] == 2 && host[2 * in_piece - 1] == 2 && host[2 * in_piece] == 7);
+  // What is not mapped keeps its contents, too.
+  DRIVER(cuMemUnmap(next, 2 * piece));
+  DRIVER(cuMemMap(next, piece, 0, second, 0));
+  DRIVER(cuMemSetAccess(next, piece, &access, 1));
+  Add<<<in_piece / 1024, 1024>>>(reinterpret_cast<int*>(next), in_piece, 40);
+  DRIVER(cuCtxSynchronize());
+  DRIVER(cuMemUnmap(next, piece));
+  DRIVER(cuMemMap(next, 2 * piece, 0, second, 0));
+  DRIVER(cuMemSetAccess(next, 2 * piece, &access, 1));
+  DRIVER(cuMemcpyDtoH(host, next, 2 * piece));
+  EXPECT(host[0] == 42 && host[in_piece - 1] == 42 && host[in_piece] == 2 && host[2 * in_piece - 1] == 2);
   DRIVER(cuMemRelease(first));
   DRIVER(cuMemRelease(second));
   EXPECT(cuMemRelease(second) == CUDA_ERROR_INVALID_VALUE);

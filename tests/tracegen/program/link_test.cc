@@ -112,6 +112,13 @@ __global__ void k(S* s, int* out) { out[threadIdx.x] = s[threadIdx.x].x; })");
   EXPECT_THAT(snippet.Starting("ld.global.u8"), SizeIs(4));
 }
 
+TEST(Links, AVolatileUnalignedWordIsReadByteByByte) {
+  const Snippet snippet = MustRead(R"(struct __attribute__((packed)) S { char c; int x; };
+__global__ void k(volatile S* s, int* out) { out[threadIdx.x] = s[threadIdx.x].x; })");
+  ExpectTotal(snippet);
+  EXPECT_THAT(snippet.Starting("ld.volatile.global.u8"), SizeIs(4));
+}
+
 TEST(Links, UnalignedNumberIsWrittenByteByByte) {
   const Snippet snippet = MustRead(R"(__global__ void k(const double* in, char* out) {
   const double value = in[threadIdx.x];
