@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/traces/program_builder.h"
+#include "tools/heddle/trace_findings.h"
 #include "traces/format/writer.h"
 
 namespace heddle::tools {
@@ -59,6 +60,35 @@ TEST(CertificateText, LaunchesAreListedOrSummedUp) {
   EXPECT_THAT(summed, AllOf(HasSubstr("\n  launches  instruction"), HasSubstr("618"), HasSubstr("6 (0.97 %)"),
                             Not(HasSubstr("1.46"))));
   EXPECT_THAT(summed, HasSubstr("\n         3  k       2 orders, seeds 0 to 1  1 branch and 0 accesses changed  no\n"));
+}
+
+TEST(FindingsText, LaunchesAreListedOrSummedUp) {
+  trace::testing::TemporaryFile file("findings");
+  auto writer = trace::TraceWriter::Create(file.path(), trace::testing::MakeHeader());
+  ASSERT_TRUE((*writer)->AddProgram(trace::testing::ProgramBuilder("k").Block("a").Store().Exit().Build()).ok());
+  for (uint32_t launch = 0; launch < 3; ++launch) {
+    ASSERT_TRUE((*writer)->BeginLaunch(trace::testing::MakeLaunch(0, 1, 1)).ok());
+    const std::vector<uint64_t> addresses(1, 64);
+    ASSERT_TRUE((*writer)
+                    ->AddBlock(0, std::vector<trace::ThreadRecord>{{{}, addresses}}, trace::TraceWriter::kNoExpectation)
+                    .ok());
+    ASSERT_TRUE((*writer)->EndLaunch().ok());
+    trace::v1::Certificate certificate;
+    certificate.set_launch(launch);
+    certificate.add_race()->set_places(100 + launch);
+    certificate.add_warp_wait()->set_lock(true);
+    certificate.mutable_warp_wait(0)->set_count(7);
+    ASSERT_TRUE((*writer)->AddCertificate(certificate).ok());
+  }
+  ASSERT_TRUE((*writer)->Finish().ok());
+  const auto reader = trace::TraceReader::Open(file.path());
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_THAT(FindingsText(**reader, true),
+              AllOf(HasSubstr("\n  launch  stored by"), HasSubstr("overwritten     100"),
+                    HasSubstr("overwritten     102"), HasSubstr("a lock      7"), Not(HasSubstr("Reads outside"))));
+  EXPECT_THAT(FindingsText(**reader, false),
+              AllOf(HasSubstr("\n  launches  stored by"), HasSubstr("overwritten     303"), HasSubstr("a lock     21"),
+                    Not(HasSubstr("102"))));
 }
 
 }  // namespace

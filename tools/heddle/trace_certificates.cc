@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/heddle/finding_table.h"
 #include "tools/heddle/instruction_text.h"
 #include "tools/heddle/table.h"
 #include "traces/format/kernel_name.h"
@@ -18,7 +19,6 @@ using trace::LaunchInfo;
 using trace::v1::Certificate;
 
 constexpr Table::Align kLeft = Table::Align::kLeft;
-constexpr size_t kMostRows = 200;  // of a table
 
 std::string Orders(const Certificate& certificate) {
   if (certificate.runs() == 0) return "not certified";
@@ -57,10 +57,6 @@ std::string Share(uint64_t part, uint64_t whole) {
                       Decimal(100 * static_cast<double>(part) / static_cast<double>(whole), 2), " %)");
 }
 
-std::string More(size_t rows) {
-  return rows <= kMostRows ? "" : absl::StrCat("  and ", rows - kMostRows, " more, see --json\n");
-}
-
 // What tables have of an instruction.
 struct Place {
   std::string name;
@@ -70,7 +66,13 @@ struct Place {
 // Rows of the three tables, by launch, or summed up over the launches of a program that came out alike.
 class Rows {
  public:
-  Rows(const trace::TraceReader& reader, bool per_launch) : reader_(reader), per_launch_(per_launch) {}
+  Rows(const trace::TraceReader& reader, bool per_launch)
+      : reader_(reader),
+        per_launch_(per_launch),
+        hand_offs_(
+            per_launch,
+            {{"stored by", kLeft}, {"source", kLeft}, {"used by", kLeft}, {"source", kLeft}, {"how", kLeft}, {"times"}},
+            5) {}
 
   void Add(const trace::LaunchView& launch, const Certificate& certificate) {
     // By launch nothing is ever added to a row: its number is part of the key.
@@ -86,9 +88,11 @@ class Rows {
       change.threads += variance.threads();
     }
     for (const trace::v1::WarpHandOff& hand_off : certificate.hand_off()) {
-      HandOff& row = hand_offs_[{scope, hand_off.writer(), hand_off.reader()}];
-      Begin(row, launch);
-      row.count += hand_off.count();
+      const Place writer = PlaceOf(*launch.program, hand_off.writer());
+      const Place user = PlaceOf(*launch.program, hand_off.reader());
+      hand_offs_.Add(launch, absl::StrCat(hand_off.writer(), " ", hand_off.reader()), hand_off.count(),
+                     {writer.name, writer.source, user.name, user.source,
+                      UseOfStored(launch.program->instruction(hand_off.reader()).op())});
     }
   }
 
@@ -101,10 +105,10 @@ class Rows {
                        std::get<2>(key), std::get<3>(key) ? "yes" : "no"});
     });
     std::string text = absl::StrCat("\nCertificates: launches that ran again with threads and blocks in other orders\n",
-                                    launches.Text(2), More(outcomes_.size()));
+                                    launches.Text(2), MoreRows(outcomes_.size()));
     if (!changes_.empty()) absl::StrAppend(&text, ChangesText(first));
-    if (!hand_offs_.empty()) absl::StrAppend(&text, HandOffsText(first));
-    return text;
+    return absl::StrCat(
+        text, hand_offs_.Text("Shared memory through which threads of a warp pass data without synchronization"));
   }
 
  private:
@@ -119,23 +123,19 @@ class Rows {
     uint64_t addresses = 0;
     uint64_t threads = 0;
   };
-  struct HandOff : Row {
-    uint64_t count = 0;
-  };
 
   void Begin(Row& row, const trace::LaunchView& launch) const {
     row.program = launch.program;
     row.number = per_launch_ ? launch.launch.id() : row.number + 1;
   }
   Place PlaceOf(const trace::Program& program, trace::Pc pc) const {
-    const trace::v1::Instruction& instruction = program.instruction(pc);
-    return {absl::StrCat(instruction.mnemonic(), " at ", uint64_t{pc} * 8), SourcePlace(reader_.header(), instruction)};
+    return {InstructionName(program, pc), SourcePlace(reader_.header(), program.instruction(pc))};
   }
   template <typename Rows, typename Show>
   static void ForSome(const Rows& rows, const Show& show) {
     size_t shown = 0;
     for (const auto& [key, row] : rows) {
-      if (shown++ == kMostRows) return;
+      if (shown++ == kMostFindings) return;
       show(key, row);
     }
   }
@@ -157,37 +157,18 @@ class Rows {
       more_than_ran |= row.decisions > row.executions || row.addresses > row.executions;
     });
     return absl::StrCat("\nInstructions that changed (of the orders, that with the most changes)\n", table.Text(2),
-                        More(changes_.size()),
+                        MoreRows(changes_.size()),
                         more_than_ran
                             ? "  more than ran: another order ran the instruction more often than this trace, "
                               "and each run more counts as changed\n"
                             : "");
   }
 
-  std::string HandOffsText(const char* first) const {
-    Table table({{first},
-                 {"stored by", kLeft},
-                 {"source", kLeft},
-                 {"used by", kLeft},
-                 {"source", kLeft},
-                 {"how", kLeft},
-                 {"times"}});
-    ForSome(hand_offs_, [&](const auto& key, const HandOff& row) {
-      const Place writer = PlaceOf(*row.program, std::get<1>(key));
-      const Place user = PlaceOf(*row.program, std::get<2>(key));
-      const bool overwritten = row.program->instruction(std::get<2>(key)).op() == trace::v1::OP_STORE;
-      table.AddRow({absl::StrCat(row.number), writer.name, writer.source, user.name, user.source,
-                    overwritten ? "overwritten" : "loaded", WithThousands(row.count)});
-    });
-    return absl::StrCat("\nShared memory through which threads of a warp pass data without synchronization\n",
-                        table.Text(2), More(hand_offs_.size()));
-  }
-
   const trace::TraceReader& reader_;
   const bool per_launch_;
   std::map<std::tuple<uint64_t, std::string, std::string, bool>, Outcomes> outcomes_;
   std::map<std::pair<uint64_t, trace::Pc>, Change> changes_;
-  std::map<std::tuple<uint64_t, trace::Pc, trace::Pc>, HandOff> hand_offs_;
+  FindingTable hand_offs_;
 };
 
 }  // namespace
