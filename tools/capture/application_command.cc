@@ -20,11 +20,11 @@
 #include "absl/strings/str_split.h"
 #include "tools/capture/capture_folder.h"
 #include "tools/capture/commands.h"
+#include "tools/capture/execution_options.h"
 #include "tools/capture/run_program.h"
 #include "tools/heddle/option_checks.h"
 #include "tools/heddle/usage_errors.h"
 #include "tracegen/application/settings.h"
-#include "tracegen/execute/launch_limits.h"
 #include "traces/format/kernel_name.h"
 #include "traces/format/reader.h"
 #include "traces/format/replaceable.h"
@@ -247,29 +247,10 @@ void AddOptions(CLI::App& app, Arguments& arguments) {
       ->check(tools::NotEmpty())
       ->needs(blocks)
       ->group(kWithAProgram);
-  CLI::Option* certify =
-      app.add_option(
-             "--certify", settings.certify,
-             "run every launch so many times again, with threads and blocks in other orders, and store what changes")
-          ->check(tools::WholeNumberFromTo(1, 1000));
-  CLI::Option* lockstep = app.add_flag(
-      "--lockstep", settings.lockstep,
-      "run the threads of a warp together from memory access to memory access, for code that relies on it");
-  app.add_flag(
-      "--allow-bounds", settings.allow_bounds,
-      "let kernels read global memory outside all allocations, as devices often do: they get what lies there, or "
-      "zero, and the trace says which instructions did");
-  app.add_flag("--own-stacks", settings.own_stacks,
-               "let threads wait at barriers on stacks of their own: the same trace, made more slowly");
+  AddExecutionOptions(app, settings);
   app.add_option("--max-instructions", settings.max_instructions,
                  "thread-instructions of a process after which it is given up")
       ->check(tools::PositiveWholeNumber());
-  app.add_option("--resident-blocks", settings.resident_blocks,
-                 "blocks of a launch that are live at once and take turns: for blocks that wait for one another")
-      ->check(tools::WholeNumberFromTo(1, kMaxResidentBlocks))
-      ->excludes(certify)
-      ->excludes(lockstep)
-      ->excludes("--record-writers");
   app.add_flag("--keep-partial", settings.keep_partial,
                "if there is no trace in the end, leave what `heddle trace repack --recover` can read")
       ->group(kWithAProgram);

@@ -13,11 +13,11 @@
 #include "absl/strings/str_format.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "tools/capture/commands.h"
+#include "tools/capture/execution_options.h"
 #include "tools/capture/not_a_recipe.h"
 #include "tools/heddle/option_checks.h"
 #include "tools/heddle/usage_errors.h"
 #include "tracegen/execute/block_runner.h"
-#include "tracegen/execute/launch_limits.h"
 #include "tracegen/execute/recipe_run.h"
 #include "traces/format/link_target.h"
 
@@ -108,26 +108,7 @@ int CaptureRecipeCommand(int argc, char** argv) {
   app.add_option("--max-instructions", options.max_instructions, "thread-instructions after which a run is given up")
       ->capture_default_str()
       ->check(tools::PositiveWholeNumber());
-  CLI::Option* certify =
-      app.add_option(
-             "--certify", options.certify,
-             "run every launch so many times again, with threads and blocks in other orders, and store what changes")
-          ->check(tools::WholeNumberFromTo(1, 1000));
-  CLI::Option* lockstep = app.add_flag(
-      "--lockstep", options.lockstep,
-      "run the threads of a warp together from memory access to memory access, for code that relies on it");
-  app.add_flag(
-      "--allow-bounds", options.allow_bounds,
-      "let kernels read global memory outside all allocations, as devices often do: they get what lies there, or "
-      "zero, and the trace says which instructions did");
-  app.add_flag("--own-stacks", options.own_stacks,
-               "let threads wait at barriers on stacks of their own: the same trace, made more slowly");
-  app.add_option("--resident-blocks", options.resident_blocks,
-                 "blocks of a launch that are live at once and take turns: for blocks that wait for one another")
-      ->check(tools::WholeNumberFromTo(1, kMaxResidentBlocks))
-      ->excludes(certify)
-      ->excludes(lockstep)
-      ->excludes("--record-writers");
+  AddExecutionOptions(app, options);
   constexpr char kWithARecipe[] = "Options with a recipe";
   app.add_flag("--native", options.compare_with_native,
                "also run without recording, and fail if recording has changed a result")
