@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "replay/core/types.h"
+#include "replay/seams/types.h"
 
 namespace heddle::replay {
 

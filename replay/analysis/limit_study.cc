@@ -9,7 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "replay/analysis/alignment.h"
 #include "replay/analysis/warp_paths.h"
-#include "traces/format/walk.h"
+#include "traces/base/status_macros.h"
+#include "traces/format/chunk/walk.h"
 
 namespace heddle::replay {
 namespace {
@@ -152,8 +153,8 @@ absl::StatusOr<std::vector<LaunchLimits>> StudyLimits(const trace::TraceReader& 
     if (launch.program == nullptr || launch.chunks.empty()) continue;
     LaunchStudy study(launch, options);
     for (const trace::v1::ChunkReference& reference : launch.chunks) {
-      if (absl::Status status = reader.ReadChunk(reference, chunk); !status.ok()) return status;
-      if (absl::Status status = study.Add(chunk); !status.ok()) return status;
+      HEDDLE_RETURN_IF_ERROR(reader.ReadChunk(reference, chunk));
+      HEDDLE_RETURN_IF_ERROR(study.Add(chunk));
     }
     all.push_back(study.Finish());
   }

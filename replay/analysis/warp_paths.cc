@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstddef>
 
-#include "replay/core/lane_mask.h"
+#include "replay/seams/lane_mask.h"
 
 namespace heddle::replay {
 

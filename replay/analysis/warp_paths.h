@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "replay/analysis/alignment.h"
-#include "replay/core/types.h"
-#include "traces/format/program.h"
+#include "replay/seams/types.h"
+#include "traces/format/program/program.h"
 
 namespace heddle::replay {
 

@@ -10,10 +10,10 @@
 
 #include "absl/status/status.h"
 #include "replay/core/launch_context.h"
-#include "replay/core/types.h"
-#include "replay/divergence/divergence_policy.h"
+#include "replay/seams/divergence_policy.h"
+#include "replay/seams/types.h"
 #include "replay/trace/thread_cursors.h"
-#include "traces/format/program.h"
+#include "traces/format/program/program.h"
 
 namespace heddle::replay {
 

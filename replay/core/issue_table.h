@@ -9,8 +9,8 @@
 
 #include "proto/machine.pb.h"
 #include "replay/core/launch_context.h"
-#include "replay/core/types.h"
-#include "traces/format/program.h"
+#include "replay/seams/types.h"
+#include "traces/format/program/program.h"
 
 namespace heddle::replay {
 

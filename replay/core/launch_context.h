@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "proto/machine.pb.h"
-#include "replay/core/types.h"
-#include "replay/engine/replay.h"
-#include "replay/memory/address_windows.h"
+#include "replay/memory/ports/address_windows.h"
+#include "replay/seams/types.h"
+#include "replay/stats/issue_observer.h"
 #include "replay/stats/warp_progress.h"
-#include "traces/format/program.h"
-#include "traces/format/reader.h"
+#include "traces/format/program/program.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::replay {
 

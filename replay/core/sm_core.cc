@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "replay/core/lane_mask.h"
+#include "replay/seams/lane_mask.h"
 
 namespace heddle::replay {
 namespace {

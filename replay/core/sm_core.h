@@ -13,13 +13,13 @@
 
 #include "absl/status/status.h"
 #include "replay/core/control_flow.h"
-#include "replay/core/formation.h"
 #include "replay/core/launch_context.h"
-#include "replay/core/types.h"
 #include "replay/core/write_back_queue.h"
-#include "replay/divergence/divergence_policy.h"
-#include "replay/memory/memory_system.h"
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/memory/ports/memory_system.h"
+#include "replay/seams/divergence_policy.h"
+#include "replay/seams/formation.h"
+#include "replay/seams/types.h"
+#include "replay/seams/warp_scheduler.h"
 #include "replay/stats/sm_counters.h"
 #include "replay/stats/warp_progress.h"
 #include "replay/trace/thread_cursors.h"
@@ -55,7 +55,7 @@ struct WarpArrival {
 // derives from it: it decides when instructions issue and when their results come, and counts where the cycles go.
 //
 // Runs a cycle only when something can happen in it; skipped cycles are credited to the statistics with the state they
-// had. Running a cycle too early is harmless. `docs/timing.md` has the order within a cycle.
+// had. Running a cycle too early is harmless. `docs/reference/timing.md` has the order within a cycle.
 class alignas(64) SmCore : public MemoryClient {
  public:
   SmCore(const SmCore&) = delete;
@@ -282,7 +282,7 @@ class alignas(64) SmCore : public MemoryClient {
   void Observe(int port, Cycle now, std::span<const SlotId> slots);
   // observe_states.cc: tells the observer of the slots that `state_of` gives a state, and of the ports.
   template <typename StateOf>
-  void TellStates(Cycle first, uint64_t cycles, std::span<const PortLoss> ports, StateOf state_of) const;
+  void NotifyStates(Cycle first, uint64_t cycles, std::span<const PortLoss> ports, StateOf state_of) const;
   // profile.cc: with a profile only. An issue; cycles that a port lost while `slot` (kNoSlot: none) was the warp
   // closest to issue.
   void ProfileIssue(std::span<const SlotId> slots, bool inserted);

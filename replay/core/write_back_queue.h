@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "replay/core/event_wheel.h"
-#include "replay/core/types.h"
+#include "replay/seams/types.h"
 
 namespace heddle::replay {
 

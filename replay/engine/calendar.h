@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "replay/core/types.h"
+#include "replay/seams/types.h"
 
 namespace heddle::replay {
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/engine/launch_simulation.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::replay {
 
@@ -11,9 +12,9 @@ absl::StatusOr<BlockArrival> LaunchSimulation::ArrivalOf(uint64_t position) {
   BlockArrival arrival;
   arrival.position = position;
   arrival.recorded = blocks_.At(position);
-  absl::StatusOr<const trace::DecodedChunk*> chunk = run_.cache.Peek(run_.launch.chunks[arrival.recorded.chunk]);
-  if (!chunk.ok()) return chunk.status();
-  arrival.linear_index = (*chunk)->blocks[arrival.recorded.place];
+  HEDDLE_ASSIGN_OR_RETURN(const trace::DecodedChunk* chunk,
+                          run_.cache.Peek(run_.launch.chunks[arrival.recorded.chunk]));
+  arrival.linear_index = chunk->blocks[arrival.recorded.place];
   return arrival;
 }
 
@@ -43,14 +44,13 @@ absl::Status LaunchSimulation::DispatchBlocks(Cycle first) {
     if (accepted_[sm]) return wrong(", which has taken a block in this cycle");
     if (occupancy_[sm].resident >= occupancy_[sm].capacity) return wrong(", which has no room");
     sent_[block] = true;
-    const absl::StatusOr<BlockArrival> arrival = ArrivalOf(block);
-    if (!arrival.ok()) return arrival.status();
+    HEDDLE_ASSIGN_OR_RETURN(const BlockArrival arrival, ArrivalOf(block));
     accepted_[sm] = true;
     ++occupancy_[sm].resident;
     ++resident_;
     --room_;
     SmCore& core = SmAt(sm);
-    core.Admit(*arrival, first);
+    core.Admit(arrival, first);
     if (!core.ok()) return core.status();
     calendar_.Wake(sm, first);
   }
@@ -72,10 +72,9 @@ absl::Status LaunchSimulation::DispatchWarps(Cycle first) {
                                               assignment->block, " to row ", assignment->row, " of SM ", sm,
                                               ": there is no such warp or no such free row"));
     }
-    const absl::StatusOr<BlockArrival> arrival = ArrivalOf(assignment->block);
-    if (!arrival.ok()) return arrival.status();
+    HEDDLE_ASSIGN_OR_RETURN(const BlockArrival arrival, ArrivalOf(assignment->block));
     WarpArrival warp;
-    warp.block = *arrival;
+    warp.block = arrival;
     warp.warp = assignment->warp;
     warp.row = assignment->row;
     warp.instructions = assignment->instructions;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "replay/engine/launch_simulation.h"
 #include "replay/stats/sm_check.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::replay {
 namespace {
@@ -95,8 +96,8 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
     const auto& sm = sms_[i];
     std::optional<StallCounters> stalls;
     if (buffer_setup_.has_value()) stalls = buffer_cores_[i]->stalls();
-    if (absl::Status status = CheckSm(sm->number(), end_, sm->counters(), stalls); !status.ok()) return status;
-    if (absl::Status status = sm->CheckDrained(); !status.ok()) return status;
+    HEDDLE_RETURN_IF_ERROR(CheckSm(sm->number(), end_, sm->counters(), stalls));
+    HEDDLE_RETURN_IF_ERROR(sm->CheckDrained());
     counters.Add(sm->counters());
     const std::span<const uint64_t> values = sm->policy().counters();
     if (values.size() != divergence.counters.size()) {
@@ -122,7 +123,7 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
   const CounterScale scale{static_cast<uint32_t>(context_.warp_size), issue_cycles,
                            static_cast<uint32_t>(context_.ports)};
   if (buffer_setup_.has_value()) {
-    if (absl::Status status = AddBufferResult(result); !status.ok()) return status;
+    HEDDLE_RETURN_IF_ERROR(AddBufferResult(result));
   }
   FillResult(counters, scale, end_, result);
   if (!context_.by_warp) warp_progress_->Fill(*result.mutable_warp_progress());
@@ -137,8 +138,8 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
     // early.
     result.clear_scheduler_counter();
   }
-  if (absl::Status status = AddMetrics(result); !status.ok()) return status;
-  if (absl::Status status = memory_.EndLaunch(end_, result); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(AddMetrics(result));
+  HEDDLE_RETURN_IF_ERROR(memory_.EndLaunch(end_, result));
   result.set_launch(run_.launch.launch.id());
   result.set_kernel(run_.launch.program->name());
   result.set_blocks(blocks_.count());

@@ -6,10 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "replay/core/thesis_core.h"
+#include "replay/core/single_pipeline/single_pipeline_core.h"
 #include "replay/engine/observed_scheduler.h"
 #include "replay/engine/policy_watch.h"
-#include "traces/format/huge_pages.h"
+#include "traces/base/huge_pages.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::replay {
 namespace {
@@ -51,7 +52,7 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   if (machine.memory().has_hierarchy()) service_cycles_ = kServiceCycles * ClockRatio(machine.clocks());
   served_ = memory_.served_requests();
   limit_ = residency_ < static_cast<uint64_t>(occupancy.blocks) ? "grid" : occupancy.limit;
-  trace::PreferHugePages(std::min<uint64_t>(sm_count_, blocks_.count()) * kSmBytes);
+  PreferHugePages(std::min<uint64_t>(sm_count_, blocks_.count()) * kSmBytes);
   const CheckedConfiguration& configuration = run.configuration;
   const PolicyInfo& info = configuration.divergence->info;
   const PolicyInfo& dispatch = configuration.dispatch->info;
@@ -135,7 +136,7 @@ void LaunchSimulation::MakeSm(uint32_t sm) {
     buffer_cores_.push_back(buffer.get());
     core = std::move(buffer);
   } else {
-    core = std::make_unique<ThesisCore>(context_, sm, std::move(policy), run_.cache, memory_);
+    core = std::make_unique<SinglePipelineCore>(context_, sm, std::move(policy), run_.cache, memory_);
   }
   std::vector<std::unique_ptr<WarpScheduler>> schedulers;
   for (int port = 0; port < context_.ports; ++port) {
@@ -227,7 +228,7 @@ bool LaunchSimulation::IsServed(const SmCore& sm) {
 absl::Status LaunchSimulation::Run() {
   room_ = residency_ * sm_count_;
   // The first round comes before cycle 0, so that the first issue is in cycle 0.
-  if (absl::Status status = Dispatch(0); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(Dispatch(0));
   std::vector<uint32_t> awake;
   Cycle next_progress = kProgressCycles;
   Cycle progress = 0;  // since when the number of issued instructions has been the same
@@ -287,7 +288,7 @@ absl::Status LaunchSimulation::Run() {
       calendar_.Wake(component, RunAhead(component, now));
     }
     if (dispatch && (context_.by_warp || (room_ > 0 && !dispatcher_->done()))) {
-      if (absl::Status status = Dispatch(now + 1); !status.ok()) return status;
+      HEDDLE_RETURN_IF_ERROR(Dispatch(now + 1));
     }
     // A launch ends with its last block, or when the memory has nothing under way any more.
     if (retired_ == blocks_.count()) end_ = std::max(end_, now);

@@ -9,7 +9,7 @@
 
 #include "replay/core/launch_context.h"
 #include "replay/core/sm_core.h"
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/seams/warp_scheduler.h"
 
 namespace heddle::replay {
 

@@ -10,12 +10,12 @@
 #include <string>
 #include <utility>
 
-#include "replay/core/types.h"
-#include "replay/dispatch/block_dispatcher.h"
-#include "replay/divergence/divergence_policy.h"
-#include "replay/engine/policy_origin.h"
-#include "replay/fetch/fetch_policy.h"
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/seams/block_dispatcher.h"
+#include "replay/seams/divergence_policy.h"
+#include "replay/seams/fetch_policy.h"
+#include "replay/seams/policy_origin.h"
+#include "replay/seams/types.h"
+#include "replay/seams/warp_scheduler.h"
 
 namespace heddle::replay {
 

@@ -6,13 +6,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "replay/engine/machine.h"
 #include "replay/engine/model_version.h"
 #include "replay/engine/replay_result.h"
 #include "replay/engine/run_all.h"
 #include "replay/engine/validity.h"
+#include "replay/machine/machine.h"
 #include "replay/stats/sm_counters.h"
-#include "traces/format/kernel_pattern.h"
+#include "traces/base/status_macros.h"
+#include "traces/format/program/kernel_pattern.h"
 
 // Given by the build.
 #ifndef HEDDLE_VERSION
@@ -135,18 +136,15 @@ PolicySpec PolicySpec::FromText(std::string_view text) {
 
 absl::StatusOr<CheckedConfiguration> CheckConfiguration(const Configuration& configuration) {
   CheckedConfiguration checked;
-  auto divergence = DivergenceRegistry::Get().Find("divergence policy", configuration.divergence.name);
-  if (!divergence.ok()) return divergence.status();
-  auto scheduler = SchedulerRegistry::Get().Find("scheduler", configuration.scheduler.name);
-  if (!scheduler.ok()) return scheduler.status();
-  auto dispatch = DispatchRegistry::Get().Find("dispatcher", configuration.dispatch.name);
-  if (!dispatch.ok()) return dispatch.status();
-  auto fetch = FetchRegistry::Get().Find("fetch policy", configuration.fetch.name);
-  if (!fetch.ok()) return fetch.status();
-  checked.divergence = *divergence;
-  checked.scheduler = *scheduler;
-  checked.dispatch = *dispatch;
-  checked.fetch = *fetch;
+  HEDDLE_ASSIGN_OR_RETURN(auto divergence,
+                          DivergenceRegistry::Get().Find("divergence policy", configuration.divergence.name));
+  HEDDLE_ASSIGN_OR_RETURN(auto scheduler, SchedulerRegistry::Get().Find("scheduler", configuration.scheduler.name));
+  HEDDLE_ASSIGN_OR_RETURN(auto dispatch, DispatchRegistry::Get().Find("dispatcher", configuration.dispatch.name));
+  HEDDLE_ASSIGN_OR_RETURN(auto fetch, FetchRegistry::Get().Find("fetch policy", configuration.fetch.name));
+  checked.divergence = divergence;
+  checked.scheduler = scheduler;
+  checked.dispatch = dispatch;
+  checked.fetch = fetch;
 
   auto parameters = Parameters::Parse(checked.divergence->info, configuration.divergence.parameters);
   if (!parameters.ok()) return parameters.status();
@@ -184,35 +182,31 @@ absl::StatusOr<CheckedConfiguration> CheckConfiguration(const Configuration& con
 }
 
 absl::Status Validate(const Configuration& configuration, const machine::v1::Machine* machine) {
-  const absl::StatusOr<CheckedConfiguration> checked = CheckConfiguration(configuration);
-  if (!checked.ok()) return checked.status();
-  return machine == nullptr ? absl::OkStatus() : CheckFrontEnd(configuration, *checked, *machine);
+  HEDDLE_ASSIGN_OR_RETURN(const CheckedConfiguration checked, CheckConfiguration(configuration));
+  return machine == nullptr ? absl::OkStatus() : CheckFrontEnd(configuration, checked, *machine);
 }
 
 absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader& reader,
                                                        const std::vector<Configuration>& configurations,
                                                        const ReplayOptions& options) {
   const trace::TraceReader* const traces[] = {&reader};
-  auto results = ReplayTraces(traces, configurations, options);
-  if (!results.ok()) return results.status();
-  return std::move(results->front());
+  HEDDLE_ASSIGN_OR_RETURN(auto results, ReplayTraces(traces, configurations, options));
+  return std::move(results.front());
 }
 
 absl::StatusOr<RunOutcomes> ReplayEach(std::span<const trace::TraceReader* const> traces,
                                        const std::vector<Configuration>& configurations, const ReplayOptions& options) {
-  if (absl::Status status = CheckMachine(options.machine); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(CheckMachine(options.machine));
   std::vector<CheckedConfiguration> checked;
   for (const Configuration& configuration : configurations) {
-    absl::StatusOr<CheckedConfiguration> one = CheckConfiguration(configuration);
-    if (!one.ok()) return one.status();
-    if (absl::Status status = CheckFrontEnd(configuration, *one, options.machine); !status.ok()) return status;
-    checked.push_back(*std::move(one));
+    HEDDLE_ASSIGN_OR_RETURN(CheckedConfiguration one, CheckConfiguration(configuration));
+    HEDDLE_RETURN_IF_ERROR(CheckFrontEnd(configuration, one, options.machine));
+    checked.push_back(std::move(one));
   }
   std::vector<TraceRuns> runs;
   for (const trace::TraceReader* reader : traces) {
-    absl::StatusOr<std::vector<const trace::LaunchView*>> launches = SelectLaunches(*reader, options.kernels);
-    if (!launches.ok()) return launches.status();
-    runs.push_back({reader, *std::move(launches)});
+    HEDDLE_ASSIGN_OR_RETURN(std::vector<const trace::LaunchView*> launches, SelectLaunches(*reader, options.kernels));
+    runs.push_back({reader, std::move(launches)});
   }
   std::vector<TraceResults> launch_results = RunAll(runs, configurations, checked, options);
 
@@ -234,10 +228,9 @@ absl::StatusOr<RunOutcomes> ReplayEach(std::span<const trace::TraceReader* const
 absl::StatusOr<std::vector<std::vector<result::v1::Result>>> ReplayTraces(
     std::span<const trace::TraceReader* const> traces, const std::vector<Configuration>& configurations,
     const ReplayOptions& options) {
-  absl::StatusOr<RunOutcomes> outcomes = ReplayEach(traces, configurations, options);
-  if (!outcomes.ok()) return outcomes.status();
+  HEDDLE_ASSIGN_OR_RETURN(RunOutcomes outcomes, ReplayEach(traces, configurations, options));
   std::vector<std::vector<result::v1::Result>> results;
-  for (auto& of_trace : *outcomes) {
+  for (auto& of_trace : outcomes) {
     results.emplace_back();
     for (absl::StatusOr<result::v1::Result>& outcome : of_trace) {
       if (!outcome.ok()) return outcome.status();

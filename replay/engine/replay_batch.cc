@@ -4,10 +4,11 @@
 #include <memory>
 #include <utility>
 
-#include "replay/engine/machine.h"
 #include "replay/engine/replay_launch.h"
 #include "replay/engine/replay_result.h"
+#include "replay/machine/machine.h"
 #include "replay/memory/make_memory_system.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::replay {
 namespace {
@@ -25,16 +26,12 @@ struct State {
 };
 
 absl::Status Prepare(const trace::TraceReader& reader, const BatchRun& run, State& state) {
-  if (absl::Status status = CheckMachine(run.options.machine); !status.ok()) return status;
-  absl::StatusOr<CheckedConfiguration> checked = CheckConfiguration(run.configuration);
-  if (!checked.ok()) return checked.status();
-  state.checked = *std::move(checked);
-  if (absl::Status status = CheckFrontEnd(run.configuration, state.checked, run.options.machine); !status.ok()) {
-    return status;
-  }
-  auto launches = SelectLaunches(reader, run.options.kernels);
-  if (!launches.ok()) return launches.status();
-  state.launches = *std::move(launches);
+  HEDDLE_RETURN_IF_ERROR(CheckMachine(run.options.machine));
+  HEDDLE_ASSIGN_OR_RETURN(CheckedConfiguration checked, CheckConfiguration(run.configuration));
+  state.checked = std::move(checked);
+  HEDDLE_RETURN_IF_ERROR(CheckFrontEnd(run.configuration, state.checked, run.options.machine));
+  HEDDLE_ASSIGN_OR_RETURN(auto launches, SelectLaunches(reader, run.options.kernels));
+  state.launches = std::move(launches);
   return absl::OkStatus();
 }
 

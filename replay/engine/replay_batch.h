@@ -11,9 +11,9 @@
 #include "absl/status/statusor.h"
 #include "proto/result.pb.h"
 #include "replay/engine/replay.h"
-#include "replay/memory/address_windows.h"
+#include "replay/memory/ports/address_windows.h"
 #include "replay/trace/chunk_cache.h"
-#include "traces/format/reader.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::replay {
 

@@ -7,12 +7,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/engine/launch_simulation.h"
-#include "replay/engine/machine.h"
-#include "replay/engine/policy_error.h"
 #include "replay/engine/policy_watch.h"
 #include "replay/engine/validity.h"
 #include "replay/engine/wait_check.h"
-#include "traces/format/kernel_name.h"
+#include "replay/machine/machine.h"
+#include "replay/seams/policy_error.h"
+#include "traces/base/status_macros.h"
+#include "traces/format/program/kernel_name.h"
 
 namespace heddle::replay {
 namespace {
@@ -47,7 +48,7 @@ absl::StatusOr<result::v1::LaunchResult> Simulate(const LaunchRun& run, const Oc
   try {
     simulation.emplace(run, occupancy);
     mark.SetClock(&simulation->clock());
-    if (absl::Status status = simulation->Run(); !status.ok()) return status;
+    HEDDLE_RETURN_IF_ERROR(simulation->Run());
     return simulation->Result();
   } catch (const PolicyError& error) {
     return absl::InternalError(error.what());
@@ -61,23 +62,17 @@ absl::StatusOr<result::v1::LaunchResult> Simulate(const LaunchRun& run, const Oc
 }  // namespace
 
 absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run) {
-  if (absl::Status status = CheckWarpWidth(run); !status.ok()) return status;
-  if (absl::Status status = CheckLockstep(run.reader, run.launch, run.configuration.divergence->info, run.options);
-      !status.ok()) {
-    return status;
-  }
+  HEDDLE_RETURN_IF_ERROR(CheckWarpWidth(run));
+  HEDDLE_RETURN_IF_ERROR(CheckLockstep(run.reader, run.launch, run.configuration.divergence->info, run.options));
   const std::string& extra = run.configuration.dispatch->info.traits.extra_registers_parameter;
   const int64_t extra_registers = extra.empty() ? 0 : run.configuration.dispatch_parameters.Integer(extra);
-  absl::StatusOr<Occupancy> occupancy = ComputeOccupancy(run.options.machine, *run.launch.program, run.launch.launch,
-                                                         static_cast<uint32_t>(extra_registers));
-  if (!occupancy.ok()) return occupancy.status();
-  const uint64_t resident = static_cast<uint64_t>(occupancy->blocks) * run.options.machine.sms();
-  if (absl::Status status = CheckGridWaits(run.launch, resident); !status.ok()) return status;
-  if (absl::Status status = CheckWarpLocks(run.reader, run.launch, run.configuration.divergence->info, run.options);
-      !status.ok()) {
-    return status;
-  }
-  return Simulate(run, *occupancy);
+  HEDDLE_ASSIGN_OR_RETURN(Occupancy occupancy,
+                          ComputeOccupancy(run.options.machine, *run.launch.program, run.launch.launch,
+                                           static_cast<uint32_t>(extra_registers)));
+  const uint64_t resident = static_cast<uint64_t>(occupancy.blocks) * run.options.machine.sms();
+  HEDDLE_RETURN_IF_ERROR(CheckGridWaits(run.launch, resident));
+  HEDDLE_RETURN_IF_ERROR(CheckWarpLocks(run.reader, run.launch, run.configuration.divergence->info, run.options));
+  return Simulate(run, occupancy);
 }
 
 absl::Status AtRun(const absl::Status& error, const trace::LaunchView& launch, const Configuration& configuration) {

@@ -9,14 +9,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/result.pb.h"
-#include "replay/dispatch/block_dispatcher.h"
-#include "replay/divergence/divergence_policy.h"
 #include "replay/engine/replay.h"
-#include "replay/fetch/fetch_policy.h"
-#include "replay/memory/memory_system.h"
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/memory/ports/memory_system.h"
+#include "replay/seams/block_dispatcher.h"
+#include "replay/seams/divergence_policy.h"
+#include "replay/seams/fetch_policy.h"
+#include "replay/seams/warp_scheduler.h"
 #include "replay/trace/chunk_cache.h"
-#include "traces/format/reader.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::replay {
 

@@ -12,7 +12,7 @@
 #include "proto/result.pb.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/replay_launch.h"
-#include "traces/format/reader.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::replay {
 

@@ -13,7 +13,8 @@
 #include "replay/engine/run_queue.h"
 #include "replay/memory/make_memory_system.h"
 #include "replay/trace/chunk_cache.h"
-#include "traces/format/kernel_name.h"
+#include "traces/base/status_macros.h"
+#include "traces/format/program/kernel_name.h"
 
 namespace heddle::replay {
 namespace {
@@ -137,10 +138,10 @@ class Runner {
     std::unique_ptr<MemorySystem>& memory =
         sequential_ ? memories_[run.trace * configurations_.size() + run.configuration] : own;
     if (memory == nullptr) {
-      auto made = MakeMemorySystem(options_.machine, windows_[run.trace], configurations_[run.configuration].seed,
-                                   options_.force_tick);
-      if (!made.ok()) return made.status();
-      memory = *std::move(made);
+      HEDDLE_ASSIGN_OR_RETURN(
+          auto made, MakeMemorySystem(options_.machine, windows_[run.trace], configurations_[run.configuration].seed,
+                                      options_.force_tick));
+      memory = std::move(made);
     }
     std::function<bool(uint64_t)> report;
     if (options_.progress) report = [this, thread](uint64_t done) { return progress_.Update(thread, done); };

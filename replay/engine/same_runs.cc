@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "replay/dispatch/block_dispatcher.h"
-#include "replay/divergence/divergence_policy.h"
-#include "replay/engine/machine.h"
-#include "replay/engine/policy_registry.h"
-#include "replay/fetch/fetch_policy.h"
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/machine/machine.h"
+#include "replay/seams/block_dispatcher.h"
+#include "replay/seams/divergence_policy.h"
+#include "replay/seams/fetch_policy.h"
+#include "replay/seams/policy_registry.h"
+#include "replay/seams/warp_scheduler.h"
 
 namespace heddle::replay {
 namespace {

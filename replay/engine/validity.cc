@@ -11,11 +11,12 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "replay/divergence/divergence_policy.h"
 #include "replay/engine/replay_result.h"
-#include "traces/format/annotations.h"
-#include "traces/format/instruction_place.h"
-#include "traces/format/kernel_name.h"
+#include "replay/seams/divergence_policy.h"
+#include "traces/base/status_macros.h"
+#include "traces/format/program/annotations.h"
+#include "traces/format/program/instruction_place.h"
+#include "traces/format/program/kernel_name.h"
 
 namespace heddle::replay {
 namespace {
@@ -338,12 +339,11 @@ absl::Status CheckLockstep(const trace::TraceReader& reader, const trace::Launch
 
 absl::Status CheckLockstep(const trace::TraceReader& reader, const Configuration& configuration,
                            const ReplayOptions& options) {
-  const auto divergence = DivergenceRegistry::Get().Find("divergence policy", configuration.divergence.name);
-  if (!divergence.ok()) return divergence.status();
-  const auto launches = SelectLaunches(reader, options.kernels);
-  if (!launches.ok()) return launches.status();
-  for (const trace::LaunchView* launch : *launches) {
-    if (absl::Status status = CheckLockstep(reader, *launch, (*divergence)->info, options); !status.ok()) return status;
+  HEDDLE_ASSIGN_OR_RETURN(const auto divergence,
+                          DivergenceRegistry::Get().Find("divergence policy", configuration.divergence.name));
+  HEDDLE_ASSIGN_OR_RETURN(const auto launches, SelectLaunches(reader, options.kernels));
+  for (const trace::LaunchView* launch : launches) {
+    HEDDLE_RETURN_IF_ERROR(CheckLockstep(reader, *launch, divergence->info, options));
   }
   return absl::OkStatus();
 }

@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "replay/engine/policy_registry.h"
 #include "replay/engine/replay.h"
-#include "traces/format/reader.h"
+#include "replay/seams/policy_registry.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::replay {
 

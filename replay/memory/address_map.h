@@ -48,8 +48,8 @@ struct DramLocation {
   uint32_t column = 0;
 };
 
-// The address map of a machine (docs/timing.md, "Address map"): masks as in Fung's thesis, section 5.1.3, or the text
-// of gpgpusim.config.
+// The address map of a machine (docs/reference/timing.md, "Address map"): masks as in Fung's thesis, section 5.1.3, or
+// the text of gpgpusim.config.
 class AddressMap {
  public:
   // `dram` gives the numbers of controllers and banks; `slices_per_controller` is that of the L2, 0 (no L2) counts

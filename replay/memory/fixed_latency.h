@@ -8,8 +8,8 @@
 #include <string>
 
 #include "proto/machine.pb.h"
-#include "replay/memory/address_windows.h"
-#include "replay/memory/memory_system.h"
+#include "replay/memory/ports/address_windows.h"
+#include "replay/memory/ports/memory_system.h"
 
 namespace heddle::replay {
 

@@ -7,6 +7,7 @@
 #include "replay/memory/ideal_back_end.h"
 #include "replay/memory/memory_result.h"
 #include "replay/memory/partitioned_back_end.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::replay {
 
@@ -19,9 +20,8 @@ absl::StatusOr<std::unique_ptr<HierarchySystem>> HierarchySystem::Make(const mac
     back_end = std::make_unique<IdealBackEnd>(machine.sms(), hierarchy.ideal_beyond_l1_cycles(),
                                               hierarchy.jitter_cycles(), seed);
   } else {
-    auto partitioned = PartitionedBackEnd::Make(machine, seed, force_tick);
-    if (!partitioned.ok()) return partitioned.status();
-    back_end = *std::move(partitioned);
+    HEDDLE_ASSIGN_OR_RETURN(auto partitioned, PartitionedBackEnd::Make(machine, seed, force_tick));
+    back_end = std::move(partitioned);
   }
   return WithBackEnd(machine, windows, std::move(back_end));
 }
@@ -114,8 +114,8 @@ absl::Status HierarchySystem::CheckAndWrite(Cycle end, result::v1::LaunchResult&
     if (!level.mshr_occupancy.empty()) level.mshr_occupancy[0] += idle_sms * end;
   }
   sms_.clear();
-  if (absl::Status status = CheckSms(sum); !status.ok()) return status;
-  if (absl::Status status = back_end_->EndLaunch(end, result); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(CheckSms(sum));
+  HEDDLE_RETURN_IF_ERROR(back_end_->EndLaunch(end, result));
   WriteSmCounters(sum, machine_.memory().hierarchy(), result);
   return absl::OkStatus();
 }

@@ -11,10 +11,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/machine.pb.h"
-#include "replay/memory/address_windows.h"
-#include "replay/memory/back_end.h"
-#include "replay/memory/hierarchy_sm.h"
-#include "replay/memory/memory_system.h"
+#include "replay/memory/ports/address_windows.h"
+#include "replay/memory/ports/back_end.h"
+#include "replay/memory/ports/memory_system.h"
+#include "replay/memory/sm/hierarchy_sm.h"
 
 namespace heddle::replay {
 

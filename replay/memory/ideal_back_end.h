@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "replay/memory/back_end.h"
-#include "replay/memory/delayed_replies.h"
 #include "replay/memory/jitter.h"
+#include "replay/memory/network/delayed_replies.h"
+#include "replay/memory/ports/back_end.h"
 
 namespace heddle::replay {
 

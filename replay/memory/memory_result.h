@@ -7,11 +7,11 @@
 
 #include "proto/machine.pb.h"
 #include "proto/result.pb.h"
-#include "replay/memory/cache.h"
-#include "replay/memory/crossbar.h"
-#include "replay/memory/dram_controller.h"
-#include "replay/memory/l2_slice.h"
-#include "replay/memory/sm_memory_counters.h"
+#include "replay/memory/cache/cache.h"
+#include "replay/memory/dram/dram_controller.h"
+#include "replay/memory/l2/l2_slice.h"
+#include "replay/memory/network/crossbar.h"
+#include "replay/memory/sm/sm_memory_counters.h"
 
 namespace heddle::replay {
 

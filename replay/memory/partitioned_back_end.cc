@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/memory/partitioned_port.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::replay {
 
@@ -38,12 +39,10 @@ absl::StatusOr<std::unique_ptr<PartitionedBackEnd>> PartitionedBackEnd::Make(con
   const machine::v1::Hierarchy& hierarchy = machine.memory().hierarchy();
   absl::StatusOr<std::array<Tick, kDomains>> periods = ClockPeriods(machine.clocks());
   if (!periods.ok()) return periods.status();
-  absl::StatusOr<AddressMap> map =
-      AddressMap::Make(hierarchy.address_map(), hierarchy.dram(), hierarchy.l2().slices_per_controller());
-  if (!map.ok()) return map.status();
-  absl::StatusOr<DramParameters> dram = DramParameters::Make(hierarchy.dram());
-  if (!dram.ok()) return dram.status();
-  return std::unique_ptr<PartitionedBackEnd>(new PartitionedBackEnd(machine, *periods, *map, *dram, seed, force_tick));
+  HEDDLE_ASSIGN_OR_RETURN(AddressMap map, AddressMap::Make(hierarchy.address_map(), hierarchy.dram(),
+                                                           hierarchy.l2().slices_per_controller()));
+  HEDDLE_ASSIGN_OR_RETURN(DramParameters dram, DramParameters::Make(hierarchy.dram()));
+  return std::unique_ptr<PartitionedBackEnd>(new PartitionedBackEnd(machine, *periods, map, dram, seed, force_tick));
 }
 
 PartitionedBackEnd::PartitionedBackEnd(const machine::v1::Machine& machine, const std::array<Tick, kDomains>& periods,
@@ -422,7 +421,7 @@ absl::Status PartitionedBackEnd::CheckCounters() const {
   };
   L2SliceCounters slices;
   for (const L2Slice& slice : parts_->slices) {
-    if (absl::Status status = slice.CheckDrained(); !status.ok()) return status;
+    HEDDLE_RETURN_IF_ERROR(slice.CheckDrained());
     slices.Add(slice.counters());
   }
   uint64_t dram_reads = 0;
@@ -466,7 +465,7 @@ absl::Status PartitionedBackEnd::EndLaunch(Cycle end, result::v1::LaunchResult& 
   parts_->up.Settle(clocks.Soonest(Domain::kNetwork));
   parts_->down.Settle(clocks.Soonest(Domain::kNetwork));
   for (DramController& controller : parts_->controllers) controller.Settle(clocks.Soonest(Domain::kDram));
-  if (absl::Status status = CheckCounters(); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(CheckCounters());
   WriteResult(result);
   return absl::OkStatus();
 }

@@ -11,20 +11,20 @@
 #include "absl/status/statusor.h"
 #include "proto/machine.pb.h"
 #include "replay/memory/address_map.h"
-#include "replay/memory/back_end.h"
-#include "replay/memory/clock_domains.h"
-#include "replay/memory/crossbar.h"
-#include "replay/memory/delayed_replies.h"
-#include "replay/memory/dram_controller.h"
+#include "replay/memory/dram/dram_controller.h"
 #include "replay/memory/jitter.h"
-#include "replay/memory/l2_slice.h"
-#include "replay/memory/port_turns.h"
+#include "replay/memory/l2/l2_slice.h"
+#include "replay/memory/network/crossbar.h"
+#include "replay/memory/network/delayed_replies.h"
+#include "replay/memory/network/port_turns.h"
+#include "replay/memory/ports/back_end.h"
+#include "replay/memory/ports/clock_domains.h"
 
 namespace heddle::replay {
 
 // Requests go from a port over one crossbar to the slice of their address, from there to the slice's controller, and
-// come back over another crossbar; docs/timing.md has the time of each step. Components sleep until the event that can
-// let them go on; `force_tick` runs all of them at every edge, which gives the same results.
+// come back over another crossbar; docs/reference/timing.md has the time of each step. Components sleep until the event
+// that can let them go on; `force_tick` runs all of them at every edge, which gives the same results.
 class PartitionedBackEnd final : public MemoryBackEnd, private L2SliceLinks {
  public:
   // Errors: what is wrong with the machine, for fields that only their component can check.

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "replay/memory/network_port.h"
 #include "replay/memory/partitioned_back_end.h"
+#include "replay/memory/ports/network_port.h"
 
 namespace heddle::replay {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "replay/memory/memory_profile.h"
+#include "replay/memory/sm/memory_profile.h"
 
 namespace heddle::replay {
 namespace {

@@ -10,9 +10,9 @@
 #include "absl/status/status.h"
 #include "proto/result.pb.h"
 #include "proto/trace.pb.h"
-#include "replay/core/types.h"
+#include "replay/seams/types.h"
 #include "replay/stats/stall_counters.h"
-#include "traces/format/program.h"
+#include "traces/format/program/program.h"
 
 namespace heddle::replay {
 

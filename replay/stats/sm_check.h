@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "absl/status/status.h"
-#include "replay/core/types.h"
+#include "replay/seams/types.h"
 #include "replay/stats/sm_counters.h"
 #include "replay/stats/stall_counters.h"
 

@@ -62,7 +62,7 @@ void FillResult(const SmCounters& counters, const CounterScale& scale, uint64_t 
   }
   if (counters.warp_instructions != 0) {
     // HARP, equation 2, per issue; and CAPRI's SIMD utilisation over issue slots. They are equal, as the lanes of
-    // groups that are skipped count as lanes without a thread (docs/metrics.md).
+    // groups that are skipped count as lanes without a thread (docs/reference/metrics.md).
     out.set_lane_activity(Percent(counters.thread_instructions, counters.warp_instructions * scale.warp_size));
     out.set_simd_utilisation(out.lane_activity());
   }

@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "proto/result.pb.h"
-#include "replay/core/formation.h"
-#include "replay/core/types.h"
+#include "replay/seams/formation.h"
+#include "replay/seams/types.h"
 
 namespace heddle::replay {
 

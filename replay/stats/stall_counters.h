@@ -48,7 +48,7 @@ constexpr WarpClass ClosestOf(WarpClassMask classes) {
 }
 
 // Counters of one SM and launch. Port cycles: those of an SM with a resident block. Warp cycles: one for every warp in
-// every cycle. docs/timing.md, section 5.
+// every cycle. docs/reference/timing.md, section 5.
 struct StallCounters {
   // Scheduler view: port cycles without issue, by the class closest to issue that a warp of the port is in.
   uint64_t port_cycles = 0;

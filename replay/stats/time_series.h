@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "proto/result.pb.h"
-#include "replay/core/types.h"
-#include "replay/memory/memory_system.h"
+#include "replay/memory/ports/memory_system.h"
+#include "replay/seams/types.h"
 #include "replay/stats/sm_counters.h"
 #include "replay/stats/stall_counters.h"
 

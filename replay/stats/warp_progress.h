@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "proto/result.pb.h"
-#include "replay/core/types.h"
+#include "replay/seams/types.h"
 #include "replay/stats/warp_timeline.h"
 
 namespace heddle::replay {

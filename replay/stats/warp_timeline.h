@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "proto/result.pb.h"
-#include "replay/core/types.h"
+#include "replay/seams/types.h"
 
 namespace heddle::replay {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "traces/format/decoded_chunk.h"
+#include "traces/format/chunk/decoded_chunk.h"
 
 namespace heddle::replay {
 

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "traces/base/status_macros.h"
+
 namespace heddle::replay {
 namespace {
 
@@ -105,7 +107,7 @@ absl::StatusOr<std::unique_ptr<trace::DecodedChunk>> ChunkCache::Decode(const tr
     chunk = std::move(spare_.back());
     spare_.pop_back();
   }
-  if (absl::Status status = prefetcher_.Read(reference, chunk); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(prefetcher_.Read(reference, chunk));
   ++counters_.chunks;
   return chunk;
 }
@@ -146,10 +148,9 @@ absl::Status ChunkCache::NextWindows(const trace::v1::ChunkReference& reference)
   if (found == by_frame_.end()) return absl::OkStatus();  // whoever needs it gets the whole chunk
   const Entries::iterator entry = found->second;
   entries_.splice(entries_.begin(), entries_, entry);
-  absl::StatusOr<std::unique_ptr<trace::DecodedChunk>> whole = Decode(reference);
-  if (!whole.ok()) return whole.status();
+  HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<trace::DecodedChunk> whole, Decode(reference));
   ++counters_.again;
-  Narrow(*entry, *std::move(whole));
+  Narrow(*entry, std::move(whole));
   return absl::OkStatus();
 }
 
@@ -160,10 +161,9 @@ const AccessWindow* ChunkCache::Window(const trace::DecodedChunk& chunk, uint32_
 
 absl::StatusOr<const trace::DecodedChunk*> ChunkCache::Acquire(const trace::v1::ChunkReference& reference,
                                                                uint64_t readers) {
-  absl::StatusOr<Entries::iterator> entry = Find(reference);
-  if (!entry.ok()) return entry.status();
-  (*entry)->readers += readers;
-  return (*entry)->chunk.get();
+  HEDDLE_ASSIGN_OR_RETURN(Entries::iterator entry, Find(reference));
+  entry->readers += readers;
+  return entry->chunk.get();
 }
 
 void ChunkCache::Release(const trace::DecodedChunk& chunk, uint64_t readers) {
@@ -177,9 +177,8 @@ void ChunkCache::Release(const trace::DecodedChunk& chunk, uint64_t readers) {
 }
 
 absl::StatusOr<const trace::DecodedChunk*> ChunkCache::Peek(const trace::v1::ChunkReference& reference) {
-  absl::StatusOr<Entries::iterator> entry = Find(reference);
-  if (!entry.ok()) return entry.status();
-  return (*entry)->chunk.get();
+  HEDDLE_ASSIGN_OR_RETURN(Entries::iterator entry, Find(reference));
+  return entry->chunk.get();
 }
 
 }  // namespace heddle::replay

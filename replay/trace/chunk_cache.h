@@ -14,9 +14,9 @@
 #include "absl/status/statusor.h"
 #include "replay/trace/access_windows.h"
 #include "replay/trace/decoding_counters.h"
-#include "traces/format/chunk_prefetcher.h"
-#include "traces/format/decoded_chunk.h"
-#include "traces/format/reader.h"
+#include "traces/format/chunk/decoded_chunk.h"
+#include "traces/format/read/chunk_prefetcher.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::replay {
 
@@ -28,7 +28,7 @@ struct CacheBounds {
 
   // Bytes of chunks that nobody reads that suffice where every block is read once, by one configuration. Some: a
   // dispatcher need not take blocks in their order, and so may come back to a chunk. Not more: every further chunk
-  // would be memory that the host touches for the first time (docs/performance.md).
+  // would be memory that the host touches for the first time (docs/explanation/performance.md).
   static constexpr uint64_t kReadOnce = 8u << 20;
   // For a cache that may hold `bytes`; `once`: no two runs read a launch one after the other.
   static CacheBounds Of(uint64_t bytes, bool once) {

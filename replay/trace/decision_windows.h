@@ -13,7 +13,7 @@
 #include <numeric>
 #include <vector>
 
-#include "replay/core/types.h"
+#include "replay/seams/types.h"
 
 namespace heddle::replay {
 

@@ -6,8 +6,8 @@
 #include <array>
 #include <cstdint>
 
-#include "replay/core/types.h"
-#include "traces/format/decoded_chunk.h"
+#include "replay/seams/types.h"
+#include "traces/format/chunk/decoded_chunk.h"
 #include "traces/format/limits.h"
 
 namespace heddle::replay {

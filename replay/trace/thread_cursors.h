@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "replay/core/lane_mask.h"
-#include "replay/core/types.h"
+#include "replay/seams/lane_mask.h"
+#include "replay/seams/types.h"
 #include "replay/trace/chunk_cache.h"
 #include "replay/trace/decision_windows.h"
 #include "replay/trace/joint_row.h"
 #include "traces/format/limits.h"
-#include "traces/format/program.h"
-#include "traces/format/reader.h"
+#include "traces/format/program/program.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::replay {
 

@@ -8,8 +8,8 @@
 #include "tests/conformance/comparison.h"
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/random_case.h"
-#include "tests/replay/reference/random.h"
-#include "tests/replay/reference/random_machine.h"
+#include "tests/reference/random.h"
+#include "tests/reference/random_machine.h"
 
 namespace heddle::replay {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/conformance/rules.h"
-#include "tests/replay/reference/reference_units.h"
+#include "tests/reference/reference_units.h"
 
 namespace heddle::replay {
 namespace {

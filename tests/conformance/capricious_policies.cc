@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "replay/divergence/divergence_policy.h"
-#include "replay/schedule/warp_scheduler.h"
-#include "tests/replay/reference/random.h"
+#include "replay/seams/divergence_policy.h"
+#include "replay/seams/warp_scheduler.h"
+#include "tests/reference/random.h"
 
 namespace heddle::replay {
 namespace {

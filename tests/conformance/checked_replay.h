@@ -9,7 +9,7 @@
 
 #include "proto/machine.pb.h"
 #include "tests/conformance/configurations.h"
-#include "traces/format/reader.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::replay {
 

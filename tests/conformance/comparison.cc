@@ -10,8 +10,8 @@
 #include "replay/engine/replay.h"
 #include "replay/engine/replay_launch.h"
 #include "replay/trace/chunk_cache.h"
-#include "tests/replay/reference/reference_engine.h"
-#include "tests/replay/reference/scripted_memory.h"
+#include "tests/reference/reference_engine.h"
+#include "tests/reference/scripted_memory.h"
 
 namespace heddle::replay {
 

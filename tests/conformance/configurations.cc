@@ -9,10 +9,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
-#include "replay/dispatch/block_dispatcher.h"
-#include "replay/engine/policy_origin.h"
-#include "replay/fetch/fetch_policy.h"
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/seams/block_dispatcher.h"
+#include "replay/seams/fetch_policy.h"
+#include "replay/seams/policy_origin.h"
+#include "replay/seams/warp_scheduler.h"
 
 namespace heddle::replay {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "replay/divergence/divergence_policy.h"
 #include "replay/engine/replay.h"
-#include "tests/replay/reference/random.h"
+#include "replay/seams/divergence_policy.h"
+#include "tests/reference/random.h"
 
 namespace heddle::replay {
 

@@ -12,13 +12,13 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "replay/dispatch/block_dispatcher.h"
 #include "replay/engine/replay.h"
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/seams/block_dispatcher.h"
+#include "replay/seams/warp_scheduler.h"
 #include "tests/conformance/comparison.h"
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/random_case.h"
-#include "tests/replay/reference/random.h"
+#include "tests/reference/random.h"
 
 namespace heddle::replay {
 namespace {

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "tests/replay/reference/random_kernel.h"
-#include "traces/format/program.h"
+#include "tests/reference/random_kernel.h"
+#include "traces/format/program/program.h"
 
 namespace heddle::replay {
 

@@ -12,9 +12,9 @@
 #include "tests/conformance/issue_log.h"
 #include "tests/conformance/logged_runs.h"
 #include "tests/conformance/random_case.h"
-#include "tests/replay/reference/random.h"
-#include "tests/replay/reference/random_trace.h"
-#include "tests/replay/reference/thread_expansion.h"
+#include "tests/reference/random.h"
+#include "tests/reference/random_trace.h"
+#include "tests/reference/thread_expansion.h"
 
 namespace heddle::replay {
 namespace {

@@ -9,8 +9,8 @@
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/logged_runs.h"
 #include "tests/conformance/random_case.h"
+#include "tests/reference/thread_expansion.h"
 #include "tests/replay/lane_activity_oracle.h"
-#include "tests/replay/reference/thread_expansion.h"
 
 namespace heddle::replay {
 namespace {

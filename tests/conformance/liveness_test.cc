@@ -1,17 +1,17 @@
-// No legal machine hangs: docs/timing.md, "Why no machine hangs", says why. Here machines in which everything is scarce
-// run random programs to their ends.
+// No legal machine hangs: docs/reference/timing.md, "Why no machine hangs", says why. Here machines in which everything
+// is scarce run random programs to their ends.
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "replay/engine/machine.h"
 #include "replay/engine/replay.h"
+#include "replay/machine/machine.h"
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/random_case.h"
 #include "tests/conformance/small_hierarchy.h"
-#include "tests/replay/reference/random.h"
+#include "tests/reference/random.h"
 
 namespace heddle::replay {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "proto/machine.pb.h"
 #include "tests/conformance/issue_log.h"
-#include "traces/format/reader.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::replay {
 

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "replay/engine/machine.h"
 #include "replay/engine/replay.h"
+#include "replay/machine/machine.h"
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/issue_log.h"
 #include "tests/conformance/random_case.h"
-#include "tests/replay/reference/random.h"
+#include "tests/reference/random.h"
 
 #ifndef HEDDLE_SAMPLES_DIR
 #error "the build names the folder of the sample traces"

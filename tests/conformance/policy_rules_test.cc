@@ -10,17 +10,17 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "replay/divergence/divergence_policy.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/replay_launch.h"
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/seams/divergence_policy.h"
+#include "replay/seams/warp_scheduler.h"
 #include "tests/conformance/checked_replay.h"
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/issue_log.h"
 #include "tests/conformance/random_case.h"
-#include "tests/replay/reference/random.h"
-#include "tests/replay/reference/random_machine.h"
-#include "tests/replay/reference/random_trace.h"
+#include "tests/reference/random.h"
+#include "tests/reference/random_machine.h"
+#include "tests/reference/random_trace.h"
 
 namespace heddle::replay {
 namespace {

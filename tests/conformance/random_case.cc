@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string>
 
-#include "tests/replay/reference/random.h"
-#include "tests/replay/reference/random_machine.h"
-#include "tests/replay/reference/random_trace.h"
+#include "tests/reference/random.h"
+#include "tests/reference/random_machine.h"
+#include "tests/reference/random_trace.h"
 
 namespace heddle::replay {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "proto/machine.pb.h"
-#include "tests/replay/reference/random_kernel.h"
-#include "traces/format/reader.h"
+#include "tests/reference/random_kernel.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::replay {
 

@@ -10,8 +10,8 @@
 #include "proto/result.pb.h"
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/issue_log.h"
-#include "tests/replay/reference/thread_expansion.h"
-#include "traces/format/program.h"
+#include "tests/reference/thread_expansion.h"
+#include "traces/format/program/program.h"
 
 namespace heddle::replay {
 

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "replay/engine/machine.h"
+#include "replay/machine/machine.h"
 #include "tests/conformance/checked_replay.h"
 #include "tests/conformance/comparison.h"
 #include "tests/conformance/configurations.h"
-#include "tests/replay/reference/random.h"
-#include "traces/format/reader.h"
+#include "tests/reference/random.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::replay {
 namespace {

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "replay/dispatch/block_dispatcher.h"
-#include "replay/divergence/divergence_policy.h"
 #include "replay/engine/replay.h"
+#include "replay/seams/block_dispatcher.h"
+#include "replay/seams/divergence_policy.h"
 #include "tests/conformance/comparison.h"
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/random_case.h"
-#include "tests/replay/reference/random.h"
+#include "tests/reference/random.h"
 
 namespace heddle::replay {
 namespace {

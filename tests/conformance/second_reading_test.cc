@@ -9,12 +9,12 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "replay/engine/machine.h"
 #include "replay/engine/replay.h"
+#include "replay/machine/machine.h"
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/issue_log.h"
-#include "tests/replay/reference/random.h"
-#include "tests/replay/reference/random_trace.h"
+#include "tests/reference/random.h"
+#include "tests/reference/random_trace.h"
 
 namespace heddle::replay {
 namespace {

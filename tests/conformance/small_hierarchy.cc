@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "tests/reference/random.h"
 #include "tests/replay/memory/back_end_driver.h"
-#include "tests/replay/reference/random.h"
 
 namespace heddle::replay {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "replay/engine/replay.h"
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/seams/warp_scheduler.h"
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/random_case.h"
 

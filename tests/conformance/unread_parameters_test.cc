@@ -8,16 +8,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "replay/dispatch/block_dispatcher.h"
-#include "replay/divergence/divergence_policy.h"
-#include "replay/engine/machine.h"
-#include "replay/engine/policy_registry.h"
 #include "replay/engine/replay.h"
-#include "replay/fetch/fetch_policy.h"
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/machine/machine.h"
+#include "replay/seams/block_dispatcher.h"
+#include "replay/seams/divergence_policy.h"
+#include "replay/seams/fetch_policy.h"
+#include "replay/seams/policy_registry.h"
+#include "replay/seams/warp_scheduler.h"
 #include "tests/conformance/configurations.h"
 #include "tests/conformance/random_case.h"
-#include "tests/replay/reference/random.h"
+#include "tests/reference/random.h"
 
 namespace heddle::replay {
 namespace {

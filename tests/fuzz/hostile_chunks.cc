@@ -6,7 +6,7 @@
 #include "tests/fuzz/right_trace.h"
 #include "tests/traces/forge.h"
 #include "tests/traces/program_builder.h"
-#include "traces/format/decision_planes.h"
+#include "traces/format/columns/decision_planes.h"
 #include "traces/format/limits.h"
 
 namespace heddle::trace::testing {

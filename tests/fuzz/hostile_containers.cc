@@ -6,9 +6,9 @@
 #include "tests/fuzz/hostile_files.h"
 #include "tests/fuzz/right_trace.h"
 #include "tests/traces/forge.h"
+#include "traces/format/container/seek_table.h"
+#include "traces/format/container/shared_frames.h"
 #include "traces/format/limits.h"
-#include "traces/format/seek_table.h"
-#include "traces/format/shared_frames.h"
 
 namespace heddle::trace::testing {
 namespace {

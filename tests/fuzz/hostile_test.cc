@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "tests/fuzz/hostile_files.h"
-#include "traces/format/check.h"
-#include "traces/format/reader.h"
+#include "traces/format/read/check.h"
+#include "traces/format/read/reader.h"
 
 namespace {
 

@@ -9,8 +9,8 @@
 
 #include "tests/fuzz/hostile_files.h"
 #include "tests/traces/forge.h"
+#include "tests/traces/format/columns/repeating_blocks.h"
 #include "tests/traces/program_builder.h"
-#include "tests/traces/repeating_blocks.h"
 
 using namespace heddle::trace;           // NOLINT(build/namespaces)
 using namespace heddle::trace::testing;  // NOLINT(build/namespaces)

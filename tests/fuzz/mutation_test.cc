@@ -8,8 +8,8 @@
 #include "tests/fuzz/record_mutator.h"
 #include "tests/fuzz/trace_input.h"
 #include "tests/traces/forge.h"
+#include "tests/traces/format/columns/trace_runs.h"
 #include "tests/traces/program_builder.h"
-#include "tests/traces/trace_runs.h"
 
 namespace heddle::trace::testing {
 namespace {

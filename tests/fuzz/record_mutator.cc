@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "traces/format/decision_planes.h"
+#include "traces/format/chunk/walk.h"
+#include "traces/format/columns/decision_planes.h"
 #include "traces/format/limits.h"
-#include "traces/format/walk.h"
 
 namespace heddle::trace::testing {
 namespace {

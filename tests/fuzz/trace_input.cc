@@ -7,13 +7,14 @@
 
 #include "tests/traces/forge.h"
 #include "tests/traces/program_builder.h"
-#include "traces/format/block_slices.h"
-#include "traces/format/check.h"
-#include "traces/format/compare.h"
-#include "traces/format/container_writer.h"
-#include "traces/format/info.h"
-#include "traces/format/reader.h"
-#include "traces/format/recover.h"
+#include "traces/base/sha256.h"
+#include "traces/format/container/container_writer.h"
+#include "traces/format/edit/block_slices.h"
+#include "traces/format/edit/compare.h"
+#include "traces/format/edit/recover.h"
+#include "traces/format/read/check.h"
+#include "traces/format/read/info.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::trace::testing {
 namespace {

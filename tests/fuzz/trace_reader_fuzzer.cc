@@ -10,7 +10,7 @@
 #include "tests/fuzz/record_mutator.h"
 #include "tests/fuzz/trace_input.h"
 #include "tests/traces/forge.h"
-#include "traces/format/parse_limit.h"
+#include "traces/format/container/parse_limit.h"
 
 namespace testing = heddle::trace::testing;
 namespace v1 = heddle::trace::v1;

@@ -3,9 +3,9 @@
 #include <memory>
 #include <utility>
 
-#include "replay/divergence/divergence_policy.h"
-#include "replay/engine/machine.h"
 #include "replay/engine/replay.h"
+#include "replay/machine/machine.h"
+#include "replay/seams/divergence_policy.h"
 
 namespace heddle::replay {
 namespace {

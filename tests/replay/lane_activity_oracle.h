@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "traces/format/program.h"
+#include "traces/format/program/program.h"
 
 namespace heddle::replay {
 

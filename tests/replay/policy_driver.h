@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "replay/core/formation.h"
-#include "replay/divergence/divergence_policy.h"
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/seams/divergence_policy.h"
+#include "replay/seams/formation.h"
+#include "replay/seams/warp_scheduler.h"
 #include "tests/replay/scenario.h"
 
 namespace heddle::replay {

@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "traces/format/writer.h"
+#include "traces/format/write/writer.h"
 
 namespace heddle::replay {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "proto/trace.pb.h"
-#include "replay/core/types.h"
-#include "traces/format/program.h"
-#include "traces/format/reader.h"
+#include "replay/seams/types.h"
+#include "traces/format/program/program.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::replay {
 

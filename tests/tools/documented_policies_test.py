@@ -1,4 +1,4 @@
-"""The policies that README and docs/seams.md show as examples compile, register themselves and work."""
+"""The policies that README and docs/explanation/seams.md show as examples compile, register themselves and work."""
 import json
 import os
 import subprocess

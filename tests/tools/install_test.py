@@ -25,7 +25,7 @@ class Install(CommandTest):
     def test_the_installed_programs_work(self):
         shared = self.prefix / "share" / "heddle"
         self.assertEqual(sorted(p.name for p in (shared / "machines").glob("*.textproto")),
-                         sorted(p.name for p in (SOURCE / "replay" / "machines").glob("*.textproto")))
+                         sorted(p.name for p in (SOURCE / "replay" / "machine" / "descriptions").glob("*.textproto")))
         # A machine that only the installed folder has shows which folder is used.
         (shared / "machines" / "installed_only.textproto").write_text(
             (shared / "machines" / "toy.textproto").read_text().replace('"toy"', '"installed_only"', 1))

@@ -13,7 +13,7 @@ EXAMPLE = SOURCE / "examples" / "policies" / "cta_groups" / "cta_groups.cc"
 
 class NewPolicy(CommandTest):
     def compiled(self, *sources):
-        """A shared library of these files, compiled as docs/new-policy.md says."""
+        """A shared library of these files, compiled as docs/how-to/new-policy.md says."""
         path = self.folder / "policies.so"
         subprocess.run([os.environ["CXX"], "-std=c++20", "-O0", "-fPIC", "-shared", f"-I{SOURCE}", f"-I{BUILD}",
                         *map(str, sources), "-o", str(path)], check=True)

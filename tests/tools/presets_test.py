@@ -3,7 +3,7 @@ import json
 
 from heddle_command import SAMPLE, SOURCE, CommandTest, heddle, main, results
 
-PRESETS = sorted((SOURCE / "replay" / "machines" / "presets").glob("*.preset"))
+PRESETS = sorted((SOURCE / "replay" / "machine" / "descriptions" / "presets").glob("*.preset"))
 
 
 def parts_of(text):

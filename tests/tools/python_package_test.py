@@ -64,8 +64,8 @@ print(json.dumps(out))
         self.assertEqual(sum(row["thread_instructions"] for row in tables["instruction"]), sum(run["total"]["thread_instructions"] for run in runs))
 
     def documented(self):
-        """The lines of the example in docs/reports.md that make tables, reading self.results."""
-        example = re.search(r"```python\nfrom heddle import results, trace\n(.*?)```", (SOURCE / "docs/reports.md").read_text(), re.S).group(1)
+        """The lines of the example in docs/how-to/reports.md that make tables, reading self.results."""
+        example = re.search(r"```python\nfrom heddle import results, trace\n(.*?)```", (SOURCE / "docs/how-to/reports.md").read_text(), re.S).group(1)
         lines = [line.split("#")[0].rstrip() for line in example.splitlines() if line.startswith("runs")]
         self.assertEqual([line.split("(")[0] for line in lines], ["runs = results.read", "runs.pivot"])
         return "from heddle import results\n" + lines[0].replace('"all.jsonl"', repr(str(self.results))) + "\ntable = " + lines[1]

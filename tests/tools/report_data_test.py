@@ -127,7 +127,7 @@ class Data(CommandTest):
     def test_the_page_holds_the_data_or_the_command_says_what_is_missing(self):
         path = self.replay("r.jsonl", TRACES[1])
         done = heddle("report", path, "-o", self.folder / "r.html")
-        if (BUILD / "tools" / "report" / "page.html").stat().st_size > 0:  # empty if npm is missing or failed
+        if (BUILD / "tools" / "study" / "report" / "page" / "page.html").stat().st_size > 0:  # empty if npm is missing or failed
             self.assertEqual(done.returncode, 0, done.stderr)
             text = (self.folder / "r.html").read_text()
             self.assertIn("<title>Heddle: 1 kernel, 1 run</title>", text)

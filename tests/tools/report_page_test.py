@@ -11,7 +11,7 @@ OPEN = "window.heddleReport && window.heddleReport.openedAfter"
 
 
 def missing():
-    page = BUILD / "tools" / "report" / "page.html"
+    page = BUILD / "tools" / "study" / "report" / "page" / "page.html"
     if not page.exists() or page.stat().st_size == 0:
         return "this build has no report page: npm is missing, or could not fetch the packages"
     return None if browser.find() else "Chromium is not installed (tools/install-packages report)"

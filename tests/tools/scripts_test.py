@@ -23,7 +23,7 @@ class Scripts(CommandTest):
     def test_every_package_is_explained_and_every_explained_package_is_listed(self):
         groups = ("build", "capture", "report", "checks", "lint", "cluster")
         listed = set(run("tools/install-packages", "--print", *groups).stdout.split())
-        text = (SOURCE / "docs" / "dependencies.md").read_text()
+        text = (SOURCE / "docs" / "reference" / "dependencies.md").read_text()
         explained = set(re.findall(r"^\| `([a-z0-9.+-]+)`", text, flags=re.MULTILINE))
         self.assertEqual(listed, explained)
 

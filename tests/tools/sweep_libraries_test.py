@@ -13,7 +13,7 @@ from sweep_command import SweepTest
 class PolicyLibraries(SweepTest):
     """Sweeps with policies that are not of the tree."""
     SCHEDULER = """
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/seams/warp_scheduler.h"
 namespace heddle::replay {
 struct Chosen final : WarpScheduler {
   SlotId Pick(const SlotSet& eligible) const override { return %s; }

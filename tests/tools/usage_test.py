@@ -143,12 +143,12 @@ class Policies(CommandTest):
 class Machines(CommandTest):
     def test_the_list_has_every_file(self):
         done = heddle("machines")
-        for file in (SOURCE / "replay" / "machines").glob("*.textproto"):
+        for file in (SOURCE / "replay" / "machine" / "descriptions").glob("*.textproto"):
             self.assertIn(file.stem, done.stdout)
 
     def test_a_machine_is_printed_as_it_is(self):
         done = heddle("machines", "fermi_fixed")
-        file = SOURCE / "replay" / "machines" / "fermi_fixed.textproto"
+        file = SOURCE / "replay" / "machine" / "descriptions" / "fermi_fixed.textproto"
         self.assertEqual(done.stdout, file.read_text())
 
     def test_json(self):
@@ -159,7 +159,7 @@ class Machines(CommandTest):
 
     def test_every_value_of_every_machine_has_its_source(self):
         # A comment on its own line, on the line that opens its group, or right above it and its neighbours.
-        for file in (SOURCE / "replay" / "machines").glob("*.textproto"):
+        for file in (SOURCE / "replay" / "machine" / "descriptions").glob("*.textproto"):
             above = False  # a comment stands right above this line and its neighbours
             groups = []    # whether the line that opened each group that is open has a comment
             for number, line in enumerate(file.read_text().splitlines(), 1):

@@ -13,7 +13,7 @@ CRASHES = (signal.SIGSEGV, signal.SIGFPE)
 
 
 def compile_library(path, *arguments, before=()):
-    """A shared library, compiled as docs/new-policy.md says, with folders of headers before those of the tree."""
+    """A shared library, compiled as docs/how-to/new-policy.md says, with folders of headers before those of the tree."""
     includes = [f"-I{folder}" for folder in (*before, SOURCE, BUILD)]
     subprocess.run([os.environ["CXX"], "-std=c++20", "-O0", "-fPIC", "-shared", *includes, *map(str, arguments), "-o", str(path)],
                    check=True)
@@ -122,15 +122,15 @@ class Declarations(CommandTest):
         file = WRONG / "declaration.cc"
         # One function more in front of all others, in the headers of a tree whose build folder knows nothing of it.
         newer = self.folder / "newer"
-        header = newer / "replay" / "schedule" / "warp_scheduler.h"
+        header = newer / "replay" / "seams" / "warp_scheduler.h"
         header.parent.mkdir(parents=True)
-        text = (SOURCE / "replay" / "schedule" / "warp_scheduler.h").read_text()
+        text = (SOURCE / "replay" / "seams" / "warp_scheduler.h").read_text()
         more = text.replace("  virtual ~WarpScheduler() = default;\n", "  virtual ~WarpScheduler() = default;\n  virtual int More() const { return 0; }\n")
         self.assertNotEqual(text, more)
         header.write_text(more)
         # The build folder of another version.
         other = self.folder / "other"
-        digest = other / "replay" / "engine" / "seam_digest.h"
+        digest = other / "replay" / "seams" / "seam_digest.h"
         digest.parent.mkdir(parents=True)
         digest.write_text('#define HEDDLE_SEAM_DIGEST "0123456789abcdef"\n')
         for name, default, before, says in (

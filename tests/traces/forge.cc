@@ -4,9 +4,10 @@
 
 #include <utility>
 
-#include "traces/format/container_writer.h"
-#include "traces/format/reader.h"
-#include "traces/format/seek_table.h"
+#include "traces/base/sha256.h"
+#include "traces/format/container/container_writer.h"
+#include "traces/format/container/seek_table.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::trace::testing {
 

@@ -4,7 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "traces/format/check.h"
+#include "traces/format/program/post_dominators.h"
+#include "traces/format/read/check.h"
 
 namespace heddle::trace::testing {
 

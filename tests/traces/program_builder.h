@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "proto/trace.pb.h"
-#include "traces/format/program.h"
-#include "traces/format/reader.h"
-#include "traces/format/writer.h"
+#include "traces/format/program/program.h"
+#include "traces/format/read/reader.h"
+#include "traces/format/write/writer.h"
 
 namespace heddle::trace::testing {
 

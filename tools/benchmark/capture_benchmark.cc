@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "tools/benchmark/user_time.h"
-#include "tracegen/execute/recipe_run.h"
+#include "tracegen/recipe/recipe_run.h"
 
 namespace heddle {
 namespace {

@@ -24,13 +24,13 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "replay/divergence/divergence_policy.h"
-#include "replay/engine/machine.h"
 #include "replay/engine/replay.h"
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/machine/machine.h"
+#include "replay/seams/divergence_policy.h"
+#include "replay/seams/warp_scheduler.h"
 #include "tools/benchmark/synthetic_kernels.h"
 #include "tools/benchmark/user_time.h"
-#include "tools/heddle/table.h"
+#include "tools/console/table.h"
 
 namespace heddle {
 namespace {

@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "replay/engine/machine.h"
 #include "replay/engine/replay.h"
+#include "replay/machine/machine.h"
 #include "tools/benchmark/user_time.h"
-#include "traces/format/block_slices.h"
-#include "traces/format/reader.h"
-#include "traces/format/writer.h"
+#include "traces/format/edit/block_slices.h"
+#include "traces/format/read/reader.h"
+#include "traces/format/write/writer.h"
 
 namespace heddle {
 namespace {

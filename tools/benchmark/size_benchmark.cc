@@ -11,7 +11,8 @@
 // Of each file, chunks spread evenly over it are taken that hold about N million thread-instructions (default 4), since
 // xz takes minutes for more; --no-text leaves the first of the two out. The static program, which every format needs
 // once, is not counted. The last column is the size over that of the smaller one of the two. The last line counts the
-// files as they are. Exits with 1 if one of the two is smaller. With --markdown, rows as docs/performance.md has them.
+// files as they are. Exits with 1 if one of the two is smaller. With --markdown, rows as
+// docs/explanation/performance.md has them.
 #include <unistd.h>
 #include <zstd.h>
 
@@ -25,9 +26,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "traces/format/reader.h"
-#include "traces/format/residuals.h"
-#include "traces/format/walk.h"
+#include "traces/base/status_macros.h"
+#include "traces/format/chunk/walk.h"
+#include "traces/format/columns/residuals.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle {
 namespace {
@@ -184,23 +186,22 @@ struct Sizes {
 };
 
 absl::StatusOr<Sizes> Measure(const std::string& file, uint64_t instructions, bool with_text) {
-  auto reader = trace::TraceReader::Open(file);
-  if (!reader.ok()) return reader.status();
+  HEDDLE_ASSIGN_OR_RETURN(auto reader, trace::TraceReader::Open(file));
   Sizes sizes;
-  sizes.file_thread_instructions = (*reader)->index().thread_instructions();
-  sizes.file_bytes = (*reader)->file_bytes();
+  sizes.file_thread_instructions = reader->index().thread_instructions();
+  sizes.file_bytes = reader->file_bytes();
   XzCounter xz;
   std::string varints;
   DecodedChunk chunk;
   std::vector<uint64_t> latest;
-  const uint64_t stride = (*reader)->index().thread_instructions() / std::max<uint64_t>(instructions, 1) + 1;
+  const uint64_t stride = reader->index().thread_instructions() / std::max<uint64_t>(instructions, 1) + 1;
   uint64_t number = 0;
-  for (const trace::LaunchView& launch : (*reader)->launches()) {
+  for (const trace::LaunchView& launch : reader->launches()) {
     for (const trace::v1::ChunkReference& reference : launch.chunks) {
       if (number++ % stride != stride / 2) continue;
-      if (absl::Status status = (*reader)->ReadChunk(reference, chunk); !status.ok()) return status;
+      HEDDLE_RETURN_IF_ERROR(reader->ReadChunk(reference, chunk));
       sizes.thread_instructions += chunk.thread_instructions;
-      sizes.heddle += (*reader)->record_bytes(reference.frame());
+      sizes.heddle += reader->record_bytes(reference.frame());
       std::vector<std::vector<Visit>> visits;
       for (const trace::PathView& path : chunk.paths) visits.push_back(VisitsOf(*launch.program, path));
       WarpText text(*launch.program, chunk, visits);

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "traces/format/writer.h"
+#include "traces/base/random.h"
+#include "traces/format/write/writer.h"
 
 namespace heddle {
 namespace {
@@ -26,17 +27,12 @@ void Require(const absl::Status& status) {
   std::exit(1);
 }
 
-// Numbers of one thread: SplitMix64 (Steele, Lea, Flood 2014) from the thread's own start. That is itself such a
+// Numbers of one thread: SplitMix64 from the thread's own start. That is itself such a
 // number: with starts a step apart, every thread would have its neighbour's numbers, shifted by one.
 class Numbers {
  public:
   explicit Numbers(uint64_t thread) : state_(thread) { state_ = Next(); }
-  uint64_t Next() {
-    uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-  }
+  uint64_t Next() { return SplitMix(state_); }
 
  private:
   uint64_t state_;

@@ -22,12 +22,12 @@
 #include "tools/capture/commands.h"
 #include "tools/capture/execution_options.h"
 #include "tools/capture/run_program.h"
-#include "tools/heddle/option_checks.h"
-#include "tools/heddle/usage_errors.h"
+#include "tools/console/option_checks.h"
+#include "tools/console/usage_errors.h"
 #include "tracegen/application/settings.h"
-#include "traces/format/kernel_name.h"
-#include "traces/format/reader.h"
-#include "traces/format/replaceable.h"
+#include "traces/format/container/replaceable.h"
+#include "traces/format/program/kernel_name.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::tracegen {
 namespace {

@@ -19,11 +19,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tracegen/version.h"
-#include "traces/format/copy.h"
-#include "traces/format/link_target.h"
-#include "traces/format/reader.h"
-#include "traces/format/replaceable.h"
-#include "traces/format/writer.h"
+#include "traces/base/link_target.h"
+#include "traces/base/status_macros.h"
+#include "traces/format/container/replaceable.h"
+#include "traces/format/edit/copy.h"
+#include "traces/format/read/reader.h"
+#include "traces/format/write/writer.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -65,7 +66,7 @@ bool IsUsed(const fs::path& folder, pid_t capture) {
 
 absl::Status Rename(const std::string& from, const std::string& to) {
   std::error_code error;
-  fs::rename(from, trace::LinkTarget(to), error);
+  fs::rename(from, LinkTarget(to), error);
   if (!error) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat("cannot complete ", to, ": ", error.message()));
 }
@@ -81,30 +82,29 @@ std::string NextName(const std::string& prefix, int* number) {
 
 absl::Status Merge(const std::vector<std::unique_ptr<trace::TraceReader>>& readers, const trace::MergedHeader& header,
                    const std::string& output, const trace::WriterOptions& options) {
-  auto writer = trace::TraceWriter::Create(output, header.header, options);
-  if (!writer.ok()) return writer.status();
-  trace::TraceCopier copier(**writer, false);
+  HEDDLE_ASSIGN_OR_RETURN(auto writer, trace::TraceWriter::Create(output, header.header, options));
+  trace::TraceCopier copier(*writer, false);
   std::vector<std::string> parts;
   size_t launches = 0;
   for (size_t i = 0; i < readers.size(); ++i) {
-    if (absl::Status status = copier.Add(*readers[i], {}, header.source_file[i]); !status.ok()) return status;
+    HEDDLE_RETURN_IF_ERROR(copier.Add(*readers[i], {}, header.source_file[i]));
     parts.push_back(absl::StrCat("launches from ", launches, " on are those of process ", i + 1));
     launches += readers[i]->launches().size();
   }
   trace::v1::Annotation annotation;
   annotation.set_key("heddle.merge");
   annotation.set_value(absl::StrJoin(parts, "; "));
-  if (absl::Status status = (*writer)->AddAnnotation(annotation); !status.ok()) return status;
-  return (*writer)->Finish();
+  HEDDLE_RETURN_IF_ERROR(writer->AddAnnotation(annotation));
+  return writer->Finish();
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CaptureFolder>> CaptureFolder::Create(const std::string& output) {
   if (output.empty()) return absl::InvalidArgumentError("-o is empty: name the trace file to write");
-  if (absl::Status status = trace::CheckReplaceable(output); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(trace::CheckReplaceable(output));
   std::error_code error;
-  const fs::path place = fs::absolute(trace::LinkTarget(output), error);
+  const fs::path place = fs::absolute(LinkTarget(output), error);
   std::string path = (place.parent_path() / absl::StrCat(".", place.filename().string(), kInfix, getpid())).string();
   if (mkdir(path.c_str(), 0700) != 0) {
     return absl::UnavailableError(absl::StrCat("cannot write beside ", place.string(), ": ", strerror(errno)));
@@ -124,7 +124,7 @@ CaptureFolder::~CaptureFolder() {
 
 std::vector<std::string> TidyUpAfterKilled(const std::string& output) {
   std::error_code error;
-  const fs::path place = fs::absolute(trace::LinkTarget(output), error);
+  const fs::path place = fs::absolute(LinkTarget(output), error);
   std::vector<std::string> removed;
   std::vector<std::string> left;
   for (fs::directory_iterator it(place.parent_path(), error), end; !error && it != end; it.increment(error)) {
@@ -196,10 +196,9 @@ absl::Status PlaceTraces(const std::vector<ProcessTrace>& traces, const std::str
   std::vector<std::unique_ptr<trace::TraceReader>> readers;
   std::vector<const trace::TraceReader*> inputs;
   for (const ProcessTrace& trace : traces) {
-    auto reader = trace::TraceReader::Open(trace.trace);
-    if (!reader.ok()) return reader.status();
-    inputs.push_back(reader->get());
-    readers.push_back(*std::move(reader));
+    HEDDLE_ASSIGN_OR_RETURN(auto reader, trace::TraceReader::Open(trace.trace));
+    inputs.push_back(reader.get());
+    readers.push_back(std::move(reader));
   }
   absl::StatusOr<trace::MergedHeader> header = trace::MergeHeaders(inputs, kProducer);
   if (header.ok()) {
@@ -212,7 +211,7 @@ absl::Status PlaceTraces(const std::vector<ProcessTrace>& traces, const std::str
   int number = 0;
   for (const ProcessTrace& trace : traces) {
     files->push_back(NextName(absl::StrCat(output, "."), &number));
-    if (absl::Status status = Rename(trace.trace, files->back()); !status.ok()) return status;
+    HEDDLE_RETURN_IF_ERROR(Rename(trace.trace, files->back()));
   }
   return absl::OkStatus();
 }

@@ -4,8 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "tools/heddle/option_checks.h"
-#include "tracegen/execute/launch_limits.h"
+#include "tools/console/option_checks.h"
+#include "tracegen/execute/launch/launch_limits.h"
 
 namespace heddle::tracegen {
 

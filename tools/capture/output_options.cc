@@ -1,18 +1,18 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tools/capture/commands.h"
-#include "tools/heddle/option_checks.h"
-#include "tools/heddle/with_thousands.h"
-#include "traces/format/add_last_writers.h"
-#include "traces/format/last_writer_tracker.h"
-#include "traces/format/printable.h"
-#include "traces/format/writer.h"
+#include "tools/console/option_checks.h"
+#include "tools/console/with_thousands.h"
+#include "traces/base/printable.h"
+#include "traces/format/edit/add_last_writers.h"
+#include "traces/format/edit/last_writer_tracker.h"
+#include "traces/format/write/writer.h"
 
 namespace heddle::tracegen {
 
 using tools::WithThousands;
 
-void Tell(const std::string& line) { absl::FPrintF(stderr, "heddle-capture: %s\n", trace::PrintableText(line)); }
+void Tell(const std::string& line) { absl::FPrintF(stderr, "heddle-capture: %s\n", PrintableText(line)); }
 
 void AddOutputOptions(CLI::App& app, OutputOptions& options) {
   options.threads = trace::UsualThreads();
@@ -65,7 +65,7 @@ std::string DescribeTrace(const std::string& path, const TraceSummary& summary) 
   return absl::StrFormat(
       "%s: %s %s%s, %s threads, %s thread-instructions, %s bytes (%.4f per thread-instruction), "
       "%.1f M thread-instructions/s",
-      trace::Printable(path), WithThousands(summary.launches), summary.launches == 1 ? "launch" : "launches", recorded,
+      Printable(path), WithThousands(summary.launches), summary.launches == 1 ? "launch" : "launches", recorded,
       WithThousands(summary.threads), WithThousands(summary.thread_instructions), WithThousands(summary.bytes),
       instructions > 0 ? static_cast<double>(summary.bytes) / instructions : 0.0,
       summary.seconds > 0 ? instructions / summary.seconds * 1e-6 : 0.0);

@@ -15,16 +15,16 @@
 #include "tools/capture/commands.h"
 #include "tools/capture/execution_options.h"
 #include "tools/capture/not_a_recipe.h"
-#include "tools/heddle/option_checks.h"
-#include "tools/heddle/usage_errors.h"
-#include "tracegen/execute/block_runner.h"
-#include "tracegen/execute/recipe_run.h"
-#include "traces/format/link_target.h"
+#include "tools/console/option_checks.h"
+#include "tools/console/usage_errors.h"
+#include "tracegen/execute/block/block_runner.h"
+#include "tracegen/recipe/recipe_run.h"
+#include "traces/base/link_target.h"
 
 namespace heddle::tracegen {
 namespace {
 
-// Names that the trace may have while it is incomplete (traces/format/container_writer.cc), for ends without
+// Names that the trace may have while it is incomplete (traces/format/container/container_writer.cc), for ends without
 // destructors: made before handlers that need them are installed, as a signal handler must not allocate.
 std::array<std::string, 100>& TemporaryNames() {
   static auto& names = *new std::array<std::string, 100>;
@@ -54,7 +54,7 @@ void HandleFatalError(void*, const char* reason, bool) {
 }
 
 void InstallHandlers(const std::string& output) {
-  const std::string target = trace::LinkTarget(output);
+  const std::string target = LinkTarget(output);
   std::array<std::string, 100>& names = TemporaryNames();
   for (size_t i = 0; i < names.size(); ++i) {
     names[i] = absl::StrCat(target, ".tmp-", getpid());

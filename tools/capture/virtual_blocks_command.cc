@@ -12,10 +12,10 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "tools/capture/commands.h"
-#include "tracegen/execute/recipe_file.h"
 #include "tracegen/frontend/compile.h"
 #include "tracegen/frontend/compile_program.h"
 #include "tracegen/program/virtual_blocks.h"
+#include "tracegen/recipe/recipe_file.h"
 
 namespace heddle::tracegen {
 namespace {

@@ -1,8 +1,7 @@
 cmake_minimum_required(VERSION 3.25)
 # Writes a header with a digest of what a policy is compiled with: the headers of the seams and all of the tree that they
 # include. Neither comments nor spaces count. Run as a script: cmake -DROOT=SOURCE_FOLDER -DOUTPUT=FILE -P SeamDigest.cmake
-file(GLOB open RELATIVE ${ROOT} ${ROOT}/replay/divergence/*.h ${ROOT}/replay/schedule/*.h ${ROOT}/replay/fetch/*.h
-  ${ROOT}/replay/dispatch/*.h ${ROOT}/replay/engine/policy_*.h)
+file(GLOB_RECURSE open RELATIVE ${ROOT} ${ROOT}/replay/seams/*.h ${ROOT}/replay/policies/*.h)
 set(known ${open})
 while(open)
   list(POP_FRONT open name)

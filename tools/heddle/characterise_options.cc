@@ -9,12 +9,12 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "replay/engine/machine.h"
-#include "tools/heddle/characterisation.h"
-#include "tools/heddle/option_checks.h"
-#include "tools/heddle/output.h"
-#include "tools/heddle/terminal.h"
-#include "tools/heddle/trace_file.h"
+#include "replay/machine/machine.h"
+#include "tools/console/option_checks.h"
+#include "tools/console/output.h"
+#include "tools/console/terminal.h"
+#include "tools/inputs/trace_file.h"
+#include "tools/show/characterisation.h"
 
 namespace heddle::tools {
 
@@ -43,7 +43,8 @@ CharacteriseOptions::CharacteriseOptions(CLI::App& app) : arguments_(std::make_u
       ->capture_default_str();
   a.command->footer(
       "\nSIMD % Wn: active lanes of warps of n threads that reconverge at post-dominators; bound: the most that any\n"
-      "regrouping within thread blocks can reach. Classes are those of the papers, docs/workloads.md explains them.");
+      "regrouping within thread blocks can reach. Classes are those of the papers, docs/reference/workloads.md "
+      "explains them.");
 }
 
 CharacteriseOptions::~CharacteriseOptions() = default;
@@ -97,7 +98,7 @@ bool CharacteriseOptions::Run(int& status) const {
   if (!a.no_timing) {
     absl::StatusOr<machine::v1::Machine> machine = replay::LoadMachine(a.machine);
     if (!machine.ok()) {
-      status = Complain(kWrongUsage, absl::StrCat("--machine: ", machine.status().message()));
+      status = ReportError(kWrongUsage, absl::StrCat("--machine: ", machine.status().message()));
       return true;
     }
     options.machine = *std::move(machine);
@@ -107,19 +108,19 @@ bool CharacteriseOptions::Run(int& status) const {
     same.Update(CheckNotAnInput("-o", a.output, {a.machine}, "the machine's file"));
   }
   if (!same.ok()) {
-    status = Complain(kWrongUsage, same);
+    status = ReportError(kWrongUsage, same);
     return true;
   }
   absl::StatusOr<OutputFile> file = OutputFile::Create(a.output);
   if (!file.ok()) {
-    status = Complain(absl::IsInvalidArgument(file.status()) ? kWrongUsage : kFailed, file.status());
+    status = ReportError(absl::IsInvalidArgument(file.status()) ? kWrongUsage : kFailed, file.status());
     return true;
   }
   Progress progress(absl::StrCat("characterising ", a.traces.size(), a.traces.size() == 1 ? " trace" : " traces"),
                     true);
   const absl::StatusOr<std::vector<Characterisation>> all = All(a.traces, options, a.jobs, progress);
   if (!all.ok()) {
-    status = Complain(TraceErrorStatus(all.status()), all.status());
+    status = ReportError(TraceErrorStatus(all.status()), all.status());
     return true;
   }
   const std::optional<size_t> width = a.output == "-" ? TerminalWidth() : std::nullopt;
@@ -127,7 +128,7 @@ bool CharacteriseOptions::Run(int& status) const {
                                      : width.has_value() ? CharacterisationText(*all, *width)
                                                          : CharacterisationMarkdown(*all));
   if (written.ok()) written = file->Commit();
-  status = written.ok() ? kSuccess : Complain(kFailed, written);
+  status = written.ok() ? kSuccess : ReportError(kFailed, written);
   return true;
 }
 

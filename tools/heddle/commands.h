@@ -9,18 +9,16 @@
 
 #include "absl/status/statusor.h"
 #include "replay/engine/replay.h"
-#include "tools/heddle/policy_list.h"
-#include "tools/heddle/replay_drawing.h"
-#include "tools/heddle/replay_timeline.h"
-#include "tools/heddle/trace_memory.h"
+#include "tools/drawing/replay_drawing.h"
+#include "tools/drawing/replay_timeline.h"
+#include "tools/inputs/policy_list.h"
+#include "tools/inputs/trace_memory.h"
 
 namespace heddle::tools {
 
 // Starts heddle-capture, the program that needs LLVM, with the same arguments in place of this process. It is beside
 // this program or in libexec/heddle; a build without LLVM has none.
 int CaptureCommand(const std::vector<std::string>& arguments);
-// Its path, or why there is none and what to do.
-absl::StatusOr<std::string> CaptureProgram();
 
 struct ReplayArguments {
   std::vector<std::string> traces;  // at least one

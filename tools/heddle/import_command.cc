@@ -8,11 +8,11 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "tools/console/output.h"
+#include "tools/console/terminal.h"
+#include "tools/exchange/gpgpusim/import_machine.h"
 #include "tools/heddle/commands.h"
-#include "tools/heddle/import/import_machine.h"
-#include "tools/heddle/output.h"
-#include "tools/heddle/terminal.h"
-#include "traces/format/printable.h"
+#include "traces/base/printable.h"
 
 namespace heddle::tools {
 namespace {
@@ -36,12 +36,12 @@ int ImportCommand(const ImportArguments& arguments) {
   std::vector<ConfigText> configs;
   for (const std::string& path : arguments.files) {
     absl::StatusOr<std::string> text = ReadFile(path);
-    if (!text.ok()) return Complain(kWrongUsage, text.status());
+    if (!text.ok()) return ReportError(kWrongUsage, text.status());
     configs.push_back({arguments.files.size() == 1 ? "" : fs::path(path).filename().string(), *std::move(text)});
   }
   if (absl::Status status = CheckNotAnInput("-o", arguments.output, arguments.files, "the configuration itself");
       !status.ok()) {
-    return Complain(kWrongUsage, status);
+    return ReportError(kWrongUsage, status);
   }
   const fs::path folder = fs::path(arguments.files.front()).parent_path();
   const auto read_network = [&folder](const std::string& file) -> std::optional<std::string> {
@@ -52,20 +52,20 @@ int ImportCommand(const ImportArguments& arguments) {
   const std::string name = arguments.name.empty() ? fs::path(arguments.files.front()).stem().string() : arguments.name;
   const absl::StatusOr<ImportedMachine> imported = ImportMachine(configs, name, read_network);
   if (!imported.ok()) {
-    return Complain(kFailed, absl::Status(imported.status().code(),
-                                          absl::StrCat(arguments.files.front(), ": ", imported.status().message())));
+    return ReportError(kFailed, absl::Status(imported.status().code(),
+                                             absl::StrCat(arguments.files.front(), ": ", imported.status().message())));
   }
   // It quotes the configuration.
-  const std::string text = trace::PrintableText(ImportText(*imported, arguments.files));
+  const std::string text = PrintableText(ImportText(*imported, arguments.files));
   if (arguments.output.empty() || arguments.output == "-") {
     const absl::Status written = WriteStandardOutput(text);
-    return written.ok() ? kSuccess : Complain(kFailed, written);
+    return written.ok() ? kSuccess : ReportError(kFailed, written);
   }
   absl::StatusOr<OutputFile> file = OutputFile::Create(arguments.output);
-  if (!file.ok()) return Complain(absl::IsInvalidArgument(file.status()) ? kWrongUsage : kFailed, file.status());
+  if (!file.ok()) return ReportError(absl::IsInvalidArgument(file.status()) ? kWrongUsage : kFailed, file.status());
   absl::Status written = file->Write(text);
   if (written.ok()) written = file->Commit();
-  if (!written.ok()) return Complain(kFailed, written);
+  if (!written.ok()) return ReportError(kFailed, written);
   for (const ImportOutcome outcome : {ImportOutcome::kUnknown, ImportOutcome::kNotRepresented,
                                       ImportOutcome::kDifferent, ImportOutcome::kCommandLine}) {
     for (const std::string& line : NotesText(*imported, outcome)) Note(line);

@@ -2,12 +2,12 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
-#include "replay/engine/machine.h"
+#include "replay/machine/machine.h"
+#include "tools/console/json.h"
+#include "tools/console/output.h"
+#include "tools/console/table.h"
+#include "tools/console/terminal.h"
 #include "tools/heddle/commands.h"
-#include "tools/heddle/json.h"
-#include "tools/heddle/output.h"
-#include "tools/heddle/table.h"
-#include "tools/heddle/terminal.h"
 
 namespace heddle::tools {
 
@@ -15,13 +15,13 @@ int MachinesCommand(const std::string& name, bool json) {
   std::vector<std::string> names = replay::ListMachines();
   if (!name.empty()) names = {name};
   if (names.empty()) {
-    return Complain(kFailed, absl::StrCat("no machine files in ", replay::MachinesDirectory(),
-                                          ": set HEDDLE_MACHINES_DIR to a folder that has them"));
+    return ReportError(kFailed, absl::StrCat("no machine files in ", replay::MachinesDirectory(),
+                                             ": set HEDDLE_MACHINES_DIR to a folder that has them"));
   }
   std::vector<machine::v1::Machine> machines;
   for (const std::string& machine_name : names) {
     auto machine = replay::LoadMachine(machine_name);
-    if (!machine.ok()) return Complain(kWrongUsage, machine.status());
+    if (!machine.ok()) return ReportError(kWrongUsage, machine.status());
     machines.push_back(*std::move(machine));
   }
   std::string text;
@@ -42,7 +42,7 @@ int MachinesCommand(const std::string& name, bool json) {
                         "FILE.textproto` takes a file of your own.\n");
   }
   const absl::Status written = WriteStandardOutput(text);
-  return written.ok() ? kSuccess : Complain(kFailed, written);
+  return written.ok() ? kSuccess : ReportError(kFailed, written);
 }
 
 }  // namespace heddle::tools

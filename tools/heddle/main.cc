@@ -7,23 +7,23 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "replay/engine/suggest.h"
-#include "tools/heddle/accelsim/accelsim_options.h"
+#include "tools/console/option_checks.h"
+#include "tools/console/output.h"
+#include "tools/console/terminal.h"
+#include "tools/console/usage_errors.h"
+#include "tools/exchange/accelsim/accelsim_options.h"
+#include "tools/exchange/corpus/corpus_options.h"
 #include "tools/heddle/characterise_options.h"
 #include "tools/heddle/commands.h"
-#include "tools/heddle/corpus/corpus_options.h"
 #include "tools/heddle/new_policy_command.h"
-#include "tools/heddle/option_checks.h"
-#include "tools/heddle/output.h"
 #include "tools/heddle/policy_cost_command.h"
-#include "tools/heddle/policy_library.h"
 #include "tools/heddle/preset.h"
-#include "tools/heddle/report_options.h"
-#include "tools/heddle/reproduce/reproduce_command.h"
-#include "tools/heddle/sweep/sweep_options.h"
-#include "tools/heddle/terminal.h"
 #include "tools/heddle/trace_options.h"
-#include "tools/heddle/usage_errors.h"
+#include "tools/inputs/policy_library.h"
+#include "tools/study/report/report_options.h"
+#include "tools/study/reproduce/reproduce_command.h"
+#include "tools/study/sweep/sweep_options.h"
+#include "traces/base/suggest.h"
 
 namespace heddle::tools {
 namespace {
@@ -175,7 +175,7 @@ int WrongUsage(const CLI::App& app, const CLI::ParseError& error) {
     parsed = parsed->get_subcommands().front();
     absl::StrAppend(&command, " ", parsed->get_name());
   }
-  return Complain(kWrongUsage, absl::StrCat(UsageMessage(app, error), "; see `", command, " --help`"));
+  return ReportError(kWrongUsage, absl::StrCat(UsageMessage(app, error), "; see `", command, " --help`"));
 }
 
 int Run(int argc, char** argv) {
@@ -225,7 +225,7 @@ int Run(int argc, char** argv) {
   import.footer(
       "\nValues carry the line that they come from. What is not represented, or in another way, is listed on top of "
       "the\n"
-      "file with its line; docs/from-accel-sim.md has the map.");
+      "file with its line; docs/how-to/from-accel-sim.md has the map.");
   for (CLI::App* command : {&policies, app.get_subcommand("replay")}) {
     AddPolicyLibraryOption(*command, arguments.libraries);
   }
@@ -239,17 +239,17 @@ int Run(int argc, char** argv) {
   // CLI11 would say only that the argument was not expected.
   const std::vector<std::string> commands = CommandNames(app);
   if (!words.empty() && !words[0].starts_with("-") && std::ranges::find(commands, words[0]) == commands.end()) {
-    return Complain(kWrongUsage,
-                    absl::StrCat(replay::UnknownNameMessage("command", words[0], commands), "; see `heddle --help`"));
+    return ReportError(kWrongUsage,
+                       absl::StrCat(UnknownNameMessage("command", words[0], commands), "; see `heddle --help`"));
   }
   try {  // CLI11 throws, we do not
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     const absl::Status written = WriteStandardOutput(app.help());  // of the command that was asked for
-    return written.ok() ? kSuccess : Complain(kFailed, written);
+    return written.ok() ? kSuccess : ReportError(kFailed, written);
   } catch (const CLI::CallForVersion& version) {
     const absl::Status written = WriteStandardOutput(absl::StrCat(version.what(), "\n"));
-    return written.ok() ? kSuccess : Complain(kFailed, written);
+    return written.ok() ? kSuccess : ReportError(kFailed, written);
   } catch (const CLI::ParseError& error) {
     return WrongUsage(app, error);
   }
@@ -260,7 +260,7 @@ int Run(int argc, char** argv) {
   }
   if (new_policy.parsed()) return NewPolicyCommand(arguments.seam, arguments.name, arguments.folder);
   if (const absl::Status loaded = LoadPolicyLibraries(arguments.libraries); !loaded.ok()) {
-    return Complain(kWrongUsage, loaded);
+    return ReportError(kWrongUsage, loaded);
   }
   arguments.replay.libraries = arguments.libraries;
   if (policies.parsed() && arguments.cost) {
@@ -274,7 +274,7 @@ int Run(int argc, char** argv) {
     const absl::StatusOr<std::string> parts = ApplyPreset(arguments.replay, [&command](const std::string& option) {
       return command.get_option("--" + option)->count() != 0;
     });
-    if (!parts.ok()) return Complain(kWrongUsage, parts.status());
+    if (!parts.ok()) return ReportError(kWrongUsage, parts.status());
     if (!arguments.replay.quiet) Note(*parts);
   }
   return ReplayCommand(arguments.replay);

@@ -9,14 +9,15 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "replay/dispatch/block_dispatcher.h"
-#include "replay/divergence/divergence_policy.h"
-#include "replay/engine/policy_registry.h"
-#include "replay/engine/suggest.h"
-#include "replay/fetch/fetch_policy.h"
-#include "replay/schedule/warp_scheduler.h"
-#include "tools/heddle/output.h"
-#include "tools/heddle/terminal.h"
+#include "replay/seams/block_dispatcher.h"
+#include "replay/seams/divergence_policy.h"
+#include "replay/seams/fetch_policy.h"
+#include "replay/seams/policy_registry.h"
+#include "replay/seams/warp_scheduler.h"
+#include "tools/console/output.h"
+#include "tools/console/terminal.h"
+#include "traces/base/status_macros.h"
+#include "traces/base/suggest.h"
 
 namespace heddle::tools {
 namespace {
@@ -40,51 +41,50 @@ bool IsTaken(const std::string& name) {
 }
 
 absl::Status WriteFile(const std::string& path, const std::string& text) {
-  absl::StatusOr<OutputFile> file = OutputFile::Create(path);
-  if (!file.ok()) return file.status();
-  if (const absl::Status status = file->Write(text); !status.ok()) return status;
-  return file->Commit();
+  HEDDLE_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(path));
+  HEDDLE_RETURN_IF_ERROR(file.Write(text));
+  return file.Commit();
 }
 
 }  // namespace
 
 int NewPolicyCommand(const std::string& seam, const std::string& name, const std::string& folder) {
   if (PolicyTemplate(seam) == nullptr) {
-    return Complain(kWrongUsage,
-                    replay::UnknownNameMessage("seam", seam, {"dispatch", "divergence", "fetch", "scheduler"}));
+    return ReportError(kWrongUsage, UnknownNameMessage("seam", seam, {"dispatch", "divergence", "fetch", "scheduler"}));
   }
   if (!replay::IsPolicyName(name)) {
-    return Complain(kWrongUsage, absl::StrCat("new-policy: \"", name,
-                                              "\" is no name for a policy: lower-case letters, digits and _, a letter "
-                                              "first"));
+    return ReportError(kWrongUsage,
+                       absl::StrCat("new-policy: \"", name,
+                                    "\" is no name for a policy: lower-case letters, digits and _, a letter "
+                                    "first"));
   }
   if (IsTaken(name)) {
-    return Complain(kWrongUsage, absl::StrCat("new-policy: there is a policy ", name, " already (`heddle policies ",
-                                              name, "`): choose another name"));
+    return ReportError(kWrongUsage, absl::StrCat("new-policy: there is a policy ", name, " already (`heddle policies ",
+                                                 name, "`): choose another name"));
   }
   const std::filesystem::path base = std::filesystem::path(folder.empty() ? "." : folder) / name;
   const std::vector<std::string> paths = {base.string() + ".cc", base.string() + "_test.cc"};
   for (const std::string& path : paths) {
     if (std::filesystem::exists(path)) {
-      return Complain(kWrongUsage, absl::StrCat("new-policy: ", path, " is there already, and is left as it is"));
+      return ReportError(kWrongUsage, absl::StrCat("new-policy: ", path, " is there already, and is left as it is"));
     }
   }
   std::error_code error;
   std::filesystem::create_directories(base.parent_path(), error);
   if (error) {
-    return Complain(kFailed, absl::StrCat("new-policy: --folder ", folder, ": cannot be made: ", error.message()));
+    return ReportError(kFailed, absl::StrCat("new-policy: --folder ", folder, ": cannot be made: ", error.message()));
   }
   const auto text = [&](const char* form) {
     return absl::StrReplaceAll(form, {{"@NAME@", name}, {"@CLASS@", ClassName(name)}, {"@SEAM@", seam}});
   };
   absl::Status status = WriteFile(paths[0], text(PolicyTemplate(seam)));
   if (status.ok()) status = WriteFile(paths[1], text(PolicyTestTemplate()));
-  if (!status.ok()) return Complain(kFailed, status);
-  status = WriteStandardOutput(absl::StrCat("Wrote ", paths[0], " and ", paths[1],
-                                            ".\nBuild with -DHEDDLE_POLICY_DIRS=FOLDER, or put them into replay/",
-                                            seam == "scheduler" ? "schedule" : seam,
-                                            "/policies and tests/replay/policies; docs/new-policy.md has the rest.\n"));
-  return status.ok() ? kSuccess : Complain(kFailed, status);
+  if (!status.ok()) return ReportError(kFailed, status);
+  status = WriteStandardOutput(absl::StrCat(
+      "Wrote ", paths[0], " and ", paths[1], ".\nBuild with -DHEDDLE_POLICY_DIRS=FOLDER, or put them into replay/",
+      seam == "scheduler" ? "schedule" : seam,
+      "/policies and tests/replay/policies/divergence; docs/how-to/new-policy.md has the rest.\n"));
+  return status.ok() ? kSuccess : ReportError(kFailed, status);
 }
 
 }  // namespace heddle::tools

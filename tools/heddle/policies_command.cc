@@ -4,19 +4,19 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "replay/dispatch/block_dispatcher.h"
-#include "replay/divergence/divergence_policy.h"
-#include "replay/engine/policy_registry.h"
 #include "replay/engine/replay.h"
-#include "replay/engine/suggest.h"
-#include "replay/fetch/fetch_policy.h"
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/seams/block_dispatcher.h"
+#include "replay/seams/divergence_policy.h"
+#include "replay/seams/fetch_policy.h"
+#include "replay/seams/policy_registry.h"
+#include "replay/seams/warp_scheduler.h"
+#include "tools/console/json.h"
+#include "tools/console/output.h"
+#include "tools/console/table.h"
+#include "tools/console/terminal.h"
 #include "tools/heddle/commands.h"
-#include "tools/heddle/json.h"
-#include "tools/heddle/output.h"
-#include "tools/heddle/policies_elsewhere.h"
-#include "tools/heddle/table.h"
-#include "tools/heddle/terminal.h"
+#include "tools/inputs/policies_elsewhere.h"
+#include "traces/base/suggest.h"
 
 namespace heddle::tools {
 namespace {
@@ -239,8 +239,8 @@ int PoliciesCommand(const std::string& name, bool json) {
   if (!name.empty()) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       const std::string elsewhere = PolicyElsewhere(name);
-      if (!elsewhere.empty()) return Complain(kWrongUsage, absl::StrCat(name, " ", elsewhere));
-      return Complain(kWrongUsage, replay::UnknownNameMessage("policy", name, known));
+      if (!elsewhere.empty()) return ReportError(kWrongUsage, absl::StrCat(name, " ", elsewhere));
+      return ReportError(kWrongUsage, UnknownNameMessage("policy", name, known));
     }
     for (Seam& seam : seams) {
       std::erase_if(seam.policies, [&name](const PolicyInfo* info) { return info->name != name; });
@@ -274,7 +274,7 @@ int PoliciesCommand(const std::string& name, bool json) {
     }
   }
   const absl::Status written = WriteStandardOutput(text);
-  return written.ok() ? kSuccess : Complain(kFailed, written);
+  return written.ok() ? kSuccess : ReportError(kFailed, written);
 }
 
 }  // namespace heddle::tools

@@ -6,68 +6,20 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "replay/dispatch/block_dispatcher.h"
-#include "replay/divergence/divergence_policy.h"
-#include "replay/engine/machine.h"
-#include "replay/engine/policy_storage.h"
-#include "replay/engine/suggest.h"
-#include "replay/fetch/fetch_policy.h"
-#include "replay/schedule/warp_scheduler.h"
-#include "tools/heddle/json.h"
-#include "tools/heddle/output.h"
-#include "tools/heddle/policy_list.h"
-#include "tools/heddle/table.h"
-#include "tools/heddle/terminal.h"
+#include "replay/machine/machine.h"
+#include "replay/seams/policy_storage.h"
+#include "tools/console/json.h"
+#include "tools/console/output.h"
+#include "tools/console/table.h"
+#include "tools/console/terminal.h"
+#include "tools/inputs/policy_cost.h"
+#include "tools/inputs/policy_list.h"
 
 namespace heddle::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using replay::PolicyInfo;
-using replay::PolicyStorage;
 using replay::StorageItem;
-
-// A policy with its parameters, and the structures that it takes.
-struct Cost {
-  std::string text;  // as on the command line
-  const PolicyStorage* storage = nullptr;
-  std::vector<StorageItem> items;
-};
-
-// The policies of that name, by seam.
-std::vector<std::pair<std::string, const PolicyInfo*>> Find(const std::string& name, std::vector<std::string>& known) {
-  std::vector<std::pair<std::string, const PolicyInfo*>> found;
-  const auto look = [&](const char* seam, const auto& entries) {
-    for (const auto& [key, entry] : entries) {
-      known.push_back(key);
-      if (key == name) found.emplace_back(seam, &entry.info);
-    }
-  };
-  look("divergence", replay::DivergenceRegistry::Get().entries());
-  look("scheduler", replay::SchedulerRegistry::Get().entries());
-  look("dispatch", replay::DispatchRegistry::Get().entries());
-  look("fetch", replay::FetchRegistry::Get().entries());
-  return found;
-}
-
-absl::StatusOr<Cost> CostOf(const replay::PolicySpec& policy, const replay::StorageContext& context) {
-  std::vector<std::string> known;
-  const auto found = Find(policy.name, known);
-  if (found.empty()) return absl::InvalidArgumentError(replay::UnknownNameMessage("policy", policy.name, known));
-  const auto& [seam, info] = found[0];
-  const absl::StatusOr<replay::Parameters> parameters = replay::Parameters::Parse(*info, policy.parameters);
-  if (!parameters.ok()) return parameters.status();
-  Cost cost;
-  cost.text = PolicyText(policy);
-  cost.storage = replay::PolicyStorageRegistry::Get().Find(seam, policy.name);
-  if (cost.storage != nullptr) cost.items = cost.storage->items(context, *parameters);
-  return cost;
-}
-
-replay::StorageContext ContextOf(const machine::v1::Machine& machine) {
-  const machine::v1::Core& core = machine.core();
-  return {core.warp_size(), core.max_threads(), core.max_blocks(), core.schedulers()};
-}
 
 // "59,312 bits (7,414 bytes)".
 std::string BitsText(uint64_t bits) {
@@ -80,11 +32,11 @@ std::string TotalText(const std::vector<StorageItem>& items) {
   return total == 0 ? "as much as is needed: a structure has no bound" : BitsText(total);
 }
 
-std::string Text(const std::vector<Cost>& costs, const machine::v1::Machine& machine) {
+std::string Text(const std::vector<PolicyCost>& costs, const machine::v1::Machine& machine) {
   std::string text = absl::StrCat("Storage per SM of ", machine.name(), "\n");
   std::vector<StorageItem> all;
   bool unknown = false;
-  for (const Cost& cost : costs) {
+  for (const PolicyCost& cost : costs) {
     absl::StrAppend(&text, "\n", cost.text, "\n");
     if (cost.storage == nullptr) {
       absl::StrAppend(&text, "  no sizes: its source tabulates none\n");
@@ -107,9 +59,9 @@ std::string Text(const std::vector<Cost>& costs, const machine::v1::Machine& mac
   return text;
 }
 
-Json ToJson(const std::vector<Cost>& costs, const machine::v1::Machine& machine) {
+Json ToJson(const std::vector<PolicyCost>& costs, const machine::v1::Machine& machine) {
   Json document = {{"schema", 1}, {"machine", machine.name()}, {"policies", Json::array()}};
-  for (const Cost& cost : costs) {
+  for (const PolicyCost& cost : costs) {
     Json policy = {{"policy", cost.text}, {"tabulated", cost.storage != nullptr}};
     if (cost.storage != nullptr) {
       policy["source"] = cost.storage->source;
@@ -130,31 +82,21 @@ Json ToJson(const std::vector<Cost>& costs, const machine::v1::Machine& machine)
 
 }  // namespace
 
-absl::StatusOr<uint64_t> PolicyStorageBits(const std::string& policy, const machine::v1::Machine& machine) {
-  const absl::StatusOr<Cost> cost = CostOf(replay::PolicySpec::FromText(policy), ContextOf(machine));
-  if (!cost.ok()) return cost.status();
-  if (cost->storage == nullptr) return absl::NotFoundError(absl::StrCat(policy, ": its source tabulates no sizes"));
-  const uint64_t bits = TotalBits(cost->items);
-  if (bits == 0) return absl::FailedPreconditionError(absl::StrCat(policy, ": a structure has no bound"));
-  return bits;
-}
-
 int PolicyCostCommand(const std::string& policies, const std::string& machine, bool json) {
   const absl::StatusOr<machine::v1::Machine> loaded = replay::LoadMachine(machine);
-  if (!loaded.ok()) return Complain(kWrongUsage, absl::StrCat("--machine: ", loaded.status().message()));
-  if (policies.empty()) return Complain(kWrongUsage, "policies --cost: name a policy, such as capri:capt_entries=8");
+  if (!loaded.ok()) return ReportError(kWrongUsage, absl::StrCat("--machine: ", loaded.status().message()));
+  if (policies.empty()) return ReportError(kWrongUsage, "policies --cost: name a policy, such as capri:capt_entries=8");
   const absl::StatusOr<std::vector<replay::PolicySpec>> list = SplitPolicies(policies);
-  if (!list.ok()) return Complain(kWrongUsage, list.status());
-  const replay::StorageContext context = ContextOf(*loaded);
-  std::vector<Cost> costs;
+  if (!list.ok()) return ReportError(kWrongUsage, list.status());
+  std::vector<PolicyCost> costs;
   for (const replay::PolicySpec& policy : *list) {
-    absl::StatusOr<Cost> cost = CostOf(policy, context);
-    if (!cost.ok()) return Complain(kWrongUsage, cost.status());
+    absl::StatusOr<PolicyCost> cost = CostOf(policy, *loaded);
+    if (!cost.ok()) return ReportError(kWrongUsage, cost.status());
     costs.push_back(*std::move(cost));
   }
   const absl::Status written =
       WriteStandardOutput(json ? JsonLine(ToJson(costs, *loaded)) + "\n" : Text(costs, *loaded));
-  return written.ok() ? kSuccess : Complain(kFailed, written);
+  return written.ok() ? kSuccess : ReportError(kFailed, written);
 }
 
 }  // namespace heddle::tools

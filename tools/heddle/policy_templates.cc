@@ -12,7 +12,7 @@ constexpr char kDivergence[] = R"policy(// @NAME@: TODO what it does, and which 
 #include <memory>
 #include <span>
 
-#include "replay/divergence/divergence_policy.h"
+#include "replay/seams/divergence_policy.h"
 
 namespace heddle::replay {
 namespace {
@@ -77,7 +77,7 @@ constexpr char kScheduler[] = R"policy(// @NAME@: TODO what it does, and which s
 #include <memory>
 #include <span>
 
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/seams/warp_scheduler.h"
 
 namespace heddle::replay {
 namespace {
@@ -144,7 +144,7 @@ constexpr char kFetch[] = R"policy(// @NAME@: TODO what it does, and which secti
 #include <memory>
 #include <span>
 
-#include "replay/fetch/fetch_policy.h"
+#include "replay/seams/fetch_policy.h"
 
 namespace heddle::replay {
 namespace {
@@ -200,7 +200,7 @@ constexpr char kDispatch[] = R"policy(// @NAME@: TODO what it does, and which se
 #include <optional>
 #include <span>
 
-#include "replay/dispatch/block_dispatcher.h"
+#include "replay/seams/block_dispatcher.h"
 
 namespace heddle::replay {
 namespace {
@@ -262,7 +262,7 @@ constexpr char kTest[] =
 #include <string>
 
 #include "gtest/gtest.h"
-#include "replay/engine/machine.h"
+#include "replay/machine/machine.h"
 #include "replay/engine/replay.h"
 #include "tests/replay/scenario.h"
 
@@ -305,7 +305,7 @@ TEST(@CLASS@, GivesTheSameResultAgain) {
   EXPECT_EQ(RunExample("@NAME@").total().cycles(), RunExample("@NAME@").total().cycles());
 }
 
-// TODO the paper's worked example, cycle by cycle: see tests/replay/policies/worked_examples_test.cc.
+// TODO the paper's worked example, cycle by cycle: see tests/replay/policies/divergence/worked_examples_test.cc.
 
 }  // namespace
 }  // namespace heddle::replay

@@ -7,8 +7,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "replay/engine/machine.h"
-#include "replay/engine/suggest.h"
+#include "replay/machine/machine.h"
+#include "traces/base/suggest.h"
 
 namespace heddle::tools {
 namespace {
@@ -43,7 +43,7 @@ absl::StatusOr<Preset> LoadPreset(const std::string& name) {
   const bool is_path = name.ends_with(kEnding);
   const std::vector<std::string> known = PresetNames();
   if (!is_path && std::find(known.begin(), known.end(), name) == known.end()) {
-    return absl::InvalidArgumentError(replay::UnknownNameMessage("preset", name, known));
+    return absl::InvalidArgumentError(UnknownNameMessage("preset", name, known));
   }
   const std::string path = is_path ? name : (PresetsDirectory() / (name + kEnding)).string();
   std::ifstream file(path);
@@ -68,8 +68,8 @@ absl::StatusOr<Preset> LoadPreset(const std::string& name) {
     }
     ReplayArguments any;
     if (PartOf(any, key) == nullptr) {
-      return refuse(replay::UnknownNameMessage(
-          "key", key, {"description", "machine", "divergence", "scheduler", "dispatch", "fetch"}));
+      return refuse(
+          UnknownNameMessage("key", key, {"description", "machine", "divergence", "scheduler", "dispatch", "fetch"}));
     }
     for (const auto& [earlier, unused] : preset.parts) {
       if (earlier == key) return refuse(absl::StrCat(key, " is given twice"));

@@ -10,23 +10,24 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "replay/engine/machine.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/same_runs.h"
 #include "replay/engine/validity.h"
 #include "replay/engine/wait_check.h"
+#include "replay/machine/machine.h"
+#include "tools/console/json.h"
+#include "tools/console/output.h"
+#include "tools/console/table.h"
+#include "tools/console/terminal.h"
+#include "tools/drawing/replay_drawing.h"
+#include "tools/drawing/replay_timeline.h"
 #include "tools/heddle/commands.h"
-#include "tools/heddle/json.h"
-#include "tools/heddle/order_check.h"
-#include "tools/heddle/output.h"
-#include "tools/heddle/replay_drawing.h"
-#include "tools/heddle/replay_timeline.h"
-#include "tools/heddle/report.h"
-#include "tools/heddle/table.h"
-#include "tools/heddle/terminal.h"
-#include "tools/heddle/trace_file.h"
-#include "tools/heddle/traces_report.h"
-#include "traces/format/kernel_pattern.h"
+#include "tools/inputs/trace_file.h"
+#include "tools/show/order_check.h"
+#include "tools/show/report.h"
+#include "tools/show/traces_report.h"
+#include "traces/base/status_macros.h"
+#include "traces/format/program/kernel_pattern.h"
 
 namespace heddle::tools {
 namespace {
@@ -40,7 +41,7 @@ absl::StatusOr<machine::v1::Machine> EffectiveMachine(const ReplayArguments& arg
   if (!machine.ok())
     return absl::Status(machine.status().code(), absl::StrCat("--machine: ", machine.status().message()));
   for (const std::string& assignment : arguments.overrides) {
-    if (const absl::Status status = replay::Override(*machine, assignment); !status.ok()) return status;
+    HEDDLE_RETURN_IF_ERROR(replay::Override(*machine, assignment));
   }
   if (const absl::Status status = replay::CheckMachine(*machine); !status.ok()) {
     return absl::Status(status.code(), absl::StrCat("--set: machine ", machine->name(), ": ", status.message()));
@@ -97,13 +98,12 @@ absl::Status SelectTraces(const std::string& expression, Traces& traces) {
   const absl::StatusOr<trace::KernelPattern> pattern = trace::KernelPattern::Parse(expression);
   if (!pattern.ok()) return absl::InvalidArgumentError(absl::StrCat("--kernels ", pattern.status().message()));
   for (size_t i = 0; i < traces.open.size(); ++i) {
-    const absl::StatusOr<std::vector<std::string>> kernels = RecordedKernels(*traces.open[i]);
-    if (!kernels.ok()) return kernels.status();
-    if (std::ranges::any_of(*kernels, [&pattern](const std::string& name) { return pattern->Matches(name); })) {
+    HEDDLE_ASSIGN_OR_RETURN(const std::vector<std::string> kernels, RecordedKernels(*traces.open[i]));
+    if (std::ranges::any_of(kernels, [&pattern](const std::string& name) { return pattern->Matches(name); })) {
       traces.replayed.push_back(traces.open[i].get());
     } else {
       traces.skipped.push_back(traces.open[i]->name());
-      known.insert(known.end(), kernels->begin(), kernels->end());
+      known.insert(known.end(), kernels.begin(), kernels.end());
     }
   }
   if (!traces.replayed.empty()) return absl::OkStatus();
@@ -188,11 +188,10 @@ absl::StatusOr<replay::RunOutcomes> ReplayWithOrder(const std::vector<const trac
     const OrderCheck& check = *checks.back();
     options.observer = checks.back().get();
     const trace::TraceReader* const one[] = {trace};
-    absl::StatusOr<replay::RunOutcomes> of_trace = replay::ReplayEach(one, runs, options);
-    if (!of_trace.ok()) return of_trace.status();
+    HEDDLE_ASSIGN_OR_RETURN(replay::RunOutcomes of_trace, replay::ReplayEach(one, runs, options));
     if (!check.status().ok()) return check.status();
     for (uint32_t run = 0; run < runs.size(); ++run) {
-      absl::StatusOr<result::v1::Result>& outcome = of_trace->front()[run];
+      absl::StatusOr<result::v1::Result>& outcome = of_trace.front()[run];
       if (!outcome.ok()) {
         if (traces.size() == 1 || absl::IsCancelled(outcome.status())) continue;
         outcome = absl::Status(outcome.status().code(), absl::StrCat(trace->name(), ": ", outcome.status().message()));
@@ -202,7 +201,7 @@ absl::StatusOr<replay::RunOutcomes> ReplayWithOrder(const std::vector<const trac
         if (std::string note = check.Note(run, launch.launch()); !note.empty()) outcome->add_note(std::move(note));
       }
     }
-    outcomes.push_back(std::move(of_trace->front()));
+    outcomes.push_back(std::move(of_trace.front()));
   }
   return outcomes;
 }
@@ -345,10 +344,10 @@ Finished Sort(replay::RunOutcomes outcomes) {
 int ReplayCommand(const ReplayArguments& arguments) {
   replay::ReplayOptions options;
   absl::StatusOr<machine::v1::Machine> machine = EffectiveMachine(arguments);
-  if (!machine.ok()) return Complain(kWrongUsage, machine.status());
+  if (!machine.ok()) return ReportError(kWrongUsage, machine.status());
   options.machine = *std::move(machine);
   absl::StatusOr<RunPlan> plan = PlanRuns(arguments.policies, &options.machine);
-  if (!plan.ok()) return Complain(kWrongUsage, plan.status());
+  if (!plan.ok()) return ReportError(kWrongUsage, plan.status());
   options.overrides = arguments.overrides;
   options.kernels = arguments.kernels;
   options.max_cycles = arguments.max_cycles;
@@ -367,37 +366,37 @@ int ReplayCommand(const ReplayArguments& arguments) {
     if (trace.ok()) {
       traces.open.push_back(*std::move(trace));
     } else if (absl::IsNotFound(trace.status())) {
-      return Complain(kWrongUsage, trace.status());
+      return ReportError(kWrongUsage, trace.status());
     } else {
       damaged.push_back(trace.status());
     }
   }
   if (traces.open.empty()) {
-    for (const absl::Status& status : damaged) Complain(kFailed, status);
+    for (const absl::Status& status : damaged) ReportError(kFailed, status);
     return kFailed;
   }
   if (const absl::Status status = SelectTraces(arguments.kernels, traces); !status.ok()) {
-    return Complain(UsageOrFailure(status), status);
+    return ReportError(UsageOrFailure(status), status);
   }
-  if (const absl::Status status = SkipUnfit(traces, options, *plan); !status.ok()) return Complain(kFailed, status);
+  if (const absl::Status status = SkipUnfit(traces, options, *plan); !status.ok()) return ReportError(kFailed, status);
 
   if (arguments.check_order) {
     if (!arguments.draw.output.empty() || !arguments.timeline.output.empty()) {
-      return Complain(kWrongUsage, "--check-order goes with neither --draw nor --timeline");
+      return ReportError(kWrongUsage, "--check-order goes with neither --draw nor --timeline");
     }
     for (const trace::TraceReader* trace : traces.replayed) {
-      if (const absl::Status status = CheckHasLastWriters(*trace); !status.ok()) return Complain(kFailed, status);
+      if (const absl::Status status = CheckHasLastWriters(*trace); !status.ok()) return ReportError(kFailed, status);
     }
   }
 
-  if (const absl::Status status = CheckOutputs(arguments); !status.ok()) return Complain(kWrongUsage, status);
+  if (const absl::Status status = CheckOutputs(arguments); !status.ok()) return ReportError(kWrongUsage, status);
   const bool json_on_output = arguments.json || arguments.output == "-";
   const bool table_on_output =
       !arguments.quiet && !json_on_output && arguments.draw.output != "-" && arguments.timeline.output != "-";
   std::optional<OutputFile> file;
   if (!arguments.output.empty() && arguments.output != "-") {
     absl::StatusOr<OutputFile> created = OutputFile::Create(arguments.output);
-    if (!created.ok()) return Complain(UsageOrFailure(created.status()), created.status());
+    if (!created.ok()) return ReportError(UsageOrFailure(created.status()), created.status());
     file.emplace(*std::move(created));
   }
   if (!arguments.quiet) {
@@ -419,7 +418,7 @@ int ReplayCommand(const ReplayArguments& arguments) {
   std::unique_ptr<ReplayDrawing> drawing;
   if (!arguments.draw.output.empty()) {
     auto created = ReplayDrawing::Create(arguments.draw, options.machine, seeded, traces.replayed, arguments.kernels);
-    if (!created.ok()) return Complain(UsageOrFailure(created.status()), created.status());
+    if (!created.ok()) return ReportError(UsageOrFailure(created.status()), created.status());
     drawing = *std::move(created);
     options.observer = drawing->observer();
   }
@@ -427,7 +426,7 @@ int ReplayCommand(const ReplayArguments& arguments) {
   std::unique_ptr<ReplayTimeline> timeline;
   if (!arguments.timeline.output.empty()) {
     auto created = ReplayTimeline::Create(arguments.timeline, options, runs);
-    if (!created.ok()) return Complain(UsageOrFailure(created.status()), created.status());
+    if (!created.ok()) return ReportError(UsageOrFailure(created.status()), created.status());
     timeline = *std::move(created);
   }
   Progress progress(absl::StrCat("replaying ", runs, runs == 1 ? " run" : " runs"), !arguments.quiet);
@@ -440,27 +439,28 @@ int ReplayCommand(const ReplayArguments& arguments) {
   auto outcomes = arguments.check_order ? ReplayWithOrder(traces.replayed, seeded, options, checks)
                                         : replay::ReplayEach(traces.replayed, seeded, options);
   progress.Clear();
-  if (!arguments.quiet) TellDecoding(decoding, arguments.trace_memory);
+  if (!arguments.quiet) NoteDecoding(decoding, arguments.trace_memory);
   const int interrupted = interrupts->status();
   interrupts.reset();
-  if (!outcomes.ok()) return Complain(kFailed, outcomes.status());
+  if (!outcomes.ok()) return ReportError(kFailed, outcomes.status());
   Finished finished = Sort(*std::move(outcomes));
-  for (const absl::Status& status : damaged) Complain(kFailed, status);
-  for (const std::string& error : finished.errors) Complain(kFailed, error);
+  for (const absl::Status& status : damaged) ReportError(kFailed, status);
+  for (const std::string& error : finished.errors) ReportError(kFailed, error);
   const bool failed = !damaged.empty() || !finished.errors.empty();
   const int status_so_far = interrupted != 0 ? interrupted : failed ? kFailed : kSuccess;
   if (finished.runs == 0) {
-    return interrupted == 0 ? kFailed : Complain(interrupted, "interrupted; nothing was written");
+    return interrupted == 0 ? kFailed : ReportError(interrupted, "interrupted; nothing was written");
   }
   if (finished.runs == runs && !arguments.quiet && arguments.jitter == 0) {
     TellFoundSame(finished.results, plan->runs, options.machine);
   }
   if (drawing != nullptr) {
-    if (const absl::Status status = drawing->Write(*traces.replayed[0]); !status.ok()) return Complain(kFailed, status);
+    if (const absl::Status status = drawing->Write(*traces.replayed[0]); !status.ok())
+      return ReportError(kFailed, status);
   }
   if (timeline != nullptr) {
     const absl::Status status = timeline->Write(*traces.replayed[0], finished.results[0][0]);
-    if (!status.ok()) return Complain(kFailed, status);
+    if (!status.ok()) return ReportError(kFailed, status);
   }
 
   std::string lines;
@@ -474,7 +474,7 @@ int ReplayCommand(const ReplayArguments& arguments) {
   if (file.has_value()) {
     absl::Status status = file->Write(lines);
     if (status.ok()) status = file->Commit();
-    if (!status.ok()) return Complain(kFailed, status);
+    if (!status.ok()) return ReportError(kFailed, status);
   }
   absl::Status written;
   if (json_on_output) {
@@ -482,15 +482,15 @@ int ReplayCommand(const ReplayArguments& arguments) {
   } else if (table_on_output) {
     written = WriteStandardOutput(Reports(finished.results, traces.replayed, arguments.per_launch));
   }
-  if (!written.ok()) return Complain(kFailed, written);
+  if (!written.ok()) return ReportError(kFailed, written);
   if (status_so_far == kSuccess) return kSuccess;
   const std::string where = file.has_value()  ? absl::StrCat("in ", arguments.output)
                             : json_on_output  ? "on standard output"
                             : table_on_output ? "in the table"
                                               : "complete";
-  return Complain(status_so_far,
-                  absl::StrCat(interrupted != 0 ? "interrupted; " : "", WithThousands(finished.runs), " of ",
-                               WithThousands(runs), runs == 1 ? " run is " : " runs are ", where));
+  return ReportError(status_so_far,
+                     absl::StrCat(interrupted != 0 ? "interrupted; " : "", WithThousands(finished.runs), " of ",
+                                  WithThousands(runs), runs == 1 ? " run is " : " runs are ", where));
 }
 
 }  // namespace heddle::tools

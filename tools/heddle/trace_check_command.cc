@@ -1,13 +1,13 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "tools/heddle/json.h"
-#include "tools/heddle/output.h"
-#include "tools/heddle/table.h"
-#include "tools/heddle/terminal.h"
+#include "tools/console/json.h"
+#include "tools/console/output.h"
+#include "tools/console/table.h"
+#include "tools/console/terminal.h"
 #include "tools/heddle/trace_commands.h"
-#include "tools/heddle/trace_file.h"
-#include "traces/format/check.h"
+#include "tools/inputs/trace_file.h"
+#include "traces/format/read/check.h"
 
 namespace heddle::tools {
 namespace {
@@ -58,12 +58,12 @@ std::string ReportText(const std::string& path, const trace::CheckReport& report
 
 int CheckOne(const std::string& path, bool json) {
   const auto reader = OpenTrace(path);
-  if (!reader.ok()) return Complain(TraceErrorStatus(reader.status()), reader.status());
+  if (!reader.ok()) return ReportError(TraceErrorStatus(reader.status()), reader.status());
   const absl::StatusOr<trace::CheckReport> report = trace::CheckTrace(**reader);
-  if (!report.ok()) return Complain(kFailed, report.status());
+  if (!report.ok()) return ReportError(kFailed, report.status());
   const absl::Status written =
       WriteStandardOutput(json ? JsonLine(ReportJson(path, *report)) + "\n" : ReportText((*reader)->name(), *report));
-  if (!written.ok()) return Complain(kFailed, written);
+  if (!written.ok()) return ReportError(kFailed, written);
   return report->ok() ? kSuccess : kFailed;
 }
 

@@ -7,15 +7,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "tools/heddle/output.h"
-#include "tools/heddle/table.h"
-#include "tools/heddle/terminal.h"
+#include "tools/console/output.h"
+#include "tools/console/table.h"
+#include "tools/console/terminal.h"
 #include "tools/heddle/trace_commands.h"
-#include "tools/heddle/trace_file.h"
 #include "tools/heddle/trace_selection.h"
-#include "traces/format/copy.h"
-#include "traces/format/recover.h"
-#include "traces/format/replaceable.h"
+#include "tools/inputs/trace_file.h"
+#include "traces/base/status_macros.h"
+#include "traces/format/container/byte_source.h"
+#include "traces/format/container/replaceable.h"
+#include "traces/format/edit/copy.h"
+#include "traces/format/edit/recover.h"
 
 namespace heddle::tools {
 namespace {
@@ -34,7 +36,7 @@ absl::Status CheckOutput(const std::string& output, const std::vector<std::strin
     return absl::InvalidArgumentError(absl::StrCat(
         "-o ", output, ": is ", S_ISDIR(info.st_mode) ? "a folder" : "a device or a pipe", ", not a regular file"));
   }
-  if (absl::Status status = CheckNotAnInput("-o", output, inputs, "the trace itself"); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(CheckNotAnInput("-o", output, inputs, "the trace itself"));
   return trace::CheckReplaceable(output);
 }
 
@@ -57,25 +59,24 @@ absl::Status Annotate(TraceWriter& writer, const std::string& key, const std::st
 // One line about the new trace.
 int TellResult(const std::string& path, uint64_t bytes_before) {
   const auto reader = OpenTrace(path);
-  if (!reader.ok()) return Complain(kFailed, reader.status());
+  if (!reader.ok()) return ReportError(kFailed, reader.status());
   const TraceReader& result = **reader;
   const absl::Status written = WriteStandardOutput(absl::StrCat(
       path, ": ", WithThousands(result.file_bytes()), " bytes (before: ", WithThousands(bytes_before), "), ",
       result.launches().size(), result.launches().size() == 1 ? " launch, " : " launches, ",
       WithThousands(result.index().thread_instructions()), " thread-instructions, digest ", result.digest(), "\n"));
-  return written.ok() ? kSuccess : Complain(kFailed, written);
+  return written.ok() ? kSuccess : ReportError(kFailed, written);
 }
 
 // Runs `copy` between creation and completion of a trace.
 absl::Status WriteTrace(const TraceOutput& output, uint64_t chunk, trace::v1::FileHeader header,
                         const std::function<absl::Status(TraceWriter&)>& copy) {
-  absl::StatusOr<std::unique_ptr<TraceWriter>> writer =
-      TraceWriter::Create(output.path, std::move(header), OptionsOf(output, chunk));
-  if (!writer.ok()) return writer.status();
-  RemoveWhenInterrupted((*writer)->temporary_file());
-  absl::Status status = copy(**writer);
-  if (status.ok()) status = (*writer)->Finish();
-  writer->reset();  // removes the temporary file
+  HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<TraceWriter> writer,
+                          TraceWriter::Create(output.path, std::move(header), OptionsOf(output, chunk)));
+  RemoveWhenInterrupted(writer->temporary_file());
+  absl::Status status = copy(*writer);
+  if (status.ok()) status = writer->Finish();
+  writer.reset();  // removes the temporary file
   RemoveWhenInterrupted("");
   return status;
 }
@@ -86,19 +87,19 @@ int Recover(const RepackArguments& arguments) {
   struct stat info;
   if (stat(arguments.trace.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) {
     const auto missing = OpenTrace(arguments.trace);  // tells what is wrong, with the nearest name
-    return Complain(TraceErrorStatus(missing.status()), missing.status());
+    return ReportError(TraceErrorStatus(missing.status()), missing.status());
   }
   absl::StatusOr<std::unique_ptr<trace::ByteSource>> source = trace::OpenFile(arguments.trace);
-  if (!source.ok()) return Complain(kFailed, source.status());
+  if (!source.ok()) return ReportError(kFailed, source.status());
   const uint64_t bytes = (*source)->size();
   const absl::StatusOr<trace::RecoveryReport> report = trace::RecoverTrace(
       *std::move(source), arguments.trace, arguments.output.path, OptionsOf(arguments.output), RemoveWhenInterrupted);
   RemoveWhenInterrupted("");
-  if (!report.ok()) return Complain(kFailed, report.status());
+  if (!report.ok()) return ReportError(kFailed, report.status());
   std::string text = absl::StrCat(arguments.trace, ": ", WithThousands(report->records), " complete records; ",
                                   report->missing.empty() ? "nothing is missing" : "what is missing:", "\n");
   for (const std::string& sentence : report->missing) absl::StrAppend(&text, "  ", sentence, "\n");
-  if (const absl::Status written = WriteStandardOutput(text); !written.ok()) return Complain(kFailed, written);
+  if (const absl::Status written = WriteStandardOutput(text); !written.ok()) return ReportError(kFailed, written);
   return TellResult(arguments.output.path, bytes);
 }
 
@@ -106,11 +107,11 @@ int Recover(const RepackArguments& arguments) {
 
 int TraceRepackCommand(const RepackArguments& arguments) {
   if (const absl::Status status = CheckOutput(arguments.output.path, {arguments.trace}); !status.ok()) {
-    return Complain(kWrongUsage, status);
+    return ReportError(kWrongUsage, status);
   }
   if (arguments.recover) return Recover(arguments);
   const auto reader = OpenTrace(arguments.trace);
-  if (!reader.ok()) return Complain(TraceErrorStatus(reader.status()), reader.status());
+  if (!reader.ok()) return ReportError(TraceErrorStatus(reader.status()), reader.status());
   Progress progress("Repacking", true);
   const auto update = [&progress](uint64_t done, uint64_t total) { progress.Update(done, total); };
   absl::Status status;
@@ -121,27 +122,27 @@ int TraceRepackCommand(const RepackArguments& arguments) {
   } else {
     const TraceReader* input = reader->get();
     absl::StatusOr<trace::MergedHeader> header = trace::MergeHeaders(std::span(&input, 1), kProducer);
-    if (!header.ok()) return Complain(kFailed, header.status());
+    if (!header.ok()) return ReportError(kFailed, header.status());
     status = WriteTrace(arguments.output, arguments.chunk, header->header, [&](TraceWriter& writer) {
       return trace::TraceCopier(writer, true).Add(*input, {}, header->source_file[0], update);
     });
   }
   progress.Clear();
-  if (!status.ok()) return Complain(kFailed, status);
+  if (!status.ok()) return ReportError(kFailed, status);
   return TellResult(arguments.output.path, (*reader)->file_bytes());
 }
 
 int TraceExtractCommand(const ExtractArguments& arguments) {
   if (const absl::Status status = CheckOutput(arguments.output.path, {arguments.trace}); !status.ok()) {
-    return Complain(kWrongUsage, status);
+    return ReportError(kWrongUsage, status);
   }
   const auto reader = OpenTrace(arguments.trace);
-  if (!reader.ok()) return Complain(TraceErrorStatus(reader.status()), reader.status());
+  if (!reader.ok()) return ReportError(TraceErrorStatus(reader.status()), reader.status());
   const absl::StatusOr<SelectedParts> parts = ReadSelection(arguments.selection, **reader);
-  if (!parts.ok()) return Complain(kWrongUsage, parts.status());
+  if (!parts.ok()) return ReportError(kWrongUsage, parts.status());
   const TraceReader* input = reader->get();
   absl::StatusOr<trace::MergedHeader> header = trace::MergeHeaders(std::span(&input, 1), kProducer);
-  if (!header.ok()) return Complain(kFailed, header.status());
+  if (!header.ok()) return ReportError(kFailed, header.status());
   std::vector<std::string> launches;
   bool uses_warps = false;
   for (size_t i = 0; i < parts->launches.size(); ++i) {
@@ -162,29 +163,29 @@ int TraceExtractCommand(const ExtractArguments& arguments) {
                                  arguments.selection.blocks.empty() ? "" : "; blocks ", arguments.selection.blocks));
   });
   progress.Clear();
-  if (!status.ok()) return Complain(ExitStatus(status), status);
+  if (!status.ok()) return ReportError(ExitStatus(status), status);
   return TellResult(arguments.output.path, input->file_bytes());
 }
 
 int TraceMergeCommand(const MergeArguments& arguments) {
   if (arguments.traces.size() < 2) {
-    return Complain(kWrongUsage, "merge needs two traces or more; see `heddle trace merge --help`");
+    return ReportError(kWrongUsage, "merge needs two traces or more; see `heddle trace merge --help`");
   }
   if (const absl::Status status = CheckOutput(arguments.output.path, arguments.traces); !status.ok()) {
-    return Complain(kWrongUsage, status);
+    return ReportError(kWrongUsage, status);
   }
   std::vector<std::unique_ptr<TraceReader>> readers;
   std::vector<const TraceReader*> inputs;
   uint64_t bytes = 0;
   for (const std::string& path : arguments.traces) {
     auto reader = OpenTrace(path);
-    if (!reader.ok()) return Complain(TraceErrorStatus(reader.status()), reader.status());
+    if (!reader.ok()) return ReportError(TraceErrorStatus(reader.status()), reader.status());
     bytes += (*reader)->file_bytes();
     inputs.push_back(reader->get());
     readers.push_back(*std::move(reader));
   }
   absl::StatusOr<trace::MergedHeader> header = trace::MergeHeaders(inputs, kProducer);
-  if (!header.ok()) return Complain(ExitStatus(header.status()), header.status());
+  if (!header.ok()) return ReportError(ExitStatus(header.status()), header.status());
   Progress progress("Merging", true);
   const absl::Status status = WriteTrace(arguments.output, 0, header->header, [&](TraceWriter& writer) {
     trace::TraceCopier copier(writer, false);
@@ -201,7 +202,7 @@ int TraceMergeCommand(const MergeArguments& arguments) {
     return Annotate(writer, "heddle.merge", absl::StrJoin(parts, "; "));
   });
   progress.Clear();
-  if (!status.ok()) return Complain(ExitStatus(status), status);
+  if (!status.ok()) return ReportError(ExitStatus(status), status);
   return TellResult(arguments.output.path, bytes);
 }
 

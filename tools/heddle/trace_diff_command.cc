@@ -1,11 +1,11 @@
 #include "absl/strings/str_cat.h"
-#include "tools/heddle/json.h"
-#include "tools/heddle/output.h"
-#include "tools/heddle/table.h"
-#include "tools/heddle/terminal.h"
+#include "tools/console/json.h"
+#include "tools/console/output.h"
+#include "tools/console/table.h"
+#include "tools/console/terminal.h"
 #include "tools/heddle/trace_commands.h"
-#include "tools/heddle/trace_file.h"
-#include "traces/format/compare.h"
+#include "tools/inputs/trace_file.h"
+#include "traces/format/edit/compare.h"
 
 namespace heddle::tools {
 namespace {
@@ -28,14 +28,14 @@ nlohmann::ordered_json DiffJson(const std::string& a, const std::string& b,
 
 int TraceDiffCommand(const std::string& a, const std::string& b, bool json) {
   const auto one = OpenTrace(a);
-  if (!one.ok()) return Complain(TraceErrorStatus(one.status()), one.status());
+  if (!one.ok()) return ReportError(TraceErrorStatus(one.status()), one.status());
   const auto other = OpenTrace(b);
-  if (!other.ok()) return Complain(TraceErrorStatus(other.status()), other.status());
+  if (!other.ok()) return ReportError(TraceErrorStatus(other.status()), other.status());
   Progress progress("Comparing", true);
   const auto difference = trace::CompareTraces(
       **one, **other, [&progress](uint64_t done, uint64_t total) { progress.Update(done, total); });
   progress.Clear();
-  if (!difference.ok()) return Complain(kFailed, difference.status());
+  if (!difference.ok()) return ReportError(kFailed, difference.status());
   std::string text;
   if (json) {
     text = JsonLine(DiffJson(a, b, *difference)) + "\n";
@@ -46,7 +46,7 @@ int TraceDiffCommand(const std::string& a, const std::string& b, bool json) {
                         WithThousands((*one)->index().thread_instructions()), " thread-instructions, ",
                         WithThousands((*one)->index().accesses()), " accesses\n");
   }
-  if (const absl::Status written = WriteStandardOutput(text); !written.ok()) return Complain(kFailed, written);
+  if (const absl::Status written = WriteStandardOutput(text); !written.ok()) return ReportError(kFailed, written);
   return difference->has_value() ? kFailed : kSuccess;
 }
 

@@ -6,18 +6,19 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "tools/heddle/instruction_text.h"
-#include "tools/heddle/json.h"
-#include "tools/heddle/output.h"
-#include "tools/heddle/table.h"
-#include "tools/heddle/terminal.h"
+#include "tools/console/json.h"
+#include "tools/console/output.h"
+#include "tools/console/table.h"
+#include "tools/console/terminal.h"
 #include "tools/heddle/trace_commands.h"
-#include "tools/heddle/trace_file.h"
 #include "tools/heddle/trace_selection.h"
-#include "tools/heddle/writers_report.h"
-#include "traces/format/kernel_name.h"
-#include "traces/format/last_writers.h"
-#include "traces/format/walk.h"
+#include "tools/inputs/trace_file.h"
+#include "tools/show/instruction_text.h"
+#include "tools/show/writers_report.h"
+#include "traces/base/status_macros.h"
+#include "traces/format/chunk/walk.h"
+#include "traces/format/columns/last_writers.h"
+#include "traces/format/program/kernel_name.h"
 
 namespace heddle::tools {
 namespace {
@@ -48,7 +49,7 @@ class Sink {
     return !(file_.is_standard_output() && StandardOutputIsClosed());
   }
   absl::Status Finish() {
-    if (absl::Status status = Flush(); !status.ok()) return status;
+    HEDDLE_RETURN_IF_ERROR(Flush());
     return file_.Commit();
   }
 
@@ -276,11 +277,10 @@ absl::Status DumpLaunch(const TraceReader& reader, const trace::LaunchView& laun
   std::vector<trace::WrittenRead> reads;
   for (const trace::v1::ChunkReference& reference : launch.chunks) {
     if (parts.blocks.CountWithin(reference.first_block(), reference.last_block()) == 0) continue;
-    if (absl::Status status = reader.ReadChunk(reference, chunk); !status.ok()) return status;
-    if (absl::Status status = ReadLastWriters(reader, launch, reference, reads); !status.ok()) return status;
-    absl::StatusOr<bool> more = printer.Print(chunk, reads);
-    if (!more.ok()) return more.status();
-    open = *more;
+    HEDDLE_RETURN_IF_ERROR(reader.ReadChunk(reference, chunk));
+    HEDDLE_RETURN_IF_ERROR(ReadLastWriters(reader, launch, reference, reads));
+    HEDDLE_ASSIGN_OR_RETURN(bool more, printer.Print(chunk, reads));
+    open = more;
     if (!open) return absl::OkStatus();
   }
   if (printer.any() || launch.chunks.empty()) return absl::OkStatus();
@@ -324,15 +324,15 @@ absl::Status DumpPrograms(const TraceReader& reader, const SelectedParts& parts,
 
 int TraceDumpCommand(const DumpArguments& arguments) {
   const auto reader = OpenTrace(arguments.trace);
-  if (!reader.ok()) return Complain(TraceErrorStatus(reader.status()), reader.status());
+  if (!reader.ok()) return ReportError(TraceErrorStatus(reader.status()), reader.status());
   const absl::StatusOr<SelectedParts> parts = ReadSelection(arguments.selection, **reader);
-  if (!parts.ok()) return Complain(kWrongUsage, parts.status());
+  if (!parts.ok()) return ReportError(kWrongUsage, parts.status());
   const std::string output = arguments.output.empty() ? "-" : arguments.output;
   if (const absl::Status status = CheckNotAnInput("-o", output, {arguments.trace}, "the trace itself"); !status.ok()) {
-    return Complain(kWrongUsage, status);
+    return ReportError(kWrongUsage, status);
   }
   absl::StatusOr<OutputFile> file = OutputFile::Create(output);
-  if (!file.ok()) return Complain(absl::IsInvalidArgument(file.status()) ? kWrongUsage : kFailed, file.status());
+  if (!file.ok()) return ReportError(absl::IsInvalidArgument(file.status()) ? kWrongUsage : kFailed, file.status());
   Sink sink(*std::move(file));
   absl::Status status;
   bool open = true;
@@ -347,7 +347,7 @@ int TraceDumpCommand(const DumpArguments& arguments) {
   }
   if (status.ok()) status = sink.Finish();
   if (status.ok()) return kSuccess;
-  return Complain(absl::IsInvalidArgument(status) ? kWrongUsage : kFailed, status);
+  return ReportError(absl::IsInvalidArgument(status) ? kWrongUsage : kFailed, status);
 }
 
 }  // namespace heddle::tools

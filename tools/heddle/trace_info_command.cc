@@ -5,20 +5,20 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "tools/heddle/instruction_text.h"
-#include "tools/heddle/json.h"
-#include "tools/heddle/output.h"
-#include "tools/heddle/table.h"
-#include "tools/heddle/terminal.h"
-#include "tools/heddle/trace_certificates.h"
+#include "tools/console/json.h"
+#include "tools/console/output.h"
+#include "tools/console/table.h"
+#include "tools/console/terminal.h"
 #include "tools/heddle/trace_commands.h"
-#include "tools/heddle/trace_file.h"
-#include "tools/heddle/trace_findings.h"
-#include "tools/heddle/waits_report.h"
-#include "tools/heddle/writers_report.h"
-#include "traces/format/info.h"
-#include "traces/format/kernel_name.h"
-#include "traces/format/printable.h"
+#include "tools/inputs/trace_file.h"
+#include "tools/show/instruction_text.h"
+#include "tools/show/trace_certificates.h"
+#include "tools/show/trace_findings.h"
+#include "tools/show/waits_report.h"
+#include "tools/show/writers_report.h"
+#include "traces/base/printable.h"
+#include "traces/format/program/kernel_name.h"
+#include "traces/format/read/info.h"
 
 namespace heddle::tools {
 namespace {
@@ -62,12 +62,11 @@ std::string Header(const std::string& path, const TraceReader& reader, const Tra
   absl::StrAppend(&text, "Format       ", header.major(), ".", header.minor());
   // What shows only when chunks have been encoded.
   for (const std::string& feature : reader.index().required_feature()) absl::StrAppend(&text, " with ", feature);
-  absl::StrAppend(&text, ", level ", trace::CutText(header.abstraction_level(), kMostInLine), ", written by ",
-                  trace::CutText(header.producer(), kMostInLine), "\n");
+  absl::StrAppend(&text, ", level ", CutText(header.abstraction_level(), kMostInLine), ", written by ",
+                  CutText(header.producer(), kMostInLine), "\n");
   absl::StrAppend(
       &text, "Compiled     ",
-      trace::CutText(absl::StrCat(header.target(), ", ", header.compiler(), " ", header.optimization()), kMostInLine),
-      "\n");
+      CutText(absl::StrCat(header.target(), ", ", header.compiler(), " ", header.optimization()), kMostInLine), "\n");
   absl::StrAppend(&text, "Warp width   ",
                   header.warp_width() == 0 ? "no kernel depends on it"
                                            : absl::StrCat(header.warp_width(), " is what shuffles and votes saw"),
@@ -81,8 +80,8 @@ std::string Annotations(const TraceReader& reader) {
   constexpr size_t kMostShown = 4000;  // of a note
   std::string text = "\nNotes\n";
   for (const trace::v1::Annotation& annotation : reader.annotations()) {
-    const std::string value = absl::StrReplaceAll(trace::CutText(annotation.value(), kMostShown), {{"\n", "\n    "}});
-    absl::StrAppend(&text, "  ", trace::CutText(annotation.key(), kMostInLine), ": ", value, "\n");
+    const std::string value = absl::StrReplaceAll(CutText(annotation.value(), kMostShown), {{"\n", "\n    "}});
+    absl::StrAppend(&text, "  ", CutText(annotation.key(), kMostInLine), ": ", value, "\n");
   }
   return text;
 }
@@ -369,15 +368,15 @@ Json InfoJson(const std::string& path, const TraceReader& reader, const TraceInf
 
 int TraceInfoCommand(const std::string& path, bool per_launch, bool json) {
   const auto reader = OpenTrace(path);
-  if (!reader.ok()) return Complain(TraceErrorStatus(reader.status()), reader.status());
+  if (!reader.ok()) return ReportError(TraceErrorStatus(reader.status()), reader.status());
   const absl::StatusOr<TraceInfo> info = trace::DescribeTrace(**reader);
-  if (!info.ok()) return Complain(kFailed, info.status());
+  if (!info.ok()) return ReportError(kFailed, info.status());
   const absl::StatusOr<std::vector<WriterPair>> writers = CountWriters(**reader);
-  if (!writers.ok()) return Complain(kFailed, writers.status());
+  if (!writers.ok()) return ReportError(kFailed, writers.status());
   const absl::Status written =
       WriteStandardOutput(json ? JsonLine(InfoJson(path, **reader, *info, *writers)) + "\n"
                                : InfoText((*reader)->name(), **reader, *info, *writers, per_launch));
-  return written.ok() ? kSuccess : Complain(kFailed, written);
+  return written.ok() ? kSuccess : ReportError(kFailed, written);
 }
 
 }  // namespace heddle::tools

@@ -1,13 +1,13 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "tools/heddle/json.h"
-#include "tools/heddle/output.h"
-#include "tools/heddle/table.h"
-#include "tools/heddle/terminal.h"
+#include "tools/console/json.h"
+#include "tools/console/output.h"
+#include "tools/console/table.h"
+#include "tools/console/terminal.h"
 #include "tools/heddle/trace_commands.h"
-#include "tools/heddle/trace_file.h"
-#include "traces/format/kernel_name.h"
+#include "tools/inputs/trace_file.h"
+#include "traces/format/program/kernel_name.h"
 
 namespace heddle::tools {
 namespace {
@@ -94,9 +94,9 @@ Json ToJson(const LaunchLimits& launch, const LimitOptions& options) {
 
 int TraceLimitsCommand(const std::string& path, const LimitOptions& options, bool json) {
   const auto reader = OpenTrace(path);
-  if (!reader.ok()) return Complain(TraceErrorStatus(reader.status()), reader.status());
+  if (!reader.ok()) return ReportError(TraceErrorStatus(reader.status()), reader.status());
   const auto launches = replay::StudyLimits(**reader, options);
-  if (!launches.ok()) return Complain(kFailed, launches.status());
+  if (!launches.ok()) return ReportError(kFailed, launches.status());
   std::string text;
   if (json) {
     Json all = Json::array();
@@ -106,7 +106,7 @@ int TraceLimitsCommand(const std::string& path, const LimitOptions& options, boo
     text = Text(*launches, options);
   }
   const absl::Status written = WriteStandardOutput(text);
-  return written.ok() ? kSuccess : Complain(kFailed, written);
+  return written.ok() ? kSuccess : ReportError(kFailed, written);
 }
 
 }  // namespace heddle::tools

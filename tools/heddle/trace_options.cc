@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/heddle/option_checks.h"
+#include "tools/console/option_checks.h"
 #include "tools/heddle/trace_commands.h"
 
 namespace heddle::tools {

@@ -6,16 +6,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "traces/format/kernel_pattern.h"
+#include "traces/base/status_macros.h"
+#include "traces/format/program/kernel_pattern.h"
 
 namespace heddle::tools {
 namespace {
 
-absl::Status ReadRanges(const std::string& text, absl::string_view option, trace::NumberRanges& out) {
+absl::Status ReadRanges(const std::string& text, absl::string_view option, NumberRanges& out) {
   if (text.empty()) return absl::OkStatus();
-  absl::StatusOr<trace::NumberRanges> ranges = trace::NumberRanges::Parse(text, option);
-  if (!ranges.ok()) return ranges.status();
-  out = *std::move(ranges);
+  HEDDLE_ASSIGN_OR_RETURN(NumberRanges ranges, NumberRanges::Parse(text, option));
+  out = std::move(ranges);
   return absl::OkStatus();
 }
 
@@ -38,7 +38,7 @@ absl::Status SelectKernels(const std::string& expression, const trace::TraceRead
 
 absl::StatusOr<SelectedParts> ReadSelection(const TraceSelection& selection, const trace::TraceReader& reader) {
   SelectedParts out;
-  trace::NumberRanges launches;
+  NumberRanges launches;
   for (const absl::Status& status :
        {ReadRanges(selection.launches, "--launches", launches), ReadRanges(selection.blocks, "--blocks", out.blocks),
         ReadRanges(selection.threads, "--threads", out.threads),
@@ -53,7 +53,7 @@ absl::StatusOr<SelectedParts> ReadSelection(const TraceSelection& selection, con
                                                    count == 1 ? "" : absl::StrCat(count - 1)));
   }
   for (size_t i = 0; i < count; ++i) out.launches.push_back(launches.Holds(i));
-  if (absl::Status status = SelectKernels(selection.kernels, reader, out.launches); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(SelectKernels(selection.kernels, reader, out.launches));
   uint32_t most_threads = 0;
   for (size_t i = 0; i < count; ++i) {
     if (out.launches[i]) most_threads = std::max(most_threads, reader.launches()[i].threads_per_block);

@@ -6,16 +6,16 @@
 
 #include "absl/status/statusor.h"
 #include "tools/heddle/trace_commands.h"
-#include "traces/format/number_ranges.h"
-#include "traces/format/reader.h"
+#include "traces/base/number_ranges.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::tools {
 
 struct SelectedParts {
   std::vector<bool> launches;  // by number of the launch; at least one is selected
-  trace::NumberRanges blocks;
-  trace::NumberRanges threads;
-  trace::NumberRanges instructions;
+  NumberRanges blocks;
+  NumberRanges threads;
+  NumberRanges instructions;
 };
 
 // Reads the texts of a command line for a trace. InvalidArgument, with what there is, for anything malformed, for

@@ -98,7 +98,7 @@ constexpr const char* kValues[] = {
     "opt-info",
     "split-compile",
     "split-compile-extended",
-    // Division and square root are always exact in a trace's instructions; see docs/device-code.md.
+    // Division and square root are always exact in a trace's instructions; see docs/reference/device-code.md.
     "prec-div",
     "prec-sqrt",
     "dopt",

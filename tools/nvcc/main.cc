@@ -55,7 +55,7 @@ constexpr char kHelp[] =
     "  --cuda-version VERSION   what CUDART_VERSION and __CUDACC_VER_MAJOR__ say (default 12.4)\n"
     "  --toolkit                prints a folder laid out as a CUDA toolkit, for CUDA_PATH of makefiles\n"
     "\n"
-    "Files that end in .cu are CUDA; .c, .cc, .cpp and others go to the host compiler. See docs/capturing.md.\n";
+    "Files that end in .cu are CUDA; .c, .cc, .cpp and others go to the host compiler. See docs/how-to/capturing.md.\n";
 
 // What nvcc -v says of itself, and CMake reads: the toolkit, and what it adds to the link.
 void DescribeToolkit(const Options& options, const Places& places) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "tracegen/execute/random.h"
+#include "traces/base/random.h"
 
 namespace heddle::tracegen {
 

@@ -11,14 +11,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "llvm/IR/LLVMContext.h"
-#include "tracegen/execute/certify.h"
-#include "tracegen/execute/launch_arguments.h"
-#include "tracegen/execute/launch_limits.h"
-#include "tracegen/execute/launch_record.h"
-#include "tracegen/execute/launch_validity.h"
-#include "tracegen/execute/live_blocks.h"
+#include "tracegen/execute/checks/certify.h"
+#include "tracegen/execute/checks/launch_validity.h"
+#include "tracegen/execute/launch/launch_arguments.h"
+#include "tracegen/execute/launch/launch_limits.h"
+#include "tracegen/execute/launch/launch_record.h"
+#include "tracegen/execute/launch/live_blocks.h"
 #include "tracegen/frontend/bitcode.h"
 #include "tracegen/frontend/opencl_build.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -54,11 +55,11 @@ Result FailCompile(const absl::Status& status) {
 Device::Device(Recording* recording) : recording_(recording) {}
 
 absl::StatusOr<std::unique_ptr<Device>> Device::Create(Recording* recording) {
-  if (absl::Status status = CheckProcessor(); !status.ok()) return status;
-  absl::StatusOr<std::unique_ptr<DeviceMemory>> memory = DeviceMemory::Create(DeviceMemory::Sharing::kApplication);
-  if (!memory.ok()) return memory.status();
+  HEDDLE_RETURN_IF_ERROR(CheckProcessor());
+  HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<DeviceMemory> memory,
+                          DeviceMemory::Create(DeviceMemory::Sharing::kApplication));
   std::unique_ptr<Device> made(new Device(recording));
-  made->memory_ = *std::move(memory);
+  made->memory_ = std::move(memory);
   RunnerOptions options;
   options.describe_address = [device = made.get()](uint64_t address) { return device->memory_->Describe(address); };
   options.print = [device = made.get()](const std::string& text) {
@@ -306,9 +307,8 @@ Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* lau
 absl::Status Device::BeginRecord(const device::LaunchRequest& request, const PreparedLaunch& launch) {
   LoadedKernel& kernel = *launch.kernel;
   if (!kernel.number.has_value()) {
-    absl::StatusOr<uint32_t> number = recording_->AddKernel(kernel.unit.program, launch.module->Facts(kernel));
-    if (!number.ok()) return number.status();
-    kernel.number = *number;
+    HEDDLE_ASSIGN_OR_RETURN(uint32_t number, recording_->AddKernel(kernel.unit.program, launch.module->Facts(kernel)));
+    kernel.number = number;
   }
   trace::v1::Launch record = DescribeLaunch(launch.geometry, *memory_);
   record.set_program(*kernel.number);

@@ -12,10 +12,10 @@
 #include "absl/status/statusor.h"
 #include "tracegen/application/loaded_module.h"
 #include "tracegen/application/recording.h"
-#include "tracegen/execute/block_runner.h"
-#include "tracegen/execute/device_heap.h"
-#include "tracegen/execute/device_memory.h"
-#include "tracegen/execute/launch_runner.h"
+#include "tracegen/execute/block/block_runner.h"
+#include "tracegen/execute/memory/device_heap.h"
+#include "tracegen/execute/memory/device_memory.h"
+#include "tracegen/execute/parallel/launch_runner.h"
 #include "tracegen/runtime/protocol/messages.h"
 
 namespace heddle::tracegen {

@@ -13,6 +13,7 @@
 #include "tracegen/instrument/kernel_interface.h"
 #include "tracegen/program/device_calls.h"
 #include "tracegen/program/prepare.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -109,7 +110,7 @@ absl::StatusOr<std::unique_ptr<LoadedModule>> LoadedModule::Load(std::string bit
   auto context = std::make_unique<llvm::LLVMContext>();
   absl::StatusOr<std::unique_ptr<llvm::Module>> raw = ReadBitcode(module->bitcode_, module->options_.name, *context);
   if (!raw.ok()) return raw.status();
-  if (absl::Status status = module->Describe(**raw); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(module->Describe(**raw));
   module->whole_ = module->MakeCanonical(std::move(context), *std::move(raw)).status();
   if (!module->whole_.ok()) {
     // Kernel by kernel, later. The host asks for variables by name before.
@@ -117,16 +118,15 @@ absl::StatusOr<std::unique_ptr<LoadedModule>> LoadedModule::Load(std::string bit
     raw = ReadBitcode(module->bitcode_, module->options_.name, *context);
     if (!raw.ok()) return raw.status();
     module->takes_addresses_ = !AddressTakenFunctions(**raw).empty();
-    if (absl::Status status = module->Place(**raw); !status.ok()) return status;
+    HEDDLE_RETURN_IF_ERROR(module->Place(**raw));
   }
   return module;
 }
 
 absl::Status LoadedModule::Describe(const llvm::Module& module) {
   for (const llvm::Function* kernel : KernelsOf(module)) {
-    absl::StatusOr<device::KernelInfo> info = DescribeKernel(*kernel);
-    if (!info.ok()) return info.status();
-    kernel_infos_.push_back(*std::move(info));
+    HEDDLE_ASSIGN_OR_RETURN(device::KernelInfo info, DescribeKernel(*kernel));
+    kernel_infos_.push_back(std::move(info));
   }
   return absl::OkStatus();
 }
@@ -134,9 +134,8 @@ absl::Status LoadedModule::Describe(const llvm::Module& module) {
 absl::Status LoadedModule::Place(const llvm::Module& module) {
   const size_t before = globals_.globals.size();
   globals_.constant_bytes = *constant_bytes_;
-  absl::StatusOr<GlobalLayout> placed = PlaceGlobals(module, allocate_, globals_);
-  if (!placed.ok()) return placed.status();
-  globals_ = *std::move(placed);
+  HEDDLE_ASSIGN_OR_RETURN(GlobalLayout placed, PlaceGlobals(module, allocate_, globals_));
+  globals_ = std::move(placed);
   *constant_bytes_ = globals_.constant_bytes;
   for (size_t i = before; i < globals_.globals.size(); ++i) {
     const PlacedGlobal& global = globals_.globals[i];
@@ -147,9 +146,9 @@ absl::Status LoadedModule::Place(const llvm::Module& module) {
 
 absl::StatusOr<const CanonicalModule*> LoadedModule::MakeCanonical(std::unique_ptr<llvm::LLVMContext> context,
                                                                    std::unique_ptr<llvm::Module> module) {
-  absl::StatusOr<CanonicalModule> canonical = Canonicalize(std::move(context), std::move(module), options_.target);
-  if (!canonical.ok()) return canonical.status();
-  canonical_.push_back(std::make_unique<CanonicalModule>(*std::move(canonical)));
+  HEDDLE_ASSIGN_OR_RETURN(CanonicalModule canonical,
+                          Canonicalize(std::move(context), std::move(module), options_.target));
+  canonical_.push_back(std::make_unique<CanonicalModule>(std::move(canonical)));
   if (absl::Status status = Place(*canonical_.back()->module); !status.ok()) {
     canonical_.pop_back();
     return status;
@@ -216,10 +215,9 @@ absl::StatusOr<LoadedKernel*> LoadedModule::Kernel(const std::string& name) {
     return whole_;  // a function's address depends on which functions there are, so it would differ between kernels
   } else {
     auto context = std::make_unique<llvm::LLVMContext>();
-    absl::StatusOr<std::unique_ptr<llvm::Module>> module = ReadBitcode(bitcode_, options_.name, *context);
-    if (!module.ok()) return module.status();
-    KeepKernel(**module, name);
-    absl::StatusOr<const CanonicalModule*> canonical = MakeCanonical(std::move(context), *std::move(module));
+    HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module, ReadBitcode(bitcode_, options_.name, *context));
+    KeepKernel(*module, name);
+    absl::StatusOr<const CanonicalModule*> canonical = MakeCanonical(std::move(context), std::move(module));
     if (!canonical.ok()) return canonical.status();
     kernel->canonical = *canonical;
   }
@@ -239,12 +237,10 @@ absl::StatusOr<LoadedKernel*> LoadedModule::Kernel(const std::string& name) {
 absl::StatusOr<KernelCode*> LoadedModule::Code(LoadedKernel& kernel, const KernelForm& made_as) {
   KernelCode& form = made_as.record ? kernel.recorded : kernel.native;
   if (form.code != nullptr) return &form;
-  absl::StatusOr<InstrumentedKernel> made = Instrument(*kernel.canonical, kernel.unit, globals_, made_as);
-  if (!made.ok()) return made.status();
-  form.kernel = *std::move(made);
-  absl::StatusOr<std::unique_ptr<CompiledKernel>> code = CompileForHost(form.kernel);
-  if (!code.ok()) return code.status();
-  form.code = *std::move(code);
+  HEDDLE_ASSIGN_OR_RETURN(InstrumentedKernel made, Instrument(*kernel.canonical, kernel.unit, globals_, made_as));
+  form.kernel = std::move(made);
+  HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<CompiledKernel> code, CompileForHost(form.kernel));
+  form.code = std::move(code);
   return &form;
 }
 

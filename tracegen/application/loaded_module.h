@@ -12,12 +12,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tracegen/application/recording.h"
-#include "tracegen/execute/jit.h"
+#include "tracegen/execute/code/jit.h"
 #include "tracegen/instrument/global_layout.h"
 #include "tracegen/instrument/instrument.h"
 #include "tracegen/program/static_program.h"
 #include "tracegen/runtime/protocol/device_types.h"
-#include "traces/format/program.h"
+#include "traces/format/program/program.h"
 
 namespace heddle::tracegen {
 

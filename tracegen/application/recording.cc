@@ -9,14 +9,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "tracegen/execute/device_memory.h"
+#include "tracegen/execute/memory/device_memory.h"
 #include "tracegen/instrument/thread_context.h"
 #include "tracegen/version.h"
-#include "traces/format/annotations.h"
-#include "traces/format/copy.h"
+#include "traces/base/printable.h"
+#include "traces/base/status_macros.h"
+#include "traces/format/edit/copy.h"
 #include "traces/format/limits.h"
-#include "traces/format/printable.h"
-#include "traces/format/reader.h"
+#include "traces/format/program/annotations.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -105,21 +106,19 @@ absl::Status Recording::CreateWriter() {
   options.zstd_level = settings_.zstd_level;
   options.threads = settings_.threads;
   options.join_parts = true;
-  auto writer = trace::TraceWriter::Create(path_, header_, options);
-  if (!writer.ok()) return writer.status();
-  writer_ = *std::move(writer);
+  HEDDLE_ASSIGN_OR_RETURN(auto writer, trace::TraceWriter::Create(path_, header_, options));
+  writer_ = std::move(writer);
   header_grew_ = false;
   return absl::OkStatus();
 }
 
 absl::Status Recording::ExtendHeader() {
-  if (absl::Status status = writer_->Finish(); !status.ok()) return status;
-  absl::StatusOr<std::unique_ptr<trace::TraceReader>> before = trace::TraceReader::Open(path_);
-  if (!before.ok()) return before.status();
-  if (absl::Status status = CreateWriter(); !status.ok()) return status;
-  std::vector<uint32_t> same(static_cast<size_t>((*before)->header().source_file_size()) + 1);
+  HEDDLE_RETURN_IF_ERROR(writer_->Finish());
+  HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<trace::TraceReader> before, trace::TraceReader::Open(path_));
+  HEDDLE_RETURN_IF_ERROR(CreateWriter());
+  std::vector<uint32_t> same(static_cast<size_t>(before->header().source_file_size()) + 1);
   for (uint32_t i = 0; i < same.size(); ++i) same[i] = i;
-  if (absl::Status status = trace::TraceCopier(*writer_, false).Add(**before, {}, same); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(trace::TraceCopier(*writer_, false).Add(*before, {}, same));
   unlink(path_.c_str());
   return absl::OkStatus();
 }
@@ -128,15 +127,15 @@ absl::Status Recording::EnsureHeader(const CodeFacts& facts) {
   AddCode(facts);
   if (writer_ != nullptr) return header_grew_ ? ExtendHeader() : absl::OkStatus();
   if (!outcome_.program.empty()) (*header_.mutable_provenance())["application"] = outcome_.program;
-  if (absl::Status status = CreateWriter(); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(CreateWriter());
   if (const std::string choice = DescribeChoice(settings_); !choice.empty()) {
     trace::v1::Annotation annotation;
     annotation.set_key("heddle.capture");
     annotation.set_value(absl::StrCat("recorded: ", choice));
-    if (absl::Status status = writer_->AddAnnotation(annotation); !status.ok()) return status;
+    HEDDLE_RETURN_IF_ERROR(writer_->AddAnnotation(annotation));
   }
   for (const trace::v1::Transfer& transfer : before_) {
-    if (absl::Status status = writer_->AddTransfer(transfer); !status.ok()) return status;
+    HEDDLE_RETURN_IF_ERROR(writer_->AddTransfer(transfer));
   }
   before_.clear();
   return absl::OkStatus();
@@ -220,8 +219,8 @@ void Recording::ShowProgress(uint64_t block, uint64_t thread_instructions) {
   const double seconds = std::chrono::duration<double>(now - start_).count();
   const auto instructions = static_cast<double>(thread_instructions);
   absl::FPrintF(stderr, "\r\033[K%s: launch %u %.40s, block %u of %u, %.1f M thread-instructions, %.1f M/s, %.1f MB ",
-                trace::Printable(outcome_.program), outcome_.launches, trace::Printable(kernel_name_), block,
-                grid_blocks_, instructions * 1e-6, seconds > 0 ? instructions * 1e-6 / seconds : 0.0,
+                Printable(outcome_.program), outcome_.launches, Printable(kernel_name_), block, grid_blocks_,
+                instructions * 1e-6, seconds > 0 ? instructions * 1e-6 / seconds : 0.0,
                 static_cast<double>(writer_->totals().bytes) * 1e-6);
   std::fflush(stderr);
 }

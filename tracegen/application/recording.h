@@ -14,8 +14,8 @@
 #include "proto/trace.pb.h"
 #include "tracegen/application/block_choice.h"
 #include "tracegen/application/settings.h"
-#include "traces/format/kernel_pattern.h"
-#include "traces/format/writer.h"
+#include "traces/format/program/kernel_pattern.h"
+#include "traces/format/write/writer.h"
 
 namespace heddle::tracegen {
 

@@ -20,8 +20,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tracegen/application/device.h"
-#include "tracegen/execute/block_runner.h"
+#include "tracegen/execute/block/block_runner.h"
 #include "tracegen/runtime/protocol/messages.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -119,17 +120,14 @@ class Server {
   absl::Status Open(const std::string& program) {
     if (device_ != nullptr) return absl::FailedPreconditionError("greeted twice");
     if (const char* text = std::getenv(kCaptureVariable); text != nullptr && *text != '\0') {
-      absl::StatusOr<CaptureSettings> settings = DecodeSettings(text);
-      if (!settings.ok()) return settings.status();
-      absl::StatusOr<std::string> place = TakeNumber(settings->folder);
-      if (!place.ok()) return place.status();
-      place_ = *std::move(place);
-      recording_ = std::make_unique<Recording>(*std::move(settings), absl::StrCat(place_, ".htrace"));
+      HEDDLE_ASSIGN_OR_RETURN(CaptureSettings settings, DecodeSettings(text));
+      HEDDLE_ASSIGN_OR_RETURN(std::string place, TakeNumber(settings.folder));
+      place_ = std::move(place);
+      recording_ = std::make_unique<Recording>(std::move(settings), absl::StrCat(place_, ".htrace"));
       recording_->SetProgram(program);
     }
-    absl::StatusOr<std::unique_ptr<Device>> device = Device::Create(recording_.get());
-    if (!device.ok()) return device.status();
-    device_ = *std::move(device);
+    HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<Device> device, Device::Create(recording_.get()));
+    device_ = std::move(device);
     WatchForEnd(socket_);
     return absl::OkStatus();
   }

@@ -10,7 +10,8 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "traces/format/kernel_pattern.h"
+#include "traces/base/status_macros.h"
+#include "traces/format/program/kernel_pattern.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -62,9 +63,8 @@ absl::StatusOr<Fields> Split(const std::string& text) {
   for (absl::string_view part : absl::StrSplit(text, '&')) {
     const size_t equals = part.find('=');
     if (equals == absl::string_view::npos) return absl::InvalidArgumentError("a field without '='");
-    absl::StatusOr<std::string> value = Unescape(part.substr(equals + 1));
-    if (!value.ok()) return value.status();
-    fields[std::string(part.substr(0, equals))] = *std::move(value);
+    HEDDLE_ASSIGN_OR_RETURN(std::string value, Unescape(part.substr(equals + 1)));
+    fields[std::string(part.substr(0, equals))] = std::move(value);
   }
   return fields;
 }
@@ -120,9 +120,8 @@ std::string Encode(const CaptureSettings& settings) {
 }
 
 absl::StatusOr<CaptureSettings> DecodeSettings(const std::string& text) {
-  absl::StatusOr<Fields> fields = Split(text);
-  if (!fields.ok()) return fields.status();
-  FieldReader reader(*std::move(fields));
+  HEDDLE_ASSIGN_OR_RETURN(Fields fields, Split(text));
+  FieldReader reader(std::move(fields));
   CaptureSettings settings;
   settings.folder = reader.Text("folder");
   settings.kernels = reader.Text("kernels");
@@ -225,9 +224,8 @@ std::string Encode(const CaptureOutcome& outcome) {
 }
 
 absl::StatusOr<CaptureOutcome> DecodeOutcome(const std::string& text) {
-  absl::StatusOr<Fields> fields = Split(text);
-  if (!fields.ok()) return fields.status();
-  FieldReader reader(*std::move(fields));
+  HEDDLE_ASSIGN_OR_RETURN(Fields fields, Split(text));
+  FieldReader reader(std::move(fields));
   CaptureOutcome outcome;
   outcome.program = reader.Text("program");
   outcome.launches = reader.Number("launches");

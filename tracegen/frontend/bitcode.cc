@@ -17,6 +17,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include "tracegen/frontend/lower_opencl.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -89,23 +90,22 @@ absl::StatusOr<std::unique_ptr<llvm::Module>> LinkBitcode(const std::vector<std:
   std::unique_ptr<llvm::Module> linked;
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::string part_name = parts.size() == 1 ? name : absl::StrCat(name, ", part ", i + 1);
-    absl::StatusOr<std::unique_ptr<llvm::Module>> part = ReadBitcode(parts[i], part_name, context);
-    if (!part.ok()) return part.status();
+    HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> part, ReadBitcode(parts[i], part_name, context));
     // The linked module is read again: what is a file's own must not be taken for another file's variable then.
-    for (llvm::GlobalVariable& variable : (*part)->globals()) {
+    for (llvm::GlobalVariable& variable : part->globals()) {
       constexpr unsigned kShared = 3;  // which the host never names
       if (!variable.hasInternalLinkage() || variable.getAddressSpace() == kShared) continue;
       if (variable.getName().contains("__static__")) continue;
       variable.setName(absl::StrCat(variable.getName().str(), "__static__part", i + 1));
     }
     if (linked == nullptr) {
-      linked = *std::move(part);
+      linked = std::move(part);
       continue;
     }
     std::string error;
     std::unique_ptr<llvm::DiagnosticHandler> before = context.getDiagnosticHandler();
     context.setDiagnosticHandler(std::make_unique<ErrorKeeper>(&error));
-    const bool failed = llvm::Linker::linkModules(*linked, *std::move(part));
+    const bool failed = llvm::Linker::linkModules(*linked, std::move(part));
     context.setDiagnosticHandler(std::move(before));
     if (failed) return absl::InvalidArgumentError(absl::StrCat("device code cannot be linked: ", error));
   }

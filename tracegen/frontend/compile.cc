@@ -15,6 +15,7 @@
 #include "tracegen/frontend/device_headers.h"
 #include "tracegen/frontend/opencl_parts.h"
 #include "tracegen/frontend/run_clang.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -23,14 +24,13 @@ namespace fs = std::filesystem;
 
 absl::StatusOr<std::vector<std::string>> CompilerArguments(const std::string& path, Language language,
                                                            const CompileOptions& options) {
-  absl::StatusOr<std::string> headers = FindDeviceHeaders(language == Language::kCuda ? "cuda" : "opencl");
-  if (!headers.ok()) return headers.status();
+  HEDDLE_ASSIGN_OR_RETURN(std::string headers, FindDeviceHeaders(language == Language::kCuda ? "cuda" : "opencl"));
   std::vector<std::string> arguments = DeviceArguments(language, options.target);
   arguments.insert(arguments.end(),
                    {language == Language::kCuda ? "-std=c++17" : "-cl-std=CL1.2", "-fno-caret-diagnostics", "-w"});
   arguments.push_back(options.optimization);
   if (options.no_unroll) arguments.push_back("-fno-unroll-loops");
-  for (std::string& argument : DeviceHeaderArguments(language, *headers)) arguments.push_back(std::move(argument));
+  for (std::string& argument : DeviceHeaderArguments(language, headers)) arguments.push_back(std::move(argument));
   if (language == Language::kOpenCl) {
     const std::string text = absl::StrCat(ReadText(path), " ", absl::StrJoin(options.defines, " "));
     for (std::string& argument : UnusedOpenClParts(text)) arguments.push_back(std::move(argument));
@@ -45,13 +45,11 @@ absl::StatusOr<std::vector<std::string>> CompilerArguments(const std::string& pa
 
 absl::StatusOr<std::string> MakeBitcode(const std::string& path, Language language, const CompileOptions& options,
                                         const TemporaryDirectory& directory) {
-  absl::StatusOr<std::vector<std::string>> arguments = CompilerArguments(path, language, options);
-  if (!arguments.ok()) return arguments.status();
+  HEDDLE_ASSIGN_OR_RETURN(std::vector<std::string> arguments, CompilerArguments(path, language, options));
   const std::string output = directory.File("device.bc");
-  arguments->insert(arguments->end(), {path, "-o", output});
-  absl::StatusOr<ClangResult> result = RunClang(*arguments, directory);
-  if (!result.ok()) return result.status();
-  if (!result->ok) return absl::InvalidArgumentError(FirstCompilerError(result->messages));
+  arguments.insert(arguments.end(), {path, "-o", output});
+  HEDDLE_ASSIGN_OR_RETURN(ClangResult result, RunClang(arguments, directory));
+  if (!result.ok) return absl::InvalidArgumentError(FirstCompilerError(result.messages));
   return output;
 }
 
@@ -77,18 +75,16 @@ absl::StatusOr<DeviceModule> Compile(const std::string& path, const CompileOptio
   if (!directory.ok()) return absl::UnavailableError("cannot make a temporary directory; check TMPDIR");
   std::string bitcode = path;
   if (result.language != Language::kBitcode) {
-    absl::StatusOr<std::string> output = MakeBitcode(path, result.language, options, directory);
-    if (!output.ok()) return output.status();
-    bitcode = *output;
+    HEDDLE_ASSIGN_OR_RETURN(std::string output, MakeBitcode(path, result.language, options, directory));
+    bitcode = output;
   }
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> buffer = llvm::MemoryBuffer::getFile(bitcode);
   if (!buffer) return absl::NotFoundError(absl::StrCat(path, ": ", buffer.getError().message()));
   result.context = std::make_unique<llvm::LLVMContext>();
   const llvm::StringRef bytes = (*buffer)->getBuffer();
-  absl::StatusOr<std::unique_ptr<llvm::Module>> module =
-      ReadBitcode(std::string_view(bytes.data(), bytes.size()), path, *result.context);
-  if (!module.ok()) return module.status();
-  result.module = *std::move(module);
+  HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module,
+                          ReadBitcode(std::string_view(bytes.data(), bytes.size()), path, *result.context));
+  result.module = std::move(module);
   return result;
 }
 

@@ -14,6 +14,7 @@
 #include "tracegen/frontend/bitcode.h"
 #include "tracegen/frontend/run_clang.h"
 #include "tracegen/runtime/cuda/device_code.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -56,9 +57,8 @@ absl::StatusOr<DeviceModule> CompileProgramSource(const std::string& path, const
   const std::string code = ReadText(output);
   DeviceModule result;
   result.context = std::make_unique<llvm::LLVMContext>();
-  absl::StatusOr<std::unique_ptr<llvm::Module>> module = ReadBitcode(BitcodeOf(code), path, *result.context);
-  if (!module.ok()) return module.status();
-  result.module = *std::move(module);
+  HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module, ReadBitcode(BitcodeOf(code), path, *result.context));
+  result.module = std::move(module);
   return result;
 }
 

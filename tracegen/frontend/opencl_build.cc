@@ -15,6 +15,7 @@
 #include "tracegen/frontend/device_headers.h"
 #include "tracegen/frontend/opencl_parts.h"
 #include "tracegen/frontend/run_clang.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -113,7 +114,7 @@ absl::StatusOr<BuildOptions> ReadOptions(const device::BuildOpenClRequest& reque
     } else if (std::find(std::begin(kPassed), std::end(kPassed), word) != std::end(kPassed)) {
       if (word != "-g") options.arguments.push_back(word);  // line tables are there anyway
     } else if (StartsWith(word, "-cl-std=")) {
-      if (absl::Status status = ReadStandard(word, options); !status.ok()) return status;
+      HEDDLE_RETURN_IF_ERROR(ReadStandard(word, options));
     } else if (word == "-cl-opt-disable") {
       options.optimization = "-O0";
     } else if (word == "-O0" || word == "-O1" || word == "-O2" || word == "-O3") {
@@ -168,13 +169,12 @@ absl::StatusOr<OpenClBinary> CompileOpenCl(const device::BuildOpenClRequest& req
     absl::StrAppend(log, "error: ", options.status().message(), "\n");
     return options.status();
   }
-  absl::StatusOr<std::string> headers = FindDeviceHeaders("opencl");
-  if (!headers.ok()) return headers.status();
+  HEDDLE_ASSIGN_OR_RETURN(std::string headers, FindDeviceHeaders("opencl"));
   TemporaryDirectory directory;
   if (!directory.ok()) return absl::UnavailableError("cannot make a temporary directory; check TMPDIR");
   const std::string name = number == 1 ? "program.cl" : absl::StrCat("program", number, ".cl");
   const std::string source = directory.File(name);
-  if (absl::Status status = WriteFile(source, request.source); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(WriteFile(source, request.source));
   for (const device::SourceHeader& header : request.headers) {
     const fs::path relative = fs::path(header.name).lexically_normal().relative_path();
     if (relative.empty() || *relative.begin() == "..") {
@@ -185,7 +185,7 @@ absl::StatusOr<OpenClBinary> CompileOpenCl(const device::BuildOpenClRequest& req
   }
 
   std::vector<std::string> arguments = DeviceArguments(Language::kOpenCl, kTarget);
-  for (std::string& argument : DeviceHeaderArguments(Language::kOpenCl, *headers)) {
+  for (std::string& argument : DeviceHeaderArguments(Language::kOpenCl, headers)) {
     arguments.push_back(std::move(argument));
   }
   arguments.insert(arguments.end(),
@@ -201,12 +201,11 @@ absl::StatusOr<OpenClBinary> CompileOpenCl(const device::BuildOpenClRequest& req
   OpenClBinary binary;
   const std::string output = directory.File("program.bc");
   arguments.insert(arguments.end(), {source, "-o", output});
-  absl::StatusOr<ClangResult> result = RunClang(arguments, directory);
-  if (!result.ok()) return result.status();
+  HEDDLE_ASSIGN_OR_RETURN(ClangResult result, RunClang(arguments, directory));
   const std::string messages =
-      absl::StrReplaceAll(result->messages, {{directory.File("headers/"), ""}, {directory.path() + "/", ""}});
+      absl::StrReplaceAll(result.messages, {{directory.File("headers/"), ""}, {directory.path() + "/", ""}});
   absl::StrAppend(log, messages);
-  if (!result->ok) return absl::InvalidArgumentError(FirstError(messages));
+  if (!result.ok) return absl::InvalidArgumentError(FirstError(messages));
   binary.bitcode = ReadText(output);
   binary.options.name = name;
   binary.options.target = kTarget;

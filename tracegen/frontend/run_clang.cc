@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -58,16 +59,15 @@ std::string FirstCompilerError(const std::string& messages) {
 }
 
 absl::StatusOr<ClangResult> RunClang(const std::vector<std::string>& arguments, const TemporaryDirectory& directory) {
-  absl::StatusOr<std::string> clang = FindClang();
-  if (!clang.ok()) return clang.status();
+  HEDDLE_ASSIGN_OR_RETURN(std::string clang, FindClang());
   const std::string messages = directory.File("messages");
   std::vector<llvm::StringRef> command = {"clang-19"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   std::string failure;
   const int status = llvm::sys::ExecuteAndWait(
-      *clang, command, std::nullopt, {llvm::StringRef(), llvm::StringRef(messages), llvm::StringRef(messages)}, 0, 0,
+      clang, command, std::nullopt, {llvm::StringRef(), llvm::StringRef(messages), llvm::StringRef(messages)}, 0, 0,
       &failure);
-  if (status < 0) return absl::InternalError(absl::StrCat("cannot run ", *clang, ": ", failure));
+  if (status < 0) return absl::InternalError(absl::StrCat("cannot run ", clang, ": ", failure));
   return ClangResult{status == 0, ReadText(messages)};
 }
 

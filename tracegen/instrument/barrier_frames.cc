@@ -22,7 +22,7 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "tracegen/instrument/kernel_pass.h"
-#include "traces/format/kernel_name.h"
+#include "traces/format/program/kernel_name.h"
 
 namespace heddle::tracegen {
 namespace {

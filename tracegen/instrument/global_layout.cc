@@ -10,6 +10,7 @@
 #include "llvm/IR/Operator.h"
 #include "tracegen/instrument/thread_context.h"
 #include "tracegen/program/device_calls.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -39,9 +40,7 @@ class ConstantWriter {
     if (auto* data = dyn_cast<llvm::ConstantDataSequential>(value)) {
       uint64_t step = layout_.getTypeAllocSize(data->getElementType());
       for (unsigned i = 0; i < data->getNumElements(); ++i) {
-        if (absl::Status status = Write(data->getElementAsConstant(i), out, offset + i * step); !status.ok()) {
-          return status;
-        }
+        HEDDLE_RETURN_IF_ERROR(Write(data->getElementAsConstant(i), out, offset + i * step));
       }
       return absl::OkStatus();
     }
@@ -53,14 +52,13 @@ class ConstantWriter {
         } else {
           at += i * layout_.getTypeAllocSize(aggregate->getOperand(i)->getType());
         }
-        if (absl::Status status = Write(aggregate->getOperand(i), out, at); !status.ok()) return status;
+        HEDDLE_RETURN_IF_ERROR(Write(aggregate->getOperand(i), out, at));
       }
       return absl::OkStatus();
     }
     if (type->isPointerTy() || type->isIntegerTy(64)) {
-      absl::StatusOr<uint64_t> address = Address(value);
-      if (!address.ok()) return address.status();
-      Store(llvm::APInt(64, *address), 8, out, offset);
+      HEDDLE_ASSIGN_OR_RETURN(uint64_t address, Address(value));
+      Store(llvm::APInt(64, address), 8, out, offset);
       return absl::OkStatus();
     }
     return absl::UnimplementedError("an initial value of a kind that is not supported");
@@ -164,9 +162,8 @@ absl::StatusOr<GlobalLayout> PlaceGlobals(
                                                          " bytes, but constant memory has ", kConstantBytes));
       }
     } else {
-      absl::StatusOr<uint64_t> address = allocate(fresh.bytes, fresh.name);
-      if (!address.ok()) return address.status();
-      fresh.address = *address;
+      HEDDLE_ASSIGN_OR_RETURN(uint64_t address, allocate(fresh.bytes, fresh.name));
+      fresh.address = address;
     }
     addresses[&variable] = fresh.address;
     result.globals.push_back(std::move(fresh));

@@ -17,7 +17,8 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "tracegen/instrument/kernel_pass.h"
-#include "traces/format/kernel_name.h"
+#include "traces/base/status_macros.h"
+#include "traces/format/program/kernel_name.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -293,7 +294,7 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
   llvm::ValueToValueMapTy map;
   const std::unique_ptr<llvm::Module> clone = CloneForKernel(pass, map);
   MapLinks(pass, map);
-  if (absl::Status status = CheckSupported(pass); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(CheckSupported(pass));
   absl::StatusOr<std::vector<KernelParameter>> parameters = DescribeParameters(*unit.function);
   if (!parameters.ok()) {
     return absl::Status(parameters.status().code(), absl::StrCat("kernel '", trace::BriefKernelName(result.name),
@@ -301,7 +302,7 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
   }
   result.parameters = *std::move(parameters);
   result.bounds = DescribeBounds(*unit.function);
-  if (absl::Status status = PlaceVariables(pass); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(PlaceVariables(pass));
   PlaceFunctions(pass);
   AddContextArguments(pass);
   for (llvm::Function* function : pass.functions) {
@@ -313,12 +314,12 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
     }
   }
   FindWaits(pass);
-  if (absl::Status status = InsertRecording(pass); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(InsertRecording(pass));
   InsertWaits(pass);
   LowerCalls(pass);
   LowerDenormals(pass);
-  if (absl::Status status = LowerLocalMemory(pass); !status.ok()) return status;
-  if (absl::Status status = LowerIntrinsics(pass); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(LowerLocalMemory(pass));
+  HEDDLE_RETURN_IF_ERROR(LowerIntrinsics(pass));
   LowerArithmetic(pass);
   if (form.record) KeepContextInRegisters(pass);
   MakeEntry(pass);
@@ -326,7 +327,7 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
   Retarget(pass);
   if (!form.own_stacks) {
     llvm::Function& entry = *pass.module->getFunction(kEntryName);
-    if (absl::Status status = LeaveFramesAtBarriers(pass, entry); !status.ok()) return status;
+    HEDDLE_RETURN_IF_ERROR(LeaveFramesAtBarriers(pass, entry));
   }
   std::string problem;
   llvm::raw_string_ostream stream(problem);
@@ -335,7 +336,7 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
         absl::StrCat("kernel '", trace::BriefKernelName(result.name),
                      "': instrumented code is not valid: ", problem.substr(0, problem.find('\n'))));
   }
-  if (absl::Status status = MoveToOwnContext(pass); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(MoveToOwnContext(pass));
   return result;
 }
 

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "traces/format/kernel_name.h"
+#include "traces/format/program/kernel_name.h"
 
 namespace heddle::tracegen {
 

@@ -18,7 +18,7 @@
 #include "tracegen/instrument/instrument.h"
 #include "tracegen/instrument/thread_context.h"
 #include "tracegen/program/device_calls.h"
-#include "tracegen/program/inline_ptx.h"
+#include "tracegen/ptx/inline_ptx.h"
 
 namespace heddle::tracegen {
 

@@ -11,6 +11,7 @@
 #include "tracegen/instrument/kernel_pass.h"
 #include "tracegen/instrument/lower_float.h"
 #include "tracegen/instrument/lower_image.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -372,7 +373,7 @@ absl::Status LowerIntrinsics(KernelPass& pass) {
       }
     }
     for (llvm::CallInst* call : assembly) {
-      if (absl::Status status = LowerInlineAssembly(pass, call); !status.ok()) return status;
+      HEDDLE_RETURN_IF_ERROR(LowerInlineAssembly(pass, call));
     }
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(*function))) {
       if (isa<llvm::FenceInst>(instruction)) {

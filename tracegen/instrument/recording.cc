@@ -15,7 +15,8 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "tracegen/instrument/kernel_pass.h"
 #include "tracegen/program/link.h"
-#include "traces/format/kernel_name.h"
+#include "traces/base/status_macros.h"
+#include "traces/format/program/kernel_name.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -148,7 +149,7 @@ class Recorder {
     uint64_t decisions = 0;
     for (llvm::BasicBlock* block : blocks) {
       bool looks = heads.contains(block) || block == &function.getEntryBlock();
-      if (absl::Status status = Block(*block, looks); !status.ok()) return status;
+      HEDDLE_RETURN_IF_ERROR(Block(*block, looks));
       addresses += pass_.links.blocks.lookup(block).accesses;
       decisions += 2;  // of a call through a pointer and of the block's end
     }
@@ -428,7 +429,7 @@ absl::Status InsertRecording(KernelPass& pass) {
       recorder.FunctionWithoutRecord(*function);
       continue;
     }
-    if (absl::Status status = recorder.Function(*function); !status.ok()) return status;
+    HEDDLE_RETURN_IF_ERROR(recorder.Function(*function));
   }
   return absl::OkStatus();
 }

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "llvm/ADT/BitVector.h"
-#include "tracegen/program/ptx_parser.h"
+#include "tracegen/ptx/ptx_parser.h"
 
 namespace heddle::tracegen {
 namespace {

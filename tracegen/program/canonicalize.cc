@@ -20,6 +20,7 @@
 #include "tracegen/program/prepare.h"
 #include "tracegen/program/scalarize.h"
 #include "tracegen/program/static_program.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -128,8 +129,8 @@ absl::StatusOr<CanonicalModule> Canonicalize(std::unique_ptr<llvm::LLVMContext> 
   };
   absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> machine = MakeTargetMachine(target);
   if (!machine.ok()) return check(machine.status());
-  if (absl::Status status = check(PrepareModule(*canonical.module)); !status.ok()) return status;
-  if (absl::Status status = check(RunIrPasses(*canonical.module, **machine)); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(check(PrepareModule(*canonical.module)));
+  HEDDLE_RETURN_IF_ERROR(check(RunIrPasses(*canonical.module, **machine)));
   NormalizeModule(*canonical.module, **machine);
   NumberInstructions(canonical);
   std::string broken;
@@ -141,7 +142,7 @@ absl::StatusOr<CanonicalModule> Canonicalize(std::unique_ptr<llvm::LLVMContext> 
   bool scalarized = false;
   while (true) {
     absl::StatusOr<std::string> ptx = EmitPtx(*canonical.module, **machine);
-    if (absl::Status status = check(ptx.status()); !status.ok()) return status;
+    HEDDLE_RETURN_IF_ERROR(check(ptx.status()));
     canonical.ptx = *std::move(ptx);
     absl::StatusOr<CodeIndex> index = IndexCode(*canonical.module, canonical.ptx);
     if (!index.ok()) return check(index.status());

@@ -6,6 +6,7 @@
 
 #include "tracegen/program/link.h"
 #include "tracegen/program/prepare.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -26,10 +27,9 @@ void TellUnreachableFromExit(CodeIndex& index) {
 }  // namespace
 
 absl::StatusOr<CodeIndex> IndexCode(const llvm::Module& module, const std::string& ptx) {
-  absl::StatusOr<std::vector<PtxFunction>> functions = ParsePtx(ptx);
-  if (!functions.ok()) return functions.status();
+  HEDDLE_ASSIGN_OR_RETURN(std::vector<PtxFunction> functions, ParsePtx(ptx));
   CodeIndex index;
-  index.functions = *std::move(functions);
+  index.functions = std::move(functions);
   for (size_t i = 0; i < index.functions.size(); ++i) {
     index.position.emplace(index.functions[i].name, i);
     index.defined.insert(index.functions[i].name);

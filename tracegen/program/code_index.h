@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "llvm/IR/Module.h"
 #include "tracegen/program/device_calls.h"
-#include "tracegen/program/ptx_parser.h"
+#include "tracegen/ptx/ptx_parser.h"
 
 namespace heddle::tracegen {
 

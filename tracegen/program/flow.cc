@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tracegen/program/prepare.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -32,7 +33,7 @@ class Builder {
     result_.is_kernel = function_.is_kernel;
     result_.local_bytes = function_.local_bytes;
     for (size_t i = 0; i < function_.blocks.size(); ++i) {
-      if (absl::Status status = AddBlock(i); !status.ok()) return status;
+      HEDDLE_RETURN_IF_ERROR(AddBlock(i));
     }
     if (open_) return absl::InternalError(absl::StrCat(function_.name, ": control runs off the end of the PTX"));
     for (const auto& [node, label] : targets_) {
@@ -144,7 +145,7 @@ class Builder {
       out.constant = constant;
     }
     if (out.opcode.op == v1::OP_BARRIER) {
-      if (absl::Status status = ReadBarrier(instruction, &out); !status.ok()) return status;
+      HEDDLE_RETURN_IF_ERROR(ReadBarrier(instruction, &out));
     }
     const v1::OpClass op = out.opcode.op;
     const bool is_return = op == v1::OP_RETURN;
@@ -237,7 +238,7 @@ class Builder {
       const bool argument = absl::StartsWith(part.opcode, "st.param");
       const bool result = absl::StartsWith(part.opcode, "ld.param") && PassesThroughCall(part);
       if (!argument && !result) {
-        if (absl::Status status = AddPlain(part); !status.ok()) return status;
+        HEDDLE_RETURN_IF_ERROR(AddPlain(part));
         continue;
       }
       if (!is_device) {

@@ -10,8 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "tracegen/program/device_calls.h"
-#include "tracegen/program/opcode.h"
-#include "tracegen/program/ptx_parser.h"
+#include "tracegen/ptx/opcode.h"
+#include "tracegen/ptx/ptx_parser.h"
 
 namespace heddle::tracegen {
 

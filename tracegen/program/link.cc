@@ -12,7 +12,8 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
-#include "tracegen/program/inline_ptx.h"
+#include "tracegen/ptx/inline_ptx.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -90,7 +91,7 @@ class Linker {
                         [&](const FlowInstruction& instruction) { return RecordsAddress(instruction, by_number_); }));
     }
     for (const llvm::BasicBlock& block : function_) {
-      if (absl::Status status = LinkEdges(block); !status.ok()) return status;
+      HEDDLE_RETURN_IF_ERROR(LinkEdges(block));
     }
     LinkAccesses();
     return absl::OkStatus();

@@ -27,9 +27,10 @@
 #include "tracegen/program/contraction.h"
 #include "tracegen/program/device_calls.h"
 #include "tracegen/program/element_alignment.h"
-#include "tracegen/program/inline_ptx.h"
-#include "tracegen/program/opcode.h"
 #include "tracegen/program/unaligned_access.h"
+#include "tracegen/ptx/inline_ptx.h"
+#include "tracegen/ptx/opcode.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -400,7 +401,7 @@ absl::Status PrepareModule(llvm::Module& module) {
     // Such functions would be selected by another, simpler code generator.
     function.removeFnAttr(llvm::Attribute::OptimizeNone);
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
-      if (absl::Status status = CheckInstruction(instruction); !status.ok()) return status;
+      HEDDLE_RETURN_IF_ERROR(CheckInstruction(instruction));
     }
   }
   return absl::OkStatus();

@@ -18,7 +18,8 @@
 #include "tracegen/program/flow.h"
 #include "tracegen/program/link.h"
 #include "tracegen/program/prepare.h"
-#include "tracegen/program/ptx_parser.h"
+#include "tracegen/ptx/ptx_parser.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -48,12 +49,12 @@ class ProgramBuilder {
       : module_(module), unit_(*unit), code_(module.index) {}
 
   absl::Status Build() {
-    if (absl::Status status = AddFunction(unit_.function->getName().str()); !status.ok()) return status;
+    HEDDLE_RETURN_IF_ERROR(AddFunction(unit_.function->getName().str()));
     for (size_t i = 0; i < functions_.size(); ++i) {
       for (const FlowNode& node : functions_[i].flow.nodes) {
         for (const std::string& callee : node.callees) {
           if (index_.count(callee) > 0) continue;
-          if (absl::Status status = AddFunction(callee); !status.ok()) return status;
+          HEDDLE_RETURN_IF_ERROR(AddFunction(callee));
         }
       }
     }
@@ -408,7 +409,7 @@ absl::StatusOr<KernelUnit> ReadKernel(const CanonicalModule& module, const std::
     return absl::NotFoundError(
         absl::StrCat("there is no kernel '", kernel, "'; the file has: ", absl::StrJoin(known, ", ")));
   }
-  if (absl::Status status = ProgramBuilder(module, &unit).Build(); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(ProgramBuilder(module, &unit).Build());
   return unit;
 }
 

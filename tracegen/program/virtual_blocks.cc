@@ -23,6 +23,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "tracegen/program/prepare.h"
 #include "tracegen/program/static_program.h"
+#include "traces/base/status_macros.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -191,7 +192,7 @@ absl::StatusOr<CanonicalModule> CanonicalCopy(const llvm::Module& module, const 
   if (!kernel.empty()) KeepKernel(**copy, kernel);
   if (wrapped) {
     for (llvm::Function* function : KernelsOf(**copy)) {
-      if (absl::Status status = WrapInVirtualBlocks(*function, NextIndices::kHardware); !status.ok()) return status;
+      HEDDLE_RETURN_IF_ERROR(WrapInVirtualBlocks(*function, NextIndices::kHardware));
     }
   }
   return Canonicalize(std::move(context), std::move(*copy), target);
@@ -207,42 +208,38 @@ uint32_t Returns(const trace::v1::KernelProgram& program, const trace::v1::Basic
 // The costs of all kernels of the module, or of one.
 absl::StatusOr<std::vector<VirtualBlockCost>> Measure(const llvm::Module& module, const std::string& target,
                                                       const std::string& kernel) {
-  absl::StatusOr<CanonicalModule> plain = CanonicalCopy(module, target, false, kernel);
-  if (!plain.ok()) return plain.status();
-  absl::StatusOr<CanonicalModule> wrapped = CanonicalCopy(module, target, true, kernel);
-  if (!wrapped.ok()) return wrapped.status();
+  HEDDLE_ASSIGN_OR_RETURN(CanonicalModule plain, CanonicalCopy(module, target, false, kernel));
+  HEDDLE_ASSIGN_OR_RETURN(CanonicalModule wrapped, CanonicalCopy(module, target, true, kernel));
   std::vector<VirtualBlockCost> costs;
-  for (const KernelName& name : ListKernels(*plain)) {
-    absl::StatusOr<KernelUnit> before = ReadKernel(*plain, name.mangled);
-    if (!before.ok()) return before.status();
-    absl::StatusOr<KernelUnit> after = ReadKernel(*wrapped, name.mangled);
-    if (!after.ok()) return after.status();
+  for (const KernelName& name : ListKernels(plain)) {
+    HEDDLE_ASSIGN_OR_RETURN(KernelUnit before, ReadKernel(plain, name.mangled));
+    HEDDLE_ASSIGN_OR_RETURN(KernelUnit after, ReadKernel(wrapped, name.mangled));
     VirtualBlockCost& cost = costs.emplace_back();
     cost.kernel = name.name;
-    cost.registers = before->program.register_count();
-    cost.extra_registers = static_cast<int32_t>(after->program.register_count()) - static_cast<int32_t>(cost.registers);
-    const trace::v1::Function& own = before->program.function(0);
+    cost.registers = before.program.register_count();
+    cost.extra_registers = static_cast<int32_t>(after.program.register_count()) - static_cast<int32_t>(cost.registers);
+    const trace::v1::Function& own = before.program.function(0);
     uint32_t returns = 0;
     for (uint32_t b = own.first_block(); b < own.first_block() + own.block_count(); ++b) {
-      const trace::v1::BasicBlock& block = before->program.block(static_cast<int>(b));
+      const trace::v1::BasicBlock& block = before.program.block(static_cast<int>(b));
       cost.instructions += block.instruction_count();
-      returns += Returns(before->program, block);
+      returns += Returns(before.program, block);
     }
     uint32_t in_loop = 0;
     bool in_front = true;  // blocks are in reverse post-order; what is behind the loop traps, or is the one return
-    const trace::v1::Function& loop = after->program.function(0);
+    const trace::v1::Function& loop = after.program.function(0);
     for (uint32_t b = loop.first_block(); b < loop.first_block() + loop.block_count(); ++b) {
-      const trace::v1::BasicBlock& block = after->program.block(static_cast<int>(b));
+      const trace::v1::BasicBlock& block = after.program.block(static_cast<int>(b));
       in_front &= block.loop_depth() == 0;
       if (!in_front) {
-        in_loop += block.instruction_count() - Returns(after->program, block);
+        in_loop += block.instruction_count() - Returns(after.program, block);
         continue;
       }
       for (uint32_t i = 0; i < block.instruction_count(); ++i) {
         const trace::v1::Instruction& instruction =
-            after->program.instruction(static_cast<int>(block.first_instruction() + i));
+            after.program.instruction(static_cast<int>(block.first_instruction() + i));
         const bool ours =
-            instruction.source_file() != 0 && wrapped->source_files[instruction.source_file() - 1] == kWrapperFile;
+            instruction.source_file() != 0 && wrapped.source_files[instruction.source_file() - 1] == kWrapperFile;
         ++(ours ? cost.once : cost.hoisted);
       }
     }
@@ -260,7 +257,7 @@ absl::StatusOr<std::vector<VirtualBlockCost>> Measure(const llvm::Module& module
 }  // namespace
 
 absl::Status WrapInVirtualBlocks(llvm::Function& kernel, NextIndices next) {
-  if (absl::Status status = CheckCallees(kernel); !status.ok()) return status;
+  HEDDLE_RETURN_IF_ERROR(CheckCallees(kernel));
   llvm::SmallVector<llvm::ReturnInst*> returns;
   for (llvm::BasicBlock& block : kernel) {
     if (auto* end = llvm::dyn_cast<llvm::ReturnInst>(block.getTerminator())) returns.push_back(end);

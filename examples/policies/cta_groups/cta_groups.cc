@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/seams/warp_scheduler.h"
 
 namespace heddle::replay {
 namespace {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "replay/engine/machine.h"
 #include "replay/engine/replay.h"
+#include "replay/machine/machine.h"
 #include "tests/replay/scenario.h"
 
 namespace heddle::replay {

@@ -99,7 +99,7 @@ void Registered() {
   for (int i = 0; i < n; ++i) EXPECT(used[i] == 3 * i + 1);
   EXPECT(cudaHostUnregister(used) == cudaErrorHostMemoryNotRegistered);
   int local[64];
-  EXPECT(cudaHostRegister(local, sizeof(local), 0) == cudaErrorNotSupported);  // see docs/capturing.md
+  EXPECT(cudaHostRegister(local, sizeof(local), 0) == cudaErrorNotSupported);  // see docs/how-to/capturing.md
   cudaGetLastError();
   free(host);
 }

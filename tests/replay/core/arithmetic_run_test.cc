@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "replay/engine/machine.h"
+#include "replay/machine/machine.h"
 #include "tests/replay/core/engine_harness.h"
 
 namespace heddle::replay {

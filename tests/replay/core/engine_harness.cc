@@ -10,8 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "replay/engine/machine.h"
-#include "traces/format/writer.h"
+#include "replay/machine/machine.h"
+#include "traces/format/write/writer.h"
 
 namespace heddle::replay {
 namespace {

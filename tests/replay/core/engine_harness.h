@@ -11,11 +11,11 @@
 #include "absl/status/statusor.h"
 #include "proto/machine.pb.h"
 #include "proto/result.pb.h"
-#include "replay/divergence/divergence_policy.h"
 #include "replay/engine/replay.h"
+#include "replay/seams/divergence_policy.h"
 #include "tests/replay/scenario.h"
 #include "tests/traces/program_builder.h"
-#include "traces/format/reader.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::replay {
 

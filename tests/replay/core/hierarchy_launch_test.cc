@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/engine/machine.h"
+#include "replay/machine/machine.h"
 #include "tests/replay/core/engine_harness.h"
 
 namespace heddle::replay {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/fetch/fetch_policy.h"
+#include "replay/seams/fetch_policy.h"
 #include "tests/replay/core/ibuffer_harness.h"
 
 namespace heddle::replay {

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "replay/core/lane_mask.h"
-#include "replay/engine/machine.h"
-#include "replay/fetch/fetch_policy.h"
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/machine/machine.h"
+#include "replay/seams/fetch_policy.h"
+#include "replay/seams/lane_mask.h"
+#include "replay/seams/warp_scheduler.h"
 #include "tests/replay/core/ibuffer_harness.h"
 
 namespace heddle::replay {

@@ -1,14 +1,14 @@
 // Through everything: core, first-level cache, network, L2 and DRAM of machines that are idle. A pointer chase: what
-// every load takes follows from the machine's numbers and the rules of docs/timing.md, to the cycle. And the rate of a
-// full memory stage.
+// every load takes follows from the machine's numbers and the rules of docs/reference/timing.md, to the cycle. And the
+// rate of a full memory stage.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "replay/engine/machine.h"
+#include "replay/machine/machine.h"
 #include "replay/memory/address_map.h"
-#include "replay/memory/hierarchy_sm.h"
+#include "replay/memory/sm/hierarchy_sm.h"
 #include "tests/replay/core/engine_harness.h"
 
 namespace heddle::replay {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "replay/engine/machine.h"
+#include "replay/machine/machine.h"
 #include "replay/stats/instruction_profile.h"
 #include "tests/replay/core/engine_harness.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "replay/engine/machine.h"
 #include "replay/engine/replay.h"
+#include "replay/machine/machine.h"
 #include "tests/replay/scenario.h"
 
 namespace heddle::replay {

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "replay/engine/machine.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/replay_batch.h"
+#include "replay/machine/machine.h"
 #include "tests/traces/program_builder.h"
-#include "traces/format/writer.h"
+#include "traces/format/write/writer.h"
 
 namespace heddle::replay {
 namespace {

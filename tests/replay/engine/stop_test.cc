@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "replay/engine/machine.h"
 #include "replay/engine/replay.h"
 #include "replay/engine/replay_batch.h"
+#include "replay/machine/machine.h"
 #include "tests/traces/program_builder.h"
-#include "traces/format/reader.h"
-#include "traces/format/writer.h"
+#include "traces/format/read/reader.h"
+#include "traces/format/write/writer.h"
 
 namespace heddle::replay {
 namespace {

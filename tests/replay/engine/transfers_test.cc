@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "replay/engine/machine.h"
 #include "replay/engine/replay.h"
+#include "replay/machine/machine.h"
 #include "tests/traces/program_builder.h"
-#include "traces/format/reader.h"
-#include "traces/format/writer.h"
+#include "traces/format/read/reader.h"
+#include "traces/format/write/writer.h"
 
 namespace heddle::replay {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "replay/engine/machine.h"
 #include "replay/engine/replay.h"
+#include "replay/machine/machine.h"
 #include "tests/traces/program_builder.h"
 
 namespace heddle::replay {

@@ -9,7 +9,7 @@
 #include <string>
 #include <tuple>
 
-#include "tests/replay/reference/random.h"
+#include "tests/reference/random.h"
 
 namespace heddle::replay {
 namespace {

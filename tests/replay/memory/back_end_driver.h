@@ -9,7 +9,7 @@
 
 #include "proto/machine.pb.h"
 #include "proto/result.pb.h"
-#include "replay/memory/back_end.h"
+#include "replay/memory/ports/back_end.h"
 
 namespace heddle::replay {
 

@@ -1,4 +1,4 @@
-#include "replay/memory/cache.h"
+#include "replay/memory/cache/cache.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

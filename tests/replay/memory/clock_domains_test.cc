@@ -1,5 +1,5 @@
 // Time: periods, which edges are still to run, and the calendar of components.
-#include "replay/memory/clock_domains.h"
+#include "replay/memory/ports/clock_domains.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "replay/memory/coalescer.h"
+#include "replay/memory/sm/coalescer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "replay/memory/crossbar.h"
+#include "replay/memory/network/crossbar.h"
+#include "tests/reference/random.h"
 #include "tests/replay/memory/reference_crossbar.h"
-#include "tests/replay/reference/random.h"
 
 namespace heddle::replay {
 namespace {

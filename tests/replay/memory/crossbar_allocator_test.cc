@@ -1,6 +1,6 @@
 // Matchings: the example and the averages of parallel iterative matching, the pointers of iSLIP, and what every grant
 // matrix must be.
-#include "replay/memory/crossbar_allocator.h"
+#include "replay/memory/network/crossbar_allocator.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "replay/memory/islip_allocator.h"
-#include "replay/memory/pim_allocator.h"
-#include "tests/replay/reference/random.h"
+#include "replay/memory/network/islip_allocator.h"
+#include "replay/memory/network/pim_allocator.h"
+#include "tests/reference/random.h"
 
 namespace heddle::replay {
 namespace {

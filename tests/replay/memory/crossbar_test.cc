@@ -1,5 +1,5 @@
 // The crossbar edge by edge: flits, credits, input speed-up, reservation, what is reported; and how much it carries.
-#include "replay/memory/crossbar.h"
+#include "replay/memory/network/crossbar.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "tests/replay/reference/random.h"
+#include "tests/reference/random.h"
 
 namespace heddle::replay {
 namespace {

@@ -6,11 +6,11 @@
 #include <optional>
 #include <vector>
 
-#include "replay/memory/dram_controller.h"
+#include "replay/memory/dram/dram_controller.h"
+#include "tests/reference/random.h"
 #include "tests/replay/memory/dram_log.h"
 #include "tests/replay/memory/dram_machines.h"
 #include "tests/replay/memory/reference_dram.h"
-#include "tests/replay/reference/random.h"
 
 namespace heddle::replay {
 namespace {

@@ -1,6 +1,6 @@
 // The DRAM controller command by command: the worked examples of the timing table, the schedulers, and the known
 // limits.
-#include "replay/memory/dram_controller.h"
+#include "replay/memory/dram/dram_controller.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "tests/reference/random.h"
 #include "tests/replay/memory/dram_log.h"
 #include "tests/replay/memory/dram_machines.h"
-#include "tests/replay/reference/random.h"
 
 namespace heddle::replay {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_format.h"
 #include "proto/machine.pb.h"
-#include "replay/memory/dram_controller.h"
+#include "replay/memory/dram/dram_controller.h"
 
 namespace heddle::replay {
 

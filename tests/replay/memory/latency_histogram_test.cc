@@ -1,5 +1,5 @@
 // Bins of latencies.
-#include "replay/memory/latency_histogram.h"
+#include "replay/memory/ports/latency_histogram.h"
 
 #include <gtest/gtest.h>
 

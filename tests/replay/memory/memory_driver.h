@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "replay/memory/coalescer.h"
-#include "replay/memory/memory_system.h"
+#include "replay/memory/ports/memory_system.h"
+#include "replay/memory/sm/coalescer.h"
 #include "tests/replay/memory/scripted_port.h"
 
 namespace heddle::replay {

@@ -1,5 +1,5 @@
 // What the memory counts per instruction: extra lines against static warps, by hand.
-#include "replay/memory/memory_profile.h"
+#include "replay/memory/sm/memory_profile.h"
 
 #include <gtest/gtest.h>
 

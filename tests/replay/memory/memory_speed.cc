@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "replay/memory/address_map.h"
-#include "replay/memory/crossbar.h"
-#include "replay/memory/dram_controller.h"
+#include "replay/memory/dram/dram_controller.h"
+#include "replay/memory/network/crossbar.h"
+#include "tests/reference/random.h"
 #include "tests/replay/memory/dram_machines.h"
-#include "tests/replay/reference/random.h"
 
 namespace heddle::replay {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "proto/machine.pb.h"
 #include "replay/memory/address_map.h"
-#include "replay/memory/back_end.h"
-#include "replay/memory/clock_domains.h"
 #include "replay/memory/memory_result.h"
+#include "replay/memory/ports/back_end.h"
+#include "replay/memory/ports/clock_domains.h"
 #include "tests/replay/memory/reference_crossbar.h"
 #include "tests/replay/memory/reference_dram.h"
 #include "tests/replay/memory/reference_slice.h"

@@ -1,4 +1,5 @@
-// A cache with its MSHRs as plain lists: an oracle of replay/memory/cache.h, after docs/timing.md, section 6.
+// A cache with its MSHRs as plain lists: an oracle of replay/memory/cache/cache.h, after docs/reference/timing.md,
+// section 6.
 #ifndef HEDDLE_TESTS_REPLAY_MEMORY_REFERENCE_CACHE_H_
 #define HEDDLE_TESTS_REPLAY_MEMORY_REFERENCE_CACHE_H_
 
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "proto/machine.pb.h"
-#include "replay/memory/sm_memory_counters.h"
+#include "replay/memory/sm/sm_memory_counters.h"
 
 namespace heddle::replay {
 

@@ -1,4 +1,4 @@
-// A crossbar that does everything at every edge, written to be read: docs/timing.md, "The network".
+// A crossbar that does everything at every edge, written to be read: docs/reference/timing.md, "The network".
 #ifndef HEDDLE_TESTS_REPLAY_MEMORY_REFERENCE_CROSSBAR_H_
 #define HEDDLE_TESTS_REPLAY_MEMORY_REFERENCE_CROSSBAR_H_
 
@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "proto/machine.pb.h"
-#include "replay/memory/crossbar.h"
-#include "replay/memory/memory_request.h"
-#include "replay/memory/pim_allocator.h"
+#include "replay/memory/network/crossbar.h"
+#include "replay/memory/network/pim_allocator.h"
+#include "replay/memory/ports/memory_request.h"
 
 namespace heddle::replay {
 

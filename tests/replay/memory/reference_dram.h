@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "proto/machine.pb.h"
-#include "replay/memory/dram_controller.h"
+#include "replay/memory/dram/dram_controller.h"
 #include "tests/replay/memory/dram_log.h"
 
 namespace heddle::replay {

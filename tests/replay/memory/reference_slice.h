@@ -1,4 +1,4 @@
-// An L2 slice that does everything at every edge, written to be read: docs/timing.md, "The L2".
+// An L2 slice that does everything at every edge, written to be read: docs/reference/timing.md, "The L2".
 #ifndef HEDDLE_TESTS_REPLAY_MEMORY_REFERENCE_SLICE_H_
 #define HEDDLE_TESTS_REPLAY_MEMORY_REFERENCE_SLICE_H_
 
@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "proto/machine.pb.h"
-#include "replay/memory/cache.h"
-#include "replay/memory/l2_slice.h"
-#include "replay/memory/memory_request.h"
+#include "replay/memory/cache/cache.h"
+#include "replay/memory/l2/l2_slice.h"
+#include "replay/memory/ports/memory_request.h"
 
 namespace heddle::replay {
 

@@ -1,5 +1,5 @@
-// The memory of an SM, run in every cycle, with lists and maps: an oracle of HierarchySm, after docs/timing.md,
-// section 6.
+// The memory of an SM, run in every cycle, with lists and maps: an oracle of HierarchySm, after
+// docs/reference/timing.md, section 6.
 #ifndef HEDDLE_TESTS_REPLAY_MEMORY_REFERENCE_SM_MEMORY_H_
 #define HEDDLE_TESTS_REPLAY_MEMORY_REFERENCE_SM_MEMORY_H_
 
@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "proto/machine.pb.h"
-#include "replay/memory/address_windows.h"
-#include "replay/memory/memory_system.h"
-#include "replay/memory/network_port.h"
-#include "replay/memory/sm_memory_counters.h"
+#include "replay/memory/ports/address_windows.h"
+#include "replay/memory/ports/memory_system.h"
+#include "replay/memory/ports/network_port.h"
+#include "replay/memory/sm/sm_memory_counters.h"
 #include "tests/replay/memory/reference_cache.h"
 
 namespace heddle::replay {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "replay/core/types.h"
-#include "replay/memory/network_port.h"
+#include "replay/memory/ports/network_port.h"
+#include "replay/seams/types.h"
 
 namespace heddle::replay {
 

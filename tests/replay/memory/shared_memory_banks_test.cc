@@ -1,4 +1,4 @@
-#include "replay/memory/shared_memory_banks.h"
+#include "replay/memory/sm/shared_memory_banks.h"
 
 #include <gtest/gtest.h>
 

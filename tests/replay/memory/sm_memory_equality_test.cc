@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string>
 
-#include "replay/memory/hierarchy_sm.h"
+#include "replay/memory/sm/hierarchy_sm.h"
 #include "tests/replay/memory/memory_driver.h"
 #include "tests/replay/memory/random_memory_case.h"
 #include "tests/replay/memory/reference_sm_memory.h"

@@ -5,8 +5,8 @@
 #include <functional>
 #include <random>
 
-#include "replay/memory/hierarchy_sm.h"
-#include "replay/memory/ring.h"
+#include "replay/memory/sm/hierarchy_sm.h"
+#include "traces/base/ring.h"
 
 namespace heddle::replay {
 namespace {

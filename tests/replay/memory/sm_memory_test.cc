@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "replay/memory/memory_profile.h"
+#include "replay/memory/sm/memory_profile.h"
 #include "tests/replay/memory/sm_memory_timing.h"
 
 namespace heddle::replay {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "replay/memory/hierarchy_sm.h"
+#include "replay/memory/sm/hierarchy_sm.h"
 #include "tests/replay/memory/memory_driver.h"
 #include "tests/replay/memory/random_memory_case.h"
 

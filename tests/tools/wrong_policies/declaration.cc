@@ -1,7 +1,7 @@
 // One scheduler, whose declaration the command line of the compiler makes: -DPOLICY_NAME="x" -DPOLICY_DEFAULT="1".
 #include <memory>
 
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/seams/warp_scheduler.h"
 
 namespace heddle::replay {
 namespace {

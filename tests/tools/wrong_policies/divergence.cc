@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "replay/divergence/divergence_policy.h"
+#include "replay/seams/divergence_policy.h"
 
 namespace heddle::replay {
 namespace {

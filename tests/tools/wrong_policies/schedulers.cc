@@ -4,9 +4,9 @@
 #include <optional>
 #include <stdexcept>
 
-#include "replay/dispatch/block_dispatcher.h"
-#include "replay/fetch/fetch_policy.h"
-#include "replay/schedule/warp_scheduler.h"
+#include "replay/seams/block_dispatcher.h"
+#include "replay/seams/fetch_policy.h"
+#include "replay/seams/warp_scheduler.h"
 
 namespace heddle::replay {
 namespace {

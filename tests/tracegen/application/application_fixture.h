@@ -18,8 +18,8 @@
 #include "absl/strings/str_join.h"
 #include "tracegen/frontend/bitcode.h"
 #include "tracegen/frontend/compile.h"
-#include "traces/format/check.h"
-#include "traces/format/reader.h"
+#include "traces/format/read/check.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::tracegen {
 

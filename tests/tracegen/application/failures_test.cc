@@ -9,8 +9,9 @@
 
 #include "tests/tracegen/application/application_fixture.h"
 #include "tracegen/runtime/protocol/messages.h"
-#include "traces/format/annotations.h"
-#include "traces/format/recover.h"
+#include "traces/format/container/byte_source.h"
+#include "traces/format/edit/recover.h"
+#include "traces/format/program/annotations.h"
 
 namespace heddle::tracegen {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "tracegen/application/block_choice.h"
 #include "tracegen/application/settings.h"
-#include "tracegen/execute/device_memory.h"
+#include "tracegen/execute/memory/device_memory.h"
 
 namespace heddle::tracegen {
 namespace {

@@ -1,8 +1,8 @@
 // Calls that device code makes: through pointers and tables of virtual functions, of itself, and of the device's
 // system.
 #include "tests/tracegen/execute/capture_fixture.h"
-#include "tracegen/execute/device_heap.h"
-#include "tracegen/execute/device_print.h"
+#include "tracegen/execute/code/device_print.h"
+#include "tracegen/execute/memory/device_heap.h"
 
 namespace heddle::tracegen {
 namespace {

@@ -4,9 +4,9 @@
 #include <random>
 
 #include "tests/tracegen/execute/capture_fixture.h"
-#include "tracegen/execute/device_memory.h"
-#include "tracegen/execute/half_precision.h"
-#include "tracegen/execute/image_unit.h"
+#include "tracegen/execute/code/half_precision.h"
+#include "tracegen/execute/code/image_unit.h"
+#include "tracegen/execute/memory/device_memory.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -260,7 +260,7 @@ check { buffer: "out" expected { )",
 }
 
 constexpr char kDescribe[] = R"(
-#include "tracegen/runtime/device_image.h"
+#include "tracegen/runtime/protocol/device_image.h"
 texture<float, 2, cudaReadModeElementType> reference;
 __global__ void describe(HeddleImage* image, float* texels) {
   image->data = (unsigned long long)texels;

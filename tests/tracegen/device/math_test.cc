@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "tests/tracegen/execute/capture_fixture.h"
-#include "tracegen/execute/special_functions.h"
+#include "tracegen/execute/code/special_functions.h"
 
 namespace heddle::tracegen {
 namespace {

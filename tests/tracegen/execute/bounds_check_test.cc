@@ -1,12 +1,12 @@
 // Addresses outside everything that is allocated, one by one and by ranges.
-#include "tracegen/execute/bounds_check.h"
+#include "tracegen/execute/memory/bounds_check.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "tracegen/execute/random.h"
 #include "tracegen/instrument/thread_context.h"
+#include "traces/base/random.h"
 
 namespace heddle::tracegen {
 namespace {

@@ -18,9 +18,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "tracegen/execute/recipe_run.h"
-#include "traces/format/check.h"
-#include "traces/format/reader.h"
+#include "tracegen/recipe/recipe_run.h"
+#include "traces/format/read/check.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::tracegen {
 

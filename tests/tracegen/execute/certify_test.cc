@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tests/tracegen/execute/capture_fixture.h"
-#include "tracegen/execute/block_order.h"
-#include "traces/format/compare.h"
+#include "tracegen/execute/order/block_order.h"
+#include "traces/format/edit/compare.h"
 #include "traces/format/limits.h"
 
 namespace heddle::tracegen {

@@ -1,5 +1,5 @@
 // What blocks read and write, to the byte, against sets of bytes.
-#include "tracegen/execute/footprint.h"
+#include "tracegen/execute/parallel/footprint.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "tracegen/execute/random.h"
-#include "tracegen/execute/record_arena.h"
+#include "tracegen/execute/block/record_arena.h"
+#include "traces/base/random.h"
 
 namespace heddle::tracegen {
 namespace {

@@ -1,5 +1,5 @@
 // How many blocks can be live at once, and what users are told.
-#include "tracegen/execute/live_blocks.h"
+#include "tracegen/execute/launch/live_blocks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Blocks that run in several processes give what they give one after the other, to the byte, whatever they do.
-#include "tracegen/execute/parallel_blocks.h"
+#include "tracegen/execute/parallel/parallel_blocks.h"
 
 #include <cstdlib>
 #include <utility>

@@ -1,5 +1,5 @@
 // Stretches of two logs, put together by thread.
-#include "tracegen/execute/record_log.h"
+#include "tracegen/execute/block/record_log.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "tracegen/execute/random.h"
+#include "traces/base/random.h"
 
 namespace heddle::tracegen {
 namespace {

@@ -1,5 +1,5 @@
 // The check of shared memory takes short ways; here it is compared with its definition, access by access.
-#include "tracegen/execute/shared_check.h"
+#include "tracegen/execute/checks/shared_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

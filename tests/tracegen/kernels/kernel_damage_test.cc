@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tracegen/execute/recipe_run.h"
+#include "tracegen/recipe/recipe_run.h"
 
 namespace heddle::tracegen {
 namespace {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "replay/engine/machine.h"
+#include "replay/machine/machine.h"
 #include "tests/conformance/checked_replay.h"
 #include "tests/conformance/configurations.h"
-#include "traces/format/reader.h"
+#include "traces/format/read/reader.h"
 
 namespace heddle::replay {
 namespace {

@@ -16,10 +16,10 @@
 #include "google/protobuf/text_format.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Support/raw_ostream.h"
-#include "tracegen/execute/recipe_file.h"
-#include "tracegen/execute/recipe_run.h"
 #include "tracegen/frontend/compile.h"
 #include "tracegen/program/prepare.h"
+#include "tracegen/recipe/recipe_file.h"
+#include "tracegen/recipe/recipe_run.h"
 
 namespace heddle::tracegen {
 namespace {

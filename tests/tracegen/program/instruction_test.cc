@@ -2,7 +2,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/tracegen/program/snippet.h"
-#include "tracegen/program/opcode.h"
+#include "tracegen/ptx/opcode.h"
 
 namespace heddle::tracegen {
 namespace {

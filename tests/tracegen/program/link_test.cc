@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "llvm/IR/InstIterator.h"
 #include "tests/tracegen/program/snippet.h"
-#include "traces/format/program.h"
+#include "traces/format/program/program.h"
 
 namespace heddle::tracegen {
 namespace {

@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "tracegen/frontend/compile.h"
 #include "tracegen/program/static_program.h"
-#include "traces/format/program.h"
+#include "traces/format/program/program.h"
 
 namespace heddle::tracegen {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
-#include "traces/format/program.h"
+#include "traces/format/program/program.h"
 
 namespace heddle::tracegen {
 

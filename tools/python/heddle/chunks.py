@@ -68,7 +68,7 @@ def threads_per_block(launch):
 
 
 def accesses_of_blocks(program):
-    """Per basic block, the instructions that have an address column (section 2 of docs/format.md)."""
+    """Per basic block, the instructions that have an address column (section 2 of docs/reference/format.md)."""
     memory = (trace_pb2.OP_LOAD, trace_pb2.OP_STORE, trace_pb2.OP_ATOMIC, trace_pb2.OP_TEXTURE)
     out = []
     for block in program.block:

@@ -1,4 +1,4 @@
-"""The address columns of a chunk (section 4 of docs/format.md)."""
+"""The address columns of a chunk (section 4 of docs/reference/format.md)."""
 import numpy
 
 from heddle.rules import MASK, MAX_COUNTED_ACCESSES, MAX_INDUCTION_COUNTERS, TraceError

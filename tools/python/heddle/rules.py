@@ -1,4 +1,4 @@
-"""What the modules that read traces share: the refusal, and limits of the format (docs/format.md)."""
+"""What the modules that read traces share: the refusal, and limits of the format (docs/reference/format.md)."""
 
 MAX_CHUNK_INSTRUCTIONS = 8 << 20  # thread-instructions
 MAX_CHUNK_ACCESSES = 2 << 20

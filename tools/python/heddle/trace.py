@@ -9,7 +9,7 @@
                     chunk.addresses(thread)                 # numpy array: addresses of its accesses, in program order
                     chunk.access_instructions(thread)       # numpy array: the instruction of each of them
 
-docs/format.md describes the format; container.py, chunks.py and columns.py show it in code, one step after the other. They
+docs/reference/format.md describes the format; container.py, chunks.py and columns.py show it in code, one step after the other. They
 refuse what breaks a rule with a TraceError, however the file came to be.
 
 Run as a program it prints every thread's path: python3 -m heddle.trace [--addresses] FILE

@@ -1,4 +1,4 @@
-"""The optional column of last writers (section 4 of docs/format.md)."""
+"""The optional column of last writers (section 4 of docs/reference/format.md)."""
 import collections
 
 import numpy

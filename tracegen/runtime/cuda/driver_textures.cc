@@ -12,7 +12,7 @@
 #include "tracegen/runtime/cuda/memory.h"
 #include "tracegen/runtime/cuda/state.h"
 #include "tracegen/runtime/cuda/textures.h"
-#include "tracegen/runtime/device_image.h"
+#include "tracegen/runtime/protocol/device_image.h"
 
 // A texture or surface reference of a module. On the device it is a variable that holds the address of a descriptor.
 struct CUtexref_st {

@@ -3,7 +3,7 @@
 #define HEDDLE_TRACEGEN_RUNTIME_CUDA_TEXTURES_H_
 
 #include "tracegen/runtime/cuda/api.h"
-#include "tracegen/runtime/device_image.h"
+#include "tracegen/runtime/protocol/device_image.h"
 
 namespace heddle::cuda {
 

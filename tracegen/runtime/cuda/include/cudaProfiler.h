@@ -1,6 +1,6 @@
 // The driver API's profiler, which is always off.
-#ifndef HEDDLE_CUDA_DRIVER_PROFILER_H_
-#define HEDDLE_CUDA_DRIVER_PROFILER_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_CUDAPROFILER_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_CUDAPROFILER_H_
 
 #include "cuda.h"
 
@@ -18,4 +18,4 @@ CUresult cuProfilerStop(void);
 }
 #endif
 
-#endif  // HEDDLE_CUDA_DRIVER_PROFILER_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_CUDAPROFILER_H_

@@ -1,4 +1,4 @@
-// The CUDA runtime API, for C and C++. What is declared here is implemented; see docs/capturing.md for what
+// The CUDA runtime API, for C and C++. What is declared here is implemented; see docs/how-to/capturing.md for what
 // differs from a device.
 #ifndef __CUDA_RUNTIME_API_H__
 #define __CUDA_RUNTIME_API_H__

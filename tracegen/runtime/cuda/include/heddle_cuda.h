@@ -1,6 +1,6 @@
 // CUDA's language for device code, included before every CUDA source that is captured. No vendor header is needed.
-#ifndef HEDDLE_CUDA_H_
-#define HEDDLE_CUDA_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_H_
 
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
@@ -68,4 +68,4 @@ static __forceinline__ __device__ __attribute__((noreturn)) void __assert_fail(c
 #define assert(condition) ((condition) ? (void)0 : __assertfail(#condition, __FILE__, __LINE__, __func__, 1))
 #endif
 
-#endif  // HEDDLE_CUDA_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_H_

@@ -1,7 +1,7 @@
 // Asynchronous copies into shared memory and split barriers are not supported: the functions of cuda_pipeline.h and
 // cuda_awbarrier.h are declared so that a launch of a kernel that uses them names construct and line.
-#ifndef HEDDLE_CUDA_ASYNCHRONOUS_H_
-#define HEDDLE_CUDA_ASYNCHRONOUS_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_ASYNCHRONOUS_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_ASYNCHRONOUS_H_
 
 #ifdef __CUDA__
 extern "C" __device__ void __heddle_asynchronous_copy();
@@ -40,4 +40,4 @@ static __forceinline__ __device__ unsigned int __mbarrier_token_pending_count(__
 }
 #endif  // __CUDA__
 
-#endif  // HEDDLE_CUDA_ASYNCHRONOUS_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_ASYNCHRONOUS_H_

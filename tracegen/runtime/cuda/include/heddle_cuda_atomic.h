@@ -1,7 +1,7 @@
 // CUDA's atomic functions, for all types and scopes. The scope (block, device, system) makes no difference to what they
 // compute, and PTX gets the device's.
-#ifndef HEDDLE_CUDA_ATOMIC_H_
-#define HEDDLE_CUDA_ATOMIC_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_ATOMIC_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_ATOMIC_H_
 
 #define HEDDLE_ATOMIC(name, type, builtin)                                                                 \
   HEDDLE_DEVICE type name(type* address, type value) { return builtin(address, value, __ATOMIC_RELAXED); } \
@@ -114,4 +114,4 @@ HEDDLE_WIDE_ATOMIC(_block)
 HEDDLE_WIDE_ATOMIC(_system)
 #undef HEDDLE_WIDE_ATOMIC
 
-#endif  // HEDDLE_CUDA_ATOMIC_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_ATOMIC_H_

@@ -1,7 +1,7 @@
 // bfloat16: the upper half of a float. Arithmetic is single precision, rounded to the nearest even, as on devices
 // before sm_90, which have no other.
-#ifndef HEDDLE_CUDA_BFLOAT16_H_
-#define HEDDLE_CUDA_BFLOAT16_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_BFLOAT16_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_BFLOAT16_H_
 
 #include "heddle_cuda_narrowing.h"
 #include "vector_types.h"
@@ -136,4 +136,4 @@ HEDDLE_DEVICE __nv_bfloat162 atomicAdd(__nv_bfloat162* address, __nv_bfloat162 v
 #undef HEDDLE_MEMBER
 #undef HEDDLE_BOTH
 
-#endif  // HEDDLE_CUDA_BFLOAT16_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_BFLOAT16_H_

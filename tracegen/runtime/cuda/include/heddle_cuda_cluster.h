@@ -1,7 +1,7 @@
 // Thread block clusters, as they are for kernels that are launched without a cluster's size: every block is a cluster
 // of its own. (__cluster_dims__, which gives a size, does not compile.)
-#ifndef HEDDLE_CUDA_CLUSTER_H_
-#define HEDDLE_CUDA_CLUSTER_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_CLUSTER_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_CLUSTER_H_
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 HEDDLE_DEVICE unsigned int __clusterDimIsSpecified() { return 0; }
@@ -22,4 +22,4 @@ HEDDLE_DEVICE unsigned int __isCtaShared(const void* pointer) { return __nvvm_is
 HEDDLE_DEVICE unsigned int __isClusterShared(const void* pointer) { return __nvvm_isspacep_shared(pointer); }
 #endif
 
-#endif  // HEDDLE_CUDA_CLUSTER_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_CLUSTER_H_

@@ -1,8 +1,8 @@
 // CUDA's functions for dynamic programming (DPX): sums, minima and maxima of two or three whole numbers of 32 bits, or
 // of two pairs of 16, with or without a lower bound of zero (relu). One instruction each on devices of compute
 // capability 9; here the ordinary instructions that older devices take.
-#ifndef HEDDLE_CUDA_DPX_H_
-#define HEDDLE_CUDA_DPX_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_DPX_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_DPX_H_
 
 #define HEDDLE_BOTH static __forceinline__ __host__ __device__
 
@@ -75,4 +75,4 @@ HEDDLE_BOTH unsigned int __vimin_s16x2_relu(unsigned int x, unsigned int y) { re
 #undef HEDDLE_WORD
 #undef HEDDLE_BOTH
 
-#endif  // HEDDLE_CUDA_DPX_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_DPX_H_

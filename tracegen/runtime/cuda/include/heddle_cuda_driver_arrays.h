@@ -1,7 +1,7 @@
 // Arrays, copies of rows and blocks, textures and surfaces of the CUDA driver API: the part of cuda.h (which includes
 // it) that knows arrays. An array, texture object or surface object of one API may be used with the other.
-#ifndef HEDDLE_CUDA_DRIVER_ARRAYS_H_
-#define HEDDLE_CUDA_DRIVER_ARRAYS_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_DRIVER_ARRAYS_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_DRIVER_ARRAYS_H_
 
 #ifdef __cplusplus
 extern "C" {
@@ -214,4 +214,4 @@ CUresult cuSurfRefSetArray(CUsurfref reference, CUarray array, unsigned int flag
 }
 #endif
 
-#endif  // HEDDLE_CUDA_DRIVER_ARRAYS_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_DRIVER_ARRAYS_H_

@@ -1,6 +1,6 @@
 // Linking of device code while a program runs: the part of cuda.h (which includes it) with cuLink.
-#ifndef HEDDLE_CUDA_DRIVER_LINK_H_
-#define HEDDLE_CUDA_DRIVER_LINK_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_DRIVER_LINK_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_DRIVER_LINK_H_
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,4 +33,4 @@ CUresult cuLinkDestroy(CUlinkState state);
 }
 #endif
 
-#endif  // HEDDLE_CUDA_DRIVER_LINK_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_DRIVER_LINK_H_

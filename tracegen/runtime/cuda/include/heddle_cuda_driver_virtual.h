@@ -1,7 +1,7 @@
 // Virtual memory management of the CUDA driver API: the part of cuda.h (which includes it) that gives addresses and
 // memory apart.
-#ifndef HEDDLE_CUDA_DRIVER_VIRTUAL_H_
-#define HEDDLE_CUDA_DRIVER_VIRTUAL_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_DRIVER_VIRTUAL_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_DRIVER_VIRTUAL_H_
 
 #ifdef __cplusplus
 extern "C" {
@@ -82,4 +82,4 @@ CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location
 }
 #endif
 
-#endif  // HEDDLE_CUDA_DRIVER_VIRTUAL_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_DRIVER_VIRTUAL_H_

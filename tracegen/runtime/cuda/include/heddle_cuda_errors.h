@@ -1,7 +1,7 @@
 // CUDA's error codes (numbers of CUDA 10.1 and later, where runtime and driver share them) with what
 // cudaGetErrorString says: X(runtime name, number, text).
-#ifndef HEDDLE_CUDA_ERRORS_H_
-#define HEDDLE_CUDA_ERRORS_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_ERRORS_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_ERRORS_H_
 
 #define HEDDLE_CUDA_ERRORS(X)                                                                                       \
   X(cudaSuccess, 0, "no error")                                                                                     \
@@ -108,4 +108,4 @@
   X(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture")              \
   X(cudaErrorUnknown, 999, "unknown error")
 
-#endif  // HEDDLE_CUDA_ERRORS_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_ERRORS_H_

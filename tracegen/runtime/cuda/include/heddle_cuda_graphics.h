@@ -1,6 +1,6 @@
 // The runtime's functions for resources of graphics, all of which fail (cudaErrorNotSupported).
-#ifndef HEDDLE_CUDA_GRAPHICS_H_
-#define HEDDLE_CUDA_GRAPHICS_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_GRAPHICS_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_GRAPHICS_H_
 
 struct cudaGraphicsResource;
 typedef struct cudaGraphicsResource* cudaGraphicsResource_t;
@@ -48,4 +48,4 @@ cudaError_t cudaGraphicsSubResourceGetMappedArray(cudaArray_t* array, cudaGraphi
 #endif
 #undef HEDDLE_DEFAULT
 
-#endif  // HEDDLE_CUDA_GRAPHICS_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_GRAPHICS_H_

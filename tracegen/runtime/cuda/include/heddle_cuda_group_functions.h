@@ -1,7 +1,7 @@
 // Functions of cooperative groups: reductions and scans (cooperative_groups/reduce.h, scan.h), calls by one thread, and
 // copies into shared memory. Included by heddle_cuda_groups.h.
-#ifndef HEDDLE_CUDA_GROUP_FUNCTIONS_H_
-#define HEDDLE_CUDA_GROUP_FUNCTIONS_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_GROUP_FUNCTIONS_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_GROUP_FUNCTIONS_H_
 
 namespace cooperative_groups {
 
@@ -110,4 +110,4 @@ struct aligned_size_t {
 
 }  // namespace cuda
 
-#endif  // HEDDLE_CUDA_GROUP_FUNCTIONS_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_GROUP_FUNCTIONS_H_

@@ -1,6 +1,6 @@
 // Cooperative groups: the thread block, tiles of a warp, the threads that run together, and the grid.
-#ifndef HEDDLE_CUDA_GROUPS_H_
-#define HEDDLE_CUDA_GROUPS_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_GROUPS_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_GROUPS_H_
 
 // Returns only if all blocks of the grid are live at once; otherwise a barrier of the grid could never open, and the
 // launch fails with the place of the call.
@@ -334,4 +334,4 @@ HEDDLE_DEVICE unsigned long long group_size(const Group& group) {
 
 #include "heddle_cuda_group_functions.h"
 
-#endif  // HEDDLE_CUDA_GROUPS_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_GROUPS_H_

@@ -1,7 +1,7 @@
 // Half precision: the types __half and __half2 with their operators and functions. Arithmetic is clang's own, which
 // becomes PTX's instructions on f16 and f16x2; the host has conversions, comparisons and operators, too.
-#ifndef HEDDLE_CUDA_HALF_H_
-#define HEDDLE_CUDA_HALF_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_HALF_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_HALF_H_
 
 #include "heddle_cuda_narrowing.h"
 #include "vector_types.h"
@@ -141,4 +141,4 @@ HEDDLE_DEVICE __half2 atomicAdd(__half2* address, __half2 value) {
 #undef HEDDLE_MEMBER
 #undef HEDDLE_BOTH
 
-#endif  // HEDDLE_CUDA_HALF_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_HALF_H_

@@ -1,7 +1,7 @@
 // What nvcc's headers bring into every .cu file for host code: the standard headers that device functions share names
 // with, and CUDA's additions to them in host versions.
-#ifndef HEDDLE_CUDA_HOST_H_
-#define HEDDLE_CUDA_HOST_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_HOST_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_HOST_H_
 
 #include <limits.h>
 #include <math.h>
@@ -16,4 +16,4 @@
 
 #include "heddle_cuda_host_math.h"
 
-#endif  // HEDDLE_CUDA_HOST_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_HOST_H_

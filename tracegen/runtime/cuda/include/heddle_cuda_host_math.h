@@ -1,6 +1,6 @@
 // CUDA's additions to the host's mathematics in .cu files: functions that the C library does not have.
-#ifndef HEDDLE_CUDA_HOST_MATH_H_
-#define HEDDLE_CUDA_HOST_MATH_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_HOST_MATH_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_HOST_MATH_H_
 
 #define HEDDLE_HOST static inline __host__
 
@@ -85,4 +85,4 @@ HEDDLE_SINGLE(normcdfinv)
 
 #undef HEDDLE_HOST
 
-#endif  // HEDDLE_CUDA_HOST_MATH_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_HOST_MATH_H_

@@ -1,7 +1,7 @@
 // CUDA's intrinsics on numbers: arithmetic with a rounding mode, conversions, integers and bits. Most are one PTX
 // instruction, reached through clang's own built-in functions.
-#ifndef HEDDLE_CUDA_INTRINSICS_H_
-#define HEDDLE_CUDA_INTRINSICS_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_INTRINSICS_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_INTRINSICS_H_
 
 // --- rounding: rn to the nearest even, rz to zero, rd down, ru up. PTX writes rm and rp for the last two.
 
@@ -270,4 +270,4 @@ HEDDLE_DEVICE void* __cvta_global_to_generic(__SIZE_TYPE__ pointer) {
   return (void*)(__attribute__((address_space(1))) void*)pointer;
 }
 
-#endif  // HEDDLE_CUDA_INTRINSICS_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_INTRINSICS_H_

@@ -2,8 +2,8 @@
 // instruction; everything else stays a call of one function without side effects, so that capture sees one
 // special-function operation and no branches of a software version. (Rounding variants, conversions and integer
 // functions are in heddle_cuda_intrinsics.h.)
-#ifndef HEDDLE_CUDA_MATH_H_
-#define HEDDLE_CUDA_MATH_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_MATH_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_MATH_H_
 
 #define HEDDLE_DEVICE static __forceinline__ __device__
 #define HEDDLE_CALL extern "C" __device__ __attribute__((const, nothrow))
@@ -300,4 +300,4 @@ HEDDLE_DEVICE double abs(double x) { return __builtin_fabs(x); }
 #undef HEDDLE_CALL
 #undef HEDDLE_FAST
 
-#endif  // HEDDLE_CUDA_MATH_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_MATH_H_

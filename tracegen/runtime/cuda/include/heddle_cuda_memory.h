@@ -1,8 +1,8 @@
 // The memory functions of the C library in device code, as nvcc has them without a header. Copies and fills are the
 // compiler's own: loads and stores as wide as the alignment that is known allows, a loop where the size is known only
 // when the kernel runs. std:: has them from <cstring>, whose using-declarations find these, too.
-#ifndef HEDDLE_CUDA_MEMORY_H_
-#define HEDDLE_CUDA_MEMORY_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_MEMORY_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_MEMORY_H_
 
 extern "C" {
 inline __attribute__((always_inline)) __device__ void* memcpy(void* to, const void* from, __SIZE_TYPE__ bytes) {
@@ -50,4 +50,4 @@ inline __attribute__((always_inline)) __device__ void* memset(To* to, int byte, 
   return to;
 }
 
-#endif  // HEDDLE_CUDA_MEMORY_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_MEMORY_H_

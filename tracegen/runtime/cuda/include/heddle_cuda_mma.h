@@ -1,7 +1,7 @@
 // Tensor-core operations are not supported: the functions that load, multiply and store fragments are declared so that
 // capture can name the line that uses them.
-#ifndef HEDDLE_CUDA_MMA_H_
-#define HEDDLE_CUDA_MMA_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_MMA_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_MMA_H_
 
 #include "cuda_fp16.h"
 
@@ -39,4 +39,4 @@ static __forceinline__ __device__ void mma_sync(A&&...) {
 }  // namespace wmma
 }  // namespace nvcuda
 
-#endif  // HEDDLE_CUDA_MMA_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_MMA_H_

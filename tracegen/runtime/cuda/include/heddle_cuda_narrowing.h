@@ -1,6 +1,6 @@
 // Steps of conversions to types with few bits: what keeps a number from being rounded twice.
-#ifndef HEDDLE_CUDA_NARROWING_H_
-#define HEDDLE_CUDA_NARROWING_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_NARROWING_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_NARROWING_H_
 
 // The next float toward zero, and if it is not the number itself, the one of two neighbours whose last bit is set:
 // further rounding to few bits does what rounding the number itself does.
@@ -24,4 +24,4 @@ static __forceinline__ __host__ __device__ int heddle_clamp(int x, int low, int 
   return x < low ? low : x > high ? high : x;
 }
 
-#endif  // HEDDLE_CUDA_NARROWING_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_NARROWING_H_

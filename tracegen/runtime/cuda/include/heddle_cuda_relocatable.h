@@ -1,8 +1,8 @@
 // Included by heddle-nvcc in the host pass of every source that is compiled with -rdc=true: puts the device code
 // (HEDDLE_DEVICE_CODE, a file) into the object and registers it, together with clang's list of kernels and variables of
 // the whole program or shared library.
-#ifndef HEDDLE_CUDA_RELOCATABLE_H_
-#define HEDDLE_CUDA_RELOCATABLE_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_RELOCATABLE_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_RELOCATABLE_H_
 
 #ifndef __CUDA_ARCH__
 asm(".pushsection .heddle_device_code,\"a\",@progbits\n"
@@ -24,4 +24,4 @@ __attribute__((constructor)) static void heddle_register_relocatable() {
 }
 #endif  // __CUDA_ARCH__
 
-#endif  // HEDDLE_CUDA_RELOCATABLE_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_RELOCATABLE_H_

@@ -1,7 +1,7 @@
 // CUDA's intrinsics on two 16-bit or four 8-bit numbers in a word (__vadd4 and its like). Since Maxwell, devices
 // compute them with short sequences of ordinary instructions; so does this.
-#ifndef HEDDLE_CUDA_SIMD_H_
-#define HEDDLE_CUDA_SIMD_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_SIMD_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_SIMD_H_
 
 // Function `name` whose lanes are `result` of a and b, lanes of type `lane` as int.
 #define HEDDLE_LANES2(name, lane, result)                                               \
@@ -91,4 +91,4 @@ HEDDLE_SIMD(2, -32768, 32767, 65535)
 #undef HEDDLE_LANES1
 #undef HEDDLE_LANES2
 
-#endif  // HEDDLE_CUDA_SIMD_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_SIMD_H_

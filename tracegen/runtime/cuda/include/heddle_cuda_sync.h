@@ -1,6 +1,6 @@
 // CUDA's barriers, fences, clocks and operations among the threads of a warp. (__syncthreads is clang's own.)
-#ifndef HEDDLE_CUDA_SYNC_H_
-#define HEDDLE_CUDA_SYNC_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_SYNC_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_SYNC_H_
 
 HEDDLE_DEVICE int __syncthreads_count(int predicate) { return __nvvm_bar0_popc(predicate); }
 HEDDLE_DEVICE int __syncthreads_and(int predicate) { return __nvvm_bar0_and(predicate); }
@@ -116,4 +116,4 @@ HEDDLE_DEVICE unsigned int __reduce_xor_sync(unsigned int mask, unsigned int val
 }
 #endif
 
-#endif  // HEDDLE_CUDA_SYNC_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_SYNC_H_

@@ -1,7 +1,7 @@
 // CUDA's fetches from textures and accesses to surfaces, by object and by reference. Each is one instruction of PTX,
 // which C++ can name only as a function: __heddle_tex_... stands for LLVM's intrinsic llvm.nvvm.tex....
-#ifndef HEDDLE_CUDA_TEXTURE_H_
-#define HEDDLE_CUDA_TEXTURE_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_TEXTURE_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_TEXTURE_H_
 
 #include "surface_types.h"
 #include "texture_types.h"
@@ -379,4 +379,4 @@ HEDDLE_SURF(surfCubemapLayered, 2d_array, int x HEDDLE_C int y HEDDLE_C int face
 #undef HEDDLE_METHOD
 #undef HEDDLE_INTRINSIC
 
-#endif  // HEDDLE_CUDA_TEXTURE_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_TEXTURE_H_

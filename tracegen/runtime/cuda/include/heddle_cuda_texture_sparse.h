@@ -1,7 +1,7 @@
 // Fetches that also tell whether the texel is in memory (all of them are: there are no sparse arrays), and gradients of
 // cubes, which read the one level that a texture has.
-#ifndef HEDDLE_CUDA_TEXTURE_SPARSE_H_
-#define HEDDLE_CUDA_TEXTURE_SPARSE_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_TEXTURE_SPARSE_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_TEXTURE_SPARSE_H_
 
 // `name` with arguments that end in `bool* resident`.
 #define HEDDLE_C ,
@@ -61,4 +61,4 @@ HEDDLE_DEVICE void texCubemapLayeredGrad(T* result, cudaTextureObject_t object, 
   *result = texCubemapLayered<T>(object, x, y, z, layer);
 }
 
-#endif  // HEDDLE_CUDA_TEXTURE_SPARSE_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_HEDDLE_CUDA_TEXTURE_SPARSE_H_

@@ -1,7 +1,7 @@
 // Name that programs include: device functions are there in every .cu file.
-#ifndef HEDDLE_SM_61_INTRINSICS_H_
-#define HEDDLE_SM_61_INTRINSICS_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_SM_61_INTRINSICS_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_SM_61_INTRINSICS_H_
 
 #include "vector_types.h"
 
-#endif  // HEDDLE_SM_61_INTRINSICS_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_SM_61_INTRINSICS_H_

@@ -6,9 +6,9 @@
 #include <mutex>
 #include <vector>
 
-#include "tracegen/runtime/device_image.h"
 #include "tracegen/runtime/opencl/driver/device.h"
 #include "tracegen/runtime/opencl/driver/object.h"
+#include "tracegen/runtime/protocol/device_image.h"
 
 namespace heddle::opencl {
 

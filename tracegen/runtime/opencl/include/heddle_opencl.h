@@ -1,8 +1,8 @@
 // OpenCL C's built-in functions for capture, included before every OpenCL source. Types come from clang's base header.
 // What a source does not use is left out by macros (HEDDLE_OPENCL_WITHOUT_...), which saves most of the compiler's
 // time. What a PTX instruction computes becomes that instruction; other math stays one call without side effects.
-#ifndef HEDDLE_OPENCL_H_
-#define HEDDLE_OPENCL_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_H_
+#define HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_H_
 
 #include <opencl-c-base.h>
 
@@ -45,4 +45,4 @@
 #endif
 // clang-format on
 
-#endif  // HEDDLE_OPENCL_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_H_

@@ -1,7 +1,7 @@
 // Common and geometric functions of OpenCL C (1.2 specification, 6.12.4 and 6.12.5) that take vectors and scalars
 // together, and those of the other widths.
-#ifndef HEDDLE_OPENCL_COMMON_H_
-#define HEDDLE_OPENCL_COMMON_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_COMMON_H_
+#define HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_COMMON_H_
 
 #define HEDDLE_COMMON_WIDTH(type, n)                                                \
   HEDDLE_CL type##n min(type##n x, type y) { return min(x, (type##n)(y)); }         \
@@ -46,4 +46,4 @@ HEDDLE_CL float fast_normalize(float x) { return sign(x); }
 HEDDLE_CL float2 fast_normalize(float2 x) { return normalize(x); }
 HEDDLE_CL float3 fast_normalize(float3 x) { return normalize(x); }
 
-#endif  // HEDDLE_OPENCL_COMMON_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_COMMON_H_

@@ -1,6 +1,6 @@
 // Conversions of OpenCL C with saturation and rounding modes (1.2 specification, 6.2.3).
-#ifndef HEDDLE_OPENCL_CONVERT_H_
-#define HEDDLE_OPENCL_CONVERT_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_CONVERT_H_
+#define HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_CONVERT_H_
 
 // A floating-point number rounded to a whole one by a mode; integers are whole.
 #define HEDDLE_WHOLE_rte(x) rint(x)
@@ -133,4 +133,4 @@ HEDDLE_BY(double, _rtn, double, x)
 #undef HEDDLE_FROM_INTEGERS
 #undef HEDDLE_CONVERT_WIDTHS
 
-#endif  // HEDDLE_OPENCL_CONVERT_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_CONVERT_H_

@@ -1,6 +1,6 @@
 // Conversions without rounding mode, and vector loads and stores of OpenCL C.
-#ifndef HEDDLE_OPENCL_DATA_H_
-#define HEDDLE_OPENCL_DATA_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_DATA_H_
+#define HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_DATA_H_
 
 // convert_T(x): to the nearest towards zero for integers, to nearest even for floating point.
 #define HEDDLE_CONVERT(to, from)                                                           \
@@ -85,4 +85,4 @@ HEDDLE_VECTOR_MEMORY(ulong)
 HEDDLE_VECTOR_MEMORY(float)
 HEDDLE_VECTOR_MEMORY(double)
 
-#endif  // HEDDLE_OPENCL_DATA_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_DATA_H_

@@ -1,8 +1,8 @@
 // Work-items, barriers and atomics of OpenCL C. A work-group is a thread block. In a program that the OpenCL driver
 // builds (HEDDLE_OPENCL_PROGRAM), dimensions and offset of the index space are in PTX's environment registers, as with
 // other OpenCL implementations for PTX; the launches of a recipe have no offset.
-#ifndef HEDDLE_OPENCL_GEOMETRY_H_
-#define HEDDLE_OPENCL_GEOMETRY_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_GEOMETRY_H_
+#define HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_GEOMETRY_H_
 
 #define HEDDLE_BY_DIMENSION(dimension, x, y, z, other) \
   ((dimension) == 0 ? (x) : (dimension) == 1 ? (y) : (dimension) == 2 ? (z) : (other))
@@ -101,4 +101,4 @@ HEDDLE_FLOAT_EXCHANGE(atom_xchg, __local)
 #undef HEDDLE_ATOMICS
 #undef HEDDLE_ATOMIC
 
-#endif  // HEDDLE_OPENCL_GEOMETRY_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_GEOMETRY_H_

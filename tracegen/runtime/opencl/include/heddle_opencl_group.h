@@ -1,7 +1,7 @@
 // Copies that a whole work-group makes, prefetches, and vectors put together from others (OpenCL C 1.2 specification,
 // 6.12.10 and 6.12.12).
-#ifndef HEDDLE_OPENCL_GROUP_H_
-#define HEDDLE_OPENCL_GROUP_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_GROUP_H_
+#define HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_GROUP_H_
 
 // Every work-item copies its share, neighbours next to each other, as GPUs without a copy engine in the core do it.
 #define HEDDLE_SHARE_OF_GROUP(i, count)                                                                          \
@@ -88,4 +88,4 @@ HEDDLE_SHUFFLES(double, ulong)
 #undef HEDDLE_SHUFFLE_TO
 #undef HEDDLE_SHUFFLE_FROM
 
-#endif  // HEDDLE_OPENCL_GROUP_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_GROUP_H_

@@ -1,7 +1,7 @@
 // Loads and stores of half-precision numbers in memory (OpenCL C 1.2 specification, 6.12.7): 16 bits there, float or
 // double in registers.
-#ifndef HEDDLE_OPENCL_HALF_H_
-#define HEDDLE_OPENCL_HALF_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_HALF_H_
+#define HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_HALF_H_
 
 // cvt.f32.f16 and cvt.rn.f16.f32.
 HEDDLE_CL float heddle_from_half(ushort bits) { return __builtin_load_halff((const __private half *)&bits); }
@@ -115,4 +115,4 @@ HEDDLE_HALF_STORES(double, __private)
 #undef HEDDLE_HALF_STORES
 #undef HEDDLE_HALF_STORE
 
-#endif  // HEDDLE_OPENCL_HALF_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_HALF_H_

@@ -1,7 +1,7 @@
 // Images of OpenCL C (1.2 specification, 6.12.14). A read is one PTX instruction tex with image and sampler apart, a
 // write one sust.p, a query one txq. Declarations differ in their type only, so they share the instruction's name.
-#ifndef HEDDLE_OPENCL_IMAGE_H_
-#define HEDDLE_OPENCL_IMAGE_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_IMAGE_H_
+#define HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_IMAGE_H_
 
 // Reads without a sampler: texels by number, nothing beyond the edge is defined.
 #define HEDDLE_NO_SAMPLER (CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_NONE | CLK_FILTER_NEAREST)
@@ -116,4 +116,4 @@ HEDDLE_QUERIES_OF(write_only)
 #undef HEDDLE_QUERIES
 #undef HEDDLE_QUERY
 
-#endif  // HEDDLE_OPENCL_IMAGE_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_IMAGE_H_

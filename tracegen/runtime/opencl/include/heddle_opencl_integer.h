@@ -1,6 +1,6 @@
 // Integer functions of OpenCL C (1.2 specification, 6.12.3), on scalars and vectors.
-#ifndef HEDDLE_OPENCL_INTEGER_H_
-#define HEDDLE_OPENCL_INTEGER_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_INTEGER_H_
+#define HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_INTEGER_H_
 
 // Vector versions whose result has another element type.
 #define HEDDLE_VECTORS1_TO(result, name, type)                                                 \
@@ -152,4 +152,4 @@ HEDDLE_UPSAMPLE(long, int, uint, 32)
 HEDDLE_UPSAMPLE(ulong, uint, uint, 32)
 #undef HEDDLE_UPSAMPLE
 
-#endif  // HEDDLE_OPENCL_INTEGER_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_INTEGER_H_

@@ -1,6 +1,6 @@
 // Math functions of OpenCL C on scalars and vectors of float and double.
-#ifndef HEDDLE_OPENCL_MATH_H_
-#define HEDDLE_OPENCL_MATH_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_MATH_H_
+#define HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_MATH_H_
 
 // With -cl-fast-relaxed-math clang warns of every isinf() here; warnings are for the program, which may use -Werror.
 #pragma clang system_header
@@ -201,4 +201,4 @@ HEDDLE_CL float fast_length(float2 x) { return length(x); }
 HEDDLE_CL float fast_length(float4 x) { return length(x); }
 HEDDLE_CL float4 fast_normalize(float4 x) { return normalize(x); }
 
-#endif  // HEDDLE_OPENCL_MATH_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_MATH_H_

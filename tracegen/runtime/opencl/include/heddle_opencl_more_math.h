@@ -1,7 +1,7 @@
 // Math functions of OpenCL C (1.2 specification, 6.12.2) that are made of others, that write a second result through a
 // pointer, or that take integers.
-#ifndef HEDDLE_OPENCL_MORE_MATH_H_
-#define HEDDLE_OPENCL_MORE_MATH_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_MORE_MATH_H_
+#define HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_MORE_MATH_H_
 
 HEDDLE_CALL1(asinh, asinh)
 HEDDLE_CALL1(acosh, acosh)
@@ -208,4 +208,4 @@ HEDDLE_INT_RESULT(lgamma_r, double)
 #undef HEDDLE_IN_SPACE
 #undef HEDDLE_TWO_RESULTS
 
-#endif  // HEDDLE_OPENCL_MORE_MATH_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_MORE_MATH_H_

@@ -1,6 +1,6 @@
 // Relational functions of OpenCL C (1.2 specification, 6.12.6). On scalars true is 1, in vectors it is -1.
-#ifndef HEDDLE_OPENCL_RELATIONAL_H_
-#define HEDDLE_OPENCL_RELATIONAL_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_RELATIONAL_H_
+#define HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_RELATIONAL_H_
 
 // Comparisons of vectors are vectors of integers of the same size already.
 #define HEDDLE_COMPARE_WIDTH(name, type, integer, n, expression) \
@@ -111,4 +111,4 @@ HEDDLE_SELECT(double, long)
 #undef HEDDLE_SELECT
 #undef HEDDLE_SELECT_WIDTH
 
-#endif  // HEDDLE_OPENCL_RELATIONAL_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_OPENCL_INCLUDE_HEDDLE_OPENCL_RELATIONAL_H_

@@ -1,7 +1,7 @@
 // OpenMP's functions (OpenMP 4.5) for the host code of .cu files: clang cannot read gcc's omp.h, whose library the
 // program is linked with. Sizes of locks are that library's.
-#ifndef HEDDLE_OMP_H_
-#define HEDDLE_OMP_H_
+#ifndef HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_OPENMP_OMP_H_
+#define HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_OPENMP_OMP_H_
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,4 +56,4 @@ int omp_test_nest_lock(omp_nest_lock_t* lock);
 }
 #endif
 
-#endif  // HEDDLE_OMP_H_
+#endif  // HEDDLE_TRACEGEN_RUNTIME_CUDA_INCLUDE_OPENMP_OMP_H_

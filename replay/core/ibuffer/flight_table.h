@@ -1,0 +1,67 @@
+// Instructions between issue and result.
+#ifndef HEDDLE_REPLAY_CORE_IBUFFER_FLIGHT_TABLE_H_
+#define HEDDLE_REPLAY_CORE_IBUFFER_FLIGHT_TABLE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "replay/seams/types.h"
+
+namespace heddle::replay {
+
+// Lanes of a row of warp-size hardware threads: bit i is hardware thread row * warp size + i.
+struct RowLanes {
+  uint16_t row = 0;
+  LaneMask lanes = 0;
+};
+
+struct Flight {
+  LaneMask outstanding = 0;  // lanes whose results are not there yet
+  SlotId slot = kNoSlot;     // that issued it
+  uint16_t row = 0;          // of its threads; kMixedRows: see FlightTable::rows
+  Pc pc = 0;
+  bool holds = false;     // the slot is in flight until the result
+  bool inserted = false;  // not in the trace
+  bool writes = false;    // holds registers in the scoreboard
+  bool store = false;     // is in the scoreboard's list of stores
+  bool unacknowledged = false;
+  bool beyond_shared = false;
+  bool off_core = false;
+};
+inline constexpr uint16_t kMixedRows = 0xffff;
+
+// Numbers them; the lowest that was given back last is used next.
+class FlightTable {
+ public:
+  Flight& operator[](uint32_t id) { return flights_[id]; }
+  const Flight& operator[](uint32_t id) const { return flights_[id]; }
+  uint32_t Add() {
+    ++size_;
+    if (free_.empty()) {
+      flights_.emplace_back();
+      rows_.emplace_back();
+      return static_cast<uint32_t>(flights_.size() - 1);
+    }
+    const uint32_t id = free_.back();
+    free_.pop_back();
+    flights_[id] = Flight();
+    return id;
+  }
+  void Remove(uint32_t id) {
+    --size_;
+    free_.push_back(id);
+  }
+  // Rows of an instruction whose threads are of several.
+  std::vector<RowLanes>& rows(uint32_t id) { return rows_[id]; }
+  uint64_t size() const { return size_; }
+
+ private:
+  std::vector<Flight> flights_;
+  std::vector<std::vector<RowLanes>> rows_;
+  std::vector<uint32_t> free_;
+  uint64_t size_ = 0;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_IBUFFER_FLIGHT_TABLE_H_

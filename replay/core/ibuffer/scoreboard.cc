@@ -1,0 +1,84 @@
+#include "replay/core/ibuffer/scoreboard.h"
+
+#include <algorithm>
+
+namespace heddle::replay {
+
+void Scoreboard::CheckAll(uint32_t row, LaneMask lanes, const IssueStep& step, Pc pc, uint32_t depth,
+                          Hazard& hazard) const {
+  if (table_.flat()) {
+    const Word* word = &words_[size_t{row} * words_per_row_];
+    for (const RegisterWord& own : table_.words(pc)) AddWord(*word++, own, hazard);
+  }
+  const Row& at = rows_[row];
+  if (!at.writes.empty()) Search(at, lanes, step, step.registers.AtDepth(depth), depth, hazard);
+}
+
+void Scoreboard::Search(const Row& row, LaneMask lanes, const IssueStep& step, RegisterFilter used, uint32_t depth,
+                        Hazard& hazard) const {
+  const auto contains = [](std::span<const uint32_t> numbers, uint32_t number) {
+    for (const uint32_t one : numbers) {  // a few: not worth a search that is unrolled
+      if (one == number) return true;
+    }
+    return false;
+  };
+  for (const Write& write : row.writes) {
+    if (!used.Meets(write.filter) || write.depth != depth || (write.lanes & lanes) == 0) continue;
+    const bool source = contains(table_.sources(step), write.number);
+    if (!source && !contains(table_.destinations(step), write.number)) continue;
+    hazard.bits_ |= Hazard::kBlocked | write.producer;
+    if (source) hazard.bits_ |= Hazard::kSource;
+  }
+}
+
+void Scoreboard::Reserve(uint32_t row, LaneMask lanes, const IssueStep& step, uint32_t depth, uint32_t instruction,
+                         uint8_t producer) {
+  Row& at = rows_[row];
+  for (const uint32_t number : table_.destinations(step)) {
+    const RegisterFilter filter = table_.FilterOf(number).AtDepth(depth);
+    // In place: a copy of what was just written in pieces waits for the pieces.
+    Write& write = at.writes.emplace_back();
+    write.filter = filter;
+    write.lanes = lanes;
+    write.number = number;
+    write.instruction = instruction;
+    write.depth = static_cast<uint16_t>(depth);
+    write.producer = producer;
+    at.filter.Add(filter);
+    ++listed_;
+  }
+}
+
+void Scoreboard::Release(uint32_t row, uint32_t instruction) {
+  Row& at = rows_[row];
+  at.filter = RegisterFilter();
+  for (uint32_t word = 0; word < words_per_row_; ++word) {
+    at.filter.Add(RegisterFilter(words_[size_t{row} * words_per_row_ + word].pending));
+  }
+  for (size_t i = 0; i < at.writes.size();) {
+    if (at.writes[i].instruction == instruction) {
+      at.writes[i] = at.writes.back();
+      at.writes.pop_back();
+      --listed_;
+    } else {
+      at.filter.Add(at.writes[i].filter);
+      ++i;
+    }
+  }
+}
+
+void Scoreboard::MarkOffCore(uint32_t row, uint32_t instruction) {
+  for (Write& write : rows_[row].writes) {
+    if (write.instruction == instruction) write.producer |= kOffCore;
+  }
+}
+
+bool Scoreboard::empty() const {
+  return listed_ == 0 && std::all_of(words_.begin(), words_.end(), [](const Word& word) { return word.pending == 0; });
+}
+
+void Scoreboard::RemoveStore(uint32_t row, uint32_t instruction) {
+  stores_ -= std::erase_if(rows_[row].stores, [=](const Store& store) { return store.instruction == instruction; });
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,58 @@
+#include "replay/core/ibuffer/warp_standing.h"
+
+#include <algorithm>
+
+namespace heddle::replay {
+
+void WarpStandings::Change(SlotId slot, Standing to) {
+  Warp& warp = warps_[slot];
+  const Standing from = warp.standing;
+  const WarpClass old_class = from.state();
+  const WarpClass new_class = to.state();
+  warp.standing = to;
+  if (old_class != new_class) {
+    if (old_class == WarpClass::kNone) {
+      ++live_;
+      issued_and_gone_ -= warp.since > time_;  // it is back in the cycle of its issue
+    } else if (time_ > warp.since) {
+      counters_.warp_class[Index(old_class)] += time_ - warp.since;
+    }
+    if (new_class == WarpClass::kNone) {
+      --live_;
+      issued_and_gone_ += warp.since > time_;
+    }
+    warp.since = std::max(warp.since, time_);
+  }
+  if (from.is_warp()) ports_[from.port()].Leave(old_class);
+  if (to.is_warp()) ports_[to.port()].Enter(new_class);
+  Recount(slot, from, to);
+}
+
+StallCounters WarpStandings::counters() const {
+  StallCounters counters = counters_;
+  counters.port_cycles += counters.issued;
+  for (size_t closest = 0; closest < lost_.size(); ++closest) {
+    counters.AddPortCycles(static_cast<WarpClass>(closest), lost_[closest]);
+  }
+  return counters;
+}
+
+SlotId WarpStandings::Oldest(int port, WarpClassMask classes, std::span<const SlotRow> rows) const {
+  SlotId oldest = kNoSlot;
+  uint64_t left = classes == 0 ? 0 : live_;
+  for (size_t slot = 0; left != 0; ++slot) {
+    const Standing standing = warps_[slot].standing;
+    if (standing.state() == WarpClass::kNone) continue;
+    --left;
+    if (standing.port() != port || (classes & MaskOf(standing.state())) == 0) continue;
+    if (oldest == kNoSlot || rows[slot].formed < rows[oldest].formed) oldest = static_cast<SlotId>(slot);
+  }
+  return oldest;
+}
+
+void WarpStandings::RowsLeft(int port, uint64_t rows) {
+  for (uint64_t row = 0; row < rows; ++row) ports_[static_cast<size_t>(port)].Leave(WarpClass::kExit);
+  exited_ -= rows;
+}
+
+}  // namespace heddle::replay

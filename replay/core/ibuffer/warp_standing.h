@@ -1,0 +1,261 @@
+// What the warps of one SM wait for, and the statistics that follow from it.
+#ifndef HEDDLE_REPLAY_CORE_IBUFFER_WARP_STANDING_H_
+#define HEDDLE_REPLAY_CORE_IBUFFER_WARP_STANDING_H_
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "replay/core/issue_table.h"
+#include "replay/seams/slot_row.h"
+#include "replay/seams/slot_set.h"
+#include "replay/seams/types.h"
+#include "replay/stats/stall_counters.h"
+
+namespace heddle::replay {
+
+// One warp in one cycle. One word, since it is made, compared and copied several times for every instruction: what is
+// written in pieces and then read as a whole has to wait for the pieces.
+class Standing {
+ public:
+  Standing() = default;  // no warp
+  Standing(WarpClass state, uint8_t port, uint8_t threads)
+      : bits_(static_cast<uint64_t>(state) | uint64_t{port} << 8 | uint64_t{threads} << 16) {}
+
+  // A structural warp, in another class.
+  Standing In(WarpClass state) const { return Standing(bits_ | static_cast<uint64_t>(state)); }
+  // The same warp, if it is offered.
+  Standing Offered() const { return Standing(bits_ | kOffered); }
+  // Structural: it needs a unit of this class.
+  Standing Needs(UnitClass unit) const { return Standing(bits_ | static_cast<uint64_t>(unit) << 24); }
+  // Data: some come from memory beyond the shared one, and from beyond the core.
+  Standing From(bool beyond_shared, bool off_core) const {
+    return Standing(bits_ | (beyond_shared ? kBeyondShared : 0) | (off_core ? kOffCore : 0));
+  }
+
+  WarpClass state() const { return static_cast<WarpClass>(bits_ & 0xff); }
+  uint8_t port() const { return static_cast<uint8_t>(bits_ >> 8); }
+  uint8_t threads() const { return static_cast<uint8_t>(bits_ >> 16); }
+  UnitClass unit() const { return static_cast<UnitClass>(bits_ >> 24 & 0xff); }
+  bool offered() const { return (bits_ & kOffered) != 0; }
+  bool beyond_shared() const { return (bits_ & kBeyondShared) != 0; }
+  bool off_core() const { return (bits_ & kOffCore) != 0; }
+  bool waits_for_data() const { return (MaskOf(state()) & kDataClasses) != 0; }
+  bool is_warp() const { return state() != WarpClass::kNone; }
+  friend bool operator==(Standing, Standing) = default;
+
+ private:
+  static constexpr uint64_t kOffered = uint64_t{1} << 32;
+  static constexpr uint64_t kBeyondShared = uint64_t{1} << 33;
+  static constexpr uint64_t kOffCore = uint64_t{1} << 34;
+  explicit Standing(uint64_t bits) : bits_(bits) {}
+  uint64_t bits_ = static_cast<uint64_t>(WarpClass::kNone);
+};
+
+// The only writer of what warps stand for: sets of warps that could issue, counts of warps by class, and integrals over
+// time. Everything is kept incrementally, so that nothing has to look at all warps; cycles count with the standing
+// between steps 5 and 6 of the cycle.
+class WarpStandings {
+ public:
+  WarpStandings(int slots, int ports)
+      : warps_(static_cast<size_t>(slots)),
+        ready_(static_cast<size_t>(ports * kUnitClasses)),
+        port_count_(static_cast<uint32_t>(ports)) {}
+
+  // Changes from here on count from cycle `first` on; the cycles before have been credited.
+  void SetTime(Cycle first) { time_ = first; }
+
+  Standing of(SlotId slot) const { return warps_[slot].standing; }
+  [[gnu::always_inline]] void Set(SlotId slot, Standing to) {
+    const Standing from = warps_[slot].standing;
+    if (from == to) return;
+    if (!from.is_warp() || !to.is_warp() || from.port() != to.port()) {
+      Change(slot, to);
+      return;
+    }
+    SetSame(slot, to);
+  }
+  // The same for a slot that has a warp, which stays on its port.
+  [[gnu::always_inline]] void SetSame(SlotId slot, Standing to) {
+    Warp& warp = warps_[slot];
+    const Standing from = warp.standing;
+    if (from == to) return;
+    warp.standing = to;
+    if (from.state() != to.state()) {
+      counters_.warp_class[Index(from.state())] += time_ > warp.since ? time_ - warp.since : 0;
+      warp.since = std::max(warp.since, time_);
+      Port& port = ports_[to.port()];
+      port.Leave(from.state());
+      port.Enter(to.state());
+    }
+    Recount(slot, from, to);
+  }
+  // The slot's warp, if there is one, ends, and the next one of this slot is another.
+  void Renew(SlotId slot) {
+    if (warps_[slot].standing.is_warp()) Change(slot, Standing());
+    warps_[slot].since = time_;
+  }
+  // The warp issues in cycle `now`; that cycle is no cycle of its class.
+  void Issued(SlotId slot, Cycle now) {
+    Warp& warp = warps_[slot];
+    if (now > warp.since) counters_.warp_class[Index(warp.standing.state())] += now - warp.since;
+    warp.since = now + 1;
+    ++counters_.warp_issues;
+  }
+
+  // A row of a block's threads has exited, the last of them issued by `port`; exited rows of a port leave.
+  void RowExited(int port) {
+    ports_[static_cast<size_t>(port)].Enter(WarpClass::kExit);
+    ++exited_;
+  }
+  void RowsLeft(int port, uint64_t rows);
+
+  // Credits `count` cycles with the present standings, in which the ports in `issued` (bits) issued; none, if there are
+  // several. Returns the number of ports that neither issued nor have a warp that lacks nothing but a unit.
+  [[gnu::always_inline]] uint32_t Credit(uint64_t count, uint32_t issued) {
+    CreditWarps(count);
+    return CreditPorts(count, issued);
+  }
+  // The same in two parts. CreditWarps may come later, as long as no warp comes or goes.
+  [[gnu::always_inline]] uint32_t CreditPorts(uint64_t count, uint32_t issued) {
+    return CreditPorts(count, issued, [](int) { return WarpClassMask{0}; });
+  }
+  // The same with the warps that are lent: `lent(port)` is the classes that they are in.
+  template <typename Lent>
+  [[gnu::always_inline]] uint32_t CreditPorts(uint64_t count, uint32_t issued, Lent lent) {
+    uint32_t waiting = 0;
+    counters_.issued += static_cast<uint64_t>(std::popcount(issued));
+    for (uint32_t others = ((1u << port_count_) - 1) & ~issued; others != 0; others &= others - 1) {
+      const auto port = static_cast<uint32_t>(std::countr_zero(others));
+      const WarpClass closest = kClosest[ports_[port].present | lent(static_cast<int>(port))];
+      lost_[Index(closest)] += count;
+      waiting += closest != WarpClass::kStructural;
+    }
+    return waiting;
+  }
+  void CreditWarps(uint64_t count) {
+    counters_.warp_cycles += count * (live_ + exited_);
+    if (exited_ != 0) counters_.warp_class[Index(WarpClass::kExit)] += count * exited_;
+  }
+  // After the selection of a cycle: warps that issued in it and ended in it count it.
+  void EndSelection() {
+    counters_.warp_cycles += issued_and_gone_;
+    issued_and_gone_ = 0;
+  }
+
+  // Warps that lack nothing but a unit of the class.
+  const SlotSet& ready(int port, UnitClass unit) const {
+    return ready_[static_cast<size_t>(port) * kUnitClasses + static_cast<size_t>(unit)];
+  }
+  // Classes of units for which some warp of the port is ready; ports that have one: as bits.
+  uint32_t ready_units(int port) const { return ports_[static_cast<size_t>(port)].ready_units; }
+  uint32_t ready_ports() const { return ready_ports_; }
+  // Classes that a warp of the port is in, and the oldest of its warps in one of `classes` (kNoSlot if there is none).
+  // `rows` are those of the warp table. Looks at all warps.
+  WarpClassMask present(int port) const { return ports_[static_cast<size_t>(port)].present; }
+  SlotId Oldest(int port, WarpClassMask classes, std::span<const SlotRow> rows) const;
+  // Threads in offered warps that wait for data; in warps that wait for data from beyond shared memory.
+  uint64_t offered_data_threads() const { return offered_data_threads_; }
+  uint64_t memory_threads() const { return memory_threads_; }
+
+  // For somebody who keeps the standings of some warps on his own for a while (ArithmeticRun). Lend returns the first
+  // cycle that is not in the warp's integrals; from then on the warp is not among those of its port. He counts its
+  // issues, and the cycles of its classes, before he gives the standing back that it has in the end.
+  Cycle Lend(SlotId slot) {
+    const Warp& warp = warps_[slot];
+    ports_[warp.standing.port()].Leave(warp.standing.state());
+    return warp.since;
+  }
+  void CountLent(uint64_t issues) { counters_.warp_issues += issues; }
+  void CountLent(WarpClass state, uint64_t cycles) { counters_.warp_class[Index(state)] += cycles; }
+  void Restore(SlotId slot, Standing to) {
+    const Standing from = warps_[slot].standing;
+    warps_[slot] = {to, time_};
+    ports_[to.port()].Enter(to.state());
+    if (from != to) Recount(slot, from, to);
+  }
+
+  // So far; port cycles add up from their parts.
+  StallCounters counters() const;
+
+ private:
+  struct Warp {
+    Standing standing;
+    Cycle since = 0;  // the first cycle that is not in its integrals; after the present one if it has issued
+  };
+  // Warps of a port by class, and the classes that have one.
+  struct Port {
+    std::array<uint16_t, kWarpClasses> counts{};
+    WarpClassMask present = 0;
+    uint16_t ready_units = 0;  // bits of the sets in ready_ that are not empty
+    void Enter(WarpClass one) {
+      ++counts[Index(one)];
+      present |= MaskOf(one);
+    }
+    void Leave(WarpClass one) {  // without a branch, which would often be guessed wrong
+      const uint32_t none = --counts[Index(one)] == 0;
+      present &= static_cast<WarpClassMask>(~(none << Index(one)));
+    }
+  };
+  static constexpr auto kClosest = [] {
+    std::array<WarpClass, 1 << kWarpClasses> closest{};
+    for (size_t classes = 0; classes < closest.size(); ++classes) {
+      closest[classes] = ClosestOf(static_cast<WarpClassMask>(classes));
+    }
+    return closest;
+  }();
+  static constexpr size_t Index(WarpClass one) { return static_cast<size_t>(one); }
+
+  // A warp comes, goes, or changes its port.
+  void Change(SlotId slot, Standing to);
+  void AddReady(SlotId slot, Standing one) {
+    ready_[ReadyIndex(one)].Insert(slot);
+    ports_[one.port()].ready_units |= static_cast<uint16_t>(1u << static_cast<int>(one.unit()));
+    ready_ports_ |= 1u << one.port();
+  }
+  void RemoveReady(SlotId slot, Standing one) {
+    SlotSet& ready = ready_[ReadyIndex(one)];
+    ready.Erase(slot);
+    Port& port = ports_[one.port()];
+    port.ready_units &= static_cast<uint16_t>(~(uint32_t{ready.empty()} << static_cast<int>(one.unit())));
+    ready_ports_ &= ~(uint32_t{port.ready_units == 0} << one.port());
+  }
+  static size_t ReadyIndex(Standing one) { return size_t{one.port()} * kUnitClasses + static_cast<size_t>(one.unit()); }
+  // Keeps the sets of ready warps and the numbers of threads that wait in step.
+  [[gnu::always_inline]] void Recount(SlotId slot, Standing from, Standing to) {
+    if (from.state() == WarpClass::kStructural) {
+      RemoveReady(slot, from);
+    } else if (from.waits_for_data()) {
+      if (from.offered()) offered_data_threads_ -= from.threads();
+      if (from.beyond_shared()) memory_threads_ -= from.threads();
+    }
+    if (to.state() == WarpClass::kStructural) {
+      AddReady(slot, to);
+    } else if (to.waits_for_data()) {
+      if (to.offered()) offered_data_threads_ += to.threads();
+      if (to.beyond_shared()) memory_threads_ += to.threads();
+    }
+  }
+
+  std::vector<Warp> warps_;
+  std::vector<SlotSet> ready_;  // by port and unit
+  // What every cycle needs, in few lines of the host's cache.
+  const uint32_t port_count_;
+  alignas(64) uint32_t ready_ports_ = 0;
+  Cycle time_ = 0;
+  uint64_t live_ = 0;             // slots with a class
+  uint64_t exited_ = 0;           // rows
+  uint64_t issued_and_gone_ = 0;  // warps that issued in this cycle and ended in it
+  uint64_t offered_data_threads_ = 0;
+  uint64_t memory_threads_ = 0;
+  std::array<Port, kMaxPorts> ports_{};
+  std::array<uint64_t, kWarpClasses + 1> lost_{};  // port cycles without issue by the class closest to it
+  StallCounters counters_;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_IBUFFER_WARP_STANDING_H_

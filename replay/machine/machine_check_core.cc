@@ -1,0 +1,184 @@
+#include "replay/machine/machine_check_core.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <set>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "replay/machine/check_range.h"
+#include "replay/seams/types.h"
+#include "traces/base/status_macros.h"
+
+namespace heddle::replay {
+namespace {
+
+using machine::v1::Core;
+using machine::v1::ExecutionUnits;
+using machine::v1::InstructionBuffer;
+using machine::v1::OperationTiming;
+using machine::v1::ThesisPipeline;
+
+// Bounds that keep every counter and event time far from overflow; no real machine comes near.
+constexpr uint64_t kMaxBlocksPerSm = 1024;
+constexpr uint64_t kMaxRegisters = 1u << 24;
+constexpr uint64_t kMaxSharedMemory = 1u << 30;
+constexpr uint64_t kMaxUnits = 64;
+constexpr uint64_t kMaxBufferEntries = 64;
+constexpr uint64_t kMaxRegisterBanks = 1024;
+constexpr uint64_t kMaxCollectors = 1024;
+// As many memory instructions, of some KiB each, may be on their way to the memory stage of an SM.
+constexpr uint64_t kMaxMemoryIssueLatency = 1024;
+
+absl::Status First(std::initializer_list<absl::Status> checks) {
+  for (const absl::Status& status : checks) {
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+uint64_t IssueCycles(const Core& core) {
+  return (uint64_t{core.warp_size()} + core.simd_width() - 1) / core.simd_width();
+}
+
+// An instruction cannot be done before all its lane groups have entered the pipeline.
+absl::Status CheckLatency(const Core& core, const std::string& path, uint64_t cycles) {
+  return CheckRange(path, cycles, IssueCycles(core), kMaxLatency,
+                    "at least ceil(core.warp_size / core.simd_width), the cycles a warp takes to issue");
+}
+
+absl::Status CheckResources(const Core& core) {
+  HEDDLE_RETURN_IF_ERROR(First({
+      CheckRange("core.warp_size", core.warp_size(), 1, kMaxLanes),
+      CheckRange("core.simd_width", core.simd_width(), 1, kMaxLanes),
+      CheckRange("core.schedulers", core.schedulers(), 1, kMaxPorts),
+      CheckRange("core.max_threads", core.max_threads(), 1, kMaxSlots),
+      CheckRange("core.max_blocks", core.max_blocks(), 1, kMaxBlocksPerSm),
+      CheckRange("core.registers", core.registers(), 0, kMaxRegisters, "0 means no limit"),
+      CheckRange("core.shared_memory_bytes", core.shared_memory_bytes(), 0, kMaxSharedMemory),
+  }));
+  if (core.max_threads() % core.warp_size() != 0) {
+    return Refuse("core.max_threads", core.max_threads(),
+                  absl::StrCat("a multiple of core.warp_size = ", core.warp_size()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckScriptedLatencies(const Core& core) {
+  for (int i = 0; i < core.scripted_latency_size(); ++i) {
+    const machine::v1::ScriptedLatency& scripted = core.scripted_latency(i);
+    const std::string path = absl::StrCat("core.scripted_latency[", i, "]");
+    HEDDLE_RETURN_IF_ERROR(CheckLatency(core, path + ".cycles", scripted.cycles()));
+    if (scripted.last_thread() < scripted.first_thread()) {
+      return Refuse(path + ".last_thread", scripted.last_thread(),
+                    absl::StrCat("at least first_thread = ", scripted.first_thread()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckThesis(const Core& core) {
+  const ThesisPipeline& thesis = core.thesis();
+  if (!ThesisPipeline::BankPenalty_IsValid(thesis.register_bank_penalty())) {
+    return Refuse("core.thesis.register_bank_penalty", static_cast<uint64_t>(thesis.register_bank_penalty()),
+                  "BANK_PENALTY_NONE, BANK_PENALTY_M or BANK_PENALTY_M_MINUS_1");
+  }
+  return First({
+      CheckRange("core.pipeline_depth", core.pipeline_depth(), 1, kMaxLatency),
+      CheckLatency(core, "core.pipeline_depth", core.pipeline_depth()),
+      thesis.register_read_bypass()
+          ? CheckRange("core.pipeline_depth", core.pipeline_depth(), IssueCycles(core) + 1, kMaxLatency,
+                       "core.thesis.register_read_bypass takes a stage away, and what is left must last as long as a "
+                       "warp takes to issue")
+          : absl::OkStatus(),
+      CheckRange("core.thesis.pre_memory_stages", thesis.pre_memory_stages(), 0, core.pipeline_depth() - 1,
+                 "they are part of core.pipeline_depth"),
+      CheckScriptedLatencies(core),
+  });
+}
+
+absl::Status CheckBuffer(const InstructionBuffer& buffer) {
+  if (!InstructionBuffer::FetchWhen_IsValid(buffer.fetch_when())) {
+    return Refuse("core.ibuffer.fetch_when", static_cast<uint64_t>(buffer.fetch_when()), "EMPTY or FREE_SLOT");
+  }
+  return First({
+      CheckRange("core.ibuffer.entries", buffer.entries(), 1, kMaxBufferEntries),
+      CheckRange("core.ibuffer.fetch_instructions", buffer.fetch_instructions(), 1, buffer.entries(),
+                 "at most core.ibuffer.entries"),
+      CheckRange("core.ibuffer.reformed_warp_cycles", buffer.reformed_warp_cycles(), 1, kMaxLatency),
+  });
+}
+
+absl::Status CheckTimings(const ExecutionUnits& units) {
+  std::set<int> seen;
+  for (int i = 0; i < units.timing_size(); ++i) {
+    const OperationTiming& timing = units.timing(i);
+    if (timing.operation() == OperationTiming::OPERATION_UNSPECIFIED ||
+        !OperationTiming::Operation_IsValid(timing.operation())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("core.units.timing[", i, "].operation: must be given, such as INT_ALU"));
+    }
+    const std::string path =
+        absl::StrCat("core.units.timing[", OperationTiming::Operation_Name(timing.operation()), "]");
+    if (!seen.insert(timing.operation()).second) {
+      return absl::InvalidArgumentError(absl::StrCat(path, ": stands there twice"));
+    }
+    if (!OperationTiming::Unit_IsValid(timing.unit())) {
+      return Refuse(path + ".unit", static_cast<uint64_t>(timing.unit()), "SP_UNIT or SFU_UNIT");
+    }
+    HEDDLE_RETURN_IF_ERROR(First({
+        CheckRange(path + ".latency", timing.latency(), 1, kMaxLatency),
+        CheckRange(path + ".initiation_interval", timing.initiation_interval(), 1, kMaxLatency),
+    }));
+  }
+  if (!seen.contains(OperationTiming::INT_ALU)) {
+    return absl::InvalidArgumentError(
+        "core.units.timing: INT_ALU must be among the operations; it stands for those that are not");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckUnits(const ExecutionUnits& units) {
+  if (units.has_memory_issue_cycles()) {
+    const uint32_t cycles = std::max(1u, units.memory_issue_cycles());
+    return absl::InvalidArgumentError(
+        absl::StrCat("core.units.memory_issue_cycles = ", units.memory_issue_cycles(),
+                     ": is two fields now, write memory_issue_latency: ", cycles,
+                     " and memory_initiation_interval: 1 (a warp per cycle) in its place"));
+  }
+  return First({
+      CheckRange("core.units.sp", units.sp(), 1, kMaxUnits),
+      CheckRange("core.units.sfu", units.sfu(), 1, kMaxUnits),
+      CheckRange("core.units.operand_read_cycles", units.operand_read_cycles(), 0, kMaxLatency),
+      CheckRange("core.units.write_back_cycles", units.write_back_cycles(), 0, kMaxLatency),
+      CheckRange("core.units.memory_issue_latency", units.memory_issue_latency(), 1, kMaxMemoryIssueLatency,
+                 "the memory stage comes after issue"),
+      CheckRange("core.units.memory_initiation_interval", units.memory_initiation_interval(), 1, kMaxLatency,
+                 "one warp per cycle at most"),
+      CheckRange("core.units.register_banks", units.register_banks(), 0, kMaxRegisterBanks,
+                 "0 means that operands are always there in time"),
+      CheckRange("core.units.sp_collectors", units.sp_collectors(), 0, kMaxCollectors, "0 means no limit"),
+      CheckRange("core.units.sfu_collectors", units.sfu_collectors(), 0, kMaxCollectors, "0 means no limit"),
+      CheckTimings(units),
+  });
+}
+
+}  // namespace
+
+absl::Status CheckCore(const Core& core) {
+  HEDDLE_RETURN_IF_ERROR(CheckResources(core));
+  switch (core.front_end()) {
+    case Core::THESIS:
+      return CheckThesis(core);
+    case Core::IBUFFER:
+      if (core.scripted_latency_size() != 0) {
+        return absl::InvalidArgumentError("core.scripted_latency: only front_end THESIS has scripted latencies");
+      }
+      return First({CheckBuffer(core.ibuffer()), CheckUnits(core.units())});
+    default:
+      return absl::InvalidArgumentError("core.front_end: must be THESIS or IBUFFER");
+  }
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,98 @@
+// The third seam: which thread block, or which warp of one, enters which SM, and when.
+//
+// To add a dispatcher: write replay/policies/dispatch/NAME.cc with a class that derives from BlockDispatcher and one
+// HEDDLE_BLOCK_DISPATCHER registration. Nothing else is edited.
+#ifndef HEDDLE_REPLAY_SEAMS_BLOCK_DISPATCHER_H_
+#define HEDDLE_REPLAY_SEAMS_BLOCK_DISPATCHER_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "replay/seams/policy_origin.h"
+#include "replay/seams/policy_registry.h"
+#include "replay/seams/types.h"
+
+namespace heddle::replay {
+
+// What a dispatcher sees of an SM.
+struct SmOccupancy {
+  int resident = 0;  // blocks on the SM
+  int capacity = 0;  // the most that fit, from the occupancy rule
+};
+
+// Which recorded block goes to which SM.
+struct Assignment {
+  uint32_t sm = 0;
+  uint64_t block = 0;  // position among the recorded blocks of the launch, from 0
+};
+
+// Which warp of a recorded block goes to which row of warp-size hardware threads of an SM. The block enters with the
+// first of its warps; its barriers wait for those that have not come yet as well.
+struct WarpAssignment {
+  uint32_t sm = 0;
+  uint64_t block = 0;         // position among the recorded blocks of the launch
+  uint32_t warp = 0;          // of the block, from 0
+  uint32_t row = 0;           // free: never used, or WarpEnded has told
+  uint32_t instructions = 0;  // that the warp issues before those of the trace
+  // The block is what virtual thread block `place` of the SM runs in its iteration `iteration`, from 0; at most two
+  // iterations of one place are under way at once. In each a row of the place takes exactly one warp, which keeps its
+  // age and its scheduler; and until all warps of an iteration have ended, those of the next one may not access shared
+  // memory.
+  struct Virtual {
+    uint32_t place = 0;
+    uint64_t iteration = 0;
+  };
+  std::optional<Virtual> virtual_block;
+};
+
+// One instance per launch. Decides after every cycle in which a block retired, a warp ended (by_warp), or that it asked
+// for, what enters before the next one.
+class BlockDispatcher {
+ public:
+  virtual ~BlockDispatcher() = default;
+
+  // Dispatchers of whole blocks: the next assignment of this cycle, or nullopt if there is none (any more). Asked while
+  // blocks are left and some SM has room; at most one assignment per SM and cycle. `accepted` marks the SMs that have
+  // taken a block in this cycle already.
+  virtual std::optional<Assignment> Next(std::span<const SmOccupancy> /*sms*/, std::span<const bool> /*accepted*/) {
+    return std::nullopt;
+  }
+
+  // Dispatchers of single warps (PolicyTraits::by_warp): the next warp that may issue from cycle `first` on, or nullopt
+  // if there is none (any more).
+  virtual std::optional<WarpAssignment> NextWarp(Cycle /*first*/) { return std::nullopt; }
+  // The next value of `first` for which NextWarp has something, whatever ends until then; kNever if there is none.
+  virtual Cycle NextFirst() const { return kNever; }
+  // A warp has ended, and its row is free for warps that issue from cycle `first` on.
+  virtual void WarpEnded(uint32_t /*sm*/, uint32_t /*row*/, Cycle /*first*/) {}
+
+  virtual void Retired(uint32_t /*sm*/, uint64_t /*block*/) {}
+  virtual bool done() const = 0;  // nothing of the grid is left to assign
+  virtual std::span<const uint64_t> counters() const { return {}; }
+};
+
+struct DispatchContext {
+  uint64_t blocks = 0;  // recorded blocks of the launch
+  uint32_t sms = 1;
+  uint32_t warps_per_block = 1;
+  uint32_t blocks_per_sm = 1;          // that fit, from the occupancy rule
+  uint32_t partial_blocks_per_sm = 1;  // that fit if their warps come one by one
+  uint32_t rows_per_sm = 1;            // rows of warp-size hardware threads with registers for a warp
+  uint32_t extra_dimensions = 0;       // of grid and block, beyond the first of each
+  // Instructions that the present or last warp of a row of warp-size hardware threads has issued until now; 0 under
+  // divergence policies without static warps. A dispatcher that wants to ask keeps a copy, and no SM is then ahead of
+  // the others in time.
+  std::function<uint64_t(uint32_t sm, uint32_t row)> instructions;
+};
+
+using DispatchRegistry = PolicyRegistry<BlockDispatcher, DispatchContext>;
+
+#define HEDDLE_BLOCK_DISPATCHER(...)                                                                        \
+  HEDDLE_REGISTER_AT_SEAM("dispatch", ::heddle::replay::BlockDispatcher, ::heddle::replay::DispatchContext, \
+                          ::heddle::replay::DispatchRegistry, __VA_ARGS__)
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_SEAMS_BLOCK_DISPATCHER_H_

@@ -1,0 +1,97 @@
+#include "tests/reference/random_machine.h"
+
+#include <algorithm>
+#include <string>
+
+#include "tests/reference/random.h"
+
+namespace heddle::replay {
+
+machine::v1::Machine RandomMachine(uint64_t seed, const MachineNeeds& needs) {
+  Random random(MixAll({seed, 23}));
+  machine::v1::Machine machine;
+  machine.set_name("random_" + std::to_string(seed));
+  machine.set_sms(random.OneOf({1u, 1u, 2u, 3u, 5u}));
+  machine::v1::Core& core = *machine.mutable_core();
+  core.set_front_end(machine::v1::Core::THESIS);
+  core.set_warp_size(needs.warp_size);
+  uint32_t divisor = random.OneOf({1u, 1u, 2u, 4u});
+  while (needs.warp_size / divisor == 0) divisor /= 2;
+  uint32_t simd_width = needs.warp_size / divisor;
+  if (simd_width > 1 && random.Chance(15)) --simd_width;  // widths that do not divide the warp
+  core.set_simd_width(simd_width);
+  core.set_schedulers(random.OneOf({1u, 1u, 2u}));
+  // An instruction takes at least the cycles in which its warp enters the pipeline.
+  const uint32_t issue_cycles = (needs.warp_size + simd_width - 1) / simd_width;
+  const auto latency = [&](uint32_t most) { return issue_cycles + static_cast<uint32_t>(random.Below(most)); };
+  core.set_pipeline_depth(latency(random.OneOf({1u, 8u})));
+  const uint32_t padded = (needs.threads_per_block + needs.warp_size - 1) / needs.warp_size * needs.warp_size;
+  core.set_max_threads(padded * static_cast<uint32_t>(random.In(1, 4)) +
+                       needs.warp_size * static_cast<uint32_t>(random.Below(3)));
+  core.set_max_blocks(static_cast<uint32_t>(random.In(1, 4)));
+  const uint32_t registers = padded * ((needs.registers_per_thread + 3) / 4 * 4);
+  if (random.Chance(40)) core.set_registers(registers * static_cast<uint32_t>(random.In(1, 3)) + 7);
+  core.set_shared_memory_bytes(49152);
+  machine::v1::FixedLatency& fixed = *machine.mutable_memory()->mutable_fixed();
+  fixed.set_global_cycles(latency(random.OneOf({1u, 40u, 300u})));
+  fixed.set_shared_cycles(latency(10));
+  fixed.set_local_cycles(latency(40));
+  fixed.set_constant_cycles(latency(5));
+  fixed.set_param_cycles(latency(5));
+  fixed.set_texture_cycles(latency(100));
+  fixed.set_atomic_cycles(latency(200));
+  const uint32_t scripted = random.Chance(50) ? static_cast<uint32_t>(random.In(1, 3)) : 0;
+  for (uint32_t i = 0; i < scripted; ++i) {
+    machine::v1::ScriptedLatency& entry = *core.add_scripted_latency();
+    if (random.Chance(40)) {
+      entry.set_any_instruction(true);
+    } else {
+      entry.set_instruction(static_cast<uint32_t>(random.Below(needs.instructions)));
+    }
+    entry.set_first_thread(static_cast<uint32_t>(random.Below(needs.threads_per_block)));
+    entry.set_last_thread(entry.first_thread() + static_cast<uint32_t>(random.Below(4)));
+    entry.set_cycles(latency(50));
+  }
+  machine.mutable_dispatch()->set_spread_small_grids(random.Chance(50));
+  return machine;
+}
+
+machine::v1::Machine RandomBufferMachine(uint64_t seed, const MachineNeeds& needs) {
+  Random random(MixAll({seed, 29}));
+  machine::v1::Machine machine = RandomMachine(seed, needs);
+  machine::v1::Core& core = *machine.mutable_core();
+  core.set_front_end(machine::v1::Core::IBUFFER);
+  core.clear_scripted_latency();
+  core.set_schedulers(static_cast<uint32_t>(random.In(1, 4)));
+  core.set_skip_empty_groups(random.Chance(30));
+  machine::v1::InstructionBuffer& buffer = *core.mutable_ibuffer();
+  buffer.set_entries(random.OneOf({1u, 2u, 2u, 2u, 3u, 4u}));
+  buffer.set_fetch_instructions(std::min(buffer.entries(), random.OneOf({1u, 2u, 2u, 3u, 4u})));
+  if (random.Chance(50)) buffer.set_fetch_when(machine::v1::InstructionBuffer::FREE_SLOT);
+  buffer.set_reformed_warp_cycles(static_cast<uint32_t>(random.In(1, 4)));
+  machine::v1::ExecutionUnits& units = *core.mutable_units();
+  units.set_sp(random.OneOf({1u, 1u, 2u, 3u, 8u, 9u, 33u}));  // some as many as a ring of them wraps at
+  units.set_sfu(static_cast<uint32_t>(random.In(1, 2)));
+  units.set_operand_read_cycles(random.OneOf({0u, 0u, 1u, 3u}));
+  units.set_write_back_cycles(random.OneOf({0u, 0u, 1u, 2u}));
+  units.set_memory_issue_latency(random.OneOf({1u, 1u, 2u, 4u, 7u}));
+  units.set_memory_initiation_interval(random.OneOf({1u, 1u, 1u, 2u, 5u}));
+  if (random.Chance(30)) {
+    units.set_register_banks(random.OneOf({1u, 2u, 4u, 16u}));
+    units.set_sp_collectors(random.OneOf({0u, 1u, 2u, 6u, 9u, 33u}));
+    units.set_sfu_collectors(random.OneOf({0u, 1u, 3u}));
+  }
+  for (int operation = machine::v1::OperationTiming::INT_ALU; operation <= machine::v1::OperationTiming::CONVERT;
+       ++operation) {
+    const bool integer = operation == machine::v1::OperationTiming::INT_ALU;
+    if (!integer && random.Chance(30)) continue;  // takes the timing of INT_ALU
+    machine::v1::OperationTiming& timing = *units.add_timing();
+    timing.set_operation(static_cast<machine::v1::OperationTiming::Operation>(operation));
+    timing.set_latency(static_cast<uint32_t>(random.In(1, random.OneOf<uint64_t>({2, 8, 40}))));
+    timing.set_initiation_interval(random.OneOf({1u, 1u, 2u, 8u}));
+    if (!integer && random.Chance(40)) timing.set_unit(machine::v1::OperationTiming::SFU_UNIT);
+  }
+  return machine;
+}
+
+}  // namespace heddle::replay

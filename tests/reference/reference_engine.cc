@@ -1,0 +1,232 @@
+#include "tests/reference/reference_engine.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "replay/memory/make_memory_system.h"
+#include "replay/memory/ports/address_windows.h"
+#include "replay/seams/block_dispatcher.h"
+#include "tests/reference/reference_core.h"
+#include "tests/reference/reference_ibuffer_core.h"
+#include "tests/reference/reference_pipeline_core.h"
+
+namespace heddle::replay {
+namespace {
+
+constexpr Cycle kMostCycles = 50'000'000;
+
+// The reference looks at every cycle anyway.
+struct NoWaker final : SmWaker {
+  void WakeSm(uint32_t /*sm*/) override {}
+};
+
+struct Residency {
+  uint64_t blocks = 0;
+  std::string limit;
+};
+
+uint64_t RegistersPerThread(const trace::LaunchView& launch) {
+  const trace::v1::KernelProgram& program = launch.program->proto();
+  return program.registers_requested() != 0 ? program.registers_requested() : program.register_count();
+}
+
+// The scarcest resource decides.
+Residency ComputeResidency(const machine::v1::Machine& machine, const trace::LaunchView& launch,
+                           uint64_t registers_per_thread) {
+  const machine::v1::Core& core = machine.core();
+  const trace::v1::KernelProgram& program = launch.program->proto();
+  const uint64_t warp = core.warp_size();
+  const uint64_t threads = (launch.threads_per_block + warp - 1) / warp * warp;
+  const uint64_t registers = threads * ((registers_per_thread + 3) / 4 * 4);
+  const uint64_t shared = uint64_t{program.static_shared_bytes()} + launch.launch.dynamic_shared_bytes();
+  Residency residency{core.max_threads() / threads, "threads"};
+  const auto limit = [&](uint64_t blocks, const char* name) {
+    if (blocks < residency.blocks) residency = {blocks, name};
+  };
+  limit(core.max_blocks(), "blocks");
+  if (registers != 0 && core.registers() != 0) limit(core.registers() / registers, "registers");
+  if (shared != 0) limit(core.shared_memory_bytes() / shared, "shared_memory");
+  const uint64_t recorded = launch.totals.blocks();
+  if (machine.dispatch().spread_small_grids() && recorded < residency.blocks * machine.sms()) {
+    limit((recorded + machine.sms() - 1) / machine.sms(), "grid");
+  }
+  return residency;
+}
+
+// One round of the dispatcher at the end of a cycle; what it hands over may issue from cycle `first` on.
+void Dispatch(BlockDispatcher& dispatcher, std::vector<std::unique_ptr<ReferenceSm>>& cores, uint64_t capacity,
+              Cycle first) {
+  const auto accepted = std::make_unique<bool[]>(cores.size());
+  while (!dispatcher.done()) {
+    std::vector<SmOccupancy> occupancy;
+    bool room = false;
+    for (const auto& core : cores) {
+      occupancy.push_back({core->resident(), static_cast<int>(capacity)});
+      room |= occupancy.back().resident < occupancy.back().capacity;
+    }
+    if (!room) return;
+    const std::optional<Assignment> next =
+        dispatcher.Next(occupancy, std::span<const bool>(accepted.get(), cores.size()));
+    if (!next.has_value()) return;
+    accepted[next->sm] = true;
+    cores[next->sm]->Admit(first, next->block);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& reader, const Configuration& configuration,
+                                                  const machine::v1::Machine& machine, IssueObserver* observer,
+                                                  const ReferenceOptions& options) {
+  const auto divergence = DivergenceRegistry::Get().Find("divergence policy", configuration.divergence.name);
+  if (!divergence.ok()) return divergence.status();
+  const auto scheduler = SchedulerRegistry::Get().Find("scheduler", configuration.scheduler.name);
+  if (!scheduler.ok()) return scheduler.status();
+  const auto dispatch = DispatchRegistry::Get().Find("dispatcher", configuration.dispatch.name);
+  if (!dispatch.ok()) return dispatch.status();
+  const auto divergence_parameters = Parameters::Parse((*divergence)->info, configuration.divergence.parameters);
+  if (!divergence_parameters.ok()) return divergence_parameters.status();
+  const auto scheduler_parameters = Parameters::Parse((*scheduler)->info, configuration.scheduler.parameters);
+  if (!scheduler_parameters.ok()) return scheduler_parameters.status();
+  const auto dispatch_parameters = Parameters::Parse((*dispatch)->info, configuration.dispatch.parameters);
+  if (!dispatch_parameters.ok()) return dispatch_parameters.status();
+  const bool buffers = machine.core().front_end() == machine::v1::Core::IBUFFER;
+  const FetchRegistry::Entry* fetch_entry = nullptr;
+  Parameters fetch_parameters;
+  if (buffers) {
+    const auto found = FetchRegistry::Get().Find("fetch policy", configuration.fetch.name);
+    if (!found.ok()) return found.status();
+    const auto parsed = Parameters::Parse((*found)->info, configuration.fetch.parameters);
+    if (!parsed.ok()) return parsed.status();
+    fetch_entry = *found;
+    fetch_parameters = *parsed;
+  }
+  std::unique_ptr<MemorySystem> own_memory;
+  if (options.memory == nullptr) {
+    auto made = MakeMemorySystem(machine, AddressWindows(reader.header()), /*seed=*/0, /*force_tick=*/false);
+    if (!made.ok()) return made.status();
+    own_memory = *std::move(made);
+  }
+  MemorySystem* const memory = options.memory == nullptr ? own_memory.get() : options.memory;
+
+  ReferenceResult result;
+  for (const trace::LaunchView& view : reader.launches()) {
+    if (!view.launch.recorded()) continue;
+    const auto blocks = ExpandLaunch(reader, view);
+    if (!blocks.ok()) return blocks.status();
+    const uint64_t registers = RegistersPerThread(view);
+    const Residency residency = ComputeResidency(machine, view, registers);
+    if (residency.blocks == 0) return absl::FailedPreconditionError("a block does not fit: " + residency.limit);
+
+    ReferenceLaunch launch;
+    launch.reader = &reader;
+    launch.view = &view;
+    launch.machine = &machine;
+    launch.blocks = &*blocks;
+    launch.divergence = *divergence;
+    launch.scheduler = *scheduler;
+    launch.divergence_parameters = &*divergence_parameters;
+    launch.scheduler_parameters = &*scheduler_parameters;
+    launch.fetch = fetch_entry;
+    launch.fetch_parameters = &fetch_parameters;
+    launch.memory = memory;
+    launch.observer = observer;
+    launch.launch = view.launch.id();
+    ReferenceWarpProgress warp_progress(blocks->size(), residency.blocks * machine.sms(), machine.core().warp_size(),
+                                        (*divergence)->info.traits.static_warps);
+    launch.warp_progress = &warp_progress;
+    memory->BeginLaunch();
+    NoWaker waker;
+    std::vector<std::unique_ptr<ReferenceSm>> cores;
+    for (uint32_t sm = 0; sm < machine.sms(); ++sm) {
+      const int capacity = static_cast<int>(residency.blocks);
+      if (buffers) {
+        cores.push_back(std::make_unique<ReferenceBufferCore>(launch, sm, capacity));
+      } else if (machine.memory().has_hierarchy()) {
+        cores.push_back(std::make_unique<ReferencePipelineCore>(launch, sm, capacity));
+      } else {
+        cores.push_back(std::make_unique<ReferenceCore>(launch, sm, capacity));
+      }
+    }
+    DispatchContext dispatch_context;
+    dispatch_context.blocks = blocks->size();
+    dispatch_context.sms = machine.sms();
+    const uint32_t warp = machine.core().warp_size();
+    const auto rows = static_cast<uint32_t>((view.threads_per_block + warp - 1) / warp);
+    dispatch_context.warps_per_block = rows;
+    dispatch_context.blocks_per_sm = static_cast<uint32_t>(residency.blocks);
+    for (const trace::v1::Dim3& size : {view.launch.grid(), view.launch.block()}) {
+      dispatch_context.extra_dimensions += static_cast<uint32_t>(size.y() > 1) + static_cast<uint32_t>(size.z() > 1);
+    }
+    dispatch_context.instructions = [&warp_progress, rows](uint32_t sm, uint32_t row) {
+      return warp_progress.InstructionsOf({sm, row / rows}, row);
+    };
+    const std::unique_ptr<BlockDispatcher> dispatcher = (*dispatch)->make(dispatch_context, *dispatch_parameters);
+
+    ReferenceStatistics statistics;
+    uint64_t retired = 0;
+    bool assigned = false;
+    const auto tell_assigned = [&] {
+      if (assigned || !dispatcher->done()) return;
+      assigned = true;
+      for (const auto& core : cores) core->GridAssigned();
+    };
+    Dispatch(*dispatcher, cores, residency.blocks, 0);
+    tell_assigned();
+    for (Cycle now = 0;; ++now) {
+      bool stuck = true;
+      memory->Advance(now, waker);
+      for (uint32_t sm = 0; sm < machine.sms(); ++sm) {
+        ReferenceSm& core = *cores[sm];
+        core.RunCycle(now, [&](uint64_t block) {
+          ++retired;
+          statistics.cycles = core.EndOf(now);
+          dispatcher->Retired(sm, block);
+        });
+        if (!core.status().ok()) return core.status();
+        stuck &= core.resident() == 0 || core.Stuck();
+      }
+      if (retired == blocks->size()) {
+        // The launch ends when the memory has nothing under way any more.
+        statistics.cycles = std::max(statistics.cycles, now);
+        if (memory->drained() && std::ranges::all_of(cores, [](const auto& core) { return core->Drained(); })) break;
+        continue;
+      }
+      Dispatch(*dispatcher, cores, residency.blocks, now + 1);
+      tell_assigned();
+      if ((stuck && std::all_of(cores.begin(), cores.end(),
+                                [](const auto& core) { return core->resident() == 0 || core->Stuck(); })) ||
+          now > kMostCycles) {
+        std::string where;
+        for (const auto& core : cores) where += core->Describe();
+        return absl::InternalError("deadlock in cycle " + std::to_string(now) + ": " + where);
+      }
+    }
+    for (const auto& core : cores) core->AddStatistics(statistics);
+
+    result::v1::LaunchResult& out = result.launches.emplace_back();
+    out.set_launch(view.launch.id());
+    out.set_kernel(view.program->name());
+    FillResult(statistics, static_cast<int>(machine.core().warp_size()), out);
+    if (buffers) FillBufferResult(statistics, out);
+    const std::span<const uint64_t> counted = dispatcher->counters();
+    for (size_t i = 0; i < (*dispatch)->info.counters.size(); ++i) {
+      (*out.mutable_dispatch_counter())[(*dispatch)->info.counters[i].name] = counted[i];
+    }
+    warp_progress.Fill(*out.mutable_warp_progress());
+    out.set_blocks(blocks->size());
+    out.set_threads(blocks->size() * view.threads_per_block);
+    out.set_blocks_per_sm(residency.blocks);
+    out.set_residency_limit(residency.limit);
+    out.set_registers_per_thread(registers);
+    out.set_blocks_per_sm_fewer_registers(ComputeResidency(machine, view, registers < 8 ? 0 : registers - 8).blocks);
+    out.set_blocks_per_sm_more_registers(ComputeResidency(machine, view, registers + 8).blocks);
+  }
+  result.total = TotalOf(result.launches, static_cast<int>(machine.core().warp_size()));
+  return result;
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,168 @@
+// Where the cycles of the issue ports and of the warps go in the reference core with instruction buffers.
+#include <algorithm>
+
+#include "tests/reference/reference_ibuffer_core.h"
+
+namespace heddle::replay {
+
+ReferenceBufferCore::Condition ReferenceBufferCore::ConditionOf(SlotId slot) const {
+  switch (formation_.table().state[slot]) {
+    case SlotState::kFree:
+      return {};
+    case SlotState::kBarrier:
+      return {.what = kBarrierClass};
+    case SlotState::kParked:
+    case SlotState::kResolving:
+      return {.what = kPolicy};
+    case SlotState::kInFlight: {
+      const Work* work = Holding(slot);
+      if (work == nullptr) return {.what = kPolicy};  // its resolve waits behind one that was refused
+      if (work->fence) return {.what = kBarrierClass};
+      if (work->control) return {.what = kControl};
+      return {.what = kData, .memory = work->access, .beyond_shared = work->access && work->beyond_shared};
+    }
+    case SlotState::kOffered:
+      break;
+  }
+  if (formation_.inserted(slot) > 0) return {.what = kStructural};
+  if (one_in_flight()) {
+    const bool formed = now_ >= offered_.at(slot) + launch_.machine->core().ibuffer().reformed_warp_cycles();
+    return {.what = formed ? kStructural : kFetch};
+  }
+  if (buffers_[slot].entries == 0) return {.what = buffers_[slot].flushed ? kControl : kFetch};
+  const std::vector<const Work*> writers = WritersOf(slot, true, true);
+  if (writers.empty()) return {.what = kStructural};
+  return {.what = kData,
+          .memory = std::any_of(writers.begin(), writers.end(), [](const Work* work) { return work->memory; }),
+          .beyond_shared =
+              std::any_of(writers.begin(), writers.end(), [](const Work* work) { return work->beyond_shared; }),
+          .only_write = WritersOf(slot, true, false).empty()};
+}
+
+bool ReferenceBufferCore::AllWaitForMemory() const {
+  bool any = false;
+  for (size_t t = 0; t < threads_.size(); ++t) {
+    if (threads_[t].place < 0 || !formation_.is_live(static_cast<ThreadId>(t))) continue;
+    const SlotId slot = formation_.slot_of(static_cast<ThreadId>(t));
+    if (slot == kNoSlot) return false;
+    const Condition condition = ConditionOf(slot);
+    if (condition.what != kData || !condition.beyond_shared) return false;
+    any = true;
+  }
+  return any;
+}
+
+namespace {
+
+void CountOne(ReferenceCycleClasses& classes, int what, bool memory, bool only_write) {
+  ++classes.total;
+  ++classes.cycles[what];
+  if (what != kReferenceData) return;
+  ++(memory ? classes.data_memory : classes.data_arithmetic);
+  classes.data_waw += only_write;
+}
+
+}  // namespace
+
+void ReferenceBufferCore::CountCycle() {
+  CountPorts(AllWaitForMemory());
+  CountWarps();
+  CountThreads();
+}
+
+void ReferenceBufferCore::AddStatistics(ReferenceStatistics& sum) const {
+  ReferenceSm::AddStatistics(sum);
+  AddCounters(fetch_->counters(), launch_.fetch->info.counters, sum.fetch_counters);
+}
+
+void ReferenceBufferCore::CountPorts(bool all_wait) {
+  const WarpTable& table = formation_.table();
+  for (size_t port = 0; port < port_free_.size(); ++port) {
+    ++statistics_.scheduler_total;
+    ++statistics_.port_cycles;
+    if (issued_[port] != kNoSlot) {
+      ++statistics_.scheduler_issued;
+      ++statistics_.busy_port_cycles;
+      CountOne(statistics_.stalls, kReferenceIssue, false, false);
+      continue;
+    }
+    Condition found;
+    for (const auto& [row, last_port] : exited_rows_) {
+      if (last_port == port) found.what = kExit;
+    }
+    for (size_t i = 0; i < table.state.size(); ++i) {
+      const SlotId slot = static_cast<SlotId>(i);
+      if (!Live(slot) || table.port[slot] != port) continue;
+      const Condition condition = ConditionOf(slot);
+      if (condition.what > found.what) {
+        found = condition;
+      } else if (condition.what == found.what) {
+        found.memory |= condition.memory;
+        found.only_write &= condition.only_write;
+      }
+    }
+    CountOne(statistics_.stalls, found.what, found.memory, found.only_write);
+    if (found.what == kStructural) {
+      ++statistics_.scheduler_stall;
+    } else if (all_wait) {
+      ++statistics_.scheduler_memory;
+    } else {
+      ++statistics_.scheduler_idle;
+    }
+  }
+}
+
+// Warps are slots with threads, and rows whose threads have all exited.
+void ReferenceBufferCore::CountWarps() {
+  const WarpTable& table = formation_.table();
+  for (size_t port = 0; port < issued_.size(); ++port) {
+    if (issued_[port] != kNoSlot) CountOne(statistics_.warp_cycles, kReferenceIssue, false, false);
+  }
+  for (size_t i = 0; i < table.state.size(); ++i) {
+    const SlotId slot = static_cast<SlotId>(i);
+    const auto issued = std::find(issued_.begin(), issued_.end(), slot);
+    const bool is_that_warp = issued != issued_.end() && issued_formed_[issued - issued_.begin()] == table.formed[slot];
+    if (!Live(slot) || is_that_warp) continue;
+    const Condition condition = ConditionOf(slot);
+    CountOne(statistics_.warp_cycles, condition.what, condition.memory, condition.only_write);
+  }
+  for (size_t row = 0; row < exited_rows_.size(); ++row) CountOne(statistics_.warp_cycles, kExit, false, false);
+}
+
+// What the threads do in cycles in which no port issues or is held by a penalty.
+void ReferenceBufferCore::CountThreads() {
+  for (const Cycle free : port_free_) {
+    if (free > now_) return;
+  }
+  ++statistics_.idle_cycles;
+  for (size_t t = 0; t < threads_.size(); ++t) {
+    if (threads_[t].place < 0) continue;
+    ThreadState state = formation_.StateOfThread(static_cast<ThreadId>(t));
+    const SlotId slot = formation_.slot_of(static_cast<ThreadId>(t));
+    if (slot != kNoSlot && formation_.table().state[slot] == SlotState::kOffered && ConditionOf(slot).what == kData) {
+      state = ThreadState::kDependency;
+    }
+    switch (state) {
+      case ThreadState::kReady:
+        ++statistics_.idle_ready;
+        break;
+      case ThreadState::kDependency:
+        ++statistics_.idle_dependency;
+        break;
+      case ThreadState::kBarrier:
+        ++statistics_.idle_barrier;
+        break;
+      case ThreadState::kInactive:
+        ++statistics_.idle_inactive;
+        break;
+      case ThreadState::kReconverging:
+        ++statistics_.idle_reconverging;
+        break;
+      case ThreadState::kFinished:
+        ++statistics_.idle_finished;
+        break;
+    }
+  }
+}
+
+}  // namespace heddle::replay

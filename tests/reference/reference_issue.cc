@@ -1,0 +1,275 @@
+// The second half of ReferenceCore: selection, latencies and statistics.
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <utility>
+
+#include "tests/reference/reference_core.h"
+
+namespace heddle::replay {
+
+namespace v1 = trace::v1;
+
+void ReferenceCore::Select(Cycle now) {
+  if (resident() == 0) return;
+  std::vector<Slotting> slottings;  // of a scheduler cycle
+  if (now % issue_cycles_ == 0) {
+    for (size_t port = 0; port < ports_.size(); ++port) slottings.push_back(SelectPort(now, static_cast<int>(port)));
+  }
+  TellArrivals();
+  OpenBarriers(now);
+  for (Slotting slotting : slottings) CountSchedulerCycle(slotting);
+  CountCycle(now);
+}
+
+// What the issues of the cycle set off, in their order.
+void ReferenceCore::TellArrivals() {
+  for (SlotId slot : issued_now_) {
+    const Flight& flight = flights_.at(slot);
+    if (flight.barrier) {
+      const uint32_t barrier = program().instruction(flight.pc).barrier_id();
+      if ((interests_ & kBarriers) != 0) policy_->BarrierArrived(slot, barrier, formation_.editor());
+      for (const auto& scheduler : schedulers_) scheduler->BarrierArrived(slot);
+    } else if (flight.off_core) {
+      if ((interests_ & kLongLatency) != 0) policy_->LongLatency(slot, formation_.editor());
+      schedulers_[formation_.table().port[slot]]->LongLatencyStarted(slot);
+    }
+  }
+  issued_now_.clear();
+}
+
+ReferenceCore::Slotting ReferenceCore::SelectPort(Cycle now, int port) {
+  if (Eligible(port, [](SlotId) { return true; }).empty()) return Slotting::kNothing;
+  if (ports_[port].free_at > now) return Slotting::kStalled;
+  if (!HasRoom(port)) return Slotting::kStalled;
+  int penalty = 0;
+  if (Choose(now, port, penalty).empty()) return Slotting::kStalled;
+  ports_[port].busy_until = now + issue_cycles_;
+  ports_[port].free_at = now + issue_cycles_ + penalty;
+  return Slotting::kIssued;
+}
+
+// Not if write-back is blocked and the stages of the pipeline are full.
+bool ReferenceCore::HasRoom(int /*port*/) const {
+  return queue_.size() + asked_.has_value() <= launch_.PipelineDepth();
+}
+
+// Fung's thesis, section 5.1.1.
+int ReferenceCore::RegisterBankPenalty(SlotId slot) const {
+  const machine::v1::ThesisPipeline& thesis = launch_.machine->core().thesis();
+  std::map<int, int> threads_of_bank;
+  const Lanes& lanes = formation_.table().lanes[slot];
+  ForEachLaneOf(lanes.mask, [&](int lane) { ++threads_of_bank[lanes.thread[lane] % warp_size()]; });
+  int most = 0;
+  for (const auto& [bank, threads] : threads_of_bank) most = std::max(most, threads);
+  if (most <= 1) return 0;
+  const int unit = thesis.bank_penalty_per_issue() ? issue_cycles_ : 1;
+  switch (thesis.register_bank_penalty()) {
+    case machine::v1::ThesisPipeline::BANK_PENALTY_M:
+      return most * unit;
+    case machine::v1::ThesisPipeline::BANK_PENALTY_M_MINUS_1:
+      return (most - 1) * unit;
+    default:
+      return 0;
+  }
+}
+
+std::vector<SlotId> ReferenceCore::Choose(Cycle now, int port, int& penalty) {
+  const WarpTable& table = formation_.table();
+  std::vector<SlotId> chosen;
+  std::set<SlotId> refused;
+  int room = warp_size();
+  while (static_cast<int>(chosen.size()) < policy_->issue_slots() && room > 0) {
+    const SlotSet eligible = Eligible(port, [&](SlotId slot) { return !refused.contains(slot); });
+    if (eligible.empty()) break;
+    const SlotId pick = schedulers_[port]->Pick(eligible);
+    if (pick == kNoSlot) break;  // the scheduler lets none of them issue
+    if (!eligible.Contains(pick)) {
+      status_ = absl::InternalError("scheduler " + launch_.scheduler->info.name + " picked slot " +
+                                    std::to_string(pick) + ", which is not eligible");
+      break;
+    }
+    refused.insert(pick);  // asked once per scheduler cycle
+    if (table.thread_count(pick) > room) continue;
+    // Instructions of the policy's own are counted apart, so they issue alone.
+    if (!chosen.empty() && (formation_.inserted(pick) != 0 || flights_.at(chosen[0]).inserted)) continue;
+    if (!chosen.empty() && !policy_->MayIssueWith(chosen, pick, table)) continue;
+    if ((interests_ & kIssue) != 0 && policy_->AcceptIssue(pick, formation_.editor()) == Verdict::kRefused) {
+      if (policy_->issue_slots() == 1) break;  // the port's cycle is lost
+      continue;
+    }
+    if (table.state[pick] != SlotState::kOffered) {
+      if (policy_->issue_slots() == 1) break;
+      continue;
+    }
+    penalty = std::max(penalty, policy_->IssuePenalty(pick, table));
+    if (policy_->issue_slots() == 1) penalty = std::max(penalty, RegisterBankPenalty(pick));
+    room -= table.thread_count(pick);
+    chosen.push_back(pick);
+    StartInstruction(now, pick);
+  }
+  if (!chosen.empty() && policy_->issue_slots() > 1) policy_->IssuedTogether(chosen, table);
+  if (!chosen.empty()) Entered(now, port, chosen, penalty);
+  if (!chosen.empty()) Announce(now, port, chosen, flights_.at(chosen[0]).inserted);
+  return chosen;
+}
+
+void ReferenceCore::StartInstruction(Cycle now, SlotId slot) {
+  const WarpTable& table = formation_.table();
+  Flight flight;
+  flight.pc = table.position[slot].pc();
+  flight.outstanding = table.lanes[slot].mask;
+  flight.inserted = formation_.inserted(slot) > 0;
+  flight.barrier = !flight.inserted && program().instruction(flight.pc).op() == v1::OP_BARRIER;
+  if (flight.barrier) ArriveAtBarrier(slot);
+  Start(now, slot, flight);
+  formation_.Issue(slot);
+  schedulers_[table.port[slot]]->Issued(slot);
+  flights_[slot] = std::move(flight);
+  issued_now_.push_back(slot);
+}
+
+void ReferenceCore::Start(Cycle now, SlotId slot, Flight& flight) {
+  const uint64_t order = issues_++;
+  for (const auto& [due, lanes] : Latencies(now, slot, flight)) pending_.push_back({due, order, slot, lanes, false});
+}
+
+v1::MemorySpace ReferenceCore::SpaceOf(uint64_t address) const {
+  for (const v1::AddressWindow& window : launch_.reader->header().window()) {
+    if (address >= window.base() && address - window.base() < window.bytes()) return window.space();
+  }
+  return v1::SPACE_GLOBAL;
+}
+
+std::map<Cycle, LaneMask> ReferenceCore::Latencies(Cycle now, SlotId slot, Flight& flight) const {
+  const Lanes& lanes = formation_.table().lanes[slot];
+  const machine::v1::FixedLatency& fixed = launch_.machine->memory().fixed();
+  const v1::Instruction& instruction = program().instruction(flight.pc);
+  const bool is_memory = instruction.op() == v1::OP_LOAD || instruction.op() == v1::OP_STORE ||
+                         instruction.op() == v1::OP_ATOMIC || instruction.op() == v1::OP_TEXTURE;
+  if (flight.inserted || !is_memory) {
+    if (!flight.inserted) {
+      if (const uint32_t scripted = ScriptedLatency(flight.pc, lanes)) return {{now + scripted, lanes.mask}};
+    }
+    return {{now + launch_.PipelineDepth(), lanes.mask}};
+  }
+  std::map<Cycle, LaneMask> done;
+  bool off_core = false;
+  ForEachLaneOf(lanes.mask, [&](int lane) {
+    const Step& step = (*threads_[lanes.thread[lane]].steps)[threads_[lanes.thread[lane]].next];
+    v1::MemorySpace space = instruction.space();
+    if (space == v1::SPACE_GENERIC && step.has_address) space = SpaceOf(step.address);
+    uint32_t cycles = fixed.global_cycles();
+    if (space == v1::SPACE_SHARED) cycles = fixed.shared_cycles();
+    if (space == v1::SPACE_LOCAL) cycles = fixed.local_cycles();
+    if (space == v1::SPACE_CONSTANT) cycles = fixed.constant_cycles();
+    if (space == v1::SPACE_PARAM) cycles = fixed.param_cycles();
+    if (space == v1::SPACE_TEXTURE) cycles = fixed.texture_cycles();
+    // Atomics are done where the data are: in shared memory, or at the second-level cache.
+    if (instruction.op() == v1::OP_ATOMIC && space != v1::SPACE_SHARED) cycles = fixed.atomic_cycles();
+    done[now + cycles] |= LaneMask{1} << lane;
+    flight.memory |= space != v1::SPACE_SHARED;
+    off_core |= space == v1::SPACE_GLOBAL || space == v1::SPACE_LOCAL || space == v1::SPACE_TEXTURE ||
+                (instruction.op() == v1::OP_ATOMIC && space != v1::SPACE_SHARED);
+  });
+  if (const uint32_t scripted = ScriptedLatency(flight.pc, lanes)) return {{now + scripted, lanes.mask}};
+  flight.off_core = off_core;
+  return done;
+}
+
+// The latency that the machine file gives to this instruction of these threads; 0 if it gives none.
+uint32_t ReferenceCore::ScriptedLatency(Pc pc, const Lanes& lanes) const {
+  for (const machine::v1::ScriptedLatency& scripted : launch_.machine->core().scripted_latency()) {
+    if (!scripted.any_instruction() && scripted.instruction() != pc) continue;
+    bool matches = false;
+    ForEachLaneOf(lanes.mask, [&](int lane) {
+      const uint32_t index = threads_[lanes.thread[lane]].index;
+      matches |= index >= scripted.first_thread() && index <= scripted.last_thread();
+    });
+    if (matches) return scripted.cycles();
+  }
+  return 0;
+}
+
+// ---------------------------------------------------------------------------------------------------------- statistics
+
+// W0.Mem: Fung's thesis, figure 6.3.
+bool ReferenceCore::AllWaitForMemory() const {
+  bool any = false;
+  for (size_t t = 0; t < threads_.size(); ++t) {
+    if (threads_[t].place < 0 || threads_[t].done()) continue;
+    const SlotId slot = formation_.slot_of(static_cast<ThreadId>(t));
+    const auto flight = flights_.find(slot);
+    if (slot == kNoSlot || flight == flights_.end() || !flight->second.memory) return false;
+    any = true;
+  }
+  return any;
+}
+
+void ReferenceCore::CountSchedulerCycle(Slotting slotting) {
+  ++statistics_.scheduler_total;
+  switch (slotting) {
+    case Slotting::kIssued:
+      ++statistics_.scheduler_issued;
+      break;
+    case Slotting::kStalled:
+      ++statistics_.scheduler_stall;
+      break;
+    case Slotting::kNothing:
+      ++(AllWaitForMemory() ? statistics_.scheduler_memory : statistics_.scheduler_idle);
+      break;
+  }
+}
+
+ThreadState ReferenceCore::Classify(ThreadId hardware_thread) const {
+  if (threads_[hardware_thread].done()) return ThreadState::kFinished;
+  const SlotId slot = formation_.slot_of(hardware_thread);
+  if (slot == kNoSlot) return formation_.StateOfThread(hardware_thread);
+  switch (formation_.table().state[slot]) {
+    case SlotState::kOffered:
+      return ThreadState::kReady;
+    case SlotState::kBarrier:
+      return ThreadState::kBarrier;
+    case SlotState::kParked:
+      switch (formation_.table().held[slot]) {
+        case HeldReason::kInactive:
+          return ThreadState::kInactive;
+        case HeldReason::kReconverging:
+          return ThreadState::kReconverging;
+        case HeldReason::kReady:
+          return ThreadState::kReady;
+        case HeldReason::kDependency:
+          break;
+      }
+      return ThreadState::kDependency;
+    default:
+      return ThreadState::kDependency;
+  }
+}
+
+void ReferenceCore::CountCycle(Cycle now) {
+  bool held = false;
+  for (const Port& port : ports_) {
+    ++statistics_.port_cycles;
+    statistics_.busy_port_cycles += port.busy_until > now;
+    held |= port.free_at > now;
+  }
+  std::array<uint64_t, kThreadStates> states{};
+  for (size_t t = 0; t < threads_.size(); ++t) {
+    if (threads_[t].place >= 0) ++states[static_cast<int>(Classify(static_cast<ThreadId>(t)))];
+  }
+  if (states != formation_.thread_states() && status_.ok()) {
+    status_ = absl::InternalError("cycle " + std::to_string(now) + ": the formation's thread states are not those of " +
+                                  "the threads one by one");
+  }
+  if (held) return;
+  ++statistics_.idle_cycles;
+  statistics_.idle_dependency += states[static_cast<int>(ThreadState::kDependency)];
+  statistics_.idle_barrier += states[static_cast<int>(ThreadState::kBarrier)];
+  statistics_.idle_inactive += states[static_cast<int>(ThreadState::kInactive)];
+  statistics_.idle_reconverging += states[static_cast<int>(ThreadState::kReconverging)];
+  statistics_.idle_finished += states[static_cast<int>(ThreadState::kFinished)];
+  statistics_.idle_ready += states[static_cast<int>(ThreadState::kReady)];
+}
+
+}  // namespace heddle::replay

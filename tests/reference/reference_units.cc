@@ -1,0 +1,111 @@
+#include "tests/reference/reference_units.h"
+
+#include <algorithm>
+#include <string>
+
+namespace heddle::replay {
+namespace {
+
+namespace v1 = trace::v1;
+using machine::v1::OperationTiming;
+
+OperationTiming::Operation OperationOf(const v1::Instruction& instruction) {
+  switch (instruction.op()) {
+    case v1::OP_INT_MUL:
+      return OperationTiming::INT_MUL;
+    case v1::OP_INT_DIV:
+      return OperationTiming::INT_DIV;
+    case v1::OP_FP32:
+      return OperationTiming::FP32;
+    case v1::OP_FP64:
+      return OperationTiming::FP64;
+    case v1::OP_FP_DIV:
+      return instruction.mnemonic().find(".f64") != std::string::npos ? OperationTiming::FP64_DIV
+                                                                      : OperationTiming::FP32_DIV;
+    case v1::OP_SFU:
+      return OperationTiming::SFU;
+    case v1::OP_TENSOR:
+      return OperationTiming::TENSOR;
+    case v1::OP_CONVERT:
+      return OperationTiming::CONVERT;
+    default:
+      return OperationTiming::INT_ALU;
+  }
+}
+
+}  // namespace
+
+ReferenceUnits::ReferenceUnits(const machine::v1::Core& core) : core_(core) {
+  busy_until_[OperationTiming::SP_UNIT].resize(core.units().sp());
+  busy_until_[OperationTiming::SFU_UNIT].resize(core.units().sfu());
+}
+
+uint32_t ReferenceUnits::GroupsOf(LaneMask lanes) const {
+  uint32_t groups = 0;
+  for (uint32_t first = 0; first < core_.warp_size(); first += core_.simd_width()) {
+    bool active = false;
+    for (uint32_t lane = first; lane < std::min(first + core_.simd_width(), core_.warp_size()); ++lane) {
+      active |= (lanes >> lane & 1) != 0;
+    }
+    groups += active || !core_.skip_empty_groups();
+  }
+  return groups;
+}
+
+UnitNeed ReferenceUnits::NeedOf(const v1::Instruction* instruction, LaneMask lanes) const {
+  const OperationTiming::Operation operation =
+      instruction == nullptr ? OperationTiming::INT_ALU : OperationOf(*instruction);
+  const OperationTiming* found = nullptr;
+  for (const OperationTiming::Operation wanted : {operation, OperationTiming::INT_ALU}) {
+    for (const OperationTiming& timing : core_.units().timing()) {
+      if (found == nullptr && timing.operation() == wanted) found = &timing;
+    }
+  }
+  const uint32_t repeats =
+      instruction != nullptr && instruction->op() == v1::OP_SFU ? std::max(instruction->micro_ops(), 1u) : 1;
+  const uint32_t one = found->initiation_interval() * GroupsOf(lanes);
+  return {found->unit(), repeats * one, (repeats - 1) * one, found->latency()};
+}
+
+bool ReferenceUnits::HasRoom(const UnitNeed& need, Cycle now) const {
+  const std::vector<Cycle>& units = busy_until_.at(need.unit);
+  if (std::none_of(units.begin(), units.end(), [&](Cycle until) { return until <= now; })) return false;
+  const uint32_t collectors =
+      need.unit == OperationTiming::SP_UNIT ? core_.units().sp_collectors() : core_.units().sfu_collectors();
+  if (core_.units().register_banks() == 0 || collectors == 0) return true;
+  const auto taken = std::count_if(collecting_.begin(), collecting_.end(),
+                                   [&](const auto& entry) { return entry.second.unit == need.unit; });
+  return taken < static_cast<int64_t>(collectors);
+}
+
+bool ReferenceUnits::Issue(uint64_t number, const UnitNeed& need, const std::set<uint32_t>& registers, uint32_t warp,
+                           Cycle now) {
+  for (Cycle& until : busy_until_.at(need.unit)) {
+    if (until > now) continue;
+    until = now + need.input_cycles;
+    break;
+  }
+  Collecting collecting{need.unit, now, {}};
+  if (const uint32_t banks = core_.units().register_banks(); banks != 0) {
+    for (const uint32_t reg : registers) collecting.banks.insert((reg + warp) % banks);
+  }
+  if (collecting.banks.empty() && core_.units().operand_read_cycles() == 0) return true;
+  collecting_.emplace(number, std::move(collecting));
+  return false;
+}
+
+std::vector<uint64_t> ReferenceUnits::CollectOperands(Cycle now) {
+  std::set<uint32_t> read;
+  std::vector<uint64_t> started;
+  for (auto& [number, collecting] : collecting_) {
+    for (auto bank = collecting.banks.begin(); bank != collecting.banks.end();) {
+      bank = read.insert(*bank).second ? collecting.banks.erase(bank) : std::next(bank);
+    }
+    const bool in_time = now >= collecting.issued + core_.units().operand_read_cycles();
+    if (collecting.banks.empty() && in_time) started.push_back(number);
+  }
+  for (const uint64_t number : started) collecting_.erase(number);
+  return started;
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,106 @@
+#include "tests/reference/thread_expansion.h"
+
+#include <string>
+#include <utility>
+
+#include "traces/format/chunk/decoded_chunk.h"
+#include "traces/format/program/program.h"
+
+namespace heddle::replay {
+namespace {
+
+namespace v1 = trace::v1;
+
+// Appends the steps that one thread takes along `path`; its first address is number `address` of the chunk. Returns
+// what is wrong with the path, or nothing.
+std::string AppendPath(const v1::KernelProgram& program, const trace::DecodedChunk& chunk, const trace::PathView& path,
+                       uint64_t address, uint64_t last_address, std::vector<Step>& steps) {
+  if (path.extent == trace::Extent::kEnded) return {};
+  std::vector<uint32_t> calls(path.call_stack.begin(), path.call_stack.end());
+  uint32_t bit = 0;
+  uint32_t wide = 0;
+  uint32_t block_index = path.start_block;
+  while (true) {
+    const bool decisions_left = bit < path.decision_count || wide < path.wide_count;
+    if (path.extent == trace::Extent::kCut && !decisions_left) break;
+    const v1::BasicBlock& block = program.block(static_cast<int>(block_index));
+    for (uint32_t i = 0; i < block.instruction_count(); ++i) {
+      Step step{block.first_instruction() + i, static_cast<uint32_t>(calls.size()), false, 0};
+      const v1::Instruction& instruction = program.instruction(static_cast<int>(step.pc));
+      const bool memory = instruction.op() == v1::OP_LOAD || instruction.op() == v1::OP_STORE ||
+                          instruction.op() == v1::OP_ATOMIC || instruction.op() == v1::OP_TEXTURE;
+      if (memory && (instruction.flags() & v1::FLAG_NO_ADDRESS) == 0) {
+        if (address == last_address) return "fewer addresses than accesses";
+        step.has_address = true;
+        step.address = chunk.address(address++, step.pc);
+      }
+      steps.push_back(step);
+    }
+    switch (block.terminator()) {
+      case v1::FALL_THROUGH:
+        block_index = block.successor(0);
+        break;
+      case v1::BRANCH_CONDITIONAL: {
+        if (bit == path.decision_count) return "fewer decisions than branches";
+        const int decision = path.decisions[bit / 8] >> (bit % 8) & 1;
+        ++bit;
+        block_index = block.successor(decision);
+        break;
+      }
+      case v1::BRANCH_WIDE:
+        if (wide == path.wide_count) return "fewer decisions than wide branches";
+        block_index = block.successor(static_cast<int>(path.wide[wide++]));
+        break;
+      case v1::CALL:
+        calls.push_back(block_index);
+        block_index = program.function(static_cast<int>(block.callee(0))).first_block();
+        break;
+      case v1::CALL_INDIRECT: {
+        if (wide == path.wide_count) return "fewer decisions than indirect calls";
+        const uint32_t callee = block.callee(static_cast<int>(path.wide[wide++]));
+        calls.push_back(block_index);
+        block_index = program.function(static_cast<int>(callee)).first_block();
+        break;
+      }
+      case v1::RETURN:
+        if (calls.empty()) return "a return without a call";
+        block_index = program.block(static_cast<int>(calls.back())).successor(0);
+        calls.pop_back();
+        break;
+      default:  // EXIT
+        if (path.extent == trace::Extent::kCut) return "an exit on a path that was cut";
+        if (bit != path.decision_count || wide != path.wide_count) return "decisions are left at the exit";
+        if (address != last_address) return "addresses are left at the exit";
+        return {};
+    }
+  }
+  return address == last_address ? std::string() : "addresses are left at the cut";
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ExpandedBlock>> ExpandLaunch(const trace::TraceReader& reader,
+                                                        const trace::LaunchView& launch) {
+  std::vector<ExpandedBlock> blocks;
+  for (const v1::ChunkReference& reference : launch.chunks) {
+    trace::DecodedChunk chunk;
+    if (absl::Status status = reader.ReadChunk(reference, chunk); !status.ok()) return status;
+    for (size_t b = 0; b < chunk.blocks.size(); ++b) {
+      if (chunk.part == 0) {
+        blocks.push_back({chunk.blocks[b], std::vector<std::vector<Step>>(chunk.threads_per_block)});
+      }
+      for (uint32_t t = 0; t < chunk.threads_per_block; ++t) {
+        const uint64_t thread = b * chunk.threads_per_block + t;
+        const std::string wrong =
+            AppendPath(launch.program->proto(), chunk, chunk.paths[chunk.path_of_thread[thread]],
+                       chunk.first_address[thread], chunk.first_address[thread + 1], blocks.back().threads[t]);
+        if (wrong.empty()) continue;
+        return absl::InternalError("block " + std::to_string(chunk.blocks[b]) + ", thread " + std::to_string(t) +
+                                   ", part " + std::to_string(chunk.part) + ": " + wrong);
+      }
+    }
+  }
+  return blocks;
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,27 @@
+// Every thread of a launch, expanded to one record per dynamic instruction: the plain reading of a trace.
+#ifndef HEDDLE_TESTS_REFERENCE_THREAD_EXPANSION_H_
+#define HEDDLE_TESTS_REFERENCE_THREAD_EXPANSION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tests/reference/random_kernel.h"
+#include "traces/format/read/reader.h"
+
+namespace heddle::replay {
+
+// A recorded block and the steps of its threads, in linear order of the threads.
+struct ExpandedBlock {
+  uint64_t block = 0;  // linear index in the grid
+  std::vector<std::vector<Step>> threads;
+};
+
+// Follows every path from the rules in the schema's comments (proto/trace.proto), independently of
+// traces/format/chunk/walk.h. Errors are those of the reader, and internal ones where a path does not end as it says.
+absl::StatusOr<std::vector<ExpandedBlock>> ExpandLaunch(const trace::TraceReader& reader,
+                                                        const trace::LaunchView& launch);
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_TESTS_REFERENCE_THREAD_EXPANSION_H_

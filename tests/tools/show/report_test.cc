@@ -1,0 +1,157 @@
+// The table that compares runs.
+#include "tools/show/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heddle::tools {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+result::v1::Result ResultOf(const std::string& divergence, const std::string& scheduler, uint64_t cycles) {
+  result::v1::Result result;
+  result.mutable_divergence()->set_name(divergence);
+  result.mutable_scheduler()->set_name(scheduler);
+  result.mutable_dispatch()->set_name("thread_blocks");
+  result.mutable_provenance()->set_trace_digest("0123456789abcdef0123");
+  result.mutable_provenance()->mutable_machine()->set_name("toy");
+  auto* launch = result.add_launch();
+  launch->set_kernel("bfs_level");
+  launch->set_cycles(cycles);
+  launch->set_blocks(2);
+  launch->set_threads(128);
+  launch->set_blocks_per_sm(8);
+  launch->set_residency_limit("blocks");
+  launch->set_blocks_per_sm_fewer_registers(8);
+  launch->set_blocks_per_sm_more_registers(8);
+  launch->set_depth_utilisation(75);
+  launch->mutable_scheduler_cycles()->set_total(cycles);
+  auto* total = result.mutable_total();
+  total->set_cycles(cycles);
+  total->set_thread_instructions(20'000);
+  total->set_ipc(20'000.0 / static_cast<double>(cycles));
+  total->set_lane_activity(50);
+  return result;
+}
+
+TEST(ResultReport, ShowsARowPerRunWithSpeedUpOverPdom) {
+  EXPECT_EQ(ResultReport({ResultOf("nrec", "lrr", 4000), ResultOf("pdom", "lrr", 2000), ResultOf("pdom", "gto", 1000)},
+                         false),
+            "Kernel bfs_level (1 launch, 20,000 thread-instructions), machine toy, trace 0123456789ab\n"
+            "\n"
+            "divergence  scheduler  cycles    IPC  lane activity  depth used  speed-up\n"
+            "----------  ---------  ------  -----  -------------  ----------  --------\n"
+            "nrec        lrr         4,000   5.00         50.0 %      75.0 %      0.50\n"
+            "pdom        lrr         2,000  10.00         50.0 %      75.0 %      1.00\n"
+            "pdom        gto         1,000  20.00         50.0 %      75.0 %      2.00\n"
+            "\n"
+            "Speed-up: cycles of pdom with lrr divided by cycles of the run.\n"
+            "\n"
+            "Blocks of bfs_level: 8 per SM (bounded by blocks; also with 8 registers more or fewer).\n");
+}
+
+TEST(ResultReport, OneRunHasNoSpeedUp) {
+  EXPECT_THAT(ResultReport({ResultOf("pdom", "lrr", 2000)}, true), Not(HasSubstr("speed-up")));
+}
+
+TEST(ResultReport, ShowsDispatchersAndFetchPoliciesThatAreNotTheUsualOnes) {
+  std::vector<result::v1::Result> results = {ResultOf("nrec", "lrr", 4000), ResultOf("pdom", "lrr", 2000)};
+  for (result::v1::Result& result : results) result.mutable_fetch()->set_name("round_robin");
+  EXPECT_THAT(ResultReport(results, false), AllOf(Not(HasSubstr("dispatch")), Not(HasSubstr("fetch"))));
+  for (result::v1::Result& result : results) {
+    result.mutable_dispatch()->set_name("warps");
+    result.mutable_fetch()->set_name("cff");
+  }
+  EXPECT_THAT(ResultReport(results, false), AllOf(HasSubstr("divergence  scheduler  dispatch  fetch  cycles"),
+                                                  HasSubstr("nrec        lrr        warps     cff     4,000")));
+}
+
+TEST(ResultReport, TellsHowTheResidencyDependsOnTheRegisters) {
+  result::v1::Result result = ResultOf("pdom", "lrr", 1000);
+  result.mutable_launch(0)->set_residency_limit("registers");
+  result.mutable_launch(0)->set_blocks_per_sm_more_registers(6);
+  EXPECT_THAT(
+      ResultReport({result}, false),
+      HasSubstr("\nBlocks of bfs_level: 8 per SM (bounded by registers; 6 with 8 registers more per thread, 8 with "
+                "8 fewer).\n"));
+  result.mutable_launch(0)->set_blocks_per_sm_more_registers(0);
+  EXPECT_THAT(ResultReport({result}, false), HasSubstr("; none with 8 registers more per thread"));
+}
+
+result::v1::Result WithSeed(result::v1::Result result, uint64_t seed) {
+  result.mutable_provenance()->set_seed(seed);
+  result.mutable_provenance()->mutable_machine()->mutable_memory()->mutable_hierarchy()->set_jitter_cycles(4);
+  return result;
+}
+
+TEST(ResultReport, RunsThatDifferInTheirSeedAreARowOfMeansWithTheJitter) {
+  const std::string text =
+      ResultReport({WithSeed(ResultOf("pdom", "lrr", 1000), 1), WithSeed(ResultOf("pdom", "lrr", 1100), 2),
+                    WithSeed(ResultOf("nrec", "lrr", 1090), 1), WithSeed(ResultOf("nrec", "lrr", 1200), 2),
+                    WithSeed(ResultOf("mimd", "lrr", 800), 1), WithSeed(ResultOf("mimd", "lrr", 820), 2)},
+                   false);
+  EXPECT_THAT(text, HasSubstr("divergence  scheduler  cycles   jitter    IPC  lane activity  depth used  speed-up\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\npdom        lrr         1,050  +-4.8 %  19.09         50.0 %      75.0 %      1.00\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\nnrec        lrr         1,145  +-4.8 %  17.51         50.0 %      75.0 %      0.92  within "
+                        "jitter\n"))
+      << "1090 to 1200 overlaps with 1000 to 1100";
+  EXPECT_THAT(text,
+              HasSubstr("\nmimd        lrr           810  +-1.2 %  24.70         50.0 %      75.0 %      1.30\n"));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("Means of 2 runs with up to 4 cycles of noise"), HasSubstr("Speed-up: cycles of pdom")));
+}
+
+TEST(ResultReport, RunsOfTheSamePoliciesWithoutSeedsAreRowsOfTheirOwn) {
+  EXPECT_THAT(ResultReport({ResultOf("pdom", "lrr", 1000), ResultOf("pdom", "lrr", 1000)}, false),
+              Not(HasSubstr("jitter")));
+}
+
+TEST(ResultReport, WithoutPdomTheFirstRunIsTheBase) {
+  EXPECT_THAT(ResultReport({ResultOf("nrec", "lrr", 4000), ResultOf("mimd", "lrr", 1000)}, false),
+              AllOf(HasSubstr("     4.00\n"), HasSubstr("cycles of nrec with lrr")));
+}
+
+TEST(ResultReport, ShowsTheParametersInWhichRunsDiffer) {
+  result::v1::Result a = ResultOf("dwf", "lrr", 10);
+  result::v1::Result b = ResultOf("dwf", "lrr", 20);
+  (*a.mutable_divergence()->mutable_parameter())["lane_aware"] = "true";
+  (*b.mutable_divergence()->mutable_parameter())["lane_aware"] = "false";
+  (*a.mutable_divergence()->mutable_parameter())["scope"] = "block";
+  (*b.mutable_divergence()->mutable_parameter())["scope"] = "block";
+  EXPECT_THAT(ResultReport({a, b}, false),
+              AllOf(HasSubstr("dwf:lane_aware=true "), HasSubstr("dwf:lane_aware=false "), Not(HasSubstr("scope"))));
+}
+
+TEST(ResultReport, ANumberThatIsNotDefinedIsADash) {
+  result::v1::Result run = ResultOf("pdom", "lrr", 0);
+  run.mutable_total()->clear_ipc();
+  run.mutable_total()->clear_lane_activity();
+  run.mutable_launch(0)->clear_depth_utilisation();
+  EXPECT_THAT(ResultReport({run, ResultOf("pdom", "gto", 10)}, false),
+              HasSubstr("lrr             0        -              -           -         -\n"));
+}
+
+TEST(ResultReport, PerLaunchAddsATableForEachLaunch) {
+  EXPECT_THAT(ResultReport({ResultOf("pdom", "lrr", 2000)}, true),
+              HasSubstr("\nLaunch 0: bfs_level, 2 blocks of 64 threads, 8 per SM (bounded by blocks; also "
+                        "with 8 registers more or fewer)\n  divergence  scheduler"));
+}
+
+TEST(ResultReport, NotesAreShownOnce) {
+  result::v1::Result a = ResultOf("pdom", "lrr", 1);
+  result::v1::Result b = ResultOf("nrec", "lrr", 1);
+  a.add_note("the trace has 3 of 9 blocks");
+  b.add_note("the trace has 3 of 9 blocks");
+  const std::string text = ResultReport({a, b}, false);
+  const size_t first = text.find("Note: the trace has 3 of 9 blocks\n");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(text.find("Note:", first + 1), std::string::npos);
+}
+
+}  // namespace
+}  // namespace heddle::tools

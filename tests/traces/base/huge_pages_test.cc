@@ -1,0 +1,50 @@
+#include "traces/base/huge_pages.h"
+
+#include <gtest/gtest.h>
+
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <string>
+
+namespace heddle::trace {
+namespace {
+
+// The flags of the mapping that holds `address`, as the kernel tells them; empty if it does not.
+std::string MappingFlags(const void* address) {
+  const auto wanted = reinterpret_cast<uintptr_t>(address);
+  std::ifstream maps("/proc/self/smaps");
+  bool inside = false;
+  for (std::string line; std::getline(maps, line);) {
+    uintptr_t first = 0;
+    uintptr_t end = 0;
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR, &first, &end) == 2) {
+      inside = first <= wanted && wanted < end;
+    } else if (inside && line.starts_with("VmFlags:")) {
+      return line + " ";
+    }
+  }
+  return "";
+}
+
+TEST(HugePages, WhatIsAllocatedNextIsAdvised) {
+#if !defined(__GLIBC__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "another allocator";
+#endif
+  std::string enabled;
+  std::getline(std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled"), enabled);
+  if (enabled.empty()) GTEST_SKIP() << "a kernel without huge pages";
+  constexpr size_t kBytes = 20 << 20;
+  PreferHugePages(kBytes);
+  PreferHugePages(kBytes);  // again, which is harmless
+  // Larger than what may lie in gaps, and in the middle of what was asked for.
+  const auto block = std::make_unique<char[]>(8 << 20);
+  const std::string flags = MappingFlags(block.get() + (4 << 20));
+  if (flags.empty()) GTEST_SKIP() << "a kernel that tells no flags";
+  EXPECT_NE(flags.find(" hg "), std::string::npos) << flags;
+}
+
+}  // namespace
+}  // namespace heddle::trace

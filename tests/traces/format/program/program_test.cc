@@ -1,0 +1,442 @@
+// Structural rules of programs, post-dominators, and what the checker says about a trace.
+#include "traces/format/program/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "tests/traces/forge.h"
+#include "tests/traces/program_builder.h"
+#include "traces/format/program/post_dominators.h"
+#include "traces/format/read/check.h"
+
+namespace heddle::trace {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::ProgramBuilder;
+
+v1::KernelProgram Diamond() {
+  return ProgramBuilder("diamond")
+      .Block("a")
+      .Alu()
+      .Branch("b", "c")
+      .Block("b")
+      .Load()
+      .Jump("d")
+      .Block("c")
+      .Alu()
+      .Jump("d")
+      .Block("d")
+      .Exit()
+      .Build();
+}
+
+struct Rule {
+  const char* name;
+  std::function<void(v1::KernelProgram&)> change;
+  const char* message;
+};
+
+class ProgramRules : public ::testing::TestWithParam<Rule> {};
+
+TEST_P(ProgramRules, NameTheProgramThePlaceAndTheRule) {
+  v1::KernelProgram program = Diamond();
+  GetParam().change(program);
+  const absl::Status status = Program::Create(program).status();
+  ASSERT_FALSE(status.ok());
+  EXPECT_THAT(std::string(status.message()), HasSubstr("program \"diamond\""));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ProgramRules,
+    ::testing::Values(
+        Rule{"no_instructions", [](auto& p) { p.clear_instruction(); }, "has no instructions"},
+        Rule{"no_blocks", [](auto& p) { p.clear_block(); }, "has no blocks"},
+        Rule{"no_functions", [](auto& p) { p.clear_function(); }, "has no functions"},
+        Rule{"function_gap", [](auto& p) { p.mutable_function(0)->set_first_block(1); }, "function 0"},
+        Rule{"function_short", [](auto& p) { p.mutable_function(0)->set_block_count(3); }, "functions hold 3 blocks"},
+        Rule{"block_gap", [](auto& p) { p.mutable_block(1)->set_first_instruction(9); }, "block 1: must start at"},
+        Rule{"block_empty", [](auto& p) { p.mutable_block(1)->set_instruction_count(0); },
+             "block 1: has no instructions"},
+        Rule{"block_short", [](auto& p) { p.mutable_block(3)->set_instruction_count(9); }, "blocks hold"},
+        Rule{"terminator", [](auto& p) { p.mutable_block(3)->set_terminator(v1::TERMINATOR_UNSPECIFIED); }, "block 3"},
+        Rule{"successors_few", [](auto& p) { p.mutable_block(0)->clear_successor(); }, "does not go with 0 successors"},
+        Rule{"successors_many", [](auto& p) { p.mutable_block(0)->add_successor(3); }, "does not go with 3 successors"},
+        Rule{"callees", [](auto& p) { p.mutable_block(0)->add_callee(0); }, "does not go with 1 callees"},
+        Rule{"successor_range", [](auto& p) { p.mutable_block(0)->set_successor(0, 4); }, "successor 4"},
+        Rule{"kernel_returns", [](auto& p) { p.mutable_block(3)->set_terminator(v1::RETURN); }, "no caller"},
+        Rule{"post_dominator_range", [](auto& p) { p.mutable_block(0)->set_immediate_post_dominator(5); },
+             "block 0: immediate_post_dominator"},
+        Rule{"post_dominator_self", [](auto& p) { p.mutable_block(0)->set_immediate_post_dominator(1); },
+             "immediate_post_dominator"},
+        Rule{"cycle",
+             [](auto& p) {
+               p.mutable_block(1)->set_successor(0, 2);
+               p.mutable_block(2)->set_successor(0, 1);
+             },
+             "cycle without a decision"},
+        Rule{"self_cycle", [](auto& p) { p.mutable_block(2)->set_successor(0, 2); }, "cycle without a decision"},
+        Rule{"operation", [](auto& p) { p.mutable_instruction(0)->set_op(v1::OP_UNKNOWN); }, "instruction 0"},
+        Rule{"operation_range", [](auto& p) { p.mutable_instruction(0)->set_op(static_cast<v1::OpClass>(99)); },
+             "instruction 0"},
+        Rule{"space", [](auto& p) { p.mutable_instruction(2)->set_space(v1::SPACE_NONE); }, "needs a space"},
+        Rule{"bytes", [](auto& p) { p.mutable_instruction(2)->set_access_bytes(0); }, "needs access_bytes"},
+        Rule{"bytes_many", [](auto& p) { p.mutable_instruction(2)->set_access_bytes(256); }, "access_bytes"},
+        Rule{"space_of_alu", [](auto& p) { p.mutable_instruction(0)->set_space(v1::SPACE_GLOBAL); }, "only memory"},
+        Rule{"barrier_of_alu", [](auto& p) { p.mutable_instruction(0)->set_barrier_id(1); }, "only barriers"},
+        Rule{"barrier_id",
+             [](auto& p) {
+               p.mutable_instruction(0)->set_op(v1::OP_BARRIER);
+               p.mutable_instruction(0)->set_barrier_id(16);
+             },
+             "barrier_id"},
+        Rule{"register", [](auto& p) { p.mutable_instruction(0)->add_dst(0); }, "register"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(Calls, RecursionWithoutADecisionIsRefused) {
+  const v1::KernelProgram program = ProgramBuilder("k")
+                                        .Block("a")
+                                        .Call("f", "b")
+                                        .Block("b")
+                                        .Exit()
+                                        .Function("f")
+                                        .Block("x")
+                                        .Call("g", "y")
+                                        .Block("y")
+                                        .Return()
+                                        .Function("g")
+                                        .Block("x")
+                                        .Call("f", "y")
+                                        .Block("y")
+                                        .Return()
+                                        .Build();
+  EXPECT_THAT(std::string(Program::Create(program).status().message()), HasSubstr("recursion without a decision"));
+}
+
+TEST(Calls, RecursionBehindADecisionIsAccepted) {
+  ProgramBuilder("k")
+      .Block("a")
+      .Call("f", "b")
+      .Block("b")
+      .Exit()
+      .Function("f")
+      .Block("x")
+      .Branch("y", "z")
+      .Block("y")
+      .Call("f", "z")
+      .Block("z")
+      .Return()
+      .Create();
+}
+
+TEST(Calls, ALoopAroundACallEndsOnlyIfTheCallDecides) {
+  const auto loop = [](bool decides) {
+    ProgramBuilder builder("k");
+    builder.Block("a").Call("f", "b").Block("b").Jump("a").Function("f").Block("x");
+    if (decides) {
+      builder.Branch("y", "z").Block("y").Return().Block("z").Exit();
+    } else {
+      builder.Return();
+    }
+    return Program::Create(builder.Build()).status();
+  };
+  EXPECT_EQ(loop(true), absl::OkStatus());
+  EXPECT_THAT(std::string(loop(false).message()), HasSubstr("cycle without a decision"));
+}
+
+std::vector<uint32_t> PostDominators(const ProgramBuilder& builder) { return ComputePostDominators(builder.Create()); }
+constexpr uint32_t kEnd = kNoBlock;
+
+TEST(PostDominators, OfADiamondAndALoop) {
+  EXPECT_THAT(
+      PostDominators(
+          ProgramBuilder("d").Block("a").Branch("b", "c").Block("b").Jump("d").Block("c").Jump("d").Block("d").Exit()),
+      ::testing::ElementsAre(3, 3, 3, kEnd));
+  EXPECT_THAT(PostDominators(ProgramBuilder("l").Block("a").Alu().Block("h").Branch("x", "h").Block("x").Exit()),
+              ::testing::ElementsAre(1, 2, kEnd));
+}
+
+TEST(PostDominators, TwoExitsMeetAtTheEnd) {
+  EXPECT_THAT(PostDominators(ProgramBuilder("e").Block("a").Branch("b", "c").Block("b").Exit().Block("c").Exit()),
+              ::testing::ElementsAre(kEnd, kEnd, kEnd));
+}
+
+// Otherwise one assertion in a loop would send every reconvergence point to the end.
+TEST(PostDominators, TrapsDoNotTakePart) {
+  EXPECT_THAT(PostDominators(ProgramBuilder("t")
+                                 .Block("a")
+                                 .Branch("ok", "bad")
+                                 .Block("bad")
+                                 .Alu()
+                                 .Jump("worse")
+                                 .Block("worse")
+                                 .Op(v1::OP_EXIT)
+                                 .Flags(v1::FLAG_CANNOT_RETURN)
+                                 .Exit()
+                                 .Block("ok")
+                                 .Branch("x", "y")
+                                 .Block("x")
+                                 .Jump("z")
+                                 .Block("y")
+                                 .Jump("z")
+                                 .Block("z")
+                                 .Exit()),
+              ::testing::ElementsAre(3, kEnd, kEnd, 6, 6, 6, kEnd));
+}
+
+TEST(PostDominators, LoopsThatOnlyATrapEndsTakeNoPart) {
+  EXPECT_THAT(PostDominators(ProgramBuilder("u")
+                                 .Block("a")
+                                 .Branch("h", "x")
+                                 .Block("h")
+                                 .Branch("bad", "h")
+                                 .Block("bad")
+                                 .Op(v1::OP_EXIT)
+                                 .Flags(v1::FLAG_CANNOT_RETURN)
+                                 .Exit()
+                                 .Block("x")
+                                 .Exit()),
+              ::testing::ElementsAre(3, kEnd, kEnd, kEnd));
+}
+
+TEST(PostDominators, EndlessLoopsAreConnectedToTheEnd) {
+  EXPECT_THAT(PostDominators(ProgramBuilder("w")
+                                 .Block("a")
+                                 .Branch("h", "x")
+                                 .Block("h")
+                                 .Branch("b", "c")
+                                 .Block("b")
+                                 .Jump("l")
+                                 .Block("c")
+                                 .Jump("l")
+                                 .Block("l")
+                                 .Jump("h")
+                                 .Block("x")
+                                 .Exit()),
+              ::testing::ElementsAre(kEnd, 4, 4, 4, kEnd, kEnd));
+}
+
+// By definition: p post-dominates b if no way from b to the function's end avoids p; the immediate one is the nearest.
+TEST(PostDominators, OfRandomProgramsFollowTheDefinition) {
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    const auto program = Program::Create(testing::RandomProgram(seed, {.depth = 3, .calls = true, .wide = true}));
+    ASSERT_TRUE(program.ok());
+    const uint32_t count = static_cast<uint32_t>(program->blocks().size());
+    // Blocks from which the end is reached without going through `avoided`.
+    const auto escapes = [&](uint32_t avoided) {
+      std::vector<bool> out(count, false);
+      for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t b = 0; b < count; ++b) {
+          if (out[b] || b == avoided) continue;
+          const v1::BasicBlock& block = program->proto().block(static_cast<int>(b));
+          bool now = block.successor_size() == 0;
+          for (uint32_t s : block.successor()) now = now || out[s];
+          if (now) out[b] = changed = true;
+        }
+      }
+      return out;
+    };
+    std::vector<std::vector<bool>> escape;
+    escape.reserve(count);
+    for (uint32_t p = 0; p < count; ++p) escape.push_back(escapes(p));
+    const std::vector<uint32_t> found = ComputePostDominators(*program);
+    for (uint32_t b = 0; b < count; ++b) {
+      const auto dominates = [&](uint32_t p, uint32_t q) {
+        return p != q && program->block(p).function == program->block(q).function && !escape[p][q];
+      };
+      uint32_t nearest = kNoBlock;
+      for (uint32_t p = 0; p < count; ++p) {
+        if (dominates(p, b) && (nearest == kNoBlock || dominates(nearest, p))) nearest = p;
+      }
+      ASSERT_EQ(found[b], nearest) << "seed " << seed << " block " << b;
+    }
+  }
+}
+
+// A ladder on which fixed-point algorithms take a step per block and round.
+TEST(PostDominators, OfLargeProgramsTakeNoQuadraticTime) {
+  v1::KernelProgram program;
+  program.set_name("ladder");
+  constexpr uint32_t kBlocks = 60'000;
+  program.add_function()->set_block_count(kBlocks);
+  for (uint32_t b = 0; b < kBlocks; ++b) {
+    program.add_instruction()->set_op(b + 1 == kBlocks ? v1::OP_EXIT : v1::OP_BRANCH);
+    v1::BasicBlock& block = *program.add_block();
+    block.set_first_instruction(b);
+    block.set_instruction_count(1);
+    block.set_terminator(b + 1 == kBlocks ? v1::EXIT : v1::BRANCH_CONDITIONAL);
+    if (b + 1 == kBlocks) continue;
+    block.add_successor(b + 1);
+    block.add_successor(b == 0 ? 1 : b - 1);
+  }
+  const auto created = Program::Create(program);
+  ASSERT_TRUE(created.ok()) << created.status();
+  const std::vector<uint32_t> found = ComputePostDominators(*created);
+  for (uint32_t b = 0; b + 1 < kBlocks; ++b) ASSERT_EQ(found[b], b + 1);
+}
+
+// ------------------------------------------------------------------------------------------------------------ checker
+
+// Two threads run two barriers, a shared and a global access; only what a test changes is wrong.
+v1::KernelProgram BarrierProgram() {
+  return ProgramBuilder("b")
+      .Block("a")
+      .Barrier()
+      .Branch("c", "b")
+      .Block("b")
+      .Barrier()
+      .Jump("c")
+      .Block("c")
+      .Load(v1::SPACE_SHARED, 8)
+      .Store(v1::SPACE_GLOBAL, 4)
+      .Exit()
+      .Build();
+}
+
+struct CheckCase {
+  std::vector<uint8_t> decisions = {1, 1};
+  uint64_t shared = 0x1000008;
+  uint64_t global = 0x8000;
+  std::function<void(std::vector<v1::Record>&)> change = [](auto&) {};
+};
+
+CheckReport Check(const CheckCase& setup) {
+  testing::TemporaryFile file("check");
+  auto writer = TraceWriter::Create(file.path(), testing::MakeHeader());
+  EXPECT_TRUE((*writer)->AddProgram(BarrierProgram()).ok());
+  v1::Launch launch = testing::MakeLaunch(0, 4, 2);
+  v1::Allocation& allocation = *launch.add_allocation();
+  allocation.set_base(0x8000);
+  allocation.set_bytes(64);
+  EXPECT_EQ((*writer)->BeginLaunch(launch), absl::OkStatus());
+  const std::vector<uint64_t> addresses[2] = {{0x1000000, 0x8000}, {setup.shared, setup.global}};
+  std::vector<ThreadRecord> records;
+  records.reserve(2);
+  for (int t = 0; t < 2; ++t) records.push_back({std::span(setup.decisions).subspan(t, 1), addresses[t]});
+  EXPECT_EQ((*writer)->AddBlock(3, records, TraceWriter::kNoExpectation), absl::OkStatus());
+  EXPECT_EQ((*writer)->EndLaunch(), absl::OkStatus());
+  EXPECT_EQ((*writer)->Finish(), absl::OkStatus());
+  std::vector<v1::Record> records_of_file = testing::RecordsOf(testing::ReadFile(file.path()));
+  setup.change(records_of_file);
+  auto reader =
+      TraceReader::Open(FromMemory(testing::AssembleFile(testing::WithIndex(std::move(records_of_file)))), "check");
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  auto report = CheckTrace(**reader);
+  EXPECT_TRUE(report.ok()) << report.status();
+  return *report;
+}
+
+TEST(Checker, FindsNothingInASoundTrace) {
+  const CheckReport report = Check({});
+  EXPECT_TRUE(report.ok());
+  EXPECT_TRUE(report.findings.empty());
+  EXPECT_EQ(report.threads, 2);
+  EXPECT_EQ(report.accesses, 4);
+  EXPECT_EQ(report.chunks, 1);
+}
+
+void ExpectFinding(const CheckReport& report, Finding::Severity severity, const std::string& rule,
+                   const std::string& place) {
+  ASSERT_EQ(report.findings.size(), 1);
+  EXPECT_EQ(report.findings[0].severity, severity);
+  EXPECT_EQ(report.findings[0].rule, rule);
+  EXPECT_THAT(report.findings[0].place, HasSubstr(place));
+}
+
+TEST(Checker, ReportsUnequalBarrierCounts) {
+  const CheckReport report = Check({.decisions = {1, 0}});
+  ExpectFinding(report, Finding::Severity::kWarning, "barrier-counts", "launch 0, block 3, thread 1");
+  EXPECT_TRUE(report.ok()) << "a property of the kernel, not of the trace";
+}
+
+TEST(Checker, ReportsAccessesOutsideAllocations) {
+  ExpectFinding(Check({.global = 0x8040}), Finding::Severity::kWarning, "allocation",
+                "launch 0, block 3, thread 1, PC 32");
+}
+
+TEST(Checker, ReportsAccessesOutsideTheirWindow) {
+  ExpectFinding(Check({.shared = 0x2000000}), Finding::Severity::kWarning, "window", "thread 1, PC 24");
+}
+
+TEST(Checker, ReportsMisalignedAccesses) {
+  ExpectFinding(Check({.shared = 0x1000004}), Finding::Severity::kWarning, "alignment", "thread 1, PC 24");
+}
+
+TEST(Checker, TellsAKindOfWarningOnceForAllLaunches) {
+  testing::TemporaryFile file("check");
+  v1::FileHeader header = testing::MakeHeader();
+  header.add_source_file("b.cu");
+  auto writer = TraceWriter::Create(file.path(), header);
+  v1::KernelProgram program = BarrierProgram();
+  program.mutable_instruction(3)->set_source_file(1);
+  program.mutable_instruction(3)->set_source_line(12);
+  ASSERT_TRUE((*writer)->AddProgram(program).ok());
+  const std::vector<uint64_t> good = {0x1000000, 0x8000};
+  const std::vector<uint64_t> outside = {0x2000000, 0x8000};
+  const std::vector<uint8_t> decisions = {1};
+  for (uint32_t launch = 0; launch < 100; ++launch) {
+    ASSERT_EQ((*writer)->BeginLaunch(testing::MakeLaunch(0, 1, 2)), absl::OkStatus());
+    const std::vector<uint64_t>& addresses = launch < 10 ? good : outside;
+    const std::vector<ThreadRecord> threads(2, ThreadRecord{decisions, addresses});
+    ASSERT_EQ((*writer)->AddBlock(0, threads, TraceWriter::kNoExpectation), absl::OkStatus());
+    ASSERT_EQ((*writer)->EndLaunch(), absl::OkStatus());
+  }
+  ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+  const auto reader = TraceReader::Open(file.path());
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const auto report = CheckTrace(**reader);
+  ASSERT_TRUE(report.ok());
+  ExpectFinding(*report, Finding::Severity::kWarning, "window", "launch 10, block 0, thread 0, b.cu:12 (PC 24)");
+  EXPECT_EQ(report->findings[0].count, 180u);
+  EXPECT_EQ(report->findings[0].launches, 90u);
+}
+
+TEST(Checker, ComparesPostDominators) {
+  const CheckReport report = Check({.change = [](auto& records) {
+    records[1].mutable_program()->mutable_block(0)->set_immediate_post_dominator(2);
+  }});
+  ExpectFinding(report, Finding::Severity::kError, "post-dominator", "program 0 (b), block 0");
+  EXPECT_FALSE(report.ok());
+}
+
+TEST(Checker, ReportsChunksThatCannotBeDecoded) {
+  const CheckReport report =
+      Check({.change = [](auto& records) { records[3].mutable_chunk()->mutable_column()->RemoveLast(); }});
+  ExpectFinding(report, Finding::Severity::kError, "chunk", "launch 0, frame 3");
+}
+
+TEST(Checker, PartsMustGoOnWhereTheyStopped) {
+  const v1::KernelProgram program =
+      ProgramBuilder("p").Block("h").Alu().Branch("x", "h").Block("x").Alu().Branch("y", "h").Block("y").Exit().Build();
+  testing::TemporaryFile file("parts");
+  auto writer = TraceWriter::Create(file.path(), testing::MakeHeader());
+  ASSERT_TRUE((*writer)->AddProgram(program).ok());
+  ASSERT_EQ((*writer)->BeginLaunch(testing::MakeLaunch(0, 1, 1)), absl::OkStatus());
+  std::vector<uint64_t> consumed(1);
+  const std::vector<uint8_t> first = {1, 1, 0}, second = {0};
+  ASSERT_EQ((*writer)->AddBlockPart(0, std::vector<ThreadRecord>{{first, {}}}, false, std::span(consumed)),
+            absl::OkStatus());
+  ASSERT_EQ((*writer)->AddBlockPart(0, std::vector<ThreadRecord>{{second, {}}}, true, std::span(consumed)),
+            absl::OkStatus());
+  ASSERT_EQ((*writer)->EndLaunch(), absl::OkStatus());
+  ASSERT_EQ((*writer)->Finish(), absl::OkStatus());
+  std::vector<v1::Record> records = testing::RecordsOf(testing::ReadFile(file.path()));
+  // The second part starts at the head instead: its one decision (0) then leads to block 1, which asks for another.
+  v1::BlockChunk& chunk = *records[4].mutable_chunk();
+  ASSERT_EQ(chunk.paths().start_block(0), 1);
+  chunk.mutable_paths()->set_start_block(0, 0);
+  chunk.mutable_paths()->set_decision_count(0, 2);
+  chunk.set_thread_instructions(5);
+  auto reader = TraceReader::Open(FromMemory(testing::AssembleFile(testing::WithIndex(records))), "parts");
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  auto report = CheckTrace(**reader);
+  ASSERT_TRUE(report.ok());
+  ExpectFinding(*report, Finding::Severity::kError, "part-continuity", "launch 0, block 0, part 1, thread 0");
+}
+
+}  // namespace
+}  // namespace heddle::trace

@@ -1,0 +1,89 @@
+// What a recorded program does, in the numbers that decide what it can show about divergence and scheduling.
+#ifndef HEDDLE_TOOLS_SHOW_CHARACTERISATION_H_
+#define HEDDLE_TOOLS_SHOW_CHARACTERISATION_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/machine.pb.h"
+#include "traces/format/read/reader.h"
+
+namespace heddle::tools {
+
+// One replay on a machine, with PDOM and loose round-robin.
+struct CharacterisationTiming {
+  uint64_t cycles = 0;
+  uint64_t warp_instructions = 0;
+  uint64_t branches = 0;          // conditional or wide ones, by warps
+  uint64_t splits = 0;            // of those, times that a warp's threads went on to different places
+  uint64_t data_accesses = 0;     // warp-instructions to global, local or texture memory
+  uint64_t transactions = 0;      // of those, after coalescing
+  uint64_t warp_cycles = 0;       // from dispatch to the retirement of the block, summed over warps
+  uint64_t barrier_cycles = 0;    // of those, waiting at a barrier or fence
+  uint64_t unequal_blocks = 0;    // blocks whose warps' instructions differ by more than a tenth of the least
+  uint64_t compared_blocks = 0;   // blocks with a value for that
+  uint64_t resident_threads = 0;  // per SM: the most of any launch, as its grid and the machine allow
+};
+
+// Of all recorded launches of one trace together. Instructions are PTX's; counts are of thread-instructions unless said
+// otherwise.
+struct Characterisation {
+  std::string trace;  // file name without folders and ending
+  uint64_t launches = 0;
+  uint64_t blocks = 0;
+  uint64_t threads = 0;
+  uint64_t bytes = 0;                // of the file
+  uint64_t static_instructions = 0;  // of all programs that ran
+  uint64_t thread_instructions = 0;
+  // Of these:
+  uint64_t memory = 0;   // loads, stores, atomics, texture accesses
+  uint64_t special = 0;  // special functions and divisions
+  uint64_t control = 0;  // branches, calls, returns, exits
+  uint64_t barriers = 0;
+
+  // Warps of consecutive threads in an ideal memory, without a machine.
+  struct Width {
+    uint32_t warp_size = 0;
+    uint64_t issues = 0;  // with reconvergence at post-dominators
+    uint64_t least_issues =
+        0;  // that any regrouping within blocks needs, threads in their home lanes (HARP, section 3.2)
+  };
+  std::vector<Width> widths;
+
+  std::optional<CharacterisationTiming> timing;
+
+  const Width* width(uint32_t warp_size) const;
+  // Per cent: active lanes of the issued warps; nothing if none was issued.
+  std::optional<double> SimdEfficiency(uint32_t warp_size) const;
+  std::optional<double> LeastIssuesEfficiency(uint32_t warp_size) const;
+};
+
+struct CharacterisationOptions {
+  std::vector<uint32_t> warp_sizes = {4, 8, 16, 32, 64};  // must contain 32
+  std::optional<machine::v1::Machine> machine;            // without one there is no timing
+};
+
+// Errors: those of reading the trace, and of the replay.
+absl::StatusOr<Characterisation> Characterise(const trace::TraceReader& reader, const CharacterisationOptions& options);
+
+// Which of the papers' classes a program belongs to, in the words of docs/reference/workloads.md; empty without timing
+// or issues.
+//   CAPRI, Table 2: "divergent" below 87 % of SIMD efficiency (its own lie at 83 % and below, the others above 90 %).
+//   HARP, Table 5: type C without divergence (95 % and more), else A with few threads (at most 256 per scheduler with
+//   two schedulers per SM), else B.
+//   BAWS, section 5: "barrier" if its warps wait at barriers for more than 15 % of their time.
+//   VTW, Table 1: "unequal warps" if in more than half of the blocks the warps' instructions differ by a tenth.
+std::string Classes(const Characterisation& one);
+
+// A table in Markdown, and comma-separated values with a title line: one row per trace.
+std::string CharacterisationMarkdown(const std::vector<Characterisation>& all);
+// The same for a terminal of `width` columns, in several tables.
+std::string CharacterisationText(const std::vector<Characterisation>& all, size_t width);
+std::string CharacterisationCsv(const std::vector<Characterisation>& all);
+
+}  // namespace heddle::tools
+
+#endif  // HEDDLE_TOOLS_SHOW_CHARACTERISATION_H_

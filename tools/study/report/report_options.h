@@ -1,0 +1,46 @@
+// The command line of `heddle report`.
+#ifndef HEDDLE_TOOLS_STUDY_REPORT_REPORT_OPTIONS_H_
+#define HEDDLE_TOOLS_STUDY_REPORT_REPORT_OPTIONS_H_
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace heddle::tools {
+
+struct ReportArguments {
+  std::vector<std::string> results;  // files and folders
+  std::string output;                // -o: "-" = standard output
+  std::string title;
+  std::vector<std::string> sources;  // folders with the kernels' source files
+  std::string figure;                // instead of the page, by name
+  bool json = false;                 // instead of the page, what it shows
+};
+
+class ReportOptions {
+ public:
+  // Adds `report` to the program's command line. The object must outlive the parsing.
+  explicit ReportOptions(CLI::App& app);
+  ReportOptions(const ReportOptions&) = delete;
+  ReportOptions& operator=(const ReportOptions&) = delete;
+
+  // Runs the command if it was parsed and puts its exit status into `status`; false if it was not.
+  bool Run(int& status) const;
+
+ private:
+  const CLI::App* command_;
+  ReportArguments arguments_;
+};
+
+// The names that --figure takes; tools/python/heddle/figures.py draws them.
+std::vector<std::string> FigureNames();
+
+// Reads results and writes the page, its data, or a figure. Returns the exit status of the program.
+int ReportCommand(const ReportArguments& arguments);
+
+}  // namespace heddle::tools
+
+#endif  // HEDDLE_TOOLS_STUDY_REPORT_REPORT_OPTIONS_H_

@@ -1,0 +1,262 @@
+#include "tools/study/reproduce/reproduce_command.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "tools/console/output.h"
+#include "tools/console/table.h"
+#include "tools/console/terminal.h"
+#include "tools/inputs/policy_library.h"
+#include "tools/study/reproduce/claims.h"
+#include "tools/study/reproduce/measurements.h"
+#include "tools/study/reproduce/reproduction.h"
+#include "tools/study/reproduce/run_plan.h"
+#include "tools/study/sweep/emit.h"
+#include "tools/study/sweep/folder.h"
+#include "tools/study/sweep/run.h"
+#include "traces/base/status_macros.h"
+
+namespace heddle::tools::reproduce {
+namespace {
+
+namespace fs = std::filesystem;
+
+int ExitStatus(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? kWrongUsage : kFailed;
+}
+
+const char* SizeName(InputSize size) {
+  return size == InputSize::kTiny ? "tiny" : size == InputSize::kSmall ? "small" : "paper";
+}
+
+absl::Status WriteFile(const std::string& path, const std::string& text) {
+  HEDDLE_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(path));
+  HEDDLE_RETURN_IF_ERROR(file.Write(text));
+  return file.Commit();
+}
+
+// The command that gives the page again, but for folders.
+std::string CommandLine(const ReproduceArguments& arguments) {
+  std::string line = "heddle reproduce";
+  for (const std::string& paper : arguments.papers) absl::StrAppend(&line, " ", paper);
+  absl::StrAppend(&line, " -o reproduction --size ", SizeName(arguments.size));
+  for (const std::string& library : arguments.libraries) {
+    absl::StrAppend(&line, " --policy-library ", sweep::ShellQuoted(fs::path(library).filename().string()));
+  }
+  if (arguments.jitter != 0) absl::StrAppend(&line, " --jitter ", arguments.jitter);
+  if (arguments.sensitivity) absl::StrAppend(&line, " --sensitivity");
+  if (arguments.tests.has_value()) absl::StrAppend(&line, " --tests ", SizeName(*arguments.tests));
+  if (arguments.causes != 0) absl::StrAppend(&line, " --causes ", arguments.causes);
+  return line;
+}
+
+constexpr char kIntroduction[] =
+    R"(Claims of papers, computed from our own kernels on our model of the papers' machines. What is claimed, by which runs it
+is computed and how near it has to come was written down before anything was run
+(`tools/study/reproduce/claims/PAPER.textproto`; where a run was corrected afterwards, the claim's remark says so; the claims of HARP's Figure 12, and all suspects, were added
+when results of other claims had been seen); no kernel and no parameter was changed to come nearer. The kernels are ours, after the same algorithms, with smaller inputs than the papers': sizes of effects cannot be expected to agree, signs
+and orders can.
+
+* **direction**: the effect has the sign of the paper's, or the numbers its order; `no effect`: ours is within the noise.
+  With noise (`--jitter`: every reply of the memory is late by a random time, up to 4 cycles) an effect has to be above half of
+  its range over the seeds, ±; otherwise every difference counts.
+  Tables by kernel: Spearman's rank correlation with the paper's numbers is at least 0.5, or at least three quarters of
+  them lie on the right side of the line that the claim names.
+* **size**: within the tolerance that the claim was given.
+* **Suspects.** What does not come out is run again under what may be to blame: an interpretation of the paper, the kernels
+  that are in another class than the paper's, or a parameter. `--tests SIZE` runs noise and all interpretations with inputs of
+  that size, which also tells what the size of the inputs does; `--causes` runs the suspects with the inputs of `--size`. A claim has two
+  to five of them, so some that "explain" it do so by chance: they say where to look, not what is proven.
+* **What the paper leaves open** is listed with our choice; `docs/policies/` and `replay/machine/descriptions/` have all of them.
+* What follows from a paper's rules alone (storage, residencies, worked examples) is counted apart: it agrees or it does not.
+)";
+
+std::string RecipesOf(const ReproduceArguments& arguments) {
+  return arguments.recipes.empty() ? SourceRecipes() : arguments.recipes;
+}
+
+std::string TracesOf(const ReproduceArguments& arguments) {
+  return arguments.traces.empty() ? arguments.folder + "/traces" : arguments.traces;
+}
+
+class Reproducer {
+ public:
+  explicit Reproducer(const ReproduceArguments& arguments)
+      : arguments_(arguments),
+        store_(TracesOf(arguments), RecipesOf(arguments), arguments.size, arguments.quiet),
+        paper_store_(TracesOf(arguments), RecipesOf(arguments), InputSize::kPaper, arguments.quiet),
+        tests_store_(TracesOf(arguments), RecipesOf(arguments), arguments.tests.value_or(arguments.size),
+                     arguments.quiet) {}
+
+  absl::Status Run(const std::string& name) {
+    HEDDLE_ASSIGN_OR_RETURN(const std::unique_ptr<PaperClaims> read, ReadPaper(name));
+    const PaperClaims& claims = *read;
+    const std::string& paper = claims.paper.name();
+    std::optional<Reproduction> tests;
+    Asked asked = {arguments_.jitter, arguments_.sensitivity, {}};
+    if (arguments_.tests.has_value()) {
+      const std::string of_tests = absl::StrCat(paper, ".", SizeName(*arguments_.tests));
+      HEDDLE_ASSIGN_OR_RETURN(Reproduction made,
+                              Make(claims, tests_store_, *arguments_.tests, of_tests, asked, nullptr));
+      tests = std::move(made);
+      HEDDLE_RETURN_IF_ERROR(Write(*tests, of_tests));
+      asked = {};
+    }
+    const Reproduction* const with = tests.has_value() ? &*tests : nullptr;
+    absl::StatusOr<Reproduction> made = Make(claims, store_, arguments_.size, paper, asked, with);
+    if (!made.ok() || arguments_.plan_only) return made.status();
+    if (arguments_.causes != 0) {
+      for (const ClaimResult& result : made->results) {
+        if (result.computed() && !result.comes_out()) asked.suspected.insert(result.claim->id());
+      }
+      made = Make(claims, store_, arguments_.size, paper, asked, with);
+      if (!made.ok()) return made.status();
+    }
+    absl::StrAppend(&pages_, "\n", PageOf(*made));
+    HEDDLE_RETURN_IF_ERROR(Write(*made, paper));
+    return Tell(*made);
+  }
+
+  // The page of all papers.
+  absl::Status Finish() {
+    if (arguments_.plan_only) return absl::OkStatus();
+    const std::string path = arguments_.page.empty() ? arguments_.folder + "/reproduction.md" : arguments_.page;
+    std::string text = absl::StrCat("# Reproductions\n\n", kIntroduction, "\n```\n", CommandLine(arguments_),
+                                    "\n```\n\n", "| paper | structural claims | directions | sizes | not computed |");
+    if (arguments_.tests.has_value()) {
+      const std::string size = SizeName(*arguments_.tests);
+      absl::StrAppend(&text, " directions, `", size, "` | sizes, `", size, "` |\n|---|--:|--:|--:|--:|--:|--:|\n");
+    } else {
+      absl::StrAppend(&text, "\n|---|--:|--:|--:|--:|\n");
+    }
+    absl::StrAppend(&text, summary_, pages_);
+    while (text.ends_with("\n\n")) text.pop_back();
+    return WriteFile(path, text);
+  }
+
+ private:
+  // What is run besides the paper as we read it.
+  struct Asked {
+    uint32_t jitter = 0;
+    bool sensitivity = false;
+    std::set<std::string> suspected;
+  };
+
+  // Plans, runs and evaluates a paper with inputs of one size, in the folder of that name. Nothing is run, and nothing
+  // evaluated, if only plans are asked for.
+  absl::StatusOr<Reproduction> Make(const PaperClaims& claims, TraceStore& store, InputSize size,
+                                    const std::string& name, const Asked& asked, const Reproduction* tests) {
+    const TraceFinder traces = [&store](const claims::v1::Kernel& kernel) { return store.Find(kernel); };
+    const TraceFinder paper_traces = [this](const claims::v1::Kernel& kernel) { return paper_store_.Find(kernel); };
+    const std::string path = absl::StrCat(arguments_.folder, "/", name);
+    const absl::StatusOr<RunPlan> plan = RunPlan::Make(
+        claims, {path, traces, paper_traces, asked.jitter, asked.sensitivity, asked.suspected, arguments_.causes});
+    if (!plan.ok()) return plan.status();
+    for (const std::string& note : plan->plan().notes) Note(absl::StrCat(name, ": ", note));
+    HEDDLE_RETURN_IF_ERROR(plan->Write(path));
+    if (arguments_.plan_only) {
+      const absl::Status status =
+          WriteStandardOutput(absl::StrCat(path, ": ", WithThousands(plan->points()), " replays planned\n"));
+      if (!status.ok()) return status;
+      return Reproduction();
+    }
+    HEDDLE_ASSIGN_OR_RETURN(const sweep::SweepFolder folder, sweep::SweepFolder::Open(path));
+    HEDDLE_RETURN_IF_ERROR(Replay(folder, name));
+    // Limits have no variations, so that their traces are those of the size.
+    Measurements measurements(claims, *plan, folder, traces);
+    Reproduction reproduction = Reproduce(claims, *plan, measurements, tests);
+    reproduction.jitter = asked.jitter;
+    reproduction.sensitivity = asked.sensitivity;
+    reproduction.size = SizeName(size);
+    return reproduction;
+  }
+
+  absl::Status Write(const Reproduction& reproduction, const std::string& name) const {
+    if (arguments_.plan_only) return absl::OkStatus();
+    const std::string path = absl::StrCat(arguments_.folder, "/", name);
+    HEDDLE_RETURN_IF_ERROR(WriteFile(path + ".md", PageOf(reproduction)));
+    return WriteFile(path + ".json", JsonOf(reproduction).dump(1) + "\n");
+  }
+
+  absl::Status Replay(const sweep::SweepFolder& folder, const std::string& paper) {
+    if (folder.plan().points == 0) return absl::OkStatus();
+    sweep::RunOptions options;
+    options.jobs = arguments_.jobs;
+    Progress progress(absl::StrCat(paper, ", ", WithThousands(folder.plan().points), " replays"), !arguments_.quiet);
+    options.progress = [&progress](uint64_t done, uint64_t total) { progress.Update(done, total); };
+    const absl::StatusOr<sweep::RunSummary> summary = sweep::RunPoints(folder, options);
+    progress.Clear();
+    if (!summary.ok()) return summary.status();
+    for (const std::string& problem : summary->problems) Note(problem);
+    if (const uint64_t failed = summary->failed + summary->failed_before; failed != 0) {
+      Note(absl::StrCat(paper, ": ", WithThousands(failed), " replays failed; the page has the reasons, and ",
+                        "`heddle sweep status ", folder.path(), "`"));
+    }
+    if (summary->elsewhere != 0) {
+      return absl::UnavailableError(absl::StrCat(folder.path(), ": another process still runs ",
+                                                 WithThousands(summary->elsewhere),
+                                                 " replays: run this again after it"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Tell(const Reproduction& reproduction) {
+    const auto share = [](const Reproduction::Count& count) { return absl::StrCat(count.agree, " of ", count.of); };
+    const std::string& name = reproduction.claims->paper.name();
+    const std::string missing = absl::StrCat(reproduction.not_computed(), " of ", reproduction.results.size());
+    absl::StrAppend(&summary_, "| [", name, "](#", name, ") | ", share(reproduction.structural()), " | ",
+                    share(reproduction.directions()), " | ", share(reproduction.sizes()), " | ", missing, " |");
+    if (const Reproduction* const tests = reproduction.tests; tests != nullptr) {
+      absl::StrAppend(&summary_, " ", share(tests->directions()), " | ", share(tests->sizes()), " |");
+    }
+    absl::StrAppend(&summary_, "\n");
+    return WriteStandardOutput(absl::StrCat(name, ": ", share(reproduction.structural()), " structural claims, ",
+                                            share(reproduction.directions()), " directions and ",
+                                            share(reproduction.sizes()), " sizes agree; ", missing,
+                                            " claims not computed; ", arguments_.folder, "/", name, ".md\n"));
+  }
+
+  const ReproduceArguments& arguments_;
+  TraceStore store_;
+  TraceStore paper_store_;
+  TraceStore tests_store_;
+  std::string summary_;
+  std::string pages_;
+};
+
+}  // namespace
+
+int ReproduceCommand(const ReproduceArguments& arguments) {
+  if (const absl::Status loaded = LoadPolicyLibraries(arguments.libraries); !loaded.ok()) {
+    return ReportError(kWrongUsage, loaded);
+  }
+  std::vector<std::string> papers;
+  for (const std::string& paper : arguments.papers) {
+    if (paper == "all") {
+      const std::vector<std::string> all = ListPapers();
+      papers.insert(papers.end(), all.begin(), all.end());
+    } else {
+      papers.push_back(paper);
+    }
+  }
+  std::vector<std::string> files = arguments.papers;
+  std::erase_if(files, [](const std::string& paper) { return !paper.ends_with(".textproto"); });
+  if (absl::Status status = CheckNotAnInput("--page", arguments.page, files, "the claims themselves"); !status.ok()) {
+    return ReportError(kWrongUsage, status);
+  }
+  std::error_code error;
+  fs::create_directories(arguments.folder, error);
+  if (error)
+    return ReportError(kFailed, absl::StrCat(arguments.folder, ": cannot create the folder: ", error.message()));
+  Reproducer reproducer(arguments);
+  for (const std::string& paper : papers) {
+    if (const absl::Status status = reproducer.Run(paper); !status.ok()) return ReportError(ExitStatus(status), status);
+  }
+  const absl::Status status = reproducer.Finish();
+  return status.ok() ? kSuccess : ReportError(ExitStatus(status), status);
+}
+
+}  // namespace heddle::tools::reproduce

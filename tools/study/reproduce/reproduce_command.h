@@ -1,0 +1,58 @@
+// `heddle reproduce`.
+#ifndef HEDDLE_TOOLS_STUDY_REPRODUCE_REPRODUCE_COMMAND_H_
+#define HEDDLE_TOOLS_STUDY_REPRODUCE_REPRODUCE_COMMAND_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/study/reproduce/trace_store.h"
+
+namespace CLI {
+class App;
+}
+
+namespace heddle::tools::reproduce {
+
+struct ReproduceArguments {
+  std::vector<std::string> papers;     // names, files, or `all`
+  std::string folder;                  // a sweep per paper, pages, and traces if none are named
+  std::string traces;                  // empty = FOLDER/traces
+  std::vector<std::string> libraries;  // of policies that claims name
+  std::string recipes;                 // empty = the source tree's
+  std::string page;                    // empty = FOLDER/reproduction.md
+  InputSize size = InputSize::kSmall;
+  std::optional<InputSize> tests;  // inputs for noise and variations; as `size` if there are none
+  uint32_t jobs = 1;
+  uint32_t jitter = 0;
+  bool sensitivity = false;
+  uint32_t causes = 0;  // with `size`: suspects of claims that do not come out, if they need at most so many replays
+  bool plan_only = false;
+  bool quiet = false;
+};
+
+// Prints results and complaints itself and returns the exit status. Claims that do not come out are results, no
+// failure.
+int ReproduceCommand(const ReproduceArguments& arguments);
+
+class ReproduceOptions {
+ public:
+  // Adds `reproduce` to the program's command line. The object must outlive the parsing.
+  explicit ReproduceOptions(CLI::App& app);
+  ~ReproduceOptions();
+  ReproduceOptions(const ReproduceOptions&) = delete;
+  ReproduceOptions& operator=(const ReproduceOptions&) = delete;
+
+  // Runs it if it was parsed and puts its exit status into `status`; else false.
+  bool Run(int& status) const;
+
+ private:
+  struct Parsed;
+  std::unique_ptr<Parsed> parsed_;
+};
+
+}  // namespace heddle::tools::reproduce
+
+#endif  // HEDDLE_TOOLS_STUDY_REPRODUCE_REPRODUCE_COMMAND_H_

@@ -1,0 +1,85 @@
+// From the claims of a paper to a sweep: which replays they need.
+#ifndef HEDDLE_TOOLS_STUDY_REPRODUCE_RUN_PLAN_H_
+#define HEDDLE_TOOLS_STUDY_REPRODUCE_RUN_PLAN_H_
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "tools/study/reproduce/claims.h"
+#include "tools/study/sweep/folder.h"
+
+namespace heddle::tools::reproduce {
+
+// Gives the file of a kernel's trace. An error is that kernel's problem and ends nothing.
+using TraceFinder = std::function<absl::StatusOr<std::string>(const claims::v1::Kernel& kernel)>;
+
+struct PlanOptions {
+  std::string folder;  // of the sweep
+  TraceFinder traces;
+  TraceFinder paper_traces;         // with the geometry of papers: of Variation.paper_size
+  uint32_t jitter = 0;              // runs with noise on the memory's latencies, seeds 1 to this; 0 = one without
+  bool sensitivity = false;         // also every variation, with one seed
+  std::set<std::string> suspected;  // claims, by id, that are also run under the variations that they suspect
+  size_t most_replays = SIZE_MAX;   // of a claim and a suspect: those that need more are not run
+};
+
+// One replay: `variation` is 0 for the paper as we read it, else one more than the index in Paper.variation; `seed`
+// counts from 0.
+struct ReplayId {
+  size_t variation = 0;
+  std::string run, kernel;
+  size_t seed = 0;
+  auto operator<=>(const ReplayId&) const = default;
+};
+
+class RunPlan {
+ public:
+  // Errors are those of the claims' file: unknown policies, machines, fields. What goes wrong with one kernel (no
+  // trace, policies that do not go together) is a problem of its replays.
+  static absl::StatusOr<RunPlan> Make(const PaperClaims& claims, const PlanOptions& options);
+
+  // Writes the sweep: points.jsonl and plan.json, as `heddle sweep plan` does. Results that are there stay.
+  absl::Status Write(const std::string& folder) const;
+
+  // The key of the replay's result, or why there is none.
+  absl::StatusOr<std::string> Key(const ReplayId& id) const;
+
+  // Whether the claim was planned under the variation (numbered as in ReplayId), and is then computed from other
+  // replays or kernels than in the paper as we read it.
+  bool Varies(size_t variation, const claims::v1::Claim& claim) const;
+
+  uint64_t points() const { return plan_.points; }
+  size_t seeds() const { return seeds_; }
+  const sweep::Plan& plan() const { return plan_; }
+
+ private:
+  struct Entry {
+    std::string key;
+    std::string problem;  // if there is no key
+  };
+  // Whether anything that these metrics are computed from is other than in the paper as we read it.
+  bool Changes(size_t variation, const claims::v1::Variation& what, const std::set<Need>& needs) const;
+
+  std::map<ReplayId, Entry> entries_;
+  std::set<std::pair<size_t, std::string>> varies_;                    // variation, claim
+  std::map<std::string, std::map<std::string, sweep::Point>> points_;  // by trace, key
+  sweep::Plan plan_;
+  size_t seeds_ = 1;
+
+  friend class PlanMaker;
+};
+
+// The run under a variation: other fields of its machine, other parameters of its policies.
+claims::v1::Run Vary(const claims::v1::Run& run, const claims::v1::Variation& variation);
+
+}  // namespace heddle::tools::reproduce
+
+#endif  // HEDDLE_TOOLS_STUDY_REPRODUCE_RUN_PLAN_H_

@@ -1,0 +1,461 @@
+#include "tools/study/sweep/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "replay/engine/model_version.h"
+#include "replay/machine/machine.h"
+#include "replay/seams/block_dispatcher.h"
+#include "replay/seams/divergence_policy.h"
+#include "replay/seams/fetch_policy.h"
+#include "replay/seams/policy_registry.h"
+#include "replay/seams/warp_scheduler.h"
+#include "tools/console/digest.h"
+#include "tools/console/json.h"
+#include "tools/console/output.h"
+#include "tools/inputs/policies_elsewhere.h"
+#include "tools/inputs/policy_list.h"
+#include "tools/inputs/trace_file.h"
+#include "tools/study/sweep/equal_runs.h"
+#include "tools/study/sweep/unread_fields.h"
+#include "traces/base/sha256.h"
+#include "traces/base/status_macros.h"
+#include "traces/format/container/container_writer.h"
+#include "traces/format/program/kernel_pattern.h"
+
+namespace heddle::tools::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+namespace proto = heddle::sweep::v1;
+
+constexpr std::array<const char*, 4> kKinds = {"divergence", "scheduler", "dispatch", "fetch"};
+
+absl::Status Refuse(const std::string& what) { return absl::InvalidArgumentError(what); }
+
+absl::Status Prefixed(const std::string& prefix, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat(prefix, ": ", status.message()));
+}
+
+std::string FromSpec(const Spec& spec, const std::string& file) { return (fs::path(spec.folder) / file).string(); }
+
+// ----------------------------------------------------------------------------------------------------------- traces
+
+absl::Status AddTraces(const Spec& spec, const std::string& folder, Plan& plan, std::set<std::string>& kernels) {
+  for (const std::string& file : spec.sweep.trace()) {
+    const std::string path = FromSpec(spec, file);
+    const auto reader = OpenTrace(path);
+    if (!reader.ok()) return Prefixed("trace", reader.status());
+    PlannedTrace trace;
+    trace.name = fs::path(file).stem().string();
+    if (const PlannedTrace* other = plan.FindTrace(trace.name); other != nullptr) {
+      return Refuse(absl::StrCat("trace: two traces are called ", trace.name, " (", other->path, " and ", path,
+                                 "): points name traces by their files' names, so these must differ"));
+    }
+    trace.path = PathFrom(folder, path);
+    trace.digest = (*reader)->digest();
+    for (const trace::LaunchView& launch : (*reader)->launches()) {
+      if (!launch.launch.recorded()) continue;
+      trace.thread_instructions += launch.totals.thread_instructions();
+      kernels.insert(launch.program->name());
+    }
+    plan.traces.push_back(std::move(trace));
+  }
+  return absl::OkStatus();
+}
+
+// By expression and trace: whether a kernel of the trace matches.
+using Matches = std::map<std::pair<std::string, std::string>, bool>;
+
+absl::StatusOr<Matches> MatchKernels(const Spec& spec, const Plan& plan) {
+  Matches matches;
+  for (const std::string& expression : spec.sweep.kernels()) {
+    const absl::StatusOr<trace::KernelPattern> pattern = trace::KernelPattern::Parse(expression);
+    if (!pattern.ok()) return Refuse(absl::StrCat("kernels: ", pattern.status().message()));
+    bool any = false;
+    for (const PlannedTrace& trace : plan.traces) {
+      HEDDLE_ASSIGN_OR_RETURN(
+          const auto reader,
+          OpenTrace((fs::path(spec.folder) / spec.sweep.trace(&trace - plan.traces.data())).string()));
+      bool here = false;
+      for (const trace::LaunchView& launch : reader->launches()) {
+        here = here || (launch.launch.recorded() && pattern->Matches(launch.program->name()));
+      }
+      matches[{expression, trace.name}] = here;
+      any = any || here;
+    }
+    if (!any) return Refuse(absl::StrCat("kernels: \"", expression, "\" matches no recorded kernel of any trace"));
+  }
+  return matches;
+}
+
+// --------------------------------------------------------------------------------------------------------- policies
+
+// Whether the parameters of a policy are good; of a policy that is known. `whole` if nothing will be added to them.
+template <typename Registry>
+absl::StatusOr<replay::Parameters> ParametersOf(const std::string& text, bool whole) {
+  const replay::PolicySpec policy = replay::PolicySpec::FromText(text);
+  HEDDLE_ASSIGN_OR_RETURN(const auto entry, Registry::Get().Find("policy", policy.name));
+  return whole ? replay::Parameters::Parse(entry->info, policy.parameters)
+               : replay::Parameters::ParseSome(entry->info, policy.parameters);
+}
+
+// By kKinds.
+constexpr std::array<absl::StatusOr<replay::Parameters> (*)(const std::string&, bool), 4> kParametersOf = {
+    ParametersOf<replay::DivergenceRegistry>, ParametersOf<replay::SchedulerRegistry>,
+    ParametersOf<replay::DispatchRegistry>, ParametersOf<replay::FetchRegistry>};
+
+// The names behind a seam.
+template <typename Registry>
+absl::StatusOr<std::vector<std::string>> PoliciesOf(const std::string& what, const char* kind,
+                                                    const google::protobuf::RepeatedPtrField<std::string>& list,
+                                                    bool swept) {
+  std::vector<std::string> texts;
+  std::set<std::string> canonical;
+  for (const std::string& entry : list) {
+    if (entry == "all") {
+      for (const auto& [name, policy] : Registry::Get().entries()) texts.push_back(name);
+    } else {
+      texts.push_back(entry);
+    }
+  }
+  for (const std::string& text : texts) {
+    const replay::PolicySpec policy = replay::PolicySpec::FromText(text);
+    const auto entry = Registry::Get().Find(kind, policy.name);
+    if (!entry.ok()) {
+      std::string elsewhere = PolicyElsewhere(policy.name);
+      const std::string seam = SeamOf(policy.name);
+      if (elsewhere.empty() && !seam.empty()) elsewhere = absl::StrCat("is for ", seam);
+      if (elsewhere.empty()) return Prefixed(what, entry.status());
+      return Refuse(absl::StrCat(what, ": ", policy.name, " ", elsewhere));
+    }
+    // Ways and entries of a table may be swept together: what they demand of each other is checked by setting.
+    const auto parameters = ParametersOf<Registry>(text, !swept);
+    if (!parameters.ok()) return Prefixed(what, parameters.status());
+    // Entries that differ only in what no rule reads are the same, unless a swept parameter makes a rule read it.
+    std::string meaning = policy.name;
+    for (const replay::ParameterSpec& spec : (*entry)->info.parameters) {
+      if (!swept && !replay::IsRead((*entry)->info, spec, *parameters)) continue;
+      absl::StrAppend(&meaning, ",", spec.name, "=", parameters->values().find(spec.name)->second);
+    }
+    if (!canonical.insert(meaning).second) {
+      return Refuse(absl::StrCat(what, ": ", text, " is the same as another entry of the list"));
+    }
+  }
+  return texts;
+}
+
+using PolicyTexts = std::array<std::vector<std::string>, 4>;  // by kKinds
+
+absl::StatusOr<PolicyTexts> AllPolicies(const proto::Sweep& sweep) {
+  const bool swept = sweep.parameter_size() > 0;
+  HEDDLE_ASSIGN_OR_RETURN(auto divergence, PoliciesOf<replay::DivergenceRegistry>("divergence", "divergence policy",
+                                                                                  sweep.divergence(), swept));
+  HEDDLE_ASSIGN_OR_RETURN(auto scheduler,
+                          PoliciesOf<replay::SchedulerRegistry>("scheduler", "scheduler", sweep.scheduler(), swept));
+  HEDDLE_ASSIGN_OR_RETURN(auto dispatch,
+                          PoliciesOf<replay::DispatchRegistry>("dispatch", "dispatcher", sweep.dispatch(), swept));
+  HEDDLE_ASSIGN_OR_RETURN(auto fetch, PoliciesOf<replay::FetchRegistry>("fetch", "fetch policy", sweep.fetch(), swept));
+  return PolicyTexts{divergence, scheduler, dispatch, fetch};
+}
+
+// The policy with one more parameter.
+std::string WithParameter(const std::string& policy, const std::string& assignment) {
+  return absl::StrCat(policy, policy.find(':') == std::string::npos ? ":" : ",", assignment);
+}
+
+// --------------------------------------------------------------------------------------------------------- machines
+
+// One machine under one row of the design; the policies with the row's parameters.
+struct Setting {
+  PlannedMachine planned;
+  machine::v1::Machine machine;
+  PolicyTexts policies;
+};
+
+absl::StatusOr<Setting> MakeSetting(const Spec& spec, const std::vector<size_t>& row, const std::string& name,
+                                    const machine::v1::Machine& base, const PolicyTexts& policies) {
+  Setting setting{.planned = {}, .machine = base, .policies = policies};
+  setting.planned.name = name;
+  for (size_t i = 0; i < row.size(); ++i) {
+    const SweepParameter& parameter = spec.parameters[i];
+    const ParameterLevel& level = parameter.levels[row[i]];
+    setting.planned.parameters.emplace_back(parameter.name, level.name);
+    for (const std::string& assignment : level.set) {
+      const std::string kind = assignment.substr(0, assignment.find('.'));
+      const auto policy_kind = std::find(kKinds.begin(), kKinds.end(), kind);
+      if (policy_kind != kKinds.end()) {
+        for (std::string& text : setting.policies[policy_kind - kKinds.begin()]) {
+          text = WithParameter(text, assignment.substr(kind.size() + 1));
+        }
+        continue;
+      }
+      if (absl::Status status = replay::Override(setting.machine, assignment); !status.ok()) {
+        return Prefixed(absl::StrCat("parameter ", parameter.name, ", machine ", name), status);
+      }
+      setting.planned.set.push_back(assignment);
+    }
+  }
+  if (absl::Status status = replay::CheckMachine(setting.machine); !status.ok()) {
+    return Prefixed(
+        absl::StrCat("machine ", name, " with ",
+                     absl::StrJoin(setting.planned.parameters, ", ", absl::PairFormatter("=")), " is impossible"),
+        status);
+  }
+  for (size_t kind = 0; kind < kKinds.size(); ++kind) {
+    for (const std::string& text : setting.policies[kind]) {
+      const auto parameters = kParametersOf[kind](text, /*whole=*/true);
+      if (parameters.ok()) continue;
+      return Prefixed(
+          absl::StrCat(kKinds[kind], " with ",
+                       absl::StrJoin(setting.planned.parameters, ", ", absl::PairFormatter("=")), " is impossible"),
+          parameters.status());
+    }
+  }
+  setting.planned.digest = MachineDigest(setting.machine);
+  return setting;
+}
+
+bool IsPolicyField(const std::string& assignment) {
+  const std::string kind = assignment.substr(0, assignment.find('.'));
+  return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
+}
+
+// Checked before anything is expanded, so that the message names the parameter: a policy that lacks it, a value out of
+// its range.
+absl::Status CheckPolicyParameters(const Spec& spec, const PolicyTexts& policies) {
+  for (const SweepParameter& parameter : spec.parameters) {
+    for (const ParameterLevel& level : parameter.levels) {
+      for (const std::string& assignment : level.set) {
+        if (!IsPolicyField(assignment)) continue;
+        const std::string kind = assignment.substr(0, assignment.find('.'));
+        const size_t index = std::find(kKinds.begin(), kKinds.end(), kind) - kKinds.begin();
+        for (const std::string& text : policies[index]) {
+          const auto parameters =
+              kParametersOf[index](WithParameter(text, assignment.substr(kind.size() + 1)), /*whole=*/false);
+          if (!parameters.ok()) return Prefixed(absl::StrCat("parameter ", parameter.name), parameters.status());
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::pair<std::string, machine::v1::Machine>> LoadNamed(const Spec& spec, const std::string& text,
+                                                                       Expansion& expansion) {
+  std::string name = text;
+  std::string where = text;
+  if (text.ends_with(".textproto")) {
+    name = fs::path(text).filename().string();
+    where = FromSpec(spec, text);
+    for (const auto& [other, path] : expansion.machine_files) {
+      if (other == name) return Refuse(absl::StrCat("machine: two files are called ", name));
+    }
+    expansion.machine_files.emplace_back(name, where);
+  }
+  auto machine = replay::LoadMachine(where);
+  if (!machine.ok()) return Prefixed("machine", machine.status());
+  const bool noise = std::ranges::any_of(spec.sweep.seed(), [](uint64_t seed) { return seed != 0; });
+  const bool settable = std::ranges::any_of(spec.parameters, [](const SweepParameter& parameter) {
+    return parameter.name.find("jitter_cycles") != std::string::npos;
+  });
+  if (noise && !settable && machine->memory().hierarchy().jitter_cycles() == 0) {
+    return Refuse(absl::StrCat("seed: machine ", name,
+                               " has no noise on its memory latencies, so seeds change nothing: set ",
+                               "memory.hierarchy.jitter_cycles with a parameter, or leave the seeds out"));
+  }
+  return std::pair{name, *std::move(machine)};
+}
+
+replay::Configuration AsConfiguration(const PlannedMachine::Policies& policies) {
+  replay::Configuration configuration;
+  configuration.divergence = replay::PolicySpec::FromText(policies.divergence);
+  configuration.scheduler = replay::PolicySpec::FromText(policies.scheduler);
+  configuration.dispatch = replay::PolicySpec::FromText(policies.dispatch);
+  configuration.fetch = replay::PolicySpec::FromText(policies.fetch);
+  return configuration;
+}
+
+// "baws_gtx480 core.schedulers=2 under pdom, gto, thread_blocks, fef".
+std::string RunName(const PlannedMachine& machine, const PlannedMachine::Policies& policies) {
+  return absl::StrCat(machine.name, machine.set.empty() ? "" : " ", absl::StrJoin(machine.set, " "), " under ",
+                      policies.divergence, ", ", policies.scheduler, ", ", policies.dispatch, ", ", policies.fetch);
+}
+
+// The combinations of policies that go on the setting's machine; the others are counted by reason.
+absl::Status AddPolicies(Setting& setting, uint64_t points_each, std::map<std::string, uint64_t>& left_out) {
+  const bool fetches = setting.machine.core().front_end() == machine::v1::Core::IBUFFER;
+  for (const std::string& divergence : setting.policies[0]) {
+    for (const std::string& scheduler : setting.policies[1]) {
+      for (const std::string& dispatch : setting.policies[2]) {
+        for (const std::string& fetch : setting.policies[3]) {
+          const replay::Configuration configuration = AsConfiguration({divergence, scheduler, dispatch, fetch, ""});
+          if (const absl::Status goes = replay::Validate(configuration, &setting.machine); !goes.ok()) {
+            left_out[std::string(goes.message())] += points_each;
+            continue;
+          }
+          HEDDLE_ASSIGN_OR_RETURN(auto canonical, CanonicalPolicies(configuration, fetches));
+          setting.planned.policies.push_back({divergence, scheduler, dispatch, fetch, std::move(canonical)});
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Expansion> Expand(const Spec& spec, const std::string& folder) {
+  Expansion expansion;
+  Plan& plan = expansion.plan;
+  plan.name = spec.sweep.name();
+  plan.description = spec.sweep.description();
+  plan.model_version = replay::ModelVersion();
+  plan.libraries = LoadedLibraries(folder);
+  plan.design = proto::Design_Name(spec.sweep.design());
+  plan.settings.max_cycles = spec.sweep.max_cycles();
+  plan.settings.metrics = {spec.sweep.per_instruction(), spec.sweep.bins(), spec.sweep.warp_phases()};
+  for (const SweepParameter& parameter : spec.parameters) {
+    PlannedParameter& planned = plan.parameters.emplace_back();
+    planned.name = parameter.name;
+    for (const ParameterLevel& level : parameter.levels) planned.levels.push_back(level.name);
+  }
+  std::set<std::string> kernels;
+  HEDDLE_RETURN_IF_ERROR(AddTraces(spec, folder, plan, kernels));
+  if (kernels.empty()) return Refuse("trace: none of the traces has a recorded launch");
+  const auto policies = AllPolicies(spec.sweep);
+  if (!policies.ok()) return policies.status();
+  HEDDLE_RETURN_IF_ERROR(CheckPolicyParameters(spec, *policies));
+
+  const uint64_t points_each =
+      static_cast<uint64_t>(spec.sweep.trace_size()) * spec.sweep.kernels_size() * spec.sweep.seed_size();
+  std::map<std::string, uint64_t> left_out;
+  uint64_t points = 0;
+  UnreadFields unread;
+  EqualRuns equal;
+  for (const std::string& text : spec.sweep.machine()) {
+    HEDDLE_ASSIGN_OR_RETURN(const auto named, LoadNamed(spec, text, expansion));
+    const size_t first = expansion.machines.size();
+    for (const std::vector<size_t>& row : spec.rows) {
+      HEDDLE_ASSIGN_OR_RETURN(auto setting, MakeSetting(spec, row, named.first, named.second, *policies));
+      unread.Add(named.first, setting.machine, setting.planned.set);
+      for (const std::string& policy : setting.policies[0])
+        unread.AddPolicy<replay::DivergenceRegistry>("divergence", policy);
+      for (const std::string& policy : setting.policies[1])
+        unread.AddPolicy<replay::SchedulerRegistry>("scheduler", policy);
+      for (const std::string& policy : setting.policies[2])
+        unread.AddPolicy<replay::DispatchRegistry>("dispatch", policy);
+      for (const std::string& policy : setting.policies[3]) unread.AddPolicy<replay::FetchRegistry>("fetch", policy);
+      HEDDLE_RETURN_IF_ERROR(AddPolicies(setting, points_each, left_out));
+      for (const PlannedMachine::Policies& policies : setting.planned.policies) {
+        equal.Add("", RunName(setting.planned, policies), named.second, setting.machine, setting.planned.set,
+                  AsConfiguration(policies));
+      }
+      points += setting.planned.policies.size() * points_each;
+      if (points > kMostPoints) {
+        return Refuse(absl::StrCat("the sweep has more than ", kMostPoints, " points: split it"));
+      }
+      expansion.machines.push_back(std::move(setting.planned));
+      const bool screening =
+          spec.sweep.design() == proto::PLACKETT_BURMAN || spec.sweep.design() == proto::PLACKETT_BURMAN_FOLDOVER;
+      if (screening && expansion.machines.back().policies.size() != expansion.machines[first].policies.size()) {
+        return Refuse(absl::StrCat("design ", plan.design, ": on machine ", named.first,
+                                   " some policies go with some settings of the parameters and not with others (",
+                                   left_out.begin()->first, "), so runs of the design would be missing"));
+      }
+    }
+  }
+  plan.left_out.assign(left_out.begin(), left_out.end());
+  plan.notes = unread.Notes();
+  for (std::string& note : equal.Notes(points_each)) plan.notes.push_back(std::move(note));
+  if (points == 0) return Refuse(absl::StrCat("no combination of the policies goes: ", plan.left_out.front().first));
+  return expansion;
+}
+
+absl::Status ForEachPoint(const Spec& spec, const Expansion& expansion,
+                          const std::function<absl::Status(const Point& point)>& use) {
+  HEDDLE_ASSIGN_OR_RETURN(const auto matches, MatchKernels(spec, expansion.plan));
+  absl::flat_hash_map<std::string, uint64_t> numbers;  // by the key's bytes
+  uint64_t number = 0;
+  Point point;
+  for (const PlannedTrace& trace : expansion.plan.traces) {
+    point.trace = trace.name;
+    for (const std::string& kernels : spec.sweep.kernels()) {
+      if (!matches.at({kernels, trace.name})) continue;
+      point.kernels = kernels;
+      for (const PlannedMachine& machine : expansion.machines) {
+        point.machine = machine.name;
+        point.set = machine.set;
+        point.parameters = machine.parameters;
+        for (const PlannedMachine::Policies& policies : machine.policies) {
+          point.divergence = policies.divergence;
+          point.scheduler = policies.scheduler;
+          point.dispatch = policies.dispatch;
+          point.fetch = policies.fetch;
+          for (const uint64_t seed : spec.sweep.seed()) {
+            point.seed = seed;
+            point.key = KeyOf(trace.digest, kernels, machine.digest, policies.canonical, seed, expansion.plan.settings);
+            const auto [it, added] = numbers.try_emplace(absl::HexStringToBytes(point.key), number);
+            if (!added) {
+              return Refuse(absl::StrCat("points ", it->second, " and ", number, " are the same run (trace ",
+                                         trace.name, ", machine ", machine.name, ", ", policies.divergence, ", ",
+                                         policies.scheduler, "): two settings of the sweep mean the same"));
+            }
+            HEDDLE_RETURN_IF_ERROR(use(point));
+            ++number;
+          }
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Plan> WritePlan(const Spec& spec, const std::string& folder) {
+  HEDDLE_ASSIGN_OR_RETURN(Expansion expansion, Expand(spec, folder));
+  Plan& plan = expansion.plan;
+  const SweepFolder target(folder);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return absl::UnavailableError(absl::StrCat(folder, ": cannot create the folder: ", error.message()));
+
+  HEDDLE_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(target.PointsFile()));
+  Sha256 digest;
+  std::string lines;
+  const auto flush = [&]() -> absl::Status {
+    digest.Update(lines.data(), lines.size());
+    const absl::Status status = file.Write(lines);
+    lines.clear();
+    return status;
+  };
+  absl::Status status = ForEachPoint(spec, expansion, [&](const Point& point) -> absl::Status {
+    absl::StrAppend(&lines, PointLine(point), "\n");
+    ++plan.points;
+    return lines.size() < (1 << 20) ? absl::OkStatus() : flush();
+  });
+  if (status.ok()) status = flush();
+  if (!status.ok()) return status;
+  plan.points_digest = absl::BytesToHexString(digest.Finish());
+
+  for (const auto& [name, path] : expansion.machine_files) {
+    HEDDLE_ASSIGN_OR_RETURN(const std::string text, ReadWholeFile(path));
+    const std::string copy = absl::StrCat(target.MachinesFolder(), "/", name);
+    if (status = WriteDurably(copy, copy + ".tmp", text); !status.ok()) return status;
+  }
+  // Until the plan is there, its digest does not fit the points, and nothing runs.
+  if (status = file.Commit(); !status.ok()) return status;
+  if (status = WriteDurably(target.PlanFile(), target.PlanFile() + ".tmp", PlanJson(plan).dump(1) + "\n");
+      !status.ok()) {
+    return status;
+  }
+  return plan;
+}
+
+}  // namespace heddle::tools::sweep

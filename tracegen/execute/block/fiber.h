@@ -1,0 +1,65 @@
+// Switchable stacks for device threads.
+#ifndef HEDDLE_TRACEGEN_EXECUTE_BLOCK_FIBER_H_
+#define HEDDLE_TRACEGEN_EXECUTE_BLOCK_FIBER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tracegen/instrument/thread_context.h"
+
+namespace heddle::tracegen {
+
+extern "C" {
+// Saves the callee-saved registers and the stack pointer of the caller, and continues where `to` was saved.
+void heddle_switch_stack(void** from, void* to);
+// Calls entry(context, arguments) and remembers in *unwind how to leave it early.
+void heddle_enter_kernel(void (*entry)(ThreadContext*, const void* const*), ThreadContext* context,
+                         const void* const* arguments, void** unwind);
+// Returns from the heddle_enter_kernel call that stored `unwind`, whatever has been called since.
+[[noreturn]] void heddle_leave_kernel(void* unwind);
+}
+
+// A stack with a gap below it, in which nothing is mapped.
+struct Fiber {
+  void* stack_pointer = nullptr;  // while it does not run
+  void* unwind = nullptr;         // for heddle_leave_kernel
+  char* guard = nullptr;          // start of the gap; accesses fault
+  char* top = nullptr;
+};
+
+// Fibers that all run `main(argument)` from the start when they are switched to for the first time after Get; `main`
+// must not return. Stacks are mapped once and reused.
+class FiberPool {
+ public:
+  static constexpr size_t kStackBytes = 256 << 10;
+  static constexpr size_t kGuardBytes = 16 << 10;
+
+  FiberPool(void (*main)(void*), void* argument) : main_(main), argument_(argument) {}
+  ~FiberPool();
+  FiberPool(const FiberPool&) = delete;
+  FiberPool& operator=(const FiberPool&) = delete;
+
+  // A fiber ready to be switched to; null if memory is out.
+  Fiber* Get();
+  // Takes back a fiber that waits inside `main`; it continues there when it is used again.
+  void Put(Fiber* fiber) { free_.push_back(fiber); }
+  // All fibers forget where they were and start afresh: after a run was abandoned.
+  void Reset();
+  // True if the address lies in a guard: a stack overflow.
+  bool InGuard(const void* address) const;
+
+ private:
+  void Prepare(Fiber* fiber, size_t index);
+
+  void (*main_)(void*);
+  void* argument_;
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::vector<Fiber*> free_;
+};
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_EXECUTE_BLOCK_FIBER_H_

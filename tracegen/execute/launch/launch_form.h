@@ -1,0 +1,29 @@
+// A launch as runners of blocks take it.
+#ifndef HEDDLE_TRACEGEN_EXECUTE_LAUNCH_LAUNCH_FORM_H_
+#define HEDDLE_TRACEGEN_EXECUTE_LAUNCH_LAUNCH_FORM_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "tracegen/execute/launch/geometry.h"
+#include "tracegen/instrument/instrument.h"
+
+namespace heddle::tracegen {
+
+// A kernel's host code with the arguments of a launch.
+struct LaunchForm {
+  const InstrumentedKernel* kernel = nullptr;
+  KernelEntry entry = nullptr;
+  std::vector<const void*> arguments;
+};
+
+// Blocks [first, end) of a launch, recorded or not.
+struct BlockStretch {
+  uint64_t first = 0;
+  uint64_t end = 0;
+  bool record = false;
+};
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_EXECUTE_LAUNCH_LAUNCH_FORM_H_

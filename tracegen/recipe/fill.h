@@ -1,0 +1,29 @@
+// Contents of buffers, made reproducibly: the same on every host and in every version.
+#ifndef HEDDLE_TRACEGEN_RECIPE_FILL_H_
+#define HEDDLE_TRACEGEN_RECIPE_FILL_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/recipe.pb.h"
+#include "tracegen/recipe/recipe_file.h"
+
+namespace heddle::tracegen {
+
+// Bytes of one element; 0 for an unknown type.
+uint64_t ScalarBytes(recipe::v1::ScalarType type);
+bool IsFloating(recipe::v1::ScalarType type);
+
+// The bytes of `count` elements. Files are read relative to the recipe. Errors: values that the type cannot hold, a
+// file of another length, parameters that make no sense; each says what to change. CancelledError: a signal came.
+absl::StatusOr<std::string> MakeContents(const recipe::v1::Fill& fill, recipe::v1::ScalarType type, uint64_t count,
+                                         const RecipeFile& recipe);
+
+// Element `index` of `bytes` as a double (64-bit integers lose low bits).
+double ReadScalar(const void* bytes, recipe::v1::ScalarType type, uint64_t index);
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_RECIPE_FILL_H_

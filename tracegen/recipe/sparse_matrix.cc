@@ -1,0 +1,113 @@
+#include "tracegen/recipe/sparse_matrix.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "sleef.h"
+#include "traces/base/random.h"
+
+namespace heddle::tracegen {
+namespace {
+
+void Shuffle(std::vector<uint64_t>& values, Random& random) {
+  for (uint64_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.Below(i)]);
+}
+
+// Lengths that add up to exactly `total`.
+std::vector<uint64_t> RowLengths(uint64_t rows, uint64_t total, uint64_t limit, double skew, Random& random) {
+  std::vector<uint64_t> lengths(rows, 0);
+  if (skew <= 0) {
+    for (uint64_t i = 0; i < rows; ++i) lengths[i] = total / rows + (i < total % rows ? 1 : 0);
+    Shuffle(lengths, random);
+    return lengths;
+  }
+  std::vector<double> weights(rows);
+  for (uint64_t i = 0; i < rows; ++i) weights[i] = Sleef_cinz_powd1_u10purec(static_cast<double>(i + 1), -skew);
+  // The factor for which the clipped lengths add up to the total, by bisection.
+  double low = 0;
+  double high = static_cast<double>(limit) / weights.back();
+  auto sum = [&](double factor) {
+    double all = 0;
+    for (double weight : weights) all += std::min(static_cast<double>(limit), factor * weight);
+    return all;
+  };
+  for (int step = 0; step < 200; ++step) {
+    double middle = (low + high) / 2;
+    (sum(middle) < static_cast<double>(total) ? low : high) = middle;
+  }
+  uint64_t used = 0;
+  for (uint64_t i = 0; i < rows; ++i) {
+    lengths[i] = std::min(limit, static_cast<uint64_t>(low * weights[i]));
+    used += lengths[i];
+  }
+  // What rounding down has left over goes to the shorter rows, evenly.
+  for (uint64_t i = rows; used < total;) {
+    i = i == 0 ? rows - 1 : i - 1;
+    if (lengths[i] < limit) {
+      ++lengths[i];
+      ++used;
+    }
+  }
+  for (uint64_t i = 0; used > total; i = (i + 1) % rows) {
+    if (lengths[i] > 0) {
+      --lengths[i];
+      --used;
+    }
+  }
+  Shuffle(lengths, random);
+  return lengths;
+}
+
+void PickColumns(uint64_t length, uint64_t columns, Random& random, std::vector<uint64_t>& out) {
+  size_t first = out.size();
+  if (length * 4 > columns) {
+    // Dense rows: take each column with the probability that leaves the right number (Knuth, Algorithm 3.4.2 S).
+    uint64_t wanted = length;
+    for (uint64_t c = 0; c < columns && wanted > 0; ++c) {
+      if (random.Below(columns - c) < wanted) {
+        out.push_back(c);
+        --wanted;
+      }
+    }
+    return;
+  }
+  while (out.size() - first < length) {
+    for (uint64_t missing = length - (out.size() - first); missing > 0; --missing) out.push_back(random.Below(columns));
+    auto begin = out.begin() + static_cast<ptrdiff_t>(first);
+    std::sort(begin, out.end());
+    out.erase(std::unique(begin, out.end()), out.end());
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<SparseMatrix> MakeSparseMatrix(const recipe::v1::Fill::Csr& shape) {
+  uint64_t rows = shape.rows();
+  uint64_t columns = shape.columns() == 0 ? rows : shape.columns();
+  uint64_t limit = shape.max_degree() == 0 ? columns : std::min(shape.max_degree(), columns);
+  if (rows == 0) return absl::InvalidArgumentError("csr: rows must be above 0");
+  if (!(shape.mean_degree() >= 0) || shape.mean_degree() > static_cast<double>(limit)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("csr: mean_degree ", shape.mean_degree(), " must be between 0 and the largest degree, ", limit));
+  }
+  if (!(shape.skew() >= 0)) return absl::InvalidArgumentError("csr: skew must not be negative");
+  double elements = static_cast<double>(rows) * shape.mean_degree();
+  if (elements > 4e9) return absl::InvalidArgumentError("csr: more than 4e9 elements");
+  uint64_t total = static_cast<uint64_t>(elements + 0.5);
+  Random random(shape.seed());
+  std::vector<uint64_t> lengths = RowLengths(rows, std::min(total, rows * limit), limit, shape.skew(), random);
+  SparseMatrix matrix;
+  matrix.row_pointers.reserve(rows + 1);
+  matrix.row_pointers.push_back(0);
+  matrix.column_indices.reserve(total);
+  for (uint64_t length : lengths) {
+    PickColumns(length, columns, random, matrix.column_indices);
+    matrix.row_pointers.push_back(matrix.column_indices.size());
+  }
+  return matrix;
+}
+
+}  // namespace heddle::tracegen
