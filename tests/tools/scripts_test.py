@@ -12,7 +12,7 @@ def run(script, *arguments):
 
 class Scripts(CommandTest):
     def test_help_and_wrong_usage(self):
-        for script in ("tools/install-packages", "tools/quickstart", "tools/check", "tools/tidy"):
+        for script in ("tools/install-packages", "tools/quickstart", "tools/check", "tools/tidy", "tools/package"):
             done = run(script, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""), script)
             self.assertIn(script, done.stdout)
@@ -21,7 +21,7 @@ class Scripts(CommandTest):
             self.assertIn("--no-such-option", done.stderr)
 
     def test_every_package_is_explained_and_every_explained_package_is_listed(self):
-        groups = ("build", "capture", "report", "checks", "lint", "cluster")
+        groups = ("build", "capture", "report", "checks", "lint", "cluster", "package")
         listed = set(run("tools/install-packages", "--print", *groups).stdout.split())
         text = (SOURCE / "docs" / "reference" / "dependencies.md").read_text()
         explained = set(re.findall(r"^\| `([a-z0-9.+-]+)`", text, flags=re.MULTILINE))
