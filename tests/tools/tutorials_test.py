@@ -2,12 +2,13 @@
 
 In docs/tutorial/*.md,
 * a code block with a title (```cpp title="stay.cc") is a file, which is written as it is shown;
-* a block ```console holds commands, each behind "$ " (a line that ends in a backslash goes on in the next one), and what
-  each of them prints on standard output and standard error. "..." stands for any text within a line, and, alone on a
-  line, for any number of lines. A command with nothing below it may print what it likes;
+* a block ```console holds commands, each behind "$ ", and what each of them prints on standard output and standard error. A
+  command that ends in a backslash goes on in the next line. "..." stands for any text within a line, and, alone on a line,
+  for any number of lines. A command with nothing below it may print what it likes;
 * a block ```bash or ```text is for reading: nothing is done with it.
 
-Each page runs in an empty folder of its own, each command in a shell of its own, with what the page's first section sets.
+Each page runs in an empty folder of its own, each command in a shell of its own, with what the page's first section
+sets.
 """
 import os
 import pathlib
@@ -41,8 +42,9 @@ def commands_of(block):
 
 def pattern_of(expected):
     """A regular expression for the output that these lines show."""
-    parts = [r"(?:.*\n)*?" if line == "..." else ".*".join(map(re.escape, line.split("..."))) + "\n" for line in expected]
-    return re.compile("".join(parts))
+    def of_line(line):
+        return r"(?:.*\n)*?" if line == "..." else ".*".join(map(re.escape, line.split("..."))) + "\n"
+    return re.compile("".join(map(of_line, expected)))
 
 
 class Tutorials(CommandTest):
@@ -54,8 +56,9 @@ class Tutorials(CommandTest):
         self.work = self.folder / "work"
         self.work.mkdir()
         path = [str(pathlib.Path(HEDDLE).parent), str(programs), os.environ["PATH"]]
-        self.environment = {**os.environ, "PATH": ":".join(path), "HEDDLE_SOURCE": str(SOURCE), "HEDDLE_BUILD": str(BUILD)}
-        del self.environment["HEDDLE_CAPTURE"]  # for programs that run, it is the device that records them
+        self.environment = {**os.environ, "PATH": ":".join(path), "HEDDLE_SOURCE": str(SOURCE),
+                            "HEDDLE_BUILD": str(BUILD)}
+        self.environment.pop("HEDDLE_CAPTURE")  # programs that run take it for settings of the device that records them
 
     def run_as_written(self, command, expected):
         self.assertNotRegex(command, r"^(cd|export) ", "each command runs in a shell of its own")
@@ -83,7 +86,7 @@ class Tutorials(CommandTest):
                     self.run_as_written(command, expected)
                     ran += 1
             else:
-                self.assertIn(language, ("bash", "text"), "a code block that is no file, no command and not for reading")
+                self.assertIn(language, ("bash", "text"), "a code block that is none of the three kinds")
         self.assertGreater(ran, 0, f"{page.name} has no command")
 
 
