@@ -12,7 +12,7 @@
 // xz takes minutes for more; --no-text leaves the first of the two out. The static program, which every format needs
 // once, is not counted. The last column is the size over that of the smaller one of the two. The last line counts the
 // files as they are. Exits with 1 if one of the two is smaller. With --markdown, rows as
-// docs/explanation/performance.md has them.
+// docs/lab/2026-11-23-trace-size.md has them.
 #include <unistd.h>
 #include <zstd.h>
 
