@@ -8,6 +8,7 @@ import unittest
 
 SOURCE = pathlib.Path(os.environ.get("HEDDLE_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(SOURCE / "tools" / "site"))
+import built_site  # pylint: disable=wrong-import-position
 import markdown_text  # pylint: disable=wrong-import-position
 
 
@@ -60,6 +61,26 @@ class Links(unittest.TestCase):
         text = "# A b\n\n[x](y.md \"t\") `[z](y.md)` ![p](y.md)\n\n## A b ##\n"
         self.assertEqual(markdown_text.rewritten(text, str.upper), text.replace("(y.md \"", "(Y.MD \"").replace("![p](y.md)", "![p](Y.MD)"))
         self.assertEqual(markdown_text.with_anchors("# A b\n\n## A b ##\ntext\n"), "# A b {#a-b}\n\n## A b {#a-b-1}\ntext\n")
+
+
+class BuiltSite(unittest.TestCase):
+    def faults(self, files):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in files.items():
+                file = pathlib.Path(folder) / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+            return built_site.faults(pathlib.Path(folder))
+
+    def test_links_within_and_addresses_that_are_only_linked(self):
+        self.assertEqual(self.faults({"index.html": '<a href="a/b.html#x">b</a> <a href="#here" id="here"></a> <a href="https://example.org">e</a>',
+                                      "a/b.html": '<p id="x"></p><a href="../a/">a</a><img src="../p.svg">', "a/index.html": "", "p.svg": ""}), [])
+
+    def test_dead_links_and_loads_from_elsewhere(self):
+        faults = self.faults({"index.html": '<a href="no.html"></a><a href="#no"></a><script src="https://example.org/x.js"></script>'
+                                            '<link rel="stylesheet" href="//example.org/x.css"><pre class="mermaid"></pre>',
+                              "a.css": "@font-face{src:url(https://example.org/font)}"})
+        self.assertEqual(len(faults), 6, faults)
 
 
 if __name__ == "__main__":
