@@ -21,7 +21,7 @@ class Scripts(CommandTest):
             self.assertIn("--no-such-option", done.stderr)
 
     def test_every_package_is_explained_and_every_explained_package_is_listed(self):
-        groups = ("build", "capture", "report", "checks", "lint", "cluster", "package")
+        groups = ("build", "capture", "report", "checks", "site", "lint", "cluster", "package")
         listed = set(run("tools/install-packages", "--print", *groups).stdout.split())
         text = (SOURCE / "docs" / "reference" / "dependencies.md").read_text()
         explained = set(re.findall(r"^\| `([a-z0-9.+-]+)`", text, flags=re.MULTILINE))
