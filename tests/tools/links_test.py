@@ -57,6 +57,10 @@ class Links(unittest.TestCase):
         files = {"docs/here.md": "", "x.cc": "// docs/here.md, docs/gone.md\n", "CHANGELOG.md": "docs/gone.md", "y.cc": "mydocs/gone.md"}
         self.assertEqual(self.faults(files), ["x.cc:1: names docs/gone.md, which is not there"])
 
+    def test_the_index_leads_to_every_document(self):
+        files = {"docs/README.md": "[a](a.md)", "docs/a.md": "[folder](more)", "docs/more/README.md": "", "docs/lost.md": "", "other.md": ""}
+        self.assertEqual([fault.split(":")[0] for fault in self.faults(files)], ["docs/lost.md"])
+
     def test_texts_can_be_rewritten(self):
         text = "# A b\n\n[x](y.md \"t\") `[z](y.md)` ![p](y.md)\n\n## A b ##\n"
         self.assertEqual(markdown_text.rewritten(text, str.upper), text.replace("(y.md \"", "(Y.MD \"").replace("![p](y.md)", "![p](Y.MD)"))

@@ -3,6 +3,7 @@ import command_pages
 import field_pages
 import machine_pages
 import policy_pages
+import script_pages
 
 # Name without .md -> title. docs/reference/README.md has a section with the name of each: links lead there in the repository,
 # and to the page itself in the site.
@@ -15,7 +16,8 @@ PAGES = {"commands": "Commands and options",
          "machines": "Machines and presets",
          "machine-fields": "Fields of a machine",
          "recipes": "Fields of a recipe",
-         "sweeps": "Fields of a sweep"}
+         "sweeps": "Fields of a sweep",
+         "scripts": "Scripts of the source tree"}
 
 
 def pages(root, heddle):
@@ -30,5 +32,6 @@ def pages(root, heddle):
              "machines": machine_pages.machines(root, heddle),
              "machine-fields": fields.machine_fields(),
              "recipes": fields.recipes(),
-             "sweeps": fields.sweeps()}
+             "sweeps": fields.sweeps(),
+             "scripts": script_pages.scripts(root)}
     return {f"{name}.md": texts[name] for name in PAGES}
