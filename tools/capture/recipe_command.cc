@@ -17,7 +17,7 @@
 #include "tools/capture/not_a_recipe.h"
 #include "tools/console/option_checks.h"
 #include "tools/console/usage_errors.h"
-#include "tracegen/execute/block/block_runner.h"
+#include "tracegen/execute/block/fault_handler.h"
 #include "tracegen/recipe/recipe_run.h"
 #include "traces/base/link_target.h"
 

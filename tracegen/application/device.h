@@ -12,7 +12,6 @@
 #include "absl/status/statusor.h"
 #include "tracegen/application/loaded_module.h"
 #include "tracegen/application/recording.h"
-#include "tracegen/execute/block/block_runner.h"
 #include "tracegen/execute/memory/device_heap.h"
 #include "tracegen/execute/memory/device_memory.h"
 #include "tracegen/execute/parallel/launch_runner.h"

@@ -20,7 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tracegen/application/device.h"
-#include "tracegen/execute/block/block_runner.h"
+#include "tracegen/execute/block/fault_handler.h"
 #include "tracegen/runtime/protocol/messages.h"
 #include "traces/base/status_macros.h"
 

@@ -64,7 +64,7 @@ struct ThreadContext {
   // dimensions, [3] to [5] the global offset.
   uint32_t environment[8] = {};
   uint64_t clock = 0;      // what clock() shows: advances by a fixed step per reading, as no time is known
-  void* runner = nullptr;  // the BlockRunner
+  void* runner = nullptr;  // where functions of the runtime find what runs the thread
   // Of the last access to a texture or surface: operands in the order of the instruction (32-bit numbers or bits), then
   // its results; and the address of its texel.
   uint64_t image_values[16] = {};

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "sleef.h"
-#include "tracegen/execute/block/block_runner.h"
+#include "tracegen/execute/block/fault_handler.h"
 #include "tracegen/recipe/sparse_matrix.h"
 #include "traces/base/random.h"
 #include "traces/base/status_macros.h"

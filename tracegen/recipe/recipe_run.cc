@@ -13,7 +13,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "tracegen/execute/block/block_runner.h"
+#include "tracegen/execute/block/fault_handler.h"
 #include "tracegen/execute/checks/certify.h"
 #include "tracegen/execute/checks/launch_validity.h"
 #include "tracegen/execute/code/jit.h"

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstddef>
 
-#include "tracegen/execute/block/block_runner.h"
 #include "tracegen/instrument/thread_context.h"
 
 namespace heddle::tracegen {

@@ -40,6 +40,10 @@ class FaultHandler {
   struct sigaction old_[std::size(kSignals)] = {};
 };
 
+// Asks the running capture to stop at the next opportunity; safe in a signal handler.
+void RequestInterrupt();
+bool InterruptRequested();
+
 }  // namespace heddle::tracegen
 
 #endif  // HEDDLE_TRACEGEN_EXECUTE_BLOCK_FAULT_HANDLER_H_

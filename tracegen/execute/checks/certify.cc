@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "tracegen/execute/block/block_runner.h"
 #include "tracegen/execute/block/record_log.h"
 #include "tracegen/execute/checks/block_store.h"
 #include "tracegen/execute/checks/global_races.h"
@@ -135,7 +136,7 @@ class Certifier {
     options.whole_block_entries = kWholeBlockEntries;
     BlockRunner runner(std::move(options));
     runner.SetObserver(&observer);
-    absl::Status status = runner.Run(launch_.kernel, launch_.entry, launch_.arguments, launch_.geometry, nullptr);
+    absl::Status status = runner.Run({&launch_.kernel, launch_.entry, launch_.arguments}, launch_.geometry, nullptr);
     *instructions = runner.instructions();
     return status;
   }

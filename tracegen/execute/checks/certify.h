@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "proto/trace.pb.h"
-#include "tracegen/execute/block/block_runner.h"
+#include "tracegen/execute/launch/geometry.h"
 #include "tracegen/execute/memory/device_heap.h"
 #include "tracegen/execute/memory/device_memory.h"
 #include "traces/format/program/program.h"

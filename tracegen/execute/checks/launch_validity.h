@@ -11,10 +11,12 @@
 
 #include "absl/status/status.h"
 #include "proto/trace.pb.h"
-#include "tracegen/execute/block/block_runner.h"
+#include "tracegen/execute/block/block_observer.h"
 #include "tracegen/execute/checks/outside_reads.h"
 #include "tracegen/execute/checks/shared_check.h"
 #include "tracegen/execute/checks/warp_wait_check.h"
+#include "tracegen/execute/launch/geometry.h"
+#include "tracegen/instrument/instrument.h"
 
 namespace heddle::tracegen {
 

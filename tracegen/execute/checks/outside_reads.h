@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "proto/trace.pb.h"
-#include "tracegen/execute/block/block_runner.h"
+#include "tracegen/execute/block/block_observer.h"
 #include "tracegen/execute/memory/bounds_check.h"
 #include "traces/format/chunk/walk.h"
 #include "traces/format/program/program.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "tracegen/execute/block/block_runner.h"
+#include "tracegen/execute/block/block_observer.h"
 #include "tracegen/instrument/thread_context.h"
 #include "traces/format/chunk/walk.h"
 #include "traces/format/program/program.h"

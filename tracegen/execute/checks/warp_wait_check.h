@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "proto/trace.pb.h"
-#include "tracegen/execute/block/block_runner.h"
+#include "tracegen/execute/block/block_observer.h"
 #include "tracegen/instrument/thread_context.h"
 #include "traces/format/chunk/walk.h"
 #include "traces/format/program/program.h"

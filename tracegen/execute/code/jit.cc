@@ -9,6 +9,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "tracegen/execute/code/math_library.h"
+#include "tracegen/execute/code/runtime_functions.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/program/kernel_name.h"
 

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "tracegen/execute/block/block_runner.h"
+#include "tracegen/execute/launch/geometry.h"
 #include "tracegen/instrument/instrument.h"
 
 namespace heddle::tracegen {

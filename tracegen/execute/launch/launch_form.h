@@ -10,11 +10,20 @@
 
 namespace heddle::tracegen {
 
+// A kernel's host code, and where its arguments are. Refers to what its owner keeps while the launch runs.
+struct KernelCall {
+  const InstrumentedKernel* kernel = nullptr;
+  KernelEntry entry = nullptr;
+  const void* const* arguments = nullptr;  // one pointer per parameter
+};
+
 // A kernel's host code with the arguments of a launch.
 struct LaunchForm {
   const InstrumentedKernel* kernel = nullptr;
   KernelEntry entry = nullptr;
   std::vector<const void*> arguments;
+
+  KernelCall Call() const { return {kernel, entry, arguments.data()}; }
 };
 
 // Blocks [first, end) of a launch, recorded or not.

@@ -34,8 +34,7 @@ absl::Status LaunchRunner::Run(const LaunchForm* recorded, const LaunchForm* nat
       part.end_block = stretch.end;
       const bool may_spread = parallel_ != nullptr && stretch.record && writer != nullptr && program != nullptr;
       absl::Status status = may_spread ? parallel_->Run(*single_, form, part, *program, *writer)
-                                       : single_->Run(*form.kernel, form.entry, form.arguments.data(), part,
-                                                      stretch.record ? writer : nullptr);
+                                       : single_->Run(form.Call(), part, stretch.record ? writer : nullptr);
       if (!status.ok()) return status;
     }
   }

@@ -51,7 +51,7 @@ class ParallelBlocks::Launch {
         end_(geometry.end_block == 0 ? geometry.blocks() : geometry.end_block) {}
 
   absl::Status Run(const trace::v1::KernelProgram& program) {
-    runner_.BeginLaunch(*form_.kernel, form_.entry, form_.arguments.data(), geometry_, &sink_);
+    runner_.BeginLaunch(form_.Call(), geometry_, &sink_);
     absl::Status status = RunUntilItPays();
     if (status.ok() && at_ < end_) status = Spread(program);
     if (status.ok()) runner_.EndLaunch();

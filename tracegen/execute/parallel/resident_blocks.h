@@ -3,10 +3,7 @@
 #define HEDDLE_TRACEGEN_EXECUTE_PARALLEL_RESIDENT_BLOCKS_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,19 +11,20 @@
 #include "absl/status/status.h"
 #include "tracegen/execute/block/block_runner.h"
 #include "tracegen/execute/launch/launch_form.h"
-#include "traces/format/program/program.h"
-#include "traces/format/write/part_encoder.h"
+#include "tracegen/execute/launch/warnings.h"
+#include "tracegen/execute/parallel/in_order_writer.h"
+#include "tracegen/execute/threads/wait_marks.h"
+#include "traces/format/write/writer.h"
 
 namespace heddle::tracegen {
 
 // Blocks begin in ascending order as soon as one of N places is free. They take turns: a thread runs at most
 // kTurnInstructions before it gives way at a loop, a block until each of its threads had so much, or until all of them
 // wait. The order follows from the program alone. Memory: the stacks of the threads that are live, the record of one
-// part per live block, and of blocks that have ended before earlier ones what kMaxKeptBytes allows, the rest encoded.
+// part per live block, and of blocks that have ended before earlier ones what InOrderWriter keeps.
 class ResidentBlocks {
  public:
   static constexpr uint64_t kTurnInstructions = 1024;
-  static constexpr uint64_t kMaxKeptBytes = 128 << 20;
 
   // options.resident_blocks: N.
   explicit ResidentBlocks(RunnerOptions options);
@@ -42,7 +40,7 @@ class ResidentBlocks {
   void SetHeap(DeviceHeap* heap);
   WaitMarks& waits() { return waits_; }
   uint64_t instructions() const { return instructions_; }
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  const std::vector<std::string>& warnings() const { return warnings_.all(); }
 
  private:
   class Sink;
@@ -51,39 +49,23 @@ class ResidentBlocks {
     std::unique_ptr<Sink> sink;
     bool live = false;
     bool record = false;
+    uint64_t block = 0;
     const LaunchForm* form = nullptr;  // that the runner has begun
     uint64_t idle_in = 0;              // epoch in which none of its threads can go on
     std::vector<char> shared;          // while another slot uses the window
   };
-  // A block that has records which cannot be written yet: earlier blocks are not complete.
-  struct Kept {
-    std::vector<trace::v1::BlockChunk> chunks;
-    std::vector<uint64_t> addresses;
-    std::vector<uint8_t> decisions;
-    std::vector<trace::ThreadRecord> threads;  // into the two, if the block is whole
-    uint64_t instructions = 0;
-    bool complete = false;
-  };
-
   absl::Status RunAll(const LaunchForm* recorded, const LaunchForm* native, std::span<const BlockStretch> stretches);
   void Begin(Slot& slot, const LaunchForm& form, bool record, uint64_t block);
   // One turn; `progressed` unless nothing could be done.
   absl::Status Turn(Slot& slot, bool* progressed);
   void Activate(Slot& slot);
   absl::Status Deadlock();
-  void TakeWarnings(Slot& slot);
   void Reset();
-
-  absl::Status AddBlock(uint64_t block, std::span<const trace::ThreadRecord> threads, uint64_t instructions);
-  absl::Status AddChunk(uint64_t block, trace::v1::BlockChunk chunk);
-  absl::StatusOr<const trace::Program*> Program();
-  // Writes what no longer has to wait for earlier blocks.
-  absl::Status Flush();
 
   RunnerOptions options_;
   std::vector<Slot> slots_;
   WaitMarks waits_;
-  std::vector<std::string> warnings_;
+  Warnings warnings_;
   std::vector<trace::v1::Allocation> allocations_;
   uint64_t instructions_ = 0;
 
@@ -92,13 +74,7 @@ class ResidentBlocks {
   uint32_t live_blocks_ = 0;
   uint64_t clock_ = 0;
   Slot* active_ = nullptr;  // whose shared memory is in the window
-  trace::TraceWriter* writer_ = nullptr;
-  const trace::v1::KernelProgram* program_proto_ = nullptr;
-  std::optional<trace::Program> program_;
-  trace::EncoderMemory encoder_memory_;
-  std::set<uint64_t> unwritten_;  // recorded blocks that have begun
-  std::map<uint64_t, Kept> kept_;
-  uint64_t kept_bytes_ = 0;
+  InOrderWriter writer_;
 };
 
 }  // namespace heddle::tracegen

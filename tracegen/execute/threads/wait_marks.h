@@ -1,6 +1,6 @@
 // Who waited for whose change of memory, while the blocks of a launch ran.
-#ifndef HEDDLE_TRACEGEN_EXECUTE_BLOCK_WAIT_MARKS_H_
-#define HEDDLE_TRACEGEN_EXECUTE_BLOCK_WAIT_MARKS_H_
+#ifndef HEDDLE_TRACEGEN_EXECUTE_THREADS_WAIT_MARKS_H_
+#define HEDDLE_TRACEGEN_EXECUTE_THREADS_WAIT_MARKS_H_
 
 #include <cstdint>
 #include <vector>
@@ -73,4 +73,4 @@ class WaitMarks {
 
 }  // namespace heddle::tracegen
 
-#endif  // HEDDLE_TRACEGEN_EXECUTE_BLOCK_WAIT_MARKS_H_
+#endif  // HEDDLE_TRACEGEN_EXECUTE_THREADS_WAIT_MARKS_H_

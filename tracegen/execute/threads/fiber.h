@@ -1,6 +1,6 @@
 // Switchable stacks for device threads.
-#ifndef HEDDLE_TRACEGEN_EXECUTE_BLOCK_FIBER_H_
-#define HEDDLE_TRACEGEN_EXECUTE_BLOCK_FIBER_H_
+#ifndef HEDDLE_TRACEGEN_EXECUTE_THREADS_FIBER_H_
+#define HEDDLE_TRACEGEN_EXECUTE_THREADS_FIBER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -60,6 +60,53 @@ class FiberPool {
   std::vector<Fiber*> free_;
 };
 
+// Which fiber of a pool runs, and the change from one to the next. The stack on which Launch is called is the launching
+// one; it goes on when a fiber switches to null.
+class FiberSwitch {
+ public:
+  FiberSwitch(void (*main)(void*), void* argument) : pool_(main, argument) {}
+
+  FiberPool& pool() { return pool_; }
+  const FiberPool& pool() const { return pool_; }
+  Fiber* running() const { return running_; }
+  // Threads that wait on a stack (Suspend).
+  uint32_t suspended() const { return suspended_; }
+  // A block begins: nothing waits on any stack.
+  void BeginBlock() { suspended_ = 0; }
+
+  // From the launching stack: lets `first` run. Returns when a fiber switches to null, or the run is abandoned.
+  void Launch(Fiber* first) {
+    running_ = first;
+    heddle_switch_stack(&launcher_, first->stack_pointer);
+  }
+  // From a fiber: lets `next` run, or the launching stack if it is null. Returns when somebody switches back.
+  void SwitchTo(Fiber* next) {
+    Fiber* const self = running_;
+    if (next == self) return;
+    if (next != nullptr) running_ = next;
+    heddle_switch_stack(&self->stack_pointer, next != nullptr ? next->stack_pointer : launcher_);
+    running_ = self;
+  }
+  // The same for a thread that waits on its stack meanwhile.
+  void Suspend(Fiber* next) {
+    ++suspended_;
+    SwitchTo(next);
+    --suspended_;
+  }
+  // From a fiber, which is not used again before FiberPool::Reset: back to the launching stack for good.
+  [[noreturn]] void Abandon() {
+    void* abandoned;
+    heddle_switch_stack(&abandoned, launcher_);
+    __builtin_unreachable();
+  }
+
+ private:
+  FiberPool pool_;
+  Fiber* running_ = nullptr;
+  void* launcher_ = nullptr;  // stack pointer of Launch while fibers run
+  uint32_t suspended_ = 0;
+};
+
 }  // namespace heddle::tracegen
 
-#endif  // HEDDLE_TRACEGEN_EXECUTE_BLOCK_FIBER_H_
+#endif  // HEDDLE_TRACEGEN_EXECUTE_THREADS_FIBER_H_

@@ -1,4 +1,4 @@
-#include "tracegen/execute/block/wait_marks.h"
+#include "tracegen/execute/threads/wait_marks.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "tracegen/execute/block/fiber.h"
+#include "tracegen/execute/threads/fiber.h"
 
 #include <sys/mman.h>
 

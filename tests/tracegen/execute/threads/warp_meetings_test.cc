@@ -1,0 +1,99 @@
+// Who of a warp waits for whom.
+#include "tracegen/execute/threads/warp_meetings.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/tracegen/execute/threads/scheduler_fixture.h"
+
+namespace heddle::tracegen {
+namespace {
+
+class Meetings : public SchedulerTest {
+ protected:
+  void Begin(uint32_t threads) {
+    BeginBlock(threads);
+    warps_.BeginLaunch();
+    warps_.BeginBlock();
+  }
+  // The thread comes to a ballot for `mask`, or to one without a mask at a place in the source, and brings its number.
+  bool Ballot(uint32_t thread, uint32_t mask) {
+    threads_.SetRunning(thread);
+    return warps_.Arrive({WarpOperation::kBallot, 1, mask, false}, {thread, 0, 0});
+  }
+  bool Converge(uint32_t thread, uint32_t site) {
+    threads_.SetRunning(thread);
+    return warps_.Arrive({WarpOperation::kActiveMask, site, 0, true}, {thread, 0, 0});
+  }
+  void Exit(uint32_t thread) {
+    threads_.SetRunning(thread);
+    threads_.ExitRunning();
+    warps_.Exit(thread);
+    warps_.Check(thread);
+  }
+
+  WarpMeetings warps_{threads_};
+};
+
+TEST_F(Meetings, TheLastLaneOfTheMaskLetsTheOthersGoOn) {
+  Begin(64);
+  EXPECT_FALSE(Ballot(33, 0b111));
+  EXPECT_EQ(threads_[33].state, ThreadState::kAtWarpOperation);
+  EXPECT_FALSE(Ballot(34, 0b111));
+  EXPECT_FALSE(Ballot(0, 0b111));  // of another warp
+  EXPECT_TRUE(Ballot(32, 0b111));
+  EXPECT_EQ(threads_[32].state, ThreadState::kRunning);
+  EXPECT_EQ(TakeReady(), (std::vector<uint32_t>{33, 34}));
+  for (const uint32_t t : {32, 33, 34}) EXPECT_EQ(threads_[t].result, 0b111u) << t;
+}
+
+TEST_F(Meetings, LanesWithOtherMasksDoNotMeet) {
+  Begin(32);
+  EXPECT_FALSE(Ballot(0, 0b11));
+  EXPECT_FALSE(Ballot(1, 0b111));
+  EXPECT_FALSE(Ballot(2, 0b111));
+  EXPECT_TRUE(TakeReady().empty());
+  EXPECT_EQ(warps_.Describe(1, "k.cu:3"), "the vote (mask 0x7) at k.cu:3");
+}
+
+TEST_F(Meetings, ExitedLanesAreNotWaitedFor) {
+  Begin(2);  // fewer threads than lanes
+  EXPECT_FALSE(Ballot(0, ~0u));
+  Exit(1);
+  EXPECT_EQ(TakeReady(), (std::vector<uint32_t>{0}));
+  EXPECT_EQ(threads_[0].result, 0u);  // the mask of those that bring a number other than 0
+}
+
+TEST_F(Meetings, ConvergedOperationsWaitUntilTheWarpCannotMove) {
+  Begin(4);
+  EXPECT_FALSE(Converge(0, 7));
+  EXPECT_FALSE(Converge(1, 8));
+  EXPECT_FALSE(Converge(2, 7));
+  EXPECT_TRUE(threads_.ready().empty());
+  threads_.SetRunning(3).state = ThreadState::kAtBarrier;
+  warps_.Block(3);
+  ASSERT_TRUE(warps_.AllBlocked(3));
+  warps_.Check(3);
+  // Those at the place of the lowest lane go on together.
+  EXPECT_EQ(TakeReady(), (std::vector<uint32_t>{0, 2}));
+  EXPECT_EQ(threads_[2].result, 0b101u);
+  EXPECT_EQ(warps_.Describe(1, "k.cu:8"), "the activemask at k.cu:8");
+}
+
+TEST_F(Meetings, AreCountedAgainAfterRounds) {
+  Begin(33);
+  for (uint32_t t = 0; t < 33; ++t) threads_[t].state = ThreadState::kAtBarrier;
+  threads_[1].state = ThreadState::kExited;
+  threads_[2].state = ThreadState::kReady;
+  warps_.Recount();
+  EXPECT_FALSE(warps_.AllBlocked(0));
+  warps_.Exit(2);
+  EXPECT_TRUE(warps_.AllBlocked(0));
+  EXPECT_TRUE(warps_.AllBlocked(32));
+  warps_.Unblock(32);
+  EXPECT_FALSE(warps_.AnyBlocked(32));
+}
+
+}  // namespace
+}  // namespace heddle::tracegen

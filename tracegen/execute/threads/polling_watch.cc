@@ -1,0 +1,102 @@
+#include "tracegen/execute/threads/polling_watch.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace heddle::tracegen {
+
+void PollingWatch::BeginLaunch(const InstrumentedKernel& kernel, bool first_blocks, bool record) {
+  kernel_ = &kernel;
+  record_ = record;
+  polling_.assign(kernel.waits.empty() ? 0 : threads_.count(), Polling{});
+  if (first_blocks && !is_shared_) marks_.Reset();
+}
+
+void PollingWatch::StartActive() {
+  polling_[threads_.running()] = Polling{};
+  context_.progress = 0;
+  context_.waiting = 0;
+  context_.watches = marks_.watching();
+  marks_.Changed();
+}
+
+void PollingWatch::ExitActive() {
+  marks_.End(polling_[threads_.running()].open, record_);
+  marks_.Changed();
+}
+
+void PollingWatch::ResumeActive() {
+  const Polling& polling = polling_[threads_.running()];
+  context_.progress = polling.kept_progress;
+  context_.waiting = polling.waiting;
+  context_.watches = marks_.watching();
+}
+
+void PollingWatch::KeepActive() {
+  Polling& polling = polling_[threads_.running()];
+  polling.waiting = context_.waiting;
+  if (polling.kept_progress == context_.progress) return;
+  polling.kept_progress = context_.progress;
+  marks_.Changed();
+}
+
+void PollingWatch::NoteMeetingActive(uint32_t site, bool brings_value, uint64_t value) {
+  NoteActivity();
+  if (!brings_value) return;
+  Polling& polling = polling_[threads_.running()];
+  if (polling.last_site != site + 1 || polling.last_value != value) marks_.Changed();
+  polling.last_site = site + 1;
+  polling.last_value = value;
+}
+
+void PollingWatch::Wait(uint32_t wait, uint64_t address) {
+  Polling& polling = polling_[threads_.running()];
+  WaitMarks::Open& open = polling.open;
+  const bool again = context_.waiting == wait + 1 && polling.wait == wait + 1 && polling.address == address &&
+                     polling.progress == context_.progress;
+  if (again) {
+    ++polling.spins;
+    // Nothing has changed since the iteration began that has just ended in vain: the next one would be the same.
+    polling.idle_in = polling.polled_in == marks_.epoch() ? polling.polled_in : 0;
+  } else {
+    marks_.Changed();
+    marks_.End(open, record_);
+    polling.idle_in = 0;
+    polling.spins = 1;
+    polling.wait = wait + 1;
+    polling.address = address;
+    polling.progress = context_.progress;
+    open = {};
+    open.waits = true;
+    open.instruction = kernel_->waits[wait].instruction;
+    open.address = address;
+    open.block = block_;
+    open.thread = threads_.running();
+  }
+  context_.waiting = wait + 1;
+  ++open.polls;
+  marks_.Wait(open);
+}
+
+void PollingWatch::Poll() {
+  Polling& polling = polling_[threads_.running()];
+  marks_.Poll(polling.open);
+  context_.watches = marks_.watching();
+  polling.polled_in = marks_.epoch();
+}
+
+bool PollingWatch::AllIdle() {
+  ReadyRing& ready = threads_.ready();
+  for (uint32_t i = 0; i < ready.size(); ++i) {
+    if (polling_[ready.front()].idle_in != marks_.epoch()) return false;
+    ready.Rotate();
+  }
+  return true;
+}
+
+std::string PollingWatch::Describe(uint32_t thread) const {
+  const uint64_t address = polling_[thread].address;
+  return absl::StrCat("waits in a loop at ", LoopOf(thread).site.ToString(), " for a change of ",
+                      address != 0 ? absl::StrCat("address 0x", absl::Hex(address)) : "memory");
+}
+
+}  // namespace heddle::tracegen

@@ -1,0 +1,119 @@
+#include "tracegen/execute/threads/warp_meetings.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace heddle::tracegen {
+
+void WarpMeetings::BeginLaunch() {
+  warps_.assign((threads_.count() + kWarpWidth - 1) / kWarpWidth, Warp{});
+  requests_.assign(threads_.count(), WarpRequest{});
+  operands_.assign(threads_.count(), LaneOperands{});
+}
+
+void WarpMeetings::BeginBlock() {
+  uint32_t left = threads_.count();
+  for (Warp& warp : warps_) {
+    const uint32_t lanes = std::min(kWarpWidth, left);
+    left -= lanes;
+    warp.alive = lanes == kWarpWidth ? ~0u : (1u << lanes) - 1;
+    warp.blocked = 0;
+  }
+}
+
+bool WarpMeetings::Arrive(const WarpRequest& request, const LaneOperands& operands) {
+  const uint32_t self = threads_.running();
+  const uint32_t warp = self / kWarpWidth;
+  DeviceThread& thread = threads_.current();
+  thread.state = request.converged ? ThreadState::kConverging : ThreadState::kAtWarpOperation;
+  requests_[self] = request;
+  operands_[self] = operands;
+  Block(self);
+  const bool complete = !request.converged && CompleteMasked(warp, self % kWarpWidth);
+  if (!complete && AllBlocked(self)) Check(self);
+  ReadyRing& ready = threads_.ready();
+  if (thread.state != ThreadState::kReady || ready.empty() || ready.back() != self) return false;
+  // Lanes were released in order; the caller, if it is the last of them, need not switch.
+  ready.PopBack();
+  thread.state = ThreadState::kRunning;
+  return true;
+}
+
+void WarpMeetings::Check(uint32_t thread) {
+  const uint32_t warp = thread / kWarpWidth;
+  const uint32_t first = warp * kWarpWidth;
+  const uint32_t end = std::min(first + kWarpWidth, threads_.count());
+  for (uint32_t t = first; t < end; ++t) {
+    if (threads_[t].state == ThreadState::kAtWarpOperation) CompleteMasked(warp, t - first);
+  }
+  if (warps_[warp].blocked == warps_[warp].alive) CompleteConverged(warp);
+}
+
+bool WarpMeetings::CompleteMasked(uint32_t warp, uint32_t lane) {
+  const uint32_t first = warp * kWarpWidth;
+  const WarpRequest& caller = requests_[first + lane];
+  const uint32_t needed = caller.mask & warps_[warp].alive;
+  if ((warps_[warp].blocked & needed) != needed) return false;
+  for (uint32_t rest = needed; rest != 0; rest &= rest - 1) {
+    const uint32_t other = first + static_cast<uint32_t>(__builtin_ctz(rest));
+    if (threads_[other].state != ThreadState::kAtWarpOperation || requests_[other].mask != caller.mask ||
+        requests_[other].operation != caller.operation) {
+      return false;
+    }
+  }
+  Complete(warp, needed);
+  return true;
+}
+
+void WarpMeetings::CompleteConverged(uint32_t warp) {
+  const uint32_t first = warp * kWarpWidth;
+  const uint32_t end = std::min(first + kWarpWidth, threads_.count());
+  uint32_t lanes = 0;
+  uint32_t site = 0;
+  for (uint32_t t = first; t < end; ++t) {
+    if (threads_[t].state != ThreadState::kConverging) continue;
+    if (lanes == 0) site = requests_[t].site;
+    if (requests_[t].site == site) lanes |= 1u << (t - first);
+  }
+  if (lanes != 0) Complete(warp, lanes);
+}
+
+void WarpMeetings::Complete(uint32_t warp, uint32_t lanes) {
+  const uint32_t first = warp * kWarpWidth;
+  uint64_t results[kWarpWidth];
+  const WarpOperation operation = requests_[first + static_cast<uint32_t>(__builtin_ctz(lanes))].operation;
+  ComputeWarpOperation(operation, lanes, &operands_[first], results);
+  // The running thread is released last, so that it can go on without a switch.
+  const uint32_t running = threads_.running();
+  bool running_meets = false;
+  for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+    const uint32_t thread = first + lane;
+    threads_[thread].result = results[lane];
+    Unblock(thread);
+    if (thread == running) {
+      running_meets = true;
+    } else {
+      threads_.Release(thread);
+    }
+  }
+  if (running_meets) threads_.Release(running);
+}
+
+void WarpMeetings::Recount() {
+  for (Warp& warp : warps_) warp = Warp{};
+  for (uint32_t t = 0; t < threads_.count(); ++t) {
+    const ThreadState state = threads_[t].state;
+    if (state != ThreadState::kExited) warps_[t / kWarpWidth].alive |= LaneBit(t);
+    if (state == ThreadState::kAtBarrier) Block(t);
+  }
+}
+
+std::string WarpMeetings::Describe(uint32_t thread, const std::string& place) const {
+  const WarpRequest& request = requests_[thread];
+  const std::string mask = request.converged ? "" : absl::StrCat(" (mask 0x", absl::Hex(request.mask), ")");
+  return absl::StrCat("the ", NameOf(request.operation), mask, " at ", place);
+}
+
+}  // namespace heddle::tracegen
