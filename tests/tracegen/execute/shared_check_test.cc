@@ -18,7 +18,7 @@
 namespace heddle::tracegen {
 namespace {
 
-using HandOffs = std::map<SharedMemoryCheck::HandOff, uint64_t>;
+using HandOffs = std::map<HandOff, uint64_t>;
 using trace::Program;
 using trace::testing::RandomProgram;
 using trace::testing::RandomThread;

@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <span>
-#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -17,6 +15,9 @@
 #include "absl/status/status.h"
 #include "proto/trace.pb.h"
 #include "tracegen/execute/checks/block_store.h"
+#include "tracegen/execute/checks/global_accesses.h"
+#include "tracegen/execute/checks/memory_differences.h"
+#include "tracegen/execute/checks/sync_order.h"
 #include "traces/format/program/program.h"
 
 namespace heddle::tracegen {
@@ -41,38 +42,18 @@ class GlobalRaces {
   // of the store, as below.
   absl::Status KeepMemory();
   // When memory is what a run in another order has left.
-  void CompareMemory();
+  void CompareMemory() { differences_.CompareRun(); }
   // After all runs: adds to the certificate what has been found.
   absl::Status Find(const std::vector<trace::v1::Allocation>& allocations, trace::v1::Certificate& certificate);
 
  private:
   static constexpr unsigned kPageBits = 10;  // units of a page
   static constexpr size_t kMostPages = 16 << 10;
-  static constexpr size_t kMostSyncs = size_t{1} << 20;
-  static constexpr size_t kMostDifferent = size_t{1} << 20;
   static constexpr size_t kMostInstructions = 16;  // of one place
 
-  enum Kind : uint8_t { kLoad = 1, kStore = 2, kAtomic = 4, kBarrier = 8, kWarpOperation = 16 };
-  // What a basic block does that matters here, in its order.
-  struct Item {
-    trace::Pc pc = 0;
-    uint16_t bytes = 0;
-    Kind kind = kLoad;
-    bool is_sync = false;      // atomic or volatile
-    bool has_address = false;  // takes an address of the record
-    bool is_global = false;    // may access global memory
-  };
-  struct Access {
-    uint64_t block = 0;
-    uint32_t thread = 0;
-    uint32_t barriers = 0;  // passed before
-    uint32_t meetings = 0;  // warp operations since
-    uint32_t position = 0;  // among the thread's accesses
-    const Item* item = nullptr;
-  };
   struct Event {
     uint64_t unit = 0;
-    Access access;
+    GlobalAccess access;
   };
   // What a unit is used for.
   struct Use {
@@ -82,65 +63,34 @@ class GlobalRaces {
     bool between = false;  // by several blocks
   };
   using Page = std::array<Use, size_t{1} << kPageBits>;
-  // Atomic and volatile accesses to a place by a thread.
-  struct Sync {
-    uint32_t first_barriers = 0;
-    uint32_t last_barriers = 0;
-    uint32_t first_position = 0;
-    uint32_t last_position = 0;
-  };
   // Accesses to one unit by one instruction in an interval: the first one, and the first ones by another thread of its
   // warp and by one of another warp.
   struct Samples {
-    std::array<Access, 3> accesses;
-    void Add(const Access& access);
+    std::array<GlobalAccess, 3> accesses;
+    void Add(const GlobalAccess& access);
   };
   // The same between blocks: the first two blocks.
   struct BlockSamples {
-    std::array<Access, 2> accesses;
+    std::array<GlobalAccess, 2> accesses;
   };
   struct RacePair {
     std::unordered_set<uint64_t> units;
     uint64_t unit = 0;  // the example
-    Access writer;
-    Access other;
-  };
-  struct Order {  // what was found about accesses of two instructions
-    uint32_t asked = 0;
-    uint32_t ordered = 0;
+    GlobalAccess writer;
+    GlobalAccess other;
   };
 
-  template <typename Visitor>
-  absl::Status ForEachAccess(uint64_t block, Visitor&& visit);
-  template <typename Visitor>
-  void ForEachUnit(uint64_t address, const Item& item, Visitor&& visit) const;
   Use* UseOf(uint64_t unit) const;
-  uint64_t AddressOf(uint64_t unit) const;
   absl::Status FindInBlock(uint64_t block);
-  void Compare(uint64_t unit, const Access& a, const Access& b);
-  void AddSync(const Access& access, uint64_t address);
-  bool AreOrdered(const Access& a, const Access& b);
-  // Whether syncs lie behind the first and in front of the second.
-  bool IsSyncBetween(const Access& first, const Access& second) const;
-  bool IsBenign(const Access& a, const Access& b, uint64_t unit) const;
-  void AddDifferences(const std::vector<trace::v1::Allocation>& allocations, trace::v1::Certificate& certificate) const;
+  void Compare(uint64_t unit, const GlobalAccess& a, const GlobalAccess& b);
+  bool IsBenign(const GlobalAccess& a, const GlobalAccess& b, uint64_t unit) const;
 
-  const trace::Program& program_;
-  const uint32_t threads_;
+  GlobalAccesses accesses_;
   const std::vector<uint32_t> constants_;
-  BlockStore& store_;
-  unsigned unit_bits_ = 2;
-  std::vector<Item> items_;
-  std::vector<uint32_t> first_item_;  // by basic block, and one more
+  MemoryDifferences differences_;
+  SyncOrder syncs_;
   std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
-  std::map<uint64_t, std::string> kept_;  // by page: its contents after the usual order
-  std::unordered_set<uint64_t> different_units_;
-  std::vector<std::vector<uint64_t>> runs_;          // of each: addresses of bytes that differ, ascending
-  std::unordered_map<uint64_t, trace::Pc> writers_;  // of units that differ: an instruction that stores there
-  std::unordered_map<uint64_t, std::map<std::pair<uint64_t, uint32_t>, Sync>> syncs_;  // by block; address and thread
-  std::unordered_map<uint64_t, std::map<trace::Pc, BlockSamples>> between_;            // by unit
-  size_t sync_count_ = 0;
-  std::map<std::pair<trace::Pc, trace::Pc>, Order> orders_;
+  std::unordered_map<uint64_t, std::map<trace::Pc, BlockSamples>> between_;  // by unit
   std::map<std::pair<trace::Pc, trace::Pc>, RacePair> races_;
 };
 

@@ -1,0 +1,129 @@
+// The accesses to shared memory on the paths that the threads of a block have taken.
+#ifndef HEDDLE_TRACEGEN_EXECUTE_CHECKS_SHARED_PATHS_H_
+#define HEDDLE_TRACEGEN_EXECUTE_CHECKS_SHARED_PATHS_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "tracegen/execute/block/block_records.h"
+#include "tracegen/execute/checks/access_kind.h"
+#include "tracegen/instrument/thread_context.h"
+#include "traces/format/chunk/walk.h"
+#include "traces/format/program/program.h"
+
+namespace heddle::tracegen {
+
+// An access of a path that may be to shared memory.
+struct SharedStep {
+  uint32_t position = 0;  // among the path's accesses
+  trace::Pc pc = 0;
+  uint64_t order = 0;  // within an interval: the lowest goes first
+  uint16_t bytes = 0;
+  AccessKind::Value kind = AccessKind::kLoad;
+};
+
+// Steps of a path that lie in one interval: between two barriers or warp operations.
+struct SharedStretch {
+  uint64_t interval = 0;  // barriers << 32 | warp operations since
+  uint32_t kinds = 0;     // of the steps
+  uint32_t first = 0;     // range of steps
+  uint32_t end = 0;
+
+  // 1 + number of barriers in front of it.
+  uint32_t Barriers() const { return static_cast<uint32_t>(1 + (interval >> 32)); }
+};
+
+struct SharedPath {
+  uint32_t first = 0;  // range of stretches
+  uint32_t end = 0;
+  bool mixed = false;   // some stretch has steps of several kinds
+  bool stores = false;  // some stretch has several stores and nothing else
+  bool operator==(const SharedPath&) const = default;
+};
+
+// Of one block after the other, or of one part of a block. Threads that decide alike share a path.
+class SharedPaths {
+ public:
+  // `program` must outlive the object. `threads`: per block.
+  SharedPaths(const trace::Program& program, uint32_t threads);
+
+  // Goes along what the threads have recorded. `last`: the block ends with it.
+  void Walk(const BlockRecords& records, bool last);
+  // Forgets a block of which only parts have been seen.
+  void StartOver() { in_block_ = false; }
+
+  uint32_t threads() const { return static_cast<uint32_t>(path_of_thread_.size()); }
+  // Whether what was walked last is a block that has no other parts; and whether it begins a block.
+  bool is_whole() const { return is_whole_; }
+  bool is_first() const { return is_first_; }
+  // A unit has 2^unit_bits() bytes: no access is smaller.
+  uint32_t unit_bits() const { return unit_bits_; }
+  bool has_atomics() const;
+
+  const SharedPath& path(uint32_t thread) const { return path_of_thread_[thread]; }
+  const SharedStretch& stretch(uint32_t number) const { return stretches_[number]; }
+  const SharedStep& step(uint32_t number) const { return steps_[number]; }
+
+ private:
+  // What a basic block does that matters here.
+  struct Item {
+    uint32_t position = 0;  // among the block's accesses
+    trace::Pc pc = 0;
+    uint64_t order = 0;
+    uint16_t bytes = 0;
+    AccessKind::Value kind = AccessKind::kLoad;
+  };
+  struct ThreadState {
+    trace::WalkState walk;
+    uint64_t interval = 0;
+    bool operator==(const ThreadState& other) const {
+      return interval == other.interval && walk.block == other.walk.block && walk.ended == other.walk.ended &&
+             walk.stack == other.walk.stack;
+    }
+  };
+
+  // Walks the path of a thread, or of its part, and appends what may be accesses to shared memory to steps_.
+  SharedPath StepsOf(std::span<const uint8_t> taken, bool to_exit, ThreadState& state);
+
+  const trace::Program& program_;
+  uint32_t unit_bits_ = 2;
+  std::vector<Item> items_;
+  std::vector<uint32_t> first_item_;  // by basic block, and one more
+  bool in_block_ = false;             // parts of the block have been seen
+  bool is_whole_ = false;
+  bool is_first_ = false;
+  std::vector<ThreadState> states_;
+  std::vector<SharedStep> steps_;
+  std::vector<SharedStretch> stretches_;
+  std::vector<SharedPath> path_of_thread_;
+  std::unordered_map<std::string_view, SharedPath> known_paths_;
+};
+
+// Places of shared memory, counted in units.
+struct SharedUnits {
+  uint32_t first = 0;
+  uint32_t end = 0;  // `first` if it is not an access to shared memory
+};
+
+// The paths with the addresses of what was walked last.
+struct SharedAccesses {
+  const SharedPaths& paths;
+  BlockRecords& records;
+  std::span<const uint64_t> consumed;  // by thread: what lies behind the end of a part may not have been written
+  uint32_t shared_bytes = 0;           // of a block
+
+  SharedUnits UnitsOf(uint32_t thread, const SharedStep& step) const {
+    if (step.position >= consumed[thread]) return {};
+    const uint64_t offset = records.address(thread, step.position) - kSharedBase;
+    if (offset >= shared_bytes || step.bytes > shared_bytes - offset) return {};
+    return {static_cast<uint32_t>(offset >> paths.unit_bits()),
+            static_cast<uint32_t>((offset + step.bytes - 1) >> paths.unit_bits()) + 1};
+  }
+};
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_EXECUTE_CHECKS_SHARED_PATHS_H_
