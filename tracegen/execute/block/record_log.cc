@@ -40,17 +40,36 @@ void Distribute(Entry* from, uint32_t count, std::span<Entry*> ends) {
 
 }  // namespace
 
+template <typename Entry>
+void RecordLog::Log<Entry>::Reserve(uint64_t count) {
+  if (count <= capacity) return;
+  entries.reset(new Entry[count + kRoom]);
+  capacity = count;
+}
+
+template <typename Entry>
+template <typename Count>
+void RecordLog::Joined<Entry>::MakeRoom(size_t threads, Count&& count) {
+  size_t room = 0;
+  for (size_t t = 0; t < threads; ++t) {
+    if (const size_t wanted = count(t); wanted != 0) room += wanted + kRoom;
+  }
+  if (entries.size() < room) entries.resize(room);
+  ends.assign(threads, nullptr);
+  Entry* next = entries.data();
+  for (size_t t = 0; t < threads; ++t) {
+    const size_t wanted = count(t);
+    if (wanted == 0) continue;
+    ends[t] = next;
+    next += wanted + kRoom;
+  }
+}
+
 void RecordLog::Begin(uint64_t addresses, uint64_t decisions) {
-  if (addresses > address_capacity_) {
-    addresses_.reset(new uint64_t[addresses + kRoom]);
-    address_capacity_ = addresses;
-  }
-  if (decisions > decision_capacity_) {
-    decisions_.reset(new uint8_t[decisions + kRoom]);
-    decision_capacity_ = decisions;
-  }
-  address_end_ = addresses_.get();
-  decision_end_ = decisions_.get();
+  addresses_.Reserve(addresses);
+  decisions_.Reserve(decisions);
+  address_end_ = addresses_.entries.get();
+  decision_end_ = decisions_.entries.get();
   kept_addresses_ = 0;
   runs_.assign(1, trace::SegmentRun{});
 }
@@ -78,29 +97,22 @@ void RecordLog::CountParts(uint32_t threads) {
 }
 
 void RecordLog::JoinDecisions() {
-  size_t room = 0;
-  for (const Part& part : parts_) room += part.segments < 2 ? 0 : part.decisions + kRoom;
-  if (joined_decisions_.size() < room) joined_decisions_.resize(room);
-  decision_ends_.assign(parts_.size(), nullptr);
-  uint8_t* next = joined_decisions_.data();
-  for (size_t t = 0; t < parts_.size(); ++t) {
-    if (parts_[t].segments < 2) continue;
-    decision_ends_[t] = next;
-    next += parts_[t].decisions + kRoom;
-  }
-  uint8_t* decision = decisions_.get();
+  std::vector<uint8_t*>& ends = joined_decisions_.ends;
+  joined_decisions_.MakeRoom(parts_.size(),
+                             [this](size_t t) { return parts_[t].segments < 2 ? 0 : parts_[t].decisions; });
+  uint8_t* decision = decisions_.entries.get();
   for (const trace::SegmentRun& run : runs_) {
-    Distribute(decision, run.decisions, std::span(decision_ends_).subspan(run.first_thread, run.threads));
+    Distribute(decision, run.decisions, std::span(ends).subspan(run.first_thread, run.threads));
     decision += size_t{run.decisions} * run.threads;
   }
   for (size_t t = 0; t < parts_.size(); ++t) {
-    records_[t].decisions = std::span(decision_ends_[t] - parts_[t].decisions, parts_[t].decisions);
+    records_[t].decisions = std::span(ends[t] - parts_[t].decisions, parts_[t].decisions);
   }
 }
 
 void RecordLog::FindFirstSegments() {
   is_joined_ = true;
-  const uint64_t* address = addresses_.get();
+  const uint64_t* address = addresses_.entries.get();
   for (const trace::SegmentRun& run : runs_) {
     if (run.addresses == 0) continue;
     for (uint32_t t = run.first_thread; t < run.first_thread + run.threads; ++t, address += run.addresses) {
@@ -123,7 +135,7 @@ void RecordLog::Finish(uint32_t threads) {
 }
 
 bool RecordLog::FindOutside(const BoundsCheck& bounds) const {
-  const uint64_t* address = addresses_.get();
+  const uint64_t* address = addresses_.entries.get();
   for (const trace::SegmentRun& run : runs_) {
     const size_t addresses = size_t{run.addresses} * run.threads;
     if (bounds.FindOutside({address, addresses}) != BoundsCheck::kNone) return true;
@@ -135,31 +147,25 @@ bool RecordLog::FindOutside(const BoundsCheck& bounds) const {
 void RecordLog::Join() {
   if (is_joined_) return;
   is_joined_ = true;
-  const auto is_apart = [this](size_t t) { return records_[t].addresses.size() < parts_[t].addresses; };
-  size_t room = 0;
-  for (size_t t = 0; t < parts_.size(); ++t) room += is_apart(t) ? parts_[t].addresses + kRoom : 0;
-  if (joined_addresses_.size() < room) joined_addresses_.resize(room);
-  address_ends_.assign(parts_.size(), nullptr);
-  uint64_t* next = joined_addresses_.data();
-  for (size_t t = 0; t < parts_.size(); ++t) {
-    if (!is_apart(t)) continue;
-    address_ends_[t] = next;
-    next += parts_[t].addresses + kRoom;
-  }
-  uint64_t* address = addresses_.get();
+  std::vector<uint64_t*>& ends = joined_addresses_.ends;
+  joined_addresses_.MakeRoom(parts_.size(), [this](size_t t) {
+    const bool is_apart = records_[t].addresses.size() < parts_[t].addresses;
+    return is_apart ? parts_[t].addresses : 0;
+  });
+  uint64_t* address = addresses_.entries.get();
   for (const trace::SegmentRun& run : runs_) {
-    Distribute(address, run.addresses, std::span(address_ends_).subspan(run.first_thread, run.threads));
+    Distribute(address, run.addresses, std::span(ends).subspan(run.first_thread, run.threads));
     address += size_t{run.addresses} * run.threads;
   }
   for (size_t t = 0; t < parts_.size(); ++t) {
-    records_[t].addresses = std::span(address_ends_[t] - parts_[t].addresses, parts_[t].addresses);
+    records_[t].addresses = std::span(ends[t] - parts_[t].addresses, parts_[t].addresses);
   }
 }
 
 void RecordLog::PositionsInRecords(std::span<const uint64_t* const> pointers, std::vector<uint64_t>& positions) {
   positions.assign(pointers.size(), 0);
   std::vector<uint64_t> next(pointers.size(), 0);
-  const uint64_t* address = addresses_.get();
+  const uint64_t* address = addresses_.entries.get();
   for (const trace::SegmentRun& run : runs_) {
     for (uint32_t t = run.first_thread; t < run.first_thread + run.threads; ++t) {
       const uint64_t* const end = address + run.addresses;
@@ -187,11 +193,10 @@ void RecordLog::KeepRests(std::span<const uint64_t> consumed, uint64_t room, std
     at += rest.size();
     runs_.push_back({static_cast<uint32_t>(t), 1, static_cast<uint32_t>(rest.size()), 0});
   }
-  addresses_ = std::move(fresh);
-  address_capacity_ = kept + room;
-  address_end_ = addresses_.get() + at;
+  addresses_ = {std::move(fresh), kept + room};
+  address_end_ = addresses_.entries.get() + at;
   kept_addresses_ = at;
-  decision_end_ = decisions_.get();
+  decision_end_ = decisions_.entries.get();
 }
 
 }  // namespace heddle::tracegen

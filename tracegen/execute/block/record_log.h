@@ -13,6 +13,8 @@
 
 namespace heddle::tracegen {
 
+// A log has one writer after the other: generated code appends behind two cursors, and Close says whose that was. All
+// threads of a block share it, so that switching threads moves no records.
 class RecordLog {
  public:
   // The most entries that whoever sets limits may ask for, besides those of one basic block: positions take 32 bits.
@@ -21,8 +23,8 @@ class RecordLog {
   // Makes room for this many entries, below 2^32, and starts over.
   void Begin(uint64_t addresses, uint64_t decisions);
 
-  uint64_t* addresses() { return addresses_.get(); }
-  uint8_t* decisions() { return decisions_.get(); }
+  uint64_t* addresses() { return addresses_.entries.get(); }
+  uint8_t* decisions() { return decisions_.entries.get(); }
 
   // Everything from the end of the last segment up to the two cursors was written by `thread`.
   void Close(uint32_t thread, const uint64_t* address_cursor, const uint8_t* decision_cursor);
@@ -38,7 +40,7 @@ class RecordLog {
   void Join();
   bool is_joined() const { return is_joined_; }
   // The segments as they are.
-  trace::SegmentedBlock segmented() const { return {runs_, addresses_.get(), records_, access_counts_}; }
+  trace::SegmentedBlock segmented() const { return {runs_, addresses_.entries.get(), records_, access_counts_}; }
 
   // Where pointers[thread], which leads into the address log (or is null), lies in that thread's record.
   void PositionsInRecords(std::span<const uint64_t* const> pointers, std::vector<uint64_t>& positions);
@@ -50,10 +52,24 @@ class RecordLog {
   uint64_t kept_addresses() const { return kept_addresses_; }
 
  private:
-  std::unique_ptr<uint64_t[]> addresses_;
-  std::unique_ptr<uint8_t[]> decisions_;
-  uint64_t address_capacity_ = 0;
-  uint64_t decision_capacity_ = 0;
+  // Memory that is reused, and is not set to anything.
+  template <typename Entry>
+  struct Log {
+    std::unique_ptr<Entry[]> entries;
+    uint64_t capacity = 0;
+
+    void Reserve(uint64_t count);
+  };
+  // Where the records of threads with several segments are put together.
+  template <typename Entry>
+  struct Joined {
+    std::vector<Entry> entries;
+    std::vector<Entry*> ends;  // by thread: how far its record has been put together; null: it stays where it is
+
+    // Gives each thread room for so many entries as count(thread) says; those of 0 get no place of their own.
+    template <typename Count>
+    void MakeRoom(size_t threads, Count&& count);
+  };
   // A thread's part of the logs.
   struct Part {
     uint32_t segments = 0;
@@ -67,6 +83,8 @@ class RecordLog {
   void JoinDecisions();
   void FindFirstSegments();
 
+  Log<uint64_t> addresses_;
+  Log<uint8_t> decisions_;
   const uint64_t* address_end_ = nullptr;  // of the last segment
   const uint8_t* decision_end_ = nullptr;
   uint64_t kept_addresses_ = 0;
@@ -76,10 +94,8 @@ class RecordLog {
   std::vector<uint64_t> access_counts_;
   std::vector<trace::ThreadRecord> records_;
   bool is_joined_ = false;
-  std::vector<uint64_t*> address_ends_;  // how far its record has been put together
-  std::vector<uint8_t*> decision_ends_;
-  std::vector<uint64_t> joined_addresses_;
-  std::vector<uint8_t> joined_decisions_;
+  Joined<uint64_t> joined_addresses_;
+  Joined<uint8_t> joined_decisions_;
 };
 
 inline void RecordLog::Close(uint32_t thread, const uint64_t* address_cursor, const uint8_t* decision_cursor) {
