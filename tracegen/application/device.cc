@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -11,12 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "llvm/IR/LLVMContext.h"
-#include "tracegen/execute/checks/certify.h"
-#include "tracegen/execute/checks/launch_validity.h"
-#include "tracegen/execute/launch/launch_arguments.h"
 #include "tracegen/execute/launch/launch_limits.h"
-#include "tracegen/execute/launch/launch_record.h"
-#include "tracegen/execute/launch/live_blocks.h"
 #include "tracegen/frontend/bitcode.h"
 #include "tracegen/frontend/opencl_build.h"
 #include "traces/base/status_macros.h"
@@ -61,6 +55,7 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(Recording* recording) {
   std::unique_ptr<Device> made(new Device(recording));
   made->memory_ = std::move(memory);
   RunnerOptions options;
+  CertifySettings certify;
   options.describe_address = [device = made.get()](uint64_t address) { return device->memory_->Describe(address); };
   options.print = [device = made.get()](const std::string& text) {
     if (device->printed_.size() < kMaxPrintedBytes) device->printed_ += text;
@@ -78,8 +73,9 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(Recording* recording) {
       recording->ClearProgress();
       absl::FPrintF(stderr, "heddle: note: %s\n", text);
     };
-    made->lockstep_ = recording->settings().lockstep;
-    made->own_stacks_ = recording->settings().own_stacks;
+    certify = {recording->settings().certify, recording->settings().folder};
+    made->form_.lockstep = recording->settings().lockstep;
+    made->form_.own_stacks = recording->settings().own_stacks;
     options.progress = [recording](uint64_t block, uint64_t instructions) {
       recording->ShowProgress(block, instructions);
     };
@@ -94,8 +90,10 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(Recording* recording) {
                                                      live, "', no number from 1 to ", kMaxResidentBlocks));
     }
   }
-  if (std::getenv(kOwnStacksVariable) != nullptr) made->own_stacks_ = true;
-  made->runner_ = std::make_unique<LaunchRunner>(std::move(options));
+  if (std::getenv(kOwnStacksVariable) != nullptr) made->form_.own_stacks = true;
+  made->conductor_ =
+      std::make_unique<LaunchConductor>(*made->memory_, std::move(options), std::move(certify),
+                                        [device = made.get()](const std::string& warning) { device->Warn(warning); });
   return made;
 }
 
@@ -264,8 +262,9 @@ Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* lau
   }
   const bool all = launch->plan.recorded && launch->plan.blocks.front() == BlockRange{0, blocks};
   const auto make = [&](bool record, KernelCode** code) {
-    absl::StatusOr<KernelCode*> made =
-        launch->module->Code(*launch->kernel, {.record = record, .lockstep = lockstep_, .own_stacks = own_stacks_});
+    KernelForm form = form_;
+    form.record = record;
+    absl::StatusOr<KernelCode*> made = launch->module->Code(*launch->kernel, form);
     if (!made.ok()) return FailCompile(made.status());
     *code = *made;
     return Result{};
@@ -276,16 +275,13 @@ Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* lau
   if (!all) {
     if (Result result = make(false, &launch->native); !result.ok()) return result;
   }
-  const InstrumentedKernel& code = (launch->recorded != nullptr ? launch->recorded : launch->native)->kernel;
+  const InstrumentedKernel& code = launch->AnyCode().kernel;
   if (absl::Status status = CheckShared(info.shown_name, code.static_shared_bytes, request.dynamic_shared_bytes);
       !status.ok()) {
     return Fail(Error::kInvalidLaunch, status);
   }
-  if (code.uses_heap && heap_ == nullptr) {
-    absl::StatusOr<uint64_t> base = memory_->Allocate(kDeviceHeapBytes, "device heap");
-    if (!base.ok()) return Fail(Error::kOutOfMemory, base.status());
-    heap_ = std::make_unique<DeviceHeap>(*base, kDeviceHeapBytes);
-    runner_->SetHeap(heap_.get());
+  if (code.uses_heap) {
+    if (absl::Status status = conductor_->EnsureHeap(); !status.ok()) return Fail(Error::kOutOfMemory, status);
   }
   launch->parameters = request.parameters;
   for (const device::ParameterInfo& parameter : info.parameters) {
@@ -296,10 +292,8 @@ Result Device::Prepare(const device::LaunchRequest& request, PreparedLaunch* lau
     value += kSharedBase + DynamicSharedStart(code.static_shared_bytes);
     std::memcpy(launch->parameters.data() + parameter.offset, &value, bytes);
   }
-  if (code.uses_local) {
-    if (absl::Status status = runner_->MapLocal(*memory_, geometry); !status.ok()) {
-      return Fail(Error::kOutOfMemory, status);
-    }
+  if (absl::Status status = conductor_->MapLocal(code, geometry); !status.ok()) {
+    return Fail(Error::kOutOfMemory, status);
   }
   return {};
 }
@@ -310,13 +304,8 @@ absl::Status Device::BeginRecord(const device::LaunchRequest& request, const Pre
     HEDDLE_ASSIGN_OR_RETURN(uint32_t number, recording_->AddKernel(kernel.unit.program, launch.module->Facts(kernel)));
     kernel.number = number;
   }
-  trace::v1::Launch record = DescribeLaunch(launch.geometry, *memory_);
+  trace::v1::Launch record = conductor_->Describe(launch.AnyCode().kernel, launch.geometry);
   record.set_program(*kernel.number);
-  if (const uint32_t live = recording_->settings().resident_blocks; live > 1) {
-    const bool uses_local = (launch.recorded != nullptr ? launch.recorded : launch.native)->kernel.uses_local;
-    record.set_resident_blocks(LiveBlocks(live, launch.geometry, uses_local));
-  }
-  runner_->SetBounds(memory_->allocations(), &kernel.unit.program);
   record.set_stream(StreamNumber(request.stream));
   std::set<uint64_t> dependencies(request.dependencies.begin(), request.dependencies.end());
   if (const auto last = last_in_stream_.find(request.stream); last != last_in_stream_.end()) {
@@ -326,11 +315,16 @@ absl::Status Device::BeginRecord(const device::LaunchRequest& request, const Pre
   return recording_->BeginLaunch(kernel.unit.program.name(), launch.plan, std::move(record));
 }
 
-absl::Status Device::Run(const PreparedLaunch& launch) {
-  std::vector<BlockStretch> stretches;
+absl::StatusOr<LaunchOutcome> Device::Run(PreparedLaunch& launch) {
+  ReadyLaunch ready;
+  ready.number = launches_;
+  ready.recorded = launch.recorded;
+  ready.native = launch.native;
+  ready.parameters = std::move(launch.parameters);
+  ready.geometry = launch.geometry;
   uint64_t next = 0;
   const auto add = [&](uint64_t end, bool record) {
-    if (next != end) stretches.push_back({next, end, record});
+    if (next != end) ready.stretches.push_back({next, end, record});
     next = end;
   };
   for (const BlockRange& range : launch.plan.blocks) {
@@ -338,42 +332,15 @@ absl::Status Device::Run(const PreparedLaunch& launch) {
     add(range.end, true);
   }
   add(launch.geometry.blocks(), false);
-  LaunchForm recorded;
-  LaunchForm native;
-  const auto form_of = [&launch](const KernelCode* code, LaunchForm& form) -> const LaunchForm* {
-    if (code == nullptr) return nullptr;
-    form = {&code->kernel, code->code->entry(), PlaceArguments(code->kernel, launch.parameters)};
-    return &form;
-  };
-  return runner_->Run(form_of(launch.recorded, recorded), form_of(launch.native, native), stretches, launch.geometry,
-                      &launch.kernel->unit.program, launch.recorded != nullptr ? recording_->writer() : nullptr);
-}
-
-absl::StatusOr<trace::v1::Certificate> Device::Certify(const PreparedLaunch& launch) {
-  const CaptureSettings& settings = recording_->settings();
-  if (settings.certify == 0) return trace::v1::Certificate();
-  CertifyOptions options;
-  options.runs = settings.certify;
-  options.folder = settings.folder;
-  options.max_instructions = settings.max_instructions;
-  options.lockstep = settings.lockstep;
-  options.allow_outside_reads = settings.allow_bounds;
-  const std::vector<const void*> arguments = PlaceArguments(launch.recorded->kernel, launch.parameters);
-  const auto is_recorded = [&launch](uint64_t block) {
-    const auto& ranges = launch.plan.blocks;
-    const auto behind = std::upper_bound(ranges.begin(), ranges.end(), block,
-                                         [](uint64_t b, const BlockRange& range) { return b < range.end; });
-    return behind != ranges.end() && behind->first <= block;
-  };
-  absl::StatusOr<trace::v1::Certificate> certificate =
-      CertifyLaunch({launch.recorded->kernel, launch.recorded->code->entry(), arguments.data(), launch.geometry,
-                     *launch.kernel->program, is_recorded},
-                    options, *memory_, heap_.get());
-  if (certificate.ok() && !certificate->failure().empty()) {
-    Warn(absl::StrCat("launch ", launches_, ": ", certificate->runs() == 0 ? "not certified: " : "",
-                      certificate->failure()));
+  if (launch.recorded == nullptr) return conductor_->Run(ready, nullptr);
+  LoadedKernel& kernel = *launch.kernel;
+  if (kernel.program == nullptr) {
+    HEDDLE_ASSIGN_OR_RETURN(trace::Program program, trace::Program::Create(kernel.unit.program));
+    kernel.program = std::make_unique<trace::Program>(std::move(program));
   }
-  return certificate;
+  ready.proto = &kernel.unit.program;
+  ready.program = kernel.program.get();
+  return conductor_->Run(ready, recording_->writer());
 }
 
 Result Device::Launch(const device::LaunchRequest& request, device::LaunchReply* reply) {
@@ -382,29 +349,14 @@ Result Device::Launch(const device::LaunchRequest& request, device::LaunchReply*
     result.message = absl::StrCat("launch ", launches_, ": ", result.message);
     return result;
   }
-  trace::v1::Certificate certificate;
-  std::optional<LaunchValidity> validity;
-  absl::Status ran;
   if (launch.plan.recorded) {
     if (absl::Status status = BeginRecord(request, launch); !status.ok()) return Fail(Error::kKernelFault, status);
-    if (launch.kernel->program == nullptr) {
-      absl::StatusOr<trace::Program> program = trace::Program::Create(launch.kernel->unit.program);
-      if (!program.ok()) return Fail(Error::kKernelFault, program.status());
-      launch.kernel->program = std::make_unique<trace::Program>(*std::move(program));
-    }
-    validity.emplace(launch.recorded->kernel, *launch.kernel->program, launch.geometry,
-                     recording_->settings().lockstep);
-    if (recording_->settings().allow_bounds) validity->CountOutsideReads(memory_->allocations());
-    absl::StatusOr<trace::v1::Certificate> certified = Certify(launch);
-    ran = certified.status();
-    if (certified.ok()) certificate = *std::move(certified);
   }
-  const uint64_t before = runner_->instructions();
-  if (validity.has_value()) runner_->SetObserver(validity->observer());
-  if (ran.ok()) ran = Run(launch);
-  runner_->SetObserver(nullptr);
+  const uint64_t before = conductor_->instructions();
+  absl::StatusOr<LaunchOutcome> outcome = Run(launch);
   reply->printed = std::exchange(printed_, "");
-  if (!ran.ok()) {
+  if (!outcome.ok()) {
+    const absl::Status& ran = outcome.status();
     const std::string what = absl::IsCancelled(ran) ? absl::StrCat("the program ended while kernel '",
                                                                    launch.kernel->info.shown_name, "' was running")
                                                     : std::string(ran.message());
@@ -419,27 +371,23 @@ Result Device::Launch(const device::LaunchRequest& request, device::LaunchReply*
   }
   if (recording_ != nullptr) {
     absl::Status status = launch.plan.recorded ? absl::OkStatus() : BeginRecord(request, launch);
-    if (status.ok()) {
-      const bool tells = validity.has_value() && validity->Complete(certificate);
-      status = recording_->EndLaunch(tells ? &certificate : nullptr);
-    }
+    if (status.ok())
+      status = recording_->EndLaunch(outcome->certificate.has_value() ? &*outcome->certificate : nullptr);
     if (!status.ok()) return Fail(Error::kKernelFault, status);
   }
   ShowWarnings(launch);
-  if (validity.has_value()) {
-    for (const std::string& warning : validity->Warnings(certificate)) Warn(warning);
-  }
+  for (const std::string& warning : outcome->warnings) Warn(warning);
   reply->launch = launches_++;
-  reply->duration_ns = kLaunchNanoseconds + (runner_->instructions() - before) / kInstructionsPerNanosecond;
+  reply->duration_ns = kLaunchNanoseconds + (conductor_->instructions() - before) / kInstructionsPerNanosecond;
   last_in_stream_[request.stream] = reply->launch;
   return {};
 }
 
 void Device::ShowWarnings(const PreparedLaunch& launch) {
   std::vector<std::string> warnings;
-  KernelCode* code = launch.recorded != nullptr ? launch.recorded : launch.native;
-  if (!std::exchange(code->told_warnings, true)) warnings = code->kernel.warnings;
-  const std::vector<std::string>& running = runner_->warnings();
+  KernelCode& code = launch.AnyCode();
+  if (!std::exchange(code.told_warnings, true)) warnings = code.kernel.warnings;
+  const std::vector<std::string>& running = conductor_->warnings();
   warnings.insert(warnings.end(), running.begin() + static_cast<ptrdiff_t>(warnings_shown_), running.end());
   warnings_shown_ = running.size();
   if (!warnings.empty() && recording_ != nullptr) recording_->ClearProgress();

@@ -12,9 +12,9 @@
 #include "absl/status/statusor.h"
 #include "tracegen/application/loaded_module.h"
 #include "tracegen/application/recording.h"
-#include "tracegen/execute/memory/device_heap.h"
+#include "tracegen/execute/capture/launch_conductor.h"
 #include "tracegen/execute/memory/device_memory.h"
-#include "tracegen/execute/parallel/launch_runner.h"
+#include "tracegen/instrument/instrument.h"
 #include "tracegen/runtime/protocol/messages.h"
 
 namespace heddle::tracegen {
@@ -53,15 +53,15 @@ class Device {
     KernelCode* native = nullptr;
     Geometry geometry;
     std::string parameters;
+
+    KernelCode& AnyCode() const { return recorded != nullptr ? *recorded : *native; }
   };
 
   explicit Device(Recording* recording);
   device::Result AddModule(std::string bitcode, const device::ModuleOptions& options, device::ModuleInfo* module);
   // Everything that can be refused before the kernel runs.
   device::Result Prepare(const device::LaunchRequest& request, PreparedLaunch* launch);
-  // What other orders change, if that is asked for.
-  absl::StatusOr<trace::v1::Certificate> Certify(const PreparedLaunch& launch);
-  absl::Status Run(const PreparedLaunch& launch);
+  absl::StatusOr<LaunchOutcome> Run(PreparedLaunch& launch);
   absl::Status BeginRecord(const device::LaunchRequest& request, const PreparedLaunch& launch);
   // What the user should know about the kernel and its run, each once.
   void ShowWarnings(const PreparedLaunch& launch);
@@ -70,11 +70,9 @@ class Device {
 
   Recording* recording_;
   std::unique_ptr<DeviceMemory> memory_;
-  std::unique_ptr<LaunchRunner> runner_;
-  bool lockstep_ = false;  // how kernels are made: KernelForm
-  bool own_stacks_ = false;
-  std::unique_ptr<DeviceHeap> heap_;  // once a kernel uses it
-  std::string printed_;               // by the launch that runs
+  std::unique_ptr<LaunchConductor> conductor_;
+  KernelForm form_;      // in which kernels are made, but for `record`
+  std::string printed_;  // by the launch that runs
   std::map<uint64_t, std::unique_ptr<LoadedModule>> modules_;
   uint64_t next_module_ = 1;
   uint64_t built_programs_ = 0;  // from OpenCL source
@@ -82,7 +80,7 @@ class Device {
   uint64_t launches_ = 0;
   std::map<uint64_t, uint32_t> streams_;         // numbers in the trace, in order of first use
   std::map<uint64_t, uint64_t> last_in_stream_;  // launch
-  size_t warnings_shown_ = 0;                    // of the runner
+  size_t warnings_shown_ = 0;                    // of the conductor
   std::set<std::string> told_;                   // other warnings
 };
 

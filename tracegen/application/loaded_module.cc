@@ -236,11 +236,9 @@ absl::StatusOr<LoadedKernel*> LoadedModule::Kernel(const std::string& name) {
 
 absl::StatusOr<KernelCode*> LoadedModule::Code(LoadedKernel& kernel, const KernelForm& made_as) {
   KernelCode& form = made_as.record ? kernel.recorded : kernel.native;
-  if (form.code != nullptr) return &form;
-  HEDDLE_ASSIGN_OR_RETURN(InstrumentedKernel made, Instrument(*kernel.canonical, kernel.unit, globals_, made_as));
-  form.kernel = std::move(made);
-  HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<CompiledKernel> code, CompileForHost(form.kernel));
-  form.code = std::move(code);
+  if (form.code == nullptr) {
+    HEDDLE_ASSIGN_OR_RETURN(form, KernelCode::Make(*kernel.canonical, kernel.unit, globals_, made_as));
+  }
   return &form;
 }
 

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tracegen/application/recording.h"
-#include "tracegen/execute/code/jit.h"
+#include "tracegen/execute/code/kernel_code.h"
 #include "tracegen/instrument/global_layout.h"
 #include "tracegen/instrument/instrument.h"
 #include "tracegen/program/static_program.h"
@@ -20,13 +20,6 @@
 #include "traces/format/program/program.h"
 
 namespace heddle::tracegen {
-
-// Host code of a kernel in one form.
-struct KernelCode {
-  InstrumentedKernel kernel;
-  std::unique_ptr<CompiledKernel> code;
-  bool told_warnings = false;  // about the kernel
-};
 
 // A kernel that can be launched.
 struct LoadedKernel {

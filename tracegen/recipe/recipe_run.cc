@@ -6,31 +6,22 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tracegen/execute/block/fault_handler.h"
-#include "tracegen/execute/checks/certify.h"
-#include "tracegen/execute/checks/launch_validity.h"
+#include "tracegen/execute/capture/launch_conductor.h"
 #include "tracegen/execute/code/jit.h"
-#include "tracegen/execute/launch/launch_arguments.h"
-#include "tracegen/execute/launch/launch_record.h"
-#include "tracegen/execute/launch/live_blocks.h"
-#include "tracegen/execute/memory/device_heap.h"
 #include "tracegen/execute/memory/device_memory.h"
-#include "tracegen/execute/parallel/launch_runner.h"
-#include "tracegen/frontend/compile.h"
 #include "tracegen/instrument/instrument.h"
-#include "tracegen/program/static_program.h"
 #include "tracegen/recipe/fill.h"
 #include "tracegen/recipe/newest_version.h"
 #include "tracegen/recipe/output_check.h"
 #include "tracegen/recipe/prepare_launch.h"
 #include "tracegen/recipe/recipe_buffers.h"
+#include "tracegen/recipe/recipe_code.h"
 #include "tracegen/recipe/recipe_file.h"
 #include "tracegen/version.h"
 #include "traces/base/sha256.h"
@@ -51,16 +42,6 @@ double UserSeconds() {
 }
 
 void* At(uint64_t address) { return reinterpret_cast<void*>(address); }
-
-// A kernel in both forms.
-struct Kernel {
-  KernelUnit unit;
-  InstrumentedKernel recorded;
-  InstrumentedKernel native;
-  std::unique_ptr<CompiledKernel> recorded_code;
-  std::unique_ptr<CompiledKernel> native_code;
-  const trace::Program* program = nullptr;
-};
 
 class RecipeRun {
  public:
@@ -98,23 +79,8 @@ class RecipeRun {
           recipe_.path, ": blocks that wait for one another (resident_blocks) can be captured neither with ",
           "--certify nor with --lockstep"));
     }
-    std::string source = recipe_.Resolve(recipe.source());
-    HEDDLE_ASSIGN_OR_RETURN(std::string text, ReadWholeFile(source));
-    source_digest_ = HexSha256(text);
-    CompileOptions compile;
-    compile.defines.assign(recipe.define().begin(), recipe.define().end());
-    for (const std::string& folder : recipe.include_dir()) compile.include_dirs.push_back(recipe_.Resolve(folder));
-    if (!recipe.optimization().empty()) compile.optimization = recipe.optimization();
-    if (!recipe.target().empty()) compile.target = recipe.target();
-    compile.no_unroll = recipe.no_unroll();
-    optimization_ = absl::StrCat(compile.optimization, compile.no_unroll ? " -fno-unroll-loops" : "");
-    target_ = compile.target;
-    absl::StatusOr<DeviceModule> module = Compile(source, compile);
-    if (!module.ok()) return module.status();
-    HEDDLE_ASSIGN_OR_RETURN(CanonicalModule canonical,
-                            Canonicalize(std::move(module->context), std::move(module->module), target_));
-    canonical_ = std::make_unique<CanonicalModule>(std::move(canonical));
-
+    HEDDLE_ASSIGN_OR_RETURN(RecipeCode code, RecipeCode::Compile(recipe_));
+    code_ = std::make_unique<RecipeCode>(std::move(code));
     HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<DeviceMemory> memory,
                             DeviceMemory::Create(options_.certify != 0 ? DeviceMemory::Sharing::kApplication
                                                  : options_.jobs > 1   ? DeviceMemory::Sharing::kWorkers
@@ -122,60 +88,43 @@ class RecipeRun {
     memory_ = std::move(memory);
     HEDDLE_ASSIGN_OR_RETURN(RecipeBuffers buffers, RecipeBuffers::Make(recipe_, *memory_));
     buffers_ = std::move(buffers);
-    absl::StatusOr<GlobalLayout> globals =
-        PlaceGlobals(*canonical_->module,
-                     [this](uint64_t bytes, const std::string& name) { return memory_->Allocate(bytes, name); });
-    if (!globals.ok()) return globals.status();
-    globals_ = *std::move(globals);
+    HEDDLE_RETURN_IF_ERROR(code_->PlaceVariables(*memory_));
+    RunnerOptions runner_options = Options();
+    // The recorded run speaks, the native one before it is silent.
+    runner_options.print = [](const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); };
+    conductor_ = std::make_unique<LaunchConductor>(
+        *memory_, std::move(runner_options),
+        CertifySettings{options_.certify, std::filesystem::path(options_.output).parent_path().string()},
+        [this](const std::string& text) { Warn(text); });
     bool uses_heap = false;
     for (int i = 0; i < recipe.launch_size(); ++i) {
-      HEDDLE_RETURN_IF_ERROR(PrepareKernel(i));
-      uses_heap |= kernels_[recipe.launch(i).kernel()]->recorded.uses_heap;
+      HEDDLE_RETURN_IF_ERROR(PrepareLaunchOf(i));
+      uses_heap |= code_->kernel(recipe.launch(i).kernel()).recorded.kernel.uses_heap;
     }
-    if (!uses_heap) return absl::OkStatus();
-    HEDDLE_ASSIGN_OR_RETURN(uint64_t base, memory_->Allocate(kDeviceHeapBytes, "device heap"));
-    heap_ = std::make_unique<DeviceHeap>(base, kDeviceHeapBytes);
-    return absl::OkStatus();
+    return uses_heap ? conductor_->EnsureHeap() : absl::OkStatus();
   }
 
-  absl::Status PrepareKernel(int index) {
+  absl::Status PrepareLaunchOf(int index) {
     const recipe::v1::Launch& launch = recipe_.recipe.launch(index);
-    std::unique_ptr<Kernel>& kernel = kernels_[launch.kernel()];
-    if (kernel == nullptr) {
-      absl::StatusOr<KernelUnit> unit = ReadKernel(*canonical_, launch.kernel());
-      if (absl::IsNotFound(unit.status())) {
-        return recipe_.Error("launch", index, "kernel", -1, std::string(unit.status().message()));
-      }
-      if (!unit.ok()) return unit.status();
-      kernel = std::make_unique<Kernel>();
-      kernel->unit = *std::move(unit);
-      if (recipe_.recipe.registers() != 0) {
-        kernel->unit.program.set_register_count(recipe_.recipe.registers());
-        kernel->unit.program.set_registers_requested(recipe_.recipe.registers());
-      }
-      HEDDLE_RETURN_IF_ERROR(MakeCode(*kernel, true, kernel->recorded, kernel->recorded_code));
-      if (options_.compare_with_native) {
-        HEDDLE_RETURN_IF_ERROR(MakeCode(*kernel, false, kernel->native, kernel->native_code));
-      }
-      uses_warps_ = uses_warps_ || kernel->unit.program.uses_warp_operations() || kernel->recorded.meets_warp;
-      for (const std::string& warning : kernel->recorded.warnings) summary_.warnings.push_back(warning);
-    }
-    absl::StatusOr<PreparedLaunch> prepared = PrepareLaunch(
-        recipe_, index, kernel->recorded, [this](const std::string& name) { return buffers_.AddressOf(name); });
-    if (!prepared.ok()) return prepared.status();
-    if (prepared->parameters.size() > kParamBytes) {
+    KernelForm form;
+    form.lockstep = options_.lockstep;
+    form.own_stacks = options_.own_stacks;
+    bool is_new = false;
+    HEDDLE_ASSIGN_OR_RETURN(const RecipeKernel* kernel,
+                            code_->MakeKernel(recipe_, index, form, options_.compare_with_native, &is_new));
+    const InstrumentedKernel& recorded = kernel->recorded.kernel;
+    if (is_new) summary_.warnings.insert(summary_.warnings.end(), recorded.warnings.begin(), recorded.warnings.end());
+    HEDDLE_ASSIGN_OR_RETURN(
+        PreparedLaunch prepared,
+        PrepareLaunch(recipe_, index, recorded, [this](const std::string& name) { return buffers_.AddressOf(name); }));
+    if (prepared.parameters.size() > kParamBytes) {
       return recipe_.Error("launch", index, "more parameters than parameter memory holds");
     }
-    if (kernel->recorded.uses_local) {
-      if (absl::Status status =
-              memory_->MapLocal(prepared->geometry.threads() * LiveBlocks(resident_blocks_, prepared->geometry, true));
-          !status.ok())
-        return status;
-    }
-    launches_.push_back(*std::move(prepared));
+    HEDDLE_RETURN_IF_ERROR(conductor_->MapLocal(recorded, prepared.geometry));
+    launches_.push_back(std::move(prepared));
     for (int s = 0; s < launch.symbol_size(); ++s) {
       const recipe::v1::Symbol& symbol = launch.symbol(s);
-      const PlacedGlobal* global = globals_.FindName(symbol.name());
+      const PlacedGlobal* global = code_->FindVariable(symbol.name());
       if (global == nullptr) {
         return recipe_.Error("launch", index, "symbol", s,
                              absl::StrCat("no __constant__ or __device__ variable is named '", symbol.name(), "'"));
@@ -190,31 +139,17 @@ class RecipeRun {
     return absl::OkStatus();
   }
 
-  absl::Status MakeCode(Kernel& kernel, bool record, InstrumentedKernel& instrumented,
-                        std::unique_ptr<CompiledKernel>& code) {
-    absl::StatusOr<InstrumentedKernel> made =
-        Instrument(*canonical_, kernel.unit, globals_,
-                   {.record = record, .lockstep = options_.lockstep, .own_stacks = options_.own_stacks});
-    if (!made.ok()) return made.status();
-    instrumented = *std::move(made);
-    HEDDLE_ASSIGN_OR_RETURN(std::unique_ptr<CompiledKernel> compiled, CompileForHost(instrumented));
-    code = std::move(compiled);
-    return absl::OkStatus();
-  }
-
   // All memory as it is before the first launch.
   void ResetMemory() {
     buffers_.Reset();
-    for (const PlacedGlobal& global : globals_.globals) {
-      std::memcpy(At(global.address), global.contents.data(), global.contents.size());
-    }
+    code_->ResetVariables();
   }
 
   absl::Status SetSymbols(int index) {
     const recipe::v1::Launch& launch = recipe_.recipe.launch(index);
     for (int s = 0; s < launch.symbol_size(); ++s) {
       const recipe::v1::Symbol& symbol = launch.symbol(s);
-      const PlacedGlobal* global = globals_.FindName(symbol.name());
+      const PlacedGlobal* global = code_->FindVariable(symbol.name());
       absl::StatusOr<std::string> bytes =
           MakeContents(symbol.fill(), symbol.type(), global->bytes / ScalarBytes(symbol.type()), recipe_);
       if (absl::IsCancelled(bytes.status())) return bytes.status();
@@ -234,7 +169,6 @@ class RecipeRun {
 
   RunnerOptions Options() {
     RunnerOptions options;
-    options.heap = heap_.get();
     options.lockstep = options_.lockstep;
     options.allow_outside_reads = options_.allow_bounds;
     if (options_.part_instructions != 0) options.part_instructions = options_.part_instructions;
@@ -257,39 +191,42 @@ class RecipeRun {
 
   absl::Status RunNative() {
     ResetMemory();
-    LaunchRunner runner(Options());
-    uint32_t id = 0;
+    RunnerOptions runner_options = Options();
+    runner_options.heap = conductor_->heap();
+    LaunchConductor conductor(*memory_, std::move(runner_options), CertifySettings(), nullptr);
+    uint64_t number = 0;
     for (int i = 0; i < recipe_.recipe.launch_size(); ++i) {
-      const recipe::v1::Launch& launch = recipe_.recipe.launch(i);
       HEDDLE_RETURN_IF_ERROR(SetSymbols(i));
-      Kernel& kernel = *kernels_[launch.kernel()];
-      std::vector<const void*> arguments = PlaceArguments(kernel.native, launches_[static_cast<size_t>(i)].parameters);
+      const recipe::v1::Launch& launch = recipe_.recipe.launch(i);
       for (uint32_t r = 0; r < std::max(1u, launch.repeat()); ++r) {
-        Geometry geometry = launches_[static_cast<size_t>(i)].geometry;
-        geometry.grid_id = id++;
-        const LaunchForm form = {&kernel.native, kernel.native_code->entry(), arguments};
-        const BlockStretch all = {0, geometry.blocks(), false};
-        absl::Status status = runner.Run(nullptr, &form, {&all, 1}, geometry, nullptr, nullptr);
-        if (!status.ok()) return status;
+        ReadyLaunch ready = MakeReady(i, number++);
+        ready.native = &code_->kernel(launch.kernel()).native;
+        HEDDLE_RETURN_IF_ERROR(conductor.Run(ready, nullptr).status());
       }
     }
     buffers_.KeepNativeResults();
     return absl::OkStatus();
   }
 
+  // Launch `index` of the recipe as launch `number` of the run, without its code: none of its blocks are recorded.
+  ReadyLaunch MakeReady(int index, uint64_t number) const {
+    const PreparedLaunch& prepared = launches_[static_cast<size_t>(index)];
+    ReadyLaunch ready;
+    ready.number = number;
+    ready.parameters = prepared.parameters;
+    ready.geometry = prepared.geometry;
+    ready.geometry.grid_id = static_cast<uint32_t>(number);
+    ready.stretches = {{0, ready.geometry.blocks(), false}};
+    return ready;
+  }
+
   absl::Status OpenWriter() {
     trace::v1::FileHeader header;
     header.set_producer(kProducer);
-    header.set_abstraction_level("ptx");
-    header.set_target(target_);
-    header.set_compiler(canonical_->compiler);
-    header.set_optimization(optimization_);
-    if (uses_warps_) header.set_warp_width(kWarpWidth);
     if (options_.certify != 0 || options_.lockstep) header.set_minor(trace::kMinorVersion);
     for (const trace::v1::AddressWindow& window : DeviceMemory::Windows()) *header.add_window() = window;
-    for (const std::string& file : canonical_->source_files) header.add_source_file(file);
     (*header.mutable_provenance())["recipe_sha256"] = HexSha256(recipe_.text);
-    (*header.mutable_provenance())["source_sha256"] = source_digest_;
+    code_->Describe(header);
     if (resident_blocks_ > 1) {
       (*header.mutable_provenance())["resident_blocks"] = absl::StrCat(resident_blocks_);
     }
@@ -322,21 +259,17 @@ class RecipeRun {
 
   absl::Status Record() {
     ResetMemory();
-    if (heap_ != nullptr) heap_->Reset();
+    if (conductor_->heap() != nullptr) conductor_->heap()->Reset();
     HEDDLE_RETURN_IF_ERROR(OpenWriter());
     HEDDLE_RETURN_IF_ERROR(buffers_.RecordTransfers(recipe_, *writer_));
-    RunnerOptions runner_options = Options();
-    // The recorded run speaks, the native one before it is silent.
-    runner_options.print = [](const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); };
-    LaunchRunner runner(std::move(runner_options));
     for (int i = 0; i < recipe_.recipe.launch_size(); ++i) {
       HEDDLE_RETURN_IF_ERROR(SetSymbols(i));
       for (uint32_t r = 0; r < std::max(1u, recipe_.recipe.launch(i).repeat()); ++r) {
-        HEDDLE_RETURN_IF_ERROR(RecordLaunch(i, runner));
+        HEDDLE_RETURN_IF_ERROR(RecordLaunch(i));
       }
     }
     const trace::WriterTotals& totals = writer_->totals();
-    uint64_t counted = runner.instructions() - unrecorded_instructions_;
+    uint64_t counted = conductor_->instructions() - unrecorded_instructions_;
     if (totals.thread_instructions != counted) {
       return absl::InternalError(absl::StrCat("the trace holds ", totals.thread_instructions,
                                               " thread-instructions, but ", counted, " were counted"));
@@ -345,78 +278,47 @@ class RecipeRun {
     summary_.threads = totals.threads;
     summary_.thread_instructions = totals.thread_instructions;
     summary_.accesses = totals.accesses;
-    summary_.warnings.insert(summary_.warnings.end(), runner.warnings().begin(), runner.warnings().end());
-    if (runner.parallel() != nullptr) {
-      summary_.ranges_committed = runner.parallel()->counts().committed;
-      summary_.ranges_discarded = runner.parallel()->counts().discarded;
+    summary_.warnings.insert(summary_.warnings.end(), conductor_->warnings().begin(), conductor_->warnings().end());
+    if (const ParallelBlocks* parallel = conductor_->parallel(); parallel != nullptr) {
+      summary_.ranges_committed = parallel->counts().committed;
+      summary_.ranges_discarded = parallel->counts().discarded;
     }
     if (options_.progress) absl::FPrintF(stderr, "\r\033[K");
     return absl::OkStatus();
   }
 
-  absl::Status RecordLaunch(int index, LaunchRunner& runner) {
+  absl::Status RecordLaunch(int index) {
     const recipe::v1::Launch& launch = recipe_.recipe.launch(index);
-    Kernel& kernel = *kernels_[launch.kernel()];
+    RecipeKernel& kernel = code_->kernel(launch.kernel());
     if (kernel.program == nullptr) {
-      HEDDLE_ASSIGN_OR_RETURN(auto program, writer_->AddProgram(kernel.unit.program));
-      kernel.program = program;
+      HEDDLE_ASSIGN_OR_RETURN(kernel.program, writer_->AddProgram(kernel.unit.program));
     }
-    const PreparedLaunch& prepared = launches_[static_cast<size_t>(index)];
-    Geometry geometry = prepared.geometry;
-    geometry.grid_id = static_cast<uint32_t>(summary_.launches);
-    trace::v1::Launch record = DescribeLaunch(geometry, *memory_);
+    ReadyLaunch ready = MakeReady(index, summary_.launches);
+    trace::v1::Launch record = conductor_->Describe(kernel.recorded.kernel, ready.geometry);
     record.set_program(kernel.program->id());
     if (summary_.launches > 0) record.add_depends_on(static_cast<uint32_t>(summary_.launches - 1));
     record.set_recorded(!launch.unrecorded());
-    if (resident_blocks_ > 1) {
-      record.set_resident_blocks(LiveBlocks(resident_blocks_, geometry, kernel.recorded.uses_local));
-    }
     HEDDLE_RETURN_IF_ERROR(writer_->BeginLaunch(std::move(record)));
-    std::vector<const void*> arguments = PlaceArguments(kernel.recorded, prepared.parameters);
-    uint64_t before = runner.instructions();
-    runner.SetBounds(memory_->allocations(), &kernel.unit.program);
-    const LaunchForm form = {&kernel.recorded, kernel.recorded_code->entry(), arguments};
-    const BlockStretch all = {0, geometry.blocks(), !launch.unrecorded()};
     if (launch.unrecorded()) {
-      absl::Status status = runner.Run(&form, &form, {&all, 1}, geometry, &kernel.unit.program, nullptr);
-      if (!status.ok()) return status;
+      const uint64_t before = conductor_->instructions();
+      ready.native = &kernel.recorded;
+      HEDDLE_RETURN_IF_ERROR(conductor_->Run(ready, nullptr).status());
       ++summary_.launches;
-      unrecorded_instructions_ += runner.instructions() - before;
+      unrecorded_instructions_ += conductor_->instructions() - before;
       return absl::OkStatus();
     }
-    HEDDLE_ASSIGN_OR_RETURN(trace::v1::Certificate certificate, Certify(kernel, arguments.data(), geometry));
-    LaunchValidity validity(kernel.recorded, *kernel.program, geometry, options_.lockstep);
-    if (options_.allow_bounds) validity.CountOutsideReads(memory_->allocations());
-    runner.SetObserver(validity.observer());
-    absl::Status status = runner.Run(&form, &form, {&all, 1}, geometry, &kernel.unit.program, writer_.get());
-    runner.SetObserver(nullptr);
-    if (!status.ok()) return status;
-    for (const std::string& warning : validity.Warnings(certificate)) Warn(warning);
-    if (status = writer_->EndLaunch(); !status.ok()) return status;
-    certificate.set_launch(static_cast<uint32_t>(summary_.launches++));
-    if (!validity.Complete(certificate)) return absl::OkStatus();
+    ready.recorded = &kernel.recorded;
+    ready.stretches.front().record = true;
+    ready.proto = &kernel.unit.program;
+    ready.program = kernel.program;
+    HEDDLE_ASSIGN_OR_RETURN(LaunchOutcome outcome, conductor_->Run(ready, writer_.get()));
+    for (const std::string& warning : outcome.warnings) Warn(warning);
+    HEDDLE_RETURN_IF_ERROR(writer_->EndLaunch());
+    const auto number = static_cast<uint32_t>(summary_.launches++);
+    if (!outcome.certificate.has_value()) return absl::OkStatus();
     has_certificates_ = true;
-    return writer_->AddCertificate(certificate);
-  }
-
-  // What other orders change, if that is asked for.
-  absl::StatusOr<trace::v1::Certificate> Certify(const Kernel& kernel, const void* const* arguments,
-                                                 const Geometry& geometry) {
-    if (options_.certify == 0) return trace::v1::Certificate();
-    CertifyOptions options;
-    options.runs = options_.certify;
-    options.folder = std::filesystem::path(options_.output).parent_path().string();
-    options.max_instructions = options_.max_instructions;
-    options.lockstep = options_.lockstep;
-    options.allow_outside_reads = options_.allow_bounds;
-    absl::StatusOr<trace::v1::Certificate> certificate =
-        CertifyLaunch({kernel.recorded, kernel.recorded_code->entry(), arguments, geometry, *kernel.program, nullptr},
-                      options, *memory_, heap_.get());
-    if (certificate.ok() && !certificate->failure().empty()) {
-      Warn(absl::StrCat("launch ", summary_.launches, ": ", certificate->runs() == 0 ? "not certified: " : "",
-                        certificate->failure()));
-    }
-    return certificate;
+    outcome.certificate->set_launch(number);
+    return writer_->AddCertificate(*outcome.certificate);
   }
 
   void Warn(const std::string& text) {
@@ -435,17 +337,11 @@ class RecipeRun {
   const CaptureOptions& options_;
   uint32_t resident_blocks_;  // of the recipe, or of the options if that is more
   CaptureSummary summary_;
-  std::string source_digest_;
-  std::string optimization_;
-  std::string target_;
-  bool uses_warps_ = false;
   uint64_t unrecorded_instructions_ = 0;
-  std::unique_ptr<CanonicalModule> canonical_;
+  std::unique_ptr<RecipeCode> code_;
   std::unique_ptr<DeviceMemory> memory_;
-  GlobalLayout globals_;
-  std::unique_ptr<DeviceHeap> heap_;  // if a kernel uses it
+  std::unique_ptr<LaunchConductor> conductor_;
   RecipeBuffers buffers_;
-  std::map<std::string, std::unique_ptr<Kernel>> kernels_;
   std::vector<PreparedLaunch> launches_;
   std::unique_ptr<trace::TraceWriter> writer_;
   bool has_certificates_ = false;

@@ -1,0 +1,98 @@
+#include "tracegen/execute/capture/launch_conductor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tracegen/execute/checks/certify.h"
+#include "tracegen/execute/checks/launch_validity.h"
+#include "tracegen/execute/launch/launch_record.h"
+#include "tracegen/execute/launch/live_blocks.h"
+#include "traces/base/status_macros.h"
+
+namespace heddle::tracegen {
+namespace {
+
+// Whether the block lies in a stretch that is recorded.
+bool IsRecorded(const std::vector<BlockStretch>& stretches, uint64_t block) {
+  const auto behind = std::ranges::upper_bound(stretches, block, std::less<>(), &BlockStretch::end);
+  return behind != stretches.end() && behind->record;
+}
+
+}  // namespace
+
+LaunchConductor::LaunchConductor(DeviceMemory& memory, RunnerOptions options, CertifySettings certify, Warn warn)
+    : memory_(memory),
+      options_(options),
+      certify_(std::move(certify)),
+      warn_(std::move(warn)),
+      runner_(std::move(options)) {}
+
+absl::Status LaunchConductor::EnsureHeap() {
+  if (heap_ != nullptr) return absl::OkStatus();
+  HEDDLE_ASSIGN_OR_RETURN(const uint64_t base, memory_.Allocate(kDeviceHeapBytes, "device heap"));
+  heap_ = std::make_unique<DeviceHeap>(base, kDeviceHeapBytes);
+  runner_.SetHeap(heap_.get());
+  return absl::OkStatus();
+}
+
+absl::Status LaunchConductor::MapLocal(const InstrumentedKernel& kernel, const Geometry& geometry) {
+  return kernel.uses_local ? runner_.MapLocal(memory_, geometry) : absl::OkStatus();
+}
+
+trace::v1::Launch LaunchConductor::Describe(const InstrumentedKernel& kernel, const Geometry& geometry) const {
+  trace::v1::Launch record = DescribeLaunch(geometry, memory_);
+  if (options_.resident_blocks > 1) {
+    record.set_resident_blocks(LiveBlocks(options_.resident_blocks, geometry, kernel.uses_local));
+  }
+  return record;
+}
+
+absl::StatusOr<LaunchOutcome> LaunchConductor::Run(const ReadyLaunch& launch, trace::TraceWriter* writer) {
+  LaunchForm recorded;
+  LaunchForm native;
+  if (launch.recorded != nullptr) recorded = launch.recorded->Launch(launch.parameters);
+  if (launch.native != nullptr) native = launch.native->Launch(launch.parameters);
+  const LaunchForm* const recorded_form = launch.recorded != nullptr ? &recorded : nullptr;
+  const LaunchForm* const native_form = launch.native != nullptr ? &native : nullptr;
+  if (launch.recorded == nullptr) {
+    HEDDLE_RETURN_IF_ERROR(
+        runner_.Run(nullptr, native_form, launch.stretches, launch.geometry, nullptr, /*writer=*/nullptr));
+    return LaunchOutcome();
+  }
+  runner_.SetBounds(memory_.allocations(), launch.proto);
+  HEDDLE_ASSIGN_OR_RETURN(trace::v1::Certificate certificate, Certify(launch, recorded));
+  LaunchValidity validity(launch.recorded->kernel, *launch.program, launch.geometry, options_.lockstep);
+  if (options_.allow_outside_reads) validity.CountOutsideReads(memory_.allocations());
+  runner_.SetObserver(validity.observer());
+  absl::Status status =
+      runner_.Run(recorded_form, native_form, launch.stretches, launch.geometry, launch.proto, writer);
+  runner_.SetObserver(nullptr);
+  HEDDLE_RETURN_IF_ERROR(status);
+  LaunchOutcome outcome;
+  outcome.warnings = validity.Warnings(certificate);
+  if (validity.Complete(certificate)) outcome.certificate = std::move(certificate);
+  return outcome;
+}
+
+absl::StatusOr<trace::v1::Certificate> LaunchConductor::Certify(const ReadyLaunch& launch, const LaunchForm& form) {
+  if (certify_.runs == 0) return trace::v1::Certificate();
+  CertifyOptions options;
+  options.runs = certify_.runs;
+  options.folder = certify_.folder;
+  options.max_instructions = options_.max_instructions;
+  options.lockstep = options_.lockstep;
+  options.allow_outside_reads = options_.allow_outside_reads;
+  const auto is_recorded = [&launch](uint64_t block) { return IsRecorded(launch.stretches, block); };
+  HEDDLE_ASSIGN_OR_RETURN(
+      trace::v1::Certificate certificate,
+      CertifyLaunch({*form.kernel, form.entry, form.arguments.data(), launch.geometry, *launch.program, is_recorded},
+                    options, memory_, heap_.get()));
+  if (!certificate.failure().empty()) {
+    warn_(absl::StrCat("launch ", launch.number, ": ", certificate.runs() == 0 ? "not certified: " : "",
+                       certificate.failure()));
+  }
+  return certificate;
+}
+
+}  // namespace heddle::tracegen

@@ -1,0 +1,66 @@
+// A recipe's source, compiled: its kernels and variables.
+#ifndef HEDDLE_TRACEGEN_RECIPE_RECIPE_CODE_H_
+#define HEDDLE_TRACEGEN_RECIPE_RECIPE_CODE_H_
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/trace.pb.h"
+#include "tracegen/execute/code/kernel_code.h"
+#include "tracegen/execute/memory/device_memory.h"
+#include "tracegen/instrument/global_layout.h"
+#include "tracegen/instrument/instrument.h"
+#include "tracegen/program/static_program.h"
+#include "tracegen/recipe/recipe_file.h"
+#include "traces/format/program/program.h"
+
+namespace heddle::tracegen {
+
+// A kernel in both forms.
+struct RecipeKernel {
+  KernelUnit unit;
+  KernelCode recorded;
+  KernelCode native;                        // made only for comparisons
+  const trace::Program* program = nullptr;  // once it is in the trace
+};
+
+class RecipeCode {
+ public:
+  // Compiles the recipe's source. Errors: those of the compiler, and of what capture does not support.
+  static absl::StatusOr<RecipeCode> Compile(const RecipeFile& recipe);
+
+  // Gives the module's variables a place in memory, which must happen before kernels are made.
+  absl::Status PlaceVariables(DeviceMemory& memory);
+  // The kernel of launch `index`, made at the first call with its name in the recorded form, and `with_native` in the
+  // other one too. `is_new`: it has just been made. Errors name the recipe's line where there is no such kernel, and
+  // the construct that is not supported.
+  absl::StatusOr<RecipeKernel*> MakeKernel(const RecipeFile& recipe, int index, const KernelForm& form,
+                                           bool with_native, bool* is_new);
+  // A kernel that has been made.
+  RecipeKernel& kernel(const std::string& name) { return *kernels_.at(name); }
+  // The variable with this name in the source; null if there is none.
+  const PlacedGlobal* FindVariable(const std::string& name) const { return globals_.FindName(name); }
+
+  // Gives all variables their contents from before the first launch.
+  void ResetVariables() const;
+  // Puts into the header of the trace what it says about the code.
+  void Describe(trace::v1::FileHeader& header) const;
+
+ private:
+  RecipeCode() = default;
+
+  std::string source_digest_;
+  std::string optimization_;
+  std::string target_;
+  bool uses_warps_ = false;
+  std::unique_ptr<CanonicalModule> canonical_;
+  GlobalLayout globals_;
+  std::map<std::string, std::unique_ptr<RecipeKernel>> kernels_;
+};
+
+}  // namespace heddle::tracegen
+
+#endif  // HEDDLE_TRACEGEN_RECIPE_RECIPE_CODE_H_
