@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,14 +20,9 @@
 #include "traces/format/read/reader.h"
 
 namespace heddle::tracegen {
-namespace {
-
-constexpr std::chrono::milliseconds kProgressStep(200);
-
-}  // namespace
 
 Recording::Recording(CaptureSettings settings, std::string path)
-    : settings_(std::move(settings)), path_(std::move(path)), start_(std::chrono::steady_clock::now()) {
+    : settings_(std::move(settings)), path_(std::move(path)) {
   // A wrong expression has been refused with the command line (CheckKernels).
   if (auto pattern = trace::KernelPattern::Parse(settings_.kernels); pattern.ok()) kernels_ = *std::move(pattern);
   header_.set_producer(kProducer);
@@ -212,21 +207,13 @@ absl::Status Recording::AddTransfer(const trace::v1::Transfer& transfer) {
 
 void Recording::ShowProgress(uint64_t block, uint64_t thread_instructions) {
   if (!settings_.progress || writer_ == nullptr) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (now - last_shown_ < kProgressStep) return;
-  last_shown_ = now;
-  shown_ = true;
-  const double seconds = std::chrono::duration<double>(now - start_).count();
-  const auto instructions = static_cast<double>(thread_instructions);
-  absl::FPrintF(stderr, "\r\033[K%s: launch %u %.40s, block %u of %u, %.1f M thread-instructions, %.1f M/s, %.1f MB ",
-                Printable(outcome_.program), outcome_.launches, Printable(kernel_name_), block, grid_blocks_,
-                instructions * 1e-6, seconds > 0 ? instructions * 1e-6 / seconds : 0.0,
-                static_cast<double>(writer_->totals().bytes) * 1e-6);
-  std::fflush(stderr);
-}
-
-void Recording::ClearProgress() {
-  if (std::exchange(shown_, false)) absl::FPrintF(stderr, "\r\033[K");
+  const std::optional<double> seconds = progress_.SecondsIfDue();
+  if (!seconds.has_value()) return;
+  const double millions = static_cast<double>(thread_instructions) * 1e-6;
+  progress_.Show(absl::StrFormat("%s: launch %u %.40s, block %u of %u, %.1f M thread-instructions, %.1f M/s, %.1f MB ",
+                                 Printable(outcome_.program), outcome_.launches, Printable(kernel_name_), block,
+                                 grid_blocks_, millions, *seconds > 0 ? millions / *seconds : 0.0,
+                                 static_cast<double>(writer_->totals().bytes) * 1e-6));
 }
 
 CaptureOutcome Recording::Finish() {

@@ -2,7 +2,6 @@
 #ifndef HEDDLE_TRACEGEN_APPLICATION_RECORDING_H_
 #define HEDDLE_TRACEGEN_APPLICATION_RECORDING_H_
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "proto/trace.pb.h"
 #include "tracegen/application/block_choice.h"
+#include "tracegen/application/progress_line.h"
 #include "tracegen/application/settings.h"
 #include "traces/format/program/kernel_pattern.h"
 #include "traces/format/write/writer.h"
@@ -77,7 +77,7 @@ class Recording {
   // The line on stderr, when it is wanted and not too often: `block` of the current launch is running.
   void ShowProgress(uint64_t block, uint64_t thread_instructions);
   // Makes room for a message on stderr.
-  void ClearProgress();
+  void ClearProgress() { progress_.Clear(); }
 
   // Completes the trace; nothing is written if nothing was launched. Returns what to tell about it.
   CaptureOutcome Finish();
@@ -107,9 +107,7 @@ class Recording {
   std::string kernel_name_;
   uint64_t grid_blocks_ = 0;
 
-  std::chrono::steady_clock::time_point start_;
-  std::chrono::steady_clock::time_point last_shown_;
-  bool shown_ = false;
+  ProgressLine progress_;
 };
 
 }  // namespace heddle::tracegen
