@@ -114,6 +114,17 @@ __global__ void k(int* out) {
   EXPECT_THAT(reader_->certificates(), IsEmpty());
 }
 
+TEST_F(LockstepTest, ALaunchMayHaveFewerWarpsThanTheOneBefore) {
+  options_.lockstep = true;
+  Succeeds(R"(
+__global__ void k(volatile int* out) {
+  out[threadIdx.x] = 1;
+  if (threadIdx.x / 32 == 1) for (int i = 0; i < 5; ++i) out[threadIdx.x] = 1;
+})",
+           IntRecipe(1, 128, std::vector<double>(128, 1),
+                     "} launch { kernel: \"k\" grid { x: 1 } block { x: 32 } argument { buffer: \"out\" }"));
+}
+
 TEST_F(LockstepTest, AtomicsAmongThemselvesAreNoHandOff) {
   Succeeds(R"(
 __global__ void k(int* out) {

@@ -7,6 +7,8 @@ namespace heddle::tracegen {
 void LockstepOrder::BeginLaunch(const InstrumentedKernel& kernel) {
   kernel_ = &kernel;
   positions_.assign(threads_.count(), 0);
+  // The turn goes on where it was, unless blocks have fewer warps than those of the launch before.
+  if (next_warp_ * kWarpWidth >= threads_.count()) next_warp_ = 0;
 }
 
 void LockstepOrder::Wait(uint32_t pc) {

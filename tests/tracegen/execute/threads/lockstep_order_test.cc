@@ -64,6 +64,15 @@ TEST_F(Lockstep, WarpsTakeTurns) {
   EXPECT_EQ(Release(), Range(0, 32));
 }
 
+TEST_F(Lockstep, ALaunchOfFewerWarpsBeginsWithTheFirst) {
+  Begin(128);
+  Wait(40, 5);
+  EXPECT_EQ(Release(), (std::vector<uint32_t>{40}));  // it is the third warp's turn
+  Begin(32);
+  Wait(3, 5);
+  EXPECT_EQ(Release(), (std::vector<uint32_t>{3}));
+}
+
 TEST_F(Lockstep, AWarpWaitsForLanesThatPollInVain) {
   Begin(2, 1);
   const auto poll = [this] {
