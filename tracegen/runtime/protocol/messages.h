@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "tracegen/runtime/protocol/device_types.h"
@@ -37,11 +38,16 @@ enum class MessageKind : uint16_t {
   kUnmap = 14,
 };
 
-// One field after the other, by overloads of Write and Read for each structure below.
+// Each structure is followed by its fields, in the order in which they are sent.
 struct HelloRequest {
   uint32_t version = kProtocolVersion;
   std::string program;  // base name of the application, for messages
 };
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<HelloRequest>& value) {
+  archive(value.version, value.program);
+}
+
 struct HelloReply {
   uint32_t version = kProtocolVersion;
   uint64_t global_base = 0;
@@ -50,10 +56,21 @@ struct HelloReply {
   uint64_t constant_bytes = 0;
   bool recording = false;
 };
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<HelloReply>& value) {
+  archive(value.version, value.global_base, value.global_bytes, value.constant_base, value.constant_bytes,
+          value.recording);
+}
+
 struct LoadModuleRequest {
   std::vector<std::string_view> bitcode;
   ModuleOptions options;
 };
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<LoadModuleRequest>& value) {
+  archive(value.bitcode, value.options);
+}
+
 struct BuildOpenClRequest {
   std::string_view source;
   std::string options;
@@ -61,63 +78,121 @@ struct BuildOpenClRequest {
   std::vector<SourceHeader> headers;
   bool compile_only = false;
 };
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<BuildOpenClRequest>& value) {
+  archive(value.source, value.options, value.working_directory, value.headers, value.compile_only);
+}
+
 struct KernelName {  // kDescribeKernel
   uint64_t module = 0;
   std::string kernel;
 };
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<KernelName>& value) {
+  archive(value.module, value.kernel);
+}
+
 struct AllocateRequest {
   uint64_t bytes = 0;
   std::string name;
 };
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<AllocateRequest>& value) {
+  archive(value.bytes, value.name);
+}
+
 struct ReserveRequest {
   uint64_t bytes = 0;
   uint64_t alignment = 0;
   uint64_t wanted = 0;  // address; 0 = any
 };
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<ReserveRequest>& value) {
+  archive(value.bytes, value.alignment, value.wanted);
+}
+
 struct MapRequest {
   uint64_t address = 0;
   uint64_t bytes = 0;
   std::string name;
 };
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<MapRequest>& value) {
+  archive(value.address, value.bytes, value.name);
+}
+
 struct TransferNote {
   TransferDirection direction = TransferDirection::kHostToDevice;
   uint64_t address = 0;
   uint64_t bytes = 0;
   uint64_t stream = 0;
 };
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<TransferNote>& value) {
+  archive(value.direction, value.address, value.bytes, value.stream);
+}
 
-void Write(Writer& to, const Result& value);
-void Write(Writer& to, const HelloRequest& value);
-void Write(Writer& to, const HelloReply& value);
-void Write(Writer& to, const LoadModuleRequest& value);
-void Write(Writer& to, const BuildOpenClRequest& value);
-void Write(Writer& to, const ModuleInfo& value);
-void Write(Writer& to, const KernelName& value);
-void Write(Writer& to, const KernelInfo& value);
-void Write(Writer& to, const AllocateRequest& value);
-void Write(Writer& to, const ReserveRequest& value);
-void Write(Writer& to, const MapRequest& value);
-void Write(Writer& to, const LaunchRequest& value);
-void Write(Writer& to, const LaunchReply& value);
-void Write(Writer& to, const TransferNote& value);
-void Write(Writer& to, const DeviceLimits& value);
+// The fields of what device_types.h declares.
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<Result>& value) {
+  archive(value.error, value.message);
+}
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<ParameterInfo>& value) {
+  archive(value.name, value.type_name, value.kind, value.offset, value.bytes, value.alignment, value.address_space,
+          value.access_qualifier, value.type_qualifiers);
+}
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<KernelInfo>& value) {
+  archive(value.name, value.shown_name, value.parameters, value.parameter_bytes, value.max_threads,
+          value.required_block, value.attributes, value.static_shared_bytes, value.registers, value.local_bytes);
+}
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<VariableInfo>& value) {
+  archive(value.name, value.shown_name, value.address, value.bytes, value.constant);
+}
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<ModuleInfo>& value) {
+  archive(value.id, value.kernels, value.variables, value.log, value.binary);
+}
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<ModuleOptions>& value) {
+  archive(value.name, value.target, value.optimization, value.max_registers);
+}
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<SourceHeader>& value) {
+  archive(value.name, value.text);
+}
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<LaunchRequest>& value) {
+  archive(value.module, value.kernel, value.grid, value.block, value.dynamic_shared_bytes, value.stream,
+          value.dependencies, value.parameters, value.global_offset, value.work_dimensions);
+}
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<LaunchReply>& value) {
+  archive(value.launch, value.duration_ns, value.printed);
+}
+template <typename Archive>
+void Fields(Archive& archive, typename Archive::template Field<DeviceLimits>& value) {
+  archive(value.total_bytes, value.free_bytes, value.max_threads, value.max_block, value.max_grid,
+          value.max_static_shared_bytes, value.max_shared_bytes, value.max_constant_bytes, value.max_parameter_bytes,
+          value.warp_width);
+}
+
+// Writes a message, or a part of one.
+template <typename Message>
+  requires std::is_class_v<Message>
+void Write(Writer& to, const Message& value) {
+  Fields(to, value);
+}
 inline void Write(Writer& to, uint64_t value) { to.Number(value); }  // kUnloadModule, kFree ...; the reply of kAllocate
 
-void Read(Reader& from, Result& value);
-void Read(Reader& from, HelloRequest& value);
-void Read(Reader& from, HelloReply& value);
-void Read(Reader& from, LoadModuleRequest& value);
-void Read(Reader& from, BuildOpenClRequest& value);
-void Read(Reader& from, ModuleInfo& value);
-void Read(Reader& from, KernelName& value);
-void Read(Reader& from, KernelInfo& value);
-void Read(Reader& from, AllocateRequest& value);
-void Read(Reader& from, ReserveRequest& value);
-void Read(Reader& from, MapRequest& value);
-void Read(Reader& from, LaunchRequest& value);
-void Read(Reader& from, LaunchReply& value);
-void Read(Reader& from, TransferNote& value);
-void Read(Reader& from, DeviceLimits& value);
+// Reads what Write has written; see Reader for bytes that nobody has.
+template <typename Message>
+  requires std::is_class_v<Message>
+void Read(Reader& from, Message& value) {
+  Fields(from, value);
+}
 inline void Read(Reader& from, uint64_t& value) { from.Number(value); }
 
 // The outcome of reading a socket.
