@@ -27,8 +27,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "traces/base/status_macros.h"
+#include "traces/base/varint.h"
 #include "traces/format/chunk/walk.h"
-#include "traces/format/columns/residuals.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle {
@@ -154,11 +154,6 @@ class WarpText {
   std::span<const std::vector<Visit>> visits_;
 };
 
-void AppendVarint(std::string& out, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
-  out.push_back(static_cast<char>(value));
-}
-
 void AppendThread(const Program& program, const DecodedChunk& chunk, std::span<const Visit> visits, size_t thread,
                   std::vector<uint64_t>& latest, std::string& out) {
   const trace::PathView& path = chunk.paths[chunk.path_of_thread[thread]];
@@ -170,7 +165,7 @@ void AppendThread(const Program& program, const DecodedChunk& chunk, std::span<c
   for (const Visit& visit : visits) {
     for (trace::Pc pc : program.accesses_of(program.block(visit.block))) {
       const uint64_t address = chunk.address(position++, pc);
-      AppendVarint(out, trace::ZigZag(static_cast<int64_t>(address - latest[pc])));
+      AppendVarint(out, ZigZag(static_cast<int64_t>(address - latest[pc])));
       latest[pc] = address;
     }
   }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 
+#include "traces/base/varint.h"
 #include "traces/format/columns/chunk_encoder.h"
 
 namespace heddle::trace {

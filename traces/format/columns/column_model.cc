@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "traces/base/varint.h"
+
 namespace heddle::trace {
 namespace {
 

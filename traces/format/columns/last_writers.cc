@@ -3,31 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "traces/format/columns/residuals.h"
+#include "traces/base/varint.h"
 
 namespace heddle::trace {
 namespace {
-
-void PutVarint(uint64_t value, std::string& out) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
-  out.push_back(static_cast<char>(value));
-}
-
-bool TakeVarint(std::string_view& data, uint64_t& value) {
-  value = 0;
-  for (unsigned shift = 0; shift < 64; shift += 7) {
-    if (data.empty()) return false;
-    const auto byte = static_cast<uint8_t>(data.front());
-    data.remove_prefix(1);
-    value |= uint64_t{byte & 0x7fu} << shift;
-    if (byte < 0x80) return shift < 63 || byte <= 1;
-  }
-  return false;
-}
 
 // What of a write is stored, each as a list of its own.
 constexpr int kWriteFields = 4;
@@ -59,17 +41,17 @@ void EncodeLastWriters(std::span<const WrittenRead> reads, v1::BlockChunk& chunk
     column.set_kind(kLastWriterKind);
     column.set_instruction(instruction);
     std::string& data = *column.mutable_data();
-    PutVarint(list.size(), data);
+    AppendVarint(data, list.size());
     uint64_t next = 0;
     for (const WrittenRead* read : list) {
-      PutVarint(read->position - next, data);
+      AppendVarint(data, read->position - next);
       next = read->position + 1;
     }
     for (int field = 0; field < kWriteFields; ++field) {
       uint64_t latest = field == 0 ? chunk.first_block() : 0;
       for (const WrittenRead* read : list) {
         const uint64_t value = Field(read->write, field);
-        PutVarint(ZigZag(static_cast<int64_t>(value - latest)), data);
+        AppendVarint(data, ZigZag(static_cast<int64_t>(value - latest)));
         latest = value;
       }
     }
@@ -87,10 +69,10 @@ absl::Status DecodeLastWriters(const v1::BlockChunk& chunk, const Program& progr
   std::vector<uint64_t> values;
   for (const v1::ExtraColumn& column : chunk.extra()) {
     if (column.kind() != kLastWriterKind) continue;
-    std::string_view data = column.data();
+    VarintReader data(column.data());
     uint64_t count = 0;
     // Every number takes a byte at least.
-    if (!TakeVarint(data, count) || count > data.size()) return Wrong(column, "too many for their bytes");
+    if (!data.Read(count) || count > data.left()) return Wrong(column, "too many for their bytes");
     if (count != 0 && (column.instruction() >= program.instruction_count() ||
                        !Program::HasAddress(program.instruction(column.instruction())))) {
       return Wrong(column, "the program has no such access");
@@ -99,7 +81,7 @@ absl::Status DecodeLastWriters(const v1::BlockChunk& chunk, const Program& progr
     uint64_t next = 0;
     for (uint64_t i = 0; i < count; ++i) {
       uint64_t gap = 0;
-      if (!TakeVarint(data, gap) || next >= chunk.accesses() || gap >= chunk.accesses() - next) {
+      if (!data.Read(gap) || next >= chunk.accesses() || gap >= chunk.accesses() - next) {
         return Wrong(column, "an access that the chunk does not have");
       }
       reads.push_back({next + gap, column.instruction(), {}});
@@ -109,7 +91,7 @@ absl::Status DecodeLastWriters(const v1::BlockChunk& chunk, const Program& progr
       uint64_t latest = field == 0 ? chunk.first_block() : 0;
       for (size_t i = first; i < reads.size(); ++i) {
         uint64_t value = 0;
-        if (!TakeVarint(data, value)) return Wrong(column, "cut short");
+        if (!data.Read(value)) return Wrong(column, "cut short");
         latest += static_cast<uint64_t>(UnZigZag(value));
         WriteOf& write = reads[i].write;
         const uint64_t limit = field == 0   ? grid_blocks
@@ -123,7 +105,7 @@ absl::Status DecodeLastWriters(const v1::BlockChunk& chunk, const Program& progr
         if (field == 3) write.instruction = static_cast<Pc>(latest);
       }
     }
-    if (!data.empty()) return Wrong(column, "bytes behind the end");
+    if (!data.done()) return Wrong(column, "bytes behind the end");
   }
   std::sort(reads.begin(), reads.end(),
             [](const WrittenRead& a, const WrittenRead& b) { return a.position < b.position; });

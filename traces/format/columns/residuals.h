@@ -13,11 +13,6 @@
 
 namespace heddle::trace {
 
-inline uint64_t ZigZag(int64_t value) {
-  return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
-}
-inline int64_t UnZigZag(uint64_t value) { return static_cast<int64_t>((value >> 1) ^ (0 - (value & 1))); }
-
 // How residuals are stored; ZERO follows from the data and is not a choice.
 struct LayoutChoice {
   v1::AddressColumn::Layout layout = v1::AddressColumn::PLANES;

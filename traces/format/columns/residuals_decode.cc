@@ -6,37 +6,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "traces/base/status_macros.h"
+#include "traces/base/varint.h"
 #include "traces/format/columns/residuals.h"
 
 namespace heddle::trace {
 namespace {
 
 absl::Status Malformed(absl::string_view rule) { return absl::DataLossError(rule); }
-
-// Reads base-128 varints from bytes that may be anything.
-class VarintReader {
- public:
-  explicit VarintReader(absl::string_view bytes)
-      : next_(reinterpret_cast<const uint8_t*>(bytes.data())), end_(next_ + bytes.size()) {}
-  bool done() const { return next_ == end_; }
-  bool Read(uint64_t& out) {
-    uint64_t value = 0;
-    for (int shift = 0; next_ != end_ && shift < 64; shift += 7) {
-      const uint8_t byte = *next_++;
-      if (shift == 63 && byte > 1) return false;
-      value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-      if (byte < 0x80) {
-        out = value;
-        return true;
-      }
-    }
-    return false;
-  }
-
- private:
-  const uint8_t* next_;
-  const uint8_t* end_;
-};
 
 constexpr uint32_t kMostLength = 64;
 // Bits that can be had of 64, whatever the position within the first byte.
@@ -263,12 +239,6 @@ absl::Status DecodeStored(const v1::AddressColumn& column, uint64_t count, std::
     out[i] = Restore(z, column.shift());
   }
   return values.done() ? absl::OkStatus() : Malformed("residual bytes are left over");
-}
-
-// Number of varints in `bytes`, if they are whole.
-uint64_t CountVarints(absl::string_view bytes) {
-  return static_cast<uint64_t>(
-      std::count_if(bytes.begin(), bytes.end(), [](char byte) { return static_cast<uint8_t>(byte) < 0x80; }));
 }
 
 }  // namespace

@@ -8,18 +8,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "traces/base/varint.h"
 #include "traces/format/columns/residuals.h"
 
 namespace heddle::trace {
 namespace {
-
-void AppendVarint(std::string& out, uint64_t value) {
-  while (value >= 0x80) {
-    out.push_back(static_cast<char>(value | 0x80));
-    value >>= 7;
-  }
-  out.push_back(static_cast<char>(value));
-}
 
 // How residuals become the unsigned numbers that are stored.
 struct Transform {

@@ -8,7 +8,7 @@
 
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/repeated_field.h"
-#include "traces/format/columns/residuals.h"
+#include "traces/base/varint.h"
 
 namespace heddle::trace {
 namespace {
@@ -23,20 +23,6 @@ constexpr ptrdiff_t kMostTagBytes = 5;  // likewise of a size
 constexpr uint64_t kContinued = 0x8080808080808080;
 constexpr uint64_t kHalves = 0x3f3f3f3f3f3f3f3f;
 constexpr uint64_t kOnes = 0x0101010101010101;
-
-// Reads a base-128 varint of at most ten bytes.
-bool ReadVarint(const char*& p, const char* end, uint64_t& out) {
-  uint64_t value = 0;
-  for (int shift = 0; p != end && shift < 70; shift += 7) {
-    const uint8_t byte = static_cast<uint8_t>(*p++);
-    value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-    if (byte < 0x80) {
-      out = value;
-      return true;
-    }
-  }
-  return false;
-}
 
 // The number whose varint is in the lowest `size` bytes, from 1 to 8, of `word`.
 uint64_t JoinSevens(uint64_t word, uint32_t size) {
@@ -63,11 +49,7 @@ bool ReadPacked(absl::string_view bytes, RepeatedField<Number>& out) {
   if (bytes.empty()) return true;
   const char* p = bytes.data();
   const char* const end = p + bytes.size();
-  // As many numbers as there are bytes without the continuation bit, of which a chunk's record has below 2^31.
-  uint64_t continued = 0;
-  for (; end - p >= kAtOnce; p += kAtOnce) continued += static_cast<uint64_t>(std::popcount(Load(p) & kContinued));
-  for (; p != end; ++p) continued += static_cast<uint8_t>(*p) >= 0x80;
-  const int count = static_cast<int>(bytes.size() - continued);
+  const int count = static_cast<int>(CountVarints(bytes));  // of which a chunk's record has below 2^31
   out.Reserve(out.size() + count + kAtOnce);
   Number* to = out.AddNAlreadyReserved(count);
   p = bytes.data();

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "traces/base/status_macros.h"
+#include "traces/base/varint.h"
 #include "traces/format/container/chunk_parser.h"
 #include "traces/format/container/parse_limit.h"
 #include "traces/format/limits.h"
@@ -36,15 +37,14 @@ uint64_t WindowOf(const std::string& frame, uint64_t content) {
 // Takes a field with `tag`, of wire type 2, off `raw`.
 bool TakeBody(char tag, absl::string_view& raw, absl::string_view& body) {
   if (raw.empty() || raw[0] != tag) return false;
+  constexpr int kMostSizeBytes = 5;
+  const char* p = raw.data() + 1;
+  const char* const end = raw.data() + raw.size();
   uint64_t size = 0;
-  size_t at = 1;
-  for (int shift = 0;; shift += 7) {
-    if (at >= raw.size() || shift > 28) return false;
-    const uint8_t byte = static_cast<uint8_t>(raw[at++]);
-    size |= static_cast<uint64_t>(byte & 0x7f) << shift;
-    if (byte < 0x80) break;
+  if (!ReadVarint<VarintExcess::kDropped, kMostSizeBytes>(p, end, size) || size > static_cast<uint64_t>(end - p)) {
+    return false;
   }
-  if (size > raw.size() - at) return false;
+  const size_t at = static_cast<size_t>(p - raw.data());
   body = raw.substr(at, size);
   raw.remove_prefix(at + size);
   return true;

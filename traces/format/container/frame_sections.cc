@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proto/trace.pb.h"
+#include "traces/base/varint.h"
 
 namespace heddle::trace {
 namespace {
@@ -83,13 +84,10 @@ class SectionFinder {
   }
 
   bool Varint(size_t& at, size_t end, uint64_t& out) const {
-    out = 0;
-    for (int shift = 0; at < end && shift < 64; shift += 7) {
-      const uint8_t byte = static_cast<uint8_t>(raw_[at++]);
-      out |= static_cast<uint64_t>(byte & 0x7f) << shift;
-      if (byte < 0x80) return true;
-    }
-    return false;
+    const char* p = raw_.data() + at;
+    const bool read = ReadVarint(p, raw_.data() + end, out);
+    at = static_cast<size_t>(p - raw_.data());
+    return read;
   }
 
   absl::string_view raw_;

@@ -1,9 +1,7 @@
 #include "traces/format/container/parse_limit.h"
 
-#include <bit>
-#include <cstring>
-
 #include "absl/strings/str_cat.h"
+#include "traces/base/varint.h"
 
 namespace heddle::trace {
 namespace {
@@ -21,20 +19,6 @@ constexpr uint64_t kStringBytes = 48;
 constexpr uint64_t kUnknownFieldBytes = 32;
 constexpr int kMaxDepth = 8;
 
-// Bytes without the continuation bit: as many as there are varints.
-uint64_t CountLastBytes(absl::string_view bytes) {
-  constexpr uint64_t kContinued = 0x8080808080808080;
-  uint64_t continued = 0;
-  size_t i = 0;
-  for (; i + 8 <= bytes.size(); i += 8) {
-    uint64_t word;
-    memcpy(&word, bytes.data() + i, sizeof(word));
-    continued += static_cast<uint64_t>(std::popcount(word & kContinued));
-  }
-  for (; i < bytes.size(); ++i) continued += static_cast<uint8_t>(bytes[i]) >= 0x80;
-  return bytes.size() - continued;
-}
-
 class Scanner {
  public:
   explicit Scanner(uint64_t limit) : limit_(limit) {}
@@ -42,13 +26,13 @@ class Scanner {
   bool Scan(const Descriptor& type, absl::string_view bytes, int depth) {
     if (depth > kMaxDepth) return false;
     if (!Add(SizeOf(type))) return false;
-    const uint8_t* p = reinterpret_cast<const uint8_t*>(bytes.data());
-    const uint8_t* end = p + bytes.size();
+    const char* p = bytes.data();
+    const char* const end = p + bytes.size();
     uint64_t last_tag = 0;
     const FieldDescriptor* field = nullptr;
     while (p != end) {
       uint64_t tag;
-      if (!Varint(p, end, tag) || tag >> 3 == 0 || tag >> 32 != 0) return false;
+      if (!ReadVarint(p, end, tag) || tag >> 3 == 0 || tag >> 32 != 0) return false;
       if (tag != last_tag) {
         field = type.FindFieldByNumber(static_cast<int>(tag >> 3));
         last_tag = tag;
@@ -56,7 +40,8 @@ class Scanner {
       uint64_t value;
       switch (tag & 7) {
         case kVarint:
-          if (!Varint(p, end, value) || !Add(field == nullptr ? kUnknownFieldBytes : ScalarBytes(*field))) return false;
+          if (!ReadVarint(p, end, value) || !Add(field == nullptr ? kUnknownFieldBytes : ScalarBytes(*field)))
+            return false;
           break;
         case kFixed64:
         case kFixed32: {
@@ -66,8 +51,8 @@ class Scanner {
           break;
         }
         case kBytes: {
-          if (!Varint(p, end, value) || value > static_cast<uint64_t>(end - p)) return false;
-          const absl::string_view body(reinterpret_cast<const char*>(p), value);
+          if (!ReadVarint(p, end, value) || value > static_cast<uint64_t>(end - p)) return false;
+          const absl::string_view body(p, value);
           p += value;
           if (!Body(field, body, depth)) return false;
           break;
@@ -86,19 +71,6 @@ class Scanner {
   bool Add(uint64_t bytes) {
     total_ += bytes;
     return total_ <= limit_;
-  }
-
-  static bool Varint(const uint8_t*& p, const uint8_t* end, uint64_t& out) {
-    uint64_t value = 0;
-    for (int shift = 0; p != end && shift < 70; shift += 7) {
-      const uint8_t byte = *p++;
-      value |= static_cast<uint64_t>(byte & 0x7f) << (shift & 63);
-      if (byte < 0x80) {
-        out = value;
-        return true;
-      }
-    }
-    return false;
   }
 
   // Repeated fields grow by doubling, so an element may cost twice its size.
@@ -120,8 +92,7 @@ class Scanner {
       case FieldDescriptor::CPPTYPE_STRING:
         return Add(kStringBytes + body.size());
       default: {
-        // Packed numbers.
-        const uint64_t count = CountLastBytes(body);
+        const uint64_t count = CountVarints(body);  // packed numbers
         const uint64_t element =
             field->cpp_type() == FieldDescriptor::CPPTYPE_INT64 || field->cpp_type() == FieldDescriptor::CPPTYPE_UINT64
                 ? 8
