@@ -1,6 +1,7 @@
 #include "traces/format/columns/decode_chunk.h"
 
-#include "traces/format/columns/chunk_decoder.h"
+#include "traces/format/columns/address_decoder.h"
+#include "traces/format/columns/path_decoder.h"
 
 namespace heddle::trace {
 

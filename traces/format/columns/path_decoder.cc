@@ -1,10 +1,12 @@
+#include "traces/format/columns/path_decoder.h"
+
 #include <algorithm>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/chunk/path_steps.h"
-#include "traces/format/columns/chunk_decoder.h"
+#include "traces/format/chunk/walk.h"
 #include "traces/format/columns/decision_planes.h"
 #include "traces/format/limits.h"
 

@@ -1,5 +1,5 @@
 // Residuals: every layout gives them back.
-#include "traces/format/columns/residuals.h"
+#include "traces/format/columns/residuals/residuals.h"
 
 #include <gtest/gtest.h>
 

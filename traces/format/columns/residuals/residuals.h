@@ -1,6 +1,6 @@
 // Residuals of address columns: from numbers to bytes and back (proto/trace.proto, AddressColumn.Layout).
-#ifndef HEDDLE_TRACES_FORMAT_COLUMNS_RESIDUALS_H_
-#define HEDDLE_TRACES_FORMAT_COLUMNS_RESIDUALS_H_
+#ifndef HEDDLE_TRACES_FORMAT_COLUMNS_RESIDUALS_RESIDUALS_H_
+#define HEDDLE_TRACES_FORMAT_COLUMNS_RESIDUALS_RESIDUALS_H_
 
 #include <bit>
 #include <cstdint>
@@ -52,4 +52,4 @@ absl::Status DecodeResiduals(const v1::AddressColumn& column, uint64_t count, st
 
 }  // namespace heddle::trace
 
-#endif  // HEDDLE_TRACES_FORMAT_COLUMNS_RESIDUALS_H_
+#endif  // HEDDLE_TRACES_FORMAT_COLUMNS_RESIDUALS_RESIDUALS_H_

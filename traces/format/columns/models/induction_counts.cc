@@ -1,4 +1,4 @@
-#include "traces/format/columns/induction.h"
+#include "traces/format/columns/models/induction_counts.h"
 
 #include <algorithm>
 

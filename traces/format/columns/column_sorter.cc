@@ -1,68 +1,74 @@
-// The part of the encoder that sorts the addresses of a chunk into columns.
+#include "traces/format/columns/column_sorter.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "traces/format/columns/chunk_encoder.h"
+#include "traces/format/columns/models/column_model.h"
+#include "traces/format/columns/models/costs.h"
+#include "traces/format/columns/models/relative_model.h"
+#include "traces/format/columns/models/separable_model.h"
 
 namespace heddle::trace {
 
-ColumnView ChunkEncoder::View(uint32_t index) const {
-  const Column& column = columns_[index];
-  return {std::span(values_).subspan(column.first_value, column.values),
-          std::span(starts_).subspan(column.first_start, column.threads + 1)};
+void ColumnSorter::Sort(const PendingChunk& chunk, std::span<const ModelChoice> known, bool expects,
+                        EncoderColumns& columns) {
+  chunk_ = &chunk;
+  known_ = known;
+  columns_ = &columns;
+  CountAccesses();
+  if (expects) Expect();
+  SortOrCompare();
 }
 
-void ChunkEncoder::CountAccesses(const PendingChunk& chunk) {
+void ColumnSorter::CountAccesses() {
+  const PendingChunk& chunk = *chunk_;
+  std::vector<EncoderColumn>& all = columns_->all;
   for (const PendingPath& path : chunk.paths()) {
     for (const PathColumn& used : chunk.ColumnsOf(path)) {
-      columns_[used.column].values += path.uses * used.count;
-      columns_[used.column].threads += path.uses;
+      all[used.column].values += path.uses * used.count;
+      all[used.column].threads += path.uses;
     }
   }
-  for (uint32_t c = 0; c < columns_.size(); ++c) {
-    if (columns_[c].values > 0) used_.push_back(c);
+  for (uint32_t c = 0; c < all.size(); ++c) {
+    if (all[c].values > 0) columns_->used.push_back(c);
   }
   order_.resize(chunk.sequence().size());
   first_by_column_.resize(chunk.sequence().size());
   has_order_.assign(chunk.paths().size(), false);
 }
 
-void ChunkEncoder::Expect(const PendingChunk& chunk, const EncoderMemory& memory) {
+void ColumnSorter::Expect() {
+  std::vector<EncoderColumn>& all = columns_->all;
   // It takes the order of accesses of every path, which pays if several threads take it.
-  if (chunk.addresses().accesses() < 2 * chunk.sequence().size()) return;
-  const Program& program = chunk.program();
-  const std::span<const Pc> accesses = program.accesses();
-  for (uint32_t c : used_) {
-    const ModelChoice& known = memory.choices[c];
-    if (known.model == v1::AddressColumn::SEPARABLE) {
-      columns_[c].expected = Expected::kSeparable;
-    } else if (known.model == v1::AddressColumn::RELATIVE && known.exact &&
-               program.block_of(accesses[c]) == program.block_of(accesses[known.reference])) {
-      columns_[c].expected = Expected::kRelative;
-    }
+  if (chunk_->addresses().accesses() < 2 * chunk_->sequence().size()) return;
+  for (uint32_t c : columns_->used) {
+    all[c].expected = FindModel(known_[c].model)->Expects(*columns_, c, known_[c]);
   }
-  ExpectNothingOfReferences(memory);
-  FindModels(chunk);
+  ExpectNothingOfReferences();
+  FindModels();
 }
 
-void ChunkEncoder::ExpectNothingOfReferences(const EncoderMemory& memory) {
+void ColumnSorter::ExpectNothingOfReferences() {
+  std::vector<EncoderColumn>& all = columns_->all;
   // References are lower columns.
-  for (size_t u = used_.size(); u-- > 0;) {
-    const ModelChoice& known = memory.choices[used_[u]];
-    if (known.model == v1::AddressColumn::RELATIVE && columns_[used_[u]].expected == Expected::kNothing) {
-      Column& reference = columns_[known.reference];
+  for (size_t u = columns_->used.size(); u-- > 0;) {
+    const ModelChoice& known = known_[columns_->used[u]];
+    if (known.model == v1::AddressColumn::RELATIVE && all[columns_->used[u]].expected == Expected::kNothing) {
+      EncoderColumn& reference = all[known.reference];
       if (std::exchange(reference.expected, Expected::kNothing) != Expected::kNothing) reference.placed = false;
     }
   }
 }
 
-void ChunkEncoder::FindModels(const PendingChunk& chunk) {
+void ColumnSorter::FindModels() {
+  std::vector<EncoderColumn>& all = columns_->all;
+  const PendingChunk& chunk = *chunk_;
   // The thread that runs the instruction most often, the first of several, says how its addresses go on.
   struct Longest {
     uint64_t count = 0;
     uint32_t path = 0;
   };
-  std::vector<Longest> longest(columns_.size());
+  std::vector<Longest> longest(all.size());
   const std::span<const PendingPath> paths = chunk.paths();
   for (uint32_t p = 0; p < paths.size(); ++p) {
     if (paths[p].uses == 0) continue;
@@ -77,9 +83,9 @@ void ChunkEncoder::FindModels(const PendingChunk& chunk) {
     if (paths[p].uses == 0) continue;
     const uint64_t* first = first_by_column_.data() + paths[p].first_access;
     for (const PathColumn& used : chunk.ColumnsOf(paths[p])) {
-      Column& column = columns_[used.column];
+      EncoderColumn& column = all[used.column];
       if (column.expected == Expected::kSeparable && longest[used.column].path == p) {
-        OrderByColumn(chunk, p);
+        OrderByColumn(p);
         column.model.assign(first, first + used.count);
       }
       first += used.count;
@@ -87,11 +93,13 @@ void ChunkEncoder::FindModels(const PendingChunk& chunk) {
   }
 }
 
-void ChunkEncoder::OrderByColumn(const PendingChunk& chunk, uint32_t path_index) {
+void ColumnSorter::OrderByColumn(uint32_t path_index) {
+  const PendingChunk& chunk = *chunk_;
+  std::vector<EncoderColumn>& all = columns_->all;
   if (has_order_[path_index]) return;
   has_order_[path_index] = true;
   const PendingPath& path = chunk.paths()[path_index];
-  next_order_.resize(columns_.size());
+  next_order_.resize(all.size());
   uint32_t* next = order_.data() + path.first_access;
   for (const PathColumn& used : chunk.ColumnsOf(path)) {
     next_order_[used.column] = next;
@@ -105,11 +113,12 @@ void ChunkEncoder::OrderByColumn(const PendingChunk& chunk, uint32_t path_index)
   }
 }
 
-void ChunkEncoder::PlaceColumns() {
+void ColumnSorter::PlaceColumns() {
+  std::vector<EncoderColumn>& all = columns_->all;
   uint64_t values = 0;
   uint64_t starts = 0;
-  for (uint32_t c : used_) {
-    Column& column = columns_[c];
+  for (uint32_t c : columns_->used) {
+    EncoderColumn& column = all[c];
     if (column.expected != Expected::kNothing || column.placed) continue;
     column.first_value = values_in_use_ + values;
     column.first_start = starts_in_use_ + starts;
@@ -118,24 +127,25 @@ void ChunkEncoder::PlaceColumns() {
   }
   values_in_use_ += values;
   starts_in_use_ += starts;
-  values_.resize(values_in_use_);
-  starts_.resize(starts_in_use_);
+  columns_->values.resize(values_in_use_);
+  columns_->starts.resize(starts_in_use_);
 }
 
-void ChunkEncoder::Scatter(const PendingChunk& chunk, const EncoderMemory& memory) {
+void ColumnSorter::SortOrCompare() {
+  std::vector<EncoderColumn>& all = columns_->all;
   values_in_use_ = starts_in_use_ = 0;
-  next_value_.resize(columns_.size());
-  next_start_.resize(columns_.size());
-  order_of_column_.resize(columns_.size());
-  first_of_column_.resize(columns_.size());
-  number_of_column_.resize(columns_.size());
-  const auto is_expected = [this](uint32_t c) { return columns_[c].expected != Expected::kNothing; };
-  const bool any_expected = std::any_of(used_.begin(), used_.end(), is_expected);
-  ScatterPass(chunk, memory, any_expected);
+  next_value_.resize(all.size());
+  next_start_.resize(all.size());
+  order_of_column_.resize(all.size());
+  first_of_column_.resize(all.size());
+  number_of_column_.resize(all.size());
+  const auto is_expected = [&](uint32_t c) { return all[c].expected != Expected::kNothing; };
+  const bool any_expected = std::any_of(columns_->used.begin(), columns_->used.end(), is_expected);
+  SortPass(any_expected);
   if (!any_expected) return;
   bool any_failed = false;
-  for (uint32_t c : used_) {
-    Column& column = columns_[c];
+  for (uint32_t c : columns_->used) {
+    EncoderColumn& column = all[c];
     if (column.expected == Expected::kNothing) {
       column.placed = true;
       continue;
@@ -149,20 +159,27 @@ void ChunkEncoder::Scatter(const PendingChunk& chunk, const EncoderMemory& memor
     }
   }
   if (any_failed) {
-    ExpectNothingOfReferences(memory);
-    ScatterPass(chunk, memory, true);
+    ExpectNothingOfReferences();
+    SortPass(true);
   }
-  for (uint32_t c : used_) {
-    if (columns_[c].expected == Expected::kSeparable) columns_[c].longest = 0;
+  for (uint32_t c : columns_->used) {
+    if (all[c].expected == Expected::kSeparable) all[c].longest = 0;
   }
 }
 
-void ChunkEncoder::ScatterPass(const PendingChunk& chunk, const EncoderMemory& memory, bool skips) {
+inline void ColumnSorter::NoteStart(uint32_t c) {
+  const uint64_t* const first = columns_->values.data() + columns_->all[c].first_value;
+  *next_start_[c]++ = static_cast<uint32_t>(next_value_[c] - first);
+}
+
+void ColumnSorter::SortPass(bool skips) {
+  const PendingChunk& chunk = *chunk_;
+  std::vector<EncoderColumn>& all = columns_->all;
   PlaceColumns();
-  for (uint32_t c : used_) {
-    if (columns_[c].expected != Expected::kNothing || columns_[c].placed) continue;
-    next_value_[c] = values_.data() + columns_[c].first_value;
-    next_start_[c] = starts_.data() + columns_[c].first_start;
+  for (uint32_t c : columns_->used) {
+    if (all[c].expected != Expected::kNothing || all[c].placed) continue;
+    next_value_[c] = columns_->values.data() + all[c].first_value;
+    next_start_[c] = columns_->starts.data() + all[c].first_start;
   }
   for (size_t t = 0; t < chunk.path_of_thread().size(); ++t) {
     const uint32_t path_index = chunk.path_of_thread()[t];
@@ -175,8 +192,8 @@ void ChunkEncoder::ScatterPass(const PendingChunk& chunk, const EncoderMemory& m
         const std::span<const uint64_t> next = chunk.addresses().moves(t + 1);
         if (next.data() != moves.data() + count * moves.size()) break;
       }
-      OrderByColumn(chunk, path_index);
-      ScatterMoved(chunk, path, {moves.data(), count * moves.size()}, memory);
+      OrderByColumn(path_index);
+      SortMoved(path, {moves.data(), count * moves.size()});
       continue;
     }
     const uint64_t* address = chunk.addresses().Of(t, room_);
@@ -187,18 +204,18 @@ void ChunkEncoder::ScatterPass(const PendingChunk& chunk, const EncoderMemory& m
       continue;
     }
     // Column by column, so that no address waits for the place of the one before it.
-    OrderByColumn(chunk, path_index);
+    OrderByColumn(path_index);
     const uint32_t* order = order_.data() + path.first_access;
     // The next thread's addresses are asked for in time: this one's are not read in the order in which they lie.
     constexpr uint64_t kLine = 64 / sizeof(uint64_t);  // of the cache
     for (uint64_t i = 0; i < path.accesses; i += kLine) __builtin_prefetch(address + path.accesses + i);
     for (const PathColumn& used : columns) {
-      Column& column = columns_[used.column];
+      EncoderColumn& column = all[used.column];
       order_of_column_[used.column] = order;
       if (column.placed) {
         // Done by an earlier pass.
       } else if (column.expected != Expected::kNothing) {
-        Compare(address, std::span(order, used.count), memory.choices[used.column], column);
+        Compare(address, std::span(order, used.count), known_[used.column], column);
       } else {
         NoteStart(used.column);
         uint64_t* const values = next_value_[used.column];
@@ -208,44 +225,27 @@ void ChunkEncoder::ScatterPass(const PendingChunk& chunk, const EncoderMemory& m
       order += used.count;
     }
   }
-  for (uint32_t c : used_) {
-    if (columns_[c].expected == Expected::kNothing && !columns_[c].placed)
-      *next_start_[c] = static_cast<uint32_t>(columns_[c].values);
+  for (uint32_t c : columns_->used) {
+    if (all[c].expected == Expected::kNothing && !all[c].placed) *next_start_[c] = static_cast<uint32_t>(all[c].values);
   }
 }
 
-void ChunkEncoder::NoteStart(uint32_t c) {
-  *next_start_[c]++ = static_cast<uint32_t>(next_value_[c] - (values_.data() + columns_[c].first_value));
+void ColumnSorter::Compare(const uint64_t* address, std::span<const uint32_t> order, const ModelChoice& known,
+                           EncoderColumn& column) {
+  column.wrong |= column.expected == Expected::kSeparable
+                      ? SeparableModel::Difference(address, order, column.model.data())
+                      : RelativeModel::Difference(address, order, order_of_column_[known.reference], known);
+  column.bases.push_back(address[order[0]]);
 }
 
-void ChunkEncoder::Compare(const uint64_t* address, std::span<const uint32_t> order, const ModelChoice& known,
-                           Column& column) {
-  const uint64_t base = address[order[0]];
-  uint64_t wrong = 0;
-  if (column.expected == Expected::kSeparable) {
-    const uint64_t* const model = column.model.data();
-    const uint64_t difference = base - model[0];
-    for (size_t k = 1; k < order.size(); ++k) wrong |= (address[order[k]] - model[k]) ^ difference;
-  } else {
-    // Both run in turns, this one behind the other.
-    const uint32_t* const reference = order_of_column_[known.reference];
-    const auto bias = static_cast<uint64_t>(known.bias);
-    for (size_t k = 0; k < order.size(); ++k) {
-      wrong |= (address[order[k]] - Shifted(address[reference[k]], known.shift)) ^ bias;
-    }
-  }
-  column.wrong |= wrong;
-  column.bases.push_back(base);
-}
-
-void ChunkEncoder::ScatterMoved(const PendingChunk& chunk, const PendingPath& path, std::span<const uint64_t> moves,
-                                const EncoderMemory& memory) {
-  const std::span<const PathColumn> columns = chunk.ColumnsOf(path);
+void ColumnSorter::SortMoved(const PendingPath& path, std::span<const uint64_t> moves) {
+  std::vector<EncoderColumn>& all = columns_->all;
+  const std::span<const PathColumn> columns = chunk_->ColumnsOf(path);
   const uint64_t* first = first_by_column_.data() + path.first_access;
   for (size_t j = 0; j < columns.size(); ++j) {
     const uint32_t c = columns[j].column;
     const uint32_t count = columns[j].count;
-    Column& column = columns_[c];
+    EncoderColumn& column = all[c];
     first_of_column_[c] = first;
     number_of_column_[c] = j;
     if (column.placed) {
@@ -261,7 +261,7 @@ void ChunkEncoder::ScatterMoved(const PendingChunk& chunk, const PendingPath& pa
       // The first thread on the path has been compared with what is expected: if it is right, a column that is
       // SEPARABLE is right, and one that is at a fixed distance from its reference is if both have moved equally.
       if (column.expected == Expected::kRelative) {
-        column.wrong |= RelativeOfMoved(first, count, j, columns.size(), moves, memory.choices[c]);
+        column.wrong |= RelativeOfMoved(first, count, j, columns.size(), moves, known_[c]);
       }
       for (size_t m = j; m < moves.size(); m += columns.size()) column.bases.push_back(first[0] + moves[m]);
     }
@@ -269,7 +269,7 @@ void ChunkEncoder::ScatterMoved(const PendingChunk& chunk, const PendingPath& pa
   }
 }
 
-uint64_t ChunkEncoder::RelativeOfMoved(const uint64_t* first, uint32_t count, size_t number, size_t columns,
+uint64_t ColumnSorter::RelativeOfMoved(const uint64_t* first, uint32_t count, size_t number, size_t columns,
                                        std::span<const uint64_t> moves, const ModelChoice& known) const {
   const uint64_t* const reference = first_of_column_[known.reference];
   const size_t reference_number = number_of_column_[known.reference];

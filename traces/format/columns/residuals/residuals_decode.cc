@@ -7,7 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "traces/base/status_macros.h"
 #include "traces/base/varint.h"
-#include "traces/format/columns/residuals.h"
+#include "traces/format/columns/residuals/residuals.h"
 
 namespace heddle::trace {
 namespace {

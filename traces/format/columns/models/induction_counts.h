@@ -1,7 +1,7 @@
 // Addresses that follow a variable which a loop counts up (proto/trace.proto, AddressColumn.INDUCTION): what writer and
 // reader have in common.
-#ifndef HEDDLE_TRACES_FORMAT_COLUMNS_INDUCTION_H_
-#define HEDDLE_TRACES_FORMAT_COLUMNS_INDUCTION_H_
+#ifndef HEDDLE_TRACES_FORMAT_COLUMNS_MODELS_INDUCTION_COUNTS_H_
+#define HEDDLE_TRACES_FORMAT_COLUMNS_MODELS_INDUCTION_COUNTS_H_
 
 #include <cstdint>
 #include <span>
@@ -143,4 +143,4 @@ std::vector<InductionCounter> InductionSummands(const Program& program, uint32_t
 
 }  // namespace heddle::trace
 
-#endif  // HEDDLE_TRACES_FORMAT_COLUMNS_INDUCTION_H_
+#endif  // HEDDLE_TRACES_FORMAT_COLUMNS_MODELS_INDUCTION_COUNTS_H_

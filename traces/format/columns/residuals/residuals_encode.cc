@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "traces/base/varint.h"
-#include "traces/format/columns/residuals.h"
+#include "traces/format/columns/residuals/residuals.h"
 
 namespace heddle::trace {
 namespace {

@@ -1,8 +1,7 @@
-// The part of the address decoder for paths that several threads take. What a path alone tells is worked out once: for
-// each access a value of the thread and what is added to it, with chains, references and steps resolved.
-#include <algorithm>
+#include "traces/format/columns/path_plans.h"
 
-#include "traces/format/columns/chunk_decoder.h"
+#include <algorithm>
+#include <span>
 
 namespace heddle::trace {
 namespace {
@@ -18,68 +17,74 @@ constexpr uint64_t kShortAccesses = 64;
 
 }  // namespace
 
-// What Plan appends, which is taken back if the path has too many values.
-void AddressDecoder::ForgetPlan(const PathPlan& plan) {
+void PathPlans::Clear() {
+  latest_.assign(columns_.slot_count(), Latest());
+  occurrence_.assign(columns_.count, 0);
+  Forget(PathPlan());
+}
+
+void PathPlans::Forget(const PathPlan& plan) {
   places_.resize(plan.first_place);
-  planned_values_.resize(plan.first_value);
+  values_.resize(plan.first_value);
   base_columns_.resize(plan.first_value);
-  planned_carries_.resize(plan.first_carry);
+  carries_.resize(plan.first_carry);
 }
 
 // Where the threads of a path start: bases are known, other columns have no latest address, chains have their start.
-void AddressDecoder::StartPlan(const WalkedPaths& walked, const WalkedPaths::Path& path, PathPlan& plan) {
+void PathPlans::Start(const WalkedPaths::Path& path, PathPlan& plan) {
   plan.first_place = places_.size();
-  plan.first_value = planned_values_.size();
-  plan.first_carry = planned_carries_.size();
-  const auto columns = std::span(walked.columns).subspan(path.first_column, path.column_count);
+  plan.first_value = values_.size();
+  plan.first_carry = carries_.size();
+  const std::vector<ColumnCursor>& cursors = columns_.cursors;
+  const auto columns = std::span(columns_.walked->columns).subspan(path.first_column, path.column_count);
   for (const uint16_t c : columns) {
-    const uint32_t target = cursors_[c].target;
-    if (target >= 2 * columns_) latest_[target].value = kNoValue;
+    const uint32_t target = cursors[c].target;
+    if (columns_.IsChainSlot(target)) latest_[target].value = kNoValue;
   }
   for (const uint16_t c : columns) {
-    const uint32_t target = cursors_[c].target;
-    if (target < 2 * columns_ || latest_[target].value != kNoValue) continue;
-    const v1::Chain& chain = chains_[target - 2 * columns_];
+    const uint32_t target = cursors[c].target;
+    if (!columns_.IsChainSlot(target) || latest_[target].value != kNoValue) continue;
+    const v1::Chain& chain = columns_.chains[target - columns_.ChainSlot(0)];
     if (chain.carry()) {
       latest_[target] = {.value = ++plan.carry_count};
-      planned_carries_.push_back({.slot = target});
+      carries_.push_back({.slot = target});
     } else {
       latest_[target] = {.added = chain.start()};
     }
   }
   for (size_t k = 0; k < columns.size(); ++k) {
     const uint16_t c = columns[k];
-    const Cursor& cursor = cursors_[c];
-    occurrence_[c] = first_addend_.empty() ? 0 : first_addend_[path.first_column + k];
+    const ColumnCursor& cursor = cursors[c];
+    occurrence_[c] = columns_.terms.first_sum.empty() ? 0 : columns_.terms.first_sum[path.first_column + k];
     latest_[c] = Latest();
-    if (cursor.source < columns_) latest_[cursor.source] = Latest();
+    if (cursor.source < columns_.count) latest_[cursor.source] = Latest();
     if (!cursor.separable) continue;
-    latest_[columns_ + c] = {.value = plan.carry_count + ++plan.base_count};
-    planned_values_.push_back({.stream = &starts_[c].next_base, .stride = sizeof(uint64_t)});
+    latest_[columns_.BaseSlot(c)] = {.value = plan.carry_count + ++plan.base_count};
+    values_.push_back({.stream = &progress_.starts[c].next_base, .stride = sizeof(uint64_t)});
     base_columns_.push_back(c);
   }
   plan.value_count = plan.base_count;
 }
 
-bool AddressDecoder::Plan(const WalkedPaths& walked, const WalkedPaths::Path& path, uint64_t accesses, bool alone,
-                          PathPlan& plan) {
+bool PathPlans::Make(const WalkedPaths::Path& path, uint64_t accesses, bool alone, PathPlan& plan) {
   if (places_.size() + accesses > kMostPlannedAccesses) return false;
-  StartPlan(walked, path, plan);
+  Start(path, plan);
   places_.resize(plan.first_place + accesses);
-  planned_added_.resize(accesses);
-  const uint16_t* sequence = walked.sequence.data() + path.first_access;
+  added_.resize(accesses);
+  std::vector<ColumnCursor>& cursors = columns_.cursors;
+  const uint16_t* sequence = columns_.walked->sequence.data() + path.first_access;
   for (uint64_t i = 0; i < accesses; ++i) {
     const uint16_t c = sequence[i];
-    Cursor& cursor = cursors_[c];
+    ColumnCursor& cursor = cursors[c];
     Latest address = latest_[cursor.source];
     const uint64_t bias = cursor.chained ? cursor.biases[address.state] : 0;
     address.state = 0;
     if (cursor.separable) {
-      address.added += bias + storage_[c].addends[occurrence_[c]++];
+      address.added += bias + columns_.storage[c].addends[occurrence_[c]++];
     } else if (cursor.stride == 0 && !cursor.shifts) {
       address.added += bias + *cursor.next;
     } else {
-      PlannedValue value{.stream = &cursor.next, .source = address.value, .constant = bias};
+      Value value{.stream = &cursor.next, .source = address.value, .constant = bias};
       value.stride = static_cast<uint8_t>(cursor.stride);
       if (cursor.shifts) {
         value.left = cursor.left;
@@ -89,15 +94,15 @@ bool AddressDecoder::Plan(const WalkedPaths& walked, const WalkedPaths::Path& pa
       } else {
         value.constant += address.added;
       }
-      planned_values_.push_back(value);
+      values_.push_back(value);
       address = {.value = plan.carry_count + ++plan.value_count};
     }
     if (plan.carry_count + plan.value_count >= kMostValues) {
-      ForgetPlan(plan);
+      Forget(plan);
       return false;
     }
     places_[plan.first_place + i] = static_cast<uint16_t>(address.value);
-    planned_added_[i] = address.added;
+    added_[i] = address.added;
     latest_[c] = address;
     if (cursor.target != c) {
       address.state = cursor.state;
@@ -107,30 +112,30 @@ bool AddressDecoder::Plan(const WalkedPaths& walked, const WalkedPaths::Path& pa
   // Where nearly every access makes a value, or begins with a base, nothing is gained.
   const uint64_t own = plan.value_count - (alone ? 0 : plan.base_count);
   if (own * 4 > accesses * 3) {
-    ForgetPlan(plan);
+    Forget(plan);
     return false;
   }
-  base_columns_.resize(planned_values_.size());
-  for (PlannedCarry& carry : std::span(planned_carries_).subspan(plan.first_carry)) carry.last = latest_[carry.slot];
-  values_.resize(std::max<size_t>(values_.size(), 1 + plan.carry_count + plan.value_count));
+  base_columns_.resize(values_.size());
+  for (Carry& carry : std::span(carries_).subspan(plan.first_carry)) carry.last = latest_[carry.slot];
+  of_thread_.resize(std::max<size_t>(of_thread_.size(), 1 + plan.carry_count + plan.value_count));
   return true;
 }
 
 // Finds the values of the next thread. Returns the bits that 32-bit offsets of their accesses lack, once the plan is
 // finished.
 template <bool kShifts>
-inline uint64_t AddressDecoder::FindValues(const PathPlan& plan) {
+inline uint64_t PathPlans::FindValues(const PathPlan& plan) {
   uint64_t beyond = 0;
-  uint64_t* const values = values_.data();
+  uint64_t* const values = of_thread_.data();
   uint64_t* next = values;
   *next++ = 0;
-  const auto carries = std::span(planned_carries_).subspan(plan.first_carry, plan.carry_count);
-  for (const PlannedCarry& carry : carries) {
-    const uint64_t value = slots_[carry.slot].address;
+  const auto carries = std::span(carries_).subspan(plan.first_carry, plan.carry_count);
+  for (const Carry& carry : carries) {
+    const uint64_t value = progress_.slots[carry.slot].address;
     *next++ = value;
     if (carry.reaches) beyond |= (value + carry.reach.lowest) | (value + carry.reach.highest);
   }
-  for (const PlannedValue& planned : std::span(planned_values_).subspan(plan.first_value, plan.value_count)) {
+  for (const Value& planned : std::span(values_).subspan(plan.first_value, plan.value_count)) {
     uint64_t value = values[planned.source];
     if constexpr (kShifts) {
       value = static_cast<uint64_t>(static_cast<int64_t>((value + planned.before) << planned.left) >> planned.right);
@@ -141,8 +146,8 @@ inline uint64_t AddressDecoder::FindValues(const PathPlan& plan) {
     *next++ = value;
     beyond |= (value + planned.reach.lowest) | (value + planned.reach.highest);
   }
-  for (const PlannedCarry& carry : carries) {
-    slots_[carry.slot].address = values[carry.last.value] + carry.last.added;
+  for (const Carry& carry : carries) {
+    progress_.slots[carry.slot].address = values[carry.last.value] + carry.last.added;
   }
   return beyond;
 }
@@ -150,27 +155,27 @@ inline uint64_t AddressDecoder::FindValues(const PathPlan& plan) {
 // With the values of the path's first thread: gives bases to instructions that have none, and what is added to values
 // its last form. Returns the bits that 32-bit offsets of this thread, or of the distances between accesses, lack.
 template <typename Output>
-uint64_t AddressDecoder::FinishPlan(const uint16_t* sequence, uint64_t accesses, PathPlan& plan) {
+uint64_t PathPlans::Finish(const uint16_t* sequence, uint64_t accesses, PathPlan& plan) {
   std::vector<Output>& all_added = AddedOf(Output());
   all_added.resize(plan.first_place + accesses);
   Output* const added = all_added.data() + plan.first_place;
   plan.finished = true;
   if constexpr (sizeof(Output) == 8) {
-    std::copy_n(planned_added_.data(), accesses, added);
+    std::copy_n(added_.data(), accesses, added);
     return 0;
   }
   const uint16_t* const places = places_.data() + plan.first_place;
   reaches_.assign(1 + plan.carry_count + plan.value_count, FullReach());
   uint64_t beyond = 0;
   for (uint64_t i = 0; i < accesses; ++i) {
-    Cursor& cursor = cursors_[sequence[i]];
-    const uint64_t address = values_[places[i]] + planned_added_[i];
+    ColumnCursor& cursor = columns_.cursors[sequence[i]];
+    const uint64_t address = of_thread_[places[i]] + added_[i];
     if (!cursor.based) {
       cursor.based = true;
-      cursor.base = BaseOf(address);
+      cursor.base = MiddleBase(address);
     }
     beyond |= address - cursor.base;
-    const uint64_t offset = planned_added_[i] - cursor.base;
+    const uint64_t offset = added_[i] - cursor.base;
     added[i] = static_cast<Output>(offset);
     FullReach& reach = reaches_[places[i]];
     if (!reach.any) reach = {true, offset, 0, 0};
@@ -181,19 +186,19 @@ uint64_t AddressDecoder::FinishPlan(const uint16_t* sequence, uint64_t accesses,
   // What counts from 0 has been checked with this thread. For other values: if lowest and highest are within reach and
   // no farther apart, so is all that lies between.
   const FullReach* next = reaches_.data() + 1;
-  const auto take = [&](Reach& reach) {
+  const auto take = [&](AddressReach& reach) {
     const FullReach& full = *next++;
     reach = {full.first + static_cast<uint64_t>(full.lowest), full.first + static_cast<uint64_t>(full.highest)};
     beyond |= reach.highest - reach.lowest;
     return full.any;
   };
-  for (PlannedCarry& carry : std::span(planned_carries_).subspan(plan.first_carry)) carry.reaches = take(carry.reach);
+  for (Carry& carry : std::span(carries_).subspan(plan.first_carry)) carry.reaches = take(carry.reach);
   plan.certain = true;
-  for (size_t v = plan.first_value; v < planned_values_.size(); ++v) {
-    Reach& reach = planned_values_[v].reach;
+  for (size_t v = plan.first_value; v < values_.size(); ++v) {
+    AddressReach& reach = values_[v].reach;
     take(reach);
     if (v - plan.first_value >= plan.base_count) continue;
-    const Reach& all = storage_[base_columns_[v]].bases_reach;
+    const AddressReach& all = columns_.storage[base_columns_[v]].bases_reach;
     const uint64_t bits = (all.highest - all.lowest) | (reach.highest - reach.lowest) | (all.lowest + reach.lowest) |
                           (all.highest + reach.highest);
     plan.certain &= bits >> 32 == 0;
@@ -204,16 +209,16 @@ uint64_t AddressDecoder::FinishPlan(const uint16_t* sequence, uint64_t accesses,
 // Threads with few accesses, without carries and shifts: value after value, then access after access, each of all
 // threads.
 template <typename Output>
-uint64_t AddressDecoder::WalkShortThreads(const PathPlan& plan, uint64_t accesses, uint64_t threads, Output* output) {
+uint64_t PathPlans::WalkShortThreads(const PathPlan& plan, uint64_t accesses, uint64_t threads, Output* output) {
   constexpr bool kWide = sizeof(Output) == 8;
   static constexpr uint64_t kZeros[kShortThreads] = {};
   uint64_t made[kShortValues];
   const uint64_t* by_thread[2 * kShortAccesses + 1] = {kZeros};  // of each value: its elements
-  const auto values = std::span(planned_values_).subspan(plan.first_value, plan.value_count);
+  const auto values = std::span(values_).subspan(plan.first_value, plan.value_count);
   const auto bases = values.first(plan.base_count);
   const auto others = values.subspan(plan.base_count);
   uint64_t beyond = 0;
-  const auto check = [&](const uint64_t* elements, const Reach& reach) {
+  const auto check = [&](const uint64_t* elements, const AddressReach& reach) {
     for (uint64_t t = 0; t < threads && !kWide; ++t) {
       beyond |= (elements[t] + reach.lowest) | (elements[t] + reach.highest);
     }
@@ -223,7 +228,7 @@ uint64_t AddressDecoder::WalkShortThreads(const PathPlan& plan, uint64_t accesse
     if (!plan.certain) check(*bases[v].stream, bases[v].reach);
   }
   for (size_t v = 0; v < others.size(); ++v) {
-    const PlannedValue& value = others[v];
+    const Value& value = others[v];
     // A column has as many elements per thread as there are values that it makes.
     uint64_t before = 0;
     uint64_t step = 0;  // bytes from thread to thread
@@ -241,7 +246,7 @@ uint64_t AddressDecoder::WalkShortThreads(const PathPlan& plan, uint64_t accesse
     by_thread[bases.size() + v + 1] = to;
     check(to, value.reach);
   }
-  for (const PlannedValue& value : values) {
+  for (const Value& value : values) {
     const char* const from = reinterpret_cast<const char*>(*value.stream);
     *value.stream = reinterpret_cast<const uint64_t*>(from + value.stride * threads);
   }
@@ -258,12 +263,12 @@ uint64_t AddressDecoder::WalkShortThreads(const PathPlan& plan, uint64_t accesse
 }
 
 template <typename Output>
-uint64_t AddressDecoder::WalkPlannedThreads(const uint16_t* sequence, uint64_t accesses, uint64_t threads,
-                                            PathPlan& plan, Output* output) {
+uint64_t PathPlans::Walk(const uint16_t* sequence, uint64_t accesses, uint64_t threads, PathPlan& plan,
+                         Output* output) {
   constexpr bool kWide = sizeof(Output) == 8;
   constexpr uint64_t kLeastRun = 8;  // threads
   const uint16_t* const places = places_.data() + plan.first_place;
-  const uint64_t* const values = values_.data();
+  const uint64_t* const values = of_thread_.data();
   const auto write = [&] {
     const Output* const added = AddedOf(Output()).data() + plan.first_place;
 #pragma GCC unroll 4
@@ -273,7 +278,7 @@ uint64_t AddressDecoder::WalkPlannedThreads(const uint16_t* sequence, uint64_t a
   uint64_t beyond = 0;
   if (!plan.finished) {
     plan.shifts ? FindValues<true>(plan) : FindValues<false>(plan);
-    beyond |= FinishPlan<Output>(sequence, accesses, plan);
+    beyond |= Finish<Output>(sequence, accesses, plan);
     write();
     --threads;
   }
@@ -296,7 +301,7 @@ uint64_t AddressDecoder::WalkPlannedThreads(const uint16_t* sequence, uint64_t a
   return kWide ? 0 : beyond | bits >> 32;
 }
 
-template uint64_t AddressDecoder::WalkPlannedThreads(const uint16_t*, uint64_t, uint64_t, PathPlan&, uint32_t*);
-template uint64_t AddressDecoder::WalkPlannedThreads(const uint16_t*, uint64_t, uint64_t, PathPlan&, uint64_t*);
+template uint64_t PathPlans::Walk(const uint16_t*, uint64_t, uint64_t, PathPlan&, uint32_t*);
+template uint64_t PathPlans::Walk(const uint16_t*, uint64_t, uint64_t, PathPlan&, uint64_t*);
 
 }  // namespace heddle::trace

@@ -1,0 +1,42 @@
+#include "traces/format/columns/models/column_model.h"
+
+#include "absl/strings/str_cat.h"
+#include "traces/format/columns/models/chain_model.h"
+#include "traces/format/columns/models/counted_model.h"
+#include "traces/format/columns/models/induction_model.h"
+#include "traces/format/columns/models/relative_model.h"
+#include "traces/format/columns/models/separable_model.h"
+#include "traces/format/columns/models/time_model.h"
+
+namespace heddle::trace {
+
+const ColumnModel* FindModel(v1::AddressColumn::Model model) {
+  static const SeparableModel separable;
+  static const TimeModel time;
+  static const RelativeModel relative;
+  static const ChainModel chain;
+  static const InductionModel induction;
+  static const CountedModel counted;
+  switch (model) {
+    case v1::AddressColumn::SEPARABLE:
+      return &separable;
+    case v1::AddressColumn::TIME:
+      return &time;
+    case v1::AddressColumn::RELATIVE:
+      return &relative;
+    case v1::AddressColumn::CHAIN:
+      return &chain;
+    case v1::AddressColumn::INDUCTION:
+      return &induction;
+    case v1::AddressColumn::COUNTED:
+      return &counted;
+    default:
+      return nullptr;
+  }
+}
+
+absl::Status RefuseColumn(const v1::AddressColumn& record, absl::string_view rule) {
+  return absl::DataLossError(absl::StrCat("column of instruction ", record.instruction(), ": ", rule));
+}
+
+}  // namespace heddle::trace
