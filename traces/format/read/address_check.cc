@@ -1,0 +1,99 @@
+#include "traces/format/read/address_check.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "traces/format/program/instruction_place.h"
+
+namespace heddle::trace {
+
+void AddressRanges::Add(uint64_t base, uint64_t bytes) {
+  if (bytes == 0) return;
+  const uint64_t last = base + (bytes - 1);
+  ranges_.push_back({base, last < base ? ~uint64_t{0} : last});
+}
+
+void AddressRanges::Sort() {
+  std::sort(ranges_.begin(), ranges_.end());
+  size_t kept = 0;
+  for (const auto& range : ranges_) {
+    if (kept > 0 && range.first <= ranges_[kept - 1].second) {
+      ranges_[kept - 1].second = std::max(ranges_[kept - 1].second, range.second);
+    } else {
+      ranges_[kept++] = range;
+    }
+  }
+  ranges_.resize(kept);
+}
+
+bool AddressRanges::Holds(uint64_t address, uint64_t bytes) const {
+  const uint64_t last = address + (bytes - 1);
+  if (last < address) return false;
+  auto it = std::upper_bound(ranges_.begin(), ranges_.end(), std::pair(address, ~uint64_t{0}));
+  return it != ranges_.begin() && last <= std::prev(it)->second;
+}
+
+AddressCheck::AddressCheck(const TraceReader& reader, const LaunchView& launch, Findings& findings)
+    : reader_(reader), program_(*launch.program), findings_(findings) {
+  for (const v1::AddressWindow& window : reader.header().window()) {
+    windows_[static_cast<size_t>(window.space())].Add(window.base(), window.bytes());
+    all_windows_.Add(window.base(), window.bytes());
+  }
+  for (AddressRanges& window : windows_) window.Sort();
+  all_windows_.Sort();
+  for (const v1::Allocation& allocation : launch.launch.allocation()) {
+    allocations_.Add(allocation.base(), allocation.bytes());
+  }
+  allocations_.Sort();
+  accesses_.resize(program_.instruction_count());
+  for (Pc pc = 0; pc < program_.instruction_count(); ++pc) {
+    const v1::Instruction& instruction = program_.instruction(pc);
+    const uint32_t bytes = instruction.access_bytes();
+    accesses_[pc].bytes = bytes;
+    if (bytes > 0) accesses_[pc].alignment = static_cast<uint8_t>(bytes & (~bytes + 1));
+    accesses_[pc].space = instruction.space();
+  }
+}
+
+void AddressCheck::Check(std::span<const Pc> accesses, const ThreadPlace& place, size_t thread) {
+  uint64_t position = place.chunk.first_address[thread];
+  for (Pc pc : accesses) CheckAccess(pc, place.chunk.address(position++, pc), place, thread);
+}
+
+void AddressCheck::CheckAccess(Pc pc, uint64_t address, const ThreadPlace& thread_place, size_t thread) {
+  constexpr auto kWarning = Finding::Severity::kWarning;
+  const Access& access = accesses_[pc];
+  const uint64_t bytes = access.bytes;
+  const auto place = [&] {
+    return absl::StrCat(thread_place.Of(thread), ", ", InstructionPlace(reader_.header(), program_, pc));
+  };
+  const auto what = [&](absl::string_view rule) {
+    return absl::StrCat(bytes, " bytes at address 0x", absl::Hex(address), " ", rule);
+  };
+  if (address & (access.alignment - 1u)) {
+    findings_.Add(kWarning, "alignment", place, [&] { return what("are not aligned to their size"); });
+  }
+  switch (access.space) {
+    case v1::SPACE_SHARED:
+    case v1::SPACE_LOCAL:
+    case v1::SPACE_CONSTANT:
+    case v1::SPACE_PARAM: {
+      const AddressRanges& window = windows_[static_cast<size_t>(access.space)];
+      if (!window.empty() && !window.Holds(address, bytes)) {
+        findings_.Add(kWarning, "window", place, [&] { return what("lie outside the window of their memory space"); });
+      }
+      return;
+    }
+    case v1::SPACE_GENERIC:
+      if (all_windows_.Holds(address, bytes)) return;
+      break;
+    default:
+      break;
+  }
+  if (!allocations_.empty() && !allocations_.Holds(address, bytes)) {
+    findings_.Add(kWarning, "allocation", place, [&] { return what("lie outside all allocations of the launch"); });
+  }
+}
+
+}  // namespace heddle::trace
