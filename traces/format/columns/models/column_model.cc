@@ -11,12 +11,12 @@
 namespace heddle::trace {
 
 const ColumnModel* FindModel(v1::AddressColumn::Model model) {
-  static const SeparableModel separable;
-  static const TimeModel time;
-  static const RelativeModel relative;
-  static const ChainModel chain;
-  static const InductionModel induction;
-  static const CountedModel counted;
+  static constexpr SeparableModel separable;
+  static constexpr TimeModel time;
+  static constexpr RelativeModel relative;
+  static constexpr ChainModel chain;
+  static constexpr InductionModel induction;
+  static constexpr CountedModel counted;
   switch (model) {
     case v1::AddressColumn::SEPARABLE:
       return &separable;

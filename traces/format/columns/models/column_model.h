@@ -40,8 +40,6 @@ struct RecordShape {
 // state: what they find is kept with the columns. They are asked once per column of a chunk, never per address.
 class ColumnModel {
  public:
-  virtual ~ColumnModel() = default;
-
   // --- Writers.
 
   // Analyse: notes what is to be known of the column before any model is scored or kept. With `trial` true, models are
@@ -78,6 +76,9 @@ class ColumnModel {
   // if all are 0. `threads` are the accesses by thread if the model has no residual for every access.
   virtual void ReadAddends(const v1::AddressColumn& record, std::span<const ThreadResiduals> threads,
                            DecoderColumns& columns, uint32_t index) const = 0;
+
+ protected:
+  ~ColumnModel() = default;  // there is one object of each model, for ever
 };
 
 // The model of a record; null if there is none of that number.
