@@ -78,6 +78,18 @@ TEST(ProtocolTest, EveryMessageIsReadAsItWasWritten) {
   ExpectRoundTrip(DeviceLimits{});
 }
 
+TEST(ProtocolTest, FieldsFollowOneAnotherWithoutGaps) {
+  Writer numbers;
+  numbers.Number(uint32_t{1});
+  for (uint64_t number : {2, 3, 4, 5}) numbers.Number(number);
+  numbers.Number(uint8_t{1});
+  EXPECT_EQ(Bytes(HelloReply{1, 2, 3, 4, 5, true}), numbers.bytes());
+
+  // Texts and lists begin with their length, arrays of known length do not.
+  EXPECT_EQ(Bytes(KernelName{0, "ab"}), std::string(8, '\0') + '\2' + std::string(7, '\0') + "ab");
+  EXPECT_EQ(Bytes(LaunchRequest{}).size(), 8 + 8 + 12 + 12 + 4 + 8 + 8 + 8 + 24 + 4);
+}
+
 TEST(ProtocolTest, AListThatClaimsToBeLongerThanTheMessageIsRefusedBeforeRoomIsMade) {
   Writer writer;
   writer.Number(uint64_t{1});   // id
