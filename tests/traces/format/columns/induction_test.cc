@@ -1,7 +1,5 @@
 // What version 1.3 of the format added: decisions in planes, and addresses that follow the variable of a loop although
 // not every iteration comes to the access.
-#include "traces/format/columns/models/induction_counts.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,6 +14,7 @@
 #include "tests/traces/program_builder.h"
 #include "traces/format/columns/decision_planes.h"
 #include "traces/format/columns/decode_chunk.h"
+#include "traces/format/columns/models/induction_counts.h"
 #include "traces/format/columns/models/induction_equations.h"
 #include "traces/format/limits.h"
 
