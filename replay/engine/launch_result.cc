@@ -59,7 +59,7 @@ absl::Status LaunchSimulation::AddMetrics(result::v1::LaunchResult& result) {
 }
 
 absl::Status LaunchSimulation::AddBufferResult(result::v1::LaunchResult& result) const {
-  const PolicyInfo& fetch = run_.configuration.fetch->info;
+  const PolicyInfo& fetch = run_.configuration.fetch.info();
   for (const CounterSpec& spec : fetch.counters) (*result.mutable_fetch_counter())[spec.name] = 0;
   StallCounters stalls;
   result::v1::FetchCounts& counts = *result.mutable_fetch();
@@ -82,11 +82,11 @@ absl::Status LaunchSimulation::AddBufferResult(result::v1::LaunchResult& result)
 absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
   SmCounters counters;
   result::v1::LaunchResult result;
-  const PolicyInfo& divergence = run_.configuration.divergence->info;
-  const PolicyInfo& scheduler = run_.configuration.scheduler->info;
+  const PolicyInfo& divergence = run_.configuration.divergence.info();
+  const PolicyInfo& scheduler = run_.configuration.scheduler.info();
   for (const CounterSpec& spec : divergence.counters) (*result.mutable_divergence_counter())[spec.name] = 0;
   for (const CounterSpec& spec : scheduler.counters) (*result.mutable_scheduler_counter())[spec.name] = 0;
-  const PolicyInfo& dispatch = run_.configuration.dispatch->info;
+  const PolicyInfo& dispatch = run_.configuration.dispatch.info();
   if (dispatcher_->counters().size() != dispatch.counters.size()) {
     return absl::InternalError(absl::StrCat("dispatcher '", dispatch.name, "' declares ", dispatch.counters.size(),
                                             " counters, but has ", dispatcher_->counters().size()));
@@ -132,8 +132,7 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
     result.mutable_warp_progress()->clear_dwr();
     result.mutable_warp_progress()->clear_dws();
   }
-  if (run_.launch.totals.blocks() != run_.launch.grid_blocks &&
-      run_.configuration.scheduler->info.traits.hears_grid_assigned) {
+  if (run_.launch.totals.blocks() != run_.launch.grid_blocks && watches_grid_) {
     // It counts by phases of the launch, the last of which begins when the whole grid is assigned: of a sample too
     // early.
     result.clear_scheduler_counter();

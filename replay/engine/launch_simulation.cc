@@ -54,24 +54,23 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   limit_ = residency_ < static_cast<uint64_t>(occupancy.blocks) ? "grid" : occupancy.limit;
   PreferHugePages(std::min<uint64_t>(sm_count_, blocks_.count()) * kSmBytes);
   const CheckedConfiguration& configuration = run.configuration;
-  const PolicyInfo& info = configuration.divergence->info;
-  const PolicyInfo& dispatch = configuration.dispatch->info;
+  const PolicyTraits& traits = configuration.divergence.traits;
   const WarpOccupancy by_warp = ComputeWarpOccupancy(run.options.machine, *run.launch.program, run.launch.launch);
-  context_.by_warp = dispatch.traits.by_warp;
+  context_.by_warp = configuration.dispatch.traits.warp_dispatch.has_value();
   context_.capacity = static_cast<int>(residency_);
   // Two iterations of a virtual block may be under way at once, and a block may be there in part.
   if (context_.by_warp) context_.capacity = std::max(2 * context_.capacity, by_warp.blocks);
-  context_.policy_name = info.name;
-  context_.scheduler_name = configuration.scheduler->info.name;
-  context_.fetch_name = configuration.fetch->info.name;
-  context_.any_lane = MaySitInAnyLane(info, configuration.divergence_parameters);
-  context_.static_warps = info.traits.static_warps;
-  if (machine.core().thesis().register_read_bypass() && (info.traits.static_warps || info.traits.mixed_pcs)) {
+  context_.policy_name = configuration.divergence.name();
+  context_.scheduler_name = configuration.scheduler.name();
+  context_.fetch_name = configuration.fetch.name();
+  context_.any_lane = traits.lanes.any;
+  context_.static_warps = traits.regrouping == Regrouping::kNever;
+  if (machine.core().thesis().register_read_bypass() && (context_.static_warps || traits.mixed_pcs)) {
     --context_.pipeline_depth;
   }
   PrepareMetrics();
   context_.warp_progress = &warp_progress_.emplace(residency_ * sm_count_);
-  context_.swizzle = SwizzlesHomeLanes(info, configuration.divergence_parameters);
+  context_.swizzle = traits.lanes.swizzled;
   context_.force_tick = run.options.force_tick;
   context_.observer = run.options.observer;
   context_.observes_states = context_.observer != nullptr && context_.observer->wants_states();
@@ -98,8 +97,7 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   };
   const auto own_copies = copies.use_count();
   WatchedPolicy* watched = nullptr;
-  dispatcher_ = MakeWatched(*configuration.dispatch, dispatch_context, configuration.dispatch_parameters, "dispatcher",
-                            -1, watched);
+  dispatcher_ = MakeWatched(configuration.dispatch, dispatch_context, -1, watched);
   dispatcher_asks_ = copies.use_count() > own_copies;
   occupancy_.assign(sm_count_, {0, static_cast<int>(residency_)});
   ahead_.resize(sm_count_);
@@ -127,8 +125,7 @@ void LaunchSimulation::MakeSm(uint32_t sm) {
   const DivergenceContext policy_context{context_.program, context_.warp_size, context_.max_threads, context_.capacity,
                                          context_.ports};
   WatchedPolicy* watched = nullptr;
-  std::unique_ptr<DivergencePolicy> policy = MakeWatched(
-      *configuration.divergence, policy_context, configuration.divergence_parameters, "divergence policy", sm, watched);
+  std::unique_ptr<DivergencePolicy> policy = MakeWatched(configuration.divergence, policy_context, sm, watched);
   std::vector<WatchedPolicy*> all_watched = {watched};
   std::unique_ptr<SmCore> core;
   if (buffer_setup_.has_value()) {
@@ -143,9 +140,9 @@ void LaunchSimulation::MakeSm(uint32_t sm) {
     const SchedulerContext scheduler_context{core->table(),        context_.program,  context_.warp_size,
                                              context_.max_threads, context_.capacity, port,
                                              context_.ports,       &core->clock()};
-    schedulers.push_back(MakeWatched(*configuration.scheduler, scheduler_context, configuration.scheduler_parameters,
-                                     "scheduler", sm, watched));
+    schedulers.push_back(MakeWatched(configuration.scheduler, scheduler_context, sm, watched));
     all_watched.push_back(watched);
+    watches_grid_ |= schedulers.back()->watches_grid();
     if (context_.observer == nullptr || !context_.observer->wants_waits()) continue;
     schedulers.back() =
         std::make_unique<ObservedScheduler>(std::move(schedulers.back()), *core, scheduler_context, context_, sm);
@@ -155,8 +152,7 @@ void LaunchSimulation::MakeSm(uint32_t sm) {
     const FetchContext fetch_context{core->table(),          core->schedulers(),
                                      buffer_setup_->entries, buffer_setup_->fetch_when_free_slot,
                                      context_.warp_size,     context_.ports};
-    buffer_cores_.back()->SetFetchPolicy(
-        MakeWatched(*configuration.fetch, fetch_context, configuration.fetch_parameters, "fetch policy", sm, watched));
+    buffer_cores_.back()->SetFetchPolicy(MakeWatched(configuration.fetch, fetch_context, sm, watched));
     all_watched.push_back(watched);
   }
   // An SM may be ahead of the machine. Not before the core is sure to stay.
@@ -204,7 +200,7 @@ Cycle LaunchSimulation::RunAlone(uint32_t index, Cycle now) {
   const SmOccupancy& occupancy = occupancy_[index];
   if (context_.force_tick || context_.by_warp || dispatcher_asks_) return next;
   if (occupancy.resident < occupancy.capacity && !dispatcher_->done()) return next;
-  if (run_.configuration.scheduler->info.traits.hears_grid_assigned && !grid_assigned_) return next;
+  if (watches_grid_ && !grid_assigned_) return next;
   Cycle limit = now + kAheadCycles;
   limit = std::min(limit, next_bin_);  // its counters are read there
   if (run_.options.max_cycles != 0) limit = std::min(limit, run_.options.max_cycles);

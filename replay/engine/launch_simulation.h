@@ -146,6 +146,7 @@ class LaunchSimulation : public SmWaker {
   std::unique_ptr<bool[]> accepted_;
   std::vector<bool> sent_;  // by block; where whole blocks are sent
   bool grid_assigned_ = false;
+  bool watches_grid_ = false;     // a scheduler does: no SM may be ahead of the others when the grid is assigned
   bool dispatcher_asks_ = false;  // of the instructions of rows: no SM may be ahead of the others
   uint64_t room_ = 0;             // blocks that would still fit
   uint64_t resident_ = 0;

@@ -38,6 +38,7 @@ class ObservedScheduler final : public WarpScheduler {
     scheduler_->WarpsAdmitted(block, first_row, rows);
   }
   void BlockRetired(BlockId block) override { scheduler_->BlockRetired(block); }
+  bool watches_grid() const override { return scheduler_->watches_grid(); }
   void GridAssigned() override { scheduler_->GridAssigned(); }
   void BarrierArrived(SlotId slot) override { scheduler_->BarrierArrived(slot); }
   void WarpExited(BlockId block) override { scheduler_->WarpExited(block); }

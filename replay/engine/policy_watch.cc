@@ -128,6 +128,7 @@ class WatchedScheduler final : public Watch<WarpScheduler> {
     HEDDLE_WATCH(WarpsAdmitted, block, first_row, rows);
   }
   void BlockRetired(BlockId block) override { HEDDLE_WATCH(BlockRetired, block); }
+  bool watches_grid() const override { return HEDDLE_WATCH(watches_grid); }
   void GridAssigned() override { HEDDLE_WATCH(GridAssigned); }
   void BarrierArrived(SlotId slot) override { HEDDLE_WATCH(BarrierArrived, slot); }
   void BarrierReleased(BlockId block) override { HEDDLE_WATCH(BarrierReleased, block); }

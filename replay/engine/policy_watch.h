@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "replay/engine/configuration.h"
 #include "replay/seams/block_dispatcher.h"
 #include "replay/seams/divergence_policy.h"
 #include "replay/seams/fetch_policy.h"
@@ -83,14 +84,16 @@ class PolicyCall {
 
 // Makes a policy with its factory. One from outside the tree is watched, in the factory and from then on; `watched` is
 // then set to what is said of it, whose clock may be set when there is one.
-template <typename Entry, typename Context>
-auto MakeWatched(const Entry& entry, const Context& context, const Parameters& parameters, const char* kind, int64_t sm,
-                 WatchedPolicy*& watched) {
+template <typename Registry, typename Context>
+auto MakeWatched(const ChosenPolicy<Registry>& chosen, const Context& context, int64_t sm, WatchedPolicy*& watched) {
   watched = nullptr;
-  if (entry.origin.source == PolicySource::kTree || PresentRun() == nullptr) return entry.make(context, parameters);
-  watched = &PresentRun()->Keep({kind, entry.info.name.c_str(), sm, nullptr});
+  const auto& entry = *chosen.entry;
+  if (entry.origin.source == PolicySource::kTree || PresentRun() == nullptr) {
+    return entry.make(context, chosen.parameters);
+  }
+  watched = &PresentRun()->Keep({Registry::kKind, entry.info.name.c_str(), sm, nullptr});
   const PolicyCall call(*watched, "the factory");
-  auto policy = entry.make(context, parameters);
+  auto policy = entry.make(context, chosen.parameters);
   call.End();
   return Watched(std::move(policy), *watched);
 }

@@ -6,39 +6,19 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/machine.pb.h"
 #include "proto/result.pb.h"
-#include "replay/seams/policy_registry.h"
+#include "replay/engine/configuration.h"
 #include "replay/seams/types.h"
 #include "replay/stats/issue_observer.h"
 #include "replay/trace/decoding_counters.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle::replay {
-
-// A policy as the command line gives it: "name" or "name:key=value,key=value".
-struct PolicySpec {
-  std::string name;
-  std::string parameters;
-  static PolicySpec FromText(std::string_view text);
-};
-
-// One run: how warps diverge, who issues, who is dispatched, who is fetched for.
-struct Configuration {
-  PolicySpec divergence{"pdom", ""};
-  PolicySpec scheduler{"lrr", ""};
-  PolicySpec dispatch{"thread_blocks", ""};
-  PolicySpec fetch{"round_robin", ""};  // machines with instruction buffers
-  uint64_t seed = 0;                    // of the noise on memory latencies (memory.hierarchy.jitter_cycles)
-};
-
-// Checks names, parameters, that the policies go together, and, if one is given, with the machine.
-absl::Status Validate(const Configuration& configuration, const machine::v1::Machine* machine = nullptr);
 
 // Statistics that are collected only if asked for (docs/reference/metrics.md).
 struct MetricOptions {
@@ -75,7 +55,7 @@ struct ReplayOptions {
 // share decoded chunks, so that a trace is decoded once per thread where a launch fits into the cache. Returns one
 // result per configuration, in their order. Errors name launch, kernel, policy, and what cannot be done.
 absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader& reader,
-                                                       const std::vector<Configuration>& configurations,
+                                                       const std::vector<CheckedConfiguration>& configurations,
                                                        const ReplayOptions& options);
 
 // What came of each run, by trace and then by configuration.
@@ -83,12 +63,21 @@ using RunOutcomes = std::vector<std::vector<absl::StatusOr<result::v1::Result>>>
 
 // The same for several traces, each as by itself. A run that fails leaves the others alone; with several traces its
 // error names the trace. Runs that had not ended when `progress` said no are Cancelled. The status of the whole is for
-// what nothing can be run with: a wrong machine, configurations that do not go, kernels that a trace does not have.
+// what nothing can be run with: a wrong machine, configurations that do not go with it, kernels that a trace does not
+// have.
+absl::StatusOr<RunOutcomes> ReplayEach(std::span<const trace::TraceReader* const> traces,
+                                       const std::vector<CheckedConfiguration>& configurations,
+                                       const ReplayOptions& options);
+
+// The same for configurations as they are written, which are checked first.
+absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader& reader,
+                                                       const std::vector<Configuration>& configurations,
+                                                       const ReplayOptions& options);
 absl::StatusOr<RunOutcomes> ReplayEach(std::span<const trace::TraceReader* const> traces,
                                        const std::vector<Configuration>& configurations, const ReplayOptions& options);
 
-// The same if all of it is wanted or nothing: one list of results per trace, in their order, or the error of the first
-// run in that order that has one.
+// ReplayEach if all of it is wanted or nothing: one list of results per trace, in their order, or the error of the
+// first run in that order that has one.
 absl::StatusOr<std::vector<std::vector<result::v1::Result>>> ReplayTraces(
     std::span<const trace::TraceReader* const> traces, const std::vector<Configuration>& configurations,
     const ReplayOptions& options);

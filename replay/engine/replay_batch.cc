@@ -16,7 +16,6 @@ namespace {
 // A run under way.
 struct State {
   absl::Status status;
-  CheckedConfiguration checked;
   std::vector<const trace::LaunchView*> launches;
   size_t next = 0;  // of the launches
   std::unique_ptr<MemorySystem> memory;
@@ -27,9 +26,7 @@ struct State {
 
 absl::Status Prepare(const trace::TraceReader& reader, const BatchRun& run, State& state) {
   HEDDLE_RETURN_IF_ERROR(CheckMachine(run.options.machine));
-  HEDDLE_ASSIGN_OR_RETURN(CheckedConfiguration checked, CheckConfiguration(run.configuration));
-  state.checked = std::move(checked);
-  HEDDLE_RETURN_IF_ERROR(CheckFrontEnd(run.configuration, state.checked, run.options.machine));
+  HEDDLE_RETURN_IF_ERROR(CheckFrontEnd(run.configuration, run.options.machine));
   HEDDLE_ASSIGN_OR_RETURN(auto launches, SelectLaunches(reader, run.options.kernels));
   state.launches = std::move(launches);
   return absl::OkStatus();
@@ -81,7 +78,7 @@ std::vector<absl::StatusOr<result::v1::Result>> BatchReplayer::Replay(std::span<
         }
         state.memory = *std::move(made);
       }
-      auto result = ReplayLaunch({reader_, *launch, state.checked, 0, options, *cache_, *state.memory,
+      auto result = ReplayLaunch({reader_, *launch, runs[i].configuration, 0, options, *cache_, *state.memory,
                                   [&go_on](uint64_t) { return go_on(); }});
       if (!result.ok()) {
         // Who was reading when the run ended no longer does.
@@ -102,8 +99,8 @@ std::vector<absl::StatusOr<result::v1::Result>> BatchReplayer::Replay(std::span<
     if (!state.status.ok()) {
       outcomes.emplace_back(state.status);
     } else {
-      outcomes.emplace_back(MakeResult(reader_, state.launches, runs[i].configuration, state.checked, runs[i].options,
-                                       std::move(state.results)));
+      outcomes.emplace_back(
+          MakeResult(reader_, state.launches, runs[i].configuration, runs[i].options, std::move(state.results)));
     }
   }
   return outcomes;

@@ -19,7 +19,7 @@ namespace heddle::replay {
 
 // One run with a machine of its own. Of the options machine, overrides, kernels, max_cycles and metrics count.
 struct BatchRun {
-  Configuration configuration;
+  CheckedConfiguration configuration;
   ReplayOptions options;
 };
 

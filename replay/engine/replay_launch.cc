@@ -29,20 +29,20 @@ absl::Status CheckWarpWidth(const LaunchRun& run) {
 }
 
 // "launch 0 (bfs) under pdom and lrr"; other policies only where they are not the usual.
-std::string PlaceOf(const trace::LaunchView& launch, const std::string& divergence, const std::string& scheduler,
-                    const std::string& fetch, const std::string& dispatch) {
-  std::string place = absl::StrCat("launch ", launch.launch.id(), " (", trace::BriefKernelName(launch.program->name()),
-                                   ") under ", divergence, " and ", scheduler);
+std::string PlaceOf(const trace::LaunchView& launch, const CheckedConfiguration& configuration) {
+  std::string place =
+      absl::StrCat("launch ", launch.launch.id(), " (", trace::BriefKernelName(launch.program->name()), ") under ",
+                   configuration.divergence.name(), " and ", configuration.scheduler.name());
   const Configuration usual;
+  const std::string& fetch = configuration.fetch.name();
+  const std::string& dispatch = configuration.dispatch.name();
   if (fetch != usual.fetch.name) absl::StrAppend(&place, ", fetch ", fetch);
   if (dispatch != usual.dispatch.name) absl::StrAppend(&place, ", dispatch ", dispatch);
   return place;
 }
 
 absl::StatusOr<result::v1::LaunchResult> Simulate(const LaunchRun& run, const Occupancy& occupancy) {
-  const CheckedConfiguration& policies = run.configuration;
-  RunMark mark(PlaceOf(run.launch, policies.divergence->info.name, policies.scheduler->info.name,
-                       policies.fetch->info.name, policies.dispatch->info.name));
+  RunMark mark(PlaceOf(run.launch, run.configuration));
   std::optional<LaunchSimulation> simulation;  // still there when the present call is asked for
   // Policies are whoever's code. What they throw ends the run; nothing of it is used any more.
   try {
@@ -63,22 +63,20 @@ absl::StatusOr<result::v1::LaunchResult> Simulate(const LaunchRun& run, const Oc
 
 absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run) {
   HEDDLE_RETURN_IF_ERROR(CheckWarpWidth(run));
-  HEDDLE_RETURN_IF_ERROR(CheckLockstep(run.reader, run.launch, run.configuration.divergence->info, run.options));
-  const std::string& extra = run.configuration.dispatch->info.traits.extra_registers_parameter;
-  const int64_t extra_registers = extra.empty() ? 0 : run.configuration.dispatch_parameters.Integer(extra);
+  HEDDLE_RETURN_IF_ERROR(CheckLockstep(run.reader, run.launch, run.configuration, run.options));
+  const std::optional<WarpDispatch>& warps = run.configuration.dispatch.traits.warp_dispatch;
   HEDDLE_ASSIGN_OR_RETURN(Occupancy occupancy,
                           ComputeOccupancy(run.options.machine, *run.launch.program, run.launch.launch,
-                                           static_cast<uint32_t>(extra_registers)));
+                                           warps.has_value() ? warps->extra_registers : 0));
   const uint64_t resident = static_cast<uint64_t>(occupancy.blocks) * run.options.machine.sms();
   HEDDLE_RETURN_IF_ERROR(CheckGridWaits(run.launch, resident));
-  HEDDLE_RETURN_IF_ERROR(CheckWarpLocks(run.reader, run.launch, run.configuration.divergence->info, run.options));
+  HEDDLE_RETURN_IF_ERROR(CheckWarpLocks(run.reader, run.launch, run.configuration, run.options));
   return Simulate(run, occupancy);
 }
 
-absl::Status AtRun(const absl::Status& error, const trace::LaunchView& launch, const Configuration& configuration) {
-  const std::string place = PlaceOf(launch, configuration.divergence.name, configuration.scheduler.name,
-                                    configuration.fetch.name, configuration.dispatch.name);
-  return absl::Status(error.code(), absl::StrCat(place, ": ", error.message()));
+absl::Status AtRun(const absl::Status& error, const trace::LaunchView& launch,
+                   const CheckedConfiguration& configuration) {
+  return absl::Status(error.code(), absl::StrCat(PlaceOf(launch, configuration), ": ", error.message()));
 }
 
 }  // namespace heddle::replay

@@ -9,29 +9,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/result.pb.h"
+#include "replay/engine/configuration.h"
 #include "replay/engine/replay.h"
 #include "replay/memory/ports/memory_system.h"
-#include "replay/seams/block_dispatcher.h"
-#include "replay/seams/divergence_policy.h"
-#include "replay/seams/fetch_policy.h"
-#include "replay/seams/warp_scheduler.h"
 #include "replay/trace/chunk_cache.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle::replay {
-
-// A configuration whose names and parameters have been checked.
-struct CheckedConfiguration {
-  const DivergenceRegistry::Entry* divergence = nullptr;
-  const SchedulerRegistry::Entry* scheduler = nullptr;
-  const DispatchRegistry::Entry* dispatch = nullptr;
-  const FetchRegistry::Entry* fetch = nullptr;
-  Parameters divergence_parameters;
-  Parameters scheduler_parameters;
-  Parameters dispatch_parameters;
-  Parameters fetch_parameters;
-};
-absl::StatusOr<CheckedConfiguration> CheckConfiguration(const Configuration& configuration);
 
 // What a run of a launch needs.
 struct LaunchRun {
@@ -52,7 +36,8 @@ struct LaunchRun {
 absl::StatusOr<result::v1::LaunchResult> ReplayLaunch(const LaunchRun& run);
 
 // Its error with the place: "launch 0 (bfs) under pdom and lrr: ..."; other policies only where they are not the usual.
-absl::Status AtRun(const absl::Status& error, const trace::LaunchView& launch, const Configuration& configuration);
+absl::Status AtRun(const absl::Status& error, const trace::LaunchView& launch,
+                   const CheckedConfiguration& configuration);
 
 }  // namespace heddle::replay
 

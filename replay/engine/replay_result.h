@@ -6,12 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "proto/machine.pb.h"
 #include "proto/result.pb.h"
 #include "replay/engine/replay.h"
-#include "replay/engine/replay_launch.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle::replay {
@@ -24,14 +21,10 @@ inline constexpr uint32_t kResultSchema = 1;
 absl::StatusOr<std::vector<const trace::LaunchView*>> SelectLaunches(const trace::TraceReader& reader,
                                                                      const std::string& kernels);
 
-// Whether the front end of the machine can run the policies.
-absl::Status CheckFrontEnd(const Configuration& configuration, const CheckedConfiguration& checked,
-                           const machine::v1::Machine& machine);
-
 // The result of a run: provenance, policies, notes, totals, and `launch_results`, one for each of `launches`.
 result::v1::Result MakeResult(const trace::TraceReader& reader, const std::vector<const trace::LaunchView*>& launches,
-                              const Configuration& configuration, const CheckedConfiguration& checked,
-                              const ReplayOptions& options, std::vector<result::v1::LaunchResult> launch_results);
+                              const CheckedConfiguration& configuration, const ReplayOptions& options,
+                              std::vector<result::v1::LaunchResult> launch_results);
 
 }  // namespace heddle::replay
 

@@ -22,11 +22,10 @@ namespace {
 // All runs, with what they share.
 class Runner {
  public:
-  Runner(const std::vector<TraceRuns>& traces, const std::vector<Configuration>& configurations,
-         const std::vector<CheckedConfiguration>& checked, const ReplayOptions& options)
+  Runner(const std::vector<TraceRuns>& traces, const std::vector<CheckedConfiguration>& configurations,
+         const ReplayOptions& options)
       : traces_(traces),
         configurations_(configurations),
-        checked_(checked),
         options_(options),
         // A memory of fixed latency has no state: launches are independent of one another. An L2 keeps its lines.
         sequential_(!options.machine.memory().has_fixed()),
@@ -146,15 +145,14 @@ class Runner {
     std::function<bool(uint64_t)> report;
     if (options_.progress) report = [this, thread](uint64_t done) { return progress_.Update(thread, done); };
     absl::StatusOr<result::v1::LaunchResult> result =
-        ReplayLaunch({*trace.reader, *trace.launches[run.launch], checked_[run.configuration],
+        ReplayLaunch({*trace.reader, *trace.launches[run.launch], configurations_[run.configuration],
                       static_cast<uint32_t>(run.configuration), options_, cache, *memory, std::move(report)});
     if (run.launch + 1 == trace.launches.size() || !result.ok()) memory.reset();
     return result;
   }
 
   const std::vector<TraceRuns>& traces_;
-  const std::vector<Configuration>& configurations_;
-  const std::vector<CheckedConfiguration>& checked_;
+  const std::vector<CheckedConfiguration>& configurations_;
   const ReplayOptions& options_;
   const bool sequential_;
   const size_t threads_;
@@ -176,9 +174,10 @@ class Runner {
 
 }  // namespace
 
-std::vector<TraceResults> RunAll(const std::vector<TraceRuns>& traces, const std::vector<Configuration>& configurations,
-                                 const std::vector<CheckedConfiguration>& checked, const ReplayOptions& options) {
-  return Runner(traces, configurations, checked, options).Run();
+std::vector<TraceResults> RunAll(const std::vector<TraceRuns>& traces,
+                                 const std::vector<CheckedConfiguration>& configurations,
+                                 const ReplayOptions& options) {
+  return Runner(traces, configurations, options).Run();
 }
 
 }  // namespace heddle::replay

@@ -20,12 +20,11 @@ struct TraceRuns {
 // By configuration: the results of all launches, or the error of the first launch that has one.
 using TraceResults = std::vector<absl::StatusOr<std::vector<result::v1::LaunchResult>>>;
 
-// Every launch of every trace under every configuration, on options.jobs threads; `checked` are the configurations as
-// the registries know them. A thread has a cache of decoded data of its own. One element per trace; an error of a trace
-// under a configuration touches nothing else. Results and errors do not depend on the number of threads, but for what
-// is Cancelled.
-std::vector<TraceResults> RunAll(const std::vector<TraceRuns>& traces, const std::vector<Configuration>& configurations,
-                                 const std::vector<CheckedConfiguration>& checked, const ReplayOptions& options);
+// Every launch of every trace under every configuration, on options.jobs threads. A thread has a cache of decoded data
+// of its own. One element per trace; an error of a trace under a configuration touches nothing else. Results and errors
+// do not depend on the number of threads, but for what is Cancelled.
+std::vector<TraceResults> RunAll(const std::vector<TraceRuns>& traces,
+                                 const std::vector<CheckedConfiguration>& configurations, const ReplayOptions& options);
 
 }  // namespace heddle::replay
 

@@ -6,11 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "replay/machine/machine.h"
-#include "replay/seams/block_dispatcher.h"
-#include "replay/seams/divergence_policy.h"
-#include "replay/seams/fetch_policy.h"
-#include "replay/seams/policy_registry.h"
-#include "replay/seams/warp_scheduler.h"
 
 namespace heddle::replay {
 namespace {
@@ -24,41 +19,38 @@ bool Holds(const machine::v1::Machine& machine, const std::string& assignment) {
 }
 
 template <typename Registry>
-void AddMeaning(const char* kind, const PolicySpec& spec, const machine::v1::Machine& machine, RunMeaning& meaning) {
-  const auto entry = Registry::Get().Find(kind, spec.name);
-  if (!entry.ok()) return;
-  const PolicyInfo* info = &(*entry)->info;
-  const auto parameters = Parameters::Parse(*info, spec.parameters);
-  if (!parameters.ok()) return;
+void AddMeaning(const ChosenPolicy<Registry>& policy, const machine::v1::Machine& machine, RunMeaning& meaning) {
+  const char* const kind = Registry::kKind;
+  const PolicyInfo& info = policy.info();
   const PolicyInfo* same = nullptr;
-  for (const SamePolicy& declared : info->same_as) {
-    const auto other = Registry::Get().Find(kind, declared.policy);
+  for (const SamePolicy& declared : info.same_as) {
+    const auto other = Registry::Get().Find(declared.policy);
     if (!other.ok() || !Holds(machine, declared.machine)) continue;
     same = &(*other)->info;
     meaning.reasons.push_back(
-        absl::StrCat(kind, " ", info->name, " decides as ", same->name, " does: ", declared.machine));
+        absl::StrCat(kind, " ", info.name, " decides as ", same->name, " does: ", declared.machine));
     break;
   }
-  absl::StrAppend(&meaning.text, kind, " ", same == nullptr ? info->name : same->name);
-  for (const ParameterSpec& parameter : (same == nullptr ? info : same)->parameters) {
+  absl::StrAppend(&meaning.text, kind, " ", same == nullptr ? info.name : same->name);
+  for (const ParameterSpec& parameter : (same == nullptr ? info : *same).parameters) {
     // What the other policy has and this one lacks is as it is by default.
-    const auto own = parameters->values().find(parameter.name);
-    const bool has = own != parameters->values().end();
-    if (same == nullptr && !IsRead(*info, parameter, *parameters)) continue;
-    absl::StrAppend(&meaning.text, ",", parameter.name, "=", has ? own->second : parameter.default_value);
+    const bool has = info.Find(parameter.name) != nullptr;
+    if (same == nullptr && !IsRead(info, parameter, policy.parameters)) continue;
+    absl::StrAppend(&meaning.text, ",", parameter.name, "=",
+                    has ? policy.parameters.Text(parameter.name) : parameter.default_value);
   }
   absl::StrAppend(&meaning.text, "\n");
 }
 
 }  // namespace
 
-RunMeaning MeaningOf(const Configuration& configuration, const machine::v1::Machine& machine) {
+RunMeaning MeaningOf(const CheckedConfiguration& configuration, const machine::v1::Machine& machine) {
   RunMeaning meaning;
-  AddMeaning<DivergenceRegistry>("divergence policy", configuration.divergence, machine, meaning);
-  AddMeaning<SchedulerRegistry>("scheduler", configuration.scheduler, machine, meaning);
-  AddMeaning<DispatchRegistry>("dispatcher", configuration.dispatch, machine, meaning);
+  AddMeaning(configuration.divergence, machine, meaning);
+  AddMeaning(configuration.scheduler, machine, meaning);
+  AddMeaning(configuration.dispatch, machine, meaning);
   if (machine.core().front_end() == machine::v1::Core::IBUFFER) {
-    AddMeaning<FetchRegistry>("fetch policy", configuration.fetch, machine, meaning);
+    AddMeaning(configuration.fetch, machine, meaning);
   }
   absl::StrAppend(&meaning.text, "seed ", configuration.seed, "\n");
   return meaning;

@@ -22,7 +22,7 @@ struct RunMeaning {
 };
 
 // Of a configuration that Validate accepts on the machine.
-RunMeaning MeaningOf(const Configuration& configuration, const machine::v1::Machine& machine);
+RunMeaning MeaningOf(const CheckedConfiguration& configuration, const machine::v1::Machine& machine);
 
 // Whether two runs of the same launches came to the same in everything that is not a counter of a policy's own.
 bool HaveSameCounters(const result::v1::Result& a, const result::v1::Result& b);

@@ -316,34 +316,34 @@ std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
 }
 
 absl::Status CheckLockstep(const trace::TraceReader& reader, const trace::LaunchView& launch,
-                           const PolicyInfo& divergence, const ReplayOptions& options) {
+                           const CheckedConfiguration& configuration, const ReplayOptions& options) {
+  const bool keeps_warps = configuration.divergence.traits.regrouping == Regrouping::kNever;
   const bool narrow = options.machine.core().warp_size() < kRecordedWarpWidth;
-  if (options.force_regrouping || (divergence.traits.static_warps && !narrow)) return absl::OkStatus();
+  if (options.force_regrouping || (keeps_warps && !narrow)) return absl::OkStatus();
   for (const Certificate& certificate : reader.CertificatesOf(launch.launch.id())) {
     if (certificate.hand_off_size() == 0) continue;
     const auto place = [&](uint32_t pc) { return trace::InstructionPlace(reader.header(), *launch.program, pc); };
     const trace::v1::WarpHandOff& first = certificate.hand_off(0);
     const bool overwrites = launch.program->instruction(first.reader()).op() == trace::v1::OP_STORE;
-    return absl::FailedPreconditionError(absl::StrCat(
-        "kernel '", trace::BriefKernelName(launch.program->name()),
-        "' relies on the threads of a warp running in lockstep: what ",
-        place(overwrites ? first.reader() : first.writer()), " stores in shared memory, ",
-        place(overwrites ? first.writer() : first.reader()), overwrites ? " overwrites" : " loads",
-        " in other threads without synchronization; ",
-        narrow ? absl::StrCat("the machine's warps have ", options.machine.core().warp_size(), " threads")
-               : absl::StrCat("divergence policy '", divergence.name, "' puts threads of different warps together"),
-        ", so no device could run it so. --force-regrouping replays it all the same"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("kernel '", trace::BriefKernelName(launch.program->name()),
+                     "' relies on the threads of a warp running in lockstep: what ",
+                     place(overwrites ? first.reader() : first.writer()), " stores in shared memory, ",
+                     place(overwrites ? first.writer() : first.reader()), overwrites ? " overwrites" : " loads",
+                     " in other threads without synchronization; ",
+                     narrow ? absl::StrCat("the machine's warps have ", options.machine.core().warp_size(), " threads")
+                            : absl::StrCat("divergence policy '", configuration.divergence.name(),
+                                           "' puts threads of different warps together"),
+                     ", so no device could run it so. --force-regrouping replays it all the same"));
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckLockstep(const trace::TraceReader& reader, const Configuration& configuration,
+absl::Status CheckLockstep(const trace::TraceReader& reader, const CheckedConfiguration& configuration,
                            const ReplayOptions& options) {
-  HEDDLE_ASSIGN_OR_RETURN(const auto divergence,
-                          DivergenceRegistry::Get().Find("divergence policy", configuration.divergence.name));
   HEDDLE_ASSIGN_OR_RETURN(const auto launches, SelectLaunches(reader, options.kernels));
   for (const trace::LaunchView* launch : launches) {
-    HEDDLE_RETURN_IF_ERROR(CheckLockstep(reader, *launch, divergence->info, options));
+    HEDDLE_RETURN_IF_ERROR(CheckLockstep(reader, *launch, configuration, options));
   }
   return absl::OkStatus();
 }

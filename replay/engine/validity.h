@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "replay/engine/configuration.h"
 #include "replay/engine/replay.h"
-#include "replay/seams/policy_registry.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle::replay {
@@ -21,10 +21,10 @@ std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
 // separate threads of a warp into warps of others, or the machine's warps are narrower than those that were recorded:
 // then no device would compute what was recorded. ReplayOptions::force_regrouping lets it pass.
 absl::Status CheckLockstep(const trace::TraceReader& reader, const trace::LaunchView& launch,
-                           const PolicyInfo& divergence, const ReplayOptions& options);
+                           const CheckedConfiguration& configuration, const ReplayOptions& options);
 
 // The same for all launches that options.kernels selects.
-absl::Status CheckLockstep(const trace::TraceReader& reader, const Configuration& configuration,
+absl::Status CheckLockstep(const trace::TraceReader& reader, const CheckedConfiguration& configuration,
                            const ReplayOptions& options);
 
 }  // namespace heddle::replay

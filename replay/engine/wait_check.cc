@@ -142,24 +142,22 @@ absl::Status CheckWarpLocks(const trace::LaunchView& launch, const trace::v1::Ce
 }
 
 absl::Status CheckWarpLocks(const trace::TraceReader& reader, const trace::LaunchView& launch,
-                            const PolicyInfo& divergence, const ReplayOptions& options) {
-  if (!divergence.traits.waits_at_post_dominators) return absl::OkStatus();
+                            const CheckedConfiguration& configuration, const ReplayOptions& options) {
+  if (!configuration.divergence.traits.waits_at_post_dominators) return absl::OkStatus();
   const uint32_t warp_size = options.machine.core().warp_size();
   absl::Status status = CheckWarpLocks(launch, warp_size);
   for (const trace::v1::Certificate& certificate : reader.CertificatesOf(launch.launch.id())) {
     if (status.ok()) status = CheckWarpLocks(launch, certificate, warp_size);
   }
   if (status.ok()) return status;
-  return absl::Status(status.code(), absl::StrCat("under ", divergence.name, " ", status.message()));
+  return absl::Status(status.code(), absl::StrCat("under ", configuration.divergence.name(), " ", status.message()));
 }
 
-absl::Status CheckWarpLocks(const trace::TraceReader& reader, const Configuration& configuration,
+absl::Status CheckWarpLocks(const trace::TraceReader& reader, const CheckedConfiguration& configuration,
                             const ReplayOptions& options) {
-  HEDDLE_ASSIGN_OR_RETURN(const auto divergence,
-                          DivergenceRegistry::Get().Find("divergence policy", configuration.divergence.name));
   HEDDLE_ASSIGN_OR_RETURN(const auto launches, SelectLaunches(reader, options.kernels));
   for (const trace::LaunchView* launch : launches) {
-    HEDDLE_RETURN_IF_ERROR(CheckWarpLocks(reader, *launch, divergence->info, options));
+    HEDDLE_RETURN_IF_ERROR(CheckWarpLocks(reader, *launch, configuration, options));
   }
   return absl::OkStatus();
 }

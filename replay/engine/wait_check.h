@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "replay/engine/configuration.h"
 #include "replay/engine/replay.h"
-#include "replay/seams/policy_registry.h"
 #include "traces/format/read/reader.h"
 
 namespace heddle::replay {
@@ -32,8 +32,8 @@ absl::Status CheckWarpLocks(const trace::LaunchView& launch, const trace::v1::Ce
 // Both of one launch, and for all launches that options.kernels selects; for policies whose warps wait at immediate
 // post-dominators alone. The message names the policy.
 absl::Status CheckWarpLocks(const trace::TraceReader& reader, const trace::LaunchView& launch,
-                            const PolicyInfo& divergence, const ReplayOptions& options);
-absl::Status CheckWarpLocks(const trace::TraceReader& reader, const Configuration& configuration,
+                            const CheckedConfiguration& configuration, const ReplayOptions& options);
+absl::Status CheckWarpLocks(const trace::TraceReader& reader, const CheckedConfiguration& configuration,
                             const ReplayOptions& options);
 
 }  // namespace heddle::replay

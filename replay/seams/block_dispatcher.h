@@ -47,10 +47,13 @@ struct WarpAssignment {
   std::optional<Virtual> virtual_block;
 };
 
-// One instance per launch. Decides after every cycle in which a block retired, a warp ended (by_warp), or that it asked
-// for, what enters before the next one.
+// One instance per launch. Decides after every cycle in which a block retired, a warp ended
+// (PolicyTraits::warp_dispatch), or that it asked for, what enters before the next one.
 class BlockDispatcher {
  public:
+  static constexpr char kSeam[] = "dispatch";
+  static constexpr char kKind[] = "dispatcher";
+
   virtual ~BlockDispatcher() = default;
 
   // Dispatchers of whole blocks: the next assignment of this cycle, or nullopt if there is none (any more). Asked while
@@ -60,8 +63,8 @@ class BlockDispatcher {
     return std::nullopt;
   }
 
-  // Dispatchers of single warps (PolicyTraits::by_warp): the next warp that may issue from cycle `first` on, or nullopt
-  // if there is none (any more).
+  // Dispatchers of single warps (PolicyTraits::warp_dispatch): the next warp that may issue from cycle `first` on, or
+  // nullopt if there is none (any more).
   virtual std::optional<WarpAssignment> NextWarp(Cycle /*first*/) { return std::nullopt; }
   // The next value of `first` for which NextWarp has something, whatever ends until then; kNever if there is none.
   virtual Cycle NextFirst() const { return kNever; }

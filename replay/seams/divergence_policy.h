@@ -69,6 +69,9 @@ enum class Verdict : uint8_t { kAccepted, kRefused };
 // its calls. Must not keep spans or pointers beyond a call.
 class DivergencePolicy {
  public:
+  static constexpr char kSeam[] = "divergence";
+  static constexpr char kKind[] = "divergence policy";
+
   virtual ~DivergencePolicy() = default;
 
   virtual uint32_t interests() const { return kControlOnly; }

@@ -32,6 +32,9 @@ struct FetchView {
 // One instance per SM and launch; one warp is fetched for per cycle. Must be a deterministic function of its calls.
 class FetchPolicy {
  public:
+  static constexpr char kSeam[] = "fetch";
+  static constexpr char kKind[] = "fetch policy";
+
   virtual ~FetchPolicy() = default;
   // The slot to fetch for: a member of `eligible` or, if the policy fetches for them, of `at_barrier`; kNoSlot for
   // none. Has no side effects: a refused fetch is asked for again.

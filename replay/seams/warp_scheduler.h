@@ -28,6 +28,9 @@ struct CacheNotice {
 // deterministic function of its calls.
 class WarpScheduler {
  public:
+  static constexpr char kSeam[] = "scheduler";
+  static constexpr char kKind[] = "scheduler";
+
   virtual ~WarpScheduler() = default;
 
   // The slot to issue among `eligible`, which is not empty and holds only slots of this port, all of the same priority;
@@ -57,6 +60,8 @@ class WarpScheduler {
   // one by one under dispatchers that give single warps.
   virtual void WarpsAdmitted(BlockId /*block*/, uint32_t /*first_row*/, uint32_t /*rows*/) {}
   virtual void BlockRetired(BlockId /*block*/) {}
+  // Whether GridAssigned changes what it does: then no SM is ahead of the others in time when the grid is assigned.
+  virtual bool watches_grid() const { return false; }
   // The dispatcher has given away the last block of the grid: no SM gets another one.
   virtual void GridAssigned() {}
   // A slot of the SM, of any port, arrived at a barrier; its lanes are still those that arrived.

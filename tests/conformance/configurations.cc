@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
+#include "replay/engine/configuration.h"
 #include "replay/seams/block_dispatcher.h"
 #include "replay/seams/fetch_policy.h"
 #include "replay/seams/policy_origin.h"
@@ -109,23 +111,23 @@ uint64_t FromEnvironment(const char* variable, uint64_t otherwise) {
 
 void Add(const Configuration& configuration, AllConfigurations& all) {
   if (!IsWanted(configuration)) return;
-  if (const absl::Status status = Validate(configuration); !status.ok()) {
-    all.refused.push_back({configuration, std::string(status.message())});
+  const absl::StatusOr<CheckedConfiguration> accepted = CheckConfiguration(configuration);
+  if (!accepted.ok()) {
+    all.refused.push_back({configuration, std::string(accepted.status().message())});
     return;
   }
-  const PolicyInfo& info = DivergenceRegistry::Get().entries().at(configuration.divergence.name).info;
-  const auto parameters = Parameters::Parse(info, configuration.divergence.parameters);
+  const PolicyTraits& traits = accepted->divergence.traits;
   AcceptedConfiguration checked;
   checked.configuration = configuration;
-  checked.mixed_pcs = info.traits.mixed_pcs;
-  checked.regroups = info.traits.regroups_every_instruction || info.traits.fills_partial_warps;
-  checked.any_lane = MaySitInAnyLane(info, *parameters);
-  checked.swizzled = SwizzlesHomeLanes(info, *parameters);
-  const auto scope = parameters->values().find("scope");
-  checked.mixes_blocks = scope != parameters->values().end() && scope->second != "block";
-  const PolicyTraits& dispatch = DispatchRegistry::Get().entries().at(configuration.dispatch.name).info.traits;
-  checked.by_warp = dispatch.by_warp;
-  checked.may_not_fit = !dispatch.extra_registers_parameter.empty();
+  checked.mixed_pcs = traits.mixed_pcs;
+  checked.regroups = traits.regrouping >= Regrouping::kPartialWarps;
+  checked.any_lane = traits.lanes.any;
+  checked.swizzled = traits.lanes.swizzled;
+  checked.mixes_blocks =
+      accepted->divergence.info().Find("scope") != nullptr && accepted->divergence.parameters.Text("scope") != "block";
+  const std::optional<WarpDispatch>& warps = accepted->dispatch.traits.warp_dispatch;
+  checked.by_warp = warps.has_value();
+  checked.may_not_fit = warps.has_value() && warps->extra_registers != 0;
   checked.default_parameters = configuration.divergence.parameters.empty() &&
                                configuration.scheduler.parameters.empty() &&
                                configuration.dispatch.parameters.empty() && configuration.fetch.parameters.empty();

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "replay/engine/replay.h"
@@ -35,12 +36,13 @@ TEST(Registries, SchedulersThatNeedRegroupingAreRefusedElsewhereWithTheirReason)
       configuration.scheduler = {scheduler, ""};
       const absl::Status status = Validate(configuration);
       SCOPED_TRACE(divergence + " / " + scheduler);
-      if (entry.info.traits.needs_regrouping && !policy.info.traits.regroups_every_instruction) {
+      const std::string& reason = entry.info.traits.needs_regrouping;
+      if (!reason.empty() && policy.info.traits.regrouping != Regrouping::kEveryInstruction) {
         ASSERT_FALSE(status.ok());
         const std::string message(status.message());
         EXPECT_THAT(message, HasSubstr(divergence));
         EXPECT_THAT(message, HasSubstr(scheduler));
-        EXPECT_THAT(message, HasSubstr(entry.info.traits.needs_regrouping_reason));
+        EXPECT_THAT(message, HasSubstr(reason));
         EXPECT_THAT(message, testing::Not(HasSubstr("\n")));
         std::cout << "refused: " << message << "\n";
       } else {
@@ -256,13 +258,19 @@ TEST(PolicyRules, UniformProgramsHaveTheSameIssuesUnderAllPoliciesThatKeepLanes)
 TEST(PolicyRules, OneUniformWarpTakesItsInstructionsTimesTheLatency) {
   std::vector<AcceptedConfiguration> all = DefaultConfigurations().accepted;
   for (const AcceptedConfiguration& varied : VariedConfigurations().accepted) all.push_back(varied);
-  std::vector<Configuration> configurations;
+  std::vector<AcceptedConfiguration> instant;
   for (AcceptedConfiguration& checked : all) {
     PolicySpec& divergence = checked.configuration.divergence;
-    const PolicyInfo& info = DivergenceRegistry::Get().entries().at(divergence.name).info;
-    if (const std::string& delay = info.traits.delay_parameter; !delay.empty()) {
-      divergence.parameters += (divergence.parameters.empty() ? "" : ",") + delay + "=0";
+    constexpr char kFormation[] = "wcu_cycles_per_warp";  // of those in the tree
+    if (DivergenceRegistry::Get().entries().at(divergence.name).info.Find(kFormation) != nullptr) {
+      absl::StrAppend(&divergence.parameters, divergence.parameters.empty() ? "" : ",", kFormation, "=0");
     }
+    const auto formation = ChoosePolicy<DivergenceRegistry>(divergence);
+    ASSERT_TRUE(formation.ok()) << formation.status();
+    if (formation->traits.formation_cycles == 0) instant.push_back(checked);
+  }
+  std::vector<Configuration> configurations;
+  for (const AcceptedConfiguration& checked : instant) {
     configurations.push_back(checked.configuration);
   }
   for (uint64_t seed = 600'001; seed <= 600'000 + Programs(20); ++seed) {
@@ -299,8 +307,8 @@ TEST(PolicyRules, OneUniformWarpTakesItsInstructionsTimesTheLatency) {
       // Several ports split the threads of MIMD, which then do not issue together, yet none waits for another, unless
       // the scheduler keeps some back.
       const CheckedConfiguration checked = *CheckConfiguration(configurations[c]);
-      if (checked.divergence->info.traits.mixed_pcs && checked.scheduler->info.traits.holds_back) continue;
-      EXPECT_EQ((*results)[c].total().cycles(), kernel.threads[0].steps.size() * latency) << all[c].Text();
+      if (checked.divergence.traits.mixed_pcs && checked.scheduler.traits.holds_back) continue;
+      EXPECT_EQ((*results)[c].total().cycles(), kernel.threads[0].steps.size() * latency) << instant[c].Text();
     }
     if (HasFailure()) return;
   }

@@ -60,7 +60,7 @@ TEST(Starvation, OfTheOthersEnds) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     for (const auto& [scheduler, entry] : SchedulerRegistry::Get().entries()) {
-      if (entry.info.traits.needs_regrouping || scheduler == "lrr" || scheduler == "fifo") continue;
+      if (!entry.info.traits.needs_regrouping.empty() || scheduler == "lrr" || scheduler == "fifo") continue;
       const auto declared = std::ranges::any_of(
           entry.info.counters, [](const CounterSpec& counter) { return counter.name == "longest_wait"; });
       if (declared) most = std::max(most, LongestWait(random_case, "pdom", scheduler));

@@ -220,7 +220,7 @@ TEST(ReadParameters, ChangeSomething) {
 }
 
 TEST(UnreadParameters, AreToldWithTheReason) {
-  const PolicyInfo& dwf = (*DivergenceRegistry::Get().Find("divergence policy", "dwf"))->info;
+  const PolicyInfo& dwf = (*DivergenceRegistry::Get().Find("dwf"))->info;
   const auto told = [&dwf](const std::string& assignment, const std::string& others) {
     return WithoutEffect(dwf, *Parameters::Parse(dwf, others.empty() ? assignment : assignment + "," + others),
                          assignment);
@@ -235,7 +235,7 @@ TEST(UnreadParameters, AreToldWithTheReason) {
 }
 
 TEST(Ways, DivideTheEntriesOfTheirTable) {
-  const PolicyInfo& dwf = (*DivergenceRegistry::Get().Find("divergence policy", "dwf"))->info;
+  const PolicyInfo& dwf = (*DivergenceRegistry::Get().Find("dwf"))->info;
   EXPECT_EQ(std::string(Parameters::Parse(dwf, "resources=limited,lut_entries=1").status().message()),
             "dwf: lut_ways=4 does not divide lut_entries=1: all sets of a table have equally many");
   EXPECT_TRUE(Parameters::Parse(dwf, "resources=limited,lut_entries=6,lut_ways=3").ok());

@@ -81,29 +81,9 @@ void Dispatch(BlockDispatcher& dispatcher, std::vector<std::unique_ptr<Reference
 absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& reader, const Configuration& configuration,
                                                   const machine::v1::Machine& machine, IssueObserver* observer,
                                                   const ReferenceOptions& options) {
-  const auto divergence = DivergenceRegistry::Get().Find("divergence policy", configuration.divergence.name);
-  if (!divergence.ok()) return divergence.status();
-  const auto scheduler = SchedulerRegistry::Get().Find("scheduler", configuration.scheduler.name);
-  if (!scheduler.ok()) return scheduler.status();
-  const auto dispatch = DispatchRegistry::Get().Find("dispatcher", configuration.dispatch.name);
-  if (!dispatch.ok()) return dispatch.status();
-  const auto divergence_parameters = Parameters::Parse((*divergence)->info, configuration.divergence.parameters);
-  if (!divergence_parameters.ok()) return divergence_parameters.status();
-  const auto scheduler_parameters = Parameters::Parse((*scheduler)->info, configuration.scheduler.parameters);
-  if (!scheduler_parameters.ok()) return scheduler_parameters.status();
-  const auto dispatch_parameters = Parameters::Parse((*dispatch)->info, configuration.dispatch.parameters);
-  if (!dispatch_parameters.ok()) return dispatch_parameters.status();
+  const absl::StatusOr<CheckedConfiguration> policies = CheckConfiguration(configuration);
+  if (!policies.ok()) return policies.status();
   const bool buffers = machine.core().front_end() == machine::v1::Core::IBUFFER;
-  const FetchRegistry::Entry* fetch_entry = nullptr;
-  Parameters fetch_parameters;
-  if (buffers) {
-    const auto found = FetchRegistry::Get().Find("fetch policy", configuration.fetch.name);
-    if (!found.ok()) return found.status();
-    const auto parsed = Parameters::Parse((*found)->info, configuration.fetch.parameters);
-    if (!parsed.ok()) return parsed.status();
-    fetch_entry = *found;
-    fetch_parameters = *parsed;
-  }
   std::unique_ptr<MemorySystem> own_memory;
   if (options.memory == nullptr) {
     auto made = MakeMemorySystem(machine, AddressWindows(reader.header()), /*seed=*/0, /*force_tick=*/false);
@@ -126,17 +106,12 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     launch.view = &view;
     launch.machine = &machine;
     launch.blocks = &*blocks;
-    launch.divergence = *divergence;
-    launch.scheduler = *scheduler;
-    launch.divergence_parameters = &*divergence_parameters;
-    launch.scheduler_parameters = &*scheduler_parameters;
-    launch.fetch = fetch_entry;
-    launch.fetch_parameters = &fetch_parameters;
+    launch.policies = &*policies;
     launch.memory = memory;
     launch.observer = observer;
     launch.launch = view.launch.id();
     ReferenceWarpProgress warp_progress(blocks->size(), residency.blocks * machine.sms(), machine.core().warp_size(),
-                                        (*divergence)->info.traits.static_warps);
+                                        launch.KeepsWarps());
     launch.warp_progress = &warp_progress;
     memory->BeginLaunch();
     NoWaker waker;
@@ -164,7 +139,8 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     dispatch_context.instructions = [&warp_progress, rows](uint32_t sm, uint32_t row) {
       return warp_progress.InstructionsOf({sm, row / rows}, row);
     };
-    const std::unique_ptr<BlockDispatcher> dispatcher = (*dispatch)->make(dispatch_context, *dispatch_parameters);
+    const std::unique_ptr<BlockDispatcher> dispatcher =
+        policies->dispatch.entry->make(dispatch_context, policies->dispatch.parameters);
 
     ReferenceStatistics statistics;
     uint64_t retired = 0;
@@ -213,8 +189,9 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     FillResult(statistics, static_cast<int>(machine.core().warp_size()), out);
     if (buffers) FillBufferResult(statistics, out);
     const std::span<const uint64_t> counted = dispatcher->counters();
-    for (size_t i = 0; i < (*dispatch)->info.counters.size(); ++i) {
-      (*out.mutable_dispatch_counter())[(*dispatch)->info.counters[i].name] = counted[i];
+    const std::vector<CounterSpec>& declared = policies->dispatch.info().counters;
+    for (size_t i = 0; i < declared.size(); ++i) {
+      (*out.mutable_dispatch_counter())[declared[i].name] = counted[i];
     }
     warp_progress.Fill(*out.mutable_warp_progress());
     out.set_blocks(blocks->size());

@@ -72,7 +72,7 @@ void ReferenceBufferCore::CountCycle() {
 
 void ReferenceBufferCore::AddStatistics(ReferenceStatistics& sum) const {
   ReferenceSm::AddStatistics(sum);
-  AddCounters(fetch_->counters(), launch_.fetch->info.counters, sum.fetch_counters);
+  AddCounters(fetch_->counters(), launch_.policies->fetch.info().counters, sum.fetch_counters);
 }
 
 void ReferenceBufferCore::CountPorts(bool all_wait) {

@@ -11,10 +11,11 @@ namespace v1 = trace::v1;
 std::unique_ptr<FetchPolicy> MakeFetch(const ReferenceLaunch& launch, const WarpTable& table,
                                        const std::vector<std::unique_ptr<WarpScheduler>>& schedulers) {
   const machine::v1::Core& core = launch.machine->core();
-  return launch.fetch->make(FetchContext{table, schedulers, static_cast<int>(core.ibuffer().entries()),
-                                         core.ibuffer().fetch_when() == machine::v1::InstructionBuffer::FREE_SLOT,
-                                         static_cast<int>(core.warp_size()), static_cast<int>(core.schedulers())},
-                            *launch.fetch_parameters);
+  return launch.policies->fetch.entry->make(
+      FetchContext{table, schedulers, static_cast<int>(core.ibuffer().entries()),
+                   core.ibuffer().fetch_when() == machine::v1::InstructionBuffer::FREE_SLOT,
+                   static_cast<int>(core.warp_size()), static_cast<int>(core.schedulers())},
+      launch.policies->fetch.parameters);
 }
 
 }  // namespace

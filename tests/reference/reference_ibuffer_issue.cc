@@ -25,8 +25,8 @@ void ReferenceBufferCore::SelectPort(int port) {
   const SlotId pick = schedulers_[port]->Pick(eligible);
   if (pick == kNoSlot) return;
   if (!eligible.Contains(pick)) {
-    status_ = absl::InternalError("scheduler " + launch_.scheduler->info.name + " picked slot " + std::to_string(pick) +
-                                  ", which is not eligible");
+    status_ = absl::InternalError("scheduler " + launch_.policies->scheduler.name() + " picked slot " +
+                                  std::to_string(pick) + ", which is not eligible");
     return;
   }
   if ((interests_ & kIssue) != 0 && policy_->AcceptIssue(pick, formation_.editor()) == Verdict::kRefused) return;

@@ -85,7 +85,7 @@ std::vector<SlotId> ReferenceCore::Choose(Cycle now, int port, int& penalty) {
     const SlotId pick = schedulers_[port]->Pick(eligible);
     if (pick == kNoSlot) break;  // the scheduler lets none of them issue
     if (!eligible.Contains(pick)) {
-      status_ = absl::InternalError("scheduler " + launch_.scheduler->info.name + " picked slot " +
+      status_ = absl::InternalError("scheduler " + launch_.policies->scheduler.name() + " picked slot " +
                                     std::to_string(pick) + ", which is not eligible");
       break;
     }

@@ -17,8 +17,8 @@ Formation::Setup SetupOf(const ReferenceLaunch& launch) {
   setup.warp_size = static_cast<int>(launch.machine->core().warp_size());
   setup.max_threads = static_cast<int>(launch.machine->core().max_threads());
   setup.ports = static_cast<int>(launch.machine->core().schedulers());
-  setup.any_lane = MaySitInAnyLane(launch.divergence->info, *launch.divergence_parameters);
-  setup.policy_name = launch.divergence->info.name;
+  setup.any_lane = launch.policies->divergence.traits.lanes.any;
+  setup.policy_name = launch.policies->divergence.name();
   return setup;
 }
 
@@ -35,16 +35,16 @@ ReferenceSm::ReferenceSm(const ReferenceLaunch& launch, uint32_t sm, int capacit
   const machine::v1::Core& core = launch.machine->core();
   const int threads = static_cast<int>(core.max_threads());
   const int ports = static_cast<int>(core.schedulers());
-  policy_ = launch.divergence->make(
+  policy_ = launch.policies->divergence.entry->make(
       DivergenceContext{program(), warp_size(), threads, static_cast<int>(core.max_blocks()), ports},
-      *launch.divergence_parameters);
+      launch.policies->divergence.parameters);
   interests_ = policy_->interests();
   std::vector<WarpScheduler*> watchers;
   for (int port = 0; port < ports; ++port) {
-    schedulers_.push_back(
-        launch.scheduler->make(SchedulerContext{formation_.table(), program(), warp_size(), threads,
-                                                static_cast<int>(core.max_blocks()), port, ports, &formation_.clock()},
-                               *launch.scheduler_parameters));
+    schedulers_.push_back(launch.policies->scheduler.entry->make(
+        SchedulerContext{formation_.table(), program(), warp_size(), threads, static_cast<int>(core.max_blocks()), port,
+                         ports, &formation_.clock()},
+        launch.policies->scheduler.parameters));
     watchers.push_back(schedulers_.back().get());
   }
   formation_.SetSchedulers(watchers);
@@ -69,9 +69,7 @@ ThreadId ReferenceSm::HardwareThread(ThreadId first_thread, uint32_t index) cons
   const uint32_t width = static_cast<uint32_t>(warp_size());
   const uint32_t row = index / width;
   uint32_t lane = index % width;
-  const std::string& parameter = launch_.divergence->info.traits.swizzle_parameter;
-  if (width > 1 && row % 2 == 1 && !parameter.empty() &&
-      launch_.divergence_parameters->Choice(parameter) == "even_odd") {
+  if (width > 1 && row % 2 == 1 && launch_.policies->divergence.traits.lanes.swizzled) {
     const uint32_t neighbour = lane % 2 == 0 ? lane + 1 : lane - 1;
     if (neighbour < width) lane = neighbour;
   }
@@ -310,7 +308,7 @@ void ReferenceSm::Announce(Cycle now, int port, const std::vector<SlotId>& chose
     ForEachLaneOf(table.lanes[slot].mask, [&](int lane) {
       const Thread& thread = threads_[table.lanes[slot].thread[lane]];
       IssueEvent::Lane entry;
-      const bool own_lane = policy_->issue_slots() == 1 || launch_.divergence->info.traits.static_warps;
+      const bool own_lane = policy_->issue_slots() == 1 || launch_.KeepsWarps();
       entry.lane = own_lane ? static_cast<uint32_t>(lane) : static_cast<uint32_t>(lanes.size());
       entry.pc = (*thread.steps)[thread.next].pc;
       entry.block = (*launch_.blocks)[places_[thread.place]->recorded].block;
@@ -356,9 +354,9 @@ void ReferenceSm::AddCounters(std::span<const uint64_t> values, const std::vecto
 
 void ReferenceSm::AddStatistics(ReferenceStatistics& sum) const {
   Add(statistics_, sum);
-  AddCounters(policy_->counters(), launch_.divergence->info.counters, sum.divergence_counters);
+  AddCounters(policy_->counters(), launch_.policies->divergence.info().counters, sum.divergence_counters);
   for (const auto& scheduler : schedulers_) {
-    AddCounters(scheduler->counters(), launch_.scheduler->info.counters, sum.scheduler_counters);
+    AddCounters(scheduler->counters(), launch_.policies->scheduler.info().counters, sum.scheduler_counters);
   }
 }
 

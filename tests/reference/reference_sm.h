@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "proto/machine.pb.h"
+#include "replay/engine/configuration.h"
 #include "replay/engine/replay.h"
 #include "replay/memory/ports/memory_system.h"
 #include "replay/seams/divergence_policy.h"
@@ -33,12 +34,7 @@ struct ReferenceLaunch {
   const trace::LaunchView* view = nullptr;
   const machine::v1::Machine* machine = nullptr;
   const std::vector<ExpandedBlock>* blocks = nullptr;  // recorded ones, ascending
-  const DivergenceRegistry::Entry* divergence = nullptr;
-  const SchedulerRegistry::Entry* scheduler = nullptr;
-  const FetchRegistry::Entry* fetch = nullptr;  // front end with instruction buffers
-  const Parameters* divergence_parameters = nullptr;
-  const Parameters* scheduler_parameters = nullptr;
-  const Parameters* fetch_parameters = nullptr;
+  const CheckedConfiguration* policies = nullptr;
   MemorySystem* memory = nullptr;  // null: the thesis core's own fixed latencies
   IssueObserver* observer = nullptr;
   ReferenceWarpProgress* warp_progress = nullptr;
@@ -46,10 +42,13 @@ struct ReferenceLaunch {
 
   // Thesis front end: cycles from issue to write-back.
   Cycle PipelineDepth() const {
-    const PolicyTraits& traits = divergence->info.traits;
-    const bool bypass = machine->core().thesis().register_read_bypass() && (traits.static_warps || traits.mixed_pcs);
+    const bool bypass =
+        machine->core().thesis().register_read_bypass() && (KeepsWarps() || policies->divergence.traits.mixed_pcs);
     return machine->core().pipeline_depth() - (bypass ? 1 : 0);
   }
+
+  // Whether the threads of a slot are always of one static warp.
+  bool KeepsWarps() const { return policies->divergence.traits.regrouping == Regrouping::kNever; }
 };
 
 class ReferenceSm {

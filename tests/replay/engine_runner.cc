@@ -57,7 +57,7 @@ EngineRun RunOnEngine(const Scenario& scenario, const std::string& divergence, c
     return run;
   }
   run.result = results->at(0);
-  const auto policy = DivergenceRegistry::Get().Find("divergence policy", configuration.divergence.name);
+  const auto policy = DivergenceRegistry::Get().Find(configuration.divergence.name);
   const bool by_lane = policy.ok() && !(*policy)->info.traits.mixed_pcs;
   run.log = scenario.Format(run.issues, static_cast<uint32_t>(warp_size), by_lane);
   return run;

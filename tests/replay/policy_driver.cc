@@ -29,9 +29,9 @@ PolicyDriver::PolicyDriver(Scenario scenario, Options options)
     : scenario_(std::move(scenario)), options_(std::move(options)) {
   const auto [divergence_name, divergence_text] = SplitSpec(options_.divergence);
   const auto [scheduler_name, scheduler_text] = SplitSpec(options_.scheduler);
-  const auto divergence = DivergenceRegistry::Get().Find("divergence policy", divergence_name);
+  const auto divergence = DivergenceRegistry::Get().Find(divergence_name);
   if (!divergence.ok()) Stop(divergence.status());
-  const auto scheduler = SchedulerRegistry::Get().Find("scheduler", scheduler_name);
+  const auto scheduler = SchedulerRegistry::Get().Find(scheduler_name);
   if (!scheduler.ok()) Stop(scheduler.status());
   divergence_info_ = (*divergence)->info;
   scheduler_info_ = (*scheduler)->info;
@@ -41,13 +41,14 @@ PolicyDriver::PolicyDriver(Scenario scenario, Options options)
   if (!scheduler_parameters.ok()) Stop(scheduler_parameters.status());
 
   const int warp_size = options_.warp_size;
-  const bool swizzle = SwizzlesHomeLanes(divergence_info_, *divergence_parameters) && warp_size > 1;
+  const LaneRule lane_rule = TraitsOf(divergence_info_, *divergence_parameters).lanes;
+  const bool swizzle = lane_rule.swizzled && warp_size > 1;
   const int rows = (static_cast<int>(scenario_.threads_per_block()) + warp_size - 1) / warp_size;
   const int hardware_threads = rows * warp_size * static_cast<int>(scenario_.thread_blocks());
   Formation::Setup setup;
   setup.warp_size = warp_size;
   setup.max_threads = hardware_threads;
-  setup.any_lane = MaySitInAnyLane(divergence_info_, *divergence_parameters);
+  setup.any_lane = lane_rule.any;
   setup.policy_name = divergence_name;
   formation_ = std::make_unique<Formation>(setup);
   const int blocks = static_cast<int>(scenario_.thread_blocks());

@@ -65,8 +65,9 @@ absl::Status CheckLaunch(uint32_t id, const trace::TraceReader& trace, const std
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ReplayDrawing>> ReplayDrawing::Create(
-    const DrawArguments& arguments, const machine::v1::Machine& machine, const std::vector<replay::Configuration>& runs,
-    const std::vector<const trace::TraceReader*>& traces, const std::string& kernels) {
+    const DrawArguments& arguments, const machine::v1::Machine& machine,
+    const std::vector<replay::CheckedConfiguration>& runs, const std::vector<const trace::TraceReader*>& traces,
+    const std::string& kernels) {
   if (runs.size() != 1 || traces.size() != 1) {
     return absl::InvalidArgumentError(absl::StrCat("--draw: a drawing is of one run, these are ",
                                                    runs.size() * traces.size(),
@@ -90,7 +91,7 @@ absl::StatusOr<std::unique_ptr<ReplayDrawing>> ReplayDrawing::Create(
 }
 
 ReplayDrawing::ReplayDrawing(const DrawArguments& arguments, const machine::v1::Machine& machine,
-                             const replay::Configuration& run, const RecordedPart& part, OutputFile file)
+                             const replay::CheckedConfiguration& run, const RecordedPart& part, OutputFile file)
     : arguments_(arguments),
       machine_(machine),
       run_(run),
@@ -99,8 +100,8 @@ ReplayDrawing::ReplayDrawing(const DrawArguments& arguments, const machine::v1::
       file_(std::move(file)) {}
 
 std::string ReplayDrawing::Title(const trace::TraceReader& trace, const trace::LaunchView& launch) const {
-  std::string title = absl::StrCat(PolicyText(run_.divergence), " with ", PolicyText(run_.scheduler));
-  if (run_.dispatch.name != "thread_blocks") absl::StrAppend(&title, ", ", PolicyText(run_.dispatch));
+  std::string title = absl::StrCat(PolicyText(run_.divergence.written), " with ", PolicyText(run_.scheduler.written));
+  if (run_.dispatch.name() != "thread_blocks") absl::StrAppend(&title, ", ", PolicyText(run_.dispatch.written));
   // A trace of one launch has nothing that it could be mistaken for.
   const bool several = trace.launches().size() > 1;
   absl::StrAppend(&title, ": ", several ? LaunchText(launch) : trace::BriefKernelName(launch.program->name()), " on ",

@@ -35,7 +35,7 @@ class ReplayDrawing {
   // InvalidArgument, in the words of the options.
   static absl::StatusOr<std::unique_ptr<ReplayDrawing>> Create(const DrawArguments& arguments,
                                                                const machine::v1::Machine& machine,
-                                                               const std::vector<replay::Configuration>& runs,
+                                                               const std::vector<replay::CheckedConfiguration>& runs,
                                                                const std::vector<const trace::TraceReader*>& traces,
                                                                const std::string& kernels);
 
@@ -50,12 +50,12 @@ class ReplayDrawing {
  private:
   std::string Title(const trace::TraceReader& trace, const trace::LaunchView& launch) const;
 
-  ReplayDrawing(const DrawArguments& arguments, const machine::v1::Machine& machine, const replay::Configuration& run,
-                const RecordedPart& part, OutputFile file);
+  ReplayDrawing(const DrawArguments& arguments, const machine::v1::Machine& machine,
+                const replay::CheckedConfiguration& run, const RecordedPart& part, OutputFile file);
 
   const DrawArguments arguments_;
   const machine::v1::Machine& machine_;
-  const replay::Configuration run_;
+  const replay::CheckedConfiguration run_;
   IssueRecording recording_;
   ThreadProgress progress_;  // instead, if that is to be shown
   OutputFile file_;

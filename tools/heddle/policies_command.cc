@@ -71,15 +71,16 @@ std::vector<RefusedPair> RefusedPairs() {
     const absl::Status status = replay::Validate(configuration);
     if (!status.ok()) pairs.push_back({divergence, scheduler, dispatch, std::string(status.message())});
   };
-  for (const std::string& divergence : DivergenceNames()) {
-    for (const std::string& scheduler : SchedulerNames()) check(divergence, scheduler, "");
+  const std::vector<std::string> divergences = replay::DivergenceRegistry::Get().Names();
+  const auto& schedulers = replay::SchedulerRegistry::Get().entries();
+  for (const std::string& divergence : divergences) {
+    for (const auto& [scheduler, entry] : schedulers) check(divergence, scheduler, "");
   }
-  for (const std::string& dispatch : DispatchNames()) {
-    for (const std::string& divergence : DivergenceNames()) check(divergence, "", dispatch);
+  for (const std::string& dispatch : replay::DispatchRegistry::Get().Names()) {
+    for (const std::string& divergence : divergences) check(divergence, "", dispatch);
     // Schedulers that the default divergence policy does not go with are refused for that.
-    for (const std::string& scheduler : SchedulerNames()) {
-      const auto& traits = replay::SchedulerRegistry::Get().entries().at(scheduler).info.traits;
-      if (!traits.needs_regrouping) check("", scheduler, dispatch);
+    for (const auto& [scheduler, entry] : schedulers) {
+      if (entry.info.traits.needs_regrouping.empty()) check("", scheduler, dispatch);
     }
   }
   return pairs;
@@ -175,8 +176,8 @@ std::string List(const std::vector<Seam>& seams) {
       }
       if (!others.empty()) table.AddRow({name, absl::StrJoin(others, ", ")});
     };
-    for (const std::string& scheduler : SchedulerNames()) add("scheduler", scheduler);
-    for (const std::string& dispatch : DispatchNames()) add("dispatch", dispatch);
+    for (const std::string& scheduler : replay::SchedulerRegistry::Get().Names()) add("scheduler", scheduler);
+    for (const std::string& dispatch : replay::DispatchRegistry::Get().Names()) add("dispatch", dispatch);
     absl::StrAppend(&text, "Pairs that are refused (`heddle policies NAME` gives the reason)\n", table.Text(2), "\n");
   }
   return text + "`heddle policies NAME` shows the parameters and counters of one.\n";

@@ -57,7 +57,7 @@ HEDDLE_DIVERGENCE_POLICY(
         .name = "@NAME@",
         .summary = "TODO one sentence",
         .source = "TODO paper and section",
-        .traits = {.static_warps = true},  // all threads of a slot are of one static warp; see PolicyTraits
+        .traits = {.regrouping = Regrouping::kNever},  // all threads of a slot are of one static warp
         .parameters = {{.name = "low_stays",
                         .type = ParameterType::kBool,
                         .default_value = "true",

@@ -59,10 +59,11 @@ absl::StatusOr<machine::v1::Machine> EffectiveMachine(const ReplayArguments& arg
 }
 
 // Every pair of policies with the seeds 1 to `jitter`, or once as it is.
-std::vector<replay::Configuration> WithSeeds(const std::vector<replay::Configuration>& runs, uint32_t jitter) {
+std::vector<replay::CheckedConfiguration> WithSeeds(const std::vector<replay::CheckedConfiguration>& runs,
+                                                    uint32_t jitter) {
   if (jitter == 0) return runs;
-  std::vector<replay::Configuration> seeded;
-  for (const replay::Configuration& run : runs) {
+  std::vector<replay::CheckedConfiguration> seeded;
+  for (const replay::CheckedConfiguration& run : runs) {
     for (uint32_t seed = 1; seed <= jitter; ++seed) {
       seeded.push_back(run);
       seeded.back().seed = seed;
@@ -112,21 +113,23 @@ absl::Status SelectTraces(const std::string& expression, Traces& traces) {
                                                  " kernels: ", absl::StrJoin(known, ", ")));
 }
 
-std::string RunText(const replay::Configuration& run) {
-  std::string text = absl::StrCat(PolicyText(run.divergence), " with ", PolicyText(run.scheduler));
+std::string RunText(const replay::CheckedConfiguration& run) {
+  std::string text = absl::StrCat(PolicyText(run.divergence.written), " with ", PolicyText(run.scheduler.written));
   const replay::Configuration usual;
-  if (PolicyText(run.dispatch) != PolicyText(usual.dispatch)) {
-    absl::StrAppend(&text, ", dispatch ", PolicyText(run.dispatch));
+  if (PolicyText(run.dispatch.written) != PolicyText(usual.dispatch)) {
+    absl::StrAppend(&text, ", dispatch ", PolicyText(run.dispatch.written));
   }
-  if (PolicyText(run.fetch) != PolicyText(usual.fetch)) absl::StrAppend(&text, ", fetch ", PolicyText(run.fetch));
+  if (PolicyText(run.fetch.written) != PolicyText(usual.fetch)) {
+    absl::StrAppend(&text, ", fetch ", PolicyText(run.fetch.written));
+  }
   return text;
 }
 
 // Takes out of the plan what cannot be replayed with what is known of the traces. FailedPrecondition if nothing is
 // left.
 absl::Status SkipUnfit(const Traces& traces, const replay::ReplayOptions& options, RunPlan& plan) {
-  std::vector<replay::Configuration> fit;
-  for (const replay::Configuration& run : plan.runs) {
+  std::vector<replay::CheckedConfiguration> fit;
+  for (const replay::CheckedConfiguration& run : plan.runs) {
     absl::Status status;
     for (const trace::TraceReader* trace : traces.replayed) {
       status.Update(CheckLockstep(*trace, run, options));
@@ -168,7 +171,7 @@ void TellSkipped(const std::vector<SkippedRun>& skipped) {
 
 // Replays trace after trace, each watched by a check of its own, whose notes go into the results.
 absl::StatusOr<replay::RunOutcomes> ReplayWithOrder(const std::vector<const trace::TraceReader*>& traces,
-                                                    const std::vector<replay::Configuration>& runs,
+                                                    const std::vector<replay::CheckedConfiguration>& runs,
                                                     replay::ReplayOptions options,
                                                     std::vector<std::unique_ptr<OrderCheck>>& checks) {
   replay::RunOutcomes outcomes;
@@ -257,11 +260,11 @@ std::string Reports(const std::vector<std::vector<result::v1::Result>>& results,
 }
 
 // Runs that are declared to be the same, before they are run: one line, with the reason.
-void TellDeclaredSame(const std::vector<replay::Configuration>& runs, const machine::v1::Machine& machine) {
+void TellDeclaredSame(const std::vector<replay::CheckedConfiguration>& runs, const machine::v1::Machine& machine) {
   std::set<std::string> reasons;
-  std::map<std::string, const replay::Configuration*> first;
+  std::map<std::string, const replay::CheckedConfiguration*> first;
   std::vector<std::string> pairs;
-  for (const replay::Configuration& run : runs) {
+  for (const replay::CheckedConfiguration& run : runs) {
     const replay::RunMeaning meaning = replay::MeaningOf(run, machine);
     reasons.insert(meaning.reasons.begin(), meaning.reasons.end());
     const auto [known, added] = first.emplace(meaning.text, &run);
@@ -275,10 +278,10 @@ void TellDeclaredSame(const std::vector<replay::Configuration>& runs, const mach
 // Runs that are not declared to be the same, and came to the same in every counter on every trace: one line, however
 // many there are. `results`: by trace, then by run of `runs`.
 void TellFoundSame(const std::vector<std::vector<result::v1::Result>>& results,
-                   const std::vector<replay::Configuration>& runs, const machine::v1::Machine& machine) {
+                   const std::vector<replay::CheckedConfiguration>& runs, const machine::v1::Machine& machine) {
   std::vector<std::string> meanings;
   meanings.reserve(runs.size());
-  for (const replay::Configuration& run : runs) meanings.push_back(replay::MeaningOf(run, machine).text);
+  for (const replay::CheckedConfiguration& run : runs) meanings.push_back(replay::MeaningOf(run, machine).text);
   std::vector<std::vector<size_t>> groups;
   std::vector<bool> seen(runs.size(), false);
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -414,7 +417,7 @@ int ReplayCommand(const ReplayArguments& arguments) {
     }
   }
 
-  const std::vector<replay::Configuration> seeded = WithSeeds(plan->runs, arguments.jitter);
+  const std::vector<replay::CheckedConfiguration> seeded = WithSeeds(plan->runs, arguments.jitter);
   std::unique_ptr<ReplayDrawing> drawing;
   if (!arguments.draw.output.empty()) {
     auto created = ReplayDrawing::Create(arguments.draw, options.machine, seeded, traces.replayed, arguments.kernels);

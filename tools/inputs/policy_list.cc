@@ -1,70 +1,69 @@
 #include "tools/inputs/policy_list.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "replay/seams/block_dispatcher.h"
-#include "replay/seams/divergence_policy.h"
-#include "replay/seams/fetch_policy.h"
-#include "replay/seams/policy_registry.h"
-#include "replay/seams/warp_scheduler.h"
 #include "tools/inputs/policies_elsewhere.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::tools {
 namespace {
 
-using replay::Configuration;
 using replay::PolicySpec;
 
 template <typename Registry>
-std::vector<std::string> Names() {
-  std::vector<std::string> names;
-  for (const auto& [name, entry] : Registry::Get().entries()) names.push_back(name);
-  return names;
+using Choices = std::vector<replay::ChosenPolicy<Registry>>;
+
+// Why there is no policy of that name behind the seam.
+template <typename Registry>
+absl::Status NoSuchPolicy(const std::string& name) {
+  std::string elsewhere = PolicyElsewhere(name);
+  const std::string seam = SeamOf(name);
+  if (elsewhere.empty() && !seam.empty()) elsewhere = absl::StrCat("is for --", seam);
+  if (elsewhere.empty()) return Registry::Get().Find(name).status();
+  return absl::InvalidArgumentError(absl::StrCat(name, " ", elsewhere));
 }
 
 // The policies of one list, each checked by itself.
 template <typename Registry>
-absl::StatusOr<std::vector<PolicySpec>> CheckedPolicies(const std::string& option, const char* kind,
-                                                        const std::string& text,
-                                                        std::vector<std::string>& without_effect) {
+absl::StatusOr<Choices<Registry>> CheckedPolicies(const std::string& text, std::vector<std::string>& without_effect) {
+  const std::string option = absl::StrCat("--", Registry::kSeam);
   const auto refuse = [&option](absl::Status status) {
     return absl::Status(status.code(), absl::StrCat(option, ": ", status.message()));
   };
-  std::vector<PolicySpec> policies;
+  std::vector<PolicySpec> written;
   if (text == "all") {
-    for (const std::string& name : Names<Registry>()) policies.push_back({name, ""});
-    return policies;
+    for (const std::string& name : Registry::Get().Names()) written.push_back({name, ""});
+  } else {
+    absl::StatusOr<std::vector<PolicySpec>> split = SplitPolicies(text);
+    if (!split.ok()) return refuse(split.status());
+    written = *std::move(split);
   }
-  absl::StatusOr<std::vector<PolicySpec>> split = SplitPolicies(text);
-  if (!split.ok()) return refuse(split.status());
-  for (const PolicySpec& policy : *split) {
-    const auto entry = Registry::Get().Find(kind, policy.name);
-    if (!entry.ok()) {
-      std::string elsewhere = PolicyElsewhere(policy.name);
-      const std::string seam = SeamOf(policy.name);
-      if (elsewhere.empty() && !seam.empty()) elsewhere = absl::StrCat("is for --", seam);
-      if (elsewhere.empty()) return refuse(entry.status());
-      return refuse(absl::InvalidArgumentError(absl::StrCat(policy.name, " ", elsewhere)));
-    }
-    const auto parameters = replay::Parameters::Parse((*entry)->info, policy.parameters);
-    if (!parameters.ok()) return refuse(parameters.status());
-    for (const PolicySpec& earlier : policies) {
-      if (PolicyText(earlier) == PolicyText(policy)) {
-        return refuse(absl::InvalidArgumentError(absl::StrCat(PolicyText(policy), " is given twice")));
+  Choices<Registry> policies;
+  for (const PolicySpec& spec : written) {
+    if (!Registry::Get().entries().contains(spec.name)) return refuse(NoSuchPolicy<Registry>(spec.name));
+    absl::StatusOr<replay::ChosenPolicy<Registry>> policy = replay::ChoosePolicy<Registry>(spec);
+    if (!policy.ok()) return refuse(policy.status());
+    for (const auto& earlier : policies) {
+      if (PolicyText(earlier.written) == PolicyText(spec)) {
+        return refuse(absl::InvalidArgumentError(absl::StrCat(PolicyText(spec), " is given twice")));
       }
     }
-    for (const absl::string_view assignment : absl::StrSplit(policy.parameters, ',')) {
+    for (const absl::string_view assignment : absl::StrSplit(spec.parameters, ',')) {
       const std::string why =
-          replay::WithoutEffect((*entry)->info, *parameters, {assignment.data(), assignment.size()});
-      if (!why.empty()) without_effect.push_back(absl::StrCat(option, " ", policy.name, ": ", why));
+          replay::WithoutEffect(policy->info(), policy->parameters, {assignment.data(), assignment.size()});
+      if (!why.empty()) without_effect.push_back(absl::StrCat(option, " ", spec.name, ": ", why));
     }
-    policies.push_back(policy);
+    policies.push_back(*std::move(policy));
   }
   return policies;
+}
+
+// Whether the policies go together, and with the machine if one is given.
+absl::Status Check(const replay::CheckedConfiguration& configuration, const machine::v1::Machine* machine) {
+  HEDDLE_RETURN_IF_ERROR(replay::CheckPolicies(configuration));
+  return machine == nullptr ? absl::OkStatus() : replay::CheckFrontEnd(configuration, *machine);
 }
 
 }  // namespace
@@ -74,19 +73,16 @@ std::string PolicyText(const PolicySpec& policy) {
 }
 
 std::string SeamOf(const std::string& name) {
-  const std::pair<const char*, std::vector<std::string>> seams[] = {{"divergence", Names<replay::DivergenceRegistry>()},
-                                                                    {"scheduler", Names<replay::SchedulerRegistry>()},
-                                                                    {"dispatch", Names<replay::DispatchRegistry>()},
-                                                                    {"fetch", Names<replay::FetchRegistry>()}};
-  for (const auto& [seam, names] : seams) {
-    if (std::ranges::find(names, name) != names.end()) return seam;
-  }
-  return "";
+  std::string seam;
+  const auto look = [&](const auto& registry) {
+    if (seam.empty() && registry.entries().contains(name)) seam = registry.kSeam;
+  };
+  look(replay::DivergenceRegistry::Get());
+  look(replay::SchedulerRegistry::Get());
+  look(replay::DispatchRegistry::Get());
+  look(replay::FetchRegistry::Get());
+  return seam;
 }
-
-std::vector<std::string> DivergenceNames() { return Names<replay::DivergenceRegistry>(); }
-std::vector<std::string> SchedulerNames() { return Names<replay::SchedulerRegistry>(); }
-std::vector<std::string> DispatchNames() { return Names<replay::DispatchRegistry>(); }
 
 absl::StatusOr<std::vector<PolicySpec>> SplitPolicies(const std::string& text) {
   std::vector<PolicySpec> policies;
@@ -117,26 +113,22 @@ absl::StatusOr<std::vector<PolicySpec>> SplitPolicies(const std::string& text) {
 
 absl::StatusOr<RunPlan> PlanRuns(const PolicyLists& lists, const machine::v1::Machine* machine) {
   RunPlan plan;
-  HEDDLE_ASSIGN_OR_RETURN(const auto divergence,
-                          CheckedPolicies<replay::DivergenceRegistry>("--divergence", "divergence policy",
-                                                                      lists.divergence, plan.without_effect));
-  HEDDLE_ASSIGN_OR_RETURN(const auto scheduler, CheckedPolicies<replay::SchedulerRegistry>(
-                                                    "--scheduler", "scheduler", lists.scheduler, plan.without_effect));
-  HEDDLE_ASSIGN_OR_RETURN(const auto dispatch, CheckedPolicies<replay::DispatchRegistry>(
-                                                   "--dispatch", "dispatcher", lists.dispatch, plan.without_effect));
-  HEDDLE_ASSIGN_OR_RETURN(const auto fetch, CheckedPolicies<replay::FetchRegistry>("--fetch", "fetch policy",
-                                                                                   lists.fetch, plan.without_effect));
+  std::vector<std::string>& unread = plan.without_effect;
+  HEDDLE_ASSIGN_OR_RETURN(const auto divergence, CheckedPolicies<replay::DivergenceRegistry>(lists.divergence, unread));
+  HEDDLE_ASSIGN_OR_RETURN(const auto scheduler, CheckedPolicies<replay::SchedulerRegistry>(lists.scheduler, unread));
+  HEDDLE_ASSIGN_OR_RETURN(const auto dispatch, CheckedPolicies<replay::DispatchRegistry>(lists.dispatch, unread));
+  HEDDLE_ASSIGN_OR_RETURN(const auto fetch, CheckedPolicies<replay::FetchRegistry>(lists.fetch, unread));
 
-  for (const PolicySpec& d : divergence) {
-    for (const PolicySpec& s : scheduler) {
-      for (const PolicySpec& b : dispatch) {
-        for (const PolicySpec& f : fetch) {
-          const Configuration configuration{d, s, b, f};
-          const absl::Status status = replay::Validate(configuration, machine);
+  for (const auto& d : divergence) {
+    for (const auto& s : scheduler) {
+      for (const auto& b : dispatch) {
+        for (const auto& f : fetch) {
+          replay::CheckedConfiguration configuration{d, s, b, f};
+          const absl::Status status = Check(configuration, machine);
           if (status.ok()) {
-            plan.runs.push_back(configuration);
+            plan.runs.push_back(std::move(configuration));
           } else {
-            plan.skipped.push_back({configuration, std::string(status.message())});
+            plan.skipped.push_back({std::move(configuration), std::string(status.message())});
           }
         }
       }

@@ -26,12 +26,12 @@ struct PolicyLists {
 
 // One run of the product that does not go, and why.
 struct SkippedRun {
-  replay::Configuration configuration;
+  replay::CheckedConfiguration configuration;
   std::string reason;
 };
 
 struct RunPlan {
-  std::vector<replay::Configuration> runs;  // divergence slowest, fetch fastest
+  std::vector<replay::CheckedConfiguration> runs;  // divergence slowest, fetch fastest
   std::vector<SkippedRun> skipped;
   std::vector<std::string> without_effect;  // a sentence for each parameter that is given and that no rule reads
 };
@@ -46,11 +46,6 @@ std::string PolicyText(const replay::PolicySpec& policy);
 
 // "divergence", "scheduler", "dispatch" or "fetch": the seam behind which there is a policy of that name; else empty.
 std::string SeamOf(const std::string& name);
-
-// Names of all registered policies of a kind, ascending.
-std::vector<std::string> DivergenceNames();
-std::vector<std::string> SchedulerNames();
-std::vector<std::string> DispatchNames();
 
 }  // namespace heddle::tools
 

@@ -40,7 +40,6 @@ HEDDLE_BLOCK_DISPATCHER(
         .name = "thread_blocks",
         .summary = "Gives whole thread blocks, in ascending order, to the SMs in turn.",
         .source = "GPGPU-Sim 2.1 and 3.2: blocks are spread over the SMs, one per SM and cycle",
-        .traits = {},
         .parameters = {},
         .counters = {},
     },

@@ -200,7 +200,11 @@ HEDDLE_BLOCK_DISPATCHER(
         .name = "virtual_blocks",
         .summary = "Virtual thread blocks (VTW): a warp that ends goes on with the next block without its siblings",
         .source = "Anantpur and Govindarajan (VTW), section 4",
-        .traits = {.by_warp = true, .waits_for_siblings = true, .extra_registers_parameter = "extra_registers"},
+        .traits_by_parameters =
+            [](const Parameters& parameters, PolicyTraits& traits) {
+              traits.warp_dispatch = {.waits_for_siblings = true,
+                                      .extra_registers = static_cast<uint32_t>(parameters.Integer("extra_registers"))};
+            },
         .parameters =
             {{.name = "index",
               .type = ParameterType::kChoice,

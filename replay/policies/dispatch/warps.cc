@@ -108,7 +108,7 @@ HEDDLE_BLOCK_DISPATCHER(
         .name = "warps",
         .summary = "Single warps: one enters as soon as there is room for one, blocks may be there in part",
         .source = "Xiang, Yang and Zhou (HPCA 2014), as the VTW paper describes it in section 6",
-        .traits = {.by_warp = true},
+        .traits = {.warp_dispatch = WarpDispatch{}},
         .counters = {{"partial_blocks", "blocks", "blocks that began with only some of their warps"}},
     },
     [](const DispatchContext& context, const Parameters&) { return std::make_unique<WarpDispatcher>(context); });

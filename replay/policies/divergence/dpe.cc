@@ -80,7 +80,7 @@ HEDDLE_DIVERGENCE_POLICY(
         .summary = "Dual-path execution: both paths of the branch on top of a warp's stack run interleaved",
         .source = "Rhu and Erez, The dual-path execution model for efficient GPU control flow, HPCA 2013; HARP, "
                   "section 2.3",
-        .traits = {.static_warps = true, .waits_at_post_dominators = true},
+        .traits = {.regrouping = Regrouping::kNever, .waits_at_post_dominators = true},
         .parameters =
             {
                 TakenFirstParameter(),

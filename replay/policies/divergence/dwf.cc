@@ -346,9 +346,12 @@ HEDDLE_DIVERGENCE_POLICY(
         .name = "dwf",
         .summary = "Regroups threads with equal PCs into new warps after every instruction",
         .source = "Fung, chapter 4",
-        .traits = {.regroups_every_instruction = true,
-                   .lane_aware_parameter = "lane_aware",
-                   .swizzle_parameter = "swizzle"},
+        .traits = {.regrouping = Regrouping::kEveryInstruction},
+        .traits_by_parameters =
+            [](const Parameters& parameters, PolicyTraits& traits) {
+              traits.lanes = {.any = !parameters.Bool("lane_aware"),
+                              .swizzled = parameters.Choice("swizzle") == "even_odd"};
+            },
         .parameters =
             {
                 {.name = "lane_aware",

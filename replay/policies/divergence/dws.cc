@@ -209,7 +209,7 @@ HEDDLE_DIVERGENCE_POLICY(
                    "warps of their own until they meet again",
         .source = "Meng, Tarjan and Skadron, Dynamic warp subdivision for integrated branch and memory divergence "
                   "tolerance, ISCA 2010; HARP, section 2.3",
-        .traits = {.static_warps = true},
+        .traits = {.regrouping = Regrouping::kNever},
         .parameters =
             {
                 TakenFirstParameter(),

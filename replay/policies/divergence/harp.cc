@@ -17,7 +17,7 @@ HEDDLE_DIVERGENCE_POLICY(
         .summary = "Runs both sides of divergences at once as small regrouped warps, and rejoins warps by barriers of "
                    "threads",
         .source = "Lashgar, Khonsari, Baniasadi, HARP, section 4",
-        .traits = {.fills_partial_warps = true},
+        .traits = {.regrouping = Regrouping::kPartialWarps},
         .parameters =
             {
                 {.name = "first_level",

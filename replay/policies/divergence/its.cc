@@ -79,7 +79,7 @@ HEDDLE_DIVERGENCE_POLICY(
                    "at convergence barriers",
         .source = "NVIDIA Volta white paper, 2017; US patent 10,067,768; control flow management in modern GPUs, "
                   "arXiv 2407.02944",
-        .traits = {.static_warps = true},
+        .traits = {.regrouping = Regrouping::kNever},
         .parameters =
             {
                 TakenFirstParameter(),

@@ -71,7 +71,7 @@ HEDDLE_DIVERGENCE_POLICY(
         .name = "mimd",
         .summary = "Runs every thread on its own, any mix of instructions in one issue: the ideal upper reference",
         .source = "Fung, sections 2.1.4, 5.1.1 and 6.6",
-        .traits = {.any_lane = true, .mixed_pcs = true},
+        .traits = {.lanes = {.any = true}, .mixed_pcs = true},
         .counters =
             {
                 {"distinct_pcs", "instructions", "different instructions fetched, summed over the issues"},

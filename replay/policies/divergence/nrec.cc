@@ -57,7 +57,7 @@ HEDDLE_DIVERGENCE_POLICY(
         .name = "nrec",
         .summary = "Splits a warp at a divergent branch into independent warps and never joins them again",
         .source = "Fung, section 3.1",
-        .traits = {.static_warps = true},
+        .traits = {.regrouping = Regrouping::kNever},
         .counters =
             {
                 {"splits", "warps", "warps that came into being because a warp diverged"},

@@ -13,7 +13,7 @@ HEDDLE_DIVERGENCE_POLICY(
         .name = "pdom",
         .summary = "Runs diverged paths of a warp one after the other and rejoins them at the immediate post-dominator",
         .source = "Fung, section 3.2, Table 3.1",
-        .traits = {.static_warps = true, .waits_at_post_dominators = true},
+        .traits = {.regrouping = Regrouping::kNever, .waits_at_post_dominators = true},
         .parameters =
             {
                 TakenFirstParameter(),

@@ -63,7 +63,7 @@ HEDDLE_DIVERGENCE_POLICY(
                    "lanes at once",
         .source = "Brunie, Collange and Diamos, Simultaneous branch and warp interweaving for sustained GPU "
                   "performance, ISCA 2012; HARP, section 2.3",
-        .traits = {.static_warps = true, .mixed_pcs = true},
+        .traits = {.regrouping = Regrouping::kNever, .mixed_pcs = true},
         .parameters =
             {
                 {.name = "co_issue",

@@ -27,7 +27,8 @@ HEDDLE_DIVERGENCE_POLICY(
         .name = "tbc",
         .summary = "One reconvergence stack per thread block; at every branch its warps wait and are compacted",
         .source = "Fung and Aamodt, HPCA 2011; Rhu and Erez, section 2.2",
-        .traits = {.delay_parameter = "wcu_cycles_per_warp", .waits_at_post_dominators = true},
+        .traits = {.waits_at_post_dominators = true},
+        .traits_by_parameters = BlockStackTraits,
         .parameters =
             [] {
               std::vector<ParameterSpec> parameters = BlockStackParameters();

@@ -37,7 +37,8 @@ HEDDLE_DIVERGENCE_POLICY(
         .name = "tbc_plus",
         .summary = "TBC whose warps do not wait at branches that are known not to diverge",
         .source = "Rhu and Erez, section 2.2 (TBC+)",
-        .traits = {.delay_parameter = "wcu_cycles_per_warp", .waits_at_post_dominators = true},
+        .traits = {.waits_at_post_dominators = true},
+        .traits_by_parameters = BlockStackTraits,
         .parameters =
             [] {
               std::vector<ParameterSpec> parameters = BlockStackParameters();

@@ -13,7 +13,7 @@ HEDDLE_DIVERGENCE_POLICY(
         .summary = "Runs the path with the lowest PC of a warp and joins threads wherever they meet: earlier than at "
                    "the post-dominator where control flow is unstructured",
         .source = "Diamos et al., SIMD re-convergence at thread frontiers, MICRO 2011",
-        .traits = {.static_warps = true},
+        .traits = {.regrouping = Regrouping::kNever},
         .parameters = {ReconvergenceParameter("frontier", true)},
         .counters = FrontierCounterSpecs(),
     },

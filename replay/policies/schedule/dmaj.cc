@@ -135,8 +135,7 @@ HEDDLE_WARP_SCHEDULER(
         .summary = "DWF: all warps of the PC at which most threads wait, then the next such PC",
         .source = "Fung, sections 4.3 and 4.4",
         .traits = {.holds_back = true,  // while the heap is not in order
-                   .needs_regrouping = true,
-                   .needs_regrouping_reason = kNeedsPoolReason},
+                   .needs_regrouping = kNeedsPoolReason},
         .parameters =
             {
                 {.name = "tie",

@@ -36,7 +36,7 @@ HEDDLE_WARP_SCHEDULER(
         .name = "dmin",
         .summary = "DWF: the PC at which the fewest threads wait",
         .source = "Fung, section 4.3",
-        .traits = {.needs_regrouping = true, .needs_regrouping_reason = kNeedsPoolReason},
+        .traits = {.needs_regrouping = kNeedsPoolReason},
         .parameters = {{.name = "sticky",
                         .type = ParameterType::kBool,
                         .default_value = "false",

@@ -42,7 +42,7 @@ HEDDLE_WARP_SCHEDULER(
         .name = "dpc",
         .summary = "DWF: the warp with the smallest program counter",
         .source = "Fung, section 4.3",
-        .traits = {.needs_regrouping = true, .needs_regrouping_reason = kNeedsPoolReason},
+        .traits = {.needs_regrouping = kNeedsPoolReason},
         .counters = HistoryCounterSpecs(),
     },
     [](const SchedulerContext& context, const Parameters&) { return std::make_unique<LowestPcFirst>(context); });

@@ -164,7 +164,7 @@ HEDDLE_WARP_SCHEDULER(
         .name = "dpdpri",
         .summary = "DWF: the warp whose threads have passed the fewest post-dominators",
         .source = "Fung, section 4.3",
-        .traits = {.needs_regrouping = true, .needs_regrouping_reason = kNeedsPoolReason},
+        .traits = {.needs_regrouping = kNeedsPoolReason},
         .parameters = {{.name = "pd_rule",
                         .type = ParameterType::kChoice,
                         .default_value = "dwfcc",

@@ -45,7 +45,7 @@ HEDDLE_WARP_SCHEDULER(
         .name = "dtime",
         .summary = "DWF: the warp that entered the pool first",
         .source = "Fung, section 4.3",
-        .traits = {.needs_regrouping = true, .needs_regrouping_reason = kNeedsPoolReason},
+        .traits = {.needs_regrouping = kNeedsPoolReason},
         .counters = HistoryCounterSpecs(),
     },
     [](const SchedulerContext& context, const Parameters&) { return std::make_unique<OldestWarpFirst>(context); });

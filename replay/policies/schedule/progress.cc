@@ -107,6 +107,7 @@ class ProgressAware final : public HistoryScheduler {
     --blocks_[id].live;
     ForgetAllKeys();
   }
+  bool watches_grid() const override { return true; }
   void GridAssigned() override {
     slow_ = true;
     ForgetAllKeys();
@@ -235,7 +236,6 @@ HEDDLE_WARP_SCHEDULER(
         .name = "progress",
         .summary = "Progress-aware (VTW): blocks with waiting warps, then stragglers, then the most advanced",
         .source = "Anantpur and Govindarajan (VTW), section 4.3.2 and Algorithm 1",
-        .traits = {.hears_grid_assigned = true},
         .parameters = {{.name = "slow",
                         .type = ParameterType::kChoice,
                         .default_value = "flat",

@@ -195,7 +195,7 @@ class Mixed final : public SplittingPolicy {
 HEDDLE_DIVERGENCE_POLICY(PolicyInfo{.name = "test_mixed",
                                     .summary = "A warp of threads of three rows",
                                     .source = "tests",
-                                    .traits = {.any_lane = true}},
+                                    .traits = {.lanes = {.any = true}}},
                          [](const DivergenceContext&, const Parameters&) { return std::make_unique<Mixed>(); });
 
 // Cycle of the second issue, behind that of the mixed warp in cycle 0.

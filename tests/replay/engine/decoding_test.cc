@@ -157,7 +157,7 @@ TEST_F(Decoding, WithLessMemoryThePartsOfBlocksAreDecodedAgainAFewTimes) {
 
 TEST_F(Decoding, ABatchKeepsWhatItsBlocksRead) {
   BatchReplayer replayer(*reader_, CacheBounds::Of(ReplayOptions::kDefaultCacheBytes, /*once=*/true));
-  BatchRun run;
+  BatchRun run{.configuration = *CheckConfiguration({}), .options = {}};
   run.options.machine = Wide();
   const auto outcomes = replayer.Replay(std::vector<BatchRun>{run}, [] { return true; });
   ASSERT_TRUE(outcomes[0].ok()) << outcomes[0].status();

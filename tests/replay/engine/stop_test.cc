@@ -84,7 +84,7 @@ TEST_P(Stop, WhatHasEndedIsKept) {
 TEST_P(Stop, ABatchEndsEarly) {
   BatchReplayer replayer(*reader_, CacheBounds::Of(ReplayOptions::kDefaultCacheBytes, /*once=*/true));
   uint32_t asked = 0;
-  const std::vector<BatchRun> runs = {{.configuration = {}, .options = options_}};
+  const std::vector<BatchRun> runs = {{.configuration = *CheckConfiguration({}), .options = options_}};
   const auto outcomes = replayer.Replay(runs, [&asked] { return ++asked < 4; });
   EXPECT_TRUE(absl::IsCancelled(outcomes.at(0).status()));
   EXPECT_EQ(asked, 4u);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "replay/engine/configuration.h"
 #include "replay/machine/machine.h"
 #include "replay/seams/block_dispatcher.h"
 #include "replay/seams/divergence_policy.h"
@@ -80,14 +81,13 @@ TEST(Registry, PoliciesDeclareThemselvesFully) {
       EXPECT_FALSE(counter.unit.empty()) << counter.name;
       EXPECT_FALSE(counter.description.empty()) << counter.name;
     }
-    EXPECT_EQ(info.traits.needs_regrouping, !info.traits.needs_regrouping_reason.empty());
     // The defaults have to parse: a bad one stops the program here.
     EXPECT_TRUE(Parameters::Parse(info, "").ok());
   }
 }
 
 TEST(Registry, AnUnknownNameListsTheKnownOnesAndTheNearest) {
-  const auto found = DivergenceRegistry::Get().Find("divergence policy", "pdmo");
+  const auto found = DivergenceRegistry::Get().Find("pdmo");
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(found.status().message()),
@@ -155,8 +155,12 @@ TEST(ParameterText, TakesValuesInAnyOrder) {
 TEST(ParameterText, KeepsEveryValueInOneSpellingForResults) {
   const auto parameters = Parameters::Parse(Sample(), "entries=007");
   ASSERT_TRUE(parameters.ok());
-  EXPECT_THAT(parameters->values(), testing::ElementsAre(testing::Pair("entries", "7"), testing::Pair("fast", "true"),
-                                                         testing::Pair("order", "up")));
+  EXPECT_EQ(parameters->Text("entries"), "7");
+  EXPECT_EQ(parameters->Text("fast"), "true");
+  EXPECT_EQ(parameters->Text("order"), "up");
+  EXPECT_THAT(parameters->values(), testing::ElementsAre(testing::Pair("entries", ParameterValue(int64_t{7})),
+                                                         testing::Pair("fast", ParameterValue(true)),
+                                                         testing::Pair("order", ParameterValue(std::string("up")))));
 }
 
 TEST(ParameterText, AnUnknownKeyListsTheKnownOnesWithTheirDefaults) {
@@ -203,6 +207,7 @@ TEST(ParameterText, AskingForWhatWasNotDeclaredIsAPolicyError) {
             "policy sample asks for parameter \"slow\", which it did not declare");
   EXPECT_EQ(error([&] { parameters->Bool("entries"); }), "parameter \"entries\" is not declared as a bool");
   EXPECT_EQ(error([&] { parameters->Integer("order"); }), "parameter \"order\" is not declared as an integer");
+  EXPECT_EQ(error([&] { parameters->Choice("entries"); }), "parameter \"entries\" is not declared as a choice");
 }
 
 // --- declarations that contradict themselves
@@ -275,17 +280,33 @@ TEST(Declaration, AWrongOneIsRefusedWhenItIsRegistered) {
 // --- traits that depend on parameters
 
 TEST(Traits, LaneRuleAndSwizzleOfDwfFollowItsParameters) {
-  const PolicyInfo& dwf = (*DivergenceRegistry::Get().Find("divergence policy", "dwf"))->info;
-  const auto parsed = [&](const std::string& text) { return *Parameters::Parse(dwf, text); };
-  EXPECT_FALSE(MaySitInAnyLane(dwf, parsed("")));
-  EXPECT_TRUE(MaySitInAnyLane(dwf, parsed("lane_aware=false")));
-  EXPECT_TRUE(SwizzlesHomeLanes(dwf, parsed("")));
-  EXPECT_FALSE(SwizzlesHomeLanes(dwf, parsed("swizzle=none")));
-  const PolicyInfo& mimd = (*DivergenceRegistry::Get().Find("divergence policy", "mimd"))->info;
-  EXPECT_TRUE(MaySitInAnyLane(mimd, *Parameters::Parse(mimd, "")));
-  const PolicyInfo& pdom = (*DivergenceRegistry::Get().Find("divergence policy", "pdom"))->info;
-  EXPECT_FALSE(MaySitInAnyLane(pdom, *Parameters::Parse(pdom, "")));
-  EXPECT_FALSE(SwizzlesHomeLanes(pdom, *Parameters::Parse(pdom, "")));
+  const auto lanes = [](const char* name, const char* text) {
+    return ChoosePolicy<DivergenceRegistry>({name, text})->traits.lanes;
+  };
+  EXPECT_FALSE(lanes("dwf", "").any);
+  EXPECT_TRUE(lanes("dwf", "lane_aware=false").any);
+  EXPECT_TRUE(lanes("dwf", "").swizzled);
+  EXPECT_FALSE(lanes("dwf", "swizzle=none").swizzled);
+  EXPECT_TRUE(lanes("mimd", "").any);
+  EXPECT_FALSE(lanes("pdom", "").any);
+  EXPECT_FALSE(lanes("pdom", "").swizzled);
+}
+
+TEST(Traits, RegistersOfVirtualBlocksAndTimeToFormWarpsFollowParameters) {
+  const auto blocks = ChoosePolicy<DispatchRegistry>({"virtual_blocks", "extra_registers=7"});
+  ASSERT_TRUE(blocks.ok());
+  ASSERT_TRUE(blocks->traits.warp_dispatch.has_value());
+  EXPECT_EQ(blocks->traits.warp_dispatch->extra_registers, 7u);
+  EXPECT_EQ(ChoosePolicy<DivergenceRegistry>({"tbc", "wcu_cycles_per_warp=3"})->traits.formation_cycles, 3u);
+}
+
+TEST(Traits, AskingForWhatWasNotDeclaredIsAWrongDeclaration) {
+  PolicyInfo info = Sample();
+  info.traits_by_parameters = [](const Parameters& parameters, PolicyTraits& traits) {
+    traits.lanes.any = parameters.Bool("slow");
+  };
+  EXPECT_EQ(CheckDeclaration(info).message(),
+            "sample: its traits: policy sample asks for parameter \"slow\", which it did not declare");
 }
 
 }  // namespace

@@ -46,15 +46,15 @@ TEST(SplitPolicies, SaysWhereAParameterHasNoPolicy) {
   EXPECT_THAT(Split(",pdom"), ElementsAre(HasSubstr("empty name")));
 }
 
-std::string RunText(const replay::Configuration& run) {
-  return PolicyText(run.divergence) + "/" + PolicyText(run.scheduler);
+std::string RunText(const replay::CheckedConfiguration& run) {
+  return PolicyText(run.divergence.written) + "/" + PolicyText(run.scheduler.written);
 }
 
 std::vector<std::string> Runs(const PolicyLists& lists) {
   std::vector<std::string> texts;
   const auto plan = PlanRuns(lists);
   if (!plan.ok()) return {std::string(plan.status().message())};
-  for (const replay::Configuration& run : plan->runs) texts.push_back(RunText(run));
+  for (const replay::CheckedConfiguration& run : plan->runs) texts.push_back(RunText(run));
   return texts;
 }
 
@@ -103,8 +103,9 @@ TEST(PlanRuns, APolicyGivenTwiceIsAMistake) {
 TEST(PlanRuns, AllStandsForEveryRegisteredPolicy) {
   const auto plan = PlanRuns({.divergence = "all", .scheduler = "all", .dispatch = "all"});
   ASSERT_TRUE(plan.ok()) << plan.status();
-  EXPECT_EQ(plan->runs.size() + plan->skipped.size(),
-            DivergenceNames().size() * SchedulerNames().size() * DispatchNames().size());
+  EXPECT_EQ(plan->runs.size() + plan->skipped.size(), replay::DivergenceRegistry::Get().Names().size() *
+                                                          replay::SchedulerRegistry::Get().Names().size() *
+                                                          replay::DispatchRegistry::Get().Names().size());
   for (const SkippedRun& skipped : plan->skipped) EXPECT_FALSE(skipped.reason.empty());
 }
 

@@ -102,7 +102,7 @@ std::unique_ptr<DivergencePolicy> Make(const DivergenceContext&, const Parameter
 }
 
 PolicyInfo Info(const char* name) {
-  return {.name = name, .summary = "wrong", .source = "a test", .traits = {.static_warps = true}};
+  return {.name = name, .summary = "wrong", .source = "a test", .traits = {.regrouping = Regrouping::kNever}};
 }
 
 HEDDLE_DIVERGENCE_POLICY(Info("loses_all"), Make<Wrong::kLosesAll>);

@@ -173,10 +173,11 @@ class PlanMaker {
       point.set.push_back(NoiseSetting());
       point.seed = seed + 1;
     }
-    const replay::Configuration configuration = sweep::ConfigurationOf(point);
+    HEDDLE_ASSIGN_OR_RETURN(const replay::CheckedConfiguration configuration,
+                            replay::CheckConfiguration(sweep::ConfigurationOf(point)));
+    HEDDLE_RETURN_IF_ERROR(replay::CheckFrontEnd(configuration, (*machine)->machine));
     const bool fetches = (*machine)->machine.core().front_end() == machine::v1::Core::IBUFFER;
-    HEDDLE_ASSIGN_OR_RETURN(const std::string canonical, sweep::CanonicalPolicies(configuration, fetches));
-    HEDDLE_RETURN_IF_ERROR(replay::Validate(configuration, &(*machine)->machine));
+    const std::string canonical = sweep::CanonicalPolicies(configuration, fetches);
     point.key = sweep::KeyOf(trace.planned.digest, point.kernels, (*machine)->digest, canonical, point.seed,
                              plan_.plan_.settings);
     const std::string key = point.key;

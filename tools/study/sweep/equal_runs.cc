@@ -24,7 +24,7 @@ machine::v1::Machine Effective(const machine::v1::Machine& base, const machine::
 
 void EqualRuns::Add(const std::string& scope, const std::string& name, const machine::v1::Machine& base,
                     const machine::v1::Machine& machine, const std::vector<std::string>& set,
-                    const replay::Configuration& configuration) {
+                    const replay::CheckedConfiguration& configuration) {
   const replay::RunMeaning meaning = replay::MeaningOf(configuration, machine);
   for (const std::string& reason : meaning.reasons) {
     reasons_.insert(absl::StrCat("on machine ", machine.name(), " ", reason));

@@ -21,7 +21,7 @@ class EqualRuns {
   // of one `scope`, a trace and its kernels, can be the same.
   void Add(const std::string& scope, const std::string& name, const machine::v1::Machine& base,
            const machine::v1::Machine& machine, const std::vector<std::string>& set,
-           const replay::Configuration& configuration);
+           const replay::CheckedConfiguration& configuration);
 
   // A sentence for each policy that decides as another one does on a machine, then one on the runs that are the same,
   // of which each is `replays` replays.

@@ -10,13 +10,9 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "replay/engine/configuration.h"
 #include "replay/engine/model_version.h"
 #include "replay/machine/machine.h"
-#include "replay/seams/block_dispatcher.h"
-#include "replay/seams/divergence_policy.h"
-#include "replay/seams/fetch_policy.h"
-#include "replay/seams/policy_registry.h"
-#include "replay/seams/warp_scheduler.h"
 #include "tools/console/digest.h"
 #include "tools/console/json.h"
 #include "tools/console/output.h"
@@ -98,37 +94,23 @@ absl::StatusOr<Matches> MatchKernels(const Spec& spec, const Plan& plan) {
 
 // --------------------------------------------------------------------------------------------------------- policies
 
-// Whether the parameters of a policy are good; of a policy that is known. `whole` if nothing will be added to them.
-template <typename Registry>
-absl::StatusOr<replay::Parameters> ParametersOf(const std::string& text, bool whole) {
-  const replay::PolicySpec policy = replay::PolicySpec::FromText(text);
-  HEDDLE_ASSIGN_OR_RETURN(const auto entry, Registry::Get().Find("policy", policy.name));
-  return whole ? replay::Parameters::Parse(entry->info, policy.parameters)
-               : replay::Parameters::ParseSome(entry->info, policy.parameters);
-}
-
-// By kKinds.
-constexpr std::array<absl::StatusOr<replay::Parameters> (*)(const std::string&, bool), 4> kParametersOf = {
-    ParametersOf<replay::DivergenceRegistry>, ParametersOf<replay::SchedulerRegistry>,
-    ParametersOf<replay::DispatchRegistry>, ParametersOf<replay::FetchRegistry>};
-
 // The names behind a seam.
 template <typename Registry>
-absl::StatusOr<std::vector<std::string>> PoliciesOf(const std::string& what, const char* kind,
-                                                    const google::protobuf::RepeatedPtrField<std::string>& list,
+absl::StatusOr<std::vector<std::string>> PoliciesOf(const google::protobuf::RepeatedPtrField<std::string>& list,
                                                     bool swept) {
+  const std::string what = Registry::kSeam;
   std::vector<std::string> texts;
   std::set<std::string> canonical;
   for (const std::string& entry : list) {
     if (entry == "all") {
-      for (const auto& [name, policy] : Registry::Get().entries()) texts.push_back(name);
+      for (std::string& name : Registry::Get().Names()) texts.push_back(std::move(name));
     } else {
       texts.push_back(entry);
     }
   }
   for (const std::string& text : texts) {
     const replay::PolicySpec policy = replay::PolicySpec::FromText(text);
-    const auto entry = Registry::Get().Find(kind, policy.name);
+    const auto entry = Registry::Get().Find(policy.name);
     if (!entry.ok()) {
       std::string elsewhere = PolicyElsewhere(policy.name);
       const std::string seam = SeamOf(policy.name);
@@ -137,13 +119,15 @@ absl::StatusOr<std::vector<std::string>> PoliciesOf(const std::string& what, con
       return Refuse(absl::StrCat(what, ": ", policy.name, " ", elsewhere));
     }
     // Ways and entries of a table may be swept together: what they demand of each other is checked by setting.
-    const auto parameters = ParametersOf<Registry>(text, !swept);
+    const replay::PolicyInfo& info = (*entry)->info;
+    const auto parameters = swept ? replay::Parameters::ParseSome(info, policy.parameters)
+                                  : replay::Parameters::Parse(info, policy.parameters);
     if (!parameters.ok()) return Prefixed(what, parameters.status());
     // Entries that differ only in what no rule reads are the same, unless a swept parameter makes a rule read it.
     std::string meaning = policy.name;
-    for (const replay::ParameterSpec& spec : (*entry)->info.parameters) {
-      if (!swept && !replay::IsRead((*entry)->info, spec, *parameters)) continue;
-      absl::StrAppend(&meaning, ",", spec.name, "=", parameters->values().find(spec.name)->second);
+    for (const replay::ParameterSpec& spec : info.parameters) {
+      if (!swept && !replay::IsRead(info, spec, *parameters)) continue;
+      absl::StrAppend(&meaning, ",", spec.name, "=", parameters->Text(spec.name));
     }
     if (!canonical.insert(meaning).second) {
       return Refuse(absl::StrCat(what, ": ", text, " is the same as another entry of the list"));
@@ -156,13 +140,10 @@ using PolicyTexts = std::array<std::vector<std::string>, 4>;  // by kKinds
 
 absl::StatusOr<PolicyTexts> AllPolicies(const proto::Sweep& sweep) {
   const bool swept = sweep.parameter_size() > 0;
-  HEDDLE_ASSIGN_OR_RETURN(auto divergence, PoliciesOf<replay::DivergenceRegistry>("divergence", "divergence policy",
-                                                                                  sweep.divergence(), swept));
-  HEDDLE_ASSIGN_OR_RETURN(auto scheduler,
-                          PoliciesOf<replay::SchedulerRegistry>("scheduler", "scheduler", sweep.scheduler(), swept));
-  HEDDLE_ASSIGN_OR_RETURN(auto dispatch,
-                          PoliciesOf<replay::DispatchRegistry>("dispatch", "dispatcher", sweep.dispatch(), swept));
-  HEDDLE_ASSIGN_OR_RETURN(auto fetch, PoliciesOf<replay::FetchRegistry>("fetch", "fetch policy", sweep.fetch(), swept));
+  HEDDLE_ASSIGN_OR_RETURN(auto divergence, PoliciesOf<replay::DivergenceRegistry>(sweep.divergence(), swept));
+  HEDDLE_ASSIGN_OR_RETURN(auto scheduler, PoliciesOf<replay::SchedulerRegistry>(sweep.scheduler(), swept));
+  HEDDLE_ASSIGN_OR_RETURN(auto dispatch, PoliciesOf<replay::DispatchRegistry>(sweep.dispatch(), swept));
+  HEDDLE_ASSIGN_OR_RETURN(auto fetch, PoliciesOf<replay::FetchRegistry>(sweep.fetch(), swept));
   return PolicyTexts{divergence, scheduler, dispatch, fetch};
 }
 
@@ -173,16 +154,41 @@ std::string WithParameter(const std::string& policy, const std::string& assignme
 
 // --------------------------------------------------------------------------------------------------------- machines
 
+// The policies of one setting, with the values of their parameters.
+struct PolicyChoices {
+  std::vector<replay::ChosenPolicy<replay::DivergenceRegistry>> divergence;
+  std::vector<replay::ChosenPolicy<replay::SchedulerRegistry>> scheduler;
+  std::vector<replay::ChosenPolicy<replay::DispatchRegistry>> dispatch;
+  std::vector<replay::ChosenPolicy<replay::FetchRegistry>> fetch;
+};
+
+// `what` tells where in the sweep they are: "with entries=8".
+template <typename Registry>
+absl::Status Choose(const std::vector<std::string>& texts, const std::string& what,
+                    std::vector<replay::ChosenPolicy<Registry>>& chosen) {
+  for (const std::string& text : texts) {
+    absl::StatusOr<replay::ChosenPolicy<Registry>> policy =
+        replay::ChoosePolicy<Registry>(replay::PolicySpec::FromText(text));
+    if (!policy.ok()) {
+      return Prefixed(absl::StrCat(Registry::kSeam, " ", what, " is impossible"), policy.status());
+    }
+    chosen.push_back(*std::move(policy));
+  }
+  return absl::OkStatus();
+}
+
 // One machine under one row of the design; the policies with the row's parameters.
 struct Setting {
   PlannedMachine planned;
   machine::v1::Machine machine;
-  PolicyTexts policies;
+  PolicyChoices policies;
+  std::vector<replay::CheckedConfiguration> configurations = {};  // of planned.policies
 };
 
 absl::StatusOr<Setting> MakeSetting(const Spec& spec, const std::vector<size_t>& row, const std::string& name,
                                     const machine::v1::Machine& base, const PolicyTexts& policies) {
-  Setting setting{.planned = {}, .machine = base, .policies = policies};
+  Setting setting{.planned = {}, .machine = base, .policies = {}};
+  PolicyTexts texts = policies;
   setting.planned.name = name;
   for (size_t i = 0; i < row.size(); ++i) {
     const SweepParameter& parameter = spec.parameters[i];
@@ -192,7 +198,7 @@ absl::StatusOr<Setting> MakeSetting(const Spec& spec, const std::vector<size_t>&
       const std::string kind = assignment.substr(0, assignment.find('.'));
       const auto policy_kind = std::find(kKinds.begin(), kKinds.end(), kind);
       if (policy_kind != kKinds.end()) {
-        for (std::string& text : setting.policies[policy_kind - kKinds.begin()]) {
+        for (std::string& text : texts[policy_kind - kKinds.begin()]) {
           text = WithParameter(text, assignment.substr(kind.size() + 1));
         }
         continue;
@@ -203,22 +209,15 @@ absl::StatusOr<Setting> MakeSetting(const Spec& spec, const std::vector<size_t>&
       setting.planned.set.push_back(assignment);
     }
   }
+  const std::string with =
+      absl::StrCat("with ", absl::StrJoin(setting.planned.parameters, ", ", absl::PairFormatter("=")));
   if (absl::Status status = replay::CheckMachine(setting.machine); !status.ok()) {
-    return Prefixed(
-        absl::StrCat("machine ", name, " with ",
-                     absl::StrJoin(setting.planned.parameters, ", ", absl::PairFormatter("=")), " is impossible"),
-        status);
+    return Prefixed(absl::StrCat("machine ", name, " ", with, " is impossible"), status);
   }
-  for (size_t kind = 0; kind < kKinds.size(); ++kind) {
-    for (const std::string& text : setting.policies[kind]) {
-      const auto parameters = kParametersOf[kind](text, /*whole=*/true);
-      if (parameters.ok()) continue;
-      return Prefixed(
-          absl::StrCat(kKinds[kind], " with ",
-                       absl::StrJoin(setting.planned.parameters, ", ", absl::PairFormatter("=")), " is impossible"),
-          parameters.status());
-    }
-  }
+  HEDDLE_RETURN_IF_ERROR(Choose(texts[0], with, setting.policies.divergence));
+  HEDDLE_RETURN_IF_ERROR(Choose(texts[1], with, setting.policies.scheduler));
+  HEDDLE_RETURN_IF_ERROR(Choose(texts[2], with, setting.policies.dispatch));
+  HEDDLE_RETURN_IF_ERROR(Choose(texts[3], with, setting.policies.fetch));
   setting.planned.digest = MachineDigest(setting.machine);
   return setting;
 }
@@ -227,6 +226,19 @@ bool IsPolicyField(const std::string& assignment) {
   const std::string kind = assignment.substr(0, assignment.find('.'));
   return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
 }
+
+// Whether the parameters of a policy are good by themselves; of a policy that there is.
+template <typename Registry>
+absl::Status CheckParameters(const std::string& text) {
+  const replay::PolicySpec policy = replay::PolicySpec::FromText(text);
+  HEDDLE_ASSIGN_OR_RETURN(const auto entry, Registry::Get().Find(policy.name));
+  return replay::Parameters::ParseSome(entry->info, policy.parameters).status();
+}
+
+// By kKinds.
+constexpr std::array<absl::Status (*)(const std::string&), 4> kCheckParameters = {
+    CheckParameters<replay::DivergenceRegistry>, CheckParameters<replay::SchedulerRegistry>,
+    CheckParameters<replay::DispatchRegistry>, CheckParameters<replay::FetchRegistry>};
 
 // Checked before anything is expanded, so that the message names the parameter: a policy that lacks it, a value out of
 // its range.
@@ -238,9 +250,8 @@ absl::Status CheckPolicyParameters(const Spec& spec, const PolicyTexts& policies
         const std::string kind = assignment.substr(0, assignment.find('.'));
         const size_t index = std::find(kKinds.begin(), kKinds.end(), kind) - kKinds.begin();
         for (const std::string& text : policies[index]) {
-          const auto parameters =
-              kParametersOf[index](WithParameter(text, assignment.substr(kind.size() + 1)), /*whole=*/false);
-          if (!parameters.ok()) return Prefixed(absl::StrCat("parameter ", parameter.name), parameters.status());
+          const absl::Status good = kCheckParameters[index](WithParameter(text, assignment.substr(kind.size() + 1)));
+          if (!good.ok()) return Prefixed(absl::StrCat("parameter ", parameter.name), good);
         }
       }
     }
@@ -274,15 +285,6 @@ absl::StatusOr<std::pair<std::string, machine::v1::Machine>> LoadNamed(const Spe
   return std::pair{name, *std::move(machine)};
 }
 
-replay::Configuration AsConfiguration(const PlannedMachine::Policies& policies) {
-  replay::Configuration configuration;
-  configuration.divergence = replay::PolicySpec::FromText(policies.divergence);
-  configuration.scheduler = replay::PolicySpec::FromText(policies.scheduler);
-  configuration.dispatch = replay::PolicySpec::FromText(policies.dispatch);
-  configuration.fetch = replay::PolicySpec::FromText(policies.fetch);
-  return configuration;
-}
-
 // "baws_gtx480 core.schedulers=2 under pdom, gto, thread_blocks, fef".
 std::string RunName(const PlannedMachine& machine, const PlannedMachine::Policies& policies) {
   return absl::StrCat(machine.name, machine.set.empty() ? "" : " ", absl::StrJoin(machine.set, " "), " under ",
@@ -290,24 +292,27 @@ std::string RunName(const PlannedMachine& machine, const PlannedMachine::Policie
 }
 
 // The combinations of policies that go on the setting's machine; the others are counted by reason.
-absl::Status AddPolicies(Setting& setting, uint64_t points_each, std::map<std::string, uint64_t>& left_out) {
+void AddPolicies(Setting& setting, uint64_t points_each, std::map<std::string, uint64_t>& left_out) {
   const bool fetches = setting.machine.core().front_end() == machine::v1::Core::IBUFFER;
-  for (const std::string& divergence : setting.policies[0]) {
-    for (const std::string& scheduler : setting.policies[1]) {
-      for (const std::string& dispatch : setting.policies[2]) {
-        for (const std::string& fetch : setting.policies[3]) {
-          const replay::Configuration configuration = AsConfiguration({divergence, scheduler, dispatch, fetch, ""});
-          if (const absl::Status goes = replay::Validate(configuration, &setting.machine); !goes.ok()) {
+  for (const auto& divergence : setting.policies.divergence) {
+    for (const auto& scheduler : setting.policies.scheduler) {
+      for (const auto& dispatch : setting.policies.dispatch) {
+        for (const auto& fetch : setting.policies.fetch) {
+          replay::CheckedConfiguration configuration{divergence, scheduler, dispatch, fetch};
+          absl::Status goes = replay::CheckPolicies(configuration);
+          if (goes.ok()) goes = replay::CheckFrontEnd(configuration, setting.machine);
+          if (!goes.ok()) {
             left_out[std::string(goes.message())] += points_each;
             continue;
           }
-          HEDDLE_ASSIGN_OR_RETURN(auto canonical, CanonicalPolicies(configuration, fetches));
-          setting.planned.policies.push_back({divergence, scheduler, dispatch, fetch, std::move(canonical)});
+          setting.planned.policies.push_back({PolicyText(divergence.written), PolicyText(scheduler.written),
+                                              PolicyText(dispatch.written), PolicyText(fetch.written),
+                                              CanonicalPolicies(configuration, fetches)});
+          setting.configurations.push_back(std::move(configuration));
         }
       }
     }
   }
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -346,17 +351,14 @@ absl::StatusOr<Expansion> Expand(const Spec& spec, const std::string& folder) {
     for (const std::vector<size_t>& row : spec.rows) {
       HEDDLE_ASSIGN_OR_RETURN(auto setting, MakeSetting(spec, row, named.first, named.second, *policies));
       unread.Add(named.first, setting.machine, setting.planned.set);
-      for (const std::string& policy : setting.policies[0])
-        unread.AddPolicy<replay::DivergenceRegistry>("divergence", policy);
-      for (const std::string& policy : setting.policies[1])
-        unread.AddPolicy<replay::SchedulerRegistry>("scheduler", policy);
-      for (const std::string& policy : setting.policies[2])
-        unread.AddPolicy<replay::DispatchRegistry>("dispatch", policy);
-      for (const std::string& policy : setting.policies[3]) unread.AddPolicy<replay::FetchRegistry>("fetch", policy);
-      HEDDLE_RETURN_IF_ERROR(AddPolicies(setting, points_each, left_out));
-      for (const PlannedMachine::Policies& policies : setting.planned.policies) {
-        equal.Add("", RunName(setting.planned, policies), named.second, setting.machine, setting.planned.set,
-                  AsConfiguration(policies));
+      unread.AddPolicies(setting.policies.divergence);
+      unread.AddPolicies(setting.policies.scheduler);
+      unread.AddPolicies(setting.policies.dispatch);
+      unread.AddPolicies(setting.policies.fetch);
+      AddPolicies(setting, points_each, left_out);
+      for (size_t i = 0; i < setting.configurations.size(); ++i) {
+        equal.Add("", RunName(setting.planned, setting.planned.policies[i]), named.second, setting.machine,
+                  setting.planned.set, setting.configurations[i]);
       }
       points += setting.planned.policies.size() * points_each;
       if (points > kMostPoints) {

@@ -6,16 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "replay/engine/model_version.h"
-#include "replay/seams/block_dispatcher.h"
-#include "replay/seams/divergence_policy.h"
-#include "replay/seams/fetch_policy.h"
 #include "replay/seams/policy_origin.h"
-#include "replay/seams/policy_registry.h"
-#include "replay/seams/warp_scheduler.h"
 #include "tools/console/digest.h"
 #include "tools/console/json.h"
 #include "traces/base/sha256.h"
-#include "traces/base/status_macros.h"
 
 namespace heddle::tools::sweep {
 namespace {
@@ -23,12 +17,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 template <typename Registry>
-absl::StatusOr<std::string> Canonical(const char* kind, const replay::PolicySpec& policy) {
-  HEDDLE_ASSIGN_OR_RETURN(const auto entry, Registry::Get().Find(kind, policy.name));
-  HEDDLE_ASSIGN_OR_RETURN(const auto parameters, replay::Parameters::Parse(entry->info, policy.parameters));
+std::string Canonical(const replay::ChosenPolicy<Registry>& policy) {
   // The model's version says nothing of code that is not the tree's: two builds of it are two policies.
-  const replay::PolicyCode* const code = entry->origin.code;
-  return absl::StrCat(policy.name, ":", absl::StrJoin(parameters.values(), ",", absl::PairFormatter("=")),
+  const replay::PolicyCode* const code = policy.entry->origin.code;
+  const auto assignment = [](std::string* out, const auto& value) {
+    absl::StrAppend(out, value.first, "=", replay::TextOf(value.second));
+  };
+  return absl::StrCat(policy.name(), ":", absl::StrJoin(policy.parameters.values(), ",", assignment),
                       code == nullptr ? "" : absl::StrCat(" of ", code->digest()));
 }
 
@@ -93,15 +88,11 @@ replay::Configuration ConfigurationOf(const Point& point) {
   return configuration;
 }
 
-absl::StatusOr<std::string> CanonicalPolicies(const replay::Configuration& configuration, bool fetches) {
-  HEDDLE_ASSIGN_OR_RETURN(auto divergence,
-                          Canonical<replay::DivergenceRegistry>("divergence policy", configuration.divergence));
-  HEDDLE_ASSIGN_OR_RETURN(auto scheduler, Canonical<replay::SchedulerRegistry>("scheduler", configuration.scheduler));
-  HEDDLE_ASSIGN_OR_RETURN(auto dispatch, Canonical<replay::DispatchRegistry>("dispatcher", configuration.dispatch));
-  std::string text = absl::StrCat("divergence ", divergence, "\nscheduler ", scheduler, "\ndispatch ", dispatch, "\n");
-  if (!fetches) return text;
-  HEDDLE_ASSIGN_OR_RETURN(auto fetch, Canonical<replay::FetchRegistry>("fetch policy", configuration.fetch));
-  absl::StrAppend(&text, "fetch ", fetch, "\n");
+std::string CanonicalPolicies(const replay::CheckedConfiguration& configuration, bool fetches) {
+  std::string text =
+      absl::StrCat("divergence ", Canonical(configuration.divergence), "\nscheduler ",
+                   Canonical(configuration.scheduler), "\ndispatch ", Canonical(configuration.dispatch), "\n");
+  if (fetches) absl::StrAppend(&text, "fetch ", Canonical(configuration.fetch), "\n");
   return text;
 }
 

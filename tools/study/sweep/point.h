@@ -50,7 +50,7 @@ struct RunSettings {
 // their code if that is not the tree's, one line each: texts that mean the same give the same lines. `fetches`: whether
 // the machine has a fetch stage; without it there is no line of a fetch policy. Errors: unknown names, wrong
 // parameters.
-absl::StatusOr<std::string> CanonicalPolicies(const replay::Configuration& configuration, bool fetches);
+std::string CanonicalPolicies(const replay::CheckedConfiguration& configuration, bool fetches);
 
 // SHA-256 of the machine in Protocol Buffers' deterministic encoding.
 std::string MachineDigest(const machine::v1::Machine& machine);

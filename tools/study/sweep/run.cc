@@ -211,9 +211,11 @@ class Runner {
     const Point& point = numbered.point;
     absl::StatusOr<machine::v1::Machine> machine = MachineOf(point);
     if (!machine.ok()) return machine.status();
-    replay::BatchRun run{.configuration = ConfigurationOf(point), .options = {}};
+    HEDDLE_ASSIGN_OR_RETURN(replay::CheckedConfiguration configuration,
+                            replay::CheckConfiguration(ConfigurationOf(point)));
+    replay::BatchRun run{.configuration = std::move(configuration), .options = {}};
     const bool fetches = machine->core().front_end() == machine::v1::Core::IBUFFER;
-    HEDDLE_ASSIGN_OR_RETURN(const auto canonical, CanonicalPolicies(run.configuration, fetches));
+    const std::string canonical = CanonicalPolicies(run.configuration, fetches);
     const RunSettings& settings = folder_.plan().settings;
     const std::string key = KeyOf(folder_.plan().FindTrace(point.trace)->digest, point.kernels, MachineDigest(*machine),
                                   canonical, point.seed, settings);

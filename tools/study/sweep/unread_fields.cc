@@ -13,11 +13,11 @@ void UnreadFields::Add(const std::string& name, const machine::v1::Machine& mach
   }
 }
 
-void UnreadFields::AddParameters(const std::string& name, const replay::PolicyInfo& info, const std::string& text) {
-  const absl::StatusOr<replay::Parameters> parameters = replay::Parameters::Parse(info, text);
-  if (!parameters.ok() || text.empty()) return;
+void UnreadFields::AddParameters(const std::string& name, const replay::PolicyInfo& info,
+                                 const replay::Parameters& parameters, const std::string& text) {
+  if (text.empty()) return;
   for (const std::string& assignment : std::vector<std::string>(absl::StrSplit(text, ','))) {
-    Add(name, assignment, replay::WithoutEffect(info, *parameters, assignment));
+    Add(name, assignment, replay::WithoutEffect(info, parameters, assignment));
   }
 }
 

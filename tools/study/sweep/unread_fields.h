@@ -9,8 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/machine.pb.h"
-#include "replay/engine/replay.h"
-#include "replay/seams/policy_registry.h"
+#include "replay/engine/configuration.h"
 
 namespace heddle::tools::sweep {
 
@@ -19,12 +18,13 @@ class UnreadFields {
   // A machine to which all of these assignments have been applied.
   void Add(const std::string& name, const machine::v1::Machine& machine, const std::vector<std::string>& assignments);
 
-  // A policy's text, "name:key=value,...", of a kind such as "scheduler". It has been checked.
+  // Policies that may be together in a run.
   template <typename Registry>
-  void AddPolicy(const std::string& kind, const std::string& text) {
-    const replay::PolicySpec policy = replay::PolicySpec::FromText(text);
-    const auto entry = Registry::Get().Find(kind, policy.name);
-    if (entry.ok()) AddParameters(absl::StrCat(kind, " ", policy.name), (*entry)->info, policy.parameters);
+  void AddPolicies(const std::vector<replay::ChosenPolicy<Registry>>& policies) {
+    for (const auto& policy : policies) {
+      AddParameters(absl::StrCat(Registry::kSeam, " ", policy.name()), policy.info(), policy.parameters,
+                    policy.written.parameters);
+    }
   }
 
   // One sentence for each assignment that changes nothing on a machine or in a policy, whatever else is set with it.
@@ -32,7 +32,9 @@ class UnreadFields {
 
  private:
   void Add(const std::string& name, const std::string& assignment, const std::string& why);
-  void AddParameters(const std::string& name, const replay::PolicyInfo& info, const std::string& text);
+  // `text` is what `parameters` were parsed from.
+  void AddParameters(const std::string& name, const replay::PolicyInfo& info, const replay::Parameters& parameters,
+                     const std::string& text);
 
   // By machine or policy, and assignment: why nothing changes; empty if something does in one of the settings.
   std::map<std::pair<std::string, std::string>, std::string> why_;

@@ -45,6 +45,10 @@ std::vector<ParameterSpec> BlockStackParameters() {
   };
 }
 
+void BlockStackTraits(const Parameters& parameters, PolicyTraits& traits) {
+  traits.formation_cycles = static_cast<Cycle>(parameters.Integer("wcu_cycles_per_warp"));
+}
+
 BlockStackPolicy::Options BlockStackPolicy::CommonOptions(const Parameters& parameters) {
   Options options;
   options.taken_first = parameters.Bool("taken_first");

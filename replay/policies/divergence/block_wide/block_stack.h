@@ -20,6 +20,8 @@ namespace heddle::replay {
 // Declarations that the policies share: the parameters `taken_first` and `wcu_cycles_per_warp`, and the counters of
 // BlockStackPolicy, which come before a policy's own.
 std::vector<ParameterSpec> BlockStackParameters();
+// What follows from them.
+void BlockStackTraits(const Parameters& parameters, PolicyTraits& traits);
 std::vector<CounterSpec> BlockStackCounters();
 
 // One stack per thread block (Rhu and Erez, CAPRI, section 2.2, after Fung and Aamodt, HPCA 2011): an entry holds a

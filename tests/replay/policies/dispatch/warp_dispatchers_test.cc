@@ -32,7 +32,7 @@ class ToyMachine {
              uint32_t rows_per_sm)
       : durations_(std::move(durations)) {
     const size_t colon = dispatcher.find(':');
-    const auto entry = DispatchRegistry::Get().Find("dispatcher", dispatcher.substr(0, colon));
+    const auto entry = DispatchRegistry::Get().Find(dispatcher.substr(0, colon));
     EXPECT_TRUE(entry.ok()) << entry.status();
     info_ = (*entry)->info;
     const auto parameters = Parameters::Parse(info_, colon == std::string::npos ? "" : dispatcher.substr(colon + 1));

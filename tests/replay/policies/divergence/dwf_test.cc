@@ -126,7 +126,7 @@ TEST(Dwf, BankPenaltyIsTheMostThreadsOfOneHomeLane) {
   const ThreadId ids[] = {3, 35, 67, 7, 39, 9};
   std::copy(std::begin(ids), std::end(ids), table.lanes[0].thread.begin());
   const auto penalty = [&](const std::string& text) {
-    const auto entry = DivergenceRegistry::Get().Find("divergence policy", "dwf");
+    const auto entry = DivergenceRegistry::Get().Find("dwf");
     const auto parameters = Parameters::Parse((*entry)->info, text);
     return (*entry)->make({scenario.program(), 32, 96, 1, 1}, *parameters)->IssuePenalty(0, table);
   };

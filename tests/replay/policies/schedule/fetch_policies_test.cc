@@ -16,7 +16,7 @@ class FetchBench {
   FetchBench(const SchedulerBench& bench, const std::string& text, bool free_slot = false)
       : bench_(bench), entries_(bench.table().state.size(), 0) {
     const size_t colon = text.find(':');
-    const FetchRegistry::Entry& entry = **FetchRegistry::Get().Find("fetch policy", text.substr(0, colon));
+    const FetchRegistry::Entry& entry = **FetchRegistry::Get().Find(text.substr(0, colon));
     const Parameters parameters =
         *Parameters::Parse(entry.info, colon == std::string::npos ? "" : text.substr(colon + 1));
     policy_ = entry.make({bench.table(), bench.schedulers(), 2, free_slot, 4, 1}, parameters);

@@ -26,7 +26,7 @@ class SchedulerBench {
     scenario_.Memory('D', 0, trace::v1::SPACE_GLOBAL);
     table_.lanes.resize(slots);
     const size_t colon = text.find(':');
-    const auto entry = SchedulerRegistry::Get().Find("scheduler", text.substr(0, colon));
+    const auto entry = SchedulerRegistry::Get().Find(text.substr(0, colon));
     if (!entry.ok()) Stop(entry.status());
     info_ = (*entry)->info;
     const auto parameters = Parameters::Parse(info_, colon == std::string::npos ? "" : text.substr(colon + 1));

@@ -1,0 +1,79 @@
+#include "replay/engine/configuration.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace heddle::replay {
+
+PolicySpec PolicySpec::FromText(std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return {std::string(text), ""};
+  return {std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
+}
+
+absl::Status CheckPolicies(const CheckedConfiguration& configuration) {
+  const PolicyTraits& divergence = configuration.divergence.traits;
+  const PolicyTraits& scheduler = configuration.scheduler.traits;
+  const PolicyTraits& dispatch = configuration.dispatch.traits;
+  if (!scheduler.needs_regrouping.empty() && divergence.regrouping != Regrouping::kEveryInstruction) {
+    return absl::InvalidArgumentError(absl::StrCat("scheduler '", configuration.scheduler.name(),
+                                                   "' does not go with divergence policy '",
+                                                   configuration.divergence.name(), "': ", scheduler.needs_regrouping));
+  }
+  if (!dispatch.warp_dispatch.has_value()) return absl::OkStatus();
+  if (divergence.regrouping != Regrouping::kNever) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("dispatcher '", configuration.dispatch.name(), "' does not go with divergence policy '",
+                     configuration.divergence.name(),
+                     "': it gives an SM single warps, so there is no whole block whose threads could be put together"));
+  }
+  if (dispatch.warp_dispatch->waits_for_siblings && scheduler.holds_back) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "dispatcher '", configuration.dispatch.name(), "' does not go with scheduler '", configuration.scheduler.name(),
+        "': its warps wait for others of their block elsewhere than at barriers, and the scheduler might "
+        "hold back those that they wait for"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckFrontEnd(const CheckedConfiguration& configuration, const machine::v1::Machine& machine) {
+  if (machine.core().front_end() == machine::v1::Core::IBUFFER) {
+    if (!configuration.divergence.traits.mixed_pcs) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("divergence policy '", configuration.divergence.name(), "' does not go with machine ",
+                     machine.name(), ": an issue of it holds several PCs, which a buffer of one warp's instructions ",
+                     "cannot feed; it runs under core.front_end = THESIS"));
+  }
+  const PolicySpec& fetch = configuration.fetch.written;
+  if (fetch.name == Configuration().fetch.name && fetch.parameters.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("fetch policy '", fetch.name, "' does not go with machine ", machine.name(),
+                   ": under core.front_end = THESIS the scheduler is fetch; choose a machine with IBUFFER"));
+}
+
+absl::StatusOr<CheckedConfiguration> CheckConfiguration(const Configuration& configuration) {
+  HEDDLE_ASSIGN_OR_RETURN(auto divergence, ChoosePolicy<DivergenceRegistry>(configuration.divergence));
+  HEDDLE_ASSIGN_OR_RETURN(auto scheduler, ChoosePolicy<SchedulerRegistry>(configuration.scheduler));
+  HEDDLE_ASSIGN_OR_RETURN(auto dispatch, ChoosePolicy<DispatchRegistry>(configuration.dispatch));
+  HEDDLE_ASSIGN_OR_RETURN(auto fetch, ChoosePolicy<FetchRegistry>(configuration.fetch));
+  CheckedConfiguration checked{std::move(divergence), std::move(scheduler), std::move(dispatch), std::move(fetch),
+                               configuration.seed};
+  HEDDLE_RETURN_IF_ERROR(CheckPolicies(checked));
+  return checked;
+}
+
+absl::StatusOr<std::vector<CheckedConfiguration>> CheckConfigurations(
+    const std::vector<Configuration>& configurations) {
+  std::vector<CheckedConfiguration> checked;
+  for (const Configuration& configuration : configurations) {
+    HEDDLE_ASSIGN_OR_RETURN(CheckedConfiguration one, CheckConfiguration(configuration));
+    checked.push_back(std::move(one));
+  }
+  return checked;
+}
+
+absl::Status Validate(const Configuration& configuration, const machine::v1::Machine* machine) {
+  HEDDLE_ASSIGN_OR_RETURN(const CheckedConfiguration checked, CheckConfiguration(configuration));
+  return machine == nullptr ? absl::OkStatus() : CheckFrontEnd(checked, *machine);
+}
+
+}  // namespace heddle::replay
