@@ -8,6 +8,7 @@ import {mountControls, mountSelection} from './controls.js';
 import {mountHeatmap} from './heatmap.js';
 import {mountHotSpots} from './hotspots.js';
 import {mountMemory} from './memory.js';
+import {watchPrinting} from './print.js';
 import {mountProvenance} from './provenance.js';
 import {mountRoofline} from './roofline.js';
 import {mountSizes} from './sizes.js';
@@ -16,6 +17,7 @@ import {applyTheme, initialTheme} from './theme.js';
 import {mountTimeline} from './timeline.js';
 
 const message = document.getElementById('message');
+watchPrinting();
 
 function open(data) {
   const study = new Study(data);

@@ -1,5 +1,4 @@
-// Light and dark, by the system's wish until the reader chooses; paper is always light.
-import {renderAll} from './card.js';
+// Light and dark, by the system's wish until the reader chooses.
 
 const THEMES = {
   light: {text: '#1b1f24', muted: '#5d6670', line: '#d9dde2', card: '#ffffff', mark: '#1b1f24', neutral: [246, 246, 244]},
@@ -18,17 +17,6 @@ export function applyTheme(name) {
   button.textContent = name === 'dark' ? 'Light' : 'Dark';
   button.setAttribute('aria-pressed', String(name === 'dark'));
 }
-
-let beforePrint = 'light';
-window.addEventListener('beforeprint', () => {
-  beforePrint = present;
-  applyTheme('light');
-  renderAll();
-});
-window.addEventListener('afterprint', () => {
-  applyTheme(beforePrint);
-  renderAll();
-});
 
 // One colour for each run that is shown together; with the hatching by its side (card.js) for more than eight.
 export const SERIES = ['#3b6fb6', '#e58a45', '#3d8f5a', '#e0607e', '#8e4a9e', '#63b8d8', '#7a3b2e', '#d9b23c'];
