@@ -52,6 +52,73 @@ std::string BlockName(uint32_t block) {
   return block < 26 ? std::string(1, static_cast<char>('A' + block)) : absl::StrCat(block);
 }
 
+// The elements of a document, as they are drawn.
+class SvgBody {
+ public:
+  void Write(int x, int y, const char* style, const std::string& text) {
+    absl::StrAppend(&text_, "<text x=\"", x, "\" y=\"", y, "\" class=\"", style, "\">", XmlText(text), "</text>\n");
+  }
+  void Rectangle(int x, int y, int width, int height, const std::string& style) {
+    absl::StrAppend(&text_, "<rect x=\"", x, "\" y=\"", y, "\" width=\"", width, "\" height=\"", height, "\" class=\"",
+                    style, "\"/>\n");
+  }
+  // Of a warp that has begun.
+  void Line(int from, int to, int y) {
+    absl::StrAppend(&text_, "<path class=\"a\" d=\"M", from, " ", y, "H", to, "\"/>\n");
+  }
+  // On the axis, at a cycle.
+  void Tick(int x, int y) { absl::StrAppend(&text_, "<path class=\"l\" d=\"M", x, " ", y, "v4\"/>\n"); }
+  // Something reaches to here.
+  void Widen(int x) { widest_ = std::max(widest_, x); }
+
+  const std::string& text() const { return text_; }
+  int widest() const { return widest_; }
+
+ private:
+  std::string text_;
+  int widest_ = 0;
+};
+
+// A colour of its own for every block as long as there are some.
+class BlockColours {
+ public:
+  // The style of the block's colour.
+  std::string StyleOf(uint32_t block) {
+    const auto [colour, is_new] = colours_.emplace(block, block % kUsualColours);
+    if (is_new) {
+      std::set<uint32_t> taken;
+      for (const auto& [other, its] : colours_) {
+        if (other != block) taken.insert(its);
+      }
+      if (taken.contains(colour->second) && taken.size() < kColours) {
+        // The usual ones are left for the blocks that they belong to.
+        colour->second = kUsualColours;
+        while (taken.contains(colour->second)) colour->second = (colour->second + 1) % kColours;
+      }
+      further_ |= colour->second >= kUsualColours;
+    }
+    return absl::StrCat("k", colour->second);
+  }
+
+  // By block that was drawn.
+  const std::map<uint32_t, uint32_t>& colours() const { return colours_; }
+  // Whether there are some beyond the usual ones.
+  bool further() const { return further_; }
+
+ private:
+  std::map<uint32_t, uint32_t> colours_;
+  bool further_ = false;
+};
+
+// What was drawn that the legend has to explain.
+struct DrawnMarks {
+  bool lower_boxes = false;  // of warps that did not issue with all threads
+  bool passed_over = false;
+  bool held = false;
+  bool barriers = false;
+  bool under_way = false;
+};
+
 // Draws one document from top to bottom.
 class Drawing {
  public:
@@ -86,12 +153,13 @@ class Drawing {
     }
     if (options_.warps) WarpPanel();
     Legend();
-    const int width = std::max(static_cast<int>(X(end_)), widest_) + kMargin;
+    const int width = std::max(static_cast<int>(X(end_)), body_.widest()) + kMargin;
     const int height = top_ + kMargin;
     return absl::StrCat("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", width, " ", height, "\" width=\"",
                         width, "\" height=\"", height, "\" role=\"img\">\n<title>", XmlText(options_.title),
-                        "</title>\n", DrawingStyle(absl::StrCat(kLight, further_colours_ ? kFurther : ""), kDark),
-                        kHatching, "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n", body_, "</svg>\n");
+                        "</title>\n", DrawingStyle(absl::StrCat(kLight, colours_.further() ? kFurther : ""), kDark),
+                        kHatching, "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n", body_.text(),
+                        "</svg>\n");
   }
 
  private:
@@ -108,35 +176,7 @@ class Drawing {
     return static_cast<uint64_t>(left_) + (cycle - recording_.first()) * static_cast<uint64_t>(width_of_cycle_);
   }
 
-  void Write(int x, int y, const char* style, const std::string& text) {
-    absl::StrAppend(&body_, "<text x=\"", x, "\" y=\"", y, "\" class=\"", style, "\">", XmlText(text), "</text>\n");
-  }
-  void Rectangle(int x, int y, int width, int height, const std::string& style) {
-    absl::StrAppend(&body_, "<rect x=\"", x, "\" y=\"", y, "\" width=\"", width, "\" height=\"", height, "\" class=\"",
-                    style, "\"/>\n");
-  }
-  // Of a warp that has begun.
-  void Line(int from, int to, int y) {
-    absl::StrAppend(&body_, "<path class=\"a\" d=\"M", from, " ", y, "H", to, "\"/>\n");
-  }
-  std::string Colour(Pc pc) { return ColourOf(program_.block_of(pc)); }
-  // A colour of its own for every block as long as there are some.
-  std::string ColourOf(uint32_t block) {
-    const auto [colour, is_new] = colours_.emplace(block, block % kUsualColours);
-    if (is_new) {
-      std::set<uint32_t> taken;
-      for (const auto& [other, its] : colours_) {
-        if (other != block) taken.insert(its);
-      }
-      if (taken.contains(colour->second) && taken.size() < kColours) {
-        // The usual ones are left for the blocks that they belong to.
-        colour->second = kUsualColours;
-        while (taken.contains(colour->second)) colour->second = (colour->second + 1) % kColours;
-      }
-      further_colours_ |= colour->second >= kUsualColours;
-    }
-    return absl::StrCat("k", colour->second);
-  }
+  std::string Colour(Pc pc) { return colours_.StyleOf(program_.block_of(pc)); }
   std::string Name(Pc pc) const {
     const uint32_t block = program_.block_of(pc);
     if (program_.block(block).count == 1) return BlockName(block);
@@ -153,8 +193,8 @@ class Drawing {
   }
 
   void Title() {
-    Write(kMargin, top_ + 14, "t", options_.title);
-    widest_ = std::max(widest_, kMargin + static_cast<int>(options_.title.size()) * 9);
+    body_.Write(kMargin, top_ + 14, "t", options_.title);
+    body_.Widen(kMargin + static_cast<int>(options_.title.size()) * 9);
     uint64_t issues = 0;
     uint64_t threads = 0;
     for (const auto& issue : recording_.issues()) {
@@ -166,8 +206,8 @@ class Drawing {
         absl::StrCat(issues, issues == 1 ? " issue" : " issues", " in cycles ", recording_.first(), " to ", end_ - 1,
                      end_ <= recording_.last_issue() ? absl::StrCat(" of ", recording_.last_issue() + 1) : "",
                      ", lane activity ", share / 10, ".", share % 10, " %");
-    Write(kMargin, top_ + 14 + kLine, "s", text);
-    widest_ = std::max(widest_, kMargin + static_cast<int>(text.size()) * kCharacter);
+    body_.Write(kMargin, top_ + 14 + kLine, "s", text);
+    body_.Widen(kMargin + static_cast<int>(text.size()) * kCharacter);
     top_ += 2 * kLine + 10;
   }
 
@@ -176,10 +216,10 @@ class Drawing {
     const uint64_t step = detailed() ? 1 : width_of_cycle_ >= 10 ? 10 : width_of_cycle_ >= 4 ? 20 : 50;
     for (Cycle cycle = (recording_.first() + step - 1) / step * step; cycle < end_; cycle += step) {
       const int x = static_cast<int>(X(cycle)) + width_of_cycle_ / 2;
-      absl::StrAppend(&body_, "<path class=\"l\" d=\"M", x, " ", top_, "v4\"/>\n");
-      Write(x, top_ + 16, "s m", absl::StrCat(cycle));
+      body_.Tick(x, top_);
+      body_.Write(x, top_ + 16, "s m", absl::StrCat(cycle));
     }
-    Write(left_ - 20, top_ + 16, "s e", "cycle");
+    body_.Write(left_ - 20, top_ + 16, "s e", "cycle");
     top_ += kAxis;
   }
 
@@ -187,18 +227,18 @@ class Drawing {
   void LanePanel(uint32_t port) {
     const int height = detailed() ? 18 : options_.warp_size <= 8 ? 12 : 6;
     const int rows = static_cast<int>(options_.warp_size);
-    Write(kMargin, top_ + 12, "",
-          options_.ports == 1 ? "issue slots by lane; numbers are threads"
-                              : absl::StrCat("issue slots of scheduler ", port, " by lane"));
+    body_.Write(kMargin, top_ + 12, "",
+                options_.ports == 1 ? "issue slots by lane; numbers are threads"
+                                    : absl::StrCat("issue slots of scheduler ", port, " by lane"));
     top_ += kLine;
     const int head = detailed() ? 16 : 4;
     const int first = top_ + head;
     for (int lane = 0; lane < rows; ++lane) {
       if (height < 12 && lane % 8 != 0) continue;
-      Write(left_ - 8, first + lane * height + std::min(height, 14) - 1, "s e",
-            lane == 0 ? "lane 0" : absl::StrCat(lane));
+      body_.Write(left_ - 8, first + lane * height + std::min(height, 14) - 1, "s e",
+                  lane == 0 ? "lane 0" : absl::StrCat(lane));
     }
-    Rectangle(left_, first, static_cast<int>(X(end_)) - left_, rows * height, "n");
+    body_.Rectangle(left_, first, static_cast<int>(X(end_)) - left_, rows * height, "n");
     for (const auto& issue : recording_.issues()) {
       if (issue.port != port) continue;
       const int x = static_cast<int>(X(issue.cycle));
@@ -212,12 +252,12 @@ class Drawing {
         }
         places.insert(thread.pc);
         const int y = first + static_cast<int>(thread.lane) * height;
-        Rectangle(x, y, width_of_cycle_ - 1, static_cast<int>(next - i) * height - 1, Colour(thread.pc));
-        if (detailed()) Write(x + width_of_cycle_ / 2, y + 13, "c", absl::StrCat(thread.thread));
+        body_.Rectangle(x, y, width_of_cycle_ - 1, static_cast<int>(next - i) * height - 1, Colour(thread.pc));
+        if (detailed()) body_.Write(x + width_of_cycle_ / 2, y + 13, "c", absl::StrCat(thread.thread));
         i = next;
       }
       if (!detailed()) continue;
-      Write(x + width_of_cycle_ / 2, top_ + 11, "m", Names(places));
+      body_.Write(x + width_of_cycle_ / 2, top_ + 11, "m", Names(places));
     }
     top_ = first + rows * height;
     Axis();
@@ -229,14 +269,14 @@ class Drawing {
   // its end, which shows where it waits for anything else.
   void WarpPanel() {
     constexpr int kRow = 20;
-    Write(kMargin, top_ + 12, "", "warps over time");
+    body_.Write(kMargin, top_ + 12, "", "warps over time");
     top_ += kLine;
     std::map<Warp, int> row_of;
     std::map<Warp, Life> lives;
     for (const Warp& warp : warps_) {
       const int y = top_ + static_cast<int>(row_of.size()) * kRow;
       row_of[warp] = y;
-      Write(left_ - 8, y + 14, "s e", WarpName(warp));
+      body_.Write(left_ - 8, y + 14, "s e", WarpName(warp));
     }
     for (const auto& issue : recording_.issues()) {
       std::map<Warp, std::pair<int, Pc>> shares;
@@ -255,8 +295,8 @@ class Drawing {
       const Cycle born = std::max(life.first, recording_.first());
       const Cycle died = std::min(life.last + 1, end_);
       if (born >= died) continue;
-      Line(static_cast<int>(X(born)), static_cast<int>(X(died)), row_of[warp] + 10);
-      under_way_ = true;
+      body_.Line(static_cast<int>(X(born)), static_cast<int>(X(died)), row_of[warp] + 10);
+      marks_.under_way = true;
     }
     Barriers(row_of, lives, kRow);
     Waits(row_of, lives, kRow);
@@ -281,12 +321,12 @@ class Drawing {
     for (const auto& [warp, share] : shares) {
       const int full = row - 3;
       const int height = std::max<int>(5, full * static_cast<int>(share.first) / static_cast<int>(options_.warp_size));
-      lower_boxes_ |= share.first < options_.warp_size;
+      marks_.lower_boxes |= share.first < options_.warp_size;
       const int x = static_cast<int>(X(issue.cycle));
       const int y = row_of[warp] + 1 + full - height;
-      Rectangle(x, y, width_of_cycle_ - 1, height, Colour(share.second));
+      body_.Rectangle(x, y, width_of_cycle_ - 1, height, Colour(share.second));
       if (!detailed()) continue;
-      Write(x + width_of_cycle_ / 2, row_of[warp] + 14, height >= 12 ? "c" : "m", Name(share.second));
+      body_.Write(x + width_of_cycle_ / 2, row_of[warp] + 14, height >= 12 ? "c" : "m", Name(share.second));
     }
   }
 
@@ -302,9 +342,9 @@ class Drawing {
         if (until <= arrival + 1) continue;
         const int x = static_cast<int>(X(arrival + 1));
         const int width = static_cast<int>(X(until)) - x - 1;
-        Rectangle(x, row_of[warp] + 4, width, row - 9, "paper");  // over the line
-        Rectangle(x, row_of[warp] + 4, width, row - 9, "b");
-        barriers_ = true;
+        body_.Rectangle(x, row_of[warp] + 4, width, row - 9, "paper");  // over the line
+        body_.Rectangle(x, row_of[warp] + 4, width, row - 9, "b");
+        marks_.barriers = true;
       }
     }
   }
@@ -318,9 +358,9 @@ class Drawing {
       for (const Warp& warp : warps) {
         const auto life = lives.find(warp);
         if (life != lives.end() && life->second.issued.contains(wait.cycle)) continue;
-        Rectangle(static_cast<int>(X(wait.cycle)) + 2, row_of[warp] + 6, std::max(1, width_of_cycle_ - 5), row - 13,
-                  held ? "h" : "w");
-        (held ? held_ : passed_over_) = true;
+        body_.Rectangle(static_cast<int>(X(wait.cycle)) + 2, row_of[warp] + 6, std::max(1, width_of_cycle_ - 5),
+                        row - 13, held ? "h" : "w");
+        (held ? marks_.held : marks_.passed_over) = true;
       }
     }
   }
@@ -334,24 +374,25 @@ class Drawing {
         top_ += kLine;
       }
       if (style == "a") {
-        Line(x, x + 16, top_ + 8);
+        body_.Line(x, x + 16, top_ + 8);
       } else {
-        Rectangle(x, top_ + 3, 16, 10, style);
+        body_.Rectangle(x, top_ + 3, 16, 10, style);
       }
-      Write(x + 22, top_ + 12, "s", text);
+      body_.Write(x + 22, top_ + 12, "s", text);
       x += width;
-      widest_ = std::max(widest_, x);
+      body_.Widen(x);
     };
-    if (colours_.size() <= kColours) {
-      for (const auto& [block, colour] : colours_) entry(absl::StrCat("k", colour), "block " + BlockName(block));
+    if (colours_.colours().size() <= kColours) {
+      for (const auto& [block, colour] : colours_.colours())
+        entry(absl::StrCat("k", colour), "block " + BlockName(block));
     } else {
-      entry("n", absl::StrCat(colours_.size(), " blocks, of which some share a colour"));
+      entry("n", absl::StrCat(colours_.colours().size(), " blocks, of which some share a colour"));
     }
-    if (lower_boxes_) entry("n", "height of a box: share of the warp's threads that issue");
-    if (passed_over_) entry("w", "could issue, another warp does");
-    if (held_) entry("h", "could issue, scheduler lets none");
-    if (barriers_) entry("b", "at a barrier");
-    if (under_way_) entry("a", "waits, cannot issue");
+    if (marks_.lower_boxes) entry("n", "height of a box: share of the warp's threads that issue");
+    if (marks_.passed_over) entry("w", "could issue, another warp does");
+    if (marks_.held) entry("h", "could issue, scheduler lets none");
+    if (marks_.barriers) entry("b", "at a barrier");
+    if (marks_.under_way) entry("a", "waits, cannot issue");
     if (x > kMargin) top_ += kLine;
   }
 
@@ -363,15 +404,9 @@ class Drawing {
   std::set<Warp> warps_;
   int left_ = 0;  // where cycles begin
   int top_ = 0;   // where the next part goes
-  int widest_ = 0;
-  std::map<uint32_t, uint32_t> colours_;  // of the blocks that were drawn
-  bool further_colours_ = false;          // beyond the usual ones
-  bool lower_boxes_ = false;              // of warps that did not issue with all threads
-  bool passed_over_ = false;
-  bool held_ = false;
-  bool barriers_ = false;
-  bool under_way_ = false;
-  std::string body_;
+  BlockColours colours_;
+  DrawnMarks marks_;
+  SvgBody body_;
 };
 
 }  // namespace
