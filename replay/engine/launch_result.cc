@@ -24,38 +24,18 @@ void Combine(const PolicyInfo& info, std::span<const uint64_t> values,
 
 LaunchCounters LaunchSimulation::CountUntil(Cycle until) {
   LaunchCounters counters;
-  counters.has_stalls = buffer_setup_.has_value();
-  for (const auto& sm : sms_) {
+  counters.has_stalls = sms_.has_buffers();
+  for (const auto& sm : sms_.made()) {
     sm->CreditUntil(until);
     counters.sm.Add(sm->counters());
     counters.exited_threads += sm->exited_threads();
     counters.dispatched_blocks += static_cast<uint64_t>(sm->resident());
   }
-  for (const IBufferCore* core : buffer_cores_) counters.stalls.Add(core->stalls());
+  for (const IBufferCore* core : sms_.buffer_cores()) counters.stalls.Add(core->stalls());
   counters.has_memory = memory_.Sample(until, counters.memory);
-  counters.dispatched_blocks += retired_;
-  counters.retired_blocks = retired_;
+  counters.dispatched_blocks += dispatch_->retired();
+  counters.retired_blocks = dispatch_->retired();
   return counters;
-}
-
-void LaunchSimulation::EndBins(Cycle now) {
-  for (; next_bin_ <= now; next_bin_ = series_->end()) series_->EndBin(CountUntil(next_bin_));
-}
-
-absl::Status LaunchSimulation::AddMetrics(result::v1::LaunchResult& result) {
-  if (timelines_.has_value()) timelines_->Fill(result);
-  if (series_.has_value()) {
-    series_->Finish(end_, CountUntil(end_));
-    series_->Fill(*result.mutable_time_series());
-  }
-  if (!profile_.has_value()) return absl::OkStatus();
-  profile_->Fill(context_.program, run_.reader.header(), static_cast<uint32_t>(context_.warp_size),
-                 buffer_setup_.has_value(), memory_profile_.has_value() ? &*memory_profile_ : nullptr,
-                 *result.mutable_instruction_profile());
-  absl::Status status = CheckSums(result.instruction_profile(), result);
-  if (status.ok()) return status;
-  return absl::Status(status.code(), absl::StrCat("the profile of the instructions, when the launch ended in cycle ",
-                                                  end_, ": ", status.message()));
 }
 
 absl::Status LaunchSimulation::AddBufferResult(result::v1::LaunchResult& result) const {
@@ -63,7 +43,7 @@ absl::Status LaunchSimulation::AddBufferResult(result::v1::LaunchResult& result)
   for (const CounterSpec& spec : fetch.counters) (*result.mutable_fetch_counter())[spec.name] = 0;
   StallCounters stalls;
   result::v1::FetchCounts& counts = *result.mutable_fetch();
-  for (const IBufferCore* core : buffer_cores_) {
+  for (const IBufferCore* core : sms_.buffer_cores()) {
     stalls.Add(core->stalls());
     counts.set_fetches(counts.fetches() + core->fetch_counters().fetches);
     counts.set_instructions(counts.instructions() + core->fetch_counters().instructions);
@@ -87,15 +67,15 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
   for (const CounterSpec& spec : divergence.counters) (*result.mutable_divergence_counter())[spec.name] = 0;
   for (const CounterSpec& spec : scheduler.counters) (*result.mutable_scheduler_counter())[spec.name] = 0;
   const PolicyInfo& dispatch = run_.configuration.dispatch.info();
-  if (dispatcher_->counters().size() != dispatch.counters.size()) {
+  if (dispatch_->counters().size() != dispatch.counters.size()) {
     return absl::InternalError(absl::StrCat("dispatcher '", dispatch.name, "' declares ", dispatch.counters.size(),
-                                            " counters, but has ", dispatcher_->counters().size()));
+                                            " counters, but has ", dispatch_->counters().size()));
   }
-  Combine(dispatch, dispatcher_->counters(), *result.mutable_dispatch_counter());
-  for (size_t i = 0; i < sms_.size(); ++i) {
-    const auto& sm = sms_[i];
+  Combine(dispatch, dispatch_->counters(), *result.mutable_dispatch_counter());
+  for (size_t i = 0; i < sms_.made().size(); ++i) {
+    const auto& sm = sms_.made()[i];
     std::optional<StallCounters> stalls;
-    if (buffer_setup_.has_value()) stalls = buffer_cores_[i]->stalls();
+    if (sms_.has_buffers()) stalls = sms_.buffer_cores()[i]->stalls();
     HEDDLE_RETURN_IF_ERROR(CheckSm(sm->number(), end_, sm->counters(), stalls));
     HEDDLE_RETURN_IF_ERROR(sm->CheckDrained());
     counters.Add(sm->counters());
@@ -119,25 +99,26 @@ absl::StatusOr<result::v1::LaunchResult> LaunchSimulation::Result() {
                                             ", recorded: ", run_.launch.totals.thread_instructions()));
   }
   // With instruction buffers a port may issue in every cycle, whatever its issues occupy behind it.
-  const uint32_t issue_cycles = buffer_setup_.has_value() ? 1 : static_cast<uint32_t>(context_.issue_cycles);
+  const uint32_t issue_cycles = sms_.has_buffers() ? 1 : static_cast<uint32_t>(context_.issue_cycles);
   const CounterScale scale{static_cast<uint32_t>(context_.warp_size), issue_cycles,
                            static_cast<uint32_t>(context_.ports)};
-  if (buffer_setup_.has_value()) {
+  if (sms_.has_buffers()) {
     HEDDLE_RETURN_IF_ERROR(AddBufferResult(result));
   }
   FillResult(counters, scale, end_, result);
-  if (!context_.by_warp) warp_progress_->Fill(*result.mutable_warp_progress());
+  if (!context_.by_warp) metrics_->FillWarpProgress(result);
   if (run_.launch.totals.blocks() != run_.launch.grid_blocks && result.has_warp_progress()) {
     // They tell the blocks of full machines from the last ones; of a sample nobody knows which are which.
     result.mutable_warp_progress()->clear_dwr();
     result.mutable_warp_progress()->clear_dws();
   }
-  if (run_.launch.totals.blocks() != run_.launch.grid_blocks && watches_grid_) {
+  if (run_.launch.totals.blocks() != run_.launch.grid_blocks && sms_.watches_grid()) {
     // It counts by phases of the launch, the last of which begins when the whole grid is assigned: of a sample too
     // early.
     result.clear_scheduler_counter();
   }
-  HEDDLE_RETURN_IF_ERROR(AddMetrics(result));
+  if (metrics_->has_bins()) metrics_->EndSeries(end_, CountUntil(end_));
+  HEDDLE_RETURN_IF_ERROR(metrics_->Fill(context_, run_.reader.header(), sms_.has_buffers(), end_, result));
   HEDDLE_RETURN_IF_ERROR(memory_.EndLaunch(end_, result));
   result.set_launch(run_.launch.launch.id());
   result.set_kernel(run_.launch.program->name());

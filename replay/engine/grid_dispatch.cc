@@ -1,14 +1,39 @@
-// How thread blocks and warps get to the SMs of a launch.
+#include "replay/engine/grid_dispatch.h"
+
 #include <algorithm>
-#include <span>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "replay/engine/launch_simulation.h"
+#include "replay/engine/policy_watch.h"
 #include "traces/base/status_macros.h"
 
 namespace heddle::replay {
 
-absl::StatusOr<BlockArrival> LaunchSimulation::ArrivalOf(uint64_t position) {
+GridDispatch::GridDispatch(const LaunchRun& run, const LaunchContext& context, const RecordedBlocks& blocks,
+                           DispatchContext shape, SmArray& sms, Calendar& calendar)
+    : run_(run),
+      context_(context),
+      blocks_(blocks),
+      sms_(sms),
+      calendar_(calendar),
+      occupancy_(sms.count(), {0, static_cast<int>(shape.blocks_per_sm)}),
+      accepted_(std::make_unique<bool[]>(sms.count())),
+      room_(uint64_t{shape.blocks_per_sm} * sms.count()) {
+  if (!context.by_warp) sent_.resize(blocks.count());
+  const auto copies = std::make_shared<bool>();
+  shape.instructions = [&sms, &context, copies](uint32_t sm, uint32_t row) {
+    const bool is_there = sm < sms.count() && row < static_cast<uint32_t>(context.max_threads / context.warp_size);
+    const SmCore* const core = is_there ? sms.Find(sm) : nullptr;
+    return core == nullptr ? 0 : core->InstructionsOfRow(row);
+  };
+  const auto own_copies = copies.use_count();
+  WatchedPolicy* watched = nullptr;
+  dispatcher_ = MakeWatched(run.configuration.dispatch, shape, -1, watched);
+  asks_ = copies.use_count() > own_copies;
+}
+
+absl::StatusOr<BlockArrival> GridDispatch::ArrivalOf(uint64_t position) {
   BlockArrival arrival;
   arrival.position = position;
   arrival.recorded = blocks_.At(position);
@@ -18,18 +43,18 @@ absl::StatusOr<BlockArrival> LaunchSimulation::ArrivalOf(uint64_t position) {
   return arrival;
 }
 
-absl::Status LaunchSimulation::Dispatch(Cycle first) {
-  const absl::Status status = context_.by_warp ? DispatchWarps(first) : DispatchBlocks(first);
+absl::Status GridDispatch::Round(Cycle first) {
+  const absl::Status status = context_.by_warp ? GiveWarps(first) : GiveBlocks(first);
   if (!grid_assigned_ && dispatcher_->done()) {
     grid_assigned_ = true;
-    for (const auto& sm : sms_) sm->GridAssigned();
+    for (const auto& sm : sms_.made()) sm->GridAssigned();
   }
   return status;
 }
 
-absl::Status LaunchSimulation::DispatchBlocks(Cycle first) {
-  const std::span<const bool> accepted(accepted_.get(), sm_count_);
-  std::fill_n(accepted_.get(), sm_count_, false);
+absl::Status GridDispatch::GiveBlocks(Cycle first) {
+  const std::span<const bool> accepted(accepted_.get(), sms_.count());
+  std::fill_n(accepted_.get(), sms_.count(), false);
   while (room_ > 0) {
     const std::optional<Assignment> assignment = dispatcher_->Next(occupancy_, accepted);
     if (!assignment.has_value()) break;
@@ -38,7 +63,7 @@ absl::Status LaunchSimulation::DispatchBlocks(Cycle first) {
     const auto wrong = [&](const auto&... why) {
       return absl::InternalError(absl::StrCat("the dispatcher sent block ", block, " to SM ", sm, why...));
     };
-    if (sm >= sm_count_) return wrong(", but the machine has ", sm_count_, " SMs");
+    if (sm >= sms_.count()) return wrong(", but the machine has ", sms_.count(), " SMs");
     if (block >= blocks_.count()) return wrong(", but the launch has ", blocks_.count(), " blocks");
     if (sent_[block]) return wrong(", but had sent that block before");
     if (accepted_[sm]) return wrong(", which has taken a block in this cycle");
@@ -49,25 +74,25 @@ absl::Status LaunchSimulation::DispatchBlocks(Cycle first) {
     ++occupancy_[sm].resident;
     ++resident_;
     --room_;
-    SmCore& core = SmAt(sm);
+    SmCore& core = sms_.At(sm);
     core.Admit(arrival, first);
     if (!core.ok()) return core.status();
     calendar_.Wake(sm, first);
   }
   if (dispatcher_->done()) return absl::OkStatus();
   if (resident_ == 0) {
-    return absl::InternalError(absl::StrCat("the dispatcher leaves ", blocks_.count() - retired_,
-                                            " thread blocks undone though every SM has room"));
+    return absl::InternalError(
+        absl::StrCat("the dispatcher leaves ", left(), " thread blocks undone though every SM has room"));
   }
-  if (room_ > 0) calendar_.Wake(sm_count_, first);
+  if (room_ > 0) calendar_.Wake(sms_.count(), first);
   return absl::OkStatus();
 }
 
-absl::Status LaunchSimulation::DispatchWarps(Cycle first) {
+absl::Status GridDispatch::GiveWarps(Cycle first) {
   while (const std::optional<WarpAssignment> assignment = dispatcher_->NextWarp(first)) {
     const uint32_t sm = assignment->sm;
-    if (sm >= sm_count_ || assignment->block >= blocks_.count() || assignment->warp >= context_.rows_per_block ||
-        !SmAt(sm).RowIsFree(assignment->row)) {
+    if (sm >= sms_.count() || assignment->block >= blocks_.count() || assignment->warp >= context_.rows_per_block ||
+        !sms_.At(sm).RowIsFree(assignment->row)) {
       return absl::InternalError(absl::StrCat("the dispatcher sent warp ", assignment->warp, " of block ",
                                               assignment->block, " to row ", assignment->row, " of SM ", sm,
                                               ": there is no such warp or no such free row"));
@@ -81,12 +106,13 @@ absl::Status LaunchSimulation::DispatchWarps(Cycle first) {
     if (assignment->virtual_block.has_value()) {
       warp.virtual_block = {assignment->virtual_block->place, assignment->virtual_block->iteration};
     }
-    SmCore& core = SmAt(sm);
+    SmCore& core = sms_.At(sm);
     core.AdmitWarp(warp, first);
     if (!core.ok()) return core.status();
     calendar_.Wake(sm, first);
   }
-  if (const Cycle next = dispatcher_->NextFirst(); next != kNever) calendar_.Wake(sm_count_, std::max(next - 1, first));
+  if (const Cycle next = dispatcher_->NextFirst(); next != kNever)
+    calendar_.Wake(sms_.count(), std::max(next - 1, first));
   return absl::OkStatus();
 }
 

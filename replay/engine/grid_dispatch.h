@@ -1,0 +1,83 @@
+// How thread blocks and warps get to the SMs of a launch.
+#ifndef HEDDLE_REPLAY_ENGINE_GRID_DISPATCH_H_
+#define HEDDLE_REPLAY_ENGINE_GRID_DISPATCH_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "replay/core/launch_context.h"
+#include "replay/core/sm_core.h"
+#include "replay/engine/calendar.h"
+#include "replay/engine/recorded_blocks.h"
+#include "replay/engine/replay_launch.h"
+#include "replay/engine/sm_array.h"
+#include "replay/seams/block_dispatcher.h"
+
+namespace heddle::replay {
+
+// The dispatcher of a launch, held to the rules, and how far the grid has come.
+class GridDispatch {
+ public:
+  // What is referred to must outlive the object. `shape`: what the dispatcher may know, but for how to ask for
+  // instructions. An SM holds up to shape.blocks_per_sm blocks. The calendar's last component is the dispatcher.
+  GridDispatch(const LaunchRun& run, const LaunchContext& context, const RecordedBlocks& blocks, DispatchContext shape,
+               SmArray& sms, Calendar& calendar);
+
+  // A round of dispatch after the cycle before `first`: of whole blocks, or of warps. Errors: what the dispatcher did
+  // against its rules, and those of reading the recording.
+  absl::Status Round(Cycle first);
+  // Whether a round could give something.
+  bool CouldGive() const { return context_.by_warp || (room_ > 0 && !dispatcher_->done()); }
+  // Whether the SM could get a whole block before it retires one.
+  bool CouldGiveTo(uint32_t sm) const {
+    return occupancy_[sm].resident < occupancy_[sm].capacity && !dispatcher_->done();
+  }
+
+  // The block, by its position among the recorded ones, has left the SM.
+  void Retired(uint32_t sm, uint64_t position) {
+    dispatcher_->Retired(sm, position);
+    --occupancy_[sm].resident;
+    --resident_;
+    ++room_;
+    ++retired_;
+  }
+  // Dispatch of warps: the row is free for warps that issue from cycle `first` on.
+  void WarpEnded(uint32_t sm, uint32_t row, Cycle first) { dispatcher_->WarpEnded(sm, row, first); }
+
+  // Whether it asks for the instructions of rows: then no SM may be ahead of the others.
+  bool asks() const { return asks_; }
+  // Whether the last block of the grid has been given away.
+  bool grid_assigned() const { return grid_assigned_; }
+  // Blocks that have retired; those that have not.
+  uint64_t retired() const { return retired_; }
+  uint64_t left() const { return blocks_.count() - retired_; }
+  std::span<const uint64_t> counters() const { return dispatcher_->counters(); }
+
+ private:
+  absl::StatusOr<BlockArrival> ArrivalOf(uint64_t position);
+  absl::Status GiveBlocks(Cycle first);
+  absl::Status GiveWarps(Cycle first);
+
+  const LaunchRun& run_;
+  const LaunchContext& context_;
+  const RecordedBlocks& blocks_;
+  SmArray& sms_;
+  Calendar& calendar_;
+  std::unique_ptr<BlockDispatcher> dispatcher_;
+  std::vector<SmOccupancy> occupancy_;
+  std::unique_ptr<bool[]> accepted_;
+  std::vector<bool> sent_;  // by block; where whole blocks are sent
+  bool asks_ = false;
+  bool grid_assigned_ = false;
+  uint64_t room_ = 0;  // blocks that would still fit
+  uint64_t resident_ = 0;
+  uint64_t retired_ = 0;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_ENGINE_GRID_DISPATCH_H_

@@ -1,0 +1,62 @@
+#include "replay/engine/sm_array.h"
+
+#include <utility>
+
+#include "replay/core/single_pipeline/single_pipeline_core.h"
+#include "replay/engine/observed_scheduler.h"
+#include "replay/engine/policy_watch.h"
+
+namespace heddle::replay {
+
+SmArray::SmArray(const LaunchRun& run, const LaunchContext& context)
+    : run_(run), context_(context), by_number_(run.options.machine.sms(), nullptr) {
+  if (run.options.machine.core().front_end() == machine::v1::Core::IBUFFER) {
+    buffer_setup_.emplace(context.program, context.steps, run.options.machine);
+  }
+}
+
+void SmArray::Make(uint32_t sm) {
+  const CheckedConfiguration& configuration = run_.configuration;
+  const DivergenceContext policy_context{context_.program, context_.warp_size, context_.max_threads, context_.capacity,
+                                         context_.ports};
+  WatchedPolicy* watched = nullptr;
+  std::unique_ptr<DivergencePolicy> policy = MakeWatched(configuration.divergence, policy_context, sm, watched);
+  std::vector<WatchedPolicy*> all_watched = {watched};
+  std::unique_ptr<SmCore> core;
+  if (buffer_setup_.has_value()) {
+    auto buffer =
+        std::make_unique<IBufferCore>(context_, *buffer_setup_, sm, std::move(policy), run_.cache, run_.memory);
+    buffer_cores_.push_back(buffer.get());
+    core = std::move(buffer);
+  } else {
+    core = std::make_unique<SinglePipelineCore>(context_, sm, std::move(policy), run_.cache, run_.memory);
+  }
+  std::vector<std::unique_ptr<WarpScheduler>> schedulers;
+  for (int port = 0; port < context_.ports; ++port) {
+    const SchedulerContext scheduler_context{core->table(),        context_.program,  context_.warp_size,
+                                             context_.max_threads, context_.capacity, port,
+                                             context_.ports,       &core->clock()};
+    schedulers.push_back(MakeWatched(configuration.scheduler, scheduler_context, sm, watched));
+    all_watched.push_back(watched);
+    watches_grid_ |= schedulers.back()->watches_grid();
+    if (context_.observer == nullptr || !context_.observer->wants_waits()) continue;
+    schedulers.back() =
+        std::make_unique<ObservedScheduler>(std::move(schedulers.back()), *core, scheduler_context, context_, sm);
+  }
+  core->SetSchedulers(std::move(schedulers));
+  if (buffer_setup_.has_value()) {
+    const FetchContext fetch_context{core->table(),          core->schedulers(),
+                                     buffer_setup_->entries, buffer_setup_->fetch_when_free_slot,
+                                     context_.warp_size,     context_.ports};
+    buffer_cores_.back()->SetFetchPolicy(MakeWatched(configuration.fetch, fetch_context, sm, watched));
+    all_watched.push_back(watched);
+  }
+  // An SM may be ahead of the machine. Not before the core is sure to stay.
+  for (WatchedPolicy* const one : all_watched) {
+    if (one != nullptr) one->clock = &core->clock();
+  }
+  by_number_[sm] = core.get();
+  made_.push_back(std::move(core));
+}
+
+}  // namespace heddle::replay
