@@ -1,7 +1,7 @@
 // The starting files of `heddle new-policy`. `@NAME@` and `@CLASS@` stand for the policy, `@SEAM@` for its seam.
-#include <string>
+#include "tools/heddle/policy_templates.h"
 
-#include "tools/heddle/new_policy_command.h"
+#include <string>
 
 namespace heddle::tools {
 namespace {

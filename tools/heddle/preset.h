@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "tools/heddle/commands.h"
+#include "tools/heddle/replay_run.h"
 
 namespace heddle::tools {
 

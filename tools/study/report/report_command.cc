@@ -1,4 +1,6 @@
 // `heddle report`: results as a page, as figures, or as the data of both.
+#include "tools/study/report/report_command.h"
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,7 +17,6 @@
 #include "tools/console/output.h"
 #include "tools/console/terminal.h"
 #include "tools/inputs/result_files.h"
-#include "tools/study/report/report_options.h"
 #include "tools/study/report/report_page.h"
 #include "tools/study/report/study.h"
 #include "tools/study/report/study_json.h"

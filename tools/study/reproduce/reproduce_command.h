@@ -1,18 +1,13 @@
-// `heddle reproduce`.
+// What `heddle reproduce` does.
 #ifndef HEDDLE_TOOLS_STUDY_REPRODUCE_REPRODUCE_COMMAND_H_
 #define HEDDLE_TOOLS_STUDY_REPRODUCE_REPRODUCE_COMMAND_H_
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tools/study/reproduce/trace_store.h"
-
-namespace CLI {
-class App;
-}
 
 namespace heddle::tools::reproduce {
 
@@ -36,22 +31,6 @@ struct ReproduceArguments {
 // Prints results and complaints itself and returns the exit status. Claims that do not come out are results, no
 // failure.
 int ReproduceCommand(const ReproduceArguments& arguments);
-
-class ReproduceOptions {
- public:
-  // Adds `reproduce` to the program's command line. The object must outlive the parsing.
-  explicit ReproduceOptions(CLI::App& app);
-  ~ReproduceOptions();
-  ReproduceOptions(const ReproduceOptions&) = delete;
-  ReproduceOptions& operator=(const ReproduceOptions&) = delete;
-
-  // Runs it if it was parsed and puts its exit status into `status`; else false.
-  bool Run(int& status) const;
-
- private:
-  struct Parsed;
-  std::unique_ptr<Parsed> parsed_;
-};
 
 }  // namespace heddle::tools::reproduce
 

@@ -1,0 +1,102 @@
+#include "tools/heddle/policy_cost.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "replay/machine/machine.h"
+#include "replay/seams/policy_storage.h"
+#include "tools/console/json.h"
+#include "tools/console/output.h"
+#include "tools/console/table.h"
+#include "tools/console/terminal.h"
+#include "tools/inputs/policy_cost.h"
+#include "tools/inputs/policy_list.h"
+
+namespace heddle::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using replay::StorageItem;
+
+// "59,312 bits (7,414 bytes)".
+std::string BitsText(uint64_t bits) {
+  return bits % 8 == 0 ? absl::StrCat(WithThousands(bits), " bits (", WithThousands(bits / 8), " bytes)")
+                       : absl::StrCat(WithThousands(bits), " bits");
+}
+
+std::string TotalText(const std::vector<StorageItem>& items) {
+  const uint64_t total = TotalBits(items);
+  return total == 0 ? "as much as is needed: a structure has no bound" : BitsText(total);
+}
+
+std::string Text(const std::vector<PolicyCost>& costs, const machine::v1::Machine& machine) {
+  std::string text = absl::StrCat("Storage per SM of ", machine.name(), "\n");
+  std::vector<StorageItem> all;
+  bool unknown = false;
+  for (const PolicyCost& cost : costs) {
+    absl::StrAppend(&text, "\n", cost.text, "\n");
+    if (cost.storage == nullptr) {
+      absl::StrAppend(&text, "  no sizes: its source tabulates none\n");
+      unknown = true;
+      continue;
+    }
+    Table table(
+        {{"structure", Table::Align::kLeft}, {"entries"}, {"bits each"}, {"bits"}, {"contents", Table::Align::kLeft}});
+    for (const StorageItem& item : cost.items) {
+      const bool bounded = item.entries != 0;
+      table.AddRow({item.structure, bounded ? WithThousands(item.entries) : "no bound", absl::StrCat(item.bits),
+                    bounded ? WithThousands(item.entries * item.bits) : "-", item.contents});
+    }
+    absl::StrAppend(&text, table.Text(2), "  Total: ", TotalText(cost.items), "\n  Source: ", cost.storage->source,
+                    "\n");
+    if (!cost.storage->remark.empty()) absl::StrAppend(&text, "  Note: ", cost.storage->remark, "\n");
+    all.insert(all.end(), cost.items.begin(), cost.items.end());
+  }
+  if (costs.size() > 1 && !unknown) absl::StrAppend(&text, "\nTogether: ", TotalText(all), "\n");
+  return text;
+}
+
+Json ToJson(const std::vector<PolicyCost>& costs, const machine::v1::Machine& machine) {
+  Json document = {{"schema", 1}, {"machine", machine.name()}, {"policies", Json::array()}};
+  for (const PolicyCost& cost : costs) {
+    Json policy = {{"policy", cost.text}, {"tabulated", cost.storage != nullptr}};
+    if (cost.storage != nullptr) {
+      policy["source"] = cost.storage->source;
+      policy["structures"] = Json::array();
+      for (const StorageItem& item : cost.items) {
+        policy["structures"].push_back({{"structure", item.structure},
+                                        {"bounded", item.entries != 0},
+                                        {"entries", item.entries},
+                                        {"bits_per_entry", item.bits},
+                                        {"contents", item.contents}});
+      }
+      policy["total_bits"] = TotalBits(cost.items);  // 0: no bound
+    }
+    document["policies"].push_back(std::move(policy));
+  }
+  return document;
+}
+
+}  // namespace
+
+int ShowPolicyCost(const std::string& policies, const std::string& machine, bool json) {
+  const absl::StatusOr<machine::v1::Machine> loaded = replay::LoadMachine(machine);
+  if (!loaded.ok()) return ReportError(kWrongUsage, absl::StrCat("--machine: ", loaded.status().message()));
+  if (policies.empty()) return ReportError(kWrongUsage, "policies --cost: name a policy, such as capri:capt_entries=8");
+  const absl::StatusOr<std::vector<replay::PolicySpec>> list = SplitPolicies(policies);
+  if (!list.ok()) return ReportError(kWrongUsage, list.status());
+  std::vector<PolicyCost> costs;
+  for (const replay::PolicySpec& policy : *list) {
+    absl::StatusOr<PolicyCost> cost = CostOf(policy, *loaded);
+    if (!cost.ok()) return ReportError(kWrongUsage, cost.status());
+    costs.push_back(*std::move(cost));
+  }
+  const absl::Status written =
+      WriteStandardOutput(json ? JsonLine(ToJson(costs, *loaded)) + "\n" : Text(costs, *loaded));
+  return written.ok() ? kSuccess : ReportError(kFailed, written);
+}
+
+}  // namespace heddle::tools
