@@ -19,12 +19,12 @@ ObservedScheduler::ObservedScheduler(std::unique_ptr<WarpScheduler> scheduler, c
 SlotId ObservedScheduler::Pick(const SlotSet& eligible) const {
   const SlotId slot = scheduler_->Pick(eligible);
   asked_ = eligible;
-  if (slot == kNoSlot && told_ != clock_) Tell(WaitEvent::Kind::kHeldBack, eligible, kNoSlot);
+  if (slot == kNoSlot && notified_at_ != clock_) Notify(WaitEvent::Kind::kHeldBack, eligible, kNoSlot);
   return slot;
 }
 
 void ObservedScheduler::Issued(SlotId slot) {
-  if (told_ != clock_) Tell(WaitEvent::Kind::kPassedOver, asked_, slot);
+  if (notified_at_ != clock_) Notify(WaitEvent::Kind::kPassedOver, asked_, slot);
   scheduler_->Issued(slot);
 }
 
@@ -48,8 +48,8 @@ WaitEvent ObservedScheduler::Event(WaitEvent::Kind kind) const {
   return event;
 }
 
-void ObservedScheduler::Tell(WaitEvent::Kind kind, const SlotSet& slots, SlotId picked) const {
-  told_ = clock_;
+void ObservedScheduler::Notify(WaitEvent::Kind kind, const SlotSet& slots, SlotId picked) const {
+  notified_at_ = clock_;
   threads_.clear();
   slots.ForEach([&](SlotId slot) {
     if (slot == picked) return;

@@ -50,7 +50,7 @@ class ObservedScheduler final : public WarpScheduler {
 
  private:
   // Tells of the slots but `picked`.
-  void Tell(WaitEvent::Kind kind, const SlotSet& slots, SlotId picked) const;
+  void Notify(WaitEvent::Kind kind, const SlotSet& slots, SlotId picked) const;
   WaitEvent Event(WaitEvent::Kind kind) const;
 
   const std::unique_ptr<WarpScheduler> scheduler_;
@@ -63,7 +63,7 @@ class ObservedScheduler final : public WarpScheduler {
   const uint32_t port_;
   // The question that was asked last: a fetch policy may ask, too, but an issue follows the question of the port.
   mutable SlotSet asked_;
-  mutable Cycle told_ = kNever;  // the cycle of the event before
+  mutable Cycle notified_at_ = kNever;  // the cycle of the event before
   mutable std::vector<IssueEvent::Lane> threads_;
 };
 

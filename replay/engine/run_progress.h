@@ -21,18 +21,18 @@ class RunProgress {
   bool Update(size_t thread, uint64_t done) {
     const std::lock_guard lock(mutex_);
     running_[thread] = done;
-    return Tell();
+    return Notify();
   }
   // The present run of `thread` has ended, with so many; false: stop. Of a short run this is the only report.
   bool Finish(size_t thread, uint64_t done) {
     const std::lock_guard lock(mutex_);
     running_[thread] = 0;
     finished_ += done;
-    return Tell();
+    return Notify();
   }
 
  private:
-  bool Tell() {
+  bool Notify() {
     uint64_t sum = finished_;
     for (const uint64_t run : running_) sum += run;
     if (report_) stopped_ = stopped_ || !report_(sum, total_);

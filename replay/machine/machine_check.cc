@@ -17,8 +17,8 @@ constexpr uint64_t kMaxSms = 1024;
 // Warps of all SMs: some 900 bytes of the host each.
 constexpr uint64_t kMaxWarps = 1u << 20;
 
-// The thesis front end in front of a memory hierarchy is one in-order pipeline with a memory stage; with fixed
-// latencies there is none, and instructions complete independently of one another.
+// The front end with a single pipeline in front of a memory hierarchy has a memory stage; with fixed latencies there is
+// no pipeline, and instructions complete independently of one another.
 absl::Status CheckPipelineWithMemoryStage(const machine::v1::Core& core) {
   if (core.scripted_latency_size() != 0) {
     return absl::InvalidArgumentError(

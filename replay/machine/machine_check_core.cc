@@ -78,21 +78,21 @@ absl::Status CheckScriptedLatencies(const Core& core) {
   return absl::OkStatus();
 }
 
-absl::Status CheckThesis(const Core& core) {
-  const ThesisPipeline& thesis = core.thesis();
-  if (!ThesisPipeline::BankPenalty_IsValid(thesis.register_bank_penalty())) {
-    return Refuse("core.thesis.register_bank_penalty", static_cast<uint64_t>(thesis.register_bank_penalty()),
+absl::Status CheckSinglePipeline(const Core& core) {
+  const ThesisPipeline& pipeline = core.thesis();
+  if (!ThesisPipeline::BankPenalty_IsValid(pipeline.register_bank_penalty())) {
+    return Refuse("core.thesis.register_bank_penalty", static_cast<uint64_t>(pipeline.register_bank_penalty()),
                   "BANK_PENALTY_NONE, BANK_PENALTY_M or BANK_PENALTY_M_MINUS_1");
   }
   return First({
       CheckRange("core.pipeline_depth", core.pipeline_depth(), 1, kMaxLatency),
       CheckLatency(core, "core.pipeline_depth", core.pipeline_depth()),
-      thesis.register_read_bypass()
+      pipeline.register_read_bypass()
           ? CheckRange("core.pipeline_depth", core.pipeline_depth(), IssueCycles(core) + 1, kMaxLatency,
                        "core.thesis.register_read_bypass takes a stage away, and what is left must last as long as a "
                        "warp takes to issue")
           : absl::OkStatus(),
-      CheckRange("core.thesis.pre_memory_stages", thesis.pre_memory_stages(), 0, core.pipeline_depth() - 1,
+      CheckRange("core.thesis.pre_memory_stages", pipeline.pre_memory_stages(), 0, core.pipeline_depth() - 1,
                  "they are part of core.pipeline_depth"),
       CheckScriptedLatencies(core),
   });
@@ -170,7 +170,7 @@ absl::Status CheckCore(const Core& core) {
   HEDDLE_RETURN_IF_ERROR(CheckResources(core));
   switch (core.front_end()) {
     case Core::THESIS:
-      return CheckThesis(core);
+      return CheckSinglePipeline(core);
     case Core::IBUFFER:
       if (core.scripted_latency_size() != 0) {
         return absl::InvalidArgumentError("core.scripted_latency: only front_end THESIS has scripted latencies");

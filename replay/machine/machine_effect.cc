@@ -23,7 +23,7 @@ std::string WithoutEffect(const machine::v1::Machine& machine, std::string_view 
   const bool fixed = machine.memory().has_fixed();
   const bool ideal = memory.ideal_beyond_l1_cycles() != 0;
   constexpr std::string_view kBuffers = "core.front_end is IBUFFER";
-  constexpr std::string_view kThesis = "core.front_end is THESIS";
+  constexpr std::string_view kSinglePipeline = "core.front_end is THESIS";
   constexpr std::string_view kIdeal = "memory.hierarchy.ideal_beyond_l1_cycles replaces it";
   constexpr std::string_view kNoCache = "sets = 0: there is no such cache";
   constexpr std::string_view kNoMerging = "pending_hits is OWN_REQUEST: nothing is merged";
@@ -32,9 +32,9 @@ std::string WithoutEffect(const machine::v1::Machine& machine, std::string_view 
       {buffers, "core.thesis.", kBuffers},
       {true, "core.thesis.pre_memory_stages", "core.pipeline_depth counts these stages, set that"},
       {buffers, "core.pipeline_depth", kBuffers},
-      {!buffers, "core.ibuffer.", kThesis},
-      {!buffers, "core.units.", kThesis},
-      {!buffers, "core.skip_empty_groups", kThesis},
+      {!buffers, "core.ibuffer.", kSinglePipeline},
+      {!buffers, "core.units.", kSinglePipeline},
+      {!buffers, "core.skip_empty_groups", kSinglePipeline},
       {!buffers, "memory.hierarchy.l1_instruction.", "core.front_end is THESIS: fetches always hit"},
       {fixed, "clocks.", "memory.fixed counts core cycles"},
       {ideal, "clocks.", kIdeal},

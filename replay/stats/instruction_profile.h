@@ -19,7 +19,7 @@ namespace heddle::replay {
 class MemoryProfile;
 
 // What a port's cycle without an issue is counted as: the classes of StallCounters under the front end with instruction
-// buffers, those of SmCounters under the thesis's.
+// buffers, those of SmCounters under the one with a single pipeline.
 enum class PortLoss : uint8_t {
   kStructural,
   kDataMemory,
@@ -30,7 +30,7 @@ enum class PortLoss : uint8_t {
   kBarrier,
   kExit,
   kEmpty,
-  // Thesis front end.
+  // Front end with a single pipeline.
   kStall,
   kMemory,
   kIdle,

@@ -30,7 +30,7 @@ struct IssueEvent {
 struct WaitEvent {
   enum class Kind : uint8_t {
     kPassedOver,     // `threads` could have issued through the port in this cycle; another warp did
-    kHeldBack,       // the same, but the scheduler let no warp issue
+    kHeldBack,       // `threads` could have issued through the port in this cycle; the scheduler let no warp issue
     kBarrierOpened,  // threads of `block` that wait at a barrier go on
   } kind = Kind::kPassedOver;
   uint32_t configuration = 0;
@@ -51,7 +51,7 @@ enum class WarpState : uint8_t {
   kFetch,       // waits for instructions
   kPolicy,      // held back by the divergence policy
   kBarrier,     // waits at a barrier
-  kInFlight,    // thesis front end: its instruction is in the pipeline or in memory
+  kInFlight,    // single pipeline: its instruction is in the pipeline or in memory
 };
 inline constexpr int kWarpStates = static_cast<int>(WarpState::kInFlight) + 1;
 

@@ -16,9 +16,9 @@ namespace heddle::replay {
 enum class WarpClass : uint8_t {
   kStructural,     // nothing but a unit, or the port
   kMemory,         // data, some of them from memory
-  kMemoryWaw,      // the same, and only a write after write blocks
+  kMemoryWaw,      // data, some of them from memory: only a write after write blocks
   kArithmetic,     // data, all of them from arithmetic
-  kArithmeticWaw,  //
+  kArithmeticWaw,  // data, all of them from arithmetic: only a write after write blocks
   kControl,        // a branch that has not resolved, or the refill after it
   kFetch,          // instructions
   kPolicy,         // the policy holds it back

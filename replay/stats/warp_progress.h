@@ -49,7 +49,7 @@ class WarpProgressTotals {
   uint64_t phase_idle_cycles_ = 0;
   uint64_t phase_cycles_ = 0;
   uint64_t blocks_ = 0;
-  uint64_t whole_idle_ppb_ = 0;  // the same over whole blocks
+  uint64_t whole_idle_ppb_ = 0;  // over whole blocks
   uint64_t warps_ = 0;
   uint64_t barrier_ppb_ = 0;  // per warp: waiting / residence
   std::array<uint64_t, 4> cycles_above_{};
@@ -93,7 +93,7 @@ class WarpProgress {
   void Issued(const Lanes& lanes) {
     if (static_warps_) ++instructions_[RowOf(lanes, lanes.mask)];
   }
-  // The same for a slot of threads of this row alone.
+  // Issued for a slot of threads of this row alone.
   void IssuedInRow(uint32_t row, uint64_t issues = 1) {
     if (static_warps_) instructions_[row] += issues;
   }

@@ -72,12 +72,12 @@ class DecisionWindows {
     ++taken_[thread];
     return decision;
   }
-  // The same, but leaves it there.
+  // What Take would return; leaves the decision there.
   uint32_t Peek(ThreadId thread) const { return window_[thread] & 1; }
 
   // Threads of PeekWarp and TakeWarp.
   static constexpr uint32_t kWarp = 32;
-  // The same for kWarp threads with ascending numbers that all have a decision; decision i is that of threads[i]. If
+  // Peek for kWarp threads with ascending numbers that all have a decision; decision i is that of threads[i]. If
   // they are others, nothing is taken: returns false.
   bool PeekWarp(const ThreadId* threads, LaneMask& decisions) const {
 #if defined(__SSE2__)

@@ -54,7 +54,7 @@ class ThreadCursors : public ChunkCache::User {
 
   // Takes the next two-way decision of each lane's thread; returns the lanes that decide 1.
   LaneMask TakeDecisions(const Lanes& lanes) { return NextDecisions</*kTake=*/true>(lanes); }
-  // The same, but leaves the threads where they are.
+  // What TakeDecisions would return; leaves the threads where they are.
   LaneMask PeekDecisions(const Lanes& lanes) { return NextDecisions</*kTake=*/false>(lanes); }
   // Takes one thread's next two-way decision: 0 or 1.
   uint32_t TakeDecision(ThreadId thread) {
@@ -79,7 +79,8 @@ class ThreadCursors : public ChunkCache::User {
   void PeekAddresses(const Lanes& lanes, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
     ReadAddresses<0>(lanes, pc, out);
   }
-  // The same for the 32 threads of a row in the order of the lanes, if they have one cursor: else nothing, and false.
+  // Takes the addresses of the 32 threads of a row in the order of the lanes, if they have one cursor: else nothing,
+  // and false.
   bool TakeRowAddresses(uint32_t row, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
     JointRow& joint = rows_[row];
     if (!joint.joint() || !joint.HasAccess()) return false;
@@ -177,8 +178,8 @@ class ThreadCursors : public ChunkCache::User {
       next_[thread] += kStep;
     }
   }
-  // The same for neighbours that read one chunk of 32-bit offsets, and have an access left in it. False if they are
-  // others; nothing has been read then.
+  // ReadAddresses for neighbours that read one chunk of 32-bit offsets, and have an access left in it. False if they
+  // are others; nothing has been read then.
   template <uint32_t kStep>
   bool ReadRow(const ThreadId* threads, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
     const size_t first = threads[0];

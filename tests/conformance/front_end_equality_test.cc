@@ -12,7 +12,7 @@
 namespace heddle::replay {
 namespace {
 
-TEST(FrontEndEquality, TheThesisPipelineBeforeAnyMemory) {
+TEST(FrontEndEquality, TheSinglePipelineBeforeAnyMemory) {
   for (uint64_t seed = 1; seed <= Programs(120); ++seed) {
     RandomCase random_case = MakeRandomCase(MixAll({seed, 61}));
     Random random(MixAll({seed, 62}));

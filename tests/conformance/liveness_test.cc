@@ -50,7 +50,7 @@ TEST(Liveness, SmallMachinesWithInstructionBuffersRunToTheirEnds) {
   }
 }
 
-TEST(Liveness, SmallMachinesWithTheThesisFrontEndRunToTheirEnds) {
+TEST(Liveness, SmallMachinesWithASinglePipelineRunToTheirEnds) {
   for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Programs(100); ++seed) {
     RunToTheEnd(MakeRandomCase(seed), seed);
     if (HasFailure()) return;

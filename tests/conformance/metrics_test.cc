@@ -244,7 +244,7 @@ std::vector<Configuration> Draw(Random& random, const std::vector<AcceptedConfig
   return drawn;
 }
 
-TEST(Metrics, HoldOnRandomProgramsUnderTheThesisFrontEnd) {
+TEST(Metrics, HoldOnRandomProgramsUnderTheSinglePipeline) {
   for (uint64_t seed = 1; seed <= Programs(60); ++seed) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());

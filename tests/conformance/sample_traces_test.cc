@@ -42,10 +42,11 @@ TEST(SampleTraces, EveryPairKeepsTheRules) {
     const auto reader = trace::TraceReader::Open(file);
     ASSERT_TRUE(reader.ok()) << reader.status();
     // Each pair on one of two machines, in turn.
-    bool thesis = true;
+    bool single_pipeline = true;
     for (const AcceptedConfiguration& checked : DefaultConfigurations().accepted) {
-      ExpectRulesKept(**reader, thesis ? SmallMachine("thesis_fixed", 2) : SmallMachine("fermi_fixed", 4), {checked});
-      thesis = !thesis;
+      ExpectRulesKept(**reader, single_pipeline ? SmallMachine("thesis_fixed", 2) : SmallMachine("fermi_fixed", 4),
+                      {checked});
+      single_pipeline = !single_pipeline;
     }
     if (HasFailure()) return;
   }

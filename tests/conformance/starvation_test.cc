@@ -36,7 +36,7 @@ uint64_t WarpsOfAPort(const machine::v1::Machine& machine) {
   return core.max_threads() / core.warp_size();
 }
 
-// Under these every other warp of the port issues at most once before a warp that is ready. (On the thesis's front end;
+// Under these every other warp of the port issues at most once before a warp that is ready. (On the single pipeline;
 // with instruction buffers a wait is counted from a warp's last issue, whether it could issue or not.)
 TEST(Starvation, RoundRobinAndFirstReadyFirstAreBounded) {
   uint64_t most = 0;

@@ -58,7 +58,7 @@ std::string Outcome(const Trial& trial, const Configuration& configuration) {
   return result.DebugString();  // maps in order
 }
 
-// Programs on the thesis's pipeline, and on instruction buffers before the caches, network and DRAM of a GTX 480.
+// Programs on the single pipeline, and on instruction buffers before the caches, network and DRAM of a GTX 480.
 std::vector<Trial> Trials(uint64_t programs) {
   std::vector<Trial> trials;
   const machine::v1::Machine gtx480 = LoadMachine("baws_gtx480").value();

@@ -1,4 +1,4 @@
-// One SM of the reference engine: the thesis front end with a memory of fixed latency.
+// One SM of the reference engine: the front end with a single pipeline and a memory of fixed latency.
 #ifndef HEDDLE_TESTS_REFERENCE_REFERENCE_CORE_H_
 #define HEDDLE_TESTS_REFERENCE_REFERENCE_CORE_H_
 
@@ -75,7 +75,7 @@ class ReferenceCore : public ReferenceSm {
   // Lanes by the cycle in which their results are there.
   std::map<Cycle, LaneMask> Latencies(Cycle now, SlotId slot, Flight& flight) const;
   uint32_t ScriptedLatency(Pc pc, const Lanes& lanes) const;
-  void TellArrivals();
+  void NotifyArrivals();
   int RegisterBankPenalty(SlotId slot) const;
   void CountSchedulerCycle(Slotting slotting);
   void CountCycle(Cycle now);

@@ -24,9 +24,9 @@ struct ReferenceOptions {
 };
 
 // Replays every recorded launch of the trace under one configuration. Shares with Replay() only the policies and the
-// formation they act on, and, but for the thesis front end with fixed latencies, the memory; time, in-flight
-// instructions, barriers, dispatch, occupancy, threads and statistics are its own. Slow: for tests. `observer` may be
-// null.
+// formation they act on, and, but for the front end with a single pipeline and fixed latencies, the memory; time,
+// in-flight instructions, barriers, dispatch, occupancy, threads and statistics are its own. Slow: for tests.
+// `observer` may be null.
 absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& reader, const Configuration& configuration,
                                                   const machine::v1::Machine& machine, IssueObserver* observer,
                                                   const ReferenceOptions& options = {});

@@ -49,7 +49,7 @@ void ReferenceBufferCore::RunCycle(Cycle now, const std::function<void(uint64_t)
     for (size_t port = 0; port < port_free_.size(); ++port) SelectPort(static_cast<int>(port));  // 5
     SyncBuffers();
     CountCycle();
-    TellDeferred();  // 6
+    DeliverDeferred();  // 6
     OpenBarriers(now);
   }
   SyncBuffers();

@@ -145,7 +145,7 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   void SubmitAccess(Work& work, const Lanes& lanes);
   bool IsShared(uint64_t address) const;
   std::set<ThreadId> Owners(const Lanes& lanes) const;
-  void TellDeferred();
+  void DeliverDeferred();
   bool WaitsLong(SlotId slot) const;
   void LookAgain();
 

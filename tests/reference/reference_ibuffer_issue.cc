@@ -223,7 +223,7 @@ bool ReferenceBufferCore::IsShared(uint64_t address) const {
 }
 
 // Barrier arrivals in order of issue, then long waits by slot.
-void ReferenceBufferCore::TellDeferred() {
+void ReferenceBufferCore::DeliverDeferred() {
   const std::vector<SlotId> arrived = std::move(arrived_);
   arrived_.clear();
   for (const SlotId slot : arrived) {

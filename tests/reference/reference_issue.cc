@@ -16,14 +16,14 @@ void ReferenceCore::Select(Cycle now) {
   if (now % issue_cycles_ == 0) {
     for (size_t port = 0; port < ports_.size(); ++port) slottings.push_back(SelectPort(now, static_cast<int>(port)));
   }
-  TellArrivals();
+  NotifyArrivals();
   OpenBarriers(now);
   for (Slotting slotting : slottings) CountSchedulerCycle(slotting);
   CountCycle(now);
 }
 
 // What the issues of the cycle set off, in their order.
-void ReferenceCore::TellArrivals() {
+void ReferenceCore::NotifyArrivals() {
   for (SlotId slot : issued_now_) {
     const Flight& flight = flights_.at(slot);
     if (flight.barrier) {
@@ -56,15 +56,15 @@ bool ReferenceCore::HasRoom(int /*port*/) const {
 
 // Fung's thesis, section 5.1.1.
 int ReferenceCore::RegisterBankPenalty(SlotId slot) const {
-  const machine::v1::ThesisPipeline& thesis = launch_.machine->core().thesis();
+  const machine::v1::ThesisPipeline& pipeline = launch_.machine->core().thesis();
   std::map<int, int> threads_of_bank;
   const Lanes& lanes = formation_.table().lanes[slot];
   ForEachLaneOf(lanes.mask, [&](int lane) { ++threads_of_bank[lanes.thread[lane] % warp_size()]; });
   int most = 0;
   for (const auto& [bank, threads] : threads_of_bank) most = std::max(most, threads);
   if (most <= 1) return 0;
-  const int unit = thesis.bank_penalty_per_issue() ? issue_cycles_ : 1;
-  switch (thesis.register_bank_penalty()) {
+  const int unit = pipeline.bank_penalty_per_issue() ? issue_cycles_ : 1;
+  switch (pipeline.register_bank_penalty()) {
     case machine::v1::ThesisPipeline::BANK_PENALTY_M:
       return most * unit;
     case machine::v1::ThesisPipeline::BANK_PENALTY_M_MINUS_1:

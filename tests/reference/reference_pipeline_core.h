@@ -1,4 +1,4 @@
-// One SM of the reference engine: the thesis front end before a memory with caches.
+// One SM of the reference engine: the front end with a single pipeline before a memory with caches.
 #ifndef HEDDLE_TESTS_REFERENCE_REFERENCE_PIPELINE_CORE_H_
 #define HEDDLE_TESTS_REFERENCE_REFERENCE_PIPELINE_CORE_H_
 

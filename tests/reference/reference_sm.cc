@@ -221,11 +221,11 @@ bool ReferenceSm::Finish(SlotId slot, const Lanes& lanes, Pc pc, bool barrier_re
     formation_.BeginResolve(slot, asked.groups, outcome.exited);
   }
   StepOver(asked.lanes, pc);
-  TellExitedRows(slot, asked.lanes, outcome.exited);
+  NotifyExitedRows(slot, asked.lanes, outcome.exited);
   return Ask();
 }
 
-void ReferenceSm::TellExitedRows(SlotId slot, const Lanes& lanes, LaneMask exited) {
+void ReferenceSm::NotifyExitedRows(SlotId slot, const Lanes& lanes, LaneMask exited) {
   Note(ReferenceWarpProgress::Event::kExited, lanes, exited);
   std::set<uint32_t> rows;
   ForEachLaneOf(exited, [&](int lane) { rows.insert(lanes.thread[lane] / warp_size()); });

@@ -35,12 +35,12 @@ struct ReferenceLaunch {
   const machine::v1::Machine* machine = nullptr;
   const std::vector<ExpandedBlock>* blocks = nullptr;  // recorded ones, ascending
   const CheckedConfiguration* policies = nullptr;
-  MemorySystem* memory = nullptr;  // null: the thesis core's own fixed latencies
+  MemorySystem* memory = nullptr;  // null: the core's own fixed latencies
   IssueObserver* observer = nullptr;
   ReferenceWarpProgress* warp_progress = nullptr;
   uint32_t launch = 0;
 
-  // Thesis front end: cycles from issue to write-back.
+  // Single pipeline: cycles from issue to write-back.
   Cycle PipelineDepth() const {
     const bool bypass =
         machine->core().thesis().register_read_bypass() && (KeepsWarps() || policies->divergence.traits.mixed_pcs);
@@ -176,7 +176,7 @@ class ReferenceSm {
  private:
   ThreadId HardwareThread(ThreadId first_thread, uint32_t index) const;
   void StepOver(const Lanes& lanes, Pc pc);
-  void TellExitedRows(SlotId slot, const Lanes& lanes, LaneMask exited);
+  void NotifyExitedRows(SlotId slot, const Lanes& lanes, LaneMask exited);
   Position Reconvergence(Pc pc, const Thread& thread) const;
 
   uint64_t admissions_ = 0;

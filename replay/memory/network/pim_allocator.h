@@ -39,7 +39,7 @@ class PimAllocator final : public CrossbarAllocator<kWords> {
       : iterations_(iterations), numbers_(seed), bids_(outputs) {}
 
   bool rows_are_buffers() const override { return true; }
-  // The thesis: a full output disables the transfer to it, even if the allocator granted it.
+  // Fung's thesis: a full output disables the transfer to it, even if the allocator granted it.
   bool asks_blindly() const override { return true; }
 
   void Allocate(uint64_t edge, const BitMatrix<kWords>& requests, CrossbarGrants& grants) override {

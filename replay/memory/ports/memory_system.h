@@ -61,7 +61,7 @@ class MemoryClient {
   // The data of `lanes` are there at the start of cycle `at`, which is the present cycle (then they count in it) or a
   // later one, and later than the cycle of the submission. Every lane comes exactly once. A store is done when it has
   // left the memory stage; its data may still be on their way. `returned`: the lanes come from the return queue of
-  // misses, which the thesis's write-back prefers to the pipeline.
+  // misses, which the write-back of the single pipeline prefers.
   virtual void LanesDone(AccessId access, LaneMask lanes, Cycle at, bool returned) = 0;
   // A store has reached its last memory partition; for fences. Once per store, not before its lanes are done. Stores to
   // shared memory and stores of a memory that does not model this are acknowledged when they are done.
@@ -97,8 +97,8 @@ class SmMemory {
   // wakes the SM then); kNever if there is none.
   virtual Cycle NextWake(Cycle now) const = 0;
 
-  // Whether an access may be submitted in this cycle: there is room in the memory stage or on the way to it. Under the
-  // thesis front end, which has no such way, the last access has left the stage. It becomes free only in RunCycle.
+  // Whether an access may be submitted in this cycle: there is room in the memory stage or on the way to it. Before
+  // the single pipeline, which has no such way, the last access has left the stage. It becomes free only in RunCycle.
   virtual bool StageFree() const = 0;
   // Gives the memory stage an access; StageFree() must hold. Its first access to a cache or bank is in a later cycle.
   virtual void Submit(const WarpAccess& access, Cycle now) = 0;

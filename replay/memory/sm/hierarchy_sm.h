@@ -173,7 +173,7 @@ class alignas(64) HierarchySm final : public SmMemory {
   bool Blocked(FirstLevel level, ReservationFail cause);
   bool FailedOn(FirstLevel level, ReservationFail cause);
   bool BlockedOnReturns();
-  void TellOffCore(RecordId record);
+  void NotifyOffCore(RecordId record);
 
   // hierarchy_sm.cc
   void Queue(FirstLevel level, RequestKind kind, uint64_t address, uint32_t bytes, uint32_t tag, uint32_t passes = 1);

@@ -56,7 +56,7 @@ inline bool HierarchySm::LoadStep(const AccessStep& step, Cycle now, bool hits_r
     return true;
   }
   level.waiters[outcome.waiter] = waiter;
-  TellOffCore(stage_.record);
+  NotifyOffCore(stage_.record);
   if (outcome.fetch) MissInData(outcome, line);
   return true;
 }
@@ -187,7 +187,7 @@ bool HierarchySm::ReadOnlyStep(FirstLevel of, Source source, const AccessStep& s
       } else {
         level.waiters[outcome.waiter] = waiter;
         if (outcome.fetch) QueueFetchOf(of, outcome, line);
-        TellOffCore(stage_.record);
+        NotifyOffCore(stage_.record);
       }
     }
   }
@@ -306,7 +306,7 @@ bool HierarchySm::DirectLoadStep(const AccessStep& step) {
   if (LevelOf(FirstLevel::kData).queue.full()) return FailedOn(FirstLevel::kData, ReservationFail::kMissQueue);
   const uint32_t direct = NewDirect({stage_.record, step.lanes});
   Queue(FirstLevel::kData, RequestKind::kRead, step.address, step.bytes, kDirect | direct);
-  TellOffCore(stage_.record);
+  NotifyOffCore(stage_.record);
   return true;
 }
 
@@ -353,7 +353,7 @@ bool HierarchySm::AtomicStep(const AccessStep& step, Cycle /*now*/) {
   if (level.cache != nullptr) level.cache->Invalidate(line, set);
   const uint32_t direct = NewDirect({stage_.record, step.lanes});
   Queue(FirstLevel::kData, RequestKind::kAtomic, step.address, step.bytes, kDirect | direct, step.passes);
-  TellOffCore(stage_.record);
+  NotifyOffCore(stage_.record);
   return true;
 }
 
@@ -399,7 +399,7 @@ void HierarchySm::ProfileLanes(const AccessStep& step, const CacheOutcome& outco
   }
 }
 
-void HierarchySm::TellOffCore(RecordId id) {
+void HierarchySm::NotifyOffCore(RecordId id) {
   Record& record = records_[id];
   if (record.off_core) return;
   record.off_core = true;

@@ -90,7 +90,7 @@ TEST(OptimalReconvergence, OfTheEvenOddLoop) {
   EXPECT_EQ(EvenOdd(4, 2, 4), 31);      // 41
   EXPECT_EQ(EvenOdd(16, 2, 8), 171);    // 289
   EXPECT_EQ(EvenOdd(50, 2, 24), 1327);  // 2501
-  EXPECT_EQ(EvenOdd(50, 3, 50), 2704);  // 5151: the thesis' 92 % is within reach
+  EXPECT_EQ(EvenOdd(50, 3, 50), 2704);  // 5151: Fung's 92 % is within reach
 }
 
 TEST(Aligner, PrefersTheHeavierOfTwoMatches) {

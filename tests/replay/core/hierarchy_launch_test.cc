@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using trace::testing::ProgramBuilder;
 using trace::testing::ThreadTrace;
 
-// The memory of a GTX 480 behind two SMs with the thesis front end, so that the kernels of this test can be small.
+// The memory of a GTX 480 behind two SMs with a single pipeline each, so that the kernels of this test can be small.
 machine::v1::Machine Gtx480() {
   machine::v1::Machine machine = LoadMachine("fermi_fixed").value();
   *machine.mutable_memory() = LoadMachine("baws_gtx480").value().memory();

@@ -106,7 +106,7 @@ TEST(InstructionProfile, TheOldestWarpOfTheClassIsCharged) {
   EXPECT_DOUBLE_EQ(At(outcome, 1).lane_activity(), 100);
 }
 
-TEST(InstructionProfile, ThesisPortsChargeTheInstructionInFlight) {
+TEST(InstructionProfile, SinglePipelinePortsChargeTheInstructionInFlight) {
   RunOptions options = WithProfile();
   options.machine.mutable_core()->set_pipeline_depth(3);
   const Outcome outcome =
@@ -122,7 +122,7 @@ TEST(InstructionProfile, ThesisPortsChargeTheInstructionInFlight) {
   EXPECT_FALSE(At(outcome, 0).has_stalls());
 }
 
-TEST(InstructionProfile, ThesisWaitsForMemoryAreTheLoads) {
+TEST(InstructionProfile, SinglePipelineWaitsForMemoryAreTheLoads) {
   RunOptions options = WithProfile();
   options.machine.mutable_memory()->mutable_fixed()->set_global_cycles(10);
   const auto program = ProgramBuilder("load").Load().Alu().Exit().Build();

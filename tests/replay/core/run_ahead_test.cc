@@ -16,11 +16,11 @@ using trace::testing::ThreadTrace;
 
 constexpr uint32_t kThreads = 96;
 
-// Long stretches without memory, with shared memory and with barriers between loads and stores of global memory. Warps
+// Long phases without memory, with shared memory and with barriers between loads and stores of global memory. Warps
 // and blocks take different numbers of rounds, so that SMs retire blocks at different times, some of them while others
 // are far ahead.
-std::unique_ptr<trace::TraceReader> Stretches(uint32_t blocks) {
-  const auto program = ProgramBuilder("stretches")
+std::unique_ptr<trace::TraceReader> LongPhases(uint32_t blocks) {
+  const auto program = ProgramBuilder("phases")
                            .Block("head")
                            .Alu(6)
                            .Load(trace::v1::SPACE_SHARED)
@@ -57,7 +57,7 @@ std::unique_ptr<trace::TraceReader> Stretches(uint32_t blocks) {
 }
 
 TEST(RunAheadTest, ChangesNoCounter) {
-  const auto trace = Stretches(40);
+  const auto trace = LongPhases(40);
   for (const char* name : {"baws_gtx480", "thesis_8800gtx", "volta_80sm", "fermi_fixed", "fermi_buffer_fixed"}) {
     for (const uint32_t blocks : {1u, 3u}) {  // per SM: few waves of blocks, or one
       for (const char* scheduler : {"lrr", "gto"}) {
@@ -136,7 +136,7 @@ TEST(RunAheadTest, TakesNoPlaceInTheLineOfASharedPort) {
 
 // The bound on cycles is met in the same cycle with the same blocks left, wherever the SMs are.
 TEST(RunAheadTest, StopsAtTheBoundOnCycles) {
-  const auto trace = Stretches(40);
+  const auto trace = LongPhases(40);
   for (const uint64_t bound : {100u, 777u, 1500u}) {
     RunOptions options;
     options.machine = LoadMachine("baws_gtx480").value();

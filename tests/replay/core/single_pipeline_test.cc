@@ -1,4 +1,4 @@
-// The pipeline of the thesis front end, stage by stage, and the extra cycles of register bank conflicts.
+// The single pipeline, stage by stage, and the extra cycles of register bank conflicts.
 #include "replay/core/single_pipeline/single_pipeline.h"
 
 #include <gtest/gtest.h>

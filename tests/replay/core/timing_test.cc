@@ -1,4 +1,5 @@
-// The time of the thesis front end: issue periods, latencies, dispatch, and what is counted in which cycle.
+// The time of the front end with a single pipeline: issue periods, latencies, dispatch, and what is counted in which
+// cycle.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

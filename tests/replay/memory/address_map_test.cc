@@ -26,7 +26,7 @@ machine::v1::Dram Dram(uint32_t controllers, uint32_t banks) {
 }
 
 // The masks that Fung's thesis prints in section 5.1.3.
-machine::v1::AddressMap ThesisMasks() {
+machine::v1::AddressMap FungMasks() {
   machine::v1::AddressMap map;
   map.set_chip_mask(0x00001A00);
   map.set_row_mask(0x0FFF0000);
@@ -57,7 +57,7 @@ void ExpectAt(const AddressMap& map, uint64_t address, uint32_t controller, uint
 }
 
 TEST(AddressMap, MasksPackTheSelectedBitsFromLowToHigh) {
-  const AddressMap map = MustMake(ThesisMasks(), 8, 4);
+  const AddressMap map = MustMake(FungMasks(), 8, 4);
   ExpectAt(map, 0x100, 0, 0, 0, 1);
   ExpectAt(map, 0x200, 1, 0, 0, 0);
   ExpectAt(map, 0x400, 0, 0, 0, 2);
@@ -71,7 +71,7 @@ TEST(AddressMap, MasksPackTheSelectedBitsFromLowToHigh) {
 }
 
 TEST(AddressMap, BitsInNoMaskAreIgnored) {
-  const AddressMap map = MustMake(ThesisMasks(), 8, 4);
+  const AddressMap map = MustMake(FungMasks(), 8, 4);
   ExpectAt(map, 0xF0000000'0ABC5DE3, 6, 0xABC, 0x2E3, 3);
 }
 
@@ -137,7 +137,7 @@ TEST(AddressMap, ASliceBitAboveTheControllersBitsStillUsesAllSlices) {
 }
 
 TEST(AddressMap, BlocksThatStayTogetherAreKnown) {
-  EXPECT_EQ(MustMake(ThesisMasks(), 8, 4).block_bytes(), 256u);  // bank bit 8
+  EXPECT_EQ(MustMake(FungMasks(), 8, 4).block_bytes(), 256u);  // bank bit 8
   EXPECT_EQ(MustMake(Text(kGtx480), 6, 16).block_bytes(), 256u);
   EXPECT_EQ(MustMake(Text(kGtx480, 6), 6, 16, 2).block_bytes(), 64u);
 }
@@ -158,7 +158,7 @@ TEST(AddressMap, NumbersWithinASliceComeBackAsTheAddress) {
       {Text(kGtx480, 7), 6, 16, 2},
       {Text(kGtx480, 8), 8, 16, 4},
       {Text(kGtx480, 9), 7, 16, 3},
-      {ThesisMasks(), 8, 4, 1},
+      {FungMasks(), 8, 4, 1},
       {Text(kGtx480), 1, 16, 1},
       {Text("00000000.00000000.00000000.00000000.0RRRRRRR.RDRRRDBB.CCCCBDBC.CCSSSSSS", 12), 8, 16, 2}};
   Random random(2);
@@ -181,7 +181,7 @@ TEST(AddressMap, NoTwoAddressesShareAPlace) {
     uint32_t controllers, banks;
     uint64_t unit;  // bytes below are the burst's
   };
-  const Case cases[] = {{ThesisMasks(), 8, 4, 1}, {Text(kGtx480), 6, 16, 64}, {Text(kGtx480), 5, 16, 64}};
+  const Case cases[] = {{FungMasks(), 8, 4, 1}, {Text(kGtx480), 6, 16, 64}, {Text(kGtx480), 5, 16, 64}};
   for (const Case& c : cases) {
     const AddressMap map = MustMake(c.map, c.controllers, c.banks);
     std::set<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>> places;
@@ -289,24 +289,24 @@ std::string Refusal(const machine::v1::AddressMap& map, uint32_t controllers, ui
 }
 
 TEST(AddressMap, RefusesMasksThatShareBits) {
-  machine::v1::AddressMap map = ThesisMasks();
+  machine::v1::AddressMap map = FungMasks();
   map.set_bank_mask(0x00000700);
   const std::string refusal = Refusal(map, 8, 8);
   EXPECT_THAT(refusal, HasSubstr("address_map.bank_mask: shares the bits 0x200 with chip_mask"));
 }
 
 TEST(AddressMap, RefusesFieldsThatDoNotFitTheMachine) {
-  EXPECT_THAT(Refusal(ThesisMasks(), 6, 4), HasSubstr("chip_mask: selects 3 bits, but there are 6 controllers"));
-  EXPECT_THAT(Refusal(ThesisMasks(), 8, 8), HasSubstr("bank_mask: selects 2 bits for the bank, but dram.banks is 8"));
+  EXPECT_THAT(Refusal(FungMasks(), 6, 4), HasSubstr("chip_mask: selects 3 bits, but there are 6 controllers"));
+  EXPECT_THAT(Refusal(FungMasks(), 8, 8), HasSubstr("bank_mask: selects 2 bits for the bank, but dram.banks is 8"));
   EXPECT_THAT(Refusal(Text(kGtx480), 6, 8), HasSubstr("text: selects 4 bits for the bank, but dram.banks is 8"));
-  EXPECT_THAT(Refusal(ThesisMasks(), 0, 4), HasSubstr("dram.controllers"));
+  EXPECT_THAT(Refusal(FungMasks(), 0, 4), HasSubstr("dram.controllers"));
   EXPECT_THAT(Refusal(Text(kGtx480), 6, 16, 2), HasSubstr("slice_bit: is missing"));
   EXPECT_THAT(Refusal(Text(kGtx480, 50), 6, 16, 2), HasSubstr("slice_bit: is 50"));
 }
 
 TEST(AddressMap, RefusesTextsThatAreNoMaps) {
   EXPECT_THAT(Refusal({}, 6, 16), HasSubstr("text: is missing"));
-  machine::v1::AddressMap both = ThesisMasks();
+  machine::v1::AddressMap both = FungMasks();
   both.set_text(kGtx480);
   EXPECT_THAT(Refusal(both, 8, 4), HasSubstr("not both"));
   EXPECT_THAT(Refusal(Text("dramid@8;RRRRBBBB"), 6, 16), HasSubstr("has 8 bits, must have 64"));

@@ -41,7 +41,7 @@ Requests Matrix(const std::vector<std::string>& rows) {
 }
 
 // The request matrix of Fung's thesis, section 5.1.2.
-const std::vector<std::string> kThesis = {"1101", "0110", "1011", "0001"};
+const std::vector<std::string> kFungRequests = {"1101", "0110", "1011", "0001"};
 
 std::vector<std::string> GrantMatrix(const CrossbarGrants& grants) {
   std::vector<std::string> matrix(4, "0000");
@@ -49,9 +49,9 @@ std::vector<std::string> GrantMatrix(const CrossbarGrants& grants) {
   return matrix;
 }
 
-// After the first step that the thesis prints (outputs 4, 3, 1, 4), there are exactly two grant matrices, those
+// After the first step that Fung prints (outputs 4, 3, 1, 4), there are exactly two grant matrices, those
 // printed.
-TEST(Pim, TheThesissFirstStepLeavesTwoGrantMatrices) {
+TEST(Pim, TheFirstStepOfFungsExampleLeavesTwoGrantMatrices) {
   const Requests chosen = Matrix({"0001", "0010", "1000", "0001"});
   const auto pim = MakePim(4, 1, 7);
   std::set<std::vector<std::string>> seen;
@@ -91,7 +91,7 @@ TEST(Pim, AllFirstStepsOfTheExample) {
 // Grants per edge: how often each number occurs.
 std::array<double, 5> Distribution(uint32_t iterations) {
   constexpr int kEdges = 200'000;
-  const Requests requests = Matrix(kThesis);
+  const Requests requests = Matrix(kFungRequests);
   const auto pim = MakePim(4, iterations, 3);
   std::array<double, 5> share{};
   CrossbarGrants grants(kMost);
@@ -121,7 +121,7 @@ TEST(Pim, MorePassesComeCloserButNotToTheMaximum) {
 }
 
 TEST(Pim, SeedAndEdgeDecide) {
-  const Requests requests = Matrix(kThesis);
+  const Requests requests = Matrix(kFungRequests);
   const auto sequence = [&](uint64_t seed, uint64_t first_edge) {
     std::vector<std::vector<std::string>> sequence;
     const auto pim = MakePim(4, 1, seed);

@@ -231,7 +231,7 @@ double Utilization(uint32_t speedup) {
   return static_cast<double>(crossbar.counters().flits) / (kEdges * kPorts);
 }
 
-// 1 - (15/16)^16 and 1 - (7/8)^16: 64 % and 87 % in the literature that the thesis cites.
+// 1 - (15/16)^16 and 1 - (7/8)^16: 64 % and 87 % in the literature that Fung cites.
 TEST(Crossbar, CarriesWhatParallelIterativeMatchingShould) {
   EXPECT_NEAR(Utilization(1), 0.644, 0.005);
   EXPECT_NEAR(Utilization(2), 0.882, 0.005);

@@ -165,7 +165,7 @@ TEST(DramAgreement, TheLengthOfAPauseDoesNotMatter) {
 // The checker itself finds what is broken.
 TEST(DramLog, TheCheckFindsViolations) {
   using enum DramCommand;
-  const machine::v1::Dram dram = ThesisDram();
+  const machine::v1::Dram dram = Gddr3Dram();
   EXPECT_EQ(
       CheckDramLog(dram, {{0, kActivate, 0, 5}, {12, kRead, 0, 5}, {21, kPrecharge, 0, 5}, {34, kActivate, 0, 6}}), "");
   EXPECT_EQ(CheckDramLog(dram, {{0, kActivate, 0, 5}, {11, kRead, 0, 5}}), "RD0 11: tRCD");

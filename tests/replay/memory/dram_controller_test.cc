@@ -24,7 +24,7 @@ struct Access {
   uint32_t bank = 0;
   uint32_t row = 0;
   bool write = false;
-  uint32_t bytes = 16;  // one column access of the thesis's DRAM
+  uint32_t bytes = 16;  // one column access of this DRAM
   uint64_t arrival = 0;
 };
 
@@ -80,43 +80,43 @@ Outcome Serve(const Dram& dram, const std::vector<Access>& accesses) {
 
 // Bank 0 idle, one burst.
 TEST(DramTable, AIdleBank) {
-  const Outcome outcome = Serve(ThesisDram(), {{.row = 5}});
+  const Outcome outcome = Serve(Gddr3Dram(), {{.row = 5}});
   EXPECT_THAT(outcome.commands, ElementsAre("ACT0 0", "RD0 12"));
   EXPECT_THAT(outcome.last_data, ElementsAre(22));
 }
 
 TEST(DramTable, BRowHit) {
-  const Outcome outcome = Serve(ThesisDram(), {{.row = 5}, {.row = 5}});
+  const Outcome outcome = Serve(Gddr3Dram(), {{.row = 5}, {.row = 5}});
   EXPECT_THAT(outcome.commands, ElementsAre("ACT0 0", "RD0 12", "RD0 14"));
   EXPECT_THAT(outcome.last_data, ElementsAre(22, 24));
   EXPECT_EQ(outcome.counters.row_hits, 1u);
 }
 
 TEST(DramTable, CRowConflict) {
-  const Outcome outcome = Serve(ThesisDram(), {{.row = 5}, {.row = 6}});
+  const Outcome outcome = Serve(Gddr3Dram(), {{.row = 5}, {.row = 6}});
   EXPECT_THAT(outcome.commands, ElementsAre("ACT0 0", "RD0 12", "PRE0 21", "ACT0 34", "RD0 46"));
   EXPECT_THAT(outcome.last_data, ElementsAre(22, 56));
   EXPECT_EQ(outcome.counters.row_hits, 0u);
 }
 
 TEST(DramTable, DTwoBanks) {
-  const Outcome outcome = Serve(ThesisDram(), {{.bank = 0, .row = 5}, {.bank = 1, .row = 5}});
+  const Outcome outcome = Serve(Gddr3Dram(), {{.bank = 0, .row = 5}, {.bank = 1, .row = 5}});
   EXPECT_THAT(outcome.commands, ElementsAre("ACT0 0", "ACT1 8", "RD0 12", "RD1 20"));
   EXPECT_THAT(outcome.last_data, ElementsAre(22, 30));
 }
 
 TEST(DramTable, EReadWriteRead) {
-  const Outcome outcome = Serve(ThesisDram(), {{.row = 5}, {.row = 5, .write = true}, {.row = 5}});
+  const Outcome outcome = Serve(Gddr3Dram(), {{.row = 5}, {.row = 5, .write = true}, {.row = 5}});
   EXPECT_THAT(outcome.commands, ElementsAre("ACT0 0", "RD0 12", "WR0 21", "RD0 26"));
   EXPECT_THAT(outcome.last_data, ElementsAre(22, 26, 36));
 }
 
 TEST(DramTable, FRowHitFirst) {
   const std::vector<Access> accesses = {{.row = 5, .arrival = 0}, {.row = 6, .arrival = 1}, {.row = 5, .arrival = 2}};
-  const Outcome ready = Serve(ThesisDram(Dram::FR_FCFS), accesses);
+  const Outcome ready = Serve(Gddr3Dram(Dram::FR_FCFS), accesses);
   EXPECT_THAT(ready.commands, ElementsAre("ACT0 0", "RD0 12", "RD0 14", "PRE0 21", "ACT0 34", "RD0 46"));
   EXPECT_THAT(ready.last_data, ElementsAre(22, 56, 24));
-  const Outcome fifo = Serve(ThesisDram(Dram::FIFO), accesses);
+  const Outcome fifo = Serve(Gddr3Dram(Dram::FIFO), accesses);
   EXPECT_THAT(fifo.commands,
               ElementsAre("ACT0 0", "RD0 12", "PRE0 21", "ACT0 34", "RD0 46", "PRE0 55", "ACT0 68", "RD0 80"));
   EXPECT_THAT(fifo.last_data, ElementsAre(22, 56, 90));
@@ -125,22 +125,22 @@ TEST(DramTable, FRowHitFirst) {
 TEST(DramTable, GTheOldestBlocksAFifo) {
   const std::vector<Access> accesses = {
       {.bank = 0, .row = 5, .arrival = 0}, {.bank = 0, .row = 6, .arrival = 1}, {.bank = 1, .row = 7, .arrival = 2}};
-  const Outcome fifo = Serve(ThesisDram(Dram::FIFO), accesses);
+  const Outcome fifo = Serve(Gddr3Dram(Dram::FIFO), accesses);
   EXPECT_THAT(fifo.commands, ElementsAre("ACT0 0", "RD0 12", "ACT1 13", "PRE0 21", "RD1 25", "ACT0 34", "RD0 46"));
   EXPECT_EQ(fifo.last_data[2], 35u);
-  const Outcome ready = Serve(ThesisDram(Dram::FR_FCFS), accesses);
+  const Outcome ready = Serve(Gddr3Dram(Dram::FR_FCFS), accesses);
   EXPECT_THAT(ready.commands, ElementsAre("ACT0 0", "ACT1 8", "RD0 12", "RD1 20", "PRE0 21", "ACT0 34", "RD0 46"));
   EXPECT_EQ(ready.last_data[2], 30u);
 }
 
 // Lines of 64 bytes are four column accesses: two banks hide the activate completely (D as B).
 TEST(DramTable, LinesOf64Bytes) {
-  EXPECT_THAT(Serve(ThesisDram(), {{.row = 5, .bytes = 64}}).commands,
+  EXPECT_THAT(Serve(Gddr3Dram(), {{.row = 5, .bytes = 64}}).commands,
               ElementsAre("ACT0 0", "RD0 12", "RD0 14", "RD0 16", "RD0 18"));
-  EXPECT_THAT(Serve(ThesisDram(), {{.row = 5, .bytes = 64}}).last_data, ElementsAre(28));
-  EXPECT_THAT(Serve(ThesisDram(), {{.row = 5, .bytes = 64}, {.row = 5, .bytes = 64}}).last_data, ElementsAre(28, 36));
-  EXPECT_THAT(Serve(ThesisDram(), {{.row = 5, .bytes = 64}, {.row = 6, .bytes = 64}}).last_data, ElementsAre(28, 62));
-  EXPECT_THAT(Serve(ThesisDram(), {{.bank = 0, .bytes = 64}, {.bank = 1, .bytes = 64}}).last_data, ElementsAre(28, 36));
+  EXPECT_THAT(Serve(Gddr3Dram(), {{.row = 5, .bytes = 64}}).last_data, ElementsAre(28));
+  EXPECT_THAT(Serve(Gddr3Dram(), {{.row = 5, .bytes = 64}, {.row = 5, .bytes = 64}}).last_data, ElementsAre(28, 36));
+  EXPECT_THAT(Serve(Gddr3Dram(), {{.row = 5, .bytes = 64}, {.row = 6, .bytes = 64}}).last_data, ElementsAre(28, 62));
+  EXPECT_THAT(Serve(Gddr3Dram(), {{.bank = 0, .bytes = 64}, {.bank = 1, .bytes = 64}}).last_data, ElementsAre(28, 36));
 }
 
 // GTX480's numbers, without its bank groups.
@@ -188,10 +188,10 @@ TEST(DramTable, WriteRecovery) {
 
 // Banks take turns after the one that issued last, whatever they want to do.
 TEST(DramSchedule, BanksTakeTurns) {
-  const Outcome outcome = Serve(ThesisDram(), {{.bank = 0, .row = 1},
-                                               {.bank = 1, .row = 1},
-                                               {.bank = 0, .row = 1, .bytes = 48, .arrival = 100},
-                                               {.bank = 1, .row = 1, .bytes = 48, .arrival = 100}});
+  const Outcome outcome = Serve(Gddr3Dram(), {{.bank = 0, .row = 1},
+                                              {.bank = 1, .row = 1},
+                                              {.bank = 0, .row = 1, .bytes = 48, .arrival = 100},
+                                              {.bank = 1, .row = 1, .bytes = 48, .arrival = 100}});
   // Both rows are open; bank 1 issued last, so bank 0 is first; then they alternate.
   EXPECT_THAT(std::vector<std::string>(outcome.commands.begin() + 4, outcome.commands.end()),
               ElementsAre("RD0 100", "RD1 102", "RD0 104", "RD1 106", "RD0 108", "RD1 110"));
@@ -201,10 +201,10 @@ TEST(DramSchedule, BanksTakeTurns) {
 TEST(DramSchedule, TheCapEndsStarvation) {
   std::vector<Access> accesses = {{.row = 5}, {.row = 6}};
   for (int i = 0; i < 20; ++i) accesses.push_back({.row = 5});
-  const Outcome forever = Serve(ThesisDram(), accesses);
+  const Outcome forever = Serve(Gddr3Dram(), accesses);
   EXPECT_EQ(forever.order.back(), 1u);
   EXPECT_EQ(forever.counters.starvation_caps, 0u);
-  Dram capped = ThesisDram();
+  Dram capped = Gddr3Dram();
   capped.set_starvation_cap(4);
   const Outcome outcome = Serve(capped, accesses);
   EXPECT_THAT(std::vector<uint32_t>(outcome.order.begin(), outcome.order.begin() + 6), ElementsAre(0, 2, 3, 4, 5, 1));
@@ -213,7 +213,7 @@ TEST(DramSchedule, TheCapEndsStarvation) {
 
 // A queue of two: the third request finds room when a bank has taken the first.
 TEST(DramSchedule, TheQueueIsFinite) {
-  Dram dram = ThesisDram();
+  Dram dram = Gddr3Dram();
   dram.set_queue(2);
   DramController controller = MustMake(dram);
   controller.Push({.row = 1, .bytes = 16}, 0);
@@ -229,7 +229,7 @@ TEST(DramSchedule, TheQueueIsFinite) {
 }
 
 TEST(DramSchedule, SleepsUntilTheNextCommandOrReply) {
-  DramController controller = MustMake(ThesisDram());
+  DramController controller = MustMake(Gddr3Dram());
   EXPECT_EQ(controller.NextEvent(), kNeverCycle);
   controller.Push({.row = 1, .bytes = 16}, 7);
   std::vector<uint64_t> events;
@@ -245,7 +245,7 @@ TEST(DramSchedule, SleepsUntilTheNextCommandOrReply) {
 
 // What the counters say about case C.
 TEST(DramStatistics, ARowConflict) {
-  DramCounters c = Serve(ThesisDram(), {{.row = 5}, {.row = 6}}).counters;
+  DramCounters c = Serve(Gddr3Dram(), {{.row = 5}, {.row = 6}}).counters;
   EXPECT_EQ(c.read_requests, 2u);
   EXPECT_EQ(c.reads, 2u);
   EXPECT_EQ(c.activates, 2u);
@@ -276,10 +276,10 @@ double BusUse(const Dram& dram, uint32_t lines, uint32_t lines_per_row) {
 }
 
 TEST(DramLimits, StreamsOfRowHitsReachThePeakBandwidth) {
-  EXPECT_GT(BusUse(ThesisDram(), 2'000, 2'000), 0.98);
+  EXPECT_GT(BusUse(Gddr3Dram(), 2'000, 2'000), 0.98);
   // Rows of 2 KB, one after another over all banks: activates and precharges hide behind the data.
-  EXPECT_GT(BusUse(ThesisDram(), 4'000, 32), 0.98);
-  EXPECT_GT(BusUse(ThesisDram(Dram::FIFO), 2'000, 2'000), 0.98);
+  EXPECT_GT(BusUse(Gddr3Dram(), 4'000, 32), 0.98);
+  EXPECT_GT(BusUse(Gddr3Dram(Dram::FIFO), 2'000, 2'000), 0.98);
   // GTX480: without bank groups every 2 cycles; in one group every 3; over groups every 2 again.
   Dram ungrouped = Gtx480Dram();
   ungrouped.set_bank_groups(0);
@@ -291,7 +291,7 @@ TEST(DramLimits, StreamsOfRowHitsReachThePeakBandwidth) {
 TEST(DramLimits, RowConflictsTakeARowCycleEach) {
   std::vector<Access> accesses;
   for (uint32_t i = 0; i < 101; ++i) accesses.push_back({.row = i});
-  const Outcome outcome = Serve(ThesisDram(), accesses);
+  const Outcome outcome = Serve(Gddr3Dram(), accesses);
   EXPECT_EQ(outcome.last_data[100] - outcome.last_data[0], 100u * 34);
   EXPECT_EQ(outcome.counters.row_hits, 0u);
 }
@@ -315,7 +315,7 @@ TEST(DramLimits, LatenciesAreAnalytic) {
 
 // A new launch starts at cycle 0 with the rows as they were.
 TEST(DramSchedule, ALaunchBeginsAtCycleZeroWithOpenRows) {
-  DramController controller = MustMake(ThesisDram());
+  DramController controller = MustMake(Gddr3Dram());
   DramLog log;
   const auto drain = [&] {
     while (!controller.drained()) {
@@ -336,38 +336,38 @@ TEST(DramSchedule, ALaunchBeginsAtCycleZeroWithOpenRows) {
 std::string Refusal(const Dram& dram) { return std::string(DramParameters::Make(dram).status().message()); }
 
 TEST(DramParametersTest, RefusesWhatCannotBeBuilt) {
-  Dram dram = ThesisDram();
+  Dram dram = Gddr3Dram();
   dram.set_banks(0);
   EXPECT_THAT(Refusal(dram), HasSubstr("memory.hierarchy.dram.banks: is 0; must be 1 to 64"));
   dram.set_banks(65);
   EXPECT_THAT(Refusal(dram), HasSubstr("dram.banks: is 65"));
-  dram = ThesisDram();
+  dram = Gddr3Dram();
   dram.set_bank_groups(3);
   EXPECT_THAT(Refusal(dram), HasSubstr("dram.bank_groups: is 3, which does not divide the 4 banks"));
-  dram = ThesisDram();
+  dram = Gddr3Dram();
   dram.mutable_timing()->set_rcd(0);
   EXPECT_THAT(Refusal(dram), HasSubstr("dram.timing.rcd: must be at least 1"));
-  dram = ThesisDram();
+  dram = Gddr3Dram();
   dram.mutable_timing()->set_rc(2'000'000);
   EXPECT_THAT(Refusal(dram), HasSubstr("dram.timing.rc: is 2000000; at most"));
   for (const char* field : {"chips_per_controller", "bus_bytes", "burst_length", "data_rate"}) {
-    dram = ThesisDram();
+    dram = Gddr3Dram();
     dram.GetReflection()->SetUInt32(&dram, dram.GetDescriptor()->FindFieldByName(field), 0);
     EXPECT_THAT(Refusal(dram), HasSubstr(std::string("memory.hierarchy.dram.") + field));
   }
 }
 
 TEST(DramParametersTest, DefaultsAreDerived) {
-  const absl::StatusOr<DramParameters> thesis = DramParameters::Make(ThesisDram());
-  ASSERT_TRUE(thesis.ok());
-  EXPECT_EQ(thesis->atom_bytes, 16u);
-  EXPECT_EQ(thesis->AccessesFor(64), 4u);
-  EXPECT_EQ(thesis->AccessesFor(65), 5u);
-  EXPECT_EQ(thesis->AccessesFor(0), 1u);
-  EXPECT_EQ(thesis->timing.burst_cycles, 2u);
-  EXPECT_EQ(thesis->timing.column_to_column[0][1], Bound(9, DramConstraint::kRtw));  // CL + burst + 2 - WL
-  EXPECT_EQ(thesis->timing.column_to_column[1][0], Bound(5, DramConstraint::kWtr));
-  EXPECT_EQ(thesis->timing.write_to_precharge.cycle(), 0u);
+  const absl::StatusOr<DramParameters> parameters = DramParameters::Make(Gddr3Dram());
+  ASSERT_TRUE(parameters.ok());
+  EXPECT_EQ(parameters->atom_bytes, 16u);
+  EXPECT_EQ(parameters->AccessesFor(64), 4u);
+  EXPECT_EQ(parameters->AccessesFor(65), 5u);
+  EXPECT_EQ(parameters->AccessesFor(0), 1u);
+  EXPECT_EQ(parameters->timing.burst_cycles, 2u);
+  EXPECT_EQ(parameters->timing.column_to_column[0][1], Bound(9, DramConstraint::kRtw));  // CL + burst + 2 - WL
+  EXPECT_EQ(parameters->timing.column_to_column[1][0], Bound(5, DramConstraint::kWtr));
+  EXPECT_EQ(parameters->timing.write_to_precharge.cycle(), 0u);
   const absl::StatusOr<DramParameters> gtx480 = DramParameters::Make(Gtx480Dram());
   ASSERT_TRUE(gtx480.ok());
   EXPECT_EQ(gtx480->atom_bytes, 64u);

@@ -10,7 +10,7 @@
 namespace heddle::replay {
 
 // GDDR3 as in Table 5.2 of Fung's thesis; CCD, WL and WTR are GPGPU-Sim 2.1's defaults. One burst is two cycles.
-inline machine::v1::Dram ThesisDram(machine::v1::Dram::Scheduler scheduler = machine::v1::Dram::FR_FCFS) {
+inline machine::v1::Dram Gddr3Dram(machine::v1::Dram::Scheduler scheduler = machine::v1::Dram::FR_FCFS) {
   machine::v1::Dram dram;
   dram.set_controllers(1);
   dram.set_chips_per_controller(1);

@@ -10,9 +10,9 @@ ReferenceSmMemory::ReferenceSmMemory(const machine::v1::Machine& machine, const 
       sm_(sm),
       port_(port),
       client_(client),
-      thesis_(memory_.all_misses_or_none()),
+      all_misses_or_none_(memory_.all_misses_or_none()),
       groups_((machine.core().warp_size() + machine.core().simd_width() - 1) / machine.core().simd_width()),
-      turns_(memory_.returns_per_cycle() != 0 && !thesis_) {
+      turns_(memory_.returns_per_cycle() != 0 && !all_misses_or_none_) {
   const std::array configs = {memory_.l1_data(), memory_.l1_texture(), memory_.l1_constant(), memory_.l1_instruction()};
   for (int index = 0; index < kFirstLevels; ++index) {
     Level& level = level_[index];
@@ -166,7 +166,8 @@ void ReferenceSmMemory::Submit(const WarpAccess& access, Cycle now) {
   instruction.data_to_come = steps.size();
   for (const Step& step : steps) {
     if (step.group > 1) instruction.together = true;
-    if (thesis_ && (step.unit != steps[0].unit || step.group != steps[0].group)) instruction.together = true;
+    if (all_misses_or_none_ && (step.unit != steps[0].unit || step.group != steps[0].group))
+      instruction.together = true;
   }
 }
 

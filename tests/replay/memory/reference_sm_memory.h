@@ -123,7 +123,7 @@ class ReferenceSmMemory : public SmMemory {
   uint32_t sm_;
   NetworkPort& port_;
   MemoryClient& client_;
-  bool thesis_;
+  bool all_misses_or_none_;
   uint32_t groups_;  // lane groups of a warp
   bool turns_;       // hits wait for their turn
 

@@ -49,7 +49,7 @@ bool ReferenceSmMemory::MakeSteps(Cycle now) {
   const bool banked = !level.config.ideal_ports() && level.cache != nullptr;
   const uint32_t banks = std::max(1u, level.config.banks());
   const auto bank_of = [&](const Step& step) { return step.address / level.config.line_bytes() % banks; };
-  if (thesis_) {
+  if (all_misses_or_none_) {
     std::vector<Step> group;
     for (const Step& step : steps_) {
       if (step.group == steps_.front().group) group.push_back(step);

@@ -198,8 +198,8 @@ TEST_F(SmMemoryTiming, OneWayToTheRegistersIsTakenInTurns) {
   EXPECT_THAT(Done(), ElementsAre(kMiss, 203, 202));
 }
 
-TEST_F(SmMemoryTiming, ThesisAllMissesOrNone) {
-  Cache& data = ThesisMemory();
+TEST_F(SmMemoryTiming, AllMissesOrNone) {
+  Cache& data = SinglePipelineMemory();
   data.set_banks(16);
   data.set_mshrs(4);
   data.set_miss_queue(4);
@@ -217,8 +217,8 @@ TEST_F(SmMemoryTiming, ThesisAllMissesOrNone) {
   EXPECT_EQ(Data().pending_hits, 59);
 }
 
-TEST_F(SmMemoryTiming, ThesisBankConflictsStallFirst) {
-  Cache& data = ThesisMemory();
+TEST_F(SmMemoryTiming, BankConflictsStallFirst) {
+  Cache& data = SinglePipelineMemory();
   data.set_sets(64);
   data.set_ways(8);
   data.set_mshrs(32);

@@ -55,8 +55,9 @@ class SmMemoryTiming : public testing::Test {
   SmMemoryTiming() : machine_(Fermi()), header_(WindowsForTests()), windows_(header_) {}
 
   machine::v1::Hierarchy& memory() { return *machine_.mutable_memory()->mutable_hierarchy(); }
-  // The thesis's: every lane an access to a banked write-back cache, all misses of a warp or none. Returns that cache.
-  machine::v1::Cache& ThesisMemory() {
+  // As with the single pipeline: every lane an access to a banked write-back cache, all misses of a warp or none.
+  // Returns that cache.
+  machine::v1::Cache& SinglePipelineMemory() {
     machine_.mutable_core()->set_front_end(machine::v1::Core::THESIS);
     memory().set_coalescing(machine::v1::Hierarchy::COALESCING_OFF);
     memory().set_all_misses_or_none(true);

@@ -161,7 +161,7 @@ TEST(Dwf, WarpsThatFindThePoolFullWaitBesideIt) {
   EXPECT_EQ(driver.divergence_counter("max_pool_warps"), 2);
 }
 
-TEST(Dwf, TablesOfTheThesisAreLargeEnoughForItsExample) {
+TEST(Dwf, TablesOfFungsSizeAreLargeEnoughForItsExample) {
   PolicyDriver driver(FungFigure41(), Dwf("swizzle=none,resources=limited", "dpc"));
   EXPECT_EQ(driver.Run(), PolicyDriver(FungFigure41(), Dwf("swizzle=none", "dpc")).Run());
   EXPECT_EQ(driver.divergence_counter("table_evictions"), 0);
