@@ -4,12 +4,12 @@
 
 namespace heddle::replay {
 
-const WarpTable& WarpEditor::table() const { return formation_.table_; }
-Cycle WarpEditor::now() const { return formation_.now_; }
-int WarpEditor::warp_size() const { return formation_.warp_size_; }
+const WarpTable& WarpEditor::table() const { return formation_.table(); }
+Cycle WarpEditor::now() const { return formation_.now(); }
+int WarpEditor::warp_size() const { return formation_.warp_size(); }
 Position WarpEditor::position_of(ThreadId thread) const { return formation_.position_of(thread); }
-BlockId WarpEditor::block_of(ThreadId thread) const { return formation_.thread_block_[thread]; }
-uint32_t WarpEditor::index_in_block(ThreadId thread) const { return formation_.thread_index_[thread]; }
+BlockId WarpEditor::block_of(ThreadId thread) const { return formation_.block_of(thread); }
+uint32_t WarpEditor::index_in_block(ThreadId thread) const { return formation_.index_in_block(thread); }
 
 SlotId WarpEditor::Spawn(Position at, const Lanes& lanes) {
   return formation_.SpawnAs("Spawn", SlotState::kOffered, at, lanes);
@@ -29,20 +29,12 @@ void WarpEditor::Merge(SlotId from, SlotId into) { formation_.Merge(from, into);
 void WarpEditor::Park(SlotId slot, HeldReason reason) { formation_.Park(slot, reason); }
 void WarpEditor::Offer(SlotId slot) { formation_.Offer(slot); }
 
-void WarpEditor::SetStop(SlotId slot, Position stop) {
-  if (formation_.IsSlot("SetStop", slot)) formation_.table_.stop[slot] = stop;
-}
+void WarpEditor::SetStop(SlotId slot, Position stop) { formation_.SetStop(slot, stop); }
 void WarpEditor::SetPort(SlotId slot, uint8_t port) { formation_.SetPort(slot, port); }
 void WarpEditor::SetPriority(SlotId slot, uint8_t priority) { formation_.SetPriority(slot, priority); }
-void WarpEditor::SetGroup(SlotId slot, uint32_t group) {
-  if (formation_.IsSlot("SetGroup", slot)) formation_.table_.group[slot] = group;
-}
+void WarpEditor::SetGroup(SlotId slot, uint32_t group) { formation_.SetGroup(slot, group); }
 void WarpEditor::SetAge(SlotId slot, uint64_t formed) { formation_.SetAge(slot, formed); }
-void WarpEditor::InsertInstructions(SlotId slot, uint32_t count) {
-  if (!formation_.IsSlot("InsertInstructions", slot)) return;
-  formation_.inserted_[slot] += count;
-  formation_.Note(slot, Formation::kStateNoted);
-}
+void WarpEditor::InsertInstructions(SlotId slot, uint32_t count) { formation_.InsertInstructions(slot, count); }
 void WarpEditor::SetHeld(ThreadId thread, HeldReason reason) { formation_.SetHeld(thread, reason); }
 void WarpEditor::StartTimer(Cycle at, uint64_t tag) { formation_.StartTimer(at, tag); }
 void WarpEditor::Fail(std::string_view what) { formation_.Fail("its own check", kNoSlot, what); }

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "proto/result.pb.h"
-#include "replay/seams/formation.h"
+#include "replay/seams/thread_state.h"
 #include "replay/seams/types.h"
 
 namespace heddle::replay {
