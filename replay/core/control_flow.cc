@@ -34,17 +34,16 @@ void ControlFlow::Add(PathGroups& paths, Position at, LaneMask lanes) {
 }
 
 void ControlFlow::Next(const Lanes& lanes, Position at, const trace::Block& block, PathGroups& paths) {
-  const auto start = [&](uint32_t index) { return Position(program_.block(index).first, at.depth()); };
   paths.count = 0;
   paths.exited = 0;
   switch (block.terminator) {
     case Terminator::FALL_THROUGH:
-      paths.SetOne(start(block.successor), lanes.mask);
+      paths.SetOne(StartOf(SuccessorOf(block, /*taken=*/false), at), lanes.mask);
       return;
     case Terminator::BRANCH_CONDITIONAL: {
       const LaneMask taken = cursors_.TakeDecisions(lanes);
-      const Position fall_through = start(block.successor);
-      const Position target = start(block.taken);
+      const Position fall_through = StartOf(SuccessorOf(block, /*taken=*/false), at);
+      const Position target = StartOf(SuccessorOf(block, /*taken=*/true), at);
       if (fall_through == target) {
         paths.SetOne(target, lanes.mask);
         return;

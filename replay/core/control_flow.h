@@ -45,17 +45,24 @@ class ControlFlow {
   // threads' decisions and keeps their call stacks.
   void Next(const Lanes& lanes, Position at, const trace::Block& block, PathGroups& paths);
 
-  // Next for a lone thread that falls through or decides a conditional branch: where it goes on. False if it is none of
-  // these; nothing has been taken then.
+  // Next for threads that go on together behind a block that falls through or branches conditionally: where. False if
+  // they part, would come to `stop`, or the block ends in another way; nothing has been taken then.
+  bool NextTogether(const Lanes& lanes, Position at, const trace::Block& block, Position stop, Position& next) {
+    bool branches = false;
+    if (!FallsThroughOrBranches(block, branches)) return false;
+    const LaneMask taken = branches ? cursors_.PeekDecisions(lanes) : 0;
+    if (taken != 0 && taken != lanes.mask) return false;
+    next = StartOf(SuccessorOf(block, taken != 0), at);
+    if (next == stop) return false;
+    if (branches) cursors_.TakeDecisions(lanes);
+    return true;
+  }
+  // NextTogether for a lone thread that has nowhere to stop.
   bool NextOfOne(const Lanes& lanes, Position at, const trace::Block& block, Position& next) {
-    if (!std::has_single_bit(lanes.mask)) return false;
-    uint32_t to = block.successor;
-    if (block.terminator == trace::v1::Terminator::BRANCH_CONDITIONAL) {
-      if (cursors_.TakeDecision(lanes.thread[std::countr_zero(lanes.mask)]) != 0) to = block.taken;
-    } else if (block.terminator != trace::v1::Terminator::FALL_THROUGH) {
-      return false;
-    }
-    next = Position(program_.block(to).first, at.depth());
+    bool branches = false;
+    if (!std::has_single_bit(lanes.mask) || !FallsThroughOrBranches(block, branches)) return false;
+    const bool taken = branches && cursors_.TakeDecision(lanes.thread[std::countr_zero(lanes.mask)]) != 0;
+    next = StartOf(SuccessorOf(block, taken), at);
     return true;
   }
 
@@ -68,6 +75,14 @@ class ControlFlow {
   const absl::Status& status() const { return status_; }
 
  private:
+  // The rules of where a conditional branch goes stand here once.
+  static bool FallsThroughOrBranches(const trace::Block& block, bool& branches) {
+    branches = block.terminator == trace::v1::Terminator::BRANCH_CONDITIONAL;
+    return branches || block.terminator == trace::v1::Terminator::FALL_THROUGH;
+  }
+  static uint32_t SuccessorOf(const trace::Block& block, bool taken) { return taken ? block.taken : block.successor; }
+  // The first instruction of a block, at the call depth of `at`.
+  Position StartOf(uint32_t block, Position at) const { return Position(program_.block(block).first, at.depth()); }
   void NextByDecision(const Lanes& lanes, Position at, const trace::Block& block, PathGroups& paths);
   void NextByReturn(const Lanes& lanes, Position at, PathGroups& paths);
   // Adds lanes to the group at `at`; the groups stay in ascending order.

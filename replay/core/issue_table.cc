@@ -57,9 +57,9 @@ uint32_t IssueTable::DenseNumber(uint32_t number) const {
 }
 
 IssueTable::IssueTable(const trace::Program& program, std::span<const Step> steps, const machine::v1::Core& core) {
-  const OperationTiming& plain = TimingOf(core.units(), OperationTiming::INT_ALU);
-  inserted_.interval = plain.initiation_interval();
-  inserted_.latency = plain.latency() + core.units().write_back_cycles();
+  const OperationTiming& usual = TimingOf(core.units(), OperationTiming::INT_ALU);
+  inserted_.interval = usual.initiation_interval();
+  inserted_.latency = usual.latency() + core.units().write_back_cycles();
   steps_.resize(steps.size());
   NumberRegisters(program);
   words_.resize(steps.size() * words_per_step_);

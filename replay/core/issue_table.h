@@ -33,7 +33,7 @@ class RegisterFilter {
   RegisterFilter() = default;
   // A register at call depth 0.
   static RegisterFilter Of(uint32_t number) { return RegisterFilter(uint64_t{1} << (number & 63)); }
-  // The same registers at a call depth.
+  // These registers at a call depth.
   RegisterFilter AtDepth(uint32_t depth) const {
     return RegisterFilter(std::rotl(bits_, static_cast<int>(depth * 21 & 63)));
   }

@@ -52,8 +52,8 @@ struct LaunchContext {
   int issue_cycles;  // core cycles that a warp's issue takes: ceil(warp size / SIMD width)
   int ports;
   uint32_t pipeline_depth;  // the machine's; the run takes the stage off that the policy goes past
-  // Thesis front end: register banks, and whether instructions go through a pipeline to a memory stage (else their
-  // latencies are fixed).
+  // Front end with a single pipeline: register banks, and whether instructions go through it to a memory stage (else
+  // their latencies are fixed, and there is no pipeline).
   machine::v1::ThesisPipeline::BankPenalty bank_penalty;
   int bank_penalty_cycles;  // of one unit
   bool has_memory_stage;

@@ -6,8 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "replay/core/sm_core.h"
-#include "replay/stats/instruction_profile.h"
+#include "replay/core/issue_accounting.h"
 
 namespace heddle::replay {
 
@@ -15,7 +14,8 @@ namespace heddle::replay {
 inline constexpr int kNoState = -1;
 
 template <typename StateOf>
-void SmCore::NotifyStates(Cycle first, uint64_t cycles, std::span<const PortLoss> ports, StateOf state_of) const {
+void IssueAccounting::NotifyStates(Cycle first, uint64_t cycles, std::span<const PortLoss> ports,
+                                   StateOf state_of) const {
   const WarpTable& warps = formation_.table();
   std::vector<StateEvent::Warp> states;
   for (size_t slot = 0; slot < warps.state.size(); ++slot) {

@@ -37,30 +37,30 @@ std::string Ranges(std::vector<uint32_t> numbers) {
 }  // namespace
 
 std::string SmCore::ExplainDeadlock() const {
-  if (resident_ == 0) return "";
-  const WarpTable& table = formation_.table();
+  if (resident() == 0) return "";
+  const WarpTable& table = this->table();
   bool at_barrier = false;
   bool waits = false;  // for hardware
   bool unfetched = false;
-  std::vector<SlotSet> ready(schedulers_.size());  // by port
+  std::vector<SlotSet> ready(schedulers().size());  // by port
   std::vector<std::string> parts;
-  for (BlockId id = 0; id < blocks_.size(); ++id) {
-    const ResidentBlock& block = blocks_[id];
+  for (BlockId id = 0; id < sm_.blocks.size(); ++id) {
+    const BlockTable::Block& block = sm_.blocks[id];
     if (!block.resident) continue;
     // Threads that wait for the same thing at the same place, in order of place.
     std::map<std::pair<Position, std::string>, std::vector<uint32_t>> waiting;
-    for (int i = 0; i < context_.max_threads; ++i) {
+    for (int i = 0; i < sm_.context.max_threads; ++i) {
       const ThreadId thread = static_cast<ThreadId>(i);
-      if (!formation_.is_live(thread) || formation_.block_of(thread) != id) continue;
-      const SlotId slot = formation_.slot_of(thread);
+      if (!sm_.formation.is_live(thread) || sm_.formation.block_of(thread) != id) continue;
+      const SlotId slot = sm_.formation.slot_of(thread);
       std::string what;
       if (slot == kNoSlot) {
-        const bool reconverging = formation_.StateOfThread(thread) == ThreadState::kReconverging;
+        const bool reconverging = sm_.formation.StateOfThread(thread) == ThreadState::kReconverging;
         what = reconverging ? "wait for siblings at a reconvergence point" : "are held back by the policy";
       } else if (table.state[slot] == SlotState::kBarrier) {
-        const Step& step = steps_[table.position[slot].pc()];
-        const Barrier& barrier = block.barriers[step.barrier];
-        what = absl::StrCat("wait at barrier ", context_.barrier_ids[step.barrier], " (", barrier.arrived, " of ",
+        const Step& step = sm_.steps[table.position[slot].pc()];
+        const BarrierUnit::Barrier& barrier = sm_.barriers.barrier(id, step.barrier);
+        what = absl::StrCat("wait at barrier ", sm_.context.barrier_ids[step.barrier], " (", barrier.arrived, " of ",
                             barrier.expected != 0 ? barrier.expected : block.live, " threads arrived)");
         at_barrier = true;
       } else if (table.state[slot] == SlotState::kParked) {
@@ -73,16 +73,16 @@ std::string SmCore::ExplainDeadlock() const {
         unfetched |= what == kUnfetched;
         if (what == kReady && table.port[slot] < ready.size()) ready[table.port[slot]].Insert(slot);
       }
-      waiting[{formation_.position_of(thread), std::move(what)}].push_back(formation_.index_in_block(thread));
+      waiting[{sm_.formation.position_of(thread), std::move(what)}].push_back(sm_.formation.index_in_block(thread));
     }
     for (const auto& [key, indices] : waiting) {
       parts.push_back(absl::StrCat("block ", block.linear_index, " threads ", Ranges(indices), " at pc ",
                                    key.first.pc() * 8, " ", key.second));
     }
   }
-  if (resolve_waits_) {
-    parts.insert(parts.begin(), absl::StrCat("the policy refuses the write-back of slot ", pending_.resolution.slot,
-                                             " at pc ", pending_.resolution.from.pc() * 8));
+  if (resolve_.waits()) {
+    parts.insert(parts.begin(), absl::StrCat("the policy refuses the write-back of slot ", resolve_.pending().slot,
+                                             " at pc ", resolve_.pending().from.pc() * 8));
   }
   const size_t groups = parts.size();
   if (groups > kMostGroups) {
@@ -92,18 +92,19 @@ std::string SmCore::ExplainDeadlock() const {
   // Who has nothing to do with it is not named. Pick has no side effects.
   bool held_back = false;
   for (size_t port = 0; port < ready.size(); ++port) {
-    held_back |= !ready[port].empty() && schedulers_[port]->Pick(ready[port]) == kNoSlot;
+    held_back |= !ready[port].empty() && schedulers()[port]->Pick(ready[port]) == kNoSlot;
   }
-  const std::string whose = held_back   ? absl::StrCat("scheduler '", context_.scheduler_name, "'")
-                            : unfetched ? absl::StrCat("fetch policy '", context_.fetch_name, "'")
-                                        : absl::StrCat("divergence policy '", context_.policy_name, "'");
-  std::string text =
-      absl::StrCat(waits        ? ""
-                   : at_barrier ? "barrier "
-                                : "policy ",
-                   "deadlock under ", whose, " on SM ", sm_, " in cycle ", now_, ": ", absl::StrJoin(parts, "; "));
+  const std::string whose = held_back   ? absl::StrCat("scheduler '", sm_.context.scheduler_name, "'")
+                            : unfetched ? absl::StrCat("fetch policy '", sm_.context.fetch_name, "'")
+                                        : absl::StrCat("divergence policy '", sm_.context.policy_name, "'");
+  std::string text = absl::StrCat(waits        ? ""
+                                  : at_barrier ? "barrier "
+                                               : "policy ",
+                                  "deadlock under ", whose, " on SM ", sm_.number, " in cycle ", sm_.run.now, ": ",
+                                  absl::StrJoin(parts, "; "));
   if (held_back) absl::StrAppend(&text, "; the scheduler lets none of the warps that are ready issue");
-  if (const std::string why = policy_->Explain(table); !why.empty()) absl::StrAppend(&text, "; the policy says: ", why);
+  if (const std::string why = sm_.policy->Explain(table); !why.empty())
+    absl::StrAppend(&text, "; the policy says: ", why);
   return text;
 }
 

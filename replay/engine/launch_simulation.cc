@@ -114,7 +114,7 @@ bool LaunchSimulation::Done() const {
 }
 
 inline Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
-  SmCore::Stretch& ahead = ahead_[index];
+  SmCore::RunAhead& ahead = ahead_[index];
   if (now + 1 < ahead.until) return ahead.next;
   SmCore& sm = *sms_.Find(index);
   const Cycle next = sm.NextWake(now);
@@ -126,7 +126,7 @@ inline Cycle LaunchSimulation::RunAhead(uint32_t index, Cycle now) {
 // is left. A block that it retires is dispatched for when all have come to that cycle.
 Cycle LaunchSimulation::RunAlone(uint32_t index, Cycle now) {
   SmCore& sm = *sms_.Find(index);
-  SmCore::Stretch& ahead = ahead_[index];
+  SmCore::RunAhead& ahead = ahead_[index];
   const Cycle next = ahead.next;
   if (context_.force_tick || context_.by_warp || dispatch_->asks()) return next;
   if (dispatch_->CouldGiveTo(index)) return next;
@@ -173,7 +173,7 @@ absl::Status LaunchSimulation::Run() {
         continue;
       }
       SmCore& sm = *sms_.Find(component);
-      SmCore::Stretch& ahead = ahead_[component];
+      SmCore::RunAhead& ahead = ahead_[component];
       if (now >= ahead.until) {
         if (const Cycle wake = sm.RunTurn(now); wake != now) {
           calendar_.Wake(component, wake);

@@ -102,8 +102,8 @@ class LaunchSimulation : public SmWaker {
   MemorySystem& memory_;
   MemoryService service_;
   SmArray sms_;
-  std::vector<SmCore::Stretch> ahead_;  // by SM: what it has run beyond the time of the others
-  Calendar calendar_;                   // of the SMs and, behind them, the dispatcher
+  std::vector<SmCore::RunAhead> ahead_;  // by SM: what it has run beyond the time of the others
+  Calendar calendar_;                    // of the SMs and, behind them, the dispatcher
   uint64_t residency_ = 0;
   std::string limit_;
   std::optional<LaunchMetrics> metrics_;  // always there after the constructor, as is what follows

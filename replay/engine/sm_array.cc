@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "replay/core/fast_path/arithmetic_fast_path.h"
 #include "replay/core/single_pipeline/single_pipeline_core.h"
 #include "replay/engine/observed_scheduler.h"
 #include "replay/engine/policy_watch.h"
@@ -50,6 +51,7 @@ void SmArray::Make(uint32_t sm) {
                                      context_.warp_size,     context_.ports};
     buffer_cores_.back()->SetFetchPolicy(MakeWatched(configuration.fetch, fetch_context, sm, watched));
     all_watched.push_back(watched);
+    buffer_cores_.back()->SetFastPath(ArithmeticFastPath::Make(buffer_cores_.back()->parts()));
   }
   // An SM may be ahead of the machine. Not before the core is sure to stay.
   for (WatchedPolicy* const one : all_watched) {

@@ -5,15 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "replay/core/ibuffer/warp_entry.h"
 #include "replay/seams/types.h"
 
 namespace heddle::replay {
-
-// Lanes of a row of warp-size hardware threads: bit i is hardware thread row * warp size + i.
-struct RowLanes {
-  uint16_t row = 0;
-  LaneMask lanes = 0;
-};
 
 struct Flight {
   LaneMask outstanding = 0;  // lanes whose results are not there yet
@@ -28,7 +23,6 @@ struct Flight {
   bool beyond_shared = false;
   bool off_core = false;
 };
-inline constexpr uint16_t kMixedRows = 0xffff;
 
 // Numbers them; the lowest that was given back last is used next.
 class FlightTable {

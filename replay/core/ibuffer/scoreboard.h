@@ -73,7 +73,7 @@ class Scoreboard {
   // The instruction's data come from beyond the core.
   void MarkOffCore(uint32_t row, uint32_t instruction);
 
-  // The same, by bits, for the instruction at `pc` of a slot of this row alone.
+  // Reserve, Release and MarkOffCore by bits, for the instruction at `pc` of a slot of this row alone.
   void ReserveBits(uint32_t row, Pc pc, uint8_t producer) {
     if (one_word_) {
       const uint64_t writes = table_.word(pc).writes;
@@ -104,7 +104,7 @@ class Scoreboard {
     }
     for (const Write& write : at.writes) at.filter.Add(write.filter);
   }
-  // The same for an arithmetic instruction: none of its registers can be pending for memory as well.
+  // ReleaseBits for an arithmetic instruction: none of its registers can be pending for memory as well.
   void ReleaseArithmeticBits(uint32_t row, Pc pc) {
     if (one_word_) {
       words_[row].pending &= ~table_.word(pc).writes;
@@ -117,8 +117,8 @@ class Scoreboard {
     for (const RegisterWord& own : table_.words(pc)) (word++)->off_core |= own.writes;
   }
 
-  // For somebody who keeps a row's registers on his own for a while (ArithmeticRun), if there is one word per row:
-  // whether all its pending writes are of arithmetic and kept as bits, and these.
+  // For a fast path, which keeps a row's registers by itself for a while, if there is one word per row: whether all its
+  // pending writes are of arithmetic and kept as bits, and these.
   bool one_word() const { return one_word_; }
   bool OnlyArithmetic(uint32_t row) const {
     const Word& word = words_[row];

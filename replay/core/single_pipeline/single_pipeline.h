@@ -1,4 +1,4 @@
-// The in-order pipeline of the thesis front end, from issue to write-back, before a memory with caches.
+// The in-order pipeline of the front end with a single pipeline, from issue to write-back, before a memory with caches.
 #ifndef HEDDLE_REPLAY_CORE_SINGLE_PIPELINE_SINGLE_PIPELINE_H_
 #define HEDDLE_REPLAY_CORE_SINGLE_PIPELINE_SINGLE_PIPELINE_H_
 

@@ -16,57 +16,52 @@ SinglePipelineCore::SinglePipelineCore(const LaunchContext& context, uint32_t sm
                                        MemorySystem& memory)
     : SmCore(context, sm, std::move(policy), cache, memory, std::max(context.pipeline_depth, context.longest_scripted)),
       in_flight_(table().state.size()),
-      port_free_(context.ports, 0) {
+      port_free_(context.ports, 0),
+      fences_(context.max_threads) {
   if (!context.has_memory_stage) return;
-  const bool lane_wise = (interests_ & kLaneReturns) != 0;
+  const bool lane_wise = (sm_.interests & kLaneReturns) != 0;
   SinglePipeline::Core& core = *this;
-  pipeline_ = std::make_unique<SinglePipeline>(context, issue_slots_ > 1, lane_wise, *memory_, core);
-  stores_of_thread_.assign(context.max_threads, 0);
-  admitted_at_.assign(context.max_threads, 0);
+  pipeline_ = std::make_unique<SinglePipeline>(context, sm_.issue_slots > 1, lane_wise, sm_.memory.memory(), core);
 }
 
 // --- time
 
-Cycle SinglePipelineCore::NextDecision(Cycle at) const {
-  const Cycle period = static_cast<Cycle>(context_.issue_cycles);
-  return period == 1 ? at : (at + period - 1) / period * period;
-}
-
 // `count` scheduler cycles of a port in which nothing was issued.
 void SinglePipelineCore::Classify(int port, uint64_t count) {
-  counters_.scheduler_cycles += count;
+  sm_.issues.counters().scheduler_cycles += count;
   PortLoss loss = PortLoss::kIdle;
-  if (formation_.AnyOffered(port)) {
-    counters_.stall += count;
+  if (sm_.formation.AnyOffered(port)) {
+    sm_.issues.counters().stall += count;
     loss = PortLoss::kStall;
   } else if (AllWaitForMemory()) {
-    counters_.memory += count;
+    sm_.issues.counters().memory += count;
     loss = PortLoss::kMemory;
   } else {
-    counters_.idle += count;
+    sm_.issues.counters().idle += count;
   }
-  if (context_.profile != nullptr) ProfilePort(port, loss, count);
+  if (sm_.context.profile != nullptr) ProfilePort(port, loss, count);
 }
 
 // Cycles before `until` that have not been counted had the state that is there now: nothing changes between two cycles
 // that are run.
 void SinglePipelineCore::Credit(Cycle until) {
   if (until <= credited_) return;
-  if (resident_ > 0) {
-    counters_.resident_cycles += until - credited_;
-    if (context_.observes_states) ObserveStates(credited_, until - credited_);
+  if (resident() > 0) {
+    sm_.issues.counters().resident_cycles += until - credited_;
+    if (sm_.context.observes_states) ObserveStates(credited_, until - credited_);
     const Cycle idle_from = std::max(credited_, std::min(until, occupied_until_));
     if (const uint64_t idle = until - idle_from; idle != 0) {
-      counters_.idle_cycles += idle;
-      const auto& states = formation_.thread_states();
-      for (int state = 0; state < kThreadStates; ++state) counters_.idle_threads[state] += idle * states[state];
+      sm_.issues.counters().idle_cycles += idle;
+      const auto& states = sm_.formation.thread_states();
+      for (int state = 0; state < kThreadStates; ++state)
+        sm_.issues.counters().idle_threads[state] += idle * states[state];
     }
     if (until > decided_) {
-      const uint64_t period = static_cast<uint64_t>(context_.issue_cycles);
+      const uint64_t period = static_cast<uint64_t>(sm_.context.issue_cycles);
       const uint64_t decisions =
           period == 1 ? until - decided_ : (until + period - 1) / period - (decided_ + period - 1) / period;
       if (decisions != 0) {
-        for (int port = 0; port < context_.ports; ++port) Classify(port, decisions);
+        for (int port = 0; port < sm_.context.ports; ++port) Classify(port, decisions);
       }
     }
   }
@@ -76,18 +71,18 @@ void SinglePipelineCore::Credit(Cycle until) {
 
 void SinglePipelineCore::RunCycle(Cycle now) {
   Credit(now);
-  BeginCycle(now);
+  sm_.BeginCycle(now);
   Complete(now);
-  memory_->RunCycle(now);
+  sm_.memory.memory().RunCycle(now);
   TakeDue(now);
   if (pipeline_ != nullptr) {
     pipeline_->WriteBack(now);
     pipeline_->Advance(now);
   }
   RunBarriersAndTimers(now);
-  if (resident_ > 0) {
-    if (context_.issue_cycles == 1 || now % static_cast<Cycle>(context_.issue_cycles) == 0) Select(now);
-    TellDeferred();
+  if (resident() > 0) {
+    if (sm_.context.issue_cycles == 1 || now % static_cast<Cycle>(sm_.context.issue_cycles) == 0) Select(now);
+    sm_.notifier.DeliverDeferred();
     CheckProgress(now);
   }
   decided_ = now + 1;
@@ -95,40 +90,32 @@ void SinglePipelineCore::RunCycle(Cycle now) {
 
 Cycle SinglePipelineCore::NextWake(Cycle now) const {
   const Cycle next = now + 1;
-  const bool busy = resident_ > 0;
-  if (busy && (context_.force_tick || (interests_ & kEveryCycle) != 0)) return next;
-  if (resolve_waits_ || write_back_.held() != 0 || barrier_opened()) return next;
-  Cycle wake = std::min({write_back_.Next(), std::max(next, formation_.next_timer()), memory_->NextWake(now)});
+  const bool busy = resident() > 0;
+  if (busy && (sm_.context.force_tick || (sm_.interests & kEveryCycle) != 0)) return next;
+  if (resolve_.waits() || sm_.write_back.held() != 0 || sm_.barriers.opened()) return next;
+  Cycle wake =
+      std::min({sm_.write_back.Next(), std::max(next, sm_.formation.next_timer()), sm_.memory.memory().NextWake(now)});
   if (pipeline_ != nullptr) wake = std::min(wake, pipeline_->NextWake(now));
-  for (int port = 0; port < context_.ports; ++port) {
-    if (!formation_.AnyOffered(port) || (pipeline_ != nullptr && !pipeline_->HasRoom(port))) continue;
+  for (int port = 0; port < sm_.context.ports; ++port) {
+    if (!sm_.formation.AnyOffered(port) || (pipeline_ != nullptr && !pipeline_->HasRoom(port))) continue;
     wake = std::min(wake, NextDecision(std::max(next, port_free_[port])));
   }
   return wake;
 }
 
-std::string SinglePipelineCore::WhatSlotWaitsFor(SlotId slot) const {
-  const bool ready = table().state[slot] == SlotState::kOffered;
-  return ready ? "are ready, but are not issued" : "wait for an instruction to complete";
-}
-
 // --- memory
 
 void SinglePipelineCore::LanesDone(AccessId access, LaneMask lanes, Cycle at, bool returned) {
-  if (pipeline_ != nullptr && pipeline_->ArriveInStage(access, lanes, at, returned, now_)) return;
-  write_back_.Add(at, {access, Completion::kLanes, lanes});
-}
-
-void SinglePipelineCore::StoreAcknowledged(AccessId access, Cycle at) {
-  if (pipeline_ != nullptr) write_back_.Add(at, {access, Completion::kAcknowledged, 0});
+  if (pipeline_ != nullptr && pipeline_->ArriveInStage(access, lanes, at, returned, sm_.run.now)) return;
+  sm_.write_back.Add(at, {access, Completion::kLanes, lanes});
 }
 
 void SinglePipelineCore::WaitsOffCore(AccessId access) {
   const auto start = [this](SlotId slot) {
-    InFlight& state = in_flight_[slot];
+    InFlightInstruction& state = in_flight_[slot];
     if (state.off_core) return;
     state.off_core = true;
-    DeferLongWait(slot);
+    sm_.notifier.DeferLongWait(slot);
   };
   if (pipeline_ == nullptr) {
     start(static_cast<SlotId>(access));
@@ -142,13 +129,13 @@ void SinglePipelineCore::WaitsOffCore(AccessId access) {
 
 void SinglePipelineCore::Complete(Cycle now) {
   const auto process = [this](const Completion& item) { return Process(item); };
-  if (!resolve_waits_ || AskPolicy()) write_back_.TakeHeld(process);
+  if (!resolve_.waits() || resolve_.AskAgain()) sm_.write_back.TakeHeld(process);
   TakeDue(now);
 }
 
 void SinglePipelineCore::TakeDue(Cycle now) {
-  write_back_.TakeDue(
-      now, resolve_waits_, [this](const Completion& item) { return Process(item); },
+  sm_.write_back.TakeDue(
+      now, resolve_.waits(), [this](const Completion& item) { return Process(item); },
       [this](const Completion& item) { HoldBack(item); });
 }
 
@@ -156,7 +143,7 @@ bool SinglePipelineCore::Process(const Completion& item) {
   const SlotId slot = static_cast<SlotId>(item.id);
   switch (item.kind) {
     case Completion::kResume:
-      return ResumeFromBarrier(slot);
+      return resolve_.ResumeFromBarrier(slot);
     case Completion::kFinish:
       return ProcessLanes(slot, item.lanes);
     case Completion::kAcknowledged:
@@ -177,38 +164,38 @@ bool SinglePipelineCore::Process(const Completion& item) {
 
 // FinishInstruction for all of them, as far as most need it: they go on, and the policy is not asked.
 bool SinglePipelineCore::ProcessIssue(uint32_t number) {
-  last_progress_ = now_;
+  sm_.run.last_progress = sm_.run.now;
   std::vector<SlotId>& slots = issues_[number];
   const SlotRow* const rows = table().rows.data();
   const Lanes* const lanes = table().lanes.data();
-  const bool asks = (interests_ & kEveryInstruction) != 0;
-  const bool asks_at_ends = (interests_ & (kEveryInstruction | kEveryBlockEnd)) != 0;
+  const bool asks = (sm_.interests & kEveryInstruction) != 0;
+  const bool asks_at_ends = (sm_.interests & (kEveryInstruction | kEveryBlockEnd)) != 0;
   std::array<SlotId, kMaxLanes> advancing;  // the first `count`; the others behind them have to wait for these
   std::array<Position, kMaxLanes> to;
   size_t count = 0;
   const auto advance = [&] {
-    if (count != 0) formation_.AdvanceTogether(std::span(advancing).first(count), std::span(to).first(count));
+    if (count != 0) sm_.formation.AdvanceTogether(std::span(advancing).first(count), std::span(to).first(count));
     count = 0;
   };
   bool accepted = true;
   for (const SlotId slot : slots) {
     if (!accepted) {
-      write_back_.Hold({slot, Completion::kFinish, lanes[slot].mask});
+      sm_.write_back.Hold({slot, Completion::kFinish, lanes[slot].mask});
       continue;
     }
     const Position at = rows[slot].position;
-    const Step& step = steps_[at.pc()];
+    const Step& step = sm_.steps[at.pc()];
     Position next(at.pc() + 1, at.depth());
-    const bool goes_on = step.ends_block
-                             ? !asks_at_ends && rows[slot].stop.is_exit() &&
-                                   control_flow_.NextOfOne(lanes[slot], at, context_.program.block(step.block), next)
-                             : !asks && next != rows[slot].stop;
+    const bool goes_on =
+        step.ends_block ? !asks_at_ends && rows[slot].stop.is_exit() &&
+                              sm_.control_flow.NextOfOne(lanes[slot], at, sm_.context.program.block(step.block), next)
+                        : !asks && next != rows[slot].stop;
     if (goes_on) {
       advancing[count] = slot;
       to[count++] = next;
     } else {
       advance();
-      accepted = FinishInstruction(slot, /*ask_after_barrier=*/false);
+      accepted = resolve_.FinishInstruction(slot, /*ask_after_barrier=*/false);
     }
   }
   advance();
@@ -219,25 +206,25 @@ bool SinglePipelineCore::ProcessIssue(uint32_t number) {
 
 void SinglePipelineCore::HoldBack(const Completion& item) {
   if (item.kind != Completion::kIssue) {
-    write_back_.Hold(item);
+    sm_.write_back.Hold(item);
     return;
   }
   for (const SlotId slot : issues_[item.id]) {
-    write_back_.Hold({slot, Completion::kFinish, table().lanes[slot].mask});
+    sm_.write_back.Hold({slot, Completion::kFinish, table().lanes[slot].mask});
   }
   issues_[item.id].clear();
   free_issues_.push_back(item.id);
 }
 
 bool SinglePipelineCore::ProcessLanes(SlotId slot, LaneMask lanes) {
-  last_progress_ = now_;
-  InFlight& state = in_flight_[slot];
+  sm_.run.last_progress = sm_.run.now;
+  InFlightInstruction& state = in_flight_[slot];
   state.outstanding &= ~lanes;
   if (state.outstanding != 0) {
-    if ((interests_ & kLaneReturns) == 0) return true;
-    if (!policy_->LanesReturned(slot, lanes, formation_.editor())) return true;
+    if ((sm_.interests & kLaneReturns) == 0) return true;
+    if (!sm_.policy->LanesReturned(slot, lanes, sm_.formation.editor())) return true;
     if (state.memory) memory_threads_ -= static_cast<uint64_t>(std::popcount(table().lanes[slot].mask & lanes));
-    return TakeLanes(slot, lanes);
+    return resolve_.TakeLanes(slot, lanes);
   }
   if (state.memory) {
     memory_threads_ -= static_cast<uint64_t>(table().thread_count(slot));
@@ -245,23 +232,23 @@ bool SinglePipelineCore::ProcessLanes(SlotId slot, LaneMask lanes) {
   }
   if (state.off_core) {
     state.off_core = false;
-    schedulers_[table().port[slot]]->LongLatencyEnded(slot);
+    sm_.notifier.scheduler_of(slot).LongLatencyEnded(slot);
   }
   if (state.inserted) {
-    formation_.TookInserted(slot);
-    formation_.Advance(slot, table().position[slot]);
+    sm_.formation.TookInserted(slot);
+    sm_.formation.Advance(slot, table().position[slot]);
     return true;
   }
   if (state.at_barrier) {
-    if (BarrierIsOpenFor(slot)) return ResumeFromBarrier(slot);
-    formation_.WaitAtBarrier(slot);
+    if (sm_.barriers.IsOpenFor(slot)) return resolve_.ResumeFromBarrier(slot);
+    sm_.formation.WaitAtBarrier(slot);
     return true;
   }
   if (pipeline_ != nullptr && FenceWaits(slot)) {
-    fences_.insert(std::upper_bound(fences_.begin(), fences_.end(), slot), slot);
+    fences_.Wait(slot);
     return true;
   }
-  return FinishInstruction(slot, /*ask_after_barrier=*/false);
+  return resolve_.FinishInstruction(slot, /*ask_after_barrier=*/false);
 }
 
 }  // namespace heddle::replay

@@ -1,13 +1,15 @@
-// The thesis front end of an SM.
+// The front end with a single in-order pipeline of an SM.
 #ifndef HEDDLE_REPLAY_CORE_SINGLE_PIPELINE_SINGLE_PIPELINE_CORE_H_
 #define HEDDLE_REPLAY_CORE_SINGLE_PIPELINE_SINGLE_PIPELINE_CORE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "replay/core/single_pipeline/fence_unit.h"
 #include "replay/core/single_pipeline/single_pipeline.h"
 #include "replay/core/sm_core.h"
 
@@ -24,20 +26,22 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
   void RunCycle(Cycle now) override;
   Cycle NextWake(Cycle now) const override;
   Cycle RunTurn(Cycle now) override { return RunTurnOf(*this, now); }
-  Stretch RunAlone(Cycle next, Cycle limit) override { return RunStretch(*this, next, limit); }
+  RunAhead RunAlone(Cycle next, Cycle limit) override { return RunAloneOf(*this, next, limit); }
   void CreditUntil(Cycle until) override { Credit(until); }
   // Blocks retire at the start of a cycle, by the exits that are written back in it.
   Cycle EndOfRetired(Cycle now) const override { return now; }
 
   // MemoryClient. With fixed latencies the number of an access is that of its slot, else the pipeline's.
   void LanesDone(AccessId access, LaneMask lanes, Cycle at, bool returned) override;
-  void StoreAcknowledged(AccessId access, Cycle at) override;
+  void StoreAcknowledged(AccessId access, Cycle at) override {
+    if (pipeline_ != nullptr) sm_.write_back.Add(at, {access, Completion::kAcknowledged, 0});
+  }
   void WaitsOffCore(AccessId access) override;
   void FetchArrived(uint32_t /*fetcher*/) override {}
 
  private:
   // What a slot's instruction in flight is. Formation knows who is in the slot.
-  struct InFlight {
+  struct InFlightInstruction {
     LaneMask outstanding = 0;  // lanes whose results are not there yet
     bool at_barrier = false;   // the instruction is a barrier
     bool inserted = false;
@@ -45,16 +49,23 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
     bool off_core = false;  // LongLatencyStarted was called
   };
 
-  // --- thesis_core.cc: time, statistics, completions
+  // --- single_pipeline_core.cc: time, statistics, completions
   void Credit(Cycle until) override;
   void BlockExited(BlockId block) override { RetireBlock(block); }
-  std::string WhatSlotWaitsFor(SlotId slot) const override;
+  std::string WhatSlotWaitsFor(SlotId slot) const override {
+    const bool ready = table().state[slot] == SlotState::kOffered;
+    return ready ? "are ready, but are not issued" : "wait for an instruction to complete";
+  }
   void Classify(int port, uint64_t count);
   void ProfilePort(int port, PortLoss loss, uint64_t count);
-  // observe_states.cc: `cycles` cycles from `first` on with the present state, for an observer that wants states.
+  // `cycles` cycles from `first` on with the present state, for an observer that wants states.
   void ObserveStates(Cycle first, uint64_t cycles) const;
-  bool AllWaitForMemory() const { return memory_threads_ != 0 && memory_threads_ == LiveThreads(); }
-  Cycle NextDecision(Cycle at) const;
+  bool AllWaitForMemory() const { return memory_threads_ != 0 && memory_threads_ == sm_.LiveThreads(); }
+  // The first scheduler cycle from `at` on.
+  Cycle NextDecision(Cycle at) const {
+    const Cycle period = static_cast<Cycle>(sm_.context.issue_cycles);
+    return period == 1 ? at : (at + period - 1) / period * period;
+  }
   void Complete(Cycle now);
   void TakeDue(Cycle now);
   // False if the policy refused: write-back is blocked from here on.
@@ -64,19 +75,21 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
   // Behind a refused write-back.
   void HoldBack(const Completion& item);
 
-  // --- thesis_memory.cc: the core's side of the pipeline
+  // --- single_pipeline_memory.cc: the core's side of the pipeline
   const Step* AccessOf(SlotId slot) const override;
   LaneMask LanesOf(SlotId slot) const override { return table().lanes[slot].mask; }
   void SubmitAccess(AccessId id, const SinglePipeline::Access& access, Cycle now) override;
   void WriteBack(SlotId slot, LaneMask lanes) override;
-  bool write_back_blocked() const override { return resolve_waits_; }
-  void WarpsAdmitted(uint32_t first_row, uint32_t rows) override;
+  bool write_back_blocked() const override { return resolve_.waits(); }
+  void WarpsAdmitted(uint32_t first_row, uint32_t rows) override {
+    const auto warp_size = static_cast<uint32_t>(sm_.context.warp_size);
+    if (pipeline_ != nullptr) fences_.Admit(first_row * warp_size, rows * warp_size, sm_.blocks.admitted());
+  }
   void Acknowledge(AccessId id);
+  // Whether stores of the slot's threads are on their way, and its instruction is a fence.
   bool FenceWaits(SlotId slot) const;
-  // Extra cycles for which the threads of one register bank wait for one another.
-  int RegisterBankPenalty(SlotId slot) const;
 
-  // --- thesis_issue.cc: selection and issue
+  // --- single_pipeline_issue.cc: selection and issue
   void Select(Cycle now);
   // Number of slots issued: 0 if the port's scheduler cycle was lost.
   int IssueOne(int port, Cycle now);
@@ -91,17 +104,21 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
   // The offered slots of the port that may issue, of the highest priority there is.
   const SlotSet& Eligible(int port);
   // The slot that the port's scheduler picks; kNoSlot if it lets none issue, or if it has failed.
-  SlotId Pick(int port, const SlotSet& eligible) { return Checked(port, schedulers_[port]->Pick(eligible), eligible); }
+  SlotId Pick(int port, const SlotSet& eligible) {
+    return Checked(port, sm_.notifier.scheduler(port).Pick(eligible), eligible);
+  }
   SlotId Checked(int port, SlotId picked, const SlotSet& eligible);
   // The port is held by the issue, and `penalty` cycles longer.
-  void HoldPort(int port, Cycle now, int penalty);
-  uint32_t ScriptedLatency(SlotId slot, Pc pc) const;
+  void HoldPort(int port, Cycle now, int penalty) {
+    port_free_[port] = now + static_cast<Cycle>(sm_.context.issue_cycles + penalty);
+    occupied_until_ = std::max(occupied_until_, port_free_[port]);
+  }
 
-  std::unique_ptr<SinglePipeline> pipeline_;  // null: fixed latencies
-  std::vector<InFlight> in_flight_;           // by slot
-  std::vector<Cycle> port_free_;              // absolute times
-  Cycle occupied_until_ = 0;                  // some port is within an issue or its penalty before this cycle
-  std::vector<uint8_t> undecided_;            // ports without issue and without a ready slot in this cycle
+  std::unique_ptr<SinglePipeline> pipeline_;    // null: fixed latencies
+  std::vector<InFlightInstruction> in_flight_;  // by slot
+  std::vector<Cycle> port_free_;                // absolute times
+  Cycle occupied_until_ = 0;                    // some port is within an issue or its penalty before this cycle
+  std::vector<uint8_t> undecided_;              // ports without issue and without a ready slot in this cycle
   SlotSet candidates_;
   SlotSet unheld_;  // what Eligible returns where shared memory holds warps
 
@@ -113,16 +130,8 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
   Cycle decided_ = 0;            // and every scheduler cycle before this one
   uint64_t memory_threads_ = 0;  // in slots with a memory access outside shared memory in flight
 
-  // With a pipeline: stores that are not acknowledged, for fences.
-  struct Store {
-    uint64_t submitted = 0;  // when, in blocks admitted
-    Lanes threads;
-  };
-  std::vector<Store> stores_;               // by number of the access
-  std::vector<uint16_t> stores_of_thread_;  // how many
-  std::vector<uint64_t> admitted_at_;       // by thread: when, in blocks admitted
-  std::vector<SlotId> fences_;              // slots whose fence waits for stores, ascending
-  std::array<ThreadId, kMaxLanes> access_threads_{};
+  FenceUnit fences_;      // with a pipeline only
+  Lanes access_threads_;  // hardware threads of the access that is being submitted
 };
 
 }  // namespace heddle::replay

@@ -1,4 +1,4 @@
-// Selection and issue of the thesis front end.
+// Selection and issue of the front end with a single pipeline.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "replay/core/single_pipeline/register_banks.h"
+#include "replay/core/single_pipeline/scripted_latency.h"
 #include "replay/core/single_pipeline/single_pipeline_core.h"
 #include "replay/stats/instruction_profile.h"
 
@@ -14,42 +16,43 @@ namespace heddle::replay {
 void SinglePipelineCore::Select(Cycle now) {
   // Behind a blocked write-back the front end goes on until the stages of the pipeline are full, so that a policy whose
   // tables drain by issuing can get out.
-  const bool blocked = write_back_.held() + resolve_waits_ > context_.pipeline_depth;
-  counters_.scheduler_cycles += context_.ports;
+  const bool blocked = sm_.write_back.held() + resolve_.waits() > sm_.context.pipeline_depth;
+  sm_.issues.counters().scheduler_cycles += sm_.context.ports;
   undecided_.clear();
-  for (int port = 0; port < context_.ports; ++port) {
-    if (!formation_.AnyOffered(port)) {
+  for (int port = 0; port < sm_.context.ports; ++port) {
+    if (!sm_.formation.AnyOffered(port)) {
       undecided_.push_back(static_cast<uint8_t>(port));
       continue;
     }
     const bool held = (pipeline_ == nullptr ? blocked : !pipeline_->HasRoom(port)) || now < port_free_[port];
-    if (!held && (issue_slots_ == 1 ? IssueOne(port, now) : IssueSeveral(port, now)) > 0) {
-      ++counters_.issued;
+    if (!held && (sm_.issue_slots == 1 ? IssueOne(port, now) : IssueSeveral(port, now)) > 0) {
+      ++sm_.issues.counters().issued;
       continue;
     }
-    ++counters_.stall;
-    if (context_.profile != nullptr) ProfilePort(port, PortLoss::kStall, 1);
+    ++sm_.issues.counters().stall;
+    if (sm_.context.profile != nullptr) ProfilePort(port, PortLoss::kStall, 1);
   }
   if (undecided_.empty()) return;
   const bool memory = AllWaitForMemory();
-  (memory ? counters_.memory : counters_.idle) += undecided_.size();
-  if (context_.profile == nullptr) return;
+  (memory ? sm_.issues.counters().memory : sm_.issues.counters().idle) += undecided_.size();
+  if (sm_.context.profile == nullptr) return;
   for (const uint8_t port : undecided_) ProfilePort(port, memory ? PortLoss::kMemory : PortLoss::kIdle, 1);
 }
 
 SlotId SinglePipelineCore::Checked(int port, SlotId slot, const SlotSet& eligible) {
   if (slot == kNoSlot || (slot < kMaxSlots && eligible.Contains(slot))) return slot;
-  Fail(absl::InternalError(
-      absl::StrCat("the scheduler of port ", port, " picked slot ", slot, ", which is not eligible, in cycle ", now_)));
+  sm_.run.Fail(absl::InternalError(absl::StrCat("the scheduler of port ", port, " picked slot ", slot,
+                                                ", which is not eligible, in cycle ", sm_.run.now)));
   return kNoSlot;
 }
 
 const SlotSet& SinglePipelineCore::Eligible(int port) {
-  const SlotSet& offered = formation_.Eligible(port);
-  if (!context_.by_warp) return offered;
+  const SlotSet& offered = sm_.formation.Eligible(port);
+  if (!sm_.context.by_warp) return offered;
   unheld_.Clear();
   offered.ForEach([&](SlotId slot) {
-    if (formation_.inserted(slot) != 0 || !SharedHeld(slot, steps_[table().position[slot].pc()])) unheld_.Insert(slot);
+    if (sm_.formation.inserted(slot) != 0 || !sm_.SharedHeld(slot, sm_.steps[table().position[slot].pc()]))
+      unheld_.Insert(slot);
   });
   return unheld_;
 }
@@ -59,15 +62,17 @@ int SinglePipelineCore::IssueOne(int port, Cycle now) {
   if (eligible.empty()) return 0;
   const SlotId slot = Pick(port, eligible);
   if (slot == kNoSlot) return 0;
-  if ((interests_ & kIssue) != 0 && policy_->AcceptIssue(slot, formation_.editor()) == Verdict::kRefused) return 0;
+  if ((sm_.interests & kIssue) != 0 && sm_.policy->AcceptIssue(slot, sm_.formation.editor()) == Verdict::kRefused)
+    return 0;
   if (table().state[slot] != SlotState::kOffered) return 0;
-  const int penalty = std::max(policy_->IssuePenalty(slot, table()), RegisterBankPenalty(slot));
+  const int penalty =
+      std::max(sm_.policy->IssuePenalty(slot, table()), RegisterBankPenalty(sm_.context, table().lanes[slot]));
   if (!Enter(port, slot, now)) return 0;
   const std::span<const SlotId> chosen(&slot, 1);
   HoldPort(port, now, penalty);
   if (pipeline_ != nullptr) pipeline_->Issue(port, chosen, now, static_cast<Cycle>(penalty));
   const auto threads = static_cast<uint32_t>(table().thread_count(slot));
-  CountIssue(port, now, chosen, threads, in_flight_[slot].inserted);
+  sm_.issues.Count(port, chosen, threads, in_flight_[slot].inserted);
   return 1;
 }
 
@@ -77,14 +82,14 @@ int SinglePipelineCore::IssueOne(int port, Cycle now) {
 // several at once where the scheduler has told in advance which come next.
 int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
   candidates_ = Eligible(port);
-  WarpScheduler& scheduler = *schedulers_[port];
+  WarpScheduler& scheduler = sm_.notifier.scheduler(port);
   const Lanes* const lanes = table().lanes.data();
   const SlotRow* const rows = table().rows.data();
-  const bool may_refuse = (interests_ & kIssue) != 0;
-  const bool restricts = policy_->restricts_issues();
+  const bool may_refuse = (sm_.interests & kIssue) != 0;
+  const bool restricts = sm_.policy->restricts_issues();
   // Whether the scheduler may know an order. A policy that is asked may change warps, so that no order holds.
   bool ordered = !may_refuse;
-  const size_t most = static_cast<size_t>(issue_slots_);
+  const size_t most = static_cast<size_t>(sm_.issue_slots);
   std::array<SlotId, kMaxLanes> chosen;  // the first `count`: each has a thread, and a warp's worth of these may issue
   size_t count = 0;
   size_t issued = 0;   // of these, what formation and scheduler know of
@@ -93,22 +98,22 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
   std::array<SlotId, kMaxLanes> order;  // that the scheduler has told in advance: from `next` to `known`
   size_t next = 0;
   size_t known = 0;
-  int room = context_.warp_size;  // threads
-  uint64_t issued_threads = 0;    // of `chosen` from `issued` on
+  int room = sm_.context.warp_size;  // threads
+  uint64_t issued_threads = 0;       // of `chosen` from `issued` on
   int penalty = 0;
   const bool plainly = pipeline_ == nullptr && !may_refuse && !restricts;
   const auto is_plain = [&](SlotId slot) {
-    const Step& step = steps_[rows[slot].position.pc()];
-    return step.kind == Step::kPlain && !step.scripted && formation_.inserted(slot) == 0;
+    const Step& step = sm_.steps[rows[slot].position.pc()];
+    return step.kind == Step::kPlain && !step.scripted && sm_.formation.inserted(slot) == 0;
   };
   const auto issue = [&] {
     if (issued == count) return;
     const std::span<const SlotId> slots = std::span(chosen).first(count).subspan(issued);
     if (slots.size() == 1) {  // always, if the scheduler has to be asked for each
-      formation_.Issue(slots.front());
+      sm_.formation.Issue(slots.front());
       scheduler.Issued(slots.front());
     } else {
-      formation_.IssueTogether(slots, issued_threads);
+      sm_.formation.IssueTogether(slots, issued_threads);
       scheduler.IssuedInOrder(slots);
     }
     issued = count;
@@ -128,7 +133,7 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
         const int threads = std::popcount(lanes[slot].mask);
         if (threads > room || !is_plain(slot)) break;
         candidates_.Erase(slot);
-        in_flight_[slot] = InFlight();
+        in_flight_[slot] = InFlightInstruction();
         chosen[count++] = slot;
         room -= threads;
         issued_threads += static_cast<uint64_t>(threads);
@@ -144,19 +149,19 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
     candidates_.Erase(slot);
     const int threads = std::popcount(lanes[slot].mask);
     if (threads > room) continue;
-    const bool inserted = formation_.inserted(slot) != 0;
+    const bool inserted = sm_.formation.inserted(slot) != 0;
     if (count != 0) {
       // Inserted instructions are not shared with traced ones: they are counted apart.
       if (inserted || first_inserted) continue;
-      if (restricts && !policy_->MayIssueWith(std::span(chosen).first(count), slot, table())) continue;
+      if (restricts && !sm_.policy->MayIssueWith(std::span(chosen).first(count), slot, table())) continue;
     }
     if (may_refuse) {
-      if (policy_->AcceptIssue(slot, formation_.editor()) == Verdict::kRefused) continue;
+      if (sm_.policy->AcceptIssue(slot, sm_.formation.editor()) == Verdict::kRefused) continue;
       if (table().state[slot] != SlotState::kOffered) continue;
     }
-    const int own_penalty = restricts ? policy_->IssuePenalty(slot, table()) : 0;
+    const int own_penalty = restricts ? sm_.policy->IssuePenalty(slot, table()) : 0;
     if (pipeline_ == nullptr && is_plain(slot)) {
-      in_flight_[slot] = InFlight();
+      in_flight_[slot] = InFlightInstruction();
       chosen[count++] = slot;
       issued_threads += static_cast<uint64_t>(threads);
       if (!in_order || restricts) issue();
@@ -176,11 +181,11 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
   const std::span<const SlotId> slots = std::span(chosen).first(count);
   CloseIssue(slots.subspan(entered), now);
   if (slots.empty()) return 0;
-  policy_->IssuedTogether(slots, table());
+  sm_.policy->IssuedTogether(slots, table());
   HoldPort(port, now, penalty);
   if (pipeline_ != nullptr) pipeline_->Issue(port, slots, now, static_cast<Cycle>(penalty));
-  const auto threads = static_cast<uint32_t>(context_.warp_size - room);
-  CountIssue(port, now, slots, threads, in_flight_[slots.front()].inserted);
+  const auto threads = static_cast<uint32_t>(sm_.context.warp_size - room);
+  sm_.issues.Count(port, slots, threads, in_flight_[slots.front()].inserted);
   return static_cast<int>(count);
 }
 
@@ -193,83 +198,66 @@ void SinglePipelineCore::CloseIssue(std::span<const SlotId> slots, Cycle now) {
   const uint32_t number = free_issues_.back();
   free_issues_.pop_back();
   issues_[number].assign(slots.begin(), slots.end());
-  write_back_.Add(now + context_.pipeline_depth, {number, Completion::kIssue, 0});
-}
-
-void SinglePipelineCore::HoldPort(int port, Cycle now, int penalty) {
-  const Cycle until = now + static_cast<Cycle>(context_.issue_cycles + penalty);
-  port_free_[port] = until;
-  occupied_until_ = std::max(occupied_until_, until);
+  sm_.write_back.Add(now + sm_.context.pipeline_depth, {number, Completion::kIssue, 0});
 }
 
 bool SinglePipelineCore::StartFixed(SlotId slot, const Step& step, Cycle now) {
-  InFlight& state = in_flight_[slot];
+  InFlightInstruction& state = in_flight_[slot];
   const Lanes& lanes = table().lanes[slot];
   const Pc pc = table().position[slot].pc();
   const Completion done{slot, Completion::kLanes, lanes.mask};
-  const uint32_t scripted = !state.inserted && step.scripted ? ScriptedLatency(slot, pc) : 0;
+  const uint32_t scripted =
+      !state.inserted && step.scripted ? ScriptedLatency(sm_.context, sm_.formation, lanes, pc) : 0;
   if (state.inserted || step.kind != Step::kMemory) {
-    write_back_.Add(now + (scripted != 0 ? scripted : context_.pipeline_depth), done);
+    sm_.write_back.Add(now + (scripted != 0 ? scripted : sm_.context.pipeline_depth), done);
     return true;
   }
   const bool generic = step.space == trace::v1::SPACE_GENERIC;
-  const bool addresses = step.has_address && (generic || memory_->needs_addresses());
-  if (addresses) cursors_.PeekAddresses(lanes, pc, addresses_);
+  const bool addresses = step.has_address && (generic || sm_.memory.memory().needs_addresses());
+  if (addresses) sm_.cursors.PeekAddresses(lanes, pc, sm_.memory.addresses());
   if (scripted == 0) {
-    if (!memory_->StageFree()) return false;
-    SubmitToMemory(slot, slot, lanes.mask, lanes.thread, addresses, now);
+    if (!sm_.memory.memory().StageFree()) return false;
+    sm_.memory.Submit(slot, slot, pc, lanes.mask, lanes.thread, addresses, now);
   } else {
-    write_back_.Add(now + scripted, done);
+    sm_.write_back.Add(now + scripted, done);
   }
-  if (step.has_address) cursors_.SkipAddresses(lanes);
-  state.memory = ReachesBeyondShared(step, lanes.mask, addresses);
+  if (step.has_address) sm_.cursors.SkipAddresses(lanes);
+  state.memory = sm_.memory.ReachesBeyondShared(step, lanes.mask, addresses);
   if (state.memory) memory_threads_ += static_cast<uint64_t>(std::popcount(lanes.mask));
   return true;
 }
 
 void SinglePipelineCore::StartPipelined(SlotId slot, const Step& step) {
-  InFlight& state = in_flight_[slot];
+  InFlightInstruction& state = in_flight_[slot];
   if (state.inserted || step.kind != Step::kMemory) return;
   const Lanes& lanes = table().lanes[slot];
   const bool addresses = step.has_address && step.space == trace::v1::SPACE_GENERIC;
-  if (addresses) cursors_.PeekAddresses(lanes, table().position[slot].pc(), addresses_);
-  state.memory = ReachesBeyondShared(step, lanes.mask, addresses);
+  if (addresses) sm_.cursors.PeekAddresses(lanes, table().position[slot].pc(), sm_.memory.addresses());
+  state.memory = sm_.memory.ReachesBeyondShared(step, lanes.mask, addresses);
   if (state.memory) memory_threads_ += static_cast<uint64_t>(std::popcount(lanes.mask));
 }
 
 // One slot enters the pipeline. False if the memory stage has no room for its access.
 bool SinglePipelineCore::Enter(int port, SlotId slot, Cycle now) {
-  InFlight& state = in_flight_[slot];
+  InFlightInstruction& state = in_flight_[slot];
   const Lanes& lanes = table().lanes[slot];
   const Pc pc = table().position[slot].pc();
-  const Step& step = steps_[pc];
-  state = InFlight();
+  const Step& step = sm_.steps[pc];
+  state = InFlightInstruction();
   state.outstanding = lanes.mask;
-  state.inserted = formation_.inserted(slot) != 0;
+  state.inserted = sm_.formation.inserted(slot) != 0;
   if (pipeline_ != nullptr) {
     StartPipelined(slot, step);
   } else if (!StartFixed(slot, step, now)) {
     return false;
   }
-  formation_.Issue(slot);
-  schedulers_[port]->Issued(slot);
+  sm_.formation.Issue(slot);
+  sm_.notifier.scheduler(port).Issued(slot);
   if (step.kind == Step::kBarrier && !state.inserted) {
     state.at_barrier = true;
-    ArriveAtBarrier(slot, step);
+    resolve_.ArriveAtBarrier(slot);
   }
   return true;
-}
-
-uint32_t SinglePipelineCore::ScriptedLatency(SlotId slot, Pc pc) const {
-  const Lanes& lanes = table().lanes[slot];
-  for (const machine::v1::ScriptedLatency& entry : context_.scripted) {
-    if (!entry.any_instruction() && entry.instruction() != pc) continue;
-    for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
-      const uint32_t index = formation_.index_in_block(lanes.thread[std::countr_zero(mask)]);
-      if (index >= entry.first_thread() && index <= entry.last_thread()) return entry.cycles();
-    }
-  }
-  return 0;
 }
 
 }  // namespace heddle::replay

@@ -1,4 +1,4 @@
-// The thesis front end before a memory with caches: what its pipeline asks for, fences, and register banks.
+// The front end with a single pipeline before a memory with caches: what its pipeline asks for, and fences.
 #include <algorithm>
 #include <bit>
 
@@ -8,7 +8,7 @@
 namespace heddle::replay {
 
 const Step* SinglePipelineCore::AccessOf(SlotId slot) const {
-  const Step& step = steps_[table().position[slot].pc()];
+  const Step& step = sm_.steps[table().position[slot].pc()];
   return in_flight_[slot].inserted || step.kind != Step::kMemory ? nullptr : &step;
 }
 
@@ -21,26 +21,22 @@ void SinglePipelineCore::SubmitAccess(AccessId id, const SinglePipeline::Access&
     if (access.slot[lane] != slot) {
       slot = access.slot[lane];
       if (step.has_address) {
-        cursors_.PeekAddresses(table().lanes[slot], table().position[slot].pc(), of_slot);
-        cursors_.SkipAddresses(table().lanes[slot]);
+        sm_.cursors.PeekAddresses(table().lanes[slot], table().position[slot].pc(), of_slot);
+        sm_.cursors.SkipAddresses(table().lanes[slot]);
       }
     }
-    if (step.has_address) addresses_[lane] = of_slot[access.lane[lane]];
-    access_threads_[lane] = table().lanes[slot].thread[access.lane[lane]];
+    if (step.has_address) sm_.memory.addresses()[lane] = of_slot[access.lane[lane]];
+    access_threads_.thread[lane] = table().lanes[slot].thread[access.lane[lane]];
   });
-  if (step.op == trace::v1::OP_STORE) {
-    if (stores_.size() <= id) stores_.resize(id + 1);
-    stores_[id].submitted = admitted_;
-    stores_[id].threads.mask = access.mask;
-    stores_[id].threads.thread = access_threads_;
-    ForEachLane(access.mask, [&](int lane) { ++stores_of_thread_[access_threads_[lane]]; });
-  }
-  SubmitToMemory(id, first, access.mask, access_threads_, step.has_address, now);
+  access_threads_.mask = access.mask;
+  if (step.op == trace::v1::OP_STORE) fences_.AddStore(id, access_threads_, sm_.blocks.admitted());
+  const Pc pc = table().position[first].pc();
+  sm_.memory.Submit(id, first, pc, access.mask, access_threads_.thread, step.has_address, now);
 }
 
 void SinglePipelineCore::WriteBack(SlotId slot, LaneMask lanes) {
-  if (resolve_waits_) {
-    write_back_.Hold({slot, Completion::kFinish, lanes});
+  if (resolve_.waits()) {
+    sm_.write_back.Hold({slot, Completion::kFinish, lanes});
   } else {
     ProcessLanes(slot, lanes);
   }
@@ -48,55 +44,17 @@ void SinglePipelineCore::WriteBack(SlotId slot, LaneMask lanes) {
 
 // --- fences
 
-void SinglePipelineCore::WarpsAdmitted(uint32_t first_row, uint32_t rows) {
-  if (pipeline_ == nullptr) return;
-  const uint32_t first = first_row * static_cast<uint32_t>(context_.warp_size);
-  const uint32_t threads = rows * static_cast<uint32_t>(context_.warp_size);
-  for (uint32_t thread = first; thread < first + threads; ++thread) {
-    stores_of_thread_[thread] = 0;
-    admitted_at_[thread] = admitted_;
+void SinglePipelineCore::Acknowledge(AccessId id) {
+  fences_.Acknowledge(id);
+  pipeline_->Acknowledge(id);
+  for (const SlotId slot : fences_.TakeReleased([this](SlotId waiting) { return FenceWaits(waiting); })) {
+    WriteBack(slot, 0);
   }
 }
 
-void SinglePipelineCore::Acknowledge(AccessId id) {
-  const Store& store = stores_[id];
-  ForEachLane(store.threads.mask, [&](int lane) {
-    const ThreadId thread = store.threads.thread[lane];
-    // Threads of a block that has come since have no part in it.
-    if (admitted_at_[thread] <= store.submitted) --stores_of_thread_[thread];
-  });
-  pipeline_->Acknowledge(id);
-  const auto waits = [this](SlotId slot) { return FenceWaits(slot); };
-  const auto free = std::stable_partition(fences_.begin(), fences_.end(), waits);
-  const std::vector<SlotId> going_on(free, fences_.end());
-  fences_.erase(free, fences_.end());
-  for (const SlotId slot : going_on) WriteBack(slot, 0);
-}
-
-// Whether stores of the slot's threads are on their way, and its instruction is a fence.
 bool SinglePipelineCore::FenceWaits(SlotId slot) const {
-  if (in_flight_[slot].inserted || steps_[table().position[slot].pc()].op != trace::v1::OP_FENCE) return false;
-  bool waits = false;
-  const Lanes& lanes = table().lanes[slot];
-  ForEachLane(lanes.mask, [&](int lane) { waits |= stores_of_thread_[lanes.thread[lane]] != 0; });
-  return waits;
-}
-
-// --- register banks
-
-// Fung's thesis, section 5.1.1: threads of one home lane read the same bank, one after another. Warps that keep to
-// their home lanes never wait.
-int SinglePipelineCore::RegisterBankPenalty(SlotId slot) const {
-  if (context_.bank_penalty == machine::v1::ThesisPipeline::BANK_PENALTY_NONE || !context_.any_lane) return 0;
-  std::array<uint8_t, kMaxLanes> threads_of_bank{};
-  int most = 0;
-  const Lanes& lanes = table().lanes[slot];
-  ForEachLane(lanes.mask, [&](int lane) {
-    most = std::max<int>(most, ++threads_of_bank[lanes.thread[lane] % context_.warp_size]);
-  });
-  if (most <= 1) return 0;
-  const bool all = context_.bank_penalty == machine::v1::ThesisPipeline::BANK_PENALTY_M;
-  return (all ? most : most - 1) * context_.bank_penalty_cycles;
+  const bool fence = !in_flight_[slot].inserted && sm_.steps[table().position[slot].pc()].op == trace::v1::OP_FENCE;
+  return fence && fences_.StoresPending(table().lanes[slot]);
 }
 
 }  // namespace heddle::replay

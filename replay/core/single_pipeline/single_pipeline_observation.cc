@@ -29,12 +29,12 @@ int StateOf(SlotState state) {
 
 void SinglePipelineCore::ObserveStates(Cycle first, uint64_t cycles) const {
   std::vector<PortLoss> ports;
-  for (int port = 0; port < context_.ports; ++port) {
-    ports.push_back(formation_.AnyOffered(port) ? PortLoss::kStall
-                    : AllWaitForMemory()        ? PortLoss::kMemory
-                                                : PortLoss::kIdle);
+  for (int port = 0; port < sm_.context.ports; ++port) {
+    ports.push_back(sm_.formation.AnyOffered(port) ? PortLoss::kStall
+                    : AllWaitForMemory()           ? PortLoss::kMemory
+                                                   : PortLoss::kIdle);
   }
-  NotifyStates(first, cycles, ports, [this](SlotId slot) { return StateOf(table().state[slot]); });
+  sm_.issues.NotifyStates(first, cycles, ports, [this](SlotId slot) { return StateOf(table().state[slot]); });
 }
 
 // `count` scheduler cycles of a port that issued nothing. The warp closest to issue is looked for among those offered,
@@ -64,7 +64,7 @@ void SinglePipelineCore::ProfilePort(int port, PortLoss loss, uint64_t count) {
     const int best = first == kNoSlot ? 4 : rank(warps.state[first]);
     if (own < best || (own == best && warps.formed[slot] < warps.formed[first])) first = static_cast<SlotId>(slot);
   }
-  ProfileLoss(first, loss, /*waw=*/false, count);
+  sm_.issues.ProfileLoss(first, loss, /*waw=*/false, count);
 }
 
 }  // namespace heddle::replay

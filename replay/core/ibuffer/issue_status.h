@@ -1,6 +1,6 @@
-// What the warps of one SM wait for, and the statistics that follow from it.
-#ifndef HEDDLE_REPLAY_CORE_IBUFFER_WARP_STANDING_H_
-#define HEDDLE_REPLAY_CORE_IBUFFER_WARP_STANDING_H_
+// What the warps of one SM wait for (their issue status), and the statistics that follow from it.
+#ifndef HEDDLE_REPLAY_CORE_IBUFFER_ISSUE_STATUS_H_
+#define HEDDLE_REPLAY_CORE_IBUFFER_ISSUE_STATUS_H_
 
 #include <algorithm>
 #include <array>
@@ -17,23 +17,23 @@
 
 namespace heddle::replay {
 
-// One warp in one cycle. One word, since it is made, compared and copied several times for every instruction: what is
-// written in pieces and then read as a whole has to wait for the pieces.
-class Standing {
+// What one warp waits for in one cycle, and what it needs to issue. One word, since it is made, compared and copied
+// several times for every instruction: what is written in pieces and then read as a whole has to wait for the pieces.
+class IssueStatus {
  public:
-  Standing() = default;  // no warp
-  Standing(WarpClass state, uint8_t port, uint8_t threads)
+  IssueStatus() = default;  // no warp
+  IssueStatus(WarpClass state, uint8_t port, uint8_t threads)
       : bits_(static_cast<uint64_t>(state) | uint64_t{port} << 8 | uint64_t{threads} << 16) {}
 
   // A structural warp, in another class.
-  Standing In(WarpClass state) const { return Standing(bits_ | static_cast<uint64_t>(state)); }
-  // The same warp, if it is offered.
-  Standing Offered() const { return Standing(bits_ | kOffered); }
+  IssueStatus In(WarpClass state) const { return IssueStatus(bits_ | static_cast<uint64_t>(state)); }
+  // An offered warp, else alike.
+  IssueStatus Offered() const { return IssueStatus(bits_ | kOffered); }
   // Structural: it needs a unit of this class.
-  Standing Needs(UnitClass unit) const { return Standing(bits_ | static_cast<uint64_t>(unit) << 24); }
+  IssueStatus Needs(UnitClass unit) const { return IssueStatus(bits_ | static_cast<uint64_t>(unit) << 24); }
   // Data: some come from memory beyond the shared one, and from beyond the core.
-  Standing From(bool beyond_shared, bool off_core) const {
-    return Standing(bits_ | (beyond_shared ? kBeyondShared : 0) | (off_core ? kOffCore : 0));
+  IssueStatus From(bool beyond_shared, bool off_core) const {
+    return IssueStatus(bits_ | (beyond_shared ? kBeyondShared : 0) | (off_core ? kOffCore : 0));
   }
 
   WarpClass state() const { return static_cast<WarpClass>(bits_ & 0xff); }
@@ -45,22 +45,22 @@ class Standing {
   bool off_core() const { return (bits_ & kOffCore) != 0; }
   bool waits_for_data() const { return (MaskOf(state()) & kDataClasses) != 0; }
   bool is_warp() const { return state() != WarpClass::kNone; }
-  friend bool operator==(Standing, Standing) = default;
+  friend bool operator==(IssueStatus, IssueStatus) = default;
 
  private:
   static constexpr uint64_t kOffered = uint64_t{1} << 32;
   static constexpr uint64_t kBeyondShared = uint64_t{1} << 33;
   static constexpr uint64_t kOffCore = uint64_t{1} << 34;
-  explicit Standing(uint64_t bits) : bits_(bits) {}
+  explicit IssueStatus(uint64_t bits) : bits_(bits) {}
   uint64_t bits_ = static_cast<uint64_t>(WarpClass::kNone);
 };
 
-// The only writer of what warps stand for: sets of warps that could issue, counts of warps by class, and integrals over
-// time. Everything is kept incrementally, so that nothing has to look at all warps; cycles count with the standing
-// between steps 5 and 6 of the cycle.
-class WarpStandings {
+// The issue status of every slot, and what follows from it: sets of warps that could issue, counts of warps by class,
+// and integrals over time. Everything is kept incrementally, so that nothing has to look at all warps; cycles count
+// with the status between steps 5 and 6 of the cycle.
+class IssueStatusTable {
  public:
-  WarpStandings(int slots, int ports)
+  IssueStatusTable(int slots, int ports)
       : warps_(static_cast<size_t>(slots)),
         ready_(static_cast<size_t>(ports * kUnitClasses)),
         port_count_(static_cast<uint32_t>(ports)) {}
@@ -68,9 +68,9 @@ class WarpStandings {
   // Changes from here on count from cycle `first` on; the cycles before have been credited.
   void SetTime(Cycle first) { time_ = first; }
 
-  Standing of(SlotId slot) const { return warps_[slot].standing; }
-  [[gnu::always_inline]] void Set(SlotId slot, Standing to) {
-    const Standing from = warps_[slot].standing;
+  IssueStatus of(SlotId slot) const { return warps_[slot].status; }
+  [[gnu::always_inline]] void Set(SlotId slot, IssueStatus to) {
+    const IssueStatus from = warps_[slot].status;
     if (from == to) return;
     if (!from.is_warp() || !to.is_warp() || from.port() != to.port()) {
       Change(slot, to);
@@ -78,16 +78,16 @@ class WarpStandings {
     }
     SetSame(slot, to);
   }
-  // The same for a slot that has a warp, which stays on its port.
-  [[gnu::always_inline]] void SetSame(SlotId slot, Standing to) {
-    Warp& warp = warps_[slot];
-    const Standing from = warp.standing;
+  // Set for a slot that has a warp, which stays on its port.
+  [[gnu::always_inline]] void SetSame(SlotId slot, IssueStatus to) {
+    Tracked& warp = warps_[slot];
+    const IssueStatus from = warp.status;
     if (from == to) return;
-    warp.standing = to;
+    warp.status = to;
     if (from.state() != to.state()) {
       counters_.warp_class[Index(from.state())] += time_ > warp.since ? time_ - warp.since : 0;
       warp.since = std::max(warp.since, time_);
-      Port& port = ports_[to.port()];
+      PortClasses& port = ports_[to.port()];
       port.Leave(from.state());
       port.Enter(to.state());
     }
@@ -95,13 +95,13 @@ class WarpStandings {
   }
   // The slot's warp, if there is one, ends, and the next one of this slot is another.
   void Renew(SlotId slot) {
-    if (warps_[slot].standing.is_warp()) Change(slot, Standing());
+    if (warps_[slot].status.is_warp()) Change(slot, IssueStatus());
     warps_[slot].since = time_;
   }
   // The warp issues in cycle `now`; that cycle is no cycle of its class.
   void Issued(SlotId slot, Cycle now) {
-    Warp& warp = warps_[slot];
-    if (now > warp.since) counters_.warp_class[Index(warp.standing.state())] += now - warp.since;
+    Tracked& warp = warps_[slot];
+    if (now > warp.since) counters_.warp_class[Index(warp.status.state())] += now - warp.since;
     warp.since = now + 1;
     ++counters_.warp_issues;
   }
@@ -113,24 +113,24 @@ class WarpStandings {
   }
   void RowsLeft(int port, uint64_t rows);
 
-  // Credits `count` cycles with the present standings, in which the ports in `issued` (bits) issued; none, if there are
-  // several. Returns the number of ports that neither issued nor have a warp that lacks nothing but a unit.
+  // Credits `count` cycles with the present status of all warps, in which the ports in `issued` (bits) issued; none, if
+  // there are several. Returns the number of ports that neither issued nor have a warp that lacks nothing but a unit.
   [[gnu::always_inline]] uint32_t Credit(uint64_t count, uint32_t issued) {
     CreditWarps(count);
     return CreditPorts(count, issued);
   }
-  // The same in two parts. CreditWarps may come later, as long as no warp comes or goes.
+  // Credit in two parts. CreditWarps may come later, as long as no warp comes or goes.
   [[gnu::always_inline]] uint32_t CreditPorts(uint64_t count, uint32_t issued) {
     return CreditPorts(count, issued, [](int) { return WarpClassMask{0}; });
   }
-  // The same with the warps that are lent: `lent(port)` is the classes that they are in.
-  template <typename Lent>
-  [[gnu::always_inline]] uint32_t CreditPorts(uint64_t count, uint32_t issued, Lent lent) {
+  // CreditPorts while warps are detached: `detached(port)` is the classes that they are in.
+  template <typename Detached>
+  [[gnu::always_inline]] uint32_t CreditPorts(uint64_t count, uint32_t issued, Detached detached) {
     uint32_t waiting = 0;
     counters_.issued += static_cast<uint64_t>(std::popcount(issued));
     for (uint32_t others = ((1u << port_count_) - 1) & ~issued; others != 0; others &= others - 1) {
       const auto port = static_cast<uint32_t>(std::countr_zero(others));
-      const WarpClass closest = kClosest[ports_[port].present | lent(static_cast<int>(port))];
+      const WarpClass closest = kClosest[ports_[port].present | detached(static_cast<int>(port))];
       lost_[Index(closest)] += count;
       waiting += closest != WarpClass::kStructural;
     }
@@ -161,18 +161,19 @@ class WarpStandings {
   uint64_t offered_data_threads() const { return offered_data_threads_; }
   uint64_t memory_threads() const { return memory_threads_; }
 
-  // For somebody who keeps the standings of some warps on his own for a while (ArithmeticRun). Lend returns the first
-  // cycle that is not in the warp's integrals; from then on the warp is not among those of its port. He counts its
-  // issues, and the cycles of its classes, before he gives the standing back that it has in the end.
-  Cycle Lend(SlotId slot) {
-    const Warp& warp = warps_[slot];
-    ports_[warp.standing.port()].Leave(warp.standing.state());
+  // --- for a fast path, which keeps the status of some warps by itself for a while
+  // Detach returns the first cycle that is not in the warp's integrals; from then on the warp is not among those of its
+  // port. The fast path counts its issues, and the cycles of its classes, before it gives the status back that the warp
+  // has in the end (Reattach).
+  Cycle Detach(SlotId slot) {
+    const Tracked& warp = warps_[slot];
+    ports_[warp.status.port()].Leave(warp.status.state());
     return warp.since;
   }
-  void CountLent(uint64_t issues) { counters_.warp_issues += issues; }
-  void CountLent(WarpClass state, uint64_t cycles) { counters_.warp_class[Index(state)] += cycles; }
-  void Restore(SlotId slot, Standing to) {
-    const Standing from = warps_[slot].standing;
+  void AddDetachedIssues(uint64_t issues) { counters_.warp_issues += issues; }
+  void AddDetachedCycles(WarpClass state, uint64_t cycles) { counters_.warp_class[Index(state)] += cycles; }
+  void Reattach(SlotId slot, IssueStatus to) {
+    const IssueStatus from = warps_[slot].status;
     warps_[slot] = {to, time_};
     ports_[to.port()].Enter(to.state());
     if (from != to) Recount(slot, from, to);
@@ -182,12 +183,12 @@ class WarpStandings {
   StallCounters counters() const;
 
  private:
-  struct Warp {
-    Standing standing;
+  struct Tracked {
+    IssueStatus status;
     Cycle since = 0;  // the first cycle that is not in its integrals; after the present one if it has issued
   };
   // Warps of a port by class, and the classes that have one.
-  struct Port {
+  struct PortClasses {
     std::array<uint16_t, kWarpClasses> counts{};
     WarpClassMask present = 0;
     uint16_t ready_units = 0;  // bits of the sets in ready_ that are not empty
@@ -210,22 +211,24 @@ class WarpStandings {
   static constexpr size_t Index(WarpClass one) { return static_cast<size_t>(one); }
 
   // A warp comes, goes, or changes its port.
-  void Change(SlotId slot, Standing to);
-  void AddReady(SlotId slot, Standing one) {
+  void Change(SlotId slot, IssueStatus to);
+  void AddReady(SlotId slot, IssueStatus one) {
     ready_[ReadyIndex(one)].Insert(slot);
     ports_[one.port()].ready_units |= static_cast<uint16_t>(1u << static_cast<int>(one.unit()));
     ready_ports_ |= 1u << one.port();
   }
-  void RemoveReady(SlotId slot, Standing one) {
+  void RemoveReady(SlotId slot, IssueStatus one) {
     SlotSet& ready = ready_[ReadyIndex(one)];
     ready.Erase(slot);
-    Port& port = ports_[one.port()];
+    PortClasses& port = ports_[one.port()];
     port.ready_units &= static_cast<uint16_t>(~(uint32_t{ready.empty()} << static_cast<int>(one.unit())));
     ready_ports_ &= ~(uint32_t{port.ready_units == 0} << one.port());
   }
-  static size_t ReadyIndex(Standing one) { return size_t{one.port()} * kUnitClasses + static_cast<size_t>(one.unit()); }
+  static size_t ReadyIndex(IssueStatus one) {
+    return size_t{one.port()} * kUnitClasses + static_cast<size_t>(one.unit());
+  }
   // Keeps the sets of ready warps and the numbers of threads that wait in step.
-  [[gnu::always_inline]] void Recount(SlotId slot, Standing from, Standing to) {
+  [[gnu::always_inline]] void Recount(SlotId slot, IssueStatus from, IssueStatus to) {
     if (from.state() == WarpClass::kStructural) {
       RemoveReady(slot, from);
     } else if (from.waits_for_data()) {
@@ -240,7 +243,7 @@ class WarpStandings {
     }
   }
 
-  std::vector<Warp> warps_;
+  std::vector<Tracked> warps_;
   std::vector<SlotSet> ready_;  // by port and unit
   // What every cycle needs, in few lines of the host's cache.
   const uint32_t port_count_;
@@ -251,11 +254,11 @@ class WarpStandings {
   uint64_t issued_and_gone_ = 0;  // warps that issued in this cycle and ended in it
   uint64_t offered_data_threads_ = 0;
   uint64_t memory_threads_ = 0;
-  std::array<Port, kMaxPorts> ports_{};
+  std::array<PortClasses, kMaxPorts> ports_{};
   std::array<uint64_t, kWarpClasses + 1> lost_{};  // port cycles without issue by the class closest to it
   StallCounters counters_;
 };
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_CORE_IBUFFER_WARP_STANDING_H_
+#endif  // HEDDLE_REPLAY_CORE_IBUFFER_ISSUE_STATUS_H_

@@ -1,15 +1,15 @@
-#include "replay/core/ibuffer/warp_standing.h"
+#include "replay/core/ibuffer/issue_status.h"
 
 #include <algorithm>
 
 namespace heddle::replay {
 
-void WarpStandings::Change(SlotId slot, Standing to) {
-  Warp& warp = warps_[slot];
-  const Standing from = warp.standing;
+void IssueStatusTable::Change(SlotId slot, IssueStatus to) {
+  Tracked& warp = warps_[slot];
+  const IssueStatus from = warp.status;
   const WarpClass old_class = from.state();
   const WarpClass new_class = to.state();
-  warp.standing = to;
+  warp.status = to;
   if (old_class != new_class) {
     if (old_class == WarpClass::kNone) {
       ++live_;
@@ -28,7 +28,7 @@ void WarpStandings::Change(SlotId slot, Standing to) {
   Recount(slot, from, to);
 }
 
-StallCounters WarpStandings::counters() const {
+StallCounters IssueStatusTable::counters() const {
   StallCounters counters = counters_;
   counters.port_cycles += counters.issued;
   for (size_t closest = 0; closest < lost_.size(); ++closest) {
@@ -37,20 +37,20 @@ StallCounters WarpStandings::counters() const {
   return counters;
 }
 
-SlotId WarpStandings::Oldest(int port, WarpClassMask classes, std::span<const SlotRow> rows) const {
+SlotId IssueStatusTable::Oldest(int port, WarpClassMask classes, std::span<const SlotRow> rows) const {
   SlotId oldest = kNoSlot;
   uint64_t left = classes == 0 ? 0 : live_;
   for (size_t slot = 0; left != 0; ++slot) {
-    const Standing standing = warps_[slot].standing;
-    if (standing.state() == WarpClass::kNone) continue;
+    const IssueStatus status = warps_[slot].status;
+    if (status.state() == WarpClass::kNone) continue;
     --left;
-    if (standing.port() != port || (classes & MaskOf(standing.state())) == 0) continue;
+    if (status.port() != port || (classes & MaskOf(status.state())) == 0) continue;
     if (oldest == kNoSlot || rows[slot].formed < rows[oldest].formed) oldest = static_cast<SlotId>(slot);
   }
   return oldest;
 }
 
-void WarpStandings::RowsLeft(int port, uint64_t rows) {
+void IssueStatusTable::RowsLeft(int port, uint64_t rows) {
   for (uint64_t row = 0; row < rows; ++row) ports_[static_cast<size_t>(port)].Leave(WarpClass::kExit);
   exited_ -= rows;
 }

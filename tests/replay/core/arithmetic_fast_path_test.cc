@@ -1,4 +1,4 @@
-// The quick way through stretches of arithmetic must not be seen in any result. It is not taken under an observer of
+// The fast path through arithmetic must not be seen in any result. It is not taken under an observer of
 // issues, and not by SMs that run in step with the others, so that both are references for it.
 #include <cstdint>
 #include <memory>
@@ -17,10 +17,10 @@ using trace::testing::ThreadTrace;
 
 constexpr uint32_t kThreads = 160;
 
-// Long stretches of arithmetic on all units, with branches that whole warps take alike, and between them what ends a
-// stretch: threads that part and meet again, shared and global memory, barriers, exits.
-std::unique_ptr<trace::TraceReader> Stretches(uint32_t blocks, uint32_t threads_per_block) {
-  const auto program = ProgramBuilder("stretches")
+// Long phases of arithmetic on all units, with branches that whole warps take alike, and between them what ends a
+// phase: threads that part and meet again, shared and global memory, barriers, exits.
+std::unique_ptr<trace::TraceReader> ArithmeticPhases(uint32_t blocks, uint32_t threads_per_block) {
+  const auto program = ProgramBuilder("phases")
                            .Block("head")
                            .Alu(5)
                            .Op(trace::v1::OP_SFU, 2)
@@ -102,8 +102,8 @@ RunOptions Options() {
   return options;
 }
 
-TEST(ArithmeticRunTest, IsNotSeenUnderAnyPolicy) {
-  const auto trace = Stretches(9, kThreads);
+TEST(ArithmeticFastPath, IsNotSeenUnderAnyPolicy) {
+  const auto trace = ArithmeticPhases(9, kThreads);
   for (const char* scheduler : {"gto", "lrr", "oldest", "fifo", "random", "sticky_rr", "two_level", "swl", "ccws",
                                 "gcaws", "mwf", "progress"}) {
     RunOptions options = Options();
@@ -125,7 +125,7 @@ TEST(ArithmeticRunTest, IsNotSeenUnderAnyPolicy) {
 
 // While a store is on its way through the memory stage nothing of the SM is under way, so that it may still run alone;
 // other warps have results before and after the cycle in which the stage has to run.
-TEST(ArithmeticRunTest, LetsStoresThroughTheMemoryStageInTime) {
+TEST(ArithmeticFastPath, LetsStoresThroughTheMemoryStageInTime) {
   const auto program = ProgramBuilder("stores")
                            .Block("head")
                            .Alu(2)
@@ -167,9 +167,9 @@ TEST(ArithmeticRunTest, LetsStoresThroughTheMemoryStageInTime) {
   }
 }
 
-TEST(ArithmeticRunTest, IsNotSeenOnOtherMachines) {
-  const auto trace = Stretches(9, kThreads);
-  const auto ragged = Stretches(7, 149);  // warps with empty lanes
+TEST(ArithmeticFastPath, IsNotSeenOnOtherMachines) {
+  const auto trace = ArithmeticPhases(9, kThreads);
+  const auto ragged = ArithmeticPhases(7, 149);  // warps with empty lanes
   const auto expect = [&](const std::string& what, const auto& change) {
     RunOptions options = Options();
     options.scheduler = "gto";

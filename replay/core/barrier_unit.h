@@ -1,0 +1,76 @@
+// Barriers of the resident blocks of one SM.
+#ifndef HEDDLE_REPLAY_CORE_BARRIER_UNIT_H_
+#define HEDDLE_REPLAY_CORE_BARRIER_UNIT_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "replay/core/block_table.h"
+#include "replay/core/launch_context.h"
+#include "replay/seams/formation.h"
+#include "replay/seams/types.h"
+
+namespace heddle::replay {
+
+// Counts arrivals per block and barrier, not per warp or PC. A barrier opens when all threads that it expects are
+// there; its slots go on in the next cycle at the earliest, and later arrivals are for its next use.
+class BarrierUnit {
+ public:
+  struct Barrier {
+    uint32_t arrived = 0;   // threads
+    uint32_t expected = 0;  // 0 = all live threads of the block
+    std::vector<SlotId> slots;
+  };
+
+  BarrierUnit(const LaunchContext& context, const Formation& formation, const BlockTable& blocks);
+
+  // What has opened so far is released in the cycle that begins.
+  void BeginCycle() {
+    if (opened_.empty()) return;
+    releasing_.swap(opened_);
+    resuming_.swap(opened_slots_);
+  }
+  // The slot's threads arrive at the barrier of `step`.
+  void Arrive(SlotId slot, const Step& step);
+  // Threads of the block have exited: they may be what a barrier waited for.
+  void Recheck(BlockId block);
+
+  // Whether a barrier releases its slots in the next cycle, or in this one.
+  bool opened() const { return !opened_.empty(); }
+  bool releases() const { return !releasing_.empty(); }
+  // Blocks with a barrier that releases in this cycle, once per barrier.
+  std::span<const BlockId> releasing() const { return releasing_; }
+  // Calls resume(slot) for the slots that no barrier stops any more, ascending; the release is done after it.
+  template <typename Resume>
+  void Release(Resume resume) {
+    releasing_.clear();
+    std::sort(resuming_.begin(), resuming_.end());
+    for (const SlotId slot : resuming_) {
+      if (--barriers_ahead_[slot] == 0) resume(slot);
+    }
+    resuming_.clear();
+  }
+  // Whether all barriers that the slot has arrived at have opened.
+  bool IsOpenFor(SlotId slot) const { return barriers_ahead_[slot] == 0; }
+  // The barrier with this dense number.
+  const Barrier& barrier(BlockId block, uint8_t number) const { return barriers_[block][number]; }
+
+ private:
+  void Open(BlockId block, uint8_t number);
+
+  std::vector<BlockId> opened_;     // blocks with a barrier that releases in the next cycle
+  std::vector<BlockId> releasing_;  // blocks with a barrier that releases in this cycle
+  const Formation& formation_;
+  const BlockTable& blocks_;
+  std::vector<std::vector<Barrier>> barriers_;  // by block and dense number
+  std::vector<uint8_t> barriers_ahead_;  // by slot: barriers (of several blocks, if a policy mixes them) not open yet
+  std::vector<SlotId> opened_slots_;     // slots that arrived at a barrier of opened_, once per block of theirs
+  std::vector<SlotId> resuming_;         // slots that arrived at a barrier of releasing_, once per block of theirs
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_BARRIER_UNIT_H_

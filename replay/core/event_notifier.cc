@@ -1,0 +1,41 @@
+#include "replay/core/event_notifier.h"
+
+#include <utility>
+
+namespace heddle::replay {
+
+EventNotifier::EventNotifier(const LaunchContext& context, DivergencePolicy& policy, Formation& formation)
+    : context_(context), policy_(policy), formation_(formation), interests_(policy.interests()) {}
+
+void EventNotifier::SetSchedulers(std::vector<std::unique_ptr<WarpScheduler>> schedulers) {
+  schedulers_ = std::move(schedulers);
+  std::vector<WarpScheduler*> watchers;
+  for (const auto& scheduler : schedulers_) {
+    watchers.push_back(scheduler.get());
+    if (scheduler->watches_sm()) issue_watchers_.push_back(scheduler.get());
+    if (scheduler->watches_caches()) cache_watchers_.push_back(scheduler.get());
+  }
+  formation_.SetSchedulers(std::move(watchers));
+}
+
+void EventNotifier::DeliverDeferred() {
+  // A call may set off an issue's consequences only once; nothing is added here.
+  for (const Deferred& event : deferred_) {
+    if (!event.is_barrier) {
+      NotifyLongWait(event.slot);
+      continue;
+    }
+    if ((interests_ & kBarriers) != 0) {
+      policy_.BarrierArrived(event.slot, context_.barrier_ids[event.barrier], formation_.editor());
+    }
+    for (const auto& scheduler : schedulers_) scheduler->BarrierArrived(event.slot);
+  }
+  deferred_.clear();
+}
+
+void EventNotifier::NotifyLongWait(SlotId slot) {
+  if ((interests_ & kLongLatency) != 0) policy_.LongLatency(slot, formation_.editor());
+  scheduler_of(slot).LongLatencyStarted(slot);
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,309 @@
+#include "replay/core/ibuffer/issue_stage.h"
+
+#include <bit>
+
+#include "absl/strings/str_cat.h"
+
+namespace heddle::replay {
+
+IssueStage::IssueStage(SmParts& sm, ResolveUnit& resolve, IBufferState& state, InstructionBuffers& buffers,
+                       IssueStatusUnit& status, ResultStage& results)
+    : sm_(sm),
+      resolve_(resolve),
+      state_(state),
+      buffers_(buffers),
+      status_(status),
+      results_(results),
+      units_(state.setup.units) {}
+
+// --- selection
+
+void IssueStage::Select(Cycle now) {
+  IBufferState& core = state_;
+  IssuePorts& state = core.ports;
+  state.issued.fill(kNoSlot);
+  state.issued_mask = 0;
+  uint32_t left = ~0u;  // ports whose turn is still to come, and that nothing holds
+  if (now < state.held_until) [[unlikely]] {
+    for (int port = 0; port < sm_.context.ports; ++port)
+      left &= ~(static_cast<uint32_t>(now < state.free[port]) << port);
+  }
+  // Asked anew each time: what a port issues may change what others could.
+  while (const uint32_t ports = core.issue_status.ready_ports() & left) {
+    const int port = std::countr_zero(ports);
+    left &= ~0u << 1 << port;
+    if (TryPort(port, now)) state.issued_mask |= 1u << port;
+  }
+}
+
+// The slots of the port that could issue now; null if there is none.
+inline const SlotSet* IssueStage::Eligible(int port, Cycle now) {
+  IBufferState& state = state_;
+  constexpr uint32_t kMemory = 1u << static_cast<int>(UnitClass::kMemory);
+  const uint32_t ready = state.issue_status.ready_units(port);
+  uint32_t units = ready & units_.FreeClasses(now);
+  if ((ready & kMemory) != 0 && MemoryFree(now)) units |= kMemory;
+  if (units == 0) return nullptr;
+  const SlotSet* const sets = &state.issue_status.ready(port, UnitClass::kSp);  // one set per unit
+  const SlotSet* found = &sets[std::countr_zero(units)];
+  while ((units &= units - 1) != 0) {
+    eligible_.AssignUnion(*found, sets[std::countr_zero(units)]);
+    found = &eligible_;
+  }
+  return found;
+}
+
+inline bool IssueStage::TryPort(int port, Cycle now) {
+  SmParts& sm = sm_;
+  IBufferState& state = state_;
+  const SlotSet* eligible = Eligible(port, now);
+  if (eligible == nullptr) return false;
+  if (sm.formation.prioritised()) eligible = &sm.formation.HighestPriority(*eligible);
+  const SlotId slot = sm.notifier.scheduler(port).Pick(*eligible);
+  if (slot == kNoSlot) return false;
+  if (slot >= state.warps.size() || !eligible->Contains(slot)) {
+    FailPick(port, slot, now);
+    return false;
+  }
+  if ((sm.interests & kIssue) != 0) {
+    const Verdict verdict = sm.policy->AcceptIssue(slot, sm.formation.editor());
+    status_.TakeChanges();
+    if (verdict == Verdict::kRefused || state.issue_status.of(slot).state() != WarpClass::kStructural) return false;
+  }
+  TakePenalty(port, slot, now);
+  WarpEntry& warp = state.warps[slot];
+  if (warp.regular && state.setup.table[warp.head].simple && sm.issues.unwatched()) {
+    IssueRegular(port, slot, warp, state.setup.table[warp.head], now);
+  } else {
+    Issue(port, slot, now);
+  }
+  return true;
+}
+
+void IssueStage::FailPick(int port, SlotId slot, Cycle now) {
+  sm_.run.Fail(absl::InternalError(
+      absl::StrCat("the scheduler of port ", port, " picked slot ", slot, ", which is not eligible, in cycle ", now)));
+}
+
+bool IssueStage::AnyReadyForMemory() const {
+  for (int port = 0; port < sm_.context.ports; ++port) {
+    if ((state_.issue_status.ready_units(port) >> static_cast<int>(UnitClass::kMemory) & 1) != 0) return true;
+  }
+  return false;
+}
+
+std::string IssueStage::WhatReadyWaitsFor(UnitClass unit) const {
+  const Cycle now = sm_.run.now;
+  switch (unit) {
+    case UnitClass::kMemory:
+      if (!MemoryFree(now)) return "wait for the memory stage";
+      break;
+    case UnitClass::kSp:
+      if (now < units_.NextFree(UnitClass::kSp)) return "wait for an SP unit";
+      break;
+    case UnitClass::kSfu:
+      if (now < units_.NextFree(UnitClass::kSfu)) return "wait for an SFU unit";
+      break;
+  }
+  return "are ready, but are not issued";
+}
+
+// --- issue
+
+uint32_t IssueStage::LaneGroups(SlotId slot) const {
+  const BufferSetup& setup = state_.setup;
+  if (!setup.skip_empty_groups) return static_cast<uint32_t>(sm_.context.issue_cycles);
+  LaneMask lanes = sm_.table().lanes[slot].mask;
+  const LaneMask group = setup.simd_width == kMaxLanes ? ~LaneMask{0} : (LaneMask{1} << setup.simd_width) - 1;
+  uint32_t groups = 0;
+  for (; lanes != 0; lanes = setup.simd_width == kMaxLanes ? 0 : lanes >> setup.simd_width) {
+    groups += (lanes & group) != 0;
+  }
+  return groups;
+}
+
+void IssueStage::Issue(int port, SlotId slot, Cycle now) {
+  SmParts& sm = sm_;
+  IBufferState& state = state_;
+  ResultStage& results = results_;
+  NoteIssue(port, slot, now);
+  WarpEntry& warp = state.warps[slot];
+  const bool inserted = !warp.regular && sm.formation.inserted(slot) != 0;
+  if (warp.regular && sm.issues.unwatched()) {
+    sm.CountIssueInRow(slot, warp.row, warp.threads);
+  } else {
+    sm.issues.CountOne(port, slot, inserted);
+  }
+  if (inserted) {
+    IssueInserted(port, slot, now);
+    return;
+  }
+  const BufferSetup& setup = state.setup;
+  const WarpTable& warps = sm.table();
+  const Pc pc = warps.position[slot].pc();
+  const IssueStep& how = setup.table[pc];
+  // The table's lanes are several lines of the host's cache, which mostly has forgotten them.
+  const LaneMask lanes = warp.in_order ? warp.own : warps.lanes[slot].mask;
+  const uint32_t groups = LaneGroups(slot);
+  if (!state.one_in_flight) buffers_.TakeHead(slot, warp, pc);
+  Cycle result = 0;
+  if (how.unit == UnitClass::kMemory) {
+    memory_free_ = now + setup.memory_interval * groups;
+  } else {
+    const uint32_t row = warp.row != kMixedRows ? warp.row
+                                                : warps.lanes[slot].thread[std::countr_zero(lanes)] /
+                                                      static_cast<uint32_t>(sm.context.warp_size);
+    const Cycle start = units_.Issue(how.unit, how.interval * groups, row, setup.table.sources(how), now);
+    result = start + how.before_last * groups + how.latency;
+  }
+  if (how.hold == Hold::kBarrier) {
+    sm.formation.Issue(slot);
+    sm.notifier.scheduler(port).Issued(slot);
+    resolve_.ArriveAtBarrier(slot);
+    sm.formation.WaitAtBarrier(slot);
+    status_.TakeChanges();
+    return;
+  }
+
+  const bool data_holds = state.data_holds && how.gets_data;
+  const bool holds = state.one_in_flight || how.hold == Hold::kControl || data_holds;
+  const bool writes = how.destinations != 0 && !state.one_in_flight && !data_holds;
+  uint32_t flight = 0;
+  if (holds || writes || how.unit == UnitClass::kMemory) flight = Launch(slot, warp, lanes, holds, writes, result, now);
+  if (holds) {
+    InFlightReason why = how.unit == UnitClass::kMemory ? InFlightReason::kMemory : InFlightReason::kArithmetic;
+    if (how.hold == Hold::kControl) why = InFlightReason::kControl;
+    if (how.hold == Hold::kFence) why = InFlightReason::kFence;
+    HoldSlot(port, slot, why, flight);
+  } else if (how.hold == Hold::kFence && results.StoresPending(slot, warp)) {
+    results.WaitForStores(slot);
+    HoldSlot(port, slot, InFlightReason::kFence, 0);
+  } else {
+    MoveOn(port, slot, how);
+  }
+  // This slot has been looked at. It may have left the row since, so that the only one there is another.
+  if (writes) results.UpdateOthers(flight, slot);
+}
+
+inline uint32_t IssueStage::Launch(SlotId slot, const WarpEntry& warp, LaneMask lanes, bool holds, bool writes,
+                                   Cycle result, Cycle now) {
+  SmParts& sm = sm_;
+  IBufferState& state = state_;
+  ResultStage& results = results_;
+  const Position at = sm.table().position[slot];
+  const uint32_t id = results.Launch(slot, warp, at.pc());
+  Flight& flight = state.flights[id];
+  flight.outstanding = lanes;
+  flight.holds = holds;
+  flight.writes = writes;
+  if (state.setup.table[at.pc()].unit == UnitClass::kMemory) {
+    SubmitAccess(slot, warp, lanes, id, now);
+  } else {
+    if (writes) results.ReserveRegisters(id, flight, at, Scoreboard::kArithmetic);
+    sm.write_back.Add(result, {id, Completion::kLanes, lanes});
+  }
+  return id;
+}
+
+inline void IssueStage::IssueRegular(int port, SlotId slot, WarpEntry& warp, const IssueStep& how, Cycle now) {
+  SmParts& sm = sm_;
+  IBufferState& state = state_;
+  InstructionBuffers& buffers = buffers_;
+  IssueStatusUnit& status = status_;
+  const Pc pc = warp.head;
+  const uint32_t row = warp.row;
+  NoteIssue(port, slot, now);
+  sm.CountIssueInRow(slot, row, warp.threads);
+  const uint32_t groups = LaneGroups(slot);
+  buffers.TakeHead(slot, warp, pc);
+  const Cycle start = units_.Issue(how.unit, how.interval * groups, row, state.setup.table.sources(how), now);
+  if (how.destinations != 0) {  // nothing but registers of one row waits for the result
+    state.scoreboard.ReserveBits(row, pc, Scoreboard::kArithmetic);
+    ++state.rows[row].results_due;
+    sm.write_back.Add(start + how.before_last * groups + how.latency, {row, Completion::kRegisters, pc});
+  }
+  const Position next(pc + 1, /*depth=*/0);
+  if (AsksAt(slot, pc, next)) {
+    AskToMoveOn(port, slot);
+  } else {
+    sm.notifier.scheduler(port).Issued(slot);
+    sm.formation.MoveOn(slot, next);
+    status.UpdateRegular(slot, warp);
+    buffers.UpdateFetchableOfRegular(slot, warp);
+  }
+  if (how.destinations != 0 && state.rows[row].only != slot) status.UpdateOthers(row, slot);
+}
+
+void IssueStage::IssueInserted(int port, SlotId slot, Cycle now) {
+  const IssueStep& how = state_.setup.table.inserted();
+  const LaneMask lanes = sm_.table().lanes[slot].mask;
+  const Cycle start = units_.Issue(how.unit, how.interval * LaneGroups(slot), 0, {}, now);
+  const uint32_t id = results_.Launch(slot, state_.warps[slot], sm_.table().position[slot].pc());
+  Flight& flight = state_.flights[id];
+  flight.outstanding = lanes;
+  flight.holds = true;
+  flight.inserted = true;
+  sm_.write_back.Add(start + how.latency, {id, Completion::kLanes, lanes});
+  HoldSlot(port, slot, InFlightReason::kArithmetic, id);
+}
+
+void IssueStage::HoldSlot(int port, SlotId slot, InFlightReason why, uint32_t flight) {
+  SmParts& sm = sm_;
+  IBufferState& state = state_;
+  state.warps[slot].in_flight = why;
+  state.warps[slot].flight = flight;
+  sm.formation.Issue(slot);
+  sm.notifier.scheduler(port).Issued(slot);
+  status_.TakeChanges();
+}
+
+void IssueStage::MoveOn(int port, SlotId slot, const IssueStep& how) {
+  const Position at = sm_.table().position[slot];
+  const Position next(how.next, at.depth());
+  if (AsksAt(slot, at.pc(), next)) {
+    AskToMoveOn(port, slot);
+    return;
+  }
+  sm_.notifier.scheduler(port).Issued(slot);
+  sm_.formation.MoveOn(slot, next);
+  buffers_.Redirect(slot, state_.warps[slot], how.next);  // a block may fall through to one elsewhere
+  status_.Update(slot);
+}
+
+void IssueStage::AskToMoveOn(int port, SlotId slot) {
+  sm_.formation.Issue(slot);
+  sm_.notifier.scheduler(port).Issued(slot);
+  results_.FinishAtIssue(slot);
+}
+
+void IssueStage::SubmitAccess(SlotId slot, const WarpEntry& warp, LaneMask mask, uint32_t id, Cycle now) {
+  const Lanes& lanes = sm_.table().lanes[slot];
+  const Position at = sm_.table().position[slot];
+  const Step& step = sm_.steps[at.pc()];
+  const IssueStep& how = state_.setup.table[at.pc()];
+  const bool generic = step.space == trace::v1::SPACE_GENERIC;
+  const bool addresses = step.has_address && (generic || sm_.memory.memory().needs_addresses());
+  if (addresses) {
+    const bool whole_row = warp.in_order && mask == JointRow::kLanes && sm_.context.warp_size == JointRow::kThreads;
+    if (!whole_row || !sm_.cursors.TakeRowAddresses(warp.row, at.pc(), sm_.memory.addresses())) {
+      sm_.cursors.TakeAddresses(lanes, at.pc(), sm_.memory.addresses());
+    }
+  } else if (step.has_address) {
+    sm_.cursors.SkipAddresses(lanes);
+  }
+  Flight& flight = state_.flights[id];
+  flight.beyond_shared = sm_.memory.ReachesBeyondShared(step, mask, addresses);
+  if (flight.writes) {
+    const uint8_t producer = !how.gets_data         ? Scoreboard::kArithmetic
+                             : flight.beyond_shared ? Scoreboard::kMemory | Scoreboard::kBeyondShared
+                                                    : Scoreboard::kMemory;
+    results_.ReserveRegisters(id, flight, at, producer);
+  }
+  if (step.op == trace::v1::OP_STORE) {
+    flight.unacknowledged = true;
+    if (state_.setup.table.has_fence()) results_.ListStore(id, flight);
+  }
+  sm_.memory.Submit(id, slot, at.pc(), mask, lanes.thread, addresses, now);
+}
+
+}  // namespace heddle::replay

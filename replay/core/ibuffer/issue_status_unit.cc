@@ -1,0 +1,143 @@
+#include "replay/core/ibuffer/issue_status_unit.h"
+
+#include <algorithm>
+
+namespace heddle::replay {
+
+void IssueStatusUnit::TakeAllChanges() {
+  SlotId slot = kNoSlot;
+  bool threads = false;
+  while (sm_.formation.TakeChange(slot, threads)) Changed(slot, threads);
+}
+
+void IssueStatusUnit::Changed(SlotId slot, bool threads) {
+  if (slot >= state_.warps.size()) state_.warps.resize(size_t{slot} + 1);
+  WarpEntry& warp = state_.warps[slot];
+  const WarpTable& warps = sm_.table();
+  const SlotState state = warps.state[slot];
+  if (state == SlotState::kFree || warp.formed != warps.formed[slot]) {
+    // Another warp, or none. Its wait for a line of the instruction cache stays: the cache knows the slot only.
+    const uint8_t port = state_.issue_status.of(slot).port();
+    state_.issue_status.Renew(slot);
+    buffers_.Flush(slot, warp);
+    warp.flushed = false;
+    if (warp.long_wait_notified) {
+      warp.long_wait_notified = false;
+      sm_.notifier.scheduler(port).LongLatencyEnded(slot);
+    }
+    warp.formed = warps.formed[slot];
+    warp.head = warps.position[slot].is_exit() ? 0 : warps.position[slot].pc();
+  }
+  if (threads) state_.rows.Locate(slot, warps.lanes[slot], warp);
+  warp.regular = state_.regular_warps && state == SlotState::kOffered && warp.threads != 0 && warp.row != kMixedRows &&
+                 sm_.formation.inserted(slot) == 0;
+  if (warp.regular) warp.offered = IssueStatus(WarpClass::kStructural, warps.port[slot], warp.threads).Offered();
+  if (state == SlotState::kOffered || state == SlotState::kParked) {
+    buffers_.Redirect(slot, warp, warps.position[slot].pc());  // GPGPU-Sim 3.2.2 compares PCs, too
+    if (state_.one_in_flight && state == SlotState::kOffered && warp.offered_at != warps.offered_at[slot]) {
+      warp.offered_at = warps.offered_at[slot];
+      warp.ready_at = state_.offer_cycle + state_.setup.reformed_warp_cycles;
+      if (warp.ready_at > sm_.run.now) reformed_.Add(warp.ready_at, {slot, Completion::kLanes, 0});
+    }
+  }
+  Update(slot);
+}
+
+void IssueStatusUnit::UpdateSeveralWaiting(uint32_t row) {
+  for (const SlotId slot : state_.rows[row].slots) UpdateIfWaiting(slot);
+}
+
+Scoreboard::Hazard IssueStatusUnit::HazardOf(SlotId slot, const WarpEntry& warp, const IssueStep& step) const {
+  const Position at = sm_.table().position[slot];
+  if (warp.row != kMixedRows) return state_.scoreboard.Check(warp.row, warp.own, step, at.pc(), at.depth());
+  Scoreboard::Hazard hazard;
+  for (const RowLanes& one : state_.rows.mixed(slot)) {
+    hazard.Add(state_.scoreboard.Check(one.row, one.lanes, step, at.pc(), at.depth()));
+  }
+  return hazard;
+}
+
+IssueStatus IssueStatusUnit::StatusOf(SlotId slot, const WarpEntry& warp) const {
+  if (warp.threads == 0) return IssueStatus();
+  const WarpTable& warps = sm_.table();
+  const auto status = [&](WarpClass state) { return IssueStatus(state, warps.port[slot], warp.threads); };
+  const auto from_flight = [&](WarpClass state) {
+    const Flight& flight = state_.flights[warp.flight];
+    return status(state).From(flight.beyond_shared, flight.off_core);
+  };
+  switch (warps.state[slot]) {
+    case SlotState::kFree:
+      return IssueStatus();
+    case SlotState::kParked:
+    case SlotState::kResolving:
+      return status(WarpClass::kPolicy);
+    case SlotState::kBarrier:
+      return status(WarpClass::kBarrier);
+    case SlotState::kInFlight:
+      switch (warp.in_flight) {
+        case InFlightReason::kControl:
+          return status(WarpClass::kControl);
+        case InFlightReason::kFence:
+          return status(WarpClass::kBarrier);
+        case InFlightReason::kMemory:
+          return from_flight(WarpClass::kMemory);
+        case InFlightReason::kArithmetic:
+          return from_flight(WarpClass::kArithmetic);
+        case InFlightReason::kResolve:
+          break;
+      }
+      return status(WarpClass::kPolicy);
+    case SlotState::kOffered:
+      break;
+  }
+  const auto offered = [&](WarpClass state) { return status(state).Offered(); };
+  const bool not_ready_yet = state_.one_in_flight && sm_.run.now < warp.ready_at;
+  if (sm_.formation.inserted(slot) != 0) return offered(not_ready_yet ? WarpClass::kFetch : WarpClass::kStructural);
+  const Pc pc = warps.position[slot].pc();
+  // Waits for the warps of another block, as at a barrier.
+  if (sm_.context.by_warp && sm_.SharedHeld(slot, sm_.steps[pc])) return offered(WarpClass::kBarrier);
+  if (state_.one_in_flight) {
+    const WarpClass state = not_ready_yet ? WarpClass::kFetch : WarpClass::kStructural;
+    return offered(state).Needs(state_.setup.table[pc].unit);
+  }
+  return StatusAtHead(state_, offered(WarpClass::kStructural), warp,
+                      [&](const IssueStep& step) { return HazardOf(slot, warp, step); });
+}
+
+void IssueStatusUnit::Update(SlotId slot) {
+  IBufferState& state = state_;
+  WarpEntry& warp = state.warps[slot];
+  const IssueStatus status = warp.regular ? StatusOfRegular(state, warp) : StatusOf(slot, warp);
+  if (status.off_core() != warp.long_wait_notified) ChangeLongWait(slot, warp);
+  state.issue_status.Set(slot, status);
+  if (!state.one_in_flight) buffers_.UpdateFetchable(slot, warp);
+}
+
+void IssueStatusUnit::ChangeLongWait(SlotId slot, WarpEntry& warp) {
+  if (!warp.long_wait_notified) {
+    long_waits_.push_back(slot);
+    return;
+  }
+  warp.long_wait_notified = false;
+  sm_.notifier.scheduler(state_.issue_status.of(slot).port()).LongLatencyEnded(slot);  // that it has waited on
+}
+
+void IssueStatusUnit::DeliverLongWaits() {
+  std::sort(long_waits_.begin(), long_waits_.end());
+  for (size_t i = 0; i < long_waits_.size(); ++i) {  // the policy may add some
+    const SlotId slot = long_waits_[i];
+    if (!state_.issue_status.of(slot).off_core() || state_.warps[slot].long_wait_notified) continue;
+    state_.warps[slot].long_wait_notified = true;
+    sm_.notifier.NotifyLongWait(slot);
+    TakeChanges();
+  }
+  long_waits_.clear();
+}
+
+void IssueStatusUnit::EndLongWait(SlotId slot) {
+  if (!state_.warps[slot].long_wait_notified) return;
+  state_.warps[slot].long_wait_notified = false;
+  sm_.notifier.scheduler_of(slot).LongLatencyEnded(slot);
+}
+
+}  // namespace heddle::replay

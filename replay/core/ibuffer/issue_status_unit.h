@@ -1,0 +1,115 @@
+// Keeps what each warp of one SM waits for in step with what happens to it.
+#ifndef HEDDLE_REPLAY_CORE_IBUFFER_ISSUE_STATUS_UNIT_H_
+#define HEDDLE_REPLAY_CORE_IBUFFER_ISSUE_STATUS_UNIT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "replay/core/event_wheel.h"
+#include "replay/core/ibuffer/ibuffer_state.h"
+#include "replay/core/ibuffer/instruction_buffers.h"
+#include "replay/core/sm_parts.h"
+#include "replay/seams/types.h"
+
+namespace heddle::replay {
+
+// Between buffers and issue: a warp may issue if its buffer has an instruction, the scoreboard lets it, and the policy
+// offers it. Whoever changes one of these calls Update for the slots that it may concern.
+//
+// What is inlined here is done for every instruction of a regular warp; Update is the general way.
+class IssueStatusUnit {
+ public:
+  IssueStatusUnit(SmParts& sm, IBufferState& state, InstructionBuffers& buffers)
+      : sm_(sm), state_(state), buffers_(buffers), reformed_(state.setup.reformed_warp_cycles) {}
+
+  // Looks at every slot that the formation has changed.
+  void TakeChanges() {
+    if (sm_.formation.AnyChange()) TakeAllChanges();
+  }
+  // Works out the slot's issue status, and whether it can be fetched for.
+  void Update(SlotId slot);
+  // The buffer of a regular warp or the scoreboard has changed. Whether it can be fetched for is looked at apart.
+  [[gnu::always_inline]] void UpdateRegular(SlotId slot, WarpEntry& warp) {
+    IBufferState& state = state_;
+    const IssueStatus status = StatusOfRegular(state, warp);
+    if (status.off_core() != warp.long_wait_notified) [[unlikely]]
+      ChangeLongWait(slot, warp);
+    state.issue_status.SetSame(slot, status);
+  }
+  // Registers of the row have been given back: looks again at the warps with threads of it that wait for data.
+  [[gnu::always_inline]] void UpdateWaiting(uint32_t row) {
+    if (const SlotId only = state_.rows[row].only; only != kNoSlot) {
+      UpdateIfWaiting(only);
+      return;
+    }
+    UpdateSeveralWaiting(row);
+  }
+  // Registers of the row have been taken by `slot`, which has been looked at: other warps with threads of the row may
+  // have to wait for them now.
+  void UpdateOthers(uint32_t row, SlotId slot) {
+    for (const SlotId other : state_.rows[row].slots) {
+      if (other != slot) Update(other);
+    }
+  }
+
+  // --- waits for memory beyond the core, which policies and schedulers are told of
+  bool any_long_wait() const { return !long_waits_.empty(); }
+  // Of those that have begun in this cycle.
+  void DeliverLongWaits();
+  // The slot's wait, if it has been told of, is over.
+  void EndLongWait(SlotId slot);
+
+  // --- one instruction in flight: offers that take effect later
+  void TakeReformed(Cycle now) {
+    reformed_.Take(now, [this](const Completion& item) { Update(static_cast<SlotId>(item.id)); });
+  }
+  Cycle next_reformed() const { return reformed_.Next(); }
+
+ private:
+  void TakeAllChanges();
+  void Changed(SlotId slot, bool threads);
+  [[gnu::noinline]] IssueStatus StatusOf(SlotId slot, const WarpEntry& warp) const;
+  // The status of an offered warp with a buffer, which is `offered` if it lacks nothing but a unit.
+  template <typename HazardOf>
+  [[gnu::always_inline]] static IssueStatus StatusAtHead(const IBufferState& state, IssueStatus offered,
+                                                         const WarpEntry& warp, HazardOf hazard_of) {
+    const IssueStep* step = nullptr;
+    Scoreboard::Hazard hazard;
+    const WarpClass at_head = ClassOfHead(warp, [&] {
+      step = &state.setup.table[warp.head];
+      return hazard = hazard_of(*step);
+    });
+    if (at_head == WarpClass::kStructural) return offered.Needs(step->unit);
+    return offered.In(at_head).From(hazard.beyond_shared(), hazard.off_core());
+  }
+  [[gnu::always_inline]] static IssueStatus StatusOfRegular(const IBufferState& state, const WarpEntry& warp) {
+    return StatusAtHead(state, warp.offered, warp, [&](const IssueStep& step) {
+      return state.scoreboard.Check(warp.row, warp.own, step, warp.head, /*depth=*/0);
+    });
+  }
+  Scoreboard::Hazard HazardOf(SlotId slot, const WarpEntry& warp, const IssueStep& step) const;
+  [[gnu::always_inline]] void UpdateIfWaiting(SlotId slot) {
+    IBufferState& state = state_;
+    if (!state.issue_status.of(slot).waits_for_data()) return;
+    WarpEntry& warp = state.warps[slot];
+    if (warp.regular) {
+      UpdateRegular(slot, warp);
+    } else {
+      Update(slot);
+    }
+  }
+  // UpdateWaiting for rows with threads in several slots.
+  [[gnu::noinline]] void UpdateSeveralWaiting(uint32_t row);
+  // The slot's status begins or ends to be a long wait.
+  void ChangeLongWait(SlotId slot, WarpEntry& warp);
+
+  SmParts& sm_;
+  IBufferState& state_;
+  InstructionBuffers& buffers_;
+  std::vector<SlotId> long_waits_;  // slots that may have to be told of
+  EventWheel reformed_;             // slots that may issue from a cycle on
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_IBUFFER_ISSUE_STATUS_UNIT_H_

@@ -1,0 +1,116 @@
+// The end of instructions on one SM: what is in flight, write-back, and stores for fences.
+#ifndef HEDDLE_REPLAY_CORE_IBUFFER_RESULT_STAGE_H_
+#define HEDDLE_REPLAY_CORE_IBUFFER_RESULT_STAGE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "replay/core/ibuffer/ibuffer_state.h"
+#include "replay/core/ibuffer/issue_status_unit.h"
+#include "replay/core/resolve_unit.h"
+#include "replay/core/sm_parts.h"
+#include "replay/core/write_back_queue.h"
+#include "replay/seams/types.h"
+
+namespace heddle::replay {
+
+// Registers are given back, branches resolve, and warps go on. If the policy refuses a resolve, write-back stops there
+// and everything behind it waits.
+class ResultStage {
+ public:
+  ResultStage(SmParts& sm, ResolveUnit& resolve, IBufferState& state, IssueStatusUnit& status)
+      : sm_(sm), resolve_(resolve), state_(state), status_(status) {}
+
+  // --- from issue
+  // A number for an instruction of the slot that has a result to come.
+  uint32_t Launch(SlotId slot, const WarpEntry& warp, Pc pc);
+  // The instruction in flight takes its registers.
+  void ReserveRegisters(uint32_t id, const Flight& flight, Position at, uint8_t producer);
+  // The instruction in flight is a store that fences wait for.
+  void ListStore(uint32_t id, Flight& flight);
+  // The slot is done with its instruction, in the cycle of its issue.
+  void FinishAtIssue(SlotId slot);
+  // Whether stores of the slot's threads are on their way; the slot waits for them.
+  bool StoresPending(SlotId slot, const WarpEntry& warp) const;
+  void WaitForStores(SlotId slot) { fence_waits_.push_back(slot); }
+  // Other warps than `slot` with threads of the rows of an instruction in flight have to be looked at.
+  void UpdateOthers(uint32_t id, SlotId slot);
+
+  // --- write-back in a cycle
+  void Complete(Cycle now) {
+    if (state_.one_in_flight || resolve_.waits()) CompleteWaiting(now);
+    TakeDue(now);
+  }
+  // Results that the memory has reported for the present cycle, after Complete.
+  void CompleteReported(Cycle now) {
+    if (!due_again_) return;
+    due_again_ = false;
+    TakeDue(now);
+  }
+  bool reported() const { return due_again_; }
+
+  // --- the memory's replies
+  // Whether a reply for lanes changes nothing but which of them are outstanding; it has been taken then.
+  bool TakeUnnoticed(uint32_t id, LaneMask lanes, Cycle at);
+  // A reply that write-back has to deal with in cycle `at`.
+  void Report(Cycle at, const Completion& result) {
+    due_again_ |= at <= sm_.run.now;
+    sm_.write_back.Add(at, result);
+  }
+  // A store that nobody waits for is acknowledged.
+  void ForgetStore(uint32_t id);
+  // The instruction's data come from beyond the core.
+  void MarkOffCore(uint32_t id);
+
+  // --- blocks
+  // All threads of the block have exited: it retires when its results have come.
+  void BlockExited(BlockId block) {
+    if (!ResultsDue(block)) retiring_.push_back(block);
+  }
+  // Blocks that retire at the end of the cycle.
+  std::vector<BlockId>& retiring() { return retiring_; }
+  const std::vector<BlockId>& retiring() const { return retiring_; }
+
+ private:
+  // What comes before the results that are due: offers that take effect, and what a policy has refused so far.
+  void CompleteWaiting(Cycle now);
+  void TakeDue(Cycle now);
+  // False if the policy refused: write-back is blocked from here on.
+  bool Process(const Completion& item);
+  // The arithmetic instruction at `pc` of a slot of this row alone has its results.
+  void ProcessRegisters(uint32_t row, Pc pc);
+  bool ProcessLanes(uint32_t id, LaneMask lanes);
+  // The registers and rows of an instruction in flight that has all its results.
+  [[gnu::always_inline]] inline void GiveBack(uint32_t id, const Flight& flight);
+  void Acknowledge(uint32_t id);
+  // One of the row's results has come.
+  void CountResult(uint32_t row) {
+    if (--state_.rows[row].results_due == 0 && sm_.blocks.live_in_row(row) == 0) RowDone(row);
+  }
+  // The row has no live thread, and none of its instructions has a result to come.
+  void RowDone(uint32_t row);
+  bool ResultsDue(BlockId block) const;
+  bool ByBits(const Flight& flight) const { return state_.scoreboard.by_bits() && flight.row != kMixedRows; }
+  // Calls function(row, lanes) for the rows of an instruction in flight; all lanes, if it is of one row.
+  template <typename Function>
+  void ForEachRowOf(uint32_t id, const Flight& flight, Function function) {
+    if (flight.row != kMixedRows) {
+      function(flight.row, ~LaneMask{0});
+    } else {
+      for (const RowLanes& one : state_.flights.rows(id)) function(one.row, one.lanes);
+    }
+  }
+
+  SmParts& sm_;
+  ResolveUnit& resolve_;
+  IBufferState& state_;
+  IssueStatusUnit& status_;
+  bool due_again_ = false;  // the memory has reported results for the present cycle
+  std::vector<BlockId> retiring_;
+  std::vector<SlotId> fence_waits_;  // slots whose fence waits for stores
+  std::vector<SlotId> released_;     // slots that a result may have freed, for use in GiveBack
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_IBUFFER_RESULT_STAGE_H_

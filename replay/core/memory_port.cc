@@ -1,0 +1,38 @@
+#include "replay/core/memory_port.h"
+
+#include <bit>
+#include <utility>
+
+namespace heddle::replay {
+
+MemoryPort::MemoryPort(const LaunchContext& context, std::unique_ptr<SmMemory> memory)
+    : memory_(std::move(memory)), context_(context) {
+  if (context.memory_profile != nullptr) memory_->SetProfile(context.memory_profile);
+}
+
+bool MemoryPort::ReachesBeyondShared(const Step& step, LaneMask lanes, bool has_addresses) const {
+  if (step.space != trace::v1::SPACE_GENERIC || !has_addresses) return step.space != trace::v1::SPACE_SHARED;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    if (context_.windows.SpaceOf(addresses_[std::countr_zero(lanes)]) != trace::v1::SPACE_SHARED) return true;
+  }
+  return false;
+}
+
+void MemoryPort::Submit(AccessId id, SlotId slot, Pc pc, LaneMask lanes, const std::array<ThreadId, kMaxLanes>& threads,
+                        bool has_addresses, Cycle now) {
+  const Step& step = context_.steps[pc];
+  WarpAccess access;
+  access.id = id;
+  access.slot = slot;
+  access.op = step.op;
+  access.space = step.space;
+  access.bytes = step.bytes;
+  access.lanes = lanes;
+  access.addresses = has_addresses ? &addresses_ : nullptr;
+  access.threads = &threads;
+  access.pc = pc;
+  memory_->Submit(access, now);
+  Wake();
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,67 @@
+// The way of a core's accesses and fetches to the SM's part of the memory.
+#ifndef HEDDLE_REPLAY_CORE_MEMORY_PORT_H_
+#define HEDDLE_REPLAY_CORE_MEMORY_PORT_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "replay/core/launch_context.h"
+#include "replay/memory/ports/memory_system.h"
+#include "replay/seams/types.h"
+
+namespace heddle::replay {
+
+// Also lets the memory sleep while the SM runs alone: nothing from outside wakes it then, so that it is run only when
+// it is due by itself or has been given something.
+class MemoryPort {
+ public:
+  MemoryPort(const LaunchContext& context, std::unique_ptr<SmMemory> memory);
+
+  SmMemory& memory() { return *memory_; }
+  const SmMemory& memory() const { return *memory_; }
+
+  // --- accesses
+  // Where the addresses of an access are laid, by lane, before it is submitted.
+  std::array<uint64_t, kMaxLanes>& addresses() { return addresses_; }
+  // Whether an access counts as one to memory: some lane reaches beyond shared memory. `has_addresses`: addresses()
+  // has those of the lanes.
+  bool ReachesBeyondShared(const Step& step, LaneMask lanes, bool has_addresses) const;
+  // Gives the memory the access that the instruction `step` at `pc` of `slot` makes with `lanes`: hardware threads
+  // `threads`, and addresses() if `has_addresses`, both by lane.
+  void Submit(AccessId id, SlotId slot, Pc pc, LaneMask lanes, const std::array<ThreadId, kMaxLanes>& threads,
+              bool has_addresses, Cycle now);
+  // Asks for an instruction; see SmMemory::Fetch.
+  FetchResult Fetch(uint64_t address, uint32_t fetcher, Cycle now) {
+    const FetchResult result = memory_->Fetch(address, fetcher, now);
+    if (result == FetchResult::kPending) Wake();
+    return result;
+  }
+
+  // --- time
+  // The memory's part of the cycle, unless it sleeps.
+  void RunCycle(Cycle now) {
+    if (now < wake_) return;
+    memory_->RunCycle(now);
+    if (wake_ != 0) wake_ = memory_->NextWake(now);
+  }
+  // Between these two calls the SM runs alone.
+  void BeginAlone() { wake_ = 1; }
+  void EndAlone() { wake_ = 0; }
+  // While the SM runs alone: the memory has nothing to do before this cycle, and is as isolated as it was.
+  Cycle wake() const { return wake_; }
+
+ private:
+  void Wake() {
+    if (wake_ != 0) wake_ = 1;
+  }
+
+  const std::unique_ptr<SmMemory> memory_;
+  Cycle wake_ = 0;  // 0: the SM does not run alone
+  const LaunchContext& context_;
+  std::array<uint64_t, kMaxLanes> addresses_{};
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_MEMORY_PORT_H_

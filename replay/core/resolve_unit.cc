@@ -1,0 +1,171 @@
+#include "replay/core/resolve_unit.h"
+
+#include <bit>
+
+#include "absl/strings/str_cat.h"
+#include "replay/stats/instruction_profile.h"
+
+namespace heddle::replay {
+
+template <typename Function>
+void ResolveUnit::ForEachRowRun(const Lanes& lanes, LaneMask mask, Function function) const {
+  const auto warp_size = static_cast<uint32_t>(sm_.context.warp_size);
+  while (mask != 0) {
+    const uint32_t row = lanes.thread[std::countr_zero(mask)] / warp_size;
+    LaneMask rest = 0;
+    if (!sm_.context.static_warps) {
+      rest = mask & (mask - 1);
+      while (rest != 0 && lanes.thread[std::countr_zero(rest)] / warp_size == row) rest &= rest - 1;
+    }
+    function(row, mask & ~rest);
+    mask = rest;
+  }
+}
+
+bool ResolveUnit::FinishInstruction(SlotId slot, bool ask_after_barrier) {
+  const WarpTable& table = sm_.table();
+  const Position at = table.position[slot];
+  const Step& step = sm_.steps[at.pc()];
+  PathGroups& paths = pending_.paths;
+  ResolveReason reason = ResolveReason::kBarrier;
+  if (!step.ends_block) {
+    const Position next(at.pc() + 1, at.depth());
+    const bool stopped = next == table.stop[slot];
+    if (!ask_after_barrier) {
+      if (!stopped && (sm_.interests & kEveryInstruction) == 0) {
+        sm_.formation.Advance(slot, next);
+        return true;
+      }
+      reason = stopped ? ResolveReason::kStop : ResolveReason::kInstruction;
+    }
+    paths.SetOne(next, table.lanes[slot].mask);
+  } else {
+    const trace::Block& block = sm_.context.program.block(step.block);
+    sm_.control_flow.Next(table.lanes[slot], at, block, paths);
+    if (!ask_after_barrier) {
+      reason = ResolveReason::kControl;
+      if (paths.count == 1 && paths.exited == 0) {
+        const Position next = paths.group[0].at;
+        if (next == table.stop[slot]) {
+          reason = ResolveReason::kStop;
+        } else if ((sm_.interests & (kEveryInstruction | kEveryBlockEnd)) == 0) {
+          sm_.formation.Advance(slot, next);
+          return true;
+        } else if (!ControlFlow::Decides(block.terminator)) {
+          reason = ResolveReason::kBlockEnd;
+        }
+      }
+    }
+  }
+  pending_.lanes = table.lanes[slot];
+  return Resolve(slot, reason, /*take=*/false);
+}
+
+void ResolveUnit::ArriveAtBarrier(SlotId slot) {
+  const Lanes& lanes = sm_.table().lanes[slot];
+  const Step& step = sm_.steps[sm_.table().position[slot].pc()];
+  sm_.issues.counters().barriers += static_cast<uint64_t>(std::popcount(lanes.mask));
+  sm_.issues.progress().Arrived(lanes, sm_.run.now);
+  sm_.notifier.DeferBarrierArrival(slot, step.barrier);
+  sm_.barriers.Arrive(slot, step);
+}
+
+bool ResolveUnit::ResumeFromBarrier(SlotId slot) {
+  sm_.issues.progress().Resumed(sm_.table().lanes[slot], sm_.run.now);
+  bool ask = false;
+  if ((sm_.interests & kBarriers) != 0) {
+    const Pc pc = sm_.table().position[slot].pc();
+    ask = sm_.policy->BarrierReleased(slot, sm_.context.barrier_ids[sm_.steps[pc].barrier], sm_.formation.editor());
+  }
+  return FinishInstruction(slot, ask);
+}
+
+bool ResolveUnit::TakeLanes(SlotId slot, LaneMask taken) {
+  const Position at = sm_.table().position[slot];
+  const Step& step = sm_.steps[at.pc()];
+  pending_.lanes = sm_.table().lanes[slot];
+  pending_.lanes.mask &= taken;
+  if (step.ends_block) {
+    sm_.control_flow.Next(pending_.lanes, at, sm_.context.program.block(step.block), pending_.paths);
+  } else {
+    pending_.paths.SetOne(Position(at.pc() + 1, at.depth()), pending_.lanes.mask);
+  }
+  return Resolve(slot, ResolveReason::kLanes, /*take=*/true);
+}
+
+bool ResolveUnit::Resolve(SlotId slot, ResolveReason reason, bool take) {
+  const Position at = sm_.table().position[slot];
+  const Step& step = sm_.steps[at.pc()];
+  const LaneMask exited = pending_.paths.exited;
+  Resolution& resolution = pending_.resolution;
+  resolution.slot = slot;
+  resolution.from = at;
+  resolution.reason = reason;
+  resolution.groups = pending_.paths.live();
+  resolution.exited = exited;
+  resolution.lanes = &pending_.lanes;
+  resolution.reconvergence = Position::Exit();
+  resolution.conditional = false;
+  resolution.uniform = step.uniform;
+  if (step.ends_block) {
+    const trace::Block& block = sm_.context.program.block(step.block);
+    resolution.conditional = ControlFlow::Decides(block.terminator);
+    if (resolution.conditional) {
+      resolution.reconvergence = sm_.control_flow.Reconvergence(pending_.lanes, at, block);
+    }
+  }
+  if (sm_.context.profile != nullptr && resolution.groups.size() + (exited != 0) > 1)
+    sm_.context.profile->Split(at.pc());
+  pending_.take = take;
+  waits_ = true;
+  if (take) {
+    sm_.formation.BeginTake(slot, pending_.lanes.mask, resolution.groups, exited);
+  } else {
+    sm_.formation.BeginResolve(slot, resolution.groups, exited);
+  }
+  if (exited != 0) ExitThreads(slot, pending_.lanes, exited);
+  return AskPolicy();
+}
+
+bool ResolveUnit::AskPolicy() {
+  const Resolution& resolution = pending_.resolution;
+  if (sm_.policy->Resolve(resolution, sm_.formation.editor()) == Verdict::kRefused) return false;
+  waits_ = false;
+  sm_.run.last_progress = sm_.run.now;
+  if (pending_.take) {
+    sm_.formation.EndTake(pending_.lanes);
+  } else {
+    sm_.formation.EndResolve(resolution.slot, pending_.lanes);
+  }
+  ForEachRowRun(pending_.lanes, resolution.exited, [&](uint32_t row, LaneMask) {
+    const BlockId id = sm_.blocks.block_of_row(row);
+    if (sm_.blocks[id].live != 0 || sm_.blocks[id].exited) return;
+    sm_.blocks.SetExited(id);
+    if (sm_.context.by_warp && sm_.blocks.ReleaseShared(id)) listener_.SharedReleased();
+    listener_.BlockExited(id);
+  });
+  return true;
+}
+
+void ResolveUnit::ExitThreads(SlotId slot, const Lanes& lanes, LaneMask exited) {
+  sm_.issues.progress().Exited(lanes, exited, sm_.run.now, sm_.issues.Stalls(), [this](BlockId block) {
+    for (const auto& scheduler : sm_.notifier.schedulers()) scheduler->WarpExited(block);
+  });
+  ForEachRowRun(lanes, exited, [&](uint32_t row, LaneMask own) {
+    if (sm_.blocks.ExitThreads(row, static_cast<uint32_t>(std::popcount(own)))) listener_.RowExited(slot, row);
+  });
+  if (const LaneMask early = exited & ~sm_.cursors.Finish(lanes, exited); early != 0 && sm_.cursors.ok()) {
+    const ThreadId thread = lanes.thread[std::countr_zero(early)];
+    sm_.run.Fail(absl::InternalError(absl::StrCat("thread ", sm_.formation.index_in_block(thread), " of block ",
+                                                  sm_.blocks[sm_.formation.block_of(thread)].linear_index,
+                                                  " exited before the end of its recording")));
+  }
+  BlockId checked = BlockTable::kNone;
+  ForEachRowRun(lanes, exited, [&](uint32_t row, LaneMask) {
+    if (sm_.blocks.block_of_row(row) == checked) return;
+    checked = sm_.blocks.block_of_row(row);
+    sm_.barriers.Recheck(checked);
+  });
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,49 @@
+#include "replay/core/sm_parts.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::replay {
+namespace {
+
+Formation::Setup SetupOf(const LaunchContext& context, bool* alarm) {
+  Formation::Setup setup;
+  setup.warp_size = context.warp_size;
+  setup.max_threads = context.max_threads;
+  setup.ports = context.ports;
+  setup.any_lane = context.any_lane;
+  setup.policy_name = context.policy_name;
+  setup.alarm = alarm;
+  return setup;
+}
+
+}  // namespace
+
+SmParts::SmParts(const LaunchContext& launch_context, uint32_t sm, std::unique_ptr<DivergencePolicy> divergence,
+                 ChunkCache& cache, MemorySystem& system, MemoryClient& client, uint32_t horizon)
+    : context(launch_context),
+      steps(context.steps.data()),
+      number(sm),
+      policy(std::move(divergence)),
+      interests(policy->interests()),
+      issue_slots(policy->issue_slots()),
+      memory(context, system.MakeSm(sm, client)),
+      blocks(context),
+      write_back(std::max(memory.memory().usual_latency(), horizon)),
+      formation(SetupOf(context, &run.failed)),
+      barriers(context, formation, blocks),
+      notifier(context, *policy, formation),
+      cursors(context.launch, cache, context.max_threads, run.failed),
+      control_flow(context, cursors, run.failed),
+      issues(context, sm, issue_slots, formation, blocks, notifier, run) {}
+
+uint64_t SmParts::LiveThreads() const {
+  const auto& states = formation.thread_states();
+  uint64_t live = 0;
+  for (int state = 0; state < kThreadStates; ++state) {
+    if (state != static_cast<int>(ThreadState::kFinished)) live += states[state];
+  }
+  return live;
+}
+
+}  // namespace heddle::replay

@@ -1,0 +1,81 @@
+// The parts of an SM that all front ends share.
+#ifndef HEDDLE_REPLAY_CORE_SM_PARTS_H_
+#define HEDDLE_REPLAY_CORE_SM_PARTS_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "replay/core/barrier_unit.h"
+#include "replay/core/block_table.h"
+#include "replay/core/control_flow.h"
+#include "replay/core/event_notifier.h"
+#include "replay/core/issue_accounting.h"
+#include "replay/core/launch_context.h"
+#include "replay/core/memory_port.h"
+#include "replay/core/sm_run_state.h"
+#include "replay/core/write_back_queue.h"
+#include "replay/memory/ports/memory_system.h"
+#include "replay/seams/divergence_policy.h"
+#include "replay/seams/formation.h"
+#include "replay/seams/types.h"
+#include "replay/trace/thread_cursors.h"
+
+namespace heddle::replay {
+
+// The stages of a front end are given these: each part has one job and guards its own state. A structure, with what
+// several of them do together.
+struct SmParts {
+  // `horizon`: the longest usual time until a result of the front end's own units, in cycles.
+  SmParts(const LaunchContext& launch_context, uint32_t sm, std::unique_ptr<DivergencePolicy> divergence,
+          ChunkCache& cache, MemorySystem& system, MemoryClient& client, uint32_t horizon);
+  SmParts(const SmParts&) = delete;
+  SmParts& operator=(const SmParts&) = delete;
+
+  const WarpTable& table() const { return formation.table(); }
+  // Before anything else in a cycle.
+  void BeginCycle(Cycle now) {
+    run.now = now;
+    formation.SetNow(now);
+    blocks.BeginCycle();
+    barriers.BeginCycle();
+  }
+  // Whether the slot, which is at `step`, has to leave the shared memory to the block before its own.
+  bool SharedHeld(SlotId slot, const Step& step) const {
+    return step.shared && blocks[table().block[slot]].former != BlockTable::kNone;
+  }
+  // What others than the statistics are told of an issue of one slot. Only if issues are unwatched.
+  void NotifyIssue(SlotId slot) {
+    run.last_progress = run.now;
+    notifier.NotifyIssue(slot);
+  }
+  // An issue of `threads` threads of one row, of an instruction of the trace. Only if issues are unwatched.
+  void CountIssueInRow(SlotId slot, uint32_t row, uint32_t threads) {
+    NotifyIssue(slot);
+    issues.AddIssuesInRow(row, threads, 1);
+  }
+  // Threads that are live, by the formation's counts.
+  uint64_t LiveThreads() const;
+
+  // What every cycle looks at comes first, in few lines of the host's cache, which has forgotten the SM since its last
+  // turn.
+  const LaunchContext& context;
+  const Step* const steps;  // by PC
+  const uint32_t number;    // of the SM
+  const std::unique_ptr<DivergencePolicy> policy;
+  const uint32_t interests;  // of the policy
+  const int issue_slots;     // that it lets issue together
+  SmRunState run;
+  MemoryPort memory;
+  BlockTable blocks;
+  WriteBackQueue write_back;
+  Formation formation;
+  BarrierUnit barriers;
+  EventNotifier notifier;
+  ThreadCursors cursors;
+  ControlFlow control_flow;
+  IssueAccounting issues;
+};
+
+}  // namespace heddle::replay
+
+#endif  // HEDDLE_REPLAY_CORE_SM_PARTS_H_
