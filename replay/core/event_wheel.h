@@ -20,7 +20,7 @@ struct Completion {
     kResume,        // a slot goes on from a barrier that has opened
     kFinish,        // a slot's instruction is done; where its threads go is still to be decided
     kBranch,        // a branch of a slot of one row has resolved
-    kIssue,         // the same as kLanes for all slots of one issue of several (MIMD), with all their lanes
+    kIssue,         // the results of all slots of one issue of several (MIMD) are there, of all their lanes
     kRegisters,     // an arithmetic instruction of a slot of one row has its results, which hold nothing but registers
   };
   // kLanes, kAcknowledged, kIssue: of the instruction or issue, as the core numbers them; kResume, kFinish, kBranch:
@@ -116,14 +116,23 @@ class EventWheel {
   template <typename Accept>
   bool All(Accept accept) const {
     if (!far_.empty()) return false;
-    for (Cycle at = taken_; at <= taken_ + mask_; ++at) {
+    const Cycle end = taken_ + mask_ + 1;
+    for (Cycle at = taken_; at < end;) {
       const uint32_t index = static_cast<uint32_t>(at) & mask_;
-      if (!Occupied(index)) continue;
-      uint32_t node = last_[index];
+      const uint64_t rest = occupied_[index >> 6] >> (index & 63);  // of this word, from `at` on
+      if (rest == 0) {
+        at += 64 - (index & 63);
+        continue;
+      }
+      at += static_cast<uint32_t>(std::countr_zero(rest));
+      if (at >= end) break;
+      const uint32_t last = last_[static_cast<uint32_t>(at) & mask_];
+      uint32_t node = last;
       do {
         node = nodes_[node].next;
         if (!accept(at, nodes_[node].event)) return false;
-      } while (node != last_[index]);
+      } while (node != last);
+      ++at;
     }
     return true;
   }
