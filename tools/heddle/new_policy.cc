@@ -82,10 +82,11 @@ int WritePolicy(const std::string& seam, const std::string& name, const std::str
   absl::Status status = WriteFile(paths[0], text(PolicyTemplate(seam)));
   if (status.ok()) status = WriteFile(paths[1], text(PolicyTestTemplate()));
   if (!status.ok()) return ReportError(kFailed, status);
-  status = WriteStandardOutput(absl::StrCat(
-      "Wrote ", paths[0], " and ", paths[1], ".\nBuild with -DHEDDLE_POLICY_DIRS=FOLDER, or put them into replay/",
-      seam == "scheduler" ? "schedule" : seam,
-      "/policies and tests/replay/policies/divergence; docs/how-to/new-policy.md has the rest.\n"));
+  status = WriteStandardOutput(
+      absl::StrCat("Wrote ", paths[0], " and ", paths[1],
+                   ".\nBuild with -DHEDDLE_POLICY_DIRS=FOLDER, or put them into replay/policies/",
+                   seam == "scheduler" ? "schedule" : seam,
+                   " and tests/replay/policies/divergence; docs/how-to/new-policy.md has the rest.\n"));
   return status.ok() ? kSuccess : ReportError(kFailed, status);
 }
 
