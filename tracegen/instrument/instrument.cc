@@ -17,6 +17,7 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "tracegen/instrument/kernel_pass.h"
+#include "tracegen/instrument/shared_addresses.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/program/kernel_name.h"
 
@@ -302,9 +303,11 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
   }
   result.parameters = *std::move(parameters);
   result.bounds = DescribeBounds(*unit.function);
+  ExpandSharedNumbers(pass);
   HEDDLE_RETURN_IF_ERROR(PlaceVariables(pass));
   PlaceFunctions(pass);
   AddContextArguments(pass);
+  WrapSharedAddresses(pass);
   for (llvm::Function* function : pass.functions) {
     for (llvm::Instruction& instruction : llvm::instructions(*function)) {
       if (isa<llvm::AllocaInst>(instruction)) result.uses_local = true;

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "tracegen/instrument/shared_addresses.h"
 #include "traces/format/program/kernel_name.h"
 
 namespace heddle::tracegen {
@@ -55,9 +56,9 @@ uint64_t KernelPass::PointerTo(llvm::StringRef function) const {
 llvm::Value* KernelPass::AddressOf(llvm::IRBuilder<>& builder, const InlineAccess& access) const {
   llvm::Value* number = access.address->getType()->isPointerTy() ? builder.CreatePtrToInt(access.address, i64())
                                                                  : builder.CreateZExtOrTrunc(access.address, i64());
-  // The window's lower half is zero, so that a full address stays what it is.
-  if (access.shared) number = builder.CreateOr(number, builder.getInt64(kSharedBase));
-  return builder.CreateAdd(number, builder.getInt64(static_cast<uint64_t>(access.offset)));
+  number = builder.CreateAdd(number, builder.getInt64(static_cast<uint64_t>(access.offset)));
+  if (!access.shared) return number;
+  return builder.CreateOr(builder.CreateAnd(number, kSharedAddressMask), builder.getInt64(kSharedBase));
 }
 
 llvm::Value* KernelPass::Context(llvm::IRBuilder<>& builder) {

@@ -148,12 +148,12 @@ class Emitter final : public InlinePtxArithmetic {
     return Out(builder_.CreateSelect(first, Read(1, types()[0]), Read(2, types()[0])));
   }
 
-  // Addresses of a space are generic ones already, but for those that count from the start of shared memory.
+  // Addresses of a space are generic ones already, but for those of shared memory: of these the lower half counts.
   Value* GenericAddress() {
     Value* address = In(1);
-    if (Has("to") || !Has("shared") || Type().bits != 64) return address;
-    Value* counts = builder_.CreateICmpULT(address, Integer(64, uint64_t{1} << 32));
-    return builder_.CreateSelect(counts, builder_.CreateAdd(address, Integer(64, kSharedWindow)), address);
+    if (!Has("shared") || Type().bits != 64) return address;
+    Value* offset = builder_.CreateAnd(address, Integer(64, 0xffff'ffff));
+    return Has("to") ? offset : builder_.CreateOr(offset, Integer(64, kSharedWindow));
   }
 
   bool Compare() {
