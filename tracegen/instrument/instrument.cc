@@ -17,7 +17,7 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "tracegen/instrument/kernel_pass.h"
-#include "tracegen/instrument/shared_addresses.h"
+#include "tracegen/instrument/narrow_addresses.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/program/kernel_name.h"
 
@@ -307,7 +307,7 @@ absl::StatusOr<InstrumentedKernel> Instrument(const CanonicalModule& module, con
   HEDDLE_RETURN_IF_ERROR(PlaceVariables(pass));
   PlaceFunctions(pass);
   AddContextArguments(pass);
-  WrapSharedAddresses(pass);
+  WrapNarrowAddresses(pass);
   for (llvm::Function* function : pass.functions) {
     for (llvm::Instruction& instruction : llvm::instructions(*function)) {
       if (isa<llvm::AllocaInst>(instruction)) result.uses_local = true;

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "tracegen/instrument/shared_addresses.h"
+#include "tracegen/instrument/narrow_addresses.h"
 #include "traces/format/program/kernel_name.h"
 
 namespace heddle::tracegen {
@@ -58,7 +58,7 @@ llvm::Value* KernelPass::AddressOf(llvm::IRBuilder<>& builder, const InlineAcces
                                                                  : builder.CreateZExtOrTrunc(access.address, i64());
   number = builder.CreateAdd(number, builder.getInt64(static_cast<uint64_t>(access.offset)));
   if (!access.shared) return number;
-  return builder.CreateOr(builder.CreateAnd(number, kSharedAddressMask), builder.getInt64(kSharedBase));
+  return builder.CreateOr(builder.CreateAnd(number, kNarrowAddressMask), builder.getInt64(kSharedBase));
 }
 
 llvm::Value* KernelPass::Context(llvm::IRBuilder<>& builder) {

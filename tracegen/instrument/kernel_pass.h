@@ -82,7 +82,8 @@ struct KernelPass {
   std::vector<llvm::Function*> CalleesOf(const llvm::Instruction& call) const;
   // What a pointer to a function of the module is worth.
   uint64_t PointerTo(llvm::StringRef function) const;
-  // The address of an access of inline PTX, as a number of 64 bits.
+  // The address of an access of inline PTX, as a number of 64 bits. In shared memory the lower half of operand and
+  // offset counts.
   llvm::Value* AddressOf(llvm::IRBuilder<>& builder, const InlineAccess& access) const;
   // Calls a function of the runtime.
   llvm::CallInst* CallRuntime(llvm::IRBuilder<>& builder, const char* name, llvm::Type* result_type,

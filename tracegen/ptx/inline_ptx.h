@@ -51,7 +51,7 @@ struct InlineAccess {
   llvm::Value* address = nullptr;  // null: the statement accesses no memory
   int64_t offset = 0;
   uint64_t bytes = 0;
-  bool shared = false;  // a number below 2^32 counts from the start of shared memory
+  bool shared = false;  // of the address the lower 32 bits count, from the start of shared memory
 };
 InlineAccess InlineAccessOf(const llvm::CallInst& call);
 

@@ -1,5 +1,5 @@
-// Shared memory has addresses of 32 bits: an unsigned index that wraps reaches back into the array, and an address that
-// is kept in 32 bits is whole.
+// Shared, constant and local memory have addresses of 32 bits: an unsigned index that wraps reaches back into the
+// array, and an address in shared memory that is kept in 32 bits is whole.
 #include <stdint.h>
 
 #include "check.h"
@@ -23,6 +23,19 @@ __global__ void Reverse(const unsigned int* in, unsigned int* out) {
   out[64 + i] = static_cast<unsigned int>(wide[i]);
   out[128 + i] = dynamic[i];
   out[192 + i] = quad.x + quad.y + quad.z + quad.w;
+}
+
+__constant__ unsigned int table[64];
+
+__global__ void ReverseOthers(const unsigned int* in, unsigned int* out) {
+  unsigned int local[64];
+  for (unsigned int k = 0; k < 64; ++k) local[k] = in[(k + threadIdx.x) % 64];
+  unsigned int* end = local + 64;
+  const unsigned int i = in[threadIdx.x] / 5;  // threadIdx.x
+  end[~((i + 1) % 64)] += 1;
+  out[threadIdx.x] = end[~i];
+  out[64 + threadIdx.x] = (table + 64)[~i];
+  out[128 + threadIdx.x] = local[(62 - i + 64) % 64];
 }
 
 // A binary search in two sorted lists, the second one from its end, as merge-path programs write it.
@@ -76,6 +89,13 @@ int main() {
   for (unsigned int i = 0; i < 64; ++i) {
     EXPECT(host[i] == (63 - i) * 5 && host[64 + i] == i * 5 && host[128 + i] == i * 5 + 1);
     EXPECT(host[192 + i] == 4 * (63 - i) + 6);
+  }
+  for (unsigned int i = 0; i < 64; ++i) host[i] = i * 5;
+  CALL(cudaMemcpyToSymbol(table, host, sizeof(table)));
+  ReverseOthers<<<1, 64>>>(in, out);
+  CALL(cudaMemcpy(host, out, 768, cudaMemcpyDeviceToHost));
+  for (unsigned int i = 0; i < 64; ++i) {
+    EXPECT(host[i] == 63 * 5 && host[64 + i] == (63 - i) * 5 && host[128 + i] == 62 * 5 + 1);
   }
   int lists[128];
   for (int i = 0; i < 64; ++i) {

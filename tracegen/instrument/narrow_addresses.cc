@@ -1,13 +1,15 @@
-#include "tracegen/instrument/shared_addresses.h"
+#include "tracegen/instrument/narrow_addresses.h"
 
 #include <cstdint>
 #include <vector>
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Operator.h"
 #include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Support/KnownBits.h"
 
@@ -18,10 +20,20 @@ using llvm::dyn_cast;
 using llvm::isa;
 
 constexpr unsigned kSharedSpace = 3;
-static_assert((kSharedBase & kSharedAddressMask) == 0);
+constexpr unsigned kConstantSpace = 4;
+constexpr unsigned kLocalSpace = 5;
+static_assert((kSharedBase & kNarrowAddressMask) == 0 && (kConstantBase & kNarrowAddressMask) == 0);
+// Local memory of a thread does not cross a multiple of 2^32.
+static_assert(kLocalBase % kLocalStride == 0 && (kNarrowAddressMask + 1) % kLocalStride == 0);
 
 bool IsShared(const llvm::Value& value) {
   return value.getType()->isPointerTy() && value.getType()->getPointerAddressSpace() == kSharedSpace;
+}
+
+bool IsNarrow(const llvm::Value& value) {
+  if (!value.getType()->isPointerTy()) return false;
+  const unsigned space = value.getType()->getPointerAddressSpace();
+  return space == kSharedSpace || space == kConstantSpace || space == kLocalSpace;
 }
 
 // Whether a constant expression makes a number of a shared address that `constant` is part of.
@@ -50,12 +62,12 @@ class Wrapping {
       } else if (UsesAddresses(*instruction)) {
         // Moved in space, a null pointer to shared memory is the address of its first byte, as on devices.
         for (llvm::Use& operand : instruction->operands()) {
-          if (IsShared(*operand)) operand.set(Wrapped(operand.get(), function));
+          if (IsNarrow(*operand)) operand.set(Wrapped(operand.get(), function));
         }
       } else {
         // A bound that an optimizer may rely on is none here: the address wraps back into the array.
         auto* offset = dyn_cast<llvm::GetElementPtrInst>(instruction);
-        if (offset != nullptr && IsShared(*offset)) offset->setNoWrapFlags(llvm::GEPNoWrapFlags::none());
+        if (offset != nullptr && IsNarrow(*offset)) offset->setNoWrapFlags(llvm::GEPNoWrapFlags::none());
       }
     }
     wrapped_.clear();
@@ -68,7 +80,7 @@ class Wrapping {
       const llvm::Function* callee = call->getCalledFunction();
       return isa<llvm::MemIntrinsic>(call) || (callee != nullptr && callee->getName().starts_with("llvm.nvvm."));
     }
-    if (const auto* store = dyn_cast<llvm::StoreInst>(&instruction)) return IsShared(*store->getPointerOperand());
+    if (const auto* store = dyn_cast<llvm::StoreInst>(&instruction)) return IsNarrow(*store->getPointerOperand());
     return isa<llvm::LoadInst>(instruction) || isa<llvm::AtomicRMWInst>(instruction) ||
            isa<llvm::AtomicCmpXchgInst>(instruction) || isa<llvm::AddrSpaceCastInst>(instruction);
   }
@@ -79,7 +91,7 @@ class Wrapping {
     if (bits <= 32) return;
     llvm::IRBuilder<> builder(number.getNextNode());
     auto* offset = llvm::cast<llvm::Instruction>(
-        llvm::BinaryOperator::CreateAnd(&number, llvm::ConstantInt::get(number.getType(), kSharedAddressMask)));
+        llvm::BinaryOperator::CreateAnd(&number, llvm::ConstantInt::get(number.getType(), kNarrowAddressMask)));
     builder.Insert(offset);
     number.replaceUsesWithIf(offset, [offset](const llvm::Use& use) { return use.getUser() != offset; });
   }
@@ -91,20 +103,57 @@ class Wrapping {
       const auto* constant = dyn_cast<llvm::ConstantExpr>(comparison.getOperand(side));
       if (constant == nullptr || constant->getOpcode() != llvm::Instruction::IntToPtr || !IsShared(*constant)) continue;
       const auto* number = dyn_cast<llvm::ConstantInt>(constant->getOperand(0));
-      if (number == nullptr || (number->getZExtValue() & ~kSharedAddressMask) == kSharedBase) continue;
+      if (number == nullptr || (number->getZExtValue() & ~kNarrowAddressMask) == kSharedBase) continue;
       llvm::IRBuilder<> builder(&comparison);
       llvm::Value* offset = builder.CreateAnd(builder.CreatePtrToInt(pointer, pass_.i64()), ~kSharedBase);
       comparison.setOperand(1 - side, builder.CreateIntToPtr(offset, pointer->getType()));
     }
   }
 
-  // The pointer within the window, computed where the pointer is.
-  llvm::Value* Wrapped(llvm::Value* pointer, llvm::Function& function) {
-    const llvm::KnownBits known = llvm::computeKnownBits(pointer, pass_.module->getDataLayout());
-    if ((known.One.getZExtValue() & ~kSharedAddressMask) == kSharedBase &&
-        (known.Zero.getZExtValue() & ~kSharedAddressMask) == (~kSharedBase & ~kSharedAddressMask)) {
-      return pointer;
+  // Whether the upper half of a pointer is that of the window for certain.
+  bool StaysIn(uint64_t window, const llvm::Value& pointer) const {
+    const llvm::KnownBits known = llvm::computeKnownBits(&pointer, pass_.module->getDataLayout());
+    return (known.One.getZExtValue() & ~kNarrowAddressMask) == window &&
+           (known.Zero.getZExtValue() & ~kNarrowAddressMask) == (~window & ~kNarrowAddressMask);
+  }
+
+  // The same of a pointer into a local variable: its offsets are not negative, and small.
+  bool StaysInVariable(const llvm::Value* pointer) const {
+    const llvm::DataLayout& layout = pass_.module->getDataLayout();
+    uint64_t most = 0;
+    while (!isa<llvm::AllocaInst>(pointer)) {
+      if (const auto* cast = dyn_cast<llvm::AddrSpaceCastOperator>(pointer)) {
+        pointer = cast->getPointerOperand();
+        continue;
+      }
+      const auto* step = dyn_cast<llvm::GEPOperator>(pointer);
+      llvm::MapVector<llvm::Value*, llvm::APInt> variable;
+      llvm::APInt constant(64, 0);
+      if (step == nullptr || !step->collectOffset(layout, 64, variable, constant)) return false;
+      const auto add = [&most](const llvm::APInt& scale, const llvm::APInt& factor) {
+        if (scale.isNegative() || factor.getActiveBits() + scale.getActiveBits() > 31) return false;
+        most += scale.getZExtValue() * factor.getZExtValue();
+        return most <= kNarrowAddressMask / 2;
+      };
+      if (!add(constant, llvm::APInt(64, 1))) return false;
+      for (const auto& [index, scale] : variable) {
+        const llvm::KnownBits known = llvm::computeKnownBits(index, layout);
+        if (!known.isNonNegative() || !add(scale, known.getMaxValue())) return false;
+      }
+      pointer = step->getPointerOperand();
     }
+    return true;
+  }
+
+  // The pointer with the upper half of what it points into, computed where the pointer is; itself if that cannot differ
+  // or is not known. (OpenCL's constant memory may be a buffer, which lies anywhere.)
+  llvm::Value* Wrapped(llvm::Value* pointer, llvm::Function& function) {
+    const unsigned space = pointer->getType()->getPointerAddressSpace();
+    llvm::Value* const object = llvm::getUnderlyingObject(pointer, /*MaxLookup=*/0);
+    if (space == kSharedSpace && StaysIn(kSharedBase, *pointer)) return pointer;
+    if (space == kConstantSpace && (!StaysIn(kConstantBase, *object) || StaysIn(kConstantBase, *pointer)))
+      return pointer;
+    if (space == kLocalSpace && (!isa<llvm::AllocaInst>(object) || StaysInVariable(pointer))) return pointer;
     llvm::Value*& wrapped = wrapped_[pointer];
     if (wrapped != nullptr) return wrapped;
     auto* from = dyn_cast<llvm::Instruction>(pointer);
@@ -114,9 +163,12 @@ class Wrapping {
     }
     llvm::IRBuilder<> builder(&*at);
     if (from != nullptr) builder.SetCurrentDebugLocation(from->getDebugLoc());
-    llvm::Value* low =
+    llvm::Value* const upper = space == kLocalSpace
+                                   ? builder.CreateAnd(builder.CreatePtrToInt(object, pass_.i64()), ~kNarrowAddressMask)
+                                   : builder.getInt64(space == kSharedSpace ? kSharedBase : kConstantBase);
+    llvm::Value* const low =
         builder.CreateZExt(builder.CreateTrunc(builder.CreatePtrToInt(pointer, pass_.i64()), pass_.i32()), pass_.i64());
-    wrapped = builder.CreateIntToPtr(builder.CreateOr(low, builder.getInt64(kSharedBase)), pointer->getType());
+    wrapped = builder.CreateIntToPtr(builder.CreateOr(low, upper), pointer->getType());
     return wrapped;
   }
 
@@ -134,7 +186,7 @@ void ExpandSharedNumbers(KernelPass& pass) {
   if (!variables.empty()) llvm::convertUsersOfConstantsToInstructions(variables);
 }
 
-void WrapSharedAddresses(KernelPass& pass) {
+void WrapNarrowAddresses(KernelPass& pass) {
   for (llvm::Function* function : pass.functions) Wrapping(pass).Function(*function);
 }
 
