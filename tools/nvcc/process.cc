@@ -74,6 +74,27 @@ std::string ShellText(const Command& command) {
   return text;
 }
 
+std::string NvccText(const Command& command) {
+  if (command.empty()) return "";
+  std::string text = ShellText({command.front()});
+  for (size_t i = 1; i < command.size(); ++i) {
+    const std::string& word = command[i];
+    const bool is_file = word.empty() || word[0] != '-' || word.starts_with("-L") || word.starts_with("-I");
+    text += ' ';
+    if (!is_file) {
+      text += ShellText({word});
+      continue;
+    }
+    text += '"';
+    for (char c : word) {
+      if (c == '"' || c == '\\' || c == '$' || c == '`') text += '\\';
+      text += c;
+    }
+    text += '"';
+  }
+  return text;
+}
+
 WorkFolder::WorkFolder(const std::string& keep) : temporary_(keep.empty()) {
   std::error_code error;
   if (temporary_) {

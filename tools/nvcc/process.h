@@ -17,6 +17,9 @@ int RunQuietly(const Command& command, std::string* output);
 
 // `command` as a line for a shell.
 std::string ShellText(const Command& command);
+// The same as nvcc -dryrun writes it, which build scripts take apart: files, and folders of headers and libraries, are
+// in double quotes.
+std::string NvccText(const Command& command);
 
 // A folder for intermediate files, removed with everything in it at the end, unless `keep` names where to have them.
 class WorkFolder {

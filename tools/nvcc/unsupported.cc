@@ -30,6 +30,7 @@ constexpr MissingPart kHeaders[] = {
     {"cuda_vdpau_interop.h", "the VDPAU interface is not supported"},
     {"cuda_d3d", "the Direct3D interface is not supported"},
 };
+constexpr char kSharing[] = "sharing memory between processes (cudaIpc...) is not supported; copy it through the host";
 // Words of programs. Each is told once per file.
 constexpr MissingPart kInterfaces[] = {
     {"cudaGraphics", ""},  // of OpenGL: declared
@@ -41,7 +42,17 @@ constexpr MissingPart kInterfaces[] = {
     {"__nv_atomic_", "atomic functions by memory order (CUDA 12.8) are not supported; use atomicAdd and its like"},
     {"__nv_fp8", "8-bit floating-point numbers are not supported; use half or bfloat16"},
     {"__nv_cvt_", "8-bit floating-point numbers are not supported; use half or bfloat16"},
-    {"cudaIpc", "sharing memory between processes (cudaIpc...) is not supported"},
+    {"cudaIpc", kSharing},
+    {"cuIpc", kSharing},
+    {"cudaMemPoolExport", kSharing},
+    {"cudaMemPoolImport", kSharing},
+    {"cudaMemPoolPtrExportData", kSharing},
+    {"cuMemExport", kSharing},
+    {"cuMemImport", kSharing},
+    {"cuMemPool",
+     "memory pools of the driver API are not supported; use the runtime's (cudaMemPoolCreate and its like)"},
+    {"CUmemoryPool",
+     "memory pools of the driver API are not supported; use the runtime's (cudaMemPoolCreate and its like)"},
     {"cudaMipmapped", "mipmapped arrays are not supported; textures have one level"},
 };
 

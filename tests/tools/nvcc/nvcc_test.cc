@@ -11,6 +11,7 @@
 
 #include "tools/nvcc/commands.h"
 #include "tools/nvcc/options.h"
+#include "tools/nvcc/process.h"
 #include "tools/nvcc/source_text.h"
 #include "tools/nvcc/words.h"
 
@@ -269,6 +270,11 @@ TEST(NvccCommands, VendorLibrariesAreLeftOut) {
   EXPECT_THAT(LinkCommand(options, SomePlaces(), options.inputs),
               ElementsAre("g++", "-o", "program", "-L/opt/lib", "x.o", "-lm", "-Xlinker", "-s", "-L/t/lib64",
                           "-lcudart_static", "-lpthread", "-ldl", "-lm"));
+}
+
+TEST(NvccCommands, DryRunsQuoteFilesAndFoldersAsNvccDoes) {
+  EXPECT_EQ(NvccText({"g++", "-O2", "-DX=a b", "-I/my include", "x.cpp", "-o", "a.out", "-L/t/lib64", "-lm", "$\"`"}),
+            R"(g++ -O2 '-DX=a b' "-I/my include" "x.cpp" -o "a.out" "-L/t/lib64" -lm "\$\"\`")");
 }
 
 TEST(NvccCommands, LibrariesMayStandInFrontOfWhatNeedsThem) {

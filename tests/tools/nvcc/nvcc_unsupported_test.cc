@@ -75,6 +75,19 @@ TEST(NvccSource, PartsOfTheInterfacesAreToldOnce) {
                           HasSubstr("a.cu:5: cudaIpcMemHandle_t: sharing memory between processes")));
 }
 
+TEST(NvccSource, MemoryOfSeveralProcessesIsTold) {
+  const FindHeader all = [](const std::string&) { return Inclusion::kFound; };
+  for (const char* word : {"cudaIpcGetMemHandle", "cuIpcOpenMemHandle", "cudaMemPoolExportToShareableHandle",
+                           "cudaMemPoolImportPointer", "cuMemExportToShareableHandle"}) {
+    EXPECT_THAT(
+        DescribeUnsupported("a.cu", std::string("int x;\n") + word + "();\n", all),
+        ElementsAre(std::string("a.cu:2: ") + word +
+                    ": sharing memory between processes (cudaIpc...) is not supported; copy it through the host"));
+  }
+  EXPECT_THAT(DescribeUnsupported("a.cu", "CUmemoryPool p = cuMemPoolCreate();\ncudaMemPoolCreate();\n", all),
+              ElementsAre(HasSubstr("a.cu:1: CUmemoryPool: memory pools of the driver API are not supported")));
+}
+
 TEST(NvccSource, LaterDeviceFunctionsAreTold) {
   const FindHeader all = [](const std::string&) { return Inclusion::kFound; };
   EXPECT_THAT(
