@@ -8,7 +8,12 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "tracegen/execute/launch/launch_limits.h"
+#include "tracegen/execute/launch/live_blocks.h"
 #include "tracegen/frontend/bitcode.h"
 #include "tracegen/instrument/kernel_interface.h"
 #include "tracegen/program/device_calls.h"
@@ -92,6 +97,33 @@ absl::StatusOr<device::KernelInfo> DescribeKernel(const llvm::Function& kernel) 
     info.attributes = absl::StrCat("reqd_work_group_size(", absl::StrJoin(bounds.required_block, ","), ")");
   }
   return info;
+}
+
+// Of a kernel that reaches a barrier of the whole grid, through calls by name: how much of it can be live at once.
+void DescribeLiveBlocks(const llvm::Function& kernel, device::KernelInfo& info) {
+  constexpr llvm::StringLiteral kGridBarrier = "__heddle_resident_grid";
+  bool meets_grid = false;
+  bool uses_local = false;  // as InstrumentedKernel::uses_local
+  llvm::DenseSet<const llvm::Function*> seen = {&kernel};
+  std::vector<const llvm::Function*> work = {&kernel};
+  while (!work.empty()) {
+    const llvm::Function& function = *work.back();
+    work.pop_back();
+    for (const llvm::Argument& argument : function.args()) {
+      uses_local |= argument.hasByValAttr() && &function != &kernel;
+    }
+    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+      uses_local |= llvm::isa<llvm::AllocaInst>(instruction);
+      const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+      const llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
+      if (callee == nullptr) continue;
+      meets_grid |= callee->getName() == kGridBarrier;
+      if (!callee->isDeclaration() && seen.insert(callee).second) work.push_back(callee);
+    }
+  }
+  if (!meets_grid) return;
+  info.live_threads = uses_local ? kMaxLiveThreadsWithLocal : kMaxLiveThreads;
+  info.live_blocks = kMaxResidentBlocks;
 }
 
 }  // namespace
@@ -231,6 +263,7 @@ absl::StatusOr<LoadedKernel*> LoadedModule::Kernel(const std::string& name) {
   kernel->info.static_shared_bytes = kernel->unit.program.static_shared_bytes();
   kernel->info.registers = kernel->unit.program.register_count();
   kernel->info.local_bytes = kernel->unit.program.local_bytes();
+  DescribeLiveBlocks(*kernel->unit.function, kernel->info);
   return (loaded_[name] = std::move(kernel)).get();
 }
 

@@ -1,5 +1,10 @@
 #include "tracegen/runtime/cuda/device_model.h"
 
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+#include <vector>
+
 #include "tracegen/runtime/cuda/code_image.h"
 
 namespace heddle::cuda {
@@ -21,12 +26,29 @@ constexpr DeviceModel kModels[] = {
     {90, "Heddle (as H100)", 132, 1980000, 2619000, 5120, 51200 << 10, 2048, 32, 228 << 10, 227 << 10, 2},
 };
 
+std::vector<DeviceModel> Models() {
+  std::vector<DeviceModel> models(std::begin(kModels), std::end(kModels));
+  const char* text = std::getenv(kMultiprocessorsVariable);
+  if (text == nullptr) return models;
+  constexpr long kMost = 1024;
+  char* end = nullptr;
+  const long number = std::strtol(text, &end, 10);
+  if (end == text || *end != '\0' || number < 1 || number > kMost) {
+    std::fprintf(stderr, "heddle: the environment variable %s is '%s', no number from 1 to %ld\n",
+                 kMultiprocessorsVariable, text, kMost);
+    std::exit(1);
+  }
+  for (DeviceModel& model : models) model.multiprocessors = static_cast<int>(number);
+  return models;
+}
+
 }  // namespace
 
 const DeviceModel& ChosenDevice() {
+  static const auto& models = *new std::vector<DeviceModel>(Models());
   const int target = CodeRegistry::Get().target();
-  const DeviceModel* chosen = &kModels[0];
-  for (const DeviceModel& model : kModels) {
+  const DeviceModel* chosen = &models[0];
+  for (const DeviceModel& model : models) {
     if (model.capability <= target) chosen = &model;
   }
   return *chosen;

@@ -33,7 +33,12 @@ inline constexpr int kSharedPerBlock = 48 << 10;
 inline constexpr int kTextureAlignment = 512;  // bytes
 inline constexpr int kPitchAlignment = 512;    // of cudaMallocPitch; bytes
 
-// The card with the highest compute capability that is not above that of the program's device code.
+// A number of multiprocessors that the device is to have, for programs that fill it with blocks of which not all can be
+// live at once here.
+inline constexpr char kMultiprocessorsVariable[] = "HEDDLE_MULTIPROCESSORS";
+
+// The card with the highest compute capability that is not above that of the program's device code. Ends the program if
+// the environment variable holds no number from 1 to 1024.
 const DeviceModel& ChosenDevice();
 
 }  // namespace heddle::cuda

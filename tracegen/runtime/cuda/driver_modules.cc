@@ -272,7 +272,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction fun
   heddle::device::KernelInfo info;
   const cudaError_t error =
       heddle::cuda::Describe("cuOccupancyMaxActiveBlocksPerMultiprocessor", *function->image, function->name, &info);
-  if (error == cudaSuccess) *blocks = heddle::cuda::ResidentBlocks(info, block_size, dynamic_shared_bytes);
+  if (error == cudaSuccess) *blocks = heddle::cuda::ShownResidentBlocks(info, block_size, dynamic_shared_bytes);
   return Result(error);
 }
 
@@ -294,7 +294,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* min_grid_size, int* block_size, C
   for (int size = (limit + kWarp - 1) / kWarp * kWarp; size > 0; size -= kWarp) {
     const int threads = std::min(size, limit);
     const size_t bytes = shared_bytes != nullptr ? shared_bytes(threads) : dynamic_shared_bytes;
-    const int blocks = heddle::cuda::ResidentBlocks(info, threads, bytes);
+    const int blocks = heddle::cuda::ShownResidentBlocks(info, threads, bytes);
     if (blocks * threads <= most) continue;
     most = blocks * threads;
     *block_size = threads;

@@ -27,6 +27,18 @@ int ResidentBlocks(const device::KernelInfo& kernel, int threads, size_t dynamic
   return blocks;
 }
 
+uint64_t MostLiveBlocks(const device::KernelInfo& kernel, uint64_t threads) {
+  if (kernel.live_threads == 0) return ~uint64_t{0};
+  return std::clamp<uint64_t>(kernel.live_threads / threads, 1, kernel.live_blocks);
+}
+
+int ShownResidentBlocks(const device::KernelInfo& kernel, int threads, size_t dynamic_shared_bytes) {
+  const int blocks = ResidentBlocks(kernel, threads, dynamic_shared_bytes);
+  if (blocks <= 1 || kernel.live_threads == 0) return blocks;
+  const uint64_t live = MostLiveBlocks(kernel, static_cast<uint64_t>(threads));
+  return std::clamp(static_cast<int>(live) / ChosenDevice().multiprocessors, 1, blocks);
+}
+
 namespace {
 
 // The kernel behind a host function, compiled and described.
@@ -99,7 +111,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
   heddle::cuda::Kernel* kernel = nullptr;
   heddle::device::KernelInfo info;
   cudaError_t error = heddle::cuda::Look("cudaOccupancyMaxActiveBlocksPerMultiprocessor", function, &kernel, &info);
-  if (error == cudaSuccess) *blocks = heddle::cuda::ResidentBlocks(info, block_size, dynamic_shared_bytes);
+  if (error == cudaSuccess) *blocks = heddle::cuda::ShownResidentBlocks(info, block_size, dynamic_shared_bytes);
   return error;
 }
 

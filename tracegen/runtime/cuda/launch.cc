@@ -85,6 +85,27 @@ namespace {
 thread_local std::vector<LaunchShape> configurations;  // of <<<...>>> and cudaConfigureCall
 thread_local std::string old_arguments;                // of cudaSetupArgument
 
+// Why the blocks of a cooperative launch cannot all be live at once; empty if they can.
+std::string TooLarge(const device::KernelInfo& kernel, uint64_t blocks, uint64_t threads, size_t shared_bytes) {
+  const std::string grid =
+      "a cooperative launch of " + std::to_string(blocks) + " blocks of " + std::to_string(threads) + " threads, but ";
+  const auto multiprocessors = static_cast<uint64_t>(ChosenDevice().multiprocessors);
+  const auto resident = static_cast<uint64_t>(ResidentBlocks(kernel, static_cast<int>(threads), shared_bytes));
+  if (blocks > resident * multiprocessors) {
+    return grid + "the device's " + std::to_string(multiprocessors) + " multiprocessors hold " +
+           std::to_string(resident) + " of them each; launch fewer";
+  }
+  const uint64_t live = MostLiveBlocks(kernel, threads);
+  if (blocks <= live) return "";
+  std::string text = grid + "at most " + std::to_string(live) +
+                     " of them can be live at once here, and they meet at a barrier; launch fewer, or smaller ones";
+  if (live < multiprocessors) {
+    text += std::string(", or let the device have fewer multiprocessors: the environment variable ") +
+            kMultiprocessorsVariable + "=" + std::to_string(live);
+  }
+  return text;
+}
+
 // `parameters` makes parameter memory once the kernel is known.
 template <typename Parameters>
 cudaError_t Launch(const char* call, const void* function, const LaunchShape& shape, bool cooperative,
@@ -119,8 +140,8 @@ cudaError_t Launch(const char* call, const void* function, const LaunchShape& sh
     const uint64_t threads = uint64_t{shape.block.x} * shape.block.y * shape.block.z;
     const uint64_t blocks = uint64_t{shape.grid.x} * shape.grid.y * shape.grid.z;
     if (threads > 1024) return Fail(cudaErrorInvalidConfiguration);
-    const int resident = ResidentBlocks(described, static_cast<int>(threads), shape.shared_bytes);
-    if (blocks > static_cast<uint64_t>(resident) * ChosenDevice().multiprocessors) {
+    if (const std::string why = TooLarge(described, blocks, threads, shape.shared_bytes); !why.empty()) {
+      Explain(call, "kernel " + info->shown_name + ": " + why);
       return Fail(cudaErrorCooperativeLaunchTooLarge);
     }
   }

@@ -31,8 +31,16 @@ std::string PackArguments(const device::KernelInfo& kernel, void** arguments);
 cudaError_t RunKernel(const char* call, CodeImage& image, const std::string& kernel, const LaunchShape& shape,
                       std::string parameters);
 
-// Blocks of `threads` threads that one multiprocessor holds at a time.
+// Blocks of `threads` threads that one multiprocessor of the device holds at a time.
 int ResidentBlocks(const device::KernelInfo& kernel, int threads, size_t dynamic_shared_bytes);
+
+// What a program is told of that. Of a kernel with barriers of the whole grid no more than can be live at once here, so
+// that a grid of so many blocks per multiprocessor can run; but at least one.
+int ShownResidentBlocks(const device::KernelInfo& kernel, int threads, size_t dynamic_shared_bytes);
+
+// Blocks of `threads` threads of a launch that can be live at once here, if its kernel has barriers of the whole grid;
+// else any number.
+uint64_t MostLiveBlocks(const device::KernelInfo& kernel, uint64_t threads);
 
 // Registers, shared memory and so on of a kernel; compiles it if that has not been done.
 cudaError_t Describe(const char* call, CodeImage& image, const std::string& kernel, device::KernelInfo* info);

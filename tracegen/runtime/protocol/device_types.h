@@ -68,6 +68,10 @@ struct KernelInfo {
   uint32_t static_shared_bytes = 0;
   uint32_t registers = 0;    // 32-bit registers per thread
   uint32_t local_bytes = 0;  // per thread
+  // Of a kernel with barriers of the whole grid: how many of its threads, and blocks, can be live at once. 0 = it has
+  // no such barriers.
+  uint32_t live_threads = 0;
+  uint32_t live_blocks = 0;
 };
 
 // A __device__, __constant__ or program-scope variable. The application reads and writes it at `address` like all

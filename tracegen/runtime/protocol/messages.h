@@ -18,7 +18,7 @@
 
 namespace heddle::device {
 
-inline constexpr uint32_t kProtocolVersion = 1;
+inline constexpr uint32_t kProtocolVersion = 2;
 inline constexpr int kDeviceDescriptor = 3;  // the device process's end of the socket
 
 enum class MessageKind : uint16_t {
@@ -145,7 +145,8 @@ void Fields(Archive& archive, typename Archive::template Field<ParameterInfo>& v
 template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<KernelInfo>& value) {
   archive(value.name, value.shown_name, value.parameters, value.parameter_bytes, value.max_threads,
-          value.required_block, value.attributes, value.static_shared_bytes, value.registers, value.local_bytes);
+          value.required_block, value.attributes, value.static_shared_bytes, value.registers, value.local_bytes,
+          value.live_threads, value.live_blocks);
 }
 template <typename Archive>
 void Fields(Archive& archive, typename Archive::template Field<VariableInfo>& value) {
