@@ -91,6 +91,8 @@ int main(int argc, char** argv) {
   EXPECT(layers == 2048);
   DRIVER(cuDeviceGetAttribute(&peers, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, device));
   DRIVER(cuDeviceCanAccessPeer(&peers, device, device));
+  EXPECT(cuDeviceGetP2PAttribute(&peers, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, device, device) ==
+         CUDA_ERROR_INVALID_DEVICE);
   EXPECT(peers == 0 && cuCtxEnablePeerAccess(context, 0) == CUDA_ERROR_INVALID_DEVICE);
   // A V100 has 80 multiprocessors, with 2048 threads and 96 KiB of shared memory each.
   DRIVER(cuOccupancyMaxPotentialBlockSize(&grid_size, &threads, scale, NULL, 0, 0));

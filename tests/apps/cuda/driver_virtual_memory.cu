@@ -29,7 +29,13 @@ int main() {
   EXPECT(cuMemAddressReserve(&next, 5, 0, 0, 0) == CUDA_ERROR_INVALID_VALUE);
   CUmemGenericAllocationHandle first, second;
   DRIVER(cuMemCreate(&first, piece, &properties, 0));
+  // Memory that is to be compressed is not, and says so.
+  properties.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_GENERIC;
   DRIVER(cuMemCreate(&second, 2 * piece, &properties, 0));
+  CUmemAllocationProp given = {};
+  DRIVER(cuMemGetAllocationPropertiesFromHandle(&given, second));
+  EXPECT(given.allocFlags.compressionType == CU_MEM_ALLOCATION_COMP_NONE);
+  properties.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_NONE;
   EXPECT(cuMemCreate(&second, piece + 1, &properties, 0) == CUDA_ERROR_INVALID_VALUE);
   DRIVER(cuMemMap(place, piece, 0, first, 0));
   EXPECT(cuMemMap(place, piece, 0, second, 0) == CUDA_ERROR_INVALID_VALUE);                  // taken

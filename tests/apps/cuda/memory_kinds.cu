@@ -149,6 +149,46 @@ void Pools() {
   cudaGetLastError();
 }
 
+// Pools of the program's own, and who reaches their memory: the one device.
+void OwnPools() {
+  cudaMemPool_t pool, standard, current;
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  CALL(cudaMemPoolCreate(&pool, &properties));
+  CALL(cudaDeviceGetDefaultMemPool(&standard, 0));
+  EXPECT(pool != standard);
+  CALL(cudaDeviceSetMemPool(0, pool));
+  CALL(cudaDeviceGetMemPool(&current, 0));
+  EXPECT(current == pool);
+  cudaMemAccessDesc access = {};
+  access.location.type = cudaMemLocationTypeDevice;
+  access.flags = cudaMemAccessFlagsProtReadWrite;
+  CALL(cudaMemPoolSetAccess(pool, &access, 1));
+  CALL(cudaMemPoolSetAccess(standard, &access, 1));
+  cudaMemAccessFlags flags = cudaMemAccessFlagsProtNone;
+  CALL(cudaMemPoolGetAccess(&flags, pool, &access.location));
+  EXPECT(flags == cudaMemAccessFlagsProtReadWrite);
+  access.flags = cudaMemAccessFlagsProtNone;
+  EXPECT(cudaMemPoolSetAccess(pool, &access, 1) == cudaErrorInvalidValue);
+  access.location.id = 1;
+  EXPECT(cudaMemPoolSetAccess(pool, &access, 1) == cudaErrorInvalidDevice);
+  int host[70] = {}, *data;
+  CALL(cudaMallocAsync(&data, sizeof(host), pool, 0));
+  CALL(cudaMemsetAsync(data, 0, sizeof(host), 0));
+  Increment<<<2, 64>>>(data, 70);
+  CALL(cudaMemcpyAsync(host, data, sizeof(host), cudaMemcpyDeviceToHost, 0));
+  for (int i = 0; i < 70; ++i) EXPECT(host[i] == 1);
+  CALL(cudaFreeAsync(data, 0));
+  CALL(cudaMemPoolDestroy(pool));
+  EXPECT(cudaMemPoolDestroy(standard) == cudaErrorInvalidValue);
+  CALL(cudaDeviceGetMemPool(&current, 0));
+  EXPECT(current == standard);
+  properties.handleTypes = cudaMemHandleTypePosixFileDescriptor;
+  EXPECT(cudaMemPoolCreate(&pool, &properties) == cudaErrorNotSupported);
+  cudaGetLastError();
+}
+
 int main() {
   cudaGetLastError();
   Pitched();
@@ -157,6 +197,7 @@ int main() {
   Registered();
   Managed();
   Pools();
+  OwnPools();
   size_t free_before, free_after, total;
   CALL(cudaMemGetInfo(&free_before, &total));
   void* block;

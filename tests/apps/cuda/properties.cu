@@ -44,6 +44,17 @@ int main() {
   int grid = 0, block = 0;
   CALL(cudaOccupancyMaxPotentialBlockSize(&grid, &block, Kernel));
   EXPECT(block == 256 && grid == 640);
+  // What two devices can do together is asked in loops over all pairs of them.
+  for (int i = 0; i < count; ++i) {
+    for (int j = 0; j < count; ++j) {
+      if (i != j) CALL(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, i, j));
+    }
+  }
+  EXPECT(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrPerformanceRank, 0, 0) == cudaErrorInvalidDevice);
+  EXPECT(cudaDeviceGetP2PAttribute(nullptr, cudaDevP2PAttrPerformanceRank, 0, 1) == cudaErrorInvalidValue);
+  EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+  CALL(cudaSetDevice(0));
+  EXPECT(cudaSetDevice(3) == cudaErrorInvalidDevice);
   size_t heap;
   CALL(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 32 << 20));
   CALL(cudaDeviceGetLimit(&heap, cudaLimitMallocHeapSize));

@@ -2,6 +2,7 @@
 #include <cudaProfiler.h>
 #include <cuda_gl_interop.h>
 #include <cuda_profiler_api.h>
+#include <driver_functions.h>
 #include <library_types.h>
 
 #include "check.h"
@@ -22,6 +23,9 @@ int main() {
   CALL(cudaMallocManaged(&managed, sizeof(host)));
   CALL(cudaMallocPitch(&out, &pitch, sizeof(host), 1));
   CALL(cudaMemcpy(const_cast<float*>(x), host, sizeof(host), cudaMemcpyHostToDevice));
+  const cudaExtent extent = make_cudaExtent(4, 2, 1);
+  const cudaPitchedPtr pitched = make_cudaPitchedPtr(host, sizeof(host), 4, 1);
+  EXPECT(extent.width == 4 && make_cudaPos(1, 2, 3).z == 3 && pitched.ptr == host);
   const float two = 2;
   CALL(cudaMemcpyToSymbol(factor, &two, sizeof(two)));
   Scale<<<1, 4>>>(x, out);

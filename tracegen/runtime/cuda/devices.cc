@@ -292,6 +292,11 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   *can = 0;
   return device == 0 && peer == 0 ? cudaSuccess : Fail(cudaErrorInvalidDevice);
 }
+// Of two devices, and there is one.
+cudaError_t cudaDeviceGetP2PAttribute(int* value, enum cudaDeviceP2PAttr attribute, int, int) {
+  const bool known = attribute >= cudaDevP2PAttrPerformanceRank && attribute <= cudaDevP2PAttrCudaArrayAccessSupported;
+  return Fail(value == nullptr || !known ? cudaErrorInvalidValue : cudaErrorInvalidDevice);
+}
 cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) { return Fail(cudaErrorInvalidDevice); }
 cudaError_t cudaDeviceDisablePeerAccess(int) { return Fail(cudaErrorInvalidDevice); }
 

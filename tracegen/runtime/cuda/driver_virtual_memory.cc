@@ -172,6 +172,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes, const C
   auto memory = std::make_shared<Memory>();
   memory->bytes = bytes;
   memory->properties = *properties;
+  memory->properties.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_NONE;
   *handle = State().next_handle++;
   State().handles[*handle] = std::move(memory);
   return CUDA_SUCCESS;

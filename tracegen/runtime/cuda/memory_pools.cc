@@ -1,7 +1,8 @@
-// The pool of device memory that stream-ordered allocations come from: one, as there is one device. Memory that is
-// freed goes back to the device at once, whatever the pool's attributes say.
+// Pools of device memory that stream-ordered allocations come from. Memory that is freed goes back to the device at
+// once, whatever the pool's attributes say.
 #include <cstddef>
 #include <cstdint>
+#include <set>
 
 #include "tracegen/runtime/cuda/state.h"
 
@@ -10,6 +11,7 @@ struct CUmemPoolHandle_st {
   uint64_t release_threshold = 0;
 };
 
+using heddle::cuda::Explain;
 using heddle::cuda::Fail;
 using heddle::cuda::Guard;
 
@@ -18,6 +20,25 @@ namespace {
 CUmemPoolHandle_st* DefaultPool() {
   static auto& pool = *new CUmemPoolHandle_st;
   return &pool;
+}
+
+std::set<cudaMemPool_t>& CreatedPools() {
+  static auto& pools = *new std::set<cudaMemPool_t>;
+  return pools;
+}
+
+// The pool that cudaMallocAsync and its like take from.
+cudaMemPool_t& CurrentPool() {
+  static cudaMemPool_t pool = DefaultPool();
+  return pool;
+}
+
+bool IsPool(cudaMemPool_t pool) { return pool == DefaultPool() || CreatedPools().contains(pool); }
+
+// What can reach memory of a pool.
+cudaError_t CheckLocation(const cudaMemLocation& location) {
+  if (location.type != cudaMemLocationTypeDevice) return cudaErrorInvalidValue;
+  return location.id == 0 ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
 bool IsReuse(cudaMemPoolAttr attribute) {
@@ -35,16 +56,67 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) { return cudaDeviceGetDefaultMemPool(pool, device); }
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  const Guard guard;
+  if (pool == nullptr) return Fail(cudaErrorInvalidValue);
+  if (device != 0) return Fail(cudaErrorInvalidDevice);
+  *pool = CurrentPool();
+  return cudaSuccess;
+}
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
+  const Guard guard;
   if (device != 0) return Fail(cudaErrorInvalidDevice);
-  return pool == DefaultPool() ? cudaSuccess : Fail(cudaErrorInvalidValue);
+  if (!IsPool(pool)) return Fail(cudaErrorInvalidValue);
+  CurrentPool() = pool;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const struct cudaMemPoolProps* properties) {
+  const Guard guard;
+  if (pool == nullptr || properties == nullptr || properties->allocType != cudaMemAllocationTypePinned) {
+    return Fail(cudaErrorInvalidValue);
+  }
+  if (properties->handleTypes != cudaMemHandleTypeNone) {
+    Explain("cudaMemPoolCreate", "sharing memory between processes is not supported; create the pool without handles");
+    return Fail(cudaErrorNotSupported);
+  }
+  if (cudaError_t error = CheckLocation(properties->location); error != cudaSuccess) return Fail(error);
+  *pool = *CreatedPools().insert(new CUmemPoolHandle_st).first;
+  return cudaSuccess;
+}
+
+// Its allocations stay until they are freed.
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  const Guard guard;
+  if (CreatedPools().erase(pool) == 0) return Fail(cudaErrorInvalidValue);
+  if (CurrentPool() == pool) CurrentPool() = DefaultPool();
+  delete pool;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc* descriptions, size_t count) {
+  const Guard guard;
+  if (!IsPool(pool) || (descriptions == nullptr && count != 0)) return Fail(cudaErrorInvalidValue);
+  for (size_t i = 0; i < count; ++i) {
+    if (cudaError_t error = CheckLocation(descriptions[i].location); error != cudaSuccess) return Fail(error);
+    // It is the device's own memory.
+    if (descriptions[i].flags != cudaMemAccessFlagsProtReadWrite) return Fail(cudaErrorInvalidValue);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags* flags, cudaMemPool_t pool, struct cudaMemLocation* location) {
+  const Guard guard;
+  if (flags == nullptr || location == nullptr || !IsPool(pool)) return Fail(cudaErrorInvalidValue);
+  if (cudaError_t error = CheckLocation(*location); error != cudaSuccess) return Fail(error);
+  *flags = cudaMemAccessFlagsProtReadWrite;
+  return cudaSuccess;
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void* value) {
   const Guard guard;
-  if (pool != DefaultPool() || value == nullptr) return Fail(cudaErrorInvalidValue);
+  if (!IsPool(pool) || value == nullptr) return Fail(cudaErrorInvalidValue);
   if (IsReuse(attribute)) {
     pool->reuse[attribute - 1] = *static_cast<const int*>(value);
   } else if (attribute == cudaMemPoolAttrReleaseThreshold) {
@@ -57,7 +129,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void* value) {
   const Guard guard;
-  if (pool != DefaultPool() || value == nullptr) return Fail(cudaErrorInvalidValue);
+  if (!IsPool(pool) || value == nullptr) return Fail(cudaErrorInvalidValue);
   if (IsReuse(attribute)) {
     *static_cast<int*>(value) = pool->reuse[attribute - 1];
   } else if (attribute == cudaMemPoolAttrReleaseThreshold) {
@@ -69,11 +141,11 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
-  return pool == DefaultPool() ? cudaSuccess : Fail(cudaErrorInvalidValue);
+  return IsPool(pool) ? cudaSuccess : Fail(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
-  if (pool != DefaultPool()) return Fail(cudaErrorInvalidValue);
+  if (!IsPool(pool)) return Fail(cudaErrorInvalidValue);
   return cudaMallocAsync(pointer, size, stream);
 }
 

@@ -60,6 +60,10 @@ inline __host__ cudaError_t cudaMallocAsync(T** pointer, size_t size, cudaStream
   return ::cudaMallocAsync(HeddleAnyPointer(pointer), size, stream);
 }
 template <class T>
+inline __host__ cudaError_t cudaMallocAsync(T** pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
+  return ::cudaMallocFromPoolAsync(HeddleAnyPointer(pointer), size, pool, stream);
+}
+template <class T>
 inline __host__ cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
   return ::cudaMallocFromPoolAsync(HeddleAnyPointer(pointer), size, pool, stream);
 }

@@ -4,6 +4,7 @@
 #define __CUDA_RUNTIME_API_H__
 
 #include "builtin_types.h"
+#include "driver_functions.h"
 #include "heddle_cuda_version.h"
 #include "host_defines.h"
 
@@ -31,6 +32,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* bus_id);
 cudaError_t cudaDeviceGetPCIBusId(char* bus_id, int length, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, enum cudaDeviceAttr attribute, int device);
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
+cudaError_t cudaDeviceGetP2PAttribute(int* value, enum cudaDeviceP2PAttr attribute, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags);
 cudaError_t cudaDeviceDisablePeerAccess(int peer);
 cudaError_t cudaGetDeviceCount(int* count);
@@ -130,6 +132,12 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device);
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void* value);
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void* value);
+// Pools have memory of the one device, which it reaches; no others are to be let in. Those that other processes are to
+// reach (handleTypes) are refused.
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const struct cudaMemPoolProps* properties);
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc* descriptions, size_t count);
+cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags* flags, cudaMemPool_t pool, struct cudaMemLocation* location);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t kept_bytes);
 cudaError_t cudaFreeHost(void* pointer);
 cudaError_t cudaFreeArray(cudaArray_t array);
@@ -214,20 +222,6 @@ cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc* resource, 
 cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc* description, cudaTextureObject_t texture);
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const struct cudaResourceDesc* resource);
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
-
-static __inline__ __host__ struct cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) {
-  struct cudaExtent extent = {width, height, depth};
-  return extent;
-}
-static __inline__ __host__ struct cudaPos make_cudaPos(size_t x, size_t y, size_t z) {
-  struct cudaPos position = {x, y, z};
-  return position;
-}
-static __inline__ __host__ struct cudaPitchedPtr make_cudaPitchedPtr(void* pointer, size_t pitch, size_t width,
-                                                                     size_t height) {
-  struct cudaPitchedPtr pitched = {pointer, pitch, width, height};
-  return pitched;
-}
 
 // What clang makes of <<<...>>>.
 unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes HEDDLE_DEFAULT(0),

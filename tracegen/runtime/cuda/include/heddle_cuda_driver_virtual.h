@@ -34,6 +34,10 @@ typedef enum CUmemAccess_flags_enum {
   CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3,
   CU_MEM_ACCESS_FLAGS_PROT_MAX = 0x7fffffff
 } CUmemAccess_flags;
+typedef enum CUmemAllocationCompType_enum {
+  CU_MEM_ALLOCATION_COMP_NONE = 0,
+  CU_MEM_ALLOCATION_COMP_GENERIC = 1
+} CUmemAllocationCompType;
 typedef enum CUmemAllocationGranularity_flags_enum {
   CU_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
   CU_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1
@@ -61,7 +65,8 @@ typedef struct CUmemAccessDesc_st {
 } CUmemAccessDesc;
 
 // Sizes, addresses and alignments are multiples of the granularity, 2 MiB. Memory is of the one device, has one place
-// at a time, and can be used once cuMemSetAccess has allowed it: CU_MEM_ACCESS_FLAGS_PROT_READ allows writing too.
+// at a time, and can be used once cuMemSetAccess has allowed it: CU_MEM_ACCESS_FLAGS_PROT_READ allows writing too. None
+// is compressed, which cuMemGetAllocationPropertiesFromHandle says of memory that was to be.
 CUresult cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocationProp* properties,
                                        CUmemAllocationGranularity_flags option);
 CUresult cuMemAddressReserve(CUdeviceptr* pointer, size_t bytes, size_t alignment, CUdeviceptr wanted,
