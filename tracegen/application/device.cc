@@ -360,10 +360,13 @@ Result Device::Launch(const device::LaunchRequest& request, device::LaunchReply*
     const std::string what = absl::IsCancelled(ran) ? absl::StrCat("the program ended while kernel '",
                                                                    launch.kernel->info.shown_name, "' was running")
                                                     : std::string(ran.message());
-    // Native code does not keep track of where it is.
-    const bool line_unknown = absl::IsInternal(ran) && launch.recorded == nullptr;
-    Result result = {Error::kKernelFault, absl::StrCat("launch ", launches_, ": ", what,
-                                                       line_unknown ? "; `heddle capture` tells the source line" : "")};
+    Result result = {Error::kKernelFault, absl::StrCat("launch ", launches_, ": ", what)};
+    if (absl::IsInternal(ran) && launch.recorded == nullptr) {
+      // Native code keeps track neither of where it is nor of who reads what whom has written.
+      const bool has_shared = SharedBytes(launch.native->kernel, launch.geometry) != 0;
+      absl::StrAppend(&result.message, "; `heddle capture` tells the source line",
+                      has_shared ? ", and whether threads of a warp share data without synchronization" : "");
+    }
     // A program that is there prints what its launches are answered.
     if (recording_ != nullptr) recording_->AbandonLaunch(result.message, !absl::IsCancelled(ran)).IgnoreError();
     ShowWarnings(launch);

@@ -64,6 +64,24 @@ class Validity(unittest.TestCase):
         self.assertIn("not recorded in lockstep",
                       self.run_program(BIN / "heddle", "replay", plain).stdout)
 
+    def test_a_fault_is_told_with_the_hand_offs_in_front_of_it(self):
+        self.build("warp_scan_fault")
+        done = self.run_program("./warp_scan_fault")
+        self.assertEqual(done.stdout, "wrong\n")
+        self.assertIn("`heddle capture` tells the source line, and whether threads of a warp share data", done.stderr)
+        for ways in (["--jobs", "1"], ["--jobs", "3"], ["--own-stacks"]):
+            done = self.run_program(BIN / "heddle", "capture", "--quiet", *ways, "-o", "fault.htrace", "--",
+                                    "./warp_scan_fault", status=1)
+            self.assertEqual(done.stdout, "wrong\n")
+            self.assertIn(f"at warp_scan_fault.cu:{self.line('warp_scan_fault', 'if the scan is right')}", done.stderr)
+            self.assertIn("threads of a warp share data without synchronization: what is stored at "
+                          f"warp_scan_fault.cu:{self.line('warp_scan_fault', 's[i] = 0')}", done.stderr)
+            self.assertIn("capture it with --lockstep", done.stderr)
+            self.assertNotIn("that no thread of the block has written", done.stderr)
+        done = self.run_program(BIN / "heddle", "capture", "--quiet", "--lockstep", "-o", "right.htrace", "--",
+                                "./warp_scan_fault")
+        self.assertEqual(done.stdout, "right\n")
+
     def test_a_search_whose_frontiers_depend_on_the_order_is_flagged_where_it_does(self):
         self.build("racy_search")
         self.assertEqual(self.run_program("./racy_search").stdout, "all right\n")

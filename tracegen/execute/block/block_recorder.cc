@@ -50,6 +50,25 @@ absl::Status BlockRecorder::Finish() {
   return observer_->AddBlock(block_, records, consumed_, true);
 }
 
+void BlockRecorder::ShowFailedBlock() {
+  if (observer_ == nullptr || sink_ == nullptr) return;
+  log_.Close(threads_.running(), context_.address_cursor, context_.decision_cursor);
+  log_.Finish(threads_.count());
+  log_.Join();
+  const std::span<trace::ThreadRecord> records = log_.records();
+  consumed_.resize(threads_.count());
+  for (uint32_t t = 0; t < threads_.count(); ++t) {
+    records[t].exited = threads_[t].state == ThreadState::kExited;
+    consumed_[t] = log_.access_count(t);
+    const uint32_t location = t == threads_.running() ? context_.own.location : threads_[t].own.location;
+    if (records[t].exited || location == 0) continue;
+    // Addresses of the IR block that the thread is in may not have been stored yet.
+    consumed_[t] -= std::min<uint64_t>(consumed_[t], kernel_->blocks[location - 1].access_instructions.size());
+  }
+  BlockRecords shown(records);
+  observer_->AddBlock(block_, shown, consumed_, /*last=*/false).IgnoreError();
+}
+
 absl::Status BlockRecorder::Cut() {
   if (KeepsBlocks()) return KeepOn();
   if (sink_ != nullptr) return HandOverPart(false);

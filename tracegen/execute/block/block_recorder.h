@@ -47,6 +47,9 @@ class BlockRecorder {
   absl::Status Cut();
   // All threads have ended. Errors: those of the sink and the observer.
   absl::Status Finish();
+  // The block has failed: shows the observer how far its threads had come. Of the running one, the latest may be
+  // missing: generated code keeps its cursors in registers.
+  void ShowFailedBlock();
 
   // Bytes of records of a block that is not cut in time, at most.
   uint64_t LargestBlock() const;

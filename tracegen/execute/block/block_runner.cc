@@ -74,6 +74,7 @@ absl::Status BlockRunner::RunBlocks(uint64_t first, uint64_t end_block) {
   // A fault in the kernel continues here.
   if (sigsetjmp(*handler.target(), 0) != 0) {
     absl::Status status = FaultError(handler);
+    recorder_.ShowFailedBlock();
     Abandon();
     return status;
   }
@@ -83,6 +84,7 @@ absl::Status BlockRunner::RunBlocks(uint64_t first, uint64_t end_block) {
     const uint64_t block = order.At(at);
     if (InterruptRequested()) return absl::CancelledError("interrupted");
     if (absl::Status status = RunBlock(block); !status.ok()) {
+      recorder_.ShowFailedBlock();
       Abandon();
       return status;
     }

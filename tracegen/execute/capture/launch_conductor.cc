@@ -68,7 +68,10 @@ absl::StatusOr<LaunchOutcome> LaunchConductor::Run(const ReadyLaunch& launch, tr
   absl::Status status =
       runner_.Run(recorded_form, native_form, launch.stretches, launch.geometry, launch.proto, writer);
   runner_.SetObserver(nullptr);
-  HEDDLE_RETURN_IF_ERROR(status);
+  if (!status.ok()) {
+    const std::string cause = validity.HandOffWarning();
+    return cause.empty() ? status : absl::Status(status.code(), absl::StrCat(status.message(), "; ", cause));
+  }
   LaunchOutcome outcome;
   outcome.warnings = validity.Warnings(certificate);
   if (validity.Complete(certificate)) outcome.certificate = std::move(certificate);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "traces/base/status_macros.h"
@@ -109,17 +110,7 @@ std::vector<std::string> LaunchValidity::Warnings(const trace::v1::Certificate& 
         "lists all such pairs)"));
   }
   if (!shared_.has_value()) return warnings;
-  if (!lockstep_ && !shared_->hand_offs().empty()) {
-    const auto& [writer, reader] = shared_->hand_offs().begin()->first;
-    const bool overwrites = program_.instruction(reader).op() == trace::v1::OP_STORE;
-    warnings.push_back(absl::StrCat(
-        "kernel '", trace::BriefKernelName(kernel_.name),
-        "': threads of a warp share data without synchronization: what is stored at ",
-        overwrites ? absl::StrCat(PlaceOf(reader), " is overwritten by other threads at ", PlaceOf(writer))
-                   : absl::StrCat(PlaceOf(writer), " is loaded by other threads at ", PlaceOf(reader)),
-        ", with no barrier and no warp operation in between",
-        "; if the code relies on warps that run in lockstep, its results are wrong: capture it with --lockstep"));
-  }
+  if (std::string text = HandOffWarning(); !text.empty()) warnings.push_back(std::move(text));
   if (const auto& first = shared_->uninitialized(); first.has_value()) {
     warnings.push_back(absl::StrCat("kernel '", trace::BriefKernelName(kernel_.name), "': shared memory is read at ",
                                     PlaceOf(first->pc), " that no thread of the block has written (first by block ",
@@ -127,6 +118,19 @@ std::vector<std::string> LaunchValidity::Warnings(const trace::v1::Certificate& 
                                     "): here it is zero, on a device it is arbitrary"));
   }
   return warnings;
+}
+
+std::string LaunchValidity::HandOffWarning() const {
+  if (lockstep_ || !shared_.has_value() || shared_->hand_offs().empty()) return "";
+  const auto& [writer, reader] = shared_->hand_offs().begin()->first;
+  const bool overwrites = program_.instruction(reader).op() == trace::v1::OP_STORE;
+  return absl::StrCat(
+      "kernel '", trace::BriefKernelName(kernel_.name),
+      "': threads of a warp share data without synchronization: what is stored at ",
+      overwrites ? absl::StrCat(PlaceOf(reader), " is overwritten by other threads at ", PlaceOf(writer))
+                 : absl::StrCat(PlaceOf(writer), " is loaded by other threads at ", PlaceOf(reader)),
+      ", with no barrier and no warp operation in between",
+      "; if the code relies on warps that run in lockstep, its results are wrong: capture it with --lockstep");
 }
 
 std::string LaunchValidity::PlaceOf(trace::Pc pc) const {

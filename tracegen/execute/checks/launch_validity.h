@@ -58,6 +58,9 @@ class LaunchValidity {
 
   // What the user should know of this and of the certificate, with source lines; the same kernel gives the same lines.
   std::vector<std::string> Warnings(const trace::v1::Certificate& certificate) const;
+  // The one of them that tells of threads of a warp which share data without synchronization, also of a launch that has
+  // failed: that is a likely cause. Empty if none were seen, or the launch ran in lockstep.
+  std::string HandOffWarning() const;
 
  private:
   std::string PlaceOf(trace::Pc pc) const;
