@@ -75,6 +75,23 @@ TEST_F(LockstepTest, WithoutLockstepItIsToldAndMarked) {
   EXPECT_FALSE(lines.contains({4, 7})) << "a barrier stands between";
 }
 
+TEST_F(LockstepTest, AFaultIsToldWithTheHandOffsInFrontOfIt) {
+  options_.compare_with_native = false;  // which would fail first
+  const std::string head = "__global__ void k(int* out) {\n  __shared__ volatile int s[64];\n  s[threadIdx.x] = 1;\n";
+  const std::string tail =
+      "  if (threadIdx.x == 50) s[50] = 2;\n  __syncthreads();\n  if (threadIdx.x == 0) out[static_cast<long "
+      "long>(s[0]) << 34] = 1;\n}\n";
+  Fails(head + "  if (threadIdx.x < 31) s[threadIdx.x] += s[threadIdx.x + 1];\n" + tail, IntRecipe(1, 64, {0}),
+        {"where nothing is allocated at kernel.cu:7",
+         "; kernel 'k(int*)': threads of a warp share data without synchronization: what is stored at kernel.cu:3",
+         "capture it with --lockstep"});
+  const absl::StatusOr<CaptureSummary> summary =
+      Capture(head + "  __syncthreads();\n  if (threadIdx.x == 32) s[threadIdx.x] += s[0];\n" + tail,
+              IntRecipe(1, 64, {0}), "cu");
+  ASSERT_FALSE(summary.ok());
+  EXPECT_THAT(summary.status().message(), Not(HasSubstr("lockstep"))) << "nothing was handed over";
+}
+
 TEST_F(LockstepTest, SynchronizedWarpsAreNotMarked) {
   const CaptureSummary summary = Succeeds(R"(
 __global__ void k(int* out) {
