@@ -2,7 +2,12 @@
 
 # Tests in the order in which they are tried, the quick ones first.
 SPLITS = ["replay_policies_splits_test", "split_equivalences_test"]
-BLOCKS = ["replay_policies_tbc_test", "replay_policies_capri_test", "second_reading_test", "block_wide_equivalence_test"]
+BLOCKS = [
+    "replay_policies_tbc_test",
+    "replay_policies_capri_test",
+    "second_reading_test",
+    "block_wide_equivalence_test",
+]
 HARP = ["replay_policies_harp_test", "harp_model_test"]
 LWM = ["replay_policies_lwm_test", "lwm_equivalences_test"]
 POOL = ["replay_schedule_pool_schedulers_test", "replay_policies_dwf_test", "dwf_hardware_test"]
@@ -10,29 +15,66 @@ GENERAL = ["replay_schedule_general_schedulers_test"]
 SELECTIVE = ["replay_schedule_selective_schedulers_test"]
 BARRIERS = ["replay_schedule_barrier_aware_schedulers_test"]
 OWN = {
-    "pdom": ["replay_policies_pdom_test"], "nrec": ["replay_policies_nrec_mimd_test"],
-    "mimd": ["replay_policies_nrec_mimd_test"], "dwf": ["replay_policies_dwf_test", "dwf_hardware_test"],
-    "tbc": BLOCKS, "tbc_plus": BLOCKS, "capri": BLOCKS[::-1][1:3] + BLOCKS[:1], "lwm": LWM, "harp": HARP,
-    "its": SPLITS, "dws": SPLITS + ["replay_core_dws_memory_test"], "dpe": SPLITS, "sbi_swi": SPLITS,
+    "pdom": ["replay_policies_pdom_test"],
+    "nrec": ["replay_policies_nrec_mimd_test"],
+    "mimd": ["replay_policies_nrec_mimd_test"],
+    "dwf": ["replay_policies_dwf_test", "dwf_hardware_test"],
+    "tbc": BLOCKS,
+    "tbc_plus": BLOCKS,
+    "capri": BLOCKS[::-1][1:3] + BLOCKS[:1],
+    "lwm": LWM,
+    "harp": HARP,
+    "its": SPLITS,
+    "dws": SPLITS + ["replay_core_dws_memory_test"],
+    "dpe": SPLITS,
+    "sbi_swi": SPLITS,
     "thread_frontiers": SPLITS,
     # What several policies are made of.
     "divergence_policy": ["replay_policies_nrec_mimd_test"],
-    "split_stack": ["replay_policies_pdom_test", *SPLITS], "frontier_warps": SPLITS,
+    "split_stack": ["replay_policies_pdom_test", *SPLITS],
+    "frontier_warps": SPLITS,
     "reconvergence_points": ["replay_policies_pdom_test", *SPLITS],
-    "block_stack": BLOCKS, "block_stack_entries": BLOCKS, "ideal_waiting": ["replay_policies_capri_test"],
-    "large_warp_stack": LWM, "harp_commit": HARP, "harp_levels": HARP, "reconvergence_barriers": HARP,
+    "block_stack": BLOCKS,
+    "block_stack_entries": BLOCKS,
+    "ideal_waiting": ["replay_policies_capri_test"],
+    "large_warp_stack": LWM,
+    "harp_commit": HARP,
+    "harp_levels": HARP,
+    "reconvergence_barriers": HARP,
     # Schedulers.
-    "lrr": GENERAL, "gto": GENERAL, "oldest": GENERAL, "fifo": GENERAL, "random": GENERAL, "sticky_rr": GENERAL,
-    "two_level": SELECTIVE, "swl": SELECTIVE, "ccws": ["replay_schedule_ccws_test"],
-    "gcaws": ["replay_schedule_gcaws_test"], "progress": ["replay_schedule_progress_test"],
-    "mwf": BARRIERS, "saws_lite": BARRIERS,
-    "dtime": POOL, "dpc": POOL, "dmaj": POOL, "dmin": POOL, "dpdpri": POOL, "majority_heap": POOL,
+    "lrr": GENERAL,
+    "gto": GENERAL,
+    "oldest": GENERAL,
+    "fifo": GENERAL,
+    "random": GENERAL,
+    "sticky_rr": GENERAL,
+    "two_level": SELECTIVE,
+    "swl": SELECTIVE,
+    "ccws": ["replay_schedule_ccws_test"],
+    "gcaws": ["replay_schedule_gcaws_test"],
+    "progress": ["replay_schedule_progress_test"],
+    "mwf": BARRIERS,
+    "saws_lite": BARRIERS,
+    "dtime": POOL,
+    "dpc": POOL,
+    "dmaj": POOL,
+    "dmin": POOL,
+    "dpdpri": POOL,
+    "majority_heap": POOL,
 }
 # Policies that a file without one of its name is part of, for the tests that run every policy.
 PARTS = {
-    "divergence_policy": "nrec,mimd,pdom", "split_stack": "pdom,dws,dpe", "frontier_warps": "its,thread_frontiers,sbi_swi",
-    "reconvergence_points": "pdom,its,thread_frontiers", "block_stack": "tbc,tbc_plus,capri",
-    "block_stack_entries": "tbc,tbc_plus,capri", "ideal_waiting": "capri", "large_warp_stack": "lwm",
-    "harp_commit": "harp", "harp_levels": "harp", "reconvergence_barriers": "harp", "majority_heap": "dmaj",
+    "divergence_policy": "nrec,mimd,pdom",
+    "split_stack": "pdom,dws,dpe",
+    "frontier_warps": "its,thread_frontiers,sbi_swi",
+    "reconvergence_points": "pdom,its,thread_frontiers",
+    "block_stack": "tbc,tbc_plus,capri",
+    "block_stack_entries": "tbc,tbc_plus,capri",
+    "ideal_waiting": "capri",
+    "large_warp_stack": "lwm",
+    "harp_commit": "harp",
+    "harp_levels": "harp",
+    "reconvergence_barriers": "harp",
+    "majority_heap": "dmaj",
 }
 COMMON = ["replay_policies_worked_examples_test", "policy_rules_test"]

@@ -27,8 +27,9 @@ import sys
 
 
 def run(command, folder, env=None, status=0):
-    result = subprocess.run([str(word) for word in command], cwd=folder, env=env, capture_output=True, text=True,
-                            timeout=240)
+    result = subprocess.run(
+        [str(word) for word in command], cwd=folder, env=env, capture_output=True, text=True, timeout=240
+    )
     if result.returncode != status:
         sys.exit(f"{' '.join(map(str, command))}: ended with {result.returncode}\n{result.stdout}{result.stderr}")
     return result
@@ -112,8 +113,12 @@ def main():
     messages = []
     faults = wishes(args.source, "faults")
     for trace, ways in zip(traces, (["--jobs", "1"], ["--jobs", "3", "--own-stacks"])):
-        captured = run([heddle, "capture", "--quiet", *options, *ways, "-o", trace, "--", program], work, environment,
-                       status=1 if faults else 0)
+        captured = run(
+            [heddle, "capture", "--quiet", *options, *ways, "-o", trace, "--", program],
+            work,
+            environment,
+            status=1 if faults else 0,
+        )
         if captured.stdout != native.stdout:
             sys.exit(f"natively it prints\n{native.stdout}\nand captured\n{captured.stdout}")
         messages.append(captured.stderr)

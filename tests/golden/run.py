@@ -71,7 +71,9 @@ def main():
         different += 1
         print("\n".join(difflib.unified_diff(expected, now, f"{case} (expected)", "now", lineterm="")))
     if different:
-        print(f"{different} of the cases printed something else. If that is meant: tests/golden/run.py --update, and say why in the commit.")
+        print(
+            f"{different} of the cases printed something else. If that is meant: tests/golden/run.py --update, and say why in the commit."
+        )
     return 1 if different else 0
 
 

@@ -54,7 +54,9 @@ class AccelSimTest(CommandTest):
         if not body.startswith("#BEGIN_TB"):
             lines = [line for line in body.strip().splitlines()]
             body = "#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = %d\n%s\n\n#END_TB\n" % (
-                len(lines), "\n".join(lines))
+                len(lines),
+                "\n".join(lines),
+            )
         (folder / "kernel-1.traceg").write_text(header + body)
         return folder
 
@@ -75,8 +77,10 @@ class RoundTrip(AccelSimTest):
         for sample in ("bfs", "spmv", "reduction", "mandelbrot"):
             original = SAMPLES / f"{sample}.htrace"
             imported = self.take(self.export(original, "--xz", name=sample), f"{sample}.htrace")
-            old, new = (results(t, "--machine", "baws_gtx480", "--divergence", "pdom", "--scheduler", "lrr")[0]["launch"]
-                        for t in (original, imported))
+            old, new = (
+                results(t, "--machine", "baws_gtx480", "--divergence", "pdom", "--scheduler", "lrr")[0]["launch"]
+                for t in (original, imported)
+            )
             # Launches that were not recorded are left out, so that the others have other numbers.
             self.assertEqual([{**a, "launch": 0} for a in old], [{**b, "launch": 0} for b in new], sample)
 
@@ -85,21 +89,32 @@ class RoundTrip(AccelSimTest):
         for name, more in (("short_circuit", 0), ("capri_1", 1), ("harp_6", 1), ("fung_4_1", 2)):
             original = SAMPLES.parent / "worked" / f"{name}.htrace"
             imported = self.take(self.export(original, name=name), f"{name}.htrace")
-            old, new = (results(t, "--divergence", "pdom", "--machine", "baws_gtx480")[0]["total"] for t in (original, imported))
+            old, new = (
+                results(t, "--divergence", "pdom", "--machine", "baws_gtx480")[0]["total"] for t in (original, imported)
+            )
             # Of two blocks that go on at the same one, only one can stand in front of it; the other gets a branch.
             self.assertEqual(new["warp_instructions"] - old["warp_instructions"], more, name)
 
     def test_code_that_no_thread_ran_keeps_its_room(self):
-        trace = self.take(self.write("""
+        trace = self.take(
+            self.write(
+                """
             0000 0000000f 1 R1 MOV 0 0
             0010 0000000f 0 BRA 1 R1 0
-            0080 0000000f 0 EXIT 0 0"""))
+            0080 0000000f 0 EXIT 0 0"""
+            )
+        )
         self.assertEqual([i["pc"] for i in dump(trace)[0][3]], [0, 8, 64])
         # A PC far away takes no room.
-        trace = self.take(self.write("""
+        trace = self.take(
+            self.write(
+                """
             0000 0000000f 1 R1 MOV 0 0
             0010 0000000f 0 BRA 1 R1 0
-            fffffff0 0000000f 0 EXIT 0 0"""), "far.htrace")
+            fffffff0 0000000f 0 EXIT 0 0"""
+            ),
+            "far.htrace",
+        )
         self.assertEqual([i["pc"] for i in dump(trace)[0][3]], [0, 8, 16])
 
     def test_branches_that_no_thread_takes(self):
@@ -128,7 +143,9 @@ class RoundTrip(AccelSimTest):
         self.assertIn("equal: ", heddle("trace", "diff", one, two).stdout)
 
     def test_xz_holds_the_same_text(self):
-        plain, packed = self.export(SAMPLES / "spmv.htrace", name="a"), self.export(SAMPLES / "spmv.htrace", "--xz", name="b")
+        plain, packed = self.export(SAMPLES / "spmv.htrace", name="a"), self.export(
+            SAMPLES / "spmv.htrace", "--xz", name="b"
+        )
         names = [n for n in (plain / "kernelslist.g").read_text().split() if n.startswith("kernel")]
         for name in names:
             self.assertEqual(lzma.decompress((packed / f"{name}.xz").read_bytes()), (plain / name).read_bytes())
@@ -146,8 +163,10 @@ class Format(AccelSimTest):
         for line in ("-grid dim = (8,1,1)", "-block dim = (128,1,1)", "-accelsim tracer version = 5"):
             self.assertIn(line + "\n", header)
         body = body.partition("\n")[2]
-        instruction = re.compile(r"[0-9a-f]{4,} [0-9a-f]{8} [01]( R\d+)? [A-Z0-9_.]+ [0-4]( R\d+)* "
-                                 r"(0|\d+ (1 0x[0-9a-f]+ -?\d+|2 0x[0-9a-f]+( -?\d+)*)) \d+ ")
+        instruction = re.compile(
+            r"[0-9a-f]{4,} [0-9a-f]{8} [01]( R\d+)? [A-Z0-9_.]+ [0-4]( R\d+)* "
+            r"(0|\d+ (1 0x[0-9a-f]+ -?\d+|2 0x[0-9a-f]+( -?\d+)*)) \d+ "
+        )
         left, blocks = 0, 0
         for line in filter(None, body.splitlines()):
             if line.startswith("insts = "):
@@ -161,17 +180,28 @@ class Format(AccelSimTest):
         self.assertEqual((left, blocks), (0, 8))
 
     def test_forms_of_addresses(self):
-        trace = self.take(self.write("""
+        trace = self.take(
+            self.write(
+                """
             0000 0000000f 1 R1 MOV 0 0
             0010 0000000f 1 R2 LDG.E.64 1 R1 8 0 0x100 0x208 0x310 0x418
             0020 0000000e 1 R2 LDG.E.64 1 R1 8 1 0x1000 -8
             0030 0000000d 0 STG.E 2 R1 R2 4 2 0x2000 16 -4
             0040 0000000f 1 R3 LDS.U8 1 R1 1 1 0x4 1
-            0050 0000000f 0 EXIT 0 0"""))
+            0050 0000000f 0 EXIT 0 0"""
+            )
+        )
         addresses = [[i["address"] for i in t[3] if "address" in i] for t in dump(trace)]
-        shared = 0x7f0000000000
-        self.assertEqual(addresses, [[0x100, 0x2000, shared + 4], [0x208, 0x1000, shared + 5],
-                                     [0x310, 0xff8, 0x2010, shared + 6], [0x418, 0xff0, 0x200c, shared + 7]])
+        shared = 0x7F0000000000
+        self.assertEqual(
+            addresses,
+            [
+                [0x100, 0x2000, shared + 4],
+                [0x208, 0x1000, shared + 5],
+                [0x310, 0xFF8, 0x2010, shared + 6],
+                [0x418, 0xFF0, 0x200C, shared + 7],
+            ],
+        )
         widths = [i["access_bytes"] for i in self.program(trace)["instruction"] if i["access_bytes"]]
         self.assertEqual(widths, [8, 8, 4, 1])
 
@@ -188,28 +218,36 @@ class Guards(AccelSimTest):
         return [[i["pc"] // 8 for i in t[3]] for t in dump(trace)]
 
     def test_a_guarded_instruction_makes_no_branch(self):
-        trace = self.take(self.write("""
+        trace = self.take(
+            self.write(
+                """
             0000 0000000f 1 R1 MOV 0 0
             0010 00000005 1 R2 IADD3 1 R1 0
-            0020 0000000f 0 EXIT 0 0"""))
+            0020 0000000f 0 EXIT 0 0"""
+            )
+        )
         self.assertEqual(self.pcs(trace), [[0, 1, 2]] * 4)
         total = results(trace, "--divergence", "pdom")[0]["total"]
         self.assertEqual((total["warp_instructions"], total["thread_instructions"]), (3, 12))
 
     def test_a_branch_that_is_not_taken_is_run(self):
-        trace = self.take(self.write("""
+        trace = self.take(
+            self.write(
+                """
             0000 0000000f 0 ISETP.GE.AND 1 R1 0
             0010 00000003 0 BRA 0 0
             0020 0000000c 1 R2 IADD3 1 R1 0
             0030 0000000f 1 R3 IADD3 1 R2 0
-            0040 0000000f 0 EXIT 0 0"""))
+            0040 0000000f 0 EXIT 0 0"""
+            )
+        )
         self.assertEqual(self.pcs(trace), [[0, 1, 3, 4]] * 2 + [[0, 1, 2, 3, 4]] * 2)
         total = results(trace, "--divergence", "pdom")[0]["total"]
         self.assertEqual((total["warp_instructions"], total["thread_instructions"]), (5, 18))
 
     def test_a_loop_that_lanes_leave_one_by_one(self):
         body = "0000 0000000f 1 R1 MOV 0 0\n"
-        for mask in (0xf, 7, 3, 1):
+        for mask in (0xF, 7, 3, 1):
             body += f"0010 {mask:08x} 1 R1 IADD3 1 R1 0\n0020 {mask >> 1:08x} 0 BRA 0 0\n"
         trace = self.take(self.write(body + "0030 0000000f 0 EXIT 0 0\n"))
         self.assertEqual(self.pcs(trace), [[0] + [1, 2] * n + [3] for n in (4, 3, 2, 1)])
@@ -217,13 +255,17 @@ class Guards(AccelSimTest):
         self.assertEqual((total["warp_instructions"], total["thread_instructions"]), (10, 28))
 
     def test_guarded_accesses_and_exits_are_gone_around(self):
-        trace = self.take(self.write("""
+        trace = self.take(
+            self.write(
+                """
             0000 0000000f 1 R1 MOV 0 0
             0010 00000006 1 R2 LDG.E 1 R1 4 1 0x100 4
             0020 00000008 0 EXIT 0 0
             0030 00000007 1 R3 FADD 1 R2 0
             0040 00000000 0 STG.E 2 R1 R3 4 1 0x0 0
-            0050 00000007 0 EXIT 0 0"""))
+            0050 00000007 0 EXIT 0 0"""
+            )
+        )
         # The store, which no thread does, is not in the program, but keeps its room.
         # Between load and exit stands the join (2) of threads that load and threads that do not.
         self.assertEqual(self.pcs(trace), [[0, 2, 4, 6], [0, 1, 2, 4, 6], [0, 1, 2, 4, 6], [0, 2, 3]])
@@ -231,7 +273,9 @@ class Guards(AccelSimTest):
         self.assertEqual((total["warp_instructions"], total["thread_instructions"]), (5 + 1, 13 + 4))
 
     def test_calls_return_where_they_came_from(self):
-        trace = self.take(self.write("""
+        trace = self.take(
+            self.write(
+                """
             0000 0000000f 0 CALL.REL 0 0
             0050 0000000f 1 R1 FMUL 1 R1 0
             0060 0000000f 0 RET.REL 0 0
@@ -239,16 +283,25 @@ class Guards(AccelSimTest):
             0020 0000000f 0 CALL.REL 0 0
             0050 0000000f 1 R1 FMUL 1 R1 0
             0060 0000000f 0 RET.REL 0 0
-            0030 0000000f 0 EXIT 0 0"""))
+            0030 0000000f 0 EXIT 0 0"""
+            )
+        )
         self.assertEqual(self.pcs(trace), [[0, 5, 6, 1, 2, 5, 6, 3]] * 4)
 
 
 class Opcodes(AccelSimTest):
     # What compilers for Hopper and Blackwell write that is a thread's own work, and its class here.
-    TAKEN = {"OP_MOVE": "PREEXIT ACQBULK ACQSHMINIT SETMAXREG USETMAXREG.DEALLOC.CTAPOOL ENDCOLLECTIVE CS2UR.64",
-             "OP_STORE": "STSM.16.M88.4", "OP_LOAD": "LDCU.64 LDGMC.E", "OP_ATOMIC": "REDG.E.ADD",
-             "OP_INT_ALU": "UIMNMX UVIADD", "OP_FP32": "FADD2 FFMA2 VHMNMX UFADD UFSETP", "OP_CONVERT": "UI2F UF2I",
-             "OP_WARP": "CREDUX.MAX", "OP_TENSOR": "OMMA"}
+    TAKEN = {
+        "OP_MOVE": "PREEXIT ACQBULK ACQSHMINIT SETMAXREG USETMAXREG.DEALLOC.CTAPOOL ENDCOLLECTIVE CS2UR.64",
+        "OP_STORE": "STSM.16.M88.4",
+        "OP_LOAD": "LDCU.64 LDGMC.E",
+        "OP_ATOMIC": "REDG.E.ADD",
+        "OP_INT_ALU": "UIMNMX UVIADD",
+        "OP_FP32": "FADD2 FFMA2 VHMNMX UFADD UFSETP",
+        "OP_CONVERT": "UI2F UF2I",
+        "OP_WARP": "CREDUX.MAX",
+        "OP_TENSOR": "OMMA",
+    }
     ADDRESS = {"STSM": "4 1 0x7f0000000000 4", "LDGMC": "4 1 0x7f1000000000 4", "REDG": "4 1 0x7f1000000000 4"}
 
     def test_those_of_hopper_and_blackwell(self):
@@ -288,35 +341,58 @@ class Refusals(AccelSimTest):
         self.assertFalse((self.folder / "x.htrace").exists())
 
     def test_versions_and_headers(self):
-        for change, says in ((("version = 4", "version = 9"), "version 9"), (("version = 4", "version = 2"), "version 2"),
-                             (("-accelsim tracer version = 4\n", ""), "tracer version"),
-                             (("block dim = (4,", "block dim = (4096,"), "1024 threads"), (("(1,1,1)\n-block", "(1,1)\n-block"), "grid dim"),
-                             (("-nregs", "-speed"), "speed"),
-                             (("-nregs = 8", "-nregs = 8\n-heddle moved = 0 4 0 2 4 4"), "heddle moved"),
-                             (("-nregs = 8", "-nregs = 8\n-heddle moved = 0 4 99999999999"), "heddle moved")):
+        for change, says in (
+            (("version = 4", "version = 9"), "version 9"),
+            (("version = 4", "version = 2"), "version 2"),
+            (("-accelsim tracer version = 4\n", ""), "tracer version"),
+            (("block dim = (4,", "block dim = (4096,"), "1024 threads"),
+            (("(1,1,1)\n-block", "(1,1)\n-block"), "grid dim"),
+            (("-nregs", "-speed"), "speed"),
+            (("-nregs = 8", "-nregs = 8\n-heddle moved = 0 4 0 2 4 4"), "heddle moved"),
+            (("-nregs = 8", "-nregs = 8\n-heddle moved = 0 4 99999999999"), "heddle moved"),
+        ):
             self.refuse(self.write(self.GOOD, HEADER.replace(*change)), "kernel-1.traceg, line", says)
 
     def test_broken_counts_and_masks(self):
         block = "#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = 2\n" + self.GOOD + "\n#END_TB\n"
-        for change, says in ((("insts = 2", "insts = 3"), "1 instructions less"), (("insts = 2", "insts = 1"), "one instruction more"),
-                             (("\n#END_TB\n", ""), "cut off"), (("0,0,0", "1,0,0"), "outside the grid"),
-                             (("warp = 0", "warp = 1"), "no warp"), (("0000000f 1 R1", "0000001f 1 R1"), "lane 4"),
-                             (("0 EXIT 0 0", "0 NOP 0 0"), "without an exit"), (("MOV", "UTMALDG"), "whole warp"),
-                             (("MOV", "WARPGROUPSET"), "whole warp"), (("MOV", "UTCQMMA"), "whole warp"),
-                             (("MOV", "STAS"), "another block"),
-                             (("MOV", "FROB"), "FROB is not known"), (("R1 MOV", "R1 MOV 7"), "operands"),
-                             (("0010 0000000f", "0010 00000007"), "without an exit"),
-                             (("#END_TB\n", "#END_TB\n\n#BEGIN_TB\n\nthread block = 0,0,0\n"), "twice")):
+        for change, says in (
+            (("insts = 2", "insts = 3"), "1 instructions less"),
+            (("insts = 2", "insts = 1"), "one instruction more"),
+            (("\n#END_TB\n", ""), "cut off"),
+            (("0,0,0", "1,0,0"), "outside the grid"),
+            (("warp = 0", "warp = 1"), "no warp"),
+            (("0000000f 1 R1", "0000001f 1 R1"), "lane 4"),
+            (("0 EXIT 0 0", "0 NOP 0 0"), "without an exit"),
+            (("MOV", "UTMALDG"), "whole warp"),
+            (("MOV", "WARPGROUPSET"), "whole warp"),
+            (("MOV", "UTCQMMA"), "whole warp"),
+            (("MOV", "STAS"), "another block"),
+            (("MOV", "FROB"), "FROB is not known"),
+            (("R1 MOV", "R1 MOV 7"), "operands"),
+            (("0010 0000000f", "0010 00000007"), "without an exit"),
+            (("#END_TB\n", "#END_TB\n\n#BEGIN_TB\n\nthread block = 0,0,0\n"), "twice"),
+        ):
             says = "source registers" if says == "operands" else says
             self.refuse(self.write(block.replace(*change)), "kernel-1.traceg", says)
-        self.refuse(self.write("0000 0000000f 1 R1 MOV 0 0\n0010 0000000f 1 R1 MOV 0 0\n0000 0000000f 1 R1 MOV 0 0\n"
-                               "0020 0000000f 0 EXIT 0 0\n"), "without a jump")
+        self.refuse(
+            self.write(
+                "0000 0000000f 1 R1 MOV 0 0\n0010 0000000f 1 R1 MOV 0 0\n0000 0000000f 1 R1 MOV 0 0\n"
+                "0020 0000000f 0 EXIT 0 0\n"
+            ),
+            "without a jump",
+        )
         self.refuse(self.write(block.replace("R1 MOV", "R1 MOV.\xe9")), "no text")
         self.refuse(self.write("0000 00000007 1 R1 MOV 0 0\n0010 00000007 0 EXIT 0 0\n"), "thread 3", "never runs")
-        self.refuse(self.write("0000 0000000f 1 R1 MOV 0 0\n0000 0000000f 1 R1 IADD3 0 0\n0010 0000000f 0 EXIT 0 0\n"),
-                    "functions share")
-        self.refuse(self.write("0000 0000000f 1 R1 LDS 1 R1 4 1 0x123456789 4\n0010 0000000f 0 EXIT 0 0\n"), "window of shared")
-        self.refuse(self.write("0000 0000000b 1 R1 LDG 1 R1 4 1 0x100 4\n0010 0000000f 0 EXIT 0 0\n"), "next to one another")
+        self.refuse(
+            self.write("0000 0000000f 1 R1 MOV 0 0\n0000 0000000f 1 R1 IADD3 0 0\n0010 0000000f 0 EXIT 0 0\n"),
+            "functions share",
+        )
+        self.refuse(
+            self.write("0000 0000000f 1 R1 LDS 1 R1 4 1 0x123456789 4\n0010 0000000f 0 EXIT 0 0\n"), "window of shared"
+        )
+        self.refuse(
+            self.write("0000 0000000b 1 R1 LDG 1 R1 4 1 0x100 4\n0010 0000000f 0 EXIT 0 0\n"), "next to one another"
+        )
 
     def test_files(self):
         self.refuse(self.folder, "kernelslist.g", status=2)
@@ -346,10 +422,27 @@ class Refusals(AccelSimTest):
     def test_a_disk_that_is_full(self):
         folder = self.export(SAMPLES / "bfs.htrace")
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
-        self.assert_refused(1, "trace", "import", "--accelsim", folder, "-o", self.folder / "x.htrace", preexec_fn=limit,
-                            says=["File too large"])
-        self.assert_refused(1, "trace", "export", SAMPLES / "bfs.htrace", "--accelsim", self.folder / "new",
-                            preexec_fn=limit, says=["File too large"])
+        self.assert_refused(
+            1,
+            "trace",
+            "import",
+            "--accelsim",
+            folder,
+            "-o",
+            self.folder / "x.htrace",
+            preexec_fn=limit,
+            says=["File too large"],
+        )
+        self.assert_refused(
+            1,
+            "trace",
+            "export",
+            SAMPLES / "bfs.htrace",
+            "--accelsim",
+            self.folder / "new",
+            preexec_fn=limit,
+            says=["File too large"],
+        )
         self.assertEqual(list((self.folder / "new").iterdir()), [])  # without a list it is no trace
         self.assert_folder_has("exported", "new")
 
@@ -357,7 +450,9 @@ class Refusals(AccelSimTest):
         folder = self.folder / "there"
         folder.mkdir()
         (folder / "x").touch()
-        self.assert_refused(2, "trace", "export", SAMPLES / "bfs.htrace", "--accelsim", folder, says=["not an empty folder"])
+        self.assert_refused(
+            2, "trace", "export", SAMPLES / "bfs.htrace", "--accelsim", folder, says=["not an empty folder"]
+        )
         part = self.folder / "part.htrace"
         heddle("trace", "extract", SAMPLES / "bfs.htrace", "--blocks", "0-2", "-o", part)
         self.assert_refused(1, "trace", "export", part, "--accelsim", self.folder / "new", says=["3 of the 8"])

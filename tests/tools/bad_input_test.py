@@ -13,8 +13,14 @@ from heddle_command import HEDDLE, SAMPLE, CommandTest, heddle, main
 
 class WrongNames(CommandTest):
     def test_unknown_policies(self):
-        self.assert_refused(2, "replay", SAMPLE, "--divergence", "pdon",
-                            says=["--divergence", '"pdon"', 'did you mean "pdom"?', "nrec", "mimd"])
+        self.assert_refused(
+            2,
+            "replay",
+            SAMPLE,
+            "--divergence",
+            "pdon",
+            says=["--divergence", '"pdon"', 'did you mean "pdom"?', "nrec", "mimd"],
+        )
         self.assert_refused(2, "replay", SAMPLE, "--scheduler", "lrr,gt", says=["--scheduler", '"gt"', '"gto"', "fifo"])
         self.assert_refused(2, "replay", SAMPLE, "--dispatch", "blocks", says=["--dispatch", "thread_blocks"])
         self.assert_refused(2, "replay", SAMPLE, "--divergence", "gto", says=["gto is for --scheduler"])
@@ -30,12 +36,15 @@ class WrongNames(CommandTest):
         self.assert_refused(2, "replay", SAMPLE, "--divergence", "pdom", "--scheduler", "dmaj", says=["dmaj", "pdom"])
 
     def test_unknown_machines_and_fields(self):
-        self.assert_refused(2, "replay", SAMPLE, "--machine", "fermi_fixd",
-                            says=['"fermi_fixd"', 'did you mean "fermi_fixed"?', "toy"])
-        self.assert_refused(2, "replay", SAMPLE, "--machine", "no/such.textproto",
-                            says=["no/such.textproto", "No such file"])
-        self.assert_refused(2, "replay", SAMPLE, "--set", "core.schedulres=2",
-                            says=["core.schedulres", '"schedulers"', "warp_size"])
+        self.assert_refused(
+            2, "replay", SAMPLE, "--machine", "fermi_fixd", says=['"fermi_fixd"', 'did you mean "fermi_fixed"?', "toy"]
+        )
+        self.assert_refused(
+            2, "replay", SAMPLE, "--machine", "no/such.textproto", says=["no/such.textproto", "No such file"]
+        )
+        self.assert_refused(
+            2, "replay", SAMPLE, "--set", "core.schedulres=2", says=["core.schedulres", '"schedulers"', "warp_size"]
+        )
         self.assert_refused(2, "replay", SAMPLE, "--set", "core.schedulers=9", says=["core.schedulers = 9", "1 to 4"])
         self.assert_refused(2, "replay", SAMPLE, "--set", "core.schedulers", says=["path=value"])
 
@@ -92,8 +101,14 @@ class BadTraces(CommandTest):
         self.assert_all_refuse(1, [f"{self.file}: is a program, not a trace", "heddle capture"])
         self.file.write_text("-kernel name = k\n")
         self.assert_all_refuse(1, [f"{self.file}: is a trace of Accel-Sim", "heddle trace import"])
-        self.assert_refused(1, "report", SAMPLE, "-o", self.folder / "page.html",
-                            says=[f"{SAMPLE}: is a trace, not a result", f"heddle replay {SAMPLE} -o "])
+        self.assert_refused(
+            1,
+            "report",
+            SAMPLE,
+            "-o",
+            self.folder / "page.html",
+            says=[f"{SAMPLE}: is a trace, not a result", f"heddle replay {SAMPLE} -o "],
+        )
 
     def test_a_truncated_file(self):
         for kept in (1, 100, len(self.bytes) // 2, len(self.bytes) - 1):
@@ -139,8 +154,16 @@ class FailedRuns(CommandTest):
 
     def test_a_hang_is_reported_line_by_line(self):
         # Buffers of the network that take half of two messages, and a cache that sends everything through them.
-        done = heddle("replay", SAMPLE, "--machine", "baws_gtx480", "--set", "memory.hierarchy.l1_data.sets=1",
-                      "--set", "memory.hierarchy.network.no_message_reservation=true")
+        done = heddle(
+            "replay",
+            SAMPLE,
+            "--machine",
+            "baws_gtx480",
+            "--set",
+            "memory.hierarchy.l1_data.sets=1",
+            "--set",
+            "memory.hierarchy.network.no_message_reservation=true",
+        )
         self.assertEqual(done.returncode, 1, done.stderr)
         first, *lines = done.stderr.splitlines()
         self.assertRegex(first, r"^heddle: launch \d+ \(bfs_level.*thread blocks are left$")
@@ -150,15 +173,35 @@ class FailedRuns(CommandTest):
             self.assertTrue(any(line.startswith(beginning) for line in lines), (beginning, lines))
 
     def test_a_block_that_does_not_fit(self):
-        self.assert_refused(1, "replay", SAMPLE, "--set", "core.max_threads=32", "-o", self.folder / "r.json",
-                            says=["bfs_level", "does not fit", "threads", "`--set core.max_threads=128`"])
+        self.assert_refused(
+            1,
+            "replay",
+            SAMPLE,
+            "--set",
+            "core.max_threads=32",
+            "-o",
+            self.folder / "r.json",
+            says=["bfs_level", "does not fit", "threads", "`--set core.max_threads=128`"],
+        )
         self.assert_folder_has()
 
     def test_a_table_of_a_policy_that_is_too_small(self):
-        for divergence, says in (("pdom:stack_depth=1", ["stack", "stack_depth is 1", "64 are always enough"]),
-                                 ("harp:second_level=1", ["Second-Level", "second_level is 1", "make it larger"])):
-            line = self.assert_refused(1, "replay", SAMPLE, "--machine", "harp_fermi", "--divergence", divergence,
-                                       "-o", self.folder / "r.json", says=["bfs_level", "met a limit in cycle", *says])
+        for divergence, says in (
+            ("pdom:stack_depth=1", ["stack", "stack_depth is 1", "64 are always enough"]),
+            ("harp:second_level=1", ["Second-Level", "second_level is 1", "make it larger"]),
+        ):
+            line = self.assert_refused(
+                1,
+                "replay",
+                SAMPLE,
+                "--machine",
+                "harp_fermi",
+                "--divergence",
+                divergence,
+                "-o",
+                self.folder / "r.json",
+                says=["bfs_level", "met a limit in cycle", *says],
+            )
             self.assertNotIn("internal error", line)
             self.assert_folder_has()
 
@@ -172,14 +215,17 @@ class FailedRuns(CommandTest):
 
         target = self.folder / "r.json"
         target.write_text("old")
-        self.assert_refused(1, "replay", SAMPLE, "-o", target, says=[str(target), "nothing was written"],
-                            preexec_fn=limit)
+        self.assert_refused(
+            1, "replay", SAMPLE, "-o", target, says=[str(target), "nothing was written"], preexec_fn=limit
+        )
         self.assertEqual(target.read_text(), "old")
         self.assert_folder_has("r.json")
 
     def test_output_that_cannot_be(self):
         self.assert_refused(2, "replay", SAMPLE, "-o", self.folder, says=["is a folder"])
-        self.assert_refused(1, "replay", SAMPLE, "-o", self.folder / "no" / "r.json", says=["No such file or directory"])
+        self.assert_refused(
+            1, "replay", SAMPLE, "-o", self.folder / "no" / "r.json", says=["No such file or directory"]
+        )
         self.assert_folder_has()
 
     def test_results_never_replace_the_trace(self):
@@ -194,17 +240,21 @@ class FailedRuns(CommandTest):
         machine = self.folder / "mine.textproto"
         machine.write_text(heddle("machines", "fermi_fixed").stdout)
         for option in ("-o", "--draw", "--timeline"):
-            self.assert_refused(2, "replay", SAMPLE, "--machine", machine, option, machine,
-                                says=[option, "is the machine's file"])
+            self.assert_refused(
+                2, "replay", SAMPLE, "--machine", machine, option, machine, says=[option, "is the machine's file"]
+            )
         config = self.folder / "gpgpusim.config"
         config.write_text("-gpgpu_n_clusters 4\n")
         self.assert_refused(2, "machines", "import", config, "-o", config, says=["is the configuration itself"])
         self.assertEqual(config.read_text(), "-gpgpu_n_clusters 4\n")
-        self.assert_refused(2, "characterise", SAMPLE, "--machine", machine, "-o", machine, says=["is the machine's file"])
+        self.assert_refused(
+            2, "characterise", SAMPLE, "--machine", machine, "-o", machine, says=["is the machine's file"]
+        )
         preset = self.folder / "mine.preset"
         preset.write_text("scheduler: gto\n")
-        self.assert_refused(2, "replay", SAMPLE, "--quiet", "--preset", preset, "-o", preset,
-                            says=["is the preset's file"])
+        self.assert_refused(
+            2, "replay", SAMPLE, "--quiet", "--preset", preset, "-o", preset, says=["is the preset's file"]
+        )
         folder = self.folder / "results"
         folder.mkdir()
         self.assertEqual(heddle("replay", SAMPLE, "-o", folder / "a.jsonl").returncode, 0)
@@ -228,13 +278,29 @@ class FailedRuns(CommandTest):
             self.assert_refused(2, "replay", SAMPLE, "--max-cycles", value, says=["--max-cycles", "whole number"])
             self.assert_refused(2, "replay", SAMPLE, "--warp-phases", value, says=["--warp-phases", "whole number"])
             self.assert_refused(2, "trace", "limits", SAMPLE, "--first-threads", value, says=["--first-threads"])
-            self.assert_refused(2, "sweep", "emit", self.folder, "--slurm", "--points-per-job", value,
-                                says=["--points-per-job"])
+            self.assert_refused(
+                2, "sweep", "emit", self.folder, "--slurm", "--points-per-job", value, says=["--points-per-job"]
+            )
         for value in ("nan", "-1", "inf", "1e9"):
             self.assert_refused(2, "sweep", "emit", self.folder, "--slurm", "--minutes", value, says=["--minutes"])
         for day in ("2024-13-45", "2024-02-30", "24-1-1", "today", ""):
-            self.assert_refused(2, "corpus", "init", self.folder / "c", "--name", "c", "--description", "d",
-                                "--license", "MIT", "--author", "a", "--date", day, says=["--date"])
+            self.assert_refused(
+                2,
+                "corpus",
+                "init",
+                self.folder / "c",
+                "--name",
+                "c",
+                "--description",
+                "d",
+                "--license",
+                "MIT",
+                "--author",
+                "a",
+                "--date",
+                day,
+                says=["--date"],
+            )
         for option in ("-o", "--draw", "--timeline", "--kernels", "--preset"):
             self.assert_refused(2, "replay", SAMPLE, option, "", says=[option, "empty"])
         self.assert_refused(2, "replay", SAMPLE, "--draw", "-", "--draw-cycles", "", says=["--draw-cycles", "empty"])
@@ -246,16 +312,35 @@ class FailedRuns(CommandTest):
         self.assert_refused(2, "sweep", "run", self.folder / "s", "--points", "", says=["--points", "empty"])
         # A leading 0 would be read as octal, and a sign as a huge number.
         for value in ("010", "-1", "1e3", "0x10", "2000000"):
-            for command in (["replay", SAMPLE, "--jobs"], ["replay", SAMPLE, "--draw", "-", "--draw-sm"],
-                            ["replay", SAMPLE, "--jitter"], ["replay", SAMPLE, "--trace-memory"],
-                            ["sweep", "run", self.folder, "--trace-memory"], ["characterise", SAMPLE, "--jobs"],
-                            ["trace", "limits", SAMPLE, "--warp-size"], ["sweep", "run", self.folder, "--jobs"],
-                            ["trace", "repack", SAMPLE, "-o", self.folder / "t", "--level"]):
+            for command in (
+                ["replay", SAMPLE, "--jobs"],
+                ["replay", SAMPLE, "--draw", "-", "--draw-sm"],
+                ["replay", SAMPLE, "--jitter"],
+                ["replay", SAMPLE, "--trace-memory"],
+                ["sweep", "run", self.folder, "--trace-memory"],
+                ["characterise", SAMPLE, "--jobs"],
+                ["trace", "limits", SAMPLE, "--warp-size"],
+                ["sweep", "run", self.folder, "--jobs"],
+                ["trace", "repack", SAMPLE, "-o", self.folder / "t", "--level"],
+            ):
                 self.assert_refused(2, *command, value, says=[command[-1], "whole number"])
         for epoch in ("", "today", "-1", "99999999999999"):
-            self.assert_refused(2, "corpus", "init", self.folder / "c", "--name", "c", "--description", "d", "--license",
-                                "MIT", "--author", "a", env={**os.environ, "SOURCE_DATE_EPOCH": epoch},
-                                says=[f"SOURCE_DATE_EPOCH={epoch}:", "--date"])
+            self.assert_refused(
+                2,
+                "corpus",
+                "init",
+                self.folder / "c",
+                "--name",
+                "c",
+                "--description",
+                "d",
+                "--license",
+                "MIT",
+                "--author",
+                "a",
+                env={**os.environ, "SOURCE_DATE_EPOCH": epoch},
+                says=[f"SOURCE_DATE_EPOCH={epoch}:", "--date"],
+            )
         self.assert_refused(2, "replay", SAMPLE, "--draw", self.folder / "x.png", says=["SVG"])
         self.assert_folder_has()
 
@@ -265,19 +350,40 @@ class FailedRuns(CommandTest):
         self.assert_refused(2, "policies", "dwf", "--machine", "harp_fermi", says=["--machine", "--cost"])
 
     def test_what_has_no_effect_is_told(self):
-        told = heddle("replay", SAMPLE, "--set", "sms=1", "--set", "sms=2", "--divergence",
-                      "dwf:pool_entries=1,lane_aware=true").stderr
-        self.assertEqual(told.splitlines(), ["heddle: note: --set sms=1 has no effect: --set sms=2 is behind it",
-                                             "heddle: note: --divergence dwf: pool_entries=1 has no effect: "
-                                             "resources=unlimited"])
+        told = heddle(
+            "replay", SAMPLE, "--set", "sms=1", "--set", "sms=2", "--divergence", "dwf:pool_entries=1,lane_aware=true"
+        ).stderr
+        self.assertEqual(
+            told.splitlines(),
+            [
+                "heddle: note: --set sms=1 has no effect: --set sms=2 is behind it",
+                "heddle: note: --divergence dwf: pool_entries=1 has no effect: " "resources=unlimited",
+            ],
+        )
 
     def test_an_interrupted_run_leaves_nothing(self):
         for sent, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             # One slow SM, so that the run takes long enough to be interrupted.
-            with subprocess.Popen([HEDDLE, "replay", SAMPLE, "--divergence", "all", "--scheduler", "all", "-o",
-                                   str(self.folder / "r.jsonl"), "--set", "sms=1", "--set",
-                                   "memory.fixed.global_cycles=100000"],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            with subprocess.Popen(
+                [
+                    HEDDLE,
+                    "replay",
+                    SAMPLE,
+                    "--divergence",
+                    "all",
+                    "--scheduler",
+                    "all",
+                    "-o",
+                    str(self.folder / "r.jsonl"),
+                    "--set",
+                    "sms=1",
+                    "--set",
+                    "memory.fixed.global_cycles=100000",
+                ],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            ) as run:
                 deadline = time.monotonic() + 60
                 while not list(self.folder.iterdir()) and run.poll() is None and time.monotonic() < deadline:
                     time.sleep(0.001)

@@ -28,11 +28,27 @@ class Browser:
             os.dup2(104, 4)
 
         self._process = subprocess.Popen(
-            [find(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-             "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars",
-             "--force-device-scale-factor=1", "--remote-debugging-pipe", f"--user-data-dir={self._profile.name}",
-             "about:blank"],
-            preexec_fn=place, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [
+                find(),
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+                "--hide-scrollbars",
+                "--force-device-scale-factor=1",
+                "--remote-debugging-pipe",
+                f"--user-data-dir={self._profile.name}",
+                "about:blank",
+            ],
+            preexec_fn=place,
+            close_fds=False,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         os.close(here[0])
         os.close(there[1])
         self._to, self._from, self._rest, self._next = here[1], there[0], b"", 0
@@ -42,11 +58,14 @@ class Browser:
         self._session = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
-        self.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1,
-                  uploadThroughput=-1)
+        self.call(
+            "Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1
+        )
         self.size(width, height)
-        self.call("Emulation.setEmulatedMedia",
-                  features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.call(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}],
+        )
 
     def __enter__(self):
         return self
@@ -121,20 +140,29 @@ class Browser:
         """Presses a key, such as ArrowRight."""
         codes = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Enter": 13, "Tab": 9}
         for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=name, code=name, windowsVirtualKeyCode=codes[name],
-                      **({"text": "\r"} if name == "Enter" and kind == "keyDown" else {}))
+            self.call(
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key=name,
+                code=name,
+                windowsVirtualKeyCode=codes[name],
+                **({"text": "\r"} if name == "Enter" and kind == "keyDown" else {}),
+            )
 
     def screenshot(self, path, clip=None):
         """Writes a picture of the window, or of an element (a CSS selector), as PNG."""
         options = {}
         if clip is not None:
-            box = self.value(f"(() => {{ const r = document.querySelector({json.dumps(clip)}).getBoundingClientRect();"
-                             "return {x: r.x + scrollX, y: r.y + scrollY, width: r.width, height: r.height} })()")
+            box = self.value(
+                f"(() => {{ const r = document.querySelector({json.dumps(clip)}).getBoundingClientRect();"
+                "return {x: r.x + scrollX, y: r.y + scrollY, width: r.width, height: r.height} })()"
+            )
             options = {"clip": {**box, "scale": 1}, "captureBeyondViewport": True}
         data = self.call("Page.captureScreenshot", format="png", **options)["data"]
         pathlib.Path(path).write_bytes(base64.b64decode(data))
 
     def pdf(self, path):
         """Prints the page."""
-        pathlib.Path(path).write_bytes(base64.b64decode(self.call("Page.printToPDF", printBackground=True,
-                                                                  preferCSSPageSize=True)["data"]))
+        pathlib.Path(path).write_bytes(
+            base64.b64decode(self.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)["data"])
+        )

@@ -15,13 +15,14 @@ def table(*arguments):
 class Characterise(CommandTest):
     def test_counts_are_those_of_the_trace(self):
         for file in sorted(SAMPLES.glob("*.htrace")):
-            row, = table(file, "--no-timing")
+            (row,) = table(file, "--no-timing")
             launches = [launch for launch in json.loads(heddle("trace", "limits", file, "--json").stdout)]
             self.assertEqual(row["trace"], file.stem)
             self.assertEqual(int(row["launches"]), len(launches))
             self.assertEqual(int(row["thread_instructions"]), sum(l["thread_instructions"] for l in launches))
-            self.assertAlmostEqual(float(row["bytes_per_instruction"]),
-                                   file.stat().st_size / int(row["thread_instructions"]), places=4)
+            self.assertAlmostEqual(
+                float(row["bytes_per_instruction"]), file.stat().st_size / int(row["thread_instructions"]), places=4
+            )
 
     def test_launches_that_lost_all_blocks_have_no_share(self):
         cut = self.folder / "cut.htrace"
@@ -35,7 +36,7 @@ class Characterise(CommandTest):
             for options in ([], ["--no-timing"]):
                 done = heddle("characterise", recovered, "--csv", *options)
                 if done.returncode == 0:
-                    row, = csv.DictReader(io.StringIO(done.stdout))
+                    (row,) = csv.DictReader(io.StringIO(done.stdout))
                     self.assertEqual(row["simd_efficiency_32"] == "-", row["thread_instructions"] == "0")
                     lost.add(row["thread_instructions"] == "0")
                 else:
@@ -44,8 +45,8 @@ class Characterise(CommandTest):
 
     def test_efficiency_is_that_of_a_replay_and_below_the_bound(self):
         for file in sorted(SAMPLES.glob("*.htrace")):
-            row, = table(file, "--no-timing")
-            run, = results(file, "--machine", "fermi_fixed", "--divergence", "pdom")
+            (row,) = table(file, "--no-timing")
+            (run,) = results(file, "--machine", "fermi_fixed", "--divergence", "pdom")
             self.assertAlmostEqual(float(row["simd_efficiency_32"]), run["total"]["lane_activity"], delta=0.051)
             launches = json.loads(heddle("trace", "limits", file, "--json").stdout)
             issues = sum(l["lane_activity"]["issues"] for l in launches)
@@ -56,16 +57,19 @@ class Characterise(CommandTest):
             self.assertEqual(widths, sorted(widths, reverse=True), f"{file.stem}: wider warps do not lose less")
 
     def test_timing_is_that_of_a_replay(self):
-        row, = table(SAMPLES / "reduction.htrace")
-        run, = results(SAMPLES / "reduction.htrace", "--machine", "baws_gtx480", "--per-instruction")
+        (row,) = table(SAMPLES / "reduction.htrace")
+        (run,) = results(SAMPLES / "reduction.htrace", "--machine", "baws_gtx480", "--per-instruction")
         self.assertEqual(int(row["cycles"]), run["total"]["cycles"])
         launches = run["launch"]
         barriers = sum(launch["barriers"] for launch in launches)
         threads = sum(launch["threads"] for launch in launches)
         self.assertAlmostEqual(float(row["barriers_per_thread"]), barriers / threads, delta=0.051)
         memory = [launch["instruction_profile"]["memory"] for launch in launches]
-        self.assertAlmostEqual(float(row["transactions_per_access"]),
-                               sum(m["transactions"] for m in memory) / sum(m["data_accesses"] for m in memory), delta=0.0051)
+        self.assertAlmostEqual(
+            float(row["transactions_per_access"]),
+            sum(m["transactions"] for m in memory) / sum(m["data_accesses"] for m in memory),
+            delta=0.0051,
+        )
 
     def test_classes_are_the_papers(self):
         rows = {row["trace"]: row for row in table(*sorted(SAMPLES.glob("*.htrace")))}
@@ -105,8 +109,15 @@ class Characterise(CommandTest):
         broken.write_bytes(b"no trace")
         self.assert_refused(1, "characterise", SAMPLE, broken, says=["broken.htrace"])
         # A replay that fails tells of which trace it was.
-        self.assert_refused(1, "characterise", SAMPLE, SAMPLES / "reduction.htrace", "--machine", "toy",
-                            says=[f"{SAMPLES}/reduction.htrace: launch 0", "shuffles"])
+        self.assert_refused(
+            1,
+            "characterise",
+            SAMPLE,
+            SAMPLES / "reduction.htrace",
+            "--machine",
+            "toy",
+            says=[f"{SAMPLES}/reduction.htrace: launch 0", "shuffles"],
+        )
         self.assert_folder_has("broken.htrace")
 
 

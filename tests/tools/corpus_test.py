@@ -44,10 +44,30 @@ class CorpusTest(CommandTest):
 
     def make(self, name="two"):
         corpus = self.folder / name
-        self.run_heddle("init", corpus, "--name", name, "--description", "Two samples", "--license", "Apache-2.0",
-                        "--author", "A. Uthor", "--date", "2026-11-22")
-        self.run_heddle("add", corpus, SAMPLES / "bfs.htrace", SAMPLES / "nqueens.htrace", "--sources",
-                        SOURCE / "traces/kernels/bfs", "--recipe", SOURCE / "traces/kernels/bfs/bfs.tiny.textproto")
+        self.run_heddle(
+            "init",
+            corpus,
+            "--name",
+            name,
+            "--description",
+            "Two samples",
+            "--license",
+            "Apache-2.0",
+            "--author",
+            "A. Uthor",
+            "--date",
+            "2026-11-22",
+        )
+        self.run_heddle(
+            "add",
+            corpus,
+            SAMPLES / "bfs.htrace",
+            SAMPLES / "nqueens.htrace",
+            "--sources",
+            SOURCE / "traces/kernels/bfs",
+            "--recipe",
+            SOURCE / "traces/kernels/bfs/bfs.tiny.textproto",
+        )
         self.run_heddle("add", corpus, SOURCE / "LICENSE", "--under", "LICENSES", "--license", "CC-BY-4.0")
         return corpus
 
@@ -88,7 +108,9 @@ class Describing(CorpusTest):
         files = [str(p.relative_to(corpus / "data")) for p in (corpus / "data").rglob("*") if p.is_file()]
         for file in files:
             if file != "ro-crate-metadata.json":
-                self.assertEqual(entities[file]["sha256"], hashlib.sha256((corpus / "data" / file).read_bytes()).hexdigest())
+                self.assertEqual(
+                    entities[file]["sha256"], hashlib.sha256((corpus / "data" / file).read_bytes()).hexdigest()
+                )
                 self.assertIn(entities[file]["license"]["@id"], entities)
         self.assertEqual({p["@id"] for p in entities["./"]["hasPart"]}, set(files) - {"ro-crate-metadata.json"})
         action = entities["#capture-traces/bfs.htrace"]
@@ -107,15 +129,42 @@ class Describing(CorpusTest):
                         self.assertIn(reference["@id"], entities)
 
     def test_what_is_missing_is_refused(self):
-        self.assert_refused(2, "corpus", "init", self.folder / "x", "--name", "a/b", "--description", "d", "--license", "l",
-                            "--author", "a", says=["a/b"])
+        self.assert_refused(
+            2,
+            "corpus",
+            "init",
+            self.folder / "x",
+            "--name",
+            "a/b",
+            "--description",
+            "d",
+            "--license",
+            "l",
+            "--author",
+            "a",
+            says=["a/b"],
+        )
         corpus = self.make()
-        self.assert_refused(2, "corpus", "init", corpus, "--name", "a", "--description", "d", "--license", "l", "--author",
-                            "a", says=["not empty"])
+        self.assert_refused(
+            2,
+            "corpus",
+            "init",
+            corpus,
+            "--name",
+            "a",
+            "--description",
+            "d",
+            "--license",
+            "l",
+            "--author",
+            "a",
+            says=["not empty"],
+        )
         self.assert_refused(2, "corpus", "add", corpus, self.folder / "no.htrace", says=["no.htrace"])
         self.assert_refused(2, "corpus", "verify", self.folder, says=["is no corpus"])
-        self.assert_refused(2, "corpus", "add", corpus, SAMPLES / "bfs.htrace", "--recipe", SOURCE / "README.md",
-                            says=["--sources"])
+        self.assert_refused(
+            2, "corpus", "add", corpus, SAMPLES / "bfs.htrace", "--recipe", SOURCE / "README.md", says=["--sources"]
+        )
 
 
 class Verifying(CorpusTest):
@@ -181,8 +230,11 @@ class Exchanging(CorpusTest):
         for source in (corpus, self.folder / "a/two.tar", f"file://{self.folder}/a/two.tar"):
             new = self.folder / "new"
             told = self.run_heddle("get", source, "-o", new)
-            self.assertRegex(told, rf"^{new}: corpus two, 2 traces, [\d,]+ thread-instructions, verified; "
-                                   rf"`heddle corpus list {new}` shows them\n$")
+            self.assertRegex(
+                told,
+                rf"^{new}: corpus two, 2 traces, [\d,]+ thread-instructions, verified; "
+                rf"`heddle corpus list {new}` shows them\n$",
+            )
             self.assertEqual(subprocess.run(["diff", "-r", corpus, new], check=False).returncode, 0)
             self.assertEqual([p.name for p in self.folder.iterdir() if p.name.startswith("new")], ["new"])
             shutil.rmtree(new)
@@ -207,8 +259,12 @@ class Exchanging(CorpusTest):
             self.assertEqual(server.asked, [None, "bytes=10000-"])
             self.assertEqual(self.run_heddle("verify", new), f"{new}: ok\n")
         server, address = self.serve(data)
-        self.assert_refused(1, "corpus", "get", address, "-o", self.folder / "x", "--sha256", "0" * 64, says=["SHA-256"])
-        self.assert_refused(1, "corpus", "get", address, "-o", self.folder / "x", "--most-bytes", "1000", says=["larger"])
+        self.assert_refused(
+            1, "corpus", "get", address, "-o", self.folder / "x", "--sha256", "0" * 64, says=["SHA-256"]
+        )
+        self.assert_refused(
+            1, "corpus", "get", address, "-o", self.folder / "x", "--most-bytes", "1000", says=["larger"]
+        )
 
     def tar(self, *members):
         file = self.folder / "bad.tar"
@@ -232,13 +288,20 @@ class Exchanging(CorpusTest):
         def device(member):
             member.type = tarfile.CHRTYPE
 
-        for says, *members in (("leaves the folder", ("c/../../out", b"x")), ("absolute", ("/out", b"x")),
-                               ("link", ("c/l", link), ("c/l/x", b"x")), ("link", ("c/l", hard_link)),
-                               ("special", ("c/d", device)), ("twice", ("c/x", b"1"), ("c/x", b"2")),
-                               ("more than one folder", ("c/x", b"1"), ("d/x", b"2")), ("is no corpus", ("c/x", b"1"))):
+        for says, *members in (
+            ("leaves the folder", ("c/../../out", b"x")),
+            ("absolute", ("/out", b"x")),
+            ("link", ("c/l", link), ("c/l/x", b"x")),
+            ("link", ("c/l", hard_link)),
+            ("special", ("c/d", device)),
+            ("twice", ("c/x", b"1"), ("c/x", b"2")),
+            ("more than one folder", ("c/x", b"1"), ("d/x", b"2")),
+            ("is no corpus", ("c/x", b"1")),
+        ):
             file = self.tar(*members)
-            self.assert_refused(2 if says == "is no corpus" else 1, "corpus", "get", file, "-o", self.folder / "new",
-                                says=[says])
+            self.assert_refused(
+                2 if says == "is no corpus" else 1, "corpus", "get", file, "-o", self.folder / "new", says=[says]
+            )
             self.assert_folder_has("bad.tar")
         bomb = self.folder / "bad.tar"
         with tarfile.open(bomb, "w:gz") as tar:
@@ -254,7 +317,9 @@ class Exchanging(CorpusTest):
         corpus = self.make()
         self.run_heddle("pack", corpus, "-o", self.folder / "p")
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))
-        full = lambda *arguments: self.assert_refused(1, "corpus", *arguments, preexec_fn=limit, says=["File too large"])
+        full = lambda *arguments: self.assert_refused(
+            1, "corpus", *arguments, preexec_fn=limit, says=["File too large"]
+        )
         full("add", corpus, SOURCE / "README.md", SAMPLES / "bfs.htrace")
         self.assertEqual(self.run_heddle("verify", corpus), f"{corpus}: ok\n")
         self.assertFalse(list(corpus.rglob("*.unfinished")))
@@ -278,9 +343,18 @@ class Exchanging(CorpusTest):
     @unittest.skipUnless(CAPTURE, "a build without capture")
     def test_traces_are_made_again_from_their_sources(self):
         corpus = self.folder / "built"
-        self.run_heddle("init", corpus, "--name", "built", "--description", "d", "--license", "Apache-2.0", "--author", "a")
-        self.run_heddle("add", corpus, SAMPLES / "bfs.htrace", "--sources", SOURCE / "traces/kernels", "--recipe",
-                        SOURCE / "traces/kernels/bfs/bfs.tiny.textproto")
+        self.run_heddle(
+            "init", corpus, "--name", "built", "--description", "d", "--license", "Apache-2.0", "--author", "a"
+        )
+        self.run_heddle(
+            "add",
+            corpus,
+            SAMPLES / "bfs.htrace",
+            "--sources",
+            SOURCE / "traces/kernels",
+            "--recipe",
+            SOURCE / "traces/kernels/bfs/bfs.tiny.textproto",
+        )
         self.assertIn("traces/bfs.htrace: the same", self.run_heddle("build", corpus))
 
 
@@ -344,8 +418,11 @@ class Building(CorpusTest):
     def test_an_interrupted_build_goes_on(self):
         kernels, corpus = self.kernels("spmv", "bfs", "reduction", "nqueens"), self.folder / "suite"
         staging = self.folder / "suite.building"
-        process = subprocess.Popen([HEDDLE, "corpus", "build", str(corpus), "--kernels", str(kernels), "--date", "2026-11-22"],
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [HEDDLE, "corpus", "build", str(corpus), "--kernels", str(kernels), "--date", "2026-11-22"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         while process.poll() is None and not list(staging.glob("*.htrace")):
             pass
         process.kill()
@@ -362,11 +439,13 @@ class Building(CorpusTest):
 
     def test_what_cannot_be_built_is_refused(self):
         kernels = self.kernels("spmv")
-        for says, status, *options in (("--size huge", 2, "--kernels", kernels, "--size", "huge"),
-                                       ("has no kernel", 2, "--kernels", kernels, "--only", "nothing"),
-                                       ('--only "("', 2, "--kernels", kernels, "--only", "("),
-                                       ("nowhere", 2, "--kernels", self.folder / "nowhere"),
-                                       ("--kernels", 2, "--size", "tiny")):
+        for says, status, *options in (
+            ("--size huge", 2, "--kernels", kernels, "--size", "huge"),
+            ("has no kernel", 2, "--kernels", kernels, "--only", "nothing"),
+            ('--only "("', 2, "--kernels", kernels, "--only", "("),
+            ("nowhere", 2, "--kernels", self.folder / "nowhere"),
+            ("--kernels", 2, "--size", "tiny"),
+        ):
             self.assert_refused(status, "corpus", "build", self.folder / "new", *options, says=[says])
 
 

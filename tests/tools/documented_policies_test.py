@@ -16,7 +16,10 @@ class DocumentedPolicies(CommandTest):
         return done.stdout
 
     def replay(self, sample, *arguments):
-        return [json.loads(line) for line in self.run_extended("replay", sample, *arguments, "--json", "--quiet").splitlines()]
+        return [
+            json.loads(line)
+            for line in self.run_extended("replay", sample, *arguments, "--json", "--quiet").splitlines()
+        ]
 
     def test_they_are_listed(self):
         policies = json.loads(self.run_extended("policies", "--json"))
@@ -27,15 +30,17 @@ class DocumentedPolicies(CommandTest):
 
     def test_they_replay_every_sample_completely(self):
         for sample in sorted(SAMPLES.glob("*.htrace")):
-            runs = self.replay(sample, "--divergence", "pdom,meet,meet:most_threads=1", "--scheduler",
-                               "lrr,widest,youngest")
+            runs = self.replay(
+                sample, "--divergence", "pdom,meet,meet:most_threads=1", "--scheduler", "lrr,widest,youngest"
+            )
             self.assertEqual(len(runs), 9)
             self.assertEqual(len({run["total"]["thread_instructions"] for run in runs}), 1)
 
     def test_meeting_joins_threads_that_nrec_leaves_apart(self):
         # One SM, so that warps wait for each other at the port and can meet there.
-        nrec, meet, alone = self.replay(SAMPLES / "nqueens.htrace", "--divergence", "nrec,meet,meet:most_threads=1",
-                                        "--set", "sms=1")
+        nrec, meet, alone = self.replay(
+            SAMPLES / "nqueens.htrace", "--divergence", "nrec,meet,meet:most_threads=1", "--set", "sms=1"
+        )
         self.assertGreater(meet["total"]["lane_activity"], nrec["total"]["lane_activity"])
         self.assertEqual(alone["total"]["warp_instructions"], nrec["total"]["warp_instructions"])
         self.assertGreater(sum(launch["divergence_counter"]["joins"] for launch in meet["launch"]), 0)

@@ -58,8 +58,11 @@ class Drawing(CommandTest):
                 root = ElementTree.parse(out).getroot()
                 texts = [t.text for t in root.iter(f"{SVG}text")]
                 blocks = [t for t in texts if re.fullmatch(r"block (\w+)", t)]
-                legend = [r.get("class") for r in root.iter(f"{SVG}rect") if r.get("width") == "16" and
-                          r.get("height") == "10" and re.fullmatch(r"k\d+", r.get("class"))]
+                legend = [
+                    r.get("class")
+                    for r in root.iter(f"{SVG}rect")
+                    if r.get("width") == "16" and r.get("height") == "10" and re.fullmatch(r"k\d+", r.get("class"))
+                ]
                 if not legend:
                     self.assertTrue(any("of which some share a colour" in t for t in texts), sample)
                     continue
@@ -105,10 +108,25 @@ class Drawing(CommandTest):
         # There is an issue in the first column.
         edge = min(int(frame.get("x")) for frame in self.boxes(root, "n"))
         self.assertEqual(min(int(box.get("x")) for box in self.boxes(root, "k")), edge)
-        self.assert_refused(1, "replay", SAMPLE, "--quiet", "--machine", "baws_gtx480", "--draw", self.folder / "none.svg",
-                            "--draw-cycles", f"0-{first - 1}",
-                            says=["issued nothing in cycles 0 to", "launch 1 of bfs_level", f"first issue was in cycle {first},",
-                                  "last issue in cycle", "--draw-cycles"])
+        self.assert_refused(
+            1,
+            "replay",
+            SAMPLE,
+            "--quiet",
+            "--machine",
+            "baws_gtx480",
+            "--draw",
+            self.folder / "none.svg",
+            "--draw-cycles",
+            f"0-{first - 1}",
+            says=[
+                "issued nothing in cycles 0 to",
+                "launch 1 of bfs_level",
+                f"first issue was in cycle {first},",
+                "last issue in cycle",
+                "--draw-cycles",
+            ],
+        )
 
     def test_the_launch_is_named_and_can_be_chosen(self):
         (run,) = results(SAMPLE)
@@ -125,7 +143,17 @@ class Drawing(CommandTest):
 
     def test_a_warp_that_waits_for_memory_is_still_there(self):
         # After its load every warp waits for 50 cycles; the window ends before the first one goes on.
-        slow = [LOOP, "--machine", "toy", "--scheduler", "lrr", "--set", "memory.fixed.global_cycles=50", "--draw-show", "warps"]
+        slow = [
+            LOOP,
+            "--machine",
+            "toy",
+            "--scheduler",
+            "lrr",
+            "--set",
+            "memory.fixed.global_cycles=50",
+            "--draw-show",
+            "warps",
+        ]
 
         def lines(cycles):
             root = self.draw(*slow, "--draw-cycles", cycles)
@@ -142,12 +170,23 @@ class Drawing(CommandTest):
 
     def test_how_far_the_threads_are(self):
         """Under majority scheduling the minority of CAPRI's Figure 1 is left behind; the oldest first leaves nobody."""
+
         def slowest(scheduler):
-            root = self.draw(SOURCE / "traces" / "worked" / "capri_1.htrace", "--machine", "toy", "--divergence",
-                             "dwf:swizzle=none", "--scheduler", scheduler, "--draw-show", "progress")
+            root = self.draw(
+                SOURCE / "traces" / "worked" / "capri_1.htrace",
+                "--machine",
+                "toy",
+                "--divergence",
+                "dwf:swizzle=none",
+                "--scheduler",
+                scheduler,
+                "--draw-show",
+                "progress",
+            )
             band = next(p for p in root.iter(f"{SVG}polygon") if p.get("class") == "all")
             points = [tuple(map(int, point.split(","))) for point in band.get("points").split()]
-            return points[len(points) // 2 + 1:]  # behind the upper edge: the lower one, from the end to the beginning
+            return points[len(points) // 2 + 1 :]  # behind the upper edge: the lower one, from the end to the beginning
+
         # The slowest threads are at 2 of 6 instructions, a third of the height, until the minority runs at the end.
         stuck = [y for _, y in slowest("dmaj") if y == 56 + 260 - 260 // 3]
         self.assertGreater(len(stuck), 6)
@@ -159,13 +198,36 @@ class Drawing(CommandTest):
         self.assert_refused(2, "replay", SAMPLE, "--draw", out, "--draw-cycles", "9", says=["FIRST-LAST"])
         self.assert_refused(2, "replay", SAMPLE, "--draw", out, "--draw-cycles", "0-99999", says=["room"])
         self.assert_refused(2, "replay", SAMPLE, "--draw", out, "--draw-sm", "15", says=["0 to 14"])
-        self.assert_refused(2, "replay", SAMPLE, "--draw", out, "--draw-launch", "9", says=["--draw-launch 9", "9 launches, 0 to 8"])
-        self.assert_refused(2, "replay", SAMPLE, "--draw", out, "--draw-launch", "0", says=["--draw-launch 0", "not recorded"])
+        self.assert_refused(
+            2, "replay", SAMPLE, "--draw", out, "--draw-launch", "9", says=["--draw-launch 9", "9 launches, 0 to 8"]
+        )
+        self.assert_refused(
+            2, "replay", SAMPLE, "--draw", out, "--draw-launch", "0", says=["--draw-launch 0", "not recorded"]
+        )
         self.assert_refused(2, "replay", SAMPLE, "--draw-launch", "1", says=["--draw"])
         self.assert_folder_has()
-        self.assert_refused(1, "replay", SAMPLE, "--quiet", "--draw", out, "--draw-sm", "14", says=["SM 14 issued nothing in any launch"])
-        self.assert_refused(1, "replay", SAMPLE, "--quiet", "--draw", out, "--draw-cycles", "9000000-9000001",
-                            says=["issued nothing", "last issue"])
+        self.assert_refused(
+            1,
+            "replay",
+            SAMPLE,
+            "--quiet",
+            "--draw",
+            out,
+            "--draw-sm",
+            "14",
+            says=["SM 14 issued nothing in any launch"],
+        )
+        self.assert_refused(
+            1,
+            "replay",
+            SAMPLE,
+            "--quiet",
+            "--draw",
+            out,
+            "--draw-cycles",
+            "9000000-9000001",
+            says=["issued nothing", "last issue"],
+        )
         self.assert_folder_has()
 
 

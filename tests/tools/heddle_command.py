@@ -24,8 +24,15 @@ SAMPLE = str(SAMPLES / "bfs.htrace")
 def heddle(*arguments, **options):
     """Runs `heddle` and returns the completed process, output as text."""
     options.setdefault("stdout", subprocess.PIPE)
-    return subprocess.run([HEDDLE, *map(str, arguments)], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
-                          timeout=240, check=False, **options)
+    return subprocess.run(
+        [HEDDLE, *map(str, arguments)],
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        timeout=240,
+        check=False,
+        **options,
+    )
 
 
 def results(*arguments):
@@ -39,8 +46,12 @@ def heddle_on_a_terminal(*arguments, columns=80, stderr=subprocess.DEVNULL):
     """Runs `heddle` with a terminal as its output; exit status, and the bytes that the terminal got, lines as in files."""
     controller, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    running = subprocess.Popen([HEDDLE, *map(str, arguments)], stdout=terminal, stdin=subprocess.DEVNULL,
-                               stderr=terminal if stderr is subprocess.STDOUT else stderr)
+    running = subprocess.Popen(
+        [HEDDLE, *map(str, arguments)],
+        stdout=terminal,
+        stdin=subprocess.DEVNULL,
+        stderr=terminal if stderr is subprocess.STDOUT else stderr,
+    )
     os.close(terminal)
     shown = b""
     try:

@@ -11,7 +11,7 @@ from heddle_command import BUILD, HEDDLE, SAMPLES, CommandTest, heddle, heddle_o
 
 TAINT = os.environ["HEDDLE_TAINT_TRACE"]
 # A colour, a title, markup, another writing direction, a line end, a colour by C1, quotes.
-EVIL = '\x1b[31mRED\x1b]0;owned\x07</script><script>alert(1)</script>\u202e\n\x9b31m\x7f"\'\\|`,\r\t'
+EVIL = "\x1b[31mRED\x1b]0;owned\x07</script><script>alert(1)</script>\u202e\n\x9b31m\x7f\"'\\|`,\r\t"
 SAMPLE = str(SAMPLES / "bfs.htrace")
 ACTS = {chr(c) for c in [*range(0x20), 0x7F, *range(0x80, 0xA0), 0x202E]} - {"\n", "\t"}
 
@@ -33,8 +33,14 @@ class HostileText(CommandTest):
 
     def run_clean(self, *arguments, status=0):
         """Runs `heddle`; nothing that it prints may act. Returns what it printed."""
-        done = subprocess.run([HEDDLE, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              stdin=subprocess.DEVNULL, timeout=240, check=False)
+        done = subprocess.run(
+            [HEDDLE, *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            timeout=240,
+            check=False,
+        )
         words = " ".join(map(repr, arguments))
         self.assertEqual(done.returncode, status, (words, done.stderr[-2000:]))
         self.assertEqual(acting(done.stdout), [], words)
@@ -46,10 +52,19 @@ class HostileText(CommandTest):
             self.assertEqual(acting(pathlib.Path(path).read_bytes()), [], path)
 
     def test_what_looks_into_traces(self):
-        for command in (["trace", "info"], ["trace", "info", "--per-launch"], ["trace", "info", "--json"],
-                        ["trace", "dump", "--launches", "1"], ["trace", "dump", "--launches", "1", "--json"],
-                        ["trace", "dump", "--program"], ["trace", "dump", "--program", "--json"],
-                        ["trace", "limits"], ["trace", "limits", "--json"], ["characterise"], ["characterise", "--csv"]):
+        for command in (
+            ["trace", "info"],
+            ["trace", "info", "--per-launch"],
+            ["trace", "info", "--json"],
+            ["trace", "dump", "--launches", "1"],
+            ["trace", "dump", "--launches", "1", "--json"],
+            ["trace", "dump", "--program"],
+            ["trace", "dump", "--program", "--json"],
+            ["trace", "limits"],
+            ["trace", "limits", "--json"],
+            ["characterise"],
+            ["characterise", "--csv"],
+        ):
             out, _ = self.run_clean(*command, self.trace)
             self.assertIn("evil" if command[0] == "characterise" else "RED", out)
             if command == ["trace", "info"]:
@@ -84,8 +99,9 @@ class HostileText(CommandTest):
 
     def test_replays_and_what_they_write(self):
         result = self.folder / "result.json"
-        out, _ = self.run_clean("replay", self.trace, "--divergence", "pdom,mimd", "--per-launch", "--per-instruction",
-                                "-o", result)
+        out, _ = self.run_clean(
+            "replay", self.trace, "--divergence", "pdom,mimd", "--per-launch", "--per-instruction", "-o", result
+        )
         self.assertIn("Kernel \\u001b[31mRED", out)
         self.assert_clean(result)
         self.run_clean("replay", self.trace, "--json", "--per-instruction")
@@ -128,19 +144,31 @@ class HostileText(CommandTest):
     def test_the_python_reader(self):
         environment = {**os.environ, "PYTHONPATH": str(BUILD / "python")}
         python = "/usr/bin/python3"  # Debian's packages belong to it
-        if subprocess.run([python, "-c", "import google.protobuf, numpy, zstandard"], stderr=subprocess.DEVNULL,
-                          check=False).returncode != 0:
+        if (
+            subprocess.run(
+                [python, "-c", "import google.protobuf, numpy, zstandard"], stderr=subprocess.DEVNULL, check=False
+            ).returncode
+            != 0
+        ):
             self.skipTest("its packages are not installed")
-        done = subprocess.run([python, "-m", "heddle.trace", str(self.trace)], env=environment, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=240, check=False)
+        done = subprocess.run(
+            [python, "-m", "heddle.trace", str(self.trace)],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=240,
+            check=False,
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(acting(done.stdout), [])
         self.assertIn(b"RED", done.stdout)
 
     def test_sweeps(self):
         spec = self.folder / "spec.textproto"
-        spec.write_text(f'name: "s"\ntrace: "{self.trace}"\nmachine: "toy"\ndivergence: "pdom"\nscheduler: "lrr"\n'
-                        f'scheduler: "gto"\n')
+        spec.write_text(
+            f'name: "s"\ntrace: "{self.trace}"\nmachine: "toy"\ndivergence: "pdom"\nscheduler: "lrr"\n'
+            f'scheduler: "gto"\n'
+        )
         sweep = self.folder / "sweep"
         self.run_clean("sweep", "plan", spec, "-o", sweep)
         self.run_clean("sweep", "run", sweep)

@@ -12,8 +12,15 @@ CMAKE = os.environ["CMAKE"]
 class Install(CommandTest):
     def run_installed(self, program, *arguments):
         """Runs an installed program where nothing of the source or build tree can help it."""
-        return subprocess.run([str(self.prefix / "bin" / program), *map(str, arguments)], cwd=self.folder,
-                              env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False, timeout=240)
+        return subprocess.run(
+            [str(self.prefix / "bin" / program), *map(str, arguments)],
+            cwd=self.folder,
+            env={"PATH": "/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=240,
+        )
 
     def setUp(self):
         super().setUp()
@@ -24,11 +31,14 @@ class Install(CommandTest):
 
     def test_the_installed_programs_work(self):
         shared = self.prefix / "share" / "heddle"
-        self.assertEqual(sorted(p.name for p in (shared / "machines").glob("*.textproto")),
-                         sorted(p.name for p in (SOURCE / "replay" / "machine" / "descriptions").glob("*.textproto")))
+        self.assertEqual(
+            sorted(p.name for p in (shared / "machines").glob("*.textproto")),
+            sorted(p.name for p in (SOURCE / "replay" / "machine" / "descriptions").glob("*.textproto")),
+        )
         # A machine that only the installed folder has shows which folder is used.
         (shared / "machines" / "installed_only.textproto").write_text(
-            (shared / "machines" / "toy.textproto").read_text().replace('"toy"', '"installed_only"', 1))
+            (shared / "machines" / "toy.textproto").read_text().replace('"toy"', '"installed_only"', 1)
+        )
         self.assertIn("installed_only", self.run_installed("heddle", "machines").stdout)
         done = self.run_installed("heddle", "replay", shared / "samples" / "bfs.htrace", "--machine", "installed_only")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -40,13 +50,16 @@ class Install(CommandTest):
         self.assertTrue(figure.returncode == 0 or "install python3-matplotlib" in figure.stderr, figure.stderr)
         if CAPTURE:
             shutil.copytree(SOURCE / "traces" / "kernels", self.folder / "kernels")
-            done = self.run_installed("heddle", "capture", "-o", "reduction.htrace",
-                                      "kernels/reduction/reduction.tiny.textproto")
+            done = self.run_installed(
+                "heddle", "capture", "-o", "reduction.htrace", "kernels/reduction/reduction.tiny.textproto"
+            )
             self.assertEqual(done.returncode, 0, done.stderr)
             done = self.run_installed("heddle", "replay", "reduction.htrace", "--divergence", "pdom,dwf")
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual(pathlib.Path(self.folder / "reduction.htrace").read_bytes(),
-                             (SOURCE / "traces" / "samples" / "reduction.htrace").read_bytes())
+            self.assertEqual(
+                pathlib.Path(self.folder / "reduction.htrace").read_bytes(),
+                (SOURCE / "traces" / "samples" / "reduction.htrace").read_bytes(),
+            )
 
     def test_cuda_programs_compile_and_run(self):
         if not (self.prefix / "bin" / "heddle-nvcc").exists():

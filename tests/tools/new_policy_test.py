@@ -15,8 +15,21 @@ class NewPolicy(CommandTest):
     def compiled(self, *sources):
         """A shared library of these files, compiled as docs/how-to/new-policy.md says."""
         path = self.folder / "policies.so"
-        subprocess.run([os.environ["CXX"], "-std=c++20", "-O0", "-fPIC", "-shared", f"-I{SOURCE}", f"-I{BUILD}",
-                        *map(str, sources), "-o", str(path)], check=True)
+        subprocess.run(
+            [
+                os.environ["CXX"],
+                "-std=c++20",
+                "-O0",
+                "-fPIC",
+                "-shared",
+                f"-I{SOURCE}",
+                f"-I{BUILD}",
+                *map(str, sources),
+                "-o",
+                str(path),
+            ],
+            check=True,
+        )
         return path
 
     def test_it_writes_a_policy_and_its_test(self):
@@ -36,8 +49,15 @@ class NewPolicy(CommandTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(sorted(p.name for p in folder.iterdir()), ["mine.cc", "mine_test.cc"])
         (self.folder / "file").write_text("")
-        self.assert_refused(1, "new-policy", "scheduler", "mine", "--folder", self.folder / "file" / "x",
-                            says=["--folder", "cannot be made"])
+        self.assert_refused(
+            1,
+            "new-policy",
+            "scheduler",
+            "mine",
+            "--folder",
+            self.folder / "file" / "x",
+            says=["--folder", "cannot be made"],
+        )
 
     def test_it_refuses(self):
         self.assert_refused(2, "new-policy", "schedule", "x", says=["scheduler"])
@@ -50,30 +70,63 @@ class NewPolicy(CommandTest):
         heddle("new-policy", "divergence", "my_divergence", "--folder", self.folder)
         library = self.compiled(EXAMPLE, self.folder / "my_divergence.cc")
         self.assertIn("turns", heddle("policies", "cta_groups", "--policy-library", library).stdout)
-        done = heddle("replay", SAMPLE, "--policy-library", library, "--divergence", "nrec,my_divergence",
-                      "--scheduler", "gto,cta_groups", "--set", "sms=1", "--json")
+        done = heddle(
+            "replay",
+            SAMPLE,
+            "--policy-library",
+            library,
+            "--divergence",
+            "nrec,my_divergence",
+            "--scheduler",
+            "gto,cta_groups",
+            "--set",
+            "sms=1",
+            "--json",
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         runs = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(len(runs), 4)
         self.assertEqual(len({run["total"]["thread_instructions"] for run in runs}), 1)
         nrec, started = runs[0], runs[2]
-        self.assertEqual(started["total"]["warp_instructions"], nrec["total"]["warp_instructions"],
-                         "the starting file never rejoins either")
+        self.assertEqual(
+            started["total"]["warp_instructions"],
+            nrec["total"]["warp_instructions"],
+            "the starting file never rejoins either",
+        )
         self.assertGreater(runs[1]["launch"][0]["scheduler_counter"]["turns"], 0)
         before = library.read_bytes()
         for option in ("-o", "--draw"):
-            self.assert_refused(2, "replay", SAMPLE, "--policy-library", library, option, library,
-                                says=[option, "is a library of policies"])
+            self.assert_refused(
+                2,
+                "replay",
+                SAMPLE,
+                "--policy-library",
+                library,
+                option,
+                library,
+                says=[option, "is a library of policies"],
+            )
         self.assertEqual(library.read_bytes(), before)
-        self.assert_refused(2, "replay", SAMPLE, "--policy-library", library, "--policy-library", library,
-                            says=["registers no policy"])
+        self.assert_refused(
+            2, "replay", SAMPLE, "--policy-library", library, "--policy-library", library, says=["registers no policy"]
+        )
 
     def conformance(self, library, only, program, tests="*"):
         """What a conformance program says of these policies."""
-        environment = {**os.environ, "HEDDLE_CONFORMANCE_LIBRARIES": str(library), "HEDDLE_CONFORMANCE_ONLY": only,
-                       "HEDDLE_CONFORMANCE_PROGRAMS": "10"}
-        return subprocess.run([BUILD / "tests" / program, f"--gtest_filter={tests}"], env=environment, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        environment = {
+            **os.environ,
+            "HEDDLE_CONFORMANCE_LIBRARIES": str(library),
+            "HEDDLE_CONFORMANCE_ONLY": only,
+            "HEDDLE_CONFORMANCE_PROGRAMS": "10",
+        }
+        return subprocess.run(
+            [BUILD / "tests" / program, f"--gtest_filter={tests}"],
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
 
     def test_libraries_pass_the_conformance_tests_whatever_the_seam(self):
         for seam in SEAMS:
@@ -114,13 +167,31 @@ class NewPolicy(CommandTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         build = self.folder / "build"
         generator = re.search(r"CMAKE_GENERATOR:INTERNAL=(.*)", (BUILD / "CMakeCache.txt").read_text()).group(1)
-        configure = [os.environ["CMAKE"], "-S", SOURCE, "-B", build, "-G", generator, "-DHEDDLE_TRACEGEN=OFF",
-                     "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_CXX_COMPILER={os.environ['CXX']}"]
-        done = subprocess.run([*configure, f"-DHEDDLE_POLICY_DIRS={EXAMPLE.parent};{self.folder / 'mine'}"],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        configure = [
+            os.environ["CMAKE"],
+            "-S",
+            SOURCE,
+            "-B",
+            build,
+            "-G",
+            generator,
+            "-DHEDDLE_TRACEGEN=OFF",
+            "-DCMAKE_BUILD_TYPE=Release",
+            f"-DCMAKE_CXX_COMPILER={os.environ['CXX']}",
+        ]
+        done = subprocess.run(
+            [*configure, f"-DHEDDLE_POLICY_DIRS={EXAMPLE.parent};{self.folder / 'mine'}"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
         self.assertEqual(done.returncode, 0, done.stdout)
-        outside = [command for command in json.loads((build / "compile_commands.json").read_text())
-                   if command["file"].startswith((str(EXAMPLE.parent), str(self.folder / "mine")))]
+        outside = [
+            command
+            for command in json.loads((build / "compile_commands.json").read_text())
+            if command["file"].startswith((str(EXAMPLE.parent), str(self.folder / "mine")))
+        ]
         targets = {os.path.basename(one["file"]): one["command"] for one in outside}
         self.assertEqual(set(targets), {"cta_groups.cc", "cta_groups_test.cc", "my_fetch.cc", "my_fetch_test.cc"})
         for name, command in targets.items():
@@ -129,7 +200,7 @@ class NewPolicy(CommandTest):
             if name.endswith("_test.cc"):
                 continue
             words = [word.replace(str(build), str(BUILD)) for word in shlex.split(command)]  # the generated headers
-            del words[words.index("-o"):words.index("-o") + 2]
+            del words[words.index("-o") : words.index("-o") + 2]
             subprocess.run([*words, "-fsyntax-only"], cwd=build, check=True)
         self.assert_model_covers(build, EXAMPLE.parent, self.folder / "mine")
         # A policy's object goes into the program and into the conformance tests as those of the tree do.
@@ -141,8 +212,13 @@ class NewPolicy(CommandTest):
                 self.assertIn("my_fetch.cc.o", rule)
         empty = self.folder / "empty"
         empty.mkdir()
-        done = subprocess.run([*configure, f"-DHEDDLE_POLICY_DIRS={empty}"], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False)
+        done = subprocess.run(
+            [*configure, f"-DHEDDLE_POLICY_DIRS={empty}"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("has no .cc file", done.stdout)
 
@@ -155,9 +231,20 @@ class NewPolicy(CommandTest):
 
         def version(names):
             files.write_text("\n".join(names) + "\n")
-            subprocess.run([os.environ["CMAKE"], f"-DROOT={SOURCE}", f"-DFILES={files}", "-DVERSION=1", f"-DOUTPUT={made}", "-P",
-                            SOURCE / "tools" / "cmake" / "ModelVersion.cmake"], check=True)
+            subprocess.run(
+                [
+                    os.environ["CMAKE"],
+                    f"-DROOT={SOURCE}",
+                    f"-DFILES={files}",
+                    "-DVERSION=1",
+                    f"-DOUTPUT={made}",
+                    "-P",
+                    SOURCE / "tools" / "cmake" / "ModelVersion.cmake",
+                ],
+                check=True,
+            )
             return made.read_text()
+
         without = version([name for name in listed if not name.startswith("/")])
         first = version(listed)
         mine = self.folder / "mine" / "my_fetch.cc"

@@ -18,8 +18,9 @@ class DryRun(unittest.TestCase):
         self.work = pathlib.Path(folder.name)
 
     def dry_run(self, *words):
-        done = subprocess.run([str(NVCC), "-dryrun", *words], cwd=self.work, capture_output=True, text=True, timeout=240,
-                              check=False)
+        done = subprocess.run(
+            [str(NVCC), "-dryrun", *words], cwd=self.work, capture_output=True, text=True, timeout=240, check=False
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(list(self.work.glob("*.out")) + list(self.work.glob("*.o")), [])
         lines = done.stderr.splitlines()
@@ -33,8 +34,9 @@ class DryRun(unittest.TestCase):
         self.dry_run("-c", "no_such_file.cu")
 
     def test_without_a_dry_run_it_must_exist(self):
-        done = subprocess.run([str(NVCC), "no_such_file.cu"], cwd=self.work, capture_output=True, text=True, timeout=240,
-                              check=False)
+        done = subprocess.run(
+            [str(NVCC), "no_such_file.cu"], cwd=self.work, capture_output=True, text=True, timeout=240, check=False
+        )
         self.assertEqual(done.returncode, 1)
         self.assertIn("no_such_file.cu: no such file", done.stderr)
 
@@ -45,8 +47,10 @@ class DryRun(unittest.TestCase):
         self.assertIn("-lcudart_static", libraries)
         self.assertFalse([word for word in libraries if not word.startswith("-")], link)
         toolkit = subprocess.run([str(NVCC), "--toolkit"], capture_output=True, text=True, check=True).stdout.strip()
-        (self.work / "host.cpp").write_text("#include <cuda_runtime_api.h>\n"
-                                            "int main() { int n = 0; return cudaGetDeviceCount(&n) != 0 || n != 1; }\n")
+        (self.work / "host.cpp").write_text(
+            "#include <cuda_runtime_api.h>\n"
+            "int main() { int n = 0; return cudaGetDeviceCount(&n) != 0 || n != 1; }\n"
+        )
         subprocess.run(["g++", f"-I{toolkit}/include", "host.cpp", "-o", "host", *libraries], cwd=self.work, check=True)
         subprocess.run(["./host"], cwd=self.work, check=True)
 

@@ -18,8 +18,9 @@ class PolicyCost(CommandTest):
         self.assertEqual(total("dwf:resources=limited", "thesis_8800gtx"), 752 + 4_032 + 44_928 + 896)
         self.assertEqual(total("dmaj:heap=hardware", "thesis_8800gtx"), 4_992 + 3_712)
         self.assertIsNone(total("dwf", "thesis_8800gtx"), "tables without limits have no size")
-        self.assertEqual(total("dwf:resources=limited,lut_entries=128", "thesis_8800gtx"),
-                         752 + 2 * 4_032 + 44_928 + 896)
+        self.assertEqual(
+            total("dwf:resources=limited,lut_entries=128", "thesis_8800gtx"), 752 + 2 * 4_032 + 44_928 + 896
+        )
 
     def test_capri(self):  # Rhu and Erez, section 5.5
         self.assertEqual(total("capri:capt_entries=8", "capri_fx5800"), 272)
@@ -40,13 +41,16 @@ class PolicyCost(CommandTest):
         second_level = 512 * (32 + lanes * which + 2)
         lookup = 8 * 2 * (32 + lanes * which)
         self.assertEqual(total("harp", "harp_fermi"), 2 * (barriers + second_level + 2 * lookup))  # two schedulers
-        self.assertEqual(total("harp:barrier_entries=16,barrier_ways=16,waiting_lookup=0", "harp_fermi"),
-                         2 * (barriers // 8 + second_level + lookup))
+        self.assertEqual(
+            total("harp:barrier_entries=16,barrier_ways=16,waiting_lookup=0", "harp_fermi"),
+            2 * (barriers // 8 + second_level + lookup),
+        )
         self.assertIsNone(total("harp:barriers=per_warp", "harp_fermi"), "a barrier per warp has no bound")
 
     def test_text(self):
-        text = heddle("policies", "dwf:resources=limited,dmaj:heap=hardware", "--cost", "--machine",
-                      "thesis_8800gtx").stdout
+        text = heddle(
+            "policies", "dwf:resources=limited,dmaj:heap=hardware", "--cost", "--machine", "thesis_8800gtx"
+        ).stdout
         self.assertIn("Together: 59,312 bits (7,414 bytes)", text)
         self.assertIn("Table 7.1", text)
         self.assertIn("no bound", heddle("policies", "dwf", "--cost").stdout)

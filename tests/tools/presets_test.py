@@ -23,15 +23,16 @@ class Presets(CommandTest):
             parts = parts_of(file.read_text())
             self.assertTrue(parts.pop("description"))
             options = [word for option, value in parts.items() for word in (f"--{option}", value)]
-            preset, = results(SAMPLE, "--preset", file.stem)
-            spelled_out, = results(SAMPLE, *options)
+            (preset,) = results(SAMPLE, "--preset", file.stem)
+            (spelled_out,) = results(SAMPLE, *options)
             self.assertEqual(preset, spelled_out, file.stem)
 
     def test_the_parts_are_told_and_options_go_before_them(self):
         done = heddle("replay", SAMPLE, "--preset", "baws", "--scheduler", "lrr,gto", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("preset baws: --machine baws_gtx480 --divergence pdom --scheduler lrr,gto (as given)",
-                      done.stderr)
+        self.assertIn(
+            "preset baws: --machine baws_gtx480 --divergence pdom --scheduler lrr,gto (as given)", done.stderr
+        )
         runs = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual([run["scheduler"]["name"] for run in runs], ["lrr", "gto"])
         self.assertEqual({run["fetch"]["name"] for run in runs}, {"cff"})
@@ -40,14 +41,18 @@ class Presets(CommandTest):
     def test_a_file_of_ones_own(self):
         file = self.folder / "mine.preset"
         file.write_text("# mine\nscheduler: gto\n\nmachine: thesis_fixed  # small\n")
-        run, = results(SAMPLE, "--preset", file)
+        (run,) = results(SAMPLE, "--preset", file)
         self.assertEqual((run["scheduler"]["name"], run["provenance"]["machine"]["name"]), ("gto", "thesis_fixed"))
 
     def test_what_is_wrong_is_told(self):
         self.assert_refused(2, "replay", SAMPLE, "--preset", "bawz", says=['did you mean "baws"?', "vtw"])
         self.assert_refused(2, "replay", SAMPLE, "--preset", self.folder / "none.preset", says=["cannot be read"])
-        for text, says in (("machine toy\n", "line 1"), ("\nmachines: toy\n", 'did you mean "machine"?'),
-                           ("machine:\n", "no value"), ("fetch: cff\nfetch: fef\n", "twice")):
+        for text, says in (
+            ("machine toy\n", "line 1"),
+            ("\nmachines: toy\n", 'did you mean "machine"?'),
+            ("machine:\n", "no value"),
+            ("fetch: cff\nfetch: fef\n", "twice"),
+        ):
             file = self.folder / "wrong.preset"
             file.write_text(text)
             self.assert_refused(2, "replay", SAMPLE, "--preset", file, says=[str(file), says])

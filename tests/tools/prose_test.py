@@ -27,8 +27,12 @@ a comment. -->
 
 
 def count(*arguments):
-    return subprocess.run([sys.executable, SOURCE / "tools" / "count-words", *map(str, arguments)],
-                          capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, SOURCE / "tools" / "count-words", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 class Prose(CommandTest):
@@ -38,8 +42,10 @@ class Prose(CommandTest):
         done = count("--show", 0, page)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         shown = [line.split(": ", 2)[:2] for line in done.stdout.splitlines() if "page.md:" in line]
-        self.assertEqual([(int(place.rsplit(":", 1)[1]), int(words)) for place, words in shown],
-                         [(3, 3), (3, 3), (3, 12), (7, 5), (9, 2), (9, 2)])
+        self.assertEqual(
+            [(int(place.rsplit(":", 1)[1]), int(words)) for place, words in shown],
+            [(3, 3), (3, 3), (3, 12), (7, 5), (9, 2), (9, 2)],
+        )
 
     def test_too_long_a_sentence_or_mean_is_named(self):
         page = self.folder / "page.md"

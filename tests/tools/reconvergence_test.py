@@ -68,18 +68,25 @@ class Reconvergence(CommandTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(heddle("trace", "check", trace).returncode, 0)
         runs = results(trace, "--divergence", "pdom,tbc,dpe,dwf", "--machine", "baws_gtx480")
-        return {run["divergence"]["name"]: run["total"]["thread_instructions"] / run["total"]["warp_instructions"] for run in runs}
+        return {
+            run["divergence"]["name"]: run["total"]["thread_instructions"] / run["total"]["warp_instructions"]
+            for run in runs
+        }
 
     def test_unreachable_failed_assertions_and_traps(self):
         for optimization in ("-O1", "-O2"):
             plain = self.lanes(REACHABLE, optimization=optimization)
-            for last, check in (("case 3: return node[3]; default: __builtin_unreachable();", ""),
-                                (REACHABLE, "assert(node >= 0);"), (REACHABLE, "if (node < 0) __trap();"),
-                                (REACHABLE, 'if (node < 0) { sum[0] = 7; asm volatile("trap;"); }'),
-                                ("case 3: return node[3]; default: __trap();", "")):
+            for last, check in (
+                ("case 3: return node[3]; default: __builtin_unreachable();", ""),
+                (REACHABLE, "assert(node >= 0);"),
+                (REACHABLE, "if (node < 0) __trap();"),
+                (REACHABLE, 'if (node < 0) { sum[0] = 7; asm volatile("trap;"); }'),
+                ("case 3: return node[3]; default: __trap();", ""),
+            ):
                 for policy, lanes in self.lanes(last, check, optimization).items():
-                    self.assertAlmostEqual(lanes / plain[policy], 1, delta=0.1, msg=f"{policy} {last} {check} {optimization}")
-
+                    self.assertAlmostEqual(
+                        lanes / plain[policy], 1, delta=0.1, msg=f"{policy} {last} {check} {optimization}"
+                    )
 
     def test_a_dump_tells_them_from_ends(self):
         self.lanes(REACHABLE, "assert(node >= 0);")

@@ -47,15 +47,19 @@ class Help(unittest.TestCase):
         self.assertEqual(command.summary, "What it does, in two lines")
         self.assertEqual(command.usage, "heddle some [OPTIONS] TRACE...\nheddle some --other")
         self.assertEqual(command.footer, "Words about all of it.")
-        self.assertEqual([title for title, _ in command.groups],
-                         ["Positionals", "Options", "Exactly 1 of the following options is required"])
+        self.assertEqual(
+            [title for title, _ in command.groups],
+            ["Positionals", "Options", "Exactly 1 of the following options is required"],
+        )
         options = {option.names: option for _, group in command.groups for option in group}
         self.assertEqual(options["TRACE"], help_text.Option("TRACE", "text, repeat", "", True, [], "Trace files"))
         self.assertEqual(options["--level"].relations, [("Excludes", ["--small", "--fast"])])
         self.assertEqual((options["--level"].value, options["--level"].default), ("whole number, 1 to 22", "3"))
         self.assertEqual(options["-j,--jobs"].relations, [("Excludes", ["--threads"])])
         self.assertEqual(options["-j,--jobs"].description, "processes; or threads")
-        self.assertEqual((options["--sm"].relations, options["--sm"].description), ([("Needs", ["--draw"])], "SMs of it"))
+        self.assertEqual(
+            (options["--sm"].relations, options["--sm"].description), ([("Needs", ["--draw"])], "SMs of it")
+        )
         self.assertEqual((options["--author"].default, options["--author"].description), ("Some One", "Who"))
         self.assertEqual((options["--show"].value, options["--show"].default), ("one of a, b", "a"))
         self.assertEqual(options["--slurm"].description, "An array")
@@ -67,8 +71,12 @@ class Help(unittest.TestCase):
 
 class Reference(CommandTest):
     def write(self, name):
-        done = subprocess.run([sys.executable, str(SOURCE / "tools/make-reference"), "--heddle", str(HEDDLE), str(self.folder / name)],
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, str(SOURCE / "tools/make-reference"), "--heddle", str(HEDDLE), str(self.folder / name)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if "No module named" in done.stderr:
             self.skipTest("python3-protobuf is not installed")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -81,7 +89,12 @@ class Reference(CommandTest):
         for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", heddle("replay", "--help").stdout)) - {"--help"}:
             self.assertIn(option, pages["commands.md"])
         policies = json.loads(heddle("policies", "--json").stdout)
-        for seam, name in (("divergence", "divergence-policies"), ("scheduler", "schedulers"), ("fetch", "fetch-policies"), ("dispatch", "dispatchers")):
+        for seam, name in (
+            ("divergence", "divergence-policies"),
+            ("scheduler", "schedulers"),
+            ("fetch", "fetch-policies"),
+            ("dispatch", "dispatchers"),
+        ):
             for policy in policies[seam]:
                 for word in [policy["name"], *(entry["name"] for entry in policy["parameters"] + policy["counters"])]:
                     self.assertIn(f"`{word}`", pages[f"{name}.md"])

@@ -20,20 +20,36 @@ class Data(CommandTest):
         return path
 
     def test_every_number_is_that_of_the_results(self):
-        path = self.replay("r.jsonl", *TRACES, "--divergence", "nrec,pdom,dwf", "--scheduler", "lrr,gto", "--machine",
-                           "baws_gtx480", "--per-instruction", "--bins", 500, "--warp-phases", 2)
+        path = self.replay(
+            "r.jsonl",
+            *TRACES,
+            "--divergence",
+            "nrec,pdom,dwf",
+            "--scheduler",
+            "lrr,gto",
+            "--machine",
+            "baws_gtx480",
+            "--per-instruction",
+            "--bins",
+            500,
+            "--warp-phases",
+            2,
+        )
         runs = [json.loads(line) for line in path.read_text().splitlines()]
         data = self.report(path, "--source", SOURCE / "traces" / "kernels" / "nqueens")
         self.assertEqual([k["name"] for k in data["kernels"]], ["bfs", "nqueens"])
-        self.assertEqual([r["name"] for r in data["runs"]],
-                         ["nrec lrr", "nrec gto", "pdom lrr", "pdom gto", "dwf lrr", "dwf gto"])
+        self.assertEqual(
+            [r["name"] for r in data["runs"]], ["nrec lrr", "nrec gto", "pdom lrr", "pdom gto", "dwf lrr", "dwf gto"]
+        )
         self.assertEqual(data["runs"][data["machines"][0]["baseline"]]["name"], "pdom lrr")
         self.assertEqual(len(data["cells"]), 12)
         for cell in data["cells"]:
             run = runs[6 * cell["k"] + cell["r"]]
             total = run["total"]
-            self.assertEqual((cell["cycles"], cell["wi"], cell["ti"]),
-                             (total["cycles"], total["warp_instructions"], total["thread_instructions"]))
+            self.assertEqual(
+                (cell["cycles"], cell["wi"], cell["ti"]),
+                (total["cycles"], total["warp_instructions"], total["thread_instructions"]),
+            )
             self.assertAlmostEqual(cell["ipc"], total["ipc"])
             self.assertAlmostEqual(cell["activity"], total["lane_activity"])
             launches = run["launch"]
@@ -64,20 +80,24 @@ class Data(CommandTest):
         self.assertEqual(source[0][4], line.strip())
 
     def test_machines_and_overrides_are_kept_apart_and_seeds_put_together(self):
-        files = [self.replay("a.jsonl", TRACES[1], "--divergence", "pdom,dwf"),
-                 self.replay("b.jsonl", TRACES[1], "--divergence", "pdom", "--set", "sms=2"),
-                 self.replay("c.jsonl", TRACES[1], "--divergence", "pdom", "--machine", "capri_fx5800", "--jitter", 3)]
+        files = [
+            self.replay("a.jsonl", TRACES[1], "--divergence", "pdom,dwf"),
+            self.replay("b.jsonl", TRACES[1], "--divergence", "pdom", "--set", "sms=2"),
+            self.replay("c.jsonl", TRACES[1], "--divergence", "pdom", "--machine", "capri_fx5800", "--jitter", 3),
+        ]
         data = self.report(*files)
         self.assertEqual([m["name"] for m in data["machines"]], ["fermi_fixed", "fermi_fixed sms=2", "capri_fx5800"])
-        self.assertEqual([(r["name"], r["machine"]) for r in data["runs"]],
-                         [("pdom lrr", 0), ("dwf lrr", 0), ("pdom lrr", 1), ("pdom lrr", 2)])
+        self.assertEqual(
+            [(r["name"], r["machine"]) for r in data["runs"]],
+            [("pdom lrr", 0), ("dwf lrr", 0), ("pdom lrr", 1), ("pdom lrr", 2)],
+        )
         seeded = [json.loads(line)["total"]["cycles"] for line in files[2].read_text().splitlines()]
         cell = next(c for c in data["cells"] if c["r"] == 3)
         self.assertEqual(cell["range"], [min(seeded), max(seeded), 3])
         self.assertEqual(cell["cycles"], (sum(seeded) + 1) // 3)
 
     def test_a_folder_of_a_sweep_is_read_below_its_results(self):
-        run, = results(TRACES[1])
+        (run,) = results(TRACES[1])
         folder = self.folder / "sweep"
         (folder / "results" / "ab").mkdir(parents=True)
         (folder / "failed").mkdir()
@@ -87,7 +107,7 @@ class Data(CommandTest):
 
     def test_results_of_single_kernels_of_a_trace_are_put_together(self):
         # As a sweep over kernels makes them: here the same kernel under two names.
-        run, = results(TRACES[1])
+        (run,) = results(TRACES[1])
         other = json.loads(json.dumps(run).replace("nqueens(", "queens("))
         path = self.folder / "r.jsonl"
         path.write_text(f"{json.dumps(run)}\n{json.dumps(other)}\n")
@@ -107,7 +127,9 @@ class Data(CommandTest):
         self.assert_refused(2, "report", path, says=["-o", "report.html"])
         self.assert_refused(2, "report", self.folder / "none.jsonl", "--json", says=["none.jsonl", "No such file"])
         self.assert_refused(2, "report", path, "-o", path, says=["one of the results"])
-        self.assert_refused(2, "report", path, "--figure", "speed", "-o", "x.pdf", says=['unknown figure "speed"', "speedup"])
+        self.assert_refused(
+            2, "report", path, "--figure", "speed", "-o", "x.pdf", says=['unknown figure "speed"', "speedup"]
+        )
         self.assert_refused(2, "report", path, "--figure", "speedup", "-o", "x.bmp", says=[".pdf, .svg or .png"])
         self.assert_refused(2, "report", path, "--json", "--source", self.folder / "no", says=["no such folder"])
 
@@ -118,16 +140,23 @@ class Data(CommandTest):
 
         refused("{", "other.jsonl:1:", "not a result")
         refused(json.dumps({**run, "schema": 9}), "schema 9", "reads schema 1")
-        refused(json.dumps({"cycles": 3}), "no \"schema\"")
-        refused(json.dumps({**run, "provenance": {**run["provenance"], "trace_digest": "00"}, "launch": []}), "has no launch")
-        refused(json.dumps({**run, "launch": [{**run["launch"][0], "cycles": 1}]}), "differ", "nqueens.htrace", "pdom lrr")
+        refused(json.dumps({"cycles": 3}), 'no "schema"')
+        refused(
+            json.dumps({**run, "provenance": {**run["provenance"], "trace_digest": "00"}, "launch": []}),
+            "has no launch",
+        )
+        refused(
+            json.dumps({**run, "launch": [{**run["launch"][0], "cycles": 1}]}), "differ", "nqueens.htrace", "pdom lrr"
+        )
         (self.folder / "empty").mkdir()
         self.assert_refused(1, "report", self.folder / "empty", "--json", says=["no results"])
 
     def test_the_page_holds_the_data_or_the_command_says_what_is_missing(self):
         path = self.replay("r.jsonl", TRACES[1])
         done = heddle("report", path, "-o", self.folder / "r.html")
-        if (BUILD / "tools" / "study" / "report" / "page" / "page.html").stat().st_size > 0:  # empty if npm is missing or failed
+        if (
+            BUILD / "tools" / "study" / "report" / "page" / "page.html"
+        ).stat().st_size > 0:  # empty if npm is missing or failed
             self.assertEqual(done.returncode, 0, done.stderr)
             text = (self.folder / "r.html").read_text()
             self.assertIn("<title>Heddle: 1 kernel, 1 run</title>", text)

@@ -19,8 +19,16 @@ class Papers(CommandTest):
         # Results are kept in the build: a second run of this test finds those that are still of this model. So are the
         # traces, which the tests of the kernels make, too; what is missing is recorded.
         folder = BUILD / "tests" / "reproduced"
-        done = heddle("reproduce", "all", "-o", folder, "--size", "tiny", "--traces",
-                      BUILD / "tests" / "tracegen" / "kernels" / "captured")
+        done = heddle(
+            "reproduce",
+            "all",
+            "-o",
+            folder,
+            "--size",
+            "tiny",
+            "--traces",
+            BUILD / "tests" / "tracegen" / "kernels" / "captured",
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("replays failed", done.stderr)
         for paper in ("baws2016", "capri2012", "fung2008", "harp2014", "vtw"):

@@ -7,7 +7,7 @@ from heddle_command import HEDDLE, SAMPLES, SOURCE, CommandTest, heddle, main
 
 # Two structural claims, an effect, an order that does not hold, rows with a kernel that is missing, and one that cannot
 # be computed. `one_block` is what the third claim turns on.
-PAPER = '''
+PAPER = """
 name: "ours" title: "A paper of ours" comparison: "Two worked examples and two samples."
 kernel { name: "figure" trace: "fung_4_1" worked: true }
 kernel { name: "search" trace: "bfs" }
@@ -36,7 +36,7 @@ variation { id: "width" open: "Warps have 32 threads." other: "warps of 16" set:
 variation { id: "no_queens" cause: true open: "Queens are a search." other: "without them" without: "queens" claim: "gain" }
 variation { id: "told" open: "Who waters the plants." not_swept: "no parameter" }
 finding { claim: "order" text: "It was claimed the wrong way round." }
-'''
+"""
 
 
 class Reproduce(CommandTest):
@@ -45,16 +45,33 @@ class Reproduce(CommandTest):
         alone = self.folder / "alone" / "heddle"
         alone.parent.mkdir()
         shutil.copy2(HEDDLE, alone)
-        done = subprocess.run([alone, "reproduce", "harp2014", "--size", "tiny", "-o", self.folder / "out", "--plan",
-                               "--recipes", SOURCE / "traces" / "kernels"], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [
+                alone,
+                "reproduce",
+                "harp2014",
+                "--size",
+                "tiny",
+                "-o",
+                self.folder / "out",
+                "--plan",
+                "--recipes",
+                SOURCE / "traces" / "kernels",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
-        line, = done.stderr.splitlines()
+        (line,) = done.stderr.splitlines()
         self.assertRegex(line, "heddle-capture is not beside|no capture")
 
     def reproduce(self, *arguments, text=PAPER, status=0):
         paper = self.folder / "ours.textproto"
         paper.write_text(text)
-        done = heddle("reproduce", paper, "-o", self.folder / "out", "--traces", SAMPLES, "--recipes", self.folder, *arguments)
+        done = heddle(
+            "reproduce", paper, "-o", self.folder / "out", "--traces", SAMPLES, "--recipes", self.folder, *arguments
+        )
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stdout
 
@@ -70,9 +87,14 @@ class Reproduce(CommandTest):
     def test_a_field_that_the_machine_does_not_read_is_told(self):
         paper = self.folder / "ours.textproto"
         paper.write_text(PAPER.replace('set: "core.warp_size=16" }', 'set: "core.skip_empty_groups=true" }', 1))
-        done = heddle("reproduce", paper, "-o", self.folder / "out", "--traces", SAMPLES, "--recipes", self.folder, "--plan")
-        self.assertIn("heddle: note: ours: machine fermi_fixed: core.skip_empty_groups=true has no effect: "
-                      "core.front_end is THESIS\n", done.stderr)
+        done = heddle(
+            "reproduce", paper, "-o", self.folder / "out", "--traces", SAMPLES, "--recipes", self.folder, "--plan"
+        )
+        self.assertIn(
+            "heddle: note: ours: machine fermi_fixed: core.skip_empty_groups=true has no effect: "
+            "core.front_end is THESIS\n",
+            done.stderr,
+        )
 
     def test_every_claim_is_scored_or_has_a_reason(self):
         told = self.reproduce()
@@ -87,8 +109,13 @@ class Reproduce(CommandTest):
         self.assertEqual(claims["area"]["not_computed"], "no circuit model")
         self.assertEqual(claims["activity"]["direction"], "agrees")
         page = self.page()
-        for words in ("| structural claims |", "no circuit model", "missing: nobody has it", "### What does not come out",
-                      "`--sensitivity` and `--causes` test them"):
+        for words in (
+            "| structural claims |",
+            "no circuit model",
+            "missing: nobody has it",
+            "### What does not come out",
+            "`--sensitivity` and `--causes` test them",
+        ):
             self.assertIn(words, page)
 
     def test_what_is_there_is_not_run_again_and_what_is_missing_is(self):
@@ -150,8 +177,23 @@ class Reproduce(CommandTest):
                 (self.folder / f"{name}{size}.htrace").write_bytes((SAMPLES / f"{name}.htrace").read_bytes())
         paper = self.folder / "ours.textproto"
         paper.write_text(text)
-        done = heddle("reproduce", paper, "-o", self.folder / "out", "--traces", self.folder, "--recipes", self.folder,
-                      "--tests", "tiny", "--jitter", "2", "--sensitivity", "--causes", "9")
+        done = heddle(
+            "reproduce",
+            paper,
+            "-o",
+            self.folder / "out",
+            "--traces",
+            self.folder,
+            "--recipes",
+            self.folder,
+            "--tests",
+            "tiny",
+            "--jitter",
+            "2",
+            "--sensitivity",
+            "--causes",
+            "9",
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         tests = json.loads((self.folder / "out" / "ours.tiny.json").read_text())
         self.assertEqual((tests["input_size"], tests["seeds_of_noise"]), ("tiny", 2))
@@ -164,7 +206,9 @@ class Reproduce(CommandTest):
             self.assertIn(words, page)
         whole = (self.folder / "out" / "reproduction.md").read_text()
         self.assertIn("--jitter 2 --sensitivity --tests tiny --causes 9", whole)
-        self.assert_refused(2, "reproduce", paper, "-o", self.folder / "out", "--plan", "--causes", "9", says=("--causes",))
+        self.assert_refused(
+            2, "reproduce", paper, "-o", self.folder / "out", "--plan", "--causes", "9", says=("--causes",)
+        )
 
     def test_noise_needs_a_memory_that_has_some(self):
         text = PAPER.replace("fermi_fixed", "baws_gtx480")
@@ -180,7 +224,7 @@ class Reproduce(CommandTest):
             paper.write_text(text)
             self.assert_refused(2, "reproduce", paper, "-o", self.folder / "out", says=("wrong.textproto", *says))
 
-        refused(PAPER.replace("bits@table", "bits@tabel"), "claim bits", "tabel", "did you mean \"table\"")
+        refused(PAPER.replace("bits@table", "bits@tabel"), "claim bits", "tabel", 'did you mean "table"')
         refused(PAPER.replace("bits@table", "cycles@table"), "claim bits", "bits")
         refused(PAPER.replace("bits@table", "cycles@pdom"), "claim bits", "of(KERNEL")
         refused(PAPER.replace('kernel: "queens" paper', 'kernel: "quins" paper'), "claim rows", "quins")
@@ -194,13 +238,25 @@ class Reproduce(CommandTest):
         refused(PAPER + "chaim { }", "line")
         paper = self.folder / "mine.textproto"
         paper.write_text(PAPER)
-        self.assert_refused(2, "reproduce", paper, "-o", self.folder / "out", "--page", paper, says=("--page", "claims"))
+        self.assert_refused(
+            2, "reproduce", paper, "-o", self.folder / "out", "--page", paper, says=("--page", "claims")
+        )
         self.assert_refused(2, "reproduce", "fung2009", "-o", self.folder / "out", says=("fung2008",))
 
     def test_the_papers_are_what_they_should_be(self):
         """Planned with whatever traces the samples offer: every expression, policy and machine is looked up."""
-        done = heddle("reproduce", "all", "-o", self.folder / "out", "--traces", SAMPLES, "--recipes", self.folder,
-                      "--plan", "--sensitivity")
+        done = heddle(
+            "reproduce",
+            "all",
+            "-o",
+            self.folder / "out",
+            "--traces",
+            SAMPLES,
+            "--recipes",
+            self.folder,
+            "--plan",
+            "--sensitivity",
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         for paper in ("baws2016", "capri2012", "fung2008", "harp2014", "vtw"):
             self.assertIn(f"/{paper}: ", done.stdout)

@@ -7,8 +7,10 @@ from heddle_command import SAMPLE, SAMPLES, CommandTest, heddle, main, results
 class Results(CommandTest):
     def test_one_line_of_json_per_configuration_in_the_order_of_the_product(self):
         runs = results(SAMPLE, "--divergence", "nrec,pdom", "--scheduler", "lrr,gto")
-        self.assertEqual([(r["divergence"]["name"], r["scheduler"]["name"]) for r in runs],
-                         [("nrec", "lrr"), ("nrec", "gto"), ("pdom", "lrr"), ("pdom", "gto")])
+        self.assertEqual(
+            [(r["divergence"]["name"], r["scheduler"]["name"]) for r in runs],
+            [("nrec", "lrr"), ("nrec", "gto"), ("pdom", "lrr"), ("pdom", "gto")],
+        )
 
     def test_a_slow_memory_is_not_taken_for_a_hang(self):
         # One controller with an endless queue, whose every command waits for 10^4 cycles, at a 7th and a 700th of the
@@ -40,11 +42,12 @@ class Results(CommandTest):
                 cycles = launch["scheduler_cycles"]
                 self.assertEqual(cycles["total"], sum(cycles[k] for k in ("issued", "stall", "memory", "idle")))
                 self.assertEqual(launch["warp_instructions"], sum(launch["issues_by_size"]))
-                self.assertEqual(launch["thread_instructions"],
-                                 sum((i + 1) * n for i, n in enumerate(launch["issues_by_size"])))
+                self.assertEqual(
+                    launch["thread_instructions"], sum((i + 1) * n for i, n in enumerate(launch["issues_by_size"]))
+                )
 
     def test_provenance_holds_what_is_needed_to_run_it_again(self):
-        run, = results(SAMPLE, "--divergence", "dwf:lane_aware=false", "--set", "core.schedulers=1", "--set", "sms=3")
+        (run,) = results(SAMPLE, "--divergence", "dwf:lane_aware=false", "--set", "core.schedulers=1", "--set", "sms=3")
         provenance = run["provenance"]
         self.assertEqual(provenance["override"], ["core.schedulers=1", "sms=3"])
         self.assertEqual((provenance["machine"]["name"], provenance["machine"]["sms"]), ("fermi_fixed", 3))
@@ -57,31 +60,44 @@ class Results(CommandTest):
         self.assertEqual(run["schema"], 1)
         self.assertRegex(provenance["model_version"], r"^\d+\.\d+\.\d+\+[0-9a-f]{12}$")
         self.assertEqual((provenance["kernels"], provenance["policy_library"]), ("", []))
-        run, = results(SAMPLE, "--kernels", "^bfs")
+        (run,) = results(SAMPLE, "--kernels", "^bfs")
         self.assertEqual(run["provenance"]["kernels"], "^bfs")
 
     def test_a_table_shows_what_is_not_as_usual_and_compares_nothing_with_itself(self):
-        text = heddle("replay", SAMPLE, "--machine", "baws_gtx480", "--divergence", "its:yield=long_latency", "--fetch", "cff").stdout
+        text = heddle(
+            "replay", SAMPLE, "--machine", "baws_gtx480", "--divergence", "its:yield=long_latency", "--fetch", "cff"
+        ).stdout
         self.assertIn("its:yield=long_latency", text)
         self.assertIn("cff", text)
         self.assertNotIn("peed-up", text)
         self.assertIn("speed-up", heddle("replay", SAMPLE, "--scheduler", "lrr,gto").stdout)
-        self.assertRegex(heddle("replay", SAMPLE, "--divergence", "its:yield=none").stdout, r"\nits +lrr", "that is the default")
+        self.assertRegex(
+            heddle("replay", SAMPLE, "--divergence", "its:yield=none").stdout, r"\nits +lrr", "that is the default"
+        )
 
     def test_runs_that_come_to_the_same_are_told(self):
         fetches = [SAMPLE, "--machine", "baws_gtx480", "--fetch", "round_robin,fef"]
         told = heddle("replay", *fetches).stderr.splitlines()
-        self.assertEqual(told, ["heddle: note: on machine baws_gtx480 fetch policy fef decides as round_robin does: "
-                                "core.ibuffer.fetch_when=EMPTY",
-                                "heddle: note: pdom with lrr, fetch fef is the same run as pdom with lrr"])
+        self.assertEqual(
+            told,
+            [
+                "heddle: note: on machine baws_gtx480 fetch policy fef decides as round_robin does: "
+                "core.ibuffer.fetch_when=EMPTY",
+                "heddle: note: pdom with lrr, fetch fef is the same run as pdom with lrr",
+            ],
+        )
         one, other = results(*fetches)
         self.assertEqual(one["launch"], other["launch"], "as it is declared")
         self.assertEqual(heddle("replay", *fetches, "--set", "core.ibuffer.fetch_when=FREE_SLOT").stderr, "")
         # Parameters that no rule reads, and what nobody declares: where no warp ever parts nothing is left to a policy.
         unread = heddle("replay", SAMPLE, "--divergence", "dwf,dwf:pool_entries=8").stderr.splitlines()
         self.assertEqual(unread[-1], "heddle: note: dwf:pool_entries=8 with lrr is the same run as dwf with lrr")
-        found = heddle("replay", SAMPLES / "nqueens.htrace", "--divergence", "pdom,nrec", "--set", "core.warp_size=1").stderr
-        self.assertEqual(found, "heddle: note: the same in every counter but those of policies: pdom with lrr = nrec with lrr\n")
+        found = heddle(
+            "replay", SAMPLES / "nqueens.htrace", "--divergence", "pdom,nrec", "--set", "core.warp_size=1"
+        ).stderr
+        self.assertEqual(
+            found, "heddle: note: the same in every counter but those of policies: pdom with lrr = nrec with lrr\n"
+        )
 
     def test_counters_that_a_policy_declares_are_in_its_results(self):
         declared = json.loads(heddle("policies", "--json").stdout)
@@ -105,9 +121,11 @@ class Results(CommandTest):
         traces = sorted(str(path) for path in SAMPLES.glob("*.htrace"))
         policies = ["--divergence", "nrec,pdom"]
         text = heddle("replay", *traces, *policies).stdout
-        table = text[text.index("Speed-up over pdom with lrr, 5 traces"):].splitlines()
-        self.assertEqual(table[2].split(), ["divergence", "scheduler", "bfs", "mandelbrot", "nqueens", "reduction",
-                                            "spmv", "least", "mean", "most"])
+        table = text[text.index("Speed-up over pdom with lrr, 5 traces") :].splitlines()
+        self.assertEqual(
+            table[2].split(),
+            ["divergence", "scheduler", "bfs", "mandelbrot", "nqueens", "reduction", "spmv", "least", "mean", "most"],
+        )
         speed_ups = []
         for trace in traces:
             nrec, pdom = results(trace, *policies)
@@ -131,18 +149,21 @@ class Results(CommandTest):
 
     def test_a_run_by_itself_equals_the_run_in_a_product(self):
         together = results(SAMPLE, "--divergence", "nrec,pdom,dwf", "--scheduler", "lrr,gto")
-        alone = [results(SAMPLE, "--divergence", d, "--scheduler", s)[0] for d in ("nrec", "pdom", "dwf")
-                 for s in ("lrr", "gto")]
+        alone = [
+            results(SAMPLE, "--divergence", d, "--scheduler", s)[0]
+            for d in ("nrec", "pdom", "dwf")
+            for s in ("lrr", "gto")
+        ]
         self.assertEqual(together, alone)
 
     def test_kernels_selects_launches_by_name(self):
-        everything, = results(SAMPLE)
+        (everything,) = results(SAMPLE)
         self.assertEqual(results(SAMPLE, "--kernels", "^bfs_level")[0]["launch"], everything["launch"])
         self.assertEqual(results(SAMPLE, "--kernels", "level")[0]["launch"], everything["launch"])
 
     def test_a_slower_memory_takes_longer(self):
-        fast, = results(SAMPLE)
-        slow, = results(SAMPLE, "--set", "memory.fixed.global_cycles=2000")
+        (fast,) = results(SAMPLE)
+        (slow,) = results(SAMPLE, "--set", "memory.fixed.global_cycles=2000")
         self.assertGreater(slow["total"]["cycles"], fast["total"]["cycles"])
         self.assertEqual(slow["total"]["warp_instructions"], fast["total"]["warp_instructions"])
 
@@ -152,7 +173,7 @@ class Results(CommandTest):
         for sample in samples:
             self.assertEqual(heddle("trace", "check", sample).returncode, 0, sample)
             for machine in ("fermi_fixed", "thesis_fixed"):
-                run, = results(sample, "--machine", machine)
+                (run,) = results(sample, "--machine", machine)
                 self.assertGreater(run["total"]["cycles"], 0)
 
     def test_every_machine_of_the_tree_runs_a_sample(self):
@@ -195,32 +216,52 @@ class Jobs(CommandTest):
         self.assert_refused(2, "replay", SAMPLE, "--jitter", 1, says=["--jitter", "2"])
 
     def test_jitter_needs_a_memory_whose_latency_can_vary(self):
-        self.assert_refused(2, "replay", SAMPLE, "--jitter", 3, says=["--jitter", "fermi_fixed", "memory.fixed", "baws_gtx480"])
+        self.assert_refused(
+            2, "replay", SAMPLE, "--jitter", 3, says=["--jitter", "fermi_fixed", "memory.fixed", "baws_gtx480"]
+        )
 
     def test_jitter_runs_every_pair_with_every_seed(self):
-        done = heddle("replay", SAMPLE, "--machine", "capri_fx5800", "--divergence", "pdom,nrec", "--jitter", 3, "--json")
+        done = heddle(
+            "replay", SAMPLE, "--machine", "capri_fx5800", "--divergence", "pdom,nrec", "--jitter", 3, "--json"
+        )
         if "can be replayed so far" in done.stderr:
             self.skipTest("the memory hierarchy is not there yet")
         self.assertEqual(done.returncode, 0, done.stderr)
         runs = [json.loads(line) for line in done.stdout.splitlines()]
-        self.assertEqual([(r["divergence"]["name"], r["provenance"]["seed"]) for r in runs],
-                         [("pdom", 1), ("pdom", 2), ("pdom", 3), ("nrec", 1), ("nrec", 2), ("nrec", 3)])
+        self.assertEqual(
+            [(r["divergence"]["name"], r["provenance"]["seed"]) for r in runs],
+            [("pdom", 1), ("pdom", 2), ("pdom", 3), ("nrec", 1), ("nrec", 2), ("nrec", 3)],
+        )
         memory = runs[0]["provenance"]["machine"]["memory"]["hierarchy"]
         self.assertGreater(memory["jitter_cycles"], 0)
         self.assertGreater(len({r["total"]["cycles"] for r in runs[:3]}), 1, "the noise changes nothing")
-        self.assertEqual(heddle("replay", SAMPLE, "--machine", "capri_fx5800", "--divergence", "pdom,nrec", "--jitter", 3,
-                                "--json", "--jobs", 4).stdout, done.stdout)
+        self.assertEqual(
+            heddle(
+                "replay",
+                SAMPLE,
+                "--machine",
+                "capri_fx5800",
+                "--divergence",
+                "pdom,nrec",
+                "--jitter",
+                3,
+                "--json",
+                "--jobs",
+                4,
+            ).stdout,
+            done.stdout,
+        )
         table = heddle("replay", SAMPLE, "--machine", "capri_fx5800", "--divergence", "pdom,nrec", "--jitter", 3).stdout
         self.assertIn("Means of 3 runs", table)
-
 
 
 class Files(CommandTest):
     def test_o_writes_the_lines_and_the_table_goes_to_the_terminal(self):
         target = self.folder / "all.jsonl"
         done = heddle("replay", SAMPLE, "--divergence", "nrec,pdom", "-o", target)
-        self.assertEqual([json.loads(line) for line in target.read_text().splitlines()],
-                         results(SAMPLE, "--divergence", "nrec,pdom"))
+        self.assertEqual(
+            [json.loads(line) for line in target.read_text().splitlines()], results(SAMPLE, "--divergence", "nrec,pdom")
+        )
         self.assertIn("speed-up", done.stdout)
         self.assert_folder_has("all.jsonl")
 
@@ -247,8 +288,9 @@ class Table(CommandTest):
         base = next(r for r in runs if r["divergence"]["name"] == "pdom")["total"]["cycles"]
         for line, run in zip(lines[4:], runs):
             cells = line.split()
-            self.assertEqual(cells[:3], [run["divergence"]["name"], run["scheduler"]["name"],
-                                         f"{run['total']['cycles']:,}"])
+            self.assertEqual(
+                cells[:3], [run["divergence"]["name"], run["scheduler"]["name"], f"{run['total']['cycles']:,}"]
+            )
             self.assertEqual(cells[-1], f"{base / run['total']['cycles']:.2f}")
 
     def test_skipped_pairs_are_told(self):
@@ -258,7 +300,7 @@ class Table(CommandTest):
         self.assertIn("note: skipped pdom with dmaj: ", done.stderr)
 
     def test_per_launch_adds_one_table_for_each_launch(self):
-        run, = results(SAMPLE)
+        (run,) = results(SAMPLE)
         done = heddle("replay", SAMPLE, "--per-launch")
         for launch in run["launch"]:
             name = launch["kernel"].split("(")[0]
@@ -272,7 +314,7 @@ class Table(CommandTest):
         self.assertLessEqual(launch["blocks_per_sm_more_registers"], launch["blocks_per_sm"])
         self.assertGreaterEqual(launch["blocks_per_sm_fewer_registers"], launch["blocks_per_sm"])
         few = 128 * (launch["registers_per_thread"] + 8)
-        tight, = results(SAMPLE, "--set", "sms=1", "--set", f"core.registers={few}")
+        (tight,) = results(SAMPLE, "--set", "sms=1", "--set", f"core.registers={few}")
         self.assertLess(tight["launch"][0]["blocks_per_sm"], launch["blocks_per_sm"])
 
 

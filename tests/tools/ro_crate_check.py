@@ -15,8 +15,14 @@ HEDDLE = str(pathlib.Path(os.environ["HEDDLE"]).resolve())
 
 
 def validate(folder, metadata):
-    done = subprocess.run(["node", "validate.cjs", str(metadata)], cwd=folder, text=True, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = subprocess.run(
+        ["node", "validate.cjs", str(metadata)],
+        cwd=folder,
+        text=True,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     return done.returncode, done.stdout
 
 
@@ -26,12 +32,31 @@ def main():
         shutil.copytree(SOURCE / "tests/tools/ro_crate", folder)
         subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, check=True)
         corpus = pathlib.Path(name) / "corpus"
-        for command in (["init", corpus, "--name", "two", "--description", "Two samples", "--license", "Apache-2.0",
-                         "--author", "A. Uthor"],
-                        ["add", corpus, SOURCE / "traces/samples/bfs.htrace", "--sources", SOURCE / "traces/kernels/bfs",
-                         "--recipe", SOURCE / "traces/kernels/bfs/bfs.tiny.textproto"],
-                        ["add", corpus, SOURCE / "traces/samples/spmv.htrace", "--license", "CC-BY-4.0"],
-                        ["verify", corpus]):
+        for command in (
+            [
+                "init",
+                corpus,
+                "--name",
+                "two",
+                "--description",
+                "Two samples",
+                "--license",
+                "Apache-2.0",
+                "--author",
+                "A. Uthor",
+            ],
+            [
+                "add",
+                corpus,
+                SOURCE / "traces/samples/bfs.htrace",
+                "--sources",
+                SOURCE / "traces/kernels/bfs",
+                "--recipe",
+                SOURCE / "traces/kernels/bfs/bfs.tiny.textproto",
+            ],
+            ["add", corpus, SOURCE / "traces/samples/spmv.htrace", "--license", "CC-BY-4.0"],
+            ["verify", corpus],
+        ):
             subprocess.run([HEDDLE, "corpus", *map(str, command)], check=True)
         metadata = corpus / "data/ro-crate-metadata.json"
         status, said = validate(folder, metadata)

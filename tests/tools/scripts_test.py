@@ -12,7 +12,14 @@ def run(script, *arguments):
 
 class Scripts(CommandTest):
     def test_help_and_wrong_usage(self):
-        for script in ("tools/install-packages", "tools/quickstart", "tools/check", "tools/tidy", "tools/package"):
+        for script in (
+            "tools/install-packages",
+            "tools/quickstart",
+            "tools/check",
+            "tools/tidy",
+            "tools/package",
+            "tools/format-python",
+        ):
             done = run(script, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""), script)
             self.assertIn(script, done.stdout)
@@ -32,8 +39,13 @@ class Scripts(CommandTest):
         for name, text in (("npm", ""), ("dpkg-query", ""), ("id", "echo 0"), ("apt-get", f'echo "$@" >> {log}')):
             (self.folder / name).write_text(f"#!/bin/sh\n{text}\n")
             (self.folder / name).chmod(0o755)
-        done = subprocess.run([str(SOURCE / "tools/install-packages"), "report"], capture_output=True, text=True,
-                              check=False, env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"})
+        done = subprocess.run(
+            [str(SOURCE / "tools/install-packages"), "report"],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"},
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         installed = log.read_text().split()
         self.assertIn("python3-pandas", installed)
@@ -41,7 +53,14 @@ class Scripts(CommandTest):
         self.assertIn("npm", run("tools/install-packages", "--print", "report").stdout.split())
 
     def test_no_text_mentions_a_machine(self):
-        for script in ("tools/install-packages", "tools/quickstart", "tools/check", "tools/tidy", "tools/bundle", ".ci/run"):
+        for script in (
+            "tools/install-packages",
+            "tools/quickstart",
+            "tools/check",
+            "tools/tidy",
+            "tools/bundle",
+            ".ci/run",
+        ):
             text = (SOURCE / script).read_text()
             self.assertNotRegex(text, r"(?<![\w$}/.])/(home|root|work|opt|usr/local)\b", script)
 

@@ -22,14 +22,14 @@ HEDDLE = str(pathlib.Path(os.environ["HEDDLE"]).resolve())
 POINTS = 1000
 POINTS_PER_JOB = 5
 
-SPEC = f'''
+SPEC = f"""
 name: "thousand"
 trace: "{SOURCE}/traces/samples/mandelbrot.htrace"
 divergence: "pdom" divergence: "dwf" divergence: "nrec" divergence: "its"
 scheduler: "lrr" scheduler: "gto" scheduler: "oldest" scheduler: "fifo" scheduler: "random"
 parameter {{ name: "sms" range {{ from: 1 to: 25 step: 1 }} }}
 parameter {{ name: "core.schedulers" value: "1" value: "2" }}
-'''
+"""
 
 
 def free_port():
@@ -43,7 +43,9 @@ def say(text):
 
 
 def heddle(*arguments, check=True):
-    return subprocess.run([HEDDLE, "sweep", *map(str, arguments)], text=True, check=check, stdout=subprocess.PIPE).stdout
+    return subprocess.run(
+        [HEDDLE, "sweep", *map(str, arguments)], text=True, check=check, stdout=subprocess.PIPE
+    ).stdout
 
 
 class Cluster:
@@ -57,9 +59,12 @@ class Cluster:
         for name in ("state", "n1", "n2", "log"):
             (folder / name).mkdir()
         ports = {name: free_port() for name in ("controller", "n1", "n2")}
-        nodes = "\n".join(f"NodeName={n} NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[n]} CPUs={os.cpu_count()}"
-                          for n in ("n1", "n2"))
-        (folder / "slurm.conf").write_text(f"""ClusterName=test
+        nodes = "\n".join(
+            f"NodeName={n} NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[n]} CPUs={os.cpu_count()}"
+            for n in ("n1", "n2")
+        )
+        (folder / "slurm.conf").write_text(
+            f"""ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={ports['controller']}
 SlurmUser=root
@@ -82,23 +87,34 @@ SlurmctldPidFile={folder}/controller.pid
 SlurmdPidFile={folder}/%n.pid
 {nodes}
 PartitionName=main Nodes=n1,n2 Default=YES State=UP
-""")
+"""
+        )
         (folder / "cgroup.conf").write_text("CgroupAutomount=no\n")
         os.environ["SLURM_CONF"] = str(folder / "slurm.conf")
 
     def start(self):
         pathlib.Path("/run/munge").mkdir(exist_ok=True)
         shutil.chown("/run/munge", "munge", "munge")
-        if subprocess.run(["munge", "-n"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode:
-            self.munged = subprocess.Popen(["runuser", "-u", "munge", "--", "munged", "--foreground"],
-                                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if subprocess.run(
+            ["munge", "-n"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+        ).returncode:
+            self.munged = subprocess.Popen(
+                ["runuser", "-u", "munge", "--", "munged", "--foreground"],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
         self.start_controller()
         for node in ("n1", "n2"):
             self.start_node(node)
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            idle = subprocess.run(["sinfo", "-h", "-t", "idle", "-o", "%D"], text=True, stdout=subprocess.PIPE,
-                                  stderr=subprocess.DEVNULL, check=False).stdout.strip()
+            idle = subprocess.run(
+                ["sinfo", "-h", "-t", "idle", "-o", "%D"],
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                check=False,
+            ).stdout.strip()
             if idle == "2":
                 return
             time.sleep(0.2)
@@ -181,8 +197,9 @@ def submit(folder):
     heddle("emit", folder, "--slurm", "--points-per-job", POINTS_PER_JOB)
     if not (folder / "sweep.sbatch").exists():
         return None
-    return subprocess.run(["sbatch", "--parsable", folder / "sweep.sbatch"], text=True, check=True,
-                          stdout=subprocess.PIPE).stdout.strip()
+    return subprocess.run(
+        ["sbatch", "--parsable", folder / "sweep.sbatch"], text=True, check=True, stdout=subprocess.PIPE
+    ).stdout.strip()
 
 
 def run(base):
@@ -231,8 +248,9 @@ def run(base):
         say(f"cancelled at {len(results(folder))} results, {left} points left")
         assert left > 0, "cancelled too late to test anything"
         for attempt in range(3):
-            subprocess.run(["scontrol", "update", "NodeName=n1,n2", "State=RESUME"], check=False,
-                           stderr=subprocess.DEVNULL)
+            subprocess.run(
+                ["scontrol", "update", "NodeName=n1,n2", "State=RESUME"], check=False, stderr=subprocess.DEVNULL
+            )
             job = submit(folder)
             if job is None or len(results(folder)) == POINTS:
                 break
@@ -255,7 +273,11 @@ START = time.monotonic()
 if __name__ == "__main__":
     missing = [name for name in ("slurmctld", "slurmd", "sbatch", "munged") if shutil.which(name) is None]
     if missing or os.geteuid() != 0:
-        print("slurm_sweep: needs root and " + ", ".join(missing or ["nothing else"]) + " (tools/install-packages cluster)")
+        print(
+            "slurm_sweep: needs root and "
+            + ", ".join(missing or ["nothing else"])
+            + " (tools/install-packages cluster)"
+        )
         sys.exit(1)
     with tempfile.TemporaryDirectory(prefix="heddle-slurm-") as name:
         run(pathlib.Path(name))

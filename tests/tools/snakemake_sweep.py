@@ -15,14 +15,14 @@ import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 HEDDLE = str(pathlib.Path(os.environ["HEDDLE"]).resolve())
-SPEC = f'''
+SPEC = f"""
 name: "forty-eight"
 trace: "{SOURCE}/traces/samples/bfs.htrace"
 trace: "{SOURCE}/traces/samples/mandelbrot.htrace"
 divergence: "pdom" divergence: "dwf" divergence: "nrec" divergence: "its"
 scheduler: "lrr" scheduler: "gto"
 parameter {{ name: "sms" value: "1" value: "2" value: "4" }}
-'''
+"""
 POINTS = 48
 
 
@@ -35,9 +35,16 @@ def heddle(*arguments, status=0):
 def snakemake(sweep, folder, **options):
     # Snakemake keeps its own state in the working directory and in the home of the user.
     environment = dict(os.environ, HOME=str(folder), XDG_CACHE_HOME=str(folder / "cache"))
-    return subprocess.Popen(["snakemake", "--keep-going", "--snakefile", str(sweep / "Snakefile"), "--cores", "2",
-                             "--rerun-incomplete"], cwd=folder, env=environment, start_new_session=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    return subprocess.Popen(
+        ["snakemake", "--keep-going", "--snakefile", str(sweep / "Snakefile"), "--cores", "2", "--rerun-incomplete"],
+        cwd=folder,
+        env=environment,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        **options,
+    )
 
 
 def results(sweep):
@@ -62,8 +69,14 @@ def main():
         assert 0 < len(before) < POINTS, len(before)
         print(f"killed with {len(before)} of {POINTS} results")
 
-        subprocess.run(["snakemake", "--snakefile", str(sweep / "Snakefile"), "--unlock", "--cores", "1"], cwd=folder,
-                       check=True, env=dict(os.environ, HOME=name), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(
+            ["snakemake", "--snakefile", str(sweep / "Snakefile"), "--unlock", "--cores", "1"],
+            cwd=folder,
+            check=True,
+            env=dict(os.environ, HOME=name),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         heddle("emit", sweep, "--snakemake", "--points-per-job", 4)
         second = snakemake(sweep, folder)
         said = second.communicate()[0]

@@ -12,6 +12,7 @@ from sweep_command import SweepTest
 
 class PolicyLibraries(SweepTest):
     """Sweeps with policies that are not of the tree."""
+
     SCHEDULER = """
 #include "replay/seams/warp_scheduler.h"
 namespace heddle::replay {
@@ -22,7 +23,10 @@ HEDDLE_WARP_SCHEDULER({.name = "chosen", .summary = "x", .source = "x"},
                       [](const SchedulerContext&, const Parameters&) { return std::make_unique<Chosen>(); });
 }
 """
-    PICKS = ("eligible.First()", "[&] { SlotId last = kNoSlot; eligible.ForEach([&](SlotId s) { last = s; }); return last; }()")
+    PICKS = (
+        "eligible.First()",
+        "[&] { SlotId last = kNoSlot; eligible.ForEach([&](SlotId s) { last = s; }); return last; }()",
+    )
 
     def setUp(self):
         super().setUp()
@@ -34,13 +38,28 @@ HEDDLE_WARP_SCHEDULER({.name = "chosen", .summary = "x", .source = "x"},
         source = self.folder / "chosen.cc"
         source.write_text(self.SCHEDULER % pick + more)
         fresh = self.folder / "fresh.so"
-        subprocess.run([os.environ["CXX"], "-std=c++20", "-O0", "-fPIC", "-shared", f"-I{SOURCE}", f"-I{BUILD}", source, "-o", fresh],
-                       check=True)
+        subprocess.run(
+            [
+                os.environ["CXX"],
+                "-std=c++20",
+                "-O0",
+                "-fPIC",
+                "-shared",
+                f"-I{SOURCE}",
+                f"-I{BUILD}",
+                source,
+                "-o",
+                fresh,
+            ],
+            check=True,
+        )
         fresh.replace(self.chosen)
 
     def planned(self, name="sweep"):
         spec = self.folder / "spec.textproto"
-        spec.write_text(f'name: "mine" trace: "{SAMPLES}/bfs.htrace" machine: "baws_gtx480" scheduler: "gto" scheduler: "chosen"')
+        spec.write_text(
+            f'name: "mine" trace: "{SAMPLES}/bfs.htrace" machine: "baws_gtx480" scheduler: "gto" scheduler: "chosen"'
+        )
         done = heddle("sweep", "plan", spec, "-o", self.folder / name, "--policy-library", self.chosen)
         self.assertEqual(done.returncode, 0, done.stderr)
         return self.folder / name
@@ -51,17 +70,34 @@ HEDDLE_WARP_SCHEDULER({.name = "chosen", .summary = "x", .source = "x"},
             self.compile(pick)
             folder = self.planned()
             keys.append([point["key"] for point in self.points(folder)])
-            self.assertIn(f"{1 + (pick == self.PICKS[0])} done", self.sweep("run", folder, "--policy-library", self.chosen))
+            self.assertIn(
+                f"{1 + (pick == self.PICKS[0])} done", self.sweep("run", folder, "--policy-library", self.chosen)
+            )
             rows = {row["scheduler"]: row for row in csv.DictReader(io.StringIO(self.sweep("collect", folder)))}
-            run = json.loads(heddle("replay", SAMPLES / "bfs.htrace", "--machine", "baws_gtx480", "--scheduler", "chosen",
-                                    "--policy-library", self.chosen, "--json").stdout)
+            run = json.loads(
+                heddle(
+                    "replay",
+                    SAMPLES / "bfs.htrace",
+                    "--machine",
+                    "baws_gtx480",
+                    "--scheduler",
+                    "chosen",
+                    "--policy-library",
+                    self.chosen,
+                    "--json",
+                ).stdout
+            )
             self.assertEqual(int(rows["chosen"]["cycles"]), run["total"]["cycles"])
             cycles.append(run["total"]["cycles"])
             digest = hashlib.sha256(self.chosen.read_bytes()).hexdigest()
-            self.assertEqual(run["provenance"]["policy_library"], [{"name": "chosen.so", "digest": digest, "policy": ["chosen"]}])
+            self.assertEqual(
+                run["provenance"]["policy_library"], [{"name": "chosen.so", "digest": digest, "policy": ["chosen"]}]
+            )
             result = json.loads(next(text for key, text in self.results(folder).items() if key == keys[-1][1]))
             self.assertEqual(result["provenance"]["policy_library"], run["provenance"]["policy_library"])
-            self.assertEqual(result["provenance"]["model_version"], json.loads((folder / "plan.json").read_text())["model_version"])
+            self.assertEqual(
+                result["provenance"]["model_version"], json.loads((folder / "plan.json").read_text())["model_version"]
+            )
         self.assertEqual(keys[0][0], keys[1][0], "gto is the same")
         self.assertNotEqual(keys[0][1], keys[1][1])
         self.assertNotEqual(cycles[0], cycles[1])
@@ -74,9 +110,13 @@ HEDDLE_WARP_SCHEDULER({.name = "chosen", .summary = "x", .source = "x"},
         moved = self.folder / "moved.so"
         moved.write_bytes(self.chosen.read_bytes())
         self.compile(self.PICKS[1])
-        self.assert_refused(2, "sweep", "run", folder, says=["plan.json", "chosen.so", "is another file by now", "plan again"])
+        self.assert_refused(
+            2, "sweep", "run", folder, says=["plan.json", "chosen.so", "is another file by now", "plan again"]
+        )
         self.assertIn("is another file by now", heddle("sweep", "status", folder).stderr)
-        self.assert_refused(2, "sweep", "run", folder, "--policy-library", self.chosen, says=["was not planned with", "chosen.so"])
+        self.assert_refused(
+            2, "sweep", "run", folder, "--policy-library", self.chosen, says=["was not planned with", "chosen.so"]
+        )
         self.assertIn("2 done", self.sweep("run", folder, "--policy-library", moved), "the same library elsewhere")
         self.chosen.unlink()
         self.assert_refused(2, "sweep", "emit", folder, "--joblist", says=["is not there"])
@@ -85,19 +125,32 @@ HEDDLE_WARP_SCHEDULER({.name = "chosen", .summary = "x", .source = "x"},
 
     def test_code_that_a_plan_names_is_run_only_if_it_is_asked_for(self):
         mark = self.folder / "ran"
-        self.compile(self.PICKS[0], "#include <cstdio>\n__attribute__((constructor)) static void Run() "
-                                    f'{{ std::fclose(std::fopen("{mark}", "w")); }}\n')
+        self.compile(
+            self.PICKS[0],
+            "#include <cstdio>\n__attribute__((constructor)) static void Run() "
+            f'{{ std::fclose(std::fopen("{mark}", "w")); }}\n',
+        )
         folder = self.planned()
         self.assertTrue(mark.exists(), "plan was given the library")
         mark.unlink()
-        for command in (["status", folder], ["status", folder, "--json"], ["collect", folder],
-                        ["emit", folder, "--joblist", "-o", "-"], ["emit", folder, "--slurm"]):
+        for command in (
+            ["status", folder],
+            ["status", folder, "--json"],
+            ["collect", folder],
+            ["emit", folder, "--joblist", "-o", "-"],
+            ["emit", folder, "--slurm"],
+        ):
             done = heddle("sweep", *command)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertFalse(mark.exists(), command)
             self.assertEqual("the jobs run code that the plan names" in done.stderr, command[0] == "emit", command)
-        self.assert_refused(2, "sweep", "run", folder, says=[f"the plan names code {self.chosen}; ",
-                                                             f"give --policy-library {self.chosen} if you trust it"])
+        self.assert_refused(
+            2,
+            "sweep",
+            "run",
+            folder,
+            says=[f"the plan names code {self.chosen}; ", f"give --policy-library {self.chosen} if you trust it"],
+        )
         self.assertFalse(mark.exists(), "refused, not run")
         self.assertIn("2 done", self.sweep("run", folder, "--policy-library", self.chosen))
         self.assertTrue(mark.exists())
@@ -122,7 +175,7 @@ HEDDLE_WARP_SCHEDULER({.name = "chosen", .summary = "x", .source = "x"},
         self.assertEqual(done.stderr, "")
         self.assertIn(f"--policy-library {moved}", done.stdout)
         self.assertNotIn("chosen.so", done.stdout)
-        job, = self.sweep("emit", folder, "--joblist", "-o", "-").splitlines()
+        (job,) = self.sweep("emit", folder, "--joblist", "-o", "-").splitlines()
         done = subprocess.run(job, shell=True, cwd="/", capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("2 done", done.stdout)
@@ -130,13 +183,15 @@ HEDDLE_WARP_SCHEDULER({.name = "chosen", .summary = "x", .source = "x"},
     def test_a_paper_may_name_policies_of_a_library(self):
         self.compile(self.PICKS[0])
         paper = self.folder / "ours.textproto"
-        paper.write_text("""name: "ours" title: "Ours" comparison: "One sample."
+        paper.write_text(
+            """name: "ours" title: "Ours" comparison: "One sample."
 kernel { name: "search" trace: "bfs" }
 run { name: "gto" machine: "fermi_fixed" scheduler: "gto" }
 run { name: "mine" like: "gto" scheduler: "chosen" }
 claim { id: "same" where: "Section 1" statement: "Both run the same" kind: STRUCTURAL
   value: "of(search, thread_instructions@mine / thread_instructions@gto)" paper: 1 }
-""")
+"""
+        )
         arguments = ["reproduce", paper, "-o", self.folder / "out", "--traces", SAMPLES, "--recipes", self.folder]
         self.assertEqual(heddle(*arguments).returncode, 2)
         done = heddle(*arguments, "--policy-library", self.chosen)

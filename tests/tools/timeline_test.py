@@ -12,12 +12,29 @@ from heddle_command import SAMPLES, SOURCE, CommandTest, heddle, main
 NAME = {1: ("iid", int), 2: ("name", str)}
 INTERNED = {2: ("event_names", NAME), 3: ("debug_annotation_names", NAME)}
 ANNOTATION = {1: ("name_iid", int), 3: ("uint_value", int), 6: ("string_value", str)}
-EVENT = {4: ("debug_annotations", ANNOTATION), 9: ("type", int), 10: ("name_iid", int), 11: ("track_uuid", int),
-         44: ("double_counter_value", float)}
-TRACK = {1: ("uuid", int), 2: ("name", str), 5: ("parent_uuid", int), 8: ("counter", {6: ("unit_name", str)}),
-         11: ("child_ordering", int), 12: ("sibling_order_rank", int)}
-PACKET = {8: ("timestamp", int), 10: ("trusted_packet_sequence_id", int), 11: ("track_event", EVENT),
-          12: ("interned_data", INTERNED), 13: ("sequence_flags", int), 60: ("track_descriptor", TRACK)}
+EVENT = {
+    4: ("debug_annotations", ANNOTATION),
+    9: ("type", int),
+    10: ("name_iid", int),
+    11: ("track_uuid", int),
+    44: ("double_counter_value", float),
+}
+TRACK = {
+    1: ("uuid", int),
+    2: ("name", str),
+    5: ("parent_uuid", int),
+    8: ("counter", {6: ("unit_name", str)}),
+    11: ("child_ordering", int),
+    12: ("sibling_order_rank", int),
+}
+PACKET = {
+    8: ("timestamp", int),
+    10: ("trusted_packet_sequence_id", int),
+    11: ("track_event", EVENT),
+    12: ("interned_data", INTERNED),
+    13: ("sequence_flags", int),
+    60: ("track_descriptor", TRACK),
+}
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 
 
@@ -46,7 +63,7 @@ def decode(data, fields):
         else:
             assert tag & 7 == 2 and kind not in (int, float), name
             size, at = varint(data, at)
-            value, at = data[at:at + size], at + size
+            value, at = data[at : at + size], at + size
             value = value.decode() if kind is str else decode(value, kind)
         out[name].append(value)
     return out
@@ -79,8 +96,10 @@ class File:
                 assert track in self.tracks
                 if kind == BEGIN:
                     assert track not in open_at, "slices of a row do not nest"
-                    facts = {names["debug_annotation_names"][a["name_iid"][0]]: a["uint_value"][0]
-                             for a in event["debug_annotations"]}
+                    facts = {
+                        names["debug_annotation_names"][a["name_iid"][0]]: a["uint_value"][0]
+                        for a in event["debug_annotations"]
+                    }
                     assert not self.slices[track] or self.slices[track][-1].end <= at, "slices of a row are in order"
                     open_at[track] = (at, name, facts)
                 elif kind == END:
@@ -96,8 +115,11 @@ class File:
 
     def rows(self, prefix):
         """(name of the parent, slices) of the tracks with a name like that."""
-        return [(self.tracks[track["parent_uuid"][0]]["name"][0] if track["parent_uuid"] else None, self.slices[uuid])
-                for uuid, track in self.tracks.items() if track["name"][0].startswith(prefix)]
+        return [
+            (self.tracks[track["parent_uuid"][0]]["name"][0] if track["parent_uuid"] else None, self.slices[uuid])
+            for uuid, track in self.tracks.items()
+            if track["name"][0].startswith(prefix)
+        ]
 
 
 def cycles(rows):
@@ -119,8 +141,12 @@ class Timeline(CommandTest):
 
     def test_rows_of_ports_and_slots_add_up_to_the_counters_of_the_result(self):
         loop = SOURCE / "traces" / "worked" / "warps_in_a_loop.htrace"
-        for trace, divergence in ((SAMPLES / "reduction.htrace", "pdom"), (SAMPLES / "reduction.htrace", "tbc"), (loop, "dwf"),
-                                  (loop, "its")):
+        for trace, divergence in (
+            (SAMPLES / "reduction.htrace", "pdom"),
+            (SAMPLES / "reduction.htrace", "tbc"),
+            (loop, "dwf"),
+            (loop, "its"),
+        ):
             with self.subTest(trace=trace.name, divergence=divergence):
                 file, run = self.run_with(trace, "--machine", "baws_gtx480", "--divergence", divergence)
                 launches = run["launch"]
@@ -128,15 +154,30 @@ class Timeline(CommandTest):
                 self.assertEqual(len(issues), run["total"]["warp_instructions"])
                 self.assertEqual(sum(one.facts["threads"] for one in issues), run["total"]["thread_instructions"])
                 ports = cycles(file.rows("port"))
-                for name, field in (("issue", "issued"), ("no unit free", "structural"), ("waits for memory", "data_memory"),
-                                    ("waits for arithmetic", "data_arithmetic"), ("branch unresolved", "control"),
-                                    ("fetch", "fetch"), ("held by policy", "policy"), ("barrier", "barrier"),
-                                    ("warps have exited", "exit"), ("no warp", "empty")):
+                for name, field in (
+                    ("issue", "issued"),
+                    ("no unit free", "structural"),
+                    ("waits for memory", "data_memory"),
+                    ("waits for arithmetic", "data_arithmetic"),
+                    ("branch unresolved", "control"),
+                    ("fetch", "fetch"),
+                    ("held by policy", "policy"),
+                    ("barrier", "barrier"),
+                    ("warps have exited", "exit"),
+                    ("no warp", "empty"),
+                ):
                     self.assertEqual(ports[name], sum(launch["stalls"][field] for launch in launches), name)
                 warps = cycles(file.rows("slot"))
-                for name, field in (("issue", "issue"), ("ready", "structural"), ("waits for memory", "data_memory"),
-                                    ("waits for arithmetic", "data_arithmetic"), ("branch unresolved", "control"),
-                                    ("fetch", "fetch"), ("held by policy", "policy"), ("barrier", "barrier")):
+                for name, field in (
+                    ("issue", "issue"),
+                    ("ready", "structural"),
+                    ("waits for memory", "data_memory"),
+                    ("waits for arithmetic", "data_arithmetic"),
+                    ("branch unresolved", "control"),
+                    ("fetch", "fetch"),
+                    ("held by policy", "policy"),
+                    ("barrier", "barrier"),
+                ):
                     self.assertEqual(warps[name], sum(launch["warp_cycles"][field] for launch in launches), name)
                 # Launches one after the other; barriers open once per block and barrier; counters are those of the result.
                 ends = [one.end for _, slices in file.rows("launches") for one in slices]
@@ -149,7 +190,9 @@ class Timeline(CommandTest):
 
     def test_the_thesis_front_end_and_issues_of_several_slots(self):
         for divergence in ("pdom", "mimd"):
-            file, run = self.run_with(SAMPLES / "reduction.htrace", "--machine", "fermi_fixed", "--divergence", divergence)
+            file, run = self.run_with(
+                SAMPLES / "reduction.htrace", "--machine", "fermi_fixed", "--divergence", divergence
+            )
             issues = [one for _, slices in file.rows("port") for one in slices if "slot" in one.facts]
             self.assertEqual(len(issues), run["total"]["warp_instructions"])
             self.assertEqual(sum(one.facts["threads"] for one in issues), run["total"]["thread_instructions"])
@@ -160,16 +203,37 @@ class Timeline(CommandTest):
         sms = {parent for parent, _ in file.rows("port")}
         self.assertIn("SM 3", sms)
         path = self.folder / "part.pftrace"
-        done = heddle("replay", sample, "--machine", "baws_gtx480", "--quiet", "--timeline", path,
-                      "--timeline-cycles", "400-799", "--sm", "0,2-3")
+        done = heddle(
+            "replay",
+            sample,
+            "--machine",
+            "baws_gtx480",
+            "--quiet",
+            "--timeline",
+            path,
+            "--timeline-cycles",
+            "400-799",
+            "--sm",
+            "0,2-3",
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         part = File(path)
         self.assertEqual({parent for parent, _ in part.rows("port")}, {"SM 0", "SM 2", "SM 3"})
         for prefix in ("port", "slot"):
-            whole = dict(((parent, i), slices) for i, (parent, slices) in enumerate(file.rows(prefix)) if parent == "SM 3")
-            cut = [[Slice(max(s.begin, 400), min(s.end, 800), s.name, s.facts) for s in slices if s.begin < 800 and s.end > 400]
-                   for slices in whole.values()]
-            self.assertEqual([slices for parent, slices in part.rows(prefix) if parent == "SM 3"], [c for c in cut if c])
+            whole = dict(
+                ((parent, i), slices) for i, (parent, slices) in enumerate(file.rows(prefix)) if parent == "SM 3"
+            )
+            cut = [
+                [
+                    Slice(max(s.begin, 400), min(s.end, 800), s.name, s.facts)
+                    for s in slices
+                    if s.begin < 800 and s.end > 400
+                ]
+                for slices in whole.values()
+            ]
+            self.assertEqual(
+                [slices for parent, slices in part.rows(prefix) if parent == "SM 3"], [c for c in cut if c]
+            )
         self.assertLess(path.stat().st_size, (self.folder / "t.pftrace").stat().st_size)
         self.assertGreater(run["total"]["cycles"], 800)
 
@@ -178,25 +242,45 @@ class Timeline(CommandTest):
         if protoc is None:
             self.skipTest("protoc is missing")
         path = self.folder / "t.pftrace"
-        done = heddle("replay", SAMPLES / "reduction.htrace", "--timeline", path, "--timeline-cycles", "0-199", "--sm", "0")
+        done = heddle(
+            "replay", SAMPLES / "reduction.htrace", "--timeline", path, "--timeline-cycles", "0-199", "--sm", "0"
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(path, "rb") as file:
-            text = subprocess.run([protoc, f"--proto_path={SOURCE}", "--decode=heddle.timeline.v1.Timeline",
-                                   "proto/timeline.proto"], stdin=file, stdout=subprocess.PIPE, text=True, check=True).stdout
-        self.assertTrue({"track_descriptor {", "track_event {", "interned_data {"} <= {line.strip() for line in text.splitlines()})
+            text = subprocess.run(
+                [protoc, f"--proto_path={SOURCE}", "--decode=heddle.timeline.v1.Timeline", "proto/timeline.proto"],
+                stdin=file,
+                stdout=subprocess.PIPE,
+                text=True,
+                check=True,
+            ).stdout
+        self.assertTrue(
+            {"track_descriptor {", "track_event {", "interned_data {"} <= {line.strip() for line in text.splitlines()}
+        )
         for line in text.splitlines():  # a field that the schema does not have is printed by its number
             self.assertNotRegex(line, r"^\s*\d+[ :]")
 
     def test_what_is_refused(self):
         sample = SAMPLES / "nqueens.htrace"
         out = self.folder / "x.pftrace"
-        self.assert_refused(2, "replay", sample, "--timeline", out, "--divergence", "pdom,dwf", says=["--timeline", "of one run", "2"])
+        self.assert_refused(
+            2, "replay", sample, "--timeline", out, "--divergence", "pdom,dwf", says=["--timeline", "of one run", "2"]
+        )
         self.assert_refused(2, "replay", sample, "--timeline", out, "--timeline-cycles", "9-3", says=["FIRST-LAST"])
         self.assert_refused(2, "replay", sample, "--timeline", out, "--sm", "3-x", says=["--sm", "0,4-7"])
         self.assert_refused(2, "replay", sample, "--timeline", out, "--sm", "99", says=["SMs 0 to"])
         self.assert_refused(2, "replay", sample, "--sm", "0", says=["--timeline"])
-        self.assert_refused(1, "replay", sample, "--timeline", out, "--timeline-cycles", "90000000-90000001", "--quiet",
-                            says=["do nothing in these cycles", "longest launch"])
+        self.assert_refused(
+            1,
+            "replay",
+            sample,
+            "--timeline",
+            out,
+            "--timeline-cycles",
+            "90000000-90000001",
+            "--quiet",
+            says=["do nothing in these cycles", "longest launch"],
+        )
         self.assert_folder_has()
 
 

@@ -66,14 +66,20 @@ class Info(TraceTest):
             name, count, recorded, blocks, instructions, accesses = line.split()[:6]
             of_kernel = [launch for launch in launches if launch["kernel"].split("(")[0] == name]
             number = sum(launch["recorded"] for launch in of_kernel)
-            self.assertEqual((int(count), recorded), (len(of_kernel), "all" if number == len(of_kernel) else str(number)))
+            self.assertEqual(
+                (int(count), recorded), (len(of_kernel), "all" if number == len(of_kernel) else str(number))
+            )
             for cell, field in ((blocks, "blocks"), (instructions, "thread_instructions"), (accesses, "accesses")):
                 self.assertEqual(int(cell.replace(",", "")), sum(launch[field] for launch in of_kernel), field)
         self.assertNotIn("\nLaunches\n", text)
-        self.assertIn(f"\n{len(launches)} launches, summed up by kernel here and below; --per-launch lists them\n", text)
+        self.assertIn(
+            f"\n{len(launches)} launches, summed up by kernel here and below; --per-launch lists them\n", text
+        )
         # A sum over the same launches several times has the same lane activity.
         divergence = text.split("\nDivergence in ")[1].split("\n\n")[0].splitlines()[4:]
-        executed = {name: [l for l in launches if l["kernel"].split("(")[0] == name and l["recorded"]] for name in names}
+        executed = {
+            name: [l for l in launches if l["kernel"].split("(")[0] == name and l["recorded"]] for name in names
+        }
         self.assertEqual(sorted(line.split()[1] for line in divergence), [name for name in names if executed[name]])
         for line in divergence:
             count, name, activity = line.split()[:3]
@@ -87,8 +93,9 @@ class Info(TraceTest):
     def test_few_launches_are_listed(self):
         text = trace("info", OTHER)
         self.assertIn("\nLaunches\n", text)
-        self.assertEqual("\nKernels\n" in text, len({l["kernel"] for l in info(OTHER)["launch"]}) <
-                         len(info(OTHER)["launch"]))
+        self.assertEqual(
+            "\nKernels\n" in text, len({l["kernel"] for l in info(OTHER)["launch"]}) < len(info(OTHER)["launch"])
+        )
 
 
 class Repack(TraceTest):
@@ -114,7 +121,7 @@ class Repack(TraceTest):
     def test_recover(self):
         whole = pathlib.Path(SAMPLE).read_bytes()
         cut = self.folder / "cut.htrace"
-        cut.write_bytes(whole[:len(whole) * 2 // 3])
+        cut.write_bytes(whole[: len(whole) * 2 // 3])
         self.assert_refused(1, "trace", "repack", cut, "-o", self.out, says=["cut off"])
         text = trace("repack", "--recover", cut, "-o", self.out)
         self.assertIn("the file was cut off there", text)
@@ -134,14 +141,21 @@ class Repack(TraceTest):
         self.assert_equal(SAMPLE, self.out)
         cut.write_bytes(b"no trace at all")
         self.assert_refused(1, "trace", "repack", "--recover", cut, "-o", self.folder / "x", says=["cut.htrace"])
-        self.assert_refused(2, "trace", "repack", "--recover", self.folder / "none", "-o", self.folder / "x",
-                            says=["No such file"])
+        self.assert_refused(
+            2, "trace", "repack", "--recover", self.folder / "none", "-o", self.folder / "x", says=["No such file"]
+        )
         self.assert_folder_has("cut.htrace", "out.htrace")
 
     def test_wrong_words(self):
-        for options, says in ((["--level", "0"], "0"), (["--level", "23"], "23"), (["--level", "much"], "much"),
-                              (["--fast", "--small"], "--small"), (["--chunk", "0"], "0"),
-                              (["--recover", "--chunk", "5"], "--chunk"), (["--chunks", "5"], "--chunks")):
+        for options, says in (
+            (["--level", "0"], "0"),
+            (["--level", "23"], "23"),
+            (["--level", "much"], "much"),
+            (["--fast", "--small"], "--small"),
+            (["--chunk", "0"], "0"),
+            (["--recover", "--chunk", "5"], "--chunk"),
+            (["--chunks", "5"], "--chunks"),
+        ):
             self.assert_refused(2, "trace", "repack", SAMPLE, "-o", self.out, *options, says=[says])
         self.assert_refused(2, "trace", "repack", SAMPLE, says=["--output", "heddle trace repack --help"])
         self.assert_folder_has()
@@ -187,8 +201,7 @@ class Outputs(TraceTest):
         old = pathlib.Path(SAMPLE).read_bytes()
         self.out.write_bytes(old)
         for command in self.COMMANDS:
-            self.assert_refused(1, "trace", *command, SAMPLE, "-o", self.out, says=["File too large"],
-                                preexec_fn=limit)
+            self.assert_refused(1, "trace", *command, SAMPLE, "-o", self.out, says=["File too large"], preexec_fn=limit)
             self.assertEqual(self.out.read_bytes(), old)
         self.assert_folder_has("out.htrace")
 
@@ -198,8 +211,15 @@ class Outputs(TraceTest):
         (self.folder / "link").symlink_to(notes)
         for command in self.COMMANDS:
             for output in (notes, self.folder / "link"):
-                self.assert_refused(2, "trace", *command, SAMPLE, "-o", output,
-                                    says=["14 bytes", "no Heddle trace", "choose another name"])
+                self.assert_refused(
+                    2,
+                    "trace",
+                    *command,
+                    SAMPLE,
+                    "-o",
+                    output,
+                    says=["14 bytes", "no Heddle trace", "choose another name"],
+                )
         self.assertEqual(notes.read_text(), "weeks of work\n")
         self.assert_folder_has("link", "notes.txt")
 
@@ -235,8 +255,10 @@ class Extract(TraceTest):
         trace("extract", SAMPLE, "-o", self.out, "--launches", number, "--blocks", "0,2")
         self.assert_sound(self.out)
         self.assertEqual(info(self.out)["launch"][0]["blocks"], 2)
-        dumps = [trace("dump", path, "--launches", at, "--blocks", 2, "--threads", "5", "--json")
-                 for path, at in ((SAMPLE, number), (self.out, 0))]
+        dumps = [
+            trace("dump", path, "--launches", at, "--blocks", 2, "--threads", "5", "--json")
+            for path, at in ((SAMPLE, number), (self.out, 0))
+        ]
         threads = [json.loads(dump) for dump in dumps]
         threads[0]["launch"] = threads[1]["launch"] = 0
         self.assertEqual(*threads)
@@ -332,8 +354,9 @@ class Dump(TraceTest):
                 self.assertEqual(after["number"], step["number"] + 1)
 
     def test_a_range_of_instructions(self):
-        lines = trace("dump", SAMPLE, "--launches", 5, "--blocks", 0, "--threads", 0, "--instructions",
-                      "2-4").splitlines()
+        lines = trace(
+            "dump", SAMPLE, "--launches", 5, "--blocks", 0, "--threads", 0, "--instructions", "2-4"
+        ).splitlines()
         self.assertEqual([int(line.split()[0]) for line in lines[1:]], [2, 3, 4])
 
     def test_programs(self):
@@ -350,9 +373,15 @@ class Dump(TraceTest):
         self.assert_folder_has("threads.txt")
 
     def test_a_reader_that_goes_away_ends_it(self):
-        done = subprocess.run(f"'{HEDDLE}' trace dump '{SAMPLES / 'nqueens.htrace'}' | head -n 2; "
-                              "echo ${PIPESTATUS[0]}", shell=True, executable="/bin/bash", capture_output=True,
-                              text=True, check=True, timeout=20)
+        done = subprocess.run(
+            f"'{HEDDLE}' trace dump '{SAMPLES / 'nqueens.htrace'}' | head -n 2; " "echo ${PIPESTATUS[0]}",
+            shell=True,
+            executable="/bin/bash",
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=20,
+        )
         self.assertEqual(done.stdout.splitlines()[-1], "0")
         self.assertEqual(done.stderr, "")
 

@@ -42,8 +42,10 @@ def commands_of(block):
 
 def pattern_of(expected):
     """A regular expression for the output that these lines show."""
+
     def of_line(line):
         return r"(?:.*\n)*?" if line == "..." else ".*".join(map(re.escape, line.split("..."))) + "\n"
+
     return re.compile("".join(map(of_line, expected)))
 
 
@@ -56,14 +58,27 @@ class Tutorials(CommandTest):
         self.work = self.folder / "work"
         self.work.mkdir()
         path = [str(pathlib.Path(HEDDLE).parent), str(programs), os.environ["PATH"]]
-        self.environment = {**os.environ, "PATH": ":".join(path), "HEDDLE_SOURCE": str(SOURCE),
-                            "HEDDLE_BUILD": str(BUILD)}
+        self.environment = {
+            **os.environ,
+            "PATH": ":".join(path),
+            "HEDDLE_SOURCE": str(SOURCE),
+            "HEDDLE_BUILD": str(BUILD),
+        }
         self.environment.pop("HEDDLE_CAPTURE")  # programs that run take it for settings of the device that records them
 
     def run_as_written(self, command, expected):
         self.assertNotRegex(command, r"^(cd|export) ", "each command runs in a shell of its own")
-        done = subprocess.run(["bash", "-c", command], cwd=self.work, env=self.environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=240, check=False)
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.work,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=240,
+            check=False,
+        )
         if "install python3-matplotlib" in done.stdout:
             self.skipTest(f"from here on: {done.stdout.strip()}")
         self.assertEqual(done.returncode, 0, f"$ {command}\n{done.stdout}")

@@ -18,8 +18,21 @@ class Help(CommandTest):
     def test_help_of_a_command_describes_its_options(self):
         done = heddle("replay", "--help")
         self.assertEqual(done.returncode, 0)
-        for option in ("--machine", "--divergence", "--scheduler", "--dispatch", "--kernels", "--set", "--output",
-                       "--json", "--per-launch", "--quiet", "--max-cycles", "--jobs", "--jitter"):
+        for option in (
+            "--machine",
+            "--divergence",
+            "--scheduler",
+            "--dispatch",
+            "--kernels",
+            "--set",
+            "--output",
+            "--json",
+            "--per-launch",
+            "--quiet",
+            "--max-cycles",
+            "--jobs",
+            "--jitter",
+        ):
             self.assertIn(option, done.stdout)
 
     def test_help_of_nested_commands_names_them_in_full(self):
@@ -34,14 +47,23 @@ class Help(CommandTest):
             done = heddle("capture", *arguments)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn("Usage: heddle capture -o TRACE [OPTIONS] -- PROGRAM", done.stdout)
-            for option in ("--kernels", "--launches", "--max-blocks", "--record-command-line", "--native", "--certify",
-                           "--output"):
+            for option in (
+                "--kernels",
+                "--launches",
+                "--max-blocks",
+                "--record-command-line",
+                "--native",
+                "--certify",
+                "--output",
+            ):
                 self.assertEqual(len(re.findall(rf"(?m)^  (?:-o,)?{option}\b", done.stdout)), 1, option)
 
     @unittest.skipUnless(CAPTURE, "built without capture")
     def test_unknown_options_of_capture(self):
-        for arguments, option in ((["-o", "x", "--certfy", "2", "recipe.textproto"], "--certify"),
-                                  (["-o", "x", "--kernel", "k", "--", "/bin/true"], "--kernels")):
+        for arguments, option in (
+            (["-o", "x", "--certfy", "2", "recipe.textproto"], "--certify"),
+            (["-o", "x", "--kernel", "k", "--", "/bin/true"], "--kernels"),
+        ):
             done = heddle("capture", *arguments)
             self.assertEqual(done.returncode, 2)
             self.assertEqual(len(done.stderr.splitlines()), 1)
@@ -60,8 +82,13 @@ class Help(CommandTest):
     def test_unknown_and_missing_arguments(self):
         self.assert_refused(2, "replay", says=["TRACE", "heddle replay --help"])
         for option in ("--divergense", "--divergance=pdom", "-divergence"):
-            self.assert_refused(2, "replay", SAMPLE, option, says=[f"unknown option {option.split('=')[0]}",
-                                                                  "did you mean --divergence?", "heddle replay --help"])
+            self.assert_refused(
+                2,
+                "replay",
+                SAMPLE,
+                option,
+                says=[f"unknown option {option.split('=')[0]}", "did you mean --divergence?", "heddle replay --help"],
+            )
         self.assert_refused(2, "trace", "info", SAMPLE, "--jsn", says=["--jsn", "did you mean --json?"])
         self.assert_refused(2, "sweep", "run", "--job", "3", says=["--job", "did you mean --jobs?"])
         for word in ("--=x", "-=x"):
@@ -79,8 +106,21 @@ class Policies(CommandTest):
         done = heddle("policies")
         self.assertEqual(done.returncode, 0)
         names = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")]
-        for name in ("nrec", "pdom", "mimd", "dwf", "lrr", "gto", "fifo", "dtime", "dpc", "dmaj", "dmin", "dpdpri",
-                     "thread_blocks"):
+        for name in (
+            "nrec",
+            "pdom",
+            "mimd",
+            "dwf",
+            "lrr",
+            "gto",
+            "fifo",
+            "dtime",
+            "dpc",
+            "dmaj",
+            "dmin",
+            "dpdpri",
+            "thread_blocks",
+        ):
             self.assertIn(name, names)
 
     def test_json_declares_parameters_with_types_and_sources(self):
@@ -102,8 +142,9 @@ class Policies(CommandTest):
 
     def test_refused_pairs_are_exactly_those_that_replay_refuses(self):
         policies = json.loads(heddle("policies", "--json").stdout)
-        refused = {(p["divergence"], p["scheduler"]): p["reason"] for p in policies["refused_pairs"]
-                   if "dispatch" not in p}
+        refused = {
+            (p["divergence"], p["scheduler"]): p["reason"] for p in policies["refused_pairs"] if "dispatch" not in p
+        }
         self.assertIn(("pdom", "dmaj"), refused)
         self.assertNotIn(("dwf", "dmaj"), refused)
         self.assertNotIn(("dwf", "lrr"), refused)
@@ -161,7 +202,7 @@ class Machines(CommandTest):
         # A comment on its own line, on the line that opens its group, or right above it and its neighbours.
         for file in (SOURCE / "replay" / "machine" / "descriptions").glob("*.textproto"):
             above = False  # a comment stands right above this line and its neighbours
-            groups = []    # whether the line that opened each group that is open has a comment
+            groups = []  # whether the line that opened each group that is open has a comment
             for number, line in enumerate(file.read_text().splitlines(), 1):
                 value, mark, _ = line.partition("#")
                 value = value.strip()
@@ -187,16 +228,26 @@ class Capture(CommandTest):
             direct = subprocess.run([CAPTURE, "--help"], capture_output=True, text=True, check=False)
             self.assertEqual((done.returncode, done.stdout), (direct.returncode, direct.stdout))
         else:
-            self.assert_refused(1, "capture", "-o", self.folder / "x.htrace", "x.textproto",
-                                says=["no capture", "tools/install-packages capture", "cmake --preset release"])
+            self.assert_refused(
+                1,
+                "capture",
+                "-o",
+                self.folder / "x.htrace",
+                "x.textproto",
+                says=["no capture", "tools/install-packages capture", "cmake --preset release"],
+            )
 
     @unittest.skipUnless(CAPTURE, "a build without capture")
     def test_values_without_a_meaning(self):
         for option in ("--max-instructions", "--max-blocks", "--certify", "--resident-blocks", "--level", "--jobs"):
             for value in ("-5", "0", "010", "nan", "18446744073709551616"):
-                for program in ((["--", "true"],) if option == "--max-blocks" else (["--", "true"], ["x.textproto"])):
-                    done = subprocess.run([CAPTURE, "-o", self.folder / "x.htrace", f"{option}={value}", *program],
-                                          capture_output=True, text=True, check=False)
+                for program in (["--", "true"],) if option == "--max-blocks" else (["--", "true"], ["x.textproto"]):
+                    done = subprocess.run(
+                        [CAPTURE, "-o", self.folder / "x.htrace", f"{option}={value}", *program],
+                        capture_output=True,
+                        text=True,
+                        check=False,
+                    )
                     self.assertEqual(done.returncode, 2, done.stderr)
                     self.assertIn(option, done.stderr)
                     self.assertIn("whole number", done.stderr)
@@ -247,16 +298,23 @@ class Import(CommandTest):
         self.assert_refused(2, "machines", "import", self.folder, says=["is a folder"])
         self.assert_refused(2, "machines", "import", says=["FILE", "heddle machines import --help"])
         self.config.write_text(self.CONFIG + "-gpgpu_shader_cta eight\n")
-        self.assert_refused(1, "machines", "import", self.config,
-                            says=["gpgpusim.config", "line 8: -gpgpu_shader_cta", '"eight"'])
+        self.assert_refused(
+            1, "machines", "import", self.config, says=["gpgpusim.config", "line 8: -gpgpu_shader_cta", '"eight"']
+        )
         self.config.write_text("")
         self.assert_refused(1, "machines", "import", self.config, says=["gpgpusim.config", "no option"])
 
 
 class StandardOutput(CommandTest):
     def test_a_reader_that_goes_away_is_no_error(self):
-        done = subprocess.run(f"'{HEDDLE}' policies --json | head -c 1; echo ${{PIPESTATUS[0]}}", shell=True,
-                              executable="/bin/bash", capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            f"'{HEDDLE}' policies --json | head -c 1; echo ${{PIPESTATUS[0]}}",
+            shell=True,
+            executable="/bin/bash",
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         self.assertEqual(done.stdout, "{0\n")
         self.assertEqual(done.stderr, "")
 

@@ -21,7 +21,9 @@ class VirtualBlocks(CommandTest):
         words = cost["dispatch"]
         text = heddle("capture", "--virtual-blocks", KERNEL).stdout
         self.assertEqual(re.search(r"--dispatch (\S+)", text).group(1), words)
-        run = results(SAMPLES / "mandelbrot.htrace", "--machine", "fermi_fixed", "--set", "sms=1", "--dispatch", words)[0]
+        run = results(SAMPLES / "mandelbrot.htrace", "--machine", "fermi_fixed", "--set", "sms=1", "--dispatch", words)[
+            0
+        ]
         launch = run["launch"][0]
         self.assertEqual(run["dispatch"]["parameter"]["once_instructions"], str(cost["once_instructions"]))
         # The wrapper's instructions of all warps: in their first iteration, and what hoisting leaves of it in later ones.
@@ -39,7 +41,9 @@ class VirtualBlocks(CommandTest):
         """Host code, headers of the program, macros; a kernel that cannot be measured does no harm to the others."""
         headers = self.folder / "headers"
         headers.mkdir()
-        (headers / "weights.h").write_text("#include <vector>\ntemplate <typename T> __device__ T Twice(T x) { return 2 * x; }\n")
+        (headers / "weights.h").write_text(
+            "#include <vector>\ntemplate <typename T> __device__ T Twice(T x) { return 2 * x; }\n"
+        )
         source = self.folder / "program.cu"
         source.write_text(
             '#include <cstdio>\n#include <cuda_runtime.h>\n#include "weights.h"\n'
@@ -47,14 +51,17 @@ class VirtualBlocks(CommandTest):
             "__global__ void Scale(int* p, int n) {\n"
             "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) p[i] = Twice(p[i]) + OFFSET;\n}\n"
             "int main() {\n  std::vector<int> host(OFFSET);\n  int* p;\n  cudaMalloc(&p, 4);\n"
-            '  Scale<<<1, 32>>>(p, 1);\n  Forever<<<1, 1>>>(p);\n  std::printf("%zu\\n", host.size());\n}\n')
+            '  Scale<<<1, 32>>>(p, 1);\n  Forever<<<1, 1>>>(p);\n  std::printf("%zu\\n", host.size());\n}\n'
+        )
         options = ["-I", headers, "-D", "OFFSET=3", "--arch", "sm_60", "--nvcc-options", "-use_fast_math -std=c++14"]
         done = heddle("capture", "--virtual-blocks", "--json", *options, source)
         self.assertEqual(done.returncode, 0, done.stderr)
         cost = json.loads(done.stdout)
         self.assertEqual(cost["kernel"], "Scale")
         self.assertGreater(cost["instructions"], 5)
-        self.assertRegex(done.stderr, r"\Aheddle-capture: \S+program.cu: kernel Forever is left out: .*never returns.*\n\Z")
+        self.assertRegex(
+            done.stderr, r"\Aheddle-capture: \S+program.cu: kernel Forever is left out: .*never returns.*\n\Z"
+        )
         done = heddle("capture", "--virtual-blocks", "-I", headers, source)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertRegex(done.stderr, r"\Aheddle-capture: \S+program.cu:7: .*OFFSET.*\n\Z")

@@ -15,8 +15,10 @@ CRASHES = (signal.SIGSEGV, signal.SIGFPE)
 def compile_library(path, *arguments, before=()):
     """A shared library, compiled as docs/how-to/new-policy.md says, with folders of headers before those of the tree."""
     includes = [f"-I{folder}" for folder in (*before, SOURCE, BUILD)]
-    subprocess.run([os.environ["CXX"], "-std=c++20", "-O0", "-fPIC", "-shared", *includes, *map(str, arguments), "-o", str(path)],
-                   check=True)
+    subprocess.run(
+        [os.environ["CXX"], "-std=c++20", "-O0", "-fPIC", "-shared", *includes, *map(str, arguments), "-o", str(path)],
+        check=True,
+    )
     return path
 
 
@@ -26,7 +28,9 @@ class WrongPolicies(CommandTest):
         super().setUpClass()
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
-        cls.policies = compile_library(pathlib.Path(folder.name) / "wrong.so", WRONG / "schedulers.cc", WRONG / "divergence.cc")
+        cls.policies = compile_library(
+            pathlib.Path(folder.name) / "wrong.so", WRONG / "schedulers.cc", WRONG / "divergence.cc"
+        )
 
     def replay(self, *arguments):
         return heddle("replay", SAMPLE, "--policy-library", self.policies, "--set", "sms=1", *arguments)
@@ -44,56 +48,90 @@ class WrongPolicies(CommandTest):
 
     def test_schedulers(self):
         for name, says in {
-                "not_eligible": ["the scheduler of port 0 picked slot", "which is not eligible, in cycle 1"],
-                "counters": "scheduler 'wrong_counters' declares 2 counters, but has 1",
-                "never": ["deadlock under scheduler 'wrong_never' on SM 0", "are ready, but are not issued",
-                          "the scheduler lets none of the warps that are ready issue"],
-                "throws": ["an exception in Pick of scheduler 'wrong_throws' on SM 0 in cycle 1", "of a type that has no text"],
-                "throws_text": ["an exception in Pick of scheduler 'wrong_throws_text' on SM 0 in cycle 1", ": no such thing"],
-                "parameter": 'policy wrong_parameter asks for parameter "depht", which it did not declare',
-                "type": 'parameter "depth" is not declared as a bool',
-                "nothing": "the factory of policy wrong_nothing returned null"}.items():
+            "not_eligible": ["the scheduler of port 0 picked slot", "which is not eligible, in cycle 1"],
+            "counters": "scheduler 'wrong_counters' declares 2 counters, but has 1",
+            "never": [
+                "deadlock under scheduler 'wrong_never' on SM 0",
+                "are ready, but are not issued",
+                "the scheduler lets none of the warps that are ready issue",
+            ],
+            "throws": [
+                "an exception in Pick of scheduler 'wrong_throws' on SM 0 in cycle 1",
+                "of a type that has no text",
+            ],
+            "throws_text": [
+                "an exception in Pick of scheduler 'wrong_throws_text' on SM 0 in cycle 1",
+                ": no such thing",
+            ],
+            "parameter": 'policy wrong_parameter asks for parameter "depht", which it did not declare',
+            "type": 'parameter "depth" is not declared as a bool',
+            "nothing": "the factory of policy wrong_nothing returned null",
+        }.items():
             with self.subTest(name):
                 said = self.assert_says(says, "--scheduler", f"wrong_{name}")
                 self.assertRegex(said, rf"^heddle: launch 1 \(bfs_level.*\) under pdom and wrong_{name}: ")
                 self.assertNotIn("divergence policy 'pdom'", said, "which has nothing to do with it")
 
     def test_schedulers_on_machines_with_instruction_buffers(self):
-        for name, says in {"never": "deadlock under scheduler 'wrong_never'", "throws": "an exception in Pick of scheduler",
-                           "not_eligible": "which is not eligible"}.items():
+        for name, says in {
+            "never": "deadlock under scheduler 'wrong_never'",
+            "throws": "an exception in Pick of scheduler",
+            "not_eligible": "which is not eligible",
+        }.items():
             with self.subTest(name):
                 self.assert_says(says, "--machine", "baws_gtx480", "--scheduler", f"wrong_{name}")
-        self.assert_says("an exception in Pick of fetch policy 'wrong_fetch' on SM 0 in cycle 0: which warp?", "--machine",
-                         "baws_gtx480", "--fetch", "wrong_fetch")
+        self.assert_says(
+            "an exception in Pick of fetch policy 'wrong_fetch' on SM 0 in cycle 0: which warp?",
+            "--machine",
+            "baws_gtx480",
+            "--fetch",
+            "wrong_fetch",
+        )
 
     def test_crashes_name_run_call_and_cycle_and_leave_nothing(self):
         for arguments, sent, call in (
-                (["--scheduler", "wrong_address"], signal.SIGSEGV, "Pick of scheduler 'wrong_address' on SM 0"),
-                (["--scheduler", "wrong_division"], signal.SIGFPE, "Pick of scheduler 'wrong_division' on SM 0"),
-                (["--divergence", "reads_anywhere"], signal.SIGSEGV, "Resolve of divergence policy 'reads_anywhere' on SM 0"),
-                (["--dispatch", "wrong_dispatch"], signal.SIGFPE, "Next of dispatcher 'wrong_dispatch'")):
+            (["--scheduler", "wrong_address"], signal.SIGSEGV, "Pick of scheduler 'wrong_address' on SM 0"),
+            (["--scheduler", "wrong_division"], signal.SIGFPE, "Pick of scheduler 'wrong_division' on SM 0"),
+            (
+                ["--divergence", "reads_anywhere"],
+                signal.SIGSEGV,
+                "Resolve of divergence policy 'reads_anywhere' on SM 0",
+            ),
+            (["--dispatch", "wrong_dispatch"], signal.SIGFPE, "Next of dispatcher 'wrong_dispatch'"),
+        ):
             with self.subTest(call):
                 said = self.assert_says(f"crashed in {call}", *arguments, status=-sent)
-                self.assertRegex(said, r"^heddle: launch 1 \(bfs_level.*\) under \S+ and \S+(, dispatch \S+)?: crashed in "
-                                       r".* in cycle \d+ \(.*\); nothing was written\n$")
+                self.assertRegex(
+                    said,
+                    r"^heddle: launch 1 \(bfs_level.*\) under \S+ and \S+(, dispatch \S+)?: crashed in "
+                    r".* in cycle \d+ \(.*\); nothing was written\n$",
+                )
 
     def test_divergence_policies(self):
         for name, says in {
-                "loses_all": ["policy deadlock under divergence policy 'loses_all' on SM 0", "are held back by the policy"],
-                "loses_others": ["deadlock under divergence policy 'loses_others'", "are held back by the policy"],
-                "continues_diverged": ["internal error: divergence policy 'continues_diverged': Continue of slot"],
-                "refuses_for_ever": ["deadlock under divergence policy 'refuses_for_ever'", "the policy refuses the write-back of slot"],
-                "does_nothing": ["divergence policy 'does_nothing': Resolve of slot",
-                                 "was neither continued, placed, parked nor dissolved"],
-                "wrong_lane": ["divergence policy 'wrong_lane': Place of slot", "not in its home lane"],
-                "past_timer": ["divergence policy 'past_timer': StartTimer in cycle", "is over"],
-                "meets_limit": ["divergence policy 'meets_limit' met a limit in cycle",
-                                "the table of paths has 4 entries, 5 are needed"],
-                "parks": ["divergence policy 'parks'"],
-                "dissolves_in_flight": ["divergence policy 'dissolves_in_flight': Dissolve of slot"],
-                "splits_all": ["divergence policy 'splits_all': Split of slot"],
-                "refuses_issues": ["deadlock under divergence policy 'refuses_issues'", "are ready, but are not issued"],
-                "no_such_port": ["divergence policy 'no_such_port': SetPort"]}.items():
+            "loses_all": ["policy deadlock under divergence policy 'loses_all' on SM 0", "are held back by the policy"],
+            "loses_others": ["deadlock under divergence policy 'loses_others'", "are held back by the policy"],
+            "continues_diverged": ["internal error: divergence policy 'continues_diverged': Continue of slot"],
+            "refuses_for_ever": [
+                "deadlock under divergence policy 'refuses_for_ever'",
+                "the policy refuses the write-back of slot",
+            ],
+            "does_nothing": [
+                "divergence policy 'does_nothing': Resolve of slot",
+                "was neither continued, placed, parked nor dissolved",
+            ],
+            "wrong_lane": ["divergence policy 'wrong_lane': Place of slot", "not in its home lane"],
+            "past_timer": ["divergence policy 'past_timer': StartTimer in cycle", "is over"],
+            "meets_limit": [
+                "divergence policy 'meets_limit' met a limit in cycle",
+                "the table of paths has 4 entries, 5 are needed",
+            ],
+            "parks": ["divergence policy 'parks'"],
+            "dissolves_in_flight": ["divergence policy 'dissolves_in_flight': Dissolve of slot"],
+            "splits_all": ["divergence policy 'splits_all': Split of slot"],
+            "refuses_issues": ["deadlock under divergence policy 'refuses_issues'", "are ready, but are not issued"],
+            "no_such_port": ["divergence policy 'no_such_port': SetPort"],
+        }.items():
             with self.subTest(name):
                 self.assert_says(says, "--divergence", name)
 
@@ -111,7 +149,7 @@ class WrongPolicies(CommandTest):
     def test_results_name_the_library(self):
         out = self.folder / "out.jsonl"
         done = self.replay("--scheduler", "lrr,wrong_counters,wrong_never", "-o", out)
-        run, = (json.loads(line) for line in out.read_text().splitlines())
+        (run,) = (json.loads(line) for line in out.read_text().splitlines())
         self.assertEqual(done.returncode, 1)
         self.assertEqual(run["provenance"]["policy_library"], [], "no policy of it takes part")
 
@@ -125,7 +163,10 @@ class Declarations(CommandTest):
         header = newer / "replay" / "seams" / "warp_scheduler.h"
         header.parent.mkdir(parents=True)
         text = (SOURCE / "replay" / "seams" / "warp_scheduler.h").read_text()
-        more = text.replace("  virtual ~WarpScheduler() = default;\n", "  virtual ~WarpScheduler() = default;\n  virtual int More() const { return 0; }\n")
+        more = text.replace(
+            "  virtual ~WarpScheduler() = default;\n",
+            "  virtual ~WarpScheduler() = default;\n  virtual int More() const { return 0; }\n",
+        )
         self.assertNotEqual(text, more)
         header.write_text(more)
         # The build folder of another version.
@@ -134,14 +175,17 @@ class Declarations(CommandTest):
         digest.parent.mkdir(parents=True)
         digest.write_text('#define HEDDLE_SEAM_DIGEST "0123456789abcdef"\n')
         for name, default, before, says in (
-                ("one", "1", [newer], "scheduler policies were compiled with other headers than this program"),
-                ("one", "1", [other], "scheduler policies were compiled with other headers than this program"),
-                ("one", "77", [], 'one: parameter n is an integer from 1 to 9, not "77", its default'),
-                ("gto", "1", [], 'two files register the policy name "gto"'),
-                ("O:ne", "1", [], "is no name for a policy")):
+            ("one", "1", [newer], "scheduler policies were compiled with other headers than this program"),
+            ("one", "1", [other], "scheduler policies were compiled with other headers than this program"),
+            ("one", "77", [], 'one: parameter n is an integer from 1 to 9, not "77", its default'),
+            ("gto", "1", [], 'two files register the policy name "gto"'),
+            ("O:ne", "1", [], "is no name for a policy"),
+        ):
             compile_library(library, f'-DPOLICY_NAME="{name}"', f'-DPOLICY_DEFAULT="{default}"', file, before=before)
             for command in (["replay", SAMPLE, "--scheduler", "one"], ["policies"]):
-                self.assert_refused(2, *command, "--policy-library", library, says=[f"--policy-library {library}: ", says])
+                self.assert_refused(
+                    2, *command, "--policy-library", library, says=[f"--policy-library {library}: ", says]
+                )
 
 
 class Interrupted(CommandTest):
@@ -151,8 +195,12 @@ class Interrupted(CommandTest):
         out = self.folder / "out.jsonl"
         traces = [quick] + [slow] * 400
         for wait in (0.5, 1, 2, 4, 8, 16):
-            with subprocess.Popen([os.environ["HEDDLE"], "replay", *map(str, traces), *arguments, "-o", str(out)],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            with subprocess.Popen(
+                [os.environ["HEDDLE"], "replay", *map(str, traces), *arguments, "-o", str(out)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            ) as run:
                 try:
                     run.wait(wait)
                 except subprocess.TimeoutExpired:

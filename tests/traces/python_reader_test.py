@@ -31,7 +31,9 @@ environment = dict(os.environ, PYTHONPATH=f"{source}:{bindings}", PYTHONDONTWRIT
 
 
 def python(*arguments):
-    return subprocess.run([sys.executable, "-m", "heddle.trace", *arguments], env=environment, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-m", "heddle.trace", *arguments], env=environment, capture_output=True, text=True
+    )
 
 
 def read_everything(path):
@@ -134,8 +136,11 @@ def shared_frames(directory):
 
 def mutate(message, choose):
     """Changes one number, string or list somewhere in a message."""
-    fields = [field for field in message.DESCRIPTOR.fields if field.message_type is None or
-              not field.message_type.GetOptions().map_entry]
+    fields = [
+        field
+        for field in message.DESCRIPTOR.fields
+        if field.message_type is None or not field.message_type.GetOptions().map_entry
+    ]
     field = choose.choice(fields)
     repeated = field.label == field.LABEL_REPEATED
     value = getattr(message, field.name)
@@ -154,8 +159,11 @@ def mutate(message, choose):
     if field.cpp_type == field.CPPTYPE_STRING:
         if not repeated and field.type == field.TYPE_BYTES and value:
             at = choose.randrange(len(value))
-            setattr(message, field.name, choose.choice((value[:at], value[:at] + bytes([choose.randrange(256)]) +
-                                                        value[at + 1:])))
+            setattr(
+                message,
+                field.name,
+                choose.choice((value[:at], value[:at] + bytes([choose.randrange(256)]) + value[at + 1 :])),
+            )
         return
     bits = 31 if field.cpp_type in (field.CPPTYPE_INT32, field.CPPTYPE_ENUM) else 32
     bits = 63 if field.cpp_type in (field.CPPTYPE_INT64, field.CPPTYPE_UINT64) else bits
@@ -183,12 +191,16 @@ def agree(directory):
                 chunk = next(record.chunk for record in records_of(path) if record.WhichOneof("kind") == "chunk")
                 assert chunk.paths.decision_planes and chunk.column[0].model == trace_pb2.AddressColumn.INDUCTION
             if mode == "moved":
-                column = next(record.chunk for record in records_of(path) if record.WhichOneof("kind") == "chunk").column[0]
+                column = next(
+                    record.chunk for record in records_of(path) if record.WhichOneof("kind") == "chunk"
+                ).column[0]
                 assert (column.model == trace_pb2.AddressColumn.COUNTED) == (seed != 3)
                 assert len(column.further_term) == (seed == 3) and column.HasField("restart") == (seed == 2)
                 layouts.add(column.layout)
-    for path in sorted(glob.glob(os.path.join(source_dir, "traces", "samples", "*.htrace")) +
-                       glob.glob(os.path.join(source_dir, "tests", "traces", "fixtures", "1.*", "*.htrace"))):
+    for path in sorted(
+        glob.glob(os.path.join(source_dir, "traces", "samples", "*.htrace"))
+        + glob.glob(os.path.join(source_dir, "tests", "traces", "fixtures", "1.*", "*.htrace"))
+    ):
         if os.path.getsize(path) < 100_000:
             accesses += compare(path)
     assert accesses > 10_000, accesses
@@ -224,7 +236,7 @@ def hostile(directory):
     for _ in range(300):
         at = choose.randrange(len(whole))
         with open(changed, "wb") as file:
-            file.write(whole[:at] + bytes([whole[at] ^ 1 << choose.randrange(8)]) + whole[at + 1:])
+            file.write(whole[:at] + bytes([whole[at] ^ 1 << choose.randrange(8)]) + whole[at + 1 :])
         # The digest proves that the contents are the same if it is not refused.
         unnoticed += read_everything(changed) is None
     assert unnoticed <= 6, f"{unnoticed} of 300 flipped bits were not noticed"
@@ -244,9 +256,12 @@ def changed_records(directory, mutations):
     """Both readers on records that say something else, with checksums, digest and seek table that are right: they read
     the same, or the Python reader refuses what the other does, in words and in time."""
     changed = os.path.join(directory, "changed.htrace")
-    files = [os.path.join(directory, "small.htrace"), os.path.join(directory, "parts1.htrace"),
-             os.path.join(directory, "bits1.htrace"),
-             os.path.join(source_dir, "traces", "samples", "nqueens.htrace")]
+    files = [
+        os.path.join(directory, "small.htrace"),
+        os.path.join(directory, "parts1.htrace"),
+        os.path.join(directory, "bits1.htrace"),
+        os.path.join(source_dir, "traces", "samples", "nqueens.htrace"),
+    ]
     originals = [apart(records_of(path)) for path in files]
     choose = random.Random(1)
     refusals = set()
@@ -273,8 +288,10 @@ def changed_records(directory, mutations):
             assert text == other.stdout, f"mutation {number}: the readers disagree"
         else:
             alone += 1
-    print(f"{mutations} mutations: {both} read alike, {alone} refused by the C++ reader alone, {len(refusals)} kinds of refusals, "
-          f"at most {slowest:.1f} s")
+    print(
+        f"{mutations} mutations: {both} read alike, {alone} refused by the C++ reader alone, {len(refusals)} kinds of refusals, "
+        f"at most {slowest:.1f} s"
+    )
     assert slowest < 20, f"one file took {slowest} s"
     assert both > mutations // 50 and len(refusals) > 20, (both, sorted(refusals))
 
@@ -285,14 +302,19 @@ def decode_on_the_command_line(path):
         print("zstd is not installed: decoding by the command line was not tried")
         return
     raw = subprocess.run([zstd, "-dc", path], check=True, capture_output=True).stdout
-    text = subprocess.run([protoc, "--decode=heddle.trace.v1.TraceFile", f"--proto_path={source_dir}",
-                           "proto/trace.proto"], input=raw, check=True, capture_output=True).stdout
+    text = subprocess.run(
+        [protoc, "--decode=heddle.trace.v1.TraceFile", f"--proto_path={source_dir}", "proto/trace.proto"],
+        input=raw,
+        check=True,
+        capture_output=True,
+    ).stdout
     assert text.count(b"record {") > 5 and b"content_sha256" in text
 
 
 def last_writers_are_read():
     """The column that LastWriters.TheWireFormIsThatOfTheDocumentation of last_writers_test.cc has, of two threads with two
     accesses each."""
+
     def chunk(data):
         message = trace_pb2.BlockChunk(first_block=7)
         message.extra.add(kind="votes", data=b"\xff")

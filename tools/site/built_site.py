@@ -4,7 +4,16 @@ import posixpath
 import re
 import urllib.parse
 
-LOADS = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "src", "object": "data", "video": "src", "audio": "src"}
+LOADS = {
+    "script": "src",
+    "img": "src",
+    "iframe": "src",
+    "link": "href",
+    "source": "src",
+    "object": "data",
+    "video": "src",
+    "audio": "src",
+}
 STYLE_LOAD = re.compile(r"(?:url\(\s*[\"']?|@import\s+[\"'])(https?:)?//")
 NO_PAGE = ("404.html",)  # it is shown in place of any page, so that its links begin at the root
 
@@ -29,7 +38,11 @@ class _Page(html.parser.HTMLParser):
 def faults(folder):
     """What is wrong with the site in a folder."""
     files = {str(file.relative_to(folder)): file for file in folder.rglob("*") if file.is_file()}
-    pages = {name: _Page(file.read_text(encoding="utf-8")) for name, file in files.items() if name.endswith(".html") and name not in NO_PAGE}
+    pages = {
+        name: _Page(file.read_text(encoding="utf-8"))
+        for name, file in files.items()
+        if name.endswith(".html") and name not in NO_PAGE
+    }
     found = []
     for name, page in sorted(pages.items()):
         if "mermaid" in page.classes:
@@ -42,12 +55,20 @@ def faults(folder):
                 if link in page.loads:
                     found.append(f"{name}: loads {link}")
                 continue
-            target = posixpath.normpath(posixpath.join(posixpath.dirname(name), urllib.parse.unquote(parts.path))) if parts.path else name
+            target = (
+                posixpath.normpath(posixpath.join(posixpath.dirname(name), urllib.parse.unquote(parts.path)))
+                if parts.path
+                else name
+            )
             if target not in files and posixpath.join(target, "index.html") in files:
                 target = posixpath.join(target, "index.html")
             if target not in files:
                 found.append(f"{name}: {link} leads to no file")
-            elif parts.fragment and target in pages and urllib.parse.unquote(parts.fragment) not in pages[target].ids | {"__tabbed", "top"}:
+            elif (
+                parts.fragment
+                and target in pages
+                and urllib.parse.unquote(parts.fragment) not in pages[target].ids | {"__tabbed", "top"}
+            ):
                 found.append(f"{name}: {link} leads to no place of that page")
     for name, file in sorted(files.items()):
         if name.endswith(".css") and STYLE_LOAD.search(file.read_text(encoding="utf-8")):

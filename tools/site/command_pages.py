@@ -27,13 +27,20 @@ def _meaning(option):
 def _section(command, told):
     """A command's usage and options. `told` are the footers of the commands above, which are not printed again."""
     name = " ".join(command.words)
-    parts = [f"{'##' if len(command.words) < 3 else '###'} {name}\n", cell(command.summary).rstrip(".") + ".\n", block(command.usage)]
+    parts = [
+        f"{'##' if len(command.words) < 3 else '###'} {name}\n",
+        cell(command.summary).rstrip(".") + ".\n",
+        block(command.usage),
+    ]
     if command.commands:
         rows = [(f"[`{word}`](#{name.replace(' ', '-')}-{word})", cell(summary)) for word, summary in command.commands]
         parts.append(table(("command", "what it does"), rows))
     for title, options in command.groups:
-        rows = [(codes(option.names.split(",")), cell(option.value), _default(command, option), _meaning(option))
-                for option in options if option.names != HELP]
+        rows = [
+            (codes(option.names.split(",")), cell(option.value), _default(command, option), _meaning(option))
+            for option in options
+            if option.names != HELP
+        ]
         if not rows:
             continue
         if title not in ("Options", "Positionals"):
@@ -47,9 +54,16 @@ def _section(command, told):
 def commands(heddle, nvcc):
     tree = help_text.command_tree(heddle, ["heddle"])
     footers = {command.words: command.footer for command in tree}
-    sections = [_section(command, [footers[command.words[:length]] for length in range(1, len(command.words))]) for command in tree]
+    sections = [
+        _section(command, [footers[command.words[:length]] for length in range(1, len(command.words))])
+        for command in tree
+    ]
     compiler = subprocess.run([nvcc, "--help"], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
-    return page("Commands and options",
-                "Each command prints the same with `--help`. Positional arguments come before the options in these tables, but may "
-                "stand anywhere. Exit status: 0 success, 1 the run failed, 2 wrong usage.\n",
-                *sections, "## heddle-nvcc\n", block(compiler.stdout.strip("\n")))
+    return page(
+        "Commands and options",
+        "Each command prints the same with `--help`. Positional arguments come before the options in these tables, but may "
+        "stand anywhere. Exit status: 0 success, 1 the run failed, 2 wrong usage.\n",
+        *sections,
+        "## heddle-nvcc\n",
+        block(compiler.stdout.strip("\n")),
+    )

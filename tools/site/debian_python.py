@@ -15,5 +15,9 @@ def _has(module):
 
 def need(*modules):
     """Starts the script again with Debian's Python if this one lacks a module. If that one lacks it too, imports say so."""
-    if not all(map(_has, modules)) and os.path.exists(DEBIANS) and os.path.realpath(sys.executable) != os.path.realpath(DEBIANS):
+    if (
+        not all(map(_has, modules))
+        and os.path.exists(DEBIANS)
+        and os.path.realpath(sys.executable) != os.path.realpath(DEBIANS)
+    ):
         os.execv(DEBIANS, [DEBIANS, *sys.argv])

@@ -42,12 +42,24 @@ class Pages:
             if needs_units and field.is_number and not field.unit:
                 raise ValueError(f"{message.name}.{field.name} has no unit: begin its comment with [UNIT]")
             meaning = joined(cell(field.comment), f"One of the fields of `{field.choice}`." if field.choice else "")
-            rows.append((anchor(identifier(f"{message.name}.{field.name}")) + code(field.name), self._value(field, elsewhere), meaning))
+            rows.append(
+                (
+                    anchor(identifier(f"{message.name}.{field.name}")) + code(field.name),
+                    self._value(field, elsewhere),
+                    meaning,
+                )
+            )
         parts.append(table(("field", "unit, or what it holds", "meaning"), rows))
         for enumeration in sorted({field.enumeration for field in message.fields if field.enumeration}):
             found = definitions.enumerations[enumeration]
-            rows = [(code(value), cell(comment)) for value, comment in found.values if not value.endswith("UNSPECIFIED")]
-            parts.append(f"{anchor(identifier(enumeration))}Values of `{found.short}`:" + (f" {cell(found.comment)}" if found.comment else "") + "\n")
+            rows = [
+                (code(value), cell(comment)) for value, comment in found.values if not value.endswith("UNSPECIFIED")
+            ]
+            parts.append(
+                f"{anchor(identifier(enumeration))}Values of `{found.short}`:"
+                + (f" {cell(found.comment)}" if found.comment else "")
+                + "\n"
+            )
             parts.append(table(("value", "meaning"), rows))
         return "\n".join(parts)
 
@@ -56,7 +68,10 @@ class Pages:
         elsewhere = elsewhere or {}
         paths = definitions.paths(root)
         names = [name for name in definitions.below(root) if not self._is_elsewhere(name, elsewhere)]
-        sections = [self._message(definitions, definitions.messages[name], paths[name], elsewhere, needs_units) for name in names]
+        sections = [
+            self._message(definitions, definitions.messages[name], paths[name], elsewhere, needs_units)
+            for name in names
+        ]
         return page(title, introduction + "\n", *sections)
 
     @staticmethod
@@ -66,29 +81,43 @@ class Pages:
 
     def counters(self):
         return self._fields(
-            "proto/result.proto", "heddle.result.v1.Result", "Results and counters",
+            "proto/result.proto",
+            "heddle.result.v1.Result",
+            "Results and counters",
             "A result is one line of JSON, and these are its fields. Numbers are integers unless their unit says otherwise; ratios "
             "are formed from sums. What a run does not have is absent. Cycles are those of the cores unless the unit names others; "
             "counters are sums over all SMs. [Metrics](../../docs/reference/metrics.md) says how papers define what is counted, and "
             "how to read it. Policies declare further counters: [divergence](divergence-policies.md), [schedulers](schedulers.md), "
             "[fetch](fetch-policies.md), [dispatch](dispatchers.md).",
-            {MACHINE: "machine-fields.md"}, needs_units=True)
+            {MACHINE: "machine-fields.md"},
+            needs_units=True,
+        )
 
     def machine_fields(self):
         return self._fields(
-            "proto/machine.proto", MACHINE, "Fields of a machine",
+            "proto/machine.proto",
+            MACHINE,
+            "Fields of a machine",
             "A machine is a text file of these fields; `--set PATH=VALUE` of `heddle replay` sets one of them. "
             "[Machines](machines.md) has the values of those that come with Heddle, "
-            "[timing](../../docs/reference/timing.md) the rules in which they take part.", needs_units=True)
+            "[timing](../../docs/reference/timing.md) the rules in which they take part.",
+            needs_units=True,
+        )
 
     def recipes(self):
         return self._fields(
-            "proto/recipe.proto", "heddle.recipe.v1.Recipe", "Fields of a recipe",
+            "proto/recipe.proto",
+            "heddle.recipe.v1.Recipe",
+            "Fields of a recipe",
             "A recipe says how `heddle capture` builds and launches one kernel. It is a text file, NAME.textproto; "
-            "[the workloads](../../traces/kernels/README.md) are examples.")
+            "[the workloads](../../traces/kernels/README.md) are examples.",
+        )
 
     def sweeps(self):
         return self._fields(
-            "proto/sweep.proto", "heddle.sweep.v1.Sweep", "Fields of a sweep",
+            "proto/sweep.proto",
+            "heddle.sweep.v1.Sweep",
+            "Fields of a sweep",
             "A sweep is the plan of a study: a text file, NAME.textproto, for `heddle sweep plan`. "
-            "[A study from plan to table](../../docs/tutorial/study.md) shows one.")
+            "[A study from plan to table](../../docs/tutorial/study.md) shows one.",
+        )

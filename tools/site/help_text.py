@@ -9,29 +9,30 @@ LEFT = re.compile(
     rf"(?P<names>{NAMES}|[A-Z][A-Z_]*)"
     r"(?: (?P<type>[A-Z]+)(?::(?P<check>\{[^}]*\}|from \S+ to [^\s=]+|[A-Z]+))?(?:=(?P<default>\S+(?: \S+)*?))?)?"
     r"(?P<many> \.\.\.)?(?P<required> REQUIRED)?"
-    r"(?P<relations>(?: (?:Needs|Excludes):(?: --[\w-]+)+)*)")
+    r"(?P<relations>(?: (?:Needs|Excludes):(?: --[\w-]+)+)*)"
+)
 MORE = re.compile(r"(?:Needs|Excludes): |REQUIRED\b")  # still of the left side
 TYPES = {"TEXT": "text", "UINT": "whole number", "INT": "whole number", "FLOAT": "number", "ENUM": "word"}
 
 
 @dataclasses.dataclass
 class Option:
-    names: str           # "-o,--output", or a positional's name
-    value: str           # what it takes, in words; empty for a flag
-    default: str         # as printed; empty if there is none
+    names: str  # "-o,--output", or a positional's name
+    value: str  # what it takes, in words; empty for a flag
+    default: str  # as printed; empty if there is none
     required: bool
-    relations: list      # of ("Needs" or "Excludes", [names])
+    relations: list  # of ("Needs" or "Excludes", [names])
     description: str
 
 
 @dataclasses.dataclass
 class Command:
-    words: tuple         # ("heddle", "trace", "info")
+    words: tuple  # ("heddle", "trace", "info")
     summary: str
     usage: str
-    groups: list         # of (title, [Option])
-    commands: list       # of (word, summary)
-    footer: str          # what is printed behind everything
+    groups: list  # of (title, [Option])
+    commands: list  # of (word, summary)
+    footer: str  # what is printed behind everything
 
 
 def _option(left, description):
@@ -48,8 +49,12 @@ def _option(left, description):
             value += ", " + re.sub(r"^from (\S+) to (\S+)$", r"\1 to \2", check)
     if match["many"]:
         value += ", repeat"
-    relations = [(kind, names.split()) for kind, names in re.findall(r"(Needs|Excludes):((?: --[\w-]+)+)", match["relations"])]
-    return Option(match["names"], value.strip(", "), match["default"] or "", bool(match["required"]), relations, description)
+    relations = [
+        (kind, names.split()) for kind, names in re.findall(r"(Needs|Excludes):((?: --[\w-]+)+)", match["relations"])
+    ]
+    return Option(
+        match["names"], value.strip(", "), match["default"] or "", bool(match["required"]), relations, description
+    )
 
 
 def _options(lines):
@@ -58,7 +63,12 @@ def _options(lines):
     for line in lines:
         if not line.startswith(" " * COLUMN):
             # A left side that is too long for its column has the description below it.
-            if len(line) > COLUMN and line[COLUMN - 1] == " " and LEFT.fullmatch(line[:COLUMN].strip()) and not MORE.match(line[COLUMN:]):
+            if (
+                len(line) > COLUMN
+                and line[COLUMN - 1] == " "
+                and LEFT.fullmatch(line[:COLUMN].strip())
+                and not MORE.match(line[COLUMN:])
+            ):
                 entries.append([line[:COLUMN].strip(), [line[COLUMN:].strip()]])
             else:
                 entries.append([line.strip(), []])
@@ -84,7 +94,9 @@ def parse(words, text):
             engine = match[1]
         elif engine and (match := re.fullmatch(r"  \[(.*)\]", line)):
             engine = match[1]
-        elif re.fullmatch(r"(?:  )?[A-Z][\w ]*:", line) and number < len(lines) and re.match(r" {2,4}\S", lines[number]):
+        elif (
+            re.fullmatch(r"(?:  )?[A-Z][\w ]*:", line) and number < len(lines) and re.match(r" {2,4}\S", lines[number])
+        ):
             body, indent = [], len(line) - len(line.lstrip())
             while number < len(lines) and lines[number].startswith("  " + " " * indent):
                 body.append(lines[number][indent:])
@@ -92,20 +104,22 @@ def parse(words, text):
             if line == "Subcommands:":
                 command.commands = [(entry.split(None, 1)[0], entry.split(None, 1)[1]) for entry in body]
             elif line == "Examples:":
-                command.footer = "\n".join(lines[number - len(body) - 1:]).strip("\n")
+                command.footer = "\n".join(lines[number - len(body) - 1 :]).strip("\n")
                 return command
             else:
                 title = line.strip()[:-1] if not engine else engine
                 command.groups.append((title, _options(body)))
         elif line.strip():
-            command.footer = "\n".join(lines[number - 1:]).strip("\n")
+            command.footer = "\n".join(lines[number - 1 :]).strip("\n")
             return command
     return command
 
 
 def command_tree(program, words):
     """The command and all below it, depth first. `program` is started with the words behind the first."""
-    done = subprocess.run([program, *words[1:], "--help"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        [program, *words[1:], "--help"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
     if done.returncode != 0:
         raise ValueError(f"{' '.join(words)} --help: {done.stderr.strip() or f'exit status {done.returncode}'}")
     command = parse(words, done.stdout)

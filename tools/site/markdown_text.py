@@ -64,8 +64,11 @@ def title(text, otherwise):
 def links(text):
     """[(start, end, target)] of every link and image, in the order of the text; `start` and `end` enclose the target."""
     plain = without_code(text)
-    found = [(match.start(1), match.end(1), text[match.start(1):match.end(1)])
-             for pattern in (INLINE_LINK, DEFINED_LINK, HTML_LINK) for match in pattern.finditer(plain)]
+    found = [
+        (match.start(1), match.end(1), text[match.start(1) : match.end(1)])
+        for pattern in (INLINE_LINK, DEFINED_LINK, HTML_LINK)
+        for match in pattern.finditer(plain)
+    ]
     return sorted(found)
 
 

@@ -5,10 +5,12 @@ import subprocess
 
 from reference_text import cell, code, codes, joined, page, table
 
-SEAMS = {"divergence": ("divergence", "Divergence policies", "How warps are formed, split and rejoined."),
-         "scheduler": ("scheduler", "Schedulers", "Which warp issues."),
-         "fetch": ("fetch", "Fetch policies", "Which warp is fetched for, on machines with instruction buffers."),
-         "dispatch": ("dispatch", "Dispatchers", "Which thread block enters which SM.")}
+SEAMS = {
+    "divergence": ("divergence", "Divergence policies", "How warps are formed, split and rejoined."),
+    "scheduler": ("scheduler", "Schedulers", "Which warp issues."),
+    "fetch": ("fetch", "Fetch policies", "Which warp is fetched for, on machines with instruction buffers."),
+    "dispatch": ("dispatch", "Dispatchers", "Which thread block enters which SM."),
+}
 
 
 def _run(heddle, *arguments):
@@ -25,7 +27,9 @@ class Pages:
     def _find_explanations(self, root):
         """A page of the policy's own, else the page of its row in the index."""
         folder = root / "docs" / "policies"
-        for page, names in re.findall(r"^\| \[[^\]]*\]\((\w+\.md)\) \| (.*)", (folder / "README.md").read_text(encoding="utf-8"), re.M):
+        for page, names in re.findall(
+            r"^\| \[[^\]]*\]\((\w+\.md)\) \| (.*)", (folder / "README.md").read_text(encoding="utf-8"), re.M
+        ):
             for name in re.findall(r"`(?:--\w+ )?([a-z_]+)`", names):
                 self.explained[name] = f"../../docs/policies/{page}"
         for file in folder.glob("*.md"):
@@ -47,16 +51,33 @@ class Pages:
     def _parameters(self, policy):
         rows = []
         for parameter in policy["parameters"]:
-            meaning = joined(cell(parameter["description"]),
-                             f"Only if {code(parameter['only_if'])}." if parameter["only_if"] else "",
-                             f"Divides {code(parameter['ways_of'])}." if parameter["ways_of"] else "")
-            rows.append((code(parameter["name"]), self._values(parameter), self._default(parameter), parameter["unit"], meaning,
-                         cell(parameter["source"])))
-        return "Parameters:\n\n" + table(("parameter", "values", "default", "unit", "meaning", "source"), rows) if rows else ""
+            meaning = joined(
+                cell(parameter["description"]),
+                f"Only if {code(parameter['only_if'])}." if parameter["only_if"] else "",
+                f"Divides {code(parameter['ways_of'])}." if parameter["ways_of"] else "",
+            )
+            rows.append(
+                (
+                    code(parameter["name"]),
+                    self._values(parameter),
+                    self._default(parameter),
+                    parameter["unit"],
+                    meaning,
+                    cell(parameter["source"]),
+                )
+            )
+        return (
+            "Parameters:\n\n" + table(("parameter", "values", "default", "unit", "meaning", "source"), rows)
+            if rows
+            else ""
+        )
 
     @staticmethod
     def _counters(policy):
-        rows = [(code(counter["name"]), counter["unit"], counter["combine"], cell(counter["description"])) for counter in policy["counters"]]
+        rows = [
+            (code(counter["name"]), counter["unit"], counter["combine"], cell(counter["description"]))
+            for counter in policy["counters"]
+        ]
         return "Counters:\n\n" + table(("counter", "unit", "over SMs", "meaning"), rows) if rows else ""
 
     def _storage(self, name):
@@ -64,14 +85,25 @@ class Pages:
         policy = told["policies"][0]
         if not policy["tabulated"]:
             return ""
-        rows = [(cell(item["structure"]), str(item["entries"]) if item["bounded"] else "no bound", str(item["bits_per_entry"]),
-                 str(item["entries"] * item["bits_per_entry"]) if item["bounded"] else "", cell(item["contents"]))
-                for item in policy["structures"]]
+        rows = [
+            (
+                cell(item["structure"]),
+                str(item["entries"]) if item["bounded"] else "no bound",
+                str(item["bits_per_entry"]),
+                str(item["entries"] * item["bits_per_entry"]) if item["bounded"] else "",
+                cell(item["contents"]),
+            )
+            for item in policy["structures"]
+        ]
         notes = re.findall(r"^  Note: (.*)$", _run(self.heddle, name, "--cost"), re.M)
         total = f" In all {policy['total_bits']:,} bits." if policy["total_bits"] else ""
-        return (f"Storage per SM of `{told['machine']}`, with the parameters' defaults:\n\n"
-                + table(("structure", "entries", "bits each", "bits", "contents"), rows, (1, 2, 3))
-                + f"\n{cell(policy['source'])}.{total}" + "".join(f" {cell(note[0].upper() + note[1:])}." for note in notes) + "\n")
+        return (
+            f"Storage per SM of `{told['machine']}`, with the parameters' defaults:\n\n"
+            + table(("structure", "entries", "bits each", "bits", "contents"), rows, (1, 2, 3))
+            + f"\n{cell(policy['source'])}.{total}"
+            + "".join(f" {cell(note[0].upper() + note[1:])}." for note in notes)
+            + "\n"
+        )
 
     def _refused(self, seam, name):
         others = {}
@@ -84,13 +116,32 @@ class Pages:
     def seam(self, seam):
         option, title, what = SEAMS[seam]
         policies = self.policies[seam]
-        listed = [(f"[`{policy['name']}`](#{policy['name']})", cell(policy["summary"]), cell(policy["source"])) for policy in policies]
+        listed = [
+            (f"[`{policy['name']}`](#{policy['name']})", cell(policy["summary"]), cell(policy["source"]))
+            for policy in policies
+        ]
         sections = []
         for policy in policies:
             name = policy["name"]
             more = f" [What it does, and why]({self.explained[name]})." if name in self.explained else ""
-            sections.append("\n".join(filter(None, [
-                f"## `{name}` {{#{name}}}\n", f"{cell(policy['summary'])}. Source: {cell(policy['source'])}.{more}\n",
-                self._parameters(policy), self._counters(policy), self._storage(name), self._refused(seam, name)])))
-        return page(title, f"{what} On the command line: `--{option} NAME:PARAMETER=VALUE,...`. `heddle policies NAME` prints the same.\n",
-                    table(("policy", "what it does", "source"), listed), *sections)
+            sections.append(
+                "\n".join(
+                    filter(
+                        None,
+                        [
+                            f"## `{name}` {{#{name}}}\n",
+                            f"{cell(policy['summary'])}. Source: {cell(policy['source'])}.{more}\n",
+                            self._parameters(policy),
+                            self._counters(policy),
+                            self._storage(name),
+                            self._refused(seam, name),
+                        ],
+                    )
+                )
+            )
+        return page(
+            title,
+            f"{what} On the command line: `--{option} NAME:PARAMETER=VALUE,...`. `heddle policies NAME` prints the same.\n",
+            table(("policy", "what it does", "source"), listed),
+            *sections,
+        )

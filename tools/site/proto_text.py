@@ -17,12 +17,12 @@ COMMON_UNIT = re.compile(r"\[([^\[\]]+)\] unless a field says otherwise\.?\s*")
 @dataclasses.dataclass
 class Field:
     name: str
-    kind: str            # "uint64", "bool", "string", or the name of a message or an enumeration
-    message: str         # full name of the message that it is; else empty
-    enumeration: str     # likewise
+    kind: str  # "uint64", "bool", "string", or the name of a message or an enumeration
+    message: str  # full name of the message that it is; else empty
+    enumeration: str  # likewise
     repeated: bool
-    keys: str            # of a map: the kind of its keys
-    choice: str          # name of the oneof that it belongs to
+    keys: str  # of a map: the kind of its keys
+    choice: str  # name of the oneof that it belongs to
     unit: str
     comment: str
 
@@ -33,7 +33,7 @@ class Field:
 
 @dataclasses.dataclass
 class Message:
-    name: str            # full
+    name: str  # full
     comment: str
     fields: list
 
@@ -46,7 +46,7 @@ class Message:
 class Enumeration:
     name: str
     comment: str
-    values: list         # of (name, comment)
+    values: list  # of (name, comment)
 
     @property
     def short(self):
@@ -64,16 +64,28 @@ class Definitions:
 
     def __init__(self, root, path):
         from google.protobuf import descriptor_pb2  # pylint: disable=import-outside-toplevel
+
         self._kinds = descriptor_pb2.FieldDescriptorProto
         self.messages, self.enumerations = {}, {}
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "set"
-            subprocess.run(["protoc", f"-I{root}", f"--descriptor_set_out={out}", "--include_source_info", "--include_imports",
-                            str(pathlib.Path(root) / path)], check=True)
+            subprocess.run(
+                [
+                    "protoc",
+                    f"-I{root}",
+                    f"--descriptor_set_out={out}",
+                    "--include_source_info",
+                    "--include_imports",
+                    str(pathlib.Path(root) / path),
+                ],
+                check=True,
+            )
             files = descriptor_pb2.FileDescriptorSet.FromString(out.read_bytes())
         for file in files.file:
-            comments = {tuple(place.path): _words(" \n\n".join(filter(None, (place.leading_comments, place.trailing_comments))))
-                        for place in file.source_code_info.location}
+            comments = {
+                tuple(place.path): _words(" \n\n".join(filter(None, (place.leading_comments, place.trailing_comments))))
+                for place in file.source_code_info.location
+            }
             for number, message in enumerate(file.message_type):
                 self._add_message(message, file.package, (4, number), comments)
             for number, enumeration in enumerate(file.enum_type):
@@ -89,8 +101,10 @@ class Definitions:
         maps = {f".{name}.{entry.name}": entry for entry in message.nested_type if entry.options.map_entry}
         comment = comments.get(path, "")
         common = COMMON_UNIT.search(comment)
-        fields = [self._field(field, maps, message, common[1] if common else "", comments.get(path + (2, number), ""))
-                  for number, field in enumerate(message.field)]
+        fields = [
+            self._field(field, maps, message, common[1] if common else "", comments.get(path + (2, number), ""))
+            for number, field in enumerate(message.field)
+        ]
         self.messages[name] = Message(name, COMMON_UNIT.sub("", comment).strip(), fields)
         for number, nested in enumerate(message.nested_type):
             if not nested.options.map_entry:
@@ -99,12 +113,21 @@ class Definitions:
             self._add_enumeration(nested, name, path + (4, number), comments)
 
     def _field(self, field, maps, message, common, comment):
-        kind = lambda of: of.type_name.rsplit(".", 1)[-1] or self._kinds.Type.Name(of.type)[len("TYPE_"):].lower()
+        kind = lambda of: of.type_name.rsplit(".", 1)[-1] or self._kinds.Type.Name(of.type)[len("TYPE_") :].lower()
         entry = maps.get(field.type_name)
         value = entry.field[1] if entry else field
         unit = UNIT.match(comment)
-        found = Field(field.name, kind(value), "", "", field.label == self._kinds.LABEL_REPEATED and entry is None,
-                      kind(entry.field[0]) if entry else "", "", unit[1] if unit else "", UNIT.sub("", comment, count=1) if unit else comment)
+        found = Field(
+            field.name,
+            kind(value),
+            "",
+            "",
+            field.label == self._kinds.LABEL_REPEATED and entry is None,
+            kind(entry.field[0]) if entry else "",
+            "",
+            unit[1] if unit else "",
+            UNIT.sub("", comment, count=1) if unit else comment,
+        )
         if value.type == self._kinds.TYPE_MESSAGE:
             found.message = value.type_name[1:]
         elif value.type == self._kinds.TYPE_ENUM:
@@ -126,6 +149,7 @@ class Definitions:
             for field in self.messages[of].fields:
                 if field.message:
                     visit(field.message)
+
         visit(name)
         return found
 
@@ -138,5 +162,6 @@ class Definitions:
             for field in self.messages[of].fields:
                 if field.message:
                     visit(field.message, f"{path}.{field.name}".lstrip(".") + ("[]" if field.repeated else ""))
+
         visit(name, "")
         return found

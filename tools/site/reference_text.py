@@ -14,8 +14,10 @@ def cell(text):
 def table(headers, rows, right=()):
     """A table; `right` are the numbers of the columns that are aligned to the right. Columns without any text are left out."""
     kept = [number for number in range(len(headers)) if any(row[number] for row in rows)]
-    lines = ["| " + " | ".join(headers[number] for number in kept) + " |",
-             "|" + "|".join("--:" if number in right else "---" for number in kept) + "|"]
+    lines = [
+        "| " + " | ".join(headers[number] for number in kept) + " |",
+        "|" + "|".join("--:" if number in right else "---" for number in kept) + "|",
+    ]
     lines += ["| " + " | ".join(row[number] for number in kept) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 

@@ -10,13 +10,19 @@ import markdown_text
 
 def files(root):
     """The files of a folder that git knows or would take, as relative paths; of a folder without git, all but build/."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=root, capture_output=True, text=True, check=False)
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=root, capture_output=True, text=True, check=False
+    )
     if listed.returncode == 0 and listed.stdout:
         names = listed.stdout.splitlines()
     else:
         names = []
         for folder, folders, inside in os.walk(root):
-            folders[:] = [name for name in folders if not name.startswith(".") and name not in ("build", "node_modules", "__pycache__")]
+            folders[:] = [
+                name
+                for name in folders
+                if not name.startswith(".") and name not in ("build", "node_modules", "__pycache__")
+            ]
             names += [str((pathlib.Path(folder) / name).relative_to(root)) for name in inside]
     return sorted(name for name in names if (root / name).is_file())
 

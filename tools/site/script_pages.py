@@ -26,4 +26,8 @@ def scripts(root):
         if not words:
             raise ValueError(f"{file.relative_to(root)} does not say what it is for: begin it with a comment")
         sections += [f"## tools/{file.name} {{#{file.name}}}\n", block(words)]
-    return page("Scripts of the source tree", "They are run from anywhere in a clone. Each prints the same with `--help`.\n", *sections)
+    return page(
+        "Scripts of the source tree",
+        "They are run from anywhere in a clone. Each prints the same with `--help`.\n",
+        *sections,
+    )

@@ -24,9 +24,11 @@ def place(path, is_folder):
 def _page(path, is_folder, body):
     here = posixpath.dirname(place(path, is_folder))
     home, look = posixpath.relpath("index.html", here), posixpath.relpath(STYLE_PLACE, here)
-    return (f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-            f'<title>{html.escape(path)} - Heddle</title><link rel="stylesheet" href="{look}"></head>\n'
-            f'<body><p><a href="{home}">Heddle</a></p><h1>{html.escape(path)}</h1>\n{body}</body></html>\n')
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f'<title>{html.escape(path)} - Heddle</title><link rel="stylesheet" href="{look}"></head>\n'
+        f'<body><p><a href="{home}">Heddle</a></p><h1>{html.escape(path)}</h1>\n{body}</body></html>\n'
+    )
 
 
 def style():
@@ -56,12 +58,19 @@ def of_file(root, path, is_linked):
     if not is_linked:
         return _page(path, False, f"<pre>{html.escape(text, quote=False)}</pre>\n")
     formatter = formatters.HtmlFormatter(linenos="table", lineanchors="L", anchorlinenos=True)
-    body = pygments.highlight(text, _lexer(path, text), formatter).replace('id="L-', 'id="L').replace('name="L-', 'name="L')
+    body = (
+        pygments.highlight(text, _lexer(path, text), formatter)
+        .replace('id="L-', 'id="L')
+        .replace('name="L-', 'name="L')
+    )
     return _page(path, False, body.replace('href="#L-', 'href="#L'))
 
 
 def of_folder(path, inside):
     """`inside` has the page of each file that lies in the folder itself, by the file's name."""
     here = posixpath.dirname(place(path, True))
-    items = [f'<li><a href="{posixpath.relpath(page, here)}">{html.escape(posixpath.basename(name))}</a></li>' for name, page in inside.items()]
+    items = [
+        f'<li><a href="{posixpath.relpath(page, here)}">{html.escape(posixpath.basename(name))}</a></li>'
+        for name, page in inside.items()
+    ]
     return _page(path, True, "<ul>\n" + "\n".join(items) + "\n</ul>\n")

@@ -19,26 +19,28 @@ REFERENCE_INDEX = "docs/reference/README.md"
 class Staging:
     def __init__(self, root, reference_folder):
         self.documents = repository.Documents(root)
-        self.generated = {f"docs/reference/{name}.md": (reference_folder / f"{name}.md").read_text(encoding="utf-8")
-                          for name in reference.PAGES}
+        self.generated = {
+            f"docs/reference/{name}.md": (reference_folder / f"{name}.md").read_text(encoding="utf-8")
+            for name in reference.PAGES
+        }
         self.pages = {**self.documents.pages, **self.generated}
-        self.shown = {}   # path of a file or folder that gets a page -> whether it is a folder
+        self.shown = {}  # path of a file or folder that gets a page -> whether it is a folder
         self.assets = set()
 
     @staticmethod
     def place(page):
         """Where a page of the repository stands among the staged ones."""
         if page.startswith("docs/"):
-            page = page[len("docs/"):]
+            page = page[len("docs/") :]
         else:
             page = posixpath.join(source_pages.FOLDER, page)
-        return page[:-len("README.md")] + "index.md" if posixpath.basename(page) == "README.md" else page
+        return page[: -len("README.md")] + "index.md" if posixpath.basename(page) == "README.md" else page
 
     def _place_of_target(self, page, path, anchor):
         """(place, anchor) of what a link of a page leads to; links are known to be alive."""
         if path == REFERENCE_INDEX and anchor in reference.PAGES:
             generated = f"docs/reference/{anchor}.md"
-            policy = posixpath.basename(page)[:-len(".md")] if page.startswith("docs/policies/") else ""
+            policy = posixpath.basename(page)[: -len(".md")] if page.startswith("docs/policies/") else ""
             return self.place(generated), policy if f"{{#{policy}}}" in self.generated[generated] else ""
         readme = posixpath.join(path, "README.md")
         if path in self.documents.folders and readme in self.pages:
@@ -47,7 +49,7 @@ class Staging:
             return self.place(path), anchor
         if path.startswith("docs/") and path.endswith(ASSETS):
             self.assets.add(path)
-            return path[len("docs/"):], anchor
+            return path[len("docs/") :], anchor
         is_folder = path in self.documents.folders
         self.shown[path] = is_folder
         return source_pages.place(path, is_folder), anchor
@@ -59,22 +61,34 @@ class Staging:
         if path is None or not (path in self.pages or path in self.documents.known or path in self.documents.folders):
             raise ValueError(f"{page}: {link} leads nowhere")
         place, anchor = self._place_of_target(page, path, anchor)
-        relative = "" if place == self.place(page) and anchor else posixpath.relpath(place, posixpath.dirname(self.place(page)) or ".")
+        relative = (
+            ""
+            if place == self.place(page) and anchor
+            else posixpath.relpath(place, posixpath.dirname(self.place(page)) or ".")
+        )
         return relative + (f"#{anchor}" if anchor else "")
 
     def write(self, folder):
         """Writes all pages and what they lead to."""
         shutil.rmtree(folder, ignore_errors=True)
         for page, text in self.pages.items():
-            self._put(folder, self.place(page), markdown_text.with_anchors(
-                markdown_text.rewritten(text, lambda link, page=page: self._link(page, link))).encode())
+            self._put(
+                folder,
+                self.place(page),
+                markdown_text.with_anchors(
+                    markdown_text.rewritten(text, lambda link, page=page: self._link(page, link))
+                ).encode(),
+            )
         self._put(folder, source_pages.STYLE_PLACE, source_pages.style().encode())
         root = self.documents.root
         for path in self.assets:
-            self._put(folder, path[len("docs/"):], (root / path).read_bytes())
+            self._put(folder, path[len("docs/") :], (root / path).read_bytes())
         for path, is_folder in sorted(self.shown.items()):
             files = [name for name in self.documents.files if posixpath.dirname(name) == path] if is_folder else [path]
-            places = {name: self.place(name)[:-len("md")] + "html" if name in self.pages else source_pages.place(name, False) for name in files}
+            places = {
+                name: self.place(name)[: -len("md")] + "html" if name in self.pages else source_pages.place(name, False)
+                for name in files
+            }
             if is_folder:
                 self._put(folder, source_pages.place(path, True), source_pages.of_folder(path, places).encode())
             for name in files:
@@ -88,7 +102,7 @@ class Staging:
 
     def _matches(self, pattern, named):
         """The pages of a pattern of the navigation, without those that are named elsewhere."""
-        folder = pattern[:-len("/*")]
+        folder = pattern[: -len("/*")]
         if folder == "generated":
             return list(self.generated)
         if folder == "rooms":
@@ -124,10 +138,13 @@ class Staging:
                     used.append(page)
                     found.append({markdown_text.title(self.pages[page], page): self.place(page)})
             return found
+
         used = []
         collect(tree)
         expanded = expand(tree)
         lost = set(self.pages) - set(used)
         if lost or len(used) != len(set(used)):
-            raise ValueError(f"mkdocs.yml: pages in no section, or in two: {sorted(lost) or sorted(page for page in used if used.count(page) > 1)}")
+            raise ValueError(
+                f"mkdocs.yml: pages in no section, or in two: {sorted(lost) or sorted(page for page in used if used.count(page) > 1)}"
+            )
         return expanded

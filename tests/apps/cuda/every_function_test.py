@@ -24,8 +24,11 @@ VALUES = {
     "half": ["__float2half(0.75f)", "__float2half(0.5f)", "__float2half(1.25f)"],
     "bfloat16": ["__float2bfloat16(0.75f)", "__float2bfloat16(0.5f)", "__float2bfloat16(1.25f)"],
     "half2": ["__floats2half2_rn(0.75f, 2.0f)", "__floats2half2_rn(0.5f, 2.0f)", "__floats2half2_rn(1.25f, 0.25f)"],
-    "bfloat162": ["__floats2bfloat162_rn(0.75f, 2.0f)", "__floats2bfloat162_rn(0.5f, 2.0f)",
-                  "__floats2bfloat162_rn(1.25f, 0.25f)"],
+    "bfloat162": [
+        "__floats2bfloat162_rn(0.75f, 2.0f)",
+        "__floats2bfloat162_rn(0.5f, 2.0f)",
+        "__floats2bfloat162_rn(1.25f, 0.25f)",
+    ],
     "texture": ["static_cast<cudaTextureObject_t>(0)"],
     "surface": ["static_cast<cudaSurfaceObject_t>(0)"],
     "boundary": ["cudaBoundaryModeTrap"],
@@ -154,28 +157,34 @@ def program(functions):
     text.append("__global__ void Unlaunched(Result* results, char* scratch) {")
     text += [f"  KEEP(results, {call_of(function)});" for function in unlaunched]
     text.append("}")
-    groups = [functions[i:i + CALLS_PER_KERNEL] for i in range(0, len(functions), CALLS_PER_KERNEL)]
+    groups = [functions[i : i + CALLS_PER_KERNEL] for i in range(0, len(functions), CALLS_PER_KERNEL)]
     for number, group in enumerate(groups):
         text.append(f"__global__ void Kernel{number}(Result* results, char* scratch) {{")
         text += [f"  KEEP(results + {i}, {call_of(function)});" for i, function in enumerate(group)]
         text.append("}")
-    text.append("int main() {\n  static char scratch[4096];\n  Result *results, host;\n  char* memory;\n"
-                f"  cudaMallocManaged(&results, {CALLS_PER_KERNEL} * sizeof(Result));\n"
-                "  cudaMallocManaged(&memory, sizeof(scratch));")
+    text.append(
+        "int main() {\n  static char scratch[4096];\n  Result *results, host;\n  char* memory;\n"
+        f"  cudaMallocManaged(&results, {CALLS_PER_KERNEL} * sizeof(Result));\n"
+        "  cudaMallocManaged(&memory, sizeof(scratch));"
+    )
     for number, group in enumerate(groups):
-        text.append(f"  memset(results, 0, {CALLS_PER_KERNEL} * sizeof(Result));\n"
-                    f"  memset(memory, 0, sizeof(scratch));\n  Kernel{number}<<<1, 32>>>(results, memory);\n"
-                    "  if (cudaError_t error = cudaGetLastError()) {\n"
-                    f"    std::printf(\"kernel {number} (from {group[0][2]} on): %s\\n\", cudaGetErrorString(error));\n"
-                    "    ++failures;\n  }")
+        text.append(
+            f"  memset(results, 0, {CALLS_PER_KERNEL} * sizeof(Result));\n"
+            f"  memset(memory, 0, sizeof(scratch));\n  Kernel{number}<<<1, 32>>>(results, memory);\n"
+            "  if (cudaError_t error = cudaGetLastError()) {\n"
+            f'    std::printf("kernel {number} (from {group[0][2]} on): %s\\n", cudaGetErrorString(error));\n'
+            "    ++failures;\n  }"
+        )
         for i, function in enumerate(group):
             if function[0] != "host" or function[2] in NOT_COMPARED:
                 continue
             call = call_of(function)
-            text.append(f"  memset(&host, 0, sizeof(host));\n  memset(scratch, 0, sizeof(scratch));\n"
-                        f"  KEEP(&host, {call});\n  Compare(\"{call}\", results[{i}], host, Kind<decltype({call})>::numbers,"
-                        f" Kind<decltype({call})>::tolerance);")
-    text.append("  if (failures == 0) std::puts(\"PASS\");\n  return failures != 0;\n}")
+            text.append(
+                f"  memset(&host, 0, sizeof(host));\n  memset(scratch, 0, sizeof(scratch));\n"
+                f'  KEEP(&host, {call});\n  Compare("{call}", results[{i}], host, Kind<decltype({call})>::numbers,'
+                f" Kind<decltype({call})>::tolerance);"
+            )
+    text.append('  if (failures == 0) std::puts("PASS");\n  return failures != 0;\n}')
     return "\n".join(text) + "\n"
 
 
@@ -186,10 +195,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "every_function.cu"
         source.write_text(program(functions))
-        for command in ([nvcc, "-O0", "-w", "-arch=sm_90", "-std=c++17", source, "-o", f"{folder}/program"],
-                        [f"{folder}/program"],
-                        [heddle, "capture", "--quiet", "-o", f"{folder}/trace.htrace", "--", f"{folder}/program"],
-                        [heddle, "trace", "check", f"{folder}/trace.htrace"]):
+        for command in (
+            [nvcc, "-O0", "-w", "-arch=sm_90", "-std=c++17", source, "-o", f"{folder}/program"],
+            [f"{folder}/program"],
+            [heddle, "capture", "--quiet", "-o", f"{folder}/trace.htrace", "--", f"{folder}/program"],
+            [heddle, "trace", "check", f"{folder}/trace.htrace"],
+        ):
             done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
             print(done.stdout + done.stderr[-4000:], end="")
             if done.returncode != 0:

@@ -29,8 +29,14 @@ class Refusals(unittest.TestCase):
         (self.work / "x.cu").write_text(text)
         for name, contents in files.items():
             (self.work / (name + ".h")).write_text(contents)
-        return subprocess.run([str(NVCC), "-O1", *options, "x.cu", "-o", "x"], cwd=self.work, capture_output=True,
-                              text=True, timeout=240, check=False)
+        return subprocess.run(
+            [str(NVCC), "-O1", *options, "x.cu", "-o", "x"],
+            cwd=self.work,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
 
     def refused_by_compiler(self, text, *messages, options=(), **files):
         done = self.compile(text, *options, **files)
@@ -51,108 +57,153 @@ class Refusals(unittest.TestCase):
     # --- when it is compiled
 
     def test_libraries_of_the_toolkit(self):
-        self.refused_by_compiler("#include <cublas_v2.h>\nint main() {}\n",
-                                 "heddle-nvcc: x.cu:1: the library cublas is not supported")
-        self.refused_by_compiler("\n#include <cuda/barrier>\nint main() {}\n",
-                                 "heddle-nvcc: x.cu:2: the library libcu++ is not supported")
-        self.refused_by_compiler("#include <curand_kernel.h>\nint main() {}\n",
-                                 "heddle-nvcc: x.cu:1: the library curand is not supported")
+        self.refused_by_compiler(
+            "#include <cublas_v2.h>\nint main() {}\n", "heddle-nvcc: x.cu:1: the library cublas is not supported"
+        )
+        self.refused_by_compiler(
+            "\n#include <cuda/barrier>\nint main() {}\n", "heddle-nvcc: x.cu:2: the library libcu++ is not supported"
+        )
+        self.refused_by_compiler(
+            "#include <curand_kernel.h>\nint main() {}\n", "heddle-nvcc: x.cu:1: the library curand is not supported"
+        )
 
     def test_a_library_that_a_header_of_the_program_includes(self):
         said = self.refused_by_compiler(
-            "#include \"common.h\"\nint main() {}\n", "heddle-nvcc: common.h:3: the library cublas is not supported",
-            common="// cuBLAS\n#include \"other.h\"\n#include <cublas_v2.h>\n#ifdef WITH_CUDNN\n#include <cudnn.h>\n#endif\n",
-            other="#include <vector>\n")
+            '#include "common.h"\nint main() {}\n',
+            "heddle-nvcc: common.h:3: the library cublas is not supported",
+            common='// cuBLAS\n#include "other.h"\n#include <cublas_v2.h>\n#ifdef WITH_CUDNN\n#include <cudnn.h>\n#endif\n',
+            other="#include <vector>\n",
+        )
         self.assertNotIn("cudnn", said)  # the preprocessor leaves it out
 
     def test_libraries_that_only_host_code_includes(self):
-        said = self.refused_by_compiler("#ifndef __CUDA_ARCH__\n#include <cufft.h>\n#endif\nint main() {}\n",
-                                        "heddle-nvcc: x.cu:2: the library cufft is not supported")
+        said = self.refused_by_compiler(
+            "#ifndef __CUDA_ARCH__\n#include <cufft.h>\n#endif\nint main() {}\n",
+            "heddle-nvcc: x.cu:2: the library cufft is not supported",
+        )
         self.assertEqual(said.count("the library"), 1)
-        (self.work / "y.cpp").write_text("#include <vector>\n#include \"fft.h\"\nint main() {}\n")
-        self.refused_by_compiler("int main() {}\n", "heddle-nvcc: fft.h:1: the library cufft is not supported",
-                                 options=("y.cpp",), fft="#include <cufft.h>\n")
+        (self.work / "y.cpp").write_text('#include <vector>\n#include "fft.h"\nint main() {}\n')
+        self.refused_by_compiler(
+            "int main() {}\n",
+            "heddle-nvcc: fft.h:1: the library cufft is not supported",
+            options=("y.cpp",),
+            fft="#include <cufft.h>\n",
+        )
 
     def test_headers_of_the_toolkit(self):
         self.refused_by_compiler("#include <cuda_fp8.h>\nint main() {}\n", "x.cu:1: 8-bit floating-point numbers")
         self.refused_by_compiler("#include <cuda_egl_interop.h>\nint main() {}\n", "x.cu:1: the EGL interface")
 
     def test_kernels_launched_by_kernels(self):
-        self.refused_by_compiler("__global__ void Child(int d) {\n  if (d < 2) Child<<<1, 2>>>(d + 1);\n}\n"
-                                 "int main() { Child<<<1, 1>>>(0); }\n",
-                                 "x.cu:2: device code launches a kernel (dynamic parallelism)",
-                                 options=("-rdc=true", "-lcudadevrt"))
+        self.refused_by_compiler(
+            "__global__ void Child(int d) {\n  if (d < 2) Child<<<1, 2>>>(d + 1);\n}\n"
+            "int main() { Child<<<1, 1>>>(0); }\n",
+            "x.cu:2: device code launches a kernel (dynamic parallelism)",
+            options=("-rdc=true", "-lcudadevrt"),
+        )
 
     def test_graphs(self):
-        said = self.refused_by_compiler("int main() {\n  cudaStream_t stream = 0;\n  cudaGraph_t graph;\n"
-                                        "  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);\n"
-                                        "  cudaStreamEndCapture(stream, &graph);\n}\n",
-                                        "x.cu:3: cudaGraph_t: CUDA graphs are not supported")
+        said = self.refused_by_compiler(
+            "int main() {\n  cudaStream_t stream = 0;\n  cudaGraph_t graph;\n"
+            "  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);\n"
+            "  cudaStreamEndCapture(stream, &graph);\n}\n",
+            "x.cu:3: cudaGraph_t: CUDA graphs are not supported",
+        )
         self.assertEqual(said.count("CUDA graphs"), 1)
 
     def test_clusters(self):
-        said = self.refused_by_compiler("\n__global__ void __cluster_dims__(2, 1, 1) Kernel(int* out) {\n  *out = 1;\n}\n"
-                                        + MAIN, "x.cu:2:17: error: thread block clusters (__cluster_dims__) are not supported",
-                                        options=("-arch=sm_90",))
+        said = self.refused_by_compiler(
+            "\n__global__ void __cluster_dims__(2, 1, 1) Kernel(int* out) {\n  *out = 1;\n}\n" + MAIN,
+            "x.cu:2:17: error: thread block clusters (__cluster_dims__) are not supported",
+            options=("-arch=sm_90",),
+        )
         self.assertEqual(said.count("error:"), 1)
 
     def test_too_much_constant_memory(self):
-        self.refused_by_compiler("__constant__ int little[4];\n#include \"tables.h\"\n"
-                                 "__global__ void Kernel(int* out) { *out = large[0] + little[0]; }\n" + MAIN,
-                                 "heddle-nvcc: tables.h:3: __constant__ variables take 80016 bytes, of which 'large' takes "
-                                 "80000, but constant memory has 65536",
-                                 tables="// Tables.\n__constant__ float\n    large[20000];\n")
-        fits = self.compile("__constant__ char large[65536];\n__global__ void Kernel(int* out) { *out = large[*out]; }\n"
-                            + MAIN)
+        self.refused_by_compiler(
+            '__constant__ int little[4];\n#include "tables.h"\n'
+            "__global__ void Kernel(int* out) { *out = large[0] + little[0]; }\n" + MAIN,
+            "heddle-nvcc: tables.h:3: __constant__ variables take 80016 bytes, of which 'large' takes "
+            "80000, but constant memory has 65536",
+            tables="// Tables.\n__constant__ float\n    large[20000];\n",
+        )
+        fits = self.compile(
+            "__constant__ char large[65536];\n__global__ void Kernel(int* out) { *out = large[*out]; }\n" + MAIN
+        )
         self.assertEqual(fits.returncode, 0, fits.stderr)
 
     # --- when it is launched
 
     def test_asynchronous_copies(self):
-        self.refused_by_launch("#include <cuda_pipeline.h>\n__global__ void Kernel(int* out) {\n  __shared__ int s[32];\n"
-                               "  __pipeline_memcpy_async(&s[threadIdx.x], &out[threadIdx.x], 4);\n"
-                               "  __pipeline_commit();\n  __pipeline_wait_prior(0);\n  out[threadIdx.x] = s[0];\n}\n",
-                               "x.cu:4: an asynchronous copy into shared memory", options=("-arch=sm_80",))
-        self.refused_by_launch("__global__ void Kernel(int* out) {\n  __shared__ int s[128];\n"
-                               "  unsigned to = (unsigned)__cvta_generic_to_shared(&s[4 * threadIdx.x]);\n"
-                               "  asm volatile(\"cp.async.cg.shared.global [%0], [%1],\\n\\t 16;\"\n"
-                               "               :: \"r\"(to), \"l\"(out + 4 * threadIdx.x));\n}\n",
-                               "x.cu:4: inline PTX 'cp.async.cg.shared.global", "is not supported: it is an asynchronous copy",
-                               options=("-arch=sm_80",))
+        self.refused_by_launch(
+            "#include <cuda_pipeline.h>\n__global__ void Kernel(int* out) {\n  __shared__ int s[32];\n"
+            "  __pipeline_memcpy_async(&s[threadIdx.x], &out[threadIdx.x], 4);\n"
+            "  __pipeline_commit();\n  __pipeline_wait_prior(0);\n  out[threadIdx.x] = s[0];\n}\n",
+            "x.cu:4: an asynchronous copy into shared memory",
+            options=("-arch=sm_80",),
+        )
+        self.refused_by_launch(
+            "__global__ void Kernel(int* out) {\n  __shared__ int s[128];\n"
+            "  unsigned to = (unsigned)__cvta_generic_to_shared(&s[4 * threadIdx.x]);\n"
+            '  asm volatile("cp.async.cg.shared.global [%0], [%1],\\n\\t 16;"\n'
+            '               :: "r"(to), "l"(out + 4 * threadIdx.x));\n}\n',
+            "x.cu:4: inline PTX 'cp.async.cg.shared.global",
+            "is not supported: it is an asynchronous copy",
+            options=("-arch=sm_80",),
+        )
 
     def test_split_barriers(self):
-        self.refused_by_launch("#include <cuda_awbarrier_primitives.h>\n__global__ void Kernel(int* out) {\n"
-                               "  __shared__ __mbarrier_t barrier;\n  if (threadIdx.x == 0) __mbarrier_init(&barrier, 32);\n"
-                               "  __syncthreads();\n  *out = __mbarrier_test_wait(&barrier, __mbarrier_arrive(&barrier));\n}\n",
-                               "x.cu:4: a split barrier", options=("-arch=sm_80",))
+        self.refused_by_launch(
+            "#include <cuda_awbarrier_primitives.h>\n__global__ void Kernel(int* out) {\n"
+            "  __shared__ __mbarrier_t barrier;\n  if (threadIdx.x == 0) __mbarrier_init(&barrier, 32);\n"
+            "  __syncthreads();\n  *out = __mbarrier_test_wait(&barrier, __mbarrier_arrive(&barrier));\n}\n",
+            "x.cu:4: a split barrier",
+            options=("-arch=sm_80",),
+        )
 
     def test_tensor_cores(self):
-        self.refused_by_launch("#include <mma.h>\nusing namespace nvcuda;\n__global__ void Kernel(int* out) {\n"
-                               "  wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;\n  wmma::fill_fragment(c, 0.0f);\n"
-                               "  out[0] = c.x[0];\n}\n", "x.cu:5: a tensor-core operation (wmma) is not supported")
-        self.refused_by_launch("__global__ void Kernel(int* out) {\n  float a = 0, b = 0, c = 0, d = 0;\n"
-                               "  asm volatile(\"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, \"\n"
-                               "               \"{%4,%5}, {%6}, {%0,%1,%2,%3};\"\n"
-                               "               : \"+f\"(a), \"+f\"(b), \"+f\"(c), \"+f\"(d)\n"
-                               "               : \"r\"(out[0]), \"r\"(out[1]), \"r\"(out[2]));\n  out[3] = a + b + c + d;\n}\n",
-                               "x.cu:3: inline PTX 'mma.sync.aligned", "is not supported: it is a tensor-core operation",
-                               options=("-arch=sm_80",))
+        self.refused_by_launch(
+            "#include <mma.h>\nusing namespace nvcuda;\n__global__ void Kernel(int* out) {\n"
+            "  wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;\n  wmma::fill_fragment(c, 0.0f);\n"
+            "  out[0] = c.x[0];\n}\n",
+            "x.cu:5: a tensor-core operation (wmma) is not supported",
+        )
+        self.refused_by_launch(
+            "__global__ void Kernel(int* out) {\n  float a = 0, b = 0, c = 0, d = 0;\n"
+            '  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, "\n'
+            '               "{%4,%5}, {%6}, {%0,%1,%2,%3};"\n'
+            '               : "+f"(a), "+f"(b), "+f"(c), "+f"(d)\n'
+            '               : "r"(out[0]), "r"(out[1]), "r"(out[2]));\n  out[3] = a + b + c + d;\n}\n',
+            "x.cu:3: inline PTX 'mma.sync.aligned",
+            "is not supported: it is a tensor-core operation",
+            options=("-arch=sm_80",),
+        )
 
     def test_predicated_accesses_of_inline_ptx(self):
-        self.refused_by_launch("__global__ void Kernel(int* out) {\n  int value = 0;\n"
-                               "  asm volatile(\"{ .reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.u32 %0, [%1]; }\"\n"
-                               "               : \"+r\"(value) : \"l\"(out + threadIdx.x), \"r\"((int)threadIdx.x & 1));\n"
-                               "  out[threadIdx.x] = value;\n}\n", "x.cu:3: inline PTX", "a predicated 'ld'")
+        self.refused_by_launch(
+            "__global__ void Kernel(int* out) {\n  int value = 0;\n"
+            '  asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0; @p ld.global.u32 %0, [%1]; }"\n'
+            '               : "+r"(value) : "l"(out + threadIdx.x), "r"((int)threadIdx.x & 1));\n'
+            "  out[threadIdx.x] = value;\n}\n",
+            "x.cu:3: inline PTX",
+            "a predicated 'ld'",
+        )
 
     def test_atomic_operations_on_16_bytes(self):
-        self.refused_by_launch("struct alignas(16) Pair { long long a, b; };\n__global__ void Kernel(int* out) {\n"
-                               "  const Pair old = atomicExch(reinterpret_cast<Pair*>(out), Pair{1, 2});\n"
-                               "  out[8] = static_cast<int>(old.a);\n}\n", "x.cu:3: an atomic operation on 16 bytes",
-                               options=("-arch=sm_90",))
+        self.refused_by_launch(
+            "struct alignas(16) Pair { long long a, b; };\n__global__ void Kernel(int* out) {\n"
+            "  const Pair old = atomicExch(reinterpret_cast<Pair*>(out), Pair{1, 2});\n"
+            "  out[8] = static_cast<int>(old.a);\n}\n",
+            "x.cu:3: an atomic operation on 16 bytes",
+            options=("-arch=sm_90",),
+        )
 
     def test_kernels_that_are_not_launched_do_no_harm(self):
-        done = self.compile("#include <cuda_pipeline.h>\n__global__ void Other() { __pipeline_commit(); }\n"
-                            "__global__ void Kernel(int* out) { *out = 1; }\n" + MAIN, "-arch=sm_80")
+        done = self.compile(
+            "#include <cuda_pipeline.h>\n__global__ void Other() { __pipeline_commit(); }\n"
+            "__global__ void Kernel(int* out) { *out = 1; }\n" + MAIN,
+            "-arch=sm_80",
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(subprocess.run(["./x"], cwd=self.work, check=False).returncode, 0)
 

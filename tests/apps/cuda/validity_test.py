@@ -18,8 +18,9 @@ class Validity(unittest.TestCase):
         self.work = pathlib.Path(folder.name)
 
     def run_program(self, *command, status=0):
-        done = subprocess.run([str(word) for word in command], cwd=self.work, capture_output=True, text=True, timeout=240,
-                              check=False)
+        done = subprocess.run(
+            [str(word) for word in command], cwd=self.work, capture_output=True, text=True, timeout=240, check=False
+        )
         self.assertEqual(done.returncode, status, f"{command}\n{done.stdout}{done.stderr}")
         return done
 
@@ -61,8 +62,7 @@ class Validity(unittest.TestCase):
             self.assertNotIn("dwf", done.stdout)
             done = self.run_program(BIN / "heddle", "replay", trace, "--divergence", "pdom,dwf", "--force-regrouping")
             self.assertIn("dwf", done.stdout)
-        self.assertIn("not recorded in lockstep",
-                      self.run_program(BIN / "heddle", "replay", plain).stdout)
+        self.assertIn("not recorded in lockstep", self.run_program(BIN / "heddle", "replay", plain).stdout)
 
     def test_a_fault_is_told_with_the_hand_offs_in_front_of_it(self):
         self.build("warp_scan_fault")
@@ -70,16 +70,21 @@ class Validity(unittest.TestCase):
         self.assertEqual(done.stdout, "wrong\n")
         self.assertIn("`heddle capture` tells the source line, and whether threads of a warp share data", done.stderr)
         for ways in (["--jobs", "1"], ["--jobs", "3"], ["--own-stacks"]):
-            done = self.run_program(BIN / "heddle", "capture", "--quiet", *ways, "-o", "fault.htrace", "--",
-                                    "./warp_scan_fault", status=1)
+            done = self.run_program(
+                BIN / "heddle", "capture", "--quiet", *ways, "-o", "fault.htrace", "--", "./warp_scan_fault", status=1
+            )
             self.assertEqual(done.stdout, "wrong\n")
             self.assertIn(f"at warp_scan_fault.cu:{self.line('warp_scan_fault', 'if the scan is right')}", done.stderr)
-            self.assertIn("threads of a warp share data without synchronization: what is stored at "
-                          f"warp_scan_fault.cu:{self.line('warp_scan_fault', 's[i] = 0')}", done.stderr)
+            self.assertIn(
+                "threads of a warp share data without synchronization: what is stored at "
+                f"warp_scan_fault.cu:{self.line('warp_scan_fault', 's[i] = 0')}",
+                done.stderr,
+            )
             self.assertIn("capture it with --lockstep", done.stderr)
             self.assertNotIn("that no thread of the block has written", done.stderr)
-        done = self.run_program(BIN / "heddle", "capture", "--quiet", "--lockstep", "-o", "right.htrace", "--",
-                                "./warp_scan_fault")
+        done = self.run_program(
+            BIN / "heddle", "capture", "--quiet", "--lockstep", "-o", "right.htrace", "--", "./warp_scan_fault"
+        )
         self.assertEqual(done.stdout, "right\n")
 
     def test_a_search_whose_frontiers_depend_on_the_order_is_flagged_where_it_does(self):
@@ -128,7 +133,9 @@ class Validity(unittest.TestCase):
         self.assertEqual(pair["writer_source"], f"block_order.cu:{self.line('block_order', '// for the next block')}")
         self.assertEqual(pair["reads"], 23 * 64)
         self.assertEqual(pair["least_block_distance"], 1)
-        dump = self.run_program(BIN / "heddle", "trace", "dump", trace, "--launches", "0", "--blocks", "5", "--threads", "7")
+        dump = self.run_program(
+            BIN / "heddle", "trace", "dump", trace, "--launches", "0", "--blocks", "5", "--threads", "7"
+        )
         self.assertIn("written by block 4, thread 7", dump.stdout)
 
         def order(*options):
@@ -142,28 +149,41 @@ class Validity(unittest.TestCase):
         example = found["instruction"][0]["example"][0]
         self.assertEqual(example["written_by"]["block"], example["block"] - 1)
         self.assertIn("overtook their writer", "\n".join(together["note"]))
-        self.assertIn("overtook their writer",
-                      self.run_program(BIN / "heddle", "replay", trace, "--check-order").stdout)
+        self.assertIn(
+            "overtook their writer", self.run_program(BIN / "heddle", "replay", trace, "--check-order").stdout
+        )
         # Blocks one after the other keep the order, and a block's own barriers do under every policy.
         alone = order("--set", "sms=1", "--set", "core.max_blocks=1", "--divergence", "pdom,nrec,dwf,tbc")
         self.assertEqual([run["launch"][0]["read_order"]["overtook"] for run in alone], [0] * 4)
         everywhere = order("--divergence", "all", "--kernels", "Exchange")
         self.assertGreater(len(everywhere), 10)
         for run in everywhere:
-            self.assertEqual(run["launch"][0]["read_order"], {"reads": 0, "overtook": 0, "writer_absent": 0,
-                                                              "instruction": []})
+            self.assertEqual(
+                run["launch"][0]["read_order"], {"reads": 0, "overtook": 0, "writer_absent": 0, "instruction": []}
+            )
         # What is checked changes nothing else.
         (unchecked,) = [json.loads(self.run_program(BIN / "heddle", "replay", trace, "--json").stdout)]
         for launch, checked in zip(unchecked["launch"], together["launch"]):
             del checked["read_order"]
             self.assertEqual(launch, checked)
-        refused = self.run_program(BIN / "heddle", "capture", "--record-writers", "--resident-blocks", "4", "-o",
-                                   "no.htrace", "--", "./block_order", status=2)
+        refused = self.run_program(
+            BIN / "heddle",
+            "capture",
+            "--record-writers",
+            "--resident-blocks",
+            "4",
+            "-o",
+            "no.htrace",
+            "--",
+            "./block_order",
+            status=2,
+        )
         self.assertIn("--record-writers", refused.stderr)
 
     def test_a_header_that_must_become_newer_in_the_middle_of_a_run_loses_nothing(self):
         """Hand-offs are found when launches, copies and programs have been written under an older version."""
-        (self.work / "late.cu").write_text("""
+        (self.work / "late.cu").write_text(
+            """
             #include <cstdio>
             __global__ void First(int* data) { data[threadIdx.x] = threadIdx.x; }
             __global__ void HandOff(int* data) {
@@ -183,7 +203,8 @@ class Validity(unittest.TestCase):
                 cudaMemcpy(host, data, sizeof(host), cudaMemcpyDeviceToHost);
               }
               std::printf("%d\\n", host[31]);
-            }""")
+            }"""
+        )
         self.run_program(BIN / "heddle-nvcc", "late.cu", "-o", "late")
         late, done = self.capture("late")
         self.assertEqual(done.stdout, "31\n")
@@ -191,8 +212,9 @@ class Validity(unittest.TestCase):
         self.run_program(BIN / "heddle", "trace", "diff", late, together)
         launches = self.info(late)
         self.assertEqual([launch["kernel"].split("(")[0] for launch in launches], ["First", "HandOff", "First"] * 2)
-        self.assertEqual([bool(launch.get("certificate", {}).get("hand_off")) for launch in launches],
-                         [False, True, False] * 2)
+        self.assertEqual(
+            [bool(launch.get("certificate", {}).get("hand_off")) for launch in launches], [False, True, False] * 2
+        )
         header = json.loads(self.run_program(BIN / "heddle", "trace", "info", "--json", late).stdout)["header"]
         self.assertGreaterEqual(header["minor"], 2)
 

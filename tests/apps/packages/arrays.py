@@ -31,8 +31,15 @@ def reductions():
 def scan():
     values = np.arange(10000, dtype=np.int32)
     on_device = device(values)
-    GenericScanKernel(context, np.int32, arguments="__global int *x", input_expr="x[i]", scan_expr="a + b",
-                      neutral="0", output_statement="x[i] = item;")(on_device, queue=queue)
+    GenericScanKernel(
+        context,
+        np.int32,
+        arguments="__global int *x",
+        input_expr="x[i]",
+        scan_expr="a + b",
+        neutral="0",
+        output_statement="x[i] = item;",
+    )(on_device, queue=queue)
     return (on_device.get() == np.cumsum(values)).all()
 
 
@@ -60,10 +67,14 @@ def functions():
 
 def numbers():
     a = np.arange(10)
-    return (np.allclose((device(a.astype(np.complex64)) * (1 + 2j)).get(), a * (1 + 2j))
-            and np.allclose((device(a.astype(np.float64)) * 3.5).get(), a * 3.5))
+    return np.allclose((device(a.astype(np.complex64)) * (1 + 2j)).get(), a * (1 + 2j)) and np.allclose(
+        (device(a.astype(np.float64)) * 3.5).get(), a * 3.5
+    )
 
 
-wrong = [test.__name__ for test in (linear, reductions, scan, radix_sort, bitonic_sort, random_numbers, functions, numbers)
-         if not test()]
+wrong = [
+    test.__name__
+    for test in (linear, reductions, scan, radix_sort, bitonic_sort, random_numbers, functions, numbers)
+    if not test()
+]
 print("wrong: " + ", ".join(wrong) if wrong else "all right")

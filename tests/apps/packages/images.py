@@ -38,7 +38,9 @@ both("warp", lambda a: cv2.warpAffine(a, np.float32([[0.9, 0.2, 3], [-0.1, 1.1, 
 both(
     "perspective",
     lambda a: cv2.warpPerspective(a, np.float32([[0.9, 0.2, 3], [-0.1, 1.1, 5], [0.0001, 0.0002, 1]]), (160, 120)),
-    gray, tol=8)
+    gray,
+    tol=8,
+)
 columns = np.tile(np.linspace(0, 150, 160, dtype=np.float32), (120, 1))
 rows = np.tile(np.linspace(110, 3, 120, dtype=np.float32)[:, None], (1, 160))
 both("remap", lambda a: cv2.remap(a, columns, rows, cv2.INTER_LINEAR), gray, tol=3)
@@ -72,6 +74,9 @@ both("nlmeans", lambda a: cv2.fastNlMeansDenoising(a, None, 7, 5, 11), gray, tol
 both(
     "farneback",
     lambda a, b: cv2.calcOpticalFlowFarneback(a, b, None, 0.5, 2, 9, 2, 5, 1.1, 0),
-    gray, np.roll(gray, 2, 1), tol=0.5)
+    gray,
+    np.roll(gray, 2, 1),
+    tol=0.5,
+)
 print("wrong: " + ", ".join(wrong) if wrong else "all right")
 sys.exit(len(wrong) > 0)

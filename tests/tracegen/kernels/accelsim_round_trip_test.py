@@ -20,7 +20,9 @@ def run(*command):
 
 def launches(heddle, trace):
     """Counters of every launch; launches that were not recorded are left out by an export, so numbers may differ."""
-    done = run(heddle, "replay", trace, "--machine", "baws_gtx480", "--divergence", "pdom", "--scheduler", "lrr", "--json")
+    done = run(
+        heddle, "replay", trace, "--machine", "baws_gtx480", "--divergence", "pdom", "--scheduler", "lrr", "--json"
+    )
     return [{**launch, "launch": 0} for launch in json.loads(done.stdout.splitlines()[0])["launch"]]
 
 
@@ -39,8 +41,12 @@ def main():
             run(heddle, "trace", "check", imported)
             old, new = launches(heddle, original), launches(heddle, imported)
         names = sorted({name for a, b in zip(old, new) for name in a.keys() | b.keys() if a.get(name) != b.get(name)})
-        if "operands are left out" in notes:  # the format has room for one destination: who waits for what is not the same
-            names = [name for name in names if name in ("warp_instructions", "thread_instructions", "memory_instructions")]
+        if (
+            "operands are left out" in notes
+        ):  # the format has room for one destination: who waits for what is not the same
+            names = [
+                name for name in names if name in ("warp_instructions", "thread_instructions", "memory_instructions")
+            ]
         if len(old) != len(new) or names:
             different.append(f"{recipe.stem} ({len(old)} and {len(new)} launches; {', '.join(names)})")
     if different:

@@ -21,12 +21,17 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         output = pathlib.Path(folder) / "out.htrace"
         for recipe in recipes:
-            subprocess.run([program, "--own-stacks", "--jobs", "3", "--no-check", "-o", output, recipe], check=True,
-                           env=dict(os.environ, HEDDLE_SPREAD_AFTER="0"))
+            subprocess.run(
+                [program, "--own-stacks", "--jobs", "3", "--no-check", "-o", output, recipe],
+                check=True,
+                env=dict(os.environ, HEDDLE_SPREAD_AFTER="0"),
+            )
             if not filecmp.cmp(output, traces / (recipe.stem + ".htrace"), shallow=False):
                 different.append(recipe.stem)
     if different:
-        sys.exit("other traces than with threads that leave frames at barriers, in one process: " + ", ".join(different))
+        sys.exit(
+            "other traces than with threads that leave frames at barriers, in one process: " + ", ".join(different)
+        )
 
 
 main()

@@ -9,6 +9,7 @@ import pathlib
 import sys
 
 import matplotlib
+
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy
@@ -32,13 +33,28 @@ axes.figure.savefig(folder / "speed_up.png", dpi=150, bbox_inches="tight")
 
 # --- 2. Where the port cycles go. Machines with instruction buffers have `stalls`, the others `scheduler_cycles`.
 if "stalls.issued" in runs:
-    classes = ["issued", "structural", "data_memory", "data_arithmetic", "control", "fetch", "policy", "barrier", "exit", "empty"]
+    classes = [
+        "issued",
+        "structural",
+        "data_memory",
+        "data_arithmetic",
+        "control",
+        "fetch",
+        "policy",
+        "barrier",
+        "exit",
+        "empty",
+    ]
     prefix = "stalls."
 else:
     classes, prefix = ["issued", "stall", "memory", "idle"], "scheduler_cycles."
 shares = runs.set_index(["trace", "run"])[[prefix + name for name in classes]].astype(float)
 shares = 100 * shares.div(shares.sum(axis=1), axis=0)
-axes = shares.groupby("run", sort=False).mean().plot.barh(stacked=True, figsize=(7, 3), xlabel="% of port cycles, mean of the traces")
+axes = (
+    shares.groupby("run", sort=False)
+    .mean()
+    .plot.barh(stacked=True, figsize=(7, 3), xlabel="% of port cycles, mean of the traces")
+)
 axes.legend(classes, ncol=5, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
 axes.invert_yaxis()
 axes.figure.savefig(folder / "stalls.png", dpi=150, bbox_inches="tight")
@@ -51,9 +67,14 @@ with trace.Trace(trace_file) as opened:
         for chunk in opened.chunks(launch):
             per_path = numpy.array([sizes[path].sum() for path in chunk.path_basic_blocks])
             instructions.append(per_path[chunk.path_of_thread])
-            touched.extend(len(numpy.unique(chunk.addresses(thread) >> numpy.uint64(7))) for thread in range(len(chunk.path_of_thread)))
+            touched.extend(
+                len(numpy.unique(chunk.addresses(thread) >> numpy.uint64(7)))
+                for thread in range(len(chunk.path_of_thread))
+            )
 instructions = numpy.concatenate(instructions)
-print(f"{len(instructions)} threads, {instructions.sum()} thread-instructions, {instructions.min()} to {instructions.max()} each")
+print(
+    f"{len(instructions)} threads, {instructions.sum()} thread-instructions, {instructions.min()} to {instructions.max()} each"
+)
 figure, (left, right) = plt.subplots(1, 2, figsize=(7, 2.6), constrained_layout=True)
 left.hist(instructions, bins=40)
 left.set(xlabel="instructions of a thread", ylabel="threads", yscale="log")

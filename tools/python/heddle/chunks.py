@@ -2,8 +2,15 @@
 import numpy
 
 from heddle.columns import decode_addresses
-from heddle.rules import (MASK, MAX_CALL_DEPTH, MAX_CHUNK_ACCESSES, MAX_CHUNK_INSTRUCTIONS, MAX_CHUNK_PATHS,
-                          MAX_CHUNK_THREADS, TraceError)
+from heddle.rules import (
+    MASK,
+    MAX_CALL_DEPTH,
+    MAX_CHUNK_ACCESSES,
+    MAX_CHUNK_INSTRUCTIONS,
+    MAX_CHUNK_PATHS,
+    MAX_CHUNK_THREADS,
+    TraceError,
+)
 from proto import trace_pb2
 
 PathTable = trace_pb2.PathTable
@@ -14,25 +21,27 @@ class Chunk:
     the chunk, in linear order."""
 
     def __init__(self, program, accesses, launch, message):
-        self.message = message                # the BlockChunk as it is in the file
+        self.message = message  # the BlockChunk as it is in the file
         self.part = message.part
         self.last_part = message.last_part
         self.threads_per_block = threads_per_block(launch)
         self.blocks = _block_numbers(message, self.threads_per_block)  # numpy array of linear indices in the grid
         paths = _expand_paths(program, message)
-        self.path_of_thread = _path_numbers(message, len(paths))       # numpy array
+        self.path_of_thread = _path_numbers(message, len(paths))  # numpy array
         # Per path: the basic blocks that it enters, and the instruction of each access.
         self.path_basic_blocks = [numpy.array(path, dtype=numpy.uint32) for path in paths]
         self._path_instructions = []
         for path in paths:
             instructions = [accesses[block] for block in path]
             self._path_instructions.append(
-                numpy.concatenate(instructions) if instructions else numpy.empty(0, numpy.uint32))
+                numpy.concatenate(instructions) if instructions else numpy.empty(0, numpy.uint32)
+            )
         counts = numpy.array([len(path) for path in self._path_instructions], dtype=numpy.int64)
         self._first_address = numpy.concatenate(([0], numpy.cumsum(counts[self.path_of_thread])))
         self._check_totals(program)
-        self._addresses = decode_addresses(program, message, self.path_of_thread, self._path_instructions,
-                                           self.path_basic_blocks)
+        self._addresses = decode_addresses(
+            program, message, self.path_of_thread, self._path_instructions, self.path_basic_blocks
+        )
 
     def basic_blocks(self, thread):
         """The basic blocks that a thread entered, in order."""
@@ -40,7 +49,7 @@ class Chunk:
 
     def addresses(self, thread):
         """The addresses of a thread's accesses, in program order."""
-        return self._addresses[self._first_address[thread]:self._first_address[thread + 1]]
+        return self._addresses[self._first_address[thread] : self._first_address[thread + 1]]
 
     def access_instructions(self, thread):
         """The instruction (index in the program) of each element of addresses(thread)."""
@@ -58,8 +67,10 @@ class Chunk:
         if instructions > MAX_CHUNK_INSTRUCTIONS or accesses > MAX_CHUNK_ACCESSES:
             raise TraceError("more thread-instructions or accesses than a chunk may hold")
         if (instructions, accesses) != (self.message.thread_instructions, self.message.accesses):
-            raise TraceError(f"the paths have {instructions} thread-instructions and {accesses} accesses, the chunk "
-                             "declares others")
+            raise TraceError(
+                f"the paths have {instructions} thread-instructions and {accesses} accesses, the chunk "
+                "declares others"
+            )
 
 
 def threads_per_block(launch):
@@ -73,9 +84,17 @@ def accesses_of_blocks(program):
     out = []
     for block in program.block:
         instructions = range(block.first_instruction, block.first_instruction + block.instruction_count)
-        out.append(numpy.array([i for i in instructions if program.instruction[i].op in memory
-                                and not program.instruction[i].flags & trace_pb2.FLAG_NO_ADDRESS],
-                               dtype=numpy.uint32))
+        out.append(
+            numpy.array(
+                [
+                    i
+                    for i in instructions
+                    if program.instruction[i].op in memory
+                    and not program.instruction[i].flags & trace_pb2.FLAG_NO_ADDRESS
+                ],
+                dtype=numpy.uint32,
+            )
+        )
     return out
 
 
@@ -130,9 +149,9 @@ def _expand_paths(program, chunk):
             wide_count = table.wide_count[p] if table.wide_count else 0
             depth = table.call_depth[p] if table.call_depth else 0
             decisions = [(decision_bits[bits + (i >> 3)] >> (i & 7)) & 1 for i in range(count)]
-            numbers = table.wide_decision[wide:wide + wide_count]
+            numbers = table.wide_decision[wide : wide + wide_count]
             start = table.start_block[p] if table.start_block else 0
-            stack = list(table.call_stack[stacks:stacks + depth])
+            stack = list(table.call_stack[stacks : stacks + depth])
             extent = table.extent[p] if table.extent else PathTable.RUNS_TO_EXIT
             paths.append(_walk(program, start, stack, extent, decisions, numbers, budget))
             bits += (count + 7) // 8
@@ -161,7 +180,7 @@ def _decision_bits(table):
         end = place + (len(active) + 7) // 8
         if end > len(planes):
             raise TraceError("decision_planes does not have the bits of all paths")
-        bits[first_bit[active] + decision] = numpy.unpackbits(planes[place:end], bitorder="little")[:len(active)]
+        bits[first_bit[active] + decision] = numpy.unpackbits(planes[place:end], bitorder="little")[: len(active)]
         place = end
         decision += 1
         active = active[counts[active] > decision]

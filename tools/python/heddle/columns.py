@@ -36,15 +36,15 @@ class _Column:
             self.chain = chains[message.chain - 1]
             self.chain.members += 1
             self._state = self.chain.members
-        self.accesses = 0    # of all threads
-        self.threads = 0     # that run the instruction
-        self.most = 0        # accesses of one thread
-        self.latest = 0      # address of the thread's latest access
+        self.accesses = 0  # of all threads
+        self.threads = 0  # that run the instruction
+        self.most = 0  # accesses of one thread
+        self.latest = 0  # address of the thread's latest access
         self.reference = None
         self._bases = self._residuals = iter(())
         self._steps = []
-        self._added = []     # INDUCTION, COUNTED: by path, the sum of each access
-        self._counts = []    # COUNTED: by path, a number of each access that changes where the thread begins anew
+        self._added = []  # INDUCTION, COUNTED: by path, the sum of each access
+        self._counts = []  # COUNTED: by path, a number of each access that changes where the thread begins anew
         self._base = 0
         self._occurrence = 0
 
@@ -58,8 +58,12 @@ class _Column:
         if chained and self.chain is None:
             raise TraceError(f"column of instruction {message.instruction}: model CHAIN needs a chain")
         counts = self.counts()
-        if not counts and (message.counted_block, message.reset_block, message.stride, len(message.further_term)) \
-                != (0, 0, 0, 0):
+        if not counts and (message.counted_block, message.reset_block, message.stride, len(message.further_term)) != (
+            0,
+            0,
+            0,
+            0,
+        ):
             raise TraceError(f"column of instruction {message.instruction}: not of model INDUCTION, but has blocks")
         if message.HasField("restart") and message.model != AddressColumn.COUNTED:
             raise TraceError(f"column of instruction {message.instruction}: restart belongs to model COUNTED")
@@ -77,7 +81,9 @@ class _Column:
         if message.model in (AddressColumn.TIME, AddressColumn.COUNTED):
             first = 1
             if message.scaled:
-                raise TraceError(f"column of instruction {message.instruction}: scaled does not go with TIME and COUNTED")
+                raise TraceError(
+                    f"column of instruction {message.instruction}: scaled does not go with TIME and COUNTED"
+                )
         elif message.model == AddressColumn.CHAIN:
             pass
         elif message.model == AddressColumn.RELATIVE:
@@ -115,8 +121,11 @@ class _Column:
             counted, reset = term.counted_block, term.reset_block
             if counted >= len(program.block) or reset >= len(program.block) or counted == reset:
                 raise TraceError(f"column of instruction {message.instruction}: counted_block or reset_block is wrong")
-        own = next(i for i, block in enumerate(program.block)
-                   if 0 <= message.instruction - block.first_instruction < block.instruction_count)
+        own = next(
+            i
+            for i, block in enumerate(program.block)
+            if 0 <= message.instruction - block.first_instruction < block.instruction_count
+        )
         for path in paths:
             added = [0] * int((path == own).sum())
             for term in self.terms():
@@ -184,8 +193,9 @@ def decode_addresses(program, chunk, path_of_thread, path_instructions, path_bas
             column.accesses += int(count) * int(threads)
             column.threads += int(threads)
             column.most = max(column.most, int(count))
-    if sum(column.accesses for column in columns.values()) > MAX_COUNTED_ACCESSES and \
-            any(column.message.model == AddressColumn.COUNTED for column in columns.values()):
+    if sum(column.accesses for column in columns.values()) > MAX_COUNTED_ACCESSES and any(
+        column.message.model == AddressColumn.COUNTED for column in columns.values()
+    ):
         raise TraceError("model COUNTED in a chunk of too many accesses")
     counters, restarts = set(), set()
     for instruction, column in columns.items():
@@ -322,8 +332,9 @@ def _bits(column, threads, where):
     low = numpy.zeros(len(lengths), dtype=numpy.uint64)
     for i in range(8):
         low |= data[at + i] << numpy.uint64(8 * i)
-    high = numpy.where(shift > 0, data[at + 8] << (numpy.uint64(64) - numpy.maximum(shift, numpy.uint64(1))),
-                       numpy.uint64(0))
+    high = numpy.where(
+        shift > 0, data[at + 8] << (numpy.uint64(64) - numpy.maximum(shift, numpy.uint64(1))), numpy.uint64(0)
+    )
     one = numpy.uint64(1)
     value = ((low >> shift) | high) & ((one << below.astype(numpy.uint64)) - one)
     return numpy.where(nonzero, value | (one << below.astype(numpy.uint64)), numpy.uint64(0))
@@ -342,7 +353,7 @@ def _varints(data):
     values = numpy.zeros(len(ends), dtype=numpy.uint64)
     for i in range(int(lengths.max()) if len(lengths) else 0):
         has = lengths > i
-        piece = (data[starts[has] + i] & 0x7f).astype(numpy.uint64)
+        piece = (data[starts[has] + i] & 0x7F).astype(numpy.uint64)
         if i == 9 and (piece > 1).any():
             raise TraceError("a varint is too long")
         values[has] |= piece << numpy.uint64(7 * i)

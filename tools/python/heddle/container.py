@@ -38,7 +38,7 @@ class Trace:
             self.index = self._read_index()
             for feature in (*self.header.required_feature, *self.index.required_feature):
                 if feature not in KNOWN_FEATURES:
-                    raise TraceError(f"{path}: the trace needs \"{feature[:80]}\", which this reader does not know")
+                    raise TraceError(f'{path}: the trace needs "{feature[:80]}", which this reader does not know')
             self._count_shared()
             self.programs = [self._record(frame, "program") for frame in self.index.program_frame]
             self._launches = [self._record(frame, "launch") for frame in self.index.launch_frame]
@@ -98,7 +98,7 @@ class Trace:
         count, descriptor, magic = struct.unpack("<IBI", self._file.read(9))
         if magic != SEEK_TABLE_MAGIC:
             raise TraceError(f"{self._name}: no seek table at the end: the file was cut off or is not a trace")
-        if descriptor & 0x7c or not 2 <= count <= MAX_FRAMES:
+        if descriptor & 0x7C or not 2 <= count <= MAX_FRAMES:
             raise TraceError(f"{self._name}: the seek table has {count} frames or unknown flags")
         entry = 12 if descriptor & 0x80 else 8
         start = size - 17 - count * entry

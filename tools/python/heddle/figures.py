@@ -12,6 +12,7 @@ import sys
 
 try:
     import matplotlib
+
     matplotlib.use("Agg")
     import matplotlib.colors
     import matplotlib.pyplot as plt
@@ -20,22 +21,49 @@ except ImportError as missing:
     sys.exit(1)
 
 WIDTH = 7.0  # inches: two columns of a paper
-STYLE = {"pdf.fonttype": 42, "svg.hashsalt": "heddle", "svg.fonttype": "none", "font.size": 7, "axes.linewidth": 0.5,
-         "hatch.linewidth": 0.4, "figure.constrained_layout.use": True, "xtick.major.width": 0.5,
-         "ytick.major.width": 0.5, "legend.frameon": False}
+STYLE = {
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "heddle",
+    "svg.fonttype": "none",
+    "font.size": 7,
+    "axes.linewidth": 0.5,
+    "hatch.linewidth": 0.4,
+    "figure.constrained_layout.use": True,
+    "xtick.major.width": 0.5,
+    "ytick.major.width": 0.5,
+    "legend.frameon": False,
+}
 COLORS = ["#3b6fb6", "#e58a45", "#3d8f5a", "#e0607e", "#8e4a9e", "#63b8d8", "#7a3b2e", "#d9b23c"]
 HATCHES = ["", "////", "....", "\\\\\\\\", "xxxx", "----", "||||", "++++"]
 MARKERS = "os^Dvp*h"
 MOST_BARS = 16  # of a kernel: with more nobody finds a run in the legend again
 SEAMS = ("divergence", "scheduler", "dispatch", "fetch")
-STALLS = [("issued", COLORS[0], ""), ("no unit free", COLORS[5], "...."), ("memory", COLORS[3], "////"),
-          ("arithmetic", COLORS[7], "\\\\\\\\"), ("branch", COLORS[4], "xxxx"), ("fetch", COLORS[2], "----"),
-          ("policy", COLORS[1], "++++"), ("barrier", COLORS[6], "||||"), ("exited", "#a9adb3", "////"),
-          ("no warp", "#d3d6da", "")]
-PORTS = [STALLS[0], ("front end full", COLORS[5], "...."), ("all wait for memory", COLORS[3], "////"),
-         ("idle", "#a9adb3", "////")]
-THREADS = [("in flight", COLORS[0], ""), ("barrier", COLORS[6], "||||"), ("other side", COLORS[1], "++++"),
-           ("reconverging", COLORS[7], "\\\\\\\\"), ("finished", "#a9adb3", "////"), ("ready", COLORS[5], "....")]
+STALLS = [
+    ("issued", COLORS[0], ""),
+    ("no unit free", COLORS[5], "...."),
+    ("memory", COLORS[3], "////"),
+    ("arithmetic", COLORS[7], "\\\\\\\\"),
+    ("branch", COLORS[4], "xxxx"),
+    ("fetch", COLORS[2], "----"),
+    ("policy", COLORS[1], "++++"),
+    ("barrier", COLORS[6], "||||"),
+    ("exited", "#a9adb3", "////"),
+    ("no warp", "#d3d6da", ""),
+]
+PORTS = [
+    STALLS[0],
+    ("front end full", COLORS[5], "...."),
+    ("all wait for memory", COLORS[3], "////"),
+    ("idle", "#a9adb3", "////"),
+]
+THREADS = [
+    ("in flight", COLORS[0], ""),
+    ("barrier", COLORS[6], "||||"),
+    ("other side", COLORS[1], "++++"),
+    ("reconverging", COLORS[7], "\\\\\\\\"),
+    ("finished", "#a9adb3", "////"),
+    ("ready", COLORS[5], "...."),
+]
 
 
 class Table:
@@ -77,18 +105,31 @@ def heatmap(table):
     span = max([math.log(1.05)] + [abs(math.log(value)) for row in rows for value in row if value])
     colors = matplotlib.colors.LinearSegmentedColormap.from_list("speed", ["#be5a14", "#f6f6f4", "#1c5ca8"])
     figure, axes = plt.subplots(figsize=(WIDTH, 0.8 + 0.17 * len(rows)))
-    image = axes.imshow([[math.log(v) if v else math.nan for v in row] for row in rows], cmap=colors, vmin=-span, vmax=span,
-                        aspect="auto")
+    image = axes.imshow(
+        [[math.log(v) if v else math.nan for v in row] for row in rows],
+        cmap=colors,
+        vmin=-span,
+        vmax=span,
+        aspect="auto",
+    )
     axes.set_xticks(range(len(table.runs)), [table.run(r) for r in table.runs], rotation=45, ha="right")
     axes.set_yticks(range(len(rows)), [table.kernel(k) for k in table.kernels] + ["geometric mean"])
     for y, row in enumerate(rows):
         for x, value in enumerate(row):
             strong = value and abs(math.log(value)) > 0.6 * span
-            axes.text(x, y, f"{value:.2f}" if value else "-", ha="center", va="center", fontsize=6,
-                      color="white" if strong else "black")
+            axes.text(
+                x,
+                y,
+                f"{value:.2f}" if value else "-",
+                ha="center",
+                va="center",
+                fontsize=6,
+                color="white" if strong else "black",
+            )
     ticks = [-span, 0, span]
     figure.colorbar(image, ticks=ticks, label=f"speed-up over {table.run(table.base)}").ax.set_yticklabels(
-        [f"{math.exp(tick):.2f}" for tick in ticks])
+        [f"{math.exp(tick):.2f}" for tick in ticks]
+    )
     return figure
 
 
@@ -113,7 +154,9 @@ def speedup(table):
         runs[-1] = table.base
     left_out = [table.run(r) for r in table.runs if r not in runs]
     if left_out:
-        table.notes.append(f"draws {len(runs)} of {len(table.runs)} runs and leaves out {', '.join(left_out)}; heatmap shows all")
+        table.notes.append(
+            f"draws {len(runs)} of {len(table.runs)} runs and leaves out {', '.join(left_out)}; heatmap shows all"
+        )
     figure, axes = plt.subplots(figsize=(WIDTH, 2.0))
     names = [table.kernel(k) for k in table.kernels] + ["geo. mean"]
     width = 0.8 / len(runs)
@@ -121,14 +164,18 @@ def speedup(table):
         values = [table.speedup(k, r) or math.nan for k in table.kernels] + [table.mean(r) or math.nan]
         at = [x + (i - (len(runs) - 1) / 2) * width for x in range(len(names))]
         color, hatch = _style(i)
-        axes.bar(at, values, width, label=table.run(r), color=color, hatch=HATCHES[hatch], edgecolor="black", linewidth=0.3)
+        axes.bar(
+            at, values, width, label=table.run(r), color=color, hatch=HATCHES[hatch], edgecolor="black", linewidth=0.3
+        )
         for x, k in zip(at, table.kernels):
             cell, base = table.cells.get((k, r), {}), table.cells.get((k, table.base))
             if "range" in cell and base:
                 least, most = base["cycles"] / cell["range"][1], base["cycles"] / cell["range"][0]
                 axes.plot([x, x], [least, most], color="black", linewidth=0.6)
     axes.axhline(1, color="black", linewidth=0.5, linestyle="--")
-    axes.set_xticks(range(len(names)), names, rotation=30 if len(names) > 8 else 0, ha="right" if len(names) > 8 else "center")
+    axes.set_xticks(
+        range(len(names)), names, rotation=30 if len(names) > 8 else 0, ha="right" if len(names) > 8 else "center"
+    )
     axes.set_ylabel(f"speed-up over {table.run(table.base)}")
     axes.margins(x=0.01)
     _legend_above(axes, [table.run(r) for r in runs], WIDTH)
@@ -139,12 +186,13 @@ def _stacked(table, parts, label):
     """One small chart per kernel: bars of classes, by run, as shares of the baseline's whole."""
     columns = min(3, len(table.kernels))
     lines = math.ceil(len(table.kernels) / columns)
-    figure, grid = plt.subplots(lines, columns, figsize=(WIDTH, 0.6 + lines * (0.55 + 0.11 * len(table.runs))),
-                                squeeze=False, sharex=True)
+    figure, grid = plt.subplots(
+        lines, columns, figsize=(WIDTH, 0.6 + lines * (0.55 + 0.11 * len(table.runs))), squeeze=False, sharex=True
+    )
     handles, longest = {}, 0.0
-    for axes in grid.flat[len(table.kernels):]:
+    for axes in grid.flat[len(table.kernels) :]:
         axes.axis("off")
-    for axes in grid.flat[len(table.kernels) - columns:len(table.kernels)]:
+    for axes in grid.flat[len(table.kernels) - columns : len(table.kernels)]:
         axes.tick_params(labelbottom=True)  # the lowest of its column: only the last line has numbers by itself
     for axes, k in zip(grid.flat, table.kernels):
         runs = [r for r in table.runs if (k, r) in table.cells]
@@ -153,7 +201,9 @@ def _stacked(table, parts, label):
         for i, (name, color, hatch) in enumerate(parts(table.cells[k, runs[0]])[0]):
             values = [100 * parts(table.cells[k, r])[1][i] / base for r in runs]
             if any(values):
-                bars = axes.barh(range(len(runs)), values, left=left, color=color, hatch=hatch, edgecolor="black", linewidth=0.2)
+                bars = axes.barh(
+                    range(len(runs)), values, left=left, color=color, hatch=hatch, edgecolor="black", linewidth=0.2
+                )
                 handles.setdefault(name, bars)
             left = [a + b for a, b in zip(left, values)]
         longest = max(longest, *left)
@@ -168,21 +218,34 @@ def _stacked(table, parts, label):
 
 def stalls(table):
     """Where the cycles of the issue ports went."""
-    return _stacked(table, lambda cell: (STALLS, cell["stalls"]) if "stalls" in cell else (PORTS, cell["ports"]),
-                    f"% of the port cycles of {table.run(table.base)}")
+    return _stacked(
+        table,
+        lambda cell: (STALLS, cell["stalls"]) if "stalls" in cell else (PORTS, cell["ports"]),
+        f"% of the port cycles of {table.run(table.base)}",
+    )
 
 
 def threads(table):
     """What threads do while their SM issues nothing."""
-    return _stacked(table, lambda cell: (THREADS, cell["threads"]), f"% of the thread cycles of {table.run(table.base)}")
+    return _stacked(
+        table, lambda cell: (THREADS, cell["threads"]), f"% of the thread cycles of {table.run(table.base)}"
+    )
 
 
 def sizes(table):
     """Warp sizes over time of the kernel and run with the largest speed-up, below those of the baseline."""
-    found = [(table.speedup(k, r) or 0, k, r) for k in table.kernels for r in table.runs if r != table.base
-             and "series" in table.cells.get((k, r), {}) and "series" in table.cells.get((k, table.base), {})]
+    found = [
+        (table.speedup(k, r) or 0, k, r)
+        for k in table.kernels
+        for r in table.runs
+        if r != table.base
+        and "series" in table.cells.get((k, r), {})
+        and "series" in table.cells.get((k, table.base), {})
+    ]
     if not found:
-        raise ValueError("no kernel has a course over time under the baseline and another run: replay with --bins CYCLES")
+        raise ValueError(
+            "no kernel has a course over time under the baseline and another run: replay with --bins CYCLES"
+        )
     _, k, best = max(found)
     figure, grid = plt.subplots(2, 1, figsize=(WIDTH, 3.0), sharex=True, sharey=True)
     machine = table.data["machines"][table.machine]
@@ -193,9 +256,14 @@ def sizes(table):
         slots = [cycles * machine["ports"] or 1 for cycles in series["resident"]]
         classes = series["sizes"]
         step = math.ceil(machine["warp_size"] / len(classes))
-        axes.stackplot(at, [[100 * n / s for n, s in zip(counts, slots)] for counts in classes], step="post", linewidth=0,
-                       colors=[colors(i / max(1, len(classes) - 1)) for i in range(len(classes))],
-                       labels=[f"{i * step + 1}-{min(machine['warp_size'], (i + 1) * step)}" for i in range(len(classes))])
+        axes.stackplot(
+            at,
+            [[100 * n / s for n, s in zip(counts, slots)] for counts in classes],
+            step="post",
+            linewidth=0,
+            colors=[colors(i / max(1, len(classes) - 1)) for i in range(len(classes))],
+            labels=[f"{i * step + 1}-{min(machine['warp_size'], (i + 1) * step)}" for i in range(len(classes))],
+        )
         axes.set_title(f"{table.kernel(k)}, {table.run(r)}", fontsize=7)
         axes.set_ylabel("% of port cycles")
         axes.margins(x=0)
@@ -207,9 +275,12 @@ def sizes(table):
 def roofline(table):
     """IPC over thread-instructions per byte of DRAM traffic, under the roofs of issue ports and DRAM."""
     machine = table.data["machines"][table.machine]
-    points = {(k, r): (cell["ti"] / (cell["dram"]["accesses"] * machine["dram_access_bytes"]), cell["ipc"])
-              for r in table.runs for k in table.kernels
-              if "dram" in (cell := table.cells.get((k, r), {})) and cell["dram"]["accesses"]}
+    points = {
+        (k, r): (cell["ti"] / (cell["dram"]["accesses"] * machine["dram_access_bytes"]), cell["ipc"])
+        for r in table.runs
+        for k in table.kernels
+        if "dram" in (cell := table.cells.get((k, r), {})) and cell["dram"]["accesses"]
+    }
     if not points:
         raise ValueError("no run has DRAM traffic: the machine's latencies are fixed, or nothing left its caches")
     figure, axes = plt.subplots(figsize=(3.4, 2.4))
@@ -221,10 +292,21 @@ def roofline(table):
     runs = [r for r in table.runs if any((k, r) in points for k in table.kernels)]
     for i, r in enumerate(runs):
         color, marker = _style(i)
-        axes.plot(*zip(*(points[k, r] for k in table.kernels if (k, r) in points)), MARKERS[marker], markersize=3,
-                  label=table.run(r), color=color)
-    _name_kernels(axes, {table.kernel(k): of_kernel for k in table.kernels
-                         if (of_kernel := [points[k, r] for r in runs if (k, r) in points])})
+        axes.plot(
+            *zip(*(points[k, r] for k in table.kernels if (k, r) in points)),
+            MARKERS[marker],
+            markersize=3,
+            label=table.run(r),
+            color=color,
+        )
+    _name_kernels(
+        axes,
+        {
+            table.kernel(k): of_kernel
+            for k in table.kernels
+            if (of_kernel := [points[k, r] for r in runs if (k, r) in points])
+        },
+    )
     _legend_above(axes, [table.run(r) for r in runs], 3.4, fontsize=5)
     return figure
 
@@ -237,7 +319,10 @@ def _name_kernels(axes, points):
     for name, of_kernel in sorted(points.items(), key=lambda item: max(y for _, y in item[1])):
         axes.plot(*zip(*sorted(of_kernel, key=lambda point: point[1])), color="#a9adb3", linewidth=0.5, zorder=1)
         highest = max(of_kernel, key=lambda point: point[1])
-        x, y = (size * (math.log(value) - low) / (high - low) for value, (low, high), size in zip(highest, limits, (width, height)))
+        x, y = (
+            size * (math.log(value) - low) / (high - low)
+            for value, (low, high), size in zip(highest, limits, (width, height))
+        )
         reach, shift = 1.5 * len(name), 3.0  # a letter of 5 points is 3 wide
         while any(a < x + reach and x - reach < b and abs(y + shift - at) < 5.5 for a, b, at in taken):
             shift += 1

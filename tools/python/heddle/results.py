@@ -25,9 +25,19 @@ SCHEMA = 1
 LEVELS = ("run", "launch", "instruction")
 SEAMS = ("divergence", "scheduler", "dispatch", "fetch")
 # Integers that are sizes of something, not counts: their sum over launches means nothing.
-NOT_ADDED = ("launch", "blocks_per_sm", "blocks_per_sm_fewer_registers", "blocks_per_sm_more_registers",
-             "registers_per_thread", "dram.controllers", "l2.slices", "network_to_memory.inputs",
-             "network_to_memory.outputs", "network_to_sms.inputs", "network_to_sms.outputs")
+NOT_ADDED = (
+    "launch",
+    "blocks_per_sm",
+    "blocks_per_sm_fewer_registers",
+    "blocks_per_sm_more_registers",
+    "registers_per_thread",
+    "dram.controllers",
+    "l2.slices",
+    "network_to_memory.inputs",
+    "network_to_memory.outputs",
+    "network_to_sms.inputs",
+    "network_to_sms.outputs",
+)
 NOT_FLAT = ("instruction_profile", "time_series", "warp_timeline")  # lists of messages; the JSON has them
 
 
@@ -63,8 +73,12 @@ def _files(path):
     if not path.is_dir():
         return [path]
     root = path / "results" if (path / "results").is_dir() else path
-    files = sorted(pathlib.Path(folder) / name for folder, _, names in os.walk(root) for name in names
-                   if name.endswith((".json", ".jsonl")))
+    files = sorted(
+        pathlib.Path(folder) / name
+        for folder, _, names in os.walk(root)
+        for name in names
+        if name.endswith((".json", ".jsonl"))
+    )
     points = path / "points.jsonl"
     if root == path or not points.exists():
         return files
@@ -72,7 +86,9 @@ def _files(path):
     keys = _keys(points)
     planned = [file for file in files if file.stem in keys]
     if left_out := len(files) - len(planned):
-        warnings.warn(f"{path}: left out {left_out} result{'s' * (left_out > 1)} of points that are not in its plan", stacklevel=4)
+        warnings.warn(
+            f"{path}: left out {left_out} result{'s' * (left_out > 1)} of points that are not in its plan", stacklevel=4
+        )
     return planned
 
 
@@ -122,10 +138,14 @@ def _parts(result):
     overrides = [f"set.{override}" for override in provenance["override"]]
     machine = json.dumps(provenance["machine"], sort_keys=True)
     libraries = sorted(f"{one['name']} {one['digest'][:8]}" for one in provenance.get("policy_library", []))
-    return {"machine": provenance["machine"]["name"], "set": " ".join(overrides), "fields": f"machine {_short(machine)}",
-            "kernels": f"kernels={provenance['kernels']}" if provenance.get("kernels") else "",
-            "model": f"model {provenance.get('model_version', provenance['heddle_version'])}",
-            "libraries": " ".join(libraries)}
+    return {
+        "machine": provenance["machine"]["name"],
+        "set": " ".join(overrides),
+        "fields": f"machine {_short(machine)}",
+        "kernels": f"kernels={provenance['kernels']}" if provenance.get("kernels") else "",
+        "model": f"model {provenance.get('model_version', provenance['heddle_version'])}",
+        "libraries": " ".join(libraries),
+    }
 
 
 def _short(text):
@@ -141,7 +161,9 @@ def _names(results):
     choices = [{seam: _choice(result, seam) for seam in SEAMS} for result in results]
     differ = {kind for kind in (parts[0] if parts else ()) if len({one[kind] for one in parts}) > 1}
     # What name and overrides of a machine tell needs no digest of its fields.
-    if len({(one["machine"], one["set"]) for one in parts}) == len({(one["machine"], one["set"], one["fields"]) for one in parts}):
+    if len({(one["machine"], one["set"]) for one in parts}) == len(
+        {(one["machine"], one["set"], one["fields"]) for one in parts}
+    ):
         differ.discard("fields")
     common = {}  # by seam and policy: the parameters that all its runs have
     for choice in choices:
@@ -165,8 +187,12 @@ def _names(results):
 
 def _identity(result, names):
     provenance = result["provenance"]
-    out = {**names, "digest": provenance["trace_digest"],
-           "machine": provenance["machine"]["name"], "seed": provenance["seed"]}
+    out = {
+        **names,
+        "digest": provenance["trace_digest"],
+        "machine": provenance["machine"]["name"],
+        "seed": provenance["seed"],
+    }
     for seam in SEAMS:
         choice = result.get(seam, {})
         out[seam] = choice.get("name")

@@ -40,8 +40,10 @@ def main(arguments):
             opened.verify()
             for launch in opened.launches():
                 size = threads_per_block(launch)
-                print(f"launch {launch.id} {printable(opened.programs[launch.program].name)} {size} "
-                      f"{int(launch.recorded)}")
+                print(
+                    f"launch {launch.id} {printable(opened.programs[launch.program].name)} {size} "
+                    f"{int(launch.recorded)}"
+                )
                 for chunk in opened.chunks(launch):
                     for thread in range(len(chunk.path_of_thread)):
                         place = f"{chunk.blocks[thread // size]} {chunk.part} {thread % size}:"

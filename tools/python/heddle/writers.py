@@ -11,7 +11,8 @@ KIND = "last_writer"
 # An access of a chunk that read what another thread block had written: the thread that reads (counted over the blocks of the
 # chunk), the number of the access among the thread's in the chunk, the instruction; and who wrote.
 WrittenRead = collections.namedtuple(
-    "WrittenRead", "thread access instruction writer_block writer_thread writer_access writer_instruction")
+    "WrittenRead", "thread access instruction writer_block writer_thread writer_access writer_instruction"
+)
 
 
 def last_writers(chunk):
@@ -34,8 +35,15 @@ def last_writers(chunk):
         threads = numpy.searchsorted(first_address, positions, side="right") - 1
         for i in range(count):
             thread = int(threads[i])
-            found.append(WrittenRead(thread, int(positions[i] - first_address[thread]), column.instruction,
-                                     chunk.message.first_block + int(fields[0][i]), *(int(one[i]) for one in fields[1:])))
+            found.append(
+                WrittenRead(
+                    thread,
+                    int(positions[i] - first_address[thread]),
+                    column.instruction,
+                    chunk.message.first_block + int(fields[0][i]),
+                    *(int(one[i]) for one in fields[1:]),
+                )
+            )
     return found
 
 

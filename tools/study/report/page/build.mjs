@@ -33,16 +33,20 @@ const licence = (name, file) => {
   const {version} = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   return `${name} ${version}\n\n${readFileSync(join(folder, file), 'utf8').trim()}`;
 };
-const licences = [
-  `${licence('echarts', 'LICENSE')}\n\n${readFileSync(join(modules, 'node_modules/echarts/NOTICE'), 'utf8').trim()}`,
-  licence('zrender', 'LICENSE'),
-  licence('tslib', 'LICENSE.txt'),
-].join(`\n\n${'-'.repeat(80)}\n\n`).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+const licences =
+    [
+      `${licence('echarts', 'LICENSE')}\n\n${
+          readFileSync(join(modules, 'node_modules/echarts/NOTICE'), 'utf8').trim()}`,
+      licence('zrender', 'LICENSE'),
+      licence('tslib', 'LICENSE.txt'),
+    ].join(`\n\n${'-'.repeat(80)}\n\n`)
+        .replaceAll('&', '&amp;')
+        .replaceAll('<', '&lt;');
 
 const hash = createHash('sha256').update(script).digest('base64');
 const page = readFileSync(join(here, 'src', 'page.html'), 'utf8')
-  .replace('{{STYLE}}', () => style)
-  .replace('{{SCRIPT-HASH}}', () => `'sha256-${hash}'`)
-  .replace('{{LICENCES}}', () => licences)
-  .replace('{{SCRIPT}}', () => script);
+                 .replace('{{STYLE}}', () => style)
+                 .replace('{{SCRIPT-HASH}}', () => `'sha256-${hash}'`)
+                 .replace('{{LICENCES}}', () => licences)
+                 .replace('{{SCRIPT}}', () => script);
 writeFileSync(output, page);

@@ -25,31 +25,44 @@ function sentences(study, state, parts) {
   const kernel = study.kernels[state.kernel].name;
   const strong = (text) => make('strong', {}, text);
   const difference = b.cycles - a.cycles;
-  if (state.a === state.b) return [make('p', {}, 'A and B are the same run: choose another above, or a cell of the overview.')];
-  const say = [make('p', {}, 'On ', strong(kernel), ', ', strong(nameB), ' takes ', strong(`${number(b.cycles)} cycles`),
-    `, ${signed(difference)} (${signed(100 * difference / a.cycles, 1)} %) against the ${number(a.cycles)} of `, strong(nameA),
-    `: a speed-up of ${number(a.cycles / b.cycles, 2)}.`)];
-  const by = (sign) => parts.filter(({change}) => sign * change > 0.002 * a.cycles).sort((x, y) => sign * (y.change - x.change)).slice(0, 3);
+  if (state.a === state.b)
+    return [make('p', {}, 'A and B are the same run: choose another above, or a cell of the overview.')];
+  const say = [make(
+      'p', {}, 'On ', strong(kernel), ', ', strong(nameB), ' takes ', strong(`${number(b.cycles)} cycles`),
+      `, ${signed(difference)} (${signed(100 * difference / a.cycles, 1)} %) against the ${number(a.cycles)} of `,
+      strong(nameA), `: a speed-up of ${number(a.cycles / b.cycles, 2)}.`)];
+  const by = (sign) => parts.filter(({change}) => sign * change > 0.002 * a.cycles)
+                           .sort((x, y) => sign * (y.change - x.change))
+                           .slice(0, 3);
   const list = (found) => found.map(({name, change}) => `${name} ${signed(change)}`).join(', ');
   const [fewer, more] = [by(-1), by(1)];
   if (fewer.length + more.length > 0) {
-    say.push(make('p', {}, ...[fewer.length > 0 ? `Fewer cycles: ${list(fewer)}. ` : '', more.length > 0 ? `More cycles: ${list(more)}.` : '']));
+    say.push(make(
+        'p', {},
+        ...[fewer.length > 0 ? `Fewer cycles: ${list(fewer)}. ` : '',
+            more.length > 0 ? `More cycles: ${list(more)}.` : '']));
   }
   const facts = [];
   if (Number.isFinite(a.activity) && Number.isFinite(b.activity)) {
-    facts.push(`lane activity ${number(a.activity, 1)} → ${number(b.activity, 1)} %`, `issues ${short(a.wi)} → ${short(b.wi)}`);
+    facts.push(
+        `lane activity ${number(a.activity, 1)} → ${number(b.activity, 1)} %`,
+        `issues ${short(a.wi)} → ${short(b.wi)}`);
   }
-  if (a.memory && b.memory) facts.push(`memory transactions ${short(a.memory.transactions)} → ${short(b.memory.transactions)}`);
+  if (a.memory && b.memory)
+    facts.push(`memory transactions ${short(a.memory.transactions)} → ${short(b.memory.transactions)}`);
   if (a.l1 && b.l1) facts.push(`L1 misses ${short(a.l1[3])} → ${short(b.l1[3])}`);
-  if (a.memory?.load_to_use && b.memory?.load_to_use) facts.push(`load to use ${number(a.memory.load_to_use)} → ${number(b.memory.load_to_use)} cycles`);
+  if (a.memory?.load_to_use && b.memory?.load_to_use)
+    facts.push(`load to use ${number(a.memory.load_to_use)} → ${number(b.memory.load_to_use)} cycles`);
   say.push(make('p', {class: 'facts'}, facts.join(' · ')));
   return say;
 }
 
 export function mountCompare(parent, study, state) {
   const card = new Card(parent, {
-    id: 'compare', title: 'From A to B: where the cycles went',
-    help: 'The cycles of each run, shared out in proportion to what its issue ports did. The bars between the two totals add up to their difference.',
+    id: 'compare',
+    title: 'From A to B: where the cycles went',
+    help:
+        'The cycles of each run, shared out in proportion to what its issue ports did. The bars between the two totals add up to their difference.',
   });
   const text = make('div', {class: 'sentences', 'aria-live': 'polite'});
   card.body.append(text);
@@ -70,9 +83,28 @@ export function mountCompare(parent, study, state) {
         return {...part, from, to: level};
       });
       const bars = [
-        {name: `A  ${study.runs[state.a].name}`, low: 0, high: a.cycles, color: theme().muted, hatch: null, label: number(a.cycles)},
-        ...steps.map((step) => ({...step, low: Math.min(step.from, step.to), high: Math.max(step.from, step.to), label: signed(step.change)})),
-        {name: `B  ${study.runs[state.b].name}`, low: 0, high: b.cycles, color: theme().muted, hatch: null, label: number(b.cycles)},
+        {
+          name: `A  ${study.runs[state.a].name}`,
+          low: 0,
+          high: a.cycles,
+          color: theme().muted,
+          hatch: null,
+          label: number(a.cycles)
+        },
+        ...steps.map((step) => ({
+                       ...step,
+                       low: Math.min(step.from, step.to),
+                       high: Math.max(step.from, step.to),
+                       label: signed(step.change)
+                     })),
+        {
+          name: `B  ${study.runs[state.b].name}`,
+          low: 0,
+          high: b.cycles,
+          color: theme().muted,
+          hatch: null,
+          label: number(b.cycles)
+        },
       ];
       // The axis begins where the differences are, unless they are a good part of the whole.
       const least = Math.min(...bars.slice(1, -1).map(({low}) => low), a.cycles, b.cycles);
@@ -82,23 +114,57 @@ export function mountCompare(parent, study, state) {
       return chartBase({
         legend: {show: false},
         grid: {left: 64, right: 12, top: 22, bottom: narrow ? 92 : 46},
-        xAxis: axis({type: 'category', data: bars.map(({name}) => name), axisLabel: {interval: 0, color: theme().text, lineHeight: 14, ...(narrow ? {rotate: 45} : {width: 92, overflow: 'break'})}}),
-        yAxis: axis({type: 'value', min: from, name: from > 0 ? 'cycles (axis does not begin at 0)' : 'cycles', nameGap: 48, axisLabel: {formatter: short}}),
-        tooltip: {...chartBase().tooltip, formatter: ({dataIndex}) => {
-          const bar = bars[dataIndex];
-          return bar.help ? `<b>${bar.name}</b>: ${number(bar.a)} → ${number(bar.b)} cycles (${bar.label})<br><small>${bar.help}</small>` : `<b>${bar.name}</b>: ${bar.label} cycles`;
-        }},
+        xAxis: axis({
+          type: 'category',
+          data: bars.map(({name}) => name),
+          axisLabel: {
+            interval: 0,
+            color: theme().text,
+            lineHeight: 14,
+            ...(narrow ? {rotate: 45} : {width: 92, overflow: 'break'})
+          }
+        }),
+        yAxis: axis({
+          type: 'value',
+          min: from,
+          name: from > 0 ? 'cycles (axis does not begin at 0)' : 'cycles',
+          nameGap: 48,
+          axisLabel: {formatter: short}
+        }),
+        tooltip: {
+          ...chartBase().tooltip,
+          formatter: ({dataIndex}) => {
+            const bar = bars[dataIndex];
+            return bar.help ? `<b>${bar.name}</b>: ${number(bar.a)} → ${number(bar.b)} cycles (${
+                                  bar.label})<br><small>${bar.help}</small>` :
+                              `<b>${bar.name}</b>: ${bar.label} cycles`;
+          }
+        },
         series: [
-          {type: 'bar', stack: 'w', silent: true, itemStyle: {color: 'transparent'}, data: bars.map(({low}) => Math.max(low, from))},
-          {type: 'bar', stack: 'w', barWidth: '58%', data: bars.map(({low, high, color, hatch}) => ({
-            value: high - Math.max(low, from), itemStyle: {color, decal: hatching(hatch), borderColor: theme().mark, borderWidth: 0.5},
-          })), label: {show: true, position: 'top', color: theme().text, formatter: ({dataIndex}) => bars[dataIndex].label}},
+          {
+            type: 'bar',
+            stack: 'w',
+            silent: true,
+            itemStyle: {color: 'transparent'},
+            data: bars.map(({low}) => Math.max(low, from))
+          },
+          {
+            type: 'bar',
+            stack: 'w',
+            barWidth: '58%',
+            data: bars.map(({low, high, color, hatch}) => ({
+                             value: high - Math.max(low, from),
+                             itemStyle: {color, decal: hatching(hatch), borderColor: theme().mark, borderWidth: 0.5},
+                           })),
+            label: {show: true, position: 'top', color: theme().text, formatter: ({dataIndex}) => bars[dataIndex].label}
+          },
         ],
       });
     },
     table: () => ({
       head: ['class', 'A: cycles', 'B: cycles', 'change'],
-      rows: changes(study, state.kernel, state.a, state.b).map(({name, a, b, change}) => [name, number(a), number(b), signed(change)]),
+      rows: changes(study, state.kernel, state.a, state.b)
+                .map(({name, a, b, change}) => [name, number(a), number(b), signed(change)]),
     }),
   });
   state.subscribe(() => card.refresh());

@@ -34,11 +34,13 @@ export function mountSelection(parent, study, state) {
   const b = make('select', {id: 'run-b', onchange: () => state.change({b: Number(b.value)})});
   const swap = make('button', {type: 'button', onclick: () => state.change({a: state.b, b: state.a})}, 'Swap A and B');
   const facts = make('span', {class: 'facts'});
-  parent.append(make('div', {id: 'selection', class: 'selection'},
-    make('label', {}, 'Kernel ', kernel), make('label', {}, 'A ', a), make('label', {}, 'B ', b), swap, facts));
+  parent.append(make(
+      'div', {id: 'selection', class: 'selection'}, make('label', {}, 'Kernel ', kernel), make('label', {}, 'A ', a),
+      make('label', {}, 'B ', b), swap, facts));
   state.subscribe(() => {
     const runs = study.runsOf[state.machine].filter((run) => study.cell(state.kernel, run));
-    const kernels = study.kernels.map((_, i) => i).filter((i) => study.runsOf[state.machine].some((run) => study.cell(i, run)));
+    const kernels =
+        study.kernels.map((_, i) => i).filter((i) => study.runsOf[state.machine].some((run) => study.cell(i, run)));
     if (!runs.includes(state.a)) state.a = runs[0];
     if (!runs.includes(state.b)) state.b = runs[runs.length - 1];
     fill(kernel, kernels.map((i) => [i, study.kernels[i].name]), state.kernel);
@@ -46,6 +48,6 @@ export function mountSelection(parent, study, state) {
     fill(b, runs.map((run) => [run, study.runs[run].name]), state.b);
     const {kernel: full, launches, blocks, threads} = study.kernels[state.kernel];
     facts.textContent = `${full} · ${launches} ${launches === 1 ? 'launch' : 'launches'}, ` +
-      `${blocks.toLocaleString('en-US')} blocks, ${threads.toLocaleString('en-US')} threads`;
+        `${blocks.toLocaleString('en-US')} blocks, ${threads.toLocaleString('en-US')} threads`;
   });
 }

@@ -12,7 +12,12 @@ const VIEWS = [
   {title: 'L1 data cache', unit: 'accesses', of: ({l1}) => l1 && l1.slice(1)},
   {title: 'L2 cache', unit: 'accesses', of: ({l2}) => l2 && l2.slice(1)},
   {title: 'Load to use', unit: 'cycles, mean', digits: 1, of: ({memory}) => memory?.load_to_use},
-  {title: 'Transactions', unit: 'per memory instruction', digits: 2, of: ({memory}) => memory?.accesses && memory.transactions / memory.accesses},
+  {
+    title: 'Transactions',
+    unit: 'per memory instruction',
+    digits: 2,
+    of: ({memory}) => memory?.accesses && memory.transactions / memory.accesses
+  },
   {title: 'DRAM bus in use', unit: '% of cycles', digits: 2, of: ({dram}) => dram?.bus},
   {title: 'DRAM row hits', unit: '% of requests', digits: 1, of: ({dram}) => dram?.row_hits},
 ];
@@ -48,17 +53,43 @@ export function mountMemory(parent, study, state) {
           grid: {left: Math.min(190, 10 + 7 * longest), right: 44, top: stacked ? 24 : 2, bottom: 24},
           xAxis: axis({type: 'value', min: 0, axisLabel: {formatter: short, hideOverlap: true}, splitNumber: 3}),
           yAxis: axis({type: 'category', inverse: true, data: names(), axisLabel: {interval: 0, color: theme().text}}),
-          tooltip: {...chartBase().tooltip, trigger: 'axis', axisPointer: {type: 'shadow'}, valueFormatter: (value) => number(value, digits ?? 0)},
-          series: stacked
-            ? ACCESSES.map(({name, color, hatch}, k) => bar({name, stack: 'all', itemStyle: {color, decal: hatching(hatch)}, data: shown().map((run) => of(study.cell(state.kernel, run))[k])}))
-            : [bar({name: title, data: shown().map((run) => ({
-              value: of(study.cell(state.kernel, run)), itemStyle: {color: run === state.a || run === state.b ? '#e58a45' : '#3b6fb6', decal: hatching(run === state.a || run === state.b ? 'up' : null)},
-            })), label: {show: true, position: 'right', color: theme().text, fontSize: 11, formatter: ({value}) => number(value, digits)}})],
+          tooltip: {
+            ...chartBase().tooltip,
+            trigger: 'axis',
+            axisPointer: {type: 'shadow'},
+            valueFormatter: (value) => number(value, digits ?? 0)
+          },
+          series: stacked ? ACCESSES.map(({name, color, hatch}, k) => bar({
+                                           name,
+                                           stack: 'all',
+                                           itemStyle: {color, decal: hatching(hatch)},
+                                           data: shown().map((run) => of(study.cell(state.kernel, run))[k])
+                                         })) :
+                            [bar({
+                              name: title,
+                              data: shown().map((run) => ({
+                                                  value: of(study.cell(state.kernel, run)),
+                                                  itemStyle: {
+                                                    color: run === state.a || run === state.b ? '#e58a45' : '#3b6fb6',
+                                                    decal: hatching(run === state.a || run === state.b ? 'up' : null)
+                                                  },
+                                                })),
+                              label: {
+                                show: true,
+                                position: 'right',
+                                color: theme().text,
+                                fontSize: 11,
+                                formatter: ({value}) => number(value, digits)
+                              }
+                            })],
         });
       },
       table: () => ({
         head: stacked ? ['run', ...ACCESSES.map(({name}) => name)] : ['run', title],
-        rows: shown().map((run) => [study.runs[run].name, ...[of(study.cell(state.kernel, run))].flat().map((value) => number(value, digits ?? 0))]),
+        rows: shown().map(
+            (run) =>
+                [study.runs[run].name,
+                 ...[of(study.cell(state.kernel, run))].flat().map((value) => number(value, digits ?? 0))]),
       }),
       click({dataIndex}) {
         const run = shown()[dataIndex];

@@ -1,13 +1,15 @@
 // As many runs as there are colours.
 const MOST_BARS = 8;
 
-// The runs whose bars are shown at first: all if colours suffice, else one of each policy of the first kind in which the
-// runs differ, divergence before scheduler.
+// The runs whose bars are shown at first: all if colours suffice, else one of each policy of the first kind in which
+// the runs differ, divergence before scheduler.
 function firstBars(study, runs) {
   if (runs.length <= MOST_BARS) return [...runs];
   const policies = (kind) => new Set(runs.map((run) => study.runs[run][kind]));
   const differs = ['divergence', 'scheduler', 'dispatch', 'fetch'].find((kind) => policies(kind).size > 1);
-  return [...policies(differs)].map((policy) => runs.find((run) => study.runs[run][differs] === policy)).slice(0, MOST_BARS);
+  return [...policies(differs)]
+      .map((policy) => runs.find((run) => study.runs[run][differs] === policy))
+      .slice(0, MOST_BARS);
 }
 
 // What is chosen in the page. Views subscribe and draw themselves again when something they show has changed.
@@ -23,7 +25,9 @@ export class State {
     this.enter(0);
   }
 
-  subscribe(listener) { this.listeners.push(listener); }
+  subscribe(listener) {
+    this.listeners.push(listener);
+  }
 
   // Sets fields, then tells everybody.
   change(fields) {
@@ -57,14 +61,20 @@ export class State {
   get kernels() {
     const {study, sort} = this;
     const words = this.kernelFilter.toLowerCase().split(/\s+/).filter(Boolean);
-    const shown = study.kernels.map((_, kernel) => kernel).filter((kernel) =>
-      study.runsOf[this.machine].some((run) => study.cell(kernel, run)) &&
-      words.every((word) => `${study.kernels[kernel].name} ${study.kernels[kernel].kernel}`.toLowerCase().includes(word)));
+    const shown =
+        study.kernels.map((_, kernel) => kernel)
+            .filter(
+                (kernel) => study.runsOf[this.machine].some((run) => study.cell(kernel, run)) &&
+                    words.every(
+                        (word) =>
+                            `${study.kernels[kernel].name} ${study.kernels[kernel].kernel}`.toLowerCase().includes(
+                                word)));
     const value = (kernel) => {
       if (sort.by === 'name') return study.kernels[kernel].name;
       if (sort.by === 'given') return kernel;
       if (sort.by === 'spread') {
-        const values = this.runs.map((run) => study.metric(this.metric, kernel, run, this.base)).filter(Number.isFinite);
+        const values =
+            this.runs.map((run) => study.metric(this.metric, kernel, run, this.base)).filter(Number.isFinite);
         return values.length === 0 ? -Infinity : Math.max(...values) / Math.min(...values);
       }
       return study.metric(this.metric, kernel, sort.by, this.base) ?? -Infinity;
@@ -78,7 +88,7 @@ export class State {
   // The runs of this machine that the filter lets through.
   get runs() {
     const words = this.runFilter.toLowerCase().split(/\s+/).filter(Boolean);
-    return this.study.runsOf[this.machine].filter((run) =>
-      words.every((word) => this.study.runs[run].name.toLowerCase().includes(word)));
+    return this.study.runsOf[this.machine].filter(
+        (run) => words.every((word) => this.study.runs[run].name.toLowerCase().includes(word)));
   }
 }

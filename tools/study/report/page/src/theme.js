@@ -1,7 +1,8 @@
 // Light and dark, by the system's wish until the reader chooses.
 
 const THEMES = {
-  light: {text: '#1b1f24', muted: '#5d6670', line: '#d9dde2', card: '#ffffff', mark: '#1b1f24', neutral: [246, 246, 244]},
+  light:
+      {text: '#1b1f24', muted: '#5d6670', line: '#d9dde2', card: '#ffffff', mark: '#1b1f24', neutral: [246, 246, 244]},
   dark: {text: '#e6e9ed', muted: '#9aa4af', line: '#363d46', card: '#1b2027', mark: '#ffffff', neutral: [44, 50, 58]},
 };
 let present = 'light';
@@ -34,7 +35,10 @@ export function diverging(at) {
 }
 
 // From 0 to 1 in steps that are equal to the eye and in grey (dark violet by green to yellow); `at` 0 is the fewest.
-const STEPS = [[68, 1, 84], [70, 50, 126], [54, 92, 141], [39, 127, 142], [31, 161, 135], [74, 193, 109], [160, 218, 57], [253, 231, 37]];
+const STEPS = [
+  [68, 1, 84], [70, 50, 126], [54, 92, 141], [39, 127, 142], [31, 161, 135], [74, 193, 109], [160, 218, 57],
+  [253, 231, 37]
+];
 export function sequential(at) {
   const least = present === 'dark' ? 0.14 : 0;  // violet on black is not seen
   const place = (least + (1 - least) * Math.min(1, Math.max(0, at))) * (STEPS.length - 1);
