@@ -1,7 +1,16 @@
 """What the tests of `heddle sweep` have in common."""
 import json
 
-from heddle_command import CommandTest, heddle
+from heddle_command import SAMPLES, CommandTest, heddle
+
+SMALL = f"""
+name: "small"
+trace: "{SAMPLES}/bfs.htrace"
+trace: "{SAMPLES}/nqueens.htrace"
+divergence: "pdom" divergence: "dwf" divergence: "nrec"
+scheduler: "lrr" scheduler: "gto"
+parameter {{ name: "core.schedulers" value: "1" value: "2" }}
+"""
 
 
 class SweepTest(CommandTest):
