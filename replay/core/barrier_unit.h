@@ -10,8 +10,8 @@
 
 #include "replay/core/block_table.h"
 #include "replay/core/launch_context.h"
-#include "replay/seams/formation.h"
 #include "replay/seams/types.h"
+#include "replay/warps/formation.h"
 
 namespace heddle::replay {
 

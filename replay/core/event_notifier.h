@@ -10,9 +10,9 @@
 #include "replay/core/launch_context.h"
 #include "replay/memory/ports/memory_system.h"
 #include "replay/seams/divergence_policy.h"
-#include "replay/seams/formation.h"
 #include "replay/seams/types.h"
 #include "replay/seams/warp_scheduler.h"
+#include "replay/warps/formation.h"
 
 namespace heddle::replay {
 

@@ -10,11 +10,11 @@
 #include "replay/core/event_notifier.h"
 #include "replay/core/launch_context.h"
 #include "replay/core/sm_run_state.h"
-#include "replay/seams/formation.h"
 #include "replay/seams/types.h"
 #include "replay/stats/instruction_profile.h"
 #include "replay/stats/sm_counters.h"
 #include "replay/stats/warp_progress.h"
+#include "replay/warps/formation.h"
 
 namespace heddle::replay {
 

@@ -16,9 +16,9 @@
 #include "replay/core/write_back_queue.h"
 #include "replay/memory/ports/memory_system.h"
 #include "replay/seams/divergence_policy.h"
-#include "replay/seams/formation.h"
 #include "replay/seams/types.h"
 #include "replay/trace/thread_cursors.h"
+#include "replay/warps/formation.h"
 
 namespace heddle::replay {
 

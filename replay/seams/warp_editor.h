@@ -1,17 +1,14 @@
-// The one way to change the warps of an SM.
+// The one way to change the warps of an SM: what a divergence policy is given to do so.
 #ifndef HEDDLE_REPLAY_SEAMS_WARP_EDITOR_H_
 #define HEDDLE_REPLAY_SEAMS_WARP_EDITOR_H_
 
 #include <cstdint>
 #include <string_view>
 
-#include "absl/status/status.h"
 #include "replay/seams/types.h"
 #include "replay/seams/warp_table.h"
 
 namespace heddle::replay {
-
-class Formation;
 
 // Guards the rule that no thread is lost or doubled. A thread is either in exactly one slot, or loose: live, in no
 // slot, at a position that the editor knows. Every operation checks what it is given; a violation is recorded as an
@@ -20,70 +17,81 @@ class Formation;
 //
 // During Resolve the threads of the resolving slot are loose at their next positions; when Resolve returns, the slot
 // must be placed again or dissolved, and every thread that stays loose is one that the policy will place later.
+//
+// An interface: the engines' own is behind Formation::editor() (replay/warps/).
 class WarpEditor {
  public:
-  explicit WarpEditor(Formation& formation) : formation_(formation) {}
+  WarpEditor(const WarpEditor&) = delete;
+  WarpEditor& operator=(const WarpEditor&) = delete;
 
-  const WarpTable& table() const;
-  Cycle now() const;
-  int warp_size() const;
+  // The warps as they are now.
+  const WarpTable& table() const { return table_; }
+  virtual Cycle now() const = 0;
+  virtual int warp_size() const = 0;
   // Position of a loose thread.
-  Position position_of(ThreadId thread) const;
-  BlockId block_of(ThreadId thread) const;
+  virtual Position position_of(ThreadId thread) const = 0;
+  virtual BlockId block_of(ThreadId thread) const = 0;
   // Linear index of the thread in its block.
-  uint32_t index_in_block(ThreadId thread) const;
+  virtual uint32_t index_in_block(ThreadId thread) const = 0;
 
   // A new slot, offered, of loose threads that are all at `at`. Each thread must be in its home lane (ThreadId mod warp
   // size) unless the policy declares `any_lane`. The stop position is nowhere.
-  SlotId Spawn(Position at, const Lanes& lanes);
+  virtual SlotId Spawn(Position at, const Lanes& lanes) = 0;
   // Like Spawn, but the slot starts parked.
-  SlotId SpawnParked(Position at, const Lanes& lanes, HeldReason reason = HeldReason::kInactive);
+  virtual SlotId SpawnParked(Position at, const Lanes& lanes, HeldReason reason) = 0;
+  SlotId SpawnParked(Position at, const Lanes& lanes) { return SpawnParked(at, lanes, HeldReason::kInactive); }
 
   // Resolve only: the slot goes on as it is; all its threads are at one position. The cheapest way on.
-  void Continue(SlotId slot);
+  virtual void Continue(SlotId slot) = 0;
   // Resolve only: like Continue, but the slot is parked instead of offered.
-  void ContinueParked(SlotId slot, HeldReason reason = HeldReason::kInactive);
+  virtual void ContinueParked(SlotId slot, HeldReason reason) = 0;
+  void ContinueParked(SlotId slot) { ContinueParked(slot, HeldReason::kInactive); }
   // Resolve, or a parked slot without threads: the slot now holds exactly these loose threads, and is offered.
-  void Place(SlotId slot, Position at, const Lanes& lanes);
+  virtual void Place(SlotId slot, Position at, const Lanes& lanes) = 0;
   // Frees the slot; its threads become loose. Not while an instruction is in flight.
-  void Dissolve(SlotId slot);
+  virtual void Dissolve(SlotId slot) = 0;
   // Adds loose threads at the slot's position to an offered or parked slot, into lanes that are free there.
-  void Join(SlotId slot, const Lanes& lanes);
+  virtual void Join(SlotId slot, const Lanes& lanes) = 0;
   // Moves the lanes of `mask` to a new slot in the same state (offered or parked), and returns it.
-  SlotId Split(SlotId slot, LaneMask mask);
+  virtual SlotId Split(SlotId slot, LaneMask mask) = 0;
   // Merges `from` into `into`: same position, disjoint lanes, both offered or parked. `from` is freed.
-  void Merge(SlotId from, SlotId into);
+  virtual void Merge(SlotId from, SlotId into) = 0;
   // Offered <-> parked. Parking a parked slot changes the reason. A slot that is parked in Resolve loses its threads:
   // they are loose, and it may be placed later.
-  void Park(SlotId slot, HeldReason reason = HeldReason::kInactive);
-  void Offer(SlotId slot);
+  virtual void Park(SlotId slot, HeldReason reason) = 0;
+  void Park(SlotId slot) { Park(slot, HeldReason::kInactive); }
+  virtual void Offer(SlotId slot) = 0;
 
-  void SetStop(SlotId slot, Position stop);
-  void SetPort(SlotId slot, uint8_t port);
-  void SetPriority(SlotId slot, uint8_t priority);
-  void SetGroup(SlotId slot, uint32_t group);
+  virtual void SetStop(SlotId slot, Position stop) = 0;
+  virtual void SetPort(SlotId slot, uint8_t port) = 0;
+  virtual void SetPriority(SlotId slot, uint8_t priority) = 0;
+  virtual void SetGroup(SlotId slot, uint32_t group) = 0;
   // A parked slot counts as formed then (WarpTable::formed): for policies whose warps outlive their slots.
-  void SetAge(SlotId slot, uint64_t formed);
+  virtual void SetAge(SlotId slot, uint64_t formed) = 0;
   // The slot issues `count` instructions that are not in the trace (a wrapper's, say) before its next traced one. They
   // take the pipeline's time and are counted apart from the traced ones.
-  void InsertInstructions(SlotId slot, uint32_t count);
+  virtual void InsertInstructions(SlotId slot, uint32_t count) = 0;
 
   // Says why a loose thread is loose; threads are kInactive until told otherwise, and forgotten when placed.
-  void SetHeld(ThreadId thread, HeldReason reason);
+  virtual void SetHeld(ThreadId thread, HeldReason reason) = 0;
 
   // Calls the policy's Timer(tag) in cycle `at`, after its completions and before selection. `at` may be the current
   // cycle: the timer then comes when the completions of this cycle are done or, if they are already, in the next cycle.
-  void StartTimer(Cycle at, uint64_t tag);
+  virtual void StartTimer(Cycle at, uint64_t tag) = 0;
 
   // Reports a broken invariant of the policy's own; the run ends with this error.
-  void Fail(std::string_view what);
+  virtual void Fail(std::string_view what) = 0;
   // Reports that a structure of the policy, whose parameters give it a fixed size, has no room: which one, its size,
   // and what to do about it. The run ends with this as a refusal (FailedPrecondition): neither trace nor policy is
   // wrong.
-  void MeetLimit(std::string_view what);
+  virtual void MeetLimit(std::string_view what) = 0;
+
+ protected:
+  explicit WarpEditor(const WarpTable& table) : table_(table) {}
+  ~WarpEditor() = default;
 
  private:
-  Formation& formation_;
+  const WarpTable& table_;
 };
 
 }  // namespace heddle::replay

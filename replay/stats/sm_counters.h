@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "proto/result.pb.h"
-#include "replay/seams/thread_state.h"
 #include "replay/seams/types.h"
+#include "replay/warps/thread_state.h"
 
 namespace heddle::replay {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "replay/seams/divergence_policy.h"
-#include "replay/seams/formation.h"
 #include "replay/seams/warp_scheduler.h"
+#include "replay/warps/formation.h"
 #include "tests/replay/scenario.h"
 
 namespace heddle::replay {

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "replay/core/launch_context.h"
-#include "replay/seams/formation.h"
 #include "replay/seams/types.h"
+#include "replay/warps/formation.h"
 
 namespace heddle::replay {
 

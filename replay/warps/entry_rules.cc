@@ -1,4 +1,4 @@
-#include "replay/seams/entry_rules.h"
+#include "replay/warps/entry_rules.h"
 
 #include "absl/strings/str_cat.h"
 

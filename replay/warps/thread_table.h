@@ -1,13 +1,13 @@
 // The hardware threads of one SM: whose they are, and where each one is.
-#ifndef HEDDLE_REPLAY_SEAMS_THREAD_TABLE_H_
-#define HEDDLE_REPLAY_SEAMS_THREAD_TABLE_H_
+#ifndef HEDDLE_REPLAY_WARPS_THREAD_TABLE_H_
+#define HEDDLE_REPLAY_WARPS_THREAD_TABLE_H_
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "replay/seams/thread_state.h"
 #include "replay/seams/types.h"
+#include "replay/warps/thread_state.h"
 
 namespace heddle::replay {
 
@@ -86,4 +86,4 @@ class ThreadTable {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_SEAMS_THREAD_TABLE_H_
+#endif  // HEDDLE_REPLAY_WARPS_THREAD_TABLE_H_

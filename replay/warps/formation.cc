@@ -1,4 +1,4 @@
-#include "replay/seams/formation.h"
+#include "replay/warps/formation.h"
 
 #include <algorithm>
 #include <bit>
@@ -19,7 +19,7 @@ Formation::Formation(const Setup& setup)
     : changes_(static_cast<size_t>(SlotsFor(setup.max_threads))),
       offered_(table_, setup.ports),
       threads_(setup.max_threads),
-      editor_(*this),
+      editor_(*this, table_),
       table_(SlotsFor(setup.max_threads)),
       pool_(table_, setup.ports),
       rules_(threads_, setup.warp_size, setup.any_lane),

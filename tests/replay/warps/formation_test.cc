@@ -1,5 +1,5 @@
 // The guarded editor: what it does, and that every way to lose or double a thread is refused and reported.
-#include "replay/seams/formation.h"
+#include "replay/warps/formation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

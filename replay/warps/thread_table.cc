@@ -1,4 +1,4 @@
-#include "replay/seams/thread_table.h"
+#include "replay/warps/thread_table.h"
 
 #include <algorithm>
 #include <bit>

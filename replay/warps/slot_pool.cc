@@ -1,4 +1,4 @@
-#include "replay/seams/slot_pool.h"
+#include "replay/warps/slot_pool.h"
 
 namespace heddle::replay {
 

@@ -4,11 +4,11 @@
 
 #include <optional>
 
-#include "replay/seams/offered_slots.h"
-#include "replay/seams/policy_timers.h"
-#include "replay/seams/slot_changes.h"
-#include "replay/seams/slot_pool.h"
-#include "replay/seams/thread_table.h"
+#include "replay/warps/offered_slots.h"
+#include "replay/warps/policy_timers.h"
+#include "replay/warps/slot_changes.h"
+#include "replay/warps/slot_pool.h"
+#include "replay/warps/thread_table.h"
 
 namespace heddle::replay {
 namespace {

@@ -1,6 +1,6 @@
 // Which warp slots have changed, for an engine that keeps what follows from them.
-#ifndef HEDDLE_REPLAY_SEAMS_SLOT_CHANGES_H_
-#define HEDDLE_REPLAY_SEAMS_SLOT_CHANGES_H_
+#ifndef HEDDLE_REPLAY_WARPS_SLOT_CHANGES_H_
+#define HEDDLE_REPLAY_WARPS_SLOT_CHANGES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -47,4 +47,4 @@ class SlotChanges {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_SEAMS_SLOT_CHANGES_H_
+#endif  // HEDDLE_REPLAY_WARPS_SLOT_CHANGES_H_

@@ -1,6 +1,6 @@
 // Timers that a divergence policy has started on one SM.
-#ifndef HEDDLE_REPLAY_SEAMS_POLICY_TIMERS_H_
-#define HEDDLE_REPLAY_SEAMS_POLICY_TIMERS_H_
+#ifndef HEDDLE_REPLAY_WARPS_POLICY_TIMERS_H_
+#define HEDDLE_REPLAY_WARPS_POLICY_TIMERS_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -42,4 +42,4 @@ class PolicyTimers {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_SEAMS_POLICY_TIMERS_H_
+#endif  // HEDDLE_REPLAY_WARPS_POLICY_TIMERS_H_

@@ -1,6 +1,6 @@
 // The slots of one SM that may be issued, by port and priority.
-#ifndef HEDDLE_REPLAY_SEAMS_OFFERED_SLOTS_H_
-#define HEDDLE_REPLAY_SEAMS_OFFERED_SLOTS_H_
+#ifndef HEDDLE_REPLAY_WARPS_OFFERED_SLOTS_H_
+#define HEDDLE_REPLAY_WARPS_OFFERED_SLOTS_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -116,4 +116,4 @@ class OfferedSlots {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_SEAMS_OFFERED_SLOTS_H_
+#endif  // HEDDLE_REPLAY_WARPS_OFFERED_SLOTS_H_

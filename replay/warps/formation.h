@@ -1,6 +1,6 @@
 // Which threads are together: warps, loose threads, and the guarded operations on them. Knows nothing of time.
-#ifndef HEDDLE_REPLAY_SEAMS_FORMATION_H_
-#define HEDDLE_REPLAY_SEAMS_FORMATION_H_
+#ifndef HEDDLE_REPLAY_WARPS_FORMATION_H_
+#define HEDDLE_REPLAY_WARPS_FORMATION_H_
 
 #include <bit>
 #include <cassert>
@@ -13,19 +13,20 @@
 
 #include "absl/status/status.h"
 #include "replay/seams/divergence_policy.h"
-#include "replay/seams/entry_rules.h"
-#include "replay/seams/offered_slots.h"
-#include "replay/seams/policy_failure.h"
-#include "replay/seams/policy_timers.h"
-#include "replay/seams/slot_changes.h"
-#include "replay/seams/slot_pool.h"
 #include "replay/seams/slot_set.h"
-#include "replay/seams/thread_state.h"
-#include "replay/seams/thread_table.h"
 #include "replay/seams/types.h"
 #include "replay/seams/warp_editor.h"
 #include "replay/seams/warp_scheduler.h"
 #include "replay/seams/warp_table.h"
+#include "replay/warps/entry_rules.h"
+#include "replay/warps/formation_editor.h"
+#include "replay/warps/offered_slots.h"
+#include "replay/warps/policy_failure.h"
+#include "replay/warps/policy_timers.h"
+#include "replay/warps/slot_changes.h"
+#include "replay/warps/slot_pool.h"
+#include "replay/warps/thread_state.h"
+#include "replay/warps/thread_table.h"
 
 namespace heddle::replay {
 
@@ -262,7 +263,7 @@ class Formation {
   OfferedSlots offered_;
   std::vector<WarpScheduler*> schedulers_;  // by port
   ThreadTable threads_;
-  WarpEditor editor_;
+  FormationEditor editor_;
   WarpTable table_;
   SlotPool pool_;
   const EntryRules rules_;
@@ -274,4 +275,4 @@ class Formation {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_SEAMS_FORMATION_H_
+#endif  // HEDDLE_REPLAY_WARPS_FORMATION_H_

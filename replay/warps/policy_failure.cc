@@ -1,4 +1,4 @@
-#include "replay/seams/policy_failure.h"
+#include "replay/warps/policy_failure.h"
 
 #include "absl/strings/str_cat.h"
 

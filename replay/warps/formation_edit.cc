@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "replay/seams/formation.h"
 #include "replay/seams/lane_mask.h"
+#include "replay/warps/formation.h"
 
 namespace heddle::replay {
 namespace {

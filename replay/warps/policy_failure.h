@@ -1,6 +1,6 @@
 // The first rule that a divergence policy has broken on one SM, or limit that it has met.
-#ifndef HEDDLE_REPLAY_SEAMS_POLICY_FAILURE_H_
-#define HEDDLE_REPLAY_SEAMS_POLICY_FAILURE_H_
+#ifndef HEDDLE_REPLAY_WARPS_POLICY_FAILURE_H_
+#define HEDDLE_REPLAY_WARPS_POLICY_FAILURE_H_
 
 #include <string>
 #include <string_view>
@@ -32,4 +32,4 @@ class PolicyFailure {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_SEAMS_POLICY_FAILURE_H_
+#endif  // HEDDLE_REPLAY_WARPS_POLICY_FAILURE_H_

@@ -1,6 +1,6 @@
 // What threads are doing, for the breakdown of idle cycles.
-#ifndef HEDDLE_REPLAY_SEAMS_THREAD_STATE_H_
-#define HEDDLE_REPLAY_SEAMS_THREAD_STATE_H_
+#ifndef HEDDLE_REPLAY_WARPS_THREAD_STATE_H_
+#define HEDDLE_REPLAY_WARPS_THREAD_STATE_H_
 
 #include <array>
 #include <cstdint>
@@ -24,4 +24,4 @@ ThreadState ThreadStateOf(HeldReason reason);
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_SEAMS_THREAD_STATE_H_
+#endif  // HEDDLE_REPLAY_WARPS_THREAD_STATE_H_

@@ -1,12 +1,12 @@
 // Which threads may enter a warp slot.
-#ifndef HEDDLE_REPLAY_SEAMS_ENTRY_RULES_H_
-#define HEDDLE_REPLAY_SEAMS_ENTRY_RULES_H_
+#ifndef HEDDLE_REPLAY_WARPS_ENTRY_RULES_H_
+#define HEDDLE_REPLAY_WARPS_ENTRY_RULES_H_
 
 #include <bit>
 #include <string>
 
-#include "replay/seams/thread_table.h"
 #include "replay/seams/types.h"
+#include "replay/warps/thread_table.h"
 
 namespace heddle::replay {
 
@@ -41,4 +41,4 @@ std::string PositionText(Position at);
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_SEAMS_ENTRY_RULES_H_
+#endif  // HEDDLE_REPLAY_WARPS_ENTRY_RULES_H_

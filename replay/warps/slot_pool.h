@@ -1,6 +1,6 @@
 // Which warp slots of one SM are free, and how a new warp begins.
-#ifndef HEDDLE_REPLAY_SEAMS_SLOT_POOL_H_
-#define HEDDLE_REPLAY_SEAMS_SLOT_POOL_H_
+#ifndef HEDDLE_REPLAY_WARPS_SLOT_POOL_H_
+#define HEDDLE_REPLAY_WARPS_SLOT_POOL_H_
 
 #include <cstdint>
 
@@ -40,4 +40,4 @@ class SlotPool {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_SEAMS_SLOT_POOL_H_
+#endif  // HEDDLE_REPLAY_WARPS_SLOT_POOL_H_
