@@ -6,13 +6,6 @@
 namespace heddle::replay {
 namespace {
 
-constexpr uint64_t kBillion = 1'000'000'000;
-
-// part / whole in parts per billion, rounded down. `part` is at most `whole`, which is not zero.
-uint64_t PartsPerBillion(uint64_t part, uint64_t whole) {
-  return static_cast<uint64_t>(static_cast<unsigned __int128>(part) * kBillion / whole);
-}
-
 struct Range {
   uint64_t least = 0;
   uint64_t most = 0;
@@ -40,11 +33,9 @@ uint64_t IdleOf(std::span<const Cycle> times, Cycle longest) {
 
 void WarpProgressTotals::AddPhase(std::span<const Cycle> times) {
   const Cycle longest = RangeOf(times).most;
-  ++phases_;
-  if (longest == 0) return;
   const uint64_t idle = IdleOf(times, longest);
   const uint64_t capacity = times.size() * longest;
-  phase_idle_ppb_ += PartsPerBillion(idle, capacity);
+  phase_idle_.Add(idle, capacity);
   phase_idle_cycles_ += idle;
   phase_cycles_ += capacity;
 }
@@ -56,53 +47,30 @@ void WarpProgressTotals::AddBlock(const Block& block) {
     counts_instructions_ = true;
     CountAbove(RangeOf(block.instructions), instructions_above_);
   }
-  if (cycles.most != 0) {
-    whole_idle_ppb_ += PartsPerBillion(IdleOf(block.cycles, cycles.most), block.cycles.size() * cycles.most);
-  }
-  Late late{block.retired, block.sm, blocks_, kNoTail};
-  if (cycles.most != 0) late.tail_ppb = PartsPerBillion(cycles.most - cycles.least, cycles.most);
-  late_.push_back(late);
-  std::push_heap(late_.begin(), late_.end(), Later);
-  if (late_.size() > resident_) {
-    std::pop_heap(late_.begin(), late_.end(), Later);
-    const Late& first = late_.back();
-    if (first.tail_ppb != kNoTail) {
-      ++tail_blocks_;
-      tail_ppb_ += first.tail_ppb;
-    }
-    late_.pop_back();
-  }
-  ++blocks_;
-  if (block.stalls != 0) {
-    ++stalled_blocks_;
-    tail_stalls_ppb_ += PartsPerBillion(block.tail_stalls, block.stalls);
-  }
-  warps_ += block.cycles.size();
-  if (block.residence == 0) return;
-  for (const Cycle wait : block.barrier_wait) barrier_ppb_ += PartsPerBillion(wait, block.residence);
+  block_idle_.Add(IdleOf(block.cycles, cycles.most), block.cycles.size() * cycles.most);
+  tails_.Add(block.retired, block.sm, cycles.least, cycles.most);
+  if (block.stalls != 0) tail_stalls_.Add(block.tail_stalls, block.stalls);
+  for (const Cycle wait : block.barrier_wait) barrier_wait_.Add(wait, block.residence);
 }
 
 void WarpProgressTotals::Fill(result::v1::WarpProgress& out) const {
-  const auto mean = [](uint64_t parts, uint64_t count) {
-    return static_cast<double>(parts) / static_cast<double>(count) / static_cast<double>(kBillion) * 100;
-  };
-  out.set_phases(phases_);
+  out.set_phases(phase_idle_.count());
   out.set_phase_idle_cycles(phase_idle_cycles_);
   out.set_phase_cycles(phase_cycles_);
-  if (phases_ != 0) out.set_rtru(mean(phase_idle_ppb_, phases_));
+  if (phase_idle_.count() != 0) out.set_rtru(phase_idle_.percent());
   if (phase_cycles_ != 0) {
     out.set_rtru_weighted(100.0 * static_cast<double>(phase_idle_cycles_) / static_cast<double>(phase_cycles_));
   }
-  if (blocks_ != 0) out.set_rtru_whole_block(mean(whole_idle_ppb_, blocks_));
-  if (warps_ != 0) out.set_barrier_share(mean(barrier_ppb_, warps_));
+  if (block_idle_.count() != 0) out.set_rtru_whole_block(block_idle_.percent());
+  if (barrier_wait_.count() != 0) out.set_barrier_share(barrier_wait_.percent());
   for (size_t i = 0; i < kThresholds.size(); ++i) {
     result::v1::WarpProgress::Divergence& divergence = *out.add_divergence();
     divergence.set_above_per_cent(kThresholds[i]);
     if (counts_instructions_) divergence.set_instruction_blocks(instructions_above_[i]);
     divergence.set_cycle_blocks(cycles_above_[i]);
   }
-  if (tail_blocks_ != 0) out.set_dwr(mean(tail_ppb_, tail_blocks_));
-  if (stalled_blocks_ != 0) out.set_dws(mean(tail_stalls_ppb_, stalled_blocks_));
+  if (tails_.early().count() != 0) out.set_dwr(tails_.early().percent());
+  if (tail_stalls_.count() != 0) out.set_dws(tail_stalls_.percent());
 }
 
 WarpProgress::WarpProgress(uint32_t sm, int warp_size, int max_threads, int max_blocks, bool static_warps,

@@ -6,17 +6,17 @@
 #include <bit>
 #include <cstdint>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "proto/result.pb.h"
 #include "replay/seams/types.h"
+#include "replay/stats/block_tails.h"
+#include "replay/stats/mean_share.h"
 #include "replay/stats/warp_timeline.h"
 
 namespace heddle::replay {
 
-// Sums over the thread blocks of a launch, all SMs together. Shares are summed in parts per billion, rounded down, so
-// that every counter is an integer and the sums do not depend on the order.
+// Sums over the thread blocks of a launch, all SMs together. They do not depend on the order.
 class WarpProgressTotals {
  public:
   // Percentages of table 1 of the virtual-warp paper (Anantpur and Govindarajan).
@@ -24,7 +24,7 @@ class WarpProgressTotals {
 
   // `resident`: blocks that the machine holds at once. The share of the tail (DWR) is averaged over all blocks but the
   // last `resident` ones that finish (same paper).
-  explicit WarpProgressTotals(uint64_t resident) : resident_(resident) {}
+  explicit WarpProgressTotals(uint64_t resident) : tails_(resident) {}
 
   // One phase of a block: cycles from its start to each warp's arrival.
   void AddPhase(std::span<const Cycle> times);
@@ -44,35 +44,16 @@ class WarpProgressTotals {
   void Fill(result::v1::WarpProgress& out) const;
 
  private:
-  uint64_t phases_ = 0;
-  uint64_t phase_idle_ppb_ = 0;  // per phase: sum of (longest - own time) / (warps * longest)
+  MeanShare phase_idle_;  // per phase: sum of (longest - own time) / (warps * longest)
   uint64_t phase_idle_cycles_ = 0;
   uint64_t phase_cycles_ = 0;
-  uint64_t blocks_ = 0;
-  uint64_t whole_idle_ppb_ = 0;  // over whole blocks
-  uint64_t warps_ = 0;
-  uint64_t barrier_ppb_ = 0;  // per warp: waiting / residence
+  MeanShare block_idle_;    // the same over whole blocks
+  MeanShare barrier_wait_;  // per warp: waiting / residence
   std::array<uint64_t, 4> cycles_above_{};
   std::array<uint64_t, 4> instructions_above_{};
   bool counts_instructions_ = false;
-  // The blocks that finished last, at most `resident_` of them: a heap, the one that finished first on top. Of the same
-  // cycle, those of the lower SM finished first.
-  struct Late {
-    Cycle retired = 0;
-    uint32_t sm = 0;
-    uint64_t sequence = 0;  // of the call
-    uint64_t tail_ppb = 0;  // kNoTail: it has none
-  };
-  static constexpr uint64_t kNoTail = ~uint64_t{0};
-  static bool Later(const Late& a, const Late& b) {
-    return std::tie(a.retired, a.sm, a.sequence) > std::tie(b.retired, b.sm, b.sequence);
-  }
-  const uint64_t resident_;
-  std::vector<Late> late_;
-  uint64_t tail_blocks_ = 0;
-  uint64_t tail_ppb_ = 0;  // per early block: 1 - shortest / longest warp
-  uint64_t stalled_blocks_ = 0;
-  uint64_t tail_stalls_ppb_ = 0;
+  BlockTails tails_;
+  MeanShare tail_stalls_;  // per block that has stalls
 };
 
 // Follows the home warps (rows of warp-size hardware threads) of one SM. A warp arrives at a barrier when the last of
