@@ -2,46 +2,24 @@
 // waiting threads that have the same next PC (Fung, chapter 4). The PC-warp table and the warp pool have no limits
 // (Fung, Figures 6.2 and 6.6), or with resources=limited their sizes (Table 7.1). Which warp of the pool issues next is
 // the scheduler's choice: dtime, dpc, dmaj, dmin, dpdpri, or any other.
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "replay/policies/divergence/shared/formation_lookup.h"
+#include "replay/policies/divergence/dynamic_warps/dwf_counters.h"
+#include "replay/policies/divergence/dynamic_warps/pc_warp_table.h"
+#include "replay/policies/divergence/dynamic_warps/register_banks.h"
+#include "replay/policies/divergence/dynamic_warps/warp_pool.h"
 #include "replay/seams/divergence_policy.h"
 #include "replay/seams/policy_storage.h"
-#include "replay/seams/slot_queue.h"
 
 namespace heddle::replay {
 namespace {
-
-constexpr int kPoolClasses = 9;      // of the histogram of the pool's occupancy
-constexpr uint64_t kPoolClass = 16;  // warps
-
-enum Counter {
-  kWarpsFormed,
-  kMerges,
-  kThreadsMerged,
-  kConflictSplits,
-  kMaxPool,
-  kMaxDistinctPcs,
-  kSpills,
-  kMaxSpilled,
-  kTableEvictions,
-  kLostMerges,
-  kLongestInPool,
-  kPoolCycles,
-  kCounters = kPoolCycles + kPoolClasses
-};
-
-enum class BankPenalty { kNone, kCount, kCountMinusOne };
 
 class Dwf final : public DivergencePolicy {
  public:
@@ -50,22 +28,12 @@ class Dwf final : public DivergencePolicy {
         lane_aware_(parameters.Bool("lane_aware")),
         scope_is_core_(parameters.Choice("scope") == "core"),
         barrier_regroup_(parameters.Bool("barrier_regroup")),
-        bank_penalty_(PenaltyFrom(parameters.Choice("bank_penalty"))),
-        bank_penalty_unit_(static_cast<int>(parameters.Integer("bank_penalty_unit"))),
-        pool_entries_(Limited(parameters) ? static_cast<uint64_t>(parameters.Integer("pool_entries")) : 0),
-        lookup_(Limited(parameters) ? static_cast<uint32_t>(parameters.Integer("lut_entries")) : 0,
-                static_cast<uint32_t>(parameters.Integer("lut_ways"))),
-        instructions_(context.program.instruction_count()),
-        filling_(static_cast<size_t>(context.max_blocks) * instructions_, kNoSlot),
-        next_filling_(kMaxSlots, kNoSlot),
-        place_(kMaxSlots, kNowhere),
-        pooled_(kMaxSlots, 0),
-        pooled_since_(kMaxSlots, 0),
-        left_behind_(kMaxSlots, 0),
-        pooled_at_(instructions_, 0),
-        left_behind_at_(instructions_, 0),
-        is_barrier_(instructions_, 0) {
-    for (Pc pc = 0; pc < instructions_; ++pc) {
+        is_barrier_(context.program.instruction_count(), 0),
+        banks_(PenaltyOf(parameters), static_cast<int>(parameters.Integer("bank_penalty_unit")), context.warp_size),
+        pool_(Limited(parameters) ? static_cast<uint64_t>(parameters.Integer("pool_entries")) : 0,
+              context.program.instruction_count(), counters_),
+        pc_warps_(TableOf(context, parameters)) {
+    for (Pc pc = 0; pc < context.program.instruction_count(); ++pc) {
       is_barrier_[pc] = context.program.instruction(pc).op() == trace::v1::OP_BARRIER ? 1 : 0;
     }
   }
@@ -74,16 +42,15 @@ class Dwf final : public DivergencePolicy {
 
   // The threads enter the pool as static warps.
   void Admit(const BlockAdmission& admission, WarpEditor& editor) override {
-    const uint64_t splits = counters_[kConflictSplits];
     ThreadId first = admission.first_thread;
     for (const LaneMask mask : admission.rows) {
       Lanes lanes;
       lanes.mask = mask;
       for (int lane = 0; lane < warp_size_; ++lane) lanes.thread[lane] = static_cast<ThreadId>(first + lane);
-      if (mask != 0) Insert(admission.entry, admission.block, lanes, editor);
+      // Warps that are full from the start are no conflict.
+      if (mask != 0) Insert(admission.entry, admission.block, lanes, /*counts_splits=*/false, editor);
       first = static_cast<ThreadId>(first + warp_size_);
     }
-    counters_[kConflictSplits] = splits;  // warps that are full from the start are no conflict
   }
 
   Verdict Resolve(const Resolution& resolution, WarpEditor& editor) override {
@@ -100,7 +67,7 @@ class Dwf final : public DivergencePolicy {
       if (scope_is_core_ && is_barrier_[group.at.pc()] != 0) {
         InsertByBlock(group.at, lanes, editor);
       } else {
-        Insert(group.at, block, lanes, editor);
+        Insert(group.at, block, lanes, /*counts_splits=*/true, editor);
       }
     }
     return Verdict::kAccepted;
@@ -108,23 +75,13 @@ class Dwf final : public DivergencePolicy {
 
   // Issue takes the warp out of the pool: it is not filled any more.
   Verdict AcceptIssue(SlotId slot, WarpEditor& editor) override {
-    if (pooled_[slot] == 0) return Verdict::kAccepted;
+    if (!pool_.Contains(slot)) return Verdict::kAccepted;
     const Pc pc = editor.table().position[slot].pc();
-    pooled_[slot] = 0;
-    CountPool(editor.now());
-    --pool_;
-    Raise(kLongestInPool, editor.now() - pooled_since_[slot]);
-    if (--pooled_at_[pc] == 0) --distinct_pcs_;
-    if (left_behind_[slot] != 0) {
-      left_behind_[slot] = 0;
-      --left_behind_at_[pc];
-    }
-    if (place_[slot] != kNowhere) StopFilling(slot, pc);
-    if (const SlotId next = spilled_.front(); next != kNoSlot) {
-      spilled_.Erase(next);
-      --spilled_count_;
+    pool_.Leave(slot, pc, editor.now());
+    pc_warps_.Remove(slot, pc);
+    if (const SlotId next = pool_.TakeSpilled(); next != kNoSlot) {
       editor.Offer(next);
-      EnterPool(next, editor);
+      pool_.Enter(next, editor.table().position[next].pc(), editor.now());
     }
     return Verdict::kAccepted;
   }
@@ -137,39 +94,27 @@ class Dwf final : public DivergencePolicy {
     return false;
   }
 
-  // Without lane awareness, threads of one home lane compete for its register bank (Fung, section 5.1.1).
-  int IssuePenalty(SlotId slot, const WarpTable& table) const override {
-    if (lane_aware_ || bank_penalty_ == BankPenalty::kNone) return 0;
-    std::array<uint8_t, kMaxLanes> threads_of_bank{};
-    int most = 0;
-    const Lanes& lanes = table.lanes[slot];
-    for (LaneMask left = lanes.mask; left != 0; left &= left - 1) {
-      most = std::max<int>(most, ++threads_of_bank[lanes.thread[std::countr_zero(left)] % warp_size_]);
-    }
-    if (most <= 1) return 0;
-    return (bank_penalty_ == BankPenalty::kCount ? most : most - 1) * bank_penalty_unit_;
-  }
+  int IssuePenalty(SlotId slot, const WarpTable& table) const override { return banks_.ExtraCycles(table.lanes[slot]); }
 
-  std::span<const uint64_t> counters() const override { return counters_; }
+  std::span<const uint64_t> counters() const override { return counters_.values(); }
 
  private:
-  static constexpr uint32_t kNowhere = ~uint32_t{0};
-
   static bool Limited(const Parameters& parameters) { return parameters.Choice("resources") == "limited"; }
 
-  // Credits the cycles since the last change of the pool's occupancy.
-  void CountPool(Cycle now) {
-    const uint64_t place = std::min<uint64_t>(pool_ / kPoolClass, kPoolClasses - 1);
-    counters_[kPoolCycles + place] += now - pool_counted_;
-    pool_counted_ = now;
+  static PcWarpTable::Setup TableOf(const DivergenceContext& context, const Parameters& parameters) {
+    PcWarpTable::Setup setup;
+    setup.scopes = static_cast<uint32_t>(context.max_blocks);
+    setup.instructions = context.program.instruction_count();
+    setup.entries = Limited(parameters) ? static_cast<uint32_t>(parameters.Integer("lut_entries")) : 0;
+    setup.ways = static_cast<uint32_t>(parameters.Integer("lut_ways"));
+    return setup;
   }
 
-  static BankPenalty PenaltyFrom(std::string_view text) {
-    if (text == "m") return BankPenalty::kCount;
-    return text == "m_minus_1" ? BankPenalty::kCountMinusOne : BankPenalty::kNone;
+  static RegisterBanks::Penalty PenaltyOf(const Parameters& parameters) {
+    const std::string& penalty = parameters.Choice("bank_penalty");
+    if (parameters.Bool("lane_aware") || penalty == "none") return RegisterBanks::Penalty::kNone;
+    return penalty == "m" ? RegisterBanks::Penalty::kCount : RegisterBanks::Penalty::kCountMinusOne;
   }
-
-  void Raise(Counter counter, uint64_t value) { counters_[counter] = std::max(counters_[counter], value); }
 
   // Warps that mix blocks must not arrive at a barrier, which counts the threads of one block.
   void InsertByBlock(Position at, Lanes lanes, WarpEditor& editor) {
@@ -182,24 +127,22 @@ class Dwf final : public DivergencePolicy {
         if (editor.block_of(lanes.thread[lane]) == block) lanes.mask |= LaneMask{1} << lane;
       }
       left &= ~lanes.mask;
-      Insert(at, block, lanes, editor);
+      Insert(at, block, lanes, /*counts_splits=*/true, editor);
     }
   }
 
   // Rules R1 and R2 of the thesis's section 4.2: join the warp that is being filled at this PC; threads whose lanes are
   // taken there start a new one, which is filled from now on.
-  void Insert(Position at, BlockId block, const Lanes& lanes, WarpEditor& editor) {
-    const bool shared = scope_is_core_ && is_barrier_[at.pc()] == 0;
-    const uint32_t place = (shared ? 0 : block) * instructions_ + at.pc();
+  void Insert(Position at, BlockId block, const Lanes& lanes, bool counts_splits, WarpEditor& editor) {
+    const uint32_t scope = scope_is_core_ && is_barrier_[at.pc()] == 0 ? 0 : block;
     const WarpTable& table = editor.table();
-    SlotId slot = filling_[place];
-    while (slot != kNoSlot && table.position[slot] != at) slot = next_filling_[slot];
+    const SlotId slot = pc_warps_.Find(scope, at, table);
     if (slot == kNoSlot) {
-      if (left_behind_at_[at.pc()] != 0) ++counters_[kLostMerges];
-      NewWarp(at, place, lanes, editor);
+      if (pc_warps_.AnyLeftBehind(at.pc())) counters_.Count(kLostMerges);
+      NewWarp(at, scope, lanes, editor);
       return;
     }
-    lookup_.Use(at.pc(), slot);
+    pc_warps_.Use(slot, at.pc());
     Lanes joining = lanes;
     Lanes rest = lanes;
     if (lane_aware_) {
@@ -210,13 +153,13 @@ class Dwf final : public DivergencePolicy {
     }
     if (joining.mask != 0) {
       editor.Join(slot, joining);
-      ++counters_[kMerges];
-      counters_[kThreadsMerged] += static_cast<uint64_t>(std::popcount(joining.mask));
+      counters_.Count(kMerges);
+      counters_.Count(kThreadsMerged, static_cast<uint64_t>(std::popcount(joining.mask)));
     }
     if (rest.mask != 0) {
-      ++counters_[kConflictSplits];
-      StopFilling(slot, at.pc());
-      NewWarp(at, place, rest, editor);
+      if (counts_splits) counters_.Count(kConflictSplits);
+      pc_warps_.Close(slot, at.pc());
+      NewWarp(at, scope, rest, editor);
     }
   }
 
@@ -238,81 +181,29 @@ class Dwf final : public DivergencePolicy {
     }
   }
 
-  // A warp that finds the pool full waits beside it, as it is, until a warp has left (the thesis leaves spilling to
-  // future work; that the warp comes back at once, and is filled no more, is ours).
-  void Spill(Position at, const Lanes& lanes, WarpEditor& editor) {
-    const SlotId slot = editor.SpawnParked(at, lanes, HeldReason::kReady);
-    if (slot == kNoSlot) return;
-    ++counters_[kWarpsFormed];
-    ++counters_[kSpills];
-    spilled_.PushBack(slot);
-    Raise(kMaxSpilled, ++spilled_count_);
-  }
-
-  void EnterPool(SlotId slot, WarpEditor& editor) {
-    const Pc pc = editor.table().position[slot].pc();
-    pooled_[slot] = 1;
-    pooled_since_[slot] = editor.now();
-    CountPool(editor.now());
-    Raise(kMaxPool, ++pool_);
-    if (pooled_at_[pc]++ == 0) Raise(kMaxDistinctPcs, ++distinct_pcs_);
-  }
-
-  void NewWarp(Position at, uint32_t place, const Lanes& lanes, WarpEditor& editor) {
-    if (pool_entries_ != 0 && pool_ >= pool_entries_) {
-      Spill(at, lanes, editor);
+  // A warp that is filled from now on; if the pool is full, one that waits beside it.
+  void NewWarp(Position at, uint32_t scope, const Lanes& lanes, WarpEditor& editor) {
+    const bool spills = pool_.full();
+    const SlotId slot = spills ? editor.SpawnParked(at, lanes, HeldReason::kReady) : editor.Spawn(at, lanes);
+    if (slot == kNoSlot) return;  // the editor has reported why
+    counters_.Count(kWarpsFormed);
+    if (spills) {
+      pool_.Spill(slot);
       return;
     }
-    const SlotId slot = editor.Spawn(at, lanes);
-    if (slot == kNoSlot) return;  // the editor has reported why
-    ++counters_[kWarpsFormed];
-    EnterPool(slot, editor);
-    place_[slot] = place;
-    next_filling_[slot] = filling_[place];
-    filling_[place] = slot;
-    // The warp that loses its entry stays in the pool as it is.
-    if (const SlotId victim = lookup_.Insert(at.pc(), slot); victim != kNoSlot) {
-      ++counters_[kTableEvictions];
-      const Pc pc = editor.table().position[victim].pc();
-      left_behind_[victim] = 1;
-      ++left_behind_at_[pc];
-      StopFilling(victim, pc);
-    }
+    pool_.Enter(slot, at.pc(), editor.now());
+    if (pc_warps_.Insert(scope, slot, at.pc())) counters_.Count(kTableEvictions);
   }
 
-  void StopFilling(SlotId slot, Pc pc) {
-    lookup_.Erase(pc, slot);
-    SlotId* link = &filling_[place_[slot]];
-    while (*link != slot) link = &next_filling_[*link];
-    *link = next_filling_[slot];
-    place_[slot] = kNowhere;
-  }
-
-  int warp_size_;
-  bool lane_aware_;
-  bool scope_is_core_;
-  bool barrier_regroup_;
-  BankPenalty bank_penalty_;
-  int bank_penalty_unit_;
-  uint64_t pool_entries_;  // 0: no limit
-  SlotQueue spilled_;      // parked warps that found the pool full
-  uint64_t spilled_count_ = 0;
-  FormationLookup lookup_;
-  uint32_t instructions_;
-  // The PC-warp table: per block and PC the warps that are being filled, one per call depth, linked by next_filling_.
-  std::vector<SlotId> filling_;
-  std::vector<SlotId> next_filling_;      // by slot
-  std::vector<uint32_t> place_;           // by slot: its index in filling_; kNowhere if it is not being filled
-  std::vector<uint8_t> pooled_;           // by slot
-  std::vector<Cycle> pooled_since_;       // by slot: when it entered the pool
-  std::vector<uint8_t> left_behind_;      // by slot: in the pool, but its entry of the table has gone to another warp
-  std::vector<uint32_t> pooled_at_;       // by PC: warps in the pool
-  std::vector<uint32_t> left_behind_at_;  // by PC: of these, those left behind
-  std::vector<uint8_t> is_barrier_;       // by PC
-  uint64_t pool_ = 0;
-  uint64_t distinct_pcs_ = 0;
-  Cycle pool_counted_ = 0;  // the histogram has the cycles before this one
-  std::array<uint64_t, kCounters> counters_{};
+  const int warp_size_;
+  const bool lane_aware_;
+  const bool scope_is_core_;
+  const bool barrier_regroup_;
+  std::vector<uint8_t> is_barrier_;  // by PC
+  DwfCounters counters_;
+  const RegisterBanks banks_;
+  WarpPool pool_;
+  PcWarpTable pc_warps_;
 };
 
 std::vector<CounterSpec> Counters() {
