@@ -8,7 +8,7 @@ BLOCKS = [
     "second_reading_test",
     "block_wide_equivalence_test",
 ]
-HARP = ["replay_policies_harp_test", "harp_model_test"]
+HARP = ["replay_policies_harp_parts_test", "replay_policies_harp_test", "harp_model_test"]
 LWM = ["replay_policies_lwm_test", "lwm_equivalences_test"]
 POOL = ["replay_schedule_pool_schedulers_test", "replay_policies_dwf_test", "dwf_hardware_test"]
 GENERAL = ["replay_schedule_general_schedulers_test"]
@@ -38,8 +38,10 @@ OWN = {
     "block_stack_entries": BLOCKS,
     "ideal_waiting": ["replay_policies_capri_test"],
     "large_warp_stack": LWM,
-    "harp_commit": HARP,
-    "harp_levels": HARP,
+    "harp_options": HARP,
+    "harp_scheduler": HARP,
+    "issue_levels": HARP,
+    "waiting_lookup": HARP,
     "reconvergence_barriers": HARP,
     # Schedulers.
     "lrr": GENERAL,
@@ -72,8 +74,10 @@ PARTS = {
     "block_stack_entries": "tbc,tbc_plus,capri",
     "ideal_waiting": "capri",
     "large_warp_stack": "lwm",
-    "harp_commit": "harp",
-    "harp_levels": "harp",
+    "harp_options": "harp",
+    "harp_scheduler": "harp",
+    "issue_levels": "harp",
+    "waiting_lookup": "harp",
     "reconvergence_barriers": "harp",
     "majority_heap": "dmaj",
 }

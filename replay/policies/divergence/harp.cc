@@ -1,5 +1,5 @@
-// HARP as a policy: its parameters with the paper's values, and its counters. The rules are in
-// replay/policies/divergence/harp/harp*.
+// HARP as a policy: its parameters with the paper's values, and its counters. The rules are in the folder
+// replay/policies/divergence/harp.
 #include "replay/policies/divergence/harp/harp.h"
 
 #include <cstdint>
