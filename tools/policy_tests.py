@@ -3,6 +3,7 @@
 # Tests in the order in which they are tried, the quick ones first.
 SPLITS = ["replay_policies_splits_test", "split_equivalences_test"]
 BLOCKS = [
+    "replay_policies_block_stack_parts_test",
     "replay_policies_tbc_test",
     "replay_policies_capri_test",
     "second_reading_test",
@@ -21,7 +22,7 @@ OWN = {
     "dwf": ["replay_policies_dwf_test", "dwf_hardware_test"],
     "tbc": BLOCKS,
     "tbc_plus": BLOCKS,
-    "capri": BLOCKS[::-1][1:3] + BLOCKS[:1],
+    "capri": BLOCKS[::-1][1:3] + BLOCKS[1:2],
     "lwm": LWM,
     "harp": HARP,
     "its": SPLITS,
@@ -35,7 +36,9 @@ OWN = {
     "frontier_warps": SPLITS,
     "reconvergence_points": ["replay_policies_pdom_test", *SPLITS],
     "block_stack": BLOCKS,
-    "block_stack_entries": BLOCKS,
+    "block_stack_text": BLOCKS,
+    "block_stacks": BLOCKS,
+    "branch_judge": BLOCKS,
     "ideal_waiting": ["replay_policies_capri_test"],
     "large_warp_stack": LWM,
     "harp_options": HARP,
@@ -71,7 +74,9 @@ PARTS = {
     "frontier_warps": "its,thread_frontiers,sbi_swi",
     "reconvergence_points": "pdom,its,thread_frontiers",
     "block_stack": "tbc,tbc_plus,capri",
-    "block_stack_entries": "tbc,tbc_plus,capri",
+    "block_stack_text": "tbc,tbc_plus,capri",
+    "block_stacks": "tbc,tbc_plus,capri",
+    "branch_judge": "tbc,tbc_plus,capri",
     "ideal_waiting": "capri",
     "large_warp_stack": "lwm",
     "harp_options": "harp",

@@ -2,17 +2,20 @@
 #ifndef HEDDLE_REPLAY_POLICIES_DIVERGENCE_BLOCK_WIDE_BLOCK_STACK_H_
 #define HEDDLE_REPLAY_POLICIES_DIVERGENCE_BLOCK_WIDE_BLOCK_STACK_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "replay/policies/divergence/block_wide/ideal_waiting.h"
-#include "replay/policies/divergence/block_wide/warp_compaction.h"
-#include "replay/policies/divergence/shared/thread_set.h"
+#include "replay/policies/divergence/block_wide/block_stack_counts.h"
+#include "replay/policies/divergence/block_wide/block_stack_text.h"
+#include "replay/policies/divergence/block_wide/block_stacks.h"
+#include "replay/policies/divergence/block_wide/block_warps.h"
+#include "replay/policies/divergence/block_wide/branch_judge.h"
+#include "replay/policies/divergence/block_wide/compaction_unit.h"
+#include "replay/policies/divergence/block_wide/recycling_pool.h"
+#include "replay/policies/divergence/block_wide/stack_entry.h"
 #include "replay/seams/divergence_policy.h"
 
 namespace heddle::replay {
@@ -46,11 +49,9 @@ class BlockStackPolicy : public DivergencePolicy {
   void BarrierArrived(SlotId slot, uint32_t barrier, WarpEditor& editor) override;
   bool BarrierReleased(SlotId slot, uint32_t barrier, WarpEditor& editor) override;
   void Retire(BlockId block, WarpEditor& editor) override;
-  std::span<const uint64_t> counters() const override { return counters_; }
-  // The stacks of the blocks that have diverged or synchronise, bottom to top, as (next PC, reconvergence PC, threads,
-  // WCnt); paths that are being staged follow their entry as +(...), then the update mask, one bit per warp, 0 =
-  // bypassed. Threads are one digit each, a row of warp-size threads after the other.
-  std::string Explain(const WarpTable& table) const override;
+  std::span<const uint64_t> counters() const override { return counts_.values(); }
+  // See BlockStackText.
+  std::string Explain(const WarpTable& /*table*/) const override { return BlockStackText(stacks_); }
 
  protected:
   struct Options {
@@ -73,33 +74,6 @@ class BlockStackPolicy : public DivergencePolicy {
   };
   enum class AtBranch : uint8_t { kGoOn, kStall, kBypass };
 
-  // A branch that all warps of an entry have executed.
-  struct BranchOutcome {
-    Pc pc = 0;
-    bool diverged = false;  // in at least one warp
-    // Warps before and after a compaction of all of them: on the path that runs next, and on all paths. Threads that go
-    // to the reconvergence point do not count.
-    uint32_t next_active = 0, next_needed = 0;
-    uint32_t all_active = 0, all_needed = 0;
-  };
-
-  enum Counter {
-    kBranches,
-    kUniformBranches,
-    kIncompactableBranches,
-    kCompactableBranches,
-    kJumps,
-    kWarpsBefore,
-    kWarpsAfter,
-    kSyncWaitCycles,
-    kMaxStackDepth,
-    kBarrierSwitches,
-    kBypassBypass,
-    kStallStall,
-    kBypassStall,
-    kStallBypass,
-    kBlockStackCounters,  // a policy's own counters follow
-  };
   // The values of BlockStackParameters.
   static Options CommonOptions(const Parameters& parameters);
 
@@ -108,68 +82,17 @@ class BlockStackPolicy : public DivergencePolicy {
   // What a warp of the running entry does at the end of a basic block; threads that go different ways cannot go on.
   // Also asked of a warp that comes from a barrier in the middle of one, as of one that falls through: it goes on.
   virtual AtBranch Decide(const BlockEnd& end) = 0;
-  // All warps have executed a conditional branch, whatever each of them decided.
+  // All warps have executed a conditional branch, whatever each of them decided. See BranchJudge.
   virtual void Executed(const BranchOutcome& /*outcome*/) {}
   // Warps of one entry came to different branches, so a branch that was taken for uniform was not; they reconverge
   // where the entry does.
   virtual void ForkedUnseen() {}
 
-  void Count(size_t counter, uint64_t by = 1) { counters_[counter] += by; }
-  void Raise(size_t counter, uint64_t value);
+  void Count(size_t counter, uint64_t by = 1) { counts_.Count(counter, by); }
+  void Raise(size_t counter, uint64_t value) { counts_.Raise(counter, value); }
 
  private:
-  using EntryId = uint32_t;
-  // A warp that is not in a slot and will be started as it is.
-  struct KeptWarp {
-    Position at;
-    Lanes lanes;
-    uint32_t index = 0;
-  };
-  struct Entry {
-    BlockId block = 0;
-    Position next;
-    Position rpc;
-    bool started = false;  // its warps run, or have run; a path that waits or is being staged has run-ahead warps only
-    bool from_branch = false;
-    ThreadSet threads;                // that have neither exited nor come to rpc
-    ThreadSet apart;                  // those of warps that run ahead or are kept, which are not compacted
-    uint32_t wcnt = 0;                // warps that have not arrived
-    uint32_t running = 0;             // of these, warps that are not held at a barrier, set aside, or put off
-    uint32_t next_index = 0;          // number of the next warp
-    std::vector<KeptWarp> kept;       // start with the entry
-    std::vector<KeptWarp> set_aside;  // released from a barrier while another entry runs
-    std::vector<uint32_t> put_off;    // block ends of run-ahead warps, in order, in put_off_pool_
-    uint32_t waiting = 0;             // warps that wait for the others, and the sum of the cycles of their arrivals
-    uint64_t waiting_since = 0;
-
-    // --- as a path that is being staged
-    bool taken = false;
-    LaneCounts counts;
-
-    // --- the branch at which warps of the entry arrive
-    std::vector<EntryId> paths;
-    Position branch;
-    Position target;  // where the paths reconverge
-    bool conditional = false;
-    bool diverged = false;
-    bool forked = false;
-    uint32_t arrivals = 0;
-    uint32_t stalled = 0;
-    std::vector<BranchSide> sides;
-    std::vector<bool> bypassed;  // by number of the warp: the complement of the update mask
-  };
-  // The end of a basic block of a warp, which is in `slot`, resolving or parked without threads.
-  struct Event {
-    SlotId slot = kNoSlot;
-    Position from;
-    std::span<const PathGroup> groups;
-    const Lanes* lanes = nullptr;
-    Position reconvergence;
-    bool conditional = false;
-    bool uniform = false;
-    bool from_barrier = false;
-    bool put_off = false;
-  };
+  // An arrival of a warp that ran ahead, which counts when its path runs.
   struct PutOff {
     SlotId slot = kNoSlot;
     Position from;
@@ -180,88 +103,43 @@ class BlockStackPolicy : public DivergencePolicy {
     bool uniform = false;
     Cycle since = 0;
   };
-  struct Block {
-    uint32_t first_row = 0;
-    uint32_t rows = 0;
-    std::vector<EntryId> stack;
-  };
-  struct Warp {
-    EntryId entry = 0;
-    uint32_t index = 0;
-    int64_t blocks_left = 0;  // that it may run ahead
-  };
-  // A compacted warp on its way out of the compaction unit.
-  struct Compacted {
-    EntryId entry = 0;
-    KeptWarp warp;
-  };
 
-  // --- block_stack.cc: what warps do
-  // Both return false if the warp simply goes on.
-  bool HandleAhead(EntryId id, const Event& event, WarpEditor& editor);
-  bool Handle(EntryId id, const Event& event, WarpEditor& editor);
-  void GoOn(EntryId id, const Event& event, WarpEditor& editor);
-  void ArriveAtRpc(Entry& entry, const Event& event, WarpEditor& editor);
-  void ArriveAtBranch(EntryId id, const Event& event, AtBranch decision, WarpEditor& editor);
-  void Bypass(EntryId id, const Event& event, WarpEditor& editor);
-  const PathGroup* SideToRun(const Entry& entry, std::span<const PathGroup> groups) const;
-  Position Target(const Entry& entry, const Event& event) const {
-    return event.reconvergence.is_exit() ? entry.rpc : event.reconvergence;
-  }
-  EntryId PathTo(Entry& entry, const PathGroup& group, uint32_t& number);
-  void Forget(BlockId block, const Lanes& lanes, LaneMask exited);
-  void Start(EntryId id, const KeptWarp& warp, WarpEditor& editor);
-  // The slot's warp is no more; the next warp that starts takes it.
-  void Spare(SlotId slot, WarpEditor& editor);
-  template <typename Function>
-  void ForEachRow(const Entry& entry, const Lanes& lanes, LaneMask mask, Function function) const;
+  // --- what a warp does
 
-  // --- block_stack_entries.cc: what the stack does
+  // A warp of an entry that has been started has come to the end of a basic block, or goes on behind a barrier; or one
+  // that runs ahead of its block has. Both return false if the warp simply goes on.
+  bool Handle(StackEntryId id, const WarpArrival& arrival, WarpEditor& editor);
+  bool HandleAhead(StackEntryId id, const WarpArrival& arrival, WarpEditor& editor);
+  // The warp is no more.
+  void End(StackEntry& entry, SlotId slot, WarpEditor& editor);
+  void GoOn(StackEntryId id, const WarpArrival& arrival, WarpEditor& editor);
+  void PutOffUntilStarted(StackEntry& entry, const WarpArrival& arrival, WarpEditor& editor);
+  void ArriveAtRpc(StackEntry& entry, const WarpArrival& arrival, WarpEditor& editor);
+  void ArriveAtBranch(StackEntryId id, const WarpArrival& arrival, AtBranch decision, WarpEditor& editor);
+  void Bypass(StackEntryId id, const WarpArrival& arrival, WarpEditor& editor);
+  // The side of a bypassed warp that runs now, if any.
+  const PathGroup* SideToRun(const StackEntry& entry, std::span<const PathGroup> groups) const;
+
+  // --- which entry runs
+
+  // Brings the stack up to date after something has happened to a warp of the block, and starts the entry that is to
+  // run.
   void Settle(BlockId block, WarpEditor& editor);
-  bool Reduce(Block& block, WarpEditor& editor);
-  void Branch(Block& block, size_t index, WarpEditor& editor);
-  // The first to be pushed comes first, the first to run last.
-  void SortForPushing(std::vector<EntryId>& paths) const;
-  void Judge(const Entry& entry);
-  bool Compacts(const Entry& entry, const Entry& path) const {
-    return path.next != entry.target && path.next != entry.rpc;
-  }
-  void HoldAtRpc(const Entry& path, WarpEditor& editor) const;
-  void EndWaiting(Entry& entry, Cycle now);
-  size_t Runnable(const Block& block) const;
-  void Activate(EntryId id, WarpEditor& editor);
-  void Resume(EntryId id, WarpEditor& editor);
-  EntryId NewEntry(BlockId block);
-  void FreeEntry(EntryId id);
-  Entry& At(EntryId id) { return entries_[id]; }
-  const Entry& At(EntryId id) const { return entries_[id]; }
-  std::string TextOf(const Entry& entry) const;
-  bool AnyRuns(const Block& block) const;
+  // The entry becomes the one that runs: warps that ran ahead are its warps from now on, kept ones start as they are,
+  // the other threads are compacted.
+  void Activate(StackEntryId id, WarpEditor& editor);
+  // Warps that a barrier has let go while another entry ran.
+  void Resume(StackEntryId id, WarpEditor& editor);
+  void Start(StackEntryId id, const KeptWarp& warp, WarpEditor& editor);
 
   const Options options_;
-  const int warp_size_;
   std::vector<uint8_t> is_jump_;  // by PC: an unconditional branch
-  std::vector<uint32_t> row_of_;  // by hardware thread
-  std::vector<Block> blocks_;     // by resident block
-  std::vector<Warp> warps_;       // by slot
-  std::deque<Entry> entries_;     // references stay good while it grows
-  std::vector<EntryId> free_entries_;
-  std::deque<PutOff> put_off_pool_;
-  std::vector<uint32_t> free_put_off_;
-
-  WarpCompactor compactor_;
-  IdealWaiting ideal_;
-  Cycle wcu_free_ = 0;  // the SM's compaction unit gives out its last warp in this cycle
-  std::vector<Compacted> in_wcu_;
-  size_t in_wcu_first_ = 0;
-
-  SlotId spare_ = kNoSlot;
-  int port_ = -1;               // of the next slot that is spawned; -1 = whichever it gets
-  std::vector<EntryId> order_;  // scratch
-  std::vector<uint32_t> put_off_now_;
-  std::vector<BranchSide> sides_;
-  std::vector<LaneCounts> counts_;
-  std::vector<uint64_t> counters_;
+  BlockStackCounts counts_;
+  BlockStacks stacks_;
+  BlockWarps warps_;
+  CompactionUnit unit_;
+  RecyclingPool<PutOff> put_off_;
+  std::vector<uint32_t> put_off_now_;  // scratch
 };
 
 }  // namespace heddle::replay
