@@ -36,15 +36,15 @@ class SizedCrossbar final : public CrossbarCore {
 
   void Push(uint32_t input, uint32_t output, const MemoryRequest& request, uint32_t flits,
             uint64_t next_edge) override {
-    const uint32_t buffer = BufferOf(input, output);
+    const uint32_t buffer = inputs_.BufferOf(input, output);
     if (Enqueue(buffer, output, request, flits, next_edge)) BecomeHead(buffer, output, flits);
   }
 
   void Pop(uint32_t output, uint64_t next_edge) override {
     TakeWhole(output, next_edge);
-    const Output& out = outputs_[output];
-    if (out.state == OutputState::kUnwanted) return;
-    if (out.state == OutputState::kReady && requests_[output] == heads_[output].wanting) return;  // none lacks room
+    const OutputBuffers::Output& out = outputs_[output];
+    if (out.state == State::kUnwanted) return;
+    if (out.state == State::kReady && requests_[output] == heads_[output].wanting) return;  // none lacks room
     Refresh(output);
   }
 
@@ -54,27 +54,28 @@ class SizedCrossbar final : public CrossbarCore {
     grants_.Clear();
     allocator_->Allocate(edge, rows_are_buffers_ ? requests_by_buffer_ : requests_, grants_);
     if (blind_) {  // what was granted of a full output is lost
-      grants_.EraseIf(
-          [&](const CrossbarGrant& grant) { return outputs_[grant.output].state == OutputState::kBlocked; });
+      grants_.EraseIf([&](const CrossbarGrant& grant) { return outputs_[grant.output].state == State::kBlocked; });
     }
     counters_.flits += grants_.size();
     for (const CrossbarGrant& grant : grants_) Move(grant.buffer, grant.output, edge);
   }
 
  private:
+  using State = OutputBuffers::State;
+
   // A message of `flits` flits to the output has come to the head of its queue.
   void BecomeHead(uint32_t buffer, uint32_t output, uint32_t flits) {
     heads_[output].wanting.Insert(buffer);
     head_flits_[size_t{output} * buffers_ + buffer] = static_cast<uint16_t>(flits);
-    Output& out = outputs_[output];
+    OutputBuffers::Output& out = outputs_[output];
     if (out.credits >= (reserves_ ? flits : 1)) {
-      if (out.state != OutputState::kReady) {
-        SetState(out, OutputState::kReady);
+      if (out.state != State::kReady) {
+        outputs_.SetState(out, State::kReady);
         if (!requests_[output].empty()) SetRequests(output, {});  // those that asked blindly
       }
       AddRequest(output, buffer);
-    } else if (out.state != OutputState::kReady) {
-      SetState(out, OutputState::kBlocked);
+    } else if (out.state != State::kReady) {
+      outputs_.SetState(out, State::kBlocked);
       if (blind_) AddRequest(output, buffer);
     }
   }
@@ -90,13 +91,12 @@ class SizedCrossbar final : public CrossbarCore {
 
   // One flit of the head message goes from the buffer to the output.
   void Move(uint32_t buffer, uint32_t output, uint64_t edge) {
-    if (++input_credits_[buffer] == input_capacity_) --occupied_buffers_;
-    room_made_.Insert(input_of_buffer_[buffer]);
-    Queue& queue = QueueOf(buffer, output);
-    const bool last = --queue.left == 0;
+    const InputBuffers::Queue& queue = inputs_.TakeFlit(buffer, output);
+    room_made_.Insert(inputs_.InputOf(buffer));
+    const bool last = queue.left == 0;
     // Within a message whose room is reserved nothing changes.
     if (!last && heads_[output].begun.Contains(buffer)) return;
-    const Message& message = HeadOf(buffer, queue);
+    const InputBuffers::Message& message = inputs_.HeadOf(buffer, queue);
     const bool first = queue.left + 1 == message.flits;
     if (first) counters_.input_wait += edge - message.first_edge;
     uint32_t& room = outputs_[output].credits;
@@ -108,7 +108,7 @@ class SizedCrossbar final : public CrossbarCore {
     }
     if (last) {
       LeaveHead(buffer, output);
-      if (const Message* next = FinishHead(buffer, output, edge); next != nullptr) {
+      if (const InputBuffers::Message* next = FinishHead(buffer, output, edge); next != nullptr) {
         BecomeHead(buffer, next->output, next->flits);  // to another output only with fifo_inputs
       }
     }
@@ -118,13 +118,13 @@ class SizedCrossbar final : public CrossbarCore {
 
   // Finds out anew who takes part in the matching for an output: after a change of its heads or its room.
   void Refresh(uint32_t output) {
-    Output& out = outputs_[output];
+    OutputBuffers::Output& out = outputs_[output];
     const BitSet<kWords>& wanting = heads_[output].wanting;
     if (wanting.empty()) {
-      SetState(out, OutputState::kUnwanted);
+      outputs_.SetState(out, State::kUnwanted);
       SetRequests(output, wanting);
     } else if (out.credits >= (reserves_ ? largest_ : 1)) {
-      SetState(out, OutputState::kReady);
+      outputs_.SetState(out, State::kReady);
       SetRequests(output, wanting);
     } else {
       BitSet<kWords> fitting = heads_[output].begun;
@@ -135,7 +135,7 @@ class SizedCrossbar final : public CrossbarCore {
         });
       }
       const bool blocked = fitting.empty();
-      SetState(out, blocked ? OutputState::kBlocked : OutputState::kReady);
+      outputs_.SetState(out, blocked ? State::kBlocked : State::kReady);
       SetRequests(output, blocked && blind_ ? wanting : fitting);
     }
   }
@@ -173,7 +173,7 @@ class SizedCrossbar final : public CrossbarCore {
   BitMatrix<kWords> requests_;
   BitMatrix<kWords> requests_by_buffer_;  // the same the other way round, if the allocator needs it
   std::vector<uint16_t> head_flits_;      // by output and buffer: of the message that wants to go there
-  CrossbarGrants grants_{std::min(buffers_, static_cast<uint32_t>(outputs_.size()))};  // of the present edge
+  CrossbarGrants grants_{std::min(buffers_, outputs_.size())};  // of the present edge
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "proto/machine.pb.h"
 #include "replay/memory/network/crossbar_core.h"
+#include "replay/memory/network/port_set.h"
 #include "replay/memory/ports/memory_request.h"
 
 namespace heddle::replay {
