@@ -193,11 +193,11 @@ void PartitionedBackEnd::Advance(Cycle now, SmWaker& waker) {
 void PartitionedBackEnd::TakeDramJob(uint32_t controller, Edge edge) {
   const uint32_t first = controller * slices_per_controller_;
   uint32_t place = next_slice_[controller];
-  while (parts_->slices[first + place].dram_job_ready() > edge) {
+  while (parts_->slices[first + place].jobs().ready() > edge) {
     place = place + 1 == slices_per_controller_ ? 0 : place + 1;
   }
   L2Slice& slice = parts_->slices[first + place];
-  const DramJob& job = slice.dram_job();
+  const DramJob& job = slice.jobs().front();
   const DramLocation location = map_.Locate(job.address);
   DramRequest request;
   request.request.address = job.address;
@@ -213,7 +213,7 @@ void PartitionedBackEnd::TakeDramJob(uint32_t controller, Edge edge) {
   if (slice.waits_for_dram_queue()) time_->l2.Wake(first + place, time_->clocks.Soonest(Domain::kL2));
   Edge ready = kNoEdge;
   for (uint32_t i = first; i < first + slices_per_controller_; ++i) {
-    ready = std::min(ready, parts_->slices[i].dram_job_ready());
+    ready = std::min(ready, parts_->slices[i].jobs().ready());
   }
   job_ready_[controller] = ready;
 }
@@ -261,7 +261,7 @@ Edge PartitionedBackEnd::DramAheadUntil(uint32_t controller, Edge edge) {
   uint32_t room = ~uint32_t{0};
   const uint32_t first = controller * slices_per_controller_;
   for (uint32_t slice = first; slice < first + slices_per_controller_; ++slice) {
-    room = std::min(room, parts_->slices[slice].dram_queue_room());
+    room = std::min(room, parts_->slices[slice].jobs().room());
   }
   // In the last of these edges there has to be room still for the most that a slice queues in one.
   const Edge l2_edges = room / L2Slice::kMostJobsPerEdge;

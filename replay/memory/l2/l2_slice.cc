@@ -16,6 +16,12 @@ constexpr uint32_t kBlockBitsWithoutCache = 5;  // what an atomic locks where th
 // while the network is blocked. No more than this are sent; none are while `output_queue` of them wait for the network.
 constexpr uint32_t kReturnedWithoutCache = 1u << 14;
 
+bool HasCache(const machine::v1::L2& l2) { return l2.slices_per_controller() != 0; }
+
+uint32_t LineBits(const machine::v1::L2& l2) {
+  return HasCache(l2) ? static_cast<uint32_t>(std::countr_zero(l2.cache().line_bytes())) : kBlockBitsWithoutCache;
+}
+
 }  // namespace
 
 void L2SliceCounters::Add(const L2SliceCounters& other) {
@@ -34,19 +40,17 @@ void L2SliceCounters::Add(const L2SliceCounters& other) {
 }
 
 L2Slice::L2Slice(const machine::v1::L2& l2, uint32_t slice, uint32_t rop_edges, uint32_t dram_pipe_edges)
-    : output_(l2.output_queue()),
+    : replies_(l2.output_queue()),
       slice_(slice),
       input_(l2.input_queue() + rop_edges),
-      returned_(l2.slices_per_controller() != 0 ? l2.cache().mshrs() : kReturnedWithoutCache),
-      line_bits_(l2.slices_per_controller() != 0 ? static_cast<uint32_t>(std::countr_zero(l2.cache().line_bytes()))
-                                                 : kBlockBitsWithoutCache),
-      hit_cycles_(l2.slices_per_controller() != 0 ? l2.cache().hit_cycles() : 1),
-      dram_queue_(l2.dram_queue() + dram_pipe_edges),
+      fills_(HasCache(l2) ? l2.cache().mshrs() : kReturnedWithoutCache,
+             HasCache(l2) ? l2.cache().mshrs() * l2.cache().mshr_merges() : 0),
+      atomics_(LineBits(l2)),
+      jobs_(l2.dram_queue() + dram_pipe_edges),
+      line_bits_(LineBits(l2)),
+      hit_cycles_(HasCache(l2) ? l2.cache().hit_cycles() : 1),
       cache_config_(l2.cache()) {
-  if (l2.slices_per_controller() != 0) {
-    cache_.emplace(l2.cache());
-    waiting_.resize(cache_->mshrs().waiters());
-  }
+  if (HasCache(l2)) cache_.emplace(l2.cache());
 }
 
 void L2Slice::Invalidate(std::span<const AddressRange> ranges) {
@@ -62,7 +66,7 @@ void L2Slice::Invalidate(std::span<const AddressRange> ranges) {
 
 void L2Slice::BeginLaunch() {
   next_unrun_ = 0;
-  atomic_done_ = 0;
+  atomics_.BeginLaunch();
   wait_ = Wait::kNone;
   counters_ = {};
   if (cache_) {
@@ -75,10 +79,11 @@ Edge L2Slice::Run(Edge now, L2SliceLinks& links) {
   if (now != next_unrun_) CreditSkipped(now - next_unrun_);
   next_unrun_ = now + 1;
   // Most edges have something for one or two of the stages only.
-  if (atomic_busy_) EndAtomic(now);
-  if (output_.ready() <= now) SendReply(links);
-  serve_blocked_ = dram_queue_blocked_ = false;
-  if (serving_ != kNone || !returned_.empty()) ServeFill(now, links);
+  if (atomics_.busy()) EndAtomic(now);
+  if (replies_.ready() <= now) ++(replies_.Send(slice_, links) ? counters_.replies : counters_.network_wait);
+  fills_.BeginEdge();
+  jobs_.BeginEdge();
+  if (fills_.busy()) ServeFill(now, links);
   wait_ = Wait::kNone;
   if (input_.ready() <= now) Look(now, links);
   const MemoryRequest* arrived = input_.full() ? nullptr : links.Arrived(slice_);
@@ -91,7 +96,7 @@ Edge L2Slice::Run(Edge now, L2SliceLinks& links) {
 
 // Nothing changed in the edges that were left out, so that each waited for what the last one that was run waited for.
 void L2Slice::CreditSkipped(uint64_t edges) {
-  if (reply_blocked_) counters_.network_wait += edges;
+  if (replies_.blocked()) counters_.network_wait += edges;
   switch (wait_) {
     case Wait::kNone:
       break;
@@ -111,86 +116,67 @@ void L2Slice::CreditSkipped(uint64_t edges) {
 }
 
 void L2Slice::EndAtomic(Edge now) {
-  if (now < atomic_done_ || output_.full()) return;
-  output_.push_back({atomic_, now + hit_cycles_ - 1});
-  atomic_busy_ = false;
-}
-
-void L2Slice::SendReply(L2SliceLinks& links) {
-  if (reply_blocked_ && !network_has_room_) {
-    ++counters_.network_wait;
-    return;
-  }
-  reply_blocked_ = network_has_room_ = false;
-  if (links.SendReply(slice_, output_.front().request)) {
-    ++counters_.replies;
-    output_.pop_front();
-  } else {
-    reply_blocked_ = true;
-    ++counters_.network_wait;
-  }
+  if (now < atomics_.done() || replies_.full()) return;
+  replies_.Push(atomics_.operation(), now + hit_cycles_ - 1);
+  atomics_.End();
 }
 
 bool L2Slice::CanAnswer(const MemoryRequest& request) const {
-  if (atomic_busy_ && (request.kind == RequestKind::kAtomic || LineOf(request) == LineOf(atomic_))) return false;
-  if (request.kind == RequestKind::kAtomic) return cache_ || !dram_queue_.full();
-  return !output_.full();
+  if (atomics_.HoldsUp(request)) return false;
+  if (request.kind == RequestKind::kAtomic) return cache_ || !jobs_.full();
+  return !replies_.full();
 }
 
 void L2Slice::Answer(const MemoryRequest& request, Edge ready, Edge now, L2SliceLinks& links) {
   if (request.kind != RequestKind::kAtomic) {
-    output_.push_back({request, ready});
+    replies_.Push(request, ready);
     return;
   }
-  atomic_busy_ = true;
-  atomic_ = request;
-  atomic_done_ = now + request.passes;
+  atomics_.Begin(request, now);
   counters_.atomic_passes += request.passes;
   // Without a cache the result goes back to DRAM; nobody waits for that.
-  if (!cache_) QueueDramJob(request.address, request.bytes, kNone, true, links);
+  if (!cache_) QueueDramJob(request.address, request.bytes, FillUnit::kNone, true, links);
 }
 
 void L2Slice::QueueDramJob(uint64_t address, uint32_t bytes, uint32_t entry, bool write, L2SliceLinks& links) {
   const Edge ready = links.AfterDramPipe();
-  dram_queue_.push_back({address, bytes, entry, write, ready});
+  jobs_.Push({address, bytes, entry, write, ready});
   ++(write ? counters_.write_backs : counters_.fetches);
-  ++dram_jobs_;
   links.DramJobQueued(slice_, ready);
 }
 
 void L2Slice::ServeFill(Edge now, L2SliceLinks& links) {
-  if (serving_ == kNone) {
-    const uint32_t entry = returned_.front();
+  if (fills_.serving() == FillUnit::kNone) {
     if (cache_) {
       // A line that takes its way only now may push out a dirty one.
-      if (cache_config_.allocate() == machine::v1::Cache::ON_FILL && dram_queue_.full()) {
-        serve_blocked_ = dram_queue_blocked_ = true;
+      if (cache_config_.allocate() == machine::v1::Cache::ON_FILL && jobs_.full()) {
+        fills_.Block();
+        jobs_.WantRoom();
         return;
       }
-      const CacheEviction eviction = cache_->Fill(static_cast<uint16_t>(entry));
+      const CacheEviction eviction = cache_->Fill(static_cast<uint16_t>(fills_.next()));
       if (eviction.dirty) {
-        QueueDramJob(eviction.line << line_bits_, cache_config_.line_bytes(), kNone, true, links);
+        QueueDramJob(eviction.line << line_bits_, cache_config_.line_bytes(), FillUnit::kNone, true, links);
       }
     }
-    serving_ = entry;
-    returned_.pop_front();
+    fills_.BeginNext();
   }
-  if (!in_hand_) {
-    in_hand_ = waiting_[cache_ ? cache_->mshrs().TakeWaiter(static_cast<uint16_t>(serving_), now) : serving_];
+  const auto mshr = static_cast<uint16_t>(fills_.serving());
+  if (fills_.in_hand() == nullptr) {
+    fills_.TakeInHand(cache_ ? cache_->mshrs().TakeWaiter(mshr, now) : fills_.serving());
   }
-  if (!CanAnswer(*in_hand_)) {
-    serve_blocked_ = true;
-    dram_queue_blocked_ |= !cache_ && dram_queue_.full();
+  if (!CanAnswer(*fills_.in_hand())) {
+    fills_.Block();
+    if (!cache_ && jobs_.full()) jobs_.WantRoom();
     return;
   }
-  Answer(*in_hand_, now + 1, now, links);
-  in_hand_.reset();
+  Answer(*fills_.in_hand(), now + 1, now, links);
+  fills_.Answered();
   if (!cache_) {
-    free_entries_.push_back(serving_);
-    serving_ = kNone;
-  } else if (cache_->mshrs().Drained(static_cast<uint16_t>(serving_))) {
-    cache_->mshrs().Release(static_cast<uint16_t>(serving_), now);
-    serving_ = kNone;
+    fills_.EndAndFree();
+  } else if (cache_->mshrs().Drained(mshr)) {
+    cache_->mshrs().Release(mshr, now);
+    fills_.End();
   }
 }
 
@@ -217,9 +203,9 @@ void L2Slice::Look(Edge now, L2SliceLinks& links) {
 }
 
 void L2Slice::LookWithCache(const MemoryRequest& request, Edge now, L2SliceLinks& links) {
-  const uint64_t line = LineOf(request);
+  const uint64_t line = request.address >> line_bits_;
   const bool atomic = request.kind == RequestKind::kAtomic;
-  if (atomic_busy_ && (atomic || LineOf(atomic_) == line)) {
+  if (atomics_.HoldsUp(request)) {
     wait_ = Wait::kAtomic;
     ++counters_.atomic_wait;
     return;
@@ -230,7 +216,7 @@ void L2Slice::LookWithCache(const MemoryRequest& request, Edge now, L2SliceLinks
   if (request.kind == RequestKind::kWrite) {
     operation = request.bytes >> line_bits_ != 0 ? CacheOperation::kWriteLine : CacheOperation::kWrite;
   }
-  if (output_.full() && !atomic) {
+  if (replies_.full() && !atomic) {
     // What is answered at once needs room for the answer; what misses goes on.
     const Cache::LineState state = cache_->Peek(line, set);
     const bool there = state == Cache::LineState::kValid || state == Cache::LineState::kDirty;
@@ -242,58 +228,53 @@ void L2Slice::LookWithCache(const MemoryRequest& request, Edge now, L2SliceLinks
     }
   }
   const CacheOutcome outcome =
-      cache_->Access(line, set, operation, machine::v1::Cache::WRITE_BACK, kNoSlot, dram_queue_.room(), now);
+      cache_->Access(line, set, operation, machine::v1::Cache::WRITE_BACK, kNoSlot, jobs_.room(), now);
   if (outcome.result == CacheResult::kReservationFail) {
     wait_ = Wait::kCache;
     wait_cause_ = outcome.cause;
-    dram_queue_blocked_ |= outcome.cause == ReservationFail::kMissQueue;
+    if (outcome.cause == ReservationFail::kMissQueue) jobs_.WantRoom();
     return;
   }
   if (outcome.waits) {
-    waiting_[outcome.waiter] = request;
+    fills_.Wait(outcome.waiter, request);
   } else {
     Answer(request, now + hit_cycles_, now, links);
   }
   if (outcome.fetch) QueueDramJob(line << line_bits_, cache_config_.line_bytes(), outcome.entry, false, links);
   if (outcome.eviction.dirty) {
-    QueueDramJob(outcome.eviction.line << line_bits_, cache_config_.line_bytes(), kNone, true, links);
+    QueueDramJob(outcome.eviction.line << line_bits_, cache_config_.line_bytes(), FillUnit::kNone, true, links);
   }
 }
 
 void L2Slice::LookWithoutCache(const MemoryRequest& request, L2SliceLinks& links) {
-  if (returned_.size() >= output_.capacity() || dram_jobs_ + returned_.size() >= returned_.capacity()) {
+  const uint32_t returned = fills_.returned();
+  if (returned >= replies_.capacity() || jobs_.unanswered() + returned >= fills_.most_returned()) {
     wait_ = Wait::kOutput;
     ++counters_.output_wait;
     return;
   }
-  if (dram_queue_.full()) {
+  if (jobs_.full()) {
     wait_ = Wait::kDramQueue;
-    dram_queue_blocked_ = true;
+    jobs_.WantRoom();
     ++counters_.dram_queue_wait;
     return;
   }
-  if (free_entries_.empty()) {
-    free_entries_.push_back(static_cast<uint32_t>(waiting_.size()));
-    waiting_.emplace_back();
-  }
-  const uint32_t entry = free_entries_.back();
-  free_entries_.pop_back();
-  waiting_[entry] = request;
-  QueueDramJob(request.address, request.bytes, entry, request.kind == RequestKind::kWrite, links);
+  const bool write = request.kind == RequestKind::kWrite;
+  QueueDramJob(request.address, request.bytes, fills_.Wait(request), write, links);
 }
 
 // What a slice may wait for: docs/reference/timing.md, "Why no machine hangs".
 bool L2Slice::WaitsForLater() const {
-  const bool holds = !input_.empty() || !output_.empty() || !returned_.empty() || serving_ != kNone || atomic_busy_;
-  return !holds || reply_blocked_ || dram_jobs_ != 0;
+  const bool holds = !input_.empty() || !replies_.empty() || fills_.busy() || atomics_.busy();
+  return !holds || replies_.blocked() || jobs_.unanswered() != 0;
 }
 
 Edge L2Slice::NextEdge(Edge now, bool took, const L2SliceLinks& links) const {
   // What waits for room in a queue of the slice goes on in the edge in which that is made, or in the next one.
-  Edge next = reply_blocked_ ? kNoEdge : output_.ready();
+  Edge next = replies_.blocked() ? kNoEdge : replies_.ready();
   if (wait_ == Wait::kNone) next = std::min(next, input_.ready());
-  if (atomic_busy_ && !(atomic_done_ <= now && output_.full())) next = std::min(next, atomic_done_);
-  if ((serving_ != kNone || !returned_.empty()) && !serve_blocked_) next = now + 1;
+  if (atomics_.busy() && !(atomics_.done() <= now && replies_.full())) next = std::min(next, atomics_.done());
+  if (fills_.busy() && !fills_.blocked()) next = now + 1;
   next = std::max(next, now + 1);
   assert((next != kNoEdge || WaitsForLater()) && "a slice holds something and waits for nothing");
   // Where nothing was there to be taken in, nothing is.
@@ -303,15 +284,15 @@ Edge L2Slice::NextEdge(Edge now, bool took, const L2SliceLinks& links) const {
 
 void L2Slice::Returned(uint32_t entry, bool write) {
   ++counters_.dram_replies;
-  --dram_jobs_;
+  jobs_.Answered();
   // With a cache nobody waits for a write; without one the answers of atomics are on their way already.
-  if (write && (cache_ || entry == kNone)) return;
-  returned_.push_back(entry);
+  if (write && (cache_ || entry == FillUnit::kNone)) return;
+  fills_.Return(entry);
 }
 
 bool L2Slice::drained() const {
-  return input_.empty() && output_.empty() && dram_queue_.empty() && returned_.empty() && serving_ == kNone &&
-         !atomic_busy_ && dram_jobs_ == 0 && (!cache_ || cache_->mshrs().used() == 0);
+  return input_.empty() && replies_.empty() && jobs_.empty() && jobs_.unanswered() == 0 && !fills_.busy() &&
+         !atomics_.busy() && (!cache_ || cache_->mshrs().used() == 0);
 }
 
 absl::Status L2Slice::CheckDrained() const {
@@ -334,10 +315,10 @@ absl::Status L2Slice::CheckDrained() const {
 
 std::string L2Slice::Explain() const {
   if (drained()) return {};
-  std::string text = absl::StrCat("L2 slice ", slice_, ": ", input_.size(), " requests in, ", output_.size(),
-                                  " replies out, ", dram_queue_.size(), " to DRAM, ", dram_jobs_, " in DRAM in all");
+  std::string text = absl::StrCat("L2 slice ", slice_, ": ", input_.size(), " requests in, ", replies_.size(),
+                                  " replies out, ", jobs_.size(), " to DRAM, ", jobs_.unanswered(), " in DRAM in all");
   if (cache_) absl::StrAppend(&text, ", ", cache_->mshrs().used(), " MSHRs in use");
-  if (atomic_busy_) absl::StrAppend(&text, ", an atomic under way until edge ", atomic_done_);
+  if (atomics_.busy()) absl::StrAppend(&text, ", an atomic under way until edge ", atomics_.done());
   switch (wait_) {
     case Wait::kNone:
       break;
@@ -357,7 +338,7 @@ std::string L2Slice::Explain() const {
       absl::StrAppend(&text, ", the oldest request waits for room on the way to DRAM");
       break;
   }
-  if (reply_blocked_) absl::StrAppend(&text, ", a reply waits for the network");
+  if (replies_.blocked()) absl::StrAppend(&text, ", a reply waits for the network");
   return text;
 }
 

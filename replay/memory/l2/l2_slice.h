@@ -11,41 +11,17 @@
 #include "absl/status/status.h"
 #include "proto/machine.pb.h"
 #include "replay/memory/cache/cache.h"
+#include "replay/memory/l2/atomic_unit.h"
+#include "replay/memory/l2/dram_job_queue.h"
+#include "replay/memory/l2/fill_unit.h"
+#include "replay/memory/l2/l2_slice_links.h"
+#include "replay/memory/l2/reply_queue.h"
 #include "replay/memory/ports/back_end.h"
 #include "replay/memory/ports/clock_domains.h"
 #include "replay/memory/ports/memory_request.h"
 #include "traces/base/ring.h"
 
 namespace heddle::replay {
-
-// A request of a slice to its DRAM controller.
-struct DramJob {
-  uint64_t address = 0;
-  uint32_t bytes = 0;
-  uint32_t entry = 0;  // what the data are for; Returned takes it back
-  bool write = false;
-  Edge ready = 0;  // the first DRAM edge at which the controller may take it
-};
-
-// What a slice is connected to. All calls concern the edge that is being run.
-class L2SliceLinks {
- public:
-  virtual ~L2SliceLinks() = default;
-  // The request that has come over the network for slice `slice`, null if none; and takes it.
-  virtual const MemoryRequest* Arrived(uint32_t slice) const = 0;
-  virtual void TakeArrived(uint32_t slice) = 0;
-  // Sends a reply into the network; false if that has no room: the slice is told (NetworkHasRoom), and run again, when
-  // it has.
-  virtual bool SendReply(uint32_t slice, const MemoryRequest& reply) = 0;
-  // A job was put at the end of the slice's DRAM queue.
-  virtual void DramJobQueued(uint32_t slice, Edge ready) = 0;
-  // The number of the line among those of the slice, for the choice of the set.
-  virtual uint64_t LineWithinSlice(uint64_t address) const = 0;
-  // The first edge of the L2 at which a request that is taken in now may be looked at (`rop_cycles`), and the first
-  // edge of the DRAM at which a job that is queued now may be taken (`dram_pipe_cycles`).
-  virtual Edge AfterRop() = 0;
-  virtual Edge AfterDramPipe() = 0;
-};
 
 // In requests and edges of the L2.
 struct L2SliceCounters {
@@ -96,18 +72,17 @@ class alignas(64) L2Slice {
     return true;
   }
   // The network has room for the reply that it had none for: the slice must be run. It does not try before.
-  void NetworkHasRoom() { network_has_room_ = true; }
+  void NetworkHasRoom() { replies_.NetworkHasRoom(); }
   // Whether the slice waits for room in its DRAM queue: run it when there is some.
-  bool waits_for_dram_queue() const { return dram_queue_blocked_; }
+  bool waits_for_dram_queue() const { return jobs_.room_wanted(); }
 
-  // Jobs that the queue to DRAM has room for, and the most that one edge adds: a line and what it pushes out, and what
-  // a line that has come pushes out.
-  uint32_t dram_queue_room() const { return dram_queue_.room(); }
+  // The most jobs that one edge adds to those for DRAM: a line and what it pushes out, and what a line that has come
+  // pushes out.
   static constexpr uint32_t kMostJobsPerEdge = 3;
-  // The oldest job for DRAM: from when on it may be taken (kNoEdge: there is none), what it is; and takes it.
-  Edge dram_job_ready() const { return dram_queue_.ready(); }
-  const DramJob& dram_job() const { return dram_queue_.front(); }
-  void TakeDramJob() { dram_queue_.pop_front(); }
+  // The jobs for DRAM.
+  const DramJobQueue& jobs() const { return jobs_; }
+  // Takes the oldest one, of which there must be one.
+  void TakeDramJob() { jobs_.Pop(); }
   // The data of a job have come, or have been written.
   void Returned(uint32_t entry, bool write);
 
@@ -121,19 +96,16 @@ class alignas(64) L2Slice {
   const L2SliceCounters& counters() const { return counters_; }
 
  private:
-  struct Waiting {
+  struct Arrival {
     MemoryRequest request;
     Edge ready = 0;
   };
+  // Why the oldest request waits.
   enum class Wait : uint8_t { kNone, kCache, kAtomic, kOutput, kDramQueue };
-  static constexpr uint32_t kNone = ~uint32_t{0};
 
-  uint64_t LineOf(const MemoryRequest& request) const { return request.address >> line_bits_; }
   void CreditSkipped(uint64_t edges);
   // An atomic is under way.
   void EndAtomic(Edge now);
-  // A reply is blocked, or ready.
-  void SendReply(L2SliceLinks& links);
   // A line is being served, or has come.
   void ServeFill(Edge now, L2SliceLinks& links);
   // The oldest request is ready.
@@ -150,36 +122,21 @@ class alignas(64) L2Slice {
   void Answer(const MemoryRequest& request, Edge ready, Edge now, L2SliceLinks& links);
   void QueueDramJob(uint64_t address, uint32_t bytes, uint32_t entry, bool write, L2SliceLinks& links);
 
-  // What every edge looks at comes first, in two lines of the host's cache.
+  // What every edge looks at comes first, in few lines of the host's cache.
   Edge next_unrun_ = 0;
-  TimedRing<Waiting> output_;
+  ReplyQueue replies_;
   const uint32_t slice_;
-  uint32_t serving_ = kNone;  // the line (without a cache: the request) of those below that is being served
-  // Why the oldest request waits since the last edge that was run; the same for a ready reply.
+  // Since the last edge that was run.
   Wait wait_ = Wait::kNone;
-  ReservationFail wait_cause_ = ReservationFail::kWay;
-  bool reply_blocked_ = false;
-  bool network_has_room_ = false;  // for the reply that is blocked
-  bool serve_blocked_ = false;
-  bool dram_queue_blocked_ = false;
-  bool atomic_busy_ = false;
-  TimedRing<Waiting> input_;  // ROP pipeline and queue
-  // Lines (without a cache: requests) that have come back and are not being served yet.
-  Ring<uint32_t> returned_;
+  ReservationFail wait_cause_ = ReservationFail::kWay;  // kCache
+  TimedRing<Arrival> input_;                            // ROP pipeline and queue
+  FillUnit fills_;
+  AtomicUnit atomics_;
+  DramJobQueue jobs_;
+  L2SliceCounters counters_;
+  std::optional<Cache> cache_;
   const uint32_t line_bits_;
   const uint32_t hit_cycles_;
-
-  L2SliceCounters counters_;
-  uint64_t dram_jobs_ = 0;  // not returned
-  TimedRing<DramJob> dram_queue_;
-  std::optional<Cache> cache_;
-  // By waiter number of the MSHRs; without a cache: by entry of the requests in DRAM.
-  std::vector<MemoryRequest> waiting_;
-  std::optional<MemoryRequest> in_hand_;  // the waiter of `serving_` that is to be answered next
-  std::vector<uint32_t> free_entries_;    // without a cache
-  // The atomic unit: one operation at a time, one lane of an address per edge. Its line is locked meanwhile.
-  Edge atomic_done_ = 0;
-  MemoryRequest atomic_;
   machine::v1::Cache cache_config_;
 };
 
