@@ -76,7 +76,7 @@ TEST(MemoryLatencyTest, APointerChaseFindsEveryLevel) {
   ASSERT_TRUE(map.ok()) << map.status();
   // Not with the controller that the program is fetched from, so that its banks are idle.
   uint64_t start = 0x7000'0000;
-  while (map->ControllerOf(start) == map->ControllerOf(HierarchySm::kProgramBase)) start += 128;
+  while (map->ControllerOf(start) == map->ControllerOf(InstructionFetches::kProgramBase)) start += 128;
   const DramLocation first = map->Locate(start);
   const auto find = [&](bool same_row) {
     for (uint64_t address = start + 128;; address += 128) {

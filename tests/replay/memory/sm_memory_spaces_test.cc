@@ -110,7 +110,7 @@ TEST_F(SmMemoryTiming, FetchesWaitForTheirLine) {
   EXPECT_THAT(driver_->log, Contains("103 arrived 1"));
   EXPECT_THAT(driver_->log, Contains("104 fetch 2 0"));
   EXPECT_THAT(driver_->log, Contains("300 fetch 3 0"));
-  EXPECT_EQ(port_->sent[0].request.address, HierarchySm::kProgramBase);
+  EXPECT_EQ(port_->sent[0].request.address, InstructionFetches::kProgramBase);
 }
 
 // Who fetches, and which of its fetches have a line by now.
