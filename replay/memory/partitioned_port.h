@@ -7,29 +7,33 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "replay/memory/partitioned_back_end.h"
+#include "replay/memory/address_map.h"
+#include "replay/memory/ports/back_end.h"
 #include "replay/memory/ports/network_port.h"
+#include "replay/memory/reply_network.h"
+#include "replay/memory/request_network.h"
 
 namespace heddle::replay {
 
-// Routes and sends the requests of an SM, and hands its replies to it. Several SMs may share a port of the network
-// (`PortTurns` says who goes first).
-class alignas(64) PartitionedBackEnd::Port final : public NetworkPort {
+// Routes and sends the requests of an SM, and hands its replies to it.
+class alignas(64) PartitionedPort final : public NetworkPort {
  public:
-  // Who runs every cycle wants to run all of it.
-  Port(PartitionedBackEnd& memory, uint32_t sm)
-      : NetworkPort(/*announces=*/!memory.force_tick_, /*shared=*/memory.sms_per_port_ > 1),
-        memory_(memory),
+  // All references outlive this. `announces` and `shared` as for NetworkPort.
+  PartitionedPort(const AddressMap& map, RequestNetwork& requests, ReplyNetwork& replies, PortCounters& counters,
+                  uint32_t sm, bool announces, bool shared)
+      : NetworkPort(announces, shared),
+        map_(map),
+        requests_(requests),
+        replies_(replies),
+        counters_(counters),
         sm_(sm),
-        port_(memory.PortOf(sm)) {}
+        port_(requests.PortOf(sm)) {}
 
   bool HasRoom(const MemoryRequest& request) override {
     Route(request);
     const Blocked blocked{slice_, flits_};
     if (CanSend(blocked)) return true;
-    if (memory_.turns_) memory_.turns_->Wait(port_, BufferOf(slice_), sm_);
-    memory_.waiting_for_room_ += memory_.waits_for_room_[sm_] == 0;
-    memory_.waits_for_room_[sm_] = 1;
+    requests_.WaitForRoom(sm_, port_, slice_);
     const auto last = blocked_.begin() + std::min<size_t>(blocked_count_, blocked_.size());
     if (std::find(blocked_.begin(), last, blocked) == last) {
       if (last != blocked_.end()) *last = blocked;
@@ -52,53 +56,38 @@ class alignas(64) PartitionedBackEnd::Port final : public NetworkPort {
     MemoryRequest sent = request;
     sent.sm = static_cast<uint16_t>(sm_);
     sent.slice = static_cast<uint16_t>(slice_);
-    memory_.port_counters_.CountRequest(sent);
-    ++memory_.requests_under_way_;
-    Time& time = *memory_.time_;
-    const Edge edge = time.clocks.Soonest(Domain::kNetwork);
-    memory_.parts_->up.Push(port_, slice_, sent, flits_, edge);
-    if (memory_.turns_) memory_.turns_->Sent(port_, BufferOf(slice_));
-    time.network.Wake(kUp, edge);
+    counters_.CountRequest(sent);
+    requests_.Send(sent, port_, flits_);
   }
 
-  const MemoryRequest* Reply() const override {
-    if (memory_.delayed_) return memory_.delayed_->Reply(sm_, memory_.now_);
-    if (memory_.reply_taken_[port_] == memory_.now_ + 1) return nullptr;
-    const MemoryRequest* reply = memory_.parts_->down.Peek(port_);
-    return reply != nullptr && reply->sm == sm_ ? reply : nullptr;
-  }
+  const MemoryRequest* Reply() const override { return replies_.Reply(sm_, port_); }
 
   void TakeReply() override {
-    --memory_.requests_under_way_;
-    ++memory_.port_counters_.replies;
-    if (memory_.delayed_) return memory_.delayed_->TakeReply(sm_);
-    memory_.reply_taken_[port_] = memory_.now_ + 1;
-    memory_.PopReply(port_);
+    ++counters_.replies;
+    replies_.Take(sm_, port_);
   }
 
  private:
-  // Where the request goes, kept for the Send that follows HasRoom.
-  void Route(const MemoryRequest& request) {
-    if (request.address != address_ || flits_ == 0) {
-      address_ = request.address;
-      slice_ = memory_.map_.SliceOf(request.address);
-    }
-    flits_ = memory_.parts_->up.FlitsOf(memory_.BytesUp(request));
-  }
-  uint32_t BufferOf(uint32_t slice) const { return slice % memory_.buffers_per_port_; }
-
   struct Blocked {
     uint32_t slice = 0;
     uint32_t flits = 0;
     bool operator==(const Blocked&) const = default;
   };
-  // Whether it is this SM's turn, and there is room.
-  bool CanSend(const Blocked& request) const {
-    if (memory_.turns_ && !memory_.turns_->MaySend(port_, BufferOf(request.slice), sm_)) return false;
-    return memory_.parts_->up.HasRoom(port_, request.slice, request.flits);
-  }
 
-  PartitionedBackEnd& memory_;
+  // Where the request goes, kept for the Send that follows HasRoom.
+  void Route(const MemoryRequest& request) {
+    if (request.address != address_ || flits_ == 0) {
+      address_ = request.address;
+      slice_ = map_.SliceOf(request.address);
+    }
+    flits_ = requests_.FlitsOf(request);
+  }
+  bool CanSend(const Blocked& request) const { return requests_.CanSend(sm_, port_, request.slice, request.flits); }
+
+  const AddressMap& map_;
+  RequestNetwork& requests_;
+  ReplyNetwork& replies_;
+  PortCounters& counters_;
   const uint32_t sm_;
   const uint32_t port_;
   uint64_t address_ = 0;

@@ -35,6 +35,9 @@ class ClockDomains {
   Tick period(Domain domain) const { return period_[static_cast<int>(domain)]; }
   Tick now() const { return now_; }
 
+  // Time begins again.
+  void Restart() { *this = ClockDomains(period_); }
+
   // Edge `edge` of `domain` runs from here on.
   void Enter(Domain domain, Edge edge) {
     now_ = edge * period(domain);
@@ -87,6 +90,15 @@ class EdgeCalendar {
         domain_(domain),
         period_(clocks.period(domain)),
         wakes_(static_cast<size_t>(kEdges) * words_, 0) {}
+
+  // Time begins again: nobody runs.
+  void Restart() {
+    first_ = 0;
+    next_ = kNoEdge;
+    next_time_ = kNoTime;
+    std::fill(wakes_.begin(), wakes_.end(), 0);
+    occupied_.fill(0);
+  }
 
   // Component `component` runs at edge `at`, which is still to run. Nothing for kNoEdge.
   void Wake(uint32_t component, Edge at) {
