@@ -52,6 +52,7 @@ struct WaitSite {
   // Lowest and highest instruction of the loop that accesses memory.
   uint32_t first_access = 0;
   uint32_t last_access = 0;
+  bool meets_block = false;  // every iteration passes a barrier of the whole block
 };
 
 // A barrier of which all numbers are known when the kernel is compiled.

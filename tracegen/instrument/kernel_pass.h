@@ -30,6 +30,8 @@ struct PollingLoop {
   std::vector<llvm::PHINode*> state;                                    // what an iteration must leave as it was
   llvm::Instruction* poll = nullptr;                                    // the access
   bool poll_every_time = false;  // it dominates every latch, so that its address is known there
+  bool several_places = false;   // it polls at addresses that differ from one iteration to the next
+  bool meets_block = false;      // a barrier of the whole block is passed in every iteration
   uint32_t first_access = 0;     // range of the PTX instructions that access memory in the loop
   uint32_t last_access = 0;
 };

@@ -125,7 +125,10 @@ inline constexpr char kImageQueryFunction[] = "heddle_image_query";        // u3
 inline constexpr char kLockstepFunction[] = "heddle_lockstep";             // void(ctx, u32 PTX instruction)
 inline constexpr char kMisalignedFunction[] = "heddle_misaligned";         // void(ctx, record of the current IR block)
 inline constexpr char kSpinFunction[] = "heddle_spin";                     // void(ctx, u32 wait, u64 address or 0)
-inline constexpr char kWroteFunction[] = "heddle_wrote";                   // void(ctx, u64 address, u64 bytes)
+// Of a loop that polls several places: void(ctx, u32 wait, u64 state at the end of an iteration), void(ctx, u32 wait).
+inline constexpr char kIterateFunction[] = "heddle_iterate";
+inline constexpr char kLeaveLoopFunction[] = "heddle_leave_loop";
+inline constexpr char kWroteFunction[] = "heddle_wrote";  // void(ctx, u64 address, u64 bytes)
 
 }  // namespace heddle::tracegen
 

@@ -40,10 +40,15 @@ bool Advances(const llvm::PHINode& phi, const llvm::Value* next) {
     const auto* constant = dyn_cast<llvm::ConstantInt>(value);
     return constant != nullptr && !constant->isZero();
   };
+  const auto is_phi = [&phi](const llvm::Value* value) {
+    const auto* narrow = dyn_cast<llvm::TruncInst>(value);  // of what was widened for an address
+    const auto* wide = narrow != nullptr ? dyn_cast<llvm::CastInst>(narrow->getOperand(0)) : nullptr;
+    return value == &phi || (wide != nullptr && wide->getOperand(0) == &phi && narrow->getType() == phi.getType());
+  };
   if (const auto* sum = dyn_cast<llvm::BinaryOperator>(next)) {
     if (sum->getOpcode() != llvm::Instruction::Add && sum->getOpcode() != llvm::Instruction::Sub) return false;
-    return (sum->getOperand(0) == &phi && nonzero(sum->getOperand(1))) ||
-           (sum->getOperand(1) == &phi && nonzero(sum->getOperand(0)));
+    return (is_phi(sum->getOperand(0)) && nonzero(sum->getOperand(1))) ||
+           (is_phi(sum->getOperand(1)) && nonzero(sum->getOperand(0)));
   }
   const auto* step = dyn_cast<llvm::GetElementPtrInst>(next);
   return step != nullptr && step->getPointerOperand() == &phi && step->getNumIndices() == 1 &&
@@ -140,27 +145,69 @@ void FindAwaited(KernelPass& pass, const llvm::Loop& loop) {
   }
 }
 
+llvm::Instruction* FindPoll(const KernelPass& pass, const llvm::Loop& loop, const Control& control) {
+  for (llvm::BasicBlock* block : loop.blocks()) {
+    for (llvm::Instruction& instruction : *block) {
+      if (control.slice.contains(&instruction) && Polls(pass, instruction, loop)) return &instruction;
+    }
+  }
+  return nullptr;
+}
+
+// A load, wherever from, on which it depends how the loop goes on, and which the compiler must leave where it is: that
+// is how programs read what others write. Other loops read memory at places that differ, too; none of them waits.
+llvm::Instruction* FindVolatileLoad(const KernelPass& pass, const llvm::Loop& loop, const Control& control) {
+  for (llvm::BasicBlock* block : loop.blocks()) {
+    for (llvm::Instruction& instruction : *block) {
+      auto* load = dyn_cast<llvm::LoadInst>(&instruction);
+      if (load == nullptr || !(load->isVolatile() || load->isAtomic()) || !control.slice.contains(load)) continue;
+      const auto links = pass.links.accesses.find(load);
+      if (links != pass.links.accesses.end() && !links->second.empty()) return load;
+    }
+  }
+  return nullptr;
+}
+
+// Whether a barrier of the whole block is passed in every iteration.
+bool MeetsBlock(const llvm::Loop& loop, const std::vector<llvm::Instruction*>& latches,
+                const llvm::DominatorTree& dominators) {
+  const auto is_of_block = [](const llvm::Instruction& instruction) {
+    const auto* call = dyn_cast<llvm::CallInst>(&instruction);
+    return call != nullptr && call->getCalledFunction() != nullptr &&
+           call->getCalledFunction()->getName().starts_with("llvm.nvvm.barrier0");
+  };
+  for (const llvm::BasicBlock* block : loop.blocks()) {
+    for (const llvm::Instruction& instruction : *block) {
+      if (is_of_block(instruction) && std::all_of(latches.begin(), latches.end(), [&](const llvm::Instruction* latch) {
+            return dominators.dominates(&instruction, latch);
+          })) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 void FindInLoop(KernelPass& pass, const llvm::Loop& loop, const llvm::DominatorTree& dominators) {
   const Control control = ControlOf(loop, /*exits_only=*/false);
   PollingLoop found;
   found.head = loop.getHeader();
-  for (llvm::BasicBlock* block : loop.blocks()) {
-    for (llvm::Instruction& instruction : *block) {
-      if (found.poll == nullptr && control.slice.contains(&instruction) && Polls(pass, instruction, loop)) {
-        found.poll = &instruction;
-      }
-    }
+  found.poll = FindPoll(pass, loop, control);
+  if (found.poll == nullptr) {
+    found.poll = FindVolatileLoad(pass, loop, control);
+    found.several_places = true;
   }
   if (found.poll == nullptr) return;
   llvm::SmallVector<llvm::BasicBlock*, 4> latches;
   loop.getLoopLatches(latches);
-  found.poll_every_time = true;
+  found.poll_every_time = !found.several_places;
   for (llvm::BasicBlock* latch : latches) {
     llvm::Instruction* terminator = latch->getTerminator();
     if (!isa<llvm::BranchInst>(terminator)) return;
     found.latches.push_back(terminator);
     found.poll_every_time = found.poll_every_time && dominators.dominates(found.poll, terminator);
   }
+  found.meets_block = MeetsBlock(loop, found.latches, dominators);
   llvm::SmallVector<llvm::Loop::Edge, 8> exits;
   loop.getExitEdges(exits);
   for (auto [from, to] : exits) {
@@ -235,6 +282,7 @@ class Waits {
     site.instruction = pass_.links.accesses.find(loop.poll)->second.front().instruction;
     site.first_access = loop.first_access;
     site.last_access = loop.last_access;
+    site.meets_block = loop.meets_block;
     llvm::IRBuilder<> builder(&*loop.head->getFirstInsertionPt());
     llvm::Value* progress = pass_.LoadField(builder, offsetof(ThreadContext, progress), pass_.i64());
     for (llvm::Instruction* latch : loop.latches) Latch(loop, *latch, progress);
@@ -246,6 +294,9 @@ class Waits {
     for (const auto& [terminator, to] : loop.exits) {
       llvm::IRBuilder<> builder(&*EdgeBlock(*terminator, to)->getFirstInsertionPt());
       StopWaiting(builder, number, builder.getTrue());
+      if (!loop.several_places) continue;
+      pass_.CallRuntime(builder, kLeaveLoopFunction, builder.getVoidTy(),
+                        {KernelPass::Context(builder), builder.getInt32(number)});
     }
   }
 
@@ -276,6 +327,14 @@ class Waits {
 
   llvm::Value* Number(llvm::IRBuilder<>& builder, llvm::Value* address) {
     return address == nullptr ? builder.getInt64(0) : builder.CreatePtrToInt(address, pass_.i64());
+  }
+
+  // A number or pointer as what can be compared bit by bit.
+  llvm::Value* Bits(llvm::IRBuilder<>& builder, llvm::Value* value) {
+    llvm::Type* type = value->getType();
+    if (type->isPointerTy()) return builder.CreatePtrToInt(value, pass_.i64());
+    return type->isFloatingPointTy() ? builder.CreateBitCast(value, builder.getIntNTy(type->getScalarSizeInBits()))
+                                     : value;
   }
 
   // A number that stands for memory holding `value` at an address. The sum over all of memory stands for its contents:
@@ -314,18 +373,18 @@ class Waits {
     llvm::BasicBlock* edge = EdgeBlock(latch, loop.head);
     llvm::IRBuilder<> builder(edge->getTerminator());
     llvm::Value* progress = pass_.LoadField(builder, offsetof(ThreadContext, progress), pass_.i64());
+    const auto number = static_cast<uint32_t>(pass_.result->waits.size());
+    if (loop.several_places) {
+      llvm::Value* state = progress;
+      for (llvm::Value* value : next) state = Mixed(builder, state, Bits(builder, value));
+      pass_.CallRuntime(builder, kIterateFunction, builder.getVoidTy(),
+                        {KernelPass::Context(builder), builder.getInt32(number), state});
+      return;
+    }
     llvm::Value* same = builder.CreateICmpEQ(progress, progress_at_head);
     for (size_t i = 0; i < loop.state.size(); ++i) {
-      llvm::Value* before = loop.state[i];
-      llvm::Value* after = next[i];
-      if (before->getType()->isFloatingPointTy()) {
-        llvm::Type* bits = builder.getIntNTy(before->getType()->getScalarSizeInBits());
-        before = builder.CreateBitCast(before, bits);
-        after = builder.CreateBitCast(after, bits);
-      }
-      same = builder.CreateAnd(same, builder.CreateICmpEQ(before, after));
+      same = builder.CreateAnd(same, builder.CreateICmpEQ(Bits(builder, loop.state[i]), Bits(builder, next[i])));
     }
-    const auto number = static_cast<uint32_t>(pass_.result->waits.size());
     StopWaiting(builder, number, builder.CreateNot(same));
     builder.SetInsertPoint(
         llvm::SplitBlockAndInsertIfThen(same, edge->getTerminator(), /*Unreachable=*/false, pass_.unlikely()));

@@ -111,6 +111,68 @@ __global__ void k(int* out) {
         IntRecipe(2, 64, {0}), {"kernel.cu:", "that nobody makes", "--resident-blocks"});
 }
 
+// Every thread looks at both neighbours of its place, and stays until the larger ones have decided; some of those are
+// in the other block. (The maximal independent set of ECL-MIS.)
+const char kNeighbours[] = R"(
+__global__ void k(int* out) {
+  volatile int* state = out;
+  const int nodes = gridDim.x * blockDim.x, step = nodes;
+  bool missing;
+  do {
+    missing = false;
+    for (int v = blockIdx.x * blockDim.x + threadIdx.x; v < nodes; v += step) {
+      const int mine = state[v];
+      if (mine < 2) continue;
+      int i = 0;
+      while (i < 2 && state[(v + (i == 0 ? 1 : nodes - 1)) % nodes] < mine) ++i;
+      if (i < 2) {
+        missing = true;
+      } else {
+        state[v] = 1;
+        for (i = 0; i < 2; ++i) state[(v + (i == 0 ? 1 : nodes - 1)) % nodes] = 0;
+      }
+    }
+  } while (missing);
+})";
+
+// Of 2 blocks of 2 threads; the places begin as 3, 7, 11, 15.
+const char kNeighboursRecipe[] = R"(
+buffer { name: "out" type: I32 count: 4 fill { iota { start: 3 step: 4 } } }
+launch { kernel: "k" grid { x: 2 } block { x: 2 } argument { buffer: "out" } }
+check { buffer: "out" expected { values { value: [0, 1, 0, 1] } } }
+)";
+
+TEST_F(CaptureTest, AThreadThatPollsSeveralPlacesOfAnotherBlockIsNoticed) {
+  // Place 3 has the largest number, next to places 2 and 0: block 0 cannot go on before block 1.
+  Fails(kNeighbours, kNeighboursRecipe, {"block (0,0,0)", "that nobody makes", "--resident-blocks N"});
+  options_.resident_blocks = 2;
+  Succeeds(kNeighbours, kNeighboursRecipe);
+  EXPECT_GT(reader_->launches()[0].totals.wait_size(), 0);
+}
+
+// A search by all threads of a block, which leave together after the round in which one has found the place.
+TEST_F(CaptureTest, RoundsThatABarrierSeparatesAreNoWait) {
+  Succeeds(R"(
+__global__ void k(int* out) {
+  __shared__ volatile int found, from;
+  if (threadIdx.x == 0) found = from = 0;
+  __syncthreads();
+  while (!found) {
+    const int i = from + threadIdx.x;
+    __syncthreads();
+    if (i == 200) {
+      found = 1;
+      *out = i;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) from = i + blockDim.x;
+    __syncthreads();
+  }
+})",
+           IntRecipe(1, 32, {200}));
+  EXPECT_EQ(reader_->launches()[0].totals.wait_size(), 0);
+}
+
 TEST_F(CaptureTest, SharedMemoryBelongsToTheBlock) {
   // Every block counts in its own shared memory while the blocks take turns.
   std::vector<double> expected(4, 64 * 300);

@@ -146,9 +146,12 @@ absl::StatusOr<BlockRunner::TurnEnd> BlockRunner::TakeTurn(uint64_t thread_instr
 absl::Status BlockRunner::EmptyRecord() {
   if (InterruptRequested()) return absl::CancelledError("interrupted");
   if (instructions() < options_.max_instructions) return recorder_.Cut();
-  return absl::ResourceExhaustedError(
-      absl::StrCat(RunningThread(), ": the run has reached its limit of ", options_.max_instructions,
-                   " thread-instructions; raise it with --max-instructions if this is no endless loop"));
+  std::string text = absl::StrCat(RunningThread(), ": the run has reached its limit of ", options_.max_instructions,
+                                  " thread-instructions; raise it with --max-instructions if this is no endless loop");
+  if (geometry_.blocks() > 1 && !threads_.polling().is_shared()) {
+    absl::StrAppend(&text, "; if it waits for another block, ", OneBlockAtATime());
+  }
+  return absl::ResourceExhaustedError(text);
 }
 
 std::string BlockRunner::RunningThread() const {
@@ -185,6 +188,10 @@ std::string BlockRunner::WhyIdle() const {
                         "wait for all their threads hangs here; without --lockstep each thread goes on by itself");
   }
   if (geometry_.blocks() == 1) return "the grid has no other blocks, and the host waits for the kernel";
+  return OneBlockAtATime();
+}
+
+std::string BlockRunner::OneBlockAtATime() const {
   return absl::StrCat("the grid has ", geometry_.blocks(), " blocks, which run one after the other here: ",
                       LiveBlocksAdvice(geometry_, threads_.kernel().uses_local, 1, options_.resident_blocks_setting,
                                        /*all=*/false));

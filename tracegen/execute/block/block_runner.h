@@ -110,6 +110,8 @@ class BlockRunner {
   absl::Status StopError(BlockStop stop) const;
   // Why a block that runs alone cannot go on after kIdle.
   std::string WhyIdle() const;
+  // That blocks do not see one another, and how they can.
+  std::string OneBlockAtATime() const;
   // Where the running thread is, in words.
   std::string RunningThread() const;
 

@@ -217,6 +217,10 @@ void BlockThreads::Spin(uint32_t wait, uint64_t address) {
   polling_.Poll();
 }
 
+void BlockThreads::Iterate(uint32_t wait, uint64_t state) {
+  if (polling_.Repeats(wait, state)) Spin(wait, 0);
+}
+
 void BlockThreads::Fail(std::string message) {
   failure_ = message;
   std::string().swap(message);  // the stack is abandoned

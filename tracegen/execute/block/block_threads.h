@@ -77,6 +77,10 @@ class BlockThreads {
   // The kernel's polling loop number `wait` has ended an iteration that changed nothing; `address` is what it polls, 0
   // = unknown.
   void Spin(uint32_t wait, uint64_t address);
+  // The running thread has ended an iteration of a loop that polls several places, in a state that this number stands
+  // for; has left the loop.
+  void Iterate(uint32_t wait, uint64_t state);
+  void LeaveLoop(uint32_t wait) { polling_.LeaveLoop(wait); }
   // The thread has changed memory while others wait for a change.
   void Wrote(uint64_t address, uint64_t bytes) { polling_.Wrote(address, bytes); }
   [[noreturn]] void Fail(std::string message);

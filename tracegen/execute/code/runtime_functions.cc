@@ -74,6 +74,10 @@ void BadCall(ThreadContext* context, uint32_t site, uint64_t pointer) {
 
 void Spin(ThreadContext* context, uint32_t wait, uint64_t address) { Threads(context).Spin(wait, address); }
 
+void Iterate(ThreadContext* context, uint32_t wait, uint64_t state) { Threads(context).Iterate(wait, state); }
+
+void LeaveLoop(ThreadContext* context, uint32_t wait) { Threads(context).LeaveLoop(wait); }
+
 void Wrote(ThreadContext* context, uint64_t address, uint64_t bytes) { Threads(context).Wrote(address, bytes); }
 
 void ResidentGrid(ThreadContext* context, uint32_t site) { Services(context).RequireResidentGrid(site); }
@@ -117,6 +121,8 @@ const std::vector<std::pair<std::string, void*>>& RuntimeFunctions() {
       {kBadCallFunction, Address(BadCall)},
       {kResidentGridFunction, Address(ResidentGrid)},
       {kSpinFunction, Address(Spin)},
+      {kIterateFunction, Address(Iterate)},
+      {kLeaveLoopFunction, Address(LeaveLoop)},
       {kWroteFunction, Address(Wrote)},
       {kImageFunction, Address(Image)},
       {kImageQueryFunction, Address(QueryOfImage)},

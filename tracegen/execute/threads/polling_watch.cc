@@ -8,11 +8,13 @@ void PollingWatch::BeginLaunch(const InstrumentedKernel& kernel, bool first_bloc
   kernel_ = &kernel;
   record_ = record;
   polling_.assign(kernel.waits.empty() ? 0 : threads_.count(), Polling{});
+  cycles_.assign(polling_.size() * kernel.waits.size(), Cycle{});
   if (first_blocks && !is_shared_) marks_.Reset();
 }
 
 void PollingWatch::StartActive() {
   polling_[threads_.running()] = Polling{};
+  for (uint32_t wait = 0; wait < kernel_->waits.size(); ++wait) LeaveLoop(wait);
   context_.progress = 0;
   context_.waiting = 0;
   context_.watches = marks_.watching();
@@ -67,6 +69,7 @@ void PollingWatch::Wait(uint32_t wait, uint64_t address) {
     polling.progress = context_.progress;
     open = {};
     open.waits = true;
+    open.meets_block = kernel_->waits[wait].meets_block;
     open.instruction = kernel_->waits[wait].instruction;
     open.address = address;
     open.block = block_;
@@ -82,6 +85,25 @@ void PollingWatch::Poll() {
   marks_.Poll(polling.open);
   context_.watches = marks_.watching();
   polling.polled_in = marks_.epoch();
+}
+
+bool PollingWatch::Repeats(uint32_t wait, uint64_t state) {
+  Cycle& cycle = CycleOf(wait);
+  if (cycle.most == 0) {
+    cycle = {.state = state, .most = 1};
+    return false;
+  }
+  ++cycle.steps;
+  if (cycle.state == state) {
+    cycle.most = cycle.steps;
+    cycle.steps = 0;
+    cycle.closed = true;
+    return true;
+  }
+  if (cycle.steps < cycle.most) return false;
+  if (cycle.closed && context_.waiting == wait + 1) context_.waiting = 0;  // something has let it go on
+  cycle = {.state = state, .most = 2 * cycle.most};
+  return false;
 }
 
 bool PollingWatch::AllIdle() {

@@ -65,6 +65,13 @@ class PollingWatch {
   void Wait(uint32_t wait, uint64_t address);
   // The same thread goes on, and polls again.
   void Poll();
+  // The running thread has ended an iteration of loop `wait`, which polls places that may differ from one iteration to
+  // the next; `state` stands for all that decides how it goes on, and for what the thread has changed in memory.
+  // Whether it has been in that state before: it then goes through the same iterations again, until others change
+  // memory. (R. P. Brent's algorithm: finds any cycle, keeps one state.)
+  bool Repeats(uint32_t wait, uint64_t state);
+  // It has left that loop.
+  void LeaveLoop(uint32_t wait) { CycleOf(wait) = Cycle{}; }
   // The running thread has changed memory while others wait for a change.
   void Wrote(uint64_t address, uint64_t bytes) { marks_.Wrote(address, bytes, block_, threads_.running()); }
 
@@ -78,6 +85,13 @@ class PollingWatch {
   std::string Describe(uint32_t thread) const;
 
  private:
+  // A state at the end of an iteration that is looked for again.
+  struct Cycle {
+    uint64_t state = 0;   // looked for
+    uint64_t steps = 0;   // iterations since
+    uint64_t most = 0;    // after so many a later state is looked for; 0: none is yet
+    bool closed = false;  // it has been met again, after `most` iterations
+  };
   // What a thread did when it polled in vain last.
   struct Polling {
     uint32_t waiting = 0;        // ThreadContext::waiting, while others run
@@ -98,6 +112,7 @@ class PollingWatch {
   void ResumeActive();
   void KeepActive();
   void NoteMeetingActive(uint32_t site, bool brings_value, uint64_t value);
+  Cycle& CycleOf(uint32_t wait) { return cycles_[threads_.running() * kernel_->waits.size() + wait]; }
   // Whether the running thread does the same thing over and over again.
   bool RunningWaits() const { return context_.waiting != 0 && polling_[threads_.running()].spins >= 2; }
 
@@ -109,6 +124,7 @@ class PollingWatch {
   const InstrumentedKernel* kernel_ = nullptr;
   bool record_ = false;
   uint64_t block_ = 0;
+  std::vector<Cycle> cycles_;     // by thread and loop
   std::vector<Polling> polling_;  // by thread; empty unless the kernel waits in loops
 };
 

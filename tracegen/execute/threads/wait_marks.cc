@@ -49,6 +49,7 @@ void WaitMarks::Poll(Open& open) {
 
 void WaitMarks::End(Open& open, bool record) {
   if (!std::exchange(open.waits, false) || !record) return;
+  if (open.meets_block && IsShared(open.address)) return;
   if (waits_.size() < kMaxListed) {
     waits_.push_back(open);
   } else {

@@ -20,6 +20,7 @@ class WaitMarks {
   struct Open {
     bool waits = false;
     bool writer_known = false;
+    bool meets_block = false;  // WaitSite::meets_block
     uint32_t instruction = 0;
     uint32_t thread = 0;
     uint32_t writer_thread = 0;
@@ -42,7 +43,8 @@ class WaitMarks {
   void Wait(Open& open);
   // It polls again; if its memory has been written, the latest writer is noted.
   void Poll(Open& open);
-  // It has gone on. Kept only if `record`.
+  // It has gone on. Kept only if `record`, and if it was a wait: threads that poll shared memory, and pass a barrier of
+  // their block in every iteration, all make as many iterations in whatever order they run.
   void End(Open& open, bool record);
 
   // A thread has changed memory while watching() was not 0.

@@ -157,5 +157,72 @@ TEST_F(Polling, ThreadsThatOnlyRepeatThemselvesChangeNothing) {
   EXPECT_EQ(polling_.marks().epoch(), epoch);
 }
 
+// How many iterations pass before a thread is found to go round in circles, through `lead` states and then `period`
+// ones again and again; 0: not within 200.
+int IterationsUntilRepeat(PollingWatch& polling, int lead, int period) {
+  for (int i = 0; i < 200; ++i) {
+    const int state = i < lead ? 1000 + i : (i - lead) % period;
+    if (polling.Repeats(0, static_cast<uint64_t>(state))) return i + 1;
+  }
+  return 0;
+}
+
+TEST_F(Polling, AnyCycleOfStatesIsFound) {
+  for (int lead : {0, 1, 2, 5, 20}) {
+    for (int period : {1, 2, 3, 7, 24}) {
+      Begin(1);
+      threads_.SetRunning(0);
+      const int found = IterationsUntilRepeat(polling_, lead, period);
+      EXPECT_GT(found, lead + period) << "the first state that comes again";
+      EXPECT_LE(found, 4 * (lead + period) + 1);
+      // From then on each time round.
+      for (int i = 1; i <= 3 * period; ++i) {
+        EXPECT_EQ(polling_.Repeats(0, static_cast<uint64_t>((found - 1 - lead + i) % period)), i % period == 0);
+      }
+    }
+  }
+}
+
+TEST_F(Polling, StatesThatDoNotComeAgainAreNoCycle) {
+  Begin(1);
+  threads_.SetRunning(0);
+  EXPECT_EQ(IterationsUntilRepeat(polling_, 200, 1), 0);
+}
+
+TEST_F(Polling, ALoopThatIsEnteredAgainBeginsAnew) {
+  Begin(1);
+  threads_.SetRunning(0);
+  EXPECT_FALSE(polling_.Repeats(0, 5));
+  polling_.LeaveLoop(1);
+  EXPECT_TRUE(polling_.Repeats(0, 5));
+  polling_.LeaveLoop(0);
+  EXPECT_FALSE(polling_.Repeats(0, 5));
+  EXPECT_FALSE(polling_.Repeats(1, 5)) << "another loop";
+}
+
+TEST_F(Polling, ALoopWithinALoopHasACycleOfItsOwn) {
+  Begin(1);
+  threads_.SetRunning(0);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(polling_.Repeats(0, 5), i > 0);
+    EXPECT_FALSE(polling_.Repeats(1, 6));
+    EXPECT_FALSE(polling_.Repeats(1, 7));
+    polling_.LeaveLoop(1);
+  }
+}
+
+TEST_F(Polling, AThreadThatLeavesItsCycleWaitsNoLonger) {
+  Begin(2);
+  Run(0);
+  EXPECT_FALSE(polling_.Repeats(0, 5));
+  EXPECT_TRUE(polling_.Repeats(0, 5));
+  Spin(0, 0);
+  EXPECT_EQ(context_.waiting, 1);
+  Run(0);
+  polling_.Poll();
+  EXPECT_FALSE(polling_.Repeats(0, 6));
+  EXPECT_EQ(context_.waiting, 0);
+}
+
 }  // namespace
 }  // namespace heddle::tracegen
