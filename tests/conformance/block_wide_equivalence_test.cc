@@ -24,7 +24,7 @@ void ExpectSameLogs(const trace::TraceReader& reader, const machine::v1::Machine
 }
 
 TEST(BlockWideEquivalence, CapriThatAlwaysStallsIsTbcWithoutWaitingAtJumps) {
-  for (uint64_t seed = 1; seed <= Programs(150); ++seed) {
+  for (const uint64_t seed : Seeds(1, 150)) {
     const RandomCase random_case = MakeRandomCase(MixAll({seed, 501}));
     SCOPED_TRACE(random_case.Text());
     const std::string wcu = seed % 2 == 0 ? "wcu_cycles_per_warp=0," : "";
@@ -38,7 +38,7 @@ TEST(BlockWideEquivalence, CapriThatAlwaysStallsIsTbcWithoutWaitingAtJumps) {
 
 // A block of one warp has nothing to compact with and nobody to wait for.
 TEST(BlockWideEquivalence, BlocksOfOneWarpRunAsUnderPdom) {
-  for (uint64_t seed = 1; seed <= Programs(150); ++seed) {
+  for (const uint64_t seed : Seeds(1, 150)) {
     Random random(MixAll({seed, 502}));
     const uint32_t warp_size = random.OneOf({2u, 4u, 8u, 8u, 32u});
     KernelShape shape = RandomShape(MixAll({seed, 503}), warp_size);
@@ -67,7 +67,7 @@ TEST(BlockWideEquivalence, BlocksOfOneWarpRunAsUnderPdom) {
 // issues, and static warps, PDOM's, are one way of leaving it out.
 TEST(BlockWideEquivalence, NobodyIssuesLessThanTbc) {
   uint64_t saved = 0;
-  for (uint64_t seed = 1; seed <= Programs(150); ++seed) {
+  for (const uint64_t seed : Seeds(1, 150)) {
     const RandomCase random_case = MakeRandomCase(MixAll({seed, 504}));
     SCOPED_TRACE(random_case.Text());
     const auto logs = LogsOf(*random_case.reader, random_case.machine,

@@ -15,7 +15,7 @@ namespace heddle::replay {
 namespace {
 
 TEST(BufferEquality, RandomProgramsOnRandomMachines) {
-  for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Programs(80); ++seed) {
+  for (const uint64_t seed : Seeds(1, 80)) {
     const RandomCase random_case = MakeBufferCase(seed);
     SCOPED_TRACE(random_case.Text());
     Random random(MixAll({seed, 71}));
@@ -28,17 +28,17 @@ TEST(BufferEquality, RandomProgramsOnRandomMachines) {
   }
 }
 
-// Every pair of policies with its default parameters, a few on each program; then, with more programs than usual, every
-// pair with one parameter changed, and so on in turns.
-TEST(BufferEquality, EveryPair) {
+// Pairs of policies, a few on each program. A thorough run takes every pair with its default parameters; the slices of
+// a campaign go on to every pair with one parameter changed, and begin again.
+TEST(BufferEquality, PairsInTurns) {
   constexpr size_t kPairsPerProgram = 12;
-  std::vector<AcceptedConfiguration> pairs = DefaultConfigurations(Seams::kAll).accepted;
-  const uint64_t runs = Programs(pairs.size());
-  const std::vector<AcceptedConfiguration> varied = VariedConfigurations(Seams::kAll).accepted;
+  std::vector<AcceptedConfiguration> pairs = Shuffled(DefaultConfigurations(Seams::kAll).accepted);
+  const uint64_t programs = (pairs.size() + kPairsPerProgram - 1) / kPairsPerProgram;
+  const std::vector<AcceptedConfiguration> varied = Shuffled(VariedConfigurations(Seams::kAll).accepted);
   pairs.insert(pairs.end(), varied.begin(), varied.end());
   ASSERT_FALSE(pairs.empty());
-  uint64_t seed = 10'000 + FirstSeed();
-  for (uint64_t next = 0; next < runs; ++seed) {
+  uint64_t next = Slice() * Programs(programs) * kPairsPerProgram;
+  for (const uint64_t seed : Seeds(10'001, programs)) {
     const RandomCase random_case = MakeBufferCase(seed);
     SCOPED_TRACE(random_case.Text());
     std::vector<AcceptedConfiguration> some;

@@ -4,8 +4,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -251,11 +254,23 @@ std::vector<AcceptedConfiguration> ForMachine(const std::vector<AcceptedConfigur
   return kept;
 }
 
-uint64_t Programs(uint64_t normal) {
-  constexpr uint64_t kUsual = 200;
-  return std::max<uint64_t>(1, normal * FromEnvironment("HEDDLE_CONFORMANCE_PROGRAMS", kUsual) / kUsual);
+std::vector<AcceptedConfiguration> Shuffled(std::vector<AcceptedConfiguration> all) {
+  Random random(1);
+  for (size_t left = all.size(); left > 1; --left) std::swap(all[left - 1], all[random.Below(left)]);
+  return all;
 }
 
-uint64_t FirstSeed() { return FromEnvironment("HEDDLE_CONFORMANCE_FIRST", 1); }
+uint64_t Programs(uint64_t full) {
+  constexpr uint64_t kFull = 200;
+  constexpr uint64_t kUsual = 60;
+  return std::max<uint64_t>(1, full * FromEnvironment("HEDDLE_CONFORMANCE_PROGRAMS", kUsual) / kFull);
+}
+
+uint64_t Slice() { return FromEnvironment("HEDDLE_CONFORMANCE_SLICE", 0); }
+
+std::ranges::iota_view<uint64_t, uint64_t> Seeds(uint64_t first, uint64_t full) {
+  const uint64_t programs = Programs(full);
+  return {first + Slice() * programs, first + (Slice() + 1) * programs};
+}
 
 }  // namespace heddle::replay

@@ -3,6 +3,7 @@
 #define HEDDLE_TESTS_CONFORMANCE_CONFIGURATIONS_H_
 
 #include <cstdint>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -66,13 +67,20 @@ std::vector<AcceptedConfiguration> DrawConfigurations(Random& random, const mach
 std::vector<AcceptedConfiguration> ForMachine(const std::vector<AcceptedConfiguration>& all,
                                               const machine::v1::Machine& machine);
 
-// Number of random programs that a test runs: `normal`, or more or fewer in proportion if the environment variable
-// HEDDLE_CONFORMANCE_PROGRAMS asks for another number than the usual 200.
-uint64_t Programs(uint64_t normal);
+// `all` in another order, always the same one, which has nothing to do with the policies' names: a part of it is a fair
+// sample.
+std::vector<AcceptedConfiguration> Shuffled(std::vector<AcceptedConfiguration> all);
 
-// Seed of the first of them: 1, or what the environment variable HEDDLE_CONFORMANCE_FIRST says, so that many programs
-// can be run a slice at a time.
-uint64_t FirstSeed();
+// Number of random programs that a test runs, of the `full` number in a thorough run. The environment variable
+// HEDDLE_CONFORMANCE_PROGRAMS says how many run of every 200; 60 unless it is set.
+uint64_t Programs(uint64_t full);
+
+// Which part of a long campaign this is: 0, or what the environment variable HEDDLE_CONFORMANCE_SLICE says. Slices have
+// programs of their own, so that a campaign can run one after the other, and go on where it stopped.
+uint64_t Slice();
+
+// Seeds of the programs of this slice: `Programs(full)` of them; those of slice 0 begin with `first`.
+std::ranges::iota_view<uint64_t, uint64_t> Seeds(uint64_t first, uint64_t full);
 
 }  // namespace heddle::replay
 

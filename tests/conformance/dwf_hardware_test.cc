@@ -19,7 +19,7 @@ constexpr char kLargeHeap[] = "dmaj:heap=hardware,heap_entries=4096,lut_entries=
 TEST(DwfHardware, LargeTablesAreTheIdealMachine) {
   const std::string large_heap_oldest = absl::StrCat(kLargeHeap, ",tie=oldest");
   size_t issues = 0;
-  for (uint64_t seed = 810'001; seed <= 810'000 + Programs(80); ++seed) {
+  for (const uint64_t seed : Seeds(810'001, 80)) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     const auto logs = LogsOf(*random_case.reader, random_case.machine,
@@ -40,7 +40,7 @@ TEST(DwfHardware, LargeTablesAreTheIdealMachine) {
 
 // Any sizes: the rules that hold for all policies are checked by the engines themselves and by their agreement.
 TEST(DwfHardware, TablesOfAnySizeInBothEngines) {
-  for (uint64_t seed = 820'001; seed <= 820'000 + Programs(60); ++seed) {
+  for (const uint64_t seed : Seeds(820'001, 60)) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     Random random(MixAll({seed, 5}));

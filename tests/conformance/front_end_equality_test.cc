@@ -13,7 +13,7 @@ namespace heddle::replay {
 namespace {
 
 TEST(FrontEndEquality, TheSinglePipelineBeforeAnyMemory) {
-  for (uint64_t seed = 1; seed <= Programs(120); ++seed) {
+  for (const uint64_t seed : Seeds(1, 120)) {
     RandomCase random_case = MakeRandomCase(MixAll({seed, 61}));
     Random random(MixAll({seed, 62}));
     machine::v1::Core& core = *random_case.machine.mutable_core();
@@ -34,7 +34,7 @@ TEST(FrontEndEquality, TheSinglePipelineBeforeAnyMemory) {
 }
 
 TEST(FrontEndEquality, InstructionBuffersBeforeAnyMemory) {
-  for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Programs(60); ++seed) {
+  for (const uint64_t seed : Seeds(1, 60)) {
     RandomCase random_case = MakeBufferCase(MixAll({seed, 63}));
     Random random(MixAll({seed, 64}));
     if (random.Chance(50)) {  // fetches end at lines

@@ -88,7 +88,7 @@ bool IsDocumentedLimit(const absl::Status& status) {
 
 TEST(FuzzedParameters, EveryRunEndsOrNamesTheLimitThatItMet) {
   size_t ended = 0;
-  for (uint64_t seed = 1; seed <= Programs(150); ++seed) {
+  for (const uint64_t seed : Seeds(1, 150)) {
     const RandomCase random_case = MakeRandomCase(MixAll({seed, 91}));
     Random random(MixAll({seed, 92}));
     ReplayOptions options;

@@ -81,7 +81,7 @@ TEST(HarpModel, AgreesOnRandomProgramsCycleByCycle) {
   uint64_t misses = 0;
   uint64_t waiting_merges = 0;
   uint64_t ready_merges = 0;
-  for (uint64_t seed = 800'001; seed <= 800'000 + Programs(300); ++seed) {
+  for (const uint64_t seed : Seeds(800'001, 300)) {
     Random random(seed);
     HarpModel::Options options;
     options.warp_size = random.OneOf({2u, 4u, 4u, 8u});
@@ -144,7 +144,7 @@ std::vector<IssuesWithoutOrder> Issues(const RandomCase& random_case, const std:
 // reconvergence points: the issues of PDOM, in another order.
 TEST(HarpEquivalences, WithoutTablesItIsNrecAndWithBarriersAloneItIssuesAsPdom) {
   size_t differ = 0;
-  for (uint64_t seed = 810'001; seed <= 810'000 + Programs(150); ++seed) {
+  for (const uint64_t seed : Seeds(810'001, 150)) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     const std::string alone = "harp:ready_lookup=0,waiting_lookup=0,";
@@ -164,7 +164,7 @@ TEST(HarpEquivalences, WithoutTablesItIsNrecAndWithBarriersAloneItIssuesAsPdom) 
 TEST(HarpEquivalences, BarriersSaveIssues) {
   uint64_t with = 0;
   uint64_t without = 0;
-  for (uint64_t seed = 820'001; seed <= 820'000 + Programs(100); ++seed) {
+  for (const uint64_t seed : Seeds(820'001, 100)) {
     const std::vector<IssuesWithoutOrder> issues = Issues(MakeRandomCase(seed), {"harp", "harp:barrier_entries=0"});
     with += issues[0].size();
     without += issues[1].size();

@@ -26,7 +26,7 @@ std::vector<LaunchLimits> Limits(const RandomCase& random_case, LimitOptions opt
 TEST(LimitStudy, CountsTheIssuesOfNrecAndPdom) {
   size_t gains = 0;
   size_t greedy = 0;
-  for (uint64_t seed = 760'001; seed <= 760'000 + Programs(150); ++seed) {
+  for (const uint64_t seed : Seeds(760'001, 150)) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     const auto logs = LogsOf(*random_case.reader, random_case.machine, {"nrec", "pdom"}, "fifo");
@@ -50,7 +50,7 @@ TEST(LimitStudy, CountsTheIssuesOfNrecAndPdom) {
 }
 
 TEST(LimitStudy, LaneActivityIsThatOfPlainCounting) {
-  for (uint64_t seed = 770'001; seed <= 770'000 + Programs(60); ++seed) {
+  for (const uint64_t seed : Seeds(770'001, 60)) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     for (int variant = 0; variant < 8; ++variant) {

@@ -44,14 +44,14 @@ void RunToTheEnd(const RandomCase& random_case, uint64_t seed) {
 }
 
 TEST(Liveness, SmallMachinesWithInstructionBuffersRunToTheirEnds) {
-  for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Programs(300); ++seed) {
+  for (const uint64_t seed : Seeds(1, 300)) {
     RunToTheEnd(MakeBufferCase(seed), seed);
     if (HasFailure()) return;
   }
 }
 
 TEST(Liveness, SmallMachinesWithASinglePipelineRunToTheirEnds) {
-  for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Programs(100); ++seed) {
+  for (const uint64_t seed : Seeds(1, 100)) {
     RunToTheEnd(MakeRandomCase(seed), seed);
     if (HasFailure()) return;
   }

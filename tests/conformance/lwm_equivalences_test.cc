@@ -14,7 +14,7 @@ namespace {
 // is fetched.
 TEST(LwmEquivalences, LargeWarpsOfOneRowAreThoseOfPdom) {
   size_t issues = 0;
-  for (uint64_t seed = 700'001; seed <= 700'000 + Programs(150); ++seed) {
+  for (const uint64_t seed : Seeds(700'001, 150)) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     machine::v1::Machine machine = random_case.machine;
@@ -34,7 +34,7 @@ TEST(LwmEquivalences, LargeWarpsOfOneRowAreThoseOfPdom) {
 // that thread block compaction forms where threads part and meet.
 TEST(LwmEquivalences, OneLargeWarpPerBlockIssuesAsThreadBlockCompaction) {
   size_t issues = 0;
-  for (uint64_t seed = 720'001; seed <= 720'000 + Programs(100); ++seed) {
+  for (const uint64_t seed : Seeds(720'001, 100)) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     auto logs = LogsOf(*random_case.reader, random_case.machine,
@@ -48,7 +48,7 @@ TEST(LwmEquivalences, OneLargeWarpPerBlockIssuesAsThreadBlockCompaction) {
 // Larger warps find more threads to pack: never more issues than one row at a time, and on the whole fewer.
 TEST(LwmEquivalences, WaitingForAllSubWarpsNeverIssuesMoreThanPdom) {
   size_t fewer = 0;
-  for (uint64_t seed = 710'001; seed <= 710'000 + Programs(100); ++seed) {
+  for (const uint64_t seed : Seeds(710'001, 100)) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     const auto logs = LogsOf(*random_case.reader, random_case.machine,

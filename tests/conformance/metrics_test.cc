@@ -245,7 +245,7 @@ std::vector<Configuration> Draw(Random& random, const std::vector<AcceptedConfig
 }
 
 TEST(Metrics, HoldOnRandomProgramsUnderTheSinglePipeline) {
-  for (uint64_t seed = 1; seed <= Programs(60); ++seed) {
+  for (const uint64_t seed : Seeds(1, 60)) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     Random random(MixAll({seed, 9}));
@@ -258,7 +258,7 @@ TEST(Metrics, HoldOnRandomProgramsUnderTheSinglePipeline) {
 }
 
 TEST(Metrics, HoldOnRandomProgramsWithInstructionBuffers) {
-  for (uint64_t seed = 1001; seed <= 1000 + Programs(60); ++seed) {
+  for (const uint64_t seed : Seeds(1001, 60)) {
     const RandomCase random_case = MakeBufferCase(seed);
     SCOPED_TRACE(random_case.Text());
     Random random(MixAll({seed, 9}));

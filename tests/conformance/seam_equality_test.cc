@@ -57,7 +57,7 @@ HEDDLE_BLOCK_DISPATCHER(PolicyInfo{.name = "least_issued", .summary = "for this 
 
 // No SM is then ahead of the others, which would show how much its warps are going to issue.
 TEST(SeamEquality, ADispatcherSeesWhatWarpsHaveIssuedUntilNow) {
-  for (uint64_t seed = 1; seed <= Programs(80); ++seed) {
+  for (const uint64_t seed : Seeds(1, 80)) {
     const RandomCase random_case = MakeRandomCase(MixAll({seed, 80}));
     SCOPED_TRACE(random_case.Text());
     Random random(MixAll({seed, 81}));
@@ -74,7 +74,7 @@ TEST(SeamEquality, ADispatcherSeesWhatWarpsHaveIssuedUntilNow) {
 }
 
 TEST(SeamEquality, WhateverAPolicyDoes) {
-  for (uint64_t seed = 1; seed <= Programs(150); ++seed) {
+  for (const uint64_t seed : Seeds(1, 150)) {
     const RandomCase random_case = MakeRandomCase(MixAll({seed, 77}));
     SCOPED_TRACE(testing::Message() << "number " << seed << ", " << random_case.Text());
     Random random(MixAll({seed, 78}));
@@ -93,7 +93,7 @@ TEST(SeamEquality, WhateverAPolicyDoes) {
 }
 
 TEST(SeamEquality, WhateverAPolicyDoesBeforeAnyMemory) {
-  for (uint64_t seed = 1; seed <= Programs(100); ++seed) {
+  for (const uint64_t seed : Seeds(1, 100)) {
     RandomCase random_case = MakeRandomCase(MixAll({seed, 177}));
     Random random(MixAll({seed, 178}));
     random_case.machine.mutable_memory()->mutable_hierarchy();
@@ -141,7 +141,7 @@ TEST(SeamEquality, ThePoliciesUseEveryFreedom) {
 // The capricious scheduler counts what the formation's promises to schedulers rule out.
 TEST(SeamEquality, SchedulersAreToldWhatTheyArePromised) {
   uint64_t long_waits = 0;
-  for (uint64_t seed = 1; seed <= Programs(30); ++seed) {
+  for (const uint64_t seed : Seeds(1, 30)) {
     const RandomCase random_case = MakeRandomCase(MixAll({seed, 79}));
     SCOPED_TRACE(random_case.Text());
     std::vector<Configuration> configurations;

@@ -14,7 +14,7 @@ namespace {
 // One path at a time, the latest first: the same issues in the same cycles.
 TEST(SplitEquivalences, OnePathAtATimeIsPdom) {
   size_t issues = 0;
-  for (uint64_t seed = 730'001; seed <= 730'000 + Programs(150); ++seed) {
+  for (const uint64_t seed : Seeds(730'001, 150)) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     const std::vector<std::string> policies = {"pdom", "its", "dpe:paths=1",
@@ -38,7 +38,7 @@ TEST(SplitEquivalences, TheOrderOfPathsDoesNotChangeWhoIssuesTogether) {
                                              "dpe",
                                              "dws:branch=always,memory=none,pc_reconvergence=false",
                                              "dws:short_block=2,memory=none,pc_reconvergence=false"};
-  for (uint64_t seed = 740'001; seed <= 740'000 + Programs(100); ++seed) {
+  for (const uint64_t seed : Seeds(740'001, 100)) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     const auto logs = LogsOf(*random_case.reader, random_case.machine, policies, "fifo");
@@ -63,7 +63,7 @@ TEST(SplitEquivalences, TheSameReconvergencePointsGiveTheSameIssues) {
       "its:reconvergence=compiler_barrier,yield=block_end",
       "dpe:reconvergence=compiler_barrier",
       "dws:reconvergence=compiler_barrier,branch=always,memory=none,pc_reconvergence=false"};
-  for (uint64_t seed = 760'001; seed <= 760'000 + Programs(100); ++seed) {
+  for (const uint64_t seed : Seeds(760'001, 100)) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     const auto logs = LogsOf(*random_case.reader, random_case.machine, policies, "fifo");
@@ -88,7 +88,7 @@ bool HasBarriers(const RandomCase& random_case) {
 TEST(SplitEquivalences, ThreadFrontiersIssueNoMoreThanPdom) {
   size_t fewer = 0;
   size_t compared = 0;
-  for (uint64_t seed = 750'001; seed <= 750'000 + Programs(300); ++seed) {
+  for (const uint64_t seed : Seeds(750'001, 300)) {
     const RandomCase random_case = MakeRandomCase(seed);
     if (HasBarriers(random_case)) continue;
     SCOPED_TRACE(random_case.Text());
@@ -110,7 +110,7 @@ TEST(SplitEquivalences, ThreadFrontiersIssueNoMoreThanPdom) {
 TEST(SplitEquivalences, FewerMeetingPlacesNeverHelpThreadFrontiers) {
   size_t compared = 0;
   size_t more = 0;
-  for (uint64_t seed = 770'001; seed <= 770'000 + Programs(200); ++seed) {
+  for (const uint64_t seed : Seeds(770'001, 200)) {
     const RandomCase random_case = MakeRandomCase(seed);
     if (HasBarriers(random_case)) continue;
     SCOPED_TRACE(random_case.Text());

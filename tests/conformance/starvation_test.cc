@@ -40,7 +40,7 @@ uint64_t WarpsOfAPort(const machine::v1::Machine& machine) {
 // with instruction buffers a wait is counted from a warp's last issue, whether it could issue or not.)
 TEST(Starvation, RoundRobinAndFirstReadyFirstAreBounded) {
   uint64_t most = 0;
-  for (uint64_t seed = 810'001; seed <= 810'000 + Programs(120); ++seed) {
+  for (const uint64_t seed : Seeds(810'001, 120)) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     for (const char* scheduler : {"lrr", "fifo"}) {
@@ -56,7 +56,7 @@ TEST(Starvation, RoundRobinAndFirstReadyFirstAreBounded) {
 // The others let a warp wait as long as others go before it: such waits do happen, and every one of them ends.
 TEST(Starvation, OfTheOthersEnds) {
   uint64_t most = 0;
-  for (uint64_t seed = 820'001; seed <= 820'000 + Programs(20); ++seed) {
+  for (const uint64_t seed : Seeds(820'001, 20)) {
     const RandomCase random_case = MakeRandomCase(seed);
     SCOPED_TRACE(random_case.Text());
     for (const auto& [scheduler, entry] : SchedulerRegistry::Get().entries()) {
