@@ -76,8 +76,8 @@ class LaunchStudy {
     const uint32_t width = options_.warp_size;
     executions_.resize(pieces_.size() * width);
     for (size_t t = 0; t < threads.size(); ++t) {
-      const size_t row = t / width;
-      const size_t lane = options_.swizzle && width > 1 ? (t % width) ^ (row & 1) : t % width;
+      const size_t static_warp = t / width;
+      const size_t lane = options_.swizzle && width > 1 ? (t % width) ^ (static_warp & 1) : t % width;
       for (const PathStep& step : threads[t]) ++executions_[step.piece * width + lane];
     }
     if (options_.scope_is_block) CloseScope();

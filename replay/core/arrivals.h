@@ -19,8 +19,8 @@ struct BlockArrival {
 // A warp of a thread block on its way in, from a dispatcher that gives single warps.
 struct WarpArrival {
   BlockArrival block;         // enters with the first of its warps that does
-  uint32_t warp = 0;          // of the block: which row of warp-size threads
-  uint32_t row = 0;           // of the SM: the free row of warp-size hardware threads that takes it
+  uint32_t warp = 0;          // of the block: which static warp
+  uint32_t hw_warp = 0;       // of the SM: the free hardware warp that takes it
   uint32_t instructions = 0;  // that the warp issues before those of the trace
   // The block is what virtual thread block `place` of the SM runs in this iteration, from 0. Its warps are the same as
   // in the iteration before, with the same age on the same port; and as long as the block of that iteration has

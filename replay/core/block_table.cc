@@ -4,9 +4,9 @@ namespace heddle::replay {
 
 BlockTable::BlockTable(const LaunchContext& context)
     : blocks_(static_cast<size_t>(context.capacity)),
-      live_in_row_(static_cast<size_t>(context.max_threads / context.warp_size)),
-      block_of_row_(live_in_row_.size(), kNone),
-      row_is_free_(live_in_row_.size(), 1),
+      live_in_hw_warp_(static_cast<size_t>(context.max_threads / context.warp_size)),
+      block_of_hw_warp_(live_in_hw_warp_.size(), kNone),
+      hw_warp_is_free_(live_in_hw_warp_.size(), 1),
       threads_per_block_(context.threads_per_block) {}
 
 BlockId BlockTable::Open(const BlockArrival& arrival) {

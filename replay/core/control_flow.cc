@@ -18,7 +18,7 @@ bool ControlFlow::Decides(Terminator terminator) {
 
 void ControlFlow::Fail(const std::string& what) {
   if (status_.ok()) status_ = absl::InternalError(what);
-  alarm_ = true;
+  error_flag_ = true;
 }
 
 void ControlFlow::Add(PathGroups& paths, Position at, LaneMask lanes) {

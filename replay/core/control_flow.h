@@ -34,9 +34,9 @@ struct PathGroups {
 // Reads the threads' recorded decisions. Not for use by two SMs: the cursors belong to one.
 class ControlFlow {
  public:
-  // `alarm` is set when status() becomes an error, for who asks in every cycle; it outlives this.
-  ControlFlow(const LaunchContext& context, ThreadCursors& cursors, bool& alarm)
-      : program_(context.program), steps_(context.steps.data()), cursors_(cursors), alarm_(alarm) {}
+  // `error_flag` is set when status() becomes an error, for who asks in every cycle; it outlives this.
+  ControlFlow(const LaunchContext& context, ThreadCursors& cursors, bool& error_flag)
+      : program_(context.program), steps_(context.steps.data()), cursors_(cursors), error_flag_(error_flag) {}
 
   // A terminator after which the threads of a slot may go different ways.
   static bool Decides(trace::v1::Terminator terminator);
@@ -92,7 +92,7 @@ class ControlFlow {
   const trace::Program& program_;
   const Step* const steps_;
   ThreadCursors& cursors_;
-  bool& alarm_;
+  bool& error_flag_;
   absl::Status status_;
 };
 

@@ -19,12 +19,13 @@ struct Completion {
     kAcknowledged,  // a store has reached its last memory partition
     kResume,        // a slot goes on from a barrier that has opened
     kFinish,        // a slot's instruction is done; where its threads go is still to be decided
-    kBranch,        // a branch of a slot of one row has resolved
+    kBranch,        // a branch of a slot of one hardware warp has resolved
     kIssue,         // the results of all slots of one issue of several (MIMD) are there, of all their lanes
-    kRegisters,     // an arithmetic instruction of a slot of one row has its results, which hold nothing but registers
+    kRegisters,     // an arithmetic instruction of a slot of one hardware warp has its results, which hold nothing but
+                    // registers
   };
   // kLanes, kAcknowledged, kIssue: of the instruction or issue, as the core numbers them; kResume, kFinish, kBranch:
-  // the slot; kRegisters: the row
+  // the slot; kRegisters: the hardware warp
   uint32_t id = 0;
   Kind kind = kLanes;
   LaneMask lanes = 0;  // kLanes; kRegisters: the PC of the instruction

@@ -44,9 +44,10 @@ class IssueAccounting {
     notifier_.NotifyIssue(slot);
     AddTracedIssues(static_cast<uint32_t>(std::popcount(lanes.mask)), 1);
   }
-  // The statistics of issues of `threads` threads of one row, of instructions of the trace; see SmParts::NotifyIssue.
-  void AddIssuesInRow(uint32_t row, uint32_t threads, uint64_t issues) {
-    progress_.IssuedInRow(row, issues);
+  // The statistics of issues of `threads` threads of one hardware warp, of instructions of the trace; see
+  // SmParts::NotifyIssue.
+  void AddIssuesOfHwWarp(uint32_t hw_warp, uint32_t threads, uint64_t issues) {
+    progress_.IssuedOfHwWarp(hw_warp, issues);
     AddTracedIssues(threads, issues);
   }
 

@@ -37,7 +37,7 @@ class RegisterFilter {
   RegisterFilter AtDepth(uint32_t depth) const {
     return RegisterFilter(std::rotl(bits_, static_cast<int>(depth * 21 & 63)));
   }
-  bool Meets(RegisterFilter other) const { return (bits_ & other.bits_) != 0; }
+  bool Intersects(RegisterFilter other) const { return (bits_ & other.bits_) != 0; }
   void Add(RegisterFilter other) { bits_ |= other.bits_; }
   // The registers of a word (RegisterWord) at call depth 0.
   explicit RegisterFilter(uint64_t bits) : bits_(bits) {}
@@ -86,7 +86,7 @@ class IssueTable {
   // What an instruction of a policy, which is in no program, takes.
   const IssueStep& inserted() const { return inserted_; }
   bool has_fence() const { return has_fence_; }
-  // Whether threads stay at call depth 0, so that a register is one bit of the words of its row.
+  // Whether threads stay at call depth 0, so that a register is one bit of the words of its hardware warp.
   bool flat() const { return flat_; }
   // If there is one word per instruction.
   const RegisterWord& word(Pc pc) const { return words_[pc]; }

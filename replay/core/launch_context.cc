@@ -22,7 +22,7 @@ LaunchContext::LaunchContext(const trace::LaunchView& view, const trace::v1::Fil
       has_memory_stage(machine.memory().has_hierarchy()),
       max_threads(static_cast<int>(machine.core().max_threads())),
       threads_per_block(view.threads_per_block),
-      rows_per_block((view.threads_per_block + machine.core().warp_size() - 1) / machine.core().warp_size()) {
+      hw_warps_per_block((view.threads_per_block + machine.core().warp_size() - 1) / machine.core().warp_size()) {
   for (const machine::v1::ScriptedLatency& entry : machine.core().scripted_latency()) {
     scripted.push_back(entry);
     longest_scripted = std::max(longest_scripted, entry.cycles());

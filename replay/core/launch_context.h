@@ -59,7 +59,7 @@ struct LaunchContext {
   bool has_memory_stage;
   int max_threads;
   uint32_t threads_per_block;
-  uint32_t rows_per_block;  // of warp-size hardware threads
+  uint32_t hw_warps_per_block;  // that a block occupies
   Position entry;
 
   // Set by the run.

@@ -17,7 +17,7 @@ template <typename StateOf>
 void IssueAccounting::NotifyStates(Cycle first, uint64_t cycles, std::span<const PortLoss> ports,
                                    StateOf state_of) const {
   const WarpTable& warps = formation_.table();
-  std::vector<StateEvent::Warp> states;
+  std::vector<StateEvent::WarpSample> states;
   for (size_t slot = 0; slot < warps.state.size(); ++slot) {
     const int state = warps.state[slot] == SlotState::kFree ? kNoState : state_of(static_cast<SlotId>(slot));
     if (state == kNoState) continue;

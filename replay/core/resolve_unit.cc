@@ -8,16 +8,16 @@
 namespace heddle::replay {
 
 template <typename Function>
-void ResolveUnit::ForEachRowRun(const Lanes& lanes, LaneMask mask, Function function) const {
+void ResolveUnit::ForEachHwWarpRun(const Lanes& lanes, LaneMask mask, Function function) const {
   const auto warp_size = static_cast<uint32_t>(sm_.context.warp_size);
   while (mask != 0) {
-    const uint32_t row = lanes.thread[std::countr_zero(mask)] / warp_size;
+    const uint32_t hw_warp = lanes.thread[std::countr_zero(mask)] / warp_size;
     LaneMask rest = 0;
     if (!sm_.context.static_warps) {
       rest = mask & (mask - 1);
-      while (rest != 0 && lanes.thread[std::countr_zero(rest)] / warp_size == row) rest &= rest - 1;
+      while (rest != 0 && lanes.thread[std::countr_zero(rest)] / warp_size == hw_warp) rest &= rest - 1;
     }
-    function(row, mask & ~rest);
+    function(hw_warp, mask & ~rest);
     mask = rest;
   }
 }
@@ -137,8 +137,8 @@ bool ResolveUnit::AskPolicy() {
   } else {
     sm_.formation.EndResolve(resolution.slot, pending_.lanes);
   }
-  ForEachRowRun(pending_.lanes, resolution.exited, [&](uint32_t row, LaneMask) {
-    const BlockId id = sm_.blocks.block_of_row(row);
+  ForEachHwWarpRun(pending_.lanes, resolution.exited, [&](uint32_t hw_warp, LaneMask) {
+    const BlockId id = sm_.blocks.block_of_hw_warp(hw_warp);
     if (sm_.blocks[id].live != 0 || sm_.blocks[id].exited) return;
     sm_.blocks.SetExited(id);
     if (sm_.context.by_warp && sm_.blocks.ReleaseShared(id)) listener_.SharedReleased();
@@ -151,8 +151,9 @@ void ResolveUnit::ExitThreads(SlotId slot, const Lanes& lanes, LaneMask exited) 
   sm_.issues.progress().Exited(lanes, exited, sm_.run.now, sm_.issues.Stalls(), [this](BlockId block) {
     for (const auto& scheduler : sm_.notifier.schedulers()) scheduler->WarpExited(block);
   });
-  ForEachRowRun(lanes, exited, [&](uint32_t row, LaneMask own) {
-    if (sm_.blocks.ExitThreads(row, static_cast<uint32_t>(std::popcount(own)))) listener_.RowExited(slot, row);
+  ForEachHwWarpRun(lanes, exited, [&](uint32_t hw_warp, LaneMask own) {
+    if (sm_.blocks.ExitThreads(hw_warp, static_cast<uint32_t>(std::popcount(own))))
+      listener_.HwWarpExited(slot, hw_warp);
   });
   if (const LaneMask early = exited & ~sm_.cursors.Finish(lanes, exited); early != 0 && sm_.cursors.ok()) {
     const ThreadId thread = lanes.thread[std::countr_zero(early)];
@@ -161,9 +162,9 @@ void ResolveUnit::ExitThreads(SlotId slot, const Lanes& lanes, LaneMask exited) 
                                                   " exited before the end of its recording")));
   }
   BlockId checked = BlockTable::kNone;
-  ForEachRowRun(lanes, exited, [&](uint32_t row, LaneMask) {
-    if (sm_.blocks.block_of_row(row) == checked) return;
-    checked = sm_.blocks.block_of_row(row);
+  ForEachHwWarpRun(lanes, exited, [&](uint32_t hw_warp, LaneMask) {
+    if (sm_.blocks.block_of_hw_warp(hw_warp) == checked) return;
+    checked = sm_.blocks.block_of_hw_warp(hw_warp);
     sm_.barriers.Recheck(checked);
   });
 }

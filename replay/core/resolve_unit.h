@@ -17,8 +17,8 @@ class ExitListener {
   virtual ~ExitListener() = default;
   // All threads of the block have exited, and the policy has been told. Once per block.
   virtual void BlockExited(BlockId block) = 0;
-  // The last live thread of a row of warp-size hardware threads has exited; it was in `slot`.
-  virtual void RowExited(SlotId slot, uint32_t row) = 0;
+  // The last live thread of a hardware warp has exited; it was in `slot`.
+  virtual void HwWarpExited(SlotId slot, uint32_t hw_warp) = 0;
   // A slot that SmParts::SharedHeld stopped may go on.
   virtual void SharedReleased() = 0;
 };
@@ -60,10 +60,10 @@ class ResolveUnit {
   // pending_.lanes and pending_.paths are set.
   bool Resolve(SlotId slot, ResolveReason reason, bool take);
   void ExitThreads(SlotId slot, const Lanes& lanes, LaneMask exited);
-  // Calls function(row, lanes of it) for the threads of `mask`, ascending, in runs of lanes whose threads are of one
-  // row of warp-size hardware threads; with static warps, one run.
+  // Calls function(hw_warp, lanes of it) for the threads of `mask`, ascending, in runs of lanes whose threads are of
+  // one hardware warp; with static warps, one run.
   template <typename Function>
-  void ForEachRowRun(const Lanes& lanes, LaneMask mask, Function function) const;
+  void ForEachHwWarpRun(const Lanes& lanes, LaneMask mask, Function function) const;
 
   SmParts& sm_;
   ExitListener& listener_;

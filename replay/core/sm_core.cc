@@ -13,7 +13,7 @@ SmCore::SmCore(const LaunchContext& context, uint32_t sm, std::unique_ptr<Diverg
                MemorySystem& memory, uint32_t horizon)
     : sm_(context, sm, std::move(policy), cache, memory, *this, horizon),
       resolve_(sm_, *this),
-      first_warp_(sm_.blocks.rows()) {}
+      first_warp_(sm_.blocks.hw_warps()) {}
 
 absl::Status SmCore::status() const {
   if (sm_.formation.failed()) return sm_.formation.status();
@@ -24,11 +24,11 @@ absl::Status SmCore::status() const {
 
 // --- blocks
 
-LaneMask SmCore::AddWarp(BlockId id, const RecordedBlock& recorded, uint32_t warp, uint32_t row) {
+LaneMask SmCore::AddWarp(BlockId id, const RecordedBlock& recorded, uint32_t warp, uint32_t hw_warp) {
   const uint32_t warp_size = static_cast<uint32_t>(sm_.context.warp_size);
   const uint32_t end = std::min((warp + 1) * warp_size, sm_.context.threads_per_block);
   const uint32_t first = warp * warp_size;
-  const auto first_thread = static_cast<ThreadId>(row * warp_size);
+  const auto first_thread = static_cast<ThreadId>(hw_warp * warp_size);
   LaneMask lanes = 0;
   if (sm_.context.swizzle && (warp & 1) != 0) {
     // Fung's thesis, section 4.1: odd-numbered static warps swap neighbouring lanes.
@@ -45,7 +45,7 @@ LaneMask SmCore::AddWarp(BlockId id, const RecordedBlock& recorded, uint32_t war
     sm_.formation.AddThreads(first_thread, end - first, id, first, sm_.context.entry);
     sm_.cursors.Start(first_thread, end - first, recorded, first);
   }
-  sm_.blocks.PlaceWarp(id, row, static_cast<uint32_t>(std::popcount(lanes)));
+  sm_.blocks.PlaceWarp(id, hw_warp, static_cast<uint32_t>(std::popcount(lanes)));
   return lanes;
 }
 
@@ -55,36 +55,36 @@ void SmCore::Admit(const BlockArrival& arrival, Cycle first) {
   sm_.run.last_progress = first;
   const BlockId id = sm_.blocks.Open(arrival);
   const uint64_t number = sm_.blocks.CountAdmission();
-  const uint32_t first_row = id * sm_.context.rows_per_block;
-  std::vector<LaneMask> rows(sm_.context.rows_per_block);
-  for (uint32_t warp = 0; warp < sm_.context.rows_per_block; ++warp) {
-    rows[warp] = AddWarp(id, arrival.recorded, warp, first_row + warp);
+  const uint32_t first_hw_warp = id * sm_.context.hw_warps_per_block;
+  std::vector<LaneMask> hw_warps(sm_.context.hw_warps_per_block);
+  for (uint32_t warp = 0; warp < sm_.context.hw_warps_per_block; ++warp) {
+    hw_warps[warp] = AddWarp(id, arrival.recorded, warp, first_hw_warp + warp);
   }
   for (const auto& scheduler : schedulers()) {
     scheduler->BlockAdmitted(id, number);
-    scheduler->WarpsAdmitted(id, first_row, sm_.context.rows_per_block);
+    scheduler->WarpsAdmitted(id, first_hw_warp, sm_.context.hw_warps_per_block);
   }
   BlockAdmission admission;
   admission.block = id;
   admission.entry = sm_.context.entry;
-  admission.first_thread = static_cast<ThreadId>(first_row * static_cast<uint32_t>(sm_.context.warp_size));
-  admission.rows = rows;
-  sm_.issues.progress().Admit(id, admission.first_thread, rows, first, sm_.issues.Stalls());
+  admission.first_thread = static_cast<ThreadId>(first_hw_warp * static_cast<uint32_t>(sm_.context.warp_size));
+  admission.warps = hw_warps;
+  sm_.issues.progress().Admit(id, admission.first_thread, hw_warps, first, sm_.issues.Stalls());
   if (sm_.context.timelines != nullptr && sm_.context.timelines->Records(arrival.position)) {
     sm_.issues.progress().Record(id, arrival.linear_index, *sm_.context.timelines);
   }
   sm_.policy->Admit(admission, sm_.formation.editor());
-  WarpsAdmitted(first_row, sm_.context.rows_per_block);
+  WarpsAdmitted(first_hw_warp, sm_.context.hw_warps_per_block);
 }
 
 void SmCore::AdmitWarp(const WarpArrival& arrival, Cycle first) {
   Credit(first);
   sm_.formation.SetNow(first == 0 ? 0 : first - 1);
   sm_.run.last_progress = first;
-  const uint32_t row = arrival.row;
+  const uint32_t hw_warp = arrival.hw_warp;
   const uint32_t warp_size = static_cast<uint32_t>(sm_.context.warp_size);
-  const ThreadId first_thread = static_cast<ThreadId>(row * warp_size);
-  sm_.formation.RemoveBlock(sm_.blocks.block_of_row(row), first_thread, warp_size);
+  const ThreadId first_thread = static_cast<ThreadId>(hw_warp * warp_size);
+  sm_.formation.RemoveBlock(sm_.blocks.block_of_hw_warp(hw_warp), first_thread, warp_size);
 
   const uint64_t number = sm_.blocks.CountAdmission();
   BlockId id = sm_.blocks.Find(arrival.block.position);
@@ -99,23 +99,23 @@ void SmCore::AdmitWarp(const WarpArrival& arrival, Cycle first) {
       }
     }
   }
-  const LaneMask lanes = AddWarp(id, arrival.block.recorded, arrival.warp, row);
-  for (const auto& scheduler : schedulers()) scheduler->WarpsAdmitted(id, row, 1);
+  const LaneMask lanes = AddWarp(id, arrival.block.recorded, arrival.warp, hw_warp);
+  for (const auto& scheduler : schedulers()) scheduler->WarpsAdmitted(id, hw_warp, 1);
   BlockAdmission admission;
   admission.block = id;
   admission.entry = sm_.context.entry;
   admission.first_thread = first_thread;
-  admission.rows = std::span(&lanes, 1);
-  sm_.issues.progress().Admit(id, first_thread, admission.rows, first, sm_.issues.Stalls());
+  admission.warps = std::span(&lanes, 1);
+  sm_.issues.progress().Admit(id, first_thread, admission.warps, first, sm_.issues.Stalls());
   const bool continues = arrival.virtual_block.has_value() && arrival.virtual_block->iteration != 0;
-  if (continues) sm_.formation.ContinueWarp(first_warp_[row].age, first_warp_[row].port);
+  if (continues) sm_.formation.ContinueWarp(first_warp_[hw_warp].age, first_warp_[hw_warp].port);
   sm_.policy->Admit(admission, sm_.formation.editor());
   const SlotId slot = sm_.formation.slot_of(static_cast<ThreadId>(first_thread + std::countr_zero(lanes)));
   if (slot != kNoSlot) {
-    if (!continues) first_warp_[row] = {table().formed[slot], table().port[slot]};
+    if (!continues) first_warp_[hw_warp] = {table().formed[slot], table().port[slot]};
     if (arrival.instructions != 0) sm_.formation.editor().InsertInstructions(slot, arrival.instructions);
   }
-  WarpsAdmitted(row, 1);
+  WarpsAdmitted(hw_warp, 1);
 }
 
 void SmCore::GridAssigned() {
@@ -128,9 +128,9 @@ void SmCore::RetireBlock(BlockId id) {
   sm_.policy->Retire(id, sm_.formation.editor());
   for (const auto& scheduler : schedulers()) scheduler->BlockRetired(id);
   const uint32_t warp_size = static_cast<uint32_t>(sm_.context.warp_size);
-  for (uint32_t row = 0; row < sm_.blocks.rows(); ++row) {
-    if (sm_.blocks.block_of_row(row) == id)
-      sm_.formation.RemoveBlock(id, static_cast<ThreadId>(row * warp_size), warp_size);
+  for (uint32_t hw_warp = 0; hw_warp < sm_.blocks.hw_warps(); ++hw_warp) {
+    if (sm_.blocks.block_of_hw_warp(hw_warp) == id)
+      sm_.formation.RemoveBlock(id, static_cast<ThreadId>(hw_warp * warp_size), warp_size);
   }
   sm_.blocks.Retire(id);
 }

@@ -52,7 +52,7 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener {
   // RunCycle(now) or Admit.
   virtual Cycle NextWake(Cycle now) const = 0;
   // Both in one, for who runs the SM again and again: returns NextWake(now), or `now` if there is more to know: a block
-  // has retired, a row was freed, something failed or hangs, or the SM may run alone.
+  // has retired, a hardware warp was freed, something failed or hangs, or the SM may run alone.
   virtual Cycle RunTurn(Cycle now) = 0;
   // How far the SM has run ahead of the others.
   struct RunAhead {
@@ -80,12 +80,12 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener {
   uint64_t exited_threads() const { return sm_.blocks.exited_threads(); }
   // Positions of the blocks that retired in the cycle that was run last.
   std::span<const uint64_t> retired() const { return sm_.blocks.retired(); }
-  // Rows of warp-size hardware threads whose warp has ended, in the cycle that was run last, with all its instructions.
-  std::span<const uint32_t> freed_rows() const { return sm_.blocks.freed_rows(); }
-  // Whether a warp may be given to the row.
-  bool RowIsFree(uint32_t row) const { return sm_.blocks.RowIsFree(row); }
-  // Instructions that the row's present or last warp has issued.
-  uint64_t InstructionsOfRow(uint32_t row) const { return sm_.issues.progress().instructions(row); }
+  // Hardware warps whose warp has ended, in the cycle that was run last, with all its instructions.
+  std::span<const uint32_t> freed_hw_warps() const { return sm_.blocks.freed_hw_warps(); }
+  // Whether a warp may be given to the hardware warp.
+  bool HwWarpIsFree(uint32_t hw_warp) const { return sm_.blocks.HwWarpIsFree(hw_warp); }
+  // Instructions that the hardware warp's present or last warp has issued.
+  uint64_t InstructionsOfHwWarp(uint32_t hw_warp) const { return sm_.issues.progress().instructions(hw_warp); }
   // The first cycle that the blocks retired by RunCycle(now) do not need any more.
   virtual Cycle EndOfRetired(Cycle now) const = 0;
   bool ok() const { return !sm_.run.failed; }
@@ -123,8 +123,8 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener {
   template <typename FrontEnd>
   static Cycle RunTurnOf(FrontEnd& core, Cycle now) {
     core.RunCycle(now);
-    const bool more =
-        !core.ok() || core.hung() || !core.retired().empty() || !core.freed_rows().empty() || core.memory().isolated();
+    const bool more = !core.ok() || core.hung() || !core.retired().empty() || !core.freed_hw_warps().empty() ||
+                      core.memory().isolated();
     return more ? now : core.NextWake(now);
   }
   template <typename FrontEnd>
@@ -155,12 +155,12 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener {
   // --- what a front end adds
   // Credits the cycles before `until` that have not been counted; comes before any change.
   virtual void Credit(Cycle until) = 0;
-  // Threads of these rows of warp-size hardware threads have been given to the policy.
-  virtual void WarpsAdmitted(uint32_t /*first_row*/, uint32_t /*rows*/) {}
+  // Threads of these hardware warps have been given to the policy.
+  virtual void WarpsAdmitted(uint32_t /*first_hw_warp*/, uint32_t /*hw_warps*/) {}
   // What an offered or in-flight slot waits for, in the words "wait for ...".
   virtual std::string WhatSlotWaitsFor(SlotId slot) const = 0;
   // ExitListener, for front ends that have nothing to add.
-  void RowExited(SlotId /*slot*/, uint32_t row) override { sm_.blocks.FreeRow(row); }
+  void HwWarpExited(SlotId /*slot*/, uint32_t hw_warp) override { sm_.blocks.FreeHwWarp(hw_warp); }
   void SharedReleased() override {}
 
   // --- parts of a cycle
@@ -177,15 +177,15 @@ class alignas(64) SmCore : public MemoryClient, protected ExitListener {
   ResolveUnit resolve_;
 
  private:
-  // The threads of a block's warp come, loose, into a row. Returns the lanes that have one.
-  LaneMask AddWarp(BlockId block, const RecordedBlock& recorded, uint32_t warp, uint32_t row);
+  // The threads of a block's warp come, unassigned, into a hardware warp. Returns the lanes that have one.
+  LaneMask AddWarp(BlockId block, const RecordedBlock& recorded, uint32_t warp, uint32_t hw_warp);
   void ReleaseBarriers(Cycle now);
 
   struct WarpIdentity {
     uint64_t age = 0;
     uint8_t port = 0;
   };
-  std::vector<WarpIdentity> first_warp_;  // by row: of the first warp there
+  std::vector<WarpIdentity> first_warp_;  // by hardware warp: of the first warp there
 };
 
 }  // namespace heddle::replay

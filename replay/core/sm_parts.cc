@@ -6,14 +6,14 @@
 namespace heddle::replay {
 namespace {
 
-Formation::Setup SetupOf(const LaunchContext& context, bool* alarm) {
+Formation::Setup SetupOf(const LaunchContext& context, bool* error_flag) {
   Formation::Setup setup;
   setup.warp_size = context.warp_size;
   setup.max_threads = context.max_threads;
   setup.ports = context.ports;
   setup.any_lane = context.any_lane;
   setup.policy_name = context.policy_name;
-  setup.alarm = alarm;
+  setup.error_flag = error_flag;
   return setup;
 }
 

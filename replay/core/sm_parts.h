@@ -48,10 +48,10 @@ struct SmParts {
     run.last_progress = run.now;
     notifier.NotifyIssue(slot);
   }
-  // An issue of `threads` threads of one row, of an instruction of the trace. Only if issues are unwatched.
-  void CountIssueInRow(SlotId slot, uint32_t row, uint32_t threads) {
+  // An issue of `threads` threads of one hardware warp, of an instruction of the trace. Only if issues are unwatched.
+  void CountIssueOfHwWarp(SlotId slot, uint32_t hw_warp, uint32_t threads) {
     NotifyIssue(slot);
-    issues.AddIssuesInRow(row, threads, 1);
+    issues.AddIssuesOfHwWarp(hw_warp, threads, 1);
   }
   // Threads that are live, by the formation's counts.
   uint64_t LiveThreads() const;

@@ -10,7 +10,7 @@ namespace heddle::replay {
 struct SmRunState {
   Cycle now = 0;            // the cycle that is being run, or was run last
   Cycle last_progress = 0;  // the last cycle in which something issued or completed, or a block came
-  // Some part of the SM has found an error. All parts set this alarm, so that one look per cycle is enough; the status
+  // Some part of the SM has found an error. All parts set this flag, so that one look per cycle is enough; the status
   // of the part says what it was.
   bool failed = false;
   bool hung = false;    // see SmCore::hung

@@ -74,7 +74,7 @@ absl::Status CheckFrontEnd(const CheckedConfiguration& configuration, const mach
 // Checks names, parameters, and that the policies go together.
 absl::StatusOr<CheckedConfiguration> CheckConfiguration(const Configuration& configuration);
 absl::StatusOr<std::vector<CheckedConfiguration>> CheckConfigurations(const std::vector<Configuration>& configurations);
-// The same, and that they go with the machine, if one is given.
+// CheckConfiguration, and whether the policies go with the machine, if one is given.
 absl::Status Validate(const Configuration& configuration, const machine::v1::Machine* machine = nullptr);
 
 }  // namespace heddle::replay

@@ -22,10 +22,10 @@ GridDispatch::GridDispatch(const LaunchRun& run, const LaunchContext& context, c
       room_(uint64_t{shape.blocks_per_sm} * sms.count()) {
   if (!context.by_warp) sent_.resize(blocks.count());
   const auto copies = std::make_shared<bool>();
-  shape.instructions = [&sms, &context, copies](uint32_t sm, uint32_t row) {
-    const bool is_there = sm < sms.count() && row < static_cast<uint32_t>(context.max_threads / context.warp_size);
+  shape.instructions = [&sms, &context, copies](uint32_t sm, uint32_t hw_warp) {
+    const bool is_there = sm < sms.count() && hw_warp < static_cast<uint32_t>(context.max_threads / context.warp_size);
     const SmCore* const core = is_there ? sms.Find(sm) : nullptr;
-    return core == nullptr ? 0 : core->InstructionsOfRow(row);
+    return core == nullptr ? 0 : core->InstructionsOfHwWarp(hw_warp);
   };
   const auto own_copies = copies.use_count();
   WatchedPolicy* watched = nullptr;
@@ -44,7 +44,7 @@ absl::StatusOr<BlockArrival> GridDispatch::ArrivalOf(uint64_t position) {
 }
 
 absl::Status GridDispatch::Round(Cycle first) {
-  const absl::Status status = context_.by_warp ? GiveWarps(first) : GiveBlocks(first);
+  const absl::Status status = context_.by_warp ? AssignWarps(first) : AssignBlocks(first);
   if (!grid_assigned_ && dispatcher_->done()) {
     grid_assigned_ = true;
     for (const auto& sm : sms_.made()) sm->GridAssigned();
@@ -52,7 +52,7 @@ absl::Status GridDispatch::Round(Cycle first) {
   return status;
 }
 
-absl::Status GridDispatch::GiveBlocks(Cycle first) {
+absl::Status GridDispatch::AssignBlocks(Cycle first) {
   const std::span<const bool> accepted(accepted_.get(), sms_.count());
   std::fill_n(accepted_.get(), sms_.count(), false);
   while (room_ > 0) {
@@ -88,20 +88,20 @@ absl::Status GridDispatch::GiveBlocks(Cycle first) {
   return absl::OkStatus();
 }
 
-absl::Status GridDispatch::GiveWarps(Cycle first) {
+absl::Status GridDispatch::AssignWarps(Cycle first) {
   while (const std::optional<WarpAssignment> assignment = dispatcher_->NextWarp(first)) {
     const uint32_t sm = assignment->sm;
-    if (sm >= sms_.count() || assignment->block >= blocks_.count() || assignment->warp >= context_.rows_per_block ||
-        !sms_.At(sm).RowIsFree(assignment->row)) {
+    if (sm >= sms_.count() || assignment->block >= blocks_.count() || assignment->warp >= context_.hw_warps_per_block ||
+        !sms_.At(sm).HwWarpIsFree(assignment->hw_warp)) {
       return absl::InternalError(absl::StrCat("the dispatcher sent warp ", assignment->warp, " of block ",
-                                              assignment->block, " to row ", assignment->row, " of SM ", sm,
+                                              assignment->block, " to row ", assignment->hw_warp, " of SM ", sm,
                                               ": there is no such warp or no such free row"));
     }
     HEDDLE_ASSIGN_OR_RETURN(const BlockArrival arrival, ArrivalOf(assignment->block));
     WarpArrival warp;
     warp.block = arrival;
     warp.warp = assignment->warp;
-    warp.row = assignment->row;
+    warp.hw_warp = assignment->hw_warp;
     warp.instructions = assignment->instructions;
     if (assignment->virtual_block.has_value()) {
       warp.virtual_block = {assignment->virtual_block->place, assignment->virtual_block->iteration};

@@ -31,9 +31,9 @@ class GridDispatch {
   // against its rules, and those of reading the recording.
   absl::Status Round(Cycle first);
   // Whether a round could give something.
-  bool CouldGive() const { return context_.by_warp || (room_ > 0 && !dispatcher_->done()); }
+  bool CanAssign() const { return context_.by_warp || (room_ > 0 && !dispatcher_->done()); }
   // Whether the SM could get a whole block before it retires one.
-  bool CouldGiveTo(uint32_t sm) const {
+  bool CanAssignTo(uint32_t sm) const {
     return occupancy_[sm].resident < occupancy_[sm].capacity && !dispatcher_->done();
   }
 
@@ -45,10 +45,10 @@ class GridDispatch {
     ++room_;
     ++retired_;
   }
-  // Dispatch of warps: the row is free for warps that issue from cycle `first` on.
-  void WarpEnded(uint32_t sm, uint32_t row, Cycle first) { dispatcher_->WarpEnded(sm, row, first); }
+  // Dispatch of warps: the hardware warp is free for warps that issue from cycle `first` on.
+  void WarpEnded(uint32_t sm, uint32_t hw_warp, Cycle first) { dispatcher_->WarpEnded(sm, hw_warp, first); }
 
-  // Whether it asks for the instructions of rows: then no SM may be ahead of the others.
+  // Whether it asks for the instructions of hardware warps: then no SM may be ahead of the others.
   bool asks() const { return asks_; }
   // Whether the last block of the grid has been given away.
   bool grid_assigned() const { return grid_assigned_; }
@@ -59,8 +59,8 @@ class GridDispatch {
 
  private:
   absl::StatusOr<BlockArrival> ArrivalOf(uint64_t position);
-  absl::Status GiveBlocks(Cycle first);
-  absl::Status GiveWarps(Cycle first);
+  absl::Status AssignBlocks(Cycle first);
+  absl::Status AssignWarps(Cycle first);
 
   const LaunchRun& run_;
   const LaunchContext& context_;

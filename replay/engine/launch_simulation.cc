@@ -63,10 +63,10 @@ LaunchSimulation::LaunchSimulation(const LaunchRun& run, const Occupancy& occupa
   DispatchContext shape;
   shape.blocks = blocks_.count();
   shape.sms = sms_.count();
-  shape.warps_per_block = context_.rows_per_block;
+  shape.warps_per_block = context_.hw_warps_per_block;
   shape.blocks_per_sm = static_cast<uint32_t>(residency_);
   shape.partial_blocks_per_sm = static_cast<uint32_t>(Residency(by_warp.blocks));
-  shape.rows_per_sm = static_cast<uint32_t>(by_warp.warps);
+  shape.hw_warps_per_sm = static_cast<uint32_t>(by_warp.warps);
   shape.extra_dimensions = ExtraDimensions(run.launch.launch);
   dispatch_.emplace(run, context_, blocks_, std::move(shape), sms_, calendar_);
 }
@@ -129,7 +129,7 @@ Cycle LaunchSimulation::RunAlone(uint32_t index, Cycle now) {
   SmCore::RunAhead& ahead = ahead_[index];
   const Cycle next = ahead.next;
   if (context_.force_tick || context_.by_warp || dispatch_->asks()) return next;
-  if (dispatch_->CouldGiveTo(index)) return next;
+  if (dispatch_->CanAssignTo(index)) return next;
   if (sms_.watches_grid() && !dispatch_->grid_assigned()) return next;
   Cycle limit = now + kAheadCycles;
   limit = std::min(limit, metrics_->next_bin());  // its counters are read there
@@ -195,13 +195,13 @@ absl::Status LaunchSimulation::Run() {
         end_ = sm.EndOfRetired(now);
       }
       if (context_.by_warp) {
-        for (const uint32_t row : sm.freed_rows()) dispatch_->WarpEnded(component, row, now + 1);
-        dispatch |= !sm.freed_rows().empty();
+        for (const uint32_t hw_warp : sm.freed_hw_warps()) dispatch_->WarpEnded(component, hw_warp, now + 1);
+        dispatch |= !sm.freed_hw_warps().empty();
       }
       // While the host has it in its caches. What is dispatched below wakes the SM again.
       calendar_.Wake(component, RunAhead(component, now));
     }
-    if (dispatch && dispatch_->CouldGive()) {
+    if (dispatch && dispatch_->CanAssign()) {
       HEDDLE_RETURN_IF_ERROR(dispatch_->Round(now + 1));
     }
     // A launch ends with its last block, or when the memory has nothing under way any more.

@@ -75,7 +75,7 @@ class LaunchSimulation : public SmWaker {
   // Runs an SM that has run cycle `now` on alone, as long as nothing outside it can matter to it: that keeps what it
   // works on in the host's caches. Returns the next cycle in which the SM is to be looked at.
   inline Cycle RunAhead(uint32_t sm, Cycle now);
-  // The same for an SM whose memory is isolated, and which has been asked when it wakes.
+  // RunAhead for an SM whose memory is isolated, and which has been asked when it wakes.
   Cycle RunAlone(uint32_t sm, Cycle now);
   // Whether an SM that has been silent for long may wait for a memory that goes on answering.
   bool IsServed(const SmCore& sm);

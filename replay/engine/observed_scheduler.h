@@ -34,8 +34,8 @@ class ObservedScheduler final : public WarpScheduler {
   void VirtualBlock(BlockId block, uint32_t place, uint64_t iteration) override {
     scheduler_->VirtualBlock(block, place, iteration);
   }
-  void WarpsAdmitted(BlockId block, uint32_t first_row, uint32_t rows) override {
-    scheduler_->WarpsAdmitted(block, first_row, rows);
+  void WarpsAdmitted(BlockId block, uint32_t first_hw_warp, uint32_t hw_warps) override {
+    scheduler_->WarpsAdmitted(block, first_hw_warp, hw_warps);
   }
   void BlockRetired(BlockId block) override { scheduler_->BlockRetired(block); }
   bool watches_grid() const override { return scheduler_->watches_grid(); }

@@ -124,8 +124,8 @@ class WatchedScheduler final : public Watch<WarpScheduler> {
   void VirtualBlock(BlockId block, uint32_t place, uint64_t iteration) override {
     HEDDLE_WATCH(VirtualBlock, block, place, iteration);
   }
-  void WarpsAdmitted(BlockId block, uint32_t first_row, uint32_t rows) override {
-    HEDDLE_WATCH(WarpsAdmitted, block, first_row, rows);
+  void WarpsAdmitted(BlockId block, uint32_t first_hw_warp, uint32_t hw_warps) override {
+    HEDDLE_WATCH(WarpsAdmitted, block, first_hw_warp, hw_warps);
   }
   void BlockRetired(BlockId block) override { HEDDLE_WATCH(BlockRetired, block); }
   bool watches_grid() const override { return HEDDLE_WATCH(watches_grid); }
@@ -165,7 +165,7 @@ class WatchedDispatcher final : public Watch<BlockDispatcher> {
   }
   std::optional<WarpAssignment> NextWarp(Cycle first) override { return HEDDLE_WATCH(NextWarp, first); }
   Cycle NextFirst() const override { return HEDDLE_WATCH(NextFirst); }
-  void WarpEnded(uint32_t sm, uint32_t row, Cycle first) override { HEDDLE_WATCH(WarpEnded, sm, row, first); }
+  void WarpEnded(uint32_t sm, uint32_t hw_warp, Cycle first) override { HEDDLE_WATCH(WarpEnded, sm, hw_warp, first); }
   void Retired(uint32_t sm, uint64_t block) override { HEDDLE_WATCH(Retired, sm, block); }
   bool done() const override { return HEDDLE_WATCH(done); }
   std::span<const uint64_t> counters() const override { return HEDDLE_WATCH(counters); }

@@ -61,7 +61,7 @@ absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader&
 // What came of each run, by trace and then by configuration.
 using RunOutcomes = std::vector<std::vector<absl::StatusOr<result::v1::Result>>>;
 
-// The same for several traces, each as by itself. A run that fails leaves the others alone; with several traces its
+// Replay for several traces, each as by itself. A run that fails leaves the others alone; with several traces its
 // error names the trace. Runs that had not ended when `progress` said no are Cancelled. The status of the whole is for
 // what nothing can be run with: a wrong machine, configurations that do not go with it, kernels that a trace does not
 // have.
@@ -69,7 +69,7 @@ absl::StatusOr<RunOutcomes> ReplayEach(std::span<const trace::TraceReader* const
                                        const std::vector<CheckedConfiguration>& configurations,
                                        const ReplayOptions& options);
 
-// The same for configurations as they are written, which are checked first.
+// Replay for configurations as they are written, which are checked first.
 absl::StatusOr<std::vector<result::v1::Result>> Replay(const trace::TraceReader& reader,
                                                        const std::vector<Configuration>& configurations,
                                                        const ReplayOptions& options);

@@ -13,7 +13,7 @@ namespace heddle::replay {
 
 // What a configuration means on a machine.
 struct RunMeaning {
-  // The same for configurations that are declared to give the same run: a policy stands for the one that it comes down
+  // Equal for configurations that are declared to give the same run: a policy stands for the one that it comes down
   // to there (PolicyInfo::same_as), and parameters that no rule reads are left out (ParameterSpec::only_if).
   std::string text;
   // Why other configurations may have the same text: "fetch policy fef decides as round_robin does:

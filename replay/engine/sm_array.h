@@ -32,7 +32,7 @@ class SmArray {
   uint32_t count() const { return static_cast<uint32_t>(by_number_.size()); }
   // In the order of their first blocks.
   const std::vector<std::unique_ptr<SmCore>>& made() const { return made_; }
-  // The same, if they have instruction buffers; else empty.
+  // made() as cores with instruction buffers; empty if they have none.
   const std::vector<IBufferCore*>& buffer_cores() const { return buffer_cores_; }
   bool has_buffers() const { return buffer_setup_.has_value(); }
   // Whether a scheduler of them does (WarpScheduler::watches_grid).

@@ -23,7 +23,7 @@ std::vector<std::string> ValidityNotes(const trace::TraceReader& reader,
 absl::Status CheckLockstep(const trace::TraceReader& reader, const trace::LaunchView& launch,
                            const CheckedConfiguration& configuration, const ReplayOptions& options);
 
-// The same for all launches that options.kernels selects.
+// CheckLockstep for all launches that options.kernels selects.
 absl::Status CheckLockstep(const trace::TraceReader& reader, const CheckedConfiguration& configuration,
                            const ReplayOptions& options);
 

@@ -60,7 +60,7 @@ uint32_t DecidingBlock(const trace::Program& program, uint32_t pc) {
 // Whether a thread that has taken the lock comes to an instruction that may give it back, a store or an atomic
 // operation, before it meets the others of its warp. Which address an instruction accesses is not asked: what is
 // refused is certain.
-bool ReleasesBeforeMeeting(const trace::Program& program, uint32_t pc) {
+bool ReleasesBeforeReconvergence(const trace::Program& program, uint32_t pc) {
   const uint32_t deciding = DecidingBlock(program, pc);
   if (deciding == trace::kNoBlock) return true;
   const trace::Block& branch = program.block(deciding);
@@ -110,7 +110,7 @@ absl::Status CheckWarpLocks(const trace::LaunchView& launch, uint32_t warp_size)
       continue;
     }
     const auto [known, is_new] = releases.emplace(wait.instruction(), true);
-    if (is_new) known->second = ReleasesBeforeMeeting(*launch.program, wait.instruction());
+    if (is_new) known->second = ReleasesBeforeReconvergence(*launch.program, wait.instruction());
     if (known->second) continue;
     return absl::FailedPreconditionError(absl::StrCat(
         "launch ", launch.launch.id(), " (", trace::BriefKernelName(launch.program->name()),
@@ -128,7 +128,7 @@ absl::Status CheckWarpLocks(const trace::LaunchView& launch, const trace::v1::Ce
   for (const trace::v1::WarpWait& wait : certificate.warp_wait()) {
     if (!wait.lock() || wait.thread() / warp_size != wait.other_thread() / warp_size) continue;
     const auto [known, is_new] = releases.emplace(wait.instruction(), true);
-    if (is_new) known->second = ReleasesBeforeMeeting(*launch.program, wait.instruction());
+    if (is_new) known->second = ReleasesBeforeReconvergence(*launch.program, wait.instruction());
     if (known->second) continue;
     return absl::FailedPreconditionError(absl::StrCat(
         "launch ", launch.launch.id(), " (", trace::BriefKernelName(launch.program->name()),

@@ -24,8 +24,8 @@ absl::Status CheckGridWaits(const trace::LaunchView& launch, uint64_t resident_b
 // a warp that waits there for all its threads never goes on.
 absl::Status CheckWarpLocks(const trace::LaunchView& launch, uint32_t warp_size);
 
-// The same for locks that threads of a warp take together, according to the launch's certificate, even if nobody had to
-// wait for them while recording.
+// CheckWarpLocks for locks that threads of a warp take together, according to the launch's certificate, even if nobody
+// had to wait for them while recording.
 absl::Status CheckWarpLocks(const trace::LaunchView& launch, const trace::v1::Certificate& certificate,
                             uint32_t warp_size);
 

@@ -28,7 +28,7 @@ class HierarchySystem : public MemorySystem {
                                                                const AddressWindows& windows, uint64_t seed,
                                                                bool force_tick);
 
-  // The same before any back end, so that one with a fault can show that faults are found.
+  // Make with any back end, so that one with a fault can show that faults are found.
   static std::unique_ptr<HierarchySystem> WithBackEnd(const machine::v1::Machine& machine,
                                                       const AddressWindows& windows,
                                                       std::unique_ptr<MemoryBackEnd> back_end);

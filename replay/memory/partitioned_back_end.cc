@@ -104,7 +104,7 @@ void PartitionedBackEnd::RunSlice(uint32_t slice, Edge edge) {
 }
 
 void PartitionedBackEnd::WakeSm(uint32_t sm) {
-  ports_[sm].NoteNews();
+  ports_[sm].NoteWakeup();
   waker_->WakeSm(sm);
 }
 

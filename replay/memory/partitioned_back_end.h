@@ -53,7 +53,7 @@ class PartitionedBackEnd final : public MemoryBackEnd, private L2SliceLinks {
   void RunUp(Edge edge);
   void RequestArrived(uint32_t slice, Edge edge);
   void RunDown(Edge edge);
-  // During Advance: a reply, or room for a request, is there for the SM; its port has news.
+  // During Advance: a reply, or room for a request, is there for the SM; its port notes the wake-up.
   void WakeSm(uint32_t sm);
   void WakeAll();
   absl::Status CheckCounters() const;

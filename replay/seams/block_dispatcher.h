@@ -28,18 +28,18 @@ struct Assignment {
   uint64_t block = 0;  // position among the recorded blocks of the launch, from 0
 };
 
-// Which warp of a recorded block goes to which row of warp-size hardware threads of an SM. The block enters with the
+// Which warp of a recorded block goes to which hardware warp of an SM. The block enters with the
 // first of its warps; its barriers wait for those that have not come yet as well.
 struct WarpAssignment {
   uint32_t sm = 0;
   uint64_t block = 0;         // position among the recorded blocks of the launch
   uint32_t warp = 0;          // of the block, from 0
-  uint32_t row = 0;           // free: never used, or WarpEnded has told
+  uint32_t hw_warp = 0;       // free: never used, or WarpEnded has told
   uint32_t instructions = 0;  // that the warp issues before those of the trace
   // The block is what virtual thread block `place` of the SM runs in its iteration `iteration`, from 0; at most two
-  // iterations of one place are under way at once. In each a row of the place takes exactly one warp, which keeps its
-  // age and its scheduler; and until all warps of an iteration have ended, those of the next one may not access shared
-  // memory.
+  // iterations of one place are under way at once. In each a hardware warp of the place takes exactly one warp, which
+  // keeps its age and its scheduler; and until all warps of an iteration have ended, those of the next one may not
+  // access shared memory.
   struct Virtual {
     uint32_t place = 0;
     uint64_t iteration = 0;
@@ -68,8 +68,8 @@ class BlockDispatcher {
   virtual std::optional<WarpAssignment> NextWarp(Cycle /*first*/) { return std::nullopt; }
   // The next value of `first` for which NextWarp has something, whatever ends until then; kNever if there is none.
   virtual Cycle NextFirst() const { return kNever; }
-  // A warp has ended, and its row is free for warps that issue from cycle `first` on.
-  virtual void WarpEnded(uint32_t /*sm*/, uint32_t /*row*/, Cycle /*first*/) {}
+  // A warp has ended, and its hardware warp is free for warps that issue from cycle `first` on.
+  virtual void WarpEnded(uint32_t /*sm*/, uint32_t /*hw_warp*/, Cycle /*first*/) {}
 
   virtual void Retired(uint32_t /*sm*/, uint64_t /*block*/) {}
   virtual bool done() const = 0;  // nothing of the grid is left to assign
@@ -82,12 +82,12 @@ struct DispatchContext {
   uint32_t warps_per_block = 1;
   uint32_t blocks_per_sm = 1;          // that fit, from the occupancy rule
   uint32_t partial_blocks_per_sm = 1;  // that fit if their warps come one by one
-  uint32_t rows_per_sm = 1;            // rows of warp-size hardware threads with registers for a warp
+  uint32_t hw_warps_per_sm = 1;        // hardware warps with registers for a warp
   uint32_t extra_dimensions = 0;       // of grid and block, beyond the first of each
-  // Instructions that the present or last warp of a row of warp-size hardware threads has issued until now; 0 under
+  // Instructions that the present or last warp of a hardware warp has issued until now; 0 under
   // divergence policies without static warps. A dispatcher that wants to ask keeps a copy, and no SM is then ahead of
   // the others in time.
-  std::function<uint64_t(uint32_t sm, uint32_t row)> instructions;
+  std::function<uint64_t(uint32_t sm, uint32_t hw_warp)> instructions;
 };
 
 using DispatchRegistry = PolicyRegistry<BlockDispatcher, DispatchContext>;

@@ -58,9 +58,9 @@ struct BlockAdmission {
   BlockId block = 0;
   Position entry;
   ThreadId first_thread = 0;  // a multiple of the warp size
-  // One mask per row of warp-size hardware threads: the lanes that hold a thread. Row r covers hardware threads
-  // first_thread + r * warp size and following.
-  std::span<const LaneMask> rows;
+  // One mask per hardware warp: the lanes that hold a thread. Warp w covers hardware threads
+  // first_thread + w * warp size and following.
+  std::span<const LaneMask> warps;
 };
 
 enum class Verdict : uint8_t { kAccepted, kRefused };
@@ -76,7 +76,7 @@ class DivergencePolicy {
 
   virtual uint32_t interests() const { return kControlOnly; }
 
-  // A block enters: every thread is loose at the entry and has to be placed. The default makes the static warps.
+  // A block enters: every thread is unassigned at the entry and has to be placed. The default makes the static warps.
   virtual void Admit(const BlockAdmission& admission, WarpEditor& editor);
 
   // Decides where the slot's threads go on. Returning kRefused without having changed anything means that the policy

@@ -30,7 +30,7 @@ class Parameters {
  public:
   // `text` is "key=value,key=value" or empty. Errors list the known keys, the range or the choices.
   static absl::StatusOr<Parameters> Parse(const PolicyInfo& info, std::string_view text);
-  // The same without what parameters demand of one another (ParameterSpec::ways_of), for a text to which others are yet
+  // Parse without what parameters demand of one another (ParameterSpec::ways_of), for a text to which others are yet
   // to be added.
   static absl::StatusOr<Parameters> ParseSome(const PolicyInfo& info, std::string_view text);
 

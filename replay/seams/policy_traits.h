@@ -10,7 +10,7 @@
 
 namespace heddle::replay {
 
-// When a divergence policy may put threads of different static warps (warp-size rows of a block) into one warp. Each
+// When a divergence policy may put threads of different static warps into one warp. Each
 // value allows what those before it allow.
 enum class Regrouping : uint8_t {
   kNever,             // all threads of a slot are of one static warp

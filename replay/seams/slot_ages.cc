@@ -52,10 +52,10 @@ void SlotAges::Remove(SlotId slot) {
   if (left == 0) Erase(run);
 }
 
-void SlotAges::Move(SlotId slot, std::span<const SlotRow> rows) {
+void SlotAges::Move(SlotId slot, std::span<const SlotEntry> entries) {
   Remove(slot);
   const auto is_older = [&](SlotId other) {
-    return std::pair(rows[other].formed, other) < std::pair(rows[slot].formed, slot);
+    return std::pair(entries[other].formed, other) < std::pair(entries[slot].formed, slot);
   };
   // The last run with an older slot, and its older slots.
   uint16_t behind = kNoRun;

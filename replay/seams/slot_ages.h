@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "replay/seams/slot_row.h"
+#include "replay/seams/slot_entry.h"
 #include "replay/seams/slot_set.h"
 #include "replay/seams/types.h"
 
@@ -23,8 +23,8 @@ class SlotAges {
   // The slot is the youngest of all from now on. It must not be a member.
   void Add(SlotId slot);
   void Remove(SlotId slot);
-  // The member's age has been changed to rows[slot].formed; of the same age, the lower slot is older.
-  void Move(SlotId slot, std::span<const SlotRow> rows);
+  // The member's age has been changed to entries[slot].formed; of the same age, the lower slot is older.
+  void Move(SlotId slot, std::span<const SlotEntry> entries);
 
   // The oldest member that is in `slots`; kNoSlot if there is none.
   SlotId OldestIn(const SlotSet& slots) const {

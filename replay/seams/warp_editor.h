@@ -10,13 +10,14 @@
 
 namespace heddle::replay {
 
-// Guards the rule that no thread is lost or doubled. A thread is either in exactly one slot, or loose: live, in no
+// Guards the rule that no thread is lost or doubled. A thread is either in exactly one slot, or unassigned: live, in no
 // slot, at a position that the editor knows. Every operation checks what it is given; a violation is recorded as an
 // internal error that names the policy, the operation, slot and thread, the operation changes nothing, and the run
 // stops with that error.
 //
-// During Resolve the threads of the resolving slot are loose at their next positions; when Resolve returns, the slot
-// must be placed again or dissolved, and every thread that stays loose is one that the policy will place later.
+// During Resolve the threads of the resolving slot are unassigned at their next positions; when Resolve returns, the
+// slot must be placed again or dissolved, and every thread that stays unassigned is one that the policy will place
+// later.
 //
 // An interface: the engines' own is behind Formation::editor() (replay/warps/).
 class WarpEditor {
@@ -28,14 +29,14 @@ class WarpEditor {
   const WarpTable& table() const { return table_; }
   virtual Cycle now() const = 0;
   virtual int warp_size() const = 0;
-  // Position of a loose thread.
+  // Position of an unassigned thread.
   virtual Position position_of(ThreadId thread) const = 0;
   virtual BlockId block_of(ThreadId thread) const = 0;
   // Linear index of the thread in its block.
   virtual uint32_t index_in_block(ThreadId thread) const = 0;
 
-  // A new slot, offered, of loose threads that are all at `at`. Each thread must be in its home lane (ThreadId mod warp
-  // size) unless the policy declares `any_lane`. The stop position is nowhere.
+  // A new slot, offered, of unassigned threads that are all at `at`. Each thread must be in its home lane (ThreadId mod
+  // warp size) unless the policy declares `any_lane`. The stop position is nowhere.
   virtual SlotId Spawn(Position at, const Lanes& lanes) = 0;
   // Like Spawn, but the slot starts parked.
   virtual SlotId SpawnParked(Position at, const Lanes& lanes, HeldReason reason) = 0;
@@ -46,18 +47,18 @@ class WarpEditor {
   // Resolve only: like Continue, but the slot is parked instead of offered.
   virtual void ContinueParked(SlotId slot, HeldReason reason) = 0;
   void ContinueParked(SlotId slot) { ContinueParked(slot, HeldReason::kInactive); }
-  // Resolve, or a parked slot without threads: the slot now holds exactly these loose threads, and is offered.
+  // Resolve, or a parked slot without threads: the slot now holds exactly these unassigned threads, and is offered.
   virtual void Place(SlotId slot, Position at, const Lanes& lanes) = 0;
-  // Frees the slot; its threads become loose. Not while an instruction is in flight.
+  // Frees the slot; its threads become unassigned. Not while an instruction is in flight.
   virtual void Dissolve(SlotId slot) = 0;
-  // Adds loose threads at the slot's position to an offered or parked slot, into lanes that are free there.
+  // Adds unassigned threads at the slot's position to an offered or parked slot, into lanes that are free there.
   virtual void Join(SlotId slot, const Lanes& lanes) = 0;
   // Moves the lanes of `mask` to a new slot in the same state (offered or parked), and returns it.
   virtual SlotId Split(SlotId slot, LaneMask mask) = 0;
   // Merges `from` into `into`: same position, disjoint lanes, both offered or parked. `from` is freed.
   virtual void Merge(SlotId from, SlotId into) = 0;
   // Offered <-> parked. Parking a parked slot changes the reason. A slot that is parked in Resolve loses its threads:
-  // they are loose, and it may be placed later.
+  // they are unassigned, and it may be placed later.
   virtual void Park(SlotId slot, HeldReason reason) = 0;
   void Park(SlotId slot) { Park(slot, HeldReason::kInactive); }
   virtual void Offer(SlotId slot) = 0;
@@ -72,7 +73,7 @@ class WarpEditor {
   // take the pipeline's time and are counted apart from the traced ones.
   virtual void InsertInstructions(SlotId slot, uint32_t count) = 0;
 
-  // Says why a loose thread is loose; threads are kInactive until told otherwise, and forgotten when placed.
+  // Says why an unassigned thread is unassigned; threads are kInactive until told otherwise, and forgotten when placed.
   virtual void SetHeld(ThreadId thread, HeldReason reason) = 0;
 
   // Calls the policy's Timer(tag) in cycle `at`, after its completions and before selection. `at` may be the current
@@ -84,7 +85,7 @@ class WarpEditor {
   // Reports that a structure of the policy, whose parameters give it a fixed size, has no room: which one, its size,
   // and what to do about it. The run ends with this as a refusal (FailedPrecondition): neither trace nor policy is
   // wrong.
-  virtual void MeetLimit(std::string_view what) = 0;
+  virtual void ReportLimitExceeded(std::string_view what) = 0;
 
  protected:
   explicit WarpEditor(const WarpTable& table) : table_(table) {}

@@ -56,9 +56,9 @@ class WarpScheduler {
   // The block is what virtual thread block `place` of the SM runs in its iteration `iteration`, from 0: its warps take
   // over, one by one, from those of the iteration before. Comes behind BlockAdmitted.
   virtual void VirtualBlock(BlockId /*block*/, uint32_t /*place*/, uint64_t /*iteration*/) {}
-  // Warps of the block are on the SM from now on, in rows of warp-size hardware threads: all of them with the block, or
+  // Warps of the block are on the SM from now on, in hardware warps: all of them with the block, or
   // one by one under dispatchers that give single warps.
-  virtual void WarpsAdmitted(BlockId /*block*/, uint32_t /*first_row*/, uint32_t /*rows*/) {}
+  virtual void WarpsAdmitted(BlockId /*block*/, uint32_t /*first_hw_warp*/, uint32_t /*hw_warps*/) {}
   virtual void BlockRetired(BlockId /*block*/) {}
   // Whether GridAssigned changes what it does: then no SM is ahead of the others in time when the grid is assigned.
   virtual bool watches_grid() const { return false; }
@@ -67,7 +67,7 @@ class WarpScheduler {
   // A slot of the SM, of any port, arrived at a barrier; its lanes are still those that arrived.
   virtual void BarrierArrived(SlotId /*slot*/) {}
   virtual void BarrierReleased(BlockId /*block*/) {}
-  // A home warp of the block (a warp-size row of its threads) has no live thread left.
+  // A static warp of the block has no live thread left.
   virtual void WarpExited(BlockId /*block*/) {}
   // The slot's next instruction has to wait for memory beyond the core / no longer waits.
   virtual void LongLatencyStarted(SlotId /*slot*/) {}

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "replay/seams/slot_ages.h"
-#include "replay/seams/slot_row.h"
+#include "replay/seams/slot_entry.h"
 #include "replay/seams/slot_set.h"
 #include "replay/seams/types.h"
 
@@ -38,14 +38,14 @@ struct WarpTable {
   WarpTable(const WarpTable&) = delete;
   WarpTable& operator=(const WarpTable&) = delete;
 
-  std::vector<SlotRow> rows;                                // of the four columns that follow; it keeps its size
-  SlotColumn<Position, &SlotRow::position> position{rows};  // of all threads of the slot
+  std::vector<SlotEntry> entries;                                // of the four columns that follow; it keeps its size
+  SlotColumn<Position, &SlotEntry::position> position{entries};  // of all threads of the slot
   // Arriving here calls the policy; Position::Exit() = nowhere.
-  SlotColumn<Position, &SlotRow::stop> stop{rows};
+  SlotColumn<Position, &SlotEntry::stop> stop{entries};
   // Order of formation on this SM: the slot's age, smaller is older.
-  SlotColumn<uint64_t, &SlotRow::formed> formed{rows};
+  SlotColumn<uint64_t, &SlotEntry::formed> formed{entries};
   // Order of the latest offer on this SM, for first-in-first-out.
-  SlotColumn<uint64_t, &SlotRow::offered_at> offered_at{rows};
+  SlotColumn<uint64_t, &SlotEntry::offered_at> offered_at{entries};
   std::vector<SlotState> state;
   std::vector<uint8_t> port;      // the scheduler that issues it
   std::vector<Lanes> lanes;       // up to the highest slot that has been taken so far
@@ -61,14 +61,14 @@ struct WarpTable {
 };
 
 inline WarpTable::WarpTable(int slots)
-    : rows(static_cast<size_t>(slots)),
-      state(rows.size(), SlotState::kFree),
-      port(rows.size(), 0),
-      block(rows.size(), 0),
-      priority(rows.size(), 0),
-      group(rows.size(), 0),
-      held(rows.size(), HeldReason::kInactive) {
-  lanes.reserve(rows.size());  // they would be half of what it takes to set up an SM, and few are used
+    : entries(static_cast<size_t>(slots)),
+      state(entries.size(), SlotState::kFree),
+      port(entries.size(), 0),
+      block(entries.size(), 0),
+      priority(entries.size(), 0),
+      group(entries.size(), 0),
+      held(entries.size(), HeldReason::kInactive) {
+  lanes.reserve(entries.size());  // they would be half of what it takes to set up an SM, and few are used
 }
 
 }  // namespace heddle::replay

@@ -64,14 +64,14 @@ struct StateEvent {
   uint32_t sm = 0;
   Cycle cycle = 0;      // the first
   uint64_t cycles = 0;  // how many
-  struct Warp {
+  struct WarpSample {
     uint32_t slot = 0;
     uint32_t threads = 0;
     Pc pc = 0;  // where it stands
     WarpState state = WarpState::kReady;
   };
-  std::span<const Warp> warps;      // ascending by slot
-  std::span<const PortLoss> ports;  // by port: the class of its cycles without an issue
+  std::span<const WarpSample> warps;  // ascending by slot
+  std::span<const PortLoss> ports;    // by port: the class of its cycles without an issue
 };
 
 // The issues of one SM come in the order of their cycles, those of several SMs in any order: one may be ahead of

@@ -79,44 +79,45 @@ WarpProgress::WarpProgress(uint32_t sm, int warp_size, int max_threads, int max_
       warp_size_(static_cast<uint32_t>(warp_size)),
       shift_(std::has_single_bit(warp_size_) ? std::countr_zero(warp_size_) : 0),
       static_warps_(static_warps),
-      rows_((static_cast<size_t>(max_threads) + warp_size_ - 1) / warp_size_),
-      instructions_(rows_.size(), 0),
+      hw_warps_((static_cast<size_t>(max_threads) + warp_size_ - 1) / warp_size_),
+      instructions_(hw_warps_.size(), 0),
       blocks_(static_cast<size_t>(max_blocks)),
       totals_(totals) {
-  times_.reserve(rows_.size());
-  waits_.reserve(rows_.size());
-  counts_.reserve(rows_.size());
+  times_.reserve(hw_warps_.size());
+  waits_.reserve(hw_warps_.size());
+  counts_.reserve(hw_warps_.size());
 }
 
-void WarpProgress::Admit(BlockId id, ThreadId first_thread, std::span<const LaneMask> rows, Cycle now,
+void WarpProgress::Admit(BlockId id, ThreadId first_thread, std::span<const LaneMask> hw_warps, Cycle now,
                          uint64_t stalls) {
   Block& block = blocks_[id];
   block = Block();
-  block.first_row = first_thread / warp_size_;
-  block.rows = static_cast<uint32_t>(rows.size());
+  block.first_hw_warp = first_thread / warp_size_;
+  block.hw_warps = static_cast<uint32_t>(hw_warps.size());
   block.admitted = now;
   block.stalls_at_admission = stalls;
-  for (uint32_t i = 0; i < block.rows; ++i) {
-    Row& row = rows_[block.first_row + i];
-    row = Row();
-    instructions_[block.first_row + i] = 0;
-    row.block = id;
-    row.live = static_cast<uint16_t>(std::popcount(rows[i]));
-    row.open = true;
-    row.start = now;
+  for (uint32_t i = 0; i < block.hw_warps; ++i) {
+    HwWarp& hw_warp = hw_warps_[block.first_hw_warp + i];
+    hw_warp = HwWarp();
+    instructions_[block.first_hw_warp + i] = 0;
+    hw_warp.block = id;
+    hw_warp.live = static_cast<uint16_t>(std::popcount(hw_warps[i]));
+    hw_warp.open = true;
+    hw_warp.start = now;
   }
 }
 
 void WarpProgress::Record(BlockId id, uint64_t linear_index, WarpTimelines& timelines) {
   timelines_ = &timelines;
   const Block& block = blocks_[id];
-  for (uint32_t i = 0; i < block.rows; ++i) rows_[block.first_row + i].timeline = timelines.Begin(linear_index, i, sm_);
+  for (uint32_t i = 0; i < block.hw_warps; ++i)
+    hw_warps_[block.first_hw_warp + i].timeline = timelines.Begin(linear_index, i, sm_);
 }
 
 void WarpProgress::Arrived(const Lanes& lanes, Cycle now) {
   for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
-    Row& row = rows_[RowOf(lanes, mask)];
-    if (++row.waiting == row.live) row.arrival = now;
+    HwWarp& hw_warp = hw_warps_[HwWarpOf(lanes, mask)];
+    if (++hw_warp.waiting == hw_warp.live) hw_warp.arrival = now;
   }
 }
 
@@ -124,38 +125,39 @@ void WarpProgress::Released(BlockId id) { EndPhase(blocks_[id]); }
 
 void WarpProgress::Resumed(const Lanes& lanes, Cycle now) {
   for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
-    Row& row = rows_[RowOf(lanes, mask)];
+    HwWarp& hw_warp = hw_warps_[HwWarpOf(lanes, mask)];
     // The whole warp goes on with its first thread.
-    if (row.waiting == row.live) row.barrier_wait += now - row.arrival;
-    --row.waiting;
-    if (row.open) continue;
-    if (row.timeline != WarpTimelines::kNone) timelines_->AddPhase(row.timeline, row.start, row.arrival, now);
-    row.open = true;
-    row.start = now;
+    if (hw_warp.waiting == hw_warp.live) hw_warp.barrier_wait += now - hw_warp.arrival;
+    --hw_warp.waiting;
+    if (hw_warp.open) continue;
+    if (hw_warp.timeline != WarpTimelines::kNone)
+      timelines_->AddPhase(hw_warp.timeline, hw_warp.start, hw_warp.arrival, now);
+    hw_warp.open = true;
+    hw_warp.start = now;
   }
 }
 
 void WarpProgress::EndPhase(const Block& block) {
   times_.clear();
-  for (uint32_t i = 0; i < block.rows; ++i) {
-    Row& row = rows_[block.first_row + i];
-    if (!row.open || row.waiting != row.live) continue;
-    times_.push_back((row.live == 0 ? row.exit : row.arrival) - row.start);
-    row.open = false;
+  for (uint32_t i = 0; i < block.hw_warps; ++i) {
+    HwWarp& hw_warp = hw_warps_[block.first_hw_warp + i];
+    if (!hw_warp.open || hw_warp.waiting != hw_warp.live) continue;
+    times_.push_back((hw_warp.live == 0 ? hw_warp.exit : hw_warp.arrival) - hw_warp.start);
+    hw_warp.open = false;
   }
   if (!times_.empty()) totals_.AddPhase(times_);
 }
 
 bool WarpProgress::ThreadsExited(uint32_t index, uint16_t threads, Cycle now, uint64_t stalls) {
-  Row& row = rows_[index];
-  row.live = static_cast<uint16_t>(row.live - threads);
-  if (row.live != 0) {
+  HwWarp& hw_warp = hw_warps_[index];
+  hw_warp.live = static_cast<uint16_t>(hw_warp.live - threads);
+  if (hw_warp.live != 0) {
     // The others may all be waiting already.
-    if (row.waiting == row.live) row.arrival = now;
+    if (hw_warp.waiting == hw_warp.live) hw_warp.arrival = now;
     return false;
   }
-  row.exit = now;
-  Block& block = blocks_[row.block];
+  hw_warp.exit = now;
+  Block& block = blocks_[hw_warp.block];
   if (block.exited++ == 0) block.stalls_at_first_exit = stalls;
   block.stalls_at_last_exit = stalls;
   return true;
@@ -167,12 +169,13 @@ void WarpProgress::Retired(BlockId id, Cycle now, uint64_t stalls) {
   times_.clear();
   waits_.clear();
   counts_.clear();
-  for (uint32_t i = 0; i < block.rows; ++i) {
-    const Row& row = rows_[block.first_row + i];
-    times_.push_back(row.exit - block.admitted);
-    if (row.timeline != WarpTimelines::kNone) timelines_->AddPhase(row.timeline, row.start, row.exit, now);
-    waits_.push_back(row.barrier_wait + (now - row.exit));
-    if (static_warps_) counts_.push_back(instructions_[block.first_row + i]);
+  for (uint32_t i = 0; i < block.hw_warps; ++i) {
+    const HwWarp& hw_warp = hw_warps_[block.first_hw_warp + i];
+    times_.push_back(hw_warp.exit - block.admitted);
+    if (hw_warp.timeline != WarpTimelines::kNone)
+      timelines_->AddPhase(hw_warp.timeline, hw_warp.start, hw_warp.exit, now);
+    waits_.push_back(hw_warp.barrier_wait + (now - hw_warp.exit));
+    if (static_warps_) counts_.push_back(instructions_[block.first_hw_warp + i]);
   }
   WarpProgressTotals::Block totals;
   totals.cycles = times_;

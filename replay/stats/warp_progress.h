@@ -56,27 +56,27 @@ class WarpProgressTotals {
   MeanShare tail_stalls_;  // per block that has stalls
 };
 
-// Follows the home warps (rows of warp-size hardware threads) of one SM. A warp arrives at a barrier when the last of
+// Follows the static warps of one SM, by hardware warp. A warp arrives at a barrier when the last of
 // its live threads does, and exits with its last thread, so that policies which form other warps are measured by the
 // same rule. Instructions per warp are
-// counted only with `static_warps`: the threads of a slot are of one home warp. `stalls` is the SM's count of port
+// counted only with `static_warps`: the threads of a slot are of one static warp. `stalls` is the SM's count of port
 // cycles without an issue so far, up to `now`.
 class WarpProgress {
  public:
   WarpProgress(uint32_t sm, int warp_size, int max_threads, int max_blocks, bool static_warps,
                WarpProgressTotals& totals);
 
-  // A block's threads are in rows first_thread / warp size and following; they may issue from cycle `now` on.
-  void Admit(BlockId block, ThreadId first_thread, std::span<const LaneMask> rows, Cycle now, uint64_t stalls);
+  // A block's threads are in hardware warps first_thread / warp size and following; they may issue from cycle `now` on.
+  void Admit(BlockId block, ThreadId first_thread, std::span<const LaneMask> hw_warps, Cycle now, uint64_t stalls);
   // Records the phases of the block's warps, too. After Admit.
   void Record(BlockId block, uint64_t linear_index, WarpTimelines& timelines);
   // A slot issued an instruction of the trace.
   void Issued(const Lanes& lanes) {
-    if (static_warps_) ++instructions_[RowOf(lanes, lanes.mask)];
+    if (static_warps_) ++instructions_[HwWarpOf(lanes, lanes.mask)];
   }
-  // Issued for a slot of threads of this row alone.
-  void IssuedInRow(uint32_t row, uint64_t issues = 1) {
-    if (static_warps_) instructions_[row] += issues;
+  // Issued for a slot of threads of this hardware warp alone.
+  void IssuedOfHwWarp(uint32_t hw_warp, uint64_t issues = 1) {
+    if (static_warps_) instructions_[hw_warp] += issues;
   }
   // The threads arrived at a barrier.
   void Arrived(const Lanes& lanes, Cycle now);
@@ -85,31 +85,32 @@ class WarpProgress {
   void Released(BlockId block);
   // The threads go on behind their barrier.
   void Resumed(const Lanes& lanes, Cycle now);
-  // Threads have exited. Calls `warp_exited()` for every home warp without a live thread left.
+  // Threads have exited. Calls `warp_exited()` for every static warp without a live thread left.
   template <typename Function>
   void Exited(const Lanes& lanes, LaneMask exited, Cycle now, uint64_t stalls, Function warp_exited) {
-    if (static_warps_) {  // all of one row
-      const uint32_t row = RowOf(lanes, exited);
-      if (ThreadsExited(row, static_cast<uint16_t>(std::popcount(exited)), now, stalls)) warp_exited(rows_[row].block);
+    if (static_warps_) {  // all of one hardware warp
+      const uint32_t hw_warp = HwWarpOf(lanes, exited);
+      if (ThreadsExited(hw_warp, static_cast<uint16_t>(std::popcount(exited)), now, stalls))
+        warp_exited(hw_warps_[hw_warp].block);
       return;
     }
     while (exited != 0) {
-      // Neighbours are mostly of one row.
-      const uint32_t row = RowOf(lanes, exited);
+      // Neighbours are mostly of one hardware warp.
+      const uint32_t hw_warp = HwWarpOf(lanes, exited);
       uint16_t threads = 0;
       do {
         ++threads;
         exited &= exited - 1;
-      } while (exited != 0 && RowOf(lanes, exited) == row);
-      if (ThreadsExited(row, threads, now, stalls)) warp_exited(rows_[row].block);
+      } while (exited != 0 && HwWarpOf(lanes, exited) == hw_warp);
+      if (ThreadsExited(hw_warp, threads, now, stalls)) warp_exited(hw_warps_[hw_warp].block);
     }
   }
   void Retired(BlockId block, Cycle now, uint64_t stalls);
-  // That the row's warp has issued, if they are counted.
-  uint64_t instructions(uint32_t row) const { return instructions_[row]; }
+  // That the warp in it has issued, if they are counted.
+  uint64_t instructions(uint32_t hw_warp) const { return instructions_[hw_warp]; }
 
  private:
-  struct Row {
+  struct HwWarp {
     BlockId block = 0;
     uint16_t live = 0;     // threads
     uint16_t waiting = 0;  // at a barrier
@@ -121,8 +122,8 @@ class WarpProgress {
     uint32_t timeline = WarpTimelines::kNone;
   };
   struct Block {
-    uint32_t first_row = 0;
-    uint32_t rows = 0;
+    uint32_t first_hw_warp = 0;
+    uint32_t hw_warps = 0;
     uint32_t exited = 0;
     Cycle admitted = 0;
     uint64_t stalls_at_admission = 0;
@@ -131,25 +132,25 @@ class WarpProgress {
   };
 
   // Of the lowest lane in the mask.
-  uint32_t RowOf(const Lanes& lanes, LaneMask mask) const {
+  uint32_t HwWarpOf(const Lanes& lanes, LaneMask mask) const {
     const uint32_t thread = lanes.thread[static_cast<size_t>(std::countr_zero(mask))];
     return shift_ != 0 ? thread >> shift_ : thread / warp_size_;
   }
-  bool ThreadsExited(uint32_t row, uint16_t threads, Cycle now, uint64_t stalls);
-  // Ends the present phase for the rows that have arrived or exited.
+  bool ThreadsExited(uint32_t hw_warp, uint16_t threads, Cycle now, uint64_t stalls);
+  // Ends the present phase for the hardware warps that have arrived or exited.
   void EndPhase(const Block& block);
 
   const uint32_t sm_;
   const uint32_t warp_size_;
   const int shift_;  // log2 of the warp size if that is a power of two above 1, else 0: divisions show in the profile
   const bool static_warps_;
-  std::vector<Row> rows_;
-  // By row; apart from the rest, which is not looked at for every instruction.
+  std::vector<HwWarp> hw_warps_;
+  // By hardware warp; apart from the rest, which is not looked at for every instruction.
   std::vector<uint64_t> instructions_;
   std::vector<Block> blocks_;
   WarpProgressTotals& totals_;
   WarpTimelines* timelines_ = nullptr;  // if some block's phases are recorded
-  std::vector<Cycle> times_;            // scratch, room for all rows
+  std::vector<Cycle> times_;            // scratch, room for all hardware warps
   std::vector<Cycle> waits_;
   std::vector<uint64_t> counts_;
 };

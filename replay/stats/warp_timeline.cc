@@ -6,9 +6,10 @@
 namespace heddle::replay {
 
 void WarpTimelines::Fill(result::v1::LaunchResult& out) {
-  std::sort(warps_.begin(), warps_.end(),
-            [](const Warp& a, const Warp& b) { return std::tie(a.block, a.warp) < std::tie(b.block, b.warp); });
-  for (const Warp& warp : warps_) {
+  std::sort(warps_.begin(), warps_.end(), [](const WarpPhases& a, const WarpPhases& b) {
+    return std::tie(a.block, a.warp) < std::tie(b.block, b.warp);
+  });
+  for (const WarpPhases& warp : warps_) {
     result::v1::WarpTimeline& timeline = *out.add_warp_timeline();
     timeline.set_block(warp.block);
     timeline.set_warp(warp.warp);

@@ -10,7 +10,7 @@
 
 namespace heddle::replay {
 
-// The phases between barriers of the home warps of the first blocks of a launch, all SMs together.
+// The phases between barriers of the static warps of the first blocks of a launch, all SMs together.
 class WarpTimelines {
  public:
   static constexpr uint32_t kNone = ~uint32_t{0};
@@ -37,7 +37,7 @@ class WarpTimelines {
     Cycle arrival = 0;
     Cycle release = 0;
   };
-  struct Warp {
+  struct WarpPhases {
     uint64_t block = 0;  // linear index in the grid
     uint32_t warp = 0;
     uint32_t sm = 0;
@@ -45,7 +45,7 @@ class WarpTimelines {
   };
 
   const uint64_t blocks_;
-  std::vector<Warp> warps_;
+  std::vector<WarpPhases> warps_;
 };
 
 }  // namespace heddle::replay

@@ -34,10 +34,10 @@ struct CacheBounds {
   static CacheBounds Of(uint64_t bytes, bool once) {
     return {.all = bytes,
             .unread = once ? std::min(bytes / kKept, kReadOnce) : bytes / kKept,
-            .most = kStretch * std::max(bytes, kLeast)};
+            .most = kMostFactor * std::max(bytes, kLeast)};
   }
   static constexpr uint64_t kKept = 4;
-  static constexpr uint64_t kStretch = 3;
+  static constexpr uint64_t kMostFactor = 3;
   static constexpr uint64_t kLeast = 16u << 20;
 };
 

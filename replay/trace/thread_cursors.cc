@@ -6,20 +6,20 @@
 
 namespace heddle::replay {
 
-ThreadCursors::ThreadCursors(const trace::LaunchView& launch, ChunkCache& cache, int max_threads, bool& alarm)
-    : launch_(launch), cache_(cache), decisions_(static_cast<size_t>(max_threads)), alarm_(alarm) {
+ThreadCursors::ThreadCursors(const trace::LaunchView& launch, ChunkCache& cache, int max_threads, bool& error_flag)
+    : launch_(launch), cache_(cache), decisions_(static_cast<size_t>(max_threads)), error_flag_(error_flag) {
   next_.resize(max_threads);
   limit_.resize(max_threads);
   chunk_.resize(max_threads);
   places_.resize(max_threads);
-  rows_.resize((static_cast<size_t>(max_threads) + JointRow::kThreads - 1) / JointRow::kThreads);
-  origins_.resize(rows_.size());
+  warp_cursors_.resize((static_cast<size_t>(max_threads) + WarpCursor::kThreads - 1) / WarpCursor::kThreads);
+  origins_.resize(warp_cursors_.size());
   cache_.AddUser(this);
 }
 
 ThreadCursors::~ThreadCursors() {
-  for (const JointRow& row : rows_) {
-    if (row.joint()) cache_.Release(*row.chunk, JointRow::kThreads);
+  for (const WarpCursor& cursor : warp_cursors_) {
+    if (cursor.shared()) cache_.Release(*cursor.chunk, WarpCursor::kThreads);
   }
   for (size_t thread = 0; thread < places_.size(); ++thread) Drop(static_cast<ThreadId>(thread));
   cache_.RemoveUser(this);
@@ -32,9 +32,9 @@ void ThreadCursors::Start(ThreadId first, uint32_t count, const RecordedBlock& b
     for (uint32_t i = 0; i < count; ++i) call_stacks_[first + i].clear();
   }
   const bool narrowed = chunk != nullptr && IsNarrowed(*chunk);
-  if (chunk != nullptr && !narrowed && count == JointRow::kThreads && first % JointRow::kThreads == 0 &&
-      rows_[first / JointRow::kThreads].Start(*chunk, in_chunk)) {
-    origins_[first / JointRow::kThreads] = {block.chunk, in_chunk};
+  if (chunk != nullptr && !narrowed && count == WarpCursor::kThreads && first % WarpCursor::kThreads == 0 &&
+      warp_cursors_[first / WarpCursor::kThreads].Start(*chunk, in_chunk)) {
+    origins_[first / WarpCursor::kThreads] = {block.chunk, in_chunk};
     return;
   }
   Place* const places = &places_[first];
@@ -74,7 +74,7 @@ void ThreadCursors::Start(ThreadId first, uint32_t count, const RecordedBlock& b
 bool ThreadCursors::Fail(ThreadId thread, const std::string& what) {
   if (ok_) {
     ok_ = false;
-    alarm_ = true;
+    error_flag_ = true;
     status_ = absl::InternalError(absl::StrCat("thread ", places_[thread].thread_in_chunk % launch_.threads_per_block,
                                                " of a block in chunk ", places_[thread].chunk, " of launch ",
                                                launch_.launch.id(), ": ", what));
@@ -86,23 +86,25 @@ const trace::DecodedChunk* ThreadCursors::Acquire(uint32_t chunk, uint32_t reade
   absl::StatusOr<const trace::DecodedChunk*> found = cache_.Acquire(launch_.chunks[chunk], readers);
   if (found.ok()) return *found;
   ok_ = false;
-  alarm_ = true;
+  error_flag_ = true;
   status_ = found.status();
   return nullptr;
 }
 
-void ThreadCursors::Separate(JointRow& row, ThreadId first) {
-  const Origin& origin = origins_[first / JointRow::kThreads];
-  for (uint32_t i = 0; i < JointRow::kThreads; ++i) {
+void ThreadCursors::Separate(WarpCursor& cursor, ThreadId first) {
+  const Origin& origin = origins_[first / WarpCursor::kThreads];
+  for (uint32_t i = 0; i < WarpCursor::kThreads; ++i) {
     const auto thread = static_cast<ThreadId>(first + i);
-    places_[thread] = {
-        .chunk = origin.chunk, .thread_in_chunk = origin.thread_in_chunk + i, .begin = row.Begin(i), .path = row.path};
-    chunk_[thread] = row.chunk;
-    next_[thread] = row.Begin(i) + row.next_access;
-    limit_[thread] = row.Begin(i + 1);
-    decisions_.Start(thread, row.path->decisions, row.path->decision_count, row.decisions_taken);
+    places_[thread] = {.chunk = origin.chunk,
+                       .thread_in_chunk = origin.thread_in_chunk + i,
+                       .begin = cursor.Begin(i),
+                       .path = cursor.path};
+    chunk_[thread] = cursor.chunk;
+    next_[thread] = cursor.Begin(i) + cursor.next_access;
+    limit_[thread] = cursor.Begin(i + 1);
+    decisions_.Start(thread, cursor.path->decisions, cursor.path->decision_count, cursor.decisions_taken);
   }
-  row.chunk = nullptr;
+  cursor.chunk = nullptr;
 }
 
 void ThreadCursors::Enter(ThreadId thread, const trace::DecodedChunk& chunk) {
@@ -127,8 +129,8 @@ void ThreadCursors::Enter(ThreadId thread, const trace::DecodedChunk& chunk) {
 
 bool ThreadCursors::Resolve(ThreadId thread) {
   if (!ok_) return false;
-  if (JointRow& row = rows_[thread / JointRow::kThreads]; row.joint()) {
-    Separate(row, static_cast<ThreadId>(thread - thread % JointRow::kThreads));
+  if (WarpCursor& cursor = warp_cursors_[thread / WarpCursor::kThreads]; cursor.shared()) {
+    Separate(cursor, static_cast<ThreadId>(thread - thread % WarpCursor::kThreads));
     return true;
   }
   const trace::DecodedChunk* chunk = Acquire(places_[thread].chunk, 1);
@@ -152,8 +154,9 @@ void ThreadCursors::Drop(ThreadId thread) {
 }
 
 void ThreadCursors::Evicted(const trace::DecodedChunk& chunk) {
-  for (size_t row = 0; row < rows_.size(); ++row) {
-    if (rows_[row].chunk == &chunk) Separate(rows_[row], static_cast<ThreadId>(row * JointRow::kThreads));
+  for (size_t hw_warp = 0; hw_warp < warp_cursors_.size(); ++hw_warp) {
+    if (warp_cursors_[hw_warp].chunk == &chunk)
+      Separate(warp_cursors_[hw_warp], static_cast<ThreadId>(hw_warp * WarpCursor::kThreads));
   }
   for (size_t thread = 0; thread < chunk_.size(); ++thread) {
     if (chunk_[thread] == &chunk) Drop(static_cast<ThreadId>(thread));
@@ -166,10 +169,10 @@ void ThreadCursors::AddReaders(const trace::v1::ChunkReference& reference, std::
                        [](const trace::v1::ChunkReference& chunk, uint64_t frame) { return chunk.frame() < frame; });
   if (found == launch_.chunks.end() || found->frame() != reference.frame()) return;
   const auto chunk = static_cast<uint32_t>(found - launch_.chunks.begin());
-  for (size_t row = 0; row < rows_.size(); ++row) {
-    if (!rows_[row].joint() || origins_[row].chunk != chunk) continue;
-    for (uint32_t i = 0; i < JointRow::kThreads; ++i) {
-      readers.push_back({origins_[row].thread_in_chunk + i, rows_[row].next_access});
+  for (size_t hw_warp = 0; hw_warp < warp_cursors_.size(); ++hw_warp) {
+    if (!warp_cursors_[hw_warp].shared() || origins_[hw_warp].chunk != chunk) continue;
+    for (uint32_t i = 0; i < WarpCursor::kThreads; ++i) {
+      readers.push_back({origins_[hw_warp].thread_in_chunk + i, warp_cursors_[hw_warp].next_access});
     }
   }
   for (size_t thread = 0; thread < places_.size(); ++thread) {
@@ -180,8 +183,9 @@ void ThreadCursors::AddReaders(const trace::v1::ChunkReference& reference, std::
 }
 
 void ThreadCursors::Narrowed(const trace::DecodedChunk& old, const trace::DecodedChunk& narrowed) {
-  for (size_t row = 0; row < rows_.size(); ++row) {
-    if (rows_[row].chunk == &old) Separate(rows_[row], static_cast<ThreadId>(row * JointRow::kThreads));
+  for (size_t hw_warp = 0; hw_warp < warp_cursors_.size(); ++hw_warp) {
+    if (warp_cursors_[hw_warp].chunk == &old)
+      Separate(warp_cursors_[hw_warp], static_cast<ThreadId>(hw_warp * WarpCursor::kThreads));
   }
   for (size_t thread = 0; thread < chunk_.size(); ++thread) {
     if (chunk_[thread] != &old) continue;
@@ -191,8 +195,8 @@ void ThreadCursors::Narrowed(const trace::DecodedChunk& old, const trace::Decode
 }
 
 void ThreadCursors::Progress(const AddProgress& add) const {
-  for (const JointRow& row : rows_) {
-    if (row.joint()) add(*row.chunk, row.Steps());
+  for (const WarpCursor& cursor : warp_cursors_) {
+    if (cursor.shared()) add(*cursor.chunk, cursor.Steps());
   }
   const trace::DecodedChunk* chunk = nullptr;  // neighbours mostly read the same one
   uint64_t steps = 0;
@@ -230,7 +234,7 @@ bool ThreadCursors::NextWindow(ThreadId thread) {
   const Place& place = places_[thread];
   if (const absl::Status status = cache_.NextWindows(launch_.chunks[place.chunk]); !status.ok()) {
     ok_ = false;
-    alarm_ = true;
+    error_flag_ = true;
     status_ = status;
     return false;
   }
@@ -278,11 +282,11 @@ const trace::PathView* ThreadCursors::LastPath(ThreadId thread) {
 }
 
 LaneMask ThreadCursors::Finish(const Lanes& lanes, LaneMask exited) {
-  if (JointRow* row = exited == lanes.mask ? JointRowOf(lanes) : nullptr;
-      row != nullptr && row->path->extent != trace::Extent::kCut) {
-    const bool used_up = row->UsedUp();
-    cache_.Release(*row->chunk, JointRow::kThreads);
-    row->chunk = nullptr;
+  if (WarpCursor* cursor = exited == lanes.mask ? WarpCursorOf(lanes) : nullptr;
+      cursor != nullptr && cursor->path->extent != trace::Extent::kCut) {
+    const bool used_up = cursor->UsedUp();
+    cache_.Release(*cursor->chunk, WarpCursor::kThreads);
+    cursor->chunk = nullptr;
     return used_up ? exited : 0;
   }
   LaneMask at_end = 0;

@@ -14,7 +14,7 @@
 #include "replay/seams/types.h"
 #include "replay/trace/chunk_cache.h"
 #include "replay/trace/decision_windows.h"
-#include "replay/trace/joint_row.h"
+#include "replay/trace/warp_cursor.h"
 #include "traces/format/limits.h"
 #include "traces/format/program/program.h"
 #include "traces/format/read/reader.h"
@@ -32,17 +32,17 @@ struct RecordedBlock {
 // finds both the end of a part and a lost chunk; the slow path then fetches the chunk again, or goes on to the next
 // part of a block that was cut in time.
 //
-// Rows of 32 threads that start on the same path have one cursor in common (JointRow) until somebody moves only some of
-// them, or something else than decisions and accesses comes up. Until then their own cursors are like those of threads
-// without a chunk, so that the same slow path separates the row.
+// Hardware warps of 32 threads that start on the same path have one cursor in common (WarpCursor) until somebody moves
+// only some of them, or something else than decisions and accesses comes up. Until then their own cursors are like
+// those of threads without a chunk, so that the same slow path gives each thread its own.
 //
 // Of a chunk that the cache has narrowed a cursor has a window only; behind that the slow path asks for the next one.
 //
 // A trace that ends too early or cannot be read again sets status(); the values handed out after that are meaningless.
 class ThreadCursors : public ChunkCache::User {
  public:
-  // `alarm` is set when the recording turns out to be wrong, for who asks in every cycle; it outlives this.
-  ThreadCursors(const trace::LaunchView& launch, ChunkCache& cache, int max_threads, bool& alarm);
+  // `error_flag` is set when the recording turns out to be wrong, for who asks in every cycle; it outlives this.
+  ThreadCursors(const trace::LaunchView& launch, ChunkCache& cache, int max_threads, bool& error_flag);
   ~ThreadCursors() override;
   ThreadCursors(const ThreadCursors&) = delete;
   ThreadCursors& operator=(const ThreadCursors&) = delete;
@@ -65,8 +65,8 @@ class ThreadCursors : public ChunkCache::User {
 
   // Moves each lane's thread beyond its next access.
   void SkipAddresses(const Lanes& lanes) {
-    if (JointRow* row = JointRowOf(lanes); row != nullptr && row->HasAccess()) {
-      ++row->next_access;
+    if (WarpCursor* cursor = WarpCursorOf(lanes); cursor != nullptr && cursor->HasAccess()) {
+      ++cursor->next_access;
       return;
     }
     for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
@@ -79,13 +79,13 @@ class ThreadCursors : public ChunkCache::User {
   void PeekAddresses(const Lanes& lanes, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
     ReadAddresses<0>(lanes, pc, out);
   }
-  // Takes the addresses of the 32 threads of a row in the order of the lanes, if they have one cursor: else nothing,
-  // and false.
-  bool TakeRowAddresses(uint32_t row, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
-    JointRow& joint = rows_[row];
-    if (!joint.joint() || !joint.HasAccess()) return false;
-    joint.Addresses(pc, out);
-    ++joint.next_access;
+  // Takes the addresses of the 32 threads of a hardware warp in the order of the lanes, if they have one cursor: else
+  // nothing, and false.
+  bool TakeWarpAddresses(uint32_t hw_warp, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
+    WarpCursor& cursor = warp_cursors_[hw_warp];
+    if (!cursor.shared() || !cursor.HasAccess()) return false;
+    cursor.Addresses(pc, out);
+    ++cursor.next_access;
     return true;
   }
   // PeekAddresses, and moves each thread beyond that access.
@@ -109,19 +109,20 @@ class ThreadCursors : public ChunkCache::User {
 
  private:
   // Threads that are looked at together, if they are neighbours and all take part.
-  static constexpr uint32_t kRow = DecisionWindows::kWarp;
-  static constexpr LaneMask kFullRow = (LaneMask{1} << kRow) - 1;
+  static constexpr uint32_t kWarp = DecisionWindows::kWarp;
+  static constexpr LaneMask kFullWarp = (LaneMask{1} << kWarp) - 1;
 
   template <bool kTake>
   LaneMask NextDecisions(const Lanes& lanes) {
-    if (JointRow* row = JointRowOf(lanes); row != nullptr && row->HasDecision()) {
-      const LaneMask taken = row->Decision();
-      row->decisions_taken += kTake;
+    if (WarpCursor* cursor = WarpCursorOf(lanes); cursor != nullptr && cursor->HasDecision()) {
+      const LaneMask taken = cursor->Decision();
+      cursor->decisions_taken += kTake;
       return taken;
     }
     LaneMask taken = 0;
     const ThreadId* const threads = lanes.thread.data();
-    if (lanes.mask == kFullRow && (kTake ? decisions_.TakeWarp(threads, taken) : decisions_.PeekWarp(threads, taken))) {
+    if (lanes.mask == kFullWarp &&
+        (kTake ? decisions_.TakeWarp(threads, taken) : decisions_.PeekWarp(threads, taken))) {
       return taken;
     }
     for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
@@ -135,13 +136,13 @@ class ThreadCursors : public ChunkCache::User {
   // The rest: only the slow path looks here.
   static constexpr uint32_t kNowhere = ~uint32_t{0};
   struct Place {
-    uint32_t chunk = kNowhere;  // index in LaunchView::chunks; kNowhere if no thread is there, or its row is joint
+    uint32_t chunk = kNowhere;  // index in LaunchView::chunks; kNowhere: no thread there, or its warp has a cursor
     uint32_t thread_in_chunk = 0;
     uint32_t next_wide = 0;
     uint32_t begin = 0;  // with a chunk: the index there of its first access, modulo 2^32: see Enter
     const trace::PathView* path = nullptr;
   };
-  // Where the first thread of a joint row is recorded.
+  // Where the first thread of a shared cursor is recorded.
   struct Origin {
     uint32_t chunk = 0;  // index in LaunchView::chunks
     uint32_t thread_in_chunk = 0;
@@ -153,12 +154,12 @@ class ThreadCursors : public ChunkCache::User {
   // that what it says of the instruction is looked up once.
   template <uint32_t kStep>
   void ReadAddresses(const Lanes& lanes, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
-    if (JointRow* row = JointRowOf(lanes); row != nullptr && row->HasAccess()) {
-      row->Addresses(pc, out);
-      row->next_access += kStep;
+    if (WarpCursor* cursor = WarpCursorOf(lanes); cursor != nullptr && cursor->HasAccess()) {
+      cursor->Addresses(pc, out);
+      cursor->next_access += kStep;
       return;
     }
-    if (lanes.mask == kFullRow && ReadRow<kStep>(lanes.thread.data(), pc, out)) return;
+    if (lanes.mask == kFullWarp && ReadWarp<kStep>(lanes.thread.data(), pc, out)) return;
     const trace::DecodedChunk* chunk = nullptr;
     const uint32_t* offsets = nullptr;
     uint64_t base = 0;
@@ -181,39 +182,39 @@ class ThreadCursors : public ChunkCache::User {
   // ReadAddresses for neighbours that read one chunk of 32-bit offsets, and have an access left in it. False if they
   // are others; nothing has been read then.
   template <uint32_t kStep>
-  bool ReadRow(const ThreadId* threads, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
+  bool ReadWarp(const ThreadId* threads, Pc pc, std::array<uint64_t, kMaxLanes>& out) {
     const size_t first = threads[0];
-    if (first + kRow > next_.size()) return false;
+    if (first + kWarp > next_.size()) return false;
     uint32_t* const next = &next_[first];
     const uint32_t* const limit = &limit_[first];
     const trace::DecodedChunk* const* const chunks = &chunk_[first];
     // Loops without an exit, which run over several threads at a time.
     ThreadId apart = 0;
-    for (uint32_t i = 0; i < kRow; ++i) apart |= static_cast<ThreadId>(threads[i] - threads[0] - i);
+    for (uint32_t i = 0; i < kWarp; ++i) apart |= static_cast<ThreadId>(threads[i] - threads[0] - i);
     uint32_t at_limit = 0;
-    for (uint32_t i = 0; i < kRow; ++i) at_limit |= next[i] >= limit[i] ? 1u : 0u;
+    for (uint32_t i = 0; i < kWarp; ++i) at_limit |= next[i] >= limit[i] ? 1u : 0u;
     uintptr_t elsewhere = 0;
-    for (uint32_t i = 0; i < kRow; ++i) {
+    for (uint32_t i = 0; i < kWarp; ++i) {
       elsewhere |= reinterpret_cast<uintptr_t>(chunks[i]) ^ reinterpret_cast<uintptr_t>(chunks[0]);
     }
     if ((apart | at_limit | elsewhere) != 0 || chunks[0]->offsets32.empty()) return false;
     const uint32_t* const offsets = chunks[0]->offsets32.data();
     const uint64_t base = chunks[0]->base[pc];
-    for (uint32_t i = 0; i < kRow; ++i) out[i] = base + offsets[next[i]];
-    for (uint32_t i = 0; i < kRow; ++i) next[i] += kStep;
+    for (uint32_t i = 0; i < kWarp; ++i) out[i] = base + offsets[next[i]];
+    for (uint32_t i = 0; i < kWarp; ++i) next[i] += kStep;
     return true;
   }
 
   // The common cursor of the threads, if they have one; null if there is none, or the lanes hold others.
-  JointRow* JointRowOf(const Lanes& lanes) {
-    if (lanes.mask != JointRow::kLanes) return nullptr;
+  WarpCursor* WarpCursorOf(const Lanes& lanes) {
+    if (lanes.mask != WarpCursor::kLanes) return nullptr;
     const ThreadId first = lanes.thread[0];
-    JointRow& row = rows_[first / JointRow::kThreads];
-    if (!row.joint() || first % JointRow::kThreads != 0) return nullptr;
-    return FollowOneAnother(lanes.thread.data(), JointRow::kThreads) ? &row : nullptr;
+    WarpCursor& cursor = warp_cursors_[first / WarpCursor::kThreads];
+    if (!cursor.shared() || first % WarpCursor::kThreads != 0) return nullptr;
+    return FollowOneAnother(lanes.thread.data(), WarpCursor::kThreads) ? &cursor : nullptr;
   }
-  // The threads of the row that begins with `first` get cursors of their own.
-  void Separate(JointRow& row, ThreadId first);
+  // The threads of the warp that begins with `first` get cursors of their own.
+  void Separate(WarpCursor& cursor, ThreadId first);
 
   bool RefillDecisions(ThreadId thread);
   bool RefillAddresses(ThreadId thread);
@@ -221,7 +222,7 @@ class ThreadCursors : public ChunkCache::User {
   const trace::DecodedChunk* Acquire(uint32_t chunk, uint32_t readers);
   // Points the cursor into its chunk.
   void Enter(ThreadId thread, const trace::DecodedChunk& chunk);
-  // Fetches the chunk of a cursor that has lost it, or separates the thread's row.
+  // Fetches the chunk of a cursor that has lost it, or gives the threads of its warp their own.
   bool Resolve(ThreadId thread);
   // Forgets what points into the chunk; Drop also tells the cache.
   void Leave(ThreadId thread);
@@ -247,9 +248,9 @@ class ThreadCursors : public ChunkCache::User {
   std::vector<const trace::DecodedChunk*> chunk_;
   std::vector<Place> places_;
   std::vector<std::vector<uint32_t>> call_stacks_;  // none as long as there has been no call
-  std::vector<JointRow> rows_;                      // by thread / 32
-  std::vector<Origin> origins_;                     // of joint rows
-  bool& alarm_;
+  std::vector<WarpCursor> warp_cursors_;            // by thread / 32
+  std::vector<Origin> origins_;                     // of shared cursors
+  bool& error_flag_;
   absl::Status status_;
   bool ok_ = true;
 };

@@ -13,7 +13,7 @@ bool EntryRules::HoldForNeighbours(Position at, const Lanes& lanes) const {
   if (!ThreadTable::AreNeighbours(lanes)) return false;
   const int low = std::countr_zero(lanes.mask);
   if (!any_lane_ && HomeLane(lanes.thread[low]) != low) return false;
-  return threads_.AllLooseAt(lanes.thread[low], static_cast<uint32_t>(std::popcount(lanes.mask)), at);
+  return threads_.AllUnassignedAt(lanes.thread[low], static_cast<uint32_t>(std::popcount(lanes.mask)), at);
 }
 
 std::string EntryRules::Violation(Position at, const Lanes& lanes) const {
@@ -28,7 +28,7 @@ std::string EntryRules::Violation(Position at, const Lanes& lanes) const {
     if (thread >= threads_.size() || !threads_.is_live(thread)) {
       return absl::StrCat("lane ", lane, " holds thread ", thread, ", which is not live");
     }
-    if (!threads_.is_loose(thread)) {
+    if (!threads_.is_unassigned(thread)) {
       return absl::StrCat("lane ", lane, " holds thread ", thread, ", which is in slot ", threads_.slot(thread));
     }
     if (threads_.position(thread) != at) {

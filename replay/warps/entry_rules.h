@@ -10,8 +10,8 @@
 
 namespace heddle::replay {
 
-// Live threads, which are loose at the slot's position, each once, and in their home lane unless the policy may use
-// any.
+// Live threads, which are unassigned at the slot's position, each once, and in their home lane unless the policy may
+// use any.
 class EntryRules {
  public:
   EntryRules(const ThreadTable& threads, int warp_size, bool any_lane)

@@ -24,7 +24,7 @@ Formation::Formation(const Setup& setup)
       pool_(table_, setup.ports),
       rules_(threads_, setup.warp_size, setup.any_lane),
       inserted_(table_.state.size(), 0),
-      failure_(setup.policy_name, setup.alarm),
+      failure_(setup.policy_name, setup.error_flag),
       ports_(setup.ports) {}
 
 void Formation::RemoveBlock(BlockId block, ThreadId first_thread, uint32_t hardware_threads) {
@@ -66,7 +66,7 @@ void Formation::IssueTogether(std::span<const SlotId> slots, uint64_t threads) {
 void Formation::AdvanceTogether(std::span<const SlotId> slots, std::span<const Position> at) {
   const uint8_t* const ports = table_.port.data();
   SlotState* const state = table_.state.data();
-  SlotRow* const rows = table_.rows.data();
+  SlotEntry* const entries = table_.entries.data();
   const Lanes* const lanes = table_.lanes.data();
   uint64_t threads = 0;
   while (!slots.empty()) {
@@ -78,7 +78,7 @@ void Formation::AdvanceTogether(std::span<const SlotId> slots, std::span<const P
     offered_.InsertTogether(port, count, [&](size_t i) {
       const SlotId slot = own[i];
       assert(state[slot] == SlotState::kInFlight);
-      rows[slot].position = at[i];
+      entries[slot].position = at[i];
       state[slot] = SlotState::kOffered;
       threads += static_cast<uint64_t>(std::popcount(lanes[slot].mask));
       return slot;
@@ -94,23 +94,23 @@ void Formation::AdvanceTogether(std::span<const SlotId> slots, std::span<const P
 
 // --- resolve
 
-void Formation::LoosenNow() {
+void Formation::UnassignThreadsNow() {
   const SlotId slot = resolving_.together;
   const Lanes& lanes = table_.lanes[slot];
   ForEachLane(lanes.mask,
-              [&](int lane) { threads_.MakeLoose(lanes.thread[lane], resolving_.at, ThreadTable::kResolving); });
+              [&](int lane) { threads_.Unassign(lanes.thread[lane], resolving_.at, ThreadTable::kResolving); });
   table_.lanes[slot].mask = 0;
   changes_.Note(slot, SlotChanges::kThreads);
   resolving_.together = kNoSlot;
-  resolving_.loosened = true;
+  resolving_.unassigned = true;
 }
 
-void Formation::LoosenGroups(SlotId slot, std::span<const PathGroup> groups, LaneMask exited) {
+void Formation::UnassignGroups(SlotId slot, std::span<const PathGroup> groups, LaneMask exited) {
   const Lanes& lanes = table_.lanes[slot];
   threads_.Finish(lanes, exited);
   for (const PathGroup& group : groups) {
     ForEachLane(group.lanes,
-                [&](int lane) { threads_.MakeLoose(lanes.thread[lane], group.at, ThreadTable::kResolving); });
+                [&](int lane) { threads_.Unassign(lanes.thread[lane], group.at, ThreadTable::kResolving); });
   }
   changes_.Note(slot, SlotChanges::kThreads);
 }
@@ -118,26 +118,26 @@ void Formation::LoosenGroups(SlotId slot, std::span<const PathGroup> groups, Lan
 void Formation::BeginResolve(SlotId slot, std::span<const PathGroup> groups, LaneMask exited) {
   SetState(slot, SlotState::kResolving);
   resolving_.lanes = table_.lanes[slot].mask & ~exited;
-  resolving_.loosened = false;
+  resolving_.unassigned = false;
   if (exited == 0 && groups.size() == 1) {
     resolving_.together = slot;
     resolving_.at = groups[0].at;
     return;
   }
-  LoosenGroups(slot, groups, exited);
+  UnassignGroups(slot, groups, exited);
   table_.lanes[slot].mask = 0;
-  resolving_.loosened = true;
+  resolving_.unassigned = true;
 }
 
 void Formation::EndResolve(SlotId slot, const Lanes& lanes) {
   if (table_.state[slot] == SlotState::kResolving) {
     Fail("Resolve", slot, "the slot was neither continued, placed, parked nor dissolved");
   }
-  if (resolving_.loosened && resolving_.lanes != 0) EndTake(lanes);
+  if (resolving_.unassigned && resolving_.lanes != 0) EndTake(lanes);
 }
 
 void Formation::BeginTake(SlotId slot, LaneMask taken, std::span<const PathGroup> groups, LaneMask exited) {
-  LoosenGroups(slot, groups, exited);
+  UnassignGroups(slot, groups, exited);
   table_.lanes[slot].mask &= ~taken;
 }
 

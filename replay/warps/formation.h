@@ -1,4 +1,4 @@
-// Which threads are together: warps, loose threads, and the guarded operations on them. Knows nothing of time.
+// Which threads are together: warps, unassigned threads, and the guarded operations on them. Knows nothing of time.
 #ifndef HEDDLE_REPLAY_WARPS_FORMATION_H_
 #define HEDDLE_REPLAY_WARPS_FORMATION_H_
 
@@ -30,10 +30,10 @@
 
 namespace heddle::replay {
 
-// The formation state of one SM: the warp table, where loose threads are, timers of the policy, and the notifications
-// of the schedulers. It is kept apart from what is in flight, so that any engine can drive the same policies: one that
-// skips cycles and one that polls each cycle. Everything a policy may do goes through WarpEditor; the rest of the
-// public functions are for the engine.
+// The formation state of one SM: the warp table, where unassigned threads are, timers of the policy, and the
+// notifications of the schedulers. It is kept apart from what is in flight, so that any engine can drive the same
+// policies: one that skips cycles and one that polls each cycle. Everything a policy may do goes through WarpEditor;
+// the rest of the public functions are for the engine.
 //
 // Slots go round: Offered -Issue-> InFlight -Advance-> Offered, or InFlight -BeginResolve-> Resolving -policy->
 // Offered, Parked or Free. InFlight -WaitAtBarrier-> Barrier -Advance or BeginResolve->.
@@ -43,9 +43,9 @@ class Formation {
     int warp_size = 32;
     int max_threads = 0;  // hardware threads, at most kMaxSlots
     int ports = 1;
-    bool any_lane = false;    // PolicyTraits::any_lane
-    std::string policy_name;  // for messages
-    bool* alarm = nullptr;    // set when a rule is broken or a limit met, for who asks in every cycle
+    bool any_lane = false;       // PolicyTraits::any_lane
+    std::string policy_name;     // for messages
+    bool* error_flag = nullptr;  // set when a rule is broken or a limit met, for who asks in every cycle
   };
 
   explicit Formation(const Setup& setup);
@@ -63,13 +63,13 @@ class Formation {
   const Cycle& clock() const { return now_; }  // now(), for those that look again and again
 
   // --- threads
-  // A thread becomes live and loose at `at`.
+  // A thread becomes live and unassigned at `at`.
   void AddThread(ThreadId thread, BlockId block, uint32_t index_in_block, Position at) {
     threads_.Add(thread, block, index_in_block, at);
   }
-  // `count` neighbouring threads become live and loose at `at`; the first has number `first_index` in the block.
+  // `count` neighbouring threads become live and unassigned at `at`; the first has number `first_index` in the block.
   void AddThreads(ThreadId first, uint32_t count, BlockId block, uint32_t first_index, Position at) {
-    threads_.AddRow(first, count, block, first_index, at);
+    threads_.AddWarp(first, count, block, first_index, at);
   }
   // The next slot that is made continues a warp that has run before: it takes that warp's age and port.
   void ContinueWarp(uint64_t age, uint8_t port) { pool_.ContinueWarp(age, port); }
@@ -78,19 +78,19 @@ class Formation {
   BlockId block_of(ThreadId thread) const { return threads_.block(thread); }
   uint32_t index_in_block(ThreadId thread) const { return threads_.index_in_block(thread); }
   bool is_live(ThreadId thread) const { return threads_.is_live(thread); }
-  // Slot of a live thread; kNoSlot if it is loose. During Resolve, threads of the resolving slot are loose.
+  // Slot of a live thread; kNoSlot if it is unassigned. During Resolve, threads of the resolving slot are unassigned.
   SlotId slot_of(ThreadId thread) const { return threads_.slot(thread); }
-  // Position of a live thread, loose or in a slot.
+  // Position of a live thread, unassigned or in a slot.
   Position position_of(ThreadId thread) const {
     const SlotId slot = threads_.slot(thread);
     if (slot == kNoSlot) return threads_.position(thread);
     return slot == resolving_.together ? resolving_.at : table_.position[slot];
   }
-  // What one thread of a resident block is doing, from its slot or why it is loose.
+  // What one thread of a resident block is doing, from its slot or why it is unassigned.
   ThreadState StateOfThread(ThreadId thread) const {
     if (!threads_.is_live(thread)) return ThreadState::kFinished;
     const SlotId slot = threads_.slot(thread);
-    return slot == kNoSlot ? threads_.StateOfLoose(thread) : StateOfSlot(slot);
+    return slot == kNoSlot ? threads_.StateOfUnassigned(thread) : StateOfSlot(slot);
   }
   // Threads by state; kDependency includes those of a slot whose resolve was refused.
   const ThreadStateCounts& thread_states() const { return threads_.counts(); }
@@ -134,16 +134,16 @@ class Formation {
   // InFlight -> Barrier.
   void WaitAtBarrier(SlotId slot) { SetState(slot, SlotState::kBarrier); }
 
-  // InFlight or Barrier -> Resolving: the threads become loose at the positions of `groups`, which cover all lanes of
-  // the slot except `exited`; the exited ones are finished. Then call the policy's Resolve; if it accepts, EndResolve;
-  // if it refuses, call it again later with the same resolution.
+  // InFlight or Barrier -> Resolving: the threads become unassigned at the positions of `groups`, which cover all lanes
+  // of the slot except `exited`; the exited ones are finished. Then call the policy's Resolve; if it accepts,
+  // EndResolve; if it refuses, call it again later with the same resolution.
   void BeginResolve(SlotId slot, std::span<const PathGroup> groups, LaneMask exited);
   // Checks that the slot was placed again, parked or dissolved. `lanes` are the slot's before BeginResolve.
   void EndResolve(SlotId slot, const Lanes& lanes);
-  // Takes `lanes` of an in-flight slot out of it; they are loose at the positions of `groups` (those in `exited`
+  // Takes `lanes` of an in-flight slot out of it; they are unassigned at the positions of `groups` (those in `exited`
   // finished). Followed by Resolve with reason kLanes and EndTake.
   void BeginTake(SlotId slot, LaneMask lanes, std::span<const PathGroup> groups, LaneMask exited);
-  void EndTake(const Lanes& lanes) { threads_.SettleLoose(lanes); }
+  void EndTake(const Lanes& lanes) { threads_.SettleUnassigned(lanes); }
 
   // Instructions that are not in the trace and that the slot has to issue first. TookInserted counts one down.
   uint32_t inserted(SlotId slot) const { return inserted_[slot]; }
@@ -162,12 +162,12 @@ class Formation {
   bool PopTimer(uint64_t& tag) { return timers_.Pop(now_, tag); }
 
   // --- failures
-  // Records a broken rule; the first one stays. Either sets Setup::alarm.
+  // Records a broken rule; the first one stays. Either sets Setup::error_flag.
   void Fail(std::string_view operation, SlotId slot, std::string_view what) {
     failure_.Fail(operation, slot, now_, what);
   }
   // The run needs more than a parameter of the policy allows: ends it like Fail, but as a refusal.
-  void MeetLimit(std::string_view what) { failure_.MeetLimit(now_, what); }
+  void ReportLimitExceeded(std::string_view what) { failure_.ReportLimitExceeded(now_, what); }
   bool failed() const { return failure_.failed(); }
   // The first failure (an internal error, or FailedPrecondition for a limit), or OK.
   const absl::Status& status() const { return failure_.status(); }
@@ -208,8 +208,8 @@ class Formation {
   struct Resolving {
     SlotId together = kNoSlot;  // its threads all go to `at` and are still in it; Continue costs nothing then
     Position at;
-    LaneMask lanes = 0;     // that have not exited
-    bool loosened = false;  // its threads were made loose one by one
+    LaneMask lanes = 0;       // that have not exited
+    bool unassigned = false;  // its threads were made unassigned one by one
   };
 
   ThreadState StateOfSlot(SlotId slot) const {
@@ -236,13 +236,13 @@ class Formation {
     return table_.port[slot] < schedulers_.size() ? schedulers_[table_.port[slot]] : nullptr;
   }
 
-  // Makes the threads of the resolving slot loose, if that has been put off.
-  void Loosen() {
-    if (resolving_.together != kNoSlot) LoosenNow();
+  // Makes the threads of the resolving slot unassigned, if that has been put off.
+  void UnassignThreads() {
+    if (resolving_.together != kNoSlot) UnassignThreadsNow();
   }
-  void LoosenNow();
+  void UnassignThreadsNow();
   // `exited` threads of a slot have ended, those of `groups` belong to no slot until the policy places them.
-  void LoosenGroups(SlotId slot, std::span<const PathGroup> groups, LaneMask exited);
+  void UnassignGroups(SlotId slot, std::span<const PathGroup> groups, LaneMask exited);
 
   SlotId Allocate(std::string_view operation);
   void Free(SlotId slot) {

@@ -76,7 +76,7 @@ void Formation::Enter(SlotId slot, const Lanes& lanes) {
 
 SlotId Formation::SpawnAs(std::string_view operation, SlotState state, Position at, const Lanes& lanes,
                           HeldReason reason) {
-  Loosen();
+  UnassignThreads();
   if (!CheckEntering(operation, kNoSlot, at, lanes)) return kNoSlot;
   const SlotId slot = Allocate(operation);
   if (slot == kNoSlot) return kNoSlot;
@@ -99,7 +99,7 @@ void Formation::Continue(std::string_view operation, SlotId slot, SlotState stat
     SetState(slot, state, reason);
     return;
   }
-  // The threads have been made loose one by one, or took several ways: they must still be together.
+  // The threads have been made unassigned one by one, or took several ways: they must still be together.
   Lanes lanes = table_.lanes[slot];
   lanes.mask = resolving_.lanes;
   if (lanes.mask == 0) {
@@ -122,7 +122,7 @@ void Formation::Place(SlotId slot, Position at, const Lanes& given) {
     return;
   }
   const Lanes lanes = given;  // may be the slot's own
-  Loosen();
+  UnassignThreads();
   if (!CheckEntering("Place", slot, at, lanes)) return;
   table_.position[slot] = at;
   Enter(slot, lanes);
@@ -132,7 +132,7 @@ void Formation::Place(SlotId slot, Position at, const Lanes& given) {
 void Formation::Dissolve(SlotId slot) {
   if (!IsSlot("Dissolve", slot)) return;
   if (table_.state[slot] == SlotState::kResolving) {
-    Loosen();
+    UnassignThreads();
     Free(slot);
     return;
   }
@@ -140,13 +140,13 @@ void Formation::Dissolve(SlotId slot) {
   const Lanes& lanes = table_.lanes[slot];
   const Position at = table_.position[slot];
   SetState(slot, SlotState::kParked);
-  ForEachLane(lanes.mask, [&](int lane) { threads_.MakeLoose(lanes.thread[lane], at, ThreadTable::kInactive); });
+  ForEachLane(lanes.mask, [&](int lane) { threads_.Unassign(lanes.thread[lane], at, ThreadTable::kInactive); });
   Free(slot);
 }
 
 void Formation::Join(SlotId slot, const Lanes& lanes) {
   if (!IsRestingSlot("Join", slot)) return;
-  Loosen();
+  UnassignThreads();
   if ((table_.lanes[slot].mask & lanes.mask) != 0) {
     Fail("Join", slot, absl::StrCat("lane ", std::countr_zero(table_.lanes[slot].mask & lanes.mask), " is taken"));
     return;
@@ -235,8 +235,8 @@ void Formation::Merge(SlotId from, SlotId into) {
 void Formation::Park(SlotId slot, HeldReason reason) {
   if (!IsSlot("Park", slot)) return;
   switch (table_.state[slot]) {
-    case SlotState::kResolving:  // its threads stay loose
-      Loosen();
+    case SlotState::kResolving:  // its threads stay unassigned
+      UnassignThreads();
       [[fallthrough]];
     case SlotState::kParked:
     case SlotState::kOffered:
@@ -282,13 +282,13 @@ void Formation::SetAge(SlotId slot, uint64_t formed) {
     return;
   }
   table_.formed[slot] = formed;
-  table_.ages.Move(slot, table_.rows);
+  table_.ages.Move(slot, table_.entries);
   changes_.Note(slot, SlotChanges::kThreads);
 }
 
 void Formation::SetHeld(ThreadId thread, HeldReason reason) {
-  Loosen();
-  if (thread >= threads_.size() || !threads_.is_loose(thread)) {
+  UnassignThreads();
+  if (thread >= threads_.size() || !threads_.is_unassigned(thread)) {
     Fail("SetHeld", kNoSlot, absl::StrCat("thread ", thread, " is not loose"));
     return;
   }

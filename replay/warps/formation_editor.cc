@@ -37,6 +37,6 @@ void FormationEditor::InsertInstructions(SlotId slot, uint32_t count) { formatio
 void FormationEditor::SetHeld(ThreadId thread, HeldReason reason) { formation_.SetHeld(thread, reason); }
 void FormationEditor::StartTimer(Cycle at, uint64_t tag) { formation_.StartTimer(at, tag); }
 void FormationEditor::Fail(std::string_view what) { formation_.Fail("its own check", kNoSlot, what); }
-void FormationEditor::MeetLimit(std::string_view what) { formation_.MeetLimit(what); }
+void FormationEditor::ReportLimitExceeded(std::string_view what) { formation_.ReportLimitExceeded(what); }
 
 }  // namespace heddle::replay

@@ -45,7 +45,7 @@ class FormationEditor final : public WarpEditor {
   void SetHeld(ThreadId thread, HeldReason reason) override;
   void StartTimer(Cycle at, uint64_t tag) override;
   void Fail(std::string_view what) override;
-  void MeetLimit(std::string_view what) override;
+  void ReportLimitExceeded(std::string_view what) override;
 
  private:
   Formation& formation_;

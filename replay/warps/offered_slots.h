@@ -38,13 +38,13 @@ class OfferedSlots {
   template <typename Slot>
   [[gnu::always_inline]] void InsertTogether(uint8_t port, size_t count, Slot slot) {
     SlotSet* const of_port = by_port_.empty() ? nullptr : &by_port_[port];
-    SlotRow* const rows = table_.rows.data();
+    SlotEntry* const entries = table_.entries.data();
     const uint64_t first = sequence_ + 1;
     ForEachWord(
         count,
         [&](size_t i) {
           const SlotId one = slot(i);
-          rows[one].offered_at = first + i;
+          entries[one].offered_at = first + i;
           return one;
         },
         [&](uint32_t word, uint64_t bits) {

@@ -6,7 +6,7 @@ namespace heddle::replay {
 
 void PolicyFailure::Fail(std::string_view operation, SlotId slot, Cycle now, std::string_view what) {
   if (failed()) return;
-  if (alarm_ != nullptr) *alarm_ = true;
+  if (error_flag_ != nullptr) *error_flag_ = true;
   std::string message =
       absl::StrCat("internal error: divergence policy '", policy_name_, "': ", std::string(operation));
   if (slot != kNoSlot) absl::StrAppend(&message, " of slot ", slot);
@@ -14,9 +14,9 @@ void PolicyFailure::Fail(std::string_view operation, SlotId slot, Cycle now, std
   status_ = absl::InternalError(message);
 }
 
-void PolicyFailure::MeetLimit(Cycle now, std::string_view what) {
+void PolicyFailure::ReportLimitExceeded(Cycle now, std::string_view what) {
   if (failed()) return;
-  if (alarm_ != nullptr) *alarm_ = true;
+  if (error_flag_ != nullptr) *error_flag_ = true;
   status_ = absl::FailedPreconditionError(
       absl::StrCat("divergence policy '", policy_name_, "' met a limit in cycle ", now, ": ", std::string(what)));
 }

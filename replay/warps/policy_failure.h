@@ -1,4 +1,4 @@
-// The first rule that a divergence policy has broken on one SM, or limit that it has met.
+// The first rule that a divergence policy has broken on one SM, or limit that it has exceeded.
 #ifndef HEDDLE_REPLAY_WARPS_POLICY_FAILURE_H_
 #define HEDDLE_REPLAY_WARPS_POLICY_FAILURE_H_
 
@@ -13,20 +13,21 @@ namespace heddle::replay {
 
 class PolicyFailure {
  public:
-  // `alarm`, if there is one, is set by the first failure; it must outlive this.
-  PolicyFailure(std::string policy_name, bool* alarm) : policy_name_(std::move(policy_name)), alarm_(alarm) {}
+  // `error_flag`, if there is one, is set by the first failure; it must outlive this.
+  PolicyFailure(std::string policy_name, bool* error_flag)
+      : policy_name_(std::move(policy_name)), error_flag_(error_flag) {}
 
   // A broken rule: an internal error. `slot`: of which slot, or kNoSlot.
   void Fail(std::string_view operation, SlotId slot, Cycle now, std::string_view what);
   // The run needs more than a parameter of the policy allows: a refusal (FailedPrecondition).
-  void MeetLimit(Cycle now, std::string_view what);
+  void ReportLimitExceeded(Cycle now, std::string_view what);
 
   bool failed() const { return !status_.ok(); }
   const absl::Status& status() const { return status_; }
 
  private:
   const std::string policy_name_;
-  bool* const alarm_;
+  bool* const error_flag_;
   absl::Status status_;
 };
 

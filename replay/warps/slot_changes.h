@@ -14,15 +14,15 @@ namespace heddle::replay {
 // Each changed slot once. Notes nothing until it is asked to.
 class SlotChanges {
  public:
-  enum What : uint8_t { kState = 1, kThreads = 2 };
+  enum Change : uint8_t { kState = 1, kThreads = 2 };
 
   explicit SlotChanges(size_t slots) : noted_(slots, 0) {}
 
   void Enable() { enabled_ = true; }
-  void Note(SlotId slot, What what) {
+  void Note(SlotId slot, Change change) {
     if (!enabled_) return;
     if (noted_[slot] == 0) changed_.push_back(slot);
-    noted_[slot] |= what;
+    noted_[slot] |= change;
   }
   void NoteStates(std::span<const SlotId> slots) {
     if (!enabled_) return;
@@ -42,7 +42,7 @@ class SlotChanges {
  private:
   std::vector<SlotId> changed_;
   bool enabled_ = false;
-  std::vector<uint8_t> noted_;  // by slot: What
+  std::vector<uint8_t> noted_;  // by slot: Change
 };
 
 }  // namespace heddle::replay

@@ -13,7 +13,7 @@ SlotId SlotPool::Take() {
   table_.port[slot] = static_cast<uint8_t>(slot % ports_);
   if (continued_.is) {
     table_.formed[slot] = continued_.age;
-    table_.ages.Move(slot, table_.rows);
+    table_.ages.Move(slot, table_.entries);
     table_.port[slot] = continued_.port;
     continued_.is = false;
   }

@@ -9,8 +9,8 @@
 
 namespace heddle::replay {
 
-// Of a live or finished thread of a resident block (HARP's thread states). Threads of parked slots and loose ones count
-// as what the policy says that they are held for.
+// Of a live or finished thread of a resident block (HARP's thread states). Threads of parked slots and unassigned ones
+// count as what the policy says that they are held for.
 enum class ThreadState : uint8_t { kReady, kDependency, kBarrier, kInactive, kReconverging, kFinished };
 inline constexpr int kThreadStates = 6;
 
@@ -19,7 +19,7 @@ using ThreadStateCounts = std::array<uint64_t, kThreadStates>;
 
 // Of the threads of a slot that is not parked.
 ThreadState ThreadStateOf(SlotState state);
-// Of the threads of a parked slot, and of loose ones.
+// Of the threads of a parked slot, and of unassigned ones.
 ThreadState ThreadStateOf(HeldReason reason);
 
 }  // namespace heddle::replay

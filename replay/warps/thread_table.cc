@@ -55,7 +55,7 @@ void ThreadTable::Add(ThreadId thread, BlockId block, uint32_t index_in_block, P
   ++counts_[static_cast<int>(ThreadState::kInactive)];
 }
 
-void ThreadTable::AddRow(ThreadId first, uint32_t count, BlockId block, uint32_t first_index, Position at) {
+void ThreadTable::AddWarp(ThreadId first, uint32_t count, BlockId block, uint32_t first_index, Position at) {
   std::fill_n(life_.begin() + first, count, kLive);
   std::fill_n(slot_.begin() + first, count, kNoSlot);
   std::fill_n(position_.begin() + first, count, at);
@@ -118,7 +118,7 @@ bool ThreadTable::AreNeighbours(const Lanes& lanes) {
   return FollowOneAnother(&lanes.thread[low], static_cast<uint32_t>(std::popcount(lanes.mask)));
 }
 
-bool ThreadTable::AllLooseAt(ThreadId from, uint32_t count, Position at) const {
+bool ThreadTable::AllUnassignedAt(ThreadId from, uint32_t count, Position at) const {
   const int first = from;
   const int end = first + static_cast<int>(count);
   if (end > size()) return false;
@@ -164,14 +164,14 @@ void ThreadTable::Enter(SlotId slot, ThreadState state, const Lanes& lanes, Lane
 }
 
 void ThreadTable::Hold(ThreadId thread, HeldReason reason) {
-  Count(StateOfLoose(thread), ThreadStateOf(reason), 1);
+  Count(StateOfUnassigned(thread), ThreadStateOf(reason), 1);
   held_[thread] = static_cast<uint8_t>(reason);
 }
 
-void ThreadTable::SettleLoose(const Lanes& lanes) {
+void ThreadTable::SettleUnassigned(const Lanes& lanes) {
   ForEachLane(lanes.mask, [&](int lane) {
     const ThreadId thread = lanes.thread[lane];
-    if (!is_loose(thread) || held_[thread] != kResolving) return;
+    if (!is_unassigned(thread) || held_[thread] != kResolving) return;
     held_[thread] = kInactive;
     Count(ThreadState::kDependency, ThreadState::kInactive, 1);
   });

@@ -135,7 +135,7 @@ class Capricious final : public DivergencePolicy {
     Lanes lanes;
   };
 
-  // Loose threads: into a new slot, offered or resting, or kept out of all slots for a while.
+  // Unassigned threads: into a new slot, offered or resting, or kept out of all slots for a while.
   void Settle(Position at, const Lanes& lanes, WarpEditor& editor) {
     const uint64_t way = random_.Below(4);
     if (way == 0) {

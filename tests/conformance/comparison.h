@@ -29,7 +29,7 @@ struct ComparisonOptions {
 void ExpectEqual(const trace::TraceReader& reader, const machine::v1::Machine& machine,
                  const std::vector<AcceptedConfiguration>& all, const ComparisonOptions& options = {});
 
-// The same before a scripted memory of this seed, which does whatever the interface of memories allows.
+// ExpectEqual before a scripted memory of this seed, which does whatever the interface of memories allows.
 void ExpectEqualBeforeScriptedMemory(const trace::TraceReader& reader, const machine::v1::Machine& machine,
                                      const AcceptedConfiguration& configuration, uint64_t seed, bool force_tick);
 

@@ -18,7 +18,7 @@ struct AcceptedConfiguration {
   Configuration configuration;
   bool mixed_pcs = false;     // an issue may hold several PCs (MIMD)
   bool any_lane = false;      // a thread may sit in a lane that is not its home lane
-  bool swizzled = false;      // home lanes of odd rows are swapped
+  bool swizzled = false;      // home lanes of odd static warps are swapped
   bool mixes_blocks = false;  // a warp may hold threads of several blocks: parameter "scope" is not "block"
   bool regroups = false;      // threads of a full warp may fill up a partial one
   bool by_warp = false;       // the dispatcher gives single warps: the reference engine has none of those
@@ -49,7 +49,8 @@ enum class Seams {
 // with, are failures of the program: its tests would have said nothing.
 AllConfigurations DefaultConfigurations(Seams seams = Seams::kPairs);
 
-// The same with one parameter of one policy changed: every choice but the default, and every boolean turned round.
+// DefaultConfigurations with one parameter of one policy changed: every choice but the default, and every boolean
+// turned round.
 AllConfigurations VariedConfigurations(Seams seams = Seams::kPairs);
 
 // Whether HEDDLE_CONFORMANCE_ONLY leaves out some of the policies.

@@ -43,16 +43,16 @@ std::vector<HarpModel::Issue> HarpModel::Run() {
   for (uint64_t now = 0; now < kMostCycles; ++now) {
     now_ = now;
     // Of several commits in a cycle, the one that issued first; all latencies that end now.
-    std::vector<Flight> due;
-    std::erase_if(flights_, [&](const Flight& flight) {
-      if (flight.done != now) return false;
-      due.push_back(flight);
+    std::vector<InFlight> due;
+    std::erase_if(in_flight_, [&](const InFlight& in_flight) {
+      if (in_flight.done != now) return false;
+      due.push_back(in_flight);
       return true;
     });
-    for (const Flight& flight : due) Commit(flight);
+    for (const InFlight& in_flight : due) Commit(in_flight);
     Transitions(now);
     IssueOne(now, issues);
-    if (flights_.empty() && first_.empty() && second_.empty() && ready_lookup_.empty() && revived_.empty() &&
+    if (in_flight_.empty() && first_.empty() && second_.empty() && ready_lookup_.empty() && revived_.empty() &&
         arriving_.empty()) {
       break;
     }
@@ -60,8 +60,8 @@ std::vector<HarpModel::Issue> HarpModel::Run() {
   return issues;
 }
 
-void HarpModel::Commit(const Flight& flight) {
-  const uint32_t pc = flight.warp.at.pc;
+void HarpModel::Commit(const InFlight& in_flight) {
+  const uint32_t pc = in_flight.warp.at.pc;
   const trace::Block& block = program_.block(program_.block_of(pc));
   const bool last = pc + 1 == block.first + block.count;
   const v1::Terminator terminator = last ? block.terminator : v1::FALL_THROUGH;
@@ -70,37 +70,37 @@ void HarpModel::Commit(const Flight& flight) {
   Place rpc;
   if (terminator == v1::CALL_INDIRECT) {
     has_rpc = true;
-    rpc = {flight.warp.at.depth, program_.block(block.successor).first};
+    rpc = {in_flight.warp.at.depth, program_.block(block.successor).first};
   } else if (terminator == v1::BRANCH_CONDITIONAL || terminator == v1::BRANCH_WIDE) {
     if (block.post_dominator != trace::kNoBlock) {
       has_rpc = true;
-      rpc = {flight.warp.at.depth, program_.block(block.post_dominator).first};
+      rpc = {in_flight.warp.at.depth, program_.block(block.post_dominator).first};
     } else {
       // If the callers differ, that of the thread in the lowest lane.
-      const uint32_t lowest = *std::min_element(flight.warp.threads.begin(), flight.warp.threads.end(),
+      const uint32_t lowest = *std::min_element(in_flight.warp.threads.begin(), in_flight.warp.threads.end(),
                                                 [&](uint32_t a, uint32_t b) { return Lane(a) < Lane(b); });
       if (!calls_[lowest].empty()) {
         has_rpc = true;
-        rpc = {flight.warp.at.depth - 1, program_.block(program_.block(calls_[lowest].back()).successor).first};
+        rpc = {in_flight.warp.at.depth - 1, program_.block(program_.block(calls_[lowest].back()).successor).first};
       }
     }
   }
   Threads exited;
   Threads live;
-  for (const uint32_t thread : flight.warp.threads) {
+  for (const uint32_t thread : in_flight.warp.threads) {
     if (terminator == v1::CALL || terminator == v1::CALL_INDIRECT) calls_[thread].push_back(program_.block_of(pc));
     if (terminator == v1::RETURN) calls_[thread].pop_back();
     ++next_[thread];
     (next_[thread] == steps_[thread].size() ? exited : live).insert(thread);
   }
   Leave(exited);
-  if (flight.shares.empty()) {
+  if (in_flight.shares.empty()) {
     GoOn(live, has_rpc, rpc);
     return;
   }
   // Members of a waiting warp go on when all of them have their data (section 4.2.1).
   Threads own = live;
-  for (const auto& [name, threads] : flight.shares) {
+  for (const auto& [name, threads] : in_flight.shares) {
     for (const uint32_t thread : threads) own.erase(thread);
     const auto entry =
         std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) { return waiting.name == name; });
@@ -276,18 +276,18 @@ void HarpModel::Transitions(uint64_t now) {
 
 void HarpModel::IssueOne(uint64_t now, std::vector<Issue>& issues) {
   if (first_.empty()) return;
-  Flight flight;
-  flight.warp = first_.front();
+  InFlight in_flight;
+  in_flight.warp = first_.front();
   first_.pop_front();
   Fill();
-  const uint32_t pc = flight.warp.at.pc;
-  issues.push_back({now, pc, flight.warp.threads});
+  const uint32_t pc = in_flight.warp.at.pc;
+  issues.push_back({now, pc, in_flight.warp.threads});
   const bool memory = program_.instruction(pc).space() != v1::SPACE_NONE;
-  flight.done = now + (memory ? options_.memory : options_.pipeline);
+  in_flight.done = now + (memory ? options_.memory : options_.pipeline);
   if (options_.waiting_lookup != 0 && UsesWaitingLookup(pc)) {
-    Threads left = flight.warp.threads;
+    Threads left = in_flight.warp.threads;
     for (Waiting& entry : waiting_) {
-      if (entry.at != flight.warp.at) continue;
+      if (entry.at != in_flight.warp.at) continue;
       Threads fit;
       for (const uint32_t thread : left) {
         if (LaneFree(entry.members, thread)) fit.insert(thread);
@@ -299,14 +299,14 @@ void HarpModel::IssueOne(uint64_t now, std::vector<Issue>& issues) {
         left.erase(thread);
       }
       ++entry.pending;
-      flight.shares[entry.name] = fit;
+      in_flight.shares[entry.name] = fit;
     }
     if (!left.empty() && waiting_.size() < options_.waiting_lookup) {
-      waiting_.push_back({names_, flight.warp.at, left, {}, 1});
-      flight.shares[names_++] = left;
+      waiting_.push_back({names_, in_flight.warp.at, left, {}, 1});
+      in_flight.shares[names_++] = left;
     }
   }
-  flights_.push_back(flight);
+  in_flight_.push_back(in_flight);
 }
 
 }  // namespace heddle::replay

@@ -66,7 +66,7 @@ class HarpModel {
     Threads members, gathered;
     int pending = 0;
   };
-  struct Flight {
+  struct InFlight {
     uint64_t done = 0;
     Warp warp;
     std::map<uint64_t, Threads> shares;  // by name of the waiting entry
@@ -87,7 +87,7 @@ class HarpModel {
   bool LaneFree(const Threads& threads, uint32_t thread) const;
   bool UsesWaitingLookup(uint32_t pc) const;
 
-  void Commit(const Flight& flight);
+  void Commit(const InFlight& in_flight);
   void GoOn(const Threads& threads, bool has_rpc, Place rpc);
   void Reserve(const Threads& threads, Place rpc);
   // Threads that no barrier waits for.
@@ -108,7 +108,7 @@ class HarpModel {
   std::deque<Warp> first_, second_, ready_lookup_, revived_;
   std::deque<std::pair<uint64_t, Warp>> arriving_;
   std::deque<Waiting> waiting_;
-  std::vector<Flight> flights_;  // in order of issue
+  std::vector<InFlight> in_flight_;  // in order of issue
   std::map<Way, Barrier> barriers_;
   uint64_t now_ = 0;
   uint64_t names_ = 0;

@@ -24,7 +24,7 @@ struct LoggedRun {
 std::vector<std::vector<LoggedIssue>> LogsOf(const trace::TraceReader& reader, const machine::v1::Machine& machine,
                                              const std::vector<LoggedRun>& runs);
 
-// The same for several divergence policies under one scheduler.
+// LogsOf for several divergence policies under one scheduler.
 std::vector<std::vector<LoggedIssue>> LogsOf(const trace::TraceReader& reader, const machine::v1::Machine& machine,
                                              const std::vector<std::string>& divergence, const std::string& scheduler);
 

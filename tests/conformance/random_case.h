@@ -25,7 +25,7 @@ struct RandomCase {
 // chunks, or cut in time.
 RandomCase MakeRandomCase(uint64_t seed);
 
-// The same on a machine with instruction buffers.
+// MakeRandomCase on a machine with instruction buffers.
 RandomCase MakeBufferCase(uint64_t seed);
 
 }  // namespace heddle::replay

@@ -98,9 +98,9 @@ std::string CheckWarps(const LoggedLaunch& run) {
       if (!configuration.mixes_blocks && !configuration.mixed_pcs && lane.block != issue.lanes[0].block) {
         return issue.Text() + ": it holds several blocks";
       }
-      const uint32_t row = lane.thread / warp;
+      const uint32_t static_warp = lane.thread / warp;
       uint32_t home = lane.thread % warp;
-      if (configuration.swizzled && warp > 1 && row % 2 == 1 && (home ^ 1) < warp) home ^= 1;
+      if (configuration.swizzled && warp > 1 && static_warp % 2 == 1 && (home ^ 1) < warp) home ^= 1;
       if (!configuration.any_lane && lane.lane != home) {
         return issue.Text() + ": " + ThreadText(lane) + " is not in its home lane " + std::to_string(home);
       }

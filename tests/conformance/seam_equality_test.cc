@@ -36,8 +36,8 @@ class LeastIssued final : public BlockDispatcher {
     for (uint32_t sm = 0; sm < context_.sms; ++sm) {
       if (accepted[sm] || sms[sm].resident >= sms[sm].capacity) continue;
       uint64_t sum = 0;
-      for (uint32_t row = 0; row < context_.warps_per_block * context_.blocks_per_sm; ++row) {
-        sum += context_.instructions(sm, row);
+      for (uint32_t hw_warp = 0; hw_warp < context_.warps_per_block * context_.blocks_per_sm; ++hw_warp) {
+        sum += context_.instructions(sm, hw_warp);
       }
       if (!best.has_value() || sum < least) best = sm, least = sum;
     }

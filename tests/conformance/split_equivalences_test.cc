@@ -107,7 +107,7 @@ TEST(SplitEquivalences, ThreadFrontiersIssueNoMoreThanPdom) {
 // Paths that run in the order of their PCs and may meet at post-dominators only never do better than those that may
 // meet anywhere, and sometimes worse. (Nor are they the stack's: threads of different branches may meet at one's
 // post-dominator, and those that are back at a loop's start go on before the others of their iteration.)
-TEST(SplitEquivalences, FewerMeetingPlacesNeverHelpThreadFrontiers) {
+TEST(SplitEquivalences, FewerReconvergencePointsNeverHelpThreadFrontiers) {
   size_t compared = 0;
   size_t more = 0;
   for (const uint64_t seed : Seeds(770'001, 200)) {

@@ -142,8 +142,8 @@ std::string CountersOnEveryBlock() {
   });
 }
 
-// The same with all that model COUNTED may have: sums of four terms, restarts of four pairs, and residuals, for every
-// access.
+// CountersOnEveryBlock with all that model COUNTED may have: sums of four terms, restarts of four pairs, and residuals,
+// for every access.
 std::string CountedOnEveryBlock(uint32_t rounds) {
   return Counters(8, rounds, 8, [rounds](uint32_t c, v1::AddressColumn& column) {
     column.set_model(v1::AddressColumn::COUNTED);

@@ -19,7 +19,7 @@ struct MachineNeeds {
 // registers, and scripted latencies of chosen threads.
 machine::v1::Machine RandomMachine(uint64_t seed, const MachineNeeds& needs);
 
-// The same with instruction buffers: one to four schedulers, buffers of one to four instructions, one to four per
+// RandomMachine with instruction buffers: one to four schedulers, buffers of one to four instructions, one to four per
 // fetch, one to three units of a class, all kinds of latencies, with and without operand collectors.
 machine::v1::Machine RandomBufferMachine(uint64_t seed, const MachineNeeds& needs);
 

@@ -51,28 +51,28 @@ void ReferenceCore::WriteBackAll(Cycle now, const std::function<void(uint64_t)>&
 bool ReferenceCore::Process(Cycle now, const WriteBack& item) {
   const SlotId slot = item.slot;
   if (item.resume) return ResumeFromBarrier(slot);
-  Flight& flight = flights_.at(slot);
-  flight.outstanding &= ~item.lanes;
-  if (flight.outstanding != 0) {
+  InFlight& in_flight = in_flight_.at(slot);
+  in_flight.outstanding &= ~item.lanes;
+  if (in_flight.outstanding != 0) {
     if ((interests_ & kLaneReturns) == 0 || !policy_->LanesReturned(slot, item.lanes, formation_.editor())) return true;
     Lanes lanes = formation_.table().lanes[slot];
     lanes.mask &= item.lanes;
-    return Finish(slot, lanes, flight.pc, /*barrier_resolve=*/false, /*take=*/true);
+    return Finish(slot, lanes, in_flight.pc, /*barrier_resolve=*/false, /*take=*/true);
   }
-  if (flight.off_core) schedulers_[formation_.table().port[slot]]->LongLatencyEnded(slot);
-  if (flight.inserted) {
+  if (in_flight.off_core) schedulers_[formation_.table().port[slot]]->LongLatencyEnded(slot);
+  if (in_flight.inserted) {
     formation_.TookInserted(slot);
     formation_.Advance(slot, formation_.table().position[slot]);
-    flights_.erase(slot);
+    in_flight_.erase(slot);
     return true;
   }
-  if (!flight.barrier) {
-    if (FenceWaits(slot, flight)) {
+  if (!in_flight.barrier) {
+    if (FenceWaits(slot, in_flight)) {
       fences_.insert(slot);
       return true;
     }
-    const Pc pc = flight.pc;
-    flights_.erase(slot);
+    const Pc pc = in_flight.pc;
+    in_flight_.erase(slot);
     return Finish(slot, formation_.table().lanes[slot], pc, /*barrier_resolve=*/false, /*take=*/false);
   }
   if (IsOpen(slot, now)) return ResumeFromBarrier(slot);
@@ -82,10 +82,10 @@ bool ReferenceCore::Process(Cycle now, const WriteBack& item) {
 
 bool ReferenceCore::ResumeFromBarrier(SlotId slot) {
   NoteResumed(slot);
-  const Pc pc = flights_.at(slot).pc;
+  const Pc pc = in_flight_.at(slot).pc;
   const uint32_t barrier = program().instruction(pc).barrier_id();
   const bool resolve = (interests_ & kBarriers) != 0 && policy_->BarrierReleased(slot, barrier, formation_.editor());
-  flights_.erase(slot);
+  in_flight_.erase(slot);
   arrivals_.erase(slot);
   return Finish(slot, formation_.table().lanes[slot], pc, resolve, /*take=*/false);
 }

@@ -12,7 +12,7 @@
 
 namespace heddle::replay {
 
-// The thesis front end (Fung's thesis, chapters 4 and 5): a thread has one instruction in flight.
+// The single pipeline (Fung's thesis, chapters 4 and 5): a thread has one instruction in flight.
 class ReferenceCore : public ReferenceSm {
  public:
   ReferenceCore(const ReferenceLaunch& launch, uint32_t sm, int capacity);
@@ -23,7 +23,7 @@ class ReferenceCore : public ReferenceSm {
 
  protected:
   // The instruction of a slot between issue and the end of its work.
-  struct Flight {
+  struct InFlight {
     Pc pc = 0;
     LaneMask outstanding = 0;  // lanes whose result is not there yet
     bool inserted = false;     // not of the trace
@@ -44,15 +44,15 @@ class ReferenceCore : public ReferenceSm {
     Cycle busy_until = 0;  // the lanes of its last issue enter the pipeline until then
   };
   // --- what differs where instructions go through a pipeline to a memory stage
-  // Sets what the flight is, and says when its results come.
-  virtual void Start(Cycle now, SlotId slot, Flight& flight);
+  // Sets what the instruction is, and says when its results come.
+  virtual void Start(Cycle now, SlotId slot, InFlight& in_flight);
   // The slots have issued together.
   virtual void Entered(Cycle /*now*/, int /*port*/, const std::vector<SlotId>& /*slots*/, int /*penalty*/) {}
   virtual bool HasRoom(int port) const;
   // After write-back's own events.
   virtual void RunPipeline(Cycle /*now*/, const std::function<void(uint64_t)>& /*retired*/) {}
   // A fence has to wait for stores of its threads.
-  virtual bool FenceWaits(SlotId /*slot*/, const Flight& /*flight*/) const { return false; }
+  virtual bool FenceWaits(SlotId /*slot*/, const InFlight& /*in_flight*/) const { return false; }
 
   // What happened on a port in a scheduler cycle.
   enum class Slotting : uint8_t { kIssued, kStalled, kNothing };
@@ -73,7 +73,7 @@ class ReferenceCore : public ReferenceSm {
   void StartInstruction(Cycle now, SlotId slot);
   trace::v1::MemorySpace SpaceOf(uint64_t address) const;
   // Lanes by the cycle in which their results are there.
-  std::map<Cycle, LaneMask> Latencies(Cycle now, SlotId slot, Flight& flight) const;
+  std::map<Cycle, LaneMask> Latencies(Cycle now, SlotId slot, InFlight& in_flight) const;
   uint32_t ScriptedLatency(Pc pc, const Lanes& lanes) const;
   void NotifyArrivals();
   int RegisterBankPenalty(SlotId slot) const;
@@ -82,7 +82,7 @@ class ReferenceCore : public ReferenceSm {
   ThreadState Classify(ThreadId hardware_thread) const;
   bool AllWaitForMemory() const;
 
-  std::map<SlotId, Flight> flights_;
+  std::map<SlotId, InFlight> in_flight_;
   std::vector<WriteBack> pending_;  // not due yet
   std::deque<WriteBack> queue_;     // due
   std::vector<Port> ports_;

@@ -130,14 +130,14 @@ absl::StatusOr<ReferenceResult> ReplayByReference(const trace::TraceReader& read
     dispatch_context.blocks = blocks->size();
     dispatch_context.sms = machine.sms();
     const uint32_t warp = machine.core().warp_size();
-    const auto rows = static_cast<uint32_t>((view.threads_per_block + warp - 1) / warp);
-    dispatch_context.warps_per_block = rows;
+    const auto hw_warps = static_cast<uint32_t>((view.threads_per_block + warp - 1) / warp);
+    dispatch_context.warps_per_block = hw_warps;
     dispatch_context.blocks_per_sm = static_cast<uint32_t>(residency.blocks);
     for (const trace::v1::Dim3& size : {view.launch.grid(), view.launch.block()}) {
       dispatch_context.extra_dimensions += static_cast<uint32_t>(size.y() > 1) + static_cast<uint32_t>(size.z() > 1);
     }
-    dispatch_context.instructions = [&warp_progress, rows](uint32_t sm, uint32_t row) {
-      return warp_progress.InstructionsOf({sm, row / rows}, row);
+    dispatch_context.instructions = [&warp_progress, hw_warps](uint32_t sm, uint32_t hw_warp) {
+      return warp_progress.InstructionsOf({sm, hw_warp / hw_warps}, hw_warp);
     };
     const std::unique_ptr<BlockDispatcher> dispatcher =
         policies->dispatch.entry->make(dispatch_context, policies->dispatch.parameters);

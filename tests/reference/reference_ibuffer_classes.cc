@@ -87,7 +87,7 @@ void ReferenceBufferCore::CountPorts(bool all_wait) {
       continue;
     }
     Condition found;
-    for (const auto& [row, last_port] : exited_rows_) {
+    for (const auto& [hw_warp, last_port] : exited_hw_warps_) {
       if (last_port == port) found.what = kExit;
     }
     for (size_t i = 0; i < table.state.size(); ++i) {
@@ -112,7 +112,7 @@ void ReferenceBufferCore::CountPorts(bool all_wait) {
   }
 }
 
-// Warps are slots with threads, and rows whose threads have all exited.
+// Warps are slots with threads, and hardware warps whose threads have all exited.
 void ReferenceBufferCore::CountWarps() {
   const WarpTable& table = formation_.table();
   for (size_t port = 0; port < issued_.size(); ++port) {
@@ -126,7 +126,8 @@ void ReferenceBufferCore::CountWarps() {
     const Condition condition = ConditionOf(slot);
     CountOne(statistics_.warp_cycles, condition.what, condition.memory, condition.only_write);
   }
-  for (size_t row = 0; row < exited_rows_.size(); ++row) CountOne(statistics_.warp_cycles, kExit, false, false);
+  for (size_t hw_warp = 0; hw_warp < exited_hw_warps_.size(); ++hw_warp)
+    CountOne(statistics_.warp_cycles, kExit, false, false);
 }
 
 // What the threads do in cycles in which no port issues or is held by a penalty.

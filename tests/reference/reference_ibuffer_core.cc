@@ -212,7 +212,9 @@ bool ReferenceBufferCore::Resume(SlotId slot) {
   return Finish(slot, Lanes(formation_.table().lanes[slot]), pc, resolve, /*take=*/false);
 }
 
-void ReferenceBufferCore::RowExited(uint32_t row, SlotId slot) { exited_rows_[row] = formation_.table().port[slot]; }
+void ReferenceBufferCore::HwWarpExited(uint32_t hw_warp, SlotId slot) {
+  exited_hw_warps_[hw_warp] = formation_.table().port[slot];
+}
 
 // --- retirement (step
 // 9)
@@ -227,8 +229,8 @@ void ReferenceBufferCore::RetireBlocks(const std::function<void(uint64_t)>& reti
     });
     if (pending) continue;
     for (Unacknowledged& store : unacknowledged_) std::erase_if(store.threads, of_block);
-    std::erase_if(exited_rows_, [&](const auto& row) {
-      const auto first = threads_.begin() + row.first * warp_size();
+    std::erase_if(exited_hw_warps_, [&](const auto& hw_warp) {
+      const auto first = threads_.begin() + hw_warp.first * warp_size();
       return std::any_of(first, first + warp_size(),
                          [&](const Thread& thread) { return thread.place == static_cast<int>(place); });
     });

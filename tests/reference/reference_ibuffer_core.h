@@ -119,7 +119,7 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   const Work* Holding(SlotId slot) const;
   bool Live(SlotId slot) const;
 
-  void RowExited(uint32_t row, SlotId slot) override;
+  void HwWarpExited(uint32_t hw_warp, SlotId slot) override;
 
   // --- reference_ibuffer_core.cc. Functions that return bool return false if the policy had no room.
   void TakeResults(Cycle now);
@@ -179,11 +179,11 @@ class ReferenceBufferCore final : public ReferenceSm, public MemoryClient {
   std::map<SlotId, uint64_t> offers_;  // and which offer that was
   std::vector<Cycle> port_free_;
   Cycle memory_input_free_ = 0;
-  std::vector<SlotId> issued_;               // by port, in this cycle
-  std::vector<SlotId> last_issued_;          // by port, in this cycle or before
-  std::vector<uint64_t> issued_formed_;      // and which warp that was
-  std::vector<SlotId> arrived_;              // at a barrier, in this cycle
-  std::map<uint32_t, uint8_t> exited_rows_;  // and the port that had the last thread
+  std::vector<SlotId> issued_;                   // by port, in this cycle
+  std::vector<SlotId> last_issued_;              // by port, in this cycle or before
+  std::vector<uint64_t> issued_formed_;          // and which warp that was
+  std::vector<SlotId> arrived_;                  // at a barrier, in this cycle
+  std::map<uint32_t, uint8_t> exited_hw_warps_;  // and the port that had the last thread
   std::map<SlotId, LongWait> long_waits_;
   std::array<uint64_t, kMaxLanes> addresses_{};
   std::array<ThreadId, kMaxLanes> lane_threads_{};

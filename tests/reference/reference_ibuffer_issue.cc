@@ -58,18 +58,18 @@ bool ReferenceBufferCore::HasUnit(SlotId slot) const {
   return units_.HasRoom(units_.NeedOf(inserted ? nullptr : &instruction, formation_.table().lanes[slot].mask), now_);
 }
 
-// The threads whose registers an instruction of these lanes uses: a scoreboard is one per row where a warp is of one
-// row, and one per thread where it is of several.
+// The threads whose registers an instruction of these lanes uses: a scoreboard is one per hardware warp where a warp is
+// of one hardware warp, and one per thread where it is of several.
 std::set<ThreadId> ReferenceBufferCore::Owners(const Lanes& lanes) const {
   std::set<ThreadId> own;
-  std::set<int> rows;
+  std::set<int> hw_warps;
   ForEachLaneOf(lanes.mask, [&](int lane) {
     own.insert(lanes.thread[lane]);
-    rows.insert(lanes.thread[lane] / warp_size());
+    hw_warps.insert(lanes.thread[lane] / warp_size());
   });
-  if (rows.size() != 1) return own;
+  if (hw_warps.size() != 1) return own;
   for (int lane = 0; lane < warp_size(); ++lane) {
-    const ThreadId thread = static_cast<ThreadId>(*rows.begin() * warp_size() + lane);
+    const ThreadId thread = static_cast<ThreadId>(*hw_warps.begin() * warp_size() + lane);
     if (threads_[thread].place >= 0) own.insert(thread);
   }
   return own;
@@ -147,8 +147,8 @@ void ReferenceBufferCore::Issue(int port, SlotId slot) {
     if (!work.inserted) reads.insert(instruction.src().begin(), instruction.src().end());
     int lowest = 0;
     while ((lanes.mask >> lowest & 1) == 0) ++lowest;
-    const uint32_t row = lanes.thread[lowest] / static_cast<uint32_t>(warp_size());
-    const bool started = units_.Issue(work.number, need, reads, row, now_);
+    const uint32_t hw_warp = lanes.thread[lowest] / static_cast<uint32_t>(warp_size());
+    const bool started = units_.Issue(work.number, need, reads, hw_warp, now_);
     // A fence has no result of its own, but where the warp holds until one.
     if (under_way && !(fence_waits && !one_in_flight())) {
       if (started) {

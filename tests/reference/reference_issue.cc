@@ -25,12 +25,12 @@ void ReferenceCore::Select(Cycle now) {
 // What the issues of the cycle set off, in their order.
 void ReferenceCore::NotifyArrivals() {
   for (SlotId slot : issued_now_) {
-    const Flight& flight = flights_.at(slot);
-    if (flight.barrier) {
-      const uint32_t barrier = program().instruction(flight.pc).barrier_id();
+    const InFlight& in_flight = in_flight_.at(slot);
+    if (in_flight.barrier) {
+      const uint32_t barrier = program().instruction(in_flight.pc).barrier_id();
       if ((interests_ & kBarriers) != 0) policy_->BarrierArrived(slot, barrier, formation_.editor());
       for (const auto& scheduler : schedulers_) scheduler->BarrierArrived(slot);
-    } else if (flight.off_core) {
+    } else if (in_flight.off_core) {
       if ((interests_ & kLongLatency) != 0) policy_->LongLatency(slot, formation_.editor());
       schedulers_[formation_.table().port[slot]]->LongLatencyStarted(slot);
     }
@@ -92,7 +92,7 @@ std::vector<SlotId> ReferenceCore::Choose(Cycle now, int port, int& penalty) {
     refused.insert(pick);  // asked once per scheduler cycle
     if (table.thread_count(pick) > room) continue;
     // Instructions of the policy's own are counted apart, so they issue alone.
-    if (!chosen.empty() && (formation_.inserted(pick) != 0 || flights_.at(chosen[0]).inserted)) continue;
+    if (!chosen.empty() && (formation_.inserted(pick) != 0 || in_flight_.at(chosen[0]).inserted)) continue;
     if (!chosen.empty() && !policy_->MayIssueWith(chosen, pick, table)) continue;
     if ((interests_ & kIssue) != 0 && policy_->AcceptIssue(pick, formation_.editor()) == Verdict::kRefused) {
       if (policy_->issue_slots() == 1) break;  // the port's cycle is lost
@@ -110,28 +110,28 @@ std::vector<SlotId> ReferenceCore::Choose(Cycle now, int port, int& penalty) {
   }
   if (!chosen.empty() && policy_->issue_slots() > 1) policy_->IssuedTogether(chosen, table);
   if (!chosen.empty()) Entered(now, port, chosen, penalty);
-  if (!chosen.empty()) Announce(now, port, chosen, flights_.at(chosen[0]).inserted);
+  if (!chosen.empty()) Announce(now, port, chosen, in_flight_.at(chosen[0]).inserted);
   return chosen;
 }
 
 void ReferenceCore::StartInstruction(Cycle now, SlotId slot) {
   const WarpTable& table = formation_.table();
-  Flight flight;
-  flight.pc = table.position[slot].pc();
-  flight.outstanding = table.lanes[slot].mask;
-  flight.inserted = formation_.inserted(slot) > 0;
-  flight.barrier = !flight.inserted && program().instruction(flight.pc).op() == v1::OP_BARRIER;
-  if (flight.barrier) ArriveAtBarrier(slot);
-  Start(now, slot, flight);
+  InFlight in_flight;
+  in_flight.pc = table.position[slot].pc();
+  in_flight.outstanding = table.lanes[slot].mask;
+  in_flight.inserted = formation_.inserted(slot) > 0;
+  in_flight.barrier = !in_flight.inserted && program().instruction(in_flight.pc).op() == v1::OP_BARRIER;
+  if (in_flight.barrier) ArriveAtBarrier(slot);
+  Start(now, slot, in_flight);
   formation_.Issue(slot);
   schedulers_[table.port[slot]]->Issued(slot);
-  flights_[slot] = std::move(flight);
+  in_flight_[slot] = std::move(in_flight);
   issued_now_.push_back(slot);
 }
 
-void ReferenceCore::Start(Cycle now, SlotId slot, Flight& flight) {
+void ReferenceCore::Start(Cycle now, SlotId slot, InFlight& in_flight) {
   const uint64_t order = issues_++;
-  for (const auto& [due, lanes] : Latencies(now, slot, flight)) pending_.push_back({due, order, slot, lanes, false});
+  for (const auto& [due, lanes] : Latencies(now, slot, in_flight)) pending_.push_back({due, order, slot, lanes, false});
 }
 
 v1::MemorySpace ReferenceCore::SpaceOf(uint64_t address) const {
@@ -141,15 +141,15 @@ v1::MemorySpace ReferenceCore::SpaceOf(uint64_t address) const {
   return v1::SPACE_GLOBAL;
 }
 
-std::map<Cycle, LaneMask> ReferenceCore::Latencies(Cycle now, SlotId slot, Flight& flight) const {
+std::map<Cycle, LaneMask> ReferenceCore::Latencies(Cycle now, SlotId slot, InFlight& in_flight) const {
   const Lanes& lanes = formation_.table().lanes[slot];
   const machine::v1::FixedLatency& fixed = launch_.machine->memory().fixed();
-  const v1::Instruction& instruction = program().instruction(flight.pc);
+  const v1::Instruction& instruction = program().instruction(in_flight.pc);
   const bool is_memory = instruction.op() == v1::OP_LOAD || instruction.op() == v1::OP_STORE ||
                          instruction.op() == v1::OP_ATOMIC || instruction.op() == v1::OP_TEXTURE;
-  if (flight.inserted || !is_memory) {
-    if (!flight.inserted) {
-      if (const uint32_t scripted = ScriptedLatency(flight.pc, lanes)) return {{now + scripted, lanes.mask}};
+  if (in_flight.inserted || !is_memory) {
+    if (!in_flight.inserted) {
+      if (const uint32_t scripted = ScriptedLatency(in_flight.pc, lanes)) return {{now + scripted, lanes.mask}};
     }
     return {{now + launch_.PipelineDepth(), lanes.mask}};
   }
@@ -168,12 +168,12 @@ std::map<Cycle, LaneMask> ReferenceCore::Latencies(Cycle now, SlotId slot, Fligh
     // Atomics are done where the data are: in shared memory, or at the second-level cache.
     if (instruction.op() == v1::OP_ATOMIC && space != v1::SPACE_SHARED) cycles = fixed.atomic_cycles();
     done[now + cycles] |= LaneMask{1} << lane;
-    flight.memory |= space != v1::SPACE_SHARED;
+    in_flight.memory |= space != v1::SPACE_SHARED;
     off_core |= space == v1::SPACE_GLOBAL || space == v1::SPACE_LOCAL || space == v1::SPACE_TEXTURE ||
                 (instruction.op() == v1::OP_ATOMIC && space != v1::SPACE_SHARED);
   });
-  if (const uint32_t scripted = ScriptedLatency(flight.pc, lanes)) return {{now + scripted, lanes.mask}};
-  flight.off_core = off_core;
+  if (const uint32_t scripted = ScriptedLatency(in_flight.pc, lanes)) return {{now + scripted, lanes.mask}};
+  in_flight.off_core = off_core;
   return done;
 }
 
@@ -199,8 +199,8 @@ bool ReferenceCore::AllWaitForMemory() const {
   for (size_t t = 0; t < threads_.size(); ++t) {
     if (threads_[t].place < 0 || threads_[t].done()) continue;
     const SlotId slot = formation_.slot_of(static_cast<ThreadId>(t));
-    const auto flight = flights_.find(slot);
-    if (slot == kNoSlot || flight == flights_.end() || !flight->second.memory) return false;
+    const auto in_flight = in_flight_.find(slot);
+    if (slot == kNoSlot || in_flight == in_flight_.end() || !in_flight->second.memory) return false;
     any = true;
   }
   return any;

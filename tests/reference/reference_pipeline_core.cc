@@ -20,8 +20,8 @@ bool ReferencePipelineCore::Stuck() const {
 }
 
 bool ReferencePipelineCore::IsAccess(SlotId slot) const {
-  if (flights_.at(slot).inserted) return false;
-  const v1::OpClass op = program().instruction(flights_.at(slot).pc).op();
+  if (in_flight_.at(slot).inserted) return false;
+  const v1::OpClass op = program().instruction(in_flight_.at(slot).pc).op();
   return op == v1::OP_LOAD || op == v1::OP_STORE || op == v1::OP_ATOMIC || op == v1::OP_TEXTURE;
 }
 
@@ -31,11 +31,11 @@ std::pair<uint64_t, ThreadId> ReferencePipelineCore::Named(ThreadId thread) cons
 
 // --- issue
 
-void ReferencePipelineCore::Start(Cycle now, SlotId slot, Flight& flight) {
-  if (flight.inserted) return;
-  Flight latencies = flight;
+void ReferencePipelineCore::Start(Cycle now, SlotId slot, InFlight& in_flight) {
+  if (in_flight.inserted) return;
+  InFlight latencies = in_flight;
   Latencies(now, slot, latencies);
-  flight.memory = latencies.memory;
+  in_flight.memory = latencies.memory;
 }
 
 void ReferencePipelineCore::Entered(Cycle now, int port, const std::vector<SlotId>& slots, int penalty) {
@@ -75,7 +75,7 @@ void ReferencePipelineCore::TakeEvent(const Event& event, const std::function<vo
     ForgetIfDone(event.id);
     const std::set<SlotId> waiting = fences_;
     for (const SlotId slot : waiting) {
-      if (FenceWaits(slot, flights_.at(slot))) continue;
+      if (FenceWaits(slot, in_flight_.at(slot))) continue;
       fences_.erase(slot);
       Deliver(now_, {{slot, 0}}, retired);
     }
@@ -195,7 +195,7 @@ void ReferencePipelineCore::SubmitNext(Pipeline& pipeline, size_t port, Cycle no
   if (!memory_->StageFree()) return;
   Stage& stage = *pipeline.stage;
   const auto kind = [&](SlotId slot) {
-    const v1::Instruction& instruction = program().instruction(flights_.at(slot).pc);
+    const v1::Instruction& instruction = program().instruction(in_flight_.at(slot).pc);
     return std::tuple(instruction.op(), instruction.space(), instruction.access_bytes(),
                       trace::Program::HasAddress(instruction));
   };
@@ -205,7 +205,7 @@ void ReferencePipelineCore::SubmitNext(Pipeline& pipeline, size_t port, Cycle no
   while (accesses_.contains(id)) ++id;
   Access access;
   access.port = port;
-  access.store = program().instruction(flights_.at(first).pc).op() == v1::OP_STORE;
+  access.store = program().instruction(in_flight_.at(first).pc).op() == v1::OP_STORE;
   WarpAccess out;
   out.id = id;
   out.slot = first;
@@ -213,7 +213,7 @@ void ReferencePipelineCore::SubmitNext(Pipeline& pipeline, size_t port, Cycle no
   out.space = std::get<1>(kind(first));
   out.bytes = std::get<2>(kind(first));
   out.threads = &lane_threads_;
-  out.pc = flights_.at(first).pc;
+  out.pc = in_flight_.at(first).pc;
   int place = 0;  // among the threads of the issue
   for (const SlotId slot : stage.issue.slots) {
     const Lanes& lanes = formation_.table().lanes[slot];
@@ -277,8 +277,8 @@ void ReferencePipelineCore::StoreAcknowledged(AccessId id, Cycle at) { events_.p
 void ReferencePipelineCore::WaitsOffCore(AccessId id) {
   std::set<SlotId> told;
   for (const auto& [lane, own] : accesses_.at(id).lanes) {
-    if (!told.insert(own.first).second || flights_.at(own.first).off_core) continue;
-    flights_.at(own.first).off_core = true;
+    if (!told.insert(own.first).second || in_flight_.at(own.first).off_core) continue;
+    in_flight_.at(own.first).off_core = true;
     issued_now_.push_back(own.first);
   }
 }
@@ -289,8 +289,8 @@ void ReferencePipelineCore::CacheEvent(const CacheNotice& notice) {
 
 // --- fences
 
-bool ReferencePipelineCore::FenceWaits(SlotId slot, const Flight& flight) const {
-  if (flight.inserted || program().instruction(flight.pc).op() != v1::OP_FENCE) return false;
+bool ReferencePipelineCore::FenceWaits(SlotId slot, const InFlight& in_flight) const {
+  if (in_flight.inserted || program().instruction(in_flight.pc).op() != v1::OP_FENCE) return false;
   bool waits = false;
   const Lanes& lanes = formation_.table().lanes[slot];
   for (const AccessId id : unacknowledged_) {

@@ -78,11 +78,11 @@ class ReferencePipelineCore final : public ReferenceCore, public MemoryClient {
     LaneMask lanes = 0;  // 0: an acknowledgement
   };
 
-  void Start(Cycle now, SlotId slot, Flight& flight) override;
+  void Start(Cycle now, SlotId slot, InFlight& in_flight) override;
   void Entered(Cycle now, int port, const std::vector<SlotId>& slots, int penalty) override;
   bool HasRoom(int port) const override;
   void RunPipeline(Cycle now, const std::function<void(uint64_t)>& retired) override;
-  bool FenceWaits(SlotId slot, const Flight& flight) const override;
+  bool FenceWaits(SlotId slot, const InFlight& in_flight) const override;
 
   bool lane_wise() const { return (interests_ & kLaneReturns) != 0 || policy_->issue_slots() > 1; }
   bool IsAccess(SlotId slot) const;

@@ -64,16 +64,16 @@ Position ReferenceSm::PositionOf(const Thread& thread) const {
 // --- blocks come
 // and go
 
-// Lane swizzle (Fung's thesis, section 4.1): odd rows of a block swap neighbouring lanes.
+// Lane swizzle (Fung's thesis, section 4.1): odd static warps of a block swap neighbouring lanes.
 ThreadId ReferenceSm::HardwareThread(ThreadId first_thread, uint32_t index) const {
   const uint32_t width = static_cast<uint32_t>(warp_size());
-  const uint32_t row = index / width;
+  const uint32_t hw_warp = index / width;
   uint32_t lane = index % width;
-  if (width > 1 && row % 2 == 1 && launch_.policies->divergence.traits.lanes.swizzled) {
+  if (width > 1 && hw_warp % 2 == 1 && launch_.policies->divergence.traits.lanes.swizzled) {
     const uint32_t neighbour = lane % 2 == 0 ? lane + 1 : lane - 1;
     if (neighbour < width) lane = neighbour;
   }
-  return static_cast<ThreadId>(first_thread + row * width + lane);
+  return static_cast<ThreadId>(first_thread + hw_warp * width + lane);
 }
 
 void ReferenceSm::Admit(Cycle first, uint64_t recorded_block) {
@@ -81,11 +81,11 @@ void ReferenceSm::Admit(Cycle first, uint64_t recorded_block) {
   size_t place = 0;
   while (places_[place].has_value()) ++place;
   const ExpandedBlock& block = (*launch_.blocks)[recorded_block];
-  const size_t rows = (block.threads.size() + warp_size() - 1) / warp_size();
-  const ThreadId first_thread = static_cast<ThreadId>(place * rows * warp_size());
+  const size_t hw_warps = (block.threads.size() + warp_size() - 1) / warp_size();
+  const ThreadId first_thread = static_cast<ThreadId>(place * hw_warps * warp_size());
   places_[place] = Resident{recorded_block, first_thread};
   const Position entry(program().block(program().entry_block()).first, 0);
-  std::vector<LaneMask> masks(rows, 0);
+  std::vector<LaneMask> masks(hw_warps, 0);
   std::vector<ThreadId> hardware_threads;
   for (uint32_t index = 0; index < block.threads.size(); ++index) {
     const ThreadId hardware = HardwareThread(first_thread, index);
@@ -102,14 +102,14 @@ void ReferenceSm::Admit(Cycle first, uint64_t recorded_block) {
   for (const auto& scheduler : schedulers_) {
     scheduler->BlockAdmitted(static_cast<BlockId>(place), admissions_);
     scheduler->WarpsAdmitted(static_cast<BlockId>(place), first_thread / static_cast<uint32_t>(warp_size()),
-                             static_cast<uint32_t>(rows));
+                             static_cast<uint32_t>(hw_warps));
   }
   ++admissions_;
   BlockAdmission admission;
   admission.block = static_cast<BlockId>(place);
   admission.entry = entry;
   admission.first_thread = first_thread;
-  admission.rows = masks;
+  admission.warps = masks;
   policy_->Admit(admission, formation_.editor());
 }
 
@@ -221,21 +221,21 @@ bool ReferenceSm::Finish(SlotId slot, const Lanes& lanes, Pc pc, bool barrier_re
     formation_.BeginResolve(slot, asked.groups, outcome.exited);
   }
   StepOver(asked.lanes, pc);
-  NotifyExitedRows(slot, asked.lanes, outcome.exited);
+  NotifyExitedHwWarps(slot, asked.lanes, outcome.exited);
   return Ask();
 }
 
-void ReferenceSm::NotifyExitedRows(SlotId slot, const Lanes& lanes, LaneMask exited) {
+void ReferenceSm::NotifyExitedHwWarps(SlotId slot, const Lanes& lanes, LaneMask exited) {
   Note(ReferenceWarpProgress::Event::kExited, lanes, exited);
-  std::set<uint32_t> rows;
-  ForEachLaneOf(exited, [&](int lane) { rows.insert(lanes.thread[lane] / warp_size()); });
-  for (const uint32_t row : rows) {
-    const auto first = threads_.begin() + row * warp_size();
+  std::set<uint32_t> hw_warps;
+  ForEachLaneOf(exited, [&](int lane) { hw_warps.insert(lanes.thread[lane] / warp_size()); });
+  for (const uint32_t hw_warp : hw_warps) {
+    const auto first = threads_.begin() + hw_warp * warp_size();
     if (std::all_of(first, first + warp_size(), [](const Thread& t) { return t.place < 0 || t.done(); })) {
       const auto used = std::find_if(first, first + warp_size(), [](const Thread& t) { return t.place >= 0; });
       const BlockId block = static_cast<BlockId>(used->place);
       for (const auto& scheduler : schedulers_) scheduler->WarpExited(block);
-      RowExited(row, slot);
+      HwWarpExited(hw_warp, slot);
     }
   }
 }

@@ -106,8 +106,8 @@ class ReferenceSm {
     std::map<int, Cycle> release;  // by block, when the barrier lets the slot go; kNever = it is closed
   };
 
-  // The last thread of row `row` (hardware threads [row * warp size, ...)) has exited, in this slot.
-  virtual void RowExited(uint32_t /*row*/, SlotId /*slot*/) {}
+  // The last thread of hardware warp `hw_warp` (hardware threads [hw_warp * warp size, ...)) has exited, in this slot.
+  virtual void HwWarpExited(uint32_t /*hw_warp*/, SlotId /*slot*/) {}
 
   // Notes for the statistics of warps, in the present cycle.
   void Note(ReferenceWarpProgress::Event event, const Lanes& lanes, LaneMask mask);
@@ -176,7 +176,7 @@ class ReferenceSm {
  private:
   ThreadId HardwareThread(ThreadId first_thread, uint32_t index) const;
   void StepOver(const Lanes& lanes, Pc pc);
-  void NotifyExitedRows(SlotId slot, const Lanes& lanes, LaneMask exited);
+  void NotifyExitedHwWarps(SlotId slot, const Lanes& lanes, LaneMask exited);
   Position Reconvergence(Pc pc, const Thread& thread) const;
 
   uint64_t admissions_ = 0;

@@ -71,7 +71,7 @@ void Add(const ReferenceStatistics& own, ReferenceStatistics& sum);
 // Fills every field of `result` that follows from counting; the rest (kernel, blocks, residency) is the caller's.
 void FillResult(const ReferenceStatistics& statistics, int warp_size, result::v1::LaunchResult& result);
 
-// The same for what only the front end with instruction buffers counts.
+// FillResult for what only the front end with instruction buffers counts.
 void FillBufferResult(const ReferenceStatistics& statistics, result::v1::LaunchResult& result);
 
 // Adds launches one after another.

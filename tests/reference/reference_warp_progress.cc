@@ -27,7 +27,7 @@ void ReferenceWarpProgress::Admitted(Place place, const std::vector<ThreadId>& t
   History& history = histories_[place] = History{};
   history.first = first;
   history.stalls = stalls;
-  for (const ThreadId thread : threads) history.rows[thread / warp_size_].push_back(thread);
+  for (const ThreadId thread : threads) history.hw_warps[thread / warp_size_].push_back(thread);
 }
 
 void ReferenceWarpProgress::Happened(Place place, Event event, ThreadId thread, Cycle at, uint64_t stalls) {
@@ -42,68 +42,68 @@ void ReferenceWarpProgress::AddPhase(const std::vector<Cycle>& times) {
   phase_capacity_ += capacity;
 }
 
-std::map<uint32_t, ReferenceWarpProgress::Row> ReferenceWarpProgress::Walk(const History& history) {
+std::map<uint32_t, ReferenceWarpProgress::HwWarp> ReferenceWarpProgress::Walk(const History& history) {
   struct Thread {
     bool busy = true;
     Cycle since = 0;  // it stopped being busy
   };
   std::map<ThreadId, Thread> threads;
-  std::map<uint32_t, Cycle> phase_start;  // of rows that are in the present phase
-  for (const auto& [row, members] : history.rows) {
+  std::map<uint32_t, Cycle> phase_start;  // of hardware warps that are in the present phase
+  for (const auto& [hw_warp, members] : history.hw_warps) {
     for (const ThreadId thread : members) threads[thread] = Thread{};
-    phase_start[row] = history.first;
+    phase_start[hw_warp] = history.first;
   }
-  const auto all_wait = [&](uint32_t row) {
-    return std::none_of(history.rows.at(row).begin(), history.rows.at(row).end(),
+  const auto all_wait = [&](uint32_t hw_warp) {
+    return std::none_of(history.hw_warps.at(hw_warp).begin(), history.hw_warps.at(hw_warp).end(),
                         [&](ThreadId thread) { return threads.at(thread).busy; });
   };
-  const auto since = [&](uint32_t row) {
+  const auto since = [&](uint32_t hw_warp) {
     Cycle last = 0;
-    for (const ThreadId thread : history.rows.at(row)) last = std::max(last, threads.at(thread).since);
+    for (const ThreadId thread : history.hw_warps.at(hw_warp)) last = std::max(last, threads.at(thread).since);
     return last;
   };
   const auto end_phase = [&] {
     std::vector<Cycle> times;
-    for (const auto& [row, members] : history.rows) {
-      if (!phase_start.contains(row) || !all_wait(row)) continue;
-      times.push_back(since(row) - phase_start.at(row));
-      phase_start.erase(row);
+    for (const auto& [hw_warp, members] : history.hw_warps) {
+      if (!phase_start.contains(hw_warp) || !all_wait(hw_warp)) continue;
+      times.push_back(since(hw_warp) - phase_start.at(hw_warp));
+      phase_start.erase(hw_warp);
     }
     AddPhase(times);
   };
 
-  std::map<uint32_t, Row> rows;
+  std::map<uint32_t, HwWarp> hw_warps;
   for (const Moment& moment : history.moments) {
     if (moment.release) {
       end_phase();
       continue;
     }
-    const uint32_t row = moment.thread / warp_size_;
+    const uint32_t hw_warp = moment.thread / warp_size_;
     Thread& thread = threads.at(moment.thread);
     if (moment.event == Event::kResumed) {
-      if (all_wait(row)) rows[row].waited += moment.at - since(row);
+      if (all_wait(hw_warp)) hw_warps[hw_warp].waited += moment.at - since(hw_warp);
       thread.busy = true;
-      phase_start.try_emplace(row, moment.at);
+      phase_start.try_emplace(hw_warp, moment.at);
       continue;
     }
     thread.busy = false;
     thread.since = moment.at;
-    if (moment.event == Event::kExited) rows[row].exit = moment.at;  // the last one stays
+    if (moment.event == Event::kExited) hw_warps[hw_warp].exit = moment.at;  // the last one stays
   }
   end_phase();
-  return rows;
+  return hw_warps;
 }
 
 void ReferenceWarpProgress::Retired(Place place, Cycle end, uint64_t stalls) {
   const History history = histories_.at(place);
   histories_.erase(place);
-  const std::map<uint32_t, Row> rows = Walk(history);
+  const std::map<uint32_t, HwWarp> hw_warps = Walk(history);
 
   std::vector<uint64_t> cycles;
   std::vector<uint64_t> instructions;
-  for (const auto& [row, times] : rows) {
+  for (const auto& [hw_warp, times] : hw_warps) {
     cycles.push_back(times.exit - history.first);
-    const auto count = history.instructions.find(row);
+    const auto count = history.instructions.find(hw_warp);
     instructions.push_back(count == history.instructions.end() ? 0 : count->second);
     if (end > history.first) {
       barrier_shares_.push_back(static_cast<double>(times.waited + (end - times.exit)) /
@@ -124,11 +124,11 @@ void ReferenceWarpProgress::Retired(Place place, Cycle end, uint64_t stalls) {
   ++retired_;
 
   if (stalls == history.stalls) return;
-  // The stalls between the exits of the first and the last row.
+  // The stalls between the exits of the first and the last hardware warp.
   std::vector<uint64_t> stalls_at_exit;
-  for (const auto& [row, times] : rows) {
+  for (const auto& [hw_warp, times] : hw_warps) {
     for (const Moment& moment : history.moments) {
-      if (moment.event == Event::kExited && moment.thread / warp_size_ == row && moment.at == times.exit) {
+      if (moment.event == Event::kExited && moment.thread / warp_size_ == hw_warp && moment.at == times.exit) {
         stalls_at_exit.push_back(moment.stalls);
         break;
       }

@@ -13,8 +13,8 @@
 namespace heddle::replay {
 
 // One for all SMs of a launch. Everything is written down, and looked at when the block retires: phases (BAWS paper,
-// equation 1), the shares of barriers, and the tails of the virtual-warp paper. A home warp, a row of warp-size
-// hardware threads, waits while all its threads that have not exited wait at barriers.
+// equation 1), the shares of barriers, and the tails of the virtual-warp paper. A static warp waits while all its
+// threads that have not exited wait at barriers.
 class ReferenceWarpProgress {
  public:
   // A block's place: SM and place in it.
@@ -22,7 +22,7 @@ class ReferenceWarpProgress {
   enum class Event { kArrived, kResumed, kExited };
 
   // `blocks` in the launch, `resident` at once in the whole machine. Instructions per warp make sense only where the
-  // threads of a slot are of one home warp (`static_warps`).
+  // threads of a slot are of one static warp (`static_warps`).
   ReferenceWarpProgress(uint64_t blocks, uint64_t resident, uint32_t warp_size, bool static_warps)
       : blocks_(blocks), resident_(resident), warp_size_(warp_size), static_warps_(static_warps) {}
 
@@ -35,11 +35,12 @@ class ReferenceWarpProgress {
   void Released(Place place) { histories_.at(place).moments.push_back(Moment{.release = true}); }
   // A warp with this lowest thread issued an instruction.
   void Issued(Place place, ThreadId lowest) { ++histories_.at(place).instructions[lowest / warp_size_]; }
-  // How often the present or last warp of the row issued, as a dispatcher is told; `place` is that of its block.
-  uint64_t InstructionsOf(Place place, uint32_t row) const {
+  // How often the present or last warp of the hardware warp issued, as a dispatcher is told; `place` is that of its
+  // block.
+  uint64_t InstructionsOf(Place place, uint32_t hw_warp) const {
     const auto history = histories_.find(place);
     if (!static_warps_ || history == histories_.end()) return 0;
-    const auto issues = history->second.instructions.find(row);
+    const auto issues = history->second.instructions.find(hw_warp);
     return issues == history->second.instructions.end() ? 0 : issues->second;
   }
   // The block has left; `end` is the first cycle without it.
@@ -58,16 +59,16 @@ class ReferenceWarpProgress {
   struct History {
     Cycle first = 0;
     uint64_t stalls = 0;  // before `first`
-    std::map<uint32_t, std::vector<ThreadId>> rows;
-    std::map<uint32_t, uint64_t> instructions;  // by row
+    std::map<uint32_t, std::vector<ThreadId>> hw_warps;
+    std::map<uint32_t, uint64_t> instructions;  // by hardware warp
     std::vector<Moment> moments;
   };
-  struct Row {
+  struct HwWarp {
     Cycle exit = 0;
     Cycle waited = 0;  // at barriers
   };
-  // Walks through the history, adds its phases, and returns the rows' times.
-  std::map<uint32_t, Row> Walk(const History& history);
+  // Walks through the history, adds its phases, and returns the hardware warps' times.
+  std::map<uint32_t, HwWarp> Walk(const History& history);
   void AddPhase(const std::vector<Cycle>& times);
 
   const uint64_t blocks_;

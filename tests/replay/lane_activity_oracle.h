@@ -34,10 +34,10 @@ class LaneActivityOracle {
   explicit LaneActivityOracle(const Options& options) : options_(options) {}
 
   uint32_t HomeLane(uint32_t thread_in_block) const {
-    const uint32_t row = thread_in_block / options_.warp_size;
+    const uint32_t static_warp = thread_in_block / options_.warp_size;
     const uint32_t lane = thread_in_block % options_.warp_size;
     // A warp of one lane has no neighbour to swap with.
-    return options_.swizzle_even_odd && options_.warp_size > 1 ? lane ^ (row & 1) : lane;
+    return options_.swizzle_even_odd && options_.warp_size > 1 ? lane ^ (static_warp & 1) : lane;
   }
 
   // Thread `thread_in_block` of `block` executes the instruction `times` times at `depth` calls below the kernel.

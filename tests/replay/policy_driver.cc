@@ -43,8 +43,8 @@ PolicyDriver::PolicyDriver(Scenario scenario, Options options)
   const int warp_size = options_.warp_size;
   const LaneRule lane_rule = TraitsOf(divergence_info_, *divergence_parameters).lanes;
   const bool swizzle = lane_rule.swizzled && warp_size > 1;
-  const int rows = (static_cast<int>(scenario_.threads_per_block()) + warp_size - 1) / warp_size;
-  const int hardware_threads = rows * warp_size * static_cast<int>(scenario_.thread_blocks());
+  const int hw_warps = (static_cast<int>(scenario_.threads_per_block()) + warp_size - 1) / warp_size;
+  const int hardware_threads = hw_warps * warp_size * static_cast<int>(scenario_.thread_blocks());
   Formation::Setup setup;
   setup.warp_size = warp_size;
   setup.max_threads = hardware_threads;
@@ -62,9 +62,9 @@ PolicyDriver::PolicyDriver(Scenario scenario, Options options)
   blocks_.resize(scenario_.thread_blocks());
   for (size_t block = 0; block < scenario_.thread_blocks(); ++block) {
     for (uint32_t index = 0; index < scenario_.threads_per_block(); ++index) {
-      const uint32_t row = index / static_cast<uint32_t>(warp_size);
-      const uint32_t lane = (index % static_cast<uint32_t>(warp_size)) ^ (swizzle ? row & 1 : 0);
-      const size_t hardware = (block * static_cast<size_t>(rows) + row) * static_cast<size_t>(warp_size) + lane;
+      const uint32_t hw_warp = index / static_cast<uint32_t>(warp_size);
+      const uint32_t lane = (index % static_cast<uint32_t>(warp_size)) ^ (swizzle ? hw_warp & 1 : 0);
+      const size_t hardware = (block * static_cast<size_t>(hw_warps) + hw_warp) * static_cast<size_t>(warp_size) + lane;
       threads_[hardware] = {scenario_.Steps(block, index), 0, block, index};
     }
   }
@@ -73,23 +73,24 @@ PolicyDriver::PolicyDriver(Scenario scenario, Options options)
 void PolicyDriver::Admit() {
   const size_t per_block = threads_.size() / blocks_.size();
   for (size_t block = 0; block < blocks_.size(); ++block) {
-    std::vector<LaneMask> rows(per_block / static_cast<size_t>(options_.warp_size), 0);
+    std::vector<LaneMask> hw_warps(per_block / static_cast<size_t>(options_.warp_size), 0);
     for (size_t i = 0; i < per_block; ++i) {
       const Thread& thread = threads_[block * per_block + i];
       if (thread.steps.empty()) continue;
       formation_->AddThread(static_cast<ThreadId>(block * per_block + i), static_cast<BlockId>(block), thread.index,
                             thread.at());
-      rows[i / static_cast<size_t>(options_.warp_size)] |= LaneMask{1} << (i % static_cast<size_t>(options_.warp_size));
+      hw_warps[i / static_cast<size_t>(options_.warp_size)] |= LaneMask{1}
+                                                               << (i % static_cast<size_t>(options_.warp_size));
       ++blocks_[block].live;
     }
     scheduler_->BlockAdmitted(static_cast<BlockId>(block), block);
-    scheduler_->WarpsAdmitted(static_cast<BlockId>(block), static_cast<uint32_t>(block * rows.size()),
-                              static_cast<uint32_t>(rows.size()));
+    scheduler_->WarpsAdmitted(static_cast<BlockId>(block), static_cast<uint32_t>(block * hw_warps.size()),
+                              static_cast<uint32_t>(hw_warps.size()));
     BlockAdmission admission;
     admission.block = static_cast<BlockId>(block);
     admission.entry = Position(0, 0);
     admission.first_thread = static_cast<ThreadId>(block * per_block);
-    admission.rows = rows;
+    admission.warps = hw_warps;
     policy_->Admit(admission, formation_->editor());
   }
 }

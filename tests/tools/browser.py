@@ -15,7 +15,7 @@ def find():
 
 
 class Browser:
-    """A window with one page. Everything that the page asks the network for, or complains about, is kept."""
+    """A window with one page. Everything that the page asks the network for, or reports, is kept."""
 
     def __init__(self, width=1440, height=900, dark=False):
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -53,7 +53,7 @@ class Browser:
         os.close(there[1])
         self._to, self._from, self._rest, self._next = here[1], there[0], b"", 0
         self._session = None
-        self.requests, self.complaints = [], []
+        self.requests, self.errors = [], []
         target = next(t for t in self.call("Target.getTargets")["targetInfos"] if t["type"] == "page")
         self._session = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
@@ -107,9 +107,9 @@ class Browser:
                 self.requests.append(url)
         elif event.get("method") == "Runtime.exceptionThrown":
             details = parameters["exceptionDetails"]
-            self.complaints.append(details.get("exception", {}).get("description", details["text"]))
+            self.errors.append(details.get("exception", {}).get("description", details["text"]))
         elif event.get("method") == "Log.entryAdded" and parameters["entry"]["level"] == "error":
-            self.complaints.append(parameters["entry"]["text"])
+            self.errors.append(parameters["entry"]["text"])
         return event
 
     def size(self, width, height):
@@ -132,7 +132,7 @@ class Browser:
         end = time.monotonic() + seconds
         while not (value := self.value(expression)):
             if time.monotonic() > end:
-                raise TimeoutError(f"never true: {expression}; complaints: {self.complaints}")
+                raise TimeoutError(f"never true: {expression}; errors: {self.errors}")
             time.sleep(0.05)
         return value
 

@@ -95,7 +95,7 @@ class Drawing(CommandTest):
         drawn = results(*run, "--draw", self.folder / "out.svg", "--draw-sm", "3")
         self.assertEqual(plain, drawn)
 
-    def test_a_stretch_of_a_long_run(self):
+    def test_a_range_of_a_long_run(self):
         root = self.draw(SAMPLE, "--draw-cycles", "1000-1100", "--draw-sm", "0")
         self.assertIn("in cycles 1000 to 1100 of", self.texts(root))
 

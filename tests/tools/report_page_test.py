@@ -1,4 +1,4 @@
-"""The page of `heddle report`, used in a headless Chromium: no network, no complaint, and what is chosen in one view shows
+"""The page of `heddle report`, used in a headless Chromium: no network, no error, and what is chosen in one view shows
 in the others. Skipped without a page (a build without npm) or without Chromium."""
 import hashlib
 import json
@@ -26,10 +26,10 @@ class Page(CommandTest):
     def setUp(self):
         super().setUp()
         self.window.requests.clear()
-        self.window.complaints.clear()
+        self.window.errors.clear()
 
     def tearDown(self):
-        self.assertEqual((self.window.requests, self.window.complaints), ([], []))
+        self.assertEqual((self.window.requests, self.window.errors), ([], []))
         super().tearDown()
 
     def open(self, results):

@@ -30,7 +30,7 @@ std::vector<std::string> WithIndex(std::vector<v1::Record> records);
 // All records of a file but its index, to be changed and passed to WithIndex.
 std::vector<v1::Record> RecordsOf(const std::string& file);
 
-// The first complaint of a reader that decodes every chunk of a file and verifies its digest.
+// The first error of a reader that decodes every chunk of a file and verifies its digest.
 absl::Status ReadEverything(const std::string& bytes);
 
 }  // namespace heddle::trace::testing

@@ -95,10 +95,10 @@ std::vector<ProcessTrace> UsableTraces(const std::vector<ProcessTrace>& processe
     const std::string& program = process.outcome.program;
     if (!process.finished) {
       *lost = true;
-      Tell("a device process has ended before it could complete its trace");
+      PrintMessage("a device process has ended before it could complete its trace");
     } else if (!process.outcome.failure.empty()) {
       *lost = true;
-      if (!process.outcome.told) Tell(absl::StrCat(program, ": ", process.outcome.failure));
+      if (!process.outcome.told) PrintMessage(absl::StrCat(program, ": ", process.outcome.failure));
     }
     if (!process.trace.empty() && process.outcome.launches > 0) usable.push_back(process);
   }
@@ -116,22 +116,22 @@ void KeepPartial(const std::vector<ProcessTrace>& processes, const std::string& 
     std::error_code error;
     fs::rename(process.incomplete, name, error);
     if (error) continue;
-    Tell(absl::StrCat("what was written is in ", name, ": read it with `heddle trace repack --recover ", name, " -o ",
-                      output, "`"));
+    PrintMessage(absl::StrCat("what was written is in ", name, ": read it with `heddle trace repack --recover ", name,
+                              " -o ", output, "`"));
   }
 }
 
 // Why there may be no trace.
-void TellNothingRecorded(const std::vector<ProcessTrace>& processes, bool lost, const std::string& program) {
+void ReportNothingRecorded(const std::vector<ProcessTrace>& processes, bool lost, const std::string& program) {
   if (processes.empty()) {
-    Tell(absl::StrCat(
+    PrintMessage(absl::StrCat(
         program,
         " has not used a device, so there is no trace. CUDA programs must be compiled with "
         "heddle-nvcc (make NVCC=heddle-nvcc) and OpenCL programs linked to the ICD loader (libOpenCL.so)"));
   } else if (lost) {
-    Tell(absl::StrCat("no complete trace of ", program, " is left"));
+    PrintMessage(absl::StrCat("no complete trace of ", program, " is left"));
   } else {
-    Tell(absl::StrCat(program, " has used the device but completed no launch, so there is no trace"));
+    PrintMessage(absl::StrCat(program, " has used the device but completed no launch, so there is no trace"));
   }
 }
 
@@ -168,36 +168,36 @@ int Finish(const CaptureFolder& folder, const CaptureSettings& settings, const O
   const std::vector<ProcessTrace> usable = UsableTraces(processes, &lost);
   if (settings.keep_partial) KeepPartial(processes, options.output);
   if (end.signal != 0) {
-    Tell(absl::StrCat(program[0], " was ended by signal ", end.signal, " (", strsignal(end.signal), ")"));
+    PrintMessage(absl::StrCat(program[0], " was ended by signal ", end.signal, " (", strsignal(end.signal), ")"));
   } else if (end.status != 0) {
-    Tell(absl::StrCat(program[0], " has exited with status ", end.status));
+    PrintMessage(absl::StrCat(program[0], " has exited with status ", end.status));
   }
   if (usable.empty()) {
-    TellNothingRecorded(processes, lost, program[0]);
+    ReportNothingRecorded(processes, lost, program[0]);
     return Unless(end.status);
   }
   std::vector<std::string> files;
   absl::Status status = PlaceTraces(usable, options.output, options.zstd_level, options.threads, &files);
   if (!status.ok()) {
-    Tell(std::string(status.message()));
+    PrintMessage(std::string(status.message()));
     return Unless(end.status);
   }
   for (const std::string& file : files) {
     if (absl::Status added = RecordWriters(file, options); !added.ok()) {
-      Tell(std::string(added.message()));
+      PrintMessage(std::string(added.message()));
       return Unless(end.status);
     }
   }
   if (usable.size() > 1 && files.size() == 1) {
-    Tell(absl::StrCat(usable.size(),
-                      " processes have launched kernels: the trace holds their launches in order of the "
-                      "processes' start"));
+    PrintMessage(absl::StrCat(usable.size(),
+                              " processes have launched kernels: the trace holds their launches in order of the "
+                              "processes' start"));
   } else if (usable.size() > 1) {
-    Tell(absl::StrCat(usable.size(),
-                      " processes have launched kernels that were compiled differently: each has a trace "
-                      "of its own"));
+    PrintMessage(absl::StrCat(usable.size(),
+                              " processes have launched kernels that were compiled differently: each has a trace "
+                              "of its own"));
   }
-  if (lost) Tell("the trace holds the launches that were complete before the failure");
+  if (lost) PrintMessage("the trace holds the launches that were complete before the failure");
   for (size_t i = 0; i < files.size(); ++i) {
     TraceSummary summary;
     for (size_t t = 0; t < usable.size(); ++t) {
@@ -212,7 +212,7 @@ int Finish(const CaptureFolder& folder, const CaptureSettings& settings, const O
     summary.bytes = fs::file_size(files[i], error);
     summary.seconds = seconds;
     if (!options.quiet) absl::FPrintF(stderr, "%s\n", DescribeTrace(files[i], summary));
-    if (summary.recorded == 0) Tell(DescribeEmptyTrace(files[i]));
+    if (summary.recorded == 0) PrintMessage(DescribeEmptyTrace(files[i]));
   }
   return lost ? Unless(end.status) : end.status;
 }
@@ -286,7 +286,7 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
     char* words[] = {name, help, nullptr};
     return CaptureRecipeCommand(2, words);
   } catch (const CLI::ParseError& error) {
-    Tell(absl::StrCat(tools::UsageMessage(app, error), " (see heddle capture --help)"));
+    PrintMessage(absl::StrCat(tools::UsageMessage(app, error), " (see heddle capture --help)"));
     return kWrongUsage;
   }
   absl::Status status = CheckKernels(settings.kernels);
@@ -295,15 +295,15 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
   if (status.ok() && program.empty()) status = absl::InvalidArgumentError("name the program to run behind --");
   if (status.ok()) status = CheckNotTheProgram(options.output, program[0]);
   if (!status.ok()) {
-    Tell(std::string(status.message()));
+    PrintMessage(std::string(status.message()));
     return kWrongUsage;
   }
-  for (const std::string& left : TidyUpAfterKilled(options.output)) {
-    if (!options.quiet) Tell(absl::StrCat("note: ", left));
+  for (const std::string& left : RemoveStaleFolders(options.output)) {
+    if (!options.quiet) PrintMessage(absl::StrCat("note: ", left));
   }
   absl::StatusOr<std::unique_ptr<CaptureFolder>> folder = CaptureFolder::Create(options.output);
   if (!folder.ok()) {
-    Tell(std::string(folder.status().message()));
+    PrintMessage(std::string(folder.status().message()));
     return absl::IsInvalidArgument(folder.status()) ? kWrongUsage : kFailure;
   }
   settings.folder = (*folder)->path();
@@ -315,13 +315,13 @@ int CaptureApplicationCommand(int argc, char** argv, std::vector<std::string> pr
   if (arguments.record_command_line) settings.command_line = absl::StrJoin(program, " ");
   absl::StatusOr<std::map<std::string, std::string>> environment = Environment(settings);
   if (!environment.ok()) {
-    Tell(std::string(environment.status().message()));
+    PrintMessage(std::string(environment.status().message()));
     return kFailure;
   }
   const auto start = std::chrono::steady_clock::now();
   absl::StatusOr<ProgramEnd> end = RunProgram(program, *environment);
   if (!end.ok()) {
-    Tell(std::string(end.status().message()));
+    PrintMessage(std::string(end.status().message()));
     return kNoProgram;
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -122,7 +122,7 @@ CaptureFolder::~CaptureFolder() {
   fs::remove_all(path_, ignored);
 }
 
-std::vector<std::string> TidyUpAfterKilled(const std::string& output) {
+std::vector<std::string> RemoveStaleFolders(const std::string& output) {
   std::error_code error;
   const fs::path place = fs::absolute(LinkTarget(output), error);
   std::vector<std::string> removed;

@@ -45,7 +45,7 @@ class CaptureFolder {
 // Removes the folders that captures of `output` have left which were killed, and returns what to tell about that, and
 // about what captures of other traces have left beside it, which may be wanted. Empty if there is nothing to tell. What
 // a capture or one of its device processes still uses, here or on another machine, is left alone.
-std::vector<std::string> TidyUpAfterKilled(const std::string& output);
+std::vector<std::string> RemoveStaleFolders(const std::string& output);
 
 // Moves the traces to `output`: one trace becomes that file, several are merged into it, in their order. If they cannot
 // be merged (other targets or options of the compiler), they become `output`.1, `output`.2, ... (numbers of files that

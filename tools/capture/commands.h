@@ -32,7 +32,7 @@ int VirtualBlocksCommand(int argc, char** argv);
 int ConstantsCommand(const std::string& path);
 
 // Prints "heddle-capture: LINE" on standard error; what acts on a terminal instead of being seen becomes escapes.
-void Tell(const std::string& line);
+void PrintMessage(const std::string& line);
 
 // The options that only a capture of a program has, as part of a help text.
 std::string ProgramOptionsHelp();

@@ -12,7 +12,7 @@ namespace heddle::tracegen {
 
 using tools::WithThousands;
 
-void Tell(const std::string& line) { absl::FPrintF(stderr, "heddle-capture: %s\n", PrintableText(line)); }
+void PrintMessage(const std::string& line) { absl::FPrintF(stderr, "heddle-capture: %s\n", PrintableText(line)); }
 
 void AddOutputOptions(CLI::App& app, OutputOptions& options) {
   options.threads = trace::UsualThreads();
@@ -50,10 +50,11 @@ absl::Status RecordWriters(const std::string& trace, const OutputOptions& option
                         absl::StrCat("the trace is complete, but --record-writers: ", added.status().message()));
   }
   if (added->overflowed_launches != 0) {
-    Tell(absl::StrCat("warning: ", WithThousands(added->overflowed_launches), " launches write to more than ",
-                      WithThousands(trace::LastWriterTracker::kMostPages),
-                      " pages of 4 KiB, which is all that writers are kept of: the trace does not say who wrote what "
-                      "is read of the rest"));
+    PrintMessage(
+        absl::StrCat("warning: ", WithThousands(added->overflowed_launches), " launches write to more than ",
+                     WithThousands(trace::LastWriterTracker::kMostPages),
+                     " pages of 4 KiB, which is all that writers are kept of: the trace does not say who wrote what "
+                     "is read of the rest"));
   }
   return absl::OkStatus();
 }

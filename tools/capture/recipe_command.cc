@@ -48,7 +48,7 @@ void HandleInterrupt(int) {
 void HandleFatalError(void*, const char* reason, bool) {
   std::string line = absl::StrCat("LLVM cannot generate code for this kernel: ", reason);
   if (size_t end = line.find('\n'); end != std::string::npos) line.resize(end);
-  Tell(line);
+  PrintMessage(line);
   RemoveTemporaryFile();
   _exit(kFailure);
 }
@@ -120,11 +120,12 @@ int CaptureRecipeCommand(int argc, char** argv) {
     absl::PrintF("%s", CaptureHelp(app));
     return 0;
   } catch (const CLI::ParseError& error) {
-    Tell(absl::StrCat(tools::UsageMessage(app, error), HintAtDashes(app, recipe), " (see heddle capture --help)"));
+    PrintMessage(
+        absl::StrCat(tools::UsageMessage(app, error), HintAtDashes(app, recipe), " (see heddle capture --help)"));
     return kWrongUsage;
   }
   if (const std::string reason = WhyNoRecipe(recipe); !reason.empty()) {
-    Tell(reason);
+    PrintMessage(reason);
     return kWrongUsage;
   }
   options.output = output.output;
@@ -135,27 +136,27 @@ int CaptureRecipeCommand(int argc, char** argv) {
   options.progress = !output.quiet && isatty(STDERR_FILENO) != 0;
   InstallHandlers(options.output);
   if (absl::Status status = CheckOutput(recipe, options.output); !status.ok()) {
-    Tell(std::string(status.message()));
+    PrintMessage(std::string(status.message()));
     return absl::IsInvalidArgument(status) ? kWrongUsage : kFailure;
   }
   absl::StatusOr<CaptureSummary> summary = CaptureRecipe(recipe, options);
   if (!summary.ok()) {
     if (options.progress) absl::FPrintF(stderr, "\r\033[K");
     if (absl::IsCancelled(summary.status())) {
-      Tell("interrupted, nothing was written");
+      PrintMessage("interrupted, nothing was written");
       return kInterrupted;
     }
-    Tell(std::string(summary.status().message()));
+    PrintMessage(std::string(summary.status().message()));
     return kFailure;
   }
   if (absl::Status status = RecordWriters(options.output, output); !status.ok()) {
-    Tell(std::string(status.message()));
+    PrintMessage(std::string(status.message()));
     return kFailure;
   }
   if (!output.quiet) {
-    for (const std::string& note : summary->notes) Tell(absl::StrCat("note: ", note));
+    for (const std::string& note : summary->notes) PrintMessage(absl::StrCat("note: ", note));
   }
-  for (const std::string& warning : summary->warnings) Tell(absl::StrCat("warning: ", warning));
+  for (const std::string& warning : summary->warnings) PrintMessage(absl::StrCat("warning: ", warning));
   if (!output.quiet) {
     absl::PrintF("%s\n", DescribeTrace(options.output,
                                        {summary->launches, summary->launches, summary->threads,

@@ -17,29 +17,29 @@ namespace {
 
 volatile pid_t running_program = 0;
 
-void PassOn(int signal) {
+void ForwardSignal(int signal) {
   if (running_program > 0) kill(running_program, signal);
 }
 
 // Handles the signals for as long as it lives; what was ignored (nohup) stays ignored.
-class SignalsPassedOn {
+class SignalForwarding {
  public:
-  SignalsPassedOn() {
+  SignalForwarding() {
     for (size_t i = 0; i < std::size(kSignals); ++i) {
       struct sigaction action = {};
       // The terminal sends these to the program too: to pass them on would double them.
-      action.sa_handler = kSignals[i] == SIGINT || kSignals[i] == SIGQUIT ? SIG_IGN : PassOn;
+      action.sa_handler = kSignals[i] == SIGINT || kSignals[i] == SIGQUIT ? SIG_IGN : ForwardSignal;
       sigemptyset(&action.sa_mask);
       action.sa_flags = SA_RESTART;
       sigaction(kSignals[i], nullptr, &before_[i]);
       if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
     }
   }
-  ~SignalsPassedOn() {
+  ~SignalForwarding() {
     for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before_[i], nullptr);
   }
-  SignalsPassedOn(const SignalsPassedOn&) = delete;
-  SignalsPassedOn& operator=(const SignalsPassedOn&) = delete;
+  SignalForwarding(const SignalForwarding&) = delete;
+  SignalForwarding& operator=(const SignalForwarding&) = delete;
 
   // `signal` has ended the program: what is still to come of it is ignored for good, so that the trace gets finished.
   // (timeout(1) sends its signal to the command, and then to the whole group of processes.) Ctrl-C is not among these:
@@ -83,7 +83,7 @@ absl::StatusOr<ProgramEnd> RunProgram(const std::vector<std::string>& program,
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
 
-  SignalsPassedOn signals;
+  SignalForwarding signals;
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   const sigset_t defaults = signals.Defaults();

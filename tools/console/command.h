@@ -20,7 +20,7 @@ class Command {
   // Declares the options. `app` is the command's part of the command line; it and the command outlive the parsing and
   // Run.
   virtual void AddOptions(CLI::App& app) = 0;
-  // Does what the options, which have been parsed, ask for. Prints results and complaints itself and returns the exit
+  // Does what the options, which have been parsed, ask for. Prints results and errors itself and returns the exit
   // status of the program.
   virtual int Run() = 0;
 };
@@ -73,7 +73,7 @@ int RunProgram(const ProgramInfo& program, int argc, char** argv);
   [[maybe_unused]] static const bool command_registered = ::heddle::tools::CommandRegistry::Get().Add( \
       ::heddle::tools::CommandInfo{__VA_ARGS__},                                                       \
       []() -> std::unique_ptr<::heddle::tools::Command> { return std::make_unique<Class>(); })
-// The same for a name that only has commands below it, or that takes all words.
+// HEDDLE_COMMAND for a name that only has commands below it, or that takes all words.
 #define HEDDLE_COMMAND_GROUP(...)                         \
   [[maybe_unused]] static const bool command_registered = \
       ::heddle::tools::CommandRegistry::Get().Add(::heddle::tools::CommandInfo{__VA_ARGS__}, nullptr)

@@ -98,7 +98,7 @@ void EndBySignal(int signal) {
 }
 
 // The thread that crashed runs this. It ends as without, so that debuggers and core dumps see it.
-void TellCrash(int signal) {
+void ReportCrash(int signal) {
   const bool unfinished = RemoveTemporaries();
   char text[1024];
   size_t used = 0;
@@ -306,7 +306,7 @@ void HandleSignals() {
   alternative.ss_sp = stack;
   alternative.ss_size = sizeof(stack);
   struct sigaction crash = {};
-  crash.sa_handler = TellCrash;
+  crash.sa_handler = ReportCrash;
   crash.sa_flags = SA_ONSTACK;
   if (sigaltstack(&alternative, nullptr) != 0) crash.sa_flags = 0;
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(signal, &crash, nullptr);

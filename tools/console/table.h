@@ -30,7 +30,7 @@ class Table {
   void AddRow(std::vector<std::string> cells);
   // Title line, a rule, the rows; columns two blanks apart, every line starts with `indent` blanks, none ends with one.
   std::string Text(int indent = 0) const;
-  // The same in several tables one below the other, each as wide as `width` allows and with the first column. A table
+  // Text in several tables one below the other, each as wide as `width` allows and with the first column. A table
   // has at least one more column, however wide that is.
   std::string TextWithin(size_t width) const;
 

@@ -1,4 +1,4 @@
-// What people see on standard error: complaints, notes, progress.
+// What people see on standard error: errors, notes, progress.
 #ifndef HEDDLE_TOOLS_CONSOLE_TERMINAL_H_
 #define HEDDLE_TOOLS_CONSOLE_TERMINAL_H_
 

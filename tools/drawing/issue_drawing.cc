@@ -140,7 +140,7 @@ class Drawing {
     }
     size_t label = 6;
     if (options.warps) {
-      for (const Warp& warp : warps_) label = std::max(label, WarpName(warp).size());
+      for (const WarpId& warp : warps_) label = std::max(label, WarpName(warp).size());
     }
     left_ = kMargin + static_cast<int>(label) * kCharacter + 8;
     top_ = kMargin;
@@ -163,10 +163,10 @@ class Drawing {
   }
 
  private:
-  using Warp = IssueRecording::Warp;
+  using WarpId = IssueRecording::WarpId;
 
-  Warp WarpOf(const Thread& thread) const { return {thread.block, thread.thread / options_.warp_size}; }
-  std::string WarpName(const Warp& warp) const {
+  WarpId WarpOf(const Thread& thread) const { return {thread.block, thread.thread / options_.warp_size}; }
+  std::string WarpName(const WarpId& warp) const {
     return several_blocks() ? absl::StrCat("block ", warp.first, " warp ", warp.second)
                             : absl::StrCat("warp ", warp.second);
   }
@@ -264,22 +264,22 @@ class Drawing {
     top_ += 8;
   }
 
-  // One row per home warp. A box as high as the warp's share of threads that issued; hatched from its arrival at a
+  // One row per static warp. A box as high as the warp's share of threads that issued; hatched from its arrival at a
   // barrier on; an outline where it could have issued and another warp did; a line wherever it has begun and is not at
   // its end, which shows where it waits for anything else.
   void WarpPanel() {
     constexpr int kRow = 20;
     body_.Write(kMargin, top_ + 12, "", "warps over time");
     top_ += kLine;
-    std::map<Warp, int> row_of;
-    std::map<Warp, Life> lives;
-    for (const Warp& warp : warps_) {
+    std::map<WarpId, int> row_of;
+    std::map<WarpId, Life> lives;
+    for (const WarpId& warp : warps_) {
       const int y = top_ + static_cast<int>(row_of.size()) * kRow;
       row_of[warp] = y;
       body_.Write(left_ - 8, y + 14, "s e", WarpName(warp));
     }
     for (const auto& issue : recording_.issues()) {
-      std::map<Warp, std::pair<int, Pc>> shares;
+      std::map<WarpId, std::pair<int, Pc>> shares;
       for (const Thread& thread : issue.lanes) {
         std::pair<int, Pc>& share = shares[WarpOf(thread)];
         ++share.first;
@@ -311,8 +311,8 @@ class Drawing {
     std::vector<Cycle> arrived;  // at barriers
   };
 
-  void Boxes(const IssueRecording::Issue& issue, std::map<Warp, int>& row_of, int row) {
-    std::map<Warp, std::pair<uint32_t, Pc>> shares;
+  void Boxes(const IssueRecording::Issue& issue, std::map<WarpId, int>& row_of, int row) {
+    std::map<WarpId, std::pair<uint32_t, Pc>> shares;
     for (const Thread& thread : issue.lanes) {
       std::pair<uint32_t, Pc>& share = shares[WarpOf(thread)];
       ++share.first;
@@ -330,7 +330,7 @@ class Drawing {
     }
   }
 
-  void Barriers(std::map<Warp, int>& row_of, const std::map<Warp, Life>& lives, int row) {
+  void Barriers(std::map<WarpId, int>& row_of, const std::map<WarpId, Life>& lives, int row) {
     for (const auto& [warp, life] : lives) {
       for (const Cycle arrival : life.arrived) {
         Cycle until = end_;
@@ -349,13 +349,13 @@ class Drawing {
     }
   }
 
-  void Waits(std::map<Warp, int>& row_of, const std::map<Warp, Life>& lives, int row) {
+  void Waits(std::map<WarpId, int>& row_of, const std::map<WarpId, Life>& lives, int row) {
     for (const auto& wait : recording_.waits()) {
       if (wait.kind == WaitEvent::Kind::kBarrierOpened || wait.cycle >= end_) continue;
       const bool held = wait.kind == WaitEvent::Kind::kHeldBack;
-      std::set<Warp> warps;
+      std::set<WarpId> warps;
       for (const Thread& thread : wait.threads) warps.insert(WarpOf(thread));
-      for (const Warp& warp : warps) {
+      for (const WarpId& warp : warps) {
         const auto life = lives.find(warp);
         if (life != lives.end() && life->second.issued.contains(wait.cycle)) continue;
         body_.Rectangle(static_cast<int>(X(wait.cycle)) + 2, row_of[warp] + 6, std::max(1, width_of_cycle_ - 5),
@@ -401,7 +401,7 @@ class Drawing {
   const DrawingOptions& options_;
   Cycle end_ = 0;  // the first cycle that is not drawn
   int width_of_cycle_ = 0;
-  std::set<Warp> warps_;
+  std::set<WarpId> warps_;
   int left_ = 0;  // where cycles begin
   int top_ = 0;   // where the next part goes
   BlockColours colours_;

@@ -16,7 +16,7 @@ struct DrawingOptions {
   uint32_t warp_size = 32;  // lanes
   uint32_t ports = 1;
   bool lanes = true;  // the issue slots of every port by lane: what divergence policies differ in
-  bool warps = true;  // the home warps: when they issued, stood at a barrier, or waited for their turn
+  bool warps = true;  // the static warps: when they issued, stood at a barrier, or waited for their turn
 };
 
 // An SVG document that stands for itself: no scripts, no outside files, light and dark by the reader's choice. Basic

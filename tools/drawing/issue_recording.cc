@@ -12,9 +12,9 @@ void IssueRecording::Issued(const replay::IssueEvent& event) {
   }
   if (!first_issue_.has_value()) first_issue_ = event.cycle;
   last_issue_ = event.cycle;
-  std::optional<Warp> before;  // threads of a warp mostly stand beside one another
+  std::optional<WarpId> before;  // threads of a warp mostly stand beside one another
   for (const replay::IssueEvent::Lane& lane : event.lanes) {
-    const Warp warp(lane.block, lane.thread / part_.warp_size);
+    const WarpId warp(lane.block, lane.thread / part_.warp_size);
     if (before == warp) continue;
     before = warp;
     lives_.try_emplace(warp, Life{event.cycle, event.cycle}).first->second.last = event.cycle;

@@ -21,7 +21,7 @@ struct RecordedPart {
   uint32_t warp_size = 32;
 };
 
-// Keeps the events of one SM in a stretch of cycles of one launch.
+// Keeps the events of one SM in a range of cycles of one launch.
 class IssueRecording : public replay::IssueObserver {
  public:
   struct Issue {
@@ -35,7 +35,7 @@ class IssueRecording : public replay::IssueObserver {
     uint64_t block = 0;
     std::vector<replay::IssueEvent::Lane> threads;
   };
-  using Warp = std::pair<uint64_t, uint32_t>;  // thread block, warp of it
+  using WarpId = std::pair<uint64_t, uint32_t>;  // thread block, warp of it
   // Of a warp's first and last issue in the launch, whether recorded or not.
   struct Life {
     replay::Cycle first = 0;
@@ -60,7 +60,7 @@ class IssueRecording : public replay::IssueObserver {
   const std::vector<Issue>& issues() const { return issues_; }
   const std::vector<Wait>& waits() const { return waits_; }
   // Of all warps that issued in the launch.
-  const std::map<Warp, Life>& lives() const { return lives_; }
+  const std::map<WarpId, Life>& lives() const { return lives_; }
 
  private:
   const RecordedPart part_;
@@ -71,7 +71,7 @@ class IssueRecording : public replay::IssueObserver {
   std::vector<Issue> issues_;
   std::vector<Wait> waits_;
   uint32_t launch_of_waits_ = 0;
-  std::map<Warp, Life> lives_;
+  std::map<WarpId, Life> lives_;
 };
 
 }  // namespace heddle::tools

@@ -43,7 +43,7 @@ void TimelineRecording::States(const replay::StateEvent& event) {
   if (begin >= end) return;
   Sm* sm = Of(event.launch, event.sm);
   if (sm == nullptr) return;
-  for (const replay::StateEvent::Warp& warp : event.warps) {
+  for (const replay::StateEvent::WarpSample& warp : event.warps) {
     Extend(sm->warps[warp.slot], {begin, end, static_cast<uint32_t>(warp.state), warp.threads, warp.pc});
   }
   sm->ports.resize(event.ports.size());

@@ -10,7 +10,7 @@
 
 namespace heddle::tools {
 
-// Keeps what some SMs do in a stretch of cycles of every launch.
+// Keeps what some SMs do in a range of cycles of every launch.
 class TimelineRecording final : public replay::IssueObserver {
  public:
   struct Issue {

@@ -146,7 +146,7 @@ absl::Status SkipUnfit(const Traces& traces, const replay::ReplayOptions& option
 }
 
 // Assignments of --set that a later one to the same field takes the place of.
-void TellReplaced(const std::vector<std::string>& overrides) {
+void ReportReplaced(const std::vector<std::string>& overrides) {
   const auto field = [](const std::string& assignment) { return assignment.substr(0, assignment.find('=')); };
   for (auto one = overrides.begin(); one != overrides.end(); ++one) {
     const auto later = std::find_if(std::next(one), overrides.end(),
@@ -156,7 +156,7 @@ void TellReplaced(const std::vector<std::string>& overrides) {
 }
 
 // A few with their reasons; of many only the first.
-void TellSkipped(const std::vector<SkippedRun>& skipped) {
+void ReportSkipped(const std::vector<SkippedRun>& skipped) {
   constexpr size_t kFew = 3;
   for (const SkippedRun& run : skipped) {
     const std::string text = absl::StrCat("skipped ", RunText(run.configuration), ": ", run.reason);
@@ -260,7 +260,7 @@ std::string Reports(const std::vector<std::vector<result::v1::Result>>& results,
 }
 
 // Runs that are declared to be the same, before they are run: one line, with the reason.
-void TellDeclaredSame(const std::vector<replay::CheckedConfiguration>& runs, const machine::v1::Machine& machine) {
+void ReportDeclaredSame(const std::vector<replay::CheckedConfiguration>& runs, const machine::v1::Machine& machine) {
   std::set<std::string> reasons;
   std::map<std::string, const replay::CheckedConfiguration*> first;
   std::vector<std::string> pairs;
@@ -277,8 +277,8 @@ void TellDeclaredSame(const std::vector<replay::CheckedConfiguration>& runs, con
 
 // Runs that are not declared to be the same, and came to the same in every counter on every trace: one line, however
 // many there are. `results`: by trace, then by run of `runs`.
-void TellFoundSame(const std::vector<std::vector<result::v1::Result>>& results,
-                   const std::vector<replay::CheckedConfiguration>& runs, const machine::v1::Machine& machine) {
+void ReportFoundSame(const std::vector<std::vector<result::v1::Result>>& results,
+                     const std::vector<replay::CheckedConfiguration>& runs, const machine::v1::Machine& machine) {
   std::vector<std::string> meanings;
   meanings.reserve(runs.size());
   for (const replay::CheckedConfiguration& run : runs) meanings.push_back(replay::MeaningOf(run, machine).text);
@@ -403,15 +403,15 @@ int ReplayTraces(const ReplayArguments& arguments) {
     file.emplace(*std::move(created));
   }
   if (!arguments.quiet) {
-    TellReplaced(arguments.overrides);
+    ReportReplaced(arguments.overrides);
     for (const std::string& assignment : arguments.overrides) {
       if (const std::string why = replay::WithoutEffect(options.machine, assignment); !why.empty()) {
         Note(absl::StrCat("--set ", why));
       }
     }
     for (const std::string& why : plan->without_effect) Note(why);
-    TellDeclaredSame(plan->runs, options.machine);
-    TellSkipped(plan->skipped);
+    ReportDeclaredSame(plan->runs, options.machine);
+    ReportSkipped(plan->skipped);
     for (const std::string& path : traces.skipped) {
       Note(absl::StrCat("skipped ", path, ": no kernel of it matches --kernels \"", arguments.kernels, "\""));
     }
@@ -455,7 +455,7 @@ int ReplayTraces(const ReplayArguments& arguments) {
     return interrupted == 0 ? kFailed : ReportError(interrupted, "interrupted; nothing was written");
   }
   if (finished.runs == runs && !arguments.quiet && arguments.jitter == 0) {
-    TellFoundSame(finished.results, plan->runs, options.machine);
+    ReportFoundSame(finished.results, plan->runs, options.machine);
   }
   if (drawing != nullptr) {
     if (const absl::Status status = drawing->Write(*traces.replayed[0]); !status.ok())

@@ -36,7 +36,7 @@ struct ReplayArguments {
   TimelineArguments timeline;     // --timeline
   bool quiet = false;             // no table, no notes, no progress
 };
-// Replays the traces under every combination of the policies. Prints results and complaints itself and returns the exit
+// Replays the traces under every combination of the policies. Prints results and errors itself and returns the exit
 // status of the program.
 int ReplayTraces(const ReplayArguments& arguments);
 

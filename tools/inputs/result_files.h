@@ -24,7 +24,7 @@ absl::StatusOr<ResultFiles> FindResults(const std::vector<std::string>& paths);
 // Errors name file and line: NotFound for a path that is not there; InvalidArgument for what is no result, for another
 // schema version, for a line that is no point, and where there is no result at all.
 absl::StatusOr<std::vector<result::v1::Result>> ReadResults(const std::vector<std::string>& paths);
-// The same of files that were found.
+// ReadResults of files that were found.
 absl::StatusOr<std::vector<result::v1::Result>> ReadResultFiles(const std::vector<std::string>& files);
 
 }  // namespace heddle::tools

@@ -12,12 +12,12 @@ using Command = std::vector<std::string>;
 // Runs `command` and waits for it: its exit status, 128 + the signal that ended it, or 127 if it cannot be started
 // (a message says so).
 int Run(const Command& command);
-// The same without its messages, and with what it prints in `output`.
+// Run without the command's messages, and with what it prints in `output`.
 int RunQuietly(const Command& command, std::string* output);
 
 // `command` as a line for a shell.
 std::string ShellText(const Command& command);
-// The same as nvcc -dryrun writes it, which build scripts take apart: files, and folders of headers and libraries, are
+// `command` as nvcc -dryrun writes it, which build scripts take apart: files, and folders of headers and libraries, are
 // in double quotes.
 std::string NvccText(const Command& command);
 

@@ -80,7 +80,7 @@ std::string Classes(const Characterisation& one);
 
 // A table in Markdown, and comma-separated values with a title line: one row per trace.
 std::string CharacterisationMarkdown(const std::vector<Characterisation>& all);
-// The same for a terminal of `width` columns, in several tables.
+// The table of CharacterisationMarkdown for a terminal of `width` columns, as several tables.
 std::string CharacterisationText(const std::vector<Characterisation>& all, size_t width);
 std::string CharacterisationCsv(const std::vector<Characterisation>& all);
 

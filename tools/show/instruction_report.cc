@@ -24,9 +24,10 @@ using Losses = std::array<uint64_t, kLosses.size()>;
 
 Losses LossesOf(const InstructionCounters& one) {
   const result::v1::StallCycles& stalls = one.stalls();
-  const result::v1::SchedulerCycles& thesis = one.scheduler_cycles();
-  return {stalls.structural(), stalls.data_memory(), stalls.data_arithmetic(), stalls.control(), stalls.fetch(),
-          stalls.policy(),     stalls.barrier(),     thesis.stall(),           thesis.memory(),  thesis.idle()};
+  const result::v1::SchedulerCycles& single_pipeline = one.scheduler_cycles();
+  return {stalls.structural(),      stalls.data_memory(),  stalls.data_arithmetic(), stalls.control(),
+          stalls.fetch(),           stalls.policy(),       stalls.barrier(),         single_pipeline.stall(),
+          single_pipeline.memory(), single_pipeline.idle()};
 }
 
 // An instruction over the launches of its kernel.

@@ -12,7 +12,7 @@ namespace heddle::tools {
 // A table with a row per polling instruction, and per launch or for all launches of a kernel; empty if nobody waited.
 std::string WaitsReport(const trace::TraceReader& reader, bool per_launch);
 
-// The same of one launch: a list, by instruction.
+// What WaitsReport tells, of one launch: a list, by instruction.
 nlohmann::ordered_json WaitsJson(const trace::TraceReader& reader, const trace::LaunchView& launch);
 
 }  // namespace heddle::tools

@@ -324,7 +324,7 @@ absl::StatusOr<LaunchOutcome> Device::Run(PreparedLaunch& launch) {
   ready.geometry = launch.geometry;
   uint64_t next = 0;
   const auto add = [&](uint64_t end, bool record) {
-    if (next != end) ready.stretches.push_back({next, end, record});
+    if (next != end) ready.ranges.push_back({next, end, record});
     next = end;
   };
   for (const BlockRange& range : launch.plan.blocks) {

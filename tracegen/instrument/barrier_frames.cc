@@ -121,7 +121,7 @@ class FrameBuilder {
       end->eraseFromParent();
     }
     builder.SetInsertPoint(ended_);
-    pass_.StoreField(builder, offsetof(ThreadContext, meeting), builder.getInt32(0));
+    pass_.StoreField(builder, offsetof(ThreadContext, frame_barrier), builder.getInt32(0));
     builder.CreateBr(left_);
     builder.SetInsertPoint(destroyed_);  // frames are never destroyed: their memory is the runtime's
     builder.CreateBr(left_);
@@ -134,10 +134,10 @@ class FrameBuilder {
   void Suspend(llvm::CallInst* call, const FrameBarrier& barrier) {
     pass_.result->barriers.push_back(barrier);
     llvm::IRBuilder<> builder(call);
-    pass_.StoreField(builder, offsetof(ThreadContext, meeting),
+    pass_.StoreField(builder, offsetof(ThreadContext, frame_barrier),
                      builder.getInt32(static_cast<uint32_t>(pass_.result->barriers.size())));
     if (barrier.reduction != BarrierReduction::kNone) {
-      pass_.StoreField(builder, offsetof(ThreadContext, meeting_predicate), call->getArgOperand(5));
+      pass_.StoreField(builder, offsetof(ThreadContext, frame_barrier_predicate), call->getArgOperand(5));
     }
     llvm::Value* why = builder.CreateCall(Intrinsic(llvm::Intrinsic::coro_suspend),
                                           {llvm::ConstantTokenNone::get(pass_.context()), builder.getFalse()});
@@ -150,7 +150,7 @@ class FrameBuilder {
     choice->addCase(builder.getInt8(1), destroyed_);
     builder.SetInsertPoint(call);
     if (!call->use_empty()) {
-      call->replaceAllUsesWith(pass_.LoadField(builder, offsetof(ThreadContext, meeting_result), pass_.i32()));
+      call->replaceAllUsesWith(pass_.LoadField(builder, offsetof(ThreadContext, frame_barrier_result), pass_.i32()));
     }
     call->eraseFromParent();
   }

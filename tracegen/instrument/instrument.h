@@ -28,7 +28,7 @@ struct Site {
 };
 
 // What an IR block records; ThreadOwn::location counts these from 1. Code that does not record has these for the
-// places where it gives way, without accesses.
+// places where it yields, without accesses.
 struct RecordedBlock {
   Site site;
   std::vector<uint32_t> access_instructions;  // by position: the PTX instruction in the program
@@ -90,9 +90,10 @@ struct InstrumentedKernel {
   // loads.
   std::vector<uint32_t> awaited;
   // Not 0: at the barriers below a thread leaves a frame of so many bytes in ThreadContext::frame (its first word is
-  // the function that goes on with it, `void resume(void* frame)`) and returns, with ThreadContext::meeting saying why.
+  // the function that goes on with it, `void resume(void* frame)`) and returns, with ThreadContext::frame_barrier
+  // saying why.
   uint64_t frame_bytes = 0;
-  std::vector<FrameBarrier> barriers;  // meeting - 1
+  std::vector<FrameBarrier> barriers;  // frame_barrier - 1
   // Most that a thread adds to its record between two looks at its limits.
   uint64_t step_addresses = 0;
   uint64_t step_decisions = 0;

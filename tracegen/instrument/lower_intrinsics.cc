@@ -28,7 +28,7 @@ class Lowering {
   // Null if the intrinsic is not known.
   Value* Run(StringRef name) {
     if (Value* value = SpecialRegister(name)) return value;
-    if (Value* value = Meeting(name)) return value;
+    if (Value* value = Synchronization(name)) return value;
     if (Value* value = Memory(name)) return value;
     if (Value* value = Integer(name)) return value;
     if (Value* value = LowerImage(pass_, builder_, *call_, name)) return value;
@@ -139,7 +139,7 @@ class Lowering {
     return builder_.CreateInsertValue(pair, predicate, 1);
   }
 
-  Value* Meeting(StringRef name) {
+  Value* Synchronization(StringRef name) {
     if (name == "barrier0") return Barrier(Number(0), Number(0), BarrierReduction::kNone, Number(0));
     if (name == "barrier.n" || name == "bar.sync" || name == "barrier.sync") {
       return Barrier(Argument(0), Number(0), BarrierReduction::kNone, Number(0));

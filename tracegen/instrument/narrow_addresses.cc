@@ -117,7 +117,7 @@ class Wrapping {
            (known.Zero.getZExtValue() & ~kNarrowAddressMask) == (~window & ~kNarrowAddressMask);
   }
 
-  // The same of a pointer into a local variable: its offsets are not negative, and small.
+  // StaysIn for a pointer into a local variable: its offsets are not negative, and small.
   bool StaysInVariable(const llvm::Value* pointer) const {
     const llvm::DataLayout& layout = pass_.module->getDataLayout();
     uint64_t most = 0;

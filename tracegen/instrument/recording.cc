@@ -158,7 +158,7 @@ class Recorder {
     return absl::OkStatus();
   }
 
-  // Code that does not record gives way all the same, or a thread that waits for another one would wait for ever. Loop
+  // Code that does not record yields all the same, or a thread that waits for another one would wait for ever. Loop
   // heads and entries stand for what runs between them, so the count stays below the recorded one.
   void FunctionWithoutRecord(llvm::Function& function) {
     llvm::DenseSet<llvm::BasicBlock*> looks = LoopHeads(function);

@@ -74,10 +74,10 @@ struct ThreadContext {
   uint64_t watches = 0;   // not 0: threads wait for changes of memory, so changes are told to the runtime
   uint32_t waiting = 0;   // 1 + number of the loop whose last iteration has changed nothing; 0 outside
   // Kernels whose threads leave frames at barriers (InstrumentedKernel::frame_bytes) only:
-  void* frame = nullptr;           // memory for the frame of the thread that begins
-  uint32_t meeting = 0;            // why the thread has returned: 1 + number of the barrier it is at; 0: it has ended
-  uint32_t meeting_predicate = 0;  // what it brings to a barrier that reduces
-  uint32_t meeting_result = 0;     // what it gets from it when it goes on
+  void* frame = nullptr;       // memory for the frame of the thread that begins
+  uint32_t frame_barrier = 0;  // why the thread has returned: 1 + number of the barrier it is at; 0: it has ended
+  uint32_t frame_barrier_predicate = 0;  // what it brings to a barrier that reduces
+  uint32_t frame_barrier_result = 0;     // what it gets from it when it goes on
 };
 
 // Operations that meet the threads of a warp.

@@ -12,7 +12,7 @@ namespace heddle::tracegen {
 namespace {
 
 // An `exit` that stands for `unreachable` is assembly, but none of the program's.
-void TellUnreachableFromExit(CodeIndex& index) {
+void ClearUnreachableMarks(CodeIndex& index) {
   for (PtxFunction& function : index.functions) {
     for (PtxRawBlock& block : function.blocks) {
       for (PtxInstruction& instruction : block.instructions) {
@@ -35,7 +35,7 @@ absl::StatusOr<CodeIndex> IndexCode(const llvm::Module& module, const std::strin
     index.defined.insert(index.functions[i].name);
   }
   index.by_number = InstructionsByNumber(module);
-  TellUnreachableFromExit(index);
+  ClearUnreachableMarks(index);
   index.address_taken = AddressTakenFunctions(module);
   index.indirect = FindIndirectCalls(module);
   unsigned char digest[SHA256_DIGEST_LENGTH];

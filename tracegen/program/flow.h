@@ -34,7 +34,7 @@ struct FlowInstruction {
 
 enum class FlowEnd { kFallThrough, kConditional, kCall, kReturn, kExit };
 
-// A stretch of instructions that control enters at the top and leaves at the bottom. May be empty.
+// A range of instructions that control enters at the top and leaves at the bottom. May be empty.
 struct FlowNode {
   std::string name;  // IR block that it begins; empty for code on an edge
   std::vector<FlowInstruction> instructions;

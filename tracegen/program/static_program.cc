@@ -89,7 +89,7 @@ class ProgramBuilder {
           absl::StrCat(module_.Where(*moved.begin()), ": memory access without link to its PTX"));
     }
     std::set<std::string> seen;
-    if (function.flow.is_kernel && MayMeetBarrier(name, seen)) SeparateReturns(function.flow);
+    if (function.flow.is_kernel && MayReachBarrier(name, seen)) SeparateReturns(function.flow);
     if (status = BuildGraph(function); !status.ok()) return status;
     index_[name] = static_cast<uint32_t>(functions_.size());
     functions_.push_back(std::move(function));
@@ -126,7 +126,7 @@ class ProgramBuilder {
   }
 
   // Whether the function, or one that it calls, has a barrier of the thread block.
-  bool MayMeetBarrier(const std::string& name, std::set<std::string>& seen) const {
+  bool MayReachBarrier(const std::string& name, std::set<std::string>& seen) const {
     const PtxFunction* ptx = code_.Find(name);
     if (ptx == nullptr || !seen.insert(name).second) return false;
     for (const PtxRawBlock& block : ptx->blocks) {
@@ -134,12 +134,12 @@ class ProgramBuilder {
         if (ClassifyOpcode(instruction.opcode).op == v1::OP_BARRIER) return true;
         if (!absl::StartsWith(instruction.opcode, "call")) continue;
         for (const std::string& operand : instruction.operands) {
-          if (MayMeetBarrier(operand, seen)) return true;
+          if (MayReachBarrier(operand, seen)) return true;
         }
         const auto targets = code_.indirect.find(instruction.id);
         if (targets == code_.indirect.end()) continue;
         for (const std::string& target : targets->second) {
-          if (MayMeetBarrier(target, seen)) return true;
+          if (MayReachBarrier(target, seen)) return true;
         }
       }
     }

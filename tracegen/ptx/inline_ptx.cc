@@ -165,7 +165,7 @@ bool InlineInstruction::IsMemory() const {
   return base() == "ld" || base() == "ldu" || base() == "st" || base() == "atom" || base() == "red";
 }
 
-bool InlineInstruction::Meets() const {
+bool InlineInstruction::Synchronizes() const {
   return base() == "shfl" || base() == "vote" || base() == "match" || base() == "activemask" || base() == "bar" ||
          base() == "barrier" || base() == "redux";
 }
@@ -195,7 +195,8 @@ absl::StatusOr<std::vector<InlineInstruction>> ParseInlinePtx(std::string_view t
       instruction.operands.push_back(std::move(parsed));
     }
     // What has no value to choose would have to be left out: a branch.
-    if (instruction.guard && (instruction.IsMemory() || instruction.Meets() || instruction.operands.size() < 2)) {
+    if (instruction.guard &&
+        (instruction.IsMemory() || instruction.Synchronizes() || instruction.operands.size() < 2)) {
       return absl::UnimplementedError(absl::StrCat("a predicated '", instruction.base(), "'"));
     }
     instructions.push_back(std::move(instruction));
@@ -204,13 +205,13 @@ absl::StatusOr<std::vector<InlineInstruction>> ParseInlinePtx(std::string_view t
 }
 
 bool BecomesIr(const std::vector<InlineInstruction>& instructions) {
-  bool meets = false;
+  bool synchronizes = false;
   bool only_moves = true;
   for (const InlineInstruction& instruction : instructions) {
-    meets = meets || instruction.Meets() || instruction.guard.has_value();
+    synchronizes = synchronizes || instruction.Synchronizes() || instruction.guard.has_value();
     only_moves = only_moves && instruction.base() == "mov";
   }
-  return meets || only_moves;
+  return synchronizes || only_moves;
 }
 
 InlineAccess InlineAccessOf(const llvm::CallInst& call) {

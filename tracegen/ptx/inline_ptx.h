@@ -39,7 +39,7 @@ struct InlineInstruction {
   bool Has(std::string_view modifier) const;
   bool IsMemory() const;  // ld, ldu, st, atom, red
   // Hands the processor to other threads: shuffles, votes, matches, barriers.
-  bool Meets() const;
+  bool Synchronizes() const;
 };
 
 // Takes the text of an asm statement apart. Errors: labels, predicated instructions that do more than compute a value,
@@ -55,8 +55,9 @@ struct InlineAccess {
 };
 InlineAccess InlineAccessOf(const llvm::CallInst& call);
 
-// Whether the statement has to become IR before code generation (it meets other threads, has predicated instructions,
-// or only moves values); otherwise its text stays in the PTX, and only its execution on the host needs IR.
+// Whether the statement has to become IR before code generation (it synchronizes with other threads, has predicated
+// instructions, or only moves values); otherwise its text stays in the PTX, and only its execution on the host needs
+// IR.
 bool BecomesIr(const std::vector<InlineInstruction>& instructions);
 
 // Puts IR of the same meaning before the call, with intrinsics of NVPTX where PTX has no equal in IR, and returns what

@@ -39,7 +39,7 @@ class Emitter final : public InlinePtxArithmetic {
       return true;  // one thread runs at a time, and what it writes is seen at once
     }
     if (!HasKnownModifiers(at())) return false;
-    if (at().Meets()) return Meeting();
+    if (at().Synchronizes()) return Synchronization();
     if (at().IsMemory()) return Memory();
     if (base == "mov") return Move();
     if (base == "cvt") return Convert();
@@ -224,7 +224,7 @@ class Emitter final : public InlinePtxArithmetic {
     return false;
   }
 
-  bool Meeting() {
+  bool Synchronization() {
     const std::string& base = at().base();
     if ((base == "match" && !Needs(70)) || (base == "redux" && !Needs(80))) return false;
     auto mask_or_active = [&](size_t i) { return Has("sync") ? In32(i) : Intrinsic("llvm.nvvm.activemask", {}); };

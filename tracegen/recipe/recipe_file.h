@@ -21,7 +21,7 @@ struct RecipeFile {
 
   // "PATH:LINE: message" with the line where element `index` of the recipe's repeated field begins.
   absl::Status Error(const std::string& field, int index, const std::string& message) const;
-  // The same for element `inner` of `inner_field` inside that element.
+  // Error for element `inner` of `inner_field` inside that element.
   absl::Status Error(const std::string& field, int index, const std::string& inner_field, int inner,
                      const std::string& message) const;
   // A path of the recipe as the program can open it.

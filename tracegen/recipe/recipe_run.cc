@@ -216,7 +216,7 @@ class RecipeRun {
     ready.parameters = prepared.parameters;
     ready.geometry = prepared.geometry;
     ready.geometry.grid_id = static_cast<uint32_t>(number);
-    ready.stretches = {{0, ready.geometry.blocks(), false}};
+    ready.ranges = {{0, ready.geometry.blocks(), false}};
     return ready;
   }
 
@@ -308,7 +308,7 @@ class RecipeRun {
       return absl::OkStatus();
     }
     ready.recorded = &kernel.recorded;
-    ready.stretches.front().record = true;
+    ready.ranges.front().record = true;
     ready.proto = &kernel.unit.program;
     ready.program = kernel.program;
     HEDDLE_ASSIGN_OR_RETURN(LaunchOutcome outcome, conductor_->Run(ready, writer_.get()));

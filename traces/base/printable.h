@@ -11,7 +11,7 @@ namespace heddle {
 // Whether `text` is one line of UTF-8 without anything that acts instead of being seen: control characters (C0, DEL,
 // C1), line and paragraph separators, marks and overrides of the writing direction, and code points that XML lacks.
 bool IsPrintable(std::string_view text);
-// The same of several lines: line feeds and tabs are allowed too.
+// IsPrintable for several lines: line feeds and tabs are allowed too.
 bool IsPrintableText(std::string_view text);
 
 // `text` with such characters as escapes: \n, \r, \t, else \u and four hexadecimal digits, as JSON has them, so that a

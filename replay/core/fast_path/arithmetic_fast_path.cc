@@ -140,17 +140,17 @@ bool ArithmeticFastPath::TakeWarps() {
     if (table.state[slot] == SlotState::kFree) continue;
     ++live;
     const WarpEntry& from = core.warps[slot];
-    const bool branches = table.state[slot] == SlotState::kInFlight && from.row != kMixedRows && from.threads != 0 &&
-                          from.in_flight == InFlightReason::kControl &&
+    const bool branches = table.state[slot] == SlotState::kInFlight && from.hw_warp != kMixedHwWarps &&
+                          from.threads != 0 && from.in_flight == InFlightReason::kControl &&
                           operations_[table.position[slot].pc()].ready != kReadyOther;
     if (!from.regular && !branches) {
       if (table.state[slot] == SlotState::kOffered) return false;
       continue;
     }
-    if (core.rows[from.row].only == kNoSlot || !core.scoreboard.OnlyArithmetic(from.row)) return false;
+    if (core.hw_warps[from.hw_warp].only == kNoSlot || !core.scoreboard.OnlyArithmetic(from.hw_warp)) return false;
     const IssueStatus status = core.issue_status.of(slot);
     Member& to = warps_[slot];
-    to.pending = core.scoreboard.pending(from.row);
+    to.pending = core.scoreboard.pending(from.hw_warp);
     to.groups = parts_.issue.LaneGroups(slot);
     to.stop = table.stop[slot].is_exit() ? ~Pc{0} : table.stop[slot].pc();
     to.port = status.port();
@@ -168,12 +168,12 @@ inline SlotId ArithmeticFastPath::SlotOf(const Completion& item) const {
   const IBufferState& core = parts_.state;
   SlotId slot = kNoSlot;
   if (item.kind == Completion::kRegisters) {
-    slot = core.rows[item.id].only;
+    slot = core.hw_warps[item.id].only;
   } else if (item.kind == Completion::kBranch) {
     slot = static_cast<SlotId>(item.id);
   } else if (item.kind == Completion::kLanes) {
-    const Flight& flight = core.flights[item.id];
-    if (flight.holds && !flight.inserted && !flight.writes && flight.outstanding == item.lanes) slot = flight.slot;
+    const InFlightEntry& entry = core.in_flight[item.id];
+    if (entry.holds && !entry.inserted && !entry.writes && entry.outstanding == item.lanes) slot = entry.slot;
     if (slot != kNoSlot && parts_.sm.table().state[slot] != SlotState::kInFlight) slot = kNoSlot;
   }
   return IsMember(slot) ? slot : kNoSlot;
@@ -188,9 +188,9 @@ bool ArithmeticFastPath::TakeResults() {
   if (!all) return false;
   write_back.TakeAll([&](Cycle at, const Completion& item) {
     const SlotId slot = SlotOf(item);
-    --core.rows[core.warps[slot].row].results_due;
+    --core.hw_warps[core.warps[slot].hw_warp].results_due;
     const bool registers = item.kind == Completion::kRegisters;
-    if (item.kind == Completion::kLanes) core.flights.Remove(item.id);
+    if (item.kind == Completion::kLanes) core.in_flight.Remove(item.id);
     results_.Add(now, at, {registers ? static_cast<Pc>(item.lanes) : 0, slot, !registers});
   });
   return true;
@@ -213,9 +213,9 @@ void ArithmeticFastPath::Leave(Cycle now) {
     }
     warp_cycles_[warp.state] += counted_;
     issues += warp.issues;
-    sm.issues.AddIssuesInRow(to.row, warp.threads, warp.issues);
+    sm.issues.AddIssuesOfHwWarp(to.hw_warp, warp.threads, warp.issues);
     core.issue_status.Reattach(slot, status);
-    core.scoreboard.SetPending(to.row, warp.pending);
+    core.scoreboard.SetPending(to.hw_warp, warp.pending);
   }
   // Every issue was counted as a cycle of the ready warp that it was.
   warp_cycles_[kReadySp] -= issues;
@@ -224,10 +224,10 @@ void ArithmeticFastPath::Leave(Cycle now) {
   }
   core.issue_status.AddDetachedIssues(issues);
   results_.TakeAll(now, [&](Cycle at, const ResultRing::Result& result) {
-    const uint32_t row = core.warps[result.slot].row;
-    ++core.rows[row].results_due;
+    const uint32_t hw_warp = core.warps[result.slot].hw_warp;
+    ++core.hw_warps[hw_warp].results_due;
     sm.write_back.Add(at, result.branch ? Completion{result.slot, Completion::kBranch, 0}
-                                        : Completion{row, Completion::kRegisters, result.pc});
+                                        : Completion{hw_warp, Completion::kRegisters, result.pc});
   });
   parts_.accounting.AddCounted(counted_, counted_ - first_, issues, waiting_);
 }
@@ -373,7 +373,7 @@ inline void ArithmeticFastPath::Issue(int port, SlotId slot, Cycle now) {
   ++own.issues;
   buffers.TakeHead(slot, warp, pc);
   const Cycle start =
-      parts_.issue.units().Issue(operation.unit, operation.interval * own.groups, warp.row, operation.sources, now);
+      parts_.issue.units().Issue(operation.unit, operation.interval * own.groups, warp.hw_warp, operation.sources, now);
   const Cycle result = start + operation.before_last * own.groups + operation.latency;
   if (operation.branch) {
     results_.Add(now, result, {pc, slot, /*branch=*/true});

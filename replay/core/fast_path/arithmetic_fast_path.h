@@ -61,7 +61,7 @@ class ArithmeticFastPath final : public FastPath {
   };
   // What is known of a slot beyond WarpEntry, which stays in use.
   struct Member {
-    uint64_t pending = 0;  // registers of its row with a write pending
+    uint64_t pending = 0;  // registers of its hardware warp with a write pending
     uint64_t issues = 0;
     uint32_t groups = 0;  // of lanes that its instructions are issued in
     Pc stop = 0;          // where the policy wants to be asked; ~0: nowhere

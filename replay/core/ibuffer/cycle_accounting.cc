@@ -85,7 +85,7 @@ void CycleAccounting::ProfilePorts(uint64_t count, uint32_t issued) {
     const WarpClassMask classes = state_.issue_status.present(port);
     const PortLoss loss = PortLossOf(classes);
     const bool data = loss == PortLoss::kDataMemory || loss == PortLoss::kDataArithmetic;
-    sm_.issues.ProfileLoss(state_.issue_status.Oldest(port, ClassesOf(loss), sm_.table().rows), loss,
+    sm_.issues.ProfileLoss(state_.issue_status.Oldest(port, ClassesOf(loss), sm_.table().entries), loss,
                            data && (classes & kReads) == 0, count);
   }
 }

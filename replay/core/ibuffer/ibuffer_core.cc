@@ -128,7 +128,7 @@ void IBufferCore::ReportResult(Cycle at, const Completion& result) {
 }
 
 void IBufferCore::StoreAcknowledged(AccessId access, Cycle at) {
-  if (state_.flights[access].store) {
+  if (state_.in_flight[access].store) {
     ReportResult(at, {access, Completion::kAcknowledged, 0});
   } else {
     results_.ForgetStore(access);  // nobody waits for it: only the number is given back
@@ -147,24 +147,24 @@ void IBufferCore::FetchArrived(uint32_t fetcher) {
 
 // --- blocks
 
-void IBufferCore::WarpsAdmitted(uint32_t first_row, uint32_t rows) {
-  for (uint32_t row = first_row; row < first_row + rows; ++row) LeaveRow(row);
+void IBufferCore::WarpsAdmitted(uint32_t first_hw_warp, uint32_t hw_warps) {
+  for (uint32_t hw_warp = first_hw_warp; hw_warp < first_hw_warp + hw_warps; ++hw_warp) LeaveHwWarp(hw_warp);
   core_wake_ = 0;
   status_.TakeChanges();
 }
 
-void IBufferCore::RowExited(SlotId slot, uint32_t row) {
-  WarpRows::Row& exited = state_.rows[row];
+void IBufferCore::HwWarpExited(SlotId slot, uint32_t hw_warp) {
+  HwWarpTable::HwWarp& exited = state_.hw_warps[hw_warp];
   exited.exited_port = table().port[slot];
-  state_.issue_status.RowExited(exited.exited_port);
-  if (exited.results_due == 0) sm_.blocks.FreeRow(row);
+  state_.issue_status.HwWarpExited(exited.exited_port);
+  if (exited.results_due == 0) sm_.blocks.FreeHwWarp(hw_warp);
 }
 
-void IBufferCore::LeaveRow(uint32_t row) {
-  uint8_t& exited_port = state_.rows[row].exited_port;
-  if (exited_port != WarpRows::kNoPort) state_.issue_status.RowsLeft(exited_port, 1);
-  exited_port = WarpRows::kNoPort;
-  state_.scoreboard.ForgetStores(row);
+void IBufferCore::LeaveHwWarp(uint32_t hw_warp) {
+  uint8_t& exited_port = state_.hw_warps[hw_warp].exited_port;
+  if (exited_port != HwWarpTable::kNoPort) state_.issue_status.HwWarpsLeft(exited_port, 1);
+  exited_port = HwWarpTable::kNoPort;
+  state_.scoreboard.ForgetStores(hw_warp);
 }
 
 void IBufferCore::SharedReleased() {
@@ -180,8 +180,8 @@ void IBufferCore::RetireBlocks() {
   std::vector<BlockId>& retiring = results_.retiring();
   std::sort(retiring.begin(), retiring.end());
   for (const BlockId block : retiring) {
-    for (uint32_t row = 0; row < sm_.blocks.rows(); ++row) {
-      if (sm_.blocks.block_of_row(row) == block) LeaveRow(row);
+    for (uint32_t hw_warp = 0; hw_warp < sm_.blocks.hw_warps(); ++hw_warp) {
+      if (sm_.blocks.block_of_hw_warp(hw_warp) == block) LeaveHwWarp(hw_warp);
     }
     RetireBlock(block);
   }

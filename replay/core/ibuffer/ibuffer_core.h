@@ -26,8 +26,8 @@ namespace heddle::replay {
 //
 //   FetchStage -> InstructionBuffers -> IssueStatusUnit (scoreboard) -> IssueStage (units) -> ResultStage -> the policy
 //
-// The stages have their own state, and share tables by warp, row and instruction (IBufferState). The core itself runs
-// the cycle, finds the next one, and takes what memory and blocks report.
+// The stages have their own state, and share tables by warp, hardware warp and instruction (IBufferState). The core
+// itself runs the cycle, finds the next one, and takes what memory and blocks report.
 class IBufferCore final : public SmCore {
  public:
   IBufferCore(const LaunchContext& context, const BufferSetup& setup, uint32_t sm,
@@ -69,13 +69,13 @@ class IBufferCore final : public SmCore {
 
  private:
   void Credit(Cycle until) override { accounting_.Credit(until); }
-  void WarpsAdmitted(uint32_t first_row, uint32_t rows) override;
+  void WarpsAdmitted(uint32_t first_hw_warp, uint32_t hw_warps) override;
   void BlockExited(BlockId block) override { results_.BlockExited(block); }
-  void RowExited(SlotId slot, uint32_t row) override;
+  void HwWarpExited(SlotId slot, uint32_t hw_warp) override;
   void SharedReleased() override;
   std::string WhatSlotWaitsFor(SlotId slot) const override;
-  // The row's exited warp, if there is one, is forgotten.
-  void LeaveRow(uint32_t row);
+  // The hardware warp's exited warp, if there is one, is forgotten.
+  void LeaveHwWarp(uint32_t hw_warp);
   void RetireBlocks();
 
   // The part of RunCycle that begins with the results of the core's own units, if the memory has nothing to do.

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "replay/core/ibuffer/buffer_setup.h"
-#include "replay/core/ibuffer/flight_table.h"
+#include "replay/core/ibuffer/hw_warp_table.h"
+#include "replay/core/ibuffer/in_flight_table.h"
 #include "replay/core/ibuffer/issue_status.h"
 #include "replay/core/ibuffer/scoreboard.h"
 #include "replay/core/ibuffer/warp_entry.h"
-#include "replay/core/ibuffer/warp_rows.h"
 #include "replay/core/sm_parts.h"
 #include "replay/seams/types.h"
 
@@ -40,8 +40,9 @@ struct IBufferState {
         data_holds((sm.interests & kLaneReturns) != 0),
         regular_warps(!one_in_flight && !sm.context.by_warp && setup.table.flat()),
         issue_status(static_cast<int>(sm.table().state.size()), sm.context.ports),
-        rows(sm.blocks.rows(), sm.table().state.size(), static_cast<uint32_t>(sm.context.warp_size), !one_in_flight),
-        scoreboard(sm.blocks.rows(), setup.table) {
+        hw_warps(sm.blocks.hw_warps(), sm.table().state.size(), static_cast<uint32_t>(sm.context.warp_size),
+                 !one_in_flight),
+        scoreboard(sm.blocks.hw_warps(), setup.table) {
     warps.reserve(sm.table().state.size());
   }
   IBufferState(const IBufferState&) = delete;
@@ -56,9 +57,9 @@ struct IBufferState {
   IssuePorts ports;
   std::vector<WarpEntry> warps;  // by slot, up to the highest that has been taken so far
   IssueStatusTable issue_status;
-  WarpRows rows;
+  HwWarpTable hw_warps;
   Scoreboard scoreboard;
-  FlightTable flights;
+  InFlightTable in_flight;
 };
 
 }  // namespace heddle::replay

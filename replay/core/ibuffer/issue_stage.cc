@@ -130,7 +130,7 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
   WarpEntry& warp = state.warps[slot];
   const bool inserted = !warp.regular && sm.formation.inserted(slot) != 0;
   if (warp.regular && sm.issues.unwatched()) {
-    sm.CountIssueInRow(slot, warp.row, warp.threads);
+    sm.CountIssueOfHwWarp(slot, warp.hw_warp, warp.threads);
   } else {
     sm.issues.CountOne(port, slot, inserted);
   }
@@ -150,10 +150,10 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
   if (how.unit == UnitClass::kMemory) {
     memory_free_ = now + setup.memory_interval * groups;
   } else {
-    const uint32_t row = warp.row != kMixedRows ? warp.row
-                                                : warps.lanes[slot].thread[std::countr_zero(lanes)] /
-                                                      static_cast<uint32_t>(sm.context.warp_size);
-    const Cycle start = units_.Issue(how.unit, how.interval * groups, row, setup.table.sources(how), now);
+    const uint32_t hw_warp = warp.hw_warp != kMixedHwWarps ? warp.hw_warp
+                                                           : warps.lanes[slot].thread[std::countr_zero(lanes)] /
+                                                                 static_cast<uint32_t>(sm.context.warp_size);
+    const Cycle start = units_.Issue(how.unit, how.interval * groups, hw_warp, setup.table.sources(how), now);
     result = start + how.before_last * groups + how.latency;
   }
   if (how.hold == Hold::kBarrier) {
@@ -168,21 +168,22 @@ void IssueStage::Issue(int port, SlotId slot, Cycle now) {
   const bool data_holds = state.data_holds && how.gets_data;
   const bool holds = state.one_in_flight || how.hold == Hold::kControl || data_holds;
   const bool writes = how.destinations != 0 && !state.one_in_flight && !data_holds;
-  uint32_t flight = 0;
-  if (holds || writes || how.unit == UnitClass::kMemory) flight = Launch(slot, warp, lanes, holds, writes, result, now);
+  uint32_t in_flight_id = 0;
+  if (holds || writes || how.unit == UnitClass::kMemory)
+    in_flight_id = Launch(slot, warp, lanes, holds, writes, result, now);
   if (holds) {
     InFlightReason why = how.unit == UnitClass::kMemory ? InFlightReason::kMemory : InFlightReason::kArithmetic;
     if (how.hold == Hold::kControl) why = InFlightReason::kControl;
     if (how.hold == Hold::kFence) why = InFlightReason::kFence;
-    HoldSlot(port, slot, why, flight);
+    HoldSlot(port, slot, why, in_flight_id);
   } else if (how.hold == Hold::kFence && results.StoresPending(slot, warp)) {
     results.WaitForStores(slot);
     HoldSlot(port, slot, InFlightReason::kFence, 0);
   } else {
     MoveOn(port, slot, how);
   }
-  // This slot has been looked at. It may have left the row since, so that the only one there is another.
-  if (writes) results.UpdateOthers(flight, slot);
+  // This slot has been looked at. It may have left the hardware warp since, so that the only one there is another.
+  if (writes) results.UpdateOthers(in_flight_id, slot);
 }
 
 inline uint32_t IssueStage::Launch(SlotId slot, const WarpEntry& warp, LaneMask lanes, bool holds, bool writes,
@@ -192,14 +193,14 @@ inline uint32_t IssueStage::Launch(SlotId slot, const WarpEntry& warp, LaneMask 
   ResultStage& results = results_;
   const Position at = sm.table().position[slot];
   const uint32_t id = results.Launch(slot, warp, at.pc());
-  Flight& flight = state.flights[id];
-  flight.outstanding = lanes;
-  flight.holds = holds;
-  flight.writes = writes;
+  InFlightEntry& entry = state.in_flight[id];
+  entry.outstanding = lanes;
+  entry.holds = holds;
+  entry.writes = writes;
   if (state.setup.table[at.pc()].unit == UnitClass::kMemory) {
     SubmitAccess(slot, warp, lanes, id, now);
   } else {
-    if (writes) results.ReserveRegisters(id, flight, at, Scoreboard::kArithmetic);
+    if (writes) results.ReserveRegisters(id, entry, at, Scoreboard::kArithmetic);
     sm.write_back.Add(result, {id, Completion::kLanes, lanes});
   }
   return id;
@@ -211,16 +212,16 @@ inline void IssueStage::IssueRegular(int port, SlotId slot, WarpEntry& warp, con
   InstructionBuffers& buffers = buffers_;
   IssueStatusUnit& status = status_;
   const Pc pc = warp.head;
-  const uint32_t row = warp.row;
+  const uint32_t hw_warp = warp.hw_warp;
   NoteIssue(port, slot, now);
-  sm.CountIssueInRow(slot, row, warp.threads);
+  sm.CountIssueOfHwWarp(slot, hw_warp, warp.threads);
   const uint32_t groups = LaneGroups(slot);
   buffers.TakeHead(slot, warp, pc);
-  const Cycle start = units_.Issue(how.unit, how.interval * groups, row, state.setup.table.sources(how), now);
-  if (how.destinations != 0) {  // nothing but registers of one row waits for the result
-    state.scoreboard.ReserveBits(row, pc, Scoreboard::kArithmetic);
-    ++state.rows[row].results_due;
-    sm.write_back.Add(start + how.before_last * groups + how.latency, {row, Completion::kRegisters, pc});
+  const Cycle start = units_.Issue(how.unit, how.interval * groups, hw_warp, state.setup.table.sources(how), now);
+  if (how.destinations != 0) {  // nothing but registers of one hardware warp waits for the result
+    state.scoreboard.ReserveBits(hw_warp, pc, Scoreboard::kArithmetic);
+    ++state.hw_warps[hw_warp].results_due;
+    sm.write_back.Add(start + how.before_last * groups + how.latency, {hw_warp, Completion::kRegisters, pc});
   }
   const Position next(pc + 1, /*depth=*/0);
   if (AsksAt(slot, pc, next)) {
@@ -231,7 +232,7 @@ inline void IssueStage::IssueRegular(int port, SlotId slot, WarpEntry& warp, con
     status.UpdateRegular(slot, warp);
     buffers.UpdateFetchableOfRegular(slot, warp);
   }
-  if (how.destinations != 0 && state.rows[row].only != slot) status.UpdateOthers(row, slot);
+  if (how.destinations != 0 && state.hw_warps[hw_warp].only != slot) status.UpdateOthers(hw_warp, slot);
 }
 
 void IssueStage::IssueInserted(int port, SlotId slot, Cycle now) {
@@ -239,19 +240,19 @@ void IssueStage::IssueInserted(int port, SlotId slot, Cycle now) {
   const LaneMask lanes = sm_.table().lanes[slot].mask;
   const Cycle start = units_.Issue(how.unit, how.interval * LaneGroups(slot), 0, {}, now);
   const uint32_t id = results_.Launch(slot, state_.warps[slot], sm_.table().position[slot].pc());
-  Flight& flight = state_.flights[id];
-  flight.outstanding = lanes;
-  flight.holds = true;
-  flight.inserted = true;
+  InFlightEntry& entry = state_.in_flight[id];
+  entry.outstanding = lanes;
+  entry.holds = true;
+  entry.inserted = true;
   sm_.write_back.Add(start + how.latency, {id, Completion::kLanes, lanes});
   HoldSlot(port, slot, InFlightReason::kArithmetic, id);
 }
 
-void IssueStage::HoldSlot(int port, SlotId slot, InFlightReason why, uint32_t flight) {
+void IssueStage::HoldSlot(int port, SlotId slot, InFlightReason why, uint32_t in_flight_id) {
   SmParts& sm = sm_;
   IBufferState& state = state_;
   state.warps[slot].in_flight = why;
-  state.warps[slot].flight = flight;
+  state.warps[slot].in_flight_id = in_flight_id;
   sm.formation.Issue(slot);
   sm.notifier.scheduler(port).Issued(slot);
   status_.TakeChanges();
@@ -284,24 +285,25 @@ void IssueStage::SubmitAccess(SlotId slot, const WarpEntry& warp, LaneMask mask,
   const bool generic = step.space == trace::v1::SPACE_GENERIC;
   const bool addresses = step.has_address && (generic || sm_.memory.memory().needs_addresses());
   if (addresses) {
-    const bool whole_row = warp.in_order && mask == JointRow::kLanes && sm_.context.warp_size == JointRow::kThreads;
-    if (!whole_row || !sm_.cursors.TakeRowAddresses(warp.row, at.pc(), sm_.memory.addresses())) {
+    const bool whole_hw_warp =
+        warp.in_order && mask == WarpCursor::kLanes && sm_.context.warp_size == WarpCursor::kThreads;
+    if (!whole_hw_warp || !sm_.cursors.TakeWarpAddresses(warp.hw_warp, at.pc(), sm_.memory.addresses())) {
       sm_.cursors.TakeAddresses(lanes, at.pc(), sm_.memory.addresses());
     }
   } else if (step.has_address) {
     sm_.cursors.SkipAddresses(lanes);
   }
-  Flight& flight = state_.flights[id];
-  flight.beyond_shared = sm_.memory.ReachesBeyondShared(step, mask, addresses);
-  if (flight.writes) {
-    const uint8_t producer = !how.gets_data         ? Scoreboard::kArithmetic
-                             : flight.beyond_shared ? Scoreboard::kMemory | Scoreboard::kBeyondShared
-                                                    : Scoreboard::kMemory;
-    results_.ReserveRegisters(id, flight, at, producer);
+  InFlightEntry& entry = state_.in_flight[id];
+  entry.beyond_shared = sm_.memory.ReachesBeyondShared(step, mask, addresses);
+  if (entry.writes) {
+    const uint8_t producer = !how.gets_data        ? Scoreboard::kArithmetic
+                             : entry.beyond_shared ? Scoreboard::kMemory | Scoreboard::kBeyondShared
+                                                   : Scoreboard::kMemory;
+    results_.ReserveRegisters(id, entry, at, producer);
   }
   if (step.op == trace::v1::OP_STORE) {
-    flight.unacknowledged = true;
-    if (state_.setup.table.has_fence()) results_.ListStore(id, flight);
+    entry.unacknowledged = true;
+    if (state_.setup.table.has_fence()) results_.ListStore(id, entry);
   }
   sm_.memory.Submit(id, slot, at.pc(), mask, lanes.thread, addresses, now);
 }

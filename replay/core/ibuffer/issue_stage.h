@@ -68,7 +68,7 @@ class IssueStage {
   // The instruction gets a number in flight, and goes to the memory or has its result in cycle `result`.
   [[gnu::always_inline]] inline uint32_t Launch(SlotId slot, const WarpEntry& warp, LaneMask lanes, bool holds,
                                                 bool writes, Cycle result, Cycle now);
-  void SubmitAccess(SlotId slot, const WarpEntry& warp, LaneMask lanes, uint32_t flight, Cycle now);
+  void SubmitAccess(SlotId slot, const WarpEntry& warp, LaneMask lanes, uint32_t in_flight_id, Cycle now);
   // Whether the policy wants to be asked before the slot goes on from `pc` to `next`.
   bool AsksAt(SlotId slot, Pc pc, Position next) const {
     return next == sm_.table().stop[slot] || ((sm_.interests & kEveryBlockEnd) != 0 && sm_.steps[pc].ends_block);
@@ -77,7 +77,7 @@ class IssueStage {
   // The policy is asked where the slot goes on, at once.
   void AskToMoveOn(int port, SlotId slot);
   // The slot is in flight from now on.
-  void HoldSlot(int port, SlotId slot, InFlightReason why, uint32_t flight);
+  void HoldSlot(int port, SlotId slot, InFlightReason why, uint32_t in_flight_id);
 
   SmParts& sm_;
   ResolveUnit& resolve_;

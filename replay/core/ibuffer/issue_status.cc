@@ -37,7 +37,7 @@ StallCounters IssueStatusTable::counters() const {
   return counters;
 }
 
-SlotId IssueStatusTable::Oldest(int port, WarpClassMask classes, std::span<const SlotRow> rows) const {
+SlotId IssueStatusTable::Oldest(int port, WarpClassMask classes, std::span<const SlotEntry> entries) const {
   SlotId oldest = kNoSlot;
   uint64_t left = classes == 0 ? 0 : live_;
   for (size_t slot = 0; left != 0; ++slot) {
@@ -45,14 +45,14 @@ SlotId IssueStatusTable::Oldest(int port, WarpClassMask classes, std::span<const
     if (status.state() == WarpClass::kNone) continue;
     --left;
     if (status.port() != port || (classes & MaskOf(status.state())) == 0) continue;
-    if (oldest == kNoSlot || rows[slot].formed < rows[oldest].formed) oldest = static_cast<SlotId>(slot);
+    if (oldest == kNoSlot || entries[slot].formed < entries[oldest].formed) oldest = static_cast<SlotId>(slot);
   }
   return oldest;
 }
 
-void IssueStatusTable::RowsLeft(int port, uint64_t rows) {
-  for (uint64_t row = 0; row < rows; ++row) ports_[static_cast<size_t>(port)].Leave(WarpClass::kExit);
-  exited_ -= rows;
+void IssueStatusTable::HwWarpsLeft(int port, uint64_t hw_warps) {
+  for (uint64_t hw_warp = 0; hw_warp < hw_warps; ++hw_warp) ports_[static_cast<size_t>(port)].Leave(WarpClass::kExit);
+  exited_ -= hw_warps;
 }
 
 }  // namespace heddle::replay

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "replay/core/issue_table.h"
-#include "replay/seams/slot_row.h"
+#include "replay/seams/slot_entry.h"
 #include "replay/seams/slot_set.h"
 #include "replay/seams/types.h"
 #include "replay/stats/stall_counters.h"
@@ -106,12 +106,13 @@ class IssueStatusTable {
     ++counters_.warp_issues;
   }
 
-  // A row of a block's threads has exited, the last of them issued by `port`; exited rows of a port leave.
-  void RowExited(int port) {
+  // A hardware warp of a block's threads has exited, the last of them issued by `port`; exited hardware warps of a port
+  // leave.
+  void HwWarpExited(int port) {
     ports_[static_cast<size_t>(port)].Enter(WarpClass::kExit);
     ++exited_;
   }
-  void RowsLeft(int port, uint64_t rows);
+  void HwWarpsLeft(int port, uint64_t hw_warps);
 
   // Credits `count` cycles with the present status of all warps, in which the ports in `issued` (bits) issued; none, if
   // there are several. Returns the number of ports that neither issued nor have a warp that lacks nothing but a unit.
@@ -154,9 +155,9 @@ class IssueStatusTable {
   uint32_t ready_units(int port) const { return ports_[static_cast<size_t>(port)].ready_units; }
   uint32_t ready_ports() const { return ready_ports_; }
   // Classes that a warp of the port is in, and the oldest of its warps in one of `classes` (kNoSlot if there is none).
-  // `rows` are those of the warp table. Looks at all warps.
+  // `entries` are those of the warp table. Looks at all warps.
   WarpClassMask present(int port) const { return ports_[static_cast<size_t>(port)].present; }
-  SlotId Oldest(int port, WarpClassMask classes, std::span<const SlotRow> rows) const;
+  SlotId Oldest(int port, WarpClassMask classes, std::span<const SlotEntry> entries) const;
   // Threads in offered warps that wait for data; in warps that wait for data from beyond shared memory.
   uint64_t offered_data_threads() const { return offered_data_threads_; }
   uint64_t memory_threads() const { return memory_threads_; }
@@ -250,7 +251,7 @@ class IssueStatusTable {
   alignas(64) uint32_t ready_ports_ = 0;
   Cycle time_ = 0;
   uint64_t live_ = 0;             // slots with a class
-  uint64_t exited_ = 0;           // rows
+  uint64_t exited_ = 0;           // hardware warps
   uint64_t issued_and_gone_ = 0;  // warps that issued in this cycle and ended in it
   uint64_t offered_data_threads_ = 0;
   uint64_t memory_threads_ = 0;

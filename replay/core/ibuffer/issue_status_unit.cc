@@ -28,9 +28,9 @@ void IssueStatusUnit::Changed(SlotId slot, bool threads) {
     warp.formed = warps.formed[slot];
     warp.head = warps.position[slot].is_exit() ? 0 : warps.position[slot].pc();
   }
-  if (threads) state_.rows.Locate(slot, warps.lanes[slot], warp);
-  warp.regular = state_.regular_warps && state == SlotState::kOffered && warp.threads != 0 && warp.row != kMixedRows &&
-                 sm_.formation.inserted(slot) == 0;
+  if (threads) state_.hw_warps.Locate(slot, warps.lanes[slot], warp);
+  warp.regular = state_.regular_warps && state == SlotState::kOffered && warp.threads != 0 &&
+                 warp.hw_warp != kMixedHwWarps && sm_.formation.inserted(slot) == 0;
   if (warp.regular) warp.offered = IssueStatus(WarpClass::kStructural, warps.port[slot], warp.threads).Offered();
   if (state == SlotState::kOffered || state == SlotState::kParked) {
     buffers_.Redirect(slot, warp, warps.position[slot].pc());  // GPGPU-Sim 3.2.2 compares PCs, too
@@ -43,16 +43,16 @@ void IssueStatusUnit::Changed(SlotId slot, bool threads) {
   Update(slot);
 }
 
-void IssueStatusUnit::UpdateSeveralWaiting(uint32_t row) {
-  for (const SlotId slot : state_.rows[row].slots) UpdateIfWaiting(slot);
+void IssueStatusUnit::UpdateSeveralWaiting(uint32_t hw_warp) {
+  for (const SlotId slot : state_.hw_warps[hw_warp].slots) UpdateIfWaiting(slot);
 }
 
 Scoreboard::Hazard IssueStatusUnit::HazardOf(SlotId slot, const WarpEntry& warp, const IssueStep& step) const {
   const Position at = sm_.table().position[slot];
-  if (warp.row != kMixedRows) return state_.scoreboard.Check(warp.row, warp.own, step, at.pc(), at.depth());
+  if (warp.hw_warp != kMixedHwWarps) return state_.scoreboard.Check(warp.hw_warp, warp.own, step, at.pc(), at.depth());
   Scoreboard::Hazard hazard;
-  for (const RowLanes& one : state_.rows.mixed(slot)) {
-    hazard.Add(state_.scoreboard.Check(one.row, one.lanes, step, at.pc(), at.depth()));
+  for (const HwWarpLanes& one : state_.hw_warps.mixed(slot)) {
+    hazard.Add(state_.scoreboard.Check(one.hw_warp, one.lanes, step, at.pc(), at.depth()));
   }
   return hazard;
 }
@@ -62,8 +62,8 @@ IssueStatus IssueStatusUnit::StatusOf(SlotId slot, const WarpEntry& warp) const 
   const WarpTable& warps = sm_.table();
   const auto status = [&](WarpClass state) { return IssueStatus(state, warps.port[slot], warp.threads); };
   const auto from_flight = [&](WarpClass state) {
-    const Flight& flight = state_.flights[warp.flight];
-    return status(state).From(flight.beyond_shared, flight.off_core);
+    const InFlightEntry& entry = state_.in_flight[warp.in_flight_id];
+    return status(state).From(entry.beyond_shared, entry.off_core);
   };
   switch (warps.state[slot]) {
     case SlotState::kFree:

@@ -36,18 +36,18 @@ class IssueStatusUnit {
       ChangeLongWait(slot, warp);
     state.issue_status.SetSame(slot, status);
   }
-  // Registers of the row have been given back: looks again at the warps with threads of it that wait for data.
-  [[gnu::always_inline]] void UpdateWaiting(uint32_t row) {
-    if (const SlotId only = state_.rows[row].only; only != kNoSlot) {
+  // Registers of the hardware warp have been released: looks again at the warps with threads of it that wait for data.
+  [[gnu::always_inline]] void UpdateWaiting(uint32_t hw_warp) {
+    if (const SlotId only = state_.hw_warps[hw_warp].only; only != kNoSlot) {
       UpdateIfWaiting(only);
       return;
     }
-    UpdateSeveralWaiting(row);
+    UpdateSeveralWaiting(hw_warp);
   }
-  // Registers of the row have been taken by `slot`, which has been looked at: other warps with threads of the row may
-  // have to wait for them now.
-  void UpdateOthers(uint32_t row, SlotId slot) {
-    for (const SlotId other : state_.rows[row].slots) {
+  // Registers of the hardware warp have been taken by `slot`, which has been looked at: other warps with threads of the
+  // hardware warp may have to wait for them now.
+  void UpdateOthers(uint32_t hw_warp, SlotId slot) {
+    for (const SlotId other : state_.hw_warps[hw_warp].slots) {
       if (other != slot) Update(other);
     }
   }
@@ -84,7 +84,7 @@ class IssueStatusUnit {
   }
   [[gnu::always_inline]] static IssueStatus StatusOfRegular(const IBufferState& state, const WarpEntry& warp) {
     return StatusAtHead(state, warp.offered, warp, [&](const IssueStep& step) {
-      return state.scoreboard.Check(warp.row, warp.own, step, warp.head, /*depth=*/0);
+      return state.scoreboard.Check(warp.hw_warp, warp.own, step, warp.head, /*depth=*/0);
     });
   }
   Scoreboard::Hazard HazardOf(SlotId slot, const WarpEntry& warp, const IssueStep& step) const;
@@ -98,8 +98,8 @@ class IssueStatusUnit {
       Update(slot);
     }
   }
-  // UpdateWaiting for rows with threads in several slots.
-  [[gnu::noinline]] void UpdateSeveralWaiting(uint32_t row);
+  // UpdateWaiting for hardware warps with threads in several slots.
+  [[gnu::noinline]] void UpdateSeveralWaiting(uint32_t hw_warp);
   // The slot's status begins or ends to be a long wait.
   void ChangeLongWait(SlotId slot, WarpEntry& warp);
 

@@ -20,7 +20,7 @@ class OperandCollector {
   explicit OperandCollector(uint32_t banks) : next_read_(banks, 0), mask_(std::has_single_bit(banks) ? banks - 1 : 0) {}
 
   // The cycle in which the last of an instruction's operands is read; the first is read in the cycle after the issue
-  // (`now`) at the earliest. `now` if it has none. `warp`: a row of warp-size hardware threads.
+  // (`now`) at the earliest. `now` if it has none. `warp`: a hardware warp.
   Cycle Collect(uint32_t warp, std::span<const uint32_t> registers, Cycle now) {
     Cycle last = now;
     if (next_read_.empty()) return last;

@@ -8,29 +8,29 @@ namespace heddle::replay {
 // --- from issue
 
 uint32_t ResultStage::Launch(SlotId slot, const WarpEntry& warp, Pc pc) {
-  const uint32_t id = state_.flights.Add();
-  Flight& flight = state_.flights[id];
-  flight.slot = slot;
-  flight.row = warp.row;
-  flight.pc = pc;
-  if (warp.row == kMixedRows) state_.flights.rows(id) = state_.rows.mixed(slot);
-  ForEachRowOf(id, flight, [&](uint32_t row, LaneMask) { ++state_.rows[row].results_due; });
+  const uint32_t id = state_.in_flight.Add();
+  InFlightEntry& entry = state_.in_flight[id];
+  entry.slot = slot;
+  entry.hw_warp = warp.hw_warp;
+  entry.pc = pc;
+  if (warp.hw_warp == kMixedHwWarps) state_.in_flight.hw_warps(id) = state_.hw_warps.mixed(slot);
+  ForEachHwWarpOf(id, entry, [&](uint32_t hw_warp, LaneMask) { ++state_.hw_warps[hw_warp].results_due; });
   return id;
 }
 
-void ResultStage::ReserveRegisters(uint32_t id, const Flight& flight, Position at, uint8_t producer) {
-  if (ByBits(flight)) {
-    state_.scoreboard.ReserveBits(flight.row, at.pc(), producer);
+void ResultStage::ReserveRegisters(uint32_t id, const InFlightEntry& entry, Position at, uint8_t producer) {
+  if (ByBits(entry)) {
+    state_.scoreboard.ReserveBits(entry.hw_warp, at.pc(), producer);
     return;
   }
-  ForEachRowOf(id, flight, [&](uint32_t row, LaneMask own) {
-    state_.scoreboard.Reserve(row, own, state_.setup.table[at.pc()], at.depth(), id, producer);
+  ForEachHwWarpOf(id, entry, [&](uint32_t hw_warp, LaneMask own) {
+    state_.scoreboard.Reserve(hw_warp, own, state_.setup.table[at.pc()], at.depth(), id, producer);
   });
 }
 
-void ResultStage::ListStore(uint32_t id, Flight& flight) {
-  flight.store = true;
-  ForEachRowOf(id, flight, [&](uint32_t row, LaneMask own) { state_.scoreboard.AddStore(row, own, id); });
+void ResultStage::ListStore(uint32_t id, InFlightEntry& entry) {
+  entry.store = true;
+  ForEachHwWarpOf(id, entry, [&](uint32_t hw_warp, LaneMask own) { state_.scoreboard.AddStore(hw_warp, own, id); });
 }
 
 void ResultStage::FinishAtIssue(SlotId slot) {
@@ -45,12 +45,13 @@ void ResultStage::FinishAtIssue(SlotId slot) {
 
 bool ResultStage::StoresPending(SlotId slot, const WarpEntry& warp) const {
   bool pending = false;
-  state_.rows.ForEach(slot, warp, [&](uint32_t row, LaneMask own) { pending |= state_.scoreboard.HasStore(row, own); });
+  state_.hw_warps.ForEach(slot, warp,
+                          [&](uint32_t hw_warp, LaneMask own) { pending |= state_.scoreboard.HasStore(hw_warp, own); });
   return pending;
 }
 
 void ResultStage::UpdateOthers(uint32_t id, SlotId slot) {
-  ForEachRowOf(id, state_.flights[id], [&](uint32_t row, LaneMask) { status_.UpdateOthers(row, slot); });
+  ForEachHwWarpOf(id, state_.in_flight[id], [&](uint32_t hw_warp, LaneMask) { status_.UpdateOthers(hw_warp, slot); });
 }
 
 // --- write-back
@@ -90,7 +91,7 @@ bool ResultStage::Process(const Completion& item) {
       accepted = resolve_.ResumeFromBarrier(static_cast<SlotId>(item.id));
       break;
     case Completion::kBranch:
-      CountResult(state_.warps[item.id].row);
+      CountResult(state_.warps[item.id].hw_warp);
       accepted = resolve_.FinishInstruction(static_cast<SlotId>(item.id), /*ask_after_barrier=*/false);
       break;
     case Completion::kFinish:
@@ -103,46 +104,46 @@ bool ResultStage::Process(const Completion& item) {
   return accepted;
 }
 
-void ResultStage::ProcessRegisters(uint32_t row, Pc pc) {
-  CountResult(row);
-  state_.scoreboard.ReleaseArithmeticBits(row, pc);
-  status_.UpdateWaiting(row);
+void ResultStage::ProcessRegisters(uint32_t hw_warp, Pc pc) {
+  CountResult(hw_warp);
+  state_.scoreboard.ReleaseArithmeticBits(hw_warp, pc);
+  status_.UpdateWaiting(hw_warp);
 }
 
-void ResultStage::RowDone(uint32_t row) {
-  sm_.blocks.FreeRow(row);
-  const BlockId block = sm_.blocks.block_of_row(row);
+void ResultStage::HwWarpDone(uint32_t hw_warp) {
+  sm_.blocks.FreeHwWarp(hw_warp);
+  const BlockId block = sm_.blocks.block_of_hw_warp(hw_warp);
   if (sm_.blocks[block].exited) BlockExited(block);
 }
 
 bool ResultStage::ResultsDue(BlockId block) const {
-  for (uint32_t row = 0; row < sm_.blocks.rows(); ++row) {
-    if (sm_.blocks.block_of_row(row) == block && state_.rows[row].results_due != 0) return true;
+  for (uint32_t hw_warp = 0; hw_warp < sm_.blocks.hw_warps(); ++hw_warp) {
+    if (sm_.blocks.block_of_hw_warp(hw_warp) == block && state_.hw_warps[hw_warp].results_due != 0) return true;
   }
   return false;
 }
 
-inline void ResultStage::GiveBack(uint32_t id, const Flight& flight) {
+inline void ResultStage::Release(uint32_t id, const InFlightEntry& entry) {
   IBufferState& state = state_;
-  const auto give_back = [&](uint32_t row) {
-    CountResult(row);
-    if (!flight.writes) return;
-    if (ByBits(flight)) {
-      state.scoreboard.ReleaseBits(row, flight.pc);
+  const auto release = [&](uint32_t hw_warp) {
+    CountResult(hw_warp);
+    if (!entry.writes) return;
+    if (ByBits(entry)) {
+      state.scoreboard.ReleaseBits(hw_warp, entry.pc);
     } else {
-      state.scoreboard.Release(row, id);
+      state.scoreboard.Release(hw_warp, id);
     }
   };
-  if (flight.row != kMixedRows) {
-    give_back(flight.row);
-    if (flight.writes) status_.UpdateWaiting(flight.row);
+  if (entry.hw_warp != kMixedHwWarps) {
+    release(entry.hw_warp);
+    if (entry.writes) status_.UpdateWaiting(entry.hw_warp);
     return;
   }
   released_.clear();
-  for (const RowLanes& one : state_.flights.rows(id)) {
-    give_back(one.row);
-    if (!flight.writes) continue;
-    for (const SlotId other : state_.rows[one.row].slots) {
+  for (const HwWarpLanes& one : state_.in_flight.hw_warps(id)) {
+    release(one.hw_warp);
+    if (!entry.writes) continue;
+    for (const SlotId other : state_.hw_warps[one.hw_warp].slots) {
       if (state_.issue_status.of(other).waits_for_data()) released_.push_back(other);
     }
   }
@@ -153,21 +154,21 @@ inline void ResultStage::GiveBack(uint32_t id, const Flight& flight) {
 }
 
 bool ResultStage::ProcessLanes(uint32_t id, LaneMask lanes) {
-  Flight& flight = state_.flights[id];
-  flight.outstanding &= ~lanes;
-  const SlotId slot = flight.slot;
-  if (flight.outstanding != 0) {
-    if (!flight.holds || !state_.data_holds) return true;
+  InFlightEntry& entry = state_.in_flight[id];
+  entry.outstanding &= ~lanes;
+  const SlotId slot = entry.slot;
+  if (entry.outstanding != 0) {
+    if (!entry.holds || !state_.data_holds) return true;
     const bool take = sm_.policy->LanesReturned(slot, lanes, sm_.formation.editor());
     const bool accepted = !take || resolve_.TakeLanes(slot, lanes);
     status_.TakeChanges();
     return accepted;
   }
-  const bool holds = flight.holds;
-  const bool inserted = flight.inserted;
-  const Hold hold = state_.setup.table[flight.pc].hold;
-  GiveBack(id, flight);
-  if (!flight.unacknowledged) state_.flights.Remove(id);
+  const bool holds = entry.holds;
+  const bool inserted = entry.inserted;
+  const Hold hold = state_.setup.table[entry.pc].hold;
+  Release(id, entry);
+  if (!entry.unacknowledged) state_.in_flight.Remove(id);
   if (!holds) return true;
   status_.EndLongWait(slot);  // before the policy moves the slot on
   bool accepted = true;
@@ -184,8 +185,9 @@ bool ResultStage::ProcessLanes(uint32_t id, LaneMask lanes) {
 }
 
 void ResultStage::Acknowledge(uint32_t id) {
-  Flight& flight = state_.flights[id];
-  if (flight.store) ForEachRowOf(id, flight, [&](uint32_t row, LaneMask) { state_.scoreboard.RemoveStore(row, id); });
+  InFlightEntry& entry = state_.in_flight[id];
+  if (entry.store)
+    ForEachHwWarpOf(id, entry, [&](uint32_t hw_warp, LaneMask) { state_.scoreboard.RemoveStore(hw_warp, id); });
   ForgetStore(id);
   if (fence_waits_.empty()) return;
   std::sort(fence_waits_.begin(), fence_waits_.end());
@@ -203,37 +205,37 @@ void ResultStage::Acknowledge(uint32_t id) {
 // --- the memory's replies
 
 bool ResultStage::TakeUnnoticed(uint32_t id, LaneMask lanes, Cycle at) {
-  Flight& flight = state_.flights[id];
+  InFlightEntry& entry = state_.in_flight[id];
   // Nobody looks at some of the lanes of an instruction, if write-back has nothing else to do in this cycle.
-  if (at != sm_.run.now || resolve_.waits() || (flight.outstanding & ~lanes) == 0 ||
-      (flight.holds && state_.data_holds)) {
+  if (at != sm_.run.now || resolve_.waits() || (entry.outstanding & ~lanes) == 0 ||
+      (entry.holds && state_.data_holds)) {
     return false;
   }
-  flight.outstanding &= ~lanes;
+  entry.outstanding &= ~lanes;
   sm_.run.last_progress = sm_.run.now;
   return true;
 }
 
 void ResultStage::ForgetStore(uint32_t id) {
-  Flight& flight = state_.flights[id];
-  flight.unacknowledged = false;
-  if (flight.outstanding == 0) state_.flights.Remove(id);
+  InFlightEntry& entry = state_.in_flight[id];
+  entry.unacknowledged = false;
+  if (entry.outstanding == 0) state_.in_flight.Remove(id);
 }
 
 void ResultStage::MarkOffCore(uint32_t id) {
-  Flight& flight = state_.flights[id];
-  flight.off_core = true;
-  if (flight.writes) {
-    ForEachRowOf(id, flight, [&](uint32_t row, LaneMask) {
-      if (ByBits(flight)) {
-        state_.scoreboard.MarkBitsOffCore(row, flight.pc);
+  InFlightEntry& entry = state_.in_flight[id];
+  entry.off_core = true;
+  if (entry.writes) {
+    ForEachHwWarpOf(id, entry, [&](uint32_t hw_warp, LaneMask) {
+      if (ByBits(entry)) {
+        state_.scoreboard.MarkBitsOffCore(hw_warp, entry.pc);
       } else {
-        state_.scoreboard.MarkOffCore(row, id);
+        state_.scoreboard.MarkOffCore(hw_warp, id);
       }
-      status_.UpdateWaiting(row);
+      status_.UpdateWaiting(hw_warp);
     });
   }
-  if (flight.holds && sm_.table().state[flight.slot] == SlotState::kInFlight) status_.Update(flight.slot);
+  if (entry.holds && sm_.table().state[entry.slot] == SlotState::kInFlight) status_.Update(entry.slot);
 }
 
 }  // namespace heddle::replay

@@ -25,15 +25,15 @@ class ResultStage {
   // A number for an instruction of the slot that has a result to come.
   uint32_t Launch(SlotId slot, const WarpEntry& warp, Pc pc);
   // The instruction in flight takes its registers.
-  void ReserveRegisters(uint32_t id, const Flight& flight, Position at, uint8_t producer);
+  void ReserveRegisters(uint32_t id, const InFlightEntry& entry, Position at, uint8_t producer);
   // The instruction in flight is a store that fences wait for.
-  void ListStore(uint32_t id, Flight& flight);
+  void ListStore(uint32_t id, InFlightEntry& entry);
   // The slot is done with its instruction, in the cycle of its issue.
   void FinishAtIssue(SlotId slot);
   // Whether stores of the slot's threads are on their way; the slot waits for them.
   bool StoresPending(SlotId slot, const WarpEntry& warp) const;
   void WaitForStores(SlotId slot) { fence_waits_.push_back(slot); }
-  // Other warps than `slot` with threads of the rows of an instruction in flight have to be looked at.
+  // Other warps than `slot` with threads of the hardware warps of an instruction in flight have to be looked at.
   void UpdateOthers(uint32_t id, SlotId slot);
 
   // --- write-back in a cycle
@@ -77,27 +77,30 @@ class ResultStage {
   void TakeDue(Cycle now);
   // False if the policy refused: write-back is blocked from here on.
   bool Process(const Completion& item);
-  // The arithmetic instruction at `pc` of a slot of this row alone has its results.
-  void ProcessRegisters(uint32_t row, Pc pc);
+  // The arithmetic instruction at `pc` of a slot of this hardware warp alone has its results.
+  void ProcessRegisters(uint32_t hw_warp, Pc pc);
   bool ProcessLanes(uint32_t id, LaneMask lanes);
-  // The registers and rows of an instruction in flight that has all its results.
-  [[gnu::always_inline]] inline void GiveBack(uint32_t id, const Flight& flight);
+  // The registers and hardware warps of an instruction in flight that has all its results.
+  [[gnu::always_inline]] inline void Release(uint32_t id, const InFlightEntry& entry);
   void Acknowledge(uint32_t id);
-  // One of the row's results has come.
-  void CountResult(uint32_t row) {
-    if (--state_.rows[row].results_due == 0 && sm_.blocks.live_in_row(row) == 0) RowDone(row);
+  // One of the hardware warp's results has come.
+  void CountResult(uint32_t hw_warp) {
+    if (--state_.hw_warps[hw_warp].results_due == 0 && sm_.blocks.live_in_hw_warp(hw_warp) == 0) HwWarpDone(hw_warp);
   }
-  // The row has no live thread, and none of its instructions has a result to come.
-  void RowDone(uint32_t row);
+  // The hardware warp has no live thread, and none of its instructions has a result to come.
+  void HwWarpDone(uint32_t hw_warp);
   bool ResultsDue(BlockId block) const;
-  bool ByBits(const Flight& flight) const { return state_.scoreboard.by_bits() && flight.row != kMixedRows; }
-  // Calls function(row, lanes) for the rows of an instruction in flight; all lanes, if it is of one row.
+  bool ByBits(const InFlightEntry& entry) const {
+    return state_.scoreboard.by_bits() && entry.hw_warp != kMixedHwWarps;
+  }
+  // Calls function(hw_warp, lanes) for the hardware warps of an instruction in flight; all lanes, if it is of one
+  // hardware warp.
   template <typename Function>
-  void ForEachRowOf(uint32_t id, const Flight& flight, Function function) {
-    if (flight.row != kMixedRows) {
-      function(flight.row, ~LaneMask{0});
+  void ForEachHwWarpOf(uint32_t id, const InFlightEntry& entry, Function function) {
+    if (entry.hw_warp != kMixedHwWarps) {
+      function(entry.hw_warp, ~LaneMask{0});
     } else {
-      for (const RowLanes& one : state_.flights.rows(id)) function(one.row, one.lanes);
+      for (const HwWarpLanes& one : state_.in_flight.hw_warps(id)) function(one.hw_warp, one.lanes);
     }
   }
 
@@ -108,7 +111,7 @@ class ResultStage {
   bool due_again_ = false;  // the memory has reported results for the present cycle
   std::vector<BlockId> retiring_;
   std::vector<SlotId> fence_waits_;  // slots whose fence waits for stores
-  std::vector<SlotId> released_;     // slots that a result may have freed, for use in GiveBack
+  std::vector<SlotId> released_;     // slots that a result may have freed, for use in Release
 };
 
 }  // namespace heddle::replay

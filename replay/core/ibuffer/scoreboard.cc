@@ -4,26 +4,26 @@
 
 namespace heddle::replay {
 
-void Scoreboard::CheckAll(uint32_t row, LaneMask lanes, const IssueStep& step, Pc pc, uint32_t depth,
+void Scoreboard::CheckAll(uint32_t hw_warp, LaneMask lanes, const IssueStep& step, Pc pc, uint32_t depth,
                           Hazard& hazard) const {
   if (table_.flat()) {
-    const Word* word = &words_[size_t{row} * words_per_row_];
+    const Word* word = &words_[size_t{hw_warp} * words_per_hw_warp_];
     for (const RegisterWord& own : table_.words(pc)) AddWord(*word++, own, hazard);
   }
-  const Row& at = rows_[row];
+  const HwWarp& at = hw_warps_[hw_warp];
   if (!at.writes.empty()) Search(at, lanes, step, step.registers.AtDepth(depth), depth, hazard);
 }
 
-void Scoreboard::Search(const Row& row, LaneMask lanes, const IssueStep& step, RegisterFilter used, uint32_t depth,
-                        Hazard& hazard) const {
+void Scoreboard::Search(const HwWarp& hw_warp, LaneMask lanes, const IssueStep& step, RegisterFilter used,
+                        uint32_t depth, Hazard& hazard) const {
   const auto contains = [](std::span<const uint32_t> numbers, uint32_t number) {
     for (const uint32_t one : numbers) {  // a few: not worth a search that is unrolled
       if (one == number) return true;
     }
     return false;
   };
-  for (const Write& write : row.writes) {
-    if (!used.Meets(write.filter) || write.depth != depth || (write.lanes & lanes) == 0) continue;
+  for (const Write& write : hw_warp.writes) {
+    if (!used.Intersects(write.filter) || write.depth != depth || (write.lanes & lanes) == 0) continue;
     const bool source = contains(table_.sources(step), write.number);
     if (!source && !contains(table_.destinations(step), write.number)) continue;
     hazard.bits_ |= Hazard::kBlocked | write.producer;
@@ -31,9 +31,9 @@ void Scoreboard::Search(const Row& row, LaneMask lanes, const IssueStep& step, R
   }
 }
 
-void Scoreboard::Reserve(uint32_t row, LaneMask lanes, const IssueStep& step, uint32_t depth, uint32_t instruction,
+void Scoreboard::Reserve(uint32_t hw_warp, LaneMask lanes, const IssueStep& step, uint32_t depth, uint32_t instruction,
                          uint8_t producer) {
-  Row& at = rows_[row];
+  HwWarp& at = hw_warps_[hw_warp];
   for (const uint32_t number : table_.destinations(step)) {
     const RegisterFilter filter = table_.FilterOf(number).AtDepth(depth);
     // In place: a copy of what was just written in pieces waits for the pieces.
@@ -49,11 +49,11 @@ void Scoreboard::Reserve(uint32_t row, LaneMask lanes, const IssueStep& step, ui
   }
 }
 
-void Scoreboard::Release(uint32_t row, uint32_t instruction) {
-  Row& at = rows_[row];
+void Scoreboard::Release(uint32_t hw_warp, uint32_t instruction) {
+  HwWarp& at = hw_warps_[hw_warp];
   at.filter = RegisterFilter();
-  for (uint32_t word = 0; word < words_per_row_; ++word) {
-    at.filter.Add(RegisterFilter(words_[size_t{row} * words_per_row_ + word].pending));
+  for (uint32_t word = 0; word < words_per_hw_warp_; ++word) {
+    at.filter.Add(RegisterFilter(words_[size_t{hw_warp} * words_per_hw_warp_ + word].pending));
   }
   for (size_t i = 0; i < at.writes.size();) {
     if (at.writes[i].instruction == instruction) {
@@ -67,8 +67,8 @@ void Scoreboard::Release(uint32_t row, uint32_t instruction) {
   }
 }
 
-void Scoreboard::MarkOffCore(uint32_t row, uint32_t instruction) {
-  for (Write& write : rows_[row].writes) {
+void Scoreboard::MarkOffCore(uint32_t hw_warp, uint32_t instruction) {
+  for (Write& write : hw_warps_[hw_warp].writes) {
     if (write.instruction == instruction) write.producer |= kOffCore;
   }
 }
@@ -77,8 +77,9 @@ bool Scoreboard::empty() const {
   return listed_ == 0 && std::all_of(words_.begin(), words_.end(), [](const Word& word) { return word.pending == 0; });
 }
 
-void Scoreboard::RemoveStore(uint32_t row, uint32_t instruction) {
-  stores_ -= std::erase_if(rows_[row].stores, [=](const Store& store) { return store.instruction == instruction; });
+void Scoreboard::RemoveStore(uint32_t hw_warp, uint32_t instruction) {
+  stores_ -=
+      std::erase_if(hw_warps_[hw_warp].stores, [=](const Store& store) { return store.instruction == instruction; });
 }
 
 }  // namespace heddle::replay

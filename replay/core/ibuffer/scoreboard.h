@@ -12,11 +12,11 @@
 
 namespace heddle::replay {
 
-// By row of warp-size hardware threads. A write by a slot of threads of one row is pending for the whole row; if the
+// By hardware warp. A write by a slot of threads of one hardware warp is pending for the whole hardware warp; if the
 // program makes no calls it is kept as one bit per register, of which nobody else can have the same: that is the quick
-// way. Writes by slots with threads of several rows, and those of programs with calls, whose registers belong to a call
-// depth, are kept in a list, with a filter of 64 bits before it. Lanes are those of the row: bit i is hardware thread
-// row * warp size + i. It also keeps the stores that have not been acknowledged, for fences.
+// way. Writes by slots with threads of several hardware warps, and those of programs with calls, whose registers belong
+// to a call depth, are kept in a list, with a filter of 64 bits before it. Lanes are those of the hardware warp: bit i
+// is hardware thread hw_warp * warp size + i. It also keeps the stores that have not been acknowledged, for fences.
 class Scoreboard {
  public:
   // What keeps an instruction from issuing.
@@ -40,62 +40,63 @@ class Scoreboard {
   };
   enum Producer : uint8_t { kArithmetic = 0, kMemory = 1, kBeyondShared = 2, kOffCore = 4 };
 
-  Scoreboard(uint32_t rows, const IssueTable& table)
+  Scoreboard(uint32_t hw_warps, const IssueTable& table)
       : table_(table),
-        rows_(rows),
-        words_per_row_(table.words_per_step()),
+        hw_warps_(hw_warps),
+        words_per_hw_warp_(table.words_per_step()),
         one_word_(table.flat() && table.words_per_step() == 1),
-        words_(size_t{rows} * words_per_row_) {}
+        words_(size_t{hw_warps} * words_per_hw_warp_) {}
 
-  // Whether a write by a slot of threads of one row is kept as bits.
+  // Whether a write by a slot of threads of one hardware warp is kept as bits.
   bool by_bits() const { return table_.flat(); }
 
-  // What keeps threads `lanes` of the row from issuing the instruction at `pc`, which is `step`, at a call depth.
-  [[gnu::always_inline]] Hazard Check(uint32_t row, LaneMask lanes, const IssueStep& step, Pc pc,
+  // What keeps threads `lanes` of the hardware warp from issuing the instruction at `pc`, which is `step`, at a call
+  // depth.
+  [[gnu::always_inline]] Hazard Check(uint32_t hw_warp, LaneMask lanes, const IssueStep& step, Pc pc,
                                       uint32_t depth) const {
     Hazard hazard;
     if (one_word_) {
-      AddWord(words_[row], table_.word(pc), hazard);
+      AddWord(words_[hw_warp], table_.word(pc), hazard);
       if (listed_ != 0) [[unlikely]] {
-        Search(rows_[row], lanes, step, step.registers.AtDepth(depth), depth, hazard);
+        Search(hw_warps_[hw_warp], lanes, step, step.registers.AtDepth(depth), depth, hazard);
       }
-    } else if (step.registers.AtDepth(depth).Meets(rows_[row].filter)) {
-      CheckAll(row, lanes, step, pc, depth, hazard);
+    } else if (step.registers.AtDepth(depth).Intersects(hw_warps_[hw_warp].filter)) {
+      CheckAll(hw_warp, lanes, step, pc, depth, hazard);
     }
     return hazard;
   }
 
   // Takes the registers that `instruction` (the core's number for it) writes. `producer` is a set of Producer.
-  void Reserve(uint32_t row, LaneMask lanes, const IssueStep& step, uint32_t depth, uint32_t instruction,
+  void Reserve(uint32_t hw_warp, LaneMask lanes, const IssueStep& step, uint32_t depth, uint32_t instruction,
                uint8_t producer);
   // Gives back what the instruction took.
-  void Release(uint32_t row, uint32_t instruction);
+  void Release(uint32_t hw_warp, uint32_t instruction);
   // The instruction's data come from beyond the core.
-  void MarkOffCore(uint32_t row, uint32_t instruction);
+  void MarkOffCore(uint32_t hw_warp, uint32_t instruction);
 
-  // Reserve, Release and MarkOffCore by bits, for the instruction at `pc` of a slot of this row alone.
-  void ReserveBits(uint32_t row, Pc pc, uint8_t producer) {
+  // Reserve, Release and MarkOffCore by bits, for the instruction at `pc` of a slot of this hardware warp alone.
+  void ReserveBits(uint32_t hw_warp, Pc pc, uint8_t producer) {
     if (one_word_) {
       const uint64_t writes = table_.word(pc).writes;
-      words_[row].pending |= writes;
-      if (producer != kArithmetic) AddProducer(words_[row], writes, producer);
+      words_[hw_warp].pending |= writes;
+      if (producer != kArithmetic) AddProducer(words_[hw_warp], writes, producer);
       return;
     }
-    Word* word = &words_[size_t{row} * words_per_row_];
+    Word* word = &words_[size_t{hw_warp} * words_per_hw_warp_];
     for (const RegisterWord& own : table_.words(pc)) {
       word->pending |= own.writes;
       if (producer != kArithmetic) AddProducer(*word, own.writes, producer);
-      rows_[row].filter.Add(RegisterFilter(own.writes));
+      hw_warps_[hw_warp].filter.Add(RegisterFilter(own.writes));
       ++word;
     }
   }
-  void ReleaseBits(uint32_t row, Pc pc) {
+  void ReleaseBits(uint32_t hw_warp, Pc pc) {
     if (one_word_) {
-      words_[row].Clear(table_.word(pc).writes);
+      words_[hw_warp].Clear(table_.word(pc).writes);
       return;
     }
-    Row& at = rows_[row];
-    Word* word = &words_[size_t{row} * words_per_row_];
+    HwWarp& at = hw_warps_[hw_warp];
+    Word* word = &words_[size_t{hw_warp} * words_per_hw_warp_];
     at.filter = RegisterFilter();
     for (const RegisterWord& own : table_.words(pc)) {
       word->Clear(own.writes);
@@ -105,44 +106,44 @@ class Scoreboard {
     for (const Write& write : at.writes) at.filter.Add(write.filter);
   }
   // ReleaseBits for an arithmetic instruction: none of its registers can be pending for memory as well.
-  void ReleaseArithmeticBits(uint32_t row, Pc pc) {
+  void ReleaseArithmeticBits(uint32_t hw_warp, Pc pc) {
     if (one_word_) {
-      words_[row].pending &= ~table_.word(pc).writes;
+      words_[hw_warp].pending &= ~table_.word(pc).writes;
     } else {
-      ReleaseBits(row, pc);
+      ReleaseBits(hw_warp, pc);
     }
   }
-  void MarkBitsOffCore(uint32_t row, Pc pc) {
-    Word* word = &words_[size_t{row} * words_per_row_];
+  void MarkBitsOffCore(uint32_t hw_warp, Pc pc) {
+    Word* word = &words_[size_t{hw_warp} * words_per_hw_warp_];
     for (const RegisterWord& own : table_.words(pc)) (word++)->off_core |= own.writes;
   }
 
-  // For a fast path, which keeps a row's registers by itself for a while, if there is one word per row: whether all its
-  // pending writes are of arithmetic and kept as bits, and these.
+  // For a fast path, which keeps a hardware warp's registers by itself for a while, if there is one word per hardware
+  // warp: whether all its pending writes are of arithmetic and kept as bits, and these.
   bool one_word() const { return one_word_; }
-  bool OnlyArithmetic(uint32_t row) const {
-    const Word& word = words_[row];
-    return rows_[row].writes.empty() && (word.memory | word.beyond_shared | word.off_core) == 0;
+  bool OnlyArithmetic(uint32_t hw_warp) const {
+    const Word& word = words_[hw_warp];
+    return hw_warps_[hw_warp].writes.empty() && (word.memory | word.beyond_shared | word.off_core) == 0;
   }
-  uint64_t pending(uint32_t row) const { return words_[row].pending; }
-  void SetPending(uint32_t row, uint64_t registers) { words_[row].pending = registers; }
+  uint64_t pending(uint32_t hw_warp) const { return words_[hw_warp].pending; }
+  void SetPending(uint32_t hw_warp, uint64_t registers) { words_[hw_warp].pending = registers; }
 
   // No write is pending.
   bool empty() const;
 
   // Stores on their way.
-  void AddStore(uint32_t row, LaneMask lanes, uint32_t instruction) {
-    rows_[row].stores.push_back({lanes, instruction});
+  void AddStore(uint32_t hw_warp, LaneMask lanes, uint32_t instruction) {
+    hw_warps_[hw_warp].stores.push_back({lanes, instruction});
     ++stores_;
   }
-  void RemoveStore(uint32_t row, uint32_t instruction);
-  void ForgetStores(uint32_t row) {
+  void RemoveStore(uint32_t hw_warp, uint32_t instruction);
+  void ForgetStores(uint32_t hw_warp) {
     if (stores_ == 0) return;  // mostly: only programs with a fence list any
-    stores_ -= rows_[row].stores.size();
-    rows_[row].stores.clear();
+    stores_ -= hw_warps_[hw_warp].stores.size();
+    hw_warps_[hw_warp].stores.clear();
   }
-  bool HasStore(uint32_t row, LaneMask lanes) const {
-    for (const Store& store : rows_[row].stores) {
+  bool HasStore(uint32_t hw_warp, LaneMask lanes) const {
+    for (const Store& store : hw_warps_[hw_warp].stores) {
       if ((store.lanes & lanes) != 0) return true;
     }
     return false;
@@ -161,12 +162,12 @@ class Scoreboard {
     LaneMask lanes = 0;
     uint32_t instruction = 0;
   };
-  struct Row {
+  struct HwWarp {
     RegisterFilter filter;  // of all its writes, unless there is one word, which tells as quickly
     std::vector<Write> writes;
     std::vector<Store> stores;
   };
-  // 64 registers of a row: those with a write pending, and those of them whose result comes from somewhere.
+  // 64 registers of a hardware warp: those with a write pending, and those of them whose result comes from somewhere.
   struct Word {
     uint64_t pending = 0;
     uint64_t memory = 0;
@@ -196,17 +197,17 @@ class Scoreboard {
   }
 
   // Check, where several words or the list have to be looked at.
-  void CheckAll(uint32_t row, LaneMask lanes, const IssueStep& step, Pc pc, uint32_t depth, Hazard& hazard) const;
-  void Search(const Row& row, LaneMask lanes, const IssueStep& step, RegisterFilter used, uint32_t depth,
+  void CheckAll(uint32_t hw_warp, LaneMask lanes, const IssueStep& step, Pc pc, uint32_t depth, Hazard& hazard) const;
+  void Search(const HwWarp& hw_warp, LaneMask lanes, const IssueStep& step, RegisterFilter used, uint32_t depth,
               Hazard& hazard) const;
 
   const IssueTable& table_;
-  std::vector<Row> rows_;
-  const uint32_t words_per_row_;
+  std::vector<HwWarp> hw_warps_;
+  const uint32_t words_per_hw_warp_;
   const bool one_word_;      // and no calls
-  size_t listed_ = 0;        // writes that rows have in lists
-  size_t stores_ = 0;        // that rows have
-  std::vector<Word> words_;  // by row
+  size_t listed_ = 0;        // writes that hardware warps have in lists
+  size_t stores_ = 0;        // that hardware warps have
+  std::vector<Word> words_;  // by hardware warp
 };
 
 }  // namespace heddle::replay

@@ -9,13 +9,13 @@
 
 namespace heddle::replay {
 
-// Lanes of a row of warp-size hardware threads: bit i is hardware thread row * warp size + i.
-struct RowLanes {
-  uint16_t row = 0;
+// Lanes of a hardware warp: bit i is hardware thread hw_warp * warp size + i.
+struct HwWarpLanes {
+  uint16_t hw_warp = 0;
   LaneMask lanes = 0;
 };
-// In place of a row: the threads are of several.
-inline constexpr uint16_t kMixedRows = 0xffff;
+// In place of a hardware warp: the threads are of several.
+inline constexpr uint16_t kMixedHwWarps = 0xffff;
 
 // Why a slot is in flight (SlotState::kInFlight).
 enum class InFlightReason : uint8_t {
@@ -31,18 +31,19 @@ enum class Fetchable : uint8_t { kNo, kEligible, kAtBarrier };
 
 // One line of the host's cache, since every issue reads and writes most of it: the buffer's state and the warp's.
 //
-// A warp is regular if it is offered, its threads are of one row, nothing is inserted before its next instruction, and
-// the program makes no calls. Most warps are regular most of the time, so that there is a short way for them.
+// A warp is regular if it is offered, its threads are of one hardware warp, nothing is inserted before its next
+// instruction, and the program makes no calls. Most warps are regular most of the time, so that there is a short way
+// for them.
 struct alignas(64) WarpEntry {
-  uint64_t formed = 0;      // the warp's identity: WarpTable::formed when it was looked at last
-  uint64_t offered_at = 0;  // one in flight: the offer that `ready_at` belongs to
-  Cycle ready_at = 0;       // one in flight: the first cycle in which it may issue
-  LaneMask own = 0;         // its threads as lanes of `row`
-  IssueStatus offered;      // regular: its status when it lacks nothing, but for the unit
-  Pc head = 0;              // of the first instruction in the buffer, or of the next to fetch
-  uint32_t flight = 0;      // kControl, kMemory, kArithmetic: what holds it
-  uint16_t row = 0;         // of its threads, or kMixedRows
-  uint8_t valid = 0;        // instructions in the buffer
+  uint64_t formed = 0;        // the warp's identity: WarpTable::formed when it was looked at last
+  uint64_t offered_at = 0;    // one in flight: the offer that `ready_at` belongs to
+  Cycle ready_at = 0;         // one in flight: the first cycle in which it may issue
+  LaneMask own = 0;           // its threads as lanes of `hw_warp`
+  IssueStatus offered;        // regular: its status when it lacks nothing, but for the unit
+  Pc head = 0;                // of the first instruction in the buffer, or of the next to fetch
+  uint32_t in_flight_id = 0;  // kControl, kMemory, kArithmetic: what holds it
+  uint16_t hw_warp = 0;       // of its threads, or kMixedHwWarps
+  uint8_t valid = 0;          // instructions in the buffer
   uint8_t threads = 0;
   InFlightReason in_flight = InFlightReason::kControl;
   Fetchable fetchable = Fetchable::kNo;
@@ -50,7 +51,7 @@ struct alignas(64) WarpEntry {
   bool waits_for_line = false;
   bool flushed = false;             // its buffer was dropped, and no fetch has gone out since
   bool long_wait_notified = false;  // LongLatencyStarted was called
-  bool in_order = false;            // its threads are of one row, and lane i holds thread i of it
+  bool in_order = false;            // its threads are of one hardware warp, and lane i holds thread i of it
   bool regular = false;
 };
 

@@ -166,7 +166,7 @@ bool SinglePipelineCore::Process(const Completion& item) {
 bool SinglePipelineCore::ProcessIssue(uint32_t number) {
   sm_.run.last_progress = sm_.run.now;
   std::vector<SlotId>& slots = issues_[number];
-  const SlotRow* const rows = table().rows.data();
+  const SlotEntry* const entries = table().entries.data();
   const Lanes* const lanes = table().lanes.data();
   const bool asks = (sm_.interests & kEveryInstruction) != 0;
   const bool asks_at_ends = (sm_.interests & (kEveryInstruction | kEveryBlockEnd)) != 0;
@@ -183,13 +183,13 @@ bool SinglePipelineCore::ProcessIssue(uint32_t number) {
       sm_.write_back.Hold({slot, Completion::kFinish, lanes[slot].mask});
       continue;
     }
-    const Position at = rows[slot].position;
+    const Position at = entries[slot].position;
     const Step& step = sm_.steps[at.pc()];
     Position next(at.pc() + 1, at.depth());
     const bool goes_on =
-        step.ends_block ? !asks_at_ends && rows[slot].stop.is_exit() &&
+        step.ends_block ? !asks_at_ends && entries[slot].stop.is_exit() &&
                               sm_.control_flow.NextOfOne(lanes[slot], at, sm_.context.program.block(step.block), next)
-                        : !asks && next != rows[slot].stop;
+                        : !asks && next != entries[slot].stop;
     if (goes_on) {
       advancing[count] = slot;
       to[count++] = next;

@@ -81,9 +81,9 @@ class SinglePipelineCore final : public SmCore, private SinglePipeline::Core {
   void SubmitAccess(AccessId id, const SinglePipeline::Access& access, Cycle now) override;
   void WriteBack(SlotId slot, LaneMask lanes) override;
   bool write_back_blocked() const override { return resolve_.waits(); }
-  void WarpsAdmitted(uint32_t first_row, uint32_t rows) override {
+  void WarpsAdmitted(uint32_t first_hw_warp, uint32_t hw_warps) override {
     const auto warp_size = static_cast<uint32_t>(sm_.context.warp_size);
-    if (pipeline_ != nullptr) fences_.Admit(first_row * warp_size, rows * warp_size, sm_.blocks.admitted());
+    if (pipeline_ != nullptr) fences_.Admit(first_hw_warp * warp_size, hw_warps * warp_size, sm_.blocks.admitted());
   }
   void Acknowledge(AccessId id);
   // Whether stores of the slot's threads are on their way, and its instruction is a fence.

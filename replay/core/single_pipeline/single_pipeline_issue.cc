@@ -84,7 +84,7 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
   candidates_ = Eligible(port);
   WarpScheduler& scheduler = sm_.notifier.scheduler(port);
   const Lanes* const lanes = table().lanes.data();
-  const SlotRow* const rows = table().rows.data();
+  const SlotEntry* const entries = table().entries.data();
   const bool may_refuse = (sm_.interests & kIssue) != 0;
   const bool restricts = sm_.policy->restricts_issues();
   // Whether the scheduler may know an order. A policy that is asked may change warps, so that no order holds.
@@ -103,7 +103,7 @@ int SinglePipelineCore::IssueSeveral(int port, Cycle now) {
   int penalty = 0;
   const bool plainly = pipeline_ == nullptr && !may_refuse && !restricts;
   const auto is_plain = [&](SlotId slot) {
-    const Step& step = sm_.steps[rows[slot].position.pc()];
+    const Step& step = sm_.steps[entries[slot].position.pc()];
     return step.kind == Step::kPlain && !step.scripted && sm_.formation.inserted(slot) == 0;
   };
   const auto issue = [&] {

@@ -105,7 +105,7 @@ class alignas(64) Cache {
     return true;
   }
 
-  // The same for a read that the owner serves with a line that the cache had, and has given up.
+  // Counts the hit of a read that the owner serves with a line that the cache had, and has given up.
   void CountHit() {
     ++counters_.accesses;
     ++counters_.hits;
@@ -124,7 +124,7 @@ class alignas(64) Cache {
   uint16_t OnItsWay(uint64_t line, uint32_t set) const;
   // Drops the line if it is there and not reserved, without counting it as an eviction.
   void Invalidate(uint64_t line, uint32_t set);
-  // The same for all lines for which drop(line) is true.
+  // Invalidate for all lines for which drop(line) is true.
   template <typename Drop>
   void InvalidateIf(const Drop& drop) {
     for (uint32_t set = 0; set <= set_mask_; ++set) {

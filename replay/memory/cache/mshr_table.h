@@ -36,7 +36,7 @@ class MshrTable {
 
   // Takes the lowest free entry (there must be one) for a line. It has no waiter yet.
   uint16_t Allocate(uint64_t line, Cycle now);
-  // The same for an access that asks for a line again: Find does not find it.
+  // Allocate for an access that asks for a line again: Find does not find the entry.
   uint16_t AllocateApart(Cycle now) { return Allocate(kNoLine, now); }
   // Adds a waiter to an entry on its way that is not Full, and with one_each only if there is a free one; its number.
   uint32_t Merge(uint16_t entry, Cycle now) {

@@ -61,7 +61,7 @@ class alignas(64) DramController {
 
   // The first cycle whose Tick does something or in which a reply is due, as far as is known now; kNeverCycle if none.
   uint64_t NextEvent() const { return std::min(NextCommand(), NextReply()); }
-  // The same without replies.
+  // NextEvent without replies.
   uint64_t NextCommand() const { return std::min(dispatch_at_, search_.cycle()); }
   // When the oldest reply is due; kNeverCycle if none.
   uint64_t NextReply() const { return replies_.first_due(); }

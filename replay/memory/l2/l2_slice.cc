@@ -85,7 +85,7 @@ Edge L2Slice::Run(Edge now, L2SliceLinks& links) {
   jobs_.BeginEdge();
   if (fills_.busy()) ServeFill(now, links);
   wait_ = Wait::kNone;
-  if (input_.ready() <= now) Look(now, links);
+  if (input_.ready() <= now) LookUp(now, links);
   const MemoryRequest* arrived = input_.full() ? nullptr : links.Arrived(slice_);
   if (arrived != nullptr) {
     input_.push_back({*arrived, std::max(now + 1, links.AfterRop())});
@@ -180,12 +180,12 @@ void L2Slice::ServeFill(Edge now, L2SliceLinks& links) {
   }
 }
 
-void L2Slice::Look(Edge now, L2SliceLinks& links) {
+void L2Slice::LookUp(Edge now, L2SliceLinks& links) {
   const MemoryRequest& request = input_.front().request;
   if (cache_) {
-    LookWithCache(request, now, links);
+    AccessWithCache(request, now, links);
   } else {
-    LookWithoutCache(request, links);
+    AccessWithoutCache(request, links);
   }
   if (wait_ != Wait::kNone) return;
   switch (request.kind) {
@@ -202,7 +202,7 @@ void L2Slice::Look(Edge now, L2SliceLinks& links) {
   input_.pop_front();
 }
 
-void L2Slice::LookWithCache(const MemoryRequest& request, Edge now, L2SliceLinks& links) {
+void L2Slice::AccessWithCache(const MemoryRequest& request, Edge now, L2SliceLinks& links) {
   const uint64_t line = request.address >> line_bits_;
   const bool atomic = request.kind == RequestKind::kAtomic;
   if (atomics_.HoldsUp(request)) {
@@ -246,7 +246,7 @@ void L2Slice::LookWithCache(const MemoryRequest& request, Edge now, L2SliceLinks
   }
 }
 
-void L2Slice::LookWithoutCache(const MemoryRequest& request, L2SliceLinks& links) {
+void L2Slice::AccessWithoutCache(const MemoryRequest& request, L2SliceLinks& links) {
   const uint32_t returned = fills_.returned();
   if (returned >= replies_.capacity() || jobs_.unanswered() + returned >= fills_.most_returned()) {
     wait_ = Wait::kOutput;

@@ -109,9 +109,9 @@ class alignas(64) L2Slice {
   // A line is being served, or has come.
   void ServeFill(Edge now, L2SliceLinks& links);
   // The oldest request is ready.
-  void Look(Edge now, L2SliceLinks& links);
-  void LookWithCache(const MemoryRequest& request, Edge now, L2SliceLinks& links);
-  void LookWithoutCache(const MemoryRequest& request, L2SliceLinks& links);
+  void LookUp(Edge now, L2SliceLinks& links);
+  void AccessWithCache(const MemoryRequest& request, Edge now, L2SliceLinks& links);
+  void AccessWithoutCache(const MemoryRequest& request, L2SliceLinks& links);
   // Nothing is held, or the network's room, DRAM's queue or its answers are what is waited for.
   bool WaitsForLater() const;
   // After edge `now`, in which a request was taken in or not.

@@ -12,8 +12,8 @@ namespace heddle::replay {
 // that it is for.
 class NetworkPort {
  public:
-  // `announces`: the port calls NoteNews whenever it wakes the SM. `shared`: other SMs use it, too, so that HasRoom may
-  // give the SM a place in their line.
+  // `announces`: the port calls NoteWakeup whenever it wakes the SM. `shared`: other SMs use it, too, so that HasRoom
+  // may give the SM a place in their line.
   explicit NetworkPort(bool announces = false, bool shared = false) : announces_(announces), shared_(shared) {}
   virtual ~NetworkPort() = default;
   // Whether Send may be called with this request now. If not, the SM is woken when room has been made.
@@ -26,14 +26,14 @@ class NetworkPort {
 
   bool shared() const { return shared_; }
   // The SM is being woken: a reply is there for it, or room for a request.
-  void NoteNews() { news_ = true; }
-  // Whether there may have been such news since the last call.
-  bool TakeNews() { return !announces_ || std::exchange(news_, false); }
+  void NoteWakeup() { wakeup_ = true; }
+  // Whether the SM may have been woken since the last call.
+  bool TakeWakeup() { return !announces_ || std::exchange(wakeup_, false); }
 
  private:
   const bool announces_;
   const bool shared_;
-  bool news_ = false;
+  bool wakeup_ = false;
 };
 
 }  // namespace heddle::replay

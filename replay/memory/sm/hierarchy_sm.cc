@@ -65,7 +65,7 @@ inline Cycle HierarchySm::WakeAfter(Cycle now) {
 void HierarchySm::RunCycle(Cycle now) {
   if (now == last_run_) return;
   // The core runs in many cycles in which the memory sleeps. What a blocked stage counts is made up for later.
-  if (const bool news = network_.TakeNews(); now < wake_ && !news) return;
+  if (const bool news = network_.TakeWakeup(); now < wake_ && !news) return;
   if (idle()) {
     last_run_ = now;
     wake_ = kNever;

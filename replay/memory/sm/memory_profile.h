@@ -20,7 +20,7 @@ struct InstructionMemoryCounters {
   uint64_t accesses = 0;       // warp-instructions that entered the memory stage
   uint64_t data_accesses = 0;  // of those, with a transaction
   uint64_t transactions = 0;
-  // The same, had each static warp made its lanes of these accesses by itself.
+  // Accesses and transactions, had each static warp made its lanes of these accesses by itself.
   uint64_t static_accesses = 0;
   uint64_t static_transactions = 0;
   uint64_t shared_parts = 0;

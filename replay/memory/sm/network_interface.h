@@ -23,7 +23,7 @@ class NetworkInterface {
 
   uint32_t sm() const { return sm_; }
   // Whether the port has had news for the SM since the last call.
-  bool TakeNews() { return port_.TakeNews(); }
+  bool TakeWakeup() { return port_.TakeWakeup(); }
   // Whether other SMs use the port, too.
   bool shared() const { return port_.shared(); }
 

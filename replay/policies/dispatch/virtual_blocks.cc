@@ -41,8 +41,8 @@ class VirtualBlockDispatcher final : public BlockDispatcher {
     if (due_.empty() || due_.begin()->first > first) return std::nullopt;
     const WarpAssignment assignment = due_.begin()->second;
     due_.erase(due_.begin());
-    const uint32_t warp = assignment.row % context_.warps_per_block;
-    places_[assignment.sm][assignment.row / context_.warps_per_block].running[warp] = true;
+    const uint32_t warp = assignment.hw_warp % context_.warps_per_block;
+    places_[assignment.sm][assignment.hw_warp / context_.warps_per_block].running[warp] = true;
     return assignment;
   }
 
@@ -51,13 +51,13 @@ class VirtualBlockDispatcher final : public BlockDispatcher {
     return due_.empty() ? next : std::min(next, due_.begin()->first);
   }
 
-  void WarpEnded(uint32_t sm, uint32_t row, Cycle first) override {
-    VirtualBlock& block = places_[sm][row / context_.warps_per_block];
-    const uint32_t warp = row % context_.warps_per_block;
+  void WarpEnded(uint32_t sm, uint32_t hw_warp, Cycle first) override {
+    VirtualBlock& block = places_[sm][hw_warp / context_.warps_per_block];
+    const uint32_t warp = hw_warp % context_.warps_per_block;
     block.ended.push_back({warp, first});
     // In the order in which they ended; one that goes on may be what another one has waited for.
     for (size_t i = 0; i < block.ended.size();) {
-      if (GoOn(sm, row / context_.warps_per_block, block.ended[i], first)) {
+      if (GoOn(sm, hw_warp / context_.warps_per_block, block.ended[i], first)) {
         block.ended.erase(block.ended.begin() + static_cast<ptrdiff_t>(i));
         i = 0;
       } else {
@@ -161,7 +161,7 @@ class VirtualBlockDispatcher final : public BlockDispatcher {
     // By the progress in the iteration that ends, least first; ties go to the lower index (our choice).
     std::vector<uint64_t> progress(context_.warps_per_block);
     for (uint32_t warp = 0; warp < context_.warps_per_block; ++warp) {
-      if (!block.running[warp]) continue;  // the row's count is that of its former warp
+      if (!block.running[warp]) continue;  // the hardware warp's count is that of its former warp
       progress[block.warp_index[warp]] = context_.instructions(sm, place * context_.warps_per_block + warp);
     }
     std::stable_sort(block.order.begin(), block.order.end(),
@@ -174,7 +174,7 @@ class VirtualBlockDispatcher final : public BlockDispatcher {
     assignment.sm = sm;
     assignment.block = block.block;
     assignment.warp = block.warp_index[warp];
-    assignment.row = place * context_.warps_per_block + warp;
+    assignment.hw_warp = place * context_.warps_per_block + warp;
     assignment.instructions = instructions;
     assignment.virtual_block = {place, block.iteration[warp]};
     due_.emplace(first, assignment);

@@ -21,8 +21,8 @@ class WarpDispatcher final : public BlockDispatcher {
  public:
   explicit WarpDispatcher(const DispatchContext& context) : context_(context), sms_(context.sms) {
     for (Sm& sm : sms_) {
-      sm.free.assign(context.rows_per_sm, true);
-      sm.free_rows = context.rows_per_sm;
+      sm.free.assign(context.hw_warps_per_sm, true);
+      sm.free_hw_warps = context.hw_warps_per_sm;
     }
   }
 
@@ -36,9 +36,9 @@ class WarpDispatcher final : public BlockDispatcher {
 
   Cycle NextFirst() const override { return more_ ? planned_for_ + 1 : kNever; }
 
-  void WarpEnded(uint32_t sm, uint32_t row, Cycle /*first*/) override {
-    sms_[sm].free[row] = true;
-    ++sms_[sm].free_rows;
+  void WarpEnded(uint32_t sm, uint32_t hw_warp, Cycle /*first*/) override {
+    sms_[sm].free[hw_warp] = true;
+    ++sms_[sm].free_hw_warps;
   }
   void Retired(uint32_t sm, uint64_t /*block*/) override { --sms_[sm].blocks; }
 
@@ -47,8 +47,8 @@ class WarpDispatcher final : public BlockDispatcher {
 
  private:
   struct Sm {
-    std::vector<bool> free;  // by row
-    uint32_t free_rows = 0;
+    std::vector<bool> free;  // by hardware warp
+    uint32_t free_hw_warps = 0;
     uint32_t blocks = 0;  // there, whole or in part
     bool partial = false;
     uint64_t block = 0;      // that is there in part
@@ -56,7 +56,7 @@ class WarpDispatcher final : public BlockDispatcher {
   };
 
   bool Takes(const Sm& sm) const {
-    if (sm.free_rows == 0) return false;
+    if (sm.free_hw_warps == 0) return false;
     return sm.partial || (next_ != context_.blocks && sm.blocks < context_.partial_blocks_per_sm);
   }
 
@@ -75,13 +75,14 @@ class WarpDispatcher final : public BlockDispatcher {
         sm.next_warp = 0;
         ++sm.blocks;
         ++partial_blocks_;
-        if (sm.free_rows < context_.warps_per_block) ++counters_[kPartialBlocks];
+        if (sm.free_hw_warps < context_.warps_per_block) ++counters_[kPartialBlocks];
       }
-      for (uint32_t row = 0; row < context_.rows_per_sm && sm.next_warp < context_.warps_per_block; ++row) {
-        if (!sm.free[row]) continue;
-        sm.free[row] = false;
-        --sm.free_rows;
-        planned_.push_back({index, sm.block, sm.next_warp++, row, 0, std::nullopt});
+      for (uint32_t hw_warp = 0; hw_warp < context_.hw_warps_per_sm && sm.next_warp < context_.warps_per_block;
+           ++hw_warp) {
+        if (!sm.free[hw_warp]) continue;
+        sm.free[hw_warp] = false;
+        --sm.free_hw_warps;
+        planned_.push_back({index, sm.block, sm.next_warp++, hw_warp, 0, std::nullopt});
       }
       if (sm.next_warp == context_.warps_per_block) {
         sm.partial = false;

@@ -20,7 +20,7 @@ class DualPath final : public SplitStackPolicy {
 
   // Paths of a branch below the topmost stand still until its paths have met.
   Verdict Resolve(const Resolution& resolution, WarpEditor& editor) override {
-    Warp& warp = WarpOf(resolution.slot, editor.table());
+    WarpStack& warp = WarpOf(resolution.slot, editor.table());
     const Verdict verdict = SplitStackPolicy::Resolve(resolution, editor);
     if (paths_ == 1 || warp.size() < 2) return verdict;
     const uint32_t top = TopBranch(warp);
@@ -34,7 +34,7 @@ class DualPath final : public SplitStackPolicy {
   enum Counter : size_t { kDualBranches = kStackCounters, kHalts, kCounters };
 
   // Up to two paths of the topmost branch that has one to run.
-  size_t Next(const Warp& warp) const override {
+  size_t Next(const WarpStack& warp) const override {
     if (paths_ == 1) return SplitStackPolicy::Next(warp);
     const uint32_t top = TopBranch(warp);
     size_t running = 0;
@@ -50,17 +50,17 @@ class DualPath final : public SplitStackPolicy {
     return found;
   }
 
-  void Pushed(Warp& /*warp*/, size_t /*first*/, size_t count, Position /*rpc*/) override {
+  void Pushed(WarpStack& /*warp*/, size_t /*first*/, size_t count, Position /*rpc*/) override {
     counters_[kDualBranches] += count > 1;
   }
 
-  bool GivesWay(const Resolution& /*resolution*/, Warp& warp, size_t index) override {
+  bool Yields(const Resolution& /*resolution*/, WarpStack& warp, size_t index) override {
     return paths_ > 1 && warp[index].branch != TopBranch(warp);
   }
 
  private:
   // The latest branch that has a path which runs or could start: the top of the stack of dual entries.
-  static uint32_t TopBranch(const Warp& warp) {
+  static uint32_t TopBranch(const WarpStack& warp) {
     uint32_t top = 0;
     LaneMask above = 0;
     for (size_t i = warp.size(); i-- > 0;) {

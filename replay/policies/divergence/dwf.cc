@@ -43,7 +43,7 @@ class Dwf final : public DivergencePolicy {
   // The threads enter the pool as static warps.
   void Admit(const BlockAdmission& admission, WarpEditor& editor) override {
     ThreadId first = admission.first_thread;
-    for (const LaneMask mask : admission.rows) {
+    for (const LaneMask mask : admission.warps) {
       Lanes lanes;
       lanes.mask = mask;
       for (int lane = 0; lane < warp_size_; ++lane) lanes.thread[lane] = static_cast<ThreadId>(first + lane);

@@ -61,7 +61,7 @@ class DynamicWarpSubdivision final : public SplitStackPolicy {
   enum Counter : size_t { kBranchSplits = kStackCounters, kMemorySplits, kJoins, kCounters };
 
   // All splits run, but the paths of a branch that does not subdivide one after the other.
-  size_t Next(const Warp& warp) const override {
+  size_t Next(const WarpStack& warp) const override {
     size_t found = warp.size();
     ForEachStartable(warp, [&](size_t index, const Entry& entry) {
       if (!entry.together && SiblingRuns(warp, index)) return false;
@@ -71,7 +71,7 @@ class DynamicWarpSubdivision final : public SplitStackPolicy {
     return found;
   }
 
-  void Pushed(Warp& warp, size_t first, size_t count, Position rpc) override {
+  void Pushed(WarpStack& warp, size_t first, size_t count, Position rpc) override {
     if (count < 2) return;
     const bool subdivides = always_at_branches_ || (at_short_blocks_ && IsShort(rpc));
     for (size_t i = first; i < first + count; ++i) warp[i].together = subdivides;
@@ -84,7 +84,7 @@ class DynamicWarpSubdivision final : public SplitStackPolicy {
   }
 
   // Whether threads of another path of the entry's branch run.
-  static bool SiblingRuns(const Warp& warp, size_t index) {
+  static bool SiblingRuns(const WarpStack& warp, size_t index) {
     LaneMask siblings = 0;
     for (size_t i = 0; i < warp.size(); ++i) {
       if (i != index && warp[i].branch == warp[index].branch) siblings |= warp[i].mask;
@@ -98,7 +98,7 @@ class DynamicWarpSubdivision final : public SplitStackPolicy {
   // The lanes of the resolution leave their slot, which waits for the others' data.
   void RunAhead(const Resolution& resolution, WarpEditor& editor) {
     const SlotId slot = resolution.slot;
-    Warp& warp = WarpOf(slot, editor.table());
+    WarpStack& warp = WarpOf(slot, editor.table());
     const size_t index = IndexOf(warp, slot);
     if (index == warp.size() || resolution.groups.size() != 1 || resolution.exited != 0) {
       editor.Fail("threads that run ahead of a load have no entry, or take several ways");
@@ -138,7 +138,7 @@ class DynamicWarpSubdivision final : public SplitStackPolicy {
 
   // Whether every entry that waits for one of the two waits for the other as well. If not, they have to meet there
   // first: joined earlier, they would leave entries behind that wait for parts of them, more with every iteration.
-  static bool WaitedForTogether(const Warp& warp, size_t a, size_t b) {
+  static bool WaitedForTogether(const WarpStack& warp, size_t a, size_t b) {
     for (size_t i = 0; i < warp.size(); ++i) {
       if (i == a || i == b) continue;
       if (((warp[i].mask & warp[a].mask) != 0) != ((warp[i].mask & warp[b].mask) != 0)) return false;
@@ -151,8 +151,8 @@ class DynamicWarpSubdivision final : public SplitStackPolicy {
     if (resolution.groups.size() != 1 || resolution.exited != 0) return false;
     const SlotId slot = resolution.slot;
     const WarpTable& table = editor.table();
-    const uint32_t row = table.group[slot];
-    Warp& warp = WarpOf(slot, table);
+    const uint32_t hw_warp = table.group[slot];
+    WarpStack& warp = WarpOf(slot, table);
     if (warp.size() < 2) return false;
     const size_t index = IndexOf(warp, slot);
     if (index == warp.size()) return false;
@@ -167,7 +167,7 @@ class DynamicWarpSubdivision final : public SplitStackPolicy {
     }
     if (other == warp.size()) return false;
     const SlotId host = warp[other].slot;
-    editor.Join(host, LanesOf(row, warp[index].mask));
+    editor.Join(host, LanesOf(hw_warp, warp[index].mask));
     editor.Dissolve(slot);
     // The upper of the two stays: what waits for them is below it.
     Entry joined = warp[std::max(index, other)];

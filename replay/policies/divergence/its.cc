@@ -29,7 +29,7 @@ class IndependentThreadScheduling final : public SplitStackPolicy {
 
   // The warp does not stand still while a split waits for memory: another one runs, until both are ready again.
   void LongLatency(SlotId slot, WarpEditor& editor) override {
-    Warp& warp = WarpOf(slot, editor.table());
+    WarpStack& warp = WarpOf(slot, editor.table());
     if (warp.size() <= 1) return;
     const size_t index = IndexOf(warp, slot);
     if (index == warp.size()) return;
@@ -41,7 +41,7 @@ class IndependentThreadScheduling final : public SplitStackPolicy {
   enum Counter : size_t { kYields = kStackCounters, kCounters };
 
   // The split whose last yield is longest ago, the topmost of those: without yields the reconvergence stack's order.
-  size_t Next(const Warp& warp) const override {
+  size_t Next(const WarpStack& warp) const override {
     size_t found = warp.size();
     for (const Entry& entry : warp) {
       if (Runs(entry) && !entry.stalled) return found;
@@ -53,7 +53,7 @@ class IndependentThreadScheduling final : public SplitStackPolicy {
     return found;
   }
 
-  bool GivesWay(const Resolution& resolution, Warp& warp, size_t index) override {
+  bool Yields(const Resolution& resolution, WarpStack& warp, size_t index) override {
     const Position at = resolution.groups[0].at;
     const bool backward = at.depth() == resolution.from.depth() && at.pc() <= resolution.from.pc();
     if (!yields_at_block_ends_ && !(yields_at_backward_branches_ && backward)) return false;

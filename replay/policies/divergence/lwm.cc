@@ -59,16 +59,16 @@ class Lwm final : public DivergencePolicy {
   // A large warp never spans blocks; the last one of a block may have fewer rows.
   void Admit(const BlockAdmission& admission, WarpEditor& editor) override {
     const size_t width = static_cast<size_t>(warp_size_);
-    const size_t all = admission.rows.size();
+    const size_t all = admission.warps.size();
     const size_t rows = large_warp_threads_ == 0 ? all : (large_warp_threads_ + width - 1) / width;
     const size_t per_block = (all + rows - 1) / rows;
     for (size_t k = 0; k < per_block; ++k) {
       const size_t id = admission.block * per_block + k;
       LargeWarp& large = large_warps_[id];
       large.id = static_cast<uint32_t>(id);
-      large.first_row = admission.first_thread / width + k * rows;
+      large.first_hw_warp = admission.first_thread / width + k * rows;
       large.age = 0;
-      const std::span<const LaneMask> own = admission.rows.subspan(k * rows, std::min(rows, all - k * rows));
+      const std::span<const LaneMask> own = admission.warps.subspan(k * rows, std::min(rows, all - k * rows));
       large.stack.Reset(admission.entry, RowMasks(own.begin(), own.end()));
       large.in_flight.assign(own.size(), 0);
       Raise(kMaxStackDepth, 1);
@@ -196,7 +196,8 @@ class Lwm final : public DivergencePolicy {
   void Raise(Counter counter, uint64_t value) { counters_[counter] = std::max(counters_[counter], value); }
 
   ThreadId ThreadOf(const LargeWarp& large, size_t row, int lane) const {
-    return static_cast<ThreadId>((large.first_row + row) * static_cast<size_t>(warp_size_) + static_cast<size_t>(lane));
+    return static_cast<ThreadId>((large.first_hw_warp + row) * static_cast<size_t>(warp_size_) +
+                                 static_cast<size_t>(lane));
   }
 
   static void Hold(const Lanes& lanes, LaneMask mask, HeldReason reason, WarpEditor& editor) {
@@ -269,10 +270,10 @@ class Lwm final : public DivergencePolicy {
     stack[index].tag = -1;
     large.free_fetches.push_back(number);
     fetch.sequence = 0;  // what is still in flight is late
-    const Position meeting = fetch.paths_used > 1 && !reconvergence.is_exit() ? reconvergence : outer;
+    const Position reconvergence_point = fetch.paths_used > 1 && !reconvergence.is_exit() ? reconvergence : outer;
     for (size_t i = 0; i < fetch.paths_used; ++i) {
       const LargeWarpPath& path = fetch.paths[i];
-      const HeldReason reason = path.at == meeting ? HeldReason::kReconverging : HeldReason::kInactive;
+      const HeldReason reason = path.at == reconvergence_point ? HeldReason::kReconverging : HeldReason::kInactive;
       for (size_t row = 0; row < path.threads.size(); ++row) {
         ForEachLane(path.threads[row], [&](int lane) { editor.SetHeld(ThreadOf(large, row, lane), reason); });
       }
@@ -399,7 +400,7 @@ class Lwm final : public DivergencePolicy {
     if (found == kNoSlot) {
       std::erase_if(fetch.slots, [&](SlotId slot) {
         if (!Share(sub_warps_[slot].parts, plan_)) return false;
-        for (const Part& part : sub_warps_[slot].parts) loosened_.push_back(part);
+        for (const Part& part : sub_warps_[slot].parts) dissolved_.push_back(part);
         editor.Dissolve(slot);
         return true;
       });
@@ -407,12 +408,12 @@ class Lwm final : public DivergencePolicy {
       found = Spawn(large, number, at, plan_, editor);
       if (found == kNoSlot) return;
       // Threads of the dissolved sub-warps that had no place stay ready, on their own.
-      for (const Part& part : loosened_) {
+      for (const Part& part : dissolved_) {
         Part rest = part;
         for (const Part& own : plan_) rest.lanes &= own.row == part.row ? ~own.lanes : ~LaneMask{0};
         if (rest.lanes != 0) Spawn(large, number, at, std::span(&rest, 1), editor);
       }
-      loosened_.clear();
+      dissolved_.clear();
     }
     fetch.offered = found;
     editor.SetPriority(found, fetch.issued_any ? 1 : 0);
@@ -439,7 +440,7 @@ class Lwm final : public DivergencePolicy {
   // Scratch.
   RowMasks ready_;
   std::vector<Part> plan_;
-  std::vector<Part> loosened_;
+  std::vector<Part> dissolved_;
   std::array<uint64_t, kCounters> counters_{};
 };
 

@@ -20,12 +20,12 @@ class Mimd final : public DivergencePolicy {
 
   void Admit(const BlockAdmission& admission, WarpEditor& editor) override {
     ThreadId first = admission.first_thread;
-    for (const LaneMask row : admission.rows) {
+    for (const LaneMask hw_warp : admission.warps) {
       Lanes lanes;
       for (int lane = 0; lane < warp_size_; ++lane) {
         lanes.thread[lane] = static_cast<ThreadId>(first + lane);
         lanes.mask = LaneMask{1} << lane;
-        if ((row & lanes.mask) != 0) editor.Spawn(admission.entry, lanes);
+        if ((hw_warp & lanes.mask) != 0) editor.Spawn(admission.entry, lanes);
       }
       first = static_cast<ThreadId>(first + warp_size_);
     }

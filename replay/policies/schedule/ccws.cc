@@ -87,7 +87,7 @@ class CacheConscious final : public HistoryScheduler {
   void Offered(SlotId slot) override {
     HistoryScheduler::Offered(slot);
     if (by_age_.Contains(slot) && known_[slot] == table_.formed[slot]) return;
-    Warp& warp = warps_[slot];
+    WarpLocality& warp = warps_[slot];
     warp.score = base_score_;
     warp.raised_at = 0;
     warp.tags.Reset(sets_, ways_);
@@ -104,7 +104,7 @@ class CacheConscious final : public HistoryScheduler {
   void CacheEvent(const CacheNotice& notice) override {
     const SlotId slot = notice.slot;
     if (slot >= warps_.size() || !by_age_.Contains(slot) || !IsHere(slot)) return;
-    Warp& warp = warps_[slot];
+    WarpLocality& warp = warps_[slot];
     if (notice.kind == CacheNotice::Kind::kEviction) {
       warp.tags.Insert(notice.line_address);
       return;
@@ -133,7 +133,7 @@ class CacheConscious final : public HistoryScheduler {
 
  private:
   enum Counter { kLostLocality, kThrottledIssues, kCounters };
-  struct Warp {
+  struct WarpLocality {
     uint64_t score = 0;  // in cycle raised_at
     Cycle raised_at = 0;
     bool may_load = true;
@@ -145,7 +145,7 @@ class CacheConscious final : public HistoryScheduler {
   bool IsHere(SlotId slot) const {
     return table_.state[slot] != SlotState::kFree && known_[slot] == table_.formed[slot] && table_.port[slot] == port_;
   }
-  uint64_t ScoreOf(const Warp& warp, Cycle now) const {
+  uint64_t ScoreOf(const WarpLocality& warp, Cycle now) const {
     const uint64_t fallen = now - warp.raised_at;
     return warp.score > base_score_ + fallen ? warp.score - fallen : base_score_;
   }
@@ -184,12 +184,12 @@ class CacheConscious final : public HistoryScheduler {
   const size_t ways_;
   const size_t sets_;
   GreedyWarp greedy_;
-  std::vector<uint8_t> is_load_;        // by PC: reads through the data cache
-  mutable std::vector<Warp> warps_;     // by slot; may_load is worked out when it is asked for
-  std::vector<uint64_t> known_;         // by slot: age of the warp that was offered in it
-  mutable std::vector<SlotId> raised_;  // scratch: warps above the base score
-  SlotQueue by_age_;                    // slots that have been offered; those that have ended are skipped
-  Cycle raised_until_ = 0;              // from then on all scores are at the base
+  std::vector<uint8_t> is_load_;             // by PC: reads through the data cache
+  mutable std::vector<WarpLocality> warps_;  // by slot; may_load is worked out when it is asked for
+  std::vector<uint64_t> known_;              // by slot: age of the warp that was offered in it
+  mutable std::vector<SlotId> raised_;       // scratch: warps above the base score
+  SlotQueue by_age_;                         // slots that have been offered; those that have ended are skipped
+  Cycle raised_until_ = 0;                   // from then on all scores are at the base
   uint64_t issues_ = 0;
 };
 

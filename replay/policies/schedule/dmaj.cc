@@ -53,7 +53,7 @@ class Majority final : public PcElection {
   mutable std::array<uint64_t, kCounters> counters_{};
 };
 
-// The same with the hardware's heap.
+// The majority by the hardware's heap.
 class MajorityWithHeap final : public WarpScheduler {
  public:
   MajorityWithHeap(const SchedulerContext& context, const HardwareMajority::Setup& setup)

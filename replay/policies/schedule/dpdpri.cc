@@ -103,20 +103,20 @@ class PostDominatorPriority final : public WarpScheduler {
   }
 
  private:
-  struct Warp {
+  struct WarpPosition {
     uint32_t passed = 0;
     uint32_t threads = 0;
   };
 
   // Who has passed less goes first; of these, unless they are counted by thread, who has more threads.
   void Rank(SlotId slot) {
-    const Warp& warp = warps_[slot];
+    const WarpPosition& warp = warps_[slot];
     ranks_[slot] = uint64_t{warp.passed} << 8 | (per_thread_ ? 0 : 255 - warp.threads);
   }
 
   // Counts threads in that come to the waiting warp.
   void Gather(SlotId slot, const Lanes& lanes) {
-    Warp& warp = warps_[slot];
+    WarpPosition& warp = warps_[slot];
     warp.threads = static_cast<uint32_t>(table_.thread_count(slot));
     const Position at = table_.position[slot];
     for (LaneMask left = lanes.mask; left != 0; left &= left - 1) {
@@ -151,7 +151,7 @@ class PostDominatorPriority final : public WarpScheduler {
   std::vector<uint64_t> block_sequence_;  // by resident block: 1 + sequence number of its admission
   // per_thread, by hardware thread: reconvergence points of the branches it has executed and not yet come to.
   std::vector<std::vector<Position>> pending_;
-  std::vector<Warp> warps_;           // by slot
+  std::vector<WarpPosition> warps_;   // by slot
   std::vector<uint64_t> ranks_;       // by slot: the lowest goes first, of the same rank the oldest
   std::vector<Pc> reconvergence_of_;  // by PC of a branch
   std::vector<uint8_t> is_reconvergence_;

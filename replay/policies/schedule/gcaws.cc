@@ -44,7 +44,7 @@ class CriticalityAware final : public HistoryScheduler {
   void Issued(SlotId slot) override {
     HistoryScheduler::Issued(slot);
     greedy_.Issued(slot);
-    Warp& warp = warps_[slot];
+    WarpCriticality& warp = warps_[slot];
     if (warp.formed != table_.formed[slot]) warp = {table_.formed[slot], Now(), 0, 0, trace::kNoPc};
     const uint64_t to_go = ToGo(slot, warp);
     own_counter(kLongestPath) = std::max(own_counter(kLongestPath), to_go);
@@ -60,7 +60,7 @@ class CriticalityAware final : public HistoryScheduler {
 
  private:
   enum Counter { kLongestPath, kCounters };
-  struct Warp {
+  struct WarpCriticality {
     uint64_t formed = 0;  // the warp that the rest is of
     Cycle first = 0;      // issue
     uint64_t issues = 0;
@@ -68,12 +68,12 @@ class CriticalityAware final : public HistoryScheduler {
     trace::Pc joins_at = trace::kNoPc;  // reconvergence point of the branch that issued last
   };
   // Instructions that the warp in the slot has to go, with those of the path that it takes behind its last branch.
-  uint64_t ToGo(SlotId slot, const Warp& warp) const {
+  uint64_t ToGo(SlotId slot, const WarpCriticality& warp) const {
     const trace::Pc at = table_.position[slot].pc();
     return warp.to_go + (warp.joins_at != trace::kNoPc && warp.joins_at > at ? warp.joins_at - at : 0);
   }
   uint64_t Criticality(SlotId slot) const {
-    const Warp& warp = warps_[slot];
+    const WarpCriticality& warp = warps_[slot];
     if (warp.formed != table_.formed[slot] || warp.issues == 0) return 0;
     const uint64_t cycles = Now() - warp.first;
     return ToGo(slot, warp) * cycles / warp.issues + (cycles - std::min(cycles, warp.issues));
@@ -83,7 +83,7 @@ class CriticalityAware final : public HistoryScheduler {
   const WarpTable& table_;
   const Cycle* const clock_;
   GreedyWarp greedy_;
-  std::vector<Warp> warps_;                  // by slot
+  std::vector<WarpCriticality> warps_;       // by slot
   std::vector<trace::Pc> reconvergence_of_;  // by PC of a branch
 };
 

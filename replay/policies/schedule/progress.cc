@@ -65,7 +65,7 @@ class ProgressAware final : public HistoryScheduler {
 
   bool watches_sm() const override { return true; }
   void IssuedOnSm(SlotId slot) override {
-    ++progress_[RowOf(slot)];
+    ++progress_[HwWarpOf(slot)];
     Group& group = groups_[blocks_[table_.block[slot]].group];
     ++group.progress;
     ForgetKeys(group);
@@ -97,11 +97,11 @@ class ProgressAware final : public HistoryScheduler {
     if (group.newer == id) group.newer = kNone;
     ForgetAllKeys();
   }
-  void WarpsAdmitted(BlockId id, uint32_t first_row, uint32_t rows) override {
-    blocks_[id].live += rows;
+  void WarpsAdmitted(BlockId id, uint32_t first_hw_warp, uint32_t hw_warps) override {
+    blocks_[id].live += hw_warps;
     ForgetAllKeys();
     if (blocks_[id].iteration != 0) return;  // its warps have run before
-    for (uint32_t row = first_row; row < first_row + rows; ++row) progress_[row] = 0;
+    for (uint32_t hw_warp = first_hw_warp; hw_warp < first_hw_warp + hw_warps; ++hw_warp) progress_[hw_warp] = 0;
   }
   void WarpExited(BlockId id) override {
     --blocks_[id].live;
@@ -159,12 +159,12 @@ class ProgressAware final : public HistoryScheduler {
   }
   struct WarpKey {
     int64_t progress = 0;
-    uint32_t row = 0;
+    uint32_t hw_warp = 0;
     uint64_t formed = 0;
     auto operator<=>(const WarpKey&) const = default;
   };
 
-  uint32_t RowOf(SlotId slot) const {
+  uint32_t HwWarpOf(SlotId slot) const {
     const Lanes& lanes = table_.lanes[slot];
     return lanes.thread[std::countr_zero(lanes.mask)] / warp_size_;
   }
@@ -212,9 +212,9 @@ class ProgressAware final : public HistoryScheduler {
   }
   void ForgetAllKeys() { ++epoch_; }
   WarpKey KeyOfWarp(SlotId slot, const BlockKey& block) const {
-    const uint32_t row = RowOf(slot);
-    const int64_t progress = block.class_of() == kSame ? -progress_[row] : progress_[row];
-    return {progress, row, table_.formed[slot]};
+    const uint32_t hw_warp = HwWarpOf(slot);
+    const int64_t progress = block.class_of() == kSame ? -progress_[hw_warp] : progress_[hw_warp];
+    return {progress, hw_warp, table_.formed[slot]};
   }
 
   const WarpTable& table_;
@@ -223,7 +223,7 @@ class ProgressAware final : public HistoryScheduler {
   BarrierTable barriers_;
   std::vector<Block> blocks_;      // by block on the SM
   std::vector<Group> groups_;      // by block on the SM; behind them the virtual blocks by place
-  std::vector<int64_t> progress_;  // by row of warp-size hardware threads
+  std::vector<int64_t> progress_;  // by hardware warp
   bool slow_ = false;
   // By block: its key, and the epoch in which it was worked out; 0 = it has changed since.
   mutable std::vector<BlockKey> keys_;

@@ -1,5 +1,5 @@
-// Warps beside one another under the front end with instruction buffers: registers of rows that several warps have
-// threads of, schedulers side by side, counted barriers, and what a hang looks like.
+// Warps beside one another under the front end with instruction buffers: registers of hardware warps that several warps
+// have threads of, schedulers side by side, counted barriers, and what a hang looks like.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ trace::v1::KernelProgram LeftAndRight() {
       .Build();
 }
 
-TEST(RowsOfSeveralWarps, AWriteHoldsTheOtherWarpUpThoughTheWriterHasLeftTheRow) {
+TEST(HwWarpsOfSeveralWarps, AWriteHoldsTheOtherWarpUpThoughTheWriterHasLeftTheHwWarp) {
   RegisterPolicy("waits_for_exits", [](const DivergenceContext&) { return std::make_unique<WaitsForExits>(); });
   RunOptions options = Small();
   options.divergence = "waits_for_exits";
@@ -76,8 +76,8 @@ TEST(RowsOfSeveralWarps, AWriteHoldsTheOtherWarpUpThoughTheWriterHasLeftTheRow) 
   SetRegisters(program, 3, {8}, {7});
   const std::vector<ThreadTrace> threads = {Thread({0}), Thread({1}), Thread({0}), Thread({1})};
   // Both multiplications lack nothing but the unit, until the left one, older, issues in 10, and its warp dissolves.
-  // Register 7 of the row is pending until 30 all the same. The exits: 31, result 35; fetched for in 35, ready in 37,
-  // but the unit is taken until 39.
+  // Register 7 of the hardware warp is pending until 30 all the same. The exits: 31, result 35; fetched for in 35,
+  // ready in 37, but the unit is taken until 39.
   const Outcome waits = RunBoth(*MakeTrace(program, 1, threads), options);
   EXPECT_EQ(Issues(waits, /*threads=*/true), "2:0@0 10:1@0 30:3@1 31:4@1 39:2@0");
   EXPECT_EQ(waits.launch().stalls().data(), 30 - 11);
@@ -88,7 +88,7 @@ TEST(RowsOfSeveralWarps, AWriteHoldsTheOtherWarpUpThoughTheWriterHasLeftTheRow) 
 }
 
 // At the branch behind them, two warps 0-3 and 4-7 give threads 0, 1, 6, 7 to a third one.
-class MixesTwoRows final : public SplittingPolicy {
+class MixesTwoHwWarps final : public SplittingPolicy {
  public:
   uint32_t interests() const override { return kEveryBlockEnd; }
   Verdict Resolve(const Resolution& resolution, WarpEditor& editor) override {
@@ -108,10 +108,10 @@ class MixesTwoRows final : public SplittingPolicy {
   Lanes mixed_;
 };
 
-TEST(RowsOfSeveralWarps, AWriteOfAMixedWarpIsPendingForItsOwnThreadsOnly) {
-  RegisterPolicy("mixes_two_rows", [](const DivergenceContext&) { return std::make_unique<MixesTwoRows>(); });
+TEST(HwWarpsOfSeveralWarps, AWriteOfAMixedWarpIsPendingForItsOwnThreadsOnly) {
+  RegisterPolicy("mixes_two_hw_warps", [](const DivergenceContext&) { return std::make_unique<MixesTwoHwWarps>(); });
   RunOptions options = Small();
-  options.divergence = "mixes_two_rows";
+  options.divergence = "mixes_two_hw_warps";
   options.scheduler = "oldest";
   AddTiming(options, OperationTiming::INT_MUL, 20, 1, OperationTiming::SP_UNIT);
   trace::v1::KernelProgram program = ProgramBuilder("mixed")
@@ -129,9 +129,9 @@ TEST(RowsOfSeveralWarps, AWriteOfAMixedWarpIsPendingForItsOwnThreadsOnly) {
   SetRegisters(program, 3, {9}, {8});
   SetRegisters(program, 4, {10}, {7});
   const Outcome outcome = RunBoth(*MakeTrace(program, 1, std::vector<ThreadTrace>(8, Thread({0}))), options);
-  // The warps of one row multiply in 6 and 7, when their branches have resolved, into register 7 of the whole rows, so
-  // that the mixed warp has to wait for both, until 27, where the older warp goes first. Its own product, from 28 to
-  // 48, does not hold the others up: they read register 7 in 32 and 34.
+  // The warps of one hardware warp multiply in 6 and 7, when their branches have resolved, into register 7 of the whole
+  // hardware warps, so that the mixed warp has to wait for both, until 27, where the older warp goes first. Its own
+  // product, from 28 to 48, does not hold the others up: they read register 7 in 32 and 34.
   EXPECT_EQ(Issues(outcome, /*threads=*/true),
             "2:0@0 3:0@4 6:1@2 7:1@4 26:2@2 27:2@4 28:1@0 30:3@2 31:3@4 32:4@2 33:5@2 34:4@4 35:5@4 48:2@0 52:3@0 "
             "53:4@0 55:5@0");

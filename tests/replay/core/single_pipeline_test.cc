@@ -169,7 +169,8 @@ TEST(SinglePipeline, AFullRegisterStallsTheStageAndTheReturnsGoFirstAgain) {
 
 // --- register banks
 
-// Threads 3, 35, 67, 7, 39 and 9 in one warp, every other thread in one of its own row; no warp ever diverges.
+// Threads 3, 35, 67, 7, 39 and 9 in one warp, every other thread in one of its own hardware warp; no warp ever
+// diverges.
 class Mixed final : public SplittingPolicy {
  public:
   void Admit(const BlockAdmission& admission, WarpEditor& editor) override {
@@ -180,10 +181,10 @@ class Mixed final : public SplittingPolicy {
       mixed.thread[i] = static_cast<ThreadId>(admission.first_thread + chosen[i]);
     }
     editor.Spawn(admission.entry, mixed);
-    for (int row = 0; row < 3; ++row) {
+    for (int hw_warp = 0; hw_warp < 3; ++hw_warp) {
       Lanes rest;
       for (int lane = 0; lane < 32; ++lane) {
-        const int index = row * 32 + lane;
+        const int index = hw_warp * 32 + lane;
         if (std::find(chosen.begin(), chosen.end(), index) != chosen.end()) continue;
         rest.mask |= LaneMask{1} << lane;
         rest.thread[lane] = static_cast<ThreadId>(admission.first_thread + index);

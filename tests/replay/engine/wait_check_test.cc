@@ -97,7 +97,7 @@ TEST(GridWaits, WhoeverHoldsALockRuns) {
   EXPECT_TRUE(CheckGridWaits(launch, 2).ok());
 }
 
-TEST(WarpLocks, ALockThatIsGivenBackBehindTheMeetingPointIsALivelock) {
+TEST(WarpLocks, ALockThatIsReleasedBehindTheReconvergencePointIsALivelock) {
   const trace::Program program = Lock(false);
   trace::LaunchView launch = LaunchOf(program, 1);
   AddWait(launch, 0, 3, 0, 1);

@@ -80,10 +80,10 @@ class Waker : public SmWaker {
   explicit Waker(MemoryBackEnd& memory) : memory_(memory) {}
   void WakeSm(uint32_t sm) override {
     woken.insert(sm);
-    if (!memory_.port(sm).TakeNews()) woken_without_news = true;
+    if (!memory_.port(sm).TakeWakeup()) unannounced_wakeup = true;
   }
   std::set<uint32_t> woken;
-  bool woken_without_news = false;
+  bool unannounced_wakeup = false;
 
  private:
   MemoryBackEnd& memory_;
@@ -121,8 +121,9 @@ DrivenLaunch Drive(MemoryBackEnd& memory, uint32_t sms, const std::vector<Script
     own.erase(own.begin(), own.upper_bound(now));
     waker.woken.clear();
     memory.Advance(now, waker);
-    if (waker.woken_without_news) {
-      driven.status = absl::InternalError(absl::StrCat("an SM is woken in cycle ", now, " whose port has no news"));
+    if (waker.unannounced_wakeup) {
+      driven.status =
+          absl::InternalError(absl::StrCat("an SM is woken in cycle ", now, " whose port has not announced it"));
       return driven;
     }
     for (uint32_t sm = 0; sm < sms; ++sm) {

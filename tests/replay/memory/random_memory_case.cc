@@ -125,7 +125,7 @@ RandomMemoryCase::RandomMemoryCase(uint64_t seed, const machine::v1::Machine* on
             .service = OneOf({0u, 1u, 5u}),
             .latency = OneOf({1u, 10u, 60u}),
             .spread = OneOf({0u, 3u, 40u}),
-            .stretch = OneOf({0u, 0u, 5u, 50u})};
+            .period = OneOf({0u, 0u, 5u, 50u})};
   const uint32_t pause = OneOf({1u, 3u, 30u, 200u});
   Cycle from = 0;
   for (uint32_t count = 1 + Below(40); count != 0; --count) {

@@ -14,7 +14,7 @@
 namespace heddle::replay {
 
 // A buffer of `places` requests, which leave one after another, each after up to `service` cycles; the reply comes up
-// to `spread` cycles after `latency` later. In some stretches of `stretch` cycles there is no room at all (another SM
+// to `spread` cycles after `latency` later. In some periods of `period` cycles there is no room at all (another SM
 // uses the port). The same requests at the same times get the same treatment.
 class ScriptedPort : public NetworkPort {
  public:
@@ -24,7 +24,7 @@ class ScriptedPort : public NetworkPort {
     uint32_t service = 0;
     uint32_t latency = 10;
     uint32_t spread = 0;
-    uint32_t stretch = 0;  // 0: always open
+    uint32_t period = 0;  // 0: always open
   };
   struct Sent {
     Cycle at = 0;
@@ -64,7 +64,7 @@ class ScriptedPort : public NetworkPort {
 
  private:
   bool HasRoomNow() const {
-    const bool open = script_.stretch == 0 || Draw(1000003 * (now_ / script_.stretch) + 2, 3) != 0;
+    const bool open = script_.period == 0 || Draw(1000003 * (now_ / script_.period) + 2, 3) != 0;
     return open && leaving_.size() < script_.places;
   }
   // 0 to `most`.

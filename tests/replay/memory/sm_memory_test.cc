@@ -119,7 +119,7 @@ TEST_F(SmMemoryTiming, RunsOutOfPlacesInTheMissQueue) {
   memory().mutable_l1_data()->set_miss_queue(1);
   script_.places = 1;
   script_.service = 0;
-  script_.stretch = 0;
+  script_.period = 0;
   Add(0, OP_LOAD, SPACE_GLOBAL, kGlobalMemory, 12);
   Run();
   // Sent in 2, 3, 4: each leaves before the next miss wants its place.

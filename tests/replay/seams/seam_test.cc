@@ -273,7 +273,7 @@ class Delaying : public SplittingPolicy {
  public:
   void Admit(const BlockAdmission& admission, WarpEditor& editor) override {
     DivergencePolicy::Admit(admission, editor);
-    for (SlotId slot = 0; slot < admission.rows.size(); ++slot) {
+    for (SlotId slot = 0; slot < admission.warps.size(); ++slot) {
       editor.Park(slot);
       editor.StartTimer(20 - 5 * slot, slot);
     }

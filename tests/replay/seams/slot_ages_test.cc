@@ -17,13 +17,13 @@ constexpr SlotId kSlots = 200;
 
 // Ages as a plain table.
 struct Model {
-  std::vector<SlotRow> rows = std::vector<SlotRow>(kSlots);
+  std::vector<SlotEntry> entries = std::vector<SlotEntry>(kSlots);
   std::vector<bool> live = std::vector<bool>(kSlots, false);
   SlotId OldestIn(const SlotSet& slots) const {
     SlotId oldest = kNoSlot;
     for (SlotId slot = 0; slot < kSlots; ++slot) {
       if (!live[slot] || !slots.Contains(slot)) continue;
-      if (oldest == kNoSlot || rows[slot].formed < rows[oldest].formed) oldest = slot;
+      if (oldest == kNoSlot || entries[slot].formed < entries[oldest].formed) oldest = slot;
     }
     return oldest;
   }
@@ -59,14 +59,14 @@ TEST(SlotAgesTest, EqualsASearchOverRandomHistories) {
       const uint64_t action = random() % 8;
       if (!model.live[slot]) {
         model.live[slot] = true;
-        model.rows[slot].formed = ++sequence;
+        model.entries[slot].formed = ++sequence;
         ages.Add(slot);
       } else if (action < 3) {
         model.live[slot] = false;
         ages.Remove(slot);
       } else if (action < 5) {  // takes the age of another, or one between
-        model.rows[slot].formed = 1 + random() % sequence;
-        ages.Move(slot, model.rows);
+        model.entries[slot].formed = 1 + random() % sequence;
+        ages.Move(slot, model.entries);
       }
       SlotSet some;
       const uint64_t one_in = 1 + random() % 5;

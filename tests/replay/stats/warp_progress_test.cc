@@ -10,32 +10,32 @@ namespace {
 
 constexpr int kWarpSize = 4;
 
-// An SM of eight rows of four threads, up to three blocks.
+// An SM of eight hardware warps of four threads, up to three blocks.
 class Sm {
  public:
   explicit Sm(uint64_t resident = 1) : totals(resident), progress(0, kWarpSize, 32, 3, /*static_warps=*/true, totals) {}
 
-  // Block `id` gets `warps` full rows from row `first` on.
+  // Block `id` gets `warps` full hardware warps from hardware warp `first` on.
   void Admit(BlockId id, uint32_t first, uint32_t warps, Cycle now) {
     progress.Admit(id, static_cast<ThreadId>(first * kWarpSize), std::vector<LaneMask>(warps, 0xf), now, stalls);
   }
-  static Lanes Row(uint32_t row, LaneMask mask = 0xf) {
+  static Lanes LanesOf(uint32_t hw_warp, LaneMask mask = 0xf) {
     Lanes lanes;
     lanes.mask = mask;
     for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
-      lanes.thread[lane] = static_cast<ThreadId>(row * kWarpSize + lane);
+      lanes.thread[lane] = static_cast<ThreadId>(hw_warp * kWarpSize + lane);
     }
     return lanes;
   }
-  // The barrier of block 0 opens; the given rows go on.
-  void Release(std::vector<uint32_t> rows, Cycle now) {
+  // The barrier of block 0 opens; the given hardware warps go on.
+  void Release(std::vector<uint32_t> hw_warps, Cycle now) {
     progress.Released(0);
-    for (const uint32_t row : rows) progress.Resumed(Row(row), now);
+    for (const uint32_t hw_warp : hw_warps) progress.Resumed(LanesOf(hw_warp), now);
   }
   // Number of warps that have exited with it.
-  int Exit(uint32_t row, Cycle now, LaneMask mask = 0xf) {
+  int Exit(uint32_t hw_warp, Cycle now, LaneMask mask = 0xf) {
     int warps = 0;
-    progress.Exited(Row(row), mask, now, stalls, [&](BlockId) { ++warps; });
+    progress.Exited(LanesOf(hw_warp), mask, now, stalls, [&](BlockId) { ++warps; });
     return warps;
   }
   result::v1::WarpProgress Result() const {
@@ -53,9 +53,9 @@ class Sm {
 TEST(Phases, UnderUseOfOnePhase) {
   Sm sm;
   sm.Admit(0, 0, 3, 100);
-  sm.progress.Arrived(Sm::Row(2), 130);
-  sm.progress.Arrived(Sm::Row(0), 140);
-  sm.progress.Arrived(Sm::Row(1), 150);
+  sm.progress.Arrived(Sm::LanesOf(2), 130);
+  sm.progress.Arrived(Sm::LanesOf(0), 140);
+  sm.progress.Arrived(Sm::LanesOf(1), 150);
   sm.Release({0, 1, 2}, 151);
   const result::v1::WarpProgress result = sm.Result();
   EXPECT_EQ(result.phases(), 1u);
@@ -67,8 +67,8 @@ TEST(Phases, UnderUseOfOnePhase) {
 TEST(Phases, TheExitClosesTheLastOne) {
   Sm sm;
   sm.Admit(0, 0, 2, 0);
-  sm.progress.Arrived(Sm::Row(0), 10);
-  sm.progress.Arrived(Sm::Row(1), 20);
+  sm.progress.Arrived(Sm::LanesOf(0), 10);
+  sm.progress.Arrived(Sm::LanesOf(1), 20);
   sm.Release({0, 1}, 21);
   EXPECT_EQ(sm.Exit(0, 31), 1);
   EXPECT_EQ(sm.Exit(1, 61), 1);
@@ -89,9 +89,9 @@ TEST(Phases, AWarpThatExitedBeforeABarrierTakesPartInThatPhaseOnly) {
   Sm sm;
   sm.Admit(0, 0, 2, 0);
   sm.Exit(0, 5);
-  sm.progress.Arrived(Sm::Row(1), 10);
+  sm.progress.Arrived(Sm::LanesOf(1), 10);
   sm.Release({1}, 11);
-  sm.progress.Arrived(Sm::Row(1), 31);
+  sm.progress.Arrived(Sm::LanesOf(1), 31);
   sm.Release({1}, 32);
   const result::v1::WarpProgress result = sm.Result();
   EXPECT_EQ(result.phases(), 2u);
@@ -101,11 +101,11 @@ TEST(Phases, AWarpThatExitedBeforeABarrierTakesPartInThatPhaseOnly) {
 TEST(Phases, AWarpArrivesWithItsLastThread) {
   Sm sm;
   sm.Admit(0, 0, 1, 0);
-  sm.progress.Arrived(Sm::Row(0, 0b0011), 10);
+  sm.progress.Arrived(Sm::LanesOf(0, 0b0011), 10);
   EXPECT_EQ(sm.Exit(0, 15, 0b0100), 0);
-  sm.progress.Arrived(Sm::Row(0, 0b1000), 20);
+  sm.progress.Arrived(Sm::LanesOf(0, 0b1000), 20);
   sm.progress.Released(0);
-  sm.progress.Resumed(Sm::Row(0, 0b1011), 21);
+  sm.progress.Resumed(Sm::LanesOf(0, 0b1011), 21);
   EXPECT_EQ(sm.Result().phase_cycles(), 20u);
   EXPECT_EQ(sm.Exit(0, 30, 0b1011), 1);
 }
@@ -113,10 +113,10 @@ TEST(Phases, AWarpArrivesWithItsLastThread) {
 TEST(Phases, ThreadsThatExitCanBeTheLastThatABarrierWaitsFor) {
   Sm sm;
   sm.Admit(0, 0, 1, 0);
-  sm.progress.Arrived(Sm::Row(0, 0b0111), 10);
+  sm.progress.Arrived(Sm::LanesOf(0, 0b0111), 10);
   EXPECT_EQ(sm.Exit(0, 25, 0b1000), 0);
   sm.progress.Released(0);
-  sm.progress.Resumed(Sm::Row(0, 0b0111), 26);
+  sm.progress.Resumed(Sm::LanesOf(0, 0b0111), 26);
   EXPECT_EQ(sm.Result().phase_cycles(), 25u);
 }
 
@@ -129,13 +129,13 @@ TEST(Tail, Figure1OfTheVirtualWarpPaper) {
   for (const auto& block : times) {
     sm.Admit(0, 0, 3, start);
     Cycle last = 0;
-    for (uint32_t row = 0; row < 3; ++row) last = std::max(last, block[row]);
+    for (uint32_t hw_warp = 0; hw_warp < 3; ++hw_warp) last = std::max(last, block[hw_warp]);
     // In order of time; the SM stalls for 10 port cycles before every exit.
     for (Cycle now = 0; now <= last; ++now) {
-      for (uint32_t row = 0; row < 3; ++row) {
-        if (block[row] != now) continue;
+      for (uint32_t hw_warp = 0; hw_warp < 3; ++hw_warp) {
+        if (block[hw_warp] != now) continue;
         sm.stalls += 10;
-        sm.Exit(row, start + now);
+        sm.Exit(hw_warp, start + now);
       }
     }
     start += last;
@@ -173,8 +173,8 @@ TEST(Tail, TheBlocksThatFinishLastAreNotCountedInWhateverOrderTheyAreTold) {
       const Block& block = blocks[index];
       WarpProgress progress(block.sm, kWarpSize, 32, 3, /*static_warps=*/true, totals);
       progress.Admit(0, 0, std::vector<LaneMask>(2, 0xf), 0, 0);
-      progress.Exited(Sm::Row(0), 0xf, block.first_exit, 0, [](BlockId) {});
-      progress.Exited(Sm::Row(1), 0xf, block.last_exit, 0, [](BlockId) {});
+      progress.Exited(Sm::LanesOf(0), 0xf, block.first_exit, 0, [](BlockId) {});
+      progress.Exited(Sm::LanesOf(1), 0xf, block.last_exit, 0, [](BlockId) {});
       progress.Retired(0, block.last_exit, 0);
     }
     result::v1::WarpProgress result;
@@ -186,8 +186,8 @@ TEST(Tail, TheBlocksThatFinishLastAreNotCountedInWhateverOrderTheyAreTold) {
 TEST(Instructions, AThresholdIsExceededNotReached) {
   Sm sm;
   sm.Admit(0, 0, 2, 0);
-  for (int i = 0; i < 20; ++i) sm.progress.Issued(Sm::Row(0));
-  for (int i = 0; i < 22; ++i) sm.progress.Issued(Sm::Row(1));
+  for (int i = 0; i < 20; ++i) sm.progress.Issued(Sm::LanesOf(0));
+  for (int i = 0; i < 22; ++i) sm.progress.Issued(Sm::LanesOf(1));
   sm.Exit(0, 10);
   sm.Exit(1, 10);
   sm.progress.Retired(0, 10, 0);
@@ -198,12 +198,12 @@ TEST(Instructions, AThresholdIsExceededNotReached) {
   EXPECT_EQ(result.divergence(3).cycle_blocks(), 0u);
 }
 
-TEST(Instructions, AreNotCountedForWarpsOfSeveralRows) {
+TEST(Instructions, AreNotCountedForWarpsOfSeveralHwWarps) {
   WarpProgressTotals totals(1);
   WarpProgress progress(0, kWarpSize, 32, 3, /*static_warps=*/false, totals);
   progress.Admit(0, 0, std::vector<LaneMask>(1, 0xf), 0, 0);
-  progress.Issued(Sm::Row(0));
-  progress.Exited(Sm::Row(0), 0xf, 5, 0, [](BlockId) {});
+  progress.Issued(Sm::LanesOf(0));
+  progress.Exited(Sm::LanesOf(0), 0xf, 5, 0, [](BlockId) {});
   progress.Retired(0, 5, 0);
   result::v1::WarpProgress result;
   totals.Fill(result);

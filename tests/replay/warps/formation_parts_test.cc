@@ -17,7 +17,7 @@ constexpr Position kEntry(0, 0);
 
 uint64_t CountOf(const ThreadTable& threads, ThreadState state) { return threads.counts()[static_cast<size_t>(state)]; }
 
-Lanes Row(ThreadId first, int count) {
+Lanes HwWarp(ThreadId first, int count) {
   Lanes lanes;
   for (int lane = 0; lane < count; ++lane) {
     lanes.mask |= LaneMask{1} << lane;
@@ -28,34 +28,34 @@ Lanes Row(ThreadId first, int count) {
 
 TEST(ThreadTable, ThreadsGoThroughASlot) {
   ThreadTable threads(16);
-  threads.AddRow(4, 4, /*block=*/2, /*first_index=*/8, kEntry);
-  EXPECT_TRUE(threads.AllLooseAt(4, 4, kEntry));
-  EXPECT_FALSE(threads.AllLooseAt(4, 5, kEntry));
+  threads.AddWarp(4, 4, /*block=*/2, /*first_index=*/8, kEntry);
+  EXPECT_TRUE(threads.AllUnassignedAt(4, 4, kEntry));
+  EXPECT_FALSE(threads.AllUnassignedAt(4, 5, kEntry));
   EXPECT_EQ(threads.index_in_block(6), 10u);
   EXPECT_EQ(CountOf(threads, ThreadState::kInactive), 4u);
   Lanes inside;
-  threads.Enter(3, ThreadState::kReady, Row(4, 4), inside);
+  threads.Enter(3, ThreadState::kReady, HwWarp(4, 4), inside);
   EXPECT_EQ(inside.mask, 0b1111u);
   EXPECT_EQ(threads.slot(5), 3);
   EXPECT_EQ(CountOf(threads, ThreadState::kReady), 4u);
   threads.Count(ThreadState::kReady, ThreadState::kDependency, 4);
   threads.Finish(inside, 0b0011);
-  threads.MakeLoose(6, Position(7, 0), ThreadTable::kResolving);
-  threads.MakeLoose(7, Position(9, 0), ThreadTable::kInactive);
-  EXPECT_EQ(threads.StateOfLoose(6), ThreadState::kDependency);
-  threads.SettleLoose(inside);
-  EXPECT_EQ(threads.StateOfLoose(6), ThreadState::kInactive);
+  threads.Unassign(6, Position(7, 0), ThreadTable::kResolving);
+  threads.Unassign(7, Position(9, 0), ThreadTable::kInactive);
+  EXPECT_EQ(threads.StateOfUnassigned(6), ThreadState::kDependency);
+  threads.SettleUnassigned(inside);
+  EXPECT_EQ(threads.StateOfUnassigned(6), ThreadState::kInactive);
   EXPECT_EQ(threads.position(6), Position(7, 0));
   EXPECT_EQ(CountOf(threads, ThreadState::kFinished), 2u);
 }
 
 TEST(ThreadTable, ABlockMustBeFinishedBeforeItLeaves) {
   ThreadTable threads(16);
-  threads.AddRow(0, 4, 1, 0, kEntry);
-  threads.Finish(Row(0, 4), 0b1011);
+  threads.AddWarp(0, 4, 1, 0, kEntry);
+  threads.Finish(HwWarp(0, 4), 0b1011);
   EXPECT_EQ(threads.Remove(1, 0, 4), std::optional<ThreadId>(2));
   EXPECT_EQ(CountOf(threads, ThreadState::kFinished), 3u);
-  threads.Finish(Row(2, 1), 1);
+  threads.Finish(HwWarp(2, 1), 1);
   EXPECT_EQ(threads.Remove(1, 0, 4), std::nullopt);
   EXPECT_EQ(CountOf(threads, ThreadState::kFinished), 0u);
 }

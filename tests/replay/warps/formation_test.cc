@@ -25,7 +25,7 @@ Lanes Home(std::vector<ThreadId> threads) {
   return lanes;
 }
 
-// Two rows of four threads at the entry, loose.
+// Two hardware warps of four threads at the entry, unassigned.
 class FormationTest : public testing::Test {
  protected:
   FormationTest() : formation_(FourWide()) {
@@ -41,7 +41,7 @@ class FormationTest : public testing::Test {
   WarpEditor& editor() { return formation_.editor(); }
   std::string failure() const { return std::string(formation_.status().message()); }
   uint64_t count(ThreadState state) const { return formation_.thread_states()[static_cast<int>(state)]; }
-  // A slot of the first row that resolves to the given groups.
+  // A slot of the first hardware warp that resolves to the given groups.
   SlotId Resolving(const std::vector<PathGroup>& groups, LaneMask exited = 0) {
     const SlotId slot = editor().Spawn(kEntry, Home({0, 1, 2, 3}));
     formation_.Issue(slot);
@@ -54,15 +54,15 @@ class FormationTest : public testing::Test {
   Lanes before_;
 };
 
-TEST_F(FormationTest, ABrokenRuleAndALimitRaiseTheAlarm) {
+TEST_F(FormationTest, ABrokenRuleAndALimitSetTheErrorFlag) {
   for (const bool limit : {false, true}) {
-    bool alarm = false;
+    bool error_flag = false;
     Formation::Setup setup = FourWide();
-    setup.alarm = &alarm;
+    setup.error_flag = &error_flag;
     Formation formation(setup);
-    EXPECT_FALSE(alarm);
-    limit ? formation.MeetLimit("is too small") : formation.Fail("Spawn", kNoSlot, "is wrong");
-    EXPECT_TRUE(alarm && formation.failed());
+    EXPECT_FALSE(error_flag);
+    limit ? formation.ReportLimitExceeded("is too small") : formation.Fail("Spawn", kNoSlot, "is wrong");
+    EXPECT_TRUE(error_flag && formation.failed());
   }
 }
 
@@ -102,7 +102,7 @@ TEST_F(FormationTest, ThreadsThatComeTogetherAreAsIfTheyHadComeOneByOne) {
     EXPECT_TRUE(together.is_live(thread));
     EXPECT_EQ(together.slot_of(thread), kNoSlot);
   }
-  // A whole row, neighbours within one, and lanes with a gap.
+  // A whole hardware warp, neighbours within one, and lanes with a gap.
   for (const std::vector<ThreadId>& threads : {std::vector<ThreadId>{0, 1, 2, 3}, {5, 6}, {4, 7}}) {
     const SlotId slot = together.editor().Spawn(kEntry, Home(threads));
     for (const ThreadId thread : threads) {
@@ -137,20 +137,20 @@ TEST_F(FormationTest, ContinueAlsoWorksAfterThePolicyLookedAtThreads) {
 
 TEST_F(FormationTest, ALimitOfAPolicyIsARefusalThatSaysWhoMetIt) {
   formation_.SetNow(7);
-  editor().MeetLimit("the table has 2 entries");
+  editor().ReportLimitExceeded("the table has 2 entries");
   editor().Fail("what follows from it");
   EXPECT_TRUE(formation_.failed());
   EXPECT_TRUE(absl::IsFailedPrecondition(formation_.status()));
   EXPECT_EQ(failure(), "divergence policy 'tested' met a limit in cycle 7: the table has 2 entries");
 }
 
-TEST_F(FormationTest, PlaceTakesSomeThreadsAndTheRestStaysLoose) {
+TEST_F(FormationTest, PlaceTakesSomeThreadsAndTheRestStaysUnassigned) {
   const SlotId slot = Resolving({{Position(1, 0), 0x3, false}, {Position(5, 0), 0xc, true}});
   editor().Place(slot, Position(5, 0), Home({2, 3}));
   editor().SetHeld(1, HeldReason::kReconverging);
   formation_.EndResolve(slot, before_);
   EXPECT_EQ(count(ThreadState::kReady), 2);
-  EXPECT_EQ(count(ThreadState::kInactive), 5);  // thread 0, and the second row
+  EXPECT_EQ(count(ThreadState::kInactive), 5);  // thread 0, and the second hardware warp
   EXPECT_EQ(count(ThreadState::kReconverging), 1);
   EXPECT_EQ(formation_.StateOfThread(0), ThreadState::kInactive);
   EXPECT_EQ(formation_.StateOfThread(1), ThreadState::kReconverging);
@@ -254,7 +254,7 @@ TEST_F(FormationTest, ParkedThreadsCountAsWhatTheyAreHeldFor) {
   editor().Offer(slot);
   EXPECT_EQ(count(ThreadState::kReady), 4);
   editor().Park(slot);
-  EXPECT_EQ(count(ThreadState::kInactive), 8);  // the second row is loose
+  EXPECT_EQ(count(ThreadState::kInactive), 8);  // the second hardware warp is unassigned
   editor().Dissolve(slot);
   editor().SetHeld(1, HeldReason::kDependency);
   editor().SetHeld(2, HeldReason::kReady);

@@ -418,7 +418,7 @@ TEST(ImportMachine, AccelSimsTraceConfigReplacesTheLatenciesOfPtx) {
             "trace.config, line 1: -trace_opcode_latency_initiation_sp");
 }
 
-TEST(ImportMachine, Version2HasTheThesisFrontEnd) {
+TEST(ImportMachine, Version2HasTheSinglePipeline) {
   const ImportedMachine imported = Import(
       "-gpgpu_n_shader 30 -gpgpu_n_mem 8 -gpgpu_clock_domains 325.0:650.0:650.0:800.0\n"
       "-gpgpu_shader_registers 16384\n-gpgpu_shader_core_pipeline 1024:32:8\n-gpgpu_pre_mem_stages 1\n"

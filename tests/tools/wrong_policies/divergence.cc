@@ -16,7 +16,7 @@ enum class Wrong {
   kDoesNothing,
   kWrongLane,
   kPastTimer,
-  kMeetsLimit,
+  kExceedsLimit,
   kParks,
   kSplitsAll,
   kDissolvesInFlight,
@@ -63,8 +63,8 @@ class WrongDivergence final : public DivergencePolicy {
       case Wrong::kPastTimer:
         editor.StartTimer(editor.now() - 1, 0);
         break;
-      case Wrong::kMeetsLimit:
-        editor.MeetLimit("the table of paths has 4 entries, 5 are needed");
+      case Wrong::kExceedsLimit:
+        editor.ReportLimitExceeded("the table of paths has 4 entries, 5 are needed");
         break;
       case Wrong::kAddress:
         return *reinterpret_cast<const volatile Verdict*>(address_);
@@ -112,7 +112,7 @@ HEDDLE_DIVERGENCE_POLICY(Info("refuses_for_ever"), Make<Wrong::kRefusesForEver>)
 HEDDLE_DIVERGENCE_POLICY(Info("does_nothing"), Make<Wrong::kDoesNothing>);
 HEDDLE_DIVERGENCE_POLICY(Info("wrong_lane"), Make<Wrong::kWrongLane>);
 HEDDLE_DIVERGENCE_POLICY(Info("past_timer"), Make<Wrong::kPastTimer>);
-HEDDLE_DIVERGENCE_POLICY(Info("meets_limit"), Make<Wrong::kMeetsLimit>);
+HEDDLE_DIVERGENCE_POLICY(Info("meets_limit"), Make<Wrong::kExceedsLimit>);
 HEDDLE_DIVERGENCE_POLICY(Info("parks"), Make<Wrong::kParks>);
 HEDDLE_DIVERGENCE_POLICY(Info("splits_all"), Make<Wrong::kSplitsAll>);
 HEDDLE_DIVERGENCE_POLICY(Info("dissolves_in_flight"), Make<Wrong::kDissolvesInFlight>);

@@ -7,7 +7,7 @@ namespace {
 // (1 + 2^-12)^2 - (1 + 2^-11) is 2^-24 exactly; rounding the product first gives 0.
 constexpr double kOnce = 5.9604644775390625e-8;
 constexpr double kRounded = 1.00048828125;  // the product, rounded
-// The same with (1 + 2^-30)^2 - (1 + 2^-29).
+// Of doubles: (1 + 2^-30)^2 - (1 + 2^-29).
 constexpr double kOnceDouble = 8.673617379884035e-19;
 
 class ContractionTest : public CaptureTest {

@@ -375,7 +375,7 @@ launch { kernel: "k" grid { x: 1024 } block { x: 256 } argument { buffer: "out" 
   ExpectNothingWritten();
 }
 
-TEST_F(FailureTest, ACaptureAfterAFailureIsNotDisturbed) {
+TEST_F(FailureTest, ACaptureAfterAFailureIsNotAffected) {
   Fails("__global__ void k(int* out, int* p) { out[0] = *p; }", IntRecipe(1, 1, {0}, "argument { u64: 0 }"), {"0x0"});
   Succeeds("__global__ void k(int* out) { out[0] = 1; }", IntRecipe(1, 1, {1}));
 }

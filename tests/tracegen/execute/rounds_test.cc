@@ -1,4 +1,4 @@
-// Threads that leave frames at barriers run, record and complain as on stacks of their own.
+// Threads that leave frames at barriers run, record and fail as on stacks of their own.
 #include "tests/tracegen/execute/capture_fixture.h"
 
 namespace heddle::tracegen {
@@ -198,7 +198,7 @@ __global__ void k(int* out) {
              "resident_blocks: 3\n" + Launch(7, 48));
 }
 
-TEST_F(Rounds, SameComplaints) {
+TEST_F(Rounds, SameErrors) {
   const std::string divergent = R"(
 __global__ void k(int* out) {
   if (threadIdx.x < 40) { __nvvm_barrier_sync(0); out[0] = 1; }

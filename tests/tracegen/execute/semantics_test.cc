@@ -171,7 +171,7 @@ __global__ void k(int* out) {
   }
 }
 
-TEST_F(CaptureTest, AssertionsThatHoldDoNotDisturb) {
+TEST_F(CaptureTest, AssertionsThatHoldHaveNoEffect) {
   Succeeds(R"(
 __global__ void k(int* out, int n) {
   for (int i = 0; i < n; ++i) { assert(i < 100); out[threadIdx.x] += i; }

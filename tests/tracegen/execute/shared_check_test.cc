@@ -27,12 +27,12 @@ using trace::testing::ThreadTrace;
 constexpr uint32_t kWords = 24;
 
 struct Access {
-  uint64_t barriers = 0;  // that the thread has passed
-  uint64_t meetings = 0;  // warp operations since
+  uint64_t barriers = 0;         // that the thread has passed
+  uint64_t warp_operations = 0;  // warp operations since
   trace::Pc pc = 0;
   trace::v1::OpClass op = trace::v1::OP_LOAD;
   uint64_t address = 0;
-  auto when() const { return std::tuple(barriers, meetings, pc); }  // where no function is called
+  auto when() const { return std::tuple(barriers, warp_operations, pc); }  // where no function is called
 };
 
 struct Found {
@@ -53,9 +53,9 @@ std::vector<Access> SharedAccessesOf(const Program& program, const ThreadTrace& 
       next.op = instruction.op();
       if (next.op == trace::v1::OP_BARRIER) {
         ++next.barriers;
-        next.meetings = 0;
+        next.warp_operations = 0;
       }
-      if (next.op == trace::v1::OP_WARP) ++next.meetings;
+      if (next.op == trace::v1::OP_WARP) ++next.warp_operations;
       if (!Program::HasAddress(instruction)) continue;
       next.address = thread.addresses[position++];
       if (IsShared(next.address)) accesses.push_back(next);
@@ -102,8 +102,8 @@ void AddHandOffs(const std::vector<std::vector<Access>>& lanes, const std::vecto
     }
     if (first == nullptr) return;
     const auto when = first->when();
-    if (interval != std::tuple(first->barriers, first->meetings)) words.clear();
-    interval = {first->barriers, first->meetings};
+    if (interval != std::tuple(first->barriers, first->warp_operations)) words.clear();
+    interval = {first->barriers, first->warp_operations};
     std::map<uint64_t, std::vector<Event>> now;
     for (size_t l = 0; l < lanes.size(); ++l) {
       if (next[l] == lanes[l].size() || lanes[l][next[l]].when() != when) continue;

@@ -37,7 +37,7 @@ absl::StatusOr<CanonicalModule> CanonicalText(const std::string& source, const s
 absl::StatusOr<Snippet> ReadText(const std::string& source, const std::string& ending = ".cu",
                                  const CompileOptions& options = {});
 
-// The same, failing the test on an error.
+// ReadText, failing the test on an error.
 Snippet MustRead(const std::string& source, const std::string& ending = ".cu", const CompileOptions& options = {});
 
 }  // namespace heddle::tracegen

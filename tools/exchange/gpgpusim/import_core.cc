@@ -245,7 +245,7 @@ void ImportBufferedFrontEnd(OptionReader& reader) {
 }
 
 // GPGPU-Sim 2.x: one instruction of a warp in flight, as in Fung's thesis.
-void ImportThesisFrontEnd(OptionReader& reader) {
+void ImportSinglePipeline(OptionReader& reader) {
   reader.Set("core.front_end", "THESIS", "GPGPU-Sim 2.x");
   const OptionValue stages = reader.Take({"-gpgpu_pre_mem_stages"}, "0");
   reader.SetNumber("core.thesis.pre_memory_stages", stages);
@@ -262,7 +262,7 @@ void ImportCore(OptionReader& reader) {
   ImportClocks(reader);
   ImportThreads(reader);
   if (reader.version2()) {
-    ImportThesisFrontEnd(reader);
+    ImportSinglePipeline(reader);
   } else {
     ImportBufferedFrontEnd(reader);
   }

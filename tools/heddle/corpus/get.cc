@@ -16,7 +16,7 @@ namespace heddle::tools::corpus {
 namespace {
 
 // What `get` has brought: it has been verified.
-int TellFetched(const std::string& folder) {
+int ReportFetched(const std::string& folder) {
   const auto crate = ReadCrate(folder);
   if (!crate.ok()) return ReportFailure(crate.status());
   const std::vector<DescribedTrace> traces = crate->Traces();
@@ -45,7 +45,7 @@ class CorpusGet final : public Command {
     };
     const absl::Status result = GetCorpus(source_);
     progress.Clear();
-    return result.ok() ? TellFetched(source_.folder) : ReportFailure(result);
+    return result.ok() ? ReportFetched(source_.folder) : ReportFailure(result);
   }
 
  private:

@@ -66,7 +66,7 @@ int Extract(const ExtractArguments& arguments) {
   });
   progress.Clear();
   if (!status.ok()) return ReportError(ExitStatus(status), status);
-  return TellNewTrace(arguments.output.path, input->file_bytes());
+  return ReportNewTrace(arguments.output.path, input->file_bytes());
 }
 
 class TraceExtract final : public Command {

@@ -69,7 +69,7 @@ int Merge(const MergeArguments& arguments) {
   });
   progress.Clear();
   if (!status.ok()) return ReportError(ExitStatus(status), status);
-  return TellNewTrace(arguments.output.path, bytes);
+  return ReportNewTrace(arguments.output.path, bytes);
 }
 
 class TraceMerge final : public Command {

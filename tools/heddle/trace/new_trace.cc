@@ -59,7 +59,7 @@ absl::Status AddAnnotation(TraceWriter& writer, const std::string& key, const st
   return writer.AddAnnotation(annotation);
 }
 
-int TellNewTrace(const std::string& path, uint64_t bytes_before) {
+int ReportNewTrace(const std::string& path, uint64_t bytes_before) {
   const auto reader = OpenTrace(path);
   if (!reader.ok()) return ReportError(kFailed, reader.status());
   const TraceReader& result = **reader;

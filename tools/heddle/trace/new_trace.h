@@ -42,7 +42,7 @@ absl::Status WriteTrace(const TraceOutput& output, uint64_t chunk, trace::v1::Fi
                         const std::function<absl::Status(trace::TraceWriter&)>& copy);
 
 // Prints one line about the new trace; returns the exit status.
-int TellNewTrace(const std::string& path, uint64_t bytes_before);
+int ReportNewTrace(const std::string& path, uint64_t bytes_before);
 
 }  // namespace heddle::tools
 

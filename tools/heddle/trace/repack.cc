@@ -56,7 +56,7 @@ int Recover(const RepackArguments& arguments) {
                                   report->missing.empty() ? "nothing is missing" : "what is missing:", "\n");
   for (const std::string& sentence : report->missing) absl::StrAppend(&text, "  ", sentence, "\n");
   if (const absl::Status written = WriteStandardOutput(text); !written.ok()) return ReportError(kFailed, written);
-  return TellNewTrace(arguments.output.path, bytes);
+  return ReportNewTrace(arguments.output.path, bytes);
 }
 
 // The same trace in other bytes.
@@ -84,7 +84,7 @@ int Repack(const RepackArguments& arguments) {
   }
   progress.Clear();
   if (!status.ok()) return ReportError(kFailed, status);
-  return TellNewTrace(arguments.output.path, (*reader)->file_bytes());
+  return ReportNewTrace(arguments.output.path, (*reader)->file_bytes());
 }
 
 class TraceRepack final : public Command {

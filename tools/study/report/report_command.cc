@@ -74,7 +74,7 @@ absl::StatusOr<std::string> PythonFolder() {
       " nor in ", (here / "../share/heddle/python").lexically_normal().string(), "; build heddle again"));
 }
 
-// Runs Python's part, which prints its own complaint.
+// Runs Python's part, which prints its own errors.
 int DrawFigure(const ReportArguments& arguments, const std::string& data) {
   const absl::StatusOr<std::string> folder = PythonFolder();
   if (!folder.ok()) return ReportError(kFailed, folder.status());

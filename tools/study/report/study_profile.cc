@@ -19,7 +19,7 @@ uint64_t PortCycles(const InstructionCounters& counters) {
   return counters.has_stalls() ? counters.stalls().total() : counters.scheduler_cycles().total();
 }
 
-// Under the thesis front end: issued, stall, memory, idle.
+// Under the single pipeline: issued, stall, memory, idle.
 std::vector<uint64_t> PortList(const SchedulerCycles& cycles) {
   return {cycles.issued(), cycles.stall(), cycles.memory(), cycles.idle()};
 }

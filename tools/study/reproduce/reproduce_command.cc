@@ -117,7 +117,7 @@ class Reproducer {
     }
     absl::StrAppend(&pages_, "\n", PageOf(*made));
     HEDDLE_RETURN_IF_ERROR(Write(*made, paper));
-    return Tell(*made);
+    return ReportTo(*made);
   }
 
   // The page of all papers.
@@ -203,7 +203,7 @@ class Reproducer {
     return absl::OkStatus();
   }
 
-  absl::Status Tell(const Reproduction& reproduction) {
+  absl::Status ReportTo(const Reproduction& reproduction) {
     const auto share = [](const Reproduction::Count& count) { return absl::StrCat(count.agree, " of ", count.of); };
     const std::string& name = reproduction.claims->paper.name();
     const std::string missing = absl::StrCat(reproduction.not_computed(), " of ", reproduction.results.size());

@@ -28,7 +28,7 @@ struct ReproduceArguments {
   bool quiet = false;
 };
 
-// Prints results and complaints itself and returns the exit status. Claims that do not come out are results, no
+// Prints results and errors itself and returns the exit status. Claims that do not come out are results, no
 // failure.
 int ReproduceCommand(const ReproduceArguments& arguments);
 

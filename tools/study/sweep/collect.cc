@@ -135,7 +135,7 @@ absl::StatusOr<ResultTable> Collect(const SweepFolder& folder, const CollectOpti
         read = absl::DataLossError(absl::StrCat(read.message(), "; delete the file and run the sweep again"));
       }
       if (!read.ok()) {
-        // All are read nevertheless, so that the complaint does not depend on the number of threads.
+        // All are read nevertheless, so that the error does not depend on the number of threads.
         const std::lock_guard lock(mutex);
         if (i < first_wrong) status = read;
         first_wrong = std::min(first_wrong, i);

@@ -46,7 +46,7 @@ PointLocks::Answer PointLocks::Take(std::string_view key) {
   return errno == EAGAIN || errno == EACCES ? Answer::kBusy : Answer::kUnsupported;
 }
 
-void PointLocks::GiveBack(std::string_view key) {
+void PointLocks::Release(std::string_view key) {
   struct flock lock = ByteOf(key, F_UNLCK);
   fcntl(file_, F_OFD_SETLK, &lock);
 }

@@ -27,7 +27,7 @@ class PointLocks {
   };
   // Does not wait. Of the threads of one process only one may ask for a key.
   Answer Take(std::string_view key);
-  void GiveBack(std::string_view key);
+  void Release(std::string_view key);
 
   // Whether another process has the key now.
   bool IsBusy(std::string_view key) const;

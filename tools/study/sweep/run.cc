@@ -110,7 +110,7 @@ class Runner {
       const std::string& name = batch.front().point.trace;
       OpenedTrace& trace = Open(name);
       if (!trace.usable) {
-        for (const NumberedPoint& numbered : batch) locks_.GiveBack(numbered.point.key);
+        for (const NumberedPoint& numbered : batch) locks_.Release(numbered.point.key);
         const std::lock_guard lock(mutex_);
         summary_.unreadable += batch.size();
         continue;
@@ -150,7 +150,7 @@ class Runner {
       // Somebody may have finished it since the folder was looked at.
       const bool done = access(folder_.ResultFile(numbered.point.key).c_str(), F_OK) == 0;
       if (done || (!options_.retry_failed && access(folder_.FailureFile(numbered.point.key).c_str(), F_OK) == 0)) {
-        locks_.GiveBack(numbered.point.key);
+        locks_.Release(numbered.point.key);
         ++(done ? summary_.already_done : summary_.failed_before);
         ++finished_;
         continue;
@@ -252,7 +252,7 @@ class Runner {
         if (around.ok()) Finished(outcomes[i].ok());
       }
     }
-    for (const NumberedPoint& numbered : batch) locks_.GiveBack(numbered.point.key);
+    for (const NumberedPoint& numbered : batch) locks_.Release(numbered.point.key);
     if (!around.ok()) Stop(around);
   }
 

@@ -1,4 +1,4 @@
-// The subcommands of `heddle sweep`. Each prints its results and complaints itself and returns the exit status of the
+// The subcommands of `heddle sweep`. Each prints its results and errors itself and returns the exit status of the
 // program.
 #ifndef HEDDLE_TOOLS_STUDY_SWEEP_SWEEP_COMMANDS_H_
 #define HEDDLE_TOOLS_STUDY_SWEEP_SWEEP_COMMANDS_H_

@@ -88,13 +88,13 @@ void BlockThreads::RunFrames() {
 
 void BlockThreads::AfterFrame() {
   for (;;) {
-    if (context_.meeting == 0) {
+    if (context_.frame_barrier == 0) {
       FinishThread();
       return;
     }
     const uint32_t self = threads_.running();
-    const FrameBarrier& barrier = call_.kernel->barriers[context_.meeting - 1];
-    if (!ArriveAtBarrier(barrier, context_.meeting_predicate)) {
+    const FrameBarrier& barrier = call_.kernel->barriers[context_.frame_barrier - 1];
+    if (!ArriveAtBarrier(barrier, context_.frame_barrier_predicate)) {
       Leave(nullptr);
       return;
     }
@@ -180,7 +180,7 @@ void BlockThreads::Yield() {
 
 bool BlockThreads::ArriveAtBarrier(const FrameBarrier& barrier, uint32_t predicate) {
   if (!barriers_.Accepts(barrier)) Fail(barriers_.WhyRefused(barrier, SiteText(*call_.kernel, barrier.site)));
-  polling_.NoteMeeting(barrier.site, barrier.reduction != BarrierReduction::kNone, predicate);
+  polling_.NoteSynchronization(barrier.site, barrier.reduction != BarrierReduction::kNone, predicate);
   return barriers_.Arrive(barrier, predicate);
 }
 
@@ -191,7 +191,7 @@ uint32_t BlockThreads::Barrier(const FrameBarrier& barrier, uint32_t predicate) 
   return static_cast<uint32_t>(threads_[self].result);
 }
 
-uint64_t BlockThreads::MeetWarp(const WarpRequest& request, const LaneOperands& operands) {
+uint64_t BlockThreads::ArriveAtWarpOperation(const WarpRequest& request, const LaneOperands& operands) {
   const uint32_t self = threads_.running();
   const uint32_t lane = self % kWarpWidth;
   if (rounds_.in_round()) rounds_.LeaveByRunning();
@@ -199,7 +199,7 @@ uint64_t BlockThreads::MeetWarp(const WarpRequest& request, const LaneOperands& 
     Fail(absl::StrCat("the ", NameOf(request.operation), " at ", SiteText(*call_.kernel, request.site),
                       " has a mask (0x", absl::Hex(request.mask), ") without the calling lane ", lane));
   }
-  polling_.NoteMeeting(request.site, request.operation != WarpOperation::kSync, operands.value);
+  polling_.NoteSynchronization(request.site, request.operation != WarpOperation::kSync, operands.value);
   if (!warps_.Arrive(request, operands)) Suspend();
   return threads_[self].result;
 }

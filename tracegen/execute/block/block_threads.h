@@ -17,7 +17,7 @@
 #include "tracegen/execute/threads/lockstep_order.h"
 #include "tracegen/execute/threads/polling_watch.h"
 #include "tracegen/execute/threads/thread_scheduler.h"
-#include "tracegen/execute/threads/warp_meetings.h"
+#include "tracegen/execute/threads/warp_rendezvous.h"
 #include "tracegen/instrument/thread_context.h"
 
 namespace heddle::tracegen {
@@ -71,7 +71,7 @@ class BlockThreads {
   // Called from generated code for the running thread; see thread_context.h.
   void Yield();
   uint32_t Barrier(const FrameBarrier& barrier, uint32_t predicate);
-  uint64_t MeetWarp(const WarpRequest& request, const LaneOperands& operands);
+  uint64_t ArriveAtWarpOperation(const WarpRequest& request, const LaneOperands& operands);
   // Lockstep: the thread is in front of a memory access of PTX instruction `pc`.
   void BeforeAccess(uint32_t pc);
   // The kernel's polling loop number `wait` has ended an iteration that changed nothing; `address` is what it polls, 0
@@ -88,7 +88,7 @@ class BlockThreads {
 
  private:
   static void FiberMain(void* self) { static_cast<BlockThreads*>(self)->RunFiber(); }
-  // What every fiber does: starts threads, and gives way where there is none to start.
+  // What every fiber does: starts threads, and yields where there is none to start.
   void RunFiber();
   // Of kernels whose threads leave frames: threads that start, and one that is to be resumed.
   void RunFrames();
@@ -118,7 +118,7 @@ class BlockThreads {
   KernelCall call_;
   ThreadScheduler threads_;
   RecordLimits limits_;
-  WarpMeetings warps_;
+  WarpRendezvous warps_;
   BarrierTable barriers_;
   PollingWatch polling_;
   LockstepOrder lockstep_;

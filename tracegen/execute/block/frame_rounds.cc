@@ -15,7 +15,7 @@ bool FrameRounds::Run(uint32_t first) {
   round_.first = first;
   if (!round_.starts) {
     round_.result = threads_[first].result;
-    context_.meeting_result = static_cast<uint32_t>(round_.result);
+    context_.frame_barrier_result = static_cast<uint32_t>(round_.result);
   }
   in_round_ = true;
   for (;;) {
@@ -42,12 +42,12 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool FrameRounds::RunThread(uint32_t index) 
   } else {
     Resume(index);
   }
-  if (context.meeting == round_.meeting) {
+  if (context.frame_barrier == round_.frame_barrier) {
     thread.state = ThreadState::kAtBarrier;
   } else if (!ArriveRunning()) {
     return false;
   }
-  thread.meeting = context.meeting;
+  thread.frame_barrier = context.frame_barrier;
   thread.Keep(context, nullptr);
   log_.Close(index, context.address_cursor, context.decision_cursor);
   return true;
@@ -55,7 +55,7 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool FrameRounds::RunThread(uint32_t index) 
 
 FrameRounds::End FrameRounds::RunRound() {
   round_.barrier = kNoBarrier;
-  round_.meeting = kNoMeeting;
+  round_.frame_barrier = kNoFrameBarrier;
   round_.brought = BarrierCount{};
   // The first one has not waited, so its share of the record is the one it had.
   if (round_.first != kNoThread && !RunThread(round_.first)) return End::kLeft;
@@ -81,11 +81,11 @@ FrameRounds::End FrameRounds::RunRound() {
 
 bool FrameRounds::ArriveRunning() {
   if (!in_round_) return false;
-  if (context_.meeting == 0) {
+  if (context_.frame_barrier == 0) {
     threads_.ExitRunning();
     return true;
   }
-  const FrameBarrier& barrier = call_.kernel->barriers[context_.meeting - 1];
+  const FrameBarrier& barrier = call_.kernel->barriers[context_.frame_barrier - 1];
   if (round_.barrier == kNoBarrier && barrier.id < BarrierTable::kBarriers) round_.barrier = barrier.id;
   if (barrier.id != round_.barrier || barrier.threads != 0) {
     LeaveByRunning();
@@ -94,15 +94,15 @@ bool FrameRounds::ArriveRunning() {
   threads_.current().state = ThreadState::kAtBarrier;
   const bool reduces = barrier.reduction != BarrierReduction::kNone;
   round_.brought.reduction = barrier.reduction;
-  round_.brought.count += reduces && context_.meeting_predicate != 0;
-  round_.meeting = reduces ? kNoMeeting : context_.meeting;
+  round_.brought.count += reduces && context_.frame_barrier_predicate != 0;
+  round_.frame_barrier = reduces ? kNoFrameBarrier : context_.frame_barrier;
   return true;
 }
 
 void FrameRounds::OpenBarrier() {
   round_.brought.arrived = threads_.alive();
   round_.result = round_.brought.Result();
-  context_.meeting_result = static_cast<uint32_t>(round_.result);
+  context_.frame_barrier_result = static_cast<uint32_t>(round_.result);
   round_.first = threads_.current().state == ThreadState::kAtBarrier ? threads_.running() : kNoThread;
   round_.starts = false;
 }
@@ -114,7 +114,7 @@ void FrameRounds::LeaveByRunning() {
 
 void FrameRounds::Leave(uint32_t next) {
   in_round_ = false;
-  round_.meeting = kNoMeeting;
+  round_.frame_barrier = kNoFrameBarrier;
   for (uint32_t t = next; t < threads_.count() && !round_.starts; ++t) {
     if (t == round_.first || threads_[t].state == ThreadState::kExited) continue;
     threads_[t].result = round_.result;
@@ -125,7 +125,7 @@ void FrameRounds::Leave(uint32_t next) {
   barriers_.Restore(round_.barrier, round_.brought);
   for (uint32_t t = 0; t < threads_.count(); ++t) {
     if (threads_[t].state != ThreadState::kAtBarrier) continue;
-    barriers_.RestoreThread(round_.barrier, t, call_.kernel->barriers[threads_[t].meeting - 1].site);
+    barriers_.RestoreThread(round_.barrier, t, call_.kernel->barriers[threads_[t].frame_barrier - 1].site);
   }
 }
 

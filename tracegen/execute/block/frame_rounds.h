@@ -11,14 +11,14 @@
 #include "tracegen/execute/threads/barrier_table.h"
 #include "tracegen/execute/threads/frame_memory.h"
 #include "tracegen/execute/threads/thread_scheduler.h"
-#include "tracegen/execute/threads/warp_meetings.h"
+#include "tracegen/execute/threads/warp_rendezvous.h"
 #include "tracegen/instrument/thread_context.h"
 
 namespace heddle::tracegen {
 
 // Such threads need no stacks of their own: a thread that comes to a barrier has left what it needs in its frame, and
 // returned. The usual case is a round: one loop calls all threads of a block in the order in which they would take
-// turns, and each runs from one barrier to the next. Whatever a round does not know (threads that give way because
+// turns, and each runs from one barrier to the next. Whatever a round does not know (threads that yield because
 // their share of the record is used up, a full record, warp operations, barriers for some of the threads) ends it where
 // it is, and the block goes on thread by thread; so threads run in the same order, and are cut in time at the same
 // places, as on stacks of their own. Kernels that leave frames neither poll memory nor run in lockstep.
@@ -28,7 +28,7 @@ class FrameRounds {
 
   // All must outlive the object.
   FrameRounds(ThreadContext& context, ThreadScheduler& threads, RecordLimits& limits, RecordLog& log,
-              BarrierTable& barriers, WarpMeetings& warps)
+              BarrierTable& barriers, WarpRendezvous& warps)
       : context_(context), threads_(threads), limits_(limits), log_(log), barriers_(barriers), warps_(warps) {}
 
   // A launch begins. `allowed`: whether there may be rounds. They do not suit random orders, which are drawn thread by
@@ -47,13 +47,13 @@ class FrameRounds {
   bool in_round() const { return in_round_; }
 
   // A thread by itself, outside of a round. The context holds what belongs to it; it returns at a barrier, with
-  // ThreadContext::meeting saying which, or when it has ended.
+  // ThreadContext::frame_barrier saying which, or when it has ended.
   void StartRunning() {
     context_.frame = frames_.Of(threads_.running());
     call_.entry(&context_, call_.arguments);
   }
   void ResumeRunning() {
-    context_.meeting_result = static_cast<uint32_t>(threads_.current().result);
+    context_.frame_barrier_result = static_cast<uint32_t>(threads_.current().result);
     Resume(threads_.running());
   }
   // A thread that waits in a frame is to go on when somebody can run it; kNoThread: there is none.
@@ -75,19 +75,19 @@ class FrameRounds {
 
  private:
   static constexpr uint32_t kNoBarrier = ~uint32_t{0};
-  static constexpr uint32_t kNoMeeting = ~uint32_t{0};
+  static constexpr uint32_t kNoFrameBarrier = ~uint32_t{0};
 
   // How a round ends: all threads are at the barrier or have exited; before the rest of them because the record is
   // full; or while the running thread is on its way, which has come back since, outside of a round.
   enum class End : uint8_t { kWhole, kRecordFull, kLeft };
   // Every thread of the block runs from one barrier to the next.
   struct Round {
-    bool starts = false;            // threads start in it
-    uint32_t first = kNoThread;     // that goes before the others
-    uint32_t barrier = kNoBarrier;  // at which they meet, once one has come to it
-    BarrierCount brought;           // to it so far
-    uint64_t result = 0;            // of the barrier that the round began with
-    uint32_t meeting = kNoMeeting;  // ThreadContext::meeting that needs no look any more: a barrier that only waits
+    bool starts = false;                       // threads start in it
+    uint32_t first = kNoThread;                // that goes before the others
+    uint32_t barrier = kNoBarrier;             // at which they meet, once one has come to it
+    BarrierCount brought;                      // to it so far
+    uint64_t result = 0;                       // of the barrier that the round began with
+    uint32_t frame_barrier = kNoFrameBarrier;  // that needs no look any more: it only waits
   };
 
   // The frame's first word is the function that goes on with it.
@@ -106,7 +106,7 @@ class FrameRounds {
   RecordLimits& limits_;
   RecordLog& log_;
   BarrierTable& barriers_;
-  WarpMeetings& warps_;
+  WarpRendezvous& warps_;
   KernelCall call_;
   FrameMemory frames_;
   bool has_room_ = false;

@@ -1,4 +1,4 @@
-// How far a thread may run before it gives way.
+// How far a thread may run before it yields.
 #ifndef HEDDLE_TRACEGEN_EXECUTE_BLOCK_RECORD_LIMITS_H_
 #define HEDDLE_TRACEGEN_EXECUTE_BLOCK_RECORD_LIMITS_H_
 
@@ -34,7 +34,7 @@ class RecordLimits {
   // Gives the running thread its share, from where the context is.
   void Set() { SetFrom(context_.instructions, context_.address_cursor); }
 
-  // The same for many threads, without divisions: shares that are no larger than those of Set, and that hold until half
+  // Set for many threads, without divisions: shares that are no larger than those of Set, and that hold until half
   // of what is left of the part is used up. False: nothing is left.
   bool EstimateShares();
   // No estimates so far: the next thread needs some.

@@ -1,4 +1,4 @@
-// What the threads of a block have recorded: two logs that all threads share, and who wrote which stretch of them.
+// What the threads of a block have recorded: two logs that all threads share, and who wrote which range of them.
 #ifndef HEDDLE_TRACEGEN_EXECUTE_BLOCK_RECORD_LOG_H_
 #define HEDDLE_TRACEGEN_EXECUTE_BLOCK_RECORD_LOG_H_
 

@@ -27,7 +27,7 @@ struct RunnerOptions {
   std::function<void(const std::string& text)> print;  // receives what printf of device code prints; may be empty
   DeviceHeap* heap = nullptr;                          // of device code; null = malloc finds nothing
   // Blocks and threads in a pseudo-random order that follows from this number, within what barriers and warp operations
-  // allow, and threads give way at random loop iterations. Only without a writer, which wants blocks in order.
+  // allow, and threads yield at random loop iterations. Only without a writer, which wants blocks in order.
   std::optional<uint64_t> order_seed;
   // Without a writer: records of a block are kept until it ends, up to so many accesses and so many decisions; more is
   // a ResourceExhausted error. 0 = they are thrown away. Threads take turns as if the block were cut in time all the
@@ -36,7 +36,7 @@ struct RunnerOptions {
   // The threads of a warp run from one memory access to the next together (the kernel must have been made for it).
   bool lockstep = false;
   // Of blocks that are live at once (ResidentBlocks): how many; which of them this runner runs; and how many
-  // instructions a thread runs before it gives way, 0 = a share of the record.
+  // instructions a thread runs before it yields, 0 = a share of the record.
   uint32_t resident_blocks = 1;
   const char* resident_blocks_setting = "--resident-blocks ";  // how messages tell the user to choose their number
   uint32_t slot = 0;

@@ -31,7 +31,7 @@ class ThreadPlaces {
   std::string Coordinates(uint32_t thread) const;
   // "kernel 'k', block (1,0,0), thread (5,0,0)".
   std::string Thread(uint32_t thread) const;
-  // The same with ", near k.cu:12", if that is known of the IR block `location` (ThreadOwn::location).
+  // Thread with ", near k.cu:12", if that is known of the IR block `location` (ThreadOwn::location).
   std::string ThreadNear(uint32_t thread, uint32_t location) const;
   // "k.cu:12".
   std::string Site(uint32_t site) const { return SiteText(*kernel_, site); }

@@ -13,10 +13,10 @@
 namespace heddle::tracegen {
 namespace {
 
-// Whether the block lies in a stretch that is recorded.
-bool IsRecorded(const std::vector<BlockStretch>& stretches, uint64_t block) {
-  const auto behind = std::ranges::upper_bound(stretches, block, std::less<>(), &BlockStretch::end);
-  return behind != stretches.end() && behind->record;
+// Whether the block lies in a range that is recorded.
+bool IsRecorded(const std::vector<GridRange>& ranges, uint64_t block) {
+  const auto behind = std::ranges::upper_bound(ranges, block, std::less<>(), &GridRange::end);
+  return behind != ranges.end() && behind->record;
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ absl::StatusOr<LaunchOutcome> LaunchConductor::Run(const ReadyLaunch& launch, tr
   const LaunchForm* const native_form = launch.native != nullptr ? &native : nullptr;
   if (launch.recorded == nullptr) {
     HEDDLE_RETURN_IF_ERROR(
-        runner_.Run(nullptr, native_form, launch.stretches, launch.geometry, nullptr, /*writer=*/nullptr));
+        runner_.Run(nullptr, native_form, launch.ranges, launch.geometry, nullptr, /*writer=*/nullptr));
     return LaunchOutcome();
   }
   runner_.SetBounds(memory_.allocations(), launch.proto);
@@ -65,8 +65,7 @@ absl::StatusOr<LaunchOutcome> LaunchConductor::Run(const ReadyLaunch& launch, tr
   LaunchValidity validity(launch.recorded->kernel, *launch.program, launch.geometry, options_.lockstep);
   if (options_.allow_outside_reads) validity.CountOutsideReads(memory_.allocations());
   runner_.SetObserver(validity.observer());
-  absl::Status status =
-      runner_.Run(recorded_form, native_form, launch.stretches, launch.geometry, launch.proto, writer);
+  absl::Status status = runner_.Run(recorded_form, native_form, launch.ranges, launch.geometry, launch.proto, writer);
   runner_.SetObserver(nullptr);
   if (!status.ok()) {
     const std::string cause = validity.HandOffWarning();
@@ -86,7 +85,7 @@ absl::StatusOr<trace::v1::Certificate> LaunchConductor::Certify(const ReadyLaunc
   options.max_instructions = options_.max_instructions;
   options.lockstep = options_.lockstep;
   options.allow_outside_reads = options_.allow_outside_reads;
-  const auto is_recorded = [&launch](uint64_t block) { return IsRecorded(launch.stretches, block); };
+  const auto is_recorded = [&launch](uint64_t block) { return IsRecorded(launch.ranges, block); };
   HEDDLE_ASSIGN_OR_RETURN(
       trace::v1::Certificate certificate,
       CertifyLaunch({*form.kernel, form.entry, form.arguments.data(), launch.geometry, *launch.program, is_recorded},

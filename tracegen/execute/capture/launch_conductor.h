@@ -31,7 +31,7 @@ struct ReadyLaunch {
   const KernelCode* native = nullptr;    // null where all are
   std::string parameters;                // bytes of parameter memory
   Geometry geometry;
-  std::vector<BlockStretch> stretches;  // cover the grid, in ascending order
+  std::vector<GridRange> ranges;  // cover the grid, in ascending order
   // Where blocks are recorded: the kernel as the trace has it.
   const trace::v1::KernelProgram* proto = nullptr;
   const trace::Program* program = nullptr;
@@ -69,7 +69,7 @@ class LaunchConductor {
   // The launch as a trace tells it: its geometry, its live blocks, and the allocations there are now.
   trace::v1::Launch Describe(const InstrumentedKernel& kernel, const Geometry& geometry) const;
 
-  // Runs a launch. Blocks of the stretches that are recorded go to `writer`, which is null if there are none. Errors:
+  // Runs a launch. Blocks of the ranges that are recorded go to `writer`, which is null if there are none. Errors:
   // those of LaunchRunner::Run.
   absl::StatusOr<LaunchOutcome> Run(const ReadyLaunch& launch, trace::TraceWriter* writer);
 

@@ -29,9 +29,9 @@ struct GlobalItem {
 struct GlobalAccess {
   uint64_t block = 0;
   uint32_t thread = 0;
-  uint32_t barriers = 0;  // passed before
-  uint32_t meetings = 0;  // warp operations since
-  uint32_t position = 0;  // among the thread's accesses
+  uint32_t barriers = 0;         // passed before
+  uint32_t warp_operations = 0;  // warp operations since
+  uint32_t position = 0;         // among the thread's accesses
   const GlobalItem* item = nullptr;
 };
 
@@ -85,9 +85,9 @@ absl::Status GlobalAccesses::ForEachAccess(uint64_t block, Visitor&& visit) cons
                     const GlobalItem& item = items_[i];
                     if (item.kind == AccessKind::kBarrier) {
                       ++access.barriers;
-                      access.meetings = 0;
+                      access.warp_operations = 0;
                     }
-                    if (item.kind == AccessKind::kWarpOperation) ++access.meetings;
+                    if (item.kind == AccessKind::kWarpOperation) ++access.warp_operations;
                     if (!item.has_address || access.position >= addresses.size()) continue;
                     access.item = &item;
                     const uint64_t address = addresses[access.position];

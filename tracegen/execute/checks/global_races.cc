@@ -135,7 +135,7 @@ absl::Status GlobalRaces::FindInBlock(uint64_t block) {
           for (const GlobalAccess& second : b->second.accesses) {
             if (first.thread == kNoSample || second.thread == kNoSample || first.thread == second.thread) continue;
             const bool one_warp = first.thread / kWarpWidth == second.thread / kWarpWidth;
-            if (one_warp && first.meetings != second.meetings) continue;
+            if (one_warp && first.warp_operations != second.warp_operations) continue;
             Compare(unit, first, second);
           }
         }
@@ -190,7 +190,7 @@ absl::Status GlobalRaces::Find(const std::vector<trace::v1::Allocation>& allocat
     found.set_other_block(race.other.block);
     found.set_other_thread(race.other.thread);
   }
-  differences_.Tell(allocations, certificate);
+  differences_.AddTo(allocations, certificate);
   return absl::OkStatus();
 }
 

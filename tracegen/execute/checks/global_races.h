@@ -69,7 +69,7 @@ class GlobalRaces {
     std::array<GlobalAccess, 3> accesses;
     void Add(const GlobalAccess& access);
   };
-  // The same between blocks: the first two blocks.
+  // Samples between blocks: of the first two blocks.
   struct BlockSamples {
     std::array<GlobalAccess, 2> accesses;
   };

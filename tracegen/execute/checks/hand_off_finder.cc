@@ -28,26 +28,25 @@ void HandOffFinder::Find(const SharedAccesses& accesses, uint32_t warp, bool loo
     return;
   uint32_t next[kWarpWidth] = {};
   for (uint32_t lane = 0; lane < lanes; ++lane) next[lane] = paths.path(first + lane).first;
-  stretch_of_lane_.fill(nullptr);
+  span_of_lane_.fill(nullptr);
   for (;;) {
     uint64_t interval = kNoInterval;
     for (uint32_t lane = 0; lane < lanes; ++lane) {
       if (next[lane] == paths.path(first + lane).end) continue;
-      interval = std::min(interval, paths.stretch(next[lane]).interval);
+      interval = std::min(interval, paths.span(next[lane]).interval);
     }
     if (interval == kNoInterval) return;
     uint32_t kinds = 0;
     const SharedStep* step = nullptr;  // of all lanes, if each has one
     bool several = false;
     for (uint32_t lane = 0; lane < lanes; ++lane) {
-      const bool takes_part =
-          next[lane] != paths.path(first + lane).end && paths.stretch(next[lane]).interval == interval;
-      stretch_of_lane_[lane] = takes_part ? &paths.stretch(next[lane]++) : nullptr;
+      const bool takes_part = next[lane] != paths.path(first + lane).end && paths.span(next[lane]).interval == interval;
+      span_of_lane_[lane] = takes_part ? &paths.span(next[lane]++) : nullptr;
       if (!takes_part) continue;
-      const SharedStretch& stretch = *stretch_of_lane_[lane];
-      kinds |= stretch.kinds;
-      if (step == nullptr) step = &paths.step(stretch.first);
-      several |= stretch.end - stretch.first > 1 || paths.step(stretch.first).pc != step->pc;
+      const SharedSpan& span = *span_of_lane_[lane];
+      kinds |= span.kinds;
+      if (step == nullptr) step = &paths.step(span.first);
+      several |= span.end - span.first > 1 || paths.step(span.first).pc != step->pc;
     }
     if (!MayHandOff(kinds, several && looks_at_stores)) continue;
     BeginInterval();
@@ -56,16 +55,16 @@ void HandOffFinder::Find(const SharedAccesses& accesses, uint32_t warp, bool loo
 }
 
 bool HandOffFinder::FindInStep(const SharedAccesses& accesses, uint32_t warp) {
-  const SharedStretch* same = nullptr;
-  for (const SharedStretch* stretch : stretch_of_lane_) {
-    if (stretch == nullptr) continue;
-    if (same == nullptr) same = stretch;
-    if (stretch != same) return false;
+  const SharedSpan* same = nullptr;
+  for (const SharedSpan* span : span_of_lane_) {
+    if (span == nullptr) continue;
+    if (same == nullptr) same = span;
+    if (span != same) return false;
   }
   units_.clear();
   for (uint32_t i = same->first; i < same->end; ++i) {
     for (uint32_t lane = 0; lane < kWarpWidth; ++lane) {
-      if (stretch_of_lane_[lane] == nullptr) continue;
+      if (span_of_lane_[lane] == nullptr) continue;
       units_.push_back(accesses.UnitsOf(warp * kWarpWidth + lane, accesses.paths.step(i)));
       if (units_.back().first == units_.back().end) return false;
     }
@@ -76,8 +75,7 @@ bool HandOffFinder::FindInStep(const SharedAccesses& accesses, uint32_t warp) {
   for (uint32_t i = same->first; i < same->end; ++i) {
     ++step_;
     for (uint32_t lane = 0; lane < kWarpWidth; ++lane) {
-      if (stretch_of_lane_[lane] != nullptr)
-        Touch(lane, accesses.paths.step(i).pc, accesses.paths.step(i).kind, *units++);
+      if (span_of_lane_[lane] != nullptr) Touch(lane, accesses.paths.step(i).pc, accesses.paths.step(i).kind, *units++);
     }
     EndStep();
   }
@@ -101,8 +99,8 @@ bool HandOffFinder::StepsLieApart(uint32_t lanes) const {
 void HandOffFinder::FindInInterval(const SharedAccesses& accesses, uint32_t warp) {
   for (uint32_t lane = 0; lane < kWarpWidth; ++lane) {
     lanes_[lane].clear();
-    if (stretch_of_lane_[lane] == nullptr) continue;
-    for (uint32_t i = stretch_of_lane_[lane]->first; i < stretch_of_lane_[lane]->end; ++i) {
+    if (span_of_lane_[lane] == nullptr) continue;
+    for (uint32_t i = span_of_lane_[lane]->first; i < span_of_lane_[lane]->end; ++i) {
       const SharedUnits units = accesses.UnitsOf(warp * kWarpWidth + lane, accesses.paths.step(i));
       if (units.first != units.end)
         lanes_[lane].push_back(

@@ -91,7 +91,7 @@ class HandOffFinder {
     uint32_t lanes = 0;
   };
 
-  // Of the stretches stretch_of_lane_ of one interval.
+  // Of the spans span_of_lane_ of one interval.
   void FindInInterval(const SharedAccesses& accesses, uint32_t warp);
   // If all threads take the same steps, all of them in shared memory. False: nothing was done.
   bool FindInStep(const SharedAccesses& accesses, uint32_t warp);
@@ -117,7 +117,7 @@ class HandOffFinder {
 
   const std::vector<uint32_t> constants_;
   // One warp: null, or the lane's steps in the interval that is looked at.
-  std::array<const SharedStretch*, kWarpWidth> stretch_of_lane_ = {};
+  std::array<const SharedSpan*, kWarpWidth> span_of_lane_ = {};
   std::array<std::vector<Access>, kWarpWidth> lanes_;
   std::vector<SharedUnits> units_;
   uint32_t stamp_ = 0;

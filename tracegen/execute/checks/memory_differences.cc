@@ -22,8 +22,8 @@ void MemoryDifferences::CompareRun() {
   }
 }
 
-void MemoryDifferences::Tell(const std::vector<trace::v1::Allocation>& allocations,
-                             trace::v1::Certificate& certificate) const {
+void MemoryDifferences::AddTo(const std::vector<trace::v1::Allocation>& allocations,
+                              trace::v1::Certificate& certificate) const {
   for (const trace::v1::Allocation& allocation : allocations) {
     trace::v1::MemoryDifference most;
     for (const std::vector<uint64_t>& run : runs_) {

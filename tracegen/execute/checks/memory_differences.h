@@ -21,7 +21,7 @@ class MemoryDifferences {
   // Whose units of memory these are; must outlive the object.
   explicit MemoryDifferences(const GlobalAccesses& accesses) : accesses_(accesses) {}
 
-  // When memory is what the usual order has left: keeps the contents of a stretch of it.
+  // When memory is what the usual order has left: keeps the contents of a range of it.
   void Keep(uint64_t address, uint64_t bytes);
   // When memory is what another order has left.
   void CompareRun();
@@ -36,7 +36,7 @@ class MemoryDifferences {
   }
 
   // Adds to the certificate, for each allocation, the run that has changed most of it.
-  void Tell(const std::vector<trace::v1::Allocation>& allocations, trace::v1::Certificate& certificate) const;
+  void AddTo(const std::vector<trace::v1::Allocation>& allocations, trace::v1::Certificate& certificate) const;
 
  private:
   static constexpr size_t kMostDifferent = size_t{1} << 20;  // bytes of a run

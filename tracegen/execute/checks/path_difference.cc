@@ -8,22 +8,22 @@ namespace heddle::tracegen {
 namespace {
 
 // Decisions that tell who takes them.
-class HeardDecisions {
+class ObservedDecisions {
  public:
-  HeardDecisions(std::span<const uint8_t> decisions, std::vector<std::pair<trace::Pc, uint64_t>>& heard)
-      : decisions_(decisions.data(), decisions.size()), heard_(heard) {}
+  ObservedDecisions(std::span<const uint8_t> decisions, std::vector<std::pair<trace::Pc, uint64_t>>& observed)
+      : decisions_(decisions.data(), decisions.size()), observed_(observed) {}
   void set_branch(trace::Pc pc) { branch_ = pc; }
   bool empty() const { return decisions_.empty(); }
   bool two_way(uint32_t& out) {
     if (!decisions_.two_way(out)) return false;
-    heard_.emplace_back(branch_, out);
+    observed_.emplace_back(branch_, out);
     return true;
   }
   bool wide(uint32_t& out) { return two_way(out); }
 
  private:
   trace::ByteDecisions decisions_;
-  std::vector<std::pair<trace::Pc, uint64_t>>& heard_;
+  std::vector<std::pair<trace::Pc, uint64_t>>& observed_;
   trace::Pc branch_ = 0;
 };
 
@@ -33,13 +33,13 @@ void PathDifference::Follow(std::span<const uint8_t> decisions, std::span<const 
                             Events& accessed) const {
   decided.clear();
   accessed.clear();
-  HeardDecisions heard(decisions, decided);
+  ObservedDecisions observed(decisions, decided);
   trace::WalkState state;
   uint64_t instructions = 0;
   size_t next = 0;
-  trace::Walk(program_, trace::Extent::kRunsToExit, heard, state, ~uint64_t{0}, instructions,
+  trace::Walk(program_, trace::Extent::kRunsToExit, observed, state, ~uint64_t{0}, instructions,
               [&](uint32_t, const trace::Block& block) {
-                heard.set_branch(block.first + block.count - 1);
+                observed.set_branch(block.first + block.count - 1);
                 for (trace::Pc pc : program_.accesses_of(block)) {
                   if (next < addresses.size()) accessed.emplace_back(pc, addresses[next++]);
                 }

@@ -53,7 +53,7 @@ bool SharedPaths::has_atomics() const {
 
 SharedPath SharedPaths::StepsOf(std::span<const uint8_t> taken, bool to_exit, ThreadState& state) {
   SharedPath path;
-  path.first = path.end = static_cast<uint32_t>(stretches_.size());
+  path.first = path.end = static_cast<uint32_t>(spans_.size());
   trace::ByteDecisions decisions(taken.data(), taken.size());
   uint64_t instructions = 0;
   uint32_t position = 0;
@@ -69,26 +69,26 @@ SharedPath SharedPaths::StepsOf(std::span<const uint8_t> taken, bool to_exit, Th
                     ++state.interval;
                     continue;
                   }
-                  if (stretches_.size() == path.first || stretches_.back().interval != state.interval) {
+                  if (spans_.size() == path.first || spans_.back().interval != state.interval) {
                     const auto at = static_cast<uint32_t>(steps_.size());
-                    stretches_.push_back({state.interval, 0, at, at});
+                    spans_.push_back({state.interval, 0, at, at});
                   }
-                  SharedStretch& stretch = stretches_.back();
-                  ++stretch.end;
-                  stretch.kinds |= item.kind;
-                  path.mixed |= (stretch.kinds & (stretch.kinds - 1)) != 0;
-                  path.stores |= stretch.kinds == AccessKind::kStore && stretch.end - stretch.first > 1;
+                  SharedSpan& span = spans_.back();
+                  ++span.end;
+                  span.kinds |= item.kind;
+                  path.mixed |= (span.kinds & (span.kinds - 1)) != 0;
+                  path.stores |= span.kinds == AccessKind::kStore && span.end - span.first > 1;
                   steps_.push_back({position + item.position, item.pc, item.order, item.bytes, item.kind});
                 }
                 position += block.access_count;
               });
-  path.end = static_cast<uint32_t>(stretches_.size());
+  path.end = static_cast<uint32_t>(spans_.size());
   return path;
 }
 
 void SharedPaths::Walk(const BlockRecords& records, bool last) {
   steps_.clear();
-  stretches_.clear();
+  spans_.clear();
   known_paths_.clear();
   is_first_ = !in_block_;
   is_whole_ = last && is_first_;

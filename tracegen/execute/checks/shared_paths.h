@@ -26,7 +26,7 @@ struct SharedStep {
 };
 
 // Steps of a path that lie in one interval: between two barriers or warp operations.
-struct SharedStretch {
+struct SharedSpan {
   uint64_t interval = 0;  // barriers << 32 | warp operations since
   uint32_t kinds = 0;     // of the steps
   uint32_t first = 0;     // range of steps
@@ -37,10 +37,10 @@ struct SharedStretch {
 };
 
 struct SharedPath {
-  uint32_t first = 0;  // range of stretches
+  uint32_t first = 0;  // range of spans
   uint32_t end = 0;
-  bool mixed = false;   // some stretch has steps of several kinds
-  bool stores = false;  // some stretch has several stores and nothing else
+  bool mixed = false;   // some span has steps of several kinds
+  bool stores = false;  // some span has several stores and nothing else
   bool operator==(const SharedPath&) const = default;
 };
 
@@ -64,7 +64,7 @@ class SharedPaths {
   bool has_atomics() const;
 
   const SharedPath& path(uint32_t thread) const { return path_of_thread_[thread]; }
-  const SharedStretch& stretch(uint32_t number) const { return stretches_[number]; }
+  const SharedSpan& span(uint32_t number) const { return spans_[number]; }
   const SharedStep& step(uint32_t number) const { return steps_[number]; }
 
  private:
@@ -97,7 +97,7 @@ class SharedPaths {
   bool is_first_ = false;
   std::vector<ThreadState> states_;
   std::vector<SharedStep> steps_;
-  std::vector<SharedStretch> stretches_;
+  std::vector<SharedSpan> spans_;
   std::vector<SharedPath> path_of_thread_;
   std::unordered_map<std::string_view, SharedPath> known_paths_;
 };

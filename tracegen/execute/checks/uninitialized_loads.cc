@@ -16,26 +16,26 @@ void UninitializedLoads::LookAt(const SharedAccesses& accesses, uint64_t block) 
 // those before have found plain stores to every place.)
 void UninitializedLoads::NoteStores(const SharedAccesses& accesses, uint64_t block) {
   const SharedPaths& paths = accesses.paths;
-  for (uint32_t t = 0; t < paths.threads(); ++t) next_stretch_[t] = paths.path(t).first;
+  for (uint32_t t = 0; t < paths.threads(); ++t) next_span_[t] = paths.path(t).first;
   stored_units_ = 0;
   for (uint32_t barriers = 1; barriers < settled_ && !(paths.is_whole() && stored_units_ == units_);) {
     uint32_t next_barriers = kNever;
     for (uint32_t t = 0; t < paths.threads(); ++t) {
-      uint32_t& s = next_stretch_[t];
+      uint32_t& s = next_span_[t];
       const uint32_t end = paths.path(t).end;
-      for (; s < end && paths.stretch(s).Barriers() <= barriers; ++s) {
-        if (paths.stretch(s).kinds != AccessKind::kLoad) NoteStoresOf(accesses, paths.stretch(s), t, block);
+      for (; s < end && paths.span(s).Barriers() <= barriers; ++s) {
+        if (paths.span(s).kinds != AccessKind::kLoad) NoteStoresOf(accesses, paths.span(s), t, block);
       }
-      if (s < end) next_barriers = std::min(next_barriers, paths.stretch(s).Barriers());
+      if (s < end) next_barriers = std::min(next_barriers, paths.span(s).Barriers());
     }
     barriers = next_barriers;
   }
 }
 
-void UninitializedLoads::NoteStoresOf(const SharedAccesses& accesses, const SharedStretch& stretch, uint32_t thread,
+void UninitializedLoads::NoteStoresOf(const SharedAccesses& accesses, const SharedSpan& span, uint32_t thread,
                                       uint64_t block) {
-  const uint32_t barriers = stretch.Barriers();
-  for (uint32_t i = stretch.first; i < stretch.end; ++i) {
+  const uint32_t barriers = span.Barriers();
+  for (uint32_t i = span.first; i < span.end; ++i) {
     const SharedStep& step = accesses.paths.step(i);
     if (step.kind == AccessKind::kLoad) continue;
     const SharedUnits units = accesses.UnitsOf(thread, step);
@@ -65,13 +65,13 @@ void UninitializedLoads::Find(const SharedAccesses& accesses, uint64_t block) {
   const SharedPaths& paths = accesses.paths;
   for (uint32_t t = 0; t < paths.threads(); ++t) {
     for (uint32_t s = paths.path(t).first; s < paths.path(t).end; ++s) {
-      const SharedStretch& stretch = paths.stretch(s);
-      const uint32_t barriers = stretch.Barriers();
+      const SharedSpan& span = paths.span(s);
+      const uint32_t barriers = span.Barriers();
       if (barriers >= settled_) break;
       const uint32_t doubtful =
           (barriers < all ? AccessKind::kLoad : 0) | (barriers < all_plain ? AccessKind::kAtomic : 0);
-      if ((stretch.kinds & doubtful) == 0) continue;
-      for (uint32_t i = stretch.first; i < stretch.end; ++i) {
+      if ((span.kinds & doubtful) == 0) continue;
+      for (uint32_t i = span.first; i < span.end; ++i) {
         const SharedStep& step = accesses.paths.step(i);
         if (step.kind == AccessKind::kStore) continue;
         const SharedUnits units = accesses.UnitsOf(t, step);

@@ -23,8 +23,7 @@ struct UninitializedLoad {
 class UninitializedLoads {
  public:
   // `threads` and `units` of shared memory: per block.
-  UninitializedLoads(uint32_t threads, uint32_t units)
-      : units_(units), next_stretch_(threads), first_store_(units + 1) {}
+  UninitializedLoads(uint32_t threads, uint32_t units) : units_(units), next_span_(threads), first_store_(units + 1) {}
 
   // Looks at what was walked last: block number `block`, or a part of it.
   void LookAt(const SharedAccesses& accesses, uint64_t block);
@@ -43,12 +42,12 @@ class UninitializedLoads {
   };
 
   void NoteStores(const SharedAccesses& accesses, uint64_t block);
-  void NoteStoresOf(const SharedAccesses& accesses, const SharedStretch& stretch, uint32_t thread, uint64_t block);
+  void NoteStoresOf(const SharedAccesses& accesses, const SharedSpan& span, uint32_t thread, uint64_t block);
   void Find(const SharedAccesses& accesses, uint64_t block);
 
   const uint32_t units_;
-  uint32_t stored_units_ = 0;           // of the block: places with a plain store
-  std::vector<uint32_t> next_stretch_;  // by thread, for NoteStores
+  uint32_t stored_units_ = 0;        // of the block: places with a plain store
+  std::vector<uint32_t> next_span_;  // by thread, for NoteStores
   std::vector<FirstStore> first_store_;
   uint32_t settled_ = kNever;  // as FirstStore: by when every place of the block has had a plain store
   std::optional<UninitializedLoad> found_;

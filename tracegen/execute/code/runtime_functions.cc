@@ -26,12 +26,14 @@ uint32_t Barrier(ThreadContext* context, uint32_t site, uint32_t id, uint32_t th
 
 uint64_t Warp(ThreadContext* context, uint32_t site, uint32_t operation, uint32_t mask, uint64_t value, uint32_t b,
               uint32_t c) {
-  return Threads(context).MeetWarp({static_cast<WarpOperation>(operation), site, mask, false}, {value, b, c});
+  return Threads(context).ArriveAtWarpOperation({static_cast<WarpOperation>(operation), site, mask, false},
+                                                {value, b, c});
 }
 
 uint64_t WarpConverged(ThreadContext* context, uint32_t site, uint32_t operation, uint32_t mask, uint64_t value,
                        uint32_t b, uint32_t c) {
-  return Threads(context).MeetWarp({static_cast<WarpOperation>(operation), site, mask, true}, {value, b, c});
+  return Threads(context).ArriveAtWarpOperation({static_cast<WarpOperation>(operation), site, mask, true},
+                                                {value, b, c});
 }
 
 void Trap(ThreadContext* context, uint32_t site) {

@@ -18,7 +18,7 @@ struct Geometry {
   uint32_t grid_id = 0;
   uint32_t environment[8] = {};  // ThreadContext::environment
   // The blocks that a Run executes: [first_block, end_block), 0 as the end means all. A launch may be run in several
-  // stretches, in order.
+  // ranges, in order.
   uint64_t first_block = 0;
   uint64_t end_block = 0;
 

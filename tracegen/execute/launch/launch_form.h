@@ -27,7 +27,7 @@ struct LaunchForm {
 };
 
 // Blocks [first, end) of a launch, recorded or not.
-struct BlockStretch {
+struct GridRange {
   uint64_t first = 0;
   uint64_t end = 0;
   bool record = false;

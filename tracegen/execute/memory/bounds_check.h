@@ -16,7 +16,7 @@ namespace heddle::tracegen {
 
 // Memory has some slack behind every allocation, and stays accessible in pages: small accesses beyond the end do no
 // harm here, as on a device, but they are mistakes of the program. One look-up per address in a table with the number
-// of valid bytes of every 512 (allocations are aligned to that). Of shared memory a block has one stretch, of which
+// of valid bytes of every 512 (allocations are aligned to that). Of shared memory a block has one range, of which
 // arrays are not told apart.
 class BoundsCheck {
  public:

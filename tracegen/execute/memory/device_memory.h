@@ -99,7 +99,7 @@ class DeviceMemory {
   absl::Status MapGlobal(int flags) const;
   // Takes a place of `bytes`, the lowest that is free. 0 if there is none.
   uint64_t TakePlace(uint64_t bytes);
-  // The same for a place that starts at `address`. False if it is not free.
+  // TakePlace for a place that starts at `address`. False if it is not free.
   bool TakePlaceAt(uint64_t address, uint64_t bytes);
   // Gives a place back.
   void GivePlace(uint64_t start, uint64_t end);

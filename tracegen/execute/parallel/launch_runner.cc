@@ -20,21 +20,21 @@ LaunchRunner::LaunchRunner(RunnerOptions options) : resident_blocks_(std::max(op
 
 LaunchRunner::~LaunchRunner() = default;
 
-absl::Status LaunchRunner::Run(const LaunchForm* recorded, const LaunchForm* native,
-                               std::span<const BlockStretch> stretches, const Geometry& geometry,
-                               const trace::v1::KernelProgram* program, trace::TraceWriter* writer) {
+absl::Status LaunchRunner::Run(const LaunchForm* recorded, const LaunchForm* native, std::span<const GridRange> ranges,
+                               const Geometry& geometry, const trace::v1::KernelProgram* program,
+                               trace::TraceWriter* writer) {
   if (resident_ != nullptr) {
-    absl::Status status = resident_->Run(recorded, native, stretches, geometry, program, writer);
+    absl::Status status = resident_->Run(recorded, native, ranges, geometry, program, writer);
     if (!status.ok()) return status;
   } else {
-    for (const BlockStretch& stretch : stretches) {
-      const LaunchForm& form = *(stretch.record ? recorded : native);
+    for (const GridRange& range : ranges) {
+      const LaunchForm& form = *(range.record ? recorded : native);
       Geometry part = geometry;
-      part.first_block = stretch.first;
-      part.end_block = stretch.end;
-      const bool may_spread = parallel_ != nullptr && stretch.record && writer != nullptr && program != nullptr;
+      part.first_block = range.first;
+      part.end_block = range.end;
+      const bool may_spread = parallel_ != nullptr && range.record && writer != nullptr && program != nullptr;
       absl::Status status = may_spread ? parallel_->Run(*single_, form, part, *program, *writer)
-                                       : single_->Run(form.Call(), part, stretch.record ? writer : nullptr);
+                                       : single_->Run(form.Call(), part, range.record ? writer : nullptr);
       if (!status.ok()) return status;
     }
   }

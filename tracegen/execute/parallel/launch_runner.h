@@ -25,7 +25,7 @@ class LaunchRunner {
   ~LaunchRunner();
 
   // As ResidentBlocks::Run. What threads have waited for goes to the writer.
-  absl::Status Run(const LaunchForm* recorded, const LaunchForm* native, std::span<const BlockStretch> stretches,
+  absl::Status Run(const LaunchForm* recorded, const LaunchForm* native, std::span<const GridRange> ranges,
                    const Geometry& geometry, const trace::v1::KernelProgram* program, trace::TraceWriter* writer);
 
   // Maps the local memory of all threads of such a launch that can be live at once.

@@ -54,7 +54,7 @@ void ResidentBlocks::SetHeap(DeviceHeap* heap) {
 }
 
 absl::Status ResidentBlocks::Run(const LaunchForm* recorded, const LaunchForm* native,
-                                 std::span<const BlockStretch> stretches, const Geometry& geometry,
+                                 std::span<const GridRange> ranges, const Geometry& geometry,
                                  const trace::v1::KernelProgram* program, trace::TraceWriter* writer) {
   geometry_ = geometry;
   geometry_.first_block = geometry_.end_block = 0;
@@ -87,26 +87,26 @@ absl::Status ResidentBlocks::Run(const LaunchForm* recorded, const LaunchForm* n
     Reset();
     return status;
   }
-  absl::Status status = RunAll(recorded, native, stretches);
+  absl::Status status = RunAll(recorded, native, ranges);
   Reset();
   return status;
 }
 
 absl::Status ResidentBlocks::RunAll(const LaunchForm* recorded, const LaunchForm* native,
-                                    std::span<const BlockStretch> stretches) {
-  size_t stretch = 0;
-  uint64_t next = stretches.empty() ? 0 : stretches[0].first;
+                                    std::span<const GridRange> ranges) {
+  size_t range = 0;
+  uint64_t next = ranges.empty() ? 0 : ranges[0].first;
   for (;;) {
     bool progressed = false;
     bool any = false;
     for (uint32_t s = 0; s < live_blocks_; ++s) {
       Slot& slot = slots_[s];
       if (InterruptRequested()) return absl::CancelledError("interrupted");
-      while (stretch < stretches.size() && next == stretches[stretch].end) {
-        if (++stretch < stretches.size()) next = stretches[stretch].first;
+      while (range < ranges.size() && next == ranges[range].end) {
+        if (++range < ranges.size()) next = ranges[range].first;
       }
-      if (!slot.live && stretch < stretches.size()) {
-        const bool record = stretches[stretch].record;
+      if (!slot.live && range < ranges.size()) {
+        const bool record = ranges[range].record;
         Begin(slot, *(record ? recorded : native), record, next++);
         progressed = true;
       }

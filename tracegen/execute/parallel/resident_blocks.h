@@ -19,7 +19,7 @@
 namespace heddle::tracegen {
 
 // Blocks begin in ascending order as soon as one of N places is free. They take turns: a thread runs at most
-// kTurnInstructions before it gives way at a loop, a block until each of its threads had so much, or until all of them
+// kTurnInstructions before it yields at a loop, a block until each of its threads had so much, or until all of them
 // wait. The order follows from the program alone. Memory: the stacks of the threads that are live, the record of one
 // part per live block, and of blocks that have ended before earlier ones what InOrderWriter keeps.
 class ResidentBlocks {
@@ -30,10 +30,10 @@ class ResidentBlocks {
   explicit ResidentBlocks(RunnerOptions options);
   ~ResidentBlocks();
 
-  // Runs all stretches, which cover the grid in ascending order. `recorded` and `native` are needed where a stretch is
+  // Runs all ranges, which cover the grid in ascending order. `recorded` and `native` are needed where a range is
   // or is not recorded; `program` is that of the recorded form. Errors: those of BlockRunner::Run; FailedPrecondition
   // if every live thread waits for a change of memory that nobody makes.
-  absl::Status Run(const LaunchForm* recorded, const LaunchForm* native, std::span<const BlockStretch> stretches,
+  absl::Status Run(const LaunchForm* recorded, const LaunchForm* native, std::span<const GridRange> ranges,
                    const Geometry& geometry, const trace::v1::KernelProgram* program, trace::TraceWriter* writer);
 
   void SetBounds(const std::vector<trace::v1::Allocation>& allocations) { allocations_ = allocations; }
@@ -54,7 +54,7 @@ class ResidentBlocks {
     uint64_t idle_in = 0;              // epoch in which none of its threads can go on
     std::vector<char> shared;          // while another slot uses the window
   };
-  absl::Status RunAll(const LaunchForm* recorded, const LaunchForm* native, std::span<const BlockStretch> stretches);
+  absl::Status RunAll(const LaunchForm* recorded, const LaunchForm* native, std::span<const GridRange> ranges);
   void Begin(Slot& slot, const LaunchForm& form, bool record, uint64_t block);
   // One turn; `progressed` unless nothing could be done.
   absl::Status Turn(Slot& slot, bool* progressed);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tracegen/execute/threads/thread_scheduler.h"
-#include "tracegen/execute/threads/warp_meetings.h"
+#include "tracegen/execute/threads/warp_rendezvous.h"
 #include "tracegen/instrument/instrument.h"
 #include "tracegen/instrument/thread_context.h"
 
@@ -44,7 +44,7 @@ class BarrierTable {
   static constexpr uint32_t kBarriers = 16;
 
   // Both must outlive the object.
-  BarrierTable(ThreadScheduler& threads, WarpMeetings& warps) : threads_(threads), warps_(warps) {}
+  BarrierTable(ThreadScheduler& threads, WarpRendezvous& warps) : threads_(threads), warps_(warps) {}
 
   void BeginLaunch() { waiting_.assign(threads_.count(), Waiting{}); }
   void BeginBlock() {
@@ -94,7 +94,7 @@ class BarrierTable {
   void Open(uint32_t id);
 
   ThreadScheduler& threads_;
-  WarpMeetings& warps_;
+  WarpRendezvous& warps_;
   std::array<BarrierCount, kBarriers> barriers_;
   std::vector<Waiting> waiting_;  // by thread
 };

@@ -23,8 +23,8 @@ enum class ThreadState : uint8_t {
 // The first cache line is all that a round (FrameRounds) needs.
 struct alignas(64) DeviceThread {
   ThreadOwn own;
-  Fiber* fiber = nullptr;  // of a thread that waits: its stack; null: it has left a frame
-  uint32_t meeting = 0;    // ThreadContext::meeting, of a thread that has come to the barrier of a round
+  Fiber* fiber = nullptr;      // of a thread that waits: its stack; null: it has left a frame
+  uint32_t frame_barrier = 0;  // ThreadContext::frame_barrier, of a thread that has come to the barrier of a round
   ThreadState state = ThreadState::kNotStarted;
   uint64_t result = 0;  // what the barrier or warp operation that it waited for has given
 

@@ -87,7 +87,7 @@ class FiberSwitch {
     heddle_switch_stack(&self->stack_pointer, next != nullptr ? next->stack_pointer : launcher_);
     running_ = self;
   }
-  // The same for a thread that waits on its stack meanwhile.
+  // SwitchTo for a thread that waits on its stack meanwhile.
   void Suspend(Fiber* next) {
     ++suspended_;
     SwitchTo(next);

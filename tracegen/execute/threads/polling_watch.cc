@@ -41,7 +41,7 @@ void PollingWatch::KeepActive() {
   marks_.Changed();
 }
 
-void PollingWatch::NoteMeetingActive(uint32_t site, bool brings_value, uint64_t value) {
+void PollingWatch::NoteSynchronizationActive(uint32_t site, bool brings_value, uint64_t value) {
   NoteActivity();
   if (!brings_value) return;
   Polling& polling = polling_[threads_.running()];

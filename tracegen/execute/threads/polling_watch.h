@@ -13,7 +13,7 @@
 
 namespace heddle::tracegen {
 
-// Of one block that runs. A thread whose loop has ended an iteration that changed nothing gives way, and is not asked
+// Of one block that runs. A thread whose loop has ended an iteration that changed nothing yields, and is not asked
 // again before something has changed (WaitMarks::epoch). When all threads that could run are in that state, the block
 // is idle. Does nothing for kernels that do not wait in loops (InstrumentedKernel::waits): is_active() is false.
 class PollingWatch {
@@ -49,19 +49,19 @@ class PollingWatch {
     if (is_active()) KeepActive();
   }
 
-  // The running thread gives way or comes to a barrier: unless it only does the same thing over and over again, others
+  // The running thread yields or comes to a barrier: unless it only does the same thing over and over again, others
   // may soon have a reason to go on.
   void NoteActivity() {
     if (is_active() && !RunningWaits()) marks_.Changed();
   }
   // It comes to a barrier or warp operation, to which it brings `value` if `brings_value`. A thread that waits in a
   // loop, and brings what it has brought before, lets nobody go on who would not have gone on before.
-  void NoteMeeting(uint32_t site, bool brings_value, uint64_t value) {
-    if (is_active()) NoteMeetingActive(site, brings_value, value);
+  void NoteSynchronization(uint32_t site, bool brings_value, uint64_t value) {
+    if (is_active()) NoteSynchronizationActive(site, brings_value, value);
   }
 
   // The running thread has ended an iteration of the kernel's loop number `wait` in which it polled `address` (0 =
-  // unknown) in vain. It gives way from here on, until Poll.
+  // unknown) in vain. It yields from here on, until Poll.
   void Wait(uint32_t wait, uint64_t address);
   // The same thread goes on, and polls again.
   void Poll();
@@ -111,7 +111,7 @@ class PollingWatch {
   void ExitActive();
   void ResumeActive();
   void KeepActive();
-  void NoteMeetingActive(uint32_t site, bool brings_value, uint64_t value);
+  void NoteSynchronizationActive(uint32_t site, bool brings_value, uint64_t value);
   Cycle& CycleOf(uint32_t wait) { return cycles_[threads_.running() * kernel_->waits.size() + wait]; }
   // Whether the running thread does the same thing over and over again.
   bool RunningWaits() const { return context_.waiting != 0 && polling_[threads_.running()].spins >= 2; }

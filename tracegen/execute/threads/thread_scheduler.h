@@ -71,7 +71,7 @@ class ThreadScheduler {
   }
   // The thread that goes on next; needs one that is ready.
   uint32_t TakeReady() { return ready_.Pop(); }
-  // The same in random order.
+  // TakeReady in random order.
   uint32_t TakeRandomReady() {
     ready_.SwapFront(static_cast<uint32_t>(random_.Below(ready_.size())));
     return ready_.Pop();

@@ -39,7 +39,7 @@ class WaitMarks {
   void Changed() { ++epoch_; }
   uint64_t epoch() const { return epoch_; }
 
-  // The thread has polled in vain and gives way.
+  // The thread has polled in vain and yields.
   void Wait(Open& open);
   // It polls again; if its memory has been written, the latest writer is noted.
   void Poll(Open& open);

@@ -23,7 +23,7 @@ struct DeviceModel {
   int shared_per_block_on_request;  // bytes
   int single_to_double_ratio;
 };
-// The same on all of them.
+// Equal on all models.
 inline constexpr int kWarpSize = 32;
 inline constexpr int kMaxThreadsPerBlock = 1024;
 inline constexpr int kRegisters = 65536;   // per multiprocessor and per block

@@ -23,7 +23,7 @@ class Guard {
 
 // Makes `error` the thread's last error, unless it is cudaSuccess; returns it.
 cudaError_t Fail(cudaError_t error);
-// The same for an answer of the device: its message, if it is no usual outcome of a call, goes to stderr (once).
+// Fail for an answer of the device: its message, if it is no usual outcome of a call, goes to stderr (once).
 // `call` is the function of the API.
 cudaError_t Fail(const char* call, const device::Result& result);
 // Why nothing can be done with the device any more: the error of a kernel that has failed before, or, in the child of a

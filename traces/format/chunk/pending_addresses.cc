@@ -22,7 +22,7 @@ void ForEachSegment(const SegmentedBlock& block, Take take) {
 void PendingAddresses::Clear() {
   paths_.clear();
   columns_.clear();
-  stretches_.clear();
+  runs_.clear();
   ranges_.clear();
   threads_.clear();
   given_.Clear();
@@ -47,7 +47,7 @@ bool PendingAddresses::MayBeMoved(const Path& path) {
 
 void PendingAddresses::AddMoved(uint32_t path) {
   Path& p = paths_[path];
-  if (++p.uses == 2) FindStretches(p);
+  if (++p.uses == 2) FindRuns(p);
   accesses_ += p.accesses;
   threads_.push_back({path, true, moves_.Add(p.column_count)});
 }
@@ -119,33 +119,33 @@ void PendingAddresses::AddBlock(const SegmentedBlock& block) {
   });
 }
 
-void PendingAddresses::FindStretches(Path& path) {
+void PendingAddresses::FindRuns(Path& path) {
   constexpr uint32_t kShort = 6;  // accesses
-  path.first_stretch = stretches_.size();
+  path.first_run = runs_.size();
   const uint16_t* const columns = columns_.data() + path.first_access;
   uint32_t known = 0;
   const auto kind_at = [&](uint64_t i) {
-    if (columns[i] == known) return Stretch::Kind::kNew;
-    if (i + 1 == path.accesses || columns[i + 1] == columns[i] + 1) return Stretch::Kind::kAscending;
-    return columns[i + 1] == columns[i] ? Stretch::Kind::kSame : Stretch::Kind::kMixed;
+    if (columns[i] == known) return ColumnRun::Kind::kNew;
+    if (i + 1 == path.accesses || columns[i + 1] == columns[i] + 1) return ColumnRun::Kind::kAscending;
+    return columns[i + 1] == columns[i] ? ColumnRun::Kind::kSame : ColumnRun::Kind::kMixed;
   };
   for (uint64_t i = 0; i < path.accesses;) {
-    Stretch next = {0, columns[i], kind_at(i)};
-    const bool is_new = next.kind == Stretch::Kind::kNew;
-    const uint32_t step = is_new || next.kind == Stretch::Kind::kAscending ? 1 : 0;
+    ColumnRun next = {0, columns[i], kind_at(i)};
+    const bool is_new = next.kind == ColumnRun::Kind::kNew;
+    const uint32_t step = is_new || next.kind == ColumnRun::Kind::kAscending ? 1 : 0;
     do {
       known += is_new;
       ++next.accesses;
       ++i;
-    } while (i < path.accesses && next.kind != Stretch::Kind::kMixed && (columns[i] == known) == is_new &&
+    } while (i < path.accesses && next.kind != ColumnRun::Kind::kMixed && (columns[i] == known) == is_new &&
              columns[i] == columns[i - 1] + step);
-    if (!is_new && next.accesses < kShort) next.kind = Stretch::Kind::kMixed;
-    const bool goes_on = stretches_.size() > path.first_stretch && next.kind == Stretch::Kind::kMixed &&
-                         stretches_.back().kind == Stretch::Kind::kMixed;
+    if (!is_new && next.accesses < kShort) next.kind = ColumnRun::Kind::kMixed;
+    const bool goes_on = runs_.size() > path.first_run && next.kind == ColumnRun::Kind::kMixed &&
+                         runs_.back().kind == ColumnRun::Kind::kMixed;
     if (goes_on) {
-      stretches_.back().accesses += next.accesses;
+      runs_.back().accesses += next.accesses;
     } else {
-      stretches_.push_back(next);
+      runs_.push_back(next);
     }
   }
 }
@@ -156,7 +156,7 @@ PendingAddresses::Comparison PendingAddresses::Compare(const Thread& thread) {
   comparison.first = given_.at(path.first_given);
   comparison.column = columns_.data() + path.first_access;
   comparison.moves = moves_.at(thread.first);
-  comparison.stretch = path.first_stretch;
+  comparison.run = path.first_run;
   return comparison;
 }
 
@@ -165,26 +165,26 @@ void PendingAddresses::CompareNext(const uint64_t* addresses, uint64_t count, Co
   const uint64_t* first = comparison.first;
   const uint16_t* column = comparison.column;
   uint64_t* const moves = comparison.moves;
-  const Stretch* stretch = stretches_.data() + comparison.stretch;
+  const ColumnRun* run = runs_.data() + comparison.run;
   uint32_t done = comparison.done;
   uint64_t wrong = 0;
   while (count > 0 && wrong == 0) {
-    const uint64_t here = std::min({count, uint64_t{stretch->accesses - done}, kBetweenLooks});
-    switch (stretch->kind) {
-      case Stretch::Kind::kNew:
-        for (uint64_t i = 0; i < here; ++i) moves[stretch->column + done + i] = addresses[i] - first[i];
+    const uint64_t here = std::min({count, uint64_t{run->accesses - done}, kBetweenLooks});
+    switch (run->kind) {
+      case ColumnRun::Kind::kNew:
+        for (uint64_t i = 0; i < here; ++i) moves[run->column + done + i] = addresses[i] - first[i];
         break;
-      case Stretch::Kind::kAscending: {
-        const uint64_t* const expected = moves + stretch->column + done;
+      case ColumnRun::Kind::kAscending: {
+        const uint64_t* const expected = moves + run->column + done;
         for (uint64_t i = 0; i < here; ++i) wrong |= (addresses[i] - first[i]) ^ expected[i];
         break;
       }
-      case Stretch::Kind::kSame: {
-        const uint64_t expected = moves[stretch->column];
+      case ColumnRun::Kind::kSame: {
+        const uint64_t expected = moves[run->column];
         for (uint64_t i = 0; i < here; ++i) wrong |= (addresses[i] - first[i]) ^ expected;
         break;
       }
-      case Stretch::Kind::kMixed:
+      case ColumnRun::Kind::kMixed:
         for (uint64_t i = 0; i < here; ++i) wrong |= (addresses[i] - first[i]) ^ moves[column[i]];
         break;
     }
@@ -193,12 +193,12 @@ void PendingAddresses::CompareNext(const uint64_t* addresses, uint64_t count, Co
     column += here;
     count -= here;
     done += static_cast<uint32_t>(here);
-    if (done == stretch->accesses) {
-      ++stretch;
+    if (done == run->accesses) {
+      ++run;
       done = 0;
     }
   }
-  comparison = {first, column, moves, static_cast<size_t>(stretch - stretches_.data()), done, wrong};
+  comparison = {first, column, moves, static_cast<size_t>(run - runs_.data()), done, wrong};
 }
 
 const uint64_t* PendingAddresses::Of(size_t thread, std::vector<uint64_t>& room) const {

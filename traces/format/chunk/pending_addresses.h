@@ -30,7 +30,7 @@ class PendingAddresses {
   // A thread on a path, with as many addresses as the path has accesses.
   void AddThread(uint32_t path, const uint64_t* addresses);
 
-  // The same for a block whose addresses have not been put together by thread: each thread, and then what all of them
+  // AddThread for a block whose addresses have not been put together by thread: each thread, and then what all of them
   // have accessed.
   void AddThreadOfBlock(uint32_t path);
   void AddBlock(const SegmentedBlock& block);
@@ -83,10 +83,10 @@ class PendingAddresses {
     uint64_t accesses = 0;
     uint32_t column_count = 0;
     uint64_t uses = 0;
-    uint64_t unlike = 0;       // threads that were compared with the first one and are not like it
-    size_t first_given = 0;    // of the first thread
-    size_t first_stretch = 0;  // once there is a second thread
-    size_t first_range = 0;    // if has_ranges
+    uint64_t unlike = 0;     // threads that were compared with the first one and are not like it
+    size_t first_given = 0;  // of the first thread
+    size_t first_run = 0;    // once there is a second thread
+    size_t first_range = 0;  // if has_ranges
     bool has_ranges = false;
   };
   struct Thread {
@@ -96,7 +96,7 @@ class PendingAddresses {
   };
   // Accesses in a row whose columns need no look-up when a thread is compared with the first one: of columns that have
   // not been used before, of known ones, each one higher than the one before it, or of one column. Others are mixed.
-  struct Stretch {
+  struct ColumnRun {
     enum class Kind : uint8_t { kNew, kAscending, kSame, kMixed };
     uint32_t accesses = 0;
     uint16_t column = 0;  // of the first one
@@ -107,8 +107,8 @@ class PendingAddresses {
     const uint64_t* first = nullptr;   // what the next address is compared with
     const uint16_t* column = nullptr;  // of the next address
     uint64_t* moves = nullptr;         // by column
-    size_t stretch = 0;                // of the next address
-    uint32_t done = 0;                 // accesses of the stretch
+    size_t run = 0;                    // of the next address
+    uint32_t done = 0;                 // accesses of the run
     uint64_t wrong = 0;                // the thread is not like the first one if this is not 0
   };
 
@@ -117,17 +117,17 @@ class PendingAddresses {
   void AddGiven(uint32_t path);
   // Whether a further thread on the path is to be compared with the first one.
   static bool MayBeMoved(const Path& path);
-  void FindStretches(Path& path);
+  void FindRuns(Path& path);
   Comparison Compare(const Thread& thread);
   void CompareNext(const uint64_t* addresses, uint64_t count, Comparison& comparison) const;
   // By column, of a thread on the path.
   void FindRanges(const Path& path, const uint64_t* addresses, AddressBounds* ranges) const;
-  // The same for threads in a row on one path, all of them moved. False: the distances are too far apart to tell.
+  // FindRanges for threads in a row on one path, all of them moved. False: the distances are too far apart to tell.
   bool FindRangesOfMoved(std::span<const Thread> threads, AddressBounds* ranges);
 
   std::vector<Path> paths_;
   std::vector<uint16_t> columns_;  // by access of each path
-  std::vector<Stretch> stretches_;
+  std::vector<ColumnRun> runs_;
   std::vector<AddressBounds> ranges_;  // of the first threads on paths, by column
   std::vector<Thread> threads_;
   GrowingArray given_;  // addresses

@@ -51,8 +51,8 @@ class PendingChunk {
   // Adds a thread that runs from the entry to its exit. `budget` bounds its thread-instructions.
   absl::StatusOr<uint32_t> AddWholeThread(const ThreadRecord& thread, uint64_t budget);
 
-  // The same for a block whose addresses have not been put together by thread: each thread, and then what all of them
-  // have accessed, of which `ranges` receives PendingAddresses::RangesOfLatest.
+  // AddWholeThread for a block whose addresses have not been put together by thread: each thread, and then what all of
+  // them have accessed, of which `ranges` receives PendingAddresses::RangesOfLatest.
   absl::StatusOr<uint32_t> AddThreadOfBlock(std::span<const uint8_t> decisions, uint64_t accesses, uint64_t budget);
   void AddAddresses(const SegmentedBlock& block, std::vector<AddressBounds>& ranges);
 

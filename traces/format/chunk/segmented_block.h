@@ -1,4 +1,4 @@
-// What the threads of a block have recorded, as it was recorded: in stretches.
+// What the threads of a block have recorded, as it was recorded: in ranges.
 #ifndef HEDDLE_TRACES_FORMAT_CHUNK_SEGMENTED_BLOCK_H_
 #define HEDDLE_TRACES_FORMAT_CHUNK_SEGMENTED_BLOCK_H_
 
@@ -9,7 +9,7 @@
 
 namespace heddle::trace {
 
-// Segments are stretches of a record, each written by one thread without interruption. Threads that wait at barriers
+// Segments are ranges of a record, each written by one thread without interruption. Threads that wait at barriers
 // leave one each time, and most do what their neighbours do; so this is a run of them, one behind the other, by threads
 // with consecutive numbers, that are equally long.
 struct SegmentRun {

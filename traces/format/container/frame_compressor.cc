@@ -156,14 +156,14 @@ void FrameCompressor::Work() {
   }
 }
 
-absl::Status FrameCompressor::HandOn(Job& job) {
+absl::Status FrameCompressor::Forward(Job& job) {
   if (ZSTD_isError(job.size)) {
     return absl::InternalError(absl::StrCat("cannot compress a frame: ", ZSTD_getErrorName(job.size)));
   }
   return sink_(absl::string_view(job.compressed).substr(0, job.size), job.raw.size());
 }
 
-absl::Status FrameCompressor::HandOnFront() {
+absl::Status FrameCompressor::ForwardFront() {
   std::unique_ptr<Job> job;
   {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -171,7 +171,7 @@ absl::Status FrameCompressor::HandOnFront() {
     job = std::move(jobs_.front());
     jobs_.pop_front();
   }
-  const absl::Status status = HandOn(*job);
+  const absl::Status status = Forward(*job);
   spare_.push_back(std::move(job));
   return status;
 }
@@ -180,11 +180,11 @@ absl::Status FrameCompressor::Add(absl::string_view raw) {
   if (threads_ <= 1) {
     if (context_ == nullptr) context_ = std::make_unique<Context>(level_);
     context_->Compress(raw, single_);
-    if (ZSTD_isError(single_.size)) return HandOn(single_);
+    if (ZSTD_isError(single_.size)) return Forward(single_);
     return sink_(absl::string_view(single_.compressed).substr(0, single_.size), raw.size());
   }
   while (jobs_.size() >= 2 * threads_) {
-    HEDDLE_RETURN_IF_ERROR(HandOnFront());
+    HEDDLE_RETURN_IF_ERROR(ForwardFront());
   }
   std::unique_ptr<Job> job;
   if (spare_.empty()) {
@@ -207,7 +207,7 @@ absl::Status FrameCompressor::Add(absl::string_view raw) {
 
 absl::Status FrameCompressor::Flush() {
   while (!jobs_.empty()) {
-    HEDDLE_RETURN_IF_ERROR(HandOnFront());
+    HEDDLE_RETURN_IF_ERROR(ForwardFront());
   }
   return absl::OkStatus();
 }

@@ -46,8 +46,8 @@ class FrameCompressor {
   };
 
   void Work();
-  absl::Status HandOn(Job& job);
-  absl::Status HandOnFront();
+  absl::Status Forward(Job& job);
+  absl::Status ForwardFront();
 
   const int level_;
   const unsigned threads_;

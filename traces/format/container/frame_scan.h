@@ -11,7 +11,7 @@
 
 namespace heddle::trace {
 
-// A stretch of the file that has the outer shape of a frame; its contents have not been looked at.
+// A range of the file that has the outer shape of a frame; its contents have not been looked at.
 struct FoundFrame {
   uint64_t offset = 0;
   FrameEntry entry;

@@ -62,15 +62,15 @@ class Recovery {
     for (uint64_t record = 0; record < file_->record_count(); ++record) {
       const uint64_t offset = offsets_[file_->FrameOf(record)];
       for (; lost < scanned->lost.size() && scanned->lost[lost].offset < offset; ++lost) {
-        TellLost(scanned->lost[lost], false);
+        ReportLost(scanned->lost[lost], false);
       }
       HEDDLE_RETURN_IF_ERROR(LookAt(record));
     }
     for (; lost < scanned->lost.size(); ++lost) {
-      TellLost(scanned->lost[lost], !scanned->has_seek_table && lost + 1 == scanned->lost.size());
+      ReportLost(scanned->lost[lost], !scanned->has_seek_table && lost + 1 == scanned->lost.size());
     }
     if (!scanned->has_seek_table) Missing("the seek table at the end of the file is missing");
-    TellMissingRecords();
+    ReportMissingRecords();
     if (!header_.has_value()) {
       return absl::DataLossError(absl::StrCat(name_, ": the header is not complete, so that nothing can be recovered; ",
                                               report_.missing.empty() ? "" : report_.missing.front()));
@@ -124,7 +124,7 @@ class Recovery {
  private:
   void Missing(std::string sentence) { report_.missing.push_back(std::move(sentence)); }
 
-  void TellLost(const LostBytes& lost, bool at_end) {
+  void ReportLost(const LostBytes& lost, bool at_end) {
     Missing(absl::StrCat("bytes ", lost.offset, " to ", lost.offset + lost.bytes - 1, " hold no complete record",
                          at_end ? ": the file was cut off there" : ""));
   }
@@ -280,7 +280,7 @@ class Recovery {
     return kept;
   }
 
-  void TellMissingRecords() {
+  void ReportMissingRecords() {
     std::map<uint64_t, std::string> what;
     for (const v1::ChunkReference& chunk : index_.chunk()) {
       what[chunk.frame()] =
@@ -333,11 +333,11 @@ class Recovery {
         i = end;
       }
       item.chunks = std::move(kept);
-      TellMissingBlocks(item);
+      ReportMissingBlocks(item);
     }
   }
 
-  void TellMissingBlocks(Item& item) {
+  void ReportMissingBlocks(Item& item) {
     if (!item.expected_blocks.has_value() && index_.records() != 0) {
       uint64_t blocks = 0;
       for (const v1::ChunkReference& chunk : index_.chunk()) {

@@ -68,7 +68,7 @@ class TraceWriter {
   // the block in linear order. `expected_thread_instructions` is an independent count of what the block ran; a
   // difference is an internal error (pass kNoExpectation to skip the comparison).
   absl::Status AddBlock(uint64_t block, std::span<const ThreadRecord> threads, uint64_t expected_thread_instructions);
-  // The same, before the addresses have been put together by thread. `ranges` receives few ranges that hold every
+  // AddBlock before the addresses have been put together by thread. `ranges` receives few ranges that hold every
   // address, roughly one for each instruction; none if it takes a look at each address to tell them.
   absl::Status AddBlock(uint64_t block, const SegmentedBlock& threads, uint64_t expected_thread_instructions,
                         std::vector<AddressBounds>& ranges);

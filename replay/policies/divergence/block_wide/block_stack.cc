@@ -59,7 +59,7 @@ BlockStackPolicy::BlockStackPolicy(const DivergenceContext& context, const Optio
     : options_(options),
       is_jump_(context.program.instruction_count(), 0),
       counts_(counters),
-      stacks_(BlockRows(context.warp_size, context.max_threads, context.max_blocks), options.taken_first, counts_),
+      stacks_(BlockStaticWarps(context.warp_size, context.max_threads, context.max_blocks), options.taken_first, counts_),
       unit_(options.wcu_cycles_per_warp) {
   for (const trace::Block& block : context.program.blocks()) {
     const Pc last = block.first + block.count - 1;
@@ -75,14 +75,14 @@ void BlockStackPolicy::Start(StackEntryId id, const KeptWarp& warp, WarpEditor& 
 void BlockStackPolicy::Admit(const BlockAdmission& admission, WarpEditor& editor) {
   const StackEntryId id = stacks_.Open(admission);
   StackEntry& entry = stacks_.At(id);
-  const BlockRows& rows = stacks_.rows();
+  const BlockStaticWarps& static_warps = stacks_.static_warps();
   KeptWarp warp;
   warp.at = admission.entry;
-  for (size_t row = 0; row < admission.rows.size(); ++row) {
-    warp.lanes.mask = admission.rows[row];
+  for (size_t static_warp = 0; static_warp < admission.warps.size(); ++static_warp) {
+    warp.lanes.mask = admission.warps[static_warp];
     if (warp.lanes.mask == 0) continue;
-    for (size_t lane = 0; lane < rows.warp_size(); ++lane) {
-      warp.lanes.thread[lane] = rows.ThreadAt(admission.block, row, lane);
+    for (size_t lane = 0; lane < static_warps.warp_size(); ++lane) {
+      warp.lanes.thread[lane] = static_warps.ThreadAt(admission.block, static_warp, lane);
     }
     warp.index = entry.next_index++;
     ++entry.wcnt;
@@ -132,7 +132,7 @@ bool BlockStackPolicy::HandleAhead(StackEntryId id, const WarpArrival& arrival, 
     End(entry, arrival.slot, editor);
     return true;
   }
-  BlockWarps::Warp& warp = warps_[arrival.slot];
+  BlockWarps::RunningWarp& warp = warps_[arrival.slot];
   if (arrival.groups.size() == 1 && !arrival.conditional && arrival.groups[0].at != entry.rpc &&
       (!options_.limit_jumps || warp.blocks_left > 1)) {
     --warp.blocks_left;
@@ -145,7 +145,7 @@ bool BlockStackPolicy::HandleAhead(StackEntryId id, const WarpArrival& arrival, 
 
 void BlockStackPolicy::PutOffUntilStarted(StackEntry& entry, const WarpArrival& arrival, WarpEditor& editor) {
   const uint32_t number = put_off_.Take();
-  PutOff& later = put_off_[number];
+  DeferredBlockEnd& later = put_off_[number];
   later.slot = arrival.slot;
   later.from = arrival.from;
   later.lanes = *arrival.lanes;
@@ -154,7 +154,7 @@ void BlockStackPolicy::PutOffUntilStarted(StackEntry& entry, const WarpArrival& 
   later.conditional = arrival.conditional;
   later.uniform = arrival.uniform;
   later.since = editor.now();
-  entry.put_off.push_back(number);
+  entry.deferred.push_back(number);
   --entry.running;
   editor.Park(arrival.slot);
 }
@@ -182,12 +182,12 @@ bool BlockStackPolicy::Handle(StackEntryId id, const WarpArrival& arrival, WarpE
     return true;
   }
   GoOn(id, arrival, editor);
-  return arrival.from_barrier || arrival.put_off;
+  return arrival.from_barrier || arrival.deferred;
 }
 
 void BlockStackPolicy::GoOn(StackEntryId id, const WarpArrival& arrival, WarpEditor& editor) {
   StackEntry& entry = stacks_.At(id);
-  if (!arrival.from_barrier && !arrival.put_off) {
+  if (!arrival.from_barrier && !arrival.deferred) {
     editor.Continue(arrival.slot);
     return;
   }
@@ -277,7 +277,7 @@ void BlockStackPolicy::Bypass(StackEntryId id, const WarpArrival& arrival, WarpE
     ++path.wcnt;
     ++path.running;
     warps_[arrival.slot] = {path_id, warp.index, options_.run_ahead_blocks};
-    if (arrival.groups.size() == 1 && !arrival.put_off) {
+    if (arrival.groups.size() == 1 && !arrival.deferred) {
       editor.Continue(arrival.slot);
     } else {
       editor.Place(arrival.slot, warp.at, warp.lanes);
@@ -335,11 +335,11 @@ void BlockStackPolicy::Activate(StackEntryId id, WarpEditor& editor) {
     Start(id, warp, editor);
   }
   entry.kept.clear();
-  const BlockRows& rows = stacks_.rows();
-  const ThreadId first_thread = rows.ThreadAt(entry.block, 0, 0);
+  const BlockStaticWarps& static_warps = stacks_.static_warps();
+  const ThreadId first_thread = static_warps.ThreadAt(entry.block, 0, 0);
   KeptWarp warp;
   warp.at = entry.next;
-  for (const Lanes& lanes : unit_.Compact(entry, first_thread, static_cast<int>(rows.warp_size()))) {
+  for (const Lanes& lanes : unit_.Compact(entry, first_thread, static_cast<int>(static_warps.warp_size()))) {
     ++entry.wcnt;
     warp.lanes = lanes;
     warp.index = entry.next_index++;
@@ -350,14 +350,14 @@ void BlockStackPolicy::Activate(StackEntryId id, WarpEditor& editor) {
     ++entry.running;
     editor.StartTimer(unit_.Push(id, warp, editor.now()), 0);
   }
-  if (!entry.apart.empty()) entry.apart.Reset(rows.rows(entry.block));
+  if (!entry.apart.empty()) entry.apart.Reset(static_warps.static_warps(entry.block));
   if (std::exchange(entry.from_branch, false)) Count(kWarpsAfter, entry.wcnt);
 
   // Now the ends of basic blocks that warps have come to while they ran ahead count.
-  put_off_now_.assign(entry.put_off.begin(), entry.put_off.end());
-  entry.put_off.clear();
-  for (const uint32_t number : put_off_now_) {
-    const PutOff& past = put_off_[number];
+  deferred_now_.assign(entry.deferred.begin(), entry.deferred.end());
+  entry.deferred.clear();
+  for (const uint32_t number : deferred_now_) {
+    const DeferredBlockEnd& past = put_off_[number];
     WarpArrival arrival;
     arrival.slot = past.slot;
     arrival.from = past.from;
@@ -366,7 +366,7 @@ void BlockStackPolicy::Activate(StackEntryId id, WarpEditor& editor) {
     arrival.reconvergence = past.reconvergence;
     arrival.conditional = past.conditional;
     arrival.uniform = past.uniform;
-    arrival.put_off = true;
+    arrival.deferred = true;
     Count(kSyncWaitCycles, editor.now() - past.since);
     ++entry.running;
     Handle(id, arrival, editor);

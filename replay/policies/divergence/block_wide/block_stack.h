@@ -93,7 +93,7 @@ class BlockStackPolicy : public DivergencePolicy {
 
  private:
   // An arrival of a warp that ran ahead, which counts when its path runs.
-  struct PutOff {
+  struct DeferredBlockEnd {
     SlotId slot = kNoSlot;
     Position from;
     Lanes lanes;
@@ -138,8 +138,8 @@ class BlockStackPolicy : public DivergencePolicy {
   BlockStacks stacks_;
   BlockWarps warps_;
   CompactionUnit unit_;
-  RecyclingPool<PutOff> put_off_;
-  std::vector<uint32_t> put_off_now_;  // scratch
+  RecyclingPool<DeferredBlockEnd> put_off_;
+  std::vector<uint32_t> deferred_now_;  // scratch
 };
 
 }  // namespace heddle::replay

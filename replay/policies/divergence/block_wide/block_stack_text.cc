@@ -18,14 +18,15 @@ std::string PcText(Position at) {
 
 std::string EntryText(const StackEntry& entry, uint32_t warp_size) {
   std::string threads;
-  for (size_t row = 0; row < entry.threads.rows(); ++row) {
-    for (uint32_t lane = 0; lane < warp_size; ++lane) threads += (entry.threads[row] >> lane & 1) != 0 ? '1' : '0';
+  for (size_t static_warp = 0; static_warp < entry.threads.static_warps(); ++static_warp) {
+    for (uint32_t lane = 0; lane < warp_size; ++lane)
+      threads += (entry.threads[static_warp] >> lane & 1) != 0 ? '1' : '0';
   }
   return absl::StrCat("(", PcText(entry.next), ",", PcText(entry.rpc), ",", threads, ",", entry.wcnt, ")");
 }
 
 void AppendEntry(const BlockStacks& stacks, const StackEntry& entry, std::string& text) {
-  const uint32_t warp_size = stacks.rows().warp_size();
+  const uint32_t warp_size = stacks.static_warps().warp_size();
   absl::StrAppend(&text, EntryText(entry, warp_size));
   if (entry.branch.paths.empty()) return;
   std::vector<StackEntryId> paths = entry.branch.paths;

@@ -10,7 +10,7 @@ namespace heddle::replay {
 
 // The stacks of the first few blocks that have diverged or synchronise, bottom to top, as (next PC, reconvergence PC,
 // threads, WCnt). Paths that are being staged follow their entry as +(...), then the update mask, one bit per warp, 0 =
-// bypassed. Threads are one digit each, a row of warp-size threads after the other.
+// bypassed. Threads are one digit each, a hardware warp after the other.
 std::string BlockStackText(const BlockStacks& stacks);
 
 }  // namespace heddle::replay

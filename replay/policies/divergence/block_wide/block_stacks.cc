@@ -7,21 +7,22 @@
 
 namespace heddle::replay {
 
-BlockStacks::BlockStacks(BlockRows rows, bool taken_first, BlockStackCounts& counts)
+BlockStacks::BlockStacks(BlockStaticWarps static_warps, bool taken_first, BlockStackCounts& counts)
     : taken_first_(taken_first),
       counts_(counts),
-      rows_(std::move(rows)),
-      judge_(static_cast<int>(rows_.warp_size()), counts),
-      stacks_(rows_.blocks()) {}
+      static_warps_(std::move(static_warps)),
+      judge_(static_cast<int>(static_warps_.warp_size()), counts),
+      stacks_(static_warps_.blocks()) {}
 
 StackEntryId BlockStacks::Open(const BlockAdmission& admission) {
-  rows_.Set(admission.block, admission.first_thread, static_cast<uint32_t>(admission.rows.size()));
+  static_warps_.Set(admission.block, admission.first_thread, static_cast<uint32_t>(admission.warps.size()));
   const StackEntryId id = NewEntry(admission.block);
   stacks_[admission.block].assign(1, id);
   StackEntry& entry = At(id);
   entry.next = admission.entry;
   entry.started = true;
-  for (size_t row = 0; row < admission.rows.size(); ++row) entry.threads.Insert(row, admission.rows[row]);
+  for (size_t static_warp = 0; static_warp < admission.warps.size(); ++static_warp)
+    entry.threads.Insert(static_warp, admission.warps[static_warp]);
   counts_.Raise(kMaxStackDepth, 1);
   return id;
 }
@@ -39,12 +40,12 @@ StackEntryId BlockStacks::NewEntry(BlockId block) {
   entry.block = block;
   entry.next = entry.rpc = Position::Exit();
   entry.started = entry.from_branch = false;
-  entry.threads.Reset(rows_.rows(block));
-  entry.apart.Reset(rows_.rows(block));
+  entry.threads.Reset(static_warps_.static_warps(block));
+  entry.apart.Reset(static_warps_.static_warps(block));
   entry.wcnt = entry.running = entry.next_index = 0;
   entry.kept.clear();
   entry.set_aside.clear();
-  entry.put_off.clear();
+  entry.deferred.clear();
   entry.waiting = 0;
   entry.waiting_since = 0;
   entry.taken = false;
@@ -56,12 +57,12 @@ StackEntryId BlockStacks::NewEntry(BlockId block) {
 void BlockStacks::Forget(BlockId block, const Lanes& lanes, LaneMask exited) {
   for (const StackEntryId id : stacks_[block]) {
     StackEntry& entry = At(id);
-    rows_.ForEachRow(block, lanes, exited, [&](size_t row, LaneMask mask) {
-      entry.threads.Erase(row, mask);
-      entry.apart.Erase(row, mask);
+    static_warps_.ForEachStaticWarp(block, lanes, exited, [&](size_t static_warp, LaneMask mask) {
+      entry.threads.Erase(static_warp, mask);
+      entry.apart.Erase(static_warp, mask);
       for (const StackEntryId path : entry.branch.paths) {
-        At(path).threads.Erase(row, mask);
-        At(path).apart.Erase(row, mask);
+        At(path).threads.Erase(static_warp, mask);
+        At(path).apart.Erase(static_warp, mask);
       }
     });
   }
@@ -70,7 +71,9 @@ void BlockStacks::Forget(BlockId block, const Lanes& lanes, LaneMask exited) {
 // --- threads of a warp that has arrived
 
 void BlockStacks::Leave(StackEntry& entry, const Lanes& lanes, LaneMask mask) {
-  rows_.ForEachRow(entry.block, lanes, mask, [&](size_t row, LaneMask of_row) { entry.threads.Erase(row, of_row); });
+  static_warps_.ForEachStaticWarp(entry.block, lanes, mask, [&](size_t static_warp, LaneMask of_hw_warp) {
+    entry.threads.Erase(static_warp, of_hw_warp);
+  });
 }
 
 uint32_t BlockStacks::NumberOfPath(StackEntry& entry, const PathGroup& group) {
@@ -116,8 +119,9 @@ bool BlockStacks::Stage(StackEntry& entry, const WarpArrival& arrival) {
   for (const PathGroup& group : arrival.groups) {
     const uint32_t number = NumberOfPath(entry, group);
     StackEntry& path = At(branch.paths[number]);
-    rows_.ForEachRow(entry.block, *arrival.lanes, group.lanes,
-                     [&](size_t row, LaneMask of_row) { path.threads.Insert(row, of_row); });
+    static_warps_.ForEachStaticWarp(
+        entry.block, *arrival.lanes, group.lanes,
+        [&](size_t static_warp, LaneMask of_hw_warp) { path.threads.Insert(static_warp, of_hw_warp); });
     path.counts.Add(group.lanes);
     branch.sides.push_back({branch.arrivals, number, group.lanes});
   }
@@ -126,7 +130,9 @@ bool BlockStacks::Stage(StackEntry& entry, const WarpArrival& arrival) {
 }
 
 void BlockStacks::SetApart(StackEntry& path, const Lanes& lanes, LaneMask mask) {
-  rows_.ForEachRow(path.block, lanes, mask, [&](size_t row, LaneMask of_row) { path.apart.Insert(row, of_row); });
+  static_warps_.ForEachStaticWarp(path.block, lanes, mask, [&](size_t static_warp, LaneMask of_hw_warp) {
+    path.apart.Insert(static_warp, of_hw_warp);
+  });
 }
 
 // --- the stack
@@ -190,7 +196,7 @@ std::optional<BranchOutcome> BlockStacks::Branch(BlockId block, size_t index, Wa
   EndWaiting(entry, editor.now());
   order_.assign(entry.branch.paths.begin(), entry.branch.paths.end());
   SortForPushing(order_);
-  const std::optional<BranchOutcome> outcome = judge_.Judge(entry, order_, entries_);
+  const std::optional<BranchOutcome> outcome = judge_.RecordOutcome(entry, order_, entries_);
 
   entry.branch.paths.clear();
   if (order_.size() == 1) {
@@ -199,7 +205,7 @@ std::optional<BranchOutcome> BlockStacks::Branch(BlockId block, size_t index, Wa
     if (path.next == entry.rpc) {
       HoldAtRpc(path, editor);
       entries_.Free(order_[0]);
-      entry.threads.Reset(rows_.rows(block));
+      entry.threads.Reset(static_warps_.static_warps(block));
       return outcome;
     }
     path.rpc = entry.rpc;
@@ -244,9 +250,10 @@ std::optional<BranchOutcome> BlockStacks::Branch(BlockId block, size_t index, Wa
 }
 
 void BlockStacks::HoldAtRpc(const StackEntry& path, WarpEditor& editor) const {
-  for (size_t row = 0; row < path.threads.rows(); ++row) {
-    ForEachLane(path.threads[row] & ~path.apart[row], [&](int lane) {
-      editor.SetHeld(rows_.ThreadAt(path.block, row, static_cast<size_t>(lane)), HeldReason::kReconverging);
+  for (size_t static_warp = 0; static_warp < path.threads.static_warps(); ++static_warp) {
+    ForEachLane(path.threads[static_warp] & ~path.apart[static_warp], [&](int lane) {
+      editor.SetHeld(static_warps_.ThreadAt(path.block, static_warp, static_cast<size_t>(lane)),
+                     HeldReason::kReconverging);
     });
   }
 }

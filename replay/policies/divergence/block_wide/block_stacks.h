@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "replay/policies/divergence/block_wide/block_rows.h"
 #include "replay/policies/divergence/block_wide/block_stack_counts.h"
+#include "replay/policies/divergence/block_wide/block_static_warps.h"
 #include "replay/policies/divergence/block_wide/branch_judge.h"
 #include "replay/policies/divergence/block_wide/stack_entry.h"
 #include "replay/seams/divergence_policy.h"
@@ -22,8 +22,8 @@ namespace heddle::replay {
 // the entries (stack_entry.h).
 class BlockStacks {
  public:
-  // `rows`: of an SM without blocks. `taken_first`: of a branch with two sides, the taken one runs first.
-  BlockStacks(BlockRows rows, bool taken_first, BlockStackCounts& counts);
+  // `static_warps`: of an SM without blocks. `taken_first`: of a branch with two sides, the taken one runs first.
+  BlockStacks(BlockStaticWarps static_warps, bool taken_first, BlockStackCounts& counts);
 
   // A block enters: its stack has one entry, which has started, with all its threads and without warps. Returns it.
   StackEntryId Open(const BlockAdmission& admission);
@@ -37,7 +37,7 @@ class BlockStacks {
   size_t blocks() const { return stacks_.size(); }
   // The block's entries, bottom to top.
   std::span<const StackEntryId> stack(BlockId block) const { return stacks_[block]; }
-  const BlockRows& rows() const { return rows_; }
+  const BlockStaticWarps& static_warps() const { return static_warps_; }
 
   // --- threads of a warp of the entry that has arrived
 
@@ -78,7 +78,7 @@ class BlockStacks {
 
   const bool taken_first_;
   BlockStackCounts& counts_;
-  BlockRows rows_;
+  BlockStaticWarps static_warps_;
   BranchJudge judge_;
   StackEntries entries_;
   std::vector<std::vector<StackEntryId>> stacks_;  // by block

@@ -16,7 +16,7 @@ namespace heddle::replay {
 // so a compacted warp takes the place of one that it is made of.
 class BlockWarps {
  public:
-  struct Warp {
+  struct RunningWarp {
     StackEntryId entry = 0;
     uint32_t index = 0;
     int64_t blocks_left = 0;  // that it may run ahead
@@ -24,8 +24,8 @@ class BlockWarps {
 
   BlockWarps() : warps_(kMaxSlots) {}
 
-  Warp& operator[](SlotId slot) { return warps_[slot]; }
-  const Warp& operator[](SlotId slot) const { return warps_[slot]; }
+  RunningWarp& operator[](SlotId slot) { return warps_[slot]; }
+  const RunningWarp& operator[](SlotId slot) const { return warps_[slot]; }
 
   // The warp gets a slot. False if there is none: the editor has reported why.
   bool Start(StackEntryId entry, const KeptWarp& warp, WarpEditor& editor) {
@@ -58,7 +58,7 @@ class BlockWarps {
  private:
   static constexpr int kAnyPort = -1;
 
-  std::vector<Warp> warps_;  // by slot
+  std::vector<RunningWarp> warps_;  // by slot
   SlotId spare_ = kNoSlot;
   int port_ = kAnyPort;
 };

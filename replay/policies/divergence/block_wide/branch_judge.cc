@@ -29,8 +29,8 @@ uint32_t BranchJudge::FewestWaiting(const StackEntry& entry, const StackEntries&
   return ideal_.Fewest(sides_, lane_counts_, warp_size_);
 }
 
-std::optional<BranchOutcome> BranchJudge::Judge(const StackEntry& entry, std::span<const StackEntryId> order,
-                                                const StackEntries& entries) {
+std::optional<BranchOutcome> BranchJudge::RecordOutcome(const StackEntry& entry, std::span<const StackEntryId> order,
+                                                        const StackEntries& entries) {
   const StagedBranch& branch = entry.branch;
   if (!branch.conditional) {
     counts_.Count(kJumps);

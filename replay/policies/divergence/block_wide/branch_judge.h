@@ -34,8 +34,8 @@ class BranchJudge {
   // The warps of `entry` have executed its branch. `order` are the paths, the one that runs next last. The outcome is
   // what a predictor learns from; there is none of jumps, of branches after which no path is compacted, and if the
   // warps came to different branches.
-  std::optional<BranchOutcome> Judge(const StackEntry& entry, std::span<const StackEntryId> order,
-                                     const StackEntries& entries);
+  std::optional<BranchOutcome> RecordOutcome(const StackEntry& entry, std::span<const StackEntryId> order,
+                                             const StackEntries& entries);
 
  private:
   // The fewest warps that have to wait.

@@ -34,7 +34,7 @@ struct WarpArrival {
   bool conditional = false;
   bool uniform = false;
   bool from_barrier = false;
-  bool put_off = false;  // it came while it ran ahead
+  bool deferred = false;  // it came while it ran ahead
 };
 
 // The branch at which warps of an entry arrive.
@@ -60,11 +60,11 @@ struct StackEntry {
   ThreadSet threads;                // that have neither exited nor come to rpc
   ThreadSet apart;                  // those of warps that run ahead or are kept, which are not compacted
   uint32_t wcnt = 0;                // warps that have not arrived
-  uint32_t running = 0;             // of these, warps that are not held at a barrier, set aside, or put off
+  uint32_t running = 0;             // of these, warps that are not held at a barrier, set aside, or deferred
   uint32_t next_index = 0;          // number of the next warp
   std::vector<KeptWarp> kept;       // start with the entry
   std::vector<KeptWarp> set_aside;  // released from a barrier while another entry runs
-  std::vector<uint32_t> put_off;    // arrivals of run-ahead warps, in order, by the policy's numbers
+  std::vector<uint32_t> deferred;   // arrivals of run-ahead warps, in order, by the policy's numbers
   uint32_t waiting = 0;             // warps that wait for the others, and the sum of the cycles of their arrivals
   uint64_t waiting_since = 0;
 

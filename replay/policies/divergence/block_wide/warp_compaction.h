@@ -28,15 +28,15 @@ class WarpCompactor {
     warps_.clear();
     const LaneMask every = warp_size == kMaxLanes ? ~LaneMask{0} : (LaneMask{1} << warp_size) - 1;
     size_t open = 0;  // warps before this one have all lanes taken
-    for (size_t row = 0; row < threads.rows(); ++row) {
-      LaneMask left = threads[row] & ~apart[row];
+    for (size_t static_warp = 0; static_warp < threads.static_warps(); ++static_warp) {
+      LaneMask left = threads[static_warp] & ~apart[static_warp];
       for (size_t warp = open; left != 0; ++warp) {
         if (warp == warps_.size()) warps_.emplace_back().mask = 0;
         Lanes& lanes = warps_[warp];
         const LaneMask fits = left & ~lanes.mask;
         ForEachLane(fits, [&](int lane) {
-          lanes.thread[static_cast<size_t>(lane)] =
-              static_cast<ThreadId>(first_thread + row * static_cast<size_t>(warp_size) + static_cast<size_t>(lane));
+          lanes.thread[static_cast<size_t>(lane)] = static_cast<ThreadId>(
+              first_thread + static_warp * static_cast<size_t>(warp_size) + static_cast<size_t>(lane));
         });
         lanes.mask |= fits;
         left &= ~fits;

@@ -26,7 +26,7 @@ HarpPolicy::HarpPolicy(const DivergenceContext& context, const Parameters& param
 
 void HarpPolicy::Admit(const BlockAdmission& admission, WarpEditor& editor) {
   const size_t place = admission.block / schedulers_.size();  // of the block among those of its scheduler
-  schedulers_[admission.block % schedulers_.size()].Admit(admission, place * admission.rows.size(), editor);
+  schedulers_[admission.block % schedulers_.size()].Admit(admission, place * admission.warps.size(), editor);
 }
 
 void HarpPolicy::Retire(BlockId block, WarpEditor& editor) {

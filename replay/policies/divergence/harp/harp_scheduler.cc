@@ -18,16 +18,16 @@ HarpScheduler::HarpScheduler(const HarpOptions& options, uint8_t port, HarpCount
       waiting_lookup_(options, counters),
       low_water_(counters) {}
 
-void HarpScheduler::Admit(const BlockAdmission& admission, size_t own_row, WarpEditor& editor) {
+void HarpScheduler::Admit(const BlockAdmission& admission, size_t own_hw_warp, WarpEditor& editor) {
   const size_t warp_size = static_cast<size_t>(options_.barriers.warp_size);
-  const size_t first_row = admission.first_thread / warp_size;
+  const size_t first_hw_warp = admission.first_thread / warp_size;
   ++resident_;
-  for (size_t row = 0; row < admission.rows.size(); ++row) {
-    barriers_.SetRow(first_row + row, static_cast<uint32_t>((own_row + row) % barriers_.sets()));
+  for (size_t hw_warp = 0; hw_warp < admission.warps.size(); ++hw_warp) {
+    barriers_.SetHwWarp(first_hw_warp + hw_warp, static_cast<uint32_t>((own_hw_warp + hw_warp) % barriers_.sets()));
     Lanes lanes;
-    lanes.mask = admission.rows[row];
+    lanes.mask = admission.warps[hw_warp];
     for (size_t lane = 0; lane < warp_size; ++lane) {
-      lanes.thread[lane] = static_cast<ThreadId>((first_row + row) * warp_size + lane);
+      lanes.thread[lane] = static_cast<ThreadId>((first_hw_warp + hw_warp) * warp_size + lane);
     }
     if (lanes.mask != 0) SpawnReady(admission.entry, lanes, editor);
   }
@@ -112,8 +112,9 @@ void HarpScheduler::CheckSecondLevel(WarpEditor& editor) {
   if (used <= options_.second_level) return;
   counters_.Count(kSecondLevelOverflows);
   if (!options_.spill) {
-    editor.MeetLimit(absl::StrCat("the Second-Level table needs ", used, " entries, but second_level is ",
-                                  options_.second_level, "; make it larger, or set second_level_overflow=spill"));
+    editor.ReportLimitExceeded(absl::StrCat("the Second-Level table needs ", used, " entries, but second_level is ",
+                                            options_.second_level,
+                                            "; make it larger, or set second_level_overflow=spill"));
   }
 }
 

@@ -23,15 +23,15 @@
 namespace heddle::replay {
 
 // Every rule is beside the function that keeps it. A slot that is offered is in the First-Level, a parked one in the
-// Second-Level or the Ready-Lookup or on its way, one in flight in the pipeline or the Waiting-Lookup. Loose threads
-// have reached a barrier, or wait for the data of other members of their warp.
+// Second-Level or the Ready-Lookup or on its way, one in flight in the pipeline or the Waiting-Lookup. Unassigned
+// threads have reached a barrier, or wait for the data of other members of their warp.
 class HarpScheduler {
  public:
   // `port`: its number. Options and counters must outlive this.
   HarpScheduler(const HarpOptions& options, uint8_t port, HarpCounters& counters);
 
-  // A block enters. `own_row`: its first row among those of the scheduler.
-  void Admit(const BlockAdmission& admission, size_t own_row, WarpEditor& editor);
+  // A block enters. `own_hw_warp`: its first hardware warp among those of the scheduler.
+  void Admit(const BlockAdmission& admission, size_t own_hw_warp, WarpEditor& editor);
   void Retire(Cycle now);
   // The warp leaves the First-Level. `waits_for_memory`: its threads may gather with others until their data come.
   void Issued(SlotId slot, bool waits_for_memory, WarpEditor& editor);
@@ -49,11 +49,11 @@ class HarpScheduler {
 
   // --- slots
 
-  // A new warp of loose threads, parked; kNoSlot if the editor refused it.
+  // A new warp of unassigned threads, parked; kNoSlot if the editor refused it.
   SlotId SpawnParked(Position at, const Lanes& lanes, HeldReason reason, WarpEditor& editor);
-  // A new warp of loose threads that is ready.
+  // A new warp of unassigned threads that is ready.
   void SpawnReady(Position at, const Lanes& lanes, WarpEditor& editor);
-  // The warp ends; its threads become loose.
+  // The warp ends; its threads become unassigned.
   void Dissolve(SlotId slot, WarpEditor& editor);
   static void Hold(const Lanes& lanes, LaneMask mask, HeldReason reason, WarpEditor& editor);
   // The Second-Level holds the warps that are in no other table: ready, in the pipeline, or at a barrier.
@@ -63,11 +63,11 @@ class HarpScheduler {
 
   // --- commit
 
-  // Threads of a committed warp go on. `slot` resolves, or is kNoSlot and the threads are loose. `whole`: none of the
-  // slot's threads has ended.
+  // Threads of a committed warp go on. `slot` resolves, or is kNoSlot and the threads are unassigned. `whole`: none of
+  // the slot's threads has ended.
   void Apply(SlotId slot, std::span<const PathGroup> groups, const Lanes& lanes, Position reconvergence, bool whole,
              WarpEditor& editor);
-  // Loose threads that go on as one warp commit.
+  // Unassigned threads that go on as one warp commit.
   void Commit(Position at, const Lanes& lanes, WarpEditor& editor);
   // The pipelined table: what follows from the search comes barrier_latency - 1 cycles after the commit.
   void Postpone(SlotId slot, const Resolution& resolution, WarpEditor& editor);
@@ -84,7 +84,7 @@ class HarpScheduler {
 
   // Threads of a diverged warp are to meet at `point`.
   void Reserve(Position point, BlockId block, const Lanes& live);
-  // Loose threads have come to `at`; those that a barrier waits for there are taken out of `lanes`. Warps that are
+  // Unassigned threads have come to `at`; those that a barrier waits for there are taken out of `lanes`. Warps that are
   // complete come back to life and, at the same point, may be what an outer barrier waits for.
   void Arrive(Position at, Lanes& lanes, WarpEditor& editor);
   // Frees the barriers in `complete_`, each with what follows from it before the next.

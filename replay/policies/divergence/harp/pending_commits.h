@@ -14,7 +14,7 @@ namespace heddle::replay {
 // A warp whose instruction is done.
 struct PendingCommit {
   bool used = false;
-  SlotId slot = kNoSlot;  // where its threads wait; kNoSlot: they are loose
+  SlotId slot = kNoSlot;  // where its threads wait; kNoSlot: they are unassigned
   Position reconvergence;
   Lanes lanes;
   std::vector<PathGroup> groups;
@@ -23,7 +23,7 @@ struct PendingCommit {
 // Commits by number: always the smallest free one. They keep their memory.
 class PendingCommits {
  public:
-  // The number of a commit of loose threads without a reconvergence point; lanes and groups are to be filled in.
+  // The number of a commit of unassigned threads without a reconvergence point; lanes and groups are to be filled in.
   uint32_t Take() {
     size_t index = 0;
     while (index < commits_.size() && commits_[index].used) ++index;

@@ -21,7 +21,7 @@ class ReadyLookup {
   ReadyLookup(size_t entries, bool restamp, HarpCounters& counters)
       : entries_(entries), restamp_(restamp), counters_(counters) {}
 
-  // Loose threads at `at`, in `left`, join warps of the table at their PC and of their block where their lanes are
+  // Unassigned threads at `at`, in `left`, join warps of the table at their PC and of their block where their lanes are
   // free. Returns those that found none.
   Lanes Merge(Position at, BlockId block, Lanes left, WarpEditor& editor) {
     const WarpTable& table = editor.table();

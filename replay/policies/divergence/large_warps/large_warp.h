@@ -51,9 +51,9 @@ struct LargeWarpFetch {
 // Rows of warp-size threads with one stack.
 struct LargeWarp {
   uint32_t id = 0;
-  size_t first_row = 0;  // of the SM's rows of hardware threads
-  uint64_t age = 0;      // WarpTable::formed of its first sub-warp; 0 before that
-  uint64_t fetched = 0;  // instructions
+  size_t first_hw_warp = 0;  // of the SM's hardware warps
+  uint64_t age = 0;          // WarpTable::formed of its first sub-warp; 0 before that
+  uint64_t fetched = 0;      // instructions
   LargeWarpStack stack;
   RowMasks in_flight;                   // threads whose instruction is not done
   std::vector<LargeWarpFetch> fetches;  // one per running entry of the stack, or at a barrier

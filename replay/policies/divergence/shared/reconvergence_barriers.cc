@@ -13,7 +13,7 @@ ReconvergenceBarriers::ReconvergenceBarriers(const Setup& setup)
     : setup_(setup),
       sets_(setup.per_warp || setup.entries == 0 ? 1 : (setup.entries + setup.ways - 1) / setup.ways),
       barriers_(setup.per_warp ? 0 : setup.entries),
-      set_of_row_(setup.max_threads / static_cast<uint32_t>(setup.warp_size) + 1, 0),
+      set_of_hw_warp_(setup.max_threads / static_cast<uint32_t>(setup.warp_size) + 1, 0),
       newest_(setup.max_threads, kNone),
       waiting_at_(setup.instructions, 0),
       own_(sets_, kNone) {}
@@ -70,7 +70,7 @@ int ReconvergenceBarriers::Reserve(Position point, BlockId block, const Lanes& l
   const bool by_point = setup_.match == Match::kPoint && !setup_.per_warp;
   ForEachLane(lanes.mask, [&](int lane) {
     const ThreadId thread = lanes.thread[lane];
-    const uint32_t set = setup_.per_warp ? 0 : set_of_row_[thread / static_cast<uint32_t>(setup_.warp_size)];
+    const uint32_t set = setup_.per_warp ? 0 : set_of_hw_warp_[thread / static_cast<uint32_t>(setup_.warp_size)];
     if (!setup_.per_warp) {
       for (uint32_t held = newest_[thread]; held != kNone; held = barriers_[held].older[lane]) {
         if (barriers_[held].point == point) return;

@@ -12,8 +12,8 @@
 
 namespace heddle::replay {
 
-// A barrier gathers threads of diverged warps at a reconvergence point, one per lane. A thread finds its set by the row
-// of warp-size threads that it belongs to. Threads that do not get a barrier run past the reconvergence point.
+// A barrier gathers threads of diverged warps at a reconvergence point, one per lane. A thread finds its set by the
+// hardware warp that it belongs to. Threads that do not get a barrier run past the reconvergence point.
 //
 // The hardware compares the RPC of all ways of a set. Here every thread has a list of the barriers that hold it, the
 // newest first, which gives the same answers.
@@ -37,8 +37,8 @@ class ReconvergenceBarriers {
   explicit ReconvergenceBarriers(const Setup& setup);
 
   uint32_t sets() const { return sets_; }
-  // The row's threads use this set. Call it before they reserve.
-  void SetRow(size_t row, uint32_t set) { set_of_row_[row] = set; }
+  // The hardware warp's threads use this set. Call it before they reserve.
+  void SetHwWarp(size_t hw_warp, uint32_t set) { set_of_hw_warp_[hw_warp] = set; }
 
   // Threads of a diverged warp, in their home lanes, are to meet at `point`. A thread that has a barrier there keeps it
   // (not per_warp: there barriers nest). Returns how many threads got none.
@@ -90,7 +90,7 @@ class ReconvergenceBarriers {
   const uint32_t sets_;
   std::vector<Barrier> barriers_;  // set by set, or per_warp as needed
   std::vector<uint32_t> free_;     // per_warp
-  std::vector<uint32_t> set_of_row_;
+  std::vector<uint32_t> set_of_hw_warp_;
   std::vector<uint32_t> newest_;      // by thread
   std::vector<uint32_t> waiting_at_;  // by PC: barriers
   std::vector<uint32_t> own_;         // scratch: by set, the barrier that the present warp has there

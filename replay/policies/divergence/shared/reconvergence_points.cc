@@ -33,8 +33,8 @@ ReconvergencePoints::ReconvergencePoints(const trace::Program& program, Reconver
 bool ReconvergencePoints::HasBarrier(const trace::Block& block) const {
   if (block.post_dominator == trace::kNoBlock) return false;
   if ((program_.instruction(block.first + block.count - 1).flags() & trace::v1::FLAG_UNIFORM) != 0) return false;
-  const trace::Block& meeting = program_.block(block.post_dominator);
-  return meeting.count > 1 || meeting.terminator != Terminator::EXIT;
+  const trace::Block& reconvergence_point = program_.block(block.post_dominator);
+  return reconvergence_point.count > 1 || reconvergence_point.terminator != Terminator::EXIT;
 }
 
 ParameterSpec ReconvergenceParameter(const std::string& otherwise, bool frontier) {

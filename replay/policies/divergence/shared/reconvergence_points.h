@@ -36,7 +36,7 @@ class ReconvergencePoints {
   }
 
   // Whether threads may rejoin at `at`, whatever branch has parted them.
-  bool MayMeet(Position at) const {
+  bool MayReconverge(Position at) const {
     if (source_ == ReconvergenceSource::kFrontier) return true;
     const uint32_t block = program_.block_of(at.pc());
     return points_[block] && program_.block(block).first == at.pc();

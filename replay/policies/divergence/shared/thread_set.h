@@ -12,40 +12,40 @@
 
 namespace heddle::replay {
 
-// One bit per thread of a block: row r, lane l is thread r * warp size + l of the block.
+// One bit per thread of a block: static warp w, lane l is thread w * warp size + l of the block.
 class ThreadSet {
  public:
-  // Empty, for a block of `rows` rows of warp-size threads. Keeps its memory.
-  void Reset(size_t rows) {
-    rows_.assign(rows, 0);
+  // Empty, for a block of so many static warps. Keeps its memory.
+  void Reset(size_t static_warps) {
+    static_warps_.assign(static_warps, 0);
     count_ = 0;
   }
-  void Insert(size_t row, LaneMask lanes) {
-    count_ += static_cast<uint32_t>(std::popcount(lanes & ~rows_[row]));
-    rows_[row] |= lanes;
+  void Insert(size_t static_warp, LaneMask lanes) {
+    count_ += static_cast<uint32_t>(std::popcount(lanes & ~static_warps_[static_warp]));
+    static_warps_[static_warp] |= lanes;
   }
-  void Erase(size_t row, LaneMask lanes) {
-    count_ -= static_cast<uint32_t>(std::popcount(lanes & rows_[row]));
-    rows_[row] &= ~lanes;
+  void Erase(size_t static_warp, LaneMask lanes) {
+    count_ -= static_cast<uint32_t>(std::popcount(lanes & static_warps_[static_warp]));
+    static_warps_[static_warp] &= ~lanes;
   }
   bool Intersects(const ThreadSet& other) const {
-    for (size_t row = 0; row < rows_.size(); ++row) {
-      if ((rows_[row] & other.rows_[row]) != 0) return true;
+    for (size_t static_warp = 0; static_warp < static_warps_.size(); ++static_warp) {
+      if ((static_warps_[static_warp] & other.static_warps_[static_warp]) != 0) return true;
     }
     return false;
   }
   void swap(ThreadSet& other) {
-    rows_.swap(other.rows_);
+    static_warps_.swap(other.static_warps_);
     std::swap(count_, other.count_);
   }
 
-  LaneMask operator[](size_t row) const { return rows_[row]; }
-  size_t rows() const { return rows_.size(); }
+  LaneMask operator[](size_t static_warp) const { return static_warps_[static_warp]; }
+  size_t static_warps() const { return static_warps_.size(); }
   uint32_t count() const { return count_; }
   bool empty() const { return count_ == 0; }
 
  private:
-  std::vector<LaneMask> rows_;
+  std::vector<LaneMask> static_warps_;
   uint32_t count_ = 0;
 };
 

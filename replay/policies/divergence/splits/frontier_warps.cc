@@ -16,7 +16,7 @@ FrontierPolicy::FrontierPolicy(const DivergenceContext& context, const Options& 
       points_(context.program, options.reconvergence),
       warps_(static_cast<size_t>(context.max_threads / context.warp_size) + 1),
       diverging_(context.program.blocks().size(), trace::kNoPc) {
-  for (Warp& warp : warps_) warp.reserve(static_cast<size_t>(warp_size_) + 1);
+  for (WarpSplits& warp : warps_) warp.reserve(static_cast<size_t>(warp_size_) + 1);
   order_.reserve(static_cast<size_t>(warp_size_) + 1);
   for (const trace::Block& block : program_.blocks()) {
     if (block.post_dominator == trace::kNoBlock) continue;
@@ -26,26 +26,26 @@ FrontierPolicy::FrontierPolicy(const DivergenceContext& context, const Options& 
 }
 
 void FrontierPolicy::Admit(const BlockAdmission& admission, WarpEditor& editor) {
-  uint32_t row = admission.first_thread / static_cast<uint32_t>(warp_size_);
-  for (const LaneMask mask : admission.rows) {
-    Warp& warp = warps_[row];
+  uint32_t hw_warp = admission.first_thread / static_cast<uint32_t>(warp_size_);
+  for (const LaneMask mask : admission.warps) {
+    WarpSplits& warp = warps_[hw_warp];
     warp.clear();
     if (mask != 0) {
-      const SlotId slot = editor.Spawn(admission.entry, LanesOf(row, mask));
+      const SlotId slot = editor.Spawn(admission.entry, LanesOf(hw_warp, mask));
       if (slot == kNoSlot) return;  // the editor has reported why
-      editor.SetGroup(slot, row);
+      editor.SetGroup(slot, hw_warp);
       warp.push_back({admission.entry, mask, slot, false});
       counters_[kMaxSplits] = std::max<uint64_t>(counters_[kMaxSplits], 1);
     }
-    ++row;
+    ++hw_warp;
   }
 }
 
 Verdict FrontierPolicy::Resolve(const Resolution& resolution, WarpEditor& editor) {
   const SlotId slot = resolution.slot;
   const WarpTable& table = editor.table();
-  const uint32_t row = table.group[slot];
-  Warp& warp = warps_[row];
+  const uint32_t hw_warp = table.group[slot];
+  WarpSplits& warp = warps_[hw_warp];
   const bool together = resolution.groups.size() == 1 && resolution.exited == 0;
   if (together && warp.size() == 1 && resolution.reason != ResolveReason::kBarrier) {
     editor.Continue(slot);
@@ -60,7 +60,7 @@ Verdict FrontierPolicy::Resolve(const Resolution& resolution, WarpEditor& editor
   counters_[kDivergences] += resolution.groups.size() > 1;
   Split self = warp[index];
   warp.erase(warp.begin() + static_cast<ptrdiff_t>(index));
-  for (const PathGroup& group : resolution.groups) Enter(warp, row, group.at, group.lanes, editor);
+  for (const PathGroup& group : resolution.groups) Enter(warp, hw_warp, group.at, group.lanes, editor);
   counters_[kMaxSplits] = std::max<uint64_t>(counters_[kMaxSplits], warp.size());
   SlotId free = slot;
   if (together && !warp.empty() && warp.back().mask == self.mask && warp.back().slot == kNoSlot) {
@@ -75,14 +75,14 @@ Verdict FrontierPolicy::Resolve(const Resolution& resolution, WarpEditor& editor
       free = kNoSlot;
     }
   }
-  Arrange(warp, row, free, port, editor);
+  Arrange(warp, hw_warp, free, port, editor);
   return Verdict::kAccepted;
 }
 
 // Threads count at a barrier, not warps: while one split waits there, another runs, so that it can get there as well.
 void FrontierPolicy::BarrierArrived(SlotId slot, uint32_t /*barrier*/, WarpEditor& editor) {
-  const uint32_t row = editor.table().group[slot];
-  Warp& warp = warps_[row];
+  const uint32_t hw_warp = editor.table().group[slot];
+  WarpSplits& warp = warps_[hw_warp];
   if (warp.size() <= 1) return;
   const size_t index = IndexOf(warp, slot);
   if (index == warp.size()) {
@@ -90,11 +90,11 @@ void FrontierPolicy::BarrierArrived(SlotId slot, uint32_t /*barrier*/, WarpEdito
     return;
   }
   warp[index].at_barrier = true;
-  counters_[kBarrierSwitches] += Arrange(warp, row, kNoSlot, editor.table().port[slot], editor);
+  counters_[kBarrierSwitches] += Arrange(warp, hw_warp, kNoSlot, editor.table().port[slot], editor);
 }
 
 bool FrontierPolicy::BarrierReleased(SlotId slot, uint32_t /*barrier*/, WarpEditor& editor) {
-  Warp& warp = warps_[editor.table().group[slot]];
+  WarpSplits& warp = warps_[editor.table().group[slot]];
   const size_t index = IndexOf(warp, slot);
   if (index == warp.size()) return false;
   warp[index].at_barrier = false;
@@ -102,7 +102,7 @@ bool FrontierPolicy::BarrierReleased(SlotId slot, uint32_t /*barrier*/, WarpEdit
 }
 
 std::string FrontierPolicy::Explain(const WarpTable& table) const {
-  return ExplainDiverged("warp", warps_, [&](const Warp& warp) {
+  return ExplainDiverged("warp", warps_, [&](const WarpSplits& warp) {
     std::string text;
     if (warp.size() < 2) return text;
     for (const Split& split : warp) {
@@ -113,21 +113,21 @@ std::string FrontierPolicy::Explain(const WarpTable& table) const {
   });
 }
 
-size_t FrontierPolicy::IndexOf(const Warp& warp, SlotId slot) {
+size_t FrontierPolicy::IndexOf(const WarpSplits& warp, SlotId slot) {
   size_t i = 0;
   while (i < warp.size() && warp[i].slot != slot) ++i;
   return i;
 }
 
-void FrontierPolicy::Enter(Warp& warp, uint32_t row, Position at, LaneMask lanes, WarpEditor& editor) {
+void FrontierPolicy::Enter(WarpSplits& warp, uint32_t hw_warp, Position at, LaneMask lanes, WarpEditor& editor) {
   const WarpTable& table = editor.table();
-  const bool may_meet = points_.MayMeet(at);
+  const bool may_reconverge = points_.MayReconverge(at);
   for (Split& split : warp) {
-    if (!may_meet) break;
+    if (!may_reconverge) break;
     if (PlaceOf(split, table) != at) continue;
     if (split.slot != kNoSlot) {
       if (table.state[split.slot] != SlotState::kOffered) continue;
-      editor.Join(split.slot, LanesOf(row, lanes));
+      editor.Join(split.slot, LanesOf(hw_warp, lanes));
     }
     split.mask |= lanes;
     ++counters_[kMerges];
@@ -136,7 +136,7 @@ void FrontierPolicy::Enter(Warp& warp, uint32_t row, Position at, LaneMask lanes
   warp.push_back({at, lanes, kNoSlot, false});
 }
 
-void FrontierPolicy::Choose(const Warp& warp, const WarpTable& table) {
+void FrontierPolicy::Choose(const WarpSplits& warp, const WarpTable& table) {
   order_.clear();
   for (size_t i = 0; i < warp.size(); ++i) {
     if (!warp[i].at_barrier) order_.push_back(i);
@@ -161,7 +161,7 @@ bool FrontierPolicy::MustWait(Position at, Position first) const {
          first.pc() < at.pc();
 }
 
-size_t FrontierPolicy::Arrange(Warp& warp, uint32_t row, SlotId free, uint8_t port, WarpEditor& editor) {
+size_t FrontierPolicy::Arrange(WarpSplits& warp, uint32_t hw_warp, SlotId free, uint8_t port, WarpEditor& editor) {
   const WarpTable& table = editor.table();
   Choose(warp, table);
   size_t running = 0;
@@ -183,13 +183,13 @@ size_t FrontierPolicy::Arrange(Warp& warp, uint32_t row, SlotId free, uint8_t po
     if (split.slot != kNoSlot) continue;
     if (running == options_.paths) break;
     if (free != kNoSlot) {
-      editor.Place(free, split.at, LanesOf(row, split.mask));
+      editor.Place(free, split.at, LanesOf(hw_warp, split.mask));
       split.slot = free;
       free = kNoSlot;
     } else {
-      split.slot = editor.SpawnParked(split.at, LanesOf(row, split.mask));
+      split.slot = editor.SpawnParked(split.at, LanesOf(hw_warp, split.mask));
       if (split.slot == kNoSlot) return started;  // the editor has reported why
-      editor.SetGroup(split.slot, row);
+      editor.SetGroup(split.slot, hw_warp);
       editor.SetPort(split.slot, port);  // before any port's scheduler hears of it
       editor.Offer(split.slot);
     }

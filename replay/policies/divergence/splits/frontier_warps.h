@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "replay/policies/divergence/shared/home_lanes.h"
 #include "replay/policies/divergence/shared/reconvergence_points.h"
-#include "replay/policies/divergence/shared/row_lanes.h"
 #include "replay/seams/divergence_policy.h"
 
 namespace heddle::replay {
@@ -53,29 +53,29 @@ class FrontierPolicy : public DivergencePolicy {
     SlotId slot = kNoSlot;  // where its threads are, if it runs or waits at a thread-block barrier
     bool at_barrier = false;
   };
-  using Warp = std::vector<Split>;
+  using WarpSplits = std::vector<Split>;
 
   static bool Runs(const Split& split) { return split.slot != kNoSlot && !split.at_barrier; }
   static Position PlaceOf(const Split& split, const WarpTable& table) {
     return split.slot == kNoSlot ? split.at : table.position[split.slot];
   }
   static bool Before(Position a, Position b) { return a.depth() != b.depth() ? a.depth() > b.depth() : a < b; }
-  static size_t IndexOf(const Warp& warp, SlotId slot);
+  static size_t IndexOf(const WarpSplits& warp, SlotId slot);
   // Threads come to a place: they join a split that rests there, or are a new one.
-  void Enter(Warp& warp, uint32_t row, Position at, LaneMask lanes, WarpEditor& editor);
+  void Enter(WarpSplits& warp, uint32_t hw_warp, Position at, LaneMask lanes, WarpEditor& editor);
   // Starts and stops splits so that the first ones run. `free` is a resolving slot to place a split in; it is dissolved
   // if none needs it. Returns how many have started.
-  size_t Arrange(Warp& warp, uint32_t row, SlotId free, uint8_t port, WarpEditor& editor);
+  size_t Arrange(WarpSplits& warp, uint32_t hw_warp, SlotId free, uint8_t port, WarpEditor& editor);
   // Fills order_ with the splits that may run, by priority; at most `paths`.
-  void Choose(const Warp& warp, const WarpTable& table);
+  void Choose(const WarpSplits& warp, const WarpTable& table);
   bool MustWait(Position at, Position first) const;
-  Lanes LanesOf(uint32_t row, LaneMask mask) const { return RowLanes(row, mask, warp_size_); }
+  Lanes LanesOf(uint32_t hw_warp, LaneMask mask) const { return HomeLanes(hw_warp, mask, warp_size_); }
 
   const trace::Program& program_;
   const int warp_size_;
   const Options options_;
   const ReconvergencePoints points_;
-  std::vector<Warp> warps_;  // by row of hardware threads
+  std::vector<WarpSplits> warps_;  // by hardware warp
   // By block: the last instruction of the first branch that reconverges at the block; kNoPc if none does.
   std::vector<Pc> diverging_;
   std::vector<size_t> order_;

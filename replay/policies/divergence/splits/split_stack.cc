@@ -29,20 +29,20 @@ SplitStackPolicy::SplitStackPolicy(const DivergenceContext& context, const Optio
       warps_(static_cast<size_t>(context.max_threads / context.warp_size) + 1) {}
 
 void SplitStackPolicy::Admit(const BlockAdmission& admission, WarpEditor& editor) {
-  uint32_t row = admission.first_thread / static_cast<uint32_t>(warp_size_);
-  for (const LaneMask mask : admission.rows) {
-    Warp& warp = warps_[row];
+  uint32_t hw_warp = admission.first_thread / static_cast<uint32_t>(warp_size_);
+  for (const LaneMask mask : admission.warps) {
+    WarpStack& warp = warps_[hw_warp];
     warp.erase(warp.begin(), warp.end());  // keeps its room
     if (mask != 0) {
       Entry entry;
       entry.next = admission.entry;
       entry.mask = mask;
       warp.push_back(entry);
-      Start(warp.back(), row, kNoSlot, editor);
+      Start(warp.back(), hw_warp, kNoSlot, editor);
       if (warp.back().slot != kNoSlot) editor.Offer(warp.back().slot);
       Raise(kMaxStackDepth, 1);
     }
-    ++row;
+    ++hw_warp;
   }
 }
 
@@ -50,8 +50,8 @@ Verdict SplitStackPolicy::Resolve(const Resolution& resolution, WarpEditor& edit
   const SlotId slot = resolution.slot;
   const WarpTable& table = editor.table();
   const std::span<const PathGroup> groups = resolution.groups;
-  const uint32_t row = table.group[slot];
-  Warp& warp = warps_[row];
+  const uint32_t hw_warp = table.group[slot];
+  WarpStack& warp = warps_[hw_warp];
   // Nothing has diverged, ended or reconverged. The stack need not know where the running entry is.
   const bool goes_on = groups.size() == 1 && resolution.exited == 0 && groups[0].at != table.stop[slot] &&
                        resolution.reason != ResolveReason::kBarrier;
@@ -66,7 +66,7 @@ Verdict SplitStackPolicy::Resolve(const Resolution& resolution, WarpEditor& edit
   }
   warp[index].stalled = false;
   const Position rpc = warp[index].rpc;
-  if (goes_on && groups[0].at != rpc && !GivesWay(resolution, warp, index)) {
+  if (goes_on && groups[0].at != rpc && !Yields(resolution, warp, index)) {
     if (table.stop[slot] != rpc) editor.SetStop(slot, rpc);  // it was to be halted
     editor.Continue(slot);
     return Verdict::kAccepted;
@@ -81,9 +81,9 @@ Verdict SplitStackPolicy::Resolve(const Resolution& resolution, WarpEditor& edit
   } else if (groups.size() > 1) {
     arrived = Diverge(resolution, warp, index);
     if (warp.size() > options_.depth) {
-      editor.MeetLimit(absl::StrCat("the reconvergence stack of a warp needs ", warp.size(),
-                                    " entries, but stack_depth is ", options_.depth, "; ", 2 * warp_size_,
-                                    " are always enough"));
+      editor.ReportLimitExceeded(absl::StrCat("the reconvergence stack of a warp needs ", warp.size(),
+                                              " entries, but stack_depth is ", options_.depth, "; ", 2 * warp_size_,
+                                              " are always enough"));
       return Verdict::kAccepted;
     }
   }
@@ -92,7 +92,7 @@ Verdict SplitStackPolicy::Resolve(const Resolution& resolution, WarpEditor& edit
   LaneMask placed = 0;
   const size_t next = Next(warp);
   if (next < warp.size()) {
-    Start(warp[next], row, slot, editor);
+    Start(warp[next], hw_warp, slot, editor);
     placed = warp[next].mask;
     StartMore(warp, slot, editor);
   } else {
@@ -102,14 +102,14 @@ Verdict SplitStackPolicy::Resolve(const Resolution& resolution, WarpEditor& edit
     if (entry.slot != kNoSlot) placed |= entry.mask;
   }
   ForEachLane(arrived & ~placed & ~resolution.exited,
-              [&](int lane) { editor.SetHeld(LanesOf(row, 0).thread[lane], HeldReason::kReconverging); });
+              [&](int lane) { editor.SetHeld(LanesOf(hw_warp, 0).thread[lane], HeldReason::kReconverging); });
   return Verdict::kAccepted;
 }
 
 // Barriers count threads: while one side of a divergence waits at a barrier, another side runs, so that it can get
 // there as well.
 void SplitStackPolicy::BarrierArrived(SlotId slot, uint32_t /*barrier*/, WarpEditor& editor) {
-  Warp& warp = WarpOf(slot, editor.table());
+  WarpStack& warp = WarpOf(slot, editor.table());
   if (warp.size() <= 1) return;
   const size_t index = IndexOf(warp, slot);
   if (index == warp.size()) {
@@ -121,7 +121,7 @@ void SplitStackPolicy::BarrierArrived(SlotId slot, uint32_t /*barrier*/, WarpEdi
 }
 
 bool SplitStackPolicy::BarrierReleased(SlotId slot, uint32_t /*barrier*/, WarpEditor& editor) {
-  Warp& warp = WarpOf(slot, editor.table());
+  WarpStack& warp = WarpOf(slot, editor.table());
   const size_t index = IndexOf(warp, slot);
   if (index == warp.size()) return false;
   warp[index].at_barrier = false;
@@ -133,7 +133,7 @@ bool SplitStackPolicy::BarrierReleased(SlotId slot, uint32_t /*barrier*/, WarpEd
 }
 
 std::string SplitStackPolicy::Explain(const WarpTable& table) const {
-  return ExplainDiverged("warp", warps_, [&](const Warp& warp) {
+  return ExplainDiverged("warp", warps_, [&](const WarpStack& warp) {
     std::string text;
     if (warp.size() < 2) return text;
     for (const Entry& entry : warp) {
@@ -146,7 +146,7 @@ std::string SplitStackPolicy::Explain(const WarpTable& table) const {
   });
 }
 
-size_t SplitStackPolicy::Next(const Warp& warp) const {
+size_t SplitStackPolicy::Next(const WarpStack& warp) const {
   size_t found = warp.size();
   for (const Entry& entry : warp) {
     if (Runs(entry)) return found;
@@ -158,19 +158,19 @@ size_t SplitStackPolicy::Next(const Warp& warp) const {
   return found;
 }
 
-size_t SplitStackPolicy::IndexOf(const Warp& warp, SlotId slot) {
+size_t SplitStackPolicy::IndexOf(const WarpStack& warp, SlotId slot) {
   for (size_t i = warp.size(); i-- > 0;) {
     if (warp[i].slot == slot) return i;
   }
   return warp.size();
 }
 
-size_t SplitStackPolicy::StartMore(Warp& warp, SlotId slot, WarpEditor& editor) {
-  const uint32_t row = static_cast<uint32_t>(&warp - warps_.data());
+size_t SplitStackPolicy::StartMore(WarpStack& warp, SlotId slot, WarpEditor& editor) {
+  const uint32_t hw_warp = static_cast<uint32_t>(&warp - warps_.data());
   const uint8_t port = editor.table().port[slot];
   size_t started = 0;
   for (size_t next = Next(warp); next < warp.size(); next = Next(warp)) {
-    Start(warp[next], row, kNoSlot, editor);
+    Start(warp[next], hw_warp, kNoSlot, editor);
     if (warp[next].slot == kNoSlot) break;  // the editor has reported why
     // Parked until now: no other port's scheduler is to hear of it.
     editor.SetPort(warp[next].slot, port);
@@ -199,12 +199,12 @@ void SplitStackPolicy::Raise(size_t counter, uint64_t value) {
   counters_[counter] = std::max(counters_[counter], value);
 }
 
-void SplitStackPolicy::Start(Entry& entry, uint32_t row, SlotId slot, WarpEditor& editor) {
-  const Lanes lanes = LanesOf(row, entry.mask);
+void SplitStackPolicy::Start(Entry& entry, uint32_t hw_warp, SlotId slot, WarpEditor& editor) {
+  const Lanes lanes = LanesOf(hw_warp, entry.mask);
   if (slot == kNoSlot) {
     slot = editor.SpawnParked(entry.next, lanes);
     if (slot == kNoSlot) return;  // the editor has reported why
-    editor.SetGroup(slot, row);
+    editor.SetGroup(slot, hw_warp);
   } else {
     editor.Place(slot, entry.next, lanes);
   }
@@ -212,7 +212,7 @@ void SplitStackPolicy::Start(Entry& entry, uint32_t row, SlotId slot, WarpEditor
   entry.slot = slot;
 }
 
-LaneMask SplitStackPolicy::Diverge(const Resolution& resolution, Warp& warp, size_t index) {
+LaneMask SplitStackPolicy::Diverge(const Resolution& resolution, WarpStack& warp, size_t index) {
   ++counters_[kDivergences];
   const Position outer = warp[index].rpc;
   Position rpc = points_.Of(resolution);
@@ -255,7 +255,7 @@ LaneMask SplitStackPolicy::Diverge(const Resolution& resolution, Warp& warp, siz
 
 // Drops entries without threads, and those that have come to their reconvergence point and wait for nobody above.
 // Returns the lanes of the latter.
-LaneMask SplitStackPolicy::PopReconverged(Warp& warp) {
+LaneMask SplitStackPolicy::PopReconverged(WarpStack& warp) {
   LaneMask arrived = 0;
   LaneMask above = 0;
   for (size_t i = warp.size(); i-- > 0;) {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "replay/policies/divergence/shared/home_lanes.h"
 #include "replay/policies/divergence/shared/reconvergence_points.h"
-#include "replay/policies/divergence/shared/row_lanes.h"
 #include "replay/seams/divergence_policy.h"
 
 namespace heddle::replay {
@@ -57,25 +57,25 @@ class SplitStackPolicy : public DivergencePolicy {
     bool stalled = false;   // runs, but waits for memory: a mark for the policy, gone when the entry resolves
     bool together = false;  // a mark for the policy: may run beside its siblings
     uint32_t branch = 0;    // which divergence made it; entries of one divergence are siblings
-    uint64_t turn = 0;      // a mark for the policy: when it gave way last
+    uint64_t turn = 0;      // a mark for the policy: when it yielded last
   };
   // From the bottom of the stack to its top. Entries that were pushed together have disjoint masks; each mask is a
   // subset of the one of the entry that waits for it. Most warps have one entry, which lies in the stack itself.
-  using Warp = absl::InlinedVector<Entry, 1>;
+  using WarpStack = absl::InlinedVector<Entry, 1>;
 
   // The entry to start now, or warp.size() if none: of those that CanStart. Asked again until there is none. The base's
   // answer is the stack's: the topmost, unless an entry runs.
-  virtual size_t Next(const Warp& warp) const;
+  virtual size_t Next(const WarpStack& warp) const;
   // Entries were pushed by a divergence; they are [first, first + count). `rpc` is where they meet.
-  virtual void Pushed(Warp& /*warp*/, size_t /*first*/, size_t /*count*/, Position /*rpc*/) {}
-  // A slot resolves at one position that is not its stop. True if the entry is to give way: it is as any other entry
+  virtual void Pushed(WarpStack& /*warp*/, size_t /*first*/, size_t /*count*/, Position /*rpc*/) {}
+  // A slot resolves at one position that is not its stop. True if the entry is to yield: it is as any other entry
   // that could start.
-  virtual bool GivesWay(const Resolution& /*resolution*/, Warp& /*warp*/, size_t /*index*/) { return false; }
+  virtual bool Yields(const Resolution& /*resolution*/, WarpStack& /*warp*/, size_t /*index*/) { return false; }
 
   static bool Runs(const Entry& entry) { return entry.slot != kNoSlot && !entry.at_barrier; }
   // Calls function(index, entry) from top to bottom for every entry that neither runs nor waits, until it returns true.
   template <typename Function>
-  static void ForEachStartable(const Warp& warp, Function function) {
+  static void ForEachStartable(const WarpStack& warp, Function function) {
     LaneMask above = 0;
     for (size_t i = warp.size(); i-- > 0;) {
       const Entry& entry = warp[i];
@@ -84,16 +84,16 @@ class SplitStackPolicy : public DivergencePolicy {
     }
   }
 
-  Warp& WarpOf(SlotId slot, const WarpTable& table) { return warps_[table.group[slot]]; }
+  WarpStack& WarpOf(SlotId slot, const WarpTable& table) { return warps_[table.group[slot]]; }
   // Index of the entry that is in `slot`; the stack's size if there is none.
-  static size_t IndexOf(const Warp& warp, SlotId slot);
+  static size_t IndexOf(const WarpStack& warp, SlotId slot);
   // Starts what Next says, in new slots that share a port with `slot`, a slot of the warp. Returns how many.
-  size_t StartMore(Warp& warp, SlotId slot, WarpEditor& editor);
+  size_t StartMore(WarpStack& warp, SlotId slot, WarpEditor& editor);
   // Stops an entry that runs: at once if it is not in flight, else when its instruction is done, unless that ends a
   // block and the policy does not ask for block ends. False if it was to stop there already.
   static bool Halt(Entry& entry, WarpEditor& editor);
-  // Lanes of a row as the editor takes them.
-  Lanes LanesOf(uint32_t row, LaneMask mask) const { return RowLanes(row, mask, warp_size_); }
+  // Lanes of a hardware warp as the editor takes them.
+  Lanes LanesOf(uint32_t hw_warp, LaneMask mask) const { return HomeLanes(hw_warp, mask, warp_size_); }
   uint32_t NewBranch() { return ++branches_; }
   void Raise(size_t counter, uint64_t value);
 
@@ -104,15 +104,15 @@ class SplitStackPolicy : public DivergencePolicy {
  private:
   // Replaces the running entry by one per path. Returns the lanes that are at the reconvergence point already: they get
   // no entry, their threads wait in the entry below.
-  LaneMask Diverge(const Resolution& resolution, Warp& warp, size_t index);
-  static LaneMask PopReconverged(Warp& warp);
+  LaneMask Diverge(const Resolution& resolution, WarpStack& warp, size_t index);
+  static LaneMask PopReconverged(WarpStack& warp);
   // Lets the entry's threads run, in `slot` if there is one; else in a new one, which is to be offered.
-  void Start(Entry& entry, uint32_t row, SlotId slot, WarpEditor& editor);
+  void Start(Entry& entry, uint32_t hw_warp, SlotId slot, WarpEditor& editor);
   std::string LaneText(LaneMask mask) const;
 
   const Options options_;
   const ReconvergencePoints points_;
-  std::vector<Warp> warps_;  // by row of hardware threads
+  std::vector<WarpStack> warps_;  // by hardware warp
   uint32_t branches_ = 0;
 };
 

@@ -14,8 +14,8 @@ namespace heddle::replay {
 // The warp priority table of BAWS (Liu et al., section 4.1.2), one counter per block, and when the first warp came.
 // Every port keeps its own copy, and all of them are told the same events. An arrival shows from the next cycle on.
 //
-// Warps are the static ones: warp-size rows of a block's hardware threads. Under policies that form other warps, a row
-// counts from its first thread's arrival.
+// Warps are the static ones. Under policies that form other warps, a static warp counts from its first thread's
+// arrival.
 class BarrierTable {
  public:
   static constexpr uint64_t kNobody = std::numeric_limits<uint64_t>::max();
@@ -25,7 +25,7 @@ class BarrierTable {
         warp_size_(static_cast<uint32_t>(context.warp_size)),
         count_exits_(count_exits),
         blocks_(static_cast<size_t>(context.max_blocks)),
-        row_waits_((static_cast<size_t>(context.max_threads) + warp_size_ - 1) / warp_size_, 0) {}
+        hw_warp_waits_((static_cast<size_t>(context.max_threads) + warp_size_ - 1) / warp_size_, 0) {}
 
   void BlockAdmitted(BlockId block, uint64_t sequence) {
     blocks_[block] = Block();
@@ -35,23 +35,23 @@ class BarrierTable {
     const Lanes& lanes = table_.lanes[slot];
     Block& block = blocks_[table_.block[slot]];
     for (LaneMask mask = lanes.mask; mask != 0; mask &= mask - 1) {
-      const uint32_t row = lanes.thread[std::countr_zero(mask)] / warp_size_;
-      if (row_waits_[row] != 0) continue;
-      row_waits_[row] = 1;
-      block.rows.push_back(row);
+      const uint32_t hw_warp = lanes.thread[std::countr_zero(mask)] / warp_size_;
+      if (hw_warp_waits_[hw_warp] != 0) continue;
+      hw_warp_waits_[hw_warp] = 1;
+      block.hw_warps.push_back(hw_warp);
     }
     if (block.first_arrival == kNobody) block.first_arrival = ++arrivals_;
   }
   void Released(BlockId id) {
     Block& block = blocks_[id];
-    for (const uint32_t row : block.rows) row_waits_[row] = 0;
-    block.rows.clear();
+    for (const uint32_t hw_warp : block.hw_warps) hw_warp_waits_[hw_warp] = 0;
+    block.hw_warps.clear();
     block.first_arrival = kNobody;
   }
   void WarpExited(BlockId block) { blocks_[block].exited += count_exits_; }
 
   // Warps of the block that wait at its barrier, and those that have exited if they count.
-  uint64_t waiting(BlockId block) const { return blocks_[block].rows.size() + blocks_[block].exited; }
+  uint64_t waiting(BlockId block) const { return blocks_[block].hw_warps.size() + blocks_[block].exited; }
   // Order of the first arrival at the present barrier over the SM's blocks; kNobody if no warp waits.
   uint64_t first_arrival(BlockId block) const { return blocks_[block].first_arrival; }
   // Order of dispatch on the SM.
@@ -62,13 +62,13 @@ class BarrierTable {
     uint64_t sequence = 0;
     uint64_t first_arrival = kNobody;
     uint64_t exited = 0;
-    std::vector<uint32_t> rows;  // that wait
+    std::vector<uint32_t> hw_warps;  // that wait
   };
   const WarpTable& table_;
   const uint32_t warp_size_;
   const bool count_exits_;
   std::vector<Block> blocks_;
-  std::vector<uint8_t> row_waits_;
+  std::vector<uint8_t> hw_warp_waits_;
   uint64_t arrivals_ = 0;
 };
 

@@ -32,7 +32,7 @@ class IssueHistory {
     // With an instruction buffer a warp may stay ready; its wait for the next issue begins here.
     offered_[slot] = issues_;
   }
-  // The same for different slots, one after the other: none follows itself, but for the first one.
+  // Offered and Issued for different slots, one after the other: none follows itself, but for the first one.
   void OfferedInOrder(std::span<const SlotId> slots) {
     uint64_t* const offered = offered_.data();
     const uint64_t issues = issues_;

@@ -75,7 +75,7 @@ struct ModelCase {
   uint32_t warps = 1;  // of a block
   uint32_t blocks = 1;
   uint32_t resident = 1;             // blocks that an SM holds
-  uint32_t rows = 1;                 // of an SM, for single warps
+  uint32_t hw_warps = 1;             // of an SM, for single warps
   uint32_t slow_cycles = 1;          // of the first loop's instruction in even warps
   std::vector<ModelThread> threads;  // block after block
 };
@@ -135,17 +135,17 @@ class Model {
     uint64_t block = 0;
   };
   struct Sm {
-    std::vector<Warp> rows;
+    std::vector<Warp> hw_warps;
     std::vector<Place> places;
-    std::vector<uint32_t> resting;  // rows whose iteration has ended and which may not go on, in the order of their end
+    std::vector<uint32_t> resting;  // whose iteration has ended and which may not go on, in this order
     uint32_t blocks = 0;            // whole or in part
     std::optional<std::pair<uint64_t, uint32_t>> partial;  // block, and its next warp
   };
 
-  // A row gets a warp that may issue from cycle `first` on.
-  void Enter(Sm& sm, uint32_t row, uint64_t block, uint32_t warp, Cycle first, int inserted) {
-    if (sm.rows.size() <= row) sm.rows.resize(row + 1);
-    Warp& what = sm.rows[row];
+  // A hardware warp gets a warp that may issue from cycle `first` on.
+  void Enter(Sm& sm, uint32_t hw_warp, uint64_t block, uint32_t warp, Cycle first, int inserted) {
+    if (sm.hw_warps.size() <= hw_warp) sm.hw_warps.resize(hw_warp + 1);
+    Warp& what = sm.hw_warps[hw_warp];
     what.there = true;
     if (!virtual_ || what.iteration == 0) what.age = ages_++;
     what.block = block;
@@ -159,26 +159,26 @@ class Model {
 
   void Complete(Sm& sm, uint32_t index, Cycle now) {
     std::vector<std::pair<Cycle, uint32_t>> done;  // in the order of their issue
-    for (uint32_t row = 0; row < sm.rows.size(); ++row) {
-      const Warp& warp = sm.rows[row];
-      if (warp.there && warp.ending && warp.ready == now) done.push_back({warp.issued, row});
+    for (uint32_t hw_warp = 0; hw_warp < sm.hw_warps.size(); ++hw_warp) {
+      const Warp& warp = sm.hw_warps[hw_warp];
+      if (warp.there && warp.ending && warp.ready == now) done.push_back({warp.issued, hw_warp});
     }
     std::sort(done.begin(), done.end());
-    for (const auto& [issued, row] : done) {
-      Warp& warp = sm.rows[row];
+    for (const auto& [issued, hw_warp] : done) {
+      Warp& warp = sm.hw_warps[hw_warp];
       warp.there = false;
       ++ended_;
       if (--left_[warp.block] == 0) --sm.blocks;
-      finished_.push_back({index, row});
+      finished_.push_back({index, hw_warp});
     }
   }
 
   // Whether the warps of the iteration before, of the same place, have all ended.
-  bool SiblingsAreThrough(const Sm& sm, const Warp& warp, uint32_t row) const {
+  bool SiblingsAreThrough(const Sm& sm, const Warp& warp, uint32_t hw_warp) const {
     if (!virtual_ || warp.iteration == 0) return true;
-    const uint32_t place = row / case_.warps;
+    const uint32_t place = hw_warp / case_.warps;
     for (uint32_t other = place * case_.warps; other < (place + 1) * case_.warps; ++other) {
-      if (sm.rows[other].there && sm.rows[other].iteration < warp.iteration) return false;
+      if (sm.hw_warps[other].there && sm.hw_warps[other].iteration < warp.iteration) return false;
       // One that has ended its iteration and not begun this one is through as well.
     }
     return true;
@@ -186,11 +186,11 @@ class Model {
 
   void Issue(Sm& sm, Cycle now) {
     Warp* oldest = nullptr;
-    for (uint32_t row = 0; row < sm.rows.size(); ++row) {
-      Warp& warp = sm.rows[row];
+    for (uint32_t hw_warp = 0; hw_warp < sm.hw_warps.size(); ++hw_warp) {
+      Warp& warp = sm.hw_warps[hw_warp];
       if (!warp.there || warp.ending || warp.at_barrier || warp.ready > now) continue;
       const bool traced = warp.inserted == 0;
-      if (traced && warp.path[warp.next] == kStore && !SiblingsAreThrough(sm, warp, row)) continue;
+      if (traced && warp.path[warp.next] == kStore && !SiblingsAreThrough(sm, warp, hw_warp)) continue;
       if (oldest == nullptr || warp.age < oldest->age) oldest = &warp;
     }
     if (oldest == nullptr) return;
@@ -210,10 +210,10 @@ class Model {
   // A barrier opens when all of its block's warps that have not ended are there, those included that are still to come.
   void OpenBarriers(Sm& sm, Cycle now) {
     std::map<uint64_t, uint32_t> waiting;  // by block
-    for (const Warp& warp : sm.rows) {
+    for (const Warp& warp : sm.hw_warps) {
       if (warp.there && warp.at_barrier) ++waiting[warp.block];
     }
-    for (Warp& warp : sm.rows) {
+    for (Warp& warp : sm.hw_warps) {
       if (!warp.there || !warp.at_barrier || waiting[warp.block] != left_[warp.block]) continue;
       warp.at_barrier = false;
       warp.ready = now + 1;
@@ -222,8 +222,8 @@ class Model {
 
   void Dispatch(Cycle first) {
     if (virtual_) {
-      for (const auto& [index, row] : finished_) {
-        sms_[index].resting.push_back(row);
+      for (const auto& [index, hw_warp] : finished_) {
+        sms_[index].resting.push_back(hw_warp);
         GoOn(sms_[index], first);
       }
       Launch(first);
@@ -233,15 +233,16 @@ class Model {
     finished_.clear();
   }
 
-  // Rows that rest go on, the one that has rested longest first, until no more may.
+  // Hardware warps that rest go on, the one that has rested longest first, until no more may.
   void GoOn(Sm& sm, Cycle first) {
     for (size_t i = 0; i < sm.resting.size();) {
-      const uint32_t row = sm.resting[i];
-      Warp& warp = sm.rows[row];
-      Place& place = sm.places[row / case_.warps];
+      const uint32_t hw_warp = sm.resting[i];
+      Warp& warp = sm.hw_warps[hw_warp];
+      Place& place = sm.places[hw_warp / case_.warps];
       bool must_wait = false;
-      for (uint32_t other = row / case_.warps * case_.warps; other < (row / case_.warps + 1) * case_.warps; ++other) {
-        must_wait |= !gone_[{&sm, other}] && sm.rows[other].iteration < warp.iteration;
+      for (uint32_t other = hw_warp / case_.warps * case_.warps; other < (hw_warp / case_.warps + 1) * case_.warps;
+           ++other) {
+        must_wait |= !gone_[{&sm, other}] && sm.hw_warps[other].iteration < warp.iteration;
       }
       if (must_wait) {
         ++i;
@@ -251,7 +252,7 @@ class Model {
       i = 0;
       if (warp.iteration == place.newest) {
         if (next_ == case_.blocks) {
-          gone_[{&sm, row}] = true;
+          gone_[{&sm, hw_warp}] = true;
           continue;
         }
         ++place.newest;
@@ -259,7 +260,7 @@ class Model {
         ++sm.blocks;
       }
       ++warp.iteration;
-      Enter(sm, row, place.block, row % case_.warps, first + wrapper_.latency,
+      Enter(sm, hw_warp, place.block, hw_warp % case_.warps, first + wrapper_.latency,
             std::max(wrapper_.iteration - wrapper_.hoisted, 0));
     }
   }
@@ -274,9 +275,9 @@ class Model {
       turn_ = (index + 1) % case_.sms;
       sm.places.push_back({0, next_++});
       ++sm.blocks;
-      const uint32_t row = static_cast<uint32_t>(sm.places.size() - 1) * case_.warps;
+      const uint32_t hw_warp = static_cast<uint32_t>(sm.places.size() - 1) * case_.warps;
       for (uint32_t warp = 0; warp < case_.warps; ++warp) {
-        Enter(sm, row + warp, sm.places.back().block, warp, first, wrapper_.once + wrapper_.iteration);
+        Enter(sm, hw_warp + warp, sm.places.back().block, warp, first, wrapper_.once + wrapper_.iteration);
       }
     }
   }
@@ -287,17 +288,17 @@ class Model {
     for (uint32_t i = 0; i < case_.sms; ++i) {
       const uint32_t index = (start + i) % case_.sms;
       Sm& sm = sms_[index];
-      sm.rows.resize(case_.rows);
+      sm.hw_warps.resize(case_.hw_warps);
       const auto is_free = [](const Warp& warp) { return !warp.there; };
-      if (std::none_of(sm.rows.begin(), sm.rows.end(), is_free)) continue;
+      if (std::none_of(sm.hw_warps.begin(), sm.hw_warps.end(), is_free)) continue;
       if (!sm.partial.has_value()) {
         if (next_ == case_.blocks || sm.blocks == case_.resident) continue;
         sm.partial = {next_++, 0};
         ++sm.blocks;
       }
       turn_ = (index + 1) % case_.sms;
-      for (uint32_t row = 0; row < case_.rows && sm.partial->second < case_.warps; ++row) {
-        if (!sm.rows[row].there) Enter(sm, row, sm.partial->first, sm.partial->second++, first, 0);
+      for (uint32_t hw_warp = 0; hw_warp < case_.hw_warps && sm.partial->second < case_.warps; ++hw_warp) {
+        if (!sm.hw_warps[hw_warp].there) Enter(sm, hw_warp, sm.partial->first, sm.partial->second++, first, 0);
       }
       if (sm.partial->second == case_.warps) sm.partial.reset();
     }
@@ -308,7 +309,7 @@ class Model {
   const Wrapper wrapper_;
   std::vector<Sm> sms_;
   std::vector<uint32_t> left_;                           // by block: warps that have not ended
-  std::vector<std::pair<uint32_t, uint32_t>> finished_;  // SM and row, in this cycle
+  std::vector<std::pair<uint32_t, uint32_t>> finished_;  // SM and hardware warp, in this cycle
   std::map<std::pair<const Sm*, uint32_t>, bool> gone_;  // virtual warps without a block
   uint64_t next_ = 0;                                    // block of the grid
   uint64_t ages_ = 0;
@@ -325,7 +326,7 @@ ModelCase RandomModelCase(uint64_t seed) {
   made.warps = in(1, 5);
   made.blocks = in(1, 14);
   made.resident = in(1, 3);
-  made.rows = std::max(made.warps, in(1, 9));
+  made.hw_warps = std::max(made.warps, in(1, 9));
   made.slow_cycles = in(1, 4);
   for (uint32_t i = 0; i < made.blocks * made.warps; ++i) {
     made.threads.push_back({static_cast<int>(in(1, 12)), static_cast<int>(in(1, 6)), in(0, 4) == 0});
@@ -342,7 +343,7 @@ std::vector<ModelIssue> RunOnTheEngine(const ModelCase& what, const std::string&
   options.machine.mutable_core()->set_warp_size(1);
   options.machine.mutable_core()->set_simd_width(1);
   options.machine.mutable_core()->set_max_blocks(what.resident);
-  options.machine.mutable_core()->set_max_threads(virtual_blocks ? what.resident * what.warps : what.rows);
+  options.machine.mutable_core()->set_max_threads(virtual_blocks ? what.resident * what.warps : what.hw_warps);
   for (uint32_t warp = 0; warp < what.warps; warp += 2) {
     machine::v1::ScriptedLatency& latency = *options.machine.mutable_core()->add_scripted_latency();
     latency.set_instruction(kFirstAlu);

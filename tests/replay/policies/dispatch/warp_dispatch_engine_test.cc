@@ -52,7 +52,7 @@ TEST(VirtualBlocks, Figure1OnTheToyMachine) {
   EXPECT_NEAR(units("thread_blocks"), 145, 0.5);
   EXPECT_NEAR(units(kFree), 120, 0.5);
   EXPECT_NEAR(units(absl::StrCat(kFree, ",index=lowest_to_highest_lane")), 135, 0.5);
-  // A warp that ends gives its row to the first warp of the next block, and so on.
+  // A warp that ends gives its hardware warp to the first warp of the next block, and so on.
   EXPECT_NEAR(units("warps"), 145, 0.5) << "one block at a time on the SM, in whatever parts";
 }
 

@@ -29,7 +29,7 @@ class ToyMachine {
   };
 
   ToyMachine(const std::string& dispatcher, Durations durations, uint32_t sms, uint32_t blocks_per_sm,
-             uint32_t rows_per_sm)
+             uint32_t hw_warps_per_sm)
       : durations_(std::move(durations)) {
     const size_t colon = dispatcher.find(':');
     const auto entry = DispatchRegistry::Get().Find(dispatcher.substr(0, colon));
@@ -43,10 +43,10 @@ class ToyMachine {
     context.warps_per_block = static_cast<uint32_t>(durations_[0].size());
     context.blocks_per_sm = blocks_per_sm;
     context.partial_blocks_per_sm = blocks_per_sm;
-    context.rows_per_sm = rows_per_sm;
+    context.hw_warps_per_sm = hw_warps_per_sm;
     // A warp that has done a third of what it has to do has issued 1000 of 3000 instructions.
-    context.instructions = [this](uint32_t sm, uint32_t row) {
-      const Run& run = runs_[latest_.at({sm, row})];
+    context.instructions = [this](uint32_t sm, uint32_t hw_warp) {
+      const Run& run = runs_[latest_.at({sm, hw_warp})];
       return (std::min(now_, run.end) - run.start) * 3000 / (run.end - run.start);
     };
     dispatcher_ = (*entry)->make(context, *parameters);
@@ -61,7 +61,7 @@ class ToyMachine {
     while (true) {
       while (const auto assignment = dispatcher_->NextWarp(now_)) {
         const Cycle takes = durations_[assignment->block][assignment->warp];
-        latest_[{assignment->sm, assignment->row}] = runs_.size();
+        latest_[{assignment->sm, assignment->hw_warp}] = runs_.size();
         running_.insert({now_ + takes, runs_.size()});
         runs_.push_back({*assignment, now_, now_ + takes});
       }
@@ -73,7 +73,7 @@ class ToyMachine {
         const Run& run = runs_[running_.begin()->second];
         running_.erase(running_.begin());
         if (--left[run.what.block] == 0) dispatcher_->Retired(run.what.sm, run.what.block);
-        dispatcher_->WarpEnded(run.what.sm, run.what.row, now_);
+        dispatcher_->WarpEnded(run.what.sm, run.what.hw_warp, now_);
       }
     }
   }
@@ -87,11 +87,11 @@ class ToyMachine {
     ADD_FAILURE() << "no counter " << name;
     return 0;
   }
-  // "0-40 40-90 90-115": when the row of SM 0 was busy.
-  std::string Times(uint32_t row) const {
+  // "0-40 40-90 90-115": when the hardware warp of SM 0 was busy.
+  std::string Times(uint32_t hw_warp) const {
     std::vector<std::string> times;
     for (const Run& run : runs_) {
-      if (run.what.sm == 0 && run.what.row == row) times.push_back(absl::StrCat(run.start, "-", run.end));
+      if (run.what.sm == 0 && run.what.hw_warp == hw_warp) times.push_back(absl::StrCat(run.start, "-", run.end));
     }
     return absl::StrJoin(times, " ");
   }
@@ -101,7 +101,7 @@ class ToyMachine {
   PolicyInfo info_;
   Cycle now_ = 0;
   std::vector<Run> runs_;
-  std::map<std::pair<uint32_t, uint32_t>, size_t> latest_;  // by SM and row
+  std::map<std::pair<uint32_t, uint32_t>, size_t> latest_;  // by SM and hardware warp
   std::set<std::pair<Cycle, size_t>> running_;              // by end
   std::unique_ptr<BlockDispatcher> dispatcher_;
 };
@@ -163,14 +163,14 @@ TEST(VirtualBlocks, AreLaunchedOnePerSmAndCycleLikeWholeBlocks) {
 }
 
 struct Shape {
-  uint32_t blocks, warps, sms, blocks_per_sm, rows_per_sm;
+  uint32_t blocks, warps, sms, blocks_per_sm, hw_warps_per_sm;
   Durations durations;
 };
 Shape RandomShape(uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto in = [&](uint64_t low, uint64_t high) { return static_cast<uint32_t>(low + random() % (high - low + 1)); };
   Shape shape{in(1, 40), in(1, 6), in(1, 3), in(1, 4), 0, {}};
-  shape.rows_per_sm = shape.blocks_per_sm * shape.warps + in(0, 5);
+  shape.hw_warps_per_sm = shape.blocks_per_sm * shape.warps + in(0, 5);
   for (uint32_t block = 0; block < shape.blocks; ++block) {
     shape.durations.emplace_back();
     for (uint32_t warp = 0; warp < shape.warps; ++warp) {
@@ -180,14 +180,14 @@ Shape RandomShape(uint64_t seed) {
   return shape;
 }
 
-// What must hold of every run: each warp of the grid once, no row with two at a time.
+// What must hold of every run: each warp of the grid once, no hardware warp with two at a time.
 void ExpectEachWarpOnce(const Shape& shape, const ToyMachine& machine) {
   std::set<std::pair<uint64_t, uint32_t>> seen;
   std::map<std::pair<uint32_t, uint32_t>, Cycle> busy_until;
   for (const ToyMachine::Run& run : machine.runs()) {
     EXPECT_TRUE(seen.insert({run.what.block, run.what.warp}).second) << "block " << run.what.block << " twice";
-    EXPECT_LT(run.what.row, shape.rows_per_sm);
-    Cycle& busy = busy_until[{run.what.sm, run.what.row}];
+    EXPECT_LT(run.what.hw_warp, shape.hw_warps_per_sm);
+    Cycle& busy = busy_until[{run.what.sm, run.what.hw_warp}];
     EXPECT_LE(busy, run.start);
     busy = run.end;
   }
@@ -195,39 +195,39 @@ void ExpectEachWarpOnce(const Shape& shape, const ToyMachine& machine) {
   EXPECT_TRUE(machine.dispatcher().done());
 }
 
-// (block, warp) -> (virtual block, row, iteration) is one to one, and no two warps of a virtual block are more than one
-// iteration apart.
+// (block, warp) -> (virtual block, hardware warp, iteration) is one to one, and no two warps of a virtual block are
+// more than one iteration apart.
 TEST(VirtualBlocks, RandomGrids) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     for (const char* index : {"same_lane", "slowest_lane", "lowest_to_highest_lane"}) {
       SCOPED_TRACE(absl::StrCat("seed ", seed, " ", index));
       const Shape shape = RandomShape(seed);
       ToyMachine machine(absl::StrCat("virtual_blocks:index=", index, ",next_block_latency=", seed % 3),
-                         shape.durations, shape.sms, shape.blocks_per_sm, shape.rows_per_sm);
+                         shape.durations, shape.sms, shape.blocks_per_sm, shape.hw_warps_per_sm);
       machine.RunAll();
       ExpectEachWarpOnce(shape, machine);
       using Place = std::pair<uint32_t, uint32_t>;
       std::map<std::pair<Place, uint64_t>, uint64_t> block_of;  // by place and iteration
-      std::map<Place, std::map<uint32_t, std::vector<const ToyMachine::Run*>>> rows;
+      std::map<Place, std::map<uint32_t, std::vector<const ToyMachine::Run*>>> hw_warps;
       for (const ToyMachine::Run& run : machine.runs()) {
         const Place place{run.what.sm, run.what.virtual_block->place};
         const uint64_t iteration = run.what.virtual_block->iteration;
-        EXPECT_EQ(run.what.row / shape.warps, run.what.virtual_block->place);
+        EXPECT_EQ(run.what.hw_warp / shape.warps, run.what.virtual_block->place);
         const auto [it, first] = block_of.emplace(std::pair(place, iteration), run.what.block);
         EXPECT_EQ(it->second, run.what.block);
-        auto& of_row = rows[place][run.what.row];
-        EXPECT_EQ(of_row.size(), iteration) << "a row runs each iteration once, in order";
-        of_row.push_back(&run);
+        auto& of_hw_warp = hw_warps[place][run.what.hw_warp];
+        EXPECT_EQ(of_hw_warp.size(), iteration) << "a hardware warp runs each iteration once, in order";
+        of_hw_warp.push_back(&run);
         if (std::string(index) == "same_lane") {
-          EXPECT_EQ(run.what.row % shape.warps, run.what.warp);
+          EXPECT_EQ(run.what.hw_warp % shape.warps, run.what.warp);
         }
       }
-      EXPECT_LE(rows.size(), size_t{shape.sms} * shape.blocks_per_sm);
-      for (const auto& [place, of_place] : rows) {
+      EXPECT_LE(hw_warps.size(), size_t{shape.sms} * shape.blocks_per_sm);
+      for (const auto& [place, of_place] : hw_warps) {
         EXPECT_EQ(of_place.size(), shape.warps);
-        for (const auto& [row, runs] : of_place) {
+        for (const auto& [hw_warp, runs] : of_place) {
           for (const auto& [other, others] : of_place) {
-            EXPECT_EQ(runs.size(), others.size()) << "every row runs every iteration";
+            EXPECT_EQ(runs.size(), others.size()) << "every hardware warp runs every iteration";
             for (size_t i = 2; i < runs.size(); ++i) {
               EXPECT_GE(runs[i]->start, others[i - 2]->end) << "two iterations under way beside a third";
             }
@@ -243,8 +243,8 @@ TEST(WarpLevelDispatch, RandomGrids) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);
     Shape shape = RandomShape(seed);
-    shape.rows_per_sm = std::max(shape.warps, shape.rows_per_sm - static_cast<uint32_t>(seed % 6));
-    ToyMachine machine("warps", shape.durations, shape.sms, shape.blocks_per_sm, shape.rows_per_sm);
+    shape.hw_warps_per_sm = std::max(shape.warps, shape.hw_warps_per_sm - static_cast<uint32_t>(seed % 6));
+    ToyMachine machine("warps", shape.durations, shape.sms, shape.blocks_per_sm, shape.hw_warps_per_sm);
     machine.RunAll();
     ExpectEachWarpOnce(shape, machine);
     // Blocks are completed in order: on an SM no warp comes of a block before all warps of those before it have.
@@ -266,8 +266,8 @@ TEST(WarpLevelDispatch, RandomGrids) {
   }
 }
 
-// Room for three warps, blocks of two: the third row takes half of the second block, whose other half follows when the
-// first block's first warp ends.
+// Room for three warps, blocks of two: the third hardware warp takes half of the second block, whose other half follows
+// when the first block's first warp ends.
 TEST(WarpLevelDispatch, ABlockMayComeInPart) {
   ToyMachine machine("warps", {{10, 40}, {30, 30}, {5, 5}}, 1, 2, 3);
   EXPECT_EQ(machine.RunAll(), 45u);

@@ -1,4 +1,5 @@
-// The structures of block-wide stacks by themselves: rows, entries, paths, which entry runs, compaction unit, slots.
+// The structures of block-wide stacks by themselves: hardware warps, entries, paths, which entry runs, compaction unit,
+// slots.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "replay/policies/divergence/block_wide/block_rows.h"
 #include "replay/policies/divergence/block_wide/block_stack_counts.h"
 #include "replay/policies/divergence/block_wide/block_stack_text.h"
 #include "replay/policies/divergence/block_wide/block_stacks.h"
+#include "replay/policies/divergence/block_wide/block_static_warps.h"
 #include "replay/policies/divergence/block_wide/block_warps.h"
 #include "replay/policies/divergence/block_wide/compaction_unit.h"
 #include "replay/policies/divergence/block_wide/recycling_pool.h"
@@ -27,11 +28,12 @@ constexpr Position kFallThrough(1, 0);
 constexpr Position kTaken(2, 0);
 constexpr Position kMeeting(3, 0);
 
-// Threads of a row of the SM in their home lanes.
-Lanes Row(uint32_t row, LaneMask mask = 0xf) {
+// Threads of a hardware warp of the SM in their home lanes.
+Lanes HwWarp(uint32_t hw_warp, LaneMask mask = 0xf) {
   Lanes lanes;
   lanes.mask = mask;
-  for (uint32_t lane = 0; lane < kWarpSize; ++lane) lanes.thread[lane] = static_cast<ThreadId>(row * kWarpSize + lane);
+  for (uint32_t lane = 0; lane < kWarpSize; ++lane)
+    lanes.thread[lane] = static_cast<ThreadId>(hw_warp * kWarpSize + lane);
   return lanes;
 }
 
@@ -49,15 +51,16 @@ TEST(RecyclingPool, GivesWhatWasFreedLastAndKeepsReferences) {
   EXPECT_EQ(pool.Take(), 7u);
 }
 
-TEST(BlockRows, GroupsThreadsByTheRowsOfTheirBlock) {
-  BlockRows rows(kWarpSize, /*max_threads=*/32, /*max_blocks=*/2);
-  rows.Set(/*block=*/1, /*first_thread=*/8, /*rows=*/3);
-  EXPECT_EQ(rows.rows(1), 3u);
-  EXPECT_EQ(rows.ThreadAt(1, 2, 3), 19);
-  Lanes mixed = Row(3, 0b1011);  // of the block's row 1, but for lane 1
-  mixed.thread[1] = 9;           // of its row 0
+TEST(BlockStaticWarps, GroupsThreadsByTheStaticWarpsOfTheirBlock) {
+  BlockStaticWarps static_warps(kWarpSize, /*max_threads=*/32, /*max_blocks=*/2);
+  static_warps.Set(/*block=*/1, /*first_thread=*/8, /*static_warps=*/3);
+  EXPECT_EQ(static_warps.static_warps(1), 3u);
+  EXPECT_EQ(static_warps.ThreadAt(1, 2, 3), 19);
+  Lanes mixed = HwWarp(3, 0b1011);  // of the block's static warp 1, but for lane 1
+  mixed.thread[1] = 9;              // of its static warp 0
   std::vector<std::pair<size_t, LaneMask>> seen;
-  rows.ForEachRow(1, mixed, mixed.mask, [&](size_t row, LaneMask lanes) { seen.emplace_back(row, lanes); });
+  static_warps.ForEachStaticWarp(1, mixed, mixed.mask,
+                                 [&](size_t static_warp, LaneMask lanes) { seen.emplace_back(static_warp, lanes); });
   EXPECT_THAT(seen, ElementsAre(Pair(1u, 0b1001u), Pair(0u, 0b0010u)));
 }
 
@@ -78,7 +81,7 @@ TEST(CompactionUnit, FormsOneWarpAfterTheOther) {
   EXPECT_FALSE(CompactionUnit(0).takes_time());
 }
 
-// Block 0 of two rows of four threads, on an SM of eight.
+// Block 0 of two hardware warps of four threads, on an SM of eight.
 class Stacks : public testing::Test {
  protected:
   Stacks() {
@@ -86,8 +89,8 @@ class Stacks : public testing::Test {
     BlockAdmission admission;
     admission.block = 0;
     admission.entry = kEntry;
-    const std::vector<LaneMask> rows = {0xf, 0xf};
-    admission.rows = rows;
+    const std::vector<LaneMask> hw_warps = {0xf, 0xf};
+    admission.warps = hw_warps;
     base = stacks.Open(admission);
     for (int warp = 0; warp < 2; ++warp) AddWarp(base);
   }
@@ -105,12 +108,12 @@ class Stacks : public testing::Test {
     ++entry.running;
     ++entry.next_index;
   }
-  // A warp of the entry comes to its branch and stalls: these lanes of the row take each side.
-  bool Stall(StackEntryId id, uint32_t row, LaneMask fall_through, LaneMask taken, Position from = kEntry) {
+  // A warp of the entry comes to its branch and stalls: these lanes of the hardware warp take each side.
+  bool Stall(StackEntryId id, uint32_t hw_warp, LaneMask fall_through, LaneMask taken, Position from = kEntry) {
     std::vector<PathGroup> groups;
     if (fall_through != 0) groups.push_back({kFallThrough, fall_through, false});
     if (taken != 0) groups.push_back({kTaken, taken, true});
-    const Lanes lanes = Row(row);
+    const Lanes lanes = HwWarp(hw_warp);
     WarpArrival arrival;
     arrival.from = from;
     arrival.groups = groups;
@@ -128,7 +131,7 @@ class Stacks : public testing::Test {
   Formation formation{Small()};
   WarpEditor& editor = formation.editor();
   BlockStackCounts counts{kBlockStackCounters};
-  BlockStacks stacks{BlockRows(kWarpSize, 8, 1), /*taken_first=*/true, counts};
+  BlockStacks stacks{BlockStaticWarps(kWarpSize, 8, 1), /*taken_first=*/true, counts};
   StackEntryId base = 0;
   std::optional<BranchOutcome> outcome;
 };
@@ -197,8 +200,8 @@ TEST_F(Stacks, AnEntryThatAllThreadsHaveLeftIsPopped) {
   AddWarp(top);
   EXPECT_FALSE(stacks.Reduce(0, editor, outcome));
   EXPECT_TRUE(stacks.AnyRuns(0));
-  stacks.Leave(entry, Row(0), 0b1100);
-  stacks.Leave(entry, Row(1), 0b0011);
+  stacks.Leave(entry, HwWarp(0), 0b1100);
+  stacks.Leave(entry, HwWarp(1), 0b0011);
   entry.wcnt = entry.running = 0;
   EXPECT_FALSE(stacks.AnyRuns(0));
   EXPECT_TRUE(stacks.Reduce(0, editor, outcome));
@@ -208,7 +211,7 @@ TEST_F(Stacks, AnEntryThatAllThreadsHaveLeftIsPopped) {
 
 TEST_F(Stacks, ThreadsThatHaveEndedAreForgottenInAllEntriesAndPaths) {
   Stall(base, 0, 0b0011, 0b1100);
-  stacks.Forget(0, Row(0), 0b0101);
+  stacks.Forget(0, HwWarp(0), 0b0101);
   EXPECT_EQ(stacks.At(base).threads.count(), 6u);
   EXPECT_EQ(BlockStackText(stacks), "block 0: (0,-,01011111,1)+(8,24,01000000,0)+(16,24,00010000,0) update mask 11");
 }
@@ -228,13 +231,13 @@ TEST_F(Stacks, ASpareSlotIsTakenByTheNextWarp) {
   BlockWarps warps;
   KeptWarp warp;
   warp.at = kEntry;
-  warp.lanes = Row(0);
+  warp.lanes = HwWarp(0);
   warp.index = 1;
   ASSERT_TRUE(warps.Start(base, warp, editor));
   const SlotId slot = formation.slot_of(0);
   EXPECT_EQ(warps[slot].entry, base);
   EXPECT_EQ(warps[slot].index, 1u);
-  // It is issued, and resolves to the second row's threads' place.
+  // It is issued, and resolves to the second hardware warp's threads' place.
   formation.Issue(slot);
   const std::vector<PathGroup> groups = {{kTaken, 0xf, true}};
   formation.BeginResolve(slot, groups, 0);

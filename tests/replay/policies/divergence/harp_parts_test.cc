@@ -24,7 +24,7 @@ constexpr int kWarpSize = 4;
 constexpr Position kHere(3, 0);
 constexpr Position kThere(5, 0);
 
-// An SM of four rows of four threads, all of them loose at kHere.
+// An SM of four hardware warps of four threads, all of them unassigned at kHere.
 class HarpParts : public testing::Test {
  protected:
   HarpParts() {
@@ -39,17 +39,17 @@ class HarpParts : public testing::Test {
     setup.policy_name = "harp";
     return setup;
   }
-  // Threads of a row in their home lanes.
-  static Lanes Row(uint32_t row, LaneMask mask) {
+  // Threads of a hardware warp in their home lanes.
+  static Lanes HwWarp(uint32_t hw_warp, LaneMask mask) {
     Lanes lanes;
     lanes.mask = mask;
     for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
-      lanes.thread[lane] = static_cast<ThreadId>(row * kWarpSize + lane);
+      lanes.thread[lane] = static_cast<ThreadId>(hw_warp * kWarpSize + lane);
     }
     return lanes;
   }
-  SlotId Spawn(uint32_t row, LaneMask mask = 0xf) {
-    return editor.SpawnParked(kHere, Row(row, mask), HeldReason::kReady);
+  SlotId Spawn(uint32_t hw_warp, LaneMask mask = 0xf) {
+    return editor.SpawnParked(kHere, HwWarp(hw_warp, mask), HeldReason::kReady);
   }
   SlotState StateOf(SlotId slot) const { return formation.table().state[slot]; }
   // The timer that is due in cycle `now`.
@@ -97,8 +97,8 @@ TEST_F(HarpParts, OneTableForBothLevelsHasAlwaysRoom) {
   options.first_level = 0;
   options.first_level_delay = 7;  // of no meaning then
   IssueLevels levels(options, 0, counters);
-  for (uint32_t row = 0; row < 4; ++row) {
-    const SlotId slot = Spawn(row);
+  for (uint32_t hw_warp = 0; hw_warp < 4; ++hw_warp) {
+    const SlotId slot = Spawn(hw_warp);
     levels.MakeReady(slot, editor);
     EXPECT_EQ(StateOf(slot), SlotState::kOffered);
   }
@@ -135,11 +135,11 @@ TEST_F(HarpParts, ThreadsJoinWarpsOfTheReadyLookupWhereTheirLanesAreFree) {
   lookup.Push(first);
   lookup.Push(second);
   EXPECT_TRUE(lookup.full());
-  // Of row 0, lanes 1 and 2 fit into the first warp.
-  EXPECT_EQ(lookup.Merge(kHere, /*block=*/0, Row(0, 0b0110), editor).mask, 0u);
+  // Of hardware warp 0, lanes 1 and 2 fit into the first warp.
+  EXPECT_EQ(lookup.Merge(kHere, /*block=*/0, HwWarp(0, 0b0110), editor).mask, 0u);
   EXPECT_EQ(formation.table().lanes[first].mask, 0b0111u);
-  // Of row 1, lane 0 finds a place in the second one only; then nothing fits lane 1 there.
-  EXPECT_EQ(lookup.Merge(kHere, 0, Row(1, 0b0001), editor).mask, 0u);
+  // Of hardware warp 1, lane 0 finds a place in the second one only; then nothing fits lane 1 there.
+  EXPECT_EQ(lookup.Merge(kHere, 0, HwWarp(1, 0b0001), editor).mask, 0u);
   EXPECT_EQ(formation.table().lanes[second].mask, 0b0011u);
   EXPECT_EQ(counters[kReadyMerges], 2u);
   EXPECT_EQ(counters[kReadyThreadsMerged], 3u);
@@ -157,11 +157,11 @@ TEST_F(HarpParts, AMergeMakesAWarpTheYoungestOnlyIfItIsRestamped) {
     Formation own(Small());
     own.AddThreads(0, 8, 0, 0, kHere);
     ReadyLookup lookup(4, restamp, counters);
-    const SlotId first = own.editor().SpawnParked(kHere, Row(0, 0b0001));
-    const SlotId second = own.editor().SpawnParked(kHere, Row(1, 0b1111));
+    const SlotId first = own.editor().SpawnParked(kHere, HwWarp(0, 0b0001));
+    const SlotId second = own.editor().SpawnParked(kHere, HwWarp(1, 0b1111));
     lookup.Push(first);
     lookup.Push(second);
-    lookup.Merge(kHere, 0, Row(0, 0b0010), own.editor());
+    lookup.Merge(kHere, 0, HwWarp(0, 0b0010), own.editor());
     EXPECT_EQ(lookup.Pop(), restamp ? second : first);
   }
 }
@@ -169,8 +169,8 @@ TEST_F(HarpParts, AMergeMakesAWarpTheYoungestOnlyIfItIsRestamped) {
 TEST_F(HarpParts, OtherBlocksAndPlacesDoNotMerge) {
   ReadyLookup lookup(4, true, counters);
   lookup.Push(Spawn(0, 0b0001));
-  EXPECT_EQ(lookup.Merge(kHere, /*block=*/1, Row(2, 0b0010), editor).mask, 0b0010u);
-  EXPECT_EQ(lookup.Merge(kThere, /*block=*/0, Row(0, 0b0010), editor).mask, 0b0010u);
+  EXPECT_EQ(lookup.Merge(kHere, /*block=*/1, HwWarp(2, 0b0010), editor).mask, 0b0010u);
+  EXPECT_EQ(lookup.Merge(kThere, /*block=*/0, HwWarp(0, 0b0010), editor).mask, 0b0010u);
   EXPECT_EQ(counters[kReadyMerges], 0u);
 }
 
@@ -192,18 +192,18 @@ TEST_F(HarpParts, ThreadsGatherUntilAllTheirDataHaveCome) {
   const auto waits = [&](LaneMask mask) { waiting.push_back(mask); };
   const auto goes_on = [&](const Lanes& lanes) { complete.push_back(lanes); };
   EXPECT_FALSE(lookup.LeaveAlone(two, 0b1110));
-  EXPECT_EQ(lookup.Leave(two, Row(1, 0b1110), waits, goes_on), 0u);
+  EXPECT_EQ(lookup.Leave(two, HwWarp(1, 0b1110), waits, goes_on), 0u);
   EXPECT_THAT(waiting, ElementsAre(0b1100u));  // for the other warp's data
   ASSERT_EQ(complete.size(), 1u);
   EXPECT_EQ(complete[0].mask, 0b0010u);
   EXPECT_FALSE(lookup.Holds(two));
 
   EXPECT_FALSE(lookup.LeaveAlone(one, 0b0011));
-  lookup.Leave(one, Row(0, 0b0011), waits, goes_on);
+  lookup.Leave(one, HwWarp(0, 0b0011), waits, goes_on);
   ASSERT_EQ(complete.size(), 2u);
   EXPECT_EQ(complete[1].mask, 0b1111u);
   EXPECT_EQ(complete[1].thread[0], 0);
-  EXPECT_EQ(complete[1].thread[3], 7);  // of row 1
+  EXPECT_EQ(complete[1].thread[3], 7);  // of hardware warp 1
   EXPECT_EQ(lookup.warps(), 0);
 }
 
@@ -234,7 +234,7 @@ TEST_F(HarpParts, AWarpThatFindsTheWaitingLookupFullWaitsAsItIs) {
   EXPECT_EQ(counters[kWaitingBypasses], 1u);
   EXPECT_EQ(lookup.warps(), 1);  // the second is not wholly in the table
   const auto nothing = [](const auto&) {};
-  EXPECT_EQ(lookup.Leave(two, Row(1, 0b1110), nothing, nothing), 0b0010u);
+  EXPECT_EQ(lookup.Leave(two, HwWarp(1, 0b1110), nothing, nothing), 0b0010u);
 }
 
 TEST(PendingCommits, TheSmallestFreeNumber) {

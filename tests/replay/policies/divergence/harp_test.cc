@@ -216,8 +216,8 @@ TEST(Harp, AFullSetMeansMissedReconvergence) {
   EXPECT_EQ(driver.divergence_counter("max_barriers"), 1);
 }
 
-// Rows 0 and 2 share a set of two sets, rows 0 and 1 do not.
-TEST(Harp, RowsFindTheirSetByTheirLowestBits) {
+// Hardware warps 0 and 2 share a set of two sets, hardware warps 0 and 1 do not.
+TEST(Harp, HwWarpsFindTheirSetByTheirLowestBits) {
   std::vector<std::string> paths;
   for (int thread = 0; thread < 12; ++thread) paths.push_back(thread % 2 == 0 ? "ABD" : "ACD");
   Scenario scenario = Branch(paths);
@@ -227,8 +227,8 @@ TEST(Harp, RowsFindTheirSetByTheirLowestBits) {
   EXPECT_THAT(log, AllOf(HasSubstr("D[0123]"), HasSubstr("D[4567]"), Not(HasSubstr("D[89ab]"))));
 }
 
-// A warp of threads from two rows has a barrier in each row's set, and comes back as two.
-TEST(Harp, RegroupedWarpsComeBackRowByRow) {
+// A warp of threads from two hardware warps has a barrier in each hardware warp's set, and comes back as two.
+TEST(Harp, RegroupedWarpsComeBackHwWarpByHwWarp) {
   Scenario scenario;
   scenario.Block('A', 1, "BC", 'G')
       .Block('B', 1, "DE", 'F')
@@ -237,7 +237,8 @@ TEST(Harp, RegroupedWarpsComeBackRowByRow) {
       .Block('E', 1, "F")
       .Block('F', 1, "G")
       .Block('G', 1, "");
-  // B: 0 and 1 of row 0, 6 and 7 of row 1, in one warp; it diverges again. Row 2 keeps them in the lookup until then.
+  // B: 0 and 1 of hardware warp 0, 6 and 7 of hardware warp 1, in one warp; it diverges again. Hardware warp 2 keeps
+  // them in the lookup until then.
   std::vector<std::string> paths = {"ABDFG", "ABEFG", "ACG", "ACG", "ACG", "ACG", "ABDFG", "ABEFG"};
   paths.insert(paths.end(), 4, "ACG");
   scenario.ThreadBlock(paths);

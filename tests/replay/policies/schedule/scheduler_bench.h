@@ -52,7 +52,7 @@ class SchedulerBench {
   void Form(SlotId slot, Position at = Position(0, 0), int threads = 4, uint8_t priority = 0) {
     FormIn(0, slot, at, threads, priority);
   }
-  // The same, of a thread block.
+  // Form for a warp of a thread block.
   void FormIn(BlockId block, SlotId slot, Position at = Position(0, 0), int threads = 4, uint8_t priority = 0) {
     table_.block[slot] = block;
     table_.formed[slot] = ++formed_;

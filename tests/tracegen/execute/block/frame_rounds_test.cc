@@ -15,7 +15,7 @@ namespace {
 struct Script {
   uint32_t barriers = 2;
   uint32_t early_exit = ~0u;
-  uint32_t meeting = 1;
+  uint32_t frame_barrier = 1;
   std::vector<uint32_t> ran;      // threads, in the order in which they ran
   std::vector<uint32_t> results;  // that they got from barriers
   ThreadContext* context = nullptr;
@@ -33,13 +33,13 @@ void ToBarrier(Frame& frame) {
   *context.decision_cursor++ = static_cast<uint8_t>(frame.passed);
   ++context.instructions;
   const bool exits = context.own.linear_tid == 1 && frame.passed == script->early_exit;
-  context.meeting = frame.passed == script->barriers || exits ? 0 : script->meeting;
-  context.meeting_predicate = context.own.linear_tid % 2;
+  context.frame_barrier = frame.passed == script->barriers || exits ? 0 : script->frame_barrier;
+  context.frame_barrier_predicate = context.own.linear_tid % 2;
 }
 
 void Resume(void* memory) {
   Frame& frame = *static_cast<Frame*>(memory);
-  script->results.push_back(script->context->meeting_result);
+  script->results.push_back(script->context->frame_barrier_result);
   ++frame.passed;
   ToBarrier(frame);
 }
@@ -88,7 +88,7 @@ class Rounds : public SchedulerTest {
   RunnerOptions options_;
   RecordLimits limits_{options_, context_, threads_};
   RecordLog log_;
-  WarpMeetings warps_{threads_};
+  WarpRendezvous warps_{threads_};
   BarrierTable barriers_{threads_, warps_};
   FrameRounds rounds_{context_, threads_, limits_, log_, barriers_, warps_};
 };
@@ -108,7 +108,7 @@ TEST_F(Rounds, WholeBlocksPassBarriersWithoutTheTables) {
 }
 
 TEST_F(Rounds, ThreadsGetWhatTheBarrierReduces) {
-  script_.meeting = 2;
+  script_.frame_barrier = 2;
   script_.early_exit = 1;
   Begin(4);
   EXPECT_FALSE(rounds_.Run(FrameRounds::kNoThread));
@@ -120,7 +120,7 @@ TEST_F(Rounds, ThreadsGetWhatTheBarrierReduces) {
 
 TEST_F(Rounds, ABarrierForSomeThreadsEndsTheRound) {
   Begin(3);
-  script_.meeting = 3;
+  script_.frame_barrier = 3;
   EXPECT_TRUE(rounds_.Run(FrameRounds::kNoThread));
   EXPECT_FALSE(rounds_.in_round());
   EXPECT_EQ(threads_.running(), 0u);
@@ -150,7 +150,7 @@ TEST_F(Rounds, AThreadThatDoesSomethingElseLeavesTheOthersReady) {
     threads_[t].Keep(context_, nullptr);
     threads_[t].state = ThreadState::kAtBarrier;
   }
-  script_.meeting = 3;
+  script_.frame_barrier = 3;
   script_.ran.clear();
   threads_.SetRunning(2);
   EXPECT_TRUE(rounds_.Run(2));

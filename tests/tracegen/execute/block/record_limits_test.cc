@@ -1,4 +1,4 @@
-// How far threads may run before they give way.
+// How far threads may run before they yield.
 #include "tracegen/execute/block/record_limits.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Stretches of two logs, put together by thread.
+// Ranges of two logs, put together by thread.
 #include "tracegen/execute/block/record_log.h"
 
 #include <gtest/gtest.h>

@@ -31,7 +31,7 @@ class Barriers : public SchedulerTest {
     barriers_.CheckAll();
   }
 
-  WarpMeetings warps_{threads_};
+  WarpRendezvous warps_{threads_};
   BarrierTable barriers_{threads_, warps_};
 };
 

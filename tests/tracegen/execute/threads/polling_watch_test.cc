@@ -29,7 +29,7 @@ class Polling : public SchedulerTest {
     threads_.SetRunning(thread);
     polling_.Resume();
   }
-  // An iteration in vain: the thread polls again and then gives way, as it does in a loop.
+  // An iteration in vain: the thread polls again and then yields, as it does in a loop.
   void Spin(uint32_t thread, uint64_t address = kFlag) {
     polling_.Wait(0, address);
     threads_.Release(thread);
@@ -52,7 +52,7 @@ TEST_F(Polling, AKernelWithoutSuchLoopsNeedsNothing) {
   const uint64_t epoch = polling_.marks().epoch();
   context_.progress = 7;
   polling_.NoteActivity();
-  polling_.NoteMeeting(1, true, 1);
+  polling_.NoteSynchronization(1, true, 1);
   polling_.Keep();
   polling_.Exit();
   EXPECT_EQ(polling_.marks().epoch(), epoch);
@@ -150,10 +150,10 @@ TEST_F(Polling, ThreadsThatOnlyRepeatThemselvesChangeNothing) {
   uint64_t epoch = polling_.marks().epoch();
   polling_.NoteActivity();
   EXPECT_EQ(polling_.marks().epoch(), epoch);
-  polling_.NoteMeeting(1, true, 9);  // brings a new value
+  polling_.NoteSynchronization(1, true, 9);  // brings a new value
   EXPECT_GT(polling_.marks().epoch(), epoch);
   epoch = polling_.marks().epoch();
-  polling_.NoteMeeting(1, true, 9);
+  polling_.NoteSynchronization(1, true, 9);
   EXPECT_EQ(polling_.marks().epoch(), epoch);
 }
 

@@ -24,7 +24,7 @@ Results Compute(WarpOperation operation, uint32_t lanes, uint32_t b = 0, uint32_
   return results;
 }
 
-// The same with values of the test's.
+// Compute with values of the test's.
 Results Compute(WarpOperation operation, uint32_t lanes, const Results& values) {
   std::array<LaneOperands, kWarpWidth> operands;
   for (uint32_t i = 0; i < kWarpWidth; ++i) operands[i].value = values[i];

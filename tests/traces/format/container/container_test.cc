@@ -34,7 +34,7 @@ const std::string& WrittenFile() {
   return bytes;
 }
 
-// The same with a frame for every record, which tests can change one by one.
+// WrittenFile with a frame for every record, which tests can change one by one.
 const std::string& SmallFile() {
   static const std::string bytes = AssembleFile(WithIndex(RecordsOf(WrittenFile())));
   return bytes;

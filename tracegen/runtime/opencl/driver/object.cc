@@ -6,25 +6,25 @@
 namespace heddle::opencl {
 namespace {
 
-constexpr size_t kGraves = 1024;
+constexpr size_t kQuarantined = 1024;
 
-struct Graveyard {
+struct Quarantine {
   std::mutex mutex;
-  std::deque<void*> graves;
+  std::deque<void*> objects;
 };
 
 }  // namespace
 
-void Bury(void* memory) {
-  static auto& yard = *new Graveyard;  // never destroyed: objects are released until the very end of the program
+void MoveToQuarantine(void* memory) {
+  static auto& quarantine = *new Quarantine;  // never destroyed: objects are released until the very end of the program
   new (memory) Object(ObjectKind::kNone);
   void* oldest = nullptr;
   {
-    std::lock_guard<std::mutex> lock(yard.mutex);
-    yard.graves.push_back(memory);
-    if (yard.graves.size() > kGraves) {
-      oldest = yard.graves.front();
-      yard.graves.pop_front();
+    std::lock_guard<std::mutex> lock(quarantine.mutex);
+    quarantine.objects.push_back(memory);
+    if (quarantine.objects.size() > kQuarantined) {
+      oldest = quarantine.objects.front();
+      quarantine.objects.pop_front();
     }
   }
   ::operator delete(oldest);

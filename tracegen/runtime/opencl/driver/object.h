@@ -49,7 +49,7 @@ struct Object {
 
 // Keeps the memory of a destroyed object for a while, marked as such: a handle that is used after its release gives an
 // error of OpenCL instead of a crash in most cases.
-void Bury(void* memory);
+void MoveToQuarantine(void* memory);
 
 template <typename T>
 bool IsValid(const T* object) {
@@ -66,7 +66,7 @@ template <typename T>
 void DropOwner(T* object) {
   if (object->owners.fetch_sub(1) != 1) return;
   object->~T();
-  Bury(object);
+  MoveToQuarantine(object);
 }
 
 // clRetain...: `error` for a handle that is not valid.

@@ -44,7 +44,7 @@ export const STALLS = [
   },
   {name: 'no warp', color: '#d3d6da', hatch: null, help: 'the port has no warp'},
 ];
-// Of the thesis front end.
+// Of the single pipeline.
 export const PORTS = [
   {...STALLS[0]},
   {...STALLS[1], name: 'front end full', help: 'a warp was ready, but the front end could not accept it'},

@@ -1,4 +1,4 @@
-#include "tracegen/execute/threads/warp_meetings.h"
+#include "tracegen/execute/threads/warp_rendezvous.h"
 
 #include <algorithm>
 
@@ -6,15 +6,15 @@
 
 namespace heddle::tracegen {
 
-void WarpMeetings::BeginLaunch() {
-  warps_.assign((threads_.count() + kWarpWidth - 1) / kWarpWidth, Warp{});
+void WarpRendezvous::BeginLaunch() {
+  warps_.assign((threads_.count() + kWarpWidth - 1) / kWarpWidth, WarpLanes{});
   requests_.assign(threads_.count(), WarpRequest{});
   operands_.assign(threads_.count(), LaneOperands{});
 }
 
-void WarpMeetings::BeginBlock() {
+void WarpRendezvous::BeginBlock() {
   uint32_t left = threads_.count();
-  for (Warp& warp : warps_) {
+  for (WarpLanes& warp : warps_) {
     const uint32_t lanes = std::min(kWarpWidth, left);
     left -= lanes;
     warp.alive = lanes == kWarpWidth ? ~0u : (1u << lanes) - 1;
@@ -22,7 +22,7 @@ void WarpMeetings::BeginBlock() {
   }
 }
 
-bool WarpMeetings::Arrive(const WarpRequest& request, const LaneOperands& operands) {
+bool WarpRendezvous::Arrive(const WarpRequest& request, const LaneOperands& operands) {
   const uint32_t self = threads_.running();
   const uint32_t warp = self / kWarpWidth;
   DeviceThread& thread = threads_.current();
@@ -40,7 +40,7 @@ bool WarpMeetings::Arrive(const WarpRequest& request, const LaneOperands& operan
   return true;
 }
 
-void WarpMeetings::Check(uint32_t thread) {
+void WarpRendezvous::Check(uint32_t thread) {
   const uint32_t warp = thread / kWarpWidth;
   const uint32_t first = warp * kWarpWidth;
   const uint32_t end = std::min(first + kWarpWidth, threads_.count());
@@ -50,7 +50,7 @@ void WarpMeetings::Check(uint32_t thread) {
   if (warps_[warp].blocked == warps_[warp].alive) CompleteConverged(warp);
 }
 
-bool WarpMeetings::CompleteMasked(uint32_t warp, uint32_t lane) {
+bool WarpRendezvous::CompleteMasked(uint32_t warp, uint32_t lane) {
   const uint32_t first = warp * kWarpWidth;
   const WarpRequest& caller = requests_[first + lane];
   const uint32_t needed = caller.mask & warps_[warp].alive;
@@ -66,7 +66,7 @@ bool WarpMeetings::CompleteMasked(uint32_t warp, uint32_t lane) {
   return true;
 }
 
-void WarpMeetings::CompleteConverged(uint32_t warp) {
+void WarpRendezvous::CompleteConverged(uint32_t warp) {
   const uint32_t first = warp * kWarpWidth;
   const uint32_t end = std::min(first + kWarpWidth, threads_.count());
   uint32_t lanes = 0;
@@ -79,7 +79,7 @@ void WarpMeetings::CompleteConverged(uint32_t warp) {
   if (lanes != 0) Complete(warp, lanes);
 }
 
-void WarpMeetings::Complete(uint32_t warp, uint32_t lanes) {
+void WarpRendezvous::Complete(uint32_t warp, uint32_t lanes) {
   const uint32_t first = warp * kWarpWidth;
   uint64_t results[kWarpWidth];
   const WarpOperation operation = requests_[first + static_cast<uint32_t>(__builtin_ctz(lanes))].operation;
@@ -101,8 +101,8 @@ void WarpMeetings::Complete(uint32_t warp, uint32_t lanes) {
   if (running_meets) threads_.Release(running);
 }
 
-void WarpMeetings::Recount() {
-  for (Warp& warp : warps_) warp = Warp{};
+void WarpRendezvous::Recount() {
+  for (WarpLanes& warp : warps_) warp = WarpLanes{};
   for (uint32_t t = 0; t < threads_.count(); ++t) {
     const ThreadState state = threads_[t].state;
     if (state != ThreadState::kExited) warps_[t / kWarpWidth].alive |= LaneBit(t);
@@ -110,7 +110,7 @@ void WarpMeetings::Recount() {
   }
 }
 
-std::string WarpMeetings::Describe(uint32_t thread, const std::string& place) const {
+std::string WarpRendezvous::Describe(uint32_t thread, const std::string& place) const {
   const WarpRequest& request = requests_[thread];
   const std::string mask = request.converged ? "" : absl::StrCat(" (mask 0x", absl::Hex(request.mask), ")");
   return absl::StrCat("the ", NameOf(request.operation), mask, " at ", place);

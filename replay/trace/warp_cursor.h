@@ -1,6 +1,6 @@
-// One cursor for a row of hardware threads that read the same.
-#ifndef HEDDLE_REPLAY_TRACE_JOINT_ROW_H_
-#define HEDDLE_REPLAY_TRACE_JOINT_ROW_H_
+// One cursor for a hardware warp whose threads read the same.
+#ifndef HEDDLE_REPLAY_TRACE_WARP_CURSOR_H_
+#define HEDDLE_REPLAY_TRACE_WARP_CURSOR_H_
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@ namespace heddle::replay {
 // from the start for most warps of regular kernels, and for as long as nobody moves some of the threads alone.
 //
 // One line of the host's cache: an access of a warp looks here, and mostly at nothing else of its cursors.
-struct alignas(64) JointRow {
+struct alignas(64) WarpCursor {
   static constexpr uint32_t kThreads = 32;
   static constexpr LaneMask kLanes = (LaneMask{1} << kThreads) - 1;
   static constexpr uint32_t kFirstAccess = (1u << 28) - 1;
@@ -40,7 +40,7 @@ struct alignas(64) JointRow {
   uint32_t looked_at = 0;
   std::array<Series, kAhead> ahead{};
 
-  bool joint() const { return chunk != nullptr; }
+  bool shared() const { return chunk != nullptr; }
   // Of each thread.
   uint32_t accesses() const { return static_cast<uint32_t>(path->accesses); }
 
@@ -146,4 +146,4 @@ struct alignas(64) JointRow {
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_TRACE_JOINT_ROW_H_
+#endif  // HEDDLE_REPLAY_TRACE_WARP_CURSOR_H_

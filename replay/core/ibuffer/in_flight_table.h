@@ -1,6 +1,6 @@
 // Instructions between issue and result.
-#ifndef HEDDLE_REPLAY_CORE_IBUFFER_FLIGHT_TABLE_H_
-#define HEDDLE_REPLAY_CORE_IBUFFER_FLIGHT_TABLE_H_
+#ifndef HEDDLE_REPLAY_CORE_IBUFFER_IN_FLIGHT_TABLE_H_
+#define HEDDLE_REPLAY_CORE_IBUFFER_IN_FLIGHT_TABLE_H_
 
 #include <cstdint>
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace heddle::replay {
 
-struct Flight {
+struct InFlightEntry {
   LaneMask outstanding = 0;  // lanes whose results are not there yet
   SlotId slot = kNoSlot;     // that issued it
-  uint16_t row = 0;          // of its threads; kMixedRows: see FlightTable::rows
+  uint16_t hw_warp = 0;      // of its threads; kMixedHwWarps: see InFlightTable::hw_warps
   Pc pc = 0;
   bool holds = false;     // the slot is in flight until the result
   bool inserted = false;  // not in the trace
@@ -25,37 +25,37 @@ struct Flight {
 };
 
 // Numbers them; the lowest that was given back last is used next.
-class FlightTable {
+class InFlightTable {
  public:
-  Flight& operator[](uint32_t id) { return flights_[id]; }
-  const Flight& operator[](uint32_t id) const { return flights_[id]; }
+  InFlightEntry& operator[](uint32_t id) { return entries_[id]; }
+  const InFlightEntry& operator[](uint32_t id) const { return entries_[id]; }
   uint32_t Add() {
     ++size_;
     if (free_.empty()) {
-      flights_.emplace_back();
-      rows_.emplace_back();
-      return static_cast<uint32_t>(flights_.size() - 1);
+      entries_.emplace_back();
+      hw_warps_.emplace_back();
+      return static_cast<uint32_t>(entries_.size() - 1);
     }
     const uint32_t id = free_.back();
     free_.pop_back();
-    flights_[id] = Flight();
+    entries_[id] = InFlightEntry();
     return id;
   }
   void Remove(uint32_t id) {
     --size_;
     free_.push_back(id);
   }
-  // Rows of an instruction whose threads are of several.
-  std::vector<RowLanes>& rows(uint32_t id) { return rows_[id]; }
+  // Hardware warps of an instruction whose threads are of several.
+  std::vector<HwWarpLanes>& hw_warps(uint32_t id) { return hw_warps_[id]; }
   uint64_t size() const { return size_; }
 
  private:
-  std::vector<Flight> flights_;
-  std::vector<std::vector<RowLanes>> rows_;
+  std::vector<InFlightEntry> entries_;
+  std::vector<std::vector<HwWarpLanes>> hw_warps_;
   std::vector<uint32_t> free_;
   uint64_t size_ = 0;
 };
 
 }  // namespace heddle::replay
 
-#endif  // HEDDLE_REPLAY_CORE_IBUFFER_FLIGHT_TABLE_H_
+#endif  // HEDDLE_REPLAY_CORE_IBUFFER_IN_FLIGHT_TABLE_H_

@@ -1,4 +1,4 @@
-// Cursors hand out what was recorded, whether the threads of an access are a whole row of neighbours, which are looked
+// Cursors hand out what was recorded, whether the threads of an access are a whole run of neighbours, which are looked
 // at together, or any others, which are looked at one by one.
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace heddle::replay {
 namespace {
 
 constexpr uint32_t kBlocks = 3;
-constexpr uint32_t kThreads = 40;  // of a block: rows of 32 lie in one block, or in two
+constexpr uint32_t kThreads = 40;  // of a block: runs of 32 lie in one block, or in two
 constexpr uint32_t kAll = kBlocks * kThreads;
 constexpr uint32_t kAccesses = 8;
 
@@ -31,7 +31,7 @@ struct Setup {
   uint64_t most_bytes;   // few: chunks go and come back
 };
 
-class CursorRows : public testing::TestWithParam<Setup> {
+class CursorGroups : public testing::TestWithParam<Setup> {
  protected:
   void SetUp() override {
     addresses_.assign(kAll, std::vector<uint64_t>(kAccesses));
@@ -41,7 +41,7 @@ class CursorRows : public testing::TestWithParam<Setup> {
     }
     trace::testing::ProgramBuilder builder("loads");
     for (uint32_t access = 0; access < kAccesses; ++access) builder.Load();
-    const trace::testing::TemporaryFile file("cursor_rows.htrace");
+    const trace::testing::TemporaryFile file("cursor_groups.htrace");
     trace::WriterOptions options;
     options.chunk_thread_instructions = 1;  // a chunk for every block
     auto writer = trace::TraceWriter::Create(file.path(), trace::testing::MakeHeader(), options).value();
@@ -58,13 +58,13 @@ class CursorRows : public testing::TestWithParam<Setup> {
     ASSERT_EQ(trace_->launches()[0].chunks.size(), kBlocks);
     cache_ = std::make_unique<ChunkCache>(
         *trace_, CacheBounds{GetParam().cache_bytes, GetParam().cache_bytes, GetParam().most_bytes});
-    cursors_ = std::make_unique<ThreadCursors>(trace_->launches()[0], *cache_, kAll, alarm_);
+    cursors_ = std::make_unique<ThreadCursors>(trace_->launches()[0], *cache_, kAll, error_flag_);
     for (uint32_t block = 0; block < kBlocks; ++block) {
       cursors_->Start(static_cast<ThreadId>(block * kThreads), kThreads, {.chunk = block, .place = 0}, 0);
     }
   }
 
-  // All threads, in groups of at most 32: a row of neighbours from a random thread on, the others in a random order.
+  // All threads, in groups of at most 32: a run of neighbours from a random thread on, the others in a random order.
   std::vector<Lanes> Groups() {
     std::vector<ThreadId> threads(kAll);
     std::iota(threads.begin(), threads.end(), ThreadId{0});
@@ -92,11 +92,11 @@ class CursorRows : public testing::TestWithParam<Setup> {
   std::vector<std::vector<uint64_t>> addresses_;  // by thread
   std::unique_ptr<trace::TraceReader> trace_;
   std::unique_ptr<ChunkCache> cache_;
-  bool alarm_ = false;
+  bool error_flag_ = false;
   std::unique_ptr<ThreadCursors> cursors_;
 };
 
-TEST_P(CursorRows, EveryThreadGetsItsAddressesInOrder) {
+TEST_P(CursorGroups, EveryThreadGetsItsAddressesInOrder) {
   for (uint32_t access = 0; access < kAccesses; ++access) {
     for (const Lanes& lanes : Groups()) {
       std::array<uint64_t, kMaxLanes> found{};
@@ -111,7 +111,7 @@ TEST_P(CursorRows, EveryThreadGetsItsAddressesInOrder) {
   EXPECT_TRUE(cursors_->ok()) << cursors_->status();
 }
 
-TEST_P(CursorRows, AnExitBeforeTheEndIsSeen) {
+TEST_P(CursorGroups, AnExitBeforeTheEndIsSeen) {
   for (uint32_t access = 0; access + 1 < kAccesses; ++access) {
     for (const Lanes& lanes : Groups()) cursors_->SkipAddresses(lanes);
   }
@@ -125,29 +125,29 @@ TEST_P(CursorRows, AnExitBeforeTheEndIsSeen) {
   EXPECT_TRUE(cursors_->ok()) << cursors_->status();
 }
 
-TEST_P(CursorRows, AnAccessBeyondTheEndIsAnError) {
-  Lanes row;
-  row.mask = 0xffff'ffff;
-  std::iota(row.thread.begin(), row.thread.begin() + 32, ThreadId{0});
-  for (uint32_t access = 0; access < kAccesses; ++access) cursors_->SkipAddresses(row);
+TEST_P(CursorGroups, AnAccessBeyondTheEndIsAnError) {
+  Lanes lanes;
+  lanes.mask = 0xffff'ffff;
+  std::iota(lanes.thread.begin(), lanes.thread.begin() + 32, ThreadId{0});
+  for (uint32_t access = 0; access < kAccesses; ++access) cursors_->SkipAddresses(lanes);
   ASSERT_TRUE(cursors_->ok());
   std::array<uint64_t, kMaxLanes> found{};
-  cursors_->TakeAddresses(row, 0, found);
+  cursors_->TakeAddresses(lanes, 0, found);
   EXPECT_FALSE(cursors_->ok());
 }
 
-TEST_P(CursorRows, AThreadThatAsksForMoreThanItHasIsAnErrorThatRaisesTheAlarm) {
+TEST_P(CursorGroups, AThreadThatAsksForMoreThanItHasIsAnErrorThatSetsTheErrorFlag) {
   const Lanes lanes = Groups().front();
   std::array<uint64_t, kMaxLanes> found{};
   for (uint32_t access = 0; access < kAccesses; ++access) cursors_->TakeAddresses(lanes, 0, found);
   EXPECT_TRUE(cursors_->ok());
-  EXPECT_FALSE(alarm_);
+  EXPECT_FALSE(error_flag_);
   cursors_->TakeAddresses(lanes, 0, found);
   EXPECT_FALSE(cursors_->ok());
-  EXPECT_TRUE(alarm_);
+  EXPECT_TRUE(error_flag_);
 }
 
-INSTANTIATE_TEST_SUITE_P(Traces, CursorRows,
+INSTANTIATE_TEST_SUITE_P(Traces, CursorGroups,
                          testing::Values(Setup{1 << 20, 1 << 24, 1 << 24}, Setup{1 << 20, 1, 1 << 24},
                                          Setup{1 << 20, 1, 1}, Setup{uint64_t{1} << 40, 1 << 24, 1 << 24},
                                          Setup{uint64_t{1} << 40, 1, 1 << 24}, Setup{uint64_t{1} << 40, 1, 1}));

@@ -1,6 +1,6 @@
 // Operations that the lanes of a warp do together (PTX ISA 9.7.9.6, 9.7.13.4): who waits for whom, and who can go on.
-#ifndef HEDDLE_TRACEGEN_EXECUTE_THREADS_WARP_MEETINGS_H_
-#define HEDDLE_TRACEGEN_EXECUTE_THREADS_WARP_MEETINGS_H_
+#ifndef HEDDLE_TRACEGEN_EXECUTE_THREADS_WARP_RENDEZVOUS_H_
+#define HEDDLE_TRACEGEN_EXECUTE_THREADS_WARP_RENDEZVOUS_H_
 
 #include <cstdint>
 #include <string>
@@ -23,19 +23,20 @@ struct WarpRequest {
   bool converged = false;
 };
 
-// The meetings of all warps of the block that runs. Lanes that exit, or wait at barriers, have to be told of: they
-// decide what a warp can still wait for. Lanes that can go on are released to the scheduler, with their results.
-class WarpMeetings {
+// The rendezvous of the lanes of all warps of the block that runs. Lanes that exit, or wait at barriers, have to be
+// told of: they decide what a warp can still wait for. Lanes that can go on are released to the scheduler, with their
+// results.
+class WarpRendezvous {
  public:
   // `threads` must outlive the object.
-  explicit WarpMeetings(ThreadScheduler& threads) : threads_(threads) {}
+  explicit WarpRendezvous(ThreadScheduler& threads) : threads_(threads) {}
 
   void BeginLaunch();
   // A block begins: all lanes are there, and none waits.
   void BeginBlock();
 
-  // The running thread asks. Returns true if it goes on at once, because it is the last one of the lanes that meet:
-  // then its result stands in DeviceThread::result. A mask must name the lane itself.
+  // The running thread asks. Returns true if it goes on at once, because it is the last one of the lanes that take
+  // part: then its result stands in DeviceThread::result. A mask must name the lane itself.
   bool Arrive(const WarpRequest& request, const LaneOperands& operands);
 
   // The thread waits at a barrier from now on, or does no longer.
@@ -48,19 +49,19 @@ class WarpMeetings {
   bool AnyBlocked(uint32_t thread) const { return warps_[thread / kWarpWidth].blocked != 0; }
   // Whether all lanes that have not exited wait.
   bool AllBlocked(uint32_t thread) const {
-    const Warp& warp = warps_[thread / kWarpWidth];
+    const WarpLanes& warp = warps_[thread / kWarpWidth];
     return warp.blocked == warp.alive;
   }
   // All threads have passed barriers, and may have exited, without telling of it: alive and waiting lanes are those
   // that the scheduler's states say.
   void Recount();
 
-  // What a thread waits for that is in a meeting: "the vote at k.cu:12".
+  // What a thread waits for that is at a rendezvous: "the vote at k.cu:12".
   std::string Describe(uint32_t thread, const std::string& place) const;
   uint32_t SiteOf(uint32_t thread) const { return requests_[thread].site; }
 
  private:
-  struct Warp {
+  struct WarpLanes {
     uint32_t alive = 0;    // lanes that have not exited
     uint32_t blocked = 0;  // lanes that wait at a barrier or a warp operation
   };
@@ -73,7 +74,7 @@ class WarpMeetings {
   void Complete(uint32_t warp, uint32_t lanes);
 
   ThreadScheduler& threads_;
-  std::vector<Warp> warps_;
+  std::vector<WarpLanes> warps_;
   // By thread: what it has asked for last.
   std::vector<WarpRequest> requests_;
   std::vector<LaneOperands> operands_;
@@ -81,4 +82,4 @@ class WarpMeetings {
 
 }  // namespace heddle::tracegen
 
-#endif  // HEDDLE_TRACEGEN_EXECUTE_THREADS_WARP_MEETINGS_H_
+#endif  // HEDDLE_TRACEGEN_EXECUTE_THREADS_WARP_RENDEZVOUS_H_

@@ -1,5 +1,5 @@
 // Who of a warp waits for whom.
-#include "tracegen/execute/threads/warp_meetings.h"
+#include "tracegen/execute/threads/warp_rendezvous.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace heddle::tracegen {
 namespace {
 
-class Meetings : public SchedulerTest {
+class WarpRendezvousTest : public SchedulerTest {
  protected:
   void Begin(uint32_t threads) {
     BeginBlock(threads);
@@ -33,10 +33,10 @@ class Meetings : public SchedulerTest {
     warps_.Check(thread);
   }
 
-  WarpMeetings warps_{threads_};
+  WarpRendezvous warps_{threads_};
 };
 
-TEST_F(Meetings, TheLastLaneOfTheMaskLetsTheOthersGoOn) {
+TEST_F(WarpRendezvousTest, TheLastLaneOfTheMaskLetsTheOthersGoOn) {
   Begin(64);
   EXPECT_FALSE(Ballot(33, 0b111));
   EXPECT_EQ(threads_[33].state, ThreadState::kAtWarpOperation);
@@ -48,7 +48,7 @@ TEST_F(Meetings, TheLastLaneOfTheMaskLetsTheOthersGoOn) {
   for (const uint32_t t : {32, 33, 34}) EXPECT_EQ(threads_[t].result, 0b111u) << t;
 }
 
-TEST_F(Meetings, LanesWithOtherMasksDoNotMeet) {
+TEST_F(WarpRendezvousTest, LanesWithOtherMasksDoNotMeet) {
   Begin(32);
   EXPECT_FALSE(Ballot(0, 0b11));
   EXPECT_FALSE(Ballot(1, 0b111));
@@ -57,7 +57,7 @@ TEST_F(Meetings, LanesWithOtherMasksDoNotMeet) {
   EXPECT_EQ(warps_.Describe(1, "k.cu:3"), "the vote (mask 0x7) at k.cu:3");
 }
 
-TEST_F(Meetings, ExitedLanesAreNotWaitedFor) {
+TEST_F(WarpRendezvousTest, ExitedLanesAreNotWaitedFor) {
   Begin(2);  // fewer threads than lanes
   EXPECT_FALSE(Ballot(0, ~0u));
   Exit(1);
@@ -65,7 +65,7 @@ TEST_F(Meetings, ExitedLanesAreNotWaitedFor) {
   EXPECT_EQ(threads_[0].result, 0u);  // the mask of those that bring a number other than 0
 }
 
-TEST_F(Meetings, ConvergedOperationsWaitUntilTheWarpCannotMove) {
+TEST_F(WarpRendezvousTest, ConvergedOperationsWaitUntilTheWarpCannotMove) {
   Begin(4);
   EXPECT_FALSE(Converge(0, 7));
   EXPECT_FALSE(Converge(1, 8));
@@ -81,7 +81,7 @@ TEST_F(Meetings, ConvergedOperationsWaitUntilTheWarpCannotMove) {
   EXPECT_EQ(warps_.Describe(1, "k.cu:8"), "the activemask at k.cu:8");
 }
 
-TEST_F(Meetings, AreCountedAgainAfterRounds) {
+TEST_F(WarpRendezvousTest, AreCountedAgainAfterRounds) {
   Begin(33);
   for (uint32_t t = 0; t < 33; ++t) threads_[t].state = ThreadState::kAtBarrier;
   threads_[1].state = ThreadState::kExited;
