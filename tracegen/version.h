@@ -2,9 +2,12 @@
 #ifndef HEDDLE_TRACEGEN_VERSION_H_
 #define HEDDLE_TRACEGEN_VERSION_H_
 
+#include <string>
+
 namespace heddle::tracegen {
 
-inline constexpr char kProducer[] = "heddle 0.1.0";
+// Name and version of this program, for TraceHeader::producer: "heddle 1.2.3".
+std::string Producer();
 
 }  // namespace heddle::tracegen
 

@@ -200,7 +200,7 @@ absl::Status PlaceTraces(const std::vector<ProcessTrace>& traces, const std::str
     inputs.push_back(reader.get());
     readers.push_back(std::move(reader));
   }
-  absl::StatusOr<trace::MergedHeader> header = trace::MergeHeaders(inputs, kProducer);
+  absl::StatusOr<trace::MergedHeader> header = trace::MergeHeaders(inputs, Producer());
   if (header.ok()) {
     trace::WriterOptions options;
     options.zstd_level = zstd_level;

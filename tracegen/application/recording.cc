@@ -25,7 +25,7 @@ Recording::Recording(CaptureSettings settings, std::string path)
     : settings_(std::move(settings)), path_(std::move(path)) {
   // A wrong expression has been refused with the command line (CheckKernels).
   if (auto pattern = trace::KernelPattern::Parse(settings_.kernels); pattern.ok()) kernels_ = *std::move(pattern);
-  header_.set_producer(kProducer);
+  header_.set_producer(Producer());
   header_.set_abstraction_level("ptx");
   for (const trace::v1::AddressWindow& window : DeviceMemory::Windows()) *header_.add_window() = window;
   if (settings_.certify != 0 || settings_.lockstep || settings_.resident_blocks > 1) {

@@ -222,7 +222,7 @@ class RecipeRun {
 
   absl::Status OpenWriter() {
     trace::v1::FileHeader header;
-    header.set_producer(kProducer);
+    header.set_producer(Producer());
     if (options_.certify != 0 || options_.lockstep) header.set_minor(trace::kMinorVersion);
     for (const trace::v1::AddressWindow& window : DeviceMemory::Windows()) *header.add_window() = window;
     (*header.mutable_provenance())["recipe_sha256"] = HexSha256(recipe_.text);

@@ -123,7 +123,7 @@ cl_int Identity(cl_device_info what, const Answer& answer) {
     case CL_DEVICE_VENDOR:
       return answer.Text("Heddle");
     case CL_DRIVER_VERSION:
-      return answer.Text("0.1.0");
+      return answer.Text(HEDDLE_VERSION);
     case CL_DEVICE_PROFILE:
       return answer.Text("FULL_PROFILE");
     case CL_DEVICE_VERSION:
