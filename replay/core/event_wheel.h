@@ -82,10 +82,9 @@ class EventWheel {
     return far;
   }
 
-  // Calls function(event) for every event of cycle `now`, in order; `now` must not be later than Next(). The function
-  // may add events.
-  template <typename Function>
-  void Take(Cycle now, Function function) {
+  // Cycle `now` is the next one that is taken. Whether anything is due in it: mostly not, and then there is nothing to
+  // take. The list itself has left the host's caches since its cycle came last.
+  bool MoveTo(Cycle now) {
     // From taken_ + 1 on nothing is due before `now`, so the window may move.
     taken_ = now;
     while (!far_.empty() && far_.front().at - now <= mask_) {
@@ -94,8 +93,15 @@ class EventWheel {
       far_.pop_back();
       Insert(far.at, far.event);
     }
+    return Occupied(static_cast<uint32_t>(now) & mask_);
+  }
+
+  // Calls function(event) for every event of cycle `now`, in order; `now` must not be later than Next(). The function
+  // may add events.
+  template <typename Function>
+  void Take(Cycle now, Function function) {
+    if (!MoveTo(now)) return;
     const uint32_t index = static_cast<uint32_t>(now) & mask_;
-    if (!Occupied(index)) return;  // mostly; the list itself has left the host's caches since its cycle came last
     occupied_[index >> 6] &= ~(uint64_t{1} << (index & 63));
     const uint32_t last = last_[index];
     uint32_t node = kNone;

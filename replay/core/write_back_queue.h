@@ -37,6 +37,8 @@ class WriteBackQueue {
     return true;
   }
 
+  // Whether anything is due in cycle `now`, which is the next one that is taken: else TakeDue may be left out.
+  bool AnyDue(Cycle now) { return wheel_.MoveTo(now); }
   // Takes what is due in cycle `now` in the same way; what comes after a call that returned false is held back, as is
   // everything if `blocked`.
   template <typename Process>

@@ -40,10 +40,8 @@ inline uint32_t FetchStage::CountOf(const WarpEntry& warp) const {
   return count;
 }
 
-SlotId FetchStage::Fetch(Cycle now) {
+SlotId FetchStage::FetchOne(Cycle now) {
   InstructionBuffers& buffers = buffers_;
-  declined_ = false;
-  if (buffers.eligible().empty() && buffers.at_barrier().empty()) return kNoSlot;
   const SlotId slot = policy_->Pick(view_);
   if (slot == kNoSlot) {
     declined_ = state_.ports.issued_mask == 0;

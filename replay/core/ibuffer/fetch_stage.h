@@ -33,7 +33,10 @@ class FetchStage {
   // What is arriving enters its buffer.
   void Decode();
   // Fetches for one slot. Returns the slot whose issue status has changed by it, kNoSlot if there is none.
-  SlotId Fetch(Cycle now);
+  SlotId Fetch(Cycle now) {
+    declined_ = false;
+    return buffers_.eligible().empty() && buffers_.at_barrier().empty() ? kNoSlot : FetchOne(now);
+  }
   // The line of the instruction cache that the slot waits for has come.
   void LineArrived(SlotId slot);
   // Fetches that hit the instruction cache.
@@ -41,6 +44,8 @@ class FetchStage {
 
  private:
   uint32_t CountOf(const WarpEntry& warp) const;
+  // Some slot can be fetched for.
+  SlotId FetchOne(Cycle now);
 
   SmParts& sm_;
   IBufferState& state_;

@@ -70,6 +70,9 @@ void IBufferCore::RunAfterMemory(Cycle now) {
   CheckProgress(now);
 }
 
+// Here, where what it calls can be inlined: the launch's loop would call it in pieces.
+Cycle IBufferCore::RunTurn(Cycle now) { return RunTurnOf(*this, now); }
+
 SmCore::RunAhead IBufferCore::RunAlone(Cycle next, Cycle limit) {
   sm_.memory.BeginAlone();
   RunAhead ahead{next, next, false};

@@ -41,7 +41,7 @@ class IBufferCore final : public SmCore {
 
   void RunCycle(Cycle now) override;
   Cycle NextWake(Cycle now) const override;
-  Cycle RunTurn(Cycle now) override { return RunTurnOf(*this, now); }
+  Cycle RunTurn(Cycle now) override;
   RunAhead RunAlone(Cycle next, Cycle limit) override;
   void CreditUntil(Cycle until) override { Credit(until); }
   // Blocks retire at the end of a cycle.

@@ -18,11 +18,9 @@ IssueStage::IssueStage(SmParts& sm, ResolveUnit& resolve, IBufferState& state, I
 
 // --- selection
 
-void IssueStage::Select(Cycle now) {
+void IssueStage::SelectReady(Cycle now) {
   IBufferState& core = state_;
   IssuePorts& state = core.ports;
-  state.issued.fill(kNoSlot);
-  state.issued_mask = 0;
   uint32_t left = ~0u;  // ports whose turn is still to come, and that nothing holds
   if (now < state.held_until) [[unlikely]] {
     for (int port = 0; port < sm_.context.ports; ++port)

@@ -27,7 +27,11 @@ class IssueStage {
              IssueStatusUnit& status, ResultStage& results);
 
   // One selection of each port.
-  void Select(Cycle now);
+  void Select(Cycle now) {
+    state_.ports.issued.fill(kNoSlot);
+    state_.ports.issued_mask = 0;
+    if (state_.issue_status.ready_ports() != 0) SelectReady(now);
+  }
   // The next cycle after `now` in which a warp that is ready now could issue, as far as the units decide; kNever if
   // there is none.
   [[gnu::always_inline]] inline Cycle NextIssue(Cycle now) const;
@@ -52,6 +56,8 @@ class IssueStage {
   void FailPick(int port, SlotId slot, Cycle now);
 
  private:
+  // Some warp is ready.
+  void SelectReady(Cycle now);
   [[gnu::always_inline]] inline const SlotSet* Eligible(int port, Cycle now);
   bool MemoryFree(Cycle now) const { return now >= memory_free_ && sm_.memory.memory().StageFree(); }
   [[gnu::always_inline]] inline bool TryPort(int port, Cycle now);

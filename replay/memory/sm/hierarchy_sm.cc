@@ -66,6 +66,10 @@ void HierarchySm::RunCycle(Cycle now) {
   if (now == last_run_) return;
   // The core runs in many cycles in which the memory sleeps. What a blocked stage counts is made up for later.
   if (const bool news = network_.TakeWakeup(); now < wake_ && !news) return;
+  RunDue(now);
+}
+
+void HierarchySm::RunDue(Cycle now) {
   if (idle()) {
     last_run_ = now;
     wake_ = kNever;
@@ -74,7 +78,9 @@ void HierarchySm::RunCycle(Cycle now) {
   if (stage_.blocked()) stage_.CreditBlocked(now - last_run_ - 1);
   last_run_ = now;
   bool freed = false;
-  if (network_.outstanding() != 0) freed |= replies_.TakeReply(now);
+  if (network_.outstanding() != 0) {
+    if (const MemoryRequest* reply = network_.Reply(); reply != nullptr) freed |= replies_.TakeReply(*reply, now);
+  }
   if (replies_.draining() || !pipes_.empty()) freed |= replies_.ReturnData(now);
   if (replies_.holds_write_back()) freed |= replies_.MoveHeldWriteBack(now);
   if (network_.has_queued()) freed |= network_.Send();

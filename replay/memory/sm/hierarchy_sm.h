@@ -63,6 +63,8 @@ class alignas(64) HierarchySm final : public SmMemory {
     return network_.outstanding() == 0 && !replies_.draining() && pipes_.empty() && !replies_.holds_write_back() &&
            !stage_.busy();
   }
+  // Something may be due in the cycle.
+  [[gnu::noinline]] void RunDue(Cycle now);
   [[gnu::always_inline]] inline Cycle WakeAfter(Cycle now);
 
   // What every cycle looks at comes first.

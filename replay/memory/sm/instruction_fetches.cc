@@ -1,16 +1,10 @@
 #include "replay/memory/sm/instruction_fetches.h"
 
-#include <utility>
-
 namespace heddle::replay {
 
-FetchResult InstructionFetches::Fetch(uint64_t address, uint32_t fetcher, Cycle now, bool& queued) {
-  if (!cache_.exists()) return FetchResult::kHit;
+FetchResult InstructionFetches::FetchAfterMiss(uint64_t line, uint64_t its_own, uint32_t fetcher, Cycle now,
+                                               bool& queued) {
   Cache& cache = cache_.cache();
-  const uint64_t line = cache.LineOf(address);
-  if (fetcher >= line_for_.size()) line_for_.resize(fetcher + 1, kNoLine);
-  const uint64_t its_own = std::exchange(line_for_[fetcher], kNoLine);
-  if (cache.ReadHit(line, cache.SetOf(line))) return FetchResult::kHit;
   if (its_own == line) {
     cache.CountHit();
     return FetchResult::kHit;

@@ -3,6 +3,7 @@
 #define HEDDLE_REPLAY_MEMORY_SM_INSTRUCTION_FETCHES_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "replay/memory/ports/memory_system.h"
@@ -24,7 +25,14 @@ class InstructionFetches {
       : cache_(cache), network_(network), client_(client) {}
 
   // As SmMemory::Fetch. `queued`: whether a request was queued.
-  FetchResult Fetch(uint64_t address, uint32_t fetcher, Cycle now, bool& queued);
+  FetchResult Fetch(uint64_t address, uint32_t fetcher, Cycle now, bool& queued) {
+    if (!cache_.exists()) return FetchResult::kHit;
+    const uint64_t line = cache_.cache().LineOf(address);
+    if (fetcher >= line_for_.size()) line_for_.resize(fetcher + 1, kNoLine);
+    const uint64_t its_own = std::exchange(line_for_[fetcher], kNoLine);
+    if (cache_.cache().ReadHit(line, cache_.cache().SetOf(line))) return FetchResult::kHit;
+    return FetchAfterMiss(line, its_own, fetcher, now, queued);
+  }
   // The line at `address` of the memory behind has come, for those that arrive from now on.
   void LineCame(uint64_t address) { arrived_line_ = cache_.cache().LineOf(address - kProgramBase); }
   // The line is there for a fetcher.
@@ -35,6 +43,9 @@ class InstructionFetches {
 
  private:
   static constexpr uint64_t kNoLine = ~uint64_t{0};
+
+  // The line is not in the cache; `its_own`: the one that had come for the fetcher.
+  FetchResult FetchAfterMiss(uint64_t line, uint64_t its_own, uint32_t fetcher, Cycle now, bool& queued);
 
   FirstLevelCache& cache_;
   NetworkInterface& network_;

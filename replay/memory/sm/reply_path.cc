@@ -18,19 +18,17 @@ ReplyPath::ReplyPath(const machine::v1::Hierarchy& memory, FirstLevelCaches& cac
       client_(client),
       held_(memory.l1_data().sets() != 0 ? memory.l1_data().mshrs() : 0) {}
 
-bool ReplyPath::TakeReply(Cycle now) {
-  const MemoryRequest* const reply = network_.Reply();
-  if (reply == nullptr) return false;
+bool ReplyPath::TakeReply(const MemoryRequest& reply, Cycle now) {
   bool freed = false;
-  if (reply->kind == RequestKind::kWrite) {
-    if (reply->tag != NetworkInterface::kNobody) accesses_.Acknowledge(reply->tag, now);
+  if (reply.kind == RequestKind::kWrite) {
+    if (reply.tag != NetworkInterface::kNobody) accesses_.Acknowledge(reply.tag, now);
   } else {
-    if (Drains(reply->cache)) return false;
-    SetDrains(reply->cache);
-    if (DirectRequests::IsTag(reply->tag)) {
-      direct_ = reply->tag;
+    if (Drains(reply.cache)) return false;
+    SetDrains(reply.cache);
+    if (DirectRequests::IsTag(reply.tag)) {
+      direct_ = reply.tag;
     } else {
-      freed = Fill(reply->cache, *reply);
+      freed = Fill(reply.cache, reply);
     }
   }
   network_.TakeReply();

@@ -30,8 +30,8 @@ class ReplyPath {
   // Whether a line that a fill displaced waits for a place in the miss queue.
   bool holds_write_back() const { return !held_.empty(); }
 
-  // Takes the reply that has come, if there is one and its cache does not drain.
-  bool TakeReply(Cycle now);
+  // Takes the reply that has come, unless its cache drains.
+  bool TakeReply(const MemoryRequest& reply, Cycle now);
   // A cache drains, or hits are on their way: gives data to the core.
   bool ReturnData(Cycle now);
   // Moves the oldest line that waits for a place in the miss queue there, if there is one.
