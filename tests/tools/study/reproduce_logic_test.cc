@@ -277,12 +277,6 @@ TEST(ScoreOrder, StepsMustBeAboveTheNoiseOfOtherRuns) {
   EXPECT_EQ(Evaluate(checked, {source(6, 2)}, &noisy).direction, Direction::kAgrees);
 }
 
-TEST(RankCorrelation, IsSpearmans) {
-  EXPECT_DOUBLE_EQ(RankCorrelation({1, 2, 3, 4}, {10, 20, 30, 400}), 1);
-  EXPECT_DOUBLE_EQ(RankCorrelation({1, 2, 3, 4, 5}, {2, 1, 4, 3, 5}), 0.8) << "1 - 6 * 4 / (5 * 24)";
-  EXPECT_DOUBLE_EQ(RankCorrelation({1, 1, 1}, {1, 2, 3}), 0) << "no order on one side";
-}
-
 TEST(Vary, ChangesThePoliciesAndMachinesThatItNames) {
   claims::v1::Run run;
   run.set_machine("thesis_8800gtx");

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "tools/study/statistics/rank_correlation.h"
+
 namespace heddle::tools::reproduce {
 namespace {
 
@@ -115,7 +117,7 @@ void ScoreRows(const v1::Claim& claim, ClaimResult& result) {
     result.problem = result.terms[0].problem;
     return;
   }
-  result.rank_correlation = RankCorrelation(ours, paper);
+  result.rank_correlation = RankCorrelation(ours, paper).value_or(0);
   const double count = static_cast<double>(ours.size());
   if (claim.kind() == v1::STRUCTURAL) {
     result.size = result.agreeing == result.compared ? Size::kAgrees : Size::kDiffers;
@@ -132,20 +134,6 @@ void ScoreRows(const v1::Claim& claim, ClaimResult& result) {
   result.size = static_cast<double>(result.agreeing) >= kLeastShareOfSizes * count ? Size::kAgrees : Size::kDiffers;
 }
 
-std::vector<double> Ranks(const std::vector<double>& values) {
-  std::vector<size_t> order(values.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](size_t i) { return values[i]; });
-  std::vector<double> ranks(values.size());
-  for (size_t begin = 0; begin < order.size();) {
-    size_t end = begin;
-    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
-    for (size_t i = begin; i < end; ++i) ranks[order[i]] = static_cast<double>(begin + end - 1) / 2;
-    begin = end;
-  }
-  return ranks;
-}
-
 }  // namespace
 
 double Measured::mean() const {
@@ -155,20 +143,6 @@ double Measured::mean() const {
 double Measured::noise() const {
   const auto [lowest, highest] = std::ranges::minmax_element(seeds);
   return std::max(least_noise, (*highest - *lowest) / 2);
-}
-
-double RankCorrelation(const std::vector<double>& a, const std::vector<double>& b) {
-  if (a.size() < 2) return 0;
-  const std::vector<double> x = Ranks(a);
-  const std::vector<double> y = Ranks(b);
-  const double mean = static_cast<double>(a.size() - 1) / 2;
-  double xx = 0, yy = 0, xy = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    xx += (x[i] - mean) * (x[i] - mean);
-    yy += (y[i] - mean) * (y[i] - mean);
-    xy += (x[i] - mean) * (y[i] - mean);
-  }
-  return xx == 0 || yy == 0 ? 0 : xy / std::sqrt(xx * yy);
 }
 
 ClaimResult Evaluate(const CheckedClaim& checked, const std::vector<MetricSource>& seeds, const ClaimResult* noisy) {

@@ -44,7 +44,7 @@ struct ClaimResult {
   Size size = Size::kNone;
   // Of rows and orders: how many of how many agree. Rows: in size; orders: neighbours.
   size_t agreeing = 0, compared = 0;
-  double rank_correlation = 0;     // of rows: Spearman's
+  double rank_correlation = 0;     // of rows: Spearman's; 0 without an order
   std::vector<double> step_noise;  // of orders: of the difference of each term from the next
 
   bool computed() const { return problem.empty(); }
@@ -66,9 +66,6 @@ struct ClaimResult {
 // with smaller inputs; its noise counts where that of `seeds` is less.
 ClaimResult Evaluate(const CheckedClaim& claim, const std::vector<MetricSource>& seeds,
                      const ClaimResult* noisy = nullptr);
-
-// Spearman's rank correlation; ties take their mean rank. 0 with fewer than two pairs or if one side is constant.
-double RankCorrelation(const std::vector<double>& a, const std::vector<double>& b);
 
 }  // namespace heddle::tools::reproduce
 
