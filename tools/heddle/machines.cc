@@ -63,7 +63,7 @@ class Machines final : public Command {
   bool json_ = false;
 };
 
-HEDDLE_COMMAND(Machines, .name = "machines", .place = 10, .summary = "The machines there are");
+HEDDLE_COMMAND(Machines, .name = "machines", .place = 11, .summary = "The machines there are");
 
 }  // namespace
 }  // namespace heddle::tools

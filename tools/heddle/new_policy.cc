@@ -106,7 +106,7 @@ class NewPolicy final : public Command {
   std::string folder_ = ".";
 };
 
-HEDDLE_COMMAND(NewPolicy, .name = "new-policy", .place = 11,
+HEDDLE_COMMAND(NewPolicy, .name = "new-policy", .place = 12,
                .summary = "Write a starting file for a policy of your own, and its test");
 
 }  // namespace

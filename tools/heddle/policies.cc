@@ -310,7 +310,7 @@ class Policies final : public Command {
   bool json_ = false;
 };
 
-HEDDLE_COMMAND(Policies, .name = "policies", .place = 9,
+HEDDLE_COMMAND(Policies, .name = "policies", .place = 10,
                .summary = "What there is behind the seams, with parameters and sources");
 
 }  // namespace

@@ -22,10 +22,10 @@
 #include "tools/console/terminal.h"
 #include "tools/drawing/replay_drawing.h"
 #include "tools/drawing/replay_timeline.h"
+#include "tools/heddle/replay_report.h"
 #include "tools/inputs/trace_file.h"
 #include "tools/show/order_check.h"
-#include "tools/show/report.h"
-#include "tools/show/traces_report.h"
+#include "tools/study/correlate/hardware_interval.h"
 #include "traces/base/status_macros.h"
 #include "traces/format/program/kernel_pattern.h"
 
@@ -239,26 +239,6 @@ absl::Status CheckOutputs(const ReplayArguments& arguments) {
   return CheckDifferentOutputs(outputs);
 }
 
-// A report for every trace, and for several whose runs have all ended a table over all of them.
-std::string Reports(const std::vector<std::vector<result::v1::Result>>& results,
-                    const std::vector<const trace::TraceReader*>& traces, bool per_launch) {
-  if (traces.size() == 1) return ResultReport(results[0], per_launch);
-  std::string text;
-  std::vector<std::string> names;
-  bool alike = true;
-  for (size_t i = 0; i < traces.size(); ++i) {
-    alike &= results[i].size() == results[0].size();
-    // Two files of one name are told apart by their folders.
-    const auto stem = [](const trace::TraceReader* trace) { return std::filesystem::path(trace->name()).stem(); };
-    const bool twice = std::ranges::count(traces, stem(traces[i]), stem) > 1;
-    names.push_back(twice ? traces[i]->name() : stem(traces[i]).string());
-    if (!results[i].empty()) {
-      absl::StrAppend(&text, names.back(), ": ", ResultReport(results[i], per_launch), "\n");
-    }
-  }
-  return alike ? text + TracesReport(results, names) : text;
-}
-
 // Runs that are declared to be the same, before they are run: one line, with the reason.
 void ReportDeclaredSame(const std::vector<replay::CheckedConfiguration>& runs, const machine::v1::Machine& machine) {
   std::set<std::string> reasons;
@@ -466,10 +446,13 @@ int ReplayTraces(const ReplayArguments& arguments) {
     if (!status.ok()) return ReportError(kFailed, status);
   }
 
+  const std::optional<correlate::HardwareIntervals> intervals =
+      MeasuredIntervals(arguments.machine, options.machine, arguments.quiet);
   std::string lines;
   for (size_t t = 0; t < finished.results.size(); ++t) {
     for (size_t i = 0; i < finished.results[t].size(); ++i) {
       nlohmann::ordered_json json = ToJson(finished.results[t][i]);
+      if (intervals.has_value()) correlate::AddInterval(*intervals, finished.results[t][i], json);
       if (!checks.empty()) checks[t]->AddTo(finished.numbers[t][i], json);
       absl::StrAppend(&lines, JsonLine(json), "\n");
     }
@@ -483,7 +466,7 @@ int ReplayTraces(const ReplayArguments& arguments) {
   if (json_on_output) {
     written = WriteStandardOutput(lines);
   } else if (table_on_output) {
-    written = WriteStandardOutput(Reports(finished.results, traces.replayed, arguments.per_launch));
+    written = WriteStandardOutput(ReplayReport(finished.results, traces.replayed, arguments.per_launch, intervals));
   }
   if (!written.ok()) return ReportError(kFailed, written);
   if (status_so_far == kSuccess) return kSuccess;

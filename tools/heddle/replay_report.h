@@ -1,0 +1,29 @@
+// What `heddle replay` prints of its results.
+#ifndef HEDDLE_TOOLS_HEDDLE_REPLAY_REPORT_H_
+#define HEDDLE_TOOLS_HEDDLE_REPLAY_REPORT_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/machine.pb.h"
+#include "proto/result.pb.h"
+#include "tools/study/correlate/hardware_interval.h"
+#include "traces/format/read/reader.h"
+
+namespace heddle::tools {
+
+// A report for every trace, and for several whose runs have all ended a table over all of them. With `intervals`, what
+// they say of each trace stands below its report.
+std::string ReplayReport(const std::vector<std::vector<result::v1::Result>>& results,
+                         const std::vector<const trace::TraceReader*>& traces, bool per_launch,
+                         const std::optional<correlate::HardwareIntervals>& intervals);
+
+// The intervals of the machine that is called `name` on the command line, if it was measured beside a card. Notes,
+// unless `quiet`, that it was measured but is another one now, or that its file is damaged.
+std::optional<correlate::HardwareIntervals> MeasuredIntervals(const std::string& name,
+                                                              const machine::v1::Machine& machine, bool quiet);
+
+}  // namespace heddle::tools
+
+#endif  // HEDDLE_TOOLS_HEDDLE_REPLAY_REPORT_H_
