@@ -4,6 +4,7 @@ import {mountBreakdowns} from './breakdown.js';
 import {renderAll, resizeAll} from './card.js';
 import {mountCompare} from './compare.js';
 import {mountControls, mountSelection} from './controls.js';
+import {openCorrelation} from './correlation.js';
 import {readData, Study} from './data.js';
 import {mountHeatmap} from './heatmap.js';
 import {mountHotSpots} from './hotspots.js';
@@ -20,6 +21,10 @@ const message = document.getElementById('message');
 watchPrinting();
 
 function open(data) {
+  if (data.kind === 'correlation') {
+    openAsCorrelation(data);
+    return;
+  }
   const study = new Study(data);
   const state = new State(study);
   applyTheme(initialTheme());
@@ -43,6 +48,19 @@ function open(data) {
   window.addEventListener('beforeprint', renderAll);
   // For scripts that look into the page, such as its tests.
   window.heddleReport = {study, state, openedAfter: performance.now()};
+}
+
+// The same page carries what `heddle correlate` tells.
+function openAsCorrelation(data) {
+  applyTheme(initialTheme());
+  const main = document.getElementById('main');
+  openCorrelation(main, data);
+  message.hidden = true;
+  main.hidden = false;
+  renderAll();
+  window.addEventListener('resize', resizeAll);
+  window.addEventListener('beforeprint', renderAll);
+  window.heddleCorrelation = {data, openedAfter: performance.now()};
 }
 
 readData(document.getElementById('data').textContent).then(open).catch((error) => {
