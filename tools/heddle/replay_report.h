@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/machine.pb.h"
-#include "proto/result.pb.h"
+#include "replay/engine/replay.h"
 #include "tools/study/correlate/hardware_interval.h"
 #include "traces/format/read/reader.h"
 

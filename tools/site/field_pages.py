@@ -1,4 +1,4 @@
-"""The reference of results, machines, recipes and sweeps: the fields of the .proto files, with units and meanings."""
+"""The reference of results, machines, recipes, sweeps and visits: the fields of the .proto files, with units and meanings."""
 import proto_text
 from reference_text import anchor, cell, code, codes, joined, page, table
 
@@ -120,4 +120,13 @@ class Pages:
             "Fields of a sweep",
             "A sweep is the plan of a study: a text file, NAME.textproto, for `heddle sweep plan`. "
             "[A study from plan to table](../../docs/tutorial/study.md) shows one.",
+        )
+
+    def hardware(self):
+        return self._fields(
+            "proto/hardware.proto",
+            "heddle.hardware.v1.Visit",
+            "Fields of a visit to a card",
+            "What one visit to a graphics card measured: a JSON file, which `heddle correlate` and `heddle machines fit` read. "
+            "[Beside a graphics card](../../docs/how-to/correlating.md) shows how.",
         )

@@ -18,6 +18,7 @@ PAGES = {
     "machine-fields": "Fields of a machine",
     "recipes": "Fields of a recipe",
     "sweeps": "Fields of a sweep",
+    "hardware": "Fields of a visit to a card",
     "scripts": "Scripts of the source tree",
 }
 
@@ -36,6 +37,7 @@ def pages(root, heddle):
         "machine-fields": fields.machine_fields(),
         "recipes": fields.recipes(),
         "sweeps": fields.sweeps(),
+        "hardware": fields.hardware(),
         "scripts": script_pages.scripts(root),
     }
     return {f"{name}.md": texts[name] for name in PAGES}
