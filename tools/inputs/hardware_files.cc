@@ -91,8 +91,8 @@ absl::Status Parse(const std::string& text, const char* what, bool negative, Mes
   const auto parsed = google::protobuf::util::JsonStringToMessage(text, &message);
   if (!parsed.ok()) {
     const std::string why(parsed.message().data(), parsed.message().size());
-    return Refuse(absl::StrCat("is not ", what, " (proto/hardware.proto): ",
-                               CutText(Printable(why.substr(0, why.find('\n'))), 200)));
+    return Refuse(absl::StrCat("is not ", what,
+                               " (proto/hardware.proto): ", CutText(Printable(why.substr(0, why.find('\n'))), 200)));
   }
   trace::MakePrintable(message);
   if (const std::string field = WrongNumber(message, negative); !field.empty()) {
@@ -133,6 +133,21 @@ absl::Status CheckKernel(const v1::Kernel& kernel) {
     }
     if (const absl::Status status = CheckLaunch(launch); !status.ok()) {
       return Refuse(absl::StrCat(Called(kernel), ": launch ", launch.launch(), " ", status.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckErrors(const v1::Errors& errors) {
+  constexpr int kMostPrograms = 10'000;  // every one is left out once
+  constexpr double kMostLogRatio = 20;   // a factor of 500 million
+  if (errors.program_size() > kMostPrograms) {
+    return Refuse(absl::StrCat("has errors of more than ", kMostPrograms, " kernels"));
+  }
+  for (const v1::ProgramError& program : errors.program()) {
+    if (program.workload().empty()) return Refuse("has the error of a kernel without a name");
+    if (std::abs(program.log_ratio()) > kMostLogRatio) {
+      return Refuse(absl::StrCat("the log_ratio of ", program.workload(), " is beyond ", kMostLogRatio));
     }
   }
   return absl::OkStatus();
@@ -215,6 +230,7 @@ absl::StatusOr<v1::MachineRecord> ReadMachineRecord(const std::string& file) {
   v1::MachineRecord record;
   absl::Status status = Parse(text, "what is known of a machine and a card", /*negative=*/true, record);
   if (status.ok()) status = CheckSchema(record.schema());
+  if (status.ok()) status = CheckErrors(record.errors());
   if (!status.ok()) return absl::Status(status.code(), absl::StrCat(file, ": ", status.message()));
   return record;
 }

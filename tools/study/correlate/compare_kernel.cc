@@ -75,6 +75,12 @@ class Total {
 };
 
 void SetError(const Comparison& comparison, Compared& compared) {
+  for (std::optional<double>* value : {&compared.ours, &compared.card}) {
+    if (!value->has_value() || std::isfinite(**value)) continue;
+    value->reset();
+    compared.why = "a sum of counters is too large";
+    return;
+  }
   if (!compared.ours.has_value() || !compared.card.has_value()) {
     compared.why = compared.ours.has_value()   ? "the card has none"
                    : compared.card.has_value() ? "ours has none"
@@ -95,7 +101,7 @@ void SetError(const Comparison& comparison, Compared& compared) {
   }
   if (compared.error.has_value() && !std::isfinite(*compared.error)) {
     compared.error.reset();
-    compared.why = "the numbers are too large";
+    compared.why = "the card's is next to 0";
   }
 }
 
@@ -175,7 +181,7 @@ void SetTime(const Ladder& ladder, const std::vector<Pair>& pairs, KernelCorrela
     sum += pair.microseconds.value_or(0);
     timed += pair.microseconds.has_value() ? 1 : 0;
   }
-  if (timed != 0 && timed == pairs.size()) kernel.microseconds = sum / static_cast<double>(timed);
+  if (timed != 0 && timed == pairs.size() && std::isfinite(sum)) kernel.microseconds = sum / static_cast<double>(timed);
   kernel.is_short = kernel.microseconds.value_or(0) < ladder.least_microseconds;
 }
 

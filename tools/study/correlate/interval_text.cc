@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "replay/engine/model_version.h"
 #include "tools/console/table.h"
 #include "tools/console/with_thousands.h"
@@ -48,7 +49,7 @@ nlohmann::ordered_json FactorJson(const FactorInterval& interval) {
 
 std::string FactorText(const FactorInterval& interval, const char* what) {
   const Coverage& coverage = interval.coverage;
-  std::string text = absl::StrCat("x ", Decimal(interval.factor.low, 2), " to ", Decimal(interval.factor.high, 2));
+  std::string text = absl::StrFormat("x %.3g to %.3g", interval.factor.low, interval.factor.high);
   if (coverage.trials == 0) return absl::StrCat(text, "; too few ", what, " to leave some out");
   return absl::StrCat(text, "; held for ", coverage.covered, " of ", coverage.trials, " ", what,
                       " that were left out (", WholePerCent(coverage.probability.low), " to ",

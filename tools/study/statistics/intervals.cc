@@ -57,9 +57,21 @@ double Deviation(const std::vector<double>& sample) {
   return std::sqrt(squares / static_cast<double>(sample.size() - 1));
 }
 
+constexpr size_t kFewest = 3;  // values that an interval is made of
+
 bool Usable(const std::vector<double>& sample) {
-  constexpr size_t kFewest = 3;
   return sample.size() >= kFewest && std::ranges::all_of(sample, [](double value) { return std::isfinite(value); });
+}
+
+Interval Predicted(const std::vector<double>& sample, double quantile) {
+  const double mean = Mean(sample);
+  const double half = quantile * Deviation(sample) * std::sqrt(1 + 1 / static_cast<double>(sample.size()));
+  return {mean - half, mean + half};
+}
+
+Interval OfDifference(const std::vector<double>& sample, double quantile) {
+  const double half = quantile * Deviation(sample) * std::numbers::sqrt2;
+  return {-half, half};
 }
 
 std::vector<double> Without(const std::vector<double>& sample, size_t first, size_t count) {
@@ -102,26 +114,22 @@ Interval BinomialInterval(size_t happened, size_t trials, double confidence) {
 
 std::optional<Interval> PredictionInterval(const std::vector<double>& sample, double confidence) {
   if (!Usable(sample)) return std::nullopt;
-  const double n = static_cast<double>(sample.size());
-  const double half =
-      StudentQuantile((1 + confidence) / 2, sample.size() - 1) * Deviation(sample) * std::sqrt(1 + 1 / n);
-  return Interval{Mean(sample) - half, Mean(sample) + half};
+  return Predicted(sample, StudentQuantile((1 + confidence) / 2, sample.size() - 1));
 }
 
 std::optional<Interval> DifferenceInterval(const std::vector<double>& sample, double confidence) {
   if (!Usable(sample)) return std::nullopt;
-  const double half =
-      StudentQuantile((1 + confidence) / 2, sample.size() - 1) * Deviation(sample) * std::numbers::sqrt2;
-  return Interval{-half, half};
+  return OfDifference(sample, StudentQuantile((1 + confidence) / 2, sample.size() - 1));
 }
 
 Coverage LeaveOneOut(const std::vector<double>& sample, double confidence) {
   Coverage coverage;
-  for (size_t i = 0; i < sample.size(); ++i) {
-    const std::optional<Interval> interval = PredictionInterval(Without(sample, i, 1), confidence);
-    if (!interval.has_value()) continue;
-    ++coverage.trials;
-    coverage.covered += interval->Contains(sample[i]) ? 1 : 0;
+  if (Usable(sample) && sample.size() > kFewest) {
+    const double quantile = StudentQuantile((1 + confidence) / 2, sample.size() - 2);
+    for (size_t i = 0; i < sample.size(); ++i) {
+      ++coverage.trials;
+      coverage.covered += Predicted(Without(sample, i, 1), quantile).Contains(sample[i]) ? 1 : 0;
+    }
   }
   coverage.probability = BinomialInterval(coverage.covered, coverage.trials, confidence);
   return coverage;
@@ -129,11 +137,12 @@ Coverage LeaveOneOut(const std::vector<double>& sample, double confidence) {
 
 Coverage LeavePairsOut(const std::vector<double>& sample, double confidence) {
   Coverage coverage;
-  for (size_t i = 0; i + 1 < sample.size(); i += 2) {
-    const std::optional<Interval> interval = DifferenceInterval(Without(sample, i, 2), confidence);
-    if (!interval.has_value()) continue;
-    ++coverage.trials;
-    coverage.covered += interval->Contains(sample[i] - sample[i + 1]) ? 1 : 0;
+  if (Usable(sample) && sample.size() > kFewest + 1) {
+    const double quantile = StudentQuantile((1 + confidence) / 2, sample.size() - 3);
+    for (size_t i = 0; i + 1 < sample.size(); i += 2) {
+      ++coverage.trials;
+      coverage.covered += OfDifference(Without(sample, i, 2), quantile).Contains(sample[i] - sample[i + 1]) ? 1 : 0;
+    }
   }
   coverage.probability = BinomialInterval(coverage.covered, coverage.trials, confidence);
   return coverage;
