@@ -153,6 +153,18 @@ class Correlate(CommandTest):
         self.assertEqual(len(data["kernels"]), 5, "those of the earlier one count where the later has none")
         self.assertAlmostEqual(data["kernels"][0]["compared"]["cycles"]["error"], 25, 9)
 
+    def test_launches_begin_cold_where_the_profiler_emptied_the_caches(self):
+        visit = self.visit()
+        warm = self.correlate(visit)
+        visit["conditions"]["cache_control"] = "all"
+        cold = self.correlate(visit)
+        self.assertNotIn("empty caches", warm["sentences"][2])
+        self.assertIn("every launch begins with empty caches", cold["sentences"][2])
+        for before, after in zip(warm["kernels"], cold["kernels"]):
+            one, other = (data["compared"]["dram_bytes"]["ours"] for data in (before, after))
+            # bfs and reduction have several launches, which find in the L2 what those before them left.
+            (self.assertLess if before["card_launches"] > 1 else self.assertEqual)(one, other, before["name"])
+
     def test_wrong_usage_and_broken_files(self):
         visit = self.visit()
         folder = made_up_card.write(self.folder, visit)

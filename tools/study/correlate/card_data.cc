@@ -63,6 +63,7 @@ absl::StatusOr<CardData> LoadCard(const std::string& path, const std::string& co
       return absl::InvalidArgumentError(absl::StrCat(path, ": has visits to ", newest.card().name(), " and to ",
                                                      visit.visit.card().name(), "; name the folder of one card"));
     }
+    card.cold = card.cold || visit.visit.conditions().cache_control() == "all";
     if (card.made_up.empty()) card.made_up = visit.visit.made_up();
     size_t older = 0;
     for (const hw::Kernel& kernel : visit.visit.kernel()) {

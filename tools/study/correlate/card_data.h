@@ -29,6 +29,7 @@ struct CardData {
   hardware::v1::CodeSource source = hardware::v1::CODE_SOURCE_UNSPECIFIED;
   std::vector<CardKernel> kernels;  // from that source; of each the newest one
   std::vector<std::string> notes;
+  bool cold = false;    // the profiler emptied the caches before each launch
   std::string made_up;  // of the first visit that is no measurement; empty = all are
 };
 

@@ -168,8 +168,9 @@ std::vector<Pair> PairLaunches(const hw::Kernel& card, const trace::TraceReader&
     }
     pairs.push_back({CountersOf(launch), {*found->second, *view.program, machine}, Microseconds(launch)});
   }
-  if (missing != 0) kernel.notes.push_back(absl::StrCat(missing, " launches of the card are not in the trace"));
-  if (partial != 0) kernel.notes.push_back(absl::StrCat(partial, " launches were recorded only in part"));
+  const auto launches = [](size_t count) { return absl::StrCat(count, count == 1 ? " launch" : " launches"); };
+  if (missing != 0) kernel.notes.push_back(absl::StrCat("without recording in the trace: ", launches(missing)));
+  if (partial != 0) kernel.notes.push_back(absl::StrCat("recorded only in part: ", launches(partial)));
   if (pairs.empty() && kernel.problem.empty()) kernel.problem = "no launch is on both sides";
   return pairs;
 }

@@ -107,13 +107,18 @@ absl::StatusOr<replay::CheckedConfiguration> ConfigurationOf(const CorrelateArgu
   return std::move(plan.runs.front());
 }
 
-// Replays every trace. What fails stays a kernel, with the reason.
+// Replays every trace; if `cold`, with an empty L2 at the start of each launch. What fails stays a kernel, with the
+// reason.
 absl::StatusOr<RunPolicies> ReplayMatches(const CorrelateArguments& arguments, const Ladder& ladder,
                                           const machine::v1::Machine& machine,
                                           const replay::CheckedConfiguration& configuration,
-                                          const std::vector<Match>& matches, Correlation& correlation) {
+                                          const std::vector<Match>& matches, bool cold, Correlation& correlation) {
   replay::ReplayOptions options;
   options.machine = machine;
+  // What the profiler does to the card's caches is a condition of the measurement, not a value of the machine.
+  if (cold && machine.memory().has_hierarchy()) {
+    options.machine.mutable_memory()->mutable_hierarchy()->set_l2_between_launches(machine::v1::Hierarchy::FLUSH);
+  }
   options.overrides = arguments.overrides;
   options.jobs = arguments.jobs;
   options.cache_bytes = arguments.trace_memory << 20;
@@ -215,7 +220,7 @@ int CorrelateCommand(const CorrelateArguments& arguments) {
   for (const std::string& note : card->notes) Note(note);
   std::optional<hardware::v1::MachineRecord> record = RecordOf(arguments, *machine);
   const absl::StatusOr<RunPolicies> policies =
-      ReplayMatches(arguments, *ladder, *machine, *configuration, *matches, correlation);
+      ReplayMatches(arguments, *ladder, *machine, *configuration, *matches, card->cold, correlation);
   if (!policies.ok()) return ReportError(kFailed, policies.status());
   Summarise(*ladder, correlation);
   const CorrelationReport report{*card,

@@ -149,6 +149,7 @@ hardware::v1::Errors ErrorsOf(const CorrelationReport& report) {
   for (const HardwareVisit& visit : report.card.visits) errors.add_visit_digest(visit.digest);
   errors.set_made_up(report.card.made_up);
   errors.set_model_version(report.model_version);
+  errors.set_code(report.card.source);
   errors.set_divergence(report.policies.divergence);
   errors.set_scheduler(report.policies.scheduler);
   errors.set_dispatch(report.policies.dispatch);

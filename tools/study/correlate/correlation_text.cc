@@ -156,7 +156,8 @@ std::string MachineSentence(const CorrelationReport& report) {
       absl::StrAppend(&text, " and to the kernels ", absl::StrJoin(fit.kernel(), ", "), ": the others are held out.");
     }
   }
-  absl::StrAppend(&text, " Replayed with ", report.divergence, " and ", report.scheduler, ".");
+  absl::StrAppend(&text, " Replayed with ", report.divergence, " and ", report.scheduler,
+                  report.card.cold ? "; every launch begins with empty caches, as under the profiler." : ".");
   return text;
 }
 
