@@ -64,8 +64,8 @@ class Page(CommandTest):
         self.window.wait("document.querySelector('#rung-time tbody tr').innerText.includes('±0.00')")
         # Kernels are marked with the lowest rung that is beyond its bar.
         kernels = self.texts("#kernels tbody tr")
-        self.assertRegex(kernels[4], r"^spmv\s.*time$")
-        self.assertRegex(kernels[1], r"\(short\)")
+        self.assertRegex(kernels[0], r"^spmv\s.*time$", "the worst first")
+        self.assertRegex(kernels[4], r"^mandelbrot\s.*\(short\)")
         self.assertEqual((self.window.requests, self.window.complaints), ([], []))
 
     def test_names_are_text_whatever_is_in_them(self):
@@ -76,7 +76,7 @@ class Page(CommandTest):
         self.open(content)
         self.assertIn("<img src=x onerror=alert(1)>", self.texts("h1")[0])
         self.assertIn("</script><b>bold</b>", self.texts(".made-up")[0])
-        self.assertIn("<svg onload=alert(2)>", self.texts("#kernels tbody tr")[0])
+        self.assertIn("<svg onload=alert(2)>", " ".join(self.texts("#kernels tbody tr")))
         self.assertEqual(self.window.value("document.querySelectorAll('main img, main svg, main b').length"), 0)
         self.assertEqual((self.window.requests, self.window.complaints), ([], []))
 

@@ -68,6 +68,25 @@ class Correlate(CommandTest):
             "Replayed with pdom and gto.",
         ):
             self.assertIn(words, done.stdout)
+        rows = [line.split() for line in done.stdout.split("first beyond its bar")[1].splitlines()]
+        names = [row[0] for row in rows if row and row[0] in NAMES]
+        self.assertEqual(names, ["spmv", "reduction", "bfs", "nqueens", "mandelbrot"], "the worst first")
+
+    def test_programs_and_what_was_left_out_are_told(self):
+        visit = self.visit(
+            application=[
+                {"name": "vector_add", "compiled": True, "equal": True},
+                {"name": "spin_lock", "argument": ["4"], "equal": False, "difference": "line 3 \x1b[31mdiffers"},
+            ],
+            skipped=[{"what": "kernel sha1 small", "why": "no time was left"}, {"what": "more", "why": "x"}],
+        )
+        folder = made_up_card.write(self.folder, visit)
+        done = heddle("correlate", "--hardware", folder, *TRACES)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Programs whose output is the same with and without the card: 1 of 2.", done.stdout)
+        self.assertIn("  spin_lock 4: line 3 \\u001b[31mdiffers", done.stdout)
+        self.assertIn("The visit left out 2 things, first of all: kernel sha1 small: no time was left.", done.stdout)
+        self.assertEqual(self.correlate(visit)["applications"]["equal"], 1)
 
     def test_a_rung_with_the_same_errors_explains_a_higher_one(self):
         visit = self.visit()

@@ -85,6 +85,25 @@ absl::StatusOr<CardData> LoadCard(const std::string& path, const std::string& co
   return card;
 }
 
+Applications ApplicationsOf(const CardData& card) {
+  Applications applications;
+  std::set<std::string> names;
+  for (const HardwareVisit& visit : card.visits) {
+    for (const hw::Application& one : visit.visit.application()) {
+      const std::string name =
+          absl::StrCat(one.name(), one.argument().empty() ? "" : " ", absl::StrJoin(one.argument(), " "));
+      if (!names.insert(name).second) continue;
+      if (one.equal()) {
+        ++applications.equal;
+      } else {
+        applications.different.push_back(
+            absl::StrCat(name, ": ", one.difference().empty() ? "the output differs" : one.difference()));
+      }
+    }
+  }
+  return applications;
+}
+
 const CardKernel* KernelOf(const CardData& card, const trace::TraceReader& trace) {
   for (const CardKernel& kernel : card.kernels) {
     if (kernel.kernel->trace_digest() == trace.digest()) return &kernel;

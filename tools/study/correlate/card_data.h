@@ -41,6 +41,13 @@ std::string CodeName(hardware::v1::CodeSource source);
 // different cards; no kernel from that source, with the sources that there are.
 absl::StatusOr<CardData> LoadCard(const std::string& path, const std::string& code);
 
+// Whole programs that ran on the card and are recorded without one; of each the newest visit counts.
+struct Applications {
+  size_t equal = 0;                    // with the output that they have without a card
+  std::vector<std::string> different;  // "NAME: the first difference", or why it did not compile or run
+};
+Applications ApplicationsOf(const CardData& card);
+
 // The kernel that a trace is of: by the digest, else by the trace's name. Null if there is none.
 const CardKernel* KernelOf(const CardData& card, const trace::TraceReader& trace);
 

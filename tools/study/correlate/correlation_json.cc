@@ -136,6 +136,8 @@ nlohmann::ordered_json CorrelationJson(const CorrelationReport& report) {
                                     {"rank_correlation", *one.correlation},
                                     {"beyond_chance", one.beyond_chance}});
   }
+  const Applications applications = ApplicationsOf(report.card);
+  json["applications"] = {{"equal", applications.equal}, {"different", applications.different}};
   json["without_trace"] = report.correlation.without_trace;
   json["without_kernel"] = report.correlation.without_kernel;
   return json;

@@ -1,12 +1,14 @@
 // A correlation for a terminal.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tools/console/table.h"
 #include "tools/study/correlate/correlation_report.h"
+#include "traces/base/printable.h"
 
 namespace heddle::tools::correlate {
 namespace {
@@ -14,6 +16,7 @@ namespace {
 using Align = Table::Align;
 
 constexpr char kNone[] = "-";
+constexpr size_t kMostOfADifference = 150;  // bytes
 
 // Three digits that count, as few decimals as need be.
 std::string Short(double value) {
@@ -59,7 +62,19 @@ std::string Summaries(const CorrelationReport& report) {
   return absl::StrCat(table.Text(), "Without a number for any kernel: ", absl::StrJoin(without, ", "), ".\n");
 }
 
-// Kernels by the error of each rung's headline.
+// The kernels, that with the largest error in cycles first, whatever its sign; last those without one.
+std::vector<const KernelCorrelation*> WorstFirst(const CorrelationReport& report) {
+  const std::optional<size_t> time = report.ladder.Headline(report.ladder.rungs.size() - 1);
+  std::vector<const KernelCorrelation*> kernels;
+  for (const KernelCorrelation& kernel : report.correlation.kernels) kernels.push_back(&kernel);
+  std::ranges::stable_sort(kernels, std::greater<>(), [&](const KernelCorrelation* kernel) {
+    const bool has = time.has_value() && kernel->compared[*time].error.has_value();
+    return has ? std::abs(*kernel->compared[*time].error) : -1;
+  });
+  return kernels;
+}
+
+// Kernels with the error of each rung's headline.
 std::string Kernels(const CorrelationReport& report) {
   std::vector<Table::Column> columns = {{"kernel", Align::kLeft}, {"launches"}, {"us"}};
   std::vector<size_t> headlines;
@@ -71,7 +86,8 @@ std::string Kernels(const CorrelationReport& report) {
   }
   columns.push_back({"first beyond its bar", Align::kLeft});
   Table table(std::move(columns));
-  for (const KernelCorrelation& kernel : report.correlation.kernels) {
+  for (const KernelCorrelation* one : WorstFirst(report)) {
+    const KernelCorrelation& kernel = *one;
     std::vector<std::string> cells = {
         absl::StrCat(kernel.name(), kernel.problem.empty() && kernel.is_short ? " <" : ""),
         absl::StrCat(kernel.launches, "/", kernel.card_launches), OrNone(kernel.microseconds)};
@@ -112,6 +128,20 @@ std::string Remarks(const CorrelationReport& report) {
   for (const KernelCorrelation& kernel : report.correlation.kernels) {
     if (!kernel.problem.empty()) absl::StrAppend(&text, kernel.name(), ": not compared: ", kernel.problem, ".\n");
     for (const std::string& note : kernel.notes) absl::StrAppend(&text, kernel.name(), ": ", note, ".\n");
+  }
+  const Applications applications = ApplicationsOf(report.card);
+  if (const size_t all = applications.equal + applications.different.size(); all != 0) {
+    absl::StrAppend(&text, "Programs whose output is the same with and without the card: ", applications.equal, " of ",
+                    all, ".\n");
+    for (const std::string& different : applications.different) {
+      absl::StrAppend(&text, "  ", CutText(different, kMostOfADifference), "\n");
+    }
+  }
+  if (const int skipped = report.card.visits.front().visit.skipped_size(); skipped != 0) {
+    const hardware::v1::Skipped& first = report.card.visits.front().visit.skipped(0);
+    absl::StrAppend(&text, "The visit left out ", skipped,
+                    skipped == 1 ? " thing: " : " things, first of all: ", first.what(), ": ",
+                    CutText(first.why(), kMostOfADifference), ".\n");
   }
   const Correlation& correlation = report.correlation;
   if (!correlation.without_trace.empty()) {

@@ -64,6 +64,12 @@ function mountOverview(parent, data) {
                            one.bar === undefined ? '–' : `${one.within} of ${one.judged}`]))));
 }
 
+// The kernel with the largest error in cycles first, whatever its sign.
+function worstFirst(data) {
+  const size = ({compared: {cycles}}) => (Number.isFinite(cycles?.error) ? Math.abs(cycles.error) : -1);
+  return [...data.kernels].sort((a, b) => size(b) - size(a));
+}
+
 // Every kernel with the error of each rung's headline, the rung at which it first leaves the bar marked.
 function mountKernels(parent, data) {
   const card = new Card(parent, {
@@ -88,7 +94,7 @@ function mountKernels(parent, data) {
             'first beyond its bar'
           ],
           1,
-          data.kernels.map(
+          worstFirst(data).map(
               (kernel) =>
                   [kernel.name,
                    `${kernel.launches} of ${kernel.card_launches}`,
@@ -121,12 +127,19 @@ function mountExplanations(parent, data) {
               ['errors of', ...lower.map((rung) => `by ${rung.title}`)], 1,
               data.rungs.slice(1).map((rung) => [rung.title, ...lower.map((by) => cell(rung, by))])),
           make(
-              'p', {class: 'facts'},
+              'p', {class: 'facts'}, outputs(data.applications),
               data.without_trace.length > 0 ?
                   `Kernels of the card without a trace: ${data.without_trace.join(', ')}. ` :
                   '',
               data.without_kernel.length > 0 ? `Traces that the card has not run: ${data.without_kernel.join(', ')}.` :
                                                '')));
+}
+
+function outputs({equal, different}) {
+  if (equal + different.length === 0) return '';
+  const rest = different.length > 0 ? ` The others: ${different.join('; ')}.` : '';
+  return `Programs whose output is the same with and without the card: ${equal} of ${equal + different.length}.${
+      rest} `;
 }
 
 export function openCorrelation(main, data) {
