@@ -121,7 +121,7 @@ class Fitter {
     if (way_bytes == 0 || cache.ways() == 0) return;
     const uint64_t lines = bytes / way_bytes;  // of a slice
     if (lines < cache.ways()) return Note("the L2 is smaller than one set of each slice: left as it was");
-    const uint64_t sets = std::bit_floor(lines / cache.ways());
+    const uint64_t sets = std::max<uint64_t>(1, std::bit_floor(lines / cache.ways()));
     cache.set_sets(static_cast<uint32_t>(sets));
     cache.set_ways(static_cast<uint32_t>(lines / sets));
     const std::string source = absl::StrCat(Card(), "the driver: ", bytes, " bytes in all");
