@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/recipe.pb.h"
+#include "tracegen/contents/contents.h"
 #include "tracegen/recipe/recipe_file.h"
 
 namespace heddle::tracegen {
@@ -15,6 +16,12 @@ namespace heddle::tracegen {
 // Bytes of one element; 0 for an unknown type.
 uint64_t ScalarBytes(recipe::v1::ScalarType type);
 bool IsFloating(recipe::v1::ScalarType type);
+
+// The type as generators know it; only for types that have a size.
+contents::Scalar ScalarOf(recipe::v1::ScalarType type);
+
+// The generator that a fill stands for. Errors: a file, which has none; a kind that lacks something.
+absl::StatusOr<contents::Kind> KindOf(const recipe::v1::Fill& fill);
 
 // The bytes of `count` elements. Files are read relative to the recipe. Errors: values that the type cannot hold, a
 // file of another length, parameters that make no sense; each says what to change. CancelledError: a signal came.

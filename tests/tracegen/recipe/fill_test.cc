@@ -8,15 +8,19 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "google/protobuf/text_format.h"
-#include "tracegen/recipe/sparse_matrix.h"
+#include "tracegen/contents/kind_text.h"
+#include "tracegen/contents/sparse_matrix.h"
 
 namespace heddle::tracegen {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::vector<double> Make(const std::string& text, recipe::v1::ScalarType type, uint64_t count) {
   recipe::v1::Fill fill;
@@ -83,27 +87,23 @@ TEST(FillTest, PermutationHoldsEveryNumberOnce) {
 }
 
 TEST(SparseMatrixTest, RowsAddUpAndAreSortedWithoutDoubles) {
-  recipe::v1::Fill::Csr shape;
-  shape.set_seed(1);
-  shape.set_rows(500);
-  shape.set_mean_degree(7.5);
+  contents::Csr shape = {.seed = 1, .rows = 500, .mean_degree = 7.5, .max_degree = 100};
   for (double skew : {0.0, 0.8, 1.5}) {
-    shape.set_skew(skew);
-    shape.set_max_degree(100);
-    absl::StatusOr<SparseMatrix> matrix = MakeSparseMatrix(shape);
-    ASSERT_TRUE(matrix.ok());
-    EXPECT_EQ(matrix->row_pointers.size(), 501);
-    EXPECT_EQ(matrix->column_indices.size(), 3750);
-    EXPECT_EQ(matrix->row_pointers.back(), 3750);
+    shape.skew = skew;
+    contents::SparseMatrix matrix;
+    ASSERT_EQ(contents::MakeSparseMatrix(shape, {.pow = std::pow}, &matrix), "");
+    EXPECT_EQ(matrix.row_pointers.size(), 501);
+    EXPECT_EQ(matrix.column_indices.size(), 3750);
+    EXPECT_EQ(matrix.row_pointers.back(), 3750);
     uint64_t longest = 0;
     for (int r = 0; r < 500; ++r) {
-      uint64_t begin = matrix->row_pointers[r];
-      uint64_t end = matrix->row_pointers[r + 1];
+      uint64_t begin = matrix.row_pointers[r];
+      uint64_t end = matrix.row_pointers[r + 1];
       longest = std::max(longest, end - begin);
       for (uint64_t i = begin; i < end; ++i) {
-        EXPECT_LT(matrix->column_indices[i], 500);
+        EXPECT_LT(matrix.column_indices[i], 500);
         if (i > begin) {
-          EXPECT_LT(matrix->column_indices[i - 1], matrix->column_indices[i]);
+          EXPECT_LT(matrix.column_indices[i - 1], matrix.column_indices[i]);
         }
       }
     }
@@ -117,11 +117,41 @@ TEST(SparseMatrixTest, RowsAddUpAndAreSortedWithoutDoubles) {
   }
 }
 
-TEST(SparseMatrixTest, MoreElementsThanFitAreRefused) {
-  recipe::v1::Fill::Csr shape;
-  shape.set_rows(10);
-  shape.set_mean_degree(11);
-  EXPECT_FALSE(MakeSparseMatrix(shape).ok());
+TEST(SparseMatrixTest, WhatCannotBeMadeIsRefused) {
+  contents::SparseMatrix matrix;
+  EXPECT_THAT(contents::MakeSparseMatrix({.rows = 10, .mean_degree = 11}, {}, &matrix),
+              HasSubstr("largest degree, 10"));
+  // Without the function that makes them the same everywhere.
+  EXPECT_THAT(contents::MakeSparseMatrix({.rows = 10, .mean_degree = 2, .skew = 1}, {}, &matrix), HasSubstr("skew"));
+}
+
+TEST(ContentsTest, TextGivesTheSameBytes) {
+  const std::vector<std::string> fills = {
+      "zeros {}",
+      "iota { start: 0.1 step: 3 }",
+      "constant { value: -1e-300 }",
+      "uniform { seed: 5 low: -0.3 high: 1e9 }",
+      "permutation { seed: 9 }",
+      "values { value: 1 value: 0.1 value: -7e22 }",
+      "csr { seed: 2 rows: 100 mean_degree: 3 array: COLUMN_INDICES }",
+      "csr { seed: 2 rows: 299 columns: 7 mean_degree: 3 max_degree: 5 array: ROW_POINTERS }"};
+  for (const std::string& text : fills) {
+    recipe::v1::Fill fill;
+    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &fill));
+    absl::StatusOr<std::string> expected = MakeContents(fill, recipe::v1::F64, 300, RecipeFile());
+    ASSERT_TRUE(expected.ok()) << text << expected.status();
+    absl::StatusOr<contents::Kind> kind = KindOf(fill);
+    ASSERT_TRUE(kind.ok() && contents::NeedsNoFunctions(*kind));
+    const std::optional<contents::Kind> read = contents::KindFromText(contents::KindAsText(*kind));
+    ASSERT_TRUE(read.has_value()) << contents::KindAsText(*kind);
+    contents::Made made = contents::Make(*read, contents::Scalar::kF64, 300, {}, nullptr);
+    EXPECT_EQ(made.error, "");
+    EXPECT_EQ(made.bytes, *expected) << text;
+  }
+  for (const char* wrong : {"", "what 1", "iota 1", "iota 1 2 3", "uniform x 0 1", "uniform -1 0 1", "constant nan?",
+                            "csr 1 2 3 4 5 6 rows"}) {
+    EXPECT_FALSE(contents::KindFromText(wrong).has_value()) << wrong;
+  }
 }
 
 }  // namespace

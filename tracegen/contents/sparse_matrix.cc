@@ -1,15 +1,12 @@
-#include "tracegen/recipe/sparse_matrix.h"
+#include "tracegen/contents/sparse_matrix.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
+#include <cstdio>
+#include <utility>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
-#include "sleef.h"
 #include "traces/base/random.h"
 
-namespace heddle::tracegen {
+namespace heddle::contents {
 namespace {
 
 void Shuffle(std::vector<uint64_t>& values, Random& random) {
@@ -17,7 +14,8 @@ void Shuffle(std::vector<uint64_t>& values, Random& random) {
 }
 
 // Lengths that add up to exactly `total`.
-std::vector<uint64_t> RowLengths(uint64_t rows, uint64_t total, uint64_t limit, double skew, Random& random) {
+std::vector<uint64_t> RowLengths(uint64_t rows, uint64_t total, uint64_t limit, double skew,
+                                 double (*power)(double, double), Random& random) {
   std::vector<uint64_t> lengths(rows, 0);
   if (skew <= 0) {
     for (uint64_t i = 0; i < rows; ++i) lengths[i] = total / rows + (i < total % rows ? 1 : 0);
@@ -25,7 +23,7 @@ std::vector<uint64_t> RowLengths(uint64_t rows, uint64_t total, uint64_t limit, 
     return lengths;
   }
   std::vector<double> weights(rows);
-  for (uint64_t i = 0; i < rows; ++i) weights[i] = Sleef_cinz_powd1_u10purec(static_cast<double>(i + 1), -skew);
+  for (uint64_t i = 0; i < rows; ++i) weights[i] = power(static_cast<double>(i + 1), -skew);
   // The factor for which the clipped lengths add up to the total, by bisection.
   double low = 0;
   double high = static_cast<double>(limit) / weights.back();
@@ -84,21 +82,25 @@ void PickColumns(uint64_t length, uint64_t columns, Random& random, std::vector<
 
 }  // namespace
 
-absl::StatusOr<SparseMatrix> MakeSparseMatrix(const recipe::v1::Fill::Csr& shape) {
-  uint64_t rows = shape.rows();
-  uint64_t columns = shape.columns() == 0 ? rows : shape.columns();
-  uint64_t limit = shape.max_degree() == 0 ? columns : std::min(shape.max_degree(), columns);
-  if (rows == 0) return absl::InvalidArgumentError("csr: rows must be above 0");
-  if (!(shape.mean_degree() >= 0) || shape.mean_degree() > static_cast<double>(limit)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("csr: mean_degree ", shape.mean_degree(), " must be between 0 and the largest degree, ", limit));
+std::string MakeSparseMatrix(const Csr& shape, const Functions& functions, SparseMatrix* result) {
+  const uint64_t rows = shape.rows;
+  const uint64_t columns = shape.columns == 0 ? rows : shape.columns;
+  const uint64_t limit = shape.max_degree == 0 ? columns : std::min(shape.max_degree, columns);
+  if (rows == 0) return "csr: rows must be above 0";
+  if (!(shape.mean_degree >= 0) || shape.mean_degree > static_cast<double>(limit)) {
+    char degree[40];
+    std::snprintf(degree, sizeof(degree), "%g", shape.mean_degree);
+    return std::string("csr: mean_degree ") + degree + " must be between 0 and the largest degree, " +
+           std::to_string(limit);
   }
-  if (!(shape.skew() >= 0)) return absl::InvalidArgumentError("csr: skew must not be negative");
-  double elements = static_cast<double>(rows) * shape.mean_degree();
-  if (elements > 4e9) return absl::InvalidArgumentError("csr: more than 4e9 elements");
-  uint64_t total = static_cast<uint64_t>(elements + 0.5);
-  Random random(shape.seed());
-  std::vector<uint64_t> lengths = RowLengths(rows, std::min(total, rows * limit), limit, shape.skew(), random);
+  if (!(shape.skew >= 0)) return "csr: skew must not be negative";
+  if (shape.skew > 0 && functions.pow == nullptr) return "csr: a skew cannot be made here";
+  const double elements = static_cast<double>(rows) * shape.mean_degree;
+  if (elements > 4e9) return "csr: more than 4e9 elements";
+  const auto total = static_cast<uint64_t>(elements + 0.5);
+  Random random(shape.seed);
+  const std::vector<uint64_t> lengths =
+      RowLengths(rows, std::min(total, rows * limit), limit, shape.skew, functions.pow, random);
   SparseMatrix matrix;
   matrix.row_pointers.reserve(rows + 1);
   matrix.row_pointers.push_back(0);
@@ -107,7 +109,8 @@ absl::StatusOr<SparseMatrix> MakeSparseMatrix(const recipe::v1::Fill::Csr& shape
     PickColumns(length, columns, random, matrix.column_indices);
     matrix.row_pointers.push_back(matrix.column_indices.size());
   }
-  return matrix;
+  *result = std::move(matrix);
+  return "";
 }
 
-}  // namespace heddle::tracegen
+}  // namespace heddle::contents
