@@ -113,6 +113,9 @@ int CaptureRecipeCommand(int argc, char** argv) {
   app.add_flag("--native", options.compare_with_native,
                "also run without recording, and fail if recording has changed a result")
       ->group(kWithARecipe);
+  app.add_option("--plan", options.plan,
+                 "a folder for what a machine with a card needs to run the same (tools/hardware)")
+      ->group(kWithARecipe);
   app.add_flag("--no-check", no_check, "do not run the recipe's checks")->group(kWithARecipe);
   try {
     app.parse(argc, argv);

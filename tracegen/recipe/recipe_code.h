@@ -2,6 +2,7 @@
 #ifndef HEDDLE_TRACEGEN_RECIPE_RECIPE_CODE_H_
 #define HEDDLE_TRACEGEN_RECIPE_RECIPE_CODE_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -43,6 +44,11 @@ class RecipeCode {
   RecipeKernel& kernel(const std::string& name) { return *kernels_.at(name); }
   // The variable with this name in the source; null if there is none.
   const PlacedGlobal* FindVariable(const std::string& name) const { return globals_.FindName(name); }
+
+  // The PTX that the static programs were read from.
+  const std::string& ptx() const { return canonical_->ptx; }
+  // Whether the instruction of that number, which is its line in the PTX, was made volatile by us.
+  bool MadeVolatile(uint32_t number) const { return canonical_->made_volatile.contains(number); }
 
   // Gives all variables their contents from before the first launch.
   void ResetVariables() const;

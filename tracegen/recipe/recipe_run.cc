@@ -16,6 +16,7 @@
 #include "tracegen/execute/code/jit.h"
 #include "tracegen/execute/memory/device_memory.h"
 #include "tracegen/instrument/instrument.h"
+#include "tracegen/recipe/card_plan.h"
 #include "tracegen/recipe/fill.h"
 #include "tracegen/recipe/newest_version.h"
 #include "tracegen/recipe/output_check.h"
@@ -63,6 +64,9 @@ class RecipeRun {
     HEDDLE_RETURN_IF_ERROR(Record());
     summary_.execute_seconds = UserSeconds() - start;
     HEDDLE_RETURN_IF_ERROR(Verify());
+    if (!options_.plan.empty()) {
+      HEDDLE_RETURN_IF_ERROR(WriteCardPlan(options_.plan, recipe_, *code_, buffers_, launches_));
+    }
     if (InterruptRequested()) return absl::CancelledError("interrupted");
     HEDDLE_RETURN_IF_ERROR(RaiseVersion());
     HEDDLE_RETURN_IF_ERROR(writer_->Finish());

@@ -28,6 +28,8 @@ struct CaptureOptions {
   // For tests of checks: the middle eighth of the buffer that check number so-and-so looks at is changed before the
   // checks run. -1 = none.
   int damage_output_of_check = -1;
+  // Not empty: a folder that also receives what a machine with a card needs to do the same (card_plan.h).
+  std::string plan;
   uint32_t certify = 0;       // capture every launch again under so many other orders of threads and blocks
   bool lockstep = false;      // run the threads of a warp together
   bool allow_bounds = false;  // reads outside all allocations pass
