@@ -244,7 +244,7 @@ std::optional<Scalar> ScalarNamed(std::string_view name) {
 }
 
 bool NeedsNoFunctions(const Kind& kind) {
-  if (const auto* csr = std::get_if<Csr>(&kind)) return !(csr->skew > 0);
+  if (const auto* csr = std::get_if<Csr>(&kind)) return !(csr->skew > 0) || !csr->lengths.empty();
   return !std::holds_alternative<Normal>(kind) && !std::holds_alternative<Zipf>(kind);
 }
 

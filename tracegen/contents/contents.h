@@ -58,6 +58,9 @@ struct Csr {
   double skew = 0;
   uint64_t max_degree = 0;  // 0 = columns
   Array array = Array::kRowPointers;
+  // Lengths of the rows before they are put into random order, as SkewedRowLengths gives them, for whoever has no
+  // function to compute them; empty: they are computed.
+  std::vector<uint64_t> lengths = {};
 };
 using Kind = std::variant<Zeros, Iota, Constant, Uniform, Normal, Zipf, Permutation, Values, Csr>;
 

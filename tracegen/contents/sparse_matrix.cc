@@ -13,17 +13,61 @@ void Shuffle(std::vector<uint64_t>& values, Random& random) {
   for (uint64_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.Below(i)]);
 }
 
-// Lengths that add up to exactly `total`.
-std::vector<uint64_t> RowLengths(uint64_t rows, uint64_t total, uint64_t limit, double skew,
-                                 double (*power)(double, double), Random& random) {
-  std::vector<uint64_t> lengths(rows, 0);
-  if (skew <= 0) {
-    for (uint64_t i = 0; i < rows; ++i) lengths[i] = total / rows + (i < total % rows ? 1 : 0);
-    Shuffle(lengths, random);
-    return lengths;
+uint64_t Columns(const Csr& shape) { return shape.columns == 0 ? shape.rows : shape.columns; }
+uint64_t Limit(const Csr& shape) {
+  return shape.max_degree == 0 ? Columns(shape) : std::min(shape.max_degree, Columns(shape));
+}
+uint64_t Total(const Csr& shape) {
+  const auto total = static_cast<uint64_t>(static_cast<double>(shape.rows) * shape.mean_degree + 0.5);
+  return std::min(total, shape.rows * Limit(shape));
+}
+
+std::vector<uint64_t> EqualRowLengths(const Csr& shape) {
+  std::vector<uint64_t> lengths(shape.rows);
+  const uint64_t total = Total(shape);
+  for (uint64_t i = 0; i < shape.rows; ++i) lengths[i] = total / shape.rows + (i < total % shape.rows ? 1 : 0);
+  return lengths;
+}
+
+bool LengthsFit(const Csr& shape) {
+  uint64_t sum = 0;
+  for (const uint64_t length : shape.lengths) {
+    if (length > Limit(shape)) return false;
+    sum += length;
   }
+  return shape.lengths.size() == shape.rows && sum == Total(shape);
+}
+
+void PickColumns(uint64_t length, uint64_t columns, Random& random, std::vector<uint64_t>& out) {
+  size_t first = out.size();
+  if (length * 4 > columns) {
+    // Dense rows: take each column with the probability that leaves the right number (Knuth, Algorithm 3.4.2 S).
+    uint64_t wanted = length;
+    for (uint64_t c = 0; c < columns && wanted > 0; ++c) {
+      if (random.Below(columns - c) < wanted) {
+        out.push_back(c);
+        --wanted;
+      }
+    }
+    return;
+  }
+  while (out.size() - first < length) {
+    for (uint64_t missing = length - (out.size() - first); missing > 0; --missing) out.push_back(random.Below(columns));
+    auto begin = out.begin() + static_cast<ptrdiff_t>(first);
+    std::sort(begin, out.end());
+    out.erase(std::unique(begin, out.end()), out.end());
+  }
+}
+
+}  // namespace
+
+std::vector<uint64_t> SkewedRowLengths(const Csr& shape, const Functions& functions) {
+  const uint64_t rows = shape.rows;
+  const uint64_t total = Total(shape);
+  const uint64_t limit = Limit(shape);
+  std::vector<uint64_t> lengths(rows, 0);
   std::vector<double> weights(rows);
-  for (uint64_t i = 0; i < rows; ++i) weights[i] = power(static_cast<double>(i + 1), -skew);
+  for (uint64_t i = 0; i < rows; ++i) weights[i] = functions.pow(static_cast<double>(i + 1), -shape.skew);
   // The factor for which the clipped lengths add up to the total, by bisection.
   double low = 0;
   double high = static_cast<double>(limit) / weights.back();
@@ -55,58 +99,37 @@ std::vector<uint64_t> RowLengths(uint64_t rows, uint64_t total, uint64_t limit, 
       --used;
     }
   }
-  Shuffle(lengths, random);
   return lengths;
 }
 
-void PickColumns(uint64_t length, uint64_t columns, Random& random, std::vector<uint64_t>& out) {
-  size_t first = out.size();
-  if (length * 4 > columns) {
-    // Dense rows: take each column with the probability that leaves the right number (Knuth, Algorithm 3.4.2 S).
-    uint64_t wanted = length;
-    for (uint64_t c = 0; c < columns && wanted > 0; ++c) {
-      if (random.Below(columns - c) < wanted) {
-        out.push_back(c);
-        --wanted;
-      }
-    }
-    return;
-  }
-  while (out.size() - first < length) {
-    for (uint64_t missing = length - (out.size() - first); missing > 0; --missing) out.push_back(random.Below(columns));
-    auto begin = out.begin() + static_cast<ptrdiff_t>(first);
-    std::sort(begin, out.end());
-    out.erase(std::unique(begin, out.end()), out.end());
-  }
-}
-
-}  // namespace
-
 std::string MakeSparseMatrix(const Csr& shape, const Functions& functions, SparseMatrix* result) {
-  const uint64_t rows = shape.rows;
-  const uint64_t columns = shape.columns == 0 ? rows : shape.columns;
-  const uint64_t limit = shape.max_degree == 0 ? columns : std::min(shape.max_degree, columns);
-  if (rows == 0) return "csr: rows must be above 0";
-  if (!(shape.mean_degree >= 0) || shape.mean_degree > static_cast<double>(limit)) {
+  if (shape.rows == 0) return "csr: rows must be above 0";
+  if (!(shape.mean_degree >= 0) || shape.mean_degree > static_cast<double>(Limit(shape))) {
     char degree[40];
     std::snprintf(degree, sizeof(degree), "%g", shape.mean_degree);
     return std::string("csr: mean_degree ") + degree + " must be between 0 and the largest degree, " +
-           std::to_string(limit);
+           std::to_string(Limit(shape));
   }
   if (!(shape.skew >= 0)) return "csr: skew must not be negative";
-  if (shape.skew > 0 && functions.pow == nullptr) return "csr: a skew cannot be made here";
-  const double elements = static_cast<double>(rows) * shape.mean_degree;
-  if (elements > 4e9) return "csr: more than 4e9 elements";
-  const auto total = static_cast<uint64_t>(elements + 0.5);
+  if (static_cast<double>(shape.rows) * shape.mean_degree > 4e9) return "csr: more than 4e9 elements";
+  std::vector<uint64_t> lengths;
+  if (!shape.lengths.empty()) {
+    if (!LengthsFit(shape)) return "csr: the lengths of the rows are of another shape";
+    lengths = shape.lengths;
+  } else if (shape.skew > 0) {
+    if (functions.pow == nullptr) return "csr: a skew cannot be made here";
+    lengths = SkewedRowLengths(shape, functions);
+  } else {
+    lengths = EqualRowLengths(shape);
+  }
   Random random(shape.seed);
-  const std::vector<uint64_t> lengths =
-      RowLengths(rows, std::min(total, rows * limit), limit, shape.skew, functions.pow, random);
+  Shuffle(lengths, random);
   SparseMatrix matrix;
-  matrix.row_pointers.reserve(rows + 1);
+  matrix.row_pointers.reserve(shape.rows + 1);
   matrix.row_pointers.push_back(0);
-  matrix.column_indices.reserve(total);
+  matrix.column_indices.reserve(Total(shape));
   for (uint64_t length : lengths) {
-    PickColumns(length, columns, random, matrix.column_indices);
+    PickColumns(length, Columns(shape), random, matrix.column_indices);
     matrix.row_pointers.push_back(matrix.column_indices.size());
   }
   *result = std::move(matrix);

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
@@ -16,6 +17,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "tracegen/contents/kind_text.h"
+#include "tracegen/contents/sparse_matrix.h"
 #include "tracegen/recipe/fill.h"
 #include "traces/base/sha256.h"
 #include "traces/base/status_macros.h"
@@ -155,6 +157,16 @@ class PlanWriter {
     if (!fill.has_file()) {
       HEDDLE_ASSIGN_OR_RETURN(const contents::Kind kind, KindOf(fill));
       if (contents::NeedsNoFunctions(kind)) return contents::KindAsText(kind);
+      if (const auto* csr = std::get_if<contents::Csr>(&kind)) {
+        // The rest of it can be made there.
+        std::string lengths;
+        for (const uint64_t length : contents::SkewedRowLengths(*csr, GeneratorFunctions())) {
+          const auto word = static_cast<uint32_t>(length);
+          lengths.append(reinterpret_cast<const char*>(&word), sizeof(word));
+        }
+        HEDDLE_RETURN_IF_ERROR(WriteFile(folder_ / (name + ".bin"), lengths));
+        return absl::StrCat("lengths ", name, ".bin ", contents::KindAsText(kind));
+      }
     }
     const std::string file = absl::StrCat(name, ".bin");
     HEDDLE_RETURN_IF_ERROR(WriteFile(folder_ / file, bytes));

@@ -19,7 +19,7 @@ namespace heddle::tracegen {
 //                 with the digests of all buffers before the first and after the last launch
 //   kernels.ptx   the PTX that the static programs of the trace were read from, made ready for the driver
 //                 (accesses are volatile only where the program has made them so)
-//   FILE.bin      contents that only a capture can make (files, and kinds that need SLEEF)
+//   FILE.bin      contents that only a capture can make (files, and kinds that need SLEEF), or lengths of rows
 //
 // To be called after the last launch, when the output has been found right. `launches`: by launch of the recipe.
 // Errors: files that cannot be written; names that do not fit a line.

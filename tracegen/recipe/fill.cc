@@ -47,6 +47,8 @@ absl::StatusOr<std::string> FileContents(const Fill::File& file, ScalarType type
 
 }  // namespace
 
+const contents::Functions& GeneratorFunctions() { return kFunctions; }
+
 contents::Scalar ScalarOf(ScalarType type) {
   // Both have their types in one order.
   return static_cast<contents::Scalar>(static_cast<int>(type) - static_cast<int>(recipe::v1::I8));

@@ -20,6 +20,9 @@ bool IsFloating(recipe::v1::ScalarType type);
 // The type as generators know it; only for types that have a size.
 contents::Scalar ScalarOf(recipe::v1::ScalarType type);
 
+// Functions that give the same result everywhere.
+const contents::Functions& GeneratorFunctions();
+
 // The generator that a fill stands for. Errors: a file, which has none; a kind that lacks something.
 absl::StatusOr<contents::Kind> KindOf(const recipe::v1::Fill& fill);
 

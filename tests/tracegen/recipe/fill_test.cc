@@ -125,6 +125,20 @@ TEST(SparseMatrixTest, WhatCannotBeMadeIsRefused) {
   EXPECT_THAT(contents::MakeSparseMatrix({.rows = 10, .mean_degree = 2, .skew = 1}, {}, &matrix), HasSubstr("skew"));
 }
 
+TEST(SparseMatrixTest, LengthsThatAreGivenMakeTheSameMatrix) {
+  const contents::Functions functions = {.pow = std::pow};
+  contents::Csr shape = {.seed = 3, .rows = 200, .mean_degree = 6, .skew = 0.7, .max_degree = 50};
+  contents::SparseMatrix computed, given;
+  ASSERT_EQ(contents::MakeSparseMatrix(shape, functions, &computed), "");
+  shape.lengths = contents::SkewedRowLengths(shape, functions);
+  EXPECT_TRUE(contents::NeedsNoFunctions(shape));
+  ASSERT_EQ(contents::MakeSparseMatrix(shape, {}, &given), "");
+  EXPECT_EQ(computed.row_pointers, given.row_pointers);
+  EXPECT_EQ(computed.column_indices, given.column_indices);
+  ++shape.lengths[0];
+  EXPECT_THAT(contents::MakeSparseMatrix(shape, {}, &given), HasSubstr("another shape"));
+}
+
 TEST(ContentsTest, TextGivesTheSameBytes) {
   const std::vector<std::string> fills = {
       "zeros {}",
