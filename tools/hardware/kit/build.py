@@ -1,0 +1,224 @@
+"""Makes programs and device code out of a bundle's sources, with the toolkit of the machine where this runs.
+
+Everything goes into one folder: `prebuilt/` of a bundle, or the work folder of a visit. A visit takes what is prebuilt for
+its card and makes the rest.
+"""
+
+import collections
+import concurrent.futures
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import re
+import threading
+
+from kit import files, processes, ptx
+
+CUDA, TRACE_PTX = "CUDA_SOURCE", "TRACE_PTX"
+SHARED = ["tools/hardware/programs/plan.cc"] + [
+    f"tracegen/contents/{name}.cc" for name in ("contents", "kind_text", "sparse_matrix")
+]
+PROGRAMS = {
+    "plan_host": ["tools/hardware/programs/plan_host.cc", *SHARED],
+    "plan_card": [f"tools/hardware/programs/{name}.cc" for name in ("plan_card", "plan_run", "card", "driver")]
+    + SHARED,
+}
+BENCHMARKS = ("memory_latency", "arithmetic", "bandwidth")
+# Options of heddle-nvcc alone, and of cards that are not this one.
+OWN_OPTIONS = re.compile(r"--no-unroll|--cuda-version \S+|-gencode \S+|-arch=\S+")
+
+
+@dataclasses.dataclass
+class Made:
+    path: str = ""  # "" if it could not be made
+    why: str = ""  # then: why
+    log: str = ""  # what the assembler said
+    options: str = ""
+
+
+class Builder:
+    """Makes one thing per call. Calls may come from several threads; a thing that is there already is not made again."""
+
+    def __init__(self, bundle, folder, tools, arch, stand_in=False, prebuilt=None):
+        self.bundle = pathlib.Path(bundle)
+        self.folder = pathlib.Path(folder)
+        self.tools = tools
+        self.arch = arch
+        self.stand_in = stand_in
+        self.prebuilt = pathlib.Path(prebuilt) if prebuilt else None
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._locks = collections.defaultdict(threading.Lock)  # by name of what is made
+
+    def _there(self, name):
+        """What is there of that name, in the folder or prebuilt; None if nothing is."""
+        for folder in (self.folder, self.prebuilt):
+            record = folder / f"{name}.made.json" if folder else None
+            if record and record.exists():
+                made = Made(**json.loads(record.read_text()))
+                path = folder / name
+                if made.why or path.exists():
+                    return dataclasses.replace(made, path="" if made.why else str(path))
+        return None
+
+    def _make(self, name, commands, options, needs=(), seconds=120):
+        """Runs commands that make the file `name`; OUT in them is the name under which it is made first."""
+        with self._locks[name]:
+            return self._there(name) or self._make_anew(name, commands, options, needs, seconds)
+
+    def _make_anew(self, name, commands, options, needs, seconds):
+        for tool in needs:
+            if not self.tools.get(tool):
+                return Made(why=f"{tool} is not there")
+        part = self.folder / f"{name}.part"
+        log = ""
+        made = Made(options=options)
+        for command in commands:
+            ended = processes.run([part if word == "OUT" else word for word in command], seconds, self.folder)
+            log += ended.output + ended.errors
+            if not ended.ok:
+                made.why = f"cannot be compiled: {ended.why()}"
+                if ended.status is None:
+                    return made  # to be tried again, with more time
+                break
+        if not made.why:
+            os.replace(part, self.folder / name)
+        made.log = log.replace(str(self.folder) + "/", "").replace(str(self.bundle) + "/", "")[-20000:]
+        made.why = made.why.replace(str(self.folder) + "/", "").replace(str(self.bundle) + "/", "")
+        record = dict(dataclasses.asdict(made), path=name)
+        files.write_json(self.folder / f"{name}.made.json", record)
+        return dataclasses.replace(made, path="" if made.why else str(self.folder / name))
+
+    def _stand_in_options(self):
+        return ["-DHEDDLE_STAND_IN"] if self.stand_in else []
+
+    def program(self, name):
+        """plan_host or plan_card."""
+        sources = [self.bundle / "src" / source for source in PROGRAMS[name]]
+        command = [
+            self.tools["nvcc"],
+            "-std=c++20",
+            "-O2",
+            "-Xcompiler",
+            "-ffp-contract=off",
+            "-I",
+            self.bundle / "src",
+        ]
+        command += [*self._stand_in_options(), *sources, "-o", "OUT", "-ldl"]
+        if self.stand_in:
+            command += ["-lcuda"]
+        return self._make(name, [command], "-O2", ["nvcc"])
+
+    def image(self, workload, plan, source):
+        """Device code of a workload, for the card: a cubin. From PTX without an assembler: the PTX itself."""
+        if source == CUDA:
+            return self._cuda_image(workload, plan)
+        return self._ptx_image(workload, plan)
+
+    def _cuda_image(self, workload, plan):
+        if not plan.source.endswith(".cu"):
+            return Made(why=f"its source is {plan.source}, and nvcc compiles CUDA")
+        defines = [f"-D{define}" for define in plan.defines]
+        words = [f"-arch={self.arch}", "-O3", *defines]
+        key = hashlib.sha256(" ".join(words).encode()).hexdigest()[:8]
+        command = [self.tools["nvcc"], "-cubin", *words, "-Xptxas", "-v"]
+        command += [self.bundle / "kernels" / workload / plan.source, "-o", "OUT"]
+        options = "nvcc " + " ".join(words)
+        if not plan.unroll:
+            options += " (the trace's loops are not unrolled, which nvcc has no option for)"
+        return self._make(f"{workload}-{key}.cuda.cubin", [command], options, ["nvcc"])
+
+    def _ptx_image(self, workload, plan):
+        if self.stand_in:
+            return Made(why="the stand-in for a card takes no PTX")
+        text = (plan.folder / "kernels.ptx").read_text()
+        key = hashlib.sha256(text.encode()).hexdigest()[:8]
+        name = f"{workload}-{key}.ptx"
+        there = self._there(f"{name}.cubin")
+        if there:
+            return there
+        try:
+            functions = ptx.math_functions(text)
+        except ptx.Unknown as error:
+            return Made(why=str(error))
+        options = ""
+        if functions:
+            options = ", with libdevice of the toolkit for " + " ".join(sorted(functions))
+            wrappers = self._math_functions(functions)
+            if wrappers.why:
+                return Made(why=f"libdevice of the toolkit: {wrappers.why}")
+            text = ptx.join(text, pathlib.Path(wrappers.path).read_text())
+        joined = self.folder / name
+        # Two sizes of a workload can have one text.
+        with self._locks[name]:
+            joined.write_text(text)
+        if not self.tools["ptxas"]:
+            return Made(path=str(joined), options="the driver's assembler" + options)
+        command = [self.tools["ptxas"], "-v", f"-arch={self.arch}", joined, "-o", "OUT"]
+        return self._make(f"{name}.cubin", [command], f"ptxas -arch={self.arch}{options}", ["ptxas"])
+
+    def _math_functions(self, functions):
+        key = hashlib.sha256(" ".join(sorted(functions)).encode()).hexdigest()[:8]
+        source = self.folder / f"math-{key}.cu"
+        with self._locks[source.name]:
+            source.write_text(ptx.wrapper_source(functions))
+        command = [self.tools["nvcc"], f"-arch={self.arch}", "-rdc=true", "-ptx", source, "-o", "OUT"]
+        return self._make(f"math-{key}.ptx", [command], "", ["nvcc"])
+
+    def check(self, workload, plan):
+        """The library with the workload's check program; an empty path without `why` if it has none."""
+        programs = [check.program for check in plan.checks if check.program]
+        if not programs:
+            return Made()
+        # As capture compiles it.
+        command = [self.tools["c++"], "-std=c++20", "-O2", "-ffp-contract=off", "-fPIC", "-shared"]
+        command += [self.bundle / "kernels" / workload / programs[0], "-o", "OUT"]
+        return self._make(f"{workload}.check.so", [command], "", ["c++"])
+
+    def benchmark(self, name):
+        command = [self.tools["nvcc"], "-std=c++20", "-O3", f"-arch={self.arch}", "-I", self.bundle / "src"]
+        command += [
+            *self._stand_in_options(),
+            self.bundle / "src/tools/hardware/benchmarks" / f"{name}.cu",
+            "-o",
+            "OUT",
+        ]
+        return self._make(f"benchmark-{name}", [command], f"nvcc -O3 -arch={self.arch}", ["nvcc"])
+
+    def application(self, application):
+        """A program of the bundle's list, with the modules that it loads beside it."""
+        name = application["name"]
+        folder = self.folder / f"application-{name}"
+        folder.mkdir(exist_ok=True)
+        for module in application["modules"]:
+            for ending in ("cubin", "ptx"):
+                command = [
+                    self.tools["nvcc"],
+                    f"-{ending}",
+                    f"-arch={self.arch}",
+                    self.bundle / "applications" / module,
+                ]
+                target = f"application-{name}/{pathlib.Path(module).stem}.{ending}"
+                made = self._make(target, [[*command, "-o", "OUT"]], "", ["nvcc"])
+                if made.why:
+                    return made
+        options = OWN_OPTIONS.sub("", application["options"]).split() if not self.stand_in else []
+        command = [self.tools["nvcc"], "-O1", *options, f"-arch={self.arch}"]
+        command += [self.bundle / "applications" / f"{name}.cu", "-o", "OUT", "-lcuda"]
+        return self._make(f"application-{name}/program", [command], " ".join(options), ["nvcc"])
+
+
+def in_parallel(tasks, jobs):
+    """Calls all functions of a dictionary, and gives their results by the same keys. Whatever a function raises
+    becomes a Made with the reason."""
+
+    def call(function):
+        try:
+            return function()
+        except Exception as error:  # noqa: BLE001: there is no second visit to fix it
+            return Made(why=f"{type(error).__name__}: {error}")
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        futures = {key: pool.submit(call, function) for key, function in tasks.items()}
+        return {key: future.result() for key, future in futures.items()}
