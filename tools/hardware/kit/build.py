@@ -41,19 +41,21 @@ class Made:
 class Builder:
     """Makes one thing per call. Calls may come from several threads; a thing that is there already is not made again."""
 
-    def __init__(self, bundle, folder, tools, arch, stand_in=False, prebuilt=None):
+    def __init__(self, bundle, folder, tools, arch, stand_in=False, prebuilt=None, programs_run=True):
         self.bundle = pathlib.Path(bundle)
         self.folder = pathlib.Path(folder)
         self.tools = tools
         self.arch = arch
         self.stand_in = stand_in
         self.prebuilt = pathlib.Path(prebuilt) if prebuilt else None
+        self.programs_run = programs_run  # those that were compiled elsewhere run here
         self.folder.mkdir(parents=True, exist_ok=True)
         self._locks = collections.defaultdict(threading.Lock)  # by name of what is made
 
     def _there(self, name):
         """What is there of that name, in the folder or prebuilt; None if nothing is."""
-        for folder in (self.folder, self.prebuilt):
+        prebuilt = self.prebuilt if self.programs_run or name.endswith(".cubin") else None
+        for folder in (self.folder, prebuilt):
             record = folder / f"{name}.made.json" if folder else None
             if record and record.exists():
                 made = Made(**json.loads(record.read_text()))

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import time
 
 from kit import processes
 
@@ -44,6 +45,27 @@ def reasons(text):
     except (TypeError, ValueError):
         return ""
     return ", ".join(name for bit, name in REASONS.items() if bits & bit)
+
+
+class Clocks:
+    """Readings of a visit. The tool takes a moment, so there is one per some seconds at most."""
+
+    APART_SECONDS = 15
+
+    def __init__(self, nvidia_smi, state):
+        self._tool = nvidia_smi
+        self._state = state
+        self._last = None
+
+    def read(self, when, always=False):
+        """Adds a reading to the state, and gives all that was read."""
+        if not always and self._last is not None and time.monotonic() - self._last < self.APART_SECONDS:
+            return {}
+        self._last = time.monotonic()
+        reading, values = read(self._tool, when)
+        if reading:
+            self._state.add_clock(reading)
+        return values
 
 
 def read(nvidia_smi, when):

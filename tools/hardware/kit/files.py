@@ -29,7 +29,22 @@ def digest_of_folder(folder, leave_out=()):
 
 def write_json(path, value):
     """Writes the file under another name first: whoever reads it finds the old or the new one, complete."""
+    write(path, json.dumps(value, indent=1) + "\n")
+
+
+def write_results(path, value):
+    """The same, with a line for each element of the lists at the top."""
+    parts = []
+    for key, part in value.items():
+        text = json.dumps(part, separators=(",", ":"))
+        if isinstance(part, list):
+            text = "[\n" + ",\n".join(json.dumps(element, separators=(",", ":")) for element in part) + "\n]"
+        parts.append(f"{json.dumps(key)}: {text}")
+    write(path, "{\n" + ",\n".join(parts) + "\n}\n")
+
+
+def write(path, text):
     path = pathlib.Path(path)
     part = path.with_name(path.name + ".part")
-    part.write_text(json.dumps(value, indent=1, ensure_ascii=True, sort_keys=False) + "\n")
+    part.write_text(text)
     os.replace(part, path)

@@ -10,7 +10,7 @@ from kit import build, files, plans, processes, profiler
 
 WARM_UPS, REPETITIONS, TIMED_SECONDS = 2, 11, 1.0
 # Of a workload with more launches, these many are profiled, evenly spread, and one of each kernel at least.
-MOST_PROFILED = 24
+MOST_PROFILED = 48
 START_SECONDS = 30
 PROFILED_LAUNCH_SECONDS = 4
 
@@ -141,24 +141,31 @@ def run(plan_card, jobs, work, budget, hang_seconds):
         waiting = rest
 
 
-def read_outputs(plan_host, job, library):
-    """Outputs of a job, as heddle.hardware.v1.Output. A check that cannot be made is an output that is not right."""
-    command = [plan_host, "check", job.plan.folder, job.contents, job.results, *([library] if library else [])]
+def read_outputs(plan_host, job, check):
+    """Outputs of a job, as heddle.hardware.v1.Output, and why some of them have no verdict: what could not be checked is
+    left out. `check`: the library with the check program."""
+    if check.why:
+        return [], f"the check program {check.why}"
+    command = [plan_host, "check", job.plan.folder, job.contents, job.results, *([check.path] if check.path else [])]
     ended = processes.run(command, 120)
-    verdicts = read_lines(ended.output) if ended.ok else []
+    verdicts = read_lines(ended.output)
+    if not ended.ok or len(verdicts) != len(job.plan.checks):
+        return [], f"plan_host {ended.why()}"
     after = {buffer.name: buffer.after for buffer in job.plan.buffers}
-    outputs = []
-    for number, check in enumerate(job.plan.checks):
-        path = job.results / f"after-{check.buffer}.bin"
-        output = {"buffer": check.buffer, "digest": files.digest(path) if path.exists() else ""}
-        # What the host computes; a check program keeps that to itself, and then it is what the capture has computed.
-        output["expected_digest"] = check.expected or after[check.buffer]
-        verdict = (
-            verdicts[number] if number < len(verdicts) else {"right": False, "wrong": f"no verdict: {ended.why()}"}
-        )
+    outputs, unchecked = [], ""
+    for plan_check, verdict in zip(job.plan.checks, verdicts):
+        if "unchecked" in verdict:
+            unchecked = verdict["unchecked"]
+            continue
+        output = {
+            "buffer": plan_check.buffer,
+            "digest": files.digest(job.results / f"after-{plan_check.buffer}.bin"),
+            # What the host computes; a check program keeps that to itself, and then it is what the capture has computed.
+            "expected_digest": plan_check.expected or after[plan_check.buffer],
+        }
         output.update({key: verdict[key] for key in ("right", "tolerance", "largest_error", "wrong") if key in verdict})
         outputs.append(output)
-    return outputs
+    return outputs, unchecked
 
 
 def profile(ncu, metrics, plan_card, jobs, work, budget):

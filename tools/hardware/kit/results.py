@@ -1,6 +1,6 @@
 """Results of a visit in the form of heddle.hardware.v1.Visit (proto/hardware.proto), as JSON."""
 
-from kit import build, clocks, kernels, profiler
+from kit import build, kernels, profiler
 
 BETWEEN = (
     "buffers that a kernel changes are copied anew on the card in front of each repetition; caches are left as that and the "
@@ -17,8 +17,7 @@ def step(kind, name, source=""):
 
 def assemble(bundle, plans, state, complete):
     """The Visit. `bundle`: bundle.json; `plans`: by name of the workload."""
-    values = state.values
-    skipped = [{"what": what, "why": why} for what, why in values["skipped"].items()]
+    skipped = [{"what": what, "why": why} for what, why in state.skipped.items()]
     found = []
     for entry in bundle["workloads"]:
         for source in SOURCES:
@@ -27,21 +26,21 @@ def assemble(bundle, plans, state, complete):
                 found.append(kernel)
     result = {
         "schema": 1,
-        "card": dict(values["card"], clock=values["clocks"]),
+        "card": dict(state.get("card"), clock=state.clocks),
         "tools": dict(
-            values["tools"],
+            state.get("tools"),
             heddle=bundle["heddle"],
             bundle_digest=bundle["digest"],
             counters_digest=bundle["counters_digest"],
         ),
         "conditions": {
-            "date": values["date"],
+            "date": state.get("date"),
             "clock_control": profiler.CLOCK_CONTROL,
             "cache_control": profiler.CACHE_CONTROL,
             "warm_up_launches": kernels.WARM_UPS,
             "timing": "events",
             "between_repetitions": BETWEEN,
-            "seconds": round(values["seconds"], 1),
+            "seconds": round(state.get("seconds"), 1),
             "complete": complete,
         },
         "kernel": found,
@@ -49,13 +48,13 @@ def assemble(bundle, plans, state, complete):
         "benchmark": make_benchmarks(state, skipped),
         "skipped": skipped,
     }
-    if values["stand_ins"]:
-        result["made_up"] = f"not measured on a card: {', '.join(values['stand_ins'])} stood in, to test the visit"
+    if state.get("stand_ins"):
+        result["made_up"] = f"not measured on a card: {', '.join(state.get('stand_ins'))} stood in, to test the visit"
     return result
 
 
 def why_not(state, name):
-    return state.values["failed"].get(name, NO_TIME)
+    return state.failures().get(name, NO_TIME)
 
 
 def make_kernel(entry, plan, source, state, skipped):
@@ -80,7 +79,7 @@ def make_kernel(entry, plan, source, state, skipped):
     while (profile := state.done(step("profile", entry["name"], f"{source} {repetition}"))) is not None:
         profiles.append(profile)
         repetition += 1
-    if not profiles and not state.values["no_counters"]:
+    if not profiles and not state.get("no_counters"):
         first = step("profile", entry["name"], f"{source} 1")
         skipped.append({"what": f"counters of {what}", "why": why_not(state, first)})
     for number, launch in enumerate(plan.launches):
@@ -104,7 +103,7 @@ def make_launch(number, launch, ran, profiles):
             {
                 "name": name,
                 "unit": unit,
-                "value": [each["counters"][name][1] for each in measured if name in each["counters"]],
+                "value": [short(each["counters"][name][1]) for each in measured if name in each["counters"]],
             }
             for name, (unit, _) in measured[0]["counters"].items()
         ]
@@ -147,8 +146,6 @@ def make_benchmarks(state, skipped):
     return found
 
 
-def read_clock(nvidia_smi, state, when):
-    reading, values = clocks.read(nvidia_smi, when)
-    if reading:
-        state.values["clocks"].append(reading)
-    return values
+def short(value):
+    """Whole numbers without a fraction: results are long."""
+    return int(value) if float(value).is_integer() and abs(value) < 2**53 else value

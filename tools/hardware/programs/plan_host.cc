@@ -3,8 +3,8 @@
 //   plan_host make PLAN CONTENTS                    writes CONTENTS/before-BUFFER.bin and CONTENTS/symbol-N.bin
 //   plan_host check PLAN CONTENTS RESULTS [LIBRARY] checks RESULTS/after-BUFFER.bin; LIBRARY has the check program
 //
-// `check` prints one JSON object per check of the recipe. Exit status 2: wrong usage; 1: files that are missing or
-// wrong.
+// `check` prints one JSON object per check of the recipe, with "unchecked" where there is no verdict. Exit status 2:
+// wrong usage; 1: files that are missing or wrong.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -78,12 +78,26 @@ struct Loaded {
   std::string after;
 };
 
-// The verdict of the recipe's own program; what is wrong, or nothing.
-std::string RunProgram(const Plan& plan, const std::vector<Loaded>& loaded, const std::string& library) {
+using CheckFunction = decltype(&heddle_check);
+
+// The recipe's own check; null, and why, if there is none.
+CheckFunction LoadProgram(const std::string& library, std::string* why) {
+  if (library.empty()) {
+    *why = "no check program was given";
+    return nullptr;
+  }
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return std::string("the check program cannot be loaded: ") + dlerror();
-  const auto check = reinterpret_cast<decltype(&heddle_check)>(dlsym(handle, "heddle_check"));
-  if (check == nullptr) return library + ": does not define heddle_check";
+  if (handle == nullptr) {
+    *why = std::string("the check program cannot be loaded: ") + dlerror();
+    return nullptr;
+  }
+  const auto check = reinterpret_cast<CheckFunction>(dlsym(handle, "heddle_check"));
+  if (check == nullptr) *why = "the check program does not define heddle_check";
+  return check;
+}
+
+// The verdict of the recipe's own program; what is wrong, or nothing.
+std::string RunProgram(const Plan& plan, const std::vector<Loaded>& loaded, CheckFunction check) {
   std::vector<heddle_buffer> list;
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     list.push_back(
@@ -102,7 +116,7 @@ void CompareExpected(const Plan& plan, const PlanCheck& check, const PlanBuffer&
                      JsonLine& line) {
   std::string expected;
   if (std::string error = MakeBytes(plan, check.expected, buffer.type, buffer.count, &expected); !error.empty()) {
-    line.Truth("right", false).Text("wrong", "the expected contents cannot be made: " + error);
+    line.Text("unchecked", "the expected contents cannot be made: " + error);
     return;
   }
   const uint64_t size = contents::ElementBytes(buffer.type);
@@ -140,10 +154,15 @@ int CheckAll(const Plan& plan, const std::string& folder, const std::string& res
     JsonLine line;
     line.Text("buffer", check.buffer);
     if (!check.program.empty()) {
-      const std::string wrong =
-          library.empty() ? "the check program was not compiled" : RunProgram(plan, loaded, library);
-      line.Truth("right", wrong.empty());
-      if (!wrong.empty()) line.Text("wrong", wrong);
+      std::string why;
+      const CheckFunction program = LoadProgram(library, &why);
+      if (program == nullptr) {
+        line.Text("unchecked", why);
+      } else {
+        const std::string wrong = RunProgram(plan, loaded, program);
+        line.Truth("right", wrong.empty());
+        if (!wrong.empty()) line.Text("wrong", wrong);
+      }
     } else {
       const auto i = static_cast<size_t>(plan.Find(check.buffer) - plan.buffers.data());
       CompareExpected(plan, check, plan.buffers[i], loaded[i].after, line);

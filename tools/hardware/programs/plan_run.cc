@@ -195,12 +195,13 @@ void PlanRun::Profile(const std::set<unsigned>& wanted) {
   Expect(driver.cuCtxSynchronize(), "restoring");
   ForEachLaunch(
       [&](unsigned number) {
-        if (wanted.count(number) != 0) Expect(driver.cuProfilerStart(), "cuProfilerStart");
+        // Whether somebody listens is seen by what the profiler prints.
+        if (wanted.count(number) != 0) driver.cuProfilerStart();
       },
       [&](unsigned number, const PlanLaunch& launch) {
         if (wanted.count(number) == 0) return;
         Expect(driver.cuCtxSynchronize(), launch.name);
-        Expect(driver.cuProfilerStop(), "cuProfilerStop");
+        driver.cuProfilerStop();
         JsonLine().Whole("profiled", number).Text("function", launch.kernel).Print();
       });
   Expect(driver.cuCtxSynchronize(), "the profiled launches");
