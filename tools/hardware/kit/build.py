@@ -49,6 +49,7 @@ class Builder:
         self.stand_in = stand_in
         self.prebuilt = pathlib.Path(prebuilt) if prebuilt else None
         self.programs_run = programs_run  # those that were compiled elsewhere run here
+        self.limit = lambda seconds: seconds  # how many of the seconds that a compiler may take are left
         self.folder.mkdir(parents=True, exist_ok=True)
         self._locks = collections.defaultdict(threading.Lock)  # by name of what is made
 
@@ -58,10 +59,9 @@ class Builder:
         for folder in (self.folder, prebuilt):
             record = folder / f"{name}.made.json" if folder else None
             if record and record.exists():
-                made = Made(**json.loads(record.read_text()))
                 path = folder / name
-                if made.why or path.exists():
-                    return dataclasses.replace(made, path="" if made.why else str(path))
+                if path.exists():
+                    return dataclasses.replace(Made(**json.loads(record.read_text())), path=str(path))
         return None
 
     def _make(self, name, commands, options, needs=(), seconds=120):
@@ -75,22 +75,20 @@ class Builder:
                 return Made(why=f"{tool} is not there")
         part = self.folder / f"{name}.part"
         log = ""
-        made = Made(options=options)
         for command in commands:
-            ended = processes.run([part if word == "OUT" else word for word in command], seconds, self.folder)
+            words = [part if word == "OUT" else word for word in command]
+            ended = processes.run(words, self.limit(seconds), self.folder)
             log += ended.output + ended.errors
             if not ended.ok:
-                made.why = f"cannot be compiled: {ended.why()}"
-                if ended.status is None:
-                    return made  # to be tried again, with more time
-                break
-        if not made.why:
-            os.replace(part, self.folder / name)
-        made.log = log.replace(str(self.folder) + "/", "").replace(str(self.bundle) + "/", "")[-20000:]
-        made.why = made.why.replace(str(self.folder) + "/", "").replace(str(self.bundle) + "/", "")
-        record = dict(dataclasses.asdict(made), path=name)
-        files.write_json(self.folder / f"{name}.made.json", record)
-        return dataclasses.replace(made, path="" if made.why else str(self.folder / name))
+                # Not noted: another compiler may do better.
+                return Made(why=self._without_folders(f"cannot be compiled: {ended.why()}"))
+        os.replace(part, self.folder / name)
+        made = Made(name, "", self._without_folders(log)[-20000:], options)
+        files.write_json(self.folder / f"{name}.made.json", dataclasses.asdict(made))
+        return dataclasses.replace(made, path=str(self.folder / name))
+
+    def _without_folders(self, text):
+        return text.replace(f"{self.folder}/", "").replace(f"{self.bundle}/", "")
 
     def _stand_in_options(self):
         return ["-DHEDDLE_STAND_IN"] if self.stand_in else []

@@ -49,7 +49,9 @@ def find(bundle, work, tools, arch, jobs, budget):
     arch = arch or f"sm_{card['compute_major']}{card['compute_minor']}"
     if prebuilt and json.loads((prebuilt / "prebuilt.json").read_text())["arch"] != arch:
         prebuilt = None
-    return programs, card, build.Builder(bundle, work / "built", tools, arch, stand_in, prebuilt, programs_run)
+    builder = build.Builder(bundle, work / "built", tools, arch, stand_in, prebuilt, programs_run)
+    builder.limit = budget.limit
+    return programs, card, builder
 
 
 def describe(card, tools, smi, state):

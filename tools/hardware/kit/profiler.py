@@ -58,7 +58,10 @@ def read_rows(text):
     begin = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
     if begin is None:
         return []
-    names, *rows = csv.reader(io.StringIO("\n".join(lines[begin:])))
+    try:
+        names, *rows = csv.reader(io.StringIO("\n".join(lines[begin:])))
+    except csv.Error:
+        return []
     rows = [dict(zip(names, row)) for row in rows if len(row) == len(names)]
     if not {"Kernel Name", "Grid Size", "Block Size"} <= set(names):
         return []

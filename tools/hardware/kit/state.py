@@ -67,6 +67,8 @@ class State:
             self._failed[change["failed"]] = change["why"]
         elif "skipped" in change:
             self.skipped[change["skipped"]] = change["why"]
+            if not change["why"]:
+                del self.skipped[change["skipped"]]
         elif "clock" in change:
             self.clocks.append(change["clock"])
 
@@ -104,7 +106,7 @@ class State:
         self._change({"failed": step, "why": line_of(why)})
 
     def skip(self, what, why):
-        """Notes what is left out as a whole, for results."""
+        """Notes what is left out as a whole, for results; without a reason: that it is not any more."""
         self._change({"skipped": what, "why": line_of(why)})
 
 

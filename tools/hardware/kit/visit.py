@@ -70,10 +70,13 @@ class Visit:
                 BUNDLE, self.work, self.tools, self.args.arch, self.args.jobs, self.budget
             )
         except card.NoCard as error:
+            if self.budget.left() < 1:
+                return self.end()
             self.say(f"no card: {error}")
             self.state.skip("everything", f"no card: {error}")
             self.write()
             return 1
+        self.state.skip("everything", "")
         self.say(card.describe(found, self.tools, smi, self.state))
         self.measure_all()
         self.clocks.read("end", always=True)
@@ -131,6 +134,17 @@ class Visit:
             self.say(f"failed: {step}: {why}")
         self.say(f"{len(self.state.steps())} steps done, {len(self.state.failures())} failed, {len(left)} left")
         return 0
+
+    def tell_faults(self):
+        for step in self.state.steps():
+            outputs = self.state.done(step)["outputs"] if step.startswith("run ") else []
+            for output in outputs:
+                if not output["right"]:
+                    self.say(f"wrong output: {step}: {output['wrong']}")
+        for step, why in self.state.failures().items():
+            # What does not run is not profiled, for the same reason.
+            if self.state.failures().get(step.replace("profile ", "run ", 1).rpartition(" ")[0]) != why:
+                self.say(f"failed: {step}: {why}")
 
     def all_steps(self):
         """Every step that a whole visit makes."""
