@@ -163,10 +163,23 @@ class JobsTest(unittest.TestCase):
             launches = [Launch("often") for _ in range(500)]
 
         Plan.launches[333] = Launch("once")
-        chosen = kernels.profiled_launches(Plan)
-        self.assertIn(333, chosen)
-        self.assertEqual((chosen[0], chosen[-1]), (0, 499))
-        self.assertLessEqual(len(chosen), kernels.MOST_PROFILED + 2)
+        for most in kernels.MOST_PROFILED:
+            chosen = kernels.profiled_launches(Plan, most)
+            self.assertIn(333, chosen)
+            self.assertEqual(chosen[0], 0)
+            self.assertLessEqual(len(chosen), most + 2)
+        self.assertEqual(kernels.profiled_launches(Plan, 48)[-1], 499)
+        self.assertEqual(kernels.profiled_launches(Plan, 1000), list(range(500)))
+
+    def test_fewer_launches_where_time_is_short(self):
+        class Job:
+            class plan:
+                launches = [type("Launch", (), {"function": "f"}) for _ in range(100)]
+
+        self.assertEqual(kernels.affordable([Job] * 4, 0, 1), 48)
+        self.assertEqual(kernels.affordable([Job] * 4, 1, 192), 48)
+        self.assertEqual(kernels.affordable([Job] * 4, 1, 191), 24)
+        self.assertEqual(kernels.affordable([Job] * 4, 1, 0), 1)
 
 
 class StateTest(unittest.TestCase):

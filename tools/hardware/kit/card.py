@@ -12,6 +12,10 @@ class NoCard(Exception):
     """Why nothing can be measured here."""
 
 
+class NoDriver(NoCard):
+    """The programs run here, and say why."""
+
+
 def make_programs(builder, jobs):
     """Paths of the programs by name. Raises NoCard if one cannot be made."""
     made = build.in_parallel({name: (lambda name=name: builder.program(name)) for name in build.PROGRAMS}, jobs)
@@ -27,7 +31,9 @@ def ask(programs, seconds):
     lines = kernels.read_lines(ended.output)
     if ended.ok and lines and "name" in lines[0]:
         return lines[0]
-    raise NoCard(lines[0]["error"] if lines and "error" in lines[0] else ended.why())
+    if lines and "error" in lines[0]:
+        raise NoDriver(lines[0]["error"])
+    raise NoCard(f"plan_card {ended.why()}")
 
 
 def find(bundle, work, tools, arch, jobs, budget):
@@ -36,11 +42,15 @@ def find(bundle, work, tools, arch, jobs, budget):
     prebuilt = bundle / "prebuilt"
     prebuilt = prebuilt if prebuilt.exists() and not stand_in else None
     programs_run = True
+    for path in prebuilt.glob("*") if prebuilt else ():
+        # Some ways to copy a folder lose it.
+        if not path.suffix:
+            path.chmod(0o755)
     try:
         programs = make_programs(build.Builder(bundle, work / "built", tools, arch, stand_in, prebuilt), jobs)
         card = ask(programs, budget.limit(60))
-    except NoCard:
-        if not prebuilt:
+    except NoCard as error:
+        if not prebuilt or isinstance(error, NoDriver):
             raise
         # Programs that were compiled elsewhere need not run here.
         programs_run = False

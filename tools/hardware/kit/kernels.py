@@ -9,8 +9,9 @@ import shutil
 from kit import build, files, plans, processes, profiler
 
 WARM_UPS, REPETITIONS, TIMED_SECONDS = 2, 11, 1.0
-# Of a workload with more launches, these many are profiled, evenly spread, and one of each kernel at least.
-MOST_PROFILED = 48
+# Of a workload with more launches, these many are profiled, evenly spread, and one of each kernel at least. Fewer where time
+# is short.
+MOST_PROFILED = (48, 24, 12, 6, 3, 1)
 START_SECONDS = 30
 PROFILED_LAUNCH_SECONDS = 4
 
@@ -71,16 +72,25 @@ def make_contents(plan_host, plan, folder):
     return ""
 
 
-def profiled_launches(plan):
+def profiled_launches(plan, most):
     """Numbers of the launches that the profiler is to see."""
     count = len(plan.launches)
-    if count <= MOST_PROFILED:
+    if count <= most:
         return list(range(count))
-    chosen = {round(i * (count - 1) / (MOST_PROFILED - 1)) for i in range(MOST_PROFILED)}
+    chosen = {round(i * (count - 1) / max(most - 1, 1)) for i in range(most)}
     firsts = {}
     for number, launch in enumerate(plan.launches):
         firsts.setdefault(launch.function, number)
     return sorted(chosen | set(firsts.values()))
+
+
+def affordable(jobs, seconds_per_launch, seconds):
+    """How many launches of each job can be profiled in the time: one of MOST_PROFILED. `seconds_per_launch`: as far as is
+    known; 0 = not at all."""
+    for most in MOST_PROFILED:
+        if sum(len(profiled_launches(job.plan, most)) for job in jobs) * seconds_per_launch <= seconds:
+            return most
+    return MOST_PROFILED[-1]
 
 
 def read_lines(text):
@@ -168,11 +178,11 @@ def read_outputs(plan_host, job, check):
     return outputs, unchecked
 
 
-def profile(ncu, metrics, plan_card, jobs, work, budget):
+def profile(ncu, metrics, plan_card, jobs, most, work, budget):
     """Profiles jobs in one process. Gives (counters by job and launch, what is wrong, the profiler's log). A result that
     does not belong to the launch in its place makes all of the group worthless."""
     listing = work / "jobs"
-    launches = {job.key: profiled_launches(job.plan) for job in jobs}
+    launches = {job.key: profiled_launches(job.plan, most) for job in jobs}
     listing.write_text("".join(job.line(False, 0, 0, launches[job.key]) + "\n" for job in jobs))
     count = sum(len(numbers) for numbers in launches.values())
     limit = budget.limit(START_SECONDS + PROFILED_LAUNCH_SECONDS * count)

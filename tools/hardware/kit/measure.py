@@ -9,6 +9,8 @@ from kit import build, files, kernels, machine_code, processes, profiler, result
 # Kernels of a group, each from one source of code: results are written after each group.
 GROUP, PROFILED_GROUP = 32, 12
 BENCHMARK_SECONDS = 60
+# Of the time that is left, for the counters of the kernels in hand.
+PROFILE_SHARE = 0.7
 LEAST_SECONDS = 5  # left, or it is not begun
 
 
@@ -137,11 +139,17 @@ def profile_jobs(visit, jobs, repetition):
     ]
     groups = [waiting[begin : begin + PROFILED_GROUP] for begin in range(0, len(waiting), PROFILED_GROUP)]
     while groups and visit.budget.left() > LEAST_SECONDS:
+        remaining = [job for group in groups for job in group]
+        most = kernels.affordable(remaining, visit.seconds_per_profile, PROFILE_SHARE * visit.budget.left())
         group = groups.pop(0)
+        begun = visit.budget.spent()
         visit.clocks.read(f"before profiling {group[0].key}")
         found, wrong, text = kernels.profile(
-            visit.tools["ncu"], metrics, visit.programs["plan_card"], group, visit.work, visit.budget
+            visit.tools["ncu"], metrics, visit.programs["plan_card"], group, most, visit.work, visit.budget
         )
+        if found:
+            count = sum(len(entries) for entries in found.values())
+            visit.seconds_per_profile = (visit.budget.spent() - begun) / count
         visit.keep(f"profile-{repetition}-{group[0].name}-{group[0].source}-{len(group)}.csv", text)
         if wrong and len(group) > 1:
             # Whatever it is, it may be one of them.

@@ -36,6 +36,7 @@ class Visit:
         self.made = {}  # device code and the like, by what it is of
         self.builder = None
         self.programs = {}
+        self.seconds_per_profile = 0.0  # of a launch, as far as is known
         self._seconds_before = state.get("seconds")
 
     def say(self, text):
