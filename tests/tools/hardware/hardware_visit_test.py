@@ -24,7 +24,7 @@ NVCC = BUILD / "bin/heddle-nvcc"
 STAND_IN_NCU = TOOLS / "stand_in/ncu"
 KERNELS = "vector_add|bfs|black_scholes"
 ON_CUDA, ON_PTX = "CUDA_SOURCE", "TRACE_PTX"
-LIMIT = 600
+LIMIT = 1200
 # Programs that heddle-nvcc has compiled take this for a setting of theirs.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "HEDDLE_CAPTURE"}
 
@@ -58,12 +58,12 @@ class VisitTest(unittest.TestCase):
         self.output = pathlib.Path(self.folder.name) / "output"
 
     @classmethod
-    def command(cls, output, *options, bundle=None, tools=(), minutes=5):
+    def command(cls, output, *options, bundle=None, tools=(), minutes=15):
         tools = {
             "nvcc": NVCC, "ncu": STAND_IN_NCU, "ptxas": "none", "cuobjdump": "none", "nvidia-smi": "none", **dict(tools)
         }  # fmt: skip
         words = [(bundle or cls.bundle) / "visit", "--output", output, "--work", cls.work, "--minutes", minutes]
-        words += ["--jobs", 2, "--profiles", 1, *options]
+        words += ["--jobs", 2, "--profiles", 1, "--compile-seconds", LIMIT, *options]
         for name, path in tools.items():
             words += ["--tool", f"{name}={path}"]
         return [str(word) for word in words]

@@ -26,6 +26,7 @@ PROGRAMS = {
     + SHARED,
 }
 BENCHMARKS = ("memory_latency", "arithmetic", "bandwidth")
+SECTORS = "sectors"  # which runs under the profiler
 # Options of heddle-nvcc alone, and of cards that are not this one.
 OWN_OPTIONS = re.compile(r"--no-unroll|--cuda-version \S+|-gencode \S+|-arch=\S+")
 
@@ -203,9 +204,13 @@ class Builder:
                 made = self._make(target, [[*command, "-o", "OUT"]], "", ["nvcc"])
                 if made.why:
                     return made
-        options = OWN_OPTIONS.sub("", application["options"]).split() if not self.stand_in else []
-        command = [self.tools["nvcc"], "-O1", *options, f"-arch={self.arch}"]
-        command += [self.bundle / "applications" / f"{name}.cu", "-o", "OUT", "-lcuda"]
+        options = application["options"].split()
+        if not self.stand_in:
+            options = [*OWN_OPTIONS.sub("", application["options"]).split(), f"-arch={self.arch}"]
+        source = self.bundle / "applications" / f"{name}.cu"
+        command = [self.tools["nvcc"], "-O1", *options, source, "-o", "OUT"]
+        if "<cuda.h>" in source.read_text():
+            command.append("-lcuda")
         return self._make(f"application-{name}/program", [command], " ".join(options), ["nvcc"])
 
 

@@ -157,7 +157,7 @@ def prebuild(bundle, manifest, tools, jobs):
     """Compiles everything here, so that a visit need not. Says what cannot be compiled."""
     builder = build.Builder(bundle, bundle / "prebuilt", tools, SAMPLE_ARCH)
     tasks = {name: (lambda name=name: builder.program(name)) for name in build.PROGRAMS}
-    tasks.update({name: (lambda name=name: builder.benchmark(name)) for name in build.BENCHMARKS})
+    tasks.update({name: (lambda name=name: builder.benchmark(name)) for name in (*build.BENCHMARKS, build.SECTORS)})
     for entry in manifest["workloads"]:
         plan = plans.read(bundle / "plans" / entry["name"])
         workload = entry["workload"]

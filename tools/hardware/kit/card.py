@@ -36,32 +36,36 @@ def ask(programs, seconds):
     raise NoCard(f"plan_card {ended.why()}")
 
 
-def find(bundle, work, tools, arch, jobs, budget):
+def find(bundle, work, tools, args, budget):
     """Programs, what the driver says of the card, and what makes device code for it. Raises NoCard."""
     stand_in = STAND_IN in tools_found.version(tools["nvcc"])
     prebuilt = bundle / "prebuilt"
     prebuilt = prebuilt if prebuilt.exists() and not stand_in else None
-    programs_run = True
+
+    def make_builder(arch, prebuilt, programs_run=True):
+        builder = build.Builder(bundle, work / "built", tools, arch, stand_in, prebuilt, programs_run)
+        builder.limit = lambda seconds: budget.limit(args.compile_seconds)
+        return builder
+
     for path in prebuilt.glob("*") if prebuilt else ():
         # Some ways to copy a folder lose it.
         if not path.suffix:
             path.chmod(0o755)
+    programs_run = True
     try:
-        programs = make_programs(build.Builder(bundle, work / "built", tools, arch, stand_in, prebuilt), jobs)
+        programs = make_programs(make_builder(args.arch, prebuilt), args.jobs)
         card = ask(programs, budget.limit(60))
     except NoCard as error:
         if not prebuilt or isinstance(error, NoDriver):
             raise
         # Programs that were compiled elsewhere need not run here.
         programs_run = False
-        programs = make_programs(build.Builder(bundle, work / "built", tools, arch), jobs)
+        programs = make_programs(make_builder(args.arch, None), args.jobs)
         card = ask(programs, budget.limit(60))
-    arch = arch or f"sm_{card['compute_major']}{card['compute_minor']}"
+    arch = args.arch or f"sm_{card['compute_major']}{card['compute_minor']}"
     if prebuilt and json.loads((prebuilt / "prebuilt.json").read_text())["arch"] != arch:
         prebuilt = None
-    builder = build.Builder(bundle, work / "built", tools, arch, stand_in, prebuilt, programs_run)
-    builder.limit = budget.limit
-    return programs, card, builder
+    return programs, card, make_builder(arch, prebuilt, programs_run)
 
 
 def describe(card, tools, smi, state):

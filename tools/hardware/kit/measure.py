@@ -18,6 +18,7 @@ def make_ready(visit):
     """Device code, contents and check programs of all workloads, made at once; and the micro-benchmarks."""
     entries = visit.manifest["workloads"]
     tasks = {("benchmark", name): (lambda name=name: visit.builder.benchmark(name)) for name in build.BENCHMARKS}
+    tasks["benchmark", build.SECTORS] = lambda: visit.builder.benchmark(build.SECTORS)
     for entry in entries:
         name, workload = entry["name"], entry["workload"]
         plan = visit.plans[name]
@@ -191,9 +192,54 @@ def run_benchmarks(visit):
                 visit.state.fail(step, why)
 
 
+SECTORS, REQUESTS = (f"l1tex__t_{what}_pipe_lsu_mem_global_op_ld.sum" for what in ("sectors", "requests"))
+
+
+def count_sectors(visit):
+    """Sectors per request as the profiler counts them, of loads for which the answer is known."""
+    step = results.step("benchmark", build.SECTORS)
+    if visit.state.is_done(step) or not {SECTORS, REQUESTS} <= set(visit.state.get("metrics") or ()):
+        return
+    made = visit.made["benchmark", build.SECTORS]
+    if made.why:
+        visit.state.fail(step, made.why)
+        return
+    ended, text = profiler.profile(
+        visit.tools["ncu"],
+        [SECTORS, REQUESTS],
+        visit.work / "sectors.csv",
+        [made.path],
+        visit.budget.limit(BENCHMARK_SECONDS),
+        visit.work / "sectors.out",
+    )
+    visit.keep("sectors.csv", text)
+    rows = profiler.read_rows(text)
+    lines = [line for line in kernels.read_lines(ended.output) if "profiled" in line]
+    if not ended.ok or len(rows) != len(lines):
+        if visit.budget.left() > 1:
+            visit.state.fail(step, f"ncu {profiler.why(ended, text)}")
+        return
+    found = []
+    for line, row in zip(lines, rows):
+        counted = [row["counters"].get(name, ("", 0.0))[1] for name in (SECTORS, REQUESTS)]
+        if counted[1]:
+            parameters = benchmark_parameters(line)
+            ratio = counted[0] / counted[1]
+            found.append({"name": "sectors_per_request", "parameter": parameters, "unit": "sectors", "value": [ratio]})
+    visit.state.finish(step, found)
+
+
+def benchmark_parameters(line):
+    return {key[2:]: value for key, value in line.items() if key.startswith("p.")}
+
+
 def benchmark_of(line):
-    parameters = {key[2:]: value for key, value in line.items() if key.startswith("p.")}
-    return {"name": line["benchmark"], "parameter": parameters, "unit": line["unit"], "value": line["value"]}
+    return {
+        "name": line["benchmark"],
+        "parameter": benchmark_parameters(line),
+        "unit": line["unit"],
+        "value": line["value"],
+    }
 
 
 def read_code(visit):

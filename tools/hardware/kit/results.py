@@ -138,7 +138,8 @@ def make_applications(bundle, state, skipped):
 
 def make_benchmarks(state, skipped):
     found = []
-    for name in build.BENCHMARKS:
+    names = [*build.BENCHMARKS] + ([] if state.get("no_counters") else [build.SECTORS])
+    for name in names:
         lines = state.done(step("benchmark", name))
         if lines is None:
             skipped.append({"what": f"benchmark {name}", "why": why_not(state, step("benchmark", name))})

@@ -67,9 +67,7 @@ class Visit:
             return self.end()
         smi = self.clocks.read("start")
         try:
-            self.programs, found, self.builder = card.find(
-                BUNDLE, self.work, self.tools, self.args.arch, self.args.jobs, self.budget
-            )
+            self.programs, found, self.builder = card.find(BUNDLE, self.work, self.tools, self.args, self.budget)
         except card.NoCard as error:
             if self.budget.left() < 1:
                 return self.end()
@@ -93,6 +91,7 @@ class Visit:
         self.attempt("running kernels", lambda: measure.run_jobs(self, small))
         self.attempt("profiling", lambda: measure.profile_jobs(self, small, 1))
         self.attempt("benchmarks", lambda: measure.run_benchmarks(self))
+        self.attempt("counting sectors", lambda: measure.count_sectors(self))
         self.attempt("running larger kernels", lambda: measure.run_jobs(self, others))
         self.attempt("profiling larger kernels", lambda: measure.profile_jobs(self, others, 1))
         self.attempt("reading machine code", lambda: measure.read_code(self))
@@ -181,6 +180,9 @@ def parse(words):
         type=float,
         default=20,
         help="without a word, after which a kernel hangs (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--compile-seconds", type=float, default=120, help="after which a compiler is stopped (default: %(default)s)"
     )
     parser.add_argument("--arch", default="", help="compute capability to compile for (default: the card's)")
     parser.add_argument(
