@@ -25,7 +25,7 @@ struct CorrelateArguments {
   uint64_t trace_memory = kTraceMemory;
 };
 
-// Replays the traces that the card has run and compares. Prints results and complaints itself and returns the exit
+// Replays the traces that the card has run and compares. Prints results and errors itself and returns the exit
 // status of the program.
 int CorrelateCommand(const CorrelateArguments& arguments);
 
