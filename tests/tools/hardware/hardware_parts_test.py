@@ -1,9 +1,10 @@
-"""Parts of tools/hardware that read what tools print. The files in outputs/ are what CUDA 13's ptxas and cuobjdump have printed
-for a small file of two kernels; tables of the profiler are made up, in its documented form."""
+"""Parts of tools/hardware that read what tools print. The files in outputs/ are what CUDA 13's ptxas and cuobjdump
+have printed for a small file of two kernels; tables of the profiler are made up, in its documented form."""
 import json
 import os
 import pathlib
 import sys
+import tempfile
 import unittest
 
 SOURCE = pathlib.Path(os.environ["HEDDLE_SOURCE"])
@@ -184,8 +185,6 @@ class JobsTest(unittest.TestCase):
 
 class StateTest(unittest.TestCase):
     def setUp(self):
-        import tempfile
-
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.journal = pathlib.Path(self.folder.name) / state.NAME

@@ -1,4 +1,5 @@
-"""tools/hardware: a bundle, and visits with it, in which heddle-nvcc and a stand-in for Nsight Compute take the place of a card.
+"""tools/hardware: a bundle, and visits with it, in which heddle-nvcc and a stand-in for Nsight Compute take the place
+of a card.
 
 Nothing here is a measurement, and results have to say so.
 """

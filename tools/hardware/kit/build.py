@@ -1,7 +1,7 @@
 """Makes programs and device code out of a bundle's sources, with the toolkit of the machine where this runs.
 
-Everything goes into one folder: `prebuilt/` of a bundle, or the work folder of a visit. A visit takes what is prebuilt for
-its card and makes the rest.
+Everything goes into one folder: `prebuilt/` of a bundle, or the work folder of a visit. A visit takes what is prebuilt
+for its card and makes the rest.
 """
 
 import collections
@@ -40,7 +40,8 @@ class Made:
 
 
 class Builder:
-    """Makes one thing per call. Calls may come from several threads; a thing that is there already is not made again."""
+    """Makes one thing per call. Calls may come from several threads; a thing that is there already is not made
+    again."""
 
     def __init__(self, bundle, folder, tools, arch, stand_in=False, prebuilt=None, programs_run=True):
         self.bundle = pathlib.Path(bundle)

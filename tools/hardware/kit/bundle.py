@@ -108,7 +108,8 @@ def wishes(text, kind):
 
 
 def add_application(bundle, nvcc, scratch, source):
-    """Adds a program of tests/apps/cuda with the output that it has here; gives its entry, or None if it does not run."""
+    """Adds a program of tests/apps/cuda with the output that it has here; gives its entry, or None if it does not
+    run."""
     text = source.read_text()
     entry = {
         "name": source.stem,
@@ -179,7 +180,7 @@ def prebuild(bundle, manifest, tools, jobs):
 def parse(words):
     parser = argparse.ArgumentParser(
         prog="tools/hardware/bundle",
-        description="Makes a folder with all that tools/hardware/visit needs on a machine with a graphics card: kernels as "
+        description="Makes a folder with all that tools/hardware/visit needs on a machine with a card: kernels as "
         "CUDA source and as the PTX of their traces, what makes and checks their buffers, and programs.",
     )
     parser.add_argument("folder", type=pathlib.Path, help="to be made; it must not be there")

@@ -15,7 +15,8 @@ OLD_REASONS = "clocks_throttle_reasons.active"
 # Bits of nvmlClocksEventReasons; 1 means that the card is idle.
 REASONS = {
     1: "idle", 2: "application clocks", 4: "software power cap", 8: "hardware slowdown", 16: "sync boost",
-    32: "software thermal slowdown", 64: "hardware thermal slowdown", 128: "hardware power brake", 256: "display clocks",
+    32: "software thermal slowdown", 64: "hardware thermal slowdown", 128: "hardware power brake",
+    256: "display clocks",
 }  # fmt: skip
 
 

@@ -9,8 +9,8 @@ import shutil
 from kit import build, files, plans, processes, profiler
 
 WARM_UPS, REPETITIONS, TIMED_SECONDS = 2, 11, 1.0
-# Of a workload with more launches, these many are profiled, evenly spread, and one of each kernel at least. Fewer where time
-# is short.
+# Of a workload with more launches, these many are profiled, evenly spread, and one of each kernel at least. Fewer
+# where time is short.
 MOST_PROFILED = (48, 24, 12, 6, 3, 1)
 START_SECONDS = 30
 PROFILED_LAUNCH_SECONDS = 4
@@ -53,7 +53,8 @@ def unpack(bundle, name, folder):
 
 
 def make_contents(plan_host, plan, folder):
-    """Makes the contents of all buffers in `folder`, and compares them with those of the capture. Gives what is wrong."""
+    """Makes the contents of all buffers in `folder`, and compares them with those of the capture. Gives what is
+    wrong."""
     if folder.exists():
         return ""
     part = folder.with_name(folder.name + ".part")
@@ -85,8 +86,8 @@ def profiled_launches(plan, most):
 
 
 def affordable(jobs, seconds_per_launch, seconds):
-    """How many launches of each job can be profiled in the time: one of MOST_PROFILED. `seconds_per_launch`: as far as is
-    known; 0 = not at all."""
+    """How many launches of each job can be profiled in the time: one of MOST_PROFILED. `seconds_per_launch`: as far as
+    is known; 0 = not at all."""
     for most in MOST_PROFILED:
         if sum(len(profiled_launches(job.plan, most)) for job in jobs) * seconds_per_launch <= seconds:
             return most
@@ -119,8 +120,9 @@ def split_jobs(lines):
 
 
 def run(plan_card, jobs, work, budget, hang_seconds):
-    """Runs jobs in as few processes as it takes: a job that fails or hangs ends its process, and the others go on in a new
-    one. A job hangs when it tells nothing for `hang_seconds`. Yields (job, lines, what is wrong) for each that has begun; stops when there is no time left.
+    """Runs jobs in as few processes as it takes: a job that fails or hangs ends its process, and the others go on in a
+    new one. A job hangs when it tells nothing for `hang_seconds`. Yields (job, lines, what is wrong) for each that has
+    begun; stops when there is no time left.
     """
     waiting = list(jobs)
     while waiting and budget.left() > 1:
@@ -152,8 +154,8 @@ def run(plan_card, jobs, work, budget, hang_seconds):
 
 
 def read_outputs(plan_host, job, check):
-    """Outputs of a job, as heddle.hardware.v1.Output, and why some of them have no verdict: what could not be checked is
-    left out. `check`: the library with the check program."""
+    """Outputs of a job, as heddle.hardware.v1.Output, and why some of them have no verdict: what could not be checked
+    is left out. `check`: the library with the check program."""
     if check.why:
         return [], f"the check program {check.why}"
     command = [plan_host, "check", job.plan.folder, job.contents, job.results, *([check.path] if check.path else [])]
@@ -170,7 +172,8 @@ def read_outputs(plan_host, job, check):
         output = {
             "buffer": plan_check.buffer,
             "digest": files.digest(job.results / f"after-{plan_check.buffer}.bin"),
-            # What the host computes; a check program keeps that to itself, and then it is what the capture has computed.
+            # What the host computes; a check program keeps that to itself, and then it is what the capture has
+            # computed.
             "expected_digest": plan_check.expected or after[plan_check.buffer],
         }
         output.update({key: verdict[key] for key in ("right", "tolerance", "largest_error", "wrong") if key in verdict})
@@ -179,8 +182,8 @@ def read_outputs(plan_host, job, check):
 
 
 def profile(ncu, metrics, plan_card, jobs, most, work, budget):
-    """Profiles jobs in one process. Gives (counters by job and launch, what is wrong, the profiler's log). A result that
-    does not belong to the launch in its place makes all of the group worthless."""
+    """Profiles jobs in one process. Gives (counters by job and launch, what is wrong, the profiler's log). A result
+    that does not belong to the launch in its place makes all of the group worthless."""
     listing = work / "jobs"
     launches = {job.key: profiled_launches(job.plan, most) for job in jobs}
     listing.write_text("".join(job.line(False, 0, 0, launches[job.key]) + "\n" for job in jobs))

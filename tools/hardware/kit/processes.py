@@ -35,7 +35,8 @@ class Ended:
 
 
 def run(command, seconds, folder=None, environment=None, output=None):
-    """Runs a command for at most so many seconds. `output`: a file for standard output, which is kept as far as it came."""
+    """Runs a command for at most so many seconds. `output`: a file for standard output, which is kept as far as it
+    came."""
     started = time.monotonic()
     out = pathlib.Path(output).open("w+b") if output else subprocess.PIPE
     try:

@@ -1,8 +1,8 @@
 """Nsight Compute: whether it may read counters, which of ours it knows, and what it measures.
 
-The profiler runs the program again and again for one launch until it has read all counters (kernel replay); what a kernel
-has written is put back in between. Clocks are left alone. Caches are emptied before each pass, as a replay of ours begins
-with empty ones.
+The profiler runs the program again and again for one launch until it has read all counters (kernel replay); what a
+kernel has written is put back in between. Clocks are left alone. Caches are emptied before each pass, as a replay of
+ours begins with empty ones.
 """
 
 import csv

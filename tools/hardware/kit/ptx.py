@@ -1,7 +1,7 @@
 """PTX of traces, made complete with the toolkit's math functions.
 
-The PTX of a trace calls the functions of libdevice by their names. A compiler that has libdevice makes functions with these
-bodies; both texts together are one module, which any driver assembles.
+The PTX of a trace calls the functions of libdevice by their names. A compiler that has libdevice makes functions with
+these bodies; both texts together are one module, which any driver assembles.
 """
 
 import re

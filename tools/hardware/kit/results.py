@@ -3,7 +3,7 @@
 from kit import build, kernels, profiler
 
 BETWEEN = (
-    "buffers that a kernel changes are copied anew on the card in front of each repetition; caches are left as that and the "
+    "buffers that a kernel changes are copied anew on the card before each repetition; caches are left as that and the "
     "launch before leave them"
 )
 NO_TIME = "there was no time left for it"

@@ -1,4 +1,5 @@
-"""What a visit has found so far: a journal, one line per finding, so that a visit that is cut short is useful, and goes on."""
+"""What a visit has found so far: a journal, one line per finding, so that a visit that is cut short is useful, and
+goes on."""
 
 import json
 import pathlib
@@ -17,8 +18,8 @@ VALUES = {
 
 
 class State:
-    """Steps that are done, by name, each with what it has found; steps that failed, with the reason; and what belongs to no
-    step. Each change is a line of the journal at once."""
+    """Steps that are done, by name, each with what it has found; steps that failed, with the reason; and what belongs
+    to no step. Each change is a line of the journal at once."""
 
     def __init__(self, folder, bundle_digest):
         self._path = pathlib.Path(folder) / NAME
@@ -31,8 +32,8 @@ class State:
         self._journal = None
 
     def open(self):
-        """Takes over what an earlier visit with the same bundle has left in the folder, and goes on writing there. Gives how
-        many steps were done; raises ValueError for a journal of another bundle."""
+        """Takes over what an earlier visit with the same bundle has left in the folder, and goes on writing there.
+        Gives how many steps were done; raises ValueError for a journal of another bundle."""
         if self._path.exists():
             lines = self._path.read_text(errors="replace").splitlines()
             first = parse(lines[0]) if lines else None

@@ -12,7 +12,8 @@ HIDDEN = "none"
 
 
 def find(given):
-    """Path by name, "" for what is not there. `given`: paths by name, which go before all others; "none" hides a tool."""
+    """Path by name, "" for what is not there. `given`: paths by name, which go before all others; "none" hides a
+    tool."""
     found = {}
     for name in NAMES:
         if name in given:

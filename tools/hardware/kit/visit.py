@@ -1,4 +1,5 @@
-"""A visit to a machine with a graphics card: what is most important first, and what was found is written after each step."""
+"""A visit to a machine with a graphics card: what is most important first, and what was found is written after each
+step."""
 
 import argparse
 import datetime
@@ -100,8 +101,8 @@ class Visit:
             self.attempt("profiling again", lambda n=repetition: measure.profile_jobs(self, small + others, n))
 
     def attempt(self, what, part):
-        """Makes a part of the visit. A fault of ours there must not take the other parts with it: there may be no second
-        visit."""
+        """Makes a part of the visit. A fault of ours there must not take the other parts with it: there may be no
+        second visit."""
         try:
             part()
         except Exception as error:  # noqa: BLE001
@@ -167,7 +168,7 @@ def parse(words):
         "--output",
         type=pathlib.Path,
         required=True,
-        help="folder for results.json, journal.jsonl and raw.tar.gz; with a journal of an earlier visit, that one goes on",
+        help="folder for results.json, journal.jsonl and raw.tar.gz; an earlier visit whose journal is there goes on",
     )
     parser.add_argument("--work", type=pathlib.Path, help="folder for what is made here (default: OUTPUT/work)")
     parser.add_argument("--minutes", type=float, default=8, help="to be spent (default: %(default)s)")
