@@ -10,6 +10,7 @@ import unittest
 SOURCE = pathlib.Path(os.environ["HEDDLE_SOURCE"])
 sys.path.insert(0, str(SOURCE / "tools/hardware"))
 
+import visit_schema  # noqa: E402
 from kit import clocks, kernels, machine_code, profiler, ptx, state  # noqa: E402
 
 OUTPUTS = pathlib.Path(__file__).parent / "outputs"
@@ -215,6 +216,33 @@ class StateTest(unittest.TestCase):
         self.journal.write_text("")
         with self.assertRaises(ValueError):
             state.State(self.folder.name, "d1").open()
+
+
+class KeptResultsTest(unittest.TestCase):
+    """What stands in traces/hardware was measured on a card."""
+
+    def faults(self, visit):
+        schema = visit_schema.read((SOURCE / "proto/hardware.proto").read_text())
+        found = visit_schema.faults(schema, "Visit", visit, "visit")
+        if visit.get("made_up") or "stand-in" in json.dumps(visit.get("tools", {})):
+            found.append("is not measured on a card")
+        if not visit.get("card", {}).get("name") or not visit.get("tools", {}).get("driver"):
+            found.append("does not say which card and driver")
+        return found
+
+    def test_nothing_there_is_made_up(self):
+        for path in (SOURCE / "traces/hardware").rglob("*.json"):
+            self.assertEqual(self.faults(json.loads(path.read_text())), [], path)
+
+    def test_what_a_stand_in_made_is_refused(self):
+        card, tools = {"name": "a card"}, {"driver": "1.2"}
+        self.assertEqual(self.faults({"schema": 1, "card": card, "tools": tools}), [])
+        self.assertIn("is not measured on a card", self.faults({"card": card, "tools": tools, "made_up": "a test"}))
+        self.assertIn(
+            "is not measured on a card", self.faults({"card": card, "tools": dict(tools, ncu="stand-in for ncu")})
+        )
+        self.assertTrue(self.faults({"card": card}))
+        self.assertTrue(self.faults({"card": card, "tools": tools, "kernel": [{"no_such_field": 1}]}))
 
 
 if __name__ == "__main__":
