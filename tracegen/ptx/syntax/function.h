@@ -22,6 +22,8 @@ struct RegisterDeclaration {
   bool is_range = false;
   uint32_t first = 0;  // number of the first one
   uint32_t count = 1;  // may be far more than the function uses: allocate by use
+
+  bool operator==(const RegisterDeclaration&) const = default;
 };
 
 struct Label {
@@ -29,6 +31,8 @@ struct Label {
   uint32_t line = 0;
   // Of the LabelPlace in Function::body. The label means the next instruction behind it; there may be none.
   uint32_t statement = 0;
+
+  bool operator==(const Label&) const = default;
 };
 
 // A performance-tuning directive or an attribute of a function: name without the point and its numbers, such as
@@ -39,6 +43,8 @@ struct Directive {
   uint32_t line = 0;
   std::vector<uint64_t> numbers;
   std::vector<std::string> texts;  // pragma
+
+  bool operator==(const Directive&) const = default;
 };
 
 // A named list of where control can go, or how a callee is called.
@@ -52,6 +58,8 @@ struct Table {
   std::vector<Variable> returns;    // kPrototype
   std::vector<Variable> parameters;
   std::vector<Directive> directives;  // kPrototype: .noreturn and its like
+
+  bool operator==(const Table&) const = default;
 };
 
 // One function, whether it is declared, defined, or first one and then the other.
@@ -78,6 +86,8 @@ struct Function {
   std::string RegisterName(uint32_t number) const;
   // Null if there is none.
   const Directive* Find(std::string_view directive) const;
+
+  bool operator==(const Function&) const = default;
 };
 
 }  // namespace heddle::tracegen::ptx

@@ -19,6 +19,8 @@ namespace heddle::tracegen::ptx {
 struct Modifier {
   std::string_view text;  // without the point; lives as long as the program
   Type type;              // if it names one; does not exist otherwise
+
+  bool operator==(const Modifier&) const = default;
 };
 
 // A call always has four operands: kList of what it returns, the callee (kSymbol of a function, or kRegister), kList of
@@ -44,24 +46,38 @@ struct Instruction {
   StateSpace Space() const;
   // 2, 4 or 8 with .v2, .v4 or .v8; 1 otherwise.
   uint32_t VectorSize() const;
+
+  bool operator==(const Instruction&) const = default;
 };
 
 // A place that a label names: Function::labels[index] leads to the next instruction.
 struct LabelPlace {
   uint32_t index = 0;
+
+  bool operator==(const LabelPlace&) const = default;
 };
 // { and }. Names are resolved, so a reader that does not print may pass over them.
-struct ScopeBegin {};
-struct ScopeEnd {};
+struct ScopeBegin {
+  bool operator==(const ScopeBegin&) const = default;
+};
+struct ScopeEnd {
+  bool operator==(const ScopeEnd&) const = default;
+};
 // Where Function::registers[index], variables[index] or tables[index] is declared.
 struct RegisterPlace {
   uint32_t index = 0;
+
+  bool operator==(const RegisterPlace&) const = default;
 };
 struct VariablePlace {
   uint32_t index = 0;
+
+  bool operator==(const VariablePlace&) const = default;
 };
 struct TablePlace {
   uint32_t index = 0;
+
+  bool operator==(const TablePlace&) const = default;
 };
 // .loc FILE LINE COLUMN: the source of the instructions that follow, up to the next one. File as in Module::files.
 struct Location {
@@ -74,15 +90,21 @@ struct Location {
   uint32_t inlined_file = 0;
   uint32_t inlined_line = 0;
   uint32_t inlined_column = 0;
+
+  bool operator==(const Location&) const = default;
 };
 // .pragma "text": each string on its own.
 struct Pragma {
   std::vector<std::string> texts;
+
+  bool operator==(const Pragma&) const = default;
 };
 // A comment, without its marks and outer blanks; only if the parser was asked to keep them. It has the line on which it
 // begins, and stands before the statement within which it was written.
 struct Comment {
   std::string text;
+
+  bool operator==(const Comment&) const = default;
 };
 
 // Statements stand in the order of the text. A scope is flat: ScopeBegin, its statements, ScopeEnd.
@@ -93,6 +115,8 @@ struct Statement {
       what;
 
   const Instruction* instruction() const { return std::get_if<Instruction>(&what); }
+
+  bool operator==(const Statement&) const = default;
 };
 
 }  // namespace heddle::tracegen::ptx

@@ -34,6 +34,8 @@ struct SourceFile {
   std::string name;
   std::optional<uint64_t> timestamp;
   std::optional<uint64_t> size;
+
+  bool operator==(const SourceFile&) const = default;
 };
 
 // .alias NAME, AIMED: both are functions of the module.
@@ -41,6 +43,8 @@ struct Alias {
   uint32_t line = 0;
   uint32_t function = 0;
   uint32_t aimed = 0;
+
+  bool operator==(const Alias&) const = default;
 };
 
 // .section NAME { ... }: debugging data, as written.
@@ -48,6 +52,8 @@ struct Section {
   std::string name;
   uint32_t line = 0;
   std::string text;
+
+  bool operator==(const Section&) const = default;
 };
 
 // What stands at the module's top, in order.
@@ -55,6 +61,8 @@ struct ModuleItem {
   enum class Kind : uint8_t { kVariable, kDeclaration, kDefinition, kAlias, kFile, kSection, kPragma, kComment };
   Kind kind = Kind::kVariable;
   uint32_t index = 0;  // in the vector of that kind
+
+  bool operator==(const ModuleItem&) const = default;
 };
 
 struct Module {
@@ -77,6 +85,8 @@ struct Module {
   std::optional<uint32_t> FindFunction(std::string_view name) const;
   // Index in `variables`.
   std::optional<uint32_t> FindVariable(std::string_view name) const;
+
+  bool operator==(const Module&) const = default;
 };
 
 }  // namespace heddle::tracegen::ptx

@@ -52,6 +52,8 @@ struct Operand {
   uint64_t bits = 0;
   int64_t offset = 0;
   std::vector<Operand> elements;
+
+  bool operator==(const Operand&) const = default;
 };
 
 }  // namespace heddle::tracegen::ptx

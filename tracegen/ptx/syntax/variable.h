@@ -32,12 +32,16 @@ struct InitialValue {
   int64_t addend = 0;  // bytes
   // kAddress: 0 = all of it; else the bits to take, 0xff00(symbol) for the second byte, shifted down to bit 0.
   uint64_t mask = 0;
+
+  bool operator==(const InitialValue&) const = default;
 };
 
 // `.param .u64 .ptr .global .align 16 name`: what a pointer parameter of a kernel points to.
 struct PointerHint {
   StateSpace space = StateSpace::kNone;  // kNone: generic
   uint64_t alignment = 1;                // bytes
+
+  bool operator==(const PointerHint&) const = default;
 };
 
 struct Variable {
@@ -69,6 +73,8 @@ struct Variable {
   uint64_t ElementBytes() const;
   // As declared, or the natural one: that of an element.
   uint64_t Alignment() const;
+
+  bool operator==(const Variable&) const = default;
 };
 
 }  // namespace heddle::tracegen::ptx
