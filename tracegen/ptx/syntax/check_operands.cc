@@ -83,6 +83,12 @@ class OperandMatcher {
     return IsVectorOf(operand, vector_size_, is);
   }
 
+  // Several values that mov makes one of, or one of which it makes several.
+  template <typename Is>
+  bool IsPacked(const Operand& operand, Is is) const {
+    return vector_size_ == 1 && (IsWholeVector(operand) || IsVectorOf(operand, 0, is));
+  }
+
   bool Fits(const OperandPlace& place, const Operand& operand) const {
     const auto is_target = [&](const Operand& part) { return IsTarget(part); };
     const auto is_source = [&](const Operand& part) { return IsSource(part); };
@@ -95,9 +101,9 @@ class OperandMatcher {
       case 's':
         return FitsVector(place, operand, is_source);
       case 'D':
-        return FitsVector(place, operand, is_target) || (vector_size_ == 1 && IsVectorOf(operand, 0, is_target));
+        return FitsVector(place, operand, is_target) || IsPacked(operand, is_target);
       case 'S':
-        return FitsVector(place, operand, is_source) || (vector_size_ == 1 && IsVectorOf(operand, 0, is_source));
+        return FitsVector(place, operand, is_source) || IsPacked(operand, is_source);
       case 'p':
         return is_predicate_target(operand);
       case 'P':
@@ -164,6 +170,20 @@ uint32_t BitsOf(const Function& function, const Operand& operand) {
   return function.RegisterOf(operand.index).type.bits;
 }
 
+// Of all parts of a vector together; 0 as above.
+uint32_t PackedBits(const Function& function, const Operand& operand) {
+  if (operand.kind == Kind::kRegister) {
+    return BitsOf(function, operand) * (operand.selector.empty() ? function.RegisterOf(operand.index).vector : 1u);
+  }
+  uint32_t sum = 0;
+  for (const Operand& element : operand.elements) {
+    const uint32_t bits = BitsOf(function, element);
+    if (bits == 0) return 0;
+    sum += bits;
+  }
+  return sum;
+}
+
 absl::Status CheckWidth(const OperandPlace& place, const Function& function, const Operand& operand, uint32_t bits,
                         uint32_t line, std::string_view text) {
   const uint32_t has = BitsOf(function, operand);
@@ -182,17 +202,11 @@ absl::Status CheckWidths(const Function& function, const Instruction& instructio
     const bool sized = std::string_view("dsDSrVv").find(place.kind) != std::string_view::npos;
     if (!sized) continue;
     const uint32_t bits = WantedBits(place, instruction);
-    const bool packs =
-        (place.kind == 'D' || place.kind == 'S') && operand.kind == Kind::kVector && instruction.VectorSize() == 1;
+    const bool packs = (place.kind == 'D' || place.kind == 'S') && instruction.VectorSize() == 1;
     if (packs) {
-      uint32_t sum = 0;
-      bool known = true;
-      for (const Operand& element : operand.elements) {
-        sum += BitsOf(function, element);
-        known = known && BitsOf(function, element) != 0;
-      }
-      if (known && sum != bits) {
-        return SyntaxError(line, absl::StrCat("a vector of ", sum, " bits where the instruction takes ", bits), text);
+      const uint32_t has = PackedBits(function, operand);
+      if (has != 0 && has != bits) {
+        return SyntaxError(line, absl::StrCat("an operand of ", has, " bits where the instruction takes ", bits), text);
       }
     } else if (operand.kind == Kind::kVector) {
       for (const Operand& element : operand.elements) {
