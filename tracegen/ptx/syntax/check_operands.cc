@@ -231,6 +231,11 @@ absl::Status FindForm(std::string_view opcode, const Function& function, uint32_
                       Instruction& instruction) {
   const std::span<const Form> rows = FormsOf(opcode);
   if (rows.empty()) return SyntaxError(line, "an instruction that is not known", text);
+  for (Operand& operand : instruction.operands) {
+    if (operand.kind != Kind::kVector || operand.elements.size() != 1) continue;
+    Operand element = std::move(operand.elements[0]);
+    operand = std::move(element);
+  }
   std::vector<std::string_view> modifiers;
   for (const Modifier& modifier : instruction.modifiers) modifiers.push_back(modifier.text);
   const OperandMatcher matcher(function, instruction);

@@ -66,8 +66,8 @@ bool Cursor::AcceptDot(std::string_view name) {
 
 absl::Status Cursor::Expect(std::string_view mark) {
   if (Accept(mark)) return absl::OkStatus();
-  // The text of an asm statement may end without its last semicolon.
-  if (is_inline_ && mark == ";" && Peek().kind == Token::Kind::kEnd) return absl::OkStatus();
+  // The text of an asm statement, or a scope in it, may end without its last semicolon.
+  if (is_inline_ && mark == ";" && (Peek().kind == Token::Kind::kEnd || Peek().Is("}"))) return absl::OkStatus();
   return Error(absl::StrCat("'", absl::string_view(mark.data(), mark.size()), "' was expected"));
 }
 

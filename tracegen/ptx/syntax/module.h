@@ -1,12 +1,12 @@
 // A PTX module as a syntax tree.
 //
 // What later stages may rely on, in every tree that ParseModule returns:
-// * Every name is resolved: an operand holds the number of a register, variable, label, table or function; scopes play
-// no
-//   part any more. All numbers are in range.
+// * Every name is resolved: an operand holds the number of a register, variable, label, table or function. All numbers
+//   are in range. Scopes play no part any more.
 // * Every instruction has a row of the table of forms (Instruction::form), which its modifiers and operands match in
 //   number and kind: a guard is a predicate, an address is in brackets, a vector has as many elements as .v2 or .v4
-//   says. `form->meaning` says whether the instruction can be lowered.
+//   says. A vector of one element, as Triton writes it, is that element. `form->meaning` says whether the instruction
+//   can be lowered.
 // * Operand::written is right, also for elements of vectors and pairs.
 // * Labels lead into the same function. What lies behind the last instruction of a body returns.
 // * Registers are as wide as the instruction's type asks for, or wider where PTX allows it (ld, st, cvt).
