@@ -139,8 +139,8 @@ absl::Status VariableParser::Initializer(Variable& variable) {
   if (variable.vector > 1 || sizes.empty()) sizes.push_back(variable.vector);
   std::vector<uint64_t> strides(sizes.size() + 1, 1);
   for (size_t i = sizes.size(); i-- > 0;) strides[i] = strides[i + 1] * sizes[i];
+  if (strides[1] == 0) return cursor_.Error("initial values of an array of size 0");
   if (sizes[0] == 0) {
-    if (strides[1] == 0) return cursor_.Error("initial values of an array of size 0");
     strides[0] = cursor_.limits().variable_bytes / variable.ElementBytes() / strides[1] * strides[1];
   }
   uint64_t used = 0;

@@ -68,6 +68,7 @@ TEST(Limits, OfSizesAndCounts) {
   EXPECT_THAT(ModuleError(ModuleText(".global .b8 x[-1];")), HasSubstr("no count"));
   EXPECT_THAT(ModuleError(ModuleText(".global .align 3 .b8 x;")), HasSubstr("no power of two"));
   EXPECT_THAT(ModuleError(ModuleText(".global .b8 x[2] = {1, 2, 3};")), HasSubstr("more initial values than elements"));
+  EXPECT_THAT(ModuleError(ModuleText(".global .b8 x[3][0] = {{}, {2}};")), HasSubstr("an array of size 0"));
   EXPECT_THAT(ModuleError(ModuleText(absl::StrCat(".global .b8 x", Repeated("[1]", 100), ";"))),
               HasSubstr("too many dimensions"));
   EXPECT_THAT(KernelError(absl::StrCat("add", Repeated(".sat", 100), ".s32 %r1, %r2, %r3;")), HasSubstr("'add'"));
