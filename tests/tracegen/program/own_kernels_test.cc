@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "tests/tracegen/ptx/syntax/snippet.h"
 #include "tracegen/frontend/compile.h"
 #include "tracegen/program/static_program.h"
 #include "traces/format/program/program.h"
@@ -22,6 +23,7 @@ TEST(OwnKernels, AllAreReadAndValid) {
     absl::StatusOr<CanonicalModule> module =
         Canonicalize(std::move(device->context), std::move(device->module), options.target);
     ASSERT_TRUE(module.ok()) << module.status();
+    ptx::ExpectSameTree(module->ptx);
     for (const KernelName& name : ListKernels(*module)) {
       absl::StatusOr<KernelUnit> unit = ReadKernel(*module, name.mangled);
       ASSERT_TRUE(unit.ok()) << unit.status();

@@ -55,7 +55,7 @@ constexpr Form kRows[] = {
      "m s:-> m?", OP_UNKNOWN, kParsed, kBulk},
     {"st", "async mmio? release? $scope? global? b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64", "m s:->",
      OP_UNKNOWN, kParsed, kBulk},
-    {"st", "bulk weak? shared::cta?", "m s:64 i?", OP_UNKNOWN, kParsed, kBulk},
+    {"st", "bulk weak? shared::cta?", "m s:64 i", OP_UNKNOWN, kParsed, kBulk},
     {"red",
      "async relaxed $scope? shared::cluster? $bytes? shared::cluster? inc|dec|min|max|add|and|or|xor "
      "u32|s32|u64|s64|b32|b64",

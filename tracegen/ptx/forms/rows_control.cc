@@ -30,7 +30,7 @@ constexpr Form kRows[] = {
     {"barrier", "cluster arrive release|relaxed? aligned?", "", OP_BARRIER, kParsed, kSync},
     {"barrier", "cluster wait acquire? aligned?", "", OP_BARRIER, kParsed, kSync},
     {"membar", "cta|gl|sys", "", OP_FENCE, kKnown, kSync},
-    {"membar", "proxy alias|async", "", OP_FENCE, kParsed, kSync},
+    {"membar", "proxy alias", "", OP_FENCE, kParsed, kSync},
     {"fence", "sc|acq_rel|acquire|release? $scope", "", OP_FENCE, kKnown, kSync},
     {"fence", "acquire|release sync_restrict::shared::cluster|sync_restrict::shared::cta cluster", "", OP_FENCE,
      kParsed, kSync},

@@ -1,5 +1,6 @@
 #include "tracegen/ptx/syntax/cursor.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -50,6 +51,16 @@ Token Cursor::Next() {
   ahead_[1] = ahead_[2];
   if (ahead_[1].kind != Token::Kind::kEnd && ahead_[1].kind != Token::Kind::kBad) ahead_[2] = lexer_.Next();
   return token;
+}
+
+std::vector<CommentText> Cursor::TakeComments() {
+  // The lexer is some tokens ahead.
+  std::vector<CommentText>& all = lexer_.comments();
+  const auto end = std::find_if(all.begin(), all.end(),
+                                [&](const CommentText& comment) { return comment.text.data() >= Peek().begin; });
+  std::vector<CommentText> taken(all.begin(), end);
+  all.erase(all.begin(), end);
+  return taken;
 }
 
 bool Cursor::Accept(std::string_view mark) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -42,7 +43,8 @@ class Cursor {
   const ParseLimits& limits() const { return options_.limits; }
   bool is_inline() const { return is_inline_; }
 
-  std::vector<CommentText>& comments() { return lexer_.comments(); }
+  // Comments in front of the next token that nobody has taken yet.
+  std::vector<CommentText> TakeComments();
 
  private:
   ParseOptions options_;

@@ -100,7 +100,7 @@ struct Pragma {
   bool operator==(const Pragma&) const = default;
 };
 // A comment, without its marks and outer blanks; only if the parser was asked to keep them. It has the line on which it
-// begins, and stands before the statement within which it was written.
+// begins, and stands behind the statement within which it was written.
 struct Comment {
   std::string text;
 

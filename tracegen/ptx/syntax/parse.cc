@@ -72,11 +72,10 @@ class ModuleParser {
   void AddItem(ItemKind kind, size_t index) { module_.items.push_back({kind, static_cast<uint32_t>(index)}); }
 
   void TakeComments() {
-    for (const CommentText& comment : cursor_.comments()) {
+    for (const CommentText& comment : cursor_.TakeComments()) {
       AddItem(ItemKind::kComment, module_.comments.size());
       module_.comments.push_back({std::string(comment.text)});
     }
-    cursor_.comments().clear();
   }
 
   absl::Status Version() {
@@ -144,7 +143,7 @@ class ModuleParser {
       cursor_.Next();
     }
     section.text = std::string(begin, static_cast<size_t>(cursor_.Peek().begin - begin));
-    cursor_.comments().clear();  // they are a part of the text
+    (void)cursor_.TakeComments();  // they are a part of the text
     cursor_.Next();
     AddItem(ItemKind::kSection, module_.sections.size());
     module_.sections.push_back(std::move(section));
@@ -254,10 +253,9 @@ class ModuleParser {
 
   // Comments of the header come first in the body.
   void TakeCommentsInto(uint32_t index) {
-    for (const CommentText& comment : cursor_.comments()) {
+    for (const CommentText& comment : cursor_.TakeComments()) {
       module_.functions[index].body.push_back({comment.line, Comment{std::string(comment.text)}});
     }
-    cursor_.comments().clear();
   }
 
   absl::Status FunctionDirectives(Function& function) {

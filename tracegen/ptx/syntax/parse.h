@@ -13,7 +13,7 @@ namespace heddle::tracegen::ptx {
 // PTX comes from strangers. What is larger than this is refused; time and memory are in proportion to the text.
 struct ParseLimits {
   uint64_t text_bytes = 256u << 20;
-  uint32_t nodes = 32u << 20;                  // statements, operands and initial values together
+  uint32_t nodes = 12u << 20;                  // statements, operands and initial values together: 2 GB at the worst
   uint32_t nesting = 256;                      // scopes, parentheses, braces of initialisers
   uint32_t registers_per_function = 4u << 20;  // %r<N> counts N
   uint64_t variable_bytes = uint64_t{1} << 40;

@@ -45,8 +45,7 @@ void BodyParser::Add(uint32_t line, What what) {
 }
 
 void BodyParser::TakeComments() {
-  for (const CommentText& comment : cursor_.comments()) Add(comment.line, Comment{std::string(comment.text)});
-  cursor_.comments().clear();
+  for (const CommentText& comment : cursor_.TakeComments()) Add(comment.line, Comment{std::string(comment.text)});
 }
 
 absl::Status BodyParser::AddParameters(std::vector<Variable>& parameters, SymbolKind kind) {

@@ -1,4 +1,5 @@
 // Bodies of functions: registers, scopes, labels, tables, lines.
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/tracegen/ptx/syntax/snippet.h"
@@ -201,14 +202,18 @@ L:                                      // %for.body
 	})"),
                                                     options);
   ASSERT_TRUE(module.ok()) << module.status();
-  std::vector<std::pair<uint32_t, std::string>> comments;
+  // Each stands behind what is in front of it in the text.
+  std::vector<std::string> order;
   for (const Statement& statement : KernelOf(*module).body) {
-    if (const auto* comment = std::get_if<Comment>(&statement.what))
-      comments.emplace_back(statement.line, comment->text);
+    if (statement.line < 22) continue;
+    if (const auto* comment = std::get_if<Comment>(&statement.what)) {
+      order.push_back(absl::StrCat(statement.line, " ", comment->text));
+    } else {
+      order.push_back(absl::StrCat(statement.line, " #", statement.what.index()));
+    }
   }
-  EXPECT_THAT(comments, ElementsAre(std::pair<uint32_t, std::string>(22, "%for.body"),
-                                    std::pair<uint32_t, std::string>(23, "callseq 3, 0"),
-                                    std::pair<uint32_t, std::string>(24, "two\n\t   lines")));
+  EXPECT_THAT(order,
+              ElementsAre("22 #1", "22 %for.body", "23 #2", "23 callseq 3, 0", "24 two\n\t   lines", "25 #0", "26 #3"));
 }
 
 TEST(Body, BlanksAndEndsOfLinesDoNotMatter) {

@@ -10,16 +10,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-void ExpectSameTree(std::string_view text) {
-  Module first = ParsedModule(text);
-  const std::string printed = Print(first);
-  Module second = ParsedModule(printed);
-  ForgetLines(first);
-  ForgetLines(second);
-  EXPECT_TRUE(first == second) << printed;
-  EXPECT_EQ(Print(second), printed);
-}
-
 TEST(Print, Modules) {
   ExpectSameTree(ModuleText(R"(
 .file 1 "a.cu", 5, 6

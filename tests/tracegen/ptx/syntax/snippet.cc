@@ -1,6 +1,7 @@
 #include "tests/tracegen/ptx/syntax/snippet.h"
 
 #include "absl/strings/str_cat.h"
+#include "tracegen/ptx/syntax/print.h"
 
 namespace heddle::tracegen::ptx {
 namespace {
@@ -103,6 +104,18 @@ std::vector<const Instruction*> InstructionsOf(const Function& function) {
     if (const Instruction* instruction = statement.instruction()) instructions.push_back(instruction);
   }
   return instructions;
+}
+
+void ExpectSameTree(std::string_view text) {
+  absl::StatusOr<Module> first = ParseModule(text);
+  ASSERT_TRUE(first.ok()) << first.status();
+  const std::string printed = Print(*first);
+  absl::StatusOr<Module> second = ParseModule(printed);
+  ASSERT_TRUE(second.ok()) << second.status();
+  ForgetLines(*first);
+  ForgetLines(*second);
+  EXPECT_TRUE(*first == *second);
+  EXPECT_EQ(Print(*second), printed);
 }
 
 void ForgetLines(Module& module) {

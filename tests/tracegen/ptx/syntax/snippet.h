@@ -29,6 +29,9 @@ std::string KernelError(std::string_view body);
 const Function& KernelOf(const Module& module);
 std::vector<const Instruction*> InstructionsOf(const Function& function);
 
+// Fails the test unless the text is right, and is printed as a text that reads to the same tree.
+void ExpectSameTree(std::string_view text);
+
 // All lines 0, to compare trees of texts that differ in their lines only.
 void ForgetLines(Module& module);
 
