@@ -7,6 +7,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "tracegen/ptx/forms/form.h"
+#include "tracegen/ptx/forms/pattern.h"
 
 namespace heddle::tracegen {
 namespace {
@@ -43,48 +45,21 @@ v1::MemorySpace Space(const Parts& parts) {
   return v1::SPACE_GENERIC;
 }
 
-enum class Kind { kInteger, kFloat, kDouble };
-
-Kind KindOf(const Parts& parts) {
-  for (size_t i = 1; i < parts.size(); ++i) {
-    if (parts[i] == "f64") return Kind::kDouble;
-    if (parts[i] == "f32" || parts[i] == "f16" || parts[i] == "f16x2" || parts[i] == "bf16" || parts[i] == "bf16x2") {
-      return Kind::kFloat;
-    }
-  }
-  return Kind::kInteger;
-}
-
 bool IsOneOf(absl::string_view word, std::initializer_list<absl::string_view> list) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-v1::OpClass Arithmetic(const Parts& parts) {
-  const absl::string_view base = parts[0];
-  const Kind kind = KindOf(parts);
-  const v1::OpClass floating = kind == Kind::kDouble ? v1::OP_FP64 : v1::OP_FP32;
-  if (IsOneOf(base, {"mov", "cvta"})) return v1::OP_MOVE;
-  // Hints and waits without a result and without a column of addresses.
-  if (IsOneOf(base, {"prefetch", "prefetchu", "nanosleep", "pmevent", "brkpt"})) return v1::OP_MOVE;
-  if (base == "selp") return v1::OP_INT_ALU;  // whatever its type: it is executed, unlike a move
-  if (base == "cvt") return v1::OP_CONVERT;
-  if (IsOneOf(base, {"add", "sub", "min", "max", "abs", "neg", "setp", "set", "slct", "copysign", "testp"})) {
-    return kind == Kind::kInteger ? v1::OP_INT_ALU : floating;
+// What the table of forms says of instructions that can be executed.
+v1::OpClass ClassOf(const Parts& parts) {
+  std::vector<std::string_view> modifiers;
+  for (size_t i = 1; i < parts.size(); ++i) {
+    modifiers.push_back(ptx::KnownModifier({parts[i].data(), parts[i].size()}));
   }
-  if (IsOneOf(base, {"mul", "mad", "fma"})) return kind == Kind::kInteger ? v1::OP_INT_MUL : floating;
-  if (IsOneOf(base, {"mul24", "mad24", "madc", "dp4a", "dp2a"})) return v1::OP_INT_MUL;
-  if (base == "div" && kind == Kind::kInteger) return v1::OP_INT_DIV;
-  if (base == "rem") return v1::OP_INT_DIV;
-  if (IsOneOf(base, {"div", "sqrt", "rcp"})) {
-    return Has(parts, "approx") || Has(parts, "full") ? v1::OP_SFU : v1::OP_FP_DIV;
+  for (const bool any_order : {false, true}) {
+    for (const ptx::Form& form : ptx::FormsOf({parts[0].data(), parts[0].size()})) {
+      if (form.meaning == ptx::Meaning::kKnown && MatchesModifiers(form, modifiers, any_order)) return form.op;
+    }
   }
-  if (IsOneOf(base, {"sin", "cos", "ex2", "lg2", "rsqrt", "tanh"})) return v1::OP_SFU;
-  if (IsOneOf(base, {"and",   "or",  "xor", "not", "cnot", "shl",  "shr", "shf",  "lop3", "popc",     "clz",  "brev",
-                     "bfind", "fns", "bfe", "bfi", "bmsk", "prmt", "sad", "addc", "subc", "isspacep", "szext"})) {
-    return v1::OP_INT_ALU;
-  }
-  // On the bytes or halves of words: vadd4, vset2 ...
-  if (base.size() > 3 && base[0] == 'v' && (base.back() == '2' || base.back() == '4')) return v1::OP_INT_ALU;
   return v1::OP_UNKNOWN;
 }
 
@@ -142,7 +117,7 @@ Opcode ClassifyOpcode(std::string_view text) {
     opcode.op = v1::OP_CALL;
     opcode.has_result = false;
   } else {
-    opcode.op = Arithmetic(parts);
+    opcode.op = ClassOf(parts);
     if (IsOneOf(base, {"prefetch", "prefetchu", "nanosleep", "pmevent", "brkpt"})) opcode.has_result = false;
     if (opcode.op == v1::OP_SFU) opcode.micro_ops = base == "div" ? 2 : 1;
   }

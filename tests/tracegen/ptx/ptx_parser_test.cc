@@ -13,6 +13,7 @@ using ::testing::SizeIs;
 
 TEST(ParsePtx, BlocksNamesLinesAndFrames) {
   const auto functions = ParsePtx(R"(
+.version 7.0
 .extern .func g
 (
 	.param .b32 g_param_0
@@ -23,7 +24,9 @@ TEST(ParsePtx, BlocksNamesLinesAndFrames) {
 )
 {
 	.local .align 4 .b8 	__local_depot0[24];
+	.reg .pred 	%p<2>;
 	.reg .b32 	%r<3>;
+	.reg .b64 	%rd<2>;
 // %bb.0:                               // %b0
 	.loc	1 7 0                           // kernel:7:0
 	ld.global.v2.u32 	{%r1, %r2}, [%rd1+8];
@@ -54,7 +57,7 @@ $L__BB0_2:                              // %b1
 }
 
 TEST(ParsePtx, TextThatEndsInsideAFunctionIsAnError) {
-  EXPECT_FALSE(ParsePtx(".visible .entry k(\n)\n{\n// %bb.0: // %b0\n ret;\n").ok());
+  EXPECT_FALSE(ParsePtx(".version 7.0\n.visible .entry k(\n)\n{\n// %bb.0: // %b0\n ret;\n").ok());
 }
 
 TEST(ParseAddress, BaseAndOffset) {
