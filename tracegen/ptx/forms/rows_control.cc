@@ -53,7 +53,7 @@ constexpr Form kRows[] = {
     {"redux", "sync add|min|max u32|s32", "d s s:32", OP_WARP, kKnown, kSync},
     {"redux", "sync and|or|xor b32", "d s s:32", OP_WARP, kKnown, kSync},
     {"redux", "sync min|max abs? NaN? f32", "d s s:32", OP_WARP, kParsed, kSync},
-    {"elect", "sync", "r:32 s:32", OP_WARP, kParsed, kSync},
+    {"elect", "sync", "r:32 s:32", OP_WARP, kKnown, kSync},
     {"griddepcontrol", "launch_dependents|wait", "", OP_FENCE, kParsed, kSync},
 
     {"stacksave", "u32|u64", "d", OP_MOVE, kParsed, kStack},
